@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use conformance_pack::Figure;
+use conformance_pack::FigurePoint;
 use tilewright_verify::TestCase;
 
 use crate::{Context, Level, Status};
@@ -81,7 +81,7 @@ pub struct TestCases {
     /// The kernels with their inputs and expected outputs.
     pub test_cases: Vec<TestCase>,
     /// The figure of measurements, with point and variant, that the case belongs to; `None` if it belongs to none.
-    pub figure: Option<Figure>,
+    pub figure: Option<FigurePoint>,
 }
 
 impl From<Vec<TestCase>> for TestCases {

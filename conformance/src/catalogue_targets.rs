@@ -10,7 +10,7 @@ use tilewright_plugin::{self as plugin, Target};
 use tilewright_target::{Catalogue, TargetDescription};
 
 use crate::results::digest;
-use crate::{OpenError, PluginIsolation, ServingPlugin, Targets, answers};
+use crate::{OpenError, PluginIsolation, ServingPlugin, TestableTargets, answers};
 
 /// All targets of a catalogue (a set of target files).
 #[derive(Debug)]
@@ -25,16 +25,16 @@ impl CatalogueTargets {
     /// [`OpenError`] if a file is not a plugin or the path of this program is unknown.
     pub fn open(catalogue: Catalogue, plugins: &[PathBuf], isolation: PluginIsolation) -> Result<Self, OpenError> {
         let unknown = |error: &dyn std::fmt::Display| OpenError::Unknown(error.to_string());
-        let mut builder = Session::builder(catalogue).plugins(plugins);
+        let mut builder = Session::builder(catalogue).with_plugins(plugins);
         if let PluginIsolation::Process(limit) = isolation {
-            builder = builder.isolated(std::env::current_exe().map_err(|error| unknown(&error))?, limit);
+            builder = builder.with_isolated_plugins(std::env::current_exe().map_err(|error| unknown(&error))?, limit);
         }
         Ok(Self(builder.open().map_err(|error| unknown(&error))?))
     }
 
     /// Returns the plugin that serves a target; `None` if none does.
-    fn serving(&self, name: &str) -> Option<&plugin::Plugin> {
-        self.0.registry().serves(&self.0.catalogue().get(name).ok()?.architecture)
+    fn serving(&self, name: &str) -> Option<&plugin::KnownPlugin> {
+        self.0.registry().find_server(&self.0.catalogue().get(name).ok()?.architecture)
     }
 
     /// Runs this process as the child process that hosts a plugin, until standard input ends, and returns the exit
@@ -45,7 +45,7 @@ impl CatalogueTargets {
         if command != SessionBuilder::PLUGIN_HOST_ARGUMENT {
             return None;
         }
-        Some(plugin::serve(file.as_ref()).map_or_else(
+        Some(plugin::serve_plugin(file.as_ref()).map_or_else(
             |error| {
                 eprintln!("error: {error}");
                 ExitCode::FAILURE
@@ -55,7 +55,7 @@ impl CatalogueTargets {
     }
 }
 
-impl Targets for CatalogueTargets {
+impl TestableTargets for CatalogueTargets {
     fn list(&self) -> Vec<&TargetDescription> {
         self.0.catalogue().iter().collect()
     }
@@ -63,7 +63,7 @@ impl Targets for CatalogueTargets {
     fn open(&self, name: &str) -> Result<Arc<dyn Target>, OpenError> {
         let description = self.0.catalogue().get(name).map_err(|error| OpenError::Unknown(error.to_string()))?;
         let broken = |message: String| OpenError::Broken { target: name.to_owned(), message };
-        self.0.registry().target(description).map_err(|error| broken(error.to_string()))
+        self.0.registry().create_target(description).map_err(|error| broken(error.to_string()))
     }
 
     fn plugin(&self, name: &str) -> Option<ServingPlugin> {

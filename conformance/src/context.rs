@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use tilewright_layout::families::Neutral;
+use tilewright_layout::families::NeutralFamilies;
 use tilewright_layout::{AttributeSyntaxes, FamilyError, FamilySet, FamilySpec, Layout, SampleLayout, SampleUse};
 use tilewright_plugin::Target;
 
@@ -27,7 +27,7 @@ pub struct Context {
     requested: Arc<Mutex<Vec<RequestedLayout>>>,
 }
 
-/// A layout that a case requested from [`Context::layout`].
+/// A layout that a case requested from [`Context::build_layout`].
 #[derive(Debug, Clone, PartialEq)]
 struct RequestedLayout {
     spec: FamilySpec,
@@ -91,12 +91,12 @@ impl Context {
     /// Also runs kernels on the target's first device whose name contains `requested`.
     #[must_use]
     pub fn with_device_named(self, requested: &str) -> Self {
-        Self { devices: Some(Arc::new(TestedDevice::named(requested))), ..self }
+        Self { devices: Some(Arc::new(TestedDevice::select_named(requested))), ..self }
     }
 
     /// Sets the folders of test programs, in place of those that the suite carries.
     #[must_use]
-    pub fn with_cases(self, folders: &[PathBuf]) -> Self {
+    pub fn with_case_folders(self, folders: &[PathBuf]) -> Self {
         Self { cases: folders.into(), ..self }
     }
 
@@ -114,13 +114,13 @@ impl Context {
 
     /// Returns the folders of test programs; empty selects those that the suite carries.
     #[must_use]
-    pub fn cases(&self) -> &[PathBuf] {
+    pub fn case_folders(&self) -> &[PathBuf] {
         &self.cases
     }
 
     /// Returns the device that cases run kernels on; `None` unless devices were requested.
     #[must_use]
-    pub fn devices(&self) -> Option<&TestedDevice> {
+    pub fn tested_device(&self) -> Option<&TestedDevice> {
         self.devices.as_deref()
     }
 
@@ -130,7 +130,13 @@ impl Context {
     /// The selection rotates from subject to subject, so that over many subjects each variant occurs about equally
     /// often. If no variant passes `good`, one is returned all the same, so that its failure shows the reason.
     #[must_use]
-    pub fn some_of<T>(&self, subject: usize, usual: usize, candidates: Vec<T>, good: impl Fn(&T) -> bool) -> Vec<T> {
+    pub fn select_variants<T>(
+        &self,
+        subject: usize,
+        usual: usize,
+        candidates: Vec<T>,
+        good: impl Fn(&T) -> bool,
+    ) -> Vec<T> {
         let mut chosen = BTreeSet::new();
         if self.thoroughness == Thoroughness::Thorough {
             chosen.extend((0..candidates.len()).filter(|&index| good(&candidates[index])));
@@ -167,14 +173,14 @@ impl Context {
     /// Returns all layout families that a program for the target can name: neutral ones and the vendor's.
     #[must_use]
     pub fn families(&self) -> FamilySet<'_> {
-        FamilySet::new(vec![&Neutral, self.target.families()])
+        FamilySet::new(vec![&NeutralFamilies, self.target.families()])
     }
 
     /// Returns the layout that `spec` (a family and its parameters) names for a tensor of `shape`.
     ///
     /// # Errors
     /// [`FamilyError`] if the family is unknown or rejects the parameters or the shape.
-    pub fn layout(&self, spec: &FamilySpec, shape: &[u64]) -> Result<Layout, FamilyError> {
+    pub fn build_layout(&self, spec: &FamilySpec, shape: &[u64]) -> Result<Layout, FamilyError> {
         let layout = self.families().layout(spec, shape)?;
         // A lock poisoned by a panic is used all the same: the list holds complete layouts only.
         let mut requested = self.requested.lock().unwrap_or_else(PoisonError::into_inner);
@@ -198,14 +204,14 @@ impl Context {
         let attribute_syntaxes = AttributeSyntaxes::from_families(&self.families());
         let labeled = |requested: RequestedLayout| {
             let sizes: Vec<_> = requested.shape.iter().map(u64::to_string).collect();
-            (format!("{} of {}", attribute_syntaxes.text(&requested.spec), sizes.join("x")), requested.layout)
+            (format!("{} of {}", attribute_syntaxes.print_spec(&requested.spec), sizes.join("x")), requested.layout)
         };
         requested.into_iter().map(labeled).collect()
     }
 
     /// Returns the sample layouts of all families for one use (lanes, warps, element width), neutral families first.
     #[must_use]
-    pub fn samples(&self, use_case: SampleUse) -> Vec<SampleLayout> {
+    pub fn sample_layouts(&self, use_case: SampleUse) -> Vec<SampleLayout> {
         use tilewright_layout::Families;
         self.families().samples(use_case)
     }

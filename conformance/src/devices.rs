@@ -16,7 +16,7 @@ pub struct TestedDevice {
 impl TestedDevice {
     /// Selects the first device whose name contains `requested`, ignoring case; empty matches any.
     #[must_use]
-    pub fn named(requested: &str) -> Self {
+    pub fn select_named(requested: &str) -> Self {
         Self { requested: requested.to_lowercase(), chosen: Mutex::default() }
     }
 
@@ -71,7 +71,7 @@ impl TestedDevice {
     }
 
     /// Drops the device after its plugin reported that it was lost, so that the next case opens it again.
-    pub fn forget(&self) {
+    pub fn drop_lost_device(&self) {
         *self.chosen.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 }

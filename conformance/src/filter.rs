@@ -6,7 +6,7 @@ use thiserror::Error;
 /// Globs over case names. A filter chooses a case if a glob matches the name or a leading part of the name that ends at
 /// a `/`; an empty filter chooses every case.
 #[derive(Debug, Clone, Default)]
-pub struct Filter {
+pub struct CaseFilter {
     globs: Vec<GlobMatcher>,
 }
 
@@ -20,7 +20,7 @@ pub struct FilterError {
     pub message: String,
 }
 
-impl Filter {
+impl CaseFilter {
     /// Compiles the globs to a filter. `*` and `?` match any characters including `/`; `[ab]` and `{one,other}` are
     /// alternatives.
     ///
@@ -36,7 +36,7 @@ impl Filter {
 
     /// Whether the filter chooses the case of this name.
     #[must_use]
-    pub fn chooses(&self, name: &str) -> bool {
+    pub fn matches(&self, name: &str) -> bool {
         self.globs.is_empty() || self.globs.iter().any(|glob| matches(glob, name))
     }
 

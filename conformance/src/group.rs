@@ -5,7 +5,7 @@ use thiserror::Error;
 use crate::{Case, Context};
 
 /// A group of cases on one theme, such as conversions.
-pub trait Group: Send + Sync {
+pub trait CaseGroup: Send + Sync {
     /// Returns the group's name, the first component of the names of its cases.
     fn name(&self) -> &str;
 
@@ -47,13 +47,13 @@ pub enum ListError {
 ///
 /// # Errors
 /// [`ListError`] if two cases have the same name, or a name violates the rules of [`Case::new`].
-pub fn list(groups: &[Box<dyn Group>], context: &Context) -> Result<Vec<Case>, ListError> {
+pub fn list_cases(groups: &[Box<dyn CaseGroup>], context: &Context) -> Result<Vec<Case>, ListError> {
     list_some(groups, context, |_| true)
 }
 
 /// Lists the cases of `groups` whose names pass the filter, sorted by name.
 pub(crate) fn list_some(
-    groups: &[Box<dyn Group>],
+    groups: &[Box<dyn CaseGroup>],
     context: &Context,
     is_requested: impl Fn(&str) -> bool,
 ) -> Result<Vec<Case>, ListError> {

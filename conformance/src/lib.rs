@@ -1,8 +1,8 @@
 //! The conformance suite: checks a target, its plugin and the generated code, and reports the [`Level`] of evidence
 //! (from layout algebra to a run on a device) for each check.
 //!
-//! A [`Group`] builds [`Case`]s from the target's own data (sample layouts of its families, its instruction table), so
-//! that targets of third parties are tested like any other. A case's name suffices to run the case again. The
+//! A [`CaseGroup`] builds [`Case`]s from the target's own data (sample layouts of its families, its instruction table),
+//! so that targets of third parties are tested like any other. A case's name suffices to run the case again. The
 //! [`Runner`] executes cases in child processes of the same program, so that a crash or hang costs one case only; a
 //! [`Report`] counts outcomes. [`Suite`] combines these as a command: this package's binary is one, and a vendor may
 //! build another with further groups.
@@ -28,19 +28,19 @@ mod shard;
 mod suggest;
 mod targets;
 
-pub use answers::{AnswersError, KnownAnswers, Row, Rows};
+pub use answers::{AnswersBySubject, AnswersError, KnownAnswer, KnownAnswers};
 pub use case::{Case, TestCases, Verdict};
 pub use catalogue_targets::CatalogueTargets;
 pub use context::{Context, Thoroughness};
 pub use devices::TestedDevice;
 pub use expectations::{Expectations, ExpectationsError};
-pub use filter::{Filter, FilterError};
-pub use group::{Group, ListError, list};
-pub use mandatory::{Mandatory, MandatoryError};
+pub use filter::{CaseFilter, FilterError};
+pub use group::{CaseGroup, ListError, list_cases};
+pub use mandatory::{MandatoryCases, MandatoryError};
 pub use outcome::{CaseResult, Level, Outcome, Status};
 pub use program::{OpenTargets, PluginIsolation, Suite};
-pub use report::{Exit, Report};
-pub use results::{Environment, Host, Kept, KeptError, ServingPlugin, Tested};
-pub use runner::{Batch, HarnessError, Runner, Worker};
+pub use report::{ExitStatus, Report};
+pub use results::{EarlierResults, Environment, HostMachine, ResultsFileError, ServingPlugin, TestedTarget};
+pub use runner::{CaseBatch, HarnessError, Runner, WorkerCommand};
 pub use shard::Shard;
-pub use targets::{OpenError, Targets};
+pub use targets::{OpenError, TestableTargets};

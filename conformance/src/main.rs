@@ -17,10 +17,10 @@ use conformance::groups::layouts::LayoutsGroup;
 use conformance::groups::memory::MemoryGroup;
 use conformance::groups::reduce::Reductions;
 use conformance::groups::scan::Scans;
-use conformance::{CatalogueTargets, Exit, Group, Mandatory, OpenError, Suite, Targets};
+use conformance::{CaseGroup, CatalogueTargets, ExitStatus, MandatoryCases, OpenError, Suite, TestableTargets};
 
 /// Returns the groups of cases of this package's suite.
-fn groups() -> Vec<Box<dyn Group>> {
+fn groups() -> Vec<Box<dyn CaseGroup>> {
     vec![
         Box::new(Algebra),
         Box::new(FactsGroup),
@@ -56,15 +56,15 @@ fn main() -> ExitCode {
     if let Some(exit) = CatalogueTargets::serve_plugin(arguments.get(1..).unwrap_or_default()) {
         return exit;
     }
-    let open = |plugins: &[_], isolation| -> Result<Box<dyn Targets>, OpenError> {
-        let catalogue = tilewright_targets::catalogue().map_err(|error| OpenError::Unknown(error.to_string()))?;
+    let open = |plugins: &[_], isolation| -> Result<Box<dyn TestableTargets>, OpenError> {
+        let catalogue = tilewright_targets::read_catalogue().map_err(|error| OpenError::Unknown(error.to_string()))?;
         Ok(Box::new(CatalogueTargets::open(catalogue, plugins, isolation)?))
     };
-    let mandatory = match Mandatory::standard() {
+    let mandatory = match MandatoryCases::standard() {
         Ok(mandatory) => mandatory,
         Err(error) => {
             eprintln!("error: {error}");
-            return Exit::Harness.into();
+            return ExitStatus::Harness.into();
         }
     };
     let program = Suite { targets: Box::new(open), groups: groups(), mandatory, prefix: Vec::new() };

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use thiserror::Error;
 
-use crate::{Filter, FilterError, Level};
+use crate::{CaseFilter, FilterError, Level};
 
 /// The mandatory cases of each level. A level also requires the cases of the levels before it.
 #[derive(Debug, Clone, Default)]
-pub struct Mandatory {
-    levels: BTreeMap<Level, Filter>,
+pub struct MandatoryCases {
+    levels: BTreeMap<Level, CaseFilter>,
 }
 
 /// The reason why a list of mandatory cases cannot be used. The fault lies with the author of the list.
@@ -31,7 +31,7 @@ struct Chosen {
     cases: Vec<String>,
 }
 
-impl Mandatory {
+impl MandatoryCases {
     /// Reads a list from TOML: a table for each level, whose `cases` are globs over case names.
     ///
     /// # Errors
@@ -39,7 +39,7 @@ impl Mandatory {
     pub fn from_toml(text: &str) -> Result<Self, MandatoryError> {
         let written: BTreeMap<Level, Chosen> =
             toml::from_str(text).map_err(|error| MandatoryError::Text(error.to_string()))?;
-        let levels = written.into_iter().map(|(level, chosen)| Ok((level, Filter::new(&chosen.cases)?)));
+        let levels = written.into_iter().map(|(level, chosen)| Ok((level, CaseFilter::new(&chosen.cases)?)));
         Ok(Self { levels: levels.collect::<Result<_, MandatoryError>>()? })
     }
 
@@ -52,7 +52,7 @@ impl Mandatory {
     }
 
     /// Returns the levels up to `level`, each with the mandatory cases that are among `names`.
-    pub fn up_to<'a>(
+    pub fn cases_up_to_level<'a>(
         &'a self,
         level: Level,
         names: &'a [String],
@@ -60,6 +60,6 @@ impl Mandatory {
         self.levels
             .iter()
             .filter(move |(of, _)| **of <= level)
-            .map(|(&of, filter)| (of, names.iter().filter(|name| filter.chooses(name)).map(String::as_str).collect()))
+            .map(|(&of, filter)| (of, names.iter().filter(|name| filter.matches(name)).map(String::as_str).collect()))
     }
 }

@@ -56,7 +56,7 @@ impl Status {
 
     /// Whether all assertions of a case with this status hold, in every run.
     #[must_use]
-    pub fn is_right(self) -> bool {
+    pub fn is_correct(self) -> bool {
         matches!(self, Self::Pass | Self::Quality)
     }
 

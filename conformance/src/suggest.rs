@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use tilewright_target::nearest;
+use tilewright_target::find_similar_name;
 
 /// Characters with a special meaning in globs.
 const META: [char; 7] = ['*', '?', '[', ']', '{', '}', ','];
@@ -17,7 +17,7 @@ pub(crate) fn suggestion(glob: &str, names: &[String]) -> Option<String> {
             return suggested_name_part(glob, names);
         }
         if !words.contains(word) {
-            return nearest(word, words).map(|near| format!("{known}{near}"));
+            return find_similar_name(word, words).map(|near| format!("{known}{near}"));
         }
         known += word;
         known.push('/');
@@ -31,7 +31,7 @@ fn suggested_name_part(glob: &str, names: &[String]) -> Option<String> {
     let words: BTreeSet<&str> = names.iter().flat_map(|name| name.split('/')).collect();
     let literals = glob.split(|c| c == '/' || META.contains(&c)).filter(|literal| literal.len() >= 3);
     let mut strange = literals.filter(|literal| !names.iter().any(|name| name.contains(literal)));
-    nearest(strange.next()?, words).map(str::to_owned)
+    find_similar_name(strange.next()?, words).map(str::to_owned)
 }
 
 /// Returns the end of an error message that suggests `near`; empty without a suggestion.

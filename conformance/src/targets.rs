@@ -10,7 +10,7 @@ use tilewright_target::TargetDescription;
 use crate::ServingPlugin;
 
 /// The targets that a program can test.
-pub trait Targets: Send + Sync {
+pub trait TestableTargets: Send + Sync {
     /// Returns the descriptions of the known targets, sorted by name; opens no plugin.
     fn list(&self) -> Vec<&TargetDescription>;
 

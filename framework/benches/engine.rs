@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use tilewright_assign::{LaunchConfig, Strategy, assign_layouts};
-use tilewright_layout::families::Neutral;
+use tilewright_layout::families::NeutralFamilies;
 use tilewright_plan::movement::PlanContext;
 use tilewright_target::TargetDescription;
 use tilewright_tile::op::Dialects;
@@ -53,12 +53,12 @@ fn most_bytes(work: impl FnOnce()) -> usize {
 fn long_programs(criterion: &mut Criterion) {
     let target = include_str!("../../targets/h100.toml");
     let target = TargetDescription::from_toml("h100.toml", target).expect("a target");
-    let config = LaunchConfig { context: PlanContext::new(&target), families: &Neutral, lanes: 32, warps: 4 };
+    let config = LaunchConfig { context: PlanContext::new(&target), families: &NeutralFamilies, lanes: 32, warps: 4 };
     for (name, strategy) in [("propagation", Strategy::Propagation), ("least cost", Strategy::LeastCost)] {
         let mut group = criterion.benchmark_group(name);
         group.sample_size(10);
         for count in [1000, 2000, 5000, 10_000] {
-            let module = text::parse(&long_program::text(count), &Dialects::neutral()).expect("a program");
+            let module = text::parse_module(&long_program::text(count), &Dialects::neutral()).expect("a program");
             let most = most_bytes(|| drop(black_box(assign_layouts(black_box(&module), &config, strategy))));
             println!("{name}/{count}: {} bytes of heap for each operation at most", most / count);
             group.throughput(Throughput::Elements(count as u64));

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use thiserror::Error;
 
-use tilewright_plugin::{Discovery, HostCommand, LoadError, Registry};
+use tilewright_plugin::{LoadError, PluginHostCommand, PluginSearchPath, Registry};
 use tilewright_target::{Catalogue, CatalogueError};
 
 use super::Session;
@@ -16,7 +16,7 @@ pub struct SessionBuilder {
     catalogue: Catalogue,
     /// The plugins that the caller named.
     files: Vec<PathBuf>,
-    discovery: Discovery,
+    discovery: PluginSearchPath,
     registry: Registry,
 }
 
@@ -34,21 +34,26 @@ pub enum SessionError {
 
 impl Session {
     /// Creates the builder of a session over the targets of `catalogue`. By default, plugins are searched in the
-    /// standard places ([`Discovery::standard`]) and run in this process.
+    /// standard places ([`PluginSearchPath::default_search`]) and run in this process.
     ///
     /// # Examples
     /// ```
     /// use tilewright::Session;
-    /// use tilewright::plugin::Discovery;
+    /// use tilewright::plugin::PluginSearchPath;
     ///
     /// // Only the plugins that are linked into this program: search nowhere.
-    /// let session = Session::builder(tilewright_targets::catalogue()?).discovery(Discovery::default()).open()?;
+    /// let session = Session::builder(tilewright_targets::read_catalogue()?).with_search_path(PluginSearchPath::default()).open()?;
     /// assert!(session.catalogue().get("mi300x").is_ok());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
     pub fn builder(catalogue: Catalogue) -> SessionBuilder {
-        SessionBuilder { catalogue, files: Vec::new(), discovery: Discovery::standard(), registry: Registry::new() }
+        SessionBuilder {
+            catalogue,
+            files: Vec::new(),
+            discovery: PluginSearchPath::default_search(),
+            registry: Registry::new(),
+        }
     }
 }
 
@@ -66,11 +71,11 @@ impl SessionBuilder {
     /// ```
     /// use tilewright::{Session, SessionError};
     ///
-    /// let builder = Session::builder(tilewright_targets::catalogue()?);
-    /// assert!(matches!(builder.target_directories(["/no/such/directory"]), Err(SessionError::Targets(_))));
+    /// let builder = Session::builder(tilewright_targets::read_catalogue()?);
+    /// assert!(matches!(builder.with_target_directories(["/no/such/directory"]), Err(SessionError::Targets(_))));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn target_directories<P: AsRef<Path>>(
+    pub fn with_target_directories<P: AsRef<Path>>(
         mut self,
         directories: impl IntoIterator<Item = P>,
     ) -> Result<Self, SessionError> {
@@ -86,49 +91,52 @@ impl SessionBuilder {
     /// ```
     /// use tilewright::{Session, SessionError};
     ///
-    /// let builder = Session::builder(tilewright_targets::catalogue()?);
-    /// assert!(matches!(builder.plugins(["/no/such/plugin.so"]).open(), Err(SessionError::Plugin(_))));
+    /// let builder = Session::builder(tilewright_targets::read_catalogue()?);
+    /// assert!(matches!(builder.with_plugins(["/no/such/plugin.so"]).open(), Err(SessionError::Plugin(_))));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
-    pub fn plugins<P: Into<PathBuf>>(mut self, files: impl IntoIterator<Item = P>) -> Self {
+    pub fn with_plugins<P: Into<PathBuf>>(mut self, files: impl IntoIterator<Item = P>) -> Self {
         self.files.extend(files.into_iter().map(Into::into));
         self
     }
 
-    /// Replaces the places where plugins are searched; files that [`Self::plugins`] adds are loaded in addition.
+    /// Replaces the places where plugins are searched; files that [`Self::with_plugins`] adds are loaded in addition.
     ///
     /// # Examples
     /// ```
-    /// use tilewright::plugin::Discovery;
+    /// use tilewright::plugin::PluginSearchPath;
     /// use tilewright::{Session, SessionError};
     ///
-    /// let builder = Session::builder(tilewright_targets::catalogue()?);
-    /// let builder = builder.plugins(["/no/such/plugin.so"]).discovery(Discovery::default());
+    /// let builder = Session::builder(tilewright_targets::read_catalogue()?);
+    /// let builder = builder.with_plugins(["/no/such/plugin.so"]).with_search_path(PluginSearchPath::default());
     /// assert!(matches!(builder.open(), Err(SessionError::Plugin(_))));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
-    pub fn discovery(self, discovery: Discovery) -> Self {
+    pub fn with_search_path(self, discovery: PluginSearchPath) -> Self {
         Self { discovery, ..self }
     }
 
     /// Runs each plugin in a separate process, so that a crash of the plugin does not affect this process. `program` is
-    /// started with [`Self::PLUGIN_HOST_ARGUMENT`]; the command `tilewright` supports it. If a call exceeds `limit`, the
-    /// plugin's process is ended.
+    /// started with [`Self::PLUGIN_HOST_ARGUMENT`]; the command `tilewright` supports it. If a call exceeds `limit`,
+    /// the plugin's process is ended.
     ///
     /// # Examples
     /// ```no_run
     /// use std::time::Duration;
     /// use tilewright::Session;
     ///
-    /// let builder = Session::builder(tilewright_targets::catalogue()?);
+    /// let builder = Session::builder(tilewright_targets::read_catalogue()?);
     /// let session = builder.isolated("/usr/local/bin/tilewright", Duration::from_secs(60)).open()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
-    pub fn isolated(self, program: impl Into<PathBuf>, limit: Duration) -> Self {
-        Self { registry: Registry::isolated(HostCommand::new(program, [Self::PLUGIN_HOST_ARGUMENT]), limit), ..self }
+    pub fn with_isolated_plugins(self, program: impl Into<PathBuf>, limit: Duration) -> Self {
+        Self {
+            registry: Registry::new_isolated(PluginHostCommand::new(program, [Self::PLUGIN_HOST_ARGUMENT]), limit),
+            ..self
+        }
     }
 
     /// Opens the [`Session`]. All manifests are read, but only the plugins that the caller named are opened.

@@ -11,16 +11,16 @@
 //!
 //! ```
 //! use tilewright::layout::Dim;
-//! use tilewright::plugin::Discovery;
+//! use tilewright::plugin::PluginSearchPath;
 //! use tilewright::{LayoutRequest, Session};
 //! use tilewright_emulator::{Argument, GlobalMemory, RunLimits, run};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let session = Session::builder(tilewright_targets::catalogue()?).discovery(Discovery::default()).open()?;
+//! let session = Session::builder(tilewright_targets::read_catalogue()?).with_search_path(PluginSearchPath::default()).open()?;
 //!
 //! // A layout is a linear map over F2 from (register, lane, warp, block) to tensor coordinates.
 //! let layout = |text: &str| -> Result<_, Box<dyn std::error::Error>> {
-//!     Ok(LayoutRequest::from_text(text)?.resolve(&session, None, &[32, 32])?)
+//!     Ok(LayoutRequest::from_text(text)?.resolve_linear_layout(&session, None, &[32, 32])?)
 //! };
 //! let rows = layout("#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>")?;
 //! let columns = layout("#ttg.blocked<{sizePerThread = [4, 1], threadsPerWarp = [8, 4], warpsPerCTA = [1, 4], order = [0, 1]}>")?;
@@ -30,7 +30,7 @@
 //! assert!(plan.stats.counts.wavefronts_loaded >= plan.stats.bound.wavefronts_loaded);
 //!
 //! // The kernel loads the row-major tile in `rows`, converts it, and stores every register of `columns`.
-//! let module = session.conversion_module("h100", &rows, &columns, 32)?;
+//! let module = session.build_conversion_module("h100", &rows, &columns, 32)?;
 //! let mut memory = GlobalMemory::new();
 //! let tile: Vec<u8> = (0..32 * 32_u32).flat_map(u32::to_le_bytes).collect();
 //! let (tile, registers) = (memory.allocate_with(&tile), memory.allocate(4 * 32 * 32));
@@ -53,27 +53,27 @@
 //! plugins in the standard places, and a session then plans with the instructions of the target's plugin:
 //!
 //! ```no_run
-//! use tilewright::plugin::{CompileOptions, Emit};
+//! use tilewright::plugin::{CompileOptions, CodeFormat};
 //! use tilewright::{LayoutRequest, Session};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let session = Session::builder(tilewright_targets::catalogue()?).open()?;
+//! let session = Session::builder(tilewright_targets::read_catalogue()?).open()?;
 //! # let layout = |text: &str| -> Result<_, Box<dyn std::error::Error>> {
-//! #     Ok(LayoutRequest::from_text(text)?.resolve(&session, None, &[32, 32])?)
+//! #     Ok(LayoutRequest::from_text(text)?.resolve_linear_layout(&session, None, &[32, 32])?)
 //! # };
 //! # let rows = layout("#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>")?;
 //! # let columns = layout("#ttg.blocked<{sizePerThread = [4, 1], threadsPerWarp = [8, 4], warpsPerCTA = [1, 4], order = [0, 1]}>")?;
-//! let module = session.conversion_module("h100", &rows, &columns, 32)?;
-//! let options = CompileOptions { emit: vec![Emit::Assembly], ..CompileOptions::default() };
+//! let module = session.build_conversion_module("h100", &rows, &columns, 32)?;
+//! let options = CompileOptions { emit: vec![CodeFormat::Assembly], ..CompileOptions::default() };
 //! let artifact = session.compile("h100", &module, &options)?;
-//! println!("{}", artifact.text(Emit::Assembly).ok_or("the assembly is no text")?);
+//! println!("{}", artifact.payload_text(CodeFormat::Assembly).ok_or("the assembly is no text")?);
 //! # Ok(())
 //! # }
 //! ```
 //!
 //! The steps in detail: [`LayoutRequest::from_text`], [`Session::plan_conversion`], [`plan::ConversionPlan`],
-//! [`Session::conversion_module`], [`kernel::Module`], [`Session::compile`]. Whole tile programs (Triton IR) take the
-//! same path through [`ProgramCompiler::kernel`].
+//! [`Session::build_conversion_module`], [`kernel::Module`], [`Session::compile`]. Whole tile programs (Triton IR) take
+//! the same path through [`ProgramCompiler::compile_kernel`].
 //!
 //! # Modules
 //!
@@ -96,7 +96,7 @@ pub mod run;
 mod session;
 
 pub use builder::{SessionBuilder, SessionError};
-pub use program::{ChosenSizes, CompilationStage, ProgramCompiler, ProgramError, ProgramOptions};
+pub use program::{ChosenTileSizes, CompilationStage, ProgramCompiler, ProgramError, ProgramOptions};
 pub use request::{LayoutRequest, LayoutRequestError};
 pub use session::{RequestError, Session};
 
@@ -105,10 +105,10 @@ pub use session::{RequestError, Session};
 pub mod layout {
     #[doc(inline)]
     pub use tilewright_layout::{
-        AttributeSyntaxes, Bases, ColumnAction, Dim, Enlarged, Families, FamilyAttribute, FamilyError, FamilySpec,
-        Index, IndexBuilder, Layout, LayoutError, LinearLayout, MemoryLayout, Padding, Share, Space, apply_layout,
-        cute, families, layout_from_json, layout_to_json, parse_spec, solve, spec_from_json, spec_to_json,
-        text::TextError,
+        AttributeSyntaxes, Bases, ColumnAction, Dim, EnlargedShape, Families, FamilyAttribute, FamilyError, FamilySpec,
+        Index, IndexBuilder, Layout, LayoutError, LinearLayout, MemoryLayout, Padding, Space, UnmaskedShare,
+        apply_layout, cute, families, layout_from_json, layout_to_json, parse_spec, solve_composition, spec_from_json,
+        spec_to_json, text::TextError,
     };
 }
 
@@ -116,18 +116,21 @@ pub mod layout {
 pub mod plan {
     #[doc(inline)]
     pub use tilewright_plan::movement::{
-        Accessor, AsyncCopyPlan, AsyncCopySpec, AxisStride, BankModel, ConsecutiveCopy, ConversionKind, ConversionPlan,
+        AsyncCopyPlan, AsyncCopySpec, AxisStride, BankModel, ConsecutiveCopy, ConversionKind, ConversionPlan,
         CountLowerBounds, GatherPlan, GlobalAccess, GlobalTensor, MovementError, PlanContext, PlanStats, ReductionPlan,
-        Rejected, ScanDirection, ScanPlan, ScratchLayout, SharedAccess, SharedLayoutChoice, SharedLayoutConstraints,
-        SharedLayoutKind, TensorCopy, choose_shared_layout, conversion_candidates, count_bank_conflicts,
-        gather_candidates, plan_async_copy, plan_conversion, plan_gather, plan_global_access, plan_reduction,
-        plan_scan, plan_shared_access, plan_tensor_copy_to_global, price_in_wavefronts, reduction_candidates,
+        RejectedCandidate, ScanDirection, ScanPlan, ScratchLayout, SharedAccess, SharedLayoutChoice,
+        SharedLayoutConstraints, SharedLayoutKind, SharedMemoryAccessor, TensorCopy, choose_shared_layout,
+        conversion_candidates, count_bank_conflicts, gather_candidates, plan_async_copy, plan_conversion, plan_gather,
+        plan_global_access, plan_reduction, plan_scan, plan_shared_access, plan_tensor_copy_to_global,
+        price_in_wavefronts, reduction_candidates,
     };
 
     /// Plans of matrix multiplication: the MMA instruction, the layouts, and the loads of the operands.
     pub mod dot {
         #[doc(inline)]
-        pub use tilewright_plan::mma::{MmaCandidate, MmaError, MmaPlan, MmaProblem, Scale, mma_candidates, plan_mma};
+        pub use tilewright_plan::mma::{
+            BlockScale, MmaCandidate, MmaError, MmaPlan, MmaProblem, mma_candidates, plan_mma,
+        };
     }
 }
 
@@ -137,15 +140,17 @@ pub mod tile {
     #[doc(inline)]
     pub use tilewright_assign::{Strategy, synthesis};
     #[doc(inline)]
-    pub use tilewright_tile::import::Imports;
+    pub use tilewright_tile::import::ImportTables;
     #[doc(inline)]
-    pub use tilewright_tile::op::{AttributeKind, AttributeRow, Count, Definition, Dialects, OperandGroup, name};
+    pub use tilewright_tile::op::{
+        AttributeDefinition, AttributeKind, CountRule, Dialects, OpDefinition, OperandGroup, name,
+    };
     #[doc(inline)]
-    pub use tilewright_tile::text::{parse, print};
+    pub use tilewright_tile::text::{parse_module, print_module};
     #[doc(inline)]
     pub use tilewright_tile::{
-        Attribute, BuildError, Dense, Float, FunctionBuilder, OperationBuilder, TileModule, TileType, TileViolation,
-        Value, verify,
+        Attribute, BuildError, DenseElements, FloatType, FunctionBuilder, OperationBuilder, TileModule, TileType,
+        TileViolation, Value, verify_module,
     };
 }
 
@@ -156,7 +161,7 @@ pub mod kernel {
     #[doc(inline)]
     pub use tilewright_kernel::{Builder, Counts, Element, Kernel, Launch, Module, Parameter, VerifyError, verify};
     #[doc(inline)]
-    pub use tilewright_lower::conversion_kernel;
+    pub use tilewright_lower::build_conversion_kernel;
 }
 
 /// Descriptions of GPUs: lanes, shared memory, instructions, costs.
@@ -172,8 +177,8 @@ pub mod target {
 pub mod plugin {
     #[doc(inline)]
     pub use tilewright_plugin::{
-        Artifact, CompileError, CompileOptions, Device, DeviceBuffer, DeviceError, Discovery, Emit, HostCommand,
-        KernelMetadata, LaunchArgument, LaunchGrid, LaunchRequest, Listener, LoadError, LogLevel, Payload, Registry,
-        RegistryError, Target, listening, serve,
+        Artifact, CodeFormat, CodePayload, CompileError, CompileOptions, Device, DeviceBuffer, DeviceError,
+        KernelMetadata, LaunchArgument, LaunchGrid, LaunchRequest, LoadError, LogLevel, PluginHostCommand,
+        PluginListener, PluginSearchPath, Registry, RegistryError, Target, serve_plugin, with_listener,
     };
 }

@@ -7,7 +7,8 @@ use thiserror::Error;
 use tilewright_layout::cute::{ComposedLayout, CuteError, TaskMapping, to_distributed, to_memory};
 use tilewright_layout::text::TextError;
 use tilewright_layout::{
-    Dim, FamilySpec, Layout, LinearLayout, MemoryLayout, camel_case_key, layout_from_json, parse_spec, spec_from_json,
+    Dim, FamilySpec, Layout, LinearLayout, MemoryLayout, find_camel_case_key, layout_from_json, parse_spec,
+    spec_from_json,
 };
 
 use super::{RequestError, Session};
@@ -104,7 +105,7 @@ impl LayoutRequest {
         if let Some(text) = value.as_str() {
             return Self::from_text(text);
         }
-        if value.get("in_dims").is_some() || camel_case_key(value).is_some() {
+        if value.get("in_dims").is_some() || find_camel_case_key(value).is_some() {
             return Ok(Self::Given(Box::new(layout_from_json(value)?)));
         }
         if value.get("kind").is_some() {
@@ -116,9 +117,9 @@ impl LayoutRequest {
             .map_or(Err(LayoutRequestError::NotALayout), Self::from_json)
     }
 
-    /// Returns the requested layout of any kind for a tensor of `shape`; the dims of a layout by its bases determine its
-    /// kind. A family is resolved as by [`Session::layout`], with the same `target`. A warp of a thread-value layout or
-    /// task mapping has as many lanes as the target's, or 32 without a target.
+    /// Returns the requested layout of any kind for a tensor of `shape`; the dims of a layout by its bases determine
+    /// its kind. A family is resolved as by [`Session::layout`], with the same `target`. A warp of a thread-value
+    /// layout or task mapping has as many lanes as the target's, or 32 without a target.
     ///
     /// # Errors
     /// [`RequestError`] if the family cannot build the layout, if the target or its plugin is not available, or if the
@@ -130,12 +131,17 @@ impl LayoutRequest {
     /// use tilewright::plugin::Registry;
     /// use tilewright::{LayoutRequest, Session};
     ///
-    /// let session = Session::new(tilewright_targets::catalogue()?, Registry::new());
+    /// let session = Session::new(tilewright_targets::read_catalogue()?, Registry::new());
     /// let text = "#ttg.swizzled_shared<{vec = 4, perPhase = 1, maxPhase = 8, order = [1, 0]}>";
-    /// assert!(matches!(LayoutRequest::from_text(text)?.any(&session, None, &[32, 32])?, Layout::Memory(_)));
+    /// assert!(matches!(LayoutRequest::from_text(text)?.resolve_layout(&session, None, &[32, 32])?, Layout::Memory(_)));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn any(&self, session: &Session, target: Option<&str>, shape: &[u64]) -> Result<Layout, RequestError> {
+    pub fn resolve_layout(
+        &self,
+        session: &Session,
+        target: Option<&str>,
+        shape: &[u64],
+    ) -> Result<Layout, RequestError> {
         match self {
             Self::Given(layout) => Ok((**layout).clone().into()),
             Self::Family(spec) => session.layout(target, spec, shape),
@@ -153,12 +159,12 @@ impl LayoutRequest {
         }
     }
 
-    /// Returns the requested memory layout for a tensor of `shape`; `None` if the layout is of another kind. A layout in
-    /// CuTe's notation is read as a memory layout, with or without a swizzle.
+    /// Returns the requested memory layout for a tensor of `shape`; `None` if the layout is of another kind. A layout
+    /// in CuTe's notation is read as a memory layout, with or without a swizzle.
     ///
     /// # Errors
-    /// As [`LayoutRequest::any`].
-    pub fn memory(
+    /// As [`LayoutRequest::resolve_layout`].
+    pub fn resolve_memory_layout(
         &self,
         session: &Session,
         target: Option<&str>,
@@ -167,9 +173,11 @@ impl LayoutRequest {
         if let Self::Cute(layout) = self {
             return Ok(Some(to_memory(layout, shape)?));
         }
-        Ok(match self.any(session, target, shape)? {
+        Ok(match self.resolve_layout(session, target, shape)? {
             Layout::Memory(memory) => Some(memory),
-            Layout::Distributed(linear) => linear.ins().contains(Dim::OFFSET).then(|| MemoryLayout::linear(linear)),
+            Layout::Distributed(linear) => {
+                linear.ins().contains(Dim::OFFSET).then(|| MemoryLayout::from_linear(linear))
+            }
             Layout::TensorMemory(_) => None,
         })
     }
@@ -191,10 +199,11 @@ impl LayoutRequest {
     }
 
     /// Returns the linear map of the requested layout for a tensor of `shape`. A family is resolved as by
-    /// [`Session::distributed`], with the same `target`, so it must build a distributed layout.
+    /// [`Session::distributed_layout`], with the same `target`, so it must build a distributed layout.
     ///
     /// # Errors
-    /// [`RequestError::NotDistributed`] if the request is for a memory layout; otherwise as [`LayoutRequest::any`].
+    /// [`RequestError::NotDistributed`] if the request is for a memory layout; otherwise as
+    /// [`LayoutRequest::resolve_layout`].
     ///
     /// # Examples
     /// ```
@@ -202,13 +211,13 @@ impl LayoutRequest {
     /// use tilewright::plugin::Registry;
     /// use tilewright::{LayoutRequest, Session};
     ///
-    /// let session = Session::new(tilewright_targets::catalogue()?, Registry::new());
+    /// let session = Session::new(tilewright_targets::read_catalogue()?, Registry::new());
     /// let text = "#ttg.blocked<{sizePerThread = [2], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>";
-    /// let layout = LayoutRequest::from_text(text)?.resolve(&session, None, &[256])?;
+    /// let layout = LayoutRequest::from_text(text)?.resolve_linear_layout(&session, None, &[256])?;
     /// assert_eq!(layout.in_bits(Dim::REGISTER), 1);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn resolve(
+    pub fn resolve_linear_layout(
         &self,
         session: &Session,
         target: Option<&str>,
@@ -216,8 +225,8 @@ impl LayoutRequest {
     ) -> Result<LinearLayout, RequestError> {
         match self {
             Self::Given(layout) => Ok((**layout).clone()),
-            Self::Family(spec) => session.distributed(target, spec, shape),
-            Self::Cute(_) | Self::TaskMapping(_) => match self.any(session, target, shape)? {
+            Self::Family(spec) => session.distributed_layout(target, spec, shape),
+            Self::Cute(_) | Self::TaskMapping(_) => match self.resolve_layout(session, target, shape)? {
                 Layout::Distributed(layout) => Ok(layout),
                 Layout::Memory(_) | Layout::TensorMemory(_) => Err(RequestError::NotDistributed(self.to_text())),
             },

@@ -12,7 +12,7 @@ use thiserror::Error;
 use tilewright_kernel::{self as kernel, Module};
 use tilewright_layout::{
     AttributeSyntaxes, Families, FamilyError, FamilySet, FamilySpec, Layout, LinearLayout, cute::CuteError,
-    families::Neutral,
+    families::NeutralFamilies,
 };
 use tilewright_lower as lower;
 use tilewright_plan::movement::{self, ConversionPlan, MovementError, PlanContext};
@@ -28,7 +28,7 @@ use tilewright_target::{Catalogue, CatalogueError, Instruction, InstructionKind}
 /// use tilewright::plugin::Registry;
 ///
 /// // A session without plugins: layouts, plans and kernels, but no code for a target.
-/// let session = Session::new(tilewright_targets::catalogue()?, Registry::new());
+/// let session = Session::new(tilewright_targets::read_catalogue()?, Registry::new());
 /// assert_eq!(session.catalogue().get("h100")?.lanes.default, 32);
 /// assert!(session.registry().plugins().is_empty());
 /// assert!(session.target("h100").is_err_and(|error| error.to_string().contains("no plugin serves architecture")));
@@ -121,13 +121,13 @@ impl Session {
     ///
     /// # Examples
     /// ```no_run
-    /// # let session = tilewright::Session::builder(tilewright_targets::catalogue()?).open()?;
+    /// # let session = tilewright::Session::builder(tilewright_targets::read_catalogue()?).open()?;
     /// let target = session.target("h100")?;
     /// assert!(target.instructions().iter().any(|instruction| instruction.name.starts_with("mma")));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn target(&self, name: &str) -> Result<Arc<dyn Target>, RequestError> {
-        Ok(self.registry.target(self.catalogue.get(name)?)?)
+        Ok(self.registry.create_target(self.catalogue.get(name)?)?)
     }
 
     /// Returns the target with this name, for layouts only: its instruction table may not have been read.
@@ -136,7 +136,7 @@ impl Session {
     /// [`RequestError::Target`] if the catalogue does not have the target, [`RequestError::Plugin`] if no plugin serves
     /// it or its plugin cannot be opened.
     pub fn target_without_table(&self, name: &str) -> Result<Arc<dyn Target>, RequestError> {
-        Ok(self.registry.target_without_table(self.catalogue.get(name)?)?)
+        Ok(self.registry.create_target_without_table(self.catalogue.get(name)?)?)
     }
 
     /// Returns the layout that a family builds for a tensor of `shape`. Neutral families, which the framework has, open
@@ -153,20 +153,20 @@ impl Session {
     /// use tilewright::layout::{Layout, parse_spec};
     /// use tilewright::plugin::Registry;
     ///
-    /// let session = Session::new(tilewright_targets::catalogue()?, Registry::new());
+    /// let session = Session::new(tilewright_targets::read_catalogue()?, Registry::new());
     /// let spec = parse_spec("#ttg.swizzled_shared<{vec = 4, perPhase = 1, maxPhase = 8, order = [1, 0]}>")?;
     /// assert!(matches!(session.layout(None, &spec, &[32, 32])?, Layout::Memory(_)));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn layout(&self, target: Option<&str>, spec: &FamilySpec, shape: &[u64]) -> Result<Layout, RequestError> {
         target.map(|name| self.catalogue.get(name)).transpose()?;
-        let mut unknown = match FamilySet::new(vec![&Neutral]).layout(spec, shape) {
+        let mut unknown = match FamilySet::new(vec![&NeutralFamilies]).layout(spec, shape) {
             Err(error) if not_served(&error) => error,
             answer => return Ok(answer?),
         };
         if let Some(name) = target {
             let target = self.target_without_table(name)?;
-            return Ok(FamilySet::new(vec![&Neutral, target.families()]).layout(spec, shape)?);
+            return Ok(FamilySet::new(vec![&NeutralFamilies, target.families()]).layout(spec, shape)?);
         }
         let mut broken = None;
         for name in self.one_target_a_plugin() {
@@ -177,7 +177,7 @@ impl Session {
                     continue;
                 }
             };
-            match FamilySet::new(vec![&Neutral, target.families()]).layout(spec, shape) {
+            match FamilySet::new(vec![&NeutralFamilies, target.families()]).layout(spec, shape) {
                 Err(error) if not_served(&error) => unknown = merged(unknown, error),
                 answer => return Ok(answer?),
             }
@@ -201,9 +201,9 @@ impl Session {
     /// use tilewright::layout::parse_spec;
     /// use tilewright::plugin::Registry;
     ///
-    /// let session = Session::new(tilewright_targets::catalogue()?, Registry::new());
+    /// let session = Session::new(tilewright_targets::read_catalogue()?, Registry::new());
     /// let text = "#ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>";
-    /// assert_eq!(session.attribute_syntaxes(None)?.text(&parse_spec(text)?), text);
+    /// assert_eq!(session.attribute_syntaxes(None)?.print_spec(&parse_spec(text)?), text);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn attribute_syntaxes(&self, target: Option<&str>) -> Result<AttributeSyntaxes, RequestError> {
@@ -211,7 +211,7 @@ impl Session {
             Some(name) => vec![self.target_without_table(name)?],
             None => self.one_target_a_plugin().iter().filter_map(|name| self.target_without_table(name).ok()).collect(),
         };
-        let neutral: &dyn Families = &Neutral;
+        let neutral: &dyn Families = &NeutralFamilies;
         let all = std::iter::once(neutral).chain(targets.iter().map(|target| target.families())).collect();
         Ok(AttributeSyntaxes::from_families(&FamilySet::new(all)))
     }
@@ -228,13 +228,13 @@ impl Session {
     /// use tilewright::layout::{Dim, parse_spec};
     /// use tilewright::plugin::Registry;
     ///
-    /// let session = Session::new(tilewright_targets::catalogue()?, Registry::new());
+    /// let session = Session::new(tilewright_targets::read_catalogue()?, Registry::new());
     /// let spec = parse_spec("#ttg.blocked<{sizePerThread = [2], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>")?;
-    /// let layout = session.distributed(None, &spec, &[256])?;
+    /// let layout = session.distributed_layout(None, &spec, &[256])?;
     /// assert_eq!(layout.apply(&[(Dim::REGISTER, 1), (Dim::LANE, 3), (Dim::WARP, 2)])?, [(Dim::tensor(0), 1 + 2 * (3 + 32 * 2))]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn distributed(
+    pub fn distributed_layout(
         &self,
         target: Option<&str>,
         spec: &FamilySpec,
@@ -257,15 +257,15 @@ impl Session {
     /// use tilewright::Session;
     /// use tilewright::plugin::Registry;
     ///
-    /// let session = Session::new(tilewright_targets::catalogue()?, Registry::new());
+    /// let session = Session::new(tilewright_targets::read_catalogue()?, Registry::new());
     /// assert!(session.target_if_served("h100")?.is_none());
     /// assert!(session.target_if_served("h1000").is_err());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn target_if_served(&self, name: &str) -> Result<Option<Arc<dyn Target>>, RequestError> {
         let description = self.catalogue.get(name)?;
-        match self.registry.serves(&description.architecture) {
-            Some(_) => Ok(Some(self.registry.target(description)?)),
+        match self.registry.find_server(&description.architecture) {
+            Some(_) => Ok(Some(self.registry.create_target(description)?)),
             None => Ok(None),
         }
     }
@@ -279,7 +279,7 @@ impl Session {
     /// # Examples
     /// ```no_run
     /// use tilewright::target::InstructionKind;
-    /// # let session = tilewright::Session::builder(tilewright_targets::catalogue()?).open()?;
+    /// # let session = tilewright::Session::builder(tilewright_targets::read_catalogue()?).open()?;
     /// for instruction in session.instructions_of("h100", &[InstructionKind::SharedMove])? {
     ///     println!("{}", instruction.name);
     /// }
@@ -287,7 +287,7 @@ impl Session {
     /// ```
     pub fn instructions_of(&self, name: &str, kinds: &[InstructionKind]) -> Result<Vec<Instruction>, RequestError> {
         let description = self.catalogue.get(name)?;
-        if self.registry.serves(&description.architecture).is_none() {
+        if self.registry.find_server(&description.architecture).is_none() {
             return Ok(Vec::new());
         }
         let target = self.target_without_table(name)?;
@@ -310,7 +310,7 @@ impl Session {
     /// use tilewright::plugin::Registry;
     /// use tilewright::Session;
     ///
-    /// let session = Session::new(tilewright_targets::catalogue()?, Registry::new());
+    /// let session = Session::new(tilewright_targets::read_catalogue()?, Registry::new());
     /// // 64 elements: a lane holds two consecutive ones, or one of each half. No element changes its warp.
     /// let part = |dim, size| LinearLayout::identity(size, dim, Dim::tensor(0));
     /// let pairs = part(Dim::REGISTER, 2)?.direct_sum(&part(Dim::LANE, 32)?)?;
@@ -343,7 +343,7 @@ impl Session {
     }
 
     /// Returns a module with the kernel `convert`, which performs the cheapest plan of a conversion; see
-    /// [`lower::conversion_kernel`] for the kernel's parameters.
+    /// [`lower::build_conversion_kernel`] for the kernel's parameters.
     ///
     /// # Errors
     /// As [`Self::plan_conversion`]; [`RequestError::Lower`] if the plan cannot be lowered to a kernel.
@@ -354,15 +354,15 @@ impl Session {
     /// use tilewright::plugin::Registry;
     /// use tilewright::Session;
     ///
-    /// let session = Session::new(tilewright_targets::catalogue()?, Registry::new());
+    /// let session = Session::new(tilewright_targets::read_catalogue()?, Registry::new());
     /// let part = |dim, size| LinearLayout::identity(size, dim, Dim::tensor(0));
     /// let pairs = part(Dim::REGISTER, 2)?.direct_sum(&part(Dim::LANE, 32)?)?;
     /// let halves = part(Dim::LANE, 32)?.direct_sum(&part(Dim::REGISTER, 2)?)?;
-    /// let module = session.conversion_module("h100", &pairs, &halves, 32)?;
+    /// let module = session.build_conversion_module("h100", &pairs, &halves, 32)?;
     /// assert!(module.to_string().starts_with("kernel convert("));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn conversion_module(
+    pub fn build_conversion_module(
         &self,
         target: &str,
         src: &LinearLayout,
@@ -370,7 +370,7 @@ impl Session {
         element_bits: u32,
     ) -> Result<Module, RequestError> {
         let plan = self.plan_conversion(target, src, dst, element_bits)?;
-        let kernel = lower::conversion_kernel(
+        let kernel = lower::build_conversion_kernel(
             "convert",
             [src, dst],
             element_bits,
@@ -390,12 +390,12 @@ impl Session {
     ///
     /// # Examples
     /// ```no_run
-    /// use tilewright::plugin::{CompileOptions, Emit};
-    /// # let session = tilewright::Session::builder(tilewright_targets::catalogue()?).open()?;
+    /// use tilewright::plugin::{CompileOptions, CodeFormat};
+    /// # let session = tilewright::Session::builder(tilewright_targets::read_catalogue()?).open()?;
     /// let module = tilewright::kernel::parse("kernel empty() lanes 32 warps 1 {}")?;
-    /// let options = CompileOptions { emit: vec![Emit::Assembly], ..CompileOptions::default() };
+    /// let options = CompileOptions { emit: vec![CodeFormat::Assembly], ..CompileOptions::default() };
     /// let artifact = session.compile("h100", &module, &options)?;
-    /// assert!(artifact.text(Emit::Assembly).is_some_and(|ptx| ptx.contains(".entry empty")));
+    /// assert!(artifact.payload_text(CodeFormat::Assembly).is_some_and(|ptx| ptx.contains(".entry empty")));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn compile(&self, target: &str, module: &Module, options: &CompileOptions) -> Result<Artifact, RequestError> {
@@ -408,7 +408,7 @@ impl Session {
         let mut seen = Vec::new();
         let mut names = Vec::new();
         for description in self.catalogue.iter() {
-            if let Some(plugin) = self.registry.serves(&description.architecture)
+            if let Some(plugin) = self.registry.find_server(&description.architecture)
                 && !seen.contains(&plugin)
             {
                 seen.push(plugin);

@@ -66,7 +66,7 @@ fn fault_attributes<'py>(py: Python<'py>, fault: &Fault) -> PyResult<Bound<'py, 
         attributes.set_item("lane", location.lane)?;
         attributes.set_item("frames", frames(location.source.as_deref()))?;
     }
-    if let Some(other) = fault.kind.other() {
+    if let Some(other) = fault.kind.conflicting_access() {
         attributes.set_item("other_frames", frames(other.source.as_deref()))?;
     }
     Ok(attributes)
@@ -76,7 +76,7 @@ fn fault_attributes<'py>(py: Python<'py>, fault: &Fault) -> PyResult<Bound<'py, 
 /// location's text from the kernel IR.
 fn frames(source: Option<&str>) -> Vec<(String, u32, u32)> {
     let location = source.and_then(SourceLocation::parse);
-    let frames = location.iter().flat_map(SourceLocation::frames);
+    let frames = location.iter().flat_map(SourceLocation::inlined_frames);
     frames.map(|frame| (frame.file.clone(), frame.line, frame.column)).collect()
 }
 

@@ -114,12 +114,12 @@ impl Kernel {
         &self.report
     }
 
-    /// Runs the kernel on the emulator over `grid` programs. Returns the new contents of each buffer, or None for one that
-    /// is unchanged; the counts of the run; and the printed lines.
+    /// Runs the kernel on the emulator over `grid` programs. Returns the new contents of each buffer, or None for one
+    /// that is unchanged; the counts of the run; and the printed lines.
     ///
-    /// `addresses` has the address of each buffer, for kernels that load pointers from memory; without it, buffers are far
-    /// from each other. With `races`, unordered accesses of global memory are faults. With `sampled_steps`, only some
-    /// programs run: after this number of operations, no further one starts.
+    /// `addresses` has the address of each buffer, for kernels that load pointers from memory; without it, buffers are
+    /// far from each other. With `races`, unordered accesses of global memory are faults. With `sampled_steps`, only
+    /// some programs run: after this number of operations, no further one starts.
     #[pyo3(signature = (grid, arguments, buffers, max_steps, addresses = None, races = false, sampled_steps = None))]
     #[allow(clippy::too_many_arguments, reason = "arguments of Python")]
     fn run<'py>(
@@ -153,7 +153,7 @@ impl Kernel {
                 buffers: host_buffers(&bytes, addresses.as_deref()),
             };
             let limits = RunLimits { steps: max_steps, global_races: races, sampled_steps, ..RunLimits::default() };
-            let print = |line: tilewright_emulator::Printed| {
+            let print = |line: tilewright_emulator::PrintedValues| {
                 printed.lock().unwrap_or_else(PoisonError::into_inner).push(line.to_string());
             };
             run_emulated(&self.kernel, &*self.target, &launch, &limits, Some(&print))

@@ -16,12 +16,12 @@ use {tilewright_amd_tables as amd, tilewright_nvidia_tables as nvidia};
 register_targets! {
     plugin: "amd",
     architectures: amd::ARCHITECTURES,
-    create: VendorTarget::<TablesOnly<amd::AmdTables>>::create,
+    create: VendorTarget::<TablesOnly<amd::AmdTables>>::create_boxed,
 }
 register_targets! {
     plugin: "nvidia",
     architectures: nvidia::ARCHITECTURES,
-    create: VendorTarget::<TablesOnly<nvidia::NvidiaTables>>::create,
+    create: VendorTarget::<TablesOnly<nvidia::NvidiaTables>>::create_boxed,
 }
 
 #[pymodule]

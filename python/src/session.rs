@@ -4,11 +4,11 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use pyo3::prelude::*;
-use tilewright::plugin::{CompileOptions, Discovery, Emit, Registry};
-use tilewright::tile::{Dialects, Imports, Strategy};
+use tilewright::plugin::{CodeFormat, CompileOptions, PluginSearchPath, Registry};
+use tilewright::tile::{Dialects, ImportTables, Strategy};
 use tilewright::{CompilationStage, LayoutRequest, ProgramCompiler, ProgramOptions};
 use tilewright_kernel::Module;
-use tilewright_picture::view::{self, LayoutOptions};
+use tilewright_picture::view::{self, LayoutDrawingOptions};
 use tilewright_picture::{html, svg, terminal};
 
 use crate::errors;
@@ -20,7 +20,7 @@ use crate::kernel::Kernel;
 pub struct Session {
     session: tilewright::Session,
     dialects: Dialects,
-    imports: Imports,
+    imports: ImportTables,
     /// Paths of the manifests or libraries of the plugins that generate code.
     generators: Vec<PathBuf>,
     code: OnceLock<Result<tilewright::Session, String>>,
@@ -28,7 +28,7 @@ pub struct Session {
 
 /// Returns the built-in targets together with those whose target files are in `directories`.
 fn catalogue(directories: &[PathBuf]) -> Result<tilewright::target::Catalogue, String> {
-    let mut catalogue = tilewright_targets::catalogue().map_err(|error| error.to_string())?;
+    let mut catalogue = tilewright_targets::read_catalogue().map_err(|error| error.to_string())?;
     for directory in directories {
         catalogue.add_directory(directory).map_err(|error| error.to_string())?;
     }
@@ -37,18 +37,20 @@ fn catalogue(directories: &[PathBuf]) -> Result<tilewright::target::Catalogue, S
 
 #[pymethods]
 impl Session {
-    /// Opens a session. `generators` are manifests or libraries of plugins that generate code, `targets` are directories
-    /// of target files.
+    /// Opens a session. `generators` are manifests or libraries of plugins that generate code, `targets` are
+    /// directories of target files.
     #[new]
     #[pyo3(signature = (generators = Vec::new(), targets = Vec::new()))]
     fn new(py: Python<'_>, generators: Vec<PathBuf>, targets: Vec<PathBuf>) -> PyResult<Self> {
         let mut registry = Registry::new();
-        registry.discover(&Discovery::standard()).map_err(|error| errors::input(py, &error.to_string()))?;
+        registry
+            .discover(&PluginSearchPath::default_search())
+            .map_err(|error| errors::input(py, &error.to_string()))?;
         let catalogue = catalogue(&targets).map_err(|error| errors::input(py, &error))?;
         Ok(Self {
             session: tilewright::Session::new(catalogue, registry),
-            dialects: tilewright_dialects::all(),
-            imports: tilewright_dialects::imports(),
+            dialects: tilewright_dialects::all_dialects(),
+            imports: tilewright_dialects::read_import_tables(),
             generators,
             code: OnceLock::new(),
         })
@@ -104,7 +106,7 @@ impl Session {
         let compiled = py.detach(|| {
             let compiler = ProgramCompiler { dialects: &self.dialects, imports: &self.imports, target: &*served };
             let (mut layouts, mut report) = (String::new(), String::new());
-            let kernel = compiler.kernel(text, &options, &mut |stage| {
+            let kernel = compiler.compile_kernel(text, &options, &mut |stage| {
                 if let CompilationStage::Layouts(assigned) = stage {
                     layouts = stage.to_string();
                     report = assigned.report.to_string();
@@ -126,9 +128,9 @@ impl Session {
     /// Generates code of a kernel in one form: `llvm`, `asm` or `object`; returns the bytes and the file extension.
     fn generate(&self, py: Python<'_>, kernel: &Kernel, form: &str, optimisation: u8) -> PyResult<(Vec<u8>, String)> {
         let emit = match form {
-            "llvm" => Emit::Intermediate,
-            "asm" => Emit::Assembly,
-            "object" => Emit::Object,
+            "llvm" => CodeFormat::Intermediate,
+            "asm" => CodeFormat::Assembly,
+            "object" => CodeFormat::Object,
             other => return Err(errors::input(py, &format!("form `{other}`: expected `llvm`, `asm` or `object`"))),
         };
         let generated = py.detach(|| {
@@ -156,21 +158,22 @@ impl Session {
     ) -> PyResult<String> {
         let wrong = |message: String| errors::input(py, &message);
         let request = LayoutRequest::from_text(layout).map_err(|error| wrong(error.to_string()))?;
-        let layout = request.any(&self.session, target, &shape).map_err(|error| errors::pipeline(py, &error))?;
-        let picture =
-            view::layout(title, &layout, &LayoutOptions::default()).map_err(|error| wrong(error.to_string()))?;
+        let layout =
+            request.resolve_layout(&self.session, target, &shape).map_err(|error| errors::pipeline(py, &error))?;
+        let picture = view::draw_layout(title, &layout, &LayoutDrawingOptions::default())
+            .map_err(|error| wrong(error.to_string()))?;
         match form {
-            "svg" => Ok(svg::render(&picture)),
-            "html" => Ok(html::render(&picture)),
-            "text" => Ok(terminal::render(&picture, &terminal::Style::plain())),
+            "svg" => Ok(svg::render_svg(&picture)),
+            "html" => Ok(html::render_html(&picture)),
+            "text" => Ok(terminal::render_text(&picture, &terminal::TextStyle::plain())),
             other => Err(wrong(format!("form `{other}`: expected `svg`, `html` or `text`"))),
         }
     }
 }
 
 impl Session {
-    /// Returns the loaded code generators; the first call loads the plugins in `generators`. An error if none of them can
-    /// be loaded.
+    /// Returns the loaded code generators; the first call loads the plugins in `generators`. An error if none of them
+    /// can be loaded.
     fn code(&self) -> Result<&tilewright::Session, &String> {
         let opened = self.code.get_or_init(|| {
             let mut registry = Registry::new();

@@ -5,4 +5,4 @@
 
 mod files;
 
-pub use files::{FILES, SCHEMA, SEARCH_PATH, catalogue, catalogue_with};
+pub use files::{SEARCH_PATH, TARGET_FILE_SCHEMA, TARGET_FILES, catalogue_with, read_catalogue};

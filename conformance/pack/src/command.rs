@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use tilewright_plugin::{Device, DeviceError};
 
-use crate::{Pack, PackIndex, PackedCase, Played, TimingOptions, run_packed_case};
+use crate::{Pack, PackIndex, PackedCase, PlayedPack, TimingOptions, run_packed_case};
 
 /// Exit status if a case failed; equal to the exit status of the full suite for a failed case.
 const FAILED: u8 = 1;
@@ -75,7 +75,7 @@ impl PlayCommand {
             return Err(Stop(USAGE, "no case of the pack has one of these names".to_owned()));
         }
         let mut device = self.device(&open, &pack.index)?;
-        let mut played = Played::new(&pack.index, device.name());
+        let mut played = PlayedPack::new(&pack.index, device.name());
         let timing = TimingOptions { warm_up: self.warm_up, repetitions: self.repetitions };
         for case in chosen {
             let (result, lost) = run_packed_case(&pack, case, &mut *device, timing);
@@ -85,7 +85,7 @@ impl PlayCommand {
             }
         }
         self.write_report(&played)?;
-        Ok(played.is_right())
+        Ok(played.has_no_failures())
     }
 
     fn is_chosen(&self, case: &PackedCase) -> bool {
@@ -108,7 +108,7 @@ impl PlayCommand {
         Err(Stop(HARNESS, format!("no device for {gpu_model} has `{}` in its name; {there}", self.device)))
     }
 
-    fn write_report(&self, played: &Played) -> Result<(), Stop> {
+    fn write_report(&self, played: &PlayedPack) -> Result<(), Stop> {
         let json = || serde_json::to_string_pretty(played).map_err(|error| Stop(HARNESS, error.to_string()));
         if let Some(file) = &self.results {
             let cannot = |error| Stop(HARNESS, format!("cannot write {}: {error}", file.display()));

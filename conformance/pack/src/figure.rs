@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// The place of a case in a figure (plot of measurements): the point on the figure's axis, such as a shape, and the
 /// variant, such as a kind of plan, that the case measures at this point.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Figure {
+pub struct FigurePoint {
     /// The name of the figure, such as `transpose`.
     pub name: String,
     /// The point: shape, element type and other parameters that all variants share.

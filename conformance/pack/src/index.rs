@@ -2,18 +2,18 @@
 
 use serde::{Deserialize, Serialize};
 use tilewright_kernel::{Counts, TensorMapBinding};
-use tilewright_plugin::{Emit, KernelMetadata};
+use tilewright_plugin::{CodeFormat, KernelMetadata};
 use tilewright_target::TargetDescription;
 
-use crate::Figure;
+use crate::FigurePoint;
 
 /// Version of the format of `index.json`; readers accept no other, since fields differ between versions.
-pub const VERSION: u32 = 1;
+pub const PACK_VERSION: u32 = 1;
 
 /// The contents of a pack (a folder of compiled test cases), as the file `index.json` lists them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PackIndex {
-    /// The [`VERSION`] of the suite that wrote the file.
+    /// The [`PACK_VERSION`] of the suite that wrote the file.
     pub version: u32,
     /// Version of the conformance suite that wrote the pack.
     pub suite: String,
@@ -31,7 +31,7 @@ pub struct PackIndex {
     pub cases: Vec<PackedCase>,
     /// The cases of the suite that could not be packed, with the reasons.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub left_out: Vec<LeftOut>,
+    pub left_out: Vec<OmittedCase>,
 }
 
 /// The plugin that compiled a pack's code, as its manifest describes it.
@@ -52,7 +52,7 @@ pub struct PackPlugin {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PackedCode {
     /// The files of the code, one for each form, such as assembly and object.
-    pub files: Vec<File>,
+    pub files: Vec<CodeFile>,
     /// Launch metadata of each kernel in the code.
     pub kernels: Vec<KernelMetadata>,
     /// Name of an external tool, such as an assembler, that accepted the code as valid; `None` if no tool examined it.
@@ -62,9 +62,9 @@ pub struct PackedCode {
 
 /// A file with one form of the code.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct File {
+pub struct CodeFile {
     /// The form of the code, such as assembly or an object.
-    pub form: Emit,
+    pub form: CodeFormat,
     /// The file format, by its usual extension.
     pub format: String,
     /// The file's name in the folder `code` of the pack.
@@ -73,7 +73,7 @@ pub struct File {
 
 /// A case of the suite that could not be packed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LeftOut {
+pub struct OmittedCase {
     /// The case's name in the suite.
     pub name: String,
     /// The reason why the case could not be packed.
@@ -90,7 +90,7 @@ pub struct PackedCase {
     pub test_cases: Vec<PackedTestCase>,
     /// The figure of measurements, with point and variant, that the case belongs to; `None` if it belongs to none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub figure: Option<Figure>,
+    pub figure: Option<FigurePoint>,
 }
 
 /// One launch of a kernel, with the contents of its buffers before the launch and the contents expected afterwards.
@@ -145,7 +145,7 @@ pub struct PackedBuffer {
     /// The buffer's shape in elements; elements are row-major.
     pub shape: Vec<u64>,
     /// The contents before the launch, as a range of the file `buffers.bin`.
-    pub before: Span,
+    pub before: ByteRange,
     /// The contents that are expected after the launch.
     pub after: PackedExpectation,
 }
@@ -162,7 +162,7 @@ pub enum PackedExpectation {
     /// magnitude.
     Expected {
         /// The expected numbers, in the buffer's element type.
-        numbers: Span,
+        numbers: ByteRange,
         /// Tolerance as a fraction of the expected magnitude.
         relative: f64,
         /// Tolerance that does not depend on the magnitude, in the units of the numbers.
@@ -171,22 +171,22 @@ pub enum PackedExpectation {
     /// Bytes that are compared only in bits that a mask selects, because the kernel may leave the others undefined.
     Masked {
         /// The expected bytes; bits outside of the mask are ignored.
-        bytes: Span,
+        bytes: ByteRange,
         /// The mask: a set bit is compared.
-        mask: Span,
+        mask: ByteRange,
     },
     /// Numbers that each have a tolerance of their own.
     Near {
         /// The expected numbers, as binary64.
-        values: Span,
+        values: ByteRange,
         /// The greatest permitted deviation of each number, as binary64.
-        allowed: Span,
+        allowed: ByteRange,
     },
 }
 
 /// A range of `buffers.bin`, the pack's file with the contents of all buffers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Span {
+pub struct ByteRange {
     /// Offset of the range's first byte from the start of the file.
     pub offset: u64,
     /// Number of bytes in the range.

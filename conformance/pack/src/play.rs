@@ -4,7 +4,7 @@ use tilewright_plugin::{Device, DeviceError};
 use tilewright_verify::{CheckFailure, check_loaded};
 
 use crate::{
-    Pack, PackError, PackedCase, PackedTestCase, PlayedCase, PlayedOutcome, PlayedStatus, Times, TimingOptions,
+    LaunchTimes, Pack, PackError, PackedCase, PackedTestCase, PlayedCase, PlayedOutcome, PlayedStatus, TimingOptions,
 };
 
 /// The reason why a launch had no result that could be compared: the pack or the device.
@@ -72,7 +72,7 @@ fn play_test_case(
     device: &mut dyn Device,
     timing: TimingOptions,
 ) -> Result<PlayedOutcome, Stopped> {
-    let (artifact, launch) = (pack.code(case, test_case)?, pack.launch(case, test_case)?);
+    let (artifact, launch) = (pack.read_code(case, test_case)?, pack.build_launch(case, test_case)?);
     let mut loaded = launch.load(&artifact, device)?;
     let first = match check_loaded(&launch, &mut loaded) {
         Ok(first) => first,
@@ -81,7 +81,7 @@ fn play_test_case(
     };
     // Repetitions only measure time, so there are none if the device has no clock.
     let times = match first.nanoseconds {
-        Some(_) if timing.repetitions > 0 => Times::of(&mut loaded, timing)?,
+        Some(_) if timing.repetitions > 0 => LaunchTimes::measure(&mut loaded, timing)?,
         _ => None,
     };
     Ok(PlayedOutcome { status: PlayedStatus::Pass, detail: String::new(), times })

@@ -4,11 +4,11 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Figure, PackIndex, PackPlugin, PackedCase, PackedPrediction, Times, VERSION};
+use crate::{FigurePoint, LaunchTimes, PACK_VERSION, PackIndex, PackPlugin, PackedCase, PackedPrediction};
 
 /// The results of running a pack, with the environment that is needed to reproduce them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Played {
+pub struct PlayedPack {
     /// Version of the pack's file format.
     pub version: u32,
     /// Version of the program that ran the pack.
@@ -75,7 +75,7 @@ pub struct PlayedOutcome {
     /// Description of the failure; empty if the launch passed.
     pub detail: String,
     /// Times of repeated launches of the kernel; `None` if the device has no clock or timing is off.
-    pub times: Option<Times>,
+    pub times: Option<LaunchTimes>,
 }
 
 /// The result of a case of a pack.
@@ -89,12 +89,12 @@ pub struct PlayedCase {
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub detail: String,
     /// For each launch that ran, the times of its kernel; `None` if the kernel was not timed.
-    pub times: Vec<Option<Times>>,
+    pub times: Vec<Option<LaunchTimes>>,
     /// For each launch, the plan's prediction of cycles and operations; `None` if the pack has none.
     pub predicted: Vec<Option<PackedPrediction>>,
     /// The figure of measurements, with point and variant, that the case belongs to; `None` if it belongs to none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub figure: Option<Figure>,
+    pub figure: Option<FigurePoint>,
 }
 
 impl PlayedCase {
@@ -119,23 +119,23 @@ impl PlayedCase {
 
     /// Returns the median time of the case's first launch, in nanoseconds; `None` if the launch was not timed.
     #[must_use]
-    pub fn median(&self) -> Option<u64> {
+    pub fn median_nanoseconds(&self) -> Option<u64> {
         Some((*self.times.first()?)?.median)
     }
 
     /// Returns the predicted cycles of a block for all repetitions in the case's first launch; `None` without a
     /// prediction.
     #[must_use]
-    pub fn cycles(&self) -> Option<f64> {
+    pub fn predicted_cycles(&self) -> Option<f64> {
         let predicted = (*self.predicted.first()?)?;
         Some(predicted.cycles * f64::from(predicted.rounds))
     }
 }
 
-impl Played {
+impl PlayedPack {
     pub(crate) fn new(index: &PackIndex, device: String) -> Self {
         Self {
-            version: VERSION,
+            version: PACK_VERSION,
             player: env!("CARGO_PKG_VERSION").to_owned(),
             host: PlayedHost {
                 system: std::env::consts::OS.to_owned(),
@@ -153,7 +153,7 @@ impl Played {
 
     /// Whether no case has the status `Fail` or `Broken`; unsupported cases are accepted.
     #[must_use]
-    pub fn is_right(&self) -> bool {
+    pub fn has_no_failures(&self) -> bool {
         !self.cases.iter().any(|case| matches!(case.status, PlayedStatus::Fail | PlayedStatus::Broken))
     }
 }

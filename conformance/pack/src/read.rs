@@ -6,12 +6,14 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 use tilewright_kernel::TensorMapBinding;
-use tilewright_plugin::{Artifact, Payload};
+use tilewright_plugin::{Artifact, CodePayload};
 use tilewright_verify::TestLaunch;
-use tilewright_verify::case::{CaseBuffer, CaseElement, CaseValue, Expectation, Tolerance};
+use tilewright_verify::case::{CaseBuffer, CaseElement, CaseValue, ExpectedContents, Tolerance};
 
 use crate::write::{BUFFERS, CODE, INDEX};
-use crate::{PackIndex, PackedArgument, PackedBuffer, PackedCase, PackedExpectation, PackedTestCase, Span, VERSION};
+use crate::{
+    ByteRange, PACK_VERSION, PackIndex, PackedArgument, PackedBuffer, PackedCase, PackedExpectation, PackedTestCase,
+};
 
 /// A pack (a folder of compiled test cases), whose index has been read. Code and buffers are read and validated when a
 /// launch needs them, since they may be large.
@@ -45,8 +47,8 @@ pub enum PackError {
         /// The parser's error, with line and column.
         source: serde_json::Error,
     },
-    /// The pack has another format version, given here, than [`VERSION`].
-    #[error("the pack has version {0}, this program reads {VERSION}: create it with the same release")]
+    /// The pack has another format version, given here, than [`PACK_VERSION`].
+    #[error("the pack has version {0}, this program reads {PACK_VERSION}: create it with the same release")]
     Version(u64),
     /// A case refers to code, kernels or buffers that the pack does not contain or that contradict the case.
     #[error("case `{case}`: {message}")]
@@ -76,7 +78,7 @@ impl Pack {
         let broken = |source| PackError::Index { file: file.clone(), source };
         // The index of another version may have other fields.
         let AnyVersion { version } = serde_json::from_str(&text).map_err(broken)?;
-        if version != u64::from(VERSION) {
+        if version != u64::from(PACK_VERSION) {
             return Err(PackError::Version(version));
         }
         let index = serde_json::from_str(&text).map_err(broken)?;
@@ -90,7 +92,7 @@ impl Pack {
     ///
     /// # Errors
     /// [`PackError`] if the pack does not list the code, or a file of it is missing or has an invalid name.
-    pub fn code(&self, case: &PackedCase, test_case: &PackedTestCase) -> Result<Artifact, PackError> {
+    pub fn read_code(&self, case: &PackedCase, test_case: &PackedTestCase) -> Result<Artifact, PackError> {
         let wrong = |message: String| PackError::Case { case: case.name.clone(), message };
         let code = self.index.codes.get(test_case.code);
         let code = code.ok_or_else(|| wrong(format!("the pack has no code {}", test_case.code)))?;
@@ -102,7 +104,7 @@ impl Pack {
             }
             let path = self.folder.join(CODE).join(&file.file);
             let bytes = fs::read(&path).map_err(|source| PackError::File { file: path, source })?;
-            payloads.push(Payload { form: file.form, format: file.format.clone(), bytes, may_differ: false });
+            payloads.push(CodePayload { form: file.form, format: file.format.clone(), bytes, may_differ: false });
         }
         Ok(Artifact { payloads, kernels: code.kernels.clone(), accepted_by: code.accepted_by.clone() })
     }
@@ -112,7 +114,7 @@ impl Pack {
     ///
     /// # Errors
     /// [`PackError`] if an argument or a buffer of the launch is inconsistent.
-    pub fn launch(&self, case: &PackedCase, test_case: &PackedTestCase) -> Result<TestLaunch, PackError> {
+    pub fn build_launch(&self, case: &PackedCase, test_case: &PackedTestCase) -> Result<TestLaunch, PackError> {
         let given = |argument: &PackedArgument| match *argument {
             PackedArgument::Buffer(number) => CaseValue::Buffer(number),
             PackedArgument::Pointer { buffer, offset } => CaseValue::Pointer { buffer, offset },
@@ -147,31 +149,31 @@ impl Pack {
     }
 
     fn buffer(&self, buffer: &PackedBuffer) -> Result<CaseBuffer, String> {
-        let element = CaseElement::named(&buffer.element).map_err(|error| error.to_string())?;
+        let element = CaseElement::from_name(&buffer.element).map_err(|error| error.to_string())?;
         let elements = buffer.shape.iter().try_fold(1u64, |product, &size| product.checked_mul(size));
         let elements = elements.ok_or_else(|| format!("buffer `{}` has too many elements", buffer.name))?;
         let bytes = elements.saturating_mul(element.bytes() as u64);
-        let of = |span: Span, requested: u64, what: &str| match span.bytes == requested {
+        let of = |span: ByteRange, requested: u64, what: &str| match span.bytes == requested {
             true => self.bytes(span),
             false => Err(format!("{what} of buffer `{}` has {} bytes, not {requested}", buffer.name, span.bytes)),
         };
-        let numbers = |span: Span, what: &str| -> Result<Vec<f64>, String> {
+        let numbers = |span: ByteRange, what: &str| -> Result<Vec<f64>, String> {
             let bytes = of(span, elements.saturating_mul(8), what)?;
             let number = |bytes: &[u8]| f64::from_bits(bytes.iter().rev().fold(0, |w, &b| w << 8 | u64::from(b)));
             Ok(bytes.chunks(8).map(number).collect())
         };
         let after = match buffer.after {
-            PackedExpectation::Unchanged => Expectation::Unchanged,
-            PackedExpectation::Anything => Expectation::Anything,
-            PackedExpectation::Expected { numbers, relative, absolute } => Expectation::Expected {
+            PackedExpectation::Unchanged => ExpectedContents::Unchanged,
+            PackedExpectation::Anything => ExpectedContents::Anything,
+            PackedExpectation::Expected { numbers, relative, absolute } => ExpectedContents::Expected {
                 bytes: of(numbers, bytes, "what is expected")?,
                 tolerance: Tolerance { relative, absolute },
             },
-            PackedExpectation::Masked { bytes: expected, mask } => Expectation::Masked {
+            PackedExpectation::Masked { bytes: expected, mask } => ExpectedContents::Masked {
                 bytes: of(expected, bytes, "what is expected")?,
                 mask: of(mask, bytes, "the mask")?,
             },
-            PackedExpectation::Near { values, allowed } => Expectation::Near {
+            PackedExpectation::Near { values, allowed } => ExpectedContents::Near {
                 values: numbers(values, "what is expected")?,
                 rests: Vec::new(),
                 allowed: numbers(allowed, "the tolerance")?,
@@ -181,7 +183,7 @@ impl Pack {
         Ok(CaseBuffer { name: buffer.name.clone(), element, shape: buffer.shape.clone(), before, after })
     }
 
-    fn bytes(&self, span: Span) -> Result<Vec<u8>, String> {
+    fn bytes(&self, span: ByteRange) -> Result<Vec<u8>, String> {
         let end = span.offset.checked_add(span.bytes).filter(|&end| end <= self.length);
         end.ok_or_else(|| {
             format!("{} bytes from {} on of `{BUFFERS}`, which has {}", span.bytes, span.offset, self.length)

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::fmt::{self, Write};
 
-use crate::{Played, PlayedCase, PlayedStatus};
+use crate::{PlayedCase, PlayedPack, PlayedStatus};
 
-impl fmt::Display for Played {
+impl fmt::Display for PlayedPack {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{} ({}) on {}", self.target, self.architecture, self.device)?;
         write_groups(f, &self.cases)?;
@@ -32,7 +32,7 @@ fn write_groups(f: &mut fmt::Formatter<'_>, cases: &[PlayedCase]) -> fmt::Result
         let count = |status| cases.iter().filter(|case| case.status == status).count();
         let [pass, fail, unsupported, broken] =
             [PlayedStatus::Pass, PlayedStatus::Fail, PlayedStatus::Unsupported, PlayedStatus::Broken].map(count);
-        let mut medians: Vec<u64> = cases.iter().filter_map(|case| case.median()).collect();
+        let mut medians: Vec<u64> = cases.iter().filter_map(|case| case.median_nanoseconds()).collect();
         medians.sort_unstable();
         let time = medians.get(medians.len() / 2).map_or("-".to_owned(), |&time| microseconds(time));
         writeln!(f, "{group:16} {pass:6} {fail:6} {unsupported:12} {broken:7} {time:>12}")?;
@@ -76,16 +76,16 @@ fn row(case: &PlayedCase, base: Option<&PlayedCase>) -> String {
         (own > 0.0).then(|| format!("{:.2}x", base / own))
     };
     let shown = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
-    let time = |case: &PlayedCase| case.median().map(|time| time as f64);
+    let time = |case: &PlayedCase| case.median_nanoseconds().map(|time| time as f64);
     let variant = case.figure.as_ref().map_or("", |figure| &figure.variant);
     let mut row = String::new();
     // Writing to a `String` does not fail, so the result is ignored.
     let _ = write!(
         row,
         "{variant:12} {:>10} {:>10} {:>10} {:>10}",
-        shown(case.cycles().map(|cycles| format!("{cycles:.0}"))),
-        shown(ratio(&|case| case.cycles())),
-        shown(case.median().map(microseconds)),
+        shown(case.predicted_cycles().map(|cycles| format!("{cycles:.0}"))),
+        shown(ratio(&|case| case.predicted_cycles())),
+        shown(case.median_nanoseconds().map(microseconds)),
         shown(ratio(&time))
     );
     if case.status != PlayedStatus::Pass {

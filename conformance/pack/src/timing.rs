@@ -21,7 +21,7 @@ impl Default for TimingOptions {
 
 /// Times of several launches of one kernel on a device, in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Times {
+pub struct LaunchTimes {
     /// The shortest time, in nanoseconds.
     pub least: u64,
     /// The median time, in nanoseconds; of an even number of times, the greater of the middle two.
@@ -32,14 +32,14 @@ pub struct Times {
     pub launches: u32,
 }
 
-impl Times {
+impl LaunchTimes {
     /// Launches a kernel repeatedly and measures the times; `None` if the device reports no times or no launch is
     /// timed. The contents of the buffers are undefined afterwards, since each launch overwrites the results of the one
     /// before.
     ///
     /// # Errors
     /// [`DeviceError`] if a launch fails.
-    pub fn of(launch: &mut LoadedLaunch<'_>, timing: TimingOptions) -> Result<Option<Self>, DeviceError> {
+    pub fn measure(launch: &mut LoadedLaunch<'_>, timing: TimingOptions) -> Result<Option<Self>, DeviceError> {
         let mut times = Vec::new();
         for repetition in 0..timing.warm_up.saturating_add(timing.repetitions) {
             let Some(time) = launch.run()?.nanoseconds else { return Ok(None) };
@@ -60,12 +60,12 @@ impl Times {
 
 #[cfg(test)]
 mod tests {
-    use super::Times;
+    use super::LaunchTimes;
 
     #[test]
     fn the_median_is_in_the_middle() {
-        let times = Times::among(vec![9, 1, 5, 7, 3]);
-        assert_eq!(times, Some(Times { least: 1, median: 5, most: 9, launches: 5 }));
-        assert_eq!(Times::among(Vec::new()), None);
+        let times = LaunchTimes::among(vec![9, 1, 5, 7, 3]);
+        assert_eq!(times, Some(LaunchTimes { least: 1, median: 5, most: 9, launches: 5 }));
+        assert_eq!(LaunchTimes::among(Vec::new()), None);
     }
 }

@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 use tilewright_plugin::Artifact;
 use tilewright_verify::TestCase;
-use tilewright_verify::case::{CaseBuffer, CaseValue, Expectation};
+use tilewright_verify::case::{CaseBuffer, CaseValue, ExpectedContents};
 
 use crate::{
-    Figure, File, LeftOut, PackIndex, PackedArgument, PackedBuffer, PackedCase, PackedCode, PackedExpectation,
-    PackedPrediction, PackedTestCase, Span,
+    ByteRange, CodeFile, FigurePoint, OmittedCase, PackIndex, PackedArgument, PackedBuffer, PackedCase, PackedCode,
+    PackedExpectation, PackedPrediction, PackedTestCase,
 };
 
 /// Name of the pack's file that lists its contents, see [`PackIndex`].
@@ -22,27 +22,27 @@ pub(crate) const CODE: &str = "code";
 
 /// A case to be written to a pack: its launches and the compiled code of each.
 #[derive(Debug)]
-pub struct Packed {
+pub struct CaseToPack {
     /// The case's name in the suite.
     pub name: String,
     /// Test cases, each with its compiled kernel.
     pub test_cases: Vec<(TestCase, Artifact)>,
-    /// The place of the case in a plot of measurements: the plot, the point on its axis, and the curve (variant); `None`
-    /// if no plot has it.
-    pub figure: Option<Figure>,
+    /// The place of the case in a plot of measurements: the plot, the point on its axis, and the curve (variant);
+    /// `None` if no plot has it.
+    pub figure: Option<FigurePoint>,
 }
 
 /// A pack that is being written. Equal code and equal contents of buffers are stored once, to keep the pack small.
-pub struct Writer {
+pub struct PackWriter {
     folder: PathBuf,
     index: PackIndex,
     buffers: io::BufWriter<fs::File>,
     length: u64,
-    spans: HashMap<[u8; 32], Span>,
+    spans: HashMap<[u8; 32], ByteRange>,
     codes: HashMap<[u8; 32], usize>,
 }
 
-impl Writer {
+impl PackWriter {
     /// Starts a pack in a folder that is empty or absent; `index` has the pack's metadata and no cases yet.
     ///
     /// # Errors
@@ -63,7 +63,7 @@ impl Writer {
     ///
     /// # Errors
     /// A file cannot be written.
-    pub fn add(&mut self, packed: Packed) -> io::Result<()> {
+    pub fn add_case(&mut self, packed: CaseToPack) -> io::Result<()> {
         let test_cases = packed.test_cases.iter().map(|(test_case, artifact)| self.add_test_case(test_case, artifact));
         let test_cases = test_cases.collect::<io::Result<Vec<_>>>()?;
         self.index.cases.push(PackedCase { name: packed.name, test_cases, figure: packed.figure });
@@ -71,8 +71,8 @@ impl Writer {
     }
 
     /// Records a case that cannot be packed, with the reason.
-    pub fn leave_out(&mut self, name: &str, reason: String) {
-        self.index.left_out.push(LeftOut { name: name.to_owned(), reason });
+    pub fn record_omitted_case(&mut self, name: &str, reason: String) {
+        self.index.left_out.push(OmittedCase { name: name.to_owned(), reason });
     }
 
     /// Writes the index of the pack. A folder without it is not a pack, so an interrupted run leaves no incomplete one.
@@ -116,17 +116,17 @@ impl Writer {
         let unnamed = || io::Error::other(format!("elements of buffer `{}` have no name", buffer.name));
         let numbers = |numbers: &[f64]| numbers.iter().flat_map(|number| number.to_le_bytes()).collect::<Vec<_>>();
         let after = match &buffer.after {
-            Expectation::Unchanged => PackedExpectation::Unchanged,
-            Expectation::Anything => PackedExpectation::Anything,
-            Expectation::Expected { bytes, tolerance } => PackedExpectation::Expected {
+            ExpectedContents::Unchanged => PackedExpectation::Unchanged,
+            ExpectedContents::Anything => PackedExpectation::Anything,
+            ExpectedContents::Expected { bytes, tolerance } => PackedExpectation::Expected {
                 numbers: self.span(bytes)?,
                 relative: tolerance.relative,
                 absolute: tolerance.absolute,
             },
-            Expectation::Masked { bytes, mask } => {
+            ExpectedContents::Masked { bytes, mask } => {
                 PackedExpectation::Masked { bytes: self.span(bytes)?, mask: self.span(mask)? }
             }
-            Expectation::Near { values, rests, allowed } => {
+            ExpectedContents::Near { values, rests, allowed } => {
                 // The pack format has no low parts of expected values (`rests`), so the tolerance grows by their
                 // magnitude.
                 let rests = rests.iter().copied().chain(std::iter::repeat(0.0));
@@ -146,13 +146,13 @@ impl Writer {
         })
     }
 
-    fn span(&mut self, bytes: &[u8]) -> io::Result<Span> {
+    fn span(&mut self, bytes: &[u8]) -> io::Result<ByteRange> {
         let digest = Sha256::digest(bytes).into();
         if let Some(span) = self.spans.get(&digest) {
             return Ok(*span);
         }
         self.buffers.write_all(bytes)?;
-        let span = Span { offset: self.length, bytes: bytes.len() as u64 };
+        let span = ByteRange { offset: self.length, bytes: bytes.len() as u64 };
         self.length += span.bytes;
         self.spans.insert(digest, span);
         Ok(span)
@@ -173,7 +173,7 @@ impl Writer {
         for payload in &artifact.payloads {
             let file = format!("{name}.{}", payload.format);
             fs::write(self.folder.join(CODE).join(&file), &payload.bytes)?;
-            files.push(File { form: payload.form, format: payload.format.clone(), file });
+            files.push(CodeFile { form: payload.form, format: payload.format.clone(), file });
         }
         let (kernels, accepted_by) = (artifact.kernels.clone(), artifact.accepted_by.clone());
         self.index.codes.push(PackedCode { files, kernels, accepted_by });

@@ -5,12 +5,12 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use tilewright_peers::{cases, with_all_families};
+use tilewright_peers::{read_layout_cases, with_all_families};
 
 fn families(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("family");
     with_all_families(|families| {
-        for case in cases().expect("the layouts") {
+        for case in read_layout_cases().expect("the layouts") {
             families.resolve(&case.spec, &case.shape, families).expect("a layout");
             group.bench_function(&case.name, |bencher| {
                 bencher.iter(|| families.resolve(black_box(&case.spec), black_box(&case.shape), families));

@@ -11,7 +11,7 @@ use std::process::Command;
 
 use tilewright::{ProgramCompiler, ProgramOptions};
 use tilewright_kernel::Module;
-use tilewright_plugin::{CompileOptions, Emit};
+use tilewright_plugin::{CodeFormat, CompileOptions};
 
 /// Environment variable with the number of operations to compile; set only for child processes.
 const COUNT: &str = "TILEWRIGHT_LONG_PROGRAM";
@@ -33,8 +33,8 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 fn compiled(count: usize) -> Result<(), Box<dyn Error>> {
-    let target = tilewright_peers::target(TARGET)?;
-    let (dialects, imports) = (tilewright_dialects::all(), tilewright_dialects::imports());
+    let target = tilewright_peers::open_target(TARGET)?;
+    let (dialects, imports) = (tilewright_dialects::all_dialects(), tilewright_dialects::read_import_tables());
     let compiler = ProgramCompiler { dialects: &dialects, imports: &imports, target: &*target };
     let text = long_program::text(count);
     let (mut cells, mut last) = (vec![count.to_string()], processor_seconds());
@@ -43,9 +43,9 @@ fn compiled(count: usize) -> Result<(), Box<dyn Error>> {
         cells.push(format!("{:.2}", now - last));
         last = now;
     };
-    let kernel = compiler.kernel(&text, &ProgramOptions::default(), &mut |_| record_time(&mut cells))?;
+    let kernel = compiler.compile_kernel(&text, &ProgramOptions::default(), &mut |_| record_time(&mut cells))?;
     let module = Module { kernels: vec![kernel] };
-    for form in [Emit::Intermediate, Emit::Assembly] {
+    for form in [CodeFormat::Intermediate, CodeFormat::Assembly] {
         target.compile(&module, &CompileOptions { emit: vec![form], optimisation: 3 })?;
         record_time(&mut cells);
     }

@@ -59,8 +59,8 @@ fn bench_targets() -> BTreeMap<String, BenchTarget> {
     let read = |(name, file): (String, String)| {
         let text = std::fs::read_to_string(folder.join(&file)).expect("the target's file");
         let target = TargetDescription::from_toml(&file, &text).expect("a sound target");
-        let mut rows = tilewright_nvidia_tables::instructions::rows(&target.architecture);
-        rows.extend(tilewright_amd_tables::instructions::rows(&target.architecture));
+        let mut rows = tilewright_nvidia_tables::instructions::instructions_of(&target.architecture);
+        rows.extend(tilewright_amd_tables::instructions::instructions_of(&target.architecture));
         (name, BenchTarget { target, rows })
     };
     names.into_iter().map(read).collect()

@@ -3,7 +3,7 @@
 
 use std::error::Error;
 
-use tilewright_layout::families::Neutral;
+use tilewright_layout::families::NeutralFamilies;
 use tilewright_layout::{Dim, Families, FamilySet, FamilySpec, LinearLayout, spec_from_json};
 use tilewright_plugin::Target;
 
@@ -22,7 +22,7 @@ pub struct LayoutCase {
 ///
 /// # Errors
 /// `layouts.json` is not JSON, or an entry lacks a name, a valid layout family or a shape.
-pub fn cases() -> Result<Vec<LayoutCase>, Box<dyn Error>> {
+pub fn read_layout_cases() -> Result<Vec<LayoutCase>, Box<dyn Error>> {
     let rows: Vec<serde_json::Value> = serde_json::from_str(include_str!("../layouts.json"))?;
     let case = |row: &serde_json::Value| -> Result<LayoutCase, Box<dyn Error>> {
         let name = row["name"].as_str().ok_or("a row has no name")?.to_owned();
@@ -40,15 +40,15 @@ pub fn with_all_families<T>(work: impl FnOnce(&dyn Families) -> T) -> T {
     let nvidia = tilewright_nvidia_tables::families::NvidiaFamilies::default();
     let amd = tilewright_amd_tables::families::AmdFamilies::default();
     let intel = tilewright_intel_tables::families::IntelFamilies::default();
-    work(&FamilySet::new(vec![&Neutral, &nvidia, &amd, &intel]))
+    work(&FamilySet::new(vec![&NeutralFamilies, &nvidia, &amd, &intel]))
 }
 
 /// Returns the target that the catalogue's file `name` describes, with code generation.
 ///
 /// # Errors
 /// A target file is invalid, no target has the name, or neither NVIDIA's nor AMD's plugin serves its architecture.
-pub fn target(name: &str) -> Result<Box<dyn Target>, Box<dyn Error>> {
-    let catalogue = tilewright_targets::catalogue()?;
+pub fn open_target(name: &str) -> Result<Box<dyn Target>, Box<dyn Error>> {
+    let catalogue = tilewright_targets::read_catalogue()?;
     let description = catalogue.get(name)?.clone();
     if tilewright_nvidia_tables::ARCHITECTURES.contains(&description.architecture.as_str()) {
         return Ok(Box::new(tilewright_nvidia::NvidiaTarget::new(description)?));

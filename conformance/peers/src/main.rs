@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tilewright_layout::{Dim, Families, FamilyError, layout_to_json};
-use tilewright_peers::{LayoutCase, TimedLayouts, cases, with_all_families};
+use tilewright_peers::{LayoutCase, TimedLayouts, read_layout_cases, with_all_families};
 
 /// Time after which a measurement starts no further batch.
 const LONG: Duration = Duration::from_millis(400);
@@ -22,7 +22,7 @@ const BATCH: Duration = Duration::from_micros(8);
 
 fn main() -> Result<(), Box<dyn Error>> {
     let operations = operations()?;
-    let cases = cases()?;
+    let cases = read_layout_cases()?;
     let families =
         with_all_families(|families| cases.iter().map(|case| built(case, families)).collect::<Result<Vec<_>, _>>())?;
     println!("{}", json!({ "operations": operations, "families": families }));

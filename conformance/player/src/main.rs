@@ -28,14 +28,14 @@ fn find_vendor(index: &PackIndex) -> Result<OpenDevices, String> {
     let target = index.target.clone();
     let serves = |architectures: &[&str]| architectures.contains(&target.architecture.as_str());
     if serves(nvidia::ARCHITECTURES) {
-        let rows = nvidia::instructions::rows(&target.architecture);
-        return Ok(Box::new(move || tilewright_nvidia_device::devices(&target, &rows)));
+        let rows = nvidia::instructions::instructions_of(&target.architecture);
+        return Ok(Box::new(move || tilewright_nvidia_device::open_devices(&target, &rows)));
     }
     if serves(amd::ARCHITECTURES) {
-        return Ok(Box::new(move || tilewright_amd_device::devices(&target.architecture)));
+        return Ok(Box::new(move || tilewright_amd_device::open_devices(&target.architecture)));
     }
     if serves(intel::ARCHITECTURES) {
-        return Ok(Box::new(move || tilewright_intel_device::devices(&target.gpu_model)));
+        return Ok(Box::new(move || tilewright_intel_device::list_devices(&target.gpu_model)));
     }
     let known = [nvidia::ARCHITECTURES, amd::ARCHITECTURES, intel::ARCHITECTURES].concat().join(", ");
     Err(format!("target `{}`: no driver for architecture `{}`; there are {known}", target.name, target.architecture))

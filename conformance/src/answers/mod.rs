@@ -15,35 +15,35 @@ pub use read::plugin_answers_file;
 
 /// A known answer: a problem and its expected result, as a line of JSON from its file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Row {
+pub struct KnownAnswer {
     /// Identifier of the known answer in its file; for an operation of CuTe, its inputs as text.
     pub id: String,
     text: String,
 }
 
-impl Row {
+impl KnownAnswer {
     /// Parses the line of JSON that holds the known answer.
     #[must_use]
-    pub fn json(&self) -> Json {
+    pub fn parse_json(&self) -> Json {
         // The row was parsed once when it was read, so the default is never used.
         serde_json::from_str(&self.text).unwrap_or_default()
     }
 }
 
 /// Known answers by subject, such as the name of a layout family or of an operation.
-pub type Rows = BTreeMap<String, Vec<Row>>;
+pub type AnswersBySubject = BTreeMap<String, Vec<KnownAnswer>>;
 
 /// All known answers that were loaded, by kind.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct KnownAnswers {
     /// Expected layouts, by the layout families in the layout's spec, the outermost first, such as `slice-of-blocked`.
-    pub layouts: Rows,
+    pub layouts: AnswersBySubject,
     /// Expected results of operations on linear layouts, by operation.
-    pub algebra: Rows,
+    pub algebra: AnswersBySubject,
     /// Expected results of operations on layouts of CuTe (NVIDIA's layout library), by operation.
-    pub cute: Rows,
+    pub cute: AnswersBySubject,
     /// Facts on architectures from vendor documentation, by subject, such as `banks` or `limits`.
-    pub facts: Rows,
+    pub facts: AnswersBySubject,
 }
 
 /// The reason why a file of known answers cannot be used. The fault lies with the plugin or user that named the file.
@@ -89,11 +89,11 @@ impl KnownAnswers {
     ///
     /// # Errors
     /// [`AnswersError`] if a file cannot be read, has no answers, or has a malformed one.
-    pub fn add(&mut self, path: &std::path::Path) -> Result<(), AnswersError> {
+    pub fn add_files(&mut self, path: &std::path::Path) -> Result<(), AnswersError> {
         read::add(self, path)
     }
 
-    fn insert(rows: &mut Rows, about: String, row: Row) {
+    fn insert(rows: &mut AnswersBySubject, about: String, row: KnownAnswer) {
         let rows = rows.entry(about).or_default();
         if !rows.contains(&row) {
             rows.push(row);

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::Value as Json;
 use tilewright_layout::{FamilyAttribute, FamilySpec, spec_from_json};
 
-use super::{AnswersError, KnownAnswers, Row};
+use super::{AnswersError, KnownAnswer, KnownAnswers};
 
 /// Names of the files that may hold known answers in a directory; other files are ignored.
 const NAMES: [&str; 3] = ["layouts.jsonl", "algebra.jsonl", "cute_algebra_cases.json"];
@@ -93,7 +93,7 @@ struct Head {
 impl Head {
     fn add(self, answers: &mut KnownAnswers, text: &str) -> Result<(), String> {
         let id = self.id.as_str().map_or_else(|| self.id.to_string(), str::to_owned);
-        let row = Row { id, text: text.to_owned() };
+        let row = KnownAnswer { id, text: text.to_owned() };
         if let Some(fact) = self.fact {
             KnownAnswers::insert(&mut answers.facts, fact, row);
             return Ok(());
@@ -155,7 +155,7 @@ fn add_cute(answers: &mut KnownAnswers, file: &Path, text: &str) -> Result<(), A
             };
             case["operation"] = Json::from(operation.as_str());
             let id = case.get("inputs").map(Json::to_string).unwrap_or_default();
-            KnownAnswers::insert(&mut answers.cute, operation, Row { id, text: case.to_string() });
+            KnownAnswers::insert(&mut answers.cute, operation, KnownAnswer { id, text: case.to_string() });
         }
     }
     Ok(())

@@ -28,7 +28,7 @@ mod read;
 
 use globset::GlobMatcher;
 
-use crate::{CaseResult, Filter, Status};
+use crate::{CaseFilter, CaseResult, Status};
 
 pub(crate) use bless::bless;
 pub use read::ExpectationsError;
@@ -53,14 +53,14 @@ struct Entry {
     target: String,
     targets: GlobMatcher,
     names: Vec<String>,
-    cases: Filter,
+    cases: CaseFilter,
     reason: String,
     message: Option<String>,
 }
 
 impl Entry {
     fn is_about(&self, result: &CaseResult) -> bool {
-        self.targets.is_match(&result.target) && self.cases.chooses(&result.name)
+        self.targets.is_match(&result.target) && self.cases.matches(&result.name)
     }
 }
 

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::{Entry, Expectations, List};
-use crate::{Filter, FilterError};
+use crate::{CaseFilter, FilterError};
 
 /// The reason why a file of expectations cannot be used. The fault lies with the author of the file.
 #[derive(Debug, Error)]
@@ -89,7 +89,7 @@ impl Expectations {
             if entry.message.is_some() && list != List::ExpectedFailure {
                 return Err(wrong("only what is expected to fail has a `message`".to_owned()));
             }
-            let cases = Filter::new(&entry.cases).map_err(glob)?;
+            let cases = CaseFilter::new(&entry.cases).map_err(glob)?;
             let targets = Glob::new(&entry.target)
                 .map_err(|error| glob(FilterError { glob: entry.target.clone(), message: error.kind().to_string() }))?
                 .compile_matcher();

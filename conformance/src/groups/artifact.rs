@@ -1,20 +1,20 @@
 //! Compiles a module with one kernel and checks the artifact (the compiled code) without running it.
 
 use tilewright_kernel::Module;
-use tilewright_plugin::{Artifact, CompileError, CompileOptions, Emit};
+use tilewright_plugin::{Artifact, CodeFormat, CompileError, CompileOptions};
 
 use crate::{Context, Level, Verdict};
 
 /// Returns options that request assembly, for comparisons, and an object, so that an assembler checks the code.
 pub(super) fn options() -> CompileOptions {
-    CompileOptions { emit: vec![Emit::Assembly, Emit::Object], ..CompileOptions::default() }
+    CompileOptions { emit: vec![CodeFormat::Assembly, CodeFormat::Object], ..CompileOptions::default() }
 }
 
 /// Compiles the module twice. Both compilations must give the same code, and launch metadata with the module's sizes.
 ///
 /// The level of the verdict shows whether an assembler, or another tool for the target, accepted the code. An object
-/// may differ if a tool that makes it is not deterministic ([`Payload::may_differ`](tilewright_plugin::Payload)); the
-/// detail notes this.
+/// may differ if a tool that makes it is not deterministic
+/// ([`CodePayload::may_differ`](tilewright_plugin::CodePayload)); the detail notes this.
 pub(super) fn check_compilation(context: &Context, module: &Module) -> Verdict {
     let compile = || context.target().compile(module, &options());
     let artifact = match compile() {
@@ -62,11 +62,11 @@ fn check_artifact(module: &Module, artifact: &Artifact) -> Result<(), String> {
         let (has, needs) = (metadata.shared_bytes, kernel.shared_bytes());
         return Err(format!("the artifact has {has} bytes of shared memory, the kernel needs {needs}"));
     }
-    let text = artifact.text(Emit::Assembly).ok_or("no assembly text was given")?;
+    let text = artifact.payload_text(CodeFormat::Assembly).ok_or("no assembly text was given")?;
     if !text.contains(&kernel.name) {
         return Err(format!("the assembly does not name the kernel `{}`", kernel.name));
     }
-    match artifact.payload(Emit::Object) {
+    match artifact.payload(CodeFormat::Object) {
         Some(object) if object.bytes.is_empty() => Err("the object is empty".to_owned()),
         // A compiler without objects gives none, and then no assembler has checked the code.
         _ => Ok(()),
@@ -76,17 +76,19 @@ fn check_artifact(module: &Module, artifact: &Artifact) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tilewright_plugin::Payload;
+    use tilewright_plugin::CodePayload;
 
     fn artifact(text: &str, object: &str, may_differ: bool) -> Artifact {
-        let payload = |form, format: &str, text: &str, may_differ| Payload {
+        let payload = |form, format: &str, text: &str, may_differ| CodePayload {
             form,
             format: format.to_owned(),
             bytes: text.into(),
             may_differ,
         };
-        let payloads =
-            vec![payload(Emit::Assembly, "text", text, false), payload(Emit::Object, "object", object, may_differ)];
+        let payloads = vec![
+            payload(CodeFormat::Assembly, "text", text, false),
+            payload(CodeFormat::Object, "object", object, may_differ),
+        ];
         Artifact { payloads, kernels: Vec::new(), accepted_by: Some("tool".to_owned()) }
     }
 

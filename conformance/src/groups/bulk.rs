@@ -1,11 +1,13 @@
 //! Bulk copy instructions, which copy a box (rectangular part) of a tensor or a range of bytes, and the tensor maps of
 //! their cases.
 
-use tilewright_kernel::{Outside, TensorMap};
+use tilewright_kernel::{OutOfBoundsFill, TensorMap};
 use tilewright_plan::movement::PlanContext;
 use tilewright_target::{Completion, Instruction, TargetDescription, TensorCopyLayout, TensorCopyOperand};
-use tilewright_verify::kernels::{Bulk, BulkFlaw};
-use tilewright_verify::{CheckFailure, TestCase, box_copy_case, box_origins, bulk_copy_1d_case, check_emulated};
+use tilewright_verify::kernels::{BulkCopyData, BulkCopyFlaw};
+use tilewright_verify::{
+    CheckFailure, TestCase, build_box_copy_case, build_bulk_copy_1d_case, check_emulated, edge_box_origins,
+};
 
 use super::executed::not_built;
 use crate::{Context, Verdict};
@@ -26,24 +28,24 @@ pub(super) fn map_of(operand: &TensorCopyOperand, box_layout: &TensorCopyLayout,
     let row_bytes = box_layout.row_bytes.unwrap_or(3 * operand.row_granularity);
     let mut box_sizes = vec![row_bytes * 8 / element_bits, 9, 2, 3, 1];
     box_sizes.truncate(operand.rank as usize);
-    let outside = if element_bits == 16 { Outside::NotANumber } else { Outside::Zeros };
+    let outside = if element_bits == 16 { OutOfBoundsFill::NotANumber } else { OutOfBoundsFill::Zeros };
     TensorMap { element_bits, box_sizes, swizzle: box_layout.swizzle, outside }
 }
 
 /// Returns the tensor map (`None` for a 1-D copy) and the number of bytes that an instruction copies in its cases;
 /// `None` if it is not a bulk copy.
 pub(super) fn bulk_copy_of(row: &Instruction) -> Option<(Option<TensorMap>, u32)> {
-    if !Bulk::is_of(row) {
+    if !BulkCopyData::is_copied_by(row) {
         return None;
     }
-    let map = row.box_operand().and_then(|operand| Some(map_of(operand, operand.layouts.first()?, 16)));
+    let map = row.tensor_copy_operand().and_then(|operand| Some(map_of(operand, operand.layouts.first()?, 16)));
     Some((map, BULK_COPY_BYTES))
 }
 
 /// Builds four test cases of the instruction `row`. Each case copies one box of the tensor map `map`: a box inside of
 /// the tensor, one across its start, one across its end, and one beyond its end, along all axes.
 pub(super) fn box_cases(row: &Instruction, map: &TensorMap, lanes: u32) -> Result<Vec<TestCase>, CheckFailure> {
-    origins(map).map(|origin| box_copy_case(row, map, &origin, lanes, None)).collect()
+    origins(map).map(|origin| build_box_copy_case(row, map, &origin, lanes, None)).collect()
 }
 
 /// Builds the test cases of [`box_cases`] for a device.
@@ -67,15 +69,19 @@ pub(super) fn emulated(case: TestCase, row: &Instruction, target: &TargetDescrip
 }
 
 fn origins(map: &TensorMap) -> impl Iterator<Item = Vec<i32>> {
-    (0..4).map(|which| map.box_sizes.iter().map(|&size| box_origins(size)[which]).collect())
+    (0..4).map(|which| map.box_sizes.iter().map(|&size| edge_box_origins(size)[which]).collect())
 }
 
 /// Runs a kernel with a flaw, such as a missing wait, on the emulator, which must report a fault.
-pub(super) fn run_flawed(row: &Instruction, flaw: BulkFlaw, target: &TargetDescription) -> Result<(), CheckFailure> {
+pub(super) fn run_flawed(
+    row: &Instruction,
+    flaw: BulkCopyFlaw,
+    target: &TargetDescription,
+) -> Result<(), CheckFailure> {
     let lanes = target.lanes.default;
     let case = match bulk_copy_of(row) {
-        Some((Some(map), _)) => box_copy_case(row, &map, &vec![0; map.rank()], lanes, Some(flaw)),
-        _ => bulk_copy_1d_case(row, BULK_COPY_BYTES, lanes, Some(flaw)),
+        Some((Some(map), _)) => build_box_copy_case(row, &map, &vec![0; map.rank()], lanes, Some(flaw)),
+        _ => build_bulk_copy_1d_case(row, BULK_COPY_BYTES, lanes, Some(flaw)),
     };
     emulated(case?, row, target)
 }

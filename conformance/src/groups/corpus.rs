@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 
 use tilewright_kernel::Element;
-use tilewright_layout::families::Neutral;
+use tilewright_layout::families::NeutralFamilies;
 use tilewright_layout::{Dim, Families, FamilySpec, Layout, SampleLayout};
 
 use super::setting::ELEMENTS;
@@ -31,7 +31,7 @@ type LayoutKey = (usize, &'static [u64], String);
 pub(super) type TensorWithLayouts = (CaseTensor, Vec<NamedLayout>);
 
 /// Selects tensors for the subjects of a group (such as pairs of layouts): a different part of the candidates for each
-/// subject; see [`Context::some_of`].
+/// subject; see [`Context::select_variants`].
 pub(super) struct Sampler<'a> {
     context: &'a Context,
     subject: usize,
@@ -49,7 +49,7 @@ impl<'a> Sampler<'a> {
 
     fn some_good_of<T>(&mut self, usual: usize, candidates: Vec<T>, good: impl Fn(&T) -> bool) -> Vec<T> {
         self.subject += 1;
-        self.context.some_of(self.subject - 1, usual, candidates, good)
+        self.context.select_variants(self.subject - 1, usual, candidates, good)
     }
 }
 
@@ -71,9 +71,9 @@ impl LayoutCorpus {
         let mut corpus = Self { element, distributed: Vec::new(), memory: Vec::new(), usable: RefCell::default() };
         for setting in settings {
             let (mut distributed, mut memory) = (Vec::new(), Vec::new());
-            let samples = context.samples(setting.sample_use());
+            let samples = context.sample_layouts(setting.sample_use());
             for sample in &samples {
-                match context.layout(&sample.spec, &TYPICAL) {
+                match context.build_layout(&sample.spec, &TYPICAL) {
                     Ok(Layout::Memory(_)) => memory.push(sample.into()),
                     Ok(Layout::TensorMemory(_)) => {}
                     // A layout that cannot be built is kept, so that its cases report it.
@@ -200,12 +200,12 @@ fn names(of_settings: &[(Setting, Vec<NamedLayout>)]) -> Vec<String> {
 fn one_axis_layouts(setting: Setting, samples: &[&SampleLayout]) -> Vec<NamedLayout> {
     let line = |name: String, spec| NamedLayout { name, spec, axes: 1 };
     let mut lines = vec![line("blocked-row".to_owned(), blocked(&[1], &[setting.lanes], &[setting.warps], &[0]))];
-    let neutral: Vec<_> = Neutral.samples(setting.sample_use()).into_iter().map(|sample| sample.name).collect();
+    let neutral: Vec<_> = NeutralFamilies.samples(setting.sample_use()).into_iter().map(|sample| sample.name).collect();
     let (neutral, own): (Vec<&SampleLayout>, Vec<&SampleLayout>) =
         samples.iter().copied().partition(|sample| neutral.contains(&sample.name));
     for sample in neutral.into_iter().take(1).chain(own).filter(|sample| sample.spec.parent.is_none()) {
         for axis in [0, 1] {
-            let spec = FamilySpec::new("slice").with("dim", axis).with_parent(sample.spec.clone());
+            let spec = FamilySpec::new("slice").with_parameter("dim", axis).with_parent(sample.spec.clone());
             lines.push(line(format!("slice{axis}-of-{}", sample.name), spec));
         }
     }
@@ -226,8 +226,8 @@ fn three_axis_layouts(setting: Setting) -> Vec<NamedLayout> {
 fn blocked(per_lane: &[u32], per_warp: &[u32], per_block: &[u32], order: &[i64]) -> FamilySpec {
     let sizes = |sizes: &[u32]| sizes.iter().map(|&size| i64::from(size)).collect::<Vec<_>>();
     FamilySpec::new("blocked")
-        .with("size_per_thread", &sizes(per_lane)[..])
-        .with("threads_per_warp", &sizes(per_warp)[..])
-        .with("warps_per_cta", &sizes(per_block)[..])
-        .with("order", order)
+        .with_parameter("size_per_thread", &sizes(per_lane)[..])
+        .with_parameter("threads_per_warp", &sizes(per_warp)[..])
+        .with_parameter("warps_per_cta", &sizes(per_block)[..])
+        .with_parameter("order", order)
 }

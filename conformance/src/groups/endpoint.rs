@@ -104,7 +104,7 @@ fn stacked(plane: &LinearLayout, along: Dim, planes: Option<u64>) -> Result<Line
     for (dim, own) in plane.ins().iter() {
         columns.extend_from_slice(plane.columns_of(dim));
         let more = if dim == along { bits } else { 0 };
-        columns.extend((0..more).map(|bit| 1u64 << (plane.outs().bits() + bit)));
+        columns.extend((0..more).map(|bit| 1u64 << (plane.outs().total_bits() + bit)));
         ins.push(dim, own + more).map_err(failed)?;
     }
     LinearLayout::from_columns(ins, outs, &columns).map_err(failed)

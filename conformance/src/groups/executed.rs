@@ -1,7 +1,7 @@
 //! Verdicts on test cases that were run on a device.
 
 use tilewright_plugin::{CompileError, DeviceError};
-use tilewright_verify::{CheckFailure, TestCase, check};
+use tilewright_verify::{CheckFailure, TestCase, check_on_device};
 
 use super::emulated::merge_verdicts;
 use crate::{Case, Context, Level, Verdict};
@@ -18,16 +18,16 @@ pub(super) fn device_case(
 
 /// Runs test cases on the target's device and checks the results. The verdict names the device, for reports.
 pub(super) fn on_device(context: &Context, cases: &[TestCase]) -> Verdict {
-    let Some(devices) = context.devices() else { return Verdict::skip("devices were not requested") };
+    let Some(devices) = context.tested_device() else { return Verdict::skip("devices were not requested") };
     let target = context.target();
     let ran = devices.with_device(target, |device| {
-        (device.name(), cases.iter().try_for_each(|case| check(case, target, device).map(drop)))
+        (device.name(), cases.iter().try_for_each(|case| check_on_device(case, target, device).map(drop)))
     });
     match ran {
         Ok((name, Ok(()))) => Verdict::pass(Level::Device).with_detail(format!("on {name}")),
         Ok((name, Err(wrong))) => {
             if matches!(wrong, CheckFailure::Device(DeviceError::Plugin(_))) {
-                devices.forget();
+                devices.drop_lost_device();
             }
             failed(&name, wrong)
         }

@@ -6,15 +6,15 @@ use std::fmt;
 
 use tilewright_layout::LinearLayout;
 use tilewright_plan::movement;
-use tilewright_plan::movement::{GatherPlan, Rejected};
-use tilewright_verify::{TestCase, gather_case};
+use tilewright_plan::movement::{GatherPlan, RejectedCandidate};
+use tilewright_verify::{TestCase, build_gather_case};
 
 use super::along::TensorAxis;
 use super::corpus::{LayoutCorpus, Sampler};
 use super::emulated::{merge_verdicts, planning_verdict, run_on_emulator};
 use super::executed::{device_case, not_built};
 use super::{CaseTensor, NamedLayout};
-use crate::{Case, Context, Group, Level, Verdict};
+use crate::{Case, CaseGroup, Context, Level, Verdict};
 
 /// The group `gather` of the conformance suite: cases on gathers along an axis.
 #[derive(Debug, Clone, Copy)]
@@ -47,7 +47,7 @@ impl fmt::Display for GatherAlong {
     }
 }
 
-impl Group for Gathers {
+impl CaseGroup for Gathers {
     fn name(&self) -> &'static str {
         "gather"
     }
@@ -64,7 +64,7 @@ impl Group for Gathers {
             device_case(format!("gather/device/{gather}"), move |context| test_cases(context, &gather))
         };
         let all = all(context);
-        let chosen = all.iter().filter(|gather| context.devices().is_some() && gather.along.is_worth_compiling());
+        let chosen = all.iter().filter(|gather| context.tested_device().is_some() && gather.along.is_worth_compiling());
         let chosen: Vec<_> = chosen.cloned().map(on_device).collect();
         all.into_iter().map(case).chain(chosen).collect()
     }
@@ -81,7 +81,7 @@ fn test_cases(context: &Context, gather: &GatherAlong) -> Result<Vec<TestCase>, 
     let ((source, indices), plans) = plan(context, gather)?;
     let (bits, of) = (gather.along.tensor.setting.element.bits(), ([&source, &indices], gather.along.dim()));
     let target = context.target().description();
-    gather_case(of, bits, small(&plans)?, target).map(|case| vec![case]).map_err(not_built)
+    build_gather_case(of, bits, small(&plans)?, target).map(|case| vec![case]).map_err(not_built)
 }
 
 /// Returns the gathers that are checked for a target: from each layout along each axis, by indices in the same layout
@@ -127,7 +127,7 @@ pub fn plan(context: &Context, gather: &GatherAlong) -> Result<(Layouts, Vec<Gat
     let (plans, rejected) =
         movement::gather_candidates(&source, &indices, along.dim(), bits, target).map_err(planning_verdict)?;
     if plans.is_empty() {
-        return Err(Verdict::unsupported(Rejected::list(&rejected)));
+        return Err(Verdict::unsupported(RejectedCandidate::list_reasons(&rejected)));
     }
     Ok(((source, indices), plans))
 }
@@ -156,7 +156,7 @@ pub fn check(
         return Ok(Verdict::skip(format!("the smallest plan takes more than {MAX_PRICE} slots; not run")));
     }
     for plan in small {
-        run_on_emulator(gather_case(([source, indices], along.dim()), bits, plan, target), target)
+        run_on_emulator(build_gather_case(([source, indices], along.dim()), bits, plan, target), target)
             .map_err(|verdict| Verdict { detail: format!("path {}: {}", plan.path, verdict.detail), ..verdict })?;
     }
     Ok(Verdict::pass(Level::Emulated))

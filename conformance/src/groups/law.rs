@@ -27,7 +27,7 @@ pub(super) fn require(holds: bool, detail: impl FnOnce() -> String) -> LawResult
 
 /// Builds the layout of a sample, or returns the verdict of the case if the layout cannot be built.
 pub(super) fn resolve(context: &Context, spec: &FamilySpec, shape: &[u64]) -> Result<Layout, Verdict> {
-    context.layout(spec, shape).map_err(|error| match error {
+    context.build_layout(spec, shape).map_err(|error| match error {
         FamilyError::Plugin(message) => Verdict::crash(message),
         // A family may reject tensors that are too small for it, with a reason.
         FamilyError::Shape { .. } => Verdict::unsupported(error.to_string()),

@@ -7,14 +7,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_plan::movement;
 use tilewright_plan::movement::ReductionPlan;
-use tilewright_verify::{TestCase, reduction_case};
+use tilewright_verify::{TestCase, build_reduction_case};
 
 use super::along::TensorAxis;
 use super::emulated::{bound_verdict, merge_verdicts, planning_verdict, run_on_emulator, stores_once};
 use super::executed::{device_case, not_built};
 use super::law::law_failure;
 use super::walk::walk;
-use crate::{Case, Context, Group, Verdict};
+use crate::{Case, CaseGroup, Context, Verdict};
 
 /// The group `reduce` of the conformance suite: cases on reductions along an axis.
 #[derive(Debug, Clone, Copy)]
@@ -24,7 +24,7 @@ pub struct Reductions;
 /// types of its further tensors, as distances from the first tensor's type in the list of element types.
 const TUPLES: [&[usize]; 3] = [&[], &[1], &[2, 3]];
 
-impl Group for Reductions {
+impl CaseGroup for Reductions {
     fn name(&self) -> &'static str {
         "reduce"
     }
@@ -39,7 +39,7 @@ impl Group for Reductions {
             device_case(format!("reduce/device/{along}"), move |context| test_cases(context, &along))
         };
         let all = all(context);
-        let chosen = all.iter().filter(|along| context.devices().is_some() && along.is_worth_compiling());
+        let chosen = all.iter().filter(|along| context.tested_device().is_some() && along.is_worth_compiling());
         let chosen: Vec<_> = chosen.cloned().map(on_device).collect();
         all.into_iter().map(case).chain(chosen).collect()
     }
@@ -48,7 +48,8 @@ impl Group for Reductions {
 /// Builds the kernel of the best plan, with its input and its expected output.
 fn test_cases(context: &Context, along: &TensorAxis) -> Result<Vec<TestCase>, Verdict> {
     let (layout, plan) = plan(context, along)?;
-    let case = reduction_case((&layout, along.dim()), &along.element_bits(), &plan, context.target().description());
+    let case =
+        build_reduction_case((&layout, along.dim()), &along.element_bits(), &plan, context.target().description());
     case.map(|case| vec![case]).map_err(not_built)
 }
 
@@ -79,7 +80,7 @@ pub fn check(
     plan: &ReductionPlan,
 ) -> Result<Verdict, Verdict> {
     let (target, bits) = (context.target().description(), along.element_bits());
-    let report = run_on_emulator(reduction_case((layout, along.dim()), &bits, plan, target), target)?;
+    let report = run_on_emulator(build_reduction_case((layout, along.dim()), &bits, plan, target), target)?;
     let bytes: u64 = bits.iter().map(|&bits| u64::from(bits / 8)).sum();
     let broadcast_elements = if plan.broadcasts_results() { lines(layout, along.dim()) } else { 0 };
     stores_once(&report, bytes * (partial_count(layout, along.dim()).map_err(law_failure)? + broadcast_elements))?;
@@ -102,5 +103,5 @@ fn partial_count(layout: &LinearLayout, axis: Dim) -> Result<u64, String> {
 
 /// Returns the number of results of the reduction along `axis`.
 fn lines(layout: &LinearLayout, axis: Dim) -> u64 {
-    1 << (layout.outs().bits() - layout.out_bits(axis))
+    1 << (layout.outs().total_bits() - layout.out_bits(axis))
 }

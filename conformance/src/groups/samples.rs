@@ -16,7 +16,8 @@ pub(super) fn usual(context: &Context) -> Vec<(SampleLayout, Setting)> {
         let most = context.warp_counts(setting.lanes).filter(|&warps| warps <= USUAL_WARPS).max();
         Some(setting.warps) == most
     };
-    let of_setting =
-        |setting: Setting| context.samples(setting.sample_use()).into_iter().map(move |sample| (sample, setting));
+    let of_setting = |setting: Setting| {
+        context.sample_layouts(setting.sample_use()).into_iter().map(move |sample| (sample, setting))
+    };
     settings.into_iter().filter(usual).flat_map(of_setting).collect()
 }

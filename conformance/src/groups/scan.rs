@@ -6,12 +6,12 @@ use std::fmt;
 use tilewright_layout::LinearLayout;
 use tilewright_plan::movement;
 use tilewright_plan::movement::{ScanDirection, ScanPlan};
-use tilewright_verify::{TestCase, scan_case};
+use tilewright_verify::{TestCase, build_scan_case};
 
 use super::along::TensorAxis;
 use super::emulated::{bound_verdict, merge_verdicts, planning_verdict, run_on_emulator};
 use super::executed::{device_case, not_built};
-use crate::{Case, Context, Group, Verdict};
+use crate::{Case, CaseGroup, Context, Verdict};
 
 /// The group `scan` of the conformance suite: cases on scans along an axis.
 #[derive(Debug, Clone, Copy)]
@@ -41,7 +41,7 @@ impl fmt::Display for ScanAlong {
     }
 }
 
-impl Group for Scans {
+impl CaseGroup for Scans {
     fn name(&self) -> &'static str {
         "scan"
     }
@@ -55,7 +55,7 @@ impl Group for Scans {
         let on_device =
             |scan: ScanAlong| device_case(format!("scan/device/{scan}"), move |context| test_cases(context, &scan));
         let all = all(context);
-        let chosen = all.iter().filter(|scan| context.devices().is_some() && scan.along.is_worth_compiling());
+        let chosen = all.iter().filter(|scan| context.tested_device().is_some() && scan.along.is_worth_compiling());
         let chosen: Vec<_> = chosen.cloned().map(on_device).collect();
         all.into_iter().map(case).chain(chosen).collect()
     }
@@ -65,7 +65,7 @@ impl Group for Scans {
 fn test_cases(context: &Context, scan: &ScanAlong) -> Result<Vec<TestCase>, Verdict> {
     let (layout, plan) = plan(context, scan)?;
     let (along, target) = (&scan.along, context.target().description());
-    let case = scan_case((&layout, along.dim()), &along.element_bits(), (&plan, scan.direction), target);
+    let case = build_scan_case((&layout, along.dim()), &along.element_bits(), (&plan, scan.direction), target);
     case.map(|case| vec![case]).map_err(not_built)
 }
 
@@ -74,7 +74,7 @@ fn test_cases(context: &Context, scan: &ScanAlong) -> Result<Vec<TestCase>, Verd
 pub fn all(context: &Context) -> Vec<ScanAlong> {
     let directions = [ScanDirection::Forward, ScanDirection::Reverse];
     let both = |(at, along): (usize, TensorAxis)| {
-        let ends = context.some_of(at, 1, directions.to_vec(), |_| true).into_iter();
+        let ends = context.select_variants(at, 1, directions.to_vec(), |_| true).into_iter();
         ends.map(move |direction| ScanAlong { direction, along: along.clone() })
     };
     TensorAxis::all(context, 1, &TUPLES).into_iter().enumerate().flat_map(both).collect()
@@ -97,6 +97,9 @@ pub fn plan(context: &Context, scan: &ScanAlong) -> Result<(LinearLayout, ScanPl
 /// The verdict of the case if the check fails.
 pub fn check(context: &Context, scan: &ScanAlong, layout: &LinearLayout, plan: &ScanPlan) -> Result<Verdict, Verdict> {
     let (along, target) = (&scan.along, context.target().description());
-    run_on_emulator(scan_case((layout, along.dim()), &along.element_bits(), (plan, scan.direction), target), target)?;
+    run_on_emulator(
+        build_scan_case((layout, along.dim()), &along.element_bits(), (plan, scan.direction), target),
+        target,
+    )?;
     Ok(bound_verdict(plan.stats.above_bound.as_deref()))
 }

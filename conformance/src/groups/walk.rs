@@ -9,7 +9,7 @@ const MOST_POSITIONS_BITS: u32 = 22;
 /// Calls `visit(position, element)` for every position; both are packed as in the layout, with the first dim in the
 /// lowest bits.
 pub(super) fn walk(layout: &LinearLayout, mut visit: impl FnMut(u64, u64)) -> Result<(), String> {
-    let bits = layout.ins().bits();
+    let bits = layout.ins().total_bits();
     if bits > MOST_POSITIONS_BITS {
         return Err(format!("2^{bits} positions are too many to visit"));
     }
@@ -35,8 +35,8 @@ pub(super) fn columns(layout: &LinearLayout) -> Result<Vec<u64>, String> {
             columns.push(packed(layout, dim, &basis)?);
         }
     }
-    if columns.len() != layout.ins().bits() as usize {
-        return Err(format!("{} bases for {} bits of input", columns.len(), layout.ins().bits()));
+    if columns.len() != layout.ins().total_bits() as usize {
+        return Err(format!("{} bases for {} bits of input", columns.len(), layout.ins().total_bits()));
     }
     Ok(columns)
 }
@@ -55,14 +55,14 @@ fn packed(layout: &LinearLayout, dim: Dim, basis: &[u64]) -> Result<u64, String>
 
 /// Returns the element at each position, by enumeration.
 pub(super) fn element_table(layout: &LinearLayout) -> Result<Vec<u64>, String> {
-    let mut table = vec![0; 1 << layout.ins().bits().min(MOST_POSITIONS_BITS)];
+    let mut table = vec![0; 1 << layout.ins().total_bits().min(MOST_POSITIONS_BITS)];
     walk(layout, |position, element| table[position as usize] = element)?;
     Ok(table)
 }
 
 /// Returns the number of positions that hold each element.
 pub(super) fn holders(layout: &LinearLayout) -> Result<Vec<u32>, String> {
-    let bits = layout.outs().bits();
+    let bits = layout.outs().total_bits();
     if bits > MOST_POSITIONS_BITS {
         return Err(format!("2^{bits} elements are too many to count"));
     }

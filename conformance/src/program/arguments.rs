@@ -204,7 +204,7 @@ impl Which {
     pub(super) fn answers(&self) -> Result<KnownAnswers, AnswersError> {
         let mut answers = KnownAnswers::builtin();
         let of_environment = std::env::var_os(ANSWERS_VARIABLE).filter(|path| !path.is_empty()).map(PathBuf::from);
-        self.answers.iter().chain(&of_environment).try_for_each(|path| answers.add(path))?;
+        self.answers.iter().chain(&of_environment).try_for_each(|path| answers.add_files(path))?;
         Ok(answers)
     }
 

@@ -10,7 +10,7 @@ use super::smoke::sample;
 use super::stop::Stop;
 use super::suite::Suite;
 use crate::suggest::{did_you_mean, suggestion};
-use crate::{Context, Filter, FilterError, Group, KnownAnswers, Targets, list};
+use crate::{CaseFilter, CaseGroup, Context, FilterError, KnownAnswers, TestableTargets, list_cases};
 use tilewright_target::CatalogueError;
 
 /// For each target, the names of the chosen cases, sorted.
@@ -27,7 +27,7 @@ impl Suite {
     /// were reduced to a smoke sample or a shard.
     pub(super) fn chosen_cases(
         &self,
-        targets: &dyn Targets,
+        targets: &dyn TestableTargets,
         names: &[String],
         answers: &KnownAnswers,
         arguments: &Arguments,
@@ -42,13 +42,13 @@ impl Suite {
     /// Returns the names of all cases of a target, sorted by name.
     pub(super) fn names(
         &self,
-        targets: &dyn Targets,
+        targets: &dyn TestableTargets,
         target: &str,
         answers: &KnownAnswers,
         which: &Which,
     ) -> Result<Vec<String>, Stop> {
         let context = context(targets, target, answers, which)?;
-        let cases = list(&self.groups, &context).map_err(|error| Stop::harness(error.to_string()))?;
+        let cases = list_cases(&self.groups, &context).map_err(|error| Stop::harness(error.to_string()))?;
         Ok(cases.iter().map(|case| case.name().to_owned()).collect())
     }
 }
@@ -58,9 +58,9 @@ impl Suite {
 pub(super) fn narrow_choice(
     mut all: Chosen,
     choice: &Choice,
-    groups: &[Box<dyn Group>],
+    groups: &[Box<dyn CaseGroup>],
 ) -> Result<(Chosen, usize), Stop> {
-    let (filter, exclude) = (Filter::new(&choice.globs)?, Filter::new(&choice.exclude)?);
+    let (filter, exclude) = (CaseFilter::new(&choice.globs)?, CaseFilter::new(&choice.exclude)?);
     // A mistyped name would otherwise look like a run without failures.
     let every: Vec<_> = all.values().flatten().cloned().collect();
     if let Some(glob) = filter.unmatched_globs(&every).next() {
@@ -69,8 +69,8 @@ pub(super) fn narrow_choice(
     }
     let listed = choice.case_list.as_deref().map(|file| Listed::read(file, &all)).transpose()?;
     let requested = |target: &str, name: &String| {
-        let excluded = !choice.exclude.is_empty() && exclude.chooses(name);
-        filter.chooses(name) && !excluded && listed.as_ref().is_none_or(|listed| listed.has(target, name))
+        let excluded = !choice.exclude.is_empty() && exclude.matches(name);
+        filter.matches(name) && !excluded && listed.as_ref().is_none_or(|listed| listed.has(target, name))
     };
     let mut total = 0;
     for (target, names) in &mut all {
@@ -131,7 +131,7 @@ impl Listed {
 
 /// Opens a target. Returns the context of its cases, with the given answers and those that its plugin brings.
 pub(super) fn context(
-    targets: &dyn Targets,
+    targets: &dyn TestableTargets,
     name: &str,
     answers: &KnownAnswers,
     which: &Which,
@@ -139,10 +139,10 @@ pub(super) fn context(
     let target = targets.open(name)?;
     let mut answers = answers.clone();
     if let Some(file) = targets.answers(name) {
-        answers.add(&file)?;
+        answers.add_files(&file)?;
     }
     let context = Context::with_answers(target, Arc::new(answers)).with_thoroughness(which.thoroughness());
-    let context = context.with_cases(&which.cases).with_seed(which.seed);
+    let context = context.with_case_folders(&which.cases).with_seed(which.seed);
     Ok(match &which.device {
         Some(name) => context.with_device_named(name),
         None => context,
@@ -150,7 +150,7 @@ pub(super) fn context(
 }
 
 /// Returns the names of the requested targets; all known targets if `all` is among them.
-pub(super) fn chosen_targets(targets: &dyn Targets, requested: &[String]) -> Result<Vec<String>, Stop> {
+pub(super) fn chosen_targets(targets: &dyn TestableTargets, requested: &[String]) -> Result<Vec<String>, Stop> {
     let known: Vec<_> = targets.list().iter().map(|target| target.name.clone()).collect();
     if requested.is_empty() {
         return Err(Stop::usage(format!("which target? `--target NAME`, one of {}, or `all`", known.join(", "))));

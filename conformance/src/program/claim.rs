@@ -10,7 +10,7 @@ use super::arguments::{MessageFormat, Which};
 use super::choose::chosen_targets;
 use super::stop::Stop;
 use super::suite::{OUTSIDE_OF_CASES, Suite};
-use crate::{CaseResult, Exit, Kept, Level, Status, Targets};
+use crate::{CaseResult, EarlierResults, ExitStatus, Level, Status, TestableTargets};
 
 /// Max number of cases contradicting a claim that the output names.
 const NAMED: usize = 20;
@@ -50,14 +50,14 @@ impl Suite {
         level: Level,
         which: &Which,
         format: MessageFormat,
-    ) -> Result<Exit, Stop> {
+    ) -> Result<ExitStatus, Stop> {
         let targets = (self.targets)(&which.plugins, OUTSIDE_OF_CASES)?;
-        let kept = Kept::merge(files)?;
-        let mut exit = Exit::Ok;
+        let kept = EarlierResults::merge(files)?;
+        let mut exit = ExitStatus::Ok;
         for target in chosen_targets(&*targets, &which.targets)? {
             let claim = self.evaluate(&*targets, &target, &kept, level, which)?;
             if !claim.holds {
-                exit = Exit::Failures;
+                exit = ExitStatus::Failures;
             }
             let mut out = io::stdout().lock();
             match format {
@@ -73,9 +73,9 @@ impl Suite {
 
     fn evaluate(
         &self,
-        targets: &dyn Targets,
+        targets: &dyn TestableTargets,
         target: &str,
-        kept: &Kept,
+        kept: &EarlierResults,
         level: Level,
         which: &Which,
     ) -> Result<Claim, Stop> {
@@ -97,7 +97,7 @@ impl Suite {
         let (levels, unsupported, against) = Default::default();
         let target = target.to_owned();
         let mut claim = Claim { target, level, holds: false, suite, plugin, devices, levels, unsupported, against };
-        for (of, mandatory) in self.mandatory.up_to(level, &names) {
+        for (of, mandatory) in self.mandatory.cases_up_to_level(level, &names) {
             claim.levels.insert(of, Count { mandatory: mandatory.len(), ..Count::default() });
             for name in mandatory {
                 claim.count(of, name, kept.cases.get(&(claim.target.clone(), name.to_owned())));
@@ -119,8 +119,8 @@ impl Claim {
         };
         let outcome = &result.outcome;
         match outcome.status {
-            status if status.is_right() && outcome.level >= Some(level) => count.right += 1,
-            status if status.is_right() => {
+            status if status.is_correct() && outcome.level >= Some(level) => count.right += 1,
+            status if status.is_correct() => {
                 let shown = outcome.level.map_or("no", Level::name);
                 self.against.insert(name.to_owned(), format!("{status}, but at {shown} level instead of {level}"));
             }

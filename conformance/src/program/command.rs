@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use clap::Parser;
 
 use crate::runner::serve;
-use crate::{Context, Exit, Targets};
+use crate::{Context, ExitStatus, TestableTargets};
 
 use super::arguments::{Arguments, Command, MessageFormat, Which};
 use super::choose::{Chosen, chosen_targets, context};
@@ -16,14 +16,14 @@ use super::suite::{OUTSIDE_OF_CASES, PluginIsolation, Suite};
 
 impl Suite {
     /// Runs the command with `arguments`; the first argument is the program's name.
-    pub fn run(&self, arguments: impl IntoIterator<Item = OsString>) -> Exit {
+    pub fn run(&self, arguments: impl IntoIterator<Item = OsString>) -> ExitStatus {
         let args: Vec<_> = arguments.into_iter().collect();
         let arguments = match Arguments::try_parse_from(&args) {
             Ok(arguments) => arguments,
             Err(error) => {
                 // If the message cannot be written either, no channel is left for an error.
                 let _ = error.print();
-                return if error.use_stderr() { Exit::Usage } else { Exit::Ok };
+                return if error.use_stderr() { ExitStatus::Usage } else { ExitStatus::Ok };
             }
         };
         self.run_subcommand(&arguments, args.get(1..).unwrap_or_default()).unwrap_or_else(|Stop(exit, message)| {
@@ -33,7 +33,7 @@ impl Suite {
     }
 
     /// Runs the subcommand in `arguments`, which were parsed from `args`.
-    fn run_subcommand(&self, arguments: &Arguments, args: &[OsString]) -> Result<Exit, Stop> {
+    fn run_subcommand(&self, arguments: &Arguments, args: &[OsString]) -> Result<ExitStatus, Stop> {
         match &arguments.command {
             Some(Command::RunBatch { which }) => return self.serve(which),
             Some(Command::Merge { files, results, reporting }) => {
@@ -62,7 +62,7 @@ impl Suite {
     }
 
     /// Runs as a worker process: executes the cases named on standard input and reports their outcomes.
-    fn serve(&self, which: &Which) -> Result<Exit, Stop> {
+    fn serve(&self, which: &Which) -> Result<ExitStatus, Stop> {
         let open = || -> Result<Context, String> {
             let targets = (self.targets)(&which.plugins, PluginIsolation::Worker).map_err(|error| error.to_string())?;
             let [name] = &which.targets[..] else { return Err("a worker has one target".to_owned()) };
@@ -70,11 +70,11 @@ impl Suite {
             context(&*targets, name, &answers, which).map_err(|Stop(_, message)| message)
         };
         serve(&self.groups, open)?;
-        Ok(Exit::Ok)
+        Ok(ExitStatus::Ok)
     }
 }
 
-fn list_targets(targets: &dyn Targets, format: MessageFormat) -> Result<Exit, Stop> {
+fn list_targets(targets: &dyn TestableTargets, format: MessageFormat) -> Result<ExitStatus, Stop> {
     let list = targets.list();
     let mut out = io::stdout().lock();
     let width = |text: fn(&tilewright_target::TargetDescription) -> &str| {
@@ -91,10 +91,10 @@ fn list_targets(targets: &dyn Targets, format: MessageFormat) -> Result<Exit, St
             }
         }
     }
-    Ok(Exit::Ok)
+    Ok(ExitStatus::Ok)
 }
 
-fn list_cases(cases: &Chosen, format: MessageFormat) -> Result<Exit, Stop> {
+fn list_cases(cases: &Chosen, format: MessageFormat) -> Result<ExitStatus, Stop> {
     let mut out = io::stdout().lock();
     for (target, name) in cases.iter().flat_map(|(target, names)| names.iter().map(move |name| (target, name))) {
         match format {
@@ -103,5 +103,5 @@ fn list_cases(cases: &Chosen, format: MessageFormat) -> Result<Exit, Stop> {
             MessageFormat::Json => writeln!(out, "{}", serde_json::json!({"target": target, "name": name}))?,
         }
     }
-    Ok(Exit::Ok)
+    Ok(ExitStatus::Ok)
 }

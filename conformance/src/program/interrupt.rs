@@ -13,7 +13,7 @@ use signal_hook::flag;
 
 use super::repro::quoted;
 use crate::results::{Event, Lines};
-use crate::{CaseResult, Environment, Exit};
+use crate::{CaseResult, Environment, ExitStatus};
 
 /// Registers and returns a flag that the first terminating signal sets, so that the run ends orderly. A second signal
 /// ends the process immediately.
@@ -21,7 +21,7 @@ pub(super) fn stop_flag() -> io::Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {
         // Handlers run in registration order: the first ends the process if an earlier signal has already set the flag.
-        flag::register_conditional_shutdown(signal, Exit::Interrupted as i32, Arc::clone(&stop))?;
+        flag::register_conditional_shutdown(signal, ExitStatus::Interrupted as i32, Arc::clone(&stop))?;
         flag::register(signal, Arc::clone(&stop))?;
     }
     Ok(stop)

@@ -6,18 +6,18 @@ use std::path::{Path, PathBuf};
 use super::arguments::Reporting;
 use super::output::{Output, write};
 use super::stop::Stop;
-use crate::results::{Event, KeptError, Lines};
-use crate::{CaseResult, Exit, HarnessError, Kept};
+use crate::results::{Event, Lines, ResultsFileError};
+use crate::{CaseResult, EarlierResults, ExitStatus, HarnessError};
 
-impl From<KeptError> for Stop {
-    fn from(error: KeptError) -> Self {
+impl From<ResultsFileError> for Stop {
+    fn from(error: ResultsFileError) -> Self {
         Self::usage(error.to_string())
     }
 }
 
 /// Merges the results in the files, reports the totals, and returns the exit status that one run with all cases would.
-pub(super) fn merge(files: &[PathBuf], results: Option<&Path>, reporting: &Reporting) -> Result<Exit, Stop> {
-    let mut kept = Kept::merge(files)?;
+pub(super) fn merge(files: &[PathBuf], results: Option<&Path>, reporting: &Reporting) -> Result<ExitStatus, Stop> {
+    let mut kept = EarlierResults::merge(files)?;
     let missing = |(target, index)| HarnessError::Earlier(format!("part {index} of {target} is missing"));
     kept.errors.extend(kept.missing_shards().into_iter().map(missing));
     // The runs that were merged may have had different options. The target and the name suffice to repeat a case, if
@@ -34,7 +34,7 @@ pub(super) fn merge(files: &[PathBuf], results: Option<&Path>, reporting: &Repor
     output.end(kept.errors, false, &kept.environments)
 }
 
-fn text(kept: &Kept) -> Result<String, Stop> {
+fn text(kept: &EarlierResults) -> Result<String, Stop> {
     let mut lines = Lines::new(Vec::new());
     for environment in &kept.environments {
         lines.write(&Event::Begin { environment: Cow::Borrowed(environment), chosen: Cow::Borrowed(&kept.chosen) })?;

@@ -10,7 +10,7 @@ use super::stop::Stop;
 use crate::expectations::{Expectations, bless};
 use crate::report::{self, Human, Progress, json};
 use crate::results::{Event, Lines};
-use crate::{CaseResult, Environment, Exit, HarnessError, Report};
+use crate::{CaseResult, Environment, ExitStatus, HarnessError, Report};
 
 /// Function that formats the command that runs the case of a result again.
 pub(super) type Repro<'a> = Box<dyn Fn(&CaseResult) -> String + 'a>;
@@ -108,7 +108,7 @@ impl<'a> Output<'a> {
         errors: Vec<HarnessError>,
         interrupted: bool,
         environments: &[Environment],
-    ) -> Result<Exit, Stop> {
+    ) -> Result<ExitStatus, Stop> {
         self.progress = None;
         self.report.add_errors(errors);
         if interrupted {
@@ -128,11 +128,11 @@ impl<'a> Output<'a> {
         if let Some(file) = &self.requested.table {
             write(file, &report::table(&self.report))?;
         }
-        let exit = self.report.exit();
+        let exit = self.report.exit_status();
         match (&self.requested.baseline, &self.expectations) {
             (Some(file), Some(lists)) if self.requested.bless => {
                 write(file, &bless(lists, &self.unjudged).map_err(Stop::harness)?)?;
-                Ok(if exit == Exit::Failures { Exit::Ok } else { exit })
+                Ok(if exit == ExitStatus::Failures { ExitStatus::Ok } else { exit })
             }
             _ => Ok(exit),
         }

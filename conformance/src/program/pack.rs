@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use conformance_pack::{OpenDevices, PackIndex, PackPlugin, Packed, VERSION, Writer};
+use conformance_pack::{CaseToPack, OpenDevices, PACK_VERSION, PackIndex, PackPlugin, PackWriter};
 use tilewright_kernel::Module;
 use tilewright_plugin::{CompileError, CompileOptions};
 
@@ -10,34 +10,40 @@ use super::arguments::{Choice, Which};
 use super::choose::{Chosen, chosen_targets, context, narrow_choice};
 use super::stop::Stop;
 use super::suite::{OUTSIDE_OF_CASES, Suite};
-use crate::{Case, Context, Exit, ServingPlugin, Status, Targets, Verdict, list};
+use crate::{Case, Context, ExitStatus, ServingPlugin, Status, TestableTargets, Verdict, list_cases};
 
 impl Suite {
     /// Compiles the chosen cases of a target that have kernels for a device, and writes them to a folder.
-    pub(super) fn pack(&self, folder: &Path, which: &Which, choice: &Choice, date: Option<&str>) -> Result<Exit, Stop> {
+    pub(super) fn pack(
+        &self,
+        folder: &Path,
+        which: &Which,
+        choice: &Choice,
+        date: Option<&str>,
+    ) -> Result<ExitStatus, Stop> {
         let targets = (self.targets)(&which.plugins, OUTSIDE_OF_CASES)?;
         let names = chosen_targets(&*targets, &which.targets)?;
         let [target] = &names[..] else { return Err(Stop::usage("a pack is of one target".to_owned())) };
         // Only cases that run on devices can be packed.
         let context = context(&*targets, target, &which.answers()?, which)?.with_devices();
-        let mut cases = list(&self.groups, &context).map_err(|error| Stop::harness(error.to_string()))?;
+        let mut cases = list_cases(&self.groups, &context).map_err(|error| Stop::harness(error.to_string()))?;
         cases.retain(Case::has_test_cases);
         let all = Chosen::from([(target.clone(), cases.iter().map(|case| case.name().to_owned()).collect())]);
         let chosen = narrow_choice(all, choice, &self.groups)?.0.remove(target).unwrap_or_default();
         cases.retain(|case| chosen.binary_search_by(|name| name.as_str().cmp(case.name())).is_ok());
         let cannot = |error| Stop::harness(format!("cannot write the pack {}: {error}", folder.display()));
-        let mut writer = Writer::new(folder, index(&*targets, &context, date))
+        let mut writer = PackWriter::new(folder, index(&*targets, &context, date))
             .map_err(|error| Stop::usage(format!("cannot begin a pack: {error}")))?;
         let mut failed = 0;
         for case in &cases {
             match packed(&context, case) {
-                Ok(packed) => writer.add(packed).map_err(cannot)?,
+                Ok(packed) => writer.add_case(packed).map_err(cannot)?,
                 Err(verdict) => {
                     if !matches!(verdict.status, Status::Unsupported | Status::Skip) {
                         failed += 1;
                         eprintln!("{} {}\n    {}", verdict.status, case.name(), verdict.detail);
                     }
-                    writer.leave_out(case.name(), format!("{}: {}", verdict.status, verdict.detail));
+                    writer.record_omitted_case(case.name(), format!("{}: {}", verdict.status, verdict.detail));
                 }
             }
         }
@@ -47,31 +53,31 @@ impl Suite {
             "{target}: {packed} cases, {codes} compiled kernels, {left_out} cases left out, in {}",
             folder.display()
         );
-        Ok(if failed == 0 { Exit::Ok } else { Exit::Failures })
+        Ok(if failed == 0 { ExitStatus::Ok } else { ExitStatus::Failures })
     }
 
     /// Runs a pack on a device of its target, through the plugin that serves the target on this machine.
-    pub(super) fn play(&self, command: &conformance_pack::PlayCommand, plugins: &[PathBuf]) -> Exit {
+    pub(super) fn play(&self, command: &conformance_pack::PlayCommand, plugins: &[PathBuf]) -> ExitStatus {
         let status = command.run(|index: &PackIndex| -> Result<OpenDevices, String> {
             let targets = (self.targets)(plugins, OUTSIDE_OF_CASES).map_err(|error| error.to_string())?;
             let target = targets.open(&index.target.name).map_err(|error| error.to_string())?;
             Ok(Box::new(move || target.devices()))
         });
         match status {
-            0 => Exit::Ok,
-            1 => Exit::Failures,
-            2 => Exit::Usage,
-            _ => Exit::Harness,
+            0 => ExitStatus::Ok,
+            1 => ExitStatus::Failures,
+            2 => ExitStatus::Usage,
+            _ => ExitStatus::Harness,
         }
     }
 }
 
-fn index(targets: &dyn Targets, context: &Context, date: Option<&str>) -> PackIndex {
+fn index(targets: &dyn TestableTargets, context: &Context, date: Option<&str>) -> PackIndex {
     let target = context.target().description().clone();
     let pack_plugin =
         |ServingPlugin { name, version, built_with, sha256 }| PackPlugin { name, version, built_with, sha256 };
     PackIndex {
-        version: VERSION,
+        version: PACK_VERSION,
         suite: env!("CARGO_PKG_VERSION").to_owned(),
         date: date.map(str::to_owned),
         plugin: targets.plugin(&target.name).map(pack_plugin),
@@ -83,7 +89,7 @@ fn index(targets: &dyn Targets, context: &Context, date: Option<&str>) -> PackIn
 }
 
 /// Compiles the kernels of a case for a pack.
-fn packed(context: &Context, case: &Case) -> Result<Packed, Verdict> {
+fn packed(context: &Context, case: &Case) -> Result<CaseToPack, Verdict> {
     let case_tests = case.test_cases(context).unwrap_or_else(|| Err(Verdict::skip("it has no kernels")))?;
     let compiled = |test_case: tilewright_verify::TestCase| {
         let module = Module { kernels: vec![test_case.kernel.clone()] };
@@ -95,5 +101,5 @@ fn packed(context: &Context, case: &Case) -> Result<Packed, Verdict> {
         }
     };
     let test_cases = case_tests.test_cases.into_iter().map(compiled).collect::<Result<_, _>>()?;
-    Ok(Packed { name: case.name().to_owned(), test_cases, figure: case_tests.figure })
+    Ok(CaseToPack { name: case.name().to_owned(), test_cases, figure: case_tests.figure })
 }

@@ -18,7 +18,10 @@ use super::stop::Stop;
 use super::suite::Suite;
 use crate::report::Progress;
 use crate::results::{Event, Lines, append, now};
-use crate::{Batch, CaseResult, Environment, Exit, Host, Kept, Runner, Targets, Tested, TestedDevice, Worker};
+use crate::{
+    CaseBatch, CaseResult, EarlierResults, Environment, ExitStatus, HostMachine, Runner, TestableTargets, TestedDevice,
+    TestedTarget, WorkerCommand,
+};
 
 /// Max number of cases of one worker process: few enough that all workers are busy until the end, many enough that
 /// starting processes costs little.
@@ -28,12 +31,12 @@ impl Suite {
     /// Runs the cases, which are a part of `total` cases unless `total` is zero. The arguments were parsed from `args`.
     pub(super) fn execute(
         &self,
-        targets: &dyn Targets,
+        targets: &dyn TestableTargets,
         cases: &Chosen,
         total: usize,
         arguments: &Arguments,
         args: &[OsString],
-    ) -> Result<Exit, Stop> {
+    ) -> Result<ExitStatus, Stop> {
         let stop = stop_flag().map_err(|error| Stop::harness(format!("cannot listen to signals: {error}")))?;
         let runner = self.runner(arguments, Arc::clone(&stop))?;
         let title = title(cases, total, arguments);
@@ -45,7 +48,7 @@ impl Suite {
                 let (before, keep) = kept(file, arguments.resume, &environment)?;
                 (before, Some(keep))
             }
-            None => (Kept::default(), None),
+            None => (EarlierResults::default(), None),
         };
         let mut keep = keep.map(Lines::new);
         let repro_command = Box::new(|result: &CaseResult| repro(&result.target, &result.name, &arguments.which));
@@ -83,7 +86,7 @@ impl Suite {
         if arguments.choice.smoke {
             eprintln!("{title}: run without --smoke for the complete suite");
         }
-        if exit == Exit::Interrupted {
+        if exit == ExitStatus::Interrupted {
             let saved = arguments.results.is_none().then(|| save(&environment, &chosen, &unkept)).transpose()?;
             let line = resume_command(args, saved.as_deref().map(Path::as_os_str));
             eprintln!("interrupted; resume with:\n    {line}");
@@ -103,7 +106,7 @@ impl Suite {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         let jobs = arguments.jobs.map_or(processors, usize::from);
         let (timeout, retries) = (arguments.timeout, arguments.retries);
-        Ok(Runner { worker: Worker::new(program, worker), jobs, timeout, retries, stop })
+        Ok(Runner { worker: WorkerCommand::new(program, worker), jobs, timeout, retries, stop })
     }
 }
 
@@ -121,12 +124,12 @@ fn title(cases: &Chosen, total: usize, arguments: &Arguments) -> String {
     format!("a sample of {count} of {total} cases ({percent:.0} %) of {targets}")
 }
 
-fn environment(targets: &dyn Targets, cases: &Chosen, arguments: &Arguments) -> Environment {
+fn environment(targets: &dyn TestableTargets, cases: &Chosen, arguments: &Arguments) -> Environment {
     let which = &arguments.which;
     let tested = |name: &String| {
         let of_name = targets.list().into_iter().find(|target| target.name == *name);
-        let device = |expected| TestedDevice::named(expected).name(&*targets.open(name).ok()?).ok();
-        Tested {
+        let device = |expected| TestedDevice::select_named(expected).name(&*targets.open(name).ok()?).ok();
+        TestedTarget {
             name: name.clone(),
             architecture: of_name.map(|target| target.architecture.clone()).unwrap_or_default(),
             plugin: targets.plugin(name),
@@ -136,7 +139,7 @@ fn environment(targets: &dyn Targets, cases: &Chosen, arguments: &Arguments) -> 
     Environment {
         suite: env!("CARGO_PKG_VERSION").to_owned(),
         started: now(),
-        host: Host::here(),
+        host: HostMachine::describe_this_machine(),
         targets: cases.keys().map(tested).collect(),
         seed: which.seed,
         thorough: which.thorough,
@@ -147,16 +150,16 @@ fn environment(targets: &dyn Targets, cases: &Chosen, arguments: &Arguments) -> 
 
 /// Reads the results of an earlier run from `file`, and opens the file for appending. Without `resume`, a nonempty file
 /// is an error, so that no results are overwritten.
-fn kept(file: &Path, resume: bool, environment: &Environment) -> Result<(Kept, File), Stop> {
+fn kept(file: &Path, resume: bool, environment: &Environment) -> Result<(EarlierResults, File), Stop> {
     let cannot = |error: io::Error| Stop::usage(format!("cannot write results to {}: {error}", file.display()));
     let is_nonempty = std::fs::metadata(file).is_ok_and(|metadata| metadata.len() > 0);
     let before = match (is_nonempty, resume) {
-        (false, _) => Kept::default(),
+        (false, _) => EarlierResults::default(),
         (true, false) => {
             let file = file.display();
             return Err(Stop::usage(format!("{file} exists: resume it by `--resume`, or name another file")));
         }
-        (true, true) => Kept::read(file)?,
+        (true, true) => EarlierResults::read(file)?,
     };
     for earlier in &before.environments {
         let same = earlier.agrees(environment);
@@ -167,7 +170,7 @@ fn kept(file: &Path, resume: bool, environment: &Environment) -> Result<(Kept, F
 
 /// Splits the chosen cases by earlier results: returns the results of those that earlier runs executed, and the names
 /// of the others by target.
-fn split(cases: &Chosen, before: Kept) -> (Vec<CaseResult>, Chosen) {
+fn split(cases: &Chosen, before: EarlierResults) -> (Vec<CaseResult>, Chosen) {
     let chosen: BTreeSet<_> =
         cases.iter().flat_map(|(target, names)| names.iter().map(move |name| (target, name))).collect();
     let done: BTreeMap<_, _> =
@@ -180,8 +183,8 @@ fn split(cases: &Chosen, before: Kept) -> (Vec<CaseResult>, Chosen) {
     (done.into_values().collect(), left)
 }
 
-fn batches(cases: &Chosen, jobs: usize) -> Vec<Batch> {
+fn batches(cases: &Chosen, jobs: usize) -> Vec<CaseBatch> {
     let count: usize = cases.values().map(Vec::len).sum();
     let size = count.div_ceil(jobs * 4).clamp(1, BATCH);
-    cases.iter().flat_map(|(target, names)| Batch::split(target, names, size)).collect()
+    cases.iter().flat_map(|(target, names)| CaseBatch::split_cases(target, names, size)).collect()
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::Group;
+use crate::CaseGroup;
 use crate::shard::name_hash;
 
 /// Number of cases of each group in a smoke run, in addition to one for each of the group's subjects.
@@ -11,7 +11,7 @@ const OF_GROUP: usize = 96;
 /// Reduces the names to a sample: one case of each subject (such as an instruction) of a group, and some further cases
 /// of each group. The cases with the lowest hashes of their names are taken, so that the sample is the same in every
 /// run.
-pub(super) fn sample(names: &mut Vec<String>, groups: &[Box<dyn Group>]) {
+pub(super) fn sample(names: &mut Vec<String>, groups: &[Box<dyn CaseGroup>]) {
     names.sort_by_cached_key(|name| name_hash(name));
     let (mut shown, mut others) = (BTreeSet::new(), BTreeMap::new());
     names.retain(|name| {
@@ -34,7 +34,7 @@ mod tests {
 
     struct Rows;
 
-    impl Group for Rows {
+    impl CaseGroup for Rows {
         fn name(&self) -> &str {
             "rows"
         }
@@ -50,7 +50,7 @@ mod tests {
 
     #[test]
     fn a_sample_has_every_subject_and_some_of_each_group() {
-        let groups: [Box<dyn Group>; 1] = [Box::new(Rows)];
+        let groups: [Box<dyn CaseGroup>; 1] = [Box::new(Rows)];
         let named = |group: &str| (0..400).map(|case| format!("{group}/{}/{case}", case / 2)).collect::<Vec<_>>();
         let mut names = [named("other"), named("rows")].concat();
         sample(&mut names, &groups);

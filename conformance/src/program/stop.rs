@@ -2,26 +2,26 @@
 
 use std::io;
 
-use crate::{AnswersError, Exit, OpenError};
+use crate::{AnswersError, ExitStatus, OpenError};
 
 /// The reason for an early exit: the exit code and the message.
-pub(super) struct Stop(pub(super) Exit, pub(super) String);
+pub(super) struct Stop(pub(super) ExitStatus, pub(super) String);
 
 impl Stop {
     pub(super) fn usage(message: String) -> Self {
-        Self(Exit::Usage, message)
+        Self(ExitStatus::Usage, message)
     }
 
     pub(super) fn harness(message: String) -> Self {
-        Self(Exit::Harness, message)
+        Self(ExitStatus::Harness, message)
     }
 }
 
 impl From<OpenError> for Stop {
     fn from(error: OpenError) -> Self {
         let exit = match error {
-            OpenError::Unknown(_) => Exit::Usage,
-            OpenError::Broken { .. } => Exit::Harness,
+            OpenError::Unknown(_) => ExitStatus::Usage,
+            OpenError::Broken { .. } => ExitStatus::Harness,
         };
         Self(exit, error.to_string())
     }

@@ -4,11 +4,11 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::{Group, Mandatory, OpenError, Targets};
+use crate::{CaseGroup, MandatoryCases, OpenError, TestableTargets};
 
 /// Function that opens the available targets. The given plugin files precede all other plugins. The argument of type
 /// [`PluginIsolation`] selects the process that plugins run in.
-pub type OpenTargets = Box<dyn Fn(&[PathBuf], PluginIsolation) -> Result<Box<dyn Targets>, OpenError>>;
+pub type OpenTargets = Box<dyn Fn(&[PathBuf], PluginIsolation) -> Result<Box<dyn TestableTargets>, OpenError>>;
 
 /// The process that a plugin runs in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,9 +31,9 @@ pub struct Suite {
     /// Function that opens the targets to test.
     pub targets: OpenTargets,
     /// The groups that list the cases of the suite.
-    pub groups: Vec<Box<dyn Group>>,
+    pub groups: Vec<Box<dyn CaseGroup>>,
     /// The cases that a target must pass to claim a level of conformance.
-    pub mandatory: Mandatory,
+    pub mandatory: MandatoryCases,
     /// Arguments that precede all others when the program starts a copy of itself as a worker process.
     pub prefix: Vec<OsString>,
 }

@@ -68,7 +68,7 @@ fn verdict(report: &Report) -> Markup {
     html! {
         @if failed == 0 { span.pass { (ran) " cases ran, none failed." } }
         @else { span.fail { (failed) " of " (ran) " cases failed." } }
-        @if report.not_run() > 0 { " " span.fail { (report.not_run()) " cases were chosen and not run." } }
+        @if report.count_not_run() > 0 { " " span.fail { (report.count_not_run()) " cases were chosen and not run." } }
         @for error in &report.errors { br; span.crash { "harness error: " (error) } }
     }
 }
@@ -174,10 +174,10 @@ fn pictures(result: &CaseResult) -> Markup {
 }
 
 fn drawn(layout: &Layout) -> Option<String> {
-    let positions = layout.linear().ins().bits();
-    let options = view::LayoutOptions::default();
-    let picture = (positions <= DRAWN_BITS).then(|| view::layout("", layout, &options).ok())??;
-    Some(svg::render(&picture))
+    let positions = layout.linear().ins().total_bits();
+    let options = view::LayoutDrawingOptions::default();
+    let picture = (positions <= DRAWN_BITS).then(|| view::draw_layout("", layout, &options).ok())??;
+    Some(svg::render_svg(&picture))
 }
 
 fn slowest(report: &Report) -> Markup {

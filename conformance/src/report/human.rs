@@ -47,8 +47,8 @@ impl<W: Write> Human<W> {
         for error in &report.errors {
             writeln!(self.to, "{}: {error}", styled(self.colour, Status::Crash, "harness error"))?;
         }
-        if report.not_run() > 0 {
-            writeln!(self.to, "{} cases were chosen and not run", report.not_run())?;
+        if report.count_not_run() > 0 {
+            writeln!(self.to, "{} cases were chosen and not run", report.count_not_run())?;
         }
         self.to.flush()
     }

@@ -21,7 +21,7 @@ pub(crate) fn end(to: &mut Lines<impl Write>, report: &Report) -> io::Result<()>
     for error in &report.errors {
         to.write(&Event::Error { message: error.to_string() })?;
     }
-    to.write(&Event::End { exit: report.exit() as u8 })
+    to.write(&Event::End { exit: report.exit_status() as u8 })
 }
 
 fn summary<'a>(target: &'a str, tally: &Tally) -> Event<'a> {

@@ -45,7 +45,7 @@ fn case(result: &CaseResult, repro: impl Fn(&CaseResult) -> String) -> TestCase 
     };
     let mut case = TestCase::new(result.name.clone(), status);
     case.set_classname(result.target.clone()).set_time(outcome.duration);
-    if let (true, Some(level)) = (outcome.status.is_right(), outcome.level) {
+    if let (true, Some(level)) = (outcome.status.is_correct(), outcome.level) {
         case.add_property(("level", level.name()));
     }
     if matches!(outcome.status, Status::Quality | Status::Flake) {

@@ -22,7 +22,7 @@ pub(crate) use table::table;
 
 /// Exit status of the program. Its numbers are part of the program's interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Exit {
+pub enum ExitStatus {
     /// Every case ran, and none failed.
     Ok = 0,
     /// Every case ran, and some failed, crashed or timed out.
@@ -35,8 +35,8 @@ pub enum Exit {
     Interrupted = 130,
 }
 
-impl From<Exit> for ExitCode {
-    fn from(exit: Exit) -> Self {
+impl From<ExitStatus> for ExitCode {
+    fn from(exit: ExitStatus) -> Self {
         Self::from(exit as u8)
     }
 }
@@ -136,21 +136,21 @@ impl Report {
 
     /// Returns the number of chosen cases of all targets without an outcome.
     #[must_use]
-    pub fn not_run(&self) -> usize {
+    pub fn count_not_run(&self) -> usize {
         self.targets.values().map(Tally::not_run).sum()
     }
 
     /// Returns the exit status of the program. A case without an outcome never counts as a pass.
     #[must_use]
-    pub fn exit(&self) -> Exit {
-        if self.interrupted && self.not_run() > 0 {
-            Exit::Interrupted
-        } else if !self.errors.is_empty() || self.not_run() > 0 {
-            Exit::Harness
+    pub fn exit_status(&self) -> ExitStatus {
+        if self.interrupted && self.count_not_run() > 0 {
+            ExitStatus::Interrupted
+        } else if !self.errors.is_empty() || self.count_not_run() > 0 {
+            ExitStatus::Harness
         } else if Status::ALL.iter().any(|&status| status.is_failure() && self.count(status) > 0) {
-            Exit::Failures
+            ExitStatus::Failures
         } else {
-            Exit::Ok
+            ExitStatus::Ok
         }
     }
 }

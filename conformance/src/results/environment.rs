@@ -18,9 +18,9 @@ pub struct Environment {
     /// Start of the run, in seconds since 1970 (UTC).
     pub started: u64,
     /// The machine on which the suite ran.
-    pub host: Host,
+    pub host: HostMachine,
     /// The targets that were tested, with their plugins.
-    pub targets: Vec<Tested>,
+    pub targets: Vec<TestedTarget>,
     /// First seed of cases that are generated at random.
     pub seed: u32,
     /// Whether the run was thorough, see [`crate::Thoroughness`].
@@ -34,7 +34,7 @@ pub struct Environment {
 
 /// The machine on which the suite ran.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Host {
+pub struct HostMachine {
     /// The operating system, such as `linux`.
     pub system: String,
     /// The architecture of the machine's processors, such as `x86_64`.
@@ -45,7 +45,7 @@ pub struct Host {
 
 /// A target that a run tested, with the plugin that served it and the device.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Tested {
+pub struct TestedTarget {
     /// The target's name, such as `h100`.
     pub name: String,
     /// The target's architecture, such as `sm_90a`.
@@ -72,10 +72,10 @@ pub struct ServingPlugin {
     pub sha256: String,
 }
 
-impl Host {
+impl HostMachine {
     /// Returns the description of the machine that runs this process.
     #[must_use]
-    pub fn here() -> Self {
+    pub fn describe_this_machine() -> Self {
         Self {
             system: std::env::consts::OS.to_owned(),
             architecture: std::env::consts::ARCH.to_owned(),
@@ -102,8 +102,9 @@ impl Environment {
         for tested in &self.targets {
             let Some(same) = other.targets.iter().find(|other| other.name == tested.name) else { continue };
             if tested.plugin != same.plugin {
-                let to_text =
-                    |of: &Tested| of.plugin.as_ref().map_or_else(|| "linked".to_owned(), ServingPlugin::to_string);
+                let to_text = |of: &TestedTarget| {
+                    of.plugin.as_ref().map_or_else(|| "linked".to_owned(), ServingPlugin::to_string)
+                };
                 return differ(&format!("the plugin of {}", tested.name), &to_text(tested), &to_text(same));
             }
         }

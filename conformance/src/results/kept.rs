@@ -12,7 +12,7 @@ use crate::{CaseResult, HarnessError, Shard};
 
 /// The results of earlier runs, read from results files.
 #[derive(Debug, Default)]
-pub struct Kept {
+pub struct EarlierResults {
     /// The environments of all runs that the results are from.
     pub environments: Vec<Environment>,
     /// The outcomes, by target and case name. If a file has several for one case, the last one counts.
@@ -26,7 +26,7 @@ pub struct Kept {
 /// The reason why a results file cannot be used.
 #[derive(Debug, Error)]
 #[non_exhaustive]
-pub enum KeptError {
+pub enum ResultsFileError {
     /// The file cannot be read.
     #[error("cannot read the results {}: {error}", file.display())]
     Read {
@@ -61,14 +61,14 @@ pub enum KeptError {
     },
 }
 
-impl Kept {
+impl EarlierResults {
     /// Reads the results of one file of an earlier run.
     ///
     /// # Errors
-    /// [`KeptError`] if the file cannot be read, has an invalid line, or has no results. A truncated last line is not
-    /// an error, since an interrupted run may leave one.
-    pub fn read(file: &Path) -> Result<Self, KeptError> {
-        let unreadable = |error| KeptError::Read { file: file.to_owned(), error };
+    /// [`ResultsFileError`] if the file cannot be read, has an invalid line, or has no results. A truncated last line
+    /// is not an error, since an interrupted run may leave one.
+    pub fn read(file: &Path) -> Result<Self, ResultsFileError> {
+        let unreadable = |error| ResultsFileError::Read { file: file.to_owned(), error };
         let mut lines = BufReader::new(File::open(file).map_err(unreadable)?);
         let (mut kept, mut line, mut line_number) = (Self::default(), Vec::new(), 0);
         loop {
@@ -82,7 +82,7 @@ impl Kept {
                 Err(_) if line.iter().all(u8::is_ascii_whitespace) || !line.ends_with(b"\n") => {}
                 Err(_) if is_of_a_later_version(&line) => {}
                 Err(error) => {
-                    return Err(KeptError::Line {
+                    return Err(ResultsFileError::Line {
                         file: file.to_owned(),
                         line: line_number,
                         message: error.to_string(),
@@ -91,7 +91,7 @@ impl Kept {
             }
         }
         if kept.environments.is_empty() {
-            return Err(KeptError::Empty { file: file.to_owned() });
+            return Err(ResultsFileError::Empty { file: file.to_owned() });
         }
         Ok(kept)
     }
@@ -120,15 +120,15 @@ impl Kept {
     /// outcome that fails the run is kept, so that no failure is lost.
     ///
     /// # Errors
-    /// [`KeptError`] if a file cannot be read, has an invalid line or has no results, or if the runs used different
-    /// suites, targets, plugins or seeds.
-    pub fn merge(files: &[PathBuf]) -> Result<Self, KeptError> {
+    /// [`ResultsFileError`] if a file cannot be read, has an invalid line or has no results, or if the runs used
+    /// different suites, targets, plugins or seeds.
+    pub fn merge(files: &[PathBuf]) -> Result<Self, ResultsFileError> {
         let mut all = Self::default();
         for file in files {
             let one = Self::read(file)?;
             for environment in &one.environments {
                 let agrees = all.environments.iter().try_for_each(|before| before.agrees(environment));
-                agrees.map_err(|message| KeptError::Disagree { file: file.clone(), message })?;
+                agrees.map_err(|message| ResultsFileError::Disagree { file: file.clone(), message })?;
             }
             all.join(one);
         }

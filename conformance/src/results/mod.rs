@@ -8,8 +8,8 @@ mod environment;
 mod event;
 mod kept;
 
-pub use environment::{Environment, Host, ServingPlugin, Tested};
+pub use environment::{Environment, HostMachine, ServingPlugin, TestedTarget};
 pub(crate) use environment::{digest, now};
 pub(crate) use event::{Event, Lines};
 pub(crate) use kept::append;
-pub use kept::{Kept, KeptError};
+pub use kept::{EarlierResults, ResultsFileError};

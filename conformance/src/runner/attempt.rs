@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use super::record::Record;
 use super::{HarnessError, Runner};
 use crate::{Outcome, Status};
-use tilewright_plugin::{ChildEnd, ChildEvent, ChildProcess};
+use tilewright_plugin::{ChildEvent, ChildExit, ChildProcess};
 
 /// The end of a worker process that broke (crashed, hung or sent an invalid record): the case during or right after
 /// which it broke.
@@ -44,7 +44,7 @@ impl Runner {
         let mut since = Instant::now();
         loop {
             let time = if progress.ready { self.timeout } else { self.timeout.max(STARTUP) };
-            match child.next(since + time, &self.stop) {
+            match child.next_event(since + time, &self.stop) {
                 ChildEvent::Message(Record::Done) if progress.complete() => {
                     child.finish();
                     progress.flush_deferred_outcome(report_outcome);
@@ -197,7 +197,7 @@ impl<'a> Progress<'a> {
     }
 }
 
-fn describe_end(end: &ChildEnd) -> String {
+fn describe_end(end: &ChildExit) -> String {
     let how = end.status.map_or_else(|| "closed its output".to_owned(), |status| status.to_string());
     with_errors(&format!("the process ended: {how}"), &end.stderr_tail)
 }

@@ -28,12 +28,12 @@ pub(crate) use serve::serve;
 
 /// The command line of a worker process: a program and arguments, followed by `--target NAME`.
 #[derive(Debug, Clone)]
-pub struct Worker {
+pub struct WorkerCommand {
     program: PathBuf,
     arguments: Vec<OsString>,
 }
 
-impl Worker {
+impl WorkerCommand {
     /// Creates the command line of a worker process.
     #[must_use]
     pub fn new(program: PathBuf, arguments: Vec<OsString>) -> Self {
@@ -53,17 +53,17 @@ impl Worker {
 
 /// Cases of one target that share a worker process as long as the process lives.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Batch {
+pub struct CaseBatch {
     /// The name of the target that the cases are for.
     pub target: String,
     /// Names of the cases, in the order of running.
     pub cases: Vec<String>,
 }
 
-impl Batch {
+impl CaseBatch {
     /// Splits the cases of a target into batches of at most `size` cases.
     #[must_use]
-    pub fn split(target: &str, cases: &[String], size: usize) -> Vec<Self> {
+    pub fn split_cases(target: &str, cases: &[String], size: usize) -> Vec<Self> {
         let batch = |cases: &[String]| Self { target: target.to_owned(), cases: cases.to_vec() };
         cases.chunks(size.max(1)).map(batch).collect()
     }
@@ -101,7 +101,7 @@ pub enum HarnessError {
 #[derive(Debug, Clone)]
 pub struct Runner {
     /// Command line that starts a worker process.
-    pub worker: Worker,
+    pub worker: WorkerCommand,
     /// Max number of worker processes that run at a time.
     pub jobs: usize,
     /// Time limit of one case; a case that exceeds it is killed.
@@ -115,7 +115,7 @@ pub struct Runner {
 impl Runner {
     /// Runs all batches and passes each outcome to `observe` as soon as it is final. If the harness fails for a target,
     /// the target's other cases are skipped. Returns the errors of the harness; a stop is not an error.
-    pub fn run(&self, batches: Vec<Batch>, mut observe: impl FnMut(CaseResult)) -> Vec<HarnessError> {
+    pub fn run(&self, batches: Vec<CaseBatch>, mut observe: impl FnMut(CaseResult)) -> Vec<HarnessError> {
         let queue = Mutex::new(VecDeque::from(batches));
         let broken = Mutex::new(BTreeSet::new());
         let errors = Mutex::new(Vec::new());
@@ -149,7 +149,7 @@ impl Runner {
     }
 
     /// Runs one batch to its end; failed cases are repeated alone after all other cases have ended.
-    fn run_batch(&self, batch: &Batch, report_outcome: impl Fn(CaseResult)) -> Result<(), HarnessError> {
+    fn run_batch(&self, batch: &CaseBatch, report_outcome: impl Fn(CaseResult)) -> Result<(), HarnessError> {
         let failed = RefCell::new(Vec::new());
         self.run_once(batch, |result| {
             if self.retries > 0 && result.outcome.status.is_failure() {
@@ -165,7 +165,7 @@ impl Runner {
     }
 
     /// Runs one batch to its end, with a new worker process after each that breaks.
-    fn run_once(&self, batch: &Batch, report_outcome: impl Fn(CaseResult)) -> Result<(), HarnessError> {
+    fn run_once(&self, batch: &CaseBatch, report_outcome: impl Fn(CaseResult)) -> Result<(), HarnessError> {
         let result = |name: &str, outcome| CaseResult { target: batch.target.clone(), name: name.to_owned(), outcome };
         let mut rest = &batch.cases[..];
         while !rest.is_empty() {

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use super::record::Record;
 use crate::group::list_some;
-use crate::{Case, Context, Group, Outcome, Verdict};
+use crate::{Case, CaseGroup, Context, Outcome, Verdict};
 
 /// Reads case names, one a line up to an empty line, and runs the cases in this order; `open` returns their context.
 ///
@@ -16,7 +16,7 @@ use crate::{Case, Context, Group, Outcome, Verdict};
 ///
 /// # Errors
 /// Standard input or output fails.
-pub(crate) fn serve(groups: &[Box<dyn Group>], open: impl FnOnce() -> Result<Context, String>) -> io::Result<()> {
+pub(crate) fn serve(groups: &[Box<dyn CaseGroup>], open: impl FnOnce() -> Result<Context, String>) -> io::Result<()> {
     let names = read_names(&mut io::stdin().lock())?;
     end_with_standard_input();
     panic::set_hook(Box::new(|info| {

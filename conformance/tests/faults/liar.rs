@@ -8,7 +8,7 @@ use tilewright_kernel::Module;
 use tilewright_layout::{
     AttributeSyntax, Families, FamilyError, FamilySpec, Layout, LinearLayout, SampleLayout, SampleUse,
 };
-use tilewright_plugin::{Artifact, CompileError, CompileOptions, Device, DeviceError, Emit, Target};
+use tilewright_plugin::{Artifact, CodeFormat, CompileError, CompileOptions, Device, DeviceError, Target};
 use tilewright_target::{Instruction, TargetDescription};
 
 use super::edit::Edit;
@@ -100,7 +100,7 @@ impl Target for Liar {
                 self.real.compile(&edited, options)
             }
             Lie::Text(edit) => {
-                let options = CompileOptions { emit: vec![Emit::Assembly], ..options.clone() };
+                let options = CompileOptions { emit: vec![CodeFormat::Assembly], ..options.clone() };
                 let mut artifact = self.real.compile(module, &options)?;
                 for payload in artifact.payloads.iter_mut().filter(|payload| payload.format == "ptx") {
                     payload.bytes = self.edit_text(edit, &String::from_utf8_lossy(&payload.bytes)).into_bytes();

@@ -174,7 +174,7 @@ fn families() -> Vec<Fault> {
             "two warp bases of `nvidia_mma` are swapped for large tensors",
             "a100",
             Lie::Family("nvidia_mma", |layout| {
-                if layout.outs().bits() > 9 { swapped(layout, Dim::WARP, [0, 1]) } else { layout.clone() }
+                if layout.outs().total_bits() > 9 { swapped(layout, Dim::WARP, [0, 1]) } else { layout.clone() }
             }),
             &["families/growth/*f16/w4"],
             "families/growth",

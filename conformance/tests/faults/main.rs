@@ -27,7 +27,7 @@ use conformance::groups::layouts::LayoutsGroup;
 use conformance::groups::memory::MemoryGroup;
 use conformance::groups::reduce::Reductions;
 use conformance::groups::scan::Scans;
-use conformance::{Context, Filter, Group, KnownAnswers, Status, Verdict, list as cases_of};
+use conformance::{CaseFilter, CaseGroup, Context, KnownAnswers, Status, Verdict, list_cases as cases_of};
 use tilewright::Session;
 use tilewright_plugin::Target;
 use tilewright_testkit::{golden, shared_data};
@@ -35,7 +35,7 @@ use tilewright_testkit::{golden, shared_data};
 use liar::{Liar, Lie};
 use list::{Fault, all};
 
-fn groups() -> Vec<Box<dyn Group>> {
+fn groups() -> Vec<Box<dyn CaseGroup>> {
     let usual = |conversion: &ConversionCase| {
         conversion.tensor.setting.warps == 2 && (256..=4096).contains(&conversion.tensor.elements())
     };
@@ -55,7 +55,7 @@ fn groups() -> Vec<Box<dyn Group>> {
 }
 
 fn targets() -> BTreeMap<String, Arc<dyn Target>> {
-    let catalogue = tilewright_targets::catalogue().expect("the targets are read");
+    let catalogue = tilewright_targets::read_catalogue().expect("the targets are read");
     let session = Session::builder(catalogue).open().expect("plugins are found");
     let open = |name: &str| session.target(name).expect("served");
     all().iter().map(|fault| (fault.target.to_owned(), open(fault.target))).collect()
@@ -68,7 +68,7 @@ fn answers() -> Arc<KnownAnswers> {
         let mut answers = KnownAnswers::builtin();
         let plugins = Path::new(env!("CARGO_MANIFEST_DIR")).join("../plugins");
         for file in ["nvidia/tests/data/facts.jsonl", "amd/tests/data/facts.jsonl", "intel/tests/data/layouts.jsonl"] {
-            answers.add(&plugins.join(file)).expect("the plugins' answers are read");
+            answers.add_files(&plugins.join(file)).expect("the plugins' answers are read");
         }
         Arc::new(answers)
     };
@@ -80,14 +80,15 @@ fn answers() -> Arc<KnownAnswers> {
 fn verdicts(real: &Arc<dyn Target>, fault: &Fault, lie: Lie) -> (Vec<(String, Verdict)>, bool) {
     let liar = Arc::new(Liar::new(real, lie));
     let context = Context::with_answers(Arc::clone(&liar) as Arc<dyn Target>, answers()).with_device_named("virtual");
-    let filter = Filter::new(&fault.cases.iter().map(|glob| (*glob).to_owned()).collect::<Vec<_>>()).expect("globs");
+    let filter =
+        CaseFilter::new(&fault.cases.iter().map(|glob| (*glob).to_owned()).collect::<Vec<_>>()).expect("globs");
     // Groups without a chosen case are not listed at all.
     let word = |glob: &&str| glob.split('/').next().map(str::to_owned);
     let words: Vec<_> = fault.cases.iter().filter_map(word).collect();
     let mut groups = groups();
     groups.retain(|group| words.iter().any(|word| word == group.name()));
     let cases = cases_of(&groups, &context).expect("names are right");
-    let cases = cases.iter().filter(|case| filter.chooses(case.name()));
+    let cases = cases.iter().filter(|case| filter.matches(case.name()));
     let verdicts = cases.map(|case| (case.name().to_owned(), case.run(&context))).collect();
     (verdicts, liar.has_lied())
 }

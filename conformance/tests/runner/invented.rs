@@ -6,10 +6,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use conformance::{Case, Context, Group, Level, OpenError, PluginIsolation, Targets, Verdict};
+use conformance::{Case, CaseGroup, Context, Level, OpenError, PluginIsolation, TestableTargets, Verdict};
 use tilewright_kernel::Module;
 use tilewright_layout::Families;
-use tilewright_layout::families::Neutral;
+use tilewright_layout::families::NeutralFamilies;
 use tilewright_layout::parse_spec;
 use tilewright_plugin::{Artifact, CompileError, CompileOptions, Device, DeviceError, Target};
 use tilewright_target::{Instruction, TargetDescription};
@@ -19,7 +19,7 @@ use tilewright_target::{Instruction, TargetDescription};
 pub struct Inventions(Vec<TargetDescription>);
 
 impl Inventions {
-    pub fn open(plugins: &[PathBuf], _: PluginIsolation) -> Result<Box<dyn Targets>, OpenError> {
+    pub fn open(plugins: &[PathBuf], _: PluginIsolation) -> Result<Box<dyn TestableTargets>, OpenError> {
         if let Some(file) = plugins.iter().find(|file| !file.exists()) {
             return Err(OpenError::Unknown(format!("no plugin {}", file.display())));
         }
@@ -27,7 +27,7 @@ impl Inventions {
     }
 }
 
-impl Targets for Inventions {
+impl TestableTargets for Inventions {
     fn list(&self) -> Vec<&TargetDescription> {
         self.0.iter().collect()
     }
@@ -59,7 +59,7 @@ impl Target for Toy {
     }
 
     fn families(&self) -> &dyn Families {
-        &Neutral
+        &NeutralFamilies
     }
 
     fn instructions(&self) -> &[Instruction] {
@@ -82,7 +82,7 @@ const ROWS: &str =
 /// A group of cases whose names describe their effect, such as `hang`.
 pub struct Deeds;
 
-impl Group for Deeds {
+impl CaseGroup for Deeds {
     fn name(&self) -> &str {
         "deeds"
     }
@@ -93,7 +93,7 @@ impl Group for Deeds {
             case("pass/emulated", || Verdict::pass(Level::Emulated)),
             Case::new("deeds/fail", |context| {
                 let rows = parse_spec(ROWS).expect("it is well written");
-                context.layout(&rows, &[8, 16]).expect("a layout");
+                context.build_layout(&rows, &[8, 16]).expect("a layout");
                 Verdict::fail(Level::Layout, "element (1, 2) is lost")
             }),
             case("quality", || Verdict::quality(Level::Codegen, "9 wavefronts, bound 8")),
@@ -140,7 +140,7 @@ impl Group for Deeds {
         ];
         cases.extend((0..20).map(|index| case(&format!("many/{index:02}"), || Verdict::pass(Level::Layout))));
         // One subject with four candidate tensors; the last tensor fails, and only a thorough run includes it.
-        let tensors = context.some_of(0, 1, vec![true, true, true, false], |_| true);
+        let tensors = context.select_variants(0, 1, vec![true, true, true, false], |_| true);
         cases.extend((0..).zip(tensors).map(|(index, right): (u32, bool)| {
             case(&format!("tensors/{index}"), move || {
                 if right { Verdict::pass(Level::Layout) } else { Verdict::fail(Level::Layout, "it is wrong") }

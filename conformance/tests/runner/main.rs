@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use std::process::{Command, ExitCode, Output};
 use std::time::{Duration, Instant};
 
-use conformance::{Group, Mandatory, Suite};
+use conformance::{CaseGroup, MandatoryCases, Suite};
 use libtest_mimic::{Arguments, Trial};
 use serde_json::Value;
 
@@ -26,8 +26,8 @@ fn main() -> ExitCode {
     let mut arguments = std::env::args_os();
     let program = arguments.next().unwrap_or_default();
     if arguments.next().is_some_and(|first| first == "command") {
-        let groups: Vec<Box<dyn Group>> = vec![Box::new(Deeds)];
-        let mandatory = Mandatory::from_toml(include_str!("mandatory.toml")).expect("the invented list is right");
+        let groups: Vec<Box<dyn CaseGroup>> = vec![Box::new(Deeds)];
+        let mandatory = MandatoryCases::from_toml(include_str!("mandatory.toml")).expect("the invented list is right");
         let prefix = vec!["command".into()];
         let command = Suite { targets: Box::new(Inventions::open), groups, mandatory, prefix };
         return command.run([program].into_iter().chain(arguments)).into();

@@ -6,8 +6,8 @@ use super::price::Prices;
 use super::propagate::propagate;
 use super::report::{AssignmentReport, FunctionReport};
 use super::rewrite::rewrite;
-use super::{EngineError, LaunchConfig, Strategy, dot_alternatives, local_search, operand_orders};
-use tilewright_plan::movement::{MovementError, check_block};
+use super::{AssignmentError, LaunchConfig, Strategy, dot_alternatives, local_search, operand_orders};
+use tilewright_plan::movement::{MovementError, check_block_size};
 use tilewright_tile::op::Dialects;
 use tilewright_tile::op::name::ttg;
 use tilewright_tile::{TileModule, TileType};
@@ -25,14 +25,14 @@ pub struct AssignedModule {
 /// Assigns a layout to every tensor of a verified module. Layouts that types name already are kept.
 ///
 /// # Errors
-/// [`EngineError`] if the target has no instruction for a dot, if it does not support the size of the block or of the
-/// cluster, if the number of warps is not a power of two, or if a type's layout does not resolve or is for other
+/// [`AssignmentError`] if the target has no instruction for a dot, if it does not support the size of the block or of
+/// the cluster, if the number of warps is not a power of two, or if a type's layout does not resolve or is for other
 /// threads than the launch.
 ///
 /// # Examples
 /// ```
 /// use tilewright_assign::{LaunchConfig, Strategy, assign_layouts};
-/// use tilewright_layout::families::Neutral;
+/// use tilewright_layout::families::NeutralFamilies;
 /// use tilewright_tile::{op::Dialects, text};
 /// # let text = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../testkit/src/test_targets/small.toml"));
 /// # let target = tilewright_target::TargetDescription::from_toml("small.toml", text)?;
@@ -43,11 +43,11 @@ pub struct AssignedModule {
 ///   tt.store %to, %i : tensor<64x!tt.ptr<i32>>
 ///   tt.return
 /// }";
-/// let module = text::parse(source, &Dialects::neutral())?;
-/// let machine = LaunchConfig { context: (&target).into(), families: &Neutral, lanes: 8, warps: 2 };
+/// let module = text::parse_module(source, &Dialects::neutral())?;
+/// let machine = LaunchConfig { context: (&target).into(), families: &NeutralFamilies, lanes: 8, warps: 2 };
 /// let assigned = assign_layouts(&module, &machine, Strategy::default())?;
 /// // Every tensor has a layout, and none is converted: the store's.
-/// assert!(text::print(&assigned.module).contains("#ttg."));
+/// assert!(text::print_module(&assigned.module).contains("#ttg."));
 /// assert!(assigned.report.functions[0].conversions.is_empty());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -55,16 +55,18 @@ pub fn assign_layouts(
     module: &TileModule,
     config: &LaunchConfig<'_>,
     strategy: Strategy,
-) -> Result<AssignedModule, EngineError> {
-    let wrong = |message: &str| EngineError::Program { operation: "module".to_owned(), message: message.to_owned() };
+) -> Result<AssignedModule, AssignmentError> {
+    let wrong =
+        |message: &str| AssignmentError::Program { operation: "module".to_owned(), message: message.to_owned() };
     check_cluster(module, config)?;
-    check_block(config.lanes.into(), config.warps.into(), config.context.target)?;
+    check_block_size(config.lanes.into(), config.warps.into(), config.context.target)?;
     if !config.warps.is_power_of_two() {
         return Err(wrong("the number of warps of a block must be a power of two"));
     }
     let dialects = Dialects::neutral();
-    let convert =
-        dialects.get(ttg::CONVERT_LAYOUT).ok_or_else(|| wrong("the dialects have no `ttg.convert_layout`"))?;
+    let convert = dialects
+        .find_definition(ttg::CONVERT_LAYOUT)
+        .ok_or_else(|| wrong("the dialects have no `ttg.convert_layout`"))?;
     let mut assigned = module.clone();
     let mut functions = Vec::new();
     for function in &mut assigned.functions {
@@ -91,12 +93,12 @@ pub fn assign_layouts(
 
 /// Checks that the program and the launch configuration have the same number of blocks in a cluster, and that the
 /// target supports clusters of this size.
-fn check_cluster(module: &TileModule, config: &LaunchConfig<'_>) -> Result<(), EngineError> {
+fn check_cluster(module: &TileModule, config: &LaunchConfig<'_>) -> Result<(), AssignmentError> {
     let (target, blocks) = (config.context.target, config.context.blocks);
     let explicit = module.attributes.get("ttg.num-ctas").and_then(tilewright_tile::Attribute::as_integer);
     if explicit.is_some_and(|explicit| explicit != i64::from(blocks)) {
         let message = format!("`ttg.num-ctas` is not {blocks}, the number of blocks of the launch");
-        return Err(EngineError::Program { operation: "module".to_owned(), message });
+        return Err(AssignmentError::Program { operation: "module".to_owned(), message });
     }
     let most = u64::from(target.limits.blocks_per_cluster);
     match u64::from(blocks) {

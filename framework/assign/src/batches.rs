@@ -1,23 +1,23 @@
 //! Batched dots: the warp partition of their matrices, and the layouts of all matrices from the layout of one.
 
 use super::LaunchConfig;
-use super::layouts::{LayoutTransfer, canonical_order};
+use super::layouts::{LayoutTransfer, to_canonical_dim_order};
 use tilewright_layout::{Dim, LayoutError, LinearLayout};
 use tilewright_plan::mma::{MmaError, MmaPlan, MmaProblem, plan_mma};
 
 /// A batch of matrices, numbered by the first axis of a dot's tensors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Batches {
+pub struct MatrixBatch {
     /// Number of matrices of the batch.
     pub count: u64,
     /// Log2 of the number of groups into which the warps are divided; different groups multiply different matrices.
     pub groups: u32,
 }
 
-impl Batches {
+impl MatrixBatch {
     /// Number of matrices that one warp multiplies; the highest bits of a register's index number them.
     #[must_use]
-    pub fn per_warp(self) -> u64 {
+    pub fn matrices_per_warp(self) -> u64 {
         self.count >> self.groups
     }
 }
@@ -29,7 +29,7 @@ pub(super) fn warp_partition(
     problem: &MmaProblem,
     count: Option<u64>,
     config: &LaunchConfig<'_>,
-) -> Result<(MmaPlan, Option<Batches>), MmaError> {
+) -> Result<(MmaPlan, Option<MatrixBatch>), MmaError> {
     let full = match plan_mma(problem, config.context) {
         Err(MmaError::Impossible { .. }) if problem.chained => {
             plan_mma(&problem.clone().with_chained(false), config.context)?
@@ -44,18 +44,18 @@ pub(super) fn warp_partition(
         let fewer = problem.clone().with_warps(problem.warps >> groups).with_chained(full.problem.chained);
         match plan_mma(&fewer, config.context) {
             Ok(own) if own.instruction() == full.instruction() && in_registers(&own) => {
-                return Ok((own, Some(Batches { count, groups })));
+                return Ok((own, Some(MatrixBatch { count, groups })));
             }
             Ok(_) | Err(MmaError::Impossible { .. }) => {}
             Err(other) => return Err(other),
         }
     }
-    Ok((full, Some(Batches { count, groups: 0 })))
+    Ok((full, Some(MatrixBatch { count, groups: 0 })))
 }
 
 /// Extends a layout to `size` elements along an axis; the added elements are in additional highest registers.
 pub(super) fn extend_axis(layout: &LinearLayout, axis: usize, size: u64) -> Result<LinearLayout, LayoutError> {
-    let mut full = canonical_order(layout)?;
+    let mut full = to_canonical_dim_order(layout)?;
     while 1u64 << full.out_bits(Dim::tensor(axis)) < size {
         full = LayoutTransfer::Stacked(axis).apply(&full)?;
     }
@@ -64,9 +64,9 @@ pub(super) fn extend_axis(layout: &LinearLayout, axis: usize, size: u64) -> Resu
 
 /// Extends the layout of one matrix to a batch: groups of warps hold different matrices; further matrices are in
 /// additional highest registers.
-pub fn extend_over_batches(layout: &LinearLayout, batches: Option<Batches>) -> Result<LinearLayout, LayoutError> {
-    let Some(Batches { count, groups }) = batches else { return Ok(layout.clone()) };
-    let mut all = LayoutTransfer::InsertAxis(0).apply(&canonical_order(layout)?)?;
+pub fn extend_over_batches(layout: &LinearLayout, batches: Option<MatrixBatch>) -> Result<LinearLayout, LayoutError> {
+    let Some(MatrixBatch { count, groups }) = batches else { return Ok(layout.clone()) };
+    let mut all = LayoutTransfer::InsertAxis(0).apply(&to_canonical_dim_order(layout)?)?;
     for _ in 0..groups {
         all = LayoutTransfer::DoubledOverWarps(0).apply(&all)?;
     }

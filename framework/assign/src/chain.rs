@@ -18,7 +18,7 @@ fn keeps(body: &Body, op: Op) -> bool {
 /// element at its coordinates.
 pub(super) fn is_operand(body: &Body, op: Op) -> bool {
     let mut flows: HashSet<Value> = body.op(op).results.iter().copied().collect();
-    for user in body.walk(body.root()) {
+    for user in body.walk_region(body.root()) {
         let operation = body.op(user);
         if !operation.operands.iter().any(|operand| flows.contains(operand)) {
             continue;
@@ -45,7 +45,7 @@ pub(super) fn producing_dots(body: &Body, op: Op) -> [Option<Op>; 2] {
 fn producing_dot(body: &Body, operand: Value) -> Option<Op> {
     let (mut open, mut seen) = (vec![operand], HashSet::new());
     while let Some(value) = open.pop() {
-        let ValueOrigin::Result(op, _) = body.origin(value) else { continue };
+        let ValueOrigin::Result(op, _) = body.value_origin(value) else { continue };
         if !seen.insert(op) {
             continue;
         }
@@ -78,7 +78,7 @@ const ENOUGH: u32 = 4;
 /// plan.
 pub(super) fn plan_key(body: &Body, op: Op) -> String {
     let operation = body.op(op);
-    let types: Vec<_> = operation.operands.iter().map(|value| body.ty(*value).to_string()).collect();
+    let types: Vec<_> = operation.operands.iter().map(|value| body.value_type(*value).to_string()).collect();
     let operation_key = format!("{} {} {types:?} {:?}", operation.name(), is_operand(body, op), operation.attributes);
     let length = length(body, op);
     let before = producing_dots(body, op).map(|maker| match maker {

@@ -14,7 +14,7 @@ use super::local_search::{Suggested, improve, suggestions, sweeps};
 use super::moves::MIN_GAIN;
 use super::state::{Change, State};
 use super::synthesis::registers::BESIDE;
-use super::{EngineError, LOOP_WEIGHT, LaunchConfig};
+use super::{AssignmentError, LOOP_WEIGHT, LaunchConfig};
 use tilewright_layout::Dim;
 use tilewright_plan::mma::{MmaError, MmaProblem, mma_alternatives};
 use tilewright_target::Direction;
@@ -40,7 +40,7 @@ pub(super) fn take(
     state: &mut State<'_, '_>,
     function: &mut Function,
     config: &LaunchConfig<'_>,
-) -> Result<(), EngineError> {
+) -> Result<(), AssignmentError> {
     let Some(body) = &mut function.body else { return Ok(()) };
     let graph = state.graph;
     if graph.dots.len() > MAX_DOTS {
@@ -70,15 +70,20 @@ pub(super) fn take(
 
 /// Records a dot's plan in its attributes if lowering would otherwise compute another one. That happens if the plan
 /// depends on the plan of a dot that produces an operand, and that plan has changed since.
-fn keep(state: &State<'_, '_>, body: &mut Body, of: &DotNodes, config: &LaunchConfig<'_>) -> Result<(), EngineError> {
+fn keep(
+    state: &State<'_, '_>,
+    body: &mut Body,
+    of: &DotNodes,
+    config: &LaunchConfig<'_>,
+) -> Result<(), AssignmentError> {
     if of.dot_plan.plan.problem.operand_layouts == [None, None] {
         return Ok(());
     }
     let operation = body.op(of.op).name().to_owned();
-    let now = plan_dot(body, of.op, config).map_err(|source| EngineError::Mma { operation, source })?;
+    let now = plan_dot(body, of.op, config).map_err(|source| AssignmentError::Mma { operation, source })?;
     let is_key = |&(node, key): &(usize, LayoutId)| state.keys[node] == key;
     if !change(state, of, &now)?.is_some_and(|keys| keys.iter().all(is_key)) {
-        write_plan_attributes(&mut body.op_mut(of.op).attributes, &of.dot_plan.plan.explicit_problem());
+        write_plan_attributes(&mut body.op_mut(of.op).attributes, &of.dot_plan.plan.to_explicit_problem());
     }
     Ok(())
 }
@@ -89,7 +94,8 @@ fn is_open(body: &Body, of: &DotNodes) -> bool {
     let operation = body.op(of.op);
     let explicit = [INSTRUCTION, PENDING, WARPS_ALONG_M].iter().any(|name| operation.attributes.get(name).is_some());
     let in_registers = of.dot_plan.operands.iter().all(Option::is_some) && of.dot_plan.batches.is_none();
-    let unsaid = operation.operands.iter().chain(&operation.results).all(|value| body.ty(*value).layout().is_none());
+    let unsaid =
+        operation.operands.iter().chain(&operation.results).all(|value| body.value_type(*value).layout().is_none());
     in_registers && unsaid && !explicit
 }
 
@@ -101,15 +107,15 @@ fn find_best_alternative(
     of: &DotNodes,
     suggested: &Suggested,
     config: &LaunchConfig<'_>,
-) -> Result<Option<(Attributes, Vec<LayoutId>)>, EngineError> {
+) -> Result<Option<(Attributes, Vec<LayoutId>)>, AssignmentError> {
     let (plan, near) = (&of.dot_plan.plan, around(state, of));
     if !converts(state, &near) && !is_narrow(state, &near, suggested) {
         return Ok(None);
     }
     let operation = body.op(of.op).name().to_owned();
-    let wrong = |source| EngineError::Mma { operation: operation.clone(), source };
+    let wrong = |source| AssignmentError::Mma { operation: operation.clone(), source };
     let weight = of.nodes.iter().flatten().map(|&node| state.graph.nodes[node].weight).fold(1.0, f64::max);
-    let dot_price = |dot_plan: &DotPlan| weight * dot_plan.plan.issue_cycles();
+    let dot_price = |dot_plan: &DotPlan| weight * dot_plan.plan.warp_issue_cycles();
     let before = (state.total(), dot_price(&of.dot_plan));
     let (waiting, most_live) =
         (waits(state), live_registers(state).max(config.registers_per_lane().saturating_sub(BESIDE)));
@@ -152,7 +158,7 @@ fn try_problem(
 
 /// Returns the new keys (chosen layouts) of a dot's nodes under the plan `dot_plan`. `None` if this plan reads other
 /// operands from memory than the graph assumes.
-fn change(state: &State<'_, '_>, of: &DotNodes, dot_plan: &DotPlan) -> Result<Option<Change>, EngineError> {
+fn change(state: &State<'_, '_>, of: &DotNodes, dot_plan: &DotPlan) -> Result<Option<Change>, AssignmentError> {
     let mut change = Change::new();
     for (node, layout) in of.nodes.iter().zip(dot_plan.layouts()) {
         match (node, layout) {
@@ -206,8 +212,8 @@ fn is_narrow(state: &State<'_, '_>, nodes: &[usize], suggested: &Suggested) -> b
     })
 }
 
-/// Returns the number of 32-bit registers of a lane that a loop with dots takes at once: values from before the loop, in
-/// the layouts that the loop requires, the accumulators of its dots, and the operands that one dot multiplies at a
+/// Returns the number of 32-bit registers of a lane that a loop with dots takes at once: values from before the loop,
+/// in the layouts that the loop requires, the accumulators of its dots, and the operands that one dot multiplies at a
 /// time. If a lane has fewer, the loop spills and reloads values in each iteration, which no operation's cost includes.
 fn live_registers(state: &State<'_, '_>) -> u64 {
     let graph = state.graph;

@@ -4,13 +4,15 @@
 //! same plan again, and the operands already have the layouts of this plan.
 
 use super::LaunchConfig;
-use super::batches::{Batches, extend_axis, extend_over_batches, warp_partition};
+use super::batches::{MatrixBatch, extend_axis, extend_over_batches, warp_partition};
 use super::chain;
 use super::given_layouts::plan_for_given_layouts;
-use super::layouts::{BlockDivision, LayoutTransfer, canonical_order, distributed, shape_of};
+use super::layouts::{
+    ClusterPartition, LayoutTransfer, resolve_distributed_layout, tensor_shape, to_canonical_dim_order,
+};
 use super::operand_orders;
 use tilewright_layout::{Dim, LayoutError, LinearLayout};
-use tilewright_plan::mma::{MmaError, MmaPlan, MmaProblem, Scale, WarpPartition};
+use tilewright_plan::mma::{BlockScale, MmaError, MmaPlan, MmaProblem, WarpPartition};
 use tilewright_target::ElementType;
 use tilewright_tile::op_attrs::{
     COLUMNS_PER_LANE, INSTRUCTION, K_WIDTH, LANES_ALONG, PENDING, SMEM_OPERAND, SWAP_AB, WARPS_ALONG, WARPS_ALONG_M,
@@ -30,7 +32,7 @@ pub struct DotPlan {
     /// The layout of the accumulator.
     pub accumulator: LinearLayout,
     /// For a batched dot, the number of matrices and their distribution over warps; `None` for a dot of two matrices.
-    pub batches: Option<Batches>,
+    pub batches: Option<MatrixBatch>,
     /// For each bit of a block's index in a cluster, the matrix axis that it divides: 0 is M, 1 is N; `None` if the
     /// blocks multiply the same matrices.
     pub blocks: Vec<Option<usize>>,
@@ -76,7 +78,7 @@ pub fn plan_dot(body: &Body, op: Op, config: &LaunchConfig<'_>) -> Result<DotPla
         for (layout, maker) in operand_layouts.iter_mut().zip(makers) {
             let accumulator =
                 maker.map(|maker| plan_dot(body, maker, config)).transpose()?.map(|maker| maker.accumulator);
-            *layout = accumulator.map(|accumulator| canonical_order(&accumulator)).transpose()?;
+            *layout = accumulator.map(|accumulator| to_canonical_dim_order(&accumulator)).transpose()?;
         }
     }
     let problem = problem.with_chained(chained).with_in_chain(in_chain).with_operand_layouts(operand_layouts);
@@ -119,7 +121,8 @@ pub fn plan_dot(body: &Body, op: Op, config: &LaunchConfig<'_>) -> Result<DotPla
 /// [`MmaError::Impossible`] if the accumulator has fewer than two axes, if operand A has another number of axes than
 /// the accumulator, if no MMA has the element types, or if the attribute with the warp partition is malformed.
 pub fn mma_problem(body: &Body, op: Op, lanes: u32, warps: u32) -> Result<MmaProblem, MmaError> {
-    let shape = |group: &str| body.operand(op, group).and_then(|value| body.ty(value).shape()).unwrap_or_default();
+    let shape =
+        |group: &str| body.operand(op, group).and_then(|value| body.value_type(value).shape()).unwrap_or_default();
     let (a, c) = (shape("a"), shape("c"));
     let rank = c.len();
     if rank < 2 || a.len() != rank {
@@ -127,7 +130,7 @@ pub fn mma_problem(body: &Body, op: Op, lanes: u32, warps: u32) -> Result<MmaPro
     }
     let [(a_number, a_scale), (b_number, b_scale)] = [operand_type(body, op, 0)?, operand_type(body, op, 1)?];
     let k = a[rank - 1] * if packed(body, op)[0] == Some(1) { 2 } else { 1 };
-    let accumulator = body.operand(op, "c").map(|value| body.ty(value).element());
+    let accumulator = body.operand(op, "c").map(|value| body.value_type(value).element());
     // No MMA accumulates in types of eight bits or fewer.
     let accumulator = accumulator.filter(|ty| !matches!(ty, TileType::Float(float) if float.bits() < 16));
     let accumulator =
@@ -145,9 +148,9 @@ pub fn mma_problem(body: &Body, op: Op, lanes: u32, warps: u32) -> Result<MmaPro
     // A program that names the atom but no orientation has all operands where the atom reads them.
     let stores_operands = atom.is_none() || warp_partition.is_some() || in_shared == [false; 2];
     Ok(requested
-        .with_in_shared(in_shared)
+        .with_operands_in_shared(in_shared)
         .with_stored_operands(stores_operands)
-        .with_along_k(along_k)
+        .with_k_contiguous(along_k)
         .with_atom(atom)
         .with_warp_partition(warp_partition)
         .with_k_width(number(K_WIDTH))
@@ -156,7 +159,7 @@ pub fn mma_problem(body: &Body, op: Op, lanes: u32, warps: u32) -> Result<MmaPro
 
 /// Whether a value is an operand that the MMA reads from shared memory, so that it takes no registers.
 pub(crate) fn is_smem_operand(body: &Body, value: Value) -> bool {
-    matches!(body.origin(value), ValueOrigin::Result(op, _) if body.op(op).attributes.get(SMEM_OPERAND).is_some())
+    matches!(body.value_origin(value), ValueOrigin::Result(op, _) if body.op(op).attributes.get(SMEM_OPERAND).is_some())
 }
 
 /// Returns the warp partition of a dot that its attribute `name` states; `None` if it states none.
@@ -195,33 +198,33 @@ pub(super) fn write_plan_attributes(attributes: &mut Attributes, problem: &MmaPr
 }
 
 /// Returns the element type of operand A (`side` 0) or B (1), and its scales if it has any.
-fn operand_type(body: &Body, op: Op, side: usize) -> Result<(ElementType, Option<Scale>), MmaError> {
+fn operand_type(body: &Body, op: Op, side: usize) -> Result<(ElementType, Option<BlockScale>), MmaError> {
     let (group, scale_group, kind) = [("a", "a_scale", "a_elem_type"), ("b", "b_scale", "b_elem_type")][side];
     let operation = body.op(op);
-    let ty = body.operand(op, group).map(|value| body.ty(value).element());
+    let ty = body.operand(op, group).map(|value| body.value_type(value).element());
     let ty = ty.ok_or_else(|| impossible(format!("it has no operand `{group}`")))?;
     let unknown = || impossible(format!("no MMA has operands of `{ty}`"));
     let Some(kind) = operation.attributes.get(kind).and_then(Attribute::as_text) else {
         let precision = operation.attributes.get("inputPrecision").and_then(Attribute::as_text).unwrap_or("ieee");
         let number = match (ty, precision) {
             // More precise modes than `tf32`, such as `tf32x3`, are computed in full binary32.
-            (TileType::Float(tilewright_tile::Float::F32), "tf32") => ElementType::from_name("tf32"),
+            (TileType::Float(tilewright_tile::FloatType::F32), "tf32") => ElementType::from_name("tf32"),
             _ => element_type(ty),
         };
         return Ok((number.ok_or_else(unknown)?, None));
     };
     let number = ElementType::from_name(if kind == "fp16" { "f16" } else { kind }).ok_or_else(unknown)?;
     let Some(scale) = body.operand(op, scale_group) else { return Ok((number, None)) };
-    let blocks = body.ty(scale).shape().and_then(|shape| shape.last().copied()).unwrap_or(1).max(1);
-    let shape = body.operand(op, "a").and_then(|value| body.ty(value).shape()).unwrap_or_default();
+    let blocks = body.value_type(scale).shape().and_then(|shape| shape.last().copied()).unwrap_or(1).max(1);
+    let shape = body.operand(op, "a").and_then(|value| body.value_type(value).shape()).unwrap_or_default();
     let k = shape.last().copied().unwrap_or(1) * if packed(body, op)[0] == Some(1) { 2 } else { 1 };
-    let kept = match body.ty(scale).element() {
+    let kept = match body.value_type(scale).element() {
         // MMAs read these scales without a sign; PTX names them `ue4m3`.
-        TileType::Float(tilewright_tile::Float::F8E4M3Fn) => ElementType::from_name("ue4m3"),
+        TileType::Float(tilewright_tile::FloatType::F8E4M3Fn) => ElementType::from_name("ue4m3"),
         other => element_type(other).filter(|number| number.is_float()),
     };
     let scale_type = kept.or_else(|| ElementType::from_name("e8m0")).ok_or_else(unknown)?;
-    Ok((number, Some(Scale { element_type: scale_type, block: (k / blocks).max(1), exponents: None })))
+    Ok((number, Some(BlockScale { element_type: scale_type, block: (k / blocks).max(1), exponents: None })))
 }
 
 /// Returns the element type by which an MMA reads a tile type: integers are signed. `None` if no MMA reads the type.
@@ -246,7 +249,7 @@ fn packed(body: &Body, op: Op) -> [Option<usize>; 2] {
 
 /// Returns the number of matrices of a batched dot; `None` for operands of rank two.
 fn batches(body: &Body, op: Op) -> Option<u64> {
-    let shape = body.operand(op, "c").and_then(|value| body.ty(value).shape()).unwrap_or_default();
+    let shape = body.operand(op, "c").and_then(|value| body.value_type(value).shape()).unwrap_or_default();
     (shape.len() > 2).then(|| shape[0])
 }
 
@@ -286,12 +289,12 @@ pub fn extend_over_blocks(
     if blocks.is_empty() {
         return Ok(layout.clone());
     }
-    let layout = canonical_order(layout)?;
-    let mut shape = shape_of(&layout);
+    let layout = to_canonical_dim_order(layout)?;
+    let mut shape = tensor_shape(&layout);
     let first = shape.len().saturating_sub(2);
     let axes: Vec<_> = blocks.iter().map(|axis| axis.and_then(|axis| tensor.axis(axis)).map(|at| at + first)).collect();
     axes.iter().flatten().for_each(|&axis| shape[axis] *= 2);
-    BlockDivision::along(&shape, &axes).over_blocks(&layout, &shape)
+    ClusterPartition::from_axes(&shape, &axes).extend_share_to_tensor(&layout, &shape)
 }
 
 /// Min number of rows or columns of the result that each block of a cluster computes, unless the program states the
@@ -302,11 +305,17 @@ const LEAST_SHARE: u64 = 16;
 /// layout of the accumulator states; without a layout, the longer axis is halved first.
 fn divide_among_blocks(body: &Body, op: Op, shape: &[u64; 3], config: &LaunchConfig<'_>) -> Vec<Option<usize>> {
     let block_bits = config.context.blocks.trailing_zeros();
-    let explicit = body.operand(op, "c").and_then(|value| distributed(body.ty(value), config.families).ok());
+    let explicit = body
+        .operand(op, "c")
+        .and_then(|value| resolve_distributed_layout(body.value_type(value), config.families).ok());
     if let Some(explicit) = explicit {
         let first = explicit.outs().len().saturating_sub(2);
         let of_matrix = |axis: Option<usize>| axis.and_then(|axis| axis.checked_sub(first));
-        return BlockDivision::of(&explicit, block_bits).axes().into_iter().map(of_matrix).collect();
+        return ClusterPartition::from_layout(&explicit, block_bits)
+            .axis_of_each_bit()
+            .into_iter()
+            .map(of_matrix)
+            .collect();
     }
     let mut left = [shape[0], shape[1]];
     let halved = |_| {

@@ -10,7 +10,7 @@ use tilewright_plan::movement::MovementError;
 /// The reason why layouts could not be assigned to a program.
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
-pub enum EngineError {
+pub enum AssignmentError {
     /// The program is not in the form that layout assignment takes; its producer must transform it first.
     #[error("{operation}: {message}")]
     Program {

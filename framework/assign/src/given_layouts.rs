@@ -2,8 +2,8 @@
 //! plan would convert the operands and the accumulator at each dot.
 
 use super::LaunchConfig;
-use super::batches::{Batches, extend_axis, extend_over_batches, warp_partition};
-use super::layouts::{LayoutCache, canonical_order};
+use super::batches::{MatrixBatch, extend_axis, extend_over_batches, warp_partition};
+use super::layouts::{LayoutCache, to_canonical_dim_order};
 use tilewright_layout::{Dim, LayoutError, LinearLayout};
 use tilewright_plan::mma::{MmaPlan, MmaProblem};
 use tilewright_tile::{Body, Op, Value};
@@ -18,7 +18,7 @@ struct GivenLayouts {
 impl GivenLayouts {
     fn of(body: &Body, op: Op, config: &LaunchConfig<'_>) -> Self {
         let layouts = LayoutCache::new(config.families);
-        let given = |value: Option<Value>| layouts.distributed(body.ty(value?)).ok();
+        let given = |value: Option<Value>| layouts.resolve_distributed(body.value_type(value?)).ok();
         Self {
             operands: ["a", "b"].map(|operand| given(body.operand(op, operand))),
             accumulator: given(body.op(op).results.first().copied()),
@@ -27,7 +27,7 @@ impl GivenLayouts {
 
     /// Whether a plan's operands and accumulator have these layouts, in any order of registers, since reordering them
     /// costs nothing. A tensor without a stated layout may have any layout in the plan.
-    fn are_those_of(&self, plan: &MmaPlan, batches: Option<Batches>) -> Result<bool, LayoutError> {
+    fn are_those_of(&self, plan: &MmaPlan, batches: Option<MatrixBatch>) -> Result<bool, LayoutError> {
         for (side, (given, planned)) in self.operands.iter().zip([&plan.a, &plan.b]).enumerate() {
             let Some(given) = given else { continue };
             if planned.ins().contains(Dim::OFFSET) {
@@ -39,7 +39,7 @@ impl GivenLayouts {
             }
         }
         let Some(given) = &self.accumulator else { return Ok(true) };
-        Ok(hold_the_same(&canonical_order(&extend_over_batches(&plan.c, batches)?)?, given))
+        Ok(hold_the_same(&to_canonical_dim_order(&extend_over_batches(&plan.c, batches)?)?, given))
     }
 
     /// Returns the number of consecutive elements along K that a lane holds in the stated layout of operand A, or of B
@@ -70,12 +70,12 @@ fn hold_the_same(a: &LinearLayout, b: &LinearLayout) -> bool {
 /// Returns the plan of a dot whose tensors have the layouts that the program states. Returns `planned` if it has these
 /// layouts, or if no plan with the stated accumulator and width of K has them.
 pub(super) fn plan_for_given_layouts(
-    planned: (MmaPlan, Option<Batches>),
+    planned: (MmaPlan, Option<MatrixBatch>),
     problem: MmaProblem,
     body: &Body,
     op: Op,
     config: &LaunchConfig<'_>,
-) -> Result<(MmaPlan, Option<Batches>), LayoutError> {
+) -> Result<(MmaPlan, Option<MatrixBatch>), LayoutError> {
     let given = GivenLayouts::of(body, op, config);
     let (plan, batches) = &planned;
     if given.are_those_of(plan, *batches)? {

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::layouts::{LayoutTransfer, canonical_order, layout_name};
+use super::layouts::{LayoutTransfer, layout_name, to_canonical_dim_order};
 use tilewright_layout::{LayoutError, LinearLayout};
 use tilewright_tile::LayoutName;
 
@@ -46,10 +46,10 @@ impl Default for Interner {
 }
 
 impl Interner {
-    /// Interns a layout, with its dims in the order of [`canonical_order`]; returns its index among the interned
+    /// Interns a layout, with its dims in the order of [`to_canonical_dim_order`]; returns its index among the interned
     /// layouts.
     pub(super) fn layout(&self, layout: &LinearLayout) -> Result<LayoutId, LayoutError> {
-        let layout = canonical_order(layout)?;
+        let layout = to_canonical_dim_order(layout)?;
         if let Some(&known) = self.numbers.borrow().get(&layout) {
             return Ok(known);
         }

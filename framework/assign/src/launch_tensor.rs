@@ -6,7 +6,7 @@ use tilewright_tile::{Attribute, Body, TileType, Value, ValueOrigin};
 /// A kernel parameter that belongs to a function argument. A tensor descriptor has several parameters: its pointer, the
 /// size along each axis, then the stride along each axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ArgumentField {
+pub struct ArgumentParameter {
     /// The argument of the function.
     pub argument: Value,
     /// Index of the parameter among those of the argument, from 0.
@@ -15,11 +15,11 @@ pub struct ArgumentField {
 
 /// A number that is known when the kernel is launched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LaunchNumber {
+pub enum LaunchScalar {
     /// A constant.
     Constant(u64),
     /// The value of a kernel parameter that holds an integer.
-    Argument(ArgumentField),
+    Argument(ArgumentParameter),
 }
 
 /// A tensor in global memory whose base, sizes and strides are known at launch, so that the host can encode its tensor
@@ -27,11 +27,11 @@ pub enum LaunchNumber {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LaunchTensor {
     /// The pointer to the first element.
-    pub base: ArgumentField,
+    pub base: ArgumentParameter,
     /// The size along each axis.
-    pub sizes: Vec<LaunchNumber>,
+    pub sizes: Vec<LaunchScalar>,
     /// The stride along each axis, in elements.
-    pub strides: Vec<LaunchNumber>,
+    pub strides: Vec<LaunchScalar>,
 }
 
 /// Returns the tensor that a tensor descriptor describes, in terms of kernel parameters; `None` if a launch cannot
@@ -39,18 +39,21 @@ pub struct LaunchTensor {
 /// types.
 #[must_use]
 pub fn find_launch_tensor(body: &Body, descriptor: Value) -> Option<LaunchTensor> {
-    let TileType::Descriptor(ty) = body.ty(descriptor) else { return None };
+    let TileType::Descriptor(ty) = body.value_type(descriptor) else { return None };
     let rank = ty.shape.len();
-    let op = match body.origin(descriptor) {
+    let op = match body.value_origin(descriptor) {
         ValueOrigin::Result(op, _) if body.op(op).name() == tt::MAKE_TENSOR_DESCRIPTOR => op,
         ValueOrigin::Result(..) => return None,
         ValueOrigin::Argument(..) => {
             let base = argument(body, descriptor)?;
             let field = |index: usize| {
-                LaunchNumber::Argument(ArgumentField { argument: descriptor, field: u32::try_from(index).unwrap_or(0) })
+                LaunchScalar::Argument(ArgumentParameter {
+                    argument: descriptor,
+                    field: u32::try_from(index).unwrap_or(0),
+                })
             };
             let strides = (0..rank).map(|axis| match axis + 1 == rank {
-                true => LaunchNumber::Constant(1),
+                true => LaunchScalar::Constant(1),
                 false => field(1 + rank + axis),
             });
             return Some(LaunchTensor { base, sizes: (1..=rank).map(field).collect(), strides: strides.collect() });
@@ -63,28 +66,28 @@ pub fn find_launch_tensor(body: &Body, descriptor: Value) -> Option<LaunchTensor
         sizes: numbers("shape")?,
         strides: numbers("strides")?,
     };
-    let is_packed = tensor.strides.last() == Some(&LaunchNumber::Constant(1));
+    let is_packed = tensor.strides.last() == Some(&LaunchScalar::Constant(1));
     (is_packed && !pads_with_nan && tensor.sizes.len() == rank && tensor.strides.len() == rank).then_some(tensor)
 }
 
 /// Returns a scalar as a number that a launch knows: a constant, or an argument, perhaps extended to more bits. `None`
 /// for other values.
-fn number(body: &Body, value: Value) -> Option<LaunchNumber> {
+fn number(body: &Body, value: Value) -> Option<LaunchScalar> {
     if let Some(constant) = body.constant_integer(value) {
-        return u64::try_from(constant).ok().map(LaunchNumber::Constant);
+        return u64::try_from(constant).ok().map(LaunchScalar::Constant);
     }
-    match body.origin(value) {
+    match body.value_origin(value) {
         ValueOrigin::Result(op, _) if matches!(body.op(op).name(), arith::EXTSI | arith::EXTUI) => {
             number(body, *body.op(op).operands.first()?)
         }
         ValueOrigin::Result(..) => None,
-        ValueOrigin::Argument(..) => argument(body, value).map(LaunchNumber::Argument),
+        ValueOrigin::Argument(..) => argument(body, value).map(LaunchScalar::Argument),
     }
 }
 
 /// Returns the first kernel parameter of a function argument: its value, or the pointer of a tensor descriptor. `None`
 /// for other values.
-fn argument(body: &Body, value: Value) -> Option<ArgumentField> {
+fn argument(body: &Body, value: Value) -> Option<ArgumentParameter> {
     let entry = *body.blocks(body.root()).first()?;
-    body.arguments(entry).contains(&value).then_some(ArgumentField { argument: value, field: 0 })
+    body.arguments(entry).contains(&value).then_some(ArgumentParameter { argument: value, field: 0 })
 }

@@ -37,6 +37,6 @@ const LOOP_WEIGHT: u64 = 8;
 
 pub use assign::{AssignedModule, assign_layouts};
 pub use config::LaunchConfig;
-pub use error::EngineError;
+pub use error::AssignmentError;
 pub use report::{AssignmentReport, ConversionReport, FunctionReport, ValueReport};
 pub use strategy::Strategy;

@@ -8,7 +8,7 @@
 
 use std::collections::BTreeMap;
 
-use super::EngineError;
+use super::AssignmentError;
 use super::LaunchConfig;
 use super::interner::LayoutId;
 use super::moves::{Follow, attempt, from_operands, from_users};
@@ -41,7 +41,7 @@ const FOLLOW_CHOICES: [Follow; 7] = [
 pub(super) type Suggested = BTreeMap<Vec<u64>, Vec<LayoutId>>;
 
 /// Lowers the cost by changing the keys (chosen layouts) of nodes, until no further change lowers it.
-pub(super) fn improve(state: &mut State<'_, '_>, config: &LaunchConfig<'_>) -> Result<(), EngineError> {
+pub(super) fn improve(state: &mut State<'_, '_>, config: &LaunchConfig<'_>) -> Result<(), AssignmentError> {
     let suggested = suggestions(state, config)?;
     let nodes: Vec<usize> = (0..state.graph.nodes.len()).collect();
     if sweeps(state, &nodes, &suggested, STEPS * nodes.len() + FEW) {
@@ -98,7 +98,7 @@ fn keys_for(state: &State<'_, '_>, node: usize, suggested: &Suggested, everythin
 }
 
 /// Returns, for each shape of a tensor, the layouts that memory accesses of this shape prefer.
-pub(super) fn suggestions(state: &State<'_, '_>, config: &LaunchConfig<'_>) -> Result<Suggested, EngineError> {
+pub(super) fn suggestions(state: &State<'_, '_>, config: &LaunchConfig<'_>) -> Result<Suggested, AssignmentError> {
     let mut found = Suggested::new();
     let mut seen = Vec::new();
     for node in &state.graph.nodes {

@@ -22,19 +22,24 @@ pub struct PointerMemory {
 /// Describes the memory that `pointers` address, from AxisInfo. It limits the width of an access to elements for which
 /// every mask is constant. `None` if `pointers` is not a tensor of pointers.
 #[must_use]
-pub fn pointer_memory(body: &Body, axis_info: &AxisInfoMap, pointers: Value, masks: &[Value]) -> Option<PointerMemory> {
-    let ty = body.ty(pointers);
+pub fn describe_pointer_memory(
+    body: &Body,
+    axis_info: &AxisInfoMap,
+    pointers: Value,
+    masks: &[Value],
+) -> Option<PointerMemory> {
+    let ty = body.value_type(pointers);
     let shape = ty.as_tensor()?.shape.clone();
-    let pointee = ty.pointee()?;
-    let bits = moved_bits(&pointee);
+    let pointee = ty.pointee_type()?;
+    let bits = element_bits_while_moved(&pointee);
     let bytes = u64::from(bits / 8);
     let Some(info) = axis_info.get(pointers) else {
         let axes = shape.iter().enumerate().map(|(axis, &size)| (Dim::tensor(axis), size, AxisStride::MultipleOf(1)));
         return Some(PointerMemory { tensor: GlobalTensor { axes: axes.collect(), alignment: bytes }, bits });
     };
     let masks: Vec<_> = masks.iter().map(|mask| axis_info.get(*mask)).collect();
-    let is_shared = |at: &IndexBit| masks.iter().all(|mask| mask.is_some_and(|mask| mask.is_equal_across(*at)));
-    let run = info.aligned_run().into_iter().take_while(is_shared).count();
+    let is_shared = |at: &IndexBit| masks.iter().all(|mask| mask.is_some_and(|mask| mask.is_constant_across_bit(*at)));
+    let run = info.aligned_vector_bits().into_iter().take_while(is_shared).count();
     let axes = shape.iter().enumerate().flat_map(|(axis, &size)| {
         let dim = Dim::tensor(axis);
         segments(info, axis, size, bytes).into_iter().map(move |(size, stride)| (dim, size, stride))
@@ -71,9 +76,9 @@ fn segments(info: &AxisInfo, axis: usize, size: u64, bytes: u64) -> Vec<(u64, Ax
 /// Describes the tensor behind a tensor descriptor of type `ty`: rows along its last axis, each 16-byte aligned. An
 /// access covers at most `together` elements of a row.
 #[must_use]
-pub fn descriptor_tensor(ty: &TileType, together: u64) -> Option<PointerMemory> {
+pub fn describe_descriptor_memory(ty: &TileType, together: u64) -> Option<PointerMemory> {
     let shape = ty.shape()?;
-    let bits = moved_bits(ty.element());
+    let bits = element_bits_while_moved(ty.element());
     let bytes = u64::from(bits / 8);
     let aligned_elements = (16 / bytes).max(1);
     let last = shape.len().checked_sub(1)?;
@@ -88,10 +93,10 @@ pub fn descriptor_tensor(ty: &TileType, together: u64) -> Option<PointerMemory> 
 /// Returns a number of consecutive elements along the last axis that are either all in bounds or all out of bounds. The
 /// offset of the descriptor's block and the tensor's size are multiples of it.
 #[must_use]
-pub fn elements_in_bounds_together(body: &Body, axis_info: &AxisInfoMap, op: Op) -> u64 {
+pub fn elements_masked_alike(body: &Body, axis_info: &AxisInfoMap, op: Op) -> u64 {
     let divisor =
         |value: Option<&Value>| value.and_then(|value| axis_info.get(*value)).map_or(1, AxisInfo::divisibility);
-    let end_divisor = |descriptor: Value| match body.origin(descriptor) {
+    let end_divisor = |descriptor: Value| match body.value_origin(descriptor) {
         ValueOrigin::Result(defining_op, _) => divisor(body.operands(defining_op, "shape").last()),
         ValueOrigin::Argument(..) => 1,
     };
@@ -101,6 +106,6 @@ pub fn elements_in_bounds_together(body: &Body, axis_info: &AxisInfoMap, op: Op)
 
 /// Returns the number of bits of an element of this type while it moves: whole bytes, a power of two, at most 64.
 #[must_use]
-pub fn moved_bits(ty: &TileType) -> u32 {
+pub fn element_bits_while_moved(ty: &TileType) -> u32 {
     ty.element_bits().unwrap_or(32).max(8).next_power_of_two().min(64)
 }

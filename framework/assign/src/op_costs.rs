@@ -56,7 +56,7 @@ impl OpCosts {
 impl OpCosts {
     /// Returns the work of one warp, as the cost model takes it.
     pub(super) fn work(&self) -> WarpWork {
-        WarpWork { instructions: self.plain, global: self.global, ..WarpWork::of_counts(self.counts, 1) }
+        WarpWork { instructions: self.plain, global: self.global, ..WarpWork::from_counts(self.counts, 1) }
     }
 }
 

@@ -22,13 +22,13 @@ pub(super) fn along_k(attributes: &Attributes) -> Option<[bool; 2]> {
 /// Records in the attributes of each `tt.dot` whether its operands are contiguous along K in global memory. It records
 /// nothing if both are row-major; an operand whose order is unknown counts as row-major.
 pub(super) fn record(function: &mut Function) {
-    let axis_info = AxisInfoMap::of(function);
+    let axis_info = AxisInfoMap::analyze(function);
     let Some(body) = &mut function.body else { return };
-    let dots: Vec<Op> = body.walk(body.root()).into_iter().filter(|&op| body.op(op).name() == tt::DOT).collect();
+    let dots: Vec<Op> = body.walk_region(body.root()).into_iter().filter(|&op| body.op(op).name() == tt::DOT).collect();
     for dot in dots {
         let orders = ["a", "b"].map(|group| {
             let operand = body.operand(dot, group)?;
-            let k = body.ty(operand).shape()?.len() - 1 - usize::from(group == "b");
+            let k = body.value_type(operand).shape()?.len() - 1 - usize::from(group == "b");
             Some(contiguous_axis(body, &axis_info, operand)? == k)
         });
         let orders = [orders[0].unwrap_or(true), orders[1].unwrap_or(false)];
@@ -42,13 +42,13 @@ pub(super) fn record(function: &mut Function) {
 
 /// Returns the axis along which adjacent elements of a value are adjacent in global memory; `None` if it is unknown.
 fn contiguous_axis(body: &Body, axis_info: &AxisInfoMap, value: Value) -> Option<usize> {
-    let ValueOrigin::Result(op, _) = body.origin(value) else { return None };
+    let ValueOrigin::Result(op, _) = body.value_origin(value) else { return None };
     let operation = body.op(op);
-    let rank = body.ty(value).shape()?.len();
+    let rank = body.value_type(value).shape()?.len();
     match operation.name() {
         tt::LOAD => {
             let info = axis_info.get(body.operand(op, "ptr")?)?;
-            let runs: Vec<u64> = (0..rank).map(|axis| info.axis(axis).contiguity).collect();
+            let runs: Vec<u64> = (0..rank).map(|axis| info.along_axis(axis).contiguity).collect();
             let longest = runs.iter().copied().max().filter(|&run| run > 1)?;
             runs.iter().rposition(|&run| run == longest)
         }
@@ -57,7 +57,7 @@ fn contiguous_axis(body: &Body, axis_info: &AxisInfoMap, value: Value) -> Option
             let source = *operation.operands.first()?;
             let axis = contiguous_axis(body, axis_info, source)?;
             let [_, to_result] = shape_transfers(body, op)?;
-            transferred_axis(body.ty(source).shape()?, axis, &[to_result])
+            transferred_axis(body.value_type(source).shape()?, axis, &[to_result])
         }
         name if name == ttg::CONVERT_LAYOUT || operation.definition.traits.elementwise => {
             operation.operands.iter().find_map(|&operand| contiguous_axis(body, axis_info, operand))

@@ -8,12 +8,14 @@ use std::collections::HashMap;
 use super::LaunchConfig;
 use super::graph::{Access, Graph, Kind, Remat};
 use super::interner::{Interner, LayoutId, TransferId};
-use super::layouts::shape_of;
+use super::layouts::tensor_shape;
 use super::op_costs::{OpCosts, registers};
 use tilewright_kernel::Counts;
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_plan::cost::{WarpTime, WarpWork, issue_cycles};
-use tilewright_plan::memory_synthesis::{SearchBounds, SharedTensor, TensorAccess, solve_shared_layout_with};
+use tilewright_plan::memory_synthesis::{
+    SharedLayoutSearchLimits, SharedTensor, TensorAccess, solve_shared_layout_within,
+};
 use tilewright_plan::movement::{ConversionKind, MovementError, plan_conversion, plan_gather, plan_global_access};
 use tilewright_tile::Value;
 
@@ -97,7 +99,7 @@ impl<'a> Prices<'a> {
         }
         let price = match plan_conversion(&self.interner.get(from), &self.interner.get(to), bits, self.config.context) {
             Ok(plan) => {
-                let time = self.time(&plan.work());
+                let time = self.time(&plan.to_warp_work());
                 ConversionCost {
                     occupied: time.throughput_cycles(),
                     waited: time.latency,
@@ -151,18 +153,22 @@ impl<'a> Prices<'a> {
     fn plan_prefetch(&self, access: &Access, from: &LinearLayout, to: &LinearLayout) -> Option<f64> {
         let (context, bits) = (&self.config.context, access.named.bits);
         let loaded = plan_global_access(from, &access.named.tensor, bits, access.direction, context.target).ok()?;
-        let copy = TensorAccess::copy("the copy", from.clone(), context).retain_alternatives(|alternative| {
-            alternative.instruction().is_some() && alternative.bytes() == loaded.bytes_per_lane()
-        });
+        let copy = TensorAccess::global_to_shared_copy("the copy", from.clone(), context).with_retained_alternatives(
+            |alternative| alternative.instruction().is_some() && alternative.bytes() == loaded.bytes_per_lane(),
+        );
         if copy.alternatives.is_empty() {
             return None;
         }
         let reader = TensorAccess::load("the reader", to.clone(), context);
-        let bounds = SearchBounds { budget: PRICED_LAYOUTS, leaves: PRICED_CHOICES, ..SearchBounds::default() };
-        let tensor = SharedTensor::new(&shape_of(to), bits);
-        let solution = solve_shared_layout_with(&tensor, &[copy, reader], context, &bounds).ok()?;
+        let bounds = SharedLayoutSearchLimits {
+            budget: PRICED_LAYOUTS,
+            leaves: PRICED_CHOICES,
+            ..SharedLayoutSearchLimits::default()
+        };
+        let tensor = SharedTensor::new(&tensor_shape(to), bits);
+        let solution = solve_shared_layout_within(&tensor, &[copy, reader], context, &bounds).ok()?;
         let [copy, read] = &solution.served[..] else { return None };
-        if solution.conflicts() > 0 {
+        if solution.conflict_wavefronts() > 0 {
             return None;
         }
         let issued = |is_plain: bool| if read.instruction.is_none() == is_plain { read.issued } else { 0 };
@@ -179,17 +185,17 @@ impl<'a> Prices<'a> {
             permutes: if read.instruction.is_none() { merged } else { 0 },
             ..Counts::default()
         };
-        let time = self.time(&WarpWork::of_counts(counts, 1));
+        let time = self.time(&WarpWork::from_counts(counts, 1));
         Some(time.throughput_cycles() + time.latency.min(MAX_PIPELINED_LATENCY))
     }
 
     fn in_layout(&self, kind: &Kind, layout: &LinearLayout) -> Result<f64, MovementError> {
         let op_costs = OpCosts::of(kind, layout, self.config)?;
-        Ok(self.time(&op_costs.work()).sum())
+        Ok(self.time(&op_costs.work()).total_cycles())
     }
 
     fn time(&self, work: &WarpWork) -> WarpTime {
-        work.time(self.config.warps.into(), self.config.context.target)
+        work.predict_time(self.config.warps.into(), self.config.context.target)
     }
 
     /// Returns the cycles that a number of arithmetic instructions takes to issue.

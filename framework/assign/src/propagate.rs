@@ -12,14 +12,14 @@ use super::interner::{Interner, LayoutId};
 use super::layouts::coalesced_over_blocks;
 use super::price::Prices;
 use super::state::State;
-use super::{EngineError, moves};
+use super::{AssignmentError, moves};
 
 /// Computes the key (chosen layout) of each node: anchors take their preferred layouts, and the others follow.
 pub(super) fn propagate<'s, 'a>(
     graph: &'s Graph<'a>,
     prices: &'s Prices<'a>,
     config: &LaunchConfig<'_>,
-) -> Result<State<'s, 'a>, EngineError> {
+) -> Result<State<'s, 'a>, AssignmentError> {
     let mut keys = Vec::with_capacity(graph.nodes.len());
     let mut settled = Vec::with_capacity(graph.nodes.len());
     for node in &graph.nodes {
@@ -44,7 +44,7 @@ pub(super) fn anchored(
     kind: &Kind,
     config: &LaunchConfig<'_>,
     interner: &Interner,
-) -> Result<Option<LayoutId>, EngineError> {
+) -> Result<Option<LayoutId>, AssignmentError> {
     let Kind::Access(access) = kind else { return Ok(None) };
     let layout = coalesced_over_blocks(&access.named.tensor, access.named.bits, config)?;
     Ok(Some(interner.layout(&layout)?))

@@ -79,13 +79,13 @@ pub struct ConversionReport {
 
 impl AssignmentReport {
     /// Iterates over the conversions with a positive cost, of all functions.
-    pub fn costly(&self) -> impl Iterator<Item = &ConversionReport> {
+    pub fn costly_conversions(&self) -> impl Iterator<Item = &ConversionReport> {
         self.functions.iter().flat_map(|function| &function.conversions).filter(|conversion| conversion.price > 0.0)
     }
 
     /// Total cost of all functions in cycles for each warp.
     #[must_use]
-    pub fn cost(&self) -> f64 {
+    pub fn total_cost(&self) -> f64 {
         self.functions.iter().map(|function| function.cost).sum()
     }
 }
@@ -113,17 +113,17 @@ impl FunctionReport {
 /// Iterates over all tensors in program order.
 fn tensors(body: &Body) -> impl Iterator<Item = Value> + '_ {
     let entry = body.blocks(body.root()).iter().flat_map(|block| body.arguments(*block));
-    let inner = body.walk(body.root()).into_iter().flat_map(|op| {
+    let inner = body.walk_region(body.root()).into_iter().flat_map(|op| {
         let operation = body.op(op);
         let blocks = operation.regions.iter().flat_map(|region| body.blocks(*region));
         operation.results.iter().chain(blocks.flat_map(|block| body.arguments(*block)))
     });
-    entry.chain(inner).copied().filter(|value| body.ty(*value).as_tensor().is_some())
+    entry.chain(inner).copied().filter(|value| body.value_type(*value).as_tensor().is_some())
 }
 
 /// Returns the name and the source line of the operation that defines a value.
 fn definition(body: &Body, value: Value) -> (String, Option<SourceLocation>) {
-    match body.origin(value) {
+    match body.value_origin(value) {
         ValueOrigin::Result(op, _) => (body.op(op).name().to_owned(), source(body, op)),
         ValueOrigin::Argument(..) => ("argument".to_owned(), None),
     }
@@ -131,7 +131,7 @@ fn definition(body: &Body, value: Value) -> (String, Option<SourceLocation>) {
 
 fn of_value(body: &Body, value: Value) -> ValueReport {
     let (operation, source) = definition(body, value);
-    ValueReport { value: body.display_name(value), operation, source, ty: body.ty(value).to_string() }
+    ValueReport { value: body.display_name(value), operation, source, ty: body.value_type(value).to_string() }
 }
 
 fn of_conversion(
@@ -143,7 +143,9 @@ fn of_conversion(
     let graph: &Graph<'_> = state.graph;
     let (from, to) = (graph.interner.get(left.from), graph.interner.get(left.to));
     let plan = plan_conversion(&from, &to, graph.bits[left.value.index()], config.context).ok();
-    let time = |plan: &ConversionPlan| plan.work().time(config.warps.into(), config.context.target).sum();
+    let time = |plan: &ConversionPlan| {
+        plan.to_warp_work().predict_time(config.warps.into(), config.context.target).total_cycles()
+    };
     let users = graph.users[left.value.index()].iter();
     let users = users.filter(|(node, transfer)| state.at(*node, *transfer) == Some(left.to));
     let user = |op| format!("{}{}", body.op(op).name(), suffix(source(body, op).as_ref()));

@@ -10,9 +10,9 @@ use tilewright_plan::movement::{
     plan_shared_access,
 };
 use tilewright_target::{Direction, InstructionKind, TargetDescription};
-use tilewright_verify::kernels::{copy_kernel, load_kernel, store_kernel};
+use tilewright_verify::kernels::{build_global_copy_kernel, build_load_kernel, build_store_kernel};
 
-use crate::emit::{Answer, Emission};
+use crate::emit::{AnswerForms, AnswerOptions};
 use crate::failure::CommandError;
 use crate::stats::PlanStatsTable;
 use crate::tensor::TensorArguments;
@@ -34,72 +34,73 @@ pub(crate) struct Options {
     #[arg(long, value_name = "BYTES", default_value_t = 16, conflicts_with = "memory")]
     alignment: u64,
     #[command(flatten)]
-    emission: Emission,
+    emission: AnswerOptions,
 }
 
 /// The plan of a store and the plan of a load between the same registers and memory.
-pub struct Both<T> {
+pub struct StoreAndLoad<T> {
     store: T,
     load: T,
 }
 
 /// Runs `tilewright access`.
 pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError> {
-    let session = input::session(global)?;
-    let (tensor, target) = (&options.tensor, options.tensor.target(&session)?);
-    let registers = tensor.distributed(&session, "REGISTERS", &options.registers)?;
-    let bits = tensor.element_bits()?;
-    let answer = |answer| options.emission.answer(&session, &target.name, answer);
+    let session = input::open_session(global)?;
+    let (tensor, target) = (&options.tensor, options.tensor.find_target(&session)?);
+    let registers = tensor.parse_distributed_layout(&session, "REGISTERS", &options.registers)?;
+    let bits = tensor.parse_element_bits()?;
+    let answer = |answer| options.emission.print_answer(&session, &target.name, answer);
     match &options.memory {
         Some(text) => {
-            let memory = tensor.memory(&session, "MEMORY", text)?;
+            let memory = tensor.parse_memory_layout(&session, "MEMORY", text)?;
             let instructions = session.instructions_of(&target.name, &[InstructionKind::SharedMove])?;
             let context = PlanContext::new(target).with_instructions(&instructions);
-            let both = of_shared(&registers, &memory, bits, context)?;
+            let both = plan_shared_accesses(&registers, &memory, bits, context)?;
             let kernels = || {
-                let store = store_kernel(&registers, &memory, bits, &both.store)?;
-                Ok(vec![store, load_kernel(&registers, &memory, bits, &both.load)?])
+                let store = build_store_kernel(&registers, &memory, bits, &both.store)?;
+                Ok(vec![store, build_load_kernel(&registers, &memory, bits, &both.load)?])
             };
             let text = || Ok(shared_text(&both, bits));
-            answer(Answer { kernels: &kernels, json: &|| shared_answer(&both), text: &text })
+            answer(AnswerForms { kernels: &kernels, json: &|| shared_accesses_to_json(&both), text: &text })
         }
         None => {
-            let memory = global_tensor(&input::shape(&tensor.shape)?, &options.order, options.alignment)?;
-            let both = of_global(&registers, &memory, bits, target)?;
-            let kernels = || Ok(vec![copy_kernel(&registers, bits, &both.load, &both.store)?]);
+            let memory =
+                contiguous_global_tensor(&input::parse_shape(&tensor.shape)?, &options.order, options.alignment)?;
+            let both = plan_global_accesses(&registers, &memory, bits, target)?;
+            let kernels = || Ok(vec![build_global_copy_kernel(&registers, bits, &both.load, &both.store)?]);
             let text = || Ok(global_text(&both, bits, target));
-            answer(Answer { kernels: &kernels, json: &|| global_answer(&both), text: &text })
+            answer(AnswerForms { kernels: &kernels, json: &|| global_accesses_to_json(&both), text: &text })
         }
     }
 }
 
 /// Plans the store from `registers` to shared memory of the layout `memory`, and the load back; elements have `bits`
 /// bits.
-pub fn of_shared(
+pub fn plan_shared_accesses(
     registers: &LinearLayout,
     memory: &MemoryLayout,
     bits: u32,
     context: PlanContext<'_>,
-) -> Result<Both<SharedAccess>, MovementError> {
+) -> Result<StoreAndLoad<SharedAccess>, MovementError> {
     let access = |direction| plan_shared_access(registers, memory, bits, direction, context);
-    Ok(Both { store: access(Direction::Store)?, load: access(Direction::Load)? })
+    Ok(StoreAndLoad { store: access(Direction::Store)?, load: access(Direction::Load)? })
 }
 
 /// Plans the store from `registers` to the tensor `memory` in global memory, and the load back; elements have `bits`
 /// bits.
-pub fn of_global(
+pub fn plan_global_accesses(
     registers: &LinearLayout,
     memory: &GlobalTensor,
     bits: u32,
     target: &TargetDescription,
-) -> Result<Both<GlobalAccess>, MovementError> {
+) -> Result<StoreAndLoad<GlobalAccess>, MovementError> {
     let access = |direction| plan_global_access(registers, memory, bits, direction, target);
-    Ok(Both { store: access(Direction::Store)?, load: access(Direction::Load)? })
+    Ok(StoreAndLoad { store: access(Direction::Store)?, load: access(Direction::Load)? })
 }
 
 /// Returns a contiguous tensor in global memory whose axes have this order, the fastest first. An empty order is
 /// row-major.
-pub fn global_tensor(shape: &[u64], order: &[usize], alignment: u64) -> Result<GlobalTensor, CommandError> {
+pub fn contiguous_global_tensor(shape: &[u64], order: &[usize], alignment: u64) -> Result<GlobalTensor, CommandError> {
     let mut tensor = GlobalTensor::row_major(shape, alignment);
     if order.is_empty() {
         return Ok(tensor);
@@ -118,16 +119,16 @@ pub fn global_tensor(shape: &[u64], order: &[usize], alignment: u64) -> Result<G
     Ok(tensor)
 }
 
-fn shared_text(both: &Both<SharedAccess>, bits: u32) -> String {
+fn shared_text(both: &StoreAndLoad<SharedAccess>, bits: u32) -> String {
     let side = |name: &str, access: &SharedAccess| {
         let wide = access.vector_elements * u64::from(bits);
         let by = access.instruction().map_or(String::new(), |name| format!(" by {name}"));
-        format!("{name}: {wide} bits a lane per access{by}\n{}", PlanStatsTable::from(&access.stats).text())
+        format!("{name}: {wide} bits a lane per access{by}\n{}", PlanStatsTable::from(&access.stats).to_text())
     };
     format!("{}\n{}", side("stored", &both.store), side("loaded", &both.load))
 }
 
-fn global_text(both: &Both<GlobalAccess>, bits: u32, target: &TargetDescription) -> String {
+fn global_text(both: &StoreAndLoad<GlobalAccess>, bits: u32, target: &TargetDescription) -> String {
     let side = |name: &str, access: &GlobalAccess| {
         format!(
             "{name}: {} bits a lane per access, {} accesses a warp, {} transactions of {} bytes\n  {}\n",
@@ -142,9 +143,9 @@ fn global_text(both: &Both<GlobalAccess>, bits: u32, target: &TargetDescription)
 }
 
 /// Converts the plans of accesses to shared memory to JSON.
-pub fn shared_answer(both: &Both<SharedAccess>) -> Json {
+pub fn shared_accesses_to_json(both: &StoreAndLoad<SharedAccess>) -> Json {
     let side = |access: &SharedAccess| {
-        let mut answer = PlanStatsTable::from(&access.stats).json();
+        let mut answer = PlanStatsTable::from(&access.stats).to_json();
         answer["vector_elements"] = json!(access.vector_elements);
         if let Some(name) = access.instruction() {
             answer["instruction"] = json!(name);
@@ -155,7 +156,7 @@ pub fn shared_answer(both: &Both<SharedAccess>) -> Json {
 }
 
 /// Converts the plans of accesses to global memory to JSON.
-pub fn global_answer(both: &Both<GlobalAccess>) -> Json {
+pub fn global_accesses_to_json(both: &StoreAndLoad<GlobalAccess>) -> Json {
     let side = |access: &GlobalAccess| {
         json!({
             "vector_elements": access.vector_elements,

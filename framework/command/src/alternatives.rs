@@ -1,6 +1,6 @@
 //! The table of the candidates for a plan, with the reason why each was chosen or not.
 
-use tilewright_plan::movement::{ConversionKind, PlanStats, Rejected};
+use tilewright_plan::movement::{ConversionKind, PlanStats, RejectedCandidate};
 
 use crate::text_table;
 
@@ -33,13 +33,13 @@ const HEADER: [&str; 11] =
 
 /// Returns the table of candidates: first `alternatives` in their order, the chosen one first, each with the reason why
 /// it was chosen or not; then the rejected candidates with their reasons.
-pub fn table<'a>(
+pub fn format_candidate_table<'a>(
     alternatives: impl Iterator<Item = AlternativeLine<'a>>,
-    rejected: &[Rejected<ConversionKind>],
+    rejected: &[RejectedCandidate<ConversionKind>],
     target: &str,
 ) -> String {
     let alternatives: Vec<_> = alternatives.collect();
-    let mut table = text_table::table(HEADER, 1..10);
+    let mut table = text_table::new_table(HEADER, 1..10);
     for (index, alternative) in alternatives.iter().enumerate() {
         let counts = alternative.stats.counts;
         let numbers = [

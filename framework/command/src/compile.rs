@@ -7,9 +7,9 @@ use clap::{Args, ValueEnum};
 
 use tilewright::CompilationStage;
 
-use crate::emit::{Code, CodeForm, emit, write};
+use crate::emit::{CodeForm, CodeOutputOptions, compile_and_write, write_code};
 use crate::failure::CommandError;
-use crate::program::{ProgramRequest, failure};
+use crate::program::{ProgramRequest, to_command_error};
 use crate::{GlobalOptions, input};
 
 /// The requested form of the output.
@@ -48,21 +48,21 @@ pub(crate) struct Options {
     #[arg(long, value_name = "DIR")]
     dump: Option<PathBuf>,
     #[command(flatten)]
-    code: Code,
+    code: CodeOutputOptions,
 }
 
 /// Runs `tilewright compile`.
 pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError> {
-    let session = input::session(global)?;
+    let session = input::open_session(global)?;
     let file = &options.request.program;
     if matches!(options.emit, Requested::Program) {
-        let (text, module) = options.request.read(&session)?;
-        let module = module.map_err(|error| failure(file, &text, &error))?;
-        return write(&options.code, tilewright::tile::print(&module).as_bytes(), true);
+        let (text, module) = options.request.parse_program(&session)?;
+        let module = module.map_err(|error| to_command_error(file, &text, &error))?;
+        return write_code(&options.code, tilewright::tile::print_module(&module).as_bytes(), true);
     }
     let (mut layouts, mut plan, mut dumped) = (String::new(), String::new(), Ok(()));
     let static_memory = matches!(options.emit, Requested::Functions);
-    let (text, kernel) = options.request.kernel(&session, static_memory, &mut |stage| {
+    let (text, kernel) = options.request.compile_kernel(&session, static_memory, &mut |stage| {
         if let CompilationStage::Sizes(chosen) = stage {
             eprint!("{chosen}");
         }
@@ -72,7 +72,7 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
             let _ = write!(plan, "{}", assigned.report);
         }
         if let (Some(folder), true) = (&options.dump, dumped.is_ok()) {
-            dumped = dump(folder, &stage.file(), &stage.to_string());
+            dumped = dump(folder, &stage.dump_file_name(), &stage.to_string());
             if let (CompilationStage::Layouts(assigned), true) = (stage, dumped.is_ok()) {
                 dumped = dump(folder, "3-plan.txt", &assigned.report.to_string());
             }
@@ -84,16 +84,16 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
     }
     // The layouts and the plan exist, and are written, even if a later stage has failed.
     let form = match (options.emit, !plan.is_empty()) {
-        (Requested::Layouts, true) => return write(&options.code, layouts.as_bytes(), true),
-        (Requested::Plan, true) => return write(&options.code, plan.as_bytes(), true),
+        (Requested::Layouts, true) => return write_code(&options.code, layouts.as_bytes(), true),
+        (Requested::Plan, true) => return write_code(&options.code, plan.as_bytes(), true),
         (Requested::Llvm, _) => CodeForm::Llvm,
         (Requested::Asm, _) => CodeForm::Asm,
         (Requested::Object, _) => CodeForm::Object,
         (Requested::Functions, _) => CodeForm::Functions,
         _ => CodeForm::Kernel,
     };
-    let kernel = kernel.map_err(|error| failure(file, &text, &error))?;
-    emit(&session, &options.request.target, vec![kernel], form, &options.code)
+    let kernel = kernel.map_err(|error| to_command_error(file, &text, &error))?;
+    compile_and_write(&session, &options.request.target, vec![kernel], form, &options.code)
 }
 
 fn dump(folder: &Path, name: &str, text: &str) -> Result<(), CommandError> {

@@ -5,15 +5,15 @@ use serde_json::{Value as Json, json};
 
 use tilewright::Session;
 use tilewright_layout::LinearLayout;
-use tilewright_lower::conversion_kernel;
+use tilewright_lower::build_conversion_kernel;
 use tilewright_picture::view::{self, ConversionView};
-use tilewright_plan::movement::{self, ConversionKind, ConversionPlan, PlanContext, Rejected, ScratchLayout};
+use tilewright_plan::movement::{self, ConversionKind, ConversionPlan, PlanContext, RejectedCandidate, ScratchLayout};
 use tilewright_target::{InstructionKind, TargetDescription};
 
 use crate::alternatives::{self, AlternativeLine};
-use crate::draw::destination::Destination;
-use crate::draw::request::repeated;
-use crate::emit::{Answer, CodeForm, Emission};
+use crate::draw::destination::PictureDestination;
+use crate::draw::request::caption_lines;
+use crate::emit::{AnswerForms, AnswerOptions, CodeForm};
 use crate::failure::CommandError;
 use crate::stats::PlanStatsTable;
 use crate::tensor::TensorArguments;
@@ -42,12 +42,12 @@ pub struct ConversionRequest {
 
 impl ConversionOptions {
     /// Parses the arguments.
-    pub fn request(&self, session: &Session) -> Result<ConversionRequest, CommandError> {
-        self.tensor.target(session)?;
+    pub fn parse_request(&self, session: &Session) -> Result<ConversionRequest, CommandError> {
+        self.tensor.find_target(session)?;
         Ok(ConversionRequest {
-            src: self.tensor.distributed(session, "SRC", &self.src)?,
-            dst: self.tensor.distributed(session, "DST", &self.dst)?,
-            element_bits: self.tensor.element_bits()?,
+            src: self.tensor.parse_distributed_layout(session, "SRC", &self.src)?,
+            dst: self.tensor.parse_distributed_layout(session, "DST", &self.dst)?,
+            element_bits: self.tensor.parse_element_bits()?,
         })
     }
 }
@@ -69,7 +69,7 @@ pub(crate) struct Options {
     #[arg(long, conflicts_with = "json")]
     draw: bool,
     #[command(flatten)]
-    destination: Destination,
+    destination: PictureDestination,
     /// Print the plan as JSON.
     #[arg(long)]
     json: bool,
@@ -80,15 +80,15 @@ pub(crate) struct Options {
 
 /// Runs `tilewright convert`.
 pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError> {
-    if !options.draw && options.emit.is_none() && !options.destination.is_everything_to_terminal() {
+    if !options.draw && options.emit.is_none() && !options.destination.is_default() {
         return Err(CommandError::Input("-o, --rows and --columns are for pictures: add --draw".to_owned()));
     }
-    let session = input::session(global)?;
-    let request = options.conversion.request(&session)?;
-    let target = options.conversion.tensor.target(&session)?;
+    let session = input::open_session(global)?;
+    let request = options.conversion.parse_request(&session)?;
+    let target = options.conversion.tensor.find_target(&session)?;
     let instructions = session.instructions_of(&target.name, &[InstructionKind::SharedMove])?;
     let context = PlanContext::new(target).with_instructions(&instructions);
-    let context = options.max_scratch.map_or(context, |bytes| context.with_scratch(bytes));
+    let context = options.max_scratch.map_or(context, |bytes| context.with_scratch_bytes(bytes));
     let ConversionRequest { src, dst, element_bits } = &request;
     let plan = &movement::plan_conversion(src, dst, *element_bits, context)?;
     let text = || {
@@ -100,28 +100,32 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
         }
         Ok(text)
     };
-    let kernels = || Ok(vec![conversion_kernel("convert", [src, dst], *element_bits, plan, context)?]);
+    let kernels = || Ok(vec![build_conversion_kernel("convert", [src, dst], *element_bits, plan, context)?]);
     let output = options.destination.output().map(ToOwned::to_owned);
-    let emission = Emission { json: options.json, emit: options.emit, output };
-    emission.answer(&session, &target.name, Answer { kernels: &kernels, json: &|| answer(plan), text: &text })?;
+    let emission = AnswerOptions { json: options.json, emit: options.emit, output };
+    emission.print_answer(
+        &session,
+        &target.name,
+        AnswerForms { kernels: &kernels, json: &|| plan_to_json(plan), text: &text },
+    )?;
     match options.draw {
-        true => draw(&options.conversion, &request, plan, target, &options.destination),
+        true => draw_plan(&options.conversion, &request, plan, target, &options.destination),
         false => Ok(()),
     }
 }
 
 /// Draws a conversion plan.
-pub fn draw(
+pub fn draw_plan(
     requested: &ConversionOptions,
     request: &ConversionRequest,
     plan: &ConversionPlan,
     target: &TargetDescription,
-    destination: &Destination,
+    destination: &PictureDestination,
 ) -> Result<(), CommandError> {
     let name = format!("conversion of {} {}", requested.tensor.shape, requested.tensor.element);
     let view = ConversionView::new(&name, [&request.src, &request.dst], request.element_bits, target, plan);
-    let mut picture = view::conversion(&view)?;
-    let texts = [repeated("from", &requested.src), repeated("to", &requested.dst)];
+    let mut picture = view::draw_conversion(&view)?;
+    let texts = [caption_lines("from", &requested.src), caption_lines("to", &requested.dst)];
     picture.caption.splice(0..0, texts.concat());
     destination.draw(picture)
 }
@@ -131,18 +135,18 @@ pub fn draw(
 fn weighed(
     plan: &ConversionPlan,
     open: Vec<ConversionPlan>,
-    rejected: &[Rejected<ConversionKind>],
+    rejected: &[RejectedCandidate<ConversionKind>],
     target: &str,
 ) -> String {
     let mut open = open;
-    open.sort_by(ConversionPlan::compare);
+    open.sort_by(ConversionPlan::compare_cost);
     open.sort_by_key(|alternative| alternative.path != plan.path);
     let rejected: Vec<_> = rejected
         .iter()
         .filter(|alternative| open.iter().all(|plan| plan.path != alternative.candidate))
         .cloned()
         .collect();
-    alternatives::table(
+    alternatives::format_candidate_table(
         open.iter().map(|plan| AlternativeLine::new(plan.path.to_string(), &plan.stats)),
         &rejected,
         target,
@@ -151,7 +155,8 @@ fn weighed(
 
 /// Describes a conversion plan as text.
 fn explained(plan: &ConversionPlan, src: &LinearLayout) -> String {
-    let mut text = format!("path {}: {}\n{}", plan.path, meaning(plan.path), PlanStatsTable::from(&plan.stats).text());
+    let mut text =
+        format!("path {}: {}\n{}", plan.path, meaning(plan.path), PlanStatsTable::from(&plan.stats).to_text());
     if let Some(swizzle) = plan.scratch_layout() {
         text += &format!("\n{}", drawn(swizzle, src));
     }
@@ -188,8 +193,8 @@ fn drawn(swizzle: &ScratchLayout, src: &LinearLayout) -> String {
 }
 
 /// Converts a conversion plan to JSON.
-pub fn answer(plan: &ConversionPlan) -> Json {
-    let mut answer = PlanStatsTable::from(&plan.stats).json();
+pub fn plan_to_json(plan: &ConversionPlan) -> Json {
+    let mut answer = PlanStatsTable::from(&plan.stats).to_json();
     answer["path"] = json!(plan.path);
     answer
 }

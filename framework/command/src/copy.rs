@@ -7,10 +7,10 @@ use serde_json::{Value as Json, json};
 use tilewright_kernel::Launch;
 use tilewright_plan::movement::{AsyncCopyPlan, AsyncCopySpec, PlanContext, TensorCopy, plan_async_copy};
 use tilewright_target::{InstructionKind, TargetDescription};
-use tilewright_verify::kernels::{CopyPipeline, pointer_copy_kernel, tensor_copy_kernel};
+use tilewright_verify::kernels::{CopyPipelineConfig, build_pointer_copy_kernel, build_tensor_copy_kernel};
 
-use crate::access::global_tensor;
-use crate::emit::{Answer, Emission};
+use crate::access::contiguous_global_tensor;
+use crate::emit::{AnswerForms, AnswerOptions};
 use crate::failure::CommandError;
 use crate::stats::PlanStatsTable;
 use crate::tensor::TensorArguments;
@@ -42,20 +42,20 @@ pub(crate) struct Options {
     #[arg(long, value_name = "BUFFERS", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=8))]
     stages: u32,
     #[command(flatten)]
-    emission: Emission,
+    emission: AnswerOptions,
 }
 
 /// Runs `tilewright copy`.
 pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError> {
-    let session = input::session(global)?;
+    let session = input::open_session(global)?;
     let tensor = &options.tensor;
     let target = session.target_without_table(&tensor.target)?;
-    let memory = tensor.memory(&session, "MEMORY", &options.memory)?;
-    let from = global_tensor(&input::shape(&tensor.shape)?, &options.order, options.alignment)?;
+    let memory = tensor.parse_memory_layout(&session, "MEMORY", &options.memory)?;
+    let from = contiguous_global_tensor(&input::parse_shape(&tensor.shape)?, &options.order, options.alignment)?;
     if !options.warps.is_power_of_two() {
         return Err(CommandError::Input(format!("--warps {}: expected a power of two", options.warps)));
     }
-    let (element_bits, lanes) = (tensor.element_bits()?, target.description().lanes.default);
+    let (element_bits, lanes) = (tensor.parse_element_bits()?, target.description().lanes.default);
     let request = AsyncCopySpec::new(&from, &memory, element_bits, lanes, options.warps)
         .with_masked(options.masked)
         .with_tensor_map(!options.no_map);
@@ -64,15 +64,21 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
     let context = PlanContext::new(target.description()).with_instructions(&instructions);
     let copy = &plan_async_copy(&request, context)?;
     let kernels = || {
-        let stages = CopyPipeline { buffers: options.stages, tensors: 2 * options.stages, omitted: None };
+        let stages = CopyPipelineConfig { buffers: options.stages, tensors: 2 * options.stages, omitted: None };
         let kernel = match copy.tensor_copy() {
-            Some(tensor_copy) => tensor_copy_kernel(tensor_copy, &memory, Launch::new(lanes, options.warps), stages),
-            None => pointer_copy_kernel(copy, &memory, element_bits, stages),
+            Some(tensor_copy) => {
+                build_tensor_copy_kernel(tensor_copy, &memory, Launch::new(lanes, options.warps), stages)
+            }
+            None => build_pointer_copy_kernel(copy, &memory, element_bits, stages),
         };
         Ok(vec![kernel?])
     };
     let text = || Ok(text(copy, target.description()));
-    options.emission.answer(&session, &tensor.target, Answer { kernels: &kernels, json: &|| answer(copy), text: &text })
+    options.emission.print_answer(
+        &session,
+        &tensor.target,
+        AnswerForms { kernels: &kernels, json: &|| answer(copy), text: &text },
+    )
 }
 
 fn stats(copy: &AsyncCopyPlan) -> PlanStatsTable<'_> {
@@ -83,17 +89,17 @@ fn text(copy: &AsyncCopyPlan, target: &TargetDescription) -> String {
     if let Some(tensor_copy) = copy.tensor_copy() {
         return tensor_copy_text(copy, tensor_copy, target);
     }
-    let path = match (copy.instruction(), copy.queue()) {
+    let path = match (copy.instruction(), copy.completion_queue()) {
         (Some(name), Some(queue)) => format!("by {name}, on the queue `{}`", queue.name()),
         _ => "through registers".to_owned(),
     };
     let text = format!(
         "copied {path}: {} bytes a lane per access, {} accesses a warp, {} transactions of {} bytes\n{}",
         copy.bytes_per_access(),
-        copy.accesses(),
+        copy.issued_accesses(),
         copy.transactions,
         target.global.transaction_bytes,
-        stats(copy).text()
+        stats(copy).to_text()
     );
     text + &rejected_text(copy)
 }
@@ -112,7 +118,7 @@ fn tensor_copy_text(copy: &AsyncCopyPlan, tensor_copy: &TensorCopy, target: &Tar
         tensor_copy.box_count(),
         sizes.join("x"),
         axes.join(", "),
-        tensor_copy.bytes(),
+        tensor_copy.total_box_bytes(),
         tensor_copy.counts.mbarrier_arrivals,
         tensor_copy.box_layout,
         copy.transactions,
@@ -123,14 +129,14 @@ fn tensor_copy_text(copy: &AsyncCopyPlan, tensor_copy: &TensorCopy, target: &Tar
 
 /// Converts the plan of a copy to JSON.
 fn answer(copy: &AsyncCopyPlan) -> Json {
-    let mut answer = stats(copy).json();
+    let mut answer = stats(copy).to_json();
     answer["instruction"] = json!(copy.instruction());
     answer["bytes_at_once"] = json!(copy.bytes_per_access());
-    answer["accesses"] = json!(copy.accesses());
+    answer["accesses"] = json!(copy.issued_accesses());
     answer["transactions"] = json!(copy.transactions);
     if let Some(tensor_copy) = copy.tensor_copy() {
         answer["boxes"] = json!({
-            "count": tensor_copy.box_count(), "sizes": tensor_copy.map.box_sizes, "bytes": tensor_copy.bytes(),
+            "count": tensor_copy.box_count(), "sizes": tensor_copy.map.box_sizes, "bytes": tensor_copy.total_box_bytes(),
             "arrivals": tensor_copy.counts.mbarrier_arrivals, "arrangement": tensor_copy.box_layout,
             "axes": tensor_copy.axes.iter().map(ToString::to_string).collect::<Vec<_>>(),
         });

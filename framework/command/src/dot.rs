@@ -4,14 +4,14 @@ use clap::Args;
 use serde_json::{Value as Json, json};
 
 use tilewright_layout::{LinearLayout, layout_to_json};
-use tilewright_plan::mma::{self, MmaCandidate, MmaPlan, MmaProblem, Scale};
-use tilewright_plan::movement::{PlanContext, Rejected};
+use tilewright_plan::mma::{self, BlockScale, MmaCandidate, MmaPlan, MmaProblem};
+use tilewright_plan::movement::{PlanContext, RejectedCandidate};
 use tilewright_target::ElementType;
-use tilewright_verify::kernels::mma_kernel;
+use tilewright_verify::kernels::build_mma_kernel;
 
-use crate::emit::{Answer, Emission};
+use crate::emit::{AnswerForms, AnswerOptions};
 use crate::failure::CommandError;
-use crate::text_table::table;
+use crate::text_table::new_table;
 use crate::{GlobalOptions, input};
 
 /// Options of `tilewright dot`: the dot, and the form of the answer.
@@ -75,12 +75,12 @@ pub(crate) struct Options {
     #[arg(long, conflicts_with_all = ["json", "emit"])]
     explain: bool,
     #[command(flatten)]
-    emission: Emission,
+    emission: AnswerOptions,
 }
 
 /// Runs `tilewright dot`.
 pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError> {
-    let session = input::session(global)?;
+    let session = input::open_session(global)?;
     let target = session.catalogue().get(&options.target)?;
     let served = session.target_if_served(&target.name)?;
     let context =
@@ -102,8 +102,12 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
         }
         Ok(text)
     };
-    let kernels = || Ok(vec![mma_kernel(plan, false, context)?]);
-    options.emission.answer(&session, &target.name, Answer { kernels: &kernels, json: &|| answer(plan), text: &text })
+    let kernels = || Ok(vec![build_mma_kernel(plan, false, context)?]);
+    options.emission.print_answer(
+        &session,
+        &target.name,
+        AnswerForms { kernels: &kernels, json: &|| answer(plan), text: &text },
+    )
 }
 
 fn element_type(option: &str, text: &str) -> Result<ElementType, CommandError> {
@@ -119,10 +123,10 @@ fn is_scale(element_type: ElementType) -> bool {
     matches!(element_type, ElementType::Float(format) if !format.is_signed())
 }
 
-fn scale(option: &str, text: &Option<String>, options: &Options) -> Result<Option<Scale>, CommandError> {
+fn scale(option: &str, text: &Option<String>, options: &Options) -> Result<Option<BlockScale>, CommandError> {
     let Some(text) = text else { return Ok(None) };
     let unknown = || CommandError::Input(format!("{option}: `{text}` is not a type of scales; known are e8m0, ue4m3"));
-    let mut scale = Scale::from_name(text).ok_or_else(unknown)?;
+    let mut scale = BlockScale::from_name(text).ok_or_else(unknown)?;
     scale.block = options.scale_block.unwrap_or(scale.block);
     if let Some(&[least, greatest]) = options.scale_exponents.as_deref() {
         scale.exponents = Some([least, greatest]);
@@ -133,7 +137,7 @@ fn scale(option: &str, text: &Option<String>, options: &Options) -> Result<Optio
 fn answer(plan: &MmaPlan) -> Json {
     let (cost, layout) = (plan.cost, |layout: &LinearLayout| layout_to_json(layout));
     json!({
-        "unit": plan.atom_name(), "transposed": plan.is_transposed(), "warps": plan.warps(), "chunk": plan.chunk_elements(),
+        "unit": plan.atom_name(), "transposed": plan.is_transposed(), "warps": plan.warp_partition(), "chunk": plan.chunk_elements(),
         "k_width": plan.k_width(), "issues": cost.issues, "registers": cost.registers, "cycles": cost.cycles(),
         "issue_cycles": cost.issue_cycles, "slot_cycles": cost.slot_cycles, "traffic_cycles": cost.traffic_cycles,
         "cast_cycles": cost.cast_cycles,
@@ -144,7 +148,7 @@ fn answer(plan: &MmaPlan) -> Json {
 
 /// Describes a plan as text.
 fn explained(plan: &MmaPlan, context: PlanContext<'_>) -> Result<String, CommandError> {
-    let (cost, [m, n], request) = (plan.cost, plan.warps(), &plan.problem);
+    let (cost, [m, n], request) = (plan.cost, plan.warp_partition(), &plan.problem);
     let turned = if plan.is_transposed() { ", as C^T = B^T A^T" } else { "" };
     let mut text = format!("by {}{turned}\n", plan.atom_name());
     text += &format!(
@@ -162,9 +166,10 @@ fn explained(plan: &MmaPlan, context: PlanContext<'_>) -> Result<String, Command
         cost.traffic_cycles,
         cost.cast_cycles
     );
-    let mode = if plan.registers() > 0 { format!(", compiled for {}", plan.registers()) } else { String::new() };
+    let mode =
+        if plan.register_mode() > 0 { format!(", compiled for {}", plan.register_mode()) } else { String::new() };
     text += &format!("{} registers of 32 bits a lane{mode}\n", cost.registers);
-    let ([of_a, of_b], [scale_a, scale_b]) = (plan.operand_loads(context)?, plan.scale_loads(context)?);
+    let ([of_a, of_b], [scale_a, scale_b]) = (plan.plan_operand_loads(context)?, plan.plan_scale_loads(context)?);
     let narrow = [request.a, request.b].map(|element_type| element_type.bits() < 8);
     let operand_loads = [
         ("a", narrow[0], Some(of_a)),
@@ -204,10 +209,10 @@ fn explained(plan: &MmaPlan, context: PlanContext<'_>) -> Result<String, Command
 }
 
 /// Returns the table of candidates, the cheapest first, and the rejected instructions.
-fn candidates_table(candidates: &[MmaCandidate], rejected: &[Rejected<String>]) -> String {
+fn candidates_table(candidates: &[MmaCandidate], rejected: &[RejectedCandidate<String>]) -> String {
     let header =
         ["unit", "", "warps", "chunk", "cycles", "issuing", "slots", "operands", "casting", "issues", "registers"];
-    let mut table = table(header, 3..header.len());
+    let mut table = new_table(header, 3..header.len());
     for MmaCandidate { atom, transposed, warps, chunk, cost } in candidates {
         let cycles = [cost.cycles(), cost.issue_cycles, cost.slot_cycles, cost.traffic_cycles, cost.cast_cycles];
         let mut row = vec![atom.clone(), if *transposed { "transposed" } else { "" }.to_owned()];
@@ -220,7 +225,7 @@ fn candidates_table(candidates: &[MmaCandidate], rejected: &[Rejected<String>]) 
         "\ncandidates, by cycles of the block, then by issues, then by registers of a lane:\n{}\n",
         table.trim_fmt()
     );
-    for Rejected { candidate, reason } in rejected {
+    for RejectedCandidate { candidate, reason } in rejected {
         text += &format!("rejected: {candidate}: {reason}\n");
     }
     text

@@ -18,7 +18,7 @@ use clap::Subcommand;
 
 use crate::GlobalOptions;
 use crate::failure::CommandError;
-pub use instruction::draw as draw_instruction;
+pub use instruction::draw_by_name as draw_instruction;
 
 /// Subcommands of `draw`.
 #[derive(Debug, Subcommand)]

@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 use tilewright::{RequestError, Session};
 use tilewright_kernel as kernel;
 use tilewright_kernel::{Kernel, Module};
-use tilewright_plugin::{CompileOptions, Emit};
+use tilewright_plugin::{CodeFormat, CompileOptions};
 
 use crate::failure::CommandError;
 
@@ -33,7 +33,7 @@ const OPTIMISATION: u8 = 2;
 
 /// Options of the output of code: the file, and the optimisation level.
 #[derive(Debug, Args)]
-pub struct Code {
+pub struct CodeOutputOptions {
     /// Write the code to this file instead of standard output.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -44,7 +44,7 @@ pub struct Code {
 
 /// Options that select the form of an answer with a plan: text, JSON, or code.
 #[derive(Debug, Args)]
-pub struct Emission {
+pub struct AnswerOptions {
     /// Print the plan as JSON.
     #[arg(long)]
     pub json: bool,
@@ -57,7 +57,7 @@ pub struct Emission {
 }
 
 /// Functions that produce an answer in each form; only the requested form is produced.
-pub struct Answer<'a> {
+pub struct AnswerForms<'a> {
     /// Builds the kernels that contain the plan.
     pub kernels: &'a dyn Fn() -> Result<Vec<Kernel>, CommandError>,
     /// Returns the plan as JSON.
@@ -66,13 +66,13 @@ pub struct Answer<'a> {
     pub text: &'a dyn Fn() -> Result<String, CommandError>,
 }
 
-impl Emission {
+impl AnswerOptions {
     /// Prints the answer in the requested form; code is generated for `target`.
-    pub fn answer(&self, session: &Session, target: &str, answer: Answer<'_>) -> Result<(), CommandError> {
-        let Answer { kernels, json, text } = answer;
+    pub fn print_answer(&self, session: &Session, target: &str, answer: AnswerForms<'_>) -> Result<(), CommandError> {
+        let AnswerForms { kernels, json, text } = answer;
         if let Some(form) = self.emit {
-            let code = Code { output: self.output.clone(), opt: OPTIMISATION };
-            return emit(session, target, kernels()?, form, &code);
+            let code = CodeOutputOptions { output: self.output.clone(), opt: OPTIMISATION };
+            return compile_and_write(session, target, kernels()?, form, &code);
         }
         let mut out = std::io::stdout().lock();
         match self.json {
@@ -84,32 +84,32 @@ impl Emission {
 }
 
 /// Compiles kernels for a target, and writes the code in the form `form` to the output that `code` names.
-pub fn emit(
+pub fn compile_and_write(
     session: &Session,
     target: &str,
     kernels: Vec<Kernel>,
     form: CodeForm,
-    code: &Code,
+    code: &CodeOutputOptions,
 ) -> Result<(), CommandError> {
     let module = Module { kernels };
     kernel::verify(&module).map_err(RequestError::from)?;
     let form = match form {
-        CodeForm::Kernel => return write(code, module.to_string().as_bytes(), true),
-        CodeForm::Llvm => Emit::Intermediate,
-        CodeForm::Asm => Emit::Assembly,
-        CodeForm::Object => Emit::Object,
-        CodeForm::Functions => Emit::Functions,
+        CodeForm::Kernel => return write_code(code, module.to_string().as_bytes(), true),
+        CodeForm::Llvm => CodeFormat::Intermediate,
+        CodeForm::Asm => CodeFormat::Assembly,
+        CodeForm::Object => CodeFormat::Object,
+        CodeForm::Functions => CodeFormat::Functions,
     };
     let requested = CompileOptions { emit: vec![form], optimisation: code.opt };
     let artifact = session.compile(target, &module, &requested)?;
     let payload = artifact.payload(form).ok_or_else(|| {
         CommandError::Input(format!("target {target} has no such form of code; try another value of --emit"))
     })?;
-    write(code, &payload.bytes, std::str::from_utf8(&payload.bytes).is_ok())
+    write_code(code, &payload.bytes, std::str::from_utf8(&payload.bytes).is_ok())
 }
 
 /// Writes bytes to the file of the options, or else to standard output.
-pub fn write(code: &Code, bytes: &[u8], text: bool) -> Result<(), CommandError> {
+pub fn write_code(code: &CodeOutputOptions, bytes: &[u8], text: bool) -> Result<(), CommandError> {
     match &code.output {
         Some(path) => std::fs::write(path, bytes)
             .map_err(|error| CommandError::Input(format!("cannot write {}: {error}", path.display()))),

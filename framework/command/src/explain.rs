@@ -11,7 +11,7 @@ use tilewright_kernel::Kernel;
 
 use crate::failure::CommandError;
 use crate::launch::read_launch;
-use crate::program::{ProgramRequest, failure};
+use crate::program::{ProgramRequest, to_command_error};
 use crate::{GlobalOptions, input};
 
 /// Options of `tilewright explain`.
@@ -31,11 +31,11 @@ pub(crate) struct Options {
 
 /// Runs `tilewright explain`.
 pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError> {
-    let session = input::session(global)?;
+    let session = input::open_session(global)?;
     let file = &options.request.program;
     let launch = options.launch.as_deref().map(read_launch).transpose()?;
     let (mut sizes, mut derivation, mut plan, mut last) = (None, None, None, None);
-    let (text, kernel) = options.request.kernel(&session, false, &mut |stage| match stage {
+    let (text, kernel) = options.request.compile_kernel(&session, false, &mut |stage| match stage {
         CompilationStage::Sizes(chosen) => sizes = Some(chosen.to_string()),
         CompilationStage::Synthesis(found) => derivation = Some(found.clone()),
         CompilationStage::Layouts(assigned) => {
@@ -67,7 +67,7 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
         (None, Some(plan), false) => print!("{plan}"),
         (None, None, _) => {}
     }
-    let Some(launch) = launch else { return kernel.map(drop).map_err(|error| failure(file, &text, &error)) };
+    let Some(launch) = launch else { return kernel.map(drop).map_err(|error| to_command_error(file, &text, &error)) };
     print!("{}", options.predict(&session, (&text, kernel), last.as_ref(), &launch)?);
     Ok(())
 }
@@ -82,10 +82,10 @@ impl Options {
         assigned: Option<&AssignedModule>,
         launch: &LaunchSpec,
     ) -> Result<PredictionLine, CommandError> {
-        let wrong = |error: ProgramError| failure(&self.request.program, text, &error);
+        let wrong = |error: ProgramError| to_command_error(&self.request.program, text, &error);
         let kernel = kernel.map_err(wrong)?;
         let missing = || CommandError::Broken("the compiler has shown no program with layouts".to_owned());
-        self.request.predict(session, assigned.ok_or_else(missing)?, &kernel, launch)?.map_err(wrong)
+        self.request.predict_launch(session, assigned.ok_or_else(missing)?, &kernel, launch)?.map_err(wrong)
     }
 }
 

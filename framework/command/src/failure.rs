@@ -36,7 +36,7 @@ pub enum CommandError {
 
 impl CommandError {
     /// Prints the error to standard error and returns the command's exit code.
-    pub fn report(self) -> ExitCode {
+    pub fn print_and_exit_code(self) -> ExitCode {
         match self {
             Self::Input(message) => {
                 eprintln!("error: {message}");

@@ -18,11 +18,11 @@ const TIMEOUT_VARIABLE: &str = "TILEWRIGHT_PLUGIN_TIMEOUT";
 
 /// Opens a session: the targets and plugins that the options and the environment name. Plugins run in their own
 /// processes, so that a crash of a plugin does not end the command.
-pub fn session(global: &GlobalOptions) -> Result<Session, CommandError> {
-    let builder = Session::builder(tilewright_targets::catalogue()?).target_directories(&global.targets)?;
+pub fn open_session(global: &GlobalOptions) -> Result<Session, CommandError> {
+    let builder = Session::builder(tilewright_targets::read_catalogue()?).with_target_directories(&global.targets)?;
     let program = std::env::current_exe()
         .map_err(|error| CommandError::Broken(format!("cannot find the file of this program: {error}")))?;
-    Ok(builder.plugins(&global.plugin).isolated(program, patience()?).open()?)
+    Ok(builder.with_plugins(&global.plugin).with_isolated_plugins(program, patience()?).open()?)
 }
 
 fn patience() -> Result<Duration, CommandError> {
@@ -39,7 +39,7 @@ fn patience() -> Result<Duration, CommandError> {
 }
 
 /// Parses a shape written as `128x64`; each size must be a power of two.
-pub fn shape(text: &str) -> Result<Vec<u64>, CommandError> {
+pub fn parse_shape(text: &str) -> Result<Vec<u64>, CommandError> {
     let wrong = |what: String| CommandError::Input(format!("shape `{text}`: {what}"));
     let mut sizes = Vec::new();
     for dim_text in text.split('x') {
@@ -57,7 +57,7 @@ pub fn shape(text: &str) -> Result<Vec<u64>, CommandError> {
 }
 
 /// Returns the width in bits of an element, given as a type or a number of bits.
-pub fn element_bits(text: &str) -> Result<u32, CommandError> {
+pub fn parse_element_bits(text: &str) -> Result<u32, CommandError> {
     if let Some(element) = Element::from_name(text) {
         return Ok(element.bits());
     }
@@ -69,7 +69,7 @@ pub fn element_bits(text: &str) -> Result<u32, CommandError> {
 
 /// Parses a distributed layout (of registers, lanes and warps); error messages call it `name`. Without `target`, all
 /// plugins are searched for the layout's family.
-pub fn distributed(
+pub fn parse_distributed_layout(
     session: &Session,
     name: &str,
     text: &str,
@@ -77,30 +77,32 @@ pub fn distributed(
     shape: &[u64],
 ) -> Result<LinearLayout, CommandError> {
     let request = LayoutRequest::from_text(text).map_err(|error| CommandError::from_layout_error(name, text, error))?;
-    request.resolve(session, target, shape).map_err(|error| of_named(name, error))
+    request.resolve_linear_layout(session, target, shape).map_err(|error| of_named(name, error))
 }
 
 /// Parses a layout of any kind; error messages call it `name`. Without `target`, all plugins are searched for the
 /// layout's family.
-pub fn layout(
+pub fn parse_layout(
     session: &Session,
     name: &str,
     text: &str,
     target: Option<&str>,
     shape: &[u64],
 ) -> Result<Layout, CommandError> {
-    request_of_shape(name, text, shape)?.any(session, target, shape).map_err(|error| of_named(name, error))
+    request_of_shape(name, text, shape)?.resolve_layout(session, target, shape).map_err(|error| of_named(name, error))
 }
 
 /// Parses a memory layout; error messages call it `name`. `None` if the layout is of another kind.
-pub fn memory(
+pub fn parse_memory_layout(
     session: &Session,
     name: &str,
     text: &str,
     target: &str,
     shape: &[u64],
 ) -> Result<Option<MemoryLayout>, CommandError> {
-    request_of_shape(name, text, shape)?.memory(session, Some(target), shape).map_err(|error| of_named(name, error))
+    request_of_shape(name, text, shape)?
+        .resolve_memory_layout(session, Some(target), shape)
+        .map_err(|error| of_named(name, error))
 }
 
 /// Parses the request for a layout; an error if it has the bases of a layout of another shape.

@@ -11,10 +11,10 @@ use tilewright_target::{
     Evidence, Instruction, InstructionKind, Operand, Semantics, TargetDescription, UnusedInstruction,
 };
 
-use crate::draw::destination::Destination;
+use crate::draw::destination::PictureDestination;
 use crate::draw::draw_instruction;
 use crate::failure::CommandError;
-use crate::text_table::table;
+use crate::text_table::new_table;
 use crate::{GlobalOptions, input};
 
 /// Options of `tilewright instructions`.
@@ -31,17 +31,17 @@ pub(crate) struct Options {
     #[arg(long, value_name = "NAME", conflicts_with = "json")]
     draw: Option<String>,
     #[command(flatten)]
-    destination: Destination,
+    destination: PictureDestination,
 }
 
 /// Runs `tilewright instructions`.
 pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError> {
-    let session = input::session(global)?;
+    let session = input::open_session(global)?;
     let target = session.target(&options.target)?;
     if let Some(name) = &options.draw {
         return draw_instruction(target.instructions(), &options.target, name, &options.destination);
     }
-    if !options.destination.is_everything_to_terminal() {
+    if !options.destination.is_default() {
         return Err(CommandError::Input(
             "-o, --rows and --columns are for pictures: name an instruction with --draw".to_owned(),
         ));
@@ -86,7 +86,7 @@ const MOVED: &str = "no cycles of its own: plans count the shared-memory wavefro
 
 /// Returns the table of instructions, with the type of every operand and the evidence for their cycles.
 fn used_table(rows: &[Instruction], target: &TargetDescription, notes: &mut Notes) -> Table {
-    let mut table = table(["instruction", "shape", "types", "cycles", "evidence", "source"], 0..0);
+    let mut table = new_table(["instruction", "shape", "types", "cycles", "evidence", "source"], 0..0);
     for row in rows {
         let (cycles, evidence) = match target.issue_cycles(row) {
             Some(issue) => {
@@ -112,7 +112,7 @@ fn evidence_text(evidence: Evidence) -> &'static str {
 
 /// Returns the table of instructions that the hardware has but the compiler does not use, with the reason.
 fn unused_table(forms: &[UnusedInstruction], notes: &mut Notes) -> Table {
-    let mut table = table(["known and unused", "shape", "types", "reason", "source"], 0..0);
+    let mut table = new_table(["known and unused", "shape", "types", "reason", "source"], 0..0);
     for form in forms {
         let types: Vec<String> = form.types.iter().map(|(role, element)| format!("{role}:{element}")).collect();
         let shape_text = |[m, n, k]: &[u64; 3]| format!("{m}x{n}x{k}");
@@ -227,8 +227,11 @@ fn shape(row: &Instruction) -> String {
         (Some([m, n, k]), _) => format!("{m}x{n}x{k}{}", operand_notes(row)),
         _ => match row.operands.iter().find_map(Operand::tensor_memory_operand) {
             Some(tile) => {
-                let copies =
-                    if tile.copies.is_empty() { String::new() } else { format!(", {} copies", tile.copy_rows().len()) };
+                let copies = if tile.copies.is_empty() {
+                    String::new()
+                } else {
+                    format!(", {} copies", tile.copy_row_offsets().len())
+                };
                 format!("{} rows of {} columns{copies}", 1u64 << tile.layout.in_bits(Dim::ROW), tile.columns())
             }
             None => "unknown".to_owned(),

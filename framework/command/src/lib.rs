@@ -131,10 +131,10 @@ pub fn main() -> ExitCode {
         Command::Run(options) => run::run(&arguments.global, options),
         Command::Batch(options) => batch::run(&arguments.global, options),
         Command::NewPlugin(options) => new_plugin::run(options),
-        Command::PluginHost { library } => tilewright_plugin::serve(library).map_err(CommandError::from),
+        Command::PluginHost { library } => tilewright_plugin::serve_plugin(library).map_err(CommandError::from),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => failure.report(),
+        Err(failure) => failure.print_and_exit_code(),
     }
 }

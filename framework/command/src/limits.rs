@@ -8,10 +8,10 @@ use std::path::Path;
 use serde_json::Value as Json;
 
 /// Max bytes of the text of a program, or of a test case without its buffers.
-pub const MOST_TEXT: u64 = 16 << 20;
+pub const MAX_TEXT_BYTES: u64 = 16 << 20;
 
 /// Max bytes of a buffer of a test case.
-pub const MOST_CONTENTS: u64 = 1 << 30;
+pub const MAX_BUFFER_BYTES: u64 = 1 << 30;
 
 /// Max bytes of a request's `id`, written as JSON.
 const MOST_ID: usize = 4096;
@@ -20,7 +20,7 @@ const MOST_ID: usize = 4096;
 const MOST_ECHOED: usize = 4096;
 
 /// Reads a file of at most `most` bytes. It reads no more than that, so an endless pipe is rejected too.
-pub fn read(file: &Path, most: u64) -> io::Result<Vec<u8>> {
+pub fn read_limited(file: &Path, most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     File::open(file)?.take(most + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > most {
@@ -30,13 +30,14 @@ pub fn read(file: &Path, most: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Reads a text file of at most [`MOST_TEXT`] bytes.
+/// Reads a text file of at most [`MAX_TEXT_BYTES`] bytes.
 pub fn read_text(file: &Path) -> io::Result<String> {
-    String::from_utf8(read(file, MOST_TEXT)?).map_err(|error| io::Error::new(ErrorKind::InvalidData, error))
+    String::from_utf8(read_limited(file, MAX_TEXT_BYTES)?)
+        .map_err(|error| io::Error::new(ErrorKind::InvalidData, error))
 }
 
 /// Returns the text, shortened if it is too long to be quoted.
-pub fn brief(text: &str) -> Cow<'_, str> {
+pub fn shorten(text: &str) -> Cow<'_, str> {
     if text.len() <= MOST_ECHOED {
         return text.into();
     }
@@ -62,8 +63,8 @@ mod tests {
 
     #[test]
     fn long_texts_are_cut_between_letters() {
-        assert_eq!(brief("short"), "short");
-        let shortened = brief(&"ä".repeat(MOST_ECHOED)).into_owned();
+        assert_eq!(shorten("short"), "short");
+        let shortened = shorten(&"ä".repeat(MOST_ECHOED)).into_owned();
         assert!(
             shortened.ends_with(&format!("ä... ({} bytes in all)", 2 * MOST_ECHOED))
                 && shortened.len() < MOST_ECHOED + 40

@@ -9,13 +9,13 @@ use tilewright::Session;
 use tilewright_layout::cute;
 use tilewright_layout::{AttributeSyntaxes, Layout, layout_to_json, spec_to_json};
 use tilewright_plan::movement::{
-    Accessor, ConsecutiveCopy, GlobalTensor, PlanContext, SharedLayoutCandidate, SharedLayoutChoice,
-    SharedLayoutConstraints, SharedLayoutKind, choose_shared_layout,
+    ConsecutiveCopy, GlobalTensor, PlanContext, SharedLayoutCandidate, SharedLayoutChoice, SharedLayoutConstraints,
+    SharedLayoutKind, SharedMemoryAccessor, choose_shared_layout,
 };
 use tilewright_target::{Direction, InstructionKind};
 
 use crate::failure::CommandError;
-use crate::text_table::table;
+use crate::text_table::new_table;
 use crate::{GlobalOptions, input};
 
 /// Options of `tilewright memory`.
@@ -42,7 +42,7 @@ pub(crate) struct Options {
     #[arg(long, value_name = "BITS")]
     copy: Option<u32>,
     /// Only layouts of this kind; may be given several times: plain, functor, swizzle, padding, permuted_global.
-    #[arg(long, value_name = "KIND", value_parser = kind)]
+    #[arg(long, value_name = "KIND", value_parser = parse_layout_kind)]
     only: Vec<SharedLayoutKind>,
     /// Max bytes of shared memory. Default: all that the target has.
     #[arg(long, value_name = "BYTES")]
@@ -56,7 +56,7 @@ pub(crate) struct Options {
 }
 
 /// Parses the name of a kind of shared-memory layout.
-pub fn kind(name: &str) -> Result<SharedLayoutKind, String> {
+pub fn parse_layout_kind(name: &str) -> Result<SharedLayoutKind, String> {
     SharedLayoutKind::from_name(name).ok_or_else(|| {
         let known: Vec<_> = SharedLayoutKind::ALL.iter().map(|kind| kind.name()).collect();
         format!("no kind of layout; known are {}", known.join(", "))
@@ -65,7 +65,7 @@ pub fn kind(name: &str) -> Result<SharedLayoutKind, String> {
 
 /// Runs `tilewright memory`.
 pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError> {
-    let session = input::session(global)?;
+    let session = input::open_session(global)?;
     let target = session.catalogue().get(&options.target)?;
     let accessors = accessors(&session, options)?;
     let constraints = SharedLayoutConstraints {
@@ -76,10 +76,10 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
     };
     let instructions = session.instructions_of(&options.target, &[InstructionKind::SharedMove])?;
     let context = PlanContext::new(target).with_instructions(&instructions);
-    let choice = choose_shared_layout(&accessors, input::element_bits(&options.element)?, &constraints, context)?;
+    let choice = choose_shared_layout(&accessors, input::parse_element_bits(&options.element)?, &constraints, context)?;
     let mut out = std::io::stdout().lock();
     if options.json {
-        writeln!(out, "{}", answer(&choice))?;
+        writeln!(out, "{}", choice_to_json(&choice))?;
     } else {
         let attribute_syntaxes =
             session.attribute_syntaxes(Some(&options.target)).or_else(|_| session.attribute_syntaxes(None))?;
@@ -88,15 +88,15 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
     Ok(())
 }
 
-fn accessors(session: &Session, options: &Options) -> Result<Vec<Accessor>, CommandError> {
-    let shape = input::shape(&options.shape)?;
-    let read = |name: &str, text: &String, make: fn(_) -> Accessor| {
+fn accessors(session: &Session, options: &Options) -> Result<Vec<SharedMemoryAccessor>, CommandError> {
+    let shape = input::parse_shape(&options.shape)?;
+    let read = |name: &str, text: &String, make: fn(_) -> SharedMemoryAccessor| {
         let (weight, text) = weighted(text);
-        let layout = input::distributed(session, name, text, Some(&options.target), &shape)?;
-        Ok(make(layout).times(weight))
+        let layout = input::parse_distributed_layout(session, name, text, Some(&options.target), &shape)?;
+        Ok(make(layout).with_weight(weight))
     };
-    let stores = options.store.iter().map(|text| read("STORE", text, Accessor::store));
-    let loads = options.load.iter().map(|text| read("LOAD", text, Accessor::load));
+    let stores = options.store.iter().map(|text| read("STORE", text, SharedMemoryAccessor::store));
+    let loads = options.load.iter().map(|text| read("LOAD", text, SharedMemoryAccessor::load));
     let mut accessors = stores.chain(loads).collect::<Result<Vec<_>, CommandError>>()?;
     if let Some(access_bits) = options.copy {
         let global = GlobalTensor::row_major(&shape, 16);
@@ -112,15 +112,19 @@ fn weighted(text: &str) -> (u64, &str) {
 }
 
 /// Describes the choice as text.
-fn shown(choice: &SharedLayoutChoice, accessors: &[Accessor], attribute_syntaxes: &AttributeSyntaxes) -> String {
+fn shown(
+    choice: &SharedLayoutChoice,
+    accessors: &[SharedMemoryAccessor],
+    attribute_syntaxes: &AttributeSyntaxes,
+) -> String {
     let chosen = choice.chosen();
     let mut text = format!("chosen {}: {}\n", chosen.kind, meaning(chosen.kind));
     text += &format!(
         "{} wavefronts a warp, {} of them by conflicts; at least {}, best known {}; {} bytes\n\n",
-        chosen.wavefronts(),
-        chosen.excess(),
+        chosen.weighted_wavefronts(),
+        chosen.conflict_wavefronts(),
         choice.lower_bound,
-        choice.best_known(),
+        choice.fewest_known_wavefronts(),
         chosen.bytes
     );
     text += &format!("{}\n\n", by_accessor(chosen, accessors));
@@ -141,9 +145,9 @@ fn meaning(kind: SharedLayoutKind) -> &'static str {
     }
 }
 
-fn by_accessor(chosen: &SharedLayoutCandidate, accessors: &[Accessor]) -> String {
+fn by_accessor(chosen: &SharedLayoutCandidate, accessors: &[SharedMemoryAccessor]) -> String {
     let mut table =
-        table(["per warp", "times", "wavefronts", "conflicts", "at least", "elements an access", "by"], 1..6);
+        new_table(["per warp", "times", "wavefronts", "conflicts", "at least", "elements an access", "by"], 1..6);
     for (stats, accessor) in chosen.accessors.iter().zip(accessors) {
         let what = match (accessor.direction, &accessor.copy) {
             (Direction::Store, None) => "store",
@@ -161,13 +165,13 @@ fn by_accessor(chosen: &SharedLayoutCandidate, accessors: &[Accessor]) -> String
 
 /// Returns the table of the kinds of layouts, the best first.
 fn by_kind(choice: &SharedLayoutChoice) -> String {
-    let mut table = table(["kind", "wavefronts", "conflicts", "bytes", "transactions", ""], 1..5);
+    let mut table = new_table(["kind", "wavefronts", "conflicts", "bytes", "transactions", ""], 1..5);
     for (at, candidate) in choice.candidates.iter().enumerate() {
         let transactions = candidate
             .fetch
             .as_ref()
             .map_or_else(String::new, |f| format!("{} of {}", f.transactions, f.straight_transactions));
-        let numbers = [candidate.wavefronts(), candidate.excess(), candidate.bytes];
+        let numbers = [candidate.weighted_wavefronts(), candidate.conflict_wavefronts(), candidate.bytes];
         let mut row = vec![candidate.kind.to_string()];
         row.extend(numbers.map(|number| number.to_string()));
         row.push(transactions);
@@ -190,7 +194,7 @@ fn by_kind(choice: &SharedLayoutChoice) -> String {
 /// Returns the reason why a candidate was not chosen.
 fn why(candidate: &SharedLayoutCandidate, chosen: &SharedLayoutCandidate) -> String {
     let more = |own: u64, best: u64, what: &str| (own > best).then(|| format!("{} {what} more", own - best));
-    more(candidate.wavefronts(), chosen.wavefronts(), "wavefronts")
+    more(candidate.weighted_wavefronts(), chosen.weighted_wavefronts(), "wavefronts")
         .or_else(|| more(candidate.bytes, chosen.bytes, "bytes"))
         .unwrap_or_else(|| "as good, and less simple".to_owned())
 }
@@ -198,39 +202,39 @@ fn why(candidate: &SharedLayoutCandidate, chosen: &SharedLayoutCandidate) -> Str
 /// Returns the chosen layout as text, each with a label: as a family's attribute and in CuTe's notation, if these can
 /// express it; and the layout by which a copy from global memory fetches the tensor, if there is a copy.
 fn texts(chosen: &SharedLayoutCandidate, attribute_syntaxes: &AttributeSyntaxes) -> Vec<(&'static str, String)> {
-    let memory = chosen.layout();
-    let family = memory.to_spec().map(|spec| ("layout", attribute_syntaxes.text(&spec)));
+    let memory = chosen.to_layout();
+    let family = memory.to_spec().map(|spec| ("layout", attribute_syntaxes.print_spec(&spec)));
     let cute = cute::from_tensor_layout(&memory).ok().map(|cute| ("in CuTe's notation", cute.to_string()));
     let fetched = chosen.fetch.as_ref().and_then(|fetch| Layout::Distributed(fetch.layout.clone()).to_spec());
-    let fetched = fetched.map(|spec| ("the copy fetches", attribute_syntaxes.text(&spec)));
+    let fetched = fetched.map(|spec| ("the copy fetches", attribute_syntaxes.print_spec(&spec)));
     family.into_iter().chain(cute).chain(fetched).collect()
 }
 
 /// Converts the choice to JSON.
-pub fn answer(choice: &SharedLayoutChoice) -> Json {
+pub fn choice_to_json(choice: &SharedLayoutChoice) -> Json {
     let chosen = choice.chosen();
     json!({
         "chosen": chosen.kind,
-        "wavefronts": chosen.wavefronts(),
+        "wavefronts": chosen.weighted_wavefronts(),
         "lower_bound": choice.lower_bound,
-        "best_known": choice.best_known(),
-        "gap": choice.gap(),
-        "gap_to_best_known": choice.gap_to_best_known(),
+        "best_known": choice.fewest_known_wavefronts(),
+        "gap": choice.wavefronts_above_bound(),
+        "gap_to_best_known": choice.wavefronts_above_best_known(),
         "candidates": choice.candidates.iter().map(of_candidate).collect::<Vec<_>>(),
         "closed": choice.rejected.iter().map(|(kind, reason)| json!({ "kind": kind, "reason": reason })).collect::<Vec<_>>(),
     })
 }
 
 fn of_candidate(candidate: &SharedLayoutCandidate) -> Json {
-    let memory = candidate.layout();
+    let memory = candidate.to_layout();
     let fetch = candidate.fetch.as_ref().map(|fetch| {
         let layout = layout_to_json(&fetch.layout);
         json!({ "layout": layout, "units": fetch.transactions, "straight_units": fetch.straight_transactions })
     });
     json!({
         "kind": candidate.kind,
-        "wavefronts": candidate.wavefronts(),
-        "excess": candidate.excess(),
+        "wavefronts": candidate.weighted_wavefronts(),
+        "excess": candidate.conflict_wavefronts(),
         "bytes": candidate.bytes,
         "accessors": candidate.accessors,
         "layout": memory.to_spec().map(|spec| spec_to_json(&spec)),

@@ -10,7 +10,7 @@ use crate::failure::CommandError;
 
 /// The notation for printing a layout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Notation {
+pub enum LayoutNotation {
     /// Attribute text of the layout's family: `#ttg.blocked<{...}>`.
     Text,
     /// The layout's family and parameters as JSON.
@@ -21,22 +21,22 @@ pub enum Notation {
     Cute,
 }
 
-impl Notation {
+impl LayoutNotation {
     /// Prints a layout in this notation. `request` is the user's request for the layout: it has the family and its
     /// parameters, or the bases.
     ///
     /// # Errors
     /// [`CommandError::Input`] if the notation cannot express the layout.
-    pub fn of(
+    pub fn print_layout(
         self,
         request: &LayoutRequest,
         layout: &Layout,
         attribute_syntaxes: &AttributeSyntaxes,
     ) -> Result<String, CommandError> {
         Ok(match self {
-            Self::Text => attribute_syntaxes.text(&family(request, layout)?),
-            Self::Json => spec_to_json(&attribute_syntaxes.canonical(&family(request, layout)?)).to_string(),
-            Self::Linear => attribute_syntaxes.text(&by_bases(layout)?),
+            Self::Text => attribute_syntaxes.print_spec(&family(request, layout)?),
+            Self::Json => spec_to_json(&attribute_syntaxes.to_canonical_spec(&family(request, layout)?)).to_string(),
+            Self::Linear => attribute_syntaxes.print_spec(&by_bases(layout)?),
             Self::Cute => {
                 let cute = cute::from_tensor_layout(layout);
                 cute.map_err(|error| CommandError::Input(format!("LAYOUT: not in CuTe's notation: {error}")))?

@@ -6,10 +6,10 @@ use std::io::Write;
 
 use clap::Args;
 
-use tilewright::tile::{AttributeKind, AttributeRow, Count, Definition, Dialects, OperandGroup};
+use tilewright::tile::{AttributeDefinition, AttributeKind, CountRule, Dialects, OpDefinition, OperandGroup};
 
 use crate::failure::CommandError;
-use crate::text_table::table;
+use crate::text_table::new_table;
 
 /// Options of `tilewright operations`.
 #[derive(Debug, Args)]
@@ -20,12 +20,12 @@ pub(crate) struct Options {
 
 /// Runs `tilewright operations`.
 pub fn run(options: &Options) -> Result<(), CommandError> {
-    let (dialects, imports) = (tilewright_dialects::all(), tilewright_dialects::imports());
-    let imported = imports.operations().collect();
+    let (dialects, imports) = (tilewright_dialects::all_dialects(), tilewright_dialects::read_import_tables());
+    let imported = imports.operation_names().collect();
     let text = match options.name.as_deref() {
         None => list_dialects(&dialects),
         Some(name) if dialects.has_dialect(name) => list_operations(&dialects, name, &imported),
-        Some(name) => match dialects.get(name) {
+        Some(name) => match dialects.find_definition(name) {
             Some(definition) => describe(definition, &imported),
             None => return Err(unknown(&dialects, name)),
         },
@@ -38,7 +38,7 @@ pub fn run(options: &Options) -> Result<(), CommandError> {
 type Imported<'a> = BTreeMap<&'a str, Option<&'a str>>;
 
 fn unknown(dialects: &Dialects, name: &str) -> CommandError {
-    let nearest = dialects.nearest(name).or_else(|| dialects.nearest_dialect(name));
+    let nearest = dialects.similar_operation_name(name).or_else(|| dialects.similar_dialect_name(name));
     let meant = nearest.map(|nearest| format!("; did you mean `{nearest}`?")).unwrap_or_default();
     CommandError::Input(format!("there is no dialect or operation `{name}`{meant}"))
 }
@@ -46,7 +46,7 @@ fn unknown(dialects: &Dialects, name: &str) -> CommandError {
 fn list_dialects(dialects: &Dialects) -> String {
     let mut counts = BTreeMap::<&str, usize>::new();
     dialects.iter().for_each(|definition| *counts.entry(definition.dialect()).or_default() += 1);
-    let mut table = table(["dialect", "operations"], 1..2);
+    let mut table = new_table(["dialect", "operations"], 1..2);
     for (dialect, count) in counts {
         table.add_row([dialect.to_owned(), count.to_string()]);
     }
@@ -54,7 +54,7 @@ fn list_dialects(dialects: &Dialects) -> String {
 }
 
 fn list_operations(dialects: &Dialects, dialect: &str, imported: &Imported<'_>) -> String {
-    let mut table = table(["operation", "operands", "results", "compiled"], 0..0);
+    let mut table = new_table(["operation", "operands", "results", "compiled"], 0..0);
     for definition in dialects.iter().filter(|definition| definition.dialect() == dialect) {
         let names = |groups: &[OperandGroup]| {
             let named = |group: &OperandGroup| format!("{}{}", group.name, suffix(group.count));
@@ -67,15 +67,15 @@ fn list_operations(dialects: &Dialects, dialect: &str, imported: &Imported<'_>) 
 }
 
 /// Returns the mark of dialect files behind a group with this number of values.
-fn suffix(count: Count) -> &'static str {
+fn suffix(count: CountRule) -> &'static str {
     match count {
-        Count::Optional => "?",
-        Count::Many => "*",
-        Count::Zero | Count::One | Count::Two => "",
+        CountRule::Optional => "?",
+        CountRule::Many => "*",
+        CountRule::Zero | CountRule::One | CountRule::Two => "",
     }
 }
 
-fn compilation(definition: &Definition, imported: &Imported<'_>) -> String {
+fn compilation(definition: &OpDefinition, imported: &Imported<'_>) -> String {
     match imported.get(&*definition.name) {
         None => "yes".to_owned(),
         Some(None) => "as neutral operations".to_owned(),
@@ -84,7 +84,7 @@ fn compilation(definition: &Definition, imported: &Imported<'_>) -> String {
 }
 
 /// Returns the description of an operation, a line for each part.
-fn describe(definition: &Definition, imported: &Imported<'_>) -> String {
+fn describe(definition: &OpDefinition, imported: &Imported<'_>) -> String {
     let mut text = format!("{}\n", definition.name);
     let mut part = |title: &str, lines: Vec<String>| {
         for (index, line) in lines.into_iter().enumerate() {
@@ -96,11 +96,11 @@ fn describe(definition: &Definition, imported: &Imported<'_>) -> String {
     part("results", definition.results.iter().map(describe_group).collect());
     part("attributes", definition.attributes.iter().map(describe_attribute).collect());
     let regions = match definition.regions {
-        Count::Zero => vec![],
-        Count::One => vec!["1".to_owned()],
-        Count::Two => vec!["2".to_owned()],
-        Count::Optional => vec!["at most 1".to_owned()],
-        Count::Many => vec!["any number".to_owned()],
+        CountRule::Zero => vec![],
+        CountRule::One => vec!["1".to_owned()],
+        CountRule::Two => vec!["2".to_owned()],
+        CountRule::Optional => vec!["at most 1".to_owned()],
+        CountRule::Many => vec!["any number".to_owned()],
     };
     part("regions", regions);
     let traits = definition.traits;
@@ -121,14 +121,14 @@ fn describe(definition: &Definition, imported: &Imported<'_>) -> String {
 fn describe_group(group: &OperandGroup) -> String {
     let OperandGroup { name, count, class } = group;
     match count {
-        Count::Optional => format!("{name}: {class}, or none"),
-        Count::Many => format!("{name}: any number; each is {class}"),
-        Count::Zero | Count::One | Count::Two => format!("{name}: {class}"),
+        CountRule::Optional => format!("{name}: {class}, or none"),
+        CountRule::Many => format!("{name}: any number; each is {class}"),
+        CountRule::Zero | CountRule::One | CountRule::Two => format!("{name}: {class}"),
     }
 }
 
-fn describe_attribute(row: &AttributeRow) -> String {
-    let AttributeRow { name, required, kind, default } = row;
+fn describe_attribute(row: &AttributeDefinition) -> String {
+    let AttributeDefinition { name, required, kind, default } = row;
     let end = match default {
         Some(default) => format!(", default {default}"),
         None if *required => String::new(),

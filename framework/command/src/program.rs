@@ -36,39 +36,40 @@ pub struct ProgramRequest {
     #[arg(long, value_name = "NAME")]
     entry: Option<String>,
     #[command(flatten)]
-    compiling: Compiling,
+    compiling: CompilationArguments,
 }
 
 impl ProgramRequest {
     /// Parses and compiles the program, with or without dynamic shared memory for data movements; returns the program's
     /// text, and the kernel or the error. `seen` is called with the program after each stage.
-    pub fn kernel(
+    pub fn compile_kernel(
         &self,
         session: &Session,
         static_memory: bool,
         seen: &mut dyn FnMut(CompilationStage<'_>),
     ) -> Result<(String, Result<Kernel, ProgramError>), CommandError> {
-        let options = self.compiling.options(self.entry.as_deref()).with_static_memory(static_memory);
-        self.with_compiler(session, |compiler, text| compiler.kernel(text, &options, seen))
+        let options = self.compiling.to_program_options(self.entry.as_deref()).with_static_memory(static_memory);
+        self.with_compiler(session, |compiler, text| compiler.compile_kernel(text, &options, seen))
     }
 
-    /// Predicts the time of a launch of a kernel that [`Self::kernel`] has compiled; `assigned` is its program with
-    /// layouts.
-    pub fn predict(
+    /// Predicts the time of a launch of a kernel that [`Self::compile_kernel`] has compiled; `assigned` is its program
+    /// with layouts.
+    pub fn predict_launch(
         &self,
         session: &Session,
         assigned: &AssignedModule,
         kernel: &Kernel,
         launch: &LaunchSpec,
     ) -> Result<Result<PredictionLine, ProgramError>, CommandError> {
-        let options = self.compiling.options(self.entry.as_deref());
-        let predict = |compiler: &ProgramCompiler<'_>, _: &str| compiler.predict(assigned, kernel, &options, launch);
+        let options = self.compiling.to_program_options(self.entry.as_deref());
+        let predict =
+            |compiler: &ProgramCompiler<'_>, _: &str| compiler.predict_launch(assigned, kernel, &options, launch);
         Ok(self.with_compiler(session, predict)?.1)
     }
 
     /// Parses and verifies the program; returns the program's text, and the module or the error.
-    pub fn read(&self, session: &Session) -> Result<(String, Result<TileModule, ProgramError>), CommandError> {
-        self.with_compiler(session, |compiler, text| compiler.read(text))
+    pub fn parse_program(&self, session: &Session) -> Result<(String, Result<TileModule, ProgramError>), CommandError> {
+        self.with_compiler(session, |compiler, text| compiler.parse_program(text))
     }
 
     /// Reads the program's file, and calls `run` with a compiler for the target and the program's text; returns the
@@ -82,7 +83,7 @@ impl ProgramRequest {
         let file = &self.program;
         let text =
             read_text(file).map_err(|error| CommandError::Input(format!("cannot read {}: {error}", file.display())))?;
-        let (dialects, imports) = (tilewright_dialects::all(), tilewright_dialects::imports());
+        let (dialects, imports) = (tilewright_dialects::all_dialects(), tilewright_dialects::read_import_tables());
         let compiler = ProgramCompiler { dialects: &dialects, imports: &imports, target: &*target };
         let result = run(&compiler, &text);
         Ok((text, result))
@@ -91,7 +92,7 @@ impl ProgramRequest {
 
 /// Options of a compilation.
 #[derive(Debug, Args)]
-pub struct Compiling {
+pub struct CompilationArguments {
     /// Number of warps of a block, if the program does not fix it.
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..))]
     warps: Option<u32>,
@@ -132,17 +133,19 @@ struct Without {
     pipeline: bool,
 }
 
-impl Compiling {
+impl CompilationArguments {
     /// Converts to the compiler's options; `entry` is the name of the function to compile, `None` for the only function
     /// of the program.
-    pub fn options(&self, entry: Option<&str>) -> ProgramOptions {
+    pub fn to_program_options(&self, entry: Option<&str>) -> ProgramOptions {
         let strategy = match self.strategy {
             Choice::Propagation => Strategy::Propagation,
             Choice::LeastCost => Strategy::LeastCost,
         };
         let Without { memory, task_mapping, pipeline } = self.without;
-        let synthesis =
-            SynthesisOptions::default().with_memory(!memory).with_task_mapping(!task_mapping).with_pipeline(!pipeline);
+        let synthesis = SynthesisOptions::default()
+            .with_memory_search(!memory)
+            .with_task_mapping_search(!task_mapping)
+            .with_pipelining(!pipeline);
         let options = ProgramOptions::default()
             .with_warps(self.warps)
             .with_lanes(self.lanes)
@@ -151,7 +154,7 @@ impl Compiling {
             .with_stages(self.stages)
             .with_separate_rounding(self.no_fp_fusion)
             .with_synthesis(synthesis)
-            .with_sizes(self.sizes.clone());
+            .with_tile_sizes(self.sizes.clone());
         match entry {
             Some(entry) => options.with_entry(entry),
             None => options,
@@ -176,7 +179,7 @@ impl std::fmt::Display for Choice {
 }
 
 /// Converts the error of compiling the program `text`, which was read from `file`.
-pub fn failure(file: &Path, text: &str, error: &ProgramError) -> CommandError {
+pub fn to_command_error(file: &Path, text: &str, error: &ProgramError) -> CommandError {
     match (error, error.location()) {
         (ProgramError::Kernel(_), _) => CommandError::Broken(error.to_string()),
         (_, Some(location)) => {

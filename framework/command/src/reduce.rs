@@ -5,10 +5,10 @@ use serde_json::{Value as Json, json};
 
 use tilewright_layout::layout_to_json;
 use tilewright_plan::movement::{self, ReductionPlan};
-use tilewright_verify::kernels::{add_as, reduction_kernel};
+use tilewright_verify::kernels::{build_reduction_kernel, emit_typed_add};
 
 use crate::alternatives::{self, AlternativeLine};
-use crate::emit::{Answer, Emission};
+use crate::emit::{AnswerForms, AnswerOptions};
 use crate::failure::CommandError;
 use crate::stats::PlanStatsTable;
 use crate::tensor::TensorArguments;
@@ -28,29 +28,33 @@ pub(crate) struct Options {
     #[arg(long, conflicts_with_all = ["json", "emit"])]
     explain: bool,
     #[command(flatten)]
-    emission: Emission,
+    emission: AnswerOptions,
 }
 
 /// Runs `tilewright reduce`.
 pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError> {
-    let session = input::session(global)?;
-    let (tensor, target) = (&options.tensor, options.tensor.target(&session)?);
-    let src = tensor.distributed(&session, "LAYOUT", &options.layout)?;
-    let (axis, bits) = (tensor.axis(options.axis)?, tensor.tuple_bits()?);
+    let session = input::open_session(global)?;
+    let (tensor, target) = (&options.tensor, options.tensor.find_target(&session)?);
+    let src = tensor.parse_distributed_layout(&session, "LAYOUT", &options.layout)?;
+    let (axis, bits) = (tensor.axis(options.axis)?, tensor.parse_tuple_bits()?);
     let plan = &movement::plan_reduction(&src, axis, &bits, target)?;
     let text = || {
-        let mut text = format!("{axis}: {}\n{}", meaning(plan), PlanStatsTable::from(&plan.stats).text());
+        let mut text = format!("{axis}: {}\n{}", meaning(plan), PlanStatsTable::from(&plan.stats).to_text());
         if options.explain {
             let all = movement::reduction_candidates(&src, axis, &bits, target)?;
-            text += &alternatives::table(all.iter().map(to_line), &[], &target.name);
+            text += &alternatives::format_candidate_table(all.iter().map(to_line), &[], &target.name);
         }
         Ok(text + &format!("\nthe result's layout, in every lane that had an element:\n{}\n", plan.result))
     };
     let kernels = || {
-        let elements = tensor.tuple_elements()?;
-        Ok(vec![reduction_kernel((&src, axis), &bits, plan, add_as(&elements), target.into())?])
+        let elements = tensor.parse_tuple_elements()?;
+        Ok(vec![build_reduction_kernel((&src, axis), &bits, plan, emit_typed_add(&elements), target.into())?])
     };
-    options.emission.answer(&session, &target.name, Answer { kernels: &kernels, json: &|| answer(plan), text: &text })
+    options.emission.print_answer(
+        &session,
+        &target.name,
+        AnswerForms { kernels: &kernels, json: &|| plan_to_json(plan), text: &text },
+    )
 }
 
 fn meaning(plan: &ReductionPlan) -> &'static str {
@@ -74,8 +78,8 @@ fn to_line(plan: &ReductionPlan) -> AlternativeLine<'_> {
 }
 
 /// Converts the plan of a reduction to JSON. The result's axes are those of its own tensor, from `dim0` on.
-pub fn answer(plan: &ReductionPlan) -> Json {
-    let mut answer = PlanStatsTable::from(&plan.stats).json();
+pub fn plan_to_json(plan: &ReductionPlan) -> Json {
+    let mut answer = PlanStatsTable::from(&plan.stats).to_json();
     answer["layout"] = json!(layout_to_json(&plan.result.renumber_axes()));
     answer
 }

@@ -15,8 +15,8 @@ use tilewright_verify::CheckFailure;
 use tilewright_verify::case::{CaseRunError, ProgramCase};
 
 use crate::failure::CommandError;
-use crate::limits::{MOST_CONTENTS, MOST_TEXT, read, read_text};
-use crate::program::Compiling;
+use crate::limits::{MAX_BUFFER_BYTES, MAX_TEXT_BYTES, read_limited, read_text};
+use crate::program::CompilationArguments;
 use crate::{GlobalOptions, input};
 
 /// Options of `tilewright run`.
@@ -29,7 +29,7 @@ pub(crate) struct Options {
     #[arg(long)]
     target: Option<String>,
     #[command(flatten)]
-    compiling: Compiling,
+    compiling: CompilationArguments,
     /// Max test cases that run at the same time. Default: the number of processors.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     jobs: Option<u16>,
@@ -50,12 +50,12 @@ enum Outcome {
 
 /// Runs `tilewright run`.
 pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError> {
-    let session = input::session(global)?;
+    let session = input::open_session(global)?;
     let first = session.catalogue().iter().next().map(|target| target.name.clone());
     let name = options.target.clone().or(first).ok_or_else(|| CommandError::Input("no target is known".to_owned()))?;
     let target = session.target(&name)?;
     let files = files(&options.cases)?;
-    let (dialects, imports) = (tilewright_dialects::all(), tilewright_dialects::imports());
+    let (dialects, imports) = (tilewright_dialects::all_dialects(), tilewright_dialects::read_import_tables());
     let compiler = ProgramCompiler { dialects: &dialects, imports: &imports, target: &*target };
     let next = AtomicUsize::new(0);
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
@@ -92,9 +92,8 @@ fn files(named: &[PathBuf]) -> Result<Vec<PathBuf>, CommandError> {
     let mut files = Vec::new();
     for path in named {
         match path.is_dir() {
-            true => {
-                files.extend(ProgramCase::list_files(path).map_err(|error| CommandError::Input(error.to_string()))?)
-            }
+            true => files
+                .extend(ProgramCase::list_case_files(path).map_err(|error| CommandError::Input(error.to_string()))?),
             false => files.push(path.clone()),
         }
     }
@@ -105,7 +104,8 @@ fn files(named: &[PathBuf]) -> Result<Vec<PathBuf>, CommandError> {
 }
 
 fn one(file: &Path, compiler: &ProgramCompiler<'_>, options: &Options) -> Outcome {
-    let open = |text_file: &Path| read(text_file, if text_file == file { MOST_TEXT } else { MOST_CONTENTS });
+    let open =
+        |text_file: &Path| read_limited(text_file, if text_file == file { MAX_TEXT_BYTES } else { MAX_BUFFER_BYTES });
     let case = match ProgramCase::read_from(file, &open) {
         Ok(case) => case,
         Err(error) => return Outcome::Fail(error.to_string()),
@@ -115,7 +115,7 @@ fn one(file: &Path, compiler: &ProgramCompiler<'_>, options: &Options) -> Outcom
         Err(error) => return Outcome::Fail(format!("{}: {error}", case.program.display())),
     };
     let limits = RunLimits { steps: options.max_steps, ..RunLimits::default() };
-    match case.compile_and_run(compiler, &text, &options.compiling.options(None), &limits) {
+    match case.compile_and_run_variant(compiler, &text, &options.compiling.to_program_options(None), &limits) {
         Ok((_, execution)) if execution.differences.is_empty() => Outcome::Pass { steps: execution.report.steps },
         Ok((_, execution)) => {
             let differences: Vec<_> = execution.differences.iter().map(ToString::to_string).collect();

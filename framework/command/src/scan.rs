@@ -4,9 +4,9 @@ use clap::Args;
 use serde_json::Value as Json;
 
 use tilewright_plan::movement::{self, ScanDirection, ScanPlan};
-use tilewright_verify::kernels::{add_as, scan_kernel};
+use tilewright_verify::kernels::{build_scan_kernel, emit_typed_add};
 
-use crate::emit::{Answer, Emission};
+use crate::emit::{AnswerForms, AnswerOptions};
 use crate::failure::CommandError;
 use crate::stats::PlanStatsTable;
 use crate::tensor::TensorArguments;
@@ -26,27 +26,31 @@ pub(crate) struct Options {
     #[arg(long)]
     reverse: bool,
     #[command(flatten)]
-    emission: Emission,
+    emission: AnswerOptions,
 }
 
 /// Runs `tilewright scan`.
 pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError> {
-    let session = input::session(global)?;
-    let (tensor, target) = (&options.tensor, options.tensor.target(&session)?);
-    let src = tensor.distributed(&session, "LAYOUT", &options.layout)?;
-    let (axis, bits) = (tensor.axis(options.axis)?, tensor.tuple_bits()?);
-    let direction = direction(options.reverse);
+    let session = input::open_session(global)?;
+    let (tensor, target) = (&options.tensor, options.tensor.find_target(&session)?);
+    let src = tensor.parse_distributed_layout(&session, "LAYOUT", &options.layout)?;
+    let (axis, bits) = (tensor.axis(options.axis)?, tensor.parse_tuple_bits()?);
+    let direction = scan_direction(options.reverse);
     let plan = &movement::plan_scan(&src, axis, &bits, direction, target)?;
     let kernels = || {
-        let elements = tensor.tuple_elements()?;
-        Ok(vec![scan_kernel((&src, axis), &bits, (plan, direction), add_as(&elements), target.into())?])
+        let elements = tensor.parse_tuple_elements()?;
+        Ok(vec![build_scan_kernel((&src, axis), &bits, (plan, direction), emit_typed_add(&elements), target.into())?])
     };
-    let text = || Ok(format!("{axis}: {}\n{}", meaning(plan), PlanStatsTable::from(&plan.stats).text()));
-    options.emission.answer(&session, &target.name, Answer { kernels: &kernels, json: &|| answer(plan), text: &text })
+    let text = || Ok(format!("{axis}: {}\n{}", meaning(plan), PlanStatsTable::from(&plan.stats).to_text()));
+    options.emission.print_answer(
+        &session,
+        &target.name,
+        AnswerForms { kernels: &kernels, json: &|| plan_to_json(plan), text: &text },
+    )
 }
 
 /// Returns the direction of a scan: backward if `reverse`.
-pub fn direction(reverse: bool) -> ScanDirection {
+pub fn scan_direction(reverse: bool) -> ScanDirection {
     if reverse { ScanDirection::Reverse } else { ScanDirection::Forward }
 }
 
@@ -61,6 +65,6 @@ fn meaning(plan: &ScanPlan) -> &'static str {
 }
 
 /// Converts the plan of a scan to JSON.
-pub fn answer(plan: &ScanPlan) -> Json {
-    PlanStatsTable::from(&plan.stats).json()
+pub fn plan_to_json(plan: &ScanPlan) -> Json {
+    PlanStatsTable::from(&plan.stats).to_json()
 }

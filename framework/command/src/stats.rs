@@ -6,7 +6,7 @@ use serde_json::{Value as Json, json};
 use tilewright_kernel::Counts;
 use tilewright_plan::movement::{CountLowerBounds, PlanStats, price_in_wavefronts};
 
-use crate::text_table::table;
+use crate::text_table::new_table;
 
 /// The operation counts and costs of a plan, to be printed.
 #[derive(Debug, Clone, Copy)]
@@ -37,7 +37,7 @@ impl PlanStatsTable<'_> {
     }
 
     /// Returns text: the cycles, the counts with their bounds, and the reason if the counts are above the bounds.
-    pub fn text(&self) -> String {
+    pub fn to_text(&self) -> String {
         let mut text =
             format!("predicted {:.0} cycles of a block, {} bytes of shared memory\n", self.cost, self.shared_bytes);
         let table = self.table();
@@ -68,7 +68,7 @@ impl PlanStatsTable<'_> {
             ("block barriers", counts.barriers, None),
             ("cluster barriers", counts.cluster_barriers, None),
         ];
-        let mut table = table(["per warp", "plan", if self.bound.is_some() { "bound" } else { "" }], 0..0);
+        let mut table = new_table(["per warp", "plan", if self.bound.is_some() { "bound" } else { "" }], 0..0);
         for (name, count, bound) in rows {
             if count > 0 || bound.is_some_and(|bound| bound > 0) {
                 let bound = bound.map_or_else(String::new, |bound| bound.to_string());
@@ -79,7 +79,7 @@ impl PlanStatsTable<'_> {
     }
 
     /// Returns the counts, their bounds, the price (as `slots`) and the cost (in cycles of a block) as JSON.
-    pub fn json(&self) -> Json {
+    pub fn to_json(&self) -> Json {
         let counts = self.counts;
         let mut answer = json!({
             "exchanges": counts.shuffles,

@@ -6,7 +6,7 @@ use clap::Args;
 use serde_json::json;
 
 use crate::failure::CommandError;
-use crate::text_table::table;
+use crate::text_table::new_table;
 use crate::{GlobalOptions, input};
 
 /// Options of `tilewright targets`.
@@ -23,13 +23,13 @@ pub(crate) struct Options {
 /// Runs `tilewright targets`. Opens no plugin, since the plugins' manifests list the architectures.
 pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError> {
     if options.schema {
-        return Ok(std::io::stdout().lock().write_all(tilewright_targets::SCHEMA.as_bytes())?);
+        return Ok(std::io::stdout().lock().write_all(tilewright_targets::TARGET_FILE_SCHEMA.as_bytes())?);
     }
-    let session = input::session(global)?;
-    let mut table = table(["target", "device", "architecture", "lanes", "shared KiB", "plugin"], 0..0);
+    let session = input::open_session(global)?;
+    let mut table = new_table(["target", "device", "architecture", "lanes", "shared KiB", "plugin"], 0..0);
     let mut out = std::io::stdout().lock();
     for target in session.catalogue().iter() {
-        let plugin = session.registry().serves(&target.architecture).map(|plugin| plugin.name.clone());
+        let plugin = session.registry().find_server(&target.architecture).map(|plugin| plugin.name.clone());
         if options.json {
             let line = json!({
                 "target": target.name, "product": target.gpu_model, "architecture": target.architecture,

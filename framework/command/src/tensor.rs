@@ -26,29 +26,34 @@ pub struct TensorArguments {
 
 impl TensorArguments {
     /// Returns the description of the named target.
-    pub fn target<'a>(&self, session: &'a Session) -> Result<&'a TargetDescription, CommandError> {
+    pub fn find_target<'a>(&self, session: &'a Session) -> Result<&'a TargetDescription, CommandError> {
         Ok(session.catalogue().get(&self.target)?)
     }
 
     /// Parses the distributed layout `text` for the tensor; error messages call it `name`.
-    pub fn distributed(&self, session: &Session, name: &str, text: &str) -> Result<LinearLayout, CommandError> {
-        self.distributed_of(session, name, text, &self.shape)
+    pub fn parse_distributed_layout(
+        &self,
+        session: &Session,
+        name: &str,
+        text: &str,
+    ) -> Result<LinearLayout, CommandError> {
+        self.parse_distributed_layout_of_shape(session, name, text, &self.shape)
     }
 
     /// Parses the distributed layout `text` for a tensor of another shape; error messages call it `name`.
-    pub fn distributed_of(
+    pub fn parse_distributed_layout_of_shape(
         &self,
         session: &Session,
         name: &str,
         text: &str,
         shape: &str,
     ) -> Result<LinearLayout, CommandError> {
-        input::distributed(session, name, text, Some(&self.target), &input::shape(shape)?)
+        input::parse_distributed_layout(session, name, text, Some(&self.target), &input::parse_shape(shape)?)
     }
 
     /// Parses the shared-memory layout `text` for the tensor; error messages call it `name`.
-    pub fn memory(&self, session: &Session, name: &str, text: &str) -> Result<MemoryLayout, CommandError> {
-        let memory = input::memory(session, name, text, &self.target, &input::shape(&self.shape)?)?;
+    pub fn parse_memory_layout(&self, session: &Session, name: &str, text: &str) -> Result<MemoryLayout, CommandError> {
+        let memory = input::parse_memory_layout(session, name, text, &self.target, &input::parse_shape(&self.shape)?)?;
         memory.ok_or_else(|| {
             CommandError::Input(format!(
                 "{name}: no layout of shared memory; `draw layout` draws layouts of every kind"
@@ -57,21 +62,21 @@ impl TensorArguments {
     }
 
     /// Returns the width of an element in bits.
-    pub fn element_bits(&self) -> Result<u32, CommandError> {
-        input::element_bits(&self.element)
+    pub fn parse_element_bits(&self) -> Result<u32, CommandError> {
+        input::parse_element_bits(&self.element)
     }
 
     /// Returns the widths in bits of the elements of each tensor of a tuple.
-    pub fn tuple_bits(&self) -> Result<Vec<u32>, CommandError> {
-        self.element.split(',').map(input::element_bits).collect()
+    pub fn parse_tuple_bits(&self) -> Result<Vec<u32>, CommandError> {
+        self.element.split(',').map(input::parse_element_bits).collect()
     }
 
     /// Returns the elements of each tensor of a tuple; a width in bits is an integer.
-    pub fn tuple_elements(&self) -> Result<Vec<Element>, CommandError> {
+    pub fn parse_tuple_elements(&self) -> Result<Vec<Element>, CommandError> {
         let element = |text| match Element::from_name(text) {
             Some(element) => Ok(element),
             None => {
-                let bits = input::element_bits(text)?;
+                let bits = input::parse_element_bits(text)?;
                 let wrong = || CommandError::Input(format!("no kernel has elements of {bits} bits"));
                 Element::integer_of_width(bits).ok_or_else(wrong)
             }
@@ -81,7 +86,7 @@ impl TensorArguments {
 
     /// Returns the tensor axis with this index.
     pub fn axis(&self, number: usize) -> Result<Dim, CommandError> {
-        let rank = input::shape(&self.shape)?.len();
+        let rank = input::parse_shape(&self.shape)?.len();
         if number < rank {
             return Ok(Dim::tensor(number));
         }

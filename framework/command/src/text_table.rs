@@ -5,7 +5,7 @@ use std::ops::Range;
 use comfy_table::{CellAlignment, Row, Table, presets};
 
 /// Creates an empty table with this header; the columns in `numbers` are right-aligned.
-pub fn table(header: impl Into<Row>, numbers: Range<usize>) -> Table {
+pub fn new_table(header: impl Into<Row>, numbers: Range<usize>) -> Table {
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
     table.set_header(header);

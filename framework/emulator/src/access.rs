@@ -11,7 +11,7 @@ use super::tensor_memory::TensorMemory;
 use std::collections::BTreeSet;
 
 use tilewright_kernel::{Counts, MemorySpace};
-use tilewright_target::{BankRow, Direction, wavefronts};
+use tilewright_target::{BankRow, Direction, count_access_wavefronts};
 
 /// Maximum number of bytes of one lane's access: 64 elements of 8 bytes.
 const WIDEST: usize = 512;
@@ -401,7 +401,7 @@ pub(super) fn count_wavefronts(
     bytes: u32,
     counts: &mut Counts,
 ) {
-    let count = wavefronts(row, addresses, bytes);
+    let count = count_access_wavefronts(row, addresses, bytes);
     match direction {
         Direction::Load => counts.wavefronts_loaded += count,
         Direction::Store => counts.wavefronts_stored += count,

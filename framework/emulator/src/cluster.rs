@@ -8,7 +8,7 @@ use super::fault::{FaultKind, LaneFault};
 use super::global_races::GlobalRaces;
 use super::mapped_tensor::Tensor;
 use super::memory::GlobalMemory;
-use super::print::Printer;
+use super::print::PrintReceiver;
 use super::program::{Program, Step};
 use super::semantics::SemanticsTable;
 use super::shared::{Clock, Epoch, SharedMemory, join};
@@ -26,7 +26,7 @@ pub(super) struct RunState<'a> {
     /// For each tensor-map parameter, by index, the tensor bound to it.
     pub(super) tensors: &'a [Option<Tensor>],
     pub(super) transactions: &'a mut Transactions,
-    pub(super) printer: Option<&'a Printer<'a>>,
+    pub(super) printer: Option<&'a PrintReceiver<'a>>,
     /// Number of blocks of the grid along each axis.
     pub(super) grid: [u32; 3],
     /// Number of steps (executed operations) left before the limit.
@@ -218,8 +218,8 @@ impl Cluster {
         Err(Stop { block: block as u32, warp, operation, fault })
     }
 
-    /// Runs every warp of a block until it waits for the block or cluster, or ends; `None` if one yields. Warps that wait
-    /// for an mbarrier are retried while other warps make progress.
+    /// Runs every warp of a block until it waits for the block or cluster, or ends; `None` if one yields. Warps that
+    /// wait for an mbarrier are retried while other warps make progress.
     fn warps(&mut self, block: usize, first: [u32; 3], outside: &mut RunState<'_>) -> Result<Option<Vec<Pause>>, Stop> {
         let mut pauses = std::mem::take(&mut self.blocks[block].pauses);
         pauses.resize(self.blocks[block].warps.len(), None);

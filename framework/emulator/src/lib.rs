@@ -2,7 +2,7 @@
 //!
 //! An [`Emulator`] runs one kernel: the clusters of a grid one after another, with all blocks, warps and lanes, as the
 //! target's [`tilewright_target::TargetDescription`] states. It contains no vendor code: the caller supplies the
-//! [`InstructionSemantics`] of vendor instructions; [`SemanticsTable::of_rows`] derives them from rows of an
+//! [`InstructionSemantics`] of vendor instructions; [`SemanticsTable::from_instructions`] derives them from rows of an
 //! instruction table. An illegal operation ends the run with a [`Fault`] that names the operation, warp and lane;
 //! otherwise the result is a [`RunReport`] with all counts. Runs are deterministic.
 //!
@@ -55,10 +55,10 @@ mod shared;
 mod tensor_memory;
 mod warp;
 
-pub use fault::{Fault, FaultKind, FaultLocation, LaneFault, OtherAccess};
+pub use fault::{ConflictingAccess, Fault, FaultKind, FaultLocation, LaneFault};
 pub use mapped_tensor::TensorMapValue;
 pub use memory::{Buffer, GlobalMemory, MemoryError};
-pub use print::{Printed, Printer};
+pub use print::{PrintReceiver, PrintedValues};
 pub use rows::MmaElement;
-pub use run::{Argument, Emulator, RunLimits, RunReport, run};
+pub use run::{Argument, Emulator, RunLimits, RunReport, run_kernel};
 pub use semantics::{InstructionCall, InstructionSemantics, SemanticsTable};

@@ -34,7 +34,7 @@ impl Tensor {
         if !memory.holds(given.buffer) {
             return Err("the buffer does not belong to the memory given".to_owned());
         }
-        given.end(map).map_err(|error| error.to_string())?;
+        given.end_offset(map).map_err(|error| error.to_string())?;
         let TensorMapValue { buffer, offset, sizes, strides } = *given;
         Ok(Self { map: map.clone(), address: memory.address(buffer).wrapping_add(offset), sizes, strides })
     }
@@ -53,7 +53,7 @@ impl Tensor {
     /// Returns the contiguous runs of bytes of a box that are inside of the tensor; `origin` are the coordinates of the
     /// box's first element, which may be negative.
     pub(super) fn runs(&self, origin: &[i64]) -> Vec<Run> {
-        let (row_size, row_bytes) = (self.map.box_sizes.first().copied().unwrap_or(0), self.map.row_bytes());
+        let (row_size, row_bytes) = (self.map.box_sizes.first().copied().unwrap_or(0), self.map.box_row_bytes());
         let bytes = u64::from(self.map.element_bits / 8);
         let Some((&first, others)) = origin.split_first() else { return Vec::new() };
         let begin = first.max(0);

@@ -90,9 +90,9 @@ impl GlobalMemory {
         self.add(Allocation { bytes: bytes.to_vec(), ..Allocation::default() })
     }
 
-    /// Adds a buffer that holds the given bytes at an address of the host's choice, for kernels that load addresses from
-    /// memory. Such buffers must not overlap; the first one that holds an address serves it. An access beyond the end
-    /// of one may reach another, as on hardware.
+    /// Adds a buffer that holds the given bytes at an address of the host's choice, for kernels that load addresses
+    /// from memory. Such buffers must not overlap; the first one that holds an address serves it. An access beyond the
+    /// end of one may reach another, as on hardware.
     ///
     /// # Examples
     /// ```
@@ -120,7 +120,7 @@ impl GlobalMemory {
 
     /// Makes the contents of a buffer uninitialised again, so that a kernel that reads them without writing them first
     /// faults.
-    pub fn discard(&mut self, buffer: Buffer) {
+    pub fn mark_uninitialised(&mut self, buffer: Buffer) {
         if let Some(allocation) = self.buffers.get_mut(buffer.0) {
             allocation.initialised = Some(vec![false; allocation.bytes.len()]);
         }
@@ -166,7 +166,7 @@ impl GlobalMemory {
     ///
     /// # Errors
     /// [`MemoryError`] if the buffer belongs to another memory, or if a byte of it has not been written.
-    pub fn take_stored(&mut self, buffer: Buffer) -> Result<Option<Vec<u8>>, MemoryError> {
+    pub fn take_if_stored(&mut self, buffer: Buffer) -> Result<Option<Vec<u8>>, MemoryError> {
         self.read_all(buffer)?;
         let allocation = self.buffers.get_mut(buffer.0).ok_or(MemoryError::UnknownBuffer)?;
         Ok(allocation.stored.then(|| std::mem::take(&mut allocation.bytes)))

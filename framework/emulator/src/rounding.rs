@@ -1,7 +1,7 @@
 //! Floating-point accumulation types, and rounding to them.
 
 use tilewright_kernel::{Cast, Element};
-use tilewright_target::{Format, RoundingMode};
+use tilewright_target::{FloatFormat, RoundingMode};
 
 use super::arithmetic::sign_extend;
 
@@ -25,12 +25,12 @@ impl AccumulatorType {
         }
     }
 
-    fn format(self) -> Format {
+    fn format(self) -> FloatFormat {
         match self {
-            Self::F16 => Format::F16,
-            Self::Bf16 => Format::BF16,
-            Self::F32 => Format::F32,
-            Self::F64 => Format::F64,
+            Self::F16 => FloatFormat::F16,
+            Self::Bf16 => FloatFormat::BF16,
+            Self::F32 => FloatFormat::F32,
+            Self::F64 => FloatFormat::F64,
         }
     }
 
@@ -107,9 +107,9 @@ pub(super) fn convert_byte(cast: Cast, wide: Element, bits: u64) -> u64 {
         return sum.encode(format.decode(bits & 0xff));
     }
     let Some(format) = cast.rounded_format() else { return bits };
-    let (value, greatest) = (sum.decode(bits), format.decode(format.greatest()));
+    let (value, greatest) = (sum.decode(bits), format.decode(format.encode_max_finite()));
     let rounded = match value.is_nan() {
-        true => format.nan(),
+        true => format.encode_nan(),
         false => format.round(value.clamp(-greatest, greatest), RoundingMode::NearestEven),
     };
     rounded.unwrap_or_default()

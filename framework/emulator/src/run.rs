@@ -8,7 +8,7 @@ use super::fault::{Fault, FaultKind, FaultLocation, LaneFault};
 use super::global_races::GlobalRaces;
 use super::mapped_tensor::{Tensor, TensorMapValue};
 use super::memory::{Buffer, GlobalMemory};
-use super::print::Printer;
+use super::print::PrintReceiver;
 use super::program::{Program, decode};
 use super::semantics::SemanticsTable;
 use tilewright_kernel::{Counts, Element, Kernel, Parameter, Type, text, verify_structure};
@@ -79,7 +79,7 @@ pub struct Emulator<'a> {
     kernel: &'a Kernel,
     target: &'a TargetDescription,
     semantics: Option<&'a SemanticsTable>,
-    printer: Option<&'a Printer<'a>>,
+    printer: Option<&'a PrintReceiver<'a>>,
     program: Program<'a>,
 }
 
@@ -91,7 +91,7 @@ pub struct Emulator<'a> {
 ///
 /// # Examples
 /// ```
-/// use tilewright_emulator::{Argument, GlobalMemory, RunLimits, run};
+/// use tilewright_emulator::{Argument, GlobalMemory, RunLimits, run_kernel};
 /// use tilewright_kernel::{Binary, Builder, Element, Launch, MemorySpace, SpecialRegister, Type};
 /// # let text = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../testkit/src/test_targets/small.toml"));
 /// # let target = tilewright_target::TargetDescription::from_toml("small.toml", text)?;
@@ -106,12 +106,12 @@ pub struct Emulator<'a> {
 /// let mut memory = GlobalMemory::new();
 /// let buffer = memory.allocate_with(&(0..8_u32).flat_map(u32::to_le_bytes).collect::<Vec<u8>>());
 /// let (kernel, arguments) = (builder.finish(), [Argument::Buffer(buffer)]);
-/// let report = run(&kernel, &target, [1; 3], &arguments, &mut memory, &RunLimits::default())?;
+/// let report = run_kernel(&kernel, &target, [1; 3], &arguments, &mut memory, &RunLimits::default())?;
 /// assert_eq!(memory.read(buffer, 4 * 7, 4)?, 14_u32.to_le_bytes());
 /// assert_eq!((report.transactions_loaded, report.transactions_stored), (1, 1));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn run(
+pub fn run_kernel(
     kernel: &Kernel,
     target: &TargetDescription,
     grid: [u32; 3],
@@ -145,7 +145,7 @@ impl<'a> Emulator<'a> {
 
     /// Sets the receiver of printed values, which are dropped otherwise.
     #[must_use]
-    pub fn with_printer(self, printer: &'a Printer<'a>) -> Self {
+    pub fn with_printer(self, printer: &'a PrintReceiver<'a>) -> Self {
         Self { printer: Some(printer), ..self }
     }
 
@@ -450,7 +450,7 @@ impl Launch<'_> {
         let kernel = self.emulator.kernel;
         let statements = kernel.statements();
         let text =
-            |operation: usize| statements.get(operation).map(|one| text::statement_line(one)).unwrap_or_default();
+            |operation: usize| statements.get(operation).map(|one| text::print_statement(one)).unwrap_or_default();
         let operation = stop.operation as usize;
         let LaneFault { lane, mut kind } = stop.fault;
         let source = |operation: usize| {

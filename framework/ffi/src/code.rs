@@ -5,7 +5,7 @@ use std::ffi::{CString, c_char};
 use tilewright::{CompilationStage, ProgramCompiler, ProgramOptions};
 use tilewright_assign::Strategy;
 use tilewright_kernel::{Kernel, Module};
-use tilewright_plugin::{Artifact, CompileOptions, Emit};
+use tilewright_plugin::{Artifact, CodeFormat, CompileOptions};
 
 use crate::boundary::{borrowed, fill, guarded, out_pointer, read_text};
 use crate::error::{Failure, TW_ERROR_UNSUPPORTED, tw_error};
@@ -103,12 +103,12 @@ impl Requested {
     }
 
     /// Returns the requested forms that the target's compiler generates.
-    fn emitted(&self) -> Vec<(&'static str, Emit)> {
+    fn emitted(&self) -> Vec<(&'static str, CodeFormat)> {
         let known = [
-            ("llvm", Emit::Intermediate),
-            ("asm", Emit::Assembly),
-            ("object", Emit::Object),
-            ("functions", Emit::Functions),
+            ("llvm", CodeFormat::Intermediate),
+            ("asm", CodeFormat::Assembly),
+            ("object", CodeFormat::Object),
+            ("functions", CodeFormat::Functions),
         ];
         known.into_iter().filter(|(name, _)| self.wants(name)).collect()
     }
@@ -176,7 +176,7 @@ fn compiled(session: &tw_session, target: &str, program: &str, requested: &Reque
     let compiler = ProgramCompiler { dialects: &session.dialects, imports: &session.imports, target: &*served };
     let mut shown = Vec::new();
     let options = requested.program.clone().with_static_memory(requested.wants("functions"));
-    let kernel = compiler.kernel(program, &options, &mut |stage| {
+    let kernel = compiler.compile_kernel(program, &options, &mut |stage| {
         if let CompilationStage::Layouts(assigned) = stage {
             if requested.wants("layouts") {
                 shown.push(Form::of("layouts", "ttgir", stage.to_string().into_bytes()));

@@ -3,7 +3,7 @@
 use std::ffi::{c_char, c_void};
 use std::sync::Arc;
 
-use tilewright_plugin::{Listener, LogLevel, listening};
+use tilewright_plugin::{LogLevel, PluginListener, with_listener};
 
 use crate::handle::text;
 
@@ -56,7 +56,7 @@ impl Diagnostics {
     }
 }
 
-impl Listener for Diagnostics {
+impl PluginListener for Diagnostics {
     fn log(&self, level: LogLevel, message: &str) {
         self.say(level.0, message);
     }
@@ -71,14 +71,14 @@ pub(crate) fn with_diagnostics<Answer>(
     work: impl FnOnce() -> Answer,
 ) -> Answer {
     match diagnostics {
-        Some(diagnostics) => listening(diagnostics.clone(), work),
-        None => listening(Arc::new(Silence), work),
+        Some(diagnostics) => with_listener(diagnostics.clone(), work),
+        None => with_listener(Arc::new(Silence), work),
     }
 }
 
 struct Silence;
 
-impl Listener for Silence {
+impl PluginListener for Silence {
     fn log(&self, _: LogLevel, _: &str) {}
 
     fn progress(&self, _: u64, _: u64, _: &str) {}

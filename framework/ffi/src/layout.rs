@@ -84,7 +84,7 @@ pub unsafe extern "C" fn tw_layout_read(
         // SAFETY: the caller promises that `shape` points to `rank` sizes.
         let shape = unsafe { read_array("shape", shape, rank) }?;
         let request = LayoutRequest::from_text(text)?;
-        let layout = session.heard(|| request.any(&session.session, target, shape))?;
+        let layout = session.heard(|| request.resolve_layout(&session.session, target, shape))?;
         *out = handle(tw_layout::of(layout));
         Ok(())
     })
@@ -124,7 +124,7 @@ fn written(session: &tw_session, layout: &Layout, notation: &str) -> Result<Stri
             let spec = layout
                 .to_spec()
                 .ok_or_else(|| wrong("no attribute represents the bases of this layout; use `json`".to_owned()))?;
-            Ok(session.heard(|| session.session.attribute_syntaxes(None))?.text(&spec))
+            Ok(session.heard(|| session.session.attribute_syntaxes(None))?.print_spec(&spec))
         }
         _ => Err(Failure::argument(format!("there is no notation `{notation}`; there are linear, json and cute"))),
     }

@@ -3,7 +3,9 @@
 use std::ffi::c_char;
 
 use serde_json::{Map, Value as Json};
-use tilewright::operations::{InputKind, LAYOUT_OPERATIONS, LayoutOperation, OperationError, algebra, resolve_layouts};
+use tilewright::operations::{
+    InputKind, LAYOUT_OPERATIONS, LayoutOperation, OperationError, perform_layout_operation, resolve_layouts,
+};
 use tilewright_layout::{layout_from_json, layout_to_json};
 
 use crate::blob::tw_blob;
@@ -63,7 +65,7 @@ pub unsafe extern "C" fn tw_layout_operation(
         add_layouts(operation, &given, &mut inputs)?;
         let mut inputs = Json::Object(inputs);
         resolve_layouts(&session.session, None, None, operation, &mut inputs).map_err(refused)?;
-        let result = algebra(operation.name, &inputs).map_err(refused)?;
+        let result = perform_layout_operation(operation.name, &inputs).map_err(refused)?;
         // SAFETY: the caller promises that `out_layout` and `out_json` are null or may be written.
         let (out_layout, out_json) = unsafe { (out_layout.as_mut(), out_json.as_mut()) };
         if out_layout.is_none() && out_json.is_none() {

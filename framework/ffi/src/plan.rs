@@ -5,7 +5,7 @@ use std::ffi::{CString, c_char};
 use tilewright::RequestError;
 use tilewright_kernel::Kernel;
 use tilewright_layout::Layout;
-use tilewright_lower::conversion_kernel;
+use tilewright_lower::build_conversion_kernel;
 use tilewright_plan::movement::{ConversionPlan, PlanContext, PlanStats, price_in_wavefronts};
 
 use crate::blob::tw_blob;
@@ -153,7 +153,7 @@ pub unsafe extern "C" fn tw_plan_conversion(
         let plan = session.heard(|| session.session.plan_conversion(target, src, dst, element_bits))?;
         let context = PlanContext::new(session.session.catalogue().get(target).map_err(RequestError::from)?);
         let kernel =
-            conversion_kernel("convert", [src, dst], element_bits, &plan, context).map_err(RequestError::from)?;
+            build_conversion_kernel("convert", [src, dst], element_bits, &plan, context).map_err(RequestError::from)?;
         let path = text(plan.path.to_string());
         *out = handle(tw_plan { target: target.to_owned(), kernel, plan, path });
         Ok(())

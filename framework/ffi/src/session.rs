@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use serde_json::json;
 use tilewright::Session;
-use tilewright_plugin::Discovery;
-use tilewright_tile::import::Imports;
+use tilewright_plugin::PluginSearchPath;
+use tilewright_tile::import::ImportTables;
 use tilewright_tile::op::Dialects;
 
 use crate::blob::tw_blob;
@@ -24,7 +24,7 @@ use crate::option::{number, read_options, tw_option, unknown, wrong};
 pub struct tw_session {
     pub(crate) session: Session,
     pub(crate) dialects: Dialects,
-    pub(crate) imports: Imports,
+    pub(crate) imports: ImportTables,
     diagnostics: Option<Arc<Diagnostics>>,
 }
 
@@ -37,7 +37,7 @@ impl tw_session {
 
 /// The options of creating a session.
 struct Requested {
-    discovery: Discovery,
+    discovery: PluginSearchPath,
     targets: Vec<PathBuf>,
     isolate: Option<PathBuf>,
     patience: Duration,
@@ -48,7 +48,7 @@ const KEYS: &[&str] = &["plugin", "plugin-directory", "discover", "targets", "is
 impl Requested {
     fn read(options: &[(&str, &str)]) -> Result<Self, Failure> {
         let mut requested = Self {
-            discovery: Discovery::default(),
+            discovery: PluginSearchPath::default(),
             targets: Vec::new(),
             isolate: None,
             patience: Duration::from_secs(60),
@@ -69,20 +69,20 @@ impl Requested {
         }
         if discover {
             requested.discovery.directories.extend(library_plugin_dirs());
-            requested.discovery.directories.extend(Discovery::standard().directories);
+            requested.discovery.directories.extend(PluginSearchPath::default_search().directories);
         }
         Ok(requested)
     }
 
     fn session(self, diagnostics: Option<&Arc<Diagnostics>>) -> Result<Session, Failure> {
-        let builder = Session::builder(tilewright_targets::catalogue()?).target_directories(&self.targets)?;
+        let builder = Session::builder(tilewright_targets::read_catalogue()?).with_target_directories(&self.targets)?;
         let builder = match self.isolate {
-            Some(command) => builder.isolated(command, self.patience),
+            Some(command) => builder.with_isolated_plugins(command, self.patience),
             None => builder,
         };
-        let session = builder.discovery(self.discovery).open()?;
+        let session = builder.with_search_path(self.discovery).open()?;
         if let Some(diagnostics) = diagnostics {
-            for refusal in session.registry().refusals() {
+            for refusal in session.registry().rejected_plugins() {
                 diagnostics.say(TW_SEVERITY_INFO, &format!("a plugin was rejected: {}", refusal.reason));
             }
         }
@@ -140,7 +140,7 @@ pub unsafe extern "C" fn tw_session_create(
         let requested = Requested::read(&unsafe { read_options(options, count) }?)?;
         let diagnostics = Diagnostics::new(callback, context);
         let session = with_diagnostics(diagnostics.as_ref(), || requested.session(diagnostics.as_ref()))?;
-        let (dialects, imports) = (tilewright_dialects::all(), tilewright_dialects::imports());
+        let (dialects, imports) = (tilewright_dialects::all_dialects(), tilewright_dialects::read_import_tables());
         *out = handle(tw_session { session, dialects, imports, diagnostics });
         Ok(())
     })
@@ -216,7 +216,7 @@ pub unsafe extern "C" fn tw_session_target(
         let known = tw_target {
             struct_size: size_of::<tw_target>(),
             lanes: target.lanes.default,
-            served: u32::from(session.registry().serves(&target.architecture).is_some()),
+            served: u32::from(session.registry().find_server(&target.architecture).is_some()),
             shared_bytes: u64::from(target.shared.bytes),
         };
         // SAFETY: the caller promises that `out` points to a struct that begins with its size.
@@ -240,7 +240,7 @@ pub unsafe extern "C" fn tw_session_write_target(
         let (session, out) = unsafe { (borrowed("session", session)?, out_pointer(out)?) };
         // SAFETY: the caller promises that `target` is a C string.
         let target = session.session.catalogue().get(unsafe { read_text("target", target) }?)?;
-        let plugin = session.session.registry().serves(&target.architecture).map(|plugin| plugin.name.clone());
+        let plugin = session.session.registry().find_server(&target.architecture).map(|plugin| plugin.name.clone());
         let target_json = json!({
             "target": target.name, "product": target.gpu_model, "architecture": target.architecture,
             "lanes": target.lanes.choices, "shared_bytes": target.shared.bytes, "plugin": plugin,

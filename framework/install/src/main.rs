@@ -78,11 +78,11 @@ fn install(prefix: &Path) -> Result<Vec<PathBuf>, InstallError> {
     done.push(copy(&built.join("libtilewright_c.so"), &libraries.join(LIBRARY))?);
     done.push(copy(&built.join("libtilewright_c.a"), &libraries.join("libtilewright.a"))?);
     done.push(link(LIBRARY, &libraries.join("libtilewright.so"))?);
-    for (file, text) in package::files(prefix) {
+    for (file, text) in package::package_files(prefix) {
         done.push(write(&libraries.join(file), text.as_bytes())?);
     }
     done.extend(plugins(&built, &libraries.join("tilewright"))?);
-    for (name, text) in tilewright_targets::FILES {
+    for (name, text) in tilewright_targets::TARGET_FILES {
         done.push(write(&prefix.join("share/tilewright/targets").join(name), text.as_bytes())?);
     }
     Ok(done)

@@ -9,7 +9,7 @@ const SYSTEM: &str = "-ldl -lpthread -lm -lgcc_s -lc";
 
 /// Returns the pkg-config file and the two CMake files of an installation below `prefix`, each as its path below `lib`
 /// and its contents.
-pub fn files(prefix: &Path) -> [(String, String); 3] {
+pub fn package_files(prefix: &Path) -> [(String, String); 3] {
     [
         ("pkgconfig/tilewright.pc".to_owned(), pkg_config(prefix)),
         ("cmake/Tilewright/TilewrightConfig.cmake".to_owned(), cmake()),

@@ -90,7 +90,11 @@ impl Builder {
     /// ...
     #[must_use]
     pub fn new(name: &str, launch: Launch, parameters: &[(&str, Type)]) -> Self {
-        Self::with_parameters(name, launch, parameters.iter().map(|&(name, ty)| Parameter::plain(name, ty)).collect())
+        Self::with_parameters(
+            name,
+            launch,
+            parameters.iter().map(|&(name, ty)| Parameter::scalar_or_pointer(name, ty)).collect(),
+        )
     }
 
     /// Starts a kernel with parameters of any kind, tensor maps included; the parameters are values 0, 1, ...
@@ -115,7 +119,7 @@ impl Builder {
     /// unused numbers. [`Builder::build_detached`] returns the statements.
     pub fn extend(kernel: &Kernel) -> Self {
         let mut builder = Self::with_parameters(&kernel.name, kernel.launch, kernel.parameters.clone());
-        builder.types.resize(kernel.value_limit().min(MAX_VALUES) as usize, Type::Scalar(Element::I1));
+        builder.types.resize(kernel.value_number_limit().min(MAX_VALUES) as usize, Type::Scalar(Element::I1));
         builder.learn(&kernel.body);
         builder
     }
@@ -228,7 +232,7 @@ impl Builder {
         if let (Op::Math { function, .. }, [(_, ty)]) = (&op, &results[..])
             && let Some(element) = ty.element()
         {
-            *self.math_function_counts.entry((*function, element)).or_insert(0) += u64::from(ty.count());
+            *self.math_function_counts.entry((*function, element)).or_insert(0) += u64::from(ty.element_count());
         }
         if let Some(region) = self.open.last_mut() {
             region.statements.push(Statement { results, op, location: self.location });

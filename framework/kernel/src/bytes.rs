@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::cbor::{self, CborError, Value as Cbor};
-use super::{Atomic, Binary, Cast, Compare, MAX_DEPTH, MathFunction, Module, Op, Unary};
+use super::{Atomic, Binary, Cast, Compare, MAX_REGION_DEPTH, MathFunction, Module, Op, Unary};
 
 /// The version of the serialized form; readers reject bytes of later versions.
 const VERSION: u32 = 1;
@@ -53,7 +53,7 @@ struct Incoming<T> {
 #[must_use]
 pub fn encode(module: &Module) -> Vec<u8> {
     // Only a value without a serialized form makes the write to a vector fail; a module has no such value.
-    let written = cbor::write(&Outgoing { version: VERSION, module });
+    let written = cbor::to_cbor(&Outgoing { version: VERSION, module });
     debug_assert!(written.is_ok(), "{written:?}");
     written.unwrap_or_default()
 }
@@ -71,8 +71,8 @@ pub fn decode(bytes: &[u8]) -> Result<Module, DecodeError> {
 }
 
 fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<Incoming<T>, CborError> {
-    let levels = LEVELS_PER_REGION * MAX_DEPTH + LEVELS_AROUND;
-    cbor::read(bytes, levels).map(|(incoming, _)| incoming)
+    let levels = LEVELS_PER_REGION * MAX_REGION_DEPTH + LEVELS_AROUND;
+    cbor::from_cbor(bytes, levels).map(|(incoming, _)| incoming)
 }
 
 fn later(version: u32) -> DecodeError {

@@ -64,7 +64,7 @@ fn is_zero(count: &u64) -> bool {
 impl Counts {
     /// Returns the counts of two kernels that run one after the other: both counts, added.
     #[must_use]
-    pub fn plus(self, other: Self) -> Self {
+    pub fn add_counts(self, other: Self) -> Self {
         self.merged(other, |a, b| a + b)
     }
 

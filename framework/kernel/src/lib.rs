@@ -1,12 +1,12 @@
 //! The SIMT kernel IR.
 //!
-//! A [`Module`] holds kernels; a [`Kernel`] is one entry point with parameters, static shared
-//! memory and a body. The body is typed SSA with structured control flow: lanes are implicit,
-//! every operation is executed by all lanes that reach it, and lanes reconverge where a region ends. Every value has a
-//! [`Type`] and a [`Uniformity`]: uniform values are equal in all lanes of a warp, block-uniform ones in all lanes of a
-//! block, cluster-uniform ones in all lanes of a cluster ([`uniformity`] computes it). A collective names its [`Scope`]
-//! and its [`Issuers`]; all of its issuers must reach it together, so it may stand only under control that is uniform
-//! over its scope. Vendor instructions are collectives of a warp.
+//! A [`Module`] holds kernels; a [`Kernel`] is one entry point with parameters, static shared memory and a body. The
+//! body is typed SSA with structured control flow: lanes are implicit, every operation is executed by all lanes that
+//! reach it, and lanes reconverge where a region ends. Every value has a [`Type`] and a [`Uniformity`]: uniform values
+//! are equal in all lanes of a warp, block-uniform ones in all lanes of a block, cluster-uniform ones in all lanes of a
+//! cluster ([`analyze_uniformity`] computes it). A collective names its [`Scope`] and its [`Issuers`]; all of its
+//! issuers must reach it together, so it may stand only under control that is uniform over its scope. Vendor
+//! instructions are collectives of a warp.
 //!
 //! Asynchronous operations are instructions whose entries in the instruction table say how they complete: on a
 //! [`Queue`] of the warp, committed in groups and waited for, or on an mbarrier. Their results are pending
@@ -39,21 +39,21 @@ mod verify;
 pub use build::Builder;
 pub use bytes::{DecodeError, decode, encode};
 pub use count::Counts;
-pub use mapped_rows::{DerivedTensorMap, ElementStride};
-pub use module::{Kernel, Launch, MAX_BLOCKS, Module, Parameter, SharedBuffer};
+pub use mapped_rows::{ElementCount, TensorMapFromPointer};
+pub use module::{Kernel, Launch, MAX_CLUSTER_BLOCKS, Module, Parameter, SharedBuffer};
 pub use op::{
-    Atomic, Binary, Cast, Compare, Issuers, MAX_DEPTH, MathFunction, MemoryOrder, MemoryScope, Op, Region, Rounding,
-    Scope, ShuffleMode, SpecialRegister, Statement, Unary,
+    Atomic, Binary, Cast, Compare, Issuers, MAX_REGION_DEPTH, MathFunction, MemoryOrder, MemoryScope, Op, Region,
+    Rounding, Scope, ShuffleMode, SpecialRegister, Statement, Unary,
 };
 pub use signature::{
     InstructionSignature, ValueRequirement, check_tensor_maps, is_kernel_operand, is_result, verify_instructions,
 };
 pub use signature_error::SignatureError;
 pub use source::SourceLocation;
-pub use tensor_map::{MAX_RANK, Outside, TensorMap, TensorMapBinding};
+pub use tensor_map::{MAX_RANK, OutOfBoundsFill, TensorMap, TensorMapBinding};
 pub use tensor_map_error::TensorMapError;
 pub use tilewright_target::Queue;
 pub use types::{Element, MemorySpace, Type, Uniformity};
-pub use uniformity::uniformity;
+pub use uniformity::analyze_uniformity;
 pub use value::{MAX_VALUES, Value};
 pub use verify::{VerifyError, Violation, verify, verify_structure};

@@ -8,35 +8,39 @@ use super::{MemorySpace, TensorMap, TensorMapBinding, TensorMapError, Type};
 /// sizes, the size along an axis is the next axis's stride divided by this axis's stride; along the last axis it is the
 /// size of the buffer divided by the axis's stride.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct DerivedTensorMap {
+pub struct TensorMapFromPointer {
     /// Index of the kernel parameter that points to the tensor's first element.
     pub pointer: u32,
     /// Stride along each axis of the map, in elements, ascending; 1 along the first axis.
-    pub strides: Vec<ElementStride>,
+    pub strides: Vec<ElementCount>,
     /// Size along each axis of the map, in elements; empty if the strides and the buffer determine the sizes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub sizes: Vec<ElementStride>,
+    pub sizes: Vec<ElementCount>,
 }
 
 /// A stride or a size as a number of elements: a constant, or the argument of a kernel parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum ElementStride {
+pub enum ElementCount {
     /// A constant number of elements.
     Number(u64),
     /// The argument of the kernel parameter with this index.
     Parameter(u32),
 }
 
-impl DerivedTensorMap {
+impl TensorMapFromPointer {
     /// Checks whether a launch can derive the tensor map `map` from its other arguments. `parameters` returns the type
     /// of the kernel parameter with an index, `None` if there is no such parameter.
     ///
     /// # Errors
     /// [`TensorMapError`] if the view does not have one stride for each axis of the map and one size or none, if the
     /// first stride is not 1, or if a parameter is missing or of the wrong type.
-    pub fn check(&self, map: &TensorMap, parameters: impl Fn(u32) -> Option<Type>) -> Result<(), TensorMapError> {
-        if self.strides.len() != map.rank() || self.strides.first() != Some(&ElementStride::Number(1)) {
+    pub fn check_derivable(
+        &self,
+        map: &TensorMap,
+        parameters: impl Fn(u32) -> Option<Type>,
+    ) -> Result<(), TensorMapError> {
+        if self.strides.len() != map.rank() || self.strides.first() != Some(&ElementCount::Number(1)) {
             return Err(TensorMapError::Strides { strides: self.strides.clone(), rank: map.rank() });
         }
         if !self.sizes.is_empty() && self.sizes.len() != map.rank() {
@@ -46,7 +50,7 @@ impl DerivedTensorMap {
             return Err(TensorMapError::Pointer { parameter: self.pointer });
         }
         let wrong = self.strides.iter().chain(&self.sizes).find_map(|extent| match *extent {
-            ElementStride::Parameter(number) if !matches!(parameters(number), Some(Type::Scalar(_))) => Some(number),
+            ElementCount::Parameter(number) if !matches!(parameters(number), Some(Type::Scalar(_))) => Some(number),
             _ => None,
         });
         wrong.map_or(Ok(()), |parameter| Err(TensorMapError::StrideParameter { parameter }))
@@ -59,18 +63,18 @@ impl DerivedTensorMap {
     /// [`TensorMapError`]: a stride or size without an argument; without sizes also strides that do not ascend or are
     /// no multiple of the next smaller one, or a buffer that ends within a step along the last axis, where the map
     /// would read zeros.
-    pub fn tensor<Buffer>(
+    pub fn derive_tensor<Buffer>(
         &self,
         map: &TensorMap,
         (buffer, bytes): (Buffer, u64),
         given: impl Fn(u32) -> Option<u64>,
     ) -> Result<TensorMapBinding<Buffer>, TensorMapError> {
         let element = u64::from(map.element_bits / 8).max(1);
-        let number = |extent: &ElementStride| match *extent {
-            ElementStride::Number(number) => Some(number),
-            ElementStride::Parameter(number) => given(number),
+        let number = |extent: &ElementCount| match *extent {
+            ElementCount::Number(number) => Some(number),
+            ElementCount::Parameter(number) => given(number),
         };
-        let numbers = |all: &[ElementStride]| -> Result<Vec<u64>, TensorMapError> {
+        let numbers = |all: &[ElementCount]| -> Result<Vec<u64>, TensorMapError> {
             all.iter().map(number).collect::<Option<_>>().ok_or(TensorMapError::MissingStride)
         };
         let strides = numbers(&self.strides)?;
@@ -91,7 +95,7 @@ impl DerivedTensorMap {
             return Err(TensorMapError::BufferBytes { bytes, step: last });
         }
         sizes.push(bytes / last);
-        let packed = TensorMapBinding::packed(buffer, &sizes, element);
+        let packed = TensorMapBinding::contiguous(buffer, &sizes, element);
         packed.ok_or(TensorMapError::TensorRank { axes: sizes.len() })
     }
 }

@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{DerivedTensorMap, Region, Statement, TensorMap, Type};
+use super::{Region, Statement, TensorMap, TensorMapFromPointer, Type};
 
 /// Maximum number of blocks in a cluster.
-pub const MAX_BLOCKS: u32 = 64;
+pub const MAX_CLUSTER_BLOCKS: u32 = 64;
 
 /// A set of kernels that are compiled together.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -91,19 +91,19 @@ pub struct Parameter {
     /// How the launch derives the tensor of the tensor map from its other arguments (`rows of` in text); `None` if the
     /// caller gives the tensor.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rows: Option<DerivedTensorMap>,
+    pub rows: Option<TensorMapFromPointer>,
 }
 
 impl Parameter {
     /// A parameter that is a scalar or a pointer.
     #[must_use]
-    pub fn plain(name: &str, ty: Type) -> Self {
+    pub fn scalar_or_pointer(name: &str, ty: Type) -> Self {
         Self { name: name.to_owned(), ty, map: None, rows: None }
     }
 
     /// A parameter that is a tensor map.
     #[must_use]
-    pub fn tensor(name: &str, map: TensorMap) -> Self {
+    pub fn tensor_map(name: &str, map: TensorMap) -> Self {
         Self { name: name.to_owned(), ty: Type::TensorMap, map: Some(map), rows: None }
     }
 }
@@ -163,7 +163,7 @@ impl Kernel {
 
     /// Returns one more than the highest number of a value in the kernel.
     #[must_use]
-    pub fn value_limit(&self) -> u32 {
+    pub fn value_number_limit(&self) -> u32 {
         let parameters = self.parameters.len() as u32;
         self.body.value_limit().max(parameters)
     }

@@ -45,7 +45,7 @@ pub enum ValueRequirement {
 impl ValueRequirement {
     /// Returns the requirement on the kernel-IR value that a kernel passes for an operand.
     #[must_use]
-    pub fn for_operand(operand: &Operand) -> Self {
+    pub fn from_operand(operand: &Operand) -> Self {
         match operand {
             Operand::Register { bits, layout, .. } => {
                 let registers = 1u32.checked_shl(layout.in_bits(Dim::REGISTER)).unwrap_or(0);
@@ -68,7 +68,7 @@ impl ValueRequirement {
     /// Returns the requirement on an operand of an instruction that completes on a queue: the result is pending, and
     /// the accumulator, of role `c`, may be pending too.
     fn on_queue(operand: &Operand) -> Self {
-        match (Self::for_operand(operand), operand) {
+        match (Self::from_operand(operand), operand) {
             (Self::Bits(bits), operand) if is_result(operand) => Self::Pending(bits),
             (Self::Bits(bits), Operand::Register { role, .. }) if role == "c" => Self::Accumulator(bits),
             (carried, _) => carried,
@@ -77,11 +77,11 @@ impl ValueRequirement {
 
     /// Whether values of this type meet the requirement.
     #[must_use]
-    pub fn fits(self, ty: Type) -> bool {
+    pub fn accepts_type(self, ty: Type) -> bool {
         match self {
             Self::Bits(bits) => ty.element().is_some_and(|element| element != Element::I1) && ty.bits() == bits,
-            Self::Pending(bits) => ty.is_pending() && Self::Bits(bits).fits(ty.after_wait()),
-            Self::Accumulator(bits) => Self::Bits(bits).fits(ty.after_wait()),
+            Self::Pending(bits) => ty.is_pending() && Self::Bits(bits).accepts_type(ty.after_wait()),
+            Self::Accumulator(bits) => Self::Bits(bits).accepts_type(ty.after_wait()),
             Self::Descriptor(bits) => {
                 Element::integer_of_width(bits).is_some_and(|element| ty == Type::Scalar(element))
             }
@@ -169,7 +169,7 @@ pub fn is_kernel_operand(operand: &Operand) -> bool {
 impl InstructionSignature {
     /// The signature of an instruction-table row.
     #[must_use]
-    pub fn of(row: &Instruction) -> Self {
+    pub fn from_instruction(row: &Instruction) -> Self {
         let queued = matches!(row.completion, Completion::Queue(_));
         let carried =
             |results: bool| {
@@ -182,7 +182,7 @@ impl InstructionSignature {
                         if queued {
                             ValueRequirement::on_queue(operand)
                         } else {
-                            ValueRequirement::for_operand(operand)
+                            ValueRequirement::from_operand(operand)
                         }
                     })
                     .collect()
@@ -201,13 +201,13 @@ impl InstructionSignature {
     ///
     /// # Errors
     /// [`SignatureError`]: the first operand or result that does not fit.
-    pub fn check(&self, operands: &[Type], results: &[Type]) -> Result<(), SignatureError> {
+    pub fn check_types(&self, operands: &[Type], results: &[Type]) -> Result<(), SignatureError> {
         for (what, expected, found) in [("operand", &self.operands, operands), ("result", &self.results, results)] {
             if expected.len() != found.len() {
                 return Err(SignatureError::Count { what, expected: expected.len(), found: found.len() });
             }
             for (index, (&expected, &found)) in expected.iter().zip(found).enumerate() {
-                if !expected.fits(found) {
+                if !expected.accepts_type(found) {
                     return Err(SignatureError::Value { what, index, found, expected });
                 }
             }
@@ -265,7 +265,7 @@ fn of_dim(row: &Instruction, dim: Dim) -> Option<u32> {
 /// # Errors
 /// [`TensorMapError`] for the first map whose boxes the instruction cannot copy.
 pub fn check_tensor_maps(kernel: &Kernel, row: &Instruction, operands: &[Value]) -> Result<(), TensorMapError> {
-    let box_operand = row.box_operand();
+    let box_operand = row.tensor_copy_operand();
     let given = row.operands.iter().filter(|operand| is_kernel_operand(operand)).zip(operands);
     let maps = given.filter(|(operand, _)| matches!(operand, Operand::TensorMap)).map(|(_, value)| value.0 as usize);
     let maps = maps.filter_map(|number| kernel.parameters.get(number)?.map.as_ref());
@@ -333,7 +333,7 @@ fn check<'a>(
     launch: Launch,
 ) -> Result<&'a Instruction, String> {
     let row = row.ok_or("the target has no instruction of this name")?;
-    let signature = InstructionSignature::of(row);
-    let checked = signature.check(operands, results).and_then(|()| signature.check_launch(launch));
+    let signature = InstructionSignature::from_instruction(row);
+    let checked = signature.check_types(operands, results).and_then(|()| signature.check_launch(launch));
     checked.map_err(|error| error.to_string()).map(|()| row)
 }

@@ -30,7 +30,7 @@ impl SourceLocation {
     }
 
     /// Returns the location and the calls around it, innermost first.
-    pub fn frames(&self) -> impl Iterator<Item = &Self> {
+    pub fn inlined_frames(&self) -> impl Iterator<Item = &Self> {
         std::iter::successors(Some(self), |frame| frame.caller.as_deref())
     }
 
@@ -47,7 +47,7 @@ impl SourceLocation {
 
 impl fmt::Display for SourceLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (number, Self { file, line, column, .. }) in self.frames().enumerate() {
+        for (number, Self { file, line, column, .. }) in self.inlined_frames().enumerate() {
             let called = if number == 0 { "" } else { ", called from " };
             write!(f, "{called}{file}:{line}:{column}")?;
         }

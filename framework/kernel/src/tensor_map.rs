@@ -25,13 +25,13 @@ pub struct TensorMap {
     pub swizzle: XorSwizzle,
     /// Values that a copy reads outside of the tensor.
     #[serde(default)]
-    pub outside: Outside,
+    pub outside: OutOfBoundsFill,
 }
 
 named_enum! {
     /// Values that a copy reads outside of the tensor. Writes there are dropped.
     #[derive(Default)]
-    pub enum Outside {
+    pub enum OutOfBoundsFill {
         /// Zeros.
         #[default]
         Zeros = "zeros",
@@ -58,7 +58,7 @@ impl<Buffer> TensorMapBinding<Buffer> {
     /// Creates the binding of a tensor without gaps, with elements of `element_bytes` bytes, first axis fastest; `None`
     /// if it has more than [`MAX_RANK`] axes.
     #[must_use]
-    pub fn packed(buffer: Buffer, sizes: &[u64], element_bytes: u64) -> Option<Self> {
+    pub fn contiguous(buffer: Buffer, sizes: &[u64], element_bytes: u64) -> Option<Self> {
         let (mut all, mut strides) = ([1; MAX_RANK], [0; MAX_RANK]);
         all.get_mut(..sizes.len())?.copy_from_slice(sizes);
         let mut stride = element_bytes;
@@ -83,7 +83,7 @@ impl<Buffer> TensorMapBinding<Buffer> {
 
     /// The same tensor in another buffer.
     #[must_use]
-    pub fn in_buffer<Other>(self, buffer: Other) -> TensorMapBinding<Other> {
+    pub fn with_buffer<Other>(self, buffer: Other) -> TensorMapBinding<Other> {
         let Self { offset, sizes, strides, .. } = self;
         TensorMapBinding { buffer, offset, sizes, strides }
     }
@@ -93,7 +93,7 @@ impl<Buffer> TensorMapBinding<Buffer> {
     /// # Errors
     /// [`TensorMapError::TensorSizes`] if a size is not from 1 to 2^32, [`TensorMapError::TensorEnd`] if the offset
     /// does not fit 64 bits.
-    pub fn end(&self, map: &TensorMap) -> Result<u64, TensorMapError> {
+    pub fn end_offset(&self, map: &TensorMap) -> Result<u64, TensorMapError> {
         let own = self.sizes.get(..map.rank()).unwrap_or_default();
         if own.iter().any(|&size| size == 0 || size > 1 << 32) {
             return Err(TensorMapError::TensorSizes { sizes: own.to_vec() });
@@ -116,7 +116,7 @@ impl TensorMap {
 
     /// Number of bytes of a box along its first axis.
     #[must_use]
-    pub fn row_bytes(&self) -> u64 {
+    pub fn box_row_bytes(&self) -> u64 {
         let row = self.box_sizes.first().copied().unwrap_or(0);
         u64::from(row) * u64::from(self.element_bits / 8)
     }
@@ -125,7 +125,7 @@ impl TensorMap {
     #[must_use]
     pub fn box_bytes(&self) -> u64 {
         let rows = self.box_sizes.iter().skip(1).fold(1u64, |rows, &size| rows.saturating_mul(u64::from(size)));
-        self.row_bytes().saturating_mul(rows)
+        self.box_row_bytes().saturating_mul(rows)
     }
 
     /// Checks the tensor map alone, independent of an instruction.
@@ -164,7 +164,7 @@ impl TensorMap {
         if let Some(&size) = self.box_sizes.iter().find(|&&size| size > operand.most) {
             return Err(TensorMapError::BoxSize { size, most: operand.most });
         }
-        let bytes = self.row_bytes();
+        let bytes = self.box_row_bytes();
         if operand.row_granularity == 0 || !bytes.is_multiple_of(u64::from(operand.row_granularity)) {
             return Err(TensorMapError::RowBytes { bytes, granularity: operand.row_granularity });
         }

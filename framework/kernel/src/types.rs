@@ -126,7 +126,7 @@ impl Type {
 
     /// Returns the number of elements of a vector, or of the vector that is pending; one for other types.
     #[must_use]
-    pub fn count(self) -> u32 {
+    pub fn element_count(self) -> u32 {
         match self {
             Self::Vector(_, count) | Self::Pending(_, count) => count,
             Self::Scalar(_) | Self::Pointer(_) | Self::TensorMap => 1,
@@ -169,7 +169,7 @@ impl Type {
     /// The result type of a comparison: an `i1` for each element.
     #[must_use]
     pub(crate) fn comparison_result(self) -> Self {
-        Self::vector_or_scalar(Element::I1, self.count())
+        Self::vector_or_scalar(Element::I1, self.element_count())
     }
 
     /// Returns the type of `count` elements: a scalar if `count` is 1, otherwise a vector.

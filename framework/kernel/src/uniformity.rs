@@ -9,8 +9,8 @@ use super::{Kernel, MAX_VALUES, Op, Region, SpecialRegister, Statement, Uniformi
 ///
 /// Correct for verified kernels; for others the result is arbitrary, but there is no panic.
 #[must_use]
-pub fn uniformity(kernel: &Kernel) -> Vec<Uniformity> {
-    let values = kernel.value_limit().min(MAX_VALUES) as usize;
+pub fn analyze_uniformity(kernel: &Kernel) -> Vec<Uniformity> {
+    let values = kernel.value_number_limit().min(MAX_VALUES) as usize;
     let mut analysis = Analysis { kernel, levels: vec![Uniformity::ClusterUniform; values], changed: true };
     while analysis.changed {
         analysis.changed = false;
@@ -135,6 +135,6 @@ impl Analysis<'_> {
 
     /// Returns the uniformity of the value with this index among those that a region yields.
     fn yielded_uniformity(&self, region: &Region, index: usize) -> Uniformity {
-        region.yielded().get(index).map_or(Uniformity::Varying, |&value| self.level(value))
+        region.yielded_values().get(index).map_or(Uniformity::Varying, |&value| self.level(value))
     }
 }

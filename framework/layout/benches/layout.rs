@@ -5,7 +5,7 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use tilewright_layout::families::Neutral;
+use tilewright_layout::families::NeutralFamilies;
 use tilewright_layout::{Dim, Families, FamilySpec, LinearLayout, parse_spec};
 
 const SHAPE: [u64; 2] = [128, 64];
@@ -21,7 +21,7 @@ fn blocked(size: &str, lanes: &str, order: &str) -> FamilySpec {
 }
 
 fn resolved(spec: &FamilySpec) -> LinearLayout {
-    Neutral.resolve(spec, &SHAPE, &Neutral).expect("a layout").linear().clone()
+    NeutralFamilies.resolve(spec, &SHAPE, &NeutralFamilies).expect("a layout").linear().clone()
 }
 
 fn algebra(criterion: &mut Criterion) {
@@ -55,8 +55,10 @@ fn families(criterion: &mut Criterion) {
     ];
     for (name, text, rank) in layouts {
         let (spec, shape) = (family(&text), &SHAPE[..rank]);
-        Neutral.resolve(&spec, shape, &Neutral).expect("a layout");
-        criterion.bench_function(name, |b| b.iter(|| Neutral.resolve(black_box(&spec), black_box(shape), &Neutral)));
+        NeutralFamilies.resolve(&spec, shape, &NeutralFamilies).expect("a layout");
+        criterion.bench_function(name, |b| {
+            b.iter(|| NeutralFamilies.resolve(black_box(&spec), black_box(shape), &NeutralFamilies))
+        });
     }
 }
 
@@ -69,7 +71,7 @@ fn planning(criterion: &mut Criterion) {
             "#ttg.blocked<{{sizePerThread = [1, 1], threadsPerWarp = [{}, 2], warpsPerCTA = [1, 2], order = {order:?}}}>",
             lanes / 2
         );
-        Neutral.resolve(&family(&text), &[16, 16], &Neutral).expect("a layout").linear().clone()
+        NeutralFamilies.resolve(&family(&text), &[16, 16], &NeutralFamilies).expect("a layout").linear().clone()
     };
     let (src, dst) = (small([1, 0]), small([0, 1]));
     tilewright_plan::movement::plan_conversion(&src, &dst, 32, &target).expect("a plan");

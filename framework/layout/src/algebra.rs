@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use crate::f2::{Columns, Solver, multiply};
+use crate::f2::{Columns, Solver, multiply_vector};
 
 use super::shape::dim_names;
 use super::space::{Moves, low_mask, scatter, scatter_columns};
@@ -36,7 +36,7 @@ impl LinearLayout {
         if !self.outs.join(&outer.outs, &mut sum.outs, &mut moves) {
             (sum.outs, moves) = self.outs.direct_sum(&outer.outs, &supremum(&self.outs, &outer.outs)?)?;
         }
-        sum.columns.resize(sum.ins.bits() as usize, 0);
+        sum.columns.resize(sum.ins.total_bits() as usize, 0);
         scatter_columns(&self.columns, &moved_bits[0], &moves[0], &mut sum.columns);
         scatter_columns(&outer.columns, &moved_bits[1], &moves[1], &mut sum.columns);
         Ok(sum)
@@ -62,10 +62,12 @@ impl LinearLayout {
         }
         let mut result = Self { ins: self.ins.clone(), outs: outer.outs.clone(), columns: Columns::new() };
         if self.outs == outer.ins {
-            result.columns.extend(self.columns.iter().map(|&column| multiply(&outer.columns, column)));
+            result.columns.extend(self.columns.iter().map(|&column| multiply_vector(&outer.columns, column)));
         } else {
             let moves = self.outs.embedding(&outer.ins)?;
-            result.columns.extend(self.columns.iter().map(|&column| multiply(&outer.columns, scatter(&moves, column))));
+            result
+                .columns
+                .extend(self.columns.iter().map(|&column| multiply_vector(&outer.columns, scatter(&moves, column))));
         }
         Ok(result)
     }
@@ -84,7 +86,7 @@ impl LinearLayout {
     /// ```
     pub fn invert(&self) -> Result<Self, LayoutError> {
         let solver = Solver::new(&self.columns);
-        let (rank, ins, outs) = (solver.rank(), self.ins.bits(), self.outs.bits());
+        let (rank, ins, outs) = (solver.rank(), self.ins.total_bits(), self.outs.total_bits());
         if rank != ins || rank != outs {
             return Err(LayoutError::NotInvertible { rank, ins, outs });
         }
@@ -106,7 +108,7 @@ impl LinearLayout {
     /// ```
     pub fn pseudoinvert(&self) -> Result<Self, LayoutError> {
         let solver = Solver::new(&self.columns);
-        let bits = self.outs.bits();
+        let bits = self.outs.total_bits();
         if solver.rank() != bits {
             return Err(LayoutError::NotSurjective { rank: solver.rank(), bits });
         }
@@ -116,7 +118,7 @@ impl LinearLayout {
     /// Returns the right inverse of this surjective layout; `solver` holds the reduced matrix of this layout.
     fn backwards(&self, solver: &Solver) -> Self {
         let mut result = Self { ins: self.outs.clone(), outs: self.ins.clone(), columns: Columns::new() };
-        for bit in 0..self.outs.bits() {
+        for bit in 0..self.outs.total_bits() {
             result.columns.extend(solver.solve(1 << bit));
         }
         result

@@ -75,14 +75,14 @@ impl ColumnAction {
     }
 
     /// For each basis after the action, its index before the action.
-    pub fn kept(&self) -> impl ExactSizeIterator<Item = usize> + '_ {
+    pub fn kept_bases(&self) -> impl ExactSizeIterator<Item = usize> + '_ {
         self.kept.iter().map(|&bit| usize::from(bit))
     }
 
     /// Whether the action changes nothing.
     #[must_use]
     pub fn is_identity(&self) -> bool {
-        self.kept.len() == self.bits as usize && self.kept().enumerate().all(|(new, old)| new == old)
+        self.kept.len() == self.bits as usize && self.kept_bases().enumerate().all(|(new, old)| new == old)
     }
 
     /// Applies the action to a layout's bases.
@@ -100,7 +100,7 @@ impl ColumnAction {
             let dim_columns = layout.columns_of(dim);
             if dim == self.dim {
                 ins.push(dim, self.kept.len() as u32)?;
-                columns.extend(self.kept().map(|bit| dim_columns[bit]));
+                columns.extend(self.kept_bases().map(|bit| dim_columns[bit]));
             } else {
                 ins.push(dim, bits)?;
                 columns.extend_from_slice(dim_columns);
@@ -113,7 +113,8 @@ impl ColumnAction {
     /// value for each index after it. If `values` is shorter, the indices without a value are left out.
     #[must_use]
     pub fn apply_values<T: Clone>(&self, values: &[T]) -> Vec<T> {
-        let old = |new: usize| self.kept().enumerate().fold(0, |index, (to, from)| index | (new >> to & 1) << from);
+        let old =
+            |new: usize| self.kept_bases().enumerate().fold(0, |index, (to, from)| index | (new >> to & 1) << from);
         (0..1usize << self.kept.len()).filter_map(|new| values.get(old(new)).cloned()).collect()
     }
 
@@ -121,14 +122,15 @@ impl ColumnAction {
     /// (broadcast): every replica gets its value back.
     #[must_use]
     pub fn broadcast_values<T: Clone>(&self, values: &[T]) -> Vec<T> {
-        let new = |old: usize| self.kept().enumerate().fold(0, |index, (to, from)| index | (old >> from & 1) << to);
+        let new =
+            |old: usize| self.kept_bases().enumerate().fold(0, |index, (to, from)| index | (old >> from & 1) << to);
         (0..1usize << self.bits).filter_map(|old| values.get(new(old)).cloned()).collect()
     }
 
     /// The action that undoes this one; `None` if it drops bases.
     #[must_use]
     pub fn inverse(&self) -> Option<Self> {
-        let index_of = |old: u32| self.kept().position(|bit| bit == old as usize).map(|new| new as u8);
+        let index_of = |old: u32| self.kept_bases().position(|bit| bit == old as usize).map(|new| new as u8);
         let kept: Option<_> = (0..self.bits).map(index_of).collect();
         Some(Self { dim: self.dim, bits: self.bits, kept: kept? })
     }
@@ -145,7 +147,7 @@ impl ColumnAction {
         if left != second.bits {
             return Err(LayoutError::SizeMismatch { dim: self.dim, left, right: second.bits });
         }
-        Ok(Self { dim: self.dim, bits: self.bits, kept: second.kept().map(|bit| self.kept[bit]).collect() })
+        Ok(Self { dim: self.dim, bits: self.bits, kept: second.kept_bases().map(|bit| self.kept[bit]).collect() })
     }
 }
 
@@ -153,7 +155,7 @@ impl LinearLayout {
     /// The action that drops the zero bases of `dim`, so that each value of a broadcast is kept once.
     #[must_use]
     #[doc(alias = "actionRemoveBroadcastedRegs")]
-    pub fn without_broadcast(&self, dim: Dim) -> ColumnAction {
+    pub fn remove_broadcast_action(&self, dim: Dim) -> ColumnAction {
         let dim_columns = self.columns_of(dim);
         let kept = dim_columns.iter().enumerate().filter(|&(_, &column)| column != 0).map(|(bit, _)| bit as u8);
         ColumnAction { dim, bits: dim_columns.len() as u32, kept: kept.collect() }
@@ -164,7 +166,7 @@ impl LinearLayout {
     /// `None` if no order does.
     #[must_use]
     #[doc(alias = "regPermForDivide")]
-    pub fn order_for_division(&self, divisor: &Self, dim: Dim, above: bool) -> Option<ColumnAction> {
+    pub fn division_order(&self, divisor: &Self, dim: Dim, above: bool) -> Option<ColumnAction> {
         let dim_columns = self.columns_of(dim);
         let mut first_bits = Vec::new();
         for &required in divisor.columns_of(dim) {
@@ -186,7 +188,7 @@ impl LinearLayout {
     /// L(first)` as packed coordinates; so `L(first)` can be an immediate offset of an instruction.
     #[must_use]
     #[doc(alias = "actionAdditiveStrides")]
-    pub fn additive_first(&self, dim: Dim) -> (ColumnAction, u64) {
+    pub fn order_additive_bases_first(&self, dim: Dim) -> (ColumnAction, u64) {
         let dim_columns = self.columns_of(dim);
         let others = self.ins.dims().filter(|&d| d != dim).flat_map(|d| self.columns_of(d));
         let mut taken = others.fold(0, |all, column| all | column);

@@ -49,13 +49,13 @@ impl LinearLayout {
     /// use tilewright_layout::{Dim, LinearLayout};
     /// // Registers hold offsets 0, 2, 1, 3: four of them side by side once two bases are exchanged.
     /// let map = LinearLayout::from_bases(&[(Dim::REGISTER, vec![vec![2], vec![1]])], &[(Dim::OFFSET, 4)])?;
-    /// let (elements, order) = map.largest_vector(Dim::REGISTER, Dim::OFFSET, 8);
+    /// let (elements, order) = map.widest_vector_access(Dim::REGISTER, Dim::OFFSET, 8);
     /// assert_eq!((elements, order.apply_values(&['a', 'b', 'c', 'd'])), (4, vec!['a', 'c', 'b', 'd']));
     /// # Ok::<(), tilewright_layout::LayoutError>(())
     /// ```
     #[must_use]
     #[doc(alias = "largestVectorisation")]
-    pub fn largest_vector(&self, register: Dim, offset: Dim, widest: u64) -> (u64, ColumnAction) {
+    pub fn widest_vector_access(&self, register: Dim, offset: Dim, widest: u64) -> (u64, ColumnAction) {
         let none = || (1, ColumnAction::identity(register, self.ins.bits_of(register)));
         let Some(shift) = self.outs.shift_of(offset) else { return none() };
         let most = self.outs.bits_of(offset).min(widest.max(1).ilog2()).min(self.ins.bits_of(register));

@@ -10,23 +10,23 @@ const MOST_AXES: usize = 48;
 /// inside of the original shape are *real*.
 ///
 /// ```
-/// use tilewright_layout::{Dim, Enlarged};
-/// let enlarged = Enlarged::new(&[48, 64])?;
+/// use tilewright_layout::{Dim, EnlargedShape};
+/// let enlarged = EnlargedShape::new(&[48, 64])?;
 /// assert_eq!(enlarged.shape(), [64, 64]);
-/// assert_eq!(enlarged.bounds(), [(Dim::tensor(0), 48)]);
+/// assert_eq!(enlarged.mask_bounds(), [(Dim::tensor(0), 48)]);
 /// assert!(enlarged.is_real(&[(Dim::tensor(0), 47), (Dim::tensor(1), 63)]));
 /// assert!(!enlarged.is_real(&[(Dim::tensor(0), 48)]));
 /// # Ok::<(), tilewright_layout::LayoutError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Enlarged {
+pub struct EnlargedShape {
     real: Vec<u64>,
     shape: Vec<u64>,
 }
 
 /// The share of real elements among all elements at one position of an input dim (such as a register or a lane).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Share {
+pub enum UnmaskedShare {
     /// All elements are real: no access needs a mask.
     Real,
     /// Some elements may be real: each access needs a check.
@@ -35,7 +35,7 @@ pub enum Share {
     Nothing,
 }
 
-impl Enlarged {
+impl EnlargedShape {
     /// Enlarges `shape` to the smallest shape of powers of two, one size for each axis, that holds it.
     ///
     /// # Errors
@@ -67,7 +67,7 @@ impl Enlarged {
     /// The mask: an element is real if its coordinate along each of these axes is below the bound. Axes that were not
     /// enlarged are not listed.
     #[must_use]
-    pub fn bounds(&self) -> Vec<(Dim, u64)> {
+    pub fn mask_bounds(&self) -> Vec<(Dim, u64)> {
         let sizes = self.real.iter().zip(&self.shape).enumerate();
         sizes.filter(|(_, (real, larger))| real < larger).map(|(axis, (&real, _))| (Dim::tensor(axis), real)).collect()
     }
@@ -82,47 +82,47 @@ impl Enlarged {
     #[must_use]
     pub fn is_real(&self, coordinates: &[(Dim, u64)]) -> bool {
         let at = |dim: Dim| coordinates.iter().find(|(named, _)| *named == dim).map_or(0, |&(_, at)| at);
-        self.bounds().into_iter().all(|(dim, bound)| at(dim) < bound)
+        self.mask_bounds().into_iter().all(|(dim, bound)| at(dim) < bound)
     }
 
     /// The layout that a family builds for the enlarged shape.
     ///
     /// # Errors
     /// As [`Families::resolve`].
-    pub fn layout(&self, spec: &FamilySpec, families: &dyn Families) -> Result<Layout, FamilyError> {
+    pub fn build_layout(&self, spec: &FamilySpec, families: &dyn Families) -> Result<Layout, FamilyError> {
         families.resolve(spec, &self.shape, families)
     }
 
     /// The share of real elements at position `at` of the input dim `dim`, over all positions of the other input dims.
-    /// It is [`Share::Real`] exactly if all are real, but [`Share::Nothing`] only if the coordinates along a single
-    /// axis show it.
+    /// It is [`UnmaskedShare::Real`] exactly if all are real, but [`UnmaskedShare::Nothing`] only if the coordinates
+    /// along a single axis show it.
     ///
     /// ```
-    /// use tilewright_layout::{Dim, Enlarged, LinearLayout, Share};
+    /// use tilewright_layout::{Dim, EnlargedShape, LinearLayout, UnmaskedShare};
     /// let lanes = LinearLayout::identity(4, Dim::LANE, Dim::tensor(0))?;
     /// let layout = lanes.direct_sum(&LinearLayout::identity(4, Dim::REGISTER, Dim::tensor(0))?)?;
     /// // Registers hold elements 0 to 3, 4 to 7, ...; the first ten are real.
-    /// let enlarged = Enlarged::new(&[10])?;
+    /// let enlarged = EnlargedShape::new(&[10])?;
     /// let shares: Vec<_> = (0..4).map(|register| enlarged.share(&layout, Dim::REGISTER, register)).collect();
-    /// assert_eq!(shares, [Share::Real, Share::Real, Share::Mixed, Share::Nothing]);
+    /// assert_eq!(shares, [UnmaskedShare::Real, UnmaskedShare::Real, UnmaskedShare::Mixed, UnmaskedShare::Nothing]);
     /// # Ok::<(), tilewright_layout::LayoutError>(())
     /// ```
     #[must_use]
-    pub fn share(&self, layout: &LinearLayout, dim: Dim, at: u64) -> Share {
+    pub fn share_at(&self, layout: &LinearLayout, dim: Dim, at: u64) -> UnmaskedShare {
         let dim_columns = columns_at(layout.columns_of(dim), at);
         let mut others: Vec<u64> = Vec::new();
         for other in layout.ins().dims().filter(|&other| other != dim) {
             others.extend(layout.columns_of(other));
         }
-        let mut share = Share::Real;
-        for (axis, bound) in self.bounds() {
+        let mut share = UnmaskedShare::Real;
+        for (axis, bound) in self.mask_bounds() {
             let along = |packed: u64| layout.outs().coordinate(packed, axis);
             let (min, most) = extremes(along(dim_columns), others.iter().map(|&column| along(column)));
             if min >= bound {
-                return Share::Nothing;
+                return UnmaskedShare::Nothing;
             }
             if most >= bound {
-                share = Share::Mixed;
+                share = UnmaskedShare::Mixed;
             }
         }
         share

@@ -25,7 +25,7 @@ impl From<LinearLayout> for Layout {
     fn from(linear: LinearLayout) -> Self {
         let has = |dim| linear.ins().contains(dim);
         if has(Dim::OFFSET) {
-            Self::Memory(MemoryLayout::linear(linear))
+            Self::Memory(MemoryLayout::from_linear(linear))
         } else if has(Dim::ROW) || has(Dim::COL) {
             Self::TensorMemory(linear)
         } else {
@@ -180,11 +180,11 @@ impl Families for FamilySet<'_> {
             return provider.resolve(spec, shape, all);
         }
         let syntaxes = AttributeSyntaxes::from_families(self);
-        let named = syntaxes.from_calls(spec)?;
+        let named = syntaxes.replace_constructor_calls(spec)?;
         match self.find_provider(&named) {
             Some(provider) => provider.resolve(&named, shape, all),
             None if is_class(&named.name) => {
-                Err(FamilyError::Unknown { name: named.name, known: syntaxes.call_names() })
+                Err(FamilyError::Unknown { name: named.name, known: syntaxes.constructor_names() })
             }
             None => Err(FamilyError::Unknown { name: named.name, known: self.names() }),
         }

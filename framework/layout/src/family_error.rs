@@ -3,13 +3,13 @@
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::{LayoutError, suggest};
+use super::{LayoutError, similar_name_hint};
 
 /// The reason why a family cannot build a layout.
 #[derive(Debug, Clone, PartialEq, Eq, Error, Serialize, Deserialize)]
 pub enum FamilyError {
     /// No provider serves this family; the caller's fault, or a plugin is missing.
-    #[error("unknown layout family `{name}`{}", suggest(.known, .name))]
+    #[error("unknown layout family `{name}`{}", similar_name_hint(.known, .name))]
     Unknown {
         /// The requested name of a family.
         name: String,
@@ -52,7 +52,7 @@ pub enum FamilyError {
 impl FamilyError {
     /// Converts an error of the layout algebra that occurred while a family built a layout.
     #[must_use]
-    pub fn of_layout(family: &str, error: &LayoutError) -> Self {
+    pub fn from_layout_error(family: &str, error: &LayoutError) -> Self {
         Self::Layout { family: family.to_owned(), message: error.to_string() }
     }
 }

@@ -44,7 +44,7 @@ impl FamilySpec {
 
     /// The same spec with one more parameter.
     #[must_use]
-    pub fn with(mut self, parameter: &str, value: impl Into<FamilyAttribute>) -> Self {
+    pub fn with_parameter(mut self, parameter: &str, value: impl Into<FamilyAttribute>) -> Self {
         self.attributes.insert(parameter.to_owned(), value.into());
         self
     }

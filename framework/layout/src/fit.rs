@@ -10,10 +10,10 @@ use super::{Dim, LayoutError, LinearLayout, Space};
 /// Unlike [`LinearLayout::invert_and_compose`] it does not prefer the identity on common dims.
 ///
 /// ```
-/// use tilewright_layout::{Dim, LinearLayout, solve};
+/// use tilewright_layout::{Dim, LinearLayout, solve_composition};
 /// let a = LinearLayout::strided(4, 2, Dim::OFFSET, Dim::tensor(0))?;
 /// let b = LinearLayout::from_bases(&[(Dim::LANE, vec![vec![4], vec![6]])], &[(Dim::tensor(0), 8)])?;
-/// let x = solve(&a, &b)?;
+/// let x = solve_composition(&a, &b)?;
 /// assert_eq!(x.compose(&a)?, b);
 /// # Ok::<(), tilewright_layout::LayoutError>(())
 /// ```
@@ -21,7 +21,7 @@ use super::{Dim, LayoutError, LinearLayout, Space};
 /// # Errors
 /// The out dims differ, or `a` does not reach every element that `b` reaches.
 #[doc(alias = "lstsq")]
-pub fn solve(a: &LinearLayout, b: &LinearLayout) -> Result<LinearLayout, LayoutError> {
+pub fn solve_composition(a: &LinearLayout, b: &LinearLayout) -> Result<LinearLayout, LayoutError> {
     if a.outs.len() != b.outs.len() || b.outs.dims().any(|d| !a.outs.contains(d)) {
         return Err(LayoutError::DimsDiffer { left: dim_names(&a.outs), right: dim_names(&b.outs) });
     }
@@ -43,7 +43,7 @@ impl LinearLayout {
     /// ```
     /// use tilewright_layout::{Dim, LinearLayout, Space};
     /// // A row-major 4x4 tensor. The row is in the upper two bits of the offset.
-    /// let ins = Space::of_sizes(&[(Dim::OFFSET, 16)])?;
+    /// let ins = Space::from_sizes(&[(Dim::OFFSET, 16)])?;
     /// let masks = [(Dim::tensor(0), vec![0b0100, 0b1000]), (Dim::tensor(1), vec![0b0001, 0b0010])];
     /// let layout = LinearLayout::from_output_masks(ins, &masks)?;
     /// assert_eq!(layout.bases_of(Dim::OFFSET), [[0, 1], [0, 2], [1, 0], [2, 0]]);
@@ -55,14 +55,14 @@ impl LinearLayout {
     /// A mask that selects bits which `ins` lacks, a dim named twice, or more than 64 bits out.
     pub fn from_output_masks(ins: Space, masks: &[(Dim, Vec<u64>)]) -> Result<Self, LayoutError> {
         let mut outs = Space::default();
-        let mut columns: Columns = (0..ins.bits()).map(|_| 0).collect();
+        let mut columns: Columns = (0..ins.total_bits()).map(|_| 0).collect();
         for (dim, rows) in masks {
-            let first = outs.bits();
+            let first = outs.total_bits();
             outs.push(*dim, rows.len() as u32)?;
             for (bit, &mask) in (first..).zip(rows) {
                 let missing = 64 - mask.leading_zeros();
-                if missing > ins.bits() {
-                    return Err(LayoutError::MaskTooWide { dim: *dim, mask, bits: ins.bits() });
+                if missing > ins.total_bits() {
+                    return Err(LayoutError::MaskTooWide { dim: *dim, mask, bits: ins.total_bits() });
                 }
                 for (at, column) in columns.iter_mut().enumerate() {
                     *column |= (mask >> at & 1) << bit;
@@ -112,7 +112,7 @@ impl LinearLayout {
     /// tile) xor repetitions(x)`.
     #[must_use]
     #[doc(alias = "getReps")]
-    pub fn repetitions(&self, tile: &Self) -> Option<Self> {
+    pub fn divide_out_tile(&self, tile: &Self) -> Option<Self> {
         let moves = tile.outs.embedding(&self.outs).ok()?;
         let image = tile.columns.iter().fold(0, |all, &column| all | scatter(&moves, column));
         if tile.ins.iter().any(|(dim, bits)| bits > self.ins.bits_of(dim)) {
@@ -138,7 +138,7 @@ impl LinearLayout {
     /// # Errors
     /// A size that is no power of two.
     #[doc(alias = "ensureLayoutNotLargerThan")]
-    pub fn no_larger_than(&self, sizes: &[(Dim, u64)]) -> Result<Self, LayoutError> {
+    pub fn ensure_not_larger_than(&self, sizes: &[(Dim, u64)]) -> Result<Self, LayoutError> {
         if let Some(&(dim, size)) = sizes.iter().find(|(_, size)| !size.is_power_of_two()) {
             return Err(LayoutError::NotPowerOfTwo { dim, size });
         }
@@ -157,8 +157,8 @@ impl LinearLayout {
     /// # Errors
     /// A size that is no power of two, or more than 64 bits on a side.
     #[doc(alias = "ensureLayoutNotSmallerThan")]
-    pub fn no_smaller_than(&self, sizes: &[(Dim, u64)]) -> Result<Self, LayoutError> {
-        let required = Space::of_sizes(sizes)?;
+    pub fn ensure_not_smaller_than(&self, sizes: &[(Dim, u64)]) -> Result<Self, LayoutError> {
+        let required = Space::from_sizes(sizes)?;
         let Some(input) = self.ins.dims().next() else { return Ok(self.clone()) };
         self.outs.iter().try_fold(self.clone(), |layout, (dim, bits)| {
             let missing = required.bits_of(dim).saturating_sub(bits);

@@ -6,7 +6,7 @@
 
 use smallvec::SmallVec;
 
-use crate::f2::multiply;
+use crate::f2::multiply_vector;
 
 use super::{Dim, LayoutError, LinearLayout};
 
@@ -104,11 +104,11 @@ pub fn apply_layout<B: IndexBuilder>(
         for (dim, index) in inputs {
             let columns = along(out, layout.columns_of(*dim));
             match index {
-                Index::Constant(at) => constant ^= multiply(&columns, *at),
-                Index::Value(value) => add_product(builder, &mut sum, value, &columns),
+                Index::Constant(at) => constant ^= multiply_vector(&columns, *at),
+                Index::Value(value) => emit_xor_product(builder, &mut sum, value, &columns),
             }
         }
-        (out, sum_with(builder, sum, constant))
+        (out, emit_xor_constant(builder, sum, constant))
     });
     Ok(result.collect())
 }
@@ -132,7 +132,7 @@ fn check_inputs<V>(layout: &LinearLayout, inputs: &[(Dim, Index<V>)]) -> Result<
 }
 
 /// Emits the xor of a value and a constant; `sum` is `None` for a value of zero.
-pub fn sum_with<B: IndexBuilder>(builder: &mut B, sum: Option<B::Value>, constant: u64) -> B::Value {
+pub fn emit_xor_constant<B: IndexBuilder>(builder: &mut B, sum: Option<B::Value>, constant: u64) -> B::Value {
     match sum {
         Some(sum) if constant == 0 => sum,
         Some(sum) => {
@@ -145,7 +145,12 @@ pub fn sum_with<B: IndexBuilder>(builder: &mut B, sum: Option<B::Value>, constan
 
 /// Emits the product over F2 of the matrix with these columns and the bits of `index`, and adds it to `sum` by xor; a
 /// `sum` of `None` is zero.
-pub fn add_product<B: IndexBuilder>(builder: &mut B, sum: &mut Option<B::Value>, index: &B::Value, columns: &[u64]) {
+pub fn emit_xor_product<B: IndexBuilder>(
+    builder: &mut B,
+    sum: &mut Option<B::Value>,
+    index: &B::Value,
+    columns: &[u64],
+) {
     for (mask, distance) in diagonals(columns) {
         let bits = builder.and(index.clone(), mask);
         let term = match distance {

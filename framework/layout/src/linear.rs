@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::f2::{Columns, Solver, multiply, rank};
+use crate::f2::{Columns, Solver, multiply_vector, rank};
 
 use super::space::low_mask;
 use super::{Coordinates, Dim, LayoutError, Space};
@@ -15,7 +15,7 @@ use super::{Coordinates, Dim, LayoutError, Space};
 ///
 /// ```
 /// use tilewright_layout::{Dim, LinearLayout};
-/// // Linear Layouts paper, Figure 1: layout A, two rows and two columns a lane, 4x8 lanes, two warps.
+/// // Linear Layouts paper, FigurePoint 1: layout A, two rows and two columns a lane, 4x8 lanes, two warps.
 /// let (reg, lane, warp) = (Dim::REGISTER, Dim::LANE, Dim::WARP);
 /// let (i, j) = (Dim::tensor(0), Dim::tensor(1));
 /// let a = LinearLayout::from_bases(
@@ -90,9 +90,9 @@ impl LinearLayout {
     /// A size that is no power of two.
     #[doc(alias = "zeros1D")]
     pub fn zeros(size: u64, input: Dim, output: Dim, out_size: u64) -> Result<Self, LayoutError> {
-        let ins = Space::of_sizes(&[(input, size)])?;
-        let outs = Space::of_sizes(&[(output, out_size)])?;
-        let columns = (0..ins.bits()).map(|_| 0).collect();
+        let ins = Space::from_sizes(&[(input, size)])?;
+        let outs = Space::from_sizes(&[(output, out_size)])?;
+        let columns = (0..ins.total_bits()).map(|_| 0).collect();
         Ok(Self { ins, outs, columns })
     }
 
@@ -113,7 +113,7 @@ impl LinearLayout {
     /// ```
     pub fn from_bases(bases: &[(Dim, Bases)], outs: &[(Dim, u64)]) -> Result<Self, LayoutError> {
         let lists = bases.iter().map(|(dim, images)| (*dim, images.iter().map(|image| image.iter().copied())));
-        Self::from_lists(lists, Space::of_sizes(outs)?)
+        Self::from_lists(lists, Space::from_sizes(outs)?)
     }
 
     /// As [`LinearLayout::from_bases`], from lists of any kind.
@@ -156,11 +156,11 @@ impl LinearLayout {
     /// # Errors
     /// A number of columns other than the bits of `ins`, or a column that does not fit `outs`.
     pub fn from_columns(ins: Space, outs: Space, columns: &[u64]) -> Result<Self, LayoutError> {
-        if columns.len() as u32 != ins.bits() {
-            return Err(LayoutError::ReshapeSize { before: columns.len() as u32, after: ins.bits() });
+        if columns.len() as u32 != ins.total_bits() {
+            return Err(LayoutError::ReshapeSize { before: columns.len() as u32, after: ins.total_bits() });
         }
         let widest = columns.iter().fold(0, |all, column| all | column);
-        if widest & !low_mask(outs.bits()) != 0 {
+        if widest & !low_mask(outs.total_bits()) != 0 {
             return Err(LayoutError::TooManyBits { bits: 64 - widest.leading_zeros() });
         }
         Ok(Self { ins, outs, columns: Columns::from_slice(columns) })
@@ -174,7 +174,7 @@ impl LinearLayout {
         if self.is_surjective() {
             return Ok(self);
         }
-        Err(LayoutError::NotSurjective { rank: self.rank(), bits: self.outs.bits() })
+        Err(LayoutError::NotSurjective { rank: self.rank(), bits: self.outs.total_bits() })
     }
 
     /// The input space: the input dims with their sizes.
@@ -229,7 +229,7 @@ impl LinearLayout {
     #[inline]
     #[must_use]
     pub fn apply_packed(&self, input: u64) -> u64 {
-        multiply(&self.columns, input)
+        multiply_vector(&self.columns, input)
     }
 
     /// Applies the map to an input given by dim; input dims that `input` does not name are at zero.
@@ -260,21 +260,21 @@ impl LinearLayout {
     #[must_use]
     #[doc(alias = "isSurjective")]
     pub fn is_surjective(&self) -> bool {
-        self.rank() == self.outs.bits()
+        self.rank() == self.outs.total_bits()
     }
 
     /// Whether no element is reached twice.
     #[must_use]
     #[doc(alias = "isInjective")]
     pub fn is_injective(&self) -> bool {
-        self.rank() == self.ins.bits()
+        self.rank() == self.ins.total_bits()
     }
 
     /// Whether every element is reached exactly once.
     #[must_use]
     #[doc(alias = "isInvertible")]
     pub fn is_invertible(&self) -> bool {
-        self.ins.bits() == self.outs.bits() && self.is_surjective()
+        self.ins.total_bits() == self.outs.total_bits() && self.is_surjective()
     }
 
     /// Whether this is a distributed layout (Linear Layouts paper, Definition 4.10): surjective, every column zero or a
@@ -287,7 +287,7 @@ impl LinearLayout {
             seen |= column;
             fresh
         });
-        units && seen == low_mask(self.outs.bits())
+        units && seen == low_mask(self.outs.total_bits())
     }
 
     /// For each input dim, the mask of its free bits: bits whose columns are the xor of earlier columns, so that the
@@ -323,7 +323,7 @@ impl LinearLayout {
     #[doc(alias = "getMatrix")]
     pub fn matrix(&self) -> Vec<Vec<u8>> {
         let row = |bit: u32| self.columns.iter().map(|column| (column >> bit & 1) as u8).collect();
-        (0..self.outs.bits()).map(row).collect()
+        (0..self.outs.total_bits()).map(row).collect()
     }
 }
 

@@ -30,7 +30,7 @@ pub struct MemoryLayout {
 impl MemoryLayout {
     /// An unpadded layout without required alignment.
     #[must_use]
-    pub fn linear(linear: LinearLayout) -> Self {
+    pub fn from_linear(linear: LinearLayout) -> Self {
         Self { linear, padding: Vec::new(), alignment: None }
     }
 

@@ -3,7 +3,7 @@
 /// Returns the name in `known` nearest to `word` that is close enough to suggest: the name contains `word` (of three
 /// letters or more), or differs in at most a third of the letters. `None` if none is close.
 #[must_use]
-pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn find_similar_name<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let word = word.to_lowercase();
     let letters = word.chars().count();
     let rated = known.into_iter().filter_map(|name| {
@@ -19,12 +19,12 @@ pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
     rated.min().map(|(_, name)| name)
 }
 
-/// Returns the end of a message about an unknown name: suggests the nearest known name, or lists the known names if none
-/// is near.
+/// Returns the end of a message about an unknown name: suggests the nearest known name, or lists the known names if
+/// none is near.
 #[must_use]
-pub fn suggest<S: AsRef<str>>(known: &[S], name: &str) -> String {
+pub fn similar_name_hint<S: AsRef<str>>(known: &[S], name: &str) -> String {
     let names = || known.iter().map(S::as_ref);
-    match nearest(name, names()) {
+    match find_similar_name(name, names()) {
         Some(meant) => format!("; did you mean `{meant}`?"),
         None if known.is_empty() => String::new(),
         None => format!("; known are {}", names().collect::<Vec<_>>().join(", ")),
@@ -33,7 +33,7 @@ pub fn suggest<S: AsRef<str>>(known: &[S], name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{nearest, suggest};
+    use super::{find_similar_name, similar_name_hint};
 
     #[test]
     fn offers_the_name_that_was_meant() {
@@ -47,7 +47,7 @@ mod tests {
             ("banana", None),
             ("", None),
         ] {
-            assert_eq!(nearest(typed, known), meant, "{typed}");
+            assert_eq!(find_similar_name(typed, known), meant, "{typed}");
         }
     }
 
@@ -55,7 +55,7 @@ mod tests {
     #[test]
     fn long_words_are_rejected_by_their_length() {
         let word = "a".repeat(10_000_000);
-        assert_eq!(nearest(&word, ["a100", "h100"]), None);
-        assert_eq!(suggest(&["a100", "h100"], &word), "; known are a100, h100");
+        assert_eq!(find_similar_name(&word, ["a100", "h100"]), None);
+        assert_eq!(similar_name_hint(&["a100", "h100"], &word), "; known are a100, h100");
     }
 }

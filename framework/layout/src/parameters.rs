@@ -7,8 +7,8 @@ use std::cell::{Cell, RefCell};
 
 use smallvec::SmallVec;
 
-use super::nearest::{nearest, suggest};
-use super::notation::case::snake_case;
+use super::nearest::{find_similar_name, similar_name_hint};
+use super::notation::case::to_snake_case;
 use super::{Bases, FamilyAttribute, FamilyError, FamilySpec};
 
 /// A list of numbers, mostly one for each axis; four are held without heap allocation.
@@ -20,7 +20,7 @@ pub type Axes = SmallVec<[usize; 4]>;
 /// A reader of a spec's parameters, each by its name or an alias; in the end it reports the parameters that were not
 /// read.
 #[derive(Debug)]
-pub struct Parameters<'a> {
+pub struct ParameterReader<'a> {
     spec: &'a FamilySpec,
     given: SmallVec<[(&'a str, &'a FamilyAttribute); 10]>,
     /// Mask of the parameters in `given` that have been read. No family has 64 parameters: if a spec has more, one of
@@ -33,12 +33,12 @@ pub struct Parameters<'a> {
 impl FamilySpec {
     /// A reader of this spec's parameters.
     #[must_use]
-    pub fn parameters(&self) -> Parameters<'_> {
-        Parameters::of(self)
+    pub fn parameter_reader(&self) -> ParameterReader<'_> {
+        ParameterReader::of(self)
     }
 }
 
-impl<'a> Parameters<'a> {
+impl<'a> ParameterReader<'a> {
     #[inline]
     fn of(spec: &'a FamilySpec) -> Self {
         let mut given = SmallVec::new();
@@ -75,18 +75,20 @@ impl<'a> Parameters<'a> {
     /// [`FamilyError::Parameter`] if it is absent.
     pub fn required(&self, names: &'static [&'static str]) -> Result<&'a FamilyAttribute, FamilyError> {
         self.optional(names).ok_or_else(|| match self.misspelt(names) {
-            Some(given) if names.contains(&snake_case(given).as_str()) => {
-                self.wrong(names[0], &format!("is missing: `{given}` must be written `{}`", names[0]))
+            Some(given) if names.contains(&to_snake_case(given).as_str()) => {
+                self.invalid_value_error(names[0], &format!("is missing: `{given}` must be written `{}`", names[0]))
             }
-            Some(given) => self.wrong(names[0], &format!("is missing; `{given}` was given: is it misspelt?")),
-            None => self.wrong(names[0], "is missing"),
+            Some(given) => {
+                self.invalid_value_error(names[0], &format!("is missing; `{given}` was given: is it misspelt?"))
+            }
+            None => self.invalid_value_error(names[0], "is missing"),
         })
     }
 
     /// Finds an unread parameter that is probably a misspelling: its name is close to one of `names`, or is one of them
     /// in `camelCase`. `None` if there is none.
     fn misspelt(&self, names: &'static [&'static str]) -> Option<&'a str> {
-        self.unread().find(|given| nearest(&snake_case(given), names.iter().copied()).is_some())
+        self.unread().find(|given| find_similar_name(&to_snake_case(given), names.iter().copied()).is_some())
     }
 
     /// Reads a required parameter that is a non-negative integer.
@@ -113,7 +115,7 @@ impl<'a> Parameters<'a> {
         match self.optional(names) {
             None => Ok(default),
             Some(FamilyAttribute::Bool(value)) => Ok(*value),
-            Some(_) => Err(self.wrong(names[0], "must be true or false")),
+            Some(_) => Err(self.invalid_value_error(names[0], "must be true or false")),
         }
     }
 
@@ -129,7 +131,7 @@ impl<'a> Parameters<'a> {
     ///
     /// # Errors
     /// [`FamilyError::Parameter`] if it is absent, or not a power of two.
-    pub fn power(&self, names: &'static [&'static str]) -> Result<u64, FamilyError> {
+    pub fn power_of_two(&self, names: &'static [&'static str]) -> Result<u64, FamilyError> {
         self.as_power(names[0], self.number(names)?)
     }
 
@@ -137,7 +139,7 @@ impl<'a> Parameters<'a> {
     ///
     /// # Errors
     /// [`FamilyError::Parameter`] if it is absent, or not such a list.
-    pub fn powers(&self, names: &'static [&'static str], count: usize) -> Result<IntVec, FamilyError> {
+    pub fn powers_of_two(&self, names: &'static [&'static str], count: usize) -> Result<IntVec, FamilyError> {
         let value = self.required(names)?;
         if let FamilyAttribute::List(items) = value
             && items.len() == count
@@ -154,14 +156,14 @@ impl<'a> Parameters<'a> {
             return Ok(powers);
         }
         let list = self.as_numbers(names[0], value)?;
-        Err(self.wrong(names[0], &format!("has {} entries, expected {count}", list.len())))
+        Err(self.invalid_value_error(names[0], &format!("has {} entries, expected {count}", list.len())))
     }
 
     #[cold]
     fn no_power(&self, name: &str, item: &FamilyAttribute) -> FamilyError {
         match self.as_number(name, item).and_then(|number| self.as_power(name, number)) {
             Err(error) => error,
-            Ok(number) => self.wrong(name, &format!("{number} is out of range")),
+            Ok(number) => self.invalid_value_error(name, &format!("{number} is out of range")),
         }
     }
 
@@ -169,7 +171,7 @@ impl<'a> Parameters<'a> {
     ///
     /// # Errors
     /// [`FamilyError::Parameter`] if it is absent, or not such a list.
-    pub fn order(&self, names: &'static [&'static str], rank: usize) -> Result<Axes, FamilyError> {
+    pub fn axis_order(&self, names: &'static [&'static str], rank: usize) -> Result<Axes, FamilyError> {
         let list = self.numbers(names)?;
         let mut axes = Axes::new();
         let mut seen = 0u64;
@@ -183,7 +185,7 @@ impl<'a> Parameters<'a> {
         if list.len() == rank && axes.len() == rank {
             return Ok(axes);
         }
-        Err(self.wrong(names[0], &format!("{list:?} must list each of the {rank} axes once, from 0 on")))
+        Err(self.invalid_value_error(names[0], &format!("{list:?} must list each of the {rank} axes once, from 0 on")))
     }
 
     /// Reads a required parameter that is a list of bases: lists of non-negative integers.
@@ -199,15 +201,15 @@ impl<'a> Parameters<'a> {
     /// # Errors
     /// [`FamilyError::Parameter`] if it is not such a list.
     pub fn bases_or_none(&self, names: &'static [&'static str]) -> Result<Bases, FamilyError> {
-        Ok(self.listed_bases(names)?.to_vec())
+        Ok(self.borrow_bases(names)?.to_vec())
     }
 
-    /// As [`Parameters::bases_or_none`], without a copy of the lists.
+    /// As [`ParameterReader::bases_or_none`], without a copy of the lists.
     ///
     /// # Errors
     /// [`FamilyError::Parameter`] if it is not such a list.
-    pub fn listed_bases(&self, names: &'static [&'static str]) -> Result<GivenBases<'a>, FamilyError> {
-        self.optional(names).map_or(Ok(GivenBases::default()), |value| self.given_bases(names[0], value))
+    pub fn borrow_bases(&self, names: &'static [&'static str]) -> Result<ListedBases<'a>, FamilyError> {
+        self.optional(names).map_or(Ok(ListedBases::default()), |value| self.given_bases(names[0], value))
     }
 
     /// The parent layout of the spec.
@@ -215,29 +217,29 @@ impl<'a> Parameters<'a> {
     /// # Errors
     /// [`FamilyError::Parameter`] if the spec has no parent.
     pub fn parent(&self) -> Result<&'a FamilySpec, FamilyError> {
-        self.spec.parent.as_deref().ok_or_else(|| self.wrong("parent", "is missing"))
+        self.spec.parent.as_deref().ok_or_else(|| self.invalid_value_error("parent", "is missing"))
     }
 
     /// Checks that every parameter that was given has been read.
     ///
     /// # Errors
     /// [`FamilyError::Parameter`] that names the first parameter that has not been read.
-    pub fn finish(&self) -> Result<(), FamilyError> {
+    pub fn check_all_read(&self) -> Result<(), FamilyError> {
         let Some(unread) = self.unread().next() else { return Ok(()) };
-        let written = snake_case(unread);
+        let written = to_snake_case(unread);
         let requested = self.requested.borrow();
         if let Some(names) = requested.iter().find(|names| written != unread && names.contains(&written.as_str())) {
-            return Err(self.wrong(unread, &format!("must be written `{}`", names[0])));
+            return Err(self.invalid_value_error(unread, &format!("must be written `{}`", names[0])));
         }
         drop(requested);
-        let near = suggest(&self.requested.borrow().concat(), &snake_case(unread));
-        Err(self.wrong(unread, &format!("is not a parameter of this family{near}")))
+        let near = similar_name_hint(&self.requested.borrow().concat(), &to_snake_case(unread));
+        Err(self.invalid_value_error(unread, &format!("is not a parameter of this family{near}")))
     }
 
     /// The error for a parameter with a wrong value.
     #[cold]
     #[must_use]
-    pub fn wrong(&self, parameter: &str, message: &str) -> FamilyError {
+    pub fn invalid_value_error(&self, parameter: &str, message: &str) -> FamilyError {
         FamilyError::Parameter {
             family: self.spec.name.clone(),
             parameter: parameter.to_owned(),
@@ -248,8 +250,8 @@ impl<'a> Parameters<'a> {
     fn as_number(&self, name: &str, value: &FamilyAttribute) -> Result<u64, FamilyError> {
         match value {
             FamilyAttribute::Int(number) if *number >= 0 => Ok(*number as u64),
-            FamilyAttribute::Int(number) => Err(self.wrong(name, &format!("{number} is negative"))),
-            _ => Err(self.wrong(name, "must be an integer")),
+            FamilyAttribute::Int(number) => Err(self.invalid_value_error(name, &format!("{number} is negative"))),
+            _ => Err(self.invalid_value_error(name, "must be an integer")),
         }
     }
 
@@ -257,7 +259,7 @@ impl<'a> Parameters<'a> {
         if number.is_power_of_two() {
             return Ok(number);
         }
-        Err(self.wrong(name, &format!("{number} is not a power of two")))
+        Err(self.invalid_value_error(name, &format!("{number} is not a power of two")))
     }
 
     fn as_numbers(&self, name: &str, value: &FamilyAttribute) -> Result<IntVec, FamilyError> {
@@ -269,27 +271,27 @@ impl<'a> Parameters<'a> {
                 }
                 Ok(numbers)
             }
-            _ => Err(self.wrong(name, "must be a list of integers")),
+            _ => Err(self.invalid_value_error(name, "must be a list of integers")),
         }
     }
 
-    fn given_bases(&self, name: &str, value: &'a FamilyAttribute) -> Result<GivenBases<'a>, FamilyError> {
+    fn given_bases(&self, name: &str, value: &'a FamilyAttribute) -> Result<ListedBases<'a>, FamilyError> {
         let FamilyAttribute::List(lists) = value else {
-            return Err(self.wrong(name, "must be a list of lists of integers"));
+            return Err(self.invalid_value_error(name, "must be a list of lists of integers"));
         };
         for list in lists {
             let FamilyAttribute::List(items) = list else {
-                return Err(self.wrong(name, "must be a list of integers"));
+                return Err(self.invalid_value_error(name, "must be a list of integers"));
             };
             for item in items {
                 self.as_number(name, item)?;
             }
         }
-        Ok(GivenBases { lists })
+        Ok(ListedBases { lists })
     }
 }
 
-/// The coordinates of one basis of [`GivenBases`].
+/// The coordinates of one basis of [`ListedBases`].
 #[derive(Debug, Clone)]
 pub struct Basis<'a>(std::slice::Iter<'a, FamilyAttribute>);
 
@@ -310,11 +312,11 @@ impl ExactSizeIterator for Basis<'_> {}
 
 /// The bases that a spec lists, checked to be lists of non-negative integers.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct GivenBases<'a> {
+pub struct ListedBases<'a> {
     lists: &'a [FamilyAttribute],
 }
 
-impl<'a> GivenBases<'a> {
+impl<'a> ListedBases<'a> {
     /// Whether there is no basis.
     #[must_use]
     pub fn is_empty(self) -> bool {

@@ -153,11 +153,11 @@ impl LinearLayout {
     /// The dim is absent, the size is no power of two, or 64 bits are exceeded.
     #[doc(alias = "resizeInDim")]
     pub fn resize_in(&self, dim: Dim, size: u64) -> Result<Self, LayoutError> {
-        let sized = Space::of_sizes(&[(dim, size)])?;
+        let sized = Space::from_sizes(&[(dim, size)])?;
         if !self.ins.contains(dim) {
             return Err(LayoutError::NoSuchDim { dim });
         }
-        let bits = sized.bits() as usize;
+        let bits = sized.total_bits() as usize;
         let mut ins = Space::default();
         let mut columns = Columns::new();
         for (d, old) in self.ins.iter() {
@@ -188,11 +188,11 @@ impl LinearLayout {
     /// The dim is absent, the size is no power of two, or 64 bits are exceeded.
     #[doc(alias = "resizeOutDim")]
     pub fn resize_out(&self, dim: Dim, size: u64) -> Result<Self, LayoutError> {
-        let sized = Space::of_sizes(&[(dim, size)])?;
+        let sized = Space::from_sizes(&[(dim, size)])?;
         if !self.outs.contains(dim) {
             return Err(LayoutError::NoSuchDim { dim });
         }
-        self.with_out_bits(|d, bits| if d == dim { sized.bits() } else { bits })
+        self.with_out_bits(|d, bits| if d == dim { sized.total_bits() } else { bits })
     }
 
     /// The same map onto out dims of other sizes: `sized` returns the new number of bits of a dim from the dim and the
@@ -312,7 +312,7 @@ impl LinearLayout {
         for (dim, bits) in other.outs.iter() {
             outs.push(dim, bits)?;
         }
-        let above = other.columns.iter().map(|&column| column.checked_shl(self.outs.bits()).unwrap_or(0));
+        let above = other.columns.iter().map(|&column| column.checked_shl(self.outs.total_bits()).unwrap_or(0));
         let columns = self.columns.iter().zip(above).map(|(&own, above)| own | above).collect();
         Ok(Self { ins: self.ins.clone(), outs, columns })
     }
@@ -335,9 +335,9 @@ fn reordered(space: &Space, order: &[Dim]) -> Result<Space, LayoutError> {
 }
 
 fn same_size(space: &Space, dims: &[(Dim, u64)]) -> Result<Space, LayoutError> {
-    let result = Space::of_sizes(dims)?;
-    if result.bits() != space.bits() {
-        return Err(LayoutError::ReshapeSize { before: space.bits(), after: result.bits() });
+    let result = Space::from_sizes(dims)?;
+    if result.total_bits() != space.total_bits() {
+        return Err(LayoutError::ReshapeSize { before: space.total_bits(), after: result.total_bits() });
     }
     Ok(result)
 }
@@ -346,7 +346,7 @@ fn flattened(space: &Space) -> Space {
     let mut result = Space::default();
     if let Some(first) = space.dims().next() {
         // Cannot fail: a single dim with the bits of a valid space is valid.
-        let _ = result.push(first, space.bits());
+        let _ = result.push(first, space.total_bits());
     }
     result
 }

@@ -95,7 +95,7 @@ impl Space {
     ///
     /// # Errors
     /// A size that is no power of two, a dim named twice, or more than 64 bits in all.
-    pub fn of_sizes(dims: &[(Dim, u64)]) -> Result<Self, LayoutError> {
+    pub fn from_sizes(dims: &[(Dim, u64)]) -> Result<Self, LayoutError> {
         let mut space = Self::default();
         for &(dim, size) in dims {
             if !size.is_power_of_two() {
@@ -126,14 +126,14 @@ impl Space {
 
     #[cold]
     fn overfull(&self, bits: u32) -> LayoutError {
-        LayoutError::TooManyBits { bits: self.bits().saturating_add(bits) }
+        LayoutError::TooManyBits { bits: self.total_bits().saturating_add(bits) }
     }
 
     /// Appends a dim that is known to be new and returns true; false, without a change, if the space would have more
     /// than 64 bits.
     #[inline]
     fn fits(&mut self, dim: Dim, bits: u32) -> bool {
-        let shift = self.bits();
+        let shift = self.total_bits();
         if bits > 64 - shift {
             return false;
         }
@@ -171,7 +171,7 @@ impl Space {
     /// Number of bits over all dims.
     #[inline]
     #[must_use]
-    pub fn bits(&self) -> u32 {
+    pub fn total_bits(&self) -> u32 {
         self.entries().last().map_or(0, |last| last.shift() + last.bits())
     }
 
@@ -312,7 +312,7 @@ impl Space {
             let dim = listed.dim();
             let left_entry = self.find(dim).unwrap_or(Entry::UNUSED);
             let other = above.find(dim).unwrap_or(Entry::UNUSED);
-            let shift = space.bits();
+            let shift = space.total_bits();
             space.push_new(dim, left_entry.bits() + other.bits())?;
             add_move(&mut moves[0], left_entry.shift(), shift, left_entry.bits());
             add_move(&mut moves[1], other.shift(), shift + left_entry.bits(), other.bits());

@@ -4,7 +4,7 @@
 use std::alloc::{GlobalAlloc, Layout as Block, System};
 use std::cell::Cell;
 
-use tilewright_layout::families::Neutral;
+use tilewright_layout::families::NeutralFamilies;
 use tilewright_layout::{AffineLayout, Dim, Families, LinearLayout, parse_spec};
 
 /// An allocator that counts the allocations of the current thread.
@@ -121,7 +121,7 @@ fn building_a_family_of_two_axes_allocates_nothing() {
     for (text, rank) in texts.iter().zip([2, 1, 2, 2]) {
         let spec = parse_spec(text).expect("a family");
         let shape = &[128, 64][..rank];
-        assert!(Neutral.resolve(&spec, shape, &Neutral).is_ok(), "{text}");
-        assert_eq!(allocations(|| Neutral.resolve(&spec, shape, &Neutral)), 0, "{text}");
+        assert!(NeutralFamilies.resolve(&spec, shape, &NeutralFamilies).is_ok(), "{text}");
+        assert_eq!(allocations(|| NeutralFamilies.resolve(&spec, shape, &NeutralFamilies)), 0, "{text}");
     }
 }

@@ -1,10 +1,12 @@
-//! Lowers tile operations to kernel IR: whole programs ([`program_kernel`]), and functions around one operation
-//! ([`tensor_kernel`]), such as the kernel of one conversion ([`conversion_kernel`]).
+//! Lowers tile operations to kernel IR: whole programs ([`lower_function`]), and functions around one operation
+//! ([`lower_tensor_function`]), such as the kernel of one conversion ([`build_conversion_kernel`]).
 
 mod program;
 pub mod registers;
 mod shared_memory;
 mod tensor_function;
 
-pub use program::{FixedPlans, LowerError, LoweringInput, MOST_OPERATIONS, Reason, program_kernel, without_axis};
-pub use tensor_function::{RegisterTensor, conversion_kernel, tensor_kernel};
+pub use program::{
+    FixedPlans, LowerError, LowerErrorReason, LoweringInput, MAX_OPERATIONS, lower_function, reduced_layout,
+};
+pub use tensor_function::{RegisterTensor, build_conversion_kernel, lower_tensor_function};

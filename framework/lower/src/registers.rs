@@ -2,10 +2,10 @@
 
 use tilewright_kernel::{Builder, Element, SpecialRegister, Type, Value};
 use tilewright_layout::{Dim, LinearLayout};
-use tilewright_plan::movement::{ClusterBits, GlobalAddress, LinearAddress, MovementError, ThreadIndices};
+use tilewright_plan::movement::{ClusterThreadBits, GlobalAddress, LinearAddress, MovementError, ThreadIndices};
 
 /// Returns the integer element of this width in bits; an error if memory supports none (it supports 8 bits or more).
-pub fn memory_integer(bits: u32) -> Result<Element, MovementError> {
+pub fn memory_integer_type(bits: u32) -> Result<Element, MovementError> {
     let element = Element::integer_of_width(bits).filter(|element| element.bits() >= 8);
     element.ok_or(MovementError::ElementBits(bits))
 }
@@ -24,8 +24,8 @@ pub fn row_major_index(layout: &LinearLayout, packed: u64) -> u64 {
 
 /// Emits the loads of a row-major tensor, which the pointer parameter `parameter` addresses, to the registers of the
 /// layout `src`.
-pub fn read_tensor(builder: &mut Builder, parameter: u32, src: &LinearLayout, element: Element) -> Vec<Value> {
-    let mut emit_address = row_major_addresses(builder, parameter, src, element);
+pub fn emit_tensor_load(builder: &mut Builder, parameter: u32, src: &LinearLayout, element: Element) -> Vec<Value> {
+    let mut emit_address = row_major_address_emitter(builder, parameter, src, element);
     (0..1usize << src.in_bits(Dim::REGISTER))
         .map(|register| {
             let GlobalAddress { pointer, offset, predicate } = emit_address(builder, register);
@@ -36,18 +36,18 @@ pub fn read_tensor(builder: &mut Builder, parameter: u32, src: &LinearLayout, el
 
 /// Returns a function that emits the address of a register's element in a row-major tensor, which the pointer parameter
 /// `parameter` addresses.
-pub fn row_major_addresses(
+pub fn row_major_address_emitter(
     builder: &mut Builder,
     parameter: u32,
     layout: &LinearLayout,
     element: Element,
 ) -> impl FnMut(&mut Builder, usize) -> GlobalAddress + use<> {
     let base = builder.parameter(parameter);
-    row_major_addresses_from(builder, base, layout, element)
+    row_major_address_emitter_from(builder, base, layout, element)
 }
 
 /// Returns a function that emits the address of a register's element in a row-major tensor at the address `base`.
-pub fn row_major_addresses_from(
+pub fn row_major_address_emitter_from(
     builder: &mut Builder,
     base: Value,
     layout: &LinearLayout,
@@ -62,7 +62,7 @@ pub fn row_major_addresses_from(
         layout.columns_of(Dim::REGISTER).iter().map(|&column| row_major_index(layout, column)).collect();
     move |builder, register| {
         let (pointer, offset) =
-            addresses.emit_offset(builder, tilewright_layout::f2::multiply(&registers, register as u64));
+            addresses.emit_offset(builder, tilewright_layout::f2::multiply_vector(&registers, register as u64));
         GlobalAddress { pointer, offset, predicate: None }
     }
 }
@@ -76,13 +76,13 @@ fn thread_of(builder: &mut Builder, layout: &LinearLayout) -> ThreadIndices {
         return thread;
     }
     let block = builder.special(SpecialRegister::Program(0));
-    thread.in_cluster(ClusterBits { warp_bits, block, block_bits, group: 0 })
+    thread.in_cluster(ClusterThreadBits { warp_bits, block, block_bits, group: 0 })
 }
 
 /// Emits the stores of a result's registers to the memory that the pointer parameter `parameter` addresses. Register
 /// `r` of thread `t` in block `b` is stored at index `(b * R + r) * T + t`, for `R` registers and `T` threads of a
 /// block.
-pub fn write_registers(builder: &mut Builder, parameter: u32, dst: &LinearLayout, values: &[Value]) {
+pub fn emit_register_stores(builder: &mut Builder, parameter: u32, dst: &LinearLayout, values: &[Value]) {
     let bytes = values.first().map_or(1, |&value| u64::from(builder.type_of(value).bits() / 8));
     let thread_bits = dst.in_bits(Dim::LANE) + dst.in_bits(Dim::WARP);
     let first_block_bit = thread_bits + dst.in_bits(Dim::REGISTER);

@@ -11,7 +11,7 @@ use super::angle;
 use super::exponential::exp_double_word;
 use super::formula_builder::Real;
 use super::logarithm::log;
-use super::table::Table;
+use super::table::ConstantTable;
 use super::tables::bessel::{
     J0_AT_3, J0_AT_5, J0_AT_7, J0_NEAR, J1_AT_3, J1_AT_5, J1_AT_7, J1_NEAR, Y0_AT_3, Y0_AT_5, Y0_AT_7, Y0_NEAR,
     Y1_AT_3, Y1_AT_5, Y1_AT_7, Y1_NEAR,
@@ -44,7 +44,7 @@ const TWO_OVER_PI: f64 = std::f64::consts::FRAC_2_PI;
 /// Returns the Bessel function of the first kind and of this order at `size`, which is from 0 to 2.
 fn first_near<'p>(size: Real<'p>, order: Order) -> Real<'p> {
     let square = size * size;
-    let near = order.of(&J0_NEAR, &J1_NEAR).at(square);
+    let near = order.of(&J0_NEAR, &J1_NEAR).evaluate_polynomial(square);
     if order == One { size * near } else { near }
 }
 
@@ -53,17 +53,17 @@ fn second_near<'p>(size: Real<'p>, order: Order) -> Real<'p> {
     let square = size * size;
     let wave = log(size) * first_near(size, order);
     match order {
-        Zero => wave.mul_add(TWO_OVER_PI, Y0_NEAR.at(square)),
-        One => wave.mul_add(TWO_OVER_PI, size * Y1_NEAR.at(square)) - TWO_OVER_PI / size,
+        Zero => wave.mul_add(TWO_OVER_PI, Y0_NEAR.evaluate_polynomial(square)),
+        One => wave.mul_add(TWO_OVER_PI, size * Y1_NEAR.evaluate_polynomial(square)) - TWO_OVER_PI / size,
     }
 }
 
 /// Evaluates a Bessel function for an argument `size` from 2 to 8 by the polynomial `pieces` around 3, 5 or 7,
 /// whichever is nearest.
-fn between<'p>(size: Real<'p>, pieces: [&Table; 3]) -> Real<'p> {
+fn between<'p>(size: Real<'p>, pieces: [&ConstantTable; 3]) -> Real<'p> {
     let (is_first, is_second) = (size.is_less(4.0), size.is_less(6.0));
-    let middle = is_first.select(3.0, is_second.select(5.0, size.formula.constant(7.0)));
-    Table::one_at(size - middle, &[(is_first, pieces[0]), (is_second, pieces[1])], pieces[2])
+    let middle = is_first.select(3.0, is_second.select(5.0, size.formula.real_constant(7.0)));
+    ConstantTable::evaluate_piecewise(size - middle, &[(is_first, pieces[0]), (is_second, pieces[1])], pieces[2])
 }
 
 /// The values from which Bessel functions of both kinds are computed for arguments `x` from 8 on (Abramowitz and
@@ -82,7 +82,7 @@ impl<'p> Wave<'p> {
     fn of(size: Real<'p>, order: Order) -> Self {
         let inverse = 1.0 / size;
         let t = (inverse * inverse).mul_add(128.0, -1.0);
-        let (p, q) = (order.of(&P0, &P1).at(t), order.of(&Q0, &Q1).at(t) * inverse);
+        let (p, q) = (order.of(&P0, &P1).evaluate_polynomial(t), order.of(&Q0, &Q1).evaluate_polynomial(t) * inverse);
         let angle = angle::reduced(size);
         let (sin, cos) = (sine(&angle, 0), sine(&angle, 1));
         let amplitude = ROOT_OF_INVERSE_PI / size.sqrt();
@@ -117,7 +117,7 @@ pub(super) fn first<'p>(x: Real<'p>, order: Order) -> Real<'p> {
     let pieces = order.of([&J0_AT_3, &J0_AT_5, &J0_AT_7], [&J1_AT_3, &J1_AT_5, &J1_AT_7]);
     let far = Wave::of(size, order).first(order);
     let result = put_together(size, first_near(size, order), between(size, pieces), far);
-    if order == One { result.with_sign_changed(x.sign()) } else { result }
+    if order == One { result.flip_sign_by(x.sign_bit()) } else { result }
 }
 
 /// Returns the Bessel function of the second kind at `x`: minus infinity at zero, NaN below zero.
@@ -134,13 +134,13 @@ pub(super) fn modified<'p>(x: Real<'p>, order: Order) -> Real<'p> {
     let formula = x.formula;
     let size = x.abs();
     let square = size * size;
-    let near = order.of(&I0_NEAR, &I1_NEAR).at(square);
+    let near = order.of(&I0_NEAR, &I1_NEAR).evaluate_polynomial(square);
     let near = if order == One { size * near } else { near };
     // Results for greater magnitudes are infinite.
-    let inside = size.clamped(8.0, formula.by_type(100.0, 720.0));
-    let over = order.of(&I0_FAR, &I1_FAR).at(16.0 / inside - 1.0) / inside.sqrt();
+    let inside = size.clamp(8.0, formula.select_by_type(100.0, 720.0));
+    let over = order.of(&I0_FAR, &I1_FAR).evaluate_polynomial(16.0 / inside - 1.0) / inside.sqrt();
     let power = exp_double_word(inside, None);
-    let far = power.high.mul_add(over, power.low * over).scaled(power.exponent);
+    let far = power.high.mul_add(over, power.low * over).scale_by_power_of_two(power.exponent);
     let result = size.is_less(8.0).select(near, far);
-    if order == One { result.with_sign_changed(x.sign()) } else { result }
+    if order == One { result.flip_sign_by(x.sign_bit()) } else { result }
 }

@@ -16,12 +16,12 @@ use tilewright_kernel::{Element, MathFunction};
 ///
 /// Measured errors are smaller: `docs/math.md` lists those of the tests' arguments.
 #[must_use]
-pub fn bound(function: MathFunction, element: Element) -> Option<f64> {
+pub fn error_bound_ulps(function: MathFunction, element: Element) -> Option<f64> {
     if !matches!(element, Element::F32 | Element::F64) {
         return None;
     }
     Some(match function {
-        exact if exact.is_exact() => 0.0,
+        exact if exact.is_bit_exact() => 0.0,
         MathFunction::Exp | MathFunction::Exp2 | MathFunction::Exp10 => 1.0,
         MathFunction::Log | MathFunction::Log2 | MathFunction::Log10 | MathFunction::Log1p => 1.0,
         MathFunction::Sqrt | MathFunction::Div => 0.5,

@@ -6,7 +6,7 @@ use tilewright_kernel::{Region, Value};
 impl<'p> FormulaBuilder<'p> {
     /// Emits a branch: `then` if the condition holds, else `otherwise`. Each lane takes one arm; both arms emit
     /// operations and return an integer and N floating-point values. Returns those of the arm that is taken.
-    pub fn branch<const N: usize>(
+    pub fn emit_branch<const N: usize>(
         &'p self,
         condition: Bool<'p>,
         then: impl FnOnce() -> (Int<'p>, [Real<'p>; N]),
@@ -17,7 +17,7 @@ impl<'p> FormulaBuilder<'p> {
         let mut types = vec![self.int_type()];
         types.resize(1 + N, self.float_type());
         let results = self.builder.borrow_mut().if_else(condition.value, then, otherwise, &types);
-        (self.int_of(results[0]), std::array::from_fn(|index| self.real(results[index + 1])))
+        (self.wrap_int(results[0]), std::array::from_fn(|index| self.wrap_real(results[index + 1])))
     }
 
     fn region<const N: usize>(&self, run: impl FnOnce() -> (Int<'p>, [Real<'p>; N])) -> Region {
@@ -30,7 +30,7 @@ impl<'p> FormulaBuilder<'p> {
     /// Emits a loop that carries integers and floating-point values, with the initial values `ints` and `numbers`.
     /// `body` emits one iteration: it returns whether the loop continues, and the values of the next iteration. Returns
     /// the values after the last iteration.
-    pub fn repeat_with<const W: usize, const N: usize>(
+    pub fn emit_loop<const W: usize, const N: usize>(
         &'p self,
         ints: [Int<'p>; W],
         numbers: [Real<'p>; N],
@@ -40,8 +40,8 @@ impl<'p> FormulaBuilder<'p> {
             ints.map(|int| int.value).into_iter().chain(numbers.map(|number| number.value)).collect()
         };
         let given = |values: &[Value]| {
-            let ints = std::array::from_fn(|index| self.int_of(values[index]));
-            (ints, std::array::from_fn(|index| self.real(values[W + index])))
+            let ints = std::array::from_fn(|index| self.wrap_int(values[index]));
+            (ints, std::array::from_fn(|index| self.wrap_real(values[W + index])))
         };
         let mut types = vec![self.int_type(); W];
         types.resize(W + N, self.float_type());

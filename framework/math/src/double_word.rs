@@ -1,12 +1,12 @@
 //! Double-word arithmetic: values as the unevaluated sum of two floating-point values, with twice the digits.
 
 use super::formula_builder::{FormulaBuilder, Real};
-use super::table::Table;
+use super::table::ConstantTable;
 
 impl<'p> FormulaBuilder<'p> {
     /// The double-word value whose parts are the first two entries of a table.
-    pub fn double_word_entry(&'p self, table: &Table) -> DoubleWord<'p> {
-        DoubleWord::new([self.entry(table, 0), self.entry(table, 1)])
+    pub fn double_word_table_entry(&'p self, table: &ConstantTable) -> DoubleWord<'p> {
+        DoubleWord::new([self.table_entry(table, 0), self.table_entry(table, 1)])
     }
 }
 
@@ -35,19 +35,19 @@ impl<'p> DoubleWord<'p> {
     }
 
     /// Returns the sum of this value and `other`, which must be smaller in magnitude unless this value is zero.
-    pub fn and_less(self, other: Real<'p>) -> Self {
-        let [high, left] = self.high.fast_sum(other);
+    pub fn plus_smaller(self, other: Real<'p>) -> Self {
+        let [high, left] = self.high.fast_two_sum(other);
         Self { high, low: left + self.low }
     }
 
     /// Returns the sum of two double-word values of any magnitude.
     pub fn plus(self, other: Self) -> Self {
         let [high, left] = self.high.two_sum(other.high);
-        Self::new(high.fast_sum(left + (self.low + other.low)))
+        Self::new(high.fast_two_sum(left + (self.low + other.low)))
     }
 
     /// Rounds the value to one floating-point value.
-    pub fn rounded(self) -> Real<'p> {
+    pub fn round(self) -> Real<'p> {
         self.high + self.low
     }
 }

@@ -10,8 +10,8 @@ use super::tables::error_function::{ERF, LOG_ERFC, SCALED_ERFC};
 pub(super) fn erf<'p>(x: Real<'p>, natives: Natives) -> Real<'p> {
     let formula = x.formula;
     let size = x.abs();
-    let near = size.mul_add(ERF.at(size * size), size);
-    let missing = LOG_ERFC.at(size.clamped(1.0, formula.by_type(4.0, 6.0)) - 2.0);
+    let near = size.mul_add(ERF.evaluate_polynomial(size * size), size);
+    let missing = LOG_ERFC.evaluate_polynomial(size.clamp(1.0, formula.select_by_type(4.0, 6.0)) - 2.0);
     let far = 1.0 - exp_within(missing, natives);
     size.is_less(1.0).select(near, far).with_sign_of(x)
 }
@@ -21,12 +21,12 @@ pub(super) fn erf<'p>(x: Real<'p>, natives: Natives) -> Real<'p> {
 pub(super) fn erfc<'p>(x: Real<'p>) -> Real<'p> {
     let formula = x.formula;
     let size = x.abs();
-    let near = 0.5 - x.mul_add(ERF.at(x * x), x - 0.5);
-    let inside = size.clamped(0.5, formula.by_type(10.5, 27.5));
-    let middle = formula.by_type(2.0, 4.0);
-    let above = SCALED_ERFC.at((inside - middle) / (inside + middle));
-    let [numerator, numerator_low] = formula.constant(1.0).fast_sum(above);
-    let [denominator, denominator_low] = (inside * 2.0).fast_sum(1.0);
+    let near = 0.5 - x.mul_add(ERF.evaluate_polynomial(x * x), x - 0.5);
+    let inside = size.clamp(0.5, formula.select_by_type(10.5, 27.5));
+    let middle = formula.select_by_type(2.0, 4.0);
+    let above = SCALED_ERFC.evaluate_polynomial((inside - middle) / (inside + middle));
+    let [numerator, numerator_low] = formula.real_constant(1.0).fast_two_sum(above);
+    let [denominator, denominator_low] = (inside * 2.0).fast_two_sum(1.0);
     let scaled = numerator / denominator;
     let left = denominator_low.mul_add(-scaled, scaled.mul_add(-denominator, numerator) + numerator_low);
     // The correction is `left / denominator`, which equals `left * scaled / numerator`. The numerator differs from 1.2
@@ -36,7 +36,7 @@ pub(super) fn erfc<'p>(x: Real<'p>) -> Real<'p> {
     let power = exp_double_word(-square, Some(-square_low));
     let high = power.high * scaled;
     let low = power.high.mul_add(scaled, -high) + power.low.mul_add(scaled, power.high * scaled_low);
-    let far = (high + low).scaled(power.exponent);
+    let far = (high + low).scale_by_power_of_two(power.exponent);
     let far = x.is_less(0.0).select(2.0 - far, far);
     size.is_less(0.5).select(near, far)
 }

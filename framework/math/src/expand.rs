@@ -1,6 +1,6 @@
 //! Replaces math functions by their expansions.
 
-use super::bound::bound;
+use super::bound::error_bound_ulps;
 use super::formula;
 use super::natives::Natives;
 use tilewright_kernel::{Builder, Element, Kernel, Launch, MathFunction, Op, Region, Statement, Type, Value};
@@ -9,7 +9,7 @@ use tilewright_kernel::{Builder, Element, Kernel, Launch, MathFunction, Op, Regi
 /// vectors. The rest of the kernel stays unchanged; values keep their numbers.
 ///
 /// The kernel must pass [`tilewright_kernel::verify`]; functions with invalid operands stay.
-pub fn expand(kernel: &mut Kernel, native: impl Fn(MathFunction, Element) -> bool) {
+pub fn expand_math_functions(kernel: &mut Kernel, native: impl Fn(MathFunction, Element) -> bool) {
     let mut builder = Builder::extend(kernel);
     region(&mut builder, &mut kernel.body, &native);
 }
@@ -17,7 +17,11 @@ pub fn expand(kernel: &mut Kernel, native: impl Fn(MathFunction, Element) -> boo
 /// Returns the number of operations in the expansion of a math function of scalars, counting both arms of branches.
 /// Functions for which `native` returns true remain one operation of the expansion, if they occur in it.
 #[must_use]
-pub fn operations(function: MathFunction, element: Element, native: impl Fn(MathFunction, Element) -> bool) -> u64 {
+pub fn expansion_operation_count(
+    function: MathFunction,
+    element: Element,
+    native: impl Fn(MathFunction, Element) -> bool,
+) -> u64 {
     let parameter = Type::Scalar(element);
     let mut builder =
         Builder::new("function", Launch::new(1, 1), &[("x", parameter), ("y", parameter), ("z", parameter)]);
@@ -49,7 +53,10 @@ fn expansion(
     let Op::Math { function, operands } = &statement.op else { return None };
     let &[(result, ty)] = statement.results.as_slice() else { return None };
     let element = ty.element().filter(|element| matches!(element, Element::F32 | Element::F64))?;
-    if operands.len() != function.operand_count() || bound(*function, element).is_none() || native(*function, element) {
+    if operands.len() != function.operand_count()
+        || error_bound_ulps(*function, element).is_none()
+        || native(*function, element)
+    {
         return None;
     }
     let (last, natives) = (*operands.last()?, Natives::of(element, native));
@@ -76,8 +83,8 @@ fn element_by_element(
     operands: [Value; 3],
     append: impl Fn(&mut Builder, [Value; 3]) -> Value,
 ) -> Value {
-    let mut results = Vec::with_capacity(ty.count() as usize);
-    for index in 0..ty.count() {
+    let mut results = Vec::with_capacity(ty.element_count() as usize);
+    for index in 0..ty.element_count() {
         let expanded = operands.map(|operand| builder.extract(operand, index));
         results.push(append(builder, expanded));
     }

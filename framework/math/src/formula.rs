@@ -20,7 +20,7 @@ pub(super) fn append(
     operands: [Value; 3],
 ) -> Value {
     let fb = FormulaBuilder::new(builder, element);
-    formula(function, natives, operands.map(|operand| fb.real(operand))).value
+    formula(function, natives, operands.map(|operand| fb.wrap_real(operand))).value
 }
 
 fn formula<'p>(function: MathFunction, natives: Natives, [x, y, z]: [Real<'p>; 3]) -> Real<'p> {

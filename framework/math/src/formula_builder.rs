@@ -3,7 +3,7 @@
 
 use std::cell::RefCell;
 
-use super::table::Table;
+use super::table::ConstantTable;
 use tilewright_kernel::{Builder, Element, Type, Value};
 
 /// The point in a kernel under construction at which a formula appends its operations. Values refer to it, so that
@@ -27,69 +27,69 @@ impl<'p> FormulaBuilder<'p> {
 
     /// The integer type that is as wide as the floating-point type.
     pub fn int_type(&self) -> Type {
-        Type::Scalar(if self.is_single() { Element::I32 } else { Element::I64 })
+        Type::Scalar(if self.is_f32() { Element::I32 } else { Element::I64 })
     }
 
     /// Whether the floating-point type is `f32`.
-    pub fn is_single(&self) -> bool {
+    pub fn is_f32(&self) -> bool {
         self.element == Element::F32
     }
 
     /// Selects `single` if the floating-point type is `f32`, otherwise `double`.
-    pub fn by_type<T>(&self, single: T, double: T) -> T {
-        if self.is_single() { single } else { double }
+    pub fn select_by_type<T>(&self, single: T, double: T) -> T {
+        if self.is_f32() { single } else { double }
     }
 
     /// Width of the floating-point type in bits.
-    pub fn width(&self) -> u64 {
-        self.by_type(32, 64)
+    pub fn float_bits(&self) -> u64 {
+        self.select_by_type(32, 64)
     }
 
     /// Number of fraction bits of the floating-point type.
-    pub fn fraction(&self) -> u64 {
-        self.by_type(23, 52)
+    pub fn fraction_bits(&self) -> u64 {
+        self.select_by_type(23, 52)
     }
 
     /// Exponent bias of the floating-point type.
-    pub fn bias(&self) -> u64 {
-        self.by_type(127, 1023)
+    pub fn exponent_bias(&self) -> u64 {
+        self.select_by_type(127, 1023)
     }
 
     /// Returns the encoding of `constant`, rounded to the floating-point type.
-    pub fn bits_of(&self, constant: f64) -> u64 {
-        if self.is_single() { u64::from((constant as f32).to_bits()) } else { constant.to_bits() }
+    pub fn encode_constant(&self, constant: f64) -> u64 {
+        if self.is_f32() { u64::from((constant as f32).to_bits()) } else { constant.to_bits() }
     }
 
     /// Calls `append`, which appends operations to the kernel, and returns the kernel value that `append` returns.
-    pub fn build(&self, append: impl FnOnce(&mut Builder) -> Value) -> Value {
+    pub fn append_operations(&self, append: impl FnOnce(&mut Builder) -> Value) -> Value {
         append(&mut self.builder.borrow_mut())
     }
 
     /// Wraps a kernel value as a floating-point value.
-    pub fn real(&'p self, value: Value) -> Real<'p> {
+    pub fn wrap_real(&'p self, value: Value) -> Real<'p> {
         Real { formula: self, value }
     }
 
     /// A floating-point constant, rounded to the type.
-    pub fn constant(&'p self, constant: f64) -> Real<'p> {
-        let (ty, bits) = (self.float_type(), self.bits_of(constant));
-        self.real(self.build(|builder| builder.constant(ty, bits)))
+    pub fn real_constant(&'p self, constant: f64) -> Real<'p> {
+        let (ty, bits) = (self.float_type(), self.encode_constant(constant));
+        self.wrap_real(self.append_operations(|builder| builder.constant(ty, bits)))
     }
 
     /// An integer constant, truncated to the width.
-    pub fn int(&'p self, bits: u64) -> Int<'p> {
-        let (ty, bits) = (self.int_type(), if self.is_single() { bits & 0xffff_ffff } else { bits });
-        self.int_of(self.build(|builder| builder.constant(ty, bits)))
+    pub fn int_constant(&'p self, bits: u64) -> Int<'p> {
+        let (ty, bits) = (self.int_type(), if self.is_f32() { bits & 0xffff_ffff } else { bits });
+        self.wrap_int(self.append_operations(|builder| builder.constant(ty, bits)))
     }
 
     /// Wraps a kernel value as an integer.
-    pub fn int_of(&'p self, value: Value) -> Int<'p> {
+    pub fn wrap_int(&'p self, value: Value) -> Int<'p> {
         Int { formula: self, value }
     }
 
     /// Returns the entry of a table with this index, as a constant of the floating-point type.
-    pub fn entry(&'p self, table: &Table, index: usize) -> Real<'p> {
-        self.constant(table.entry(self.is_single(), index))
+    pub fn table_entry(&'p self, table: &ConstantTable, index: usize) -> Real<'p> {
+        self.real_constant(table.entry(self.is_f32(), index))
     }
 }
 
@@ -114,7 +114,7 @@ impl<'p> Number<'p> for Real<'p> {
 
 impl<'p> Number<'p> for f64 {
     fn at(self, formula: &'p FormulaBuilder<'p>) -> Real<'p> {
-        formula.constant(self)
+        formula.real_constant(self)
     }
 }
 
@@ -139,7 +139,7 @@ impl<'p> Bits<'p> for Int<'p> {
 
 impl<'p> Bits<'p> for u64 {
     fn at(self, formula: &'p FormulaBuilder<'p>) -> Int<'p> {
-        formula.int(self)
+        formula.int_constant(self)
     }
 }
 

@@ -10,9 +10,9 @@ use tilewright_kernel::MathFunction;
 /// is computed from half of the exponential, so that it does not overflow early; the rounding error of the exponential
 /// is added to the smaller term.
 fn half_sum<'p>(x: Real<'p>, sign: f64) -> Real<'p> {
-    let greatest = x.formula.by_type(89.5, 710.6);
-    let Power { high, low, exponent } = exp_double_word(x.clamped(0.0, greatest), None);
-    let scale = (exponent - 2).power_of_two();
+    let greatest = x.formula.select_by_type(89.5, 710.6);
+    let Power { high, low, exponent } = exp_double_word(x.clamp(0.0, greatest), None);
+    let scale = (exponent - 2).exp2();
     let power = high * scale;
     (power + low.mul_add(scale, (sign / 16.0) / power)) * 2.0
 }
@@ -20,7 +20,7 @@ fn half_sum<'p>(x: Real<'p>, sign: f64) -> Real<'p> {
 pub(super) fn sinh<'p>(x: Real<'p>) -> Real<'p> {
     let size = x.abs();
     let z = size * size;
-    let near = (size * z).mul_add(SINH.at(z), size);
+    let near = (size * z).mul_add(SINH.evaluate_polynomial(z), size);
     size.is_less(1.0).select(near, half_sum(size, -1.0)).with_sign_of(x)
 }
 
@@ -32,15 +32,15 @@ pub(super) fn tanh<'p>(x: Real<'p>, natives: Natives) -> Real<'p> {
     let formula = x.formula;
     let size = x.abs();
     let z = size * size;
-    let near = (size * z).mul_add(TANH.at(z), size);
+    let near = (size * z).mul_add(TANH.evaluate_polynomial(z), size);
     let far = if natives.exp2 && natives.rsqrt {
-        let power = (size * (2.0 * std::f64::consts::LOG2_E)).native(MathFunction::Exp2);
+        let power = (size * (2.0 * std::f64::consts::LOG2_E)).apply_native(MathFunction::Exp2);
         // The square of the inverse root is the inverse; it is 0 for an infinite power.
-        let root = (power + 1.0).native(MathFunction::Rsqrt);
+        let root = (power + 1.0).apply_native(MathFunction::Rsqrt);
         (root * -2.0).mul_add(root, 1.0)
     } else {
-        let greatest = formula.by_type(10.0, 20.0);
-        let power = exp_within(size.clamped(0.0, greatest) * 2.0, natives);
+        let greatest = formula.select_by_type(10.0, 20.0);
+        let power = exp_within(size.clamp(0.0, greatest) * 2.0, natives);
         1.0 - 2.0 / (power + 1.0)
     };
     size.is_less(0.7).select(near, far).with_sign_of(x)

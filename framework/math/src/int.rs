@@ -30,14 +30,14 @@ operator!(Shr, shr, ShrU);
 impl<'p> Int<'p> {
     fn binary(self, op: Binary, other: impl Bits<'p>) -> Self {
         let other = other.at(self.formula);
-        self.formula.int_of(self.formula.build(|builder| builder.binary(op, self.value, other.value)))
+        self.formula.wrap_int(self.formula.append_operations(|builder| builder.binary(op, self.value, other.value)))
     }
 
     fn compare(self, op: Compare, other: impl Bits<'p>) -> Bool<'p> {
         let other = other.at(self.formula);
         Bool {
             formula: self.formula,
-            value: self.formula.build(|builder| builder.compare(op, self.value, other.value)),
+            value: self.formula.append_operations(|builder| builder.compare(op, self.value, other.value)),
         }
     }
 
@@ -68,33 +68,33 @@ impl<'p> Int<'p> {
     }
 
     /// Whether any of the bits in the mask is set.
-    pub fn has(self, bits: u64) -> Bool<'p> {
+    pub fn has_any_bit(self, bits: u64) -> Bool<'p> {
         (self & bits).compare(Compare::Ne, 0)
     }
 
     /// Reinterprets the bits as a floating-point value.
     pub fn as_real(self) -> Real<'p> {
         let ty = self.formula.float_type();
-        self.formula.real(self.formula.build(|builder| builder.cast(Cast::Bits, self.value, ty)))
+        self.formula.wrap_real(self.formula.append_operations(|builder| builder.cast(Cast::Bits, self.value, ty)))
     }
 
     /// Converts the signed integer to the nearest floating-point value.
     pub fn to_real(self) -> Real<'p> {
         let ty = self.formula.float_type();
-        self.formula.real(self.formula.build(|builder| builder.cast(Cast::FloatS, self.value, ty)))
+        self.formula.wrap_real(self.formula.append_operations(|builder| builder.cast(Cast::FloatS, self.value, ty)))
     }
 
     /// As [`Self::to_real`], for values that fit into 32 bits.
     pub fn small_to_real(self) -> Real<'p> {
         let (int, ty) = (Type::Scalar(Element::I32), self.formula.float_type());
-        self.formula.real(self.formula.build(|builder| {
+        self.formula.wrap_real(self.formula.append_operations(|builder| {
             let small = builder.cast(Cast::Truncate, self.value, int);
             builder.cast(Cast::FloatS, small, ty)
         }))
     }
 
     /// Returns two to the power of this integer as a floating-point value; the result must be a normal number.
-    pub fn power_of_two(self) -> Real<'p> {
-        ((self + self.formula.bias()) << self.formula.fraction()).as_real()
+    pub fn exp2(self) -> Real<'p> {
+        ((self + self.formula.exponent_bias()) << self.formula.fraction_bits()).as_real()
     }
 }

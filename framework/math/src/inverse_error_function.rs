@@ -15,16 +15,16 @@ fn inverse<'p>(x: Real<'p>, rest: Real<'p>) -> Real<'p> {
     let formula = x.formula;
     let w = -log(rest);
     let root = w.sqrt();
-    let near = NEAR.at(w - 2.5);
-    let middle = MIDDLE.at(root - 4.0);
-    let far = FAR.at(root - formula.by_type(7.0, 16.0));
-    let is_middle = root.is_less(formula.by_type(4.02, 6.05));
+    let near = NEAR.evaluate_polynomial(w - 2.5);
+    let middle = MIDDLE.evaluate_polynomial(root - 4.0);
+    let far = FAR.evaluate_polynomial(root - formula.select_by_type(7.0, 16.0));
+    let is_middle = root.is_less(formula.select_by_type(4.02, 6.05));
     x * w.is_less(5.0).select(near, is_middle.select(middle, far))
 }
 
 pub(super) fn erfinv<'p>(x: Real<'p>) -> Real<'p> {
     let rest = (-x).mul_add(x, 1.0);
-    let at_end = x.formula.constant(f64::INFINITY).with_sign_of(x);
+    let at_end = x.formula.real_constant(f64::INFINITY).with_sign_of(x);
     rest.is_equal(0.0).select(at_end, inverse(x, rest))
 }
 
@@ -40,19 +40,19 @@ pub(super) fn erfcx<'p>(x: Real<'p>) -> Real<'p> {
     let formula = x.formula;
     let size = x.abs();
     // Beyond 1e30, the polynomial's argument rounds to one.
-    let inside = size.clamped(0.0, 1e30);
-    let middle = formula.by_type(2.0, 4.0);
-    let above = SCALED.at((inside - middle) / (inside + middle));
-    let [numerator, numerator_low] = formula.constant(1.0).fast_sum(above);
+    let inside = size.clamp(0.0, 1e30);
+    let middle = formula.select_by_type(2.0, 4.0);
+    let above = SCALED.evaluate_polynomial((inside - middle) / (inside + middle));
+    let [numerator, numerator_low] = formula.real_constant(1.0).fast_two_sum(above);
     let [denominator, denominator_low] = size.two_sum(0.5);
     let quotient = numerator / denominator;
     let left = denominator_low.mul_add(-quotient, quotient.mul_add(-denominator, numerator) + numerator_low);
     let above = 0.5 * (quotient + left / denominator);
     let above = size.is_equal(f64::INFINITY).select(0.0, above);
     // Results for arguments of greater magnitude are infinite.
-    let inside = size.clamped(0.0, formula.by_type(9.5, 26.9));
+    let inside = size.clamp(0.0, formula.select_by_type(9.5, 26.9));
     let [square, square_low] = inside.two_product(inside);
     let power = exp_double_word(square, Some(square_low));
-    let below = (power.high + power.low).scaled(power.exponent + 1) - above;
+    let below = (power.high + power.low).scale_by_power_of_two(power.exponent + 1) - above;
     x.is_less(0.0).select(below, above)
 }

@@ -1,12 +1,12 @@
 //! Math functions of floating-point values as kernel IR.
 //!
-//! [`expand`] replaces each [`tilewright_kernel::Op::Math`] whose function the target has no instruction for. The
-//! formulas that replace it consist of arithmetic with the rounding of IEEE 754, selects, and integer operations on the
-//! bits of values, all in the type of the operands. Branches are used only for rare costly cases: large angles, and
-//! remainders of large quotients. Bessel functions of any integer order loop.
+//! [`expand_math_functions`] replaces each [`tilewright_kernel::Op::Math`] whose function the target has no instruction
+//! for. The formulas that replace it consist of arithmetic with the rounding of IEEE 754, selects, and integer
+//! operations on the bits of values, all in the type of the operands. Branches are used only for rare costly cases:
+//! large angles, and remainders of large quotients. Bessel functions of any integer order loop.
 //!
-//! [`bound`] returns the error bound of a result. Results at zeros, infinities, NaN, poles and outside of a function's
-//! domain are those of C (ISO/IEC 9899:2024, F.10); subnormals are handled like other values.
+//! [`error_bound_ulps`] returns the error bound of a result. Results at zeros, infinities, NaN, poles and outside of a
+//! function's domain are those of C (ISO/IEC 9899:2024, F.10); subnormals are handled like other values.
 //!
 //! Formulas are written with the types `Real`, `Int` and `Bool` (module `formula_builder`): values of the kernel under
 //! construction, with operators that append operations. One formula serves both floating-point types; only coefficients
@@ -45,5 +45,5 @@ mod table;
 mod tables;
 mod trigonometric;
 
-pub use bound::bound;
-pub use expand::{expand, operations};
+pub use bound::error_bound_ulps;
+pub use expand::{expand_math_functions, expansion_operation_count};

@@ -10,15 +10,15 @@
 
 use super::double_word::DoubleWord;
 use super::formula_builder::{FormulaBuilder, Int, Real};
-use super::table::Table;
+use super::table::ConstantTable;
 use super::tables::constants::{LN_2, LOG2_E, LOG10_2, LOG10_E, TWO_THIRDS};
 use super::tables::logarithm::{ATANH_TAIL, LOG};
 
 /// The base of a logarithm. `scale` is the inverse of the base's natural logarithm, `of_two` the logarithm of two to
 /// this base; `None` means that the number is 1.
 struct Base {
-    scale: Option<&'static Table>,
-    of_two: Option<&'static Table>,
+    scale: Option<&'static ConstantTable>,
+    of_two: Option<&'static ConstantTable>,
 }
 
 const NATURAL: Base = Base { scale: None, of_two: Some(&LN_2) };
@@ -27,23 +27,23 @@ const TEN: Base = Base { scale: Some(&LOG10_E), of_two: Some(&LOG10_2) };
 
 /// Returns the encoding of the square root of one half, the minimum of `1 + f` in the decomposition `(1 + f) * 2^e`.
 fn min_positive<'p>(formula: &'p FormulaBuilder<'p>) -> u64 {
-    formula.bits_of(std::f64::consts::FRAC_1_SQRT_2)
+    formula.encode_constant(std::f64::consts::FRAC_1_SQRT_2)
 }
 
 /// Returns the exponent `e` of a normal value `(1 + f) * 2^e`, with `1 + f` between the square roots of 1/2 and 2.
 fn exponent_of<'p>(x: Real<'p>) -> Int<'p> {
-    (x.bits() - min_positive(x.formula)).shr_s(x.formula.fraction())
+    (x.to_bits() - min_positive(x.formula)).shr_s(x.formula.fraction_bits())
 }
 
 /// Splits a finite positive value `(1 + f) * 2^e`, with `1 + f` between the square roots of 1/2 and 2; returns `(f,
 /// e)`.
 pub(super) fn reduced<'p>(x: Real<'p>) -> (Real<'p>, Real<'p>) {
     let formula = x.formula;
-    let lifted_by = formula.fraction() + 1;
-    let is_small = x.is_less(formula.by_type(f64::from(f32::MIN_POSITIVE), f64::MIN_POSITIVE));
+    let lifted_by = formula.fraction_bits() + 1;
+    let is_small = x.is_less(formula.select_by_type(f64::from(f32::MIN_POSITIVE), f64::MIN_POSITIVE));
     let normal = is_small.select(x * (1u64 << lifted_by) as f64, x);
     let exponent = exponent_of(normal);
-    let fraction = (normal.bits() - (exponent << formula.fraction())).as_real();
+    let fraction = (normal.to_bits() - (exponent << formula.fraction_bits())).as_real();
     (fraction - 1.0, (exponent - is_small.select_int(lifted_by, 0)).small_to_real())
 }
 
@@ -53,9 +53,9 @@ pub(super) fn reduced<'p>(x: Real<'p>) -> (Real<'p>, Real<'p>) {
 fn put_together_single<'p>(f: Real<'p>, small: Option<Real<'p>>, e: Real<'p>, is_binary: bool) -> Real<'p> {
     let formula = f.formula;
     let square = f * f;
-    let scaled = LOG.at(f).mul_add(f, -0.5);
+    let scaled = LOG.evaluate_polynomial(f).mul_add(f, -0.5);
     if is_binary {
-        let scale = formula.double_word_entry(&LOG2_E);
+        let scale = formula.double_word_table_entry(&LOG2_E);
         let square_low = f.mul_add(f, -square);
         let low = square_low.mul_add(scale.high * -0.5, f * scale.low);
         return e + f.mul_add(scale.high, (scaled * square).mul_add(scale.high, low));
@@ -70,15 +70,17 @@ fn put_together_single<'p>(f: Real<'p>, small: Option<Real<'p>>, e: Real<'p>, is
 /// Natural logarithm of `1 + f` as a double-word value: `2 atanh(s)` with `s = f / (2 + f)`.
 pub(super) fn log1p_double_word<'p>(f: Real<'p>) -> DoubleWord<'p> {
     let formula = f.formula;
-    let [sum, sum_low] = formula.constant(2.0).fast_sum(f);
+    let [sum, sum_low] = formula.real_constant(2.0).fast_two_sum(f);
     let inverse = 1.0 / sum;
     let quotient = f * inverse;
     let left = quotient.mul_add(-sum_low, quotient.mul_add(-sum, f)) * inverse;
     let s = DoubleWord::new([quotient, left]);
     let square = s.times(s);
-    let series = formula.double_word_entry(&TWO_THIRDS).and_less(square.high * ATANH_TAIL.at(square.high));
+    let series = formula
+        .double_word_table_entry(&TWO_THIRDS)
+        .plus_smaller(square.high * ATANH_TAIL.evaluate_polynomial(square.high));
     let rest = s.times(square).times(series);
-    let [high, low] = (s.high * 2.0).fast_sum(rest.high);
+    let [high, low] = (s.high * 2.0).fast_two_sum(rest.high);
     DoubleWord { high, low: low + s.low.mul_add(2.0, rest.low) }
 }
 
@@ -87,23 +89,23 @@ pub(super) fn log_double_word<'p>(x: Real<'p>) -> DoubleWord<'p> {
     let formula = x.formula;
     let (f, e) = reduced(x);
     let fraction = log1p_double_word(f);
-    let [high, low] = (e * formula.entry(&LN_2, 0)).fast_sum(fraction.high);
-    DoubleWord::new(high.fast_sum(low + e.mul_add(formula.entry(&LN_2, 1), fraction.low)))
+    let [high, low] = (e * formula.table_entry(&LN_2, 0)).fast_two_sum(fraction.high);
+    DoubleWord::new(high.fast_two_sum(low + e.mul_add(formula.table_entry(&LN_2, 1), fraction.low)))
 }
 
 /// Returns the logarithm of `(1 + f + small) * 2^e` to the base `base`; `None` as `small` means zero.
 fn put_together<'p>(f: Real<'p>, small: Option<Real<'p>>, e: Real<'p>, base: &Base) -> Real<'p> {
     let formula = f.formula;
-    if formula.by_type(base.scale.is_none() || base.of_two.is_none(), false) {
+    if formula.select_by_type(base.scale.is_none() || base.of_two.is_none(), false) {
         return put_together_single(f, small, e, base.of_two.is_none());
     }
     let square = f * f;
-    let rest = (square * f).mul_add(LOG.at(f), square * -0.5);
+    let rest = (square * f).mul_add(LOG.evaluate_polynomial(f), square * -0.5);
     let rest = small.map_or(rest, |small| small.mul_add(1.0 - f, rest));
     let (high, low) = match base.scale {
         None => (f, rest),
         Some(scale) => {
-            let scale = formula.double_word_entry(scale);
+            let scale = formula.double_word_table_entry(scale);
             let [high, low] = f.two_product(scale.high);
             let square_low = f.mul_add(f, -square);
             let low = (square_low * -0.5).mul_add(scale.high, f.mul_add(scale.low, low));
@@ -112,9 +114,9 @@ fn put_together<'p>(f: Real<'p>, small: Option<Real<'p>>, e: Real<'p>, base: &Ba
     };
     let (scaled_exponent, low) = match base.of_two {
         None => (e, low),
-        Some(of_two) => (e * formula.entry(of_two, 0), e.mul_add(formula.entry(of_two, 1), low)),
+        Some(of_two) => (e * formula.table_entry(of_two, 0), e.mul_add(formula.table_entry(of_two, 1), low)),
     };
-    let [sum, left] = scaled_exponent.fast_sum(high);
+    let [sum, left] = scaled_exponent.fast_two_sum(high);
     sum + (left + low)
 }
 
@@ -127,7 +129,7 @@ fn logarithm<'p>(x: Real<'p>, base: &Base) -> Real<'p> {
 fn with_special<'p>(x: Real<'p>, result: Real<'p>) -> Real<'p> {
     // Negative numbers, infinity and NaN have the greatest encodings. For them, `x * infinity + infinity` is NaN,
     // infinity and NaN.
-    let is_ordinary = x.bits().is_less(x.formula.bits_of(f64::INFINITY));
+    let is_ordinary = x.to_bits().is_less(x.formula.encode_constant(f64::INFINITY));
     let special = x.mul_add(f64::INFINITY, f64::INFINITY);
     x.is_equal(0.0).select(f64::NEG_INFINITY, is_ordinary.select(result, special))
 }
@@ -149,9 +151,9 @@ pub(super) fn log10<'p>(x: Real<'p>) -> Real<'p> {
 pub(super) fn log_of_one_and<'p>(x: Real<'p>, small: Option<Real<'p>>) -> Real<'p> {
     let formula = x.formula;
     let exponent = exponent_of(x + 1.0);
-    let shift = exponent << formula.fraction();
-    let quarter = (formula.constant(4.0).bits() - shift).as_real();
-    let [f, left] = (x.bits() - shift).as_real().two_sum(quarter.mul_add(0.25, -1.0));
+    let shift = exponent << formula.fraction_bits();
+    let quarter = (formula.real_constant(4.0).to_bits() - shift).as_real();
+    let [f, left] = (x.to_bits() - shift).as_real().two_sum(quarter.mul_add(0.25, -1.0));
     let left = small.map_or(left, |small| small.mul_add(quarter * 0.25, left));
     put_together(f, Some(left), exponent.small_to_real(), &NATURAL)
 }

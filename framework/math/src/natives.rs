@@ -21,7 +21,9 @@ impl Natives {
     /// Returns the quotient `x / y`: by the target's instruction if it has one, else rounded to nearest.
     pub(super) fn quotient<'p>(self, x: Real<'p>, y: Real<'p>) -> Real<'p> {
         match self.div {
-            true => x.formula.real(x.formula.build(|builder| builder.math(MathFunction::Div, &[x.value, y.value]))),
+            true => x
+                .formula
+                .wrap_real(x.formula.append_operations(|builder| builder.math(MathFunction::Div, &[x.value, y.value]))),
             false => x / y,
         }
     }

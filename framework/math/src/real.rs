@@ -19,7 +19,7 @@ macro_rules! operator {
             type Output = Real<'p>;
 
             fn $method(self, other: Real<'p>) -> Real<'p> {
-                other.formula.constant(self).binary(Binary::$op, other)
+                other.formula.real_constant(self).binary(Binary::$op, other)
             }
         }
     };
@@ -40,26 +40,27 @@ impl<'p> Neg for Real<'p> {
 
 impl<'p> Real<'p> {
     fn unary(self, op: Unary) -> Self {
-        self.formula.real(self.formula.build(|builder| builder.unary(op, self.value)))
+        self.formula.wrap_real(self.formula.append_operations(|builder| builder.unary(op, self.value)))
     }
 
     fn binary(self, op: Binary, other: impl Number<'p>) -> Self {
         let other = other.at(self.formula);
-        self.formula.real(self.formula.build(|builder| builder.binary(op, self.value, other.value)))
+        self.formula.wrap_real(self.formula.append_operations(|builder| builder.binary(op, self.value, other.value)))
     }
 
     fn compare(self, op: Compare, other: impl Number<'p>) -> Bool<'p> {
         let other = other.at(self.formula);
         Bool {
             formula: self.formula,
-            value: self.formula.build(|builder| builder.compare(op, self.value, other.value)),
+            value: self.formula.append_operations(|builder| builder.compare(op, self.value, other.value)),
         }
     }
 
     /// Returns `self * multiplier + term` with one rounding.
     pub fn mul_add(self, multiplier: impl Number<'p>, term: impl Number<'p>) -> Self {
         let (multiplier, term) = (multiplier.at(self.formula), term.at(self.formula));
-        self.formula.real(self.formula.build(|builder| builder.fma(self.value, multiplier.value, term.value)))
+        self.formula
+            .wrap_real(self.formula.append_operations(|builder| builder.fma(self.value, multiplier.value, term.value)))
     }
 
     /// Absolute value.
@@ -73,12 +74,12 @@ impl<'p> Real<'p> {
     }
 
     /// Rounds to an integral value toward zero.
-    pub fn truncated(self) -> Self {
+    pub fn truncate(self) -> Self {
         self.unary(Unary::FTrunc)
     }
 
     /// Rounds to the nearest integral value, ties to even.
-    pub fn nearest(self) -> Self {
+    pub fn round_to_nearest(self) -> Self {
         self.unary(Unary::FNearest)
     }
 
@@ -103,65 +104,65 @@ impl<'p> Real<'p> {
     }
 
     /// Returns the encoding of the value as an integer of the same width.
-    pub fn bits(self) -> Int<'p> {
+    pub fn to_bits(self) -> Int<'p> {
         let ty = self.formula.int_type();
-        self.formula.int_of(self.formula.build(|builder| builder.cast(Cast::Bits, self.value, ty)))
+        self.formula.wrap_int(self.formula.append_operations(|builder| builder.cast(Cast::Bits, self.value, ty)))
     }
 
     /// Converts to an integer, rounding toward zero; the result is unspecified if the value is out of the integer's
     /// range.
     pub fn to_int(self) -> Int<'p> {
         let ty = self.formula.int_type();
-        self.formula.int_of(self.formula.build(|builder| builder.cast(Cast::IntS, self.value, ty)))
+        self.formula.wrap_int(self.formula.append_operations(|builder| builder.cast(Cast::IntS, self.value, ty)))
     }
 
     /// Returns the sign bit of the value, at its position in an integer whose other bits are zero.
-    pub fn sign(self) -> Int<'p> {
-        self.bits() & (1 << (self.formula.width() - 1))
+    pub fn sign_bit(self) -> Int<'p> {
+        self.to_bits() & (1 << (self.formula.float_bits() - 1))
     }
 
     /// Returns this value, whose sign bit is clear, with the sign of `other`.
     pub fn with_sign_of(self, other: Self) -> Self {
-        (self.bits() | other.sign()).as_real()
+        (self.to_bits() | other.sign_bit()).as_real()
     }
 
     /// Flips the sign of the value if the sign bit (the highest bit) of `sign` is set; its other bits must be zero.
-    pub fn with_sign_changed(self, sign: Int<'p>) -> Self {
-        (self.bits() ^ sign).as_real()
+    pub fn flip_sign_by(self, sign: Int<'p>) -> Self {
+        (self.to_bits() ^ sign).as_real()
     }
 
     /// Applies a function of one operand by the target's own instruction.
-    pub fn native(self, function: MathFunction) -> Self {
-        self.formula.real(self.formula.build(|builder| builder.math(function, &[self.value])))
+    pub fn apply_native(self, function: MathFunction) -> Self {
+        self.formula.wrap_real(self.formula.append_operations(|builder| builder.math(function, &[self.value])))
     }
 
     /// Clamps to `low` and `high`; NaN stays NaN.
-    pub fn clamped(self, low: f64, high: f64) -> Self {
+    pub fn clamp(self, low: f64, high: f64) -> Self {
         let raised = self.is_less(low).select(low, self);
-        raised.formula.constant(high).is_less(raised).select(high, raised)
+        raised.formula.real_constant(high).is_less(raised).select(high, raised)
     }
 
     /// Returns the integral value nearest to `self * multiplier`, as a floating-point value and as an integer. The
     /// upper bits of the integer are unspecified if the magnitude is 2^21 (`f32`) or 2^50 (`f64`) or more. The product
     /// is rounded by adding `1.5 * 2^fraction`.
-    pub fn nearest_of_product(self, multiplier: impl Number<'p>) -> (Self, Int<'p>) {
-        let magic = 1.5 * ((1u64 << self.formula.fraction()) as f64);
+    pub fn round_product(self, multiplier: impl Number<'p>) -> (Self, Int<'p>) {
+        let magic = 1.5 * ((1u64 << self.formula.fraction_bits()) as f64);
         let shifted = self.mul_add(multiplier, magic);
-        let int = shifted.bits() - self.formula.bits_of(magic);
+        let int = shifted.to_bits() - self.formula.encode_constant(magic);
         (shifted - magic, int)
     }
 
     /// Multiplies by two to the power of `exponent`, which may be up to twice the greatest exponent of the type. It
     /// does so in two steps; only the second rounds.
-    pub fn scaled(self, exponent: Int<'p>) -> Self {
+    pub fn scale_by_power_of_two(self, exponent: Int<'p>) -> Self {
         let half = exponent.shr_s(1);
         let rest = exponent - half;
-        self * half.power_of_two() * rest.power_of_two()
+        self * half.exp2() * rest.exp2()
     }
 
     /// Returns the rounded sum `self + low` and its rounding error. The magnitude of `self` must be at least that of
     /// `low`, unless `self` is zero (Fast2Sum).
-    pub fn fast_sum(self, low: impl Number<'p>) -> [Self; 2] {
+    pub fn fast_two_sum(self, low: impl Number<'p>) -> [Self; 2] {
         let low = low.at(self.formula);
         let high = self + low;
         [high, (self - high) + low]

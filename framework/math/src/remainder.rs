@@ -10,11 +10,11 @@ use super::natives::Natives;
 pub(super) fn fmod<'p>(x: Real<'p>, y: Real<'p>, natives: Natives) -> Real<'p> {
     let formula = x.formula;
     let divisor = y.abs();
-    let is_subnormal = divisor.is_less(formula.by_type(f64::from(f32::MIN_POSITIVE), f64::MIN_POSITIVE));
-    let most = (1u64 << (formula.fraction() + 1)) as f64;
+    let is_subnormal = divisor.is_less(formula.select_by_type(f64::from(f32::MIN_POSITIVE), f64::MIN_POSITIVE));
+    let most = (1u64 << (formula.fraction_bits() + 1)) as f64;
     let lift = is_subnormal.select(most, 1.0);
     let base = divisor.is_equal(0.0).select(f64::NAN, divisor * lift);
-    let ([], [rest, lift]) = formula.repeat_with([], [x.abs(), lift], |[]: [Int<'p>; 0], [rest, lift]| {
+    let ([], [rest, lift]) = formula.emit_loop([], [x.abs(), lift], |[]: [Int<'p>; 0], [rest, lift]| {
         let is_below = rest.is_less(base);
         let next = is_below.select(rest * lift, less_multiple(rest, base, natives));
         let left = is_below.select(1.0, lift);
@@ -31,7 +31,7 @@ pub(super) fn remainder<'p>(x: Real<'p>, y: Real<'p>, natives: Natives) -> Real<
     let once = rest - divisor;
     let twice = once - divisor;
     let rest = (divisor - rest).is_less(rest).select((!once.is_less(divisor - once)).select(twice, once), rest);
-    let result = rest.with_sign_changed(x.sign());
+    let result = rest.flip_sign_by(x.sign_bit());
     x.is_unordered(y).select(f64::NAN, result)
 }
 
@@ -41,11 +41,11 @@ pub(super) fn remainder<'p>(x: Real<'p>, y: Real<'p>, natives: Natives) -> Real<
 /// truncated quotient or one more, and the difference is exact.
 fn less_multiple<'p>(rest: Real<'p>, base: Real<'p>, natives: Natives) -> Real<'p> {
     let formula = rest.formula;
-    let fraction = formula.fraction();
+    let fraction = formula.fraction_bits();
     let most = (fraction - 4) << fraction;
-    let above = (rest.bits() - base.bits()).max_s(most) & (u64::MAX << fraction);
-    let divisor = (base.bits() + (above - most)).as_real();
-    let (quotient, _) = natives.quotient(rest, divisor).nearest_of_product(1.0);
+    let above = (rest.to_bits() - base.to_bits()).max_s(most) & (u64::MAX << fraction);
+    let divisor = (base.to_bits() + (above - most)).as_real();
+    let (quotient, _) = natives.quotient(rest, divisor).round_product(1.0);
     let next = quotient.mul_add(-divisor, rest);
     next.is_less(0.0).select(next + divisor, next)
 }

@@ -3,12 +3,12 @@
 /// Values for `f32` and for `f64`: the coefficients of a polynomial in ascending order, or the parts of a constant in
 /// descending magnitude.
 #[derive(Debug)]
-pub(super) struct Table {
+pub(super) struct ConstantTable {
     pub single: &'static [f32],
     pub double: &'static [f64],
 }
 
-impl Table {
+impl ConstantTable {
     /// Returns the entry with this index for `f32` (if `is_single`) or for `f64`; zero beyond the last entry.
     pub fn entry(&self, is_single: bool, index: usize) -> f64 {
         let entry = if is_single { self.single.get(index).map(|&c| c.into()) } else { self.double.get(index).copied() };

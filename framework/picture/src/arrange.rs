@@ -3,7 +3,7 @@
 mod font;
 mod grid;
 
-use crate::{Content, Panel, Picture, Table};
+use crate::{Panel, PanelContent, Picture, TextTable};
 
 use font::{BODY, HEADING, LEADING, OPERATOR, TITLE, width};
 
@@ -93,10 +93,10 @@ impl<'a> PlacedPicture<'a> {
             let left = x;
             self.heading(left, panel, &mut x);
             let (right, low) = self.content(left, top + head, panel);
-            if let Content::Operator(sign) = &panel.content {
+            if let PanelContent::Operator(sign) = &panel.content {
                 signs.push((left, sign));
             }
-            x = x.max(right) + if matches!(panel.content, Content::Operator(_)) { 18.0 } else { GAP };
+            x = x.max(right) + if matches!(panel.content, PanelContent::Operator(_)) { 18.0 } else { GAP };
             bottom = f64::max(bottom, low);
         }
         for (left, sign) in signs {
@@ -120,15 +120,15 @@ impl<'a> PlacedPicture<'a> {
     fn content(&mut self, x: f64, y: f64, panel: &'a Panel) -> (f64, f64) {
         let mut placed = None;
         let (right, low) = match &panel.content {
-            Content::Grid(grid) => {
+            PanelContent::Grid(grid) => {
                 let grid = grid::arrange(grid, x, y);
                 let end = grid.end();
                 placed = Some(grid);
                 end
             }
-            Content::Table(table) => self.table(x, y, table),
-            Content::Note(lines) => self.note(x, y, lines),
-            Content::Operator(sign) => (x + width(sign, OPERATOR), y),
+            PanelContent::Table(table) => self.table(x, y, table),
+            PanelContent::Note(lines) => self.note(x, y, lines),
+            PanelContent::Operator(sign) => (x + width(sign, OPERATOR), y),
         };
         self.grids.push(placed);
         self.width = self.width.max(right);
@@ -145,7 +145,7 @@ impl<'a> PlacedPicture<'a> {
         (right, low)
     }
 
-    fn table(&mut self, x: f64, y: f64, table: &Table) -> (f64, f64) {
+    fn table(&mut self, x: f64, y: f64, table: &TextTable) -> (f64, f64) {
         let columns = table.rows.iter().chain([&table.header]).map(Vec::len).max().unwrap_or(0);
         let mut left = x;
         let mut low = y;

@@ -6,7 +6,7 @@
 
 /// The colour of a cell, by its meaning.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
-pub enum Fill {
+pub enum CellColour {
     /// The colour of the background.
     #[default]
     Empty,
@@ -23,14 +23,14 @@ pub enum Fill {
         shades: u64,
     },
     /// A colour for a verdict, such as correct or wrong.
-    Tone(Tone),
+    Tone(EmphasisColour),
     /// No cell: nothing is drawn, not even border lines.
     Absent,
 }
 
 /// A verdict or emphasis that a colour expresses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Tone {
+pub enum EmphasisColour {
     /// A neutral colour, such as for a zero or a blank.
     Quiet,
     /// An emphasised colour, such as for a one.
@@ -65,24 +65,24 @@ const HUES: [Rgb; 8] = [
 /// Percentage of white mixed into the hues of indices 0 to 7, 8 to 15, 16 to 23 and 24 to 31.
 const TIERS: [u32; 4] = [0, 35, 58, 78];
 
-impl Fill {
+impl CellColour {
     /// Returns the colour of the item with the index `index` among `of` items, such as a lane among the lanes of a
     /// warp.
     #[must_use]
-    pub fn hue(index: u64, of: u64) -> Self {
-        Self::shaded(index, of, 0, 1)
+    pub fn from_index(index: u64, of: u64) -> Self {
+        Self::from_index_and_shade(index, of, 0, 1)
     }
 
     /// Returns the colour of the item with the index `index` among `of` items, in the shade with the index `shade`
     /// among `shades`.
     #[must_use]
-    pub fn shaded(index: u64, of: u64, shade: u64, shades: u64) -> Self {
+    pub fn from_index_and_shade(index: u64, of: u64, shade: u64, shades: u64) -> Self {
         Self::Hue { index, of, shade, shades }
     }
 
     /// Returns the fill with the colour of the verdict `tone`.
     #[must_use]
-    pub fn tone(tone: Tone) -> Self {
+    pub fn from_tone(tone: EmphasisColour) -> Self {
         Self::Tone(tone)
     }
 
@@ -111,10 +111,10 @@ fn hue(index: u64, of: u64, shade: u64, shades: u64) -> Rgb {
         _ => 16,
     };
     let shift_to_white = shade.min(shades.saturating_sub(1)) as u32 * span / (shades.max(2) - 1) as u32;
-    base.mixed(WHITE, start + shift_to_white)
+    base.blend(WHITE, start + shift_to_white)
 }
 
-impl Tone {
+impl EmphasisColour {
     /// Returns the sRGB colour of this verdict.
     #[must_use]
     pub fn rgb(self) -> Rgb {
@@ -131,7 +131,7 @@ impl Tone {
 impl Rgb {
     /// Mixes this colour with `hundredths` percent of another.
     #[must_use]
-    pub fn mixed(self, other: Self, hundredths: u32) -> Self {
+    pub fn blend(self, other: Self, hundredths: u32) -> Self {
         let share = hundredths.min(100);
         let blend = |a: u8, b: u8| ((u32::from(a) * (100 - share) + u32::from(b) * share + 50) / 100) as u8;
         Self(blend(self.0, other.0), blend(self.1, other.1), blend(self.2, other.2))
@@ -139,7 +139,7 @@ impl Rgb {
 
     /// Returns black or white, whichever is more legible on this colour.
     #[must_use]
-    pub fn ink(self) -> Self {
+    pub fn readable_text_colour(self) -> Self {
         if self.contrast_ratio(INK) >= self.contrast_ratio(WHITE) { INK } else { WHITE }
     }
 
@@ -160,7 +160,7 @@ impl Rgb {
 
     /// Returns the colour in CSS notation, such as `#0072b2`.
     #[must_use]
-    pub fn hex(self) -> String {
+    pub fn to_css(self) -> String {
         format!("#{:02x}{:02x}{:02x}", self.0, self.1, self.2)
     }
 }

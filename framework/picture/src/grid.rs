@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-use crate::{Cell, Tone};
+use crate::{Cell, EmphasisColour};
 
 /// A band: rows or columns from `start` up to the next band, with a thick border before them and a common heading.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Band {
+pub struct AxisBand {
     /// Index of the first row or column of the band.
     pub start: usize,
     /// The heading of the band; empty for a thick border alone.
@@ -15,20 +15,20 @@ pub struct Band {
 
 /// The rows or the columns of a grid: their number, name, headings and bands.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Axis {
+pub struct GridAxis {
     /// The name of the axis; empty if it has none.
     pub name: String,
     /// Headings of the rows or columns in order; those beyond the last heading have none.
     pub headings: Vec<String>,
     /// The bands (groups of rows or columns), by ascending start.
-    pub bands: Vec<Band>,
+    pub bands: Vec<AxisBand>,
     count: usize,
 }
 
 /// A run: cells `start..end` of one row with a common name, which is drawn across them if they are too small for their
 /// own texts.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Run {
+pub struct CellRun {
     /// Index of the run's row.
     pub row: usize,
     /// Index of the first column of the run.
@@ -47,18 +47,18 @@ pub struct Outline {
     /// Indices of the rectangle's columns.
     pub columns: Range<usize>,
     /// The colour of the frame.
-    pub tone: Tone,
+    pub tone: EmphasisColour,
 }
 
 /// A grid of cells.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Grid {
     /// Number, name, headings and bands of the rows.
-    pub row_axis: Axis,
+    pub row_axis: GridAxis,
     /// Number, name, headings and bands of the columns.
-    pub column_axis: Axis,
+    pub column_axis: GridAxis,
     /// Names of runs (consecutive cells of a row), which large grids show instead of the cells' texts.
-    pub runs: Vec<Run>,
+    pub runs: Vec<CellRun>,
     /// Whether all cells are drawn large enough for their texts even if the grid has many.
     pub in_full: bool,
     /// Heavy frames around rectangles of cells.
@@ -66,7 +66,7 @@ pub struct Grid {
     cells: Vec<Cell>,
 }
 
-impl Axis {
+impl GridAxis {
     /// Creates an axis with one row or column per heading.
     #[must_use]
     pub fn new<T: ToString>(name: impl Into<String>, headings: impl IntoIterator<Item = T>) -> Self {
@@ -76,22 +76,22 @@ impl Axis {
 
     /// Creates an axis of `count` rows or columns without headings.
     #[must_use]
-    pub fn blank(name: impl Into<String>, count: usize) -> Self {
+    pub fn without_headings(name: impl Into<String>, count: usize) -> Self {
         Self { name: name.into(), count, ..Self::default() }
     }
 
     /// Sets the bands (groups of rows or columns) by their starts and headings.
     #[must_use]
-    pub fn bands<T: Into<String>>(mut self, bands: impl IntoIterator<Item = (usize, T)>) -> Self {
-        self.bands = bands.into_iter().map(|(start, heading)| Band { start, heading: heading.into() }).collect();
+    pub fn with_bands<T: Into<String>>(mut self, bands: impl IntoIterator<Item = (usize, T)>) -> Self {
+        self.bands = bands.into_iter().map(|(start, heading)| AxisBand { start, heading: heading.into() }).collect();
         self
     }
 
     /// Sets a thick border every `size` rows or columns.
     #[must_use]
-    pub fn ruled(self, size: usize) -> Self {
+    pub fn with_borders_every(self, size: usize) -> Self {
         let starts = (0..self.count).step_by(size.max(1));
-        self.bands(starts.map(|start| (start, "")))
+        self.with_bands(starts.map(|start| (start, "")))
     }
 
     /// Returns the number of rows or columns.
@@ -108,12 +108,12 @@ impl Axis {
 
     /// Returns the band that begins at a row or column; `None` if none does.
     #[must_use]
-    pub fn band_at(&self, start: usize) -> Option<&Band> {
+    pub fn band_starting_at(&self, start: usize) -> Option<&AxisBand> {
         self.bands.iter().find(|band| band.start == start)
     }
 
     /// Returns each band with the index after its last row or column.
-    pub(crate) fn spans(&self) -> impl Iterator<Item = (&Band, usize)> {
+    pub(crate) fn spans(&self) -> impl Iterator<Item = (&AxisBand, usize)> {
         let ends = self.bands.iter().skip(1).map(|band| band.start).chain([self.count]);
         self.bands.iter().zip(ends).filter(|(band, end)| band.start < *end && *end <= self.count)
     }
@@ -121,31 +121,35 @@ impl Axis {
     /// Returns the part of the axis in a range of rows or columns. A band that begins before the range and reaches into
     /// it begins at the start of the range.
     fn cropped(&self, range: &Range<usize>) -> Self {
-        let starts_later = |next: Option<&Band>| next.is_none_or(|next| next.start > range.start);
+        let starts_later = |next: Option<&AxisBand>| next.is_none_or(|next| next.start > range.start);
         let reaches =
-            |&(index, band): &(usize, &Band)| band.start < range.end && starts_later(self.bands.get(index + 1));
+            |&(index, band): &(usize, &AxisBand)| band.start < range.end && starts_later(self.bands.get(index + 1));
         let bands = self.bands.iter().enumerate().filter(reaches);
         let bands = bands.map(|(_, band)| (band.start.max(range.start) - range.start, band.heading.clone()));
-        Self::new(self.name.clone(), range.clone().map(|index| self.heading(index))).bands(bands)
+        Self::new(self.name.clone(), range.clone().map(|index| self.heading(index))).with_bands(bands)
     }
 }
 
-impl From<usize> for Axis {
+impl From<usize> for GridAxis {
     fn from(count: usize) -> Self {
-        Self::blank("", count)
+        Self::without_headings("", count)
     }
 }
 
 impl Grid {
     /// Creates a grid of empty cells.
     #[must_use]
-    pub fn new(rows: impl Into<Axis>, columns: impl Into<Axis>) -> Self {
-        Self::of(rows, columns, |_, _| Cell::default())
+    pub fn new(rows: impl Into<GridAxis>, columns: impl Into<GridAxis>) -> Self {
+        Self::from_fn(rows, columns, |_, _| Cell::default())
     }
 
     /// Creates a grid whose cell at each position is `cell(row, column)`.
     #[must_use]
-    pub fn of(rows: impl Into<Axis>, columns: impl Into<Axis>, mut cell: impl FnMut(usize, usize) -> Cell) -> Self {
+    pub fn from_fn(
+        rows: impl Into<GridAxis>,
+        columns: impl Into<GridAxis>,
+        mut cell: impl FnMut(usize, usize) -> Cell,
+    ) -> Self {
         let (row_axis, column_axis) = (rows.into(), columns.into());
         let mut cells = Vec::with_capacity(row_axis.count * column_axis.count);
         for row in 0..row_axis.count {
@@ -204,11 +208,11 @@ impl Grid {
 
     /// Returns the part of the grid in ranges of rows and columns, clipped to the grid's size.
     #[must_use]
-    pub fn cropped(&self, rows: Range<usize>, columns: Range<usize>) -> Self {
+    pub fn crop(&self, rows: Range<usize>, columns: Range<usize>) -> Self {
         let rows = rows.start.min(self.rows())..rows.end.min(self.rows());
         let columns = columns.start.min(self.columns())..columns.end.min(self.columns());
         let cell = |row: usize, column: usize| self.row(rows.start + row)[columns.start + column].clone();
-        let mut cropped_grid = Self::of(self.row_axis.cropped(&rows), self.column_axis.cropped(&columns), cell);
+        let mut cropped_grid = Self::from_fn(self.row_axis.cropped(&rows), self.column_axis.cropped(&columns), cell);
         cropped_grid.in_full = self.in_full;
         let cut = |range: &Range<usize>, kept: &Range<usize>| {
             let (start, end) = (range.start.max(kept.start), range.end.min(kept.end));
@@ -216,7 +220,7 @@ impl Grid {
         };
         for run in self.runs.iter().filter(|run| rows.contains(&run.row)) {
             if let Some(Range { start, end }) = cut(&(run.start..run.end), &columns) {
-                cropped_grid.runs.push(Run { row: run.row - rows.start, start, end, name: run.name.clone() });
+                cropped_grid.runs.push(CellRun { row: run.row - rows.start, start, end, name: run.name.clone() });
             }
         }
         for outline in &self.outlines {

@@ -17,7 +17,7 @@ const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 
 
 /// Renders the picture as an HTML document.
 #[must_use]
-pub fn render(picture: &Picture) -> String {
+pub fn render_html(picture: &Picture) -> String {
     let placed = arrange(picture);
     let title = escaped(&picture.title);
     let image = draw(picture, &placed);

@@ -5,42 +5,44 @@
 //!
 //! # The model
 //!
-//! A [`Picture`] consists of rows of [`Panel`]s. A panel has a title, a caption and a [`Content`]:
+//! A [`Picture`] consists of rows of [`Panel`]s. A panel has a title, a caption and a [`PanelContent`]:
 //!
-//! - a [`Grid`] of [`Cell`]s over two [`Axis`]es with headings and [`Band`]s (a thick border and a heading), with
-//!   [`Outline`]s around rectangles of cells, and [`Run`]s: names of consecutive cells of a row, shown instead of the
-//!   cells' texts if cells are too small. A bit matrix is a grid too: [`view::matrix_grid`];
-//! - a [`Table`] of text, a note (lines of text), or an operator between two panels.
+//! - a [`Grid`] of [`Cell`]s over two [`GridAxis`]es with headings and [`AxisBand`]s (a thick border and a heading),
+//!   with [`Outline`]s around rectangles of cells, and [`CellRun`]s: names of consecutive cells of a row, shown instead
+//!   of the cells' texts if cells are too small. A bit matrix is a grid too: [`view::draw_matrix_grid`];
+//! - a [`TextTable`] of text, a note (lines of text), or an operator between two panels.
 //!
-//! A [`Cell`] has lines of text, a [`Fill`], an optional mark with a [`Tone`], links, kin, and tooltip lines. If the
-//! pointer is on a cell of the HTML page, all cells in any panel with an equal *link* get a heavy frame, and those with
-//! an equal *kin* a faint one. Links are strings with conventions: `element 3,5` for an element, `lane 3` for a lane.
+//! A [`Cell`] has lines of text, a [`CellColour`], an optional mark with a [`EmphasisColour`], links, kin, and tooltip
+//! lines. If the pointer is on a cell of the HTML page, all cells in any panel with an equal *link* get a heavy frame,
+//! and those with an equal *kin* a faint one. Links are strings with conventions: `element 3,5` for an element, `lane
+//! 3` for a lane.
 //!
 //! # Writing a view
 //!
 //! ```
-//! use tilewright_picture::{Axis, Cell, Fill, Grid, Panel, Picture, html, svg, terminal};
+//! use tilewright_picture::{GridAxis, Cell, CellColour, Grid, Panel, Picture, html, svg, terminal};
 //!
-//! let banks = Grid::of(Axis::new("row", 0..2), Axis::new("bank", 0..4), |row, bank| {
+//! let banks = Grid::from_fn(GridAxis::new("row", 0..2), GridAxis::new("bank", 0..4), |row, bank| {
 //!     Cell::new(format!("{row},{bank}"))
-//!         .fill(Fill::hue(bank as u64, 4))
+//!         .with_fill(CellColour::from_index(bank as u64, 4))
 //!         .link(format!("element {row},{bank}"))
 //!         .kin(format!("bank {bank}"))
-//!         .hover(format!("bank {bank}, row {row}"))
+//!         .with_tooltip_line(format!("bank {bank}, row {row}"))
 //! });
 //! let mut picture = Picture::new("two rows of four banks");
 //! picture.add(Panel::grid("memory", banks));
 //! picture.start_row();
 //! picture.add(Panel::note("note", ["a second row of panels"]));
 //!
-//! assert!(svg::render(&picture).starts_with("<svg"));
-//! assert!(html::render(&picture).contains("</html>"));
-//! assert!(terminal::render(&picture, &terminal::Style::plain()).contains("0,1"));
+//! assert!(svg::render_svg(&picture).starts_with("<svg"));
+//! assert!(html::render_html(&picture).contains("</html>"));
+//! assert!(terminal::render_text(&picture, &terminal::TextStyle::plain()).contains("0,1"));
 //! ```
 //!
-//! Hues come from [`Fill::hue`] (`index` of `of`: lane, warp, register, bank), which separates neighbours and repeats
-//! after 32; [`Fill::shaded`] adds shades for a second key. [`Fill::tone`] is for verdicts: same, moved, conflict. The
-//! cell's text should show the index as well, because no palette distinguishes 64 lanes.
+//! Hues come from [`CellColour::from_index`] (`index` of `of`: lane, warp, register, bank), which separates neighbours
+//! and repeats after 32; [`CellColour::from_index_and_shade`] adds shades for a second key. [`CellColour::from_tone`]
+//! is for verdicts: same, moved, conflict. The cell's text should show the index as well, because no palette
+//! distinguishes 64 lanes.
 //!
 //! Views that cannot draw their arguments return a [`PictureError`] with a remedy.
 //!
@@ -63,6 +65,6 @@ pub mod view;
 
 pub use cell::Cell;
 pub use error::PictureError;
-pub use fill::{Fill, Rgb, Tone};
-pub use grid::{Axis, Band, Grid, Outline, Run};
-pub use picture::{Content, Panel, Picture, Table};
+pub use fill::{CellColour, EmphasisColour, Rgb};
+pub use grid::{AxisBand, CellRun, Grid, GridAxis, Outline};
+pub use picture::{Panel, PanelContent, Picture, TextTable};

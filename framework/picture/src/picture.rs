@@ -1,6 +1,6 @@
 //! The picture model: rows of panels.
 
-use crate::{Fill, Grid};
+use crate::{CellColour, Grid};
 
 /// A picture: rows of panels, independent of how they are rendered.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -10,7 +10,7 @@ pub struct Picture {
     /// Lines of text under the title.
     pub caption: Vec<String>,
     /// The legend: each colour with the text of its meaning.
-    pub legend: Vec<(Fill, String)>,
+    pub legend: Vec<(CellColour, String)>,
     rows: Vec<Vec<Panel>>,
 }
 
@@ -22,16 +22,16 @@ pub struct Panel {
     /// Lines of text under the panel's title.
     pub caption: Vec<String>,
     /// The grid, table or text that the panel shows.
-    pub content: Content,
+    pub content: PanelContent,
 }
 
 /// Content of a panel of a picture.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Content {
+pub enum PanelContent {
     /// A grid of coloured cells.
     Grid(Grid),
     /// A table of texts in columns.
-    Table(Table),
+    Table(TextTable),
     /// Lines of text, top to bottom.
     Note(Vec<String>),
     /// A sign such as `=`, drawn between the panels before and after it.
@@ -40,7 +40,7 @@ pub enum Content {
 
 /// A table of texts in columns with headings. A row may be shorter than the header.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Table {
+pub struct TextTable {
     /// The headings of the columns.
     pub header: Vec<String>,
     /// Texts of each row, in the order of the columns.
@@ -55,7 +55,7 @@ impl Picture {
     }
 
     /// Adds a panel to the right end of the last row.
-    pub fn add(&mut self, panel: Panel) {
+    pub fn add_panel(&mut self, panel: Panel) {
         match self.rows.last_mut() {
             Some(row) => row.push(panel),
             None => self.rows.push(vec![panel]),
@@ -83,14 +83,14 @@ impl Picture {
     /// Replaces every grid by the result of `change`, which may have another number of rows and columns.
     pub fn map_grids(&mut self, mut change: impl FnMut(&Grid) -> Grid) {
         for panel in self.rows.iter_mut().flatten() {
-            if let Content::Grid(grid) = &mut panel.content {
+            if let PanelContent::Grid(grid) = &mut panel.content {
                 *grid = change(grid);
             }
         }
     }
 }
 
-impl Table {
+impl TextTable {
     /// Creates a table with these headings and rows.
     #[must_use]
     pub fn new<T: Into<String>>(header: impl IntoIterator<Item = T>, rows: Vec<Vec<String>>) -> Self {
@@ -102,30 +102,30 @@ impl Panel {
     /// Creates a panel with a grid of coloured cells.
     #[must_use]
     pub fn grid(title: impl Into<String>, grid: Grid) -> Self {
-        Self::of(title.into(), Content::Grid(grid))
+        Self::of(title.into(), PanelContent::Grid(grid))
     }
 
     /// Creates a panel with a table of texts.
     #[must_use]
-    pub fn table(title: impl Into<String>, table: Table) -> Self {
-        Self::of(title.into(), Content::Table(table))
+    pub fn table(title: impl Into<String>, table: TextTable) -> Self {
+        Self::of(title.into(), PanelContent::Table(table))
     }
 
     /// Creates a panel with lines of text.
     #[must_use]
     pub fn note<T: Into<String>>(title: impl Into<String>, lines: impl IntoIterator<Item = T>) -> Self {
-        Self::of(title.into(), Content::Note(lines.into_iter().map(Into::into).collect()))
+        Self::of(title.into(), PanelContent::Note(lines.into_iter().map(Into::into).collect()))
     }
 
     /// Creates a panel that is a sign, such as `=`, between its neighbours.
     #[must_use]
-    pub fn operator(sign: impl Into<String>) -> Self {
-        Self::of(String::new(), Content::Operator(sign.into()))
+    pub fn operator_sign(sign: impl Into<String>) -> Self {
+        Self::of(String::new(), PanelContent::Operator(sign.into()))
     }
 
     /// Adds a line of text under the panel's title.
     #[must_use]
-    pub fn caption(mut self, line: impl Into<String>) -> Self {
+    pub fn with_caption_line(mut self, line: impl Into<String>) -> Self {
         self.caption.push(line.into());
         self
     }
@@ -134,12 +134,12 @@ impl Panel {
     #[must_use]
     pub fn as_grid(&self) -> Option<&Grid> {
         match &self.content {
-            Content::Grid(grid) => Some(grid),
+            PanelContent::Grid(grid) => Some(grid),
             _ => None,
         }
     }
 
-    fn of(title: String, content: Content) -> Self {
+    fn of(title: String, content: PanelContent) -> Self {
         Self { title, caption: Vec::new(), content }
     }
 }

@@ -5,7 +5,7 @@
 use std::fmt::{self, Display, Write};
 
 use crate::arrange::{PlacedPicture, SWATCH, arrange};
-use crate::{Fill, Picture, Rgb};
+use crate::{CellColour, Picture, Rgb};
 
 mod cells;
 
@@ -14,7 +14,7 @@ const INK: &str = "#222";
 
 /// Renders the picture as an SVG document.
 #[must_use]
-pub fn render(picture: &Picture) -> String {
+pub fn render_svg(picture: &Picture) -> String {
     draw(picture, &arrange(picture))
 }
 
@@ -40,7 +40,7 @@ pub(crate) fn draw(picture: &Picture, placed: &PlacedPicture<'_>) -> String {
         cells::draw(&mut out, grid);
     }
     for (&(x, y), (fill, _)) in placed.swatches.iter().zip(&picture.legend) {
-        let style = format!("fill=\"{}\" stroke=\"#888\" stroke-width=\"0.5\"", colour(*fill).hex());
+        let style = format!("fill=\"{}\" stroke=\"#888\" stroke-width=\"0.5\"", colour(*fill).to_css());
         rect(&mut out, [x, y, SWATCH, SWATCH], &style);
     }
     out.push_str("</svg>\n");
@@ -61,7 +61,7 @@ fn text(out: &mut String, (x, y): (f64, f64), style: &str, text: &str) {
 }
 
 /// Returns the colour of a fill; white for the background.
-fn colour(fill: Fill) -> Rgb {
+fn colour(fill: CellColour) -> Rgb {
     fill.rgb().unwrap_or(Rgb(255, 255, 255))
 }
 

@@ -6,7 +6,7 @@
 mod block;
 mod grid;
 
-use crate::{Content, Panel, Picture};
+use crate::{Panel, PanelContent, Picture};
 
 use block::Block;
 
@@ -15,7 +15,7 @@ const PLAIN_WIDTH: usize = 160;
 
 /// How colours are written to the terminal.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Colours {
+pub enum TerminalColours {
     /// Text is written without colours.
     #[default]
     None,
@@ -27,16 +27,16 @@ pub enum Colours {
 
 /// Options of rendering as text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Style {
+pub struct TextStyle {
     /// How colours are written.
-    pub colours: Colours,
+    pub colours: TerminalColours,
     /// Width of the terminal in characters; wider grids are cut. `None` cuts nothing.
     pub width: Option<usize>,
     /// Text under a grid that was cut: a remedy, such as an option that shows the other columns.
     pub remedy: String,
 }
 
-impl Style {
+impl TextStyle {
     /// Returns options for text without colours, of unlimited width.
     #[must_use]
     pub fn plain() -> Self {
@@ -46,7 +46,7 @@ impl Style {
 
 /// Renders the picture as text.
 #[must_use]
-pub fn render(picture: &Picture, style: &Style) -> String {
+pub fn render_text(picture: &Picture, style: &TextStyle) -> String {
     let mut lines = Block::default();
     lines.text(&picture.title);
     picture.caption.iter().for_each(|line| lines.text(line));
@@ -59,24 +59,24 @@ pub fn render(picture: &Picture, style: &Style) -> String {
     lines.finish()
 }
 
-fn panel_block(panel: &Panel, style: &Style) -> Block {
+fn panel_block(panel: &Panel, style: &TextStyle) -> Block {
     let mut block = Block::default();
     if !panel.title.is_empty() {
         block.text(&panel.title);
     }
     panel.caption.iter().for_each(|line| block.text(line));
     match &panel.content {
-        Content::Grid(grid) => grid::write(&mut block, grid, style),
-        Content::Table(table) => block::table(&mut block, table),
-        Content::Note(lines) => lines.iter().for_each(|line| block.text(line)),
-        Content::Operator(sign) => block.sign(sign),
+        PanelContent::Grid(grid) => grid::write(&mut block, grid, style),
+        PanelContent::Table(table) => block::table(&mut block, table),
+        PanelContent::Note(lines) => lines.iter().for_each(|line| block.text(line)),
+        PanelContent::Operator(sign) => block.sign(sign),
     }
     block
 }
 
-fn legend(lines: &mut Block, picture: &Picture, style: &Style) {
+fn legend(lines: &mut Block, picture: &Picture, style: &TextStyle) {
     // The legend explains colours, so it is omitted without them.
-    if picture.legend.is_empty() || style.colours == Colours::None {
+    if picture.legend.is_empty() || style.colours == TerminalColours::None {
         return;
     }
     lines.blank();

@@ -23,7 +23,7 @@ impl<B: Ord> Default for BarrierHazards<B> {
 
 impl<B: Ord> BarrierHazards<B> {
     /// Clears all recorded accesses, because the block has passed a barrier.
-    pub fn pass_barrier(&mut self) {
+    pub fn clear_at_barrier(&mut self) {
         self.read.clear();
         self.written.clear();
     }
@@ -51,7 +51,7 @@ impl<B: Ord> BarrierHazards<B> {
     }
 
     /// Adds the accesses of another control-flow path, which reaches the same point of the program.
-    pub fn join(&mut self, other: &Self)
+    pub fn merge(&mut self, other: &Self)
     where
         B: Clone,
     {

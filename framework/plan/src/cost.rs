@@ -1,8 +1,9 @@
 //! The cost model: the work of a warp on each resource of a compute unit, and its time.
 //!
-//! [`WarpWork`] counts what a warp does and knows no target. [`WarpWork::time`] turns it into cycles of the compute
-//! unit for each resource, by the constants of the target file. All warps of a unit share its resources, so the figures
-//! of one warp compare across layouts, instructions and plans of one block size. docs/cost-model.md has the equations.
+//! [`WarpWork`] counts what a warp does and knows no target. [`WarpWork::predict_time`] turns it into cycles of the
+//! compute unit for each resource, by the constants of the target file. All warps of a unit share its resources, so the
+//! figures of one warp compare across layouts, instructions and plans of one block size. docs/cost-model.md has the
+//! equations.
 
 use tilewright_kernel::Counts;
 use tilewright_target::{Cost, CostTable, Direction, TargetDescription, Throughput};
@@ -29,16 +30,16 @@ const MEMORY_LATENCY: f64 = 600.0;
 
 /// Assumed ratio of the bandwidth of the last-level cache to that of device memory. Published ratios are 2.6 to 3.2
 /// (RRZE gpu-benches: A100, H100 and H200 against their data sheets).
-pub const CACHE_RATIO: f64 = 3.0;
+pub const CACHE_BANDWIDTH_RATIO: f64 = 3.0;
 
 /// Assumed share of the bandwidth of device memory that programs reach. Published shares are 0.81 to 0.97 (RRZE
-/// gpu-benches, microbenchmarks of A100, H200, RTX 5090, B300 and MI210); [`CACHE_RATIO`] needs no such share, since it
-/// divides measured bandwidth by the data sheet's.
-pub const DEVICE_MEMORY_SHARE: f64 = 0.9;
+/// gpu-benches, microbenchmarks of A100, H200, RTX 5090, B300 and MI210); [`CACHE_BANDWIDTH_RATIO`] needs no such
+/// share, since it divides measured bandwidth by the data sheet's.
+pub const REACHED_BANDWIDTH_SHARE: f64 = 0.9;
 
 /// Assumed cost of a request of a line to the last-level cache, as bytes that it would transfer in the same time. It
 /// has the least error for half of 154 programs that were timed on an H100 (docs/cost-model.md).
-pub const REQUEST_BYTES: f64 = 32.0;
+pub const CACHE_REQUEST_BYTES: f64 = 32.0;
 
 /// Work of one warp, by resource; the maximum if warps differ.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -90,13 +91,13 @@ impl GlobalWork {
     }
 
     /// Returns the cycles of the memory pipe, the longest of: one cycle for each access or the cycles of the address
-    /// unit, one for each line, the bytes of loaded sectors at the rate of the first-level cache, and the bytes of stored sectors at the compute unit's
-    /// share of the last-level cache.
+    /// unit, one for each line, the bytes of loaded sectors at the rate of the first-level cache, and the bytes of
+    /// stored sectors at the compute unit's share of the last-level cache.
     fn cycles(&self, target: &TargetDescription) -> f64 {
         let bytes = f64::from(target.global.transaction_bytes);
         let share = target.throughput.as_ref().map_or(FIRST_LEVEL_BYTES / 4.0, Throughput::bytes_per_cycle);
         let loaded = self.loaded_sectors * bytes / FIRST_LEVEL_BYTES;
-        let stored = self.stored_sectors * bytes / (CACHE_RATIO * share).clamp(1.0, FIRST_LEVEL_BYTES);
+        let stored = self.stored_sectors * bytes / (CACHE_BANDWIDTH_RATIO * share).clamp(1.0, FIRST_LEVEL_BYTES);
         self.accesses.max(self.address_cycles).max(self.lines).max(loaded).max(stored)
     }
 }
@@ -123,7 +124,7 @@ impl WarpTime {
     /// Returns the time in cycles if nothing overlaps: the sum over the resources. Search adds the times of many
     /// operations, so it needs a sum; equal weights are the first guess of the bottleneck.
     #[must_use]
-    pub fn sum(&self) -> f64 {
+    pub fn total_cycles(&self) -> f64 {
         self.throughput_cycles() + self.latency
     }
 
@@ -139,7 +140,7 @@ impl WarpWork {
     /// Returns the work of operations that move data between threads, in `stages` dependent stages. Each stage waits
     /// for one wavefront stored, one loaded, and one shuffle of each kind, if the counts have any.
     #[must_use]
-    pub fn of_counts(counts: Counts, stages: u64) -> Self {
+    pub fn from_counts(counts: Counts, stages: u64) -> Self {
         let [has_stored, has_loaded, by_index, by_xor, swaps] = moved_words(&counts).map(|count| count.min(1) * stages);
         let chain = Counts {
             wavefronts_stored: has_stored,
@@ -155,12 +156,12 @@ impl WarpWork {
     /// Returns the cycles of a compute unit for a block of `warps` warps that each do this work.
     #[must_use]
     pub fn block_cycles(&self, warps: u64, target: &TargetDescription) -> f64 {
-        self.time(warps, target).sum() * warps as f64
+        self.predict_time(warps, target).total_cycles() * warps as f64
     }
 
     /// Returns the number of instructions that the warp issues, address arithmetic included.
     #[must_use]
-    pub fn issued(&self) -> f64 {
+    pub fn issued_instructions(&self) -> f64 {
         let counts = &self.counts;
         let accesses = counts.shared_stores + counts.shared_loads + counts.matrix_stores + counts.matrix_loads;
         let barriers = counts.barriers + counts.cluster_barriers + counts.warp_barriers;
@@ -181,12 +182,12 @@ impl WarpWork {
     /// # let target = tilewright_target::TargetDescription::from_toml("small.toml", text)?;
     /// // The same wavefronts by fewer accesses take less time.
     /// let of = |shared_loads| Counts { shared_loads, wavefronts_loaded: 8, ..Counts::default() };
-    /// let time = |loads| WarpWork::of_counts(of(loads), 1).time(4, &target).sum();
+    /// let time = |loads| WarpWork::from_counts(of(loads), 1).predict_time(4, &target).total_cycles();
     /// assert!(time(2) < time(8));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
-    pub fn time(&self, warps: u64, target: &TargetDescription) -> WarpTime {
+    pub fn predict_time(&self, warps: u64, target: &TargetDescription) -> WarpTime {
         let (table, counts) = (&target.costs, &self.counts);
         let cycles = |costs: &[(u64, &Cost)]| -> f64 { costs.iter().map(|(n, cost)| *n as f64 * cost.cycles).sum() };
         let latencies =
@@ -200,7 +201,8 @@ impl WarpWork {
         ];
         let waited = latencies(&costs_of_moves(&self.chain, table)) + latencies(&permuted(&self.chain));
         WarpTime {
-            issue: (self.issued() - (counts.permutes + counts.selects) as f64) * plain + cycles(&permuted(counts)),
+            issue: (self.issued_instructions() - (counts.permutes + counts.selects) as f64) * plain
+                + cycles(&permuted(counts)),
             shared: cycles(&costs_of_moves(counts, table)),
             global: self.global.cycles(target),
             matrix: self.matrix_cycles,

@@ -2,21 +2,21 @@
 
 use serde::{Deserialize, Serialize};
 
-use tilewright_kernel::{DerivedTensorMap, Kernel, Launch, TensorMap};
+use tilewright_kernel::{Kernel, Launch, TensorMap, TensorMapFromPointer};
 use tilewright_target::{Instruction, Operand};
 
 /// Options of one compilation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CompileOptions {
     /// The requested forms of compiled code; the artifact lacks those that the target cannot produce.
-    pub emit: Vec<Emit>,
+    pub emit: Vec<CodeFormat>,
     /// Optimisation level of the code generator, 0 to 3.
     pub optimisation: u8,
 }
 
 impl Default for CompileOptions {
     fn default() -> Self {
-        Self { emit: vec![Emit::Assembly, Emit::Object], optimisation: 2 }
+        Self { emit: vec![CodeFormat::Assembly, CodeFormat::Object], optimisation: 2 }
     }
 }
 
@@ -24,7 +24,7 @@ impl Default for CompileOptions {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
-pub enum Emit {
+pub enum CodeFormat {
     /// The code generator's own intermediate representation, as text.
     Intermediate,
     /// Assembly, as text.
@@ -40,7 +40,7 @@ pub enum Emit {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Artifact {
     /// The code, one payload for each form.
-    pub payloads: Vec<Payload>,
+    pub payloads: Vec<CodePayload>,
     /// The properties of each kernel that a launcher needs, in the order of the module.
     pub kernels: Vec<KernelMetadata>,
     /// The external tool that accepted the object as valid: an assembler, a linker or a validator. `None` if there is
@@ -53,22 +53,22 @@ pub struct Artifact {
 impl Artifact {
     /// Returns the code in the given form; `None` if the artifact lacks it.
     #[must_use]
-    pub fn payload(&self, form: Emit) -> Option<&Payload> {
+    pub fn payload(&self, form: CodeFormat) -> Option<&CodePayload> {
         self.payloads.iter().find(|payload| payload.form == form)
     }
 
     /// Returns the code in the given form as text; `None` if the artifact lacks it or it is not UTF-8.
     #[must_use]
-    pub fn text(&self, form: Emit) -> Option<&str> {
+    pub fn payload_text(&self, form: CodeFormat) -> Option<&str> {
         self.payload(form).and_then(|payload| std::str::from_utf8(&payload.bytes).ok())
     }
 }
 
 /// The compiled code in one form.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Payload {
+pub struct CodePayload {
     /// The form of the code, such as assembly or a loadable object.
-    pub form: Emit,
+    pub form: CodeFormat,
     /// The file format, by its usual file extension: `ptx`, `s`, `hsaco`, `spv`, ...
     pub format: String,
     /// The bytes of the code.
@@ -99,7 +99,7 @@ pub struct KernelMetadata {
     pub registers: u32,
     /// The tensor maps among the kernel's parameters, which the host must encode before a launch.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub maps: Vec<EncodedMap>,
+    pub maps: Vec<TensorMapParameter>,
     /// The width of each parameter in bits, 0 for a tensor map; `None` if the compiling tool does not report widths.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parameters: Option<Vec<u32>>,
@@ -132,7 +132,7 @@ fn is_default(registers: &u32) -> bool {
 
 /// A tensor map that the host encodes for a launch, with the address, the sizes and the strides of the tensor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct EncodedMap {
+pub struct TensorMapParameter {
     /// Index of the kernel parameter that takes the tensor map.
     pub parameter: u32,
     /// The tensor map that the kernel was compiled for.
@@ -142,13 +142,13 @@ pub struct EncodedMap {
     pub mode: Option<u32>,
     /// How a launch derives the tensor from other arguments; `None` if the caller passes the tensor itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rows: Option<DerivedTensorMap>,
+    pub rows: Option<TensorMapFromPointer>,
 }
 
 /// Returns the tensor maps among a kernel's parameters, with the driver's mode numbers from the instruction table.
-fn encoded_maps(kernel: &Kernel, rows: &[Instruction]) -> Vec<EncodedMap> {
+fn encoded_maps(kernel: &Kernel, rows: &[Instruction]) -> Vec<TensorMapParameter> {
     let mode = |map: &TensorMap| {
-        let box_operands = rows.iter().flat_map(|row| &row.operands).filter_map(Operand::box_operand);
+        let box_operands = rows.iter().flat_map(|row| &row.operands).filter_map(Operand::tensor_copy_operand);
         let mut fitting = box_operands.filter(|operand| map.check_for_operand(operand).is_ok());
         fitting.find_map(|operand| Some(operand.find_layout(map.swizzle)?.mode))
     };
@@ -156,7 +156,7 @@ fn encoded_maps(kernel: &Kernel, rows: &[Instruction]) -> Vec<EncodedMap> {
     mapped
         .map(|(parameter, own, map)| {
             let (map, mode, rows) = (map.clone(), mode(map), own.rows.clone());
-            EncodedMap { parameter, map, mode, rows }
+            TensorMapParameter { parameter, map, mode, rows }
         })
         .collect()
 }

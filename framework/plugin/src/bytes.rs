@@ -2,7 +2,7 @@
 
 use super::abi::Slice;
 use super::failure::{ErrorCode, PluginFailure};
-use super::wire::MAX_BYTES;
+use super::wire::MAX_MESSAGE_BYTES;
 
 /// Returns the bytes of a slice that the other side wrote, after checks of its pointer and length.
 ///
@@ -16,8 +16,8 @@ pub(super) fn read_slice<'a>(slice: Slice) -> Result<&'a [u8], PluginFailure> {
         let message = format!("{} bytes at a null pointer", slice.length);
         return Err(PluginFailure::new(ErrorCode::MALFORMED, [message]));
     }
-    if slice.length > MAX_BYTES {
-        let message = format!("{} bytes, where at most {MAX_BYTES} may cross", slice.length);
+    if slice.length > MAX_MESSAGE_BYTES {
+        let message = format!("{} bytes, where at most {MAX_MESSAGE_BYTES} may cross", slice.length);
         return Err(PluginFailure::new(ErrorCode::MALFORMED, [message]));
     }
     // SAFETY: the contract guarantees that `data` is valid for `length` bytes; the checks above reject all detectable

@@ -55,7 +55,7 @@ pub enum ChildEvent<M> {
 
 /// The exit status and last output of a [`ChildProcess`].
 #[derive(Debug)]
-pub struct ChildEnd {
+pub struct ChildExit {
     /// The exit status with which the child ended; `None` if it was killed.
     pub status: Option<ExitStatus>,
     /// The last part of the child's standard error, trimmed.
@@ -78,7 +78,7 @@ impl<M: Send + 'static> ChildProcess<M> {
         let (input, written) = mpsc::channel::<Vec<u8>>();
         if let Some(mut to) = process.stdin.take() {
             // A separate thread writes, since a child that does not read would block its writer beyond any deadline.
-            // Errors of writing are dropped: [`Self::next`] reports a child that has ended.
+            // Errors of writing are dropped: [`Self::next_event`] reports a child that has ended.
             thread::spawn(move || written.iter().try_for_each(|bytes| to.write_all(&bytes).and_then(|()| to.flush())));
         }
         let (sender, messages) = mpsc::sync_channel(MAX_QUEUED_MESSAGES);
@@ -100,13 +100,13 @@ impl<M: Send + 'static> ChildProcess<M> {
 
     /// Queues bytes for the child's standard input; returns immediately, even if the child does not read now.
     pub fn send(&self, bytes: Vec<u8>) {
-        // If the child has closed its input, the bytes are dropped; [`Self::next`] reports its end.
+        // If the child has closed its input, the bytes are dropped; [`Self::next_event`] reports its end.
         let _ = self.input.send(bytes);
     }
 
     /// Waits until the child sends a message or ends, until `deadline`, or until shortly after `stop` is set; returns
     /// the first of these events.
-    pub fn next(&mut self, deadline: Instant, stop: &AtomicBool) -> ChildEvent<M> {
+    pub fn next_event(&mut self, deadline: Instant, stop: &AtomicBool) -> ChildEvent<M> {
         loop {
             if stop.load(Ordering::Relaxed) {
                 return ChildEvent::Stopped;
@@ -128,13 +128,13 @@ impl<M: Send + 'static> ChildProcess<M> {
 
     /// Kills the child and its descendants immediately; returns the child's end, with a status only if it had exited
     /// before.
-    pub fn kill(mut self) -> ChildEnd {
+    pub fn kill(mut self) -> ChildExit {
         let exited = self.has_exited();
         self.end(exited)
     }
 
     /// Waits up to 200 ms for the child to exit, so that its status is known; then kills the rest of its process group.
-    pub fn finish(mut self) -> ChildEnd {
+    pub fn finish(mut self) -> ChildExit {
         let patience = Instant::now() + 4 * TICK;
         while !self.has_exited() && Instant::now() < patience {
             thread::sleep(TICK / 10);
@@ -143,11 +143,11 @@ impl<M: Send + 'static> ChildProcess<M> {
         self.end(exited)
     }
 
-    fn end(&mut self, by_itself: bool) -> ChildEnd {
+    fn end(&mut self, by_itself: bool) -> ChildExit {
         let status = self.reap().filter(|_| by_itself);
         let _ = self.standard_error_eof.recv_timeout(STDERR_WAIT);
         let kept = self.stderr_tail.lock().unwrap_or_else(PoisonError::into_inner);
-        ChildEnd { status, stderr_tail: String::from_utf8_lossy(&kept).trim().to_owned() }
+        ChildExit { status, stderr_tail: String::from_utf8_lossy(&kept).trim().to_owned() }
     }
 }
 

@@ -57,7 +57,7 @@ pub trait Device: Send {
     /// [`DeviceError::BadLaunch`] if the grid or the arguments do not fit the kernel, [`DeviceError::Unsupported`] if
     /// the device cannot run the launch, [`DeviceError::Fault`] if the kernel faults. After a fault the contents of
     /// buffers are unspecified.
-    fn launch(&mut self, launch: &LaunchRequest) -> Result<Launched, DeviceError>;
+    fn launch(&mut self, launch: &LaunchRequest) -> Result<LaunchOutcome, DeviceError>;
 }
 
 /// A buffer in a device's memory, identified by a number that the device chose.
@@ -86,7 +86,7 @@ pub struct LaunchRequest {
 
 /// The report of a finished launch.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Launched {
+pub struct LaunchOutcome {
     /// The launch's duration in nanoseconds by the device's clock; `None` if the device has no clock.
     #[serde(default)]
     pub nanoseconds: Option<u64>,
@@ -98,12 +98,12 @@ pub struct Launched {
     /// by operation. If they are known, `counts` are exact counts of that IR, before any code generator. Never sent
     /// across the plugin boundary.
     #[serde(skip)]
-    pub sectors: Option<Sectors>,
+    pub sectors: Option<SectorCounts>,
 }
 
 /// Numbers of accessed sectors of global memory. A sector has the size `global.transaction_bytes` of the target.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Sectors {
+pub struct SectorCounts {
     /// Sectors loaded: the sum, over all loads of all warps, of the different sectors that the warp's lanes access.
     pub loaded: u64,
     /// Sectors stored: the same sum over all stores.
@@ -142,7 +142,7 @@ impl LaunchArgument {
     ///
     /// # Errors
     /// [`DeviceError::Unsupported`] for a tensor, since only some devices support tensor maps; errors of `address`.
-    pub fn value(
+    pub fn resolve_bits(
         &self,
         address: impl FnOnce(DeviceBuffer) -> Result<u64, DeviceError>,
     ) -> Result<(u64, u32), DeviceError> {

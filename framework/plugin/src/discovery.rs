@@ -14,19 +14,19 @@ pub const DEBUG_VARIABLE: &str = "TILEWRIGHT_PLUGIN_DEBUG";
 
 /// The files and directories that are searched for plugins, in order of precedence.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Discovery {
+pub struct PluginSearchPath {
     /// Libraries or manifests that the user named; one that cannot be loaded is an error.
     pub files: Vec<PathBuf>,
     /// Directories with manifests; one that cannot be used is skipped and reported.
     pub directories: Vec<PathBuf>,
 }
 
-impl Discovery {
+impl PluginSearchPath {
     /// Returns the default search path of a program, which never has the working directory: the directories of
     /// [`PATH_VARIABLE`]; the executable's directory, its `deps`, and the sibling `deps`, for libraries built by cargo;
     /// then the sibling `lib/tilewright`, for installed plugins.
     #[must_use]
-    pub fn standard() -> Self {
+    pub fn default_search() -> Self {
         let variable = env::var_os(PATH_VARIABLE).unwrap_or_default();
         let mut directories: Vec<_> = env::split_paths(&variable).filter(|path| !path.as_os_str().is_empty()).collect();
         if let Some(own) = env::current_exe().ok().as_deref().and_then(Path::parent) {
@@ -39,7 +39,7 @@ impl Discovery {
 
     /// Returns the search path with one more file that the user named.
     #[must_use]
-    pub fn file(mut self, file: impl Into<PathBuf>) -> Self {
+    pub fn with_file(mut self, file: impl Into<PathBuf>) -> Self {
         self.files.push(file.into());
         self
     }

@@ -6,8 +6,8 @@
 #![allow(unsafe_code)]
 
 use super::abi::{
-    ABI_MAJOR, ABI_MINOR, BlobHandle, DeviceTable, ErrorHandle, Extension, HostTable, PIECES, PieceTable, PluginTable,
-    Slice, TargetHandle,
+    ABI_MAJOR, ABI_MINOR, BlobHandle, DeviceTable, ErrorHandle, Extension, HostTable, PIECE_TABLE_NAME, PieceTable,
+    PluginTable, Slice, TargetHandle,
 };
 use super::bytes::read_slice;
 use super::devices;
@@ -20,7 +20,7 @@ use super::wire;
 use crate::Target;
 use tilewright_kernel as kernel;
 use tilewright_layout::FamilySet;
-use tilewright_layout::families::Neutral;
+use tilewright_layout::families::NeutralFamilies;
 
 /// Exports the targets that a library crate registers as a plugin. Call it once, in a crate of type `cdylib` with no
 /// other content, with the name of the library crate.
@@ -64,7 +64,7 @@ static PIECE_TABLE: PieceTable = PieceTable {
     extension: Extension {
         struct_size: size_of::<PieceTable>(),
         next: std::ptr::null(),
-        name: Slice::of(PIECES.as_bytes()),
+        name: Slice::of(PIECE_TABLE_NAME.as_bytes()),
     },
     target_pieces: Some(target_pieces),
 };
@@ -182,10 +182,10 @@ fn pieces_bytes(target: &dyn Target, request: &[u8]) -> Result<Vec<u8>, PluginFa
 }
 
 fn family_bytes(target: &dyn Target, request: &[u8]) -> Result<Vec<u8>, PluginFailure> {
-    let request: FamilyRequest =
-        wire::read(request).map_err(|error| PluginFailure::malformed("the layout family request", &error))?;
+    let request: FamilyRequest = wire::deserialize_message(request)
+        .map_err(|error| PluginFailure::malformed("the layout family request", &error))?;
     // A parent layout is of the target's own families or neutral: the plugin's side has no others.
-    let all = FamilySet::new(vec![target.families(), &Neutral]);
+    let all = FamilySet::new(vec![target.families(), &NeutralFamilies]);
     let layout = target.families().resolve(&request.spec, &request.shape, &all)?;
     written("the layout", &FamilyAnswer { layout })
 }
@@ -198,7 +198,7 @@ fn artifact_bytes(target: &dyn Target, module: &[u8], options: &[u8]) -> Result<
 }
 
 fn written<T: serde::Serialize>(what: &str, value: &T) -> Result<Vec<u8>, PluginFailure> {
-    wire::write(value).map_err(|error| PluginFailure::internal(format!("{what} cannot be sent: {error}")))
+    wire::serialize_message(value).map_err(|error| PluginFailure::internal(format!("{what} cannot be sent: {error}")))
 }
 
 unsafe extern "C" fn blob_bytes(blob: *const BlobHandle) -> Slice {

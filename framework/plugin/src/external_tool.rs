@@ -78,7 +78,7 @@ impl ExternalTool {
     /// # Errors
     /// [`ToolError::NotFound`] if the variable is unset and `PATH` has no such program.
     pub fn find(&self) -> Result<PathBuf, ToolError> {
-        let found = self.named().or_else(|| which::which(self.program).ok());
+        let found = self.find_by_variable().or_else(|| which::which(self.program).ok());
         found.ok_or(ToolError::NotFound { tool: *self, search_path: "on PATH" })
     }
 
@@ -92,14 +92,14 @@ impl ExternalTool {
         search_path: &'static str,
         candidates: impl IntoIterator<Item = PathBuf>,
     ) -> Result<PathBuf, ToolError> {
-        let found = self.named().or_else(|| candidates.into_iter().find(|file| file.is_file()));
+        let found = self.find_by_variable().or_else(|| candidates.into_iter().find(|file| file.is_file()));
         found.ok_or(ToolError::NotFound { tool: *self, search_path })
     }
 
     /// Returns the program that the environment variable names; `None` if it is unset. A bare name is searched in
     /// `PATH`.
     #[must_use]
-    pub fn named(&self) -> Option<PathBuf> {
+    pub fn find_by_variable(&self) -> Option<PathBuf> {
         let name: OsString = std::env::var_os(self.variable).filter(|name| !name.is_empty())?;
         Some(which::which(&name).unwrap_or_else(|_| PathBuf::from(name)))
     }
@@ -115,7 +115,7 @@ impl ExternalTool {
         input: &'static str,
         prepare: impl FnOnce(&mut Command) -> &mut Command,
     ) -> Result<Output, ToolError> {
-        let output = prepare(&mut Command::new(path)).output().map_err(|source| self.cannot_run(path, source))?;
+        let output = prepare(&mut Command::new(path)).output().map_err(|source| self.cannot_run_error(path, source))?;
         if output.status.success() {
             return Ok(output);
         }
@@ -126,7 +126,7 @@ impl ExternalTool {
 
     /// Returns the error that the program at `path`, or a file that it needs, cannot be used.
     #[must_use]
-    pub fn cannot_run(&self, path: &Path, source: std::io::Error) -> ToolError {
+    pub fn cannot_run_error(&self, path: &Path, source: std::io::Error) -> ToolError {
         ToolError::CannotRun { tool: *self, path: path.to_owned(), source }
     }
 }

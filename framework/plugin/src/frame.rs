@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::channel::Call;
 use super::failure::PluginFailure;
-use super::wire::{self, MAX_BYTES};
+use super::wire::{self, MAX_MESSAGE_BYTES};
 use crate::artifact::byte_string;
 
 /// A call to the plugin, as the host sends it over the pipe.
@@ -41,7 +41,7 @@ pub(super) enum AnswerEvent {
 
 /// Writes one frame and flushes the stream.
 pub(super) fn write<T: Serialize>(to: &mut impl Write, value: &T) -> io::Result<()> {
-    let bytes = wire::write(value).map_err(io::Error::other)?;
+    let bytes = wire::serialize_message(value).map_err(io::Error::other)?;
     let length = u32::try_from(bytes.len()).map_err(io::Error::other)?;
     to.write_all(&length.to_le_bytes())?;
     to.write_all(&bytes)?;
@@ -56,8 +56,8 @@ pub(super) fn read<T: DeserializeOwned>(from: &mut impl Read) -> io::Result<Opti
         first => from.read_exact(&mut length[first..])?,
     }
     let length = u32::from_le_bytes(length) as usize;
-    if length > MAX_BYTES {
-        return Err(io::Error::other(format!("a frame of {length} bytes, where at most {MAX_BYTES} are read")));
+    if length > MAX_MESSAGE_BYTES {
+        return Err(io::Error::other(format!("a frame of {length} bytes, where at most {MAX_MESSAGE_BYTES} are read")));
     }
     // The buffer grows with arriving bytes, so that a large length alone allocates nothing.
     let mut bytes = Vec::new();
@@ -65,5 +65,5 @@ pub(super) fn read<T: DeserializeOwned>(from: &mut impl Read) -> io::Result<Opti
     if bytes.len() < length {
         return Err(io::ErrorKind::UnexpectedEof.into());
     }
-    wire::read(&bytes).map(Some).map_err(io::Error::other)
+    wire::deserialize_message(&bytes).map(Some).map_err(io::Error::other)
 }

@@ -9,19 +9,19 @@ use super::{Artifact, DeviceBuffer, DeviceError, KernelMetadata, LaunchArgument,
 /// A device's buffers and loaded code by number. Numbers are never reused, so stale handles are detected; a removed
 /// entry is released by its own `drop`.
 #[derive(Debug)]
-pub struct HandleTable<Memory, Code> {
+pub struct DeviceHandleTable<Memory, Code> {
     buffers: HashMap<u64, (Memory, u64)>,
     codes: HashMap<u64, (Code, Vec<KernelMetadata>)>,
     next: u64,
 }
 
-impl<Memory, Code> Default for HandleTable<Memory, Code> {
+impl<Memory, Code> Default for DeviceHandleTable<Memory, Code> {
     fn default() -> Self {
         Self { buffers: HashMap::new(), codes: HashMap::new(), next: 1 }
     }
 }
 
-impl<Memory, Code> HandleTable<Memory, Code> {
+impl<Memory, Code> DeviceHandleTable<Memory, Code> {
     fn number(&mut self) -> u64 {
         self.next += 1;
         self.next - 1
@@ -43,7 +43,7 @@ impl<Memory, Code> HandleTable<Memory, Code> {
     ///
     /// # Errors
     /// [`DeviceError::BadBuffer`] if the buffer is unknown or too small.
-    pub fn memory(&self, buffer: DeviceBuffer, offset: u64, bytes: u64) -> Result<&Memory, DeviceError> {
+    pub fn buffer_memory(&self, buffer: DeviceBuffer, offset: u64, bytes: u64) -> Result<&Memory, DeviceError> {
         let missing = || DeviceError::BadBuffer(format!("there is no buffer {} here", buffer.0));
         let (memory, size) = self.buffers.get(&buffer.0).ok_or_else(missing)?;
         match offset.checked_add(bytes).is_some_and(|end| end <= *size) {
@@ -58,9 +58,13 @@ impl<Memory, Code> HandleTable<Memory, Code> {
     /// # Errors
     /// [`DeviceError::BadBuffer`] if the buffer is unknown or too small, [`DeviceError::BadLaunch`] if the tensor is
     /// inconsistent.
-    pub fn tensor(&self, given: &TensorMapBinding<DeviceBuffer>, map: &TensorMap) -> Result<&Memory, DeviceError> {
-        let end = given.end(map).map_err(|error| DeviceError::BadLaunch(error.to_string()))?;
-        self.memory(given.buffer, 0, end)
+    pub fn mapped_tensor_memory(
+        &self,
+        given: &TensorMapBinding<DeviceBuffer>,
+        map: &TensorMap,
+    ) -> Result<&Memory, DeviceError> {
+        let end = given.end_offset(map).map_err(|error| DeviceError::BadLaunch(error.to_string()))?;
+        self.buffer_memory(given.buffer, 0, end)
     }
 
     /// Adds loaded code of an artifact; returns its handle.
@@ -134,8 +138,10 @@ mod tests {
         KernelMetadata { name, lanes: 32, warps: 1, blocks: 1, shared_bytes: 0, registers: 0, maps, parameters }
     }
 
-    fn handles(parameters: Option<Vec<u32>>) -> (HandleTable<&'static str, &'static str>, LoadedCode, DeviceBuffer) {
-        let mut handles = HandleTable::default();
+    fn handles(
+        parameters: Option<Vec<u32>>,
+    ) -> (DeviceHandleTable<&'static str, &'static str>, LoadedCode, DeviceBuffer) {
+        let mut handles = DeviceHandleTable::default();
         let artifact = Artifact { payloads: Vec::new(), kernels: vec![metadata(parameters)], accepted_by: None };
         let (code, buffer) = (handles.insert_code("code", &artifact), handles.insert_buffer("memory", 16));
         (handles, code, buffer)
@@ -144,16 +150,16 @@ mod tests {
     #[test]
     fn ranges_are_of_their_buffer() {
         let (mut handles, _, buffer) = handles(None);
-        assert_eq!(handles.memory(buffer, 0, 16), Ok(&"memory"));
-        assert_eq!(handles.memory(buffer, 16, 0), Ok(&"memory"));
+        assert_eq!(handles.buffer_memory(buffer, 0, 16), Ok(&"memory"));
+        assert_eq!(handles.buffer_memory(buffer, 16, 0), Ok(&"memory"));
         for (offset, bytes) in [(0, 17), (16, 1), (u64::MAX, 1), (1, u64::MAX)] {
             assert!(
-                matches!(handles.memory(buffer, offset, bytes), Err(DeviceError::BadBuffer(_))),
+                matches!(handles.buffer_memory(buffer, offset, bytes), Err(DeviceError::BadBuffer(_))),
                 "{offset}, {bytes}"
             );
         }
         handles.remove_buffer(buffer);
-        assert!(matches!(handles.memory(buffer, 0, 0), Err(DeviceError::BadBuffer(_))));
+        assert!(matches!(handles.buffer_memory(buffer, 0, 0), Err(DeviceError::BadBuffer(_))));
         assert_ne!(handles.insert_buffer("again", 16), buffer, "a number that was good once is good for nothing else");
     }
 

@@ -13,7 +13,7 @@ use super::channel::Channel;
 use super::failure::{ErrorCode, PluginFailure};
 use super::frame::{self, Answer, AnswerEvent, Request};
 use super::library::Library;
-use super::listener::{self, Listener, LogLevel};
+use super::listener::{self, LogLevel, PluginListener};
 use super::load_error::LoadError;
 
 /// Code of the error that the plugin's library could not be loaded; the chain is the whole message. Only hosts and
@@ -29,9 +29,9 @@ pub(super) const LOAD_FAILED: ErrorCode = ErrorCode(u32::MAX);
 /// # Errors
 /// A stream cannot be duplicated, read or written. If the library cannot be loaded, every call is answered with that
 /// error.
-pub fn serve(library: &Path) -> io::Result<()> {
+pub fn serve_plugin(library: &Path) -> io::Result<()> {
     let (input, output) = take_standard_streams()?;
-    serve_streams(library, input, output)
+    serve_plugin_on_streams(library, input, output)
 }
 
 /// Serves a plugin's library over the given streams until the input ends. If the input ends during a call that exceeds
@@ -39,13 +39,13 @@ pub fn serve(library: &Path) -> io::Result<()> {
 ///
 /// # Errors
 /// A stream cannot be read or written.
-pub fn serve_streams(
+pub fn serve_plugin_on_streams(
     library: &Path,
     input: impl Read + Send + 'static,
     output: impl Write + Send + 'static,
 ) -> io::Result<()> {
     let answers = Arc::new(Answers { output: Mutex::new(Box::new(output)), current: AtomicU64::new(0) });
-    listener::listen(Box::new(Forward(Arc::clone(&answers))));
+    listener::set_listener(Box::new(Forward(Arc::clone(&answers))));
     let opened = Library::open(library);
     let finished = Arc::new(AtomicBool::new(false));
     let pending = read_requests(input, Arc::clone(&finished));
@@ -118,7 +118,7 @@ impl Answers {
 /// call.
 struct Forward(Arc<Answers>);
 
-impl Listener for Forward {
+impl PluginListener for Forward {
     fn log(&self, level: LogLevel, message: &str) {
         let event = AnswerEvent::Log { level: level.0, message: message.to_owned() };
         // If the pipe is broken, sending the answer itself fails too.

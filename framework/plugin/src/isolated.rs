@@ -27,14 +27,14 @@ const MOST_FAILED_STARTS: u32 = 3;
 /// The command line that serves a plugin over its standard streams: a program and its arguments; the path of the
 /// plugin's library is appended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HostCommand {
+pub struct PluginHostCommand {
     /// The path of the program.
     pub program: PathBuf,
     /// The program's arguments, before the library's path.
     pub args: Vec<OsString>,
 }
 
-impl HostCommand {
+impl PluginHostCommand {
     /// Returns the command line of a program and its arguments.
     pub fn new(program: impl Into<PathBuf>, args: impl IntoIterator<Item = impl Into<OsString>>) -> Self {
         Self { program: program.into(), args: args.into_iter().map(Into::into).collect() }
@@ -43,7 +43,7 @@ impl HostCommand {
 
 /// A plugin library that child processes serve.
 pub(super) struct Isolated {
-    command: HostCommand,
+    command: PluginHostCommand,
     file: PathBuf,
     limit: Duration,
     /// The plugin's library, opened in this process, if its manifest allows reading families and instructions without a
@@ -81,7 +81,7 @@ impl Isolated {
     /// Creates the state without starting a process; the first call that needs the process starts it. If `tables` is
     /// the library, opened in this process, the families and instructions of targets are read from it, and only
     /// compilation and device calls need the process.
-    pub(super) fn new(command: HostCommand, file: PathBuf, limit: Duration, tables: Option<Library>) -> Self {
+    pub(super) fn new(command: PluginHostCommand, file: PathBuf, limit: Duration, tables: Option<Library>) -> Self {
         Self { command, file, limit, tables, state: Mutex::default() }
     }
 
@@ -183,7 +183,7 @@ impl Running {
         }
         self.process.send(bytes);
         loop {
-            let answer = match self.process.next(deadline, &AtomicBool::new(false)) {
+            let answer = match self.process.next_event(deadline, &AtomicBool::new(false)) {
                 ChildEvent::Message(Ok(answer)) => answer,
                 ChildEvent::Message(Err(error)) => return broken(format!("returned an invalid answer ({error})")),
                 ChildEvent::Exited | ChildEvent::Stopped => return broken("ended".to_owned()),

@@ -9,7 +9,7 @@ use tilewright_target::Instruction;
 /// # Errors
 /// [`CompileError::Unsupported`] if the target has no instruction of this name, [`CompileError::Invalid`] if the kernel
 /// does not fit it. Both messages contain the name.
-pub fn issued_row<'a>(
+pub fn find_issued_instruction<'a>(
     rows: &'a [Instruction],
     name: &str,
     launch: Launch,
@@ -18,8 +18,8 @@ pub fn issued_row<'a>(
 ) -> Result<&'a Instruction, CompileError> {
     let missing = || CompileError::Unsupported(format!("the target has no instruction `{name}`"));
     let row = rows.iter().find(|row| row.name == name).ok_or_else(missing)?;
-    let signature = InstructionSignature::of(row);
-    let fits = signature.check(operands, results).and_then(|()| signature.check_launch(launch));
+    let signature = InstructionSignature::from_instruction(row);
+    let fits = signature.check_types(operands, results).and_then(|()| signature.check_launch(launch));
     fits.map_err(|message| CompileError::Invalid(format!("instruction `{name}`: {message}")))?;
     Ok(row)
 }
@@ -29,7 +29,7 @@ pub fn issued_row<'a>(
 /// # Errors
 /// [`CompileError::Invalid`] if an instruction cannot copy the box of its tensor map; the message contains the kernel's
 /// and the instruction's name.
-pub fn check_maps(rows: &[Instruction], module: &Module) -> Result<(), CompileError> {
+pub fn check_module_tensor_maps(rows: &[Instruction], module: &Module) -> Result<(), CompileError> {
     for kernel in &module.kernels {
         for statement in kernel.statements() {
             let Op::Instruction { name, operands } = &statement.op else { continue };

@@ -49,27 +49,30 @@ mod vendor;
 mod vendor_target;
 pub mod wire;
 
-pub use artifact::{Artifact, CompileOptions, Emit, EncodedMap, KernelMetadata, Payload};
-pub use child_process::{ChildEnd, ChildEvent, ChildProcess};
+pub use artifact::{Artifact, CodeFormat, CodePayload, CompileOptions, KernelMetadata, TensorMapParameter};
+pub use child_process::{ChildEvent, ChildExit, ChildProcess};
 pub use device::{
-    Device, DeviceBuffer, DeviceError, LaunchArgument, LaunchGrid, LaunchRequest, Launched, LoadedCode, Sectors,
+    Device, DeviceBuffer, DeviceError, LaunchArgument, LaunchGrid, LaunchOutcome, LaunchRequest, LoadedCode,
+    SectorCounts,
 };
-pub use discovery::{DEBUG_VARIABLE, Discovery, PATH_VARIABLE};
+pub use discovery::{DEBUG_VARIABLE, PATH_VARIABLE, PluginSearchPath};
 pub use export::query;
 pub use external_tool::{ExternalTool, ToolError};
 pub use factory::TargetFactory;
 pub use factory_error::FactoryError;
 pub use failure::{ErrorCode, PluginFailure};
-pub use handles::HandleTable;
-pub use host::{serve, serve_streams};
-pub use isolated::HostCommand;
-pub use issue::{check_maps, issued_row};
-pub use listener::{Listener, LogLevel, listen, listening, log, progress};
+pub use handles::DeviceHandleTable;
+pub use host::{serve_plugin, serve_plugin_on_streams};
+pub use isolated::PluginHostCommand;
+pub use issue::{check_module_tensor_maps, find_issued_instruction};
+pub use listener::{LogLevel, PluginListener, log, progress, set_listener, with_listener};
 pub use load_error::LoadError;
-pub use manifest::{MANIFEST_SUFFIX, Manifest};
-pub use message::read_every_message;
-pub use registry::{Duplicate, Plugin, PluginOrigin, RefusedPlugin, Registry, RegistryError};
-pub use vendor::{InstructionGroup, TablesOnly, Vendor, VendorTables, VendorTarget, instruction_table};
+pub use manifest::{MANIFEST_SUFFIX, PluginManifest};
+pub use message::read_as_every_message;
+pub use registry::{DuplicateArchitecture, KnownPlugin, PluginOrigin, Registry, RegistryError, RejectedPlugin};
+pub use vendor::{
+    InstructionGroup, TablesOnly, VendorBackend, VendorTables, VendorTarget, concatenate_instruction_groups,
+};
 pub use vendor_target::{CompileError, Target};
 
 /// The crates that a plugin needs, re-exported so that it depends on this crate alone.

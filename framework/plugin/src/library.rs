@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use libloading::os::unix::{self, RTLD_LOCAL, RTLD_NOW};
 
 use super::abi::{
-    ABI_MAJOR, ABI_MINOR, BlobHandle, ENTRY_SYMBOL, ErrorHandle, Extension, PIECES, PieceTable, PluginTable,
+    ABI_MAJOR, ABI_MINOR, BlobHandle, ENTRY_SYMBOL, ErrorHandle, Extension, PIECE_TABLE_NAME, PieceTable, PluginTable,
     QueryFunction, REQUIRED_PIECE_TABLE_SIZE, REQUIRED_TABLE_SIZE, Slice, TargetHandle, TargetPieces,
 };
 use super::channel::{Call, Channel};
@@ -49,7 +49,7 @@ pub(super) struct Library {
 /// Returns the function of the optional table `pieces`; `None` if the plugin lacks the table or the table violates a
 /// rule.
 fn pieces(first: *const Extension) -> Option<TargetPieces> {
-    let extension = find_extension(first, PIECES, REQUIRED_PIECE_TABLE_SIZE).ok()??;
+    let extension = find_extension(first, PIECE_TABLE_NAME, REQUIRED_PIECE_TABLE_SIZE).ok()??;
     // SAFETY: its size covers all fields of this version; an aligned extension is an aligned table.
     unsafe { extension.cast::<PieceTable>().read() }.target_pieces
 }
@@ -216,7 +216,9 @@ impl Channel for Library {
         // SAFETY of the calls below: functions of a checked table, called on live handles with slices that outlive the
         // call.
         match &call {
-            Call::Describe => wire::write(&self.info()?).map_err(|error| PluginFailure::internal(error.to_string())),
+            Call::Describe => {
+                wire::serialize_message(&self.info()?).map_err(|error| PluginFailure::internal(error.to_string()))
+            }
             Call::Create { target, description } => self.create(*target, description),
             Call::Destroy { target } => {
                 self.targets.lock().unwrap_or_else(PoisonError::into_inner).remove(target);

@@ -1,7 +1,7 @@
 //! Log messages and progress reports of plugins.
 //!
-//! In a host, [`listen`] sets the receiver for the whole process and [`listening`] the receiver during one closure; in
-//! a plugin, [`log`] and [`progress`] send to the host.
+//! In a host, [`set_listener`] sets the receiver for the whole process and [`with_listener`] the receiver during one
+//! closure; in a plugin, [`log`] and [`progress`] send to the host.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -32,7 +32,7 @@ impl LogLevel {
 }
 
 /// Receiver of log messages and progress reports of plugins. Any thread may call it.
-pub trait Listener: Send + Sync {
+pub trait PluginListener: Send + Sync {
     /// Receives a log message.
     fn log(&self, level: LogLevel, message: &str);
 
@@ -41,22 +41,22 @@ pub trait Listener: Send + Sync {
     fn progress(&self, done: u64, total: u64, what: &str);
 }
 
-static LISTENER: OnceLock<Box<dyn Listener>> = OnceLock::new();
+static LISTENER: OnceLock<Box<dyn PluginListener>> = OnceLock::new();
 
 /// Sends messages of plugins to `listener` from now on. Without a listener, warnings and errors go to standard error.
 /// Only the first call sets the listener; returns whether this call did.
-pub fn listen(listener: Box<dyn Listener>) -> bool {
+pub fn set_listener(listener: Box<dyn PluginListener>) -> bool {
     LISTENER.set(listener).is_ok()
 }
 
 thread_local! {
     /// The listeners that this thread has set, innermost last; the innermost one receives the messages.
-    static NEAREST: RefCell<Vec<Arc<dyn Listener>>> = const { RefCell::new(Vec::new()) };
+    static NEAREST: RefCell<Vec<Arc<dyn PluginListener>>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Runs `work` while `listener` receives the messages of plugins on this thread, instead of the listener of the
 /// process. Messages from a plugin's own threads go to the listener of the process.
-pub fn listening<Answer>(listener: Arc<dyn Listener>, work: impl FnOnce() -> Answer) -> Answer {
+pub fn with_listener<Answer>(listener: Arc<dyn PluginListener>, work: impl FnOnce() -> Answer) -> Answer {
     struct Listening;
     impl Drop for Listening {
         fn drop(&mut self) {
@@ -69,7 +69,7 @@ pub fn listening<Answer>(listener: Arc<dyn Listener>, work: impl FnOnce() -> Ans
 }
 
 /// Returns the innermost listener of this thread; `None` if it has set none.
-fn nearest() -> Option<Arc<dyn Listener>> {
+fn nearest() -> Option<Arc<dyn PluginListener>> {
     NEAREST.with_borrow(|listeners| listeners.last().cloned())
 }
 

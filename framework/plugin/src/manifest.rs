@@ -31,7 +31,7 @@ const MAX_MANIFEST_BYTES: u64 = 1 << 20;
 
 /// The content of a plugin's manifest. Unknown keys, of later versions, are skipped.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Manifest {
+pub struct PluginManifest {
     /// Name of the plugin: one word, e.g. `acme`.
     pub name: String,
     /// Version of the plugin, e.g. `0.1.0`.
@@ -53,7 +53,7 @@ pub struct Manifest {
     pub tables_in_process: bool,
 }
 
-impl Manifest {
+impl PluginManifest {
     /// Reads a manifest and checks that the library it names exists; does not open the library.
     ///
     /// # Errors
@@ -82,7 +82,7 @@ impl Manifest {
 
     /// Returns the path of the library that this manifest, whose path is `file`, names.
     #[must_use]
-    pub fn library_beside(&self, file: &Path) -> PathBuf {
+    pub fn library_path(&self, file: &Path) -> PathBuf {
         file.parent().unwrap_or(Path::new("")).join(&self.library)
     }
 
@@ -97,7 +97,7 @@ impl Manifest {
         if !self.library.is_relative() {
             return wrong("`library` must be relative to the manifest");
         }
-        let library = self.library_beside(file);
+        let library = self.library_path(file);
         if library.is_file() {
             return Ok(());
         }

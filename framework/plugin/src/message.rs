@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use super::wire::{self, WireError, is_unknown};
-use crate::{Artifact, CompileOptions, Emit, FactoryError, Payload, Target};
+use crate::{Artifact, CodeFormat, CodePayload, CompileOptions, FactoryError, Target};
 use tilewright_layout::{AttributeSyntax, FamilySpec, Layout, SampleLayout, SampleUse};
 use tilewright_target::{
     BankRow, Instruction, InstructionKind, ShufflePrimitive, TargetDescription, UnusedInstruction,
@@ -151,31 +151,31 @@ pub(super) fn read_target_info(bytes: &[u8]) -> Result<TargetInfo<'static>, Wire
 }
 
 pub(super) fn read_options(bytes: &[u8]) -> Result<CompileOptions, WireError> {
-    wire::read_without_unknown(bytes, &[(&["emit"], is_unknown::<Emit>)])
+    wire::read_without_unknown(bytes, &[(&["emit"], is_unknown::<CodeFormat>)])
 }
 
 pub(super) fn read_artifact(bytes: &[u8]) -> Result<Artifact, WireError> {
-    wire::read_without_unknown(bytes, &[(&["payloads"], is_unknown::<Payload>)])
+    wire::read_without_unknown(bytes, &[(&["payloads"], is_unknown::<CodePayload>)])
 }
 
 /// Tries to read the bytes as each kind of message, for tests with arbitrary bytes: each gives a value or an error,
 /// never a panic.
-pub fn read_every_message(bytes: &[u8]) {
+pub fn read_as_every_message(bytes: &[u8]) {
     use super::devices::call::{DeviceNames, Number};
     use super::frame::{self, Answer, Request};
-    use crate::{LaunchRequest, Launched};
+    use crate::{LaunchOutcome, LaunchRequest};
     let _ = read_description(bytes);
     let _ = read_target_info(bytes);
     let _ = read_pieces(bytes);
     let _ = read_options(bytes);
     let _ = read_artifact(bytes);
-    let _ = wire::read::<FamilyRequest>(bytes);
-    let _ = wire::read::<FamilyAnswer>(bytes);
-    let _ = wire::read::<PluginInfo>(bytes);
-    let _ = wire::read::<DeviceNames>(bytes);
-    let _ = wire::read::<Number>(bytes);
-    let _ = wire::read::<LaunchRequest>(bytes);
-    let _ = wire::read::<Launched>(bytes);
+    let _ = wire::deserialize_message::<FamilyRequest>(bytes);
+    let _ = wire::deserialize_message::<FamilyAnswer>(bytes);
+    let _ = wire::deserialize_message::<PluginInfo>(bytes);
+    let _ = wire::deserialize_message::<DeviceNames>(bytes);
+    let _ = wire::deserialize_message::<Number>(bytes);
+    let _ = wire::deserialize_message::<LaunchRequest>(bytes);
+    let _ = wire::deserialize_message::<LaunchOutcome>(bytes);
     let _ = frame::read::<Request>(&mut &*bytes);
     let _ = frame::read::<Answer>(&mut &*bytes);
 }
@@ -186,7 +186,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::super::frame::{self, Request};
-    use super::super::wire::{MAX_DEPTH, WIRE_VERSION, read, write};
+    use super::super::wire::{MAX_MESSAGE_DEPTH, WIRE_VERSION, deserialize_message, serialize_message};
     use super::*;
 
     fn description() -> TargetDescription {
@@ -229,7 +229,7 @@ mod tests {
 
     #[test]
     fn descriptions_cross_unchanged() {
-        assert_eq!(read_description(&write(&description()).expect("bytes")), Ok(description()));
+        assert_eq!(read_description(&serialize_message(&description()).expect("bytes")), Ok(description()));
     }
 
     #[test]
@@ -317,7 +317,8 @@ mod tests {
         let options = CompileOptions::default();
         let bytes = changed(&options, |value| push(field(value, "emit"), "hologram".into()));
         assert_eq!(read_options(&bytes), Ok(options));
-        let payload = Payload { form: Emit::Assembly, format: "s".to_owned(), bytes: vec![0, 255], may_differ: false };
+        let payload =
+            CodePayload { form: CodeFormat::Assembly, format: "s".to_owned(), bytes: vec![0, 255], may_differ: false };
         let artifact = Artifact { payloads: vec![payload], kernels: Vec::new(), accepted_by: None };
         let bytes = changed(&artifact, |value| {
             let mut payload = field(value, "payloads").as_array().expect("payloads")[0].clone();
@@ -331,18 +332,18 @@ mod tests {
     fn a_later_envelope_is_refused_by_its_number() {
         let mut bytes = Vec::new();
         ciborium::into_writer(&Envelope { version: WIRE_VERSION + 1, body: 0.into() }, &mut bytes).expect("CBOR");
-        assert_eq!(read::<u32>(&bytes), Err(WireError::Version { found: WIRE_VERSION + 1 }));
+        assert_eq!(deserialize_message::<u32>(&bytes), Err(WireError::Version { found: WIRE_VERSION + 1 }));
     }
 
     #[test]
     fn depth_and_length_are_bounded_and_nothing_may_follow() {
         let nested = |depth: usize| (0..depth).fold(Value::Null, |inner, _| Value::Array(vec![inner]));
-        let too_deep = write(&nested(MAX_DEPTH + 1)).expect("bytes");
-        assert!(matches!(read::<Value>(&too_deep), Err(WireError::Malformed(_))));
-        let mut followed = write(&1u32).expect("bytes");
-        assert_eq!(read::<u32>(&followed), Ok(1));
+        let too_deep = serialize_message(&nested(MAX_MESSAGE_DEPTH + 1)).expect("bytes");
+        assert!(matches!(deserialize_message::<Value>(&too_deep), Err(WireError::Malformed(_))));
+        let mut followed = serialize_message(&1u32).expect("bytes");
+        assert_eq!(deserialize_message::<u32>(&followed), Ok(1));
         followed.push(0);
-        assert!(matches!(read::<u32>(&followed), Err(WireError::Malformed(_))));
+        assert!(matches!(deserialize_message::<u32>(&followed), Err(WireError::Malformed(_))));
         // Four bytes of length and nothing else: an error without an allocation of that length.
         let huge = u32::MAX.to_le_bytes();
         assert!(frame::read::<Request>(&mut huge.as_slice()).is_err());
@@ -354,17 +355,17 @@ mod tests {
     proptest! {
         #[test]
         fn no_bytes_make_a_reader_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
-            read_every_message(&bytes);
+            read_as_every_message(&bytes);
         }
 
         #[test]
         fn no_damage_makes_a_reader_panic(damage in proptest::collection::vec((any::<usize>(), any::<u8>()), 1..6)) {
-            let mut bytes = write(&description()).expect("bytes");
+            let mut bytes = serialize_message(&description()).expect("bytes");
             for (at, byte) in damage {
                 let at = at % bytes.len();
                 bytes[at] = byte;
             }
-            read_every_message(&bytes);
+            read_as_every_message(&bytes);
         }
     }
 }

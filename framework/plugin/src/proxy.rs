@@ -38,7 +38,8 @@ impl Proxy {
     /// Creates the target in the plugin, and reads the names of its layout families.
     pub(super) fn open(channel: Arc<dyn Channel>, description: &TargetDescription) -> Result<Self, FactoryError> {
         let plugin = channel.file().display().to_string();
-        let bytes = wire::write(description).map_err(|error| FactoryError::Description(error.to_string()))?;
+        let bytes =
+            wire::serialize_message(description).map_err(|error| FactoryError::Description(error.to_string()))?;
         let target = NEXT_TARGET.fetch_add(1, Ordering::Relaxed);
         let create = Call::Create { target, description: bytes };
         channel.call(create).map_err(|failure| failure.into_factory_error(&plugin))?;
@@ -101,7 +102,7 @@ impl Target for Proxy {
     }
 
     fn compile(&self, module: &kernel::Module, options: &CompileOptions) -> Result<Artifact, CompileError> {
-        let options = wire::write(options).map_err(|error| CompileError::Invalid(error.to_string()))?;
+        let options = wire::serialize_message(options).map_err(|error| CompileError::Invalid(error.to_string()))?;
         let call = Call::Compile { target: self.remote.target(), module: kernel::encode(module), options };
         let answer = self.remote.call(call).map_err(|failure| failure.into_compile_error(&self.remote.plugin()))?;
         message::read_artifact(&answer)
@@ -163,7 +164,7 @@ impl ProxyFamilies {
     fn ask(&self, spec: &FamilySpec, shape: &[u64]) -> Result<Layout, FamilyError> {
         let remote = &self.remote;
         let request = FamilyRequest { spec: spec.clone(), shape: shape.to_vec() };
-        let request = wire::write(&request).map_err(|error| FamilyError::Shape {
+        let request = wire::serialize_message(&request).map_err(|error| FamilyError::Shape {
             family: spec.name.clone(),
             shape: shape.to_vec(),
             message: error.to_string(),
@@ -171,8 +172,8 @@ impl ProxyFamilies {
         let answer = remote
             .call(Call::Resolve { target: remote.target(), request })
             .map_err(|failure| failure.into_family_error(&remote.plugin()))?;
-        let FamilyAnswer { layout } =
-            wire::read(&answer).map_err(|error| FamilyError::Plugin(remote.unreadable_answer("a layout", &error)))?;
+        let FamilyAnswer { layout } = wire::deserialize_message(&answer)
+            .map_err(|error| FamilyError::Plugin(remote.unreadable_answer("a layout", &error)))?;
         check_layout(&layout, shape).map_err(|reason| FamilyError::Plugin(remote.wrong_answer(&reason)))?;
         Ok(layout)
     }

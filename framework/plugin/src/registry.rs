@@ -9,13 +9,13 @@ use std::time::Duration;
 use thiserror::Error;
 
 use super::channel::{Call, Channel};
-use super::discovery::{self, Discovery, PATH_VARIABLE};
+use super::discovery::{self, PATH_VARIABLE, PluginSearchPath};
 use super::factory::TargetFactory;
 use super::factory_error::FactoryError;
-use super::isolated::{HostCommand, Isolated};
+use super::isolated::{Isolated, PluginHostCommand};
 use super::library::{self, Library};
 use super::load_error::LoadError;
-use super::manifest::{MANIFEST_SUFFIX, Manifest};
+use super::manifest::{MANIFEST_SUFFIX, PluginManifest};
 use super::message::PluginInfo;
 use super::proxy::Proxy;
 use super::wire;
@@ -36,7 +36,7 @@ pub enum PluginOrigin {
 
 /// A plugin that a registry knows.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Plugin {
+pub struct KnownPlugin {
     /// The plugin's name: one word, e.g. `acme`.
     pub name: String,
     /// The plugin's version, e.g. `0.1.0`.
@@ -53,7 +53,7 @@ pub struct Plugin {
 
 /// A manifest or directory that a registry searched for a plugin and rejected.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RefusedPlugin {
+pub struct RejectedPlugin {
     /// The rejected manifest or directory.
     pub file: PathBuf,
     /// The reason why it was rejected, with the file's name and a remedy.
@@ -62,13 +62,13 @@ pub struct RefusedPlugin {
 
 /// An architecture that more than one plugin serves.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Duplicate {
+pub struct DuplicateArchitecture {
     /// The name of the architecture.
     pub architecture: String,
     /// The plugin that serves the architecture.
-    pub served_by: Plugin,
+    pub served_by: KnownPlugin,
     /// Another plugin for the architecture, which is not used.
-    pub passed_over: Plugin,
+    pub passed_over: KnownPlugin,
 }
 
 /// The reason why a registry cannot provide a target.
@@ -89,7 +89,7 @@ pub enum RegistryError {
         /// The names of the architectures that the known plugins serve.
         known: Vec<String>,
         /// The plugins that the registry rejected.
-        refusals: Vec<RefusedPlugin>,
+        refusals: Vec<RejectedPlugin>,
     },
     /// The plugin that serves the architecture cannot be loaded.
     #[error(transparent)]
@@ -108,7 +108,7 @@ fn served(known: &[String]) -> String {
     if known.is_empty() { "no plugin was found".to_owned() } else { format!("served targets: {}", known.join(", ")) }
 }
 
-fn refused(refusals: &[RefusedPlugin]) -> String {
+fn refused(refusals: &[RejectedPlugin]) -> String {
     refusals.iter().map(|refusal| format!("\n  rejected: {}", refusal.reason)).collect()
 }
 
@@ -116,27 +116,27 @@ fn refused(refusals: &[RefusedPlugin]) -> String {
 enum Source {
     Linked(Vec<&'static TargetFactory>),
     Opened(Arc<dyn Channel>),
-    Manifest { file: PathBuf, manifest: Manifest, opened: Mutex<Option<Arc<dyn Channel>>> },
+    Manifest { file: PathBuf, manifest: PluginManifest, opened: Mutex<Option<Arc<dyn Channel>>> },
 }
 
 struct Entry {
-    plugin: Plugin,
+    plugin: KnownPlugin,
     source: Source,
 }
 
 /// How a registry opens plugin libraries: in this process, or each in a process of its own.
 enum Loading {
     Here,
-    Isolated(HostCommand, Duration),
+    Isolated(PluginHostCommand, Duration),
 }
 
 /// A registry of plugins, linked or loaded, that creates targets with them.
 ///
 /// # Examples
 /// ```
-/// use tilewright_plugin::{Discovery, Registry};
+/// use tilewright_plugin::{PluginSearchPath, Registry};
 /// let mut registry = Registry::new();
-/// let rejected = registry.discover(&Discovery { directories: vec!["plugins".into()], ..Discovery::default() })?;
+/// let rejected = registry.discover(&PluginSearchPath { directories: vec!["plugins".into()], ..PluginSearchPath::default() })?;
 /// assert!(rejected[0].reason.contains("give the full path"));
 /// assert_eq!(registry.serves("sm_90"), None);
 /// # Ok::<(), tilewright_plugin::LoadError>(())
@@ -145,7 +145,7 @@ pub struct Registry {
     loading: Loading,
     /// The plugins, ordered by origin; plugins of one origin in the order of their addition.
     entries: Vec<Entry>,
-    refusals: Vec<RefusedPlugin>,
+    refusals: Vec<RejectedPlugin>,
     targets: Mutex<Vec<Arc<dyn Target>>>,
 }
 
@@ -171,7 +171,7 @@ impl Registry {
     /// Creates a registry that serves every plugin library in a process of its own, which `command` starts; a call that
     /// exceeds `limit` kills that process. Plugins linked into the program are served in this process.
     #[must_use]
-    pub fn isolated(command: HostCommand, limit: Duration) -> Self {
+    pub fn new_isolated(command: PluginHostCommand, limit: Duration) -> Self {
         Self::with(Loading::Isolated(command, limit))
     }
 
@@ -181,7 +181,7 @@ impl Registry {
             linked.entry(factory.plugin).or_default().push(factory);
         }
         let entries = linked.into_values().map(|factories| Entry {
-            plugin: Plugin {
+            plugin: KnownPlugin {
                 name: factories[0].plugin.to_owned(),
                 version: factories[0].version.to_owned(),
                 file: None,
@@ -211,10 +211,10 @@ impl Registry {
     /// let error = Registry::new().load(Path::new("/no/such/plugin.so")).expect_err("no file");
     /// assert!(error.to_string().contains("/no/such/plugin.so"));
     /// ```
-    pub fn load(&mut self, file: &Path) -> Result<&Plugin, LoadError> {
+    pub fn load(&mut self, file: &Path) -> Result<&KnownPlugin, LoadError> {
         let is_manifest = file.to_string_lossy().ends_with(MANIFEST_SUFFIX);
-        let manifest = if is_manifest { Some(Manifest::read(file)?) } else { None };
-        let library = manifest.as_ref().map_or_else(|| file.to_owned(), |manifest| manifest.library_beside(file));
+        let manifest = if is_manifest { Some(PluginManifest::read(file)?) } else { None };
+        let library = manifest.as_ref().map_or_else(|| file.to_owned(), |manifest| manifest.library_path(file));
         let tables_in_process = manifest.as_ref().is_some_and(|manifest| manifest.tables_in_process);
         let (channel, info) =
             self.open(&library, tables_in_process).inspect_err(|error| discovery::trace(file, &error.to_string()))?;
@@ -224,7 +224,7 @@ impl Registry {
             built_with = manifest.built_with;
         }
         discovery::trace(file, "loaded");
-        let plugin = Plugin {
+        let plugin = KnownPlugin {
             name: info.name,
             version: info.version,
             file: Some(channel.file().to_owned()),
@@ -241,7 +241,7 @@ impl Registry {
     ///
     /// # Errors
     /// [`LoadError`] if one of `discovery.files` cannot be loaded.
-    pub fn discover(&mut self, discovery: &Discovery) -> Result<Vec<RefusedPlugin>, LoadError> {
+    pub fn discover(&mut self, discovery: &PluginSearchPath) -> Result<Vec<RejectedPlugin>, LoadError> {
         for file in &discovery.files {
             self.load(file)?;
         }
@@ -258,13 +258,13 @@ impl Registry {
     fn refuse(&mut self, file: &Path, reason: String) {
         discovery::trace(file, &reason);
         if !self.refusals.iter().any(|refusal| refusal.file == file) {
-            self.refusals.push(RefusedPlugin { file: file.to_owned(), reason });
+            self.refusals.push(RejectedPlugin { file: file.to_owned(), reason });
         }
     }
 
     fn add_manifest(&mut self, file: &Path) {
-        let found = Manifest::read(file)
-            .and_then(|manifest| Ok((library::checked_path(&manifest.library_beside(file))?, manifest)));
+        let found = PluginManifest::read(file)
+            .and_then(|manifest| Ok((library::checked_path(&manifest.library_path(file))?, manifest)));
         let (library, manifest) = match found {
             Ok(found) => found,
             Err(error) => return self.refuse(file, error.to_string()),
@@ -273,7 +273,7 @@ impl Registry {
             return discovery::trace(file, "its library is known already");
         }
         discovery::trace(file, "accepted");
-        let plugin = Plugin {
+        let plugin = KnownPlugin {
             name: manifest.name.clone(),
             version: manifest.version.clone(),
             file: Some(library),
@@ -310,32 +310,32 @@ impl Registry {
     }
 
     /// Opens the library of a manifest, and checks that the library agrees with the manifest.
-    fn open_manifest(&self, file: &Path, manifest: &Manifest) -> Result<Arc<dyn Channel>, LoadError> {
-        let (channel, info) = self.open(&manifest.library_beside(file), manifest.tables_in_process)?;
+    fn open_manifest(&self, file: &Path, manifest: &PluginManifest) -> Result<Arc<dyn Channel>, LoadError> {
+        let (channel, info) = self.open(&manifest.library_path(file), manifest.tables_in_process)?;
         manifest.check_against(file, &info)?;
         Ok(channel)
     }
 
     /// Returns the known plugins, in order of precedence.
     #[must_use]
-    pub fn plugins(&self) -> Vec<&Plugin> {
+    pub fn plugins(&self) -> Vec<&KnownPlugin> {
         self.entries.iter().map(|entry| &entry.plugin).collect()
     }
 
     /// Returns the files and directories that were rejected.
     #[must_use]
-    pub fn refusals(&self) -> &[RefusedPlugin] {
+    pub fn rejected_plugins(&self) -> &[RejectedPlugin] {
         &self.refusals
     }
 
     /// Returns the architectures that more than one plugin serves.
     #[must_use]
-    pub fn duplicates(&self) -> Vec<Duplicate> {
+    pub fn duplicate_architectures(&self) -> Vec<DuplicateArchitecture> {
         let mut duplicates = Vec::new();
         for entry in &self.entries {
             for architecture in &entry.plugin.architectures {
-                match self.serves(architecture) {
-                    Some(first) if *first != entry.plugin => duplicates.push(Duplicate {
+                match self.find_server(architecture) {
+                    Some(first) if *first != entry.plugin => duplicates.push(DuplicateArchitecture {
                         architecture: architecture.clone(),
                         served_by: first.clone(),
                         passed_over: entry.plugin.clone(),
@@ -349,7 +349,7 @@ impl Registry {
 
     /// Returns the plugin that serves an architecture; `None` if none does.
     #[must_use]
-    pub fn serves(&self, architecture: &str) -> Option<&Plugin> {
+    pub fn find_server(&self, architecture: &str) -> Option<&KnownPlugin> {
         self.entry(architecture).map(|entry| &entry.plugin)
     }
 
@@ -363,8 +363,8 @@ impl Registry {
     /// # Errors
     /// [`RegistryError`] if no plugin serves the architecture, or if its plugin cannot be loaded, does not create the
     /// target or gives an invalid instruction table.
-    pub fn target(&self, description: &TargetDescription) -> Result<Arc<dyn Target>, RegistryError> {
-        let target = self.target_without_table(description)?;
+    pub fn create_target(&self, description: &TargetDescription) -> Result<Arc<dyn Target>, RegistryError> {
+        let target = self.create_target_without_table(description)?;
         let failed = |error| RegistryError::Target { target: description.name.clone(), error };
         target.read_instructions().map_err(failed)?;
         Ok(target)
@@ -376,7 +376,10 @@ impl Registry {
     /// # Errors
     /// [`RegistryError`] if no plugin serves the architecture, or if its plugin cannot be loaded or does not create the
     /// target.
-    pub fn target_without_table(&self, description: &TargetDescription) -> Result<Arc<dyn Target>, RegistryError> {
+    pub fn create_target_without_table(
+        &self,
+        description: &TargetDescription,
+    ) -> Result<Arc<dyn Target>, RegistryError> {
         // The lock is held while the target is created, so that concurrent requests create it only once.
         let mut targets = self.targets.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = targets.iter().find(|target| target.description() == description) {
@@ -408,7 +411,8 @@ fn describe(channel: &dyn Channel) -> Result<PluginInfo, LoadError> {
         super::host::LOAD_FAILED => LoadError::Isolated(failure.to_string()),
         _ => broken(failure.to_string()),
     })?;
-    wire::read(&bytes).map_err(|error| broken(format!("gave a description of itself that cannot be read: {error}")))
+    wire::deserialize_message(&bytes)
+        .map_err(|error| broken(format!("gave a description of itself that cannot be read: {error}")))
 }
 
 impl Entry {

@@ -38,7 +38,7 @@ impl Remote {
     /// Reads one piece (such as families or instructions) of the target's tables.
     pub(super) fn pieces(&self, piece: Piece) -> Result<TargetInfo<'static>, FactoryError> {
         let request = PieceRequest { pieces: vec![piece] };
-        let request = wire::write(&request).map_err(|error| FactoryError::Failed(error.to_string()))?;
+        let request = wire::serialize_message(&request).map_err(|error| FactoryError::Failed(error.to_string()))?;
         let info = self.call(Call::Info { target: self.target, request });
         let info = info.map_err(|failure| failure.into_factory_error(&self.plugin()))?;
         message::read_target_info(&info)

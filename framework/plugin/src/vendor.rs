@@ -21,7 +21,7 @@ pub struct InstructionGroup {
 
 /// Concatenates the instructions that an architecture has in all parts of the table.
 #[must_use]
-pub fn instruction_table(groups: &[InstructionGroup], architecture: &str) -> Vec<Instruction> {
+pub fn concatenate_instruction_groups(groups: &[InstructionGroup], architecture: &str) -> Vec<Instruction> {
     groups.iter().flat_map(|group| (group.rows)(architecture)).collect()
 }
 
@@ -45,7 +45,7 @@ pub trait VendorTables: Send + Sync + 'static {
 
 /// The tables, the compiler and the devices that all targets of a vendor share; [`VendorTarget`] makes a [`Target`] of
 /// them.
-pub trait Vendor: Send + Sync + 'static {
+pub trait VendorBackend: Send + Sync + 'static {
     /// The vendor's layout families and instructions.
     type Tables: VendorTables;
 
@@ -74,7 +74,7 @@ pub trait Vendor: Send + Sync + 'static {
 #[derive(Debug)]
 pub struct TablesOnly<T>(PhantomData<T>);
 
-impl<T: VendorTables> Vendor for TablesOnly<T> {
+impl<T: VendorTables> VendorBackend for TablesOnly<T> {
     type Tables = T;
 
     fn compile(
@@ -98,20 +98,20 @@ impl<T: VendorTables> Vendor for TablesOnly<T> {
 }
 
 /// One target of a vendor. It builds its instruction table on first use.
-pub struct VendorTarget<V: Vendor> {
+pub struct VendorTarget<V: VendorBackend> {
     description: TargetDescription,
     families: <V::Tables as VendorTables>::Families,
     instructions: OnceLock<Vec<Instruction>>,
     unused: OnceLock<Vec<UnusedInstruction>>,
 }
 
-impl<V: Vendor> fmt::Debug for VendorTarget<V> {
+impl<V: VendorBackend> fmt::Debug for VendorTarget<V> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("VendorTarget").field("description", &self.description).finish_non_exhaustive()
     }
 }
 
-impl<V: Vendor> VendorTarget<V> {
+impl<V: VendorBackend> VendorTarget<V> {
     /// Creates the target that a description describes.
     ///
     /// # Errors
@@ -134,12 +134,12 @@ impl<V: Vendor> VendorTarget<V> {
     ///
     /// # Errors
     /// [`FactoryError::Description`] if the vendor does not serve the architecture.
-    pub fn create(description: TargetDescription) -> Result<Box<dyn Target>, FactoryError> {
+    pub fn create_boxed(description: TargetDescription) -> Result<Box<dyn Target>, FactoryError> {
         Ok(Box::new(Self::new(description)?))
     }
 }
 
-impl<V: Vendor> Target for VendorTarget<V> {
+impl<V: VendorBackend> Target for VendorTarget<V> {
     fn description(&self) -> &TargetDescription {
         &self.description
     }
@@ -149,11 +149,13 @@ impl<V: Vendor> Target for VendorTarget<V> {
     }
 
     fn instructions(&self) -> &[Instruction] {
-        self.instructions.get_or_init(|| instruction_table(V::Tables::INSTRUCTIONS, &self.description.architecture))
+        self.instructions
+            .get_or_init(|| concatenate_instruction_groups(V::Tables::INSTRUCTIONS, &self.description.architecture))
     }
 
     fn instruction_table(&self) -> Result<Cow<'_, [Instruction]>, FactoryError> {
-        let build_table = || instruction_table(V::Tables::INSTRUCTIONS, &self.description.architecture).into();
+        let build_table =
+            || concatenate_instruction_groups(V::Tables::INSTRUCTIONS, &self.description.architecture).into();
         Ok(self.instructions.get().map_or_else(build_table, |rows| rows.as_slice().into()))
     }
 

@@ -25,7 +25,8 @@ pub trait Target: Send + Sync {
     fn families(&self) -> &dyn Families;
 
     /// Returns the instruction table; names are unique. For a target behind the plugin boundary the table is empty
-    /// until [`Target::read_instructions`] is called, as [`Registry::target`](crate::Registry::target) does.
+    /// until [`Target::read_instructions`] is called, as [`Registry::create_target`](crate::Registry::create_target)
+    /// does.
     fn instructions(&self) -> &[Instruction];
 
     /// Reads the instruction table from the plugin, so that [`Target::instructions`] returns it. Does nothing if the

@@ -11,17 +11,17 @@ use tilewright_kernel::cbor::{self, CborError, Value};
 pub const WIRE_VERSION: u32 = 1;
 
 /// Max bytes of a message.
-pub const MAX_BYTES: usize = 256 << 20;
+pub const MAX_MESSAGE_BYTES: usize = 256 << 20;
 
 /// Max nesting depth of a message.
-pub const MAX_DEPTH: usize = 128;
+pub const MAX_MESSAGE_DEPTH: usize = 128;
 
 /// The reason why a message from the other side cannot be read; the fault of the writer.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum WireError {
-    /// The message has more than [`MAX_BYTES`] bytes.
-    #[error("{length} bytes, where at most {MAX_BYTES} are read")]
+    /// The message has more than [`MAX_MESSAGE_BYTES`] bytes.
+    #[error("{length} bytes, where at most {MAX_MESSAGE_BYTES} are read")]
     TooLong {
         /// The length of the message in bytes.
         length: usize,
@@ -53,23 +53,23 @@ struct Incoming<T> {
 ///
 /// # Errors
 /// [`WireError`] if the value has no CBOR form or is too long.
-pub fn write<T: Serialize>(body: &T) -> Result<Vec<u8>, WireError> {
-    let bytes =
-        cbor::write(&Outgoing { version: WIRE_VERSION, body }).map_err(|error| WireError::Malformed(error.message))?;
+pub fn serialize_message<T: Serialize>(body: &T) -> Result<Vec<u8>, WireError> {
+    let bytes = cbor::to_cbor(&Outgoing { version: WIRE_VERSION, body })
+        .map_err(|error| WireError::Malformed(error.message))?;
     within_bounds(bytes.len())?;
     Ok(bytes)
 }
 
-/// Deserialises a value that [`write()`] serialised.
+/// Deserialises a value that [`serialize_message()`] serialised.
 ///
 /// # Errors
 /// [`WireError`] if the message is too long, its envelope is of a later version, or its body is no `T`.
-pub fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, WireError> {
+pub fn deserialize_message<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, WireError> {
     read_body(bytes)?.map_err(WireError::from)
 }
 
-/// Deserialises a value that [`write()`] serialised, and skips list entries with a variant of a later version;
-/// `skippable` has the paths of these lists. Other faults in entries are errors.
+/// Deserialises a value that [`serialize_message()`] serialised, and skips list entries with a variant of a later
+/// version; `skippable` has the paths of these lists. Other faults in entries are errors.
 pub(super) fn read_without_unknown<T: DeserializeOwned>(
     bytes: &[u8],
     skippable: &[(&[&str], IsUnknown)],
@@ -78,9 +78,9 @@ pub(super) fn read_without_unknown<T: DeserializeOwned>(
     // by one.
     match read_body(bytes)? {
         Err(mismatch) if mismatch.unknown_variant => {
-            let mut body: Value = read(bytes)?;
+            let mut body: Value = deserialize_message(bytes)?;
             skippable.iter().for_each(|(path, is_unknown)| skip_rows(&mut body, path, *is_unknown));
-            read(&write(&body)?)
+            deserialize_message(&serialize_message(&body)?)
         }
         read => read.map_err(WireError::from),
     }
@@ -90,7 +90,7 @@ pub(super) fn read_without_unknown<T: DeserializeOwned>(
 /// means that the body is no `T`.
 fn read_body<T: DeserializeOwned>(bytes: &[u8]) -> Result<Result<T, CborError>, WireError> {
     within_bounds(bytes.len())?;
-    let found = match cbor::read::<Incoming<T>>(bytes, MAX_DEPTH) {
+    let found = match cbor::from_cbor::<Incoming<T>>(bytes, MAX_MESSAGE_DEPTH) {
         Ok((incoming, [])) => Ok(incoming),
         Ok((_, rest)) => return Err(WireError::Malformed(format!("{} bytes after the end", rest.len()))),
         Err(mismatch) => Err(mismatch),
@@ -99,7 +99,7 @@ fn read_body<T: DeserializeOwned>(bytes: &[u8]) -> Result<Result<T, CborError>, 
     // reported.
     let version = match &found {
         Ok(incoming) => incoming.version,
-        Err(_) => cbor::read::<Incoming<IgnoredAny>>(bytes, MAX_DEPTH)?.0.version,
+        Err(_) => cbor::from_cbor::<Incoming<IgnoredAny>>(bytes, MAX_MESSAGE_DEPTH)?.0.version,
     };
     if version > WIRE_VERSION {
         return Err(WireError::Version { found: version });
@@ -108,7 +108,7 @@ fn read_body<T: DeserializeOwned>(bytes: &[u8]) -> Result<Result<T, CborError>, 
 }
 
 fn within_bounds(length: usize) -> Result<(), WireError> {
-    if length > MAX_BYTES { Err(WireError::TooLong { length }) } else { Ok(()) }
+    if length > MAX_MESSAGE_BYTES { Err(WireError::TooLong { length }) } else { Ok(()) }
 }
 
 impl From<CborError> for WireError {
@@ -122,7 +122,7 @@ pub(super) type IsUnknown = fn(&[u8]) -> bool;
 
 /// Whether an entry of type `T` has a variant unknown to this version: an [`IsUnknown`] function.
 pub(super) fn is_unknown<T: DeserializeOwned>(row: &[u8]) -> bool {
-    cbor::read::<T>(row, MAX_DEPTH).is_err_and(|mismatch| mismatch.unknown_variant)
+    cbor::from_cbor::<T>(row, MAX_MESSAGE_DEPTH).is_err_and(|mismatch| mismatch.unknown_variant)
 }
 
 fn skip_rows(value: &mut Value, path: &[&str], is_unknown: IsUnknown) {
@@ -131,7 +131,7 @@ fn skip_rows(value: &mut Value, path: &[&str], is_unknown: IsUnknown) {
             let inner = map.iter_mut().filter(|(key, _)| matches!(key, Value::Text(name) if name == first));
             inner.for_each(|(_, value)| skip_rows(value, rest, is_unknown));
         }
-        ([], Value::Array(rows)) => rows.retain(|row| !cbor::write(row).is_ok_and(|row| is_unknown(&row))),
+        ([], Value::Array(rows)) => rows.retain(|row| !cbor::to_cbor(row).is_ok_and(|row| is_unknown(&row))),
         _ => {}
     }
 }

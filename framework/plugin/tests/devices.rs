@@ -13,17 +13,17 @@ use fixtures::{c_library, fixture, module, plain};
 use libtest_mimic::{Arguments, Trial};
 use tilewright_plugin as plugin;
 use tilewright_plugin::{
-    Artifact, CompileOptions, Device, DeviceBuffer, DeviceError, LaunchArgument, LaunchRequest, Launched, LoadedCode,
-    Target,
+    Artifact, CompileOptions, Device, DeviceBuffer, DeviceError, LaunchArgument, LaunchOutcome, LaunchRequest,
+    LoadedCode, Target,
 };
-use tilewright_plugin::{HostCommand, Registry};
+use tilewright_plugin::{PluginHostCommand, Registry};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn main() -> ExitCode {
     let arguments: Vec<_> = std::env::args().skip(1).collect();
     if let ["plugin-host", file] = arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
-        return plugin::serve(Path::new(file)).map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS);
+        return plugin::serve_plugin(Path::new(file)).map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS);
     }
     let tests: [(&str, fn()); 9] = [
         ("devices look the same wherever they are", devices_look_the_same_wherever_they_are),
@@ -47,17 +47,18 @@ fn main() -> ExitCode {
 
 fn isolated(limit: Duration) -> Registry {
     let program = std::env::current_exe().expect("this executable");
-    Registry::isolated(HostCommand::new(program, ["plugin-host"]), limit)
+    Registry::new_isolated(PluginHostCommand::new(program, ["plugin-host"]), limit)
 }
 
 fn target_in(mut registry: Registry, file: &Path, architecture: &str, gpu_model: &str) -> Arc<dyn Target> {
     registry.load(file).expect("a plugin that loads");
-    registry.target(&tilewright_fixture::description(architecture, gpu_model)).expect("a target")
+    registry.create_target(&tilewright_fixture::description(architecture, gpu_model)).expect("a target")
 }
 
 /// Returns the test plugin's target for `gpu_model`: linked, loaded in this process, and in a process of its own.
 fn everywhere(gpu_model: &str) -> [Arc<dyn Target>; 3] {
-    let linked = Registry::new().target(&tilewright_fixture::description("fixture1", gpu_model)).expect("a target");
+    let linked =
+        Registry::new().create_target(&tilewright_fixture::description("fixture1", gpu_model)).expect("a target");
     let loaded = target_in(Registry::new(), &fixture(), "fixture1", gpu_model);
     [linked, loaded, target_in(isolated(PATIENCE), &fixture(), "fixture1", gpu_model)]
 }
@@ -84,7 +85,7 @@ fn devices_look_the_same_wherever_they_are() {
         let code = device.load(&artifact(&target)).expect("loaded");
         let arguments = [LaunchArgument::Buffer(buffer), LaunchArgument::Scalar { bits: 5, width: 8 }];
         let launched = device.launch(&launch(code, "add", &arguments));
-        assert_eq!(launched, Ok(Launched { nanoseconds: Some(8), ..Launched::default() }));
+        assert_eq!(launched, Ok(LaunchOutcome { nanoseconds: Some(8), ..LaunchOutcome::default() }));
         assert_eq!(device.read(buffer, 0, 8), Ok(vec![10, 10, 11, 12, 13, 10, 10, 10]));
         assert_eq!(device.read(buffer, 3, 2), Ok(vec![12, 13]));
         assert_eq!(device.read(buffer, 8, 0), Ok(Vec::new()));
@@ -224,7 +225,7 @@ fn extensions_in_c_are_found_and_broken_ones_refused() {
         device.load(&Artifact { payloads: Vec::new(), kernels: Vec::new(), accepted_by: None }).expect("a number");
     assert_eq!(
         device.launch(&launch(code, "any", &[])),
-        Ok(Launched { nanoseconds: Some(4711), ..Launched::default() })
+        Ok(LaunchOutcome { nanoseconds: Some(4711), ..LaunchOutcome::default() })
     );
     for (case, why) in [
         ("SMALL_EXTENSION", "where 32 are needed"),

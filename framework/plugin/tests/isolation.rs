@@ -12,10 +12,12 @@ use std::time::{Duration, Instant};
 use fixtures::{fixture, hostile, module, plain, scratch};
 use libtest_mimic::{Arguments, Trial};
 use tilewright_layout::FamilySpec;
-use tilewright_layout::families::Neutral;
+use tilewright_layout::families::NeutralFamilies;
 use tilewright_plugin as plugin;
 use tilewright_plugin::{Artifact, CompileError, CompileOptions, Target};
-use tilewright_plugin::{Discovery, HostCommand, Listener, LoadError, LogLevel, Registry, RegistryError};
+use tilewright_plugin::{
+    LoadError, LogLevel, PluginHostCommand, PluginListener, PluginSearchPath, Registry, RegistryError,
+};
 use tilewright_target::TargetDescription;
 
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -32,7 +34,7 @@ fn main() -> ExitCode {
 
 /// Serves the plugin `file` over standard streams, like the command `tilewright plugin-host`.
 fn serve(file: &Path) -> ExitCode {
-    match plugin::serve(file) {
+    match plugin::serve_plugin(file) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("{error}");
@@ -42,7 +44,7 @@ fn serve(file: &Path) -> ExitCode {
 }
 
 fn run_tests() -> ExitCode {
-    plugin::listen(Box::new(Heard));
+    plugin::set_listener(Box::new(Heard));
     let tests: [(&str, fn()); 15] = [
         ("an isolated plugin looks like any other", an_isolated_plugin_looks_like_any_other),
         ("a plugin in C is served too", a_plugin_in_c_is_served_too),
@@ -69,8 +71,8 @@ fn run_tests() -> ExitCode {
     libtest_mimic::run(&Arguments::from_args(), tests.collect()).exit_code()
 }
 
-fn host() -> HostCommand {
-    HostCommand::new(std::env::current_exe().expect("this executable"), ["plugin-host"])
+fn host() -> PluginHostCommand {
+    PluginHostCommand::new(std::env::current_exe().expect("this executable"), ["plugin-host"])
 }
 
 fn description(architecture: &str) -> TargetDescription {
@@ -78,9 +80,9 @@ fn description(architecture: &str) -> TargetDescription {
 }
 
 fn target(file: &Path, architecture: &str, limit: Duration) -> Result<Arc<dyn Target>, RegistryError> {
-    let mut registry = Registry::isolated(host(), limit);
+    let mut registry = Registry::new_isolated(host(), limit);
     registry.load(file)?;
-    registry.target(&description(architecture))
+    registry.create_target(&description(architecture))
 }
 
 fn compile(target: &Arc<dyn Target>, kernel: &str) -> Result<Artifact, CompileError> {
@@ -103,15 +105,15 @@ fn an_isolated_plugin_looks_like_any_other() {
     let isolated = target(&fixture(), "fixture1", PATIENCE).expect("a target");
     let mut registry = Registry::new();
     registry.load(&fixture()).expect("the fixture plugin");
-    let here = registry.target(&description("fixture1")).expect("a target");
+    let here = registry.create_target(&description("fixture1")).expect("a target");
     assert_eq!(isolated.description(), here.description());
     assert_eq!(isolated.instructions(), here.instructions());
     assert_eq!(isolated.families().names(), here.families().names());
     for kernel in ["any", "unsupported", "option"] {
         assert_eq!(compile(&isolated, kernel), compile(&here, kernel));
     }
-    for spec in [FamilySpec::new("striped"), FamilySpec::new("striped").with("colour", 1)] {
-        let ask = |target: &Arc<dyn Target>| target.families().resolve(&spec, &[32], &Neutral);
+    for spec in [FamilySpec::new("striped"), FamilySpec::new("striped").with_parameter("colour", 1)] {
+        let ask = |target: &Arc<dyn Target>| target.families().resolve(&spec, &[32], &NeutralFamilies);
         assert_eq!(ask(&isolated), ask(&here));
     }
 }
@@ -133,11 +135,11 @@ fn tables_that_a_manifest_vouches_for_start_no_process() {
         std::fs::write(&manifest, format!("{}\ntables_in_process = {vouched}\n", text.join("\n"))).expect("a manifest");
         let log = library.with_file_name(format!("starts-{vouched}"));
         let starts = || std::fs::read_to_string(&log).unwrap_or_default().lines().count();
-        let mut registry = Registry::isolated(host_after(&format!("echo start >> {log:?}")), PATIENCE);
+        let mut registry = Registry::new_isolated(host_after(&format!("echo start >> {log:?}")), PATIENCE);
         registry.load(&manifest).expect("a plugin");
-        let target = registry.target(&description("fixture1")).expect("a target");
+        let target = registry.create_target(&description("fixture1")).expect("a target");
         assert!(!target.instructions().is_empty());
-        assert!(target.families().resolve(&FamilySpec::new("striped"), &[32], &Neutral).is_ok());
+        assert!(target.families().resolve(&FamilySpec::new("striped"), &[32], &NeutralFamilies).is_ok());
         assert_eq!(starts(), usize::from(!vouched));
         let message = failure(compile(&target, "aborts"), &library);
         assert!(message.contains("signal 6 (SIGABRT) while compiling"), "{message}");
@@ -203,23 +205,23 @@ fn what_a_plugin_prints_does_no_harm() {
 }
 
 /// Returns the command that serves a plugin with this test executable, after a shell has run `script`.
-fn host_after(script: &str) -> HostCommand {
+fn host_after(script: &str) -> PluginHostCommand {
     let executable = std::env::current_exe().expect("this executable");
     let script = format!("{script}; exec {executable:?} plugin-host \"$0\"");
-    HostCommand::new("/bin/sh", ["-c", script.as_str()])
+    PluginHostCommand::new("/bin/sh", ["-c", script.as_str()])
 }
 
 fn a_plugin_that_never_starts_is_not_tried_for_ever() {
-    let mut registry = Registry::isolated(HostCommand::new("/bin/sh", ["-c", "exit 3"]), PATIENCE);
+    let mut registry = Registry::new_isolated(PluginHostCommand::new("/bin/sh", ["-c", "exit 3"]), PATIENCE);
     let error = registry.load(&plain()).cloned().expect_err("no host");
     assert!(error.to_string().contains("status 3") && error.to_string().contains("libplugin.so"), "{error}");
 
     let broken = scratch("broken");
     let starts = broken.with_file_name("starts");
     let command = host_after(&format!("echo start >> {starts:?}; test -e {broken:?} && exit 3"));
-    let mut registry = Registry::isolated(command, PATIENCE);
+    let mut registry = Registry::new_isolated(command, PATIENCE);
     registry.load(&fixture()).expect("a plugin");
-    let target = registry.target(&description("fixture1")).expect("a target");
+    let target = registry.create_target(&description("fixture1")).expect("a target");
     failure(compile(&target, "aborts"), &fixture());
     std::fs::write(&broken, "").expect("a file");
     let errors: Vec<_> = (0..6).map(|_| compile(&target, "any").expect_err("no host").to_string()).collect();
@@ -230,9 +232,9 @@ fn a_plugin_that_never_starts_is_not_tried_for_ever() {
 
 /// Makes a plugin hang in its process, then exits before the hang is detected.
 fn leave_a_hang(pid_file: &Path) -> ExitCode {
-    let mut registry = Registry::isolated(host_after(&format!("echo $$ > {pid_file:?}")), Duration::from_secs(5));
+    let mut registry = Registry::new_isolated(host_after(&format!("echo $$ > {pid_file:?}")), Duration::from_secs(5));
     registry.load(&fixture()).expect("a plugin");
-    let target = registry.target(&description("fixture1")).expect("a target");
+    let target = registry.create_target(&description("fixture1")).expect("a target");
     std::thread::spawn(move || compile(&target, "hangs"));
     std::thread::sleep(Duration::from_millis(1500));
     std::process::exit(0)
@@ -256,7 +258,7 @@ fn a_process_that_hangs_does_not_outlive_its_host() {
 
 fn list_plugins() -> ExitCode {
     let mut registry = Registry::new();
-    registry.discover(&Discovery::standard()).expect("no file was named");
+    registry.discover(&PluginSearchPath::default_search()).expect("no file was named");
     for plugin in registry.plugins() {
         println!("{:?} {} {:?}", plugin.origin, plugin.name, plugin.file);
     }
@@ -296,14 +298,14 @@ fn an_unloadable_library_is_reported_as_in_process() {
     std::fs::write(&garbage, "garbage").expect("a file");
     for file in [garbage, hostile("WRONG_MAJOR"), hostile("TRUNCATED_TABLE"), hostile("NULL_SLOT")] {
         let here = Registry::new().load(&file).cloned().expect_err("an error");
-        let there = Registry::isolated(host(), PATIENCE).load(&file).cloned().expect_err("an error");
+        let there = Registry::new_isolated(host(), PATIENCE).load(&file).cloned().expect_err("an error");
         assert!(matches!(there, LoadError::Isolated(_)));
         assert_eq!(here.to_string(), there.to_string());
     }
 }
 
 fn a_host_that_cannot_be_started_is_named() {
-    let mut registry = Registry::isolated(HostCommand::new("/nowhere/host", ["x"]), PATIENCE);
+    let mut registry = Registry::new_isolated(PluginHostCommand::new("/nowhere/host", ["x"]), PATIENCE);
     let error = registry.load(&plain()).cloned().expect_err("no host").to_string();
     assert!(error.contains("/nowhere/host") && error.contains("libplugin.so"), "{error}");
 }
@@ -316,7 +318,7 @@ fn heard() -> &'static Mutex<Vec<String>> {
 
 struct Heard;
 
-impl Listener for Heard {
+impl PluginListener for Heard {
     fn log(&self, level: LogLevel, message: &str) {
         heard().lock().expect("the list").push(format!("{}: {message}", level.0));
     }
@@ -330,7 +332,7 @@ fn logs_and_progress_arrive() {
     let isolated = target(&fixture(), "fixture1", PATIENCE).expect("a target");
     let mut registry = Registry::new();
     registry.load(&fixture()).expect("the fixture plugin");
-    let here = registry.target(&description("fixture1")).expect("a target");
+    let here = registry.create_target(&description("fixture1")).expect("a target");
     for target in [isolated, here] {
         heard().lock().expect("the list").clear();
         assert!(compile(&target, "logs").is_ok());

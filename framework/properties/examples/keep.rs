@@ -15,18 +15,18 @@ const LONGEST: usize = 256 << 10;
 fn main() -> io::Result<()> {
     for property in PROPERTIES {
         let mut inputs = Vec::new();
-        for file in fs::read_dir(corpus::folder(property.name))? {
+        for file in fs::read_dir(corpus::corpus_folder(property.name))? {
             inputs.push(fs::read(file?.path())?);
         }
         inputs.sort_by(|a, b| a.len().cmp(&b.len()).then_with(|| a.cmp(b)));
         let mut length = 0;
         let kept = inputs.iter().take_while(|input| {
             let fits = length < LONGEST;
-            length += corpus::print(input).len() + 1;
+            length += corpus::escape_input(input).len() + 1;
             fits
         });
         let kept = kept.count();
-        corpus::write(property.name, &inputs[..kept])?;
+        corpus::write_corpus(property.name, &inputs[..kept])?;
         println!("{}: {kept} of {} inputs kept", property.name, inputs.len());
     }
     Ok(())

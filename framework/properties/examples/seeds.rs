@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use tilewright_kernel as kernel;
 use tilewright_kernel::Module;
-use tilewright_layout::families::Neutral;
+use tilewright_layout::families::NeutralFamilies;
 use tilewright_layout::{Families, Layout, LinearLayout, SampleUse};
 use tilewright_lower as lower;
 use tilewright_plan::movement;
@@ -44,7 +44,7 @@ struct Corpus {
 
 impl Corpus {
     fn of(target: &str) -> Result<Self, Box<dyn Error>> {
-        let folder = corpus::folder(target);
+        let folder = corpus::corpus_folder(target);
         fs::create_dir_all(&folder)?;
         Ok(Self { folder, files: 0 })
     }
@@ -85,16 +85,17 @@ fn targets() -> Result<Vec<(String, TargetDescription)>, Box<dyn Error>> {
 /// 16-bit elements.
 fn modules(target: &TargetDescription) -> Vec<Module> {
     let lanes = target.lanes.default;
-    let samples = Neutral.samples(SampleUse { lanes, warps: 2, element_bits: 16 });
-    let layouts = samples.iter().filter_map(|sample| match Neutral.resolve(&sample.spec, &[32, 32], &Neutral) {
-        Ok(Layout::Distributed(layout)) => Some(layout),
-        _ => None,
-    });
+    let samples = NeutralFamilies.samples(SampleUse { lanes, warps: 2, element_bits: 16 });
+    let layouts =
+        samples.iter().filter_map(|sample| match NeutralFamilies.resolve(&sample.spec, &[32, 32], &NeutralFamilies) {
+            Ok(Layout::Distributed(layout)) => Some(layout),
+            _ => None,
+        });
     let layouts: Vec<LinearLayout> = layouts.collect();
     let pairs = layouts.iter().zip(layouts.iter().skip(1));
     let kernels = pairs.filter_map(|(src, dst)| {
         let plan = movement::plan_conversion(src, dst, 16, target).ok()?;
-        lower::conversion_kernel("convert", [src, dst], 16, &plan, target.into()).ok()
+        lower::build_conversion_kernel("convert", [src, dst], 16, &plan, target.into()).ok()
     });
     kernels.map(|kernel| Module { kernels: vec![kernel] }).collect()
 }
@@ -145,7 +146,7 @@ fn kernels_and_targets() -> Done {
     let (mut files, mut messages) = (Corpus::of("target_toml")?, Corpus::of("plugin_messages")?);
     for (toml, target) in targets()? {
         files.add(toml)?;
-        messages.add(wire::write(&target)?)?;
+        messages.add(wire::serialize_message(&target)?)?;
         for module in modules(&target) {
             text.add(module.to_string())?;
             bytes.add(kernel::encode(&module))?;
@@ -158,13 +159,14 @@ fn kernels_and_targets() -> Done {
     let module = kernel::text::parse(TENSOR_MEMORY)?;
     text.add(module.to_string())?;
     bytes.add(kernel::encode(&module))?;
-    messages.add(wire::write(&CompileOptions::default())?)?;
+    messages.add(wire::serialize_message(&CompileOptions::default())?)?;
     for row in rows("layouts.jsonl")?.into_iter().step_by(8) {
-        messages.add(wire::write(&json!({ "spec": row["params"], "shape": row["shape"] }))?)?;
-        messages.add(wire::write(&json!({ "layout": { "distributed": row["expected"] } }))?)?;
+        messages.add(wire::serialize_message(&json!({ "spec": row["params"], "shape": row["shape"] }))?)?;
+        messages.add(wire::serialize_message(&json!({ "layout": { "distributed": row["expected"] } }))?)?;
     }
-    let info = json!({ "families": ["blocked"], "instructions": [], "spellings": Neutral.attribute_syntaxes() });
-    messages.add(wire::write(&info)?)
+    let info =
+        json!({ "families": ["blocked"], "instructions": [], "spellings": NeutralFamilies.attribute_syntaxes() });
+    messages.add(wire::serialize_message(&info)?)
 }
 
 fn tile_programs() -> Done {
@@ -191,7 +193,7 @@ fn manifests() -> Done {
 fn kept() -> Done {
     for property in PROPERTIES {
         let mut folder = Corpus { files: 1_000_000, ..Corpus::of(property.name)? };
-        for input in corpus::read(property.name).unwrap_or_default() {
+        for input in corpus::read_corpus(property.name).unwrap_or_default() {
             folder.add(input)?;
         }
     }

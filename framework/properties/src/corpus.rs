@@ -10,37 +10,37 @@ use std::path::PathBuf;
 /// Returns the folder `framework/fuzz/corpus/NAME`. A fuzz target reads its inputs there, and adds inputs, one file
 /// each. The folder is not committed.
 #[must_use]
-pub fn folder(name: &str) -> PathBuf {
+pub fn corpus_folder(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../fuzz/corpus").join(name)
 }
 
 /// Returns the path of the committed file with the inputs of a fuzz target.
 #[must_use]
-pub fn file(name: &str) -> PathBuf {
-    folder(name).with_extension("txt")
+pub fn corpus_file(name: &str) -> PathBuf {
+    corpus_folder(name).with_extension("txt")
 }
 
 /// Reads the committed inputs of a fuzz target.
 ///
 /// # Errors
 /// The file is missing or unreadable, or a line is malformed.
-pub fn read(name: &str) -> io::Result<Vec<Vec<u8>>> {
-    let lines = fs::read_to_string(file(name))?;
-    lines.lines().enumerate().map(|(line, text)| parse(text).ok_or_else(|| wrong(name, line + 1))).collect()
+pub fn read_corpus(name: &str) -> io::Result<Vec<Vec<u8>>> {
+    let lines = fs::read_to_string(corpus_file(name))?;
+    lines.lines().enumerate().map(|(line, text)| parse_line(text).ok_or_else(|| wrong(name, line + 1))).collect()
 }
 
 /// Writes `inputs` as the committed corpus of a fuzz target.
 ///
 /// # Errors
 /// The file cannot be written.
-pub fn write(name: &str, inputs: &[Vec<u8>]) -> io::Result<()> {
-    let lines: String = inputs.iter().map(|input| format!("{}\n", print(input))).collect();
-    fs::write(file(name), lines)
+pub fn write_corpus(name: &str, inputs: &[Vec<u8>]) -> io::Result<()> {
+    let lines: String = inputs.iter().map(|input| format!("{}\n", escape_input(input))).collect();
+    fs::write(corpus_file(name), lines)
 }
 
 /// Escapes an input as one line of the committed file.
 #[must_use]
-pub fn print(input: &[u8]) -> String {
+pub fn escape_input(input: &[u8]) -> String {
     let of = |&byte: &u8| match byte {
         b'\\' => "\\\\".to_owned(),
         b'\n' => "\\n".to_owned(),
@@ -54,7 +54,7 @@ pub fn print(input: &[u8]) -> String {
 
 /// Parses one line of the committed file as an input; `None` if the line is malformed.
 #[must_use]
-pub fn parse(line: &str) -> Option<Vec<u8>> {
+pub fn parse_line(line: &str) -> Option<Vec<u8>> {
     let mut bytes = line.bytes();
     let mut input = Vec::with_capacity(line.len());
     while let Some(byte) = bytes.next() {
@@ -93,10 +93,10 @@ mod tests {
     #[test]
     fn every_byte_comes_back() {
         let every: Vec<u8> = (0..=255).collect();
-        assert_eq!(parse(&print(&every)), Some(every));
-        assert_eq!(print(b"a\\\n\x00\xff"), "a\\\\\\n\\x00\\xff");
+        assert_eq!(parse_line(&escape_input(&every)), Some(every));
+        assert_eq!(escape_input(b"a\\\n\x00\xff"), "a\\\\\\n\\x00\\xff");
         for line in ["\\", "\\q", "\\x1", "\\xgg", "\u{e9}", "\u{1}"] {
-            assert_eq!(parse(line), None, "{line}");
+            assert_eq!(parse_line(line), None, "{line}");
         }
     }
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use tilewright_testkit::seeded_rng::SeededRng;
 
 /// Maximum length of a mutated input in bytes.
-pub const LONGEST: usize = 1 << 14;
+pub const MAX_INPUT_BYTES: usize = 1 << 14;
 
 /// Numbers at limits of integer types and of typical sizes, as decimal text.
 const NUMBERS: [&str; 12] = [
@@ -30,20 +30,20 @@ pub struct Mutations(SeededRng);
 impl Mutations {
     /// Creates the sequence of mutated inputs that the seed `seed` determines.
     #[must_use]
-    pub fn of(seed: u64) -> Self {
+    pub fn from_seed(seed: u64) -> Self {
         Self(SeededRng::new(seed))
     }
 
     /// Returns a mutated copy of one of `inputs`, chosen at random, after one to four mutations; empty bytes if there
     /// are no inputs.
-    pub fn next(&mut self, inputs: &[Vec<u8>]) -> Vec<u8> {
+    pub fn next_input(&mut self, inputs: &[Vec<u8>]) -> Vec<u8> {
         if inputs.is_empty() {
             return Vec::new();
         }
         let mut input = inputs[self.below(inputs.len())].clone();
         for _ in 0..=self.below(4) {
             self.change(&mut input, inputs);
-            input.truncate(LONGEST);
+            input.truncate(MAX_INPUT_BYTES);
         }
         input
     }
@@ -102,12 +102,12 @@ mod tests {
     fn a_seed_decides_and_most_inputs_change() {
         let inputs = vec![b"layout 16 by 32".to_vec(), b"(4,8):(8,1)".to_vec(), Vec::new()];
         let run = |seed| {
-            let mut changes = Mutations::of(seed);
-            (0..200).map(|_| changes.next(&inputs)).collect::<Vec<_>>()
+            let mut changes = Mutations::from_seed(seed);
+            (0..200).map(|_| changes.next_input(&inputs)).collect::<Vec<_>>()
         };
         assert_eq!(run(1), run(1));
         assert_ne!(run(1), run(2));
         assert!(run(1).iter().filter(|changed| !inputs.contains(changed)).count() > 150);
-        assert_eq!(Mutations::of(1).next(&[]), Vec::<u8>::new());
+        assert_eq!(Mutations::from_seed(1).next_input(&[]), Vec::<u8>::new());
     }
 }

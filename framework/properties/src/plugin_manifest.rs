@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use tempfile::TempDir;
-use tilewright_plugin::{MANIFEST_SUFFIX, Manifest};
+use tilewright_plugin::{MANIFEST_SUFFIX, PluginManifest};
 
 thread_local! {
     /// A temporary folder for the manifest file that [`check`] writes. It contains an empty file `lib.so`, which a
@@ -30,7 +30,7 @@ pub fn check(text: &[u8]) {
     });
 }
 
-fn read(file: &Path, text: &[u8]) -> Option<Manifest> {
+fn read(file: &Path, text: &[u8]) -> Option<PluginManifest> {
     fs::write(file, text).expect("a file");
-    Manifest::read(file).ok()
+    PluginManifest::read(file).ok()
 }

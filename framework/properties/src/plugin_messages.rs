@@ -5,5 +5,5 @@
 /// # Panics
 /// If reading some message panics, because the property does not hold.
 pub fn check(bytes: &[u8]) {
-    tilewright_plugin::read_every_message(bytes);
+    tilewright_plugin::read_as_every_message(bytes);
 }

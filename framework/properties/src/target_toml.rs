@@ -12,7 +12,7 @@ use tilewright_target::TargetDescription;
 pub fn check(bytes: &[u8]) {
     let text = crate::text(bytes);
     if let Ok(target) = TargetDescription::from_toml("fuzz.toml", text) {
-        let bytes = wire::write(&target).expect("a description has bytes");
-        assert_eq!(wire::read::<TargetDescription>(&bytes), Ok(target));
+        let bytes = wire::serialize_message(&target).expect("a description has bytes");
+        assert_eq!(wire::deserialize_message::<TargetDescription>(&bytes), Ok(target));
     }
 }

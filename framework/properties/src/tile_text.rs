@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use tilewright_tile::op::Dialects;
-use tilewright_tile::{text, verify};
+use tilewright_tile::{text, verify_module};
 
 static DIALECTS: LazyLock<Dialects> = LazyLock::new(Dialects::neutral);
 
@@ -14,13 +14,14 @@ static DIALECTS: LazyLock<Dialects> = LazyLock::new(Dialects::neutral);
 /// If the property does not hold for `bytes`.
 pub fn check(bytes: &[u8]) {
     let source = crate::text(bytes);
-    match text::parse(source, &DIALECTS) {
+    match text::parse_module(source, &DIALECTS) {
         Err(error) => assert!(source.is_char_boundary(error.at)),
         Ok(module) => {
-            if verify(&module).is_ok() {
-                let written = text::print(&module);
-                let reparsed = text::parse(&written, &DIALECTS).unwrap_or_else(|error| panic!("{error}\n{written}"));
-                assert_eq!(text::print(&reparsed), written);
+            if verify_module(&module).is_ok() {
+                let written = text::print_module(&module);
+                let reparsed =
+                    text::parse_module(&written, &DIALECTS).unwrap_or_else(|error| panic!("{error}\n{written}"));
+                assert_eq!(text::print_module(&reparsed), written);
             }
         }
     }

@@ -38,11 +38,16 @@ fn run(property: Property, inputs: impl Iterator<Item = Vec<u8>> + Send + 'stati
     loop {
         match end.recv_timeout(Duration::from_millis(200)) {
             Ok(Ok(count)) => return count,
-            Ok(Err(input)) => panic!("{} does not hold of: {}", property.name, corpus::print(&input)),
+            Ok(Err(input)) => panic!("{} does not hold of: {}", property.name, corpus::escape_input(&input)),
             Err(RecvTimeoutError::Disconnected) => panic!("{} ended its thread", property.name),
             Err(RecvTimeoutError::Timeout) => {
                 let (input, since) = &*current.lock().unwrap_or_else(PoisonError::into_inner);
-                assert!(since.elapsed() < TIME, "{} takes over {TIME:?} for: {}", property.name, corpus::print(input));
+                assert!(
+                    since.elapsed() < TIME,
+                    "{} takes over {TIME:?} for: {}",
+                    property.name,
+                    corpus::escape_input(input)
+                );
             }
         }
     }
@@ -50,12 +55,12 @@ fn run(property: Property, inputs: impl Iterator<Item = Vec<u8>> + Send + 'stati
 
 fn short_run(name: &str) {
     let property = *PROPERTIES.iter().find(|property| property.name == name).expect("a property");
-    let kept = corpus::read(name).expect("the committed corpus");
+    let kept = corpus::read_corpus(name).expect("the committed corpus");
     assert!(kept.len() >= 5, "{name} keeps {} inputs", kept.len());
-    let (count, mut changes) = (kept.len(), Mutations::of(9));
+    let (count, mut changes) = (kept.len(), Mutations::from_seed(9));
     let changed = kept.clone();
     assert_eq!(run(property, kept.into_iter()), count);
-    assert_eq!(run(property, (0..CHANGED).map(move |_| changes.next(&changed))), CHANGED);
+    assert_eq!(run(property, (0..CHANGED).map(move |_| changes.next_input(&changed))), CHANGED);
 }
 
 macro_rules! short_runs {

@@ -8,7 +8,7 @@ use super::inputs::{
     undefined,
 };
 use tilewright_layout::families::cluster;
-use tilewright_layout::{Bases, Dim, LinearLayout, Space, solve};
+use tilewright_layout::{Bases, Dim, LinearLayout, Space, solve_composition};
 
 pub(super) fn identity(inputs: &Json) -> Answer {
     let (from, to) = ends(inputs)?;
@@ -99,7 +99,7 @@ pub(super) fn from_output_masks(inputs: &Json) -> Answer {
     let masks = field(inputs, "masks")?.as_array();
     let masks: Option<Vec<_>> = masks.and_then(|list| list.iter().map(named_masks).collect());
     let masks = masks.ok_or_else(|| wrong("`masks` must be a list of [dim, list of integers]"))?;
-    let ins = Space::of_sizes(&sized(inputs, "ins")?);
+    let ins = Space::from_sizes(&sized(inputs, "ins")?);
     answer(ins.and_then(|ins| LinearLayout::from_output_masks(ins, &masks)))
 }
 
@@ -119,7 +119,7 @@ pub(super) fn empty(_: &Json) -> Answer {
 }
 
 pub(super) fn solve_for(inputs: &Json) -> Answer {
-    answer(solve(&layout(inputs, "a")?, &layout(inputs, "b")?))
+    answer(solve_composition(&layout(inputs, "a")?, &layout(inputs, "b")?))
 }
 
 pub(super) fn divide_left(inputs: &Json) -> Answer {
@@ -138,7 +138,7 @@ pub(super) fn quotient(inputs: &Json) -> Answer {
 }
 
 pub(super) fn repetitions(inputs: &Json) -> Answer {
-    let repetitions = layout(inputs, "layout")?.repetitions(&layout(inputs, "tile")?);
+    let repetitions = layout(inputs, "layout")?.divide_out_tile(&layout(inputs, "tile")?);
     or_undefined(repetitions, "the first bases of `layout` are not those of `tile`, or others have a bit of its image")
 }
 

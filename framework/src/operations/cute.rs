@@ -82,11 +82,11 @@ const OPERATIONS: [(&str, Operation); 31] = [
 /// ```
 /// use serde_json::json;
 /// use tilewright::operations::cute;
-/// assert_eq!(cute("composition", &[json!("(4,8):(8,1)"), json!("8:2")])?, json!("(2,4):(16,1)"));
-/// assert!(cute("composition", &[json!("(6,4):(4,1)"), json!("(2,3):(4,1)")]).is_err());
+/// assert_eq!(perform_cute_operation("composition", &[json!("(4,8):(8,1)"), json!("8:2")])?, json!("(2,4):(16,1)"));
+/// assert!(perform_cute_operation("composition", &[json!("(6,4):(4,1)"), json!("(2,3):(4,1)")]).is_err());
 /// # Ok::<(), tilewright::operations::OperationError>(())
 /// ```
-pub fn cute(name: &str, inputs: &[Json]) -> Result<Json, OperationError> {
+pub fn perform_cute_operation(name: &str, inputs: &[Json]) -> Result<Json, OperationError> {
     let operation = find(&OPERATIONS, name)?;
     let most = operation.most_inputs();
     if inputs.len() > most {

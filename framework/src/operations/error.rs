@@ -2,14 +2,14 @@
 
 use thiserror::Error;
 
-use tilewright_layout::suggest;
+use tilewright_layout::similar_name_hint;
 
 /// The reason why a named operation has no result; always the caller's fault.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum OperationError {
     /// No operation has the given name.
-    #[error("unknown operation `{name}`{}", suggest(.known, .name))]
+    #[error("unknown operation `{name}`{}", similar_name_hint(.known, .name))]
     Unknown {
         /// The name that the caller gave.
         name: String,

@@ -1,5 +1,6 @@
-//! Operations of the layout algebras by name with JSON inputs: [`algebra`] on linear layouts ([`LAYOUT_OPERATIONS`]),
-//! [`cute`] on CuTe layouts. The command, the C interface, the documentation and known-answer tests share these tables.
+//! Operations of the layout algebras by name with JSON inputs: [`perform_layout_operation`] on linear layouts
+//! ([`LAYOUT_OPERATIONS`]), [`perform_cute_operation`] on CuTe layouts. The command, the C interface, the documentation
+//! and known-answer tests share these tables.
 
 mod algebra;
 mod columns;
@@ -14,8 +15,8 @@ mod sizes;
 mod table;
 mod values;
 
-pub use cute::cute;
+pub use cute::perform_cute_operation;
 pub use error::OperationError;
-pub use perform::algebra;
+pub use perform::perform_layout_operation;
 pub use resolve::resolve_layouts;
 pub use table::{InputKind, LAYOUT_OPERATIONS, LayoutOperation, OperationInput};

@@ -4,7 +4,7 @@ use serde_json::Value as Json;
 
 use super::error::{OperationError, wrong};
 use super::table::LayoutOperation;
-use tilewright_layout::snake_case;
+use tilewright_layout::to_snake_case;
 
 /// Performs the operation `name` of [`LAYOUT_OPERATIONS`](super::LAYOUT_OPERATIONS) on linear layouts; `inputs` is a
 /// JSON object. Layouts are `{"in_dims", "out_dims", "bases"}`
@@ -19,12 +19,12 @@ use tilewright_layout::snake_case;
 /// use serde_json::json;
 /// use tilewright::operations::algebra;
 /// let inputs = json!({"size": 4, "stride": 2, "in_dim": "lane", "out_dim": "dim0"});
-/// assert_eq!(algebra("strided_1d", &inputs)?["bases"], json!({"lane": [[2], [4]]}));
-/// assert_eq!(algebra("strided1D", &inputs)?["bases"], json!({"lane": [[2], [4]]}));
-/// assert!(algebra("strided", &inputs).is_err_and(|error| error.to_string().contains("strided_1d")));
+/// assert_eq!(perform_layout_operation("strided_1d", &inputs)?["bases"], json!({"lane": [[2], [4]]}));
+/// assert_eq!(perform_layout_operation("strided1D", &inputs)?["bases"], json!({"lane": [[2], [4]]}));
+/// assert!(perform_layout_operation("strided", &inputs).is_err_and(|error| error.to_string().contains("strided_1d")));
 /// # Ok::<(), tilewright::operations::OperationError>(())
 /// ```
-pub fn algebra(name: &str, inputs: &Json) -> Result<Json, OperationError> {
+pub fn perform_layout_operation(name: &str, inputs: &Json) -> Result<Json, OperationError> {
     let operation = LayoutOperation::find(name)?;
     let given = inputs.as_object().ok_or_else(|| wrong("`inputs` must be an object"))?;
     if let Some(strange) = given.keys().find(|given| operation.input(given).is_none()) {
@@ -35,7 +35,7 @@ pub fn algebra(name: &str, inputs: &Json) -> Result<Json, OperationError> {
 
 fn not_an_input(operation: &LayoutOperation, strange: &str) -> OperationError {
     let name = operation.name;
-    if let Some(input) = operation.input(&snake_case(strange)) {
+    if let Some(input) = operation.input(&to_snake_case(strange)) {
         return wrong(format!("`{strange}` is not an input of `{name}`: write `{}`", input.name));
     }
     let takes: Vec<_> = operation.inputs.iter().map(|input| input.name).collect();

@@ -17,15 +17,15 @@ use tilewright_layout::{Layout, layout_to_json};
 ///
 /// ```
 /// use serde_json::json;
-/// use tilewright::operations::{LayoutOperation, algebra, resolve_layouts};
+/// use tilewright::operations::{LayoutOperation, perform_layout_operation, resolve_layouts};
 /// use tilewright::plugin::Registry;
 /// use tilewright::Session;
 ///
-/// let session = Session::new(tilewright_targets::catalogue()?, Registry::new());
+/// let session = Session::new(tilewright_targets::read_catalogue()?, Registry::new());
 /// let operation = LayoutOperation::find("flattenOuts")?;
 /// let mut inputs = json!({"layout": "SwizzledSharedLayout(2, 1, 2, [1, 0])"});
 /// resolve_layouts(&session, None, Some(&[2, 4]), operation, &mut inputs)?;
-/// assert_eq!(algebra(operation.name, &inputs)?["out_dims"], json!([["dim0", 8]]));
+/// assert_eq!(perform_layout_operation(operation.name, &inputs)?["out_dims"], json!([["dim0", 8]]));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn resolve_layouts(
@@ -63,7 +63,7 @@ fn bases(session: &Session, target: Option<&str>, shape: Option<&[u64]>, value: 
     }
     let shape = own_shape.as_deref().or(shape);
     let shape = shape.ok_or("a layout by its family needs the tensor's shape: {\"params\": ..., \"shape\": [...]}")?;
-    match request.any(session, target, shape).map_err(|error| error.to_string())? {
+    match request.resolve_layout(session, target, shape).map_err(|error| error.to_string())? {
         Layout::Memory(memory) if !memory.padding.is_empty() => Err("is padded; expected no padding".to_owned()),
         layout => Ok(layout_to_json(layout.linear())),
     }

@@ -61,11 +61,11 @@ pub(super) fn resize_out(inputs: &Json) -> Answer {
 }
 
 pub(super) fn no_larger_than(inputs: &Json) -> Answer {
-    answer(layout(inputs, "layout")?.no_larger_than(&sized(inputs, "sizes")?))
+    answer(layout(inputs, "layout")?.ensure_not_larger_than(&sized(inputs, "sizes")?))
 }
 
 pub(super) fn no_smaller_than(inputs: &Json) -> Answer {
-    answer(layout(inputs, "layout")?.no_smaller_than(&sized(inputs, "sizes")?))
+    answer(layout(inputs, "layout")?.ensure_not_smaller_than(&sized(inputs, "sizes")?))
 }
 
 pub(super) fn sublayout(inputs: &Json) -> Answer {

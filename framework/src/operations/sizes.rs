@@ -4,7 +4,7 @@ use serde_json::{Value as Json, json};
 
 use super::error::{OperationError, wrong};
 use super::inputs::{Answer, dim, layout, number_list, points, undefined};
-use tilewright_layout::{Enlarged, Share};
+use tilewright_layout::{EnlargedShape, UnmaskedShare};
 
 /// Max number of index bits of a dim that the operation `mask` accepts: its answer has an entry for each of the
 /// `2^bits` positions.
@@ -12,7 +12,8 @@ const MOST_BITS: u32 = 16;
 
 pub(super) fn enlarge(inputs: &Json) -> Answer {
     let enlarged = enlarged(inputs)?;
-    let bounds: Vec<_> = enlarged.bounds().into_iter().map(|(dim, bound)| json!([dim.to_string(), bound])).collect();
+    let bounds: Vec<_> =
+        enlarged.mask_bounds().into_iter().map(|(dim, bound)| json!([dim.to_string(), bound])).collect();
     Ok(json!({ "shape": enlarged.shape(), "bounds": bounds }))
 }
 
@@ -22,10 +23,10 @@ pub(super) fn mask(inputs: &Json) -> Answer {
     if bits > MOST_BITS {
         return Err(wrong(format!("{dim} has 2^{bits} positions; expected at most 2^{MOST_BITS}")));
     }
-    let share = |at| match enlarged.share(&layout, dim, at) {
-        Share::Real => "real",
-        Share::Mixed => "mixed",
-        Share::Nothing => "nothing",
+    let share = |at| match enlarged.share_at(&layout, dim, at) {
+        UnmaskedShare::Real => "real",
+        UnmaskedShare::Mixed => "mixed",
+        UnmaskedShare::Nothing => "nothing",
     };
     Ok(json!({ "shares": (0..1u64 << bits).map(share).collect::<Vec<_>>() }))
 }
@@ -36,6 +37,6 @@ pub(super) fn is_real(inputs: &Json) -> Answer {
     Ok(json!({ "values": values }))
 }
 
-fn enlarged(inputs: &Json) -> Result<Enlarged, OperationError> {
-    Enlarged::new(&number_list(inputs, "shape")?).map_err(|error| undefined(&error.to_string()))
+fn enlarged(inputs: &Json) -> Result<EnlargedShape, OperationError> {
+    EnlargedShape::new(&number_list(inputs, "shape")?).map_err(|error| undefined(&error.to_string()))
 }

@@ -2,7 +2,7 @@
 //! `docs/layouts.md` are made from it.
 
 use serde_json::Value as Json;
-use tilewright_layout::snake_case;
+use tilewright_layout::to_snake_case;
 
 use super::error::OperationError;
 use super::{algebra, columns, queries, shape, sizes, values};
@@ -96,7 +96,8 @@ impl LayoutOperation {
     /// ```
     pub fn find(name: &str) -> Result<&'static Self, OperationError> {
         let named = |operation: &&Self| {
-            operation.name == name || operation.aliases.iter().any(|alias| *alias == name || snake_case(alias) == name)
+            operation.name == name
+                || operation.aliases.iter().any(|alias| *alias == name || to_snake_case(alias) == name)
         };
         LAYOUT_OPERATIONS.iter().find(named).ok_or_else(|| OperationError::Unknown {
             name: name.to_owned(),
@@ -234,7 +235,7 @@ pub const LAYOUT_OPERATIONS: &[LayoutOperation] = &[
         &["getReps"],
         &[OF, required("tile", InputKind::Layout)],
         LAYOUT,
-        "LinearLayout::repetitions",
+        "LinearLayout::divide_out_tile",
         algebra::repetitions,
     ),
     // Dims and sizes.
@@ -278,7 +279,7 @@ pub const LAYOUT_OPERATIONS: &[LayoutOperation] = &[
         &["ensureLayoutNotLargerThan"],
         &[OF, SIZES],
         LAYOUT,
-        "LinearLayout::no_larger_than",
+        "LinearLayout::ensure_not_larger_than",
         shape::no_larger_than,
     ),
     row(
@@ -286,7 +287,7 @@ pub const LAYOUT_OPERATIONS: &[LayoutOperation] = &[
         &["ensureLayoutNotSmallerThan"],
         &[OF, SIZES],
         LAYOUT,
-        "LinearLayout::no_smaller_than",
+        "LinearLayout::ensure_not_smaller_than",
         shape::no_smaller_than,
     ),
     row("sublayout", &[], &[OF, INS, OUTS], LAYOUT, "LinearLayout::sublayout", shape::sublayout),
@@ -403,7 +404,7 @@ pub const LAYOUT_OPERATIONS: &[LayoutOperation] = &[
         &["actionRemoveBroadcastedRegs"],
         &[OF, DIM],
         "`kept`",
-        "LinearLayout::without_broadcast",
+        "LinearLayout::remove_broadcast_action",
         columns::without_broadcast,
     ),
     row(
@@ -411,7 +412,7 @@ pub const LAYOUT_OPERATIONS: &[LayoutOperation] = &[
         &["regPermForDivide"],
         &[OF, DIVISOR, DIM, or("above", InputKind::Flag, "false")],
         "`kept`",
-        "LinearLayout::order_for_division",
+        "LinearLayout::division_order",
         columns::order_for_division,
     ),
     row(
@@ -419,7 +420,7 @@ pub const LAYOUT_OPERATIONS: &[LayoutOperation] = &[
         &["actionAdditiveStrides"],
         &[OF, DIM],
         "`kept`, `span`",
-        "LinearLayout::additive_first",
+        "LinearLayout::order_additive_bases_first",
         columns::additive_first,
     ),
     row(
@@ -432,12 +433,12 @@ pub const LAYOUT_OPERATIONS: &[LayoutOperation] = &[
             or("offset", InputKind::Dim, "\"offset\""),
         ],
         "`elements`, `kept`",
-        "LinearLayout::largest_vector",
+        "LinearLayout::widest_vector_access",
         columns::largest_vector,
     ),
     // Shapes that are no powers of two.
     row("enlarge", &[], &[SHAPE], "`shape`, `bounds`", "Enlarged::new", sizes::enlarge),
-    row("mask", &[], &[OF, SHAPE, DIM], "`shares`: `real`, `mixed`, `nothing`", "Enlarged::share", sizes::mask),
+    row("mask", &[], &[OF, SHAPE, DIM], "`shares`: `real`, `mixed`, `nothing`", "Enlarged::share_at", sizes::mask),
     row("is_real", &[], &[SHAPE, POINTS], "`values`", "Enlarged::is_real", sizes::is_real),
     // Values of a kernel.
     row(

@@ -4,7 +4,7 @@ use std::fmt;
 
 /// The chosen tile sizes of a program, and the extent of the search for them.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct ChosenSizes {
+pub struct ChosenTileSizes {
     /// The name and the chosen value of each tile size that the text leaves open, in the order of the text. The size
     /// combinations in the fields below list their values in this order.
     pub sizes: Vec<(String, u64)>,
@@ -22,7 +22,7 @@ pub struct ChosenSizes {
 }
 
 /// Prints the chosen sizes, and all combinations that were tried.
-impl fmt::Display for ChosenSizes {
+impl fmt::Display for ChosenTileSizes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let listed = |sizes: &[u64]| {
             let named = self.sizes.iter().zip(sizes).map(|((name, _), size)| format!("{name} = {size}"));

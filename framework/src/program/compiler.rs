@@ -3,16 +3,16 @@
 use tilewright_assign::Strategy;
 use tilewright_assign::synthesis;
 use tilewright_plugin::Target;
-use tilewright_tile::import::Imports;
+use tilewright_tile::import::ImportTables;
 use tilewright_tile::op::Dialects;
 
-/// Compiles tile programs for a target; see [`ProgramCompiler::kernel`].
+/// Compiles tile programs for a target; see [`ProgramCompiler::compile_kernel`].
 #[derive(Clone, Copy)]
 pub struct ProgramCompiler<'a> {
     /// The operations that programs may contain.
     pub dialects: &'a Dialects,
     /// The translations of vendors' operations to neutral ones.
-    pub imports: &'a Imports,
+    pub imports: &'a ImportTables,
     /// The target for which programs are compiled, served by its plugin.
     pub target: &'a dyn Target,
 }
@@ -109,7 +109,7 @@ impl ProgramOptions {
 
     /// Returns the options of layout synthesis, limited to the stages of these options.
     pub(super) fn synthesis(&self) -> synthesis::SynthesisOptions {
-        self.synthesis.with_stages(self.stages.or(self.synthesis.stages))
+        self.synthesis.with_max_stages(self.stages.or(self.synthesis.stages))
     }
 
     /// Sets the options of layout synthesis.
@@ -120,7 +120,7 @@ impl ProgramOptions {
 
     /// Sets the values of the program's open sizes, each with its name.
     #[must_use]
-    pub fn with_sizes(self, sizes: Vec<(String, u64)>) -> Self {
+    pub fn with_tile_sizes(self, sizes: Vec<(String, u64)>) -> Self {
         Self { sizes, ..self }
     }
 }

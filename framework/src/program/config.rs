@@ -34,11 +34,11 @@ pub(super) fn launch_config<'m>(
     let memory = if options.static_memory { description.shared.static_bytes } else { description.shared.bytes };
     let context = PlanContext::new(description)
         .with_instructions(target.instructions())
-        .with_scratch(u64::from(memory))
+        .with_scratch_bytes(u64::from(memory))
         .with_registers(registers);
     let warps = attribute("ttg.num-warps")?.or(options.warps).unwrap_or(WARPS);
     let lanes = attribute("ttg.threads-per-warp")?.or(options.lanes).unwrap_or(description.lanes.default);
-    let context = context.with_blocks(attribute("ttg.num-ctas")?.unwrap_or(1));
+    let context = context.with_cluster_blocks(attribute("ttg.num-ctas")?.unwrap_or(1));
     Ok(LaunchConfig { context, families, lanes, warps })
 }
 

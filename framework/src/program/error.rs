@@ -2,11 +2,11 @@
 
 use thiserror::Error;
 
-use tilewright_assign::EngineError;
+use tilewright_assign::AssignmentError;
 use tilewright_assign::synthesis::SynthesisError;
 use tilewright_kernel::VerifyError;
 use tilewright_layout::text::TextError;
-use tilewright_lower::{LowerError, Reason};
+use tilewright_lower::{LowerError, LowerErrorReason};
 use tilewright_plan::mma::MmaError;
 use tilewright_plan::movement::MovementError;
 
@@ -25,7 +25,7 @@ pub enum ProgramError {
     Entry(String),
     /// Layout assignment failed.
     #[error("layouts: {0}")]
-    Layouts(#[from] EngineError),
+    Layouts(#[from] AssignmentError),
     /// Synthesis found no layouts for a program with explicit memory (`tw` operations that state where tiles lie).
     #[error("synthesis: {0}")]
     Synthesis(#[from] SynthesisError),
@@ -46,7 +46,7 @@ impl ProgramError {
     /// Makes the error of synthesis; if the program is invalid, with the position in the text.
     pub(super) fn synthesis(error: SynthesisError, text: &str) -> Self {
         match error {
-            SynthesisError::Program(violation) => Self::Text(violation.in_text(text)),
+            SynthesisError::Program(violation) => Self::Text(violation.to_text_error(text)),
             error => Self::Synthesis(error),
         }
     }
@@ -60,13 +60,13 @@ impl ProgramError {
     #[must_use]
     pub fn is_unsupported(&self) -> bool {
         match self {
-            Self::Layouts(EngineError::Mma { source, .. }) => is_unsupported_mma(source),
-            Self::Layouts(EngineError::Movement(source)) => is_impossible_movement(source),
+            Self::Layouts(AssignmentError::Mma { source, .. }) => is_unsupported_mma(source),
+            Self::Layouts(AssignmentError::Movement(source)) => is_impossible_movement(source),
             Self::Synthesis(source) => is_unsupported_choice(source),
             Self::Lower { source, .. } => match &*source.reason {
-                Reason::Unsupported(_) | Reason::TooLarge { .. } => true,
-                Reason::Mma(source) => is_unsupported_mma(source),
-                Reason::Movement(source) => is_impossible_movement(source),
+                LowerErrorReason::Unsupported(_) | LowerErrorReason::TooLarge { .. } => true,
+                LowerErrorReason::Mma(source) => is_unsupported_mma(source),
+                LowerErrorReason::Movement(source) => is_impossible_movement(source),
                 _ => false,
             },
             _ => false,
@@ -86,7 +86,7 @@ impl ProgramError {
 
 fn is_unsupported_choice(error: &SynthesisError) -> bool {
     match error {
-        SynthesisError::Mma { source, .. } | SynthesisError::Engine(EngineError::Mma { source, .. }) => {
+        SynthesisError::Mma { source, .. } | SynthesisError::Engine(AssignmentError::Mma { source, .. }) => {
             is_unsupported_mma(source)
         }
         SynthesisError::SharedMemoryExceeded { .. } => true,

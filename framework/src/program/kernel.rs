@@ -8,11 +8,11 @@ use super::error::ProgramError;
 use super::sizes::Sized;
 use super::stage::CompilationStage;
 use tilewright_assign::layouts::LayoutCache;
-use tilewright_assign::synthesis::{is_explicit, synthesize};
+use tilewright_assign::synthesis::{has_explicit_memory, synthesize};
 use tilewright_assign::{self as engine, AssignedModule, LaunchConfig};
 use tilewright_kernel::{self as kernel, Kernel};
 use tilewright_layout::FamilySet;
-use tilewright_layout::families::Neutral;
+use tilewright_layout::families::NeutralFamilies;
 use tilewright_lower as lower;
 use tilewright_tile::axis_info::AxisInfoMap;
 
@@ -30,14 +30,14 @@ impl ProgramCompiler<'_> {
     /// # struct Plain(TargetDescription);
     /// # impl Target for Plain {
     /// #     fn description(&self) -> &TargetDescription { &self.0 }
-    /// #     fn families(&self) -> &dyn tilewright_layout::Families { &tilewright_layout::families::Neutral }
+    /// #     fn families(&self) -> &dyn tilewright_layout::Families { &tilewright_layout::families::NeutralFamilies }
     /// #     fn instructions(&self) -> &[Instruction] { &[] }
     /// #     fn compile(&self, _: &tilewright::kernel::Module, _: &CompileOptions) -> Result<Artifact, CompileError> {
     /// #         Err(CompileError::Unsupported("no code generator".to_owned()))
     /// #     }
     /// #     fn devices(&self) -> Result<Vec<Box<dyn Device>>, DeviceError> { Ok(Vec::new()) }
     /// # }
-    /// use tilewright::tile::{Dialects, Imports};
+    /// use tilewright::tile::{Dialects, ImportTables};
     /// use tilewright::{CompilationStage, ProgramCompiler, ProgramOptions};
     ///
     /// let program = "tt.func @iota(%out: !tt.ptr<i32>) {
@@ -47,18 +47,18 @@ impl ProgramCompiler<'_> {
     ///   tt.store %to, %i : tensor<128x!tt.ptr<i32>>
     ///   tt.return
     /// }";
-    /// let (dialects, imports) = (Dialects::neutral(), Imports::default());
+    /// let (dialects, imports) = (Dialects::neutral(), ImportTables::default());
     /// # // In place of `session.target("h100")?`, which needs a plugin.
-    /// # let target = Plain(tilewright_targets::catalogue()?.get("h100")?.clone());
+    /// # let target = Plain(tilewright_targets::read_catalogue()?.get("h100")?.clone());
     /// let compiler = ProgramCompiler { dialects: &dialects, imports: &imports, target: &target };
     /// let mut stages = Vec::new();
     /// let seen = &mut |stage: CompilationStage<'_>| stages.push(stage.name());
-    /// let kernel = compiler.kernel(program, &ProgramOptions::default(), seen)?;
+    /// let kernel = compiler.compile_kernel(program, &ProgramOptions::default(), seen)?;
     /// assert_eq!((&*kernel.name, kernel.launch.warps), ("iota", 4));
     /// assert_eq!(stages, ["read", "import", "shape", "layouts", "kernel", "math"]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn kernel(
+    pub fn compile_kernel(
         &self,
         text: &str,
         options: &ProgramOptions,
@@ -75,9 +75,9 @@ impl ProgramCompiler<'_> {
         let text = &*text;
         let module = self.neutral(text, options, seen)?;
         let description = self.target.description();
-        let families = FamilySet::new(vec![&Neutral, self.target.families()]);
+        let families = FamilySet::new(vec![&NeutralFamilies, self.target.families()]);
         let config = launch_config(self.target, Some(&module), options, &families)?;
-        let explicit = is_explicit(&module);
+        let explicit = has_explicit_memory(&module);
         let assigned = if explicit {
             let found = match known {
                 Some(found) => found,
@@ -97,8 +97,8 @@ impl ProgramCompiler<'_> {
             false => with_stages(&assigned, &config, options.stages, text, seen)?,
         };
         seen(CompilationStage::Kernel(&kernel));
-        tilewright_math::expand(&mut kernel, |function, element| {
-            description.function(function.name(), element.name()).is_some()
+        tilewright_math::expand_math_functions(&mut kernel, |function, element| {
+            description.find_native_function(function.name(), element.name()).is_some()
         });
         seen(CompilationStage::Math(&kernel));
         let verified = kernel::Module { kernels: vec![kernel] };
@@ -119,7 +119,7 @@ fn lower_within(assigned: &AssignedModule, config: &LaunchConfig<'_>, text: &str
     }
     let scratch = (1..MAX_LOWERINGS).map(|step| config.context.scratch_bytes >> (2 * step));
     let mut smaller = scratch.filter_map(|bytes| {
-        let context = config.context.with_scratch(bytes);
+        let context = config.context.with_scratch_bytes(bytes);
         lowered(assigned, &LaunchConfig { context, ..*config }, text).ok()
     });
     Ok(smaller.find(|kernel| kernel.shared_bytes() <= most).unwrap_or(first))
@@ -131,9 +131,9 @@ fn lowered(assigned: &AssignedModule, config: &LaunchConfig<'_>, text: &str) -> 
         return Err(ProgramError::Entry("the program has no entry function".to_owned()));
     };
     let (axis_info, layouts, plans) =
-        (AxisInfoMap::of(function), LayoutCache::new(config.families), lower::FixedPlans::default());
+        (AxisInfoMap::analyze(function), LayoutCache::new(config.families), lower::FixedPlans::default());
     let program = lower::LoweringInput { function, axis_info: &axis_info, layouts: &layouts, config, plans: &plans };
-    lower::program_kernel(&program).map_err(|error| ProgramError::lowered(error, text))
+    lower::lower_function(&program).map_err(|error| ProgramError::lowered(error, text))
 }
 
 /// Pipelines the loops of a program with at most `stages` stages ([`ProgramOptions::stages`]) and lowers it. Only

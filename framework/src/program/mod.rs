@@ -23,7 +23,7 @@ mod predict;
 mod sizes;
 mod stage;
 
-pub use chosen_sizes::ChosenSizes;
+pub use chosen_sizes::ChosenTileSizes;
 pub use compiler::{ProgramCompiler, ProgramOptions};
 pub use error::ProgramError;
 pub use stage::CompilationStage;

@@ -4,11 +4,11 @@ use super::compiler::{ProgramCompiler, ProgramOptions};
 use super::error::ProgramError;
 use super::stage::CompilationStage;
 use tilewright_layout::FamilySet;
-use tilewright_layout::families::Neutral;
-use tilewright_tile::import::import;
+use tilewright_layout::families::NeutralFamilies;
+use tilewright_tile::import::import_operations;
 use tilewright_tile::transform::{
-    decompose_scaled_dots, desugar_async_copies, forward_stores, fuse_multiply_adds, inline_calls, remove_unused,
-    simplify_types, structurize,
+    decompose_scaled_dots, desugar_async_copies, forward_stores, fuse_multiply_adds, inline_calls,
+    remove_unused_operations, simplify_types, structurize,
 };
 use tilewright_tile::{self as tile, TileModule};
 
@@ -17,10 +17,11 @@ impl ProgramCompiler<'_> {
     ///
     /// # Errors
     /// [`ProgramError::Text`] if the text does not parse, or violates a rule of the tile IR.
-    pub fn read(&self, text: &str) -> Result<TileModule, ProgramError> {
-        let module = tile::text::parse(text, self.dialects)?;
-        let families = FamilySet::new(vec![&Neutral, self.target.families()]);
-        tile::verify_with(&module, &families).map_err(|violation| ProgramError::Text(violation.in_text(text)))?;
+    pub fn parse_program(&self, text: &str) -> Result<TileModule, ProgramError> {
+        let module = tile::text::parse_module(text, self.dialects)?;
+        let families = FamilySet::new(vec![&NeutralFamilies, self.target.families()]);
+        tile::verify_module_with(&module, &families)
+            .map_err(|violation| ProgramError::Text(violation.to_text_error(text)))?;
         Ok(module)
     }
 
@@ -31,11 +32,11 @@ impl ProgramCompiler<'_> {
         options: &ProgramOptions,
         seen: &mut dyn FnMut(CompilationStage<'_>),
     ) -> Result<TileModule, ProgramError> {
-        let in_text = |violation: tile::TileViolation| ProgramError::Text(violation.in_text(text));
-        let mut module = self.read(text)?;
+        let in_text = |violation: tile::TileViolation| ProgramError::Text(violation.to_text_error(text));
+        let mut module = self.parse_program(text)?;
         seen(CompilationStage::Read(&module));
         simplify_types(&mut module, self.dialects);
-        let module = import(&module, self.imports, self.dialects).map_err(in_text)?;
+        let module = import_operations(&module, self.imports, self.dialects).map_err(in_text)?;
         seen(CompilationStage::Import(&module));
         let module = desugar_async_copies(&module, self.dialects).map_err(in_text)?;
         let module = decompose_scaled_dots(&module, self.dialects).map_err(in_text)?;
@@ -46,8 +47,8 @@ impl ProgramCompiler<'_> {
         if !options.separate_rounding {
             module = fuse_multiply_adds(&module, self.dialects).map_err(in_text)?;
         }
-        remove_unused(&mut module);
-        tile::verify_transformed(&module).map_err(in_text)?;
+        remove_unused_operations(&mut module);
+        tile::verify_transformed_module(&module).map_err(in_text)?;
         seen(CompilationStage::Shape(&module));
         Ok(module)
     }
@@ -55,7 +56,7 @@ impl ProgramCompiler<'_> {
 
 /// Removes all functions except the entry.
 fn keep(module: &mut TileModule, entry: Option<&str>) -> Result<(), ProgramError> {
-    let names: Vec<_> = module.entries().map(|function| function.name.to_string()).collect();
+    let names: Vec<_> = module.entry_functions().map(|function| function.name.to_string()).collect();
     let listed = || names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
     let name = match (entry, &names[..]) {
         (Some(name), _) if names.iter().any(|known| known == name) => name.to_owned(),

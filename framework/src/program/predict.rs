@@ -7,15 +7,16 @@ use tilewright_assign::AssignedModule;
 use tilewright_assign::synthesis::{LaunchSpec, PredictionLine, predict_launch};
 use tilewright_kernel::Kernel;
 use tilewright_layout::FamilySet;
-use tilewright_layout::families::Neutral;
+use tilewright_layout::families::NeutralFamilies;
 
 impl ProgramCompiler<'_> {
-    /// Predicts the time of a launch of `kernel`, which [`Self::kernel`] has compiled with these options. `assigned` is
-    /// the program in the last [`CompilationStage::Layouts`](super::CompilationStage::Layouts) of that compilation.
+    /// Predicts the time of a launch of `kernel`, which [`Self::compile_kernel`] has compiled with these options.
+    /// `assigned` is the program in the last [`CompilationStage::Layouts`](super::CompilationStage::Layouts) of that
+    /// compilation.
     ///
     /// # Errors
     /// [`ProgramError`]: the program has no function, or the performance model has no prediction.
-    pub fn predict(
+    pub fn predict_launch(
         &self,
         assigned: &AssignedModule,
         kernel: &Kernel,
@@ -25,7 +26,7 @@ impl ProgramCompiler<'_> {
         let Some(function) = assigned.module.functions.first() else {
             return Err(ProgramError::Entry("the program has no entry function".to_owned()));
         };
-        let families = FamilySet::new(vec![&Neutral, self.target.families()]);
+        let families = FamilySet::new(vec![&NeutralFamilies, self.target.families()]);
         let config = launch_config(self.target, Some(&assigned.module), options, &families)?;
         Ok(predict_launch(function, kernel.shared_bytes(), launch, &config)?)
     }

@@ -2,41 +2,41 @@
 
 use std::fmt;
 
-use super::chosen_sizes::ChosenSizes;
+use super::chosen_sizes::ChosenTileSizes;
 use super::compiler::{ProgramCompiler, ProgramOptions};
 use super::config::launch_config;
 use super::error::ProgramError;
 use tilewright_assign::synthesis::{
-    SynthesisError, Synthesized, TiledProgram, TiledResult, is_explicit, synthesize_tiled,
+    SynthesisError, SynthesizedProgram, TileSizeSearchResult, TiledProgram, has_explicit_memory, search_tile_sizes,
 };
 use tilewright_layout::FamilySet;
-use tilewright_layout::families::Neutral;
+use tilewright_layout::families::NeutralFamilies;
 use tilewright_tile::text::SizedText;
 
 /// Max number of size combinations of one program for which layouts are synthesized; further ones are not tried
-/// ([`ChosenSizes::left_out`]).
+/// ([`ChosenTileSizes::left_out`]).
 const MOST: usize = 64;
 
 /// The chosen tile sizes, and the program's text with these sizes.
 pub(super) struct Sized {
-    pub chosen: ChosenSizes,
+    pub chosen: ChosenTileSizes,
     pub text: String,
     /// The program after synthesis with these sizes; `None` if only one combination of sizes was possible, which is not
     /// synthesized here.
-    pub found: Option<Synthesized>,
+    pub found: Option<SynthesizedProgram>,
 }
 
 impl ProgramCompiler<'_> {
     /// Chooses the tile sizes of a program's text; `None` if the text leaves no sizes open.
     pub(super) fn sized(&self, text: &str, options: &ProgramOptions) -> Result<Option<Sized>, ProgramError> {
-        let Some(mut sized) = SizedText::read(text)? else {
+        let Some(mut sized) = SizedText::parse(text)? else {
             let Some((name, _)) = options.sizes.first() else { return Ok(None) };
             return Err(ProgramError::Sizes(format!("the program has no `tw.size {name} = ...`")));
         };
         for (name, size) in &options.sizes {
             let known: Vec<&str> = sized.parameters().iter().map(|parameter| &*parameter.name).collect();
             let unknown = ProgramError::Sizes(format!("there is no size `{name}`, there are {}", known.join(", ")));
-            sized = sized.pinned(name, *size).ok_or(unknown)?;
+            sized = sized.with_fixed_size(name, *size).ok_or(unknown)?;
         }
         let alone: Option<Vec<u64>> = sized
             .parameters()
@@ -45,8 +45,8 @@ impl ProgramCompiler<'_> {
             .collect();
         match alone {
             Some(sizes) => {
-                let text = sized.with(&sizes).map_err(|error| ProgramError::Sizes(error.to_string()))?;
-                let chosen = ChosenSizes { sizes: named(&sized, &sizes), ..ChosenSizes::default() };
+                let text = sized.substitute_sizes(&sizes).map_err(|error| ProgramError::Sizes(error.to_string()))?;
+                let chosen = ChosenTileSizes { sizes: named(&sized, &sizes), ..ChosenTileSizes::default() };
                 Ok(Some(Sized { chosen, text, found: None }))
             }
             None => self.searched(&sized, options).map(Some),
@@ -54,7 +54,7 @@ impl ProgramCompiler<'_> {
     }
 
     fn searched(&self, sized: &SizedText, options: &ProgramOptions) -> Result<Sized, ProgramError> {
-        let families = FamilySet::new(vec![&Neutral, self.target.families()]);
+        let families = FamilySet::new(vec![&NeutralFamilies, self.target.families()]);
         let mut refused: Vec<(Vec<u64>, String)> = Vec::new();
         let mut first = None;
         let mut make = |sizes: &[u64]| match self.program_with(sized, sizes, options) {
@@ -70,14 +70,14 @@ impl ProgramCompiler<'_> {
         let begin: Vec<u64> = parameters.iter().map(|sizes| sizes[0]).collect();
         let module = make(&begin).map(|program| program.module);
         let config = launch_config(self.target, module.as_ref(), options, &families)?;
-        let found = synthesize_tiled(&parameters, &mut make, &config, (options.synthesis(), MOST));
+        let found = search_tile_sizes(&parameters, &mut make, &config, (options.synthesis(), MOST));
         refused.dedup();
         match found {
-            Ok(TiledResult { sizes, found, solved, unsatisfied, beyond_limit: left_out, predicted }) => {
-                let text = sized.with(&sizes).map_err(|error| ProgramError::Sizes(error.to_string()))?;
+            Ok(TileSizeSearchResult { sizes, found, solved, unsatisfied, beyond_limit: left_out, predicted }) => {
+                let text = sized.substitute_sizes(&sizes).map_err(|error| ProgramError::Sizes(error.to_string()))?;
                 let unsatisfied = unsatisfied.into_iter().map(|(sizes, error)| (sizes, error.to_string())).collect();
                 let sizes = named(sized, &sizes);
-                let chosen = ChosenSizes { sizes, solved, unsatisfied, refused, left_out, predicted };
+                let chosen = ChosenTileSizes { sizes, solved, unsatisfied, refused, left_out, predicted };
                 Ok(Sized { chosen, text, found: Some(found) })
             }
             // If no combination of sizes gives a valid program, the error of the first combination is reported.
@@ -93,13 +93,13 @@ impl ProgramCompiler<'_> {
         options: &ProgramOptions,
     ) -> Result<TiledProgram, ProgramError> {
         let wrong = |error: &dyn fmt::Display| ProgramError::Sizes(error.to_string());
-        let text = sized.with(sizes).map_err(|error| wrong(&error))?;
-        let blocks = sized.blocks(sizes).map_err(|error| wrong(&error))?.filter(|blocks| *blocks > 0);
+        let text = sized.substitute_sizes(sizes).map_err(|error| wrong(&error))?;
+        let blocks = sized.launch_blocks(sizes).map_err(|error| wrong(&error))?.filter(|blocks| *blocks > 0);
         let blocks = blocks.ok_or_else(|| {
             wrong(&"sizes are compared by the time of a launch: add its number of blocks as a line `tw.blocks ...`")
         })?;
         let module = self.neutral(&text, options, &mut |_| {})?;
-        match is_explicit(&module) {
+        match has_explicit_memory(&module) {
             true => Ok(TiledProgram { module, blocks }),
             false => {
                 Err(wrong(&"sizes are chosen only for programs with explicit memory: pass one value for each size"))

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::chosen_sizes::ChosenSizes;
+use super::chosen_sizes::ChosenTileSizes;
 use tilewright_assign::AssignedModule;
 use tilewright_assign::synthesis::Derivation;
 use tilewright_kernel::{self as kernel, Kernel};
@@ -12,7 +12,7 @@ use tilewright_tile::{TileModule, text};
 #[derive(Debug, Clone, Copy)]
 pub enum CompilationStage<'a> {
     /// The chosen tile sizes of a program that leaves them open.
-    Sizes(&'a ChosenSizes),
+    Sizes(&'a ChosenTileSizes),
     /// The program as written, verified.
     Read(&'a TileModule),
     /// The program with neutral operations instead of vendors' operations.
@@ -48,7 +48,7 @@ impl CompilationStage<'_> {
 
     /// Returns the file name under which the program after this stage is dumped; it begins with the stage's number.
     #[must_use]
-    pub fn file(self) -> String {
+    pub fn dump_file_name(self) -> String {
         let (number, end) = match self {
             Self::Sizes(_) => (0, "txt"),
             Self::Read(_) => (0, "ttir"),
@@ -66,10 +66,10 @@ impl CompilationStage<'_> {
 impl fmt::Display for CompilationStage<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Read(module) | Self::Import(module) | Self::Shape(module) => f.write_str(&text::print(module)),
+            Self::Read(module) | Self::Import(module) | Self::Shape(module) => f.write_str(&text::print_module(module)),
             Self::Sizes(chosen) => write!(f, "{chosen}"),
             Self::Synthesis(derivation) => write!(f, "{derivation}"),
-            Self::Layouts(assigned) => f.write_str(&text::print(&assigned.module)),
+            Self::Layouts(assigned) => f.write_str(&text::print_module(&assigned.module)),
             Self::Kernel(kernel) | Self::Math(kernel) => {
                 write!(f, "{}", kernel::Module { kernels: vec![(*kernel).clone()] })
             }

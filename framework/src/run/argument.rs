@@ -95,7 +95,7 @@ fn derived(parameter: &Parameter, plain: &[Option<KernelArgument>], bytes: &[u64
         }
     };
     let size = bytes.get(buffer).copied().unwrap_or(0).saturating_sub(offset);
-    let mut tensor = rows.tensor(map, (buffer, size), number).map_err(|error| error.to_string())?;
+    let mut tensor = rows.derive_tensor(map, (buffer, size), number).map_err(|error| error.to_string())?;
     tensor.offset += offset;
     Ok(KernelArgument::Tensor(tensor))
 }

@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 use tilewright_emulator::{
-    Argument, Buffer, Emulator, Fault, FaultKind, GlobalMemory, MemoryError, Printer, RunLimits, RunReport,
+    Argument, Buffer, Emulator, Fault, FaultKind, GlobalMemory, MemoryError, PrintReceiver, RunLimits, RunReport,
     SemanticsTable,
 };
 use tilewright_kernel::Kernel;
@@ -58,7 +58,7 @@ impl RunError {
 /// # Examples
 /// ```no_run
 /// use tilewright::run::{HostBuffer, KernelArgument, KernelLaunch, bind_arguments, run_emulated};
-/// use tilewright::tile::{Dialects, Imports};
+/// use tilewright::tile::{Dialects, ImportTables};
 /// use tilewright::{ProgramCompiler, ProgramOptions};
 /// use tilewright_emulator::RunLimits;
 ///
@@ -69,10 +69,10 @@ impl RunError {
 ///   tt.store %to, %i : tensor<128x!tt.ptr<i32>>
 ///   tt.return
 /// }";
-/// let session = tilewright::Session::builder(tilewright_targets::catalogue()?).open()?;
+/// let session = tilewright::Session::builder(tilewright_targets::read_catalogue()?).open()?;
 /// let target = session.target("h100")?;
-/// let compiler = ProgramCompiler { dialects: &Dialects::neutral(), imports: &Imports::default(), target: &*target };
-/// let kernel = compiler.kernel(program, &ProgramOptions::default(), &mut |_| {})?;
+/// let compiler = ProgramCompiler { dialects: &Dialects::neutral(), imports: &ImportTables::default(), target: &*target };
+/// let kernel = compiler.compile_kernel(program, &ProgramOptions::default(), &mut |_| {})?;
 /// let out = [0; 4 * 128];
 /// let arguments = bind_arguments(&kernel, &[("out", KernelArgument::Buffer(0))], &[out.len() as u64])?;
 /// let launch = KernelLaunch { grid: [1, 1, 1], arguments: &arguments, buffers: vec![HostBuffer::new(&out)] };
@@ -85,14 +85,14 @@ pub fn run_emulated(
     target: &dyn Target,
     launch: &KernelLaunch<'_>,
     limits: &RunLimits,
-    printer: Option<&Printer<'_>>,
+    printer: Option<&PrintReceiver<'_>>,
 ) -> Result<EmulatedRun, RunError> {
     let mut memory = GlobalMemory::new();
     let buffers: Vec<Buffer> = launch.buffers.iter().map(|buffer| allocated(buffer, &mut memory)).collect();
     let arguments = launch.arguments.iter().map(|argument| emulated(argument, &buffers)).collect::<Result<Vec<_>, _>>();
     let arguments = arguments.map_err(RunError::Arguments)?;
     let fault = |fault| RunError::Fault(Box::new(fault));
-    let semantics = SemanticsTable::of_kernel(kernel, target.instructions());
+    let semantics = SemanticsTable::from_kernel(kernel, target.instructions());
     let emulator = Emulator::new(kernel, target.description()).map_err(fault)?.with_semantics(&semantics);
     let emulator = match printer {
         Some(printer) => emulator.with_printer(printer),
@@ -100,7 +100,7 @@ pub fn run_emulated(
     };
     let report = emulator.run(launch.grid, &arguments, &mut memory, limits).map_err(fault)?;
     let read = launch.buffers.iter().zip(buffers).enumerate().map(|(index, (before, buffer))| {
-        let after = memory.take_stored(buffer).map_err(|source| RunError::Unwritten { buffer: index, source })?;
+        let after = memory.take_if_stored(buffer).map_err(|source| RunError::Unwritten { buffer: index, source })?;
         Ok(after.filter(|after| after != before.bytes))
     });
     Ok(EmulatedRun { changed: read.collect::<Result<_, RunError>>()?, report })
@@ -112,7 +112,7 @@ fn allocated(host: &HostBuffer<'_>, memory: &mut GlobalMemory) -> Buffer {
         None => memory.allocate_with(host.bytes),
     };
     if !host.initialised {
-        memory.discard(buffer);
+        memory.mark_uninitialised(buffer);
     }
     buffer
 }
@@ -126,6 +126,6 @@ fn emulated(argument: &KernelArgument, buffers: &[Buffer]) -> Result<Argument, S
         KernelArgument::Buffer(index) => Argument::Buffer(buffer(index)?),
         KernelArgument::Pointer { buffer: index, offset } => Argument::Pointer { buffer: buffer(index)?, offset },
         KernelArgument::Scalar { bits, .. } => Argument::Scalar(bits),
-        KernelArgument::Tensor(tensor) => Argument::Tensor(tensor.in_buffer(buffer(tensor.buffer)?)),
+        KernelArgument::Tensor(tensor) => Argument::Tensor(tensor.with_buffer(buffer(tensor.buffer)?)),
     })
 }

@@ -1,6 +1,6 @@
 //! A launch on a device: its code is loaded and its buffers are filled; both are freed on drop.
 
-use tilewright_plugin::{Artifact, Device, DeviceBuffer, DeviceError, LaunchArgument, LaunchRequest, Launched};
+use tilewright_plugin::{Artifact, Device, DeviceBuffer, DeviceError, LaunchArgument, LaunchOutcome, LaunchRequest};
 
 use super::{KernelArgument, KernelLaunch};
 
@@ -64,7 +64,7 @@ impl<'d> LoadedLaunch<'d> {
                     LaunchArgument::Pointer { buffer: buffer(index)?, offset }
                 }
                 KernelArgument::Scalar { bits, width } => LaunchArgument::Scalar { bits, width },
-                KernelArgument::Tensor(tensor) => LaunchArgument::Tensor(tensor.in_buffer(buffer(tensor.buffer)?)),
+                KernelArgument::Tensor(tensor) => LaunchArgument::Tensor(tensor.with_buffer(buffer(tensor.buffer)?)),
             })
         };
         loaded.request.arguments = launch.arguments.iter().map(argument).collect::<Result<_, DeviceError>>()?;
@@ -75,7 +75,7 @@ impl<'d> LoadedLaunch<'d> {
     ///
     /// # Errors
     /// [`DeviceError`] if the device reports that the launch failed.
-    pub fn run(&mut self) -> Result<Launched, DeviceError> {
+    pub fn run(&mut self) -> Result<LaunchOutcome, DeviceError> {
         self.device.launch(&self.request)
     }
 

@@ -80,7 +80,7 @@ impl BankRow {
 
     /// Returns the index of the bank that holds the byte at `address`, a byte address in shared memory.
     #[must_use]
-    pub fn bank(&self, address: u64) -> u64 {
+    pub fn bank_of_address(&self, address: u64) -> u64 {
         (address >> self.bank_shift()) & self.bank_mask()
     }
 
@@ -101,7 +101,7 @@ impl BankRow {
     /// Returns the lanes of each phase of an access of a warp; `addresses[lane]` is the byte address of the lane's
     /// access, `None` for inactive lanes. The lanes of a phase ascend; phases are ordered by their first lanes.
     #[must_use]
-    pub fn phases(&self, addresses: &[Option<u64>]) -> Vec<Vec<u64>> {
+    pub fn lanes_of_phases(&self, addresses: &[Option<u64>]) -> Vec<Vec<u64>> {
         let phase = Phase::of_access(self, addresses);
         let lanes = |first| {
             let mut lanes: Vec<u64> = phase.lanes(first).collect();
@@ -127,11 +127,11 @@ impl BankRow {
 /// Returns the number of wavefronts that one shared-memory access of a warp takes.
 ///
 /// `addresses[lane]` is the byte address of the lane's access of `bytes` bytes; `None` for inactive lanes. The lanes of
-/// a phase ([`BankRow::phase_of`]) are served together. Each bank serves one word of `bank_bytes` in a wavefront, to all lanes that access it.
-/// A phase takes as many wavefronts as its busiest bank has different words, and phases follow each other. A phase
-/// without active lanes takes none, or one if [`BankRow::idle_phases`] is set.
+/// a phase ([`BankRow::phase_of`]) are served together. Each bank serves one word of `bank_bytes` in a wavefront, to
+/// all lanes that access it. A phase takes as many wavefronts as its busiest bank has different words, and phases
+/// follow each other. A phase without active lanes takes none, or one if [`BankRow::idle_phases`] is set.
 #[must_use]
-pub fn wavefronts(row: &BankRow, addresses: &[Option<u64>], bytes: u32) -> u64 {
+pub fn count_access_wavefronts(row: &BankRow, addresses: &[Option<u64>], bytes: u32) -> u64 {
     let phase = Phase::of_access(row, addresses);
     let mut load = BankLoad::new(row);
     let idle = u32::from(row.idle_phases && addresses.iter().any(Option::is_some));
@@ -151,24 +151,24 @@ pub fn wavefronts(row: &BankRow, addresses: &[Option<u64>], bytes: u32) -> u64 {
 /// Returns the number of wavefronts of an access of `bytes` bytes per lane whose byte addresses are linear over F2. All
 /// lanes of the warp are active; lane `i` accesses the xor of the `lanes[b]` over the set bits `b` of `i`.
 #[must_use]
-pub fn linear_wavefronts(row: &BankRow, lanes: &[u64], bytes: u32) -> u64 {
-    linear_wavefronts_masked(row, lanes, 0, bytes)
+pub fn count_linear_wavefronts(row: &BankRow, lanes: &[u64], bytes: u32) -> u64 {
+    count_masked_linear_wavefronts(row, lanes, 0, bytes)
 }
 
-/// As [`linear_wavefronts`], but only the lanes whose index has no bit in common with the mask `idle` are active.
+/// As [`count_linear_wavefronts`], but only the lanes whose index has no bit in common with the mask `idle` are active.
 ///
-/// Returns the same number as [`wavefronts`] of these addresses. If the accesses are aligned and their width is a power
-/// of two, no address is enumerated: the words that a phase touches then form a subspace (or, with an aligned offset, a
-/// coset of one), so each bank that is touched serves equally many of them, 2^(dimension of the words - dimension of
-/// their banks).
+/// Returns the same number as [`count_access_wavefronts`] of these addresses. If the accesses are aligned and their
+/// width is a power of two, no address is enumerated: the words that a phase touches then form a subspace (or, with an
+/// aligned offset, a coset of one), so each bank that is touched serves equally many of them, 2^(dimension of the words
+/// - dimension of their banks).
 #[must_use]
-pub fn linear_wavefronts_masked(row: &BankRow, lanes: &[u64], idle: u64, bytes: u32) -> u64 {
+pub fn count_masked_linear_wavefronts(row: &BankRow, lanes: &[u64], idle: u64, bytes: u32) -> u64 {
     let bits = lanes.len() as u32;
     let aligned = bytes.is_power_of_two() && lanes.iter().all(|address| address & u64::from(bytes - 1) == 0);
     if !aligned {
         let address = |lane: u64| (lane & idle == 0).then(|| image(lanes, lane));
         let addresses: SmallVec<[Option<u64>; 64]> = (0..1 << bits).map(address).collect();
-        return wavefronts(row, &addresses, bytes);
+        return count_access_wavefronts(row, &addresses, bytes);
     }
     let in_warp = (1 << bits) - 1;
     // A partner beyond the warp is inactive, too.

@@ -42,7 +42,7 @@ pub enum MatrixParameter {
 
 /// A matrix in global memory, to be checked by [`BlockOperand::check`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct BlockMatrix {
+pub struct BlockMatrixSpec {
     /// Byte address of the matrix, or any number with the same alignment.
     pub address: u64,
     /// Size of a row of the matrix in bytes, without padding up to the next row.
@@ -110,8 +110,8 @@ impl BlockOperand {
     ///
     /// # Errors
     /// [`BlockMatrixError`]: the first violated requirement.
-    pub fn check(&self, matrix: BlockMatrix) -> Result<(), BlockMatrixError> {
-        let BlockMatrix { address, row_bytes, rows, pitch } = matrix;
+    pub fn check(&self, matrix: BlockMatrixSpec) -> Result<(), BlockMatrixError> {
+        let BlockMatrixSpec { address, row_bytes, rows, pitch } = matrix;
         let (min, most) = (u64::from(self.least_bytes), u64::from(self.most));
         if !address.is_multiple_of(self.alignment.into()) {
             return Err(BlockMatrixError::Address { address, alignment: self.alignment });

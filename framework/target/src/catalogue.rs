@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 use thiserror::Error;
-use tilewright_layout::nearest;
+use tilewright_layout::find_similar_name;
 
 use super::{TargetDescription, TargetFileError};
 
@@ -49,7 +49,7 @@ pub enum CatalogueError {
 }
 
 fn suggestion(name: &str, known: &[String]) -> String {
-    let near = nearest(name, known.iter().map(String::as_str));
+    let near = find_similar_name(name, known.iter().map(String::as_str));
     near.map_or_else(String::new, |near| format!(" (did you mean `{near}`?)"))
 }
 

@@ -27,16 +27,16 @@ const DIRECTIONS: [(&str, Direction); 2] = [("store", Direction::Store), ("load"
 /// A value of a target description that no machine can have, or that contradicts another value.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("`{path}`: {message}")]
-pub struct DescriptionFault {
+pub struct DescriptionError {
     /// The path of the value: keys joined by dots, indices of lists in brackets.
     pub path: String,
     /// The error in the value, and the values that are expected.
     pub message: String,
 }
 
-type Checked = Result<(), DescriptionFault>;
+type Checked = Result<(), DescriptionError>;
 
-impl DescriptionFault {
+impl DescriptionError {
     pub(super) fn at(path: &str, message: impl Into<String>) -> Self {
         Self { path: path.to_owned(), message: message.into() }
     }
@@ -53,7 +53,7 @@ trait Within {
 
 impl Within for Checked {
     fn within(self, table: impl Display) -> Self {
-        self.map_err(|fault| DescriptionFault { path: format!("{table}.{}", fault.path), ..fault })
+        self.map_err(|fault| DescriptionError { path: format!("{table}.{}", fault.path), ..fault })
     }
 }
 
@@ -61,8 +61,8 @@ impl TargetDescription {
     /// Checks every value of the description, and the consistency between values.
     ///
     /// # Errors
-    /// The first [`DescriptionFault`] found.
-    pub fn check(&self) -> Result<(), DescriptionFault> {
+    /// The first [`DescriptionError`] found.
+    pub fn check(&self) -> Result<(), DescriptionError> {
         check_name(&self.name)?;
         text("product", &self.gpu_model)?;
         text("architecture", &self.architecture)?;
@@ -94,7 +94,7 @@ fn check_lanes(lanes: &Lanes) -> Checked {
     not_empty("choices", choices)?;
     check_each("choices", choices, |path, &choice| power_of_two(path, choice, MOST_LANES))?;
     if let Some((repeat_index, choice)) = repeated(choices) {
-        return Err(DescriptionFault::entry("choices", repeat_index, format!("{choice} is listed twice")));
+        return Err(DescriptionError::entry("choices", repeat_index, format!("{choice} is listed twice")));
     }
     power_of_two("default", lanes.default, MOST_LANES)?;
     if !choices.contains(&lanes.default) {
@@ -121,7 +121,7 @@ fn check_limits(limits: &Limits, lanes: &Lanes) -> Checked {
     let (each, all) = (limits.registers_per_lane, limits.registers_per_block);
     if u64::from(all) < u64::from(warp) * u64::from(each) {
         let message = format!("a warp of {warp} lanes with {each} registers each does not fit into {all}");
-        return Err(DescriptionFault::at("registers_per_block", message));
+        return Err(DescriptionError::at("registers_per_block", message));
     }
     count("blocks_per_cluster", limits.blocks_per_cluster)?;
     text("source", &limits.source)
@@ -144,14 +144,14 @@ fn check_shared(shared: &Shared, lanes: &Lanes) -> Checked {
     for (index, row) in shared.banks.iter().enumerate() {
         check_bank_row(row, lanes).within(format!("banks[{index}]"))?;
         if let Some(access) = served_before(row, &shared.banks[..index]) {
-            return Err(DescriptionFault::entry("banks", index, format!("an earlier entry is for {access} too")));
+            return Err(DescriptionError::entry("banks", index, format!("an earlier entry is for {access} too")));
         }
     }
     for (index, &bits) in shared.access_bits.iter().enumerate() {
         for (word, direction) in DIRECTIONS {
             if !shared.banks.iter().any(|row| row.instruction.is_none() && serves(row, direction, bits)) {
                 let message = format!("no entry of `shared.banks` is for a plain {word} of {bits} bits");
-                return Err(DescriptionFault::entry("access_bits", index, message));
+                return Err(DescriptionError::entry("access_bits", index, message));
             }
         }
     }
@@ -177,7 +177,7 @@ fn served_before(row: &BankRow, earlier: &[BankRow]) -> Option<String> {
 fn check_bank_row(row: &BankRow, lanes: &Lanes) -> Checked {
     not_empty("directions", &row.directions)?;
     if let Some((repeat_index, _)) = repeated(&row.directions) {
-        return Err(DescriptionFault::entry("directions", repeat_index, "is listed twice"));
+        return Err(DescriptionError::entry("directions", repeat_index, "is listed twice"));
     }
     widths("access_bits", &row.access_bits)?;
     row.instruction.as_ref().map_or(Ok(()), |name| text("instruction", name))?;
@@ -190,7 +190,7 @@ fn check_bank_row(row: &BankRow, lanes: &Lanes) -> Checked {
     let (required, carried) = (u64::from(bytes) * served, row.wavefront_bytes());
     if required > carried {
         let (banks, bank_bytes) = (row.banks, row.bank_bytes);
-        return Err(DescriptionFault::at(
+        return Err(DescriptionError::at(
             "phase",
             format!(
                 "{served} lanes of {bytes} bytes are {required} bytes, but a wavefront of {banks} banks of \
@@ -209,11 +209,11 @@ fn check_paired(row: &BankRow, paired: &PairedLanes, lanes: &Lanes) -> Checked {
     let is_outside = |vector: &u64| *vector == 0 || !space.contains(*vector);
     if let Some(vector) = row.phase.iter().chain(&paired.lanes).copied().find(is_outside) {
         let message = format!("the lane number {vector} of `phase` or `paired.lanes` is not in it, or is 0");
-        return Err(DescriptionFault::at("paired.phase", message));
+        return Err(DescriptionError::at("paired.phase", message));
     }
     if paired.phase.len() > row.phase.len() + 1 {
         let message = "has more than twice the lanes of `phase`, though pairs have half as many addresses".to_owned();
-        return Err(DescriptionFault::at("paired.phase", message));
+        return Err(DescriptionError::at("paired.phase", message));
     }
     Ok(())
 }
@@ -225,7 +225,7 @@ fn check_phase(key: &str, phase: &[u64], lanes: &Lanes) -> Checked {
         below(path, vector, warp)?;
         if !space.insert(vector) {
             let message = format!("{vector} is a sum (bit by bit, without carry) of those before it");
-            return Err(DescriptionFault::at(path, message));
+            return Err(DescriptionError::at(path, message));
         }
         Ok(())
     })
@@ -250,7 +250,7 @@ fn check_shuffles(rows: &[ShufflePrimitive], lanes: &Lanes) -> Checked {
         width("bits", row.bits).within(&table)?;
         if rows[..index].iter().any(|earlier| earlier.kind == row.kind && earlier.bits == row.bits) {
             let message = format!("an earlier entry is of this kind with {} bits too", row.bits);
-            return Err(DescriptionFault::at("kind", message)).within(&table);
+            return Err(DescriptionError::at("kind", message)).within(&table);
         }
         check_shuffle_lanes(row, lanes).within(&table)?;
         text("source", &row.source).within(&table)?;
@@ -263,7 +263,7 @@ fn check_shuffle_lanes(row: &ShufflePrimitive, lanes: &Lanes) -> Checked {
     match row.kind {
         ShuffleKind::Index if row.lanes.is_empty() => Ok(()),
         ShuffleKind::Index => {
-            Err(DescriptionFault::at("lanes", "shuffles of kind \"index\" read from any lane; leave it out"))
+            Err(DescriptionError::at("lanes", "shuffles of kind \"index\" read from any lane; leave it out"))
         }
         ShuffleKind::Xor => check_each("lanes", &row.lanes, |path, &mask| below(path, mask.into(), warp)),
         ShuffleKind::Swap => {
@@ -357,7 +357,7 @@ fn check_functions(rows: &[NativeFunction]) -> Checked {
         }
         if rows[..index].iter().any(|earlier| earlier.function == row.function && earlier.element == row.element) {
             let message = format!("an earlier entry is of this function of {} too", row.element);
-            return Err(DescriptionFault::at("function", message)).within(&table);
+            return Err(DescriptionError::at("function", message)).within(&table);
         }
         amount("ulps", row.ulps).within(&table)?;
         text("source", &row.source).within(&table)?;
@@ -370,7 +370,7 @@ fn most_lanes(lanes: &Lanes) -> u32 {
 }
 
 fn expected(path: &str, expected: impl Display, found: impl Display) -> Checked {
-    Err(DescriptionFault::at(path, format!("expected {expected}, found {found}")))
+    Err(DescriptionError::at(path, format!("expected {expected}, found {found}")))
 }
 
 fn check_each<T>(path: &str, values: &[T], mut check: impl FnMut(&str, &T) -> Checked) -> Checked {
@@ -443,7 +443,7 @@ fn widths(path: &str, widths: &[u32]) -> Checked {
         Some(at) => {
             let (before, bits) = (widths[at], widths[at + 1]);
             let message = format!("expected more than {before}, since widths ascend; found {bits}");
-            Err(DescriptionFault::entry(path, at + 1, message))
+            Err(DescriptionError::entry(path, at + 1, message))
         }
         None => Ok(()),
     }

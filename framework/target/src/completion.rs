@@ -24,7 +24,7 @@ impl Queue {
     /// Whether operations of this queue read shared memory through the asynchronous proxy, if the target has one: then
     /// plain stores need a proxy fence before such a read.
     #[must_use]
-    pub fn reads_by_proxy(self) -> bool {
+    pub fn uses_async_proxy(self) -> bool {
         match self {
             Self::Copies | Self::TensorLoads | Self::TensorStores => false,
             Self::Bulk | Self::Mma => true,

@@ -3,7 +3,9 @@
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::{BankRow, CostTable, Direction, Evidence, LaneXors, MatrixUnit, NativeFunction, TensorMemory, Throughput};
+use super::{
+    BankRow, CostTable, Direction, Evidence, MatrixUnit, NativeFunction, ShuffleXorMasks, TensorMemory, Throughput,
+};
 
 /// The description of one GPU model. Read from TOML with [`TargetDescription::from_toml`]; `docs/targets.md` describes
 /// the file.
@@ -106,7 +108,7 @@ pub struct Limits {
 impl Limits {
     /// Returns the register budgets of a lane, in 32-bit registers, for blocks of `threads` threads: first the budget
     /// of a kernel that chooses no register mode, then each larger mode that fits the block's registers.
-    pub fn lane_registers(&self, threads: u32) -> impl Iterator<Item = u32> + '_ {
+    pub fn register_budgets(&self, threads: u32) -> impl Iterator<Item = u32> + '_ {
         let share = self.registers_per_block / threads.max(1);
         let larger =
             self.register_modes.iter().copied().filter(move |&mode| mode > self.registers_per_lane && mode <= share);
@@ -257,14 +259,14 @@ pub enum ShuffleKind {
 impl TargetDescription {
     /// Finds the hardware's instruction for the function `name` on the element type `element`; `None` if it has none.
     #[must_use]
-    pub fn function(&self, name: &str, element: &str) -> Option<&NativeFunction> {
+    pub fn find_native_function(&self, name: &str, element: &str) -> Option<&NativeFunction> {
         self.functions.iter().find(|native| native.function == name && native.element == element)
     }
 
     /// Returns the bank entry for plain accesses of the given direction and of `bits` bits per lane; `None` if the bank
     /// table has no such entry.
     #[must_use]
-    pub fn bank_row(&self, direction: Direction, bits: u32) -> Option<&BankRow> {
+    pub fn find_bank_row(&self, direction: Direction, bits: u32) -> Option<&BankRow> {
         self.shared.banks.iter().find(|row| {
             row.instruction.is_none() && row.directions.contains(&direction) && row.access_bits.contains(&bits)
         })
@@ -273,13 +275,13 @@ impl TargetDescription {
     /// Returns the bank entry for accesses by the instruction `name`, of the given direction and of `bits` bits per
     /// lane: the instruction's own entry, or else the entry for plain accesses. `None` if there is neither.
     #[must_use]
-    pub fn instruction_bank_row(&self, name: &str, direction: Direction, bits: u32) -> Option<&BankRow> {
+    pub fn find_instruction_bank_row(&self, name: &str, direction: Direction, bits: u32) -> Option<&BankRow> {
         let own = self.shared.banks.iter().find(|row| {
             row.instruction.as_deref() == Some(name)
                 && row.directions.contains(&direction)
                 && row.access_bits.contains(&bits)
         });
-        own.or_else(|| self.bank_row(direction, bits))
+        own.or_else(|| self.find_bank_row(direction, bits))
     }
 
     /// Returns the number of bits per lane that one indexed shuffle moves ([`ShuffleKind::Index`]); `None` if the
@@ -291,7 +293,7 @@ impl TargetDescription {
 
     /// Returns the lane index bits across which the target swaps words of `bits` bits ([`ShuffleKind::Swap`]), each bit
     /// `b` as the number `2^b`.
-    pub fn swapped_lanes(&self, bits: u32) -> impl Iterator<Item = u32> + '_ {
+    pub fn swap_lane_bits(&self, bits: u32) -> impl Iterator<Item = u32> + '_ {
         let rows = self.shuffles.iter().filter(move |row| row.kind == ShuffleKind::Swap && row.bits == bits);
         rows.flat_map(|row| row.lanes.iter().copied())
     }
@@ -299,19 +301,19 @@ impl TargetDescription {
     /// Returns the set of xor masks by which lanes can read words of `bits` bits from each other
     /// ([`ShuffleKind::Xor`]); one shuffle uses the same mask in all lanes.
     #[must_use]
-    pub fn lane_xors(&self, bits: u32) -> LaneXors {
+    pub fn lane_xors(&self, bits: u32) -> ShuffleXorMasks {
         let rows = self.shuffles.iter().filter(|row| row.kind == ShuffleKind::Xor && row.bits == bits);
         let of_row = |row: &ShufflePrimitive| match row.lanes.as_slice() {
-            [] => LaneXors::ALL,
+            [] => ShuffleXorMasks::ALL,
             masks => masks.iter().copied().collect(),
         };
-        rows.map(of_row).fold(LaneXors::default(), LaneXors::union)
+        rows.map(of_row).fold(ShuffleXorMasks::default(), ShuffleXorMasks::union)
     }
 
     /// Returns the bytes of shared memory that the hardware allocates to a block that needs `bytes`: rounded up to the
     /// allocation granularity.
     #[must_use]
-    pub fn shared_allocation(&self, bytes: u64) -> u64 {
+    pub fn allocated_shared_bytes(&self, bytes: u64) -> u64 {
         bytes.next_multiple_of(u64::from(self.shared.granularity_bytes.max(1)))
     }
 }

@@ -1,17 +1,17 @@
 //! A parsed TOML file as a serde source whose errors have the position of the faulty value.
 //!
-//! It knows no key of target files: it depends only on the error type and on [`DescriptionFault`].
+//! It knows no key of target files: it depends only on the error type and on [`DescriptionError`].
 
 use std::fmt::{self, Display};
 use std::ops::Range;
 
 use serde::de::value::{MapDeserializer, SeqDeserializer};
 use serde::de::{self, DeserializeOwned, Deserializer, IntoDeserializer, Visitor};
-use tilewright_layout::nearest;
+use tilewright_layout::find_similar_name;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::check::DescriptionFault;
+use super::check::DescriptionError;
 use super::{TargetDescription, TargetFileError};
 
 type Outcome<T> = Result<T, TargetFileError>;
@@ -33,7 +33,7 @@ impl TargetDescription {
         let target = document.target()?;
         if target.name != stem {
             let rule = format!("the file {stem}.toml must describe `{stem}`; change this name or the file's");
-            return Err(document.fault(&DescriptionFault::at("name", rule)));
+            return Err(document.fault(&DescriptionError::at("name", rule)));
         }
         Ok(target)
     }
@@ -86,7 +86,7 @@ impl<'d> Document<'d> {
 
     /// Returns the error for a value that failed a check: at the position of the value with the path `fault.path`, or
     /// as a missing key if the file does not set the value.
-    fn fault(&self, fault: &DescriptionFault) -> TargetFileError {
+    fn fault(&self, fault: &DescriptionError) -> TargetFileError {
         let mut value = self.value();
         for step in fault.path.split(['.', '[']) {
             value = match value.step(step) {
@@ -161,7 +161,7 @@ impl<'d> Value<'d> {
     fn refuse_unknown(&self, table: &DeTable<'_>, known: &[&str]) -> Result<(), Problem> {
         let unknown = table.keys().filter(|key| !known.contains(&key.get_ref().as_ref()));
         let Some(key) = unknown.min_by_key(|key| key.span().start) else { return Ok(()) };
-        let hint = match nearest(key.get_ref(), known.iter().copied()) {
+        let hint = match find_similar_name(key.get_ref(), known.iter().copied()) {
             Some(near) => format!("did you mean `{near}`?"),
             None => format!("known are {}", known.join(", ")),
         };

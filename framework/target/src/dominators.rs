@@ -7,7 +7,7 @@
 ///
 /// Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm" (2001).
 #[must_use]
-pub fn dominators(entry: usize, successors: &[Vec<usize>]) -> Vec<usize> {
+pub fn immediate_dominators(entry: usize, successors: &[Vec<usize>]) -> Vec<usize> {
     let order = reverse_post_order(entry, successors);
     let mut rank = vec![0; successors.len()];
     order.iter().enumerate().for_each(|(at, &node)| rank[node] = at);

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::format::Format;
+use super::format::FloatFormat;
 
 /// An element type: the interpretation of an element's bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub enum ElementType {
         signed: bool,
     },
     /// A floating-point type.
-    Float(Format),
+    Float(FloatFormat),
 }
 
 const fn signed(bits: u32) -> ElementType {
@@ -28,20 +28,20 @@ const fn unsigned(bits: u32) -> ElementType {
 
 /// All named types with their names; the first name of each is printed, the others are accepted as input.
 const NAMES: &[(ElementType, &[&str])] = &[
-    (ElementType::Float(Format::F64), &["f64"]),
-    (ElementType::Float(Format::F32), &["f32"]),
-    (ElementType::Float(Format::TF32), &["tf32", "xf32"]),
-    (ElementType::Float(Format::BF16), &["bf16"]),
-    (ElementType::Float(Format::F16), &["f16"]),
-    (ElementType::Float(Format::E5M2), &["e5m2", "bf8"]),
-    (ElementType::Float(Format::E4M3), &["e4m3", "fp8"]),
-    (ElementType::Float(Format::E5M2_FNUZ), &["bf8_fnuz"]),
-    (ElementType::Float(Format::E4M3_FNUZ), &["fp8_fnuz"]),
-    (ElementType::Float(Format::E2M1), &["e2m1", "fp4"]),
-    (ElementType::Float(Format::E2M3), &["e2m3", "fp6"]),
-    (ElementType::Float(Format::E3M2), &["e3m2", "bf6"]),
-    (ElementType::Float(Format::E8M0), &["e8m0", "ue8m0"]),
-    (ElementType::Float(Format::UE4M3), &["ue4m3"]),
+    (ElementType::Float(FloatFormat::F64), &["f64"]),
+    (ElementType::Float(FloatFormat::F32), &["f32"]),
+    (ElementType::Float(FloatFormat::TF32), &["tf32", "xf32"]),
+    (ElementType::Float(FloatFormat::BF16), &["bf16"]),
+    (ElementType::Float(FloatFormat::F16), &["f16"]),
+    (ElementType::Float(FloatFormat::E5M2), &["e5m2", "bf8"]),
+    (ElementType::Float(FloatFormat::E4M3), &["e4m3", "fp8"]),
+    (ElementType::Float(FloatFormat::E5M2_FNUZ), &["bf8_fnuz"]),
+    (ElementType::Float(FloatFormat::E4M3_FNUZ), &["fp8_fnuz"]),
+    (ElementType::Float(FloatFormat::E2M1), &["e2m1", "fp4"]),
+    (ElementType::Float(FloatFormat::E2M3), &["e2m3", "fp6"]),
+    (ElementType::Float(FloatFormat::E3M2), &["e3m2", "bf6"]),
+    (ElementType::Float(FloatFormat::E8M0), &["e8m0", "ue8m0"]),
+    (ElementType::Float(FloatFormat::UE4M3), &["ue4m3"]),
     (signed(64), &["s64", "i64"]),
     (signed(32), &["s32", "i32"]),
     (signed(16), &["s16", "i16"]),
@@ -89,7 +89,7 @@ impl ElementType {
 
     /// Whether every value of this type, including infinities and NaN, is a value of `other`.
     #[must_use]
-    pub fn is_exact_in(self, other: Self) -> bool {
+    pub fn is_representable_in(self, other: Self) -> bool {
         match (self, other) {
             (Self::Integer { bits, signed }, Self::Integer { bits: wide, signed: to_signed }) => {
                 match (signed, to_signed) {
@@ -101,7 +101,7 @@ impl ElementType {
             (Self::Integer { bits, signed }, Self::Float(to)) => {
                 // The least signed integer is a power of two; the others have one bit less.
                 let digits = if signed { bits - 1 } else { bits };
-                digits <= to.widths()[1] + 1 && (bits as i32) - 1 <= to.greatest_exponent()
+                digits <= to.field_widths()[1] + 1 && (bits as i32) - 1 <= to.max_exponent()
             }
             (Self::Float(_), Self::Integer { .. }) => false,
             (Self::Float(from), Self::Float(to)) => from.is_exact_in(to),

@@ -7,7 +7,7 @@
 
 /// A binary floating-point format: a sign bit if signed, exponent bits, mantissa bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Format {
+pub struct FloatFormat {
     signed: bool,
     exponent: u32,
     mantissa: u32,
@@ -32,11 +32,11 @@ enum Specials {
     None,
 }
 
-const fn format(exponent: u32, mantissa: u32, specials: Specials) -> Format {
+const fn format(exponent: u32, mantissa: u32, specials: Specials) -> FloatFormat {
     let bias = (1 << (exponent - 1)) - 1;
     // Without infinities no exponent is reserved; formats without negative zero shift the bias by one.
     let bias = if matches!(specials, Specials::NegativeZero) { bias + 1 } else { bias };
-    Format { signed: true, exponent, mantissa, bias, specials, ignored: 0, unused: 0 }
+    FloatFormat { signed: true, exponent, mantissa, bias, specials, ignored: 0, unused: 0 }
 }
 
 /// The rounding direction for a number between two neighbouring values.
@@ -55,7 +55,7 @@ pub enum RoundingMode {
     Odd,
 }
 
-impl Format {
+impl FloatFormat {
     /// IEEE binary64.
     pub const F64: Self = format(11, 52, Specials::Ieee);
     /// IEEE binary32.
@@ -93,7 +93,7 @@ impl Format {
 
     /// Returns three widths in bits: of the exponent field, of the mantissa field, and of the ignored low bits.
     #[must_use]
-    pub fn widths(self) -> [u32; 3] {
+    pub fn field_widths(self) -> [u32; 3] {
         [self.exponent, self.mantissa, self.ignored]
     }
 
@@ -105,7 +105,7 @@ impl Format {
 
     /// Returns the encoding of the number one.
     #[must_use]
-    pub fn one(self) -> u64 {
+    pub fn encode_one(self) -> u64 {
         (self.bias as u64) << (self.mantissa + self.ignored)
     }
 
@@ -118,7 +118,7 @@ impl Format {
     /// Returns the NaN encoding of a format that has only one NaN apart from its sign: the bits of the encoding, and
     /// the mask of the bits to compare with them. `None` if the format has no NaN, or NaNs with payloads.
     #[must_use]
-    pub fn only_nan(self) -> Option<(u64, u64)> {
+    pub fn single_nan(self) -> Option<(u64, u64)> {
         let magnitude = (1u64 << (self.exponent + self.mantissa)) - 1;
         match self.specials {
             Specials::AllOnes => Some((magnitude, magnitude)),
@@ -136,7 +136,7 @@ impl Format {
 
     /// Returns the encoding of the greatest finite number.
     #[must_use]
-    pub fn greatest(self) -> u64 {
+    pub fn encode_max_finite(self) -> u64 {
         let magnitude = (1u64 << (self.exponent + self.mantissa)) - 1;
         let bits = match self.specials {
             Specials::Ieee => magnitude - (1 << self.mantissa),
@@ -148,7 +148,7 @@ impl Format {
 
     /// Returns the encoding of a NaN: all ones, or the encoding of negative zero; `None` if the format has no NaN.
     #[must_use]
-    pub fn nan(self) -> Option<u64> {
+    pub fn encode_nan(self) -> Option<u64> {
         let magnitude = (1u64 << (self.exponent + self.mantissa)) - 1;
         match self.specials {
             Specials::Ieee | Specials::AllOnes => Some(magnitude << self.ignored),
@@ -159,11 +159,11 @@ impl Format {
 
     /// Returns the encoding of the quiet NaN without payload; `None` if the format has no NaN.
     #[must_use]
-    pub fn quiet_nan(self) -> Option<u64> {
+    pub fn encode_quiet_nan(self) -> Option<u64> {
         let top_exponent = ((1u64 << self.exponent) - 1) << self.mantissa;
         match self.specials {
             Specials::Ieee => Some((top_exponent | 1 << (self.mantissa - 1)) << self.ignored),
-            _ => self.nan(),
+            _ => self.encode_nan(),
         }
     }
 
@@ -175,7 +175,7 @@ impl Format {
 
     /// Returns the binary exponent of the greatest power of two that the format can represent.
     #[must_use]
-    pub fn greatest_exponent(self) -> i32 {
+    pub fn max_exponent(self) -> i32 {
         let reserved = match self.specials {
             Specials::Ieee => 1,
             // Without a mantissa NaN occupies the whole exponent.
@@ -197,7 +197,7 @@ impl Format {
             || self.specials_are_in(other)
                 && (other.signed || !self.signed)
                 && self.mantissa <= other.mantissa
-                && self.greatest_exponent() <= other.greatest_exponent()
+                && self.max_exponent() <= other.max_exponent()
                 && self.min_exponent() >= other.min_exponent()
     }
 
@@ -208,7 +208,7 @@ impl Format {
             Specials::Ieee => true,
             Specials::None => self.specials == Specials::None,
             // From its greatest power of two upwards, `to` has a NaN in place of one number.
-            Specials::AllOnes => !self.has_infinity() && self.greatest_exponent() < to.greatest_exponent(),
+            Specials::AllOnes => !self.has_infinity() && self.max_exponent() < to.max_exponent(),
             // `to` has no negative zero.
             Specials::NegativeZero => false,
         }
@@ -253,13 +253,13 @@ impl Format {
     #[must_use]
     pub fn round(self, value: f64, mode: RoundingMode) -> Option<u64> {
         if value.is_nan() {
-            return self.quiet_nan();
+            return self.encode_quiet_nan();
         }
         if value < 0.0 && !self.signed {
             return None;
         }
         let negative = value.is_sign_negative();
-        let greatest = (self.greatest() >> self.ignored) as i64;
+        let greatest = (self.encode_max_finite() >> self.ignored) as i64;
         let mut code =
             if value.is_infinite() { greatest + 1 } else { self.round_magnitude(value.abs(), negative, mode) };
         if code > greatest {

@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    BlockOperand, Completion, MatrixParameter, MemoryOperand, Numerics, TensorCopyOperand, TensorMemoryOperand,
+    BlockOperand, Completion, MatrixParameter, MemoryOperand, MmaNumerics, TensorCopyOperand, TensorMemoryOperand,
 };
-use tilewright_layout::f2::{Subspace, multiply};
+use tilewright_layout::f2::{Subspace, multiply_vector};
 use tilewright_layout::{Dim, LinearLayout};
 
 /// One instruction of a target: its operands with their layouts, and its semantics.
@@ -26,9 +26,9 @@ pub struct Instruction {
     /// When and how the instruction completes; [`Completion::Immediate`] if serialized bytes lack it.
     #[serde(default, skip_serializing_if = "Completion::is_immediate")]
     pub completion: Completion,
-    /// Rounding and order of the accumulation, for floating-point MMA; [`Numerics::default`] if `None`.
+    /// Rounding and order of the accumulation, for floating-point MMA; [`MmaNumerics::default`] if `None`.
     #[serde(default)]
-    pub numerics: Option<Numerics>,
+    pub numerics: Option<MmaNumerics>,
     /// The vendor's document or tool that the entry is taken from.
     pub source: String,
 }
@@ -65,7 +65,7 @@ impl Instruction {
     /// Returns the sizes along dim0 and dim1 of the tile of the operand with the role `required`; `None` if there is no
     /// such operand.
     fn tile(&self, required: &str) -> Option<[u64; 2]> {
-        match self.operand(required)? {
+        match self.find_matrix_operand(required)? {
             Operand::Register { layout, .. } => Some([0, 1].map(|axis| 1 << layout.out_bits(Dim::tensor(axis)))),
             Operand::Memory(memory) => Some(memory.shape),
             Operand::Tensor(tile) => Some([0, 1].map(|axis| 1 << tile.layout.out_bits(Dim::tensor(axis)))),
@@ -75,14 +75,14 @@ impl Instruction {
 
     /// Returns the operand that is a tile of a matrix with the role `required`; `None` if there is none.
     #[must_use]
-    pub fn operand(&self, required: &str) -> Option<&Operand> {
+    pub fn find_matrix_operand(&self, required: &str) -> Option<&Operand> {
         self.operands.iter().find(|operand| operand.role() == Some(required))
     }
 
     /// Returns the element type, the width in bits of an element, and the layout of the operand in registers with the
     /// role `required`; `None` if there is none.
     #[must_use]
-    pub fn register_operand(&self, required: &str) -> Option<(&str, u32, &LinearLayout)> {
+    pub fn find_register_operand(&self, required: &str) -> Option<(&str, u32, &LinearLayout)> {
         self.operands.iter().find_map(|operand| match operand {
             Operand::Register { role, element, bits, layout } if role == required => Some((&**element, *bits, layout)),
             _ => None,
@@ -91,20 +91,20 @@ impl Instruction {
 
     /// Returns the operand in shared memory with the role `required`; `None` if there is none.
     #[must_use]
-    pub fn memory_operand(&self, required: &str) -> Option<&MemoryOperand> {
+    pub fn find_memory_operand(&self, required: &str) -> Option<&MemoryOperand> {
         self.operands.iter().filter_map(Operand::memory_operand).find(|memory| memory.role == required)
     }
 
     /// Returns the operand in tensor memory with the role `required`; `None` if there is none.
     #[must_use]
-    pub fn tensor_memory_operand(&self, required: &str) -> Option<&TensorMemoryOperand> {
+    pub fn find_tensor_memory_operand(&self, required: &str) -> Option<&TensorMemoryOperand> {
         self.operands.iter().filter_map(Operand::tensor_memory_operand).find(|tile| tile.role == required)
     }
 
     /// Returns the operand that describes the boxes of a tensor that the instruction copies; `None` if it copies none.
     #[must_use]
-    pub fn box_operand(&self) -> Option<&TensorCopyOperand> {
-        self.operands.iter().find_map(Operand::box_operand)
+    pub fn tensor_copy_operand(&self) -> Option<&TensorCopyOperand> {
+        self.operands.iter().find_map(Operand::tensor_copy_operand)
     }
 
     /// Returns the operand that describes the block of a matrix that the instruction accesses; `None` if it accesses
@@ -159,7 +159,7 @@ impl Instruction {
         });
         let is_within = |&register: &u64| {
             axes.iter().zip(within).all(|((columns, others), size)| {
-                others.reduce(multiply(columns, register).reverse_bits()).reverse_bits() < size
+                others.reduce(multiply_vector(columns, register).reverse_bits()).reverse_bits() < size
             })
         };
         (0..all).rev().find(is_within).map_or(0, |last| last + 1)
@@ -327,7 +327,7 @@ impl Operand {
 
     /// Returns an operand that describes boxes of a tensor; `None` for operands of other kinds.
     #[must_use]
-    pub fn box_operand(&self) -> Option<&TensorCopyOperand> {
+    pub fn tensor_copy_operand(&self) -> Option<&TensorCopyOperand> {
         match self {
             Self::Box(operand) => Some(operand),
             _ => None,
@@ -364,7 +364,10 @@ pub enum Semantics {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{CanonicalLayout, Completion, Descriptor, Field, MemoryOperand, Step, Stride, XorSwizzle};
+    use crate::{
+        AxisStep, CanonicalLayout, CanonicalStride, Completion, DescriptorField, DescriptorFormat, MemoryOperand,
+        XorSwizzle,
+    };
     use tilewright_layout::Bases;
 
     fn register_operand(role: &str, registers: Bases, lanes: Bases, sizes: [u64; 2]) -> Operand {
@@ -381,8 +384,8 @@ mod tests {
     /// Returns an MMA instruction with M = 4 and N = 6, whose accumulator layout has 4 x 8 elements: registers hold two
     /// neighbouring columns, lanes hold four rows and the next two columns.
     fn row() -> Instruction {
-        let field = Field { at: 0, width: 8, granularity: 4 };
-        let axes = [4, 6].map(|count| vec![Step { count, stride: Stride::Bytes(4) }]);
+        let field = DescriptorField { at: 0, width: 8, granularity: 4 };
+        let axes = [4, 6].map(|count| vec![AxisStep { count, stride: CanonicalStride::Bytes(4) }]);
         let alone =
             CanonicalLayout { name: "rows".to_owned(), mode: 0, axes, swizzle: XorSwizzle::default(), alignment: 4 };
         let b = MemoryOperand {
@@ -391,11 +394,11 @@ mod tests {
             bits: 32,
             shape: [4, 6],
             layouts: vec![alone],
-            descriptor: Descriptor {
+            descriptor: DescriptorFormat {
                 bits: 32,
                 start: field,
                 strides: vec![],
-                mode: Field { at: 30, ..field },
+                mode: DescriptorField { at: 30, ..field },
                 fixed: 0,
             },
         };

@@ -3,9 +3,9 @@
 /// A set of xor masks from 1 to 63, since no warp has more than 64 lanes. With mask `m` in the set, every lane of a
 /// warp can read from the lane whose index differs by xor with `m`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct LaneXors(u64);
+pub struct ShuffleXorMasks(u64);
 
-impl LaneXors {
+impl ShuffleXorMasks {
     /// The set of all masks.
     pub(super) const ALL: Self = Self(u64::MAX - 1);
 
@@ -21,7 +21,7 @@ impl LaneXors {
     }
 }
 
-impl FromIterator<u32> for LaneXors {
+impl FromIterator<u32> for ShuffleXorMasks {
     fn from_iter<I: IntoIterator<Item = u32>>(masks: I) -> Self {
         let bits = masks.into_iter().filter(|mask| (1..u64::BITS).contains(mask));
         Self(bits.fold(0, |set, mask| set | 1 << mask))

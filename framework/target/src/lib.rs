@@ -29,28 +29,31 @@ mod tensor_memory;
 mod throughput;
 mod unused;
 
-pub use bank::{BankRow, Direction, PairedLanes, linear_wavefronts, linear_wavefronts_masked, wavefronts};
-pub use block_operand::{BlockMatrix, BlockMatrixError, BlockOperand, MatrixParameter};
+pub use bank::{
+    BankRow, Direction, PairedLanes, count_access_wavefronts, count_linear_wavefronts, count_masked_linear_wavefronts,
+};
+pub use block_operand::{BlockMatrixError, BlockMatrixSpec, BlockOperand, MatrixParameter};
 pub use box_operand::{TensorCopyLayout, TensorCopyOperand};
 pub use catalogue::{Catalogue, CatalogueError};
-pub use check::DescriptionFault;
+pub use check::DescriptionError;
 pub use completion::{Completion, Queue};
 pub use cost::{Cost, CostTable, Evidence};
 pub use description::{
     AddressUnit, Global, Lanes, Limits, Shared, ShuffleKind, ShufflePrimitive, TargetDescription, TargetFileError,
 };
-pub use dominators::dominators;
+pub use dominators::immediate_dominators;
 pub use element_type::ElementType;
-pub use format::{Format, RoundingMode};
+pub use format::{FloatFormat, RoundingMode};
 pub use function::NativeFunction;
 pub use instruction::{Instruction, InstructionKind, Operand, Semantics};
-pub use lane_xors::LaneXors;
-pub use matrix_unit::{InstructionCycles, IssueCycles, MatrixRate, MatrixUnit, MmaIssuer};
+pub use lane_xors::ShuffleXorMasks;
+pub use matrix_unit::{InstructionCycles, MatrixRate, MatrixUnit, MmaIssueCycles, MmaIssuer};
 pub use memory_operand::{
-    CanonicalLayout, Descriptor, DescriptorFields, Field, MemoryOperand, Step, Stride, XorSwizzle,
+    AxisStep, CanonicalLayout, CanonicalStride, DescriptorField, DescriptorFields, DescriptorFormat, MemoryOperand,
+    XorSwizzle,
 };
-pub use numerics::{Numerics, Summation};
+pub use numerics::{MmaNumerics, Summation};
 pub use tensor_memory::{TensorMemory, TensorMemoryOperand};
 pub use throughput::Throughput;
-pub use tilewright_layout::nearest;
+pub use tilewright_layout::find_similar_name;
 pub use unused::UnusedInstruction;

@@ -94,7 +94,7 @@ pub enum MmaIssuer {
 ///
 /// If several warps issue the instruction together, it occupies the pipe of each of them for this time.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct IssueCycles<'t> {
+pub struct MmaIssueCycles<'t> {
     /// Number of cycles for which one issue occupies its pipe.
     pub cycles: f64,
     /// Kind of evidence for the number of cycles.
@@ -116,12 +116,12 @@ impl TargetDescription {
     /// }
     /// ```
     #[must_use]
-    pub fn issue_cycles<'t>(&'t self, row: &'t Instruction) -> Option<IssueCycles<'t>> {
+    pub fn issue_cycles<'t>(&'t self, row: &'t Instruction) -> Option<MmaIssueCycles<'t>> {
         if let Some(cycles) = row.cycles {
             let other = self.matrix.as_ref().and_then(|matrix| matrix.instruction_cycles.as_ref());
             let (evidence, source) =
                 other.map_or((Evidence::Documented, &row.source), |cycles| (cycles.evidence, &cycles.source));
-            return Some(IssueCycles { cycles, evidence, source });
+            return Some(MmaIssueCycles { cycles, evidence, source });
         }
         let matrix = self.matrix.as_ref()?;
         let work = self.work(row)?;
@@ -135,7 +135,7 @@ impl TargetDescription {
         let multiply_adds = work.multiply_adds / f64::from(work.warps);
         if let Some(rate) = matrix.rates.iter().find(fits) {
             let cycles = multiply_adds / rate.multiply_adds_per_cycle;
-            return Some(IssueCycles { cycles, evidence: rate.evidence, source: &rate.source });
+            return Some(MmaIssueCycles { cycles, evidence: rate.evidence, source: &rate.source });
         }
         let (bits_per_cycle, source) = match (work.issuer, &self.tensor) {
             (MmaIssuer::TensorMemory, Some(tensor)) => (tensor.bits_per_cycle, &tensor.source),
@@ -145,7 +145,7 @@ impl TargetDescription {
             _ => (matrix.bits_per_cycle, &matrix.source),
         };
         let cycles = multiply_adds * f64::from(work.bits) / f64::from(bits_per_cycle.max(1));
-        Some(IssueCycles { cycles, evidence: Evidence::Assumed, source })
+        Some(MmaIssueCycles { cycles, evidence: Evidence::Assumed, source })
     }
 
     /// Returns the work of one issue of an MMA instruction: its multiply-adds, operand width and issuer; `None` if it

@@ -23,7 +23,7 @@ pub struct MemoryOperand {
     #[serde(rename = "arrangements")]
     pub layouts: Vec<CanonicalLayout>,
     /// The bit format of the descriptor.
-    pub descriptor: Descriptor,
+    pub descriptor: DescriptorFormat,
 }
 
 /// One canonical layout of a tile in shared memory.
@@ -34,7 +34,7 @@ pub struct CanonicalLayout {
     /// Value of the descriptor's mode field (swizzle mode) that selects this layout.
     pub mode: u64,
     /// The steps along dim0, then those along dim1, each list from minor to major.
-    pub axes: [Vec<Step>; 2],
+    pub axes: [Vec<AxisStep>; 2],
     /// The XOR swizzle of the byte addresses in this layout.
     #[serde(rename = "mix")]
     pub swizzle: XorSwizzle,
@@ -44,20 +44,20 @@ pub struct CanonicalLayout {
 
 /// Equal steps along an axis of a tile: each step to the next coordinate adds the same stride to the address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Step {
+pub struct AxisStep {
     /// Number of coordinates that the steps cover, the first included.
     pub count: u64,
     /// Distance in memory between two neighbouring coordinates.
-    pub stride: Stride,
+    pub stride: CanonicalStride,
 }
 
 /// A stride of a canonical layout: fixed, or a field of the descriptor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Stride {
+pub enum CanonicalStride {
     /// A fixed number of bytes; zero for elements narrower than a byte that share a byte.
     Bytes(u64),
-    /// The value in the stride field with this index, in [`Descriptor::strides`].
+    /// The value in the stride field with this index, in [`DescriptorFormat::strides`].
     #[serde(rename = "free")]
     Field(u32),
 }
@@ -81,15 +81,15 @@ impl XorSwizzle {
 
 /// The bit format of a matrix descriptor, an integer that gives the address and the layout of a tile in shared memory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Descriptor {
+pub struct DescriptorFormat {
     /// Width of the descriptor in bits.
     pub bits: u32,
     /// The field with the start address of the tile in shared memory, before the XOR swizzle.
-    pub start: Field,
-    /// The fields with strides of the canonical layout, in the order of the indices of [`Stride::Field`].
-    pub strides: Vec<Field>,
+    pub start: DescriptorField,
+    /// The fields with strides of the canonical layout, in the order of the indices of [`CanonicalStride::Field`].
+    pub strides: Vec<DescriptorField>,
     /// The field that selects the canonical layout.
-    pub mode: Field,
+    pub mode: DescriptorField,
     /// Mask of the bits that are set in every descriptor of this format.
     #[serde(default)]
     pub fixed: u64,
@@ -97,7 +97,7 @@ pub struct Descriptor {
 
 /// The position of one field in a descriptor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Field {
+pub struct DescriptorField {
     /// Index in the descriptor of the field's lowest bit, counted from zero.
     pub at: u32,
     /// Width of the field in bits.
@@ -107,19 +107,19 @@ pub struct Field {
     pub granularity: u64,
 }
 
-impl Field {
+impl DescriptorField {
     fn mask(self) -> u64 {
         1u64.checked_shl(self.width).map_or(u64::MAX, |above| above - 1)
     }
 
     /// Whether the field can represent `value`: a multiple of the granularity whose quotient fits the field's width.
     #[must_use]
-    pub fn holds(self, value: u64) -> bool {
+    pub fn can_represent(self, value: u64) -> bool {
         self.granularity > 0 && value.is_multiple_of(self.granularity) && value / self.granularity <= self.mask()
     }
 
     fn put(self, value: u64) -> Option<u64> {
-        self.holds(value).then(|| (value / self.granularity).checked_shl(self.at)).flatten()
+        self.can_represent(value).then(|| (value / self.granularity).checked_shl(self.at)).flatten()
     }
 
     fn take(self, descriptor: u64) -> u64 {
@@ -138,7 +138,7 @@ pub struct DescriptorFields {
     pub mode: u64,
 }
 
-impl Descriptor {
+impl DescriptorFormat {
     /// Encodes the fields as a descriptor; `None` if a field cannot represent its value, or the number of strides is
     /// wrong.
     #[must_use]
@@ -151,7 +151,7 @@ impl Descriptor {
 
     /// Whether a descriptor has all bits of [`Self::fixed`] set, as every descriptor of this format must.
     #[must_use]
-    pub fn is_complete(&self, descriptor: u64) -> bool {
+    pub fn has_fixed_bits(&self, descriptor: u64) -> bool {
         descriptor & self.fixed == self.fixed
     }
 
@@ -186,7 +186,7 @@ impl MemoryOperand {
         if shared == 1 {
             return Some(self.clone());
         }
-        let within = Step { count: shared, stride: Stride::Bytes(0) };
+        let within = AxisStep { count: shared, stride: CanonicalStride::Bytes(0) };
         let axis = (0..2).find(|&axis| self.layouts.iter().all(|one| one.axes[axis].first() == Some(&within)))?;
         let bytes = |one: &CanonicalLayout| {
             let mut axes = one.axes.clone();
@@ -201,7 +201,7 @@ impl MemoryOperand {
 
     /// Finds the canonical layout that the value `mode` of the mode field selects; `None` if no layout has this mode.
     #[must_use]
-    pub fn find_mode(&self, mode: u64) -> Option<&CanonicalLayout> {
+    pub fn find_layout_by_mode(&self, mode: u64) -> Option<&CanonicalLayout> {
         self.layouts.iter().find(|canonical_layout| canonical_layout.mode == mode)
     }
 }
@@ -209,13 +209,13 @@ impl MemoryOperand {
 impl CanonicalLayout {
     /// Returns the address of the element in this row and column of the tile, in bytes from the start of shared memory.
     #[must_use]
-    pub fn address(&self, fields: &DescriptorFields, [row, column]: [u64; 2]) -> u64 {
+    pub fn element_address(&self, fields: &DescriptorFields, [row, column]: [u64; 2]) -> u64 {
         let mut address = fields.start;
         for (steps, mut at) in self.axes.iter().zip([row, column]) {
             for step in steps {
                 let stride = match step.stride {
-                    Stride::Bytes(bytes) => bytes,
-                    Stride::Field(field) => fields.strides.get(field as usize).copied().unwrap_or(0),
+                    CanonicalStride::Bytes(bytes) => bytes,
+                    CanonicalStride::Field(field) => fields.strides.get(field as usize).copied().unwrap_or(0),
                 };
                 let count = step.count.max(1);
                 address = address.wrapping_add((at % count).wrapping_mul(stride));
@@ -228,9 +228,9 @@ impl CanonicalLayout {
     /// Returns the index within its byte of the element in this row and column of the tile, counted from the low bits;
     /// 0 for elements of a byte or more.
     #[must_use]
-    pub fn in_byte(&self, [row, column]: [u64; 2]) -> u64 {
-        let shared = |(steps, at): (&Vec<Step>, u64)| match steps.first() {
-            Some(&Step { count, stride: Stride::Bytes(0) }) => at % count.max(1),
+    pub fn index_in_byte(&self, [row, column]: [u64; 2]) -> u64 {
+        let shared = |(steps, at): (&Vec<AxisStep>, u64)| match steps.first() {
+            Some(&AxisStep { count, stride: CanonicalStride::Bytes(0) }) => at % count.max(1),
             _ => 0,
         };
         self.axes.iter().zip([row, column]).map(shared).sum()
@@ -241,13 +241,13 @@ impl CanonicalLayout {
 mod tests {
     use super::*;
 
-    fn descriptor() -> Descriptor {
-        let bytes = |at| Field { at, width: 14, granularity: 16 };
-        Descriptor {
+    fn descriptor() -> DescriptorFormat {
+        let bytes = |at| DescriptorField { at, width: 14, granularity: 16 };
+        DescriptorFormat {
             bits: 64,
             start: bytes(0),
             strides: vec![bytes(16), bytes(32)],
-            mode: Field { at: 62, width: 2, granularity: 1 },
+            mode: DescriptorField { at: 62, width: 2, granularity: 1 },
             fixed: 0,
         }
     }
@@ -261,10 +261,10 @@ mod tests {
 
     #[test]
     fn bits_that_are_always_set_are_set() {
-        let fixed = Descriptor { fixed: 1 << 46, ..descriptor() };
+        let fixed = DescriptorFormat { fixed: 1 << 46, ..descriptor() };
         let fields = DescriptorFields { start: 0x1230, strides: vec![16, 1024], mode: 3 };
         assert_eq!(fixed.encode(&fields), Some(0xc000_4040_0001_0123));
-        assert!(fixed.is_complete(1 << 46) && !fixed.is_complete(0) && descriptor().is_complete(0));
+        assert!(fixed.has_fixed_bits(1 << 46) && !fixed.has_fixed_bits(0) && descriptor().has_fixed_bits(0));
     }
 
     #[test]
@@ -287,25 +287,31 @@ mod tests {
             name: "64".to_owned(),
             mode: 2,
             axes: [
-                vec![Step { count: 8, stride: Stride::Bytes(64) }],
-                vec![Step { count: 32, stride: Stride::Bytes(2) }, Step { count: 2, stride: Stride::Field(1) }],
+                vec![AxisStep { count: 8, stride: CanonicalStride::Bytes(64) }],
+                vec![
+                    AxisStep { count: 32, stride: CanonicalStride::Bytes(2) },
+                    AxisStep { count: 2, stride: CanonicalStride::Field(1) },
+                ],
             ],
             swizzle: XorSwizzle { shift: 3, mask: 0x30 },
             alignment: 512,
         };
         let fields = DescriptorFields { start: 1024, strides: vec![0, 4096], mode: 2 };
-        assert_eq!(canonical_layout.address(&fields, [0, 1]), 1026);
-        assert_eq!(canonical_layout.address(&fields, [2, 0]), 1024 + 128 + 16);
-        assert_eq!(canonical_layout.address(&fields, [7, 33]), 1024 + 4096 + ((448 + 2) ^ 0x30));
+        assert_eq!(canonical_layout.element_address(&fields, [0, 1]), 1026);
+        assert_eq!(canonical_layout.element_address(&fields, [2, 0]), 1024 + 128 + 16);
+        assert_eq!(canonical_layout.element_address(&fields, [7, 33]), 1024 + 4096 + ((448 + 2) ^ 0x30));
     }
 
     #[test]
     fn bytes_of_narrow_elements_lie_where_these_do() {
-        let steps = |count, bytes| Step { count, stride: Stride::Bytes(bytes) };
+        let steps = |count, bytes| AxisStep { count, stride: CanonicalStride::Bytes(bytes) };
         let canonical_layout = CanonicalLayout {
             name: "nibbles".to_owned(),
             mode: 0,
-            axes: [vec![steps(4, 16)], vec![steps(2, 0), steps(8, 1), Step { count: 2, stride: Stride::Field(0) }]],
+            axes: [
+                vec![steps(4, 16)],
+                vec![steps(2, 0), steps(8, 1), AxisStep { count: 2, stride: CanonicalStride::Field(0) }],
+            ],
             swizzle: XorSwizzle::default(),
             alignment: 16,
         };
@@ -316,7 +322,7 @@ mod tests {
         assert_eq!((bytes.bits, bytes.shape), (8, [4, 16]));
         let fields = DescriptorFields { start: 0, strides: vec![64], mode: 0 };
         for [row, column] in (0..4).flat_map(|row| (0..32).map(move |column| [row, column])) {
-            let address = |operand: &MemoryOperand, at| operand.layouts[0].address(&fields, at);
+            let address = |operand: &MemoryOperand, at| operand.layouts[0].element_address(&fields, at);
             assert_eq!(address(&operand, [row, column]), address(&bytes, [row, column / 2]));
         }
         assert_eq!(bytes.to_bytes().as_ref(), Some(&bytes));
@@ -330,8 +336,11 @@ mod tests {
             name: "bits".to_owned(),
             mode: 0,
             axes: [
-                vec![Step { count: 8, stride: Stride::Bytes(0) }, Step { count: 4, stride: Stride::Bytes(1) }],
-                vec![Step { count: 3, stride: Stride::Field(0) }],
+                vec![
+                    AxisStep { count: 8, stride: CanonicalStride::Bytes(0) },
+                    AxisStep { count: 4, stride: CanonicalStride::Bytes(1) },
+                ],
+                vec![AxisStep { count: 3, stride: CanonicalStride::Field(0) }],
             ],
             swizzle: XorSwizzle::default(),
             alignment: 16,
@@ -339,7 +348,7 @@ mod tests {
         let fields = DescriptorFields { start: 64, strides: vec![16], mode: 0 };
         for (at, address, in_byte) in [([7, 0], 64, 7), ([8, 0], 65, 0), ([29, 2], 64 + 3 + 32, 5)] {
             assert_eq!(
-                (canonical_layout.address(&fields, at), canonical_layout.in_byte(at)),
+                (canonical_layout.element_address(&fields, at), canonical_layout.index_in_byte(at)),
                 (address, in_byte),
                 "{at:?}"
             );

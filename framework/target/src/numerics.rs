@@ -11,7 +11,7 @@ use super::Evidence;
 
 /// The numerics of a floating-point MMA instruction: how it adds. Integer accumulation wraps, whatever the values here.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Numerics {
+pub struct MmaNumerics {
     /// The order and the rounding of the additions.
     pub summation: Summation,
     /// Whether a NaN result has all bits set except its sign; otherwise it is the quiet NaN without payload.
@@ -84,7 +84,7 @@ impl Summation {
 
     /// Returns the number of products in a group for an MMA whose size along K is `k`: at most `k`, at least 1.
     #[must_use]
-    pub fn group(self, k: u32) -> u32 {
+    pub fn group_size(self, k: u32) -> u32 {
         let group = match self {
             Self::Chain => 1,
             Self::Aligned { group, .. }
@@ -96,7 +96,7 @@ impl Summation {
     }
 }
 
-impl Default for Numerics {
+impl Default for MmaNumerics {
     /// Returns the numerics that are assumed if nothing is known: a chain of fused multiply-adds.
     fn default() -> Self {
         Self {

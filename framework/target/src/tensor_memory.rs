@@ -67,7 +67,7 @@ impl TensorMemoryOperand {
     /// Returns the distance in rows of each copy of the tile from the first copy; the first entry is zero, for the
     /// first copy itself.
     #[must_use]
-    pub fn copy_rows(&self) -> Vec<u64> {
+    pub fn copy_row_offsets(&self) -> Vec<u64> {
         let sum = |chosen: usize| {
             let own = self.copies.iter().enumerate().filter(|(bit, _)| chosen >> bit & 1 == 1);
             own.map(|(_, &rows)| rows).sum()
@@ -81,7 +81,7 @@ impl TensorMemoryOperand {
     pub fn element_positions(&self) -> Vec<([u64; 2], [u64; 2])> {
         let layout = &self.layout;
         let mut element_positions = Vec::new();
-        for packed in 0..1u64 << layout.ins().bits() {
+        for packed in 0..1u64 << layout.ins().total_bits() {
             let nowhere = |(bit, column): (usize, &u64)| packed >> bit & 1 == 1 && *column == 0;
             if layout.columns().iter().enumerate().any(nowhere) {
                 continue;

@@ -48,7 +48,7 @@ impl Throughput {
     /// Returns the throughput that is assumed if a target file states none; it serves only to rank plans of one
     /// program.
     #[must_use]
-    pub fn assumed() -> Self {
+    pub fn assumed_default() -> Self {
         Self {
             compute_units: 64,
             clock_mhz: 1000.0,

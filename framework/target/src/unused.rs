@@ -50,7 +50,7 @@ impl UnusedInstruction {
     ///
     /// # Errors
     /// The TOML parser's error if the text is no such list.
-    pub fn read_list(list: &str, architecture: &str) -> Result<Vec<Self>, toml::de::Error> {
+    pub fn parse_list(list: &str, architecture: &str) -> Result<Vec<Self>, toml::de::Error> {
         let mut found = Vec::new();
         for group in toml::from_str::<List>(list)?.groups {
             if !group.architectures.iter().any(|known| known == architecture) {

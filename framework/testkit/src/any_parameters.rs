@@ -83,7 +83,7 @@ fn spec(signature: Signature, rank: usize) -> BoxedStrategy<FamilySpec> {
         .prop_map(move |(attributes, parent)| {
             let mut spec = FamilySpec::new(signature.name);
             for (name, value) in attributes {
-                spec = value.into_iter().fold(spec, |spec, value| spec.with(name, value));
+                spec = value.into_iter().fold(spec, |spec, value| spec.with_parameter(name, value));
             }
             spec.parent = parent.map(Box::new);
             spec

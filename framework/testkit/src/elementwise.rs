@@ -1,7 +1,7 @@
 //! Builds and emulates a kernel that applies a function to buffers element by element, for tests of math functions and
 //! casts.
 
-use tilewright_emulator::{Argument, GlobalMemory, RunLimits, run};
+use tilewright_emulator::{Argument, GlobalMemory, RunLimits, run_kernel};
 use tilewright_kernel::{
     Binary, Builder, Element, Kernel, Launch, MemorySpace, Module, SpecialRegister, Type, Value, verify,
 };
@@ -65,7 +65,7 @@ pub fn results(kernel: &Kernel, from: &[Element], to: Element, arguments: &[Vec<
     let result = memory.allocate(padded_count * bytes);
     buffers.push(Argument::Buffer(result));
     let limits = RunLimits::default();
-    run(kernel, &target(true), [blocks as u32, 1, 1], &buffers, &mut memory, &limits)
+    run_kernel(kernel, &target(true), [blocks as u32, 1, 1], &buffers, &mut memory, &limits)
         .unwrap_or_else(|fault| panic!("{fault}"));
     let data = memory.read_all(result).expect("every lane wrote");
     let packed = |own: &[u8]| own.iter().rev().fold(0, |packed, &byte| packed << 8 | u64::from(byte));

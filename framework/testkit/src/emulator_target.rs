@@ -1,6 +1,6 @@
 //! A small invented target for tests of the emulator: warps of 4 or 8 lanes, 8 banks of 4 bytes.
 
-use tilewright_emulator::{Argument, Fault, GlobalMemory, RunLimits, RunReport, run};
+use tilewright_emulator::{Argument, Fault, GlobalMemory, RunLimits, RunReport, run_kernel};
 use tilewright_kernel::{Kernel, text};
 use tilewright_target::{
     BankRow, Cost, CostTable, Direction, Evidence, Global, Lanes, Limits as TargetLimits, Shared, ShuffleKind,
@@ -129,7 +129,7 @@ pub fn body(warps: u32, body: &str) -> Kernel {
 /// Emulates one block of the kernel that [`body`] builds from the statements `text`.
 pub fn run_body(warps: u32, text: &str, warp_ordered: bool) -> Result<RunReport, Fault> {
     let limits = RunLimits { steps: 10_000, ..RunLimits::default() };
-    run(&body(warps, text), &target(warp_ordered), [1, 1, 1], &[], &mut GlobalMemory::new(), &limits)
+    run_kernel(&body(warps, text), &target(warp_ordered), [1, 1, 1], &[], &mut GlobalMemory::new(), &limits)
 }
 
 /// Emulates one block of the kernel `text`, whose only parameter is an output buffer of `bytes` bytes; returns its
@@ -138,7 +138,7 @@ pub fn written(text: &str, bytes: usize) -> Vec<u8> {
     let mut memory = GlobalMemory::new();
     let buffer = memory.allocate(bytes);
     let arguments = [Argument::Buffer(buffer)];
-    let done = run(&kernel(text), &target(true), [1, 1, 1], &arguments, &mut memory, &RunLimits::default());
+    let done = run_kernel(&kernel(text), &target(true), [1, 1, 1], &arguments, &mut memory, &RunLimits::default());
     done.unwrap_or_else(|fault| panic!("{fault}"));
     memory.read_all(buffer).expect("all is written").to_vec()
 }
@@ -180,7 +180,8 @@ pub fn apply(from: (&str, usize), to: (&str, usize), statement: &str, pairs: &[(
     let arguments =
         [Argument::Buffer(a), Argument::Buffer(b), Argument::Buffer(result), Argument::Scalar(pairs.len() as u64)];
     let blocks = pairs.len().div_ceil(8) as u32;
-    let done = run(&kernel(&text), &target(true), [blocks, 1, 1], &arguments, &mut memory, &RunLimits::default());
+    let done =
+        run_kernel(&kernel(&text), &target(true), [blocks, 1, 1], &arguments, &mut memory, &RunLimits::default());
     done.unwrap_or_else(|fault| panic!("{fault}\n{text}"));
     let read = memory.read_all(result).expect("all is written");
     let packed = |bytes: &[u8]| bytes.iter().rev().fold(0, |packed, &byte| packed << 8 | u64::from(byte));

@@ -79,7 +79,7 @@ pub fn chain(spec: &Value) -> Vec<String> {
 pub fn resolve(row: &Value, families: &dyn Families) -> Result<Layout, FamilyError> {
     let mut spec: FamilySpec = spec_from_json(&row["params"]).expect("params name a family");
     if let Some(bits) = row["element_bits"].as_i64().filter(|_| row["with_element_bits"] == true) {
-        spec = spec.with("element_bits", bits);
+        spec = spec.with_parameter("element_bits", bits);
     }
     let shape: Vec<u64> = numbers(&row["shape"]);
     families.resolve(&spec, &shape, families)

@@ -10,7 +10,7 @@ use crate::known_answers::{Answers, all_agree, numbers, resolve, rows};
 /// Returns the spec (family name and parameters) of a row of known answers, and the spec's attribute text.
 fn written(row: &Value, families: &dyn Families) -> (FamilySpec, String) {
     let spec = spec_from_json(&row["params"]).expect("params name a family");
-    let text = AttributeSyntaxes::from_families(families).text(&spec);
+    let text = AttributeSyntaxes::from_families(families).print_spec(&spec);
     (spec, text)
 }
 
@@ -19,8 +19,8 @@ pub fn check_round_trip(row: &Value, families: &dyn Families) -> Result<(), Stri
     let attribute_syntaxes = AttributeSyntaxes::from_families(families);
     let (spec, text) = written(row, families);
     let read = parse_spec(&text).map_err(|error| format!("{error} in {text}"))?;
-    let canonical = attribute_syntaxes.canonical(&spec);
-    if attribute_syntaxes.canonical(&read) != canonical || attribute_syntaxes.text(&read) != text {
+    let canonical = attribute_syntaxes.to_canonical_spec(&spec);
+    if attribute_syntaxes.to_canonical_spec(&read) != canonical || attribute_syntaxes.print_spec(&read) != text {
         return Err(format!("{text} is read as {read:?}, which should be {canonical:?}"));
     }
     if spec_from_json(&spec_to_json(&canonical)).as_ref() != Ok(&canonical) {

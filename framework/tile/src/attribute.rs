@@ -14,7 +14,7 @@ pub enum Attribute {
     /// A bool: `true` or `false`.
     Bool(bool),
     /// An integer or floating-point number: its bits and its type.
-    Number(TypedNumber),
+    Number(NumberAttribute),
     /// A string, written in quotes.
     Text(Arc<str>),
     /// A symbol, the name of a function or another definition of the module: `@name`.
@@ -27,7 +27,7 @@ pub enum Attribute {
     /// A dense array of numbers of one type, `array<i32: 1, 0>`: the type, and the bits of each number.
     Array(TileType, Vec<u64>),
     /// The elements of a constant tensor: `dense<0.0> : tensor<4xf32>`.
-    Dense(Dense),
+    Dense(DenseElements),
     /// A type of the tile IR.
     Type(TileType),
     /// A dictionary in braces.
@@ -40,7 +40,7 @@ pub enum Attribute {
 
 /// A number with its type, as bits.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct TypedNumber {
+pub struct NumberAttribute {
     /// The bits of the number; those above the type's width are zero.
     pub bits: u64,
     /// The type of the number: an integer type, `index` or a floating-point type.
@@ -49,7 +49,7 @@ pub struct TypedNumber {
 
 /// The elements of a constant tensor.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Dense {
+pub struct DenseElements {
     /// The type of the constant tensor.
     pub ty: TileType,
     /// The bits of the elements, row-major; a single entry if all elements are equal.
@@ -100,7 +100,7 @@ impl Attributes {
     }
 }
 
-impl TypedNumber {
+impl NumberAttribute {
     /// Returns the value of an integer or `index`, sign-extended from its width; `None` for floating-point numbers.
     #[must_use]
     pub fn as_integer(&self) -> Option<i64> {
@@ -131,8 +131,8 @@ impl Attribute {
     /// elements.
     pub(crate) fn of_bits(bits: u64, ty: TileType) -> Self {
         match ty {
-            TileType::Tensor(_) => Self::Dense(Dense { ty, elements: [bits].into() }),
-            _ => Self::Number(TypedNumber { bits, ty }),
+            TileType::Tensor(_) => Self::Dense(DenseElements { ty, elements: [bits].into() }),
+            _ => Self::Number(NumberAttribute { bits, ty }),
         }
     }
 
@@ -303,14 +303,14 @@ pub(super) fn write_bits(f: &mut dyn fmt::Write, bits: u64, ty: &TileType) -> fm
     match ty {
         TileType::Float(float) => f.write_str(&decimal::text(*float, bits)),
         TileType::Integer(1, _) => write!(f, "{}", bits & 1 == 1),
-        _ => match (TypedNumber { bits, ty: ty.clone() }).as_integer() {
+        _ => match (NumberAttribute { bits, ty: ty.clone() }).as_integer() {
             Some(value) => write!(f, "{value}"),
             None => write!(f, "0x{bits:X}"),
         },
     }
 }
 
-impl Dense {
+impl DenseElements {
     fn write(&self, f: &mut dyn fmt::Write, layouts: &WriteLayout<'_>) -> fmt::Result {
         f.write_str("dense<")?;
         let shape = self.ty.shape().unwrap_or_default();

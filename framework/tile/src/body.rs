@@ -8,7 +8,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use super::attribute::Attributes;
-use super::op::Definition;
+use super::op::OpDefinition;
 use super::op::name::tt;
 use super::types::TileType;
 
@@ -53,7 +53,7 @@ pub type Values = SmallVec<[Value; 4]>;
 #[derive(Debug, Clone)]
 pub struct Operation {
     /// The definition of the operation, from its row in a dialect file.
-    pub definition: Arc<Definition>,
+    pub definition: Arc<OpDefinition>,
     /// The operands, group by group. A group has the operands of one name in the definition.
     pub operands: Values,
     /// Number of operands in each group of the definition.
@@ -220,7 +220,7 @@ impl Body {
 
     /// The type of a value.
     #[must_use]
-    pub fn ty(&self, value: Value) -> &TileType {
+    pub fn value_type(&self, value: Value) -> &TileType {
         &self.values[value.index()].ty
     }
 
@@ -232,20 +232,20 @@ impl Body {
     /// Returns the definition of a value: the operation that has it as a result, or the block that has it as an
     /// argument.
     #[must_use]
-    pub fn origin(&self, value: Value) -> ValueOrigin {
+    pub fn value_origin(&self, value: Value) -> ValueOrigin {
         self.values[value.index()].origin
     }
 
     /// The name of a value in the text, without `%`; `None` if it has none.
     #[must_use]
-    pub fn name(&self, value: Value) -> Option<&str> {
+    pub fn value_name(&self, value: Value) -> Option<&str> {
         self.values[value.index()].name.as_deref()
     }
 
     /// The name of a value in messages: its name in the text, or else its index.
     #[must_use]
     pub fn display_name(&self, value: Value) -> String {
-        self.name(value).map_or_else(|| format!("%{}", value.index()), |name| format!("%{name}"))
+        self.value_name(value).map_or_else(|| format!("%{}", value.index()), |name| format!("%{name}"))
     }
 
     /// Sets the name of a value in the text; the printer appends a number if the name is taken.
@@ -274,7 +274,7 @@ impl Body {
     #[must_use]
     pub fn operands(&self, op: Op, group: &str) -> &[Value] {
         let operation = self.op(op);
-        operation.definition.operand_group(group).map_or(&[], |group| operation.operand_group(group))
+        operation.definition.operand_group_index(group).map_or(&[], |group| operation.operand_group(group))
     }
 
     /// Returns the first operand of `op` in the operand group with this name; `None` if there is none.
@@ -285,7 +285,7 @@ impl Body {
 
     /// Returns all operations of a region and of the regions nested in it, in pre-order.
     #[must_use]
-    pub fn walk(&self, region: Region) -> Vec<Op> {
+    pub fn walk_region(&self, region: Region) -> Vec<Op> {
         let mut found = Vec::new();
         let mut open: Vec<Op> = self.ops_of(region).rev().collect();
         while let Some(op) = open.pop() {
@@ -299,7 +299,7 @@ impl Body {
     /// Returns an operation and all operations in its regions, in pre-order.
     #[must_use]
     pub fn walk_op(&self, op: Op) -> Vec<Op> {
-        let inner = self.op(op).regions.iter().flat_map(|region| self.walk(*region));
+        let inner = self.op(op).regions.iter().flat_map(|region| self.walk_region(*region));
         std::iter::once(op).chain(inner).collect()
     }
 
@@ -311,7 +311,7 @@ impl Body {
 impl Operation {
     /// Creates an operation without operands, results and attributes.
     #[must_use]
-    pub fn new(definition: Arc<Definition>) -> Self {
+    pub fn new(definition: Arc<OpDefinition>) -> Self {
         Self {
             definition,
             operands: Values::new(),

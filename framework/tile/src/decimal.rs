@@ -3,10 +3,10 @@
 //! For texts to be identical to MLIR's, digits are cut as LLVM's `APFloat::toString` cuts them: it drops digits of the
 //! exact decimal that are certainly not needed, and rounds the rest if it is still too long.
 
-use super::types::Float;
+use super::types::FloatType;
 
 /// Returns the text of a number: in decimal if that parses back to the same bits, otherwise the bits in hexadecimal.
-pub(super) fn text(float: Float, bits: u64) -> String {
+pub(super) fn text(float: FloatType, bits: u64) -> String {
     let value = float.decode(bits);
     let is_same = |text: &String| text.parse().ok().and_then(|read| float.encode(read)) == Some(bits);
     let texts = [short, long].into_iter().filter(|_| value.is_finite());
@@ -30,7 +30,7 @@ impl Digits {
 }
 
 /// Returns the decimal text of a number with six digits after the point, as `2.500000e-01`.
-fn short(value: f64, _: Float) -> Option<String> {
+fn short(value: f64, _: FloatType) -> Option<String> {
     const PRECISION: usize = 6;
     let digits = digits(value, PRECISION);
     let (first, rest) = digits.digits.split_at(1);
@@ -42,15 +42,15 @@ fn short(value: f64, _: Float) -> Option<String> {
 /// Returns the decimal text with enough digits to distinguish all numbers of the type, as `0.693147182` or `1.5E-7`.
 ///
 /// `None` for an integral value that needs no exponent: its text would read as an integer.
-fn long(value: f64, float: Float) -> Option<String> {
+fn long(value: f64, float: FloatType) -> Option<String> {
     /// The largest number of zeros that may stand between the point and the digits; with more, the text has an
     /// exponent.
     const PADDING: i32 = 3;
     let significand = match float {
-        Float::F64 => 53,
-        Float::F32 => 24,
-        Float::F16 | Float::Tf32 => 11,
-        Float::Bf16 => 8,
+        FloatType::F64 => 53,
+        FloatType::F32 => 24,
+        FloatType::F16 | FloatType::Tf32 => 11,
+        FloatType::Bf16 => 8,
         _ => 4,
     };
     let precision = 2 + significand * 59 / 196;

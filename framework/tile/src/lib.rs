@@ -24,12 +24,12 @@ mod types;
 mod verify;
 pub mod view_layout;
 
-pub use attribute::{Attribute, Attributes, Dense, TypedNumber};
+pub use attribute::{Attribute, Attributes, DenseElements, NumberAttribute};
 pub use body::{Block, Body, Location, Op, Operation, Region, Successor, Value, ValueOrigin, Values};
 pub use build::{BuildError, FunctionBuilder, OperationBuilder};
 pub use module::{Function, TileModule, Visibility};
 pub use types::{
-    Float, FunctionType, LayoutName, MemDescType, Pointer, Signedness, TensorDescriptorType, TensorType,
+    FloatType, FunctionType, LayoutName, MemDescType, PointerType, Signedness, TensorDescriptorType, TensorType,
     TensorViewType, TileType,
 };
-pub use verify::{TileViolation, verify, verify_transformed, verify_with};
+pub use verify::{TileViolation, verify_module, verify_module_with, verify_transformed_module};

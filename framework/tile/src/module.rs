@@ -73,12 +73,12 @@ impl Visibility {
 impl TileModule {
     /// The function with this name; `None` if there is none.
     #[must_use]
-    pub fn function(&self, name: &str) -> Option<&Function> {
+    pub fn find_function(&self, name: &str) -> Option<&Function> {
         self.functions.iter().find(|function| &*function.name == name)
     }
 
     /// The functions that can be launched.
-    pub fn entries(&self) -> impl Iterator<Item = &Function> {
+    pub fn entry_functions(&self) -> impl Iterator<Item = &Function> {
         let is_entry = |function: &&Function| {
             matches!(function.visibility, Visibility::Unsaid | Visibility::Public) && function.body.is_some()
         };

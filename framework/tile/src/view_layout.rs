@@ -6,7 +6,7 @@
 
 use thiserror::Error;
 
-use tilewright_layout::cute::{CuteError, Tree, TupleView, open_tuple};
+use tilewright_layout::cute::{CuteError, Tree, TupleView, parse_open_tuple};
 
 /// The stride of a mode, in elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub struct ViewMode {
 
 /// A memory layout: the modes of each axis, fastest first.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StridedLayout {
+pub struct ViewLayout {
     /// For each axis, its modes, fastest first.
     pub axes: Vec<Vec<ViewMode>>,
     /// The number of strides that are operands of the operation.
@@ -48,7 +48,7 @@ pub struct ViewLayoutError {
 /// A shape or a list of strides as parsed: a number, `?` (`None`), or a tuple of these.
 type Term = Tree<Option<u64>>;
 
-impl StridedLayout {
+impl ViewLayout {
     /// Parses the text of a layout.
     ///
     /// # Errors
@@ -114,7 +114,7 @@ fn paired(shape: &Term, stride: &Term, operands: &mut usize, modes: &mut Vec<Vie
 
 /// Parses a tuple; the message quotes the text from the position of the error.
 fn term(text: &str) -> Result<Term, String> {
-    open_tuple(text).map_err(|error| match error {
+    parse_open_tuple(text).map_err(|error| match error {
         CuteError::Text(error) => format!("{} at `{}`", error.message, &text[error.at..]),
         error => error.to_string(),
     })
@@ -130,13 +130,13 @@ mod tests {
 
     #[test]
     fn axes_have_modes_and_runtime_strides_are_numbered() {
-        let layout = StridedLayout::parse("(128, (4,8), ?) : (?, (1, 64), ?)").expect("a layout");
+        let layout = ViewLayout::parse("(128, (4,8), ?) : (?, (1, 64), ?)").expect("a layout");
         assert_eq!(layout.shape(), [Some(128), Some(32), None]);
         assert_eq!(layout.operands, 2);
         assert_eq!(layout.axes[0], [ViewMode { size: Some(128), stride: ModeStride::Operand(0) }]);
         assert_eq!(layout.axes[1], [known(4, 1), known(8, 64)]);
         assert_eq!(layout.axes[2], [ViewMode { size: None, stride: ModeStride::Operand(1) }]);
-        assert_eq!(StridedLayout::parse("64:1").expect("a layout").axes, [[known(64, 1)]]);
+        assert_eq!(ViewLayout::parse("64:1").expect("a layout").axes, [[known(64, 1)]]);
     }
 
     #[test]
@@ -149,7 +149,7 @@ mod tests {
             ("(4,x):(1,4)", "`x)`"),
             ("(4,0):(1,4)", "zero"),
         ] {
-            let error = StridedLayout::parse(text).expect_err(text).to_string();
+            let error = ViewLayout::parse(text).expect_err(text).to_string();
             assert!(error.contains(message), "{error}");
         }
     }

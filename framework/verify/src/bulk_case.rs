@@ -2,13 +2,13 @@
 //! element from the tensor's sizes and strides.
 
 use super::CheckFailure;
-use super::case::{CaseBuffer, CaseElement, CaseValue, Expectation};
+use super::case::{CaseBuffer, CaseElement, CaseValue, ExpectedContents};
 use super::exact::scrambled;
-use super::test_case::{Legend, TestBuffer, TestCase, input};
-use crate::kernels::{Bulk, BulkFlaw, bulk_kernel};
-use tilewright_kernel::{MAX_RANK, Outside, TensorMap, TensorMapBinding};
+use super::test_case::{BufferLegend, TestBuffer, TestCase, input};
+use crate::kernels::{BulkCopyData, BulkCopyFlaw, build_bulk_copy_kernel};
+use tilewright_kernel::{MAX_RANK, OutOfBoundsFill, TensorMap, TensorMapBinding};
 use tilewright_target::{Completion, Instruction};
-use tilewright_tile::Float;
+use tilewright_tile::FloatType;
 
 /// The tensor that a bulk copy of a box reads or writes: along an axis where the box has `b` elements, the tensor has
 /// `2 * b + 1`; there are gaps between its rows.
@@ -78,8 +78,8 @@ impl BulkContents {
         let ([tensor, shared_contents], mut after) = (&before, before.clone());
         let bytes = (map.element_bits / 8) as usize;
         let outside = match map.outside {
-            Outside::Zeros => 0,
-            Outside::NotANumber => 0xff,
+            OutOfBoundsFill::Zeros => 0,
+            OutOfBoundsFill::NotANumber => 0xff,
         };
         for (at, tensor_offset) in mapped.memory_offsets(origin) {
             match (row.completion == Completion::Mbarrier, tensor_offset) {
@@ -116,7 +116,7 @@ impl BulkContents {
 
 /// Returns the floating-point element type of this width; `None` if there is none.
 fn float(bits: u32) -> Option<CaseElement> {
-    let floats = [Float::F16, Float::F32, Float::F64].map(CaseElement::Float);
+    let floats = [FloatType::F16, FloatType::F32, FloatType::F64].map(CaseElement::Float);
     floats.into_iter().find(|element| element.bytes() * 8 == bits as usize)
 }
 
@@ -131,16 +131,18 @@ fn changed(
     [before, after]: [Vec<u8>; 2],
 ) -> TestBuffer {
     let is_integer = matches!(element, CaseElement::Unsigned(_));
-    let legend = Legend::of_elements(8 * bytes as u32, move |index| (format!("element {index} of {tensor}"), index));
+    let legend =
+        BufferLegend::of_elements(8 * bytes as u32, move |index| (format!("element {index} of {tensor}"), index));
     let shape = vec![(before.len() / element.bytes()) as u64];
-    let content = CaseBuffer { name: name.to_owned(), element, shape, before, after: Expectation::exactly(after) };
+    let content =
+        CaseBuffer { name: name.to_owned(), element, shape, before, after: ExpectedContents::exact_bytes(after) };
     TestBuffer { content, is_output: false, legend: is_integer.then_some(legend) }
 }
 
 /// Returns four origins of boxes with `box_size` elements along one axis: within the tensor, across its start, across
 /// its end, and beyond its end.
 #[must_use]
-pub fn box_origins(box_size: u32) -> [i32; 4] {
+pub fn edge_box_origins(box_size: u32) -> [i32; 4] {
     let size = box_size.cast_signed();
     [1.min(size), -((size + 1) / 2), size + size / 2 + 1, 3 * size]
 }
@@ -151,17 +153,17 @@ pub fn box_origins(box_size: u32) -> [i32; 4] {
 ///
 /// # Errors
 /// [`CheckFailure::Row`] if the row is no bulk tensor copy of this box.
-pub fn box_copy_case(
+pub fn build_box_copy_case(
     row: &Instruction,
     map: &TensorMap,
     origin: &[i32],
     lanes: u32,
-    flaw: Option<BulkFlaw>,
+    flaw: Option<BulkCopyFlaw>,
 ) -> Result<TestCase, CheckFailure> {
     let mapped = Mapped::new(map);
     let sides = BulkContents::of_box(row, &mapped, origin)?;
-    let kernel = bulk_kernel(row, lanes, Bulk::Box(map), flaw)?;
-    let is_number = map.outside == Outside::NotANumber;
+    let kernel = build_bulk_copy_kernel(row, lanes, BulkCopyData::Box(map), flaw)?;
+    let is_number = map.outside == OutOfBoundsFill::NotANumber;
     let element = float(map.element_bits).filter(|_| is_number).unwrap_or(CaseElement::Unsigned(8));
     let [global, shared_contents] = sides.buffers((map.element_bits / 8) as usize, element);
     let origin = input(1, origin.iter().flat_map(|at| at.to_le_bytes()).collect());
@@ -174,13 +176,13 @@ pub fn box_copy_case(
 ///
 /// # Errors
 /// [`CheckFailure::Row`] if the row is no bulk copy of so many bytes.
-pub fn bulk_copy_1d_case(
+pub fn build_bulk_copy_1d_case(
     row: &Instruction,
     bytes: u32,
     lanes: u32,
-    flaw: Option<BulkFlaw>,
+    flaw: Option<BulkCopyFlaw>,
 ) -> Result<TestCase, CheckFailure> {
-    let kernel = bulk_kernel(row, lanes, Bulk::Copy1d(bytes), flaw)?;
+    let kernel = build_bulk_copy_kernel(row, lanes, BulkCopyData::Copy1d(bytes), flaw)?;
     Ok(TestCase::of_buffers(
         kernel,
         1,

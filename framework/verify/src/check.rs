@@ -4,13 +4,13 @@ use tilewright::run::LoadedLaunch;
 use tilewright_emulator::{RunLimits, RunReport};
 use tilewright_kernel::{self as kernel, Module};
 use tilewright_plan::movement::PlanContext;
-use tilewright_plugin::{Artifact, CompileOptions, Device, Launched, Target};
+use tilewright_plugin::{Artifact, CompileOptions, Device, LaunchOutcome, Target};
 use tilewright_target::Instruction;
 
-use super::case::{CaseBuffer, Difference, Expectation};
+use super::case::{BufferDifference, CaseBuffer, ExpectedContents};
 use super::check_failure::CheckFailure;
-use super::emulated_device::{EmulatedDevice, kernel_ir};
-use super::test_case::{Legend, TestBuffer, TestCase, TestLaunch};
+use super::emulated_device::{EmulatedDevice, wrap_kernel_ir};
+use super::test_case::{BufferLegend, TestBuffer, TestCase, TestLaunch};
 
 /// Compiles a case's kernel, runs it on a device of the target, and compares every buffer and the device's counts;
 /// [`check_emulated`] does so without a compiler and a device.
@@ -18,7 +18,11 @@ use super::test_case::{Legend, TestBuffer, TestCase, TestLaunch};
 /// # Errors
 /// [`CheckFailure`] if the kernel is invalid or is not compiled, the arguments do not match its parameters, the device
 /// does not run it, or a buffer or count differs.
-pub fn check(case: &TestCase, target: &dyn Target, device: &mut dyn Device) -> Result<Launched, CheckFailure> {
+pub fn check_on_device(
+    case: &TestCase,
+    target: &dyn Target,
+    device: &mut dyn Device,
+) -> Result<LaunchOutcome, CheckFailure> {
     let module = verified(case, target.instructions())?;
     // Devices load the object, or, if they execute text, the assembly.
     let artifact = target.compile(&module, &CompileOptions::default())?;
@@ -36,14 +40,14 @@ pub fn check(case: &TestCase, target: &dyn Target, device: &mut dyn Device) -> R
 /// ```
 /// use tilewright_layout::{Dim, LinearLayout};
 /// use tilewright_plan::movement::plan_conversion;
-/// use tilewright_verify::{check_emulated, conversion_case};
+/// use tilewright_verify::{check_emulated, build_conversion_case};
 /// # let text = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../testkit/src/test_targets/small.toml"));
 /// # let target = tilewright_target::TargetDescription::from_toml("small.toml", text)?;
 /// let part = |dim, axis| LinearLayout::identity(8, dim, Dim::tensor(axis));
 /// let rows = part(Dim::LANE, 0)?.direct_sum(&part(Dim::REGISTER, 1)?)?;
 /// let columns = part(Dim::REGISTER, 0)?.direct_sum(&part(Dim::LANE, 1)?)?;
 /// let plan = plan_conversion(&rows, &columns, 32, &target)?;
-/// let case = conversion_case([&rows, &columns], 32, &plan, &target)?;
+/// let case = build_conversion_case([&rows, &columns], 32, &plan, &target)?;
 /// assert_eq!(check_emulated(&case, &target)?.counts.shuffles, plan.stats.counts.shuffles);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -51,7 +55,7 @@ pub fn check_emulated<'a>(case: &TestCase, context: impl Into<PlanContext<'a>>) 
     let context = context.into();
     let module = verified(case, context.instructions)?;
     let mut device = EmulatedDevice::new(context.target, context.instructions);
-    let checked = check_launch(&case.launch, &kernel_ir(&module, context.instructions), &mut device);
+    let checked = check_launch(&case.launch, &wrap_kernel_ir(&module, context.instructions), &mut device);
     checked.map_err(|failure| of_fault(failure, &mut device))?;
     Ok(device.report().unwrap_or_default())
 }
@@ -78,7 +82,7 @@ pub fn check_launch(
     launch: &TestLaunch,
     artifact: &Artifact,
     device: &mut dyn Device,
-) -> Result<Launched, CheckFailure> {
+) -> Result<LaunchOutcome, CheckFailure> {
     check_loaded(launch, &mut launch.load(artifact, device)?)
 }
 
@@ -87,7 +91,7 @@ pub fn check_launch(
 ///
 /// # Errors
 /// [`CheckFailure`] if the device does not run the kernel, or if a buffer or count differs.
-pub fn check_loaded(launch: &TestLaunch, loaded: &mut LoadedLaunch<'_>) -> Result<Launched, CheckFailure> {
+pub fn check_loaded(launch: &TestLaunch, loaded: &mut LoadedLaunch<'_>) -> Result<LaunchOutcome, CheckFailure> {
     let launched = loaded.run()?;
     let left = loaded.read()?;
     for (TestBuffer { content, legend, .. }, left) in launch.buffers.iter().zip(&left) {
@@ -109,10 +113,10 @@ pub(crate) fn emulate(
     case: TestCase,
     context: PlanContext<'_>,
     limits: &RunLimits,
-) -> Result<(RunReport, Vec<Difference>), CheckFailure> {
+) -> Result<(RunReport, Vec<BufferDifference>), CheckFailure> {
     let TestCase { kernel, launch } = case;
     let mut device = EmulatedDevice::new(context.target, context.instructions).with_limits(*limits);
-    let artifact = kernel_ir(&Module { kernels: vec![kernel] }, context.instructions);
+    let artifact = wrap_kernel_ir(&Module { kernels: vec![kernel] }, context.instructions);
     let left = launch
         .load(&artifact, &mut device)
         .and_then(|mut loaded| loaded.run().and_then(|_| loaded.read()))
@@ -136,21 +140,21 @@ fn of_fault(failure: CheckFailure, device: &mut EmulatedDevice<'_>) -> CheckFail
     }
 }
 
-fn differences(launch: &TestLaunch, left: &[Vec<u8>]) -> Vec<Difference> {
-    launch.buffers.iter().zip(left).filter_map(|(buffer, left)| buffer.content.difference(left)).collect()
+fn differences(launch: &TestLaunch, left: &[Vec<u8>]) -> Vec<BufferDifference> {
+    launch.buffers.iter().zip(left).filter_map(|(buffer, left)| buffer.content.compare_contents(left)).collect()
 }
 
 /// Returns the failure of the first wrong field (the bits of one element) of a buffer, whose bytes after the run are
 /// `left`; `None` if all fields are right, or no bits are expected.
-fn wrong_field(content: &CaseBuffer, legend: &Legend, left: &[u8]) -> Option<CheckFailure> {
+fn wrong_field(content: &CaseBuffer, legend: &BufferLegend, left: &[u8]) -> Option<CheckFailure> {
     let (expected, mask) = match &content.after {
-        Expectation::Expected { bytes, .. } => (bytes, None),
-        Expectation::Masked { bytes, mask } => (bytes, Some(mask)),
+        ExpectedContents::Expected { bytes, .. } => (bytes, None),
+        ExpectedContents::Masked { bytes, mask } => (bytes, Some(mask)),
         _ => return None,
     };
     let wrong = |at: usize| (left[at] ^ expected[at]) & mask.map_or(0xff, |mask| mask[at]);
     let byte = (0..expected.len().min(left.len())).find(|&at| wrong(at) != 0)?;
-    let field = legend.field(8 * byte as u64 + u64::from(wrong(byte).trailing_zeros()));
+    let field = legend.describe_bit(8 * byte as u64 + u64::from(wrong(byte).trailing_zeros()));
     let [found, expected] = [left, expected].map(|bytes| field_of(bytes, field.bit, field.bits));
     Some(CheckFailure::WrongElement { location: field.location, found, element: field.element, expected })
 }

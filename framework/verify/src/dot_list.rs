@@ -10,7 +10,7 @@ use std::fmt;
 
 /// One dot of the conformance suite: a product `a * b` of a shape and element types.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Dot {
+pub struct DotCase {
     /// Sizes M, N and K of the dot, in elements.
     pub shape: [u64; 3],
     /// Element type of `a`, e.g. `f16`.
@@ -21,7 +21,7 @@ pub struct Dot {
     pub accumulator: &'static str,
 }
 
-impl fmt::Display for Dot {
+impl fmt::Display for DotCase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [m, n, k] = self.shape;
         write!(f, "{}-{}-{}/{m}x{n}x{k}", self.a, self.b, self.accumulator)
@@ -31,7 +31,7 @@ impl fmt::Display for Dot {
 /// The pairs of Table 5: an integer type, a floating-point type (`f8` alternates between `e4m3` and `e5m2`), the
 /// accumulator type, and the number of cases. The accumulator is binary32 if it represents all values of both types,
 /// otherwise binary64 (which does not represent all 64-bit integers).
-pub const PAIRS: [(&str, &str, &str, usize); 14] = [
+pub const TABLE_5_TYPE_PAIRS: [(&str, &str, &str, usize); 14] = [
     ("i16", "f16", "f32", 64),
     ("i16", "f32", "f32", 32),
     ("i16", "f64", "f64", 32),
@@ -50,16 +50,16 @@ pub const PAIRS: [(&str, &str, &str, usize); 14] = [
 
 const SIZES: [u64; 5] = [8, 16, 32, 64, 128];
 
-/// Returns the 784 cases of Table 5, in the order of [`PAIRS`].
+/// Returns the 784 cases of Table 5, in the order of [`TABLE_5_TYPE_PAIRS`].
 #[must_use]
-pub fn table_5() -> Vec<Dot> {
+pub fn list_table_5_dots() -> Vec<DotCase> {
     let mut shapes = (0..).map(shape);
     let mut dots = Vec::new();
-    for (integer, float, accumulator, cases) in PAIRS {
+    for (integer, float, accumulator, cases) in TABLE_5_TYPE_PAIRS {
         for (index, shape) in shapes.by_ref().take(cases / 2).enumerate() {
             let float = if float == "f8" { ["e4m3", "e5m2"][index % 2] } else { float };
-            dots.push(Dot { shape, a: integer, b: float, accumulator });
-            dots.push(Dot { shape, a: float, b: integer, accumulator });
+            dots.push(DotCase { shape, a: integer, b: float, accumulator });
+            dots.push(DotCase { shape, a: float, b: integer, accumulator });
         }
     }
     dots
@@ -90,14 +90,14 @@ const UNCAST: [[&str; 3]; 11] = [
 
 /// Returns dots of the type combinations in `UNCAST`, in four shapes with M, N and K from 16 to 128.
 #[must_use]
-pub fn plain() -> Vec<Dot> {
+pub fn list_plain_dots() -> Vec<DotCase> {
     let shapes = [[16, 16, 16], [32, 64, 32], [64, 32, 128], [128, 64, 64]];
     all(&UNCAST, shapes.into_iter())
 }
 
 /// Returns dots with M, N and K from 1 to 4, smaller than the tile of every MMA instruction.
 #[must_use]
-pub fn small() -> Vec<Dot> {
+pub fn list_small_dots() -> Vec<DotCase> {
     let sizes = [1, 2, 4];
     let shapes = sizes.into_iter().flat_map(|m| sizes.into_iter().flat_map(move |n| sizes.map(|k| [m, n, k])));
     all(&UNCAST[..6], shapes)
@@ -124,14 +124,15 @@ const NARROW: [[&str; 3]; 14] = [
 /// Returns dots of the type combinations in `NARROW`, in shapes up to 128 x 256 and in shapes smaller than the tile of
 /// every MMA instruction.
 #[must_use]
-pub fn narrow() -> Vec<Dot> {
+pub fn list_narrow_type_dots() -> Vec<DotCase> {
     let shapes = [[1, 1, 1], [4, 8, 2], [16, 16, 16], [32, 64, 32], [64, 32, 128], [16, 128, 256], [128, 64, 64]];
     all(&NARROW, shapes.into_iter())
 }
 
-fn all(types: &[[&'static str; 3]], shapes: impl Iterator<Item = [u64; 3]> + Clone) -> Vec<Dot> {
-    let of =
-        |&[a, b, accumulator]: &[&'static str; 3]| shapes.clone().map(move |shape| Dot { shape, a, b, accumulator });
+fn all(types: &[[&'static str; 3]], shapes: impl Iterator<Item = [u64; 3]> + Clone) -> Vec<DotCase> {
+    let of = |&[a, b, accumulator]: &[&'static str; 3]| {
+        shapes.clone().map(move |shape| DotCase { shape, a, b, accumulator })
+    };
     types.iter().flat_map(of).collect()
 }
 
@@ -143,10 +144,10 @@ mod tests {
 
     #[test]
     fn the_list_has_the_tables_counts_and_every_shape() {
-        let dots = table_5();
+        let dots = list_table_5_dots();
         // Linear Layouts (2025), Table 5: 784 cases.
         assert_eq!(dots.len(), 784);
-        let distinct: BTreeSet<_> = dots.iter().map(Dot::to_string).collect();
+        let distinct: BTreeSet<_> = dots.iter().map(DotCase::to_string).collect();
         assert_eq!(distinct.len(), 784, "no case is there twice");
         let mut shapes: BTreeMap<[u64; 3], usize> = BTreeMap::new();
         dots.iter().for_each(|dot| *shapes.entry(dot.shape).or_default() += 1);
@@ -156,12 +157,12 @@ mod tests {
 
     #[test]
     fn each_pair_has_small_and_large_sizes_along_every_axis() {
-        for (integer, float, _, cases) in PAIRS {
-            let of_pair = |dot: &Dot| {
+        for (integer, float, _, cases) in TABLE_5_TYPE_PAIRS {
+            let of_pair = |dot: &DotCase| {
                 let narrow = |name: &str| if float == "f8" { name.starts_with('e') } else { name == float };
                 (dot.a == integer && narrow(dot.b)) || (dot.b == integer && narrow(dot.a))
             };
-            let dots: Vec<_> = table_5().into_iter().filter(of_pair).collect();
+            let dots: Vec<_> = list_table_5_dots().into_iter().filter(of_pair).collect();
             assert_eq!(dots.len(), cases, "{integer} x {float}");
             for axis in 0..3 {
                 let sizes: BTreeSet<_> = dots.iter().map(|dot| dot.shape[axis]).collect();

@@ -8,8 +8,8 @@ use tilewright_emulator::{
 };
 use tilewright_kernel::{self as kernel, Module};
 use tilewright_plugin::{
-    Artifact, Device, DeviceBuffer, DeviceError, Emit, KernelMetadata, LaunchArgument, LaunchRequest, Launched,
-    LoadedCode, Payload, Sectors,
+    Artifact, CodeFormat, CodePayload, Device, DeviceBuffer, DeviceError, KernelMetadata, LaunchArgument,
+    LaunchOutcome, LaunchRequest, LoadedCode, SectorCounts,
 };
 use tilewright_target::{Instruction, TargetDescription};
 
@@ -18,9 +18,13 @@ const FORMAT: &str = "tilewright-kernel";
 
 /// Wraps kernel IR in an artifact for an [`EmulatedDevice`].
 #[must_use]
-pub fn kernel_ir(module: &Module, instructions: &[Instruction]) -> Artifact {
-    let payload =
-        Payload { form: Emit::Object, format: FORMAT.to_owned(), bytes: kernel::encode(module), may_differ: false };
+pub fn wrap_kernel_ir(module: &Module, instructions: &[Instruction]) -> Artifact {
+    let payload = CodePayload {
+        form: CodeFormat::Object,
+        format: FORMAT.to_owned(),
+        bytes: kernel::encode(module),
+        may_differ: false,
+    };
     let metadata = |lowered| KernelMetadata::new(lowered, kernel::Kernel::shared_bytes(lowered), instructions);
     Artifact { payloads: vec![payload], kernels: module.kernels.iter().map(metadata).collect(), accepted_by: None }
 }
@@ -79,7 +83,7 @@ impl<'a> EmulatedDevice<'a> {
             LaunchArgument::Buffer(buffer) => Argument::Buffer(self.buffer(buffer)?),
             LaunchArgument::Pointer { buffer, offset } => Argument::Pointer { buffer: self.buffer(buffer)?, offset },
             LaunchArgument::Scalar { bits, .. } => Argument::Scalar(bits),
-            LaunchArgument::Tensor(tensor) => Argument::Tensor(tensor.in_buffer(self.buffer(tensor.buffer)?)),
+            LaunchArgument::Tensor(tensor) => Argument::Tensor(tensor.with_buffer(self.buffer(tensor.buffer)?)),
         })
     }
 }
@@ -114,7 +118,7 @@ impl Device for EmulatedDevice<'_> {
 
     fn discard(&mut self, buffer: DeviceBuffer) {
         if let Some(&emulated_buffer) = self.buffers.get(&buffer.0) {
-            self.memory.discard(emulated_buffer);
+            self.memory.mark_uninitialised(emulated_buffer);
         }
     }
 
@@ -133,7 +137,7 @@ impl Device for EmulatedDevice<'_> {
         self.modules.remove(&code.0);
     }
 
-    fn launch(&mut self, launch: &LaunchRequest) -> Result<Launched, DeviceError> {
+    fn launch(&mut self, launch: &LaunchRequest) -> Result<LaunchOutcome, DeviceError> {
         self.last_run = None;
         let arguments =
             launch.arguments.iter().map(|argument| self.argument(argument)).collect::<Result<Vec<_>, _>>()?;
@@ -141,7 +145,7 @@ impl Device for EmulatedDevice<'_> {
         let kernel = kernels.iter().find(|kernel| kernel.name == launch.kernel).ok_or_else(|| {
             DeviceError::BadLaunch(format!("no kernel `{}` is loaded as code {}", launch.kernel, launch.code.0))
         })?;
-        let semantics = SemanticsTable::of_kernel(kernel, self.instructions);
+        let semantics = SemanticsTable::from_kernel(kernel, self.instructions);
         let emulator = Emulator::new(kernel, self.target).map(|emulator| emulator.with_semantics(&semantics));
         let last_run =
             emulator.and_then(|emulator| emulator.run(launch.grid, &arguments, &mut self.memory, &self.limits));
@@ -151,13 +155,13 @@ impl Device for EmulatedDevice<'_> {
     }
 }
 
-fn launched(report: &RunReport) -> Launched {
-    let sectors = Sectors {
+fn launched(report: &RunReport) -> LaunchOutcome {
+    let sectors = SectorCounts {
         loaded: report.transactions_loaded,
         stored: report.transactions_stored,
         prefetched: report.sectors_prefetched,
     };
-    Launched { nanoseconds: None, counts: Some(report.counts), sectors: Some(sectors) }
+    LaunchOutcome { nanoseconds: None, counts: Some(report.counts), sectors: Some(sectors) }
 }
 
 fn device_error(fault: &Fault) -> DeviceError {

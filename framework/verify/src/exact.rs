@@ -55,7 +55,7 @@ impl Exact for ElementType {
         let bits = format.round(value as f64, RoundingMode::NearestEven);
         let exact =
             bits.filter(|&bits| value as f64 as i128 == i128::from(value) && format.decode(bits) == value as f64);
-        exact.ok_or_else(|| format!("{value} does not fit into {} mantissa bits", format.widths()[1]))
+        exact.ok_or_else(|| format!("{value} does not fit into {} mantissa bits", format.field_widths()[1]))
     }
 
     fn decode(self, bits: u64) -> f64 {

@@ -2,7 +2,7 @@
 
 use tilewright_kernel::Counts;
 use tilewright_plan::movement::CountLowerBounds;
-use tilewright_plugin::{Launched, Sectors};
+use tilewright_plugin::{LaunchOutcome, SectorCounts};
 
 use super::check_failure::CheckFailure;
 
@@ -21,18 +21,18 @@ pub struct ExpectedCounts {
     pub bound: CountLowerBounds,
     /// Predicted sectors for up to two groups of global-memory accesses, such as loads and stores; `None` for a group
     /// that is not compared.
-    pub sectors: [Option<PlannedSectors>; 2],
+    pub sectors: [Option<PlannedSectorCount>; 2],
 }
 
 /// The predicted number of sectors for a group of global-memory accesses.
 #[derive(Debug, Clone, Copy)]
-pub struct PlannedSectors {
+pub struct PlannedSectorCount {
     /// Description of the accesses, for failures.
     pub accesses: &'static str,
     /// Predicted number of sectors.
     pub planned: u64,
     /// A function that selects the number of sectors that these accesses touched in an execution.
-    pub executed: fn(&Sectors) -> u64,
+    pub executed: fn(&SectorCounts) -> u64,
 }
 
 impl ExpectedCounts {
@@ -43,7 +43,7 @@ impl ExpectedCounts {
     }
 
     /// Expects these numbers of sectors for up to two groups of accesses, and compares no other counts.
-    pub(crate) fn of_sectors(sectors: [Option<PlannedSectors>; 2]) -> Self {
+    pub(crate) fn of_sectors(sectors: [Option<PlannedSectorCount>; 2]) -> Self {
         Self::all(Counts::default(), CountLowerBounds::default()).comparing(|_| Counts::default()).with_sectors(sectors)
     }
 
@@ -51,7 +51,7 @@ impl ExpectedCounts {
         Self { compared, ..self }
     }
 
-    pub(crate) fn with_sectors(self, sectors: [Option<PlannedSectors>; 2]) -> Self {
+    pub(crate) fn with_sectors(self, sectors: [Option<PlannedSectorCount>; 2]) -> Self {
         Self { sectors, ..self }
     }
 
@@ -60,7 +60,7 @@ impl ExpectedCounts {
     /// # Errors
     /// [`CheckFailure::Counts`] if a count differs, [`CheckFailure::Bound`] if one is below its lower bound, and
     /// [`CheckFailure::Transactions`] if a number of sectors differs.
-    pub fn check(&self, launched: &Launched) -> Result<(), CheckFailure> {
+    pub fn check(&self, launched: &LaunchOutcome) -> Result<(), CheckFailure> {
         let Some(counts) = launched.counts else { return Ok(()) };
         let mut executed = (self.compared)(counts);
         if self.may_conflict && executed.wavefronts_loaded > self.planned.wavefronts_loaded {
@@ -91,8 +91,8 @@ impl ExpectedCounts {
         }
     }
 
-    fn check_sectors(&self, sectors: &Sectors) -> Result<(), CheckFailure> {
-        for PlannedSectors { accesses: what, planned, executed } in self.sectors.into_iter().flatten() {
+    fn check_sectors(&self, sectors: &SectorCounts) -> Result<(), CheckFailure> {
+        for PlannedSectorCount { accesses: what, planned, executed } in self.sectors.into_iter().flatten() {
             let executed = executed(sectors);
             if executed != planned {
                 return Err(CheckFailure::Transactions { what, planned, executed });

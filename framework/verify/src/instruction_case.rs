@@ -11,7 +11,7 @@ use super::check::check_emulated;
 use super::exact::{Exact, element_type_from_name, scrambled};
 use super::issue_operands::{ExpectedField, IssueOperands, bytes_of, filled, for_each_register, put, register_bytes};
 use super::test_case::TestCase;
-use crate::kernels::{issue_kernel, tile_in_tensor_memory};
+use crate::kernels::{build_issue_kernel, find_tile_moves};
 use tilewright_emulator::RunReport;
 use tilewright_kernel::{Module, is_result};
 use tilewright_layout::{Dim, LinearLayout};
@@ -26,9 +26,12 @@ use tilewright_target::{
 /// # Errors
 /// [`CheckFailure::Row`] if the row is incomplete or contradictory, or is a prefetch; [`CheckFailure::Invalid`] if the
 /// kernel that issues the instruction violates a rule.
-pub fn instruction_case<'a>(row: &Instruction, context: impl Into<PlanContext<'a>>) -> Result<TestCase, CheckFailure> {
+pub fn build_instruction_case<'a>(
+    row: &Instruction,
+    context: impl Into<PlanContext<'a>>,
+) -> Result<TestCase, CheckFailure> {
     let context = context.into();
-    let kernel = issue_kernel("issue", row, context)?;
+    let kernel = build_issue_kernel("issue", row, context)?;
     // The kernel is verified first, then its instructions against their rows.
     tilewright_kernel::verify(&Module { kernels: vec![kernel.clone()] })?;
     tilewright_kernel::verify_instructions(&kernel, context.instructions)?;
@@ -51,9 +54,9 @@ pub fn instruction_case<'a>(row: &Instruction, context: impl Into<PlanContext<'a
 ///
 /// # Errors
 /// [`CheckFailure`] if the row is incomplete or contradictory, the run has a fault, or a result differs.
-pub fn check_row(row: &Instruction, target: &TargetDescription) -> Result<RunReport, CheckFailure> {
+pub fn check_instruction(row: &Instruction, target: &TargetDescription) -> Result<RunReport, CheckFailure> {
     let context = PlanContext::new(target).with_instructions(std::slice::from_ref(row));
-    check_emulated(&instruction_case(row, context)?, context)
+    check_emulated(&build_instruction_case(row, context)?, context)
 }
 
 impl IssueOperands {
@@ -76,7 +79,7 @@ impl IssueOperands {
                 continue;
             }
             if let Operand::Tensor(tile) = operand {
-                let moves = tile_in_tensor_memory(row, tile, context)?;
+                let moves = find_tile_moves(row, tile, context)?;
                 let kind = element_type_from_name(&tile.element)?;
                 let mut bytes = vec![0; register_bytes(&moves.registers, tile.bits)];
                 if tile.role != "d" {
@@ -143,7 +146,7 @@ impl IssueOperands {
     /// in global memory moves to the same byte of that lane in shared memory.
     fn across(row: &Instruction) -> Result<Self, String> {
         let segments = |operand: &Operand| match operand {
-            Operand::Global { data, .. } | Operand::Access { data, .. } => 1 << data.outs().bits(),
+            Operand::Global { data, .. } | Operand::Access { data, .. } => 1 << data.outs().total_bits(),
             _ => 0usize,
         };
         let mut contents: Vec<Vec<u8>> = row.operands.iter().map(|operand| vec![0; segments(operand)]).collect();
@@ -165,7 +168,7 @@ impl IssueOperands {
             let image = data.apply_packed(packed);
             data.outs().coordinate(image, segment) << data.out_bits(byte) | data.outs().coordinate(image, byte)
         };
-        let expected = (0..1u64 << source.ins().bits()).map(|packed| {
+        let expected = (0..1u64 << source.ins().total_bits()).map(|packed| {
             let element = at(source, packed);
             let value = contents[from].get(element as usize).copied().ok_or("it reads beyond the source")?;
             let lane = source.ins().coordinate(packed, Dim::LANE);
@@ -186,14 +189,14 @@ impl IssueOperands {
         let loads = row.operands.iter().any(is_result);
         let mut contents = vec![Vec::new(); row.operands.len()];
         contents[register] = vec![0; bytes_of(&row.operands[register])?];
-        contents[access] = vec![0; 1 << data.outs().bits()];
+        contents[access] = vec![0; 1 << data.outs().total_bits()];
         let (from, answer) = if loads { (access, register) } else { (register, access) };
         for (index, byte) in contents[from].iter_mut().enumerate() {
             *byte = scrambled(index as u64, 4) as u8;
         }
         let lane_bytes = contents[register].len() as u64 >> data.in_bits(Dim::LANE);
         let mut expected = Vec::new();
-        for packed in 0..1u64 << data.ins().bits() {
+        for packed in 0..1u64 << data.ins().total_bits() {
             let at = |dim| data.ins().coordinate(packed, dim);
             let byte = Dim::named("byte");
             let image = data.apply_packed(packed);
@@ -241,8 +244,9 @@ struct Matrix {
 impl Matrix {
     fn of(row: &Instruction, required: &str, seed: u64) -> Result<Self, String> {
         // An accumulator in tensor memory is updated in place, so the operand `d` is also `c`.
-        let in_place = || row.operand("d").filter(|d| required == "c" && d.tensor_memory_operand().is_some());
-        let (element, second) = match row.operand(required).or_else(in_place) {
+        let in_place =
+            || row.find_matrix_operand("d").filter(|d| required == "c" && d.tensor_memory_operand().is_some());
+        let (element, second) = match row.find_matrix_operand(required).or_else(in_place) {
             Some(Operand::Register { element, layout, .. }) => (element, 1 << layout.out_bits(Dim::tensor(1))),
             Some(Operand::Memory(memory)) => (&memory.element, memory.shape[1]),
             Some(Operand::Tensor(tile)) => (&tile.element, 1 << tile.layout.out_bits(Dim::tensor(1))),

@@ -4,8 +4,8 @@ use tilewright_kernel::ValueRequirement;
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_target::{MemoryOperand, Operand};
 
-use super::case::{CaseBuffer, Expectation};
-use super::test_case::{ElementBits, Legend, TestBuffer, input};
+use super::case::{CaseBuffer, ExpectedContents};
+use super::test_case::{BufferField, BufferLegend, TestBuffer, input};
 use crate::kernels::TilePlacement;
 
 /// The initial contents of an instruction's operands, and the expected result of one issue.
@@ -39,9 +39,9 @@ impl IssueOperands {
             put(&mut mask, *at, *bits, u64::MAX);
         }
         let answer = &mut buffers[self.answer];
-        answer.content.after = Expectation::Masked { bytes, mask };
+        answer.content.after = ExpectedContents::Masked { bytes, mask };
         let expected = self.expected;
-        answer.legend = Some(Legend::new(move |wrong| {
+        answer.legend = Some(BufferLegend::new(move |wrong| {
             let field = expected.iter().find(|operand_field| {
                 (operand_field.at..operand_field.at + u64::from(operand_field.bits)).contains(&wrong)
             });
@@ -49,7 +49,7 @@ impl IssueOperands {
                 (operand_field.location.clone(), operand_field.element, operand_field.at, operand_field.bits)
             });
             let (location, element, bit, bits) = named.unwrap_or_else(|| (format!("bit {wrong}"), 0, wrong, 1));
-            ElementBits { location, element, bit, bits }
+            BufferField { location, element, bit, bits }
         }));
         buffers
     }
@@ -57,7 +57,7 @@ impl IssueOperands {
 
 /// Returns the number of bytes that a register operand takes over all lanes and warps that issue the instruction.
 pub(super) fn bytes_of(operand: &Operand) -> Result<usize, String> {
-    match (ValueRequirement::for_operand(operand), operand) {
+    match (ValueRequirement::from_operand(operand), operand) {
         (ValueRequirement::Bits(bits), Operand::Register { layout, .. }) => {
             Ok(((u64::from(bits) << (layout.in_bits(Dim::LANE) + layout.in_bits(Dim::WARP))) / 8) as usize)
         }

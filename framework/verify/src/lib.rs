@@ -24,15 +24,16 @@ mod tensor_case;
 mod test_case;
 mod tolerance;
 
-pub use bulk_case::{box_copy_case, box_origins, bulk_copy_1d_case};
-pub use check::{check, check_all_emulated, check_emulated, check_launch, check_loaded};
+pub use bulk_case::{build_box_copy_case, build_bulk_copy_1d_case, edge_box_origins};
+pub use check::{check_all_emulated, check_emulated, check_launch, check_loaded, check_on_device};
 pub use check_failure::CheckFailure;
-pub use emulated_device::{EmulatedDevice, kernel_ir};
-pub use expected_counts::{ExpectedCounts, PlannedSectors};
-pub use instruction_case::{check_row, instruction_case};
-pub use mma_case::mma_cases;
+pub use emulated_device::{EmulatedDevice, wrap_kernel_ir};
+pub use expected_counts::{ExpectedCounts, PlannedSectorCount};
+pub use instruction_case::{build_instruction_case, check_instruction};
+pub use mma_case::build_mma_cases;
 pub use movement::{
-    BlockTile, Repeated, block_load_case, conversion_case, copy_case, gather_case, load_case, prefetch_case,
-    reduction_case, scan_case, shared_copy_case, store_case, strided_copy_case, tensor_copy_case,
+    BlockLoadTile, RepeatedMovement, build_block_load_case, build_conversion_case, build_gather_case,
+    build_global_copy_case, build_load_case, build_prefetch_case, build_reduction_case, build_scan_case,
+    build_shared_copy_case, build_store_case, build_strided_copy_case, build_tensor_copy_case,
 };
-pub use test_case::{ElementBits, Legend, Predicted, TestBuffer, TestCase, TestLaunch};
+pub use test_case::{BufferField, BufferLegend, PredictedLaunch, TestBuffer, TestCase, TestLaunch};

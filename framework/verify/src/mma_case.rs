@@ -9,13 +9,13 @@
 //! here. For saturating MMAs, the second run has integers whose sums saturate equally in any order.
 
 use super::CheckFailure;
-use super::case::{CaseElement, Expectation};
+use super::case::{CaseElement, ExpectedContents};
 use super::exact::Exact;
 use super::mma_inputs::MmaInputs;
 use super::mma_operand_memory::{Value, multiplied};
-use super::test_case::{Legend, Predicted, TestBuffer, TestCase, input, output};
+use super::test_case::{BufferLegend, PredictedLaunch, TestBuffer, TestCase, input, output};
 use super::tolerance::Tolerance;
-use crate::kernels::mma_kernel;
+use crate::kernels::build_mma_kernel;
 use tilewright_kernel::Kernel;
 use tilewright_plan::mma::MmaPlan;
 use tilewright_plan::movement::PlanContext;
@@ -25,7 +25,7 @@ use tilewright_target::ElementType;
 ///
 /// # Errors
 /// [`CheckFailure`] if no kernel can be built for the plan, or if this crate does not know an element type.
-pub fn mma_cases<'a>(plan: &MmaPlan, context: impl Into<PlanContext<'a>>) -> Result<Vec<TestCase>, CheckFailure> {
+pub fn build_mma_cases<'a>(plan: &MmaPlan, context: impl Into<PlanContext<'a>>) -> Result<Vec<TestCase>, CheckFailure> {
     let context = context.into();
     let tolerance = Tolerance::of(plan, context);
     let shown = run_inputs(plan, &tolerance)?.into_iter();
@@ -59,7 +59,7 @@ impl MmaInputs {
         accumulates: bool,
         context: PlanContext<'_>,
     ) -> Result<(Kernel, Vec<Vec<u8>>), CheckFailure> {
-        let kernel = mma_kernel(plan, accumulates, context)?;
+        let kernel = build_mma_kernel(plan, accumulates, context)?;
         let problem = &plan.problem;
         let [_, n, k] = problem.shape.map(|size| size as usize);
         let k_permutation = plan.k_permutation().map_err(|error| CheckFailure::Row(error.to_string()))?;
@@ -92,8 +92,12 @@ impl MmaInputs {
         let (kernel, inputs) = self.kernel(plan, accumulates, context)?;
         let mut buffers: Vec<_> = inputs.into_iter().enumerate().map(|(at, bytes)| input(at, bytes)).collect();
         buffers.push(self.result(plan, accumulates, tolerance)?);
-        let predicted =
-            Predicted { rounds: 1, counts: None, cycles: plan.cost.cycles(), shared_bytes: kernel.shared_bytes() };
+        let predicted = PredictedLaunch {
+            rounds: 1,
+            counts: None,
+            cycles: plan.cost.cycles(),
+            shared_bytes: kernel.shared_bytes(),
+        };
         Ok(TestCase::of_buffers(kernel, 1, buffers).with_predicted(predicted))
     }
 
@@ -119,12 +123,12 @@ impl MmaInputs {
         }
         if !values.is_empty() {
             let element = element_named(&plan.problem.accumulator.to_string())?;
-            return Ok(output(0, element, vec![m, n], Expectation::Near { values, rests, allowed }));
+            return Ok(output(0, element, vec![m, n], ExpectedContents::Near { values, rests, allowed }));
         }
-        let legend = Legend::of_elements(bits, move |index| {
+        let legend = BufferLegend::of_elements(bits, move |index| {
             (format!("row {}, column {} of the result", index / n, index % n), index)
         });
-        let result = output(0, CaseElement::Unsigned(bits), vec![m, n], Expectation::exactly(bytes));
+        let result = output(0, CaseElement::Unsigned(bits), vec![m, n], ExpectedContents::exact_bytes(bytes));
         Ok(TestBuffer { legend: Some(legend), ..result })
     }
 
@@ -168,7 +172,7 @@ impl MmaInputs {
 fn element_named(name: &str) -> Result<CaseElement, CheckFailure> {
     // Instructions name signed integers `s32`, programs `i32`.
     let name = name.strip_prefix('s').map_or(name.to_owned(), |bits| format!("i{bits}"));
-    CaseElement::named(&name).map_err(|error| CheckFailure::Row(error.to_string()))
+    CaseElement::from_name(&name).map_err(|error| CheckFailure::Row(error.to_string()))
 }
 
 /// An unevaluated sum of two binary64 values: about 100 bits (Dekker, 1971).

@@ -4,7 +4,7 @@ use super::CheckFailure;
 use super::exact::{Exact, scrambled};
 use super::mma_operand_memory::{Matrix, Value};
 use super::tolerance::Tolerance;
-use tilewright_plan::mma::{MmaPlan, Scale};
+use tilewright_plan::mma::{BlockScale, MmaPlan};
 use tilewright_target::ElementType;
 
 /// The inputs of one MMA test: the elements of `a`, `b` and `c`, row-major, as bits and as values; and the scales of
@@ -24,7 +24,7 @@ impl MmaInputs {
         plan: &MmaPlan,
         is_exact: bool,
         of: impl Fn(u64, ElementType, u64) -> Result<(u64, Value), String>,
-        scale: impl Fn(ElementType, Scale, u64) -> Result<(u64, Value), String>,
+        scale: impl Fn(ElementType, BlockScale, u64) -> Result<(u64, Value), String>,
     ) -> Result<Self, CheckFailure> {
         let problem = &plan.problem;
         let [m, n, k] = problem.shape;
@@ -81,7 +81,7 @@ impl MmaInputs {
                     (bits_of, Value::Integer(value))
                 }
                 ElementType::Float(format) => {
-                    let [exponent, mantissa, below] = format.widths();
+                    let [exponent, mantissa, below] = format.field_widths();
                     let field = match exponent + mantissa {
                         3 | 5 => (noise >> 56) % (1 << exponent),
                         7 if !narrow_accumulator => (noise >> 56) % ((1 << exponent) - 1),
@@ -95,9 +95,9 @@ impl MmaInputs {
                 }
             })
         };
-        let scale = |kind: ElementType, own: Scale, index| {
+        let scale = |kind: ElementType, own: BlockScale, index| {
             let ElementType::Float(format) = kind else { return Err("scales cannot be integers".to_owned()) };
-            let [_, mantissa, _] = format.widths();
+            let [_, mantissa, _] = format.field_widths();
             let [min, max] = own.exponents.unwrap_or([-6, 6]).map(i64::from);
             let noise = scrambled(index, 10);
             let field = (i64::from(format.bias()) + min) + (noise >> 40) as i64 % (max - min + 1);

@@ -3,7 +3,7 @@
 
 use super::exact::scrambled;
 use super::issue_operands::{ExpectedField, IssueOperands, bytes_of, filled, for_each_register, put, register_bytes};
-use crate::kernels::tile_in_tensor_memory;
+use crate::kernels::find_tile_moves;
 use tilewright_kernel::is_result;
 use tilewright_plan::movement::PlanContext;
 use tilewright_target::{Instruction, Operand};
@@ -19,7 +19,7 @@ impl IssueOperands {
             return Err("a move has registers and a tile in tensor memory".to_owned());
         };
         let tile = row.operands[memory].tensor_memory_operand().ok_or("there is no tile")?;
-        let moves = tile_in_tensor_memory(row, tile, context)?;
+        let moves = find_tile_moves(row, tile, context)?;
         let Operand::Register { bits, layout, .. } = &row.operands[register] else {
             return Err("a move has registers".to_owned());
         };
@@ -55,7 +55,7 @@ impl IssueOperands {
             contents.push(match operand {
                 Operand::Memory(memory) => filled(memory, memory.bits, |at| Ok(value(at, memory.bits)))?,
                 Operand::Tensor(tile) => {
-                    let moves = tile_in_tensor_memory(row, tile, context)?;
+                    let moves = find_tile_moves(row, tile, context)?;
                     let bytes = vec![0; register_bytes(&moves.registers, tile.bits)];
                     found = Some((index, tile.bits, moves));
                     bytes

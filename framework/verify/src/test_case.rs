@@ -8,7 +8,7 @@ use tilewright_kernel::{Counts, Kernel};
 use tilewright_plan::movement::PlanStats;
 use tilewright_plugin::{Artifact, Device, DeviceError, LaunchGrid};
 
-use super::case::{CaseBuffer, CaseElement, CaseValue, Expectation};
+use super::case::{CaseBuffer, CaseElement, CaseValue, ExpectedContents};
 use super::expected_counts::ExpectedCounts;
 
 /// A kernel, and the launch that tests it on any device.
@@ -34,7 +34,7 @@ pub struct TestLaunch {
     /// Expected counts of the device; `None` if no plan predicts them.
     pub counts: Option<ExpectedCounts>,
     /// Predictions of a plan, for reports; `None` if there are none.
-    pub predicted: Option<Predicted>,
+    pub predicted: Option<PredictedLaunch>,
 }
 
 impl TestLaunch {
@@ -61,7 +61,7 @@ pub struct TestBuffer {
     /// detected.
     pub is_output: bool,
     /// Describes the elements of the buffer in failures; `None` if failures give indices only.
-    pub legend: Option<Legend>,
+    pub legend: Option<BufferLegend>,
 }
 
 impl From<CaseBuffer> for TestBuffer {
@@ -72,7 +72,7 @@ impl From<CaseBuffer> for TestBuffer {
 
 /// Predictions of a plan for a kernel, made before the kernel is emitted.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Predicted {
+pub struct PredictedLaunch {
     /// Number of times that the kernel repeats the counted operations.
     pub rounds: u32,
     /// Counts of a warp in one round; `None` if they are not predicted.
@@ -83,7 +83,7 @@ pub struct Predicted {
     pub shared_bytes: u64,
 }
 
-impl Predicted {
+impl PredictedLaunch {
     /// Creates the predictions for a kernel that executes a plan with these stats `rounds` times.
     pub(crate) fn of(stats: &PlanStats, rounds: u32) -> Self {
         let PlanStats { counts, cost, shared_bytes, .. } = *stats;
@@ -93,11 +93,11 @@ impl Predicted {
 
 /// A description of a buffer's bits: for each bit, the field (an element of the tested tensor) that contains it.
 #[derive(Clone)]
-pub struct Legend(Arc<dyn Fn(u64) -> ElementBits + Send + Sync>);
+pub struct BufferLegend(Arc<dyn Fn(u64) -> BufferField + Send + Sync>);
 
 /// A field of a buffer: the bits that hold one element of the tested tensor.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ElementBits {
+pub struct BufferField {
     /// Register and lane, or memory offset, that the field comes from.
     pub location: String,
     /// Row-major index of the element that is expected in the field.
@@ -108,9 +108,9 @@ pub struct ElementBits {
     pub bits: u32,
 }
 
-impl Legend {
+impl BufferLegend {
     /// Creates a legend from a function that maps the index of a bit in the buffer to the field that contains it.
-    pub fn new(field: impl Fn(u64) -> ElementBits + Send + Sync + 'static) -> Self {
+    pub fn new(field: impl Fn(u64) -> BufferField + Send + Sync + 'static) -> Self {
         Self(Arc::new(field))
     }
 
@@ -120,18 +120,18 @@ impl Legend {
         Self::new(move |bit| {
             let index = bit / u64::from(bits);
             let (location, element) = name(index);
-            ElementBits { location, element, bit: index * u64::from(bits), bits }
+            BufferField { location, element, bit: index * u64::from(bits), bits }
         })
     }
 
     /// Returns the field that contains the bit with this index in the buffer.
     #[must_use]
-    pub fn field(&self, bit: u64) -> ElementBits {
+    pub fn describe_bit(&self, bit: u64) -> BufferField {
         (self.0)(bit)
     }
 }
 
-impl fmt::Debug for Legend {
+impl fmt::Debug for BufferLegend {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Legend")
     }
@@ -167,10 +167,10 @@ impl TestCase {
 
     /// Adds the expected counts and the predictions of a plan that the kernel executes once.
     pub(crate) fn with_plan(self, stats: &PlanStats) -> Self {
-        self.with_counts(ExpectedCounts::all(stats.counts, stats.bound)).with_predicted(Predicted::of(stats, 1))
+        self.with_counts(ExpectedCounts::all(stats.counts, stats.bound)).with_predicted(PredictedLaunch::of(stats, 1))
     }
 
-    pub(crate) fn with_predicted(mut self, predicted: Predicted) -> Self {
+    pub(crate) fn with_predicted(mut self, predicted: PredictedLaunch) -> Self {
         self.launch.predicted = Some(predicted);
         self
     }
@@ -180,7 +180,7 @@ impl TestCase {
     #[must_use]
     pub fn with_exact_bits(mut self) -> Self {
         for TestBuffer { content, .. } in &mut self.launch.buffers {
-            if matches!(content.after, Expectation::Expected { .. }) {
+            if matches!(content.after, ExpectedContents::Expected { .. }) {
                 content.shape = vec![content.before.len() as u64];
                 content.element = CaseElement::Unsigned(8);
             }
@@ -193,20 +193,26 @@ impl TestCase {
 pub(crate) fn input(buffer_index: usize, before: Vec<u8>) -> TestBuffer {
     let shape = vec![before.len() as u64];
     let element = CaseElement::Unsigned(8);
-    CaseBuffer { name: format!("in{buffer_index}"), element, shape, before, after: Expectation::Unchanged }.into()
+    CaseBuffer { name: format!("in{buffer_index}"), element, shape, before, after: ExpectedContents::Unchanged }.into()
 }
 
 /// Creates a buffer whose elements the kernel writes and does not read.
-pub(crate) fn output(buffer_index: usize, element: CaseElement, shape: Vec<u64>, after: Expectation) -> TestBuffer {
+pub(crate) fn output(
+    buffer_index: usize,
+    element: CaseElement,
+    shape: Vec<u64>,
+    after: ExpectedContents,
+) -> TestBuffer {
     let before = vec![NOISE; shape.iter().product::<u64>() as usize * element.bytes()];
     let content = CaseBuffer { name: format!("out{buffer_index}"), element, shape, before, after };
     TestBuffer { content, is_output: true, legend: None }
 }
 
 /// Creates a buffer with initial contents and expected bytes, compared as elements of `bits` bits.
-pub(crate) fn changed(name: &str, bits: u32, before: Vec<u8>, after: Vec<u8>, legend: Legend) -> TestBuffer {
+pub(crate) fn changed(name: &str, bits: u32, before: Vec<u8>, after: Vec<u8>, legend: BufferLegend) -> TestBuffer {
     let element = CaseElement::Unsigned(bits);
     let shape = vec![(before.len() / element.bytes()) as u64];
-    let content = CaseBuffer { name: name.to_owned(), element, shape, before, after: Expectation::exactly(after) };
+    let content =
+        CaseBuffer { name: name.to_owned(), element, shape, before, after: ExpectedContents::exact_bytes(after) };
     TestBuffer { content, is_output: false, legend: Some(legend) }
 }

@@ -24,9 +24,9 @@
 //! errors. An operand that is a 64-bit integer was rounded once before: one u more. If results are below the normal
 //! range, each rounding may have an error of the minimum subnormal number.
 
-use tilewright_plan::mma::{MmaPlan, is_fma_fused};
+use tilewright_plan::mma::{MmaPlan, has_fused_multiply_add};
 use tilewright_plan::movement::PlanContext;
-use tilewright_target::{ElementType, Format, Instruction, Numerics, Summation};
+use tilewright_target::{ElementType, FloatFormat, Instruction, MmaNumerics, Summation};
 
 /// The tolerance of an MMA's results.
 pub(super) struct Tolerance {
@@ -52,7 +52,7 @@ impl Tolerance {
     /// Returns the tolerance of a plan's floating-point results.
     pub(super) fn of(plan: &MmaPlan, context: PlanContext<'_>) -> Self {
         let problem = &plan.problem;
-        let [_, fraction, _] = float(problem.accumulator).map_or([0; 3], Format::widths);
+        let [_, fraction, _] = float(problem.accumulator).map_or([0; 3], FloatFormat::field_widths);
         let rounding = MmaRounding::of(plan, context);
         let n = problem.shape[2] as f64;
         let (mut relative, absolute) = (0.0, rounding.roundings(problem.shape[2]) * min_subnormal(problem.accumulator));
@@ -109,7 +109,7 @@ impl Tolerance {
 /// Rounding properties of the hardware that multiplies.
 struct MmaRounding {
     /// Numerics of the MMA instruction; `None` for plain multiply-adds.
-    numerics: Option<Numerics>,
+    numerics: Option<MmaNumerics>,
     /// The element types that the MMA instruction takes for the problem's A and B; `None` for plain multiply-adds.
     element_types: [Option<ElementType>; 2],
     min_normal: [f64; 2],
@@ -122,7 +122,7 @@ struct MmaRounding {
 impl MmaRounding {
     fn of(plan: &MmaPlan, context: PlanContext<'_>) -> Self {
         let found = plan.instruction().and_then(|name| context.instructions.iter().find(|row| row.name == name));
-        let fuses = is_fma_fused(plan.problem.accumulator);
+        let fuses = has_fused_multiply_add(plan.problem.accumulator);
         let Some(row) = found else {
             return Self { numerics: None, element_types: [None; 2], min_normal: [0.0; 2], fuses, k: 1 };
         };
@@ -132,12 +132,12 @@ impl MmaRounding {
             element_types.reverse();
         }
         let k = row.mma_shape().map_or(1, |[_, _, k]| k);
-        let min_normal = element_types.map(|operand| operand.and_then(float).map_or(0.0, Format::min_normal));
+        let min_normal = element_types.map(|operand| operand.and_then(float).map_or(0.0, FloatFormat::min_normal));
         Self { numerics, element_types, min_normal, fuses, k }
     }
 
     fn groups(&self, k: u64) -> (f64, f64) {
-        let group = self.numerics.as_ref().map_or(1, |numerics| numerics.summation.group(self.k as u32));
+        let group = self.numerics.as_ref().map_or(1, |numerics| numerics.summation.group_size(self.k as u32));
         ((k.max(self.k)).div_ceil(u64::from(group)) as f64, f64::from(group))
     }
 
@@ -175,7 +175,7 @@ fn operand(row: &Instruction, required: &str) -> Option<ElementType> {
     ElementType::from_name(operand.element()?)
 }
 
-fn float(element_type: ElementType) -> Option<Format> {
+fn float(element_type: ElementType) -> Option<FloatFormat> {
     if let ElementType::Float(format) = element_type { Some(format) } else { None }
 }
 
@@ -185,7 +185,7 @@ fn half_of(fraction: u32) -> f64 {
 }
 
 fn min_subnormal(element_type: ElementType) -> f64 {
-    float(element_type).map_or(0.0, |format| format.min_normal() * (-f64::from(format.widths()[1])).exp2())
+    float(element_type).map_or(0.0, |format| format.min_normal() * (-f64::from(format.field_widths()[1])).exp2())
 }
 
 #[cfg(test)]
@@ -195,7 +195,7 @@ mod tests {
     use tilewright_testkit::tensor_rows;
 
     fn rounding(summation: Option<Summation>, k: u64) -> MmaRounding {
-        let numerics = summation.map(|summation| Numerics {
+        let numerics = summation.map(|summation| MmaNumerics {
             summation,
             nan_is_all_ones: false,
             evidence: Evidence::Assumed,

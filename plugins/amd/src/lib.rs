@@ -4,4 +4,4 @@ mod compile;
 mod object;
 mod target;
 
-pub use target::{Amd, AmdTarget};
+pub use target::{AmdTarget, AmdVendor};

@@ -27,7 +27,7 @@ fn linker() -> Result<PathBuf, ToolError> {
 /// Links a relocatable object file to a loadable code object, and returns the code object's bytes.
 pub(crate) fn link(object: &[u8]) -> Result<Vec<u8>, CompileError> {
     let linker = linker().map_err(ToolError::into_compile_error)?;
-    let file_error = |error| LLD.cannot_run(&linker, error).into_compile_error();
+    let file_error = |error| LLD.cannot_run_error(&linker, error).into_compile_error();
     let directory = tempfile::tempdir().map_err(file_error)?;
     let (input, output) = (directory.path().join("kernel.o"), directory.path().join("kernel.hsaco"));
     std::fs::write(&input, object).map_err(file_error)?;

@@ -2,19 +2,19 @@
 
 use tilewright_amd_tables::{ARCHITECTURES, AmdTables};
 use tilewright_kernel::Module;
-use tilewright_plugin::{Artifact, CompileError, CompileOptions, Device, DeviceError, Vendor, VendorTarget};
+use tilewright_plugin::{Artifact, CompileError, CompileOptions, Device, DeviceError, VendorBackend, VendorTarget};
 use tilewright_target::{Instruction, TargetDescription};
 
-tilewright_plugin::register_targets! { plugin: "amd", architectures: ARCHITECTURES, create: AmdTarget::create }
+tilewright_plugin::register_targets! { plugin: "amd", architectures: ARCHITECTURES, create: AmdTarget::create_boxed }
 
 /// The compilation target of one AMD GPU model.
-pub type AmdTarget = VendorTarget<Amd>;
+pub type AmdTarget = VendorTarget<AmdVendor>;
 
 /// The vendor AMD, as type parameter of [`VendorTarget`].
 #[derive(Debug)]
-pub enum Amd {}
+pub enum AmdVendor {}
 
-impl Vendor for Amd {
+impl VendorBackend for AmdVendor {
     type Tables = AmdTables;
 
     fn compile(
@@ -27,6 +27,6 @@ impl Vendor for Amd {
     }
 
     fn devices(description: &TargetDescription, _: &[Instruction]) -> Result<Vec<Box<dyn Device>>, DeviceError> {
-        tilewright_amd_device::devices(&description.architecture)
+        tilewright_amd_device::open_devices(&description.architecture)
     }
 }

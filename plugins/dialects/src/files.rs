@@ -1,12 +1,12 @@
 //! The dialect files (lists of a vendor's tile operations) and import tables of all vendors.
 
-use tilewright_tile::import::Imports;
+use tilewright_tile::import::ImportTables;
 use tilewright_tile::op::{DialectError, Dialects};
 
 use crate::rules::RULE_SETS;
 
 /// Names and texts of the dialect files. Each file lists the tile operations of one dialect of a vendor.
-pub const FILES: &[(&str, &str)] = &[
+pub const DIALECT_FILES: &[(&str, &str)] = &[
     ("amdg.toml", include_str!("../amdg.toml")),
     ("nvws.toml", include_str!("../nvws.toml")),
     ("nvvm.toml", include_str!("../nvvm.toml")),
@@ -21,9 +21,9 @@ pub const FILES: &[(&str, &str)] = &[
 /// # Panics
 /// Never: the files are part of the library, and tests parse each of them.
 #[must_use]
-pub fn all() -> Dialects {
+pub fn all_dialects() -> Dialects {
     let mut dialects = Dialects::neutral();
-    if let Err(error) = add_all(&mut dialects) {
+    if let Err(error) = add_vendor_dialects(&mut dialects) {
         panic!("{error}");
     }
     dialects
@@ -33,13 +33,13 @@ pub fn all() -> Dialects {
 ///
 /// # Errors
 /// Returns [`DialectError`] if `dialects` already has a rule or dialect with the same name.
-pub fn add_all(dialects: &mut Dialects) -> Result<(), DialectError> {
-    RULE_SETS.iter().try_for_each(|rules| dialects.register(rules))?;
-    FILES.iter().try_for_each(|(file, text)| dialects.add(file, text))
+pub fn add_vendor_dialects(dialects: &mut Dialects) -> Result<(), DialectError> {
+    RULE_SETS.iter().try_for_each(|rules| dialects.register_rules(rules))?;
+    DIALECT_FILES.iter().try_for_each(|(file, text)| dialects.add_dialect(file, text))
 }
 
 /// Names and texts of the import tables, which map vendors' operations and library functions to neutral operations.
-pub const IMPORTS: &[(&str, &str)] = &[
+pub const IMPORT_TABLE_FILES: &[(&str, &str)] = &[
     ("amdg.toml", include_str!("../imports/amdg.toml")),
     ("gpu.toml", include_str!("../imports/gpu.toml")),
     ("imf.toml", include_str!("../imports/imf.toml")),
@@ -56,10 +56,10 @@ pub const IMPORTS: &[(&str, &str)] = &[
 /// # Panics
 /// Never: the tables are part of the library, and tests parse each of them.
 #[must_use]
-pub fn imports() -> Imports {
-    let mut imports = Imports::default();
-    for (file, text) in IMPORTS {
-        if let Err(error) = imports.add(file, text) {
+pub fn read_import_tables() -> ImportTables {
+    let mut imports = ImportTables::default();
+    for (file, text) in IMPORT_TABLE_FILES {
+        if let Err(error) = imports.add_table(file, text) {
             panic!("{error}");
         }
     }

@@ -8,5 +8,5 @@
 mod files;
 mod rules;
 
-pub use files::{FILES, IMPORTS, add_all, all, imports};
+pub use files::{DIALECT_FILES, IMPORT_TABLE_FILES, add_vendor_dialects, all_dialects, read_import_tables};
 pub use rules::RULE_SETS;

@@ -23,7 +23,7 @@ const NEW: [&str; 1] = ["xe2"];
 impl Architecture {
     /// Returns the architecture of this name; `None` if this plugin does not serve it.
     #[must_use]
-    pub fn named(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         let name = ARCHITECTURES.iter().find(|known| **known == name)?;
         let (computes_f64, is_known_offline) = (!WITHOUT_F64.contains(name), !NEW.contains(name));
         Some(Self { name, computes_f64, is_known_offline })

@@ -2,19 +2,19 @@
 
 use tilewright_intel_tables::{ARCHITECTURES, IntelTables};
 use tilewright_kernel::Module;
-use tilewright_plugin::{Artifact, CompileError, CompileOptions, Device, DeviceError, Vendor, VendorTarget};
+use tilewright_plugin::{Artifact, CompileError, CompileOptions, Device, DeviceError, VendorBackend, VendorTarget};
 use tilewright_target::{Instruction, TargetDescription};
 
-tilewright_plugin::register_targets! { plugin: "intel", architectures: ARCHITECTURES, create: IntelTarget::create }
+tilewright_plugin::register_targets! { plugin: "intel", architectures: ARCHITECTURES, create: IntelTarget::create_boxed }
 
 /// The compilation target of one Intel GPU model.
-pub type IntelTarget = VendorTarget<Intel>;
+pub type IntelTarget = VendorTarget<IntelVendor>;
 
 /// The vendor Intel, as type parameter of [`VendorTarget`].
 #[derive(Debug)]
-pub enum Intel {}
+pub enum IntelVendor {}
 
-impl Vendor for Intel {
+impl VendorBackend for IntelVendor {
     type Tables = IntelTables;
 
     fn compile(
@@ -23,10 +23,10 @@ impl Vendor for Intel {
         module: &Module,
         options: &CompileOptions,
     ) -> Result<Artifact, CompileError> {
-        crate::compile::compile(description, rows, module, options)
+        crate::compile::compile_module(description, rows, module, options)
     }
 
     fn devices(description: &TargetDescription, _: &[Instruction]) -> Result<Vec<Box<dyn Device>>, DeviceError> {
-        tilewright_intel_device::devices(&description.gpu_model)
+        tilewright_intel_device::list_devices(&description.gpu_model)
     }
 }

@@ -6,7 +6,7 @@ use inkwell::types::{BasicTypeEnum, VectorType};
 use inkwell::values::{BasicValue, BasicValueEnum, InstructionOpcode, IntValue};
 use tilewright_kernel::{Binary, Cast, Compare, Element, MemorySpace, Type, Unary, Value};
 use tilewright_plugin::CompileError;
-use tilewright_plugin::codegen::{invalid, unsupported};
+use tilewright_plugin::codegen::{invalid_module_error, unsupported_kernel_error};
 
 use crate::emitter::builder_error;
 use crate::ffi;
@@ -16,8 +16,8 @@ use crate::translate::{Body, Typed};
 /// Type of the 32-bit words that a shuffle moves between lanes; other types are bitcast to it.
 const WORD: Type = Type::Scalar(Element::I32);
 
-/// Number of products that a chain of integer additions sums before LLVM must keep a partial sum. A smaller number keeps
-/// fewer registers live in dots; addresses add fewer products than this, so LLVM may still reassociate them.
+/// Number of products that a chain of integer additions sums before LLVM must keep a partial sum. A smaller number
+/// keeps fewer registers live in dots; addresses add fewer products than this, so LLVM may still reassociate them.
 const PRODUCTS_OF_PARTIAL_SUM: u32 = 8;
 
 fn is_product(value: BasicValueEnum<'_>) -> bool {
@@ -57,14 +57,14 @@ fn opcode(op: Binary) -> Option<InstructionOpcode> {
 
 impl<'ctx> Body<'_, 'ctx> {
     pub(crate) fn constant(&mut self, ty: Type, bits: u64) -> Result<Typed<'ctx>, CompileError> {
-        let element = ty.element().ok_or_else(|| invalid("a constant is a scalar or a vector"))?;
+        let element = ty.element().ok_or_else(|| invalid_module_error("a constant is a scalar or a vector"))?;
         let width = element.bits();
         if width < 64 && bits >> width != 0 {
-            return Err(invalid(format!("{bits:#x} has bits beyond the {width} of a {}", element.name())));
+            return Err(invalid_module_error(format!("{bits:#x} has bits beyond the {width} of a {}", element.name())));
         }
         let required = self.llvm_type(ty)?;
         let Some(BasicTypeEnum::IntType(integer)) = self.emit.integer_type(width, 1) else {
-            return Err(unsupported(format!("constants of type {ty}")));
+            return Err(unsupported_kernel_error(format!("constants of type {ty}")));
         };
         let scalar = integer.const_int(bits, false);
         let integers = match ty {
@@ -81,7 +81,7 @@ impl<'ctx> Body<'_, 'ctx> {
             return self.float_unary(op, a);
         }
         if op.is_float() || !is_integer(a.ty) || a.ty.element() == Some(Element::I1) {
-            return Err(invalid(format!("`{}` of a {}", op.name(), a.ty)));
+            return Err(invalid_module_error(format!("`{}` of a {}", op.name(), a.ty)));
         }
         let ty = self.llvm_type(a.ty)?;
         let value = match op {
@@ -99,17 +99,17 @@ impl<'ctx> Body<'_, 'ctx> {
         ty: BasicTypeEnum<'ctx>,
         operands: &[BasicValueEnum<'ctx>],
     ) -> Result<BasicValueEnum<'ctx>, CompileError> {
-        let value = self.emit.call(name, &[ty], operands)?;
+        let value = self.emit.call_intrinsic(name, &[ty], operands)?;
         value.ok_or_else(|| CompileError::Backend(format!("LLVM's intrinsic `{name}` has no result")))
     }
 
     pub(crate) fn binary(&mut self, op: Binary, a: Value, b: Value) -> Result<Typed<'ctx>, CompileError> {
         let a = self.value(a)?;
-        let Typed { value: b, constant, thread, .. } = self.values.get_as(b, a.ty)?;
+        let Typed { value: b, constant, thread, .. } = self.values.get_typed(b, a.ty)?;
         let fits = if op.is_float() { is_float(a.ty) } else { is_integer(a.ty) };
         if !fits {
             let required = if op.is_float() { "floating-point values" } else { "integers" };
-            return Err(invalid(format!("{op:?} works on {required}, not on a {}", a.ty)));
+            return Err(invalid_module_error(format!("{op:?} works on {required}, not on a {}", a.ty)));
         }
         let mut value = match (op, opcode(op)) {
             (Binary::DivU | Binary::RemU, Some(opcode)) => self.divide(opcode, false, a, (b, constant.is_some()))?,
@@ -184,7 +184,7 @@ impl<'ctx> Body<'_, 'ctx> {
         if products < PRODUCTS_OF_PARTIAL_SUM {
             return Ok(products);
         }
-        self.emit.call("llvm.fake.use", &[], &[sum])?;
+        self.emit.call_intrinsic("llvm.fake.use", &[], &[sum])?;
         Ok(0)
     }
 
@@ -192,11 +192,14 @@ impl<'ctx> Body<'_, 'ctx> {
         let a = self.value(a)?;
         let (b, c) = (self.value_of(b, a.ty)?, self.value_of(c, a.ty)?);
         if !is_float(a.ty) || a.ty.element() == Some(Element::Bf16) {
-            return Err(invalid(format!("multiplies and adds floating-point values but bf16, not a {}", a.ty)));
+            return Err(invalid_module_error(format!(
+                "multiplies and adds floating-point values but bf16, not a {}",
+                a.ty
+            )));
         }
         let ty = self.llvm_type(a.ty)?;
-        let value = self.emit.call("llvm.fma", &[ty], &[a.value, b, c])?;
-        let value = value.ok_or_else(|| invalid("LLVM's `llvm.fma` has no result"))?;
+        let value = self.emit.call_intrinsic("llvm.fma", &[ty], &[a.value, b, c])?;
+        let value = value.ok_or_else(|| invalid_module_error("LLVM's `llvm.fma` has no result"))?;
         Ok(Typed::new(a.ty, value))
     }
 
@@ -213,7 +216,7 @@ impl<'ctx> Body<'_, 'ctx> {
             Compare::LeU => IntPredicate::ULE,
             Compare::LtS => IntPredicate::SLT,
             Compare::LeS => IntPredicate::SLE,
-            _ => return Err(invalid(format!("compares floating-point values, not a {}", a.ty))),
+            _ => return Err(invalid_module_error(format!("compares floating-point values, not a {}", a.ty))),
         };
         let builder = &self.emit.builder;
         let value = match (a.value, b) {
@@ -223,9 +226,9 @@ impl<'ctx> Body<'_, 'ctx> {
             (BasicValueEnum::VectorValue(x), BasicValueEnum::VectorValue(y)) if is_integer(a.ty) => {
                 builder.build_int_compare(predicate, x, y, "").map_err(builder_error)?.into()
             }
-            _ => return Err(invalid(format!("compares integers, not a {}", a.ty))),
+            _ => return Err(invalid_module_error(format!("compares integers, not a {}", a.ty))),
         };
-        Ok(Typed::new(Type::vector_or_scalar(Element::I1, a.ty.count()), value))
+        Ok(Typed::new(Type::vector_or_scalar(Element::I1, a.ty.element_count()), value))
     }
 
     pub(crate) fn select(&mut self, condition: Value, a: Value, b: Value) -> Result<Typed<'ctx>, CompileError> {
@@ -241,9 +244,9 @@ impl<'ctx> Body<'_, 'ctx> {
         if op == Cast::Bits {
             return self.same_bits(a, ty);
         }
-        let is_convertible = a.ty.element().zip(ty.element()).is_some_and(|(from, to)| op.converts(from, to));
-        if !is_convertible || a.ty.count() != ty.count() {
-            return Err(invalid(format!("{op:?} does not convert {} to {ty}", a.ty)));
+        let is_convertible = a.ty.element().zip(ty.element()).is_some_and(|(from, to)| op.can_convert(from, to));
+        if !is_convertible || a.ty.element_count() != ty.element_count() {
+            return Err(invalid_module_error(format!("{op:?} does not convert {} to {ty}", a.ty)));
         }
         let opcode = match op {
             Cast::Truncate => InstructionOpcode::Trunc,
@@ -281,7 +284,7 @@ impl<'ctx> Body<'_, 'ctx> {
     fn same_bits(&mut self, a: Typed<'ctx>, ty: Type) -> Result<Typed<'ctx>, CompileError> {
         let required = self.llvm_type(ty)?;
         if a.ty.bits() != ty.bits() {
-            return Err(invalid(format!("a {} has {} bits, a {ty} {}", a.ty, a.ty.bits(), ty.bits())));
+            return Err(invalid_module_error(format!("a {} has {} bits, a {ty} {}", a.ty, a.ty.bits(), ty.bits())));
         }
         if a.ty == ty {
             return Ok(a);
@@ -307,19 +310,20 @@ impl<'ctx> Body<'_, 'ctx> {
     }
 
     pub(crate) fn pack(&mut self, elements: &[Value]) -> Result<Typed<'ctx>, CompileError> {
-        let first = elements.first().ok_or_else(|| invalid("packs at least two elements"))?;
+        let first = elements.first().ok_or_else(|| invalid_module_error("packs at least two elements"))?;
         let Type::Scalar(element) = self.value(*first)?.ty else {
-            return Err(invalid("packs scalars"));
+            return Err(invalid_module_error("packs scalars"));
         };
         let count = u32::try_from(elements.len()).unwrap_or(u32::MAX);
         let ty = Type::Vector(element, count);
         let BasicTypeEnum::VectorType(required) = self.llvm_type(ty)? else {
-            return Err(invalid(format!("no vector type {ty}")));
+            return Err(invalid_module_error(format!("no vector type {ty}")));
         };
         let scalars = elements.iter().map(|&scalar| self.value_of(scalar, Type::Scalar(element)));
         let scalars = scalars.collect::<Result<Vec<_>, _>>()?;
         if let Some(words) = self.emit.words_of(&scalars, element.bits())? {
-            let value = self.emit.join(&words, Type::vector_or_scalar(Element::I32, words.len() as u32), ty)?;
+            let value =
+                self.emit.join_elements(&words, Type::vector_or_scalar(Element::I32, words.len() as u32), ty)?;
             return Ok(Typed::new(ty, value));
         }
         let mut vector = required.get_poison();
@@ -341,7 +345,7 @@ impl<'ctx> Body<'_, 'ctx> {
                     self.emit.builder.build_extract_element(value, self.emit.i32(index), "").map_err(builder_error)?;
                 Ok(Typed::new(Type::Scalar(element), value))
             }
-            _ => Err(invalid(format!("a {} has no element {index}", vector.ty))),
+            _ => Err(invalid_module_error(format!("a {} has no element {index}", vector.ty))),
         }
     }
 
@@ -368,7 +372,7 @@ impl<'ctx> Body<'_, 'ctx> {
     fn byte_selector(&self, selector: u16) -> Result<IntValue<'ctx>, CompileError> {
         let bytes = [0, 4, 8, 12].map(|shift| (selector >> shift & 15) as u8);
         if let Some(byte) = bytes.iter().find(|&&byte| byte > 7) {
-            return Err(invalid(format!("selector {selector:#06x} names byte {byte}; there are 0 to 7")));
+            return Err(invalid_module_error(format!("selector {selector:#06x} names byte {byte}; there are 0 to 7")));
         }
         Ok(self.emit.i32(self.dialect.byte_selector(bytes)))
     }
@@ -383,7 +387,7 @@ impl<'ctx> Body<'_, 'ctx> {
     pub(crate) fn shuffle_xor(&mut self, value: Value, mask: u32) -> Result<Typed<'ctx>, CompileError> {
         let (ty, bits) = self.shuffle_operand(value)?;
         if mask == 0 || mask >= self.emit.launch().lanes {
-            return Err(invalid(format!("shuffles words of lanes that differ by {mask}")));
+            return Err(invalid_module_error(format!("shuffles words of lanes that differ by {mask}")));
         }
         let received = self.dialect.shuffle_xor(&self.emit, bits, mask)?;
         self.same_bits(Typed::new(WORD, received.as_basic_value_enum()), ty)
@@ -393,7 +397,7 @@ impl<'ctx> Body<'_, 'ctx> {
         let (ty, a) = self.shuffle_operand(a)?;
         let (other, b) = self.shuffle_operand(b)?;
         if ty != other || !lane.is_power_of_two() || lane >= self.emit.launch().lanes {
-            return Err(invalid(format!("swaps a {ty} and a {other} of lanes that differ by {lane}")));
+            return Err(invalid_module_error(format!("swaps a {ty} and a {other} of lanes that differ by {lane}")));
         }
         let traded = self.dialect.swap(&self.emit, a, b, lane)?;
         traded.into_iter().map(|word| self.same_bits(Typed::new(WORD, word.into()), ty)).collect()
@@ -404,11 +408,11 @@ impl<'ctx> Body<'_, 'ctx> {
     fn shuffle_operand(&mut self, value: Value) -> Result<(Type, IntValue<'ctx>), CompileError> {
         let offered = self.value(value)?;
         if !matches!(offered.ty, Type::Scalar(_)) || offered.ty.bits() != 32 {
-            return Err(invalid(format!("shuffles 32-bit scalars, not a {}", offered.ty)));
+            return Err(invalid_module_error(format!("shuffles 32-bit scalars, not a {}", offered.ty)));
         }
         match self.same_bits(offered, WORD)?.value {
             BasicValueEnum::IntValue(bits) => Ok((offered.ty, bits)),
-            _ => Err(invalid("shuffles 32-bit scalars")),
+            _ => Err(invalid_module_error("shuffles 32-bit scalars")),
         }
     }
 }

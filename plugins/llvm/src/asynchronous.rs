@@ -3,7 +3,7 @@
 use tilewright_kernel::{Op, Queue, Region, Value};
 use tilewright_plugin::CompileError;
 
-use crate::Dialect;
+use crate::TargetDialect;
 use crate::translate::{Body, Typed};
 
 impl<'ctx> Body<'_, 'ctx> {
@@ -30,7 +30,7 @@ impl<'ctx> Body<'_, 'ctx> {
 /// Returns the smallest number of instructions in any group that the region commits on the queue; `None` if it commits
 /// no group. For a group that starts before the region, only the instructions in the region count, so the result is a
 /// lower bound.
-fn min_outstanding_of_group(dialect: &dyn Dialect, queue: Queue, region: &Region) -> Option<u32> {
+fn min_outstanding_of_group(dialect: &dyn TargetDialect, queue: Queue, region: &Region) -> Option<u32> {
     let (mut min_outstanding, mut open) = (None, 0);
     let mut found = |count: u32| {
         min_outstanding = Some(min_outstanding.map_or(count, |min_outstanding: u32| min_outstanding.min(count)))

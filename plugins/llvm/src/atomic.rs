@@ -3,7 +3,7 @@
 use inkwell::values::{BasicValue, BasicValueEnum};
 use tilewright_kernel::{Atomic, Element, MemoryScope, MemorySpace, Type, Value};
 use tilewright_plugin::CompileError;
-use tilewright_plugin::codegen::invalid;
+use tilewright_plugin::codegen::invalid_module_error;
 
 use crate::AtomicUpdate;
 use crate::emitter::builder_error;
@@ -72,8 +72,8 @@ impl<'ctx> Body<'_, 'ctx> {
 
     fn atomic_type(&self, op: Atomic, space: MemorySpace, ty: Type) -> Result<Element, CompileError> {
         match ty {
-            Type::Scalar(element) if op.supports(element) && space != MemorySpace::Cluster => Ok(element),
-            _ => Err(invalid(format!("atomic `{}` of a {ty} in {} memory", op.name(), space.name()))),
+            Type::Scalar(element) if op.supports_element(element) && space != MemorySpace::Cluster => Ok(element),
+            _ => Err(invalid_module_error(format!("atomic `{}` of a {ty} in {} memory", op.name(), space.name()))),
         }
     }
 

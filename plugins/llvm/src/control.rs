@@ -100,8 +100,9 @@ impl<'ctx> CodeGenerator for Body<'_, 'ctx> {
         let counter = match range.map(|range| range.map(|value| value.value.into_int_value())) {
             Some([from, to, step]) => {
                 let exit = self.append_block("exit");
-                let last = self.emit.call("llvm.usub.sat", &[to.get_type().into()], &[to.into(), step.into()])?;
-                let last = self.emit.integer("llvm.usub.sat", last)?;
+                let last =
+                    self.emit.call_intrinsic("llvm.usub.sat", &[to.get_type().into()], &[to.into(), step.into()])?;
+                let last = self.emit.expect_integer_result("llvm.usub.sat", last)?;
                 self.branch_if(IntPredicate::ULT, from, to, [pass, exit])?;
                 self.emit.builder.position_at_end(pass);
                 let index = self.emit.builder.build_phi(self.emit.context.i32_type(), "").map_err(builder_error)?;

@@ -8,7 +8,7 @@ use tilewright_plugin::CompileError;
 use tilewright_target::{Completion, Instruction};
 
 use crate::values::{BasicValueEnum, IntValue, PointerValue};
-use crate::{Emitter, Ordering};
+use crate::{Emitter, FenceOrdering};
 
 /// Names that select the target in LLVM, and the numbers of its address spaces.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub struct LlvmTarget {
 
 /// How a kernel is declared as an LLVM function: attributes that mark it as a kernel and describe its launch.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct KernelForm {
+pub struct KernelDeclaration {
     /// LLVM's number of the kernel's calling convention.
     pub calling_convention: u32,
     /// Function attributes of the kernel, as names and values.
@@ -39,14 +39,14 @@ pub struct KernelForm {
     /// Whether the kernel's symbol has ELF's protected visibility, so that a symbol of another image cannot replace it.
     pub protected: bool,
     /// Whether the kernel's shared memory has a fixed size or a size that the launch gives.
-    pub shared: SharedForm,
+    pub shared: SharedMemoryDeclaration,
     /// How tensor-map parameters are declared; `None` if the target has no tensor maps.
-    pub map: Option<MapForm>,
+    pub map: Option<TensorMapDeclaration>,
 }
 
 /// How a tensor-map parameter is declared: passed by value, as opaque bytes that the host has encoded.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MapForm {
+pub struct TensorMapDeclaration {
     /// Size of the tensor map in bytes.
     pub bytes: u32,
     /// Alignment of the tensor map in bytes.
@@ -57,7 +57,7 @@ pub struct MapForm {
 
 /// How a kernel declares its shared memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SharedForm {
+pub enum SharedMemoryDeclaration {
     /// An array of fixed size, which the code object records.
     Static,
     /// An array of unknown size at the start of dynamic shared memory, whose size the launch gives.
@@ -104,7 +104,7 @@ pub struct PredicatedAccess<'ctx> {
 ///
 /// The methods emit instructions with the given [`Emitter`]. Lanes and warps are counted along the first axis of the
 /// block, the only axis that blocks have.
-pub trait Dialect {
+pub trait TargetDialect {
     /// Returns the names by which LLVM knows the target.
     fn llvm_target(&self) -> LlvmTarget;
 
@@ -112,7 +112,7 @@ pub trait Dialect {
     ///
     /// # Errors
     /// [`CompileError::Unsupported`] for a launch that the target does not support.
-    fn kernel(&self, kernel: &Kernel) -> Result<KernelForm, CompileError>;
+    fn kernel(&self, kernel: &Kernel) -> Result<KernelDeclaration, CompileError>;
 
     /// Emits the index of the lane in its warp, `i32`.
     ///
@@ -120,8 +120,8 @@ pub trait Dialect {
     /// [`CompileError`] if the target cannot emit the operation.
     fn lane<'ctx>(&self, emit: &Emitter<'_, 'ctx>) -> Result<IntValue<'ctx>, CompileError>;
 
-    /// Emits the index of the thread in its block, `i32`, if lane and warp are its lower and upper bits in one register;
-    /// `None` otherwise.
+    /// Emits the index of the thread in its block, `i32`, if lane and warp are its lower and upper bits in one
+    /// register; `None` otherwise.
     ///
     /// # Errors
     /// [`CompileError`] if the target cannot emit the operation.
@@ -222,7 +222,7 @@ pub trait Dialect {
         operands: &[BasicValueEnum<'ctx>],
     ) -> Result<BasicValueEnum<'ctx>, CompileError> {
         let _ = (emit, operands);
-        Err(no_function(function, element))
+        Err(unsupported_function_error(function, element))
     }
 
     /// Emits the conversion of a pointer to shared memory to an `i32`. A dialect whose pointers are wider than 32 bits
@@ -291,7 +291,7 @@ pub trait Dialect {
         to: Type,
     ) -> Result<BasicValueEnum<'ctx>, CompileError> {
         let _ = emit;
-        Err(no_cast(cast, operand.0, to))
+        Err(unsupported_cast_error(cast, operand.0, to))
     }
 
     /// Emits a print. `format` is a format string as for C's `printf`, and `values` are 32-bit and 64-bit integers and
@@ -375,7 +375,7 @@ pub trait Dialect {
     /// # Errors
     /// [`CompileError`] if the target cannot emit the operation.
     fn fence(&self, emit: &Emitter<'_, '_>, scope: MemoryScope) -> Result<(), CompileError> {
-        emit.fence(Ordering::AcquireRelease, self.memory_scope(scope), None)
+        emit.fence(FenceOrdering::AcquireRelease, self.memory_scope(scope), None)
     }
 
     /// Emits the release part of an atomic operation as a fence before it, and returns true. By default it emits
@@ -416,7 +416,7 @@ pub trait Dialect {
         value: (Type, BasicValueEnum<'ctx>),
     ) -> Result<BasicValueEnum<'ctx>, CompileError> {
         let _ = (emit, value);
-        Err(no_queue(queue))
+        Err(unsupported_queue_error(queue))
     }
 
     /// Returns the queue (asynchronous operations of one kind, which a wait covers) of an instruction; `None` if the
@@ -432,7 +432,7 @@ pub trait Dialect {
     /// [`CompileError::Unsupported`] if no instruction completes on the queue.
     fn commit(&self, emit: &Emitter<'_, '_>, queue: Queue) -> Result<(), CompileError> {
         let _ = emit;
-        Err(no_queue(queue))
+        Err(unsupported_queue_error(queue))
     }
 
     /// Emits a wait until at most `outstanding` of the queue's latest groups are in flight. Every group of the kernel
@@ -448,7 +448,7 @@ pub trait Dialect {
         min_outstanding: u32,
     ) -> Result<(), CompileError> {
         let _ = (emit, outstanding, min_outstanding);
-        Err(no_queue(queue))
+        Err(unsupported_queue_error(queue))
     }
 
     /// Converts results of a queue's instructions to plain values, right after the wait for them. The emitted code must
@@ -478,7 +478,7 @@ pub trait Dialect {
         arrivals: u32,
     ) -> Result<(), CompileError> {
         let _ = (emit, pointer, arrivals);
-        Err(no_mbarriers())
+        Err(no_mbarriers_error())
     }
 
     /// Emits one arrival of the warp at an mbarrier, after all earlier memory accesses of the warp's lanes. It also
@@ -493,7 +493,7 @@ pub trait Dialect {
         bytes: u32,
     ) -> Result<(), CompileError> {
         let _ = (emit, pointer, bytes);
-        Err(no_mbarriers())
+        Err(no_mbarriers_error())
     }
 
     /// Emits a wait of every lane until the phase of the mbarrier with parity `phase` (an `i32`) has completed.
@@ -507,7 +507,7 @@ pub trait Dialect {
         phase: IntValue<'ctx>,
     ) -> Result<(), CompileError> {
         let _ = (emit, pointer, phase);
-        Err(no_mbarriers())
+        Err(no_mbarriers_error())
     }
 
     /// Emits the invalidation of an mbarrier by one lane of the warp, so that its bytes can be used for other data.
@@ -520,7 +520,7 @@ pub trait Dialect {
         pointer: PointerValue<'ctx>,
     ) -> Result<(), CompileError> {
         let _ = (emit, pointer);
-        Err(no_mbarriers())
+        Err(no_mbarriers_error())
     }
 
     /// Emits a commit of the warp's instructions on a queue to an mbarrier: the mbarrier gets an arrival when they
@@ -535,7 +535,7 @@ pub trait Dialect {
         pointer: PointerValue<'ctx>,
     ) -> Result<(), CompileError> {
         let _ = (emit, pointer);
-        Err(no_queue(queue))
+        Err(unsupported_queue_error(queue))
     }
 
     /// Emits the allocation of `columns` columns of tensor memory by a whole warp. The address of the first column is
@@ -551,7 +551,7 @@ pub trait Dialect {
         kernel: &Kernel,
     ) -> Result<(), CompileError> {
         let _ = (emit, pointer, columns, kernel);
-        Err(no_tensor_memory())
+        Err(no_tensor_memory_error())
     }
 
     /// Emits the release of `columns` columns of tensor memory; `address` (an `i32`) is the address of the first.
@@ -565,7 +565,7 @@ pub trait Dialect {
         columns: u32,
     ) -> Result<(), CompileError> {
         let _ = (emit, address, columns);
-        Err(no_tensor_memory())
+        Err(no_tensor_memory_error())
     }
 
     /// Emits a proxy fence, which orders earlier plain stores to shared memory before later accesses by hardware units
@@ -584,7 +584,7 @@ pub trait Dialect {
     /// [`CompileError::Unsupported`] if the target has no clusters.
     fn block_in_cluster<'ctx>(&self, emit: &Emitter<'_, 'ctx>) -> Result<IntValue<'ctx>, CompileError> {
         let _ = emit;
-        Err(no_clusters())
+        Err(no_clusters_error())
     }
 
     /// Maps a pointer to shared memory to the same offset in the shared memory of block `block` of the cluster. The
@@ -599,11 +599,11 @@ pub trait Dialect {
         block: IntValue<'ctx>,
     ) -> Result<BasicValueEnum<'ctx>, CompileError> {
         let _ = (emit, pointer, block);
-        Err(no_clusters())
+        Err(no_clusters_error())
     }
 
-    /// Returns the selector for [`Dialect::permute_bytes`] that makes result byte `i` the source byte `bytes[i]` (0 to
-    /// 7).
+    /// Returns the selector for [`TargetDialect::permute_bytes`] that makes result byte `i` the source byte `bytes[i]`
+    /// (0 to 7).
     fn byte_selector(&self, bytes: [u8; 4]) -> u32;
 
     /// Emits a byte permute: the result has four of the eight bytes of `a` and `b`, chosen by a selector in the
@@ -639,26 +639,26 @@ pub trait Dialect {
 
 /// Returns the error for a cast for which the target has no instruction.
 #[must_use]
-pub fn no_cast(cast: Cast, from: Type, to: Type) -> CompileError {
+pub fn unsupported_cast_error(cast: Cast, from: Type, to: Type) -> CompileError {
     CompileError::Unsupported(format!("no instruction for the cast `{}` from {from} to {to}", cast.name()))
 }
 
 /// Returns the error for a math function for which the target has no instruction.
 #[must_use]
-pub fn no_function(function: MathFunction, element: Element) -> CompileError {
+pub fn unsupported_function_error(function: MathFunction, element: Element) -> CompileError {
     let (function, element) = (function.name(), element.name());
     CompileError::Unsupported(format!("`{function}` of {element} is not an operation of this target: expand it before"))
 }
 
 /// Returns the error for an operation that needs clusters on a target without clusters.
 #[must_use]
-pub fn no_clusters() -> CompileError {
+pub fn no_clusters_error() -> CompileError {
     CompileError::Unsupported("there are no clusters of blocks on this target".to_owned())
 }
 
 /// Returns the error for an mbarrier operation on a target without mbarriers.
 #[must_use]
-pub fn no_mbarriers() -> CompileError {
+pub fn no_mbarriers_error() -> CompileError {
     CompileError::Unsupported("there are no mbarriers that count bytes on this target".to_owned())
 }
 
@@ -671,20 +671,20 @@ fn no_group_barriers() -> CompileError {
 
 /// Returns the error for a tensor-memory operation on a target without tensor memory.
 #[must_use]
-pub fn no_tensor_memory() -> CompileError {
+pub fn no_tensor_memory_error() -> CompileError {
     CompileError::Unsupported("there is no tensor memory on this target".to_owned())
 }
 
 /// Returns the error for a queue on which no instruction of this target completes.
 #[must_use]
-pub fn no_queue(queue: Queue) -> CompileError {
+pub fn unsupported_queue_error(queue: Queue) -> CompileError {
     CompileError::Unsupported(format!("no instruction completes on the queue `{}` on this target", queue.name()))
 }
 
 /// Returns the queue of the asynchronous instruction `name` in the instruction table `rows`; `None` if the instruction
-/// is synchronous or unknown. Dialects implement [`Dialect::queue_of`] with it.
+/// is synchronous or unknown. Dialects implement [`TargetDialect::find_instruction_queue`] with it.
 #[must_use]
-pub fn queue_of(rows: &[Instruction], name: &str) -> Option<Queue> {
+pub fn find_instruction_queue(rows: &[Instruction], name: &str) -> Option<Queue> {
     match rows.iter().find(|row| row.name == name)?.completion {
         Completion::Queue(queue) => Some(queue),
         _ => None,

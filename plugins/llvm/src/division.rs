@@ -5,7 +5,7 @@ use inkwell::types::{BasicTypeEnum, VectorType};
 use inkwell::values::{BasicValue, BasicValueEnum, InstructionOpcode};
 use tilewright_kernel::{Element, Type};
 use tilewright_plugin::CompileError;
-use tilewright_plugin::codegen::{invalid, unsupported};
+use tilewright_plugin::codegen::{invalid_module_error, unsupported_kernel_error};
 
 use crate::emitter::builder_error;
 use crate::translate::{Body, Division, Typed};
@@ -23,7 +23,7 @@ impl<'ctx> Body<'_, 'ctx> {
     ) -> Result<BasicValueEnum<'ctx>, CompileError> {
         let bits = a.ty.element().map_or(0, Element::bits);
         let extend = if signed { InstructionOpcode::SExt } else { InstructionOpcode::ZExt };
-        if !is_constant && a.ty.count() == 1 {
+        if !is_constant && a.ty.element_count() == 1 {
             if let Some(rest) = self.remainder_of_quotient(opcode, [a.value, b])? {
                 return Ok(rest);
             }
@@ -54,7 +54,8 @@ impl<'ctx> Body<'_, 'ctx> {
     }
 
     /// Emits a remainder as the dividend minus the product of quotient and divisor, if the same block has just computed
-    /// the quotient. LLVM, which does not see the hidden divisor, then simplifies quotient times divisor plus remainder.
+    /// the quotient. LLVM, which does not see the hidden divisor, then simplifies quotient times divisor plus
+    /// remainder.
     fn remainder_of_quotient(
         &self,
         opcode: InstructionOpcode,
@@ -81,8 +82,8 @@ impl<'ctx> Body<'_, 'ctx> {
         values: [BasicValueEnum<'ctx>; 2],
         bits: u32,
     ) -> Result<[BasicValueEnum<'ctx>; 2], CompileError> {
-        let wide = self.emit.integer_type(bits, ty.count());
-        let wide = wide.ok_or_else(|| unsupported(format!("division of a {ty}")))?;
+        let wide = self.emit.integer_type(bits, ty.element_count());
+        let wide = wide.ok_or_else(|| unsupported_kernel_error(format!("division of a {ty}")))?;
         let [x, y] = values.map(|value| match value.get_type() == wide {
             true => Ok(value),
             false => self.emit.builder.build_cast(extend, value, wide, "").map_err(builder_error),
@@ -114,8 +115,9 @@ impl<'ctx> Body<'_, 'ctx> {
         b: BasicValueEnum<'ctx>,
     ) -> Result<BasicValueEnum<'ctx>, CompileError> {
         let bits = a.ty.element().map_or(0, Element::bits);
-        let wide = self.emit.integer_type(2 * bits, a.ty.count());
-        let wide = wide.filter(|_| bits > 1).ok_or_else(|| invalid(format!("half a product of a {}", a.ty)))?;
+        let wide = self.emit.integer_type(2 * bits, a.ty.element_count());
+        let wide =
+            wide.filter(|_| bits > 1).ok_or_else(|| invalid_module_error(format!("half a product of a {}", a.ty)))?;
         let builder = &self.emit.builder;
         let cast = |opcode, value, ty| builder.build_cast(opcode, value, ty, "").map_err(builder_error);
         let extend = if signed { InstructionOpcode::SExt } else { InstructionOpcode::ZExt };
@@ -134,7 +136,7 @@ impl<'ctx> Body<'_, 'ctx> {
                 let one = ty.get_element_type().into_int_type().const_int(bits, bits == u64::MAX);
                 Ok(VectorType::const_vector(&vec![one; ty.get_size() as usize]).as_basic_value_enum())
             }
-            _ => Err(invalid("divides integers")),
+            _ => Err(invalid_module_error("divides integers")),
         }
     }
 
@@ -147,7 +149,7 @@ impl<'ctx> Body<'_, 'ctx> {
             (BasicValueEnum::VectorValue(a), BasicValueEnum::VectorValue(b)) => {
                 Ok(builder.build_int_compare(IntPredicate::EQ, a, b, "").map_err(builder_error)?.into())
             }
-            _ => Err(invalid("divides integers")),
+            _ => Err(invalid_module_error("divides integers")),
         }
     }
 }

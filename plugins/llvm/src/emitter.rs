@@ -17,7 +17,7 @@ use crate::values::{BasicType, BasicTypeEnum, BasicValue, BasicValueEnum, Pointe
 
 /// The memory order of a fence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ordering {
+pub enum FenceOrdering {
     /// Acquire: later accesses cannot move before the fence.
     Acquire,
     /// Release: earlier accesses cannot move after the fence.
@@ -33,7 +33,7 @@ pub struct Emitter<'a, 'ctx> {
     pub(crate) module: &'a Module<'ctx>,
     pub(crate) builder: Builder<'ctx>,
     pub(crate) launch: Launch,
-    /// Number of markers emitted so far by [`Emitter::keep_accesses_before`], which numbers them in the assembly.
+    /// Number of markers emitted so far by [`Emitter::emit_access_order_marker`], which numbers them in the assembly.
     pub(crate) synchronizations: Cell<u32>,
 }
 
@@ -67,7 +67,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
     ///
     /// # Errors
     /// [`CompileError::Backend`] if this LLVM lacks the intrinsic or it takes other operands.
-    pub fn call(
+    pub fn call_intrinsic(
         &self,
         intrinsic: &str,
         overload: &[BasicTypeEnum<'ctx>],
@@ -91,9 +91,13 @@ impl<'ctx> Emitter<'_, 'ctx> {
     /// # Errors
     /// [`CompileError::Backend`] if this LLVM lacks the intrinsic, it takes other operands, or its result is not an
     /// integer.
-    pub fn call_i32(&self, intrinsic: &str, operands: &[IntValue<'ctx>]) -> Result<IntValue<'ctx>, CompileError> {
+    pub fn call_i32_intrinsic(
+        &self,
+        intrinsic: &str,
+        operands: &[IntValue<'ctx>],
+    ) -> Result<IntValue<'ctx>, CompileError> {
         let operands: Vec<_> = operands.iter().map(|value| value.as_basic_value_enum()).collect();
-        self.integer(intrinsic, self.call(intrinsic, &[], &operands)?)
+        self.expect_integer_result(intrinsic, self.call_intrinsic(intrinsic, &[], &operands)?)
     }
 
     /// Emits a call of an intrinsic that is not overloaded, with `i32` operands; returns the two integers of its
@@ -102,14 +106,18 @@ impl<'ctx> Emitter<'_, 'ctx> {
     /// # Errors
     /// [`CompileError::Backend`] if this LLVM lacks the intrinsic, it takes other operands, or its result is not a pair
     /// of integers.
-    pub fn call_pair(&self, intrinsic: &str, operands: &[IntValue<'ctx>]) -> Result<[IntValue<'ctx>; 2], CompileError> {
+    pub fn call_pair_intrinsic(
+        &self,
+        intrinsic: &str,
+        operands: &[IntValue<'ctx>],
+    ) -> Result<[IntValue<'ctx>; 2], CompileError> {
         let operands: Vec<_> = operands.iter().map(|value| value.as_basic_value_enum()).collect();
-        let Some(BasicValueEnum::StructValue(pair)) = self.call(intrinsic, &[], &operands)? else {
+        let Some(BasicValueEnum::StructValue(pair)) = self.call_intrinsic(intrinsic, &[], &operands)? else {
             return Err(CompileError::Backend(format!("LLVM's intrinsic `{intrinsic}` returns no pair")));
         };
         let half = |index| {
             let half = self.builder.build_extract_value(pair, index, "").map_err(builder_error)?;
-            self.integer(intrinsic, Some(half))
+            self.expect_integer_result(intrinsic, Some(half))
         };
         Ok([half(0)?, half(1)?])
     }
@@ -118,7 +126,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
     ///
     /// # Errors
     /// [`CompileError::Backend`] if `result` is not an integer.
-    pub fn integer(
+    pub fn expect_integer_result(
         &self,
         intrinsic: &str,
         result: Option<BasicValueEnum<'ctx>>,
@@ -191,19 +199,19 @@ impl<'ctx> Emitter<'_, 'ctx> {
         let condition =
             self.builder.build_int_compare(inkwell::IntPredicate::EQ, a, zero, "").map_err(builder_error)?;
         let chosen = self.builder.build_select(condition, b, c, "").map_err(builder_error)?;
-        self.integer("select", Some(chosen))
+        self.expect_integer_result("select", Some(chosen))
     }
 
     /// Emits a call of an intrinsic with one operand, whose type selects the overload and is the result's type.
     ///
     /// # Errors
     /// [`CompileError::Backend`] if this LLVM lacks the intrinsic, it takes other operands, or it has no result.
-    pub fn call_overloaded_by_operand(
+    pub fn call_intrinsic_overloaded_by_operand(
         &self,
         intrinsic: &str,
         value: BasicValueEnum<'ctx>,
     ) -> Result<BasicValueEnum<'ctx>, CompileError> {
-        let result = self.call(intrinsic, &[value.get_type()], &[value])?;
+        let result = self.call_intrinsic(intrinsic, &[value.get_type()], &[value])?;
         result.ok_or_else(|| CompileError::Backend(format!("LLVM's intrinsic `{intrinsic}` has no result")))
     }
 
@@ -211,12 +219,12 @@ impl<'ctx> Emitter<'_, 'ctx> {
     ///
     /// # Errors
     /// [`CompileError::Backend`] if this LLVM lacks the intrinsic, it takes other operands, or it has no result.
-    pub fn call_value(
+    pub fn call_value_intrinsic(
         &self,
         intrinsic: &str,
         operands: &[BasicValueEnum<'ctx>],
     ) -> Result<BasicValueEnum<'ctx>, CompileError> {
-        let result = self.call(intrinsic, &[], operands)?;
+        let result = self.call_intrinsic(intrinsic, &[], operands)?;
         result.ok_or_else(|| CompileError::Backend(format!("LLVM's intrinsic `{intrinsic}` has no result")))
     }
 
@@ -228,7 +236,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
     pub fn load_i32(&self, pointer: PointerValue<'ctx>, bytes: u32) -> Result<IntValue<'ctx>, CompileError> {
         let address = ffi::ptr_add(&self.builder, self.context, pointer, self.i32(bytes)).map_err(builder_error)?;
         let loaded = self.builder.build_load(self.context.i32_type(), address, "").map_err(builder_error)?;
-        self.integer("load", Some(loaded))
+        self.expect_integer_result("load", Some(loaded))
     }
 
     /// Emits a fence. `scope` is LLVM's name of a synchronization scope. `relaxation` is a key and value of LLVM's
@@ -236,11 +244,16 @@ impl<'ctx> Emitter<'_, 'ctx> {
     ///
     /// # Errors
     /// [`CompileError::Backend`] if LLVM rejects the instruction.
-    pub fn fence(&self, ordering: Ordering, scope: &str, relaxation: Option<(&str, &str)>) -> Result<(), CompileError> {
+    pub fn fence(
+        &self,
+        ordering: FenceOrdering,
+        scope: &str,
+        relaxation: Option<(&str, &str)>,
+    ) -> Result<(), CompileError> {
         let ordering = match ordering {
-            Ordering::Acquire => AtomicOrdering::Acquire,
-            Ordering::Release => AtomicOrdering::Release,
-            Ordering::AcquireRelease => AtomicOrdering::AcquireRelease,
+            FenceOrdering::Acquire => AtomicOrdering::Acquire,
+            FenceOrdering::Release => AtomicOrdering::Release,
+            FenceOrdering::AcquireRelease => AtomicOrdering::AcquireRelease,
         };
         let fence = ffi::fence(&self.builder, self.context, ordering, scope);
         let fence = fence.ok_or_else(|| builder_error(BuilderError::UnsetPosition))?;
@@ -261,7 +274,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
     ///
     /// # Errors
     /// [`CompileError::Backend`] if LLVM rejects the instruction.
-    pub fn keep_accesses_before(&self, name: &str) -> Result<(), CompileError> {
+    pub fn emit_access_order_marker(&self, name: &str) -> Result<(), CompileError> {
         let number = self.synchronizations.get();
         self.synchronizations.set(number + 1);
         self.marker(&format!("; {name} {number}"))

@@ -11,7 +11,7 @@ use inkwell::types::BasicTypeEnum;
 use inkwell::values::{BasicValueEnum, InstructionOpcode};
 use tilewright_kernel::{Binary, Compare, Element, MathFunction, Type, Unary, Value};
 use tilewright_plugin::CompileError;
-use tilewright_plugin::codegen::{invalid, unsupported};
+use tilewright_plugin::codegen::{invalid_module_error, unsupported_kernel_error};
 
 use crate::emitter::builder_error;
 use crate::translate::{Body, Typed};
@@ -36,7 +36,7 @@ impl<'ctx> Body<'_, 'ctx> {
                     BasicValueEnum::VectorValue(value) => {
                         builder.build_float_neg(value, "").map_err(builder_error)?.into()
                     }
-                    _ => return Err(invalid(format!("negates floating-point values, not a {}", a.ty))),
+                    _ => return Err(invalid_module_error(format!("negates floating-point values, not a {}", a.ty))),
                 };
                 return Ok(Typed::new(a.ty, value));
             }
@@ -47,7 +47,7 @@ impl<'ctx> Body<'_, 'ctx> {
             Unary::FTrunc => "llvm.trunc",
             Unary::FNearest => "llvm.roundeven",
             Unary::LeadingZeros | Unary::PopCount => {
-                return Err(invalid(format!("`{}` of a {}", op.name(), a.ty)));
+                return Err(invalid_module_error(format!("`{}` of a {}", op.name(), a.ty)));
             }
         };
         let through = match op {
@@ -85,7 +85,7 @@ impl<'ctx> Body<'_, 'ctx> {
             Binary::FMaxNumber => "llvm.maximumnum",
             Binary::FMinimum => "llvm.minimum",
             Binary::FMaximum => "llvm.maximum",
-            _ => return Err(unsupported(format!("no code generation for `{}`", op.name()))),
+            _ => return Err(unsupported_kernel_error(format!("no code generation for `{}`", op.name()))),
         };
         self.intrinsic(name, self.llvm_type(a.ty)?, &[a.value, b])
     }
@@ -101,7 +101,7 @@ impl<'ctx> Body<'_, 'ctx> {
             Compare::FLt => FloatPredicate::OLT,
             Compare::FLe => FloatPredicate::OLE,
             Compare::FUnordered => FloatPredicate::UNO,
-            _ => return Err(invalid(format!("compares integers, not a {}", a.ty))),
+            _ => return Err(invalid_module_error(format!("compares integers, not a {}", a.ty))),
         };
         let (x, y) =
             if is_bfloat(a.ty) { (self.to_single(a)?, self.to_single(Typed::new(a.ty, b))?) } else { (a.value, b) };
@@ -113,9 +113,9 @@ impl<'ctx> Body<'_, 'ctx> {
             (BasicValueEnum::VectorValue(x), BasicValueEnum::VectorValue(y)) => {
                 builder.build_float_compare(predicate, x, y, "").map_err(builder_error)?.into()
             }
-            _ => return Err(invalid(format!("compares numbers, not a {}", a.ty))),
+            _ => return Err(invalid_module_error(format!("compares numbers, not a {}", a.ty))),
         };
-        Ok(Typed::new(Type::vector_or_scalar(Element::I1, a.ty.count()), value))
+        Ok(Typed::new(Type::vector_or_scalar(Element::I1, a.ty.element_count()), value))
     }
 
     /// Extends `f16` and `bf16` values to `f32`; returns other values unchanged.
@@ -123,7 +123,7 @@ impl<'ctx> Body<'_, 'ctx> {
         if !is_narrow(a.ty) {
             return Ok(a.value);
         }
-        let single = self.llvm_type(Type::vector_or_scalar(Element::F32, a.ty.count()))?;
+        let single = self.llvm_type(Type::vector_or_scalar(Element::F32, a.ty.element_count()))?;
         self.emit.builder.build_cast(InstructionOpcode::FPExt, a.value, single, "").map_err(builder_error)
     }
 
@@ -140,7 +140,7 @@ impl<'ctx> Body<'_, 'ctx> {
         if !through_single {
             return compute(own, operands);
         }
-        let single = self.llvm_type(Type::vector_or_scalar(Element::F32, ty.count()))?;
+        let single = self.llvm_type(Type::vector_or_scalar(Element::F32, ty.element_count()))?;
         let wide =
             operands.iter().map(|&value| self.to_single(Typed::new(ty, value))).collect::<Result<Vec<_>, _>>()?;
         let value = compute(single, &wide)?;
@@ -150,18 +150,25 @@ impl<'ctx> Body<'_, 'ctx> {
     /// Emits a math function for which the target has an instruction, once for each element of the operands.
     pub(crate) fn math(&self, function: MathFunction, operands: &[Value]) -> Result<Typed<'ctx>, CompileError> {
         if operands.len() != function.operand_count() {
-            return Err(invalid(format!("`{}` takes {} operands", function.name(), function.operand_count())));
+            return Err(invalid_module_error(format!(
+                "`{}` takes {} operands",
+                function.name(),
+                function.operand_count()
+            )));
         }
         let typed = operands.iter().map(|&operand| self.value(operand)).collect::<Result<Vec<_>, _>>()?;
-        let Some(ty) = typed.first().map(|first| first.ty) else { return Err(invalid("a function without operands")) };
+        let Some(ty) = typed.first().map(|first| first.ty) else {
+            return Err(invalid_module_error("a function without operands"));
+        };
         let element = ty.element().filter(|element| element.is_float() && typed.iter().all(|one| one.ty == ty));
-        let element = element.ok_or_else(|| invalid(format!("`{}` of a {ty}", function.name())))?;
-        let taken = typed.iter().map(|one| self.emit.split(one.value, ty)).collect::<Result<Vec<_>, _>>()?;
+        let element = element.ok_or_else(|| invalid_module_error(format!("`{}` of a {ty}", function.name())))?;
+        let taken =
+            typed.iter().map(|one| self.emit.split_to_elements(one.value, ty)).collect::<Result<Vec<_>, _>>()?;
         let compute = |index: usize| {
             let of: Vec<_> = taken.iter().filter_map(|pieces| pieces.get(index).copied()).collect();
             self.dialect.math(&self.emit, function, element, &of)
         };
-        let elements = (0..ty.count() as usize).map(compute).collect::<Result<Vec<_>, _>>()?;
-        Ok(Typed::new(ty, self.emit.join(&elements, ty, ty)?))
+        let elements = (0..ty.element_count() as usize).map(compute).collect::<Result<Vec<_>, _>>()?;
+        Ok(Typed::new(ty, self.emit.join_elements(&elements, ty, ty)?))
     }
 }

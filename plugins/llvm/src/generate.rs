@@ -13,7 +13,7 @@ use tilewright_plugin::CompileError;
 use crate::bit_reversal;
 use crate::ffi::Session;
 use crate::translate::{Role, translate};
-use crate::{Dialect, LlvmTarget};
+use crate::{LlvmTarget, TargetDialect};
 
 /// The kinds of output that a compilation can produce.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,8 +47,8 @@ pub struct GeneratedCode {
 /// [`CompileError::Invalid`] if the module breaks a rule of the kernel IR, [`CompileError::Unsupported`] if the target
 /// lacks an operation, [`CompileError::Option`] for an unknown level, [`CompileError::Backend`] if LLVM reports an
 /// error.
-pub fn compile(
-    dialect: &dyn Dialect,
+pub fn compile_module(
+    dialect: &dyn TargetDialect,
     source: &Module,
     optimisation: u8,
     forms: &[LlvmForm],
@@ -120,7 +120,7 @@ fn target_machine(names: &LlvmTarget, level: OptimizationLevel) -> Result<Target
 
 fn translated<'ctx>(
     session: &'ctx Session,
-    dialect: &dyn Dialect,
+    dialect: &dyn TargetDialect,
     names: &LlvmTarget,
     machine: &TargetMachine,
     source: &Module,

@@ -4,7 +4,7 @@ use inkwell::types::BasicTypeEnum;
 use inkwell::values::{BasicValueEnum, InstructionOpcode};
 use tilewright_kernel::{Element, SpecialRegister, Type, Value};
 use tilewright_plugin::CompileError;
-use tilewright_plugin::codegen::invalid;
+use tilewright_plugin::codegen::invalid_module_error;
 
 use crate::emitter::builder_error;
 use crate::translate::{Body, Typed};
@@ -27,7 +27,7 @@ impl<'ctx> Body<'_, 'ctx> {
         let (failed, after) = (append("failed"), append("after"));
         builder.build_conditional_branch(holds, after, failed).map_err(builder_error)?;
         builder.position_at_end(failed);
-        self.emit.call("llvm.trap", &[], &[])?;
+        self.emit.call_intrinsic("llvm.trap", &[], &[])?;
         builder.build_unreachable().map_err(builder_error)?;
         builder.position_at_end(after);
         Ok(())
@@ -40,7 +40,7 @@ impl<'ctx> Body<'_, 'ctx> {
             let value = self.value(value)?;
             match value.ty {
                 Type::Vector(element, _) => {
-                    let elements = self.emit.split(value.value, value.ty)?;
+                    let elements = self.emit.split_to_elements(value.value, value.ty)?;
                     printed.extend(elements.into_iter().map(|scalar| Typed::new(Type::Scalar(element), scalar)));
                 }
                 _ => printed.push(value),
@@ -98,7 +98,7 @@ impl<'ctx> Body<'_, 'ctx> {
                 let word = if hex { ["0x%x", "0x%02x", "0x%04x"][bits as usize / 8 % 3] } else { "%d" };
                 Ok((word, cast(opcode, value.value, context.i32_type().into())?))
             }
-            _ => Err(invalid(format!("prints a {}", value.ty))),
+            _ => Err(invalid_module_error(format!("prints a {}", value.ty))),
         }
     }
 
@@ -110,7 +110,7 @@ impl<'ctx> Body<'_, 'ctx> {
         results: &[(Value, Type)],
     ) -> Result<Vec<Typed<'ctx>>, CompileError> {
         self.dialect.check_assembly(text)?;
-        check_constraints(constraints, results.len(), operands.len()).map_err(invalid)?;
+        check_constraints(constraints, results.len(), operands.len()).map_err(invalid_module_error)?;
         let given = operands.iter().map(|&operand| Ok(self.value(operand)?.value)).collect::<Result<Vec<_>, _>>()?;
         let types = results.iter().map(|&(_, ty)| self.llvm_type(ty)).collect::<Result<Vec<_>, _>>()?;
         let values = self.emit.ordered_assembly(text, constraints, &given, &types)?;

@@ -1,10 +1,10 @@
 //! Translates kernel IR to LLVM, for vendors whose GPUs LLVM generates code for.
 //!
-//! [`compile`] translates a kernel-IR module to LLVM IR, verifies and optimizes it, and writes the requested forms:
-//! LLVM IR text, assembly, a relocatable object, or bitcode whose functions a host calls. This crate translates
+//! [`compile_module`] translates a kernel-IR module to LLVM IR, verifies and optimizes it, and writes the requested
+//! forms: LLVM IR text, assembly, a relocatable object, or bitcode whose functions a host calls. This crate translates
 //! arithmetic, memory accesses, control flow and types, which are the same for every target. The vendor's crate
-//! provides the rest as a [`Dialect`]: names in LLVM's target registry, attributes of a kernel, and the emission of
-//! lane indices, shuffles and barriers.
+//! provides the rest as a [`TargetDialect`]: names in LLVM's target registry, attributes of a kernel, and the emission
+//! of lane indices, shuffles and barriers.
 //!
 //! The compiled module need not be trusted. The translation checks each of its assumptions, and a module that breaks a
 //! rule gives [`CompileError::Invalid`] with the location. LLVM's verifier runs on every result, and errors that LLVM
@@ -37,14 +37,15 @@ mod thread_fields;
 mod translate;
 
 pub use dialect::{
-    AtomicUpdate, Dialect, KernelForm, LlvmTarget, MapForm, PredicatedAccess, SharedForm, no_cast, no_clusters,
-    no_function, no_mbarriers, no_queue, no_tensor_memory, queue_of,
+    AtomicUpdate, KernelDeclaration, LlvmTarget, PredicatedAccess, SharedMemoryDeclaration, TargetDialect,
+    TensorMapDeclaration, find_instruction_queue, no_clusters_error, no_mbarriers_error, no_tensor_memory_error,
+    unsupported_cast_error, unsupported_function_error, unsupported_queue_error,
 };
-pub use emitter::{Emitter, Ordering};
-pub use generate::{GeneratedCode, LlvmForm, compile};
+pub use emitter::{Emitter, FenceOrdering};
+pub use generate::{GeneratedCode, LlvmForm, compile_module};
 pub use pieces::CallOperand;
 
-/// LLVM types and values that appear in the interface of [`Dialect`], re-exported from `inkwell`.
+/// LLVM types and values that appear in the interface of [`TargetDialect`], re-exported from `inkwell`.
 pub mod values {
     pub use inkwell::types::{BasicType, BasicTypeEnum};
     pub use inkwell::values::{BasicValue, BasicValueEnum, IntValue, PointerValue};

@@ -112,7 +112,7 @@ impl<'ctx> Lines<'ctx> {
 /// outermost call. `None` if `location` is not a source location.
 fn own_line(location: &str) -> Option<SourceLocation> {
     let location = SourceLocation::parse(location)?;
-    location.frames().last().cloned()
+    location.inlined_frames().last().cloned()
 }
 
 /// Splits a path into the directory and the file name; the directory is `.` if the path has none.

@@ -5,7 +5,7 @@ use inkwell::types::BasicTypeEnum;
 use inkwell::values::{BasicValue, BasicValueEnum, InstructionOpcode, InstructionValue, PointerValue};
 use tilewright_kernel::{Element, MemorySpace, Type, Value};
 use tilewright_plugin::CompileError;
-use tilewright_plugin::codegen::{invalid, unsupported};
+use tilewright_plugin::codegen::{invalid_module_error, unsupported_kernel_error};
 
 use crate::PredicatedAccess;
 use crate::emitter::builder_error;
@@ -34,7 +34,7 @@ impl<'ctx> Body<'_, 'ctx> {
                     ffi::ptr_add(&self.emit.builder, self.emit.context, pointer, bytes).map_err(builder_error)?;
                 Ok(Typed::new(Type::Pointer(space), value.into()))
             }
-            _ => Err(invalid(format!("a pointer is moved by an i32 or i64, not by a {}", bytes.ty))),
+            _ => Err(invalid_module_error(format!("a pointer is moved by an i32 or i64, not by a {}", bytes.ty))),
         }
     }
 
@@ -142,8 +142,8 @@ impl<'ctx> Body<'_, 'ctx> {
     fn stored_type(&self, ty: Type) -> Result<BasicTypeEnum<'ctx>, CompileError> {
         match ty {
             Type::Scalar(Element::I1) => Ok(self.emit.context.i8_type().into()),
-            Type::Vector(Element::I1, _) => Err(unsupported("vectors of i1 in memory")),
-            Type::Pointer(_) => Err(unsupported("pointers in memory")),
+            Type::Vector(Element::I1, _) => Err(unsupported_kernel_error("vectors of i1 in memory")),
+            Type::Pointer(_) => Err(unsupported_kernel_error("pointers in memory")),
             _ => self.llvm_type(ty),
         }
     }
@@ -151,7 +151,7 @@ impl<'ctx> Body<'_, 'ctx> {
     fn address(&self, access: LaneAccess) -> Result<PointerValue<'ctx>, CompileError> {
         let LaneAccess { pointer, offset, alignment, .. } = access;
         if !alignment.is_power_of_two() {
-            return Err(invalid(format!("alignment {alignment} is not a power of two")));
+            return Err(invalid_module_error(format!("alignment {alignment} is not a power of two")));
         }
         let (_, pointer) = self.pointer(pointer)?;
         if offset == 0 {

@@ -54,7 +54,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
     ///
     /// # Errors
     /// [`CompileError::Backend`] for a pointer, or a vector of fewer than two elements.
-    pub fn plain_type(&self, ty: Type) -> Result<BasicTypeEnum<'ctx>, CompileError> {
+    pub fn llvm_type(&self, ty: Type) -> Result<BasicTypeEnum<'ctx>, CompileError> {
         let element = ty.element().ok_or_else(|| backend(format!("{ty} is neither scalar nor vector")))?;
         Ok(match (llvm_element(self.context, element), ty) {
             (BasicTypeEnum::FloatType(element), Type::Vector(_, count)) if count > 1 => element.vec_type(count).into(),
@@ -85,29 +85,33 @@ impl<'ctx> Emitter<'_, 'ctx> {
     ///
     /// # Errors
     /// [`CompileError::Backend`] if LLVM rejects the instruction.
-    pub fn split(&self, value: BasicValueEnum<'ctx>, ty: Type) -> Result<Vec<BasicValueEnum<'ctx>>, CompileError> {
-        match self.bitcast(value, self.plain_type(ty)?)? {
+    pub fn split_to_elements(
+        &self,
+        value: BasicValueEnum<'ctx>,
+        ty: Type,
+    ) -> Result<Vec<BasicValueEnum<'ctx>>, CompileError> {
+        match self.bitcast(value, self.llvm_type(ty)?)? {
             BasicValueEnum::VectorValue(vector) => {
                 let element =
                     |index| self.builder.build_extract_element(vector, self.i32(index), "").map_err(builder_error);
-                (0..ty.count()).map(element).collect()
+                (0..ty.element_count()).map(element).collect()
             }
             scalar => Ok(vec![scalar]),
         }
     }
 
-    /// Joins elements into a value of type `ty`, the first element in the lowest bits. `pieces` is the vector type of the
-    /// elements or, for a single element, its type.
+    /// Joins elements into a value of type `ty`, the first element in the lowest bits. `pieces` is the vector type of
+    /// the elements or, for a single element, its type.
     ///
     /// # Errors
     /// [`CompileError::Backend`] if LLVM rejects the instruction.
-    pub fn join(
+    pub fn join_elements(
         &self,
         elements: &[BasicValueEnum<'ctx>],
         pieces: Type,
         ty: Type,
     ) -> Result<BasicValueEnum<'ctx>, CompileError> {
-        let combined = match (self.plain_type(pieces)?, elements) {
+        let combined = match (self.llvm_type(pieces)?, elements) {
             (BasicTypeEnum::VectorType(vector), elements) => {
                 let mut combined = vector.get_poison();
                 for (index, &scalar) in (0..).zip(elements) {
@@ -121,7 +125,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
             (_, &[single]) => single,
             (_, elements) => return Err(backend(format!("{} parts of a {pieces}", elements.len()))),
         };
-        self.bitcast(combined, self.plain_type(ty)?)
+        self.bitcast(combined, self.llvm_type(ty)?)
     }
 
     /// Returns elements of `bits` bits as 32-bit words, the first in the lowest bits, if each word's elements are
@@ -139,7 +143,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
         let Some(sources) = sources else { return Ok(None) };
         let word = |(vector, at): (VectorValue<'ctx>, u32)| {
             let count = vector.get_type().get_size() / per_word as u32;
-            let words = self.split(vector.into(), Type::vector_or_scalar(Element::I32, count))?;
+            let words = self.split_to_elements(vector.into(), Type::vector_or_scalar(Element::I32, count))?;
             words.get(at as usize).copied().ok_or_else(|| backend("a vector has too few words".to_owned()))
         };
         sources.into_iter().map(word).collect::<Result<Vec<_>, _>>().map(Some)
@@ -174,7 +178,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
                 (CallOperand::Number(_), _) => return Err(wrong("takes no constant at this position")),
             });
         }
-        self.call(intrinsic, overload, &fitting)
+        self.call_intrinsic(intrinsic, overload, &fitting)
     }
 
     /// Emits the conversion of a value of 8, 16 or 32 bits, an integer or a vector of integers, to a 32-bit integer;
@@ -182,7 +186,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
     ///
     /// # Errors
     /// [`CompileError::Backend`] if the value has another width or type.
-    pub fn to_word(&self, value: BasicValueEnum<'ctx>) -> Result<BasicValueEnum<'ctx>, CompileError> {
+    pub fn to_i32_word(&self, value: BasicValueEnum<'ctx>) -> Result<BasicValueEnum<'ctx>, CompileError> {
         let bits = match value.get_type() {
             BasicTypeEnum::IntType(ir_type) => ir_type.get_bit_width(),
             BasicTypeEnum::VectorType(ir_type) => match ir_type.get_element_type() {
@@ -205,7 +209,10 @@ impl<'ctx> Emitter<'_, 'ctx> {
     ///
     /// # Errors
     /// [`CompileError::Backend`] if LLVM rejects the instruction.
-    pub fn fields(&self, value: Option<BasicValueEnum<'ctx>>) -> Result<Vec<BasicValueEnum<'ctx>>, CompileError> {
+    pub fn result_fields(
+        &self,
+        value: Option<BasicValueEnum<'ctx>>,
+    ) -> Result<Vec<BasicValueEnum<'ctx>>, CompileError> {
         match value {
             Some(BasicValueEnum::StructValue(fields)) => {
                 let field = |index| self.builder.build_extract_value(fields, index, "").map_err(builder_error);
@@ -221,7 +228,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
     ///
     /// # Errors
     /// [`CompileError::Backend`] if LLVM rejects the instruction.
-    pub fn assembly(
+    pub fn convergent_assembly(
         &self,
         text: &str,
         constraints: &str,
@@ -230,7 +237,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
     ) -> Result<Vec<BasicValueEnum<'ctx>>, CompileError> {
         let call = self.issue(text, constraints, operands, results, false)?;
         self.mark_convergent(call);
-        self.fields(call.try_as_basic_value().basic())
+        self.result_fields(call.try_as_basic_value().basic())
     }
 
     /// Emits inline assembly without side effects, which LLVM may move, duplicate or remove. In `text`, `$0`, `$1`, ...
@@ -249,7 +256,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
         self.mark(call, &["nounwind", "willreturn"]);
         let memory = Attribute::get_named_enum_kind_id("memory");
         call.add_attribute(AttributeLoc::Function, self.context.create_enum_attribute(memory, 0));
-        self.fields(call.try_as_basic_value().basic())
+        self.result_fields(call.try_as_basic_value().basic())
     }
 
     /// Emits inline assembly that all lanes of a warp must execute together (convergent), and that LLVM does not move
@@ -267,7 +274,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
     ) -> Result<Vec<BasicValueEnum<'ctx>>, CompileError> {
         let call = self.issue(text, constraints, operands, results, true)?;
         self.mark(call, &["convergent", "nounwind"]);
-        self.fields(call.try_as_basic_value().basic())
+        self.result_fields(call.try_as_basic_value().basic())
     }
 
     /// Emits inline assembly that accesses memory, and that LLVM does not move across other memory accesses; each lane
@@ -285,7 +292,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
     ) -> Result<Vec<BasicValueEnum<'ctx>>, CompileError> {
         let call = self.issue(text, constraints, operands, results, true)?;
         self.mark(call, &["nounwind"]);
-        self.fields(call.try_as_basic_value().basic())
+        self.result_fields(call.try_as_basic_value().basic())
     }
 
     /// Emits inline assembly that is only a comment, across which LLVM's passes over machine code do not move memory
@@ -368,14 +375,14 @@ impl<'ctx> Emitter<'_, 'ctx> {
 
     /// Emits an `alloca` of type `ty` in the kernel's entry block, and returns its address.
     fn local(&self, ty: BasicTypeEnum<'ctx>) -> Result<PointerValue<'ctx>, CompileError> {
-        self.at_start()?.builder.build_alloca(ty, "").map_err(builder_error)
+        self.at_kernel_start()?.builder.build_alloca(ty, "").map_err(builder_error)
     }
 
     /// Returns an emitter at the start of the kernel, before all instructions emitted so far.
     ///
     /// # Errors
     /// [`CompileError::Backend`] if the emitter is not positioned in a block.
-    pub fn at_start(&self) -> Result<Self, CompileError> {
+    pub fn at_kernel_start(&self) -> Result<Self, CompileError> {
         let here = self.builder.get_insert_block().ok_or_else(|| builder_error(BuilderError::UnsetPosition))?;
         let entry = here.get_parent().and_then(|function| function.get_first_basic_block()).unwrap_or(here);
         let builder = self.context.create_builder();

@@ -14,7 +14,8 @@ use inkwell::{GlobalVisibility, attributes::Attribute, attributes::AttributeLoc,
 use tilewright_kernel::{Element, Issuers, Kernel, MemorySpace, Module, Op, ShuffleMode, SpecialRegister, Type, Value};
 use tilewright_plugin::CompileError;
 use tilewright_plugin::codegen::{
-    TypedValue, ValueMap, check_signatures, generate, in_kernel, invalid, shared_bytes, unsupported,
+    TypedValue, ValueMap, check_signatures, generate_body, invalid_module_error, prefix_kernel_name,
+    static_shared_bytes, unsupported_kernel_error,
 };
 
 use crate::emitter::{Emitter, builder_error};
@@ -22,7 +23,9 @@ use crate::lane_access::LaneAccess;
 use crate::lines::Lines;
 use crate::ordered::Ordered;
 use crate::thread_fields::ThreadFields;
-use crate::{Dialect, KernelForm, LlvmTarget, MapForm, SharedForm, no_clusters};
+use crate::{
+    KernelDeclaration, LlvmTarget, SharedMemoryDeclaration, TargetDialect, TensorMapDeclaration, no_clusters_error,
+};
 
 /// Maximum bits of a vector in the kernel IR; more than the registers of a lane can hold.
 const MAX_VECTOR_BITS: u64 = 1 << 14;
@@ -64,14 +67,14 @@ pub(crate) enum Role {
 impl Role {
     /// Returns the declaration of a kernel for this role. A device function has no launch attributes, and its shared
     /// memory always has a fixed size.
-    fn form(self, kernel: KernelForm) -> KernelForm {
+    fn form(self, kernel: KernelDeclaration) -> KernelDeclaration {
         match self {
             Role::Kernel => kernel,
-            Role::Function => KernelForm {
+            Role::Function => KernelDeclaration {
                 calling_convention: 0,
                 metadata: Vec::new(),
                 protected: false,
-                shared: SharedForm::Static,
+                shared: SharedMemoryDeclaration::Static,
                 ..kernel
             },
         }
@@ -82,7 +85,7 @@ impl Role {
 pub(crate) fn translate<'ctx>(
     context: &'ctx Context,
     module: &LlvmModule<'ctx>,
-    dialect: &dyn Dialect,
+    dialect: &dyn TargetDialect,
     target: &LlvmTarget,
     source: &Module,
     role: Role,
@@ -114,7 +117,7 @@ pub(crate) fn translate<'ctx>(
             division: None,
             lines,
         };
-        body.run().map_err(|error| in_kernel(error, kernel))?;
+        body.run().map_err(|error| prefix_kernel_name(error, kernel))?;
     }
     if let Some(lines) = lines {
         lines.finish();
@@ -127,14 +130,14 @@ fn declare<'ctx>(
     module: &LlvmModule<'ctx>,
     target: &LlvmTarget,
     kernel: &Kernel,
-    form: &KernelForm,
+    form: &KernelDeclaration,
 ) -> Result<FunctionValue<'ctx>, CompileError> {
     let name = &kernel.name;
     let mut parameters: Vec<BasicMetadataTypeEnum> = Vec::with_capacity(kernel.parameters.len());
     for parameter in &kernel.parameters {
         if parameter.ty == Type::TensorMap && form.map.is_none() {
             let parameter = &parameter.name;
-            return Err(unsupported(format!(
+            return Err(unsupported_kernel_error(format!(
                 "kernel `{name}`: parameter `{parameter}`: no tensor maps on this target"
             )));
         }
@@ -166,7 +169,12 @@ fn declare<'ctx>(
 }
 
 /// Marks the pointer parameter `number` as passed by value (`byval`): the caller passes the bytes that it points to.
-fn pass_by_value<'ctx>(context: &'ctx Context, function: FunctionValue<'ctx>, number: u32, form: &MapForm) {
+fn pass_by_value<'ctx>(
+    context: &'ctx Context,
+    function: FunctionValue<'ctx>,
+    number: u32,
+    form: &TensorMapDeclaration,
+) {
     let kind = Attribute::get_named_enum_kind_id;
     let bytes = context.i8_type().array_type(form.bytes).as_any_type_enum();
     let attribute_location = AttributeLoc::Param(number);
@@ -184,27 +192,27 @@ fn shared_memory<'ctx>(
     module: &LlvmModule<'ctx>,
     target: &LlvmTarget,
     kernel: &Kernel,
-    form: SharedForm,
+    form: SharedMemoryDeclaration,
 ) -> Result<Option<GlobalValue<'ctx>>, CompileError> {
-    let bytes = shared_bytes(kernel)?;
+    let bytes = static_shared_bytes(kernel)?;
     if bytes == 0 {
         return Ok(None);
     }
     let too_much = || CompileError::Invalid(format!("kernel `{}`: {bytes} bytes of shared memory", kernel.name));
     let length = match form {
-        SharedForm::Static => u32::try_from(bytes).map_err(|_| too_much())?,
-        SharedForm::Dynamic => 0,
+        SharedMemoryDeclaration::Static => u32::try_from(bytes).map_err(|_| too_much())?,
+        SharedMemoryDeclaration::Dynamic => 0,
     };
     let ty = context.i8_type().array_type(length);
     let name = format!("{}_shared", kernel.name);
     let global = module.add_global(ty, Some(AddressSpace::from(target.shared)), &name);
     global.set_alignment(kernel.shared.iter().map(|buffer| buffer.alignment).max().unwrap_or(1));
     match form {
-        SharedForm::Static => {
+        SharedMemoryDeclaration::Static => {
             global.set_linkage(Linkage::Internal);
             global.set_initializer(&ty.get_poison());
         }
-        SharedForm::Dynamic => global.set_linkage(Linkage::External),
+        SharedMemoryDeclaration::Dynamic => global.set_linkage(Linkage::External),
     }
     Ok(Some(global))
 }
@@ -245,7 +253,7 @@ fn address_space(target: &LlvmTarget, space: MemorySpace) -> Result<u16, Compile
     match space {
         MemorySpace::Global => Ok(target.global),
         MemorySpace::Shared => Ok(target.shared),
-        MemorySpace::Cluster => target.cluster.ok_or_else(no_clusters),
+        MemorySpace::Cluster => target.cluster.ok_or_else(no_clusters_error),
     }
 }
 
@@ -266,7 +274,7 @@ pub(crate) fn llvm_element(context: &Context, element: Element) -> BasicTypeEnum
 /// The state of the translation of one kernel's body.
 pub(crate) struct Body<'a, 'ctx> {
     pub(crate) emit: Emitter<'a, 'ctx>,
-    pub(crate) dialect: &'a dyn Dialect,
+    pub(crate) dialect: &'a dyn TargetDialect,
     pub(crate) target: &'a LlvmTarget,
     pub(crate) kernel: &'a Kernel,
     pub(crate) function: FunctionValue<'ctx>,
@@ -297,7 +305,7 @@ impl<'a, 'ctx> Body<'a, 'ctx> {
         self.emit.builder.position_at_end(entry);
         let types = self.kernel.parameters.iter().map(|parameter| parameter.ty);
         let parameters = types.zip(self.function.get_params()).map(|(ty, value)| Typed::new(ty, value)).collect();
-        generate(self, self.kernel, parameters)?;
+        generate_body(self, self.kernel, parameters)?;
         self.emit.builder.build_return(None).map_err(builder_error)?;
         Ok(())
     }
@@ -312,21 +320,21 @@ impl<'a, 'ctx> Body<'a, 'ctx> {
 
     /// Returns the LLVM value of a kernel-IR value; an error unless the value has type `ty`.
     pub(crate) fn value_of(&self, number: Value, ty: Type) -> Result<BasicValueEnum<'ctx>, CompileError> {
-        self.values.get_as(number, ty).map(|found| found.value)
+        self.values.get_typed(number, ty).map(|found| found.value)
     }
 
     /// Returns the LLVM value of a kernel-IR value; an error unless it is an integer scalar of type `element`.
     pub(crate) fn integer(&self, number: Value, element: Element) -> Result<IntValue<'ctx>, CompileError> {
         match self.value_of(number, Type::Scalar(element))? {
             BasicValueEnum::IntValue(value) => Ok(value),
-            _ => Err(invalid(format!("value %{} is not an integer", number.0))),
+            _ => Err(invalid_module_error(format!("value %{} is not an integer", number.0))),
         }
     }
 
     pub(crate) fn pointer(&self, number: Value) -> Result<(MemorySpace, PointerValue<'ctx>), CompileError> {
         match self.value(number)? {
             Typed { ty: Type::Pointer(space), value: BasicValueEnum::PointerValue(value), .. } => Ok((space, value)),
-            other => Err(invalid(format!("value %{} is a {}; a pointer is needed", number.0, other.ty))),
+            other => Err(invalid_module_error(format!("value %{} is a {}; a pointer is needed", number.0, other.ty))),
         }
     }
 
@@ -334,7 +342,11 @@ impl<'a, 'ctx> Body<'a, 'ctx> {
     fn shared_pointer(&self, number: Value) -> Result<PointerValue<'ctx>, CompileError> {
         match self.pointer(number)? {
             (MemorySpace::Shared, address) => Ok(address),
-            (space, _) => Err(invalid(format!("value %{} points to {} memory, not to shared", number.0, space.name()))),
+            (space, _) => Err(invalid_module_error(format!(
+                "value %{} points to {} memory, not to shared",
+                number.0,
+                space.name()
+            ))),
         }
     }
 
@@ -442,7 +454,7 @@ impl<'a, 'ctx> Body<'a, 'ctx> {
             SpecialRegister::Program(axis) if axis < 3 => self.dialect.block_index(&self.emit, axis)?,
             SpecialRegister::Programs(axis) if axis < 3 => self.dialect.grid_size(&self.emit, axis)?,
             SpecialRegister::Program(axis) | SpecialRegister::Programs(axis) => {
-                return Err(invalid(format!("a grid has no axis {axis}")));
+                return Err(invalid_module_error(format!("a grid has no axis {axis}")));
             }
         };
         let mut typed = Typed::new(Type::Scalar(Element::I32), value.into());
@@ -466,7 +478,7 @@ impl<'a, 'ctx> Body<'a, 'ctx> {
     fn shared_address(&mut self, buffer: u32) -> Result<Typed<'ctx>, CompileError> {
         let ty = Type::Pointer(MemorySpace::Shared);
         let offset = self.kernel.shared_offsets().0.get(buffer as usize).copied();
-        let offset = offset.ok_or_else(|| invalid(format!("the kernel has no shared buffer {buffer}")))?;
+        let offset = offset.ok_or_else(|| invalid_module_error(format!("the kernel has no shared buffer {buffer}")))?;
         let Some(base) = self.shared.map(|global| global.as_pointer_value()) else {
             // All shared buffers are empty, so no access to them is valid, and the address does not matter.
             return Ok(Typed::new(ty, self.llvm_type(ty)?.const_zero()));
@@ -512,5 +524,5 @@ impl<'a, 'ctx> Body<'a, 'ctx> {
 }
 
 fn no_code(op: &Op) -> CompileError {
-    unsupported(format!("no code generation for `{}`", op.name()))
+    unsupported_kernel_error(format!("no code generation for `{}`", op.name()))
 }

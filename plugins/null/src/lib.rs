@@ -4,11 +4,13 @@
 //!     cargo build --release
 //!     TILEWRIGHT_TARGET_PATH=$PWD/targets conformance --target null1 --plugin target/release/libnull_plugin.so
 
+use tilewright_plugin::FactoryError;
 use tilewright_plugin::kernel::{Kernel, Module, Op};
 use tilewright_plugin::layout::{Families, FamilyError, FamilySpec, Layout};
-use tilewright_plugin::FactoryError;
 use tilewright_plugin::target::{Instruction, TargetDescription};
-use tilewright_plugin::{Artifact, CompileError, CompileOptions, Device, DeviceError, Emit, KernelMetadata, Payload, Target};
+use tilewright_plugin::{
+    Artifact, CodeFormat, CodePayload, CompileError, CompileOptions, Device, DeviceError, KernelMetadata, Target,
+};
 
 const ARCHITECTURES: &[&str] = &["null1"];
 
@@ -51,9 +53,14 @@ impl Target for NullTarget {
         }
         let of = |kernel: &Kernel| KernelMetadata::new(kernel, kernel.shared_bytes(), &self.instructions);
         let mut payloads = Vec::new();
-        if options.emit.contains(&Emit::Assembly) {
+        if options.emit.contains(&CodeFormat::Assembly) {
             let bytes = module.to_string().into_bytes();
-            payloads.push(Payload { form: Emit::Assembly, format: "txt".to_owned(), bytes, may_differ: false });
+            payloads.push(CodePayload {
+                form: CodeFormat::Assembly,
+                format: "txt".to_owned(),
+                bytes,
+                may_differ: false,
+            });
         }
         Ok(Artifact { payloads, kernels: module.kernels.iter().map(of).collect(), accepted_by: None })
     }

@@ -4,4 +4,4 @@ mod compile;
 pub mod object;
 mod target;
 
-pub use target::{Nvidia, NvidiaTarget};
+pub use target::{NvidiaTarget, NvidiaVendor};

@@ -20,7 +20,7 @@ const PTXAS: ExternalTool = ExternalTool {
 ///
 /// # Errors
 /// [`ToolError::NotFound`] if no assembler is installed.
-pub fn assembler() -> Result<PathBuf, ToolError> {
+pub fn find_assembler() -> Result<PathBuf, ToolError> {
     PTXAS.find().or_else(|error| python_assembler().ok_or(error))
 }
 
@@ -42,15 +42,15 @@ fn find_python_assembler() -> Option<PathBuf> {
 
 /// Assembles PTX text for an architecture to a cubin; `None` if `ptxas` is not installed.
 pub(crate) fn assemble(architecture: &str, ptx: &[u8]) -> Result<Option<Vec<u8>>, CompileError> {
-    assembler().ok().map(|program| assemble_with(&program, architecture, ptx)).transpose()
+    find_assembler().ok().map(|program| assemble_ptx(&program, architecture, ptx)).transpose()
 }
 
 /// Assembles PTX text to a cubin with the assembler at this path.
 ///
 /// # Errors
 /// [`CompileError::Backend`] if the assembler cannot be run, or with its message if it rejects the PTX.
-pub fn assemble_with(program: &Path, architecture: &str, ptx: &[u8]) -> Result<Vec<u8>, CompileError> {
-    let file_error = |error| PTXAS.cannot_run(program, error).into_compile_error();
+pub fn assemble_ptx(program: &Path, architecture: &str, ptx: &[u8]) -> Result<Vec<u8>, CompileError> {
+    let file_error = |error| PTXAS.cannot_run_error(program, error).into_compile_error();
     let directory = tempfile::tempdir().map_err(file_error)?;
     let (input, output) = (directory.path().join("kernel.ptx"), directory.path().join("kernel.cubin"));
     std::fs::write(&input, ptx).map_err(file_error)?;

@@ -2,19 +2,19 @@
 
 use tilewright_kernel::Module;
 use tilewright_nvidia_tables::{ARCHITECTURES, NvidiaTables};
-use tilewright_plugin::{Artifact, CompileError, CompileOptions, Device, DeviceError, Vendor, VendorTarget};
+use tilewright_plugin::{Artifact, CompileError, CompileOptions, Device, DeviceError, VendorBackend, VendorTarget};
 use tilewright_target::{Instruction, TargetDescription};
 
-tilewright_plugin::register_targets! { plugin: "nvidia", architectures: ARCHITECTURES, create: NvidiaTarget::create }
+tilewright_plugin::register_targets! { plugin: "nvidia", architectures: ARCHITECTURES, create: NvidiaTarget::create_boxed }
 
 /// The compilation target of one NVIDIA GPU model.
-pub type NvidiaTarget = VendorTarget<Nvidia>;
+pub type NvidiaTarget = VendorTarget<NvidiaVendor>;
 
 /// The vendor NVIDIA, as type parameter of [`VendorTarget`].
 #[derive(Debug)]
-pub enum Nvidia {}
+pub enum NvidiaVendor {}
 
-impl Vendor for Nvidia {
+impl VendorBackend for NvidiaVendor {
     type Tables = NvidiaTables;
 
     fn compile(
@@ -27,6 +27,6 @@ impl Vendor for Nvidia {
     }
 
     fn devices(description: &TargetDescription, rows: &[Instruction]) -> Result<Vec<Box<dyn Device>>, DeviceError> {
-        tilewright_nvidia_device::devices(description, rows)
+        tilewright_nvidia_device::open_devices(description, rows)
     }
 }

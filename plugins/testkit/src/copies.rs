@@ -9,12 +9,12 @@ use crate::prelude::*;
 /// three buffers.
 pub fn staged(target: &dyn Target, masked: bool) -> (AsyncCopyPlan, Kernel) {
     let axis = |axis| LinearLayout::identity(64, Dim::OFFSET, Dim::tensor(axis)).unwrap();
-    let memory = MemoryLayout::linear(axis(1).direct_sum(&axis(0)).unwrap());
+    let memory = MemoryLayout::from_linear(axis(1).direct_sum(&axis(0)).unwrap());
     let global = GlobalTensor::row_major(&[64, 64], 16);
     let lanes = target.description().lanes.default;
     let problem = AsyncCopySpec::new(&global, &memory, 16, lanes, 4).with_masked(masked);
     let copy = plan_async_copy(&problem, context(target)).unwrap();
-    let stages = CopyPipeline { buffers: 3, tensors: 5, omitted: None };
-    let kernel = pointer_copy_kernel(&copy, &memory, 16, stages).unwrap();
+    let stages = CopyPipelineConfig { buffers: 3, tensors: 5, omitted: None };
+    let kernel = build_pointer_copy_kernel(&copy, &memory, 16, stages).unwrap();
     (copy, kernel)
 }

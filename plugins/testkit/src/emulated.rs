@@ -32,7 +32,7 @@ pub fn run_block(
         .collect();
     let numbers = numbers.iter().map(|&number| Argument::Scalar(number));
     let arguments: Vec<_> = buffers.iter().map(|&buffer| Argument::Buffer(buffer)).chain(numbers).collect();
-    let semantics = SemanticsTable::of_rows(target.instructions());
+    let semantics = SemanticsTable::from_instructions(target.instructions());
     let emulator = Emulator::new(kernel, target.description())?.with_semantics(&semantics);
     let report = emulator.run([1, 1, 1], &arguments, &mut memory, &RunLimits::default())?;
     let left = buffers.iter().map(|&buffer| memory.read_all(buffer).expect("all is written").to_vec());

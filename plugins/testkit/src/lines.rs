@@ -72,7 +72,7 @@ pub struct LineStats {
 /// begin with one of `accesses` must have the line of an operation that accesses memory.
 pub fn check_programs(target: &dyn Target, accesses: &[&str]) -> LineStats {
     let mut checked = LineStats::default();
-    for file in ProgramCase::list_files(&shared_data::workspace().join("conformance/kernels")).unwrap() {
+    for file in ProgramCase::list_case_files(&shared_data::workspace().join("conformance/kernels")).unwrap() {
         if let Some(assembly) = check_code(target, &file) {
             checked.programs += 1;
             check_accesses(&file, &assembly, accesses, &mut checked);
@@ -87,7 +87,7 @@ fn check_code(target: &dyn Target, file: &Path) -> Option<String> {
     let case = ProgramCase::read(file).unwrap_or_else(|error| panic!("{error}"));
     let text = std::fs::read_to_string(&case.program).unwrap();
     let options = ProgramOptions::default().with_warps(case.warps).with_entry(&case.entry);
-    let compiled = |text: &str| compiler(target).kernel(text, &options, &mut |_| {});
+    let compiled = |text: &str| compiler(target).compile_kernel(text, &options, &mut |_| {});
     let plain = match compiled(&text) {
         Ok(kernel) => kernel,
         Err(error) if error.is_unsupported() => return None,
@@ -102,8 +102,8 @@ fn check_code(target: &dyn Target, file: &Path) -> Option<String> {
     let printed = |kernel: &Kernel| Module { kernels: vec![kernel.clone()] }.to_string();
     assert_eq!(printed(&plain), printed(&with_lines), "{}: kernel IR", file.display());
     let [plain, with_lines] =
-        [plain, with_lines].map(|kernel| match artifact(target, vec![kernel], &[Emit::Assembly]) {
-            Ok(artifact) => Some(artifact.text(Emit::Assembly).unwrap().to_owned()),
+        [plain, with_lines].map(|kernel| match artifact(target, vec![kernel], &[CodeFormat::Assembly]) {
+            Ok(artifact) => Some(artifact.payload_text(CodeFormat::Assembly).unwrap().to_owned()),
             Err(CompileError::Unsupported(_)) => None,
             Err(error) => panic!("{}: {error}", file.display()),
         });

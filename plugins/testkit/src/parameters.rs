@@ -5,7 +5,7 @@ use tilewright_testkit::any_parameters::{self, Signature};
 
 /// Checks that none of `count` random requests for a vendor's families panics, and that the layouts are surjective.
 pub fn check_random_parameters(count: u32, signatures: &'static [Signature], families: &dyn Families) {
-    let set = FamilySet::new(vec![&Neutral, families]);
+    let set = FamilySet::new(vec![&NeutralFamilies, families]);
     any_parameters::check_random_requests(count, signatures, &set, |layout| assert!(layout.linear().is_surjective()));
 }
 

@@ -8,20 +8,20 @@ pub use tilewright_kernel::{
     Binary, Builder, Cast, Compare, Counts, Element, Kernel, Launch, MathFunction, MemorySpace, Module, Op, Scope,
     SpecialRegister, Type, Unary, Value, verify,
 };
-pub use tilewright_layout::families::Neutral;
+pub use tilewright_layout::families::NeutralFamilies;
 pub use tilewright_layout::{
     Bases, Dim, Families, FamilyAttribute, FamilySet, FamilySpec, Layout, LinearLayout, MemoryLayout, SampleUse,
     parse_spec,
 };
-pub use tilewright_lower::conversion_kernel;
-pub use tilewright_plan::mma::{self, MmaPlan, MmaProblem, Scale};
+pub use tilewright_lower::build_conversion_kernel;
+pub use tilewright_plan::mma::{self, BlockScale, MmaPlan, MmaProblem};
 pub use tilewright_plan::movement::{
-    Accessor, AsyncCopySpec, ConversionPlan, GlobalTensor, MovementError, PlanContext, ScanDirection,
+    AsyncCopySpec, ConversionPlan, GlobalTensor, MovementError, PlanContext, ScanDirection, SharedMemoryAccessor,
     conversion_candidates, plan_async_copy, plan_conversion, plan_reduction, plan_scan, plan_shared_access,
     predict_cycles,
 };
 pub use tilewright_plugin::{
-    Artifact, CompileError, CompileOptions, Device, DeviceError, Emit, LaunchArgument, LaunchRequest, Target,
+    Artifact, CodeFormat, CompileError, CompileOptions, Device, DeviceError, LaunchArgument, LaunchRequest, Target,
 };
 pub use tilewright_target::{
     Direction, Evidence, Instruction, InstructionKind, MemoryOperand, Operand, Semantics, TargetDescription,
@@ -31,11 +31,12 @@ pub use tilewright_testkit::known_answers::{self, Answers, same_layout};
 pub use tilewright_testkit::thread_value::ThreadValue;
 pub use tilewright_testkit::{golden, shared_data};
 pub use tilewright_verify::kernels::{
-    CopyPipeline, instruction_kernel, load_kernel, mma_kernel, pointer_copy_kernel, store_kernel,
+    CopyPipelineConfig, build_instruction_kernel, build_load_kernel, build_mma_kernel, build_pointer_copy_kernel,
+    build_store_kernel,
 };
 pub use tilewright_verify::{
-    check, check_emulated, conversion_case, gather_case, instruction_case, load_case, mma_cases, reduction_case,
-    scan_case, store_case,
+    build_conversion_case, build_gather_case, build_instruction_case, build_load_case, build_mma_cases,
+    build_reduction_case, build_scan_case, build_store_case, check_emulated, check_on_device,
 };
 
 pub use crate::code::{artifact, assembled, assembly, refusal};

@@ -18,7 +18,8 @@ impl GlobalAccesses {
     /// Compiles a program for four warps, and reads the accesses in its assembly.
     pub fn of_program(target: &dyn Target, text: &str, read: ReadAccess) -> Self {
         let options = ProgramOptions::default().with_warps(4);
-        let kernel = compiler(target).kernel(text, &options, &mut |_| {}).unwrap_or_else(|error| panic!("{error}"));
+        let kernel =
+            compiler(target).compile_kernel(text, &options, &mut |_| {}).unwrap_or_else(|error| panic!("{error}"));
         let assembly = assembly(target, vec![kernel]);
         let mut accesses = Self::default();
         for (direction, bits) in assembly.lines().filter_map(read) {

@@ -3,19 +3,19 @@
 use std::sync::LazyLock;
 
 use crate::prelude::*;
-use tilewright_tile::import::Imports;
+use tilewright_tile::import::ImportTables;
 use tilewright_tile::op::Dialects;
 
 /// Returns a compiler of tile programs for a target; it accepts the operations of all vendors.
 pub fn compiler(target: &dyn Target) -> ProgramCompiler<'_> {
-    static DIALECTS: LazyLock<Dialects> = LazyLock::new(tilewright_dialects::all);
-    static IMPORTS: LazyLock<Imports> = LazyLock::new(tilewright_dialects::imports);
+    static DIALECTS: LazyLock<Dialects> = LazyLock::new(tilewright_dialects::all_dialects);
+    static IMPORTS: LazyLock<ImportTables> = LazyLock::new(tilewright_dialects::read_import_tables);
     ProgramCompiler { dialects: &DIALECTS, imports: &IMPORTS, target }
 }
 
 /// Compiles a program with default options, and returns its kernel.
 pub fn program_kernel(target: &dyn Target, text: &str) -> Result<Kernel, ProgramError> {
-    compiler(target).kernel(text, &ProgramOptions::default(), &mut |_| {})
+    compiler(target).compile_kernel(text, &ProgramOptions::default(), &mut |_| {})
 }
 
 /// A tile at the start of a row-major matrix in global memory, for which program statements are generated.

@@ -28,10 +28,10 @@ impl Compiled {
         let file = shared_data::workspace().join("conformance/kernels").join(format!("{name}.json"));
         let case = ProgramCase::read(&file).unwrap();
         let text = std::fs::read_to_string(&case.program).unwrap();
-        let (dialects, imports) = (tilewright_dialects::all(), tilewright_dialects::imports());
+        let (dialects, imports) = (tilewright_dialects::all_dialects(), tilewright_dialects::read_import_tables());
         let compiler = ProgramCompiler { dialects: &dialects, imports: &imports, target };
-        let options = CompileOptions { emit: vec![Emit::Assembly], optimisation: OPTIMISATION };
-        let (launch, artifact) = case.compile_launch(&compiler, &text, &options).unwrap();
+        let options = CompileOptions { emit: vec![CodeFormat::Assembly], optimisation: OPTIMISATION };
+        let (launch, artifact) = case.compile_variant_launch(&compiler, &text, &options).unwrap();
         Self { launch, artifact }
     }
 }

@@ -1,7 +1,7 @@
 //! Invalid kernels that break a rule of the walk over kernel bodies, which all code generators use. Each plugin must
 //! reject them with the same message.
 
-use tilewright_kernel::{MAX_DEPTH, Region, Statement};
+use tilewright_kernel::{MAX_REGION_DEPTH, Region, Statement};
 
 use crate::kernels::{BIT, GLOBAL, WORD, module};
 use crate::prelude::*;
@@ -95,8 +95,8 @@ pub fn are_refused(launch: Launch, compile: impl Fn(&Module) -> Result<(), Compi
     for (words, make) in RULES {
         refused(vec![kernel(launch, make)], words);
     }
-    assert_eq!(compile(&module(vec![nested(launch, MAX_DEPTH)])), Ok(()));
-    for depth in [MAX_DEPTH + 1, 1000] {
+    assert_eq!(compile(&module(vec![nested(launch, MAX_REGION_DEPTH)])), Ok(()));
+    for depth in [MAX_REGION_DEPTH + 1, 1000] {
         refused(vec![nested(launch, depth)], "regions nest deeper than 64");
     }
     let named = |name: &str| Builder::new(name, launch, &[]).finish();

@@ -20,13 +20,13 @@ pub fn groups_have_one_kind<V: tilewright_plugin::VendorTables>() {
 /// Returns the same as [`Instruction::register_operand`]; panics if the operand is not in registers.
 #[track_caller]
 pub fn register<'a>(row: &'a Instruction, required: &str) -> (&'a str, u32, &'a LinearLayout) {
-    row.register_operand(required).unwrap_or_else(|| panic!("{} has no {required} in registers", row.name))
+    row.find_register_operand(required).unwrap_or_else(|| panic!("{} has no {required} in registers", row.name))
 }
 
 /// Returns the operand with the role `required`; panics if it is not in shared memory.
 #[track_caller]
 pub fn memory<'a>(row: &'a Instruction, required: &str) -> &'a MemoryOperand {
-    row.memory_operand(required).unwrap_or_else(|| panic!("{} has no {required} in shared memory", row.name))
+    row.find_memory_operand(required).unwrap_or_else(|| panic!("{} has no {required} in shared memory", row.name))
 }
 
 /// Returns the first operand in tensor memory; panics if there is none.
@@ -60,7 +60,7 @@ pub fn coordinates(layout: &LinearLayout, register: u64, lane: u64, warp: u64) -
 pub fn same_positions(row: &Instruction, role: &str, published: &Value, rows: u64, is_swapped: bool) {
     let published = ThreadValue::parse(published.as_str().expect("a thread-value layout"));
     let (_, _, layout) = register(row, role);
-    let operand = row.operand(role).expect("it is in registers");
+    let operand = row.find_matrix_operand(role).expect("it is in registers");
     assert_eq!(published.size(1), row.registers_per_lane(operand), "registers of {role} of {}", row.name);
     let lanes = 1 << layout.in_bits(Dim::LANE);
     for thread in 0..published.size(0) {

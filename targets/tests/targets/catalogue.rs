@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use tilewright_target::{CatalogueError, Direction, Evidence, TargetDescription};
-use tilewright_targets::{FILES, SEARCH_PATH, catalogue_with};
+use tilewright_targets::{SEARCH_PATH, TARGET_FILES, catalogue_with};
 
 /// Creates an empty directory for one test.
 fn directory(test: &str) -> PathBuf {
@@ -17,7 +17,7 @@ fn directory(test: &str) -> PathBuf {
 
 fn text(name: &str) -> &'static str {
     let file = format!("{name}.toml");
-    FILES.iter().find(|(listed, _)| *listed == file).expect("the file is built in").1
+    TARGET_FILES.iter().find(|(listed, _)| *listed == file).expect("the file is built in").1
 }
 
 fn target(name: &str) -> TargetDescription {
@@ -57,12 +57,12 @@ fn the_list_is_the_folder() {
     let mut names: Vec<_> = folder.map(|entry| entry.expect("an entry").file_name()).collect();
     names.retain(|name| name.to_string_lossy().ends_with(".toml") && name != "Cargo.toml");
     names.sort();
-    assert_eq!(FILES.iter().map(|(name, _)| OsString::from(name)).collect::<Vec<_>>(), names);
+    assert_eq!(TARGET_FILES.iter().map(|(name, _)| OsString::from(name)).collect::<Vec<_>>(), names);
 }
 
 #[test]
 fn a_file_is_called_after_its_target() {
-    for (file, text) in FILES {
+    for (file, text) in TARGET_FILES {
         let target = TargetDescription::from_toml(file, text).expect("the file reads");
         assert_eq!(format!("{}.toml", target.name), *file);
     }
@@ -85,15 +85,15 @@ fn assumed_values_are_marked_and_every_source_is_named() {
         ("b580", Direction::Store, 32),
     ] {
         let target = target(name);
-        assert_eq!(target.bank_row(direction, bits).expect("a row").evidence, Evidence::Assumed, "{name}");
+        assert_eq!(target.find_bank_row(direction, bits).expect("a row").evidence, Evidence::Assumed, "{name}");
     }
     // Bank phases that were measured.
     for (direction, bits) in [(Direction::Load, 64), (Direction::Load, 128), (Direction::Store, 64)] {
         for name in ["mi355x", "h200"] {
-            assert_eq!(target(name).bank_row(direction, bits).expect("a row").evidence, Evidence::Measured);
+            assert_eq!(target(name).find_bank_row(direction, bits).expect("a row").evidence, Evidence::Measured);
         }
     }
-    for (file, _) in FILES {
+    for (file, _) in TARGET_FILES {
         let target = target(file.trim_end_matches(".toml"));
         let costs = &target.costs;
         let tables = [&target.lanes.source, &target.limits.source, &target.shared.source, &target.global.source];
@@ -160,18 +160,21 @@ fn gpu_models_differ_as_documented() {
     for (name, blocks) in [("a100", 1), ("rtx4090", 1), ("h100", 8), ("b200", 8), ("rtx5090", 8), ("a770", 1)] {
         assert_eq!(target(name).limits.blocks_per_cluster, blocks, "{name}");
     }
-    for (file, _) in FILES {
+    for (file, _) in TARGET_FILES {
         let target = target(file.trim_end_matches(".toml"));
         let clusters = target.limits.blocks_per_cluster > 1;
         assert_eq!(target.costs.cluster_barrier.is_some(), clusters, "{file}: barriers of clusters cost something");
     }
     assert_eq!((target("mi250").global.transaction_bytes, target("mi300x").global.transaction_bytes), (64, 128));
-    assert_ne!(target("mi250").bank_row(Direction::Load, 128), target("mi250").bank_row(Direction::Store, 128));
+    assert_ne!(
+        target("mi250").find_bank_row(Direction::Load, 128),
+        target("mi250").find_bank_row(Direction::Store, 128)
+    );
 }
 
 #[test]
 fn every_target_shuffles_words_between_lanes() {
-    for (file, _) in FILES {
+    for (file, _) in TARGET_FILES {
         assert_eq!(target(file.trim_end_matches(".toml")).index_shuffle_bits(), Some(32), "{file}");
     }
 }
@@ -180,7 +183,7 @@ fn every_target_shuffles_words_between_lanes() {
 fn an_unknown_name_is_answered_with_the_nearest_and_all() {
     let catalogue = catalogue_with(None).expect("the built-in files read");
     let error = catalogue.get("mi300z").expect_err("there is none").to_string();
-    let known: Vec<_> = FILES.iter().map(|(file, _)| file.trim_end_matches(".toml")).collect();
+    let known: Vec<_> = TARGET_FILES.iter().map(|(file, _)| file.trim_end_matches(".toml")).collect();
     let known = known.join(", ");
     assert_eq!(error, format!("unknown target `mi300z` (did you mean `mi300x`?); known are {known}"));
     let error = catalogue.get("abacus").expect_err("there is none").to_string();
@@ -197,7 +200,7 @@ fn users_add_targets_in_directories_and_later_ones_win() {
     fs::write(second.join("a100.toml"), &replaced).expect("the file can be written");
     let path = std::env::join_paths([first, PathBuf::new(), second]).expect("a path list");
     let catalogue = catalogue_with(Some(&path)).expect("all files read");
-    assert_eq!(catalogue.iter().count(), FILES.len() + 1);
+    assert_eq!(catalogue.iter().count(), TARGET_FILES.len() + 1);
     assert_eq!(catalogue.get("mi308x").expect("added").architecture, "gfx942");
     assert_eq!(catalogue.get("a100").expect("replaced").gpu_model, "ours");
 }
@@ -249,10 +252,11 @@ fn functions_of_the_hardware_are_functions_of_the_kernel_ir() {
                 None => f64::MIN_POSITIVE..=4.0,
             };
             assert!(ulps.contains(&native.ulps), "{}: {native:?}", target.name);
-            assert_eq!(target.function(&native.function, &native.element), Some(native));
+            assert_eq!(target.find_native_function(&native.function, &native.element), Some(native));
         }
         assert!(
-            target.function("exp2", "f32").is_some() && target.function("exp2", "f64").is_none(),
+            target.find_native_function("exp2", "f32").is_some()
+                && target.find_native_function("exp2", "f64").is_none(),
             "{}",
             target.name
         );

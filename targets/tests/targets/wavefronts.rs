@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use proptest::prelude::*;
-use tilewright_target::{BankRow, Catalogue, Direction, linear_wavefronts, wavefronts};
+use tilewright_target::{BankRow, Catalogue, Direction, count_access_wavefronts, count_linear_wavefronts};
 use tilewright_targets::catalogue_with;
 
 use Direction::{Load, Store};
@@ -135,7 +135,7 @@ fn built_in() -> Catalogue {
 
 fn row(catalogue: &Catalogue, target: &str, direction: Direction, bits: u32) -> BankRow {
     let target = catalogue.get(target).expect("the target is built in");
-    target.bank_row(direction, bits).expect("there is a row").clone()
+    target.find_bank_row(direction, bits).expect("there is a row").clone()
 }
 
 #[test]
@@ -201,7 +201,7 @@ fn wavefronts_follow_from_the_bank_words() {
             let strategy = addresses(words.lanes, u64::from(bytes));
             let outcome = runner.run(&strategy, |addresses| {
                 let expected = count(&words, &addresses, u64::from(bytes));
-                prop_assert_eq!(wavefronts(&row, &addresses, bytes), expected);
+                prop_assert_eq!(count_access_wavefronts(&row, &addresses, bytes), expected);
                 Ok(())
             });
             outcome.unwrap_or_else(|error| panic!("{} {direction:?} {bits} bits: {error}", words.target));
@@ -225,7 +225,7 @@ fn linear_wavefronts_follow_from_the_bank_words() {
                 };
                 let addresses: Vec<_> = (0..words.lanes).map(|lane| Some(address(lane))).collect();
                 let expected = count(&words, &addresses, u64::from(bytes));
-                prop_assert_eq!(linear_wavefronts(&row, &bases, bytes), expected);
+                prop_assert_eq!(count_linear_wavefronts(&row, &bases, bytes), expected);
                 Ok(())
             });
             outcome.unwrap_or_else(|error| panic!("{} {direction:?} {bits} bits: {error}", words.target));
@@ -261,7 +261,7 @@ fn textbook_strides() {
         let addresses: Vec<_> = (0..32).map(|lane| Some(lane * stride_bytes)).collect();
         for direction in [Store, Load] {
             let row = row(&catalogue, "a100", direction, bits);
-            let found = wavefronts(&row, &addresses, bits / 8);
+            let found = count_access_wavefronts(&row, &addresses, bits / 8);
             let merged = if direction == Load && stride_bytes == 0 && bits > 32 { 2 } else { 1 };
             assert_eq!(found * merged, expected, "{direction:?} {bits} bits, {stride_bytes} bytes apart");
         }
@@ -283,15 +283,18 @@ fn interleaved_phases_distinguish_loads_from_stores() {
         let words = words.iter().filter(|words| words.target == "mi300x").find(of_access).expect("there are words");
         assert_eq!(count(words, &addresses, 16), expected);
     }
-    assert_eq!(wavefronts(&load, &addresses, 16), 16);
-    assert_eq!(wavefronts(&store, &addresses, 16), 8);
+    assert_eq!(count_access_wavefronts(&load, &addresses, 16), 16);
+    assert_eq!(count_access_wavefronts(&store, &addresses, 16), 8);
 }
 
 #[test]
 fn no_lane_takes_no_wavefront() {
     for target in built_in().iter() {
         for row in &target.shared.banks {
-            assert_eq!(wavefronts(row, &vec![None; target.lanes.default as usize], row.access_bits[0] / 8), 0);
+            assert_eq!(
+                count_access_wavefronts(row, &vec![None; target.lanes.default as usize], row.access_bits[0] / 8),
+                0
+            );
         }
     }
 }

@@ -4,10 +4,10 @@
 //!     executed TARGET CASES [FOLDER]
 //!     executed TARGET CASES --emit FOLDER
 //!
-//! Without a folder, the cases are compiled here; `--emit` names one for their PTX. A folder has the PTX of another compiler in `NAME.ptx`, and facts
-//! that the PTX does not state in `NAME.launch.json`: `warps`, `shared_bytes`, and `scratch_bytes`: for each scratch
-//! buffer that follows the arguments, its number of bytes per program of the grid (`machine_code_beside_triton.py`
-//! writes both files).
+//! Without a folder, the cases are compiled here; `--emit` names one for their PTX. A folder has the PTX of another
+//! compiler in `NAME.ptx`, and facts that the PTX does not state in `NAME.launch.json`: `warps`, `shared_bytes`, and
+//! `scratch_bytes`: for each scratch buffer that follows the arguments, its number of bytes per program of the grid
+//! (`machine_code_beside_triton.py` writes both files).
 //!
 //! `issue_cycles` and `pipe_cycles` are the cost model's (`docs/cost-model.md`) for one compute unit that executes all
 //! blocks: the issue slots of the PTX instructions, and the cycles of all other resources. Latency does not count.
@@ -20,8 +20,8 @@ use serde_json::{Value, json};
 use tilewright::ProgramCompiler;
 use tilewright_kernel::Counts;
 use tilewright_plan::cost::{GlobalWork, WarpTime, WarpWork};
-use tilewright_plugin::{Artifact, CompileOptions, DeviceError, Emit, KernelMetadata, Payload, Target};
-use tilewright_verify::case::{CaseBuffer, CaseElement, CaseValue, Expectation, ProgramCase};
+use tilewright_plugin::{Artifact, CodeFormat, CodePayload, CompileOptions, DeviceError, KernelMetadata, Target};
+use tilewright_verify::case::{CaseBuffer, CaseElement, CaseValue, ExpectedContents, ProgramCase};
 use tilewright_verify::{CheckFailure, TestLaunch, check_launch};
 use tilewright_virtual_ptx::{LaunchReport, VirtualDevice};
 
@@ -39,8 +39,8 @@ fn main() -> Result<(), Failure> {
         [name, cases, option, folder] if option == "--emit" => (name, cases, None, Some(Path::new(folder))),
         _ => return Err(USAGE.into()),
     };
-    let target = tilewright_peers::target(name)?;
-    for file in ProgramCase::list_files(Path::new(cases))? {
+    let target = tilewright_peers::open_target(name)?;
+    for file in ProgramCase::list_case_files(Path::new(cases))? {
         let case = ProgramCase::read(&file)?;
         let built = match folder {
             None => compile(&case, &*target),
@@ -66,10 +66,10 @@ struct BuiltCase {
 /// Compiles a case with this project's compiler.
 fn compile(case: &ProgramCase, target: &dyn Target) -> Result<BuiltCase, Failure> {
     let text = std::fs::read_to_string(&case.program)?;
-    let (dialects, imports) = (tilewright_dialects::all(), tilewright_dialects::imports());
+    let (dialects, imports) = (tilewright_dialects::all_dialects(), tilewright_dialects::read_import_tables());
     let compiler = ProgramCompiler { dialects: &dialects, imports: &imports, target };
-    let options = CompileOptions { emit: vec![Emit::Assembly], optimisation: OPTIMISATION };
-    let (launch, artifact) = case.compile_launch(&compiler, &text, &options)?;
+    let options = CompileOptions { emit: vec![CodeFormat::Assembly], optimisation: OPTIMISATION };
+    let (launch, artifact) = case.compile_variant_launch(&compiler, &text, &options)?;
     Ok(BuiltCase { launch, artifact, is_foreign: false })
 }
 
@@ -101,8 +101,12 @@ fn read(case: &ProgramCase, folder: &Path) -> Result<BuiltCase, Failure> {
         maps: Vec::new(),
         parameters: None,
     };
-    let payload =
-        Payload { form: Emit::Assembly, format: "ptx".to_owned(), bytes: std::fs::read(file)?, may_differ: false };
+    let payload = CodePayload {
+        form: CodeFormat::Assembly,
+        format: "ptx".to_owned(),
+        bytes: std::fs::read(file)?,
+        may_differ: false,
+    };
     let artifact = Artifact { payloads: vec![payload], kernels: vec![metadata], accepted_by: None };
     Ok(BuiltCase { launch: foreign_launch(case, &given.scratch_bytes), artifact, is_foreign: true })
 }
@@ -119,7 +123,7 @@ fn foreign_launch(case: &ProgramCase, scratch_bytes: &[u64]) -> TestLaunch {
             element: CaseElement::Unsigned(8),
             shape: vec![bytes],
             before: vec![0; bytes as usize],
-            after: Expectation::Anything,
+            after: ExpectedContents::Anything,
         });
     }
     TestLaunch {
@@ -174,6 +178,7 @@ fn model_cycles(report: &LaunchReport, target: &dyn Target) -> WarpTime {
     };
     let global = GlobalWork {
         accesses: metrics["global"] as f64,
+        address_cycles: 0.0,
         lines: 0.0,
         loaded_sectors: report.transactions_loaded as f64,
         stored_sectors: report.transactions_stored as f64,
@@ -187,8 +192,8 @@ fn model_cycles(report: &LaunchReport, target: &dyn Target) -> WarpTime {
     let matrix_cycles = report.issued.iter().filter_map(matrix_cycles).sum();
     let mut work = WarpWork { counts, global, matrix_cycles, ..WarpWork::default() };
     // The model adds the instructions that compute addresses, which are issued ones here.
-    work.instructions = metrics["issued"] as f64 - work.issued();
-    work.time(1, description)
+    work.instructions = metrics["issued"] as f64 - work.issued_instructions();
+    work.predict_time(1, description)
 }
 
 fn failed(error: Failure) -> Line {

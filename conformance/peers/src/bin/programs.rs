@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use tilewright::{CompilationStage, ProgramCompiler, ProgramError, ProgramOptions};
 use tilewright_kernel::{Kernel, Module};
 use tilewright_plan::movement::price_in_wavefronts;
-use tilewright_plugin::{CompileOptions, Emit};
+use tilewright_plugin::{CodeFormat, CompileOptions};
 use tilewright_verify::case::ProgramCase;
 
 type Failure = Box<dyn Error>;
@@ -27,8 +27,8 @@ const OPTIMISATION: u8 = 3;
 
 fn main() -> Result<(), Failure> {
     let Arguments { target, cases, folder, times, only } = requested()?;
-    let target = tilewright_peers::target(&target)?;
-    let (dialects, imports) = (tilewright_dialects::all(), tilewright_dialects::imports());
+    let target = tilewright_peers::open_target(&target)?;
+    let (dialects, imports) = (tilewright_dialects::all_dialects(), tilewright_dialects::read_import_tables());
     let compiler = ProgramCompiler { dialects: &dialects, imports: &imports, target: &*target };
     std::fs::create_dir_all(&folder)?;
     for file in programs(&cases, &only)? {
@@ -128,10 +128,10 @@ fn compile_once(
     watch: &mut Watch<'_>,
 ) -> Result<CompiledCase, ProgramError> {
     let (mut conversions, mut prefetched_loads) = (Vec::new(), 0);
-    let kernel = compiler.kernel(text, options, &mut |stage| {
+    let kernel = compiler.compile_kernel(text, options, &mut |stage| {
         watch.record_stage(stage.name());
         if let CompilationStage::Layouts(assigned) = stage {
-            conversions = assigned.report.costly().map(conversion).collect();
+            conversions = assigned.report.costly_conversions().map(conversion).collect();
             let loops = assigned.report.functions.iter().flat_map(|function| &function.loops);
             prefetched_loads = loops.flat_map(|of| &of.loads).filter(|load| load.by.is_some()).count();
         }
@@ -139,16 +139,16 @@ fn compile_once(
     })?;
     watch.record_stage("verify");
     let module = Module { kernels: vec![kernel] };
-    let of = |emit: &[Emit]| {
+    let of = |emit: &[CodeFormat]| {
         compiler.target.compile(&module, &CompileOptions { emit: emit.to_vec(), optimisation: OPTIMISATION })
     };
     watch.last = Instant::now();
-    let intermediate = of(&[Emit::Intermediate]);
+    let intermediate = of(&[CodeFormat::Intermediate]);
     watch.record_stage("llvm");
-    let artifact = of(&[Emit::Intermediate, Emit::Assembly]);
+    let artifact = of(&[CodeFormat::Intermediate, CodeFormat::Assembly]);
     watch.record_stage("all");
     let assembly = intermediate.and(artifact).map_err(|error| ProgramError::Entry(error.to_string()))?;
-    let assembly = assembly.payload(Emit::Assembly).map(|payload| payload.bytes.clone()).unwrap_or_default();
+    let assembly = assembly.payload(CodeFormat::Assembly).map(|payload| payload.bytes.clone()).unwrap_or_default();
     let kernel = module.kernels.into_iter().next().ok_or_else(|| ProgramError::Entry("no kernel".to_owned()))?;
     Ok(CompiledCase { conversions, prefetched_loads, kernel, assembly })
 }

@@ -2,17 +2,17 @@
 //! undefined. If several results are correct, any of them passes.
 
 use serde_json::Value as Json;
-use tilewright::operations::{OperationError, algebra};
+use tilewright::operations::{OperationError, perform_layout_operation};
 use tilewright_layout::{LinearLayout, layout_from_json};
 
 use super::super::law::{LawResult, law_failure, require};
 use super::super::walk::columns;
-use crate::{Context, Row, Verdict};
+use crate::{Context, KnownAnswer, Verdict};
 
-pub(super) fn check(_: &Context, row: &Row) -> LawResult {
-    let row = row.json();
+pub(super) fn check(_: &Context, row: &KnownAnswer) -> LawResult {
+    let row = row.parse_json();
     let (operation, inputs) = (row["op"].as_str().unwrap_or_default(), &row["inputs"]);
-    match (algebra(operation, inputs), row.get("expected_error")) {
+    match (perform_layout_operation(operation, inputs), row.get("expected_error")) {
         (Err(OperationError::Undefined(_)), Some(_)) => Ok(()),
         (Ok(found), Some(reason)) => Err(law_failure(format!("is {found}, but should be rejected: {reason}"))),
         (Ok(found), None) if found == row["expected"] => Ok(()),
@@ -35,7 +35,7 @@ fn check_alternative(operation: &str, inputs: &Json, found: &Json, expected: &Js
         // The result is a right inverse: followed by the layout, it maps each element to itself.
         "pseudoinvert" => {
             let (layout, inverse) = (read(&inputs["layout"])?, read(found)?);
-            let columns: Vec<_> = (0..layout.outs().bits()).map(|bit| 1 << bit).collect();
+            let columns: Vec<_> = (0..layout.outs().total_bits()).map(|bit| 1 << bit).collect();
             let identity = LinearLayout::from_columns(layout.outs().clone(), layout.outs().clone(), &columns);
             let identity = identity.map_err(|error| law_failure(error.to_string()))?;
             check_composition(&inverse, &identity, &layout)

@@ -72,7 +72,7 @@ fn direct_sum_elements(inner: &LinearLayout, outer: &LinearLayout, sum: &LinearL
             element | (a | b << dim_bits.low_bits) << dim_bits.at
         })
     };
-    Ok((0..1u64 << sum.ins().bits()).map(element).collect())
+    Ok((0..1u64 << sum.ins().total_bits()).map(element).collect())
 }
 
 /// The bits of one dim in the packed coordinates of a direct sum and of its two parts. `at`, `low` and `high` are the

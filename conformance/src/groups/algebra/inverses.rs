@@ -44,7 +44,7 @@ pub(super) fn witness(from: &LinearLayout, to: &LinearLayout) -> LawResult {
 /// Checks a layout's queries: surjective, injective, invertible, rank, free bits of the input.
 pub(super) fn queries(layout: &LinearLayout) -> LawResult {
     let images = elements(layout)?;
-    let mut holders = vec![0u64; 1 << layout.outs().bits()];
+    let mut holders = vec![0u64; 1 << layout.outs().total_bits()];
     images.iter().for_each(|&element| holders[element as usize] += 1);
     let predicates = [
         ("surjective", holders.iter().all(|&count| count > 0), layout.is_surjective()),
@@ -59,7 +59,7 @@ pub(super) fn queries(layout: &LinearLayout) -> LawResult {
         format!("{reached} elements have a position, the rank is {}", layout.rank())
     })?;
     let free: u32 = layout.free_variable_masks().iter().map(|(_, mask)| mask.count_ones()).sum();
-    require(free + layout.rank() == layout.ins().bits(), || {
+    require(free + layout.rank() == layout.ins().total_bits(), || {
         format!("{free} free bits of input, rank {}\n{layout}", layout.rank())
     })
 }

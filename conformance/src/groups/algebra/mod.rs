@@ -13,13 +13,13 @@ use super::law::{LawResult, case, law_failure, require, resolve};
 use super::samples::usual;
 use super::walk::element_table;
 use super::{Setting, known};
-use crate::{Case, Context, Group, Verdict};
+use crate::{Case, CaseGroup, Context, Verdict};
 
 /// The group `algebra` of the conformance suite: cases on operations on linear layouts.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Algebra;
 
-impl Group for Algebra {
+impl CaseGroup for Algebra {
     fn name(&self) -> &str {
         "algebra"
     }
@@ -61,7 +61,7 @@ fn linear(context: &Context, sample: &SampleLayout) -> Result<LinearLayout, Verd
 /// Checks `invert_and_compose` of a sample layout and the next sample that can be built, in both directions.
 fn witness(context: &Context, sample: &SampleLayout, setting: Setting) -> LawResult {
     let sample_layout = linear(context, sample)?;
-    let samples = context.samples(setting.sample_use());
+    let samples = context.sample_layouts(setting.sample_use());
     let at = samples.iter().position(|other| other.name == sample.name).unwrap_or(0);
     let following = samples.iter().cycle().skip(at + 1).take(samples.len().saturating_sub(1));
     // A sample that cannot be built is skipped here; the cases of that sample report it.

@@ -54,7 +54,7 @@ pub(super) fn composition(layout: &LinearLayout) -> LawResult {
 /// Returns the map of a space to itself whose image of input bit `bit` is `column(bit, bits)`, where `bits` is the
 /// number of bits of the space.
 fn square_map(space: &Space, column: impl Fn(u32, u32) -> u64) -> Result<LinearLayout, crate::Verdict> {
-    let bits = space.bits();
+    let bits = space.total_bits();
     let columns: Vec<_> = (0..bits).map(|bit| column(bit, bits)).collect();
     expect_layout(LinearLayout::from_columns(space.clone(), space.clone(), &columns))
 }

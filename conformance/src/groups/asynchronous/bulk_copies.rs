@@ -4,7 +4,7 @@
 use tilewright_emulator::FaultKind;
 use tilewright_target::Instruction;
 use tilewright_verify::CheckFailure;
-use tilewright_verify::kernels::{Bulk, BulkFlaw};
+use tilewright_verify::kernels::{BulkCopyData, BulkCopyFlaw};
 
 use super::super::bulk::{box_test_cases, check_box_cases, copy_direction, map_of, run_flawed};
 use super::super::executed::device_case;
@@ -16,21 +16,21 @@ const WIDTHS: [u32; 4] = [8, 16, 32, 64];
 
 /// Returns all cases of bulk copy instructions.
 pub(super) fn cases(context: &Context) -> Vec<Case> {
-    let rows = context.target().instructions().iter().filter(|row| Bulk::is_of(row));
+    let rows = context.target().instructions().iter().filter(|row| BulkCopyData::is_copied_by(row));
     rows.flat_map(|row| borders(context, row).into_iter().chain(wrong(row))).collect()
 }
 
 /// Returns the cases that copy boxes across the tensor's borders, such as
 /// `boxes/to-shared/2d/swizzle-of-128-bytes/b16`.
 fn borders(context: &Context, row: &Instruction) -> Vec<Case> {
-    let Some(operand) = row.box_operand() else { return Vec::new() };
+    let Some(operand) = row.tensor_copy_operand() else { return Vec::new() };
     let mut cases = Vec::new();
     for box_layout in &operand.layouts {
         for bits in WIDTHS {
             let map = map_of(operand, box_layout, bits);
             let name =
                 format!("boxes/{}/{}d/{}/b{bits}", copy_direction(row), operand.rank, case_name_part(&box_layout.name));
-            if context.devices().is_some() {
+            if context.tested_device().is_some() {
                 let (row, map) = (row.clone(), map.clone());
                 let name = format!("async/device/{name}");
                 cases.push(device_case(name, move |context| box_test_cases(context, &row, &map)));
@@ -50,12 +50,12 @@ fn borders(context: &Context, row: &Instruction) -> Vec<Case> {
 /// Returns the cases with a faulty kernel, such as `wrong-boxes/to-shared/2d/no-wait` and
 /// `wrong-spans/from-shared/no-fence`.
 fn wrong(row: &Instruction) -> Vec<Case> {
-    let flaws = BulkFlaw::ALL.into_iter().filter(|flaw| flaw.concerns(row.completion));
-    let what = match row.box_operand() {
+    let flaws = BulkCopyFlaw::ALL.into_iter().filter(|flaw| flaw.applies_to(row.completion));
+    let what = match row.tensor_copy_operand() {
         Some(operand) => format!("wrong-boxes/{}/{}d", copy_direction(row), operand.rank),
         None => format!("wrong-spans/{}", copy_direction(row)),
     };
-    let case = |flaw: BulkFlaw| {
+    let case = |flaw: BulkCopyFlaw| {
         let row = row.clone();
         Case::new(format!("async/{what}/{}", named(flaw)), move |context| {
             let checked = run_flawed(&row, flaw, context.target().description());
@@ -65,22 +65,22 @@ fn wrong(row: &Instruction) -> Vec<Case> {
     flaws.map(case).collect()
 }
 
-fn named(flaw: BulkFlaw) -> &'static str {
+fn named(flaw: BulkCopyFlaw) -> &'static str {
     match flaw {
-        BulkFlaw::NoWait => "no-wait",
-        BulkFlaw::NothingExpected => "nothing-expected",
-        BulkFlaw::OtherPhase => "other-phase",
-        BulkFlaw::NoFence => "no-fence",
+        BulkCopyFlaw::NoWait => "no-wait",
+        BulkCopyFlaw::NothingExpected => "nothing-expected",
+        BulkCopyFlaw::OtherPhase => "other-phase",
+        BulkCopyFlaw::NoFence => "no-fence",
     }
 }
 
 /// Whether a fault that the emulator reported is one that the flaw of the kernel causes.
-fn is_caused_by(flaw: BulkFlaw, kind: &FaultKind) -> bool {
+fn is_caused_by(flaw: BulkCopyFlaw, kind: &FaultKind) -> bool {
     match flaw {
-        BulkFlaw::NoWait => matches!(kind, FaultKind::InFlight { .. } | FaultKind::Unfinished { .. }),
-        BulkFlaw::NothingExpected => matches!(kind, FaultKind::InFlight { .. } | FaultKind::NeverCompletes { .. }),
-        BulkFlaw::OtherPhase => matches!(kind, FaultKind::InFlight { .. }),
-        BulkFlaw::NoFence => matches!(kind, FaultKind::Unfenced { .. }),
+        BulkCopyFlaw::NoWait => matches!(kind, FaultKind::InFlight { .. } | FaultKind::Unfinished { .. }),
+        BulkCopyFlaw::NothingExpected => matches!(kind, FaultKind::InFlight { .. } | FaultKind::NeverCompletes { .. }),
+        BulkCopyFlaw::OtherPhase => matches!(kind, FaultKind::InFlight { .. }),
+        BulkCopyFlaw::NoFence => matches!(kind, FaultKind::Unfenced { .. }),
     }
 }
 

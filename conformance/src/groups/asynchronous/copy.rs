@@ -7,11 +7,11 @@ use tilewright_emulator::FaultKind;
 use tilewright_kernel::Module;
 use tilewright_layout::MemoryLayout;
 use tilewright_plan::movement::{
-    Accessor, AsyncCopyPlan, AsyncCopySpec, GlobalTensor, PlanContext, SharedLayoutConstraints, choose_shared_layout,
-    find_coalesced_layout, find_consecutive_copy, plan_async_copy,
+    AsyncCopyPlan, AsyncCopySpec, GlobalTensor, PlanContext, SharedLayoutConstraints, SharedMemoryAccessor,
+    choose_shared_layout, find_coalesced_layout, find_consecutive_copy, plan_async_copy,
 };
-use tilewright_verify::kernels::{CopyPipeline, OmittedSync, pointer_copy_kernel};
-use tilewright_verify::{CheckFailure, check_emulated, shared_copy_case};
+use tilewright_verify::kernels::{CopyPipelineConfig, OmittedSync, build_pointer_copy_kernel};
+use tilewright_verify::{CheckFailure, build_shared_copy_case, check_emulated};
 
 use super::super::corpus::{LayoutCorpus, Sampler};
 use super::super::emulated::{merge_verdicts, planning_verdict, run_on_emulator};
@@ -43,9 +43,9 @@ impl AsyncCopyProperty {
         }
     }
 
-    fn stages(self) -> CopyPipeline {
+    fn stages(self) -> CopyPipelineConfig {
         let (buffers, tensors) = if self == Self::Once { (1, 1) } else { (3, 5) };
-        CopyPipeline { buffers, tensors, omitted: (self == Self::Early).then_some(OmittedSync::Wait) }
+        CopyPipelineConfig { buffers, tensors, omitted: (self == Self::Early).then_some(OmittedSync::Wait) }
     }
 }
 
@@ -125,14 +125,14 @@ impl AsyncCopyCase {
         let (setting, target) = (self.tensor.setting, context.target().description());
         let bits = setting.element.bits();
         let fetched = find_coalesced_layout(global, bits, setting.lanes.into(), setting.warps.into(), target);
-        let fetched = Accessor::store(fetched.map_err(planning_verdict)?);
+        let fetched = SharedMemoryAccessor::store(fetched.map_err(planning_verdict)?);
         let consecutive = find_consecutive_copy(context.target().instructions(), global);
         let copied = match &consecutive {
-            Some(copy) => fetched.clone().by_copy(copy.clone()),
+            Some(copy) => fetched.clone().with_copy(copy.clone()),
             None => fetched.clone(),
         };
-        let reader = Accessor::load(self.end.distributed(context, &self.tensor)?);
-        let choose = |copied: Accessor| {
+        let reader = SharedMemoryAccessor::load(self.end.distributed(context, &self.tensor)?);
+        let choose = |copied: SharedMemoryAccessor| {
             choose_shared_layout(&[copied, reader.clone()], bits, &SharedLayoutConstraints::default(), target)
         };
         // If no layout suits the instruction that writes consecutive addresses, as when lanes fetch elements twice, a
@@ -152,7 +152,7 @@ impl AsyncCopyCase {
         copy: &AsyncCopyPlan,
     ) -> Result<Verdict, Verdict> {
         let (bits, stages) = (self.tensor.setting.element.bits(), self.check.stages());
-        let case = || shared_copy_case(copy, memory, bits, stages, plan_context(context));
+        let case = || build_shared_copy_case(copy, memory, bits, stages, plan_context(context));
         match (self.check, copy.instruction()) {
             (AsyncCopyProperty::Once, Some(name)) => {
                 run_on_emulator(case(), plan_context(context))?;
@@ -172,7 +172,7 @@ impl AsyncCopyCase {
                 expect_read_in_flight(case().and_then(|case| check_emulated(&case, plan_context(context))))
             }
             (AsyncCopyProperty::Code, Some(_)) => {
-                let kernel = pointer_copy_kernel(copy, memory, bits, stages).map_err(planning_verdict)?;
+                let kernel = build_pointer_copy_kernel(copy, memory, bits, stages).map_err(planning_verdict)?;
                 Ok(artifact::check_compilation(context, &Module { kernels: vec![kernel] }))
             }
         }

@@ -16,19 +16,19 @@ mod prefetch;
 mod tiles;
 
 use tilewright_target::{Completion, InstructionKind};
-use tilewright_verify::kernels::Bulk;
+use tilewright_verify::kernels::BulkCopyData;
 
 pub use copy::{AsyncCopyCase, AsyncCopyProperty};
 pub use prefetch::{PrefetchCase, PrefetchProperty};
 pub use tiles::{TileCopyCase, TileCopyProperty};
 
-use crate::{Case, Context, Group, Verdict};
+use crate::{Case, CaseGroup, Context, Verdict};
 
 /// The group `async` of the conformance suite: cases on asynchronous copies from global to shared memory.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Asynchronous;
 
-impl Group for Asynchronous {
+impl CaseGroup for Asynchronous {
     fn name(&self) -> &str {
         "async"
     }
@@ -45,10 +45,10 @@ impl Group for Asynchronous {
             return cases;
         }
         cases.extend(AsyncCopyCase::all(context).into_iter().map(AsyncCopyCase::case));
-        if rows.iter().any(Bulk::is_of) {
+        if rows.iter().any(BulkCopyData::is_copied_by) {
             cases.extend(bulk_copies::cases(context));
             let tiles = TileCopyCase::all(context);
-            let on_device = tiles.iter().filter(|_| context.devices().is_some());
+            let on_device = tiles.iter().filter(|_| context.tested_device().is_some());
             cases.extend(on_device.cloned().filter_map(TileCopyCase::device_case));
             cases.extend(tiles.into_iter().map(TileCopyCase::case));
         }

@@ -6,8 +6,8 @@ use tilewright_emulator::FaultKind;
 use tilewright_kernel::Module;
 use tilewright_plan::movement::{PlanContext, PrefetchPlan, PrefetchSpec, plan_prefetch};
 use tilewright_target::InstructionKind;
-use tilewright_verify::kernels::{PrefetchDistance, prefetched_kernel};
-use tilewright_verify::{CheckFailure, check_emulated, prefetch_case};
+use tilewright_verify::kernels::{PrefetchDistance, build_prefetch_kernel};
+use tilewright_verify::{CheckFailure, build_prefetch_case, check_emulated};
 
 use super::super::artifact;
 use super::super::emulated::{merge_verdicts, planning_verdict, run_on_emulator};
@@ -84,7 +84,7 @@ impl PrefetchCase {
     fn verdict(self, context: &Context) -> Result<Verdict, Verdict> {
         let (plan_context, plan) = (plan_context(context), self.plan(context)?);
         let lanes = context.target().description().lanes.default;
-        let case = |distance| prefetch_case(&plan, lanes, distance, plan_context);
+        let case = |distance| build_prefetch_case(&plan, lanes, distance, plan_context);
         Ok(match self.shown {
             PrefetchProperty::Tiles => run_on_emulator(case(DISTANCE), plan_context)
                 .map(|_| Verdict::pass(Level::Emulated).with_detail(format!("by {}", plan.instruction)))?,
@@ -100,7 +100,7 @@ impl PrefetchCase {
                 }
             }
             PrefetchProperty::Code => {
-                let kernel = prefetched_kernel(&plan, lanes, DISTANCE, plan_context).map_err(planning_verdict)?;
+                let kernel = build_prefetch_kernel(&plan, lanes, DISTANCE, plan_context).map_err(planning_verdict)?;
                 artifact::check_compilation(context, &Module { kernels: vec![kernel] })
             }
         })

@@ -8,8 +8,8 @@ use tilewright_layout::MemoryLayout;
 use tilewright_plan::movement::{
     AsyncCopySpec, GlobalTensor, MovementError, PlanContext, TensorCopy, plan_async_copy, plan_tensor_copy_to_global,
 };
-use tilewright_verify::kernels::{CopyPipeline, OmittedSync, tensor_copy_kernel};
-use tilewright_verify::{CheckFailure, TestCase, check_emulated, tensor_copy_case};
+use tilewright_verify::kernels::{CopyPipelineConfig, OmittedSync, build_tensor_copy_kernel};
+use tilewright_verify::{CheckFailure, TestCase, build_tensor_copy_case, check_emulated};
 
 use super::super::corpus::{LayoutCorpus, Sampler};
 use super::super::emulated::{merge_verdicts, planning_verdict, run_on_emulator};
@@ -113,7 +113,7 @@ impl TileCopyCase {
         let (to, from) = self.plans(context, &memory)?;
         let (copy, buffers) = if self.shown == TileCopyProperty::Back { (from, 2) } else { (to, 3) };
         let (launch, stages) = (Launch::new(setting.lanes, setting.warps), self::stages(buffers, None));
-        let case = |shifted| tensor_copy_case(&copy, &memory, launch, stages, shifted, plan_context(context));
+        let case = |shifted| build_tensor_copy_case(&copy, &memory, launch, stages, shifted, plan_context(context));
         [0, SHIFT].into_iter().map(case).collect::<Result<_, _>>().map_err(not_built)
     }
 
@@ -123,8 +123,9 @@ impl TileCopyCase {
         let (to, from) = self.plans(context, &memory)?;
         let launch = Launch::new(setting.lanes, setting.warps);
         let plan_context = plan_context(context);
-        let case =
-            |copy: &TensorCopy, stages, shifted| tensor_copy_case(copy, &memory, launch, stages, shifted, plan_context);
+        let case = |copy: &TensorCopy, stages, shifted| {
+            build_tensor_copy_case(copy, &memory, launch, stages, shifted, plan_context)
+        };
         let caught = |case: Result<TestCase, CheckFailure>, right: fn(&FaultKind) -> bool| {
             expect_fault(case.and_then(|case| check_emulated(&case, plan_context)), right)
         };
@@ -149,7 +150,8 @@ impl TileCopyCase {
                 matches!(kind, FaultKind::Unfenced { .. })
             }),
             TileCopyProperty::Code => {
-                let kernel = |copy, stages| tensor_copy_kernel(copy, &memory, launch, stages).map_err(planning_verdict);
+                let kernel =
+                    |copy, stages| build_tensor_copy_kernel(copy, &memory, launch, stages).map_err(planning_verdict);
                 let verdict = artifact::check_compilation(context, &Module { kernels: vec![kernel(&to, there)?] });
                 if verdict.status != Status::Pass {
                     return Ok(verdict);
@@ -183,8 +185,8 @@ impl TileCopyCase {
 
 /// Returns the parameters of a pipeline that moves five tiles through `buffers` buffers, without the synchronization
 /// `omitted`.
-fn stages(buffers: u32, omitted: Option<OmittedSync>) -> CopyPipeline {
-    CopyPipeline { buffers, tensors: 5, omitted }
+fn stages(buffers: u32, omitted: Option<OmittedSync>) -> CopyPipelineConfig {
+    CopyPipelineConfig { buffers, tensors: 5, omitted }
 }
 
 fn plan_context(context: &Context) -> PlanContext<'_> {

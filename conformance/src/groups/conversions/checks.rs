@@ -3,10 +3,10 @@
 use tilewright_kernel as kernel;
 use tilewright_kernel::Module;
 use tilewright_layout::{Dim, LinearLayout};
-use tilewright_lower::conversion_kernel;
+use tilewright_lower::build_conversion_kernel;
 use tilewright_plan::movement;
-use tilewright_plan::movement::{ConversionPlan, MovementError, PlanContext, Rejected};
-use tilewright_verify::{TestCase, check_emulated, conversion_case};
+use tilewright_plan::movement::{ConversionPlan, MovementError, PlanContext, RejectedCandidate};
+use tilewright_verify::{TestCase, build_conversion_case, check_emulated};
 
 use super::super::artifact;
 use super::super::executed::not_built;
@@ -26,18 +26,18 @@ pub fn check_emulated_plans(context: &Context, conversion: &ConversionCase) -> V
     let plan_context = plan_context(context);
     let plans = match movement::conversion_candidates(&src, &dst, bits, plan_context) {
         Ok((plans, rejected)) if plans.is_empty() => {
-            return Verdict::unsupported(Rejected::list(&rejected));
+            return Verdict::unsupported(RejectedCandidate::list_reasons(&rejected));
         }
         Ok((plans, _)) => plans,
         Err(error) => return Verdict::fail(Level::Layout, error.to_string()),
     };
     for plan in &plans {
-        let case = conversion_case([&src, &dst], bits, plan, plan_context);
+        let case = build_conversion_case([&src, &dst], bits, plan, plan_context);
         if let Err(wrong) = case.and_then(|case| check_emulated(&case, plan_context)) {
             return Verdict::fail(Level::Emulated, format!("path {}: {wrong}", plan.path));
         }
     }
-    let best = plans.iter().min_by(|a, b| a.compare(b));
+    let best = plans.iter().min_by(|a, b| a.compare_cost(b));
     match best.and_then(above_bound) {
         None => Verdict::pass(Level::Emulated),
         Some(reason) => Verdict::quality(Level::Emulated, reason),
@@ -52,7 +52,8 @@ pub fn check_emulated_plans(context: &Context, conversion: &ConversionCase) -> V
 /// compile.
 pub fn test_cases(context: &Context, conversion: &ConversionCase) -> Result<Vec<TestCase>, Verdict> {
     let ((src, dst), plan) = best_plan(context, conversion)?;
-    let case = conversion_case([&src, &dst], conversion.tensor.setting.element.bits(), &plan, plan_context(context));
+    let case =
+        build_conversion_case([&src, &dst], conversion.tensor.setting.element.bits(), &plan, plan_context(context));
     case.map(|case| vec![case]).map_err(not_built)
 }
 
@@ -100,7 +101,7 @@ fn module(context: &Context, conversion: &ConversionCase) -> Result<Module, Verd
         MovementError::Impossible { reasons } => Verdict::unsupported(reasons),
         error => failed(error.to_string()),
     })?;
-    let kernel = conversion_kernel("convert", [&src, &dst], bits, &plan, plan_context(context))
+    let kernel = build_conversion_kernel("convert", [&src, &dst], bits, &plan, plan_context(context))
         .map_err(|error| failed(error.to_string()))?;
     let operations = kernel.statements().len();
     if operations > MOST_OPERATIONS {

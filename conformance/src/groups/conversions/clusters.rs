@@ -55,9 +55,9 @@ fn blocked(
 ) -> FamilySpec {
     let blocks = FamilyAttribute::List(blocks.iter().copied().map(FamilyAttribute::from).collect());
     FamilySpec::new("blocked")
-        .with("size_per_thread", per_lane)
-        .with("threads_per_warp", per_warp)
-        .with("warps_per_cta", per_block)
-        .with("order", order)
-        .with("cga_layout", blocks)
+        .with_parameter("size_per_thread", per_lane)
+        .with_parameter("threads_per_warp", per_warp)
+        .with_parameter("warps_per_cta", per_block)
+        .with_parameter("order", order)
+        .with_parameter("cga_layout", blocks)
 }

@@ -17,7 +17,7 @@ pub use checks::{check_compiled, check_emulated_plans, test_cases};
 
 use super::executed::device_case;
 use super::{CaseTensor, NamedLayout};
-use crate::{Case, Context, Group, Verdict};
+use crate::{Case, CaseGroup, Context, Verdict};
 
 /// A conversion of a tensor between two distributed layouts. Case names spell it
 /// `blocked-rows-to-blocked-cols/f16/64x128/w4`.
@@ -90,7 +90,7 @@ impl Conversions {
     }
 }
 
-impl Group for Conversions {
+impl CaseGroup for Conversions {
     fn name(&self) -> &str {
         &self.name
     }
@@ -98,7 +98,7 @@ impl Group for Conversions {
     fn cases(&self, context: &Context) -> Vec<Case> {
         let mut cases = Vec::new();
         for conversion in all(context) {
-            if context.devices().is_some() && self.on_device.is_some_and(|chooses| chooses(&conversion)) {
+            if context.tested_device().is_some() && self.on_device.is_some_and(|chooses| chooses(&conversion)) {
                 let (name, executed) = (format!("{}/device/{conversion}", self.name), conversion.clone());
                 cases.push(device_case(name, move |context| test_cases(context, &executed)));
             }

@@ -50,11 +50,11 @@ fn layout(numbers: &mut Numbers, shape: [u64; 2], setting: Setting) -> FamilySpe
     let warps = take(numbers, setting.warps.trailing_zeros());
     let bases = |bases: Vec<[i64; 2]>| FamilyAttribute::List(bases.into_iter().map(FamilyAttribute::from).collect());
     FamilySpec::new("linear")
-        .with("reg_bases", bases(left))
-        .with("lane_bases", bases(lanes))
-        .with("warp_bases", bases(warps))
-        .with("block_bases", bases(Vec::new()))
-        .with("shape", shape.map(|size| size as i64))
+        .with_parameter("reg_bases", bases(left))
+        .with_parameter("lane_bases", bases(lanes))
+        .with_parameter("warp_bases", bases(warps))
+        .with_parameter("block_bases", bases(Vec::new()))
+        .with_parameter("shape", shape.map(|size| size as i64))
 }
 
 /// A pseudorandom generator (SplitMix64) that gives the same numbers on every machine and in every version, since the

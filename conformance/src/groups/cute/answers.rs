@@ -2,17 +2,17 @@
 //! the answer has a table of exact values, the result must have these values, or be an error if no layout has them.
 
 use serde_json::Value as Json;
-use tilewright::operations::{OperationError, cute};
+use tilewright::operations::{OperationError, perform_cute_operation};
 use tilewright_layout::cute::{CuteError, CuteLayout, CuteMode};
 
 use super::super::law::{LawResult, law_failure, require};
-use crate::{Context, Row, Verdict};
+use crate::{Context, KnownAnswer, Verdict};
 
-pub(super) fn check(_: &Context, row: &Row) -> LawResult {
-    let row = row.json();
+pub(super) fn check(_: &Context, row: &KnownAnswer) -> LawResult {
+    let row = row.parse_json();
     let operation = row["operation"].as_str().unwrap_or_default();
     let inputs = row["inputs"].as_array().cloned().unwrap_or_default();
-    let found = cute(operation, &inputs);
+    let found = perform_cute_operation(operation, &inputs);
     let wrong = |message: String| law_failure(format!("{message}\nof {operation} on {}", row["inputs"]));
     match (found, row.get("exact_table")) {
         (Ok(found), Some(table)) => {

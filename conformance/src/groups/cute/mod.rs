@@ -12,13 +12,13 @@ use tilewright_layout::{LinearLayout, SampleLayout};
 use super::known;
 use super::law::{LawResult, case, law_failure, resolve};
 use super::samples::usual;
-use crate::{Case, Context, Group, Verdict};
+use crate::{Case, CaseGroup, Context, Verdict};
 
 /// The group `cute` of the conformance suite: cases on CuTe operations.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Cute;
 
-impl Group for Cute {
+impl CaseGroup for Cute {
     fn name(&self) -> &str {
         "cute"
     }

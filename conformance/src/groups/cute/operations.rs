@@ -62,7 +62,7 @@ fn exact_or_refused(outer: &CuteLayout, inner: &CuteLayout) -> LawResult {
 /// Returns the layout's value at an index, possibly past its size: the last mode continues, even if it has one element,
 /// as in CuTe.
 fn extended(layout: &CuteLayout, index: u64) -> u64 {
-    let modes = layout.flat();
+    let modes = layout.leaf_modes();
     let (mut rest, mut value) = (index, 0);
     for (at, mode) in modes.iter().enumerate() {
         let coordinate = if at + 1 < modes.len() { rest % mode.shape } else { rest };

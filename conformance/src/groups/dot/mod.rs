@@ -9,18 +9,20 @@ mod scaled_list;
 use tilewright_plan::mma::MmaProblem;
 use tilewright_target::{ElementType, TargetDescription};
 
-use crate::{Case, Context, Group, Level, Verdict};
+use crate::{Case, CaseGroup, Context, Level, Verdict};
 
 pub(super) use check::planned;
 pub use scaled::ScaledDots;
 pub use scaled_list::{OperandType, ScaledDot, scaled};
-pub use tilewright_verify::dot_list::{Dot, PAIRS, narrow, plain, small, table_5};
+pub use tilewright_verify::dot_list::{
+    DotCase, TABLE_5_TYPE_PAIRS, list_narrow_type_dots, list_plain_dots, list_small_dots, list_table_5_dots,
+};
 
 /// The group `dot` of the conformance suite: cases on dots (matrix multiplies).
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Dots;
 
-impl Group for Dots {
+impl CaseGroup for Dots {
     fn name(&self) -> &str {
         "dot"
     }
@@ -28,13 +30,18 @@ impl Group for Dots {
     fn cases(&self, context: &Context) -> Vec<Case> {
         let target = context.target().description();
         let mut cases = Vec::new();
-        let lists = [("table-5", table_5()), ("plain", plain()), ("small", small()), ("narrow", narrow())];
+        let lists = [
+            ("table-5", list_table_5_dots()),
+            ("plain", list_plain_dots()),
+            ("small", list_small_dots()),
+            ("narrow", list_narrow_type_dots()),
+        ];
         for (list, dots) in lists {
             for dot in dots {
                 let named = |kind: &str| format!("dot/{kind}/{list}/{dot}/w{}", warps(&dot, target));
                 cases.push(case(named("emulated"), dot, emulated));
                 cases.push(case(named("code"), dot, compiled));
-                if context.devices().is_some() {
+                if context.tested_device().is_some() {
                     cases.push(check::device_dot_case(named("device"), move |context| problem(context, &dot)));
                 }
             }
@@ -43,7 +50,7 @@ impl Group for Dots {
     }
 }
 
-fn case(name: String, dot: Dot, check: fn(&Context, &Dot) -> Verdict) -> Case {
+fn case(name: String, dot: DotCase, check: fn(&Context, &DotCase) -> Verdict) -> Case {
     Case::new(name, move |context| check(context, &dot))
 }
 
@@ -52,21 +59,21 @@ fn element_type(name: &str) -> Result<ElementType, Verdict> {
 }
 
 /// Returns the number of warps for a dot by the rule of [`check::warps`], from its shape and accumulator type.
-fn warps(dot: &Dot, target: &TargetDescription) -> u32 {
+fn warps(dot: &DotCase, target: &TargetDescription) -> u32 {
     let bits = element_type(dot.accumulator).map_or(32, ElementType::bits);
     check::warps(dot.shape, bits, target)
 }
 
-fn problem(context: &Context, dot: &Dot) -> Result<MmaProblem, Verdict> {
+fn problem(context: &Context, dot: &DotCase) -> Result<MmaProblem, Verdict> {
     let target = context.target().description();
     let types = [element_type(dot.a)?, element_type(dot.b)?, element_type(dot.accumulator)?];
     Ok(MmaProblem::new(dot.shape, types, target.lanes.default, warps(dot, target)))
 }
 
-fn emulated(context: &Context, dot: &Dot) -> Verdict {
+fn emulated(context: &Context, dot: &DotCase) -> Verdict {
     problem(context, dot).map_or_else(|verdict| verdict, |problem| check::check_on_emulator(context, &problem))
 }
 
-fn compiled(context: &Context, dot: &Dot) -> Verdict {
+fn compiled(context: &Context, dot: &DotCase) -> Verdict {
     problem(context, dot).map_or_else(|verdict| verdict, |problem| check::compiled(context, &problem))
 }

@@ -2,12 +2,12 @@
 //! planned from the target's description. They are checked on the emulator element by element and as code that an
 //! assembler accepts.
 
-use tilewright_plan::mma::{MmaProblem, Scale};
+use tilewright_plan::mma::{BlockScale, MmaProblem};
 use tilewright_target::ElementType;
 
 use super::scaled_list::{OperandType, ScaledDot, scaled};
 use super::{check, element_type};
-use crate::{Case, Context, Group, Level, Verdict};
+use crate::{Case, CaseGroup, Context, Level, Verdict};
 
 /// The group `dot-scaled` of the conformance suite: cases on dots of operands with block scales.
 #[derive(Debug, Clone, Copy, Default)]
@@ -16,7 +16,7 @@ pub struct ScaledDots;
 /// Width of an accumulator element in bits.
 const SUM_BITS: u32 = 32;
 
-impl Group for ScaledDots {
+impl CaseGroup for ScaledDots {
     fn name(&self) -> &str {
         "dot-scaled"
     }
@@ -28,7 +28,7 @@ impl Group for ScaledDots {
             let named = |kind: &str| format!("dot-scaled/{kind}/{dot}/w{}", check::warps(dot.shape, SUM_BITS, target));
             cases.push(case(named("emulated"), dot, check::check_on_emulator));
             cases.push(case(named("code"), dot, check::compiled));
-            if context.devices().is_some() {
+            if context.tested_device().is_some() {
                 cases.push(check::device_dot_case(named("device"), move |context| problem(context, &dot)));
             }
         }
@@ -50,8 +50,8 @@ fn problem(context: &Context, dot: &ScaledDot) -> Result<MmaProblem, Verdict> {
     Ok(problem.with_scales([scale(dot.a)?, scale(dot.b)?]))
 }
 
-fn scale(operand: OperandType) -> Result<Option<Scale>, Verdict> {
+fn scale(operand: OperandType) -> Result<Option<BlockScale>, Verdict> {
     let Some(name) = operand.scale else { return Ok(None) };
     let unknown = || Verdict::fail(Level::Layout, format!("`{name}` is not a scale type"));
-    Scale::from_name(name).map(Some).ok_or_else(unknown)
+    BlockScale::from_name(name).map(Some).ok_or_else(unknown)
 }

@@ -7,10 +7,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value as Json;
-use tilewright_target::{Direction, TargetDescription, wavefronts};
+use tilewright_target::{Direction, TargetDescription, count_access_wavefronts};
 
 use super::super::law::{LawResult, law_failure, require};
-use crate::{Context, Row};
+use crate::{Context, KnownAnswer};
 
 /// The content of a known answer about shared-memory banks.
 struct Banks {
@@ -53,8 +53,8 @@ impl Banks {
     }
 }
 
-pub(super) fn check(context: &Context, row: &Row) -> LawResult {
-    let json = row.json();
+pub(super) fn check(context: &Context, row: &KnownAnswer) -> LawResult {
+    let json = row.parse_json();
     let target = context.target().description();
     let malformed =
         || law_failure(format!("row {} has no `banks`, `bank_bytes`, `phase`, `directions` and `access_bits`", row.id));
@@ -86,7 +86,7 @@ fn compare(target: &TargetDescription, known: &Banks, direction: Direction, bits
     for (name, address) in patterns() {
         let addresses: Vec<u64> = (0..lanes).map(|lane| address(lane) * bytes).collect();
         let given: Vec<Option<u64>> = addresses.iter().copied().map(Some).collect();
-        let (found, expected) = (wavefronts(own, &given, bytes as u32), known.count(&addresses, bytes));
+        let (found, expected) = (count_access_wavefronts(own, &given, bytes as u32), known.count(&addresses, bytes));
         require(found == expected, || format!("a {what}, {name}, takes {found} wavefronts, known are {expected}"))?;
     }
     Ok(())

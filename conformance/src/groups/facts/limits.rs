@@ -2,9 +2,9 @@
 //! answers.
 
 use super::super::law::{LawResult, law_failure, require};
-use crate::{Context, Row};
+use crate::{Context, KnownAnswer};
 
-pub(super) fn check(context: &Context, row: &Row) -> LawResult {
+pub(super) fn check(context: &Context, row: &KnownAnswer) -> LawResult {
     let target = context.target().description();
     let known: [(&str, u64); 7] = [
         ("lanes", target.lanes.default.into()),
@@ -17,7 +17,7 @@ pub(super) fn check(context: &Context, row: &Row) -> LawResult {
     ];
     let mut compared = 0;
     for (name, found) in known {
-        let Some(expected) = row.json()[name].as_u64() else { continue };
+        let Some(expected) = row.parse_json()[name].as_u64() else { continue };
         require(found == expected, || format!("`{name}` is {found}, known is {expected}"))?;
         compared += 1;
     }

@@ -8,19 +8,19 @@ mod banks;
 mod limits;
 
 use super::law::{LawResult, law_failure};
-use crate::{Case, Context, Group, Row, Verdict};
+use crate::{Case, CaseGroup, Context, KnownAnswer, Verdict};
 
 /// The group `facts` of the conformance suite: cases on target descriptions against vendor documents.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct FactsGroup;
 
 /// Function that compares a known fact with the target's description.
-type Check = fn(&Context, &Row) -> LawResult;
+type Check = fn(&Context, &KnownAnswer) -> LawResult;
 
 /// The subjects of facts, each with its check.
 const KINDS: [(&str, Check); 2] = [("banks", banks::check), ("limits", limits::check)];
 
-impl Group for FactsGroup {
+impl CaseGroup for FactsGroup {
     fn name(&self) -> &str {
         "facts"
     }
@@ -35,13 +35,13 @@ impl Group for FactsGroup {
 
 fn all(context: &Context, about: &str, check: Check) -> Verdict {
     let architecture = &context.target().description().architecture;
-    let is_about_it = |row: &&Row| {
-        let json = row.json();
+    let is_about_it = |row: &&KnownAnswer| {
+        let json = row.parse_json();
         let mut all = json["architectures"].as_array().into_iter().flatten();
         all.any(|name| name.as_str() == Some(architecture))
     };
     let known = context.answers().facts.get(about);
-    let rows: Vec<&Row> = known.into_iter().flatten().filter(is_about_it).collect();
+    let rows: Vec<&KnownAnswer> = known.into_iter().flatten().filter(is_about_it).collect();
     if rows.is_empty() {
         return Verdict::unsupported(format!("no known answer is about the {about} of `{architecture}`"));
     }
@@ -49,7 +49,7 @@ fn all(context: &Context, about: &str, check: Check) -> Verdict {
     match wrong {
         None => Verdict::pass(crate::Level::Layout).with_detail(format!("{} facts", rows.len())),
         Some((row, verdict)) if verdict.status == crate::Status::Fail => {
-            let source = row.json()["source"].as_str().unwrap_or("no source is named").to_owned();
+            let source = row.parse_json()["source"].as_str().unwrap_or("no source is named").to_owned();
             law_failure(format!("{}\nby fact {}: {source}", verdict.detail, row.id))
         }
         Some((_, verdict)) => verdict,

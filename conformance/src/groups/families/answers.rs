@@ -6,14 +6,14 @@ use tilewright_layout::{Families, Layout, MemoryLayout, layout_from_json, spec_f
 
 use super::super::known;
 use super::super::law::{LawResult, case_name_part, law_failure, require};
-use crate::{Case, Context, Row, Rows, Verdict};
+use crate::{AnswersBySubject, Case, Context, KnownAnswer, Verdict};
 
 /// Returns a case for each combination of nested families in the known answers; the case is unsupported if the target
 /// does not serve all of them.
 pub(super) fn cases(context: &Context) -> Vec<Case> {
     let names = context.families().names();
     let is_served = |families: &str| families.split("-of-").all(|family| names.iter().any(|name| name == family));
-    let (served, others): (Rows, Rows) =
+    let (served, others): (AnswersBySubject, AnswersBySubject) =
         context.answers().layouts.clone().into_iter().partition(|(families, _)| is_served(families));
     let unserved = |families: String| {
         let reason = "the target does not serve these families, which have known answers";
@@ -24,15 +24,15 @@ pub(super) fn cases(context: &Context) -> Vec<Case> {
     cases
 }
 
-fn check(context: &Context, row: &Row) -> LawResult {
-    let row = row.json();
+fn check(context: &Context, row: &KnownAnswer) -> LawResult {
+    let row = row.parse_json();
     let wrong = |message: String| law_failure(format!("{message}\nof {} for {}", row["params"], row["shape"]));
     let spec = spec_from_json(&row["params"]).map_err(|error| wrong(format!("`params`: {error}")))?;
     let shape =
         numbers(&row["shape"]).ok_or_else(|| wrong("`shape` is not a list of non-negative integers".to_owned()))?;
     let expected = &row["expected"];
     let linear = layout_from_json(expected).map_err(|error| wrong(format!("`expected`: {error}")))?;
-    let found = context.layout(&spec, &shape).map_err(|error| match error {
+    let found = context.build_layout(&spec, &shape).map_err(|error| match error {
         tilewright_layout::FamilyError::Plugin(message) => Verdict::crash(message),
         error => wrong(error.to_string()),
     })?;

@@ -44,10 +44,10 @@ pub(super) fn spelled_out(context: &Context, sample: &SampleLayout) -> LawResult
         Layout::Memory(_) => ("shared_linear", &[("offset_bases", Dim::OFFSET), ("block_bases", Dim::BLOCK)]),
         Layout::TensorMemory(_) => return Err(Verdict::unsupported("no family takes the bases of tensor memory")),
     };
-    let with = |spec: FamilySpec, &(name, dim): &(&str, Dim)| spec.with(name, bases(layout.linear(), dim));
+    let with = |spec: FamilySpec, &(name, dim): &(&str, Dim)| spec.with_parameter(name, bases(layout.linear(), dim));
     let mut spec = parameters.iter().fold(FamilySpec::new(family), with);
     if let Layout::Distributed(_) = &layout {
-        spec = spec.with("shape", SHAPE.map(|size| size as i64));
+        spec = spec.with_parameter("shape", SHAPE.map(|size| size as i64));
     }
     let named = resolve(context, &spec, &SHAPE)?;
     require(named.linear() == layout.linear(), || {
@@ -113,7 +113,7 @@ fn grows(less: &LinearLayout, more: &LinearLayout, small: [u64; 2]) -> LawResult
 pub(super) fn slices(context: &Context, sample: &SampleLayout) -> LawResult {
     const EXTENT: u64 = 64;
     for axis in [0, 1] {
-        let spec = FamilySpec::new("slice").with("dim", axis as i64).with_parent(sample.spec.clone());
+        let spec = FamilySpec::new("slice").with_parameter("dim", axis as i64).with_parent(sample.spec.clone());
         let mut parent_shape = [EXTENT, EXTENT];
         parent_shape[axis] = 1;
         let parent = resolve(context, &sample.spec, &parent_shape)?;

@@ -14,13 +14,13 @@ use tilewright_layout::{Layout, SampleLayout};
 use super::Setting;
 use super::law::{LawResult, case};
 use super::samples::usual;
-use crate::{Case, Context, Group};
+use crate::{Case, CaseGroup, Context};
 
 /// The group `families` of the conformance suite: cases on layout families (named constructors of layouts).
 #[derive(Debug, Clone, Copy, Default)]
 pub struct FamiliesGroup;
 
-impl Group for FamiliesGroup {
+impl CaseGroup for FamiliesGroup {
     fn name(&self) -> &str {
         "families"
     }
@@ -65,7 +65,7 @@ const OF_DISTRIBUTED: [(&str, Law); 2] = [("growth", laws::growth), ("slices", l
 const SHAPES: [[u64; 2]; 4] = [[16, 16], [32, 128], [128, 64], [128, 128]];
 
 fn is_distributed(context: &Context, sample: &SampleLayout) -> bool {
-    matches!(context.layout(&sample.spec, &SHAPES[3]), Ok(Layout::Distributed(_)))
+    matches!(context.build_layout(&sample.spec, &SHAPES[3]), Ok(Layout::Distributed(_)))
 }
 
 /// Returns cases that check the definition of every sample's layout for every number of lanes and warps.
@@ -76,7 +76,7 @@ fn definitions(context: &Context) -> Vec<Case> {
             let name = format!("families/definition/{}/{}x{}/{setting}", sample.name, shape[0], shape[1]);
             case(name, move |context| definition::definition(context, &sample, &shape, setting))
         };
-        context.samples(setting.sample_use()).into_iter().map(of_sample)
+        context.sample_layouts(setting.sample_use()).into_iter().map(of_sample)
     };
     Setting::all(context).into_iter().flat_map(of_setting).collect()
 }

@@ -14,7 +14,7 @@ const UNKNOWN: &str = "no_such_parameter";
 /// Checks that an unknown parameter is rejected by name, in the spec (family and parameters) and in every spec nested
 /// in it.
 pub(super) fn unknown(context: &Context, sample: &SampleLayout) -> LawResult {
-    each_level(&sample.spec, &|level| vec![level.clone().with(UNKNOWN, 1)], &mut |spec| {
+    each_level(&sample.spec, &|level| vec![level.clone().with_parameter(UNKNOWN, 1)], &mut |spec| {
         let error = refused(context, spec, &SHAPE)?;
         let error_text = error.to_string();
         require(error_text.contains(UNKNOWN), || {
@@ -91,7 +91,7 @@ fn each_level(
 /// value that `others` returns for the parameter's value.
 fn replaced(level: &FamilySpec, others: &dyn Fn(&FamilyAttribute) -> Vec<FamilyAttribute>) -> Vec<FamilySpec> {
     let of = |(name, value): (&String, &FamilyAttribute)| -> Vec<FamilySpec> {
-        others(value).into_iter().map(|other| level.clone().with(name, other)).collect()
+        others(value).into_iter().map(|other| level.clone().with_parameter(name, other)).collect()
     };
     level.attributes.iter().flat_map(of).collect()
 }
@@ -137,7 +137,7 @@ fn extremes_of(value: &FamilyAttribute) -> Vec<FamilyAttribute> {
 
 /// Returns the error of a request that must be rejected, or a failing verdict if the request is accepted.
 fn refused(context: &Context, spec: &FamilySpec, shape: &[u64]) -> Result<FamilyError, Verdict> {
-    match context.layout(spec, shape) {
+    match context.build_layout(spec, shape) {
         Err(error) => expect_named_family(error, spec),
         Ok(layout) => {
             Err(law_failure(format!("accepts {} for a tensor of {shape:?}, as\n{}", show(spec), layout.linear())))
@@ -150,7 +150,7 @@ fn check_rejected_or_covers_shape(context: &Context, spec: &FamilySpec, shape: &
         let detail = format!("accepts {} for a tensor of {shape:?}: {}", show(spec), verdict.detail);
         verdict.with_detail(detail)
     };
-    match context.layout(spec, shape) {
+    match context.build_layout(spec, shape) {
         Err(error) => expect_named_family(error, spec).map(drop),
         Ok(layout) => check_covers_shape(&layout, shape).map_err(wrong),
     }
@@ -162,7 +162,7 @@ fn check_covers_shape(layout: &Layout, shape: &[u64]) -> LawResult {
     const MOST_BITS: u32 = 16;
     let linear = layout.linear();
     of_shape(linear, shape)?;
-    if linear.ins().bits().max(linear.outs().bits()) > MOST_BITS {
+    if linear.ins().total_bits().max(linear.outs().total_bits()) > MOST_BITS {
         return Ok(());
     }
     covers_evenly(linear).map(drop).map_err(law_failure)

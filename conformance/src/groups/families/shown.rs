@@ -34,7 +34,7 @@ fn shown(context: &Context, name: &str) -> Verdict {
 }
 
 fn samples(context: &Context) -> Vec<SampleLayout> {
-    Setting::all(context).iter().flat_map(|setting| context.samples(setting.sample_use())).collect()
+    Setting::all(context).iter().flat_map(|setting| context.sample_layouts(setting.sample_use())).collect()
 }
 
 /// Whether a family occurs in a spec: as the spec's family, in its parent, or in a parameter.
@@ -50,14 +50,14 @@ pub(super) fn mentions_family(spec: &FamilySpec, name: &str) -> bool {
 fn other_name(context: &Context, samples: &[SampleLayout], name: &str) -> Option<String> {
     let of_samples = samples.iter().map(|sample| (sample.spec.clone(), vec![128, 64]));
     let of_answers = context.answers().layouts.values().filter_map(|rows| {
-        let row = rows.first()?.json();
+        let row = rows.first()?.parse_json();
         let shape = row["shape"].as_array()?.iter().map(serde_json::Value::as_u64).collect::<Option<Vec<_>>>()?;
         Some((spec_from_json(&row["params"]).ok()?, shape))
     });
     let is_other = |(spec, shape): (FamilySpec, Vec<u64>)| {
         let renamed = FamilySpec { name: name.to_owned(), ..spec.clone() };
-        let layout = context.layout(&renamed, &shape).ok()?;
-        (context.layout(&spec, &shape).ok()? == layout).then_some(spec.name)
+        let layout = context.build_layout(&renamed, &shape).ok()?;
+        (context.build_layout(&spec, &shape).ok()? == layout).then_some(spec.name)
     };
     of_samples.chain(of_answers).find_map(is_other)
 }

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use conformance_pack::Figure;
-use tilewright_plan::mma::{MmaPlan, MmaProblem, Scale};
+use conformance_pack::FigurePoint;
+use tilewright_plan::mma::{BlockScale, MmaPlan, MmaProblem};
 use tilewright_plan::movement::PlanContext;
 use tilewright_target::ElementType;
-use tilewright_verify::{TestCase, check_all_emulated, mma_cases};
+use tilewright_verify::{TestCase, build_mma_cases, check_all_emulated};
 
 use super::super::dot::planned;
 use super::super::executed::not_built;
@@ -47,7 +47,7 @@ impl DotVariant {
         let number = |name: &str| {
             ElementType::from_name(name).ok_or_else(|| law_failure(format!("`{name}` is not an element type")))
         };
-        let scale = Scale::from_name("e8m0").ok_or_else(|| law_failure("`e8m0` is not a scale type"))?;
+        let scale = BlockScale::from_name("e8m0").ok_or_else(|| law_failure("`e8m0` is not a scale type"))?;
         let types = [number("e2m1")?, number(self.other)?, number("f32")?];
         let lanes = context.target().description().lanes.default;
         let problem = MmaProblem::new(self.shape, types, lanes, WARPS).with_scales([Some(scale), None]);
@@ -60,9 +60,9 @@ fn plan_context(context: &Context) -> PlanContext<'_> {
 }
 
 impl FigureVariant for DotVariant {
-    fn figure(&self) -> Figure {
+    fn figure(&self) -> FigurePoint {
         let [m, n, k] = self.shape;
-        Figure {
+        FigurePoint {
             name: "product".to_owned(),
             point: format!("e2m1.e8m0-{}/{m}x{n}x{k}/w{WARPS}", self.other),
             variant: if self.is_k_permuted { "shuffled" } else { "plain" }.to_owned(),
@@ -72,7 +72,7 @@ impl FigureVariant for DotVariant {
 
     fn check_kernel(&self, context: &Context) -> Result<Verdict, Verdict> {
         let plan = self.plan(context)?;
-        let cases = mma_cases(&plan, plan_context(context)).map_err(not_built)?;
+        let cases = build_mma_cases(&plan, plan_context(context)).map_err(not_built)?;
         let report = check_all_emulated(&cases, plan_context(context))
             .map_err(|wrong| Verdict::fail(Level::Emulated, wrong.to_string()))?;
         let (cycles, counts) = (plan.cost.cycles(), report.counts);
@@ -85,6 +85,6 @@ impl FigureVariant for DotVariant {
     }
 
     fn test_cases(&self, context: &Context) -> Result<Vec<TestCase>, Verdict> {
-        mma_cases(&self.plan(context)?, plan_context(context)).map_err(not_built)
+        build_mma_cases(&self.plan(context)?, plan_context(context)).map_err(not_built)
     }
 }

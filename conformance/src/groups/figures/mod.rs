@@ -16,12 +16,12 @@ mod movement;
 
 use std::sync::Arc;
 
-use conformance_pack::Figure;
-use tilewright_verify::{Predicted, TestCase};
+use conformance_pack::FigurePoint;
+use tilewright_verify::{PredictedLaunch, TestCase};
 
 use super::emulated::merge_verdicts;
 use super::executed::device_case;
-use crate::{Case, Context, Group, TestCases, Verdict};
+use crate::{Case, CaseGroup, Context, TestCases, Verdict};
 
 /// The group `figures` of the conformance suite: cases on measurements of the Linear Layouts paper.
 #[derive(Debug, Clone, Copy, Default)]
@@ -30,7 +30,7 @@ pub struct FiguresGroup;
 /// One variant at one point of a figure, such as a conversion by shuffles for one shape.
 trait FigureVariant: Send + Sync {
     /// Returns the name of the figure, the point in it and the name of the variant.
-    fn figure(&self) -> Figure;
+    fn figure(&self) -> FigurePoint;
 
     /// Checks the variant's kernel on the emulator.
     ///
@@ -45,7 +45,7 @@ trait FigureVariant: Send + Sync {
     fn test_cases(&self, context: &Context) -> Result<Vec<TestCase>, Verdict>;
 }
 
-impl Group for FiguresGroup {
+impl CaseGroup for FiguresGroup {
     fn name(&self) -> &'static str {
         "figures"
     }
@@ -57,11 +57,11 @@ impl Group for FiguresGroup {
 }
 
 fn cases(context: &Context, variant: Arc<dyn FigureVariant>) -> Vec<Case> {
-    let Figure { name, point, variant: word, .. } = variant.figure();
+    let FigurePoint { name, point, variant: word, .. } = variant.figure();
     let named = |on: &str| format!("figures/{on}{name}/{point}/{word}");
     let (shown, executed) = (Arc::clone(&variant), Arc::clone(&variant));
     let mut cases = vec![Case::new(named(""), move |context| merge_verdicts(shown.check_kernel(context)))];
-    if context.devices().is_some() {
+    if context.tested_device().is_some() {
         let case = device_case(named("device/"), move |context| executed.test_cases(context));
         cases.push(case.with_test_cases(move |context| {
             Ok(TestCases { test_cases: variant.test_cases(context)?, figure: Some(variant.figure()) })
@@ -71,7 +71,7 @@ fn cases(context: &Context, variant: Arc<dyn FigureVariant>) -> Vec<Case> {
 }
 
 /// Formats the predictions of a plan (cycles, shared memory, operations) as text for a case's detail.
-fn prediction_text(predicted: &Predicted) -> String {
+fn prediction_text(predicted: &PredictedLaunch) -> String {
     let counts = predicted.counts.map_or(String::new(), |counts| {
         let (stored, loaded) = (counts.wavefronts_stored, counts.wavefronts_loaded);
         format!(", wavefronts {stored} stored and {loaded} loaded, {} shuffles", counts.shuffles)

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use conformance_pack::Figure;
+use conformance_pack::FigurePoint;
 use tilewright_layout::{Dim, FamilyAttribute, FamilySpec, Layout, LinearLayout, MemoryLayout};
 use tilewright_plan::movement;
 use tilewright_plan::movement::{ConversionKind, MovementError, PlanContext, plan_shared_access};
 use tilewright_target::Direction;
-use tilewright_verify::{Repeated, TestCase};
+use tilewright_verify::{RepeatedMovement, TestCase};
 
 use super::super::emulated::run_on_emulator;
 use super::super::executed::not_built;
@@ -132,7 +132,7 @@ impl Movement {
     fn with_plan<T>(
         &self,
         context: &Context,
-        work: impl FnOnce(Repeated<'_>, PlanContext<'_>) -> Result<T, Verdict>,
+        work: impl FnOnce(RepeatedMovement<'_>, PlanContext<'_>) -> Result<T, Verdict>,
     ) -> Result<T, Verdict> {
         let target = context.target();
         let plan_context = PlanContext::new(target.description()).with_instructions(target.instructions());
@@ -147,7 +147,11 @@ impl Movement {
                 let reason =
                     rejected.into_iter().find(|variant| variant.candidate == path).map(|variant| variant.reason);
                 work(
-                    Repeated::Gather(src, Dim::tensor(0), plan.ok_or_else(|| rejected_candidate(path, reason))?),
+                    RepeatedMovement::Gather(
+                        src,
+                        Dim::tensor(0),
+                        plan.ok_or_else(|| rejected_candidate(path, reason))?,
+                    ),
                     plan_context,
                 )
             }
@@ -158,7 +162,7 @@ impl Movement {
                 let reason =
                     rejected.into_iter().find(|variant| variant.candidate == path).map(|variant| variant.reason);
                 work(
-                    Repeated::Conversion([src, dst], plan.ok_or_else(|| rejected_candidate(path, reason))?),
+                    RepeatedMovement::Conversion([src, dst], plan.ok_or_else(|| rejected_candidate(path, reason))?),
                     plan_context,
                 )
             }
@@ -168,7 +172,7 @@ impl Movement {
                     plan_shared_access(src, &memory, self.bits(), Direction::Store, plan_context).map_err(refused)?;
                 let load =
                     plan_shared_access(dst, &memory, self.bits(), Direction::Load, plan_context).map_err(refused)?;
-                work(Repeated::Staging([src, dst], &memory, [&store, &load]), plan_context)
+                work(RepeatedMovement::Staging([src, dst], &memory, [&store, &load]), plan_context)
             }
         }
     }
@@ -177,11 +181,11 @@ impl Movement {
     fn padded(&self, context: &Context) -> Result<MemoryLayout, Verdict> {
         let vector = 16 * 8 / i64::from(self.bits());
         let spec = FamilySpec::new("padded_shared")
-            .with(
+            .with_parameter(
                 "interval_padding_pairs",
                 FamilyAttribute::List(vec![FamilyAttribute::from([self.shape[1] as i64, vector])]),
             )
-            .with("order", [1i64, 0]);
+            .with_parameter("order", [1i64, 0]);
         match resolve(context, &spec, &self.shape)? {
             Layout::Memory(memory) => Ok(memory),
             _ => Err(law_failure("a padded layout is not a memory layout")),
@@ -191,10 +195,10 @@ impl Movement {
 
 fn blocked(per_lane: [i64; 2], per_warp: [i64; 2], per_block: [i64; 2], order: [i64; 2]) -> FamilySpec {
     FamilySpec::new("blocked")
-        .with("size_per_thread", per_lane)
-        .with("threads_per_warp", per_warp)
-        .with("warps_per_cta", per_block)
-        .with("order", order)
+        .with_parameter("size_per_thread", per_lane)
+        .with_parameter("threads_per_warp", per_warp)
+        .with_parameter("warps_per_cta", per_block)
+        .with_parameter("order", order)
 }
 
 fn refused(error: MovementError) -> Verdict {
@@ -206,7 +210,7 @@ fn rejected_candidate(path: ConversionKind, reason: Option<String>) -> Verdict {
 }
 
 impl FigureVariant for Movement {
-    fn figure(&self) -> Figure {
+    fn figure(&self) -> FigurePoint {
         let (name, is_base) = match (self.what, self.by) {
             (MovementKind::Transpose, by) => ("transpose", by == MovementPath::Padding),
             (MovementKind::Convert, by) => ("conversion", by == MovementPath::Path(ConversionKind::Shared)),
@@ -219,20 +223,20 @@ impl FigureVariant for Movement {
         };
         let [rows, columns] = self.shape;
         let point = format!("{}/{rows}x{columns}/w{WARPS}", self.element.0);
-        Figure { name: name.to_owned(), point, variant, is_base }
+        FigurePoint { name: name.to_owned(), point, variant, is_base }
     }
 
     fn check_kernel(&self, context: &Context) -> Result<Verdict, Verdict> {
         self.with_plan(context, |repeated, plan_context| {
-            run_on_emulator(repeated.case(self.bits(), ROUNDS), plan_context)?;
-            let predicted = repeated.predicted(self.bits(), ROUNDS);
+            run_on_emulator(repeated.build_case(self.bits(), ROUNDS), plan_context)?;
+            let predicted = repeated.predict_round(self.bits(), ROUNDS);
             Ok(Verdict::pass(Level::Emulated).with_detail(prediction_text(&predicted)))
         })
     }
 
     fn test_cases(&self, context: &Context) -> Result<Vec<TestCase>, Verdict> {
         self.with_plan(context, |repeated, _| {
-            repeated.case(self.bits(), ROUNDS).map(|case| vec![case]).map_err(not_built)
+            repeated.build_case(self.bits(), ROUNDS).map(|case| vec![case]).map_err(not_built)
         })
     }
 }

@@ -3,10 +3,10 @@
 
 use tilewright_kernel::{Module, is_result};
 use tilewright_layout::{Dim, LinearLayout};
-use tilewright_plan::movement::{BlockLoadPlan, BlockSource, PlanContext};
+use tilewright_plan::movement::{BlockLoadPlan, BlockLoadSource, PlanContext};
 use tilewright_target::{Instruction, InstructionKind, Operand};
-use tilewright_verify::kernels::block_load_kernel;
-use tilewright_verify::{BlockTile, CheckFailure, TestCase, block_load_case, check_emulated};
+use tilewright_verify::kernels::build_block_load_kernel;
+use tilewright_verify::{BlockLoadTile, CheckFailure, TestCase, build_block_load_case, check_emulated};
 
 use super::super::artifact;
 use super::super::executed::not_built;
@@ -21,7 +21,7 @@ pub(super) fn is_of(row: &Instruction) -> bool {
 struct Blocks {
     layout: LinearLayout,
     loads: BlockLoadPlan,
-    source: BlockSource,
+    source: BlockLoadSource,
     element_bits: u32,
     size: [i32; 2],
 }
@@ -37,16 +37,20 @@ impl Blocks {
         let min_elements = u64::from(block.least_bytes) * 8 / u64::from(block.element_bits);
         let [rows, columns] = [u64::from(block.rows), u64::from(block.columns)];
         let shape = [3 * rows - rows / 2, (3 * columns - columns / 2).max(min_elements)];
-        let source =
-            BlockSource { shape, minor: 1, pitch: 4 * columns.max(min_elements), alignment: block.alignment.into() };
+        let source = BlockLoadSource {
+            shape,
+            minor: 1,
+            pitch: 4 * columns.max(min_elements),
+            alignment: block.alignment.into(),
+        };
         let layout = with_a_warp(layout)?;
         let loads = BlockLoadPlan::new(&layout, &source, block.element_bits, plan_context(context, row));
         let loads = loads.ok_or_else(|| missing("loads no block of a matrix with the required layout"))?;
         Ok(Self { layout, loads, source, element_bits: block.element_bits, size: [rows as i32, columns as i32] })
     }
 
-    fn tile(&self, begin: [i32; 2]) -> BlockTile<'_> {
-        BlockTile { layout: &self.layout, source: self.source, element_bits: self.element_bits, begin }
+    fn tile(&self, begin: [i32; 2]) -> BlockLoadTile<'_> {
+        BlockLoadTile { layout: &self.layout, source: self.source, element_bits: self.element_bits, begin }
     }
 
     /// Returns the first row and column of four blocks: the first block, a block inside, one that crosses the matrix's
@@ -80,7 +84,11 @@ pub(super) fn test_cases(context: &Context, row: &Instruction) -> Result<Vec<Tes
 
 fn cases(context: &Context, row: &Instruction, plan_context: PlanContext<'_>) -> Result<Vec<TestCase>, CheckFailure> {
     let blocks = Blocks::of(context, row)?;
-    blocks.begins().into_iter().map(|begin| block_load_case(&blocks.tile(begin), &blocks.loads, plan_context)).collect()
+    blocks
+        .begins()
+        .into_iter()
+        .map(|begin| build_block_load_case(&blocks.tile(begin), &blocks.loads, plan_context))
+        .collect()
 }
 
 /// Compiles a kernel that issues the instruction, and checks the code.
@@ -88,7 +96,7 @@ pub(super) fn compiled(context: &Context, row: &Instruction) -> Verdict {
     let plan_context = plan_context(context, row);
     let kernel = Blocks::of(context, row).and_then(|blocks| {
         let loads = (&blocks.layout, &blocks.loads);
-        Ok(block_load_kernel(loads, [0, 0], blocks.element_bits, plan_context)?)
+        Ok(build_block_load_kernel(loads, [0, 0], blocks.element_bits, plan_context)?)
     });
     match kernel {
         Ok(kernel) => artifact::check_compilation(context, &Module { kernels: vec![kernel] }),

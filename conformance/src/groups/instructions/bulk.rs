@@ -2,8 +2,8 @@
 
 use tilewright_kernel::Module;
 use tilewright_target::Instruction;
-use tilewright_verify::kernels::{Bulk, bulk_kernel};
-use tilewright_verify::{CheckFailure, TestCase, bulk_copy_1d_case};
+use tilewright_verify::kernels::{BulkCopyData, build_bulk_copy_kernel};
+use tilewright_verify::{CheckFailure, TestCase, build_bulk_copy_1d_case};
 
 use super::super::artifact;
 use super::super::bulk::{self, BULK_COPY_BYTES, box_test_cases, bulk_copy_of, check_box_cases};
@@ -15,7 +15,7 @@ pub(super) fn emulated(context: &Context, row: &Instruction) -> Result<(), Check
     let target = context.target().description();
     match bulk_copy_of(row) {
         Some((Some(map), _)) => check_box_cases(row, &map, target),
-        _ => bulk::emulated(bulk_copy_1d_case(row, BULK_COPY_BYTES, target.lanes.default, None)?, row, target),
+        _ => bulk::emulated(build_bulk_copy_1d_case(row, BULK_COPY_BYTES, target.lanes.default, None)?, row, target),
     }
 }
 
@@ -25,7 +25,7 @@ pub(super) fn test_cases(context: &Context, row: &Instruction) -> Result<Vec<Tes
         Some((Some(map), _)) => box_test_cases(context, row, &map),
         _ => {
             let lanes = context.target().description().lanes.default;
-            bulk_copy_1d_case(row, BULK_COPY_BYTES, lanes, None).map(|case| vec![case]).map_err(not_built)
+            build_bulk_copy_1d_case(row, BULK_COPY_BYTES, lanes, None).map(|case| vec![case]).map_err(not_built)
         }
     }
 }
@@ -34,8 +34,8 @@ pub(super) fn test_cases(context: &Context, row: &Instruction) -> Result<Vec<Tes
 pub(super) fn compiled(context: &Context, row: &Instruction) -> Verdict {
     let lanes = context.target().description().lanes.default;
     let map = bulk_copy_of(row).and_then(|(map, _)| map);
-    let bulk = map.as_ref().map_or(Bulk::Copy1d(BULK_COPY_BYTES), Bulk::Box);
-    match bulk_kernel(row, lanes, bulk, None) {
+    let bulk = map.as_ref().map_or(BulkCopyData::Copy1d(BULK_COPY_BYTES), BulkCopyData::Box);
+    match build_bulk_copy_kernel(row, lanes, bulk, None) {
         Ok(kernel) => artifact::check_compilation(context, &Module { kernels: vec![kernel] }),
         Err(wrong) => Verdict::fail(Level::Layout, wrong.to_string()),
     }

@@ -4,7 +4,7 @@ use tilewright_kernel::{Builder, Launch, Module, Op};
 use tilewright_plan::movement::PlanContext;
 use tilewright_plugin::CompileError;
 use tilewright_target::Instruction;
-use tilewright_verify::kernels::issue_kernel;
+use tilewright_verify::kernels::build_issue_kernel;
 
 use super::super::artifact;
 use crate::{Context, Level, Verdict};
@@ -13,7 +13,7 @@ use crate::{Context, Level, Verdict};
 pub(super) fn compiled(context: &Context, row: &Instruction) -> Verdict {
     let target = context.target();
     let plan_context = PlanContext::new(target.description()).with_instructions(target.instructions());
-    match issue_kernel("issue", row, plan_context) {
+    match build_issue_kernel("issue", row, plan_context) {
         Ok(kernel) => artifact::check_compilation(context, &Module { kernels: vec![kernel] }),
         Err(wrong) => Verdict::fail(Level::Layout, wrong.to_string()),
     }

@@ -12,18 +12,18 @@ use std::collections::BTreeSet;
 
 use tilewright_plan::movement::PlanContext;
 use tilewright_target::{Instruction, InstructionKind};
-use tilewright_verify::kernels::Bulk;
-use tilewright_verify::{CheckFailure, TestCase, check_emulated, instruction_case};
+use tilewright_verify::kernels::BulkCopyData;
+use tilewright_verify::{CheckFailure, TestCase, build_instruction_case, check_emulated};
 
 use super::executed::{device_case, not_built};
 use super::law::case_name_part;
-use crate::{Case, Context, Group, Level, Verdict};
+use crate::{Case, CaseGroup, Context, Level, Verdict};
 
 /// The group `instructions` of the conformance suite: cases on the semantics and code of single instructions.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Instructions;
 
-impl Group for Instructions {
+impl CaseGroup for Instructions {
     fn name(&self) -> &str {
         "instructions"
     }
@@ -45,7 +45,7 @@ impl Group for Instructions {
             }
             cases.push(case(format!("meaning/{name}"), row, meaning));
             cases.push(case(format!("code/{name}"), row, code));
-            if context.devices().is_some() && !prefetches(row) {
+            if context.tested_device().is_some() && !prefetches(row) {
                 let (name, row) = (format!("instructions/device/{name}"), row.clone());
                 cases.push(device_case(name, move |context| test_cases(context, &row)));
             }
@@ -62,7 +62,7 @@ fn case(name: String, row: &Instruction, check: fn(&Context, &Instruction) -> Ve
 
 fn code(context: &Context, row: &Instruction) -> Verdict {
     match row {
-        row if Bulk::is_of(row) => bulk::compiled(context, row),
+        row if BulkCopyData::is_copied_by(row) => bulk::compiled(context, row),
         row if prefetches(row) => prefetch::compiled(context, row),
         row if block_load::is_of(row) => block_load::compiled(context, row),
         row => code::compiled(context, row),
@@ -77,11 +77,11 @@ fn prefetches(row: &Instruction) -> bool {
 fn test_cases(context: &Context, row: &Instruction) -> Result<Vec<TestCase>, Verdict> {
     let target = context.target();
     match row {
-        row if Bulk::is_of(row) => bulk::test_cases(context, row),
+        row if BulkCopyData::is_copied_by(row) => bulk::test_cases(context, row),
         row if block_load::is_of(row) => block_load::test_cases(context, row),
         row => {
             let plan_context = PlanContext::new(target.description()).with_instructions(target.instructions());
-            instruction_case(row, plan_context).map(|case| vec![case]).map_err(not_built)
+            build_instruction_case(row, plan_context).map(|case| vec![case]).map_err(not_built)
         }
     }
 }
@@ -91,12 +91,12 @@ fn test_cases(context: &Context, row: &Instruction) -> Result<Vec<TestCase>, Ver
 fn meaning(context: &Context, row: &Instruction) -> Verdict {
     let target = context.target();
     let checked = match row {
-        row if Bulk::is_of(row) => bulk::emulated(context, row),
+        row if BulkCopyData::is_copied_by(row) => bulk::emulated(context, row),
         row if prefetches(row) => prefetch::emulated(context, row),
         row if block_load::is_of(row) => block_load::emulated(context, row),
         row => {
             let plan_context = PlanContext::new(target.description()).with_instructions(target.instructions());
-            instruction_case(row, plan_context).and_then(|case| check_emulated(&case, plan_context)).map(drop)
+            build_instruction_case(row, plan_context).and_then(|case| check_emulated(&case, plan_context)).map(drop)
         }
     };
     match checked {

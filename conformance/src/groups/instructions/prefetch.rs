@@ -4,8 +4,8 @@
 use tilewright_kernel::Module;
 use tilewright_plan::movement::{PlanContext, PrefetchPlan, PrefetchSpec, plan_prefetch};
 use tilewright_target::Instruction;
-use tilewright_verify::kernels::{PrefetchDistance, prefetched_kernel};
-use tilewright_verify::{CheckFailure, check_emulated, prefetch_case};
+use tilewright_verify::kernels::{PrefetchDistance, build_prefetch_kernel};
+use tilewright_verify::{CheckFailure, build_prefetch_case, check_emulated};
 
 use super::super::artifact;
 use crate::{Context, Level, Verdict};
@@ -14,15 +14,19 @@ use crate::{Context, Level, Verdict};
 pub(super) fn emulated(context: &Context, row: &Instruction) -> Result<(), CheckFailure> {
     let lanes = context.target().description().lanes.default;
     let plan_context = plan_context(context, row);
-    check_emulated(&prefetch_case(&planned(context, row)?, lanes, PrefetchDistance::by(1), plan_context)?, plan_context)
-        .map(drop)
+    check_emulated(
+        &build_prefetch_case(&planned(context, row)?, lanes, PrefetchDistance::in_tiles(1), plan_context)?,
+        plan_context,
+    )
+    .map(drop)
 }
 
 /// Compiles a kernel that issues the instruction, and checks the code.
 pub(super) fn compiled(context: &Context, row: &Instruction) -> Verdict {
     let lanes = context.target().description().lanes.default;
-    let kernel = planned(context, row)
-        .and_then(|plan| Ok(prefetched_kernel(&plan, lanes, PrefetchDistance::by(1), plan_context(context, row))?));
+    let kernel = planned(context, row).and_then(|plan| {
+        Ok(build_prefetch_kernel(&plan, lanes, PrefetchDistance::in_tiles(1), plan_context(context, row))?)
+    });
     match kernel {
         Ok(kernel) => artifact::check_compilation(context, &Module { kernels: vec![kernel] }),
         Err(wrong) => Verdict::fail(Level::Layout, wrong.to_string()),

@@ -17,7 +17,7 @@ use tilewright_verify::case::{CaseRunError, ProgramCase};
 use super::artifact::check_compilation;
 use super::emulated::merge_verdicts;
 use super::executed::device_case;
-use crate::{Case, Context, Group, Level, Status, Verdict};
+use crate::{Case, CaseGroup, Context, Level, Status, Verdict};
 
 use source::Source;
 
@@ -28,20 +28,20 @@ pub struct Kernels;
 /// Max number of operations that the warps of a case execute in all, to end programs that loop forever.
 const STEPS: u64 = 4_000_000_000;
 
-impl Group for Kernels {
+impl CaseGroup for Kernels {
     fn name(&self) -> &'static str {
         "kernels"
     }
 
     fn cases(&self, context: &Context) -> Vec<Case> {
-        let sources = match Source::all(context.cases()) {
+        let sources = match Source::all(context.case_folders()) {
             Ok(sources) => sources,
             // An unreadable folder is reported as a failing case, so that the run does not pass without programs.
             Err(message) => return vec![Case::new("kernels/folder", move |_| Verdict::fail(Level::Layout, &message))],
         };
         let mut cases = Vec::new();
         for source in sources.into_iter().map(Arc::new) {
-            if context.devices().is_some() {
+            if context.tested_device().is_some() {
                 let (name, source) = (format!("kernels/device/{}", source.name()), Arc::clone(&source));
                 cases.push(device_case(name, move |context| on_device::test_cases(context, &source)));
             }
@@ -59,7 +59,7 @@ fn with_program<T>(
     work: impl FnOnce(&ProgramCompiler<'_>, &ProgramCase, &str) -> T,
 ) -> Result<T, Verdict> {
     let (case, text) = source.read().map_err(|message| Verdict::fail(Level::Layout, message))?;
-    let (dialects, imports) = (tilewright_dialects::all(), tilewright_dialects::imports());
+    let (dialects, imports) = (tilewright_dialects::all_dialects(), tilewright_dialects::read_import_tables());
     Ok(work(&ProgramCompiler { dialects: &dialects, imports: &imports, target: context.target() }, &case, &text))
 }
 
@@ -76,7 +76,8 @@ fn refused(error: &CaseRunError) -> Verdict {
 fn run_program(context: &Context, source: &Source) -> Verdict {
     merge_verdicts(with_program(context, source, |compiler, case, text| {
         let limits = RunLimits { steps: STEPS, ..RunLimits::default() };
-        let (kernel, outcome) = match case.compile_and_run(compiler, text, &ProgramOptions::default(), &limits) {
+        let (kernel, outcome) = match case.compile_and_run_variant(compiler, text, &ProgramOptions::default(), &limits)
+        {
             Ok(ran) => ran,
             Err(error) => return refused(&error),
         };

@@ -12,7 +12,7 @@ use crate::{Context, Verdict};
 pub(super) fn test_cases(context: &Context, source: &Source) -> Result<Vec<TestCase>, Verdict> {
     with_program(context, source, |compiler, case, text| {
         let kernel =
-            case.compile_text(compiler, text, &ProgramOptions::default()).map_err(|error| refused(&error.into()))?;
-        case.test_case(kernel).map(|case| vec![case]).map_err(not_built)
+            case.compile_variant(compiler, text, &ProgramOptions::default()).map_err(|error| refused(&error.into()))?;
+        case.to_test_case(kernel).map(|case| vec![case]).map_err(not_built)
     })?
 }

@@ -30,7 +30,7 @@ impl Source {
         let mut sources = Vec::new();
         for folder in folders {
             sources.extend(
-                ProgramCase::list_files(folder).map_err(|error| error.to_string())?.into_iter().map(Self::File),
+                ProgramCase::list_case_files(folder).map_err(|error| error.to_string())?.into_iter().map(Self::File),
             );
         }
         Ok(sources)
@@ -70,7 +70,7 @@ fn carried(file: &Path) -> io::Result<Vec<u8>> {
 mod tests {
     use super::*;
     use std::collections::BTreeSet;
-    use tilewright_tile::{text, verify};
+    use tilewright_tile::{text, verify_module};
 
     /// The operations that occur in 220 real programs, of every kind.
     const CENSUS: &str = include_str!("../../../kernels/operations.txt");
@@ -83,11 +83,12 @@ mod tests {
         for source in sources {
             let (case, program) = source.read().unwrap_or_else(|error| panic!("{error}"));
             assert_eq!(case.name, source.name());
-            let module = text::parse(&program, &tilewright_dialects::all())
+            let module = text::parse_module(&program, &tilewright_dialects::all_dialects())
                 .unwrap_or_else(|error| panic!("{}: {error}", case.name));
-            verify(&module).unwrap_or_else(|violation| panic!("{}: {}", case.name, violation.in_text(&program)));
+            verify_module(&module)
+                .unwrap_or_else(|violation| panic!("{}: {}", case.name, violation.to_text_error(&program)));
             for body in module.functions.iter().filter_map(|function| function.body.as_ref()) {
-                used.extend(body.walk(body.root()).into_iter().map(|op| body.op(op).name().to_owned()));
+                used.extend(body.walk_region(body.root()).into_iter().map(|op| body.op(op).name().to_owned()));
             }
         }
         let missing: Vec<_> = CENSUS.lines().filter(|name| !name.starts_with('#') && !used.contains(*name)).collect();

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use tilewright_layout::{Dim, LinearLayout};
-use tilewright_plan::movement::{DescriptorMatch, operand_memory_layout};
+use tilewright_plan::movement::{DescriptorMatch, build_operand_memory_layout};
 use tilewright_target::{CanonicalLayout, Instruction, InstructionKind, MemoryOperand, Operand, TensorMemoryOperand};
 use tilewright_verify::kernels::TilePlacement;
 
@@ -41,7 +41,7 @@ fn label(operand: &Operand, index: usize) -> String {
 
 /// Returns the layout of the operand with the role `requested`; `None` if no register operand has it.
 pub(super) fn register<'a>(row: &'a Instruction, requested: &str) -> Option<&'a LinearLayout> {
-    row.register_operand(requested).map(|(.., layout)| layout)
+    row.find_register_operand(requested).map(|(.., layout)| layout)
 }
 
 fn unique_names(context: &Context) -> LawResult {
@@ -88,7 +88,7 @@ fn tensor_tile(context: &Context, tile: &TensorMemoryOperand) -> LawResult {
     let element_positions = tile.element_positions();
     for (([row, element_position], element), copy) in element_positions
         .iter()
-        .flat_map(|element_position| tile.copy_rows().into_iter().map(move |copy| (element_position, copy)))
+        .flat_map(|element_position| tile.copy_row_offsets().into_iter().map(move |copy| (element_position, copy)))
     {
         let row = row + copy;
         require(row < rows && *element_position < columns, || {
@@ -96,7 +96,7 @@ fn tensor_tile(context: &Context, tile: &TensorMemoryOperand) -> LawResult {
         })?;
     }
     let elements: BTreeSet<_> = element_positions.iter().map(|(_, element)| element).collect();
-    let all = 1usize << tile.layout.outs().bits();
+    let all = 1usize << tile.layout.outs().total_bits();
     require(elements.len() == all && element_positions.len() == all, || {
         format!("{} positions have {} of {all} elements", element_positions.len(), elements.len())
     })
@@ -122,7 +122,7 @@ fn check_canonical_layouts(context: &Context, memory: &MemoryOperand) -> LawResu
             if shape[0] * shape[1] * u64::from(memory.bits / 8) > room {
                 continue;
             }
-            let layout = operand_memory_layout(memory, canonical_layout, shape)
+            let layout = build_operand_memory_layout(memory, canonical_layout, shape)
                 .map_err(|error| law_failure(format!("{name}: {error}")))?;
             let Some(layout) = layout else { continue };
             filled = true;
@@ -149,7 +149,7 @@ fn check_isolated_tile(memory: &MemoryOperand, canonical_layout: &CanonicalLayou
         }
     }
     let fields = memory.descriptor.decode(tile.descriptor().map_err(|error| error.to_string())?);
-    if fields != tile.fields || memory.find_mode(fields.mode) != Some(canonical_layout) {
+    if fields != tile.fields || memory.find_layout_by_mode(fields.mode) != Some(canonical_layout) {
         return Err(format!("its descriptor encodes {fields:?}, not {:?}", tile.fields));
     }
     Ok(())
@@ -161,10 +161,10 @@ fn check_descriptors(memory: &MemoryOperand, layout: &LinearLayout, tiles: [u64;
     let descriptor_match = DescriptorMatch::find(layout, memory).map_err(|error| error.to_string())?;
     let encoded = |tile: [u64; 2]| {
         let bits = descriptor_match
-            .descriptor(memory, tile)
+            .encode_tile_descriptor(memory, tile)
             .ok_or_else(|| format!("no descriptor encodes the address of tile {tile:?}"))?;
         let fields = memory.descriptor.decode(bits);
-        let canonical_layout = memory.find_mode(fields.mode).ok_or("its descriptor encodes another mode")?;
+        let canonical_layout = memory.find_layout_by_mode(fields.mode).ok_or("its descriptor encodes another mode")?;
         Ok::<_, String>((fields, canonical_layout))
     };
     let encoded = (0..tiles[0] * tiles[1])
@@ -172,7 +172,7 @@ fn check_descriptors(memory: &MemoryOperand, layout: &LinearLayout, tiles: [u64;
         .collect::<Result<Vec<_>, String>>()?;
     let [rows, columns] = memory.shape;
     let elements = tiles[0] * rows * tiles[1] * columns;
-    if layout.ins().bits() != layout.outs().bits() || elements != 1 << layout.outs().bits() {
+    if layout.ins().total_bits() != layout.outs().total_bits() || elements != 1 << layout.outs().total_bits() {
         return Err(format!("the memory layout does not have one position for each of {elements} elements"));
     }
     let (bytes, row_bits) = (u64::from(memory.bits / 8), layout.out_bits(Dim::tensor(0)));
@@ -180,7 +180,7 @@ fn check_descriptors(memory: &MemoryOperand, layout: &LinearLayout, tiles: [u64;
     walk(layout, |position, element| {
         let [row, column] = [element & ((1 << row_bits) - 1), element >> row_bits];
         let (fields, canonical_layout) = &encoded[(row / rows * tiles[1] + column / columns) as usize];
-        let found = canonical_layout.address(fields, [row % rows, column % columns]);
+        let found = canonical_layout.element_address(fields, [row % rows, column % columns]);
         if found != position * bytes {
             wrong.get_or_insert_with(|| {
                 format!("element {row}, {column} is at {:#x}, not at {found:#x}", position * bytes)

@@ -4,13 +4,13 @@
 mod instructions;
 mod operands;
 
-use crate::{Case, Context, Group};
+use crate::{Case, CaseGroup, Context};
 
 /// The group `layouts` of the conformance suite: cases on the layouts of instruction operands.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct LayoutsGroup;
 
-impl Group for LayoutsGroup {
+impl CaseGroup for LayoutsGroup {
     fn name(&self) -> &str {
         "layouts"
     }

@@ -16,7 +16,7 @@ pub(super) fn cases(context: &Context) -> Vec<Case> {
     let mut cases = Vec::new();
     // A tile belongs to one warp, so numbers of warps make no difference.
     for setting in Setting::all(context).into_iter().filter(|setting| setting.warps == 1) {
-        let samples = context.samples(setting.sample_use());
+        let samples = context.sample_layouts(setting.sample_use());
         let operand_samples: Vec<_> =
             samples.iter().filter_map(|sample| Some((sample, sample.operand.as_ref()?))).collect();
         for &(sample, operand) in &operand_samples {

@@ -6,8 +6,8 @@ use std::fmt;
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_plan::movement::{AxisStride, GlobalAccess, GlobalTensor, find_coalesced_layout, plan_global_access};
 use tilewright_target::Direction;
+use tilewright_verify::build_strided_copy_case;
 use tilewright_verify::kernels::StridedTensor;
-use tilewright_verify::strided_copy_case;
 
 use super::super::corpus::{LayoutCorpus, Sampler};
 use super::super::emulated::{merge_verdicts, planning_verdict, run_on_emulator};
@@ -197,7 +197,7 @@ impl GlobalCopy {
         let (target, bits) = (context.target().description(), self.tensor.setting.element.bits());
         let (found, planned) =
             (self.known.runtime_tensor(&self.tensor.shape), self.known != KnownStrides::RunTimePitch);
-        run_on_emulator(strided_copy_case(layout, &found, planned, bits, [load, store]), target)?;
+        run_on_emulator(build_strided_copy_case(layout, &found, planned, bits, [load, store]), target)?;
         let gapless = matches!(self.known, KnownStrides::RowMajor | KnownStrides::ColumnMajor);
         let bytes = self.tensor.elements() * u64::from(bits / 8);
         let min_transactions = bytes.div_ceil(u64::from(target.global.transaction_bytes.max(1)));

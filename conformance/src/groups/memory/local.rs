@@ -5,7 +5,7 @@ use std::fmt;
 use tilewright_layout::{LinearLayout, MemoryLayout};
 use tilewright_plan::movement::{SharedAccess, plan_shared_access};
 use tilewright_target::Direction;
-use tilewright_verify::{load_case, store_case};
+use tilewright_verify::{build_load_case, build_store_case};
 
 use super::super::corpus::{LayoutCorpus, Sampler};
 use super::super::emulated::{bound_verdict, merge_verdicts, planning_verdict, run_on_emulator, stores_once};
@@ -103,10 +103,10 @@ impl LocalAccess {
         let (target, bits) = (context.target().description(), self.tensor.setting.element.bits());
         match self.access {
             Direction::Store => {
-                let report = run_on_emulator(store_case(registers, memory, bits, plan), target)?;
+                let report = run_on_emulator(build_store_case(registers, memory, bits, plan), target)?;
                 stores_once(&report, bytes(&self.tensor, self.tensor.elements()))?;
             }
-            Direction::Load => drop(run_on_emulator(load_case(registers, memory, bits, plan), target)?),
+            Direction::Load => drop(run_on_emulator(build_load_case(registers, memory, bits, plan), target)?),
         }
         Ok(bound_verdict(plan.stats.above_bound.as_deref()))
     }

@@ -7,13 +7,13 @@ mod local;
 pub use global::{GlobalCopy, KnownStrides};
 pub use local::LocalAccess;
 
-use crate::{Case, Context, Group};
+use crate::{Case, CaseGroup, Context};
 
 /// The group `memory` of the conformance suite: cases on stores and loads of tensors.
 #[derive(Debug, Clone, Copy)]
 pub struct MemoryGroup;
 
-impl Group for MemoryGroup {
+impl CaseGroup for MemoryGroup {
     fn name(&self) -> &'static str {
         "memory"
     }

@@ -27,7 +27,7 @@ fn line(row: &str) -> String {
 /// Returns a function from case names to the verdicts on the target with this flaw, with a file of known answers.
 fn requested(flaw: Flaw, file: &Path) -> impl Fn(&str) -> Verdict + use<> {
     let mut answers = KnownAnswers::default();
-    answers.add(file).expect("the file is right");
+    answers.add_files(file).expect("the file is right");
     let context = Context::with_answers(Arc::new(Invented::new(flaw)), Arc::new(answers));
     let verdicts = verdicts_in(&context);
     move |name| verdicts.get(name).unwrap_or_else(|| panic!("no case {name}")).clone()
@@ -118,7 +118,7 @@ fn of_several_solutions_any_is_right() {
 fn files_that_are_no_answers_are_refused_by_name() {
     let directory = tempfile::tempdir().expect("a directory");
     let path = |name: &str| directory.path().join(name);
-    let refusal = |path: &Path| KnownAnswers::default().add(path).expect_err("it is refused");
+    let refusal = |path: &Path| KnownAnswers::default().add_files(path).expect_err("it is refused");
     assert!(matches!(refusal(&path("missing.jsonl")), AnswersError::Unreadable { .. }));
     assert!(matches!(refusal(directory.path()), AnswersError::Empty { .. }));
     for (name, text, location) in [

@@ -6,15 +6,15 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use conformance::groups::dot::Dots;
 use conformance::groups::instructions::Instructions;
-use conformance::{Case, Context, Group, Level, Status, Verdict, list};
+use conformance::{Case, CaseGroup, Context, Level, Status, Verdict, list_cases};
 use tilewright_kernel::Module;
 use tilewright_layout::Families;
 use tilewright_plugin::{
-    Artifact, CompileError, CompileOptions, Device, DeviceBuffer, DeviceError, LaunchRequest, Launched, LoadedCode,
-    Target,
+    Artifact, CompileError, CompileOptions, Device, DeviceBuffer, DeviceError, LaunchOutcome, LaunchRequest,
+    LoadedCode, Target,
 };
 use tilewright_target::{Instruction, TargetDescription};
-use tilewright_verify::{EmulatedDevice, kernel_ir};
+use tilewright_verify::{EmulatedDevice, wrap_kernel_ir};
 
 use super::invented::{Flaw, Invented};
 
@@ -58,7 +58,7 @@ impl Target for WithDevice {
     }
 
     fn compile(&self, module: &Module, _: &CompileOptions) -> Result<Artifact, CompileError> {
-        Ok(kernel_ir(module, self.target.instructions()))
+        Ok(wrap_kernel_ir(module, self.target.instructions()))
     }
 
     fn devices(&self) -> Result<Vec<Box<dyn Device>>, DeviceError> {
@@ -118,10 +118,10 @@ impl Device for FaultyDevice {
         self.device.unload(code);
     }
 
-    fn launch(&mut self, launch: &LaunchRequest) -> Result<Launched, DeviceError> {
+    fn launch(&mut self, launch: &LaunchRequest) -> Result<LaunchOutcome, DeviceError> {
         match self.behavior {
             DeviceBehavior::Lost => return Err(DeviceError::Plugin("its process ended".to_owned())),
-            DeviceBehavior::Idle => return Ok(Launched::default()),
+            DeviceBehavior::Idle => return Ok(LaunchOutcome::default()),
             _ => {}
         }
         let mut last = Vec::new();
@@ -142,8 +142,8 @@ fn context(behavior: DeviceBehavior) -> Context {
 }
 
 fn cases(context: &Context, leading: &str) -> Vec<Case> {
-    let groups: [Box<dyn Group>; 2] = [Box::new(Dots), Box::new(Instructions)];
-    let cases = list(&groups, context).expect("names are right");
+    let groups: [Box<dyn CaseGroup>; 2] = [Box::new(Dots), Box::new(Instructions)];
+    let cases = list_cases(&groups, context).expect("names are right");
     cases.into_iter().filter(|case| case.name().starts_with(leading)).collect()
 }
 

@@ -1,14 +1,14 @@
 //! Tests of the group of dots (matrix multiplies), on the invented GPU.
 
 use conformance::groups::dot::{Dots, ScaledDots};
-use conformance::{Case, Group, Level, Status, Verdict, list};
+use conformance::{Case, CaseGroup, Level, Status, Verdict, list_cases};
 
 use super::context;
 use super::invented::Flaw;
 
 fn cases(leading: &str) -> Vec<Case> {
-    let groups: [Box<dyn Group>; 2] = [Box::new(Dots), Box::new(ScaledDots)];
-    let cases = list(&groups, &context(Flaw::None)).expect("names are right");
+    let groups: [Box<dyn CaseGroup>; 2] = [Box::new(Dots), Box::new(ScaledDots)];
+    let cases = list_cases(&groups, &context(Flaw::None)).expect("names are right");
     cases.into_iter().filter(|case| case.name().starts_with(leading)).collect()
 }
 

@@ -221,8 +221,8 @@ impl Families for Tiles {
         }
         let operand_role = |operand_role: &str| {
             FamilySpec::new("tile")
-                .with("part", FamilyAttribute::Text(operand_role.to_owned()))
-                .with("warps", i64::from(use_case.warps))
+                .with_parameter("part", FamilyAttribute::Text(operand_role.to_owned()))
+                .with_parameter("warps", i64::from(use_case.warps))
         };
         let sample = |role: &str| {
             SampleLayout::new(&format!("tile-{role}"), operand_role(role)).for_operand("multiply.8x8x4", role)
@@ -248,11 +248,11 @@ impl Tiles {
             return refused("tiles have 32 rows or more");
         }
         if spec.name == "gapped" {
-            spec.parameters().finish()?;
+            spec.parameter_reader().check_all_read()?;
             return Ok(Layout::Memory(self.gapped(shape)));
         }
         let (operand_role, warps) = self.parameters(spec)?;
-        let of = |error| FamilyError::of_layout(&spec.name, &error);
+        let of = |error| FamilyError::from_layout_error(&spec.name, &error);
         let along_m = if operand_role == "b" {
             LinearLayout::zeros(warps, Dim::WARP, Dim::tensor(0), 1)
         } else {
@@ -265,22 +265,22 @@ impl Tiles {
 
     /// Returns the operand and the number of warps in a spec of the family `tile`.
     fn parameters(&self, spec: &FamilySpec) -> Result<(String, u64), FamilyError> {
-        let read = spec.parameters();
+        let read = spec.parameter_reader();
         let operand_role = match read.required(&["part"])? {
             FamilyAttribute::Text(operand_role) if ["a", "b", "d"].contains(&operand_role.as_str()) => {
                 operand_role.clone()
             }
-            _ => return Err(read.wrong("part", "must be `a`, `b` or `d`")),
+            _ => return Err(read.invalid_value_error("part", "must be `a`, `b` or `d`")),
         };
         let warps = match read.required(&["warps"])? {
             FamilyAttribute::Text(_) if self.flaw == Flaw::AcceptsText => 4,
             _ => read.number(&["warps"])?,
         };
         if self.flaw == Flaw::ForgetsParameter {
-            return Err(read.wrong("warps", "is not a parameter of this family"));
+            return Err(read.invalid_value_error("warps", "is not a parameter of this family"));
         }
         if self.flaw != Flaw::AcceptsParameters {
-            read.finish()?;
+            read.check_all_read()?;
         }
         Ok((operand_role, warps))
     }

@@ -18,7 +18,7 @@ use conformance::groups::cute::Cute;
 use conformance::groups::families::FamiliesGroup;
 use conformance::groups::instructions::Instructions;
 use conformance::groups::layouts::LayoutsGroup;
-use conformance::{Case, Context, Group, Level, Status, Verdict, list};
+use conformance::{Case, CaseGroup, Context, Level, Status, Verdict, list_cases};
 
 use invented::{Flaw, Invented};
 
@@ -26,14 +26,14 @@ fn context(flaw: Flaw) -> Context {
     Context::new(Arc::new(Invented::new(flaw)))
 }
 
-fn groups() -> Vec<Box<dyn Group>> {
+fn groups() -> Vec<Box<dyn CaseGroup>> {
     vec![Box::new(Algebra), Box::new(FamiliesGroup), Box::new(Cute), Box::new(LayoutsGroup)]
 }
 
 /// Runs the cases of all groups that check laws (properties of layouts). Returns their verdicts; for a panic, the
 /// verdict that the runner would report.
 fn verdicts_in(context: &Context) -> BTreeMap<String, Verdict> {
-    let cases = list(&groups(), context).expect("names are right");
+    let cases = list_cases(&groups(), context).expect("names are right");
     let run = |case: &Case| {
         let result = catch_unwind(AssertUnwindSafe(|| case.run(context)));
         result.unwrap_or_else(|_| Verdict::crash("panicked"))
@@ -352,7 +352,7 @@ fn a_group_of_conversions_runs_the_given_check_on_the_chosen_ones() {
 /// Runs the cases of the group `instructions`; returns their verdicts by name, without the group's name.
 fn issued(flaw: Flaw) -> BTreeMap<String, Verdict> {
     let context = context(flaw);
-    let cases = list(&[Box::new(Instructions)], &context).expect("names are right");
+    let cases = list_cases(&[Box::new(Instructions)], &context).expect("names are right");
     let name = |case: &Case| case.name().split_once('/').expect("group and case").1.to_owned();
     cases.iter().map(|case| (name(case), case.run(&context))).collect()
 }

@@ -8,7 +8,7 @@ use conformance::groups::memory::{GlobalCopy, LocalAccess, MemoryGroup};
 use conformance::groups::reduce::{self, Reductions};
 use conformance::groups::scan::{self, Scans};
 use conformance::groups::{CaseTensor, Setting, TensorAxis};
-use conformance::{Context, Group, Level, Status, Thoroughness, Verdict};
+use conformance::{CaseGroup, Context, Level, Status, Thoroughness, Verdict};
 
 use super::context;
 use super::invented::Flaw;
@@ -138,25 +138,29 @@ fn sampling_is_even() {
     let context = context(Flaw::None);
     let mut counts = [0; 11];
     for subject in 0..110 {
-        let some = context.some_of(subject, 3, (0..11).collect(), |_| true);
+        let some = context.select_variants(subject, 3, (0..11).collect(), |_| true);
         assert_eq!(some.len(), 3);
         some.into_iter().for_each(|index: usize| counts[index] += 1);
     }
     assert!(counts.iter().all(|&count| (25..=35).contains(&count)), "{counts:?}");
-    let even = |subject| context.some_of(subject, 2, (0..11).collect(), |index: &usize| index.is_multiple_of(2));
+    let even =
+        |subject| context.select_variants(subject, 2, (0..11).collect(), |index: &usize| index.is_multiple_of(2));
     assert!(
         (0..20).all(
             |subject| even(subject).len() == 2 && even(subject).iter().all(|index: &usize| index.is_multiple_of(2))
         )
     );
     // If no variant is good, one is returned that shows the reason.
-    assert_eq!(context.some_of(7, 2, (0..11).collect(), |_: &usize| false).len(), 1);
+    assert_eq!(context.select_variants(7, 2, (0..11).collect(), |_: &usize| false).len(), 1);
     let thorough = context.with_thoroughness(Thoroughness::Thorough);
-    assert_eq!(thorough.some_of(7, 2, (0..11).collect(), |index: &usize| index.is_multiple_of(2)), [0, 2, 4, 6, 8, 10]);
+    assert_eq!(
+        thorough.select_variants(7, 2, (0..11).collect(), |index: &usize| index.is_multiple_of(2)),
+        [0, 2, 4, 6, 8, 10]
+    );
 }
 
 /// Runs some of a group's cases on a correct target. Returns each case's name with its verdict.
-fn verdicts(group: &dyn Group, context: &Context, of: usize) -> Vec<(String, Verdict)> {
+fn verdicts(group: &dyn CaseGroup, context: &Context, of: usize) -> Vec<(String, Verdict)> {
     let cases = group.cases(context);
     cases.iter().step_by(of).map(|case| (case.name().to_owned(), case.run(context))).collect()
 }
@@ -164,7 +168,7 @@ fn verdicts(group: &dyn Group, context: &Context, of: usize) -> Vec<(String, Ver
 #[test]
 fn an_honest_target_moves_data_rightly() {
     let context = context(Flaw::None);
-    for (group, of) in [(&MemoryGroup as &dyn Group, 17), (&Reductions, 13), (&Scans, 13), (&Gathers, 9)] {
+    for (group, of) in [(&MemoryGroup as &dyn CaseGroup, 17), (&Reductions, 13), (&Scans, 13), (&Gathers, 9)] {
         let verdicts = verdicts(group, &context, of);
         assert!(verdicts.len() >= 40, "{}: {}", group.name(), verdicts.len());
         for (name, verdict) in &verdicts {

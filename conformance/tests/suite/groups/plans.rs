@@ -7,7 +7,7 @@ use conformance::groups::gather::{self, Gathers};
 use conformance::groups::memory::{GlobalCopy, KnownStrides, LocalAccess};
 use conformance::groups::reduce::{self, Reductions};
 use conformance::groups::scan::{self, ScanAlong, Scans};
-use conformance::{Group, Level, Status, Thoroughness, Verdict};
+use conformance::{CaseGroup, Level, Status, Thoroughness, Verdict};
 use tilewright_kernel::Counts;
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_plan::movement;
@@ -154,7 +154,7 @@ fn reductions_that_do_or_count_something_else_are_found() {
     assert_ne!(reduce::check(&context, &problem, &layout, &plan).map(|verdict| verdict.status), Ok(Status::Fail));
     for wrong in [Counts { shuffles: 1, ..Counts::default() }, Counts { barriers: 1, ..Counts::default() }] {
         let mut miscounted = plan.clone();
-        miscounted.stats.counts = miscounted.stats.counts.plus(wrong);
+        miscounted.stats.counts = miscounted.stats.counts.add_counts(wrong);
         fails(reduce::check(&context, &problem, &layout, &miscounted), COUNTS);
     }
     let mut impossible = plan.clone();
@@ -222,7 +222,7 @@ fn wrong_results_and_counts_of_gathers_on_both_paths_are_found() {
 fn layouts_that_lie_are_found_by_every_group() {
     for flaw in [Flaw::LosesRows, Flaw::HalfWarp] {
         let context = context(flaw);
-        for group in [&Reductions as &dyn Group, &Scans, &Gathers] {
+        for group in [&Reductions as &dyn CaseGroup, &Scans, &Gathers] {
             let cases = group.cases(&context);
             let of_tile =
                 cases.iter().filter(|case| case.name().contains("/tile-d/") || case.name().contains("/tile-d-by-"));

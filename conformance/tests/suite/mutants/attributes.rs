@@ -1,7 +1,7 @@
 //! Random changes of the attributes of modules, functions and operations.
 
 use tilewright_tile::op::AttributeKind;
-use tilewright_tile::{Attribute, Attributes, Body, Dense, Op, TileModule, TileType, TypedNumber};
+use tilewright_tile::{Attribute, Attributes, Body, DenseElements, NumberAttribute, Op, TileModule, TileType};
 
 use super::random::Random;
 use super::types::cut_bits;
@@ -26,7 +26,7 @@ pub fn of_operation(body: &mut Body, op: Op, random: &mut Random) {
         _ => random.of(&names).cloned(),
     };
     let Some(name) = chosen else { return };
-    let words: Vec<String> = match definition.attribute(&name).map(|row| &row.kind) {
+    let words: Vec<String> = match definition.find_attribute(&name).map(|row| &row.kind) {
         Some(AttributeKind::Keyword(words)) => words.keys().cloned().collect(),
         _ => Vec::new(),
     };
@@ -51,16 +51,16 @@ pub fn of_argument(all: &mut [Attributes], random: &mut Random) {
 fn changed(old: &Attribute, random: &mut Random) -> Attribute {
     match old {
         Attribute::Bool(value) => Attribute::Bool(!value),
-        Attribute::Number(TypedNumber { bits, ty }) => {
-            Attribute::Number(TypedNumber { bits: number(*bits, ty, random), ty: ty.clone() })
+        Attribute::Number(NumberAttribute { bits, ty }) => {
+            Attribute::Number(NumberAttribute { bits: number(*bits, ty, random), ty: ty.clone() })
         }
         Attribute::List(list) => Attribute::List(shuffled(list, random, changed)),
         Attribute::Array(ty, bits) => {
             Attribute::Array(ty.clone(), shuffled(bits, random, |bits, random| number(*bits, ty, random)))
         }
-        Attribute::Dense(Dense { ty, elements }) => {
+        Attribute::Dense(DenseElements { ty, elements }) => {
             let elements = elements.iter().map(|bits| number(*bits, ty.element(), random)).collect();
-            Attribute::Dense(Dense { ty: ty.clone(), elements })
+            Attribute::Dense(DenseElements { ty: ty.clone(), elements })
         }
         other => other.clone(),
     }

@@ -22,7 +22,7 @@ pub fn mutant(program: &str, read: &TileModule, dialects: &Dialects, random: &mu
     for _ in 0..changes {
         change(&mut module, dialects, random);
     }
-    let program = text::print(&module);
+    let program = text::print_module(&module);
     if random.once_in(4) { letters::change(&program, random) } else { program }
 }
 
@@ -36,7 +36,7 @@ fn change(module: &mut TileModule, dialects: &Dialects, random: &mut Random) {
     let index = random.below(module.functions.len());
     let Some(function) = module.functions.get_mut(index) else { return };
     let Some(body) = &mut function.body else { return };
-    let ops = body.walk(body.root());
+    let ops = body.walk_region(body.root());
     let Some(&op) = random.of(&ops) else { return };
     match random.below(10) {
         0 | 1 => attributes::of_operation(body, op, random),

@@ -49,8 +49,8 @@ struct Program {
 
 #[test]
 fn changed_programs_are_compiled_or_refused() {
-    let dialects = tilewright_dialects::all();
-    let imports = tilewright_dialects::imports();
+    let dialects = tilewright_dialects::all_dialects();
+    let imports = tilewright_dialects::read_import_tables();
     let programs = programs(&dialects);
     assert!(programs.len() >= 25, "{}", programs.len());
     let targets = targets(&TARGETS);
@@ -204,7 +204,8 @@ fn programs(dialects: &Dialects) -> Vec<Program> {
 
 fn program(file: &Path, dialects: &Dialects) -> Program {
     let text = std::fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
-    let module = tile::text::parse(&text, dialects).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+    let module =
+        tile::text::parse_module(&text, dialects).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
     let case = ProgramCase::read(&file.with_extension("json")).ok();
     Program { name: file.file_name().unwrap_or_default().to_string_lossy().into_owned(), text, module, case }
 }

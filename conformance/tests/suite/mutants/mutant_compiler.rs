@@ -8,11 +8,11 @@ use tilewright::{CompilationStage, ProgramCompiler, ProgramError, ProgramOptions
 use tilewright_assign::Strategy;
 use tilewright_emulator::RunLimits;
 use tilewright_kernel::{Kernel, Module};
-use tilewright_lower::Reason;
+use tilewright_lower::LowerErrorReason;
 use tilewright_plan::movement::PlanContext;
 use tilewright_plugin::{CompileOptions, Target};
 use tilewright_tile as tile;
-use tilewright_tile::import::Imports;
+use tilewright_tile::import::ImportTables;
 use tilewright_tile::op::Dialects;
 use tilewright_tile::text;
 use tilewright_verify::CheckFailure;
@@ -40,7 +40,7 @@ pub enum Outcome {
 /// Compiles mutants and checks every stage.
 pub struct MutantCompiler<'a> {
     pub dialects: &'a Dialects,
-    pub imports: &'a Imports,
+    pub imports: &'a ImportTables,
     pub target: &'a dyn Target,
 }
 
@@ -89,14 +89,14 @@ impl MutantCompiler<'_> {
                 wrong.get_or_insert(message);
             }
         };
-        let compiled = compiler.kernel(text, options, &mut look);
+        let compiled = compiler.compile_kernel(text, options, &mut look);
         if let Some(message) = wrong {
             return Err(Outcome::Broken(message));
         }
         compiled.map_err(|error| {
             let message = error.to_string();
             let in_lowering =
-                matches!(&error, ProgramError::Lower { source, .. } if matches!(*source.reason, Reason::Malformed(_)));
+                matches!(&error, ProgramError::Lower { source, .. } if matches!(*source.reason, LowerErrorReason::Malformed(_)));
             match error {
                 ProgramError::Kernel(_) => Outcome::Broken(message),
                 _ if message.contains("panicked") => Outcome::Broken(message),
@@ -121,13 +121,14 @@ impl MutantCompiler<'_> {
             }
         };
         let name = stage.name();
-        tile::verify_transformed(module).map_err(|violation| format!("stage `{name}` is invalid: {violation}"))?;
-        let written = text::print(module);
-        let read =
-            text::parse(&written, self.dialects).map_err(|error| format!("stage `{name}` does not parse: {error}"))?;
-        tile::verify_transformed(&read)
-            .map_err(|violation| format!("stage `{name}`, read again: {}", violation.in_text(&written)))?;
-        match text::print(&read) == written {
+        tile::verify_transformed_module(module)
+            .map_err(|violation| format!("stage `{name}` is invalid: {violation}"))?;
+        let written = text::print_module(module);
+        let read = text::parse_module(&written, self.dialects)
+            .map_err(|error| format!("stage `{name}` does not parse: {error}"))?;
+        tile::verify_transformed_module(&read)
+            .map_err(|violation| format!("stage `{name}`, read again: {}", violation.to_text_error(&written)))?;
+        match text::print_module(&read) == written {
             true => Ok(()),
             false => Err(format!("stage `{name}` parses to another module")),
         }
@@ -137,7 +138,7 @@ impl MutantCompiler<'_> {
     fn run(&self, case: &ProgramCase, kernel: &Kernel) -> Result<(), String> {
         let plan_context = PlanContext::new(self.target.description()).with_instructions(self.target.instructions());
         let limits = RunLimits { steps: STEPS, register_bytes: 1 << 28, ..RunLimits::default() };
-        match case.run(kernel, plan_context, &limits) {
+        match case.run_emulated(kernel, plan_context, &limits) {
             Err(CheckFailure::Device(error)) => Err(error.to_string()),
             _ => Ok(()),
         }

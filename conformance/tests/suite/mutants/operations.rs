@@ -65,7 +65,7 @@ pub fn twice(body: &mut Body, op: Op) {
     if !operation.regions.is_empty() || operation.definition.traits.terminator {
         return;
     }
-    let types: Vec<_> = operation.results.iter().map(|value| body.ty(*value).clone()).collect();
+    let types: Vec<_> = operation.results.iter().map(|value| body.value_type(*value).clone()).collect();
     let results = operation.results.clone();
     let copy = body.add_op(operation, types);
     let new = body.op(copy).results.clone();
@@ -95,19 +95,21 @@ pub fn moved(body: &mut Body, op: Op, random: &mut Random) {
 
 /// Returns another value of the same type as this one; `None` if there is none.
 fn like(body: &Body, value: Value, random: &mut Random) -> Option<Value> {
-    let alike: Vec<_> =
-        all_values(body).into_iter().filter(|other| *other != value && body.ty(*other) == body.ty(value)).collect();
+    let alike: Vec<_> = all_values(body)
+        .into_iter()
+        .filter(|other| *other != value && body.value_type(*other) == body.value_type(value))
+        .collect();
     random.of(&alike).copied()
 }
 
 fn replace(body: &mut Body, old: Value, new: Value) {
-    for op in body.walk(body.root()) {
+    for op in body.walk_region(body.root()) {
         body.op_mut(op).operands.iter_mut().filter(|value| **value == old).for_each(|value| *value = new);
     }
 }
 
 fn blocks(body: &Body) -> Vec<tilewright_tile::Block> {
     let mut regions = vec![body.root()];
-    regions.extend(body.walk(body.root()).iter().flat_map(|op| body.op(*op).regions.clone()));
+    regions.extend(body.walk_region(body.root()).iter().flat_map(|op| body.op(*op).regions.clone()));
     regions.into_iter().flat_map(|region| body.blocks(region).to_vec()).collect()
 }

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use tilewright_tile::{
-    Attribute, Attributes, Body, Dense, Float, Function, MemDescType, TensorDescriptorType, TileModule, TypedNumber,
+    Attribute, Attributes, Body, DenseElements, FloatType, Function, MemDescType, NumberAttribute,
+    TensorDescriptorType, TileModule,
 };
-use tilewright_tile::{FunctionType, Pointer, TensorType, TileType, Value};
+use tilewright_tile::{FunctionType, PointerType, TensorType, TileType, Value};
 
 use super::random::Random;
 
@@ -23,7 +24,7 @@ pub fn size_everywhere(module: &mut TileModule, random: &mut Random) {
     change.module(module);
     every_attribute(module, &mut |name, attribute| {
         if matches!(name, "end" | "start" | "tt.divisibility" | "allocation.offset") {
-            let Attribute::Number(TypedNumber { bits, .. }) = attribute else { return };
+            let Attribute::Number(NumberAttribute { bits, .. }) = attribute else { return };
             *bits = size(*bits);
         }
     });
@@ -33,7 +34,7 @@ pub fn size_everywhere(module: &mut TileModule, random: &mut Random) {
 pub fn element_everywhere(module: &mut TileModule, random: &mut Random) {
     let mut elements: Vec<TileType> = Vec::new();
     for ty in values(module) {
-        let element = ty.pointee().map_or_else(|| ty.element().clone(), |pointee| pointee.element().clone());
+        let element = ty.pointee_type().map_or_else(|| ty.element().clone(), |pointee| pointee.element().clone());
         if matches!(element, TileType::Integer(..) | TileType::Float(_) | TileType::Index)
             && !elements.contains(&element)
         {
@@ -47,7 +48,7 @@ pub fn element_everywhere(module: &mut TileModule, random: &mut Random) {
 
 /// Changes the type of one value.
 pub fn one_type(body: &mut Body, value: Value, random: &mut Random) {
-    let ty = body.ty(value).clone();
+    let ty = body.value_type(value).clone();
     let new = match (random.below(3), ty.shape()) {
         (0, _) => {
             let new = element(random);
@@ -73,20 +74,20 @@ pub fn one_type(body: &mut Body, value: Value, random: &mut Random) {
 }
 
 fn element(random: &mut Random) -> TileType {
-    const FLOATS: [Float; 13] = [
-        Float::F16,
-        Float::Bf16,
-        Float::Tf32,
-        Float::F32,
-        Float::F64,
-        Float::F8E4M3Fn,
-        Float::F8E5M2,
-        Float::F8E4M3Fnuz,
-        Float::F8E5M2Fnuz,
-        Float::F8E8M0Fnu,
-        Float::F6E2M3Fn,
-        Float::F6E3M2Fn,
-        Float::F4E2M1Fn,
+    const FLOATS: [FloatType; 13] = [
+        FloatType::F16,
+        FloatType::Bf16,
+        FloatType::Tf32,
+        FloatType::F32,
+        FloatType::F64,
+        FloatType::F8E4M3Fn,
+        FloatType::F8E5M2,
+        FloatType::F8E4M3Fnuz,
+        FloatType::F8E5M2Fnuz,
+        FloatType::F8E8M0Fnu,
+        FloatType::F6E2M3Fn,
+        FloatType::F6E3M2Fn,
+        FloatType::F4E2M1Fn,
     ];
     const WIDTHS: [u32; 9] = [1, 8, 16, 32, 64, 4, 2, 128, 0];
     match random.below(6) {
@@ -119,24 +120,24 @@ impl Change<'_> {
         for function in &mut module.functions {
             function.signature = self.signature(&function.signature);
             if let Some(body) = &mut function.body {
-                all_values(body).into_iter().for_each(|value| body.set_type(value, self.ty(body.ty(value))));
+                all_values(body).into_iter().for_each(|value| body.set_type(value, self.ty(body.value_type(value))));
             }
         }
         every_attribute(module, &mut |_, attribute| match attribute {
             Attribute::Type(ty) => *ty = self.ty(ty),
             Attribute::Dense(dense) => *dense = self.dense(dense),
             Attribute::Number(number) if !number.ty.eq(&TileType::integer(32)) => {
-                let kept = TypedNumber { ty: self.ty(&number.ty), bits: number.bits };
+                let kept = NumberAttribute { ty: self.ty(&number.ty), bits: number.bits };
                 *attribute = cut(&kept);
             }
             _ => {}
         });
     }
 
-    fn dense(&self, dense: &Dense) -> Dense {
+    fn dense(&self, dense: &DenseElements) -> DenseElements {
         let ty = self.ty(&dense.ty);
         let elements = dense.elements.iter().map(|bits| cut_bits(*bits, ty.element())).collect();
-        Dense { ty, elements }
+        DenseElements { ty, elements }
     }
 
     fn signature(&self, signature: &FunctionType) -> FunctionType {
@@ -148,7 +149,7 @@ impl Change<'_> {
         let shape = |shape: &[u64]| shape.iter().map(|size| (self.size)(*size)).collect();
         match ty {
             TileType::Pointer(pointer) => {
-                TileType::Pointer(Arc::new(Pointer { pointee: self.ty(&pointer.pointee), ..**pointer }))
+                TileType::Pointer(Arc::new(PointerType { pointee: self.ty(&pointer.pointee), ..**pointer }))
             }
             TileType::Tensor(tensor) => TileType::Tensor(Arc::new(TensorType {
                 shape: shape(&tensor.shape),
@@ -172,8 +173,8 @@ impl Change<'_> {
     }
 }
 
-fn cut(number: &TypedNumber) -> Attribute {
-    Attribute::Number(TypedNumber { bits: cut_bits(number.bits, &number.ty), ty: number.ty.clone() })
+fn cut(number: &NumberAttribute) -> Attribute {
+    Attribute::Number(NumberAttribute { bits: cut_bits(number.bits, &number.ty), ty: number.ty.clone() })
 }
 
 /// Removes the bits beyond the width of a type.
@@ -204,7 +205,7 @@ pub fn all_values(body: &Body) -> Vec<Value> {
 
 fn values(module: &TileModule) -> impl Iterator<Item = &TileType> {
     let bodies = module.functions.iter().filter_map(|function| function.body.as_ref());
-    bodies.flat_map(|body| all_values(body).into_iter().map(|value| body.ty(value)))
+    bodies.flat_map(|body| all_values(body).into_iter().map(|value| body.value_type(value)))
 }
 
 /// Visits every attribute with its name, including nested ones.
@@ -214,7 +215,7 @@ pub fn every_attribute(module: &mut TileModule, seen: &mut dyn FnMut(&str, &mut 
         every(attributes, seen);
         arguments.iter_mut().chain(results).for_each(|attributes| every(attributes, seen));
         let Some(body) = body else { continue };
-        for op in body.walk(body.root()) {
+        for op in body.walk_region(body.root()) {
             every(&mut body.op_mut(op).attributes, seen);
         }
     }

@@ -111,9 +111,10 @@ fn compiled(programs: &[(String, String)], codes: bool) -> Vec<CompileResult> {
 }
 
 fn code(text: &str, target: &dyn Target, codes: bool) -> Result<(), String> {
-    let (dialects, imports) = (tilewright_dialects::all(), tilewright_dialects::imports());
+    let (dialects, imports) = (tilewright_dialects::all_dialects(), tilewright_dialects::read_import_tables());
     let compiler = ProgramCompiler { dialects: &dialects, imports: &imports, target };
-    let kernel = compiler.kernel(text, &ProgramOptions::default(), &mut |_| {}).map_err(|error| error.to_string())?;
+    let kernel =
+        compiler.compile_kernel(text, &ProgramOptions::default(), &mut |_| {}).map_err(|error| error.to_string())?;
     if !codes {
         return Ok(());
     }

@@ -1,7 +1,7 @@
 //! Generates code: the assembly is the text of the kernel IR, since the invented GPU has no assembler.
 
 use tilewright_plugin::kernel::{Module, Op};
-use tilewright_plugin::{Artifact, CompileError, CompileOptions, Emit, KernelMetadata, Payload};
+use tilewright_plugin::{Artifact, CodeFormat, CodePayload, CompileError, CompileOptions, KernelMetadata};
 
 use crate::instruction;
 
@@ -20,9 +20,9 @@ pub fn compile(module: &Module, options: &CompileOptions) -> Result<Artifact, Co
         }
     }
     let mut payloads = Vec::new();
-    if options.emit.contains(&Emit::Assembly) {
+    if options.emit.contains(&CodeFormat::Assembly) {
         let bytes = format!("; loom1\n{module}").into_bytes();
-        payloads.push(Payload { form: Emit::Assembly, format: "loom".to_owned(), bytes, may_differ: false });
+        payloads.push(CodePayload { form: CodeFormat::Assembly, format: "loom".to_owned(), bytes, may_differ: false });
     }
     let kernels =
         module.kernels.iter().map(|kernel| KernelMetadata::new(kernel, kernel.shared_bytes(), &rows)).collect();

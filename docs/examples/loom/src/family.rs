@@ -1,7 +1,9 @@
 //! The layout family `loom_mma`: results of the matrix instruction, distributed over warps. Its parameter `warps` is
 //! the number of warps along each of the two axes.
 
-use tilewright_plugin::layout::families::cluster::{TileMode, check_shape, identity_modes, row_major, tensor_layout};
+use tilewright_plugin::layout::families::cluster::{
+    TileMode, check_shape, identity_modes, row_major_axis_order, tensor_layout,
+};
 use tilewright_plugin::layout::{Dim, Families, FamilyError, FamilySpec, Layout, SampleLayout, SampleUse};
 
 use crate::instruction::NAME;
@@ -19,7 +21,7 @@ impl Families for LoomFamilies {
             return Vec::new();
         }
         let tall = [i64::from(required.warps), 1];
-        let result = SampleLayout::new("loom-mma", FamilySpec::new("loom_mma").with("warps", tall));
+        let result = SampleLayout::new("loom-mma", FamilySpec::new("loom_mma").with_parameter("warps", tall));
         vec![if required.element_bits == 32 { result.for_operand(NAME, "d") } else { result }]
     }
 
@@ -27,9 +29,9 @@ impl Families for LoomFamilies {
         if spec.name != "loom_mma" {
             return Err(FamilyError::Unknown { name: spec.name.clone(), known: self.names() });
         }
-        let read = spec.parameters();
-        let warps = read.powers(&["warps"], 2)?;
-        read.finish()?;
+        let read = spec.parameter_reader();
+        let warps = read.powers_of_two(&["warps"], 2)?;
+        read.check_all_read()?;
         check_shape(spec, shape)?;
         if shape.len() != 2 {
             let message = "a result has two axes".to_owned();
@@ -37,7 +39,7 @@ impl Families for LoomFamilies {
         }
         // A tile of 8 x 8: four columns in registers, two columns and then eight rows over lanes; then the warps.
         let tile = [(Dim::REGISTER, 4, 1), (Dim::LANE, 2, 1), (Dim::LANE, 8, 0)].map(TileMode::from);
-        let order = row_major(2);
+        let order = row_major_axis_order(2);
         let modes = tile.into_iter().chain(identity_modes(Dim::WARP, &warps, &order, None));
         Ok(Layout::Distributed(tensor_layout(spec, modes, &order, &[], shape)?))
     }

@@ -7,7 +7,7 @@
 //! | c and d, of (m, n) | four along n | two along n, eight along m |
 
 use tilewright_plugin::layout::{Dim, LayoutError, LinearLayout};
-use tilewright_plugin::target::{Completion, Instruction, InstructionKind, Numerics, Operand, Semantics};
+use tilewright_plugin::target::{Completion, Instruction, InstructionKind, MmaNumerics, Operand, Semantics};
 
 /// Name of the instruction in plans, kernel IR and pictures.
 pub const NAME: &str = "loom.mma.8x8x4.f32.f16";
@@ -27,7 +27,7 @@ pub fn row() -> Result<Instruction, LayoutError> {
         semantics: Semantics::Contract,
         completion: Completion::Immediate,
         // A chain of fused multiply-adds, k ascending.
-        numerics: Some(Numerics::default()),
+        numerics: Some(MmaNumerics::default()),
         source: "invented".to_owned(),
     })
 }

@@ -8,8 +8,8 @@ use crate::chain;
 use crate::dot_plan::{DotPlan, plan_dot};
 use crate::interner::{Interner, LayoutId};
 use crate::layouts::{LayoutCache, LayoutTransfer, coalesced_over_blocks};
-use crate::memory::moved_bits;
-use crate::{EngineError, LOOP_WEIGHT, LaunchConfig};
+use crate::memory::element_bits_while_moved;
+use crate::{AssignmentError, LOOP_WEIGHT, LaunchConfig};
 use tilewright_layout::Dim;
 use tilewright_plan::movement::GlobalTensor;
 use tilewright_target::Direction;
@@ -24,9 +24,9 @@ pub(crate) fn build<'a>(
     function: &Function,
     config: &LaunchConfig<'_>,
     interner: &'a Interner,
-) -> Result<Graph<'a>, EngineError> {
+) -> Result<Graph<'a>, AssignmentError> {
     let Some(body) = &function.body else { return Ok(empty(interner)) };
-    let axis_info = AxisInfoMap::of(function);
+    let axis_info = AxisInfoMap::analyze(function);
     let mut builder = Builder::new(body, &axis_info, config, interner);
     builder.region(body.root(), 1.0)?;
     builder.fix_given()?;
@@ -106,7 +106,7 @@ impl<'f, 'a> Builder<'f, 'a> {
         graph
     }
 
-    pub(super) fn region(&mut self, region: Region, weight: f64) -> Result<(), EngineError> {
+    pub(super) fn region(&mut self, region: Region, weight: f64) -> Result<(), AssignmentError> {
         let root = region == self.body.root();
         for (index, block) in self.body.blocks(region).iter().enumerate() {
             if root || index > 0 {
@@ -121,7 +121,7 @@ impl<'f, 'a> Builder<'f, 'a> {
 
     /// Adds nodes for the arguments of a block. It pins those of the function (`is_entry`) to the default layout; those
     /// of other blocks may take any layout. `weight` is the assumed number of executions of the block.
-    fn block_arguments(&mut self, block: Block, is_entry: bool, weight: f64) -> Result<(), EngineError> {
+    fn block_arguments(&mut self, block: Block, is_entry: bool, weight: f64) -> Result<(), AssignmentError> {
         for &argument in self.body.arguments(block) {
             if !self.is_tensor(argument) || self.graph.roles[argument.index()] != Role::Scalar {
                 continue;
@@ -135,7 +135,7 @@ impl<'f, 'a> Builder<'f, 'a> {
         Ok(())
     }
 
-    pub(super) fn regions(&mut self, op: Op, weight: f64) -> Result<(), EngineError> {
+    pub(super) fn regions(&mut self, op: Op, weight: f64) -> Result<(), AssignmentError> {
         for region in self.body.op(op).regions.clone() {
             self.region(region, weight)?;
         }
@@ -151,11 +151,11 @@ impl<'f, 'a> Builder<'f, 'a> {
     }
 
     pub(super) fn is_tensor(&self, value: Value) -> bool {
-        matches!(self.body.ty(value), TileType::Tensor(_))
+        matches!(self.body.value_type(value), TileType::Tensor(_))
     }
 
     pub(super) fn shape(&self, value: Value) -> Vec<u64> {
-        self.body.ty(value).shape().map(<[u64]>::to_vec).unwrap_or_default()
+        self.body.value_type(value).shape().map(<[u64]>::to_vec).unwrap_or_default()
     }
 
     pub(super) fn node(&mut self, kind: Kind, op: Option<Op>, weight: f64, shape: Vec<u64>) -> usize {
@@ -165,7 +165,7 @@ impl<'f, 'a> Builder<'f, 'a> {
     }
 
     fn end(&mut self, value: Value, transfer: LayoutTransfer, back: Option<LayoutTransfer>) -> Port {
-        self.graph.bits[value.index()] = moved_bits(self.body.ty(value));
+        self.graph.bits[value.index()] = element_bits_while_moved(self.body.value_type(value));
         Port {
             value,
             transfer: self.graph.interner.transfer(transfer),
@@ -175,22 +175,22 @@ impl<'f, 'a> Builder<'f, 'a> {
 
     /// Returns the key (chosen layout of the node) with which the value of the port `end` (a result or operand of the
     /// node) has the layout that the program states; `None` if the value's type names no layout.
-    fn given(&self, end: &Port) -> Result<Option<LayoutId>, EngineError> {
-        if self.body.ty(end.value).layout().is_none() {
+    fn given(&self, end: &Port) -> Result<Option<LayoutId>, AssignmentError> {
+        if self.body.value_type(end.value).layout().is_none() {
             return Ok(None);
         }
-        let given = self.layouts.distributed(self.body.ty(end.value))?;
+        let given = self.layouts.resolve_distributed(self.body.value_type(end.value))?;
         let (lanes, warps) = (1u64 << given.in_bits(Dim::LANE), 1u64 << given.in_bits(Dim::WARP));
         let is_of_group = self.groups.contains(&warps);
         if lanes != u64::from(self.config.lanes) || warps != u64::from(self.config.warps) && !is_of_group {
-            let ty = self.body.ty(end.value).to_string();
-            return Err(EngineError::Block { ty, lanes, warps, expected: [self.config.lanes, self.config.warps] });
+            let ty = self.body.value_type(end.value).to_string();
+            return Err(AssignmentError::Block { ty, lanes, warps, expected: [self.config.lanes, self.config.warps] });
         }
         let blocks = 1u64 << given.in_bits(Dim::BLOCK);
         if blocks != u64::from(self.config.context.blocks) {
-            let operation = self.body.ty(end.value).to_string();
+            let operation = self.body.value_type(end.value).to_string();
             let message = format!("its layout has {blocks} blocks, the program {}", self.config.context.blocks);
-            return Err(EngineError::Program { operation, message });
+            return Err(AssignmentError::Program { operation, message });
         }
         let given = self.graph.interner.layout(&given)?;
         Ok(end.back.and_then(|back| self.graph.interner.apply(given, back)))
@@ -198,12 +198,12 @@ impl<'f, 'a> Builder<'f, 'a> {
 
     /// Pins the keys of nodes whose result layouts are explicit in the IR. If a node has no results, or only results
     /// with explicit layouts from which no key follows, it takes the key from explicit operand layouts.
-    fn fix_given(&mut self) -> Result<(), EngineError> {
+    fn fix_given(&mut self) -> Result<(), AssignmentError> {
         for index in 0..self.graph.nodes.len() {
             let node = &self.graph.nodes[index];
             let outs = node.outs.iter().map(|end| self.given(end)).collect::<Result<Vec<_>, _>>()?;
             let mut fixed = outs.into_iter().flatten().next();
-            if fixed.is_none() && node.outs.iter().all(|end| self.body.ty(end.value).layout().is_some()) {
+            if fixed.is_none() && node.outs.iter().all(|end| self.body.value_type(end.value).layout().is_some()) {
                 let ins = node.ins.iter().map(|end| self.given(end)).collect::<Result<Vec<_>, _>>()?;
                 fixed = ins.into_iter().flatten().next();
             }
@@ -259,12 +259,12 @@ impl<'f, 'a> Builder<'f, 'a> {
     pub(super) fn free(&mut self, value: Value, cone: u32, weight: f64) {
         self.graph.roles[value.index()] = Role::Free(cone);
         self.graph.weights[value.index()] = weight;
-        self.graph.bits[value.index()] = moved_bits(self.body.ty(value));
+        self.graph.bits[value.index()] = element_bits_while_moved(self.body.value_type(value));
     }
 
     /// Returns the default layout of a tensor that nothing constrains: the coalesced layout of a row-major tensor of
     /// 32-bit elements.
-    pub(super) fn usual(&mut self, shape: &[u64]) -> Result<LayoutId, EngineError> {
+    pub(super) fn usual(&mut self, shape: &[u64]) -> Result<LayoutId, AssignmentError> {
         if let Some(&known) = self.default_layout.get(shape) {
             return Ok(known);
         }
@@ -274,13 +274,13 @@ impl<'f, 'a> Builder<'f, 'a> {
     }
 
     /// Returns the plan of a dot; dots of equal types and attributes share one plan.
-    pub(super) fn cached_dot_plan(&mut self, op: Op) -> Result<DotPlan, EngineError> {
+    pub(super) fn cached_dot_plan(&mut self, op: Op) -> Result<DotPlan, AssignmentError> {
         let explicit = chain::plan_key(self.body, op);
         if let Some((_, known)) = self.dot_plans.iter().find(|(known, _)| *known == explicit) {
             return Ok(known.clone());
         }
         let operation = self.body.op(op).name().to_owned();
-        let plan = plan_dot(self.body, op, self.config).map_err(|source| EngineError::Mma { operation, source })?;
+        let plan = plan_dot(self.body, op, self.config).map_err(|source| AssignmentError::Mma { operation, source })?;
         self.dot_plans.push((explicit, plan.clone()));
         Ok(plan)
     }
@@ -300,14 +300,18 @@ fn is_loaded(node: &Node, known: &[bool]) -> bool {
 
 /// Returns the default layout of a tensor that nothing constrains: the coalesced layout of a row-major tensor of 32-bit
 /// elements.
-pub(crate) fn usual(shape: &[u64], config: &LaunchConfig<'_>, interner: &Interner) -> Result<LayoutId, EngineError> {
+pub(crate) fn usual(
+    shape: &[u64],
+    config: &LaunchConfig<'_>,
+    interner: &Interner,
+) -> Result<LayoutId, AssignmentError> {
     let layout = coalesced_over_blocks(&GlobalTensor::row_major(shape, 4), 32, config)?;
     Ok(interner.layout(&layout)?)
 }
 
 /// Returns the number of warps of each partition of all `ttg.warp_specialize` operations.
 fn groups(body: &Body) -> Vec<u64> {
-    let ops = body.walk(body.root()).into_iter().filter(|&op| body.op(op).name() == ttg::WARP_SPECIALIZE);
+    let ops = body.walk_region(body.root()).into_iter().filter(|&op| body.op(op).name() == ttg::WARP_SPECIALIZE);
     let warps = ops.filter_map(|op| match body.op(op).attributes.get("partitionNumWarps") {
         Some(Attribute::Array(_, warps)) => Some(warps.clone()),
         _ => None,

@@ -3,7 +3,7 @@
 
 use super::build::Builder;
 use super::{Kind, RequiredLayout, Role};
-use crate::EngineError;
+use crate::AssignmentError;
 use crate::layouts::LayoutTransfer;
 use tilewright_tile::op::name::{scf, tt, ttg};
 use tilewright_tile::{Op, Region, Value};
@@ -11,7 +11,7 @@ use tilewright_tile::{Op, Region, Value};
 impl Builder<'_, '_> {
     /// Adds the nodes of a control-flow operation to the graph; returns `false`, and adds nothing, for any other
     /// operation.
-    pub(super) fn control(&mut self, op: Op, weight: f64) -> Result<bool, EngineError> {
+    pub(super) fn control(&mut self, op: Op, weight: f64) -> Result<bool, AssignmentError> {
         match self.body.op(op).name() {
             scf::FOR => self.counted_loop(op, weight)?,
             scf::WHILE => self.conditional_loop(op, weight)?,
@@ -35,7 +35,7 @@ impl Builder<'_, '_> {
         weight: f64,
         values: &[(Value, f64)],
         sources: &[(Op, usize)],
-    ) -> Result<(), EngineError> {
+    ) -> Result<(), AssignmentError> {
         let Some(&(first, _)) = values.first().filter(|(value, _)| self.is_tensor(*value)) else { return Ok(()) };
         let node = self.node(Kind::Nothing, Some(op), weight, self.shape(first));
         for &(value, weight) in values {
@@ -47,7 +47,7 @@ impl Builder<'_, '_> {
         Ok(())
     }
 
-    fn counted_loop(&mut self, op: Op, weight: f64) -> Result<(), EngineError> {
+    fn counted_loop(&mut self, op: Op, weight: f64) -> Result<(), AssignmentError> {
         let operation = self.body.op(op).clone();
         let inner = Self::loop_weight(weight);
         let Some(&region) = operation.regions.first() else { return Ok(()) };
@@ -64,7 +64,7 @@ impl Builder<'_, '_> {
         self.region(region, inner)
     }
 
-    fn conditional_loop(&mut self, op: Op, weight: f64) -> Result<(), EngineError> {
+    fn conditional_loop(&mut self, op: Op, weight: f64) -> Result<(), AssignmentError> {
         let operation = self.body.op(op).clone();
         let inner = Self::loop_weight(weight);
         let &[before, after] = &operation.regions[..] else { return Ok(()) };
@@ -86,7 +86,7 @@ impl Builder<'_, '_> {
         self.region(after, inner)
     }
 
-    fn branches(&mut self, op: Op, weight: f64) -> Result<(), EngineError> {
+    fn branches(&mut self, op: Op, weight: f64) -> Result<(), AssignmentError> {
         let operation = self.body.op(op).clone();
         let inner = Self::branch_weight(weight);
         for (index, &result) in operation.results.iter().enumerate() {
@@ -98,7 +98,7 @@ impl Builder<'_, '_> {
     }
 
     /// Adds a node for each result of `ttg.warp_specialize`; the results are the values that its default region yields.
-    fn add_warp_specialize(&mut self, op: Op, weight: f64) -> Result<(), EngineError> {
+    fn add_warp_specialize(&mut self, op: Op, weight: f64) -> Result<(), AssignmentError> {
         let operation = self.body.op(op).clone();
         for (index, &result) in operation.results.iter().enumerate() {
             let end = operation.regions.first().and_then(|&region| self.end_of(region));
@@ -111,7 +111,7 @@ impl Builder<'_, '_> {
 
     /// Pins the operands and results of calls, and the operands of returns, to the default layout, because callee and
     /// caller must agree.
-    fn add_call_boundary(&mut self, op: Op, weight: f64) -> Result<(), EngineError> {
+    fn add_call_boundary(&mut self, op: Op, weight: f64) -> Result<(), AssignmentError> {
         let operation = self.body.op(op).clone();
         let operands = (0..operation.operands.len()).map(|operand| (operation.operands[operand], Some(operand)));
         let values: Vec<_> = operands.chain(operation.results.iter().map(|&result| (result, None))).collect();
@@ -131,7 +131,7 @@ impl Builder<'_, '_> {
         Ok(())
     }
 
-    fn jump(&mut self, op: Op, weight: f64) -> Result<(), EngineError> {
+    fn jump(&mut self, op: Op, weight: f64) -> Result<(), AssignmentError> {
         for successor in self.body.op(op).successors.clone() {
             for (&argument, operand) in self.body.arguments(successor.block).iter().zip(successor.operands.clone()) {
                 if !self.is_tensor(argument) {

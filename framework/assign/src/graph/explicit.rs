@@ -2,7 +2,7 @@
 
 use super::Kind;
 use super::build::Builder;
-use crate::EngineError;
+use crate::AssignmentError;
 use crate::layouts::LayoutTransfer;
 use tilewright_tile::{Op, Value};
 
@@ -14,12 +14,12 @@ impl Builder<'_, '_> {
         let values = operation.operands.iter().chain(&operation.results);
         let mut tensors = values.filter(|value| self.is_tensor(**value)).peekable();
         tensors.peek().is_some()
-            && tensors.all(|value| self.body.ty(*value).layout().is_some())
+            && tensors.all(|value| self.body.value_type(*value).layout().is_some())
             && !self.is_of_one_shape(op)
     }
 
     /// Adds nodes that keep the explicit layouts of operands, results and region arguments.
-    pub(super) fn as_written(&mut self, op: Op, weight: f64) -> Result<(), EngineError> {
+    pub(super) fn as_written(&mut self, op: Op, weight: f64) -> Result<(), AssignmentError> {
         self.leave_unconstrained(op);
         let operation = self.body.op(op).clone();
         let blocks = operation.regions.iter().flat_map(|region| self.body.blocks(*region));

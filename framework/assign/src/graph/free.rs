@@ -2,7 +2,7 @@
 
 use super::build::Builder;
 use super::{Remat, RequiredLayout, Role};
-use crate::EngineError;
+use crate::AssignmentError;
 use crate::layouts::LayoutTransfer;
 use tilewright_tile::axis_info::AxisInfo;
 use tilewright_tile::op::name::{arith, tt, ub};
@@ -28,7 +28,7 @@ impl Builder<'_, '_> {
     /// Whether the result of an operation follows from constants by at most [`LARGEST_CONE`] pure operations.
     pub(super) fn is_free(&self, op: Op) -> bool {
         let operation = self.body.op(op);
-        let given = operation.results.iter().any(|value| self.body.ty(*value).layout().is_some());
+        let given = operation.results.iter().any(|value| self.body.value_type(*value).layout().is_some());
         let kind = is_issued(operation) || NO_INSTRUCTION.contains(&operation.name());
         let is_pure = operation.definition.traits.pure && operation.regions.is_empty();
         is_pure && kind && !given && self.cone(operation).is_some_and(|cone| cone <= LARGEST_CONE)
@@ -48,7 +48,7 @@ impl Builder<'_, '_> {
         Some(cone)
     }
 
-    pub(super) fn freely(&mut self, op: Op, weight: f64) -> Result<(), EngineError> {
+    pub(super) fn freely(&mut self, op: Op, weight: f64) -> Result<(), AssignmentError> {
         let operation = self.body.op(op).clone();
         let cone = self.cone(&operation).unwrap_or(0);
         let transfer = self.transfers(op).map_or(LayoutTransfer::Same, |transfers| transfers.operand.0);
@@ -79,5 +79,5 @@ fn is_issued(operation: &Operation) -> bool {
 /// Returns, for each axis, the number of neighbouring elements that are equal or consecutive, from axis information
 /// (Triton's AxisInfo).
 fn together(info: &AxisInfo) -> Vec<u64> {
-    (0..info.rank()).map(|axis| info.axis(axis)).map(|along| along.contiguity.max(along.constancy)).collect()
+    (0..info.rank()).map(|axis| info.along_axis(axis)).map(|along| along.contiguity.max(along.constancy)).collect()
 }

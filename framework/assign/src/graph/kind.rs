@@ -1,6 +1,6 @@
 //! Kinds of layout-graph nodes, by how the cost of a node depends on the layout.
 
-use crate::memory::{PointerMemory, moved_bits, pointer_memory};
+use crate::memory::{PointerMemory, describe_pointer_memory, element_bits_while_moved};
 use tilewright_plan::movement::ScanDirection;
 use tilewright_target::Direction;
 use tilewright_tile::axis_info::AxisInfoMap;
@@ -42,7 +42,9 @@ impl Kind {
     /// operation has no tensor of pointers.
     pub(crate) fn of_access(body: &Body, axis_info: &AxisInfoMap, op: Op, direction: Direction) -> Self {
         let pointers = body.operand(op, "ptr").or_else(|| body.operand(op, "src"));
-        match pointers.and_then(|pointers| pointer_memory(body, axis_info, pointers, body.operands(op, "mask"))) {
+        match pointers
+            .and_then(|pointers| describe_pointer_memory(body, axis_info, pointers, body.operands(op, "mask")))
+        {
             // Atomic operations access single elements.
             Some(mut named) if body.op(op).name().starts_with("tt.atomic") => {
                 named.tensor.alignment = u64::from(named.bits / 8);
@@ -58,8 +60,9 @@ impl Kind {
         let operation = body.op(op);
         let integer = |name: &str| operation.attributes.get(name).and_then(Attribute::as_integer);
         let axis = integer("axis").and_then(|axis| usize::try_from(axis).ok()).unwrap_or(0);
-        let widths: Vec<u32> = operation.operands.iter().map(|value| moved_bits(body.ty(*value))).collect();
-        let combining = operation.regions.first().map_or(0, |region| body.walk(*region).len().saturating_sub(1));
+        let widths: Vec<u32> =
+            operation.operands.iter().map(|value| element_bits_while_moved(body.value_type(*value))).collect();
+        let combining = operation.regions.first().map_or(0, |region| body.walk_region(*region).len().saturating_sub(1));
         let instructions = combining as f64;
         if operation.name() != tt::SCAN {
             return Self::Reduce(axis, widths, instructions);

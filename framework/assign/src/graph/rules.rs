@@ -6,14 +6,14 @@ use super::transfers::ReshapeTransfers;
 use super::{DotNodes, Kind, RequiredLayout};
 use crate::dot_plan::OPERANDS;
 use crate::layouts::LayoutTransfer;
-use crate::memory::{descriptor_tensor, elements_in_bounds_together, moved_bits};
-use crate::{EngineError, LOOP_WEIGHT};
+use crate::memory::{describe_descriptor_memory, element_bits_while_moved, elements_masked_alike};
+use crate::{AssignmentError, LOOP_WEIGHT};
 use tilewright_target::{Direction, Operand};
 use tilewright_tile::op::name::{tt, ttg, tw};
 use tilewright_tile::{Attribute, Op, Operation, Value};
 
 impl Builder<'_, '_> {
-    pub(super) fn op(&mut self, op: Op, weight: f64) -> Result<(), EngineError> {
+    pub(super) fn op(&mut self, op: Op, weight: f64) -> Result<(), AssignmentError> {
         let operation = self.body.op(op);
         let values = || operation.operands.iter().chain(&operation.results);
         if self.is_explicit(op) {
@@ -57,7 +57,7 @@ impl Builder<'_, '_> {
         self.body.op(op).attributes.get(name).and_then(Attribute::as_integer).and_then(|n| usize::try_from(n).ok())
     }
 
-    fn reshapes(&mut self, op: Op, weight: f64, transfers: ReshapeTransfers) -> Result<(), EngineError> {
+    fn reshapes(&mut self, op: Op, weight: f64, transfers: ReshapeTransfers) -> Result<(), AssignmentError> {
         let operation = self.body.op(op).clone();
         let of_result = transfers.result.0 == LayoutTransfer::Same;
         let keyed = if of_result { operation.results[0] } else { operation.operands[0] };
@@ -80,11 +80,11 @@ impl Builder<'_, '_> {
     }
 
     /// Adds a node for an elementwise operation: all its tensors have one layout.
-    fn elementwise(&mut self, op: Op, weight: f64) -> Result<(), EngineError> {
+    fn elementwise(&mut self, op: Op, weight: f64) -> Result<(), AssignmentError> {
         self.add_same_layout(op, weight, Kind::elementwise(self.body.op(op))).map(drop)
     }
 
-    fn add_same_layout(&mut self, op: Op, weight: f64, kind: Kind) -> Result<Option<usize>, EngineError> {
+    fn add_same_layout(&mut self, op: Op, weight: f64, kind: Kind) -> Result<Option<usize>, AssignmentError> {
         let operation = self.body.op(op).clone();
         let tensors = operation.results.iter().chain(&operation.operands).copied();
         let Some(first) = tensors.into_iter().find(|value| self.is_tensor(*value)) else { return Ok(None) };
@@ -110,17 +110,17 @@ impl Builder<'_, '_> {
         }
     }
 
-    fn accesses(&mut self, op: Op, weight: f64, direction: Direction) -> Result<(), EngineError> {
+    fn accesses(&mut self, op: Op, weight: f64, direction: Direction) -> Result<(), AssignmentError> {
         self.add_same_layout(op, weight, Kind::of_access(self.body, self.axis_info, op, direction)).map(drop)
     }
 
-    fn copies(&mut self, op: Op, weight: f64) -> Result<(), EngineError> {
+    fn copies(&mut self, op: Op, weight: f64) -> Result<(), AssignmentError> {
         let operation = self.body.op(op).clone();
         let tensor = operation.results.first().copied().or_else(|| self.body.operand(op, "src"));
         let Some(tensor) = tensor.filter(|value| self.is_tensor(*value)) else { return Ok(()) };
         let is_load = !operation.results.is_empty();
         let direction = if is_load { Direction::Load } else { Direction::Store };
-        let named = descriptor_tensor(self.body.ty(tensor), self.together(op, weight));
+        let named = describe_descriptor_memory(self.body.value_type(tensor), self.together(op, weight));
         let kind = named.map_or(Kind::Nothing, |named| Kind::Access(Access { named, direction }));
         let node = self.node(kind, Some(op), weight, self.shape(tensor));
         for (operand, value) in operation.operands.iter().enumerate() {
@@ -137,20 +137,20 @@ impl Builder<'_, '_> {
 
     /// Returns the max number of consecutive elements that one access through the operation's tensor descriptor covers:
     /// 1 for `tt.descriptor_reduce`. A load in a loop can be prefetched by bulk tensor copies if the target has these,
-    /// so it is unlimited (`u64::MAX`). All other loads and stores are plain accesses of elements that are all in bounds
-    /// or all out of bounds.
+    /// so it is unlimited (`u64::MAX`). All other loads and stores are plain accesses of elements that are all in
+    /// bounds or all out of bounds.
     fn together(&self, op: Op, weight: f64) -> u64 {
         let is_box = |operand: &Operand| matches!(operand, Operand::Box(_));
         let has_bulk_copies = || self.config.context.instructions.iter().any(|row| row.operands.iter().any(is_box));
         match self.body.op(op).name() {
             tt::DESCRIPTOR_REDUCE => 1,
             tt::DESCRIPTOR_LOAD if weight >= LOOP_WEIGHT as f64 && has_bulk_copies() => u64::MAX,
-            tt::DESCRIPTOR_LOAD | tt::DESCRIPTOR_STORE => elements_in_bounds_together(self.body, self.axis_info, op),
+            tt::DESCRIPTOR_LOAD | tt::DESCRIPTOR_STORE => elements_masked_alike(self.body, self.axis_info, op),
             _ => u64::MAX,
         }
     }
 
-    fn along_an_axis(&mut self, op: Op, weight: f64) -> Result<(), EngineError> {
+    fn along_an_axis(&mut self, op: Op, weight: f64) -> Result<(), AssignmentError> {
         let operation = self.body.op(op).clone();
         let kind = Kind::along_an_axis(self.body, op);
         let Kind::Reduce(axis, ..) = kind else { return self.add_same_layout(op, weight, kind).map(drop) };
@@ -166,11 +166,11 @@ impl Builder<'_, '_> {
     }
 
     /// Adds a node for `tt.gather`: the result has the layout of the indices; the source may have any layout.
-    fn gathers(&mut self, op: Op, weight: f64) -> Result<(), EngineError> {
+    fn gathers(&mut self, op: Op, weight: f64) -> Result<(), AssignmentError> {
         let operation = self.body.op(op).clone();
         let axis = self.integer_attribute(op, "axis").unwrap_or(0);
         let (&[source, indices], &[result]) = (&operation.operands[..], &operation.results[..]) else { return Ok(()) };
-        let bits = moved_bits(self.body.ty(source));
+        let bits = element_bits_while_moved(self.body.value_type(source));
         let node = self.node(Kind::Gather(axis, bits, source), Some(op), weight, self.shape(indices));
         self.out(node, result, LayoutTransfer::Same, Some(LayoutTransfer::Same), weight);
         self.required(node, (op, 1), LayoutTransfer::Same, Some(LayoutTransfer::Same));
@@ -180,7 +180,7 @@ impl Builder<'_, '_> {
     }
 
     /// Adds nodes for `tt.histogram`: the source and its mask share a layout; the result has a layout of its own.
-    fn add_histogram(&mut self, op: Op, weight: f64) -> Result<(), EngineError> {
+    fn add_histogram(&mut self, op: Op, weight: f64) -> Result<(), AssignmentError> {
         let operands = self.body.op(op).operands.clone();
         if let Some(&first) = operands.first() {
             let node = self.node(Kind::Nothing, Some(op), weight, self.shape(first));
@@ -191,7 +191,7 @@ impl Builder<'_, '_> {
         self.add_independent_results(op, weight)
     }
 
-    fn add_dot(&mut self, op: Op, weight: f64) -> Result<(), EngineError> {
+    fn add_dot(&mut self, op: Op, weight: f64) -> Result<(), AssignmentError> {
         let dot_plan = self.cached_dot_plan(op)?;
         let operation = self.body.op(op).clone();
         let mut nodes = [None; 5];
@@ -219,7 +219,7 @@ impl Builder<'_, '_> {
 
     /// Adds nodes for an operation that takes its operands in the layouts that they have; each result gets a node of
     /// its own.
-    fn add_independent_results(&mut self, op: Op, weight: f64) -> Result<(), EngineError> {
+    fn add_independent_results(&mut self, op: Op, weight: f64) -> Result<(), AssignmentError> {
         self.leave_unconstrained(op);
         let results: Vec<Value> = self.body.op(op).results.to_vec();
         for result in results {
@@ -234,6 +234,6 @@ impl Builder<'_, '_> {
 
 /// Returns the index of the first operand of the group `group` among all operands; `None` if the group is empty.
 fn find_operand_index(operation: &Operation, group: &str) -> Option<usize> {
-    let group_index = operation.definition.operand_group(group)?;
+    let group_index = operation.definition.operand_group_index(group)?;
     Some(operation.group_sizes.get(..group_index)?.iter().sum::<u32>() as usize)
 }

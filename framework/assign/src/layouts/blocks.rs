@@ -4,21 +4,21 @@ use tilewright_layout::{Dim, LayoutError, LinearLayout, Space};
 use tilewright_plan::movement::{GlobalTensor, MovementError, find_coalesced_layout};
 
 use crate::LaunchConfig;
-use crate::layouts::{canonical_order, coordinates};
+use crate::layouts::{to_canonical_dim_order, unpack_coordinates};
 
 /// The division of a tensor among the blocks of a cluster: for each bit of a block's index, one coordinate for each
 /// axis, which the bit adds to the coordinates of the block's elements. A bit with only zeros numbers replicas.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct BlockDivision(Vec<Vec<u64>>);
+pub struct ClusterPartition(Vec<Vec<u64>>);
 
-impl BlockDivision {
+impl ClusterPartition {
     /// Returns the division that a tensor's layout states, for 2^`block_bits` blocks. In a layout without a block dim,
     /// every block has all elements.
     #[must_use]
-    pub fn of(layout: &LinearLayout, block_bits: u32) -> Self {
+    pub fn from_layout(layout: &LinearLayout, block_bits: u32) -> Self {
         let rank = layout.outs().len();
         let mut bits: Vec<_> =
-            layout.columns_of(Dim::BLOCK).iter().map(|&column| coordinates(layout, column)).collect();
+            layout.columns_of(Dim::BLOCK).iter().map(|&column| unpack_coordinates(layout, column)).collect();
         bits.resize(block_bits as usize, vec![0; rank]);
         Self(bits)
     }
@@ -27,7 +27,7 @@ impl BlockDivision {
     /// several bits halve one axis, the first adds the size of one block's share to the coordinate, and each further
     /// bit adds twice as much as the one before.
     #[must_use]
-    pub fn along(shape: &[u64], axes: &[Option<usize>]) -> Self {
+    pub fn from_axes(shape: &[u64], axes: &[Option<usize>]) -> Self {
         let mut sizes = shape.to_vec();
         let axes_of_size = axes.iter().flatten();
         axes_of_size.for_each(|&axis| sizes[axis] = (sizes[axis] / 2).max(1));
@@ -45,7 +45,7 @@ impl BlockDivision {
     /// Returns, for each bit of a block's index, the axis along which it divides the tensor; `None` if it numbers
     /// replicas, or divides along several axes.
     #[must_use]
-    pub fn axes(&self) -> Vec<Option<usize>> {
+    pub fn axis_of_each_bit(&self) -> Vec<Option<usize>> {
         let only = |bit: &Vec<u64>| {
             let mut axes = bit.iter().enumerate().filter(|(_, by)| **by != 0).map(|(axis, _)| axis);
             axes.next().filter(|_| axes.next().is_none())
@@ -55,14 +55,14 @@ impl BlockDivision {
 
     /// Whether the blocks hold different elements along an axis, instead of replicas.
     #[must_use]
-    pub fn divides(&self, axis: usize) -> bool {
+    pub fn divides_axis(&self, axis: usize) -> bool {
         self.0.iter().any(|bit| bit.get(axis).is_some_and(|&by| by != 0))
     }
 
     /// Returns the shape of one block's share of a tensor of this shape.
     #[must_use]
-    pub fn share(&self, shape: &[u64]) -> Vec<u64> {
-        let divided = |axis: usize| self.axes().iter().filter(|of| **of == Some(axis)).count();
+    pub fn block_share_shape(&self, shape: &[u64]) -> Vec<u64> {
+        let divided = |axis: usize| self.axis_of_each_bit().iter().filter(|of| **of == Some(axis)).count();
         shape.iter().enumerate().map(|(axis, &size)| (size >> divided(axis)).max(1)).collect()
     }
 
@@ -70,9 +70,9 @@ impl BlockDivision {
     ///
     /// # Errors
     /// [`LayoutError`] if a size in `shape` is not a power of two, or a coordinate of the share is outside the tensor.
-    pub fn over_blocks(&self, share: &LinearLayout, shape: &[u64]) -> Result<LinearLayout, LayoutError> {
+    pub fn extend_share_to_tensor(&self, share: &LinearLayout, shape: &[u64]) -> Result<LinearLayout, LayoutError> {
         let dims: Vec<(Dim, u64)> = shape.iter().enumerate().map(|(axis, &size)| (Dim::tensor(axis), size)).collect();
-        let outs = Space::of_sizes(&dims)?;
+        let outs = Space::from_sizes(&dims)?;
         let pack = |at: &[u64]| {
             let named: Vec<_> = at.iter().enumerate().map(|(axis, &at)| (Dim::tensor(axis), at)).collect();
             outs.pack(&named)
@@ -82,7 +82,7 @@ impl BlockDivision {
         for (dim, bits) in share.ins().iter().filter(|(dim, _)| *dim != Dim::BLOCK) {
             ins.push(dim, bits)?;
             for &column in share.columns_of(dim) {
-                columns.push(pack(&coordinates(share, column))?);
+                columns.push(pack(&unpack_coordinates(share, column))?);
             }
         }
         ins.push(Dim::BLOCK, self.0.len() as u32)?;
@@ -96,11 +96,11 @@ impl BlockDivision {
     ///
     /// # Errors
     /// [`MovementError`] if the launch's number of lanes or warps, or a size of the tensor, is not a power of two.
-    pub fn coalesced(&self, shape: &[u64], config: &LaunchConfig<'_>) -> Result<LinearLayout, MovementError> {
-        let memory = GlobalTensor::row_major(&self.share(shape), 4);
+    pub fn coalesced_layout(&self, shape: &[u64], config: &LaunchConfig<'_>) -> Result<LinearLayout, MovementError> {
+        let memory = GlobalTensor::row_major(&self.block_share_shape(shape), 4);
         let (lanes, warps) = (u64::from(config.lanes), u64::from(config.warps));
         let share = find_coalesced_layout(&memory, 32, lanes, warps, config.context.target)?;
-        Ok(self.over_blocks(&canonical_order(&share)?, shape)?)
+        Ok(self.extend_share_to_tensor(&to_canonical_dim_order(&share)?, shape)?)
     }
 }
 
@@ -122,13 +122,13 @@ pub(crate) fn coalesced_over_blocks(
             *of_axis = size;
         }
     }
-    let division = BlockDivision::along(&shape, &first_axes(&shape, config.context.blocks.trailing_zeros()));
-    let (share, mut of_block) = (division.share(&shape), memory.clone());
+    let division = ClusterPartition::from_axes(&shape, &first_axes(&shape, config.context.blocks.trailing_zeros()));
+    let (share, mut of_block) = (division.block_share_shape(&shape), memory.clone());
     for (dim, size, _) in &mut of_block.axes {
         *size = dim.tensor_axis().and_then(|axis| share.get(axis).copied()).unwrap_or(*size);
     }
     let layout = find_coalesced_layout(&of_block, element_bits, lanes, warps, target)?;
-    Ok(division.over_blocks(&canonical_order(&layout)?, &shape)?)
+    Ok(division.extend_share_to_tensor(&to_canonical_dim_order(&layout)?, &shape)?)
 }
 
 /// Returns for each block bit the first axis that it can halve; `None` if no axis is left.
@@ -148,13 +148,13 @@ fn first_axes(shape: &[u64], block_bits: u32) -> Vec<Option<usize>> {
 ///
 /// # Errors
 /// [`LayoutError`] if an output dim of the layout is not a tensor axis.
-pub fn replicate_in_blocks(
+pub fn replicate_axes_in_blocks(
     layout: &LinearLayout,
     is_replicated: impl Fn(usize) -> bool,
 ) -> Result<Option<LinearLayout>, LayoutError> {
-    let layout = canonical_order(layout)?;
+    let layout = to_canonical_dim_order(layout)?;
     let moves = |column: u64| {
-        let at = coordinates(&layout, column);
+        let at = unpack_coordinates(&layout, column);
         at.iter().enumerate().any(|(axis, &by)| by != 0 && is_replicated(axis))
     };
     let (blocks, mut registers) = (layout.columns_of(Dim::BLOCK).to_vec(), layout.columns_of(Dim::REGISTER).to_vec());

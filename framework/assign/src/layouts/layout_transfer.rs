@@ -7,7 +7,7 @@
 use tilewright_layout::f2::Subspace;
 use tilewright_layout::{Dim, LayoutError, LinearLayout, Space};
 
-use super::coordinates::{coordinates_of_index, map_coordinates, row_major};
+use super::coordinates::{coordinates_from_row_major, map_coordinates, row_major_index};
 
 /// A map from the layout of one tensor to the layout of another tensor whose elements are in the same registers and
 /// threads. Axes are numbered as in the source tensor.
@@ -49,12 +49,12 @@ impl LayoutTransfer {
     /// # Errors
     /// [`LayoutError`] if the transfer does not apply to the layout's shape, e.g. because an axis does not exist.
     pub fn apply(&self, layout: &LinearLayout) -> Result<LinearLayout, LayoutError> {
-        let shape = shape_of(layout);
+        let shape = tensor_shape(layout);
         let rank = shape.len();
         match self {
             Self::Same => Ok(layout.clone()),
             Self::Reshaped(to) => {
-                map_coordinates(layout, to, |source| coordinates_of_index(to, row_major(&shape, source)))
+                map_coordinates(layout, to, |source| coordinates_from_row_major(to, row_major_index(&shape, source)))
             }
             Self::Permuted(order) => {
                 let to: Vec<u64> = order.iter().map(|&axis| shape.get(axis).copied().unwrap_or(1)).collect();
@@ -117,7 +117,7 @@ fn longer(shape: &[u64], axis: usize) -> Result<Vec<u64>, LayoutError> {
 
 /// Returns the shape of the tensor that a layout covers.
 #[must_use]
-pub fn shape_of(layout: &LinearLayout) -> Vec<u64> {
+pub fn tensor_shape(layout: &LinearLayout) -> Vec<u64> {
     layout.outs().iter().map(|(_, bits)| 1 << bits).collect()
 }
 
@@ -126,7 +126,7 @@ pub fn shape_of(layout: &LinearLayout) -> Vec<u64> {
 /// # Errors
 /// [`LayoutError::NoSuchDim`] if the layout has bases of another input dim; another [`LayoutError`] if an output dim is
 /// not a tensor axis.
-pub fn canonical_order(layout: &LinearLayout) -> Result<LinearLayout, LayoutError> {
+pub fn to_canonical_dim_order(layout: &LinearLayout) -> Result<LinearLayout, LayoutError> {
     const DIMS: [Dim; 4] = [Dim::REGISTER, Dim::LANE, Dim::WARP, Dim::BLOCK];
     if let Some((dim, _)) = layout.ins().iter().find(|(dim, bits)| *bits > 0 && !DIMS.contains(dim)) {
         return Err(LayoutError::NoSuchDim { dim });
@@ -189,7 +189,7 @@ fn unpaired(layout: &LinearLayout, axis: usize) -> Result<LinearLayout, LayoutEr
     let instead = if pair_column.is_some() || registers.is_empty() { 0 } else { registers.remove(0) };
     let pair_column = match pair_column.or_else(|| layout.columns().iter().copied().find(|column| moves(column))) {
         Some(pair_column) => pair_column,
-        None => return Err(LayoutError::NotSurjective { rank: layout.rank(), bits: layout.outs().bits() }),
+        None => return Err(LayoutError::NotSurjective { rank: layout.rank(), bits: layout.outs().total_bits() }),
     };
     let rest = with_registers(layout, &registers)?;
     // Add the removed basis to each other basis that moves along the removed axis too, so that the sum does not.
@@ -208,6 +208,6 @@ fn unpaired(layout: &LinearLayout, axis: usize) -> Result<LinearLayout, LayoutEr
         })
         .collect();
     let rest = LinearLayout::from_columns(rest.ins().clone(), rest.outs().clone(), &columns)?;
-    let shape = shape_of(layout);
+    let shape = tensor_shape(layout);
     map_coordinates(&rest, &without(&shape, axis), |source| without(source, axis))?.require_surjective()
 }

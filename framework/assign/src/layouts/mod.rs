@@ -12,9 +12,9 @@ mod resolve;
 mod shape_transfers;
 
 pub(crate) use blocks::coalesced_over_blocks;
-pub use blocks::{BlockDivision, replicate_in_blocks};
-pub use coordinates::{coordinates, coordinates_of_index, map_coordinates, row_major};
-pub use layout_transfer::{LayoutTransfer, canonical_order, shape_of};
+pub use blocks::{ClusterPartition, replicate_axes_in_blocks};
+pub use coordinates::{coordinates_from_row_major, map_coordinates, row_major_index, unpack_coordinates};
+pub use layout_transfer::{LayoutTransfer, tensor_shape, to_canonical_dim_order};
 pub use name::layout_name;
-pub use resolve::{LayoutCache, LayoutResolveError, MemoryTensorLayout, distributed};
+pub use resolve::{LayoutCache, LayoutResolveError, MemoryTensorLayout, resolve_distributed_layout};
 pub(crate) use shape_transfers::{shape_transfers, transferred_axis};

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use tilewright_layout::families::Neutral;
+use tilewright_layout::families::NeutralFamilies;
 use tilewright_layout::{Dim, Families, FamilyAttribute, FamilySpec, Layout, LinearLayout};
 use tilewright_tile::LayoutName;
 
@@ -28,7 +28,7 @@ fn linear(layout: &LinearLayout) -> LayoutName {
         let separator = if index == 0 { "" } else { ", " };
         // Writing to a string does not fail.
         let _ = write!(text, "{separator}{word} = [{}]", lists.join(", "));
-        spec = spec.with(word, FamilyAttribute::List(bases.iter().map(|basis| numbers(basis)).collect()));
+        spec = spec.with_parameter(word, FamilyAttribute::List(bases.iter().map(|basis| numbers(basis)).collect()));
     }
     text.push_str("}>");
     LayoutName::new(spec, text)
@@ -61,10 +61,10 @@ fn blocked(layout: &LinearLayout) -> Option<LayoutName> {
             ("warps_per_cta", "warpsPerCTA", warps),
             ("order", "order", order.iter().map(|&axis| axis as u64).collect()),
         ];
-        let spec = parameters
-            .iter()
-            .fold(FamilySpec::new("blocked"), |spec, (parameter, _, values)| spec.with(parameter, numbers(values)));
-        if Neutral.resolve(&spec, &shape, &Neutral) == Ok(Layout::Distributed(layout.clone())) {
+        let spec = parameters.iter().fold(FamilySpec::new("blocked"), |spec, (parameter, _, values)| {
+            spec.with_parameter(parameter, numbers(values))
+        });
+        if NeutralFamilies.resolve(&spec, &shape, &NeutralFamilies) == Ok(Layout::Distributed(layout.clone())) {
             let words: Vec<String> =
                 parameters.iter().map(|(_, word, values)| format!("{word} = {}", list(values))).collect();
             return Some(LayoutName::new(spec, format!("#ttg.blocked<{{{}}}>", words.join(", "))));

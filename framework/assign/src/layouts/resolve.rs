@@ -69,9 +69,9 @@ pub struct LayoutCache<'a> {
 /// Returns the layout of a tensor in registers, without a cache.
 ///
 /// # Errors
-/// As [`LayoutCache::distributed`].
-pub fn distributed(ty: &TileType, families: &dyn Families) -> Result<LinearLayout, LayoutResolveError> {
-    LayoutCache::new(families).distributed(ty)
+/// As [`LayoutCache::resolve_distributed`].
+pub fn resolve_distributed_layout(ty: &TileType, families: &dyn Families) -> Result<LinearLayout, LayoutResolveError> {
+    LayoutCache::new(families).resolve_distributed(ty)
 }
 
 impl<'a> LayoutCache<'a> {
@@ -86,7 +86,7 @@ impl<'a> LayoutCache<'a> {
     /// # Errors
     /// [`LayoutResolveError`] if the type is not a tensor in registers or names no layout, if no family resolves the
     /// name, if the name resolves to a memory layout, or if the family rejects the shape.
-    pub fn distributed(&self, ty: &TileType) -> Result<LinearLayout, LayoutResolveError> {
+    pub fn resolve_distributed(&self, ty: &TileType) -> Result<LinearLayout, LayoutResolveError> {
         let Some(tensor) = ty.as_tensor() else {
             return Err(LayoutResolveError::Kind { ty: ty.to_string(), expected: "tensor in registers" });
         };
@@ -103,7 +103,7 @@ impl<'a> LayoutCache<'a> {
     /// # Errors
     /// [`LayoutResolveError`] if the type is not a tensor in memory, if no family resolves the name, if the name
     /// resolves to a distributed layout, or if the family rejects the shape.
-    pub fn memory(&self, ty: &TileType) -> Result<MemoryTensorLayout, LayoutResolveError> {
+    pub fn resolve_memory(&self, ty: &TileType) -> Result<MemoryTensorLayout, LayoutResolveError> {
         let Some(memory) = ty.as_memory() else {
             return Err(LayoutResolveError::Kind { ty: ty.to_string(), expected: "tensor in memory of the block" });
         };

@@ -11,7 +11,7 @@ use super::LayoutTransfer;
 /// and from the operand to the result. `None` for other operations.
 pub(crate) fn shape_transfers(body: &Body, op: Op) -> Option<[LayoutTransfer; 2]> {
     let operation = body.op(op);
-    let shape = |value| body.ty(value).shape().map(<[u64]>::to_vec);
+    let shape = |value| body.value_type(value).shape().map(<[u64]>::to_vec);
     Some(match operation.name() {
         tt::EXPAND_DIMS => {
             let axis = operation.attributes.get("axis").and_then(Attribute::as_integer)?;
@@ -39,9 +39,9 @@ pub(crate) fn shape_transfers(body: &Body, op: Op) -> Option<[LayoutTransfer; 2]
 /// tensor of this shape before. `None` if they are not adjacent along any axis after the transfers.
 pub(crate) fn transferred_axis(shape: &[u64], axis: usize, transfers: &[LayoutTransfer]) -> Option<usize> {
     let sizes: Vec<(Dim, u64)> = shape.iter().enumerate().map(|(axis, &size)| (Dim::tensor(axis), size)).collect();
-    let outs = Space::of_sizes(&sizes).ok()?;
+    let outs = Space::from_sizes(&sizes).ok()?;
     let next = outs.pack(&[(Dim::tensor(axis), 1)]).ok()?;
-    let step = LinearLayout::from_columns(Space::of_sizes(&[(Dim::OFFSET, 2)]).ok()?, outs, &[next]).ok()?;
+    let step = LinearLayout::from_columns(Space::from_sizes(&[(Dim::OFFSET, 2)]).ok()?, outs, &[next]).ok()?;
     let step = transfers.iter().try_fold(step, |step, transfer| transfer.apply(&step).ok())?;
     let &column = step.columns().first()?;
     let mut moved = step.outs().iter().filter(|&(dim, _)| step.outs().coordinate(column, dim) != 0);

@@ -1,7 +1,7 @@
 //! Finds the layouts that are required of operands and of rematerialized values.
 
 use super::Rewriter;
-use crate::EngineError;
+use crate::AssignmentError;
 use crate::graph::{RequiredLayout, Role, usual};
 use crate::interner::LayoutId;
 use tilewright_tile::{Op, Value, ValueOrigin};
@@ -14,7 +14,7 @@ impl Rewriter<'_, '_, '_> {
         op: Op,
         operand: usize,
         result_layout: Option<LayoutId>,
-    ) -> Result<Option<LayoutId>, EngineError> {
+    ) -> Result<Option<LayoutId>, AssignmentError> {
         let value = self.body.op(op).operands[operand];
         let required = self.state.graph.wants[op.index()].get(operand).copied().unwrap_or(RequiredLayout::Scalar);
         Ok(match (required, result_layout) {
@@ -25,7 +25,7 @@ impl Rewriter<'_, '_, '_> {
             }
             (RequiredLayout::AsIs, _) => match self.role(value) {
                 Role::Free(_) => {
-                    let shape = self.body.ty(value).shape().unwrap_or_default();
+                    let shape = self.body.value_type(value).shape().unwrap_or_default();
                     Some(usual(shape, self.config, self.state.graph.interner)?)
                 }
                 _ => self.state.assigned_layout(value),
@@ -33,8 +33,8 @@ impl Rewriter<'_, '_, '_> {
         })
     }
 
-    fn layout_of(&self, op: Op, layout: Option<LayoutId>) -> Result<LayoutId, EngineError> {
-        layout.ok_or_else(|| EngineError::Program {
+    fn layout_of(&self, op: Op, layout: Option<LayoutId>) -> Result<LayoutId, AssignmentError> {
+        layout.ok_or_else(|| AssignmentError::Program {
             operation: self.body.op(op).name().to_owned(),
             message: "no operand layout follows from the layout of its result".to_owned(),
         })
@@ -42,9 +42,9 @@ impl Rewriter<'_, '_, '_> {
 
     /// Finds all layouts that are required of rematerialized values, starting from operations that are not
     /// rematerialized.
-    pub(super) fn find_needed(&mut self) -> Result<(), EngineError> {
+    pub(super) fn find_needed(&mut self) -> Result<(), AssignmentError> {
         let mut open: Vec<(Value, LayoutId)> = Vec::new();
-        for op in self.body.walk(self.body.root()) {
+        for op in self.body.walk_region(self.body.root()) {
             if !self.is_free(op) {
                 self.ask(op, None, &mut open)?;
             }
@@ -53,7 +53,7 @@ impl Rewriter<'_, '_, '_> {
             if self.needed[value.index()].contains(&layout) {
                 continue;
             }
-            let ValueOrigin::Result(op, _) = self.body.origin(value) else { continue };
+            let ValueOrigin::Result(op, _) = self.body.value_origin(value) else { continue };
             // All results of an operation are rematerialized together, by one clone.
             for result in self.body.op(op).results.clone() {
                 self.needed[result.index()].push(layout);
@@ -68,7 +68,7 @@ impl Rewriter<'_, '_, '_> {
         op: Op,
         result_layout: Option<LayoutId>,
         open: &mut Vec<(Value, LayoutId)>,
-    ) -> Result<(), EngineError> {
+    ) -> Result<(), AssignmentError> {
         for (operand, &value) in self.body.op(op).operands.iter().enumerate() {
             if matches!(self.role(value), Role::Free(_))
                 && let Some(layout) = self.required(op, operand, result_layout)?

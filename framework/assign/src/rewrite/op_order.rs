@@ -53,7 +53,7 @@ impl Rewriter<'_, '_, '_> {
     fn used(&self, op: Op) -> Vec<Value> {
         let mut used = self.body.op(op).operands.to_vec();
         for region in &self.body.op(op).regions {
-            for inner in self.body.walk(*region) {
+            for inner in self.body.walk_region(*region) {
                 used.extend(&self.body.op(inner).operands);
             }
         }
@@ -63,7 +63,7 @@ impl Rewriter<'_, '_, '_> {
 
 fn all_blocks(body: &Body) -> Vec<Block> {
     let mut blocks: Vec<Block> = body.blocks(body.root()).to_vec();
-    for op in body.walk(body.root()) {
+    for op in body.walk_region(body.root()) {
         for region in &body.op(op).regions {
             blocks.extend(body.blocks(*region));
         }

@@ -2,12 +2,12 @@
 
 use crate::graph::Role;
 use crate::interner::LayoutId;
-use crate::layouts::shape_of;
+use crate::layouts::tensor_shape;
 use crate::state::State;
-use crate::{EngineError, LaunchConfig};
+use crate::{AssignmentError, LaunchConfig};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use tilewright_tile::op::Definition;
+use tilewright_tile::op::OpDefinition;
 use tilewright_tile::op::name::tt;
 use tilewright_tile::{Body, Function, Op, Operation, Value, ValueOrigin};
 
@@ -29,7 +29,7 @@ pub(super) struct Rewriter<'r, 's, 'a> {
     pub(super) state: &'r State<'s, 'a>,
     pub(super) config: &'r LaunchConfig<'r>,
     pub(super) body: Body,
-    convert: Arc<Definition>,
+    convert: Arc<OpDefinition>,
     /// For each value index, the layouts that are required of the value if it is rematerialized, in the order of
     /// discovery.
     pub(super) needed: Vec<Vec<LayoutId>>,
@@ -51,8 +51,8 @@ pub(crate) fn rewrite(
     function: &Function,
     state: &State<'_, '_>,
     config: &LaunchConfig<'_>,
-    convert: &Arc<Definition>,
-) -> Result<(Function, Vec<RemainingConversion>), EngineError> {
+    convert: &Arc<OpDefinition>,
+) -> Result<(Function, Vec<RemainingConversion>), AssignmentError> {
     let Some(body) = &function.body else { return Ok((function.clone(), Vec::new())) };
     let mut rewriter = Rewriter {
         state,
@@ -68,7 +68,7 @@ pub(crate) fn rewrite(
         left: Vec::new(),
     };
     rewriter.find_needed()?;
-    let ops = body.walk(body.root());
+    let ops = body.walk_region(body.root());
     rewriter.write_types();
     for &op in &ops {
         if rewriter.is_free(op) {
@@ -89,11 +89,13 @@ pub(crate) fn rewrite(
     let mut function = function.clone();
     let body = rewriter.body;
     if let Some(entry) = body.blocks(body.root()).first() {
-        function.signature.arguments = body.arguments(*entry).iter().map(|value| body.ty(*value).clone()).collect();
+        function.signature.arguments =
+            body.arguments(*entry).iter().map(|value| body.value_type(*value).clone()).collect();
     }
     let returned = ops.iter().find(|op| body.op(**op).name() == tt::RETURN);
     if let Some(returned) = returned {
-        function.signature.results = body.op(*returned).operands.iter().map(|value| body.ty(*value).clone()).collect();
+        function.signature.results =
+            body.op(*returned).operands.iter().map(|value| body.value_type(*value).clone()).collect();
     }
     function.body = Some(body);
     Ok((function, rewriter.left))
@@ -111,7 +113,7 @@ impl Rewriter<'_, '_, '_> {
     }
 
     pub(super) fn set_type(&mut self, value: Value, layout: LayoutId) {
-        let ty = self.body.ty(value);
+        let ty = self.body.value_type(value);
         // An explicit layout stays as written.
         if ty.layout().is_none() {
             let ty = ty.with_layout(Some(self.state.graph.interner.name(layout)));
@@ -138,17 +140,17 @@ impl Rewriter<'_, '_, '_> {
             let Some(assigned) = self.state.assigned_layout(value) else { continue };
             for required in self.state.required(value).into_iter().flatten().filter(|required| *required != assigned) {
                 let name = self.state.graph.interner.name(required);
-                let ty = self.body.ty(value).with_layout(Some(name));
+                let ty = self.body.value_type(value).with_layout(Some(name));
                 let mut operation = Operation::new(Arc::clone(&self.convert));
                 operation.operands.push(value);
                 operation.group_sizes.push(1);
                 operation.result_groups.push(1);
-                if let ValueOrigin::Result(op, _) = self.body.origin(value) {
+                if let ValueOrigin::Result(op, _) = self.body.value_origin(value) {
                     operation.location = self.body.op(op).location.clone();
                 }
                 let op = self.body.add_op(operation, [ty]);
                 let result = self.body.op(op).results[0];
-                if let Some(name) = self.body.name(value).map(str::to_owned) {
+                if let Some(name) = self.body.value_name(value).map(str::to_owned) {
                     self.body.set_name(result, name);
                 }
                 self.versions.insert((value, required), result);
@@ -161,16 +163,16 @@ impl Rewriter<'_, '_, '_> {
     /// Replaces the operands of an operation by values with the same elements in the required layouts. `model` is the
     /// operation whose requirements count: `op`, or the operation that `op` is a clone of. `result_layout` is the
     /// layout of the operation's result, given if the operation is rematerialized.
-    fn set_operands(&mut self, op: Op, model: Op, result_layout: Option<LayoutId>) -> Result<(), EngineError> {
+    fn set_operands(&mut self, op: Op, model: Op, result_layout: Option<LayoutId>) -> Result<(), AssignmentError> {
         for operand in 0..self.body.op(op).operands.len() {
             let value = self.body.op(op).operands[operand];
             let Some(required) = self.required(model, operand, result_layout)? else { continue };
             let Some(&version) = self.versions.get(&(value, required)) else {
-                return Err(EngineError::Program {
+                return Err(AssignmentError::Program {
                     operation: self.body.op(op).name().to_owned(),
                     message: format!(
                         "operand {operand} is required in a layout of {:?} that no operation provides",
-                        shape_of(&self.state.graph.interner.get(required))
+                        tensor_shape(&self.state.graph.interner.get(required))
                     ),
                 });
             };

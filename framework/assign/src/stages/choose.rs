@@ -21,7 +21,7 @@ pub(super) struct BlockResources {
 impl BlockResources {
     /// Returns the resources of a block that remain for prefetching if the program uses `live` registers of a lane and
     /// no shared memory.
-    pub fn of(config: &LaunchConfig<'_>, live: u64) -> Self {
+    pub fn remaining(config: &LaunchConfig<'_>, live: u64) -> Self {
         let registers = config.registers_per_lane().saturating_sub(live);
         Self { bytes: u64::from(config.context.target.shared.bytes), registers }
     }
@@ -93,20 +93,21 @@ impl PipelinePlanner<'_> {
             found.iter().for_each(|(load, _)| stays(&mut line, load, &reason));
             return LoopDecision { staged, line };
         };
-        line.note = (stages < required && found.iter().any(|(_, how)| how.is_copy())).then(|| match iterations {
-            Some(iterations) if u64::from(stages) == iterations => {
-                format!("the loop has {iterations} iterations")
-            }
-            _ => format!(
-                "{required} stages take {} bytes of shared memory, {} are left",
-                buffer_bytes(&found, required),
-                available.bytes
-            ),
-        });
+        line.note =
+            (stages < required && found.iter().any(|(_, how)| how.is_asynchronous_copy())).then(|| match iterations {
+                Some(iterations) if u64::from(stages) == iterations => {
+                    format!("the loop has {iterations} iterations")
+                }
+                _ => format!(
+                    "{required} stages take {} bytes of shared memory, {} are left",
+                    buffer_bytes(&found, required),
+                    available.bytes
+                ),
+            });
         let bytes = buffer_bytes(&found, stages);
         line.bytes += bytes;
         (line.stages, staged.stages) = (stages, stages);
-        if !found.iter().any(|(_, how)| how.is_copy()) {
+        if !found.iter().any(|(_, how)| how.is_asynchronous_copy()) {
             line.stages = REGISTER_BUFFERS;
         }
         *available = BlockResources { registers, bytes: available.bytes - bytes };

@@ -8,7 +8,7 @@ use tilewright_tile::op::name::{tt, ttg};
 
 use crate::dot_plan::{DotPlan, plan_dot};
 use crate::layouts::LayoutCache;
-use crate::memory::moved_bits;
+use crate::memory::element_bits_while_moved;
 use crate::synthesis::accesses::mma_operand_access;
 use crate::{LOOP_WEIGHT, LaunchConfig};
 use tilewright_layout::{Dim, LinearLayout};
@@ -19,7 +19,7 @@ use tilewright_plan::movement::{ConversionKind, PointerCopySpec, plan_conversion
 use tilewright_target::Queue;
 use tilewright_tile::axis_info::{AxisInfoMap, IndexBit};
 use tilewright_tile::transform::loads::{
-    BufferReader, InvariantOperand, PrefetchPath, PrefetchableLoad, StoredOperand, carried_accumulator,
+    BufferReader, InvariantOperand, PrefetchPath, PrefetchableLoad, StoredOperand, carried_accumulator_index,
 };
 use tilewright_tile::{Body, LayoutName, Op, Value};
 
@@ -49,7 +49,7 @@ pub(super) struct PrefetchPlan {
 
 impl PrefetchPlan {
     /// Whether an asynchronous copy or a bulk tensor copy fills the buffer.
-    pub fn is_copy(&self) -> bool {
+    pub fn is_asynchronous_copy(&self) -> bool {
         matches!(self.path, PrefetchPath::Copy | PrefetchPath::TensorCopy)
     }
 }
@@ -59,14 +59,14 @@ impl PipelinePlanner<'_> {
     pub fn moves_through_shared(&self, op: Op) -> bool {
         let operation = self.body.op(op);
         let (from, to) = (operation.operands[0], operation.results[0]);
-        let bits = moved_bits(self.body.ty(from).element());
+        let bits = element_bits_while_moved(self.body.value_type(from).element());
         let (Some(from), Some(to)) = (self.layout(from), self.layout(to)) else { return false };
         let plan = plan_conversion(&from, &to, bits, self.config.context);
         plan.is_ok_and(|plan| matches!(plan.path, ConversionKind::Shared | ConversionKind::Mixed))
     }
 
     /// Whether the MMA of a dot reads all of operand A (`side` 0) or B (1) from shared memory, in its layout there.
-    pub fn reads(&self, op: Op, side: usize) -> bool {
+    pub fn reads_operand_from_shared(&self, op: Op, side: usize) -> bool {
         let Some(planned) = self.dot_plan(op) else { return false };
         let in_memory = planned.operands[side].is_none() && planned.batches.is_none();
         in_memory && mma_operand_access(&planned.plan, side, "MMA", self.config).is_some()
@@ -101,9 +101,9 @@ impl PipelinePlanner<'_> {
             body.op(*dot).name() == tt::DOT
                 && self.dot_plan(*dot).is_some_and(|planned| planned.plan.pending_queue().is_some())
                 && (0..2).all(|side| is_in_buffer(*dot, side))
-                && carried_accumulator(body, block, *dot).is_some()
+                && carried_accumulator_index(body, block, *dot).is_some()
         };
-        let only_copies = loads.iter().all(|(_, how)| how.is_copy());
+        let only_copies = loads.iter().all(|(_, how)| how.is_asynchronous_copy());
         let may_fill = only_copies || self.waits_cover_block(&dots);
         if may_fill && dots.iter().all(may_overlap) { dots } else { Vec::new() }
     }
@@ -116,11 +116,11 @@ impl PipelinePlanner<'_> {
     }
 
     fn layout(&self, value: Value) -> Option<LinearLayout> {
-        self.layouts.distributed(self.body.ty(value)).ok()
+        self.layouts.resolve_distributed(self.body.value_type(value)).ok()
     }
 
-    /// Plans the prefetch of a load: by a copy to shared memory if one is possible, else through registers. A value that
-    /// stays in registers is copied only if `copies` is true.
+    /// Plans the prefetch of a load: by a copy to shared memory if one is possible, else through registers. A value
+    /// that stays in registers is copied only if `copies` is true.
     ///
     /// # Errors
     /// The reason why the load cannot be prefetched.
@@ -131,7 +131,7 @@ impl PipelinePlanner<'_> {
     ) -> Result<(PrefetchableLoad, PrefetchPlan), String> {
         let converted = self.converted_load(load).filter(|_| copies);
         let by_conversion = converted.and_then(|load| Some((self.plan_load(&load, copies).ok()?, load)));
-        match by_conversion.filter(|(plan, _)| plan.is_copy()) {
+        match by_conversion.filter(|(plan, _)| plan.is_asynchronous_copy()) {
             Some((plan, load)) => Ok((load, plan)),
             None => Ok((load.clone(), self.plan_load(load, copies)?)),
         }
@@ -141,7 +141,7 @@ impl PipelinePlanner<'_> {
     /// `None` if the value does not stay in registers, or if a conversion in the same iteration is not its only use.
     fn converted_load(&self, load: &PrefetchableLoad) -> Option<PrefetchableLoad> {
         let body = self.body;
-        let ops = body.walk(body.root());
+        let ops = body.walk_region(body.root());
         let mut users = ops.iter().copied().filter(|op| body.op(*op).operands.contains(&load.stored));
         let (only, None) = (users.next()?, users.next()) else { return None };
         let mut blocks = ops.iter().flat_map(|op| &body.op(*op).regions).flat_map(|region| body.blocks(*region));
@@ -154,13 +154,13 @@ impl PipelinePlanner<'_> {
 
     fn plan_load(&self, load: &PrefetchableLoad, copies: bool) -> Result<PrefetchPlan, String> {
         let register_layout = self.layout(load.stored).ok_or("its value has no layout")?;
-        let bits = moved_bits(self.body.ty(load.stored).element());
+        let bits = element_bits_while_moved(self.body.value_type(load.stored).element());
         let registers = (u64::from(bits) << register_layout.in_bits(Dim::REGISTER)).div_ceil(32);
         let carried = PrefetchPlan { path: PrefetchPath::Carried, solution: None, bytes: 0, registers, block: None };
         if load.reader == BufferReader::Registers && !copies {
             return Ok(carried);
         }
-        let tensor = SharedTensor::new(self.body.ty(load.stored).shape().unwrap_or_default(), bits);
+        let tensor = SharedTensor::new(self.body.value_type(load.stored).shape().unwrap_or_default(), bits);
         let reader = self.reader(load).ok_or("its reader has no known access")?.with_weight(LOOP_WEIGHT);
         if let Some(plan) = self.plan_tensor_copy(load, &tensor, &reader) {
             return Ok(plan);
@@ -194,8 +194,8 @@ impl PipelinePlanner<'_> {
     /// accesses, and the size of the buffer in bytes. `None` if no layout serves both the store and the MMA.
     pub(super) fn plan_stored_operand(&self, operand: &InvariantOperand) -> Option<(SharedLayoutSolution, u64)> {
         let InvariantOperand { dot, side, value } = *operand;
-        let (ty, context) = (self.body.ty(value), &self.config.context);
-        let bits = moved_bits(ty.element());
+        let (ty, context) = (self.body.value_type(value), &self.config.context);
+        let bits = element_bits_while_moved(ty.element());
         let tensor = SharedTensor::new(ty.shape()?, bits);
         let store = TensorAccess::store("the store", self.layout(value)?, context);
         let reader = mma_operand_access(&self.dot_plan(dot)?.plan, side, "the MMA", self.config)?;
@@ -236,7 +236,7 @@ impl PipelinePlanner<'_> {
             return None;
         }
         let (pointers, mask) = (body.operand(load.op, "ptr")?, body.operand(load.op, "mask"));
-        let zeros = body.operand(load.op, "other").is_none_or(|other| body.is_zero(other));
+        let zeros = body.operand(load.op, "other").is_none_or(|other| body.is_known_zero(other));
         if mask.is_some() && !zeros {
             return None;
         }
@@ -247,14 +247,14 @@ impl PipelinePlanner<'_> {
         let as_wide = together.min(widest);
         let rows =
             |alternative: &MemoryAlternative<'_>| alternative.instruction().is_some() && alternative.bytes() == as_wide;
-        let copy = TensorAccess::copy("the copy", register_layout.clone(), context)
-            .retain_alternatives(rows)
+        let copy = TensorAccess::global_to_shared_copy("the copy", register_layout.clone(), context)
+            .with_retained_alternatives(rows)
             .with_weight(LOOP_WEIGHT);
         if copy.alternatives.is_empty() {
             return None;
         }
         let solution = solve_shared_layout(tensor, &[copy, reader.clone()], context).ok()?;
-        if solution.conflicts() > 0 {
+        if solution.conflict_wavefronts() > 0 {
             return None;
         }
         self.check_operand(load.reader, &solution).ok()?;
@@ -277,7 +277,7 @@ impl PipelinePlanner<'_> {
         };
         let copy_plan = plan_pointer_copy(&problem, context).ok()?;
         let bytes = bytes_of(&solution, tensor.bits);
-        let is_async = copy_plan.queue() == Queue::Copies && bytes.is_multiple_of(copy_plan.alignment());
+        let is_async = copy_plan.completion_queue() == Queue::Copies && bytes.is_multiple_of(copy_plan.alignment());
         is_async.then_some((solution, bytes))
     }
 
@@ -287,11 +287,11 @@ impl PipelinePlanner<'_> {
         let bytes = u64::from(bits / 8).max(1);
         let Some(info) = self.axis_info.get(pointers) else { return bytes };
         let mask = mask.map(|mask| self.axis_info.get(mask));
-        let is_shared = |at: IndexBit| mask.is_none_or(|mask| mask.is_some_and(|mask| mask.is_equal_across(at)));
+        let is_shared = |at: IndexBit| mask.is_none_or(|mask| mask.is_some_and(|mask| mask.is_constant_across_bit(at)));
         let columns = register_layout.columns_of(Dim::REGISTER);
         let unit =
             |at: IndexBit| register_layout.outs().shift_of(Dim::tensor(at.axis)).map(|shift| 1u64 << (shift + at.bit));
-        let run = info.aligned_run();
+        let run = info.aligned_vector_bits();
         let steps = run.iter().zip(columns).take_while(|&(&at, &column)| is_shared(at) && unit(at) == Some(column));
         bytes << steps.count()
     }

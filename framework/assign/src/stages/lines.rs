@@ -81,7 +81,7 @@ impl LoadReport {
             by: Some(format!("by {store}, read by {read}")),
             memory: Some(memory.text().to_owned()),
             bytes,
-            conflicts: solution.conflicts(),
+            conflicts: solution.conflict_wavefronts(),
             reason: None,
         }
     }
@@ -111,7 +111,7 @@ impl LoadReport {
             by: Some(filled),
             memory: memory.map(|memory| memory.text().to_owned()),
             bytes: how.bytes,
-            conflicts: solution.map_or(0, SharedLayoutSolution::conflicts),
+            conflicts: solution.map_or(0, SharedLayoutSolution::conflict_wavefronts),
             reason: None,
         }
     }
@@ -133,7 +133,7 @@ pub(super) fn named(body: &Body, op: Op) -> String {
 /// `None` if it replaces none.
 pub(super) fn conversion(body: &Body, load: &PrefetchableLoad) -> Option<(String, String, String)> {
     let BufferReader::Conversion(_) = load.reader else { return None };
-    let layout = |value: Value| body.ty(value).layout().map(|layout| layout.text().to_owned());
+    let layout = |value: Value| body.value_type(value).layout().map(|layout| layout.text().to_owned());
     Some((body.display_name(load.stored), layout(load.stored)?, layout(load.required)?))
 }
 

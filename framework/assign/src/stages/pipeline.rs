@@ -6,13 +6,13 @@ use super::lines;
 use super::lines::LoopReport;
 use crate::layouts::LayoutCache;
 use crate::synthesis::registers::{RegisterPressure, live};
-use crate::{AssignedModule, EngineError, LaunchConfig};
+use crate::{AssignedModule, AssignmentError, LaunchConfig};
 use std::cell::RefCell;
 use tilewright_tile::axis_info::AxisInfoMap;
 use tilewright_tile::op::Dialects;
 use tilewright_tile::op::name::scf;
 use tilewright_tile::op_attrs::NUM_STAGES;
-use tilewright_tile::transform::loads::{LayoutQueries, innermost_load_loops, pipeline};
+use tilewright_tile::transform::loads::{LayoutQueries, innermost_load_loops, pipeline_function};
 use tilewright_tile::{Attribute, Body, Function, Op};
 
 /// Pipelines the loops of an assigned module. `stages` is the max number of stages; `None` takes the loop's attribute,
@@ -20,12 +20,12 @@ use tilewright_tile::{Attribute, Body, Function, Op};
 /// memory, whatever the number of stages; one whose value the loop carries in registers has none.
 ///
 /// # Errors
-/// [`EngineError::Program`] if the program cannot be rewritten with the chosen prefetches.
+/// [`AssignmentError::Program`] if the program cannot be rewritten with the chosen prefetches.
 pub fn pipeline_loops(
     assigned: &AssignedModule,
     config: &LaunchConfig<'_>,
     stages: Option<u32>,
-) -> Result<AssignedModule, EngineError> {
+) -> Result<AssignedModule, AssignmentError> {
     let mut pipelined = assigned.clone();
     for (function, report) in pipelined.module.functions.iter_mut().zip(&mut pipelined.report.functions) {
         let Some((written, lines, removed_lines)) = of_function(function, config, stages)? else { continue };
@@ -47,21 +47,21 @@ fn of_function(
     function: &Function,
     config: &LaunchConfig<'_>,
     stages: Option<u32>,
-) -> Result<Option<(Function, Vec<LoopReport>, RemovedLines)>, EngineError> {
+) -> Result<Option<(Function, Vec<LoopReport>, RemovedLines)>, AssignmentError> {
     let Some(body) = &function.body else { return Ok(None) };
-    if !body.walk(body.root()).into_iter().any(|op| body.op(op).name() == scf::FOR) {
+    if !body.walk_region(body.root()).into_iter().any(|op| body.op(op).name() == scf::FOR) {
         return Ok(None);
     }
     let layouts = LayoutCache::new(config.families);
-    let (axis_info, dot_plans) = (AxisInfoMap::of(function), RefCell::default());
+    let (axis_info, dot_plans) = (AxisInfoMap::analyze(function), RefCell::default());
     let planner = PipelinePlanner { body, axis_info: &axis_info, layouts: &layouts, config, dot_plans };
     let queries = LayoutQueries {
         moves_through_shared: &|op| planner.moves_through_shared(op),
-        can_read_from_shared: &|op, side| planner.reads(op, side),
+        can_read_from_shared: &|op, side| planner.reads_operand_from_shared(op, side),
     };
     let found = innermost_load_loops(function, &queries);
     let registers = live(body, &axis_info, &layouts).map_or(u64::MAX, RegisterPressure::registers);
-    let mut available = BlockResources::of(config, registers);
+    let mut available = BlockResources::remaining(config, registers);
     let (mut choices, mut lines, mut removed_lines) = (Vec::new(), Vec::new(), Vec::new());
     for of in found {
         let required = stages.or_else(|| explicit(body, of.op)).unwrap_or(config.context.target.global.stages);
@@ -72,13 +72,13 @@ fn of_function(
         lines.push(line);
         choices.push(staged);
     }
-    let wrong = |violation: tilewright_tile::TileViolation| EngineError::Program {
+    let wrong = |violation: tilewright_tile::TileViolation| AssignmentError::Program {
         operation: scf::FOR.to_owned(),
         message: violation.to_string(),
     };
     let written = match choices.iter().all(|choice| choice.loads.is_empty() && choice.stored_operands.is_empty()) {
         true => function.clone(),
-        false => pipeline(function, &choices, &Dialects::neutral()).map_err(wrong)?,
+        false => pipeline_function(function, &choices, &Dialects::neutral()).map_err(wrong)?,
     };
     Ok(Some((written, lines, removed_lines)))
 }

@@ -10,7 +10,7 @@ use tilewright_tile::{Body, Op};
 use super::how::{PipelinePlanner, PrefetchPlan, bytes_of};
 use crate::launch_tensor::find_launch_tensor;
 use crate::layouts::{LayoutTransfer, shape_transfers, transferred_axis};
-use crate::memory::descriptor_tensor;
+use crate::memory::describe_descriptor_memory;
 use crate::synthesis::accesses::bulk_copy_access;
 use crate::synthesis::shared_layout::memory_name;
 
@@ -36,7 +36,7 @@ impl PipelinePlanner<'_> {
         let solution = solve_shared_layout(tensor, &[access, reader.clone()], context).ok()?;
         self.check_operand(load.reader, &solution).ok()?;
         let block = MemoryLayout { linear: views.to_block(&solution.memory.linear)?, ..solution.memory.clone() };
-        let global = descriptor_tensor(body.ty(descriptor), u64::MAX)?.tensor;
+        let global = describe_descriptor_memory(body.value_type(descriptor), u64::MAX)?.tensor;
         let problem = AsyncCopySpec::new(&global, &block, tensor.bits, self.config.lanes, self.config.warps);
         let copy = plan_tensor_copy_to_shared(&problem.with_tensor_map(true), *context).ok()?;
         let bytes = bytes_of(&solution, tensor.bits);
@@ -61,8 +61,8 @@ struct Views {
 impl Views {
     /// Returns the two views of a load's buffer; `None` if operations between the load and the store change values.
     fn of(body: &Body, load: &PrefetchableLoad) -> Option<Self> {
-        let block = body.ty(body.operand(load.op, "desc")?).shape()?.to_vec();
-        let loaded = body.ty(*body.op(load.op).results.first()?).shape()?.to_vec();
+        let block = body.value_type(body.operand(load.op, "desc")?).shape()?.to_vec();
+        let loaded = body.value_type(*body.op(load.op).results.first()?).shape()?.to_vec();
         let mut forward = vec![LayoutTransfer::Reshaped(loaded)];
         let mut backward = vec![LayoutTransfer::Reshaped(block.clone())];
         let reorders = |op: Op| body.op(op).attributes.get("allow_reorder").is_some();

@@ -28,7 +28,7 @@ pub(super) struct CopyConstraints {
 /// Returns the allocation in shared memory that contains the buffer `value`; if `value` is an allocation itself,
 /// `value`.
 pub(super) fn allocation(body: &Body, value: Value) -> Value {
-    match body.origin(value) {
+    match body.value_origin(value) {
         ValueOrigin::Result(op, _)
             if matches!(body.op(op).name(), ttg::MEMDESC_INDEX | ttg::MEMDESC_REINTERPRET | ttg::MEMDESC_SUBSLICE) =>
         {
@@ -40,7 +40,7 @@ pub(super) fn allocation(body: &Body, value: Value) -> Value {
 
 /// Whether `value` is a part of a buffer, at constant offsets.
 pub(super) fn is_part(body: &Body, value: Value) -> bool {
-    let ValueOrigin::Result(op, _) = body.origin(value) else { return false };
+    let ValueOrigin::Result(op, _) = body.value_origin(value) else { return false };
     match body.op(op).name() {
         ttg::MEMDESC_SUBSLICE => true,
         ttg::MEMDESC_INDEX | ttg::MEMDESC_REINTERPRET => is_part(body, body.op(op).operands[0]),
@@ -51,10 +51,10 @@ pub(super) fn is_part(body: &Body, value: Value) -> bool {
 /// Returns the number of buffers of the allocation that contains the buffer `value`; `None` if `value` is an allocation
 /// itself.
 pub(super) fn buffer_count(body: &Body, value: Value) -> Option<u64> {
-    let ValueOrigin::Result(op, _) = body.origin(value) else { return None };
+    let ValueOrigin::Result(op, _) = body.value_origin(value) else { return None };
     let source = || body.op(op).operands[0];
     match body.op(op).name() {
-        ttg::MEMDESC_INDEX => body.ty(source()).shape()?.first().copied(),
+        ttg::MEMDESC_INDEX => body.value_type(source()).shape()?.first().copied(),
         ttg::MEMDESC_REINTERPRET | ttg::MEMDESC_SUBSLICE => buffer_count(body, source()),
         _ => None,
     }
@@ -63,7 +63,7 @@ pub(super) fn buffer_count(body: &Body, value: Value) -> Option<u64> {
 /// Returns the allocation `tensor`, followed by the buffers that the program selects from it by an index.
 pub(super) fn buffers(body: &Body, tensor: Value) -> Vec<Value> {
     let mut buffers = vec![tensor];
-    for op in body.walk(body.root()) {
+    for op in body.walk_region(body.root()) {
         let operation = body.op(op);
         if operation.name() == ttg::MEMDESC_INDEX && operation.operands[0] == tensor {
             buffers.push(operation.results[0]);
@@ -75,7 +75,7 @@ pub(super) fn buffers(body: &Body, tensor: Value) -> Vec<Value> {
 /// Returns the parts of buffers that the program selects by constant offsets, in the order of the program.
 pub(super) fn parts(body: &Body, buffers: &[Value]) -> Vec<Value> {
     let mut parts: Vec<Value> = Vec::new();
-    for op in body.walk(body.root()).into_iter().filter(|op| body.op(*op).name() == ttg::MEMDESC_SUBSLICE) {
+    for op in body.walk_region(body.root()).into_iter().filter(|op| body.op(*op).name() == ttg::MEMDESC_SUBSLICE) {
         let source = body.op(op).operands[0];
         if buffers.contains(&source) || parts.contains(&source) {
             parts.push(body.op(op).results[0]);
@@ -95,14 +95,14 @@ pub(super) fn accesses<'a>(
 ) -> Result<Vec<(Vec<Op>, TensorAccess<'a>)>, SynthesisError> {
     let mut found: Vec<(Vec<Op>, TensorAccess<'a>)> = Vec::new();
     let buffer = buffers.iter().rfind(|buffer| !is_part(body, **buffer));
-    let shape = buffer.and_then(|buffer| body.ty(*buffer).shape()).unwrap_or_default();
+    let shape = buffer.and_then(|buffer| body.value_type(*buffer).shape()).unwrap_or_default();
     for (op, weight) in weighted(body) {
         let operation = body.op(op);
         let is_of = |operand: usize| operation.operands.get(operand).is_some_and(|value| buffers.contains(value));
         let of_part = operation.operands.iter().any(|value| buffers.contains(value) && is_part(body, *value));
         // A part begins at multiples of its sizes, so it has the same bank conflicts as the first part of its shape.
         let registers = |value: Value| -> Result<LinearLayout, SynthesisError> {
-            let layout = layouts.distributed(body.ty(value))?;
+            let layout = layouts.resolve_distributed(body.value_type(value))?;
             Ok(if of_part { map_coordinates(&layout, shape, <[u64]>::to_vec)? } else { layout })
         };
         let named = |value: Value| match requested.get(&op) {
@@ -130,10 +130,11 @@ pub(super) fn accesses<'a>(
                 let value = operation.operands[0];
                 let most = requested.get(&op).and_then(|requested| requested.bytes).unwrap_or(u64::MAX);
                 let all_there = body.operands(op, "mask").is_empty();
-                let copy = TensorAccess::copy(&named(operation.operands[1]), registers(value)?, context);
+                let copy =
+                    TensorAccess::global_to_shared_copy(&named(operation.operands[1]), registers(value)?, context);
                 // Lanes that write neighbouring bytes fill a full tensor.
-                let is_fetched = |alternative: &AccessAlternative<'_>| matches!(alternative, AccessAlternative::Lanes(kind) if kind.is_fetched());
-                copy.retain_alternatives(|alternative| {
+                let is_fetched = |alternative: &AccessAlternative<'_>| matches!(alternative, AccessAlternative::Lanes(kind) if kind.has_fetching_lanes());
+                copy.with_retained_alternatives(|alternative| {
                     alternative.bytes() <= most
                         && (all_there || alternative.can_be_masked())
                         && !(of_part && is_fetched(alternative))
@@ -165,7 +166,7 @@ pub(super) fn accesses<'a>(
 
 /// Returns the access by which a bulk tensor copy fills a buffer, with one alternative for each instruction.
 fn tensor_copy_access<'a>(body: &Body, load: Op, config: &LaunchConfig<'a>, name: &str) -> TensorAccess<'a> {
-    let ValueOrigin::Result(mapped, _) = body.origin(body.op(load).operands[0]) else {
+    let ValueOrigin::Result(mapped, _) = body.value_origin(body.op(load).operands[0]) else {
         return TensorAccess::without_alternatives(name);
     };
     let strides = body.operands(mapped, "strides");
@@ -196,7 +197,7 @@ fn by_unit<'a>(
         operation: name.to_owned(),
         source: tilewright_plan::mma::MmaError::Impossible { reasons },
     };
-    let of = body.walk(body.root()).into_iter().find(|op| body.op(*op).operands.contains(&value));
+    let of = body.walk_region(body.root()).into_iter().find(|op| body.op(*op).operands.contains(&value));
     let of = of.ok_or_else(|| wrong("no dot reads it".to_owned()))?;
     let plan =
         plan_dot(body, of, config).map_err(|source| SynthesisError::Mma { operation: name.to_owned(), source })?;
@@ -216,8 +217,8 @@ pub(crate) fn mma_operand_access<'a>(
 ) -> Option<TensorAccess<'a>> {
     let role = if (side == 0) == plan.is_transposed() { "b" } else { "a" };
     let row = plan.instruction().and_then(|name| config.context.instructions.iter().find(|row| row.name == name));
-    let access = row.and_then(|row| TensorAccess::operand(name, row, role));
-    access.map(|access| if plan.is_transposed() { access.transposed() } else { access })
+    let access = row.and_then(|row| TensorAccess::matrix_unit_read(name, row, role));
+    access.map(|access| if plan.is_transposed() { access.of_transposed_tensor() } else { access })
 }
 
 /// Returns the access with only the alternative of the instruction `row`, which the program names for it.
@@ -227,7 +228,7 @@ fn pinned<'a>(access: TensorAccess<'a>, row: &str) -> Result<TensorAccess<'a>, S
         let (access, known) = (access.name.clone(), known.join(", "));
         return Err(SynthesisError::NoRow { access, row: row.to_owned(), known });
     }
-    Ok(access.retain_alternatives(|alternative| alternative.instruction() == Some(row)))
+    Ok(access.with_retained_alternatives(|alternative| alternative.instruction() == Some(row)))
 }
 
 /// Returns all operations, each with its assumed number of executions.

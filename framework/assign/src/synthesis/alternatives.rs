@@ -13,7 +13,7 @@ const MOST: usize = 10;
 
 /// Complete choices (a leaf of the search) that were tried and not taken.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Alternative {
+pub struct RejectedChoices {
     /// The choices by which it differs from the program that was taken: instructions, stages, layouts, copies.
     pub choices: Vec<String>,
     /// The predicted performance; `None` if the choices have no solution.
@@ -22,7 +22,7 @@ pub struct Alternative {
     pub reason: String,
 }
 
-impl fmt::Display for Alternative {
+impl fmt::Display for RejectedChoices {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.prediction {
             Some(prediction) => writeln!(f, "{:.0} cycles, {}: {}", prediction.cycles, prediction.launch, self.reason)?,
@@ -47,7 +47,7 @@ impl Tried {
 
     /// Returns the best alternatives to the leaf with the choices `taken`, the fastest first, and after them those
     /// without a solution.
-    pub(super) fn into_alternatives(mut self, taken: &[String], best: &PredictionLine) -> Vec<Alternative> {
+    pub(super) fn into_alternatives(mut self, taken: &[String], best: &PredictionLine) -> Vec<RejectedChoices> {
         self.0.retain(|(choices, _)| choices != taken);
         self.0.sort_by(|(_, left), (_, right)| cycles(left).total_cmp(&cycles(right)));
         let differing = |choices: Vec<String>| {
@@ -59,12 +59,12 @@ impl Tried {
             choices.into_iter().filter(is_new).collect()
         };
         let alternative = |(choices, outcome): (Vec<String>, Result<PredictionLine, String>)| match outcome {
-            Ok(prediction) => Alternative {
+            Ok(prediction) => RejectedChoices {
                 choices: differing(choices),
                 reason: reason(&prediction, best),
                 prediction: Some(prediction),
             },
-            Err(reason) => Alternative { choices: differing(choices), prediction: None, reason },
+            Err(reason) => RejectedChoices { choices: differing(choices), prediction: None, reason },
         };
         self.0.into_iter().take(MOST).map(alternative).collect()
     }
@@ -85,7 +85,7 @@ fn reason(prediction: &PredictionLine, best: &PredictionLine) -> String {
     if more == 0.0 {
         return "as fast as the one taken, and tried later".to_owned();
     }
-    let shares = |prediction: &PredictionLine| LaunchCycles::shares(&prediction.launch);
+    let shares = |prediction: &PredictionLine| LaunchCycles::cycles_by_resource(&prediction.launch);
     let differences = shares(prediction).into_iter().zip(shares(best)).map(|((name, a), (_, b))| (name, a - b));
     let (name, most) = differences.fold(("", 0.0), |most, next| if next.1 > most.1 { next } else { most });
     let resident = match prediction.resident < best.resident {

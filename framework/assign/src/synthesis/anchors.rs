@@ -6,19 +6,19 @@ use std::sync::Arc;
 use tilewright_tile::op::name::{tt, tw};
 
 use super::accesses::{allocation, is_part};
-use super::coalesce::{CoalescedLayout, Threads, coalesce_layout};
+use super::coalesce::{CoalescedLayout, CopyThreads, coalesce_layout};
 use super::{SynthesisError, SynthesisOptions};
 use crate::LaunchConfig;
 use crate::dot_plan::{element_type, explicit_warp_partition};
-use crate::layouts::{canonical_order, layout_name};
-use crate::memory::{PointerMemory, pointer_memory};
+use crate::layouts::{layout_name, to_canonical_dim_order};
+use crate::memory::{PointerMemory, describe_pointer_memory};
 use tilewright_layout::Dim;
 use tilewright_plan::constraint::OperandTiles;
 use tilewright_plan::mma::{MmaCost, MmaError, MmaProblem, mma_candidates, plan_mma};
-use tilewright_plan::movement::{AxisStride as GlobalStride, GlobalTensor, MovementError, Rejected};
-use tilewright_target::{MemoryOperand, Operand, Stride};
+use tilewright_plan::movement::{AxisStride as GlobalStride, GlobalTensor, MovementError, RejectedCandidate};
+use tilewright_target::{CanonicalStride, MemoryOperand, Operand};
 use tilewright_tile::axis_info::AxisInfoMap;
-use tilewright_tile::transform::explicit::{CopyChoice, DotChoice, Expanded};
+use tilewright_tile::transform::explicit::{CopyChoice, DotChoice, ExpandedFunction};
 use tilewright_tile::{Attribute, Body, Op, TileType, Value, ValueOrigin};
 
 /// Candidates for the number of contiguous K elements in a lane (`kWidth` in Triton).
@@ -27,8 +27,8 @@ const WIDTHS: [u64; 6] = [1, 2, 4, 8, 16, 32];
 /// register.
 const MIN_BITS: u64 = 32;
 const MOST_BITS: u64 = 128;
-/// Max ratio of an instruction's cycles to those of a faster one, if it is a candidate only because its lanes hold other
-/// elements.
+/// Max ratio of an instruction's cycles to those of a faster one, if it is a candidate only because its lanes hold
+/// other elements.
 const MOST_CYCLES: f64 = 2.0;
 
 /// A candidate plan of a dot.
@@ -49,9 +49,9 @@ pub(super) fn dot_candidates(
 ) -> Result<Vec<DotCandidate>, SynthesisError> {
     let operation = body.op(op);
     let explicit = operation.attributes.get("instruction").and_then(Attribute::as_text);
-    let named = body.name(operation.results[0]).map_or_else(|| "a dot".to_owned(), |name| format!("%{name}"));
+    let named = body.value_name(operation.results[0]).map_or_else(|| "a dot".to_owned(), |name| format!("%{name}"));
     let wrong = |source| SynthesisError::Mma { operation: named.clone(), source };
-    let types = [0, 1, 2].map(|operand| body.ty(operation.operands[operand]));
+    let types = [0, 1, 2].map(|operand| body.value_type(operation.operands[operand]));
     let shape = |operand: usize| types[operand].shape().unwrap_or_default();
     let [Some(a), Some(b), Some(c)] = types.map(|ty| element_type(ty.element())) else {
         let reasons = format!("no MMA has operands of `{}` and `{}`", types[0].element(), types[1].element());
@@ -62,7 +62,7 @@ pub(super) fn dot_candidates(
     let explicit_warps = explicit_warp_partition(&operation.attributes, "warps").map_err(wrong)?;
     let problem = problem.with_atom(explicit.map(str::to_owned)).with_warp_partition(explicit_warps);
     let lies = [0, 1].map(|side| lies_in_shared(body, op, operation.operands[side]));
-    let problem = problem.with_in_shared(lies).with_stored_operands(false);
+    let problem = problem.with_operands_in_shared(lies).with_stored_operands(false);
     let (weighed, mut refused) = mma_candidates(&problem, config.context).map_err(wrong)?;
     let slice = Slice::of(body, op);
     let explicit_width = operation.attributes.get("kWidth").and_then(Attribute::as_integer).map(|width| width as u64);
@@ -108,7 +108,7 @@ pub(super) fn dot_candidates(
             // plan it without one.
             Ok(dot) if by_k_width.is_empty() && explicit_width.is_none() => by_k_width.push(dot),
             Ok(_) => {}
-            Err(reason) => refused.push(Rejected { candidate: candidate.atom.clone(), reason }),
+            Err(reason) => refused.push(RejectedCandidate { candidate: candidate.atom.clone(), reason }),
         }
         if !by_k_width.is_empty() {
             kept.push((candidate.cost, operands));
@@ -142,7 +142,7 @@ pub(super) fn dot_candidates(
         found.splice(0..0, rows);
     }
     if found.is_empty() {
-        return Err(wrong(MmaError::Impossible { reasons: Rejected::summary(&refused) }));
+        return Err(wrong(MmaError::Impossible { reasons: RejectedCandidate::summarize_reasons(&refused) }));
     }
     Ok(found)
 }
@@ -176,13 +176,13 @@ impl<'m> Operands<'m> {
 
 /// Returns the axis along which an operand in shared memory is contiguous.
 fn contiguous_axis(memory: &MemoryOperand) -> Option<usize> {
-    let beside = Stride::Bytes(u64::from(memory.bits / 8));
+    let beside = CanonicalStride::Bytes(u64::from(memory.bits / 8));
     let first = memory.layouts.first()?;
     first.axes.iter().position(|steps| steps.first().is_some_and(|step| step.stride == beside))
 }
 
-/// Whether an instruction is worse than another: it costs as much or more, and the same loads and stores serve it, or it
-/// costs more than [`MOST_CYCLES`] times as much.
+/// Whether an instruction is worse than another: it costs as much or more, and the same loads and stores serve it, or
+/// it costs more than [`MOST_CYCLES`] times as much.
 fn is_beaten((cost, operands): (&MmaCost, &Operands<'_>), (other, others): (&MmaCost, &Operands<'_>)) -> bool {
     let is_alike = operands.lanes.is_empty() || operands.lanes == others.lanes;
     let is_slow = cost.cycles() > MOST_CYCLES * other.cycles();
@@ -211,7 +211,7 @@ fn plan_in_shared(
     let plan = plan_mma(&pinned, config.context).map_err(|error| error.to_string())?;
     let smem_operands = [&plan.a, &plan.b].map(|operand| operand.ins().contains(Dim::OFFSET));
     for side in (0..2).filter(|&side| smem_operands[side]) {
-        plan.check_in_place(side).map_err(|error| error.to_string())?;
+        plan.check_operand_in_shared(side).map_err(|error| error.to_string())?;
     }
     Ok((plan.cost, smem_operands))
 }
@@ -220,16 +220,16 @@ fn plan_in_shared(
 /// a `tw.copy` to registers whose only use is the dot. Between the copy and the dot, nothing may write to the copied
 /// tensor. No matrix descriptor describes a part of a tensor.
 fn lies_in_shared(body: &Body, dot: Op, operand: Value) -> bool {
-    if matches!(body.ty(operand), TileType::Memory(_)) {
+    if matches!(body.value_type(operand), TileType::Memory(_)) {
         return !is_part(body, operand);
     }
-    let ValueOrigin::Result(copy, _) = body.origin(operand) else { return false };
+    let ValueOrigin::Result(copy, _) = body.value_origin(operand) else { return false };
     let operation = body.op(copy);
     let tensor = operation.operands.first().copied().filter(|_| operation.name() == tw::COPY);
-    let is_read = |tensor: Value| matches!(body.ty(tensor), TileType::Memory(_)) && !is_part(body, tensor);
+    let is_read = |tensor: Value| matches!(body.value_type(tensor), TileType::Memory(_)) && !is_part(body, tensor);
     let Some(tensor) = tensor.filter(|tensor| is_read(*tensor)) else { return false };
-    let is_explicit = operation.attributes.get("instruction").is_some() || body.ty(operand).layout().is_some();
-    let all = body.walk(body.root());
+    let is_explicit = operation.attributes.get("instruction").is_some() || body.value_type(operand).layout().is_some();
+    let all = body.walk_region(body.root());
     let uses = all.iter().flat_map(|op| &body.op(*op).operands).filter(|value| **value == operand);
     let index_of = |required: Op| all.iter().position(|op| *op == required);
     let (Some(from), Some(to)) = (index_of(copy), index_of(dot)) else { return false };
@@ -259,12 +259,12 @@ impl Slice {
         let mut open: Vec<Value> = body.op(op).operands[..2].to_vec();
         let mut seen: BTreeSet<Value> = BTreeSet::new();
         while let Some(value) = open.pop() {
-            let ty = body.ty(value);
+            let ty = body.value_type(value);
             if !seen.insert(value) || ty.shape().is_none() {
                 continue;
             }
             slice.narrowest = slice.narrowest.min(u64::from(ty.element_bits().unwrap_or(32)).max(2));
-            let ValueOrigin::Result(defining_op, _) = body.origin(value) else { continue };
+            let ValueOrigin::Result(defining_op, _) = body.value_origin(value) else { continue };
             let operation = body.op(defining_op);
             match operation.name() {
                 tw::MMA => slice.from_dot = true,
@@ -284,7 +284,7 @@ impl Slice {
 /// Returns the layout by which threads copy from global to shared memory, as a choice for the copy `copy_op`.
 /// Neighbouring threads copy neighbours in memory, and accesses are as wide as AxisInfo allows.
 pub(super) fn of_copy(
-    expanded: &Expanded,
+    expanded: &ExpandedFunction,
     axis_info: &AxisInfoMap,
     copy_op: Op,
     config: &LaunchConfig<'_>,
@@ -293,11 +293,13 @@ pub(super) fn of_copy(
     let Some(body) = &expanded.function.body else { return Ok(CopyChoice::default()) };
     let pointers = body.op(copy_op).operands[0];
     let masks: Vec<Value> = body.operands(copy_op, "mask").to_vec();
-    let Some(named) = pointer_memory(body, axis_info, pointers, &masks) else { return Ok(CopyChoice::default()) };
+    let Some(named) = describe_pointer_memory(body, axis_info, pointers, &masks) else {
+        return Ok(CopyChoice::default());
+    };
     let found = mapped(&named, config, options)?;
     let bytes = found.vector_elements * u64::from(named.bits / 8);
     Ok(CopyChoice {
-        layout: Some(layout_name(&canonical_order(&found.layout)?)),
+        layout: Some(layout_name(&to_canonical_dim_order(&found.layout)?)),
         bytes: Some(bytes),
         ..CopyChoice::default()
     })
@@ -310,7 +312,7 @@ pub(super) fn mapped(
     config: &LaunchConfig<'_>,
     options: SynthesisOptions,
 ) -> Result<CoalescedLayout, MovementError> {
-    let threads = Threads { lanes: config.lanes.into(), warps: config.warps.into() };
+    let threads = CopyThreads { lanes: config.lanes.into(), warps: config.warps.into() };
     let tensor = if options.task_mapping { named.tensor.clone() } else { without_contiguity(&named.tensor) };
     coalesce_layout(&tensor, named.bits, threads, None, config.context.target)
 }

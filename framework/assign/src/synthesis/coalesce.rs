@@ -27,7 +27,7 @@ pub struct CoalescedLayout {
 
 /// The numbers of threads that take part in a copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Threads {
+pub struct CopyThreads {
     /// Number of lanes of a warp.
     pub lanes: u64,
     /// Number of warps of a block.
@@ -44,7 +44,7 @@ pub struct Threads {
 pub fn coalesce_layout(
     global: &GlobalTensor,
     bits: u32,
-    threads: Threads,
+    threads: CopyThreads,
     widths: Option<&[u32]>,
     target: &TargetDescription,
 ) -> Result<CoalescedLayout, MovementError> {
@@ -71,7 +71,7 @@ pub fn coalesce_layout(
 
 /// Returns the axes of stride zero: the address does not depend on the coordinate along them.
 fn still_axes(global: &GlobalTensor) -> Vec<Dim> {
-    let sizes = global.sizes().into_iter().filter(|(_, size)| *size > 1);
+    let sizes = global.axis_sizes().into_iter().filter(|(_, size)| *size > 1);
     let moves =
         |dim: Dim| global.axes.iter().any(|axis| axis.0 == dim && axis.1 > 1 && axis.2 != AxisStride::Elements(0));
     sizes.map(|(dim, _)| dim).filter(|&dim| !moves(dim)).collect()
@@ -121,7 +121,7 @@ impl Packed {
 
     /// Extends a layout of the packed bytes to the elements of the tensor, and to its axes of stride zero.
     fn extend_layout(&self, coalesced: &LinearLayout, global: &GlobalTensor) -> Result<LinearLayout, MovementError> {
-        let outs = Space::of_sizes(&global.sizes())?;
+        let outs = Space::from_sizes(&global.axis_sizes())?;
         let shift = |dim: Dim| outs.shift_of(dim).unwrap_or(0);
         let extend_column = |column: &u64| {
             let coordinates = coalesced.outs().unpack(*column);

@@ -5,8 +5,8 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::Alternative;
-use super::model::{LaunchCycles, Pipes};
+use super::RejectedChoices;
+use super::model::{LaunchCycles, PipeCycles};
 
 /// The derivation of a program's layouts: the choices and constraints from which they follow, and the predicted time.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -35,9 +35,9 @@ pub struct Derivation {
     /// The predicted performance of the program.
     pub prediction: PredictionLine,
     /// The extent of the search among choices.
-    pub search: SearchSize,
+    pub search: SearchStats,
     /// The best choices that were tried and not taken, the fastest first; at most ten.
-    pub alternatives: Vec<Alternative>,
+    pub alternatives: Vec<RejectedChoices>,
 }
 
 /// A dot with its plan.
@@ -104,7 +104,7 @@ pub struct PredictionLine {
     /// Cycles for which the launch keeps each resource of a compute unit busy.
     pub launch: LaunchCycles,
     /// Cycles for which one block occupies each pipe.
-    pub pipes: Pipes,
+    pub pipes: PipeCycles,
     /// Latency of one block in cycles.
     pub latency: f64,
     /// The bottleneck: the name of a pipe, or `latency`.
@@ -184,7 +184,7 @@ pub struct LoopLine {
 
 /// The extent of the search among choices.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct SearchSize {
+pub struct SearchStats {
     /// Number of visited nodes of the tree: partial choices.
     pub nodes: usize,
     /// Number of leaves (complete choices) for which layouts were solved.
@@ -199,7 +199,7 @@ pub struct SearchSize {
 impl Derivation {
     /// Returns the wavefronts of all shared-memory accesses in loops that are due to bank conflicts.
     #[must_use]
-    pub fn conflicts_in_loops(&self) -> u64 {
+    pub fn conflict_wavefronts_in_loops(&self) -> u64 {
         let accesses = self.memories.iter().flat_map(|memory| &memory.accesses);
         accesses.filter(|access| access.weight > 1).map(|access| access.excess).sum()
     }
@@ -238,7 +238,7 @@ impl fmt::Display for Derivation {
         for conversion in &self.conversions {
             writeln!(f, "conversion {conversion}")?;
         }
-        let SearchSize { nodes, leaves, unsatisfied, cut } = self.search;
+        let SearchStats { nodes, leaves, unsatisfied, cut } = self.search;
         writeln!(f, "{} bytes of shared memory, {} registers per lane", self.shared_bytes, self.prediction.registers)?;
         write!(f, "{}", self.prediction)?;
         writeln!(f, "searched: {nodes} nodes, {leaves} leaves, {unsatisfied} without solution, {cut} branches pruned")?;

@@ -9,11 +9,12 @@ use super::accesses::allocation;
 use super::derivation::{MemoryLine, RegisterLine};
 use super::solved::{Solved, is_free};
 use super::{SynthesisError, SynthesisOptions, anchors};
-use crate::layouts::canonical_order;
-use crate::memory::{moved_bits, pointer_memory};
+use crate::layouts::to_canonical_dim_order;
+use crate::memory::{describe_pointer_memory, element_bits_while_moved};
 use tilewright_layout::{Dim, LinearLayout, Space};
 use tilewright_plan::constraint::{
-    CopyTiles, MmaTileMaps, OperandTiles, Unsatisfied, check_elementwise, check_mma, check_reduction, solve_copy,
+    CopyTiles, MmaTileMaps, OperandTiles, UnsatisfiedConstraint, check_elementwise, check_mma, check_reduction,
+    solve_copy,
 };
 use tilewright_tile::op::name::{scf, tt, ttg};
 use tilewright_tile::op_attrs::SMEM_OPERAND;
@@ -30,7 +31,7 @@ impl ConstraintTrace<'_, '_> {
     /// Returns one line for each tensor in registers that is not rematerializable.
     pub(super) fn lines(&self) -> Result<Vec<RegisterLine>, SynthesisError> {
         let mut lines = Vec::new();
-        for op in self.program.body.walk(self.program.body.root()) {
+        for op in self.program.body.walk_region(self.program.body.root()) {
             let Some(constraint) = self.constraint(op)? else { continue };
             let operation = self.program.body.op(op);
             let tensors = operation.results.iter().filter(|value| self.program.is_tensor(**value));
@@ -42,7 +43,7 @@ impl ConstraintTrace<'_, '_> {
                     layout: self
                         .program
                         .body
-                        .ty(value)
+                        .value_type(value)
                         .layout()
                         .map_or_else(String::new, |layout| layout.text().to_owned()),
                 });
@@ -125,18 +126,26 @@ impl ConstraintTrace<'_, '_> {
             }
             // In a tensor smaller than the tile, elements are replicated, which the description of the instruction's
             // operands does not express.
-            Err(Unsatisfied::Sizes { .. } | Unsatisfied::Instruction { .. }) => Ok(format!("{by}, by its plan")),
+            Err(UnsatisfiedConstraint::Sizes { .. } | UnsatisfiedConstraint::Instruction { .. }) => {
+                Ok(format!("{by}, by its plan"))
+            }
             Err(unsatisfied) => Err(self.disagree(operands[0], op, unsatisfied)),
         }
     }
 
     fn loaded(&self, op: Op, result: Value) -> Result<String, SynthesisError> {
         let pointers = self.program.body.op(op).operands[0];
-        let named =
-            pointer_memory(self.program.body, self.program.axis_info, pointers, self.program.body.operands(op, "mask"));
+        let named = describe_pointer_memory(
+            self.program.body,
+            self.program.axis_info,
+            pointers,
+            self.program.body.operands(op, "mask"),
+        );
         let result_layout = self.program.layout(result)?;
         let anchor = match named {
-            Some(named) => Some(canonical_order(&anchors::mapped(&named, self.program.config, self.options)?.layout)?),
+            Some(named) => {
+                Some(to_canonical_dim_order(&anchors::mapped(&named, self.program.config, self.options)?.layout)?)
+            }
             None => None,
         };
         Ok(match anchor == Some(result_layout) {
@@ -155,7 +164,7 @@ impl ConstraintTrace<'_, '_> {
             loads.filter(|access| access.operation == ttg::LOCAL_LOAD).find_map(|access| access.instruction.clone());
         let Some(by) = by else { return Ok("copy: f = g, read in the layout of its user".to_owned()) };
         let row = self.program.config.context.instructions.iter().find(|row| row.name == by);
-        let bits = moved_bits(self.program.body.ty(result));
+        let bits = element_bits_while_moved(self.program.body.value_type(result));
         let result_layout = self.program.layout(result)?;
         let addressed = row
             .and_then(|row| CopyTiles::from_instruction(row, bits).ok())
@@ -166,13 +175,13 @@ impl ConstraintTrace<'_, '_> {
         })
     }
 
-    fn disagree(&self, value: Value, op: Op, source: Unsatisfied) -> SynthesisError {
+    fn disagree(&self, value: Value, op: Op, source: UnsatisfiedConstraint) -> SynthesisError {
         let named = |op: Op| {
             let operation = self.program.body.op(op);
             let result = operation.results.first().map(|value| format!(" {}", self.program.body.display_name(*value)));
             format!("{}{}", operation.name(), result.unwrap_or_default())
         };
-        let first = match self.program.body.origin(value) {
+        let first = match self.program.body.value_origin(value) {
             ValueOrigin::Result(defining_op, _) => named(defining_op),
             ValueOrigin::Argument(..) => self.program.body.display_name(value),
         };
@@ -184,7 +193,7 @@ impl ConstraintTrace<'_, '_> {
 fn transposed(layout: &LinearLayout) -> Result<LinearLayout, SynthesisError> {
     let [rows, columns] = [0, 1].map(Dim::tensor);
     let sizes = [(rows, 1u64 << layout.out_bits(columns)), (columns, 1 << layout.out_bits(rows))];
-    let outs = Space::of_sizes(&sizes)?;
+    let outs = Space::from_sizes(&sizes)?;
     let mut transposed_columns = Vec::new();
     for &column in layout.columns() {
         let at = |dim: Dim| layout.outs().coordinate(column, dim);

@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use crate::EngineError;
+use crate::AssignmentError;
 use crate::layouts::LayoutResolveError;
 use tilewright_layout::LayoutError;
 use tilewright_plan::memory_synthesis as memory;
@@ -19,7 +19,7 @@ pub enum SynthesisError {
     Program(#[from] TileViolation),
     /// Layout assignment failed.
     #[error(transparent)]
-    Engine(#[from] EngineError),
+    Engine(#[from] AssignmentError),
     /// The target has no instruction for a dot as the program states it.
     #[error("{operation}: {source}")]
     Mma {
@@ -68,7 +68,7 @@ pub enum SynthesisError {
         /// The second of the two operations, as text.
         second: String,
         /// The constraint that the two layouts violate.
-        source: Box<tilewright_plan::constraint::Unsatisfied>,
+        source: Box<tilewright_plan::constraint::UnsatisfiedConstraint>,
     },
     /// No combination of tile sizes gives a program; the caller's fault.
     #[error("no combination of tile sizes results in a program: allow at least one")]

@@ -7,9 +7,9 @@ use tilewright_tile::op::name::ttg;
 use super::SynthesisError;
 use super::tree::Tree;
 use super::work::AccessCounts;
-use crate::layouts::{LayoutCache, canonical_order, layout_name};
+use crate::layouts::{LayoutCache, layout_name, to_canonical_dim_order};
 use tilewright_layout::{Dim, LinearLayout, MemoryLayout};
-use tilewright_tile::transform::explicit::{Choices, Loop};
+use tilewright_tile::transform::explicit::{ExplicitChoices, FillLoop};
 use tilewright_tile::{Body, LayoutName, Op};
 
 /// Choices for copies that follow from the memory layouts of the tensors that they fill.
@@ -41,10 +41,10 @@ impl CopyConsequences {
         (copies, layouts): (&[(Op, Op)], &LayoutCache<'_>),
     ) -> Result<(), SynthesisError> {
         for (op, layout) in fetched {
-            let own = layouts.distributed(body.ty(body.op(op).operands[0]))?;
+            let own = layouts.resolve_distributed(body.value_type(body.op(op).operands[0]))?;
             let Some(&(copy, _)) = copies.iter().find(|(_, expanded_op)| *expanded_op == op) else { continue };
             if own.columns_of(Dim::LANE) != layout.columns_of(Dim::LANE) {
-                self.fetched.insert(copy, layout_name(&canonical_order(&layout)?));
+                self.fetched.insert(copy, layout_name(&to_canonical_dim_order(&layout)?));
                 self.memories.insert(tensor, memory.clone());
             }
         }
@@ -57,10 +57,10 @@ impl CopyConsequences {
         &mut self,
         body: &Body,
         copies: &[(Op, Op)],
-        (tree, choices): (&Tree, &Choices),
+        (tree, choices): (&Tree, &ExplicitChoices),
         moved: &HashMap<Op, AccessCounts>,
     ) {
-        let staged = |of: &&Loop| choices.stages.get(&of.op).is_some_and(|stages| *stages > 1);
+        let staged = |of: &&FillLoop| choices.stages.get(&of.op).is_some_and(|stages| *stages > 1);
         for &copy in tree.loops.iter().map(|open| &open.of).filter(staged).flat_map(|of| &of.copies) {
             let waits = |(from, expanded_op): &(Op, Op)| {
                 let is_copy = body.op(*expanded_op).name() == ttg::ASYNC_COPY_GLOBAL_TO_LOCAL;
@@ -73,7 +73,7 @@ impl CopyConsequences {
     }
 
     /// Returns the choices `choices` extended by those that follow from the memory layouts.
-    pub(super) fn choices(&self, choices: &Choices) -> Choices {
+    pub(super) fn choices(&self, choices: &ExplicitChoices) -> ExplicitChoices {
         let mut updated = choices.clone();
         for (&copy, layout) in &self.fetched {
             updated.copies.entry(copy).or_default().layout = Some(layout.clone());

@@ -16,7 +16,7 @@ pub(super) struct BarrierState {
 
 impl BarrierState {
     pub(super) fn pass_barrier(&mut self) {
-        self.hazards.pass_barrier();
+        self.hazards.clear_at_barrier();
     }
 
     /// Returns the number of block barriers (0 or 1) needed before an access of the tensor `accessed`, and records the

@@ -1,7 +1,7 @@
 //! Trip counts of loops, and numbers of executions of operations.
 
 use crate::LOOP_WEIGHT;
-use tilewright_tile::axis_info::{AxisInfoMap, Range};
+use tilewright_tile::axis_info::{AxisInfoMap, IntegerRange};
 use tilewright_tile::op::name::scf;
 use tilewright_tile::{Body, Op};
 
@@ -12,7 +12,7 @@ pub(super) fn iteration_count(body: &Body, axis_info: &AxisInfoMap, op: Op) -> u
 
 /// Returns the trip count of a loop with constant bounds; `None` for other loops.
 pub(crate) fn known_iteration_count(body: &Body, axis_info: &AxisInfoMap, op: Op) -> Option<u64> {
-    let bound = |index: usize| axis_info.get(body.op(op).operands[index])?.range.single();
+    let bound = |index: usize| axis_info.get(body.op(op).operands[index])?.range.constant_value();
     match (bound(0)?, bound(1)?, bound(2)?) {
         (begin, end, step) if step > 0 => {
             Some(u64::try_from(end.saturating_sub(begin)).unwrap_or(0).div_ceil(step as u64))
@@ -28,7 +28,7 @@ pub(super) fn mean_iteration_count(body: &Body, launch_info: &AxisInfoMap, op: O
     let operands = &body.op(op).operands;
     let middle = |index: usize| {
         let range = launch_info.get(operands[index])?.range;
-        let all = Range::of_bits(body.ty(operands[index]).element_bits().unwrap_or(64));
+        let all = IntegerRange::of_integer_width(body.value_type(operands[index]).element_bits().unwrap_or(64));
         let is_known = range.min > all.min && range.max < all.max;
         is_known.then_some((range.min as f64 + range.max as f64) / 2.0)
     };
@@ -41,8 +41,8 @@ pub(super) fn mean_iteration_count(body: &Body, launch_info: &AxisInfoMap, op: O
 /// Returns the number of executions of an operation: the product of the trip counts of all enclosing loops.
 pub(super) fn execution_count(body: &Body, axis_info: &AxisInfoMap, op: Op) -> u64 {
     let mut execution_count = 1u64;
-    for of in body.walk(body.root()).into_iter().filter(|of| body.op(*of).name() == scf::FOR) {
-        if body.op(of).regions.iter().any(|region| body.walk(*region).contains(&op)) {
+    for of in body.walk_region(body.root()).into_iter().filter(|of| body.op(*of).name() == scf::FOR) {
+        if body.op(of).regions.iter().any(|region| body.walk_region(*region).contains(&op)) {
             execution_count = execution_count.saturating_mul(iteration_count(body, axis_info, of));
         }
     }

@@ -14,9 +14,9 @@ use super::{PredictionLine, SynthesisError};
 use crate::LaunchConfig;
 use crate::dot_plan::plan_dot;
 use crate::layouts::LayoutCache;
-use crate::memory::moved_bits;
+use crate::memory::element_bits_while_moved;
 use tilewright_layout::Layout;
-use tilewright_plan::memory_synthesis::{SharedTensor, serve_accesses};
+use tilewright_plan::memory_synthesis::{SharedTensor, choose_accesses_for_layout};
 use tilewright_plan::mma::MmaPlan;
 use tilewright_tile::axis_info::{AxisInfoMap, LaunchValues};
 use tilewright_tile::{Body, Function, Op, Value};
@@ -46,7 +46,8 @@ pub fn predict_launch(
     let empty = Body::default();
     let body = function.body.as_ref().unwrap_or(&empty);
     let layouts = LayoutCache::new(config.families);
-    let (axis_info, launch_info) = (AxisInfoMap::of(function), AxisInfoMap::of_launch(function, &launch.values));
+    let (axis_info, launch_info) =
+        (AxisInfoMap::analyze(function), AxisInfoMap::analyze_for_launch(function, &launch.values));
     let plans = plan_dots(body, config)?;
     let moved = count_accesses(body, config, &layouts)?;
     let program = Solved { body, axis_info: &axis_info, config, layouts: &layouts, plans: &plans };
@@ -59,7 +60,8 @@ pub fn predict_launch(
 }
 
 fn plan_dots(body: &Body, config: &LaunchConfig<'_>) -> Result<HashMap<Op, MmaPlan>, SynthesisError> {
-    let dots = body.walk(body.root()).into_iter().filter(|op| matches!(body.op(*op).name(), tt::DOT | tt::DOT_SCALED));
+    let dots =
+        body.walk_region(body.root()).into_iter().filter(|op| matches!(body.op(*op).name(), tt::DOT | tt::DOT_SCALED));
     let plan = |op: Op| {
         let wrong = |source| SynthesisError::Mma { operation: body.display_name(body.op(op).results[0]), source };
         Ok((op, plan_dot(body, op, config).map_err(wrong)?.plan))
@@ -74,7 +76,7 @@ fn count_accesses(
     layouts: &LayoutCache<'_>,
 ) -> Result<HashMap<Op, AccessCounts>, SynthesisError> {
     let mut moved = HashMap::new();
-    let allocations = body.walk(body.root()).into_iter().filter(|op| body.op(*op).name() == ttg::LOCAL_ALLOC);
+    let allocations = body.walk_region(body.root()).into_iter().filter(|op| body.op(*op).name() == ttg::LOCAL_ALLOC);
     for tensor in allocations.map(|op| body.op(op).results[0]) {
         moved.extend(count_accesses_of(body, tensor, config, layouts)?);
     }
@@ -89,14 +91,14 @@ fn count_accesses_of(
 ) -> Result<Vec<(Op, AccessCounts)>, SynthesisError> {
     let buffers = buffers(body, tensor);
     let buffer = *buffers.last().unwrap_or(&tensor);
-    let ty = body.ty(buffer);
+    let ty = body.value_type(buffer);
     let (ops, accesses): (Vec<Vec<Op>>, Vec<_>) =
         accesses(body, &buffers, &HashMap::new(), config, layouts)?.into_iter().unzip();
-    let problem = SharedTensor::new(ty.shape().unwrap_or_default(), moved_bits(ty.element()));
+    let problem = SharedTensor::new(ty.shape().unwrap_or_default(), element_bits_while_moved(ty.element()));
     // Tensor memory has no banks.
-    let Layout::Memory(memory) = layouts.memory(ty)?.layout else { return Ok(Vec::new()) };
+    let Layout::Memory(memory) = layouts.resolve_memory(ty)?.layout else { return Ok(Vec::new()) };
     let wrong = |source| SynthesisError::Memory { tensor: body.display_name(tensor), source: Box::new(source) };
-    let solution = serve_accesses(&problem, &accesses, &memory, &config.context).map_err(wrong)?;
+    let solution = choose_accesses_for_layout(&problem, &accesses, &memory, &config.context).map_err(wrong)?;
     let counts = solution.served.iter().map(AccessCounts::from);
     Ok(counts.zip(&ops).flat_map(|(counts, ops)| ops.iter().map(move |op| (*op, counts))).collect())
 }

@@ -23,7 +23,7 @@ use tilewright_plan::mma::MmaPlan;
 use tilewright_tile::axis_info::AxisInfoMap;
 use tilewright_tile::op::Dialects;
 use tilewright_tile::op_attrs::{COLUMNS_PER_LANE, K_WIDTH};
-use tilewright_tile::transform::explicit::{Choices, Loop, expand};
+use tilewright_tile::transform::explicit::{ExplicitChoices, FillLoop, expand_explicit_memory};
 use tilewright_tile::{Attribute, Body, Function, Op, TileModule, Value, ValueOrigin};
 
 /// A solved leaf of the search tree: the program with layouts, and the lines of its derivation.
@@ -47,7 +47,7 @@ impl Leaf {
     /// some copies; the program is then solved a second time with these.
     pub(super) fn solve(
         module: &TileModule,
-        choices: &Choices,
+        choices: &ExplicitChoices,
         tree: &Tree,
         config: &LaunchConfig<'_>,
         options: SynthesisOptions,
@@ -72,7 +72,7 @@ impl Leaf {
     /// choices for copies that follow from the memory layouts.
     fn once(
         module: &TileModule,
-        choices: &Choices,
+        choices: &ExplicitChoices,
         settled: &HashMap<Op, MemoryLayout>,
         tree: &Tree,
         config: &LaunchConfig<'_>,
@@ -80,13 +80,13 @@ impl Leaf {
     ) -> Result<(Self, CopyConsequences), SynthesisError> {
         let dialects = Dialects::neutral();
         let Some(function) = module.functions.first() else {
-            return Err(crate::EngineError::Program {
+            return Err(crate::AssignmentError::Program {
                 operation: "module".to_owned(),
                 message: "the program has no function".to_owned(),
             }
             .into());
         };
-        let expanded = expand(function, choices, &dialects)?;
+        let expanded = expand_explicit_memory(function, choices, &dialects)?;
         let mut expanded_module = module.clone();
         expanded_module.functions[0] = expanded.function;
         let mut assigned = assign_layouts(&expanded_module, config, Strategy::LeastCost)?;
@@ -139,7 +139,7 @@ impl Leaf {
         let plain_stores = expanded.copies.iter().filter(|(_, op)| is_plain_store(body, *op));
         let plain_stores = plain_stores.map(|(from, _)| *from).collect();
         let loops: Vec<LoopLine> = tree.loops.iter().map(|open| of_loop(function, &open.of, choices)).collect();
-        let axis_info = solved.map(AxisInfoMap::of).unwrap_or_else(|| AxisInfoMap::of(function));
+        let axis_info = solved.map(AxisInfoMap::analyze).unwrap_or_else(|| AxisInfoMap::analyze(function));
         let program = Solved { body, axis_info: &axis_info, config, layouts: &layouts, plans: &plans };
         let pressure = live(body, &axis_info, &layouts)?;
         let prefetched = PrefetchedLoads::of(body);
@@ -161,7 +161,7 @@ impl Leaf {
     }
 
     /// Whether all MMAs that a loop accumulates can overlap with the next iteration.
-    pub(super) fn can_overlap(&self, of: &Loop) -> bool {
+    pub(super) fn can_overlap(&self, of: &FillLoop) -> bool {
         !of.accumulator.is_empty() && of.accumulator.iter().all(|dot| self.queued.contains(dot))
     }
 
@@ -174,7 +174,7 @@ impl Leaf {
         let layouts = LayoutCache::new(config.families);
         let Some(function) = self.assigned.module.functions.first() else { return Ok(Vec::new()) };
         let Some(body) = &function.body else { return Ok(Vec::new()) };
-        let axis_info = AxisInfoMap::of(function);
+        let axis_info = AxisInfoMap::analyze(function);
         let program = Solved { body, axis_info: &axis_info, config, layouts: &layouts, plans: &self.plans };
         ConstraintTrace { program, memories: &self.memories, options }.lines()
     }
@@ -191,7 +191,7 @@ fn description(function: &Function, op: Op) -> String {
 
 /// Returns the known properties of each expanded copy, from AxisInfo and from the attributes of the program. `copies`
 /// has each copy of the program with its expansion.
-fn requested(function: &Function, choices: &Choices, copies: &[(Op, Op)]) -> HashMap<Op, CopyConstraints> {
+fn requested(function: &Function, choices: &ExplicitChoices, copies: &[(Op, Op)]) -> HashMap<Op, CopyConstraints> {
     let named = |op: Op| {
         let attributes = &function.body.as_ref()?.op(op).attributes;
         attributes.get("instruction").and_then(Attribute::as_text).map(str::to_owned)
@@ -204,7 +204,7 @@ fn requested(function: &Function, choices: &Choices, copies: &[(Op, Op)]) -> Has
 }
 
 fn layout_text(body: &Body, value: Value) -> String {
-    body.ty(value).layout().map_or_else(String::new, |layout| layout.text().to_owned())
+    body.value_type(value).layout().map_or_else(String::new, |layout| layout.text().to_owned())
 }
 
 fn planned(body: &Body, op: Op, config: &LaunchConfig<'_>) -> Result<MmaPlan, SynthesisError> {
@@ -232,8 +232,7 @@ fn dot_line(body: &Body, op: Op, plan: &MmaPlan) -> DotLine {
 fn is_plain_store(body: &Body, op: Op) -> bool {
     let operation = body.op(op);
     let value = body.operand(op, "value").filter(|_| operation.name() == tt::STORE);
-    let is_converted =
-        |value| matches!(body.origin(value), ValueOrigin::Result(op, _) if body.op(op).name() == ttg::CONVERT_LAYOUT);
+    let is_converted = |value| matches!(body.value_origin(value), ValueOrigin::Result(op, _) if body.op(op).name() == ttg::CONVERT_LAYOUT);
     value.is_some_and(|value| !is_converted(value))
 }
 
@@ -280,14 +279,14 @@ fn of_copy(function: &Function, from: Op, body: &Body, op: Op) -> Option<CopyLin
     })
 }
 
-pub(super) fn of_loop(function: &Function, of: &Loop, choices: &Choices) -> LoopLine {
+pub(super) fn of_loop(function: &Function, of: &FillLoop, choices: &ExplicitChoices) -> LoopLine {
     let name = |op: &Op| match &function.body {
         Some(body) => body.op(*op).results.first().map_or_else(String::new, |value| body.display_name(*value)),
         None => String::new(),
     };
     LoopLine {
         stages: choices.stages.get(&of.op).copied().unwrap_or(1),
-        buffers: choices.buffers(of.op).unwrap_or(1),
+        buffers: choices.buffer_count(of.op).unwrap_or(1),
         tensor_copies: of.copies.iter().any(|copy| choices.tensor_copies.contains_key(copy)),
         producers: u32::from(choices.producers.contains_key(&of.op)),
         pending: if choices.overlapped_mmas.contains(&of.op) {

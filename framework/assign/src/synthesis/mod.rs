@@ -43,14 +43,14 @@ mod tiles;
 mod tree;
 mod work;
 
-pub use alternatives::Alternative;
+pub use alternatives::RejectedChoices;
 pub use derivation::{
-    AccessLine, CopyLine, Derivation, DotLine, LoopLine, MemoryLine, PredictionLine, RegisterLine, SearchSize,
+    AccessLine, CopyLine, Derivation, DotLine, LoopLine, MemoryLine, PredictionLine, RegisterLine, SearchStats,
 };
 pub use error::SynthesisError;
 pub use launch_time::{LaunchSpec, predict_launch};
 pub use options::SynthesisOptions;
-pub use search::{Synthesized, is_explicit, synthesize};
-pub use tiles::{TiledProgram, TiledResult, synthesize_tiled};
+pub use search::{SynthesizedProgram, has_explicit_memory, synthesize};
+pub use tiles::{TileSizeSearchResult, TiledProgram, search_tile_sizes};
 #[doc(inline)]
 pub use tilewright_tile::axis_info::LaunchValues;

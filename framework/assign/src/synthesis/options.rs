@@ -7,7 +7,7 @@
 /// ```
 /// use tilewright_assign::synthesis::SynthesisOptions;
 ///
-/// let options = SynthesisOptions::default().with_pipeline(false).with_blocks(64);
+/// let options = SynthesisOptions::default().with_pipelining(false).with_launch_blocks(64);
 /// assert!(options.memory && !options.pipeline && options.blocks == Some(64));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,43 +40,43 @@ impl Default for SynthesisOptions {
 impl SynthesisOptions {
     /// Returns the options with the search for layouts of shared memory on or off.
     #[must_use]
-    pub fn with_memory(self, memory: bool) -> Self {
+    pub fn with_memory_search(self, memory: bool) -> Self {
         Self { memory, ..self }
     }
 
     /// Returns the options with the search for the task mapping of copies to shared memory on or off.
     #[must_use]
-    pub fn with_task_mapping(self, task_mapping: bool) -> Self {
+    pub fn with_task_mapping_search(self, task_mapping: bool) -> Self {
         Self { task_mapping, ..self }
     }
 
     /// Returns the options with the pipelining of copies to shared memory on or off.
     #[must_use]
-    pub fn with_pipeline(self, pipeline: bool) -> Self {
+    pub fn with_pipelining(self, pipeline: bool) -> Self {
         Self { pipeline, ..self }
     }
 
     /// Returns the options with pruning by lower bounds on or off.
     #[must_use]
-    pub fn with_pruned(self, pruned: bool) -> Self {
+    pub fn with_pruning(self, pruned: bool) -> Self {
         Self { pruned, ..self }
     }
 
     /// Returns the options with this maximum of solved leaves (complete choices).
     #[must_use]
-    pub fn with_leaves(self, leaves: usize) -> Self {
+    pub fn with_max_leaves(self, leaves: usize) -> Self {
         Self { leaves, ..self }
     }
 
     /// Returns the options with this maximum of stages of loops whose tensors state none; `None` for the search's own.
     #[must_use]
-    pub fn with_stages(self, stages: impl Into<Option<u32>>) -> Self {
+    pub fn with_max_stages(self, stages: impl Into<Option<u32>>) -> Self {
         Self { stages: stages.into(), ..self }
     }
 
     /// Returns the options with this number of blocks of the launch; `None` for an assumed number.
     #[must_use]
-    pub fn with_blocks(self, blocks: impl Into<Option<u64>>) -> Self {
+    pub fn with_launch_blocks(self, blocks: impl Into<Option<u64>>) -> Self {
         Self { blocks: blocks.into(), ..self }
     }
 }

@@ -3,7 +3,7 @@
 
 use super::SynthesisError;
 use super::derivation::PredictionLine;
-use super::model::{self, ModelBlock, ModelStep, Pipelining, Prediction, StepWork};
+use super::model::{self, ModelBlock, ModelStep, Pipelining, StepWork, TimePrediction};
 use crate::LaunchConfig;
 use tilewright_target::{TargetDescription, Throughput};
 
@@ -40,8 +40,11 @@ pub(super) fn cycle_lower_bound(
         pipelining: Pipelining { stages: 1, is_filled: false },
         body: vec![ModelStep::Work(work)],
     });
-    Ok(model::predict(&blocks(config, launched, steps.collect()), &with_assumed_throughput(config.context.target))?
-        .cycles)
+    Ok(model::predict_time(
+        &blocks(config, launched, steps.collect()),
+        &with_assumed_throughput(config.context.target),
+    )?
+    .cycles)
 }
 
 fn compute_units(target: &TargetDescription) -> u64 {
@@ -60,7 +63,7 @@ pub(super) fn predicted(block: &ModelBlock, config: &LaunchConfig<'_>) -> Result
     let target = with_assumed_throughput(config.context.target);
     let most = registers_per_lane(config, block.producers);
     let fitting = ModelBlock { registers: block.registers.min(most), ..block.clone() };
-    let Prediction { cycles, launch, resident, pipes, latency, bound_by } = model::predict(&fitting, &target)?;
+    let TimePrediction { cycles, launch, resident, pipes, latency, bound_by } = model::predict_time(&fitting, &target)?;
     Ok(PredictionLine {
         cycles,
         microseconds: cycles / target.throughput.as_ref().map_or(1.0, |stats| stats.clock_mhz),
@@ -81,7 +84,7 @@ fn with_assumed_throughput(target: &TargetDescription) -> TargetDescription {
     figured.throughput.get_or_insert_with(|| Throughput {
         registers_per_unit: target.limits.registers_per_block,
         shared_bytes_per_unit: target.shared.bytes.saturating_mul(2),
-        ..Throughput::assumed()
+        ..Throughput::assumed_default()
     });
     figured
 }

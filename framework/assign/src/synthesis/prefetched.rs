@@ -23,7 +23,7 @@ impl PrefetchedLoads {
     pub(super) fn of(body: &Body) -> Self {
         let mut users = Users::default();
         users.add_region(body, body.root(), None);
-        let loads = body.walk(body.root()).into_iter().filter(|op| is_load(body.op(*op)));
+        let loads = body.walk_region(body.root()).into_iter().filter(|op| is_load(body.op(*op)));
         let predicated = loads.filter_map(|load| Some((load, users.find_prefetch(body, load)?)));
         Self { predicated: predicated.collect() }
     }

@@ -36,9 +36,9 @@ impl RegisterPressure {
     }
 }
 
-/// Returns the register pressure. Rematerializable tensors do not count. Elements of a lane that differ by known numbers
-/// count as one element, since the others are that element plus constants. A broadcast repeats the registers of its
-/// operand.
+/// Returns the register pressure. Rematerializable tensors do not count. Elements of a lane that differ by known
+/// numbers count as one element, since the others are that element plus constants. A broadcast repeats the registers of
+/// its operand.
 pub(crate) fn live(
     body: &Body,
     axis_info: &AxisInfoMap,
@@ -48,12 +48,12 @@ pub(crate) fn live(
     spans.region(body.root(), &mut Vec::new());
     let mut changes: Vec<(usize, i64)> = Vec::new();
     for (&value, &[begin, end]) in &spans.of {
-        let ty = body.ty(value);
+        let ty = body.value_type(value);
         if is_free(body, value) || is_smem_operand(body, value) || viewed(body, value).is_some() {
             continue;
         }
         let bits = ty.element_bits().unwrap_or(32);
-        let layout = layouts.distributed(ty)?;
+        let layout = layouts.resolve_distributed(ty)?;
         let known = axis_info.get(value).map_or(0, |info| count_known_steps(&layout, info));
         let bits_per_lane = i64::from(bits) << (layout.in_bits(Dim::REGISTER) - known);
         let registers = (bits_per_lane + 31) / 32;
@@ -85,11 +85,11 @@ fn count_known_steps(layout: &LinearLayout, info: &AxisInfo) -> u32 {
 
 /// Returns the tensor whose elements a value repeats, so that both are in the same registers; `None` for other values.
 fn viewed(body: &Body, value: Value) -> Option<Value> {
-    let ValueOrigin::Result(op, _) = body.origin(value) else { return None };
+    let ValueOrigin::Result(op, _) = body.value_origin(value) else { return None };
     let operation = body.op(op);
     let source = *operation.operands.first()?;
     let is_view = matches!(operation.name(), tt::BROADCAST | tt::EXPAND_DIMS);
-    (is_view && body.ty(source).as_tensor().is_some()).then_some(source)
+    (is_view && body.value_type(source).as_tensor().is_some()).then_some(source)
 }
 
 /// The live ranges of tensors. A position is the number of operations up to it, in program order.
@@ -121,7 +121,7 @@ impl Spans<'_> {
     }
 
     fn record_definition(&mut self, value: Value) {
-        if matches!(self.body.ty(value), TileType::Tensor(_)) {
+        if matches!(self.body.value_type(value), TileType::Tensor(_)) {
             self.of.insert(value, [self.ops.len(); 2]);
         }
     }

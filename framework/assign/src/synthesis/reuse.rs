@@ -21,8 +21,8 @@ struct GlobalAccess {
     indices: usize,
 }
 
-/// The accesses of global memory of a program, with the indices of the block that their addresses depend on. An index of
-/// a block is a program id, or its quotient or remainder by a divisor.
+/// The accesses of global memory of a program, with the indices of the block that their addresses depend on. An index
+/// of a block is a program id, or its quotient or remainder by a divisor.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Reuse {
     accesses: Vec<GlobalAccess>,
@@ -35,9 +35,9 @@ impl Reuse {
     pub(super) fn of(body: &Body, axis_info: &AxisInfoMap) -> Self {
         let slices = Slices::of(body);
         let (mut all, mut found) = (BTreeSet::new(), Vec::new());
-        for op in body.walk(body.root()) {
+        for op in body.walk_region(body.root()) {
             let (name, operation) = (body.op(op).name(), body.op(op));
-            let views = operation.operands.iter().filter(|value| matches!(body.ty(**value), TileType::View(_)));
+            let views = operation.operands.iter().filter(|value| matches!(body.value_type(**value), TileType::View(_)));
             let addresses: Vec<Value> = match name {
                 tw::COPY => views.copied().collect(),
                 tt::LOAD | tt::STORE => body.operand(op, "ptr").into_iter().collect(),
@@ -45,7 +45,7 @@ impl Reuse {
             };
             let Some(first) = addresses.first() else { continue };
             let indices = slices.block_indices(&addresses);
-            let ty = body.ty(*first);
+            let ty = body.value_type(*first);
             let elements: u64 = ty.shape().unwrap_or_default().iter().product();
             let bits = u64::from(ty.element_bits().unwrap_or(8)).max(1);
             let bytes = (elements * bits) as f64 / 8.0 * execution_count(body, axis_info, op) as f64;
@@ -56,8 +56,8 @@ impl Reuse {
         Self { accesses, indices: all.len() }
     }
 
-    /// Returns the number of distinct bytes that the launch of `block` accesses. A grid of B blocks is assumed to have as
-    /// many blocks along each of n indices: an access that depends on m of them has B^(m/n) different addresses.
+    /// Returns the number of distinct bytes that the launch of `block` accesses. A grid of B blocks is assumed to have
+    /// as many blocks along each of n indices: an access that depends on m of them has B^(m/n) different addresses.
     pub(super) fn distinct_bytes(&self, block: &ModelBlock) -> Option<u64> {
         let blocks = block.blocks.max(1) as f64;
         let share = |access: &GlobalAccess| match self.indices {
@@ -81,7 +81,7 @@ struct Slices<'b> {
 impl<'b> Slices<'b> {
     fn of(body: &'b Body) -> Self {
         let regions =
-            body.walk(body.root()).into_iter().flat_map(|op| body.op(op).regions.iter().map(move |r| (op, *r)));
+            body.walk_region(body.root()).into_iter().flat_map(|op| body.op(op).regions.iter().map(move |r| (op, *r)));
         let blocks = regions.flat_map(|(op, region)| body.blocks(region).iter().map(move |block| (op, *block)));
         let owners = blocks.map(|(op, block)| (block, (op, body.ops(block).last().copied()))).collect();
         Self { body, owners }
@@ -94,7 +94,7 @@ impl<'b> Slices<'b> {
             if !seen.insert(value) {
                 continue;
             }
-            match self.body.origin(value) {
+            match self.body.value_origin(value) {
                 ValueOrigin::Argument(block, index) => open.extend(self.sources(block, index as usize)),
                 ValueOrigin::Result(op, _) => match self.as_block_index(op) {
                     Some(index) => _ = found.insert(index),
@@ -119,19 +119,21 @@ impl<'b> Slices<'b> {
             };
             names
                 .contains(&operation.name())
-                .then(|| self.body.walk(self.body.root()).into_iter().find(same).unwrap_or(op))
+                .then(|| self.body.walk_region(self.body.root()).into_iter().find(same).unwrap_or(op))
         };
         if let Some(id) = first(&[tt::GET_PROGRAM_ID]) {
             return Some(id);
         }
         let division = first(&[arith::DIVSI, arith::DIVUI, arith::REMSI, arith::REMUI])?;
-        let ValueOrigin::Result(dividend, _) = self.body.origin(*operation.operands.first()?) else { return None };
+        let ValueOrigin::Result(dividend, _) = self.body.value_origin(*operation.operands.first()?) else {
+            return None;
+        };
         let is_id = self.body.op(dividend).name() == tt::GET_PROGRAM_ID;
         is_id.then_some(division)
     }
 
-    /// Returns the values that an argument of a block takes: its initial and its yielded value in the body of a loop; in
-    /// any other block, all operands of the operation whose region contains the block.
+    /// Returns the values that an argument of a block takes: its initial and its yielded value in the body of a loop;
+    /// in any other block, all operands of the operation whose region contains the block.
     fn sources(&self, block: Block, index: usize) -> Vec<Value> {
         let Some((op, last)) = self.owners.get(&block) else { return Vec::new() };
         let operands = &self.body.op(*op).operands;

@@ -9,12 +9,12 @@ use super::leaf::{Leaf, of_loop};
 use super::model::StepWork;
 use super::predicted::cycle_lower_bound;
 use super::tree::{MIN_OVERLAPPED_STAGES, Staged, Tree};
-use super::{Derivation, SearchSize, SynthesisError, SynthesisOptions};
+use super::{Derivation, SearchStats, SynthesisError, SynthesisOptions};
 use crate::{AssignedModule, LaunchConfig};
 use std::collections::HashMap;
 use tilewright_tile::op::name::tw;
-use tilewright_tile::transform::explicit::{Choices, DotChoice, Loop, Mapped};
-use tilewright_tile::transform::{make_captures_explicit, remove_unused};
+use tilewright_tile::transform::explicit::{DotChoice, ExplicitChoices, FillLoop, TensorMapTile};
+use tilewright_tile::transform::{make_captures_explicit, remove_unused_operations};
 use tilewright_tile::{Op, TileModule};
 
 /// Number of named barriers for two warp groups: one for each group, and one for both.
@@ -22,7 +22,7 @@ const GROUP_BARRIERS: u32 = 3;
 
 /// A program with a layout for every tensor, and the derivation of the layouts.
 #[derive(Debug, Clone)]
-pub struct Synthesized {
+pub struct SynthesizedProgram {
     /// The program in Triton's operations, and the report of layout assignment.
     pub assigned: AssignedModule,
     /// The derivation of the layouts: the choices and constraints from which they follow.
@@ -31,7 +31,7 @@ pub struct Synthesized {
 
 /// Whether a program contains operations with explicit memory (`tw` operations that state where tiles lie).
 #[must_use]
-pub fn is_explicit(module: &TileModule) -> bool {
+pub fn has_explicit_memory(module: &TileModule) -> bool {
     let words = [
         tw::GLOBAL_VIEW,
         tw::SHARED_TENSOR,
@@ -43,7 +43,9 @@ pub fn is_explicit(module: &TileModule) -> bool {
         tw::REARRANGE,
     ];
     let bodies = module.functions.iter().filter_map(|function| function.body.as_ref());
-    bodies.into_iter().any(|body| body.walk(body.root()).into_iter().any(|op| words.contains(&body.op(op).name())))
+    bodies
+        .into_iter()
+        .any(|body| body.walk_region(body.root()).into_iter().any(|op| words.contains(&body.op(op).name())))
 }
 
 /// Assigns a layout to every tensor of a verified module of one function, and lowers the operations with explicit
@@ -56,9 +58,9 @@ pub fn synthesize(
     module: &TileModule,
     config: &LaunchConfig<'_>,
     options: SynthesisOptions,
-) -> Result<Synthesized, SynthesisError> {
+) -> Result<SynthesizedProgram, SynthesisError> {
     let tree = Tree::of(module, config, options)?;
-    let (best, refusals, refused, size) = (None, Refusals::default(), None, SearchSize::default());
+    let (best, refusals, refused, size) = (None, Refusals::default(), None, SearchStats::default());
     let most_leaves = options.leaves;
     let (tried, tried_dots) = (Tried::default(), Vec::new());
     let mut search =
@@ -95,18 +97,18 @@ pub fn synthesize(
         alternatives,
     };
     // Remove values without users.
-    remove_unused(&mut assigned.module);
+    remove_unused_operations(&mut assigned.module);
     assigned.module.functions.iter_mut().for_each(|function| *function = make_captures_explicit(function));
-    Ok(Synthesized { assigned, derivation })
+    Ok(SynthesizedProgram { assigned, derivation })
 }
 
-fn nothing_to_do() -> crate::EngineError {
+fn nothing_to_do() -> crate::AssignmentError {
     let message = "the limit of leaves is zero".to_owned();
-    crate::EngineError::Program { operation: "module".to_owned(), message }
+    crate::AssignmentError::Program { operation: "module".to_owned(), message }
 }
 
 fn conversions(assigned: &AssignedModule) -> Vec<String> {
-    let lines = assigned.report.costly().map(|line| {
+    let lines = assigned.report.costly_conversions().map(|line| {
         let required = line.required_by.join(", ");
         format!("of {} from {} to {}, {:.0} cycles, for {required}", line.value, line.from, line.to, line.price)
     });
@@ -118,7 +120,7 @@ struct Search<'s, 'm> {
     module: &'s TileModule,
     config: &'s LaunchConfig<'m>,
     options: SynthesisOptions,
-    best: Option<(Leaf, Choices)>,
+    best: Option<(Leaf, ExplicitChoices)>,
     /// The reasons why leaves have no solution.
     refusals: Refusals,
     /// The error of a request in the program (such as for a producer warp) that no leaf can satisfy; `None` if there is
@@ -126,7 +128,7 @@ struct Search<'s, 'm> {
     refused: Option<SynthesisError>,
     /// The choices for the dots of each leaf (complete choice) that was solved with the current choices for loops.
     tried_dots: Vec<HashMap<Op, DotChoice>>,
-    size: SearchSize,
+    size: SearchStats,
     /// The number of solved leaves at which the current part of the search ends.
     most_leaves: usize,
     /// The solved leaves (complete choices), and those without a solution.
@@ -134,9 +136,9 @@ struct Search<'s, 'm> {
 }
 
 impl Search<'_, '_> {
-    /// Finds a first leaf (complete choice) with a solution: tries the candidates of the dot group `level` of the tree in
-    /// order, and of the groups after it. `choices` has the choices made so far.
-    fn descend(&mut self, level: usize, choices: &mut Choices) {
+    /// Finds a first leaf (complete choice) with a solution: tries the candidates of the dot group `level` of the tree
+    /// in order, and of the groups after it. `choices` has the choices made so far.
+    fn descend(&mut self, level: usize, choices: &mut ExplicitChoices) {
         self.size.nodes += 1;
         let tree = self.tree;
         let Some(group) = tree.dots.get(level) else {
@@ -160,9 +162,9 @@ impl Search<'_, '_> {
         cycle_lower_bound(&sure, self.config, self.options.blocks).is_ok_and(|least| least >= best.prediction.cycles)
     }
 
-    /// Solves the best leaf (complete choice) again with each other candidate for one group of dots, and for one dot, and
-    /// keeps the fastest, until no such change is faster. Dots of a group often need the same candidate, but the memory
-    /// of their operands, and the operations between them, may differ.
+    /// Solves the best leaf (complete choice) again with each other candidate for one group of dots, and for one dot,
+    /// and keeps the fastest, until no such change is faster. Dots of a group often need the same candidate, but the
+    /// memory of their operands, and the operations between them, may differ.
     fn tune_dots(&mut self) {
         let tree = self.tree;
         let mut before = f64::INFINITY;
@@ -196,8 +198,8 @@ impl Search<'_, '_> {
         }
     }
 
-    /// Chooses the dots again with the choices for loops of the best leaf (complete choice), and these once more if a dot
-    /// has changed: with fewer stages, another instruction may fit or need fewer registers.
+    /// Chooses the dots again with the choices for loops of the best leaf (complete choice), and these once more if a
+    /// dot has changed: with fewer stages, another instruction may fit or need fewer registers.
     fn tune_dots_of_loops(&mut self) {
         let before = self.best_cycles();
         self.tried_dots = self.best.iter().map(|(_, choices)| choices.dots.clone()).collect();
@@ -212,7 +214,7 @@ impl Search<'_, '_> {
     }
 
     /// Solves the leaf (complete choice) `choices`, with fewer stages if they do not fit shared memory.
-    fn leaf_that_fits(&mut self, choices: &Choices) {
+    fn leaf_that_fits(&mut self, choices: &ExplicitChoices) {
         self.tried_dots.push(choices.dots.clone());
         let mut fitting = choices.clone();
         while !self.leaf(&fitting) {
@@ -258,7 +260,7 @@ impl Search<'_, '_> {
         let Some((leaf, choices)) = &self.best else { return false };
         let (can_overlap, before) =
             (leaf.can_overlap(&open.of) && stages >= MIN_OVERLAPPED_STAGES, leaf.prediction.cycles);
-        let known = choices.buffers(open.of.op) == Some(stages);
+        let known = choices.buffer_count(open.of.op) == Some(stages);
         let is_known = |pending: bool| known && choices.overlapped_mmas.contains(&open.of.op) == pending;
         let mut choices = self.tree.with_stages(choices, &open.of, stages);
         let tried: Vec<bool> =
@@ -275,23 +277,25 @@ impl Search<'_, '_> {
     /// Solves the best leaf (complete choice) again with a single buffer for each tensor of a loop, which lanes refill
     /// from registers.
     fn try_single_buffer(&mut self, open: &Staged) {
-        // A program that states the number of buffers gets that number. Without task mapping, copies keep their layouts.
+        // A program that states the number of buffers gets that number. Without task mapping, copies keep their
+        // layouts.
         let is_open = self.options.task_mapping && open.stages.contains(&1) && open.stages.contains(&2);
         let group = self.tree.group(&open.of);
         // Bulk tensor copies, which another loop of the group may have chosen, do not go through registers.
-        let has_tensor_copies = |choices: &Choices| {
+        let has_tensor_copies = |choices: &ExplicitChoices| {
             group.iter().flat_map(|of| &of.copies).any(|copy| choices.tensor_copies.contains_key(copy))
         };
         let best = self.best.as_ref().filter(|(_, choices)| is_open && !has_tensor_copies(choices));
         let Some((_, choices)) = best else { return };
-        let choices = group.into_iter().fold(self.tree.with_stages(choices, &open.of, 2), Choices::with_single_buffer);
+        let choices =
+            group.into_iter().fold(self.tree.with_stages(choices, &open.of, 2), ExplicitChoices::with_single_buffer);
         self.size.nodes += 1;
         self.leaf(&choices);
     }
 
-    /// Solves the best leaf (complete choice) again with bulk tensor copies in a loop and its group, and keeps it if it is
-    /// faster. Returns whether it is.
-    fn try_tensor_copies(&mut self, of: &Loop) -> bool {
+    /// Solves the best leaf (complete choice) again with bulk tensor copies in a loop and its group, and keeps it if it
+    /// is faster. Returns whether it is.
+    fn try_tensor_copies(&mut self, of: &FillLoop) -> bool {
         let Some((mut choices, tensor_copies)) = self.boxed(of).filter(|(_, copies)| !copies.is_empty()) else {
             return false;
         };
@@ -303,9 +307,9 @@ impl Search<'_, '_> {
     }
 
     /// Returns the choices of the best leaf (complete choice), and the copies of a loop and its group that can be bulk
-    /// tensor copies, with their tensor maps. A tensor is filled either only by bulk tensor copies or by none. `None` for
-    /// a loop of one stage.
-    fn boxed(&self, of: &Loop) -> Option<(Choices, Vec<(Op, Mapped)>)> {
+    /// tensor copies, with their tensor maps. A tensor is filled either only by bulk tensor copies or by none. `None`
+    /// for a loop of one stage.
+    fn boxed(&self, of: &FillLoop) -> Option<(ExplicitChoices, Vec<(Op, TensorMapTile)>)> {
         let (_, choices) = self.best.as_ref()?;
         let choices = self.tree.with_stages(choices, of, *choices.stages.get(&of.op)?);
         let group = self.tree.group(of);
@@ -329,8 +333,9 @@ impl Search<'_, '_> {
         let limits = &self.config.context.target.limits;
         let lanes = (self.config.warps + 1).saturating_mul(self.config.lanes);
         let room = limits.named_barriers >= GROUP_BARRIERS && lanes <= limits.lanes_per_block;
-        let covers_loop =
-            |copies: &[(Op, Mapped)]| open.of.copies.iter().all(|copy| copies.iter().any(|(other, _)| other == copy));
+        let covers_loop = |copies: &[(Op, TensorMapTile)]| {
+            open.of.copies.iter().all(|copy| copies.iter().any(|(other, _)| other == copy))
+        };
         match self.boxed(&open.of).filter(|(_, tensor_copies)| room && covers_loop(tensor_copies)) {
             Some((mut choices, tensor_copies)) => {
                 choices.tensor_copies.extend(tensor_copies);
@@ -353,8 +358,9 @@ impl Search<'_, '_> {
         self.refused.get_or_insert(SynthesisError::NoProducers { target });
     }
 
-    /// Solves the best leaf (complete choice) again with a layout conversion before each store to global memory that has
-    /// none, and keeps each conversion that is faster. Layout assignment compares the operations alone, not the program.
+    /// Solves the best leaf (complete choice) again with a layout conversion before each store to global memory that
+    /// has none, and keeps each conversion that is faster. Layout assignment compares the operations alone, not the
+    /// program.
     fn tune_stores(&mut self) {
         let stores = self.best.as_ref().map(|(leaf, _)| leaf.plain_stores.clone());
         for store in stores.into_iter().flatten() {
@@ -368,7 +374,7 @@ impl Search<'_, '_> {
 
     /// Solves a leaf (complete choice), and keeps it if it is the fastest. Returns false if its tensors do not
     /// fit shared memory.
-    fn leaf(&mut self, choices: &Choices) -> bool {
+    fn leaf(&mut self, choices: &ExplicitChoices) -> bool {
         let target = self.config.context.target;
         let (bytes, most) = (self.tree.shared_bytes(choices), u64::from(target.shared.bytes));
         if bytes > most {
@@ -404,7 +410,7 @@ impl Search<'_, '_> {
     }
 
     /// Returns choices without a solution as text: the instructions of dots, and the stages of loops.
-    fn describe(&self, choices: &Choices) -> Vec<String> {
+    fn describe(&self, choices: &ExplicitChoices) -> Vec<String> {
         let Some((function, body)) =
             self.module.functions.first().and_then(|first| Some((first, first.body.as_ref()?)))
         else {

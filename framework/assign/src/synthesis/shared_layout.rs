@@ -8,7 +8,7 @@ use super::work::AccessCounts;
 use super::{AccessLine, MemoryLine, SynthesisError, SynthesisOptions};
 use crate::LaunchConfig;
 use crate::layouts::LayoutCache;
-use crate::memory::moved_bits;
+use crate::memory::element_bits_while_moved;
 use tilewright_layout::cute::{CuteLayout, IntTuple};
 use tilewright_layout::{self as layout, Dim, FamilyAttribute, FamilySpec, LinearLayout, MemoryLayout};
 use tilewright_plan::memory_synthesis::{
@@ -51,14 +51,14 @@ pub(super) fn choose_layout(
 ) -> Result<Placed, SynthesisError> {
     let buffers = buffers(body, tensor);
     let named = body.display_name(tensor);
-    let ty = body.ty(tensor).clone();
-    let one = body.ty(*buffers.last().unwrap_or(&tensor)).clone();
+    let ty = body.value_type(tensor).clone();
+    let one = body.value_type(*buffers.last().unwrap_or(&tensor)).clone();
     let refused = |source| SynthesisError::Memory { tensor: named.clone(), source };
     let parts = parts(body, &buffers);
     let buffers = [buffers, parts].concat();
     let (ops, accesses): (Vec<Vec<Op>>, Vec<TensorAccess<'_>>) =
         accesses(body, &buffers, requested, config, layouts)?.into_iter().unzip();
-    let mut problem = SharedTensor::new(one.shape().unwrap_or_default(), moved_bits(ty.element()));
+    let mut problem = SharedTensor::new(one.shape().unwrap_or_default(), element_bits_while_moved(ty.element()));
     if let Some(given) = known.given {
         problem.layout = Some(given.parse::<CuteLayout>().map_err(|error| refused(Box::new(error.into())))?);
     }
@@ -67,16 +67,19 @@ pub(super) fn choose_layout(
         let rows = CuteLayout::new(&IntTuple::flat(problem.shape.iter().copied()), &IntTuple::flat(strides));
         problem.layout = Some(rows.map_err(|error| refused(Box::new(error.into())))?);
     }
-    let kinds = if options.memory { memory::SearchBounds::default().kinds } else { vec![SharedLayoutKind::Plain] };
-    let bounds = memory::SearchBounds { kinds, ..memory::SearchBounds::default() };
+    let kinds =
+        if options.memory { memory::SharedLayoutSearchLimits::default().kinds } else { vec![SharedLayoutKind::Plain] };
+    let bounds = memory::SharedLayoutSearchLimits { kinds, ..memory::SharedLayoutSearchLimits::default() };
     let solution = match known.settled {
-        Some(memory) => memory::serve_accesses(&problem, &accesses, memory, &config.context).map_err(Box::new),
+        Some(memory) => {
+            memory::choose_accesses_for_layout(&problem, &accesses, memory, &config.context).map_err(Box::new)
+        }
         None => solve(&problem, &accesses, config, &bounds),
     };
     let solution = solution.map_err(refused)?;
     let layout = memory_name(&solution.memory);
     for &buffer in &buffers {
-        if let TileType::Memory(memory) = body.ty(buffer) {
+        if let TileType::Memory(memory) = body.value_type(buffer) {
             let memory = MemDescType { layout: layout.clone(), ..(**memory).clone() };
             body.set_type(buffer, TileType::Memory(memory.into()));
         }
@@ -90,11 +93,11 @@ pub(super) fn choose_layout(
         issued: served.issued,
         wavefronts: served.wavefronts,
         least: served.lower_bound,
-        excess: served.conflicts(),
+        excess: served.conflict_wavefronts(),
         weight: access.weight,
     };
     let elements: u64 = ty.shape().unwrap_or_default().iter().product();
-    let copies = (elements >> solution.memory.linear.outs().bits()).max(1);
+    let copies = (elements >> solution.memory.linear.outs().total_bits()).max(1);
     let how = |(served, ops): (&AccessSolution, &Vec<Op>)| -> Vec<(Op, AccessCounts)> {
         let moved = AccessCounts::from(served);
         ops.iter().map(|op| (*op, moved)).collect()
@@ -106,7 +109,7 @@ pub(super) fn choose_layout(
         tensor: named.clone(),
         ty: one.to_string(),
         layout: layout.text().to_owned(),
-        notation: solution.composed().map(|layout| layout.to_string()).unwrap_or_default(),
+        notation: solution.composed_layout().map(|layout| layout.to_string()).unwrap_or_default(),
         term: solution.term.as_ref().map(ToString::to_string),
         price: solution.price,
         bytes: solution.memory.allocated_bytes(problem.bits) * copies,
@@ -122,7 +125,7 @@ fn solve<'a>(
     problem: &SharedTensor,
     accesses: &[TensorAccess<'a>],
     config: &LaunchConfig<'a>,
-    bounds: &memory::SearchBounds,
+    bounds: &memory::SharedLayoutSearchLimits,
 ) -> Result<SharedLayoutSolution, Box<memory::MemorySynthesisError>> {
     let row_bytes = |access: &TensorAccess<'_>| {
         let rows =
@@ -135,22 +138,22 @@ fn solve<'a>(
     for &width in widths.iter().rev() {
         let by_rows = |access: &TensorAccess<'a>| -> TensorAccess<'a> {
             match access.from_global {
-                true => access.clone().retain_alternatives(|alternative| {
+                true => access.clone().with_retained_alternatives(|alternative| {
                     alternative.instruction().is_some() && alternative.bytes() == width
                 }),
                 false => access.clone(),
             }
         };
         let narrowed: Vec<TensorAccess<'a>> = accesses.iter().map(by_rows).collect();
-        if let Ok(solution) = memory::solve_shared_layout_with(problem, &narrowed, &config.context, bounds) {
-            let conflicts = solution.served.iter().any(|served| served.conflicts() > 0);
+        if let Ok(solution) = memory::solve_shared_layout_within(problem, &narrowed, &config.context, bounds) {
+            let conflicts = solution.served.iter().any(|served| served.conflict_wavefronts() > 0);
             let other = conflicts
-                .then(|| memory::solve_shared_layout_with(problem, accesses, &config.context, bounds).ok())
+                .then(|| memory::solve_shared_layout_within(problem, accesses, &config.context, bounds).ok())
                 .flatten();
             return Ok(other.filter(|other| other.price < solution.price).unwrap_or(solution));
         }
     }
-    memory::solve_shared_layout_with(problem, accesses, &config.context, bounds).map_err(Box::new)
+    memory::solve_shared_layout_within(problem, accesses, &config.context, bounds).map_err(Box::new)
 }
 
 /// Returns the attribute by which types name a memory layout.

@@ -24,22 +24,23 @@ pub(super) struct Solved<'s, 'm> {
 
 impl Solved<'_, '_> {
     pub(super) fn is_tensor(&self, value: Value) -> bool {
-        matches!(self.body.ty(value), TileType::Tensor(_))
+        matches!(self.body.value_type(value), TileType::Tensor(_))
     }
 
     /// Returns the distributed layout of a tensor in registers.
     pub(super) fn layout(&self, value: Value) -> Result<LinearLayout, SynthesisError> {
-        Ok(self.layouts.distributed(self.body.ty(value))?)
+        Ok(self.layouts.resolve_distributed(self.body.value_type(value))?)
     }
 }
 
 /// Whether a value follows from ranges and constants alone, so that it is rematerialized (computed again) at its uses.
 pub(super) fn is_free(body: &Body, value: Value) -> bool {
-    match body.origin(value) {
+    match body.value_origin(value) {
         ValueOrigin::Argument(..) => false,
         ValueOrigin::Result(op, _) => {
             let operation = body.op(op);
-            let tensors = operation.operands.iter().filter(|value| matches!(body.ty(**value), TileType::Tensor(_)));
+            let tensors =
+                operation.operands.iter().filter(|value| matches!(body.value_type(**value), TileType::Tensor(_)));
             operation.definition.traits.pure
                 && operation.regions.is_empty()
                 && operation.name() != ttg::CONVERT_LAYOUT

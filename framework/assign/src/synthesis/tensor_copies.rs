@@ -9,8 +9,8 @@ use crate::LaunchConfig;
 use tilewright_target::{Completion, Instruction, Operand, TensorCopyOperand};
 use tilewright_tile::axis_info::{AxisInfo, AxisInfoMap};
 use tilewright_tile::op::name::{arith, scf, tt, tw};
-use tilewright_tile::transform::explicit::{Distance, Mapped, ScaledValue};
-use tilewright_tile::view_layout::{ModeStride, StridedLayout};
+use tilewright_tile::transform::explicit::{ElementDistance, ScaledOffsetTerm, TensorMapTile};
+use tilewright_tile::view_layout::{ModeStride, ViewLayout};
 use tilewright_tile::{Attribute, Body, Op, TileType, Value, ValueOrigin};
 
 /// Returns the tensor map by which a copy from global to shared memory can be a bulk tensor copy. `None` if the target
@@ -20,13 +20,14 @@ pub(super) fn find_tensor_map(
     axis_info: &AxisInfoMap,
     copy: Op,
     config: &LaunchConfig<'_>,
-) -> Option<Mapped> {
+) -> Option<TensorMapTile> {
     let operation = body.op(copy);
     let target = body.operand(copy, "dst")?;
-    let shape = body.ty(target).shape()?;
-    let bits = body.ty(target).element_bits()?;
+    let shape = body.value_type(target).shape()?;
+    let bits = body.value_type(target).element_bits()?;
     // Boxes fill all of a tensor, since no tensor map describes a part of a swizzled one.
-    let is_part = !matches!(body.origin(target), ValueOrigin::Result(op, _) if body.op(op).name() == tw::SHARED_TENSOR);
+    let is_part =
+        !matches!(body.value_origin(target), ValueOrigin::Result(op, _) if body.op(op).name() == tw::SHARED_TENSOR);
     let plain = body.operands(copy, "bounds").is_empty() && operation.attributes.get("instruction").is_none();
     if is_part || !plain || shape.len() != 2 || bits < 8 {
         return None;
@@ -34,7 +35,7 @@ pub(super) fn find_tensor_map(
     let required_alignment = required_alignment(shape.len(), config)?;
     let tile = Tile::of(body, operation.operands[0])?;
     let program = Program { body, axis_info };
-    let along = (0..2).find(|&axis| tile.strides[axis] == Distance::Number(1) && shape[axis] > 1)?;
+    let along = (0..2).find(|&axis| tile.strides[axis] == ElementDistance::Number(1) && shape[axis] > 1)?;
     let row = Row { along, across: 1 - along, width: shape[along], pitch: tile.strides[1 - along] };
     let mut begins = [Vec::new(), Vec::new()];
     let (base, offsets) = program.base(tile.pointer)?;
@@ -47,21 +48,21 @@ pub(super) fn find_tensor_map(
     }
     // The range of each index is bounded, but the range of a sum of several indices is not.
     let steps_along = begins[along].len();
-    let fits = |pitch: Distance| match pitch {
-        Distance::Number(pitch) => row.width <= pitch && steps_along <= 1,
+    let fits = |pitch: ElementDistance| match pitch {
+        ElementDistance::Number(pitch) => row.width <= pitch && steps_along <= 1,
         // The trip count bounds the index.
-        Distance::Value(_) => steps_along == 1,
+        ElementDistance::Value(_) => steps_along == 1,
     };
     let bytes = u64::from(bits / 8);
     let row_pitch = match row.pitch {
-        Distance::Number(pitch) => pitch,
-        Distance::Value(pitch) => program.divisor(pitch),
+        ElementDistance::Number(pitch) => pitch,
+        ElementDistance::Value(pitch) => program.divisor(pitch),
     };
     let aligned = program.divisor(base).is_multiple_of(required_alignment)
         && (row_pitch * bytes).is_multiple_of(required_alignment);
-    let is_word = |value: Value| *body.ty(value) == TileType::integer(32);
+    let is_word = |value: Value| *body.value_type(value) == TileType::integer(32);
     let words = begins.iter().flatten().all(|term| is_word(term.value));
-    (fits(row.pitch) && aligned && words).then(|| Mapped { base, strides: tile.strides, begins: begins.into() })
+    (fits(row.pitch) && aligned && words).then(|| TensorMapTile { base, strides: tile.strides, begins: begins.into() })
 }
 
 /// Returns the alignment that a tensor map requires of its address and strides, in bytes; `None` if no instruction
@@ -88,8 +89,8 @@ pub(super) fn rows<'a>(
 /// it is sliced from a view, each with its stride.
 struct Tile {
     pointer: Value,
-    strides: Vec<Distance>,
-    steps: Vec<(Value, Distance)>,
+    strides: Vec<ElementDistance>,
+    steps: Vec<(Value, ElementDistance)>,
 }
 
 impl Tile {
@@ -97,7 +98,7 @@ impl Tile {
         let mut slices = Vec::new();
         let mut view = value;
         let view_op = loop {
-            let ValueOrigin::Result(op, _) = body.origin(view) else { return None };
+            let ValueOrigin::Result(op, _) = body.value_origin(view) else { return None };
             match body.op(op).name() {
                 tw::SLICE => {
                     slices.push(body.operands(op, "index").to_vec());
@@ -108,15 +109,15 @@ impl Tile {
             }
         };
         let text = body.op(view_op).attributes.get("layout").and_then(Attribute::as_text)?;
-        let layout = StridedLayout::parse(text).ok()?;
+        let layout = ViewLayout::parse(text).ok()?;
         let operands = body.operands(view_op, "strides");
         let mut strides = Vec::new();
         for modes in &layout.axes {
             let [mode] = modes[..] else { return None };
             strides.push(match mode.stride {
                 ModeStride::Elements(0) => return None,
-                ModeStride::Elements(number) => Distance::Number(number),
-                ModeStride::Operand(number) => Distance::Value(*operands.get(number)?),
+                ModeStride::Elements(number) => ElementDistance::Number(number),
+                ModeStride::Operand(number) => ElementDistance::Value(*operands.get(number)?),
             });
         }
         let mut steps = Vec::new();
@@ -136,7 +137,7 @@ struct Row {
     /// Number of elements of the tile along a row.
     width: u64,
     /// Number of elements between the starts of consecutive rows.
-    pitch: Distance,
+    pitch: ElementDistance,
 }
 
 struct Program<'p> {
@@ -150,12 +151,12 @@ impl Program<'_> {
     }
 
     fn constant(&self, value: Value) -> Option<u64> {
-        self.axis_info.get(value)?.range.single().and_then(|number| u64::try_from(number).ok())
+        self.axis_info.get(value)?.range.constant_value().and_then(|number| u64::try_from(number).ok())
     }
 
     /// Returns the two operands of the operation that defines a value; `None` if the operation is not named `name`.
     fn defining_operands(&self, value: Value, name: &str) -> Option<[Value; 2]> {
-        let ValueOrigin::Result(op, _) = self.body.origin(value) else { return None };
+        let ValueOrigin::Result(op, _) = self.body.value_origin(value) else { return None };
         let operation = self.body.op(op);
         (operation.name() == name).then(|| <[Value; 2]>::try_from(&*operation.operands).ok()).flatten()
     }
@@ -180,16 +181,16 @@ impl Program<'_> {
     }
 
     /// Converts an offset in elements to a number of rows; `None` if it is not known to be a multiple of the row pitch.
-    fn rows_of(&self, offset: Value, pitch: Distance) -> Option<ScaledValue> {
+    fn rows_of(&self, offset: Value, pitch: ElementDistance) -> Option<ScaledOffsetTerm> {
         match pitch {
-            Distance::Number(pitch) => {
+            ElementDistance::Number(pitch) => {
                 let is_multiple = self.divisor(offset).is_multiple_of(pitch);
-                is_multiple.then_some(ScaledValue { value: offset, times: 1, over: pitch })
+                is_multiple.then_some(ScaledOffsetTerm { value: offset, times: 1, over: pitch })
             }
-            Distance::Value(pitch) => {
+            ElementDistance::Value(pitch) => {
                 let [a, b] = self.defining_operands(offset, arith::MULI)?;
                 let rows = [(a, b), (b, a)].into_iter().find(|(_, by)| *by == pitch);
-                rows.map(|(value, _)| ScaledValue { value, times: 1, over: 1 })
+                rows.map(|(value, _)| ScaledOffsetTerm { value, times: 1, over: 1 })
             }
         }
     }
@@ -197,37 +198,39 @@ impl Program<'_> {
     /// Returns how an address offset of `index * step` elements moves the tile: the axis (along the row or across
     /// rows), and the distance along this axis in elements of the tensor. `None` if the tile is not known to stay
     /// within a row.
-    fn moved(&self, index: Value, step: Distance, row: &Row) -> Option<(usize, ScaledValue)> {
-        let times = |times: u64| ScaledValue { value: index, times, over: 1 };
+    fn moved(&self, index: Value, step: ElementDistance, row: &Row) -> Option<(usize, ScaledOffsetTerm)> {
+        let times = |times: u64| ScaledOffsetTerm { value: index, times, over: 1 };
         match (step, row.pitch) {
-            (Distance::Number(step), Distance::Number(pitch)) if step % pitch == 0 => {
+            (ElementDistance::Number(step), ElementDistance::Number(pitch)) if step % pitch == 0 => {
                 Some((row.across, times(step / pitch)))
             }
-            (Distance::Number(step), Distance::Number(pitch)) => {
+            (ElementDistance::Number(step), ElementDistance::Number(pitch)) => {
                 let range = self.axis_info.get(index)?.range;
                 let most = u64::try_from(range.max).ok()?;
                 let within = range.min >= 0 && most.checked_mul(step)?.checked_add(row.width)? <= pitch;
                 within.then_some((row.along, times(step)))
             }
-            (Distance::Number(step), Distance::Value(pitch)) => {
+            (ElementDistance::Number(step), ElementDistance::Value(pitch)) => {
                 let within = step >= row.width && self.find_iteration_count(index) == Some((pitch, step));
                 within.then_some((row.along, times(step)))
             }
-            (Distance::Value(step), Distance::Value(pitch)) if step == pitch => Some((row.across, times(1))),
-            (Distance::Value(step), Distance::Value(pitch)) => {
+            (ElementDistance::Value(step), ElementDistance::Value(pitch)) if step == pitch => {
+                Some((row.across, times(1)))
+            }
+            (ElementDistance::Value(step), ElementDistance::Value(pitch)) => {
                 let [a, b] = self.defining_operands(step, arith::MULI)?;
                 let (_, by) = [(a, b), (b, a)].into_iter().find(|(axis_value, _)| *axis_value == pitch)?;
                 Some((row.across, times(self.constant(by)?)))
             }
-            (Distance::Value(_), Distance::Number(_)) => None,
+            (ElementDistance::Value(_), ElementDistance::Number(_)) => None,
         }
     }
 
     /// Returns `(n, d)` such that the loop with the induction variable `index` (start 0, step 1) runs `n / d`
     /// iterations; `None` for other loops.
     fn find_iteration_count(&self, index: Value) -> Option<(Value, u64)> {
-        let ValueOrigin::Argument(block, 0) = self.body.origin(index) else { return None };
-        let all = self.body.walk(self.body.root()).into_iter();
+        let ValueOrigin::Argument(block, 0) = self.body.value_origin(index) else { return None };
+        let all = self.body.walk_region(self.body.root()).into_iter();
         let of = all.filter(|op| self.body.op(*op).name() == scf::FOR).find(|op| {
             let regions = &self.body.op(*op).regions;
             regions.first().is_some_and(|region| self.body.blocks(*region).first() == Some(&block))

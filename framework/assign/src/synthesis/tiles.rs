@@ -1,6 +1,6 @@
 //! Search over tile sizes: compares programs of different sizes by predicted time.
 
-use super::{SynthesisError, SynthesisOptions, Synthesized, synthesize};
+use super::{SynthesisError, SynthesisOptions, SynthesizedProgram, synthesize};
 use crate::LaunchConfig;
 use tilewright_tile::TileModule;
 
@@ -15,11 +15,11 @@ pub struct TiledProgram {
 
 /// The fastest program among those of different tile sizes, and the extent of the search.
 #[derive(Debug, Clone)]
-pub struct TiledResult {
+pub struct TileSizeSearchResult {
     /// The tile sizes of the fastest program, one for each parameter of the search, in order.
     pub sizes: Vec<u64>,
     /// The fastest program after synthesis.
-    pub found: Synthesized,
+    pub found: SynthesizedProgram,
     /// Number of programs for which layouts were solved.
     pub solved: usize,
     /// The combinations of tile sizes for which no layouts were found, each with the reason.
@@ -37,14 +37,14 @@ pub struct TiledResult {
 /// # Errors
 /// [`SynthesisError`] of the first program if no program has a solution; [`SynthesisError::NoSizes`] if `make` returns
 /// no program.
-pub fn synthesize_tiled(
+pub fn search_tile_sizes(
     parameters: &[&[u64]],
     make: &mut dyn FnMut(&[u64]) -> Option<TiledProgram>,
     config: &LaunchConfig<'_>,
     (options, most): (SynthesisOptions, usize),
-) -> Result<TiledResult, SynthesisError> {
+) -> Result<TileSizeSearchResult, SynthesisError> {
     let (mut solved, mut left_out, mut unsatisfied) = (0, 0, Vec::new());
-    let mut best: Option<(Vec<u64>, Synthesized)> = None;
+    let mut best: Option<(Vec<u64>, SynthesizedProgram)> = None;
     let mut predicted = Vec::new();
     for index in 0..parameters.iter().map(|sizes| sizes.len()).product::<usize>() {
         let mut rest = index;
@@ -63,7 +63,7 @@ pub fn synthesize_tiled(
             Ok(found) => {
                 solved += 1;
                 predicted.push((sizes.clone(), found.derivation.prediction.cycles));
-                let cycles = |found: &Synthesized| found.derivation.prediction.cycles;
+                let cycles = |found: &SynthesizedProgram| found.derivation.prediction.cycles;
                 if best.as_ref().is_none_or(|(_, best)| cycles(&found) < cycles(best)) {
                     best = Some((sizes, found));
                 }
@@ -73,7 +73,7 @@ pub fn synthesize_tiled(
     }
     match best {
         Some((sizes, found)) => {
-            Ok(TiledResult { sizes, found, solved, unsatisfied, beyond_limit: left_out, predicted })
+            Ok(TileSizeSearchResult { sizes, found, solved, unsatisfied, beyond_limit: left_out, predicted })
         }
         None => Err(unsatisfied.into_iter().next().map_or(SynthesisError::NoSizes, |(_, error)| error)),
     }

@@ -12,10 +12,12 @@ use super::tensor_copies;
 use super::work::multiplied;
 use super::{SynthesisError, SynthesisOptions};
 use crate::LaunchConfig;
-use crate::memory::moved_bits;
+use crate::memory::element_bits_while_moved;
 use tilewright_tile::axis_info::AxisInfoMap;
 use tilewright_tile::op::Dialects;
-use tilewright_tile::transform::explicit::{Choices, CopyChoice, Loop, Mapped, expand, loops};
+use tilewright_tile::transform::explicit::{
+    CopyChoice, ExplicitChoices, FillLoop, TensorMapTile, expand_explicit_memory, find_fill_loops,
+};
 use tilewright_tile::{Attribute, Body, Function, Op, TileModule};
 
 /// Max number of pipeline stages that is tried if the program states none.
@@ -32,7 +34,7 @@ pub(super) struct Tree {
     pub dots: Vec<DotGroup>,
     pub loops: Vec<Staged>,
     /// The copies that can be bulk tensor copies, each with its tensor map.
-    pub tensor_copies: HashMap<Op, Mapped>,
+    pub tensor_copies: HashMap<Op, TensorMapTile>,
     /// Bytes of one buffer of each tensor in shared memory, without padding.
     tensor_bytes: HashMap<Op, u64>,
     /// The reuse of global memory between blocks.
@@ -41,7 +43,7 @@ pub(super) struct Tree {
 
 /// A loop that fills tensors in shared memory.
 pub(super) struct Staged {
-    pub of: Loop,
+    pub of: FillLoop,
     /// Possible numbers of pipeline stages: of buffers that each filled tensor has in shared memory. Loops that fill a
     /// tensor in common have the same number.
     pub stages: RangeInclusive<u32>,
@@ -67,9 +69,9 @@ impl Tree {
         else {
             return Ok(Self::default());
         };
-        let axis_info = AxisInfoMap::of(function);
-        let all = loops(function);
-        let of_loop = |of: &Loop| Staged {
+        let axis_info = AxisInfoMap::analyze(function);
+        let all = find_fill_loops(function);
+        let of_loop = |of: &FillLoop| Staged {
             stages: stages(body, &find_group(&all.iter().collect::<Vec<_>>(), of), options),
             produced: produced(body, of),
             of: of.clone(),
@@ -89,14 +91,14 @@ impl Tree {
     }
 
     /// Returns the choices from which the search begins, without dots.
-    pub(super) fn initial_choices(&self) -> Choices {
-        let initial = Choices::default().with_copies(self.copies.clone());
+    pub(super) fn initial_choices(&self) -> ExplicitChoices {
+        let initial = ExplicitChoices::default().with_copies(self.copies.clone());
         let stages = |open: &Staged| FIRST_STAGES.clamp(*open.stages.start(), *open.stages.end());
         self.loops.iter().fold(initial, |choices, open| choices.with_stages(open.of.op, stages(open)))
     }
 
     /// Returns the work of each dot by its choice, with its number of executions.
-    pub(super) fn dot_work(&self, choices: &Choices, config: &LaunchConfig<'_>) -> Vec<(StepWork, u64)> {
+    pub(super) fn dot_work(&self, choices: &ExplicitChoices, config: &LaunchConfig<'_>) -> Vec<(StepWork, u64)> {
         let of_dot = |group: &DotGroup, &(op, execution_count): &(Op, u64)| {
             let choice = choices.dots.get(&op)?;
             let candidate = group.candidates.iter().find(|candidate| candidate.choice == *choice)?;
@@ -106,22 +108,22 @@ impl Tree {
     }
 
     /// Returns the bytes of shared memory that the tensors need at least: all buffers, without padding.
-    pub(super) fn shared_bytes(&self, choices: &Choices) -> u64 {
+    pub(super) fn shared_bytes(&self, choices: &ExplicitChoices) -> u64 {
         let buffers = |tensor: &Op| {
             let filled = self.loops.iter().filter(|open| open.of.tensors.contains(tensor));
-            filled.filter_map(|open| choices.buffers(open.of.op)).max().unwrap_or(1)
+            filled.filter_map(|open| choices.buffer_count(open.of.op)).max().unwrap_or(1)
         };
         self.tensor_bytes.iter().map(|(tensor, bytes)| bytes * u64::from(buffers(tensor))).sum()
     }
 
     /// Returns the loops that have the same number of buffers as `of`, which is one of them: loops with a filled tensor
     /// in common.
-    pub(super) fn group(&self, of: &Loop) -> Vec<&Loop> {
+    pub(super) fn group(&self, of: &FillLoop) -> Vec<&FillLoop> {
         find_group(&self.loops.iter().map(|open| &open.of).collect::<Vec<_>>(), of)
     }
 
     /// Returns the same choices with this number of stages of a loop and its group, each with buffers of its own.
-    pub(super) fn with_stages(&self, choices: &Choices, of: &Loop, stages: u32) -> Choices {
+    pub(super) fn with_stages(&self, choices: &ExplicitChoices, of: &FillLoop, stages: u32) -> ExplicitChoices {
         let mut choices = choices.clone();
         for of in self.group(of) {
             choices = choices.with_stages(of.op, stages);
@@ -139,7 +141,7 @@ impl Tree {
 
     /// Returns the same choices with one stage less in the loop whose stages take the most bytes; `None` if no loop can
     /// have fewer stages.
-    pub(super) fn with_fewer_stages(&self, choices: &Choices) -> Option<Choices> {
+    pub(super) fn with_fewer_stages(&self, choices: &ExplicitChoices) -> Option<ExplicitChoices> {
         let bytes =
             |open: &Staged| open.of.tensors.iter().filter_map(|tensor| self.tensor_bytes.get(tensor)).sum::<u64>();
         let fewer = |open: &Staged| choices.stages.get(&open.of.op)?.checked_sub(1).filter(|n| open.stages.contains(n));
@@ -151,11 +153,11 @@ impl Tree {
 
 /// Returns the bytes of one buffer of each tensor in shared memory, without padding.
 fn tensor_bytes(body: &Body) -> HashMap<Op, u64> {
-    let tensors = body.walk(body.root()).into_iter().filter(|op| body.op(*op).name() == tw::SHARED_TENSOR);
+    let tensors = body.walk_region(body.root()).into_iter().filter(|op| body.op(*op).name() == tw::SHARED_TENSOR);
     let bytes = |op: Op| {
-        let ty = body.ty(*body.op(op).results.first()?);
+        let ty = body.value_type(*body.op(op).results.first()?);
         let elements: u64 = ty.shape()?.iter().product();
-        Some((op, (elements * u64::from(moved_bits(ty.element()))).div_ceil(8)))
+        Some((op, (elements * u64::from(element_bits_while_moved(ty.element()))).div_ceil(8)))
     };
     tensors.filter_map(bytes).collect()
 }
@@ -167,9 +169,9 @@ fn group_dots(
     config: &LaunchConfig<'_>,
 ) -> Result<Vec<DotGroup>, SynthesisError> {
     let mut dots: Vec<(String, DotGroup)> = Vec::new();
-    for op in body.walk(body.root()).into_iter().filter(|op| body.op(*op).name() == tw::MMA) {
+    for op in body.walk_region(body.root()).into_iter().filter(|op| body.op(*op).name() == tw::MMA) {
         let operation = body.op(op);
-        let types = operation.operands.iter().map(|value| body.ty(*value).to_string()).collect::<Vec<_>>();
+        let types = operation.operands.iter().map(|value| body.value_type(*value).to_string()).collect::<Vec<_>>();
         let signature = format!("{types:?} {:?}", operation.attributes);
         let execution_count = execution_count(body, axis_info, op);
         match dots.iter_mut().find(|(known, _)| *known == signature) {
@@ -189,8 +191,8 @@ fn copies(
     config: &LaunchConfig<'_>,
     options: SynthesisOptions,
 ) -> Result<HashMap<Op, CopyChoice>, SynthesisError> {
-    let plain = expand(function, &Choices::default(), &Dialects::neutral())?;
-    let axis_info = AxisInfoMap::of(&plain.function);
+    let plain = expand_explicit_memory(function, &ExplicitChoices::default(), &Dialects::neutral())?;
+    let axis_info = AxisInfoMap::analyze(&plain.function);
     let mut copies = HashMap::new();
     for &(from, expanded_op) in &plain.copies {
         let body = plain.function.body.as_ref();
@@ -202,11 +204,11 @@ fn copies(
 }
 
 /// Finds the loops among `all` that share filled tensors with `of`, directly or through others, `of` among them.
-fn find_group<'l>(all: &[&'l Loop], of: &Loop) -> Vec<&'l Loop> {
-    let mut group: Vec<&Loop> = all.iter().copied().filter(|other| other.op == of.op).collect();
+fn find_group<'l>(all: &[&'l FillLoop], of: &FillLoop) -> Vec<&'l FillLoop> {
+    let mut group: Vec<&FillLoop> = all.iter().copied().filter(|other| other.op == of.op).collect();
     let mut known = 0;
     while let Some(next) = group.get(known) {
-        let has_common = |other: &&Loop| other.tensors.iter().any(|tensor| next.tensors.contains(tensor));
+        let has_common = |other: &&FillLoop| other.tensors.iter().any(|tensor| next.tensors.contains(tensor));
         let others = all.iter().copied().filter(|other| has_common(other) && !group.contains(other));
         group.extend(others.collect::<Vec<_>>());
         known += 1;
@@ -216,7 +218,7 @@ fn find_group<'l>(all: &[&'l Loop], of: &Loop) -> Vec<&'l Loop> {
 
 /// Returns the possible numbers of stages of a group of loops with tensors in common: only the number that the tensors
 /// state, if they state one.
-fn stages(body: &Body, group: &[&Loop], options: SynthesisOptions) -> RangeInclusive<u32> {
+fn stages(body: &Body, group: &[&FillLoop], options: SynthesisOptions) -> RangeInclusive<u32> {
     let stages = group.iter().flat_map(|of| &of.tensors).filter_map(|tensor| {
         let count = body.op(*tensor).attributes.get("stages").and_then(Attribute::as_integer)?;
         u32::try_from(count).ok()
@@ -229,7 +231,7 @@ fn stages(body: &Body, group: &[&Loop], options: SynthesisOptions) -> RangeInclu
 }
 
 /// Whether a loop requests (`true`) or forbids a producer warp by `tt.warp_specialize`; `None` without this attribute.
-fn produced(body: &Body, of: &Loop) -> Option<bool> {
+fn produced(body: &Body, of: &FillLoop) -> Option<bool> {
     match body.op(of.op).attributes.get("tt.warp_specialize")? {
         Attribute::Unit => Some(true),
         Attribute::Bool(has_producer) => Some(*has_producer),

@@ -20,12 +20,12 @@ use super::solved::Solved;
 use crate::LaunchConfig;
 use crate::dot_plan::is_smem_operand;
 use crate::graph::{Access, Kind};
-use crate::memory::{descriptor_tensor, moved_bits};
+use crate::memory::{describe_descriptor_memory, element_bits_while_moved};
 use crate::op_costs::OpCosts;
 use tilewright_layout::Dim;
 use tilewright_plan::memory_synthesis::AccessSolution;
 use tilewright_plan::mma::MmaCost;
-use tilewright_plan::movement::{LINE_BYTES, plan_conversion, plan_global_access};
+use tilewright_plan::movement::{CACHE_LINE_BYTES, plan_conversion, plan_global_access};
 use tilewright_target::{BankRow, Direction};
 use tilewright_tile::axis_info::AxisInfoMap;
 use tilewright_tile::op_attrs::{PENDING, SMEM_OPERAND};
@@ -88,7 +88,7 @@ impl WorkCounter<'_, '_> {
     /// Returns the number of producer warps, which only issue copies.
     fn producers(&self) -> u64 {
         let body = self.program.body;
-        let groups = body.walk(body.root()).into_iter().filter(|op| body.op(*op).name() == GROUPS);
+        let groups = body.walk_region(body.root()).into_iter().filter(|op| body.op(*op).name() == GROUPS);
         let warps = groups.map(|op| match body.op(op).attributes.get("partitionNumWarps") {
             Some(Attribute::Array(_, warps)) => warps.iter().sum(),
             _ => 0,
@@ -145,9 +145,10 @@ impl WorkCounter<'_, '_> {
         let mut steps = self.region(*first, since)?;
         since.pass_barrier();
         let is_box = |op: &Op| body.op(*op).name() == tw::BULK_TENSOR_LOAD;
-        let tensor_copies: Vec<Op> = others.iter().flat_map(|region| body.walk(*region)).filter(is_box).collect();
+        let tensor_copies: Vec<Op> =
+            others.iter().flat_map(|region| body.walk_region(*region)).filter(is_box).collect();
         let brought = tensor_copies.iter().map(|op| ModelStep::Work(StepWork { produced: true, ..self.boxed(*op) }));
-        let inside = || body.walk(*first).into_iter();
+        let inside = || body.walk_region(*first).into_iter();
         let buffers =
             tensor_copies.iter().filter_map(|op| buffer_count(body, body.operand(*op, "dst")?)).max().unwrap_or(1);
         for step in &mut steps {
@@ -178,8 +179,8 @@ impl WorkCounter<'_, '_> {
         }
     }
 
-    /// Returns how the copies of a loop overlap, and whether the loop is pipelined; a loop around another loop is not. The
-    /// number of stages counts the buffers, less one if MMAs in flight still read it; two if loads are prefetched
+    /// Returns how the copies of a loop overlap, and whether the loop is pipelined; a loop around another loop is not.
+    /// The number of stages counts the buffers, less one if MMAs in flight still read it; two if loads are prefetched
     /// through registers.
     fn pipelining(&self, op: Op) -> (Pipelining, bool) {
         let body = self.program.body;
@@ -216,7 +217,7 @@ impl WorkCounter<'_, '_> {
     fn is_omitted_later(&self, op: Op) -> bool {
         let (body, operation) = (self.program.body, self.program.body.op(op));
         buffer_count(body, operation.operands[1]).is_some()
-            && match body.origin(operation.operands[0]) {
+            && match body.value_origin(operation.operands[0]) {
                 ValueOrigin::Result(load, _) if operation.name() == ttg::LOCAL_STORE => {
                     !is_load(body.op(load)) || self.prefetched.is_predicated(load)
                 }
@@ -238,7 +239,8 @@ impl WorkCounter<'_, '_> {
         let target = self.program.config.context.target;
         let wavefront = target.shared.banks.iter().map(BankRow::wavefront_bytes).max().unwrap_or(1).max(1);
         let widest = target.shared.access_bits.iter().copied().max().unwrap_or(32).max(1);
-        let bits = u64::from(moved_bits(body.ty(elements).element())) << layout.in_bits(Dim::REGISTER);
+        let bits =
+            u64::from(element_bits_while_moved(body.value_type(elements).element())) << layout.in_bits(Dim::REGISTER);
         let lanes = u64::from(self.program.config.lanes);
         let wavefronts = (bits * lanes).div_ceil(8 * wavefront);
         AccessCounts { issued: bits.div_ceil(widest.into()), wavefronts, permutes: 0, by_row: true }
@@ -257,7 +259,7 @@ impl WorkCounter<'_, '_> {
                 Some(layout) => layout,
                 None => self.program.layout(value)?,
             };
-            if body.ty(value).shape().is_some_and(|shape| shape.len() == 2)
+            if body.value_type(value).shape().is_some_and(|shape| shape.len() == 2)
                 && let Some(store) = plan.plan_operand_store(side, &layout, context)?
             {
                 let stored = &store.access.stats.counts;
@@ -335,7 +337,7 @@ impl WorkCounter<'_, '_> {
 
     /// Returns the work of a bulk tensor copy: one warp issues it, and it writes shared memory in full wavefronts.
     fn boxed(&self, op: Op) -> StepWork {
-        let ty = self.program.body.operand(op, "dst").map(|buffer| self.program.body.ty(buffer));
+        let ty = self.program.body.operand(op, "dst").map(|buffer| self.program.body.value_type(buffer));
         let bytes = ty.map_or(0, |ty| {
             let elements: u64 = ty.shape().unwrap_or_default().iter().product();
             elements * u64::from(ty.element().element_bits().unwrap_or(8)) / 8
@@ -346,7 +348,7 @@ impl WorkCounter<'_, '_> {
         let issued = self.moved.get(&op).map_or(1, |moved| moved.issued);
         StepWork {
             global_bytes: bytes,
-            global_lines: bytes.div_ceil(LINE_BYTES),
+            global_lines: bytes.div_ceil(CACHE_LINE_BYTES),
             global_accesses: issued.div_ceil(config.warps.into()),
             wavefronts_stored: bytes.div_ceil(wavefront).div_ceil(config.warps.into()),
             asynchronous: true,
@@ -370,14 +372,14 @@ impl WorkCounter<'_, '_> {
             | tt::DESCRIPTOR_STORE
             | tt::DESCRIPTOR_REDUCE
             | tt::DESCRIPTOR_SCATTER => {
-                let named = descriptor_tensor(self.program.body.ty(first), u64::MAX);
+                let named = describe_descriptor_memory(self.program.body.value_type(first), u64::MAX);
                 named.map_or(Kind::Nothing, |named| Kind::Access(Access { named, direction }))
             }
             _ if direction == Direction::Store => {
                 Kind::of_access(self.program.body, self.program.axis_info, op, direction)
             }
             _ if operation.definition.traits.elementwise
-                && !is_memory_reference(self.program.body.ty(operation.results[0])) =>
+                && !is_memory_reference(self.program.body.value_type(operation.results[0])) =>
             {
                 Kind::elementwise(operation)
             }
@@ -385,12 +387,13 @@ impl WorkCounter<'_, '_> {
         };
         let layout = self.program.layout(first)?;
         let op_costs = OpCosts::of(&kind, &layout, self.program.config)?;
-        let moves = StepWork::of_counts(&op_costs.counts, 0, 0.0);
+        let moves = StepWork::from_counts(&op_costs.counts, 0, 0.0);
         let arithmetic = moves.arithmetic + op_costs.plain.ceil() as u64;
         let (global_bytes, global_lines) = match &kind {
             Kind::Access(access) => {
-                // The first-level cache has what several threads or accesses load, so its sectors are counted as those of
-                // one access by all threads. Each access looks up its lines, but threads with the same elements once.
+                // The first-level cache has what several threads or accesses load, so its sectors are counted as those
+                // of one access by all threads. Each access looks up its lines, but threads with the same elements
+                // once.
                 let (named, target) = (&access.named, self.program.config.context.target);
                 let stored = |layout| plan_global_access(layout, &named.tensor, named.bits, Direction::Store, target);
                 let together = layout.flatten_ins().rename_in(Dim::REGISTER, Dim::LANE)?;
@@ -409,10 +412,11 @@ impl WorkCounter<'_, '_> {
 
     fn converted(&self, op: Op) -> Result<StepWork, SynthesisError> {
         let operation = self.program.body.op(op);
-        let [from, to] = [operation.operands[0], operation.results[0]].map(|value| self.program.body.ty(value));
-        let layouts = [self.program.layouts.distributed(from)?, self.program.layouts.distributed(to)?];
-        let plan = plan_conversion(&layouts[0], &layouts[1], moved_bits(from), self.program.config.context)?;
-        Ok(StepWork::of_counts(&plan.stats.counts_with_packing(), 0, 0.0))
+        let [from, to] = [operation.operands[0], operation.results[0]].map(|value| self.program.body.value_type(value));
+        let layouts = [self.program.layouts.resolve_distributed(from)?, self.program.layouts.resolve_distributed(to)?];
+        let plan =
+            plan_conversion(&layouts[0], &layouts[1], element_bits_while_moved(from), self.program.config.context)?;
+        Ok(StepWork::from_counts(&plan.stats.counts_with_packing(), 0, 0.0))
     }
 }
 

@@ -8,7 +8,7 @@ use tilewright_vendor_testkit::assigned;
 use assigned::check_assigned;
 use tilewright_assign::layouts::LayoutCache;
 use tilewright_assign::{AssignedModule, LaunchConfig, Strategy, assign_layouts};
-use tilewright_layout::families::Neutral;
+use tilewright_layout::families::NeutralFamilies;
 use tilewright_layout::parse_spec;
 use tilewright_plan::movement::PlanContext;
 use tilewright_target::TargetDescription;
@@ -26,7 +26,7 @@ fn target() -> TargetDescription {
 }
 
 fn config(target: &TargetDescription) -> LaunchConfig<'_> {
-    LaunchConfig { context: PlanContext::new(target), families: &Neutral, lanes: 32, warps: 4 }
+    LaunchConfig { context: PlanContext::new(target), families: &NeutralFamilies, lanes: 32, warps: 4 }
 }
 
 /// Assigns layouts and checks that the program is otherwise unchanged.
@@ -39,16 +39,16 @@ fn chosen(program: &TileModule, strategy: Strategy) -> AssignedModule {
 
 fn all_values(body: &Body) -> Vec<Value> {
     let arguments = body.blocks(body.root()).iter().flat_map(|block| body.arguments(*block).to_vec());
-    let results = body.walk(body.root()).into_iter().flat_map(|op| body.op(op).results.to_vec());
+    let results = body.walk_region(body.root()).into_iter().flat_map(|op| body.op(op).results.to_vec());
     arguments.chain(results).collect()
 }
 
 /// Sets the layout of the value `%name`, which may be an argument, in the program's only function.
 fn fix(module: &mut TileModule, name: &str, layout: &str) {
     let body = module.functions[0].body.as_mut().unwrap();
-    let value = all_values(body).into_iter().find(|value| body.name(*value) == Some(name));
+    let value = all_values(body).into_iter().find(|value| body.value_name(*value) == Some(name));
     let value = value.unwrap_or_else(|| panic!("no %{name}"));
-    let ty = body.ty(value).with_layout(Some(LayoutName::new(parse_spec(layout).unwrap(), layout)));
+    let ty = body.value_type(value).with_layout(Some(LayoutName::new(parse_spec(layout).unwrap(), layout)));
     body.set_type(value, ty);
 }
 
@@ -64,7 +64,7 @@ fn a_conversion_stands_where_it_costs_the_least() {
     fix(&mut program, "to", COLUMNS);
     for strategy in [Strategy::Propagation, Strategy::LeastCost] {
         let assignment = chosen(&program, strategy);
-        let costly: Vec<_> = assignment.report.costly().map(|left| &left.value[..]).collect();
+        let costly: Vec<_> = assignment.report.costly_conversions().map(|left| &left.value[..]).collect();
         assert_eq!(costly, ["%x"], "{}", assignment.report);
     }
 }
@@ -85,11 +85,11 @@ fn conversions_add_to_the_cost() {
         fix(&mut program, "to", COLUMNS);
         chosen(&program, Strategy::LeastCost).report
     };
-    assert_eq!(stays.costly().count(), 0, "{stays}");
-    let of_conversions: f64 = moves.costly().map(|left| left.price * left.weight).sum();
+    assert_eq!(stays.costly_conversions().count(), 0, "{stays}");
+    let of_conversions: f64 = moves.costly_conversions().map(|left| left.price * left.weight).sum();
     // A warp's quarter of 1024 numbers takes four shuffles of pairs, or a store, a barrier and a load.
     assert!(of_conversions >= 4.0, "{moves}");
-    assert!(moves.cost() >= of_conversions, "{moves}");
+    assert!(moves.total_cost() >= of_conversions, "{moves}");
 }
 
 /// Checks the latency of conversions. A conversion through shared memory waits for the store, the barrier and the load;
@@ -101,8 +101,8 @@ fn what_a_conversion_waits_for_is_the_targets() {
     fix(&mut program, "to", COLUMNS);
     let cost = |target: &TargetDescription| {
         let report = assign_layouts(&program, &config(target), Strategy::LeastCost).unwrap().report;
-        assert_eq!(report.costly().map(|left| &left.value[..]).collect::<Vec<_>>(), ["%x"], "{report}");
-        report.cost()
+        assert_eq!(report.costly_conversions().map(|left| &left.value[..]).collect::<Vec<_>>(), ["%x"], "{report}");
+        report.total_cost()
     };
     let usual = target();
     let mut slow = target();
@@ -120,7 +120,7 @@ fn what_is_not_converted_costs_its_accesses_and_instructions() {
     let mut program = module(&assigned::square("%y = arith.extf %x : tensor<32x32xf16> to tensor<32x32xf32>", "%y"));
     fix(&mut program, "x", ROWS);
     fix(&mut program, "to", ROWS);
-    let cost = chosen(&program, Strategy::LeastCost).report.cost();
+    let cost = chosen(&program, Strategy::LeastCost).report.total_cost();
     // An integer instruction takes half a cycle, since 64 lanes execute in one cycle. An access has two of them for its
     // address.
     let plain = 0.5;
@@ -163,7 +163,7 @@ fn what_a_loop_carries_is_converted_in_the_loop() {
     fix(&mut program, "to", COLUMNS);
     for strategy in [Strategy::Propagation, Strategy::LeastCost] {
         let assignment = chosen(&program, strategy);
-        let carried: Vec<_> = assignment.report.costly().filter(|left| left.value == "%acc").collect();
+        let carried: Vec<_> = assignment.report.costly_conversions().filter(|left| left.value == "%acc").collect();
         assert_eq!(carried.len(), 1, "{}", assignment.report);
         assert_eq!((&carried[0].operation[..], carried[0].weight > 1.0), ("argument", true), "{}", assignment.report);
     }
@@ -204,9 +204,9 @@ fn accesses_agree_beyond_what_each_would_choose() {
         lines.join("\n    ")
     ));
     let followed = chosen(&program, Strategy::Propagation).report;
-    assert_eq!(followed.costly().count(), PAIRS, "{followed}");
+    assert_eq!(followed.costly_conversions().count(), PAIRS, "{followed}");
     let least_cost = chosen(&program, Strategy::LeastCost).report;
-    assert_eq!(least_cost.costly().count(), 0, "{least_cost}");
+    assert_eq!(least_cost.costly_conversions().count(), 0, "{least_cost}");
 }
 
 /// Checks that offsets that follow from a range are rematerialized in each required layout: one range per layout, no
@@ -220,12 +220,13 @@ fn indices_are_computed_once_for_each_layout() {
         fix(&mut program, "to", to);
         let assignment = chosen(&program, Strategy::LeastCost);
         let body = assignment.module.functions[0].body.as_ref().unwrap();
-        let families = Neutral;
+        let families = NeutralFamilies;
         let layouts = LayoutCache::new(&families);
         let offsets = all_values(body)
             .into_iter()
-            .filter(|value| body.name(*value).is_some_and(|name| name.starts_with("offsets")));
-        let mut offset_layouts: Vec<_> = offsets.map(|value| layouts.distributed(body.ty(value)).unwrap()).collect();
+            .filter(|value| body.value_name(*value).is_some_and(|name| name.starts_with("offsets")));
+        let mut offset_layouts: Vec<_> =
+            offsets.map(|value| layouts.resolve_distributed(body.value_type(value)).unwrap()).collect();
         let all = offset_layouts.len();
         offset_layouts.dedup();
         assert_eq!(offset_layouts.len(), all, "each layout once");

@@ -1,7 +1,9 @@
 //! Tests of layout names in types: resolving a name, and naming a layout.
 
-use tilewright_assign::layouts::{LayoutCache, LayoutResolveError, canonical_order, distributed, layout_name};
-use tilewright_layout::families::Neutral;
+use tilewright_assign::layouts::{
+    LayoutCache, LayoutResolveError, layout_name, resolve_distributed_layout, to_canonical_dim_order,
+};
+use tilewright_layout::families::NeutralFamilies;
 use tilewright_layout::{Dim, Families, Layout, LayoutError, LinearLayout};
 use tilewright_tile::op::Dialects;
 use tilewright_tile::{TileModule, TileType, text};
@@ -11,7 +13,7 @@ fn types(types: &[&str]) -> Vec<TileType> {
     let arguments: Vec<String> = types.iter().enumerate().map(|(number, ty)| format!("%a{number}: {ty}")).collect();
     let program = format!("module {{ tt.func @f({}) {{ tt.return }} }}", arguments.join(", "));
     let module: TileModule =
-        text::parse(&program, &Dialects::neutral()).unwrap_or_else(|error| panic!("{program}: {error}"));
+        text::parse_module(&program, &Dialects::neutral()).unwrap_or_else(|error| panic!("{program}: {error}"));
     module.functions[0].signature.arguments.clone()
 }
 
@@ -24,35 +26,36 @@ const BLOCKED: &str =
 
 #[test]
 fn a_tensor_has_the_layout_that_its_type_names() {
-    let blocked_layout = distributed(&ty(&format!("tensor<32x16xf32, {BLOCKED}>")), &Neutral).expect("a layout");
+    let blocked_layout =
+        resolve_distributed_layout(&ty(&format!("tensor<32x16xf32, {BLOCKED}>")), &NeutralFamilies).expect("a layout");
     assert_eq!(
         blocked_layout.apply(&[(Dim::REGISTER, 3), (Dim::LANE, 5), (Dim::WARP, 2)]).expect("in range"),
         [(Dim::tensor(0), 17), (Dim::tensor(1), 7),]
     );
     let slice = format!("tensor<32xf32, #ttg.slice<{{dim = 1, parent = {BLOCKED}}}>>");
-    let slice = distributed(&ty(&slice), &Neutral).expect("a layout");
+    let slice = resolve_distributed_layout(&ty(&slice), &NeutralFamilies).expect("a layout");
     assert_eq!(slice.bases_of(Dim::LANE), [[0], [0], [1], [2], [4]]);
 }
 
 #[test]
 fn dims_that_types_lack_are_errors() {
     let of = |dim| LinearLayout::identity(4, dim, Dim::tensor(0)).expect("a layout");
-    assert!(canonical_order(&of(Dim::LANE)).is_ok());
-    assert_eq!(canonical_order(&of(Dim::OFFSET)), Err(LayoutError::NoSuchDim { dim: Dim::OFFSET }));
+    assert!(to_canonical_dim_order(&of(Dim::LANE)).is_ok());
+    assert_eq!(to_canonical_dim_order(&of(Dim::OFFSET)), Err(LayoutError::NoSuchDim { dim: Dim::OFFSET }));
 }
 
 #[test]
 fn a_type_without_a_layout_is_an_error() {
     let plain = ty("tensor<32x16xf32>");
     assert_eq!(
-        distributed(&plain, &Neutral),
+        resolve_distributed_layout(&plain, &NeutralFamilies),
         Err(LayoutResolveError::Unassigned { ty: "tensor<32x16xf32>".to_owned() })
     );
-    assert!(matches!(distributed(&ty("f32"), &Neutral), Err(LayoutResolveError::Kind { .. })));
-    let foreign = distributed(&ty("tensor<32xf32, #ttg.nowhere<{}>>"), &Neutral);
+    assert!(matches!(resolve_distributed_layout(&ty("f32"), &NeutralFamilies), Err(LayoutResolveError::Kind { .. })));
+    let foreign = resolve_distributed_layout(&ty("tensor<32xf32, #ttg.nowhere<{}>>"), &NeutralFamilies);
     assert!(matches!(foreign, Err(LayoutResolveError::Family { .. })), "{foreign:?}");
     let memory = "tensor<32x16xf32, #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>>";
-    assert!(matches!(distributed(&ty(memory), &Neutral), Err(LayoutResolveError::Wrong { .. })));
+    assert!(matches!(resolve_distributed_layout(&ty(memory), &NeutralFamilies), Err(LayoutResolveError::Wrong { .. })));
 }
 
 #[test]
@@ -60,7 +63,7 @@ fn buffers_stand_before_the_axes_of_a_memory_layout() {
     let swizzled = "#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>";
     let memory = |shape: &str, more: &str| {
         let text = format!("!ttg.memdesc<{shape}xf16, {swizzled}, #ttg.shared_memory, mutable{more}>");
-        LayoutCache::new(&Neutral).memory(&ty(&text)).unwrap_or_else(|error| panic!("{error}"))
+        LayoutCache::new(&NeutralFamilies).resolve_memory(&ty(&text)).unwrap_or_else(|error| panic!("{error}"))
     };
     let memory_layout = memory("3x8x16", "");
     assert_eq!((memory_layout.copies, memory_layout.shape), (vec![3], vec![8, 16]));
@@ -83,7 +86,7 @@ fn a_name_stands_for_its_layout() {
                 let name = layout_name(&layout);
                 blocked += usize::from(name.spec().name == "blocked");
                 let ty = TileType::tensor(shape.clone(), TileType::integer(32), Some(name.clone()));
-                assert_eq!(distributed(&ty, &Neutral).as_ref(), Ok(&layout), "{}", name.text());
+                assert_eq!(resolve_distributed_layout(&ty, &NeutralFamilies).as_ref(), Ok(&layout), "{}", name.text());
                 let written = self::ty(&ty.to_string());
                 assert_eq!(written, ty, "read as it was written");
             }
@@ -103,7 +106,7 @@ fn what_is_no_blocked_layout_is_named_by_its_bases() {
     let layout = LinearLayout::from_bases(&bases, &[(Dim::tensor(0), 16), (Dim::tensor(1), 4)]).expect("a layout");
     let name = layout_name(&layout);
     assert_eq!(name.spec().name, "generic_linear", "lane 2 moves along two axes");
-    let resolved = Neutral.resolve(name.spec(), &[16, 4], &Neutral).expect("a layout");
+    let resolved = NeutralFamilies.resolve(name.spec(), &[16, 4], &NeutralFamilies).expect("a layout");
     assert_eq!(resolved, Layout::Distributed(layout));
 }
 

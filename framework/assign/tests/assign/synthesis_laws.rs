@@ -2,15 +2,15 @@
 //! force, predictions are monotonic.
 
 use proptest::prelude::*;
-use tilewright_assign::synthesis::coalesce::{Threads, coalesce_layout};
-use tilewright_assign::synthesis::model::{ModelBlock, ModelError, ModelStep, Pipelining, StepWork, predict};
+use tilewright_assign::synthesis::coalesce::{CopyThreads, coalesce_layout};
+use tilewright_assign::synthesis::model::{ModelBlock, ModelError, ModelStep, Pipelining, StepWork, predict_time};
 use tilewright_layout::cute::ComposedLayout;
 use tilewright_layout::f2::Subspace;
 use tilewright_layout::{Dim, LinearLayout, MemoryLayout, Space};
 use tilewright_plan::constraint::{OperandTiles, check_mma, solve_mma_operands};
 use tilewright_plan::memory_synthesis::{MemorySynthesisError, SharedTensor, TensorAccess, solve_shared_layout};
 use tilewright_plan::movement::{AxisStride, GlobalTensor, PlanContext, plan_shared_access};
-use tilewright_target::{Direction, TargetDescription, wavefronts};
+use tilewright_target::{Direction, TargetDescription, count_access_wavefronts};
 
 fn a100() -> TargetDescription {
     let text = include_str!("../../../../targets/a100.toml");
@@ -26,7 +26,7 @@ fn distributed(order: &[u32], rows: u32, warps: u32) -> LinearLayout {
     for (dim, size) in [(Dim::REGISTER, registers), (Dim::LANE, 5), (Dim::WARP, warps)] {
         ins.push(dim, size).expect("small");
     }
-    let outs = Space::of_sizes(&[(Dim::tensor(0), 1 << rows), (Dim::tensor(1), 1 << (bits - rows))]).expect("small");
+    let outs = Space::from_sizes(&[(Dim::tensor(0), 1 << rows), (Dim::tensor(1), 1 << (bits - rows))]).expect("small");
     let columns: Vec<u64> = order.iter().map(|bit| 1 << bit).collect();
     LinearLayout::from_columns(ins, outs, &columns).expect("small")
 }
@@ -50,7 +50,7 @@ fn listed(
     target: &TargetDescription,
 ) -> u64 {
     let inverse = memory.linear.invert().expect("a memory");
-    let row = target.bank_row(direction, 8 * bytes as u32).expect("a width of the target");
+    let row = target.find_bank_row(direction, 8 * bytes as u32).expect("a width of the target");
     let offset = |register: u64, lane: u64| {
         let element = layout.apply_packed(register | lane << layout.in_bits(Dim::REGISTER));
         inverse.apply_packed(element) * u64::from(bits / 8)
@@ -60,7 +60,7 @@ fn listed(
     firsts
         .map(|register| {
             let addresses: Vec<Option<u64>> = (0..32).map(|lane| Some(offset(register, lane))).collect();
-            wavefronts(row, &addresses, bytes as u32)
+            count_access_wavefronts(row, &addresses, bytes as u32)
         })
         .sum()
 }
@@ -77,7 +77,7 @@ proptest! {
         let found = solve_shared_layout(&SharedTensor::new(&[16, 64], bits), &accesses, &context).expect("narrow accesses always do");
         // offset = S(m(coordinate)), and offsets are a bijection.
         prop_assert!(found.memory.linear.is_invertible());
-        let composed: ComposedLayout = found.composed().expect("a layout");
+        let composed: ComposedLayout = found.composed_layout().expect("a layout");
         for index in 0..1024u64 {
             let offset = composed.at(index).expect("inside");
             prop_assert_eq!(found.memory.linear.apply_packed(offset), index);
@@ -95,7 +95,7 @@ proptest! {
         let mut ins = Space::default();
         ins.push(Dim::OFFSET, 10).expect("small");
         ins.push(Dim::BLOCK, 0).expect("small");
-        let rows = MemoryLayout::linear(LinearLayout::from_columns(ins, layouts[0].outs().clone(), &rows).expect("small"));
+        let rows = MemoryLayout::from_linear(LinearLayout::from_columns(ins, layouts[0].outs().clone(), &rows).expect("small"));
         let store = plan_shared_access(&layouts[0], &rows, bits, Direction::Store, context).expect("sound");
         let load = plan_shared_access(&layouts[1], &rows, bits, Direction::Load, context).expect("sound");
         let plain = (store.stats.counts.wavefronts_stored + load.stats.counts.wavefronts_loaded) as f64
@@ -109,8 +109,8 @@ proptest! {
         let context = PlanContext::new(&target);
         let layouts = [distributed(&stored, 5, 1), distributed(&loaded, 5, 1)];
         let accesses = [
-            TensorAccess::store("store", layouts[0].clone(), &context).retain_alternatives(|alternative| alternative.bytes() == bytes),
-            TensorAccess::load("load", layouts[1].clone(), &context).retain_alternatives(|alternative| alternative.bytes() == bytes),
+            TensorAccess::store("store", layouts[0].clone(), &context).with_retained_alternatives(|alternative| alternative.bytes() == bytes),
+            TensorAccess::load("load", layouts[1].clone(), &context).with_retained_alternatives(|alternative| alternative.bytes() == bytes),
         ];
         let required = (bytes / 2).ilog2();
         let common = (register_bits(&layouts[0]) & register_bits(&layouts[1])).count_ones();
@@ -158,7 +158,7 @@ fn lanes_within_a_vector_keep_it_narrow() {
     let layout = LinearLayout::from_columns(straight.ins().clone(), straight.outs().clone(), &columns).expect("small");
     let of = |layout: &LinearLayout, bytes: u64| {
         let access = TensorAccess::load("load", layout.clone(), &context)
-            .retain_alternatives(|alternative| alternative.bytes() == bytes);
+            .with_retained_alternatives(|alternative| alternative.bytes() == bytes);
         solve_shared_layout(&SharedTensor::new(&[16, 64], 16), &[access], &context)
     };
     assert!(of(&straight, 16).is_ok() && of(&layout, 16).is_ok(), "there are three other registers");
@@ -289,7 +289,7 @@ proptest! {
     #[test]
     fn coalesced_copies_cover_all_elements_with_contiguous_vectors(global in global(), warps in 0..3u32, bits in prop::sample::select(vec![4u32, 8, 16, 32])) {
         let target = a100();
-        let threads = Threads { lanes: 32, warps: 1 << warps };
+        let threads = CopyThreads { lanes: 32, warps: 1 << warps };
         let found = match coalesce_layout(&global, bits, threads, None, &target) {
             Ok(found) => found,
             Err(error) => {
@@ -409,8 +409,8 @@ proptest! {
     #[test]
     fn more_of_anything_never_takes_less(block in block(), what in 0..21usize, by in 1..100u64) {
         let target = a100();
-        let before = predict(&block, &target).expect("it fits").cycles;
-        prop_assert_eq!(predict(&block, &target).expect("it fits").cycles, before, "deterministic");
+        let before = predict_time(&block, &target).expect("it fits").cycles;
+        prop_assert_eq!(predict_time(&block, &target).expect("it fits").cycles, before, "deterministic");
         let mut after = block.clone();
         match (what, &mut after.steps[..]) {
             (13, _) => after.blocks += by,
@@ -428,7 +428,7 @@ proptest! {
             }
             _ => {}
         }
-        let after = predict(&after, &target).expect("it fits").cycles;
+        let after = predict_time(&after, &target).expect("it fits").cycles;
         // Summation order changes the last bits.
         prop_assert!(after >= before * (1.0 - 1e-12), "{} after {}", after, before);
     }
@@ -436,7 +436,7 @@ proptest! {
     #[test]
     fn slower_targets_predict_no_fewer_cycles(block in block(), what in 0..5usize) {
         let mut target = a100();
-        let before = predict(&block, &target).expect("it fits").cycles;
+        let before = predict_time(&block, &target).expect("it fits").cycles;
         let stats = target.throughput.as_mut().expect("it has figures");
         match what {
             0 => stats.memory_latency *= 2.0,
@@ -445,7 +445,7 @@ proptest! {
             3 => stats.blocks_per_unit = 1,
             _ => target.costs.shared_load_wavefront.cycles *= 2.0,
         }
-        prop_assert!(predict(&block, &target).expect("it fits").cycles >= before * (1.0 - 1e-12));
+        prop_assert!(predict_time(&block, &target).expect("it fits").cycles >= before * (1.0 - 1e-12));
     }
 }
 
@@ -469,7 +469,7 @@ fn asynchronous_mma_overlaps_with_an_iteration() {
             distinct_bytes: None,
             steps,
         };
-        predict(&block, &target).expect("it fits").latency
+        predict_time(&block, &target).expect("it fits").latency
     };
     // Four pipes for four warps: one instruction each takes its own cycles.
     for instructions in [16, 128, 1024] {
@@ -504,7 +504,7 @@ fn producers_gain_where_there_is_room_for_them() {
             distinct_bytes: None,
             steps,
         };
-        let found = predict(&block, &target).expect("it fits");
+        let found = predict_time(&block, &target).expect("it fits");
         (found.cycles, found.resident.blocks)
     };
     let [(with, room), (without, as_much)] = [cycles(1, 64), cycles(0, 64)];
@@ -541,7 +541,7 @@ fn a_gemm_is_bound_by_its_slowest_resource() {
             distinct_bytes: None,
             steps,
         };
-        predict(&block, &target).expect("it fits")
+        predict_time(&block, &target).expect("it fits")
     };
     assert_eq!(predict_gemm(64, 3).bound_by, "matrix units");
     assert!(predict_gemm(64, 3).cycles < predict_gemm(512, 3).cycles, "conflicts cost");
@@ -562,8 +562,8 @@ fn unpredictable_blocks_give_a_reason() {
         distinct_bytes: None,
         steps: vec![],
     };
-    let error = predict(&block, &target).expect_err("too much memory");
+    let error = predict_time(&block, &target).expect_err("too much memory");
     assert!(error.to_string().contains("1048576 bytes of shared memory, a compute unit of a100 has 167936"), "{error}");
     target.throughput = None;
-    assert_eq!(predict(&block, &target), Err(ModelError::NoThroughput { target: "a100".to_owned() }));
+    assert_eq!(predict_time(&block, &target), Err(ModelError::NoThroughput { target: "a100".to_owned() }));
 }

@@ -13,8 +13,8 @@ pub fn bank_conflicts(request: Request<'_>) -> Result<Json, BatchError> {
     let target = request.target_name()?.map(|name| request.session.catalogue().get(name)).transpose()?;
     let model = target.map_or(BankModel::Plain, BankModel::Target);
     let shape = request.shape()?;
-    let registers = request.distributed("distributed", &shape)?;
-    let memory = request.memory("shared", &shape)?;
+    let registers = request.distributed_layout("distributed", &shape)?;
+    let memory = request.memory_layout("shared", &shape)?;
     let found = count_bank_conflicts(&registers, &memory, request.element_bits()?, model)
         .map_err(|error| BatchError::new("undefined", error))?;
     Ok(json!({ "excess": found.excess }))

@@ -2,7 +2,7 @@
 
 use serde_json::Value as Json;
 
-use tilewright_layout::snake_case;
+use tilewright_layout::to_snake_case;
 
 use super::operations::OPERATIONS;
 
@@ -40,14 +40,14 @@ const STATED: [(&str, &[&str]); 2] = [
 
 /// Finds the first field of a request whose name is in `camelCase`, if its operation has the field in `snake_case`;
 /// returns the name as written, and in `snake_case`. `None` if there is no such field.
-pub fn in_camel_case(request: &Json) -> Option<(&str, String)> {
+pub fn find_camel_case_field(request: &Json) -> Option<(&str, String)> {
     let known = known(request);
-    let written = ignored(request).into_iter().map(|given| (given, snake_case(given)));
+    let written = ignored_fields(request).into_iter().map(|given| (given, to_snake_case(given)));
     written.into_iter().find(|(given, written)| given != written && known.contains(&written.as_str()))
 }
 
 /// Returns the names of the fields of a request that its operation does not use.
-pub fn ignored(request: &Json) -> Vec<&str> {
+pub fn ignored_fields(request: &Json) -> Vec<&str> {
     let known = known(request);
     let fields = request.as_object().into_iter().flat_map(|fields| fields.keys().map(String::as_str));
     if known.is_empty() { Vec::new() } else { fields.filter(|name| !known.contains(name)).collect() }

@@ -22,10 +22,10 @@ use serde_json::{Value as Json, json};
 use tilewright::Session;
 
 use crate::failure::CommandError;
-use crate::limits::{brief, check_id};
+use crate::limits::{check_id, shorten};
 use crate::{GlobalOptions, input};
 
-use lines::{Line, Lines};
+use lines::{Line, LineReader};
 use refusal::BatchError;
 use request::Request;
 
@@ -38,7 +38,7 @@ pub(crate) struct Options {
 
 /// Runs `tilewright batch`.
 pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError> {
-    let session = input::session(global)?;
+    let session = input::open_session(global)?;
     let reader: Box<dyn Read> = match &options.file {
         Some(path) if path.as_os_str() != "-" => Box::new(
             std::fs::File::open(path)
@@ -46,12 +46,12 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
         ),
         _ => Box::new(std::io::stdin().lock()),
     };
-    let mut lines = Lines::new(reader);
+    let mut lines = LineReader::new(reader);
     let mut out = BufWriter::new(std::io::stdout().lock());
-    while let Some(line) = lines.next()? {
+    while let Some(line) = lines.read_line()? {
         writeln!(out, "{}", answer(&session, line))?;
         // If no further line has arrived, the client may be waiting for this answer.
-        if !lines.is_next_at_hand() {
+        if !lines.is_next_buffered() {
             out.flush()?;
         }
     }
@@ -63,7 +63,7 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
 ///
 /// # Examples
 /// ```
-/// let session = tilewright::Session::new(tilewright_targets::catalogue()?, tilewright::plugin::Registry::new());
+/// let session = tilewright::Session::new(tilewright_targets::read_catalogue()?, tilewright::plugin::Registry::new());
 /// let request = br#"{"id": 1, "op": "cute.composition", "inputs": ["(4,8):(8,1)", "8:2"]}"#;
 /// let answer = tilewright_command::answer_request(&session, request);
 /// assert_eq!(answer["result"], "(2,4):(16,1)");
@@ -71,7 +71,7 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
 /// ```
 #[must_use]
 pub fn answer_request(session: &Session, request: &[u8]) -> Json {
-    answer(session, if request.len() > lines::LONGEST { Line::TooLong } else { Line::Complete(request) })
+    answer(session, if request.len() > lines::MAX_LINE_BYTES { Line::TooLong } else { Line::Complete(request) })
 }
 
 fn answer(session: &Session, line: Line<'_>) -> Json {
@@ -81,19 +81,19 @@ fn answer(session: &Session, line: Line<'_>) -> Json {
     };
     let id = request.get("id").cloned().unwrap_or(Json::Null);
     if let Err(message) = check_id(&id) {
-        return json!({ "id": null, "error": BatchError::bad(message).to_json() });
+        return json!({ "id": null, "error": BatchError::invalid_field(message).to_json() });
     }
-    if let Some((given, written)) = fields::in_camel_case(&request) {
-        let error = BatchError::bad(format_args!("`{given}` must be written `{written}`"));
+    if let Some((given, written)) = fields::find_camel_case_field(&request) {
+        let error = BatchError::invalid_field(format_args!("`{given}` must be written `{written}`"));
         return json!({ "id": id, "error": error.to_json() });
     }
-    let mut answer = match operations::perform(Request { session, fields: &request }) {
+    let mut answer = match operations::dispatch_request(Request { session, fields: &request }) {
         Ok(result) => json!({ "id": id, "result": result }),
         Err(refusal) => json!({ "id": id, "error": refusal.to_json() }),
     };
-    let ignored = fields::ignored(&request);
+    let ignored = fields::ignored_fields(&request);
     if !ignored.is_empty() {
-        answer["ignored"] = ignored.into_iter().map(brief).collect();
+        answer["ignored"] = ignored.into_iter().map(shorten).collect();
     }
     answer
 }
@@ -102,7 +102,7 @@ fn parsed(line: Line<'_>) -> Result<Json, BatchError> {
     match line {
         Line::Complete(bytes) => serde_json::from_slice(bytes).map_err(|error| BatchError::new("bad_json", error)),
         Line::TooLong => {
-            let message = format_args!("a line of more than {} bytes, the most that is read", lines::LONGEST);
+            let message = format_args!("a line of more than {} bytes, the most that is read", lines::MAX_LINE_BYTES);
             Err(BatchError::new("bad_json", message))
         }
     }

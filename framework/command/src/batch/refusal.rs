@@ -11,7 +11,7 @@ use tilewright_plan::movement::MovementError;
 use tilewright_plugin::CompileError;
 use tilewright_target::CatalogueError;
 
-use crate::limits::brief;
+use crate::limits::shorten;
 
 /// The error that answers a batch request.
 pub struct BatchError {
@@ -27,17 +27,17 @@ impl BatchError {
     }
 
     /// Creates the error that a field is missing or its value invalid.
-    pub fn bad(message: impl Display) -> Self {
+    pub fn invalid_field(message: impl Display) -> Self {
         Self::new("bad_request", message)
     }
 
     /// Creates the error that the layout in the field `name` is invalid.
-    pub fn bad_layout(name: &str, error: impl Display) -> Self {
+    pub fn invalid_layout(name: &str, error: impl Display) -> Self {
         Self::new("bad_layout", format_args!("`{name}`: {error}"))
     }
 
     pub fn to_json(&self) -> Json {
-        json!({ "code": self.code, "message": brief(&self.message) })
+        json!({ "code": self.code, "message": shorten(&self.message) })
     }
 }
 

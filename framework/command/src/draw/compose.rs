@@ -4,8 +4,8 @@ use clap::Args;
 use tilewright_layout::{LayoutError, LinearLayout};
 use tilewright_picture::view;
 
-use super::destination::Destination;
-use super::request::{TensorOptions, repeated};
+use super::destination::PictureDestination;
+use super::request::{TensorOptions, caption_lines};
 use crate::failure::CommandError;
 use crate::{GlobalOptions, input};
 
@@ -22,14 +22,14 @@ pub(crate) struct Options {
     #[command(flatten)]
     request: TensorOptions,
     #[command(flatten)]
-    destination: Destination,
+    destination: PictureDestination,
 }
 
 /// Runs `tilewright draw compose`.
 pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError> {
-    let session = input::session(global)?;
-    let a = options.request.layout(&session, "A", &options.a)?;
-    let b = options.request.layout(&session, "B", &options.b)?;
+    let session = input::open_session(global)?;
+    let a = options.request.parse_layout(&session, "A", &options.a)?;
+    let b = options.request.parse_layout(&session, "B", &options.b)?;
     let (name, b) = match options.invert {
         false => ("B", b.linear().clone()),
         true => ("B⁻¹", b.linear().pseudoinvert().map_err(|error| CommandError::Input(format!("B: {error}")))?),
@@ -38,8 +38,8 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
         return Err(CommandError::Input(format!("{error}{}", remedy(options, a.linear(), &b))));
     }
     let title = format!("composition, for a tensor of {}", options.request.shape);
-    let mut picture = view::composition(&title, ("A", a.linear()), (name, &b))?;
-    let texts = [repeated("A", &options.a), repeated("B", &options.b)];
+    let mut picture = view::draw_composition(&title, ("A", a.linear()), (name, &b))?;
+    let texts = [caption_lines("A", &options.a), caption_lines("B", &options.b)];
     picture.caption.splice(0..0, texts.concat());
     options.destination.draw(picture)
 }

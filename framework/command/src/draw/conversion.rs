@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::destination::Destination;
+use super::destination::PictureDestination;
 use crate::convert::{self, ConversionOptions};
 use crate::failure::CommandError;
 use crate::{GlobalOptions, input};
@@ -13,14 +13,14 @@ pub(crate) struct Options {
     #[command(flatten)]
     conversion: ConversionOptions,
     #[command(flatten)]
-    destination: Destination,
+    destination: PictureDestination,
 }
 
 /// Runs `tilewright draw conversion`.
 pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError> {
     let requested = &options.conversion;
-    let session = input::session(global)?;
-    let request = requested.request(&session)?;
+    let session = input::open_session(global)?;
+    let request = requested.parse_request(&session)?;
     let plan = session.plan_conversion(&requested.tensor.target, &request.src, &request.dst, request.element_bits)?;
-    convert::draw(requested, &request, &plan, requested.tensor.target(&session)?, &options.destination)
+    convert::draw_plan(requested, &request, &plan, requested.tensor.find_target(&session)?, &options.destination)
 }

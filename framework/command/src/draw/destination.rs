@@ -6,14 +6,14 @@ use std::ops::Range;
 use std::path::PathBuf;
 
 use clap::Args;
-use tilewright_picture::terminal::{Colours, Style};
+use tilewright_picture::terminal::{TerminalColours, TextStyle};
 use tilewright_picture::{Picture, html, svg, terminal};
 
 use crate::failure::CommandError;
 
 /// Options of the output of a picture: the file, and the part that is drawn.
 #[derive(Debug, Args)]
-pub struct Destination {
+pub struct PictureDestination {
     /// Write to this file instead of the terminal: .svg or .html.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -25,9 +25,9 @@ pub struct Destination {
     columns: Option<Range<usize>>,
 }
 
-impl Destination {
+impl PictureDestination {
     /// Whether no option was given, so that the whole picture goes to the terminal.
-    pub fn is_everything_to_terminal(&self) -> bool {
+    pub fn is_default(&self) -> bool {
         self.output.is_none() && self.rows.is_none() && self.columns.is_none()
     }
 
@@ -42,14 +42,14 @@ impl Destination {
             let all = 0..usize::MAX;
             let rows = self.rows.clone().unwrap_or(all.clone());
             let columns = self.columns.clone().unwrap_or(all);
-            picture.map_grids(|grid| grid.cropped(rows.clone(), columns.clone()));
+            picture.map_grids(|grid| grid.crop(rows.clone(), columns.clone()));
         }
         let Some(file) = &self.output else {
             return print(&picture);
         };
         let text = match file.extension().and_then(OsStr::to_str) {
-            Some("svg") => svg::render(&picture),
-            Some("html") => html::render(&picture),
+            Some("svg") => svg::render_svg(&picture),
+            Some("html") => html::render_html(&picture),
             _ => {
                 let message = format!("{}: a picture is a .svg or a .html file", file.display());
                 return Err(CommandError::Input(message));
@@ -63,27 +63,27 @@ fn print(picture: &Picture) -> Result<(), CommandError> {
     let mut out = std::io::stdout().lock();
     let style = match out.is_terminal() {
         true => style_of_terminal(),
-        false => Style::plain(),
+        false => TextStyle::plain(),
     };
-    out.write_all(terminal::render(picture, &style).as_bytes())?;
+    out.write_all(terminal::render_text(picture, &style).as_bytes())?;
     Ok(())
 }
 
 /// Returns the drawing style (colours, characters) that the terminal supports, according to environment variables.
-fn style_of_terminal() -> Style {
+fn style_of_terminal() -> TextStyle {
     let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     let is_variable_one_of =
         |name, words: &[&str]| std::env::var(name).is_ok_and(|value| words.contains(&value.as_str()));
     let colours = if is_set("NO_COLOR") || is_variable_one_of("TERM", &["dumb"]) {
-        Colours::None
+        TerminalColours::None
     } else if is_variable_one_of("COLORTERM", &["truecolor", "24bit"]) {
-        Colours::Exact
+        TerminalColours::Exact
     } else {
-        Colours::Numbered
+        TerminalColours::Numbered
     };
     let width = terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
     let remedy = "--rows A..B and --columns A..B show a part, -o FILE.svg or FILE.html all of it".to_owned();
-    Style { colours, width, remedy }
+    TextStyle { colours, width, remedy }
 }
 
 /// Parses a range written as `A..B`; either end may be omitted.

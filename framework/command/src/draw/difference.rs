@@ -1,11 +1,11 @@
 //! `tilewright draw difference`: the elements that differ between two layouts of one tensor.
 
 use clap::Args;
-use tilewright_picture::view::{self, LayoutOptions};
+use tilewright_picture::view::{self, LayoutDrawingOptions};
 
-use super::destination::Destination;
+use super::destination::PictureDestination;
 use super::layout::PlaneOptions;
-use super::request::{TensorOptions, repeated};
+use super::request::{TensorOptions, caption_lines};
 use crate::failure::CommandError;
 use crate::{GlobalOptions, input};
 
@@ -21,18 +21,18 @@ pub(crate) struct Options {
     #[command(flatten)]
     plane: PlaneOptions,
     #[command(flatten)]
-    destination: Destination,
+    destination: PictureDestination,
 }
 
 /// Runs `tilewright draw difference`.
 pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError> {
-    let session = input::session(global)?;
-    let a = options.request.layout(&session, "A", &options.a)?;
-    let b = options.request.layout(&session, "B", &options.b)?;
+    let session = input::open_session(global)?;
+    let a = options.request.parse_layout(&session, "A", &options.a)?;
+    let b = options.request.parse_layout(&session, "B", &options.b)?;
     let title = format!("two layouts of a tensor of {}", options.request.shape);
-    let how = LayoutOptions { plane: options.plane.dims, ..LayoutOptions::default() };
-    let mut picture = view::difference(&title, ("A", &a), ("B", &b), &how)?;
-    let texts = [repeated("A", &options.a), repeated("B", &options.b)];
+    let how = LayoutDrawingOptions { plane: options.plane.dims, ..LayoutDrawingOptions::default() };
+    let mut picture = view::draw_difference(&title, ("A", &a), ("B", &b), &how)?;
+    let texts = [caption_lines("A", &options.a), caption_lines("B", &options.b)];
     picture.caption.splice(0..0, texts.concat());
     options.destination.draw(picture)
 }

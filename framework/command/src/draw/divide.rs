@@ -3,8 +3,8 @@
 use clap::Args;
 use tilewright_picture::view;
 
-use super::destination::Destination;
-use super::request::{TensorOptions, repeated};
+use super::destination::PictureDestination;
+use super::request::{TensorOptions, caption_lines};
 use crate::failure::CommandError;
 use crate::{GlobalOptions, input};
 
@@ -21,19 +21,19 @@ pub(crate) struct Options {
     #[command(flatten)]
     request: TensorOptions,
     #[command(flatten)]
-    destination: Destination,
+    destination: PictureDestination,
 }
 
 /// Runs `tilewright draw divide`.
 pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError> {
-    let session = input::session(global)?;
+    let session = input::open_session(global)?;
     let request = &options.request;
-    let a = request.layout(&session, "A", &options.a)?;
+    let a = request.parse_layout(&session, "A", &options.a)?;
     let by_shape = options.by_shape.as_ref().unwrap_or(&request.shape);
-    let b = request.layout_of(&session, "B", &options.b, by_shape)?;
+    let b = request.parse_layout_of_shape(&session, "B", &options.b, by_shape)?;
     let title = format!("left division, {} by {by_shape}", request.shape);
-    let mut picture = view::division(&title, ("A", a.linear()), ("B", b.linear()))?;
-    let texts = [repeated("A", &options.a), repeated("B", &options.b)];
+    let mut picture = view::draw_division(&title, ("A", a.linear()), ("B", b.linear()))?;
+    let texts = [caption_lines("A", &options.a), caption_lines("B", &options.b)];
     picture.caption.splice(0..0, texts.concat());
     options.destination.draw(picture)
 }

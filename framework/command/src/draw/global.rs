@@ -1,10 +1,10 @@
 //! `tilewright draw global`: the bytes, sectors and lines of global memory that a warp's accesses touch.
 
 use clap::Args;
-use tilewright_picture::view::{self, GlobalView};
+use tilewright_picture::view::{self, GlobalAccessView};
 
-use super::destination::Destination;
-use super::request::repeated;
+use super::destination::PictureDestination;
+use super::request::caption_lines;
 use crate::failure::CommandError;
 use crate::tensor::TensorArguments;
 use crate::{GlobalOptions, input};
@@ -26,23 +26,23 @@ pub(crate) struct Options {
     #[arg(long, value_name = "BYTES", default_value_t = 128)]
     line: u64,
     #[command(flatten)]
-    destination: Destination,
+    destination: PictureDestination,
 }
 
 /// Runs `tilewright draw global`.
 pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError> {
-    let session = input::session(global)?;
-    let (tensor, target) = (&options.tensor, options.tensor.target(&session)?);
-    let layout = tensor.distributed(&session, "LAYOUT", &options.layout)?;
+    let session = input::open_session(global)?;
+    let (tensor, target) = (&options.tensor, options.tensor.find_target(&session)?);
+    let layout = tensor.parse_distributed_layout(&session, "LAYOUT", &options.layout)?;
     let order = match options.order.as_slice() {
-        [] => (0..input::shape(&tensor.shape)?.len()).rev().collect(),
+        [] => (0..input::parse_shape(&tensor.shape)?.len()).rev().collect(),
         given => given.to_vec(),
     };
     let name = format!("{} {}", tensor.shape, tensor.element);
-    let view = GlobalView::new(&name, &layout, &order, tensor.element_bits()?, target)
+    let view = GlobalAccessView::new(&name, &layout, &order, tensor.parse_element_bits()?, target)
         .with_warp(options.warp)
         .with_line_bytes(options.line);
-    let mut picture = view::global(&view)?;
-    picture.caption.splice(0..0, repeated("", &options.layout));
+    let mut picture = view::draw_global_accesses(&view)?;
+    picture.caption.splice(0..0, caption_lines("", &options.layout));
     options.destination.draw(picture)
 }

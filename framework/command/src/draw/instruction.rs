@@ -4,7 +4,7 @@ use clap::Args;
 use tilewright_picture::view;
 use tilewright_target::Instruction;
 
-use super::destination::Destination;
+use super::destination::PictureDestination;
 use crate::failure::CommandError;
 use crate::{GlobalOptions, input};
 
@@ -17,7 +17,7 @@ pub(crate) struct Options {
     #[arg(long, value_name = "NAME")]
     target: String,
     #[command(flatten)]
-    destination: Destination,
+    destination: PictureDestination,
 }
 
 /// Max names of similar instructions in an error message.
@@ -25,13 +25,18 @@ const MOST: usize = 12;
 
 /// Runs `tilewright draw instruction`.
 pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError> {
-    let session = input::session(global)?;
+    let session = input::open_session(global)?;
     let target = session.target(&options.target)?;
-    draw(target.instructions(), &options.target, &options.name, &options.destination)
+    draw_by_name(target.instructions(), &options.target, &options.name, &options.destination)
 }
 
 /// Draws the operands of the instruction with this name, or of the only instruction whose name contains it.
-pub fn draw(rows: &[Instruction], target: &str, name: &str, destination: &Destination) -> Result<(), CommandError> {
+pub fn draw_by_name(
+    rows: &[Instruction],
+    target: &str,
+    name: &str,
+    destination: &PictureDestination,
+) -> Result<(), CommandError> {
     let exact = rows.iter().filter(|row| row.name == name);
     let alike = rows.iter().filter(|row| row.name.contains(name) && row.name != name);
     let found: Vec<_> = exact.chain(alike).collect();
@@ -49,5 +54,5 @@ pub fn draw(rows: &[Instruction], target: &str, name: &str, destination: &Destin
             )));
         }
     };
-    destination.draw(view::instruction(row)?)
+    destination.draw(view::draw_instruction(row)?)
 }

@@ -2,10 +2,10 @@
 
 use clap::{Args, ValueEnum};
 use tilewright_layout::Dim;
-use tilewright_picture::view::{self, ColourBy, LayoutOptions};
+use tilewright_picture::view::{self, ColourBy, LayoutDrawingOptions};
 
-use super::destination::Destination;
-use super::request::{TensorOptions, repeated};
+use super::destination::PictureDestination;
+use super::request::{TensorOptions, caption_lines};
 use crate::failure::CommandError;
 use crate::{GlobalOptions, input};
 
@@ -20,7 +20,7 @@ pub(crate) struct Options {
     #[command(flatten)]
     view: ViewOptions,
     #[command(flatten)]
-    destination: Destination,
+    destination: PictureDestination,
 }
 
 /// Options that control how a layout is drawn.
@@ -49,23 +49,23 @@ enum Colour {
 }
 
 impl ViewOptions {
-    fn options(&self) -> LayoutOptions {
+    fn options(&self) -> LayoutDrawingOptions {
         let colour = match self.colour {
             Colour::Lane => ColourBy::Lane,
             Colour::Warp => ColourBy::Warp,
             Colour::Register => ColourBy::Register,
         };
-        LayoutOptions { colour, plane: self.plane.dims }
+        LayoutDrawingOptions { colour, plane: self.plane.dims }
     }
 }
 
 /// Runs `tilewright draw layout`.
 pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError> {
-    let session = input::session(global)?;
-    let layout = options.request.layout(&session, "LAYOUT", &options.layout)?;
+    let session = input::open_session(global)?;
+    let layout = options.request.parse_layout(&session, "LAYOUT", &options.layout)?;
     let title = format!("layout of a tensor of {}", options.request.shape);
-    let mut picture = view::layout(&title, &layout, &options.view.options())?;
-    picture.caption.splice(0..0, repeated("", &options.layout));
+    let mut picture = view::draw_layout(&title, &layout, &options.view.options())?;
+    picture.caption.splice(0..0, caption_lines("", &options.layout));
     options.destination.draw(picture)
 }
 

@@ -3,8 +3,8 @@
 use clap::Args;
 use tilewright_picture::view;
 
-use super::destination::Destination;
-use super::request::{TensorOptions, repeated};
+use super::destination::PictureDestination;
+use super::request::{TensorOptions, caption_lines};
 use crate::failure::CommandError;
 use crate::{GlobalOptions, input};
 
@@ -16,15 +16,15 @@ pub(crate) struct Options {
     #[command(flatten)]
     request: TensorOptions,
     #[command(flatten)]
-    destination: Destination,
+    destination: PictureDestination,
 }
 
 /// Runs `tilewright draw matrix`.
 pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError> {
-    let session = input::session(global)?;
-    let layout = options.request.layout(&session, "LAYOUT", &options.layout)?;
+    let session = input::open_session(global)?;
+    let layout = options.request.parse_layout(&session, "LAYOUT", &options.layout)?;
     let title = format!("matrix over F2, for a tensor of {}", options.request.shape);
-    let mut picture = view::matrix(&title, layout.linear());
-    picture.caption.splice(0..0, repeated("", &options.layout));
+    let mut picture = view::draw_matrix(&title, layout.linear());
+    picture.caption.splice(0..0, caption_lines("", &options.layout));
     options.destination.draw(picture)
 }

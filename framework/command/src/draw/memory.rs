@@ -3,8 +3,8 @@
 use clap::Args;
 use tilewright_picture::view::{self, MemoryView};
 
-use super::destination::Destination;
-use super::request::repeated;
+use super::destination::PictureDestination;
+use super::request::caption_lines;
 use crate::failure::CommandError;
 use crate::tensor::TensorArguments;
 use crate::{GlobalOptions, input};
@@ -26,24 +26,24 @@ pub(crate) struct Options {
     #[arg(long, value_name = "LAYOUT")]
     load: Option<String>,
     #[command(flatten)]
-    destination: Destination,
+    destination: PictureDestination,
 }
 
 /// Runs `tilewright draw memory`.
 pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError> {
-    let session = input::session(global)?;
-    let (tensor, target) = (&options.tensor, options.tensor.target(&session)?);
-    let memory = tensor.memory(&session, "LAYOUT", &options.layout)?;
+    let session = input::open_session(global)?;
+    let (tensor, target) = (&options.tensor, options.tensor.find_target(&session)?);
+    let memory = tensor.parse_memory_layout(&session, "LAYOUT", &options.layout)?;
     let accessed = |name: &str, text: &Option<String>| {
         let text = text.as_ref().or(options.access.as_ref());
-        text.map(|text| tensor.distributed(&session, name, text)).transpose()
+        text.map(|text| tensor.parse_distributed_layout(&session, name, text)).transpose()
     };
     let (store, load) = (accessed("--store", &options.store)?, accessed("--load", &options.load)?);
     let name = format!("{} {}", tensor.shape, tensor.element);
-    let view = MemoryView::new(&name, &memory, tensor.element_bits()?, target)
+    let view = MemoryView::new(&name, &memory, tensor.parse_element_bits()?, target)
         .with_store(store.as_ref())
         .with_load(load.as_ref());
-    let mut picture = view::memory(&view)?;
-    picture.caption.splice(0..0, repeated("", &options.layout));
+    let mut picture = view::draw_memory(&view)?;
+    picture.caption.splice(0..0, caption_lines("", &options.layout));
     options.destination.draw(picture)
 }

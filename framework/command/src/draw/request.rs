@@ -20,18 +20,24 @@ pub struct TensorOptions {
 
 impl TensorOptions {
     /// Parses the layout `text` for the tensor; error messages call it `name`.
-    pub fn layout(&self, session: &Session, name: &str, text: &str) -> Result<Layout, CommandError> {
-        self.layout_of(session, name, text, &self.shape)
+    pub fn parse_layout(&self, session: &Session, name: &str, text: &str) -> Result<Layout, CommandError> {
+        self.parse_layout_of_shape(session, name, text, &self.shape)
     }
 
     /// Parses the layout `text` for a tensor of another shape; error messages call it `name`.
-    pub fn layout_of(&self, session: &Session, name: &str, text: &str, shape: &str) -> Result<Layout, CommandError> {
-        input::layout(session, name, text, self.target.as_deref(), &input::shape(shape)?)
+    pub fn parse_layout_of_shape(
+        &self,
+        session: &Session,
+        name: &str,
+        text: &str,
+        shape: &str,
+    ) -> Result<Layout, CommandError> {
+        input::parse_layout(session, name, text, self.target.as_deref(), &input::parse_shape(shape)?)
     }
 }
 
 /// Returns lines for a picture's caption that repeat the text of a layout.
-pub fn repeated(name: &str, text: &str) -> Vec<String> {
+pub fn caption_lines(name: &str, text: &str) -> Vec<String> {
     const WIDEST: usize = 110;
     let start = if name.is_empty() { String::new() } else { format!("{name} = ") };
     let words: Vec<char> = (start + &text.split_whitespace().collect::<Vec<_>>().join(" ")).chars().collect();

@@ -5,4 +5,4 @@ mod options;
 mod show;
 
 pub use options::{Options, run};
-pub use show::answer;
+pub use show::any_layout_to_json;

@@ -7,9 +7,10 @@ use serde_json::{Map, Value as Json, json};
 
 use tilewright::LayoutRequest;
 use tilewright::operations::{
-    InputKind, LAYOUT_OPERATIONS, LayoutOperation, OperationError, OperationInput, algebra, resolve_layouts,
+    InputKind, LAYOUT_OPERATIONS, LayoutOperation, OperationError, OperationInput, perform_layout_operation,
+    resolve_layouts,
 };
-use tilewright_layout::{layout_from_json, layout_to_json, snake_case};
+use tilewright_layout::{layout_from_json, layout_to_json, to_snake_case};
 
 use crate::failure::CommandError;
 use crate::{GlobalOptions, input};
@@ -43,11 +44,11 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
         return Ok(());
     };
     let operation = LayoutOperation::find(name).map_err(failed)?;
-    let shape = options.shape.as_deref().map(input::shape).transpose()?;
+    let shape = options.shape.as_deref().map(input::parse_shape).transpose()?;
     let mut inputs = inputs(operation, &options.inputs)?;
-    let session = input::session(global)?;
+    let session = input::open_session(global)?;
     resolve_layouts(&session, options.target.as_deref(), shape.as_deref(), operation, &mut inputs).map_err(failed)?;
-    let result = algebra(operation.name, &inputs).map_err(failed)?;
+    let result = perform_layout_operation(operation.name, &inputs).map_err(failed)?;
     match layout_from_json(&result) {
         Ok(layout) if operation.gives_layout() && !options.json => writeln!(out, "{layout}")?,
         _ => writeln!(out, "{result}")?,
@@ -76,7 +77,7 @@ fn inputs(operation: &LayoutOperation, given: &[String]) -> Result<Json, Command
             CommandError::Input(format!("`{argument}`: {why}; `{}` takes {}", operation.name, usage(operation)))
         };
         let (name, text) = argument.split_once('=').ok_or_else(|| wrong("expected INPUT=VALUE"))?;
-        let input = operation.input(name).or_else(|| operation.input(&snake_case(name)));
+        let input = operation.input(name).or_else(|| operation.input(&to_snake_case(name)));
         let input = input.ok_or_else(|| wrong("this is none of its inputs"))?;
         let value = value(input.kind, text).map_err(|error| match error {
             None => wrong(&format!("expected {}", input.kind.description())),

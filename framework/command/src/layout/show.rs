@@ -10,8 +10,8 @@ use tilewright::LayoutRequest;
 use tilewright_layout::{Dim, Layout, LinearLayout, MemoryLayout, layout_to_json};
 
 use crate::failure::CommandError;
-use crate::notation::Notation;
-use crate::text_table::table;
+use crate::notation::LayoutNotation;
+use crate::text_table::new_table;
 use crate::{GlobalOptions, input};
 
 /// Options of `tilewright layout` that show a layout.
@@ -32,7 +32,7 @@ pub struct Options {
     json: bool,
     /// Print the layout in this notation.
     #[arg(long = "as", value_name = "NOTATION", conflicts_with = "json")]
-    notation: Option<Notation>,
+    notation: Option<LayoutNotation>,
 }
 
 /// Max rows, and max columns, of a printed table.
@@ -43,19 +43,19 @@ const MOST_BITS: u32 = 20;
 
 /// Shows the layout.
 pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError> {
-    let session = input::session(global)?;
-    let shape = input::shape(&options.shape)?;
+    let session = input::open_session(global)?;
+    let shape = input::parse_shape(&options.shape)?;
     let request = LayoutRequest::from_text(&options.layout)
         .map_err(|error| CommandError::from_layout_error("LAYOUT", &options.layout, error))?;
-    let layout = request.any(&session, options.target.as_deref(), &shape)?;
+    let layout = request.resolve_layout(&session, options.target.as_deref(), &shape)?;
     let mut out = std::io::stdout().lock();
     if let Some(notation) = options.notation {
         let attribute_syntaxes = session.attribute_syntaxes(options.target.as_deref())?;
-        writeln!(out, "{}", notation.of(&request, &layout, &attribute_syntaxes)?)?;
+        writeln!(out, "{}", notation.print_layout(&request, &layout, &attribute_syntaxes)?)?;
         return Ok(());
     }
     if options.json {
-        writeln!(out, "{}", answer(&layout))?;
+        writeln!(out, "{}", any_layout_to_json(&layout))?;
         return Ok(());
     }
     writeln!(out, "{}\n", layout.linear())?;
@@ -67,7 +67,7 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
 const MOST_OFFSETS: u64 = 4096;
 
 /// Converts a layout to JSON: its bases; for a memory layout also alignment and padding.
-pub fn answer(layout: &Layout) -> Json {
+pub fn any_layout_to_json(layout: &Layout) -> Json {
     let mut answer = match layout_to_json(layout.linear()) {
         Json::Object(map) => map,
         other => return other,
@@ -96,7 +96,7 @@ fn padding_answer(memory: &MemoryLayout, answer: &mut Map<String, Json>) {
 
 /// Draws a layout as a table with a cell for each tensor element.
 fn drawn(layout: &Layout) -> String {
-    let bits = layout.linear().ins().bits().max(layout.linear().outs().bits());
+    let bits = layout.linear().ins().total_bits().max(layout.linear().outs().total_bits());
     if bits > MOST_BITS {
         return format!("not drawn: 2^{bits} positions, and at most 2^{MOST_BITS} are");
     }
@@ -118,7 +118,7 @@ fn key_of_positions(linear: &LinearLayout) -> &'static str {
 /// Returns the hardware positions of a distributed layout by the index of the element that each holds.
 fn positions(linear: &LinearLayout) -> BTreeMap<u64, Vec<String>> {
     let mut cells: BTreeMap<u64, Vec<String>> = BTreeMap::new();
-    for input in 0..1u64 << linear.ins().bits() {
+    for input in 0..1u64 << linear.ins().total_bits() {
         let at = |dim| linear.ins().coordinate(input, dim);
         let mut position = String::new();
         if linear.in_bits(Dim::BLOCK) > 0 {
@@ -136,7 +136,7 @@ fn positions(linear: &LinearLayout) -> BTreeMap<u64, Vec<String>> {
 fn offsets(memory: &MemoryLayout) -> BTreeMap<u64, Vec<String>> {
     let linear = &memory.linear;
     let mut cells: BTreeMap<u64, Vec<String>> = BTreeMap::new();
-    for input in 0..1u64 << linear.ins().bits() {
+    for input in 0..1u64 << linear.ins().total_bits() {
         let offset = memory.physical_offset(linear.ins().coordinate(input, Dim::OFFSET)).to_string();
         let position = match linear.in_bits(Dim::BLOCK) {
             0 => offset,
@@ -149,7 +149,7 @@ fn offsets(memory: &MemoryLayout) -> BTreeMap<u64, Vec<String>> {
 
 fn tensor_memory(linear: &LinearLayout) -> BTreeMap<u64, Vec<String>> {
     let mut cells: BTreeMap<u64, Vec<String>> = BTreeMap::new();
-    for input in 0..1u64 << linear.ins().bits() {
+    for input in 0..1u64 << linear.ins().total_bits() {
         let at = |dim| linear.ins().coordinate(input, dim);
         let position = format!("{}:{}", at(Dim::ROW), at(Dim::COL));
         cells.entry(linear.apply_packed(input)).or_default().push(position);
@@ -193,7 +193,7 @@ fn page(
     let (row_count, column_count) = (rows.map_or(1, |r| r.1), columns.map_or(1, |c| c.1));
     let shown_columns = column_count.min(MOST);
     let header: Vec<_> = std::iter::once(String::new()).chain((0..shown_columns).map(|c| c.to_string())).collect();
-    let mut table = table(header, 0..0);
+    let mut table = new_table(header, 0..0);
     for row in 0..row_count.min(MOST) {
         let cell = |column: u64| {
             let mut coordinates = fixed.to_vec();

@@ -14,7 +14,7 @@ pub(crate) fn is_evaluated(function: MathFunction) -> bool {
             !matches!(function, MathFunction::Erf | MathFunction::Erfc | MathFunction::Lgamma | MathFunction::Tgamma);
         is_of_c && !(MathFunction::Erfinv..=MathFunction::BesselI1).contains(&function)
     };
-    is_here(function) && (function == MathFunction::Fmod || !function.is_exact())
+    is_here(function) && (function == MathFunction::Fmod || !function.is_bit_exact())
 }
 
 /// Returns the value of a math function for the elements `a` and `b`. Operands and result are bits of the type

@@ -62,7 +62,7 @@ impl<'a> Decoder<'a> {
     }
 
     fn width(&self, ty: Type) -> usize {
-        ty.count() as usize * self.lanes
+        ty.element_count() as usize * self.lanes
     }
 
     fn allocate(&mut self, value: Value, ty: Type) -> usize {
@@ -121,7 +121,7 @@ impl<'a> Decoder<'a> {
                 Some(Location { at: self.at(*vector) + *index as usize * self.lanes, ty, buffer: None })
             }
             Op::Cast { op: Cast::ExtendU, a } => Some(Location { ty, ..self.location(*a) }),
-            Op::Cast { op: Cast::Bits, a } if self.location(*a).ty.count() == ty.count() => {
+            Op::Cast { op: Cast::Bits, a } if self.location(*a).ty.element_count() == ty.element_count() => {
                 Some(Location { ty, ..self.location(*a) })
             }
             _ => None,
@@ -248,7 +248,7 @@ impl<'a> Decoder<'a> {
                 let wide = element(from.ty).or(element(ty)).unwrap_or(Element::F32);
                 Step::ConvertByte { cast: op, wide, a, to, n }
             }
-            Cast::Bits => Step::Regroup { from_bits, to_bits, a, to, to_count: ty.count() as usize },
+            Cast::Bits => Step::Regroup { from_bits, to_bits, a, to, to_count: ty.element_count() as usize },
         }
     }
 
@@ -270,11 +270,11 @@ impl<'a> Decoder<'a> {
             offset,
             alignment,
             element_bytes: element_bits(ty) as usize / 8,
-            count: ty.count() as usize,
+            count: ty.element_count() as usize,
             value,
             row: self
                 .target
-                .bank_row(direction, ty.bits())
+                .find_bank_row(direction, ty.bits())
                 .filter(|row| space != MemorySpace::Global && row.bank_bytes > 0),
             buffer: location.buffer,
         })
@@ -376,7 +376,7 @@ impl<'a> Decoder<'a> {
     }
 
     fn yielded_buffer(&self, region: &Region, index: usize) -> Option<u32> {
-        self.location(*region.yielded().get(index)?).buffer
+        self.location(*region.yielded_values().get(index)?).buffer
     }
 
     fn branch(
@@ -390,10 +390,10 @@ impl<'a> Decoder<'a> {
         let to: Vec<_> = statement.results.iter().map(|&(value, ty)| self.allocate(value, ty)).collect();
         let branch = self.push(operation, Step::Branch { condition: self.at(condition), otherwise: 0 });
         self.statements(then);
-        let copies = self.copies(then.yielded(), &to);
+        let copies = self.copies(then.yielded_values(), &to);
         let middle = self.push(operation, Step::Otherwise { copies, end: 0 });
         self.statements(otherwise);
-        let copies = self.copies(otherwise.yielded(), &to);
+        let copies = self.copies(otherwise.yielded_values(), &to);
         let join = self.push(operation, Step::Join { copies });
         if let Step::Branch { otherwise, .. } = &mut self.program.steps[branch] {
             *otherwise = middle + 1;
@@ -422,7 +422,7 @@ impl<'a> Decoder<'a> {
         let copies = self.copies(carried, arguments);
         let enter = self.push(operation, Step::Enter { bounds, from: self.at(from), copies, end: 0 });
         self.statements(body);
-        let copies = self.copies(body.yielded(), arguments);
+        let copies = self.copies(body.yielded_values(), arguments);
         let repeat = self.push(operation, Step::Repeat { bounds, copies, body: enter + 1 });
         if let Step::Enter { end, .. } = &mut self.program.steps[enter] {
             *end = repeat + 1;
@@ -439,7 +439,7 @@ impl<'a> Decoder<'a> {
         let copies = self.copies(carried, &arguments);
         let enter = self.push(operation, Step::EnterWhile { copies });
         self.statements(body);
-        let [condition, values @ ..] = body.yielded() else { return };
+        let [condition, values @ ..] = body.yielded_values() else { return };
         let copies = self.copies(values, &arguments);
         let condition = self.at(*condition);
         self.push(operation, Step::RepeatWhile { condition, copies, body: enter + 1 });

@@ -36,7 +36,7 @@ impl BlockLoad {
     }
 
     pub(super) fn execute(&self, call: &mut InstructionCall<'_>) -> Result<(), LaneFault> {
-        let ty = call.result_types().next().ok_or_else(|| call.invalid_use("it has no result"))?;
+        let ty = call.result_types().next().ok_or_else(|| call.invalid_use_fault("it has no result"))?;
         let block = self.named.block();
         let row_bytes = block.row_bytes();
         let mut bytes = vec![0; (u64::from(block.rows) * row_bytes) as usize];
@@ -44,7 +44,7 @@ impl BlockLoad {
         call.load_runs(&runs, 1, &mut bytes)?;
         let mut operand_bits = RegisterBits::zeros(call.lanes(), ty);
         let width = u64::from(self.bits / 8);
-        for packed in 0..1u64 << self.layout.ins().bits() {
+        for packed in 0..1u64 << self.layout.ins().total_bits() {
             let (lane, register) =
                 (self.layout.ins().coordinate(packed, Dim::LANE), self.layout.ins().coordinate(packed, Dim::REGISTER));
             let image = self.layout.apply_packed(packed);

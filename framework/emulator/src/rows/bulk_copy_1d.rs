@@ -51,26 +51,28 @@ impl BulkCopy1d {
 
     pub(super) fn execute(&self, call: &mut InstructionCall<'_>) -> Result<(), LaneFault> {
         let (index, granularity) = self.bytes;
-        let bytes = call.same_operand(index)?;
+        let bytes = call.uniform_operand(index)?;
         if bytes == 0 || !bytes.is_multiple_of(u64::from(granularity.max(1))) {
-            return Err(call.invalid_use(&format!("{bytes} bytes; expected a multiple of {granularity}, not zero")));
+            return Err(
+                call.invalid_use_fault(&format!("{bytes} bytes; expected a multiple of {granularity}, not zero"))
+            );
         }
-        let shared = call.same_operand(self.shared.0)?;
-        let run = Run { address: call.same_operand(self.global.0)?, at: 0, bytes };
+        let shared = call.uniform_operand(self.shared.0)?;
+        let run = Run { address: call.uniform_operand(self.global.0)?, at: 0, bytes };
         match self.mbarrier {
             Some(mbarrier) => {
-                let mbarrier = call.same_operand(mbarrier)?;
+                let mbarrier = call.uniform_operand(mbarrier)?;
                 let room = call.shared_bytes();
                 if bytes > room {
-                    return Err(call.invalid_use(&format!("{bytes} bytes; shared memory has {room}")));
+                    return Err(call.invalid_use_fault(&format!("{bytes} bytes; shared memory has {room}")));
                 }
                 let mut content = vec![0; bytes as usize];
                 call.load_runs(&[run], self.global.1, &mut content)?;
-                call.completes_on_mbarrier(mbarrier);
-                call.send_write(0, shared, &content, self.shared.1)?;
+                call.set_completion_mbarrier(mbarrier);
+                call.write_shared_asynchronously(0, shared, &content, self.shared.1)?;
             }
             None => {
-                let content = call.send_read(shared, bytes as u32, self.shared.1)?;
+                let content = call.read_shared_asynchronously(shared, bytes as u32, self.shared.1)?;
                 call.send_runs(&[run], self.global.1, &content)?;
             }
         }

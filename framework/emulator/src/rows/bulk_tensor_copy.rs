@@ -4,7 +4,7 @@
 
 use super::super::fault::LaneFault;
 use super::super::semantics::InstructionCall;
-use tilewright_kernel::Outside;
+use tilewright_kernel::OutOfBoundsFill;
 use tilewright_target::{Completion, Instruction, Operand, TensorCopyLayout, TensorCopyOperand};
 
 /// The semantics of a bulk tensor copy instruction, which copies a box of a tensor between global and shared memory.
@@ -50,14 +50,14 @@ impl BulkTensorCopy {
         let tensor = call.tensor(self.tensor)?;
         let fits = tensor.map.check_for_operand(&self.operand).map_err(|error| error.to_string());
         let aligned = || tensor.check_alignment(self.operand.global_alignment.into());
-        fits.and_then(|()| aligned()).map_err(|message| call.invalid_use(&message))?;
-        let missing = || call.invalid_use("no layout of its boxes has this mode");
+        fits.and_then(|()| aligned()).map_err(|message| call.invalid_use_fault(&message))?;
+        let missing = || call.invalid_use_fault("no layout of its boxes has this mode");
         let box_layout = self.operand.find_layout(tensor.map.swizzle).ok_or_else(missing)?;
         let mut origin = Vec::with_capacity(self.coordinates.len());
         for &coordinate in &self.coordinates {
-            origin.push(i64::from(call.same_operand(coordinate)? as u32 as i32));
+            origin.push(i64::from(call.uniform_operand(coordinate)? as u32 as i32));
         }
-        let start = call.same_operand(self.memory)?;
+        let start = call.uniform_operand(self.memory)?;
         match self.mbarrier {
             Some(mbarrier) => self.bring(call, (start, box_layout), &origin, mbarrier),
             None => self.put_back(call, (start, box_layout), &origin),
@@ -73,18 +73,18 @@ impl BulkTensorCopy {
     ) -> Result<(), LaneFault> {
         let tensor = call.tensor(self.tensor)?;
         let outside = match tensor.map.outside {
-            Outside::Zeros => 0,
-            Outside::NotANumber => 0xff,
+            OutOfBoundsFill::Zeros => 0,
+            OutOfBoundsFill::NotANumber => 0xff,
         };
         let mut content = vec![outside; tensor.map.box_bytes() as usize];
         call.load_runs(&tensor.runs(origin), tensor.map.element_bits / 8, &mut content)?;
         let mut placed = vec![0; content.len()];
         for (at, byte) in (0..).zip(content) {
-            *swizzled_byte(&mut placed, (start, box_layout), at).ok_or_else(|| call.invalid_use(PARTED))? = byte;
+            *swizzled_byte(&mut placed, (start, box_layout), at).ok_or_else(|| call.invalid_use_fault(PARTED))? = byte;
         }
-        let mbarrier = call.same_operand(mbarrier)?;
-        call.completes_on_mbarrier(mbarrier);
-        call.send_write(0, start, &placed, box_layout.alignment)?;
+        let mbarrier = call.uniform_operand(mbarrier)?;
+        call.set_completion_mbarrier(mbarrier);
+        call.write_shared_asynchronously(0, start, &placed, box_layout.alignment)?;
         call.count_bulk_copy(placed.len());
         Ok(())
     }
@@ -97,10 +97,12 @@ impl BulkTensorCopy {
     ) -> Result<(), LaneFault> {
         let tensor = call.tensor(self.tensor)?;
         let bytes = tensor.map.box_bytes();
-        let mut placed = call.send_read(start, bytes as u32, box_layout.alignment)?;
+        let mut placed = call.read_shared_asynchronously(start, bytes as u32, box_layout.alignment)?;
         let mut content = Vec::with_capacity(placed.len());
         for at in 0..bytes {
-            content.push(*swizzled_byte(&mut placed, (start, box_layout), at).ok_or_else(|| call.invalid_use(PARTED))?);
+            content.push(
+                *swizzled_byte(&mut placed, (start, box_layout), at).ok_or_else(|| call.invalid_use_fault(PARTED))?,
+            );
         }
         call.send_runs(&tensor.runs(origin), tensor.map.element_bits / 8, &content)?;
         call.count_bulk_copy(content.len());

@@ -87,10 +87,10 @@ impl Copy {
             let (segment, byte) = self.to.begins[lane as usize];
             let address = call.operand(self.to.operand, 0, self.to.addressing[segment])?.wrapping_add(u64::from(byte));
             let alignment = self.to.alignment.min(self.bytes);
-            call.send_write(lane, address, if reads { lane_bytes } else { &zeros }, alignment)?;
+            call.write_shared_asynchronously(lane, address, if reads { lane_bytes } else { &zeros }, alignment)?;
             written.push(Some(address));
         }
-        call.count_copy(&written, self.bytes)
+        call.count_shared_copy(&written, self.bytes)
     }
 }
 
@@ -103,7 +103,7 @@ fn begins(data: &LinearLayout) -> Result<Vec<(usize, u32)>, String> {
         (data.outs().coordinate(image, segment), data.outs().coordinate(image, byte))
     };
     let mut begins = vec![(0, 0); 1 << data.in_bits(Dim::LANE)];
-    for packed in 0..1u64 << data.ins().bits() {
+    for packed in 0..1u64 << data.ins().total_bits() {
         let (lane, lane_bytes) = (data.ins().coordinate(packed, Dim::LANE), data.ins().coordinate(packed, byte));
         let first = data.ins().pack(&[(Dim::LANE, lane)]).map_err(|error| error.to_string())?;
         let (begin, at) = (image(first), image(packed));

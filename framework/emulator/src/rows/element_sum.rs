@@ -27,9 +27,9 @@ impl MmaElement {
     /// # Errors
     /// A message if the row lacks one of the operands `a`, `b`, `c` and `d`, or if the emulator does not support their
     /// types.
-    pub fn of(row: &Instruction) -> Result<Self, String> {
+    pub fn from_instruction(row: &Instruction) -> Result<Self, String> {
         let typed = |required: &str| {
-            let element = match row.operand(required) {
+            let element = match row.find_matrix_operand(required) {
                 Some(Operand::Register { element, .. }) => element,
                 Some(Operand::Memory(memory)) => &memory.element,
                 _ => return Err(format!("its description has no operand `{required}` in registers or shared memory")),
@@ -65,7 +65,7 @@ impl MmaElement {
     }
 
     /// Computes the bits of an element from the accumulator's bits and those of the operands along K.
-    pub fn total(&self, c: u64, operands: impl Iterator<Item = (u64, u64)>) -> u64 {
+    pub fn compute_element(&self, c: u64, operands: impl Iterator<Item = (u64, u64)>) -> u64 {
         if let Some(summed) = &self.float {
             return summed.total(c, operands);
         }
@@ -117,7 +117,7 @@ fn summed(row: &Instruction, types: [ElementType; 3]) -> Result<FloatSummation, 
     {
         return Err(format!("{:?} does not apply to an accumulator of type {}", numerics.summation, types[2]));
     }
-    if numerics.summation != Summation::Chain && a.widths()[1].max(b.widths()[1]) > 10 {
+    if numerics.summation != Summation::Chain && a.field_widths()[1].max(b.field_widths()[1]) > 10 {
         return Err(format!("{:?} applies to operands of at most 11 bits of mantissa", numerics.summation));
     }
     let k = row.mma_shape().map_or(0, |[_, _, k]| k as u32);

@@ -165,7 +165,8 @@ impl Mma {
         let terms = 0..self.extent[2];
         let terms_of = |at: usize| terms.clone().map(move |k_at| (self.row_of(at) << k | k_at, self.at_b(at, k_at)));
         let Some(sum) = self.sum.float() else {
-            let total = |at: usize, c: u64| self.sum.total(c, terms_of(at).map(|(of_a, of_b)| (a[of_a], b[of_b])));
+            let total =
+                |at: usize, c: u64| self.sum.compute_element(c, terms_of(at).map(|(of_a, of_b)| (a[of_a], b[of_b])));
             return self.update(call, elements, each(total));
         };
         // Each operand element is multiplied many times, so all are decoded first.
@@ -210,8 +211,8 @@ impl Mma {
         result
     }
 
-    /// Updates the accumulator's elements by `totals`, which returns the new bits of the elements with some indices from
-    /// their old bits. Elements in registers beyond the MMA shape get an unspecified value.
+    /// Updates the accumulator's elements by `totals`, which returns the new bits of the elements with some indices
+    /// from their old bits. Elements in registers beyond the MMA shape get an unspecified value.
     fn update(
         &self,
         call: &mut InstructionCall<'_>,
@@ -237,10 +238,10 @@ fn in_registers(
     WarpElements { computed, beyond, .. }: &WarpElements,
     totals: impl Fn(&[usize], &[u64]) -> Vec<u64>,
 ) -> Result<(), LaneFault> {
-    let ty = call.result_types().next().ok_or_else(|| call.invalid_use("it has no result"))?.after_wait();
+    let ty = call.result_types().next().ok_or_else(|| call.invalid_use_fault("it has no result"))?.after_wait();
     let warp = d.warp(call);
     if computed.iter().any(|&at| !c.holds(warp, at)) {
-        return Err(call.invalid_use("an element of an operand is in no lane"));
+        return Err(call.invalid_use_fault("an element of an operand is in no lane"));
     }
     let all = c.elements(call)?;
     let before: Vec<u64> = computed.iter().map(|&at| all[at]).collect();
@@ -260,7 +261,7 @@ fn in_tensor_memory(
 ) -> Result<(), LaneFault> {
     let bit_fields = tile.bit_fields(call)?;
     call.send_tensor(Direction::Store, &bit_fields)?;
-    let before = match call.same_operand(accumulate)? {
+    let before = match call.uniform_operand(accumulate)? {
         0 => vec![0; bit_fields.len()],
         _ => call.read_tensor(&bit_fields)?.into_iter().map(|bits| tile.element(bits)).collect(),
     };

@@ -44,7 +44,7 @@ type LocatedElement = (u64, u64, usize);
 
 impl MmaOperand {
     pub(super) fn of(row: &Instruction, required: &str) -> Result<Self, String> {
-        let Some(operand @ Operand::Memory(memory)) = row.operand(required) else {
+        let Some(operand @ Operand::Memory(memory)) = row.find_matrix_operand(required) else {
             let tile = TensorTile::of(row, required)?;
             return tile
                 .map_or_else(|| RegisterTile::of(row, required).map(Self::Registers), |tile| Ok(Self::Tensor(tile)));
@@ -83,7 +83,7 @@ impl MmaOperand {
             Self::Registers(tile) => {
                 let warp = tile.warp(call);
                 if (0..is_needed.len()).any(|at| is_needed[at] && !tile.holds(warp, at)) {
-                    return Err(call.invalid_use("an element of an operand is in no lane"));
+                    return Err(call.invalid_use_fault("an element of an operand is in no lane"));
                 }
                 tile.elements(call)
             }
@@ -96,7 +96,7 @@ impl MmaOperand {
 impl SharedTile {
     /// Reads the elements in `is_needed` through the tile's descriptor; the others are zero.
     fn elements(&self, call: &mut InstructionCall<'_>, is_needed: &[bool]) -> Result<Vec<u64>, LaneFault> {
-        let descriptor = call.same_operand(self.operand)?;
+        let descriptor = call.uniform_operand(self.operand)?;
         let key = (descriptor, call.warp());
         let found = self.located.lock().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
         let located = match found {
@@ -118,7 +118,7 @@ impl SharedTile {
         for run in located.chunk_by(|before, after| after.0 == before.0 + bytes || after.0 == before.0) {
             let begin = run[0].0;
             let length = run.last().map_or(0, |last| last.0 - begin) + bytes;
-            let data = call.send_read(begin, length as u32, bytes as u32)?;
+            let data = call.read_shared_asynchronously(begin, length as u32, bytes as u32)?;
             for &(address, in_byte, at) in run {
                 let from = (address - begin) as usize;
                 let own = &data[from..from + bytes as usize];
@@ -137,19 +137,25 @@ impl SharedTile {
         is_needed: &[bool],
     ) -> Result<Vec<LocatedElement>, LaneFault> {
         let (operand, format) = (self.operand, &self.memory.descriptor);
-        if !format.is_complete(descriptor) {
+        if !format.has_fixed_bits(descriptor) {
             let fixed = format.fixed;
-            return Err(call.invalid_use(&format!("operand {operand}: a descriptor has all bits of {fixed:#x} set")));
+            return Err(
+                call.invalid_use_fault(&format!("operand {operand}: a descriptor has all bits of {fixed:#x} set"))
+            );
         }
         let fields = format.decode(descriptor);
         let missing =
-            || call.invalid_use(&format!("operand {operand}: no canonical layout has the mode {}", fields.mode));
-        let canonical_layout = self.memory.find_mode(fields.mode).ok_or_else(missing)?;
+            || call.invalid_use_fault(&format!("operand {operand}: no canonical layout has the mode {}", fields.mode));
+        let canonical_layout = self.memory.find_layout_by_mode(fields.mode).ok_or_else(missing)?;
         let columns = self.memory.shape[1].next_power_of_two();
         let mut located: Vec<LocatedElement> = Vec::new();
         for at in (0..is_needed.len()).filter(|&at| is_needed[at]) {
             let element = [at as u64 / columns, at as u64 % columns];
-            located.push((canonical_layout.address(&fields, element), canonical_layout.in_byte(element), at));
+            located.push((
+                canonical_layout.element_address(&fields, element),
+                canonical_layout.index_in_byte(element),
+                at,
+            ));
         }
         located.sort_unstable();
         Ok(located)

@@ -4,7 +4,7 @@ use super::super::fault::LaneFault;
 use super::super::mapped_tensor::Run;
 use super::super::semantics::InstructionCall;
 use tilewright_kernel::is_kernel_operand;
-use tilewright_target::{BlockMatrix, BlockOperand, Instruction, MatrixParameter, Operand};
+use tilewright_target::{BlockMatrixSpec, BlockOperand, Instruction, MatrixParameter, Operand};
 
 /// The operands that describe a matrix block, by index.
 pub(super) struct NamedBlock {
@@ -41,28 +41,29 @@ impl NamedBlock {
     /// Returns the rows of the block that lie inside of the matrix, each with the offset of its first byte in the
     /// block's bytes (row after row).
     pub(super) fn inside(&self, call: &InstructionCall<'_>) -> Result<Vec<Run>, LaneFault> {
-        let matrix = BlockMatrix {
-            address: call.same_operand(self.matrix)?,
-            row_bytes: call.same_operand(self.row_bytes)?,
-            rows: call.same_operand(self.rows)?,
-            pitch: call.same_operand(self.pitch)?,
+        let matrix = BlockMatrixSpec {
+            address: call.uniform_operand(self.matrix)?,
+            row_bytes: call.uniform_operand(self.row_bytes)?,
+            rows: call.uniform_operand(self.rows)?,
+            pitch: call.uniform_operand(self.pitch)?,
         };
-        self.block.check(matrix).map_err(|error| call.invalid_use(&error.to_string()))?;
+        self.block.check(matrix).map_err(|error| call.invalid_use_fault(&error.to_string()))?;
         let mut begin = [0; 2];
         for (begin, &index) in begin.iter_mut().zip(&self.begin) {
-            *begin = i64::from(call.same_operand(index)? as u32 as i32);
+            *begin = i64::from(call.uniform_operand(index)? as u32 as i32);
         }
         let [column, row] = begin;
         let first = column * i64::from(self.block.element_bits) / 8;
         if first.rem_euclid(self.block.row_granularity.into()) != 0 {
             let granularity = self.block.row_granularity;
-            return Err(call
-                .invalid_use(&format!("the block begins {first} bytes into a row, not a multiple of {granularity}")));
+            return Err(call.invalid_use_fault(&format!(
+                "the block begins {first} bytes into a row, not a multiple of {granularity}"
+            )));
         }
         Ok(self.rows_of(matrix, [row, first]))
     }
 
-    fn rows_of(&self, matrix: BlockMatrix, [row, first]: [i64; 2]) -> Vec<Run> {
+    fn rows_of(&self, matrix: BlockMatrixSpec, [row, first]: [i64; 2]) -> Vec<Run> {
         let own = self.block.row_bytes() as i64;
         let (begin, end) = (first.max(0), (first + own).min(matrix.row_bytes as i64));
         if begin >= end {

@@ -6,7 +6,7 @@ use tilewright_target::{ElementType, Instruction, Operand};
 /// Returns the name of the element type of the operand with role `required`, in registers or tensor memory; `None` if
 /// there is none.
 pub(super) fn element<'a>(row: &'a Instruction, required: &str) -> Option<&'a str> {
-    row.operand(required).filter(|operand| !matches!(operand, Operand::Memory(_)))?.element()
+    row.find_matrix_operand(required).filter(|operand| !matches!(operand, Operand::Memory(_)))?.element()
 }
 
 pub(super) fn element_type(element: &str, bits: u32) -> Result<ElementType, String> {

@@ -18,7 +18,7 @@ pub(super) struct RegisterBits {
 impl RegisterBits {
     /// Creates zero registers with the bits of `ty`.
     pub(super) fn zeros(lanes: u32, ty: Type) -> Self {
-        Self::new(lanes as usize, ty, vec![0; (ty.count() * lanes) as usize])
+        Self::new(lanes as usize, ty, vec![0; (ty.element_count() * lanes) as usize])
     }
 
     fn new(lanes: usize, ty: Type, registers: Vec<u64>) -> Self {
@@ -28,14 +28,14 @@ impl RegisterBits {
 
     /// Reads an operand from the registers of all lanes.
     pub(super) fn operand(call: &InstructionCall<'_>, operand: usize, ty: Type) -> Result<Self, LaneFault> {
-        let missing = || call.invalid_use(&format!("operand {operand} is missing"));
+        let missing = || call.invalid_use_fault(&format!("operand {operand} is missing"));
         let &(at, _) = call.instruction.operands.get(operand).ok_or_else(missing)?;
-        Ok(Self::new(call.lanes, ty, call.registers[at..at + ty.count() as usize * call.lanes].to_vec()))
+        Ok(Self::new(call.lanes, ty, call.registers[at..at + ty.element_count() as usize * call.lanes].to_vec()))
     }
 
     /// Writes the registers to the instruction's first result.
     pub(super) fn into_result(self, call: &mut InstructionCall<'_>) -> Result<(), LaneFault> {
-        let &(at, _) = call.instruction.results.first().ok_or_else(|| call.invalid_use("it has no result"))?;
+        let &(at, _) = call.instruction.results.first().ok_or_else(|| call.invalid_use_fault("it has no result"))?;
         call.registers[at..at + self.registers.len()].copy_from_slice(&self.registers);
         Ok(())
     }

@@ -25,11 +25,11 @@ pub(super) struct RegisterTile {
 impl RegisterTile {
     pub(super) fn of(row: &Instruction, required: &str) -> Result<Self, String> {
         let missing = || format!("its description has no register operand `{required}`");
-        let found = row.operand(required).ok_or_else(missing)?;
+        let found = row.find_matrix_operand(required).ok_or_else(missing)?;
         let Operand::Register { element, bits, layout, .. } = found else { return Err(missing()) };
         let element_type = element_type(element, *bits)?;
         let shape = [0, 1, 2].map(|axis| layout.out_bits(Dim::tensor(axis)));
-        if shape.iter().sum::<u32>() != layout.outs().bits() {
+        if shape.iter().sum::<u32>() != layout.outs().total_bits() {
             return Err(format!("operand `{required}` has other axes than dim0, dim1 and dim2"));
         }
         Ok(Self {
@@ -59,7 +59,8 @@ impl RegisterTile {
     /// Returns the bits of all elements of the tile, ordered by block, row and column; zeros for elements that the
     /// running warp does not hold.
     pub(super) fn elements(&self, call: &InstructionCall<'_>) -> Result<Vec<u64>, LaneFault> {
-        let ty = call.operand_types().nth(self.operand).ok_or_else(|| call.invalid_use("an operand is missing"))?;
+        let ty =
+            call.operand_types().nth(self.operand).ok_or_else(|| call.invalid_use_fault("an operand is missing"))?;
         let operand_bits = RegisterBits::operand(call, self.operand, ty.after_wait())?;
         let at =
             |&(lane, register): &(u32, u32)| operand_bits.get(lane, register * self.bits, self.element_type.bits());
@@ -73,7 +74,7 @@ impl RegisterTile {
             };
             if let Some((&(other, _), _)) = all.find(|&(_, other)| other != bits) {
                 let message = format!("lanes {first} and {other} have different values of one element");
-                return Err(call.invalid_use(&format!("operand {}: {message}", self.operand)));
+                return Err(call.invalid_use_fault(&format!("operand {}: {message}", self.operand)));
             }
             elements.push(bits);
         }
@@ -101,7 +102,7 @@ impl RegisterTile {
 fn lane_registers(layout: &LinearLayout, [rows, columns, blocks]: [u32; 3]) -> Vec<Vec<Vec<(u32, u32)>>> {
     let mut lane_registers = vec![vec![Vec::new(); 1 << (rows + columns + blocks)]; 1 << layout.in_bits(Dim::WARP)];
     let (ins, outs) = (layout.ins(), layout.outs());
-    for packed in 0..1u64 << ins.bits() {
+    for packed in 0..1u64 << ins.total_bits() {
         let image = layout.apply_packed(packed);
         let [row, column, block] = [0, 1, 2].map(|axis| outs.coordinate(image, Dim::tensor(axis)));
         let element = (block << rows | row) << columns | column;

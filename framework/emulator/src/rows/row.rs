@@ -21,14 +21,14 @@ impl SemanticsTable {
     /// An incomplete row, for example of an unknown element type, gets the fault [`crate::FaultKind::Instruction`] as
     /// its semantics, with a message that names the missing part.
     #[must_use]
-    pub fn of_rows(rows: &[Instruction]) -> Self {
+    pub fn from_instructions(rows: &[Instruction]) -> Self {
         Self::of_selected(rows.iter())
     }
 
     /// Derives the semantics of those rows that a kernel issues; copying all rows of a target's table would take longer
     /// than running a small kernel.
     #[must_use]
-    pub fn of_kernel(kernel: &Kernel, rows: &[Instruction]) -> Self {
+    pub fn from_kernel(kernel: &Kernel, rows: &[Instruction]) -> Self {
         let issued = kernel.statements().into_iter().filter_map(|statement| match &statement.op {
             Op::Instruction { name, .. } => Some(name.as_str()),
             _ => None,
@@ -98,13 +98,14 @@ impl Does {
 
 impl InstructionSemantics for Row {
     fn execute(&self, call: &mut InstructionCall<'_>) -> Result<(), LaneFault> {
-        let (signature, does) = self.read.get_or_init(|| (InstructionSignature::of(&self.row), Does::of(&self.row)));
+        let (signature, does) =
+            self.read.get_or_init(|| (InstructionSignature::from_instruction(&self.row), Does::of(&self.row)));
         let (operands, results): (Vec<_>, Vec<_>) = (call.operand_types().collect(), call.result_types().collect());
-        let checked = signature.check(&operands, &results).and_then(|()| signature.check_lanes(call.lanes()));
-        checked.map_err(|error| call.invalid_use(&error.to_string()))?;
-        call.issued_together_by(signature.warps.unwrap_or(1));
+        let checked = signature.check_types(&operands, &results).and_then(|()| signature.check_lanes(call.lanes()));
+        checked.map_err(|error| call.invalid_use_fault(&error.to_string()))?;
+        call.require_joint_issue(signature.warps.unwrap_or(1));
         if let Completion::Queue(queue) = self.row.completion {
-            call.completes_on(queue);
+            call.set_completion_queue(queue);
         }
         match does {
             Does::Block(load) => load.execute(call),
@@ -116,7 +117,7 @@ impl InstructionSemantics for Row {
             Does::TensorCopy(copy) => copy.execute(call),
             Does::Prefetch(prefetch) => prefetch.execute(call),
             Does::Mma(mma) => mma.execute(call),
-            Does::Unknown(message) => Err(call.invalid_use(message)),
+            Does::Unknown(message) => Err(call.invalid_use_fault(message)),
         }
     }
 }

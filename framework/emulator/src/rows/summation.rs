@@ -4,7 +4,7 @@
 //! those that [`Summation`] accumulates by chains of fused multiply-adds.
 
 use super::super::rounding::{AccumulatorType, odd_total};
-use tilewright_target::{Format, Numerics, Summation};
+use tilewright_target::{FloatFormat, MmaNumerics, Summation};
 
 /// Minimum exponent of a normal binary32 value.
 const MIN_EXPONENT: i32 = -126;
@@ -12,11 +12,11 @@ const MIN_EXPONENT: i32 = -126;
 /// The floating-point summation of one element of an MMA result, by the numerics of the instruction's table row.
 pub(super) struct FloatSummation {
     pub(super) sum: AccumulatorType,
-    pub(super) a: Format,
-    pub(super) b: Format,
+    pub(super) a: FloatFormat,
+    pub(super) b: FloatFormat,
     /// Format of the accumulator input.
-    pub(super) c: Format,
-    pub(super) numerics: Numerics,
+    pub(super) c: FloatFormat,
+    pub(super) numerics: MmaNumerics,
     /// Number of products along K.
     pub(super) k: u32,
 }
@@ -40,7 +40,7 @@ pub(super) struct OperandValues {
 }
 
 impl OperandValues {
-    pub(super) fn new(elements: Vec<u64>, format: Format) -> Self {
+    pub(super) fn new(elements: Vec<u64>, format: FloatFormat) -> Self {
         let values: Vec<f64> = elements.into_iter().map(|bits| format.decode(bits)).collect();
         let scales = values.iter().map(|&value| scale(value, format)).collect();
         let is_finite = values.iter().all(|value| value.is_finite());
@@ -67,7 +67,7 @@ impl FloatSummation {
         let total = match self.numerics.summation {
             Summation::Chain => operands.fold(c, |sum, [a, b]| self.sum.multiply_add(sum, a, b)),
             summation => {
-                let (length, mut sum) = (summation.group(self.k) as usize, c);
+                let (length, mut sum) = (summation.group_size(self.k) as usize, c);
                 let mut group: Vec<[f64; 2]> = operands.by_ref().take(length).collect();
                 while !group.is_empty() {
                     sum = self.add_group(sum, &group);
@@ -165,7 +165,7 @@ impl FloatSummation {
         k: usize,
     ) {
         let Summation::Aligned { fraction, kept, .. } = self.numerics.summation else { return };
-        let group = self.numerics.summation.group(self.k) as usize;
+        let group = self.numerics.summation.group_size(self.k) as usize;
         let mut products = Vec::with_capacity(group);
         for k_at in 0..k {
             let (value, scale) = (a.values[of_a + k_at], a.scales[of_a + k_at]);
@@ -241,7 +241,8 @@ impl FloatSummation {
     /// Adds the products of a group pairwise in binary32, and then the running sum; subnormal operands, products and
     /// partial sums become zero.
     fn tree(&self, sum: f64, group: &[[f64; 2]]) -> f64 {
-        let flush_subnormal = |value: f64, format: Format| if value.abs() < format.min_normal() { 0.0 } else { value };
+        let flush_subnormal =
+            |value: f64, format: FloatFormat| if value.abs() < format.min_normal() { 0.0 } else { value };
         let product = |&[a, b]: &[f64; 2]| flushed((flush_subnormal(a, self.a) * flush_subnormal(b, self.b)) as f32);
         let mut all: Vec<f32> = group.iter().map(product).collect();
         while all.len() > 1 {
@@ -266,7 +267,7 @@ fn floored_at(value: f64, lsb_exponent: i32) -> f64 {
 }
 
 /// Two to the power of the exponent of a finite value of a format; zero for zero.
-fn scale(value: f64, format: Format) -> f64 {
+fn scale(value: f64, format: FloatFormat) -> f64 {
     if value == 0.0 { 0.0 } else { leading_power(value).max(power(1 - format.bias())) }
 }
 
@@ -290,7 +291,7 @@ fn leading_power(value: f64) -> f64 {
 }
 
 /// The exponent of a value of a format; a subnormal value has the format's minimum exponent.
-fn exponent(value: f64, format: Format) -> i32 {
+fn exponent(value: f64, format: FloatFormat) -> i32 {
     binary_exponent(value).max(1 - format.bias())
 }
 

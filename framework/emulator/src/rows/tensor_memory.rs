@@ -34,7 +34,7 @@ impl TensorMove {
         let bit_fields = self.tile.bit_fields(call)?;
         call.check_tensor_rows(&bit_fields)?;
         if self.is_load {
-            let ty = call.result_types().next().ok_or_else(|| call.invalid_use("it has no result"))?.after_wait();
+            let ty = call.result_types().next().ok_or_else(|| call.invalid_use_fault("it has no result"))?.after_wait();
             call.send_tensor(Direction::Load, &bit_fields)?;
             let mut operand_bits = RegisterBits::zeros(call.lanes(), ty);
             for (at, bits) in call.read_tensor(&bit_fields)?.into_iter().enumerate() {
@@ -44,7 +44,7 @@ impl TensorMove {
         }
         let elements = self.register_tile.elements(call)?;
         if (0..elements.len()).any(|at| !self.register_tile.holds(0, at)) {
-            return Err(call.invalid_use("an element of an operand is in no lane"));
+            return Err(call.invalid_use_fault("an element of an operand is in no lane"));
         }
         call.send_tensor(Direction::Store, &bit_fields)?;
         bit_fields.iter().zip(elements).for_each(|(&bit_field, bits)| call.write_tensor(bit_field, bits));

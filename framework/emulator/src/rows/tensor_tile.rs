@@ -26,7 +26,7 @@ pub(super) struct TensorTile {
 impl TensorTile {
     /// Finds the tile of the operand with role `required`; `None` if the row has none.
     pub(super) fn of(row: &Instruction, required: &str) -> Result<Option<Self>, String> {
-        let Some(operand @ Operand::Tensor(tensor)) = row.operand(required) else { return Ok(None) };
+        let Some(operand @ Operand::Tensor(tensor)) = row.find_matrix_operand(required) else { return Ok(None) };
         let element_type = element_type(&tensor.element, tensor.bits)?;
         if !tensor.bits.is_power_of_two() || tensor.bits > 32 {
             return Err(format!("elements of `{required}` have {} bits, which do not divide 32", tensor.bits));
@@ -42,7 +42,7 @@ impl TensorTile {
         let element_positions = element_positions.into_iter().collect::<Option<Vec<_>>>();
         let element_positions =
             element_positions.ok_or_else(|| format!("`{required}` does not store every element"))?;
-        let copies = tensor.copy_rows();
+        let copies = tensor.copy_row_offsets();
         Ok(Some(Self {
             operand: position(row, operand),
             element_type,
@@ -80,7 +80,7 @@ impl TensorTile {
                 Some(first) if *first == element_value => {}
                 Some(_) => {
                     let message = format!("the replica {rows} rows further down has other values than the first");
-                    return Err(call.invalid_use(&format!("operand {}: {message}", self.operand)));
+                    return Err(call.invalid_use_fault(&format!("operand {}: {message}", self.operand)));
                 }
             }
         }

@@ -40,7 +40,8 @@ impl Transfer {
         if operands.len() != expected || !is_load && stored.is_none() {
             return Err("its description reads no memory into a result and stores no operand".to_owned());
         }
-        if data.in_bits(Dim::named("byte")) + data.in_bits(Dim::REGISTER) + data.in_bits(Dim::LANE) != data.ins().bits()
+        if data.in_bits(Dim::named("byte")) + data.in_bits(Dim::REGISTER) + data.in_bits(Dim::LANE)
+            != data.ins().total_bits()
         {
             return Err("its access has other dims than register, lane and byte".to_owned());
         }
@@ -57,7 +58,7 @@ impl Transfer {
         }
         let at = |segment: u64, byte: u64| (segment * u64::from(segment_bytes) + byte) as usize;
         if self.is_load {
-            let ty = call.result_types().next().ok_or_else(|| call.invalid_use("it has no result"))?;
+            let ty = call.result_types().next().ok_or_else(|| call.invalid_use_fault("it has no result"))?;
             let bytes = call.load_segments(&addresses, &self.addressing, segment_bytes, self.alignment)?;
             let mut operand_bits = RegisterBits::zeros(call.lanes(), ty);
             self.each_byte(|lane, bit, segment, byte| {
@@ -65,8 +66,10 @@ impl Transfer {
             });
             return operand_bits.into_result(call);
         }
-        let ty =
-            call.operand_types().nth(self.stored).ok_or_else(|| call.invalid_use("it has no elements to store"))?;
+        let ty = call
+            .operand_types()
+            .nth(self.stored)
+            .ok_or_else(|| call.invalid_use_fault("it has no elements to store"))?;
         let operand_bits = RegisterBits::operand(call, self.stored, ty)?;
         let mut bytes = vec![0; at(self.addressing.len() as u64, 0)];
         self.each_byte(|lane, bit, segment, byte| bytes[at(segment, byte)] = operand_bits.get(lane, bit, 8) as u8);
@@ -79,7 +82,7 @@ impl Transfer {
         let (ins, outs) = (self.data.ins(), self.data.outs());
         let byte = Dim::named("byte");
         let segment = Dim::named("slot");
-        for packed in 0..1u64 << ins.bits() {
+        for packed in 0..1u64 << ins.total_bits() {
             let image = self.data.apply_packed(packed);
             let lane = ins.coordinate(packed, Dim::LANE) as u32;
             let in_lane =

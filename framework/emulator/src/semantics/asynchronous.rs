@@ -10,14 +10,15 @@ use tilewright_target::Direction;
 
 impl<'a> InstructionCall<'a> {
     /// Makes the instruction complete on a queue of the warp. Its results are pending until a wait for that queue;
-    /// accesses by [`InstructionCall::send_read`] and [`InstructionCall::send_write`] are in flight until then.
-    pub fn completes_on(&mut self, queue: Queue) {
+    /// accesses by [`InstructionCall::read_shared_asynchronously`] and [`InstructionCall::write_shared_asynchronously`]
+    /// are in flight until then.
+    pub fn set_completion_queue(&mut self, queue: Queue) {
         self.queue = Some(queue);
     }
 
     /// Makes the instruction complete on the mbarrier at this shared-memory address, by the bytes that
-    /// [`InstructionCall::send_write`] writes.
-    pub fn completes_on_mbarrier(&mut self, address: u64) {
+    /// [`InstructionCall::write_shared_asynchronously`] writes.
+    pub fn set_completion_mbarrier(&mut self, address: u64) {
         self.mbarrier = Some(address);
     }
 
@@ -27,7 +28,12 @@ impl<'a> InstructionCall<'a> {
     ///
     /// # Errors
     /// [`LaneFault`] if the access is invalid, or the call has no queue.
-    pub fn send_read(&mut self, address: u64, bytes: u32, alignment: u32) -> Result<Vec<u8>, LaneFault> {
+    pub fn read_shared_asynchronously(
+        &mut self,
+        address: u64,
+        bytes: u32,
+        alignment: u32,
+    ) -> Result<Vec<u8>, LaneFault> {
         self.on_queue()?;
         let proxy = self.proxy();
         aligned(Direction::Load, MemorySpace::Shared, address, alignment)?;
@@ -42,7 +48,13 @@ impl<'a> InstructionCall<'a> {
     ///
     /// # Errors
     /// [`LaneFault`] if the access is invalid, or the call has neither a queue nor an mbarrier.
-    pub fn send_write(&mut self, lane: u32, address: u64, data: &[u8], alignment: u32) -> Result<(), LaneFault> {
+    pub fn write_shared_asynchronously(
+        &mut self,
+        lane: u32,
+        address: u64,
+        data: &[u8],
+        alignment: u32,
+    ) -> Result<(), LaneFault> {
         let mbarrier = self.mbarrier;
         if mbarrier.is_none() {
             self.on_queue()?;
@@ -67,7 +79,7 @@ impl<'a> InstructionCall<'a> {
     /// [`LaneFault`] if the access is invalid, or there are more addresses than lanes.
     pub fn load_global(&mut self, addresses: &[Option<u64>], bytes: u32, alignment: u32) -> Result<Vec<u8>, LaneFault> {
         if addresses.len() > self.lanes || bytes == 0 || !alignment.is_power_of_two() {
-            return Err(self.invalid_use("its semantics describe an access that no warp can make"));
+            return Err(self.invalid_use_fault("its semantics describe an access that no warp can make"));
         }
         let mut data = vec![0; addresses.len() * bytes as usize];
         for ((lane, address), into) in (0..).zip(addresses).zip(data.chunks_exact_mut(bytes as usize)) {
@@ -85,11 +97,13 @@ impl<'a> InstructionCall<'a> {
     ///
     /// # Errors
     /// [`LaneFault`] if two lanes have different bits, or there is no such operand.
-    pub fn same_operand(&self, operand: usize) -> Result<u64, LaneFault> {
+    pub fn uniform_operand(&self, operand: usize) -> Result<u64, LaneFault> {
         let first = self.operand(operand, 0, 0)?;
         for lane in 1..self.lanes() {
             if self.operand(operand, 0, lane)? != first {
-                return Err(self.invalid_use(&format!("operand {operand}: lanes 0 and {lane} have different words")));
+                return Err(
+                    self.invalid_use_fault(&format!("operand {operand}: lanes 0 and {lane} have different words"))
+                );
             }
         }
         Ok(first)
@@ -98,8 +112,8 @@ impl<'a> InstructionCall<'a> {
     /// Returns the tensor that is bound to a tensor-map operand.
     pub(crate) fn tensor(&self, operand: usize) -> Result<&'a Tensor, LaneFault> {
         let tensors = self.memories.tensors;
-        let tensor = tensors.get(self.same_operand(operand)? as usize).and_then(Option::as_ref);
-        tensor.ok_or_else(|| self.invalid_use(&format!("operand {operand} is a tensor map without a tensor")))
+        let tensor = tensors.get(self.uniform_operand(operand)? as usize).and_then(Option::as_ref);
+        tensor.ok_or_else(|| self.invalid_use_fault(&format!("operand {operand} is a tensor map without a tensor")))
     }
 
     /// Maximum number of bytes of shared memory of a block of the target.
@@ -112,7 +126,7 @@ impl<'a> InstructionCall<'a> {
     pub(crate) fn load_runs(&mut self, runs: &[Run], alignment: u32, into: &mut [u8]) -> Result<(), LaneFault> {
         for run in runs {
             let bytes = into.get_mut(run.at as usize..(run.at + run.bytes) as usize);
-            let bytes = bytes.ok_or_else(|| self.invalid_use("it reads more than it copies"))?;
+            let bytes = bytes.ok_or_else(|| self.invalid_use_fault("it reads more than it copies"))?;
             global_load(run.address, bytes, alignment, self.memories.global)?;
             self.memories.check_global_race(Direction::Load, run.address, bytes, &self.accessor)?;
         }
@@ -127,7 +141,7 @@ impl<'a> InstructionCall<'a> {
         let (direction, space) = (Direction::Store, MemorySpace::Global);
         for &Run { address, at, bytes } in runs {
             let data = from.get(at as usize..(at + bytes) as usize);
-            let data = data.ok_or_else(|| self.invalid_use("it writes more than it copies"))?.to_vec();
+            let data = data.ok_or_else(|| self.invalid_use_fault("it writes more than it copies"))?.to_vec();
             aligned(direction, space, address, alignment)?;
             let outside = |expected| FaultKind::OutOfBounds { direction, space, address, bytes, expected };
             self.memories.global.check_writable(address, data.len()).map_err(outside)?;
@@ -165,7 +179,7 @@ impl<'a> InstructionCall<'a> {
     ///
     /// # Errors
     /// The target has no such bank row.
-    pub fn count_copy(&mut self, addresses: &[Option<u64>], bytes: u32) -> Result<(), LaneFault> {
+    pub fn count_shared_copy(&mut self, addresses: &[Option<u64>], bytes: u32) -> Result<(), LaneFault> {
         let row = self.bank_row(Direction::Store, bytes.saturating_mul(8))?;
         count_wavefronts(Direction::Store, row, addresses, bytes, self.counts);
         self.counts.asynchronous_copies += 1;
@@ -174,11 +188,11 @@ impl<'a> InstructionCall<'a> {
 
     /// The proxy through which the instruction accesses shared memory.
     fn proxy(&self) -> Proxy {
-        let by_proxy = self.mbarrier.is_some() || self.queue.is_some_and(Queue::reads_by_proxy);
+        let by_proxy = self.mbarrier.is_some() || self.queue.is_some_and(Queue::uses_async_proxy);
         if by_proxy && self.target.shared.asynchronous_proxy { Proxy::Asynchronous } else { Proxy::Plain }
     }
 
     pub(super) fn on_queue(&self) -> Result<Queue, LaneFault> {
-        self.queue.ok_or_else(|| self.invalid_use("its semantics start an asynchronous access without a queue"))
+        self.queue.ok_or_else(|| self.invalid_use_fault("its semantics start an asynchronous access without a queue"))
     }
 }

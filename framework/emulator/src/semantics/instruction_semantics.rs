@@ -18,8 +18,8 @@ pub trait InstructionSemantics: Send + Sync {
     /// Reads the operands, accesses memory and sets the results, which are zero at first.
     ///
     /// # Errors
-    /// [`LaneFault`] if the operands do not match the table row ([`InstructionCall::invalid_use`]), or if a memory
-    /// access of the instruction is invalid.
+    /// [`LaneFault`] if the operands do not match the table row ([`InstructionCall::invalid_use_fault`]), or if a
+    /// memory access of the instruction is invalid.
     fn execute(&self, call: &mut InstructionCall<'_>) -> Result<(), LaneFault>;
 }
 
@@ -90,7 +90,7 @@ impl<'a> InstructionCall<'a> {
     }
 
     /// Requires that `warps` warps issue the instruction together, starting at a multiple of `warps`.
-    pub fn issued_together_by(&mut self, warps: u32) {
+    pub fn require_joint_issue(&mut self, warps: u32) {
         self.together = warps;
     }
 
@@ -106,7 +106,7 @@ impl<'a> InstructionCall<'a> {
 
     /// Returns a fault, with this message, for an invalid use of the instruction.
     #[must_use]
-    pub fn invalid_use(&self, message: &str) -> LaneFault {
+    pub fn invalid_use_fault(&self, message: &str) -> LaneFault {
         FaultKind::Instruction { name: self.instruction.name.to_owned(), message: message.to_owned() }.into()
     }
 
@@ -133,10 +133,13 @@ impl<'a> InstructionCall<'a> {
 
     fn register(&self, result_registers: Option<&(usize, Type)>, element: u32, lane: u32) -> Result<usize, LaneFault> {
         match result_registers {
-            Some(&(at, ty)) if element < ty.count() && lane < self.lanes() => {
+            Some(&(at, ty)) if element < ty.element_count() && lane < self.lanes() => {
                 Ok(at + element as usize * self.lanes + lane as usize)
             }
-            _ => Err(self.invalid_use("its semantics access an operand, result, element or lane that does not exist")),
+            _ => {
+                Err(self
+                    .invalid_use_fault("its semantics access an operand, result, element or lane that does not exist"))
+            }
         }
     }
 
@@ -192,7 +195,7 @@ impl<'a> InstructionCall<'a> {
         data: &[u8],
     ) -> Result<(), LaneFault> {
         if data.len() != addresses.len() * bytes as usize {
-            return Err(self.invalid_use("its semantics store more or less data than the addresses take"));
+            return Err(self.invalid_use_fault("its semantics store more or less data than the addresses take"));
         }
         self.shared(Direction::Store, addresses, lanes, (bytes, alignment), &mut data.to_vec())?;
         self.counts.matrix_stores += 1;
@@ -212,7 +215,7 @@ impl<'a> InstructionCall<'a> {
         data: &mut [u8],
     ) -> Result<(), LaneFault> {
         if addresses.len() > self.lanes || bytes == 0 || !alignment.is_power_of_two() {
-            return Err(self.invalid_use("its semantics describe an access that no warp can make"));
+            return Err(self.invalid_use_fault("its semantics describe an access that no warp can make"));
         }
         let row = self.bank_row(direction, bytes.saturating_mul(8))?;
         let segments = addresses.iter().zip(lanes).zip(data.chunks_exact_mut(bytes as usize));
@@ -230,7 +233,7 @@ impl<'a> InstructionCall<'a> {
     /// plain accesses of the width.
     pub(super) fn bank_row(&self, direction: Direction, bits: u32) -> Result<&'a BankRow, LaneFault> {
         let name = self.instruction.name;
-        let row = self.target.instruction_bank_row(name, direction, bits);
+        let row = self.target.find_instruction_bank_row(name, direction, bits);
         let missing = || FaultKind::NoBankRow { direction, bits, instruction: Some(name.to_owned()) };
         row.filter(|row| row.bank_bytes > 0).ok_or_else(|| missing().into())
     }

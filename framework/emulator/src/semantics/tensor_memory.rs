@@ -19,7 +19,7 @@ impl InstructionCall<'_> {
         positions: impl Iterator<Item = [u64; 2]>,
         bits: u32,
     ) -> Result<Vec<BitField>, LaneFault> {
-        let address = self.same_operand(operand)?;
+        let address = self.uniform_operand(operand)?;
         let (first_row, first_column) = (address >> 16, address & 0xffff);
         let bit_field = |[row, column]: [u64; 2]| -> Result<BitField, LaneFault> {
             let at = column * u64::from(bits);

@@ -1,6 +1,6 @@
 //! Accesses of shared memory: the accessor, the record of each byte's latest accesses, and the race rule.
 
-use crate::fault::{FaultKind, OtherAccess};
+use crate::fault::{ConflictingAccess, FaultKind};
 use std::ops::Range;
 use tilewright_target::Direction;
 
@@ -139,14 +139,14 @@ pub(super) fn race(
 }
 
 /// Describes a recorded access for the fault of a later access by `who`.
-pub(crate) fn describe(direction: Direction, record: &Record, who: &Accessor<'_>) -> OtherAccess {
+pub(crate) fn describe(direction: Direction, record: &Record, who: &Accessor<'_>) -> ConflictingAccess {
     let elsewhere = record.block != who.block && record.block != SEVERAL_BLOCKS;
-    OtherAccess { block: elsewhere.then_some(u32::from(record.block)), ..describe_in_block(direction, record) }
+    ConflictingAccess { block: elsewhere.then_some(u32::from(record.block)), ..describe_in_block(direction, record) }
 }
 
 /// Describes a recorded access from the view of its own block.
-pub(crate) fn describe_in_block(direction: Direction, record: &Record) -> OtherAccess {
-    OtherAccess {
+pub(crate) fn describe_in_block(direction: Direction, record: &Record) -> ConflictingAccess {
+    ConflictingAccess {
         operation: record.operation as usize,
         text: String::new(),
         source: None,

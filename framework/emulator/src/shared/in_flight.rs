@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use crate::fault::{FaultKind, OtherAccess};
+use crate::fault::{ConflictingAccess, FaultKind};
 use crate::shared::Accessor;
 use tilewright_target::Direction;
 
@@ -92,7 +92,7 @@ impl InFlight {
     }
 
     /// Describes an access in flight, as seen from block `block`, for a fault; `None` if there is none.
-    pub(super) fn any(&self, block: u8) -> Option<OtherAccess> {
+    pub(super) fn any(&self, block: u8) -> Option<ConflictingAccess> {
         self.in_flight.first().map(|access| access.describe_access(block))
     }
 
@@ -103,8 +103,8 @@ impl InFlight {
 
 impl InFlightAccess {
     /// Describes the access as seen from block `block`.
-    fn describe_access(&self, block: u8) -> OtherAccess {
-        OtherAccess {
+    fn describe_access(&self, block: u8) -> ConflictingAccess {
+        ConflictingAccess {
             operation: self.operation as usize,
             text: String::new(),
             source: None,

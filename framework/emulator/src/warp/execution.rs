@@ -7,7 +7,7 @@ use crate::fault::{FaultKind, LaneFault};
 use crate::global_races::GlobalRaces;
 use crate::mapped_tensor::Tensor;
 use crate::memory::GlobalMemory;
-use crate::print::Printer;
+use crate::print::PrintReceiver;
 use crate::program::{Program, Step};
 use crate::queues::Queues;
 use crate::semantics::SemanticsTable;
@@ -53,7 +53,7 @@ pub(crate) struct BlockContext<'a> {
     pub(crate) tensor: &'a mut TensorMemory,
     pub(crate) transactions: &'a mut Transactions,
     pub(crate) position: GridPosition,
-    pub(crate) printer: Option<&'a Printer<'a>>,
+    pub(crate) printer: Option<&'a PrintReceiver<'a>>,
     /// Index of the block in its cluster.
     pub(crate) member: u8,
     /// Numbers of barriers that the cluster and the block have passed.

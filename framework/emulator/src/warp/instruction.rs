@@ -16,7 +16,7 @@ impl Warp {
         let semantics = around.semantics.and_then(|semantics| semantics.get(instruction.name));
         let semantics = semantics.ok_or_else(|| FaultKind::UnknownInstruction { name: instruction.name.to_owned() })?;
         for &(at, ty) in &instruction.results {
-            self.registers[at..at + ty.count() as usize * self.lanes].fill(0);
+            self.registers[at..at + ty.element_count() as usize * self.lanes].fill(0);
         }
         let time = self.next_time();
         let accessor = accessor(self.index, (time, self.barrier), (&self.parted, &self.known), around, at);

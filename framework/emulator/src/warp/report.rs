@@ -2,7 +2,7 @@
 
 use super::{BlockContext, Done, Warp};
 use crate::fault::{FaultKind, LaneFault};
-use crate::print::{Printed, written};
+use crate::print::{PrintedValues, written};
 use crate::program::Print;
 
 impl Warp {
@@ -44,10 +44,11 @@ impl Warp {
         let Some(printer) = around.printer else { return };
         for lane in (0..self.lanes).filter(|lane| self.active >> lane & 1 == 1) {
             let values = print.values.iter().map(|&(at, ty)| {
-                let elements = (0..ty.count() as usize).map(|element| self.registers[at + element * self.lanes + lane]);
+                let elements =
+                    (0..ty.element_count() as usize).map(|element| self.registers[at + element * self.lanes + lane]);
                 written(ty, print.hex, elements)
             });
-            printer(Printed {
+            printer(PrintedValues {
                 block: around.position.block,
                 warp: self.index,
                 lane: lane as u32,

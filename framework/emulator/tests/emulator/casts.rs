@@ -5,7 +5,7 @@ use tilewright_testkit::emulator_target;
 
 use emulator_target::target;
 use half::{bf16, f16};
-use tilewright_emulator::{Argument, GlobalMemory, RunLimits, run};
+use tilewright_emulator::{Argument, GlobalMemory, RunLimits, run_kernel};
 use tilewright_kernel::{Builder, Cast, Element, Launch, MemorySpace, Type};
 
 /// Casts the value with these bits by a kernel on the emulator; returns the bits of the result.
@@ -18,7 +18,7 @@ fn cast(op: Cast, from: Element, to: Element, bits: u64) -> u64 {
     builder.store(to_pointer, 0, value, None);
     let mut memory = GlobalMemory::new();
     let result = memory.allocate((to.bits() / 8) as usize);
-    let done = run(
+    let done = run_kernel(
         &builder.finish(),
         &target(true),
         [1, 1, 1],

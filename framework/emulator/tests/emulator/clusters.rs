@@ -4,7 +4,7 @@
 use tilewright_testkit::emulator_target;
 
 use emulator_target::{kernel, target};
-use tilewright_emulator::{Argument, Fault, FaultKind, GlobalMemory, RunLimits, RunReport, run};
+use tilewright_emulator::{Argument, Fault, FaultKind, GlobalMemory, RunLimits, RunReport, run_kernel};
 use tilewright_kernel::MemorySpace;
 use tilewright_target::Direction;
 
@@ -35,7 +35,7 @@ fn run_grid(text: &str, grid: [u32; 3]) -> Result<(RunReport, Vec<u8>), Fault> {
     let mut memory = GlobalMemory::new();
     let out = memory.allocate(4096);
     let limits = RunLimits { steps: 100_000, ..RunLimits::default() };
-    let report = run(&kernel(text), &target(true), grid, &[Argument::Buffer(out)], &mut memory, &limits)?;
+    let report = run_kernel(&kernel(text), &target(true), grid, &[Argument::Buffer(out)], &mut memory, &limits)?;
     Ok((report, (0..4096).map_while(|at| memory.read(out, at, 1).ok().map(|bytes| bytes[0])).collect()))
 }
 

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use emulator_target::{body, kernel, run_body, target};
 use tilewright_emulator::{
-    Argument, Emulator, GlobalMemory, InstructionCall, LaneFault, RunLimits, RunReport, SemanticsTable, run,
+    Argument, Emulator, GlobalMemory, InstructionCall, LaneFault, RunLimits, RunReport, SemanticsTable, run_kernel,
 };
 use tilewright_kernel::Counts;
 
@@ -124,7 +124,8 @@ fn wavefronts_agree_with_moving_words_by_hand() {
             );
             let addresses: Vec<u64> = (0..8).map(|lane| (lane * a + b) % 16 * bytes).collect();
             let kernel = kernel(&text);
-            let report = run(&kernel, &target(true), [1, 1, 1], &[], &mut GlobalMemory::new(), &RunLimits::default());
+            let report =
+                run_kernel(&kernel, &target(true), [1, 1, 1], &[], &mut GlobalMemory::new(), &RunLimits::default());
             let counted = report.unwrap_or_else(|fault| panic!("{fault}")).counts.wavefronts_loaded;
             assert_eq!(counted, wavefronts_by_moving(&addresses, bytes, phases), "{bytes} bytes, a = {a}, b = {b}");
         }
@@ -223,7 +224,8 @@ fn where_warps_or_blocks_differ_the_most_is_counted() {
     let counts = report(4, text).counts;
     assert_eq!((counts.shared_stores, counts.shuffles), (3, 3));
     let by_block = text.replace("to %1 step", "to %12 step").replacen("for", "%12: i32 = special program 1\n for", 1);
-    let run = run(&body(1, &by_block), &target(true), [2, 6, 1], &[], &mut GlobalMemory::new(), &RunLimits::default());
+    let run =
+        run_kernel(&body(1, &by_block), &target(true), [2, 6, 1], &[], &mut GlobalMemory::new(), &RunLimits::default());
     assert_eq!(run.unwrap_or_else(|fault| panic!("{fault}")).counts.shared_stores, 5);
 }
 
@@ -244,7 +246,7 @@ fn global_transactions_are_the_sectors_that_each_access_touches() {
         let mut memory = GlobalMemory::new();
         let buffer = Argument::Buffer(memory.allocate_with(&[0; 1024]));
         let kernel = kernel(&text);
-        let report = run(&kernel, &target(true), [3, 1, 1], &[buffer], &mut memory, &RunLimits::default());
+        let report = run_kernel(&kernel, &target(true), [3, 1, 1], &[buffer], &mut memory, &RunLimits::default());
         let report = report.unwrap_or_else(|fault| panic!("{fault}"));
         assert_eq!(report.transactions_loaded, report.transactions_stored);
         // Three blocks of two warps.

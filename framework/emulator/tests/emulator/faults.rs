@@ -4,7 +4,8 @@ use tilewright_testkit::emulator_target;
 
 use emulator_target::{body, kernel, run_body, target};
 use tilewright_emulator::{
-    Argument, Emulator, Fault, FaultKind, GlobalMemory, LaneFault, OtherAccess, RunLimits, SemanticsTable, run,
+    Argument, ConflictingAccess, Emulator, Fault, FaultKind, GlobalMemory, LaneFault, RunLimits, SemanticsTable,
+    run_kernel,
 };
 use tilewright_kernel::{MemorySpace, Violation};
 use tilewright_target::Direction;
@@ -83,7 +84,7 @@ fn global(text: &str, buffer: impl FnOnce(&mut GlobalMemory) -> Argument) -> Res
            {text}
          }}"
     );
-    run(&kernel(&text), &target(true), [1, 1, 1], &[argument], &mut memory, &RunLimits::default()).map(|_| ())
+    run_kernel(&kernel(&text), &target(true), [1, 1, 1], &[argument], &mut memory, &RunLimits::default()).map(|_| ())
 }
 
 #[test]
@@ -138,7 +139,7 @@ fn a_load_of_shared_memory_is_uninitialised_until_it_is_stored_in_this_block() {
          %14: i32 = load %7 align 4"
     );
     let run = |blocks| {
-        run(&body(1, &text), &target(true), [blocks, 1, 1], &[], &mut GlobalMemory::new(), &RunLimits::default())
+        run_kernel(&body(1, &text), &target(true), [blocks, 1, 1], &[], &mut GlobalMemory::new(), &RunLimits::default())
     };
     run(1).expect("block 0 stores");
     let fault = run(2).expect_err("block 1 does not");
@@ -180,7 +181,7 @@ fn lanes_of_a_warp_race_without_a_barrier_unless_the_target_orders_warps() {
     run_body(1, &neighbours(""), true).expect("the target orders accesses of a warp");
     let fault = run_body(1, &neighbours(""), false).expect_err("the target does not");
     assert_eq!(location(&fault), (16, 0, Some(0)));
-    let other = OtherAccess {
+    let other = ConflictingAccess {
         operation: 12,
         text: "store %8, %0 align 4".to_owned(),
         source: None,
@@ -384,12 +385,13 @@ fn a_launch_must_fit_the_target() {
         if error.violation == Violation::YieldMisplaced));
 
     let empty = kernel("kernel k() lanes 8 warps 1 {}");
-    let run = |grid, limits: RunLimits| run(&empty, &target(true), grid, &[], &mut GlobalMemory::new(), &limits);
+    let run = |grid, limits: RunLimits| run_kernel(&empty, &target(true), grid, &[], &mut GlobalMemory::new(), &limits);
     run([1, 1, 1], RunLimits::default()).expect("one block");
     assert!(matches!(run([1, 0, 1], RunLimits::default()).expect_err("none").kind, FaultKind::Launch(_)));
     let wide = body(1, "%7: 64xi64 = constant 0");
     let limits = RunLimits { register_bytes: 1000, ..RunLimits::default() };
-    let fault = tilewright_emulator::run(&wide, &target(true), [1, 1, 1], &[], &mut GlobalMemory::new(), &limits);
+    let fault =
+        tilewright_emulator::run_kernel(&wide, &target(true), [1, 1, 1], &[], &mut GlobalMemory::new(), &limits);
     assert!(matches!(fault.expect_err("too many").kind, FaultKind::RegisterLimit { limit: 1000, .. }));
 }
 
@@ -401,7 +403,7 @@ fn arguments_must_fit_the_parameters() {
     let mut other = GlobalMemory::new();
     other.allocate(4);
     let foreign = Argument::Buffer(other.allocate(4));
-    let mut index = |arguments: &[Argument]| match run(
+    let mut index = |arguments: &[Argument]| match run_kernel(
         &kernel,
         &target(true),
         [1, 1, 1],
@@ -438,7 +440,7 @@ fn a_vendor_instruction_needs_semantics() {
     let mut semantics = SemanticsTable::new();
     semantics.insert("double", |call: &mut tilewright_emulator::InstructionCall<'_>| -> Result<(), LaneFault> {
         if call.operand_types().count() != 1 {
-            return Err(call.invalid_use("takes one operand"));
+            return Err(call.invalid_use_fault("takes one operand"));
         }
         (0..call.lanes()).try_for_each(|lane| {
             let bits = call.operand(0, 0, lane)?;

@@ -1,12 +1,12 @@
 //! Global memory that programs of a launch share: races between them, and programs that wait for each other.
 #![allow(clippy::unwrap_used)]
 
-use tilewright_emulator::{Argument, Fault, FaultKind, GlobalMemory, RunLimits, RunReport, run};
+use tilewright_emulator::{Argument, Fault, FaultKind, GlobalMemory, RunLimits, RunReport, run_kernel};
 use tilewright_testkit::emulator_target::{kernel, target};
 
-/// Runs a kernel of one warp of 8 lanes over 4 programs, with a buffer of 64 words of value 0. Before `body`, these values
-/// are defined: `%1` (program), `%2` (lane), `%3` = 0, `%4` = 1, `%5` (address of the word of the program), `%6` (of the
-/// lane), and `%7` (whether the lane is the first).
+/// Runs a kernel of one warp of 8 lanes over 4 programs, with a buffer of 64 words of value 0. Before `body`, these
+/// values are defined: `%1` (program), `%2` (lane), `%3` = 0, `%4` = 1, `%5` (address of the word of the program), `%6`
+/// (of the lane), and `%7` (whether the lane is the first).
 fn run_programs(warps: u32, body: &str) -> Result<Vec<u8>, Fault> {
     let limits = RunLimits { steps: 10_000_000, global_races: true, ..RunLimits::default() };
     run_grid([4, 1, 1], warps, body, &limits).map(|(bytes, _)| bytes)
@@ -32,7 +32,7 @@ fn run_grid(grid: [u32; 3], warps: u32, body: &str, limits: &RunLimits) -> Resul
     );
     let mut memory = GlobalMemory::new();
     let buffer = memory.allocate_with(&[0; 256]);
-    let report = run(&kernel(&text), &target(true), grid, &[Argument::Buffer(buffer)], &mut memory, limits)?;
+    let report = run_kernel(&kernel(&text), &target(true), grid, &[Argument::Buffer(buffer)], &mut memory, limits)?;
     Ok((memory.read_all(buffer).unwrap().to_vec(), report))
 }
 
@@ -260,7 +260,7 @@ fn words_of_atomic_operations_may_exceed_a_buffer_of_two_bytes() {
         let mut memory = GlobalMemory::new();
         let buffer = memory.allocate_with(bytes);
         let limits = RunLimits::default();
-        run(&kernel(&text), &target(true), [1, 1, 1], &[Argument::Buffer(buffer)], &mut memory, &limits)?;
+        run_kernel(&kernel(&text), &target(true), [1, 1, 1], &[Argument::Buffer(buffer)], &mut memory, &limits)?;
         Ok::<_, Fault>(memory.read_all(buffer).unwrap().to_vec())
     };
     assert_eq!(run_on(&[1, 0], 0x0102).unwrap(), [3, 1]);

@@ -6,13 +6,13 @@ use tilewright_testkit::emulator_target;
 use std::sync::Mutex;
 
 use emulator_target::{kernel, target};
-use tilewright_emulator::{Argument, Emulator, Fault, FaultKind, GlobalMemory, Printed, RunLimits, run};
+use tilewright_emulator::{Argument, Emulator, Fault, FaultKind, GlobalMemory, PrintedValues, RunLimits, run_kernel};
 
 fn fault(text: &str) -> Fault {
     let mut memory = GlobalMemory::new();
     let at = memory.allocate_with(&[0; 256]);
     let limits = RunLimits { steps: 10_000, ..RunLimits::default() };
-    let done = run(&kernel(text), &target(false), [1, 1, 1], &[Argument::Buffer(at)], &mut memory, &limits);
+    let done = run_kernel(&kernel(text), &target(false), [1, 1, 1], &[Argument::Buffer(at)], &mut memory, &limits);
     done.expect_err("there is a fault")
 }
 
@@ -20,7 +20,8 @@ fn fault(text: &str) -> Fault {
 fn words(text: &str, grid: [u32; 3], count: usize) -> Vec<u32> {
     let mut memory = GlobalMemory::new();
     let at = memory.allocate_with(&vec![0; 4 * count]);
-    let done = run(&kernel(text), &target(false), grid, &[Argument::Buffer(at)], &mut memory, &RunLimits::default());
+    let done =
+        run_kernel(&kernel(text), &target(false), grid, &[Argument::Buffer(at)], &mut memory, &RunLimits::default());
     done.unwrap_or_else(|fault| panic!("{fault}"));
     let bytes = memory.read_all(at).expect("all is written");
     bytes.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect()
@@ -174,7 +175,8 @@ fn atomic_operations_are_done_one_after_the_other() {
         let from = memory.allocate_with(&bytes(&values));
         let old = memory.allocate(4 * values.len());
         let arguments = [sum, from, old].map(Argument::Buffer);
-        let report = run(&kernel(&text), &target(false), [3, 1, 1], &arguments, &mut memory, &RunLimits::default());
+        let report =
+            run_kernel(&kernel(&text), &target(false), [3, 1, 1], &arguments, &mut memory, &RunLimits::default());
         let report = report.unwrap_or_else(|fault| panic!("{fault}"));
         let mut now = start;
         let before: Vec<u32> = values
@@ -208,8 +210,14 @@ fn atomic_adds_are_rounded_in_their_element_type() {
         );
         let mut memory = GlobalMemory::new();
         let at = memory.allocate_with(&vec![0; bytes]);
-        let done =
-            run(&kernel(&text), &target(false), [1, 1, 1], &[Argument::Buffer(at)], &mut memory, &RunLimits::default());
+        let done = run_kernel(
+            &kernel(&text),
+            &target(false),
+            [1, 1, 1],
+            &[Argument::Buffer(at)],
+            &mut memory,
+            &RunLimits::default(),
+        );
         done.unwrap_or_else(|fault| panic!("{fault}"));
         let bits = memory.read_all(at).unwrap().iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte));
         let found = match ty {
@@ -346,8 +354,8 @@ fn prints_come_in_the_order_of_lanes_warps_and_blocks() {
         if %3 { print \"all \" %4, %3, %5, %6, %7, %8 print \"bits \" hex %4, %5, %7, %3, %6, %0 yield } else { yield }
       }";
     let kernel = kernel(text);
-    let printed: Mutex<Vec<Printed>> = Mutex::new(Vec::new());
-    let keep = |one: Printed| printed.lock().expect("nobody panics").push(one);
+    let printed: Mutex<Vec<PrintedValues>> = Mutex::new(Vec::new());
+    let keep = |one: PrintedValues| printed.lock().expect("nobody panics").push(one);
     let mut memory = GlobalMemory::new();
     let at = memory.allocate_with(&[0; 4]);
     let target = target(false);

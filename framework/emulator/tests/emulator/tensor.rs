@@ -76,7 +76,7 @@ fn run(text: &str) -> Result<Vec<u32>, Fault> {
     );
     let (kernel, mut target) = (kernel(&text), target(false));
     target.tensor = Some(memory());
-    let semantics = SemanticsTable::of_rows(&rows());
+    let semantics = SemanticsTable::from_instructions(&rows());
     let mut memory = GlobalMemory::new();
     let output = memory.allocate_with(&[0; 128]);
     let emulator = Emulator::new(&kernel, &target)?.with_semantics(&semantics);

@@ -5,7 +5,7 @@ use tilewright_testkit::emulator_target;
 use emulator_target::{apply, kernel, target, written};
 use half::{bf16, f16};
 use proptest::prelude::*;
-use tilewright_emulator::{Argument, GlobalMemory, RunLimits, run};
+use tilewright_emulator::{Argument, GlobalMemory, RunLimits, run_kernel};
 
 fn binary(ty: &str, bytes: usize, op: &str, pairs: &[(u64, u64)]) -> Vec<u64> {
     apply((ty, bytes), (ty, bytes), &format!("%8: {ty} = binary {op} %5, %6"), pairs)
@@ -355,7 +355,8 @@ fn special_registers_say_which_lane_warp_and_block() {
     let grid = [2, 3, 5];
     let mut memory = GlobalMemory::new();
     let buffer = memory.allocate(4 * 4 * 3 * 30);
-    let done = run(&kernel(text), &target(true), grid, &[Argument::Buffer(buffer)], &mut memory, &RunLimits::default());
+    let done =
+        run_kernel(&kernel(text), &target(true), grid, &[Argument::Buffer(buffer)], &mut memory, &RunLimits::default());
     done.unwrap_or_else(|fault| panic!("{fault}"));
     let mut expected = Vec::new();
     for (z, y, x) in (0..5u32).flat_map(|z| (0..3u32).flat_map(move |y| (0..2u32).map(move |x| (z, y, x)))) {

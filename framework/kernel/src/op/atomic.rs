@@ -59,7 +59,7 @@ named_enum! {
 impl Atomic {
     /// Whether the atomic operation works on scalars of this element type.
     #[must_use]
-    pub fn supports(self, element: Element) -> bool {
+    pub fn supports_element(self, element: Element) -> bool {
         match self {
             Self::FAdd => element.is_float(),
             _ => matches!(element, Element::I32 | Element::I64),

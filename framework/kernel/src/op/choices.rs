@@ -1,7 +1,7 @@
 //! Plain enums that select a kind of operation, each variant with its name in text and in serialized modules.
 
 use serde::{Deserialize, Serialize};
-use tilewright_target::{Format, named_enum};
+use tilewright_target::{FloatFormat, named_enum};
 
 use super::rule::{BITS, FLOAT, INTEGER, INTEGER_BUT_I1, TypeSet, WIDE_INTEGER};
 use crate::{Element, Uniformity};
@@ -200,42 +200,42 @@ named_enum! {
 impl Cast {
     /// The casts from and to 8-bit floating-point formats: the cast, the 8-bit format, and whether the cast is from
     /// that format.
-    const NARROW: [(Self, Format, bool); 6] = [
-        (Self::ExtendE4m3, Format::E4M3, true),
-        (Self::ExtendE5m2, Format::E5M2, true),
-        (Self::ExtendFp8Fnuz, Format::E4M3_FNUZ, true),
-        (Self::ExtendBf8Fnuz, Format::E5M2_FNUZ, true),
-        (Self::RoundE4m3, Format::E4M3, false),
-        (Self::RoundE5m2, Format::E5M2, false),
+    const NARROW: [(Self, FloatFormat, bool); 6] = [
+        (Self::ExtendE4m3, FloatFormat::E4M3, true),
+        (Self::ExtendE5m2, FloatFormat::E5M2, true),
+        (Self::ExtendFp8Fnuz, FloatFormat::E4M3_FNUZ, true),
+        (Self::ExtendBf8Fnuz, FloatFormat::E5M2_FNUZ, true),
+        (Self::RoundE4m3, FloatFormat::E4M3, false),
+        (Self::RoundE5m2, FloatFormat::E5M2, false),
     ];
 
     /// Returns the cast from an 8-bit floating-point format to a wider type; `None` if there is no such cast.
     #[must_use]
-    pub fn extending(format: Format) -> Option<Self> {
+    pub fn extend_from_format(format: FloatFormat) -> Option<Self> {
         Self::NARROW.iter().find(|row| row.1 == format && row.2).map(|row| row.0)
     }
 
     /// Returns the cast that rounds to an 8-bit floating-point format; `None` if there is no such cast.
     #[must_use]
-    pub fn rounding(format: Format) -> Option<Self> {
+    pub fn round_to_format(format: FloatFormat) -> Option<Self> {
         Self::NARROW.iter().find(|row| row.1 == format && !row.2).map(|row| row.0)
     }
 
     /// The 8-bit floating-point format that the cast extends; `None` for other casts.
     #[must_use]
-    pub fn extended_format(self) -> Option<Format> {
+    pub fn extended_format(self) -> Option<FloatFormat> {
         Self::NARROW.iter().find(|row| row.0 == self && row.2).map(|row| row.1)
     }
 
     /// The 8-bit floating-point format that the cast rounds to; `None` for other casts.
     #[must_use]
-    pub fn rounded_format(self) -> Option<Format> {
+    pub fn rounded_format(self) -> Option<FloatFormat> {
         Self::NARROW.iter().find(|row| row.0 == self && !row.2).map(|row| row.1)
     }
 
     /// Whether the cast converts between these element types; [`Cast::Bits`] compares total widths instead.
     #[must_use]
-    pub fn converts(self, from: Element, to: Element) -> bool {
+    pub fn can_convert(self, from: Element, to: Element) -> bool {
         let (narrower, wider) = (to.bits() < from.bits(), to.bits() > from.bits());
         match (self, from.is_float(), to.is_float()) {
             (Self::Truncate, false, false) | (Self::RoundF, true, true) => narrower,

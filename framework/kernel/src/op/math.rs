@@ -147,7 +147,7 @@ pub enum Rounding {
 impl MathFunction {
     /// Whether the results are defined bit for bit, except the payload of a NaN.
     #[must_use]
-    pub fn is_exact(self) -> bool {
+    pub fn is_bit_exact(self) -> bool {
         self == Self::Fmod || self >= Self::Logb
     }
 

@@ -14,6 +14,6 @@ mod table;
 pub use atomic::{Atomic, MemoryOrder, MemoryScope};
 pub use choices::{Binary, Cast, Compare, Issuers, Scope, ShuffleMode, SpecialRegister, Unary};
 pub use math::{MathFunction, Rounding};
-pub use operation::{MAX_DEPTH, Op, Region, Statement};
+pub use operation::{MAX_REGION_DEPTH, Op, Region, Statement};
 pub(crate) use rule::{BOOL, I32, SCALAR, TypeRule, TypeSet, is_in_memory};
 pub(crate) use table::operations;

@@ -179,7 +179,7 @@ impl Op {
 }
 
 /// Maximum nesting depth of regions.
-pub const MAX_DEPTH: usize = 64;
+pub const MAX_REGION_DEPTH: usize = 64;
 
 /// A sequence of statements.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -214,7 +214,7 @@ impl Statement {
 impl Region {
     /// Returns the values that the region yields; none if it does not end with a `yield`.
     #[must_use]
-    pub fn yielded(&self) -> &[Value] {
+    pub fn yielded_values(&self) -> &[Value] {
         match self.statements.last().map(|statement| &statement.op) {
             Some(Op::Yield { values }) => values,
             _ => &[],

@@ -98,9 +98,9 @@ impl FieldText for i32 {
     }
 
     fn read(parser: &mut Parser<'_>, what: &str) -> Parsed<Self> {
-        let sign = if parser.cursor.takes("+") {
+        let sign = if parser.cursor.skip_if_next("+") {
             1
-        } else if parser.cursor.takes("-") {
+        } else if parser.cursor.skip_if_next("-") {
             -1
         } else {
             return Ok(0);
@@ -108,7 +108,7 @@ impl FieldText for i32 {
         parser.cursor.skip_blanks();
         let start = parser.cursor.at;
         let offset = sign * i64::from(parser.number::<u32>(what)?);
-        i32::try_from(offset).map_err(|_| parser.cursor.error(start, "the offset does not fit into 32 bits"))
+        i32::try_from(offset).map_err(|_| parser.cursor.error_at(start, "the offset does not fit into 32 bits"))
     }
 }
 
@@ -118,7 +118,7 @@ impl FieldText for String {
     }
 
     fn read(parser: &mut Parser<'_>, what: &str) -> Parsed<Self> {
-        parser.cursor.quoted(&format!("{what} in quotes"))
+        parser.cursor.read_quoted(&format!("{what} in quotes"))
     }
 }
 

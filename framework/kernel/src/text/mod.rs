@@ -2,7 +2,7 @@
 //!
 //! One statement per line, regions in braces; `docs/kernel-ir.md` has the grammar. [`parse`] accepts the output of
 //! `Display`: `parse(&module.to_string())` returns the module, verified or not, if the bodies of its kernels have no
-//! arguments and regions nest at most [`super::MAX_DEPTH`] deep.
+//! arguments and regions nest at most [`super::MAX_REGION_DEPTH`] deep.
 
 mod form;
 mod operation;
@@ -11,4 +11,4 @@ mod parser;
 mod print;
 
 pub use parse::parse;
-pub use print::statement_line;
+pub use print::print_statement;

@@ -5,8 +5,8 @@ use tilewright_target::XorSwizzle;
 
 use super::parser::Parser;
 use crate::{
-    DerivedTensorMap, Element, ElementStride, Kernel, Launch, MAX_DEPTH, MemorySpace, Module, Outside, Parameter,
-    Region, SharedBuffer, Statement, TensorMap, Type, Value,
+    Element, ElementCount, Kernel, Launch, MAX_REGION_DEPTH, MemorySpace, Module, OutOfBoundsFill, Parameter, Region,
+    SharedBuffer, Statement, TensorMap, TensorMapFromPointer, Type, Value,
 };
 
 /// Parses a module; [`crate::verify`] checks its rules.
@@ -35,7 +35,8 @@ pub fn parse(text: &str) -> Parsed<Module> {
 impl Parser<'_> {
     fn ty(&mut self) -> Parsed<Type> {
         let token = self.token();
-        let ty = type_named(token).ok_or_else(|| self.cursor.expected("a type, as `i32`, `4xf16` or `ptr.shared`"))?;
+        let ty = type_named(token)
+            .ok_or_else(|| self.cursor.expected_token_error("a type, as `i32`, `4xf16` or `ptr.shared`"))?;
         self.consume(token);
         Ok(ty)
     }
@@ -73,7 +74,7 @@ impl Parser<'_> {
     fn parameters(&mut self) -> Parsed<Vec<Parameter>> {
         self.cursor.expect("(")?;
         let mut parameters = Vec::new();
-        while !self.cursor.takes(")") {
+        while !self.cursor.skip_if_next(")") {
             if !parameters.is_empty() {
                 self.cursor.expect(",")?;
             }
@@ -83,7 +84,7 @@ impl Parser<'_> {
                 let number = parameters.len();
                 return Err(self
                     .cursor
-                    .error(start, format!("expected `%{number}`, parameters being numbered from zero")));
+                    .error_at(start, format!("expected `%{number}`, parameters being numbered from zero")));
             }
             let name = self.name("the name of the parameter")?;
             self.cursor.expect(":")?;
@@ -110,21 +111,21 @@ impl Parser<'_> {
             false => XorSwizzle::default(),
         };
         self.keyword("outside")?;
-        let outside = self.one_of("what is outside", Outside::ALL, Outside::name)?;
+        let outside = self.one_of("what is outside", OutOfBoundsFill::ALL, OutOfBoundsFill::name)?;
         Ok(TensorMap { element_bits, box_sizes, swizzle, outside })
     }
 
     /// Parses the derivation of a tensor map, behind the word `rows`: `of %0 by 1 x %4 sizes %1 x %2`.
-    fn mapped_rows(&mut self) -> Parsed<DerivedTensorMap> {
+    fn mapped_rows(&mut self) -> Parsed<TensorMapFromPointer> {
         self.keyword("of")?;
         let pointer = self.parameter_number()?;
         self.keyword("by")?;
         let strides = self.extents()?;
         let sizes = if self.take_keyword("sizes") { self.extents()? } else { Vec::new() };
-        Ok(DerivedTensorMap { pointer, strides, sizes })
+        Ok(TensorMapFromPointer { pointer, strides, sizes })
     }
 
-    fn extents(&mut self) -> Parsed<Vec<ElementStride>> {
+    fn extents(&mut self) -> Parsed<Vec<ElementCount>> {
         let mut extents = vec![self.extent()?];
         while self.take_keyword("x") {
             extents.push(self.extent()?);
@@ -132,10 +133,10 @@ impl Parser<'_> {
         Ok(extents)
     }
 
-    fn extent(&mut self) -> Parsed<ElementStride> {
+    fn extent(&mut self) -> Parsed<ElementCount> {
         match self.is_at_value() {
-            true => self.parameter_number().map(ElementStride::Parameter),
-            false => self.number("a number of elements").map(ElementStride::Number),
+            true => self.parameter_number().map(ElementCount::Parameter),
+            false => self.number("a number of elements").map(ElementCount::Number),
         }
     }
 
@@ -150,7 +151,9 @@ impl Parser<'_> {
             let start = self.cursor.at;
             if self.number::<usize>("the number of the buffer")? != buffers.len() {
                 self.cursor.at = start;
-                return Err(self.cursor.expected(&format!("`{}`, buffers being numbered from zero", buffers.len())));
+                return Err(self
+                    .cursor
+                    .expected_token_error(&format!("`{}`, buffers being numbered from zero", buffers.len())));
             }
             self.cursor.expect(":")?;
             let bytes = self.number("a number of bytes")?;
@@ -166,20 +169,20 @@ impl Parser<'_> {
     /// Parses statements up to and including a closing brace.
     fn statements(&mut self) -> Parsed<Vec<Statement>> {
         let mut statements = Vec::new();
-        while !self.cursor.takes("}") {
+        while !self.cursor.skip_if_next("}") {
             statements.push(self.statement()?);
         }
         Ok(statements)
     }
 
     pub(super) fn region(&mut self) -> Parsed<Region> {
-        if self.depth == MAX_DEPTH {
-            return Err(self.cursor.error(self.cursor.at, format!("regions nest deeper than {MAX_DEPTH}")));
+        if self.depth == MAX_REGION_DEPTH {
+            return Err(self.cursor.error_at(self.cursor.at, format!("regions nest deeper than {MAX_REGION_DEPTH}")));
         }
         let mut arguments = Vec::new();
-        if self.cursor.takes("(") {
+        if self.cursor.skip_if_next("(") {
             arguments.push(self.typed_value()?);
-            while self.cursor.takes(",") {
+            while self.cursor.skip_if_next(",") {
                 arguments.push(self.typed_value()?);
             }
             self.cursor.expect(")")?;
@@ -195,7 +198,7 @@ impl Parser<'_> {
         let mut results = Vec::new();
         if self.is_at_value() {
             results.push(self.typed_value()?);
-            while self.cursor.takes(",") {
+            while self.cursor.skip_if_next(",") {
                 results.push(self.typed_value()?);
             }
             self.cursor.expect("=")?;

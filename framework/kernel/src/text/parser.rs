@@ -39,24 +39,24 @@ impl<'a> Parser<'a> {
     }
 
     pub(super) fn keyword(&mut self, word: &str) -> Parsed<()> {
-        if self.take_keyword(word) { Ok(()) } else { Err(self.cursor.expected(&format!("`{word}`"))) }
+        if self.take_keyword(word) { Ok(()) } else { Err(self.cursor.expected_token_error(&format!("`{word}`"))) }
     }
 
     pub(super) fn number<T: TryFrom<u64>>(&mut self, what: &str) -> Parsed<T> {
         let token = self.token();
-        let Some(number) = unsigned(token) else { return Err(self.cursor.expected(what)) };
+        let Some(number) = unsigned(token) else { return Err(self.cursor.expected_token_error(what)) };
         self.cursor.skip_blanks();
         let number = number.try_into();
         let number =
-            number.map_err(|_| self.cursor.error(self.cursor.at, format!("`{token}` is too large for {what}")))?;
+            number.map_err(|_| self.cursor.error_at(self.cursor.at, format!("`{token}` is too large for {what}")))?;
         self.consume(token);
         Ok(number)
     }
 
     pub(super) fn name(&mut self, what: &str) -> Parsed<String> {
         match self.cursor.peek() {
-            Some('"') => self.cursor.quoted(what),
-            _ => self.cursor.identifier(what).map(str::to_owned),
+            Some('"') => self.cursor.read_quoted(what),
+            _ => self.cursor.read_identifier(what).map(str::to_owned),
         }
     }
 
@@ -65,7 +65,7 @@ impl<'a> Parser<'a> {
         let token = self.token();
         let Some(found) = all.iter().copied().find(|&variant| name(variant) == token) else {
             let names: Vec<_> = all.iter().map(|&variant| name(variant)).collect();
-            return Err(self.cursor.expected(&format!("{what} ({})", names.join(", "))));
+            return Err(self.cursor.expected_token_error(&format!("{what} ({})", names.join(", "))));
         };
         self.consume(token);
         Ok(found)
@@ -80,13 +80,13 @@ impl<'a> Parser<'a> {
         let what = "a value, as `%3`";
         self.cursor.skip_blanks();
         let start = self.cursor.at;
-        if !self.cursor.takes("%") {
-            return Err(self.cursor.expected(what));
+        if !self.cursor.skip_if_next("%") {
+            return Err(self.cursor.expected_token_error(what));
         }
         let digits = self.cursor.take_while(|c| c.is_ascii_alphanumeric() || c == '_' || c == '.');
         let number = Some(digits).filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()));
         let number = number.and_then(|digits| digits.parse().ok());
-        number.map(Value).ok_or_else(|| self.cursor.error(start, format!("expected {what}, found `%{digits}`")))
+        number.map(Value).ok_or_else(|| self.cursor.error_at(start, format!("expected {what}, found `%{digits}`")))
     }
 
     /// Whether the next token is on the line of the previous one; optional parts of a statement do not start on a new
@@ -102,7 +102,7 @@ impl<'a> Parser<'a> {
         let mut values = Vec::new();
         if self.on_same_line() && self.is_at_value() {
             values.push(self.value()?);
-            while self.cursor.takes(",") {
+            while self.cursor.skip_if_next(",") {
                 values.push(self.value()?);
             }
         }

@@ -6,7 +6,7 @@ use tilewright_layout::text::{Quoted, is_identifier};
 use tilewright_target::XorSwizzle;
 
 use super::operation::write_operation;
-use crate::{DerivedTensorMap, ElementStride, Kernel, Module, Region, Statement, TensorMap, Type, Value};
+use crate::{ElementCount, Kernel, Module, Region, Statement, TensorMap, TensorMapFromPointer, Type, Value};
 
 impl Display for Value {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
@@ -67,7 +67,7 @@ fn write_map(f: &mut Formatter<'_>, map: &TensorMap) -> fmt::Result {
 }
 
 /// Writes the derivation of a tensor map: ` rows of %0 by 1 x %4 sizes %1 x %2`.
-fn write_rows(f: &mut Formatter<'_>, rows: &DerivedTensorMap) -> fmt::Result {
+fn write_rows(f: &mut Formatter<'_>, rows: &TensorMapFromPointer) -> fmt::Result {
     write!(f, " rows of %{} by", rows.pointer)?;
     write_extents(f, &rows.strides)?;
     if !rows.sizes.is_empty() {
@@ -77,12 +77,12 @@ fn write_rows(f: &mut Formatter<'_>, rows: &DerivedTensorMap) -> fmt::Result {
     Ok(())
 }
 
-fn write_extents(f: &mut Formatter<'_>, extents: &[ElementStride]) -> fmt::Result {
+fn write_extents(f: &mut Formatter<'_>, extents: &[ElementCount]) -> fmt::Result {
     for (axis, extent) in extents.iter().enumerate() {
         f.write_str(if axis > 0 { " x " } else { " " })?;
         match extent {
-            ElementStride::Number(number) => write!(f, "{number}")?,
-            ElementStride::Parameter(number) => write!(f, "%{number}")?,
+            ElementCount::Number(number) => write!(f, "{number}")?,
+            ElementCount::Parameter(number) => write!(f, "%{number}")?,
         }
     }
     Ok(())
@@ -113,7 +113,7 @@ impl Display for Typed<'_> {
 fn write_statements(f: &mut Formatter<'_>, region: &Region, depth: usize) -> fmt::Result {
     for statement in &region.statements {
         write!(f, "{:1$}", "", 2 * depth)?;
-        f.write_str(&statement_line(statement))?;
+        f.write_str(&print_statement(statement))?;
         for (index, region) in statement.op.regions().into_iter().enumerate() {
             if index > 0 {
                 write!(f, "{:1$}}} else", "", 2 * depth)?;
@@ -135,7 +135,7 @@ fn write_statements(f: &mut Formatter<'_>, region: &Region, depth: usize) -> fmt
 
 /// The text of a statement on one line, without its regions.
 #[must_use]
-pub fn statement_line(statement: &Statement) -> String {
+pub fn print_statement(statement: &Statement) -> String {
     let mut line = String::new();
     // Writing to a string cannot fail.
     let _ = write_line(&mut line, statement);

@@ -28,7 +28,7 @@ impl Checker<'_> {
             Op::Pack { elements } => self.pack(elements, results),
             Op::Extract { vector, index } => {
                 let ty = self.type_of(*vector)?;
-                self.require(*index < ty.count(), || Violation::ElementIndex { found: *index, ty })
+                self.require(*index < ty.element_count(), || Violation::ElementIndex { found: *index, ty })
             }
             Op::PermuteBytes { selector, alternative, .. } => {
                 self.selector(*selector)?;
@@ -99,9 +99,9 @@ impl Checker<'_> {
             _ => format!("integer(s) wider than {from}"),
         };
         let is_convertible =
-            |to: Type| from.element().zip(to.element()).is_some_and(|(from, to)| op.converts(from, to));
-        let expected = format!("{} {required}", from.count());
-        self.result_that(result, &expected, |to| to.count() == from.count() && is_convertible(to))
+            |to: Type| from.element().zip(to.element()).is_some_and(|(from, to)| op.can_convert(from, to));
+        let expected = format!("{} {required}", from.element_count());
+        self.result_that(result, &expected, |to| to.element_count() == from.element_count() && is_convertible(to))
     }
 
     fn cast_bits(&self, from: Type, result: (Value, Type)) -> Checked {

@@ -2,7 +2,7 @@
 
 use super::violation::{VerifyError, Violation};
 use crate::op::TypeSet;
-use crate::{Kernel, MAX_DEPTH, MAX_VALUES, Op, Region, Statement, Type, Value};
+use crate::{Kernel, MAX_REGION_DEPTH, MAX_VALUES, Op, Region, Statement, Type, Value};
 
 #[derive(Clone, Copy)]
 enum Definition {
@@ -76,7 +76,7 @@ impl<'a> Checker<'a> {
     /// Checks a region. `yields` has the types that the region must yield; `None` for the body of a kernel, which
     /// yields nothing.
     pub(super) fn region(&mut self, region: &Region, yields: Option<&[Type]>) -> Checked {
-        self.require(self.depth <= MAX_DEPTH, || Violation::TooDeep)?;
+        self.require(self.depth <= MAX_REGION_DEPTH, || Violation::TooDeep)?;
         self.depth += 1;
         for &(value, ty) in &region.arguments {
             self.define(value, ty)?;

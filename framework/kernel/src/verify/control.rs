@@ -1,11 +1,11 @@
 //! Checks that collectives stand under control that is uniform over their scope.
 
 use super::violation::{VerifyError, Violation};
-use crate::{Kernel, Op, Region, Uniformity, Value, uniformity};
+use crate::{Kernel, Op, Region, Uniformity, Value, analyze_uniformity};
 
 /// Checks the control around every collective.
 pub(super) fn verify_collectives(kernel: &Kernel) -> Result<(), VerifyError> {
-    let mut walk = ControlWalk { levels: uniformity(kernel), next: 0 };
+    let mut walk = ControlWalk { levels: analyze_uniformity(kernel), next: 0 };
     walk.region(&kernel.body, Uniformity::ClusterUniform).map_err(|(operation, name, scope)| VerifyError {
         kernel: kernel.name.clone(),
         operation: Some(operation),
@@ -26,7 +26,7 @@ impl ControlWalk {
 
     /// Returns the uniformity of the condition that a `while` body yields, on which the next iteration depends.
     fn condition_level(&self, body: &Region) -> Uniformity {
-        body.yielded().first().map_or(Uniformity::Varying, |&value| self.level(value))
+        body.yielded_values().first().map_or(Uniformity::Varying, |&value| self.level(value))
     }
 
     fn region(&mut self, region: &Region, control: Uniformity) -> Result<(), (usize, &'static str, &'static str)> {

@@ -1,7 +1,7 @@
 //! Checks the header of a kernel: name, launch, parameters and shared buffers.
 
 use super::violation::Violation;
-use crate::{Element, Kernel, MAX_BLOCKS, MemorySpace, Parameter, SharedBuffer, Type};
+use crate::{Element, Kernel, MAX_CLUSTER_BLOCKS, MemorySpace, Parameter, SharedBuffer, Type};
 use tilewright_layout::text::is_identifier;
 
 pub(super) fn verify_head(kernel: &Kernel) -> Result<(), Violation> {
@@ -15,7 +15,7 @@ pub(super) fn verify_head(kernel: &Kernel) -> Result<(), Violation> {
     if launch.warps == 0 || launch.warps > 1024 {
         return Err(Violation::Warps { found: launch.warps });
     }
-    if launch.blocks == 0 || launch.blocks > MAX_BLOCKS {
+    if launch.blocks == 0 || launch.blocks > MAX_CLUSTER_BLOCKS {
         return Err(Violation::Blocks { found: launch.blocks });
     }
     for (index, parameter) in kernel.parameters.iter().enumerate() {
@@ -46,7 +46,7 @@ fn verify_parameter(kernel: &Kernel, index: usize, parameter: &Parameter) -> Res
     let mapped = match (&parameter.map, parameter.ty == Type::TensorMap) {
         (Some(map), true) => {
             let type_of = |index: u32| kernel.parameters.get(index as usize).map(|parameter| parameter.ty);
-            let filled = || parameter.rows.as_ref().map_or(Ok(()), |rows| rows.check(map, type_of));
+            let filled = || parameter.rows.as_ref().map_or(Ok(()), |rows| rows.check_derivable(map, type_of));
             map.check().and_then(|()| filled()).map_err(|error| error.to_string())
         }
         (None, false) if parameter.rows.is_some() => Err(format!("{} is not a tensor map", parameter.ty)),

@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use crate::{MAX_BLOCKS, MAX_DEPTH, MAX_VALUES, Type, Value};
+use crate::{MAX_CLUSTER_BLOCKS, MAX_REGION_DEPTH, MAX_VALUES, Type, Value};
 
 /// A violation of a rule of the kernel IR, with its location.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -46,7 +46,7 @@ pub enum Violation {
         found: u32,
     },
     /// The number of blocks is out of range.
-    #[error("{found} blocks in a cluster; expected 1 to {MAX_BLOCKS}")]
+    #[error("{found} blocks in a cluster; expected 1 to {MAX_CLUSTER_BLOCKS}")]
     Blocks {
         /// The kernel's number of blocks in a cluster.
         found: u32,
@@ -259,7 +259,7 @@ pub enum Violation {
         message: String,
     },
     /// Regions nest too deep.
-    #[error("regions nest deeper than {MAX_DEPTH}")]
+    #[error("regions nest deeper than {MAX_REGION_DEPTH}")]
     TooDeep,
     /// A region does not end in `yield`.
     #[error("region {region} does not end in yield")]

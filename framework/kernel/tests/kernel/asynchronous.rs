@@ -88,7 +88,7 @@ fn waits_give_what_was_pending() {
         }
     );
     assert_eq!((PENDING.after_wait(), four.to_pending()), (four, PENDING));
-    assert_eq!((PENDING.bits(), PENDING.count(), PENDING.element()), (128, 4, None));
+    assert_eq!((PENDING.bits(), PENDING.element_count(), PENDING.element()), (128, 4, None));
 }
 
 #[test]
@@ -167,18 +167,22 @@ fn row(completion: Completion) -> Instruction {
 #[test]
 fn rows_on_a_queue_give_what_is_pending_and_take_it_as_their_accumulator() {
     let queued = row(Completion::Queue(Queue::Mma));
-    let signature = InstructionSignature::of(&queued);
+    let signature = InstructionSignature::from_instruction(&queued);
     assert_eq!(signature.results, [ValueRequirement::Pending(64)]);
     assert_eq!(
         signature.operands,
         [ValueRequirement::Bits(64), ValueRequirement::Bits(64), ValueRequirement::Accumulator(64)]
     );
     let (plain, pending) = (Type::Vector(Element::F32, 2), Type::Pending(Element::F32, 2));
-    assert_eq!(signature.check(&[plain, plain, pending], &[pending]), Ok(()));
-    assert_eq!(signature.check(&[plain, plain, plain], &[pending]), Ok(()));
-    assert!(signature.check(&[pending, plain, plain], &[pending]).is_err());
-    assert!(signature.check(&[plain, plain, plain], &[plain]).is_err());
-    assert!(InstructionSignature::of(&row(Completion::Immediate)).check(&[plain, plain, pending], &[plain]).is_err());
+    assert_eq!(signature.check_types(&[plain, plain, pending], &[pending]), Ok(()));
+    assert_eq!(signature.check_types(&[plain, plain, plain], &[pending]), Ok(()));
+    assert!(signature.check_types(&[pending, plain, plain], &[pending]).is_err());
+    assert!(signature.check_types(&[plain, plain, plain], &[plain]).is_err());
+    assert!(
+        InstructionSignature::from_instruction(&row(Completion::Immediate))
+            .check_types(&[plain, plain, pending], &[plain])
+            .is_err()
+    );
     assert_eq!(ValueRequirement::Pending(64).default_type(), Some(Type::Pending(Element::I32, 2)));
 
     let text = "kernel k() lanes 8 warps 1 {

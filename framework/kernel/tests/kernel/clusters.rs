@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 use tilewright_kernel::{
-    Launch, MemorySpace, Module, Type, Uniformity, Value, Violation, decode, encode, text, uniformity, verify,
+    Launch, MemorySpace, Module, Type, Uniformity, Value, Violation, analyze_uniformity, decode, encode, text, verify,
 };
 
 fn module(blocks: u32, body: &str) -> Module {
@@ -108,12 +108,12 @@ fn what_blocks_share_is_cluster_uniform() {
         (11, BlockUniform),
         (12, ClusterUniform),
     ];
-    let levels = uniformity(&module(2, body).kernels[0]);
+    let levels = analyze_uniformity(&module(2, body).kernels[0]);
     for (value, level) in expected {
         assert_eq!(levels[value], level, "%{value}");
     }
     // A cluster of one block is uniform.
-    let single = uniformity(&module(1, body).kernels[0]);
+    let single = analyze_uniformity(&module(1, body).kernels[0]);
     assert!(expected.iter().all(|&(value, level)| single[value] == ClusterUniform || level == Uniform));
 }
 

@@ -1,7 +1,7 @@
 //! Verifier rules and result uniformity of operations that programs use.
 #![allow(clippy::unwrap_used)]
 
-use tilewright_kernel::{Module, Uniformity, Violation, text, uniformity, verify};
+use tilewright_kernel::{Module, Uniformity, Violation, analyze_uniformity, text, verify};
 
 /// A module with two blocks in a cluster, so that all levels of uniformity differ.
 fn module(body: &str) -> Module {
@@ -134,7 +134,7 @@ fn results_are_as_uniform_as_their_operands() {
          %25: i32 = special program 0
          %26: i32 = while carry %25 (%27: i32) { yield %15, %27 }",
     );
-    let levels = uniformity(&kernel.kernels[0]);
+    let levels = analyze_uniformity(&kernel.kernels[0]);
     let level = |value: usize| levels[value];
     assert_eq!([9, 10, 11, 12, 13].map(level), [ClusterUniform, ClusterUniform, Varying, Varying, Varying]);
     // The first loop passes the warp index to its second carried value, and that to the first.

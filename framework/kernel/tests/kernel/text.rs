@@ -5,9 +5,10 @@ use ciborium::Value as Cbor;
 use proptest::prelude::*;
 use tilewright_kernel::text::parse;
 use tilewright_kernel::{
-    Atomic, Binary, Cast, Compare, DecodeError, DerivedTensorMap, Element, ElementStride, Issuers, Kernel, Launch,
-    MAX_DEPTH, MathFunction, MemoryOrder, MemoryScope, MemorySpace, Module, Op, Outside, Parameter, Queue, Region,
-    Scope, SharedBuffer, ShuffleMode, SpecialRegister, Statement, TensorMap, Type, Unary, Value, decode, encode,
+    Atomic, Binary, Cast, Compare, DecodeError, Element, ElementCount, Issuers, Kernel, Launch, MAX_REGION_DEPTH,
+    MathFunction, MemoryOrder, MemoryScope, MemorySpace, Module, Op, OutOfBoundsFill, Parameter, Queue, Region, Scope,
+    SharedBuffer, ShuffleMode, SpecialRegister, Statement, TensorMap, TensorMapFromPointer, Type, Unary, Value, decode,
+    encode,
 };
 use tilewright_target::XorSwizzle;
 
@@ -167,7 +168,7 @@ fn statement() -> impl Strategy<Value = Statement> {
 
 fn tensor_map() -> impl Strategy<Value = TensorMap> {
     let sizes = prop::collection::vec(any::<u32>(), 1..7);
-    let strategy = (any::<u32>(), sizes, any::<u32>(), any::<u64>(), one_of(Outside::ALL));
+    let strategy = (any::<u32>(), sizes, any::<u32>(), any::<u64>(), one_of(OutOfBoundsFill::ALL));
     strategy.prop_map(|(element_bits, box_sizes, shift, mask, outside)| TensorMap {
         element_bits,
         box_sizes,
@@ -177,17 +178,17 @@ fn tensor_map() -> impl Strategy<Value = TensorMap> {
 }
 
 fn kernel() -> impl Strategy<Value = Kernel> {
-    let plain = (any::<String>(), ty()).prop_map(|(name, ty)| Parameter::plain(&name, ty));
+    let plain = (any::<String>(), ty()).prop_map(|(name, ty)| Parameter::scalar_or_pointer(&name, ty));
     let extent =
-        prop_oneof![any::<u64>().prop_map(ElementStride::Number), any::<u32>().prop_map(ElementStride::Parameter)];
+        prop_oneof![any::<u64>().prop_map(ElementCount::Number), any::<u32>().prop_map(ElementCount::Parameter)];
     let extents = |least| prop::collection::vec(extent.clone(), least..6);
-    let rows = (any::<u32>(), extents(1), extents(0)).prop_map(|(pointer, strides, sizes)| DerivedTensorMap {
+    let rows = (any::<u32>(), extents(1), extents(0)).prop_map(|(pointer, strides, sizes)| TensorMapFromPointer {
         pointer,
         strides,
         sizes,
     });
     let mapped = (any::<String>(), tensor_map(), prop::option::of(rows))
-        .prop_map(|(name, map, rows)| Parameter { rows, ..Parameter::tensor(&name, map) });
+        .prop_map(|(name, map, rows)| Parameter { rows, ..Parameter::tensor_map(&name, map) });
     let parameter = prop_oneof![3 => plain, 1 => mapped];
     let buffer = (any::<u32>(), any::<u32>(), any::<Option<u32>>()).prop_map(|(bytes, alignment, at)| SharedBuffer {
         bytes,
@@ -404,11 +405,11 @@ fn nested(depth: usize) -> Module {
 
 #[test]
 fn nesting_is_bounded_in_text_and_bytes() {
-    let deepest = nested(MAX_DEPTH);
+    let deepest = nested(MAX_REGION_DEPTH);
     assert_eq!(parse(&deepest.to_string()).as_ref(), Ok(&deepest));
     assert_eq!(decode(&encode(&deepest)).as_ref(), Ok(&deepest));
-    assert!(parse(&nested(MAX_DEPTH + 1).to_string()).is_err());
-    assert!(decode(&encode(&nested(2 * MAX_DEPTH))).is_err());
+    assert!(parse(&nested(MAX_REGION_DEPTH + 1).to_string()).is_err());
+    assert!(decode(&encode(&nested(2 * MAX_REGION_DEPTH))).is_err());
 }
 
 #[test]

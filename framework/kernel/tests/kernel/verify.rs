@@ -2,8 +2,8 @@
 #![allow(clippy::unwrap_used)]
 
 use tilewright_kernel::{
-    Builder, Element, Kernel, Launch, MAX_DEPTH, MAX_VALUES, Module, Op, Region, Statement, Type, Uniformity, Value,
-    VerifyError, Violation, text, uniformity, verify,
+    Builder, Element, Kernel, Launch, MAX_REGION_DEPTH, MAX_VALUES, Module, Op, Region, Statement, Type, Uniformity,
+    Value, VerifyError, Violation, analyze_uniformity, text, verify,
 };
 
 const I32: Type = Type::Scalar(Element::I32);
@@ -302,8 +302,8 @@ pub fn nested(depth: usize) -> Module {
 
 #[test]
 fn regions_nest_up_to_a_limit() {
-    verify(&nested(MAX_DEPTH)).unwrap();
-    assert_eq!(verify(&nested(MAX_DEPTH + 1)).unwrap_err().violation, Violation::TooDeep);
+    verify(&nested(MAX_REGION_DEPTH)).unwrap();
+    assert_eq!(verify(&nested(MAX_REGION_DEPTH + 1)).unwrap_err().violation, Violation::TooDeep);
 }
 
 #[test]
@@ -355,7 +355,7 @@ fn collectives_stand_under_uniform_control_only() {
 
 fn levels(body: &str) -> impl Fn(u32) -> Uniformity {
     let module = module(body);
-    let levels = uniformity(&module.kernels[0]);
+    let levels = analyze_uniformity(&module.kernels[0]);
     move |value| levels[value as usize]
 }
 
@@ -458,7 +458,7 @@ fn one_block_is_the_cluster_one_warp_the_block_and_one_lane_the_warp() {
             builder.special(tilewright_kernel::SpecialRegister::Warp);
             builder.finish()
         };
-        uniformity(&kernel)
+        analyze_uniformity(&kernel)
     };
     use Uniformity::{ClusterUniform, Uniform, Varying};
     assert_eq!(levels(8, 2), [Varying, Uniform]);

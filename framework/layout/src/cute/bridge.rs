@@ -118,7 +118,7 @@ pub fn to_linear_modes(layout: &ComposedLayout, ins: &[Dim], outs: &[(Dim, u64)]
     for (mode, &dim) in modes.iter().zip(ins) {
         space.push(dim, mode.size().ilog2())?;
     }
-    Ok(LinearLayout::from_columns(space, Space::of_sizes(outs)?, &columns)?)
+    Ok(LinearLayout::from_columns(space, Space::from_sizes(outs)?, &columns)?)
 }
 
 fn linear_columns(layout: &ComposedLayout) -> Result<Vec<u64>, CuteError> {

@@ -32,7 +32,7 @@ pub(super) fn coalesce_unbounded(flat: &[CuteMode]) -> Vec<CuteMode> {
 /// # Errors
 /// None for a valid layout; it returns a `Result` as every operation does.
 pub fn coalesce(layout: &CuteLayout) -> Result<CuteLayout, CuteError> {
-    CuteLayout::from_flat_modes(&coalesce_modes(&layout.flat()))
+    CuteLayout::from_flat_modes(&coalesce_modes(&layout.leaf_modes()))
 }
 
 /// Coalesces, for each leaf of the tuple `profile`, the mode of the layout at its position; modes beyond the profile
@@ -60,7 +60,7 @@ pub fn coalesce_by(layout: &CuteLayout, profile: &IntTuple) -> Result<CuteLayout
 /// # Errors
 /// None for a valid layout; it returns a `Result` as every operation does.
 pub fn filter(layout: &CuteLayout) -> Result<CuteLayout, CuteError> {
-    let kept: Vec<_> = layout.flat().into_iter().filter(|mode| mode.stride != 0).collect();
+    let kept: Vec<_> = layout.leaf_modes().into_iter().filter(|mode| mode.stride != 0).collect();
     CuteLayout::from_flat_modes(&coalesce_modes(&kept))
 }
 

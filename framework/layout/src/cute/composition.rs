@@ -56,7 +56,7 @@ impl Tiler {
 pub fn composition(outer: &CuteLayout, inner: &CuteLayout) -> Result<CuteLayout, CuteError> {
     let outer = Outer::of(outer);
     let (mut divided_pieces, mut domain, mut read_off) = (Vec::new(), 1u64, true);
-    for mode in inner.flat() {
+    for mode in inner.leaf_modes() {
         let piece_modes = match outer.divide_pieces(mode, domain)? {
             Some(piece_modes) => piece_modes,
             None => {
@@ -126,7 +126,7 @@ struct Outer {
 
 impl Outer {
     fn of(layout: &CuteLayout) -> Self {
-        let mut flat = coalesce_unbounded(&layout.flat());
+        let mut flat = coalesce_unbounded(&layout.leaf_modes());
         if flat.is_empty() {
             flat.push(CuteMode { shape: 1, stride: 0 });
         }

@@ -9,7 +9,7 @@ use super::{CuteError, CuteLayout, CuteMode, composition};
 fn by_stride(layout: &CuteLayout) -> Vec<(CuteMode, u64)> {
     let mut domain = 1u64;
     let mut modes: Vec<_> = layout
-        .flat()
+        .leaf_modes()
         .into_iter()
         .map(|mode| {
             let at = domain;
@@ -158,11 +158,11 @@ pub fn nullspace(layout: &CuteLayout) -> Result<CuteLayout, CuteError> {
 /// # Errors
 /// [`CuteError::Overflow`] if a value does not fit 64 bits.
 pub fn max_common_layout(left: &CuteLayout, right: &CuteLayout) -> Result<CuteLayout, CuteError> {
-    let modes = right_inverse(right)?.flat();
+    let modes = right_inverse(right)?.leaf_modes();
     for kept in (0..=modes.len()).rev() {
         let inverse = CuteLayout::from_flat_modes(&modes[..kept])?;
         let Ok(common) = composition(left, &inverse) else { continue };
-        let first = coalesce_modes(&common.flat()).first().copied();
+        let first = coalesce_modes(&common.leaf_modes()).first().copied();
         let Some(CuteMode { shape, stride: 1 }) = first else { return CuteLayout::single_mode(1, 0) };
         return composition(&inverse, &CuteLayout::single_mode(shape, 1)?);
     }

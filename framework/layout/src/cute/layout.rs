@@ -39,7 +39,7 @@ impl CuteLayout {
     ///
     /// # Errors
     /// As [`CuteLayout::new`].
-    pub fn compact(shape: &IntTuple) -> Result<Self, CuteError> {
+    pub fn from_compact_shape(shape: &IntTuple) -> Result<Self, CuteError> {
         let mut next = Some(1u64);
         let modes = shape.map(|&shape| {
             let stride = next;
@@ -120,17 +120,17 @@ impl CuteLayout {
 
     /// Number of coordinates: the product of all sizes.
     pub fn size(&self) -> u64 {
-        self.flat().iter().map(|mode| mode.shape).product()
+        self.leaf_modes().iter().map(|mode| mode.shape).product()
     }
 
     /// The smallest size of memory that holds all values (CuTe `cosize`): one more than the largest value at the
     /// integer coordinates below the size.
     pub fn cosize(&self) -> u64 {
-        1 + self.flat().iter().map(|mode| (mode.shape - 1) * mode.stride).sum::<u64>()
+        1 + self.leaf_modes().iter().map(|mode| (mode.shape - 1) * mode.stride).sum::<u64>()
     }
 
     /// The leaf modes from left to right.
-    pub fn flat(&self) -> Vec<CuteMode> {
+    pub fn leaf_modes(&self) -> Vec<CuteMode> {
         self.0.leaves().into_iter().copied().collect()
     }
 
@@ -139,7 +139,7 @@ impl CuteLayout {
     /// # Errors
     /// None for a valid layout; it returns a `Result` as every operation does.
     pub fn flatten(&self) -> Result<Self, CuteError> {
-        Self::from_flat_modes(&self.flat())
+        Self::from_flat_modes(&self.leaf_modes())
     }
 
     /// The top-level modes, each as a layout.
@@ -166,7 +166,7 @@ impl CuteLayout {
 
     /// The values at all integer coordinates below the size.
     pub fn values(&self) -> impl Iterator<Item = u64> + use<> {
-        let (size, mut modes) = (self.size(), self.flat());
+        let (size, mut modes) = (self.size(), self.leaf_modes());
         modes.retain(|mode| mode.shape > 1);
         let (mut digits, mut next) = (vec![0u64; modes.len()], 0u64);
         // Counts in mixed radix: below the size every value fits a word, and the step past the last one may wrap.
@@ -329,5 +329,5 @@ pub fn idx2crd(index: u64, shape: &IntTuple) -> Result<IntTuple, CuteError> {
 /// [`CuteError::NotCongruent`] if the coordinate is nested differently from the shape, [`CuteError::EmptyMode`] if a
 /// size is 0, [`CuteError::Overflow`] if the result does not fit 64 bits.
 pub fn crd2idx(coordinate: &IntTuple, shape: &IntTuple) -> Result<u64, CuteError> {
-    CuteLayout::compact(shape)?.at_coordinate(coordinate)
+    CuteLayout::from_compact_shape(shape)?.at_coordinate(coordinate)
 }

@@ -48,9 +48,9 @@ pub use product::{
 pub use recast::{downcast, recast, upcast};
 pub use select::Selection;
 pub use swizzle::{ComposedLayout, Swizzle};
-pub use task_mapping::{IndexTerm, LoopNest, Source, TaskCoordinate, TaskMapping};
+pub use task_mapping::{IndexSource, IndexTerm, LoopNest, TaskCoordinate, TaskMapping};
 pub use tensor::{from_tensor_layout, to_distributed, to_memory};
-pub use text::open_tuple;
+pub use text::parse_open_tuple;
 pub use thread_value::ThreadValue;
 pub use tuple::{IntTuple, Tree, TupleView};
 

@@ -35,7 +35,7 @@ pub fn upcast(layout: &CuteLayout, ratio: u64) -> Result<CuteLayout, CuteError> 
 /// that each of these modes alone stays within one new element.
 fn check_within_element(layout: &CuteLayout, ratio: u64) -> Result<(), CuteError> {
     let (mut reach, mut index, mut domain) = (0u64, 0u64, 1u64);
-    for mode in layout.flat() {
+    for mode in layout.leaf_modes() {
         if mode.stride != 0 && mode.stride < ratio {
             let digit = (mode.shape - 1).min(ratio / mode.stride - 1);
             reach = reach.saturating_add(digit * mode.stride);

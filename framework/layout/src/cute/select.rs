@@ -107,7 +107,7 @@ impl CuteLayout {
     /// # Errors
     /// As [`composition`]: no such layout exists if a mode of the shape ends within a mode of the layout.
     pub fn with_shape(&self, shape: &IntTuple) -> Result<Self, CuteError> {
-        composition(self, &Self::compact(shape)?)
+        composition(self, &Self::from_compact_shape(shape)?)
     }
 
     /// The layout with one top-level mode replaced by another layout.

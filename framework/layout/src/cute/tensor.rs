@@ -13,9 +13,9 @@ use super::{ComposedLayout, CuteError, CuteLayout, CuteMode, Tree, coalesce, fro
 ///
 /// ```
 /// use tilewright_layout::cute::from_tensor_layout;
-/// use tilewright_layout::{Families, families::Neutral, parse_spec};
+/// use tilewright_layout::{Families, families::NeutralFamilies, parse_spec};
 /// let text = |attribute: &str, shape: [u64; 2]| -> Result<String, Box<dyn std::error::Error>> {
-/// Ok(from_tensor_layout(&Neutral.resolve(&parse_spec(attribute)?, &shape, &Neutral)?)?.to_string())
+/// Ok(from_tensor_layout(&NeutralFamilies.resolve(&parse_spec(attribute)?, &shape, &NeutralFamilies)?)?.to_string())
 /// };
 /// let rows = "#ttg.blocked<{sizePerThread = [1, 2], threadsPerWarp = [8, 4], warpsPerCTA = [1, 1], order = [1, 0]}>";
 /// assert_eq!(text(rows, [8, 8])?, "((4,8),2):((16,1),8)");
@@ -44,7 +44,7 @@ fn thread_value(linear: &LinearLayout) -> Result<LinearLayout, CuteError> {
     let threads: Vec<_> = linear.ins().dims().filter(|&dim| dim != Dim::REGISTER).collect();
     let order: Vec<_> = threads.iter().copied().chain([Dim::REGISTER].into_iter().filter(there)).collect();
     let register = linear.in_bits(Dim::REGISTER);
-    let sizes = [(Dim::LANE, linear.ins().bits() - register), (Dim::REGISTER, register)];
+    let sizes = [(Dim::LANE, linear.ins().total_bits() - register), (Dim::REGISTER, register)];
     let overflow = CuteError::Overflow { what: "the number of threads or of values" };
     let sizes: Option<Vec<_>> = sizes.iter().map(|&(dim, bits)| Some((dim, 1u64.checked_shl(bits)?))).collect();
     Ok(linear.transpose_ins(&order)?.reshape_ins(&sizes.ok_or(overflow)?)?)
@@ -63,7 +63,7 @@ fn in_memory(memory: &MemoryLayout) -> Result<ComposedLayout, CuteError> {
     }
     // Intervals are powers of two, so padding is a sum over the bits of the offset.
     let bits = |mode: CuteLayout| {
-        let strides = mode.flat().into_iter().flat_map(|CuteMode { shape, stride }| {
+        let strides = mode.leaf_modes().into_iter().flat_map(|CuteMode { shape, stride }| {
             (0..shape.ilog2()).map(move |bit| CuteMode { shape: 2, stride: memory.physical_offset(stride << bit) })
         });
         CuteLayout::from_tree(Tree::flat(strides))
@@ -134,7 +134,7 @@ pub fn to_memory(layout: &ComposedLayout, shape: &[u64]) -> Result<MemoryLayout,
             return Err(CuteError::Linear(LayoutError::SizeMismatch { dim, left, right }));
         }
     }
-    Ok(MemoryLayout::linear(memory))
+    Ok(MemoryLayout::from_linear(memory))
 }
 
 /// The axes of a shape with their sizes.

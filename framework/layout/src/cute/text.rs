@@ -16,51 +16,59 @@ impl<'a> Reader<'a> {
     fn parse_to_end<T>(text: &'a str, read: impl FnOnce(&mut Self) -> Result<T, CuteError>) -> Result<T, CuteError> {
         let mut reader = Self { cursor: Cursor::new(text) };
         let value = read(&mut reader)?;
-        reader.cursor.end("the end of the text")?;
+        reader.cursor.expect_end("the end of the text")?;
         Ok(value)
     }
 
     fn must(&mut self, token: &str, expected: &str) -> Parsed<()> {
-        if self.cursor.takes(token) { Ok(()) } else { Err(self.cursor.expected(expected)) }
+        if self.cursor.skip_if_next(token) { Ok(()) } else { Err(self.cursor.expected_token_error(expected)) }
     }
 
     fn tree<T>(&mut self, depth: usize, leaf: fn(&mut Self) -> Parsed<T>) -> Result<Tree<T>, CuteError> {
-        if !self.cursor.takes("(") {
+        if !self.cursor.skip_if_next("(") {
             return Ok(Tree::leaf(leaf(self)?));
         }
         if depth == MAX_DEPTH {
             return Err(CuteError::TooDeep { depth: depth + 1 });
         }
         let mut modes = Vec::new();
-        if self.cursor.takes(")") {
+        if self.cursor.skip_if_next(")") {
             return Tree::tuple(modes);
         }
         loop {
             modes.push(self.tree(depth + 1, leaf)?);
             // A tuple of one element may be written `(8,)`.
-            let is_last = !self.cursor.takes(",");
-            if (is_last || modes.len() == 1) && self.cursor.takes(")") {
+            let is_last = !self.cursor.skip_if_next(",");
+            if (is_last || modes.len() == 1) && self.cursor.skip_if_next(")") {
                 return Tree::tuple(modes);
             }
             if is_last {
-                return Err(self.cursor.expected("`,` or `)`").into());
+                return Err(self.cursor.expected_token_error("`,` or `)`").into());
             }
         }
     }
 
     fn tuple(&mut self) -> Result<IntTuple, CuteError> {
-        self.tree(0, |reader| reader.cursor.decimal("an integer or `(`"))
+        self.tree(0, |reader| reader.cursor.read_decimal("an integer or `(`"))
     }
 
     fn selection(&mut self) -> Result<Selection, CuteError> {
         self.tree(0, |reader| {
-            if reader.cursor.takes("_") { Ok(None) } else { reader.cursor.decimal("an integer, `_` or `(`").map(Some) }
+            if reader.cursor.skip_if_next("_") {
+                Ok(None)
+            } else {
+                reader.cursor.read_decimal("an integer, `_` or `(`").map(Some)
+            }
         })
     }
 
     fn open(&mut self) -> Result<Tree<Option<u64>>, CuteError> {
         self.tree(0, |reader| {
-            if reader.cursor.takes("?") { Ok(None) } else { reader.cursor.decimal("a number, `?` or `(`").map(Some) }
+            if reader.cursor.skip_if_next("?") {
+                Ok(None)
+            } else {
+                reader.cursor.read_decimal("a number, `?` or `(`").map(Some)
+            }
         })
     }
 
@@ -68,15 +76,15 @@ impl<'a> Reader<'a> {
     fn steps(&mut self) -> Parsed<Vec<(u64, u32)>> {
         let mut steps = Vec::new();
         loop {
-            let step = self.cursor.decimal::<u64>("a stride such as `1@0`, or `(`")?;
-            if step == 0 && steps.is_empty() && !self.cursor.takes("@") {
+            let step = self.cursor.read_decimal::<u64>("a stride such as `1@0`, or `(`")?;
+            if step == 0 && steps.is_empty() && !self.cursor.skip_if_next("@") {
                 return Ok(steps);
             }
             if step != 0 {
                 self.must("@", "`@` and an axis")?;
             }
             steps.push((step, self.small()?));
-            if !self.cursor.takes("+") {
+            if !self.cursor.skip_if_next("+") {
                 return Ok(steps);
             }
         }
@@ -105,7 +113,11 @@ impl<'a> Reader<'a> {
     fn layout(&mut self) -> Result<CuteLayout, CuteError> {
         let shape = self.tuple()?;
         // A shape without strides denotes its compact layout.
-        if self.cursor.takes(":") { CuteLayout::new(&shape, &self.tuple()?) } else { CuteLayout::compact(&shape) }
+        if self.cursor.skip_if_next(":") {
+            CuteLayout::new(&shape, &self.tuple()?)
+        } else {
+            CuteLayout::from_compact_shape(&shape)
+        }
     }
 
     fn swizzle(&mut self) -> Result<Swizzle, CuteError> {
@@ -114,7 +126,7 @@ impl<'a> Reader<'a> {
         self.cursor.expect(",")?;
         let base = self.small()?;
         self.cursor.expect(",")?;
-        let below = self.cursor.takes("-");
+        let below = self.cursor.skip_if_next("-");
         let shift = self.small()? as i32;
         self.cursor.expect(">")?;
         Swizzle::new(bits, base, if below { -shift } else { shift })
@@ -123,8 +135,8 @@ impl<'a> Reader<'a> {
     fn small(&mut self) -> Parsed<u32> {
         self.cursor.skip_blanks();
         let start = self.cursor.at;
-        let value = self.cursor.decimal("an integer below 64")?;
-        if value < 64 { Ok(value) } else { Err(self.cursor.error(start, "expected an integer below 64")) }
+        let value = self.cursor.read_decimal("an integer below 64")?;
+        if value < 64 { Ok(value) } else { Err(self.cursor.error_at(start, "expected an integer below 64")) }
     }
 
     /// Reads the `o` of a composition, with optional blanks around it; returns whether it was there.
@@ -138,21 +150,21 @@ impl<'a> Reader<'a> {
     fn task_mapping(&mut self) -> Result<TaskMapping, CuteError> {
         let mut so_far: Option<TaskMapping> = None;
         loop {
-            let make = if self.cursor.takes("repeat") {
+            let make = if self.cursor.skip_if_next("repeat") {
                 TaskMapping::repeat
             } else {
                 self.must("spatial", "`repeat(...)` or `spatial(...)`")?;
                 TaskMapping::spatial
             };
             self.cursor.expect("(")?;
-            let mut sizes = vec![self.cursor.decimal("a size for each axis")?];
-            while self.cursor.takes(",") {
-                sizes.push(self.cursor.decimal("a size for each axis")?);
+            let mut sizes = vec![self.cursor.read_decimal("a size for each axis")?];
+            while self.cursor.skip_if_next(",") {
+                sizes.push(self.cursor.read_decimal("a size for each axis")?);
             }
             self.cursor.expect(")")?;
             let basic = make(&sizes)?;
             let mapping = so_far.as_ref().map_or(Ok(basic.clone()), |outer| outer.then(&basic))?;
-            if !self.cursor.takes("*") {
+            if !self.cursor.skip_if_next("*") {
                 return Ok(mapping);
             }
             so_far = Some(mapping);
@@ -161,15 +173,15 @@ impl<'a> Reader<'a> {
 
     fn composed(&mut self) -> Result<ComposedLayout, CuteError> {
         let mut swizzles = Vec::new();
-        while self.cursor.takes("Swizzle") || self.cursor.takes("Sw") {
+        while self.cursor.skip_if_next("Swizzle") || self.cursor.skip_if_next("Sw") {
             swizzles.push(self.swizzle()?);
             if !self.composes() {
-                return Err(self.cursor.expected("`o`").into());
+                return Err(self.cursor.expected_token_error("`o`").into());
             }
         }
         let before = self.cursor.at;
         // `4 o ...` begins with an offset; `4:1` and `4` begin with a layout.
-        let offset = self.cursor.decimal::<u64>("an offset").ok().filter(|_| self.composes());
+        let offset = self.cursor.read_decimal::<u64>("an offset").ok().filter(|_| self.composes());
         if offset.is_none() {
             self.cursor.at = before;
         }
@@ -182,7 +194,7 @@ impl<'a> Reader<'a> {
 /// # Errors
 /// [`CuteError::Text`] if the text is malformed, [`CuteError::TooDeep`] if the tuple is nested deeper than
 /// [`MAX_DEPTH`].
-pub fn open_tuple(text: &str) -> Result<Tree<Option<u64>>, CuteError> {
+pub fn parse_open_tuple(text: &str) -> Result<Tree<Option<u64>>, CuteError> {
     Reader::parse_to_end(text, Reader::open)
 }
 
@@ -223,7 +235,7 @@ impl FromStr for Swizzle {
 
     fn from_str(text: &str) -> Result<Self, CuteError> {
         Reader::parse_to_end(text, |reader| {
-            if !reader.cursor.takes("Swizzle") {
+            if !reader.cursor.skip_if_next("Swizzle") {
                 reader.must("Sw", "`Swizzle<B,M,S>`")?;
             }
             reader.swizzle()

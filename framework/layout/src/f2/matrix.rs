@@ -11,7 +11,7 @@ pub type Columns = SmallVec<[u64; 24]>;
 /// ignored.
 #[inline]
 #[must_use]
-pub fn multiply(columns: &[u64], x: u64) -> u64 {
+pub fn multiply_vector(columns: &[u64], x: u64) -> u64 {
     let mut image = 0;
     let mut rest = x;
     while rest != 0 {

@@ -6,5 +6,5 @@
 mod matrix;
 mod subspace;
 
-pub use matrix::{Columns, Solver, multiply, rank};
+pub use matrix::{Columns, Solver, multiply_vector, rank};
 pub use subspace::Subspace;

@@ -131,7 +131,7 @@ impl Subspace {
     /// Returns vectors that extend this space to F2^`bits`: first those of `candidates`, in their order, that are
     /// independent of the space and of the vectors before them; then unit vectors, the lowest first.
     #[must_use]
-    pub fn extend(&self, bits: u32, candidates: &[u64]) -> SmallVec<[u64; 16]> {
+    pub fn extend_basis(&self, bits: u32, candidates: &[u64]) -> SmallVec<[u64; 16]> {
         let mut space = self.clone();
         let mut added: SmallVec<[u64; 16]> = SmallVec::new();
         let units = (0..bits).map(|bit| 1u64 << bit);

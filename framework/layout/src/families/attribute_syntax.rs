@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::cluster::{cluster_layout, row_major, share_of};
+use super::cluster::{block_share_shape, cluster_layout, row_major_axis_order};
 use crate::{
     AttributeSyntax, Dim, FamilyAttribute, FamilySpec, IntVec, OmittedValues, ParameterPosition, ParameterSyntax,
 };
@@ -34,7 +34,7 @@ fn blocked() -> AttributeSyntax {
     ];
     ttg("blocked")
         .with_keywords(&keywords)
-        .with(ParameterSyntax::cluster())
+        .with_parameter(ParameterSyntax::cga_layout())
         .with_call("BlockedLayout", &["size_per_thread", "threads_per_warp", "warps_per_cta", "order", "cga_layout"])
 }
 
@@ -49,7 +49,7 @@ fn linear(family: &str) -> AttributeSyntax {
         [("reg_bases", "register"), ("lane_bases", "lane"), ("warp_bases", "warp"), ("block_bases", "block")];
     let syntax = ttg(family)
         .with_keywords(&keywords)
-        .with(ParameterSyntax::new("shape", &["shape"]).omitted(OmittedValues::Always));
+        .with_parameter(ParameterSyntax::new("shape", &["shape"]).with_omitted_values(OmittedValues::Always));
     match family {
         "linear" => syntax
             .with_call("DistributedLinearLayout", &["reg_bases", "lane_bases", "warp_bases", "block_bases", "shape"]),
@@ -60,7 +60,7 @@ fn linear(family: &str) -> AttributeSyntax {
 fn dot_operand() -> AttributeSyntax {
     AttributeSyntax::new("dot_operand", "ttg", "dot_op")
         .with_keywords(&[("operand_index", "opIdx"), ("parent", "parent")])
-        .with(ParameterSyntax::new("k_width", &["kWidth"]).omitted_at(0))
+        .with_parameter(ParameterSyntax::new("k_width", &["kWidth"]).with_omitted_value(0))
         .with_call("DotOperandLayout", &["operand_index", "parent", "k_width"])
 }
 
@@ -69,7 +69,7 @@ fn swizzled_shared() -> AttributeSyntax {
     let barrier = [("vec", 1.into()), ("per_phase", 1.into()), ("max_phase", 1.into()), ("order", [0].into())];
     ttg("swizzled_shared")
         .with_keywords(&keywords)
-        .with(ParameterSyntax::cluster())
+        .with_parameter(ParameterSyntax::cga_layout())
         .with_call("SwizzledSharedLayout", &["vec", "per_phase", "max_phase", "order", "cga_layout"])
         .with_call_defaults("MBarrierLayout", &["cga_layout"], barrier)
 }
@@ -77,10 +77,12 @@ fn swizzled_shared() -> AttributeSyntax {
 fn padded_shared() -> AttributeSyntax {
     let keywords = [("offset_bases", "offset"), ("block_bases", "block"), ("order", "order")];
     ttg("padded_shared")
-        .with(ParameterSyntax::new("interval_padding_pairs", &["intervals"]).with_position(ParameterPosition::Before))
+        .with_parameter(
+            ParameterSyntax::new("interval_padding_pairs", &["intervals"]).with_position(ParameterPosition::Before),
+        )
         .with_keywords(&keywords)
-        .with(ParameterSyntax::new("shape", &["shape"]).implied_by("offset_bases"))
-        .with(ParameterSyntax::cluster())
+        .with_parameter(ParameterSyntax::new("shape", &["shape"]).with_implied_by("offset_bases"))
+        .with_parameter(ParameterSyntax::cga_layout())
         .with_call("PaddedSharedLayout", &["interval_padding_pairs", "offset_bases", "cga_layout", "shape"])
         .with_call("PaddedSharedLayout.with_identity_for", &["interval_padding_pairs", "shape", "order", "cga_layout"])
 }
@@ -89,8 +91,8 @@ fn shared_linear() -> AttributeSyntax {
     let no_bases = FamilyAttribute::List(Vec::new());
     ttg("shared_linear")
         .with_keywords(&[("offset_bases", "offset")])
-        .with(ParameterSyntax::new("block_bases", &["block"]).omitted_at(no_bases))
-        .with(ParameterSyntax::new("alignment", &["alignment"]).with_position(ParameterPosition::Behind))
+        .with_parameter(ParameterSyntax::new("block_bases", &["block"]).with_omitted_value(no_bases))
+        .with_parameter(ParameterSyntax::new("alignment", &["alignment"]).with_position(ParameterPosition::Behind))
         .with_call_defaults(
             "SharedLinearLayout",
             &["offset_bases", "block_bases", "alignment"],
@@ -117,9 +119,11 @@ pub(super) fn padded_to_attribute_form(mut spec: FamilySpec) -> FamilySpec {
     if let Some(order) = order_of(&offsets, &shape).filter(|_| blocks.is_empty()) {
         spec.attributes.remove("offset_bases");
         spec.attributes.remove("block_bases");
-        return spec.with("order", numbers(order.iter().map(|&axis| axis as u64))).with("shape", numbers(shape));
+        return spec
+            .with_parameter("order", numbers(order.iter().map(|&axis| axis as u64)))
+            .with_parameter("shape", numbers(shape));
     }
-    spec.with("block_bases", FamilyAttribute::List(blocks.into_iter().map(numbers).collect()))
+    spec.with_parameter("block_bases", FamilyAttribute::List(blocks.into_iter().map(numbers).collect()))
 }
 
 /// The bases of a padded layout, all in elements: the bases of blocks too, which specs count in multiples of one
@@ -131,7 +135,7 @@ struct InElements {
 }
 
 fn in_elements(spec: &FamilySpec) -> Option<InElements> {
-    let read = spec.parameters();
+    let read = spec.parameter_reader();
     let offsets = read.bases(&["offset_bases"]).ok()?;
     let own_blocks = read.bases_or_none(&["block_bases"]).ok();
     let cluster = read.bases_or_none(&["cga_layout"]).unwrap_or_default();
@@ -150,7 +154,7 @@ fn block_bases(spec: &FamilySpec, cluster: &[Vec<u64>], shape: &[u64]) -> Option
     let layout = cluster_layout(spec, cluster, shape.len()).ok()?;
     let fits =
         (0..shape.len()).all(|axis| layout.out_bits(Dim::tensor(axis)) <= shape[axis].checked_ilog2().unwrap_or(0));
-    let share = share_of(shape, &layout);
+    let share = block_share_shape(shape, &layout);
     let scaled = |basis: &Vec<u64>| basis.iter().zip(&share).map(|(unit, share)| unit.checked_mul(*share)).collect();
     fits.then(|| cluster.iter().map(scaled).collect()).flatten()
 }
@@ -172,7 +176,7 @@ fn order_of(offsets: &[Vec<u64>], shape: &[u64]) -> Option<Vec<usize>> {
         }
     }
     let named: BTreeSet<_> = order.iter().copied().collect();
-    order.extend(row_major(shape.len()).into_iter().filter(|axis| !named.contains(axis)));
+    order.extend(row_major_axis_order(shape.len()).into_iter().filter(|axis| !named.contains(axis)));
     let bits = |axis: usize| shape[axis].checked_ilog2().unwrap_or(0);
     let unit =
         |axis: usize, bit: u32| (0..shape.len()).map(|a| if a == axis { 1 << bit } else { 0 }).collect::<Vec<u64>>();

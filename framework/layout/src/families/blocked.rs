@@ -6,14 +6,14 @@ use crate::{Dim, FamilyError, FamilySpec, LinearLayout};
 use super::cluster::{identity_modes, tensor_layout};
 
 pub(super) fn resolve(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, FamilyError> {
-    let read = spec.parameters();
+    let read = spec.parameter_reader();
     let rank = shape.len();
-    let per_lane = read.powers(&["size_per_thread"], rank)?;
-    let per_warp = read.powers(&["threads_per_warp"], rank)?;
-    let per_block = read.powers(&["warps_per_cta"], rank)?;
-    let order = read.order(&["order"], rank)?;
+    let per_lane = read.powers_of_two(&["size_per_thread"], rank)?;
+    let per_warp = read.powers_of_two(&["threads_per_warp"], rank)?;
+    let per_block = read.powers_of_two(&["warps_per_cta"], rank)?;
+    let order = read.axis_order(&["order"], rank)?;
     let cluster = read.bases_or_none(&["cga_layout"])?;
-    read.finish()?;
+    read.check_all_read()?;
     let modes = identity_modes(Dim::REGISTER, &per_lane, &order, None)
         .chain(identity_modes(Dim::LANE, &per_warp, &order, None))
         .chain(identity_modes(Dim::WARP, &per_block, &order, None));

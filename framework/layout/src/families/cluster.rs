@@ -4,7 +4,9 @@ use smallvec::SmallVec;
 
 use crate::{Dim, FamilyError, FamilySpec, IntVec, LayoutError, LinearLayout, Space};
 
-pub use super::tile::{TileMode, identity_modes, identity_nd, row_major, tile_from_identities, tile_from_modes};
+pub use super::tile::{
+    TileMode, identity_modes, identity_nd, row_major_axis_order, tile_from_identities, tile_from_modes,
+};
 use super::tile::{block_of, direct_sum_of, tensor_space};
 
 /// The tensor dims of a shape, `dim0` first.
@@ -54,7 +56,7 @@ pub fn cluster_layout(spec: &FamilySpec, bases: &[Vec<u64>], rank: usize) -> Res
     let build = || -> Result<LinearLayout, LayoutError> {
         let mut outs = Space::default();
         if bases.is_empty() {
-            let ins = Space::of_sizes(&[(Dim::BLOCK, 1)])?;
+            let ins = Space::from_sizes(&[(Dim::BLOCK, 1)])?;
             return Ok(LinearLayout { ins, outs: tensor_space(&IntVec::from_elem(1, rank))?, ..LinearLayout::empty() });
         }
         for axis in 0..rank {
@@ -77,24 +79,24 @@ pub fn extend_to_tensor(
     cluster: &LinearLayout,
     shape: &[u64],
 ) -> Result<LinearLayout, LayoutError> {
-    extend_to_tensor_by(Dim::REGISTER, tile, cluster, shape)
+    extend_to_tensor_with_dim(Dim::REGISTER, tile, cluster, shape)
 }
 
 /// As [`extend_to_tensor`], but positions of the dim `input` take the repetitions.
 ///
 /// # Errors
 /// The inputs or the outputs have more than 64 bits together.
-pub fn extend_to_tensor_by(
+pub fn extend_to_tensor_with_dim(
     input: Dim,
     tile: &LinearLayout,
     cluster: &LinearLayout,
     shape: &[u64],
 ) -> Result<LinearLayout, LayoutError> {
-    if cluster.outs.bits() == 0 {
+    if cluster.outs.total_bits() == 0 {
         return with_cluster(tile.fitted(tensor_space(shape)?, input)?, cluster);
     }
-    let cluster = no_larger_than(cluster, shape)?;
-    let share = share_of(shape, &cluster);
+    let cluster = ensure_layout_not_larger_than(cluster, shape)?;
+    let share = block_share_shape(shape, &cluster);
     with_cluster(tile.fitted(tensor_space(&share)?, input)?, &cluster)
 }
 
@@ -111,12 +113,12 @@ pub fn tensor_layout(
     cluster: &[Vec<u64>],
     shape: &[u64],
 ) -> Result<LinearLayout, FamilyError> {
-    let failed = |error: LayoutError| FamilyError::of_layout(&spec.name, &error);
+    let failed = |error: LayoutError| FamilyError::from_layout_error(&spec.name, &error);
     if cluster.is_empty() {
         return block_of(modes, order, shape).map_err(failed);
     }
-    let cluster = no_larger_than(&cluster_layout(spec, cluster, shape.len())?, shape).map_err(failed)?;
-    let block = block_of(modes, order, &share_of(shape, &cluster));
+    let cluster = ensure_layout_not_larger_than(&cluster_layout(spec, cluster, shape.len())?, shape).map_err(failed)?;
+    let block = block_of(modes, order, &block_share_shape(shape, &cluster));
     block.and_then(|block| with_cluster(block, &cluster)).map_err(failed)
 }
 
@@ -131,18 +133,18 @@ pub fn extend_to_blocks(
     shape: &[u64],
     block: impl FnOnce(&[u64]) -> Result<LinearLayout, FamilyError>,
 ) -> Result<LinearLayout, FamilyError> {
-    let failed = |error: LayoutError| FamilyError::of_layout(&spec.name, &error);
+    let failed = |error: LayoutError| FamilyError::from_layout_error(&spec.name, &error);
     if cluster.is_empty() {
         let mut single_block = block(shape)?;
         single_block.ins.push(Dim::BLOCK, 0).map_err(failed)?;
         return Ok(single_block);
     }
-    let cluster = no_larger_than(&cluster_layout(spec, cluster, shape.len())?, shape).map_err(failed)?;
-    with_cluster(block(&share_of(shape, &cluster))?, &cluster).map_err(failed)
+    let cluster = ensure_layout_not_larger_than(&cluster_layout(spec, cluster, shape.len())?, shape).map_err(failed)?;
+    with_cluster(block(&block_share_shape(shape, &cluster))?, &cluster).map_err(failed)
 }
 
-/// Fits `layout` to exactly the given shape, with the out dims listed from `dim0` on: it is cut as [`no_larger_than`]
-/// cuts it, and repeated as [`no_smaller_than`] repeats it.
+/// Fits `layout` to exactly the given shape, with the out dims listed from `dim0` on: it is cut as
+/// [`ensure_layout_not_larger_than`] cuts it, and repeated as [`ensure_layout_not_smaller_than`] repeats it.
 ///
 /// # Errors
 /// The layout's out dims are not the axes of the shape, or more than 64 bits.
@@ -152,7 +154,7 @@ pub fn fit_to_shape(layout: &LinearLayout, shape: &[u64], input: Dim) -> Result<
 
 /// Adds the blocks of the layout `cluster` to one block's layout `block`, which lists the same axes.
 fn with_cluster(mut block: LinearLayout, cluster: &LinearLayout) -> Result<LinearLayout, LayoutError> {
-    if !cluster.columns.is_empty() || cluster.outs.bits() > 0 {
+    if !cluster.columns.is_empty() || cluster.outs.total_bits() > 0 {
         return block.direct_sum(cluster);
     }
     for dim in cluster.ins.dims() {
@@ -166,7 +168,7 @@ fn with_cluster(mut block: LinearLayout, cluster: &LinearLayout) -> Result<Linea
 /// The shape of one block's share of a tensor of `shape`; the cluster must not be larger than the tensor along any
 /// axis.
 #[must_use]
-pub fn share_of(shape: &[u64], cluster: &LinearLayout) -> IntVec {
+pub fn block_share_shape(shape: &[u64], cluster: &LinearLayout) -> IntVec {
     let block_size =
         |(axis, &size): (usize, &u64)| size.checked_shr(cluster.out_bits(Dim::tensor(axis))).unwrap_or(0).max(1);
     shape.iter().enumerate().map(block_size).collect()
@@ -176,10 +178,10 @@ pub fn share_of(shape: &[u64], cluster: &LinearLayout) -> IntVec {
 ///
 /// # Errors
 /// A size that is no power of two.
-pub fn no_larger_than(layout: &LinearLayout, shape: &[u64]) -> Result<LinearLayout, LayoutError> {
+pub fn ensure_layout_not_larger_than(layout: &LinearLayout, shape: &[u64]) -> Result<LinearLayout, LayoutError> {
     let sizes: SmallVec<[(Dim, u64); 8]> =
         shape.iter().enumerate().map(|(axis, &size)| (Dim::tensor(axis), size)).collect();
-    layout.no_larger_than(&sizes)
+    layout.ensure_not_larger_than(&sizes)
 }
 
 /// Repeats a layout over the out dims that are smaller than the shape, in the layout's order of out dims; further
@@ -187,7 +189,11 @@ pub fn no_larger_than(layout: &LinearLayout, shape: &[u64]) -> Result<LinearLayo
 ///
 /// # Errors
 /// The inputs or the outputs have more than 64 bits together.
-pub fn no_smaller_than(layout: &LinearLayout, shape: &[u64], input: Dim) -> Result<LinearLayout, LayoutError> {
+pub fn ensure_layout_not_smaller_than(
+    layout: &LinearLayout,
+    shape: &[u64],
+    input: Dim,
+) -> Result<LinearLayout, LayoutError> {
     let missing = layout.outs().iter().filter_map(|(dim, have)| {
         let axis = dim.tensor_axis()?;
         let size = shape.get(axis)?;

@@ -6,24 +6,24 @@
 use smallvec::SmallVec;
 
 use crate::f2::Columns;
-use crate::{Dim, FamilyError, FamilySpec, GivenBases, IntVec, LayoutError, LinearLayout, Space};
+use crate::{Dim, FamilyError, FamilySpec, IntVec, LayoutError, LinearLayout, ListedBases, Space};
 
-use super::cluster::{no_larger_than, no_smaller_than, tensor_dims};
+use super::cluster::{ensure_layout_not_larger_than, ensure_layout_not_smaller_than, tensor_dims};
 use super::tile::tensor_space;
 
 pub(super) fn resolve(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, FamilyError> {
-    let read = spec.parameters();
+    let read = spec.parameter_reader();
     let bases = [
-        (Dim::REGISTER, read.listed_bases(&["reg_bases", "register"])?),
-        (Dim::LANE, read.listed_bases(&["lane_bases", "lane"])?),
-        (Dim::WARP, read.listed_bases(&["warp_bases", "warp"])?),
-        (Dim::BLOCK, read.listed_bases(&["block_bases", "block"])?),
+        (Dim::REGISTER, read.borrow_bases(&["reg_bases", "register"])?),
+        (Dim::LANE, read.borrow_bases(&["lane_bases", "lane"])?),
+        (Dim::WARP, read.borrow_bases(&["warp_bases", "warp"])?),
+        (Dim::BLOCK, read.borrow_bases(&["block_bases", "block"])?),
     ];
-    let own_shape = read.optional(&["shape"]).map(|_| read.powers(&["shape"], shape.len())).transpose()?;
+    let own_shape = read.optional(&["shape"]).map(|_| read.powers_of_two(&["shape"], shape.len())).transpose()?;
     // Older versions of Triton print an order, which the bases determine.
     let _ = read.optional(&["order"]);
-    read.finish()?;
-    let failed = |error: LayoutError| FamilyError::of_layout(&spec.name, &error);
+    read.check_all_read()?;
+    let failed = |error: LayoutError| FamilyError::from_layout_error(&spec.name, &error);
     let own_shape = own_shape.unwrap_or_else(|| min_shape(&bases, shape.len()));
     let layout = from_given(&bases, &own_shape).and_then(LinearLayout::require_surjective).map_err(failed)?;
     if spec.name == "linear" && !layout.is_distributed() {
@@ -38,12 +38,12 @@ pub(super) fn resolve(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, 
 }
 
 /// Builds the layout with exactly the given bases and the out space of a tensor of `shape`, which must contain them.
-pub(super) fn from_given(bases: &[(Dim, GivenBases<'_>)], shape: &[u64]) -> Result<LinearLayout, LayoutError> {
+pub(super) fn from_given(bases: &[(Dim, ListedBases<'_>)], shape: &[u64]) -> Result<LinearLayout, LayoutError> {
     LinearLayout::from_lists(bases.iter().map(|&(dim, given)| (dim, given.iter())), tensor_space(shape)?)
 }
 
 /// The smallest shape that contains all coordinates of the bases.
-fn min_shape(bases: &[(Dim, GivenBases<'_>)], rank: usize) -> IntVec {
+fn min_shape(bases: &[(Dim, ListedBases<'_>)], rank: usize) -> IntVec {
     let mut highest = IntVec::from_elem(0, rank);
     for basis in bases.iter().flat_map(|(_, given)| given.iter()) {
         for (all, coordinate) in highest.iter_mut().zip(basis) {
@@ -65,8 +65,8 @@ fn resized(layout: &LinearLayout, shape: &[u64]) -> Result<LinearLayout, LayoutE
             order.push(dim);
         }
     }
-    let repeated = no_smaller_than(&layout.transpose_outs(&order)?, shape, Dim::REGISTER)?;
-    let cut = no_larger_than(&repeated, shape)?;
+    let repeated = ensure_layout_not_smaller_than(&layout.transpose_outs(&order)?, shape, Dim::REGISTER)?;
+    let cut = ensure_layout_not_larger_than(&repeated, shape)?;
     if cut == repeated {
         return cut.transpose_outs(&dims);
     }

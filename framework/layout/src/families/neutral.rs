@@ -12,7 +12,7 @@ use crate::{AttributeSyntax, Families, FamilyError, FamilySpec, Layout, SampleLa
 
 /// The provider of the neutral families, such as `blocked` and `slice`, which belong to no vendor.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Neutral;
+pub struct NeutralFamilies;
 
 const NAMES: [&str; 10] = [
     "blocked",
@@ -27,13 +27,13 @@ const NAMES: [&str; 10] = [
     "partitioned_shared",
 ];
 
-impl Neutral {
+impl NeutralFamilies {
     fn unknown(self, spec: &FamilySpec) -> FamilyError {
         FamilyError::Unknown { name: spec.name.clone(), known: self.names() }
     }
 }
 
-impl Families for Neutral {
+impl Families for NeutralFamilies {
     fn names(&self) -> Vec<String> {
         NAMES.iter().map(|&name| name.to_owned()).collect()
     }

@@ -29,14 +29,14 @@ fn memory(vector: u32) -> [SampleLayout; 4] {
     let order = |fastest: [i64; 2]| FamilyAttribute::from(fastest);
     let swizzled = |per_phase: i64, max_phase: i64, fastest| {
         FamilySpec::new("swizzled_shared")
-            .with("vec", i64::from(vector))
-            .with("per_phase", per_phase)
-            .with("max_phase", max_phase)
-            .with("order", order(fastest))
+            .with_parameter("vec", i64::from(vector))
+            .with_parameter("per_phase", per_phase)
+            .with_parameter("max_phase", max_phase)
+            .with_parameter("order", order(fastest))
     };
     let padded = FamilySpec::new("padded_shared")
-        .with("interval_padding_pairs", [[64, i64::from(vector)]])
-        .with("order", order([1, 0]));
+        .with_parameter("interval_padding_pairs", [[64, i64::from(vector)]])
+        .with_parameter("order", order([1, 0]));
     [
         SampleLayout::new("shared-plain", swizzled(1, 1, [1, 0])),
         SampleLayout::new("shared-rows", swizzled(1, 8, [1, 0])),
@@ -53,12 +53,12 @@ fn split_warps(warps: u32) -> [u32; 2] {
 
 fn blocked(per_lane: [u32; 2], per_warp: [u32; 2], per_block: [u32; 2], order: [i64; 2]) -> FamilySpec {
     FamilySpec::new("blocked")
-        .with("size_per_thread", per_lane.map(i64::from))
-        .with("threads_per_warp", per_warp.map(i64::from))
-        .with("warps_per_cta", per_block.map(i64::from))
-        .with("order", order)
+        .with_parameter("size_per_thread", per_lane.map(i64::from))
+        .with_parameter("threads_per_warp", per_warp.map(i64::from))
+        .with_parameter("warps_per_cta", per_block.map(i64::from))
+        .with_parameter("order", order)
 }
 
 fn dot_operand(index: i64, parent: &FamilySpec) -> FamilySpec {
-    FamilySpec::new("dot_operand").with("operand_index", index).with_parent(parent.clone())
+    FamilySpec::new("dot_operand").with_parameter("operand_index", index).with_parent(parent.clone())
 }

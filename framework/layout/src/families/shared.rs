@@ -1,11 +1,13 @@
 //! Memory layouts: `swizzled_shared`, `padded_shared`, `shared_linear`, `partitioned_shared`, as in Triton.
 
 use crate::{
-    Dim, Families, FamilyAttribute, FamilyError, FamilySpec, GivenBases, IntVec, Layout, LayoutError, LinearLayout,
+    Dim, Families, FamilyAttribute, FamilyError, FamilySpec, IntVec, Layout, LayoutError, LinearLayout, ListedBases,
     MemoryLayout, Padding,
 };
 
-use super::cluster::{cluster_layout, extend_to_blocks, no_larger_than, no_smaller_than, share_of};
+use super::cluster::{
+    block_share_shape, cluster_layout, ensure_layout_not_larger_than, ensure_layout_not_smaller_than, extend_to_blocks,
+};
 use super::linear::from_given;
 use super::tile::tensor_space;
 
@@ -13,22 +15,22 @@ use super::tile::tensor_space;
 /// per_phase) % max_phase)`. The parameters need not be powers of two: the formula is evaluated at the rows that are
 /// powers of two, and these images are the bases.
 pub(super) fn swizzled(spec: &FamilySpec, shape: &[u64]) -> Result<MemoryLayout, FamilyError> {
-    let read = spec.parameters();
+    let read = spec.parameter_reader();
     let vec = read.number(&["vec"])?;
     let per_phase = read.number(&["per_phase"])?;
     let max_phase = read.number(&["max_phase"])?;
-    let order = read.order(&["order"], shape.len())?;
+    let order = read.axis_order(&["order"], shape.len())?;
     let cluster = read.bases_or_none(&["cga_layout"])?;
-    read.finish()?;
+    read.check_all_read()?;
     let block = |share: &[u64]| {
         let has_rows = order.get(1).is_some_and(|&axis| share[axis] > 1);
         if let Some((name, _)) = [("per_phase", per_phase), ("max_phase", max_phase)].iter().find(|(_, n)| *n == 0)
             && has_rows
         {
-            return Err(read.wrong(name, "must be positive: it divides the row's number"));
+            return Err(read.invalid_value_error(name, "must be positive: it divides the row's number"));
         }
         swizzled_block(share, &order, vec, per_phase, max_phase)
-            .map_err(|error| FamilyError::of_layout(&spec.name, &error))
+            .map_err(|error| FamilyError::from_layout_error(&spec.name, &error))
     };
     Ok(MemoryLayout {
         linear: extend_to_blocks(spec, &cluster, shape, block)?,
@@ -46,7 +48,7 @@ fn swizzled_block(
 ) -> Result<LinearLayout, LayoutError> {
     let mut layout = LinearLayout { outs: tensor_space(share)?, ..LinearLayout::empty() };
     let LinearLayout { ins, outs, columns } = &mut layout;
-    ins.push_new(Dim::OFFSET, outs.bits())?;
+    ins.push_new(Dim::OFFSET, outs.total_bits())?;
     let shift = |axis: usize| outs.shift_and_bits(axis).0;
     let phase = |row: u64| row.checked_div(per_phase).and_then(|row| row.checked_rem(max_phase)).unwrap_or(0);
     for (index, &axis) in order.iter().enumerate() {
@@ -63,38 +65,39 @@ fn swizzled_block(
 
 /// Builds `padded_shared`: a linear layout with padding inserted after each interval of a given number of elements.
 pub(super) fn padded(spec: &FamilySpec, shape: &[u64]) -> Result<MemoryLayout, FamilyError> {
-    let read = spec.parameters();
+    let read = spec.parameter_reader();
     let pairs = read.bases(&["interval_padding_pairs", "0"])?;
     let cluster = read.bases_or_none(&["cga_layout"])?;
     let offsets = read.optional(&["offset_bases", "offset"]).is_some();
     let linear = if offsets {
-        let offsets = read.listed_bases(&["offset_bases", "offset"])?;
-        let blocks = read.listed_bases(&["block_bases", "block"])?;
-        let share_shape = read.optional(&["shape"]).map(|_| read.powers(&["shape"], shape.len())).transpose()?;
-        read.finish()?;
+        let offsets = read.borrow_bases(&["offset_bases", "offset"])?;
+        let blocks = read.borrow_bases(&["block_bases", "block"])?;
+        let share_shape = read.optional(&["shape"]).map(|_| read.powers_of_two(&["shape"], shape.len())).transpose()?;
+        read.check_all_read()?;
         let share_shape = share_shape.as_deref().unwrap_or(shape);
         if cluster.is_empty() {
             explicit(spec, &[(Dim::OFFSET, offsets), (Dim::BLOCK, blocks)], share_shape, shape)?
         } else if blocks.is_empty() {
             over_cluster(spec, offsets, &cluster, share_shape, shape)?
         } else {
-            return Err(read.wrong("cga_layout", "repeats `block_bases`: give one of them"));
+            return Err(read.invalid_value_error("cga_layout", "repeats `block_bases`: give one of them"));
         }
     } else {
-        let order = read.order(&["order"], shape.len())?;
+        let order = read.axis_order(&["order"], shape.len())?;
         let _ = read.optional(&["shape"]);
-        read.finish()?;
+        read.check_all_read()?;
         extend_to_blocks(spec, &cluster, shape, |share| {
-            swizzled_block(share, &order, 1, 1, 1).map_err(|error| FamilyError::of_layout(&spec.name, &error))
+            swizzled_block(share, &order, 1, 1, 1).map_err(|error| FamilyError::from_layout_error(&spec.name, &error))
         })?
     };
-    let mut padding = padding_of(&pairs).map_err(|message| read.wrong("interval_padding_pairs", &message))?;
+    let mut padding =
+        padding_of(&pairs).map_err(|message| read.invalid_value_error("interval_padding_pairs", &message))?;
     padding.sort_by_key(|p| p.interval);
     if !is_addressable(&linear, &padding) {
-        return Err(read.wrong("interval_padding_pairs", "physical offsets exceed 62 bits"));
+        return Err(read.invalid_value_error("interval_padding_pairs", "physical offsets exceed 62 bits"));
     }
     if let Some(message) = padded_bases_error(&linear) {
-        return Err(read.wrong("offset_bases", message));
+        return Err(read.invalid_value_error("offset_bases", message));
     }
     Ok(MemoryLayout { linear, padding, alignment: None })
 }
@@ -148,67 +151,69 @@ fn is_addressable(linear: &LinearLayout, padding: &[Padding]) -> bool {
 /// the result is repeated or cut to a tensor of `shape`.
 fn over_cluster(
     spec: &FamilySpec,
-    offsets: GivenBases<'_>,
+    offsets: ListedBases<'_>,
     cluster: &[Vec<u64>],
     share_shape: &[u64],
     shape: &[u64],
 ) -> Result<LinearLayout, FamilyError> {
     let cluster = cluster_layout(spec, cluster, shape.len())?;
     let build = || -> Result<LinearLayout, LayoutError> {
-        let cluster = no_larger_than(&cluster, share_shape)?;
-        let block = from_given(&[(Dim::OFFSET, offsets)], &share_of(share_shape, &cluster))?;
+        let cluster = ensure_layout_not_larger_than(&cluster, share_shape)?;
+        let block = from_given(&[(Dim::OFFSET, offsets)], &block_share_shape(share_shape, &cluster))?;
         let combined = block.direct_sum(&cluster)?.require_surjective()?;
-        no_larger_than(&no_smaller_than(&combined, shape, Dim::OFFSET)?, shape)
+        ensure_layout_not_larger_than(&ensure_layout_not_smaller_than(&combined, shape, Dim::OFFSET)?, shape)
     };
-    build().map_err(|error| FamilyError::of_layout(&spec.name, &error))
+    build().map_err(|error| FamilyError::from_layout_error(&spec.name, &error))
 }
 
 /// Builds `shared_linear`: a layout whose bases are listed explicitly.
 pub(super) fn linear(spec: &FamilySpec, shape: &[u64]) -> Result<MemoryLayout, FamilyError> {
-    let read = spec.parameters();
+    let read = spec.parameter_reader();
     let _ = read.required(&["offset_bases", "offset"])?;
     let bases = [
-        (Dim::OFFSET, read.listed_bases(&["offset_bases", "offset"])?),
-        (Dim::BLOCK, read.listed_bases(&["block_bases", "block"])?),
+        (Dim::OFFSET, read.borrow_bases(&["offset_bases", "offset"])?),
+        (Dim::BLOCK, read.borrow_bases(&["block_bases", "block"])?),
     ];
-    let alignment = read.optional(&["alignment"]).map(|_| read.power(&["alignment"])).transpose()?;
-    read.finish()?;
-    let narrow = |bytes| u32::try_from(bytes).map_err(|_| read.wrong("alignment", "is more than 2 GiB"));
+    let alignment = read.optional(&["alignment"]).map(|_| read.power_of_two(&["alignment"])).transpose()?;
+    read.check_all_read()?;
+    let narrow = |bytes| u32::try_from(bytes).map_err(|_| read.invalid_value_error("alignment", "is more than 2 GiB"));
     let alignment = alignment.map(narrow).transpose()?;
     let linear = explicit(spec, &bases, shape, shape)?;
     let moved = linear.columns().iter().filter(|&&column| column != 0).count();
-    if moved != linear.outs().bits() as usize {
-        return Err(read.wrong("offset_bases", "two positions are the same element; give one of them a zero basis"));
+    if moved != linear.outs().total_bits() as usize {
+        return Err(read
+            .invalid_value_error("offset_bases", "two positions are the same element; give one of them a zero basis"));
     }
-    Ok(MemoryLayout { alignment, ..MemoryLayout::linear(linear) })
+    Ok(MemoryLayout { alignment, ..MemoryLayout::from_linear(linear) })
 }
 
 /// Builds `partitioned_shared`: the tensor is cut along one axis into `num_partitions * num_groups` pieces, each in the
 /// layout `partition_layout`. Piece `i` is in partition `i % num_partitions`; the pieces of a partition are adjacent in
 /// memory, and the partitions follow one another.
 pub(super) fn partitioned(spec: &FamilySpec, shape: &[u64], all: &dyn Families) -> Result<MemoryLayout, FamilyError> {
-    let read = spec.parameters();
-    let partitions = read.power(&["num_partitions"])?;
-    let groups = read.power(&["num_groups"])?;
+    let read = spec.parameter_reader();
+    let partitions = read.power_of_two(&["num_partitions"])?;
+    let groups = read.power_of_two(&["num_groups"])?;
     let axis = read.number(&["partition_dim"])?;
     let FamilyAttribute::Spec(inner) = read.required(&["partition_layout"])? else {
-        return Err(read.wrong("partition_layout", "must be a layout"));
+        return Err(read.invalid_value_error("partition_layout", "must be a layout"));
     };
-    read.finish()?;
+    read.check_all_read()?;
     let axis = usize::try_from(axis).ok().filter(|&axis| axis < shape.len());
-    let axis = axis.ok_or_else(|| read.wrong("partition_dim", &format!("is not an axis of {shape:?}")))?;
+    let axis =
+        axis.ok_or_else(|| read.invalid_value_error("partition_dim", &format!("is not an axis of {shape:?}")))?;
     let pieces = partitions.checked_mul(groups).filter(|pieces| shape[axis].is_multiple_of(*pieces));
     let pieces = pieces.ok_or_else(|| {
         let message = format!("{partitions} partitions of {groups} groups do not divide {} elements", shape[axis]);
-        read.wrong("num_partitions", &message)
+        read.invalid_value_error("num_partitions", &message)
     })?;
     let mut piece = IntVec::from_slice(shape);
     piece[axis] /= pieces;
     let Layout::Memory(mut memory) = all.resolve(inner, &piece, all)? else {
-        return Err(read.wrong("partition_layout", "is not a layout of shared memory"));
+        return Err(read.invalid_value_error("partition_layout", "is not a layout of shared memory"));
     };
     memory.linear = repeated(&memory.linear, shape, axis, piece[axis] * partitions, partitions)
-        .map_err(|error| FamilyError::of_layout(&spec.name, &error))?;
+        .map_err(|error| FamilyError::from_layout_error(&spec.name, &error))?;
     Ok(memory)
 }
 
@@ -235,12 +240,12 @@ fn repeated(
 
 fn explicit(
     spec: &FamilySpec,
-    bases: &[(Dim, GivenBases<'_>)],
+    bases: &[(Dim, ListedBases<'_>)],
     share_shape: &[u64],
     shape: &[u64],
 ) -> Result<LinearLayout, FamilyError> {
     let build = || -> Result<LinearLayout, LayoutError> {
         from_given(bases, share_shape)?.require_surjective()?.fitted(tensor_space(shape)?, Dim::OFFSET)
     };
-    build().map_err(|error| FamilyError::of_layout(&spec.name, &error))
+    build().map_err(|error| FamilyError::from_layout_error(&spec.name, &error))
 }

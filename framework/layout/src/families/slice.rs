@@ -5,21 +5,21 @@ use crate::{Dim, Families, FamilyError, FamilySpec, IntVec, Layout, LayoutError,
 use super::tile::tensor_space;
 
 pub(super) fn resolve(spec: &FamilySpec, shape: &[u64], all: &dyn Families) -> Result<Layout, FamilyError> {
-    let read = spec.parameters();
+    let read = spec.parameter_reader();
     let axis = read.number(&["dim"])?;
     let parent = read.parent()?;
-    read.finish()?;
+    read.check_all_read()?;
     let rank = shape.len();
     let axis = usize::try_from(axis).ok().filter(|&axis| axis <= rank).ok_or_else(|| {
-        read.wrong("dim", &format!("{axis} is not an axis of the parent, which has axes 0 to {rank}"))
+        read.invalid_value_error("dim", &format!("{axis} is not an axis of the parent, which has axes 0 to {rank}"))
     })?;
     let mut parent_shape = IntVec::from_slice(shape);
     parent_shape.insert(axis, 1);
     let mut layout = all.resolve(parent, &parent_shape, all)?;
     let Layout::Distributed(sliced) = &mut layout else {
-        return Err(read.wrong("parent", "is not a distributed layout"));
+        return Err(read.invalid_value_error("parent", "is not a distributed layout"));
     };
-    take_axis_out(sliced, &parent_shape, shape).map_err(|error| FamilyError::of_layout(&spec.name, &error))?;
+    take_axis_out(sliced, &parent_shape, shape).map_err(|error| FamilyError::from_layout_error(&spec.name, &error))?;
     Ok(layout)
 }
 

@@ -77,7 +77,7 @@ pub(super) fn block_of(
     for (dim, bits) in [(Dim::REGISTER, bits[0]), (Dim::LANE, bits[1]), (Dim::WARP, bits[2]), (Dim::BLOCK, 0)] {
         ins.push_new(dim, bits)?;
     }
-    columns.resize(ins.bits() as usize, 0);
+    columns.resize(ins.total_bits() as usize, 0);
     let mut next = [0, bits[0], bits[0] + bits[1]];
     covered.fill(0);
     for mode in modes {
@@ -115,7 +115,7 @@ fn write_units(columns: &mut [u64], start: u32, unit: u32, count: u32) {
 
 /// The axes of a tensor of this rank, the last one first: row-major order.
 #[must_use]
-pub fn row_major(rank: usize) -> Axes {
+pub fn row_major_axis_order(rank: usize) -> Axes {
     (0..rank).rev().collect()
 }
 
@@ -176,7 +176,7 @@ pub(super) fn direct_sum_of(modes: impl Iterator<Item = TileMode> + Clone) -> Re
     let mut layout = LinearLayout::empty();
     ins.lay_out(&mut layout.ins)?;
     outs.lay_out(&mut layout.outs)?;
-    layout.columns.resize(layout.ins.bits() as usize, 0);
+    layout.columns.resize(layout.ins.total_bits() as usize, 0);
     for mode in modes {
         let bits = mode.bits()?;
         let start = ins.advance(mode.input, bits);
@@ -209,7 +209,7 @@ impl Extents {
     /// Adds these dims to a space; the counters become their lowest bits in it.
     fn lay_out(&mut self, space: &mut Space) -> Result<(), LayoutError> {
         for (dim, number) in &mut self.0 {
-            let start = space.bits();
+            let start = space.total_bits();
             space.push_new(*dim, *number)?;
             *number = start;
         }

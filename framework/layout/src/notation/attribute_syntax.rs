@@ -22,12 +22,12 @@ pub struct AttributeSyntax {
     pub parameters: Vec<ParameterSyntax>,
     /// The calls that make a layout of the family in a language with classes of layouts, such as Gluon.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub calls: Vec<CallSyntax>,
+    pub calls: Vec<LayoutConstructorSyntax>,
 }
 
 /// A call that makes a layout: `BlockedLayout(size_per_thread, ...)`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct CallSyntax {
+pub struct LayoutConstructorSyntax {
     /// Name of the class, or of the class and its method.
     pub name: String,
     /// Names of the parameters in the order of positional arguments; the name `parent` stands for the parent layout.
@@ -92,7 +92,7 @@ pub enum OmittedValues {
 impl OmittedValues {
     /// Whether the text omits a value.
     #[must_use]
-    pub fn omits(&self, value: &FamilyAttribute) -> bool {
+    pub fn is_omitted(&self, value: &FamilyAttribute) -> bool {
         match self {
             Self::Never => false,
             Self::At(default) => default == value,
@@ -105,7 +105,7 @@ impl OmittedValues {
 }
 
 impl AttributeSyntax {
-    /// Creates the syntax of a family, with braces and without parameters, which [`Self::with`] adds.
+    /// Creates the syntax of a family, with braces and without parameters, which [`Self::with_parameter`] adds.
     #[must_use]
     pub fn new(family: &str, dialect: &str, attribute: &str) -> Self {
         let [family, dialect, attribute] = [family, dialect, attribute].map(str::to_owned);
@@ -126,7 +126,7 @@ impl AttributeSyntax {
         parameters: &[&str],
         defaults: [(&str, FamilyAttribute); N],
     ) -> Self {
-        self.calls.push(CallSyntax {
+        self.calls.push(LayoutConstructorSyntax {
             name: name.to_owned(),
             parameters: parameters.iter().map(|&parameter| parameter.to_owned()).collect(),
             defaults: defaults.map(|(parameter, value)| (parameter.to_owned(), value)).into_iter().collect(),
@@ -143,7 +143,7 @@ impl AttributeSyntax {
 
     /// The same syntax with one more parameter, at the end.
     #[must_use]
-    pub fn with(mut self, parameter: ParameterSyntax) -> Self {
+    pub fn with_parameter(mut self, parameter: ParameterSyntax) -> Self {
         self.parameters.push(parameter);
         self
     }
@@ -151,7 +151,7 @@ impl AttributeSyntax {
     /// The same syntax with more parameters of one keyword each, as pairs of name and keyword.
     #[must_use]
     pub fn with_keywords(self, pairs: &[(&str, &str)]) -> Self {
-        pairs.iter().fold(self, |syntax, (name, keyword)| syntax.with(ParameterSyntax::new(name, &[keyword])))
+        pairs.iter().fold(self, |syntax, (name, keyword)| syntax.with_parameter(ParameterSyntax::new(name, &[keyword])))
     }
 }
 
@@ -170,14 +170,14 @@ impl ParameterSyntax {
 
     /// The same parameter, but the text omits this value.
     #[must_use]
-    pub fn omitted_at(mut self, value: impl Into<FamilyAttribute>) -> Self {
+    pub fn with_omitted_value(mut self, value: impl Into<FamilyAttribute>) -> Self {
         self.with_omitted = OmittedValues::At(value.into());
         self
     }
 
     /// The same parameter, but the text omits these values.
     #[must_use]
-    pub fn omitted(mut self, omitted: OmittedValues) -> Self {
+    pub fn with_omitted_values(mut self, omitted: OmittedValues) -> Self {
         self.with_omitted = omitted;
         self
     }
@@ -185,7 +185,7 @@ impl ParameterSyntax {
     /// The same parameter, but the text also omits it if the parameter named `parameter` is given and is not an empty
     /// list.
     #[must_use]
-    pub fn implied_by(mut self, parameter: &str) -> Self {
+    pub fn with_implied_by(mut self, parameter: &str) -> Self {
         self.implied_by = Some(parameter.to_owned());
         self
     }
@@ -199,7 +199,7 @@ impl ParameterSyntax {
 
     /// The parameter `cga_layout` of most families: the bases of a cluster's blocks, by default none.
     #[must_use]
-    pub fn cluster() -> Self {
-        Self::new("cga_layout", &["CGALayout"]).omitted_at(FamilyAttribute::List(Vec::new()))
+    pub fn cga_layout() -> Self {
+        Self::new("cga_layout", &["CGALayout"]).with_omitted_value(FamilyAttribute::List(Vec::new()))
     }
 }

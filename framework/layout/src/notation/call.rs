@@ -1,52 +1,52 @@
 //! Conversion of calls, such as those of Gluon's classes, to specs of families.
 
-use super::{AttributeSyntaxes, CallSyntax};
-use crate::{FamilyAttribute, FamilyError, FamilySpec, suggest};
+use super::{AttributeSyntaxes, LayoutConstructorSyntax};
+use crate::{FamilyAttribute, FamilyError, FamilySpec, similar_name_hint};
 
 impl AttributeSyntaxes {
     /// The same layout with each call replaced by the spec of its family; calls of unknown classes stay.
     ///
     /// ```
-    /// use tilewright_layout::{AttributeSyntaxes, families::Neutral, parse_spec};
-    /// let syntaxes = AttributeSyntaxes::from_families(&Neutral);
+    /// use tilewright_layout::{AttributeSyntaxes, families::NeutralFamilies, parse_spec};
+    /// let syntaxes = AttributeSyntaxes::from_families(&NeutralFamilies);
     /// let call = parse_spec("ttgl.SliceLayout(1, parent=ttgl.BlockedLayout([1, 4], [8, 4], [4, 1], [1, 0]))")?;
     /// let text = "#ttg.slice<{dim = 1, parent = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [8, 4], \
     ///             warpsPerCTA = [4, 1], order = [1, 0]}>}>";
-    /// assert_eq!(syntaxes.text(&syntaxes.from_calls(&call)?), text);
+    /// assert_eq!(syntaxes.print_spec(&syntaxes.replace_constructor_calls(&call)?), text);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
     /// [`FamilyError::Parameter`] if an argument is given twice, or if the call has no such parameter.
-    pub fn from_calls(&self, spec: &FamilySpec) -> Result<FamilySpec, FamilyError> {
+    pub fn replace_constructor_calls(&self, spec: &FamilySpec) -> Result<FamilySpec, FamilyError> {
         let mut result = match self.call(&spec.name) {
             Some((family, call)) => from_call(spec, family, call)?,
             None => spec.clone(),
         };
         if let Some(parent) = &mut result.parent {
-            **parent = self.from_calls(parent)?;
+            **parent = self.replace_constructor_calls(parent)?;
         }
         for value in result.attributes.values_mut() {
             if let FamilyAttribute::Spec(nested) = value {
-                **nested = self.from_calls(nested)?;
+                **nested = self.replace_constructor_calls(nested)?;
             }
         }
         Ok(result)
     }
 
-    /// Returns the names of all calls (such as `BlockedLayout`) that [`Self::from_calls`] converts.
+    /// Returns the names of all calls (such as `BlockedLayout`) that [`Self::replace_constructor_calls`] converts.
     #[must_use]
-    pub fn call_names(&self) -> Vec<String> {
+    pub fn constructor_names(&self) -> Vec<String> {
         self.all().flat_map(|syntax| &syntax.calls).map(|call| call.name.clone()).collect()
     }
 
-    fn call(&self, name: &str) -> Option<(&str, &CallSyntax)> {
+    fn call(&self, name: &str) -> Option<(&str, &LayoutConstructorSyntax)> {
         let named = self.all().flat_map(|syntax| syntax.calls.iter().map(|call| (syntax.family.as_str(), call)));
         named.into_iter().find(|(_, call)| call.name == name)
     }
 }
 
-fn from_call(spec: &FamilySpec, family: &str, call: &CallSyntax) -> Result<FamilySpec, FamilyError> {
+fn from_call(spec: &FamilySpec, family: &str, call: &LayoutConstructorSyntax) -> Result<FamilySpec, FamilyError> {
     let wrong = |parameter: &str, message: String| FamilyError::Parameter {
         family: call.name.clone(),
         parameter: parameter.to_owned(),
@@ -60,7 +60,7 @@ fn from_call(spec: &FamilySpec, family: &str, call: &CallSyntax) -> Result<Famil
                 wrong(name, format!("the call has {} parameters at most: {takes}", call.parameters.len()))
             })?,
             Err(_) => call.parameters.iter().find(|known| *known == name).ok_or_else(|| {
-                wrong(name, format!("is not a parameter of this call{}", suggest(&call.parameters, name)))
+                wrong(name, format!("is not a parameter of this call{}", similar_name_hint(&call.parameters, name)))
             })?,
         };
         let taken = match value {

@@ -6,7 +6,7 @@ use crate::text::is_identifier;
 /// `twoCTAs` to `two_ctas`: a capital begins a word unless it follows another capital and no small letter follows it
 /// other than the `s` of a plural.
 #[must_use]
-pub fn snake_case(word: &str) -> String {
+pub fn to_snake_case(word: &str) -> String {
     let chars: Vec<char> = word.chars().collect();
     let is_small = |index: usize| chars.get(index).is_some_and(char::is_ascii_lowercase);
     let mut out = String::new();
@@ -27,7 +27,7 @@ pub fn snake_case(word: &str) -> String {
     out
 }
 
-/// The word that [`snake_case`] maps to `name`; `None` if no word does.
+/// The word that [`to_snake_case`] maps to `name`; `None` if no word does.
 pub(super) fn camel_case(name: &str) -> Option<String> {
     let mut out = String::new();
     let mut chars = name.chars().peekable();
@@ -40,7 +40,7 @@ pub(super) fn camel_case(name: &str) -> Option<String> {
             _ => out.push(c),
         }
     }
-    (is_identifier(&out) && snake_case(&out) == name).then_some(out)
+    (is_identifier(&out) && to_snake_case(&out) == name).then_some(out)
 }
 
 #[cfg(test)]
@@ -59,7 +59,7 @@ mod tests {
             ("offset0", "offset0"),
         ];
         for (word, name) in pairs {
-            assert_eq!(snake_case(word), name);
+            assert_eq!(to_snake_case(word), name);
             assert_eq!(camel_case(name).as_deref(), Some(word));
         }
     }
@@ -75,7 +75,7 @@ mod tests {
             ("MFMA", "mfma"),
             ("A", "a"),
         ];
-        pairs.iter().for_each(|(word, name)| assert_eq!(snake_case(word), *name));
+        pairs.iter().for_each(|(word, name)| assert_eq!(to_snake_case(word), *name));
     }
 
     #[test]

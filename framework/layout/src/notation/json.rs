@@ -6,7 +6,7 @@ use serde::de::Error as _;
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::case::snake_case;
+use super::case::to_snake_case;
 use crate::text::TextError;
 use crate::{Bases, Dim, FamilySpec, LinearLayout};
 
@@ -73,7 +73,7 @@ impl<'de> Deserialize<'de> for LinearLayout {
 /// # Errors
 /// [`TextError`] if the value does not have this form, or if the bases do not fit the dims.
 pub fn layout_from_json(value: &serde_json::Value) -> Result<LinearLayout, TextError> {
-    LinearLayout::deserialize(value).map_err(|error| match camel_case_key(value) {
+    LinearLayout::deserialize(value).map_err(|error| match find_camel_case_key(value) {
         Some((given, written)) => TextError::new("", 0, format!("`{given}` must be written `{written}`")),
         None => of_value(&error),
     })
@@ -81,9 +81,9 @@ pub fn layout_from_json(value: &serde_json::Value) -> Result<LinearLayout, TextE
 
 /// Finds a key of a layout's JSON form that was given in `camelCase`; returns it, and its correct form in `snake_case`.
 /// `None` if there is no such key.
-pub fn camel_case_key(value: &serde_json::Value) -> Option<(&str, String)> {
+pub fn find_camel_case_key(value: &serde_json::Value) -> Option<(&str, String)> {
     let keys = value.as_object()?.keys();
-    let written = keys.map(|key| (key.as_str(), snake_case(key)));
+    let written = keys.map(|key| (key.as_str(), to_snake_case(key)));
     written.into_iter().find(|(key, written)| key != written && ["in_dims", "out_dims"].contains(&written.as_str()))
 }
 

@@ -15,9 +15,11 @@ mod print;
 mod respell;
 mod spec;
 
-pub use attribute_syntax::{AttributeSyntax, CallSyntax, OmittedValues, ParameterPosition, ParameterSyntax};
-pub use case::snake_case;
-pub use json::{camel_case_key, layout_from_json, layout_to_json, spec_from_json, spec_to_json};
-pub use parse::LayoutNames;
+pub use attribute_syntax::{
+    AttributeSyntax, LayoutConstructorSyntax, OmittedValues, ParameterPosition, ParameterSyntax,
+};
+pub use case::to_snake_case;
+pub use json::{find_camel_case_key, layout_from_json, layout_to_json, spec_from_json, spec_to_json};
+pub use parse::LayoutAliasReader;
 pub use parse::{parse_definitions, parse_spec};
 pub use respell::AttributeSyntaxes;

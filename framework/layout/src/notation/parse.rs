@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::case::snake_case;
+use super::case::to_snake_case;
 use super::json::spec_from_text;
 use crate::text::{Cursor, Parsed};
 use crate::{FamilyAttribute, FamilySpec};
@@ -17,8 +17,9 @@ const MAX_VALUES: usize = 1 << 16;
 /// its dialect. Aliases may be defined before, as in MLIR: `#rows = #ttg.blocked<{...}>`. `//` begins a comment.
 ///
 /// A call of a class of Gluon, `gl.BlockedLayout([1, 4], [8, 4], [4, 1], order=[1, 0])`, is a spec of the class's name;
-/// positional arguments are named by their index. [`AttributeSyntaxes::from_calls`](super::AttributeSyntaxes::from_calls)
-/// gives it the family's name and its parameters' names, and so does [`FamilySet`](crate::FamilySet).
+/// positional arguments are named by their index.
+/// [`AttributeSyntaxes::replace_constructor_calls`](super::AttributeSyntaxes::replace_constructor_calls) gives it the
+/// family's name and its parameters' names, and so does [`FamilySet`](crate::FamilySet).
 ///
 /// ```
 /// use tilewright_layout::parse_spec;
@@ -40,11 +41,11 @@ pub fn parse_spec(text: &str) -> Parsed<FamilySpec> {
     }
     let mut parser = Parser::new(text);
     while parser.definition()? {}
-    let spec = match parser.cursor.sees("#") {
+    let spec = match parser.cursor.is_next("#") {
         true => parser.spec()?.value,
         false => parser.spec_or_call()?.value,
     };
-    parser.cursor.end("the end of the text after the layout")?;
+    parser.cursor.expect_end("the end of the text after the layout")?;
     Ok(spec)
 }
 
@@ -65,24 +66,24 @@ pub fn parse_spec(text: &str) -> Parsed<FamilySpec> {
 pub fn parse_definitions(text: &str) -> Parsed<Vec<(String, FamilySpec)>> {
     let mut parser = Parser::new(text);
     while parser.definition()? {}
-    parser.cursor.end("`#name = ` and a layout")?;
+    parser.cursor.expect_end("`#name = ` and a layout")?;
     Ok(parser.defined.into_iter().map(|(name, read)| (name, read.value)).collect())
 }
 
 /// A reader of layouts within a larger text, with the aliases defined so far.
 #[derive(Default)]
-pub struct LayoutNames {
+pub struct LayoutAliasReader {
     defined: Vec<(String, Read<FamilySpec>)>,
     names: BTreeMap<String, usize>,
 }
 
-impl LayoutNames {
+impl LayoutAliasReader {
     /// Reads the layout, or another attribute `#dialect.name<...>`, that starts at byte `at` of the text; returns it
     /// and the byte behind it.
     ///
     /// # Errors
     /// [`TextError`](crate::text::TextError) as [`parse_spec`].
-    pub fn read(&mut self, text: &str, at: usize) -> Parsed<(FamilySpec, usize)> {
+    pub fn read_layout(&mut self, text: &str, at: usize) -> Parsed<(FamilySpec, usize)> {
         self.with_parser(text, at, |parser| Ok((parser.spec()?.value, parser.cursor.at)))
     }
 
@@ -90,10 +91,10 @@ impl LayoutNames {
     ///
     /// # Errors
     /// [`TextError`](crate::text::TextError) as [`parse_spec`], or if the text there is not a definition.
-    pub fn define(&mut self, text: &str, at: usize) -> Parsed<usize> {
+    pub fn read_alias_definition(&mut self, text: &str, at: usize) -> Parsed<usize> {
         self.with_parser(text, at, |parser| match parser.definition()? {
             true => Ok(parser.cursor.at),
-            false => Err(parser.cursor.expected("`#name = ` and a layout")),
+            false => Err(parser.cursor.expected_token_error("`#name = ` and a layout")),
         })
     }
 
@@ -145,8 +146,8 @@ impl<'a> Parser<'a> {
     /// Reads letters, digits and `_`, or a quoted string verbatim.
     fn word(&mut self, what: &str) -> Parsed<String> {
         match self.cursor.peek() {
-            Some('"') => self.cursor.quoted(what),
-            _ => self.cursor.identifier(what).map(str::to_owned),
+            Some('"') => self.cursor.read_quoted(what),
+            _ => self.cursor.read_identifier(what).map(str::to_owned),
         }
     }
 
@@ -155,7 +156,7 @@ impl<'a> Parser<'a> {
     fn nested<T>(&mut self, parse: impl FnOnce(&mut Self, &mut Size) -> Parsed<T>) -> Parsed<Read<T>> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
-            return Err(self.cursor.error(self.cursor.at, format!("nested deeper than {MAX_DEPTH}")));
+            return Err(self.cursor.error_at(self.cursor.at, format!("nested deeper than {MAX_DEPTH}")));
         }
         let mut size = Size { depth: 0, values: 1 };
         let value = parse(self, &mut size)?;
@@ -168,10 +169,10 @@ impl<'a> Parser<'a> {
         size.depth = size.depth.max(read.depth);
         size.values = size.values.saturating_add(read.values);
         if self.depth + read.depth > MAX_DEPTH {
-            return Err(self.cursor.error(at, format!("nested deeper than {MAX_DEPTH}")));
+            return Err(self.cursor.error_at(at, format!("nested deeper than {MAX_DEPTH}")));
         }
         if size.values > MAX_VALUES {
-            return Err(self.cursor.error(at, format!("more than {MAX_VALUES} values")));
+            return Err(self.cursor.error_at(at, format!("more than {MAX_VALUES} values")));
         }
         Ok(read.value)
     }
@@ -180,13 +181,13 @@ impl<'a> Parser<'a> {
     fn definition(&mut self) -> Parsed<bool> {
         self.cursor.skip_blanks();
         let start = self.cursor.at;
-        let name = self.cursor.takes("#").then(|| self.word("a name").ok()).flatten();
-        let Some(name) = name.filter(|_| self.cursor.takes("=")) else {
+        let name = self.cursor.skip_if_next("#").then(|| self.word("a name").ok()).flatten();
+        let Some(name) = name.filter(|_| self.cursor.skip_if_next("=")) else {
             self.cursor.at = start;
             return Ok(false);
         };
         if self.names.contains_key(&name) {
-            return Err(self.cursor.error(start, format!("`#{name}` is defined twice")));
+            return Err(self.cursor.error_at(start, format!("`#{name}` is defined twice")));
         }
         let spec = self.spec()?;
         self.names.insert(name.clone(), self.defined.len());
@@ -199,7 +200,7 @@ impl<'a> Parser<'a> {
         self.cursor.skip_blanks();
         let start = self.cursor.at;
         let name = self.word("a layout")?;
-        if self.cursor.sees("(") || self.cursor.sees(".") {
+        if self.cursor.is_next("(") || self.cursor.is_next(".") {
             let name = self.dotted(name)?;
             return self.call(&name);
         }
@@ -210,7 +211,7 @@ impl<'a> Parser<'a> {
     /// Reads the rest of a name whose first word has been read, and returns it without modules: `.BlockedLayout`.
     fn dotted(&mut self, first: String) -> Parsed<String> {
         let mut names = vec![first];
-        while self.cursor.takes(".") {
+        while self.cursor.skip_if_next(".") {
             names.push(self.word("a name")?);
         }
         // Modules, such as `gl`, are in small letters, classes begin with a capital.
@@ -225,9 +226,9 @@ impl<'a> Parser<'a> {
         let spec = self.nested(|parser, size| {
             let mut spec = FamilySpec::new(name);
             let mut position = 0;
-            while !parser.cursor.sees(")") {
+            while !parser.cursor.is_next(")") {
                 parser.argument(&mut spec, &mut position, size)?;
-                if !parser.cursor.takes(",") {
+                if !parser.cursor.skip_if_next(",") {
                     break;
                 }
             }
@@ -246,7 +247,7 @@ impl<'a> Parser<'a> {
             Some(c) if c.is_ascii_alphabetic() || c == '_' => Some(self.word("a name")?),
             _ => None,
         };
-        let name = match keyword.filter(|_| self.cursor.takes("=")) {
+        let name = match keyword.filter(|_| self.cursor.skip_if_next("=")) {
             Some(name) => name,
             None => {
                 self.cursor.at = start;
@@ -265,9 +266,9 @@ impl<'a> Parser<'a> {
     fn spec(&mut self) -> Parsed<Read<FamilySpec>> {
         self.cursor.skip_blanks();
         let start = self.cursor.at;
-        let hash = self.cursor.takes("#");
+        let hash = self.cursor.skip_if_next("#");
         let mut name = self.word("a layout")?;
-        let dialect = hash && self.cursor.takes(".");
+        let dialect = hash && self.cursor.skip_if_next(".");
         if dialect {
             name = self.word("a name")?;
         }
@@ -277,7 +278,7 @@ impl<'a> Parser<'a> {
             name.clone_from(inner);
         }
         let bare = hash && (dialect || outer.is_some()) && !self.cursor.rest().starts_with('<');
-        if bare || !self.cursor.takes("<") {
+        if bare || !self.cursor.skip_if_next("<") {
             if outer.is_some() {
                 self.cursor.expect(">")?;
                 return Ok(Read::leaf(FamilySpec::new(&name)));
@@ -286,9 +287,9 @@ impl<'a> Parser<'a> {
                 _ if dialect => Ok(Read::leaf(FamilySpec::new(&name))),
                 Some(&defined) if hash => Ok(self.defined[defined].1.clone()),
                 _ if hash => {
-                    Err(self.cursor.error(start, format!("`#{name}` is not defined before, nor does `<` follow")))
+                    Err(self.cursor.error_at(start, format!("`#{name}` is not defined before, nor does `<` follow")))
                 }
-                _ => Err(self.cursor.expected("`<`")),
+                _ => Err(self.cursor.expected_token_error("`<`")),
             };
         }
         let spec = self.nested(|parser, size| {
@@ -307,7 +308,7 @@ impl<'a> Parser<'a> {
     /// continue so.
     fn verbose_name(&mut self) -> Option<String> {
         let mut ahead = self.cursor;
-        let name = ahead.takes("<").then(|| ahead.take_word()).flatten()?;
+        let name = ahead.skip_if_next("<").then(|| ahead.read_word()).flatten()?;
         if !ahead.rest().starts_with(['<', '>']) {
             return None;
         }
@@ -317,17 +318,17 @@ impl<'a> Parser<'a> {
 
     /// Reads an optional list of values without a name, then named ones, in braces or not.
     fn body(&mut self, spec: &mut FamilySpec, size: &mut Size) -> Parsed<()> {
-        if self.cursor.sees("[") {
+        if self.cursor.is_next("[") {
             let start = self.cursor.at;
             let list = self.list(UNNAMED, ["[", "]"])?;
             let list = self.counted(start, list, size)?;
             spec.attributes.insert(UNNAMED.to_owned(), list);
-            self.cursor.takes(",");
+            self.cursor.skip_if_next(",");
         }
-        if self.cursor.takes("{") {
+        if self.cursor.skip_if_next("{") {
             self.entries(spec, "}", size)?;
             self.cursor.expect("}")?;
-            if !self.cursor.takes(",") {
+            if !self.cursor.skip_if_next(",") {
                 return Ok(());
             }
         }
@@ -336,11 +337,11 @@ impl<'a> Parser<'a> {
 
     /// Reads named values up to the `closing` token, which is not consumed.
     fn entries(&mut self, spec: &mut FamilySpec, closing: &str, size: &mut Size) -> Parsed<()> {
-        if self.cursor.sees(closing) {
+        if self.cursor.is_next(closing) {
             return Ok(());
         }
         self.entry(spec, size)?;
-        while self.cursor.takes(",") {
+        while self.cursor.skip_if_next(",") {
             self.entry(spec, size)?;
         }
         Ok(())
@@ -349,9 +350,9 @@ impl<'a> Parser<'a> {
     fn entry(&mut self, spec: &mut FamilySpec, size: &mut Size) -> Parsed<()> {
         self.cursor.skip_blanks();
         let start = self.cursor.at;
-        let literal = self.cursor.sees("\"");
+        let literal = self.cursor.is_next("\"");
         let word = self.word("a name")?;
-        let name = if literal { word } else { snake_case(&word) };
+        let name = if literal { word } else { to_snake_case(&word) };
         self.cursor.expect("=")?;
         let value = self.value(&name)?;
         let value = self.counted(start, value, size)?;
@@ -362,11 +363,11 @@ impl<'a> Parser<'a> {
     fn set_parameter(&self, spec: &mut FamilySpec, start: usize, name: String, value: FamilyAttribute) -> Parsed<()> {
         let is_known = match value {
             FamilyAttribute::Spec(parent) if name == "parent" => spec.parent.replace(parent).is_some(),
-            _ if name == "parent" => return Err(self.cursor.error(start, "`parent` must be a layout")),
+            _ if name == "parent" => return Err(self.cursor.error_at(start, "`parent` must be a layout")),
             other => spec.attributes.insert(name.clone(), other).is_some(),
         };
         if is_known {
-            return Err(self.cursor.error(start, format!("`{name}` is given twice")));
+            return Err(self.cursor.error_at(start, format!("`{name}` is given twice")));
         }
         Ok(())
     }
@@ -379,12 +380,12 @@ impl<'a> Parser<'a> {
             Some('#') => Ok(self.spec()?.map(|spec| FamilyAttribute::Spec(Box::new(spec)))),
             Some('{') => self.group(name),
             Some(c) if c.is_ascii_digit() || c == '-' => self.number(),
-            Some('"') => Ok(Read::leaf(FamilyAttribute::Text(self.cursor.quoted("a text")?))),
+            Some('"') => Ok(Read::leaf(FamilyAttribute::Text(self.cursor.read_quoted("a text")?))),
             _ => {
                 let word = self.word("a value")?;
-                if self.calls > 0 && (self.cursor.sees("(") || self.cursor.sees(".")) {
+                if self.calls > 0 && (self.cursor.is_next("(") || self.cursor.is_next(".")) {
                     let name = self.dotted(word)?;
-                    if self.cursor.sees("(") {
+                    if self.cursor.is_next("(") {
                         return Ok(self.call(&name)?.map(|spec| FamilyAttribute::Spec(Box::new(spec))));
                     }
                     // A constant of a module, such as an element type: `gl.float16`.
@@ -415,7 +416,7 @@ impl<'a> Parser<'a> {
     /// Reads values in brackets; `64:+8` is the pair of 64 and 8. In a call a comma may end the list.
     fn list(&mut self, name: &str, [opening, closing]: [&str; 2]) -> Parsed<Read<FamilyAttribute>> {
         self.cursor.expect(opening)?;
-        if self.cursor.takes(closing) {
+        if self.cursor.skip_if_next(closing) {
             return Ok(Read::leaf(FamilyAttribute::List(Vec::new())));
         }
         let list = self.nested(|parser, size| {
@@ -424,12 +425,12 @@ impl<'a> Parser<'a> {
                 let start = parser.cursor.at;
                 let item = parser.value(name)?;
                 let mut item = parser.counted(start, item, size)?;
-                if parser.cursor.takes(":+") {
+                if parser.cursor.skip_if_next(":+") {
                     item = FamilyAttribute::List(vec![item, parser.number()?.value]);
                 }
                 items.push(item);
-                let more = parser.cursor.takes(",");
-                if !more || (parser.calls > 0 && parser.cursor.sees(closing)) {
+                let more = parser.cursor.skip_if_next(",");
+                if !more || (parser.calls > 0 && parser.cursor.is_next(closing)) {
                     return Ok(FamilyAttribute::List(items));
                 }
             }
@@ -441,18 +442,18 @@ impl<'a> Parser<'a> {
     fn number(&mut self) -> Parsed<Read<FamilyAttribute>> {
         self.cursor.skip_blanks();
         let start = self.cursor.at;
-        let sign = if self.cursor.takes("-") { "-" } else { "" };
+        let sign = if self.cursor.skip_if_next("-") { "-" } else { "" };
         let radix = if self.cursor.rest().starts_with("0x") { 16 } else { 10 };
         self.cursor.at += if radix == 16 { "0x".len() } else { 0 };
         let digits = self.cursor.take_while(|c| c.is_digit(radix));
         if digits.is_empty() {
-            return Err(self.cursor.expected("an integer"));
+            return Err(self.cursor.expected_token_error("an integer"));
         }
         let number = i64::from_str_radix(&format!("{sign}{digits}"), radix);
-        let number = number.map_err(|_| self.cursor.error(start, "expected an integer of 64 bits"))?;
+        let number = number.map_err(|_| self.cursor.error_at(start, "expected an integer of 64 bits"))?;
         // The type of an integer, `4 : i32`, does not change its value.
-        if !self.cursor.sees(":+") && self.cursor.takes(":") {
-            self.cursor.identifier("the type of the integer")?;
+        if !self.cursor.is_next(":+") && self.cursor.skip_if_next(":") {
+            self.cursor.read_identifier("the type of the integer")?;
         }
         Ok(Read::leaf(FamilyAttribute::Int(number)))
     }

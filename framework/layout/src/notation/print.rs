@@ -12,8 +12,8 @@ const DIALECT: &str = "tw";
 impl AttributeSyntaxes {
     /// The spec as attribute text in the family's attribute syntax.
     #[must_use]
-    pub fn text(&self, spec: &FamilySpec) -> String {
-        text(&self.canonical(spec), self)
+    pub fn print_spec(&self, spec: &FamilySpec) -> String {
+        text(&self.to_canonical_spec(spec), self)
     }
 }
 

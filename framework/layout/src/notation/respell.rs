@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::case::snake_case;
+use super::case::to_snake_case;
 use super::parse::UNNAMED;
 use super::{AttributeSyntax, ParameterPosition, ParameterSyntax};
 use crate::{Families, FamilyAttribute, FamilySpec, families};
@@ -10,8 +10,8 @@ use crate::{Families, FamilyAttribute, FamilySpec, families};
 /// The attribute syntaxes of some families, for printing specs and for their canonical form.
 ///
 /// ```
-/// use tilewright_layout::{AttributeSyntaxes, families::Neutral, parse_spec, spec_to_json};
-/// let spellings = AttributeSyntaxes::from_families(&Neutral);
+/// use tilewright_layout::{AttributeSyntaxes, families::NeutralFamilies, parse_spec, spec_to_json};
+/// let spellings = AttributeSyntaxes::from_families(&NeutralFamilies);
 /// let text = "#ttg.dot_op<{opIdx = 0, parent = #ttg.linear<{register = [[1, 0]], lane = [], warp = [], block = []}>, kWidth = 2}>";
 /// let spec = spellings.canonical(&parse_spec(text)?);
 /// assert_eq!(spec_to_json(&spec)["operand_index"], 0);
@@ -42,9 +42,9 @@ impl AttributeSyntaxes {
     /// Converts a spec to its canonical form: parameters have their names in JSON, and those that the attribute text
     /// omits are removed. Equivalent specs have equal canonical forms.
     #[must_use]
-    pub fn canonical(&self, spec: &FamilySpec) -> FamilySpec {
+    pub fn to_canonical_spec(&self, spec: &FamilySpec) -> FamilySpec {
         // A wrong call stays as it is; it is reported when the layout is built.
-        let spec = &self.from_calls(spec).unwrap_or_else(|_| spec.clone());
+        let spec = &self.replace_constructor_calls(spec).unwrap_or_else(|_| spec.clone());
         let own = |syntax: &&AttributeSyntax| syntax.family == spec.name || syntax.attribute == spec.name;
         let mut result = match self.get(&spec.name).or_else(|| self.0.iter().find(own)) {
             Some(syntax) => families::to_attribute_form(named(spec, syntax)),
@@ -53,14 +53,14 @@ impl AttributeSyntaxes {
         if let Some(syntax) = self.get(&result.name) {
             leave_out(&mut result, syntax);
         }
-        result.parent = result.parent.map(|parent| Box::new(self.canonical(&parent)));
+        result.parent = result.parent.map(|parent| Box::new(self.to_canonical_spec(&parent)));
         result.attributes.values_mut().for_each(|value| self.canonical_within(value));
         result
     }
 
     fn canonical_within(&self, value: &mut FamilyAttribute) {
         match value {
-            FamilyAttribute::Spec(spec) => **spec = self.canonical(spec),
+            FamilyAttribute::Spec(spec) => **spec = self.to_canonical_spec(spec),
             FamilyAttribute::List(items) => items.iter_mut().for_each(|item| self.canonical_within(item)),
             _ => {}
         }
@@ -81,7 +81,8 @@ fn named(spec: &FamilySpec, syntax: &AttributeSyntax) -> FamilySpec {
     }
     // A group without remaining members is removed.
     result.attributes.retain(|name, value| {
-        let is_group = |keyword: &String| keyword.split_once('.').is_some_and(|(group, _)| snake_case(group) == *name);
+        let is_group =
+            |keyword: &String| keyword.split_once('.').is_some_and(|(group, _)| to_snake_case(group) == *name);
         let emptied = matches!(value, FamilyAttribute::Spec(group) if group.attributes.is_empty());
         !(emptied && syntax.parameters.iter().any(|parameter| parameter.keywords.first().is_some_and(is_group)))
     });
@@ -100,19 +101,19 @@ fn take_parameter(
     }
     match &parameter.keywords[..] {
         [keyword] => match keyword.split_once('.') {
-            Some((group, keyword)) => match attributes.get_mut(&snake_case(group))? {
-                FamilyAttribute::Spec(group) => group.attributes.remove(&snake_case(keyword)),
+            Some((group, keyword)) => match attributes.get_mut(&to_snake_case(group))? {
+                FamilyAttribute::Spec(group) => group.attributes.remove(&to_snake_case(keyword)),
                 _ => None,
             },
-            None => attributes.remove(&snake_case(keyword)),
+            None => attributes.remove(&to_snake_case(keyword)),
         },
         [] => None,
         keywords => {
             // A parameter of several keywords is given only if each of them has a value.
             let values: Option<Vec<_>> =
-                keywords.iter().map(|keyword| attributes.get(&snake_case(keyword)).cloned()).collect();
+                keywords.iter().map(|keyword| attributes.get(&to_snake_case(keyword)).cloned()).collect();
             let values = values?;
-            keywords.iter().for_each(|keyword| drop(attributes.remove(&snake_case(keyword))));
+            keywords.iter().for_each(|keyword| drop(attributes.remove(&to_snake_case(keyword))));
             Some(FamilyAttribute::List(values))
         }
     }
@@ -121,7 +122,8 @@ fn take_parameter(
 /// Removes the parameters that the attribute text omits.
 fn leave_out(spec: &mut FamilySpec, syntax: &AttributeSyntax) {
     let left_out = |parameter: &&ParameterSyntax| {
-        let omitted = spec.attributes.get(&parameter.name).is_some_and(|value| parameter.with_omitted.omits(value));
+        let omitted =
+            spec.attributes.get(&parameter.name).is_some_and(|value| parameter.with_omitted.is_omitted(value));
         let implied = parameter.implied_by.as_ref().and_then(|by| spec.attributes.get(by));
         omitted || implied.is_some_and(|value| *value != FamilyAttribute::List(Vec::new()))
     };

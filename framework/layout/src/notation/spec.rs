@@ -9,12 +9,12 @@ impl Layout {
     /// have.
     ///
     /// ```
-    /// use tilewright_layout::{Families, Layout, families::Neutral, parse_spec};
+    /// use tilewright_layout::{Families, Layout, families::NeutralFamilies, parse_spec};
     /// let blocked = parse_spec("#ttg.blocked<{sizePerThread = [2], threadsPerWarp = [4], warpsPerCTA = [1], order = [0]}>")?;
-    /// let layout = Neutral.resolve(&blocked, &[8], &Neutral)?;
+    /// let layout = NeutralFamilies.resolve(&blocked, &[8], &NeutralFamilies)?;
     /// let spec = layout.to_spec().expect("a distributed layout");
     /// assert_eq!(spec.name, "linear");
-    /// assert_eq!(Neutral.resolve(&spec, &[8], &Neutral)?, layout);
+    /// assert_eq!(NeutralFamilies.resolve(&spec, &[8], &NeutralFamilies)?, layout);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
@@ -43,14 +43,14 @@ fn in_memory(memory: &MemoryLayout) -> Option<FamilySpec> {
     if memory.padding.is_empty() {
         let spec = of_bases("shared_linear", &memory.linear, &names)?;
         return Some(match memory.alignment {
-            Some(alignment) => spec.with("alignment", i64::from(alignment)),
+            Some(alignment) => spec.with_parameter("alignment", i64::from(alignment)),
             None => spec,
         });
     }
     let pairs: Option<Vec<_>> =
         memory.padding.iter().map(|padding| numbers(&[padding.interval, padding.padding])).collect();
     let spec = of_bases("padded_shared", &memory.linear, &names)?;
-    spec.with("interval_padding_pairs", FamilyAttribute::List(pairs?)).with_shape(&memory.linear)
+    spec.with_parameter("interval_padding_pairs", FamilyAttribute::List(pairs?)).with_shape(&memory.linear)
 }
 
 /// Returns a spec of the family `family` with the bases of each input dim; `names` are these dims with the names of
@@ -63,14 +63,14 @@ fn of_bases(family: &str, linear: &LinearLayout, names: &[(Dim, &str)]) -> Optio
     }
     names.iter().try_fold(FamilySpec::new(family), |spec, (dim, name)| {
         let bases: Option<Vec<_>> = linear.bases_of(*dim).iter().map(|basis| numbers(basis)).collect();
-        Some(spec.with(name, FamilyAttribute::List(bases?)))
+        Some(spec.with_parameter(name, FamilyAttribute::List(bases?)))
     })
 }
 
 impl FamilySpec {
     fn with_shape(self, linear: &LinearLayout) -> Option<Self> {
         let sizes: Option<Vec<u64>> = linear.outs().iter().map(|(_, bits)| 1u64.checked_shl(bits)).collect();
-        Some(self.with("shape", numbers(&sizes?)?))
+        Some(self.with_parameter("shape", numbers(&sizes?)?))
     }
 }
 

@@ -45,19 +45,19 @@ impl<'a> Cursor<'a> {
 
     /// The error with this message at a byte of the text.
     #[must_use]
-    pub fn error(&self, at: usize, message: impl Into<String>) -> TextError {
+    pub fn error_at(&self, at: usize, message: impl Into<String>) -> TextError {
         TextError::new(self.text, at, message)
     }
 
     /// Returns the error that `what` was expected at the next token; the message names the token that was found.
-    pub fn expected(&mut self, what: &str) -> TextError {
+    pub fn expected_token_error(&mut self, what: &str) -> TextError {
         self.skip_blanks();
         let found = match self.rest().chars().next() {
             None => "the end of the text".to_owned(),
             Some(c) if is_word(c) => format!("`{}`", self.rest().split(|c| !is_word(c)).next().unwrap_or_default()),
             Some(c) => format!("`{c}`"),
         };
-        self.error(self.at, format!("expected {what}, found {found}"))
+        self.error_at(self.at, format!("expected {what}, found {found}"))
     }
 
     /// Skips blanks and comments.
@@ -89,13 +89,13 @@ impl<'a> Cursor<'a> {
     ///
     /// # Errors
     /// [`TextError`] if more follows; `what` is the expectation.
-    pub fn end(&mut self, what: &str) -> Parsed<()> {
-        if self.is_at_end() { Ok(()) } else { Err(self.expected(what)) }
+    pub fn expect_end(&mut self, what: &str) -> Parsed<()> {
+        if self.is_at_end() { Ok(()) } else { Err(self.expected_token_error(what)) }
     }
 
     /// Whether `token`, a word or punctuation, comes next: a word must end there, and `-` must not begin `->`.
     #[inline]
-    pub fn sees(&mut self, token: &str) -> bool {
+    pub fn is_next(&mut self, token: &str) -> bool {
         self.skip_blanks();
         let Some(after) = self.rest().strip_prefix(token) else { return false };
         let ends = !token.ends_with(is_word) || !after.starts_with(is_word);
@@ -104,8 +104,8 @@ impl<'a> Cursor<'a> {
 
     /// Reads `token`, a word or punctuation, if it comes next; returns whether it does.
     #[inline]
-    pub fn takes(&mut self, token: &str) -> bool {
-        let there = self.sees(token);
+    pub fn skip_if_next(&mut self, token: &str) -> bool {
+        let there = self.is_next(token);
         if there {
             self.at += token.len();
         }
@@ -117,30 +117,30 @@ impl<'a> Cursor<'a> {
     /// # Errors
     /// [`TextError`] if another token follows.
     pub fn expect(&mut self, token: &str) -> Parsed<()> {
-        if self.takes(token) { Ok(()) } else { Err(self.expected(&format!("`{token}`"))) }
+        if self.skip_if_next(token) { Ok(()) } else { Err(self.expected_token_error(&format!("`{token}`"))) }
     }
 
     /// Reads a word: a letter or underscore, then letters, digits, `_`, `$` and `.`; `None` if none comes next.
-    pub fn take_word(&mut self) -> Option<&'a str> {
+    pub fn read_word(&mut self) -> Option<&'a str> {
         self.skip_blanks();
         self.starts_word().then(|| self.take_while(|c| is_word(c) || c == '.' || c == '$'))
     }
 
-    /// Reads a word as [`Cursor::take_word`], and fails if none comes next.
+    /// Reads a word as [`Cursor::read_word`], and fails if none comes next.
     ///
     /// # Errors
     /// [`TextError`] if no word comes next; the message expects `what`.
-    pub fn word(&mut self, what: &str) -> Parsed<&'a str> {
-        self.take_word().ok_or_else(|| self.expected(what))
+    pub fn expect_word(&mut self, what: &str) -> Parsed<&'a str> {
+        self.read_word().ok_or_else(|| self.expected_token_error(what))
     }
 
     /// Reads an identifier: a letter or underscore, then letters, digits and underscores.
     ///
     /// # Errors
     /// [`TextError`] if no identifier comes next; the message expects `what`.
-    pub fn identifier(&mut self, what: &str) -> Parsed<&'a str> {
+    pub fn read_identifier(&mut self, what: &str) -> Parsed<&'a str> {
         self.skip_blanks();
-        if self.starts_word() { Ok(self.take_while(is_word)) } else { Err(self.expected(what)) }
+        if self.starts_word() { Ok(self.take_while(is_word)) } else { Err(self.expected_token_error(what)) }
     }
 
     fn starts_word(&self) -> bool {
@@ -151,7 +151,7 @@ impl<'a> Cursor<'a> {
     ///
     /// # Errors
     /// [`TextError`] if no name follows; the message expects `what`.
-    pub fn name_after_sigil(&mut self, what: &str) -> Parsed<&'a str> {
+    pub fn read_name_after_sigil(&mut self, what: &str) -> Parsed<&'a str> {
         let name = self.take_while(|c| is_word(c) || "$.-".contains(c));
         // An arrow directly after a name is no part of it.
         let name = match name.strip_suffix('-') {
@@ -161,7 +161,7 @@ impl<'a> Cursor<'a> {
             }
             _ => name,
         };
-        if name.is_empty() { Err(self.expected(what)) } else { Ok(name) }
+        if name.is_empty() { Err(self.expected_token_error(what)) } else { Ok(name) }
     }
 
     /// Reads characters while they are part of a token, without skipping blanks.
@@ -176,25 +176,25 @@ impl<'a> Cursor<'a> {
     ///
     /// # Errors
     /// [`TextError`] if no digit comes next, or if the number does not fit `T`; the message expects `what`.
-    pub fn decimal<T: FromStr>(&mut self, what: &str) -> Parsed<T> {
+    pub fn read_decimal<T: FromStr>(&mut self, what: &str) -> Parsed<T> {
         self.skip_blanks();
         let start = self.at;
         let digits = self.take_while(|c| c.is_ascii_digit());
         if digits.is_empty() {
-            return Err(self.expected(what));
+            return Err(self.expected_token_error(what));
         }
-        digits.parse().map_err(|_| self.error(start, format!("`{digits}` is too large: expected {what}")))
+        digits.parse().map_err(|_| self.error_at(start, format!("`{digits}` is too large: expected {what}")))
     }
 
     /// Reads a quoted text.
     ///
     /// # Errors
     /// [`TextError`] that expects `what`, or names the fault between the quotes.
-    pub fn quoted(&mut self, what: &str) -> Parsed<String> {
-        if !self.sees("\"") {
-            return Err(self.expected(what));
+    pub fn read_quoted(&mut self, what: &str) -> Parsed<String> {
+        if !self.is_next("\"") {
+            return Err(self.expected_token_error(what));
         }
-        let (text, length) = quoted(self.rest()).map_err(|(at, message)| self.error(self.at + at, message))?;
+        let (text, length) = quoted(self.rest()).map_err(|(at, message)| self.error_at(self.at + at, message))?;
         self.at += length;
         Ok(text)
     }
@@ -204,19 +204,19 @@ impl<'a> Cursor<'a> {
     ///
     /// # Errors
     /// [`TextError`] at a bracket that is never closed or closes nothing.
-    pub fn balanced(&mut self, opening: &str) -> Parsed<&'a str> {
-        if !self.sees(opening) {
-            return Err(self.expected(&format!("`{opening}`")));
+    pub fn read_balanced(&mut self, opening: &str) -> Parsed<&'a str> {
+        if !self.is_next(opening) {
+            return Err(self.expected_token_error(&format!("`{opening}`")));
         }
         let start = self.at;
         let mut open = Vec::new();
         loop {
             let Some(c) = self.rest().chars().next() else {
-                return Err(self.error(start, "this bracket is never closed"));
+                return Err(self.error_at(start, "this bracket is never closed"));
             };
             match c {
                 '"' => {
-                    self.quoted("a text")?;
+                    self.read_quoted("a text")?;
                     continue;
                 }
                 _ if self.comment.is_some_and(|mark| self.rest().starts_with(mark)) => {
@@ -226,7 +226,7 @@ impl<'a> Cursor<'a> {
                 '<' | '(' | '[' | '{' => open.push(c),
                 '-' if self.rest().starts_with("->") => self.at += 1,
                 '>' | ')' | ']' | '}' if open.pop() != counterpart(c) => {
-                    return Err(self.error(self.at, format!("`{c}` has no opening bracket")));
+                    return Err(self.error_at(self.at, format!("`{c}` has no opening bracket")));
                 }
                 _ => {}
             }

@@ -5,10 +5,10 @@ use crate::laws::between;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use tilewright_layout::cute::{from_tensor_layout, to_distributed, to_memory};
-use tilewright_layout::families::Neutral;
+use tilewright_layout::families::NeutralFamilies;
 use tilewright_layout::{
-    AttributeSyntaxes, Dim, Enlarged, FamilyAttribute, FamilySpec, Layout, LinearLayout, Share, Space, parse_spec,
-    spec_from_json, spec_to_json,
+    AttributeSyntaxes, Dim, EnlargedShape, FamilyAttribute, FamilySpec, Layout, LinearLayout, Space, UnmaskedShare,
+    parse_spec, spec_from_json, spec_to_json,
 };
 
 fn space(dims: &[(Dim, u32)]) -> Space {
@@ -44,7 +44,7 @@ fn invertible() -> impl Strategy<Value = LinearLayout> {
 
 /// The identity of a space: maps each dim to itself.
 fn identity(space: &Space) -> LinearLayout {
-    let columns: Vec<u64> = (0..space.bits()).map(|bit| 1 << bit).collect();
+    let columns: Vec<u64> = (0..space.total_bits()).map(|bit| 1 << bit).collect();
     LinearLayout::from_columns(space.clone(), space.clone(), &columns).expect("columns fit")
 }
 
@@ -68,7 +68,7 @@ fn tensor() -> impl Strategy<Value = Layout> {
         let offset = layout.flatten_ins().rename_in(Dim::REGISTER, Dim::OFFSET).expect("one dim");
         let one_block = LinearLayout::zeros(1, Dim::BLOCK, Dim::tensor(0), 1).expect("a layout");
         let combined = offset.direct_sum(&one_block).expect("few bits");
-        Layout::Memory(tilewright_layout::MemoryLayout::linear(combined))
+        Layout::Memory(tilewright_layout::MemoryLayout::from_linear(combined))
     });
     prop_oneof![distributed, memory]
 }
@@ -124,9 +124,9 @@ proptest! {
     fn bases_as_a_spec_give_back_the_layout(layout in tensor()) {
         let spec = layout.to_spec().expect("a family has it");
         let shape: Vec<u64> = layout.linear().outs().iter().map(|(_, bits)| 1 << bits).collect();
-        let text = AttributeSyntaxes::from_families(&Neutral).text(&spec);
+        let text = AttributeSyntaxes::from_families(&NeutralFamilies).print_spec(&spec);
         for spec in [spec, parse_spec(&text).expect("its own text")] {
-            let found = tilewright_layout::Families::resolve(&Neutral, &spec, &shape, &Neutral);
+            let found = tilewright_layout::Families::resolve(&NeutralFamilies, &spec, &shape, &NeutralFamilies);
             prop_assert_eq!(found.as_ref(), Ok(&layout), "{}", text);
         }
     }
@@ -140,13 +140,13 @@ proptest! {
         let shape: Vec<u64> = linear.outs().iter().map(|(_, bits)| 1 << bits).collect();
         match &layout {
             Layout::Memory(memory) => {
-                for offset in 0..1 << linear.ins().bits() {
+                for offset in 0..1 << linear.ins().total_bits() {
                     prop_assert_eq!(read.at(linear.apply_packed(offset)), Ok(offset));
                 }
                 prop_assert_eq!(to_memory(&read, &shape), Ok(memory.clone()));
             }
             _ => {
-                let (register, bits) = (linear.in_bits(Dim::REGISTER), linear.ins().bits());
+                let (register, bits) = (linear.in_bits(Dim::REGISTER), linear.ins().total_bits());
                 for index in 0..1u64 << bits {
                     let (value, thread) = (index & ((1 << register) - 1), index >> register);
                     let at = thread | value << (bits - register);
@@ -162,7 +162,7 @@ proptest! {
     fn an_enlarged_layout_holds_what_is_real(layout in invertible(), sizes in (1..70u64, 1..70u64)) {
         let axes: Vec<u64> = layout.outs().iter().map(|(_, bits)| 1 << bits).collect();
         let real = [(sizes.0 % axes[0]).max(axes[0] / 2 + 1).min(axes[0]), (sizes.1 % axes[1]).max(axes[1] / 2 + 1).min(axes[1])];
-        let enlarged = Enlarged::new(&real).expect("small");
+        let enlarged = EnlargedShape::new(&real).expect("small");
         prop_assert_eq!(enlarged.shape(), &axes[..]);
         let is_real = |index: u64| {
             let at: Vec<_> = layout.outs().unpack(layout.apply_packed(index)).collect();
@@ -170,35 +170,35 @@ proptest! {
             assert_eq!(enlarged.is_real(&at), expected);
             expected
         };
-        let real_count = (0..1 << layout.ins().bits()).filter(|&index| is_real(index)).count() as u64;
+        let real_count = (0..1 << layout.ins().total_bits()).filter(|&index| is_real(index)).count() as u64;
         prop_assert_eq!(real_count, real[0] * real[1]);
-        prop_assert_eq!(enlarged.is_unmasked(), enlarged.bounds().is_empty());
+        prop_assert_eq!(enlarged.is_unmasked(), enlarged.mask_bounds().is_empty());
         let registers = 1u64 << layout.in_bits(Dim::REGISTER);
         for register in 0..registers {
-            let mine: Vec<_> = (0..1 << layout.ins().bits()).filter(|index| index % registers == register).map(is_real).collect();
-            match enlarged.share(&layout, Dim::REGISTER, register) {
-                Share::Real => prop_assert!(mine.iter().all(|&real| real)),
-                Share::Nothing => prop_assert!(mine.iter().all(|&real| !real)),
-                Share::Mixed => prop_assert!(!mine.iter().all(|&real| real)),
+            let mine: Vec<_> = (0..1 << layout.ins().total_bits()).filter(|index| index % registers == register).map(is_real).collect();
+            match enlarged.share_at(&layout, Dim::REGISTER, register) {
+                UnmaskedShare::Real => prop_assert!(mine.iter().all(|&real| real)),
+                UnmaskedShare::Nothing => prop_assert!(mine.iter().all(|&real| !real)),
+                UnmaskedShare::Mixed => prop_assert!(!mine.iter().all(|&real| real)),
             }
         }
     }
 
     #[test]
     fn every_spec_comes_back_from_text_and_from_json(spec in spec()) {
-        let attribute_syntaxes = AttributeSyntaxes::from_families(&Neutral);
+        let attribute_syntaxes = AttributeSyntaxes::from_families(&NeutralFamilies);
         prop_assert_eq!(spec_from_json(&spec_to_json(&spec)), Ok(spec.clone()));
-        let text = attribute_syntaxes.text(&spec);
+        let text = attribute_syntaxes.print_spec(&spec);
         let read = parse_spec(&text);
-        prop_assert_eq!(read.as_ref().map(|read| attribute_syntaxes.canonical(read)), Ok(attribute_syntaxes.canonical(&spec)), "{}", text);
-        prop_assert_eq!(attribute_syntaxes.text(&read.expect("checked")), text);
+        prop_assert_eq!(read.as_ref().map(|read| attribute_syntaxes.to_canonical_spec(read)), Ok(attribute_syntaxes.to_canonical_spec(&spec)), "{}", text);
+        prop_assert_eq!(attribute_syntaxes.print_spec(&read.expect("checked")), text);
     }
 
     #[test]
     fn a_canonical_spec_is_its_own(spec in spec()) {
-        let attribute_syntaxes = AttributeSyntaxes::from_families(&Neutral);
-        let canonical = attribute_syntaxes.canonical(&spec);
-        prop_assert_eq!(attribute_syntaxes.canonical(&canonical), canonical);
+        let attribute_syntaxes = AttributeSyntaxes::from_families(&NeutralFamilies);
+        let canonical = attribute_syntaxes.to_canonical_spec(&spec);
+        prop_assert_eq!(attribute_syntaxes.to_canonical_spec(&canonical), canonical);
     }
 }
 

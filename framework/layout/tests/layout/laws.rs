@@ -30,8 +30,8 @@ fn outs() -> Vec<Dim> {
 
 /// Random layouts between the given spaces.
 pub fn between(ins: Space, outs: Space) -> impl Strategy<Value = LinearLayout> {
-    let mask = (1u64 << outs.bits()) - 1;
-    vec(any::<u64>(), ins.bits() as usize).prop_map(move |columns| {
+    let mask = (1u64 << outs.total_bits()) - 1;
+    vec(any::<u64>(), ins.total_bits() as usize).prop_map(move |columns| {
         let columns: Vec<_> = columns.into_iter().map(|column| column & mask).collect();
         LinearLayout::from_columns(ins.clone(), outs.clone(), &columns).expect("columns fit")
     })
@@ -69,7 +69,7 @@ fn chain_of_three() -> impl Strategy<Value = (LinearLayout, LinearLayout, Linear
 }
 
 fn inputs(layout: &LinearLayout) -> std::ops::Range<u64> {
-    0..1 << layout.ins().bits()
+    0..1 << layout.ins().total_bits()
 }
 
 fn image(layout: &LinearLayout) -> HashSet<u64> {
@@ -81,7 +81,7 @@ proptest! {
 
     #[test]
     fn layouts_are_linear(layout in any_layout(), x: u64, y: u64) {
-        let mask = (1 << layout.ins().bits()) - 1;
+        let mask = (1 << layout.ins().total_bits()) - 1;
         let (x, y) = (x & mask, y & mask);
         prop_assert_eq!(layout.apply_packed(x) ^ layout.apply_packed(y), layout.apply_packed(x ^ y));
         prop_assert_eq!(layout.apply_packed(0), 0);
@@ -90,8 +90,8 @@ proptest! {
     #[test]
     fn predicates_agree_with_enumeration(layout in any_layout()) {
         let image = image(&layout);
-        prop_assert_eq!(layout.is_surjective(), image.len() == 1 << layout.outs().bits());
-        prop_assert_eq!(layout.is_injective(), image.len() == 1 << layout.ins().bits());
+        prop_assert_eq!(layout.is_surjective(), image.len() == 1 << layout.outs().total_bits());
+        prop_assert_eq!(layout.is_injective(), image.len() == 1 << layout.ins().total_bits());
         prop_assert_eq!(layout.is_invertible(), layout.is_surjective() && layout.is_injective());
         prop_assert_eq!(1usize << layout.rank(), image.len());
     }
@@ -101,7 +101,7 @@ proptest! {
         let free = layout.free_variable_masks();
         let mask = free.iter().fold(0, |mask, &(dim, bits)| mask | bits << layout.ins().shift_of(dim).expect("its dim"));
         let fixed: HashSet<_> = inputs(&layout).filter(|input| input & mask == 0).map(|i| layout.apply_packed(i)).collect();
-        prop_assert_eq!(fixed.len() as u32, 1 << (layout.ins().bits() - mask.count_ones()));
+        prop_assert_eq!(fixed.len() as u32, 1 << (layout.ins().total_bits() - mask.count_ones()));
         prop_assert_eq!(fixed, image(&layout));
     }
 
@@ -204,7 +204,7 @@ proptest! {
     #[test]
     fn pseudoinverses_are_right_inverses(layout in any_layout()) {
         match layout.pseudoinvert() {
-            Ok(right) => for output in 0..1 << layout.outs().bits() {
+            Ok(right) => for output in 0..1 << layout.outs().total_bits() {
                 prop_assert_eq!(layout.apply_packed(right.apply_packed(output)), output);
             },
             Err(_) => prop_assert!(!layout.is_surjective()),
@@ -244,7 +244,7 @@ proptest! {
 
     #[test]
     fn reshaping_keeps_the_packed_map(layout in any_layout(), cut in 0..6u32) {
-        let total = layout.outs().bits();
+        let total = layout.outs().total_bits();
         let low = cut.min(total);
         let outs = [(Dim::tensor(0), 1 << low), (Dim::tensor(1), 1 << (total - low))];
         let reshaped = layout.reshape_outs(&outs).expect("as many elements");

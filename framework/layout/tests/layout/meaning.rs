@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use proptest::collection::vec;
 use proptest::prelude::*;
-use tilewright_layout::{AffineLayout, ColumnAction, Dim, LayoutError, LinearLayout, Space, solve};
+use tilewright_layout::{AffineLayout, ColumnAction, Dim, LayoutError, LinearLayout, Space, solve_composition};
 
 const REGISTER: Dim = Dim::REGISTER;
 const LANE: Dim = Dim::LANE;
@@ -14,7 +14,7 @@ fn dims() -> [Dim; 2] {
 }
 
 fn space(dims: [Dim; 2], bits: (u32, u32)) -> Space {
-    Space::of_sizes(&[(dims[0], 1 << bits.0), (dims[1], 1 << bits.1)]).expect("few bits")
+    Space::from_sizes(&[(dims[0], 1 << bits.0), (dims[1], 1 << bits.1)]).expect("few bits")
 }
 
 /// A random basis image. Two thirds are zero or a power of two below 256, so that the tested properties often hold.
@@ -27,14 +27,14 @@ fn layout() -> impl Strategy<Value = LinearLayout> {
     let columns = prop_oneof![vec(column(), 6), Just((0..6).map(|bit| 1 << bit).collect::<Vec<u64>>())];
     (sizes, columns).prop_map(|((ins, outs), columns)| {
         let (ins, outs) = (space([REGISTER, LANE], ins), space(dims(), outs));
-        let mask = (1 << outs.bits()) - 1;
-        let columns: Vec<_> = columns.iter().take(ins.bits() as usize).map(|column| column & mask).collect();
+        let mask = (1 << outs.total_bits()) - 1;
+        let columns: Vec<_> = columns.iter().take(ins.total_bits() as usize).map(|column| column & mask).collect();
         LinearLayout::from_columns(ins, outs, &columns).expect("columns fit")
     })
 }
 
 fn inputs(layout: &LinearLayout) -> std::ops::Range<u64> {
-    0..1 << layout.ins().bits()
+    0..1 << layout.ins().total_bits()
 }
 
 fn affine() -> impl Strategy<Value = AffineLayout> {
@@ -73,13 +73,13 @@ proptest! {
     #[test]
     fn vectors_are_side_by_side(layout in layout(), widest in 0..4u32) {
         let offset = dims()[0];
-        let (elements, order) = layout.largest_vector(REGISTER, offset, 1 << widest);
+        let (elements, order) = layout.widest_vector_access(REGISTER, offset, 1 << widest);
         prop_assert!(elements <= 1 << widest);
         let ordered = order.apply(&layout).expect("the order is for it");
         let vector = LinearLayout::identity(elements, REGISTER, offset).expect("a power of two");
         prop_assert!(ordered.divide_left(&vector).is_some());
         let wider = LinearLayout::identity(elements * 2, REGISTER, offset).expect("a power of two");
-        let none = layout.order_for_division(&wider, REGISTER, false).is_none();
+        let none = layout.division_order(&wider, REGISTER, false).is_none();
         prop_assert!(none || elements == 1 << widest);
     }
 
@@ -108,7 +108,7 @@ proptest! {
 
     #[test]
     fn copies_are_dropped_and_come_back(layout in layout()) {
-        let action = layout.without_broadcast(REGISTER);
+        let action = layout.remove_broadcast_action(REGISTER);
         let distinct = action.apply(&layout).expect("it fits");
         prop_assert_eq!(&distinct, &layout.remove_zero_bases(REGISTER));
         let elements: Vec<_> = (0..1 << distinct.in_bits(REGISTER)).map(|at| distinct.apply_packed(at)).collect();
@@ -124,7 +124,7 @@ proptest! {
             let bits = sum.in_bits(REGISTER);
             let kept: Vec<_> = shuffled.into_iter().filter(|&bit| bit < bits as usize).collect();
             let mixed = ColumnAction::new(REGISTER, bits, &kept).expect("a permutation").apply(&sum).expect("it fits");
-            let order = mixed.order_for_division(&b, REGISTER, above);
+            let order = mixed.division_order(&b, REGISTER, above);
             let order = order.expect("the order before is one");
             let ordered = order.apply(&mixed).expect("it fits");
             let quotient = if above { ordered.divide_right(&b) } else { ordered.divide_left(&b) };
@@ -136,7 +136,7 @@ proptest! {
 
     #[test]
     fn additive_registers_add(layout in layout()) {
-        let (order, span) = layout.additive_first(REGISTER);
+        let (order, span) = layout.order_additive_bases_first(REGISTER);
         let ordered = order.apply(&layout).expect("it fits");
         for input in inputs(&ordered) {
             let first = input & (span - 1);
@@ -150,12 +150,12 @@ proptest! {
         let reached: HashSet<u64> = inputs(&a).map(|input| a.apply_packed(input)).collect();
         let b = LinearLayout::from_columns(
             x.ins().clone(), a.outs().clone(),
-            &x.columns().iter().map(|column| column & ((1 << a.outs().bits()) - 1)).collect::<Vec<_>>(),
+            &x.columns().iter().map(|column| column & ((1 << a.outs().total_bits()) - 1)).collect::<Vec<_>>(),
         ).expect("columns fit");
         // The same map with its out dims in reverse order has the same solutions.
         let turned = b.transpose_outs(&[dims()[1], dims()[0]]).expect("the same dims");
-        prop_assert_eq!(solve(&a, &turned), solve(&a, &b));
-        match solve(&a, &b) {
+        prop_assert_eq!(solve_composition(&a, &turned), solve_composition(&a, &b));
+        match solve_composition(&a, &b) {
             Ok(found) => prop_assert_eq!(found.compose(&a).expect("it fits"), b),
             Err(error) => {
                 let unsolved = matches!(error, LayoutError::NoSolution { .. });
@@ -186,7 +186,7 @@ proptest! {
         let image = tile.columns().iter().fold(0, |all, column| all | column);
         let others = |dim, bits: u32| layout.columns_of(dim)[bits as usize..].iter().all(|column| column & image == 0);
         let is_disjoint = others(REGISTER, bits.0) && others(LANE, bits.1);
-        let found = layout.repetitions(&tile);
+        let found = layout.divide_out_tile(&tile);
         prop_assert_eq!(found.is_some(), is_disjoint);
         let Some(found) = found else { return Ok(()) };
         for input in inputs(&layout) {
@@ -201,8 +201,8 @@ proptest! {
     #[test]
     fn a_fitted_layout_has_the_sizes(layout in layout(), sizes in (0..5u32, 0..5u32)) {
         let sizes = [(dims()[0], 1u64 << sizes.0), (dims()[1], 1u64 << sizes.1)];
-        let large = layout.no_smaller_than(&sizes).expect("few bits");
-        let fitted = large.no_larger_than(&sizes).expect("few bits");
+        let large = layout.ensure_not_smaller_than(&sizes).expect("few bits");
+        let fitted = large.ensure_not_larger_than(&sizes).expect("few bits");
         for (dim, size) in sizes {
             prop_assert!(1 << large.out_bits(dim) >= size);
             prop_assert_eq!(1 << fitted.out_bits(dim), size);
@@ -215,32 +215,32 @@ proptest! {
                 prop_assert_eq!(before.iter().zip(sized).map(cut).collect::<Vec<_>>(), after, "a coordinate stays or is zero");
             }
         }
-        prop_assert_eq!(layout.no_larger_than(&dims().map(|dim| (dim, 1 << layout.out_bits(dim)))), Ok(layout));
+        prop_assert_eq!(layout.ensure_not_larger_than(&dims().map(|dim| (dim, 1 << layout.out_bits(dim)))), Ok(layout));
     }
 
     #[test]
     fn affine_maps_compose_and_invert(a in affine(), b in layout(), c in any::<u64>()) {
         let (a_outs, a_ins) = (a.linear_part().outs().clone(), a.linear_part().ins().clone());
-        let columns: Vec<_> = (0..a_outs.bits()).map(|bit| c.rotate_left(7 * bit) & ((1 << b.outs().bits()) - 1)).collect();
+        let columns: Vec<_> = (0..a_outs.total_bits()).map(|bit| c.rotate_left(7 * bit) & ((1 << b.outs().total_bits()) - 1)).collect();
         let outer = LinearLayout::from_columns(a_outs, b.outs().clone(), &columns).expect("columns fit");
         let mut outer = AffineLayout::from(outer);
         for dim in dims() {
             outer = outer.flip_out(dim).expect("it has both");
         }
         let both = a.compose(&outer).expect("one's outputs are the other's inputs");
-        for input in 0..1 << a_ins.bits() {
+        for input in 0..1 << a_ins.total_bits() {
             prop_assert_eq!(both.apply_packed(input), outer.apply_packed(a.apply_packed(input)));
         }
         match a.invert() {
             Ok(back) => {
-                for input in 0..1 << a_ins.bits() {
+                for input in 0..1 << a_ins.total_bits() {
                     prop_assert_eq!(back.apply_packed(a.apply_packed(input)), input);
                 }
             }
             Err(_) => prop_assert!(!a.linear_part().is_invertible()),
         }
         if let Ok(back) = both.invert_and_compose(&outer) {
-            for input in 0..1 << a_ins.bits() {
+            for input in 0..1 << a_ins.total_bits() {
                 prop_assert_eq!(outer.apply_packed(back.apply_packed(input)), both.apply_packed(input));
             }
         }
@@ -291,7 +291,7 @@ proptest! {
 #[test]
 fn a_swizzle_is_a_memory_layout() {
     let [row, col] = dims();
-    let ins = Space::of_sizes(&[(Dim::OFFSET, 1024)]).expect("a power of two");
+    let ins = Space::from_sizes(&[(Dim::OFFSET, 1024)]).expect("a power of two");
     let rows = (0..5).map(|bit| 1 << (5 + bit)).collect();
     let columns = (0..5).map(|bit| 1 << bit | 1 << (5 + bit)).collect();
     let swizzle = LinearLayout::from_output_masks(ins, &[(row, rows), (col, columns)]).expect("masks fit");

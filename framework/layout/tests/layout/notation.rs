@@ -7,7 +7,7 @@ use tilewright_testkit::notation;
 use known_answers::{Answers, all_agree, chain};
 use notation::check_round_trip;
 use serde_json::Value;
-use tilewright_layout::families::Neutral;
+use tilewright_layout::families::NeutralFamilies;
 use tilewright_layout::{
     AttributeSyntax, AttributeSyntaxes, Families, FamilyAttribute, FamilyError, FamilySpec, Layout, ParameterPosition,
     ParameterSyntax, parse_definitions, parse_spec, spec_to_json,
@@ -24,7 +24,7 @@ fn neutral(row: &Value) -> bool {
 
 #[test]
 fn text_is_what_triton_prints() {
-    notation::all_texts_are_as_printed(TEXTS, &Neutral);
+    notation::all_texts_are_as_printed(TEXTS, &NeutralFamilies);
 }
 
 #[test]
@@ -33,18 +33,18 @@ fn every_layout_comes_back_from_its_text() {
 }
 
 pub fn check_every_layout_comes_back_from_its_text(answers: Answers) {
-    all_agree(&answers.rows(LAYOUTS, "oracle/layouts.jsonl"), neutral, |row| check_round_trip(row, &Neutral));
+    all_agree(&answers.rows(LAYOUTS, "oracle/layouts.jsonl"), neutral, |row| check_round_trip(row, &NeutralFamilies));
 }
 
 #[test]
 fn a_family_without_attribute_syntax_is_written_by_rule() {
     let spec = FamilySpec::new("striped")
-        .with("warps_per_group", 4)
-        .with("fp4_k_pack", true)
-        .with("Odd name", [1, -2])
-        .with("word", FamilyAttribute::Text("16x\"64\\b\n".to_owned()))
+        .with_parameter("warps_per_group", 4)
+        .with_parameter("fp4_k_pack", true)
+        .with_parameter("Odd name", [1, -2])
+        .with_parameter("word", FamilyAttribute::Text("16x\"64\\b\n".to_owned()))
         .with_parent(FamilySpec::new("plain"));
-    let text = AttributeSyntaxes::from_families(&Neutral).text(&spec);
+    let text = AttributeSyntaxes::from_families(&NeutralFamilies).print_spec(&spec);
     let expected = r##"#tw.striped<{"Odd name" = [1, -2], fp4KPack = true, warpsPerGroup = 4, word = "16x\"64\\b\n", parent = #tw.plain<{}>}>"##;
     assert_eq!(text, expected);
     assert_eq!(parse_spec(&text).as_ref(), Ok(&spec));
@@ -54,16 +54,20 @@ fn a_family_without_attribute_syntax_is_written_by_rule() {
 /// parameters.
 #[test]
 fn a_spec_is_what_is_read_from_its_text() {
-    let attribute_syntaxes = AttributeSyntaxes::from_families(&Neutral);
+    let attribute_syntaxes = AttributeSyntaxes::from_families(&NeutralFamilies);
     for text in [
         "#ttg.padded_shared<[16:+1] {offset = [[0, 1], [0, 2]], shape = []}>",
         "#ttg.padded_shared<[16:+1] {offset = [[0, 1], [0, 2]], shape = [8, 8]}>",
         "#ttg.padded_shared<[16:+1] {offset = [[0, 1], [0, 2]], block = [[1, 0]], shape = [2, 4]}>",
     ] {
-        let spec = attribute_syntaxes.canonical(&parse_spec(text).expect("text"));
-        assert_eq!(attribute_syntaxes.canonical(&spec), spec, "{text}");
-        let written = attribute_syntaxes.text(&spec);
-        assert_eq!(attribute_syntaxes.canonical(&parse_spec(&written).expect("text")), spec, "{text}: {written}");
+        let spec = attribute_syntaxes.to_canonical_spec(&parse_spec(text).expect("text"));
+        assert_eq!(attribute_syntaxes.to_canonical_spec(&spec), spec, "{text}");
+        let written = attribute_syntaxes.print_spec(&spec);
+        assert_eq!(
+            attribute_syntaxes.to_canonical_spec(&parse_spec(&written).expect("text")),
+            spec,
+            "{text}: {written}"
+        );
     }
 }
 
@@ -134,7 +138,7 @@ fn nesting_and_size_are_bounded() {
 #[test]
 fn json_and_text_say_the_same() {
     let text = "#ttg.padded_shared<[64:+8] {order = [1, 0], shape = [32, 64]}>";
-    let spec = AttributeSyntaxes::from_families(&Neutral).canonical(&parse_spec(text).expect("text"));
+    let spec = AttributeSyntaxes::from_families(&NeutralFamilies).to_canonical_spec(&parse_spec(text).expect("text"));
     let json = serde_json::json!({
         "kind": "padded_shared", "interval_padding_pairs": [[64, 8]], "order": [1, 0], "shape": [32, 64]
     });
@@ -160,9 +164,9 @@ fn no_attribute_syntax_makes_the_printer_panic() {
     ];
     for (parameter, value) in parameters.iter().flat_map(|parameter| values.iter().map(move |value| (parameter, value)))
     {
-        let odd = Odd(AttributeSyntax::new("odd", "", "two words").with(parameter.clone()));
-        let spec = FamilySpec::new("odd").with("p", value.clone()).with_parent(FamilySpec::new("odd"));
-        assert!(AttributeSyntaxes::from_families(&odd).text(&spec).starts_with("#.two words<"));
+        let odd = Odd(AttributeSyntax::new("odd", "", "two words").with_parameter(parameter.clone()));
+        let spec = FamilySpec::new("odd").with_parameter("p", value.clone()).with_parent(FamilySpec::new("odd"));
+        assert!(AttributeSyntaxes::from_families(&odd).print_spec(&spec).starts_with("#.two words<"));
     }
 }
 

@@ -4,7 +4,7 @@ use tilewright_testkit::known_answers;
 
 use known_answers::{Answers, all_agree, chain, check_layout, numbers, same_layout};
 use serde_json::{Value, json};
-use tilewright_layout::families::Neutral;
+use tilewright_layout::families::NeutralFamilies;
 use tilewright_layout::{Bases, Dim, LayoutError, LinearLayout, layout_from_json};
 
 const LAYOUTS: &str = include_str!("../data/layouts.jsonl");
@@ -20,7 +20,7 @@ fn neutral_families_agree() {
 pub fn check_neutral_families_agree(answers: Answers) {
     let rows = answers.rows(LAYOUTS, "oracle/layouts.jsonl");
     let neutral = |row: &Value| chain(&row["params"]).iter().all(|name| NEUTRAL.contains(&name.as_str()));
-    all_agree(&rows, neutral, |row| check_layout(row, &Neutral));
+    all_agree(&rows, neutral, |row| check_layout(row, &NeutralFamilies));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use tilewright_testkit::any_parameters;
 
 use any_parameters::{Kind, Signature};
-use tilewright_layout::families::Neutral;
+use tilewright_layout::families::NeutralFamilies;
 use tilewright_layout::{Dim, Families, FamilySpec, Layout, parse_spec};
 
 const BLOCKED: Signature = Signature::new(
@@ -57,7 +57,7 @@ const FAMILIES: [Signature; 7] = [
 
 #[test]
 fn no_parameters_panic() {
-    any_parameters::check_random_requests(4000, &FAMILIES, &Neutral, |layout| {
+    any_parameters::check_random_requests(4000, &FAMILIES, &NeutralFamilies, |layout| {
         assert!(layout.linear().is_surjective());
         if let Layout::Memory(memory) = layout {
             let last = u64::MAX.checked_shr(64 - memory.linear.in_bits(Dim::OFFSET)).unwrap_or(0);
@@ -71,10 +71,11 @@ fn no_parameters_panic() {
 fn memory_of_all_offsets_is_counted_without_overflow() {
     let spec =
         parse_spec("#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>").expect("a spec");
-    let elements = |shape: &[u64]| match Neutral.resolve(&spec, shape, &Neutral).expect("64 bits fit a layout") {
-        Layout::Memory(memory) => memory.allocated_elements(),
-        _ => panic!("a layout of shared memory is asked for"),
-    };
+    let elements =
+        |shape: &[u64]| match NeutralFamilies.resolve(&spec, shape, &NeutralFamilies).expect("64 bits fit a layout") {
+            Layout::Memory(memory) => memory.allocated_elements(),
+            _ => panic!("a layout of shared memory is asked for"),
+        };
     assert_eq!(elements(&[1, 1]), 1);
     assert_eq!(elements(&[1 << 31, 1 << 32]), 1 << 63);
     assert_eq!(elements(&[1 << 32, 1 << 32]), u64::MAX);
@@ -82,7 +83,7 @@ fn memory_of_all_offsets_is_counted_without_overflow() {
 
 fn error(text: &str, shape: &[u64]) -> String {
     let spec = parse_spec(text).expect("the text is well formed");
-    Neutral.resolve(&spec, shape, &Neutral).expect_err("the parameters are wrong").to_string()
+    NeutralFamilies.resolve(&spec, shape, &NeutralFamilies).expect_err("the parameters are wrong").to_string()
 }
 
 #[test]
@@ -148,7 +149,7 @@ fn parameters_that_triton_rejects_are_rejected() {
     ];
     for (text, shape) in taken {
         let spec = parse_spec(text).expect("the text is well formed");
-        Neutral.resolve(&spec, shape, &Neutral).unwrap_or_else(|error| panic!("{error}\nof {text}"));
+        NeutralFamilies.resolve(&spec, shape, &NeutralFamilies).unwrap_or_else(|error| panic!("{error}\nof {text}"));
     }
 }
 
@@ -157,7 +158,7 @@ fn parameters_that_triton_rejects_are_rejected() {
 fn names_of_attribute_text_in_json_are_recognized() {
     let error = |json: &str| {
         let spec: FamilySpec = serde_json::from_str(json).expect("the JSON is well formed");
-        Neutral.resolve(&spec, &[64, 64], &Neutral).expect_err("the parameters are wrong").to_string()
+        NeutralFamilies.resolve(&spec, &[64, 64], &NeutralFamilies).expect_err("the parameters are wrong").to_string()
     };
     let required = r#"{"kind": "blocked", "sizePerThread": [1, 4], "threads_per_warp": [8, 4], "warps_per_cta": [4, 1], "order": [1, 0]}"#;
     assert!(
@@ -202,7 +203,9 @@ fn attribute_text_and_json_name_the_same_layouts() {
     for (text, json, shape) in pairs {
         let layout = |spec: &str| {
             let spec = parse_spec(spec).unwrap_or_else(|error| panic!("{error} in {spec}"));
-            Neutral.resolve(&spec, &shape, &Neutral).unwrap_or_else(|error| panic!("{error} in {spec:?}"))
+            NeutralFamilies
+                .resolve(&spec, &shape, &NeutralFamilies)
+                .unwrap_or_else(|error| panic!("{error} in {spec:?}"))
         };
         assert_eq!(layout(&text), layout(&json));
     }

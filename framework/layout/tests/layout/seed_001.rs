@@ -3,11 +3,11 @@
 
 use std::collections::HashSet;
 
-use tilewright_layout::{Dim, Enlarged, LinearLayout, Space};
+use tilewright_layout::{Dim, EnlargedShape, LinearLayout, Space};
 
 fn axes<const N: usize>(sizes: [u64; N]) -> Space {
     let named: Vec<_> = sizes.into_iter().enumerate().map(|(axis, size)| (Dim::tensor(axis), size)).collect();
-    Space::of_sizes(&named).expect("powers of two")
+    Space::from_sizes(&named).expect("powers of two")
 }
 
 fn value(layout: &LinearLayout, index: &[u64], out: Dim) -> u64 {
@@ -94,7 +94,7 @@ fn the_xor_swizzle_is_free_of_conflicts_in_rows_and_columns() {
 #[test]
 fn the_three_bit_matrix() {
     let masks = vec![0b101, 0b011, 0b111];
-    let ins = Space::of_sizes(&[(Dim::OFFSET, 8)]).expect("three bits");
+    let ins = Space::from_sizes(&[(Dim::OFFSET, 8)]).expect("three bits");
     let layout = LinearLayout::from_output_masks(ins, &[(Dim::tensor(0), masks.clone())]).expect("a layout");
     for b in 0..8u64 {
         let [b0, b1, b2] = [b & 1, b >> 1 & 1, b >> 2];
@@ -140,7 +140,7 @@ fn columns_of_blocks(elements: u64) -> u64 {
 /// "We already require padding the input size to be a power of two": a 100x70 tensor in 128x128.
 #[test]
 fn a_shape_that_is_no_power_of_two_is_enlarged_and_masked() {
-    let enlarged = Enlarged::new(&[100, 70]).expect("small");
+    let enlarged = EnlargedShape::new(&[100, 70]).expect("small");
     assert_eq!(enlarged.shape(), [128, 128]);
-    assert_eq!(enlarged.bounds(), [(Dim::tensor(0), 100), (Dim::tensor(1), 70)]);
+    assert_eq!(enlarged.mask_bounds(), [(Dim::tensor(0), 100), (Dim::tensor(1), 70)]);
 }

@@ -1,7 +1,7 @@
 //! The article "Linear Layout in Triton (2)": every call that it shows, with its numbers, corrected as in
 //! docs/concepts.md.
 
-use tilewright_layout::families::Neutral;
+use tilewright_layout::families::NeutralFamilies;
 use tilewright_layout::{Dim, Families, Layout, LinearLayout, parse_spec};
 
 const REGISTER: Dim = Dim::REGISTER;
@@ -22,7 +22,7 @@ fn apply(layout: &LinearLayout, input: &[(Dim, u64)]) -> Vec<(Dim, u64)> {
 }
 
 fn resolved(text: &str, shape: [u64; 2]) -> Layout {
-    Neutral.resolve(&parse_spec(text).expect("text"), &shape, &Neutral).expect("a layout")
+    NeutralFamilies.resolve(&parse_spec(text).expect("text"), &shape, &NeutralFamilies).expect("a layout")
 }
 
 fn blocked(parameters: &str, shape: [u64; 2]) -> LinearLayout {
@@ -237,7 +237,7 @@ fn section_6_4_from_registers_to_shared_memory() {
     let stores = registers.invert_and_compose(memory.linear()).expect("the memory holds all");
     assert!(stores.outs().dims().eq([OFFSET, Dim::BLOCK]));
     let mut used = vec![false; 128 * 32];
-    for packed in 0..1u64 << registers.ins().bits() {
+    for packed in 0..1u64 << registers.ins().total_bits() {
         let offset = stores.outs().coordinate(stores.apply_packed(packed), OFFSET);
         assert_eq!(memory.linear().apply_packed(offset), registers.apply_packed(packed));
         assert!(!std::mem::replace(&mut used[offset as usize], true), "two values at {offset}");

@@ -8,7 +8,7 @@ use tilewright_layout::Dim;
 use tilewright_tile::rules::SHARED_MEMORY;
 use tilewright_tile::{self as tile, Op};
 
-use super::error::{Lowered, Reason};
+use super::error::{LowerErrorReason, Lowered};
 use super::lowered::{LoweredValue, Registers};
 use super::lowering::Lowering;
 use super::shared::{placed_at, slice};
@@ -22,8 +22,11 @@ pub(super) fn assembly(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let text = lowering.keyword(op, "asm_string").unwrap_or_default().to_owned();
     let constraints = lowering.keyword(op, "constraints").unwrap_or_default().to_owned();
     let pack = lowering.integer_attribute(op, "packed_element")?.max(1) as usize;
-    let shaped =
-        operation.results.iter().chain(&operation.operands).find(|&&value| body.ty(value).as_tensor().is_some());
+    let shaped = operation
+        .results
+        .iter()
+        .chain(&operation.operands)
+        .find(|&&value| body.value_type(value).as_tensor().is_some());
     let layout = shaped.map(|&value| lowering.layout_of(value)).transpose()?;
     let registers = layout.as_ref().map_or(1, |layout| 1usize << layout.in_bits(Dim::REGISTER));
     let mut operands = Vec::new();
@@ -33,7 +36,7 @@ pub(super) fn assembly(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
             None => vec![lowering.scalar(value)?].into(),
         });
     }
-    let types = operation.results.iter().map(|&value| carrier(body.ty(value).element()));
+    let types = operation.results.iter().map(|&value| carrier(body.value_type(value).element()));
     let types: Vec<Type> = types.collect::<Lowered<_>>()?;
     let mut results: Vec<Vec<Value>> = vec![Vec::new(); types.len()];
     for first in (0..registers).step_by(pack) {
@@ -74,9 +77,9 @@ pub(super) fn lane_assembly(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> 
     let constraints = lowering.keyword(op, "constraints").unwrap_or_default().to_owned();
     let mut operands = Vec::new();
     for &value in &operation.operands {
-        if body.ty(value).as_memory().is_some() {
+        if body.value_type(value).as_memory().is_some() {
             operands.push(shared_address(lowering, value)?);
-        } else if body.ty(value).as_tensor().is_some() {
+        } else if body.value_type(value).as_tensor().is_some() {
             let layout = lowering.layout_of(value)?;
             operands.extend(lowering.registers_in(value, &layout)?.iter());
         } else {
@@ -85,8 +88,8 @@ pub(super) fn lane_assembly(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> 
     }
     let (mut types, mut layouts) = (SmallVec::<[Type; 4]>::new(), Vec::new());
     for &result in &operation.results {
-        let ty = carrier(body.ty(result).element())?;
-        let layout = body.ty(result).as_tensor().map(|_| lowering.layout_of(result)).transpose()?;
+        let ty = carrier(body.value_type(result).element())?;
+        let layout = body.value_type(result).as_tensor().map(|_| lowering.layout_of(result)).transpose()?;
         let registers = layout.as_ref().map_or(1, |layout| 1usize << layout.in_bits(Dim::REGISTER));
         types.extend(std::iter::repeat_n(ty, registers));
         layouts.push((result, layout, registers));
@@ -105,9 +108,9 @@ pub(super) fn lane_assembly(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> 
 
 /// Returns the address of a tensor in shared memory as a 32-bit number. The assembly may read and write the tensor.
 fn shared_address(lowering: &mut Lowering<'_>, value: tile::Value) -> Lowered<Value> {
-    let memory = lowering.body.ty(value).as_memory();
+    let memory = lowering.body.value_type(value).as_memory();
     if memory.is_none_or(|memory| memory.space.spec().name != SHARED_MEMORY) {
-        return Err(Reason::unsupported("inline assembly of a tensor in memory other than shared memory"));
+        return Err(LowerErrorReason::unsupported("inline assembly of a tensor in memory other than shared memory"));
     }
     let pointer = placed_at(lowering, value)?;
     let slice = slice(lowering, value)?;

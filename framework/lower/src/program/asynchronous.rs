@@ -12,7 +12,7 @@ use tilewright_layout::Dim;
 use tilewright_plan::movement::{GlobalAddress, PointerCopy, PointerCopySpec, plan_pointer_copy};
 use tilewright_tile::{Op, Value};
 
-use super::error::{Lowered, Reason};
+use super::error::{LowerErrorReason, Lowered};
 use super::lowered::LoweredValue;
 use super::lowering::{Copies, Lowering};
 use super::memory::VectorGroups;
@@ -31,7 +31,7 @@ pub(super) fn planned(lowering: &mut Lowering<'_>) -> Copies {
         // Asynchronous copies are planned for one block; in a cluster, the elements are loaded to registers and stored.
         return Copies::new();
     }
-    let copies = body.walk(body.root()).into_iter().filter(|&op| body.op(op).name() == COPY);
+    let copies = body.walk_region(body.root()).into_iter().filter(|&op| body.op(op).name() == COPY);
     // Errors of a copy are reported when it is lowered.
     copies.filter_map(|op| Some((op, plan(lowering, op).ok()??))).collect()
 }
@@ -39,7 +39,7 @@ pub(super) fn planned(lowering: &mut Lowering<'_>) -> Copies {
 fn plan(lowering: &mut Lowering<'_>, op: Op) -> Lowered<Option<PointerCopy>> {
     let (source, memory) = (lowering.operand(op, 0)?, lowering.operand(op, 1)?);
     let (mask, other) = (lowering.optional(op, "mask"), lowering.optional(op, "other"));
-    if mask.is_some() && other.is_some_and(|other| !lowering.body.is_zero(other)) {
+    if mask.is_some() && other.is_some_and(|other| !lowering.body.is_known_zero(other)) {
         return Ok(None);
     }
     let layout = lowering.layout_of(source)?;
@@ -47,7 +47,7 @@ fn plan(lowering: &mut Lowering<'_>, op: Op) -> Lowered<Option<PointerCopy>> {
     let Some((within, start)) = memory_layout.in_full(&layout, &first_coordinates(lowering, memory)?)? else {
         return Ok(None);
     };
-    let element = stored(carrier(lowering.body.ty(memory).element())?);
+    let element = stored(carrier(lowering.body.value_type(memory).element())?);
     let masks: Vec<Value> = mask.into_iter().collect();
     let idle = idle_registers(&layout) as usize;
     let groups = |elements: u32| -> Vec<Vec<usize>> {
@@ -70,7 +70,7 @@ fn plan(lowering: &mut Lowering<'_>, op: Op) -> Lowered<Option<PointerCopy>> {
     let copy = plan_pointer_copy(&problem, &lowering.config.context).ok();
     // The tensors of an allocation follow each other without padding, so each must start at the alignment of the copy.
     let bytes = memory_layout.memory.allocated_bytes(element.bits());
-    Ok(copy.filter(|copy| copy.queue() == Queue::Copies && bytes.is_multiple_of(copy.alignment())))
+    Ok(copy.filter(|copy| copy.completion_queue() == Queue::Copies && bytes.is_multiple_of(copy.alignment())))
 }
 
 pub(super) fn operation(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
@@ -84,7 +84,7 @@ pub(super) fn operation(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
         WAIT if any => {
             let outstanding = lowering.integer_attribute(op, "num")?;
             let outstanding = u32::try_from(outstanding)
-                .map_err(|_| Reason::malformed(format!("a wait for all but {outstanding} groups")))?;
+                .map_err(|_| LowerErrorReason::malformed(format!("a wait for all but {outstanding} groups")))?;
             lowering.builder.wait(Queue::Copies, outstanding, &[]);
             lowering.emit_proxy_fence();
         }
@@ -116,7 +116,7 @@ pub(super) fn finished(lowering: &mut Lowering<'_>) {
     let body = lowering.body;
     let entry: &[_] = body.blocks(body.root()).first().map_or(&[], |&entry| body.ops(entry));
     let (mut open, mut rejected) = (false, false);
-    for op in body.walk(body.root()) {
+    for op in body.walk_region(body.root()) {
         match body.op(op).name() {
             COPY => open |= lowering.copies.contains_key(&op),
             COMMIT => rejected |= std::mem::take(&mut open),

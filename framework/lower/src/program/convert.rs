@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use tilewright_assign::layouts::replicate_in_blocks;
+use tilewright_assign::layouts::replicate_axes_in_blocks;
 use tilewright_kernel::{Cast, Element, Type, Value};
 use tilewright_layout::LinearLayout;
 use tilewright_plan::movement::{self, ConversionKind, ConversionPlan};
 
-use super::error::{Lowered, Reason};
+use super::error::{LowerErrorReason, Lowered};
 use super::lowered::Registers;
 use super::lowering::Lowering;
 use super::types::{integer, stored};
@@ -31,7 +31,9 @@ impl Lowering<'_> {
         let bits = stored(self.builder.type_of(first)).bits();
         let plan = movement::plan_conversion(&tensor.layout, to, bits, self.config.context)?;
         if plan.path == ConversionKind::Cluster && self.has_groups() {
-            return Err(Reason::unsupported("a layout conversion across blocks in a program with warp partitions"));
+            return Err(LowerErrorReason::unsupported(
+                "a layout conversion across blocks in a program with warp partitions",
+            ));
         }
         Ok(self.convert_by(&plan, &tensor.values).into())
     }
@@ -43,7 +45,7 @@ impl Lowering<'_> {
         tensor: &Registers,
         is_replicated: impl Fn(usize) -> bool,
     ) -> Lowered<Registers> {
-        let Some(layout) = replicate_in_blocks(&tensor.layout, is_replicated)? else { return Ok(tensor.clone()) };
+        let Some(layout) = replicate_axes_in_blocks(&tensor.layout, is_replicated)? else { return Ok(tensor.clone()) };
         let layout = Arc::new(layout);
         let values = self.convert(tensor, &layout)?;
         Ok(Registers::new(layout, values))
@@ -54,7 +56,7 @@ impl Lowering<'_> {
     pub(super) fn convert_without_memory(&mut self, tensor: &Registers, to: &Arc<LinearLayout>) -> Lowered<Vec<Value>> {
         let Some(&first) = tensor.values.first() else { return Ok(Vec::new()) };
         let bits = stored(self.builder.type_of(first)).bits();
-        let plan = movement::plan_conversion(&tensor.layout, to, bits, self.config.context.with_scratch(0))?;
+        let plan = movement::plan_conversion(&tensor.layout, to, bits, self.config.context.with_scratch_bytes(0))?;
         Ok(self.convert_by(&plan, &tensor.values))
     }
 

@@ -13,7 +13,7 @@ use tilewright_kernel::{Binary, Builder, Cast, Compare, Element, Type, Value};
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_tile::{self as tile, Op};
 
-use super::error::{Lowered, Reason};
+use super::error::{LowerErrorReason, Lowered};
 use super::lowered::{LoweredValue, Registers, TensorDescriptor};
 use super::lowering::Lowering;
 use super::memory::{VectorGroups, both, from_memory, to_memory};
@@ -50,14 +50,17 @@ pub(super) fn lower_make_descriptor(lowering: &mut Lowering<'_>, op: Op) -> Lowe
 pub(super) fn tensor_descriptor(lowering: &Lowering<'_>, op: Op) -> Lowered<TensorDescriptor> {
     match lowering.lowered(lowering.operand(op, 0)?)? {
         LoweredValue::Descriptor(of) => Ok(of.clone()),
-        _ => Err(Reason::malformed("a tensor descriptor is expected")),
+        _ => Err(LowerErrorReason::malformed("a tensor descriptor is expected")),
     }
 }
 
 /// Returns the kernel values of the operands, which are scalars, in the operand group `group`.
 pub(super) fn scalars(lowering: &Lowering<'_>, op: Op, group: &str) -> Lowered<Vec<Value>> {
     let operation = lowering.body.op(op);
-    let group = operation.definition.operand_group(group).ok_or_else(|| Reason::malformed("a group is missing"))?;
+    let group = operation
+        .definition
+        .operand_group_index(group)
+        .ok_or_else(|| LowerErrorReason::malformed("a group is missing"))?;
     operation.operand_group(group).iter().map(|&value| lowering.scalar(value)).collect()
 }
 
@@ -84,7 +87,7 @@ fn groups(
 ) -> Lowered<VectorGroups> {
     let element = stored(carrier(element)?);
     let operation = lowering.body.op(op);
-    let first = operation.definition.operand_group(first).and_then(|group| operation.operand_group(group).last());
+    let first = operation.definition.operand_group_index(first).and_then(|group| operation.operand_group(group).last());
     let begins = first.map_or(1, |&first| divisor(lowering, first));
     let most = begins.min(of.last_multiple).min(ROW_ALIGNMENT / u64::from(element.bits() / 8).max(1));
     let widths = &lowering.config.context.target.global.access_bits;
@@ -109,7 +112,7 @@ pub(super) fn block_accesses(
     let own = layout.outs().len();
     let mut along: Vec<Vec<Value>> = Vec::with_capacity(rank);
     for axis in 0..rank {
-        let start = first.get(axis).copied().ok_or_else(|| Reason::malformed("an index is missing"))?;
+        let start = first.get(axis).copied().ok_or_else(|| LowerErrorReason::malformed("an index is missing"))?;
         // If the block has fewer axes than the tensor, it has size one along the first axes.
         let values = match (axis + own).checked_sub(rank) {
             Some(axis) => {
@@ -134,7 +137,7 @@ fn plan_accesses(
 ) -> Lowered<Vec<PredicatedAccess>> {
     if along.len() != of.strides.len() {
         let message = format!("indices along {} axes for a descriptor of {}", along.len(), of.strides.len());
-        return Err(Reason::malformed(message));
+        return Err(LowerErrorReason::malformed(message));
     }
     let bytes = u64::from(stored(carrier(element)?).bits() / 8);
     let builder = &mut lowering.builder;
@@ -178,16 +181,16 @@ pub(super) fn gather(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
 }
 
 fn result_of(lowering: &mut Lowering<'_>, op: Op) -> Lowered<(Arc<LinearLayout>, tile::TileType)> {
-    let element = lowering.body.ty(lowering.result(op, 0)?).element().clone();
+    let element = lowering.body.value_type(lowering.result(op, 0)?).element().clone();
     Ok((lowering.result_layout(op)?, element))
 }
 
 /// Emits the indices of each register's element along both axes: the row from the tensor `x_offsets`, the column
 /// counted from `y_offset` on.
 fn rows(lowering: &mut Lowering<'_>, op: Op, layout: &LinearLayout) -> Lowered<Vec<Vec<Value>>> {
-    let offsets = lowering.optional(op, "x_offsets").ok_or_else(|| Reason::malformed("rows are missing"))?;
+    let offsets = lowering.optional(op, "x_offsets").ok_or_else(|| LowerErrorReason::malformed("rows are missing"))?;
     let first = scalars(lowering, op, "y_offset")?;
-    let first = first.first().copied().ok_or_else(|| Reason::malformed("the first column is missing"))?;
+    let first = first.first().copied().ok_or_else(|| LowerErrorReason::malformed("the first column is missing"))?;
     let rows = 1u64 << layout.out_bits(Dim::tensor(0));
     let of_rows =
         Arc::new(super::tensor_coordinates::map_coordinates(layout, &[rows], |coordinates| vec![coordinates[0]])?);
@@ -214,7 +217,7 @@ fn loaded(
 ) -> Lowered<()> {
     let ty = carrier(element)?;
     let nan = match element {
-        tile::TileType::Float(float) if of.pads_with_nan => float.nan(),
+        tile::TileType::Float(float) if of.pads_with_nan => float.encode_nan(),
         _ => None,
     };
     let mut values = vec![None; 1 << layout.in_bits(Dim::REGISTER)];
@@ -234,7 +237,7 @@ fn loaded(
         }
     }
     let values: Option<Vec<Value>> = values.into_iter().collect();
-    let values = values.ok_or_else(|| Reason::malformed("a register is in no access"))?;
+    let values = values.ok_or_else(|| LowerErrorReason::malformed("a register is in no access"))?;
     lowering.give_tensor(op, layout, values)
 }
 
@@ -259,8 +262,8 @@ pub(super) fn scatter(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
 }
 
 pub(super) fn source(lowering: &Lowering<'_>, op: Op) -> Lowered<(Registers, tile::TileType)> {
-    let value = lowering.optional(op, "src").ok_or_else(|| Reason::malformed("the tensor is missing"))?;
-    Ok((lowering.tensor(value)?, lowering.body.ty(value).element().clone()))
+    let value = lowering.optional(op, "src").ok_or_else(|| LowerErrorReason::malformed("the tensor is missing"))?;
+    Ok((lowering.tensor(value)?, lowering.body.value_type(value).element().clone()))
 }
 
 /// Stores each element that is within the tensor's bounds; one thread stores it, even if others hold replicas.

@@ -9,7 +9,7 @@ use tilewright_kernel::{Atomic, Binary, Builder, Cast, MemoryOrder, MemoryScope,
 use tilewright_tile::{self as tile, Op};
 
 use super::descriptor::{alone, block_accesses, each_once, scalars, source, tensor_descriptor};
-use super::error::{Lowered, Reason};
+use super::error::{LowerErrorReason, Lowered};
 use super::lowering::Lowering;
 use super::memory::{Ordered, check_atomic_element, combined, emit_compare_and_swap_loop};
 use super::scalar::in_single;
@@ -56,7 +56,9 @@ fn kind(word: &str, element: &tile::TileType) -> Lowered<Combines> {
         "max" if !is_float && is_signed => Atomic::MaxS,
         "max" if !is_float => Atomic::MaxU,
         other => {
-            return Err(Reason::unsupported(format!("no target combines `{element}` in memory by `{other}`")));
+            return Err(LowerErrorReason::unsupported(format!(
+                "no target combines `{element}` in memory by `{other}`"
+            )));
         }
     };
     check_atomic_element(atomic, element)?;

@@ -3,7 +3,7 @@
 use tilewright_tile::op::name::{scf, tt, ttg};
 use tilewright_tile::{Op, Operation};
 
-use super::error::{LowerError, Lowered, Reason};
+use super::error::{LowerError, LowerErrorReason, Lowered};
 use super::lowered::LoweredValue;
 use super::lowering::Lowering;
 use super::{
@@ -12,7 +12,8 @@ use super::{
 };
 
 impl Lowering<'_> {
-    /// Lowers an operation of the tile program by the function for its name. Appended operations get its source location.
+    /// Lowers an operation of the tile program by the function for its name. Appended operations get its source
+    /// location.
     pub(super) fn dispatch(&mut self, op: Op) -> Result<(), LowerError> {
         let written = self.body.op(op).location.written.as_deref();
         let written =
@@ -54,7 +55,7 @@ impl Lowering<'_> {
         }
         match name.split_once('.').map_or(("", name), |(dialect, dialect_op)| (dialect, dialect_op)) {
             ("arith", "constant") | ("ub", "poison") => scalar::constant(self, op),
-            ("arith", "flush_denormals") => Err(Reason::unsupported("no target can flush denormals")),
+            ("arith", "flush_denormals") => Err(LowerErrorReason::unsupported("no target can flush denormals")),
             ("llvm", "intr.assume") => Ok(()),
             ("tt" | "ttg", dialect_op) => match dialect_op {
                 "splat" => shape::splat(self, op),
@@ -125,6 +126,6 @@ impl Lowering<'_> {
     }
 }
 
-fn unknown() -> Reason {
-    Reason::unsupported("this operation has no lowering")
+fn unknown() -> LowerErrorReason {
+    LowerErrorReason::unsupported("this operation has no lowering")
 }

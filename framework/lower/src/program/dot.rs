@@ -4,9 +4,9 @@
 use std::sync::Arc;
 
 use crate::shared_memory::{Access, Slice};
-use tilewright_assign::batches::{Batches, extend_over_batches};
+use tilewright_assign::batches::{MatrixBatch, extend_over_batches};
 use tilewright_assign::dot_plan::{self, DotTensor};
-use tilewright_assign::layouts::{BlockDivision, shape_of};
+use tilewright_assign::layouts::{ClusterPartition, tensor_shape};
 use tilewright_kernel::{Builder, Cast, Scope, Type, Value};
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_plan::mma::{MmaPlan, OperandStore};
@@ -14,7 +14,7 @@ use tilewright_target::{ElementType, Queue};
 use tilewright_tile::op_attrs::SMEM_OPERAND;
 use tilewright_tile::{self as tile, Attribute, Op};
 
-use super::error::{Lowered, Reason};
+use super::error::{LowerErrorReason, Lowered};
 use super::lowered::{LoweredValue, Registers};
 use super::lowering::Lowering;
 use super::pending;
@@ -32,27 +32,29 @@ pub(super) fn lower_dot(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     for (kind, pack) in [("a_elem_type", "lhs_k_pack"), ("b_elem_type", "rhs_k_pack")] {
         let across = lowering.attribute(op, pack).is_some_and(|pack| *pack == Attribute::Bool(false));
         if across && lowering.keyword(op, kind) == Some("e2m1") {
-            return Err(Reason::unsupported("elements that share a byte across K instead of along K"));
+            return Err(LowerErrorReason::unsupported("elements that share a byte across K instead of along K"));
         }
     }
     let planned = dot_plan::plan_dot(lowering.body, op, lowering.config)?;
-    let issues = planned.plan.cost.issues.saturating_mul(planned.batches.map_or(1, Batches::per_warp));
+    let issues = planned.plan.cost.issues.saturating_mul(planned.batches.map_or(1, MatrixBatch::matrices_per_warp));
     lowering.check_size(issues)?;
     let (plan, smem_operands) = with_smem_operands(lowering, op, planned.plan)?;
     let of = Matrices { plan: &plan, batches: planned.batches, blocks: &planned.blocks, smem_operands };
     let sides = [of.lower_operand(lowering, op, 0)?, of.lower_operand(lowering, op, 1)?];
     let scales = [of.scales(lowering, op, 0)?, of.scales(lowering, op, 1)?];
     let accumulator = Arc::new(planned.accumulator.clone());
-    let initial = lowering.optional(op, "c").ok_or_else(|| Reason::malformed("the accumulator is missing"))?;
+    let initial =
+        lowering.optional(op, "c").ok_or_else(|| LowerErrorReason::malformed("the accumulator is missing"))?;
     let result = lowering.result(op, 0)?;
     if lowering.pending.is_resident(op) {
         lowering.as_pending(initial, result)?;
         of.emit(lowering, op, (sides, scales), None);
         let lowered = lowering.pending.lowered(result, &mut std::iter::empty());
-        return lowering.set_result(op, lowered.ok_or_else(|| Reason::malformed("its accumulator has no columns"))?);
+        return lowering
+            .set_result(op, lowered.ok_or_else(|| LowerErrorReason::malformed("its accumulator has no columns"))?);
     }
     let element = lowering.carrier(result)?;
-    let starts_in_memory = of.plan.is_in_tensor_memory() && lowering.body.is_zero(initial);
+    let starts_in_memory = of.plan.is_in_tensor_memory() && lowering.body.is_known_zero(initial);
     let initial = match starts_in_memory {
         true => None,
         false => {
@@ -74,7 +76,7 @@ fn with_smem_operands(lowering: &Lowering<'_>, op: Op, plan: MmaPlan) -> Lowered
     let (mut plan, mut smem_operands) = (plan, [None, None]);
     for (side, group) in ["a", "b"].into_iter().enumerate() {
         let Some(tile::ValueOrigin::Result(load, _)) =
-            lowering.optional(op, group).map(|value| lowering.body.origin(value))
+            lowering.optional(op, group).map(|value| lowering.body.value_origin(value))
         else {
             continue;
         };
@@ -90,7 +92,7 @@ fn with_smem_operands(lowering: &Lowering<'_>, op: Op, plan: MmaPlan) -> Lowered
 /// The MMA plan of one matrix of a batch, or of the only matrix, and the operands that are in shared memory.
 struct Matrices<'a> {
     plan: &'a MmaPlan,
-    batches: Option<Batches>,
+    batches: Option<MatrixBatch>,
     /// For each bit of a block's index in the cluster, the matrix axis that it divides; `None` if it divides none.
     blocks: &'a [Option<usize>],
     /// The operands that the MMA reads in place from shared memory; `None` for other operands.
@@ -157,7 +159,8 @@ impl Matrices<'_> {
             tensor = Registers::new(required, values);
         }
         let store = self.plan.plan_operand_store(side, &of_one, lowering.config.context)?;
-        let store = store.ok_or_else(|| Reason::malformed("the MMA does not read this operand from memory"))?;
+        let store =
+            store.ok_or_else(|| LowerErrorReason::malformed("the MMA does not read this operand from memory"))?;
         let words = tensor.values.iter().map(|&value| word(lowering, value, element_type)).collect();
         Ok(Side::Stored(words, Box::new(store)))
     }
@@ -169,12 +172,14 @@ impl Matrices<'_> {
             return Ok(tensor);
         }
         if self.batches.is_some() {
-            return Err(Reason::unsupported("a batched MMA of several blocks that reads its operands from memory"));
+            return Err(LowerErrorReason::unsupported(
+                "a batched MMA of several blocks that reads its operands from memory",
+            ));
         }
-        let mut share = shape_of(&tensor.layout);
+        let mut share = tensor_shape(&tensor.layout);
         let divided = self.blocks.iter().filter(|axis| **axis == Some(side)).count();
         share[side] >>= divided;
-        let full = BlockDivision::along(&share, &[]).coalesced(&share, lowering.config)?;
+        let full = ClusterPartition::from_axes(&share, &[]).coalesced_layout(&share, lowering.config)?;
         let required = self.of_all(&full, DotTensor::Operand(side))?;
         let values = lowering.convert(&tensor, &required)?;
         Ok(Registers::new(Arc::new(full), values))
@@ -198,7 +203,7 @@ impl Matrices<'_> {
         (sides, scales): ([Side; 2], [Vec<Value>; 2]),
         initial: Option<&[Value]>,
     ) -> Vec<Value> {
-        let batches = self.batches.map_or(1, Batches::per_warp) as usize;
+        let batches = self.batches.map_or(1, MatrixBatch::matrices_per_warp) as usize;
         let of = |values: &[Value], batch: usize| -> Vec<Value> {
             let count = values.len() / batches;
             values[batch * count..(batch + 1) * count].to_vec()
@@ -235,7 +240,7 @@ impl Matrices<'_> {
 
     /// Emits the block barrier between the stores of operands to shared memory and the MMAs that read them.
     fn emit_operand_barrier(&self, builder: &mut Builder, stores: bool) {
-        if stores && self.plan.queue().is_some_and(Queue::reads_by_proxy) {
+        if stores && self.plan.completion_queue().is_some_and(Queue::uses_async_proxy) {
             builder.proxy_fence();
         }
         builder.barrier(Scope::Block);
@@ -275,17 +280,17 @@ impl Matrices<'_> {
         let needs_barrier = stores || !is_resident || !lowering.follows_barrier(op);
         let builder = &mut lowering.builder;
         let accumulator = match is_resident {
-            true => self.plan.resume(builder, space.space, space.group),
-            false => self.plan.emit_start(builder, space.space, initial.as_deref(), space.group),
+            true => self.plan.resume_accumulator(builder, space.space, space.group),
+            false => self.plan.emit_tensor_memory_start(builder, space.space, initial.as_deref(), space.group),
         };
         if needs_barrier {
             self.emit_operand_barrier(builder, stores);
         }
         let accumulator = self.plan.emit_all_chunks(builder, operands, scales, accumulator);
-        let next_group = accumulator.next_group();
+        let next_group = accumulator.next_group_index();
         let values = if is_resident { Vec::new() } else { self.plan.emit_epilogue(builder, accumulator) };
         match space.has_own_barriers {
-            true => space.space.barriers.emit_free(builder),
+            true => space.space.barriers.emit_invalidate_after_barrier(builder),
             false => lowering.set_next_mma_group(next_group),
         }
         values
@@ -293,8 +298,9 @@ impl Matrices<'_> {
 }
 
 fn operand(lowering: &Lowering<'_>, op: Op, group: &str) -> Lowered<Registers> {
-    let value: tile::Value =
-        lowering.optional(op, group).ok_or_else(|| Reason::malformed(format!("its operand `{group}` is missing")))?;
+    let value: tile::Value = lowering
+        .optional(op, group)
+        .ok_or_else(|| LowerErrorReason::malformed(format!("its operand `{group}` is missing")))?;
     lowering.tensor(value)
 }
 

@@ -6,11 +6,11 @@ use tilewright_assign::LaunchConfig;
 use tilewright_kernel::{Builder, Compare, Element, Kernel, Launch, MemorySpace, Parameter, Type, Value};
 use tilewright_tile as tile;
 
-use crate::registers::{read_tensor, write_registers};
+use crate::registers::{emit_register_stores, emit_tensor_load};
 use crate::shared_memory;
 
 use super::asynchronous;
-use super::error::{LowerError, Lowered, Reason};
+use super::error::{LowerError, LowerErrorReason, Lowered};
 use super::groups::{self, Groups};
 use super::input::LoweringInput;
 use super::lowered::{LoweredValue, Registers, TensorDescriptor};
@@ -37,14 +37,14 @@ const GLOBAL_POINTER: Type = Type::Pointer(MemorySpace::Global);
 ///
 /// # Errors
 /// [`LowerError`] if an operation cannot be lowered; it names the first such operation.
-pub fn program_kernel(program: &LoweringInput<'_>) -> Result<Kernel, LowerError> {
+pub fn lower_function(program: &LoweringInput<'_>) -> Result<Kernel, LowerError> {
     let function = program.function;
-    let failed = |reason: Reason| LowerError::for_function(&function.name, function.location.at, reason);
+    let failed = |reason: LowerErrorReason| LowerError::for_function(&function.name, function.location.at, reason);
     let Some(body) = &function.body else {
-        return Err(failed(Reason::malformed("the function is a declaration without a body")));
+        return Err(failed(LowerErrorReason::malformed("the function is a declaration without a body")));
     };
     let &[entry] = body.blocks(body.root()) else {
-        return Err(failed(Reason::malformed("the function has branches; control flow must be structured")));
+        return Err(failed(LowerErrorReason::malformed("the function has branches; control flow must be structured")));
     };
     let groups = Groups::of(body, entry, program.config).map_err(|(op, reason)| reason.at(body, op))?;
     let groups = groups.unwrap_or_default();
@@ -53,14 +53,14 @@ pub fn program_kernel(program: &LoweringInput<'_>) -> Result<Kernel, LowerError>
     let arguments = body.arguments(entry);
     let (mut parameters, mut numbers) = (Vec::<Parameter>::new(), HashMap::new());
     for (number, &argument) in arguments.iter().enumerate() {
-        let name = body.name(argument).map_or_else(|| format!("arg{number}"), str::to_owned);
+        let name = body.value_name(argument).map_or_else(|| format!("arg{number}"), str::to_owned);
         numbers.insert(argument, parameters.len() as u32);
-        let tensor_parameters = parameters_of(&name, body.ty(argument)).map_err(failed)?;
-        parameters.extend(tensor_parameters.iter().map(|(name, ty)| Parameter::plain(name, *ty)));
+        let tensor_parameters = parameters_of(&name, body.value_type(argument)).map_err(failed)?;
+        parameters.extend(tensor_parameters.iter().map(|(name, ty)| Parameter::scalar_or_pointer(name, *ty)));
     }
     let first_result = parameters.len() as u32;
     let results = function.signature.results.iter().filter(|ty| ty.as_tensor().is_some());
-    parameters.extend(results.map(|_| Parameter::plain("registers", GLOBAL_POINTER)));
+    parameters.extend(results.map(|_| Parameter::scalar_or_pointer("registers", GLOBAL_POINTER)));
     let tensor_parameter_count = parameters.len();
     let LoweringInput { axis_info, layouts, config, .. } = *program;
     let (tensor_copies, maps) = TensorCopyPlanner { body, axis_info, layouts, config, parameters: &numbers }
@@ -79,7 +79,7 @@ pub fn program_kernel(program: &LoweringInput<'_>) -> Result<Kernel, LowerError>
     lowering.tensor_copies = tensor_copies;
     let mut values: Vec<Value> = (0..first_result).rev().map(|index| lowering.builder.parameter(index)).collect();
     for &argument in arguments {
-        match body.ty(argument) {
+        match body.value_type(argument) {
             tile::TileType::Descriptor(descriptor) => {
                 let active = lowering.builder.constant(Type::Scalar(Element::I1), 1);
                 let lowered = build_descriptor(&mut values, active, descriptor.shape.len());
@@ -92,7 +92,7 @@ pub fn program_kernel(program: &LoweringInput<'_>) -> Result<Kernel, LowerError>
             }
             _ => {
                 if let Some(value) = values.pop() {
-                    let value = argument_value(&mut lowering.builder, body.ty(argument), value);
+                    let value = argument_value(&mut lowering.builder, body.value_type(argument), value);
                     lowering.set_uniform(argument, value);
                 }
             }
@@ -118,7 +118,7 @@ pub fn program_kernel(program: &LoweringInput<'_>) -> Result<Kernel, LowerError>
         asynchronous::finished(&mut lowering);
         tensor_memory::finish(&mut lowering);
         let results = end.map_or(&[][..], |end| &body.op(end).operands);
-        let tensors = results.iter().filter(|&&result| body.ty(result).as_tensor().is_some());
+        let tensors = results.iter().filter(|&&result| body.value_type(result).as_tensor().is_some());
         for (parameter, &result) in (first_result..).zip(tensors) {
             lowering.write_result(result, parameter).map_err(failed)?;
         }
@@ -149,8 +149,8 @@ impl Lowering<'_> {
     /// Loads an argument that is a row-major tensor in a parameter's memory.
     fn read_tensor(&mut self, argument: tile::Value, parameter: u32) -> Lowered<Registers> {
         let (layout, ty) = (self.layout_of(argument)?, self.carrier(argument)?);
-        let element = stored(ty).element().ok_or_else(|| Reason::malformed("a tensor of no elements"))?;
-        let words = read_tensor(&mut self.builder, parameter, &layout, element);
+        let element = stored(ty).element().ok_or_else(|| LowerErrorReason::malformed("a tensor of no elements"))?;
+        let words = emit_tensor_load(&mut self.builder, parameter, &layout, element);
         let values: Vec<Value> = words.into_iter().map(|word| from_memory(&mut self.builder, word, ty)).collect();
         Ok(Registers::new(layout, values))
     }
@@ -159,7 +159,7 @@ impl Lowering<'_> {
     fn write_result(&mut self, result: tile::Value, parameter: u32) -> Lowered<()> {
         let Registers { layout, values } = self.tensor(result)?;
         let words: Vec<Value> = values.iter().map(|&value| to_memory(&mut self.builder, value)).collect();
-        write_registers(&mut self.builder, parameter, &layout, &words);
+        emit_register_stores(&mut self.builder, parameter, &layout, &words);
         Ok(())
     }
 }

@@ -9,9 +9,9 @@ use tilewright_plan::movement::MovementError;
 use tilewright_tile::{Body, BuildError, Op};
 
 /// Max number of operations of a kernel. Each operation counts once, even if a loop executes it many times; a math
-/// function counts as its expansion on the target. A larger kernel is rejected ([`Reason::TooLarge`]); real programs
-/// have some thousands.
-pub const MOST_OPERATIONS: u64 = 1 << 18;
+/// function counts as its expansion on the target. A larger kernel is rejected ([`LowerErrorReason::TooLarge`]); real
+/// programs have some thousands.
+pub const MAX_OPERATIONS: u64 = 1 << 18;
 
 /// The error of an operation that cannot be lowered, with the reason.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -22,13 +22,13 @@ pub struct LowerError {
     /// The byte offset of the operation in the program's text; `None` if it is not known.
     pub at: Option<u32>,
     /// The reason why the operation cannot be lowered.
-    pub reason: Box<Reason>,
+    pub reason: Box<LowerErrorReason>,
 }
 
 /// The reason why an operation cannot be lowered.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
-pub enum Reason {
+pub enum LowerErrorReason {
     /// The operation is not supported, by the lowering or by the target.
     #[error("{0}")]
     Unsupported(String),
@@ -37,7 +37,7 @@ pub enum Reason {
     Malformed(String),
     /// The kernel would exceed the max number of operations.
     #[error(
-        "a thread has {operations} operations or more up to here; expected at most {MOST_OPERATIONS}: make the \
+        "a thread has {operations} operations or more up to here; expected at most {MAX_OPERATIONS}: make the \
          tensors smaller, use more warps, or loop over parts of them"
     )]
     TooLarge {
@@ -64,15 +64,15 @@ pub enum Reason {
 impl LowerError {
     /// Makes the error of a function that cannot be lowered as a whole.
     #[must_use]
-    pub fn for_function(name: &str, at: Option<u32>, reason: Reason) -> Self {
+    pub fn for_function(name: &str, at: Option<u32>, reason: LowerErrorReason) -> Self {
         Self { operation: format!("tt.func @{name}"), at, reason: Box::new(reason) }
     }
 }
 
 /// The result of lowering one operation.
-pub(super) type Lowered<T> = Result<T, Reason>;
+pub(super) type Lowered<T> = Result<T, LowerErrorReason>;
 
-impl Reason {
+impl LowerErrorReason {
     /// Makes the error of the operation `op` with this reason.
     pub(super) fn at(self, body: &Body, op: Op) -> LowerError {
         let operation = body.op(op);

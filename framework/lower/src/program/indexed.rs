@@ -10,7 +10,7 @@ use tilewright_kernel::{Binary, Cast, Element, MemoryOrder, MemoryScope, Op as K
 use tilewright_layout::LinearLayout;
 use tilewright_tile::{self as tile, Op};
 
-use super::error::{Lowered, Reason};
+use super::error::{LowerErrorReason, Lowered};
 use super::lowering::Lowering;
 use super::memory::{atomic, both, from_memory, to_memory};
 use super::shared::{placed, slice};
@@ -36,7 +36,8 @@ pub(super) fn gathered(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
 /// Lowers `ttg.local_scatter`: stores each value at the index of the same element along the operation's axis. If
 /// several values go to one position, any of them remains.
 pub(super) fn scattered(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
-    let values = lowering.optional(op, "values").ok_or_else(|| Reason::malformed("its values are missing"))?;
+    let values =
+        lowering.optional(op, "values").ok_or_else(|| LowerErrorReason::malformed("its values are missing"))?;
     let tensor = lowering.tensor(values)?;
     let memory = lowering.operand(op, 0)?;
     let (pointers, _) = pointers(lowering, op, memory, &tensor.layout)?;
@@ -53,10 +54,12 @@ pub(super) fn scattered(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
 /// Lowers `ttg.local_atomic_scatter_rmw`: combines each value, atomically, with the element in memory at its index; the
 /// result has the old elements.
 pub(super) fn combined(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
-    let values = lowering.optional(op, "values").ok_or_else(|| Reason::malformed("its values are missing"))?;
+    let values =
+        lowering.optional(op, "values").ok_or_else(|| LowerErrorReason::malformed("its values are missing"))?;
     let tensor = lowering.tensor(values)?;
     let word = lowering.keyword(op, "atomic_rmw_op").unwrap_or_default();
-    let kind = atomic(word).ok_or_else(|| Reason::malformed(format!("there is no atomic operation `{word}`")))?;
+    let kind =
+        atomic(word).ok_or_else(|| LowerErrorReason::malformed(format!("there is no atomic operation `{word}`")))?;
     let mask = lowering.optional(op, "mask");
     let masks = mask.map(|mask| lowering.registers_in(mask, &tensor.layout)).transpose()?;
     let memory = lowering.operand(op, 0)?;
@@ -96,8 +99,9 @@ fn pointers(
     layout: &Arc<LinearLayout>,
 ) -> Lowered<(Vec<Value>, Type)> {
     let axis = usize::try_from(lowering.integer_attribute(op, "axis")?)
-        .map_err(|_| Reason::malformed("its axis is negative"))?;
-    let indices = lowering.optional(op, "indices").ok_or_else(|| Reason::malformed("its indices are missing"))?;
+        .map_err(|_| LowerErrorReason::malformed("its axis is negative"))?;
+    let indices =
+        lowering.optional(op, "indices").ok_or_else(|| LowerErrorReason::malformed("its indices are missing"))?;
     let indices = lowering.registers_in(indices, layout)?;
     let word = Type::Scalar(Element::I32);
     let mut numbers = Vec::with_capacity(indices.len());
@@ -107,7 +111,7 @@ fn pointers(
     }
     let placed = placed(lowering, memory)?;
     if axis >= placed.shape.len() {
-        return Err(Reason::malformed(format!("there is no axis {axis}")));
+        return Err(LowerErrorReason::malformed(format!("there is no axis {axis}")));
     }
     // An index out of bounds wraps to some element of the buffer, so that no access leaves it; the loaded value is
     // unspecified.

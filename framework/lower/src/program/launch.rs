@@ -4,7 +4,7 @@ use tilewright_kernel::{Binary, MemoryScope, Op as KernelOp, Scope, SpecialRegis
 use tilewright_tile::Op;
 use tilewright_tile::op::name::tt;
 
-use super::error::{Lowered, Reason};
+use super::error::{LowerErrorReason, Lowered};
 use super::lowered::LoweredValue;
 use super::lowering::Lowering;
 
@@ -14,7 +14,7 @@ pub(super) fn program(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
         Some("x") => 0,
         Some("y") => 1,
         Some("z") => 2,
-        other => return Err(Reason::malformed(format!("there is no axis `{}`", other.unwrap_or_default()))),
+        other => return Err(LowerErrorReason::malformed(format!("there is no axis `{}`", other.unwrap_or_default()))),
     };
     let counts = lowering.body.op(op).name() == tt::GET_NUM_PROGRAMS;
     let register = if counts { SpecialRegister::Programs(axis) } else { SpecialRegister::Program(axis) };
@@ -48,7 +48,7 @@ pub(super) fn barrier(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
 /// Lowers a barrier of all blocks of the cluster; without clusters, a block barrier.
 pub(super) fn cluster_barrier(lowering: &mut Lowering<'_>) -> Lowered<()> {
     if lowering.has_groups() {
-        return Err(Reason::unsupported("a cluster barrier in a program with warp partitions"));
+        return Err(LowerErrorReason::unsupported("a cluster barrier in a program with warp partitions"));
     }
     let scope = lowering.program_scope();
     lowering.builder.barrier(scope);
@@ -59,7 +59,7 @@ pub(super) fn cluster_barrier(lowering: &mut Lowering<'_>) -> Lowered<()> {
 pub(super) fn scratch(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let result = lowering.result(op, 0)?;
     if lowering.is_used(result) {
-        return Err(Reason::unsupported("a launch allocates no global scratch memory"));
+        return Err(LowerErrorReason::unsupported("a launch allocates no global scratch memory"));
     }
     Ok(())
 }

@@ -7,7 +7,7 @@ use tilewright_assign::LaunchConfig;
 use tilewright_assign::layouts::LayoutCache;
 use tilewright_kernel::{Builder, Element, Launch, MathFunction, Scope, SpecialRegister, Type, Value};
 use tilewright_layout::{Dim, LinearLayout, MemoryLayout};
-use tilewright_plan::movement::{ClusterBits, PointerCopy, TensorCopy, ThreadIndices};
+use tilewright_plan::movement::{ClusterThreadBits, PointerCopy, TensorCopy, ThreadIndices};
 use tilewright_tile::axis_info::AxisInfoMap;
 use tilewright_tile::op_attrs::SMEM_OPERAND;
 use tilewright_tile::{self as tile, Attribute, Body, Op};
@@ -15,7 +15,7 @@ use tilewright_tile::{self as tile, Attribute, Body, Op};
 use crate::shared_memory::{Access, Annotations, Slice};
 
 use super::control::PointerSum;
-use super::error::{LowerError, Lowered, Reason};
+use super::error::{LowerError, LowerErrorReason, Lowered};
 use super::fixed_plans::FixedPlans;
 use super::groups::Groups;
 use super::input::LoweringInput;
@@ -110,7 +110,7 @@ impl<'a> Lowering<'a> {
             known: HashMap::new(),
             expansions: HashMap::new(),
         };
-        for op in body.walk(body.root()) {
+        for op in body.walk_region(body.root()) {
             let is_smem_operand = body.op(op).attributes.get(SMEM_OPERAND).is_some();
             lowering.by_proxy |= is_smem_operand && config.context.target.shared.asynchronous_proxy;
             for value in &body.op(op).operands {
@@ -139,14 +139,16 @@ impl<'a> Lowering<'a> {
     pub(super) fn only_block(&self, region: tile::Region) -> Lowered<tile::Block> {
         match self.body.blocks(region) {
             [block] => Ok(*block),
-            blocks => Err(Reason::malformed(format!("a region of {} blocks; structure it first", blocks.len()))),
+            blocks => {
+                Err(LowerErrorReason::malformed(format!("a region of {} blocks; structure it first", blocks.len())))
+            }
         }
     }
 
     /// Returns the lowered form of a value; an error if it is not lowered yet.
     pub(super) fn lowered(&self, value: tile::Value) -> Lowered<&LoweredValue> {
         let lowered = self.lowered.get(value.index()).and_then(Option::as_ref);
-        lowered.ok_or_else(|| Reason::malformed("an operand is used before its definition"))
+        lowered.ok_or_else(|| LowerErrorReason::malformed("an operand is used before its definition"))
     }
 
     /// Records the lowered form of a value.
@@ -234,7 +236,7 @@ impl<'a> Lowering<'a> {
     /// Records the lowered form of an operation's only result.
     pub(super) fn set_result(&mut self, op: Op, lowered: LoweredValue) -> Lowered<()> {
         let result = self.body.op(op).results.first().copied();
-        let result = result.ok_or_else(|| Reason::malformed("it has no result"))?;
+        let result = result.ok_or_else(|| LowerErrorReason::malformed("it has no result"))?;
         self.set_lowered(result, lowered);
         Ok(())
     }
@@ -248,7 +250,7 @@ impl<'a> Lowering<'a> {
     pub(super) fn scalar(&self, value: tile::Value) -> Lowered<Value> {
         match self.lowered(value)? {
             LoweredValue::Scalar(value) => Ok(*value),
-            _ => Err(Reason::malformed("a scalar is expected")),
+            _ => Err(LowerErrorReason::malformed("a scalar is expected")),
         }
     }
 
@@ -256,7 +258,7 @@ impl<'a> Lowering<'a> {
     pub(super) fn tensor(&self, value: tile::Value) -> Lowered<Registers> {
         match self.lowered(value)? {
             LoweredValue::Tensor(registers) => Ok(registers.clone()),
-            _ => Err(Reason::malformed("a tensor is expected")),
+            _ => Err(LowerErrorReason::malformed("a tensor is expected")),
         }
     }
 
@@ -270,27 +272,27 @@ impl<'a> Lowering<'a> {
                 let tensor = tensor.clone();
                 self.convert(&tensor, layout)
             }
-            _ => Err(Reason::malformed("a number or a tensor is expected")),
+            _ => Err(LowerErrorReason::malformed("a number or a tensor is expected")),
         }
     }
 
     /// Returns the operand with the index `number`.
     pub(super) fn operand(&self, op: Op, number: usize) -> Lowered<tile::Value> {
         let found = self.body.op(op).operands.get(number).copied();
-        found.ok_or_else(|| Reason::malformed(format!("operand {number} is missing")))
+        found.ok_or_else(|| LowerErrorReason::malformed(format!("operand {number} is missing")))
     }
 
     /// Returns the first operand of the operand group with this name; `None` if the group is empty.
     pub(super) fn optional(&self, op: Op, group: &str) -> Option<tile::Value> {
         let operation = self.body.op(op);
-        let group = operation.definition.operand_group(group)?;
+        let group = operation.definition.operand_group_index(group)?;
         operation.operand_group(group).first().copied()
     }
 
     /// Returns the result with the index `number`.
     pub(super) fn result(&self, op: Op, number: usize) -> Lowered<tile::Value> {
         let found = self.body.op(op).results.get(number).copied();
-        found.ok_or_else(|| Reason::malformed(format!("result {number} is missing")))
+        found.ok_or_else(|| LowerErrorReason::malformed(format!("result {number} is missing")))
     }
 
     /// Returns the layout of the operation's first result, a tensor.
@@ -300,23 +302,25 @@ impl<'a> Lowering<'a> {
 
     /// Returns the layout that the type of a value names; an error if it is for other numbers of lanes or warps.
     pub(super) fn layout_of(&mut self, value: tile::Value) -> Lowered<Arc<LinearLayout>> {
-        let ty = self.body.ty(value);
+        let ty = self.body.value_type(value);
         if let Some(known) = self.known.get(ty) {
             return Ok(known.clone());
         }
-        let layout = self.layouts.distributed(ty)?;
+        let layout = self.layouts.resolve_distributed(ty)?;
         let [lanes, warps] = [Dim::LANE, Dim::WARP].map(|dim| 1u32 << layout.in_bits(dim));
         if lanes != self.launch.lanes || warps != self.launch.warps {
             let (expected, found) = (self.launch, format!("{lanes} lanes and {warps} warps"));
             let expected = format!("{} lanes and {} warps", expected.lanes, expected.warps);
-            return Err(Reason::malformed(format!("`{ty}` is for {found}; the program has {expected}")));
+            return Err(LowerErrorReason::malformed(format!("`{ty}` is for {found}; the program has {expected}")));
         }
         let blocks = 1u32 << layout.in_bits(Dim::BLOCK);
         // In the kernel of a single data movement, the plan determines the number of blocks; this check is for
         // programs.
         if self.launch.blocks > 1 && blocks != self.launch.blocks {
             let expected = self.launch.blocks;
-            return Err(Reason::malformed(format!("`{ty}` is for {blocks} blocks; the program has {expected}")));
+            return Err(LowerErrorReason::malformed(format!(
+                "`{ty}` is for {blocks} blocks; the program has {expected}"
+            )));
         }
         let layout = Arc::new(layout);
         self.known.insert(ty.clone(), layout.clone());
@@ -331,7 +335,7 @@ impl<'a> Lowering<'a> {
     /// Returns an integer attribute of an operation.
     pub(super) fn integer_attribute(&self, op: Op, name: &str) -> Lowered<i64> {
         let found = self.attribute(op, name).and_then(Attribute::as_integer);
-        found.ok_or_else(|| Reason::malformed(format!("it has no number `{name}`")))
+        found.ok_or_else(|| LowerErrorReason::malformed(format!("it has no number `{name}`")))
     }
 
     /// Returns the keyword in the attribute `name` of an operation, or the attribute's default; `None` if there is
@@ -343,13 +347,13 @@ impl<'a> Lowering<'a> {
     /// Returns the attribute `name` of an operation, or its default; `None` if there is neither.
     pub(super) fn attribute(&self, op: Op, name: &str) -> Option<&'a Attribute> {
         let operation = self.body.op(op);
-        let by_default = || operation.definition.attribute(name)?.default.as_ref();
+        let by_default = || operation.definition.find_attribute(name)?.default.as_ref();
         operation.attributes.get(name).or_else(by_default)
     }
 
     /// Returns the kernel type that carries an element of a value in registers.
     pub(super) fn carrier(&self, value: tile::Value) -> Lowered<Type> {
-        carrier(self.body.ty(value).element())
+        carrier(self.body.value_type(value).element())
     }
 
     /// Emits the index of the current thread's lane in the warp, of its warp in the block, and of its block in the
@@ -361,7 +365,7 @@ impl<'a> Lowering<'a> {
             return thread;
         }
         let block = self.builder.special(SpecialRegister::Block);
-        thread.in_cluster(ClusterBits { warp_bits, block, block_bits, group: 0 })
+        thread.in_cluster(ClusterThreadBits { warp_bits, block, block_bits, group: 0 })
     }
 
     /// Runs `act` with `builder` in place of the current builder, so that it receives the emitted operations.

@@ -11,7 +11,7 @@ use tilewright_tile::op::name::{ttg, tw};
 use tilewright_tile::transform::explicit::EVERY_WARP;
 use tilewright_tile::{Body, Op, ValueOrigin};
 
-use super::error::{Lowered, Reason};
+use super::error::{LowerErrorReason, Lowered};
 use super::lowering::Lowering;
 use super::shared::placed_at;
 
@@ -20,7 +20,7 @@ const INIT: &str = tw::MBARRIER_INIT;
 pub(super) fn operation(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let rows = lowering.config.context.instructions;
     if !rows.iter().any(|row| row.completion == Completion::Mbarrier) {
-        return Err(Reason::unsupported("the target has no mbarriers"));
+        return Err(LowerErrorReason::unsupported("the target has no mbarriers"));
     }
     let pointer = placed_at(lowering, lowering.operand(op, 0)?)?;
     let active = lowering.optional(op, "pred").map(|active| lowering.scalar(active)).transpose()?;
@@ -70,14 +70,14 @@ pub(super) fn operation(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
             }
             by_first(&mut lowering.builder, None, |builder| builder.mbarrier_invalidate(pointer));
         }
-        other => return Err(Reason::unsupported(format!("`{other}` is not an mbarrier operation"))),
+        other => return Err(LowerErrorReason::unsupported(format!("`{other}` is not an mbarrier operation"))),
     }
     Ok(())
 }
 
 /// Whether the operation before `op`, apart from pure ones, invalidates another mbarrier.
 fn follows_invalidation(body: &Body, op: Op) -> bool {
-    let all = body.walk(body.root());
+    let all = body.walk_region(body.root());
     let earlier = all.iter().take_while(|other| **other != op);
     let last = earlier.filter(|other| !body.op(**other).definition.traits.pure).last();
     last.is_some_and(|&last| body.op(last).name() == tw::MBARRIER_INVALIDATE)
@@ -85,7 +85,8 @@ fn follows_invalidation(body: &Body, op: Op) -> bool {
 
 fn count(lowering: &Lowering<'_>, op: Op, name: &str) -> Lowered<u32> {
     let count = lowering.integer_attribute(op, name)?;
-    u32::try_from(count).map_err(|_| Reason::malformed(format!("`{name}` is {count}: expected a number of arrivals")))
+    u32::try_from(count)
+        .map_err(|_| LowerErrorReason::malformed(format!("`{name}` is {count}: expected a number of arrivals")))
 }
 
 /// Returns the name of a later operation that makes the block barrier after the mbarrier initialization `op` redundant;
@@ -93,7 +94,7 @@ fn count(lowering: &Lowering<'_>, op: Op, name: &str) -> Lowered<u32> {
 /// a barrier of all warp groups), if no operation with effects comes between.
 fn another_follows<'a>(lowering: &Lowering<'a>, op: Op) -> Option<&'a str> {
     let body = lowering.body;
-    let all = body.walk(body.root());
+    let all = body.walk_region(body.root());
     let behind = all.iter().skip_while(|other| **other != op).skip(1);
     let does_nothing = |other: Op| {
         let operation = body.op(other);
@@ -101,7 +102,7 @@ fn another_follows<'a>(lowering: &Lowering<'a>, op: Op) -> Option<&'a str> {
     };
     let mut behind = behind.skip_while(|other| does_nothing(**other));
     let &next = behind.next()?;
-    let is_result = |value| matches!(body.origin(value), ValueOrigin::Result(..));
+    let is_result = |value| matches!(body.value_origin(value), ValueOrigin::Result(..));
     let name = body.op(next).name();
     let makes_redundant = match name {
         INIT => body.op(next).operands.iter().all(|&value| is_result(value)),

@@ -43,8 +43,8 @@ mod tensor_memory;
 mod tensor_memory_state;
 mod types;
 
-pub use along::without_axis;
-pub use entry::program_kernel;
-pub use error::{LowerError, MOST_OPERATIONS, Reason};
+pub use along::reduced_layout;
+pub use entry::lower_function;
+pub use error::{LowerError, LowerErrorReason, MAX_OPERATIONS};
 pub use fixed_plans::FixedPlans;
 pub use input::LoweringInput;

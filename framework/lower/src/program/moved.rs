@@ -5,7 +5,7 @@ use tilewright_kernel::{Binary, Cast, Compare, Element, Type, Value};
 use tilewright_tile::Op;
 
 use super::descriptor::{divisor, scalars, tensor_descriptor};
-use super::error::{Lowered, Reason};
+use super::error::{LowerErrorReason, Lowered};
 use super::lowered::{LoweredValue, TensorDescriptor};
 use super::lowering::Lowering;
 use super::types::{carrier, stored};
@@ -21,7 +21,7 @@ pub(super) fn moved(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     for given in [&offsets, &bounds] {
         if !given.is_empty() && given.len() != of.sizes.len() {
             let message = format!("{} numbers for a descriptor of {} axes", given.len(), of.sizes.len());
-            return Err(Reason::malformed(message));
+            return Err(LowerErrorReason::malformed(message));
         }
     }
     let pointer = begins_at(lowering, op, &of, &offsets)?;
@@ -48,7 +48,7 @@ pub(super) fn moved(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
 /// Emits the start address of the updated tensor: the address of the old tensor's element at `offsets`, one offset for
 /// each axis.
 fn begins_at(lowering: &mut Lowering<'_>, op: Op, of: &TensorDescriptor, offsets: &[Value]) -> Lowered<Value> {
-    let element = lowering.body.ty(lowering.result(op, 0)?).element().clone();
+    let element = lowering.body.value_type(lowering.result(op, 0)?).element().clone();
     let bytes = u64::from(stored(carrier(&element)?).bits() / 8);
     let builder = &mut lowering.builder;
     let bytes = builder.constant(WIDE, bytes);

@@ -3,7 +3,7 @@
 use tilewright_kernel::{Op as KernelOp, Value};
 use tilewright_tile::{Attribute, Op};
 
-use super::error::{Lowered, Reason};
+use super::error::{LowerErrorReason, Lowered};
 use super::lowered::LoweredValue;
 use super::lowering::Lowering;
 
@@ -14,7 +14,7 @@ pub(super) fn assert(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let conditions: Vec<Value> = match lowering.lowered(value)? {
         LoweredValue::Scalar(condition) => vec![*condition],
         LoweredValue::Tensor(tensor) => tensor.values.to_vec(),
-        _ => return Err(Reason::malformed("a boolean is expected")),
+        _ => return Err(LowerErrorReason::malformed("a boolean is expected")),
     };
     let mut done: Vec<Value> = Vec::new();
     for condition in conditions {
@@ -35,7 +35,7 @@ pub(super) fn print(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
         match lowering.lowered(operand)? {
             LoweredValue::Scalar(value) => values.push(*value),
             LoweredValue::Tensor(tensor) => values.extend(tensor.values.iter().copied()),
-            _ => return Err(Reason::unsupported("only numbers and tensors of them are printed")),
+            _ => return Err(LowerErrorReason::unsupported("only numbers and tensors of them are printed")),
         }
     }
     lowering.builder.effect(KernelOp::Print { prefix, hex, values });

@@ -9,10 +9,10 @@ use tilewright_kernel::{Binary, Cast, Compare, Element, Type};
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_tile::{Attribute, Op};
 
-use super::error::{Lowered, Reason};
+use super::error::{LowerErrorReason, Lowered};
 use super::lowered::{LoweredValue, Registers};
 use super::lowering::Lowering;
-use super::tensor_coordinates::{coordinates_of_index, map_coordinates, row_major, thread_columns};
+use super::tensor_coordinates::{coordinates_from_row_major, map_coordinates, row_major_index, thread_columns};
 
 pub(super) fn splat(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let value = lowering.scalar(lowering.operand(op, 0)?)?;
@@ -24,7 +24,8 @@ pub(super) fn splat(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
 /// Lowers `tt.unsplat`: the result is the tensor's only element, which every lane holds.
 pub(super) fn unsplat(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let tensor = lowering.tensor(lowering.operand(op, 0)?)?;
-    let value = tensor.values.first().copied().ok_or_else(|| Reason::malformed("the tensor has no element"))?;
+    let value =
+        tensor.values.first().copied().ok_or_else(|| LowerErrorReason::malformed("the tensor has no element"))?;
     let result = lowering.result(op, 0)?;
     lowering.set_assumed_uniform(result, value);
     Ok(())
@@ -61,8 +62,8 @@ fn viewed(lowering: &mut Lowering<'_>, op: Op, source: impl Fn(&[u64]) -> Vec<u6
 }
 
 fn shape_of(lowering: &Lowering<'_>, value: tilewright_tile::Value) -> Lowered<Vec<u64>> {
-    let shape = lowering.body.ty(value).shape();
-    shape.map(<[u64]>::to_vec).ok_or_else(|| Reason::malformed("a tensor is expected"))
+    let shape = lowering.body.value_type(value).shape();
+    shape.map(<[u64]>::to_vec).ok_or_else(|| LowerErrorReason::malformed("a tensor is expected"))
 }
 
 pub(super) fn converted(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
@@ -98,13 +99,13 @@ pub(super) fn broadcast(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
 pub(super) fn reshaped(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let from = shape_of(lowering, lowering.operand(op, 0)?)?;
     let to = shape_of(lowering, lowering.result(op, 0)?)?;
-    viewed(lowering, op, |coordinates| coordinates_of_index(&from, row_major(&to, coordinates)))
+    viewed(lowering, op, |coordinates| coordinates_from_row_major(&from, row_major_index(&to, coordinates)))
 }
 
 pub(super) fn transposed(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let order = match lowering.attribute(op, "order") {
         Some(Attribute::Array(_, order)) => order.iter().map(|&axis| axis as usize).collect::<Vec<_>>(),
-        _ => return Err(Reason::malformed("it has no `order`")),
+        _ => return Err(LowerErrorReason::malformed("it has no `order`")),
     };
     viewed(lowering, op, |coordinates| {
         let mut source = vec![0; coordinates.len()];
@@ -153,7 +154,9 @@ fn of_two(
     let by_thread = thread_columns(&layout, side).iter().any(|&side| side != 0);
     if !by_thread {
         let columns: Vec<u64> = layout.columns_of(Dim::REGISTER).iter().map(|&column| side(column)).collect();
-        let of = |register: usize| sides[tilewright_layout::f2::multiply(&columns, register as u64) as usize][register];
+        let of = |register: usize| {
+            sides[tilewright_layout::f2::multiply_vector(&columns, register as u64) as usize][register]
+        };
         let values = (0..sides[0].len()).map(of).collect();
         return lowering.give_tensor(op, layout, values);
     }

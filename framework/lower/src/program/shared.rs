@@ -9,20 +9,20 @@ use tilewright_tile::op::name::ttg;
 use smallvec::SmallVec;
 
 use crate::shared_memory::{Access, Offsets, Slice};
-use tilewright_assign::layouts::{BlockDivision, row_major, shape_of};
+use tilewright_assign::layouts::{ClusterPartition, row_major_index, tensor_shape};
 use tilewright_kernel::{Binary, Type, Value};
 use tilewright_layout::f2;
 use tilewright_layout::{Dim, Layout, LinearLayout, MemoryLayout};
-use tilewright_plan::movement::{SharedAccess, emit_product, plan_shared_access};
+use tilewright_plan::movement::{SharedAccess, emit_f2_product, plan_shared_access};
 use tilewright_target::Direction;
 use tilewright_tile::op_attrs::{DISJOINT, SMEM_OPERAND};
 use tilewright_tile::{self as tile, Attribute, Op, ValueOrigin};
 
-use super::error::{Lowered, Reason};
+use super::error::{LowerErrorReason, Lowered};
 use super::lowered::{LoweredValue, Registers, SharedTensorRef};
 use super::lowering::Lowering;
 use super::memory::{from_memory, to_memory};
-use super::tensor_coordinates::{coordinates, idle_registers, map_coordinates, thread_columns};
+use super::tensor_coordinates::{idle_registers, map_coordinates, thread_columns, unpack_coordinates};
 use super::types::{carrier, stored};
 
 /// The default alignment of an allocation in shared memory, in bytes.
@@ -120,8 +120,8 @@ fn carrying_axis(layout: &LinearLayout, first: &[u64]) -> Option<usize> {
 }
 
 pub(super) fn layout_of(lowering: &Lowering<'_>, value: tile::Value) -> Lowered<SharedLayout> {
-    let ty = lowering.body.ty(value);
-    let memory_layout = lowering.layouts.memory(ty)?;
+    let ty = lowering.body.value_type(value);
+    let memory_layout = lowering.layouts.resolve_memory(ty)?;
     let block_bits = lowering.launch.blocks.trailing_zeros();
     let memory = match memory_layout.layout {
         Layout::Memory(memory) => memory,
@@ -129,12 +129,13 @@ pub(super) fn layout_of(lowering: &Lowering<'_>, value: tile::Value) -> Lowered<
         // is kept in shared memory between them. The rows of tensor memory belong to lanes, so the elements of a column
         // are contiguous there.
         Layout::TensorMemory(tensor) => {
-            let division = BlockDivision::of(&tensor, block_bits);
-            let share = rows_first(&division.share(&memory_layout.shape))?;
-            let all = if block_bits == 0 { share } else { division.over_blocks(&share, &memory_layout.shape)? };
-            MemoryLayout::linear(all)
+            let division = ClusterPartition::from_layout(&tensor, block_bits);
+            let share = rows_first(&division.block_share_shape(&memory_layout.shape))?;
+            let all =
+                if block_bits == 0 { share } else { division.extend_share_to_tensor(&share, &memory_layout.shape)? };
+            MemoryLayout::from_linear(all)
         }
-        Layout::Distributed(_) => return Err(Reason::malformed(format!("`{ty}` is in no memory"))),
+        Layout::Distributed(_) => return Err(LowerErrorReason::malformed(format!("`{ty}` is in no memory"))),
     };
     let element = stored(carrier(ty.element())?);
     Ok(SharedLayout {
@@ -162,7 +163,7 @@ pub(super) fn placed_at(lowering: &Lowering<'_>, value: tile::Value) -> Lowered<
 
 pub(super) fn placed(lowering: &Lowering<'_>, value: tile::Value) -> Lowered<Placed> {
     let LoweredValue::Memory(slab) = lowering.lowered(value)?.clone() else {
-        return Err(Reason::malformed("a tensor in memory is expected"));
+        return Err(LowerErrorReason::malformed("a tensor in memory is expected"));
     };
     let SharedLayout { memory, shape, element, .. } = layout_of(lowering, value)?;
     Ok(Placed { slab, memory, shape, element, bytes: u64::from(element.bits() / 8) })
@@ -173,7 +174,7 @@ fn allocated(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let SharedLayout { memory, copies, element, .. } = layout_of(lowering, result)?;
     let bytes = u64::from(element.bits() / 8);
     let all = memory.allocated_elements() * bytes * copies;
-    let all = u32::try_from(all).map_err(|_| Reason::unsupported(format!("{all} bytes of shared memory")))?;
+    let all = u32::try_from(all).map_err(|_| LowerErrorReason::unsupported(format!("{all} bytes of shared memory")))?;
     let requested = lowering.integer_attribute(op, "alignment").ok().and_then(|bytes| u32::try_from(bytes).ok());
     let alignment = requested.or(memory.alignment).unwrap_or(ALIGNMENT).max(ALIGNMENT);
     let pointer = lowering.builder.shared_buffer(all, alignment);
@@ -225,7 +226,9 @@ fn stored_to(lowering: &mut Lowering<'_>, tensor: &Registers, memory: tile::Valu
 pub(super) fn smem_operand(lowering: &Lowering<'_>, value: tile::Value) -> Lowered<(SmemOperand, LinearLayout)> {
     let placed = placed(lowering, value)?;
     if placed.slab.at.iter().any(|&at| at != 0) || !placed.memory.padding.is_empty() {
-        return Err(Reason::unsupported("an MMA operand in shared memory that is a part of a tensor, or padded"));
+        return Err(LowerErrorReason::unsupported(
+            "an MMA operand in shared memory that is a part of a tensor, or padded",
+        ));
     }
     let operand = SmemOperand { address: placed.slab.pointer, slice: slice(lowering, value)? };
     Ok((operand, placed.memory.linear))
@@ -243,8 +246,9 @@ pub(super) struct SmemOperand {
 /// Returns the part of an allocation that a tensor in shared memory occupies, for the analysis of barriers.
 pub(super) fn slice(lowering: &Lowering<'_>, value: tile::Value) -> Lowered<Slice> {
     let placed = placed(lowering, value)?;
-    let ty = lowering.body.ty(value);
-    let (all, sizes) = (lowering.layouts.memory(ty)?.copies.iter().product::<u64>().max(1), memory_shape_of(ty));
+    let ty = lowering.body.value_type(value);
+    let (all, sizes) =
+        (lowering.layouts.resolve_memory(ty)?.copies.iter().product::<u64>().max(1), memory_shape_of(ty));
     let offsets = match sizes {
         Some(sizes) if sizes.len() == placed.shape.len() && sizes != placed.shape => placed.offsets_of_part(&sizes)?,
         _ => Offsets::up_to(placed.size() * all),
@@ -309,19 +313,20 @@ impl Placed {
         if block_bits == 0 {
             return Ok(None);
         }
-        let division = BlockDivision::of(&self.memory.linear, block_bits);
-        let shape = shape_of(layout);
-        let is_moved = |(axis, &at): (usize, &u64)| at != 0 && division.divides(axis);
+        let division = ClusterPartition::from_layout(&self.memory.linear, block_bits);
+        let shape = tensor_shape(layout);
+        let is_moved = |(axis, &at): (usize, &u64)| at != 0 && division.divides_axis(axis);
         if self.slab.at.iter().enumerate().any(is_moved) {
-            return Err(Reason::unsupported("a subslice along an axis that the blocks of a cluster divide"));
+            return Err(LowerErrorReason::unsupported("a subslice along an axis that the blocks of a cluster divide"));
         }
-        let share = division.share(&shape);
-        let is_in_share = |&column: &u64| coordinates(layout, column).iter().zip(&share).all(|(at, size)| at < size);
+        let share = division.block_share_shape(&shape);
+        let is_in_share =
+            |&column: &u64| unpack_coordinates(layout, column).iter().zip(&share).all(|(at, size)| at < size);
         let mut own = [Dim::REGISTER, Dim::LANE, Dim::WARP].into_iter().flat_map(|dim| layout.columns_of(dim));
-        if BlockDivision::of(layout, block_bits) == division && own.all(is_in_share) {
+        if ClusterPartition::from_layout(layout, block_bits) == division && own.all(is_in_share) {
             return Ok(None);
         }
-        Ok(Some(Arc::new(division.coalesced(&shape, lowering.config)?)))
+        Ok(Some(Arc::new(division.coalesced_layout(&shape, lowering.config)?)))
     }
 
     /// Returns the offsets in memory of a part of the tensor. The part begins at the first coordinates of the subslice,
@@ -342,7 +347,7 @@ impl Placed {
 
     /// Whether the tensor covers its whole memory layout.
     fn is_full_tensor(&self, layout: &LinearLayout) -> bool {
-        self.slab.at.iter().all(|&at| at == 0) && layout.outs().bits() == self.memory.linear.outs().bits()
+        self.slab.at.iter().all(|&at| at == 0) && layout.outs().total_bits() == self.memory.linear.outs().total_bits()
     }
 
     /// Emits the address of each register's element in the subslice.
@@ -366,7 +371,7 @@ impl Placed {
         let inverse = offsets(&self.memory)?;
         let offset = |packed: u64| -> u64 {
             let of_memory = self.memory.linear.outs();
-            let named: Vec<(Dim, u64)> = coordinates(&within, packed)
+            let named: Vec<(Dim, u64)> = unpack_coordinates(&within, packed)
                 .into_iter()
                 .enumerate()
                 .map(|(axis, at)| (Dim::tensor(axis), at))
@@ -377,7 +382,7 @@ impl Placed {
         let first = offset_of(&self.memory, &self.slab.at)?;
         let columns = thread_columns(&within, offset);
         let thread = lowering.thread();
-        let thread_offset = thread.emit_product(&mut lowering.builder, &columns);
+        let thread_offset = thread.emit_f2_product(&mut lowering.builder, &columns);
         let registers: Vec<u64> = within.columns_of(Dim::REGISTER).iter().map(|&column| offset(column)).collect();
         let along: Vec<u64> = match indexed {
             Some(axis) => (0..self.memory.linear.outs().bits_of(Dim::tensor(axis)))
@@ -388,11 +393,11 @@ impl Placed {
         };
         let mut pointers = Vec::new();
         for register in 0..1u64 << registers.len() {
-            let constant = f2::multiply(&registers, register) ^ first;
+            let constant = f2::multiply_vector(&registers, register) ^ first;
             let builder = &mut lowering.builder;
             let mut linear = builder.binary_const(Binary::Xor, thread_offset, constant as u32);
             if let Some((_, indices)) = indices {
-                let moved = emit_product(builder, indices[register as usize], &along);
+                let moved = emit_f2_product(builder, indices[register as usize], &along);
                 linear = builder.binary(Binary::Xor, linear, moved);
             }
             let mut physical = linear;
@@ -421,7 +426,11 @@ impl Placed {
         let within = match indices {
             None => lowering.coordinate(layout, axis),
             Some((indexed, indices)) if indexed == axis => indices.to_vec(),
-            Some(_) => return Err(Reason::unsupported("indices of a subslice that begins within a tile of its size")),
+            Some(_) => {
+                return Err(LowerErrorReason::unsupported(
+                    "indices of a subslice that begins within a tile of its size",
+                ));
+            }
         };
         let mut slab = self.slab.clone();
         let first = std::mem::take(&mut slab.at[axis]);
@@ -452,7 +461,7 @@ impl Placed {
             if at & (size - 1) != 0 && carried.windows(2).any(|pair| pair[1] != 2 * pair[0]) {
                 return Ok(None);
             }
-            first ^= f2::multiply(&columns, at);
+            first ^= f2::multiply_vector(&columns, at);
             within |= columns.iter().take(of_size).fold(0, |all, column| all | column);
             bits += of_size;
         }
@@ -473,16 +482,16 @@ fn indexed(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
 fn subslice(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let source = lowering.operand(op, 0)?;
     let LoweredValue::Memory(slab) = lowering.lowered(source)?.clone() else {
-        return Err(Reason::malformed("a tensor in memory is expected"));
+        return Err(LowerErrorReason::malformed("a tensor in memory is expected"));
     };
     let offsets = subslice_offsets(lowering, op)?;
     let placed = placed(lowering, source)?;
-    let copies = lowering.layouts.memory(lowering.body.ty(source))?.copies;
+    let copies = lowering.layouts.resolve_memory(lowering.body.value_type(source))?.copies;
     let (outermost, _) = offsets.split_at(offsets.len().saturating_sub(placed.shape.len()));
     let mut slab = slab;
     if outermost.iter().any(|&offset| offset != 0) {
         // The subslice begins after some tensors of the allocation, as its outermost coordinates state.
-        let bytes = lowering.builder.i32((row_major(&copies, outermost) * placed.size()) as u32);
+        let bytes = lowering.builder.i32((row_major_index(&copies, outermost) * placed.size()) as u32);
         slab.pointer = lowering.builder.ptr_add(slab.pointer, bytes);
     }
     let at = first_coordinates(lowering, lowering.result(op, 0)?)?;
@@ -495,14 +504,14 @@ fn subslice_offsets(lowering: &Lowering<'_>, op: Op) -> Lowered<Vec<u64>> {
         Some(Attribute::List(offsets)) => {
             Ok(offsets.iter().filter_map(Attribute::as_integer).map(|offset| offset as u64).collect())
         }
-        _ => Err(Reason::malformed("it has no offsets")),
+        _ => Err(LowerErrorReason::malformed("it has no offsets")),
     }
 }
 
 /// Returns the coordinates at which a tensor in shared memory begins within the tensor of its memory layout; missing
 /// ones are zero.
 pub(super) fn first_coordinates(lowering: &Lowering<'_>, value: tile::Value) -> Lowered<Vec<u64>> {
-    let ValueOrigin::Result(op, _) = lowering.body.origin(value) else { return Ok(Vec::new()) };
+    let ValueOrigin::Result(op, _) = lowering.body.value_origin(value) else { return Ok(Vec::new()) };
     match lowering.body.op(op).name() {
         ttg::MEMDESC_INDEX => first_coordinates(lowering, lowering.operand(op, 0)?),
         ttg::MEMDESC_SUBSLICE => {
@@ -521,14 +530,14 @@ pub(super) fn first_coordinates(lowering: &Lowering<'_>, value: tile::Value) -> 
 fn viewed(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let source = lowering.operand(op, 0)?;
     let LoweredValue::Memory(mut slab) = lowering.lowered(source)?.clone() else {
-        return Err(Reason::malformed("a tensor in memory is expected"));
+        return Err(LowerErrorReason::malformed("a tensor in memory is expected"));
     };
     if slab.at.iter().any(|&at| at != 0) {
         let placed = placed(lowering, source)?;
-        let shape = lowering.body.ty(source).shape().unwrap_or_default();
+        let shape = lowering.body.value_type(source).shape().unwrap_or_default();
         let shape = &shape[shape.len().saturating_sub(placed.shape.len())..];
         let Some(offset) = placed.contiguous_offset(shape)? else {
-            return Err(Reason::unsupported("a view of a part of a tensor that is not contiguous"));
+            return Err(LowerErrorReason::unsupported("a view of a part of a tensor that is not contiguous"));
         };
         let bytes = lowering.builder.i32((offset * placed.bytes) as u32);
         slab.pointer = lowering.builder.ptr_add(slab.pointer, bytes);
@@ -543,7 +552,7 @@ pub(super) fn load_and_store(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()>
     let source = lowering.operand(op, 0)?;
     let memory = lowering.operand(op, 1)?;
     let layout: Arc<LinearLayout> = lowering.layout_of(source)?;
-    let element = lowering.body.ty(memory).element().clone();
+    let element = lowering.body.value_type(memory).element().clone();
     let ty = carrier(&element)?;
     let tensor = super::memory::loaded(lowering, op, source, (layout, ty))?;
     store(lowering, &tensor, memory, Access::Store)

@@ -1,7 +1,7 @@
 //! Limits the size of a kernel.
 //!
 //! A tensor becomes one value for each register of its layout, so a short program can become millions of operations,
-//! for which code generators take hours. A kernel may have [`MOST_OPERATIONS`]; the operation that exceeds the limit is
+//! for which code generators take hours. A kernel may have [`MAX_OPERATIONS`]; the operation that exceeds the limit is
 //! rejected after it is lowered. A dot, which grows with M, N and K, is checked before, by the number of instructions
 //! that its plan issues.
 
@@ -9,7 +9,7 @@ use tilewright_kernel::{Element, MathFunction};
 use tilewright_math as math;
 use tilewright_tile::Op;
 
-use super::error::{LowerError, Lowered, MOST_OPERATIONS, Reason};
+use super::error::{LowerError, LowerErrorReason, Lowered, MAX_OPERATIONS};
 use super::lowering::Lowering;
 
 impl Lowering<'_> {
@@ -19,23 +19,24 @@ impl Lowering<'_> {
         self.check_size(0).map_err(|reason| reason.at(self.body, op))
     }
 
-    /// Checks that the kernel stays within [`MOST_OPERATIONS`] with `more` further operations.
+    /// Checks that the kernel stays within [`MAX_OPERATIONS`] with `more` further operations.
     pub(super) fn check_size(&mut self, more: u64) -> Lowered<()> {
         let operations = self.operations().saturating_add(more);
-        if operations <= MOST_OPERATIONS { Ok(()) } else { Err(Reason::TooLarge { operations }) }
+        if operations <= MAX_OPERATIONS { Ok(()) } else { Err(LowerErrorReason::TooLarge { operations }) }
     }
 
     /// Returns the number of operations that the kernel has so far.
     fn operations(&mut self) -> u64 {
         let target = self.config.context.target;
-        let native =
-            |function: MathFunction, element: Element| target.function(function.name(), element.name()).is_some();
+        let native = |function: MathFunction, element: Element| {
+            target.find_native_function(function.name(), element.name()).is_some()
+        };
         let written = |(function, element, count): (MathFunction, Element, u64)| {
             if native(function, element) {
                 return 0;
             }
             let own = self.expansions.entry((function, element));
-            count.saturating_mul(*own.or_insert_with(|| math::operations(function, element, native)))
+            count.saturating_mul(*own.or_insert_with(|| math::expansion_operation_count(function, element, native)))
         };
         let functions: u64 = self.builder.functions().map(written).fold(0, u64::saturating_add);
         self.builder.appended().saturating_add(functions)

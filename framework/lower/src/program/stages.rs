@@ -5,14 +5,14 @@ use tilewright_kernel::{Binary, Compare};
 use tilewright_tile::Op;
 
 use super::control;
-use super::error::{LowerError, Lowered, Reason};
+use super::error::{LowerError, LowerErrorReason, Lowered};
 use super::lowering::Lowering;
 use super::scalar::scalar_constant;
 
 /// Lowers `ttg.mask`: executes its region if the condition holds; otherwise its results are zeros, which are not used.
 pub(super) fn masked(lowering: &mut Lowering<'_>, op: Op) -> Result<(), LowerError> {
     let body = lowering.body;
-    let at = |reason: Reason| reason.at(body, op);
+    let at = |reason: LowerErrorReason| reason.at(body, op);
     let operation = body.op(op);
     let condition = lowering.operand(op, 0).and_then(|value| lowering.scalar(value)).map_err(at)?;
     let types = lowering.flat_types(&operation.results).map_err(at)?;

@@ -4,7 +4,9 @@ use tilewright_kernel::{Binary, Value};
 use tilewright_layout::f2;
 use tilewright_layout::{Dim, LinearLayout};
 
-pub use tilewright_assign::layouts::{coordinates, coordinates_of_index, map_coordinates, row_major};
+pub use tilewright_assign::layouts::{
+    coordinates_from_row_major, map_coordinates, row_major_index, unpack_coordinates,
+};
 
 use super::lowering::Lowering;
 
@@ -26,11 +28,11 @@ impl Lowering<'_> {
         let columns = thread_columns(layout, &number);
         let of_thread = columns.iter().fold(0, |all, column| all | column);
         let thread = self.thread();
-        let thread_offset = thread.emit_product(&mut self.builder, &columns);
+        let thread_offset = thread.emit_f2_product(&mut self.builder, &columns);
         let registers: Vec<u64> = layout.columns_of(Dim::REGISTER).iter().map(|&column| number(column)).collect();
         (0..1u64 << registers.len())
             .map(|register| {
-                let constant = f2::multiply(&registers, register) as u32;
+                let constant = f2::multiply_vector(&registers, register) as u32;
                 match constant {
                     0 => thread_offset,
                     _ if of_thread == 0 => self.builder.i32(constant),
@@ -55,7 +57,7 @@ impl Lowering<'_> {
     pub(super) fn active(&mut self, layout: &LinearLayout) -> Option<Value> {
         let idle = idle_threads(layout);
         let thread = self.thread();
-        thread.all_zero(&mut self.builder, idle)
+        thread.emit_are_bits_zero(&mut self.builder, idle)
     }
 
     /// Emits the predicate that is true in the first thread of the program, or of the cluster if it runs on one. `None`
@@ -63,14 +65,14 @@ impl Lowering<'_> {
     pub(super) fn is_first_of_program(&mut self) -> Option<Value> {
         let threads = [self.launch.lanes, self.launch.warps, self.launch.blocks].map(u64::from);
         let thread = self.thread();
-        thread.all_zero(&mut self.builder, threads.iter().product::<u64>() - 1)
+        thread.emit_are_bits_zero(&mut self.builder, threads.iter().product::<u64>() - 1)
     }
 
     /// Emits the predicate that is true in the first thread of the block; `None` if the block has one thread.
     pub(super) fn is_first(&mut self) -> Option<Value> {
         let threads = u64::from(self.launch.lanes) * u64::from(self.launch.warps);
         let thread = self.thread();
-        thread.all_zero(&mut self.builder, threads - 1)
+        thread.emit_are_bits_zero(&mut self.builder, threads - 1)
     }
 }
 

@@ -10,19 +10,19 @@ use tilewright_tile::op::name::tw;
 
 use crate::shared_memory::Access;
 use tilewright_assign::LaunchConfig;
-use tilewright_assign::launch_tensor::{ArgumentField, LaunchNumber, find_launch_tensor};
+use tilewright_assign::launch_tensor::{ArgumentParameter, LaunchScalar, find_launch_tensor};
 use tilewright_assign::layouts::LayoutCache;
-use tilewright_assign::memory::descriptor_tensor;
-use tilewright_kernel::{DerivedTensorMap, ElementStride, Parameter, Value};
+use tilewright_assign::memory::describe_descriptor_memory;
+use tilewright_kernel::{ElementCount, Parameter, TensorMapFromPointer, Value};
 use tilewright_layout::{Dim, Layout};
 use tilewright_plan::movement::{
     AsyncCopySpec, AxisStride, GlobalTensor, TensorCopy, TensorCopySource, plan_tensor_copy_to_shared,
 };
 use tilewright_tile::axis_info::{AxisInfo, AxisInfoMap};
-use tilewright_tile::transform::captured_value;
+use tilewright_tile::transform::resolve_captured_value;
 use tilewright_tile::{self as tile, Body, Op, ValueOrigin};
 
-use super::error::{LowerError, Lowered, Reason};
+use super::error::{LowerError, LowerErrorReason, Lowered};
 use super::lowering::{Lowering, TensorCopies};
 use super::mbarrier::by_first;
 use super::shared::{placed_at, slice};
@@ -50,7 +50,7 @@ impl TensorCopyPlanner<'_> {
     /// tensor map.
     pub(super) fn plan_tensor_copies(&self, before: usize) -> Result<(TensorCopies, Vec<Parameter>), LowerError> {
         let (mut tensor_copies, mut maps) = (TensorCopies::new(), Vec::<Parameter>::new());
-        let all = self.body.walk(self.body.root());
+        let all = self.body.walk_region(self.body.root());
         for op in all.into_iter().filter(|&op| self.body.op(op).name() == COPY) {
             let (copy, map) = self.planned(op).map_err(|reason| reason.at(self.body, op))?;
             let known = maps.iter().position(|known| known.map == map.map && known.rows == map.rows);
@@ -66,17 +66,18 @@ impl TensorCopyPlanner<'_> {
     fn planned(&self, op: Op) -> Lowered<(TensorCopy, Parameter)> {
         let body = self.body;
         if self.config.context.blocks > 1 {
-            return Err(Reason::unsupported("a bulk tensor copy in a cluster of several blocks"));
+            return Err(LowerErrorReason::unsupported("a bulk tensor copy in a cluster of several blocks"));
         }
-        let operand = |group: &str| body.operand(op, group).ok_or_else(|| Reason::malformed("an operand is missing"));
-        let descriptor = captured_value(body, operand("desc")?);
-        let ty = body.ty(operand("dst")?);
-        let memory_layout = self.layouts.memory(ty)?;
+        let operand =
+            |group: &str| body.operand(op, group).ok_or_else(|| LowerErrorReason::malformed("an operand is missing"));
+        let descriptor = resolve_captured_value(body, operand("desc")?);
+        let ty = body.value_type(operand("dst")?);
+        let memory_layout = self.layouts.resolve_memory(ty)?;
         let Layout::Memory(memory) = memory_layout.layout else {
-            return Err(Reason::unsupported("a bulk tensor copy whose destination is not shared memory"));
+            return Err(LowerErrorReason::unsupported("a bulk tensor copy whose destination is not shared memory"));
         };
         let element_bits = stored(carrier(ty.element())?).bits();
-        let mapped = match body.origin(descriptor) {
+        let mapped = match body.value_origin(descriptor) {
             ValueOrigin::Result(mapped, _) if body.op(mapped).name() == DERIVED_TENSOR_MAP => {
                 self.derived(mapped, &memory_layout.shape, element_bits)?
             }
@@ -89,31 +90,32 @@ impl TensorCopyPlanner<'_> {
         let bytes = memory.allocated_bytes(element_bits);
         if !bytes.is_multiple_of(copy.alignment) {
             let message = format!("boxes need {}-byte alignment, not {bytes}-byte buffers", copy.alignment);
-            return Err(Reason::unsupported(message));
+            return Err(LowerErrorReason::unsupported(message));
         }
-        let in_order = |extents: &[ElementStride]| {
+        let in_order = |extents: &[ElementCount]| {
             let axes = copy.axes.iter().filter_map(|axis| axis.tensor_axis());
             axes.filter_map(|axis| extents.get(axis).copied()).collect()
         };
-        let rows = DerivedTensorMap { pointer: base, strides: in_order(&strides), sizes: in_order(&sizes) };
+        let rows = TensorMapFromPointer { pointer: base, strides: in_order(&strides), sizes: in_order(&sizes) };
         let name = format!("map{base}");
-        let map = Parameter { rows: Some(rows), ..Parameter::tensor(&name, copy.map.clone()) };
+        let map = Parameter { rows: Some(rows), ..Parameter::tensor_map(&name, copy.map.clone()) };
         Ok((copy, map))
     }
 
     /// Returns the tensor behind a tensor descriptor.
     fn mapped_tensor(&self, descriptor: tile::Value) -> Lowered<MappedTensor> {
-        let unknown = || Reason::unsupported("a bulk tensor copy of a tensor that a launch cannot describe");
+        let unknown = || LowerErrorReason::unsupported("a bulk tensor copy of a tensor that a launch cannot describe");
         let tensor = find_launch_tensor(self.body, descriptor).ok_or_else(unknown)?;
-        let parameter = |field: &ArgumentField| self.parameters.get(&field.argument).map(|first| first + field.field);
-        let extents = |numbers: &[LaunchNumber]| -> Option<Vec<ElementStride>> {
-            let extent = |number: &LaunchNumber| match number {
-                LaunchNumber::Constant(number) => Some(ElementStride::Number(*number)),
-                LaunchNumber::Argument(field) => parameter(field).map(ElementStride::Parameter),
+        let parameter =
+            |field: &ArgumentParameter| self.parameters.get(&field.argument).map(|first| first + field.field);
+        let extents = |numbers: &[LaunchScalar]| -> Option<Vec<ElementCount>> {
+            let extent = |number: &LaunchScalar| match number {
+                LaunchScalar::Constant(number) => Some(ElementCount::Number(*number)),
+                LaunchScalar::Argument(field) => parameter(field).map(ElementCount::Parameter),
             };
             numbers.iter().map(extent).collect()
         };
-        let global = descriptor_tensor(self.body.ty(descriptor), u64::MAX).map(|memory| memory.tensor);
+        let global = describe_descriptor_memory(self.body.value_type(descriptor), u64::MAX).map(|memory| memory.tensor);
         let all = (global, parameter(&tensor.base), extents(&tensor.strides), extents(&tensor.sizes));
         let (Some(global), Some(base), Some(strides), Some(sizes)) = all else { return Err(unknown()) };
         Ok(MappedTensor { global, base, strides, sizes })
@@ -122,23 +124,26 @@ impl TensorCopyPlanner<'_> {
     /// Returns the global tensor that the tensor map of a `tw.derived_tensor_map` describes.
     fn derived(&self, mapped: Op, shape: &[u64], element_bits: u32) -> Lowered<MappedTensor> {
         let body = self.body;
-        let base = body.operand(mapped, "base").ok_or_else(|| Reason::malformed("it has no pointer"))?;
+        let base = body.operand(mapped, "base").ok_or_else(|| LowerErrorReason::malformed("it has no pointer"))?;
         let known = |value: tile::Value| self.axis_info.get(value).map_or(1, AxisInfo::divisibility);
         let parameter = |value: tile::Value| {
             let number = self.parameters.get(&value).copied();
-            number.ok_or_else(|| Reason::unsupported("a tensor map whose pointer or stride is not an argument"))
+            number
+                .ok_or_else(|| LowerErrorReason::unsupported("a tensor map whose pointer or stride is not an argument"))
         };
         let (mut axes, mut extents) = (Vec::new(), Vec::new());
         for ((axis, &size), &stride) in shape.iter().enumerate().zip(body.operands(mapped, "strides")) {
             let (stride, extent) = match body.constant_integer(stride).and_then(|number| u64::try_from(number).ok()) {
-                Some(number) => (AxisStride::Elements(number), ElementStride::Number(number)),
-                None => (AxisStride::MultipleOf(known(stride)), ElementStride::Parameter(parameter(stride)?)),
+                Some(number) => (AxisStride::Elements(number), ElementCount::Number(number)),
+                None => (AxisStride::MultipleOf(known(stride)), ElementCount::Parameter(parameter(stride)?)),
             };
             axes.push((Dim::tensor(axis), size, stride));
             extents.push(extent);
         }
         if axes.len() != shape.len() || element_bits < 8 {
-            return Err(Reason::malformed("a tensor map needs a stride for each axis, and elements of whole bytes"));
+            return Err(LowerErrorReason::malformed(
+                "a tensor map needs a stride for each axis, and elements of whole bytes",
+            ));
         }
         let global = GlobalTensor { axes, alignment: known(base) };
         Ok(MappedTensor { global, base: parameter(base)?, strides: extents, sizes: Vec::new() })
@@ -152,29 +157,31 @@ struct MappedTensor {
     /// Index of the kernel parameter that points to the tensor.
     base: u32,
     /// For each axis of the tensor, the formula by which the launch computes its stride, in elements.
-    strides: Vec<ElementStride>,
+    strides: Vec<ElementCount>,
     /// For each axis of the tensor, the formula by which the launch computes its size; empty if the strides determine
     /// the sizes.
-    sizes: Vec<ElementStride>,
+    sizes: Vec<ElementCount>,
 }
 
 /// Lowers `tw.bulk_tensor_load`: the first warp of the group issues the copy.
 pub(super) fn load(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let Some((copy, number)) = lowering.tensor_copies.get(&op).cloned() else {
-        return Err(Reason::unsupported("a bulk tensor copy without a plan"));
+        return Err(LowerErrorReason::unsupported("a bulk tensor copy without a plan"));
     };
     let indices: Vec<Value> =
         lowering.body.operands(op, "indices").iter().map(|&index| lowering.scalar(index)).collect::<Lowered<_>>()?;
     let along = copy.axes.iter().map(|axis| axis.tensor_axis().and_then(|axis| indices.get(axis).copied()));
     let origin: Option<Vec<Value>> = along.collect();
-    let origin = origin.ok_or_else(|| Reason::malformed("an index is missing"))?;
+    let origin = origin.ok_or_else(|| LowerErrorReason::malformed("an index is missing"))?;
     let at = |group: &str| {
-        let value = lowering.body.operand(op, group).ok_or_else(|| Reason::malformed("an operand is missing"))?;
+        let value =
+            lowering.body.operand(op, group).ok_or_else(|| LowerErrorReason::malformed("an operand is missing"))?;
         placed_at(lowering, value)
     };
     let (buffer, mbarrier) = (at("dst")?, at("mbarrier")?);
     let active = lowering.optional(op, "pred").map(|active| lowering.scalar(active)).transpose()?;
-    let memory = lowering.body.operand(op, "dst").ok_or_else(|| Reason::malformed("an operand is missing"))?;
+    let memory =
+        lowering.body.operand(op, "dst").ok_or_else(|| LowerErrorReason::malformed("an operand is missing"))?;
     let slice = slice(lowering, memory)?;
     lowering.record_access(Access::Copy, vec![slice]);
     let map = lowering.builder.parameter(number);

@@ -40,7 +40,7 @@ pub(super) fn find_dots(lowering: &mut Lowering<'_>) {
     if config.context.target.tensor.is_none() || lowering.has_groups() {
         return;
     }
-    let dots = body.walk(body.root()).into_iter().filter(|op| body.op(*op).is_dot());
+    let dots = body.walk_region(body.root()).into_iter().filter(|op| body.op(*op).is_dot());
     let planned = dots.filter_map(|op| Some((op, dot_plan::plan_dot(body, op, config).ok()?.plan)));
     lowering.tensor_memory.dots = planned.filter(|(_, plan)| plan.is_in_tensor_memory()).collect();
 }
@@ -85,7 +85,7 @@ pub(super) fn finish(lowering: &mut Lowering<'_>) {
 /// the groups that a wait leaves in flight, and those that one block of the program issues.
 fn most_groups(lowering: &Lowering<'_>, positions: &OpPositions) -> u32 {
     let body = lowering.body;
-    let all = body.walk(body.root());
+    let all = body.walk_region(body.root());
     let waits = all.iter().filter(|op| body.op(**op).name() == tw::MMA_WAIT);
     let left = waits.map(|&wait| outstanding(body, wait)).max().unwrap_or(0);
     let issued: Vec<_> = all.iter().filter(|op| lowering.pending.is_async(**op)).collect();
@@ -135,7 +135,7 @@ impl Lowering<'_> {
         if self.tensor_memory.numbered.contains(&op) {
             return Some(DotSpace { space, group: self.next_mma_group()?, has_own_barriers: false });
         }
-        let barriers = MmaBarriers::emit_new(&mut self.builder, 0, plan.commits_per_group());
+        let barriers = MmaBarriers::emit_declare_and_init(&mut self.builder, 0, plan.commits_per_group());
         let group = self.builder.i32(0);
         Some(DotSpace { space: TensorMemorySpace { barriers, ..space }, group, has_own_barriers: true })
     }
@@ -171,8 +171,8 @@ impl Lowering<'_> {
             return;
         }
         let barriers = allocation.barriers;
-        let left = outstanding.min(MOST_LEFT).min(barriers.groups() - 1);
-        for back in (left..barriers.groups()).rev() {
+        let left = outstanding.min(MOST_LEFT).min(barriers.max_groups_in_flight() - 1);
+        for back in (left..barriers.max_groups_in_flight()).rev() {
             let group = self.builder.binary_const(Binary::Sub, next, back + 1);
             let parity = barriers.emit_wait(&mut self.builder, group);
             if back == left {

@@ -1,14 +1,14 @@
 //! The kernel IR types of the elements of tile programs.
 
 use tilewright_kernel::{Element, MemorySpace, Type};
-use tilewright_tile::{self as tile, Float};
+use tilewright_tile::{self as tile, FloatType};
 
-use super::error::{Lowered, Reason};
+use super::error::{LowerErrorReason, Lowered};
 
 /// Returns the kernel type that carries an element in registers. Integers and pointers are unchanged, floating-point
 /// numbers of eight bits or fewer are integers with their bits, `tf32` is `f32`.
 pub(super) fn carrier(ty: &tile::TileType) -> Lowered<Type> {
-    let unknown = || Reason::unsupported(format!("elements of type `{ty}` cannot be in registers"));
+    let unknown = || LowerErrorReason::unsupported(format!("elements of type `{ty}` cannot be in registers"));
     match ty {
         tile::TileType::Index => Ok(Type::Scalar(Element::I64)),
         tile::TileType::Integer(bits, _) => Element::integer_of_width(*bits).map(Type::Scalar).ok_or_else(unknown),
@@ -18,7 +18,7 @@ pub(super) fn carrier(ty: &tile::TileType) -> Lowered<Type> {
     }
 }
 
-fn float_carrier(float: Float) -> Element {
+fn float_carrier(float: FloatType) -> Element {
     match native(float) {
         Some(element) => element,
         None => Element::I8,
@@ -26,12 +26,12 @@ fn float_carrier(float: Float) -> Element {
 }
 
 /// Returns the kernel IR's floating-point element of a type; `None` if the kernel IR has no arithmetic for the type.
-pub(super) fn native(float: Float) -> Option<Element> {
+pub(super) fn native(float: FloatType) -> Option<Element> {
     match float {
-        Float::F16 => Some(Element::F16),
-        Float::Bf16 => Some(Element::Bf16),
-        Float::F32 | Float::Tf32 => Some(Element::F32),
-        Float::F64 => Some(Element::F64),
+        FloatType::F16 => Some(Element::F16),
+        FloatType::Bf16 => Some(Element::Bf16),
+        FloatType::F32 | FloatType::Tf32 => Some(Element::F32),
+        FloatType::F64 => Some(Element::F64),
         _ => None,
     }
 }

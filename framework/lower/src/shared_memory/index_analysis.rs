@@ -120,10 +120,10 @@ impl<'a> IndexAnalysis<'a> {
                 if let Some(&(index, _)) = body.arguments.first() {
                     self.origins.insert(index, Origin::Index(number));
                 }
-                (&carried[..], body.yielded(), values(body, 1), Some((*from, *step)))
+                (&carried[..], body.yielded_values(), values(body, 1), Some((*from, *step)))
             }
             Op::While { carried, body } => {
-                (&carried[..], body.yielded().get(1..).unwrap_or_default(), values(body, 0), None)
+                (&carried[..], body.yielded_values().get(1..).unwrap_or_default(), values(body, 0), None)
             }
             _ => return,
         };

@@ -30,7 +30,7 @@ impl AccessesSinceBarrier {
     /// Clears the accesses: the block has passed a barrier.
     pub(super) fn pass_barrier(&mut self) {
         self.used.clear();
-        self.hazards.pass_barrier();
+        self.hazards.clear_at_barrier();
     }
 
     /// Whether an access needs a block barrier before it, because it conflicts with an earlier access of another
@@ -111,7 +111,7 @@ impl AccessesSinceBarrier {
     /// Merges the accesses of another control-flow path.
     pub(super) fn or(mut self, other: &Self) -> Self {
         self.used.extend(&other.used);
-        self.hazards.join(&other.hazards);
+        self.hazards.merge(&other.hazards);
         self.in_flight.extend(other.in_flight.iter().cloned());
         self.mma_reads.extend(other.mma_reads.iter().cloned());
         self

@@ -142,7 +142,8 @@ fn of_accesses(body: &str, accesses: &[Access]) -> String {
     ))
 }
 
-/// A loop that carries an address of buffer 0, which is not accessed after the loop; `%8` is a later address of buffer 1.
+/// A loop that carries an address of buffer 0, which is not accessed after the loop; `%8` is a later address of buffer
+/// 1.
 const CARRIED_ADDRESS: &str = "  %5: ptr.shared = shared_address 0
   %6: ptr.shared = for %1 to %2 step %3 carry %5 (%10: i32, %11: ptr.shared) {
     store %11, %1 align 4
@@ -554,7 +555,7 @@ fn slots_are_distinguished_by_index_arithmetic() {
 /// Checks parts of a tensor: the two halves of each row interleave in memory, but share no element.
 #[test]
 fn parts_of_a_tensor_are_distinguished() {
-    let memory = MemoryLayout::linear(LinearLayout::identity(32, Dim::OFFSET, Dim::tensor(0)).expect("a layout"));
+    let memory = MemoryLayout::from_linear(LinearLayout::identity(32, Dim::OFFSET, Dim::tensor(0)).expect("a layout"));
     let part = |first: u64, basis: &[u64]| Offsets::of_elements(&memory, 4, first, basis);
     let parts = [part(0, &[1, 2, 8, 16]), part(4, &[1, 2, 8, 16]), part(4, &[1, 2]), part(16, &[1, 2])];
     for (a, first) in parts.iter().enumerate() {

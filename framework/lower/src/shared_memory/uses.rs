@@ -52,7 +52,7 @@ impl Uses {
     pub(super) fn of(kernel: &Kernel) -> Self {
         let mut uses = Self {
             buffers: vec![Use::default(); kernel.shared.len()],
-            addresses: vec![Buffers::new(); kernel.value_limit() as usize],
+            addresses: vec![Buffers::new(); kernel.value_number_limit() as usize],
         };
         while uses.follow(&kernel.body) {}
         uses
@@ -118,19 +118,19 @@ impl Uses {
             Op::Instruction { .. } if !results.iter().any(|(_, ty)| ty.is_pending()) => {}
             Op::If { .. } => {
                 for region in inner {
-                    learnt |= self.pairs(region.yielded(), results.iter().map(|&(value, _)| value));
+                    learnt |= self.pairs(region.yielded_values(), results.iter().map(|&(value, _)| value));
                 }
             }
             Op::For { carried, body, .. } => {
                 let arguments = || body.arguments.iter().skip(1).map(|&(value, _)| value);
                 learnt |= self.pairs(carried, arguments());
-                learnt |= self.pairs(body.yielded(), arguments());
+                learnt |= self.pairs(body.yielded_values(), arguments());
                 let arguments: Vec<Value> = arguments().collect();
                 learnt |= self.pairs(&arguments, results.iter().map(|&(value, _)| value));
             }
             Op::While { carried, body } => {
                 let arguments = || body.arguments.iter().map(|&(value, _)| value);
-                let next = body.yielded().get(1..).unwrap_or_default();
+                let next = body.yielded_values().get(1..).unwrap_or_default();
                 learnt |= self.pairs(carried, arguments());
                 learnt |= self.pairs(next, arguments());
                 learnt |= self.pairs(next, results.iter().map(|&(value, _)| value));

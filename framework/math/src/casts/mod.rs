@@ -8,8 +8,9 @@ mod narrow;
 mod native;
 mod widen;
 
-pub use narrow::{NarrowRounding, Overflow, odd_single, round_to};
+pub use narrow::{NarrowRounding, Overflow, round_to_format, round_to_odd_f32};
 pub use native::NativeCasts;
 pub use widen::{
-    SCALING, as_single, carrier, cast, cast_all, decode_to_f32, element, is_possible, operations, widened_float_bits,
+    SCALING_OPERATIONS, carrier_type, cast_operation_count, emit_cast, emit_casts, emit_decode_to_f32,
+    emit_widen_to_f32, emit_widened_bits, is_cast_supported, kernel_element,
 };

@@ -2,9 +2,9 @@
 
 use crate::formula_builder::{FormulaBuilder, Int, Real};
 use tilewright_kernel::{Binary, Builder, Cast, Compare, Element, Type, Unary, Value};
-use tilewright_target::{ElementType, Format};
+use tilewright_target::{ElementType, FloatFormat};
 
-use super::widen::carrier;
+use super::widen::carrier_type;
 
 /// The rounding mode of a cast to a narrower type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,51 +24,51 @@ pub enum Overflow {
     Special,
 }
 
-/// Rounds a binary32 value to a type of at most 16 bits; returns the encoding, in an integer of the type [`carrier`].
-/// The type must have a sign and a mantissa; otherwise the result is unspecified.
+/// Rounds a binary32 value to a type of at most 16 bits; returns the encoding, in an integer of the type
+/// [`carrier_type`]. The type must have a sign and a mantissa; otherwise the result is unspecified.
 ///
-/// NaN becomes [`Format::nan`] without a sign, or, if the type has no NaN, the greatest finite value, as PTX `cvt`
-/// does.
-pub fn round_to(
+/// NaN becomes [`FloatFormat::encode_nan`] without a sign, or, if the type has no NaN, the greatest finite value, as
+/// PTX `cvt` does.
+pub fn round_to_format(
     builder: &mut Builder,
     value: Value,
-    to: Format,
+    to: FloatFormat,
     rounding: NarrowRounding,
     overflow: Overflow,
 ) -> Value {
     let bits = {
         let formula = FormulaBuilder::new(builder, Element::F32);
-        let x = formula.real(value);
+        let x = formula.wrap_real(value);
         bits(x, to, rounding, overflow).value
     };
-    builder.cast(Cast::Truncate, bits, carrier(ElementType::Float(to)))
+    builder.cast(Cast::Truncate, bits, carrier_type(ElementType::Float(to)))
 }
 
-fn bits<'p>(x: Real<'p>, to: Format, rounding: NarrowRounding, overflow: Overflow) -> Int<'p> {
-    let [exponent, mantissa, _] = to.widths();
-    let magnitude = x.bits() & 0x7fff_ffff;
-    let greatest = to.greatest();
+fn bits<'p>(x: Real<'p>, to: FloatFormat, rounding: NarrowRounding, overflow: Overflow) -> Int<'p> {
+    let [exponent, mantissa, _] = to.field_widths();
+    let magnitude = x.to_bits() & 0x7fff_ffff;
+    let greatest = to.encode_max_finite();
     let number = finite(x.abs(), magnitude, to, rounding);
-    let infinite = if to.has_infinity() { greatest + 1 } else { to.nan().unwrap_or(greatest) };
+    let infinite = if to.has_infinity() { greatest + 1 } else { to.encode_nan().unwrap_or(greatest) };
     let above = if overflow == Overflow::Saturate { greatest } else { infinite };
-    let is_above = x.formula.int(greatest).is_less(number);
+    let is_above = x.formula.int_constant(greatest).is_less(number);
     let rounded_up = if rounding == NarrowRounding::TowardZero { greatest } else { above };
     let number = is_above.select_int(rounded_up, number);
     let number = magnitude.is_equal(0x7f80_0000).select_int(above, number);
-    let sign = (x.bits() >> 31) << u64::from(exponent + mantissa);
+    let sign = (x.to_bits() >> 31) << u64::from(exponent + mantissa);
     // If the encoding of negative zero is NaN, there is no negative zero.
-    let signed = match to.nan() {
+    let signed = match to.encode_nan() {
         Some(nan) if nan == 1 << (exponent + mantissa) => number.is_equal(0).select_int(number, number | sign),
         _ => number | sign,
     };
-    x.is_unordered(x).select_int(to.nan().unwrap_or(greatest), signed)
+    x.is_unordered(x).select_int(to.encode_nan().unwrap_or(greatest), signed)
 }
 
 /// Returns the encoding, without the sign bit, of a finite value rounded to the type `to`. `x` is the value's
 /// magnitude, and `bits` has the bits of `x`. The result exceeds the encoding of the greatest finite value if the value
 /// overflows.
-fn finite<'p>(x: Real<'p>, bits: Int<'p>, to: Format, rounding: NarrowRounding) -> Int<'p> {
-    let [_, mantissa, _] = to.widths();
+fn finite<'p>(x: Real<'p>, bits: Int<'p>, to: FloatFormat, rounding: NarrowRounding) -> Int<'p> {
+    let [_, mantissa, _] = to.field_widths();
     let dropped = u64::from(23 - mantissa);
     let rounded = match rounding {
         NarrowRounding::NearestEven => bits + ((bits >> dropped) & 1) + ((1 << (dropped - 1)) - 1),
@@ -85,21 +85,21 @@ fn finite<'p>(x: Real<'p>, bits: Int<'p>, to: Format, rounding: NarrowRounding) 
 
 /// Rounds a magnitude below the type's minimum normal number to a multiple of the minimum subnormal; returns the
 /// encoding.
-fn subnormal<'p>(x: Real<'p>, to: Format, rounding: NarrowRounding) -> Int<'p> {
+fn subnormal<'p>(x: Real<'p>, to: FloatFormat, rounding: NarrowRounding) -> Int<'p> {
     let step = 2f64.powi(to.min_exponent());
     match rounding {
         NarrowRounding::NearestEven => {
             // Adding the constant rounds: the last bit of the sum has the weight of the type's minimum subnormal.
             let magic = step * f64::from(1u32 << 23);
-            (x + magic).bits() - x.formula.bits_of(magic)
+            (x + magic).to_bits() - x.formula.encode_constant(magic)
         }
-        NarrowRounding::TowardZero => (x.clamped(0.0, to.min_normal()) * (1.0 / step)).to_int(),
+        NarrowRounding::TowardZero => (x.clamp(0.0, to.min_normal()) * (1.0 / step)).to_int(),
     }
 }
 
 /// Rounds a binary64 value to odd in binary32: if inexact, the neighbour whose last bit is one. A second rounding to
 /// any type of fewer than 23 significant bits then equals a direct rounding.
-pub fn odd_single(builder: &mut Builder, value: Value) -> Value {
+pub fn round_to_odd_f32(builder: &mut Builder, value: Value) -> Value {
     let int = Type::Scalar(Element::I32);
     let (single, wide) = (Type::Scalar(Element::F32), Type::Scalar(Element::F64));
     let nearest = builder.cast(Cast::RoundF, value, single);

@@ -2,7 +2,7 @@
 //! wider types, of integers to `bf16`, and of `f32` to 16-bit types toward zero.
 
 use tilewright_kernel::{Binary, Builder, Cast, Element, Type, Value};
-use tilewright_target::{Format, TargetDescription};
+use tilewright_target::{FloatFormat, TargetDescription};
 
 /// Max number of elements that one cast instruction converts: as many as a 32-bit register has bytes.
 const ELEMENTS: usize = 4;
@@ -27,12 +27,13 @@ pub struct NativeCasts {
 impl NativeCasts {
     /// Returns the casts that a target's description lists among its native functions.
     #[must_use]
-    pub fn of(target: &TargetDescription) -> Self {
+    pub fn from_target(target: &TargetDescription) -> Self {
         let all = Cast::ALL.iter().flat_map(|&cast| WIDE.map(|element| (cast, element)));
-        let is_listed = |&(cast, element): &(Cast, Element)| target.function(cast.name(), element.name()).is_some();
+        let is_listed =
+            |&(cast, element): &(Cast, Element)| target.find_native_function(cast.name(), element.name()).is_some();
         Self {
             listed: all.filter(is_listed).map(|(cast, element)| Self::bit(cast, element)).sum(),
-            multiplies_bf16: target.function(Binary::FMul.name(), Element::Bf16.name()).is_some(),
+            multiplies_bf16: target.find_native_function(Binary::FMul.name(), Element::Bf16.name()).is_some(),
         }
     }
 
@@ -44,7 +45,7 @@ impl NativeCasts {
 
     /// Whether the target has an instruction for a cast between `element` and the other type of the cast.
     #[must_use]
-    pub fn has(self, cast: Cast, element: Element) -> bool {
+    pub fn is_native(self, cast: Cast, element: Element) -> bool {
         WIDE.contains(&element) && self.listed & Self::bit(cast, element) != 0
     }
 
@@ -56,11 +57,11 @@ impl NativeCasts {
 
     /// Converts encodings of the 8-bit format `from` to the wider type `to`, which represents all of them. `None` if
     /// the target has no instruction for this cast.
-    pub fn extend(self, builder: &mut Builder, bytes: &[Value], from: Format, to: Element) -> Option<Vec<Value>> {
-        let cast = Cast::extending(from).filter(|_| WIDE.contains(&to))?;
-        let through = [to].into_iter().chain(WIDE).find(|&element| self.has(cast, element))?;
+    pub fn extend(self, builder: &mut Builder, bytes: &[Value], from: FloatFormat, to: Element) -> Option<Vec<Value>> {
+        let cast = Cast::extend_from_format(from).filter(|_| WIDE.contains(&to))?;
+        let through = [to].into_iter().chain(WIDE).find(|&element| self.is_native(cast, element))?;
         Some(by_vectors(builder, bytes, |builder, vector| {
-            let count = builder.type_of(vector).count();
+            let count = builder.type_of(vector).element_count();
             let wide = builder.cast(cast, vector, Type::vector_or_scalar(through, count));
             resized(builder, wide, to)
         }))
@@ -69,9 +70,9 @@ impl NativeCasts {
     /// Rounds `f32` numbers to a 16-bit type, toward zero; `None` if the target has no instruction for this cast.
     pub fn round_toward_zero(self, builder: &mut Builder, numbers: &[Value], to: Element) -> Option<Vec<Value>> {
         let is_single = numbers.iter().all(|&number| builder.type_of(number) == Type::Scalar(Element::F32));
-        (is_single && self.has(Cast::RoundZ, to)).then(|| {
+        (is_single && self.is_native(Cast::RoundZ, to)).then(|| {
             by_vectors(builder, numbers, |builder, vector| {
-                let count = builder.type_of(vector).count();
+                let count = builder.type_of(vector).element_count();
                 builder.cast(Cast::RoundZ, vector, Type::vector_or_scalar(to, count))
             })
         })
@@ -79,13 +80,13 @@ impl NativeCasts {
 
     /// Rounds numbers of one type (`f16`, `bf16` or `f32`) to encodings of the 8-bit format `to`; `None` if the target
     /// has no instruction for this cast.
-    pub fn round(self, builder: &mut Builder, numbers: &[Value], to: Format) -> Option<Vec<Value>> {
+    pub fn round(self, builder: &mut Builder, numbers: &[Value], to: FloatFormat) -> Option<Vec<Value>> {
         let from = numbers.first().and_then(|&number| builder.type_of(number).element())?;
-        let cast = Cast::rounding(to).filter(|_| WIDE.contains(&from))?;
-        let through = [from, Element::F32].into_iter().find(|&element| self.has(cast, element))?;
+        let cast = Cast::round_to_format(to).filter(|_| WIDE.contains(&from))?;
+        let through = [from, Element::F32].into_iter().find(|&element| self.is_native(cast, element))?;
         Some(by_vectors(builder, numbers, |builder, vector| {
             let wide = resized(builder, vector, through);
-            builder.cast(cast, wide, Type::vector_or_scalar(Element::I8, builder.type_of(wide).count()))
+            builder.cast(cast, wide, Type::vector_or_scalar(Element::I8, builder.type_of(wide).element_count()))
         }))
     }
 }
@@ -110,7 +111,7 @@ fn by_vectors(builder: &mut Builder, values: &[Value], convert: impl Fn(&mut Bui
 /// numbers.
 fn resized(builder: &mut Builder, value: Value, to: Element) -> Value {
     let ty = builder.type_of(value);
-    let required = |element| Type::vector_or_scalar(element, ty.count());
+    let required = |element| Type::vector_or_scalar(element, ty.element_count());
     if ty == required(to) {
         return value;
     }

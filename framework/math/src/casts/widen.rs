@@ -5,30 +5,30 @@
 //! element in its byte are ignored.
 
 use tilewright_kernel::{Binary, Builder, Cast, Compare, Element, Type, Value};
-use tilewright_target::{ElementType, Format};
+use tilewright_target::{ElementType, FloatFormat};
 
 use super::native::NativeCasts;
 
 const WORD: Type = Type::Scalar(Element::I32);
 const SINGLE_TYPE: Type = Type::Scalar(Element::F32);
 
-/// Whether [`cast`] supports a cast: it must be exact, or convert a 64-bit integer to binary64, which rounds.
+/// Whether [`emit_cast`] supports a cast: it must be exact, or convert a 64-bit integer to binary64, which rounds.
 #[must_use]
-pub fn is_possible(from: ElementType, to: ElementType) -> bool {
-    let widest = matches!(from, ElementType::Integer { bits: 64, .. }) && element(to) == Some(Element::F64);
-    let is_cast = !to.is_float() || element(to).is_some() || is_by_fields(from, to);
-    from == to || widest || from.is_exact_in(to) && is_cast
+pub fn is_cast_supported(from: ElementType, to: ElementType) -> bool {
+    let widest = matches!(from, ElementType::Integer { bits: 64, .. }) && kernel_element(to) == Some(Element::F64);
+    let is_cast = !to.is_float() || kernel_element(to).is_some() || is_by_fields(from, to);
+    from == to || widest || from.is_representable_in(to) && is_cast
 }
 
 /// Approximate number of operations that multiply one element by its scale (of a block-scaled format such as OCP MX).
-pub const SCALING: u64 = 3;
+pub const SCALING_OPERATIONS: u64 = 3;
 
-/// Returns the approximate number of kernel IR operations that [`cast`] emits for one element.
+/// Returns the approximate number of kernel IR operations that [`emit_cast`] emits for one element.
 #[must_use]
-pub fn operations(from: ElementType, to: ElementType) -> u64 {
+pub fn cast_operation_count(from: ElementType, to: ElementType) -> u64 {
     match from {
         _ if from == to => 0,
-        ElementType::Float(format) if element(from).is_none() => match HalfForm::of(format) {
+        ElementType::Float(format) if kernel_element(from).is_none() => match HalfForm::of(format) {
             Some(HalfForm::Prefix) => 2,
             Some(HalfForm::Scaled) => 8,
             None => 12,
@@ -38,7 +38,8 @@ pub fn operations(from: ElementType, to: ElementType) -> u64 {
     }
 }
 
-/// Whether [`cast`] moves the fields of the encoding: from a type narrower than a byte to a type of at most eight bits.
+/// Whether [`emit_cast`] moves the fields of the encoding: from a type narrower than a byte to a type of at most eight
+/// bits.
 fn is_by_fields(from: ElementType, to: ElementType) -> bool {
     from.is_float() && to.is_float() && from.bits() < 8 && to.bits() <= 8
 }
@@ -46,9 +47,9 @@ fn is_by_fields(from: ElementType, to: ElementType) -> bool {
 /// Returns the kernel IR's element type with the same encoding; `None` if it has none. For `tf32` this is `f32`, which
 /// contains its bits.
 #[must_use]
-pub fn element(element_type: ElementType) -> Option<Element> {
+pub fn kernel_element(element_type: ElementType) -> Option<Element> {
     let ElementType::Float(format) = element_type else { return Element::integer_of_width(element_type.bits()) };
-    match format.widths() {
+    match format.field_widths() {
         [11, 52, 0] => Some(Element::F64),
         [8, 23 | 10, _] => Some(Element::F32),
         [8, 7, 0] => Some(Element::Bf16),
@@ -60,40 +61,42 @@ pub fn element(element_type: ElementType) -> Option<Element> {
 /// Returns the integer type that carries an element's bits in the kernel IR: its width, at least a byte, rounded up to
 /// a power of two.
 #[must_use]
-pub fn carrier(element_type: ElementType) -> Type {
+pub fn carrier_type(element_type: ElementType) -> Type {
     Type::Scalar(Element::integer_of_width(element_type.bits().next_power_of_two().max(8)).unwrap_or(Element::I32))
 }
 
-/// Casts elements as [`cast`] does, but by instructions of the target if it has them for this cast, or for products of
-/// `bf16`.
-pub fn cast_all(
+/// Casts elements as [`emit_cast`] does, but by instructions of the target if it has them for this cast, or for
+/// products of `bf16`.
+pub fn emit_casts(
     builder: &mut Builder,
     native: NativeCasts,
     values: &[Value],
     (from, to): (ElementType, ElementType),
 ) -> Vec<Value> {
-    let by_instructions = match (from, element(to)) {
+    let by_instructions = match (from, kernel_element(to)) {
         (ElementType::Float(format), Some(wide)) if from != to => native.extend(builder, values, format, wide),
         _ => None,
     };
-    let is_scaled = |from: Format| native.multiplies_bf16() && is_scaled_form(from, Format::BF16);
+    let is_scaled = |from: FloatFormat| native.multiplies_bf16() && is_scaled_form(from, FloatFormat::BF16);
     match (from, by_instructions) {
-        (_, Some(numbers)) => numbers.into_iter().map(|number| builder.cast(Cast::Bits, number, carrier(to))).collect(),
-        (ElementType::Float(format), None) if element(to) == Some(Element::Bf16) && is_scaled(format) => {
+        (_, Some(numbers)) => {
+            numbers.into_iter().map(|number| builder.cast(Cast::Bits, number, carrier_type(to))).collect()
+        }
+        (ElementType::Float(format), None) if kernel_element(to) == Some(Element::Bf16) && is_scaled(format) => {
             let of_byte = |&value: &Value| {
                 let word = builder.cast(Cast::ExtendU, value, WORD);
-                let number = decode_scaled(builder, word, format, (Format::BF16, Element::Bf16));
-                builder.cast(Cast::Bits, number, carrier(to))
+                let number = decode_scaled(builder, word, format, (FloatFormat::BF16, Element::Bf16));
+                builder.cast(Cast::Bits, number, carrier_type(to))
             };
             values.iter().map(of_byte).collect()
         }
-        (_, None) => values.iter().map(|&value| cast(builder, value, from, to)).collect(),
+        (_, None) => values.iter().map(|&value| emit_cast(builder, value, from, to)).collect(),
     }
 }
 
-/// Casts an element from one type to another, if [`is_possible`] allows it. `value` and the result are the bits of the
-/// elements, in integers of their [`carrier`] types.
-pub fn cast(builder: &mut Builder, value: Value, from: ElementType, to: ElementType) -> Value {
+/// Casts an element from one type to another, if [`is_cast_supported`] allows it. `value` and the result are the bits
+/// of the elements, in integers of their [`carrier_type`] types.
+pub fn emit_cast(builder: &mut Builder, value: Value, from: ElementType, to: ElementType) -> Value {
     match (from, to) {
         _ if from == to => value,
         (ElementType::Integer { bits, signed }, _) if bits < 8 => {
@@ -101,45 +104,45 @@ pub fn cast(builder: &mut Builder, value: Value, from: ElementType, to: ElementT
             let high = builder.binary_const(Binary::Shl, word, 32 - bits);
             let shift = if signed { Binary::ShrS } else { Binary::ShrU };
             let word = builder.binary_const(shift, high, 32 - bits);
-            cast(builder, word, ElementType::Integer { bits: 32, signed: true }, to)
+            emit_cast(builder, word, ElementType::Integer { bits: 32, signed: true }, to)
         }
         (ElementType::Integer { bits, .. }, ElementType::Integer { bits: wide, .. }) if bits > wide => {
-            builder.cast(Cast::Truncate, value, carrier(to))
+            builder.cast(Cast::Truncate, value, carrier_type(to))
         }
         (ElementType::Integer { signed, .. }, ElementType::Integer { .. }) => {
-            builder.cast(if signed { Cast::ExtendS } else { Cast::ExtendU }, value, carrier(to))
+            builder.cast(if signed { Cast::ExtendS } else { Cast::ExtendU }, value, carrier_type(to))
         }
         (ElementType::Integer { signed, .. }, _) => {
             // A 16-bit type represents all integers that may be cast to it, and binary32 represents all values of
             // 16-bit types.
-            let first = if element(to) == Some(Element::F64) { Element::F64 } else { Element::F32 };
+            let first = if kernel_element(to) == Some(Element::F64) { Element::F64 } else { Element::F32 };
             let number = builder.cast(if signed { Cast::FloatS } else { Cast::FloatU }, value, Type::Scalar(first));
-            widened_float_bits(builder, number, to)
+            emit_widened_bits(builder, number, to)
         }
         (ElementType::Float(format), ElementType::Float(wide)) if is_by_fields(from, to) => {
             let word = builder.cast(Cast::ExtendU, value, WORD);
             let word = by_fields(builder, word, format, wide);
-            builder.cast(Cast::Truncate, word, carrier(to))
+            builder.cast(Cast::Truncate, word, carrier_type(to))
         }
         (ElementType::Float(format), _) => {
-            let number = match element(from) {
+            let number = match kernel_element(from) {
                 Some(element) => builder.cast(Cast::Bits, value, Type::Scalar(element)),
                 None => {
                     let word = builder.cast(Cast::ExtendU, value, WORD);
                     decode(builder, word, format)
                 }
             };
-            widened_float_bits(builder, number, to)
+            emit_widened_bits(builder, number, to)
         }
     }
 }
 
 /// Converts a floating-point element of at most 32 bits, given as its bits, to an `f32` value.
-pub fn as_single(builder: &mut Builder, value: Value, from: ElementType) -> Value {
-    match (from, element(from)) {
+pub fn emit_widen_to_f32(builder: &mut Builder, value: Value, from: ElementType) -> Value {
+    match (from, kernel_element(from)) {
         (ElementType::Float(format), None) => {
             let word = builder.cast(Cast::ExtendU, value, WORD);
-            decode_to_f32(builder, word, format)
+            emit_decode_to_f32(builder, word, format)
         }
         (_, element) => {
             let number = builder.cast(Cast::Bits, value, Type::Scalar(element.unwrap_or(Element::F32)));
@@ -150,8 +153,8 @@ pub fn as_single(builder: &mut Builder, value: Value, from: ElementType) -> Valu
 
 /// Converts a floating-point value of the kernel IR to the type `to`, which must represent it; returns the bits of the
 /// result.
-pub fn widened_float_bits(builder: &mut Builder, value: Value, to: ElementType) -> Value {
-    let ty = Type::Scalar(element(to).unwrap_or(Element::F32));
+pub fn emit_widened_bits(builder: &mut Builder, value: Value, to: ElementType) -> Value {
+    let ty = Type::Scalar(kernel_element(to).unwrap_or(Element::F32));
     let have = builder.type_of(value);
     // No cast converts between two types of 16 bits, so the value goes through binary32.
     let value = if have.bits() == ty.bits() && have != ty { single(builder, value) } else { value };
@@ -160,13 +163,13 @@ pub fn widened_float_bits(builder: &mut Builder, value: Value, to: ElementType) 
         (bits, have) if bits < have => builder.cast(Cast::RoundF, value, ty),
         _ => value,
     };
-    builder.cast(Cast::Bits, value, carrier(to))
+    builder.cast(Cast::Bits, value, carrier_type(to))
 }
 
 /// Converts an element narrower than a byte from the format `from` to the format `to`, which represents it; both are
 /// encodings in 32-bit words. It moves the fields of the encoding, and looks up subnormals in a table.
-fn by_fields(builder: &mut Builder, word: Value, from: Format, to: Format) -> Value {
-    let ([exponent, mantissa, _], [to_exponent, to_mantissa, _]) = (from.widths(), to.widths());
+fn by_fields(builder: &mut Builder, word: Value, from: FloatFormat, to: FloatFormat) -> Value {
+    let ([exponent, mantissa, _], [to_exponent, to_mantissa, _]) = (from.field_widths(), to.field_widths());
     let top = 1u32 << (exponent + mantissa);
     let magnitude = builder.binary_const(Binary::And, word, top - 1);
     let fields = builder.binary_const(Binary::Shl, magnitude, to_mantissa - mantissa);
@@ -189,7 +192,7 @@ fn by_fields(builder: &mut Builder, word: Value, from: Format, to: Format) -> Va
 }
 
 /// Converts an element of at most eight bits, given as its encoding in a 32-bit word, to an `f32` value.
-pub fn decode_to_f32(builder: &mut Builder, word: Value, format: Format) -> Value {
+pub fn emit_decode_to_f32(builder: &mut Builder, word: Value, format: FloatFormat) -> Value {
     let number = decode(builder, word, format);
     single(builder, number)
 }
@@ -210,44 +213,50 @@ enum HalfForm {
 }
 
 impl HalfForm {
-    fn of(format: Format) -> Option<Self> {
-        let [exponent, mantissa, _] = format.widths();
-        let [half_exponent, half_mantissa, _] = Format::F16.widths();
+    fn of(format: FloatFormat) -> Option<Self> {
+        let [exponent, mantissa, _] = format.field_widths();
+        let [half_exponent, half_mantissa, _] = FloatFormat::F16.field_widths();
         let is_bounded = mantissa > 0 && mantissa <= half_mantissa && format.is_signed();
-        let is_prefix = exponent == half_exponent && format.has_infinity() && format.bias() == Format::F16.bias();
+        let is_prefix = exponent == half_exponent && format.has_infinity() && format.bias() == FloatFormat::F16.bias();
         if is_bounded && is_prefix {
             return Some(Self::Prefix);
         }
-        is_scaled_form(format, Format::F16).then_some(Self::Scaled)
+        is_scaled_form(format, FloatFormat::F16).then_some(Self::Scaled)
     }
 }
 
 /// Whether exponent and mantissa of `format`, moved to the fields of `wide`, encode the number divided by a constant
 /// power of two, except for NaN.
-fn is_scaled_form(format: Format, wide: Format) -> bool {
-    let ([exponent, mantissa, _], [wide_exponent, wide_mantissa, _]) = (format.widths(), wide.widths());
+fn is_scaled_form(format: FloatFormat, wide: FloatFormat) -> bool {
+    let ([exponent, mantissa, _], [wide_exponent, wide_mantissa, _]) = (format.field_widths(), wide.field_widths());
     let is_bounded = mantissa > 0 && mantissa <= wide_mantissa && format.is_signed();
     is_bounded && exponent < wide_exponent && !format.has_infinity()
 }
 
 /// Converts an element of at most eight bits, given as its encoding in a 32-bit word, to a wider type. This is `f16` if
 /// that takes fewer operations, otherwise `f32`.
-fn decode(builder: &mut Builder, word: Value, format: Format) -> Value {
+fn decode(builder: &mut Builder, word: Value, format: FloatFormat) -> Value {
     match HalfForm::of(format) {
         Some(HalfForm::Prefix) => {
-            let fields = builder.binary_const(Binary::Shl, word, Format::F16.widths()[1] - format.widths()[1]);
+            let fields =
+                builder.binary_const(Binary::Shl, word, FloatFormat::F16.field_widths()[1] - format.field_widths()[1]);
             low_half(builder, fields, Element::F16)
         }
-        Some(HalfForm::Scaled) => decode_scaled(builder, word, format, (Format::F16, Element::F16)),
+        Some(HalfForm::Scaled) => decode_scaled(builder, word, format, (FloatFormat::F16, Element::F16)),
         None => decode_in_single(builder, word, format),
     }
 }
 
-/// Converts an element, given as its encoding in a 32-bit word, to the 16-bit type `wide`: moves exponent and mantissa to
-/// the fields of `wide`, and multiplies by a power of two, which also makes subnormal numbers normal.
+/// Converts an element, given as its encoding in a 32-bit word, to the 16-bit type `wide`: moves exponent and mantissa
+/// to the fields of `wide`, and multiplies by a power of two, which also makes subnormal numbers normal.
 /// [`is_scaled_form`] must hold.
-fn decode_scaled(builder: &mut Builder, word: Value, format: Format, (wide, element): (Format, Element)) -> Value {
-    let ([exponent, mantissa, _], [_, wide_mantissa, _]) = (format.widths(), wide.widths());
+fn decode_scaled(
+    builder: &mut Builder,
+    word: Value,
+    format: FloatFormat,
+    (wide, element): (FloatFormat, Element),
+) -> Value {
+    let ([exponent, mantissa, _], [_, wide_mantissa, _]) = (format.field_widths(), wide.field_widths());
     let top = 1u32 << (exponent + mantissa);
     let magnitude = builder.binary_const(Binary::And, word, top - 1);
     let magnitude = builder.binary_const(Binary::Shl, magnitude, wide_mantissa - mantissa);
@@ -259,7 +268,7 @@ fn decode_scaled(builder: &mut Builder, word: Value, format: Format, (wide, elem
     let scale = (2 * wide.bias() - format.bias()) as u64;
     let scale = builder.constant(Type::Scalar(element), scale << wide_mantissa);
     let number = builder.binary(Binary::FMul, fields, scale);
-    let Some((bits, seen)) = format.only_nan() else { return number };
+    let Some((bits, seen)) = format.single_nan() else { return number };
     let looked_at = builder.binary_const(Binary::And, word, seen as u32);
     let expected = builder.i32(bits as u32);
     let is_nan = builder.compare(Compare::Eq, looked_at, expected);
@@ -276,8 +285,8 @@ fn low_half(builder: &mut Builder, word: Value, element: Element) -> Value {
 
 /// Converts an element of at most eight bits, given as its encoding in a 32-bit word, to an `f32` value. It moves the
 /// fields of the encoding; a subnormal is computed as its mantissa times a power of two.
-fn decode_in_single(builder: &mut Builder, word: Value, format: Format) -> Value {
-    let [exponent, mantissa, _] = format.widths();
+fn decode_in_single(builder: &mut Builder, word: Value, format: FloatFormat) -> Value {
+    let [exponent, mantissa, _] = format.field_widths();
     if mantissa == 0 {
         return power_of_two(builder, word);
     }
@@ -299,7 +308,7 @@ fn decode_in_single(builder: &mut Builder, word: Value, format: Format) -> Value
         let is_finite = builder.compare(Compare::LtU, magnitude, greatest);
         number = builder.select(is_finite, number, special);
     }
-    if let Some((bits, seen)) = format.only_nan() {
+    if let Some((bits, seen)) = format.single_nan() {
         let looked_at = builder.binary_const(Binary::And, word, seen as u32);
         let expected = builder.i32(bits as u32);
         let is_nan = builder.compare(Compare::Eq, looked_at, expected);

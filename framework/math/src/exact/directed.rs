@@ -11,14 +11,14 @@ use tilewright_kernel::Rounding;
 fn directed<'p>(nearest: Real<'p>, left: Real<'p>, is_finite: Bool<'p>, rounding: Rounding) -> Real<'p> {
     let formula = nearest.formula;
     let is_infinite = nearest.abs().is_equal(f64::INFINITY);
-    let inward = formula.constant(-1.0).with_sign_changed(nearest.sign());
+    let inward = formula.real_constant(-1.0).flip_sign_by(nearest.sign_bit());
     let left = is_infinite.select(is_finite.select(inward, 0.0), left);
-    let (is_above, is_below) = (formula.constant(0.0).is_less(left), left.is_less(0.0));
+    let (is_above, is_below) = (formula.real_constant(0.0).is_less(left), left.is_less(0.0));
     let result = match rounding {
         Rounding::Down => is_below.select(next_down(nearest), nearest),
         Rounding::Up => is_above.select(next_up(nearest), nearest),
         Rounding::Zero => {
-            let down = is_below & formula.constant(0.0).is_less(nearest);
+            let down = is_below & formula.real_constant(0.0).is_less(nearest);
             let up = is_above & nearest.is_less(0.0);
             down.select(next_down(nearest), up.select(next_up(nearest), nearest))
         }
@@ -43,7 +43,7 @@ fn zero_sum<'p>(sum: Real<'p>, left: Real<'p>, has_sign: Bool<'p>, rounding: Rou
 /// Returns the sum `x + y`, rounded in the direction `rounding`.
 pub(in super::super) fn add<'p>(x: Real<'p>, y: Real<'p>, rounding: Rounding) -> Real<'p> {
     let (sum, left) = left::of_sum(x, y);
-    let has_sign = !(x.sign() | y.sign()).is_equal(0);
+    let has_sign = !(x.sign_bit() | y.sign_bit()).is_equal(0);
     directed(zero_sum(sum, left, has_sign, rounding), left, is_finite(x) & is_finite(y), rounding)
 }
 
@@ -70,7 +70,7 @@ pub(in super::super) fn root<'p>(x: Real<'p>, rounding: Rounding) -> Real<'p> {
 /// Returns `x * y + z`, rounded once, in the direction `rounding`.
 pub(in super::super) fn fused<'p>([x, y, z]: [Real<'p>; 3], rounding: Rounding) -> Real<'p> {
     let (result, left) = left::of_fused(x, y, z);
-    let has_sign = !((x.sign() ^ y.sign()) | z.sign()).is_equal(0);
+    let has_sign = !((x.sign_bit() ^ y.sign_bit()) | z.sign_bit()).is_equal(0);
     let all_finite = is_finite(x) & is_finite(y) & is_finite(z);
     // An infinite term makes the result exact.
     let left = all_finite.select(left, 0.0);

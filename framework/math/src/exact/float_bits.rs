@@ -6,13 +6,13 @@ use super::super::formula_builder::{Int, Real};
 /// unspecified for zero, infinity and NaN.
 pub(super) fn split<'p>(x: Real<'p>) -> (Real<'p>, Int<'p>) {
     let formula = x.formula;
-    let (lift, least) = formula.by_type((32, f64::from(f32::MIN_POSITIVE)), (64, f64::MIN_POSITIVE));
+    let (lift, least) = formula.select_by_type((32, f64::from(f32::MIN_POSITIVE)), (64, f64::MIN_POSITIVE));
     let is_small = x.abs().is_less(least);
-    let bits = is_small.select(x * 2f64.powi(lift), x).bits();
-    let fields = formula.by_type(0xff, 0x7ff);
-    let exponent =
-        ((bits >> formula.fraction()) & fields) - is_small.select_int(formula.bias() + lift as u64, formula.bias());
-    let mantissa = (bits & !(fields << formula.fraction())) | (formula.bias() << formula.fraction());
+    let bits = is_small.select(x * 2f64.powi(lift), x).to_bits();
+    let fields = formula.select_by_type(0xff, 0x7ff);
+    let exponent = ((bits >> formula.fraction_bits()) & fields)
+        - is_small.select_int(formula.exponent_bias() + lift as u64, formula.exponent_bias());
+    let mantissa = (bits & !(fields << formula.fraction_bits())) | (formula.exponent_bias() << formula.fraction_bits());
     (mantissa.as_real(), exponent)
 }
 
@@ -32,8 +32,8 @@ pub(super) fn greatest<'p>(a: Int<'p>, b: Int<'p>) -> Int<'p> {
 pub(super) fn next_up<'p>(x: Real<'p>) -> Real<'p> {
     let formula = x.formula;
     // Adding zero removes the sign of a negative zero.
-    let bits = (x + 0.0).bits();
-    let sign = bits >> (formula.width() - 1);
+    let bits = (x + 0.0).to_bits();
+    let sign = bits >> (formula.float_bits() - 1);
     // Adds one to the bits of a positive value, subtracts one from the bits of a negative one.
     let next = bits + 1 - (sign << 1);
     x.is_equal(f64::INFINITY).select(x, next.as_real())
@@ -64,19 +64,19 @@ pub(in super::super) fn logb<'p>(x: Real<'p>) -> Real<'p> {
 pub(in super::super) fn scaled_by<'p>(x: Real<'p>, n: Real<'p>) -> Real<'p> {
     let formula = x.formula;
     let (mantissa, exponent) = split(x);
-    let far = formula.by_type(400.0, 2400.0);
-    let exponent = exponent + n.clamped(-far, far).to_int();
+    let far = formula.select_by_type(400.0, 2400.0);
+    let exponent = exponent + n.clamp(-far, far).to_int();
     // Exponents of greater magnitude give zero or infinity in any case. The result is scaled in two steps: one is
     // exact, the other rounds.
-    let (most, step) = formula.by_type((190, 64), (1150, 128));
-    let zero = formula.int(0);
-    let exponent = least(greatest(exponent, zero - most), formula.int(most));
-    let is_negative = (exponent >> (formula.width() - 1)).is_equal(1);
+    let (most, step) = formula.select_by_type((190, 64), (1150, 128));
+    let zero = formula.int_constant(0);
+    let exponent = least(greatest(exponent, zero - most), formula.int_constant(most));
+    let is_negative = (exponent >> (formula.float_bits() - 1)).is_equal(1);
     let second = is_negative.select_int(zero - step, step);
-    let far = mantissa * (exponent - second).power_of_two() * second.power_of_two();
+    let far = mantissa * (exponent - second).exp2() * second.exp2();
     // If the result is a normal number, it takes one step, which is exact.
-    let is_near = (exponent + (formula.bias() - 1)).is_less(2 * formula.bias());
-    let result = is_near.select(mantissa * exponent.power_of_two(), far);
+    let is_near = (exponent + (formula.exponent_bias() - 1)).is_less(2 * formula.exponent_bias());
+    let result = is_near.select(mantissa * exponent.exp2(), far);
     let is_itself = x.is_equal(0.0) | !x.abs().is_less(f64::INFINITY);
     let result = is_itself.select(x + x, result);
     n.is_unordered(n).select(n, result)

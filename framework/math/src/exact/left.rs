@@ -12,7 +12,7 @@ use super::float_bits::{greatest, split};
 pub(super) fn of_sum<'p>(x: Real<'p>, y: Real<'p>) -> (Real<'p>, Real<'p>) {
     let is_less = x.abs().is_less(y.abs());
     let (greater, less) = (is_less.select(y, x), is_less.select(x, y));
-    let [sum, left] = greater.fast_sum(less);
+    let [sum, left] = greater.fast_two_sum(less);
     (sum, left)
 }
 
@@ -20,8 +20,8 @@ pub(super) fn of_sum<'p>(x: Real<'p>, y: Real<'p>) -> (Real<'p>, Real<'p>) {
 pub(super) fn of_product<'p>(x: Real<'p>, y: Real<'p>) -> (Real<'p>, Real<'p>) {
     let product = x * y;
     let ((x_significand, x_exponent), (y_significand, y_exponent)) = (split(x), split(y));
-    let down = x.formula.int(0) - x_exponent - y_exponent;
-    let scaled = product.is_equal(0.0).select(0.0, product.scaled(down));
+    let down = x.formula.int_constant(0) - x_exponent - y_exponent;
+    let scaled = product.is_equal(0.0).select(0.0, product.scale_by_power_of_two(down));
     let left = x_significand.mul_add(y_significand, -scaled);
     let is_zero = x.is_equal(0.0) | y.is_equal(0.0);
     (product, is_zero.select(0.0, left))
@@ -32,8 +32,8 @@ pub(super) fn of_product<'p>(x: Real<'p>, y: Real<'p>) -> (Real<'p>, Real<'p>) {
 pub(super) fn of_quotient<'p>(x: Real<'p>, y: Real<'p>) -> (Real<'p>, Real<'p>) {
     let quotient = x / y;
     let ((x_significand, x_exponent), (y_significand, y_exponent)) = (split(x), split(y));
-    let scaled = quotient.is_equal(0.0).select(0.0, quotient.scaled(y_exponent - x_exponent));
-    let left = scaled.mul_add(-y_significand, x_significand).with_sign_changed(y.sign());
+    let scaled = quotient.is_equal(0.0).select(0.0, quotient.scale_by_power_of_two(y_exponent - x_exponent));
+    let left = scaled.mul_add(-y_significand, x_significand).flip_sign_by(y.sign_bit());
     (quotient, x.is_equal(0.0).select(0.0, left))
 }
 
@@ -41,7 +41,7 @@ pub(super) fn of_quotient<'p>(x: Real<'p>, y: Real<'p>) -> (Real<'p>, Real<'p>) 
 /// both scaled if they are small.
 pub(super) fn of_root<'p>(x: Real<'p>) -> (Real<'p>, Real<'p>) {
     let formula = x.formula;
-    let (small, up) = formula.by_type((2f64.powi(-80), 50), (2f64.powi(-900), 100));
+    let (small, up) = formula.select_by_type((2f64.powi(-80), 50), (2f64.powi(-900), 100));
     let root = x.sqrt();
     let is_small = x.is_less(small);
     let scaled = is_small.select(root * 2f64.powi(up), root);
@@ -62,11 +62,11 @@ pub(super) fn of_fused<'p>(x: Real<'p>, y: Real<'p>, z: Real<'p>) -> (Real<'p>, 
     let greater = greatest(of_product, of_term);
     // A term whose exponent is lower than the other's by more than this (negative) difference does not reach the
     // other's last bits.
-    let far = formula.int(0) - formula.by_type(60, 120);
-    let near = |exponent| greatest(exponent - greater, far).power_of_two();
+    let far = formula.int_constant(0) - formula.select_by_type(60, 120);
+    let near = |exponent| greatest(exponent - greater, far).exp2();
     let [high, low] = x_significand.two_product(y_significand).map(|half| half * near(of_product));
     let term = has_no_term.select(0.0, z_significand * near(of_term));
-    let scaled = result.is_equal(0.0).select(0.0, result.scaled(formula.int(0) - greater));
+    let scaled = result.is_equal(0.0).select(0.0, result.scale_by_power_of_two(formula.int_constant(0) - greater));
     // Sums four values that nearly cancel, so that the first nonzero partial sum has the sign of the total.
     let [sum, sum_low] = high.two_sum(term);
     let [rest, rest_low] = sum.two_sum(-scaled);

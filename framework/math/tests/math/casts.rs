@@ -4,13 +4,16 @@ use tilewright_testkit::elementwise;
 
 use half::{bf16, f16};
 use tilewright_kernel::{Cast, Element, Type};
-use tilewright_math::casts::{NarrowRounding, Overflow, as_single, carrier, cast, is_possible, odd_single, round_to};
-use tilewright_target::{ElementType, Format};
+use tilewright_math::casts::{
+    NarrowRounding, Overflow, carrier_type, emit_cast, emit_widen_to_f32, is_cast_supported, round_to_format,
+    round_to_odd_f32,
+};
+use tilewright_target::{ElementType, FloatFormat};
 
 const EIGHT_BITS: [&str; 4] = ["e4m3", "e5m2", "fp8_fnuz", "bf8_fnuz"];
 const NARROW: [&str; 9] = ["e4m3", "e5m2", "fp8_fnuz", "bf8_fnuz", "e2m1", "e2m3", "e3m2", "f16", "bf16"];
 
-fn format(name: &str) -> Format {
+fn format(name: &str) -> FloatFormat {
     match ElementType::from_name(name) {
         Some(ElementType::Float(format)) => format,
         other => panic!("{name}: {other:?}"),
@@ -29,8 +32,8 @@ struct Numbers {
 }
 
 impl Numbers {
-    fn of(format: Format) -> Self {
-        let sign = 1u64 << format.widths()[..2].iter().sum::<u32>();
+    fn of(format: FloatFormat) -> Self {
+        let sign = 1u64 << format.field_widths()[..2].iter().sum::<u32>();
         let all: Vec<(f64, u64)> =
             (0..sign).map(|bits| (format.decode(bits), bits)).filter(|(value, _)| value.is_finite()).collect();
         assert!(all.windows(2).all(|pair| pair[0].0 < pair[1].0), "in order");
@@ -83,15 +86,15 @@ fn check(from: Element, arguments: &[u64], value: impl Fn(u64) -> f64, names: &[
     for &name in names {
         let to = format(name);
         let numbers = Numbers::of(to);
-        let Type::Scalar(element) = carrier(ElementType::Float(to)) else { panic!("{name}") };
+        let Type::Scalar(element) = carrier_type(ElementType::Float(to)) else { panic!("{name}") };
         for rounding in [NarrowRounding::NearestEven, NarrowRounding::TowardZero] {
             for overflow in [Overflow::Saturate, Overflow::Special] {
                 let kernel = elementwise::kernel(&[from], element, |builder, values| {
                     let single = match from {
-                        Element::F64 => odd_single(builder, values[0]),
+                        Element::F64 => round_to_odd_f32(builder, values[0]),
                         _ => builder.cast(Cast::ExtendF, values[0], Type::Scalar(Element::F32)),
                     };
-                    round_to(builder, single, to, rounding, overflow)
+                    round_to_format(builder, single, to, rounding, overflow)
                 });
                 let found = elementwise::results(&kernel, &[from], element, &[arguments.to_vec()]);
                 for (&argument, &found) in arguments.iter().zip(&found) {
@@ -158,10 +161,11 @@ fn doubles_are_rounded_once() {
 fn narrow_numbers_become_singles_exactly() {
     for name in NARROW {
         let number = ElementType::from_name(name).expect("a type");
-        let Type::Scalar(element) = carrier(number) else { panic!("{name}") };
+        let Type::Scalar(element) = carrier_type(number) else { panic!("{name}") };
         let all: Vec<u64> = (0..1u64 << number.bits()).collect();
-        let kernel =
-            elementwise::kernel(&[element], Element::F32, |builder, values| as_single(builder, values[0], number));
+        let kernel = elementwise::kernel(&[element], Element::F32, |builder, values| {
+            emit_widen_to_f32(builder, values[0], number)
+        });
         for (&bits, &found) in
             all.iter().zip(&elementwise::results(&kernel, &[element], Element::F32, std::slice::from_ref(&all)))
         {
@@ -176,12 +180,12 @@ fn narrow_numbers_become_singles_exactly() {
 fn narrow_numbers_keep_their_value_in_wider_types() {
     for (from, to) in NARROW.iter().flat_map(|from| ["f16", "bf16", "f32", "f64"].map(|to| (*from, to))) {
         let [source, wide] = [from, to].map(|name| ElementType::from_name(name).expect("a type"));
-        if !is_possible(source, wide) || source.bits() > 8 {
+        if !is_cast_supported(source, wide) || source.bits() > 8 {
             continue;
         }
-        let Some(result) = carrier(wide).element() else { panic!("{to}") };
+        let Some(result) = carrier_type(wide).element() else { panic!("{to}") };
         let kernel =
-            elementwise::kernel(&[Element::I8], result, |builder, values| cast(builder, values[0], source, wide));
+            elementwise::kernel(&[Element::I8], result, |builder, values| emit_cast(builder, values[0], source, wide));
         let encodings: Vec<u64> = (0..1 << source.bits()).collect();
         let found = elementwise::results(&kernel, &[Element::I8], result, std::slice::from_ref(&encodings));
         for (bits, found) in encodings.into_iter().zip(found) {

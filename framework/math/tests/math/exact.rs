@@ -8,12 +8,12 @@ use tilewright_testkit::seeded_rng::SeededRng;
 use std::collections::BTreeMap;
 
 use tilewright_kernel::{Element, MathFunction};
-use tilewright_math::{bound, expand};
+use tilewright_math::{error_bound_ulps, expand_math_functions};
 
 fn run(function: MathFunction, element: Element, arguments: &[Vec<u64>]) -> Vec<u64> {
     let from = vec![element; function.operand_count()];
     let mut kernel = elementwise::kernel(&from, element, |builder, values| builder.math(function, values));
-    expand(&mut kernel, |_, _| false);
+    expand_math_functions(&mut kernel, |_, _| false);
     elementwise::results(&kernel, &from, element, arguments)
 }
 
@@ -47,12 +47,12 @@ fn results_are_those_of_rational_arithmetic() {
         lines.entry((name, element)).or_default().push(bits);
     }
     // The file has all exact functions except `NextAfter` and `Fmod`, which have separate tests.
-    let exact = MathFunction::ALL.iter().filter(|function| function.is_exact()).count();
+    let exact = MathFunction::ALL.iter().filter(|function| function.is_bit_exact()).count();
     assert_eq!(lines.len(), 2 * (exact - 2));
     for ((name, element), lines) in lines {
         let element = if element == "f32" { Element::F32 } else { Element::F64 };
         assert!(lines.len() > 20, "{name}");
-        assert_eq!(bound(function(name), element), Some(0.0));
+        assert_eq!(error_bound_ulps(function(name), element), Some(0.0));
         check(function(name), element, &lines);
     }
 }
@@ -191,7 +191,7 @@ fn special_values_are_those_of_the_standards() {
             check(function(name), element, &lines);
         }
     }
-    assert_eq!(SPECIAL.len() + 1, MathFunction::ALL.iter().filter(|function| function.is_exact()).count());
+    assert_eq!(SPECIAL.len() + 1, MathFunction::ALL.iter().filter(|function| function.is_bit_exact()).count());
 }
 
 /// An overflow gives infinity or the greatest finite value, by the rounding direction.

@@ -22,13 +22,13 @@ use tilewright_emulator::{Argument, GlobalMemory, RunLimits};
 use tilewright_kernel::{
     Binary, Builder, Compare, Element, Kernel, Launch, MathFunction, MemorySpace, Module, Op, Type, verify,
 };
-use tilewright_math::{bound, expand};
+use tilewright_math::{error_bound_ulps, expand_math_functions};
 
 /// A kernel of one math function, expanded.
 fn expanded(function: MathFunction, element: Element) -> Kernel {
     let from = vec![element; function.operand_count()];
     let mut kernel = elementwise::kernel(&from, element, |builder, values| builder.math(function, values));
-    expand(&mut kernel, |_, _| false);
+    expand_math_functions(&mut kernel, |_, _| false);
     let is_math = |op: &Op| matches!(op, Op::Math { .. });
     assert!(!kernel.statements().iter().any(|statement| is_math(&statement.op)), "{function:?}");
     kernel
@@ -173,7 +173,7 @@ fn single_pairs(function: MathFunction) -> [Vec<u64>; 2] {
 
 /// Whether the error is measured: for all functions without bit-exact results, and for `fmod`, which the host has.
 fn is_measured(function: MathFunction) -> bool {
-    function == MathFunction::Fmod || !function.is_exact()
+    function == MathFunction::Fmod || !function.is_bit_exact()
 }
 
 /// Whether `singles.txt` has the function.
@@ -245,7 +245,7 @@ fn double_errors() -> BTreeMap<MathFunction, Worst> {
 pub fn within_bound(errors: &BTreeMap<MathFunction, Worst>, element: Element) {
     let mut over = Vec::new();
     for (&function, worst) in errors {
-        let bound = bound(function, element).expect("a bound");
+        let bound = error_bound_ulps(function, element).expect("a bound");
         if worst.error > bound {
             over.push(format!("{function:?}: {} at {:x?}, at most {bound}", worst.error, worst.at));
         }
@@ -272,7 +272,7 @@ fn table(single: &BTreeMap<MathFunction, Worst>, double: &BTreeMap<MathFunction,
             Some(worst) => format!("{:.2}", worst.error),
             None => "-".to_owned(),
         };
-        let bound = bound(function, Element::F32).expect("a bound");
+        let bound = error_bound_ulps(function, Element::F32).expect("a bound");
         let [on_single, on_double] = [Element::F32, Element::F64].map(|element| operations(function, element));
         let (name, single, double) = (function.name(), met(single), met(double));
         lines.push(format!("| `{name}` | {bound} | {single} | {double} | {on_single} | {on_double} |"));
@@ -285,7 +285,7 @@ fn errors_are_within_their_bounds_and_in_the_guide() {
     let (single, double) = (single_errors(), double_errors());
     within_bound(&single, Element::F32);
     within_bound(&double, Element::F64);
-    let measured = MathFunction::ALL.iter().filter(|function| !function.is_exact()).count();
+    let measured = MathFunction::ALL.iter().filter(|function| !function.is_bit_exact()).count();
     assert_eq!(double.len(), measured, "every function but the exact ones has lines");
     let page = shared_data::workspace().join("docs/math.md");
     golden::check_section(&page, "errors", &table(&single, &double));
@@ -302,7 +302,7 @@ fn functions_by_a_native_power_of_two_stay_near_their_bounds() {
     let from = [Element::F32];
     for (function, most) in BY_NATIVE_POWER {
         let mut kernel = elementwise::kernel(&from, Element::F32, |builder, values| builder.math(function, values));
-        expand(&mut kernel, |native, _| matches!(native, MathFunction::Exp2 | MathFunction::Rsqrt));
+        expand_math_functions(&mut kernel, |native, _| matches!(native, MathFunction::Exp2 | MathFunction::Rsqrt));
         let uses_root = function == MathFunction::Tanh;
         assert_eq!(functions(&kernel), [MathFunction::Exp2, MathFunction::Rsqrt][..1 + usize::from(uses_root)]);
         let found = elementwise::results(&kernel, &from, Element::F32, &singles);
@@ -489,7 +489,7 @@ fn angles_at_infinity_and_along_the_axes_are_those_of_c() {
             // pi / 4 with twice the digits.
             let [high, low] = [std::f64::consts::FRAC_PI_4, 3.061_616_997_868_383e-17].map(|half| quarters * half);
             let error = error(found, ReferenceValue { high, low }, element, i32::MIN);
-            assert!(error <= bound(MathFunction::Atan2, element).expect("a bound"), "{y} {x}: {error}");
+            assert!(error <= error_bound_ulps(MathFunction::Atan2, element).expect("a bound"), "{y} {x}: {error}");
         }
     }
 }
@@ -528,11 +528,11 @@ fn functions(kernel: &Kernel) -> Vec<MathFunction> {
 #[test]
 fn what_is_native_stays_and_the_others_are_expanded_wherever_they_are() {
     let mut kernel = nested();
-    expand(&mut kernel, |_, _| true);
+    expand_math_functions(&mut kernel, |_, _| true);
     assert_eq!(kernel, nested());
-    expand(&mut kernel, |function, element| function == MathFunction::Exp && element == Element::F32);
+    expand_math_functions(&mut kernel, |function, element| function == MathFunction::Exp && element == Element::F32);
     assert_eq!(functions(&kernel), [MathFunction::Exp]);
-    expand(&mut kernel, |_, element| element == Element::F64);
+    expand_math_functions(&mut kernel, |_, element| element == Element::F64);
     assert_eq!(functions(&kernel), []);
     verify(&Module { kernels: vec![kernel] }).unwrap_or_else(|error| panic!("{error}"));
 }
@@ -545,13 +545,13 @@ fn an_expanded_kernel_computes_what_the_other_does() {
     };
     let expected = (0..3).fold(0.5, step);
     let mut kernel = nested();
-    expand(&mut kernel, |_, _| false);
+    expand_math_functions(&mut kernel, |_, _| false);
     for kernel in [nested(), kernel] {
         let mut memory = GlobalMemory::new();
         let to = memory.allocate(8);
         let argument = Argument::Buffer(to);
         let (target, limits) = (emulator_target::target(true), RunLimits::default());
-        tilewright_emulator::run(&kernel, &target, [1, 1, 1], &[argument], &mut memory, &limits)
+        tilewright_emulator::run_kernel(&kernel, &target, [1, 1, 1], &[argument], &mut memory, &limits)
             .unwrap_or_else(|fault| panic!("{fault}"));
         let bytes = memory.read_all(to).expect("it is written");
         for sample in bytes.chunks(4) {

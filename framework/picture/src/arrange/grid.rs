@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::{Grid, Run};
+use crate::{CellRun, Grid};
 
 use super::font::{BODY, PITCH, width};
 
@@ -216,8 +216,8 @@ impl PlacedGrid<'_> {
     /// Adds labels for the names of runs: all in one font size if one fits all names, else each in its own size; names
     /// that fit in no legible size are omitted.
     fn run_names(&mut self) {
-        let span = |run: &Run| (run.end - run.start) as f64 * self.cell_width;
-        let fit = |run: &Run| fitting(run.name.chars().count(), span(run), self.cell_height, true);
+        let span = |run: &CellRun| (run.end - run.start) as f64 * self.cell_width;
+        let fit = |run: &CellRun| fitting(run.name.chars().count(), span(run), self.cell_height, true);
         let sizes: Vec<_> = self.grid.runs.iter().map(fit).collect();
         let smallest = sizes.iter().map(|size| size.unwrap_or(0.0)).fold(COMPACT, f64::min);
         let labels = self.grid.runs.iter().zip(sizes).filter_map(|(run, size)| {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use crate::arrange::{Label, LabelPosition, PlacedGrid};
-use crate::{Axis, Cell, Rgb};
+use crate::{Cell, GridAxis, Rgb};
 
 use super::{INK, Px, colour, path, rect, text};
 
@@ -32,7 +32,7 @@ fn draw_fills(out: &mut String, placed: &PlacedGrid<'_>) {
         }
     }
     for (rgb, data) in paths {
-        let _ = writeln!(out, "<path fill=\"{}\" d=\"{data}\"/>", rgb.hex());
+        let _ = writeln!(out, "<path fill=\"{}\" d=\"{data}\"/>", rgb.to_css());
     }
 }
 
@@ -53,13 +53,14 @@ fn draw_lines(out: &mut String, placed: &PlacedGrid<'_>) {
         }
         path(out, &ends, "stroke=\"#000\" stroke-opacity=\"0.7\" stroke-width=\"0.6\"");
     }
-    let inner =
-        |axis: &Axis| -> Vec<usize> { axis.spans().map(|(band, _)| band.start).filter(|&start| start > 0).collect() };
+    let inner = |axis: &GridAxis| -> Vec<usize> {
+        axis.spans().map(|(band, _)| band.start).filter(|&start| start > 0).collect()
+    };
     let banded = inner(&grid.row_axis).into_iter().map(across);
     let thick: String = banded.chain(inner(&grid.column_axis).into_iter().map(down)).collect();
     path(out, &thick, &format!("stroke=\"{INK}\" stroke-width=\"2\""));
     let frame_style = format!("fill=\"none\" stroke=\"{INK}\" stroke-width=\"1.5\"");
-    if grid.cells().any(|(_, _, cell)| cell.is_absent()) {
+    if grid.cells().any(|(_, _, cell)| cell.is_placeholder()) {
         let outer = (0..=rows).map(|row| line(placed, Direction::Across, row, Edge::Outer));
         let outer = outer.chain((0..=columns).map(|column| line(placed, Direction::Down, column, Edge::Outer)));
         path(out, &outer.collect::<String>(), &format!("{frame_style} stroke-linecap=\"square\""));
@@ -92,7 +93,7 @@ fn line(placed: &PlacedGrid<'_>, direction: Direction, index: usize, edge: Edge)
             true => placed.grid.cell(index, along),
             false => placed.grid.cell(along, index),
         });
-        cell.is_some_and(|cell| !cell.is_absent())
+        cell.is_some_and(|cell| !cell.is_placeholder())
     };
     let is_drawn = |&along: &usize| match (edge, is_there(index.checked_sub(1), along), is_there(Some(index), along)) {
         (Edge::Any, before, after) => before || after,
@@ -126,7 +127,7 @@ fn draw_texts(out: &mut String, placed: &PlacedGrid<'_>) {
         text(group, (label.x, label.y), "", &label.text);
     }
     for ((anchor, size, ink), texts) in groups {
-        let ink = ink.hex();
+        let ink = ink.to_css();
         let _ = write!(out, "<g text-anchor=\"{anchor}\" font-size=\"{size}\" fill=\"{ink}\">\n{texts}</g>\n");
     }
 }
@@ -134,7 +135,7 @@ fn draw_texts(out: &mut String, placed: &PlacedGrid<'_>) {
 fn ink(placed: &PlacedGrid<'_>, label: &Label) -> Rgb {
     match label.position {
         LabelPosition::Cell(row, column) => match placed.grid.cell(row, column) {
-            Some(cell) => colour(cell.fill).ink(),
+            Some(cell) => colour(cell.fill).readable_text_colour(),
             None => Rgb(17, 17, 17),
         },
         _ => Rgb(68, 68, 68),
@@ -145,12 +146,12 @@ fn ink(placed: &PlacedGrid<'_>, label: &Label) -> Rgb {
 fn draw_outlines(out: &mut String, placed: &PlacedGrid<'_>) {
     for outline in &placed.grid.outlines {
         let [x, y, wide, high] = placed.rect(outline.rows.clone(), outline.columns.clone());
-        let style = format!("rx=\"2\" fill=\"none\" stroke=\"{}\" stroke-width=\"2\"", outline.tone.rgb().hex());
+        let style = format!("rx=\"2\" fill=\"none\" stroke=\"{}\" stroke-width=\"2\"", outline.tone.rgb().to_css());
         rect(out, [x + 1.5, y + 1.5, wide - 3.0, high - 3.0], &style);
     }
     for (row, column, Cell { mark, .. }) in placed.grid.cells() {
         let Some(tone) = mark else { continue };
-        let style = format!("fill=\"none\" stroke=\"{}\" stroke-width=\"3\"", tone.rgb().hex());
+        let style = format!("fill=\"none\" stroke=\"{}\" stroke-width=\"3\"", tone.rgb().to_css());
         rect(out, placed.rect(row..row + 1, column..column + 1), &style);
     }
 }

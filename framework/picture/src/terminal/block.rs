@@ -1,6 +1,6 @@
 //! Blocks of text lines with known widths, stacked vertically or side by side.
 
-use crate::Table;
+use crate::TextTable;
 
 /// Lines of text, each with its width in characters.
 #[derive(Debug, Default)]
@@ -78,7 +78,7 @@ pub(super) fn side_by_side(lines: &mut Block, blocks: Vec<Block>, columns: usize
 }
 
 /// Appends a table with left-aligned columns to `block`.
-pub(super) fn table(block: &mut Block, table: &Table) {
+pub(super) fn table(block: &mut Block, table: &TextTable) {
     let rows = || std::iter::once(&table.header).chain(&table.rows);
     let columns = rows().map(Vec::len).max().unwrap_or(0);
     let text = |row: &'_ Vec<String>, column: usize| row.get(column).cloned().unwrap_or_default();

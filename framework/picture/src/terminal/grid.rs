@@ -1,18 +1,18 @@
 //! Renders a grid as aligned text.
 
 use crate::text::join;
-use crate::{Axis, Fill, Grid, Rgb};
+use crate::{CellColour, Grid, GridAxis, Rgb};
 
 use super::block::Block;
-use super::{Colours, Style};
+use super::{TerminalColours, TextStyle};
 
 /// Writes a grid as lines of text, cut to the terminal width of the style.
-pub(super) fn write(block: &mut Block, grid: &Grid, style: &Style) {
+pub(super) fn write(block: &mut Block, grid: &Grid, style: &TextStyle) {
     let plan = Plan::of(grid, style);
     plan.write_axes(block);
     plan.write_headings(block);
     for row in 0..grid.rows() {
-        if row > 0 && grid.row_axis.band_at(row).is_some() && plan.has_row_rules() {
+        if row > 0 && grid.row_axis.band_starting_at(row).is_some() && plan.has_row_rules() {
             plan.write_rule(block);
         }
         plan.write_row(block, row);
@@ -31,7 +31,7 @@ pub(super) fn write(block: &mut Block, grid: &Grid, style: &Style) {
 /// that fit the terminal.
 struct Plan<'a> {
     grid: &'a Grid,
-    colours: Colours,
+    colours: TerminalColours,
     band: usize,
     heading: usize,
     widths: Vec<usize>,
@@ -42,7 +42,7 @@ struct Plan<'a> {
 const PAD: usize = 1;
 
 impl<'a> Plan<'a> {
-    fn of(grid: &'a Grid, style: &Style) -> Self {
+    fn of(grid: &'a Grid, style: &TextStyle) -> Self {
         let band = longest(grid.row_axis.bands.iter().map(|band| band.heading.as_str()));
         let heading = longest(grid.row_axis.headings.iter().map(String::as_str));
         let mut widths: Vec<_> =
@@ -70,7 +70,7 @@ impl<'a> Plan<'a> {
 
     /// Whether a border is drawn before a column; always before the first.
     fn border(&self, column: usize) -> bool {
-        column == 0 || self.grid.column_axis.band_at(column).is_some()
+        column == 0 || self.grid.column_axis.band_starting_at(column).is_some()
     }
 
     /// Whether horizontal rules separate row bands; not if each band has one row, since rules would double the height.
@@ -144,8 +144,8 @@ impl<'a> Plan<'a> {
     }
 }
 
-fn band_heading(axis: &Axis, start: usize) -> &str {
-    axis.band_at(start).map_or("", |band| band.heading.as_str())
+fn band_heading(axis: &GridAxis, start: usize) -> &str {
+    axis.band_starting_at(start).map_or("", |band| band.heading.as_str())
 }
 
 /// Returns the length of the longest text in characters.
@@ -154,18 +154,18 @@ fn longest<'a>(texts: impl IntoIterator<Item = &'a str>) -> usize {
 }
 
 /// Returns a text with the fill as background, in black or white, whichever is more legible.
-pub(super) fn painted(text: &str, fill: Fill, colours: Colours) -> String {
-    let Some(rgb) = fill.rgb().filter(|_| colours != Colours::None) else {
+pub(super) fn painted(text: &str, fill: CellColour, colours: TerminalColours) -> String {
+    let Some(rgb) = fill.rgb().filter(|_| colours != TerminalColours::None) else {
         return text.to_owned();
     };
     let (rgb, back) = match colours {
-        Colours::Exact => (rgb, format!("48;2;{};{};{}", rgb.0, rgb.1, rgb.2)),
+        TerminalColours::Exact => (rgb, format!("48;2;{};{};{}", rgb.0, rgb.1, rgb.2)),
         _ => {
             let (number, nearest) = numbered(rgb);
             (nearest, format!("48;5;{number}"))
         }
     };
-    let front = if rgb.ink() == Rgb(255, 255, 255) { "38;5;231" } else { "38;5;16" };
+    let front = if rgb.readable_text_colour() == Rgb(255, 255, 255) { "38;5;231" } else { "38;5;16" };
     format!("\u{1b}[{back};{front}m{text}\u{1b}[0m")
 }
 

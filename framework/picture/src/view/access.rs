@@ -9,7 +9,7 @@ use crate::error::check_size;
 /// The accesses by which one warp loads or stores its part of a tensor. Each access is as wide as the register layout,
 /// the memory layout and the target allow.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Accesses {
+pub(super) struct WarpAccesses {
     /// Number of consecutive elements that a lane moves in one access.
     pub elements: u64,
     /// Size of an element in bytes.
@@ -29,7 +29,7 @@ pub(super) struct Access {
     pub lane_elements: Vec<Vec<u64>>,
 }
 
-impl Accesses {
+impl WarpAccesses {
     /// Returns the bytes that a lane moves in one access.
     pub fn bytes(&self) -> u64 {
         self.elements * self.element_bytes
@@ -61,7 +61,7 @@ pub(super) struct AccessSpec<'a> {
 
 impl AccessSpec<'_> {
     /// Computes the accesses of the warp.
-    pub fn accesses(&self) -> Result<Accesses, PictureError> {
+    pub fn compute_accesses(&self) -> Result<WarpAccesses, PictureError> {
         check_element(self.element_bits)?;
         if self.element_bits < 8 {
             return Err(PictureError::not_drawable(
@@ -70,10 +70,10 @@ impl AccessSpec<'_> {
                 "draw a layout of bytes that hold several elements each",
             ));
         }
-        check_size("the accesses", self.registers.ins().bits())?;
+        check_size("the accesses", self.registers.ins().total_bits())?;
         let order: Vec<Dim> = self.memory.linear.outs().dims().collect();
         let holders = self.registers.transpose_outs(&order)?;
-        let distinct = holders.without_broadcast(Dim::REGISTER);
+        let distinct = holders.remove_broadcast_action(Dim::REGISTER);
         let memory_map = distinct.apply(&holders)?.invert_and_compose(&self.memory.linear)?;
         let (elements, vector) = self.widest(&memory_map)?;
         let action = distinct.then(&vector)?;
@@ -85,7 +85,7 @@ impl AccessSpec<'_> {
             self.access(&holders, &memory_map, index as u64 * elements, registers)
         };
         let list = registers.chunks(elements as usize).enumerate().map(access).collect();
-        Ok(Accesses { elements, element_bytes, list })
+        Ok(WarpAccesses { elements, element_bytes, list })
     }
 
     /// Returns the max number of elements that a lane moves per access, and the permutation of registers that makes
@@ -95,7 +95,7 @@ impl AccessSpec<'_> {
         widths.sort_unstable();
         for bits in widths.into_iter().rev() {
             let elements = u64::from(bits / self.element_bits);
-            let (found, action) = memory_map.largest_vector(Dim::REGISTER, Dim::OFFSET, elements);
+            let (found, action) = memory_map.widest_vector_access(Dim::REGISTER, Dim::OFFSET, elements);
             let unbroken = |p: &tilewright_layout::Padding| {
                 p.interval.is_multiple_of(elements) && p.padding.is_multiple_of(elements)
             };

@@ -6,16 +6,16 @@ use tilewright_layout::{Dim, LinearLayout, MemoryLayout};
 use tilewright_target::BankRow;
 
 use super::access::check_element;
-use super::matrix_grid;
+use super::draw_matrix_grid;
 use super::runs::{Values, one_axis_counts_up, range_of_elements, runs};
 use super::stacked::StackedPlane;
 use crate::error::check_size;
 use crate::text::{from_to, join};
-use crate::{Axis, Cell, Fill, Grid, PictureError, Table, Tone};
+use crate::{Cell, CellColour, EmphasisColour, Grid, GridAxis, PictureError, TextTable};
 
 /// A memory layout with the target's banks, prepared for drawing.
 #[derive(Debug, Clone)]
-pub(super) struct Banked<'a> {
+pub(super) struct BankDrawing<'a> {
     memory: &'a MemoryLayout,
     element_bits: u32,
     row: &'a BankRow,
@@ -35,7 +35,7 @@ struct Stored {
     offset: u64,
 }
 
-impl<'a> Banked<'a> {
+impl<'a> BankDrawing<'a> {
     /// Prepares the drawing of a memory layout on the banks of the bank model `row`. Elements within `together` bytes
     /// (at least a bank word, at most a wavefront) share a colour.
     pub fn new(
@@ -45,7 +45,7 @@ impl<'a> Banked<'a> {
         together: u64,
     ) -> Result<Self, PictureError> {
         check_element(element_bits)?;
-        check_size("the memory", memory.linear.ins().bits())?;
+        check_size("the memory", memory.linear.ins().total_bits())?;
         // The physical size is checked too, because padding may be much larger than the tensor.
         check_size("the memory with its padding", memory.allocated_elements().max(4).ilog2() - 2)?;
         let bytes = together.clamp(u64::from(row.bank_bytes), row.wavefront_bytes());
@@ -56,7 +56,7 @@ impl<'a> Banked<'a> {
     /// Returns all elements of all blocks.
     fn all(&self) -> impl Iterator<Item = Stored> + '_ {
         let linear = &self.memory.linear;
-        (0..1u64 << linear.ins().bits()).map(move |input| {
+        (0..1u64 << linear.ins().total_bits()).map(move |input| {
             let offset = self.memory.physical_offset(linear.ins().coordinate(input, Dim::OFFSET));
             let block = linear.ins().coordinate(input, Dim::BLOCK);
             Stored { element: linear.apply_packed(input), block, offset }
@@ -70,28 +70,33 @@ impl<'a> Banked<'a> {
 
     /// Returns the bank that has the first byte of the element at an offset.
     fn bank(&self, offset: u64) -> u64 {
-        self.row.bank(self.byte(offset))
+        self.row.bank_of_address(self.byte(offset))
     }
 
     /// Draws the elements in memory order; a row has the bytes that one wavefront can serve.
-    pub fn memory_grid(&self) -> Grid {
+    pub fn draw_memory_grid(&self) -> Grid {
         let across = (self.row.wavefront_bytes() * 8 / u64::from(self.element_bits)).max(1);
         let down = self.memory.allocated_elements().div_ceil(across);
-        let banks = |start: u64| from_to(self.bank(start), self.row.bank(self.byte(start + self.group) - 1));
+        let banks = |start: u64| from_to(self.bank(start), self.row.bank_of_address(self.byte(start + self.group) - 1));
         let starts = (0..across).step_by(self.group as usize).map(|start| (start as usize, banks(start)));
-        let rows = Axis::new("byte", (0..down).map(|row| self.byte(row * across)));
-        let columns = Axis::blank("bank", across as usize).bands(starts);
+        let rows = GridAxis::new("byte", (0..down).map(|row| self.byte(row * across)));
+        let columns = GridAxis::without_headings("bank", across as usize).with_bands(starts);
         let row_and_column = |offset: u64| ((offset / across) as usize, (offset % across) as usize);
         let mut grid = Grid::new(rows, columns);
         for offset in 0..self.memory.allocated_elements() {
-            let padding = Cell::new("pad").hover(format!("byte {}: padding", self.byte(offset)));
-            grid.set(row_and_column(offset).0, row_and_column(offset).1, padding.fill(Fill::tone(Tone::Quiet)));
+            let padding = Cell::new("pad").with_tooltip_line(format!("byte {}: padding", self.byte(offset)));
+            grid.set(
+                row_and_column(offset).0,
+                row_and_column(offset).1,
+                padding.with_fill(CellColour::from_tone(EmphasisColour::Quiet)),
+            );
         }
         let mut elements_by_cell = Values::new();
         for stored in self.all().filter(|stored| stored.block == 0) {
             let (row, column) = row_and_column(stored.offset);
-            elements_by_cell.insert((row, column), (column as u64, self.plane.axes.coordinates(stored.element)));
-            grid.set(row, column, self.cell(&stored, self.plane.axes.name(stored.element)));
+            elements_by_cell
+                .insert((row, column), (column as u64, self.plane.axes.element_coordinates(stored.element)));
+            grid.set(row, column, self.cell(&stored, self.plane.axes.element_name(stored.element)));
         }
         let follows = |first: &[u64], last: &[u64], column: u64, next: &[u64]| {
             !column.is_multiple_of(self.group) && one_axis_counts_up(first, last, next)
@@ -105,15 +110,15 @@ impl<'a> Banked<'a> {
     }
 
     /// Draws the tensor, with the offset and bank of each element.
-    pub fn tensor_grid(&self) -> Grid {
+    pub fn draw_tensor_grid(&self) -> Grid {
         let (rows, columns) = self.plane.grid_axes();
         let mut grid = Grid::new(rows, columns);
         let mut bank_values = Values::new();
         for stored in self.all() {
-            let (row, column) = self.plane.row_and_column(stored.element);
+            let (row, column) = self.plane.position_of_element(stored.element);
             let (offset, bank) = (stored.offset, self.bank(stored.offset));
             bank_values.insert((row, column), (offset, bank));
-            grid.set(row, column, self.cell(&stored, offset.to_string()).line(format!("b{bank}")));
+            grid.set(row, column, self.cell(&stored, offset.to_string()).with_line(format!("b{bank}")));
         }
         grid.runs = runs(
             &bank_values,
@@ -123,23 +128,23 @@ impl<'a> Banked<'a> {
         grid
     }
 
-    fn fill(&self, offset: u64) -> Fill {
+    fn fill(&self, offset: u64) -> CellColour {
         let groups = (self.row.wavefront_bytes() * 8 / u64::from(self.element_bits) / self.group).max(1);
-        Fill::hue(offset / self.group % groups, groups)
+        CellColour::from_index(offset / self.group % groups, groups)
     }
 
     fn cell(&self, stored: &Stored, text: String) -> Cell {
         let bank = self.bank(stored.offset);
-        let link = self.plane.axes.link(stored.element);
+        let link = self.plane.axes.element_link(stored.element);
         let cell = Cell::new(text)
-            .fill(self.fill(stored.offset))
-            .link(link.clone())
-            .kin(format!("bank {bank}"))
-            .hover(link)
-            .hover(format!("offset {}, byte {}, bank {bank}", stored.offset, self.byte(stored.offset)));
+            .with_fill(self.fill(stored.offset))
+            .with_link(link.clone())
+            .with_related_group(format!("bank {bank}"))
+            .with_tooltip_line(link)
+            .with_tooltip_line(format!("offset {}, byte {}, bank {bank}", stored.offset, self.byte(stored.offset)));
         match self.memory.linear.in_bits(Dim::BLOCK) {
             0 => cell,
-            _ => cell.hover(format!("block {}", stored.block)),
+            _ => cell.with_tooltip_line(format!("block {}", stored.block)),
         }
     }
 
@@ -165,20 +170,20 @@ impl<'a> Banked<'a> {
     }
 
     /// Draws the matrix from bits of the tensor coordinates to offset bits.
-    pub fn address_grid(&self) -> Result<Grid, PictureError> {
+    pub fn draw_address_matrix(&self) -> Result<Grid, PictureError> {
         let address = self.address()?;
         let coordinates: Vec<Dim> = address.ins().dims().collect();
-        let mut grid = matrix_grid(&address.sublayout(&coordinates, &[Dim::OFFSET])?);
+        let mut grid = draw_matrix_grid(&address.sublayout(&coordinates, &[Dim::OFFSET])?);
         grid.row_axis.name = "offset".to_owned();
         grid.column_axis.name = "coordinate".to_owned();
         let bit_kinds: Vec<_> = (0..self.memory.linear.in_bits(Dim::OFFSET)).map(|bit| self.bit_kind(bit)).collect();
         let starts = (0..bit_kinds.len()).filter(|&bit| bit == 0 || bit_kinds[bit] != bit_kinds[bit - 1]);
-        grid.row_axis = grid.row_axis.bands(starts.map(|bit| (bit, bit_kinds[bit])));
+        grid.row_axis = grid.row_axis.with_bands(starts.map(|bit| (bit, bit_kinds[bit])));
         Ok(grid)
     }
 
     /// Returns the matrix as a table: each offset bit is an XOR of bits of the tensor coordinates.
-    pub fn address_table(&self) -> Result<Table, PictureError> {
+    pub fn address_matrix_table(&self) -> Result<TextTable, PictureError> {
         let address = self.address()?;
         let masks = address.output_masks();
         let bit_masks = masks.iter().filter(|(dim, _)| *dim == Dim::OFFSET).flat_map(|(_, masks)| masks);
@@ -189,11 +194,11 @@ impl<'a> Banked<'a> {
             });
             vec![(1u64 << bit).to_string(), self.bit_kind(bit).to_owned(), join(terms, " xor ")]
         };
-        Ok(Table::new(["offset", "is", "XOR of"], (0..).zip(bit_masks).map(row).collect()))
+        Ok(TextTable::new(["offset", "is", "XOR of"], (0..).zip(bit_masks).map(row).collect()))
     }
 
     /// Describes the layout's padding; `None` without padding.
-    pub fn padding(&self) -> Option<String> {
+    pub fn describe_padding(&self) -> Option<String> {
         let pairs = self.memory.padding.iter().map(|p| format!("{} elements after every {}", p.padding, p.interval));
         (!self.memory.padding.is_empty()).then(|| format!("padding: {}", join(pairs, ", ")))
     }

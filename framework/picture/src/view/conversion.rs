@@ -6,19 +6,20 @@ use tilewright_plan::movement::{ConversionKind, ConversionPlan, ShuffleRounds};
 use tilewright_target::TargetDescription;
 
 use super::ColourBy;
-use super::axes::Axes;
-use super::banks::Banked;
+use super::axes::TensorAxes;
+use super::banks::BankDrawing;
 use super::layout::{add_all, check_layout_size};
 use super::memory::{MemoryView, banks_in_words};
-use super::origin::{HardwarePosition, Origins};
+use super::origin::{ElementSources, HardwarePosition};
 use super::positions::Positions;
 use super::sliced::SlicedPlane;
-use super::tensor::Drawn;
+use super::tensor::LayoutDrawing;
 use crate::error::check_size;
 use crate::text::join;
-use crate::{Axis, Cell, Fill, Grid, Panel, Picture, PictureError, Table, Tone};
+use crate::{Cell, CellColour, EmphasisColour, Grid, GridAxis, Panel, Picture, PictureError, TextTable};
 
-/// The parameters of [`conversion()`]: two distributed layouts of one tensor, and the plan that converts between them.
+/// The parameters of [`draw_conversion()`]: two distributed layouts of one tensor, and the plan that converts between
+/// them.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct ConversionView<'a> {
@@ -56,12 +57,12 @@ impl<'a> ConversionView<'a> {
 ///
 /// # Errors
 /// [`PictureError`] if layouts are too large, or of different tensors.
-pub fn conversion(view: &ConversionView<'_>) -> Result<Picture, PictureError> {
+pub fn draw_conversion(view: &ConversionView<'_>) -> Result<Picture, PictureError> {
     let (src, dst) = (Layout::Distributed(view.src.clone()), Layout::Distributed(view.dst.clone()));
     check_layout_size(&src)?;
     check_layout_size(&dst)?;
-    let origins = Origins::new(view.src, view.dst)?;
-    let rounds = view.plan.rounds();
+    let origins = ElementSources::new(view.src, view.dst)?;
+    let rounds = view.plan.shuffle_rounds();
     let mut picture = Picture::new(format!("{} on {}", view.name, view.target.name));
     picture.legend = key(&origins);
     picture.caption = vec![
@@ -71,20 +72,23 @@ pub fn conversion(view: &ConversionView<'_>) -> Result<Picture, PictureError> {
     ];
     let ins = view.dst.ins();
     let paint = |input: u64| {
-        let (scope, from) = origins.of(input);
-        (scope.fill(), arrival(HardwarePosition::of(ins, input), from, rounds, view.dst))
+        let (scope, from) = origins.find_source(input);
+        (scope.fill(), arrival(HardwarePosition::unpack(ins, input), from, rounds, view.dst))
     };
     let planes = [SlicedPlane::new(view.src.outs(), None)?, SlicedPlane::new(view.dst.outs(), None)?];
-    let before = Drawn::new(view.src, &planes[0], Positions::new(&src, ColourBy::Lane))?;
-    let after = Drawn::new(view.dst, &planes[1], Positions::new(&dst, ColourBy::Lane).painted(&paint))?;
+    let before = LayoutDrawing::new(view.src, &planes[0], Positions::new(&src, ColourBy::Lane))?;
+    let after = LayoutDrawing::new(view.dst, &planes[1], Positions::new(&dst, ColourBy::Lane).with_paint(&paint))?;
     for slice in 0..planes[0].slices.count() {
         picture.start_row();
-        add_all(&mut picture, vec![titled("before", before.tensor(slice)), titled("after", after.tensor(slice))]);
+        add_all(
+            &mut picture,
+            vec![titled("before", before.draw_tensor_slice(slice)), titled("after", after.draw_tensor_slice(slice))],
+        );
     }
-    picture.add(Panel::table("plan", numbers(view.plan)));
+    picture.add_panel(Panel::table("plan", numbers(view.plan)));
     // Hardware panels before and after, in one row if each is a single panel.
     let mut hardware = [("before", &before), ("after", &after)]
-        .map(|(name, drawn)| drawn.hardware().into_iter().map(|panel| titled(name, panel)).collect::<Vec<_>>());
+        .map(|(name, drawn)| drawn.draw_hardware().into_iter().map(|panel| titled(name, panel)).collect::<Vec<_>>());
     if let [[_], [_]] = hardware.each_ref().map(Vec::as_slice) {
         hardware = [hardware.concat(), Vec::new()];
     }
@@ -94,15 +98,15 @@ pub fn conversion(view: &ConversionView<'_>) -> Result<Picture, PictureError> {
     }
     picture.start_row();
     if let Some(rounds) = rounds {
-        picture.add(view.shuffle(rounds)?);
+        picture.add_panel(view.shuffle(rounds)?);
     }
     view.add_scratch(&mut picture)?;
     Ok(picture)
 }
 
 /// Returns the legend: for each distance its colour, meaning and number of elements.
-fn key(origins: &Origins) -> Vec<(Fill, String)> {
-    let counts = origins.counts();
+fn key(origins: &ElementSources) -> Vec<(CellColour, String)> {
+    let counts = origins.count_by_scope();
     let all: usize = counts.iter().map(|(_, count)| count).sum();
     counts
         .into_iter()
@@ -138,7 +142,7 @@ fn arrival(
 }
 
 /// Returns a table of the plan's operation counts and lower bounds.
-fn numbers(plan: &ConversionPlan) -> Table {
+fn numbers(plan: &ConversionPlan) -> TextTable {
     let (counts, bound) = (plan.stats.counts, plan.stats.bound);
     let rows = [
         ("shuffles", counts.shuffles, Some(bound.shuffles)),
@@ -163,7 +167,7 @@ fn numbers(plan: &ConversionPlan) -> Table {
         rows.push(vec!["shared bytes of the block".to_owned(), plan.stats.shared_bytes.to_string()]);
     }
     rows.push(vec!["cycles of the block".to_owned(), format!("{:.0}", plan.stats.cost)]);
-    Table::new(["per warp", "plan", "bound"], rows)
+    TextTable::new(["per warp", "plan", "bound"], rows)
 }
 
 impl ConversionView<'_> {
@@ -186,31 +190,37 @@ impl ConversionView<'_> {
     /// the column's lane receives.
     fn shuffle(&self, rounds: ShuffleRounds<'_>) -> Result<Panel, PictureError> {
         let (lanes, registers) = (1u64 << self.dst.in_bits(Dim::LANE), 1u64 << self.dst.in_bits(Dim::REGISTER));
-        check_size("the tensor", self.dst.outs().bits())?;
-        let axes = Axes::new(self.dst.outs());
-        let (row_axis, column_axis) = (Axis::new("round", 0..rounds.count()), Axis::new("lane", 0..lanes));
-        let mut grid = Grid::of(row_axis, column_axis, |round, lane| {
+        check_size("the tensor", self.dst.outs().total_bits())?;
+        let axes = TensorAxes::new(self.dst.outs());
+        let (row_axis, column_axis) = (GridAxis::new("round", 0..rounds.count()), GridAxis::new("lane", 0..lanes));
+        let mut grid = Grid::from_fn(row_axis, column_axis, |round, lane| {
             let (round, lane) = (round as u64, lane as u64);
-            let from = rounds.source(round, lane) % lanes;
+            let from = rounds.source_thread(round, lane) % lanes;
             Cell::new(from.to_string())
-                .fill(if rounds.stays(round) { Fill::tone(Tone::Good) } else { Fill::hue(from, lanes) })
-                .kin(format!("lane {lane}"))
-                .hover(format!("round {round}: lane {lane} receives from lane {from}"))
+                .with_fill(if rounds.is_identity(round) {
+                    CellColour::from_tone(EmphasisColour::Good)
+                } else {
+                    CellColour::from_index(from, lanes)
+                })
+                .with_related_group(format!("lane {lane}"))
+                .with_tooltip_line(format!("round {round}: lane {lane} receives from lane {from}"))
         });
         let at = |dim, index: u64| self.dst.ins().shift_of(dim).map_or(0, |shift| index << shift);
         for (register, lane) in (0..registers).flat_map(|register| (0..lanes).map(move |lane| (register, lane))) {
             let element = self.dst.apply_packed(at(Dim::REGISTER, register) | at(Dim::LANE, lane));
             if let Some(cell) = grid.cell_mut(rounds.round_of_register(register, lane) as usize, lane as usize) {
-                cell.links.push(axes.link(element));
-                cell.hover.push(format!("register {register}: {}", axes.link(element)));
+                cell.links.push(axes.element_link(element));
+                cell.hover.push(format!("register {register}: {}", axes.element_link(element)));
             }
         }
-        let stays = (0..rounds.count()).filter(|&round| rounds.stays(round)).count();
-        let panel =
-            Panel::grid("shuffle rounds, warp 0", grid).caption("in each cell the lane that a lane receives from");
+        let stays = (0..rounds.count()).filter(|&round| rounds.is_identity(round)).count();
+        let panel = Panel::grid("shuffle rounds, warp 0", grid)
+            .with_caption_line("in each cell the lane that a lane receives from");
         Ok(match stays {
             0 => panel,
-            _ => panel.caption(format!("green: {stays} rounds in which every lane keeps its word, without a shuffle")),
+            _ => panel.with_caption_line(format!(
+                "green: {stays} rounds in which every lane keeps its word, without a shuffle"
+            )),
         })
     }
 
@@ -219,37 +229,44 @@ impl ConversionView<'_> {
         let Some(swizzle) = self.plan.scratch_layout() else { return Ok(()) };
         let outs = self.src.outs();
         let bytes = self.plan.stats.shared_bytes;
-        let filled = match self.plan.blocks() {
-            1 if swizzle.columns.len() as u32 == outs.bits() => None,
+        let filled = match self.plan.cluster_blocks() {
+            1 if swizzle.columns.len() as u32 == outs.total_bits() => None,
             1 => Some(format!("{bytes} bytes of scratch hold one part of the tensor at a time")),
             blocks => Some(format!("{bytes} bytes of scratch in each of {blocks} blocks hold the block's elements")),
         };
         if let Some(filled) = filled {
-            picture.add(Panel::note("scratch memory", [filled]));
+            picture.add_panel(Panel::note("scratch memory", [filled]));
             return Ok(());
         }
-        let ins = tilewright_layout::Space::of_sizes(&[(Dim::OFFSET, 1 << outs.bits())])?;
-        let memory = MemoryLayout::linear(LinearLayout::from_columns(ins, outs.clone(), &swizzle.columns)?);
-        let store = self.plan.stores_source().then_some(self.src);
-        let load = self.plan.loads_destination().then_some(self.dst);
+        let ins = tilewright_layout::Space::from_sizes(&[(Dim::OFFSET, 1 << outs.total_bits())])?;
+        let memory = MemoryLayout::from_linear(LinearLayout::from_columns(ins, outs.clone(), &swizzle.columns)?);
+        let store = self.plan.stores_source_layout().then_some(self.src);
+        let load = self.plan.loads_destination_layout().then_some(self.dst);
         let view = MemoryView::new("scratch memory", &memory, self.element_bits, self.target);
         let view = view.with_store(store).with_load(load);
         let served = view.accessed(&memory)?;
         let Some(first) = served.first() else { return Ok(()) };
-        let banked = Banked::new(&memory, self.element_bits, first.row, view.together(&served))?;
-        let scratch = Panel::grid("scratch memory", banked.memory_grid());
-        picture.add(scratch.caption("in each cell the element; colours are banks").caption(banks_in_words(first.row)));
-        picture.add(Panel::grid("bits of the offset", banked.address_grid()?));
-        let axes = Axes::new(memory.linear.outs());
+        let banked = BankDrawing::new(&memory, self.element_bits, first.row, view.together(&served))?;
+        let scratch = Panel::grid("scratch memory", banked.draw_memory_grid());
+        picture.add_panel(
+            scratch
+                .with_caption_line("in each cell the element; colours are banks")
+                .with_caption_line(banks_in_words(first.row)),
+        );
+        picture.add_panel(Panel::grid("bits of the offset", banked.draw_address_matrix()?));
+        let axes = TensorAxes::new(memory.linear.outs());
         picture.start_row();
         for served in &served {
-            picture.add(served.panel(&axes));
+            picture.add_panel(served.panel(&axes));
         }
         if store.is_none() {
-            picture.add(Panel::note("stores", ["the stored elements are not those of the layout before: not drawn"]));
+            picture.add_panel(Panel::note(
+                "stores",
+                ["the stored elements are not those of the layout before: not drawn"],
+            ));
         }
         if load.is_none() {
-            picture.add(Panel::note("loads", ["lanes shuffle the loaded words: not drawn"]));
+            picture.add_panel(Panel::note("loads", ["lanes shuffle the loaded words: not drawn"]));
         }
         Ok(())
     }

@@ -2,14 +2,14 @@
 
 use tilewright_layout::{Dim, Layout, LinearLayout};
 
-use super::LayoutOptions;
+use super::LayoutDrawingOptions;
 use super::layout::check_layout_size;
-use super::matrix::{bits, coordinates, is_one, matrix_grid};
+use super::matrix::{bits, coordinates, draw_matrix_grid, is_one};
 use super::positions::Positions;
 use super::sliced::SlicedPlane;
-use super::tensor::Drawn;
+use super::tensor::LayoutDrawing;
 use crate::text::join;
-use crate::{Content, Fill, Grid, Panel, Picture, PictureError, Table, Tone};
+use crate::{CellColour, EmphasisColour, Grid, Panel, PanelContent, Picture, PictureError, TextTable};
 
 /// Draws two layouts side by side. A cell shows the positions of a tensor element, in a colour for whether both layouts
 /// agree on them. The first element that differs, in row-major order, is marked. Below are the matrices of both
@@ -17,11 +17,11 @@ use crate::{Content, Fill, Grid, Panel, Picture, PictureError, Table, Tone};
 ///
 /// # Errors
 /// [`PictureError`] if the tensor shapes differ, a layout is too large, or the plane has axes that the tensor lacks.
-pub fn difference(
+pub fn draw_difference(
     title: &str,
     left: (&str, &Layout),
     right: (&str, &Layout),
-    options: &LayoutOptions,
+    options: &LayoutDrawingOptions,
 ) -> Result<Picture, PictureError> {
     check_same_tensor(left, right)?;
     let plane = SlicedPlane::new(left.1.linear().outs(), options.plane)?;
@@ -29,24 +29,26 @@ pub fn difference(
     let found = Differences::between(&sides, &plane);
     let mut picture = Picture::new(title);
     picture.caption.push(found.summary(&sides, &plane));
-    picture.legend = vec![(Fill::tone(Tone::Good), "the same in both".to_owned())];
+    picture.legend = vec![(CellColour::from_tone(EmphasisColour::Good), "the same in both".to_owned())];
     if found.first.is_some() {
-        picture.legend.push((Fill::tone(Tone::Warn), "different".to_owned()));
-        picture.legend.push((Fill::tone(Tone::Bad), "the first element that differs (frame)".to_owned()));
+        picture.legend.push((CellColour::from_tone(EmphasisColour::Warn), "different".to_owned()));
+        picture
+            .legend
+            .push((CellColour::from_tone(EmphasisColour::Bad), "the first element that differs (frame)".to_owned()));
     }
     for slice in 0..plane.slices.count() {
         for side in &sides {
-            picture.add(side.tensor(slice, &plane, &found));
+            picture.add_panel(side.tensor(slice, &plane, &found));
         }
         picture.start_row();
     }
     let [left, right] = [&sides[0], &sides[1]];
     for (side, other) in [(left, right), (right, left)] {
-        picture.add(Panel::grid(format!("{}: matrix", side.name), marked_matrix(side.linear, other.linear)));
+        picture.add_panel(Panel::grid(format!("{}: matrix", side.name), marked_matrix(side.linear, other.linear)));
     }
     let table = different_bases(left, right);
     if !table.rows.is_empty() {
-        picture.add(Panel::table("bases that differ", table));
+        picture.add_panel(Panel::table("bases that differ", table));
     }
     Ok(picture)
 }
@@ -72,18 +74,18 @@ fn check_same_tensor(left: (&str, &Layout), right: (&str, &Layout)) -> Result<()
 struct Side<'a> {
     name: &'a str,
     linear: &'a LinearLayout,
-    drawn: Drawn<'a>,
+    drawn: LayoutDrawing<'a>,
 }
 
 impl<'a> Side<'a> {
     fn new(
         (name, layout): (&'a str, &'a Layout),
         plane: &'a SlicedPlane<'a>,
-        options: &LayoutOptions,
+        options: &LayoutDrawingOptions,
     ) -> Result<Self, PictureError> {
         check_layout_size(layout)?;
         let linear = layout.linear();
-        Ok(Self { name, linear, drawn: Drawn::new(linear, plane, Positions::new(layout, options.colour))? })
+        Ok(Self { name, linear, drawn: LayoutDrawing::new(linear, plane, Positions::new(layout, options.colour))? })
     }
 
     /// Returns the positions (register, lane, warp, block, or memory offset) that hold an element, each as its
@@ -92,12 +94,12 @@ impl<'a> Side<'a> {
     fn holders(&self, element: u64) -> Vec<Vec<(Dim, u64)>> {
         let ins = self.linear.ins();
         let packed = |&input: &u64| sorted(ins.unpack(input).filter(|&(dim, _)| ins.bits_of(dim) > 0));
-        sorted(self.drawn.holders(element).iter().map(packed))
+        sorted(self.drawn.positions_of_element(element).iter().map(packed))
     }
 
     fn description(&self, element: u64) -> String {
         let positions = &self.drawn.positions;
-        match self.drawn.holders(element) {
+        match self.drawn.positions_of_element(element) {
             [] => "nobody".to_owned(),
             [one] => positions.description(*one),
             [one, more @ ..] => format!("{} and {} more", positions.description(*one), more.len()),
@@ -105,13 +107,17 @@ impl<'a> Side<'a> {
     }
 
     fn tensor(&self, slice: usize, plane: &SlicedPlane<'_>, found: &Differences) -> Panel {
-        let mut panel = self.drawn.tensor(slice);
+        let mut panel = self.drawn.draw_tensor_slice(slice);
         panel.title = format!("{}: {}", self.name, panel.title);
-        if let Content::Grid(grid) = &mut panel.content {
+        if let PanelContent::Grid(grid) = &mut panel.content {
             for (row, column, cell) in grid.cells_mut() {
-                let element = plane.element(slice, row, column);
-                cell.fill = Fill::tone(if found.differs[element as usize] { Tone::Warn } else { Tone::Good });
-                cell.mark = (found.first == Some(element)).then_some(Tone::Bad);
+                let element = plane.element_at(slice, row, column);
+                cell.fill = CellColour::from_tone(if found.differs[element as usize] {
+                    EmphasisColour::Warn
+                } else {
+                    EmphasisColour::Good
+                });
+                cell.mark = (found.first == Some(element)).then_some(EmphasisColour::Bad);
             }
         }
         panel
@@ -135,10 +141,10 @@ struct Differences {
 
 impl Differences {
     fn between([left, right]: &[Side<'_>; 2], plane: &SlicedPlane<'_>) -> Self {
-        let elements = 0..1u64 << plane.axes.space.bits();
+        let elements = 0..1u64 << plane.axes.space.total_bits();
         let differs: Vec<_> = elements.clone().map(|element| left.holders(element) != right.holders(element)).collect();
         let first = elements.filter(|&element| differs[element as usize]);
-        let first = first.min_by_key(|&element| plane.axes.coordinates(element));
+        let first = first.min_by_key(|&element| plane.axes.element_coordinates(element));
         Self { differs, first }
     }
 
@@ -152,7 +158,7 @@ impl Differences {
         };
         let count = self.differs.iter().filter(|&&differs| differs).count();
         let [left, right] = sides.each_ref().map(|side| format!("{}: {}", side.name, side.description(first)));
-        let name = plane.axes.name(first);
+        let name = plane.axes.element_name(first);
         format!("{count} of {all} elements differ; the first is {name}: {left}, {right}")
     }
 }
@@ -160,15 +166,15 @@ impl Differences {
 /// Draws the matrix of `linear`, with the columns highlighted whose basis vector differs from that of `other` at the
 /// same input bit.
 fn marked_matrix(linear: &LinearLayout, other: &LinearLayout) -> Grid {
-    let mut grid = matrix_grid(linear);
+    let mut grid = draw_matrix_grid(linear);
     let same = bits(linear.ins()).into_iter().map(|(dim, bit)| basis(linear, dim, bit) == basis(other, dim, bit));
     let same: Vec<bool> = same.collect();
     for (row, column, cell) in grid.cells_mut() {
-        cell.fill = Fill::tone(match (same[column], is_one(linear, row, column)) {
-            (true, true) => Tone::Strong,
-            (true, false) => Tone::Good,
-            (false, true) => Tone::Bad,
-            (false, false) => Tone::Warn,
+        cell.fill = CellColour::from_tone(match (same[column], is_one(linear, row, column)) {
+            (true, true) => EmphasisColour::Strong,
+            (true, false) => EmphasisColour::Good,
+            (false, true) => EmphasisColour::Bad,
+            (false, false) => EmphasisColour::Warn,
         });
     }
     grid
@@ -180,7 +186,7 @@ fn basis(linear: &LinearLayout, dim: Dim, bit: u32) -> Option<Vec<(Dim, u64)>> {
     Some(sorted(linear.outs().unpack(*linear.columns_of(dim).get(bit as usize)?)))
 }
 
-fn different_bases(left: &Side<'_>, right: &Side<'_>) -> Table {
+fn different_bases(left: &Side<'_>, right: &Side<'_>) -> TextTable {
     let mut dims: Vec<_> = left.linear.ins().dims().collect();
     dims.extend(right.linear.ins().dims().filter(|dim| !left.linear.ins().contains(*dim)));
     let description = |image: Option<Vec<(Dim, u64)>>| image.map_or_else(|| "-".to_owned(), coordinates);
@@ -193,5 +199,5 @@ fn different_bases(left: &Side<'_>, right: &Side<'_>) -> Table {
             }
         }
     }
-    Table::new(["basis", left.name, right.name], rows)
+    TextTable::new(["basis", left.name, right.name], rows)
 }

@@ -6,11 +6,11 @@ use std::collections::BTreeSet;
 use tilewright_layout::{Dim, LinearLayout, MemoryLayout};
 use tilewright_target::TargetDescription;
 
-use super::access::{Access, AccessSpec, Accesses};
+use super::access::{Access, AccessSpec, WarpAccesses};
 use super::runs::{Values, runs};
 use super::stacked::StackedPlane;
 use crate::text::ranges;
-use crate::{Axis, Cell, Fill, Grid, Panel, Picture, PictureError, Table, Tone};
+use crate::{Cell, CellColour, EmphasisColour, Grid, GridAxis, Panel, Picture, PictureError, TextTable};
 
 /// Max number of requests (accesses of the warp) in the table.
 const MOST_REQUESTS: usize = 32;
@@ -18,10 +18,10 @@ const MOST_REQUESTS: usize = 32;
 /// Number of cache lines in one row of the drawn memory.
 const ABREAST: u64 = 4;
 
-/// The parameters of [`global()`]: a tensor in global memory, and the layout by which a warp accesses it.
+/// The parameters of [`draw_global_accesses()`]: a tensor in global memory, and the layout by which a warp accesses it.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
-pub struct GlobalView<'a> {
+pub struct GlobalAccessView<'a> {
     /// Name of the layout, for the title.
     pub name: &'a str,
     /// Distributed layout of the registers that are loaded or stored.
@@ -38,7 +38,7 @@ pub struct GlobalView<'a> {
     pub line_bytes: u64,
 }
 
-impl<'a> GlobalView<'a> {
+impl<'a> GlobalAccessView<'a> {
     /// Creates the parameters for the accesses of warp 0 to a tensor whose axes in memory have the order `order`, the
     /// fastest first. Memory lines have 128 bytes.
     #[must_use]
@@ -72,7 +72,7 @@ impl<'a> GlobalView<'a> {
 /// # Errors
 /// [`PictureError`] if the order is no permutation of the axes, the warp or the line size does not exist, the tensor is
 /// too large, or the elements cannot be accessed.
-pub fn global(view: &GlobalView<'_>) -> Result<Picture, PictureError> {
+pub fn draw_global_accesses(view: &GlobalAccessView<'_>) -> Result<Picture, PictureError> {
     view.check()?;
     let memory = dense(view.layout, view.order)?;
     let spec = AccessSpec {
@@ -83,18 +83,19 @@ pub fn global(view: &GlobalView<'_>) -> Result<Picture, PictureError> {
         warp: view.warp,
         copies: true,
     };
-    let requests = Requests { view, accesses: spec.accesses()?, plane: StackedPlane::new(memory.linear.outs())? };
+    let requests =
+        Requests { view, accesses: spec.compute_accesses()?, plane: StackedPlane::new(memory.linear.outs())? };
     let mut picture = Picture::new(format!("{} in global memory of {}", view.name, view.target.name));
     picture.caption = requests.description();
-    picture.add(requests.one());
-    picture.add(Panel::table(format!("requests of warp {}", view.warp), requests.table()));
+    picture.add_panel(requests.one());
+    picture.add_panel(Panel::table(format!("requests of warp {}", view.warp), requests.table()));
     picture.start_row();
-    picture.add(requests.memory(&memory));
-    picture.add(requests.tensor());
+    picture.add_panel(requests.memory(&memory));
+    picture.add_panel(requests.tensor());
     Ok(picture)
 }
 
-impl GlobalView<'_> {
+impl GlobalAccessView<'_> {
     fn check(&self) -> Result<(), PictureError> {
         let wrong = |reason: String, remedy: &str| Err(PictureError::not_drawable("the accesses", reason, remedy));
         let mut sorted = self.order.to_vec();
@@ -123,12 +124,12 @@ fn dense(layout: &LinearLayout, order: &[usize]) -> Result<MemoryLayout, Picture
     for dim in order.iter().map(|&axis| Dim::tensor(axis)) {
         sum = sum.direct_sum(&LinearLayout::identity(1 << layout.out_bits(dim), Dim::OFFSET, dim)?)?;
     }
-    Ok(MemoryLayout::linear(sum))
+    Ok(MemoryLayout::from_linear(sum))
 }
 
 struct Requests<'a> {
-    view: &'a GlobalView<'a>,
-    accesses: Accesses,
+    view: &'a GlobalAccessView<'a>,
+    accesses: WarpAccesses,
     plane: StackedPlane<'a>,
 }
 
@@ -190,21 +191,21 @@ impl Requests<'_> {
         let touched = self.touched(access, self.sector_bytes());
         let sector = self.sector_bytes();
         let starts = (0..line / sector).map(|at| ((at * sector).div_ceil(bytes) as usize, at.to_string()));
-        let rows = Axis::new("byte", lines.iter().map(|at| at * line));
-        let columns = Axis::blank("sector", (line / bytes) as usize).bands(starts);
-        let grid = Grid::of(rows, columns, |row, column| {
+        let rows = GridAxis::new("byte", lines.iter().map(|at| at * line));
+        let columns = GridAxis::without_headings("sector", (line / bytes) as usize).with_bands(starts);
+        let grid = Grid::from_fn(rows, columns, |row, column| {
             let byte = lines[row] * line + column as u64 * bytes;
             self.byte_cell(access, byte, touched.contains(&(byte / sector)))
         });
         let lanes = access.addresses.iter().flatten().count();
         Panel::grid(format!("request {worst} of {}", self.count()), grid)
-            .caption(format!(
+            .with_caption_line(format!(
                 "registers {}; {lanes} lanes, {} sectors, {} lines of {line} bytes",
                 ranges(&access.registers),
                 touched.len(),
                 lines.len()
             ))
-            .caption("in each cell the lanes that read these bytes; grey: transferred but not read")
+            .with_caption_line("in each cell the lanes that read these bytes; grey: transferred but not read")
     }
 
     fn byte_cell(&self, access: &Access, byte: u64, fetched: bool) -> Cell {
@@ -212,19 +213,23 @@ impl Requests<'_> {
             (0..).zip(&access.addresses).filter(|(_, first)| **first == Some(byte)).map(|(lane, _)| lane).collect();
         let Some(&first) = lanes.first() else {
             return match fetched {
-                true => Cell::default().fill(Fill::tone(Tone::Quiet)).hover(format!("byte {byte}: not read")),
-                false => Cell::default().hover(format!("byte {byte}: not transferred")),
+                true => Cell::default()
+                    .with_fill(CellColour::from_tone(EmphasisColour::Quiet))
+                    .with_tooltip_line(format!("byte {byte}: not read")),
+                false => Cell::default().with_tooltip_line(format!("byte {byte}: not transferred")),
             };
         };
         Cell::new(format!("T{}", ranges(&lanes)))
-            .fill(Fill::hue(first, access.addresses.len() as u64))
-            .links(access.lane_elements[first as usize].iter().map(|&element| self.plane.axes.link(element)))
-            .kins(lanes.iter().map(|lane| format!("lane {lane}")))
-            .hover(format!("bytes {byte} to {}", byte + self.accesses.bytes() - 1))
-            .hover(format!("lane {}", ranges(&lanes)))
+            .with_fill(CellColour::from_index(first, access.addresses.len() as u64))
+            .with_links(
+                access.lane_elements[first as usize].iter().map(|&element| self.plane.axes.element_link(element)),
+            )
+            .with_related_groups(lanes.iter().map(|lane| format!("lane {lane}")))
+            .with_tooltip_line(format!("bytes {byte} to {}", byte + self.accesses.bytes() - 1))
+            .with_tooltip_line(format!("lane {}", ranges(&lanes)))
     }
 
-    fn table(&self) -> Table {
+    fn table(&self) -> TextTable {
         let row = |(index, access): (usize, &Access)| {
             let sectors = self.touched(access, self.sector_bytes()).len() as u64;
             let lines = self.touched(access, self.view.line_bytes).len();
@@ -243,7 +248,7 @@ impl Requests<'_> {
         if self.accesses.list.len() > MOST_REQUESTS {
             rows.push(vec![format!("and {} more", self.accesses.list.len() - MOST_REQUESTS)]);
         }
-        Table::new(["request", "registers", "bytes", "sectors", "bound", "lines", "used"], rows)
+        TextTable::new(["request", "registers", "bytes", "sectors", "bound", "lines", "used"], rows)
     }
 
     /// Draws the whole memory in sectors, with the requests that touch each.
@@ -252,9 +257,9 @@ impl Requests<'_> {
         let all = (memory.allocated_elements() * self.accesses.element_bytes).div_ceil(sector);
         let in_line = self.view.line_bytes / sector;
         let across = (in_line * ABREAST).min(all.next_power_of_two());
-        let rows = Axis::new("byte", (0..all.div_ceil(across)).map(|row| row * across * sector));
+        let rows = GridAxis::new("byte", (0..all.div_ceil(across)).map(|row| row * across * sector));
         let name = format!("sectors, in lines of {} bytes", self.view.line_bytes);
-        let columns = Axis::blank(name, across as usize).ruled(in_line as usize);
+        let columns = GridAxis::without_headings(name, across as usize).with_borders_every(in_line as usize);
         let row_and_column = |sector: u64| ((sector / across) as usize, (sector % across) as usize);
         let mut grid = Grid::new(rows, columns);
         for (request, access) in (0u64..).zip(&self.accesses.list) {
@@ -262,10 +267,10 @@ impl Requests<'_> {
                 let (row, column) = row_and_column(at);
                 let Some(cell) = grid.cell_mut(row, column) else { continue };
                 if cell.lines.is_empty() {
-                    *cell = Cell::new(format!("#{request}")).fill(Fill::hue(request, self.count()));
+                    *cell = Cell::new(format!("#{request}")).with_fill(CellColour::from_index(request, self.count()));
                 } else {
                     cell.lines = vec![format!("{}+", cell.lines[0].trim_end_matches('+'))];
-                    cell.mark = Some(Tone::Bad);
+                    cell.mark = Some(EmphasisColour::Bad);
                 }
                 cell.kin.push(format!("request {request}"));
                 cell.hover.push(format!("sector at byte {}: request {request}", at * sector));
@@ -275,31 +280,31 @@ impl Requests<'_> {
         for offset in 0..memory.allocated_elements() {
             let (row, column) = row_and_column(offset * self.accesses.element_bytes / sector);
             if let Some(cell) = grid.cell_mut(row, column) {
-                cell.links.push(self.plane.axes.link(memory.linear.apply_packed(offset)));
+                cell.links.push(self.plane.axes.element_link(memory.linear.apply_packed(offset)));
             }
         }
         Panel::grid("memory", grid)
-            .caption(format!("in each cell the request of warp {} that touches the sector", self.view.warp))
-            .caption("framed, with a +: touched by several")
+            .with_caption_line(format!("in each cell the request of warp {} that touches the sector", self.view.warp))
+            .with_caption_line("framed, with a +: touched by several")
     }
 
     /// Draws the tensor, with the lane and request that access each element.
     fn tensor(&self) -> Panel {
         let (rows, columns) = self.plane.grid_axes();
-        let mut grid = Grid::of(rows, columns, |row, column| {
-            let link = self.plane.axes.link(self.plane.element(row, column));
-            Cell::default().link(link.clone()).hover(link)
+        let mut grid = Grid::from_fn(rows, columns, |row, column| {
+            let link = self.plane.axes.element_link(self.plane.element_at(row, column));
+            Cell::default().with_link(link.clone()).with_tooltip_line(link)
         });
         let mut holders = Values::new();
         for (request, access) in (0u64..).zip(&self.accesses.list) {
             for (lane, lane_elements) in (0u64..).zip(&access.lane_elements) {
                 for &element in lane_elements {
-                    let (row, column) = self.plane.row_and_column(element);
+                    let (row, column) = self.plane.position_of_element(element);
                     let Some(cell) = grid.cell_mut(row, column) else { continue };
                     if cell.lines.is_empty() {
                         holders.insert((row, column), (lane, request));
                         cell.lines = vec![format!("T{lane}"), format!("#{request}")];
-                        cell.fill = Fill::hue(request, self.count());
+                        cell.fill = CellColour::from_index(request, self.count());
                     }
                     cell.kin.push(format!("lane {lane}"));
                     cell.hover.push(format!("lane {lane}, request {request}"));
@@ -308,6 +313,6 @@ impl Requests<'_> {
         }
         grid.runs = runs(&holders, |_, last, next| last == next, |(lane, request), _| format!("T{lane}#{request}"));
         Panel::grid("tensor", grid)
-            .caption(format!("in each cell the lane and, after #, the request of warp {}", self.view.warp))
+            .with_caption_line(format!("in each cell the lane and, after #, the request of warp {}", self.view.warp))
     }
 }

@@ -5,8 +5,8 @@ use tilewright_layout::{Dim, Space};
 
 use super::positions::line_bits;
 use super::runs::{Values, runs};
-use super::side::Side;
-use super::tensor::Drawn;
+use super::side::GridSide;
+use super::tensor::LayoutDrawing;
 use crate::text::join;
 use crate::{Cell, Grid, Panel};
 
@@ -17,21 +17,21 @@ const MOST_ACROSS: usize = 7;
 /// The bits of a packed position (register, lane, warp, ... or offset) that select the column, the row and the panel of
 /// its cell.
 struct Sides<'a> {
-    columns: Side<'a>,
-    rows: Side<'a>,
-    panels: Side<'a>,
+    columns: GridSide<'a>,
+    rows: GridSide<'a>,
+    panels: GridSide<'a>,
 }
 
-impl Drawn<'_> {
+impl LayoutDrawing<'_> {
     /// Draws one panel with all positions, or one panel per warp if there are many.
-    pub fn hardware(&self) -> Vec<Panel> {
+    pub fn draw_hardware(&self) -> Vec<Panel> {
         let is_memory = self.linear.ins().contains(Dim::OFFSET);
         let (sides, title) = match is_memory {
             true => (Sides::of_memory(self), "memory"),
             false => (Sides::of_lanes(self.linear.ins()), "hardware"),
         };
         let panel = |index: usize| {
-            let fixed = sides.panels.packed(index);
+            let fixed = sides.panels.packed_index(index);
             let name = sides.panels.band_name(fixed, " ", " ");
             let title = if name.is_empty() { title.to_owned() } else { format!("{title}, {name}") };
             Panel::grid(title, self.hardware_grid(&sides, fixed, is_memory))
@@ -40,21 +40,24 @@ impl Drawn<'_> {
     }
 
     fn hardware_grid(&self, sides: &Sides<'_>, fixed: u64, is_memory: bool) -> Grid {
-        let (mut rows, columns) = (sides.rows.axis(" "), sides.columns.axis(" "));
+        let (mut rows, columns) = (sides.rows.to_grid_axis(" "), sides.columns.to_grid_axis(" "));
         if is_memory {
-            let starts = (0..rows.count()).map(|row| self.positions.physical((row * columns.count()) as u64));
+            let starts = (0..rows.count()).map(|row| self.positions.physical_offset((row * columns.count()) as u64));
             rows.headings = starts.map(|start| start.to_string()).collect();
         }
         let mut elements_by_cell = Values::new();
-        let mut grid = Grid::of(rows, columns, |row, column| {
-            let input = fixed | sides.rows.packed(row) | sides.columns.packed(column);
+        let mut grid = Grid::from_fn(rows, columns, |row, column| {
+            let input = fixed | sides.rows.packed_index(row) | sides.columns.packed_index(column);
             let element = self.linear.apply_packed(input);
             let fill = self.positions.fill(input);
-            elements_by_cell.insert((row, column), (self.plane.axes.coordinates(element), fill));
-            let (name, link) = (self.plane.axes.name(element), self.plane.axes.link(element));
-            let cell =
-                Cell::new(name).fill(fill).link(link.clone()).hover(self.positions.description(input)).hover(link);
-            cell.kins(self.positions.kin(input))
+            elements_by_cell.insert((row, column), (self.plane.axes.element_coordinates(element), fill));
+            let (name, link) = (self.plane.axes.element_name(element), self.plane.axes.element_link(element));
+            let cell = Cell::new(name)
+                .with_fill(fill)
+                .with_link(link.clone())
+                .with_tooltip_line(self.positions.description(input))
+                .with_tooltip_line(link);
+            cell.with_related_groups(self.positions.lane_group(input))
         });
         // Names runs of cells of one colour whose elements are consecutive along the last axis: `3,8..11`.
         grid.runs = runs(
@@ -74,14 +77,14 @@ impl Drawn<'_> {
 
 impl<'a> Sides<'a> {
     /// Arranges a memory layout: offsets in rows, one panel per block.
-    fn of_memory(drawn: &'a Drawn<'_>) -> Self {
+    fn of_memory(drawn: &'a LayoutDrawing<'_>) -> Self {
         let ins = drawn.linear.ins();
         let line = line_bits(&drawn.linear);
-        let mut columns = Side::from_bits(ins, Some(Dim::OFFSET), 0..line);
+        let mut columns = GridSide::from_bits(ins, Some(Dim::OFFSET), 0..line);
         columns.name = format!("offset within {}", 1u64 << line);
-        let mut rows = Side::from_bits(ins, Some(Dim::OFFSET), line..ins.bits_of(Dim::OFFSET));
+        let mut rows = GridSide::from_bits(ins, Some(Dim::OFFSET), line..ins.bits_of(Dim::OFFSET));
         rows.name = "offset".to_owned();
-        Self { columns, rows, panels: Side::new(ins, None).in_bands(others(ins, [Some(Dim::OFFSET); 2])) }
+        Self { columns, rows, panels: GridSide::new(ins, None).with_bands(others(ins, [Some(Dim::OFFSET); 2])) }
     }
 
     /// Arranges lanes and registers: registers across, lanes down, and warps in the direction that keeps the grid
@@ -91,17 +94,17 @@ impl<'a> Sides<'a> {
         let down = first_of([Dim::LANE, Dim::ROW]);
         let across = first_of([Dim::REGISTER, Dim::COL]).or_else(|| ins.dims().find(|&dim| Some(dim) != down));
         let down = down.or_else(|| ins.dims().find(|&dim| Some(dim) != across));
-        let (columns, rows, none) = (Side::new(ins, across), Side::new(ins, down), Side::new(ins, None));
+        let (columns, rows, none) = (GridSide::new(ins, across), GridSide::new(ins, down), GridSide::new(ins, None));
         let others = others(ins, [across, down]);
         let (registers, lanes) = (columns.bit_count(), rows.bit_count());
-        let warps = ins.bits() as usize - registers - lanes;
+        let warps = ins.total_bits() as usize - registers - lanes;
         // Cells are wider than high, so the rows may take one bit more than the columns.
         if lanes + warps <= (registers + warps).max(lanes) + 1 && lanes + warps <= MOST_ACROSS {
-            Self { columns, rows: rows.in_bands(others), panels: none }
+            Self { columns, rows: rows.with_bands(others), panels: none }
         } else if registers + warps <= MOST_ACROSS {
-            Self { columns: columns.in_bands(others), rows, panels: none }
+            Self { columns: columns.with_bands(others), rows, panels: none }
         } else {
-            Self { columns, rows, panels: none.in_bands(others) }
+            Self { columns, rows, panels: none.with_bands(others) }
         }
     }
 }

@@ -7,7 +7,7 @@ use tilewright_target::{Instruction, Operand};
 
 use crate::error::check_size;
 use crate::text::ranges;
-use crate::{Axis, Cell, Fill, Grid, Panel, Picture, PictureError};
+use crate::{Cell, CellColour, Grid, GridAxis, Panel, Picture, PictureError};
 
 /// Max number of the independent matrix products of one MMA instruction (blocks) that are drawn side by side.
 const ABREAST: usize = 4;
@@ -18,7 +18,7 @@ const ABREAST: usize = 4;
 ///
 /// # Errors
 /// [`PictureError`] if an operand is too large, or no operand can be drawn.
-pub fn instruction(row: &Instruction) -> Result<Picture, PictureError> {
+pub fn draw_instruction(row: &Instruction) -> Result<Picture, PictureError> {
     let mut operands = Vec::new();
     for operand in &row.operands {
         operands.extend(RegisterOperand::of(row, operand)?);
@@ -36,21 +36,21 @@ pub fn instruction(row: &Instruction) -> Result<Picture, PictureError> {
     }
     picture.start_row();
     for operand_view in operands.iter().filter(|operand_view| !drawn.contains(&operand_view.role)) {
-        picture.add(Panel::grid(operand_view.description(), operand_view.grid()));
+        picture.add_panel(Panel::grid(operand_view.description(), operand_view.grid()));
     }
     for operand in &row.operands {
         if let Operand::Access { data, address, alignment } = operand {
-            check_size("the access", data.ins().bits())?;
+            check_size("the access", data.ins().total_bits())?;
             let bytes = operands.first().map_or(1, |operand_view| u64::from(operand_view.bits / 8).max(1));
             let grid = segments(data, address, bytes);
-            picture.add(Panel::grid("shared memory", grid).caption(format!(
+            picture.add_panel(Panel::grid("shared memory", grid).with_caption_line(format!(
                 "rows are segments, each aligned to {alignment} bytes, at a lane's address; \
                  in each cell the lane and register of the bytes, registers of 4 bytes"
             )));
         }
     }
     for tile in row.operands.iter().filter_map(Operand::tensor_memory_operand) {
-        picture.add(super::tensor_tile::panel(tile)?);
+        picture.add_panel(super::tensor_tile::panel(tile)?);
     }
     match picture.panels().count() {
         0 => Err(PictureError::not_drawable(
@@ -85,9 +85,9 @@ struct MmaOperands<'a> {
 impl<'a> RegisterOperand<'a> {
     fn of(row: &Instruction, operand: &'a Operand) -> Result<Option<Self>, PictureError> {
         let Operand::Register { role, element, bits, layout } = operand else { return Ok(None) };
-        check_size(&format!("operand {role}"), layout.ins().bits().max(layout.outs().bits()))?;
+        check_size(&format!("operand {role}"), layout.ins().total_bits().max(layout.outs().total_bits()))?;
         let mut positions_by_element: BTreeMap<u64, Vec<(u64, u64)>> = BTreeMap::new();
-        for input in 0..1u64 << layout.ins().bits() {
+        for input in 0..1u64 << layout.ins().total_bits() {
             let at = |dim| layout.ins().coordinate(input, dim);
             // Lanes are counted over all warps that issue the instruction together.
             let lane = at(Dim::WARP) << layout.in_bits(Dim::LANE) | at(Dim::LANE);
@@ -133,18 +133,23 @@ impl<'a> RegisterOperand<'a> {
         };
         let role = self.role.to_uppercase();
         Cell::new(text)
-            .fill(Fill::hue(lane, 1 << (self.layout.in_bits(Dim::LANE) + self.layout.in_bits(Dim::WARP))))
-            .links(lanes.iter().map(|lane| format!("lane {lane}")))
-            .hover(format!("{role} {row},{column}"))
-            .hover(format!("lane {} register {register}", ranges(&lanes)))
+            .with_fill(CellColour::from_index(
+                lane,
+                1 << (self.layout.in_bits(Dim::LANE) + self.layout.in_bits(Dim::WARP)),
+            ))
+            .with_links(lanes.iter().map(|lane| format!("lane {lane}")))
+            .with_tooltip_line(format!("{role} {row},{column}"))
+            .with_tooltip_line(format!("lane {} register {register}", ranges(&lanes)))
     }
 
     /// Draws the operand in a grid; the matrices that the MMA multiplies independently (blocks) are below each other.
     fn grid(&self) -> Grid {
         let [rows, columns, blocks] = self.sizes;
         let bands = (0..blocks).filter(|_| blocks > 1).map(|block| (block * rows, format!("block {block}")));
-        let row_axis = Axis::new("dim0", (0..rows * blocks).map(|row| row % rows)).bands(bands);
-        Grid::of(row_axis, Axis::new("dim1", 0..columns), |row, column| self.cell(row % rows, column, row / rows))
+        let row_axis = GridAxis::new("dim0", (0..rows * blocks).map(|row| row % rows)).with_bands(bands);
+        Grid::from_fn(row_axis, GridAxis::new("dim1", 0..columns), |row, column| {
+            self.cell(row % rows, column, row / rows)
+        })
     }
 }
 
@@ -171,7 +176,7 @@ fn add_tableaux(picture: &mut Picture, mma: &MmaOperands<'_>) -> Result<(), Pict
             picture.start_row();
         }
         let title = if blocks > 1 { format!("block {block}") } else { String::new() };
-        picture.add(Panel::grid(title, mma.tableau(block)));
+        picture.add_panel(Panel::grid(title, mma.tableau(block)));
     }
     Ok(())
 }
@@ -184,17 +189,19 @@ impl MmaOperands<'_> {
         let (m, n, k) = (self.d.sizes[0], self.d.sizes[1], self.a.sizes[1]);
         let axis = |name: &str, size: usize| {
             let headings = (0..k + 1).map(|_| String::new()).chain((0..size).map(|index| index.to_string()));
-            Axis::new("", headings).bands([(0, ""), (k + 1, name)])
+            GridAxis::new("", headings).with_bands([(0, ""), (k + 1, name)])
         };
-        let mut grid = Grid::of(axis("m", m), axis("n", n), |row, column| {
+        let mut grid = Grid::from_fn(axis("m", m), axis("n", n), |row, column| {
             match (row.checked_sub(k + 1), column.checked_sub(k + 1)) {
-                (Some(m), Some(n)) => self.d.cell(m, n, block).kin(format!("m {m}")).kin(format!("n {n}")),
-                (Some(m), None) if column < k => self.a.cell(m, column, block).kin(format!("m {m}")),
-                (None, Some(n)) if row < k => self.b.cell(row, n, block).kin(format!("n {n}")),
+                (Some(m), Some(n)) => {
+                    self.d.cell(m, n, block).with_related_group(format!("m {m}")).with_related_group(format!("n {n}"))
+                }
+                (Some(m), None) if column < k => self.a.cell(m, column, block).with_related_group(format!("m {m}")),
+                (None, Some(n)) if row < k => self.b.cell(row, n, block).with_related_group(format!("n {n}")),
                 // The row and the column between the operands show the indices along K.
-                (None, None) if row == k && column == k => Cell::absent().line("k"),
-                (None, None) if row == k || column == k => Cell::absent().line(row.min(column).to_string()),
-                _ => Cell::absent(),
+                (None, None) if row == k && column == k => Cell::placeholder().with_line("k"),
+                (None, None) if row == k || column == k => Cell::placeholder().with_line(row.min(column).to_string()),
+                _ => Cell::placeholder(),
             }
         });
         grid.in_full = true;
@@ -211,9 +218,9 @@ fn segments(data: &LinearLayout, address: &LinearLayout, bytes: u64) -> Grid {
         let lanes = (0..1u64 << address.in_bits(Dim::LANE)).filter(|&lane| address.apply_packed(lane) == row);
         format!("{row} at T{}", ranges(&lanes.collect::<Vec<_>>()))
     };
-    let row_axis = Axis::new("slot", (0..rows).map(heading));
-    let mut grid = Grid::new(row_axis, Axis::new("byte", (0..columns).map(|column| column * bytes)));
-    for input in 0..1u64 << data.ins().bits() {
+    let row_axis = GridAxis::new("slot", (0..rows).map(heading));
+    let mut grid = Grid::new(row_axis, GridAxis::new("byte", (0..columns).map(|column| column * bytes)));
+    for input in 0..1u64 << data.ins().total_bits() {
         let at = |dim| data.ins().coordinate(input, dim);
         let to = data.apply_packed(input);
         let (row, first) = (data.outs().coordinate(to, segment), data.outs().coordinate(to, byte));
@@ -222,10 +229,10 @@ fn segments(data: &LinearLayout, address: &LinearLayout, bytes: u64) -> Grid {
         }
         let (lane, register) = (at(Dim::LANE), at(Dim::REGISTER));
         let cell = Cell::new(format!("T{lane}:{register}.{}", at(byte)))
-            .fill(Fill::hue(lane, 1 << data.in_bits(Dim::LANE)))
-            .link(format!("lane {lane}"))
-            .hover(format!("slot {row}, bytes {first} to {}", first + bytes - 1))
-            .hover(format!("lane {lane} register {register} byte {}", at(byte)));
+            .with_fill(CellColour::from_index(lane, 1 << data.in_bits(Dim::LANE)))
+            .with_link(format!("lane {lane}"))
+            .with_tooltip_line(format!("slot {row}, bytes {first} to {}", first + bytes - 1))
+            .with_tooltip_line(format!("lane {lane} register {register} byte {}", at(byte)));
         grid.set(row as usize, (first / bytes) as usize, cell);
     }
     grid

@@ -5,7 +5,7 @@ use tilewright_layout::{Dim, Layout};
 use super::colour_by::ColourBy;
 use super::positions::Positions;
 use super::sliced::SlicedPlane;
-use super::tensor::Drawn;
+use super::tensor::LayoutDrawing;
 use crate::error::MOST_BITS;
 use crate::{Grid, Panel, Picture, PictureError};
 
@@ -14,9 +14,9 @@ const ABREAST: usize = 4;
 /// Max total number of columns of the grids in one row of panels.
 const COLUMNS_ABREAST: usize = 256;
 
-/// Options of [`layout()`].
+/// Options of [`draw_layout()`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct LayoutOptions {
+pub struct LayoutDrawingOptions {
     /// The index (lane, warp or register) that the hue shows.
     pub colour: ColourBy,
     /// The two axes drawn as rows and columns; `None` for the last two. The other axes become slices.
@@ -30,15 +30,15 @@ pub struct LayoutOptions {
 /// # Errors
 /// [`PictureError`] if the layout has more than 2^16 positions or elements, or more than 64 slices, or if `plane` names
 /// axes that the tensor lacks.
-pub fn layout(title: &str, layout: &Layout, options: &LayoutOptions) -> Result<Picture, PictureError> {
+pub fn draw_layout(title: &str, layout: &Layout, options: &LayoutDrawingOptions) -> Result<Picture, PictureError> {
     check_layout_size(layout)?;
     let plane = SlicedPlane::new(layout.linear().outs(), options.plane)?;
-    let drawn = Drawn::new(layout.linear(), &plane, Positions::new(layout, options.colour))?;
+    let drawn = LayoutDrawing::new(layout.linear(), &plane, Positions::new(layout, options.colour))?;
     let mut picture = Picture::new(title);
-    picture.caption = drawn.positions.key();
-    picture.caption.extend(drawn.describe_copies());
-    let slices: Vec<_> = (0..plane.slices.count()).map(|slice| drawn.tensor(slice)).collect();
-    let hardware = drawn.hardware();
+    picture.caption = drawn.positions.legend_lines();
+    picture.caption.extend(drawn.describe_replicas());
+    let slices: Vec<_> = (0..plane.slices.count()).map(|slice| drawn.draw_tensor_slice(slice)).collect();
+    let hardware = drawn.draw_hardware();
     let together = slices.len() == 1 && hardware.len() == 1;
     add_all(&mut picture, slices);
     if !together {
@@ -51,7 +51,7 @@ pub fn layout(title: &str, layout: &Layout, options: &LayoutOptions) -> Result<P
 /// Returns an error for a layout with too many positions or elements.
 pub(super) fn check_layout_size(layout: &Layout) -> Result<(), PictureError> {
     let linear = layout.linear();
-    let bits = linear.ins().bits().max(linear.outs().bits());
+    let bits = linear.ins().total_bits().max(linear.outs().total_bits());
     PictureError::limit("the layout", bits, MOST_BITS, "draw it for a smaller shape, or draw its matrix")
 }
 
@@ -63,6 +63,6 @@ pub(super) fn add_all(picture: &mut Picture, panels: Vec<Panel>) {
         if index > 0 && index % abreast == 0 {
             picture.start_row();
         }
-        picture.add(panel);
+        picture.add_panel(panel);
     }
 }

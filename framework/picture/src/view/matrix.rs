@@ -3,35 +3,39 @@
 use tilewright_layout::{Dim, LinearLayout, Space};
 
 use crate::text::join;
-use crate::{Axis, Cell, Fill, Grid, Outline, Panel, Picture, Tone};
+use crate::{Cell, CellColour, EmphasisColour, Grid, GridAxis, Outline, Panel, Picture};
 
 /// Draws the matrix of a layout over F2 as a picture with one panel.
 #[must_use]
-pub fn matrix(title: &str, layout: &LinearLayout) -> Picture {
+pub fn draw_matrix(title: &str, layout: &LinearLayout) -> Picture {
     let mut picture = Picture::new(title);
     picture.caption.push(
         "a column for each input bit, a row for each bit of the tensor's coordinates; frames: identity blocks"
             .to_owned(),
     );
-    picture.add(Panel::grid("matrix over F2", matrix_grid(layout)));
+    picture.add_panel(Panel::grid("matrix over F2", draw_matrix_grid(layout)));
     picture
 }
 
 /// Draws the matrix of a layout over F2: a column per input bit and a row per output bit, grouped by dimension and
 /// named by the bit's weight (1, 2, 4, ...). Ones are coloured by input dimension.
 #[must_use]
-pub fn matrix_grid(layout: &LinearLayout) -> Grid {
+pub fn draw_matrix_grid(layout: &LinearLayout) -> Grid {
     let (in_bits, out_bits) = (bits(layout.ins()), bits(layout.outs()));
-    let mut grid = Grid::of(axis("out", layout.outs()), axis("in", layout.ins()), |row, column| {
+    let mut grid = Grid::from_fn(axis("out", layout.outs()), axis("in", layout.ins()), |row, column| {
         let ((dim, bit), (out, out_bit)) = (in_bits[column], out_bits[row]);
         let hue = layout.ins().dims().position(|d| d == dim).unwrap_or(0) as u64;
         let one = is_one(layout, row, column);
         Cell::new(if one { "1" } else { "·" })
-            .fill(if one { Fill::hue(hue, 8) } else { Fill::tone(Tone::Quiet) })
-            .kin(format!("in {dim} bit {bit}"))
-            .kin(format!("out {out} bit {out_bit}"))
-            .hover(format!("{dim} {} -> {}", 1u64 << bit, coordinates(layout.outs().unpack(layout.columns()[column]))))
-            .hover(format!("row: {out} {}", 1u64 << out_bit))
+            .with_fill(if one { CellColour::from_index(hue, 8) } else { CellColour::from_tone(EmphasisColour::Quiet) })
+            .with_related_group(format!("in {dim} bit {bit}"))
+            .with_related_group(format!("out {out} bit {out_bit}"))
+            .with_tooltip_line(format!(
+                "{dim} {} -> {}",
+                1u64 << bit,
+                coordinates(layout.outs().unpack(layout.columns()[column]))
+            ))
+            .with_tooltip_line(format!("row: {out} {}", 1u64 << out_bit))
     });
     grid.outlines = identity_blocks(layout);
     grid
@@ -53,11 +57,11 @@ pub(super) fn coordinates(input: impl IntoIterator<Item = (Dim, u64)>) -> String
 }
 
 /// Returns a grid axis with the bits of a space, named by weight, in one band per dimension.
-fn axis(name: &str, space: &Space) -> Axis {
+fn axis(name: &str, space: &Space) -> GridAxis {
     let bits = bits(space);
     let starts = bits.iter().enumerate().filter(|(_, (_, bit))| *bit == 0);
     let bands = starts.map(|(start, (dim, _))| (start, dim.to_string()));
-    Axis::new(name, bits.iter().map(|(_, bit)| 1u64 << bit)).bands(bands)
+    GridAxis::new(name, bits.iter().map(|(_, bit)| 1u64 << bit)).with_bands(bands)
 }
 
 /// Returns frames around identity submatrices: two or more consecutive bits of an input dimension that map to
@@ -75,7 +79,7 @@ fn identity_blocks(layout: &LinearLayout) -> Vec<Outline> {
             Some(last) if bit > 0 && !starts_dim && last.columns.end == column && last.rows.end == row => {
                 (last.columns.end, last.rows.end) = (column + 1, row + 1);
             }
-            _ => blocks.push(Outline { rows: row..row + 1, columns: column..column + 1, tone: Tone::Strong }),
+            _ => blocks.push(Outline { rows: row..row + 1, columns: column..column + 1, tone: EmphasisColour::Strong }),
         }
     }
     blocks.retain(|block| block.rows.len() > 1);

@@ -7,15 +7,16 @@ use tilewright_plan::movement;
 use tilewright_plan::movement::ConversionKind;
 use tilewright_target::{BankRow, Direction, TargetDescription};
 
-use super::access::{Access, AccessSpec, Accesses};
-use super::axes::Axes;
-use super::banks::Banked;
+use super::access::{Access, AccessSpec, WarpAccesses};
+use super::axes::TensorAxes;
+use super::banks::BankDrawing;
 use super::wavefront::{Wavefront, wavefronts};
 use crate::error::check_size;
 use crate::text::{join, ranges};
-use crate::{Axis, Cell, Fill, Grid, Panel, Picture, PictureError, Table, Tone};
+use crate::{Cell, CellColour, EmphasisColour, Grid, GridAxis, Panel, Picture, PictureError, TextTable};
 
-/// The parameters of [`memory()`]: a memory layout, and the register layouts that are stored to it and loaded from it.
+/// The parameters of [`draw_memory()`]: a memory layout, and the register layouts that are stored to it and loaded from
+/// it.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct MemoryView<'a> {
@@ -59,9 +60,9 @@ impl<'a> MemoryView<'a> {
 ///
 /// # Errors
 /// [`PictureError`] if the tensor is too large, or the target or the layout does not allow the accesses.
-pub fn memory(view: &MemoryView<'_>) -> Result<Picture, PictureError> {
+pub fn draw_memory(view: &MemoryView<'_>) -> Result<Picture, PictureError> {
     let mut picture = Picture::new(format!("{} in shared memory of {}", view.name, view.target.name));
-    check_size("the memory", view.memory.linear.ins().bits())?;
+    check_size("the memory", view.memory.linear.ins().total_bits())?;
     let served = view.accessed(view.memory)?;
     let row = match served.first() {
         Some(served) => served.row,
@@ -69,19 +70,20 @@ pub fn memory(view: &MemoryView<'_>) -> Result<Picture, PictureError> {
     };
     picture.caption.push(banks_in_words(row));
     let together = view.together(&served);
-    let banked = Banked::new(view.memory, view.element_bits, row, together)?;
-    let mut memory = Panel::grid("memory", banked.memory_grid()).caption("in each cell the element; colours are banks");
-    let mut address = Panel::grid("bits of the offset", banked.address_grid()?);
-    if let Some(padding) = banked.padding() {
-        address = address.caption(format!("before {padding}"));
-        memory = memory.caption(padding);
+    let banked = BankDrawing::new(view.memory, view.element_bits, row, together)?;
+    let mut memory = Panel::grid("memory", banked.draw_memory_grid())
+        .with_caption_line("in each cell the element; colours are banks");
+    let mut address = Panel::grid("bits of the offset", banked.draw_address_matrix()?);
+    if let Some(padding) = banked.describe_padding() {
+        address = address.with_caption_line(format!("before {padding}"));
+        memory = memory.with_caption_line(padding);
     }
-    picture.add(memory);
-    let tensor = Panel::grid("tensor", banked.tensor_grid());
-    picture.add(tensor.caption("in each cell the offset in elements and the bank"));
+    picture.add_panel(memory);
+    let tensor = Panel::grid("tensor", banked.draw_tensor_grid());
+    picture.add_panel(tensor.with_caption_line("in each cell the offset in elements and the bank"));
     picture.start_row();
-    picture.add(address);
-    picture.add(Panel::table("the same as XOR of bits", banked.address_table()?));
+    picture.add_panel(address);
+    picture.add_panel(Panel::table("the same as XOR of bits", banked.address_matrix_table()?));
     if !served.is_empty() {
         view.add_conflicts(&mut picture, &served, row)?;
     }
@@ -92,7 +94,7 @@ pub fn memory(view: &MemoryView<'_>) -> Result<Picture, PictureError> {
 pub(super) struct BankedAccesses<'a> {
     name: &'static str,
     pub row: &'a BankRow,
-    accesses: Accesses,
+    accesses: WarpAccesses,
 }
 
 impl<'a> MemoryView<'a> {
@@ -112,7 +114,7 @@ impl<'a> MemoryView<'a> {
     }
 
     fn row(&self, direction: Direction, bits: u32) -> Result<&'a BankRow, PictureError> {
-        self.target.bank_row(direction, bits).ok_or_else(|| {
+        self.target.find_bank_row(direction, bits).ok_or_else(|| {
             let reason = format!("target {} has no bank row for accesses of {bits} bits", self.target.name);
             PictureError::not_drawable("the banks", reason, "add one to its description")
         })
@@ -133,7 +135,7 @@ impl<'a> MemoryView<'a> {
                 warp: 0,
                 copies: direction == Direction::Load,
             };
-            let accesses = spec.accesses()?;
+            let accesses = spec.compute_accesses()?;
             let row = self.row(direction, accesses.bits())?;
             match all.last_mut().filter(|_| self.store == self.load) {
                 Some(both) if both.accesses == accesses && both.is_served_by(row) => both.name = "stores and loads",
@@ -156,20 +158,20 @@ impl<'a> MemoryView<'a> {
         for (name, memory) in &self.variants() {
             let served = self.accessed(memory)?;
             rows.extend(served.iter().map(|served| served.summary(name)));
-            let banked = Banked::new(memory, self.element_bits, row, self.together(&served))?;
-            let axes = Axes::new(memory.linear.outs());
-            let mut panels = vec![Panel::grid(*name, banked.tensor_grid())];
+            let banked = BankDrawing::new(memory, self.element_bits, row, self.together(&served))?;
+            let axes = TensorAxes::new(memory.linear.outs());
+            let mut panels = vec![Panel::grid(*name, banked.draw_tensor_grid())];
             panels.extend(served.iter().map(|served| served.panel(&axes)));
             compared.push(panels);
         }
         let header = ["layout", "access", "bytes a lane", "accesses", "wavefronts", "bound"];
-        picture.add(Panel::table("accesses of warp 0", Table::new(header, rows)));
+        picture.add_panel(Panel::table("accesses of warp 0", TextTable::new(header, rows)));
         picture.start_row();
-        let axes = Axes::new(self.memory.linear.outs());
-        served.iter().for_each(|served| picture.add(served.panel(&axes)));
+        let axes = TensorAxes::new(self.memory.linear.outs());
+        served.iter().for_each(|served| picture.add_panel(served.panel(&axes)));
         for panels in compared {
             picture.start_row();
-            panels.into_iter().for_each(|panel| picture.add(panel));
+            panels.into_iter().for_each(|panel| picture.add_panel(panel));
         }
         Ok(())
     }
@@ -193,7 +195,7 @@ impl<'a> MemoryView<'a> {
         let ins = self.memory.linear.sublayout(&[Dim::OFFSET], &[]).ok()?;
         let linear = LinearLayout::from_columns(ins.ins().clone(), store.outs().clone(), columns).ok()?;
         let order: Vec<Dim> = self.memory.linear.outs().dims().collect();
-        Some(MemoryLayout::linear(linear.transpose_outs(&order).ok()?))
+        Some(MemoryLayout::from_linear(linear.transpose_outs(&order).ok()?))
     }
 }
 
@@ -215,7 +217,7 @@ fn plain(linear: &LinearLayout) -> Option<MemoryLayout> {
     let plain = sum.transpose_outs(&same).ok()?;
     let blocks = linear.sublayout(&[Dim::BLOCK], &same).ok()?;
     let plain = if linear.ins().contains(Dim::BLOCK) { plain.concat_ins(&blocks).ok()? } else { plain };
-    Some(MemoryLayout::linear(plain))
+    Some(MemoryLayout::from_linear(plain))
 }
 
 /// Returns the length, in elements, of the runs that are consecutive both in memory and along one axis of the tensor.
@@ -246,7 +248,8 @@ impl BankedAccesses<'_> {
     /// Whether these accesses would take the same wavefronts by the bank model `row`.
     fn is_served_by(&self, row: &BankRow) -> bool {
         let banks = |row: &BankRow| (row.banks, row.bank_bytes);
-        let has_phases = |access: &Access| self.row.phases(&access.addresses) == row.phases(&access.addresses);
+        let has_phases =
+            |access: &Access| self.row.lanes_of_phases(&access.addresses) == row.lanes_of_phases(&access.addresses);
         banks(self.row) == banks(row) && self.accesses.list.iter().all(has_phases)
     }
 
@@ -270,7 +273,7 @@ impl BankedAccesses<'_> {
     }
 
     /// Draws the wavefronts of the access that has the most, one row per wavefront, one column per bank.
-    pub(super) fn panel(&self, axes: &Axes<'_>) -> Panel {
+    pub(super) fn panel(&self, axes: &TensorAxes<'_>) -> Panel {
         let cost = |index: &usize| self.wavefronts(&self.accesses.list[*index]).len();
         let worst = (0..self.accesses.list.len()).rev().max_by_key(cost).unwrap_or(0);
         let Some(access) = self.accesses.list.get(worst) else { return Panel::note(self.name, ["none"]) };
@@ -278,30 +281,37 @@ impl BankedAccesses<'_> {
         let count = wavefronts.len();
         let phases = wavefronts.iter().enumerate().filter(|(_, wavefront)| wavefront.pass == 0);
         let phases = phases.map(|(row, wavefront)| (row, format!("phase {}", wavefront.phase)));
-        let rows = Axis::new("wavefront", 0..count).bands(phases);
+        let rows = GridAxis::new("wavefront", 0..count).with_bands(phases);
         let lanes = access.addresses.len() as u64;
         let cell = |row: usize, bank: usize| bank_cell(&wavefronts[row], bank, lanes, axes);
-        let grid = Grid::of(rows, Axis::new("bank", 0..self.row.banks), cell);
+        let grid = Grid::from_fn(rows, GridAxis::new("bank", 0..self.row.banks), cell);
         let verdict = match count - self.min_wavefronts(access) {
             0 => "no conflicts".to_owned(),
             excess => format!("{excess} excess wavefronts"),
         };
         let (all, registers) = (self.accesses.list.len(), ranges(&access.registers));
         Panel::grid(format!("{}, {} bytes a lane", self.name, self.accesses.bytes()), grid)
-            .caption(format!("access {worst} of {all}, registers {registers}; wavefronts: {count}, {verdict}"))
-            .caption("in each cell the lanes that the bank serves; framed: bank conflict")
+            .with_caption_line(format!(
+                "access {worst} of {all}, registers {registers}; wavefronts: {count}, {verdict}"
+            ))
+            .with_caption_line("in each cell the lanes that the bank serves; framed: bank conflict")
     }
 }
 
-fn bank_cell(wavefront: &Wavefront, bank: usize, lanes: u64, axes: &Axes<'_>) -> Cell {
-    let Some(word) = &wavefront.banks[bank] else { return Cell::default().fill(Fill::tone(Tone::Quiet)) };
+fn bank_cell(wavefront: &Wavefront, bank: usize, lanes: u64, axes: &TensorAxes<'_>) -> Cell {
+    let Some(word) = &wavefront.banks[bank] else {
+        return Cell::default().with_fill(CellColour::from_tone(EmphasisColour::Quiet));
+    };
     let first = word.lanes.first().copied().unwrap_or(0);
     let cell = Cell::new(ranges(&word.lanes))
-        .fill(Fill::hue(first, lanes))
-        .links(word.elements.iter().map(|&element| axes.link(element)))
-        .kins(word.lanes.iter().map(|lane| format!("lane {lane}")))
-        .hover(format!("bank {bank}, word {}", word.bank_word))
-        .hover(format!("lanes {}", ranges(&word.lanes)))
-        .hover(format!("elements {}", join(word.elements.iter().map(|&element| axes.name(element)), "  ")));
-    if wavefront.pass > 0 { cell.mark(Tone::Bad) } else { cell }
+        .with_fill(CellColour::from_index(first, lanes))
+        .with_links(word.elements.iter().map(|&element| axes.element_link(element)))
+        .with_related_groups(word.lanes.iter().map(|lane| format!("lane {lane}")))
+        .with_tooltip_line(format!("bank {bank}, word {}", word.bank_word))
+        .with_tooltip_line(format!("lanes {}", ranges(&word.lanes)))
+        .with_tooltip_line(format!(
+            "elements {}",
+            join(word.elements.iter().map(|&element| axes.element_name(element)), "  ")
+        ));
+    if wavefront.pass > 0 { cell.with_frame(EmphasisColour::Bad) } else { cell }
 }

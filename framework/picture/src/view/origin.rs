@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use tilewright_layout::{Dim, LinearLayout, Space};
 
-use crate::{Fill, PictureError, Tone};
+use crate::{CellColour, EmphasisColour, PictureError};
 
 /// How far an element moves in a conversion, from the nearest replica in the source layout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -35,13 +35,13 @@ impl MoveScope {
         }
     }
 
-    pub fn fill(self) -> Fill {
+    pub fn fill(self) -> CellColour {
         match self {
-            Self::Stays => Fill::tone(Tone::Good),
-            Self::Lane => Fill::shaded(4, 8, 1, 3),
-            Self::Warp => Fill::tone(Tone::Warn),
-            Self::Block => Fill::shaded(5, 8, 1, 3),
-            Self::Cluster => Fill::shaded(3, 8, 1, 3),
+            Self::Stays => CellColour::from_tone(EmphasisColour::Good),
+            Self::Lane => CellColour::from_index_and_shade(4, 8, 1, 3),
+            Self::Warp => CellColour::from_tone(EmphasisColour::Warn),
+            Self::Block => CellColour::from_index_and_shade(5, 8, 1, 3),
+            Self::Cluster => CellColour::from_index_and_shade(3, 8, 1, 3),
         }
     }
 }
@@ -57,7 +57,7 @@ pub(super) struct HardwarePosition {
 
 impl HardwarePosition {
     /// Unpacks a position of a layout whose input space is `ins`.
-    pub fn of(ins: &Space, input: u64) -> Self {
+    pub fn unpack(ins: &Space, input: u64) -> Self {
         let at = |dim| ins.coordinate(input, dim);
         Self { register: at(Dim::REGISTER), lane: at(Dim::LANE), warp: at(Dim::WARP), block: at(Dim::BLOCK) }
     }
@@ -76,26 +76,26 @@ impl HardwarePosition {
 
 /// For each packed position of the destination layout: the nearest position of the source layout that holds the same
 /// element, and how far the element moves.
-pub(super) struct Origins {
+pub(super) struct ElementSources {
     nearest: Vec<(MoveScope, HardwarePosition)>,
 }
 
-impl Origins {
+impl ElementSources {
     /// Computes the sources of all elements. The layouts must be small enough to enumerate, and the source must hold
     /// all elements.
     pub fn new(src: &LinearLayout, dst: &LinearLayout) -> Result<Self, PictureError> {
         let order: Vec<Dim> = src.outs().dims().collect();
         let dst = dst.transpose_outs(&order)?;
         let mut holders: BTreeMap<u64, Vec<HardwarePosition>> = BTreeMap::new();
-        for input in 0..1u64 << src.ins().bits() {
-            holders.entry(src.apply_packed(input)).or_default().push(HardwarePosition::of(src.ins(), input));
+        for input in 0..1u64 << src.ins().total_bits() {
+            holders.entry(src.apply_packed(input)).or_default().push(HardwarePosition::unpack(src.ins(), input));
         }
         let nearest = |input: u64| {
-            let here = HardwarePosition::of(dst.ins(), input);
+            let here = HardwarePosition::unpack(dst.ins(), input);
             let sources = holders.get(&dst.apply_packed(input)).map_or(&[][..], Vec::as_slice);
             sources.iter().map(|&position| (position.scope_to(here), position)).min_by_key(|&(scope, _)| scope)
         };
-        let all: Option<Vec<_>> = (0..1u64 << dst.ins().bits()).map(nearest).collect();
+        let all: Option<Vec<_>> = (0..1u64 << dst.ins().total_bits()).map(nearest).collect();
         let nearest = all.ok_or_else(|| {
             let reason = "the source does not have every element of the destination";
             PictureError::not_drawable("the conversion", reason, "give two layouts of one tensor")
@@ -105,12 +105,12 @@ impl Origins {
 
     /// Returns how far the element at the packed destination position `input` moves, and its nearest source position;
     /// `None` for an `input` that is no position.
-    pub fn of(&self, input: u64) -> (MoveScope, Option<HardwarePosition>) {
+    pub fn find_source(&self, input: u64) -> (MoveScope, Option<HardwarePosition>) {
         self.nearest.get(input as usize).map_or((MoveScope::Stays, None), |&(scope, position)| (scope, Some(position)))
     }
 
     /// Returns the number of destination positions for each distance, without zero counts.
-    pub fn counts(&self) -> Vec<(MoveScope, usize)> {
+    pub fn count_by_scope(&self) -> Vec<(MoveScope, usize)> {
         let count = |scope| self.nearest.iter().filter(|(w, _)| *w == scope).count();
         MoveScope::ALL.into_iter().map(|scope| (scope, count(scope))).filter(|&(_, count)| count > 0).collect()
     }

@@ -3,9 +3,9 @@
 
 use tilewright_layout::{Dim, Layout, LinearLayout, MemoryLayout, Space};
 
-use super::axes::Axes;
+use super::axes::TensorAxes;
 use super::colour_by::ColourBy;
-use crate::Fill;
+use crate::CellColour;
 use crate::text::join;
 
 /// The input positions of a layout, with their names and colours.
@@ -19,7 +19,7 @@ pub(super) struct Positions<'a> {
 }
 
 /// Function that gives each packed position a custom colour and a description.
-pub(super) type Paint<'a> = &'a dyn Fn(u64) -> (Fill, String);
+pub(super) type Paint<'a> = &'a dyn Fn(u64) -> (CellColour, String);
 
 enum Kind<'a> {
     /// Positions are registers of lanes; the field has those of the dims block, warp and lane that the layout has, in
@@ -56,7 +56,7 @@ impl<'a> Positions<'a> {
     }
 
     /// Replaces the colours by custom ones: `paint` gives the colour and a description of each position.
-    pub fn painted(self, paint: Paint<'a>) -> Self {
+    pub fn with_paint(self, paint: Paint<'a>) -> Self {
         Self { paint: Some(paint), ..self }
     }
 
@@ -75,7 +75,7 @@ impl<'a> Positions<'a> {
 
     /// Returns the physical memory offset, in elements with padding, of the offset `offset`; for other layouts `offset`
     /// itself.
-    pub fn physical(&self, offset: u64) -> u64 {
+    pub fn physical_offset(&self, offset: u64) -> u64 {
         match &self.kind {
             Kind::Memory { memory, .. } => memory.physical_offset(offset),
             _ => offset,
@@ -83,7 +83,7 @@ impl<'a> Positions<'a> {
     }
 
     /// Returns the text lines of a position: lane and register, after a line for block and warp if there are several.
-    pub fn lines(&self, input: u64) -> Vec<String> {
+    pub fn text_lines(&self, input: u64) -> Vec<String> {
         match &self.kind {
             Kind::Distributed(_) => {
                 let group = self.block_and_warp_label(input);
@@ -121,11 +121,11 @@ impl<'a> Positions<'a> {
 
     /// Returns the text of an element's positions: the first, and a short form of the others. Two positions that differ
     /// in one dimension are both named, `T3,T7:1`; more are counted, `T3:1 x4`.
-    pub fn lines_of_all(&self, inputs: &[u64]) -> Vec<String> {
+    pub fn element_text_lines(&self, inputs: &[u64]) -> Vec<String> {
         let Some((&first, copies)) = inputs.split_first() else {
             return vec!["-".to_owned()];
         };
-        let mut lines = self.lines(first);
+        let mut lines = self.text_lines(first);
         match copies {
             [] => {}
             &[copy] if self.differ_only_in(first, copy, Dim::WARP) && self.ins.bits_of(Dim::BLOCK) == 0 => {
@@ -183,7 +183,7 @@ impl<'a> Positions<'a> {
 
     /// Whether the position `input` continues the run of `before` (consecutive positions that share a name); a run has
     /// one colour.
-    pub fn continues(&self, before: u64, input: u64) -> bool {
+    pub fn continues_run(&self, before: u64, input: u64) -> bool {
         let is_continued = match &self.kind {
             Kind::Distributed(_) => self.differ_only_in(before, input, Dim::REGISTER),
             _ => input == before + 1,
@@ -197,7 +197,7 @@ impl<'a> Positions<'a> {
             Kind::Distributed(_) => format!("{}T{}", self.block_and_warp_label(first), self.at(first, Dim::LANE)),
             _ if first == last => self.describe_position(first),
             Kind::Memory { .. } => {
-                format!("{}..{}", self.describe_position(first), self.physical(self.at(last, Dim::OFFSET)))
+                format!("{}..{}", self.describe_position(first), self.physical_offset(self.at(last, Dim::OFFSET)))
             }
             Kind::Other(_) => format!("{}..", self.describe_position(first)),
         }
@@ -205,39 +205,41 @@ impl<'a> Positions<'a> {
 
     /// Returns the string that all cells of the same lane share, so that they are framed together; `None` without
     /// lanes.
-    pub fn kin(&self, input: u64) -> Option<String> {
+    pub fn lane_group(&self, input: u64) -> Option<String> {
         match &self.kind {
             Kind::Distributed(dims) => Some(self.named(dims.iter().copied(), input)),
             _ => None,
         }
     }
 
-    pub fn fill(&self, input: u64) -> Fill {
+    pub fn fill(&self, input: u64) -> CellColour {
         if let Some(paint) = self.paint {
             return paint(input).0;
         }
         let of = |dim| 1u64 << self.ins.bits_of(dim);
         let at = |dim| self.at(input, dim);
         match &self.kind {
-            Kind::Memory { vector, line, .. } => Fill::hue(at(Dim::OFFSET) % line / vector, (line / vector).max(1)),
+            Kind::Memory { vector, line, .. } => {
+                CellColour::from_index(at(Dim::OFFSET) % line / vector, (line / vector).max(1))
+            }
             Kind::Other(dims) => {
                 let dim = dims.first().copied().unwrap_or(Dim::ROW);
-                Fill::hue(at(dim), of(dim))
+                CellColour::from_index(at(dim), of(dim))
             }
             Kind::Distributed(_) => {
                 let [(lane, lanes), (warp, warps), (register, registers)] =
                     [Dim::LANE, Dim::WARP, Dim::REGISTER].map(|dim| self.class(input, dim));
                 match self.colour {
-                    ColourBy::Lane => Fill::hue(lane, lanes),
-                    ColourBy::Warp => Fill::shaded(warp, warps, lane, lanes),
-                    ColourBy::Register => Fill::hue(register, registers),
+                    ColourBy::Lane => CellColour::from_index(lane, lanes),
+                    ColourBy::Warp => CellColour::from_index_and_shade(warp, warps, lane, lanes),
+                    ColourBy::Register => CellColour::from_index(register, registers),
                 }
             }
         }
     }
 
     /// Returns caption lines that explain the texts and colours of cells.
-    pub fn key(&self) -> Vec<String> {
+    pub fn legend_lines(&self) -> Vec<String> {
         match &self.kind {
             Kind::Distributed(_) => {
                 let warp = if self.ins.bits_of(Dim::WARP) > 0 { "; W is the warp" } else { "" };
@@ -264,7 +266,7 @@ impl<'a> Kind<'a> {
     fn memory(memory: &'a MemoryLayout) -> Self {
         let line = 1 << line_bits(&memory.linear);
         // As many elements as are consecutive along the tensor's last axis, but at most an eighth of a line.
-        let axes = Axes::new(memory.linear.outs());
+        let axes = TensorAxes::new(memory.linear.outs());
         let minor_first: Vec<_> = axes.dims.iter().rev().map(|&(dim, _)| dim).collect();
         let together = memory.linear.transpose_outs(&minor_first).map_or(1, |linear| linear.consecutive_elements());
         Self::Memory { memory, vector: together.clamp(1, (line / 8).max(1)), line }
@@ -274,6 +276,6 @@ impl<'a> Kind<'a> {
 /// Returns log2 of the number of elements in one row of a drawn memory: the size of the tensor's last axis, but at
 /// least 8 and at most 128 elements.
 pub(super) fn line_bits(linear: &LinearLayout) -> u32 {
-    let bits = Axes::new(linear.outs()).dims.last().map_or(0, |&(_, bits)| bits);
+    let bits = TensorAxes::new(linear.outs()).dims.last().map_or(0, |&(_, bits)| bits);
     bits.clamp(3, 7).min(linear.in_bits(Dim::OFFSET))
 }

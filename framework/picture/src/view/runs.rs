@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::Run;
+use crate::CellRun;
 use crate::text::{from_to, join};
 
 /// Values of cells, by row and column, from which runs (consecutive cells with a common name) are computed.
@@ -14,18 +14,18 @@ pub(crate) fn runs<T>(
     values: &Values<T>,
     follows: impl Fn(&T, &T, &T) -> bool,
     name: impl Fn(&T, &T) -> String,
-) -> Vec<Run> {
-    let mut runs: Vec<(Run, &T, &T)> = Vec::new();
+) -> Vec<CellRun> {
+    let mut runs: Vec<(CellRun, &T, &T)> = Vec::new();
     for (&(row, column), value) in values {
         match runs.last_mut() {
             Some((run, first, last)) if (run.row, run.end) == (row, column) && follows(first, last, value) => {
                 run.end = column + 1;
                 *last = value;
             }
-            _ => runs.push((Run { row, start: column, end: column + 1, name: String::new() }, value, value)),
+            _ => runs.push((CellRun { row, start: column, end: column + 1, name: String::new() }, value, value)),
         }
     }
-    runs.into_iter().map(|(run, first, last)| Run { name: name(first, last), ..run }).collect()
+    runs.into_iter().map(|(run, first, last)| CellRun { name: name(first, last), ..run }).collect()
 }
 
 /// Whether the coordinates `next` continue the run of coordinates `first..=last`: along one axis they count up by one,

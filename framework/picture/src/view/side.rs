@@ -4,13 +4,13 @@ use std::ops::Range;
 
 use tilewright_layout::{Dim, Space};
 
-use crate::Axis;
+use crate::GridAxis;
 use crate::text::join;
 
 /// One side of a grid: its rows, columns or panels. Some bits of a packed index select the row (column, panel); the
 /// other sides of the grid use the other bits.
 #[derive(Debug, Clone)]
-pub(super) struct Side<'a> {
+pub(super) struct GridSide<'a> {
     space: &'a Space,
     /// The dimension that counts rows or columns within a band (a group with a common heading); `None` if each band has
     /// one row or column.
@@ -27,7 +27,7 @@ pub(super) struct Side<'a> {
     first: u32,
 }
 
-impl<'a> Side<'a> {
+impl<'a> GridSide<'a> {
     /// Creates a side of a grid (rows, columns or panels) with one position for each coordinate along `dim`; without
     /// `dim`, with one position.
     pub fn new(space: &'a Space, dim: Option<Dim>) -> Self {
@@ -51,7 +51,7 @@ impl<'a> Side<'a> {
 
     /// Repeats the rows or columns in bands: one band for each combination of coordinates along `dims`, which are
     /// listed most major first.
-    pub fn in_bands(mut self, dims: Vec<Dim>) -> Self {
+    pub fn with_bands(mut self, dims: Vec<Dim>) -> Self {
         for &dim in dims.iter().rev() {
             self.bits.extend(Self::new(self.space, Some(dim)).bits);
         }
@@ -72,12 +72,12 @@ impl<'a> Side<'a> {
     }
 
     /// Returns the packed index that selects a row or column; the bits of other sides are zero.
-    pub fn packed(&self, index: usize) -> u64 {
+    pub fn packed_index(&self, index: usize) -> u64 {
         self.bits.iter().enumerate().fold(0, |packed, (bit, position)| packed | (index as u64 >> bit & 1) << position)
     }
 
     /// Returns the row or column of a packed index.
-    pub fn index(&self, packed: u64) -> usize {
+    pub fn index_of_packed(&self, packed: u64) -> usize {
         self.bits.iter().enumerate().fold(0, |index, (bit, position)| index | (packed as usize >> position & 1) << bit)
     }
 
@@ -87,16 +87,16 @@ impl<'a> Side<'a> {
     }
 
     /// Returns the grid axis: coordinates as headings, and a heading per band.
-    pub fn axis(&self, separator: &str) -> Axis {
+    pub fn to_grid_axis(&self, separator: &str) -> GridAxis {
         let heading = |index: usize| (index & ((1 << self.inner) - 1)) << self.first;
         let starts = (0..self.count()).step_by(1 << self.inner).filter(|_| !self.bands.is_empty());
-        let bands = starts.map(|start| (start, self.band_name(self.packed(start), " ", separator)));
-        Axis::new(self.name.clone(), (0..self.count()).map(heading)).bands(bands)
+        let bands = starts.map(|start| (start, self.band_name(self.packed_index(start), " ", separator)));
+        GridAxis::new(self.name.clone(), (0..self.count()).map(heading)).with_bands(bands)
     }
 
     /// Returns the number of rows or columns of the smallest tile, a power of two, that contains all elements whose
     /// bits are in the mask `images`; `None` if this is one row or column, or all.
-    pub fn tile(&self, images: u64) -> Option<usize> {
+    pub fn smallest_tile(&self, images: u64) -> Option<usize> {
         let along = self.space.coordinate(images, self.dim?) >> self.first;
         let span = u64::BITS - along.leading_zeros();
         (span > 0 && span < self.inner).then(|| 1 << span)

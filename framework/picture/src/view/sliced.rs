@@ -2,8 +2,8 @@
 
 use tilewright_layout::{Dim, Space};
 
-use super::axes::Axes;
-use super::side::Side;
+use super::axes::TensorAxes;
+use super::side::GridSide;
 use crate::PictureError;
 use crate::text::join;
 
@@ -16,17 +16,17 @@ const MOST_SLICES: u32 = 6;
 /// The axes of a tensor that are drawn as rows, as columns and as slices.
 #[derive(Debug)]
 pub(super) struct SlicedPlane<'a> {
-    pub axes: Axes<'a>,
-    pub rows: Side<'a>,
-    pub columns: Side<'a>,
-    pub slices: Side<'a>,
+    pub axes: TensorAxes<'a>,
+    pub rows: GridSide<'a>,
+    pub columns: GridSide<'a>,
+    pub slices: GridSide<'a>,
 }
 
 impl<'a> SlicedPlane<'a> {
     /// Splits a tensor into planes with the axes `shown` as rows and columns, by default the last two. The only axis of
     /// a tensor is wrapped into several rows if it is long.
     pub fn new(space: &'a Space, shown: Option<(Dim, Dim)>) -> Result<Self, PictureError> {
-        let axes = Axes::new(space);
+        let axes = TensorAxes::new(space);
         let names = join(axes.dims.iter().map(|(dim, _)| dim), ", ");
         let (rows, columns) = match (shown, axes.dims.as_slice()) {
             (Some((row, column)), dims) => {
@@ -44,19 +44,21 @@ impl<'a> SlicedPlane<'a> {
                         "name two of them",
                     ));
                 }
-                (Side::new(space, Some(row)), Side::new(space, Some(column)))
+                (GridSide::new(space, Some(row)), GridSide::new(space, Some(column)))
             }
-            (None, []) => (Side::new(space, None), Side::new(space, None)),
+            (None, []) => (GridSide::new(space, None), GridSide::new(space, None)),
             (None, &[(dim, bits)]) => {
                 let across = bits.min(ONE_ROW);
                 let above = (bits > across).then_some(dim);
-                (Side::from_bits(space, above, across..bits), Side::from_bits(space, Some(dim), 0..across))
+                (GridSide::from_bits(space, above, across..bits), GridSide::from_bits(space, Some(dim), 0..across))
             }
-            (None, [.., (row, _), (column, _)]) => (Side::new(space, Some(*row)), Side::new(space, Some(*column))),
+            (None, [.., (row, _), (column, _)]) => {
+                (GridSide::new(space, Some(*row)), GridSide::new(space, Some(*column)))
+            }
         };
         let others = axes.dims.iter().map(|&(dim, _)| dim);
         let others = others.filter(|&dim| Some(dim) != rows.dim && Some(dim) != columns.dim);
-        let slices = Side::new(space, None).in_bands(others.collect());
+        let slices = GridSide::new(space, None).with_bands(others.collect());
         let remedy = format!("choose other rows and columns among {names}, or a smaller shape");
         let bits = slices.bit_count() as u32;
         PictureError::limit("the slices of the tensor's other axes", bits, MOST_SLICES, remedy)?;
@@ -64,7 +66,7 @@ impl<'a> SlicedPlane<'a> {
     }
 
     /// Returns the packed coordinates of the element at a row and column of a slice.
-    pub fn element(&self, slice: usize, row: usize, column: usize) -> u64 {
-        self.slices.packed(slice) | self.rows.packed(row) | self.columns.packed(column)
+    pub fn element_at(&self, slice: usize, row: usize, column: usize) -> u64 {
+        self.slices.packed_index(slice) | self.rows.packed_index(row) | self.columns.packed_index(column)
     }
 }

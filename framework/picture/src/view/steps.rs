@@ -2,16 +2,16 @@
 
 use tilewright_layout::{LinearLayout, Space};
 
-use super::matrix::{bits, coordinates, is_one, matrix_grid};
+use super::matrix::{bits, coordinates, draw_matrix_grid, is_one};
 use crate::text::join;
-use crate::{Fill, Grid, Panel, Picture, PictureError, Table, Tone};
+use crate::{CellColour, EmphasisColour, Grid, Panel, Picture, PictureError, TextTable};
 
 /// Draws `outer(inner(x))`: the matrices in multiplication order, and the images of every input bit under `inner` and
 /// then `outer`.
 ///
 /// # Errors
 /// [`PictureError`] if the inner layout's outputs do not fit the outer layout's inputs.
-pub fn composition(
+pub fn draw_composition(
     title: &str,
     inner: (&str, &LinearLayout),
     outer: (&str, &LinearLayout),
@@ -19,18 +19,18 @@ pub fn composition(
     let product = inner.1.compose(outer.1)?;
     let mut picture = Picture::new(title);
     picture.caption.push(format!("first {}, then {}: matrices are applied from right to left", inner.0, outer.0));
-    picture.add(Panel::grid(outer.0, matrix_grid(outer.1)));
-    picture.add(Panel::operator("×"));
-    picture.add(Panel::grid(inner.0, matrix_grid(inner.1)));
-    picture.add(Panel::operator("="));
-    picture.add(Panel::grid(format!("{} of {}", outer.0, inner.0), matrix_grid(&product)));
+    picture.add_panel(Panel::grid(outer.0, draw_matrix_grid(outer.1)));
+    picture.add_panel(Panel::operator_sign("×"));
+    picture.add_panel(Panel::grid(inner.0, draw_matrix_grid(inner.1)));
+    picture.add_panel(Panel::operator_sign("="));
+    picture.add_panel(Panel::grid(format!("{} of {}", outer.0, inner.0), draw_matrix_grid(&product)));
     picture.start_row();
     let row = |(column, name): (usize, String)| {
         let between = nonzero(inner.1.outs(), inner.1.columns()[column]);
         vec![name, between, nonzero(product.outs(), product.columns()[column])]
     };
     let rows = named_bits(inner.1.ins()).into_iter().enumerate().map(row).collect();
-    picture.add(Panel::table("every input bit, step by step", Table::new(["input", inner.0, outer.0], rows)));
+    picture.add_panel(Panel::table("every input bit, step by step", TextTable::new(["input", inner.0, outer.0], rows)));
     Ok(picture)
 }
 
@@ -39,7 +39,7 @@ pub fn composition(
 ///
 /// # Errors
 /// [`PictureError`] if the divisor has dimensions, or bits of a dimension, that the dividend lacks.
-pub fn division(
+pub fn draw_division(
     title: &str,
     dividend: (&str, &LinearLayout),
     divisor: (&str, &LinearLayout),
@@ -50,24 +50,24 @@ pub fn division(
     let rest = dividend.1.divide_left(divisor.1);
     let mut picture = Picture::new(title);
     picture.legend = vec![
-        (Fill::hue(DIVISOR, HUES), format!("must be {}", divisor.0)),
-        (Fill::hue(REST, HUES), "quotient".to_owned()),
+        (CellColour::from_index(DIVISOR, HUES), format!("must be {}", divisor.0)),
+        (CellColour::from_index(REST, HUES), "quotient".to_owned()),
     ];
-    picture.add(Panel::grid(dividend.0, entries.grid()));
-    picture.add(Panel::operator(if rest.is_some() { "=" } else { "÷" }));
-    picture.add(Panel::grid(divisor.0, matrix_grid(divisor.1)));
+    picture.add_panel(Panel::grid(dividend.0, entries.grid()));
+    picture.add_panel(Panel::operator_sign(if rest.is_some() { "=" } else { "÷" }));
+    picture.add_panel(Panel::grid(divisor.0, draw_matrix_grid(divisor.1)));
     let (name, by) = (dividend.0, divisor.0);
     match rest {
         Some(rest) => {
             picture.caption.push(format!("{name} is a direct sum, with {by} in the low bits of each dim"));
-            picture.add(Panel::operator("⊕"));
-            picture.add(Panel::grid("quotient", matrix_grid(&rest)));
+            picture.add_panel(Panel::operator_sign("⊕"));
+            picture.add_panel(Panel::grid("quotient", draw_matrix_grid(&rest)));
         }
         None => {
             let caption = format!("{name} is not a direct sum of {by} and another layout: marked bits mismatch");
             picture.caption.push(caption);
-            picture.legend.push((Fill::tone(Tone::Bad), "mismatch".to_owned()));
-            picture.add(Panel::note("no quotient", entries.obstacles()));
+            picture.legend.push((CellColour::from_tone(EmphasisColour::Bad), "mismatch".to_owned()));
+            picture.add_panel(Panel::note("no quotient", entries.obstacles()));
         }
     }
     Ok(picture)
@@ -124,17 +124,17 @@ impl<'a> DivisionEntries<'a> {
     }
 
     fn grid(&self) -> Grid {
-        let mut grid = matrix_grid(self.dividend);
+        let mut grid = draw_matrix_grid(self.dividend);
         grid.outlines.clear();
         for (row, column, cell) in grid.cells_mut() {
             let shade = u64::from(!is_one(self.dividend, row, column));
             cell.fill = match (self.rows[row], self.columns[column]) {
-                _ if self.wrong(row, column) => Fill::tone(Tone::Bad),
-                (Some(_), Some(_)) => Fill::shaded(DIVISOR, HUES, shade, 2),
-                (None, None) => Fill::shaded(REST, HUES, shade, 2),
-                _ => Fill::tone(Tone::Quiet),
+                _ if self.wrong(row, column) => CellColour::from_tone(EmphasisColour::Bad),
+                (Some(_), Some(_)) => CellColour::from_index_and_shade(DIVISOR, HUES, shade, 2),
+                (None, None) => CellColour::from_index_and_shade(REST, HUES, shade, 2),
+                _ => CellColour::from_tone(EmphasisColour::Quiet),
             };
-            cell.mark = self.wrong(row, column).then_some(Tone::Bad);
+            cell.mark = self.wrong(row, column).then_some(EmphasisColour::Bad);
         }
         grid
     }

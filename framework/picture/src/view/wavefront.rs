@@ -2,7 +2,7 @@
 
 use tilewright_target::BankRow;
 
-use super::access::{Access, Accesses};
+use super::access::{Access, WarpAccesses};
 
 /// One wavefront of an access: the word that each bank serves.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,9 +29,9 @@ pub(super) struct Word {
 
 /// Returns the wavefronts of an access. The lanes of a phase are served together; in each wavefront a bank serves one
 /// word to all lanes that access it, in lane order.
-pub(super) fn wavefronts(row: &BankRow, accesses: &Accesses, access: &Access) -> Vec<Wavefront> {
+pub(super) fn wavefronts(row: &BankRow, accesses: &WarpAccesses, access: &Access) -> Vec<Wavefront> {
     let mut all = Vec::new();
-    for (phase, lanes) in row.phases(&access.addresses).iter().enumerate() {
+    for (phase, lanes) in row.lanes_of_phases(&access.addresses).iter().enumerate() {
         let banks = words(row, accesses, access, lanes);
         let passes = banks.iter().map(Vec::len).max().unwrap_or(0);
         for pass in 0..passes {
@@ -43,14 +43,14 @@ pub(super) fn wavefronts(row: &BankRow, accesses: &Accesses, access: &Access) ->
 }
 
 /// Returns for each bank the distinct words that the lanes of a phase access.
-fn words(row: &BankRow, accesses: &Accesses, access: &Access, lanes: &[u64]) -> Vec<Vec<Word>> {
+fn words(row: &BankRow, accesses: &WarpAccesses, access: &Access, lanes: &[u64]) -> Vec<Vec<Word>> {
     let mut banks: Vec<Vec<Word>> = vec![Vec::new(); row.banks as usize];
     for &lane in lanes {
         let Some(Some(first)) = access.addresses.get(lane as usize).copied() else { continue };
         for byte in first..first + accesses.bytes() {
             let element = access.lane_elements[lane as usize][((byte - first) / accesses.element_bytes) as usize];
             let bank_word = byte / u64::from(row.bank_bytes);
-            let Some(bank) = banks.get_mut(row.bank(byte) as usize) else { continue };
+            let Some(bank) = banks.get_mut(row.bank_of_address(byte) as usize) else { continue };
             let at = bank.iter().position(|word| word.bank_word == bank_word).unwrap_or_else(|| {
                 bank.push(Word { bank_word, ..Word::default() });
                 bank.len() - 1
@@ -106,12 +106,12 @@ mod tests {
             distinct in prop::sample::select(vec![15usize, 14, 13, 0]),
         ) {
             let addresses: Vec<_> = (0..16).map(|lane| addresses[lane & distinct]).collect();
-            let accesses = Accesses { elements, element_bytes: 2, list: Vec::new() };
+            let accesses = WarpAccesses { elements, element_bytes: 2, list: Vec::new() };
             let lane_elements = (0..16).map(|lane| (0..elements).map(|element| lane * 16 + element).collect()).collect();
             let access = Access { registers: Vec::new(), addresses: addresses.clone(), lane_elements };
             let found = wavefronts(&row, &accesses, &access);
             let bytes = accesses.bytes();
-            let counted = tilewright_target::wavefronts(&row, &addresses, bytes as u32);
+            let counted = tilewright_target::count_access_wavefronts(&row, &addresses, bytes as u32);
             prop_assert_eq!(found.len() as u64, counted);
             for (lane, first) in addresses.iter().enumerate() {
                 let served = found.iter().flat_map(|wavefront| wavefront.banks.iter().flatten());

@@ -5,8 +5,8 @@ use tilewright_testkit::test_targets::test_target;
 
 use samples::{blocked, grid, linear, padded, swizzled};
 use tilewright_layout::{Dim, Layout, LinearLayout, MemoryLayout};
-use tilewright_picture::view::{self, GlobalView, MemoryView};
-use tilewright_picture::{Content, Picture, Table, Tone};
+use tilewright_picture::view::{self, GlobalAccessView, MemoryView};
+use tilewright_picture::{EmphasisColour, PanelContent, Picture, TextTable};
 
 fn memory_of(layout: &Layout) -> &MemoryLayout {
     match layout {
@@ -30,19 +30,19 @@ fn column_a_lane(rows: u64) -> LinearLayout {
 fn drawn(memory: &Layout, bits: u32, store: Option<&LinearLayout>, load: Option<&LinearLayout>) -> Picture {
     let test_target = test_target();
     let view = MemoryView::new("memory", memory_of(memory), bits, &test_target).with_store(store).with_load(load);
-    view::memory(&view).expect("a picture")
+    view::draw_memory(&view).expect("a picture")
 }
 
-fn table<'a>(picture: &'a Picture, title: &str) -> &'a Table {
+fn table<'a>(picture: &'a Picture, title: &str) -> &'a TextTable {
     let panel = picture.panels().find(|panel| panel.title == title).expect("the panel");
     match &panel.content {
-        Content::Table(table) => table,
+        PanelContent::Table(table) => table,
         other => panic!("no table: {other:?}"),
     }
 }
 
 /// Returns the columns of a table that have these headings.
-fn columns(table: &Table, names: &[&str]) -> Vec<Vec<String>> {
+fn columns(table: &TextTable, names: &[&str]) -> Vec<Vec<String>> {
     let at: Vec<usize> =
         names.iter().map(|name| table.header.iter().position(|h| h == name).expect("the heading")).collect();
     table.rows.iter().map(|row| at.iter().map(|&at| row[at].clone()).collect()).collect()
@@ -115,24 +115,24 @@ fn lanes_that_wait_are_framed_in_later_wavefronts_of_their_phase() {
     let rows = linear(&[(Dim::REGISTER, vec![]), (Dim::LANE, vec![vec![1, 0], vec![2, 0], vec![4, 0]])], &[8, 1]);
     let spread = linear(&[(Dim::OFFSET, vec![vec![0, 1], vec![0, 2], vec![0, 4]])], &[1, 8]);
     let memory = spread.direct_sum(&LinearLayout::identity(8, Dim::OFFSET, Dim::tensor(0)).expect("a size"));
-    let memory = Layout::Memory(MemoryLayout::linear(memory.expect("a sum")));
+    let memory = Layout::Memory(MemoryLayout::from_linear(memory.expect("a sum")));
     let column = rows.resize_out(Dim::tensor(1), 8).expect("a size");
     let test_target = test_target();
     let view = MemoryView::new("memory", memory_of(&memory), 32, &test_target).with_load(&column);
-    let picture = view::memory(&view).expect("a picture");
+    let picture = view::draw_memory(&view).expect("a picture");
     let wavefronts = grid(&picture, "loads");
     assert_eq!((wavefronts.rows(), wavefronts.columns()), (8, 8));
     for row in 0..8 {
         let cell = wavefronts.cell(row, 0).expect("a cell");
-        assert_eq!((cell.text(), cell.mark), (row.to_string(), (row > 0).then_some(Tone::Bad)));
+        assert_eq!((cell.text(), cell.mark), (row.to_string(), (row > 0).then_some(EmphasisColour::Bad)));
         assert!((1..8).all(|bank| wavefronts.cell(row, bank).expect("a cell").lines.is_empty()));
     }
 }
 
 fn requests(layout: &LinearLayout, bits: u32, order: &[usize]) -> Picture {
     let test_target = test_target();
-    let view = GlobalView::new("tensor", layout, order, bits, &test_target);
-    view::global(&view).expect("a picture")
+    let view = GlobalAccessView::new("tensor", layout, order, bits, &test_target);
+    view::draw_global_accesses(&view).expect("a picture")
 }
 
 fn numbers(picture: &Picture) -> Vec<Vec<String>> {
@@ -147,7 +147,7 @@ fn rows_in_lanes_waste_half_of_each_sector() {
     assert_eq!(numbers(&picture), [row("0-7"), row("8-15"), row("16-23"), row("24-31")]);
     // Two requests touch each sector.
     let memory = grid(&picture, "memory");
-    assert!((0..memory.rows()).flat_map(|row| memory.row(row)).all(|cell| cell.mark == Some(Tone::Bad)));
+    assert!((0..memory.rows()).flat_map(|row| memory.row(row)).all(|cell| cell.mark == Some(EmphasisColour::Bad)));
 }
 
 #[test]
@@ -177,9 +177,9 @@ fn replicating_lanes_access_an_address_once() {
 #[test]
 fn undrawable_views_are_errors() {
     let (layout, test_target) = (row_a_lane(8), test_target());
-    let of = |order, bits| GlobalView::new("tensor", &layout, order, bits, &test_target);
+    let of = |order, bits| GlobalAccessView::new("tensor", &layout, order, bits, &test_target);
     let view = of(&[1, 0], 16);
-    let message = |view: GlobalView<'_>| view::global(&view).expect_err("no picture").to_string();
+    let message = |view: GlobalAccessView<'_>| view::draw_global_accesses(&view).expect_err("no picture").to_string();
     let text = message(of(&[1, 1], 16));
     assert!(text.contains("does not name each of the 2 axes once"), "{text}");
     assert!(message(view.with_warp(1)).contains("there is no warp 1 of 1"));
@@ -190,11 +190,11 @@ fn undrawable_views_are_errors() {
     for bits in [0, 24] {
         let memory = memory_of(&memory);
         let view = MemoryView::new("", memory, bits, &test_target);
-        assert!(view::memory(&view).expect_err("no picture").to_string().contains("no element has"));
+        assert!(view::draw_memory(&view).expect_err("no picture").to_string().contains("no element has"));
     }
     let huge = memory_of(&memory).clone();
     let padding = vec![tilewright_layout::Padding { interval: 2, padding: 1 << 40 }];
     let huge = MemoryLayout { padding, ..huge };
     let view = MemoryView::new("", &huge, 16, &test_target);
-    assert!(view::memory(&view).expect_err("no picture").to_string().contains("the memory with its padding"));
+    assert!(view::draw_memory(&view).expect_err("no picture").to_string().contains("the memory with its padding"));
 }

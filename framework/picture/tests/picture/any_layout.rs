@@ -5,8 +5,8 @@ use crate::samples;
 use proptest::prelude::*;
 use samples::grids;
 use tilewright_layout::{Dim, Layout, LinearLayout, MemoryLayout, Space};
-use tilewright_picture::terminal::{Colours, Style};
-use tilewright_picture::view::{self, ColourBy, LayoutOptions};
+use tilewright_picture::terminal::{TerminalColours, TextStyle};
+use tilewright_picture::view::{self, ColourBy, LayoutDrawingOptions};
 use tilewright_picture::{Picture, html, svg, terminal};
 
 /// Generates a space with these dimensions in any order, each with a few bits.
@@ -27,8 +27,8 @@ fn space(dims: &'static [&'static str]) -> impl Strategy<Value = Space> {
 fn linear(ins: &'static [&'static str]) -> impl Strategy<Value = LinearLayout> {
     let outs = space(&["dim0", "dim1", "dim2"]);
     (space(ins), outs, prop::collection::vec(any::<u64>(), 16)).prop_map(|(ins, outs, columns)| {
-        let mask = (1u64 << outs.bits()) - 1;
-        let columns: Vec<_> = columns.iter().map(|column| column & mask).take(ins.bits() as usize).collect();
+        let mask = (1u64 << outs.total_bits()) - 1;
+        let columns: Vec<_> = columns.iter().map(|column| column & mask).take(ins.total_bits() as usize).collect();
         LinearLayout::from_columns(ins, outs, &columns).expect("columns that fit")
     })
 }
@@ -37,7 +37,7 @@ fn layouts() -> impl Strategy<Value = Layout> {
     prop_oneof![
         3 => linear(&["register", "lane", "warp", "block"]).prop_map(Layout::Distributed),
         1 => linear(&["register", "thing", "lane"]).prop_map(Layout::Distributed),
-        1 => linear(&["offset", "block"]).prop_map(|linear| Layout::Memory(MemoryLayout::linear(linear))),
+        1 => linear(&["offset", "block"]).prop_map(|linear| Layout::Memory(MemoryLayout::from_linear(linear))),
         1 => linear(&["row", "col"]).prop_map(Layout::TensorMemory),
     ]
 }
@@ -50,13 +50,13 @@ fn is_painted(picture: &Picture) -> bool {
 
 /// Renders a picture with every renderer.
 fn render(picture: &Picture) {
-    let svg = svg::render(picture);
+    let svg = svg::render_svg(picture);
     roxmltree::Document::parse(&svg).expect("XML");
-    assert!(html::render(picture).ends_with("</html>\n"));
-    for colours in [Colours::None, Colours::Numbered, Colours::Exact] {
+    assert!(html::render_html(picture).ends_with("</html>\n"));
+    for colours in [TerminalColours::None, TerminalColours::Numbered, TerminalColours::Exact] {
         for width in [None, Some(1), Some(80)] {
-            let text = terminal::render(picture, &Style { colours, width, remedy: String::new() });
-            assert_eq!(text.contains('\u{1b}'), colours != Colours::None && is_painted(picture));
+            let text = terminal::render_text(picture, &TextStyle { colours, width, remedy: String::new() });
+            assert_eq!(text.contains('\u{1b}'), colours != TerminalColours::None && is_painted(picture));
         }
     }
 }
@@ -67,32 +67,32 @@ proptest! {
     #[test]
     fn a_layout_is_drawn_completely(layout in layouts(), by in 0usize..3) {
         let colour = [ColourBy::Lane, ColourBy::Warp, ColourBy::Register][by];
-        let options = LayoutOptions { colour, plane: None };
-        let picture = view::layout("any", &layout, &options).expect("a small layout");
+        let options = LayoutDrawingOptions { colour, plane: None };
+        let picture = view::draw_layout("any", &layout, &options).expect("a small layout");
         let cells = |which: fn(&str) -> bool| -> usize {
             grids(&picture).iter().filter(|(title, _)| which(title)).map(|(_, grid)| grid.rows() * grid.columns()).sum()
         };
-        prop_assert_eq!(cells(|title| title.starts_with("tensor")), 1 << layout.linear().outs().bits());
-        prop_assert_eq!(cells(|title| !title.starts_with("tensor")), 1 << layout.linear().ins().bits());
+        prop_assert_eq!(cells(|title| title.starts_with("tensor")), 1 << layout.linear().outs().total_bits());
+        prop_assert_eq!(cells(|title| !title.starts_with("tensor")), 1 << layout.linear().ins().total_bits());
         render(&picture);
     }
 
     #[test]
     fn two_layouts_are_compared_composed_and_divided_or_refused(a in layouts(), b in layouts()) {
         for pair in [(&a, &b), (&a, &a)] {
-            if let Ok(picture) = view::difference("any", ("A", pair.0), ("B", pair.1), &LayoutOptions::default()) {
+            if let Ok(picture) = view::draw_difference("any", ("A", pair.0), ("B", pair.1), &LayoutDrawingOptions::default()) {
                 render(&picture);
             }
             let (a, b) = (pair.0.linear(), pair.1.linear());
-            if let Ok(picture) = view::division("any", ("A", a), ("B", b)) {
+            if let Ok(picture) = view::draw_division("any", ("A", a), ("B", b)) {
                 let drawn = grids(&picture).iter().any(|(title, _)| *title == "quotient");
                 prop_assert_eq!(drawn, a.divide_left(b).is_some());
                 render(&picture);
             }
-            if let Ok(picture) = view::composition("any", ("A", a), ("B", b)) {
+            if let Ok(picture) = view::draw_composition("any", ("A", a), ("B", b)) {
                 render(&picture);
             }
-            render(&view::matrix("any", a));
+            render(&view::draw_matrix("any", a));
         }
     }
 }

@@ -6,7 +6,7 @@ use tilewright_testkit::test_targets::test_target;
 use samples::{grid, linear};
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_picture::view::{self, ConversionView};
-use tilewright_picture::{Cell, Content, Fill, Picture, Tone};
+use tilewright_picture::{Cell, CellColour, EmphasisColour, PanelContent, Picture};
 use tilewright_plan::movement;
 use tilewright_plan::movement::{ConversionKind, ConversionPlan};
 use tilewright_target::{Completion, Instruction, InstructionKind, Operand, Semantics};
@@ -28,7 +28,7 @@ fn plan(src: &LinearLayout, dst: &LinearLayout, path: ConversionKind) -> Convers
 fn drawn(src: &LinearLayout, dst: &LinearLayout, plan: &ConversionPlan) -> Picture {
     let target = test_target();
     let view = ConversionView::new("conversion", [src, dst], 32, &target, plan);
-    view::conversion(&view).expect("a picture")
+    view::draw_conversion(&view).expect("a picture")
 }
 
 /// Returns the number after a word such as `lane` in a cell's tooltip.
@@ -57,7 +57,10 @@ fn every_register_shows_its_source_and_distance() {
             // The transpose: register r of lane l comes from register l of lane r.
             assert_eq!(from, (Some(register as u64), Some(lane as u64)), "{:?}", cell.hover);
             let stays = lane == register;
-            assert_eq!(cell.fill, Fill::tone(if stays { Tone::Good } else { Tone::Warn }));
+            assert_eq!(
+                cell.fill,
+                CellColour::from_tone(if stays { EmphasisColour::Good } else { EmphasisColour::Warn })
+            );
         }
     }
     let counts: Vec<_> = picture.legend.iter().map(|(_, description)| description.as_str()).collect();
@@ -84,7 +87,8 @@ fn every_round_brings_a_lane_what_the_other_lane_had() {
         }
     }
     assert_eq!(moved, 64);
-    let moving = (0..8).filter(|&round| rounds.cell(round, 0).is_some_and(|c| c.fill != Fill::tone(Tone::Good)));
+    let moving = (0..8)
+        .filter(|&round| rounds.cell(round, 0).is_some_and(|c| c.fill != CellColour::from_tone(EmphasisColour::Good)));
     assert_eq!(moving.count() as u64, plan.stats.counts.shuffles);
 }
 
@@ -117,7 +121,7 @@ fn a_conversion_across_blocks_shows_source_blocks() {
     let through = "through the shared memory of the cluster's blocks";
     assert!(picture.caption.iter().any(|line| line == through), "{:?}", picture.caption);
     let notes = picture.panels().filter_map(|panel| match &panel.content {
-        Content::Note(lines) => Some(lines.join(" ")),
+        PanelContent::Note(lines) => Some(lines.join(" ")),
         _ => None,
     });
     let description: Vec<String> = notes.collect();
@@ -135,7 +139,7 @@ fn a_conversion_to_itself_stays() {
     let plan = movement::plan_conversion(&src, &src, 32, &test_target()).expect("a plan");
     let picture = drawn(&src, &src, &plan);
     assert!(picture.caption.iter().any(|line| line == "no data movement"), "{:?}", picture.caption);
-    assert_eq!(picture.legend, [(Fill::tone(Tone::Good), "not moved: 64 of 64".to_owned())]);
+    assert_eq!(picture.legend, [(CellColour::from_tone(EmphasisColour::Good), "not moved: 64 of 64".to_owned())]);
 }
 
 fn operand(role: &str, registers: Vec<Vec<u64>>, lanes: Vec<Vec<u64>>, shape: &[u64]) -> Operand {
@@ -165,9 +169,9 @@ fn mma_instruction() -> Instruction {
 
 #[test]
 fn a_tableau_has_a_at_the_left_b_on_top_and_the_result_at_the_lower_right() {
-    let picture = view::instruction(&mma_instruction()).expect("a picture");
+    let picture = view::draw_instruction(&mma_instruction()).expect("a picture");
     let panel = picture.panels().next().expect("a panel");
-    let Content::Grid(tableau) = &panel.content else { panic!("no grid") };
+    let PanelContent::Grid(tableau) = &panel.content else { panic!("no grid") };
     assert_eq!((tableau.rows(), tableau.columns()), (2 + 1 + 4, 2 + 1 + 2));
     let text = |row, column| tableau.cell(row, column).expect("a cell").text();
     for m in 0..4 {
@@ -182,8 +186,8 @@ fn a_tableau_has_a_at_the_left_b_on_top_and_the_result_at_the_lower_right() {
         }
     }
     for row in 0..7 {
-        assert!(tableau.cell(row, 2).is_some_and(Cell::is_absent));
-        assert_eq!(tableau.cell(row, 0).is_some_and(Cell::is_absent), row < 3);
+        assert!(tableau.cell(row, 2).is_some_and(Cell::is_placeholder));
+        assert_eq!(tableau.cell(row, 0).is_some_and(Cell::is_placeholder), row < 3);
     }
 }
 
@@ -191,7 +195,7 @@ fn a_tableau_has_a_at_the_left_b_on_top_and_the_result_at_the_lower_right() {
 fn mismatched_mma_operands_are_rejected() {
     let mut wrong = mma_instruction();
     wrong.operands[2] = operand("b", vec![vec![1, 0], vec![2, 0]], vec![vec![0, 1], vec![0, 0]], &[4, 2]);
-    let message = view::instruction(&wrong).expect_err("no picture").to_string();
+    let message = view::draw_instruction(&wrong).expect_err("no picture").to_string();
     assert!(message.contains("A 4x2 f32, B 4x2 f32 and D 4x2 f32 do not form an MMA"), "{message}");
 }
 
@@ -214,7 +218,7 @@ fn a_move_shows_who_gives_the_address_of_each_segment() {
         numerics: None,
         ..mma_instruction()
     };
-    let picture = view::instruction(&row).expect("a picture");
+    let picture = view::draw_instruction(&row).expect("a picture");
     let memory = grid(&picture, "shared memory");
     assert_eq!(memory.row_axis.headings, ["0 at T0,2", "1 at T1,3"]);
     let texts: Vec<_> = (0..2).flat_map(|row| memory.row(row)).map(Cell::text).collect();

@@ -7,11 +7,11 @@ use crate::samples;
 use kept::{check, check_both};
 use samples::{accumulator, blocked, linear, small, swizzled};
 use tilewright_layout::Dim;
-use tilewright_picture::view::{self, LayoutOptions};
+use tilewright_picture::view::{self, LayoutDrawingOptions};
 use tilewright_picture::{Picture, svg};
 
 fn layout(layout: &tilewright_layout::Layout) -> Picture {
-    view::layout("layout", layout, &LayoutOptions::default()).expect("a picture")
+    view::draw_layout("layout", layout, &LayoutDrawingOptions::default()).expect("a picture")
 }
 
 #[test]
@@ -21,12 +21,12 @@ fn a_blocked_layout() {
 
 #[test]
 fn several_warps() {
-    check("warps.svg", &svg::render(&layout(&blocked(&[8, 16], &[1, 2], &[4, 8], &[2, 1]))));
+    check("warps.svg", &svg::render_svg(&layout(&blocked(&[8, 16], &[1, 2], &[4, 8], &[2, 1]))));
 }
 
 #[test]
 fn a_large_grid() {
-    check("large.svg", &svg::render(&layout(&blocked(&[32, 128], &[1, 16], &[4, 8], &[1, 1]))));
+    check("large.svg", &svg::render_svg(&layout(&blocked(&[32, 128], &[1, 16], &[4, 8], &[1, 1]))));
 }
 
 #[test]
@@ -36,20 +36,20 @@ fn a_swizzle() {
 
 #[test]
 fn a_matrix() {
-    check_both("matrix", &view::matrix("matrix", accumulator().linear()));
+    check_both("matrix", &view::draw_matrix("matrix", accumulator().linear()));
 }
 
 #[test]
 fn a_difference() {
     let (a, b) = (small(), blocked(&[8, 16], &[1, 4], &[8, 4], &[1, 1]));
-    let picture = view::difference("difference", ("A", &a), ("B", &b), &LayoutOptions::default());
+    let picture = view::draw_difference("difference", ("A", &a), ("B", &b), &LayoutDrawingOptions::default());
     check_both("difference", &picture.expect("a picture"));
 }
 
 #[test]
 fn a_composition() {
     let b = swizzled(&[16, 8], 2, 1, 4).linear().invert().expect("a memory layout");
-    let picture = view::composition("composition", ("A", accumulator().linear()), ("B", &b));
+    let picture = view::draw_composition("composition", ("A", accumulator().linear()), ("B", &b));
     check_both("composition", &picture.expect("a picture"));
 }
 
@@ -57,6 +57,6 @@ fn a_composition() {
 fn a_division() {
     let lanes = vec![vec![0, 2], vec![0, 4], vec![1, 0], vec![2, 0], vec![4, 0]];
     let tile = linear(&[(Dim::REGISTER, vec![vec![0, 1]]), (Dim::LANE, lanes)], &[8, 8]);
-    let picture = view::division("division", ("A", accumulator().linear()), ("B", &tile));
+    let picture = view::draw_division("division", ("A", accumulator().linear()), ("B", &tile));
     check_both("division", &picture.expect("a picture"));
 }

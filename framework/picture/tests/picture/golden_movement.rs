@@ -8,7 +8,7 @@ use tilewright_testkit::test_targets::test_target;
 use kept::check_both;
 use samples::{blocked, linear, padded, swizzled};
 use tilewright_layout::{Dim, Layout, LinearLayout, MemoryLayout};
-use tilewright_picture::view::{self, ConversionView, GlobalView, MemoryView};
+use tilewright_picture::view::{self, ConversionView, GlobalAccessView, MemoryView};
 use tilewright_plan::movement;
 use tilewright_plan::movement::ConversionKind;
 use tilewright_target::{Completion, Instruction, InstructionKind, Operand, Semantics};
@@ -39,7 +39,7 @@ fn by_columns() -> LinearLayout {
 fn check_memory(name: &str, memory: &MemoryLayout) {
     let (test_target, store, load) = (test_target(), by_rows(), by_columns());
     let view = MemoryView::new("8x16", memory, 16, &test_target).with_store(&store).with_load(&load);
-    check_both(name, &view::memory(&view).expect("a picture"));
+    check_both(name, &view::draw_memory(&view).expect("a picture"));
 }
 
 #[test]
@@ -55,8 +55,8 @@ fn a_padded_memory() {
 #[test]
 fn accesses_to_global_memory() {
     let (test_target, layout) = (test_target(), by_columns());
-    let view = GlobalView::new("8x16", &layout, &[1, 0], 16, &test_target).with_line_bytes(64);
-    check_both("global", &view::global(&view).expect("a picture"));
+    let view = GlobalAccessView::new("8x16", &layout, &[1, 0], 16, &test_target).with_line_bytes(64);
+    check_both("global", &view::draw_global_accesses(&view).expect("a picture"));
 }
 
 fn check_conversion(name: &str, path: ConversionKind) {
@@ -64,7 +64,7 @@ fn check_conversion(name: &str, path: ConversionKind) {
     let plans = movement::conversion_candidates(&src, &dst, 16, &test_target).expect("a sound question").0;
     let plan = plans.iter().find(|plan| plan.path == path).expect("an open way");
     let view = ConversionView::new("8x16", [&src, &dst], 16, &test_target, plan);
-    check_both(name, &view::conversion(&view).expect("a picture"));
+    check_both(name, &view::draw_conversion(&view).expect("a picture"));
 }
 
 #[test]
@@ -101,5 +101,5 @@ fn the_operands_of_an_mma() {
         numerics: None,
         source: "invented".to_owned(),
     };
-    check_both("product", &view::instruction(&row).expect("a picture"));
+    check_both("product", &view::draw_instruction(&row).expect("a picture"));
 }

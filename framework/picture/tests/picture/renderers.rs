@@ -4,28 +4,46 @@ use crate::samples;
 
 use samples::{accumulator, blocked, grids, small};
 use serde_json::Value as Json;
-use tilewright_picture::terminal::{Colours, Style};
-use tilewright_picture::view::{self, LayoutOptions};
-use tilewright_picture::{Cell, Fill, Grid, Panel, Picture, Rgb, Run, Table, Tone, html, svg, terminal};
+use tilewright_picture::terminal::{TerminalColours, TextStyle};
+use tilewright_picture::view::{self, LayoutDrawingOptions};
+use tilewright_picture::{
+    Cell, CellColour, CellRun, EmphasisColour, Grid, Panel, Picture, Rgb, TextTable, html, svg, terminal,
+};
 
 fn layout_of(layout: &tilewright_layout::Layout) -> Picture {
-    view::layout("a <layout> & \"more\"", layout, &LayoutOptions::default()).expect("a picture")
+    view::draw_layout("a <layout> & \"more\"", layout, &LayoutDrawingOptions::default()).expect("a picture")
 }
 
 /// Returns a picture with a panel of every kind.
 fn everything() -> Picture {
     let mut grid = Grid::new(2, 2);
-    grid.set(0, 0, Cell::new("a<b").line("&").fill(Fill::hue(3, 32)).link("x").kin("y").hover("</script>"));
-    grid.set(1, 1, Cell::new("d").fill(Fill::tone(Tone::Bad)).link("x").mark(Tone::Bad));
+    grid.set(
+        0,
+        0,
+        Cell::new("a<b")
+            .with_line("&")
+            .with_fill(CellColour::from_index(3, 32))
+            .with_link("x")
+            .with_related_group("y")
+            .with_tooltip_line("</script>"),
+    );
+    grid.set(
+        1,
+        1,
+        Cell::new("d")
+            .with_fill(CellColour::from_tone(EmphasisColour::Bad))
+            .with_link("x")
+            .with_frame(EmphasisColour::Bad),
+    );
     let mut picture = Picture::new("all <kinds>");
-    picture.add(Panel::grid("left", grid.clone()).caption("a caption"));
-    picture.add(Panel::operator("×"));
-    picture.add(Panel::grid("right", grid));
+    picture.add_panel(Panel::grid("left", grid.clone()).with_caption_line("a caption"));
+    picture.add_panel(Panel::operator_sign("×"));
+    picture.add_panel(Panel::grid("right", grid));
     picture.start_row();
     let rows = vec![vec!["one".to_owned(), "1".to_owned()], vec!["three".to_owned()]];
-    picture.add(Panel::table("table", Table { header: vec!["word".to_owned(), "number".to_owned()], rows }));
-    picture.add(Panel::note("note", ["a line", "another"]));
-    picture.legend.push((Fill::tone(Tone::Good), "as it should be".to_owned()));
+    picture.add_panel(Panel::table("table", TextTable { header: vec!["word".to_owned(), "number".to_owned()], rows }));
+    picture.add_panel(Panel::note("note", ["a line", "another"]));
+    picture.legend.push((CellColour::from_tone(EmphasisColour::Good), "as it should be".to_owned()));
     picture
 }
 
@@ -34,13 +52,18 @@ fn ink_reads_on_every_fill() {
     for of in 1..=128 {
         for index in 0..of {
             for (shade, shades) in [(0, 1), (0, 32), (7, 32), (31, 32)] {
-                let fill = Fill::shaded(index, of, shade, shades).rgb().expect("a colour");
-                assert!(fill.contrast_ratio(fill.ink()) >= 4.5, "{index} of {of}, shade {shade} of {shades}");
+                let fill = CellColour::from_index_and_shade(index, of, shade, shades).rgb().expect("a colour");
+                assert!(
+                    fill.contrast_ratio(fill.readable_text_colour()) >= 4.5,
+                    "{index} of {of}, shade {shade} of {shades}"
+                );
             }
         }
     }
-    for tone in [Tone::Quiet, Tone::Strong, Tone::Good, Tone::Warn, Tone::Bad] {
-        assert!(tone.rgb().contrast_ratio(tone.rgb().ink()) >= 4.5, "{tone:?}");
+    for tone in
+        [EmphasisColour::Quiet, EmphasisColour::Strong, EmphasisColour::Good, EmphasisColour::Warn, EmphasisColour::Bad]
+    {
+        assert!(tone.rgb().contrast_ratio(tone.rgb().readable_text_colour()) >= 4.5, "{tone:?}");
     }
     assert!(
         (Rgb(0, 0, 0).contrast_ratio(Rgb(255, 255, 255)) - 21.0).abs() < 1e-9,
@@ -52,7 +75,7 @@ fn ink_reads_on_every_fill() {
 fn neighbours_and_all_of_32_differ_in_colour() {
     let far = |a: Rgb, b: Rgb| a.0.abs_diff(b.0).max(a.1.abs_diff(b.1)).max(a.2.abs_diff(b.2));
     for of in [2, 4, 8, 16, 32, 64, 128] {
-        let colours: Vec<_> = (0..of).map(|index| Fill::hue(index, of).rgb().expect("a colour")).collect();
+        let colours: Vec<_> = (0..of).map(|index| CellColour::from_index(index, of).rgb().expect("a colour")).collect();
         for pair in colours.windows(2) {
             assert!(far(pair[0], pair[1]) >= 16, "{of}: {pair:?}");
         }
@@ -65,7 +88,7 @@ fn neighbours_and_all_of_32_differ_in_colour() {
 #[test]
 fn svg_is_well_formed_and_refers_to_nothing() {
     for picture in [everything(), layout_of(&small()), layout_of(&accumulator())] {
-        let text = svg::render(&picture);
+        let text = svg::render_svg(&picture);
         let document = roxmltree::Document::parse(&text).expect("XML");
         let root = document.root_element();
         assert!(root.attribute("viewBox").is_some());
@@ -89,7 +112,7 @@ fn svg_is_well_formed_and_refers_to_nothing() {
 #[test]
 fn text_stays_within_its_cells_at_128x128() {
     let picture = layout_of(&blocked(&[128, 128], &[1, 8], &[4, 8], &[4, 1]));
-    let text = svg::render(&picture);
+    let text = svg::render_svg(&picture);
     let document = roxmltree::Document::parse(&text).expect("XML");
     let groups = document.descendants().filter(|node| node.attribute("text-anchor").is_some());
     let mut named = 0;
@@ -115,14 +138,14 @@ fn cells_without_runs_show_their_text_where_it_fits() {
         }
     }
     let mut picture = Picture::new("large");
-    picture.add(Panel::grid("grid", grid.clone()));
-    let text = svg::render(&picture);
+    picture.add_panel(Panel::grid("grid", grid.clone()));
+    let text = svg::render_svg(&picture);
     assert_eq!(text.matches(">7<").count(), 63 * 64);
     assert!(!text.contains("much too long"));
-    grid.runs.push(Run { row: 0, start: 0, end: 64, name: "all of them".to_owned() });
+    grid.runs.push(CellRun { row: 0, start: 0, end: 64, name: "all of them".to_owned() });
     let mut picture = Picture::new("large");
-    picture.add(Panel::grid("grid", grid));
-    let text = svg::render(&picture);
+    picture.add_panel(Panel::grid("grid", grid));
+    let text = svg::render_svg(&picture);
     assert_eq!((text.matches(">7<").count(), text.matches("all of them").count()), (0, 1));
 }
 
@@ -135,7 +158,7 @@ fn data(page: &str) -> Json {
 #[test]
 fn a_page_stands_alone_and_carries_what_the_pointer_needs() {
     let picture = everything();
-    let page = html::render(&picture);
+    let page = html::render_html(&picture);
     for outside in ["src=", "href=", "@import", "url(", "fetch(", "XMLHttpRequest", "//cdn"] {
         assert!(!page.contains(outside), "{outside}");
     }
@@ -166,7 +189,7 @@ fn refs(all: &[String]) -> Vec<&str> {
 
 #[test]
 fn plain_text_aligns_and_has_no_escapes() {
-    let text = terminal::render(&layout_of(&small()), &Style::plain());
+    let text = terminal::render_text(&layout_of(&small()), &TextStyle::plain());
     assert!(!text.contains('\u{1b}'));
     let rows: Vec<&str> = text.lines().filter(|line| line.contains('│') && line.contains(':')).collect();
     assert_eq!(rows.len(), 8);
@@ -184,14 +207,15 @@ fn plain_text_aligns_and_has_no_escapes() {
 #[test]
 fn colours_are_those_of_the_cells() {
     let mut grid = Grid::new(1, 2);
-    grid.set(0, 0, Cell::new("x").fill(Fill::hue(0, 8)));
+    grid.set(0, 0, Cell::new("x").with_fill(CellColour::from_index(0, 8)));
     grid.set(0, 1, Cell::new("y"));
     let mut picture = Picture::new("two");
-    picture.add(Panel::grid("", grid));
-    let Rgb(r, g, b) = Fill::hue(0, 8).rgb().expect("a colour");
-    let exact = terminal::render(&picture, &Style { colours: Colours::Exact, ..Style::plain() });
+    picture.add_panel(Panel::grid("", grid));
+    let Rgb(r, g, b) = CellColour::from_index(0, 8).rgb().expect("a colour");
+    let exact = terminal::render_text(&picture, &TextStyle { colours: TerminalColours::Exact, ..TextStyle::plain() });
     assert!(exact.contains(&format!("\u{1b}[48;2;{r};{g};{b};38;5;231m x \u{1b}[0m y")), "{exact:?}");
-    let numbered = terminal::render(&picture, &Style { colours: Colours::Numbered, ..Style::plain() });
+    let numbered =
+        terminal::render_text(&picture, &TextStyle { colours: TerminalColours::Numbered, ..TextStyle::plain() });
     // The colour (0, 114, 178) is nearest to (0, 95, 175) of the cube, which has the index 16 + 6 * 1 + 3.
     assert!(numbered.contains("\u{1b}[48;5;25;38;5;231m x \u{1b}[0m y"), "{numbered:?}");
 }
@@ -199,24 +223,24 @@ fn colours_are_those_of_the_cells() {
 #[test]
 fn a_wide_grid_is_truncated_with_a_remedy() {
     let picture = layout_of(&blocked(&[4, 64], &[1, 2], &[1, 32], &[1, 1]));
-    let style = Style { width: Some(60), remedy: "--columns A..B shows a part".to_owned(), ..Style::plain() };
-    let text = terminal::render(&picture, &style);
+    let style = TextStyle { width: Some(60), remedy: "--columns A..B shows a part".to_owned(), ..TextStyle::plain() };
+    let text = terminal::render_text(&picture, &style);
     assert!(text.lines().all(|line| line.chars().count() <= 60 || line.starts_with("(columns")), "{text}");
     assert!(text.contains(" of 64; --columns A..B shows a part)"), "{text}");
-    assert!(!terminal::render(&picture, &Style::plain()).contains("(columns"));
+    assert!(!terminal::render_text(&picture, &TextStyle::plain()).contains("(columns"));
 }
 
 #[test]
 fn panels_stand_side_by_side_where_they_fit() {
-    let picture = view::matrix("m", small().linear());
+    let picture = view::draw_matrix("m", small().linear());
     let mut two = Picture::new("two");
     for _ in 0..2 {
         picture.panels().for_each(|panel| {
-            two.add(panel.clone());
+            two.add_panel(panel.clone());
         });
     }
-    let wide = terminal::render(&two, &Style::plain());
-    let narrow = terminal::render(&two, &Style { width: Some(40), ..Style::plain() });
+    let wide = terminal::render_text(&two, &TextStyle::plain());
+    let narrow = terminal::render_text(&two, &TextStyle { width: Some(40), ..TextStyle::plain() });
     assert_eq!(wide.matches("matrix over F2").count(), 2);
     assert!(wide.lines().any(|line| line.matches("matrix over F2").count() == 2), "{wide}");
     assert!(narrow.lines().all(|line| line.matches("matrix over F2").count() < 2), "{narrow}");
@@ -226,7 +250,7 @@ fn panels_stand_side_by_side_where_they_fit() {
 fn a_cropped_grid_keeps_its_headings() {
     let picture = layout_of(&blocked(&[32, 32], &[1, 2], &[8, 4], &[2, 2]));
     let full = samples::grid(&picture, "tensor");
-    let section = full.cropped(9..20, 6..usize::MAX);
+    let section = full.crop(9..20, 6..usize::MAX);
     assert_eq!((section.rows(), section.columns()), (11, 26));
     for row in 0..section.rows() {
         assert_eq!(section.row_axis.heading(row), full.row_axis.heading(row + 9));
@@ -234,8 +258,8 @@ fn a_cropped_grid_keeps_its_headings() {
     }
     // The full grid has a border before every eighth row and column. The cropped part starts within a band in both
     // directions, so its first bands start at 0.
-    let starts = |bands: &[tilewright_picture::Band]| bands.iter().map(|band| band.start).collect::<Vec<_>>();
+    let starts = |bands: &[tilewright_picture::AxisBand]| bands.iter().map(|band| band.start).collect::<Vec<_>>();
     assert_eq!((starts(&section.row_axis.bands), starts(&section.column_axis.bands)), (vec![0, 7], vec![0, 2, 10, 18]));
     assert!(section.runs.iter().all(|run| run.row < 11 && run.end <= 26 && run.start < run.end));
-    assert_eq!(full.cropped(40..50, 0..1).rows(), 0);
+    assert_eq!(full.crop(40..50, 0..1).rows(), 0);
 }

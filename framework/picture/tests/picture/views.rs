@@ -6,11 +6,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use samples::{accumulator, blocked, grid, grids, linear, resolved, small, swizzled};
 use tilewright_layout::{Dim, FamilySpec, Layout, LinearLayout, parse_spec};
-use tilewright_picture::view::{self, ColourBy, LayoutOptions};
-use tilewright_picture::{Content, Fill, Picture, PictureError, Tone};
+use tilewright_picture::view::{self, ColourBy, LayoutDrawingOptions};
+use tilewright_picture::{CellColour, EmphasisColour, PanelContent, Picture, PictureError};
 
 fn drawn(layout: &Layout) -> Picture {
-    view::layout("test", layout, &LayoutOptions::default()).expect("a picture")
+    view::draw_layout("test", layout, &LayoutDrawingOptions::default()).expect("a picture")
 }
 
 /// Returns the tensor coordinates of the element that the layout `linear` has at a position.
@@ -78,18 +78,18 @@ fn every_cell_of_the_hardware_names_the_element_that_is_there() {
                 assert!(seen.insert(coordinates));
             }
         }
-        assert_eq!(seen.len() as u64, 1 << layout.linear().ins().bits(), "every position is drawn once");
+        assert_eq!(seen.len() as u64, 1 << layout.linear().ins().total_bits(), "every position is drawn once");
     }
 }
 
 #[test]
 fn an_element_links_to_each_of_its_replicas() {
     let parent = FamilySpec::new("blocked")
-        .with("size_per_thread", [1i64, 2])
-        .with("threads_per_warp", [8i64, 4])
-        .with("warps_per_cta", [1i64, 1])
-        .with("order", [1i64, 0]);
-    let layout = resolved(&FamilySpec::new("slice").with("dim", 1i64).with_parent(parent), &[16]);
+        .with_parameter("size_per_thread", [1i64, 2])
+        .with_parameter("threads_per_warp", [8i64, 4])
+        .with_parameter("warps_per_cta", [1i64, 1])
+        .with_parameter("order", [1i64, 0]);
+    let layout = resolved(&FamilySpec::new("slice").with_parameter("dim", 1i64).with_parent(parent), &[16]);
     let picture = drawn(&layout);
     let mut link_counts: BTreeMap<String, (usize, usize)> = BTreeMap::new();
     for (title, grid) in grids(&picture) {
@@ -137,8 +137,8 @@ fn holders_of_the_same_have_the_same_colour_and_neighbours_another() {
 fn hues_distinguish_the_chosen_dim() {
     let layout = blocked(&[16, 16], &[1, 2], &[4, 8], &[2, 1]);
     for (colour, distinct) in [(ColourBy::Lane, 32), (ColourBy::Warp, 2 * 32), (ColourBy::Register, 4)] {
-        let options = LayoutOptions { colour, plane: None };
-        let picture = view::layout("test", &layout, &options).expect("a picture");
+        let options = LayoutDrawingOptions { colour, plane: None };
+        let picture = view::draw_layout("test", &layout, &options).expect("a picture");
         let tensor = grid(&picture, "tensor");
         let fills: BTreeSet<_> =
             (0..16).flat_map(|row| tensor.row(row)).map(|cell| format!("{:?}", cell.fill)).collect();
@@ -157,8 +157,9 @@ fn a_tensor_of_three_axes_is_a_row_of_slices_and_any_two_axes_can_be_its_plane()
         let text = grid.cell(5, 9).expect("a cell").text();
         assert_eq!(element(layout.linear(), &coordinates(&text)), [slice as u64, 5, 9]);
     }
-    let options = LayoutOptions { plane: Some((Dim::tensor(2), Dim::tensor(0))), ..LayoutOptions::default() };
-    let turned = view::layout("test", &layout, &options).expect("a picture");
+    let options =
+        LayoutDrawingOptions { plane: Some((Dim::tensor(2), Dim::tensor(0))), ..LayoutDrawingOptions::default() };
+    let turned = view::draw_layout("test", &layout, &options).expect("a picture");
     let slice = grid(&turned, "tensor, dim1 = 3");
     assert_eq!((slice.rows(), slice.columns()), (16, 4));
     assert_eq!(element(layout.linear(), &coordinates(&slice.cell(9, 2).expect("a cell").text())), [2, 3, 9]);
@@ -207,15 +208,16 @@ fn a_padded_memory_shows_physical_offsets() {
 
 #[test]
 fn what_cannot_be_drawn_is_refused_with_what_to_do() {
-    let wide = view::layout("test", &blocked(&[512, 512], &[1, 8], &[4, 8], &[4, 1]), &LayoutOptions::default());
+    let wide =
+        view::draw_layout("test", &blocked(&[512, 512], &[1, 8], &[4, 8], &[4, 1]), &LayoutDrawingOptions::default());
     let Err(PictureError::TooLarge { bits: 18, most: 16, remedy, .. }) = wide else { panic!("{wide:?}") };
     assert!(remedy.contains("smaller shape"));
     let deep = blocked(&[128, 2, 2], &[1, 1, 1], &[32, 1, 1], &[1, 1, 1]);
-    let deep = view::layout("test", &deep, &LayoutOptions::default());
+    let deep = view::draw_layout("test", &deep, &LayoutDrawingOptions::default());
     assert!(matches!(deep, Err(PictureError::TooLarge { bits: 7, .. })), "{deep:?}");
     for plane in [(Dim::tensor(0), Dim::tensor(7)), (Dim::tensor(1), Dim::tensor(1))] {
-        let options = LayoutOptions { plane: Some(plane), ..LayoutOptions::default() };
-        let refused = view::layout("test", &small(), &options);
+        let options = LayoutDrawingOptions { plane: Some(plane), ..LayoutDrawingOptions::default() };
+        let refused = view::draw_layout("test", &small(), &options);
         let Err(error @ PictureError::NotDrawable { .. }) = refused else { panic!("{refused:?}") };
         assert!(error.to_string().contains("dim0, dim1"), "{error}");
     }
@@ -240,7 +242,7 @@ fn odd_layouts_have_pictures() {
 #[test]
 fn the_matrix_shows_its_bits_under_their_names() {
     let layout = accumulator();
-    let picture = view::matrix("test", layout.linear());
+    let picture = view::draw_matrix("test", layout.linear());
     let drawn = grid(&picture, "matrix");
     let bits = layout.linear().matrix();
     for (row, bits) in bits.iter().enumerate() {
@@ -270,14 +272,15 @@ fn the_first_difference_is_the_first_in_the_order_of_the_tensor() {
         .flat_map(|row| (0..16).map(move |column| (row, column)))
         .filter(|&(row, column)| of(2, 8, row, column) != of(4, 4, row, column))
         .collect();
-    let picture = view::difference("test", ("A", &a), ("B", &b), &LayoutOptions::default()).expect("a picture");
+    let picture =
+        view::draw_difference("test", ("A", &a), ("B", &b), &LayoutDrawingOptions::default()).expect("a picture");
     for side in ["A: tensor", "B: tensor"] {
         let drawn = grid(&picture, side);
         for row in 0..8 {
             for column in 0..16 {
                 let cell = drawn.cell(row, column).expect("a cell");
-                let tone = if differ.contains(&(row, column)) { Tone::Warn } else { Tone::Good };
-                assert_eq!(cell.fill, Fill::tone(tone), "{side} {row},{column}");
+                let tone = if differ.contains(&(row, column)) { EmphasisColour::Warn } else { EmphasisColour::Good };
+                assert_eq!(cell.fill, CellColour::from_tone(tone), "{side} {row},{column}");
                 assert_eq!(cell.mark.is_some(), differ.first() == Some(&(row, column)), "{side} {row},{column}");
             }
         }
@@ -288,11 +291,11 @@ fn the_first_difference_is_the_first_in_the_order_of_the_tensor() {
 
 #[test]
 fn equal_layouts_have_no_difference_and_other_shapes_none_to_draw() {
-    let same =
-        view::difference("test", ("A", &small()), ("B", &small()), &LayoutOptions::default()).expect("a picture");
+    let same = view::draw_difference("test", ("A", &small()), ("B", &small()), &LayoutDrawingOptions::default())
+        .expect("a picture");
     assert!(same.caption[0].starts_with("the same map"), "{:?}", same.caption);
     let other = blocked(&[16, 16], &[1, 2], &[4, 8], &[1, 1]);
-    let refused = view::difference("test", ("A", &small()), ("B", &other), &LayoutOptions::default());
+    let refused = view::draw_difference("test", ("A", &small()), ("B", &other), &LayoutDrawingOptions::default());
     assert!(matches!(refused, Err(PictureError::NotDrawable { .. })), "{refused:?}");
 }
 
@@ -302,7 +305,8 @@ fn a_difference_does_not_depend_on_the_order_in_which_dims_are_listed() {
     let turned = a.linear().transpose_outs(&[Dim::tensor(0), Dim::tensor(1)]).expect("a layout");
     let turned = turned.transpose_ins(&[Dim::WARP, Dim::BLOCK, Dim::LANE, Dim::REGISTER]).expect("a layout");
     let b = Layout::Distributed(turned);
-    let picture = view::difference("test", ("A", &a), ("B", &b), &LayoutOptions::default()).expect("a picture");
+    let picture =
+        view::draw_difference("test", ("A", &a), ("B", &b), &LayoutDrawingOptions::default()).expect("a picture");
     assert!(picture.caption[0].contains("128 elements have the same positions"), "{:?}", picture.caption);
 }
 
@@ -311,16 +315,18 @@ fn a_composition_shows_the_path_of_every_bit() {
     let a = accumulator();
     let memory = swizzled(&[16, 8], 2, 1, 4);
     let b = memory.linear().invert().expect("a memory layout");
-    let picture = view::composition("test", ("A", a.linear()), ("B", &b)).expect("a picture");
+    let picture = view::draw_composition("test", ("A", a.linear()), ("B", &b)).expect("a picture");
     let signs: Vec<_> = picture
         .panels()
         .map(|panel| match &panel.content {
-            Content::Operator(sign) => sign.as_str(),
+            PanelContent::Operator(sign) => sign.as_str(),
             _ => panel.title.as_str(),
         })
         .collect();
     assert_eq!(signs, ["B", "×", "A", "=", "B of A", "every input bit, step by step"]);
-    let Some(Content::Table(table)) = picture.panels().last().map(|panel| &panel.content) else { panic!("a table") };
+    let Some(PanelContent::Table(table)) = picture.panels().last().map(|panel| &panel.content) else {
+        panic!("a table")
+    };
     for row in &table.rows {
         let (dim, at) = row[0].split_once(' ').expect("a bit");
         let through = a.linear().apply(&[(Dim::named(dim), at.parse().expect("a number"))]).expect("an element");
@@ -328,7 +334,7 @@ fn a_composition_shows_the_path_of_every_bit() {
         assert_eq!(row[2], format!("offset {}", end[0].1), "{row:?}");
     }
     assert_eq!(table.rows.len(), 7);
-    assert!(view::composition("test", ("A", a.linear()), ("A", a.linear())).is_err());
+    assert!(view::draw_composition("test", ("A", a.linear()), ("A", a.linear())).is_err());
 }
 
 #[test]
@@ -336,7 +342,7 @@ fn a_division_shows_the_quotient_or_the_obstacle() {
     let dividend = accumulator();
     let lanes = vec![vec![0, 2], vec![0, 4], vec![1, 0], vec![2, 0], vec![4, 0]];
     let tile = linear(&[(Dim::REGISTER, vec![vec![0, 1]]), (Dim::LANE, lanes.clone())], &[8, 8]);
-    let picture = view::division("test", ("A", dividend.linear()), ("B", &tile)).expect("a picture");
+    let picture = view::draw_division("test", ("A", dividend.linear()), ("B", &tile)).expect("a picture");
     let rest = grid(&picture, "quotient");
     assert_eq!((rest.rows(), rest.columns()), (1, 1));
     assert_eq!(rest.cell(0, 0).expect("a cell").text(), "1");
@@ -344,7 +350,7 @@ fn a_division_shows_the_quotient_or_the_obstacle() {
 
     // Registers along dim0 instead: bit 1 of the register is wrong in two entries.
     let other = linear(&[(Dim::REGISTER, vec![vec![1, 0]]), (Dim::LANE, lanes)], &[8, 8]);
-    let picture = view::division("test", ("A", dividend.linear()), ("B", &other)).expect("a picture");
+    let picture = view::draw_division("test", ("A", dividend.linear()), ("B", &other)).expect("a picture");
     let drawn = grid(&picture, "A");
     let marked: Vec<_> = (0..drawn.rows())
         .flat_map(|row| (0..drawn.columns()).map(move |column| (row, column)))
@@ -353,10 +359,10 @@ fn a_division_shows_the_quotient_or_the_obstacle() {
     // Rows: dim0 1, 2, 4, 8, then dim1 1, 2, 4. Required dim0 1, found dim1 1.
     assert_eq!(marked, [(0, 0), (4, 0)]);
     let note = picture.panels().find(|panel| panel.title == "no quotient").expect("a note");
-    let lines = Content::Note(vec!["register 1 does not reach dim0 1, reaches dim1 1".to_owned()]);
+    let lines = PanelContent::Note(vec!["register 1 does not reach dim0 1, reaches dim1 1".to_owned()]);
     assert_eq!(note.content, lines);
 
     let larger = linear(&[(Dim::REGISTER, vec![vec![1, 0], vec![2, 0], vec![4, 0]])], &[16, 8]);
-    let refused = view::division("test", ("A", dividend.linear()), ("B", &larger));
+    let refused = view::draw_division("test", ("A", dividend.linear()), ("B", &larger));
     assert!(matches!(refused, Err(PictureError::NotDrawable { .. })), "{refused:?}");
 }

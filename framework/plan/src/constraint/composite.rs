@@ -1,6 +1,6 @@
 //! Composite maps from the tile of an instruction to the tile of a tensor.
 
-use super::Unsatisfied;
+use super::UnsatisfiedConstraint;
 use tilewright_layout::f2::Solver;
 use tilewright_layout::{Dim, LinearLayout, Space};
 
@@ -12,9 +12,9 @@ const NAME: &str = "composite";
 /// lanes, and the first warps if several warps issue it together.
 ///
 /// # Errors
-/// [`Unsatisfied::Differ`] if a lane or a register that repeats elements of the tile holds other elements of the
-/// tensor; [`Unsatisfied::Sizes`] if the layout has other lanes, or fewer registers or warps, than the instruction;
-/// [`Unsatisfied::Instruction`] if no thread holds some element of the tile.
+/// [`UnsatisfiedConstraint::Differ`] if a lane or a register that repeats elements of the tile holds other elements of
+/// the tensor; [`UnsatisfiedConstraint::Sizes`] if the layout has other lanes, or fewer registers or warps, than the
+/// instruction; [`UnsatisfiedConstraint::Instruction`] if no thread holds some element of the tile.
 ///
 /// ```
 /// use tilewright_layout::cute::to_distributed;
@@ -28,7 +28,7 @@ const NAME: &str = "composite";
 /// assert_eq!(matrix(3)?, [(Dim::tensor(0), 8), (Dim::tensor(1), 16)]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn composite_map(layout: &LinearLayout, operand: &LinearLayout) -> Result<LinearLayout, Unsatisfied> {
+pub fn composite_map(layout: &LinearLayout, operand: &LinearLayout) -> Result<LinearLayout, UnsatisfiedConstraint> {
     let (element_columns, elements) = instruction_columns(layout, operand)?;
     let solver = Solver::new(&elements);
     let at = |unit: u64| {
@@ -37,8 +37,8 @@ pub fn composite_map(layout: &LinearLayout, operand: &LinearLayout) -> Result<Li
             element_columns.iter().enumerate().filter(|(bit, _)| from >> bit & 1 == 1).fold(0, |sum, (_, p)| sum ^ p)
         })
     };
-    let columns: Option<Vec<u64>> = (0..operand.outs().bits()).map(|bit| at(1 << bit)).collect();
-    let columns = columns.ok_or_else(|| Unsatisfied::Instruction {
+    let columns: Option<Vec<u64>> = (0..operand.outs().total_bits()).map(|bit| at(1 << bit)).collect();
+    let columns = columns.ok_or_else(|| UnsatisfiedConstraint::Instruction {
         instruction: "of the operand".to_owned(),
         reason: "an element of its tile is in no thread".to_owned(),
     })?;
@@ -60,14 +60,17 @@ pub fn composite_map(layout: &LinearLayout, operand: &LinearLayout) -> Result<Li
 
 /// Returns two lists with one entry for each input bit of the instruction's tile `operand`: the column of `layout` at
 /// this bit (an element of the tensor), and the column of `operand` (an element of the tile).
-fn instruction_columns(layout: &LinearLayout, operand: &LinearLayout) -> Result<(Vec<u64>, Vec<u64>), Unsatisfied> {
+fn instruction_columns(
+    layout: &LinearLayout,
+    operand: &LinearLayout,
+) -> Result<(Vec<u64>, Vec<u64>), UnsatisfiedConstraint> {
     let (mut element_columns, mut elements) = (Vec::new(), Vec::new());
     for (dim, bits) in operand.ins().iter() {
         let dim_columns = layout.columns_of(dim);
         let fits = if dim == Dim::LANE { dim_columns.len() as u32 == bits } else { dim_columns.len() as u32 >= bits };
         if !fits {
             let (first, second) = ("the layout".into(), "the instruction".into());
-            return Err(Unsatisfied::Sizes {
+            return Err(UnsatisfiedConstraint::Sizes {
                 constraint: NAME,
                 dim,
                 first,
@@ -109,8 +112,8 @@ pub(super) fn differs(
     (first, has): (&str, u64),
     (second, wants): (&str, u64),
     outs: &Space,
-) -> Unsatisfied {
-    Unsatisfied::Differ {
+) -> UnsatisfiedConstraint {
+    UnsatisfiedConstraint::Differ {
         constraint,
         location: location.into(),
         first: first.into(),

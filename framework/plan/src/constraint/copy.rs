@@ -2,7 +2,7 @@
 //! `p` and `q` the instruction's tiles on these sides. So both sides map the tile to the same elements of the tensor.
 
 use super::composite::{differs, named};
-use super::{Unsatisfied, composite_map};
+use super::{UnsatisfiedConstraint, composite_map};
 use crate::layouts;
 use tilewright_layout::{Dim, LinearLayout, Space};
 use tilewright_target::Instruction;
@@ -25,11 +25,13 @@ impl CopyTiles {
     /// `element_bits` bits.
     ///
     /// # Errors
-    /// [`Unsatisfied::Instruction`] if the instruction's lanes provide no shared-memory addresses, if elements are
-    /// narrower than a byte, or if the instruction divides elements among lanes.
-    pub fn from_instruction(row: &Instruction, element_bits: u32) -> Result<Self, Unsatisfied> {
-        let wrong =
-            |reason: &str| Unsatisfied::Instruction { instruction: row.name.clone(), reason: reason.to_owned() };
+    /// [`UnsatisfiedConstraint::Instruction`] if the instruction's lanes provide no shared-memory addresses, if
+    /// elements are narrower than a byte, or if the instruction divides elements among lanes.
+    pub fn from_instruction(row: &Instruction, element_bits: u32) -> Result<Self, UnsatisfiedConstraint> {
+        let wrong = |reason: &str| UnsatisfiedConstraint::Instruction {
+            instruction: row.name.clone(),
+            reason: reason.to_owned(),
+        };
         let (data, address, _) =
             row.access_operand().ok_or_else(|| wrong("its lanes provide no shared-memory addresses"))?;
         let (segment, byte) = (Dim::named("slot"), Dim::named("byte"));
@@ -41,7 +43,7 @@ impl CopyTiles {
         if within > bytes || !(0..within as usize).all(own) {
             return Err(wrong("it splits elements"));
         }
-        let outs = Space::of_sizes(&[(Dim::tensor(0), 1 << segments), (Dim::tensor(1), 1 << (bytes - within))])?;
+        let outs = Space::from_sizes(&[(Dim::tensor(0), 1 << segments), (Dim::tensor(1), 1 << (bytes - within))])?;
         let at = |segment: u64, byte: u64| segment | (byte >> within) << segments;
         let of_data = |&column: &u64| at(data.outs().coordinate(column, segment), data.outs().coordinate(column, byte));
         let lanes: Vec<u64> = data.columns_of(Dim::LANE).iter().map(of_data).collect();
@@ -64,7 +66,11 @@ impl CopyTiles {
 ///
 /// # Errors
 /// As [`composite_map`].
-pub fn solve_copy(known: &LinearLayout, own: &LinearLayout, other: &LinearLayout) -> Result<LinearLayout, Unsatisfied> {
+pub fn solve_copy(
+    known: &LinearLayout,
+    own: &LinearLayout,
+    other: &LinearLayout,
+) -> Result<LinearLayout, UnsatisfiedConstraint> {
     let map = composite_map(known, own)?;
     let mut ins = Space::default();
     let mut columns = Vec::new();
@@ -84,12 +90,12 @@ pub fn solve_copy(known: &LinearLayout, own: &LinearLayout, other: &LinearLayout
 /// tile `q`.
 ///
 /// # Errors
-/// As [`composite_map`]; [`Unsatisfied::Sizes`] if `g` has other sizes than the layout that `f` requires of it;
-/// [`Unsatisfied::Differ`] if the two sides map a register, lane or warp to different elements.
+/// As [`composite_map`]; [`UnsatisfiedConstraint::Sizes`] if `g` has other sizes than the layout that `f` requires of
+/// it; [`UnsatisfiedConstraint::Differ`] if the two sides map a register, lane or warp to different elements.
 pub fn check_copy(
     (f, p): (&LinearLayout, &LinearLayout),
     (g, q): (&LinearLayout, &LinearLayout),
-) -> Result<(), Unsatisfied> {
+) -> Result<(), UnsatisfiedConstraint> {
     let required = solve_copy(f, p, q)?;
     let order: Vec<Dim> = f.outs().dims().collect();
     super::elementwise::equal(NAME, ("the copy", &required), ("the given layout", &g.transpose_outs(&order)?))?;

@@ -1,16 +1,17 @@
 //! Constraints of elementwise operations, whose tensors have equal layouts, and of reductions, whose result lacks an
 //! axis.
 
-use super::Unsatisfied;
+use super::UnsatisfiedConstraint;
 use super::composite::{differs, named};
 use tilewright_layout::{Dim, LinearLayout, Space};
 
 /// Checks that all tensors of an elementwise operation, each given by name and layout, have the same layout.
 ///
 /// # Errors
-/// [`Unsatisfied::Sizes`] if the sizes of another tensor's layout differ from the first's; [`Unsatisfied::Differ`] if a
-/// register, lane or warp has different elements in the first tensor and in another.
-pub fn check_elementwise(tensors: &[(&str, &LinearLayout)]) -> Result<(), Unsatisfied> {
+/// [`UnsatisfiedConstraint::Sizes`] if the sizes of another tensor's layout differ from the first's;
+/// [`UnsatisfiedConstraint::Differ`] if a register, lane or warp has different elements in the first tensor and in
+/// another.
+pub fn check_elementwise(tensors: &[(&str, &LinearLayout)]) -> Result<(), UnsatisfiedConstraint> {
     let Some((first, others)) = tensors.split_first() else { return Ok(()) };
     others.iter().try_for_each(|other| equal("elementwise", *first, *other))
 }
@@ -19,8 +20,8 @@ pub fn check_elementwise(tensors: &[(&str, &LinearLayout)]) -> Result<(), Unsati
 /// decreases by one. Threads and registers that differed along the axis become replicas.
 ///
 /// # Errors
-/// [`Unsatisfied::Layout`] if the axis does not exist.
-pub fn solve_reduction(layout: &LinearLayout, axis: usize) -> Result<LinearLayout, Unsatisfied> {
+/// [`UnsatisfiedConstraint::Layout`] if the axis does not exist.
+pub fn solve_reduction(layout: &LinearLayout, axis: usize) -> Result<LinearLayout, UnsatisfiedConstraint> {
     let removed_dim = Dim::tensor(axis);
     if !layout.outs().contains(removed_dim) {
         return Err(tilewright_layout::LayoutError::NoSuchDim { dim: removed_dim }.into());
@@ -47,9 +48,10 @@ pub fn solve_reduction(layout: &LinearLayout, axis: usize) -> Result<LinearLayou
 /// registers that become replicas.
 ///
 /// # Errors
-/// [`Unsatisfied::Layout`] if the axis does not exist; [`Unsatisfied::Sizes`] if the sizes of `result` differ from the
-/// reduced layout's; [`Unsatisfied::Differ`] if `result` maps a register, lane or warp to another element.
-pub fn check_reduction(layout: &LinearLayout, result: &LinearLayout, axis: usize) -> Result<(), Unsatisfied> {
+/// [`UnsatisfiedConstraint::Layout`] if the axis does not exist; [`UnsatisfiedConstraint::Sizes`] if the sizes of
+/// `result` differ from the reduced layout's; [`UnsatisfiedConstraint::Differ`] if `result` maps a register, lane or
+/// warp to another element.
+pub fn check_reduction(layout: &LinearLayout, result: &LinearLayout, axis: usize) -> Result<(), UnsatisfiedConstraint> {
     // The result may lack the registers that become replicas when the axis is removed.
     let with_repeats = solve_reduction(layout, axis)?;
     let once = with_repeats.remove_zero_bases(Dim::REGISTER);
@@ -63,12 +65,17 @@ pub(super) fn equal(
     constraint: &'static str,
     (first, left): (&str, &LinearLayout),
     (second, right): (&str, &LinearLayout),
-) -> Result<(), Unsatisfied> {
+) -> Result<(), UnsatisfiedConstraint> {
     let sizes = |dim: Dim, a: u32, b: u32| match a == b {
         true => Ok(()),
-        false => {
-            Err(Unsatisfied::Sizes { constraint, dim, first: first.into(), second: second.into(), left: a, right: b })
-        }
+        false => Err(UnsatisfiedConstraint::Sizes {
+            constraint,
+            dim,
+            first: first.into(),
+            second: second.into(),
+            left: a,
+            right: b,
+        }),
     };
     for dim in [Dim::REGISTER, Dim::LANE, Dim::WARP, Dim::BLOCK] {
         sizes(dim, left.in_bits(dim), right.in_bits(dim))?;
@@ -83,7 +90,7 @@ pub(super) fn equal(
         let pairs = left.columns_of(dim).iter().zip(right.columns_of(dim));
         if let Some((bit, (&a, &b))) = pairs.enumerate().find(|(_, (a, b))| a != b) {
             let own = LinearLayout::from_columns(
-                Space::of_sizes(&[(dim, 1 << left.in_bits(dim))])?,
+                Space::from_sizes(&[(dim, 1 << left.in_bits(dim))])?,
                 left.outs().clone(),
                 left.columns_of(dim),
             )?;

@@ -18,6 +18,6 @@ mod thread_value;
 pub use composite::composite_map;
 pub use copy::{CopyTiles, check_copy, solve_copy};
 pub use elementwise::{check_elementwise, check_reduction, solve_reduction};
-pub use error::Unsatisfied;
+pub use error::UnsatisfiedConstraint;
 pub use mma::{MmaOperandLayouts, MmaTileMaps, OperandTiles, check_mma, solve_mma_operands};
 pub use thread_value::{from_thread_value, to_thread_value};

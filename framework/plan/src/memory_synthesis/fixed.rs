@@ -2,7 +2,7 @@
 
 use super::leaf::{Problem, written};
 use super::{AccessAlternative, AccessSolution, MemorySynthesisError, SharedLayoutSolution, TensorAccess};
-use crate::movement::{DescriptorMatch, min_box_count, operand_memory_layout, tensor_copy_memory_layout};
+use crate::movement::{DescriptorMatch, build_operand_memory_layout, build_tensor_copy_memory_layout, min_box_count};
 use tilewright_layout::{Dim, LinearLayout, MemoryLayout};
 
 impl Problem<'_, '_> {
@@ -39,14 +39,14 @@ impl Problem<'_, '_> {
                     for fixed_layout in &operand.layouts {
                         add(
                             &fixed_layout.name,
-                            operand_memory_layout(operand, fixed_layout, matrix)?,
+                            build_operand_memory_layout(operand, fixed_layout, matrix)?,
                             fixed_layout.alignment,
                         );
                     }
                 }
                 AccessAlternative::TensorCopy { operand, first, .. } => {
                     for fixed_layout in &operand.layouts {
-                        let linear = tensor_copy_memory_layout(fixed_layout, &shape, *first, self.tensor.bits)?;
+                        let linear = build_tensor_copy_memory_layout(fixed_layout, &shape, *first, self.tensor.bits)?;
                         add(&fixed_layout.name, linear, fixed_layout.alignment);
                     }
                 }

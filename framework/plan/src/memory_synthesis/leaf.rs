@@ -8,11 +8,12 @@ use super::{
 };
 use crate::layouts;
 use crate::movement::{
-    AccessKind, Accessor, AddressStart, PlanContext, SharedLayoutCandidate, SharedLayoutConstraints, SharedLayoutKind,
-    choose_shared_layout_with_prefix, plan_shared_access, wavefront_lower_bound,
+    FirstOffsetElements, PlanContext, SharedAccessKind, SharedLayoutCandidate, SharedLayoutConstraints,
+    SharedLayoutKind, SharedMemoryAccessor, choose_shared_layout_with_prefix, plan_shared_access,
+    wavefront_lower_bound,
 };
 use tilewright_layout::cute::{self, CuteLayout, Swizzle};
-use tilewright_layout::f2::{multiply, rank};
+use tilewright_layout::f2::{multiply_vector, rank};
 use tilewright_layout::{Dim, Layout as TensorLayout, LayoutError, LinearLayout, MemoryLayout};
 use tilewright_target::Direction;
 
@@ -46,7 +47,7 @@ pub(super) struct Problem<'q, 'a> {
 pub(super) struct Chosen<'q> {
     pub(super) access: usize,
     pub(super) alternative: usize,
-    pub(super) lanes: &'q AccessKind,
+    pub(super) lanes: &'q SharedAccessKind,
     pub(super) term: StrideTerm,
 }
 
@@ -62,7 +63,7 @@ impl<'q> Problem<'q, '_> {
         self.tensor.bits.max(8)
     }
 
-    pub(super) fn lanes(&self, access: usize, alternative: usize) -> Option<&'q AccessKind> {
+    pub(super) fn lanes(&self, access: usize, alternative: usize) -> Option<&'q SharedAccessKind> {
         match self.accesses.get(access)?.alternatives.get(alternative)? {
             AccessAlternative::Lanes(lanes) => Some(lanes),
             _ => None,
@@ -76,7 +77,7 @@ impl<'q> Problem<'q, '_> {
         let low = chosen.term.assigned().unwrap_or_default();
         let packing = Packing::new(&self.axes, low.get(..self.byte_bits()).unwrap_or_default());
         let layout = packing.registers(self.layout(chosen.access)?)?;
-        let (target, rows) = chosen.lanes.alone(self.context.target, self.context.instructions);
+        let (target, rows) = chosen.lanes.restrict_target(self.context.target, self.context.instructions);
         let context = PlanContext::new(&target).with_instructions(&rows).without_sharing();
         let numbered =
             (u64::from(self.unit_bits()) << rank(layout.columns_of(Dim::REGISTER))) / (8 * chosen.lanes.bytes);
@@ -89,7 +90,7 @@ impl<'q> Problem<'q, '_> {
         Ok((wavefronts, self.price(access, chosen.lanes, wavefronts, (numbered >> alike).max(1))))
     }
 
-    fn price(&self, access: &TensorAccess<'_>, lanes: &AccessKind, wavefronts: u64, issued: u64) -> f64 {
+    fn price(&self, access: &TensorAccess<'_>, lanes: &SharedAccessKind, wavefronts: u64, issued: u64) -> f64 {
         // A plain store of data from global memory has a load before it.
         let times = if access.from_global && !lanes.copies { 2.0 } else { 1.0 };
         access.weight as f64 * (wavefronts as f64 + times * ISSUE_PRICE * issued as f64)
@@ -102,9 +103,9 @@ impl<'q> Problem<'q, '_> {
         })
     }
 
-    fn accessor(&self, chosen: &Chosen<'_>, layout: LinearLayout) -> Accessor {
+    fn accessor(&self, chosen: &Chosen<'_>, layout: LinearLayout) -> SharedMemoryAccessor {
         let (direction, weight) = (chosen.lanes.direction, self.accesses[chosen.access].weight);
-        Accessor { layout, direction, weight, copy: None }
+        SharedMemoryAccessor { layout, direction, weight, copy: None }
     }
 
     /// Returns the cheapest solution over the allowed swizzles, for one alternative of each access. `term` is the
@@ -119,10 +120,12 @@ impl<'q> Problem<'q, '_> {
         let packing = Packing::new(&self.axes, within);
         let layouts = chosen.iter().map(|one| Ok(packing.registers(self.layout(one.access)?)?));
         let layouts = layouts.collect::<Result<Vec<_>, MemorySynthesisError>>()?;
-        let mut accessors: Vec<Accessor> =
+        let mut accessors: Vec<SharedMemoryAccessor> =
             chosen.iter().zip(layouts).map(|(one, layout)| self.accessor(one, layout)).collect();
-        let alone: Vec<_> =
-            chosen.iter().map(|one| one.lanes.alone(self.context.target, self.context.instructions)).collect();
+        let alone: Vec<_> = chosen
+            .iter()
+            .map(|one| one.lanes.restrict_target(self.context.target, self.context.instructions))
+            .collect();
         let context: Vec<_> = alone
             .iter()
             .map(|(target, rows)| PlanContext::new(target).with_instructions(rows).without_sharing().with_kept_words())
@@ -131,10 +134,10 @@ impl<'q> Problem<'q, '_> {
         let begin = begin(chosen, rest, &packing, within.len());
         // A copy whose lanes can choose which elements they fetch has no bank conflicts with any swizzle, so only the
         // other accesses decide between swizzles.
-        let fetched: Vec<bool> = chosen.iter().map(|one| one.lanes.is_fetched()).collect();
+        let fetched: Vec<bool> = chosen.iter().map(|one| one.lanes.has_fetching_lanes()).collect();
         let decides = |at: &usize| !fetched[*at] || fetched.iter().all(|fetched| *fetched);
         let sides: Vec<usize> = (0..chosen.len()).filter(decides).collect();
-        let weighed: Vec<Accessor> = sides.iter().map(|&at| accessors[at].clone()).collect();
+        let weighed: Vec<SharedMemoryAccessor> = sides.iter().map(|&at| accessors[at].clone()).collect();
         let own: Vec<PlanContext<'_>> = sides.iter().map(|&at| context[at]).collect();
         let choice = choose_shared_layout_with_prefix(&weighed, unit, &begin, &self.constraints, target, &own)?;
         let best = choice.chosen();
@@ -154,7 +157,7 @@ impl<'q> Problem<'q, '_> {
     /// shared-memory layout of the unpacked elements; `None` if each lane must fetch the elements of the access's own
     /// layout.
     fn fetched(&self, one: &Chosen<'_>, memory: &MemoryLayout) -> Result<Option<LinearLayout>, MemorySynthesisError> {
-        if !one.lanes.is_fetched() {
+        if !one.lanes.has_fetching_lanes() {
             return Ok(None);
         }
         Ok(Some(in_order_of(&memory.linear, self.layout(one.access)?, one.term.preserved_bits())?))
@@ -165,7 +168,7 @@ impl<'q> Problem<'q, '_> {
     pub(super) fn served(
         &self,
         chosen: &Chosen<'_>,
-        accessor: &Accessor,
+        accessor: &SharedMemoryAccessor,
         memory: &MemoryLayout,
         context: PlanContext<'_>,
     ) -> Result<AccessSolution, MemorySynthesisError> {
@@ -190,9 +193,9 @@ impl<'q> Problem<'q, '_> {
     pub(super) fn served_in(&self, access: usize, alternative: usize, memory: &MemoryLayout) -> Option<AccessSolution> {
         let (lanes, layout) = (self.lanes(access, alternative)?, self.layout(access).ok()?);
         let term =
-            StrideTerm::of_access(layout, lanes, self.tensor.bits).ok().filter(|term| term.admits(&memory.linear))?;
+            StrideTerm::from_access(layout, lanes, self.tensor.bits).ok().filter(|term| term.admits(&memory.linear))?;
         let chosen = Chosen { access, alternative, lanes, term };
-        let (target, rows) = lanes.alone(self.context.target, self.context.instructions);
+        let (target, rows) = lanes.restrict_target(self.context.target, self.context.instructions);
         let fetched = self.fetched(&chosen, memory).ok()?;
         let accessor = self.accessor(&chosen, fetched.clone().unwrap_or_else(|| layout.clone()));
         let served = self
@@ -255,10 +258,10 @@ impl<'q> Problem<'q, '_> {
 /// the accesses decide. Swizzles must keep the bits that some term preserves; the decided bits above them, which number
 /// the lanes of fetching copies, may be in any order. `within` is the number of offset bits that select an element
 /// within a byte.
-fn begin(chosen: &[Chosen<'_>], low: &[u32], packing: &Packing, within: usize) -> AddressStart {
+fn begin(chosen: &[Chosen<'_>], low: &[u32], packing: &Packing, within: usize) -> FirstOffsetElements {
     let most = |bits: &mut dyn Iterator<Item = usize>| bits.max().unwrap_or(0).saturating_sub(within).min(low.len());
-    let fetched = || chosen.iter().filter(|one| one.lanes.is_fetched());
-    AddressStart {
+    let fetched = || chosen.iter().filter(|one| one.lanes.has_fetching_lanes());
+    FirstOffsetElements {
         order: low.iter().map(|&bit| packing.narrow(1 << bit)).collect(),
         kept: most(&mut chosen.iter().map(|one| one.term.preserved_bits())),
         together: most(&mut fetched().map(|one| one.term.decided_bits())),
@@ -282,7 +285,7 @@ fn in_order_of(memory: &LinearLayout, like: &LinearLayout, own: usize) -> Result
 fn before(functor: Swizzle, memory: &MemoryLayout) -> Result<MemoryLayout, MemorySynthesisError> {
     let linear = &memory.linear;
     let columns: Vec<u64> =
-        (0..linear.columns().len()).map(|bit| multiply(linear.columns(), functor.apply(1 << bit))).collect();
+        (0..linear.columns().len()).map(|bit| multiply_vector(linear.columns(), functor.apply(1 << bit))).collect();
     let linear = LinearLayout::from_columns(linear.ins().clone(), linear.outs().clone(), &columns)?;
     Ok(MemoryLayout { linear, ..memory.clone() })
 }

@@ -19,7 +19,9 @@ mod tensor;
 mod term;
 
 pub use error::{AccessConstraint, MemorySynthesisError};
-pub use search::{SearchBounds, serve_accesses, solve_shared_layout, solve_shared_layout_with};
+pub use search::{
+    SharedLayoutSearchLimits, choose_accesses_for_layout, solve_shared_layout, solve_shared_layout_within,
+};
 pub use solution::{AccessSolution, SharedLayoutSolution};
 pub use tensor::{AccessAlternative, SharedTensor, TensorAccess};
 pub use term::{StrideTerm, StrideTermError};

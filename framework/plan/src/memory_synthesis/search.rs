@@ -9,7 +9,7 @@ use tilewright_layout::{Dim, LinearLayout, MemoryLayout};
 
 /// The limits of a search for a shared-memory layout.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SearchBounds {
+pub struct SharedLayoutSearchLimits {
     /// The allowed kinds of swizzles; [`SharedLayoutKind::Plain`] is no swizzle.
     pub kinds: Vec<SharedLayoutKind>,
     /// Max number of memory layouts (swizzles) that are compared for one choice of an alternative for each access.
@@ -21,7 +21,7 @@ pub struct SearchBounds {
     pub nodes: usize,
 }
 
-impl Default for SearchBounds {
+impl Default for SharedLayoutSearchLimits {
     fn default() -> Self {
         Self { kinds: Problem::KINDS.to_vec(), budget: 1 << 11, leaves: 32, nodes: 1 << 12 }
     }
@@ -38,18 +38,18 @@ pub fn solve_shared_layout(
     accesses: &[TensorAccess<'_>],
     context: &PlanContext<'_>,
 ) -> Result<SharedLayoutSolution, MemorySynthesisError> {
-    solve_shared_layout_with(tensor, accesses, context, &SearchBounds::default())
+    solve_shared_layout_within(tensor, accesses, context, &SharedLayoutSearchLimits::default())
 }
 
 /// As [`solve_shared_layout`], with explicit search limits.
 ///
 /// # Errors
 /// As [`solve_shared_layout`].
-pub fn solve_shared_layout_with<'a>(
+pub fn solve_shared_layout_within<'a>(
     tensor: &SharedTensor,
     accesses: &[TensorAccess<'a>],
     context: &PlanContext<'a>,
-    options: &SearchBounds,
+    options: &SharedLayoutSearchLimits,
 ) -> Result<SharedLayoutSolution, MemorySynthesisError> {
     let problem = checked(tensor, accesses, context, options)?;
     let (fixed, reasons) = problem.fixed()?;
@@ -85,13 +85,13 @@ pub fn solve_shared_layout_with<'a>(
 /// # Errors
 /// [`MemorySynthesisError::Given`] if an access has no possible alternative in `memory`; it names the access. Another
 /// variant if the tensor or an access is invalid.
-pub fn serve_accesses(
+pub fn choose_accesses_for_layout(
     tensor: &SharedTensor,
     accesses: &[TensorAccess<'_>],
     memory: &MemoryLayout,
     context: &PlanContext<'_>,
 ) -> Result<SharedLayoutSolution, MemorySynthesisError> {
-    let problem = checked(tensor, accesses, context, &SearchBounds::default())?;
+    let problem = checked(tensor, accesses, context, &SharedLayoutSearchLimits::default())?;
     let wrong =
         |reason| MemorySynthesisError::Given { layout: format!("{:?}", memory.linear.bases_of(Dim::OFFSET)), reason };
     problem.in_fixed(None, memory).map_err(wrong)
@@ -101,7 +101,7 @@ fn checked<'q, 'a>(
     tensor: &'q SharedTensor,
     accesses: &'q [TensorAccess<'a>],
     context: &PlanContext<'a>,
-    options: &SearchBounds,
+    options: &SharedLayoutSearchLimits,
 ) -> Result<Problem<'q, 'a>, MemorySynthesisError> {
     if !tensor.bits.is_power_of_two() || tensor.bits > 128 {
         return Err(MemorySynthesisError::Bits(tensor.bits));
@@ -181,7 +181,7 @@ impl<'q> Problem<'q, '_> {
     fn candidate(&self, access: usize, alternative: usize) -> Result<Candidate, String> {
         let lanes = self.lanes(access, alternative).ok_or("its layouts do not fit all accesses")?;
         let layout = self.layouts[access].as_ref().ok_or("its register layout is unknown")?;
-        let term = StrideTerm::of_access(layout, lanes, self.tensor.bits).map_err(|error| error.to_string())?;
+        let term = StrideTerm::from_access(layout, lanes, self.tensor.bits).map_err(|error| error.to_string())?;
         let chosen = self
             .chosen(access, &Candidate { alternative, term, lower_bound: 0.0 })
             .ok_or("its lanes provide no addresses")?;
@@ -239,7 +239,7 @@ impl<'q> Problem<'q, '_> {
 struct Search<'s, 'q, 'a> {
     problem: &'s Problem<'q, 'a>,
     alternatives: &'s [Vec<Candidate>],
-    options: &'s SearchBounds,
+    options: &'s SharedLayoutSearchLimits,
     best: Option<SharedLayoutSolution>,
     /// The error of the last complete choice of alternatives for which no swizzle was found although their terms agree;
     /// `None` if there was no such choice.

@@ -37,7 +37,7 @@ impl AccessSolution {
     /// Returns the wavefronts in excess of the minimum: bank conflicts, that is, lanes of a phase access different
     /// words of a bank.
     #[must_use]
-    pub fn conflicts(&self) -> u64 {
+    pub fn conflict_wavefronts(&self) -> u64 {
         self.wavefronts.saturating_sub(self.lower_bound)
     }
 }
@@ -59,8 +59,8 @@ pub struct SharedLayoutSolution {
     /// Solution of each access, in the order of the accesses in the problem.
     pub served: Vec<AccessSolution>,
     /// The price of the layout, in shared-memory wavefronts of one warp; lower is better. It is the sum over all
-    /// accesses of the access's weight (its assumed number of executions) times the sum of its wavefronts and its prices
-    /// of issue and of byte permutes.
+    /// accesses of the access's weight (its assumed number of executions) times the sum of its wavefronts and its
+    /// prices of issue and of byte permutes.
     pub price: f64,
     /// Number of search nodes: partial choices of alternatives that were visited.
     pub nodes: usize,
@@ -73,14 +73,14 @@ impl SharedLayoutSolution {
     ///
     /// # Errors
     /// Solutions of this module always compose; the error is for hand-made values.
-    pub fn composed(&self) -> Result<ComposedLayout, CuteError> {
+    pub fn composed_layout(&self) -> Result<ComposedLayout, CuteError> {
         ComposedLayout::new(self.swizzles.clone(), 0, self.layout.clone())
     }
 
     /// Returns the wavefronts of all accesses in excess of their lower bounds: bank conflicts.
     #[must_use]
-    pub fn conflicts(&self) -> u64 {
-        self.served.iter().map(AccessSolution::conflicts).sum()
+    pub fn conflict_wavefronts(&self) -> u64 {
+        self.served.iter().map(AccessSolution::conflict_wavefronts).sum()
     }
 }
 

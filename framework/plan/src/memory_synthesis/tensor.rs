@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use crate::movement::{AccessKind, PlanContext};
+use crate::movement::{PlanContext, SharedAccessKind};
 use tilewright_layout::cute::CuteLayout;
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_target::{Direction, Instruction, InstructionKind, MemoryOperand, TensorCopyOperand};
@@ -32,7 +32,7 @@ impl SharedTensor {
 #[derive(Debug, Clone, PartialEq)]
 pub enum AccessAlternative<'a> {
     /// Each lane provides an address: plain accesses, move instructions such as `ldmatrix`, copies from global memory.
-    Lanes(AccessKind),
+    Lanes(SharedAccessKind),
     /// A matrix unit reads the tile by a matrix descriptor, in a canonical layout.
     Operand {
         /// Name of the MMA instruction.
@@ -126,19 +126,22 @@ impl<'a> TensorAccess<'a> {
     /// Creates a copy from global memory: lanes copy the elements of `layout`, whose registers are in the order of
     /// global memory, by copy instructions or by plain stores of loaded values.
     #[must_use]
-    pub fn copy(name: &str, layout: LinearLayout, context: &PlanContext<'a>) -> Self {
+    pub fn global_to_shared_copy(name: &str, layout: LinearLayout, context: &PlanContext<'a>) -> Self {
         let lane_bits = layout.in_bits(Dim::LANE);
         let rows = context.instructions.iter().filter(|row| row.kind == InstructionKind::AsyncCopy);
-        let copies = rows.filter_map(|row| AccessKind::from_instruction(row, lane_bits)).map(AccessAlternative::Lanes);
-        let stores = AccessKind::plain(context.target, Direction::Store).into_iter().map(AccessAlternative::Lanes);
+        let copies =
+            rows.filter_map(|row| SharedAccessKind::from_instruction(row, lane_bits)).map(AccessAlternative::Lanes);
+        let stores = SharedAccessKind::plain_accesses(context.target, Direction::Store)
+            .into_iter()
+            .map(AccessAlternative::Lanes);
         Self { from_global: true, alternatives: copies.chain(stores).collect(), ..Self::new(name, Some(layout)) }
     }
 
     /// Creates a read of the tile by a matrix unit: the instruction `row` reads its operand with the role `role`, e.g.
     /// `a`. `None` if the instruction has no such operand in memory.
     #[must_use]
-    pub fn operand(name: &str, row: &'a Instruction, role: &str) -> Option<Self> {
-        let operand = Cow::Borrowed(row.memory_operand(role)?);
+    pub fn matrix_unit_read(name: &str, row: &'a Instruction, role: &str) -> Option<Self> {
+        let operand = Cow::Borrowed(row.find_memory_operand(role)?);
         Some(Self {
             alternatives: vec![AccessAlternative::Operand { row: &row.name, operand }],
             ..Self::new(name, None)
@@ -147,7 +150,7 @@ impl<'a> TensorAccess<'a> {
 
     /// Returns the same access of the transposed tensor, for operands that a matrix unit reads.
     #[must_use]
-    pub fn transposed(mut self) -> Self {
+    pub fn of_transposed_tensor(mut self) -> Self {
         for kind in &mut self.alternatives {
             if let AccessAlternative::Operand { operand, .. } = kind {
                 *operand = Cow::Owned(operand.transposed());
@@ -160,7 +163,7 @@ impl<'a> TensorAccess<'a> {
     /// global memory. `None` if the instruction is no bulk tensor copy.
     #[must_use]
     pub fn tensor_copy(name: &str, row: &'a Instruction, first: Dim) -> Option<Self> {
-        let operand = row.box_operand()?;
+        let operand = row.tensor_copy_operand()?;
         Some(Self {
             alternatives: vec![AccessAlternative::TensorCopy { row: &row.name, operand, first }],
             ..Self::new(name, None)
@@ -181,9 +184,9 @@ impl<'a> TensorAccess<'a> {
         let lane_bits = layout.in_bits(Dim::LANE);
         let rows = context.instructions.iter().filter(|row| row.kind == InstructionKind::SharedMove);
         let rows = rows
-            .filter_map(|row| AccessKind::from_instruction(row, lane_bits))
+            .filter_map(|row| SharedAccessKind::from_instruction(row, lane_bits))
             .filter(|kind| kind.direction == direction);
-        let alternatives = AccessKind::plain(context.target, direction)
+        let alternatives = SharedAccessKind::plain_accesses(context.target, direction)
             .into_iter()
             .chain(rows)
             .map(AccessAlternative::Lanes)
@@ -199,7 +202,7 @@ impl<'a> TensorAccess<'a> {
 
     /// Returns the same access with only the alternatives for which `keeps` returns true.
     #[must_use]
-    pub fn retain_alternatives(mut self, keeps: impl Fn(&AccessAlternative<'_>) -> bool) -> Self {
+    pub fn with_retained_alternatives(mut self, keeps: impl Fn(&AccessAlternative<'_>) -> bool) -> Self {
         self.alternatives.retain(keeps);
         self
     }

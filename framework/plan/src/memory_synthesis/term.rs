@@ -8,7 +8,7 @@ use std::fmt;
 
 use thiserror::Error;
 
-use crate::movement::{AccessKind, SegmentBit};
+use crate::movement::{SegmentBitSource, SharedAccessKind};
 use tilewright_layout::f2::rank;
 use tilewright_layout::{Dim, LinearLayout};
 
@@ -110,8 +110,8 @@ impl StrideTerm {
     ///
     /// # Errors
     /// [`StrideTermError`] if no memory layout allows the alternative.
-    pub fn of_access(layout: &LinearLayout, kind: &AccessKind, bits: u32) -> Result<Self, StrideTermError> {
-        if kind.is_fetched() {
+    pub fn from_access(layout: &LinearLayout, kind: &SharedAccessKind, bits: u32) -> Result<Self, StrideTermError> {
+        if kind.has_fetching_lanes() {
             return Self::of_fetch(layout, kind, bits);
         }
         let threads: Vec<u64> = [layout.columns_of(Dim::LANE), layout.columns_of(Dim::WARP)].concat();
@@ -129,7 +129,7 @@ impl StrideTerm {
         }
         let inside = of_lanes.iter().fold(0, |all, column| all | column);
         let others =
-            lanes.iter().enumerate().filter(|(lane, _)| !kind.segment.contains(&SegmentBit::Lane(*lane as u32)));
+            lanes.iter().enumerate().filter(|(lane, _)| !kind.segment.contains(&SegmentBitSource::Lane(*lane as u32)));
         let moved = others.map(|(_, column)| column).chain(layout.columns_of(Dim::WARP)).fold(0, |all, c| all | c);
         let doubled = of_lanes.iter().enumerate().any(|(at, column)| of_lanes[..at].contains(column));
         if moved & inside != 0 || doubled {
@@ -163,7 +163,7 @@ impl StrideTerm {
     /// segment (contiguous bytes that one instruction writes). Any assignment of elements to lanes is allowed,
     /// including linear combinations of coordinate bits, as long as the lanes together fetch the same elements, so that
     /// the number of sectors is unchanged.
-    fn of_fetch(layout: &LinearLayout, kind: &AccessKind, bits: u32) -> Result<Self, StrideTermError> {
+    fn of_fetch(layout: &LinearLayout, kind: &SharedAccessKind, bits: u32) -> Result<Self, StrideTermError> {
         let (registers, lanes) = (layout.columns_of(Dim::REGISTER), layout.columns_of(Dim::LANE));
         let warps = layout.columns_of(Dim::WARP);
         let own = ((8 * kind.bytes) / u64::from(bits.max(1))).max(1).ilog2() as usize;
@@ -356,10 +356,10 @@ impl fmt::Display for StrideTerm {
     }
 }
 
-fn lane_of(bit: SegmentBit) -> Option<u32> {
+fn lane_of(bit: SegmentBitSource) -> Option<u32> {
     match bit {
-        SegmentBit::Lane(lane) => Some(lane),
-        SegmentBit::Byte => None,
+        SegmentBitSource::Lane(lane) => Some(lane),
+        SegmentBitSource::Byte => None,
     }
 }
 
@@ -372,23 +372,23 @@ fn bits_in_registers(registers: &[u64]) -> u64 {
 /// Returns, for each offset bit of a slot (the contiguous memory of one access) above the bits of an element, the mask
 /// of coordinate bits that it may stand for.
 fn find_slot_bits(
-    kind: &AccessKind,
+    kind: &SharedAccessKind,
     bits: u32,
     (registers, in_registers): (&[u64], u64),
     lanes: &[u64],
 ) -> Result<Vec<u64>, StrideTermError> {
     let within = bits.trailing_zeros();
     // The address bits within the slot, down to single bits: three within a byte, then those of `kind.segment`.
-    let all = [SegmentBit::Byte; 3].into_iter().chain(kind.segment.iter().copied());
-    let segment: Vec<SegmentBit> = all.collect();
+    let all = [SegmentBitSource::Byte; 3].into_iter().chain(kind.segment.iter().copied());
+    let segment: Vec<SegmentBitSource> = all.collect();
     let (element, segment_bits) = segment.split_at_checked(within as usize).ok_or(StrideTermError::LongElement)?;
-    if element.iter().any(|bit| *bit != SegmentBit::Byte) {
+    if element.iter().any(|bit| *bit != SegmentBitSource::Byte) {
         return Err(StrideTermError::SplitElement);
     }
     let mut next = 0;
-    let allowed_bits = |bit: &SegmentBit| match *bit {
-        SegmentBit::Lane(lane) => Ok(lanes.get(lane as usize).copied().unwrap_or(0)),
-        SegmentBit::Byte if kind.copies => {
+    let allowed_bits = |bit: &SegmentBitSource| match *bit {
+        SegmentBitSource::Lane(lane) => Ok(lanes.get(lane as usize).copied().unwrap_or(0)),
+        SegmentBitSource::Byte if kind.copies => {
             let column = registers.get(next).copied().unwrap_or(0);
             next += 1;
             if column & in_registers != 0 {
@@ -397,7 +397,7 @@ fn find_slot_bits(
                 Err(StrideTermError::RegisterOrder { register: 1 << (next - 1) })
             }
         }
-        SegmentBit::Byte => Ok(in_registers),
+        SegmentBitSource::Byte => Ok(in_registers),
     };
     segment_bits.iter().map(allowed_bits).collect()
 }

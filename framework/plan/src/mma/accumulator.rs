@@ -10,7 +10,7 @@ use crate::movement::{MmaBarriers, TensorMemoryAllocation, TensorMemoryMoves, Th
 use tilewright_kernel::{Binary, Builder, Cast, Element, Op, Scope, Type, Value};
 use tilewright_layout::Dim;
 
-use super::cast::carrier;
+use super::cast::carrier_type;
 use super::elements::{self, PackedElement};
 use super::mma_atom::Role;
 use super::operands::Operands;
@@ -53,7 +53,7 @@ struct TensorMemoryAccumulator {
 impl Accumulator {
     /// Returns the loop-carried values of the accumulator, which change from chunk to chunk.
     #[must_use]
-    pub fn carried(&self) -> &[Value] {
+    pub fn loop_carried_values(&self) -> &[Value] {
         &self.values
     }
 
@@ -65,7 +65,7 @@ impl Accumulator {
 
     /// Returns the index of the next group of MMAs that the block commits; `None` if the accumulator is in registers.
     #[must_use]
-    pub fn next_group(&self) -> Option<Value> {
+    pub fn next_group_index(&self) -> Option<Value> {
         self.memory.and(self.values.get(1).copied())
     }
 }
@@ -119,9 +119,9 @@ impl MmaPlan {
     /// register of its layout; `None` for zeros. An accumulator in tensor memory gets an allocation of its own.
     pub fn emit_prologue(&self, builder: &mut Builder, c: Option<&[Value]>) -> Accumulator {
         if self.atom.tensor.is_none() {
-            builder.require_registers(self.registers());
+            builder.require_registers(self.register_mode());
             let zero = |builder: &mut Builder| {
-                let zero = builder.constant(carrier(self.atom.accumulator.element_type), 0);
+                let zero = builder.constant(carrier_type(self.atom.accumulator.element_type), 0);
                 vec![zero; 1 << self.c.in_bits(Dim::REGISTER)]
             };
             let values = c.map_or_else(|| zero(builder), <[Value]>::to_vec);
@@ -131,7 +131,7 @@ impl MmaPlan {
             TensorMemoryAllocation::emit_alloc(builder, self.tensor_memory_columns(), [0, self.commits_per_group()]);
         let space = TensorMemorySpace { address: allocation.address, barriers: allocation.barriers };
         let first = builder.i32(0);
-        let mut accumulator = self.emit_start(builder, space, c, first);
+        let mut accumulator = self.emit_tensor_memory_start(builder, space, c, first);
         if c.is_some() {
             builder.barrier(Scope::Block);
         }
@@ -143,7 +143,7 @@ impl MmaPlan {
     /// Starts an accumulator in tensor memory. Each warp stores the rows of the initial value `c` that it can access;
     /// without `c` nothing is stored, and the first MMA overwrites the columns. `group` is the index of the next group
     /// of MMAs that the block commits. A block barrier must follow before the MMAs.
-    pub fn emit_start(
+    pub fn emit_tensor_memory_start(
         &self,
         builder: &mut Builder,
         space: TensorMemorySpace,
@@ -163,15 +163,15 @@ impl MmaPlan {
             }
             TensorMemoryMoves::emit_wait_stores(builder);
         }
-        let accumulator = self.resume(builder, space, group);
+        let accumulator = self.resume_accumulator(builder, space, group);
         let adds = builder.constant(I1, u64::from(c.is_some()));
         accumulator.with_values(&[adds, group])
     }
 
-    /// Returns the state of an accumulator that [`Self::emit_start`] put into the columns `space` before, such as in an
-    /// earlier iteration; the next MMA adds to it. `group` is the index of the next group of MMAs.
-    pub fn resume(&self, builder: &mut Builder, space: TensorMemorySpace, group: Value) -> Accumulator {
-        builder.require_registers(self.registers());
+    /// Returns the state of an accumulator that [`Self::emit_tensor_memory_start`] put into the columns `space` before,
+    /// such as in an earlier iteration; the next MMA adds to it. `group` is the index of the next group of MMAs.
+    pub fn resume_accumulator(&self, builder: &mut Builder, space: TensorMemorySpace, group: Value) -> Accumulator {
+        builder.require_registers(self.register_mode());
         let of_group = self.offset(builder, space.address, &[]);
         let adds = builder.constant(I1, 1);
         let memory = TensorMemoryAccumulator { space, of_group, own: None };
@@ -265,7 +265,7 @@ impl MmaPlan {
 
     /// Emits the wait for the latest group of MMAs that accumulate in tensor memory.
     pub(super) fn emit_wait(&self, builder: &mut Builder, accumulator: &Accumulator) {
-        let (Some(memory), Some(group)) = (accumulator.memory, accumulator.next_group()) else { return };
+        let (Some(memory), Some(group)) = (accumulator.memory, accumulator.next_group_index()) else { return };
         let latest = builder.binary_const(Binary::Sub, group, 1);
         memory.space.barriers.emit_wait(builder, latest);
     }
@@ -289,7 +289,7 @@ impl MmaPlan {
             return address;
         }
         let thread = ThreadIndices::new(builder, lane_bits);
-        let offset = thread.emit_product(builder, &columns);
+        let offset = thread.emit_f2_product(builder, &columns);
         builder.binary(Binary::Add, address, offset)
     }
 }
@@ -301,7 +301,7 @@ fn moved(builder: &mut Builder, address: Value, columns: u64) -> Value {
 /// Emits the unpacking of an accumulator. Each of `values` packs `count` elements, in the order of the registers;
 /// returns one integer for each element.
 pub(super) fn unpacked(builder: &mut Builder, values: &[Value], count: u32, operands: &Operands) -> Vec<Value> {
-    let narrow = carrier(operands.element_type);
+    let narrow = carrier_type(operands.element_type);
     let mut all = Vec::with_capacity(values.len() * count as usize);
     for &value in values {
         for index in 0..count {

@@ -9,7 +9,7 @@
 
 use std::cmp::Ordering;
 
-use crate::movement::{PlanContext, Rejected, TensorMemoryMoveTable, check_block, plan_conversion};
+use crate::movement::{PlanContext, RejectedCandidate, TensorMemoryMoveTable, check_block_size, plan_conversion};
 use tilewright_layout::{Dim, LinearLayout};
 
 use super::mma_atom::{MmaAtom, TypeChecks};
@@ -70,7 +70,7 @@ pub fn plan_mma<'a>(problem: &MmaProblem, context: impl Into<PlanContext<'a>>) -
         sort(&mut weighed);
     }
     let Some(best) = weighed.first() else {
-        return Err(MmaError::Impossible { reasons: Rejected::summary(&refused) });
+        return Err(MmaError::Impossible { reasons: RejectedCandidate::summarize_reasons(&refused) });
     };
     let equals = weighed.iter().take_while(|plan| compare(plan, best).is_eq());
     let mut chosen: Option<(f64, MmaPlan)> = None;
@@ -104,28 +104,31 @@ pub fn plan_mma<'a>(problem: &MmaProblem, context: impl Into<PlanContext<'a>>) -
 pub fn mma_candidates<'a>(
     problem: &MmaProblem,
     context: impl Into<PlanContext<'a>>,
-) -> Result<(Vec<MmaCandidate>, Vec<Rejected<String>>), MmaError> {
+) -> Result<(Vec<MmaCandidate>, Vec<RejectedCandidate<String>>), MmaError> {
     let (weighed, refused) = weigh(problem, context.into())?;
     let candidate = |plan: &MmaPlan| MmaCandidate {
         atom: plan.atom_name().to_owned(),
         transposed: plan.is_transposed(),
-        warps: plan.warps(),
+        warps: plan.warp_partition(),
         chunk: plan.chunk_elements(),
         cost: plan.cost,
     };
     Ok((weighed.iter().map(candidate).collect(), refused))
 }
 
-fn weigh(problem: &MmaProblem, context: PlanContext<'_>) -> Result<(Vec<MmaPlan>, Vec<Rejected<String>>), MmaError> {
+fn weigh(
+    problem: &MmaProblem,
+    context: PlanContext<'_>,
+) -> Result<(Vec<MmaPlan>, Vec<RejectedCandidate<String>>), MmaError> {
     problem.check()?;
     let target = context.target;
-    check_block(problem.lanes.into(), problem.warps.into(), target)?;
+    check_block_size(problem.lanes.into(), problem.warps.into(), target)?;
     let (mut plans, mut refused) = (Vec::new(), Vec::new());
     let mut table = TensorMemoryMoveTable::new(context.instructions, target);
     let mut types = TypeChecks::default();
     let requested = |name: &str| problem.atom.as_deref().is_none_or(|atom| atom == name);
     for row in context.instructions.iter().filter(|row| requested(&row.name)) {
-        let mut refuse = |reason| refused.push(Rejected { candidate: row.name.clone(), reason });
+        let mut refuse = |reason| refused.push(RejectedCandidate { candidate: row.name.clone(), reason });
         let atoms = types.check(row, problem);
         let atoms = match atoms.and_then(|()| MmaAtom::of_row(row, problem, target, &mut table)) {
             // The atoms of one instruction differ only by their moves from tensor memory to registers, which matter
@@ -161,7 +164,7 @@ fn weigh(problem: &MmaProblem, context: PlanContext<'_>) -> Result<(Vec<MmaPlan>
         }
         match atom.check(problem).and_then(|()| best_split(problem, &atom, min_cycles_of(&plans), context)) {
             Ok(plan) => plans.push(plan),
-            Err(reason) if rows == 0 => refused.push(Rejected { candidate: atom.name().to_owned(), reason }),
+            Err(reason) if rows == 0 => refused.push(RejectedCandidate { candidate: atom.name().to_owned(), reason }),
             Err(_) => {}
         }
     }

@@ -69,12 +69,12 @@ impl MmaCost {
         for (side, (((layout, from, to), scale), produced)) in
             operands.into_iter().zip(problem.scales).zip(&problem.operand_layouts).enumerate()
         {
-            let scaling = if scale.is_some() && !by_atom { cast::SCALING } else { 0 };
-            let conversion_ops = cast::operations(from, to.element_type) + scaling;
+            let scaling = if scale.is_some() && !by_atom { cast::SCALING_OPERATIONS } else { 0 };
+            let conversion_ops = cast::cast_operation_count(from, to.element_type) + scaling;
             if to.memory.is_some() {
                 // Each warp group reads the tiles of each issue once. All warps of the block share the stores.
                 read += (issues * to.tile_bits()).div_ceil(wavefront);
-                let own = (1u64 << layout.outs().bits()).div_ceil(u64::from(problem.lanes * problem.warps));
+                let own = (1u64 << layout.outs().total_bits()).div_ceil(u64::from(problem.lanes * problem.warps));
                 operations += chunks * conversion_ops * own;
                 if problem.in_shared[side] {
                     continue;
@@ -132,7 +132,7 @@ impl MmaCost {
 /// number remains; on a target without modes, the requested number caps the limit.
 pub(super) fn limits(problem: &MmaProblem, target: &TargetDescription) -> Vec<u32> {
     let threads = problem.lanes.saturating_mul(problem.warps).max(1);
-    let modes = target.limits.lane_registers(threads);
+    let modes = target.limits.register_budgets(threads);
     let Some(requested) = problem.registers else { return modes.collect() };
     match target.limits.register_modes.is_empty() {
         true => modes.map(|mode| mode.min(requested)).collect(),

@@ -32,10 +32,10 @@ impl<'a> Tiles<'a> {
         let columns: Vec<u64> = threads.iter().map(|&tile| descriptor_match.tile_offset(tile)).collect();
         if columns.iter().any(|&bytes| bytes != 0) {
             let thread = ThreadIndices::new(builder, lane_bits);
-            let moved = thread.emit_product(builder, &columns);
+            let moved = thread.emit_f2_product(builder, &columns);
             address = builder.binary(Binary::Add, address, moved);
         }
-        let start = DescriptorMatch::emit_start(builder, operand, address);
+        let start = DescriptorMatch::emit_start_field(builder, operand, address);
         Self { operand, descriptor_match, start }
     }
 
@@ -44,8 +44,10 @@ impl<'a> Tiles<'a> {
     /// # Panics
     /// If no descriptor reaches the tile; plans contain only tiles that descriptors reach.
     pub(super) fn descriptor(&self, builder: &mut Builder, tile: [u64; 2]) -> Value {
-        let bits =
-            self.descriptor_match.descriptor(self.operand, tile).unwrap_or_else(|| panic!("tile {tile:?} is too far"));
+        let bits = self
+            .descriptor_match
+            .encode_tile_descriptor(self.operand, tile)
+            .unwrap_or_else(|| panic!("tile {tile:?} is too far"));
         DescriptorMatch::emit_descriptor(builder, self.operand, self.start, bits)
     }
 }

@@ -3,15 +3,15 @@
 
 use tilewright_kernel::{Binary, Builder, Cast, Element, SpecialRegister, Type, Value};
 use tilewright_layout::{Dim, LinearLayout};
-use tilewright_target::{ElementType, Format};
+use tilewright_target::{ElementType, FloatFormat};
 
 use super::cast::{self, NativeCasts};
 use super::operands::Operands;
-use super::scale::Scale;
-use crate::movement::emit_product;
+use super::scale::BlockScale;
+use crate::movement::emit_f2_product;
 
 const WORD: Type = Type::Scalar(Element::I32);
-const SINGLE: ElementType = ElementType::Float(Format::F32);
+const SINGLE: ElementType = ElementType::Float(FloatFormat::F32);
 
 /// One element of a matrix in a kernel value: the bits of `value` from bit `at` on. Bits above the element are
 /// undefined.
@@ -39,7 +39,7 @@ pub(super) struct ElementConversion {
     pub from: ElementType,
     pub to: ElementType,
     /// The scales that multiply the elements before the cast; `None` for an operand without scales.
-    pub scale: Option<Scale>,
+    pub scale: Option<BlockScale>,
     /// The axis of the operand along which K runs: 0 or 1.
     pub k_axis: usize,
     /// Cast instructions of the target; casts without one are emitted as plain arithmetic.
@@ -71,24 +71,26 @@ impl ElementConversion {
         }
         let values: Vec<Value> = packed_elements.iter().map(|element| element.low(builder)).collect();
         if self.takes_upper_half() {
-            let singles = cast::cast_all(builder, self.native, &values, (self.from, SINGLE));
+            let singles = cast::emit_casts(builder, self.native, &values, (self.from, SINGLE));
             return singles.into_iter().map(|bits| upper_half(builder, bits)).collect();
         }
-        let cast = cast::cast_all(builder, self.native, &values, (self.from, self.to));
+        let cast = cast::emit_casts(builder, self.native, &values, (self.from, self.to));
         cast.into_iter().map(PackedElement::from_value).collect()
     }
 
     /// Whether the elements of the atom are the upper halves of the elements in binary32: `bf16` represents all of
     /// them, scaled ones too, and the target has no instruction that rounds to `bf16`.
     fn takes_upper_half(&self) -> bool {
-        let is_exact = match (self.from, self.scale.map(Scale::min_exponent)) {
+        let is_exact = match (self.from, self.scale.map(BlockScale::min_exponent)) {
             // The caller scales only elements whose products have few enough digits.
             (ElementType::Float(from), Some(scale)) => {
-                scale.is_some_and(|scale| from.min_exponent() + scale >= Format::BF16.min_exponent())
+                scale.is_some_and(|scale| from.min_exponent() + scale >= FloatFormat::BF16.min_exponent())
             }
             _ => true,
         };
-        is_exact && self.to == ElementType::Float(Format::BF16) && !self.native.has(Cast::RoundZ, Element::Bf16)
+        is_exact
+            && self.to == ElementType::Float(FloatFormat::BF16)
+            && !self.native.is_native(Cast::RoundZ, Element::Bf16)
     }
 
     /// Emits, for each element, its product with its scale in the type that the atom takes. It is computed in that type
@@ -98,7 +100,7 @@ impl ElementConversion {
         builder: &mut Builder,
         packed_elements: &[PackedElement],
         scales: &[Value],
-        scale: Scale,
+        scale: BlockScale,
     ) -> Vec<PackedElement> {
         let Some(format) = scale.format() else { return packed_elements.to_vec() };
         let values: Vec<Value> = packed_elements.iter().map(|element| element.low(builder)).collect();
@@ -128,7 +130,7 @@ impl ElementConversion {
                 let bits = builder.cast(Cast::Bits, product, WORD);
                 upper_half(builder, bits)
             } else {
-                PackedElement::from_value(cast::widened_float_bits(builder, product, self.to))
+                PackedElement::from_value(cast::emit_widened_bits(builder, product, self.to))
             });
         }
         all
@@ -137,16 +139,16 @@ impl ElementConversion {
     /// Returns the type of the products of elements and scales: `bf16` if the target has an instruction for it and the
     /// atom takes `bf16`, or else `f32`. A `bf16` product of an element and a power of two is rounded once, as that in
     /// `f32` is.
-    fn product_element(&self, scale: Format) -> Element {
-        let is_bf16 = cast::element(self.to) == Some(Element::Bf16) && self.from.is_exact_in(self.to);
+    fn product_element(&self, scale: FloatFormat) -> Element {
+        let is_bf16 = cast::kernel_element(self.to) == Some(Element::Bf16) && self.from.is_representable_in(self.to);
         // Scales without a mantissa are powers of two.
-        let is_power = scale.widths()[1] == 0;
+        let is_power = scale.field_widths()[1] == 0;
         if is_bf16 && is_power && self.native.multiplies_bf16() { Element::Bf16 } else { Element::F32 }
     }
 
     /// Emits the conversion of elements to the type of the atom, as numbers of the kernel IR's type `element`.
     fn cast_numbers(&self, builder: &mut Builder, values: &[Value], element: Element) -> Vec<Value> {
-        let bits = cast::cast_all(builder, self.native, values, (self.from, self.to));
+        let bits = cast::emit_casts(builder, self.native, values, (self.from, self.to));
         bits.into_iter().map(|bits| builder.cast(Cast::Bits, bits, Type::Scalar(element))).collect()
     }
 
@@ -157,7 +159,7 @@ impl ElementConversion {
             ElementType::Integer { .. } => None,
         };
         by_instructions
-            .unwrap_or_else(|| values.iter().map(|&value| cast::as_single(builder, value, self.from)).collect())
+            .unwrap_or_else(|| values.iter().map(|&value| cast::emit_widen_to_f32(builder, value, self.from)).collect())
     }
 }
 
@@ -202,7 +204,7 @@ fn unpacked(
     let of_lane = emit_lane_xor(builder, &lanes);
     let mut packed_elements = Vec::with_capacity(bytes.len());
     for (register, &byte) in (0u64..).zip(bytes) {
-        let own = tilewright_layout::f2::multiply(&registers, register) as u32;
+        let own = tilewright_layout::f2::multiply_vector(&registers, register) as u32;
         packed_elements.push(match of_lane {
             None => PackedElement { value: byte, at: own * width },
             Some(of_lane) => {
@@ -220,14 +222,14 @@ fn unpacked(
 pub(super) fn emit_lane_xor(builder: &mut Builder, lanes: &[u64]) -> Option<Value> {
     lanes.iter().any(|&column| column != 0).then(|| {
         let lane = builder.special(SpecialRegister::Lane);
-        emit_product(builder, lane, lanes)
+        emit_f2_product(builder, lane, lanes)
     })
 }
 
 /// Emits the binary32 number that a scale of the type `format` encodes.
-fn decoded(builder: &mut Builder, value: Value, format: Format) -> Value {
+fn decoded(builder: &mut Builder, value: Value, format: FloatFormat) -> Value {
     let word = builder.cast(Cast::ExtendU, value, WORD);
-    cast::decode_to_f32(builder, word, format)
+    cast::emit_decode_to_f32(builder, word, format)
 }
 
 /// Emits one value that packs these elements as the atom takes them: each as wide as the operand's elements are in a

@@ -4,10 +4,10 @@ use tilewright_kernel::{Binary, Builder, Cast, Compare, Element, Op, Type, Value
 use tilewright_target::ElementType;
 
 use super::accumulator::{Accumulator, unpacked};
-use super::cast::{self, carrier};
+use super::cast::{self, carrier_type};
 use super::descriptor::Tiles;
 use super::elements::{self, PackedElement};
-use super::mma_atom::{Role, Scales, is_fma_fused};
+use super::mma_atom::{Role, Scales, has_fused_multiply_add};
 use super::operands::Operands;
 use super::plan::MmaPlan;
 
@@ -35,7 +35,7 @@ impl MmaPlan {
         }
         let a = self.emit_operand(builder, 0, operands[0], scales[0]);
         let b = self.emit_operand(builder, 1, operands[1], scales[1]);
-        let c = accumulator.carried();
+        let c = accumulator.loop_carried_values();
         match &self.atom.row {
             Some(row) => accumulator.with_values(&self.by_row(builder, row, [&a, &b], scales, c)),
             None => accumulator.with_values(&self.by_lanes(builder, &a, &b, c)),
@@ -82,11 +82,11 @@ impl MmaPlan {
         if registers.iter().chain(&lanes).all(|&column| column == 0) {
             return cast;
         }
-        let zero = builder.constant(carrier(operands.element_type), 0);
+        let zero = builder.constant(carrier_type(operands.element_type), 0);
         let of_lane = elements::emit_lane_xor(builder, &lanes);
         let mut matrix = Vec::with_capacity(cast.len());
         for (register, PackedElement { value, at }) in (0u64..).zip(cast) {
-            let own = tilewright_layout::f2::multiply(&registers, register & ((1 << registers.len()) - 1));
+            let own = tilewright_layout::f2::multiply_vector(&registers, register & ((1 << registers.len()) - 1));
             let value = match of_lane {
                 Some(of_lane) => {
                     let own = builder.i32(own as u32);
@@ -120,8 +120,8 @@ impl MmaPlan {
             let packed_elements: Vec<PackedElement> = values.iter().copied().map(PackedElement::from_value).collect();
             return packed_elements.chunks(1 << bits).map(|own| elements::packed(builder, own, operands)).collect();
         }
-        let one = if let ElementType::Float(format) = operands.element_type { format.one() } else { 1 };
-        let one = PackedElement::from_value(builder.constant(carrier(operands.element_type), one));
+        let one = if let ElementType::Float(format) = operands.element_type { format.encode_one() } else { 1 };
+        let one = PackedElement::from_value(builder.constant(carrier_type(operands.element_type), one));
         let own = elements::packed(builder, &vec![one; 1 << bits], operands);
         let [m, n, k] = self.tiling.repeats();
         vec![own; 1 << ([m, n][side] + k + operands.registers.len() as u32 - bits)]
@@ -191,10 +191,10 @@ impl MmaPlan {
 
     fn by_lanes(&self, builder: &mut Builder, a: &[PackedElement], b: &[PackedElement], c: &[Value]) -> Vec<Value> {
         let element_type = self.atom.accumulator.element_type;
-        let element = cast::element(element_type).unwrap_or(Element::I32);
+        let element = cast::kernel_element(element_type).unwrap_or(Element::I32);
         let (multiply, add) =
             if element_type.is_float() { (Binary::FMul, Binary::FAdd) } else { (Binary::Mul, Binary::Add) };
-        let fuses = is_fma_fused(element_type);
+        let fuses = has_fused_multiply_add(element_type);
         let mut typed = |values: &[Value]| -> Vec<Value> {
             values.iter().map(|&value| builder.cast(Cast::Bits, value, Type::Scalar(element))).collect()
         };
@@ -210,7 +210,7 @@ impl MmaPlan {
                 builder.binary(add, accumulator[at_accumulator], product)
             };
         });
-        accumulator.into_iter().map(|sum| builder.cast(Cast::Bits, sum, carrier(element_type))).collect()
+        accumulator.into_iter().map(|sum| builder.cast(Cast::Bits, sum, carrier_type(element_type))).collect()
     }
 
     /// Calls `issue` once for each MMA of the chunk, along K in ascending order, with three indices: of the tile of

@@ -40,31 +40,32 @@ pub fn mma_alternatives(
                     continue;
                 }
                 match found.iter_mut().find(|(_, known)| has_places_of(known, &plan)) {
-                    Some((price, known)) if plan.issue_cycles() < known.issue_cycles() => {
-                        *price += plan.issue_cycles() - known.issue_cycles();
+                    Some((price, known)) if plan.warp_issue_cycles() < known.warp_issue_cycles() => {
+                        *price += plan.warp_issue_cycles() - known.warp_issue_cycles();
                         *known = plan;
                     }
                     Some(_) => {}
                     None => {
                         let loads = operand_load_price(&plan, &mut fed, context)?;
-                        found.push((plan.issue_cycles() + loads, plan));
+                        found.push((plan.warp_issue_cycles() + loads, plan));
                     }
                 }
             }
         }
     }
     found.sort_by(|(one, _), (other, _)| one.total_cmp(other));
-    // The quickest plan of each warp partition comes first: the program around the dot may compute replicas of operands.
+    // The quickest plan of each warp partition comes first: the program around the dot may compute replicas of
+    // operands.
     let mut partitions = Vec::new();
     let is_later = |(_, plan): &(f64, MmaPlan)| {
-        let own = (plan.warps(), plan.is_transposed());
+        let own = (plan.warp_partition(), plan.is_transposed());
         let is_known = partitions.contains(&own);
         partitions.push(own);
         is_known
     };
     found.sort_by_cached_key(is_later);
     found.truncate(most);
-    Ok(own.iter().chain(found.iter().map(|(_, plan)| plan)).map(MmaPlan::explicit_problem).collect())
+    Ok(own.iter().chain(found.iter().map(|(_, plan)| plan)).map(MmaPlan::to_explicit_problem).collect())
 }
 
 /// Whether both plans give every lane the same elements of both operands and of the result, in any order of registers:
@@ -160,9 +161,9 @@ impl MmaPlan {
     /// Returns the problem that only this plan solves: the problem of this plan with its atom, warp partition and
     /// `k_width` fixed.
     #[must_use]
-    pub fn explicit_problem(&self) -> MmaProblem {
+    pub fn to_explicit_problem(&self) -> MmaProblem {
         let lanes = self.atom.row.is_none().then(|| self.atom.lanes_along_rows());
-        let warp_partition = Some(WarpPartition { swap_ab: self.is_transposed(), warps: self.warps(), lanes });
+        let warp_partition = Some(WarpPartition { swap_ab: self.is_transposed(), warps: self.warp_partition(), lanes });
         let counts_k = self.atom.scales.is_some() || self.atom.reads_memory();
         let k_width = (!counts_k).then(|| self.k_width());
         MmaProblem { atom: Some(self.atom_name().to_owned()), warp_partition, k_width, ..self.problem.clone() }
@@ -171,7 +172,7 @@ impl MmaPlan {
     /// Returns the cycles of a compute unit that one warp's MMAs and casts take: on the matrix pipes, in issue slots,
     /// and for casts. It is the block's cycles divided by its number of warps.
     #[must_use]
-    pub fn issue_cycles(&self) -> f64 {
+    pub fn warp_issue_cycles(&self) -> f64 {
         let MmaCost { issue_cycles, slot_cycles, cast_cycles, .. } = self.cost;
         (issue_cycles + slot_cycles + cast_cycles) / f64::from(self.problem.warps)
     }

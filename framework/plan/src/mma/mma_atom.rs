@@ -7,10 +7,10 @@ use tilewright_target::{
 };
 
 use super::MmaProblem;
-use super::cast::{element, is_possible};
+use super::cast::{is_cast_supported, kernel_element};
 use super::operands::Operands;
 use super::row_accumulator::{InTensorMemory, RowAccumulator};
-use super::scale::{Scale, has_subnormals_in};
+use super::scale::{BlockScale, has_subnormals_in};
 
 /// The assumed rate of a matrix pipe for targets without data on matrix instructions: multiply-adds per cycle, times
 /// the bits of an element of the wider operand type.
@@ -153,7 +153,7 @@ impl<'a> OperandTypes<'a> {
 type RowScales = (Operands, [u32; 2], Option<ScalesInTensorMemory>);
 
 fn row_scales(row: &Instruction, required: &str, table: &TensorMemoryMoveTable) -> Result<RowScales, String> {
-    let Some(tile) = row.tensor_memory_operand(required) else {
+    let Some(tile) = row.find_tensor_memory_operand(required) else {
         let (operands, size) = Operands::of(row, required)?;
         return Ok((operands, size, None));
     };
@@ -180,7 +180,7 @@ impl Scales {
 
     /// Whether the atom can multiply an operand with scales of this type and block, because its own scales have the
     /// same. `None`: the operand has no scales, and the atom gets scales of one.
-    fn fit(&self, scale: Option<Scale>) -> bool {
+    fn fit(&self, scale: Option<BlockScale>) -> bool {
         scale.is_none_or(|scale| scale.element_type == self.a.element_type && scale.bits() == self.block)
     }
 
@@ -302,7 +302,7 @@ impl MmaAtom {
         let pipes = pipes(target);
         // A multiply or add costs as much as a select for each 32-bit word of an element.
         let words = f64::from(element_type.bits().div_ceil(32));
-        let operations = if is_fma_fused(element_type) { 1.0 } else { 2.0 };
+        let operations = if has_fused_multiply_add(element_type) { 1.0 } else { 2.0 };
         Self {
             row: None,
             transposed: false,
@@ -463,8 +463,8 @@ fn pipes(target: &TargetDescription) -> u32 {
 
 /// Whether the kernel IR has a fused multiply-add for this element type, which rounds once; otherwise a plain
 /// multiply-add is a multiply and an add.
-pub fn is_fma_fused(element_type: ElementType) -> bool {
-    element_type.is_float() && element(element_type) != Some(Element::Bf16)
+pub fn has_fused_multiply_add(element_type: ElementType) -> bool {
+    element_type.is_float() && kernel_element(element_type) != Some(Element::Bf16)
 }
 
 fn check_accumulator(element: ElementType, problem: &MmaProblem) -> Result<(), String> {
@@ -480,7 +480,7 @@ fn check_accumulator(element: ElementType, problem: &MmaProblem) -> Result<(), S
 fn check_type(
     what: &str,
     [from, to]: [ElementType; 2],
-    scale: Option<Scale>,
+    scale: Option<BlockScale>,
     takes_scales: bool,
 ) -> Result<(), String> {
     match scale {
@@ -488,7 +488,7 @@ fn check_type(
             true => Ok(()),
             false => Err(format!("it reads {what} as {to}, which cannot represent all products of {from} and scales")),
         },
-        _ if is_possible(from, to) => Ok(()),
+        _ if is_cast_supported(from, to) => Ok(()),
         _ => Err(format!("it takes {to} for {what}, which lacks some values of {from}")),
     }
 }

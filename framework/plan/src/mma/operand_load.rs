@@ -5,9 +5,9 @@
 
 use crate::cost::{GlobalWork, WarpWork};
 use crate::movement::{
-    AxisStride, BlockLoadPlan, BlockSource, ConversionPlan, DescriptorMatch, GlobalAccess, GlobalAddress, GlobalTensor,
-    LinearAddress, MovementError, PlanContext, PlanStats, SharedAccess, ThreadIndices, find_coalesced_layout,
-    plan_conversion, plan_global_access, plan_shared_access,
+    AxisStride, BlockLoadPlan, BlockLoadSource, ConversionPlan, DescriptorMatch, GlobalAccess, GlobalAddress,
+    GlobalTensor, LinearAddress, MovementError, PlanContext, PlanStats, SharedAccess, ThreadIndices,
+    find_coalesced_layout, plan_conversion, plan_global_access, plan_shared_access,
 };
 use tilewright_kernel::{Binary, Builder, Counts, Value};
 use tilewright_layout::{Dim, LinearLayout, MemoryLayout};
@@ -19,7 +19,7 @@ use super::scale;
 
 /// The size and position of a part of a matrix in global memory. All numbers are in elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct OperandMatrix {
+pub struct OperandMatrixShape {
     /// Numbers of rows and columns of the part.
     pub shape: [u64; 2],
     /// Strides between rows and between columns of the matrix, in elements: powers of two.
@@ -32,7 +32,7 @@ pub struct OperandMatrix {
 
 /// The address of one part of a matrix (a chunk of K that is loaded at a time), as kernel IR values.
 #[derive(Debug, Clone, Copy)]
-pub struct MatrixChunk {
+pub struct MatrixChunkAddress {
     /// Global-memory address of the first element of the part.
     pub base: Value,
     /// Global-memory address of the first element of the whole matrix.
@@ -60,14 +60,14 @@ pub struct OperandLoad {
     /// memory.
     pub conversion: Option<ConversionPlan>,
     /// The stores to shared memory; `None` if the atom takes the operand from registers.
-    pub store: Option<OperandLoadStore>,
-    matrix: OperandMatrix,
+    pub store: Option<LoadedOperandStore>,
+    matrix: OperandMatrixShape,
     element_bytes: u64,
 }
 
 /// The stores of a loaded operand to the shared memory from which the MMA atom reads it.
 #[derive(Debug, Clone)]
-pub struct OperandLoadStore {
+pub struct LoadedOperandStore {
     /// Plan of the stores from registers to shared memory.
     pub access: SharedAccess,
     /// Size in bytes of the operand's shared memory, for one chunk of K.
@@ -82,7 +82,7 @@ impl OperandLoad {
     /// Plans the quickest load of an operand to the register layout `layout`, by the cost model.
     pub(super) fn new(
         layout: &LinearLayout,
-        matrix: OperandMatrix,
+        matrix: OperandMatrixShape,
         bits: u32,
         context: PlanContext<'_>,
     ) -> Result<Self, MovementError> {
@@ -95,7 +95,7 @@ impl OperandLoad {
         let mut straight = of(layout.clone(), None)?;
         if let Some(blocks) = BlockLoadPlan::new(layout, &matrix.source(), bits, context) {
             let by_blocks = Self { blocks: Some(blocks), ..straight.clone() };
-            if by_blocks.cycles(context.target) < straight.cycles(context.target) {
+            if by_blocks.warp_cycles(context.target) < straight.warp_cycles(context.target) {
                 straight = by_blocks;
             }
         }
@@ -105,7 +105,7 @@ impl OperandLoad {
             return Ok(straight);
         };
         let staged = of(coalesced, Some(conversion))?;
-        Ok(if staged.cycles(context.target) < straight.cycles(context.target) { staged } else { straight })
+        Ok(if staged.warp_cycles(context.target) < straight.warp_cycles(context.target) { staged } else { straight })
     }
 
     /// Plans the load of an operand to shared memory in a layout that an instruction reads: coalesced loads, the
@@ -113,7 +113,7 @@ impl OperandLoad {
     /// returns.
     pub(super) fn stored(
         (layout, operand): (&LinearLayout, &MemoryOperand),
-        matrix: OperandMatrix,
+        matrix: OperandMatrixShape,
         (elements, element_conversion): (LinearLayout, ElementConversion),
         context: PlanContext<'_>,
     ) -> Result<Self, MovementError> {
@@ -121,10 +121,10 @@ impl OperandLoad {
         let bits = element_conversion.from.stored_bits().max(8);
         let loaded = scale::grouped(&elements, element_conversion.k_axis, in_byte(element_conversion.from))?;
         let access = plan_global_access(&loaded, &matrix.tensor(bits), bits, Direction::Load, context.target)?;
-        let store = OperandLoadStore {
+        let store = LoadedOperandStore {
             access: plan_shared_access(
                 &elements,
-                &MemoryLayout::linear(layout.clone()),
+                &MemoryLayout::from_linear(layout.clone()),
                 operand.bits,
                 Direction::Store,
                 context,
@@ -151,20 +151,20 @@ impl OperandLoad {
             }
             None => GlobalWork::from_access(&self.access, Direction::Load, warps),
         };
-        WarpWork { global, ..WarpWork::of_counts(converted.plus(stored), 1) }
+        WarpWork { global, ..WarpWork::from_counts(converted.add_counts(stored), 1) }
     }
 
     /// Returns the cycles that the load takes of a warp. They do not include latency, which is hidden by the work on
     /// other chunks of K.
     #[must_use]
-    pub fn cycles(&self, target: &TargetDescription) -> f64 {
-        self.work().time(1 << self.loaded.in_bits(Dim::WARP), target).throughput_cycles()
+    pub fn warp_cycles(&self, target: &TargetDescription) -> f64 {
+        self.work().predict_time(1 << self.loaded.in_bits(Dim::WARP), target).throughput_cycles()
     }
 
     /// Emits the kernel IR that loads a part of the matrix; returns one integer for each register of the operand's
     /// layout, or the address of the shared memory that holds the operand. `scales` has one value for each register of
     /// the scales' layout; it is used for elements that are scaled before the store.
-    pub fn emit(&self, builder: &mut Builder, matrix_chunk: MatrixChunk, scales: &[Value]) -> Vec<Value> {
+    pub fn emit(&self, builder: &mut Builder, matrix_chunk: MatrixChunkAddress, scales: &[Value]) -> Vec<Value> {
         let values = self.loads(builder, matrix_chunk);
         if let Some(store) = &self.store {
             let packed_elements = store.element_conversion.emit(builder, &store.elements, &values, scales);
@@ -177,10 +177,15 @@ impl OperandLoad {
         self.conversion.as_ref().map_or_else(|| values.clone(), |plan| plan.emit(builder, &values))
     }
 
-    fn loads(&self, builder: &mut Builder, matrix_chunk: MatrixChunk) -> Vec<Value> {
+    fn loads(&self, builder: &mut Builder, matrix_chunk: MatrixChunkAddress) -> Vec<Value> {
         let Some(blocks) = &self.blocks else {
-            let mut row_addresses =
-                matrix_addresses(builder, &self.loaded, matrix_chunk.base, self.matrix.strides, self.element_bytes);
+            let mut row_addresses = matrix_address_emitter(
+                builder,
+                &self.loaded,
+                matrix_chunk.base,
+                self.matrix.strides,
+                self.element_bytes,
+            );
             return self.access.emit_load(builder, &mut row_addresses);
         };
         let begin = [0, 1].map(|axis| match matrix_chunk.index {
@@ -222,12 +227,12 @@ pub(super) fn stored_bytes(
     target: &TargetDescription,
 ) -> Result<LinearLayout, MovementError> {
     let bits = problem.operand_types()[side].stored_bits().max(8);
-    let tensor = OperandMatrix::of_operand(problem, chunk, side).tensor(bits);
+    let tensor = OperandMatrixShape::of_operand(problem, chunk, side).tensor(bits);
     let [lanes, warps] = [problem.lanes, problem.warps].map(u64::from);
     find_coalesced_layout(&tensor, bits, lanes, warps, target)
 }
 
-impl OperandMatrix {
+impl OperandMatrixShape {
     /// Describes one chunk (2^`chunk` elements of K) of operand A (`side` 0) or B (1) as a part of a matrix in global
     /// memory; elements narrower than a byte are counted in bytes along K.
     pub(super) fn of_operand(problem: &MmaProblem, chunk: u32, side: usize) -> Self {
@@ -244,9 +249,9 @@ impl OperandMatrix {
     }
 
     /// Describes the whole matrix for instructions that address its 2-D blocks.
-    fn source(self) -> BlockSource {
+    fn source(self) -> BlockLoadSource {
         let minor = usize::from(self.strides[1] == 1);
-        BlockSource { shape: self.full_shape, minor, pitch: self.strides[1 - minor], alignment: BLOCK_ALIGNMENT }
+        BlockLoadSource { shape: self.full_shape, minor, pitch: self.strides[1 - minor], alignment: BLOCK_ALIGNMENT }
     }
 
     fn tensor(self, bits: u32) -> GlobalTensor {
@@ -259,7 +264,7 @@ impl OperandMatrix {
 /// Returns a function that emits the global address of the element of a register of `layout`, in a matrix at `base`.
 /// `strides` are those of rows and columns in elements; they must be powers of two, since coordinate bits are added
 /// over F2.
-pub fn matrix_addresses(
+pub fn matrix_address_emitter(
     builder: &mut Builder,
     layout: &LinearLayout,
     base: Value,
@@ -277,7 +282,7 @@ pub fn matrix_addresses(
     let mut addresses = LinearAddress::new(builder, thread, base, &threads, element_bytes);
     move |builder, register| {
         let (pointer, offset) =
-            addresses.emit_offset(builder, tilewright_layout::f2::multiply(&registers, register as u64));
+            addresses.emit_offset(builder, tilewright_layout::f2::multiply_vector(&registers, register as u64));
         GlobalAddress { pointer, offset, predicate: None }
     }
 }

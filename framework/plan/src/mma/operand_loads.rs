@@ -5,7 +5,7 @@ use tilewright_layout::LinearLayout;
 use tilewright_target::{ElementType, TargetDescription};
 
 use super::elements::{ElementConversion, in_byte};
-use super::operand_load::{OperandLoad, OperandMatrix, stored_bytes, stored_from};
+use super::operand_load::{OperandLoad, OperandMatrixShape, stored_bytes, stored_from};
 use super::plan::MmaPlan;
 use super::scale;
 
@@ -18,7 +18,7 @@ impl MmaPlan {
     ///
     /// # Errors
     /// [`MovementError`] if the loads, conversion or stores of an operand have no plan on this target.
-    pub fn operand_loads(&self, context: PlanContext<'_>) -> Result<[OperandLoad; 2], MovementError> {
+    pub fn plan_operand_loads(&self, context: PlanContext<'_>) -> Result<[OperandLoad; 2], MovementError> {
         let context = self.share(context);
         Ok([self.operand_load(0, context)?, self.operand_load(1, context)?])
     }
@@ -38,7 +38,7 @@ impl MmaPlan {
     ///
     /// # Errors
     /// [`MovementError`] if the loads or the conversion of the scales have no plan on this target.
-    pub fn scale_loads(&self, context: PlanContext<'_>) -> Result<[Option<OperandLoad>; 2], MovementError> {
+    pub fn plan_scale_loads(&self, context: PlanContext<'_>) -> Result<[Option<OperandLoad>; 2], MovementError> {
         let context = self.share(context);
         let of = |side: usize| -> Result<Option<OperandLoad>, MovementError> {
             let (Some(layout), Some(scale)) = (&self.scales[side], self.problem.scales[side]) else {
@@ -46,7 +46,7 @@ impl MmaPlan {
             };
             let blocks = (self.chunk_elements() / scale.block).max(1);
             let stride = (self.problem.shape[2] / scale.block).max(1);
-            let matrix = OperandMatrix {
+            let matrix = OperandMatrixShape {
                 shape: [self.problem.shape[side], blocks],
                 strides: [stride, 1],
                 divisibility: blocks,
@@ -81,7 +81,7 @@ impl MmaPlan {
     /// Divides the scratch memory of the context evenly among the loads of the plan.
     fn share<'a>(&self, context: PlanContext<'a>) -> PlanContext<'a> {
         let buffer_count = 2 + self.scales.iter().flatten().count() as u64;
-        context.with_scratch(context.scratch_bytes / buffer_count.next_power_of_two())
+        context.with_scratch_bytes(context.scratch_bytes / buffer_count.next_power_of_two())
     }
 
     /// Plans the load of operand A (`side` 0) or B (1) from global memory; elements narrower than a byte are loaded as
@@ -89,7 +89,7 @@ impl MmaPlan {
     fn operand_load(&self, side: usize, context: PlanContext<'_>) -> Result<OperandLoad, MovementError> {
         let (layout, operands) = [(&self.a, &self.atom.a), (&self.b, &self.atom.b)][side];
         let chunk = self.tiling.chunk;
-        let matrix = OperandMatrix::of_operand(&self.problem, chunk, side);
+        let matrix = OperandMatrixShape::of_operand(&self.problem, chunk, side);
         let element_type = self.problem.operand_types()[side];
         if let Some(memory) = &operands.memory {
             let elements = self.stored_from(side, context.target)?;

@@ -22,12 +22,12 @@ impl MmaPlan {
         if operands.memory.is_none() {
             return Ok(Some(plan_conversion(produced, &all_chunks, bits, context)?.stats));
         }
-        let memory = MemoryLayout::linear(all_chunks);
+        let memory = MemoryLayout::from_linear(all_chunks);
         let mut stored = plan_shared_access(produced, &memory, operands.bits, Direction::Store, context)?.stats;
         let (warps, counts) = (u64::from(self.problem.warps), Counts { barriers: 1, ..Counts::default() });
-        let barrier = WarpWork::of_counts(counts, 0);
-        stored.counts = stored.counts.plus(counts);
-        stored.cost += barrier.time(warps, context.target).sum() * warps as f64;
+        let barrier = WarpWork::from_counts(counts, 0);
+        stored.counts = stored.counts.add_counts(counts);
+        stored.cost += barrier.predict_time(warps, context.target).total_cycles() * warps as f64;
         Ok(Some(stored))
     }
 
@@ -52,8 +52,10 @@ impl MmaPlan {
     pub(super) fn operand_load_price_of(&self, side: usize, context: PlanContext<'_>) -> Result<f64, MovementError> {
         let warps = u64::from(self.problem.warps);
         Ok(match self.operand_movement(side, context)? {
-            Some(stats) => WarpWork::of_counts(stats.counts, 0).time(warps, context.target).throughput_cycles(),
-            None => self.plan_operand_load(side, context)?.cycles(context.target),
+            Some(stats) => {
+                WarpWork::from_counts(stats.counts, 0).predict_time(warps, context.target).throughput_cycles()
+            }
+            None => self.plan_operand_load(side, context)?.warp_cycles(context.target),
         })
     }
 }

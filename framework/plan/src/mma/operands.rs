@@ -26,7 +26,7 @@ const NO_SIDES: &str = "the sizes of its tile must be powers of two, and its ele
 
 impl Operands {
     pub(super) fn of(row: &Instruction, required: &str) -> Result<(Self, [u32; 2]), String> {
-        match row.operand(required) {
+        match row.find_matrix_operand(required) {
             Some(Operand::Register { element, bits, layout, .. }) => {
                 Self::in_registers(required, element, *bits, layout)
             }
@@ -46,11 +46,11 @@ impl Operands {
     ) -> Result<(Self, [u32; 2]), String> {
         let element_type = element_type(element)?;
         let size = [0, 1].map(|axis| layout.out_bits(Dim::tensor(axis)));
-        if size[0] + size[1] != layout.outs().bits() {
+        if size[0] + size[1] != layout.outs().total_bits() {
             return Err("it multiplies several independent blocks".to_owned());
         }
         let [registers, lanes, warps] = [Dim::REGISTER, Dim::LANE, Dim::WARP].map(|dim| coordinates(layout, dim));
-        if (registers.len() + lanes.len() + warps.len()) as u32 != layout.ins().bits() {
+        if (registers.len() + lanes.len() + warps.len()) as u32 != layout.ins().total_bits() {
             return Err(format!("operand `{required}` has other dims than register, lane and warp"));
         }
         Ok((Self { element_type, bits, registers, lanes, warps, memory: None }, size))

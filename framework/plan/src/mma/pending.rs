@@ -37,7 +37,7 @@ impl MmaPlan {
 
     /// Returns the number of kernel IR values of type `pending` that hold the accumulator; 0 if it is in tensor memory.
     #[must_use]
-    pub fn pending_values(&self) -> usize {
+    pub fn pending_value_count(&self) -> usize {
         if self.atom.tensor.is_some() {
             return 0;
         }

@@ -148,7 +148,7 @@ impl MmaPlan {
         }
         let scales = tiling.scale_layouts(atom, problem, [&in_registers[0], &in_registers[1]])?;
         let cost = MmaCost::new(problem, (atom, &tiling), ([&a, &b], &c), &scales, target);
-        let (problem, atom, native_casts) = (problem.clone(), atom.clone(), NativeCasts::of(target));
+        let (problem, atom, native_casts) = (problem.clone(), atom.clone(), NativeCasts::from_target(target));
         Ok(Self { problem, a, b, c, scales, cost, atom, tiling, order, native_casts, width, registers: 0 })
     }
 
@@ -189,7 +189,7 @@ impl MmaPlan {
 
     /// Number of warps along M and along N. Warps that issue together are along M.
     #[must_use]
-    pub fn warps(&self) -> [u64; 2] {
+    pub fn warp_partition(&self) -> [u64; 2] {
         let [m, n] = self.tiling.warps;
         [1 << (m + self.atom.group), 1 << n]
     }
@@ -197,7 +197,7 @@ impl MmaPlan {
     /// Returns the queue (PTX: async group) that a wait must drain to complete the MMAs; `None` if they complete at
     /// once.
     #[must_use]
-    pub fn queue(&self) -> Option<Queue> {
+    pub fn completion_queue(&self) -> Option<Queue> {
         self.atom.queue
     }
 
@@ -215,7 +215,7 @@ impl MmaPlan {
     /// Returns the register mode: the number of 32-bit registers of a lane that the kernel must be compiled for; 0 for
     /// the target's default. [`MmaPlan::emit_prologue`] requires it of the kernel.
     #[must_use]
-    pub fn registers(&self) -> u32 {
+    pub fn register_mode(&self) -> u32 {
         self.registers
     }
 
@@ -246,7 +246,7 @@ impl MmaPlan {
         let [_, _, k] = self.problem.bits();
         let own = |bit: u32| if bit < self.tiling.chunk { self.order.position(1 << bit) } else { 1 << bit };
         let columns: Vec<u64> = (0..k).map(own).collect();
-        let [ins, outs] = [Dim::OFFSET, Dim::tensor(0)].map(|dim| Space::of_sizes(&[(dim, 1 << k)]));
+        let [ins, outs] = [Dim::OFFSET, Dim::tensor(0)].map(|dim| Space::from_sizes(&[(dim, 1 << k)]));
         Ok(LinearLayout::from_columns(ins?, outs?, &columns)?)
     }
 }

@@ -6,7 +6,7 @@ use crate::movement::MovementError;
 use tilewright_layout::{LayoutError, LinearLayout, MAX_TENSOR_BITS};
 use tilewright_target::ElementType;
 
-use super::scale::Scale;
+use super::scale::BlockScale;
 
 /// The problem `c + a * b` of one tile in one block. Create it with [`MmaProblem::new`] and add constraints with the
 /// `with_` methods. Setters of optional values take the value or an `Option`.
@@ -36,7 +36,7 @@ pub struct MmaProblem {
     /// byte are adjacent along K.
     pub along_k: [bool; 2],
     /// The scales of `a` and of `b`; `None` for an operand without scales.
-    pub scales: [Option<Scale>; 2],
+    pub scales: [Option<BlockScale>; 2],
     /// For `a` and for `b`: whether the operand is pre-shuffled in memory along K by the permutation
     /// [`super::MmaPlan::k_permutation`].
     pub k_permuted: [bool; 2],
@@ -120,19 +120,19 @@ impl MmaProblem {
 
     /// Sets the scales of `a` and of `b`; `None` for an operand without scales.
     #[must_use]
-    pub fn with_scales(self, scales: [Option<Scale>; 2]) -> Self {
+    pub fn with_scales(self, scales: [Option<BlockScale>; 2]) -> Self {
         Self { scales, ..self }
     }
 
     /// Sets, for `a` and for `b`, whether adjacent elements in memory are adjacent along K; if not, along M or N.
     #[must_use]
-    pub fn with_along_k(self, along_k: [bool; 2]) -> Self {
+    pub fn with_k_contiguous(self, along_k: [bool; 2]) -> Self {
         Self { along_k, ..self }
     }
 
     /// Sets, for `a` and for `b`, whether the operand is in shared memory before the MMA.
     #[must_use]
-    pub fn with_in_shared(self, in_shared: [bool; 2]) -> Self {
+    pub fn with_operands_in_shared(self, in_shared: [bool; 2]) -> Self {
         Self { in_shared, ..self }
     }
 
@@ -278,7 +278,7 @@ impl WarpPartition {
 
 /// Checks that the operand's elements are floating-point numbers of at most eight bits, and that the type, the block
 /// and the exponents of its scales are supported.
-fn check_scale(scale: Scale, operand: ElementType) -> Result<(), MmaError> {
+fn check_scale(scale: BlockScale, operand: ElementType) -> Result<(), MmaError> {
     let is_scale = scale.format().is_some_and(|format| !format.is_signed());
     let known = scale.exponents.is_none_or(|[min, max]| min <= max && min >= -127 && max <= 127);
     if !scale.block.is_power_of_two() || scale.block > MOST {

@@ -9,7 +9,7 @@ use tilewright_target::{Direction, MemoryOperand};
 
 use super::MmaError;
 use super::accumulator::Accumulator;
-use super::cast::cast_all;
+use super::cast::emit_casts;
 use super::elements::in_byte;
 use super::plan::MmaPlan;
 use super::scale::grouped;
@@ -101,14 +101,14 @@ impl MmaPlan {
         let access = match &converted_elements {
             Some(elements) => plan_shared_access(
                 elements,
-                &MemoryLayout::linear(layout.clone()),
+                &MemoryLayout::from_linear(layout.clone()),
                 operand.bits,
                 Direction::Store,
                 context,
             )?,
             None => plan_shared_access(
                 registers,
-                &MemoryLayout::linear(all_chunks),
+                &MemoryLayout::from_linear(all_chunks),
                 operand.bits,
                 Direction::Store,
                 context,
@@ -125,13 +125,13 @@ impl MmaPlan {
     /// than the atom's or several chunks of K, or if the atom cannot read this layout.
     pub fn with_operand_memory(&self, side: usize, memory: &LinearLayout) -> Result<Self, MmaError> {
         let refused = |reasons: String| MmaError::Impossible { reasons };
-        let operand = self.check_in_place(side)?;
+        let operand = self.check_operand_in_shared(side)?;
         let (own, _) = self.side(side);
         let axes: Vec<Dim> = own.outs().dims().collect();
         let memory = memory.transpose_outs(&axes)?;
         let descriptor_match = DescriptorMatch::find(&memory, operand).map_err(|error| refused(error.to_string()))?;
         let [rows, columns] = [0, 1].map(|axis: usize| 1u64 << descriptor_match.starts[axis].len());
-        let has_descriptor = |tile| descriptor_match.descriptor(operand, tile).is_some();
+        let has_descriptor = |tile| descriptor_match.encode_tile_descriptor(operand, tile).is_some();
         if !(0..rows).all(|row| (0..columns).all(|column| has_descriptor([row, column]))) {
             return Err(refused("descriptors do not reach all tiles of the operand".to_owned()));
         }
@@ -144,9 +144,9 @@ impl MmaPlan {
     /// operand of the atom.
     ///
     /// # Errors
-    /// [`MmaError::Impossible`] if the atom takes the operand from registers, or if the operand has another element type
-    /// than the atom's or several chunks of K.
-    pub fn check_in_place(&self, side: usize) -> Result<&MemoryOperand, MmaError> {
+    /// [`MmaError::Impossible`] if the atom takes the operand from registers, or if the operand has another element
+    /// type than the atom's or several chunks of K.
+    pub fn check_operand_in_shared(&self, side: usize) -> Result<&MemoryOperand, MmaError> {
         let refused = |reasons: String| Err(MmaError::Impossible { reasons });
         let (_, operands) = self.side(side);
         let Some(operand) = &operands.memory else {
@@ -187,7 +187,7 @@ impl MmaPlan {
         let element_conversion = self.element_conversion(store.side);
         let Some(elements) = &store.converted_elements else {
             let types = (element_conversion.from, element_conversion.to);
-            let values = cast_all(builder, element_conversion.native, registers, types);
+            let values = emit_casts(builder, element_conversion.native, registers, types);
             store.access.emit_store(builder, buffer, &values);
             return addresses;
         };
@@ -234,7 +234,7 @@ impl MmaPlan {
         mut accumulator: Accumulator,
     ) -> Accumulator {
         let chunks = self.chunk_count() as usize;
-        let is_waited_for_once = accumulator.next_group().is_some() && !self.has_scales_in_tensor_memory();
+        let is_waited_for_once = accumulator.next_group_index().is_some() && !self.has_scales_in_tensor_memory();
         for chunk in 0..chunks {
             let own = [0, 1].map(|side| &operands[side][self.chunk_range(operands[side], chunk, chunks)]);
             let scales = [0, 1].map(|side| {

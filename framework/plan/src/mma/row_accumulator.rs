@@ -34,7 +34,7 @@ impl RowAccumulator {
         target: &TargetDescription,
         table: &mut TensorMemoryMoveTable,
     ) -> Result<Vec<Self>, String> {
-        if let Some(tile) = row.tensor_memory_operand("d") {
+        if let Some(tile) = row.find_tensor_memory_operand("d") {
             let least_columns = target.tensor.as_ref().map_or(0, |memory| memory.least_columns);
             return Self::in_tensor_memory(tile, problem, least_columns, table);
         }

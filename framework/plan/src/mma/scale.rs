@@ -6,14 +6,14 @@
 //! then has its own scale in the register of the same index.
 
 use tilewright_layout::{Dim, LayoutError, LinearLayout, Space};
-use tilewright_target::{ElementType, Format};
+use tilewright_target::{ElementType, FloatFormat};
 
 use super::cast;
 
 /// The scales of one operand. In memory they are rows x blocks, row-major: one row for each row of `a` or column of
 /// `b`, and one block for each group of elements along K that share a scale.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Scale {
+pub struct BlockScale {
     /// The element type of the scales.
     pub element_type: ElementType,
     /// Number of elements along K that share a scale: a power of two.
@@ -23,7 +23,7 @@ pub struct Scale {
     pub exponents: Option<[i32; 2]>,
 }
 
-impl Scale {
+impl BlockScale {
     /// Returns the scales of the element type with this name: one for each 32 elements, or for each 16 if the type is
     /// `ue4m3` (OCP Microscaling Formats, section 5.2; PTX ISA, block scaling of `mxf4nvf4`). `None` if the type is not
     /// a type of scales.
@@ -32,7 +32,7 @@ impl Scale {
         let element_type = ElementType::from_name(name)?;
         match element_type {
             ElementType::Float(format) if !format.is_signed() => {
-                let block = if format.widths()[1] == 0 { 32 } else { 16 };
+                let block = if format.field_widths()[1] == 0 { 32 } else { 16 };
                 Some(Self { element_type, block, exponents: None })
             }
             _ => None,
@@ -44,7 +44,7 @@ impl Scale {
         self.block.trailing_zeros()
     }
 
-    pub(super) fn format(self) -> Option<Format> {
+    pub(super) fn format(self) -> Option<FloatFormat> {
         match self.element_type {
             ElementType::Float(format) => Some(format),
             ElementType::Integer { .. } => None,
@@ -64,34 +64,33 @@ impl Scale {
     /// Elements are scaled in binary32, from which the kernel IR casts exactly only to IEEE types of at least 16 bits,
     /// so `to` must be one of these.
     pub(super) fn is_exact(self, element: ElementType, to: ElementType) -> bool {
-        let has_cast = cast::element(to).is_some();
+        let has_cast = cast::kernel_element(to).is_some();
         let (ElementType::Float(element), Some(scale), ElementType::Float(to)) = (element, self.format(), to) else {
             return false;
         };
         if !has_cast {
             return false;
         }
-        let [_, digits, _] = element.widths();
-        let [_, of_scale, _] = scale.widths();
-        let [_, available, _] = to.widths();
+        let [_, digits, _] = element.field_widths();
+        let [_, of_scale, _] = scale.field_widths();
+        let [_, available, _] = to.field_widths();
         // A product of p-digit and q-digit numbers has p + q digits, and may carry into the next power of two.
         let (carry, more) = if of_scale == 0 { (0, 0) } else { (1, of_scale + 1) };
         if digits + more > available {
             return false;
         }
         let known = self.exponents;
-        if known.is_none() && to.widths()[0] >= 8 && scale.widths()[0] >= 8 {
+        if known.is_none() && to.field_widths()[0] >= 8 && scale.field_widths()[0] >= 8 {
             return true;
         }
-        let [min, max] = known.unwrap_or([scale.min_exponent(), scale.greatest_exponent()]);
-        element.greatest_exponent() + max + carry <= to.greatest_exponent()
-            && element.min_exponent() + min >= to.min_exponent()
+        let [min, max] = known.unwrap_or([scale.min_exponent(), scale.max_exponent()]);
+        element.max_exponent() + max + carry <= to.max_exponent() && element.min_exponent() + min >= to.min_exponent()
     }
 }
 
 /// Whether some elements of type `element`, times their scales (`None`: not scaled), are subnormal numbers of another
 /// type `to`. Scales of unknown range do not count: their products may be subnormal in any type.
-pub(super) fn has_subnormals_in(element: ElementType, scale: Option<Scale>, to: ElementType) -> bool {
+pub(super) fn has_subnormals_in(element: ElementType, scale: Option<BlockScale>, to: ElementType) -> bool {
     let (ElementType::Float(from), ElementType::Float(format)) = (element, to) else { return false };
     let least = match scale {
         None => Some(from.min_exponent()),
@@ -141,7 +140,7 @@ pub(super) fn ungrouped(groups: &LinearLayout, k_axis: usize, bits: u32) -> Resu
 
 /// Returns the layout of the scales, rows x blocks, from the layout of the operand's elements, whose axis `k_axis` is
 /// K.
-pub(super) fn layout(operand: &LinearLayout, k_axis: usize, scale: Scale) -> Result<LinearLayout, LayoutError> {
+pub(super) fn layout(operand: &LinearLayout, k_axis: usize, scale: BlockScale) -> Result<LinearLayout, LayoutError> {
     let blocks = grouped(operand, k_axis, scale.bits())?;
     if k_axis == 1 { Ok(blocks) } else { transposed(&blocks) }
 }
@@ -157,27 +156,27 @@ pub(super) fn transposed(layout: &LinearLayout) -> Result<LinearLayout, LayoutEr
 mod tests {
     use super::*;
 
-    fn is_exact(element: &str, scale: Scale, to: &str) -> bool {
+    fn is_exact(element: &str, scale: BlockScale, to: &str) -> bool {
         let named = |name| ElementType::from_name(name).expect("a type");
         scale.is_exact(named(element), named(to))
     }
 
     #[test]
     fn products_with_scales_are_exact_where_all_of_them_are_numbers_of_the_type() {
-        let mx = Scale::from_name("e8m0").expect("a scale");
+        let mx = BlockScale::from_name("e8m0").expect("a scale");
         for element in ["e2m1", "e2m3", "e3m2", "e4m3", "e5m2"] {
             assert!(is_exact(element, mx, "bf16") && is_exact(element, mx, "f32") && is_exact(element, mx, "tf32"));
             assert!(!is_exact(element, mx, "f16"), "2^127 is not a number of f16");
         }
         // The products range from 0.5 * 2^-8 = 2^-9 to 6 * 2^8 = 1536.
-        let near = Scale { exponents: Some([-8, 8]), ..mx };
+        let near = BlockScale { exponents: Some([-8, 8]), ..mx };
         assert!(is_exact("e2m1", near, "f16") && !is_exact("e5m2", near, "f16"));
         assert!(!is_exact("f16", near, "bf16"), "f16 has more digits");
         // Products with a two-digit element have at most six digits; products with a four-digit element have at most
         // eight.
-        let nv = Scale::from_name("ue4m3").expect("a scale");
+        let nv = BlockScale::from_name("ue4m3").expect("a scale");
         assert!(is_exact("e2m1", nv, "f16") && is_exact("e4m3", nv, "bf16") && !is_exact("e4m3", nv, "e4m3"));
-        assert!(Scale::from_name("e4m3").is_none() && Scale::from_name("s8").is_none());
+        assert!(BlockScale::from_name("e4m3").is_none() && BlockScale::from_name("s8").is_none());
     }
 
     /// Checks exactness against the products of all values with all scales.
@@ -194,7 +193,7 @@ mod tests {
         for (scale, range) in
             [("e8m0", [-8, 8]), ("e8m0", [-12, 3]), ("e8m0", [0, 13]), ("e8m0", [0, 14]), ("ue4m3", [-9, 8])]
         {
-            let own = Scale { exponents: Some(range), ..Scale::from_name(scale).expect("a scale") };
+            let own = BlockScale { exponents: Some(range), ..BlockScale::from_name(scale).expect("a scale") };
             let [min, max] = range.map(|exponent: i32| 2f64.powi(exponent));
             let scales: Vec<f64> =
                 all(scale, 8).into_iter().filter(|&value| value >= min && value < 2.0 * max).collect();

@@ -1,7 +1,7 @@
 //! Repeats an MMA atom over warps and registers until it covers the matrices; derives the layouts.
 
 use crate::layouts;
-use crate::movement::{DescriptorMatch, operand_memory_layout};
+use crate::movement::{DescriptorMatch, build_operand_memory_layout};
 use tilewright_layout::{Dim, LayoutError, LinearLayout, Space};
 use tilewright_target::MemoryOperand;
 
@@ -117,13 +117,14 @@ impl Tiling {
     /// of the operand that it fills, if matrix descriptors reach all its tiles.
     fn in_memory(&self, operand: &MemoryOperand, size: [u32; 2]) -> Result<LinearLayout, MmaError> {
         for canonical_layout in &operand.layouts {
-            let Some(layout) = operand_memory_layout(operand, canonical_layout, size.map(|bits| 1 << bits))? else {
+            let Some(layout) = build_operand_memory_layout(operand, canonical_layout, size.map(|bits| 1 << bits))?
+            else {
                 continue;
             };
             let last =
                 [0, 1].map(|axis| (1u64 << size[axis]) / operand.shape[axis].max(1)).map(|tiles| tiles.max(1) - 1);
             if DescriptorMatch::find(&layout, operand)
-                .is_ok_and(|descriptor_match| descriptor_match.descriptor(operand, last).is_some())
+                .is_ok_and(|descriptor_match| descriptor_match.encode_tile_descriptor(operand, last).is_some())
             {
                 return Ok(layout);
             }
@@ -182,7 +183,7 @@ impl Tiling {
         position: impl Fn([u64; 2]) -> [u64; 2],
         size: [u32; 2],
     ) -> Result<LinearLayout, LayoutError> {
-        let outs = Space::of_sizes(&[(Dim::tensor(0), 1 << size[0]), (Dim::tensor(1), 1 << size[1])])?;
+        let outs = Space::from_sizes(&[(Dim::tensor(0), 1 << size[0]), (Dim::tensor(1), 1 << size[1])])?;
         let column = |coordinate: [u64; 2]| {
             let [row, column] = position(coordinate);
             (row & ((1 << size[0]) - 1)) | (column & ((1 << size[1]) - 1)) << size[0]

@@ -4,7 +4,7 @@ use smallvec::{SmallVec, smallvec};
 
 use tilewright_kernel::{Binary, Builder, Compare, Element, SpecialRegister, Type, Value};
 use tilewright_layout::Padding;
-use tilewright_layout::index_arithmetic::{add_product, sum_with};
+use tilewright_layout::index_arithmetic::{emit_xor_constant, emit_xor_product};
 
 /// The lane and warp index of the running thread, and its block's index in a cluster if there is one.
 #[derive(Debug, Clone, Copy)]
@@ -12,13 +12,13 @@ pub struct ThreadIndices {
     lane: Value,
     warp: Value,
     lane_bits: u32,
-    cluster: Option<ClusterBits>,
+    cluster: Option<ClusterThreadBits>,
 }
 
 /// The bits of a thread index above the warp, for a thread of a cluster: the index of the block, then bits that are
 /// equal for all threads.
 #[derive(Debug, Clone, Copy)]
-pub struct ClusterBits {
+pub struct ClusterThreadBits {
     /// Number of warp bits in the thread index.
     pub warp_bits: u32,
     /// The kernel IR value of the block's index in its cluster.
@@ -43,7 +43,7 @@ impl ThreadIndices {
 
     /// Returns the same thread with its block's index in a cluster.
     #[must_use]
-    pub fn in_cluster(self, cluster: ClusterBits) -> Self {
+    pub fn in_cluster(self, cluster: ClusterThreadBits) -> Self {
         Self { cluster: Some(cluster), ..self }
     }
 
@@ -57,13 +57,13 @@ impl ThreadIndices {
         let (warps, blocks) = warps.split_at(warps.len().min(cluster.warp_bits as usize));
         let (blocks, groups) = blocks.split_at(blocks.len().min(cluster.block_bits as usize));
         let index_terms = smallvec![(self.lane, lanes), (self.warp, warps), (cluster.block, blocks)];
-        (index_terms, tilewright_layout::f2::multiply(groups, cluster.group))
+        (index_terms, tilewright_layout::f2::multiply_vector(groups, cluster.group))
     }
 
     /// Emits the parity of the thread-index bits in `mask`, an `i1`.
     pub(super) fn parity(self, builder: &mut Builder, mask: u64) -> Value {
         let columns: Vec<u64> = (0..64 - mask.leading_zeros()).map(|bit| mask >> bit & 1).collect();
-        let bit = self.emit_product(builder, &columns);
+        let bit = self.emit_f2_product(builder, &columns);
         let zero = builder.i32(0);
         builder.compare(Compare::Ne, bit, zero)
     }
@@ -95,7 +95,7 @@ impl ThreadIndices {
     }
 
     /// Emits an `i1`: whether all bits of the thread index in `mask` are zero; `None` if the mask is empty.
-    pub fn all_zero(self, builder: &mut Builder, mask: u64) -> Option<Value> {
+    pub fn emit_are_bits_zero(self, builder: &mut Builder, mask: u64) -> Option<Value> {
         self.has(builder, mask, 0)
     }
 
@@ -111,7 +111,7 @@ impl ThreadIndices {
         let mut index_terms: SmallVec<[_; 3]> = smallvec![(self.lane, mask & lane_mask, bits & lane_mask)];
         let (mask, bits) = (mask >> self.lane_bits, bits >> self.lane_bits);
         match self.cluster {
-            Some(ClusterBits { warp_bits, block, .. }) => {
+            Some(ClusterThreadBits { warp_bits, block, .. }) => {
                 let warp_mask = (1u64 << warp_bits) - 1;
                 index_terms.push((self.warp, mask & warp_mask, bits & warp_mask));
                 index_terms.push((block, mask >> warp_bits, bits >> warp_bits));
@@ -139,22 +139,22 @@ impl ThreadIndices {
     ///
     /// Columns with an equal distance between input and output bit share one shift and one mask, so a matrix that moves
     /// groups of bits costs one operation for each group.
-    pub fn emit_product(self, builder: &mut Builder, columns: &[u64]) -> Value {
+    pub fn emit_f2_product(self, builder: &mut Builder, columns: &[u64]) -> Value {
         let mut sum = None;
         let (index_terms, constant) = self.index_terms(columns);
         for (index, columns) in index_terms {
-            add_product(builder, &mut sum, &index, columns);
+            emit_xor_product(builder, &mut sum, &index, columns);
         }
-        sum_with(builder, sum, constant)
+        emit_xor_constant(builder, sum, constant)
     }
 }
 
 /// Emits the product over F2 of a matrix and the bits of `value`, an `i32`; `columns` are the matrix columns of the
 /// bits, lowest first.
-pub fn emit_product(builder: &mut Builder, value: Value, columns: &[u64]) -> Value {
+pub fn emit_f2_product(builder: &mut Builder, value: Value, columns: &[u64]) -> Value {
     let mut sum = None;
-    add_product(builder, &mut sum, &value, columns);
-    sum_with(builder, sum, 0)
+    emit_xor_product(builder, &mut sum, &value, columns);
+    emit_xor_constant(builder, sum, 0)
 }
 
 /// Emits byte addresses: the product over F2 of a matrix and the thread index, xor a constant, plus padding. The part
@@ -176,7 +176,7 @@ impl LinearAddress {
     /// F2). Constant offsets are passed to [`Self::emit_offset`] in elements of `element_bytes` bytes.
     pub fn new(builder: &mut Builder, thread: ThreadIndices, base: Value, columns: &[u64], element_bytes: u64) -> Self {
         let thread_bits = columns.iter().fold(0, |all, column| all | column);
-        let thread_offset = thread.emit_product(builder, columns);
+        let thread_offset = thread.emit_f2_product(builder, columns);
         Self { base, thread_offset, thread_bits, element_bytes, padding: Vec::new(), pointers: Vec::new() }
     }
 

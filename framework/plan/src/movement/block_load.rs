@@ -9,11 +9,11 @@ use super::PlanContext;
 use super::block_begins::BlockOrigins;
 use tilewright_kernel::{Binary, Builder, Cast, Element, Op, Type, Value};
 use tilewright_layout::{Dim, LinearLayout};
-use tilewright_target::{BlockMatrix, BlockOperand, Instruction, InstructionKind, MatrixParameter, Operand};
+use tilewright_target::{BlockMatrixSpec, BlockOperand, Instruction, InstructionKind, MatrixParameter, Operand};
 
 /// A matrix in global memory from which tiles are loaded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct BlockSource {
+pub struct BlockLoadSource {
     /// Sizes of the matrix along dim0 and dim1, in elements.
     pub shape: [u64; 2],
     /// The axis (0 or 1) along which elements are contiguous in memory.
@@ -34,7 +34,7 @@ pub struct BlockLoadPlan {
     /// Global-memory transactions of all warps, each of `global.transaction_bytes`, for the tile at the origin of the
     /// matrix.
     pub transactions: u64,
-    source: BlockSource,
+    source: BlockLoadSource,
     element_bits: u32,
     block: BlockOperand,
     operands: Vec<Operand>,
@@ -51,7 +51,7 @@ impl BlockLoadPlan {
     #[must_use]
     pub fn new(
         layout: &LinearLayout,
-        source: &BlockSource,
+        source: &BlockLoadSource,
         element_bits: u32,
         context: PlanContext<'_>,
     ) -> Option<Self> {
@@ -72,12 +72,12 @@ impl BlockLoadPlan {
     fn by(
         row: &Instruction,
         layout: &LinearLayout,
-        source: BlockSource,
+        source: BlockLoadSource,
         element_bits: u32,
         sector_bytes: u64,
     ) -> Option<Self> {
         let block = row.block_operand().cloned()?;
-        let (_, _, result) = row.register_operand("d")?;
+        let (_, _, result) = row.find_register_operand("d")?;
         block.check(source.stats(element_bits)).ok()?;
         let within = block.element_bits.checked_div(element_bits).filter(|within| within.is_power_of_two())?;
         let block_registers = own_registers(result, layout, u64::from(within), source.minor)?;
@@ -150,7 +150,7 @@ impl BlockLoadPlan {
             let all = builder.value(ty, op);
             let all = builder.cast(Cast::Bits, all, Type::vector_or_scalar(element, count));
             for index in 0..count {
-                let block_register = tilewright_layout::f2::multiply(&self.block_registers, u64::from(index));
+                let block_register = tilewright_layout::f2::multiply_vector(&self.block_registers, u64::from(index));
                 let value = if count == 1 { all } else { builder.extract(all, index) };
                 for &register in &registers {
                     values[(register ^ block_register) as usize] = Some(value);
@@ -207,15 +207,15 @@ fn own_registers(result: &LinearLayout, layout: &LinearLayout, within: u64, mino
     required.map(|required| registers.iter().position(|register| *register == required)).collect()
 }
 
-impl BlockSource {
+impl BlockLoadSource {
     /// Converts a pair (index of a row, position within the row) to coordinates (dim0, dim1).
     fn along_axes(&self, [down, along]: [u64; 2]) -> [u64; 2] {
         if self.minor == 1 { [down, along] } else { [along, down] }
     }
 
-    fn stats(&self, element_bits: u32) -> BlockMatrix {
+    fn stats(&self, element_bits: u32) -> BlockMatrixSpec {
         let bytes = |elements: u64| elements.saturating_mul(u64::from(element_bits / 8));
         let (columns, rows) = (self.shape[self.minor], self.shape[1 - self.minor]);
-        BlockMatrix { address: self.alignment, row_bytes: bytes(columns), rows, pitch: bytes(self.pitch) }
+        BlockMatrixSpec { address: self.alignment, row_bytes: bytes(columns), rows, pitch: bytes(self.pitch) }
     }
 }

@@ -132,7 +132,7 @@ fn access_instructions<'a>(
 ) -> impl Iterator<Item = AccessInstruction> + 'a {
     let target = context.target;
     let plain = target.shared.access_bits.iter().filter_map(move |&bits| {
-        Some(AccessInstruction::new(u64::from(bits), None, bits, target.bank_row(direction, bits)?))
+        Some(AccessInstruction::new(u64::from(bits), None, bits, target.find_bank_row(direction, bits)?))
     });
     let moves = context.instructions.iter().filter(|row| row.kind == InstructionKind::SharedMove);
     let rows = moves.filter_map(move |row| {
@@ -142,7 +142,7 @@ fn access_instructions<'a>(
         let bits_per_lane = 8u64
             .checked_shl(data.in_bits(byte) + data.in_bits(Dim::REGISTER))
             .filter(|&bits_per_lane| bits_per_lane > 0)?;
-        let banks = target.instruction_bank_row(&row.name, direction, segment)?;
+        let banks = target.find_instruction_bank_row(&row.name, direction, segment)?;
         let own = row.operands.iter().any(is_result) == (direction == Direction::Load);
         own.then(|| AccessInstruction::new(bits_per_lane, Some(data.out_bits(Dim::named("slot"))), segment, banks))
     });

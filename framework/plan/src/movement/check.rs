@@ -12,7 +12,7 @@ use super::error::MOST_REGISTER_BITS;
 /// # Errors
 /// [`MovementError::Lanes`] if the target has no warps of this size; [`MovementError::Block`] if the block has more
 /// threads than the target allows.
-pub fn check_block(lanes: u64, warps: u64, target: &TargetDescription) -> Result<(), MovementError> {
+pub fn check_block_size(lanes: u64, warps: u64, target: &TargetDescription) -> Result<(), MovementError> {
     if !target.lanes.choices.iter().any(|&choice| u64::from(choice) == lanes) {
         let choices = target.lanes.choices.clone();
         return Err(MovementError::Lanes { target: target.name.clone(), lanes, choices });
@@ -32,7 +32,7 @@ pub fn check_block(lanes: u64, warps: u64, target: &TargetDescription) -> Result
 /// [`MovementError::Registers`] if a lane has more than 2^16 registers; [`MovementError::Size`] if the tensor has more
 /// elements than layouts are planned for.
 pub(crate) fn check_size(side: &'static str, layout: &LinearLayout) -> Result<(), MovementError> {
-    let (registers, elements) = (layout.in_bits(Dim::REGISTER), layout.outs().bits());
+    let (registers, elements) = (layout.in_bits(Dim::REGISTER), layout.outs().total_bits());
     if registers > MOST_REGISTER_BITS {
         return Err(MovementError::Registers { side, bits: registers });
     }

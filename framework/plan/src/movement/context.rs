@@ -49,7 +49,7 @@ impl<'a> PlanContext<'a> {
 
     /// Returns the context of a program that is executed by clusters of `blocks` blocks.
     #[must_use]
-    pub fn with_blocks(self, blocks: u32) -> Self {
+    pub fn with_cluster_blocks(self, blocks: u32) -> Self {
         Self { blocks, ..self }
     }
 
@@ -74,12 +74,12 @@ impl<'a> PlanContext<'a> {
     /// Returns the context of one of several plans in a block: each of the `movements` plans gets an equal share of the
     /// shared memory.
     pub(super) fn divide_scratch(self, movements: usize) -> Self {
-        self.with_scratch(self.scratch_bytes / movements.max(1) as u64)
+        self.with_scratch_bytes(self.scratch_bytes / movements.max(1) as u64)
     }
 
     /// Returns the context with shared memory limited to `bytes`.
     #[must_use]
-    pub fn with_scratch(self, bytes: u64) -> Self {
+    pub fn with_scratch_bytes(self, bytes: u64) -> Self {
         Self { scratch_bytes: self.scratch_bytes.min(bytes), ..self }
     }
 }

@@ -6,11 +6,11 @@ use tilewright_layout::{Dim, LayoutError, LinearLayout};
 use tilewright_target::TargetDescription;
 
 use super::MovementError;
-use super::check::{check_block, check_element, check_hardware, check_size};
+use super::check::{check_block_size, check_element, check_hardware, check_size};
 
 /// One of the two layouts of a conversion, as the packed tensor coordinates that its input bits add.
 #[derive(Debug, Clone)]
-pub struct Side {
+pub struct ConversionSide {
     /// For each register bit, the packed tensor coordinate that it adds (over F2).
     pub(super) registers: Columns,
     /// For each lane bit, then each warp bit, the packed tensor coordinate that it adds (over F2).
@@ -22,8 +22,8 @@ pub struct Side {
 /// A conversion between two distributed layouts of one tensor.
 #[derive(Debug, Clone)]
 pub struct ConversionProblem {
-    pub(super) src: Side,
-    pub(super) dst: Side,
+    pub(super) src: ConversionSide,
+    pub(super) dst: ConversionSide,
     pub(super) element: Element,
     pub(super) lane_bits: u32,
     pub(super) warp_bits: u32,
@@ -63,7 +63,7 @@ impl ConversionProblem {
     ) -> Result<Self, MovementError> {
         let conversion = Self::of_parts(src, dst, element_bits, target)?;
         match [src, dst].into_iter().find(|layout| !layout.is_surjective()) {
-            Some(part) => Err(LayoutError::NotSurjective { rank: part.rank(), bits: part.outs().bits() }.into()),
+            Some(part) => Err(LayoutError::NotSurjective { rank: part.rank(), bits: part.outs().total_bits() }.into()),
             None => Ok(conversion),
         }
     }
@@ -86,14 +86,14 @@ impl ConversionProblem {
             }
         }
         let (lane_bits, warp_bits) = (src.in_bits(Dim::LANE), src.in_bits(Dim::WARP));
-        check_block(1 << lane_bits, 1 << warp_bits, target)?;
+        check_block_size(1 << lane_bits, 1 << warp_bits, target)?;
         let (src, dst) = (side("source", src)?, side("destination", &dst)?);
         let origin = origin(&src, &dst);
         Ok(Self { src, dst, element, lane_bits, warp_bits, origin })
     }
 
     /// Returns the conversion from `src` to `dst` of the same tensor in the same block.
-    pub(super) fn between(&self, src: &Side, dst: &Side) -> Self {
+    pub(super) fn between(&self, src: &ConversionSide, dst: &ConversionSide) -> Self {
         Self { src: src.clone(), dst: dst.clone(), origin: origin(src, dst), ..*self }
     }
 
@@ -114,7 +114,7 @@ impl ConversionProblem {
     }
 }
 
-fn side(name: &'static str, layout: &LinearLayout) -> Result<Side, MovementError> {
+fn side(name: &'static str, layout: &LinearLayout) -> Result<ConversionSide, MovementError> {
     let known = [Dim::REGISTER, Dim::LANE, Dim::WARP, Dim::BLOCK];
     if let Some(dim) = layout.ins().dims().find(|dim| !known.contains(dim)) {
         return Err(MovementError::NotDistributed { side: name, dim });
@@ -122,12 +122,12 @@ fn side(name: &'static str, layout: &LinearLayout) -> Result<Side, MovementError
     check_size(name, layout)?;
     let columns = |dim| Columns::from_slice(layout.columns_of(dim));
     let threads = layout.columns_of(Dim::LANE).iter().chain(layout.columns_of(Dim::WARP)).copied().collect();
-    Ok(Side { registers: columns(Dim::REGISTER), threads, blocks: columns(Dim::BLOCK) })
+    Ok(ConversionSide { registers: columns(Dim::REGISTER), threads, blocks: columns(Dim::BLOCK) })
 }
 
 /// Returns for each bit of a destination position the source position of its element; `None` if elements cross blocks,
 /// or if the elements that a block needs depend on the block's index.
-fn origin(src: &Side, dst: &Side) -> Option<Origin> {
+fn origin(src: &ConversionSide, dst: &ConversionSide) -> Option<Origin> {
     if src.blocks != dst.blocks {
         return None;
     }

@@ -10,7 +10,7 @@ use thiserror::Error;
 use crate::layouts;
 use tilewright_kernel::{Binary, Builder, Cast, Element, Type, Value};
 use tilewright_layout::{Dim, LayoutError, LinearLayout, Space};
-use tilewright_target::{CanonicalLayout, DescriptorFields, MemoryOperand, Stride};
+use tilewright_target::{CanonicalLayout, CanonicalStride, DescriptorFields, MemoryOperand};
 
 /// The values of the matrix descriptor's fields for a memory layout that consists of tiles of an instruction's operand.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,7 +63,7 @@ impl DescriptorMatch {
             columns.map(|&column| memory_map.outs().coordinate(column, Dim::OFFSET) * bytes(operand)).collect()
         };
         let axes = [0, 1].map(|axis| offset(Dim::tensor(axis)));
-        if axes.iter().map(Vec::len).sum::<usize>() != memory.outs().bits() as usize {
+        if axes.iter().map(Vec::len).sum::<usize>() != memory.outs().total_bits() as usize {
             return Err(DescriptorMismatch::Axes);
         }
         let mut reasons = Vec::new();
@@ -87,19 +87,20 @@ impl DescriptorMatch {
     /// `tile` along dim0 and dim1.
     #[must_use]
     pub fn tile_offset(&self, tile: [u64; 2]) -> u64 {
-        let [rows, columns] = [0, 1].map(|axis| tilewright_layout::f2::multiply(&self.starts[axis], tile[axis]));
+        let [rows, columns] = [0, 1].map(|axis| tilewright_layout::f2::multiply_vector(&self.starts[axis], tile[axis]));
         rows ^ columns
     }
 
     /// Emits the value of the descriptor's start field, an `i32`, from an address in shared memory (an `i32`).
-    pub fn emit_start(builder: &mut Builder, operand: &MemoryOperand, address: Value) -> Value {
+    pub fn emit_start_field(builder: &mut Builder, operand: &MemoryOperand, address: Value) -> Value {
         let field = operand.descriptor.start;
         let units = builder.binary_const(Binary::ShrU, address, field.granularity.trailing_zeros());
         builder.binary_const(Binary::And, units, (1u32 << field.width) - 1)
     }
 
-    /// Emits a descriptor: `start`, of [`Self::emit_start`], is added to the start field of the descriptor `others`. The
-    /// sum must not exceed the field. If the low half of the descriptor has the field, 32-bit arithmetic computes it.
+    /// Emits a descriptor: `start`, of [`Self::emit_start_field`], is added to the start field of the descriptor
+    /// `others`. The sum must not exceed the field. If the low half of the descriptor has the field, 32-bit arithmetic
+    /// computes it.
     pub fn emit_descriptor(builder: &mut Builder, operand: &MemoryOperand, start: Value, others: u64) -> Value {
         let (field, wide) = (operand.descriptor.start, Type::Scalar(Element::I64));
         if field.at + field.width <= u32::BITS {
@@ -117,7 +118,7 @@ impl DescriptorMatch {
     /// the caller adds the address of the memory in units of the start field. `None` if a field cannot encode its
     /// value.
     #[must_use]
-    pub fn descriptor(&self, operand: &MemoryOperand, tile: [u64; 2]) -> Option<u64> {
+    pub fn encode_tile_descriptor(&self, operand: &MemoryOperand, tile: [u64; 2]) -> Option<u64> {
         let mode = operand.layouts.get(self.canonical_layout)?.mode;
         operand.descriptor.encode(&DescriptorFields {
             start: self.tile_offset(tile),
@@ -151,8 +152,8 @@ fn divide_by_tile(
                 let byte_offset =
                     unswizzled.next().ok_or_else(|| format!("the matrix has less than a tile along dim{axis}"))?;
                 let stride = match step.stride {
-                    Stride::Bytes(stride) => stride,
-                    Stride::Field(field) => {
+                    CanonicalStride::Bytes(stride) => stride,
+                    CanonicalStride::Field(field) => {
                         let known = strides.get_mut(field as usize).ok_or("the descriptor has no such stride field")?;
                         *known.get_or_insert(byte_offset >> bit)
                     }
@@ -165,12 +166,12 @@ fn divide_by_tile(
         }
         starts[axis] = unswizzled.collect();
     }
-    let single = |distance: &u64| distance.is_power_of_two() && operand.descriptor.start.holds(*distance);
+    let single = |distance: &u64| distance.is_power_of_two() && operand.descriptor.start.can_represent(*distance);
     if let Some(distance) = starts.iter().flatten().find(|distance| !single(distance)) {
         return Err(format!("tiles would start {distance:#x} bytes apart"));
     }
     let mut known = strides.iter().zip(fields).filter_map(|(stride, field)| Some(((*stride)?, field)));
-    match known.find(|(stride, field)| !field.holds(*stride) || !stride.is_power_of_two()) {
+    match known.find(|(stride, field)| !field.can_represent(*stride) || !stride.is_power_of_two()) {
         Some((stride, _)) => Err(format!("no descriptor can encode a stride of {stride:#x} bytes")),
         // Unused stride fields are zero: the low half of such a descriptor is the start field alone.
         None => Ok((strides.into_iter().map(Option::unwrap_or_default).collect(), starts)),
@@ -191,7 +192,7 @@ fn power(count: u64) -> Result<u32, String> {
 ///
 /// # Errors
 /// [`LayoutError`] if a size in `shape` is not a power of two.
-pub fn operand_memory_layout(
+pub fn build_operand_memory_layout(
     operand: &MemoryOperand,
     canonical_layout: &CanonicalLayout,
     shape: [u64; 2],
@@ -199,7 +200,7 @@ pub fn operand_memory_layout(
     if operand.bits < 8 || operand.shape.iter().any(|size| !size.is_power_of_two()) {
         return Ok(None);
     }
-    let outs = Space::of_sizes(&[(Dim::tensor(0), shape[0]), (Dim::tensor(1), shape[1])])?;
+    let outs = Space::from_sizes(&[(Dim::tensor(0), shape[0]), (Dim::tensor(1), shape[1])])?;
     let sizes = shape.map(u64::trailing_zeros);
     let Some((fixed, free)) = assigned(operand, canonical_layout, sizes) else { return Ok(None) };
     let element = operand.bits.trailing_zeros() - 3;
@@ -253,8 +254,8 @@ fn assigned(
         for step in &canonical_layout.axes[axis] {
             for bit in 0..power(step.count).ok()? {
                 match step.stride {
-                    Stride::Bytes(stride) => fixed.push((power(stride).ok()? + bit, (axis, next))),
-                    Stride::Field(_) => free.push((axis, next)),
+                    CanonicalStride::Bytes(stride) => fixed.push((power(stride).ok()? + bit, (axis, next))),
+                    CanonicalStride::Field(_) => free.push((axis, next)),
                 }
                 next += 1;
             }

@@ -28,7 +28,7 @@ impl MmaBarriers {
 
     /// Adds a buffer of 2^`bits` mbarriers, and emits their init by the first warp; a group of MMAs completes with
     /// `arrivals` commits. A block barrier makes the mbarriers visible to all warps.
-    pub fn emit_new(builder: &mut Builder, bits: u32, arrivals: u32) -> Self {
+    pub fn emit_declare_and_init(builder: &mut Builder, bits: u32, arrivals: u32) -> Self {
         let barriers = Self::declare(builder, bits);
         emit_on_first_warp(builder, None, |builder| barriers.emit_init(builder, arrivals));
         builder.barrier(Scope::Block);
@@ -37,14 +37,14 @@ impl MmaBarriers {
 
     /// Returns the number of mbarriers, which is the max number of groups of MMAs that may be in flight after a commit.
     #[must_use]
-    pub fn groups(&self) -> u32 {
+    pub fn max_groups_in_flight(&self) -> u32 {
         1 << self.bits
     }
 
     /// Emits the init of all mbarriers by the running warp, and the fence that lets MMAs arrive there; a group of MMAs
     /// completes with `arrivals` commits.
     pub(super) fn emit_init(&self, builder: &mut Builder, arrivals: u32) {
-        for ordinal in 0..self.groups() {
+        for ordinal in 0..self.max_groups_in_flight() {
             let pointer = self.of_ordinal(builder, ordinal);
             builder.effect(Op::MbarrierInit { pointer, arrivals });
         }
@@ -53,7 +53,7 @@ impl MmaBarriers {
 
     /// Emits the invalidation of all mbarriers by the running warp.
     pub(super) fn emit_invalidate(&self, builder: &mut Builder) {
-        for ordinal in 0..self.groups() {
+        for ordinal in 0..self.max_groups_in_flight() {
             let pointer = self.of_ordinal(builder, ordinal);
             builder.mbarrier_invalidate(pointer);
         }
@@ -61,7 +61,7 @@ impl MmaBarriers {
 
     /// Emits a block barrier, after which no warp waits for the mbarriers, and then the invalidation of all mbarriers
     /// by the first warp.
-    pub fn emit_free(self, builder: &mut Builder) {
+    pub fn emit_invalidate_after_barrier(self, builder: &mut Builder) {
         builder.barrier(Scope::Block);
         emit_on_first_warp(builder, None, |builder| self.emit_invalidate(builder));
     }
@@ -94,7 +94,7 @@ impl MmaBarriers {
         if self.bits == 0 {
             return self.first;
         }
-        let ordinal = builder.binary_const(Binary::And, group, self.groups() - 1);
+        let ordinal = builder.binary_const(Binary::And, group, self.max_groups_in_flight() - 1);
         let bytes = builder.binary_const(Binary::Mul, ordinal, BYTES);
         builder.ptr_add(self.first, bytes)
     }

@@ -18,7 +18,7 @@ pub(super) fn wide_type(element: Element, count: u32) -> Type {
 pub(super) fn widened(builder: &mut Builder, elements: &[Value]) -> Value {
     let packed = builder.pack(elements);
     let ty = builder.type_of(packed);
-    let wide = ty.element().map_or(ty, |element| wide_type(element, ty.count()));
+    let wide = ty.element().map_or(ty, |element| wide_type(element, ty.element_count()));
     builder.cast(Cast::Bits, packed, wide)
 }
 

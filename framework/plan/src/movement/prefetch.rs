@@ -4,9 +4,9 @@
 //! before the load.
 
 use super::tile::emit_warp_branch;
-use super::{MovementError, PlanContext, Rejected, best_of};
+use super::{MovementError, PlanContext, RejectedCandidate, best_of};
 use tilewright_kernel::{Binary, Builder, Compare, Counts, Op, SpecialRegister, Value};
-use tilewright_target::{BlockMatrix, Instruction, InstructionKind, MatrixParameter, Operand};
+use tilewright_target::{BlockMatrixSpec, Instruction, InstructionKind, MatrixParameter, Operand};
 
 /// A request to prefetch tiles of a matrix: [`PrefetchSpec::new`] with default values, and `with_` methods that change
 /// them. Sizes of tiles and warps are powers of two.
@@ -47,7 +47,7 @@ pub struct PrefetchPlan {
     /// Numbers of operations that a warp executes to prefetch one tile; the max over the warps.
     pub counts: Counts,
     /// Rejected instructions, each with the reason.
-    pub rejected: Vec<Rejected<String>>,
+    pub rejected: Vec<RejectedCandidate<String>>,
     problem: PrefetchSpec,
     operands: Vec<Operand>,
     /// Number of the instruction's elements that make up one element of the matrix.
@@ -75,7 +75,7 @@ pub fn plan_prefetch<'a>(
     let reasons = match best {
         Some(best) => return Ok(PrefetchPlan { rejected, ..best }),
         None if rejected.is_empty() => "the target has no prefetch instruction".to_owned(),
-        None => Rejected::summary(&rejected),
+        None => RejectedCandidate::summarize_reasons(&rejected),
     };
     Err(MovementError::impossible(reasons))
 }
@@ -116,7 +116,7 @@ impl PrefetchPlan {
 
     /// Returns the request for which this plan was made.
     #[must_use]
-    pub fn problem(&self) -> PrefetchSpec {
+    pub fn to_spec(&self) -> PrefetchSpec {
         self.problem
     }
 
@@ -189,9 +189,9 @@ impl PrefetchSpec {
         Self { warps, ..self }
     }
 
-    fn stats(&self) -> BlockMatrix {
+    fn stats(&self) -> BlockMatrixSpec {
         let bytes = |elements: u64| elements.saturating_mul(u64::from(self.element_bits / 8));
         let [rows, columns] = self.matrix;
-        BlockMatrix { address: self.alignment, row_bytes: bytes(columns), rows, pitch: bytes(self.pitch) }
+        BlockMatrixSpec { address: self.alignment, row_bytes: bytes(columns), rows, pitch: bytes(self.pitch) }
     }
 }

@@ -13,13 +13,13 @@ use crate::cost::WarpWork;
 /// its results: one for all shuffles, one for each round through shared memory.
 #[must_use]
 pub fn predict_cycles(counts: &Counts, warps: u64, stages: u64, target: &TargetDescription) -> f64 {
-    WarpWork::of_counts(*counts, stages).block_cycles(warps, target)
+    WarpWork::from_counts(*counts, stages).block_cycles(warps, target)
 }
 
 /// Returns the predicted cycles of a block without latency, which add up over consecutive plans; otherwise as
 /// [`predict_cycles`].
 pub(super) fn occupied_cycles(counts: &Counts, warps: u64, target: &TargetDescription) -> f64 {
-    WarpWork::of_counts(*counts, 0).time(warps, target).throughput_cycles() * warps as f64
+    WarpWork::from_counts(*counts, 0).predict_time(warps, target).throughput_cycles() * warps as f64
 }
 
 /// Returns the price of operation counts in shared-memory wavefronts of a warp, the same on every target. A shuffle or

@@ -1,7 +1,7 @@
 //! The source lane of a shuffle: a lane index, or the lane whose index differs by a constant xor.
 
 use tilewright_kernel::{Builder, Value};
-use tilewright_target::LaneXors;
+use tilewright_target::ShuffleXorMasks;
 
 use super::address::ThreadIndices;
 
@@ -17,7 +17,7 @@ pub(super) enum Source {
 impl Source {
     /// Returns the source for reads from the lane whose index differs from the reading lane's in the bits of `mask`: a
     /// constant xor if the target has a shuffle by this xor, else a lane index that is emitted.
-    pub(super) fn across(builder: &mut Builder, thread: ThreadIndices, mask: u32, xors: LaneXors) -> Self {
+    pub(super) fn across(builder: &mut Builder, thread: ThreadIndices, mask: u32, xors: ShuffleXorMasks) -> Self {
         if xors.contains(u64::from(mask)) {
             return Self::Across(mask);
         }

@@ -2,7 +2,7 @@
 
 use tilewright_kernel::Counts;
 
-use super::{CountLowerBounds, SharedBits};
+use super::{CountLowerBounds, SharedMemoryBits};
 
 /// Counts, shared memory, cost and lower bound of a plan of data movement.
 #[derive(Debug, Clone, Default)]
@@ -15,7 +15,7 @@ pub struct PlanStats {
     /// Bytes of shared memory that the plan allocates for a block.
     pub shared_bytes: u64,
     /// Bits that one lane stores to, and loads from, shared memory.
-    pub shared_bits: SharedBits,
+    pub shared_bits: SharedMemoryBits,
     /// Predicted cycles of a block by the [cost model](crate::cost), with the combining operations of reductions and
     /// scans.
     pub cost: f64,
@@ -33,7 +33,7 @@ impl PlanStats {
     /// those of this plan.
     pub(super) fn then<'a>(mut self, others: impl IntoIterator<Item = &'a Self>) -> Self {
         for other in others {
-            self.counts = self.counts.plus(other.counts);
+            self.counts = self.counts.add_counts(other.counts);
             self.permutes += other.permutes;
             self.shared_bytes += other.shared_bytes;
             self.shared_bits = self.shared_bits + other.shared_bits;

@@ -10,7 +10,7 @@ const WORD_BITS: u32 = 32;
 
 /// The combine region of a reduction or scan: combines two tuples, element by element. The combination must be
 /// associative; for a reduction also commutative.
-pub type Combine<'a> = dyn FnMut(&mut Builder, &[Value], &[Value]) -> Vec<Value> + 'a;
+pub type EmitCombine<'a> = dyn FnMut(&mut Builder, &[Value], &[Value]) -> Vec<Value> + 'a;
 
 /// Returns the number of 32-bit words that `elements` elements of `element_bits` bits fill; elements of less than 32
 /// bits are packed.

@@ -8,10 +8,10 @@ use proptest::prelude::*;
 use test_targets::{LANE_BITS, test_target};
 use tilewright_kernel::Counts;
 use tilewright_layout::{Dim, LinearLayout};
-use tilewright_lower::conversion_kernel;
+use tilewright_lower::build_conversion_kernel;
 use tilewright_plan::movement;
 use tilewright_plan::movement::{ConversionKind, ConversionPlan, PlanContext, price_in_wavefronts};
-use tilewright_verify::{check_emulated, conversion_case};
+use tilewright_verify::{build_conversion_case, check_emulated};
 
 /// Returns a layout of `2^bits` elements, in rows of four, by the columns of its registers, lanes, warps and blocks.
 fn layout(bits: u32, [registers, lanes, warps, blocks]: [&[u64]; 4]) -> LinearLayout {
@@ -27,7 +27,7 @@ fn check_all(src: &LinearLayout, dst: &LinearLayout, bits: u32, context: PlanCon
     assert!(!plans.is_empty(), "{rejected:?}\nfrom\n{src}\nto\n{dst}");
     for plan in &plans {
         if let Err(wrong) =
-            conversion_case([src, dst], bits, plan, context).and_then(|case| check_emulated(&case, context))
+            build_conversion_case([src, dst], bits, plan, context).and_then(|case| check_emulated(&case, context))
         {
             panic!("{} of {bits} bits: {wrong}\nfrom\n{src}\nto\n{dst}", plan.path);
         }
@@ -98,11 +98,11 @@ proptest! {
     #[test]
     fn short_scratch_is_respected(pair in pairs(3, true), bytes in prop::sample::select(vec![64u64, 128, 256])) {
         let target = test_target();
-        let context = PlanContext::new(&target).with_scratch(bytes);
+        let context = PlanContext::new(&target).with_scratch_bytes(bytes);
         let (plans, _) = movement::conversion_candidates(&pair.src, &pair.dst, pair.bits, context).expect("sound");
         for plan in &plans {
             prop_assert!(plan.stats.shared_bytes <= bytes);
-            let proved = conversion_case([&pair.src, &pair.dst], pair.bits, plan, context).and_then(|case| check_emulated(&case, context));
+            let proved = build_conversion_case([&pair.src, &pair.dst], pair.bits, plan, context).and_then(|case| check_emulated(&case, context));
             prop_assert!(proved.is_ok(), "{}: {}", plan.path, proved.expect_err("shown"));
         }
     }
@@ -126,7 +126,7 @@ fn a_register_bit_and_the_block_bit_are_swapped() {
         cluster_barriers: 2,
         ..Counts::default()
     };
-    assert_eq!((plan.path, plan.stats.counts, plan.blocks()), (ConversionKind::Cluster, expected, 2));
+    assert_eq!((plan.path, plan.stats.counts, plan.cluster_blocks()), (ConversionKind::Cluster, expected, 2));
     assert_eq!((plan.stats.above_bound, plan.stats.shared_bytes), (None, 64));
     assert_eq!(price_in_wavefronts(&plan.stats.counts), 24.0);
 }
@@ -136,7 +136,7 @@ fn loads_go_to_the_own_block_where_it_has_the_element() {
     // The source of register 1 is in the other block for the first block, and in its own memory for the second.
     let (src, dst) = (of_two_blocks(&[8], [1, 2, 4], 16), of_two_blocks(&[16], [1, 2, 4], 8));
     let plan = only(&src, &dst, 32);
-    let text = conversion_kernel("k", [&src, &dst], 32, &plan, PlanContext::new(&test_target()))
+    let text = build_conversion_kernel("k", [&src, &dst], 32, &plan, PlanContext::new(&test_target()))
         .expect("a kernel")
         .to_string();
     assert!(text.contains("lanes 8 warps 1 blocks 2 {"), "{text}");
@@ -144,7 +144,7 @@ fn loads_go_to_the_own_block_where_it_has_the_element() {
     let copies = |lanes: [u64; 3], registers: &[u64]| layout(5, [registers, &lanes, &[], &[0]]);
     let plans =
         check_all(&copies([1, 2, 4], &[8, 16]), &copies([1, 2, 8], &[4, 16]), 32, PlanContext::new(&test_target()));
-    assert!(plans.iter().all(|plan| plan.path != ConversionKind::Cluster && plan.blocks() == 1));
+    assert!(plans.iter().all(|plan| plan.path != ConversionKind::Cluster && plan.cluster_blocks() == 1));
 }
 
 #[test]
@@ -152,9 +152,9 @@ fn copies_of_all_blocks_are_shared_out_without_leaving_the_block() {
     // Each block holds all elements and keeps half of them; the half depends on the block's index.
     let (src, dst) = (layout(5, [&[8, 16], &[1, 2, 4], &[], &[0]]), of_two_blocks(&[8], [1, 2, 4], 16));
     let plan = only(&src, &dst, 32);
-    assert_eq!((plan.path, plan.blocks()), (ConversionKind::Shared, 2));
+    assert_eq!((plan.path, plan.cluster_blocks()), (ConversionKind::Shared, 2));
     assert_eq!((plan.stats.counts.cluster_barriers, plan.stats.counts.barriers), (0, 1));
-    let text = conversion_kernel("k", [&src, &dst], 32, &plan, PlanContext::new(&test_target()))
+    let text = build_conversion_kernel("k", [&src, &dst], 32, &plan, PlanContext::new(&test_target()))
         .expect("a kernel")
         .to_string();
     assert!(!text.contains("cluster_address") && text.contains("special block"), "{text}");
@@ -168,7 +168,7 @@ fn every_block_gathers_a_tensor_split_over_blocks() {
     assert_eq!(plan.path, ConversionKind::Cluster);
     // Two elements of a thread are contiguous; four are loaded, in two phases of half the lanes.
     assert_eq!((plan.stats.counts.wavefronts_stored, plan.stats.counts.wavefronts_loaded), (2, 4));
-    let text = conversion_kernel("k", [&src, &dst], 32, &plan, PlanContext::new(&test_target()))
+    let text = build_conversion_kernel("k", [&src, &dst], 32, &plan, PlanContext::new(&test_target()))
         .expect("a kernel")
         .to_string();
     // The block determines which of a thread's registers come from its own memory: both groups compute an address.
@@ -191,7 +191,7 @@ fn rounds_wait_for_the_cluster_between_them() {
     let dst = layout(8, [&[128, 16, 32, 64], &[4, 1, 2], &[], &[8]]);
     let target = test_target();
     for (bytes, rounds) in [(512, 1), (256, 2), (128, 4)] {
-        let context = PlanContext::new(&target).with_scratch(bytes);
+        let context = PlanContext::new(&target).with_scratch_bytes(bytes);
         let plans = check_all(&src, &dst, 32, context);
         let plan = plans.iter().find(|plan| plan.path == ConversionKind::Cluster).expect("a plan");
         assert_eq!((plan.stats.shared_bytes, plan.stats.counts.cluster_barriers), (bytes, 2 * rounds));

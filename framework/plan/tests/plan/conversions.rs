@@ -10,7 +10,7 @@ use test_targets::{target_with_swaps, target_with_xor_shuffles, test_target};
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_plan::movement;
 use tilewright_plan::movement::{ConversionKind, ConversionPlan, PlanContext};
-use tilewright_verify::{check_emulated, conversion_case};
+use tilewright_verify::{build_conversion_case, check_emulated};
 
 /// Checks every candidate for a conversion, with and without instructions; returns the plans for the target without
 /// changes.
@@ -40,7 +40,7 @@ fn check_candidates(
         let (plans, _) = movement::conversion_candidates(src, dst, bits, context).expect("the question is sound");
         for plan in plans {
             if let Err(wrong) =
-                conversion_case([src, dst], bits, &plan, context).and_then(|case| check_emulated(&case, context))
+                build_conversion_case([src, dst], bits, &plan, context).and_then(|case| check_emulated(&case, context))
             {
                 panic!("{} of {bits} bits: {wrong}\nfrom\n{src}\nto\n{dst}", plan.path);
             }
@@ -54,7 +54,7 @@ fn check_candidates(
 /// Checks the source threads of all rounds of a shuffle plan: each holds the element that the receiver needs. The
 /// number of rounds that move data equals the number of shuffles.
 fn check_rounds(src: &LinearLayout, dst: &LinearLayout, plan: &ConversionPlan) {
-    let Some(rounds) = plan.rounds() else { return };
+    let Some(rounds) = plan.shuffle_rounds() else { return };
     let threads = 1u64 << (LANE_BITS as u32 + src.in_bits(Dim::WARP));
     let element = |layout: &LinearLayout, register: u64, thread: u64| {
         layout.apply_packed(register | thread << layout.in_bits(Dim::REGISTER))
@@ -62,15 +62,15 @@ fn check_rounds(src: &LinearLayout, dst: &LinearLayout, plan: &ConversionPlan) {
     for thread in 0..threads {
         for register in 0..1u64 << dst.in_bits(Dim::REGISTER) {
             let round = rounds.round_of_register(register, thread);
-            let giver = rounds.source(round, thread);
+            let giver = rounds.source_thread(round, thread);
             assert!(round < rounds.count() && giver >> LANE_BITS == thread >> LANE_BITS);
-            assert!(!rounds.stays(round) || giver == thread);
+            assert!(!rounds.is_identity(round) || giver == thread);
             let required = element(dst, register, thread);
             let given = (0..1u64 << src.in_bits(Dim::REGISTER)).any(|r| element(src, r, giver) == required);
             assert!(given, "round {round}: thread {giver} has not what {thread} wants in {register}");
         }
     }
-    let moving = (0..rounds.count()).filter(|&round| !rounds.stays(round)).count() as u64;
+    let moving = (0..rounds.count()).filter(|&round| !rounds.is_identity(round)).count() as u64;
     assert!([moving, 2 * moving].contains(&plan.stats.counts.shuffles), "{moving} rounds, {:?}", plan.stats.counts);
 }
 
@@ -209,7 +209,7 @@ fn scratch_that_does_not_fit_is_used_in_rounds() {
     let src = layout(9, 0, &[0, 1, 2, 3, 4, 5, 6, 7, 8], &mixed(9, &[]));
     let dst = layout(9, 0, &[3, 4, 5, 0, 1, 2, 6, 7, 8], &mixed(9, &[]));
     let target = test_target();
-    let context = PlanContext::new(&target).with_scratch(2048);
+    let context = PlanContext::new(&target).with_scratch_bytes(2048);
     let plans = movement::conversion_candidates(&src, &dst, 64, context).expect("sound").0;
     let shared = plans.iter().find(|plan| plan.path == ConversionKind::Shared).expect("possible");
     assert_eq!(shared.stats.shared_bytes, 2048);
@@ -241,12 +241,12 @@ fn plans_use_at_most_the_given_scratch() {
     let dst = layout(6, 0, &[1, 0, 3, 2, 5, 4], &mixed(6, &[]));
     let target = test_target();
     for bytes in [64, 128, 256] {
-        let context = PlanContext::new(&target).with_scratch(bytes);
+        let context = PlanContext::new(&target).with_scratch_bytes(bytes);
         let (plans, _) = movement::conversion_candidates(&src, &dst, 32, context).expect("sound");
         let shared = plans.iter().find(|plan| plan.path == ConversionKind::Shared).expect("possible");
         // 64 elements of 4 bytes.
         assert_eq!((shared.stats.shared_bytes, shared.stats.counts.warp_barriers), (bytes, 2 * 256 / bytes - 1));
-        conversion_case([&src, &dst], 32, shared, context)
+        build_conversion_case([&src, &dst], 32, shared, context)
             .and_then(|case| check_emulated(&case, context))
             .expect("the plan is right");
     }

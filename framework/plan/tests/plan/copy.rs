@@ -13,8 +13,8 @@ use tilewright_plan::movement::{
     AsyncCopyPlan, AsyncCopySpec, GlobalTensor, MovementError, PlanContext, find_consecutive_copy, plan_async_copy,
 };
 use tilewright_target::{Completion, Instruction, InstructionKind, Operand, Queue, Semantics};
-use tilewright_verify::kernels::{CopyPipeline, OmittedSync};
-use tilewright_verify::{CheckFailure, check_emulated, check_row, shared_copy_case};
+use tilewright_verify::kernels::{CopyPipelineConfig, OmittedSync};
+use tilewright_verify::{CheckFailure, build_shared_copy_case, check_emulated, check_instruction};
 
 /// Returns a copy instruction: eight lanes copy `bytes` bytes each, to one address of each lane or, if `consecutive`,
 /// one after the other.
@@ -55,7 +55,7 @@ fn consecutive() -> Vec<Instruction> {
     vec![row("follow4", 4, true, false)]
 }
 
-const ONCE: CopyPipeline = CopyPipeline { buffers: 1, tensors: 1, omitted: None };
+const ONCE: CopyPipelineConfig = CopyPipelineConfig { buffers: 1, tensors: 1, omitted: None };
 
 fn planned(memory: &MemoryLayout, bits: u32, warps: u32, rows: &[Instruction]) -> Result<AsyncCopyPlan, MovementError> {
     let global = GlobalTensor::row_major(&[1 << memory.linear.in_bits(Dim::OFFSET)], 16);
@@ -63,11 +63,11 @@ fn planned(memory: &MemoryLayout, bits: u32, warps: u32, rows: &[Instruction]) -
     plan_async_copy(&problem, PlanContext::new(&test_target()).with_instructions(rows))
 }
 
-fn proved(memory: &MemoryLayout, bits: u32, copy: &AsyncCopyPlan, stages: CopyPipeline, rows: &[Instruction]) {
+fn proved(memory: &MemoryLayout, bits: u32, copy: &AsyncCopyPlan, stages: CopyPipelineConfig, rows: &[Instruction]) {
     let test_target = test_target();
     let context = PlanContext::new(&test_target).with_instructions(rows);
     let shown = || format!("{bits} bits, {:?}, {copy:#?}\n{}", memory.padding, memory.linear);
-    shared_copy_case(copy, memory, bits, stages, context)
+    build_shared_copy_case(copy, memory, bits, stages, context)
         .and_then(|case| check_emulated(&case, context))
         .unwrap_or_else(|wrong| panic!("{wrong}\n{}", shown()));
 }
@@ -82,7 +82,7 @@ proptest! {
             proved(&problem.memory, problem.bits, &copy, ONCE, &rows);
             let bytes = u64::from(problem.bits / 8) << problem.memory.linear.in_bits(Dim::OFFSET);
             if bytes.is_multiple_of(16) && bytes <= 256 {
-                let stages = CopyPipeline { buffers: 3, tensors: 5, omitted: None };
+                let stages = CopyPipelineConfig { buffers: 3, tensors: 5, omitted: None };
                 proved(&problem.memory, problem.bits, &copy, stages, &rows);
             }
         }
@@ -102,12 +102,12 @@ fn plain() -> MemoryLayout {
 fn the_widest_row_that_fits_wins() {
     // Four words of 32 bits are contiguous.
     let copy = planned(&plain(), 32, 1, &test_instructions()).expect("a copy");
-    assert_eq!((copy.instruction(), copy.accesses(), copy.bytes_per_access()), (Some("copy16"), 2, 16));
-    assert_eq!((copy.queue(), copy.transactions), (Some(Queue::Copies), 8));
+    assert_eq!((copy.instruction(), copy.issued_accesses(), copy.bytes_per_access()), (Some("copy16"), 2, 16));
+    assert_eq!((copy.completion_queue(), copy.transactions), (Some(Queue::Copies), 8));
     assert_eq!(copy.counts.asynchronous_copies, 2);
     // A swizzle separates all neighbours: single words remain.
     let copy = planned(&swizzled(), 32, 1, &test_instructions()).expect("a copy");
-    assert_eq!((copy.instruction(), copy.accesses()), (Some("copy4"), 8));
+    assert_eq!((copy.instruction(), copy.issued_accesses()), (Some("copy4"), 8));
     let reason = "slots are not aligned as its addresses must be";
     assert!(copy.rejected.iter().all(|rejected| rejected.reason == reason), "{:?}", copy.rejected);
     assert_eq!(copy.rejected.len(), 2);
@@ -126,7 +126,7 @@ fn the_widest_row_that_fits_wins() {
 fn lanes_that_follow_each_other_fetch_what_belongs_there() {
     // One address serves all lanes, so they fetch in the order of shared memory; the transactions are the same.
     let copy = planned(&swizzled(), 32, 1, &consecutive()).expect("a copy");
-    assert_eq!((copy.instruction(), copy.accesses(), copy.transactions), (Some("follow4"), 8, 8));
+    assert_eq!((copy.instruction(), copy.issued_accesses(), copy.transactions), (Some("follow4"), 8, 8));
     proved(&swizzled(), 32, &copy, ONCE, &consecutive());
     // Padding within the contiguous writes of a warp, which such an instruction cannot do.
     let padded = memory(&[1, 2, 4, 8, 16, 32], &[(4, 4)]);
@@ -163,7 +163,7 @@ fn copies_without_an_instruction_use_registers() {
     // Seven of eight lanes have no elements to copy.
     let few = memory(&[1], &[]);
     let copy = planned(&few, 32, 1, &test_instructions()).expect("a copy");
-    assert_eq!((copy.instruction(), copy.queue()), (None, None));
+    assert_eq!((copy.instruction(), copy.completion_queue()), (None, None));
     assert_eq!(
         copy.rejected.last().expect("rows").reason,
         "some lanes have no elements, and the instruction needs all lanes"
@@ -171,7 +171,7 @@ fn copies_without_an_instruction_use_registers() {
     // Whole warps may have no elements to copy.
     let half = memory(&[1, 2, 4, 8, 16], &[]);
     let copy = planned(&half, 32, 8, &test_instructions()).expect("a copy");
-    assert_eq!((copy.instruction(), copy.accesses()), (Some("copy4"), 1));
+    assert_eq!((copy.instruction(), copy.issued_accesses()), (Some("copy4"), 1));
     proved(&half, 32, &copy, ONCE, &test_instructions());
     // Elements wider than the instruction's access.
     let copy = planned(&plain(), 64, 1, &consecutive()).expect("a copy");
@@ -195,7 +195,7 @@ fn what_may_not_be_there_takes_a_row_with_a_predicate() {
 #[test]
 fn rows_mean_what_they_say() {
     for row in test_instructions().iter().chain(&consecutive()) {
-        let report = check_row(row, &test_target()).unwrap_or_else(|wrong| panic!("{}: {wrong}", row.name));
+        let report = check_instruction(row, &test_target()).unwrap_or_else(|wrong| panic!("{}: {wrong}", row.name));
         assert_eq!(report.counts.asynchronous_copies, 1, "{}", row.name);
     }
     assert_eq!(find_consecutive_copy(&test_instructions(), &GlobalTensor::row_major(&[64], 16)), None);
@@ -210,11 +210,11 @@ fn pipelines_need_all_that_orders_them() {
         let context = PlanContext::new(&test_target).with_instructions(&rows);
         let copy = planned(&memory, 32, 2, &rows).expect("a copy");
         for buffers in 1..=4 {
-            let stages = CopyPipeline { buffers, tensors: 6, omitted: None };
+            let stages = CopyPipelineConfig { buffers, tensors: 6, omitted: None };
             proved(&memory, 32, &copy, stages, &rows);
             let without = |omitted| {
-                let stages = CopyPipeline { omitted: Some(omitted), ..stages };
-                match shared_copy_case(&copy, &memory, 32, stages, context)
+                let stages = CopyPipelineConfig { omitted: Some(omitted), ..stages };
+                match build_shared_copy_case(&copy, &memory, 32, stages, context)
                     .and_then(|case| check_emulated(&case, context))
                 {
                     Err(CheckFailure::Fault(fault)) => fault.kind,
@@ -227,8 +227,8 @@ fn pipelines_need_all_that_orders_them() {
         }
     }
     let copy = planned(&plain(), 32, 1, &[]).expect("a copy");
-    let stages = CopyPipeline { buffers: 3, tensors: 2, omitted: None };
-    let refused = shared_copy_case(&copy, &plain(), 32, stages, &test_target)
+    let stages = CopyPipelineConfig { buffers: 3, tensors: 2, omitted: None };
+    let refused = build_shared_copy_case(&copy, &plain(), 32, stages, &test_target)
         .and_then(|case| check_emulated(&case, &test_target))
         .expect_err("too few tensors");
     assert!(refused.to_string().contains("3 buffers for 2 tensors"), "{refused}");

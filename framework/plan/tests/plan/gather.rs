@@ -9,13 +9,13 @@ use tilewright_layout::{Dim, LinearLayout};
 use tilewright_plan::movement::{
     ConversionKind, GatherPlan, MovementError, PlanContext, gather_candidates, plan_gather,
 };
-use tilewright_verify::{check_emulated, gather_case};
+use tilewright_verify::{build_gather_case, check_emulated};
 
 fn check(src: &LinearLayout, indices: &LinearLayout, axis: Dim, bits: u32) -> GatherPlan {
     let target = test_target();
     let plan = plan_gather(src, indices, axis, bits, &target).unwrap_or_else(|error| panic!("{error}\n{src}"));
     if let Err(wrong) =
-        gather_case(([src, indices], axis), bits, &plan, &target).and_then(|case| check_emulated(&case, &target))
+        build_gather_case(([src, indices], axis), bits, &plan, &target).and_then(|case| check_emulated(&case, &target))
     {
         panic!("{} of {bits} bits: {wrong}\nalong {axis} of\n{src}\nby\n{indices}", plan.path);
     }
@@ -114,11 +114,11 @@ fn short_memory_takes_rounds_or_a_conversion() {
         (across_warps(5), across_warps(5), 0),
     ] {
         for bytes in [64, 128, 256, 512, 1024] {
-            let context = PlanContext::from(&target).with_scratch(bytes);
+            let context = PlanContext::from(&target).with_scratch_bytes(bytes);
             let (plans, _) = gather_candidates(&src, &indices, Dim::tensor(axis), 32, context).expect("a plan");
             for plan in plans {
                 assert!(plan.stats.shared_bytes <= bytes, "{} of {bytes}", plan.stats.shared_bytes);
-                let case = gather_case(([&src, &indices], Dim::tensor(axis)), 32, &plan, &target);
+                let case = build_gather_case(([&src, &indices], Dim::tensor(axis)), 32, &plan, &target);
                 case.and_then(|case| check_emulated(&case, &target))
                     .unwrap_or_else(|wrong| panic!("{} in {bytes} bytes: {wrong}\n{src}\n{indices}", plan.path));
                 rounds += usize::from(plan.path == ConversionKind::Shared && plan.stats.counts.barriers > 1);

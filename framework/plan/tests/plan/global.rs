@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use tilewright_layout::{Dim, LinearLayout, Space};
 use tilewright_plan::movement::{AxisStride, GlobalTensor, MovementError, find_coalesced_layout, plan_global_access};
 use tilewright_target::{Direction, TargetDescription};
-use tilewright_verify::{check_emulated, copy_case};
+use tilewright_verify::{build_global_copy_case, check_emulated};
 
 /// Returns the small test target with warps of 32 lanes.
 fn test_target() -> TargetDescription {
@@ -21,7 +21,7 @@ fn access(registers: &LinearLayout, memory: &GlobalTensor, bits: u32) -> (u64, u
     let plan =
         |direction| plan_global_access(registers, memory, bits, direction, &target).expect("the question is sound");
     let (load, store) = (plan(Direction::Load), plan(Direction::Store));
-    copy_case(registers, bits, &load, &store)
+    build_global_copy_case(registers, bits, &load, &store)
         .and_then(|case| check_emulated(&case, &target))
         .unwrap_or_else(|wrong| panic!("{wrong}\n{registers}"));
     (load.vector_elements * u64::from(bits), load.accesses, load.transactions)
@@ -63,7 +63,7 @@ fn runs_go_through_segments_of_an_axis() {
         (second, 4, AxisStride::Elements(2)),
     ];
     let memory = GlobalTensor { axes, alignment: 16 };
-    assert_eq!(memory.sizes(), [(first, 8), (second, 4)]);
+    assert_eq!(memory.axis_sizes(), [(first, 8), (second, 4)]);
     let layout = find_coalesced_layout(&memory, 32, 8, 1, &test_target()).expect("a layout");
     // The run has 32 words: each of 8 lanes has four of them, which are 16 bytes.
     let plan = plan_global_access(&layout, &memory, 32, Direction::Load, &test_target()).expect("a plan");
@@ -84,7 +84,7 @@ fn warps_do_not_share_sectors_if_one_warp_can_have_them() {
 }
 
 fn tensor_2d(rows: u64, columns: u64) -> Space {
-    Space::of_sizes(&[(Dim::tensor(0), rows), (Dim::tensor(1), columns)]).expect("sizes")
+    Space::from_sizes(&[(Dim::tensor(0), rows), (Dim::tensor(1), columns)]).expect("sizes")
 }
 
 /// Returns a layout of 8 rows and 4 columns: the columns in registers, the rows in lanes.
@@ -143,8 +143,8 @@ fn address_cycles_depend_on_the_transactions_of_groups_of_lanes() {
 fn copies_are_stored_once_and_loaded_by_all() {
     let (layout, memory) = (rows_in_lanes(), GlobalTensor::row_major(&[8, 4], 16));
     let plan = |direction| plan_global_access(&layout, &memory, 32, direction, &test_target()).expect("a plan");
-    assert!(plan(Direction::Store).leaves_out_copies());
-    assert!(!plan(Direction::Load).leaves_out_copies());
+    assert!(plan(Direction::Store).omits_replicas());
+    assert!(!plan(Direction::Load).omits_replicas());
     let plan = plan_global_access(&layout, &memory, 32, Direction::Load, &test_target()).expect("a plan");
     assert_eq!((plan.vector_elements, plan.accesses, plan.transactions), (4, 1, 4));
 }

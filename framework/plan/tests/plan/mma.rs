@@ -12,7 +12,7 @@ use tilewright_plan::mma;
 use tilewright_plan::mma::{MmaPlan, MmaProblem, WarpPartition};
 use tilewright_plan::movement::PlanContext;
 use tilewright_target::{Completion, ElementType, Instruction, InstructionKind, Operand, Semantics};
-use tilewright_verify::{check_all_emulated, mma_cases};
+use tilewright_verify::{build_mma_cases, check_all_emulated};
 
 fn element_type(name: &str) -> ElementType {
     ElementType::from_name(name).unwrap_or_else(|| panic!("{name} is a type"))
@@ -66,7 +66,7 @@ pub fn planned(problem: &MmaProblem, rows: &[Instruction]) -> MmaPlan {
 pub fn proven(plan: &MmaPlan, rows: &[Instruction]) {
     let test_target = test_target();
     let context = PlanContext::new(&test_target).with_instructions(rows);
-    mma_cases(plan, context)
+    build_mma_cases(plan, context)
         .and_then(|cases| check_all_emulated(&cases, context))
         .unwrap_or_else(|error| panic!("{:?}: {error}", plan.problem));
 }
@@ -109,8 +109,8 @@ proptest! {
         let Some(plan) = planned_if_possible(&problem, context)? else { return Ok(()) };
         let required = problem.k_width.unwrap_or(plan.k_width());
         prop_assert_eq!(plan.k_width(), required);
-        prop_assert!(!chained || plan.warps()[1] == 1);
-        mma_cases(&plan, context).and_then(|cases| check_all_emulated(&cases, context)).map_err(|error| TestCaseError::fail(format!("{problem:?}: {error}")))?;
+        prop_assert!(!chained || plan.warp_partition()[1] == 1);
+        build_mma_cases(&plan, context).and_then(|cases| check_all_emulated(&cases, context)).map_err(|error| TestCaseError::fail(format!("{problem:?}: {error}")))?;
     }
 }
 
@@ -203,9 +203,9 @@ fn each_mma_alternative_is_planned_alike_and_multiplies() {
             assert!(mma_alternatives.len() > 1, "there are several warp partitions");
             for alternative in mma_alternatives {
                 let plan = planned(&alternative, &rows);
-                assert_eq!(plan.explicit_problem(), alternative);
+                assert_eq!(plan.to_explicit_problem(), alternative);
                 let shared = alternative.warp_partition.expect("an alternative has a warp partition");
-                assert_eq!((plan.warps(), plan.is_transposed()), (shared.warps, shared.swap_ab));
+                assert_eq!((plan.warp_partition(), plan.is_transposed()), (shared.warps, shared.swap_ab));
                 proven(&plan, &rows);
             }
         }

@@ -10,7 +10,7 @@ use test_targets::{LANE_BITS, layout, target_with_swaps, target_with_xor_shuffle
 use tilewright_layout::LinearLayout;
 use tilewright_plan::movement::{ConversionPlan, PlanContext, plan_conversion};
 use tilewright_target::{CostTable, TargetDescription};
-use tilewright_verify::{check_emulated, conversion_case};
+use tilewright_verify::{build_conversion_case, check_emulated};
 
 /// Returns the layout that has tensor bit `content[position]` at each position: registers first, then lanes.
 fn with_content(content: &[usize]) -> LinearLayout {
@@ -24,7 +24,7 @@ fn plan(target: &TargetDescription, bits: u32, content: &[usize]) -> ConversionP
     let (src, dst) = (with_content(&identity), with_content(content));
     let context = PlanContext::new(target);
     let plan = plan_conversion(&src, &dst, bits, context).expect("possible");
-    conversion_case([&src, &dst], bits, &plan, context)
+    build_conversion_case([&src, &dst], bits, &plan, context)
         .and_then(|case| check_emulated(&case, context))
         .unwrap_or_else(|wrong| panic!("{content:?}: {wrong}"));
     plan
@@ -76,7 +76,7 @@ fn what_all_lanes_gather_is_swapped_with_itself() {
     );
     let target = target_with_swaps(&[1]);
     let plan = plan_conversion(&src, &dst, 32, &target).expect("possible");
-    conversion_case([&src, &dst], 32, &plan, &target)
+    build_conversion_case([&src, &dst], 32, &plan, &target)
         .and_then(|case| check_emulated(&case, PlanContext::new(&target)))
         .expect("right");
     assert_eq!((plan.stats.counts.shuffles, plan.stats.counts.selects), (2, 0), "a swap for each of two words");

@@ -10,18 +10,18 @@ use proptest::prelude::*;
 use test_targets::test_target;
 use tilewright_emulator::{Argument, Emulator, GlobalMemory, RunLimits, SemanticsTable};
 use tilewright_layout::{Bases, Dim, LinearLayout};
-use tilewright_plan::mma::{self, MmaPlan, MmaProblem, Scale};
+use tilewright_plan::mma::{self, BlockScale, MmaPlan, MmaProblem};
 use tilewright_plan::movement::PlanContext;
 use tilewright_target::{Completion, ElementType, Instruction, InstructionKind, Operand, Semantics};
-use tilewright_verify::kernels::mma_kernel;
-use tilewright_verify::{check_all_emulated, mma_cases};
+use tilewright_verify::kernels::build_mma_kernel;
+use tilewright_verify::{build_mma_cases, check_all_emulated};
 
 fn element_type(name: &str) -> ElementType {
     ElementType::from_name(name).unwrap_or_else(|| panic!("{name} is a type"))
 }
 
-fn scale(name: &str) -> Option<Scale> {
-    (!name.is_empty()).then(|| Scale::from_name(name).unwrap_or_else(|| panic!("{name} is a type of scales")))
+fn scale(name: &str) -> Option<BlockScale> {
+    (!name.is_empty()).then(|| BlockScale::from_name(name).unwrap_or_else(|| panic!("{name} is a type of scales")))
 }
 
 fn register(role: &str, element: &str, bits: u32, registers: Bases, lanes: Bases, sizes: [u64; 2]) -> Operand {
@@ -89,14 +89,14 @@ fn problem(shape: [u64; 3], types: [&str; 3], scales: [&str; 2], warps: u32) -> 
 /// Executes a plan's kernel on these contents of memory, and returns the result.
 fn result(plan: &MmaPlan, rows: &[Instruction], inputs: &[Vec<u8>]) -> Vec<f32> {
     let test_target = test_target();
-    let kernel = mma_kernel(plan, false, PlanContext::new(&test_target).with_instructions(rows));
+    let kernel = build_mma_kernel(plan, false, PlanContext::new(&test_target).with_instructions(rows));
     let kernel = kernel.expect("it is lowered");
     let mut memory = GlobalMemory::new();
     let inputs: Vec<_> = inputs.iter().map(|bytes| Argument::Buffer(memory.allocate_with(bytes))).collect();
     let [m, n, _] = plan.problem.shape;
     let output = memory.allocate((m * n * 4) as usize);
     let arguments = [inputs, vec![Argument::Buffer(output)]].concat();
-    let semantics = SemanticsTable::of_rows(rows);
+    let semantics = SemanticsTable::from_instructions(rows);
     let emulator = Emulator::new(&kernel, &test_target).expect("it fits").with_semantics(&semantics);
     emulator.run([1, 1, 1], &arguments, &mut memory, &RunLimits::default()).unwrap_or_else(|fault| panic!("{fault}"));
     let bytes = memory.read_all(output).expect("all is written");
@@ -131,7 +131,7 @@ fn memory(element_type: ElementType, lines: &[Vec<u64>], above: u8) -> Vec<u8> {
 }
 
 fn one(element_type: ElementType) -> u64 {
-    if let ElementType::Float(format) = element_type { format.one() } else { 1 }
+    if let ElementType::Float(format) = element_type { format.encode_one() } else { 1 }
 }
 
 /// Returns the unit matrix of four rows; a product with it is the other matrix.
@@ -281,14 +281,14 @@ proptest! {
         let (test_target, rows) = (test_target(), if with_rows { rows() } else { Vec::new() });
         let context = PlanContext::new(&test_target).with_instructions(&rows);
         let Some(plan) = planned_if_possible(&problem, context)? else { return Ok(()) };
-        mma_cases(&plan, context).and_then(|cases| check_all_emulated(&cases, context)).map_err(|error| TestCaseError::fail(format!("{problem:?}: {error}")))?;
+        build_mma_cases(&plan, context).and_then(|cases| check_all_emulated(&cases, context)).map_err(|error| TestCaseError::fail(format!("{problem:?}: {error}")))?;
     }
 }
 
 #[test]
 fn a_row_that_scales_is_used_where_types_scales_and_blocks_fit() {
     let rows = rows();
-    let by = |types, scales: [Option<Scale>; 2]| {
+    let by = |types, scales: [Option<BlockScale>; 2]| {
         let requested = MmaProblem::new([8, 8, 128], types, 8, 1).with_scales(scales);
         let plan = planned(&requested, &rows);
         proven(&plan, &rows);
@@ -302,7 +302,7 @@ fn a_row_that_scales_is_used_where_types_scales_and_blocks_fit() {
     // Elements of a narrower type are cast exactly to the instruction's type.
     assert_eq!(by(types("e2m1", "e3m2"), [mx, mx]).0, "scale.e2m3.e3m2.e8m0");
     // Other scales, or other block sizes, do not fit: operands are scaled before the MMA.
-    let short = Some(Scale { block: 16, ..mx.expect("a scale") });
+    let short = Some(BlockScale { block: 16, ..mx.expect("a scale") });
     // The scaling takes nearly all of the time, so all instructions count as equally good, and the one of the fewest
     // registers wins.
     assert_eq!(by(types("e2m1", "e2m1"), [short, short]).0, "multiply.f32.tf32.tf32");

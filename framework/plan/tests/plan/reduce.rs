@@ -6,11 +6,11 @@ use tilewright_testkit::test_targets;
 use proptest::prelude::*;
 use test_targets::{LANE_BITS, layout, target_with_xor_shuffles, test_target};
 use tilewright_kernel::Counts;
-use tilewright_layout::families::Neutral;
+use tilewright_layout::families::NeutralFamilies;
 use tilewright_layout::{Dim, Families, LinearLayout, parse_spec};
 use tilewright_plan::movement::{MovementError, ReductionPlan, plan_reduction, reduction_candidates};
 use tilewright_target::TargetDescription;
-use tilewright_verify::{check_emulated, reduction_case};
+use tilewright_verify::{build_reduction_case, check_emulated};
 
 fn check(src: &LinearLayout, axis: Dim, bits: &[u32]) -> ReductionPlan {
     check_on(&target_with_xor_shuffles(&[1, 4]), src, axis, bits);
@@ -22,7 +22,7 @@ fn check_on(target: &TargetDescription, src: &LinearLayout, axis: Dim, bits: &[u
     let candidates = reduction_candidates(src, axis, bits, target).unwrap_or_else(|error| panic!("{error}\n{src}"));
     for reduction in &candidates {
         if let Err(wrong) =
-            reduction_case((src, axis), bits, reduction, target).and_then(|case| check_emulated(&case, target))
+            build_reduction_case((src, axis), bits, reduction, target).and_then(|case| check_emulated(&case, target))
         {
             let (halving, partials, passes) = (
                 reduction.halving_lane_bits(),
@@ -89,7 +89,7 @@ fn blocked(shape: [u64; 2], size: [u64; 2], lanes: [u64; 2], warps: [u64; 2]) ->
         "#ttg.blocked<{{sizePerThread = {size:?}, threadsPerWarp = {lanes:?}, warpsPerCTA = {warps:?}, order = [1, 0]}}>"
     );
     let spec = parse_spec(&text).expect("a family");
-    Neutral.resolve(&spec, &shape, &Neutral).expect("a layout").linear().clone()
+    NeutralFamilies.resolve(&spec, &shape, &NeutralFamilies).expect("a layout").linear().clone()
 }
 
 #[test]

@@ -9,7 +9,7 @@ use tilewright_kernel::Counts;
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_plan::movement::{MovementError, ScanDirection, ScanPlan, plan_scan};
 use tilewright_target::TargetDescription;
-use tilewright_verify::{check_emulated, scan_case};
+use tilewright_verify::{build_scan_case, check_emulated};
 
 fn check(src: &LinearLayout, axis: Dim, bits: &[u32], direction: ScanDirection) -> ScanPlan {
     check_on(&target_with_xor_shuffles(&[1, 4]), src, axis, bits, direction);
@@ -25,7 +25,7 @@ fn check_on(
 ) -> ScanPlan {
     let plan = plan_scan(src, axis, bits, direction, target).unwrap_or_else(|error| panic!("{error}\n{src}"));
     if let Err(wrong) =
-        scan_case((src, axis), bits, (&plan, direction), target).and_then(|case| check_emulated(&case, target))
+        build_scan_case((src, axis), bits, (&plan, direction), target).and_then(|case| check_emulated(&case, target))
     {
         panic!("{wrong}\n{direction:?} along {axis} of\n{src}");
     }

@@ -6,13 +6,13 @@ use tilewright_layout::cute::{
 };
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_plan::constraint::{
-    CopyTiles, MmaTileMaps, OperandTiles, Unsatisfied, check_copy, check_elementwise, check_mma, check_reduction,
-    composite_map, solve_copy, solve_mma_operands, solve_reduction,
+    CopyTiles, MmaTileMaps, OperandTiles, UnsatisfiedConstraint, check_copy, check_elementwise, check_mma,
+    check_reduction, composite_map, solve_copy, solve_mma_operands, solve_reduction,
 };
 use tilewright_plan::memory_synthesis::{
     MemorySynthesisError, SharedTensor, StrideTerm, TensorAccess, solve_shared_layout,
 };
-use tilewright_plan::movement::{AccessKind, PlanContext};
+use tilewright_plan::movement::{PlanContext, SharedAccessKind};
 use tilewright_target::{Completion, Direction, Instruction, InstructionKind, Operand, Semantics, TargetDescription};
 
 fn a100() -> TargetDescription {
@@ -38,7 +38,7 @@ fn at(map: &LinearLayout, row: u64, column: u64) -> [u64; 2] {
 #[test]
 fn figure_4_task_mappings() {
     let mapping: TaskMapping = "repeat(4, 1) * spatial(16, 8)".parse().expect("a mapping");
-    assert_eq!((mapping.workers(), mapping.shape(), mapping.tasks_of_each()), (128, vec![64, 8], 4));
+    assert_eq!((mapping.workers(), mapping.shape(), mapping.tasks_per_worker()), (128, vec![64, 8], 4));
     assert_eq!(mapping.tasks(127), [[15, 7], [31, 7], [47, 7], [63, 7]]);
     assert_eq!(mapping.loops().to_string(), "for i0 in 0..4:\n    task(i0 * 16 + thread / 8, thread % 8)");
     let layout = mapping.thread_value().expect("a layout");
@@ -155,12 +155,12 @@ fn figure_11_composite_of_ldmatrix() {
     assert_eq!(check_copy((&f, &sides.memory), (&g, &sides.registers)), Ok(()));
     let other = tv_layout("((4,8,2),(2,2,2)):((32,1,128),(16,256,8))", [16, 32], 32);
     let error = check_copy((&f, &sides.memory), (&other, &sides.registers)).expect_err("the matrices are exchanged");
-    assert!(matches!(&error, Unsatisfied::Differ { location, .. } if &**location == "register 2"), "{error}");
+    assert!(matches!(&error, UnsatisfiedConstraint::Differ { location, .. } if &**location == "register 2"), "{error}");
 }
 
 /// Returns the columns of the map of a tile onto itself.
 fn sides_identity(sides: &CopyTiles) -> Vec<u64> {
-    (0..sides.registers.outs().bits()).map(|bit| 1 << bit).collect()
+    (0..sides.registers.outs().total_bits()).map(|bit| 1 << bit).collect()
 }
 
 /// Figure 22: C and A map the instruction's M to the same positions. Two warps along M, two tiles along N, K = 32.
@@ -179,7 +179,7 @@ fn figure_22_layouts_of_an_mma() {
     // Theorem 1's second equation: exchanged rows of B no longer are the columns of C.
     let wrong = tv_layout("((4,8,2),(2,2,2,2)):((2,64,0),(1,8,16,32))", [32, 16], 32);
     let error = check_mma(Some(&a), Some(&wrong), &c, &m16n8k16()).expect_err("N differs");
-    assert!(matches!(&error, Unsatisfied::Differ { constraint: "mma", .. }), "{error}");
+    assert!(matches!(&error, UnsatisfiedConstraint::Differ { constraint: "mma", .. }), "{error}");
 }
 
 /// Figure 13: a dot, the sum of its rows, a division, a cast, and a second dot with the result as its operand A.
@@ -206,15 +206,16 @@ fn figure_13_chained_dots() {
 #[test]
 fn figure_24_alignment_of_a_4_by_64_tile() {
     let (target, f) = (a100(), tv_layout("(8,(8,4)):(32,(4,1))", [4, 64], 8));
-    let wide = AccessKind::plain(&target, Direction::Load)
+    let wide = SharedAccessKind::plain_accesses(&target, Direction::Load)
         .into_iter()
         .find(|kind| kind.bytes == 16)
         .expect("loads of 16 bytes");
-    let term = StrideTerm::of_access(&f, &wide, 16).expect("lanes hold eight neighbours");
+    let term = StrideTerm::from_access(&f, &wide, 16).expect("lanes hold eight neighbours");
     assert_eq!(term.to_string(), "(4,8,8):(d2,1,d1)");
     assert_eq!(format!("{term:#}"), "(4,(8,8)):(d2,(1,d1))");
     // A lane with a column of the tile has fewer than 16 bytes.
-    let columns = StrideTerm::of_access(&tv_layout("(64,4):(4,1)", [4, 64], 64), &wide, 16).expect_err("four elements");
+    let columns =
+        StrideTerm::from_access(&tv_layout("(64,4):(4,1)", [4, 64], 64), &wide, 16).expect_err("four elements");
     assert!(columns.to_string().contains("64 bits, fewer than the 128"), "{columns}");
 }
 
@@ -226,12 +227,17 @@ fn figure_14_satisfiable_and_unsatisfiable() {
     let rows = tv_layout("((8,16),(8,4)):((512,1),(64,16))", [64, 64], 32);
     let columns = tv_layout("((8,16),(8,4)):((8,64),(1,1024))", [64, 64], 32);
     let tensor = SharedTensor::new(&[64, 64], 16);
-    let g2s = TensorAccess::copy("copy(ga, sa)", rows.clone(), &context).retain_alternatives(|kind| kind.bytes() == 16);
-    let s2r = TensorAccess::load("copy(sa, ra)", rows, &context).retain_alternatives(|kind| kind.bytes() == 16);
+    let g2s = TensorAccess::global_to_shared_copy("copy(ga, sa)", rows.clone(), &context)
+        .with_retained_alternatives(|kind| kind.bytes() == 16);
+    let s2r = TensorAccess::load("copy(sa, ra)", rows, &context).with_retained_alternatives(|kind| kind.bytes() == 16);
     let found = solve_shared_layout(&tensor, &[g2s.clone(), s2r], &context).expect("both along rows");
     assert_eq!(found.term.as_ref().map(ToString::to_string), Some("(16,4,8,8):(d2,d3,1,d1)".to_owned()));
-    assert_eq!((found.conflicts(), found.served.iter().map(|one| one.bytes).collect::<Vec<_>>()), (0, vec![16, 16]));
-    let across = TensorAccess::load("copy(sa, rb)", columns, &context).retain_alternatives(|kind| kind.bytes() == 16);
+    assert_eq!(
+        (found.conflict_wavefronts(), found.served.iter().map(|one| one.bytes).collect::<Vec<_>>()),
+        (0, vec![16, 16])
+    );
+    let across =
+        TensorAccess::load("copy(sa, rb)", columns, &context).with_retained_alternatives(|kind| kind.bytes() == 16);
     let error = solve_shared_layout(&tensor, &[g2s.clone(), across.clone()], &context)
         .expect_err("conflicting contiguous dims");
     let MemorySynthesisError::Disagree { first, second, bit, wants, .. } = &error else { panic!("{error}") };
@@ -263,16 +269,17 @@ fn figure_3_packed_int4_layout() {
     // Synthesis finds such a layout for the tile, whose loads are one `ldmatrix`.
     let (target, rows_of) = (a100(), [ldmatrix(1, false)]);
     let context = PlanContext::new(&target).with_instructions(&rows_of);
-    let load = TensorAccess::load("weights", rows, &context).retain_alternatives(|kind| kind.instruction().is_some());
+    let load =
+        TensorAccess::load("weights", rows, &context).with_retained_alternatives(|kind| kind.instruction().is_some());
     let found =
         solve_shared_layout(&SharedTensor::new(&[16, 16], 4), std::slice::from_ref(&load), &context).expect("it loads");
-    assert_eq!((found.served[0].issued, found.served[0].wavefronts, found.conflicts()), (1, 1, 0), "{found}");
+    assert_eq!((found.served[0].issued, found.served[0].wavefronts, found.conflict_wavefronts()), (1, 1, 0), "{found}");
     assert_eq!(found.layout.to_string(), "((8,2),(2,4,2)):((32,2),(1,8,4))", "{found}");
     // The figure's layout differs in the order within 32 bits, and loads as well.
     let stats =
         SharedTensor { layout: Some(layout("((8,2),(2,4,2)):((32,4),(1,8,2))")), ..SharedTensor::new(&[16, 16], 4) };
     let found = solve_shared_layout(&stats, &[load], &context).expect("it loads");
-    assert_eq!((found.served[0].issued, found.conflicts()), (1, 0), "{found}");
+    assert_eq!((found.served[0].issued, found.conflict_wavefronts()), (1, 0), "{found}");
 }
 
 /// Section 7.3: the layout of a 128x128 int4 tile from which the transposing `ldmatrix` loads the f16 operand.
@@ -288,9 +295,13 @@ fn section_7_3_int4_tile_loads_without_conversion() {
         ..SharedTensor::new(&[128, 128], 4)
     };
     let found = solve_shared_layout(&seeds, std::slice::from_ref(&load), &context).expect("the seed's layout");
-    assert_eq!((found.served[0].instruction.as_deref(), found.conflicts()), (Some("ldmatrix.x4.trans"), 0), "{found}");
+    assert_eq!(
+        (found.served[0].instruction.as_deref(), found.conflict_wavefronts()),
+        (Some("ldmatrix.x4.trans"), 0),
+        "{found}"
+    );
     let found = solve_shared_layout(&SharedTensor::new(&[128, 128], 4), &[load], &context).expect("a layout");
-    assert!(found.served[0].bytes >= 16 && found.conflicts() == 0, "{found}");
+    assert!(found.served[0].bytes >= 16 && found.conflict_wavefronts() == 0, "{found}");
     // Layouts are inverses: offsets to elements and back.
     let inverse = right_inverse(&found.layout).expect("a bijection");
     let back = composition(&found.layout, &inverse).expect("a layout");

@@ -13,14 +13,14 @@ use tilewright_kernel::{Builder, Counts, Kernel, Launch, Op};
 use tilewright_layout::Dim;
 use tilewright_plan::movement::{PlanContext, SharedAccess, plan_shared_access};
 use tilewright_target::{BankRow, Direction, Evidence, Instruction, TargetDescription};
-use tilewright_verify::{check_emulated, load_case, store_case};
+use tilewright_verify::{build_load_case, build_store_case, check_emulated};
 
 /// Plans an access in one direction and checks the plan.
 fn proved(problem: &SharedAccessSpec, loads: bool, context: PlanContext<'_>) -> SharedAccess {
     let SharedAccessSpec { registers, memory, bits } = problem;
     let direction = if loads { Direction::Load } else { Direction::Store };
     let access = plan_shared_access(registers, memory, *bits, direction, context).expect("the question is sound");
-    let case = if loads { load_case } else { store_case };
+    let case = if loads { build_load_case } else { build_store_case };
     let checked = case(registers, memory, *bits, &access).and_then(|case| check_emulated(&case, context));
     if let Err(wrong) = checked {
         let by = access.instruction().unwrap_or("plain accesses");

@@ -6,7 +6,7 @@ use std::mem::{offset_of, size_of};
 use super::handles::{BlobHandle, ErrorHandle, Extension, Slice, TargetHandle};
 
 /// The name under which a host finds the devices table in the chain of optional tables.
-pub const DEVICES: &str = "devices";
+pub const DEVICE_TABLE_NAME: &str = "devices";
 
 /// A set of open devices of a target, owned by a plugin; opaque to the host.
 #[repr(C)]
@@ -15,7 +15,8 @@ pub struct DevicesHandle {
     private: [u8; 0],
 }
 
-/// Access to hardware: an optional table of functions, chained to a plugin's table under the name [`DEVICES`].
+/// Access to hardware: an optional table of functions, chained to a plugin's table under the name
+/// [`DEVICE_TABLE_NAME`].
 ///
 /// Devices are numbered from zero within the set of open devices of a target. Calls on one device are serialised; calls
 /// on different devices of a set may be concurrent. A set is closed before its target is destroyed. The plugin's own
@@ -23,7 +24,7 @@ pub struct DevicesHandle {
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct DeviceTable {
-    /// Head of the struct: its size in bytes, the next optional table, and the name [`DEVICES`].
+    /// Head of the struct: its size in bytes, the next optional table, and the name [`DEVICE_TABLE_NAME`].
     pub extension: Extension,
     /// Opens the target's devices that this machine has, possibly none, as one set.
     pub open:
@@ -77,7 +78,7 @@ pub struct DeviceTable {
     /// Unloads code; ignores a number that names no loaded code.
     pub unload: Option<unsafe extern "C" fn(devices: *const DevicesHandle, device: u32, code: u64)>,
     /// Runs a kernel of loaded code to its end. `request` is a serialised [`LaunchRequest`](crate::LaunchRequest), the
-    /// returned blob a serialised [`Launched`](crate::Launched).
+    /// returned blob a serialised [`LaunchOutcome`](crate::LaunchOutcome).
     pub launch: Option<
         unsafe extern "C" fn(
             devices: *const DevicesHandle,

@@ -10,9 +10,9 @@ mod handles;
 mod piece_table;
 mod plugin_table;
 
-pub use device_table::{DEVICES, DeviceTable, DevicesHandle, REQUIRED_DEVICE_TABLE_SIZE};
+pub use device_table::{DEVICE_TABLE_NAME, DeviceTable, DevicesHandle, REQUIRED_DEVICE_TABLE_SIZE};
 pub use handles::{BlobHandle, ErrorHandle, Extension, Slice, TargetHandle};
-pub use piece_table::{PIECES, PieceTable, REQUIRED_PIECE_TABLE_SIZE, TargetPieces};
+pub use piece_table::{PIECE_TABLE_NAME, PieceTable, REQUIRED_PIECE_TABLE_SIZE, TargetPieces};
 pub use plugin_table::{
     ABI_MAJOR, ABI_MINOR, ENTRY_SYMBOL, HostTable, PluginTable, QueryFunction, REQUIRED_TABLE_SIZE,
 };

@@ -8,18 +8,18 @@ use crate::CompileError;
 const SHOWN_RESULTS: usize = 4;
 
 /// Returns the error for a module that violates a rule; the caller's fault.
-pub fn invalid(message: impl Into<String>) -> CompileError {
+pub fn invalid_module_error(message: impl Into<String>) -> CompileError {
     CompileError::Invalid(message.into())
 }
 
 /// Returns the error for a kernel that the target cannot execute.
-pub fn unsupported(message: impl Into<String>) -> CompileError {
+pub fn unsupported_kernel_error(message: impl Into<String>) -> CompileError {
     CompileError::Unsupported(message.into())
 }
 
 /// Puts the kernel's name in front of the error's message.
 #[must_use]
-pub fn in_kernel(error: CompileError, kernel: &Kernel) -> CompileError {
+pub fn prefix_kernel_name(error: CompileError, kernel: &Kernel) -> CompileError {
     at(error, &format!("kernel `{}`", kernel.name))
 }
 

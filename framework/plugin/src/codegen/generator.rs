@@ -9,7 +9,7 @@ use crate::CompileError;
 ///
 /// # Errors
 /// Methods that emit code return [`CompileError`] if the kernel is invalid here or the generator does not support it.
-/// [`generate`](super::generate) puts the statement in front of the message.
+/// [`generate_body`](super::generate_body) puts the statement in front of the message.
 pub trait CodeGenerator {
     /// A value of the generated code, such as an LLVM value.
     type Value: TypedValue;
@@ -21,8 +21,8 @@ pub trait CodeGenerator {
     /// Returns the map from the kernel's values in scope to generated values.
     fn values(&mut self) -> &mut ValueMap<Self::Value>;
 
-    /// Sets the source location of the code that is appended next, an index into [`tilewright_kernel::Kernel::locations`];
-    /// `None` if it is not known. Generators without line tables ignore it.
+    /// Sets the source location of the code that is appended next, an index into
+    /// [`tilewright_kernel::Kernel::locations`]; `None` if it is not known. Generators without line tables ignore it.
     fn set_location(&mut self, _location: Option<u32>) {}
 
     /// Rejects a type that no value of the generated code can have.

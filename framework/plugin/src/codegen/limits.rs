@@ -39,7 +39,7 @@ pub fn check_limits(target: &TargetDescription, module: &Module) -> Result<(), C
             let message = format!("kernel `{name}`: it uses more named barriers than the {barriers} of {target}");
             return Err(CompileError::Unsupported(message));
         }
-        let bytes = shared_bytes(kernel)?;
+        let bytes = static_shared_bytes(kernel)?;
         if bytes > u64::from(target.shared.bytes) {
             return fail(format!("{bytes} bytes of shared memory; {} has {}", target.name, target.shared.bytes));
         }
@@ -77,9 +77,9 @@ fn check_registers(target: &TargetDescription, kernel: &Kernel) -> Result<(), Co
 /// # Errors
 /// [`CompileError::Unsupported`], with the kernel's name, if a kernel needs more shared memory, a tensor map or a
 /// cluster; [`CompileError::Invalid`] for an alignment of a shared buffer that is no power of two.
-pub fn check_functions(target: &TargetDescription, module: &Module) -> Result<(), CompileError> {
+pub fn check_device_functions(target: &TargetDescription, module: &Module) -> Result<(), CompileError> {
     for kernel in &module.kernels {
-        let (bytes, most) = (shared_bytes(kernel)?, target.shared.static_bytes);
+        let (bytes, most) = (static_shared_bytes(kernel)?, target.shared.static_bytes);
         let cannot =
             |what: String| Err(CompileError::Unsupported(format!("kernel `{}` as a function: {what}", kernel.name)));
         if bytes > u64::from(most) {
@@ -101,7 +101,7 @@ pub fn check_functions(target: &TargetDescription, module: &Module) -> Result<()
 ///
 /// # Errors
 /// [`CompileError::Invalid`] for an alignment that is no power of two.
-pub fn shared_bytes(kernel: &Kernel) -> Result<u64, CompileError> {
+pub fn static_shared_bytes(kernel: &Kernel) -> Result<u64, CompileError> {
     match kernel.shared.iter().find(|buffer| !buffer.alignment.is_power_of_two()) {
         None => Ok(kernel.shared_bytes()),
         Some(buffer) => Err(CompileError::Invalid(format!(
@@ -117,6 +117,6 @@ pub fn shared_bytes(kernel: &Kernel) -> Result<u64, CompileError> {
 /// # Errors
 /// [`CompileError::Invalid`] for an alignment of a shared buffer that is no power of two.
 pub fn kernel_metadata(module: &Module, rows: &[Instruction]) -> Result<Vec<KernelMetadata>, CompileError> {
-    let of = |kernel: &Kernel| Ok(KernelMetadata::new(kernel, shared_bytes(kernel)?, rows));
+    let of = |kernel: &Kernel| Ok(KernelMetadata::new(kernel, static_shared_bytes(kernel)?, rows));
     module.kernels.iter().map(of).collect()
 }

@@ -1,5 +1,5 @@
 //! Code generation that all plugins share: the walk over a kernel's body, the map of generated values, and checks of a
-//! module's signatures and launch sizes. A plugin implements [`CodeGenerator`] and calls [`generate`].
+//! module's signatures and launch sizes. A plugin implements [`CodeGenerator`] and calls [`generate_body`].
 
 mod errors;
 mod generator;
@@ -8,9 +8,9 @@ mod signature;
 mod values;
 mod walk;
 
-pub use errors::{in_kernel, invalid, unsupported};
+pub use errors::{invalid_module_error, prefix_kernel_name, unsupported_kernel_error};
 pub use generator::CodeGenerator;
-pub use limits::{check_functions, check_limits, kernel_metadata, shared_bytes};
+pub use limits::{check_device_functions, check_limits, kernel_metadata, static_shared_bytes};
 pub use signature::check_signatures;
 pub use values::{TypedValue, ValueMap};
-pub use walk::generate;
+pub use walk::generate_body;

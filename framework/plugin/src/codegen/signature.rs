@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use tilewright_kernel::{Kernel, MemorySpace, Module, Type};
 
-use super::{in_kernel, invalid};
+use super::{invalid_module_error, prefix_kernel_name};
 use crate::CompileError;
 
 /// Checks that the names and parameters of a module's kernels can be generated. Names consist of letters, digits and
@@ -16,9 +16,12 @@ use crate::CompileError;
 pub fn check_signatures(module: &Module) -> Result<(), CompileError> {
     let mut names = HashSet::new();
     for kernel in &module.kernels {
-        check_signature(kernel).map_err(|error| in_kernel(error, kernel))?;
+        check_signature(kernel).map_err(|error| prefix_kernel_name(error, kernel))?;
         if !names.insert(kernel.name.as_str()) {
-            return Err(in_kernel(invalid("another kernel of the module has the same name"), kernel));
+            return Err(prefix_kernel_name(
+                invalid_module_error("another kernel of the module has the same name"),
+                kernel,
+            ));
         }
     }
     Ok(())
@@ -29,15 +32,15 @@ fn check_signature(kernel: &Kernel) -> Result<(), CompileError> {
     let is_identifier =
         kernel.name.starts_with(is_letter) && kernel.name.chars().all(|c| is_letter(c) || c.is_ascii_digit());
     if !is_identifier {
-        return Err(invalid("a name has letters, digits and underscores and does not begin with a digit"));
+        return Err(invalid_module_error("a name has letters, digits and underscores and does not begin with a digit"));
     }
     for parameter in &kernel.parameters {
         if !matches!(parameter.ty, Type::Scalar(_) | Type::Pointer(MemorySpace::Global) | Type::TensorMap) {
-            return Err(invalid(format!("parameter `{}` cannot be a {}", parameter.name, parameter.ty)));
+            return Err(invalid_module_error(format!("parameter `{}` cannot be a {}", parameter.name, parameter.ty)));
         }
     }
     if !kernel.body.arguments.is_empty() {
-        return Err(invalid("the body of a kernel has no arguments; its parameters are values 0, 1, ..."));
+        return Err(invalid_module_error("the body of a kernel has no arguments; its parameters are values 0, 1, ..."));
     }
     Ok(())
 }

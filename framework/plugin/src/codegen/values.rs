@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use tilewright_kernel::{MAX_DEPTH, Type, Value};
+use tilewright_kernel::{MAX_REGION_DEPTH, Type, Value};
 
-use super::invalid;
+use super::invalid_module_error;
 use crate::CompileError;
 
 /// A code generator's value with its type in the kernel IR.
@@ -35,19 +35,19 @@ impl<V: TypedValue> ValueMap<V> {
     /// [`CompileError::Invalid`] if the kernel value is not in scope.
     pub fn get(&self, number: Value) -> Result<V, CompileError> {
         let value = self.defined.get(&number).cloned();
-        value.ok_or_else(|| invalid(format!("value %{} is not defined here", number.0)))
+        value.ok_or_else(|| invalid_module_error(format!("value %{} is not defined here", number.0)))
     }
 
     /// Returns the generated value of a kernel value that must have the given type.
     ///
     /// # Errors
     /// [`CompileError::Invalid`] if the kernel value is not in scope or has another type.
-    pub fn get_as(&self, number: Value, ty: Type) -> Result<V, CompileError> {
+    pub fn get_typed(&self, number: Value, ty: Type) -> Result<V, CompileError> {
         let value = self.get(number)?;
         if value.ty() == ty {
             return Ok(value);
         }
-        Err(invalid(format!("value %{} is a {}; a {ty} is needed", number.0, value.ty())))
+        Err(invalid_module_error(format!("value %{} is a {}; a {ty} is needed", number.0, value.ty())))
     }
 
     /// Returns the generated values of several kernel values.
@@ -60,7 +60,7 @@ impl<V: TypedValue> ValueMap<V> {
 
     pub(super) fn define(&mut self, number: Value, value: V) -> Result<(), CompileError> {
         if self.defined.insert(number, value).is_some() {
-            return Err(invalid(format!("value %{} is defined twice", number.0)));
+            return Err(invalid_module_error(format!("value %{} is defined twice", number.0)));
         }
         self.order.push(number);
         Ok(())
@@ -68,8 +68,8 @@ impl<V: TypedValue> ValueMap<V> {
 
     /// Begins a region; returns a position to pass to [`ValueMap::end_region`].
     pub(super) fn begin_region(&mut self) -> Result<usize, CompileError> {
-        if self.depth == MAX_DEPTH {
-            return Err(invalid(format!("regions nest deeper than {MAX_DEPTH}")));
+        if self.depth == MAX_REGION_DEPTH {
+            return Err(invalid_module_error(format!("regions nest deeper than {MAX_REGION_DEPTH}")));
         }
         self.depth += 1;
         Ok(self.order.len())

@@ -3,7 +3,7 @@
 use tilewright_kernel::{Element, Kernel, Op, Region, Statement, Type, Value};
 
 use super::errors::in_statement;
-use super::{CodeGenerator, TypedValue, invalid};
+use super::{CodeGenerator, TypedValue, invalid_module_error};
 use crate::CompileError;
 
 const BIT: Type = Type::Scalar(Element::I1);
@@ -13,7 +13,7 @@ const WORD: Type = Type::Scalar(Element::I32);
 ///
 /// # Errors
 /// [`CompileError`] that names the statement: either the body violates a rule, or the generator rejects it.
-pub fn generate<G: CodeGenerator>(
+pub fn generate_body<G: CodeGenerator>(
     generator: &mut G,
     kernel: &Kernel,
     parameters: Vec<G::Value>,
@@ -51,7 +51,7 @@ fn statement<G: CodeGenerator>(
     }
     let named = |given| match results.len() {
         named if named == given => Ok(()),
-        named => Err(invalid(format!("has {given} results, {named} are named"))),
+        named => Err(invalid_module_error(format!("has {given} results, {named} are named"))),
     };
     let values = match &statement.op {
         Op::If { condition, then, otherwise } => if_else(generator, *condition, [then, otherwise], results, location)?,
@@ -60,7 +60,9 @@ fn statement<G: CodeGenerator>(
         }
         Op::While { carried, body } => repeat(generator, None, carried, body, location)?,
         Op::AssumeUniform { value, .. } => vec![generator.values().get(*value)?],
-        Op::Yield { .. } => return Err(invalid("is allowed only at the end of a region of `if`, `for` or `while`")),
+        Op::Yield { .. } => {
+            return Err(invalid_module_error("is allowed only at the end of a region of `if`, `for` or `while`"));
+        }
         op => {
             if op.has_single_result() {
                 named(1)?;
@@ -71,7 +73,11 @@ fn statement<G: CodeGenerator>(
     named(values.len())?;
     for (&(number, ty), value) in results.iter().zip(values) {
         if value.ty() != ty {
-            return Err(invalid(format!("result %{} is declared a {ty} but is a {}", number.0, value.ty())));
+            return Err(invalid_module_error(format!(
+                "result %{} is declared a {ty} but is a {}",
+                number.0,
+                value.ty()
+            )));
         }
         generator.values().define(number, value)?;
     }
@@ -85,7 +91,7 @@ fn if_else<G: CodeGenerator>(
     results: &[(Value, Type)],
     location: Option<u32>,
 ) -> Result<Vec<G::Value>, CompileError> {
-    let condition = generator.values().get_as(condition, BIT)?;
+    let condition = generator.values().get_typed(condition, BIT)?;
     let types: Vec<Type> = results.iter().map(|&(_, ty)| ty).collect();
     let [then, otherwise, join] = generator.branch_on(&condition)?;
     let mut arm = |block, body| {
@@ -115,7 +121,7 @@ fn repeat<G: CodeGenerator>(
     let range = match range {
         None => None,
         Some([from, to, step]) => {
-            Some([values.get_as(from, WORD)?, values.get_as(to, WORD)?, values.get_as(step, WORD)?])
+            Some([values.get_typed(from, WORD)?, values.get_typed(to, WORD)?, values.get_typed(step, WORD)?])
         }
     };
     let carried = values.get_all(carried)?;
@@ -137,13 +143,13 @@ fn region<G: CodeGenerator>(
 ) -> Result<Vec<G::Value>, CompileError> {
     let taken = types_of(&arguments);
     if !region.arguments.iter().map(|&(_, ty)| ty).eq(taken.iter().copied()) {
-        return Err(invalid(format!("the region must take arguments of types {}", list(&taken))));
+        return Err(invalid_module_error(format!("the region must take arguments of types {}", list(&taken))));
     }
     let Some((Statement { op: Op::Yield { values }, results, .. }, body)) = region.statements.split_last() else {
-        return Err(invalid("a region ends with `yield`"));
+        return Err(invalid_module_error("a region ends with `yield`"));
     };
     if !results.is_empty() {
-        return Err(invalid("a yield has results"));
+        return Err(invalid_module_error("a yield has results"));
     }
     let start = generator.values().begin_region()?;
     for (&(number, _), argument) in region.arguments.iter().zip(arguments) {
@@ -156,7 +162,7 @@ fn region<G: CodeGenerator>(
     if found == yields {
         return Ok(yielded);
     }
-    Err(invalid(format!("a region yields {}; {} are needed", list(&found), list(yields))))
+    Err(invalid_module_error(format!("a region yields {}; {} are needed", list(&found), list(yields))))
 }
 
 fn types_of<V: TypedValue>(values: &[V]) -> Vec<Type> {

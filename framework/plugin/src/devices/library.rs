@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use super::call::{DeviceCall, DeviceNames, Number};
 use crate::abi::{
-    BlobHandle, DEVICES, DeviceTable, DevicesHandle, ErrorHandle, Extension, REQUIRED_DEVICE_TABLE_SIZE, Slice,
-    TargetHandle,
+    BlobHandle, DEVICE_TABLE_NAME, DeviceTable, DevicesHandle, ErrorHandle, Extension, REQUIRED_DEVICE_TABLE_SIZE,
+    Slice, TargetHandle,
 };
 use crate::extensions::{broken, find_extension};
 use crate::functions::functions;
@@ -31,7 +31,7 @@ functions! { Functions of DeviceTable:
 
 /// Returns the functions of a plugin's devices table, or the reason why the table cannot be used.
 pub(crate) fn find(first: *const Extension) -> Result<Arc<Functions>, PluginFailure> {
-    let Some(extension) = find_extension(first, DEVICES, REQUIRED_DEVICE_TABLE_SIZE)? else {
+    let Some(extension) = find_extension(first, DEVICE_TABLE_NAME, REQUIRED_DEVICE_TABLE_SIZE)? else {
         let message = "the plugin has no `devices` extension: it compiles, but cannot launch";
         return Err(PluginFailure::new(ErrorCode::NO_RUNTIME, [message]));
     };
@@ -82,7 +82,8 @@ impl OpenDevices {
             names.push(text("a device's name", name)?);
             opened.count += 1;
         }
-        let names = wire::write(&DeviceNames { names }).map_err(|error| PluginFailure::internal(error.to_string()))?;
+        let names = wire::serialize_message(&DeviceNames { names })
+            .map_err(|error| PluginFailure::internal(error.to_string()))?;
         Ok((opened, names))
     }
 
@@ -131,5 +132,5 @@ fn number(
 ) -> Result<Vec<u8>, PluginFailure> {
     let mut number = 0;
     plugin.outcome(function(&raw mut number))?;
-    wire::write(&Number { number }).map_err(|error| PluginFailure::internal(error.to_string()))
+    wire::serialize_message(&Number { number }).map_err(|error| PluginFailure::internal(error.to_string()))
 }

@@ -10,7 +10,7 @@ use super::call::{DeviceCall, DeviceNames, Number};
 use crate::channel::Call;
 use crate::remote::Remote;
 use crate::wire;
-use crate::{Artifact, Device, DeviceBuffer, DeviceError, LaunchRequest, Launched, LoadedCode};
+use crate::{Artifact, Device, DeviceBuffer, DeviceError, LaunchOutcome, LaunchRequest, LoadedCode};
 
 /// Max bytes of device memory per call; longer reads and writes are split.
 const PIECE: usize = 16 << 20;
@@ -50,7 +50,7 @@ pub(crate) fn open(remote: &Arc<Remote>) -> Result<Vec<Box<dyn Device>>, DeviceE
 }
 
 fn read<T: DeserializeOwned>(remote: &Remote, what: &str, bytes: &[u8]) -> Result<T, DeviceError> {
-    wire::read(bytes).map_err(|error| DeviceError::Plugin(remote.unreadable_answer(what, &error)))
+    wire::deserialize_message(bytes).map_err(|error| DeviceError::Plugin(remote.unreadable_answer(what, &error)))
 }
 
 impl ProxyDevice {
@@ -109,7 +109,7 @@ impl Device for ProxyDevice {
     }
 
     fn load(&mut self, artifact: &Artifact) -> Result<LoadedCode, DeviceError> {
-        let artifact = wire::write(artifact).map_err(|error| DeviceError::BadLaunch(error.to_string()))?;
+        let artifact = wire::serialize_message(artifact).map_err(|error| DeviceError::BadLaunch(error.to_string()))?;
         self.number(DeviceCall::Load { artifact }).map(LoadedCode)
     }
 
@@ -118,8 +118,8 @@ impl Device for ProxyDevice {
         let _ = self.call(DeviceCall::Unload { code: code.0 });
     }
 
-    fn launch(&mut self, launch: &LaunchRequest) -> Result<Launched, DeviceError> {
-        let request = wire::write(launch).map_err(|error| DeviceError::BadLaunch(error.to_string()))?;
+    fn launch(&mut self, launch: &LaunchRequest) -> Result<LaunchOutcome, DeviceError> {
+        let request = wire::serialize_message(launch).map_err(|error| DeviceError::BadLaunch(error.to_string()))?;
         let answer = self.call(DeviceCall::Launch { request })?;
         read(&self.set.remote, "the report of a launch", &answer)
     }

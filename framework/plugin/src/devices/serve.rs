@@ -6,7 +6,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use crate::abi::{
-    BlobHandle, DEVICES, DeviceTable, DevicesHandle, ErrorHandle, Extension, PieceTable, Slice, TargetHandle,
+    BlobHandle, DEVICE_TABLE_NAME, DeviceTable, DevicesHandle, ErrorHandle, Extension, PieceTable, Slice, TargetHandle,
 };
 use crate::bytes::read_slice;
 use crate::exported_handles::{drop_handle, return_handle, return_value, target_of_handle};
@@ -19,7 +19,7 @@ pub(crate) const fn table(next: &'static PieceTable) -> DeviceTable {
         extension: Extension {
             struct_size: size_of::<DeviceTable>(),
             next: &raw const next.extension,
-            name: Slice::of(DEVICES.as_bytes()),
+            name: Slice::of(DEVICE_TABLE_NAME.as_bytes()),
         },
         open: Some(open),
         close: Some(close),
@@ -148,10 +148,10 @@ unsafe extern "C" fn launch(
     out: *mut *mut BlobHandle,
 ) -> *mut ErrorHandle {
     let work = || {
-        let request: LaunchRequest =
-            wire::read(read_slice(request)?).map_err(|error| PluginFailure::malformed("the launch", &error))?;
+        let request: LaunchRequest = wire::deserialize_message(read_slice(request)?)
+            .map_err(|error| PluginFailure::malformed("the launch", &error))?;
         let launched = unsafe { with(devices, device, |device| Ok(device.launch(&request)?)) }?;
-        wire::write(&launched).map_err(|error| PluginFailure::malformed("the report of the launch", &error))
+        wire::serialize_message(&launched).map_err(|error| PluginFailure::malformed("the report of the launch", &error))
     };
     unsafe { return_handle(out, work) }
 }

@@ -14,7 +14,7 @@ const MISSING: ExternalTool = ExternalTool { program: "no-such-program", ..SHELL
 fn a_tool_is_found_along_the_path() {
     let found = SHELL.find().expect("the shell");
     assert!(found.is_absolute() && found.ends_with("sh"), "{}", found.display());
-    assert_eq!(SHELL.named(), None);
+    assert_eq!(SHELL.find_by_variable(), None);
 }
 
 /// The environment variable has precedence, and a wrong path in it is an error only when the tool runs. Here cargo sets
@@ -23,7 +23,7 @@ fn a_tool_is_found_along_the_path() {
 fn a_variable_wins_and_a_wrong_path_is_reported_when_run() {
     let tool = ExternalTool { variable: "CARGO_MANIFEST_DIR", ..SHELL };
     let named = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
-    assert_eq!((tool.named(), tool.find().ok()), (Some(named.clone()), Some(named.clone())));
+    assert_eq!((tool.find_by_variable(), tool.find().ok()), (Some(named.clone()), Some(named.clone())));
     assert_eq!(tool.find_among("elsewhere", []).ok(), Some(named.clone()));
     let error = tool.run(&named, "text", |command| command).expect_err("a folder does not run");
     assert!(matches!(error, ToolError::CannotRun { .. }), "{error}");

@@ -9,9 +9,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use fixtures::{c_library, fixture, hostile, module, plain, plain_of_1_0, scratch};
-use tilewright_layout::families::Neutral;
+use tilewright_layout::families::NeutralFamilies;
 use tilewright_layout::{FamilyError, FamilySpec};
-use tilewright_plugin::{CompileError, CompileOptions, Emit, Target};
+use tilewright_plugin::{CodeFormat, CompileError, CompileOptions, Target};
 use tilewright_plugin::{LoadError, Registry, RegistryError};
 use tilewright_target::TargetDescription;
 
@@ -26,7 +26,7 @@ fn lying(gpu_model: &str) -> Result<Arc<dyn Target>, RegistryError> {
     let text = text.replace("PRODUCT", gpu_model);
     let mut registry = Registry::new();
     registry.load(&fixture()).expect("a plugin that loads");
-    registry.target(&TargetDescription::from_toml("fixture.toml", &text).expect("the fixture's description"))
+    registry.create_target(&TargetDescription::from_toml("fixture.toml", &text).expect("the fixture's description"))
 }
 
 fn refused(file: &Path) -> LoadError {
@@ -42,7 +42,7 @@ fn refused(file: &Path) -> LoadError {
 fn target(file: &Path, architecture: &str) -> Result<Arc<dyn Target>, RegistryError> {
     let mut registry = Registry::new();
     registry.load(file).expect("a plugin that loads");
-    registry.target(&description(architecture))
+    registry.create_target(&description(architecture))
 }
 
 #[test]
@@ -171,10 +171,10 @@ fn lies_about_instructions() {
 #[test]
 fn lies_about_layouts() {
     let target = lying("honest").expect("a target");
-    let resolve = |spec: FamilySpec, shape: &[u64]| target.families().resolve(&spec, shape, &Neutral);
+    let resolve = |spec: FamilySpec, shape: &[u64]| target.families().resolve(&spec, shape, &NeutralFamilies);
     assert!(resolve(FamilySpec::new("striped"), &[32]).is_ok());
     for (spec, shape, reason) in [
-        (FamilySpec::new("striped").with("larger", 1), &[32][..], "(dim0: 2^6), expected one of shape [32]"),
+        (FamilySpec::new("striped").with_parameter("larger", 1), &[32][..], "(dim0: 2^6), expected one of shape [32]"),
         (FamilySpec::new("striped"), &[32, 2], "(dim0: 2^5), expected one of shape [32, 2]"),
     ] {
         match resolve(spec, shape) {
@@ -211,13 +211,13 @@ fn is_the_plain_plugin(file: &Path) {
     let plugin = registry.load(file).expect("a plugin").clone();
     assert_eq!((plugin.name.as_str(), plugin.version.as_str()), ("plain", "1.2.3"));
     assert_eq!(plugin.architectures, ["plain1"]);
-    let target = registry.target(&description("plain1")).expect("a target");
+    let target = registry.create_target(&description("plain1")).expect("a target");
     assert_eq!(target.description(), &description("plain1"));
     assert!(target.instructions().is_empty() && target.families().names().is_empty());
     let module = module("any");
     let artifact = target.compile(&module, &CompileOptions::default()).expect("code");
     let length = tilewright_kernel::encode(&module).len();
-    assert_eq!(artifact.text(Emit::Assembly), Some(format!("; a module of {length} bytes\n").as_str()));
-    let unknown = target.families().resolve(&FamilySpec::new("any"), &[4], &Neutral);
+    assert_eq!(artifact.payload_text(CodeFormat::Assembly), Some(format!("; a module of {length} bytes\n").as_str()));
+    let unknown = target.families().resolve(&FamilySpec::new("any"), &[4], &NeutralFamilies);
     assert_eq!(unknown, Err(FamilyError::Unknown { name: "any".to_owned(), known: Vec::new() }));
 }

@@ -10,10 +10,10 @@ use std::sync::Arc;
 
 use fixtures::{fixture, libraries, module, plain, scratch};
 use tilewright_fixture::description;
-use tilewright_layout::families::Neutral;
+use tilewright_layout::families::NeutralFamilies;
 use tilewright_layout::{FamilySpec, Layout, SampleUse};
 use tilewright_plugin::{CompileError, CompileOptions, Target};
-use tilewright_plugin::{Discovery, FactoryError, Manifest, PluginOrigin, Registry, RegistryError};
+use tilewright_plugin::{FactoryError, PluginManifest, PluginOrigin, PluginSearchPath, Registry, RegistryError};
 use tilewright_target::{InstructionKind, TargetDescription};
 
 fn linked() -> Registry {
@@ -27,14 +27,14 @@ fn loaded() -> Registry {
 }
 
 fn both() -> [Arc<dyn Target>; 2] {
-    [linked(), loaded()].map(|registry| registry.target(&description("fixture1", "works")).expect("a target"))
+    [linked(), loaded()].map(|registry| registry.create_target(&description("fixture1", "works")).expect("a target"))
 }
 
 #[test]
 fn a_linked_and_a_loaded_plugin_look_the_same() {
     let (linked, loaded) = (linked(), loaded());
-    let one = linked.serves("fixture1").expect("linked in");
-    let other = loaded.serves("fixture1").expect("loaded");
+    let one = linked.find_server("fixture1").expect("linked in");
+    let other = loaded.find_server("fixture1").expect("loaded");
     assert_eq!((one.origin, other.origin), (PluginOrigin::Linked, PluginOrigin::Named));
     assert_eq!((&one.name, &one.version, &one.architectures), (&other.name, &other.version, &other.architectures));
     let [one, other] = both();
@@ -51,17 +51,17 @@ fn layouts_cross_unchanged_and_are_cached() {
     let [one, other] = both();
     let spec = FamilySpec::new("striped");
     for shape in [[4], [64], [4]] {
-        let layout = one.families().resolve(&spec, &shape, &Neutral).expect("a layout");
+        let layout = one.families().resolve(&spec, &shape, &NeutralFamilies).expect("a layout");
         assert!(matches!(layout, Layout::Distributed(_)));
-        assert_eq!(Ok(layout), other.families().resolve(&spec, &shape, &Neutral));
+        assert_eq!(Ok(layout), other.families().resolve(&spec, &shape, &NeutralFamilies));
     }
 }
 
 #[test]
 fn rows_of_one_kind_are_read_without_the_table() {
     let description = description("fixture1", "works");
-    let one = linked().target(&description).expect("a target");
-    let other = loaded().target_without_table(&description).expect("a target");
+    let one = linked().create_target(&description).expect("a target");
+    let other = loaded().create_target_without_table(&description).expect("a target");
     let kind = one.instructions()[0].kind;
     let absent = InstructionKind::Prefetch;
     assert_ne!(kind, absent);
@@ -93,12 +93,12 @@ fn samples_cross_for_every_block_that_the_target_can_have() {
 #[test]
 fn a_family_of_a_plugin_may_derive_from_a_neutral_one() {
     let parent = FamilySpec::new("blocked")
-        .with("size_per_thread", [1, 4])
-        .with("threads_per_warp", [4, 8])
-        .with("warps_per_cta", [4, 1])
-        .with("order", [1, 0]);
+        .with_parameter("size_per_thread", [1, 4])
+        .with_parameter("threads_per_warp", [4, 8])
+        .with_parameter("warps_per_cta", [4, 1])
+        .with_parameter("order", [1, 0]);
     let spec = FamilySpec::new("striped").with_parent(parent);
-    let [one, other] = both().map(|target| target.families().resolve(&spec, &[64, 64], &Neutral));
+    let [one, other] = both().map(|target| target.families().resolve(&spec, &[64, 64], &NeutralFamilies));
     assert!(one.is_ok(), "{one:?}");
     assert_eq!(one, other);
 }
@@ -112,12 +112,12 @@ fn errors_cross_with_their_kind_and_message() {
         assert_eq!(Err(error), other.compile(&module(kernel), &options));
     }
     for parameter in ["shape", "layout", "unknown", "colour"] {
-        let spec = FamilySpec::new("striped").with(parameter, 1);
-        let error = one.families().resolve(&spec, &[2, 4], &Neutral).expect_err("an error");
-        assert_eq!(Err(error), other.families().resolve(&spec, &[2, 4], &Neutral));
+        let spec = FamilySpec::new("striped").with_parameter(parameter, 1);
+        let error = one.families().resolve(&spec, &[2, 4], &NeutralFamilies).expect_err("an error");
+        assert_eq!(Err(error), other.families().resolve(&spec, &[2, 4], &NeutralFamilies));
     }
     for registry in [linked(), loaded()] {
-        match registry.target(&description("fixture1", "refused")).map(|_| ()) {
+        match registry.create_target(&description("fixture1", "refused")).map(|_| ()) {
             Err(RegistryError::Target { error, .. }) => {
                 assert_eq!(error, FactoryError::Description("it is refused".to_owned()));
             }
@@ -129,7 +129,7 @@ fn errors_cross_with_their_kind_and_message() {
 #[test]
 fn a_panic_in_a_loaded_plugin_is_an_error() {
     let registry = loaded();
-    let target = registry.target(&description("fixture1", "works")).expect("a target");
+    let target = registry.create_target(&description("fixture1", "works")).expect("a target");
     match target.compile(&module("panics"), &CompileOptions::default()) {
         Err(CompileError::Plugin(message)) => {
             assert!(message.contains("panicked: kernel panics"), "{message}");
@@ -139,10 +139,10 @@ fn a_panic_in_a_loaded_plugin_is_an_error() {
     }
     let error = target
         .families()
-        .resolve(&FamilySpec::new("striped").with("panic", 1), &[4], &Neutral)
+        .resolve(&FamilySpec::new("striped").with_parameter("panic", 1), &[4], &NeutralFamilies)
         .expect_err("a caught panic");
     assert!(error.to_string().contains("panicked: family striped"), "{error}");
-    let error = registry.target(&description("fixture2", "panics")).map(|_| ()).expect_err("a caught panic");
+    let error = registry.create_target(&description("fixture2", "panics")).map(|_| ()).expect_err("a caught panic");
     assert!(error.to_string().contains("panicked: no such luck"), "{error}");
     assert!(target.compile(&module("any"), &CompileOptions::default()).is_ok(), "the target works on");
 }
@@ -150,9 +150,9 @@ fn a_panic_in_a_loaded_plugin_is_an_error() {
 #[test]
 fn a_target_is_created_once() {
     let registry = loaded();
-    let one = registry.target(&description("fixture1", "works")).expect("a target");
-    let same = registry.target(&description("fixture1", "works")).expect("a target");
-    let other = registry.target(&description("fixture2", "works")).expect("a target");
+    let one = registry.create_target(&description("fixture1", "works")).expect("a target");
+    let same = registry.create_target(&description("fixture1", "works")).expect("a target");
+    let other = registry.create_target(&description("fixture2", "works")).expect("a target");
     assert!(Arc::ptr_eq(&one, &same) && !Arc::ptr_eq(&one, &other));
 }
 
@@ -169,11 +169,11 @@ fn calls_from_many_threads() {
 }
 
 /// Creates a directory with a copy of the C plugin and its manifest, modified by `change`; returns it as a search path.
-fn installed(change: impl Fn(&mut Manifest)) -> (Discovery, PathBuf) {
+fn installed(change: impl Fn(&mut PluginManifest)) -> (PluginSearchPath, PathBuf) {
     let manifest_file = scratch("plain.plugin.toml");
     let directory = manifest_file.parent().expect("its directory").to_owned();
     fs::copy(plain(), directory.join("libplain.so")).expect("a copy");
-    let mut manifest = Manifest {
+    let mut manifest = PluginManifest {
         name: "plain".to_owned(),
         version: "1.2.3".to_owned(),
         library: "libplain.so".into(),
@@ -185,14 +185,15 @@ fn installed(change: impl Fn(&mut Manifest)) -> (Discovery, PathBuf) {
     };
     change(&mut manifest);
     fs::write(&manifest_file, toml::to_string(&manifest).expect("TOML")).expect("a manifest");
-    (Discovery { directories: vec![directory], ..Discovery::default() }, manifest_file)
+    (PluginSearchPath { directories: vec![directory], ..PluginSearchPath::default() }, manifest_file)
 }
 
 /// Searches for plugins and requests a target of the C plugin; returns the registry and the result.
-fn found(discovery: &Discovery) -> (Registry, Result<(), String>) {
+fn found(discovery: &PluginSearchPath) -> (Registry, Result<(), String>) {
     let mut registry = Registry::new();
     registry.discover(discovery).expect("no file was named");
-    let outcome = registry.target(&description("plain1", "works")).map(|_| ()).map_err(|error| error.to_string());
+    let outcome =
+        registry.create_target(&description("plain1", "works")).map(|_| ()).map_err(|error| error.to_string());
     (registry, outcome)
 }
 
@@ -204,19 +205,19 @@ fn a_manifest_is_enough_to_list_and_the_library_is_opened_on_demand() {
     fs::write(&library, "not yet").expect("a file");
     let mut registry = Registry::new();
     assert_eq!(registry.discover(&discovery).expect("no file was named"), []);
-    let plugin = registry.serves("plain1").expect("listed");
+    let plugin = registry.find_server("plain1").expect("listed");
     assert_eq!((plugin.origin, plugin.version.as_str()), (PluginOrigin::Discovered, "1.2.3"));
     assert_eq!(plugin.file.as_deref(), Some(fs::canonicalize(&library).expect("the library").as_path()));
-    let error = registry.target(&description("plain1", "works")).map(|_| ()).expect_err("no library");
+    let error = registry.create_target(&description("plain1", "works")).map(|_| ()).expect_err("no library");
     assert!(error.to_string().contains("libplain.so"), "{error}");
     fs::remove_file(&library).expect("removed");
     fs::copy(plain(), &library).expect("a copy");
-    assert!(registry.target(&description("plain1", "works")).is_ok());
+    assert!(registry.create_target(&description("plain1", "works")).is_ok());
 }
 
 #[test]
 fn bad_manifests_are_named_with_what_to_do() {
-    type Change<'a> = &'a dyn Fn(&mut Manifest);
+    type Change<'a> = &'a dyn Fn(&mut PluginManifest);
     let cases: [(Change<'_>, &str); 6] = [
         (&|manifest| manifest.library = "libgone.so".into(), "libgone.so, which does not exist"),
         (&|manifest| manifest.library = "/lib/libc.so.6".into(), "relative"),
@@ -260,7 +261,7 @@ fn world_writable_files_are_rejected() {
 #[test]
 fn the_working_directory_is_never_looked_through() {
     for directory in ["", ".", "target"] {
-        let discovery = Discovery { directories: vec![directory.into()], ..Discovery::default() };
+        let discovery = PluginSearchPath { directories: vec![directory.into()], ..PluginSearchPath::default() };
         let refusals = Registry::new().discover(&discovery).expect("no file was named");
         assert!(refusals[0].reason.contains("working directory"), "{refusals:?}");
     }
@@ -268,7 +269,7 @@ fn the_working_directory_is_never_looked_through() {
 
 #[test]
 fn a_named_file_that_cannot_be_loaded_is_an_error() {
-    let discovery = Discovery::default().file("/nowhere/libnone.so");
+    let discovery = PluginSearchPath::default().with_file("/nowhere/libnone.so");
     let error = Registry::new().discover(&discovery).expect_err("an error");
     assert!(error.to_string().contains("/nowhere/libnone.so"), "{error}");
 }
@@ -277,7 +278,7 @@ fn a_named_file_that_cannot_be_loaded_is_an_error() {
 fn named_comes_before_linked_comes_before_discovered() {
     let mut registry = Registry::new();
     registry
-        .discover(&Discovery { directories: vec![libraries()], ..Discovery::default() })
+        .discover(&PluginSearchPath { directories: vec![libraries()], ..PluginSearchPath::default() })
         .expect("no file was named");
     // Other plugins of the workspace may lie in the same directory.
     let origins = |registry: &Registry| -> Vec<PluginOrigin> {
@@ -286,11 +287,11 @@ fn named_comes_before_linked_comes_before_discovered() {
         plugins.filter(|plugin| plugin.architectures.iter().any(ours)).map(|plugin| plugin.origin).collect()
     };
     assert_eq!(origins(&registry), [PluginOrigin::Linked, PluginOrigin::Discovered]);
-    assert_eq!(registry.duplicates().len(), tilewright_fixture::ARCHITECTURES.len());
-    assert_eq!(registry.duplicates()[0].passed_over.origin, PluginOrigin::Discovered);
+    assert_eq!(registry.duplicate_architectures().len(), tilewright_fixture::ARCHITECTURES.len());
+    assert_eq!(registry.duplicate_architectures()[0].passed_over.origin, PluginOrigin::Discovered);
     registry.load(&fixture()).expect("the fixture plugin");
     assert_eq!(origins(&registry), [PluginOrigin::Named, PluginOrigin::Linked, PluginOrigin::Discovered]);
-    assert_eq!(registry.serves("fixture2").map(|plugin| plugin.origin), Some(PluginOrigin::Named));
+    assert_eq!(registry.find_server("fixture2").map(|plugin| plugin.origin), Some(PluginOrigin::Named));
 }
 
 #[test]
@@ -299,16 +300,16 @@ fn of_two_manifests_the_first_directory_wins() {
     let (second, _) = installed(|_| ());
     let directories = [first.directories.clone(), second.directories].concat();
     let mut registry = Registry::new();
-    registry.discover(&Discovery { directories, ..Discovery::default() }).expect("no file was named");
-    let chosen = registry.serves("plain1").and_then(|plugin| plugin.file.clone()).expect("a file");
+    registry.discover(&PluginSearchPath { directories, ..PluginSearchPath::default() }).expect("no file was named");
+    let chosen = registry.find_server("plain1").and_then(|plugin| plugin.file.clone()).expect("a file");
     assert_eq!(chosen.parent(), Some(fs::canonicalize(&first.directories[0]).expect("the directory").as_path()));
-    assert_eq!(registry.duplicates().len(), 1);
+    assert_eq!(registry.duplicate_architectures().len(), 1);
 }
 
 #[test]
 fn default_search_paths_find_what_cargo_built() {
     let mut registry = Registry::new();
-    registry.discover(&Discovery::standard()).expect("no file was named");
+    registry.discover(&PluginSearchPath::default_search()).expect("no file was named");
     let discovered = registry
         .plugins()
         .into_iter()
@@ -320,7 +321,7 @@ fn default_search_paths_find_what_cargo_built() {
 #[test]
 fn a_missing_plugin_is_reported_with_the_known_targets() {
     let elsewhere = TargetDescription { architecture: "elsewhere9".to_owned(), ..description("fixture1", "works") };
-    let error = Registry::new().target(&elsewhere).map(|_| ()).expect_err("no plugin").to_string();
+    let error = Registry::new().create_target(&elsewhere).map(|_| ()).expect_err("no plugin").to_string();
     for phrase in ["elsewhere9", "fixture1, fixture2", "TILEWRIGHT_PLUGIN_PATH"] {
         assert!(error.contains(phrase), "{error}");
     }

@@ -134,7 +134,7 @@ fn every_key_arrives() {
 #[test]
 fn rows_are_found_by_direction_and_width_and_only_for_plain_accesses() {
     let toy = test_target();
-    let phase = |direction, bits| toy.bank_row(direction, bits).map(|row| row.phase.clone());
+    let phase = |direction, bits| toy.find_bank_row(direction, bits).map(|row| row.phase.clone());
     assert_eq!(phase(Direction::Load, 32), Some(vec![1, 2, 4]));
     assert_eq!(phase(Direction::Store, 32), Some(vec![1, 2, 4]));
     assert_eq!(phase(Direction::Load, 64), Some(vec![1, 10]));
@@ -158,8 +158,8 @@ fn lanes_that_swap_are_listed() {
     let text = TARGET_TOML.replace("[costs]", &format!("[[shuffles]]\n{swap}\n\n[costs]"));
     let toy = TargetDescription::from_toml("toy-1.toml", &text).expect("a sound target");
     assert_eq!((toy.shuffles[1].kind, toy.shuffles[1].bits), (ShuffleKind::Swap, 32));
-    assert_eq!(toy.swapped_lanes(32).collect::<Vec<_>>(), [4, 8]);
-    assert_eq!((toy.swapped_lanes(64).next(), test_target().swapped_lanes(32).next()), (None, None));
+    assert_eq!(toy.swap_lane_bits(32).collect::<Vec<_>>(), [4, 8]);
+    assert_eq!((toy.swap_lane_bits(64).next(), test_target().swap_lane_bits(32).next()), (None, None));
 }
 
 #[test]
@@ -664,8 +664,8 @@ fn functions_are_those_that_a_file_lists() {
     let read = |rows: &str| TargetDescription::from_toml("toy-1.toml", &format!("{TARGET_TOML}{rows}"));
     assert!(test_target().functions.is_empty());
     let target = read(FUNCTION).expect("the file reads");
-    assert_eq!(target.function("exp2", "f32").map(|native| native.ulps), Some(1.5));
-    assert_eq!(target.function("exp2", "f64"), None);
+    assert_eq!(target.find_native_function("exp2", "f32").map(|native| native.ulps), Some(1.5));
+    assert_eq!(target.find_native_function("exp2", "f64"), None);
     let error = read(&format!("{FUNCTION}{FUNCTION}")).expect_err("it is there twice").to_string();
     assert!(error.contains("an earlier entry is of this function of f32 too"), "{error}");
     for (from, to) in [("f32", "f8"), ("1.5", "-1"), ("ulps", "error"), ("\"s\"", "\" \"")] {

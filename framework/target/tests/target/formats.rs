@@ -2,25 +2,25 @@
 
 use half::{bf16, f16};
 use microfloat::{f4e2m1fn, f6e2m3fn, f6e3m2fn, f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz, f8e8m0fnu};
-use tilewright_target::{ElementType, Format, RoundingMode};
+use tilewright_target::{ElementType, FloatFormat, RoundingMode};
 
 /// A format, and its reference decoder from another crate.
-type Reference = (&'static str, Format, fn(u64) -> f64);
+type Reference = (&'static str, FloatFormat, fn(u64) -> f64);
 
 /// All formats of at most sixteen bits.
 const REFERENCES: [Reference; 11] = [
-    ("f16", Format::F16, |code| f16::from_bits(code as u16).to_f64()),
-    ("bf16", Format::BF16, |code| bf16::from_bits(code as u16).to_f64()),
-    ("e5m2", Format::E5M2, |code| f8e5m2::from_bits(code as u8).to_f64()),
-    ("e4m3", Format::E4M3, |code| f8e4m3fn::from_bits(code as u8).to_f64()),
-    ("bf8_fnuz", Format::E5M2_FNUZ, |code| f8e5m2fnuz::from_bits(code as u8).to_f64()),
-    ("fp8_fnuz", Format::E4M3_FNUZ, |code| f8e4m3fnuz::from_bits(code as u8).to_f64()),
-    ("e8m0", Format::E8M0, |code| f8e8m0fnu::from_bits(code as u8).to_f64()),
+    ("f16", FloatFormat::F16, |code| f16::from_bits(code as u16).to_f64()),
+    ("bf16", FloatFormat::BF16, |code| bf16::from_bits(code as u16).to_f64()),
+    ("e5m2", FloatFormat::E5M2, |code| f8e5m2::from_bits(code as u8).to_f64()),
+    ("e4m3", FloatFormat::E4M3, |code| f8e4m3fn::from_bits(code as u8).to_f64()),
+    ("bf8_fnuz", FloatFormat::E5M2_FNUZ, |code| f8e5m2fnuz::from_bits(code as u8).to_f64()),
+    ("fp8_fnuz", FloatFormat::E4M3_FNUZ, |code| f8e4m3fnuz::from_bits(code as u8).to_f64()),
+    ("e8m0", FloatFormat::E8M0, |code| f8e8m0fnu::from_bits(code as u8).to_f64()),
     // The scale type is E4M3 without its sign.
-    ("ue4m3", Format::UE4M3, |code| f8e4m3fn::from_bits(code as u8 & 0x7f).to_f64()),
-    ("e2m3", Format::E2M3, |code| f6e2m3fn::from_bits(code as u8).to_f64()),
-    ("e3m2", Format::E3M2, |code| f6e3m2fn::from_bits(code as u8).to_f64()),
-    ("e2m1", Format::E2M1, |code| f4e2m1fn::from_bits(code as u8).to_f64()),
+    ("ue4m3", FloatFormat::UE4M3, |code| f8e4m3fn::from_bits(code as u8 & 0x7f).to_f64()),
+    ("e2m3", FloatFormat::E2M3, |code| f6e2m3fn::from_bits(code as u8).to_f64()),
+    ("e3m2", FloatFormat::E3M2, |code| f6e3m2fn::from_bits(code as u8).to_f64()),
+    ("e2m1", FloatFormat::E2M1, |code| f4e2m1fn::from_bits(code as u8).to_f64()),
 ];
 
 const MODES: [RoundingMode; 5] =
@@ -45,7 +45,7 @@ fn every_code_has_the_value_that_other_crates_give_it() {
 fn the_least_normal_number_has_the_first_code_of_normal_numbers() {
     for (name, format, reference) in REFERENCES {
         // Exponent 0 has subnormal numbers, unless there is no mantissa.
-        let [_, mantissa, _] = format.widths();
+        let [_, mantissa, _] = format.field_widths();
         let code = if mantissa == 0 { 0 } else { 1 << mantissa };
         assert_eq!(format.min_normal(), reference(code), "{name}");
     }
@@ -55,28 +55,32 @@ fn the_least_normal_number_has_the_first_code_of_normal_numbers() {
 fn wide_formats_are_those_of_the_host() {
     for bits in (0..u32::MAX).step_by(65_537) {
         let value = f64::from(f32::from_bits(bits));
-        assert!(same(Format::F32.decode(bits.into()), value), "{bits:#x}");
+        assert!(same(FloatFormat::F32.decode(bits.into()), value), "{bits:#x}");
         let tf32 = f64::from(f32::from_bits(bits & !0x1fff));
-        assert!(value.is_nan() || same(Format::TF32.decode(bits.into()), tf32), "{bits:#x}");
+        assert!(value.is_nan() || same(FloatFormat::TF32.decode(bits.into()), tf32), "{bits:#x}");
         // Numbers from `value` to its neighbour of greater magnitude: for a normal number half an ulp to one ulp away,
         // half as far, and `value`.
         for between in [value * (1.0 + 2f64.powi(-24)), value * (1.0 + 2f64.powi(-25)), value] {
             let expected = if between.is_nan() { 0x7fc0_0000 } else { (between as f32).to_bits() };
-            assert_eq!(Format::F32.round(between, RoundingMode::NearestEven), Some(expected.into()), "{between:e}");
+            assert_eq!(
+                FloatFormat::F32.round(between, RoundingMode::NearestEven),
+                Some(expected.into()),
+                "{between:e}"
+            );
         }
         let wide = u64::from(bits) << 32 | u64::from(!bits);
         let double = f64::from_bits(wide);
-        assert!(same(Format::F64.decode(wide), double), "{wide:#x}");
+        assert!(same(FloatFormat::F64.decode(wide), double), "{wide:#x}");
         for mode in MODES {
             let expected = if double.is_nan() { 0x7ff8_0000_0000_0000 } else { wide };
-            assert_eq!(Format::F64.round(double, mode), Some(expected), "{wide:#x}");
+            assert_eq!(FloatFormat::F64.round(double, mode), Some(expected), "{wide:#x}");
         }
     }
 }
 
 /// The finite numbers of a format in ascending order, from zero or the least one, so that their indices are codes.
-fn magnitudes(format: Format, reference: fn(u64) -> f64) -> Vec<f64> {
-    let [exponent, mantissa, _] = format.widths();
+fn magnitudes(format: FloatFormat, reference: fn(u64) -> f64) -> Vec<f64> {
+    let [exponent, mantissa, _] = format.field_widths();
     (0..1u64 << (exponent + mantissa)).map(reference).take_while(|value| value.is_finite()).collect()
 }
 
@@ -111,7 +115,7 @@ fn rounded_code(numbers: &[f64], magnitude: f64, negative: bool, mode: RoundingM
 }
 
 /// The encoding of a rounded number, by the definition of rounding.
-fn rounded(format: Format, numbers: &[f64], value: f64, mode: RoundingMode) -> Option<u64> {
+fn rounded(format: FloatFormat, numbers: &[f64], value: f64, mode: RoundingMode) -> Option<u64> {
     let negative = value.is_sign_negative();
     if value < 0.0 && !format.is_signed() {
         return None;
@@ -128,7 +132,7 @@ fn rounded(format: Format, numbers: &[f64], value: f64, mode: RoundingMode) -> O
     if code == numbers.len() && !format.has_infinity() {
         return None;
     }
-    let [exponent, mantissa, _] = format.widths();
+    let [exponent, mantissa, _] = format.field_widths();
     let sign = u64::from(negative && format.is_signed()) << (exponent + mantissa);
     let bits = sign | code as u64;
     // One of the two zeros may be NaN.
@@ -177,7 +181,7 @@ fn numbers_far_from_a_format_round_too() {
         for mode in MODES {
             assert_eq!(
                 format.round(f64::NAN, mode).map(|bits| format.decode(bits).is_nan()),
-                format.nan().map(|_| true)
+                format.encode_nan().map(|_| true)
             );
             let infinite = format.round(f64::INFINITY, mode).map(|bits| format.decode(bits));
             assert_eq!(infinite, format.has_infinity().then_some(f64::INFINITY), "{name} {mode:?}");
@@ -188,11 +192,11 @@ fn numbers_far_from_a_format_round_too() {
 /// Rounding to odd first is harmless: the second rounding gives the correctly rounded result.
 #[test]
 fn a_number_rounded_to_odd_rounds_once_more_as_if_at_once() {
-    for (name, format, reference) in REFERENCES.into_iter().filter(|(_, format, _)| format.widths()[1] <= 7) {
+    for (name, format, reference) in REFERENCES.into_iter().filter(|(_, format, _)| format.field_widths()[1] <= 7) {
         for pair in magnitudes(format, reference).windows(2) {
             let middle = pair[0] + (pair[1] - pair[0]) / 2.0;
             for value in [middle, middle.next_up(), middle.next_down(), pair[1].next_up()] {
-                let odd = Format::F32.round(value, RoundingMode::Odd).map(|bits| Format::F32.decode(bits));
+                let odd = FloatFormat::F32.round(value, RoundingMode::Odd).map(|bits| FloatFormat::F32.decode(bits));
                 let twice = odd.and_then(|odd| format.round(odd, RoundingMode::NearestEven));
                 assert_eq!(twice, format.round(value, RoundingMode::NearestEven), "{name} {value:e}");
             }
@@ -248,7 +252,7 @@ fn formats_of_microscaling_have_their_published_values() {
     }
     for name in ["e8m0", "ue4m3", "e4m3", "f16", "tf32", "e2m1"] {
         let Some(ElementType::Float(format)) = ElementType::from_name(name) else { panic!("{name}") };
-        assert_eq!(format.decode(format.one()), 1.0, "{name}");
+        assert_eq!(format.decode(format.encode_one()), 1.0, "{name}");
     }
 }
 
@@ -270,7 +274,7 @@ fn a_type_is_exact_in_another_where_that_has_all_its_values() {
             let all = values(from).into_iter().all(|bits| if is_nan(bits) { has_nan } else { known.contains(&bits) });
             let is_exact = ElementType::from_name(from)
                 .zip(ElementType::from_name(to))
-                .is_some_and(|(from, to)| from.is_exact_in(to));
+                .is_some_and(|(from, to)| from.is_representable_in(to));
             // `is_exact_in` may be false although `to` has all values of `from`: if `to` has a NaN in place of a number
             // at its greatest exponent, and `from` has the same greatest exponent.
             assert!(!is_exact || all, "{from} in {to}");
@@ -280,7 +284,7 @@ fn a_type_is_exact_in_another_where_that_has_all_its_values() {
         assert!(
             ElementType::from_name(to)
                 .zip(ElementType::from_name("f32"))
-                .is_some_and(|(to, wide)| to.is_exact_in(wide)),
+                .is_some_and(|(to, wide)| to.is_representable_in(wide)),
             "{to}"
         );
     }

@@ -1,8 +1,8 @@
 //! The Linear Layouts paper: the layouts of its examples, with its numbers.
 
-use tilewright_layout::families::Neutral;
+use tilewright_layout::families::NeutralFamilies;
 use tilewright_layout::{Dim, Families, LinearLayout, parse_spec};
-use tilewright_target::{BankRow, Direction, Evidence, wavefronts};
+use tilewright_target::{BankRow, Direction, Evidence, count_access_wavefronts};
 
 const I: usize = 0;
 const J: usize = 1;
@@ -11,7 +11,7 @@ const J: usize = 1;
 fn layout_a() -> LinearLayout {
     let text = "#ttg.blocked<{sizePerThread = [2, 2], threadsPerWarp = [4, 8], warpsPerCTA = [2, 1], order = [1, 0]}>";
     let spec = parse_spec(text).expect("text");
-    Neutral.resolve(&spec, &[16, 16], &Neutral).expect("a layout").linear().clone()
+    NeutralFamilies.resolve(&spec, &[16, 16], &NeutralFamilies).expect("a layout").linear().clone()
 }
 
 fn at(layout: &LinearLayout, register: u64, lane: u64, warp: u64) -> [u64; 2] {
@@ -85,7 +85,8 @@ fn section_5_1_a_zero_column_is_a_copy() {
 #[test]
 fn definition_4_11_swizzled_offsets() {
     let text = "#ttg.swizzled_shared<{vec = 4, perPhase = 2, maxPhase = 4, order = [1, 0]}>";
-    let layout = Neutral.resolve(&parse_spec(text).expect("text"), &[16, 32], &Neutral).expect("a layout");
+    let layout =
+        NeutralFamilies.resolve(&parse_spec(text).expect("text"), &[16, 32], &NeutralFamilies).expect("a layout");
     let offsets = layout.linear().invert().expect("a memory layout");
     for (i, j) in (0..16).flat_map(|i| (0..32).map(move |j| (i, j))) {
         let expected = i * 32 + (((((i / 2) % 4) ^ (j / 4)) * 4) ^ (j % 4));
@@ -138,7 +139,7 @@ impl Figure5 {
             source: "Figure 5".to_owned(),
         };
         let addresses = lanes.map(|lane| Some(4 * self.offset(0, lane)));
-        wavefronts(&row, &addresses, 8)
+        count_access_wavefronts(&row, &addresses, 8)
     }
 }
 

@@ -1,12 +1,12 @@
 //! The article "Triton Bespoke Layouts": its neutral examples; examples of a vendor's matrix instructions are in that
 //! vendor's crate.
 
-use tilewright_layout::families::Neutral;
+use tilewright_layout::families::NeutralFamilies;
 use tilewright_layout::{Dim, Families, Layout, LinearLayout, MemoryLayout, parse_spec};
-use tilewright_target::{BankRow, Direction, Evidence, wavefronts};
+use tilewright_target::{BankRow, Direction, Evidence, count_access_wavefronts};
 
 fn layout(text: &str, shape: [u64; 2]) -> Layout {
-    Neutral.resolve(&parse_spec(text).expect("text"), &shape, &Neutral).expect("a layout")
+    NeutralFamilies.resolve(&parse_spec(text).expect("text"), &shape, &NeutralFamilies).expect("a layout")
 }
 
 fn element(layout: &LinearLayout, register: u64, lane: u64, warp: u64) -> (u64, u64) {
@@ -26,7 +26,7 @@ fn positions() -> impl Iterator<Item = (u64, u64, u64)> {
 fn blocked_along_rows() {
     let text = "#ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [16, 4], warpsPerCTA = [2, 2], order = [1, 0]}>";
     let Layout::Distributed(found) = layout(text, [64, 128]) else { panic!("registers hold it") };
-    assert_eq!(found.ins().bits(), 5 + 6 + 2);
+    assert_eq!(found.ins().total_bits(), 5 + 6 + 2);
     for (register, lane, warp) in positions() {
         let row = lane / 4 + 16 * (warp / 2) + 32 * (register / 16);
         let column = register % 8 + 8 * (lane % 4) + 32 * (warp % 2) + 64 * (register / 8 % 2);
@@ -77,7 +77,7 @@ fn wavefronts_of(memory: &MemoryLayout, coordinates: impl Fn(u64) -> (u64, u64))
         2 * first
     };
     let addresses: Vec<_> = (0..32).map(|lane| Some(address(lane))).collect();
-    wavefronts(&banks(), &addresses, 16)
+    count_access_wavefronts(&banks(), &addresses, 16)
 }
 
 /// Two orders of access: lane `l` accesses row `l` from column 24 on, or row `l / 8` from column `8 (l mod 8)` on.

@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
-use tilewright_target::{BankRow, Direction, Evidence, PairedLanes, linear_wavefronts_masked, wavefronts};
+use tilewright_target::{
+    BankRow, Direction, Evidence, PairedLanes, count_access_wavefronts, count_masked_linear_wavefronts,
+};
 
 fn row(banks: u32, bank_bytes: u32, phase: &[u64]) -> BankRow {
     BankRow {
@@ -81,7 +83,7 @@ proptest! {
     #[test]
     fn phases_are_cosets(row in any_row(), bits in 0..7u32, is_paired in any::<bool>()) {
         let addresses: Vec<_> = (0..1u64 << bits).map(|lane| Some(if is_paired { 0 } else { 4 * lane })).collect();
-        let phases = row.phases(&addresses);
+        let phases = row.lanes_of_phases(&addresses);
         let of = |lane: u64| phases.iter().position(|phase| phase.contains(&lane));
         prop_assert_eq!(phases.iter().map(Vec::len).sum::<usize>(), 1 << bits);
         let space = span(phase_of(&row, &addresses));
@@ -104,7 +106,7 @@ proptest! {
     ) {
         // Each lane reads the address of the lane without the bits of `copied`.
         let addresses: Vec<_> = (0..addresses.len()).map(|lane| addresses[lane & !copied]).collect();
-        prop_assert_eq!(wavefronts(&row, &addresses, bytes), by_bytes(&row, &addresses, bytes));
+        prop_assert_eq!(count_access_wavefronts(&row, &addresses, bytes), by_bytes(&row, &addresses, bytes));
     }
 
     #[test]
@@ -121,7 +123,7 @@ proptest! {
             set.fold(0, |sum, (_, basis)| sum ^ basis)
         };
         let addresses: Vec<_> = (0..1 << bases.len()).map(|lane| (lane as u64 & idle == 0).then(|| address(lane))).collect();
-        prop_assert_eq!(linear_wavefronts_masked(&row, &bases, idle, bytes), by_bytes(&row, &addresses, bytes));
+        prop_assert_eq!(count_masked_linear_wavefronts(&row, &bases, idle, bytes), by_bytes(&row, &addresses, bytes));
     }
 }
 
@@ -132,24 +134,24 @@ fn two_banks_two_lanes() {
     for (first, second) in (0..4u64).flat_map(|a| (0..4u64).map(move |b| (a, b))) {
         let conflict = first != second && first % 2 == second % 2;
         let addresses = [Some(first), Some(second)];
-        assert_eq!(wavefronts(&together, &addresses, 1), if conflict { 2 } else { 1 }, "{first} {second}");
-        assert_eq!(wavefronts(&separate, &addresses, 1), 2, "{first} {second}");
+        assert_eq!(count_access_wavefronts(&together, &addresses, 1), if conflict { 2 } else { 1 }, "{first} {second}");
+        assert_eq!(count_access_wavefronts(&separate, &addresses, 1), 2, "{first} {second}");
     }
 }
 
 #[test]
 fn an_access_across_words_counts_both() {
     let row_of_banks = row(4, 4, &[1]);
-    assert_eq!(wavefronts(&row_of_banks, &[Some(2)], 4), 1, "two words, two banks");
+    assert_eq!(count_access_wavefronts(&row_of_banks, &[Some(2)], 4), 1, "two words, two banks");
     assert_eq!(
-        wavefronts(&row_of_banks, &[Some(2), Some(16)], 4),
+        count_access_wavefronts(&row_of_banks, &[Some(2), Some(16)], 4),
         2,
         "the second lane's word is in the first one's bank"
     );
-    assert_eq!(wavefronts(&row_of_banks, &[Some(2), Some(4)], 4), 1, "the word in common is given once");
+    assert_eq!(count_access_wavefronts(&row_of_banks, &[Some(2), Some(4)], 4), 1, "the word in common is given once");
 }
 
 #[test]
 fn addresses_at_the_end_of_the_number_range_are_counted() {
-    assert_eq!(wavefronts(&row(32, 4, &[1]), &[Some(u64::MAX), Some(u64::MAX - 1)], 8), 1);
+    assert_eq!(count_access_wavefronts(&row(32, 4, &[1]), &[Some(u64::MAX), Some(u64::MAX - 1)], 8), 1);
 }

@@ -6,7 +6,7 @@ use tilewright_layout::{Dim, LinearLayout, MemoryLayout, Padding, Space};
 const LANE_BITS: u32 = super::LANE_BITS as u32;
 
 fn tensor(bits: u32) -> Space {
-    Space::of_sizes(&[(Dim::tensor(0), 1 << bits)]).expect("a size")
+    Space::from_sizes(&[(Dim::tensor(0), 1 << bits)]).expect("a size")
 }
 
 /// Builds a distributed layout from its basis vectors (registers, then lanes, then warps), each packed into one number.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use tilewright_layout::Padding;
-use tilewright_layout::f2::multiply;
+use tilewright_layout::f2::multiply_vector;
 
 use super::LANE_BITS;
 use super::accesses::{SharedAccessSpec, distributed, memory};
@@ -100,7 +100,7 @@ impl DividedCase {
         let bits = vector_bits + outer_bits as u32;
         let mut elements: Vec<u64> = (0..bits).map(|bit| 1 << bit).collect();
         add_columns(&mut elements, &self.mixed);
-        let columns: Vec<u64> = offsets.iter().map(|&offset| multiply(&elements, offset)).collect();
+        let columns: Vec<u64> = offsets.iter().map(|&offset| multiply_vector(&elements, offset)).collect();
         let padding = self.padding.map(|(interval, segments)| Padding {
             interval: 1 << (vector_bits + interval),
             padding: segments << vector_bits,

@@ -2,7 +2,7 @@
 
 use super::groups::Groups;
 use super::info::{MOST, Steps, power_in};
-use super::{AxisInfo, BitStep, Range};
+use super::{AxisInfo, IndexBitStep, IntegerRange};
 use crate::{Attribute, TileType};
 
 /// Transfer functions of the analysis: each method computes the axis information of a result of type `ty`, whose
@@ -19,11 +19,16 @@ impl Apply<'_> {
 
     /// Builds the axis information of the result from its range, a divisor of its bases, and the steps of its index
     /// bits (see [`AxisInfo`]). If `range` has only one value, the result is a constant.
-    pub(super) fn build(&self, range: Range, divisibility: u64, steps: impl IntoIterator<Item = BitStep>) -> AxisInfo {
-        if let (Some(value), false) = (range.single(), self.is_pointer()) {
+    pub(super) fn build(
+        &self,
+        range: IntegerRange,
+        divisibility: u64,
+        steps: impl IntoIterator<Item = IndexBitStep>,
+    ) -> AxisInfo {
+        if let (Some(value), false) = (range.constant_value(), self.is_pointer()) {
             return AxisInfo::constant(value, self.ty);
         }
-        let mut info = AxisInfo::nothing(self.ty);
+        let mut info = AxisInfo::unknown(self.ty);
         let steps: Steps = steps.into_iter().collect();
         if steps.len() == info.steps.len() {
             info.steps = steps;
@@ -36,8 +41,8 @@ impl Apply<'_> {
     }
 
     /// Returns the axis information of a result with a known range, and nothing else known.
-    pub(super) fn bounded(&self, range: Range) -> AxisInfo {
-        self.build(range, 1, AxisInfo::nothing(self.ty).steps)
+    pub(super) fn bounded(&self, range: IntegerRange) -> AxisInfo {
+        self.build(range, 1, AxisInfo::unknown(self.ty).steps)
     }
 
     pub(super) fn constant(&self, value: &Attribute) -> Option<AxisInfo> {
@@ -47,13 +52,13 @@ impl Apply<'_> {
             return Some(AxisInfo::constant(own(value), self.ty));
         }
         let Attribute::Dense(dense) = value else { return None };
-        let number = |bits: &u64| crate::TypedNumber { bits: *bits, ty: dense.ty.element().clone() }.as_integer();
+        let number = |bits: &u64| crate::NumberAttribute { bits: *bits, ty: dense.ty.element().clone() }.as_integer();
         let numbers: Vec<i64> = dense.elements.iter().filter_map(number).map(own).collect();
         if let [value] = numbers[..] {
             return Some(AxisInfo::constant(value, self.ty));
         }
-        let range = numbers.iter().map(|value| Range::of(*value)).reduce(Range::or)?;
-        let nothing = AxisInfo::nothing(self.ty);
+        let range = numbers.iter().map(|value| IntegerRange::constant(*value)).reduce(IntegerRange::union)?;
+        let nothing = AxisInfo::unknown(self.ty);
         if numbers.len() != 1 << nothing.steps.len() {
             return Some(self.bounded(range));
         }
@@ -72,13 +77,13 @@ impl Apply<'_> {
     }
 
     pub(super) fn range(&self, start: i64, end: i64) -> AxisInfo {
-        let range = Range::between(start, end.saturating_sub(1));
-        let bits = AxisInfo::nothing(self.ty).steps.len();
+        let range = IntegerRange::between(start, end.saturating_sub(1));
+        let bits = AxisInfo::unknown(self.ty).steps.len();
         self.build(range, power_in(start), (0..bits).map(|bit| 1i64.checked_shl(bit as u32)))
     }
 
     pub(super) fn splat(&self, of: &AxisInfo) -> AxisInfo {
-        let bits = AxisInfo::nothing(self.ty).steps.len();
+        let bits = AxisInfo::unknown(self.ty).steps.len();
         self.build(of.range, of.divisibility, std::iter::repeat_n(Some(0), bits))
     }
 
@@ -86,7 +91,7 @@ impl Apply<'_> {
     ///
     /// The range and the divisibility of all elements remain known; the steps do not.
     pub(super) fn all_of(&self, of: &AxisInfo) -> AxisInfo {
-        self.build(of.range, of.divisibility(), AxisInfo::nothing(self.ty).steps)
+        self.build(of.range, of.divisibility(), AxisInfo::unknown(self.ty).steps)
     }
 
     /// Returns the axis information of a scalar result that is the operand's element with index 0.
@@ -108,11 +113,11 @@ impl Apply<'_> {
         if are_integers {
             return (from.element_bits() == Some(self.bits)).then(|| self.kept(of));
         }
-        Some(self.build(Range::of_bits(self.bits), of.divisibility, of.steps.iter().copied()))
+        Some(self.build(IntegerRange::of_integer_width(self.bits), of.divisibility, of.steps.iter().copied()))
     }
 
     pub(super) fn broadcast(&self, of: &AxisInfo) -> AxisInfo {
-        let own = AxisInfo::nothing(self.ty);
+        let own = AxisInfo::unknown(self.ty);
         let steps = own.index_bits().map(|at| if of.bits.get(at.axis) == Some(&0) { Some(0) } else { of.bit_step(at) });
         self.build(of.range, of.divisibility, steps)
     }
@@ -122,18 +127,18 @@ impl Apply<'_> {
         if order.len() != of.rank() || order.iter().any(|axis| *axis as usize >= of.rank()) {
             return None;
         }
-        let own = AxisInfo::nothing(self.ty);
+        let own = AxisInfo::unknown(self.ty);
         let steps = own.index_bits().map(|at| of.bit_step(super::IndexBit { axis: order[at.axis] as usize, ..at }));
         Some(self.build(of.range, of.divisibility, steps))
     }
 
     /// The axis information of `tt.join`, whose result has a new last axis: index 0 is from `a`, index 1 from `b`.
     pub(super) fn joined(&self, a: &AxisInfo, b: &AxisInfo) -> AxisInfo {
-        let between = match (a.range.single(), b.range.single()) {
+        let between = match (a.range.constant_value(), b.range.constant_value()) {
             (Some(a), Some(b)) => b.checked_sub(a),
             _ => None,
         };
-        let both = a.or(b);
+        let both = a.join(b);
         self.build(both.range, both.divisibility, std::iter::once(between).chain(both.steps.iter().copied()))
     }
 
@@ -151,15 +156,15 @@ impl Apply<'_> {
 
     /// Returns the axis information of a zero extension of `of` from `bits` bits.
     pub(super) fn widened(&self, of: &AxisInfo, bits: u32) -> AxisInfo {
-        if of.range.is_unsigned() || bits >= 63 {
-            let unbounded = AxisInfo { range: Range::of_bits(64), ..of.clone() };
-            return self.kept(if of.range.is_unsigned() { of } else { &unbounded });
+        if of.range.is_proven_non_negative() || bits >= 63 {
+            let unbounded = AxisInfo { range: IntegerRange::of_integer_width(64), ..of.clone() };
+            return self.kept(if of.range.is_proven_non_negative() { of } else { &unbounded });
         }
-        self.wrapped(of, 1 << bits, 1 << bits, Range::between(0, (1 << bits) - 1))
+        self.wrapped(of, 1 << bits, 1 << bits, IntegerRange::between(0, (1 << bits) - 1))
     }
 
     pub(super) fn cut(&self, of: &AxisInfo) -> AxisInfo {
-        let full = Range::of_bits(self.bits);
+        let full = IntegerRange::of_integer_width(self.bits);
         if of.range.min >= full.min && of.range.max <= full.max {
             return self.kept(of);
         }
@@ -173,7 +178,7 @@ impl Apply<'_> {
     ///
     /// Elements between the same two neighbouring multiples of `limit` keep the steps between them; a step that is a
     /// multiple of `modulus` becomes 0.
-    fn wrapped(&self, of: &AxisInfo, limit: u64, modulus: u64, range: Range) -> AxisInfo {
+    fn wrapped(&self, of: &AxisInfo, limit: u64, modulus: u64, range: IntegerRange) -> AxisInfo {
         let apart = |bit: usize| of.steps[bit].is_some_and(|step| power_in(step) >= modulus);
         let groups = Groups::find(of, limit, |_| true, apart);
         let steps = of.steps.iter().enumerate().map(|(bit, step)| match () {

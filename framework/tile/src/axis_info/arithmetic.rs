@@ -3,7 +3,7 @@
 use super::apply::{Apply, as_signed_bool};
 use super::groups::Groups;
 use super::info::{MOST, Steps, power_in};
-use super::{AxisInfo, BitStep, Range};
+use super::{AxisInfo, IndexBitStep, IntegerRange};
 
 /// The axis information of both operands of an elementwise operation.
 pub(super) struct Operands<'a> {
@@ -13,7 +13,7 @@ pub(super) struct Operands<'a> {
 
 impl Operands<'_> {
     /// Returns the steps of the result: for each index bit, `of` computes the step from those of the two operands.
-    fn steps(&self, of: impl Fn(BitStep, BitStep) -> BitStep) -> Steps {
+    fn steps(&self, of: impl Fn(IndexBitStep, IndexBitStep) -> IndexBitStep) -> Steps {
         self.a.steps.iter().zip(&self.b.steps).map(|(a, b)| of(*a, *b)).collect()
     }
 
@@ -45,7 +45,7 @@ impl Apply<'_> {
         self.moved(both, range, |a, b| a.checked_sub(b))
     }
 
-    fn moved(&self, both: &Operands<'_>, range: Range, of: impl Fn(i64, i64) -> Option<i64>) -> AxisInfo {
+    fn moved(&self, both: &Operands<'_>, range: IntegerRange, of: impl Fn(i64, i64) -> Option<i64>) -> AxisInfo {
         let steps = both.steps(|a, b| of(a?, b?));
         let (a, b) = both.divisibilities(&steps);
         self.build(range, a.min(b), steps)
@@ -63,7 +63,7 @@ impl Apply<'_> {
 
     pub(super) fn product(&self, both: &Operands<'_>) -> AxisInfo {
         let range = both.a.range.corners(both.b.range, self.bits, |a, b| a * b);
-        let steps = match (both.a.range.single(), both.b.range.single()) {
+        let steps = match (both.a.range.constant_value(), both.b.range.constant_value()) {
             (Some(by), _) => both.steps(|_, step| step?.checked_mul(by)),
             (_, Some(by)) => both.steps(|step, _| step?.checked_mul(by)),
             _ => both.unmoved(),
@@ -75,12 +75,12 @@ impl Apply<'_> {
     /// Returns the axis information of a shift left, which is a product with a power of two.
     pub(super) fn shifted_up(&self, both: &Operands<'_>) -> AxisInfo {
         let least = both.b.range.min.clamp(0, 62);
-        if let Some(by) = both.b.range.single().filter(|by| *by == least && least < i64::from(self.bits)) {
+        if let Some(by) = both.b.range.constant_value().filter(|by| *by == least && least < i64::from(self.bits)) {
             return self.product(&Operands { a: both.a, b: &AxisInfo::constant(1 << by, self.ty) });
         }
         let steps = both.unmoved();
         let divisibility = both.divisibilities(&steps).0.saturating_mul(1 << least);
-        self.build(Range::of_bits(self.bits), divisibility, steps)
+        self.build(IntegerRange::of_integer_width(self.bits), divisibility, steps)
     }
 
     /// Returns the axis information of a signed maximum or minimum; `of` computes it for two numbers.
@@ -103,17 +103,17 @@ impl Apply<'_> {
     /// Unless both ranges are nonnegative without assumptions, only index bits that change neither operand have known
     /// steps.
     pub(super) fn unsigned_extreme(&self, both: &Operands<'_>, of: impl Fn(i64, i64) -> i64) -> AxisInfo {
-        if both.a.range.is_unsigned() && both.b.range.is_unsigned() {
+        if both.a.range.is_proven_non_negative() && both.b.range.is_proven_non_negative() {
             return self.extreme(both, of);
         }
         let steps = both.unmoved();
         let (a, b) = both.divisibilities(&steps);
-        self.build(both.a.range.or(both.b.range), a.min(b), steps)
+        self.build(both.a.range.union(both.b.range), a.min(b), steps)
     }
 
     /// Returns the axis information of `condition ? a : b`. A scalar condition makes the same choice for all elements.
     pub(super) fn choice(&self, condition: &AxisInfo, both: &Operands<'_>) -> AxisInfo {
-        match condition.range.single() {
+        match condition.range.constant_value() {
             Some(0) => return self.kept(both.b),
             Some(_) => return self.kept(both.a),
             None => {}
@@ -126,7 +126,7 @@ impl Apply<'_> {
             }
         }
         let (a, b) = both.divisibilities(&steps);
-        self.build(both.a.range.or(both.b.range), a.min(b), steps)
+        self.build(both.a.range.union(both.b.range), a.min(b), steps)
     }
 
     /// Returns the axis information of a comparison (`arith.cmpi`) of operands of `operand_bits` bits.
@@ -144,7 +144,7 @@ impl Apply<'_> {
     fn ordered(&self, predicate: &str, both: &Operands<'_>) -> AxisInfo {
         let (a, b) = (both.a, both.b);
         let is_exact = !a.range.assumed && !b.range.assumed;
-        let is_unsigned = a.range.is_unsigned() && b.range.is_unsigned();
+        let is_unsigned = a.range.is_proven_non_negative() && b.range.is_proven_non_negative();
         if let Some(value) =
             decided(predicate, a.range, b.range).filter(|_| is_exact && may_compare_signed(predicate, is_unsigned))
         {
@@ -168,7 +168,7 @@ impl Apply<'_> {
             let is_unmoved = a.steps[bit] == Some(0) && b.steps[bit] == Some(0);
             (is_alike || is_unmoved || groups.as_ref().is_some_and(|groups| groups.has(bit))).then_some(0)
         });
-        self.build(Range::of_bits(1), 1, steps)
+        self.build(IntegerRange::of_integer_width(1), 1, steps)
     }
 }
 
@@ -180,7 +180,7 @@ fn may_compare_signed(predicate: &str, is_unsigned: bool) -> bool {
 
 /// Returns the result of a comparison if it is the same for every number of range `a` with every number of range `b`;
 /// otherwise `None`.
-fn decided(predicate: &str, a: Range, b: Range) -> Option<bool> {
+fn decided(predicate: &str, a: IntegerRange, b: IntegerRange) -> Option<bool> {
     let (below, above) = (a.max < b.min, a.min > b.max);
     let (at_most, at_least) = (a.max <= b.min, a.min >= b.max);
     let same = at_most && at_least;

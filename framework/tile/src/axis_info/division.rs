@@ -4,7 +4,7 @@ use super::apply::Apply;
 use super::arithmetic::Operands;
 use super::groups::Groups;
 use super::info::{MOST, Steps, power_in};
-use super::{AxisInfo, Range};
+use super::{AxisInfo, IntegerRange};
 
 /// The signedness of the operands of a division, and the rounding of the quotient.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,15 +21,15 @@ impl Division {
     /// Whether the quotient of any number in the range `dividend` by a positive number is rounded down.
     ///
     /// Signed and unsigned quotients are rounded down if no dividend is negative; shifts right always round down.
-    fn rounds_down(self, dividend: Range) -> bool {
+    fn rounds_down(self, dividend: IntegerRange) -> bool {
         match self {
-            Self::Signed => dividend.is_natural(),
-            Self::Unsigned => dividend.is_unsigned(),
+            Self::Signed => dividend.is_non_negative(),
+            Self::Unsigned => dividend.is_proven_non_negative(),
             Self::Down => true,
         }
     }
 
-    fn is_positive(self, divisor: Range) -> bool {
+    fn is_positive(self, divisor: IntegerRange) -> bool {
         divisor.min > 0 && (self != Self::Unsigned || !divisor.assumed)
     }
 
@@ -38,8 +38,8 @@ impl Division {
     ///
     /// The quotient of scalars, which are often numbers of blocks, is then computed under the assumption that the
     /// divisor is positive.
-    fn leaves_open_sign(self, dividend: Range, divisor: Range) -> bool {
-        self == Self::Signed && dividend.is_natural() && divisor.min <= 0 && divisor.max > 0
+    fn leaves_open_sign(self, dividend: IntegerRange, divisor: IntegerRange) -> bool {
+        self == Self::Signed && dividend.is_non_negative() && divisor.min <= 0 && divisor.max > 0
     }
 }
 
@@ -60,7 +60,7 @@ fn find_groups(both: &Operands<'_>, divisor: Option<i64>) -> (Groups, impl Fn(us
 
 impl Apply<'_> {
     pub(super) fn quotient(&self, both: &Operands<'_>, division: Division) -> AxisInfo {
-        let (a, divisor) = (both.a, both.b.range.single());
+        let (a, divisor) = (both.a, both.b.range.constant_value());
         match divisor {
             Some(1) => return self.kept(a),
             Some(by) if by != 0 && division != Division::Unsigned => {
@@ -70,17 +70,17 @@ impl Apply<'_> {
             }
             _ => {}
         }
-        if a.range.single() == Some(0) {
+        if a.range.constant_value() == Some(0) {
             return AxisInfo::constant(0, self.ty);
         }
         let of_unknown_sign = division.leaves_open_sign(a.range, both.b.range);
         if !of_unknown_sign && (!division.rounds_down(a.range) || !division.is_positive(both.b.range)) {
-            return self.build(Range::of_bits(self.bits), 1, both.unmoved());
+            return self.build(IntegerRange::of_integer_width(self.bits), 1, both.unmoved());
         }
         // The elements of a group have equal quotients whatever the divisor's sign is.
         let range = match of_unknown_sign {
-            true if self.ty.shape().is_none() => Range { min: 0, max: a.range.max, assumed: true },
-            true => Range::of_bits(self.bits),
+            true if self.ty.shape().is_none() => IntegerRange { min: 0, max: a.range.max, assumed: true },
+            true => IntegerRange::of_integer_width(self.bits),
             false => a.range.corners(both.b.range, self.bits, |a, b| a.div_euclid(b)),
         };
         let (groups, apart) = find_groups(both, divisor);
@@ -102,19 +102,19 @@ impl Apply<'_> {
         if !a.divisibility().is_multiple_of(power) {
             return None;
         }
-        let range = a.range.corners(Range::of(by), self.bits, |a, b| a / b);
+        let range = a.range.corners(IntegerRange::constant(by), self.bits, |a, b| a / b);
         let divisibility = if a.divisibility == MOST { MOST } else { a.divisibility / power };
         Some(self.build(range, divisibility, a.steps.iter().map(|step| step.map(|step| step / by))))
     }
 
     pub(super) fn remainder(&self, both: &Operands<'_>, division: Division) -> AxisInfo {
         let (a, b) = (both.a, both.b);
-        let divisor = b.range.single();
+        let divisor = b.range.constant_value();
         if matches!(divisor, Some(1 | -1)) && (division != Division::Unsigned || divisor == Some(1)) {
             return AxisInfo::constant(0, self.ty);
         }
         let most = b.range.max.saturating_sub(1);
-        if division == Division::Signed && a.range.is_natural() && b.range.min <= 0 {
+        if division == Division::Signed && a.range.is_non_negative() && b.range.min <= 0 {
             // The remainder has the dividend's sign, and does not depend on the divisor's.
             return self.build_remainder(both, divisor.filter(|by| *by > 0), a.range.derived(b.range, 0, a.range.max));
         }
@@ -122,7 +122,11 @@ impl Apply<'_> {
             let steps = both.unmoved();
             let (of_a, of_b) = both.divisibilities(&steps);
             let is_signed = division == Division::Signed && b.range.min > 0;
-            let range = if is_signed { a.range.derived(b.range, -most, most) } else { Range::of_bits(self.bits) };
+            let range = if is_signed {
+                a.range.derived(b.range, -most, most)
+            } else {
+                IntegerRange::of_integer_width(self.bits)
+            };
             return self.build(range, of_a.min(of_b), steps);
         }
         if a.range.max < b.range.min {
@@ -136,7 +140,7 @@ impl Apply<'_> {
     /// `divisor` is `None` if it is unknown.
     ///
     /// Groups keep their steps, and a step that is a multiple of the divisor becomes 0.
-    fn build_remainder(&self, both: &Operands<'_>, divisor: Option<i64>, range: Range) -> AxisInfo {
+    fn build_remainder(&self, both: &Operands<'_>, divisor: Option<i64>, range: IntegerRange) -> AxisInfo {
         let (groups, apart) = find_groups(both, divisor);
         let steps = both.a.steps.iter().enumerate().map(|(bit, step)| match () {
             () if apart(bit) => Some(0),
@@ -151,12 +155,12 @@ impl Apply<'_> {
 
     /// Returns the axis information of `a & mask`: the remainder, rounded down, by the power of two `mask + 1`.
     pub(super) fn low_bits(&self, a: &AxisInfo, mask: i64) -> AxisInfo {
-        let by = AxisInfo { range: Range::of(mask + 1), ..AxisInfo::constant(mask + 1, self.ty) };
-        let max = if a.range.is_unsigned() { a.range.max.min(mask) } else { mask };
-        if a.range.is_unsigned() && a.range.max <= mask {
+        let by = AxisInfo { range: IntegerRange::constant(mask + 1), ..AxisInfo::constant(mask + 1, self.ty) };
+        let max = if a.range.is_proven_non_negative() { a.range.max.min(mask) } else { mask };
+        if a.range.is_proven_non_negative() && a.range.max <= mask {
             return self.kept(a);
         }
-        self.build_remainder(&Operands { a, b: &by }, Some(mask + 1), Range::between(0, max))
+        self.build_remainder(&Operands { a, b: &by }, Some(mask + 1), IntegerRange::between(0, max))
     }
 
     /// Returns the axis information of `a` rounded down to a multiple of the power of two `power`.
@@ -169,22 +173,23 @@ impl Apply<'_> {
             () => None,
         });
         let mask = !(power as i64 - 1);
-        let range = Range { min: a.range.min & mask, max: a.range.max & mask, ..a.range };
+        let range = IntegerRange { min: a.range.min & mask, max: a.range.max & mask, ..a.range };
         self.build(range, groups.start.max(power), steps)
     }
 
     /// Returns the axis information of a shift right, which is a quotient by a power of two, rounded down.
     pub(super) fn shifted_down(&self, both: &Operands<'_>, division: Division) -> AxisInfo {
         let (a, by) = (both.a, both.b.range);
-        let division = if a.range.is_unsigned() { Division::Down } else { division };
-        if let (Some(shift), true) = (by.single(), division == Division::Down)
+        let division = if a.range.is_proven_non_negative() { Division::Down } else { division };
+        if let (Some(shift), true) = (by.constant_value(), division == Division::Down)
             && (0..i64::from(self.bits.min(62))).contains(&shift)
         {
             return self.quotient(&Operands { a, b: &AxisInfo::constant(1 << shift, self.ty) }, Division::Down);
         }
         let steps: Steps = both.unmoved();
-        let is_natural = a.range.is_unsigned() || (division == Division::Down && a.range.is_natural());
-        let range = if is_natural { Range { min: 0, ..a.range } } else { Range::of_bits(self.bits) };
+        let is_natural = a.range.is_proven_non_negative() || (division == Division::Down && a.range.is_non_negative());
+        let range =
+            if is_natural { IntegerRange { min: 0, ..a.range } } else { IntegerRange::of_integer_width(self.bits) };
         self.build(range, 1, steps)
     }
 }

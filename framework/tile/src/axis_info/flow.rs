@@ -2,7 +2,7 @@
 
 use super::hints::{hints_at_steps, refine};
 use super::operations::results;
-use super::{AxisInfo, LaunchValues, Range};
+use super::{AxisInfo, IntegerRange, LaunchValues};
 use crate::op::name::{scf, tt, ttg, ub};
 use crate::{Attributes, Body, Function, Op, Region, TileType, Value};
 
@@ -26,13 +26,13 @@ pub struct AxisInfoMap {
 impl AxisInfoMap {
     /// Runs the analysis, starting with the argument attributes `tt.divisibility`, `tt.contiguity` and `tt.constancy`.
     #[must_use]
-    pub fn of(function: &Function) -> Self {
-        Self::of_launch(function, &LaunchValues::default())
+    pub fn analyze(function: &Function) -> Self {
+        Self::analyze_for_launch(function, &LaunchValues::default())
     }
 
     /// Runs the analysis for one launch, whose arguments and grid are known.
     #[must_use]
-    pub fn of_launch(function: &Function, launch: &LaunchValues) -> Self {
+    pub fn analyze_for_launch(function: &Function, launch: &LaunchValues) -> Self {
         let Some(body) = &function.body else { return Self { known: Vec::new(), proven: None } };
         let flow = |uses_hints| {
             let known = vec![None; body.value_count()];
@@ -80,8 +80,8 @@ impl Flow<'_> {
         if let Some(entry) = self.body.blocks(self.body.root()).first() {
             let arguments = self.body.arguments(*entry).iter().zip(&function.arguments);
             for (index, (value, attributes)) in arguments.enumerate() {
-                let ty = self.body.ty(*value);
-                let known = self.launch.argument(index, ty).unwrap_or_else(|| AxisInfo::nothing(ty));
+                let ty = self.body.value_type(*value);
+                let known = self.launch.argument(index, ty).unwrap_or_else(|| AxisInfo::unknown(ty));
                 self.set(*value, refine(known, attributes));
             }
         }
@@ -113,7 +113,7 @@ impl Flow<'_> {
     }
 
     fn set(&mut self, value: Value, info: AxisInfo) {
-        if !is_integral(self.body.ty(value)) {
+        if !is_integral(self.body.value_type(value)) {
             return;
         }
         let known = &mut self.known[value.index()];
@@ -129,15 +129,15 @@ impl Flow<'_> {
     fn join(&mut self, value: Value, coming: Option<AxisInfo>) {
         let Some(coming) = coming else { return };
         let mut info = match &self.known[value.index()] {
-            Some(known) => known.or(&coming),
+            Some(known) => known.join(&coming),
             None => coming,
         };
         if let (Some(known), true) = (&self.known[value.index()], self.round >= PATIENCE) {
             // Bounds that still change are dropped.
-            let all = AxisInfo::nothing(self.body.ty(value)).range;
+            let all = AxisInfo::unknown(self.body.value_type(value)).range;
             let min = if known.range.min == info.range.min { info.range.min } else { all.min };
             let max = if known.range.max == info.range.max { info.range.max } else { all.max };
-            info.range = Range { min, max, ..info.range };
+            info.range = IntegerRange { min, max, ..info.range };
         }
         self.set(value, info);
     }
@@ -193,7 +193,7 @@ impl Flow<'_> {
             for block in self.body.blocks(*region) {
                 for argument in self.body.arguments(*block) {
                     if self.known[argument.index()].is_none() {
-                        self.set(*argument, AxisInfo::nothing(self.body.ty(*argument)));
+                        self.set(*argument, AxisInfo::unknown(self.body.value_type(*argument)));
                     }
                 }
             }
@@ -205,7 +205,7 @@ impl Flow<'_> {
         let waits = operation
             .operands
             .iter()
-            .any(|value| is_integral(self.body.ty(*value)) && self.known[value.index()].is_none());
+            .any(|value| is_integral(self.body.value_type(*value)) && self.known[value.index()].is_none());
         for (index, result) in operation.results.iter().enumerate() {
             // Poison may be any value: it gets no information, and so weakens none that it is joined with.
             if operation.name() == ub::POISON {
@@ -215,7 +215,7 @@ impl Flow<'_> {
             match found {
                 None if waits => {}
                 found => {
-                    let info = found.unwrap_or_else(|| AxisInfo::nothing(self.body.ty(*result)));
+                    let info = found.unwrap_or_else(|| AxisInfo::unknown(self.body.value_type(*result)));
                     let refined = self.refine_result(info, &operation.attributes);
                     self.set(*result, refined);
                 }
@@ -232,7 +232,7 @@ impl Flow<'_> {
         let arguments = self.body.arguments(entry).to_vec();
         let bounds = [0, 1, 2].map(|operand| operation.operands.get(operand).and_then(|value| self.info(*value)));
         if let ([Some(lower), Some(upper), Some(step)], Some(counter)) = (bounds, arguments.first()) {
-            let mut info = AxisInfo::nothing(self.body.ty(*counter));
+            let mut info = AxisInfo::unknown(self.body.value_type(*counter));
             info.divisibility = lower.divisibility().min(step.divisibility());
             if step.range.min > 0 {
                 let max = upper.range.max.saturating_sub(1).max(lower.range.min);
@@ -283,7 +283,7 @@ impl Flow<'_> {
             self.region(*region);
         }
         // A region that is never executed gives no value.
-        let condition = operation.operands.first().and_then(|condition| self.info(*condition)?.range.single());
+        let condition = operation.operands.first().and_then(|condition| self.info(*condition)?.range.constant_value());
         let executed = match condition {
             Some(0) => operation.regions.get(1..).unwrap_or_default(),
             Some(_) => operation.regions.get(..1).unwrap_or_default(),

@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use super::Range;
+use super::IntegerRange;
 use crate::TileType;
 
 /// The divisibility of zero, and the largest that is stored: every number divides zero.
@@ -19,10 +19,10 @@ pub struct IndexBit {
 
 /// The amount by which setting one bit of the index changes an element, whatever the other bits are; for pointers in
 /// bytes. `None` if the amount is unknown, or is not the same for all elements.
-pub type BitStep = Option<i64>;
+pub type IndexBitStep = Option<i64>;
 
 /// The steps of all index bits, in row-major order: the lowest bit of the last axis comes first.
-pub(super) type Steps = SmallVec<[BitStep; 12]>;
+pub(super) type Steps = SmallVec<[IndexBitStep; 12]>;
 
 /// Axis information of a value along one axis (Triton AxisInfo). All fields are powers of two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,7 +38,7 @@ pub struct DimInfo {
 
 impl DimInfo {
     /// The information that holds for every value.
-    pub const NOTHING: Self = Self { contiguity: 1, divisibility: 1, constancy: 1 };
+    pub const UNKNOWN: Self = Self { contiguity: 1, divisibility: 1, constancy: 1 };
 }
 
 /// Axis information of a value; a scalar is a tensor of one element.
@@ -54,7 +54,7 @@ pub struct AxisInfo {
     /// A power of two that divides every base; for pointers in bytes.
     pub(super) divisibility: u64,
     /// Bounds of all elements; unbounded for pointers. A bool is 0 or 1.
-    pub range: Range,
+    pub range: IntegerRange,
     /// The difference between neighbours in a contiguous group: 1 for integers, the bytes of an element for pointers.
     pub(super) unit: i64,
 }
@@ -67,7 +67,7 @@ pub(super) fn power_in(value: i64) -> u64 {
 impl AxisInfo {
     /// Returns the axis information that holds for every value of this type.
     #[must_use]
-    pub fn nothing(ty: &TileType) -> Self {
+    pub fn unknown(ty: &TileType) -> Self {
         let unit = match ty.element() {
             TileType::Pointer(pointer) => i64::from(pointer.pointee.element_bits().unwrap_or(8).div_ceil(8)),
             _ => 1,
@@ -79,14 +79,14 @@ impl AxisInfo {
         let sizes = ty.shape().filter(|shape| !shape.is_empty()).unwrap_or(&[1]);
         let bits: SmallVec<[u32; 4]> = sizes.iter().map(|size| size.max(&1).trailing_zeros()).collect();
         let steps = SmallVec::from_elem(None, bits.iter().sum::<u32>() as usize);
-        Self { bits, steps, divisibility: 1, range: Range::of_bits(width), unit }
+        Self { bits, steps, divisibility: 1, range: IntegerRange::of_integer_width(width), unit }
     }
 
     /// Returns the axis information of a tensor or scalar with all elements equal to `value`.
     #[must_use]
     pub fn constant(value: i64, ty: &TileType) -> Self {
-        let mut info = Self::nothing(ty);
-        info.range = Range::of(value);
+        let mut info = Self::unknown(ty);
+        info.range = IntegerRange::constant(value);
         info.divisibility = power_in(value);
         info.steps.fill(Some(0));
         info
@@ -110,14 +110,14 @@ impl AxisInfo {
 
     /// Returns the step of an index bit; `None` if it is unknown, or if the value has no such bit.
     #[must_use]
-    pub fn bit_step(&self, at: IndexBit) -> BitStep {
+    pub fn bit_step(&self, at: IndexBit) -> IndexBitStep {
         let known = self.bits.get(at.axis).is_some_and(|bits| at.bit < *bits);
         if known { self.steps[self.start_of(at.axis) + at.bit as usize] } else { None }
     }
 
     /// Whether elements whose indices differ only in this bit are equal.
     #[must_use]
-    pub fn is_equal_across(&self, at: IndexBit) -> bool {
+    pub fn is_constant_across_bit(&self, at: IndexBit) -> bool {
         self.bit_step(at) == Some(0)
     }
 
@@ -142,10 +142,10 @@ impl AxisInfo {
         self.divisibility_with(|_| false)
     }
 
-    /// Returns the axis information along one axis as Triton has it; [`DimInfo::NOTHING`] if there is no such axis.
+    /// Returns the axis information along one axis as Triton has it; [`DimInfo::UNKNOWN`] if there is no such axis.
     #[must_use]
-    pub fn axis(&self, axis: usize) -> DimInfo {
-        let Some(&bits) = self.bits.get(axis) else { return DimInfo::NOTHING };
+    pub fn along_axis(&self, axis: usize) -> DimInfo {
+        let Some(&bits) = self.bits.get(axis) else { return DimInfo::UNKNOWN };
         let start = self.start_of(axis);
         let along = &self.steps[start..start + bits as usize];
         let unit = i128::from(self.unit);
@@ -165,7 +165,7 @@ impl AxisInfo {
     /// They change an element by one, two, four, ... units, and the first element of each vector is a multiple of the
     /// vector's size.
     #[must_use]
-    pub fn aligned_run(&self) -> Vec<IndexBit> {
+    pub fn aligned_vector_bits(&self) -> Vec<IndexBit> {
         let distance = |length: usize| self.unit.checked_shl(length as u32).filter(|distance| *distance > 0);
         let mut run: Vec<usize> = Vec::new();
         let next = |length: usize| self.steps.iter().position(|step| step.is_some() && *step == distance(length));
@@ -183,10 +183,10 @@ impl AxisInfo {
 
     /// Returns the join of the information on two values: everything that holds for both.
     #[must_use]
-    pub fn or(&self, other: &Self) -> Self {
+    pub fn join(&self, other: &Self) -> Self {
         let steps: Steps = self.steps.iter().zip(&other.steps).map(|(a, b)| if a == b { *a } else { None }).collect();
         let kept = |bit: usize| steps.get(bit).is_some_and(Option::is_some);
         let divisibility = self.divisibility_with(kept).min(other.divisibility_with(kept));
-        Self { bits: self.bits.clone(), divisibility, range: self.range.or(other.range), unit: self.unit, steps }
+        Self { bits: self.bits.clone(), divisibility, range: self.range.union(other.range), unit: self.unit, steps }
     }
 }

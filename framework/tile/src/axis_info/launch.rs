@@ -1,6 +1,6 @@
 //! The values that one launch gives to a function: program ids, and arguments that are integers.
 
-use super::{AxisInfo, Range};
+use super::{AxisInfo, IntegerRange};
 use crate::op::name::tt;
 use crate::{Attribute, Body, Op, TileType};
 
@@ -31,10 +31,10 @@ impl LaunchValues {
         let axis = operation.attributes.get("axis").and_then(Attribute::as_text)?;
         let axis = ["x", "y", "z"].iter().position(|name| *name == axis)?;
         let count = i64::try_from(self.grid[axis]).ok().filter(|count| *count > 0)?;
-        let ty = body.ty(*operation.results.first()?);
+        let ty = body.value_type(*operation.results.first()?);
         match is_count {
             true => Some(AxisInfo::constant(count, ty)),
-            false => Some(AxisInfo { range: Range::between(0, count - 1), ..AxisInfo::nothing(ty) }),
+            false => Some(AxisInfo { range: IntegerRange::between(0, count - 1), ..AxisInfo::unknown(ty) }),
         }
     }
 }

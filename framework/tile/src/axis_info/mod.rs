@@ -19,6 +19,6 @@ mod operations;
 mod range;
 
 pub use flow::AxisInfoMap;
-pub use info::{AxisInfo, BitStep, DimInfo, IndexBit};
+pub use info::{AxisInfo, DimInfo, IndexBit, IndexBitStep};
 pub use launch::LaunchValues;
-pub use range::Range;
+pub use range::IntegerRange;

@@ -4,7 +4,7 @@ use super::apply::Apply;
 use super::arithmetic::Operands;
 use super::division::Division;
 use super::fold::KnownOperation;
-use super::{AxisInfo, Range};
+use super::{AxisInfo, IntegerRange};
 use crate::op::name::{arith, tt, ttg};
 use crate::{Attribute, Body, Op, TileType};
 
@@ -20,7 +20,7 @@ struct Context<'a> {
 ///
 /// `None` if the operation has no transfer function, or if an operand has no information.
 pub(super) fn results(body: &Body, op: Op, known: &dyn Fn(usize) -> Option<AxisInfo>) -> Option<AxisInfo> {
-    let ty = body.ty(*body.op(op).results.first()?);
+    let ty = body.value_type(*body.op(op).results.first()?);
     let is_integral = matches!(ty.element(), TileType::Integer(..) | TileType::Index | TileType::Pointer(_));
     if !is_integral {
         return None;
@@ -32,7 +32,7 @@ pub(super) fn results(body: &Body, op: Op, known: &dyn Fn(usize) -> Option<AxisI
 
 impl Context<'_> {
     fn operand_type(&self, index: usize) -> Option<&TileType> {
-        self.body.op(self.op).operands.get(index).map(|value| self.body.ty(*value))
+        self.body.op(self.op).operands.get(index).map(|value| self.body.value_type(*value))
     }
 
     fn number(&self, name: &str) -> Option<i64> {
@@ -43,7 +43,7 @@ impl Context<'_> {
     fn folded(&self) -> Option<AxisInfo> {
         let operation = self.body.op(self.op);
         let operand = self.operand_type(0).filter(|ty| matches!(ty.element(), TileType::Integer(..)))?;
-        let known = |index: usize| (self.known)(index)?.range.single();
+        let known = |index: usize| (self.known)(index)?.range.constant_value();
         let operands = [known(0)?, if operation.operands.len() > 1 { known(1)? } else { 0 }];
         let predicate = operation.attributes.get("predicate").and_then(Attribute::as_text).unwrap_or_default();
         let (operand_bits, result_bits) = (operand.element_bits()?, self.apply.bits);
@@ -62,8 +62,8 @@ impl Context<'_> {
         Some(match operation.name() {
             arith::CONSTANT => apply.constant(operation.attributes.get("value")?)?,
             tt::MAKE_RANGE => apply.range(self.number("start")?, self.number("end")?),
-            tt::GET_PROGRAM_ID => apply.bounded(Range::between(0, i64::from(i32::MAX) - 1)),
-            tt::GET_NUM_PROGRAMS => apply.bounded(Range::between(1, i64::from(i32::MAX))),
+            tt::GET_PROGRAM_ID => apply.bounded(IntegerRange::between(0, i64::from(i32::MAX) - 1)),
+            tt::GET_NUM_PROGRAMS => apply.bounded(IntegerRange::between(1, i64::from(i32::MAX))),
             tt::SPLAT => apply.splat(&one()?),
             tt::UNSPLAT => apply.first_of(&one()?),
             tt::BROADCAST => apply.broadcast(&one()?),
@@ -72,7 +72,7 @@ impl Context<'_> {
             tt::EXPAND_DIMS | tt::RESHAPE | ttg::CONVERT_LAYOUT | arith::INDEX_CAST => apply.kept(&one()?),
             tt::BITCAST | tt::INT_TO_PTR | tt::PTR_TO_INT => apply.reinterpreted(&one()?, self.operand_type(0)?)?,
             tt::JOIN => apply.joined(&one()?, &(self.known)(1)?),
-            tt::CAT => apply.all_of(&one()?.or(&(self.known)(1)?)),
+            tt::CAT => apply.all_of(&one()?.join(&(self.known)(1)?)),
             tt::SPLIT => apply.split(&one()?),
             tt::GATHER => apply.all_of(&one()?),
             tt::LOAD => self.loaded()?,
@@ -87,10 +87,10 @@ impl Context<'_> {
     fn loaded(&self) -> Option<AxisInfo> {
         let count = self.body.op(self.op).operands.len();
         let all: Vec<AxisInfo> = (0..count).map(|index| (self.known)(index)).collect::<Option<_>>()?;
-        let bits = AxisInfo::nothing(self.apply.ty).steps.len();
+        let bits = AxisInfo::unknown(self.apply.ty).steps.len();
         let is_equal = |bit: usize| all.iter().all(|info| info.steps.get(bit) == Some(&Some(0)));
         let steps = (0..bits).map(|bit| is_equal(bit).then_some(0));
-        Some(self.apply.build(Range::of_bits(self.apply.bits), 1, steps))
+        Some(self.apply.build(IntegerRange::of_integer_width(self.apply.bits), 1, steps))
     }
 
     /// Returns the axis information of a result that is computed element by element from two or three operands; `None`

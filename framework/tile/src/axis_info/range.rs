@@ -2,7 +2,7 @@
 
 /// The inclusive range from `min` to `max`. Integers count as signed, except that a bool is 0 or 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Range {
+pub struct IntegerRange {
     /// Lower bound, inclusive.
     pub min: i64,
     /// Upper bound, inclusive.
@@ -12,10 +12,10 @@ pub struct Range {
     pub assumed: bool,
 }
 
-impl Range {
+impl IntegerRange {
     /// The range that has only this value.
     #[must_use]
-    pub fn of(value: i64) -> Self {
+    pub fn constant(value: i64) -> Self {
         Self::between(value, value)
     }
 
@@ -27,7 +27,7 @@ impl Range {
 
     /// All values of an integer type of this width; a bool is 0 or 1.
     #[must_use]
-    pub fn of_bits(bits: u32) -> Self {
+    pub fn of_integer_width(bits: u32) -> Self {
         match bits {
             0 | 1 => Self::between(0, 1),
             2..=63 => Self::between(-(1 << (bits - 1)), (1 << (bits - 1)) - 1),
@@ -37,26 +37,26 @@ impl Range {
 
     /// The value, if the range has only one and this holds even if signed arithmetic overflows; otherwise `None`.
     #[must_use]
-    pub fn single(self) -> Option<i64> {
+    pub fn constant_value(self) -> Option<i64> {
         (self.min == self.max && !self.assumed).then_some(self.min)
     }
 
     /// Whether no value is negative, perhaps only under the assumption that signed arithmetic does not overflow.
     #[must_use]
-    pub fn is_natural(self) -> bool {
+    pub fn is_non_negative(self) -> bool {
         self.min >= 0
     }
 
     /// Whether no value is negative, without any assumption, so that signed and unsigned arithmetic read the same
     /// number.
     #[must_use]
-    pub fn is_unsigned(self) -> bool {
+    pub fn is_proven_non_negative(self) -> bool {
         self.min >= 0 && !self.assumed
     }
 
     /// The smallest range that contains both.
     #[must_use]
-    pub fn or(self, other: Self) -> Self {
+    pub fn union(self, other: Self) -> Self {
         Self { min: self.min.min(other.min), max: self.max.max(other.max), assumed: self.assumed || other.assumed }
     }
 
@@ -80,7 +80,7 @@ impl Range {
         let all = [self.min, self.max].into_iter().flat_map(|a| [(a, other.min), (a, other.max)]);
         let all = all.map(|(a, b)| operation(a.into(), b.into()));
         let (min, max) = all.fold((i128::MAX, i128::MIN), |(l, g), v| (l.min(v), g.max(v)));
-        let full = Self::of_bits(bits);
+        let full = Self::of_integer_width(bits);
         let (low, high) = (min.max(full.min.into()), max.min(full.max.into()));
         match (i64::try_from(low), i64::try_from(high)) {
             (Ok(low), Ok(high)) if low <= high => {

@@ -89,7 +89,7 @@ impl<'d> FunctionBuilder<'d> {
     }
 
     /// Sets an attribute of an argument, such as `tt.divisibility`.
-    pub fn argument_attribute(&mut self, argument: usize, name: &str, value: impl Into<Attribute>) {
+    pub fn set_argument_attribute(&mut self, argument: usize, name: &str, value: impl Into<Attribute>) {
         if let Some(attributes) = self.function.arguments.get_mut(argument) {
             attributes.set(name, value);
         }
@@ -105,11 +105,11 @@ impl<'d> FunctionBuilder<'d> {
     /// The type of a value.
     #[must_use]
     pub fn ty(&self, value: Value) -> &TileType {
-        self.body.ty(value)
+        self.body.value_type(value)
     }
 
     /// Sets the name of a value in the text.
-    pub fn name(&mut self, value: Value, name: &str) {
+    pub fn set_name(&mut self, value: Value, name: &str) {
         self.body.set_name(value, name);
     }
 
@@ -130,7 +130,7 @@ impl<'d> FunctionBuilder<'d> {
     }
 
     /// Sets the current block.
-    pub fn set_block(&mut self, block: Block) {
+    pub fn set_insertion_block(&mut self, block: Block) {
         self.block = block;
     }
 

@@ -6,14 +6,14 @@ use super::{BuildError, FunctionBuilder};
 use crate::attribute::{Attribute, Attributes};
 use crate::body::{Block, Body, Op, Operation, Region, Successor, Value, Values};
 use crate::op::name::arith;
-use crate::op::{Count, Definition, GroupTypes, OperandGroup, TypeExpression};
+use crate::op::{CountRule, GroupTypes, OpDefinition, OperandGroup, TypeExpression};
 use crate::types::TileType;
 
 /// Builds one operation of a function; [`OperationBuilder::build`] appends it to the function's current block.
 #[derive(Debug)]
 pub struct OperationBuilder<'b, 'd> {
     function: &'b mut FunctionBuilder<'d>,
-    definition: Result<Arc<Definition>, BuildError>,
+    definition: Result<Arc<OpDefinition>, BuildError>,
     operands: Vec<Vec<Value>>,
     results: Option<Vec<TileType>>,
     attributes: Attributes,
@@ -25,8 +25,9 @@ pub struct OperationBuilder<'b, 'd> {
 impl<'d> FunctionBuilder<'d> {
     /// Starts an operation with this name, such as `tt.splat`; operands, attributes and results are added to the
     /// builder.
-    pub fn op<'b>(&'b mut self, name: &str) -> OperationBuilder<'b, 'd> {
-        let definition = self.dialects.get(name).cloned().ok_or_else(|| BuildError::UnknownOperation(name.to_owned()));
+    pub fn build_op<'b>(&'b mut self, name: &str) -> OperationBuilder<'b, 'd> {
+        let definition =
+            self.dialects.find_definition(name).cloned().ok_or_else(|| BuildError::UnknownOperation(name.to_owned()));
         OperationBuilder::new(self, definition)
     }
 
@@ -34,14 +35,14 @@ impl<'d> FunctionBuilder<'d> {
     ///
     /// # Errors
     /// [`BuildError::UnknownOperation`] if no dialect has `arith.constant`.
-    pub fn constant(&mut self, value: Attribute) -> Result<Value, BuildError> {
+    pub fn add_constant(&mut self, value: Attribute) -> Result<Value, BuildError> {
         let ty = value.value_type().unwrap_or(TileType::Index);
-        self.op(arith::CONSTANT).attribute("value", value).result(ty).value()
+        self.build_op(arith::CONSTANT).attribute("value", value).result(ty).value()
     }
 }
 
 impl<'b, 'd> OperationBuilder<'b, 'd> {
-    fn new(function: &'b mut FunctionBuilder<'d>, definition: Result<Arc<Definition>, BuildError>) -> Self {
+    fn new(function: &'b mut FunctionBuilder<'d>, definition: Result<Arc<OpDefinition>, BuildError>) -> Self {
         let groups = definition.as_ref().map_or(0, |definition| definition.operands.len());
         Self {
             definition,
@@ -61,7 +62,7 @@ impl<'b, 'd> OperationBuilder<'b, 'd> {
     pub fn operand(mut self, value: Value) -> Self {
         let Ok(definition) = &self.definition else { return self };
         let rows = definition.operands.iter().zip(&mut self.operands);
-        let last = rows.enumerate().find(|(_, (row, given))| given.is_empty() || row.count == Count::Many);
+        let last = rows.enumerate().find(|(_, (row, given))| given.is_empty() || row.count == CountRule::Many);
         match last {
             Some((_, (_, given))) => given.push(value),
             None => self.error = Some(BuildError::TooManyOperands(Arc::clone(&definition.name))),
@@ -73,7 +74,7 @@ impl<'b, 'd> OperationBuilder<'b, 'd> {
     #[must_use]
     pub fn operands(mut self, group: &str, values: &[Value]) -> Self {
         let Ok(definition) = &self.definition else { return self };
-        match definition.operand_group(group) {
+        match definition.operand_group_index(group) {
             Some(index) => self.operands[index].extend(values),
             None => {
                 let operation = Arc::clone(&definition.name);
@@ -156,7 +157,8 @@ impl<'b, 'd> OperationBuilder<'b, 'd> {
     ///
     /// # Errors
     /// [`BuildError`] if the operation is unknown, if its operands or results do not match the groups of its
-    /// definition, or if a result type cannot be inferred. [`crate::verify`] checks the other rules of the operation.
+    /// definition, or if a result type cannot be inferred. [`crate::verify_module`] checks the other rules of the
+    /// operation.
     pub fn build(self) -> Result<Op, BuildError> {
         self.append().map(|(op, _)| op)
     }
@@ -225,7 +227,7 @@ impl<'b, 'd> OperationBuilder<'b, 'd> {
 /// rules infer.
 fn result_types(
     body: &Body,
-    definition: &Definition,
+    definition: &OpDefinition,
     operands: &[Vec<Value>],
     given: Option<Vec<TileType>>,
 ) -> Result<Vec<Vec<TileType>>, BuildError> {
@@ -238,7 +240,7 @@ fn result_types(
     }
     let mut types = GroupTypes::new(definition);
     for (types, values) in types.operands.iter_mut().zip(operands) {
-        *types = Some(values.iter().map(|value| body.ty(*value).clone()).collect());
+        *types = Some(values.iter().map(|value| body.value_type(*value).clone()).collect());
     }
     let counts: Vec<usize> = operands.iter().map(Vec::len).collect();
     types.infer(definition, &counts);
@@ -248,7 +250,7 @@ fn result_types(
 /// Returns the types of each group of results; `None` if a group that must not be empty has unknown types.
 ///
 /// Rules such as `lhs = result` are also used in reverse: the types of the operands `lhs` are then those of `result`.
-fn complete(definition: &Definition, types: GroupTypes) -> Option<Vec<Vec<TileType>>> {
+fn complete(definition: &OpDefinition, types: GroupTypes) -> Option<Vec<Vec<TileType>>> {
     let groups = definition.results.iter().zip(types.results);
     groups
         .map(|(group, known)| match known {
@@ -258,14 +260,14 @@ fn complete(definition: &Definition, types: GroupTypes) -> Option<Vec<Vec<TileTy
                 // Use a rule `lhs = result` in reverse: the operands `lhs` determine the type of `result`.
                 let rule =
                     definition.types.iter().find(|rule| rule.expression == TypeExpression::Same(group.name.clone()))?;
-                let source = definition.operand_group(&rule.target)?;
+                let source = definition.operand_group_index(&rule.target)?;
                 types.operands[source].clone()
             }
         })
         .collect()
 }
 
-fn unknown(definition: &Definition) -> BuildError {
+fn unknown(definition: &OpDefinition) -> BuildError {
     let result = definition.results.first().map_or_else(String::new, |group| group.name.clone());
     BuildError::UnknownType { operation: Arc::clone(&definition.name), result }
 }

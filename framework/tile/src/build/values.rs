@@ -7,7 +7,7 @@ use crate::{Attribute, TileType, Value};
 impl FunctionBuilder<'_> {
     /// Appends an integer constant; for a tensor type, one with the same value in all elements.
     pub(crate) fn integer(&mut self, value: i64, ty: &TileType) -> Result<Value, BuildError> {
-        self.constant(Attribute::integer(value, ty.clone()))
+        self.add_constant(Attribute::integer(value, ty.clone()))
     }
 
     /// Appends a 32-bit integer constant.
@@ -17,13 +17,13 @@ impl FunctionBuilder<'_> {
 
     /// Appends a zero constant of a scalar or tensor type.
     pub(crate) fn zeros(&mut self, ty: &TileType) -> Result<Value, BuildError> {
-        self.constant(Attribute::of_bits(0, ty.clone()))
+        self.add_constant(Attribute::of_bits(0, ty.clone()))
     }
 
     /// Appends a binary operation whose result has the type of the first operand.
     pub(crate) fn binary(&mut self, name: &str, left: Value, right: Value) -> Result<Value, BuildError> {
         let ty = self.ty(left).clone();
-        self.op(name).operand(left).operand(right).result(ty).value()
+        self.build_op(name).operand(left).operand(right).result(ty).value()
     }
 
     /// Appends a binary operation on `before` and `value`; without `before`, appends nothing and returns `value`.
@@ -33,20 +33,20 @@ impl FunctionBuilder<'_> {
 
     /// Appends a unary operation with a result of type `ty`.
     pub(crate) fn unary(&mut self, name: &str, operand: Value, ty: TileType) -> Result<Value, BuildError> {
-        self.op(name).operand(operand).result(ty).value()
+        self.build_op(name).operand(operand).result(ty).value()
     }
 
     /// Appends an integer comparison (`arith.cmpi`).
     pub(crate) fn compare(&mut self, predicate: &str, left: Value, right: Value) -> Result<Value, BuildError> {
         let ty = self.ty(left).with_element(TileType::BOOLEAN);
         let predicate = Attribute::Keyword(predicate.into());
-        self.op(arith::CMPI).operand(left).operand(right).attribute("predicate", predicate).result(ty).value()
+        self.build_op(arith::CMPI).operand(left).operand(right).attribute("predicate", predicate).result(ty).value()
     }
 
     /// Appends a select of one of two values of the same type.
     pub(crate) fn select(&mut self, condition: Value, yes: Value, no: Value) -> Result<Value, BuildError> {
         let ty = self.ty(yes).clone();
-        self.op(arith::SELECT).operand(condition).operand(yes).operand(no).result(ty).value()
+        self.build_op(arith::SELECT).operand(condition).operand(yes).operand(no).result(ty).value()
     }
 
     /// Appends a splat: a tensor of this shape with the scalar in every element.
@@ -59,6 +59,6 @@ impl FunctionBuilder<'_> {
     pub(crate) fn range(&mut self, size: u64) -> Result<Value, BuildError> {
         let end = i32::try_from(size).unwrap_or(i32::MAX);
         let ty = TileType::tensor([size], TileType::integer(32), None);
-        self.op(tt::MAKE_RANGE).attribute("start", 0).attribute("end", end).result(ty).value()
+        self.build_op(tt::MAKE_RANGE).attribute("start", 0).attribute("end", end).result(ty).value()
     }
 }

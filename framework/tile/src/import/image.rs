@@ -1,10 +1,10 @@
 //! Descriptors of images, for copies of pixels to shared memory (mode im2col of CUDA's bulk tensor copies).
 //!
-//! A descriptor of images describes a tensor with a batch axis, one to three spatial axes, and a contiguous channel axis.
-//! It has a bounding box of pixels, which may begin and end outside of the image, and the step between pixels along each
-//! axis. A copy takes pixels of the bounding box, one after the other from its coordinates on, the last spatial axis
-//! fastest, and behind the last pixel those of the next image of the batch. It adds offsets to the positions of pixels,
-//! and reads zeros outside of the image.
+//! A descriptor of images describes a tensor with a batch axis, one to three spatial axes, and a contiguous channel
+//! axis. It has a bounding box of pixels, which may begin and end outside of the image, and the step between pixels
+//! along each axis. A copy takes pixels of the bounding box, one after the other from its coordinates on, the last
+//! spatial axis fastest, and behind the last pixel those of the next image of the batch. It adds offsets to the
+//! positions of pixels, and reads zeros outside of the image.
 //!
 //! No operation of a program states these numbers, so they become arguments of the function, and a copy is an ordinary
 //! load from computed addresses.
@@ -13,10 +13,10 @@
 
 use std::collections::HashMap;
 
-use super::Imports;
+use super::ImportTables;
 use super::plain::element;
 use super::term::{Call, Term};
-use crate::transform::captured_value;
+use crate::transform::resolve_captured_value;
 use crate::{Attributes, Block, Body, Function, Op, TileType, TileViolation, Value};
 
 /// Name of the list function of import terms that loads pixels.
@@ -54,16 +54,19 @@ pub(super) type Images = HashMap<Value, Image>;
 /// # Errors
 /// A [`TileViolation`] at a copy whose descriptor is no argument of the function, or that has other coordinates than
 /// another copy of the descriptor.
-pub(super) fn expand_images(mut function: Function, imports: &Imports) -> Result<(Function, Images), TileViolation> {
+pub(super) fn expand_images(
+    mut function: Function,
+    imports: &ImportTables,
+) -> Result<(Function, Images), TileViolation> {
     let mut images = Images::new();
     let Some(mut body) = function.body.take() else { return Ok((function, images)) };
     for value in body.values() {
-        if let Some(pointee) = image_element(body.ty(value), imports) {
+        if let Some(pointee) = image_element(body.value_type(value), imports) {
             body.set_type(value, TileType::pointer(pointee));
         }
     }
     if let Some(&entry) = body.blocks(body.root()).first() {
-        for op in body.walk(body.root()) {
+        for op in body.walk_region(body.root()) {
             let Some(copy) = PixelCopy::find(&body, op, imports) else { continue };
             let new = copy
                 .new_image(&body, entry, &images)
@@ -73,15 +76,17 @@ pub(super) fn expand_images(mut function: Function, imports: &Imports) -> Result
                 images.insert(body.arguments(entry)[argument], image);
             }
         }
-        function.signature.arguments = body.arguments(entry).iter().map(|&value| body.ty(value).clone()).collect();
+        function.signature.arguments =
+            body.arguments(entry).iter().map(|&value| body.value_type(value).clone()).collect();
     }
     function.body = Some(body);
     Ok((function, images))
 }
 
-/// Appends the numbers of a descriptor of images of `rank` axes to the arguments; `argument` is the index of its pointer.
+/// Appends the numbers of a descriptor of images of `rank` axes to the arguments; `argument` is the index of its
+/// pointer.
 fn append_image(function: &mut Function, body: &mut Body, (entry, argument): (Block, usize), rank: usize) -> Image {
-    let pointee = body.ty(body.arguments(entry)[argument]).pointee();
+    let pointee = body.value_type(body.arguments(entry)[argument]).pointee_type();
     let bytes = pointee.and_then(|pointee| pointee.element_bits()).map_or(1, |bits| bits / 8).max(1);
     function.arguments[argument].set(DIVISIBILITY, ALIGNMENT as i32);
     let mut append = |count: usize, bits: u32, divisor: Option<u32>| -> Vec<Value> {
@@ -102,7 +107,7 @@ fn append_image(function: &mut Function, body: &mut Body, (entry, argument): (Bl
 }
 
 /// Returns the element type of the images that a descriptor type describes; `None` if it is none.
-fn image_element(ty: &TileType, imports: &Imports) -> Option<TileType> {
+fn image_element(ty: &TileType, imports: &ImportTables) -> Option<TileType> {
     let TileType::Foreign(text) = ty else { return None };
     let (name, parameters) = text.split_once('<')?;
     if !imports.images.contains(name) {
@@ -120,7 +125,7 @@ struct PixelCopy {
 
 impl PixelCopy {
     /// Returns the operands of an operation that copies pixels by its import rule; `None` if it copies none.
-    fn find(body: &Body, op: Op, imports: &Imports) -> Option<Self> {
+    fn find(body: &Body, op: Op, imports: &ImportTables) -> Option<Self> {
         let replacement = imports.operations.get(body.op(op).name())?;
         let call = replacement.terms_for(body.op(op)).iter().find_map(find_pixels)?;
         let operands = |index: usize| match call.arguments.get(index) {
@@ -133,7 +138,7 @@ impl PixelCopy {
     /// Returns the index of the argument of the function that is the copy's descriptor; `None` if `images` has it. The
     /// error is the reason why the copy has no meaning.
     fn new_image(&self, body: &Body, entry: Block, images: &Images) -> Result<Option<usize>, String> {
-        let (rank, pointer) = (self.coordinates.len(), captured_value(body, self.descriptor));
+        let (rank, pointer) = (self.coordinates.len(), resolve_captured_value(body, self.descriptor));
         let argument = body.arguments(entry).iter().position(|&argument| argument == pointer);
         let argument = argument.ok_or("its descriptor of images is no argument of the function")?;
         if !(3..=MAX_RANK).contains(&rank) {

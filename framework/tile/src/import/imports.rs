@@ -1,13 +1,13 @@
 //! Import tables: data that maps foreign operations (vendor operations and library functions) to neutral ones.
 
 use super::Replacement;
-use super::table::{File, Row};
+use super::table::{ImportTableFile, Row};
 use crate::op::DialectError;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The entries of import tables: the replacement of each foreign library function, operation and assembly text.
 #[derive(Debug, Clone, Default)]
-pub struct Imports {
+pub struct ImportTables {
     pub(super) functions: BTreeMap<String, Replacement>,
     pub(super) operations: BTreeMap<String, Replacement>,
     pub(super) assembly: BTreeMap<String, Replacement>,
@@ -15,21 +15,21 @@ pub struct Imports {
     pub(super) images: BTreeSet<String>,
 }
 
-impl Imports {
+impl ImportTables {
     /// Adds the table `text`; error messages call it `file`. Its entries replace earlier ones of the same names.
     ///
     /// # Errors
     /// [`DialectError`] if the table does not parse; nothing is added in that case.
-    pub fn add(&mut self, file: &str, text: &str) -> Result<(), DialectError> {
+    pub fn add_table(&mut self, file: &str, text: &str) -> Result<(), DialectError> {
         let wrong = |message: String| DialectError { file: file.to_owned(), message };
-        let rows: File = toml::from_str(text).map_err(|error| wrong(error.to_string()))?;
+        let rows: ImportTableFile = toml::from_str(text).map_err(|error| wrong(error.to_string()))?;
         let read = |(name, row): (String, Row)| {
             row.replacement()
                 .map(|replacement| (name.clone(), replacement))
                 .map_err(|message| wrong(format!("`{name}`: {message}")))
         };
         let images = rows.images.clone();
-        let functions: Vec<_> = rows.expanded_functions().into_iter().map(read).collect::<Result<_, _>>()?;
+        let functions: Vec<_> = rows.expand_function_families().into_iter().map(read).collect::<Result<_, _>>()?;
         let operations: Vec<_> = rows.operations.into_iter().map(read).collect::<Result<_, _>>()?;
         let assembly: Vec<_> = rows.assembly.into_iter().map(read).collect::<Result<_, _>>()?;
         self.images.extend(images);
@@ -40,12 +40,12 @@ impl Imports {
     }
 
     /// Iterates over the names of all library functions that the tables replace.
-    pub fn functions(&self) -> impl ExactSizeIterator<Item = &str> {
+    pub fn function_names(&self) -> impl ExactSizeIterator<Item = &str> {
         self.functions.keys().map(String::as_str)
     }
 
     /// Iterates over the names of all operations in the tables; with the reason if a table rejects the operation.
-    pub fn operations(&self) -> impl ExactSizeIterator<Item = (&str, Option<&str>)> {
+    pub fn operation_names(&self) -> impl ExactSizeIterator<Item = (&str, Option<&str>)> {
         self.operations.iter().map(|(name, replacement)| (name.as_str(), replacement.refused.as_deref()))
     }
 }

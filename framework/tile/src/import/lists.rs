@@ -4,12 +4,12 @@
 use super::image::PIXELS;
 use super::plain;
 use super::term::{Call, Term};
-use super::write::{Writer, number};
+use super::write::{ReplacementWriter, number};
 use crate::op::name::{arith, math, scf, tt, ttg};
 use crate::transform::{IrCloner, Rewritten, violation};
-use crate::{Attribute, BuildError, Float, TileType, Value, Values};
+use crate::{Attribute, BuildError, FloatType, TileType, Value, Values};
 
-impl Writer<'_> {
+impl ReplacementWriter<'_> {
     /// Emits the call of a list function, and returns its values:
     ///
     /// | list | value |
@@ -58,7 +58,7 @@ impl Writer<'_> {
             "reversed" => Ok(first.into_iter().rev().collect()),
             "elements" => {
                 let pointer = argument_values(cloner, 1)?;
-                let pointee = pointer.first().and_then(|pointer| cloner.to.ty(*pointer).pointee());
+                let pointee = pointer.first().and_then(|pointer| cloner.to.ty(*pointer).pointee_type());
                 let bytes = pointee.and_then(|ty| ty.element_bits()).map_or(1, |bits| i64::from(bits / 8).max(1));
                 first.into_iter().map(|value| self.quotient(cloner, value, bytes)).collect()
             }
@@ -98,11 +98,11 @@ impl Writer<'_> {
     }
 
     fn zero(&self, cloner: &mut IrCloner<'_, '_, '_>, like: &[Value]) -> Rewritten<Values> {
-        let result = cloner.from.op(self.op).results.first().map(|&result| cloner.from.ty(result).clone());
+        let result = cloner.from.op(self.op).results.first().map(|&result| cloner.from.value_type(result).clone());
         let memory = like.first().and_then(|&like| cloner.to.ty(like).as_memory());
         let ty = memory.map(|memory| plain::open_tensor(memory, self.module)).or(result);
         let zero = ty.and_then(|ty| number("0", &ty));
-        zero.into_iter().map(|zero| Ok(cloner.to.constant(zero)?)).collect()
+        zero.into_iter().map(|zero| Ok(cloner.to.add_constant(zero)?)).collect()
     }
 
     fn each(&self, cloner: &mut IrCloner<'_, '_, '_>, one: &Call) -> Rewritten<Values> {
@@ -125,12 +125,12 @@ impl Writer<'_> {
         let ty = cloner.to.ty(value).clone();
         let numbers = match ty.element() {
             TileType::Integer(..) => {
-                let codes = ty.with_element(TileType::Float(Float::F8E8M0Fnu));
+                let codes = ty.with_element(TileType::Float(FloatType::F8E8M0Fnu));
                 cloner.to.unary(tt::BITCAST, value, codes)?
             }
             _ => value,
         };
-        Ok(cloner.to.unary(tt::FP_TO_FP, numbers, ty.with_element(TileType::Float(Float::F32)))?)
+        Ok(cloner.to.unary(tt::FP_TO_FP, numbers, ty.with_element(TileType::Float(FloatType::F32)))?)
     }
 
     /// Returns a tensor and its minimum or maximum along the last axis. `combine` names the operation that combines two
@@ -146,17 +146,17 @@ impl Writer<'_> {
         let is_set = |name: &str| foreign.attributes.get(name) == Some(&Attribute::Bool(true));
         let (magnitudes, combine) = (is_set("abs"), combine[usize::from(is_set("NaN"))]);
         let (&[value], Some(&reduced)) = (tensor, foreign.results.last()) else { return Ok(Values::new()) };
-        let (ty, reduced) = (cloner.to.ty(value).clone(), cloner.from.ty(reduced).clone());
+        let (ty, reduced) = (cloner.to.ty(value).clone(), cloner.from.value_type(reduced).clone());
         let operand = if magnitudes { cloner.to.unary(math::ABSF, value, ty.clone())? } else { value };
         let (region, around) = cloner.to.enter_region(vec![ty.element().clone(), ty.element().clone()]);
         let body = cloner.to.body();
         let arguments = body.blocks(region).first().map_or(&[][..], |&block| body.arguments(block)).to_vec();
         let &[left, right] = &arguments[..] else { return Ok(Values::new()) };
         let extreme = cloner.to.binary(combine, left, right)?;
-        cloner.to.op(tt::REDUCE_RETURN).operand(extreme).build()?;
-        cloner.to.set_block(around);
+        cloner.to.build_op(tt::REDUCE_RETURN).operand(extreme).build()?;
+        cloner.to.set_insertion_block(around);
         let axis = ty.shape().map_or(0, <[u64]>::len).saturating_sub(1) as i32;
-        let reduce = cloner.to.op(tt::REDUCE).operand(operand).attribute("axis", axis).existing_region(region);
+        let reduce = cloner.to.build_op(tt::REDUCE).operand(operand).attribute("axis", axis).existing_region(region);
         Ok([value, reduce.result(reduced).value()?].into_iter().collect())
     }
 
@@ -175,14 +175,14 @@ impl Writer<'_> {
         };
         let (then, around) = cloner.to.enter_region(Vec::new());
         let values = self.term(cloner, term, None)?;
-        cloner.to.op(scf::YIELD).operands("results", &values).build()?;
-        cloner.to.set_block(around);
+        cloner.to.build_op(scf::YIELD).operands("results", &values).build()?;
+        cloner.to.set_insertion_block(around);
         let ty = values.first().map_or(TileType::integer(32), |&value| cloner.to.ty(value).clone());
         let (otherwise, around) = cloner.to.enter_region(Vec::new());
         let number = self.term(cloner, other, Some(&ty))?;
-        cloner.to.op(scf::YIELD).operands("results", &number).build()?;
-        cloner.to.set_block(around);
-        let choice = cloner.to.op(scf::IF).operand(condition).existing_region(then).existing_region(otherwise);
+        cloner.to.build_op(scf::YIELD).operands("results", &number).build()?;
+        cloner.to.set_insertion_block(around);
+        let choice = cloner.to.build_op(scf::IF).operand(condition).existing_region(then).existing_region(otherwise);
         Ok(choice.result(ty).values()?)
     }
 
@@ -196,7 +196,7 @@ impl Writer<'_> {
         let ty = cloner.to.ty(*value).clone();
         let other =
             call.arguments.get(2).map(|term| self.term(cloner, term, Some(&ty))).transpose()?.unwrap_or_default();
-        let choice = cloner.to.op(arith::SELECT).operand(*condition).operands("true_value", &values);
+        let choice = cloner.to.build_op(arith::SELECT).operand(*condition).operands("true_value", &values);
         Ok([choice.operands("false_value", &other).result(ty).value()?].into_iter().collect())
     }
 }

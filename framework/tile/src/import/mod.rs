@@ -1,9 +1,9 @@
 //! Import of vendor operations as neutral ones.
 //!
 //! A program may use functions of a vendor's library and operations of a vendor's dialect. Tables, which are data, map
-//! them to neutral operations, independent of the target: [`Imports`] are the tables, [`import`] rewrites a program.
-//! Operations without a neutral equivalent are rejected with the reason in the table. Assembly that no table has is
-//! kept, since only a code generator can judge it.
+//! them to neutral operations, independent of the target: [`ImportTables`] are the tables, [`import_operations`]
+//! rewrites a program. Operations without a neutral equivalent are rejected with the reason in the table. Assembly that
+//! no table has is kept, since only a code generator can judge it.
 //!
 //! `docs/tile-ir.md` has the format of tables. Depends on `tile` only.
 
@@ -20,6 +20,6 @@ mod table;
 mod term;
 mod write;
 
-pub use imports::Imports;
+pub use imports::ImportTables;
 use replacement::Replacement;
-pub use rewrite::import;
+pub use rewrite::import_operations;

@@ -4,7 +4,7 @@
 //! arrives as often at each block's mbarrier as there are blocks that it reaches.
 
 use crate::verify::SHARED_MEMORY;
-use crate::verify::layout_parameters::bases;
+use crate::verify::layout_parameters::bases_parameter;
 use crate::{Attribute, Attributes, Body, LayoutName, Op};
 
 /// Returns the number of arrivals at each mbarrier if each block arrives `number` times at the mbarriers of all blocks
@@ -21,13 +21,14 @@ pub(super) fn arrivals(number: i64, mask: i64) -> i64 {
 /// attribute `multicast`, each block commits to itself alone.
 pub(super) fn commits(body: &Body, op: Op, groups: &[String], module: &Attributes) -> i64 {
     let operation = body.op(op);
-    let is_set = |name: &str| operation.definition.attribute(name).map(|_| operation.attributes.get(name).is_some());
+    let is_set =
+        |name: &str| operation.definition.find_attribute(name).map(|_| operation.attributes.get(name).is_some());
     if is_set("multicast") == Some(false) {
         return 1;
     }
     let are_pairs = is_set("two_ctas").unwrap_or(module.get("ttg.two-ctas") == Some(&Attribute::Bool(true)));
     let operands = groups.iter().flat_map(|group| body.operands(op, group));
-    let memories = operands.filter_map(|&operand| body.ty(operand).as_memory());
+    let memories = operands.filter_map(|&operand| body.value_type(operand).as_memory());
     let shared = memories.filter(|memory| memory.space.spec().name == SHARED_MEMORY);
     // For each operand, the bits of the block index that lead to another part of it.
     let parts: Vec<u64> = shared.map(|memory| part_bits(&memory.layout)).collect();
@@ -37,7 +38,7 @@ pub(super) fn commits(body: &Body, op: Op, groups: &[String], module: &Attribute
 }
 
 fn part_bits(layout: &LayoutName) -> u64 {
-    let blocks = bases(layout.spec(), "cga_layout").unwrap_or_default();
+    let blocks = bases_parameter(layout.spec(), "cga_layout").unwrap_or_default();
     let nonzero = blocks.iter().map(|basis| u64::from(basis.iter().any(|step| *step != 0)));
     nonzero.enumerate().fold(0, |bits, (bit, is_part)| bits | is_part << bit)
 }

@@ -4,10 +4,10 @@
 //! same elements before and after. Intermediate tensors have no layout, so that layout assignment can choose it.
 
 use super::plain;
-use super::write::Writer;
+use super::write::ReplacementWriter;
 use crate::op::name::{arith, math, tt, ttg, tw};
 use crate::transform::{IrCloner, Rewritten, violation};
-use crate::{Attribute, Float, TileType, Value, Values};
+use crate::{Attribute, FloatType, TileType, Value, Values};
 
 /// A new axis of two elements into which a split divides `axis`, or which a join merges into `axis`.
 #[derive(Debug, Clone, Copy)]
@@ -18,7 +18,7 @@ struct Pair {
     adjacent: bool,
 }
 
-impl Writer<'_> {
+impl ReplacementWriter<'_> {
     /// Returns the part of the tensor `full` that is the foreign operation's result, at the offsets in the attribute
     /// `static_offsets`.
     pub(super) fn extracted(&self, cloner: &mut IrCloner<'_, '_, '_>, full: Value) -> Rewritten<Value> {
@@ -27,7 +27,8 @@ impl Writer<'_> {
             Some(Attribute::Array(_, offsets)) => offsets.clone(),
             _ => Vec::new(),
         };
-        let result = operation.results.first().and_then(|result| cloner.from.ty(*result).shape().map(<[u64]>::to_vec));
+        let result =
+            operation.results.first().and_then(|result| cloner.from.value_type(*result).shape().map(<[u64]>::to_vec));
         let (Some(shape), Some(from)) = (result, shape_of(cloner, full)) else {
             return Err(violation(cloner, self.op, "a part is taken of something that is not a tensor"));
         };
@@ -84,7 +85,8 @@ impl Writer<'_> {
     /// axis is the fastest.
     pub(super) fn concatenated(&self, cloner: &mut IrCloner<'_, '_, '_>, parts: &[Value]) -> Rewritten<Value> {
         let result = cloner.from.op(self.op).results.first().copied();
-        let shape = result.and_then(|result| cloner.from.ty(result).shape().map(<[u64]>::to_vec)).unwrap_or_default();
+        let shape =
+            result.and_then(|result| cloner.from.value_type(result).shape().map(<[u64]>::to_vec)).unwrap_or_default();
         let part = parts.first().and_then(|part| shape_of(cloner, *part)).unwrap_or_default();
         let counts: Vec<u64> = shape.iter().zip(&part).map(|(all, one)| all / (*one).max(1)).collect();
         if shape.len() != part.len() || counts.iter().product::<u64>() != parts.len() as u64 {
@@ -117,7 +119,8 @@ impl Writer<'_> {
     /// The result has twice as many bytes along the first axis, and half as many along the other.
     pub(super) fn repacked(&self, cloner: &mut IrCloner<'_, '_, '_>, memory: Value) -> Rewritten<Value> {
         let result = cloner.from.op(self.op).results.first().copied();
-        let to = result.and_then(|result| cloner.from.ty(result).shape().map(<[u64]>::to_vec)).unwrap_or_default();
+        let to =
+            result.and_then(|result| cloner.from.value_type(result).shape().map(<[u64]>::to_vec)).unwrap_or_default();
         let ty = cloner.to.ty(memory).as_memory().map(|memory| (memory.shape.clone(), memory.element.clone()));
         let (from, element) = ty.unwrap_or((Vec::new(), TileType::integer(8)));
         let axis = |holds: &dyn Fn(u64, u64) -> bool| from.iter().zip(&to).position(|(from, to)| holds(*from, *to));
@@ -151,7 +154,7 @@ impl Writer<'_> {
         numbers: Value,
         scales: Value,
     ) -> Rewritten<Value> {
-        let ty = cloner.to.ty(numbers).with_element(TileType::Float(Float::F32));
+        let ty = cloner.to.ty(numbers).with_element(TileType::Float(FloatType::F32));
         let numbers = match *cloner.to.ty(numbers) == ty {
             true => numbers,
             false => cloner.to.unary(tt::FP_TO_FP, numbers, ty.clone())?,
@@ -189,11 +192,12 @@ impl Writer<'_> {
     ///
     /// Other conversions round or unpack numbers, and are errors: they have no neutral counterpart.
     pub(super) fn widened(&self, cloner: &mut IrCloner<'_, '_, '_>, value: Value) -> Rewritten<Value> {
-        let result = cloner.from.op(self.op).results.first().map(|result| cloner.from.ty(*result).element().clone());
+        let result =
+            cloner.from.op(self.op).results.first().map(|result| cloner.from.value_type(*result).element().clone());
         let ty = cloner.to.ty(value).clone();
         let (own, Some(result)) = (ty.element(), result) else { return Ok(value) };
-        let is_half = [Float::F16, Float::Bf16].into_iter().any(|half| *own == TileType::Float(half));
-        match (*own == result, is_half && result == TileType::Float(Float::F32)) {
+        let is_half = [FloatType::F16, FloatType::Bf16].into_iter().any(|half| *own == TileType::Float(half));
+        match (*own == result, is_half && result == TileType::Float(FloatType::F32)) {
             (true, _) => Ok(value),
             (false, true) => Ok(cloner.to.unary(tt::FP_TO_FP, value, ty.with_element(result))?),
             (false, false) => {
@@ -221,9 +225,9 @@ impl Writer<'_> {
         let magnitude = cloner.to.unary(math::ABSF, numbers, ty.clone())?;
         let mut code = cloner.to.unary(arith::TRUNCI, sign, bytes.clone())?;
         for (bound, predicate) in E2M1_BOUNDS {
-            let bound = Float::F32.encode(bound).unwrap_or(0);
-            let bound = cloner.to.constant(Attribute::of_bits(bound, ty.clone()))?;
-            let beyond = cloner.to.op(arith::CMPF).attribute("predicate", Attribute::Keyword(predicate.into()));
+            let bound = FloatType::F32.encode(bound).unwrap_or(0);
+            let bound = cloner.to.add_constant(Attribute::of_bits(bound, ty.clone()))?;
+            let beyond = cloner.to.build_op(arith::CMPF).attribute("predicate", Attribute::Keyword(predicate.into()));
             let beyond = beyond.operands("lhs", &[magnitude]).operands("rhs", &[bound]).value()?;
             let step = cloner.to.unary(arith::EXTUI, beyond, bytes.clone())?;
             code = cloner.to.binary(arith::ADDI, code, step)?;
@@ -240,10 +244,10 @@ impl Writer<'_> {
         memories: &[Value],
     ) -> Rewritten<Values> {
         for (&descriptor, &memory) in descriptors.iter().zip(memories) {
-            let condition = cloner.to.op(tw::DESCRIPTOR_PRED).operand(descriptor).value()?;
+            let condition = cloner.to.build_op(tw::DESCRIPTOR_PRED).operand(descriptor).value()?;
             match cloner.to.body().is_always(condition) {
                 true => self.block_copy(cloner, descriptor, memory)?,
-                false => cloner.when(condition, |cloner| self.block_copy(cloner, descriptor, memory))?,
+                false => cloner.emit_if(condition, |cloner| self.block_copy(cloner, descriptor, memory))?,
             };
         }
         Ok(Values::new())
@@ -255,9 +259,9 @@ impl Writer<'_> {
         };
         let rank = shape_of(cloner, descriptor).map_or(0, |shape| shape.len());
         let zeros = (0..rank).map(|_| cloner.to.constant_i32(0)).collect::<Result<Values, _>>()?;
-        let load = cloner.to.op(tt::DESCRIPTOR_LOAD).operand(descriptor).operands("indices", &zeros);
+        let load = cloner.to.build_op(tt::DESCRIPTOR_LOAD).operand(descriptor).operands("indices", &zeros);
         let block = load.result(plain::tensor(&to, self.module)).value()?;
-        cloner.to.op(ttg::LOCAL_STORE).operand(block).operand(memory).build()?;
+        cloner.to.build_op(ttg::LOCAL_STORE).operand(block).operand(memory).build()?;
         Ok(Values::new())
     }
 
@@ -270,7 +274,7 @@ impl Writer<'_> {
         let at = pair.axis + usize::from(pair.adjacent);
         let order: Vec<usize> = (0..shape.len()).filter(|axis| *axis != at).chain([at]).collect();
         let value = self.transpose(cloner, value, &order)?;
-        let pair_values = cloner.to.op(tt::SPLIT).operand(value).result(half.clone()).result(half).values()?;
+        let pair_values = cloner.to.build_op(tt::SPLIT).operand(value).result(half.clone()).result(half).values()?;
         match pair_values[..] {
             [first, second] => Ok([first, second]),
             _ => Err(violation(cloner, self.op, "a split has two results")),
@@ -284,7 +288,7 @@ impl Writer<'_> {
         full[pair.axis] *= 2;
         shape.push(2);
         let ty = type_without_layout(cloner, pair_values[0], shape);
-        let joined = cloner.to.op(tt::JOIN).operand(pair_values[0]).operand(pair_values[1]).result(ty).value()?;
+        let joined = cloner.to.build_op(tt::JOIN).operand(pair_values[0]).operand(pair_values[1]).result(ty).value()?;
         let mut order: Vec<usize> = (0..rank).collect();
         order.insert(pair.axis + usize::from(pair.adjacent), rank);
         let value = self.transpose(cloner, joined, &order)?;
@@ -300,7 +304,7 @@ impl Writer<'_> {
         let shape = shape_of(cloner, value).unwrap_or_default();
         let ty = type_without_layout(cloner, value, order.iter().map(|axis| shape[*axis]).collect());
         let order = order.iter().map(|axis| *axis as u64).collect();
-        let transposition = cloner.to.op(tt::TRANS).operand(value);
+        let transposition = cloner.to.build_op(tt::TRANS).operand(value);
         Ok(transposition.attribute("order", Attribute::Array(TileType::integer(32), order)).result(ty).value()?)
     }
 }

@@ -2,12 +2,12 @@
 
 use super::image::Image;
 use super::term::{Call, Term};
-use super::write::Writer;
+use super::write::ReplacementWriter;
 use crate::op::name::{arith, tt};
-use crate::transform::{IrCloner, Rewritten, captured_value, violation};
+use crate::transform::{IrCloner, Rewritten, resolve_captured_value, violation};
 use crate::{BuildError, FunctionBuilder, TileType, Value, Values};
 
-impl Writer<'_> {
+impl ReplacementWriter<'_> {
     /// Emits the load of the pixels that a copy takes, as a tensor of a row per pixel with its channels. The groups are
     /// the descriptor, the coordinates of the first pixel, the offsets along the spatial axes, and the memory.
     pub(super) fn pixels(&self, cloner: &mut IrCloner<'_, '_, '_>, call: &Call) -> Rewritten<Values> {
@@ -15,16 +15,16 @@ impl Writer<'_> {
             Some(Term::Operands(name)) => cloner.from.operands(self.op, name),
             _ => &[],
         };
-        let descriptor = group(0).first().map(|&descriptor| captured_value(cloner.from, descriptor));
+        let descriptor = group(0).first().map(|&descriptor| resolve_captured_value(cloner.from, descriptor));
         let found = descriptor.and_then(|pointer| Some((pointer, self.images.get(&pointer)?)));
-        let memory = group(3).first().and_then(|&memory| cloner.from.ty(memory).as_memory());
+        let memory = group(3).first().and_then(|&memory| cloner.from.value_type(memory).as_memory());
         let (Some((pointer, image)), Some(&[pixels, channels])) = (found, memory.map(|memory| &memory.shape[..]))
         else {
             return Err(violation(cloner, self.op, "a copy of pixels without a descriptor or memory of two axes"));
         };
         let (coordinates, offsets) = (cloner.all(group(1)), cloner.all(group(2)));
         let image = image.in_clone(cloner);
-        let pointer = cloner.value(pointer);
+        let pointer = cloner.clone_of(pointer);
         let tile = PixelTile { image: &image, coordinates: &coordinates, offsets: &offsets };
         let emitted = tile.load(cloner.to, pointer, [pixels, channels])?;
         Ok([emitted].into_iter().collect())
@@ -69,10 +69,11 @@ impl PixelTile<'_> {
         let inside = to.binary(arith::ANDI, rows.inside, columns.inside)?;
         let base = to.splat(pointer, &shape)?;
         let pointers = to.binary(tt::ADDPTR, base, offset)?;
-        let pointee = to.ty(pointer).pointee().unwrap_or(TileType::integer(8));
+        let pointee = to.ty(pointer).pointee_type().unwrap_or(TileType::integer(8));
         let ty = TileType::tensor(shape, pointee, None);
         let zeros = to.zeros(&ty)?;
-        let load = to.op(tt::LOAD).operands("ptr", &[pointers]).operands("mask", &[inside]).operands("other", &[zeros]);
+        let load =
+            to.build_op(tt::LOAD).operands("ptr", &[pointers]).operands("mask", &[inside]).operands("other", &[zeros]);
         load.result(ty).value()
     }
 
@@ -158,7 +159,7 @@ impl Place {
             single[new] = 1;
             let element = to.ty(value).element().clone();
             let ty = TileType::tensor(single, element.clone(), None);
-            let value = to.op(tt::EXPAND_DIMS).operand(value).attribute("axis", new as i32).result(ty).value()?;
+            let value = to.build_op(tt::EXPAND_DIMS).operand(value).attribute("axis", new as i32).result(ty).value()?;
             to.unary(tt::BROADCAST, value, TileType::tensor(shape, element, None))
         });
         Ok(Self { offset: offset?, inside: inside? })

@@ -1,7 +1,7 @@
 //! Defines the default layout of tensors that are loaded from shared or tensor memory without an explicit layout.
 
 use crate::op::name::ttg;
-use crate::{Attribute, Attributes, Body, Float, LayoutName, MemDescType, Op, Signedness, TileType};
+use crate::{Attribute, Attributes, Body, FloatType, LayoutName, MemDescType, Op, Signedness, TileType};
 use tilewright_layout::parse_spec;
 
 /// Attribute of the modules that [`around`] returns for operations in partitions.
@@ -70,11 +70,11 @@ fn layout(shape: &[u64], element: &TileType, warps: u64, lanes: u64, blocks: u64
 /// is the number of warps of the partition.
 pub(crate) fn around(module: &Attributes, body: &Body, op: Op) -> Attributes {
     let mut plain_module = module.clone();
-    for groups in body.walk(body.root()).into_iter().filter(|op| body.op(*op).name() == ttg::WARP_SPECIALIZE) {
+    for groups in body.walk_region(body.root()).into_iter().filter(|op| body.op(*op).name() == ttg::WARP_SPECIALIZE) {
         let operation = body.op(groups);
         let Some(Attribute::Array(_, warps)) = operation.attributes.get("partitionNumWarps") else { continue };
         let partitions = operation.regions.iter().skip(1).zip(warps);
-        if let Some((_, &warps)) = partitions.into_iter().find(|(region, _)| body.walk(**region).contains(&op)) {
+        if let Some((_, &warps)) = partitions.into_iter().find(|(region, _)| body.walk_region(**region).contains(&op)) {
             plain_module.set(PARTITION, Attribute::Unit);
             plain_module.set("ttg.num-warps", Attribute::integer(warps as i64, TileType::integer(32)));
         }
@@ -86,5 +86,5 @@ pub(crate) fn around(module: &Attributes, body: &Body, op: Op) -> Attributes {
 pub(super) fn element(name: &str) -> Option<TileType> {
     let bits = name.strip_prefix('i').and_then(|bits| bits.parse().ok());
     let integer = bits.map(|bits| TileType::Integer(bits, Signedness::Signless));
-    integer.or_else(|| Float::from_name(name).map(TileType::Float))
+    integer.or_else(|| FloatType::from_name(name).map(TileType::Float))
 }

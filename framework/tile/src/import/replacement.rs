@@ -45,6 +45,6 @@ pub(super) fn has(operation: &Operation, name: &str) -> bool {
             other => other.as_text() == Some(keyword),
         });
     }
-    let operands = operation.definition.operand_group(name).map(|group| operation.operand_group(group));
+    let operands = operation.definition.operand_group_index(name).map(|group| operation.operand_group(group));
     operands.is_some_and(|operands| !operands.is_empty()) || operation.attributes.get(name).is_some()
 }

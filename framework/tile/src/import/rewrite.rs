@@ -6,12 +6,12 @@ use std::collections::HashMap;
 use super::image::{Images, expand_images};
 use super::plain;
 use super::replacement::has;
-use super::write::Writer;
-use super::{Imports, Replacement};
+use super::write::ReplacementWriter;
+use super::{ImportTables, Replacement};
 use crate::op::Dialects;
 use crate::transform::{IrCloner, Rewrite, Rewritten, each_function, rewrite_function, violation};
 use crate::{Attribute, Attributes, Function, Op, Operation, TileModule, TileType, TileViolation, Value, Values};
-use tilewright_target::nearest;
+use tilewright_target::find_similar_name;
 
 /// Replaces foreign operations (vendor operations and calls of library functions) by neutral ones from the tables.
 /// Inline assembly that no table has is kept, and so are operations that no table names.
@@ -19,7 +19,11 @@ use tilewright_target::nearest;
 /// # Errors
 /// A [`TileViolation`] at an operation that the tables reject, with the reason, or at a call of an unknown library
 /// function.
-pub fn import(module: &TileModule, imports: &Imports, dialects: &Dialects) -> Result<TileModule, TileViolation> {
+pub fn import_operations(
+    module: &TileModule,
+    imports: &ImportTables,
+    dialects: &Dialects,
+) -> Result<TileModule, TileViolation> {
     each_function(module, |function| {
         let (function, images) = expand_images(function.clone(), imports)?;
         let module = &module.attributes;
@@ -29,7 +33,7 @@ pub fn import(module: &TileModule, imports: &Imports, dialects: &Dialects) -> Re
 }
 
 struct Importing<'i> {
-    imports: &'i Imports,
+    imports: &'i ImportTables,
     dialects: &'i Dialects,
     module: &'i Attributes,
     images: Images,
@@ -48,8 +52,8 @@ impl<'i> Importing<'i> {
             tt::EXTERN_ELEMENTWISE => {
                 let symbol = text("symbol");
                 self.imports.functions.get(symbol).map(Some).ok_or_else(|| {
-                    let known = self.imports.functions();
-                    let meant = nearest(symbol, known).map(|name| format!("; did you mean `{name}`?"));
+                    let known = self.imports.function_names();
+                    let meant = find_similar_name(symbol, known).map(|name| format!("; did you mean `{name}`?"));
                     let message = format!("no import table has `{symbol}`{}", meant.unwrap_or_default());
                     TileViolation::of(function, operation, message)
                 })
@@ -66,26 +70,26 @@ impl Rewrite for Importing<'_> {
         let Some(replacement) = self.replacement(cloner.function, operation)? else { return Ok(false) };
         refuse(replacement, operation).map_err(|message| violation(cloner, op, message))?;
         let around = plain::around(self.module, cloner.from, op);
-        let writer = Writer { dialects: self.dialects, module: &around, images: &self.images, op };
+        let writer = ReplacementWriter { dialects: self.dialects, module: &around, images: &self.images, op };
         if let Some(term) = &replacement.remember {
-            let key = writer.operands(cloner, term);
+            let key = writer.operands_of_term(cloner, term);
             self.remembered.extend(key.first().map(|key| (*key, op)));
             return Ok(true);
         }
         let terms = replacement.terms_for(operation);
         let given = match &replacement.when {
-            Some(when) => writer.when(cloner, when, terms)?,
-            None if matches!(terms, [term] if term.is_recall()) => self.recall(cloner, op)?,
-            None => writer.terms(cloner, terms)?,
+            Some(when) => writer.emit_if(cloner, when, terms)?,
+            None if matches!(terms, [term] if term.is_remembered_term()) => self.recall(cloner, op)?,
+            None => writer.emit_terms(cloner, terms)?,
         };
         let mut given = given.into_iter().peekable();
         for &result in &operation.results {
-            let is_token = matches!(cloner.from.ty(result), TileType::Token);
+            let is_token = matches!(cloner.from.value_type(result), TileType::Token);
             let fits = |value: &Value| !is_token || matches!(cloner.to.ty(*value), TileType::Token);
             let value = match given.next_if(fits) {
                 Some(value) => value,
                 // The replacement is synchronous, so any value will do for its async tokens: they are poison.
-                None if is_token => cloner.to.op(ub::POISON).result(TileType::Token).value()?,
+                None if is_token => cloner.to.build_op(ub::POISON).result(TileType::Token).value()?,
                 None => return Err(violation(cloner, op, "the import table has nothing for its results")),
             };
             cloner.bind(result, value);
@@ -99,14 +103,15 @@ impl Importing<'_> {
     /// of the results of `op`.
     fn recall(&self, cloner: &mut IrCloner<'_, '_, '_>, op: Op) -> Rewritten<Values> {
         let operation = cloner.from.op(op);
-        let key = operation.operands.first().map(|value| cloner.value(*value));
+        let key = operation.operands.first().map(|value| cloner.clone_of(*value));
         let Some(recalled) = key.and_then(|key| self.remembered.get(&key)).copied() else {
             return Err(violation(cloner, op, "no operation before it in this function initializes its operand"));
         };
         let replacement = self.imports.operations.get(cloner.from.op(recalled).name());
         let terms = replacement.map_or(&[][..], |replacement| &replacement.terms);
-        let writer = Writer { dialects: self.dialects, module: self.module, images: &self.images, op: recalled };
-        writer.terms_as(cloner, terms, op)
+        let writer =
+            ReplacementWriter { dialects: self.dialects, module: self.module, images: &self.images, op: recalled };
+        writer.emit_terms_as(cloner, terms, op)
     }
 }
 

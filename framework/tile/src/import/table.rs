@@ -10,7 +10,7 @@ use super::term::{Term, terms};
 /// An import table: replacements for foreign operations, functions and inline assembly.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct File {
+pub(super) struct ImportTableFile {
     /// Families of library functions whose names differ in one part.
     #[serde(default)]
     families: Vec<Family>,
@@ -60,9 +60,9 @@ pub(super) struct Full {
     refused: Option<String>,
 }
 
-impl File {
+impl ImportTableFile {
     /// All library functions with their full names, including the functions of families.
-    pub fn expanded_functions(&self) -> Vec<(String, Row)> {
+    pub fn expand_function_families(&self) -> Vec<(String, Row)> {
         let of_family = |family: &Family| {
             let named = |pattern: &String| {
                 let full_name = |(name, row): (&String, &Row)| (pattern.replace("{}", name), row.clone());

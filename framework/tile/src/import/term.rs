@@ -89,7 +89,7 @@ pub(super) enum AttributeSource {
 
 impl Term {
     /// Whether this is the term `remembered(...)`.
-    pub fn is_recall(&self) -> bool {
+    pub fn is_remembered_term(&self) -> bool {
         matches!(self, Self::Call(call) if call.name == "remembered")
     }
 }
@@ -120,8 +120,8 @@ pub(super) fn terms(text: &str) -> Parsed<Vec<Term>> {
     let mut terms = Vec::new();
     while !reader.cursor.is_at_end() {
         terms.push(reader.term()?);
-        if !reader.cursor.takes(";") {
-            reader.cursor.end("`;` or the end")?;
+        if !reader.cursor.skip_if_next(";") {
+            reader.cursor.expect_end("`;` or the end")?;
         }
     }
     Ok(terms)
@@ -135,15 +135,15 @@ impl Reader<'_> {
     fn word(&mut self) -> Parsed<String> {
         self.cursor.skip_blanks();
         let word = self.cursor.take_while(|c| c.is_ascii_alphanumeric() || "_.-+".contains(c));
-        if word.is_empty() { Err(self.cursor.expected("a name or a number")) } else { Ok(word.to_owned()) }
+        if word.is_empty() { Err(self.cursor.expected_token_error("a name or a number")) } else { Ok(word.to_owned()) }
     }
 
     /// A comma-separated list up to and including a closing token.
     fn list<T>(&mut self, closing: &str, read: impl Fn(&mut Self) -> Parsed<T>) -> Parsed<Vec<T>> {
         let mut items = Vec::new();
-        while !self.cursor.takes(closing) {
+        while !self.cursor.skip_if_next(closing) {
             items.push(read(self)?);
-            if !self.cursor.sees(closing) {
+            if !self.cursor.is_next(closing) {
                 self.cursor.expect(",")?;
             }
         }
@@ -151,7 +151,7 @@ impl Reader<'_> {
     }
 
     fn term(&mut self) -> Parsed<Term> {
-        if self.cursor.takes("$") {
+        if self.cursor.skip_if_next("$") {
             return self.word().map(Term::Operands);
         }
         let name = self.word()?;
@@ -161,12 +161,12 @@ impl Reader<'_> {
         let ty = self.shape()?;
         self.cursor.expect("(")?;
         let arguments = self.list(")", Self::term)?;
-        let attributes = if self.cursor.takes("{") { self.list("}", Self::attribute)? } else { Vec::new() };
+        let attributes = if self.cursor.skip_if_next("{") { self.list("}", Self::attribute)? } else { Vec::new() };
         Ok(Term::Call(Call { name, ty, arguments, attributes }))
     }
 
     fn shape(&mut self) -> Parsed<Shape> {
-        if !self.cursor.takes("[") {
+        if !self.cursor.skip_if_next("[") {
             return Ok(Shape::Follows);
         }
         let word = self.word()?;
@@ -184,25 +184,25 @@ impl Reader<'_> {
     fn attribute(&mut self) -> Parsed<(String, AttributeSource)> {
         let name = self.word()?;
         self.cursor.expect("=")?;
-        if !self.cursor.takes("$") {
+        if !self.cursor.skip_if_next("$") {
             let word = self.word()?;
-            let is_call = ["multicast", "commits"].contains(&word.as_str()) && self.cursor.takes("(");
+            let is_call = ["multicast", "commits"].contains(&word.as_str()) && self.cursor.skip_if_next("(");
             let source = if is_call { self.computed(&word)? } else { AttributeSource::Keyword(word) };
             return Ok((name, source));
         }
         let foreign = self.word()?;
-        if self.cursor.takes("at") {
+        if self.cursor.skip_if_next("at") {
             self.cursor.expect("$")?;
             return Ok((name, AttributeSource::AtAxis { number: foreign, axis: self.word()? }));
         }
-        if self.cursor.takes("as") {
+        if self.cursor.skip_if_next("as") {
             self.cursor.expect("$")?;
             let groups = [foreign, self.word()?];
             self.cursor.expect("at")?;
-            let axis = self.word()?.parse().map_err(|_| self.cursor.expected("the index of an axis"))?;
+            let axis = self.word()?.parse().map_err(|_| self.cursor.expected_token_error("the index of an axis"))?;
             return Ok((name, AttributeSource::SameSize { groups, axis }));
         }
-        let words = if self.cursor.takes("[") { self.list("]", Self::word)? } else { Vec::new() };
+        let words = if self.cursor.skip_if_next("[") { self.list("]", Self::word)? } else { Vec::new() };
         Ok((name, AttributeSource::Foreign(foreign, words)))
     }
 
@@ -218,7 +218,7 @@ impl Reader<'_> {
                 let mask = names.split_off(1).remove(0);
                 Ok(AttributeSource::Multicast { number: names.remove(0), mask })
             }
-            _ => Err(self.cursor.expected("a number and a mask, or operands")),
+            _ => Err(self.cursor.expected_token_error("a number and a mask, or operands")),
         }
     }
 }

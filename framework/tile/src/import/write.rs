@@ -4,12 +4,12 @@ use super::image::Images;
 use super::multicast;
 use super::plain::{self, element};
 use super::term::{AttributeSource, Call, Shape, Term};
-use crate::op::{AttributeKind, Definition, Dialects};
+use crate::op::{AttributeKind, Dialects, OpDefinition};
 use crate::transform::{IrCloner, Rewritten};
 use crate::{Attribute, Attributes, Body, BuildError, Op, Operation, TileType, Value, Values};
 
 /// Emits the replacement of one foreign operation.
-pub(super) struct Writer<'i> {
+pub(super) struct ReplacementWriter<'i> {
     pub dialects: &'i Dialects,
     /// The module attributes, among them the numbers of warps and lanes.
     pub module: &'i Attributes,
@@ -38,20 +38,20 @@ fn is_token(ty: &TileType) -> bool {
     matches!(ty, TileType::Token)
 }
 
-impl Writer<'_> {
+impl ReplacementWriter<'_> {
     /// Emits terms, and returns the values of the last; an empty list has none.
-    pub fn terms(&self, cloner: &mut IrCloner<'_, '_, '_>, terms: &[Term]) -> Rewritten<Values> {
-        self.terms_as(cloner, terms, self.op)
+    pub fn emit_terms(&self, cloner: &mut IrCloner<'_, '_, '_>, terms: &[Term]) -> Rewritten<Values> {
+        self.emit_terms_as(cloner, terms, self.op)
     }
 
     /// Emits terms, and returns the values of the last. The operation of the last term gets the result types of the
     /// foreign operation `of`.
-    pub fn terms_as(&self, cloner: &mut IrCloner<'_, '_, '_>, terms: &[Term], of: Op) -> Rewritten<Values> {
+    pub fn emit_terms_as(&self, cloner: &mut IrCloner<'_, '_, '_>, terms: &[Term], of: Op) -> Rewritten<Values> {
         let Some((last, before)) = terms.split_last() else { return Ok(Values::new()) };
         for term in before {
             self.term(cloner, term, None)?;
         }
-        let types = cloner.types(&cloner.from.op(of).results);
+        let types = cloner.types_of(&cloner.from.op(of).results);
         match last {
             Term::Call(call) if call.name.contains('.') => {
                 let outermost = Outermost { operation: cloner.from.op(self.op), types: &types };
@@ -62,20 +62,20 @@ impl Writer<'_> {
     }
 
     /// Emits terms in an `scf.if` with the condition `when`, or without it if the condition is known to be true.
-    pub fn when(&self, cloner: &mut IrCloner<'_, '_, '_>, when: &Term, terms: &[Term]) -> Rewritten<Values> {
+    pub fn emit_if(&self, cloner: &mut IrCloner<'_, '_, '_>, when: &Term, terms: &[Term]) -> Rewritten<Values> {
         let condition = self.term(cloner, when, None)?;
         let is_open = |condition: &Value| !cloner.to.body().is_always(*condition);
         let Some(condition) = condition.first().copied().filter(is_open) else {
-            return self.terms(cloner, terms);
+            return self.emit_terms(cloner, terms);
         };
-        cloner.when(condition, |cloner| {
-            self.terms(cloner, terms)?;
+        cloner.emit_if(condition, |cloner| {
+            self.emit_terms(cloner, terms)?;
             Ok(Values::new())
         })
     }
 
     /// The operands of the foreign operation that a term `$...` names; empty for other terms.
-    pub fn operands(&self, cloner: &IrCloner<'_, '_, '_>, term: &Term) -> Values {
+    pub fn operands_of_term(&self, cloner: &IrCloner<'_, '_, '_>, term: &Term) -> Values {
         let Term::Operands(name) = term else { return Values::new() };
         let operation = cloner.from.op(self.op);
         let found = match name.parse::<usize>() {
@@ -93,11 +93,11 @@ impl Writer<'_> {
         number_type: Option<&TileType>,
     ) -> Rewritten<Values> {
         match term {
-            Term::Operands(_) => Ok(self.operands(cloner, term)),
+            Term::Operands(_) => Ok(self.operands_of_term(cloner, term)),
             Term::Number(text) => {
                 let ty = number_type.cloned().unwrap_or(TileType::integer(32));
                 let number = number(text, &ty).ok_or_else(|| BuildError::UnknownOperation(text.clone()))?;
-                Ok([cloner.to.constant(number)?].into_iter().collect())
+                Ok([cloner.to.add_constant(number)?].into_iter().collect())
             }
             Term::Call(call) if call.name.contains('.') => self.operation(cloner, call, None),
             Term::Call(call) => self.list(cloner, call),
@@ -124,7 +124,7 @@ impl Writer<'_> {
         groups: &[Values],
         outermost: Option<Outermost<'_>>,
     ) -> Rewritten<Values> {
-        let definition = self.dialects.get(&call.name).cloned();
+        let definition = self.dialects.find_definition(&call.name).cloned();
         let definition = definition.ok_or_else(|| BuildError::UnknownOperation(call.name.clone()))?;
         let result = match outermost {
             Some(outermost) if outermost.has_one_value() => {
@@ -133,7 +133,7 @@ impl Writer<'_> {
             _ => self.result(cloner, call, groups),
         };
         let from = cloner.from;
-        let mut op = cloner.to.op(&call.name);
+        let mut op = cloner.to.build_op(&call.name);
         for (group, values) in definition.operands.iter().zip(groups) {
             op = op.operands(&group.name, values);
         }
@@ -189,17 +189,17 @@ impl Writer<'_> {
     /// The type of the first operand or result in a group of the foreign operation; `None` if there is none.
     fn type_of(&self, cloner: &IrCloner<'_, '_, '_>, group: &str) -> Option<TileType> {
         let operation = cloner.from.op(self.op);
-        let result = operation.definition.result_group(group);
+        let result = operation.definition.result_group_index(group);
         let result = result.and_then(|group| operation.result_group(group).first().copied());
         let value = cloner.from.operand(self.op, group).or(result)?;
-        Some(cloner.from.ty(value).clone())
+        Some(cloner.from.value_type(value).clone())
     }
 
     /// Returns the value of the attribute that a term states as `source`; `None` if the foreign operation lacks an
     /// attribute that `source` names.
     fn explicit_attribute(
         &self,
-        definition: &Definition,
+        definition: &OpDefinition,
         name: &str,
         source: &AttributeSource,
         from: &Body,
@@ -209,7 +209,7 @@ impl Writer<'_> {
             AttributeSource::Keyword(text) => Some(attribute(definition, name, text)),
             AttributeSource::Foreign(of, words) if words.is_empty() => {
                 let value = foreign_attribute(foreign, of)?;
-                Some(definition.attribute(name).map_or_else(|| value.clone(), |row| as_kind(value, &row.kind)))
+                Some(definition.find_attribute(name).map_or_else(|| value.clone(), |row| as_kind(value, &row.kind)))
             }
             AttributeSource::Foreign(of, words) => {
                 let index = usize::try_from(foreign_attribute(foreign, of)?.as_integer()?).ok()?;
@@ -218,7 +218,7 @@ impl Writer<'_> {
             AttributeSource::AtAxis { number, axis } => {
                 let number = foreign_attribute(foreign, number)?.as_integer()?;
                 let axis = usize::try_from(foreign_attribute(foreign, axis)?.as_integer()?).ok()?;
-                let rank = from.ty(*foreign.operands.first()?).shape()?.len();
+                let rank = from.value_type(*foreign.operands.first()?).shape()?.len();
                 let numbers = (0..rank).map(|at| if at == axis { number as u64 } else { 0 });
                 Some(Attribute::Array(TileType::integer(32), numbers.collect()))
             }
@@ -232,7 +232,7 @@ impl Writer<'_> {
                 Some(attribute(definition, name, &commits.to_string()))
             }
             AttributeSource::SameSize { groups, axis } => {
-                let size = |group: &String| from.ty(from.operand(self.op, group)?).shape()?.get(*axis).copied();
+                let size = |group: &String| from.value_type(from.operand(self.op, group)?).shape()?.get(*axis).copied();
                 Some(Attribute::Bool(size(&groups[0])? == size(&groups[1])?))
             }
         }
@@ -260,13 +260,13 @@ fn as_kind(value: &Attribute, kind: &AttributeKind) -> Attribute {
 
 /// Returns the foreign operation's attribute with this name or, if the text omits it, its default.
 fn foreign_attribute<'o>(foreign: &'o Operation, name: &str) -> Option<&'o Attribute> {
-    let default = || foreign.definition.attribute(name).and_then(|row| row.default.as_ref());
+    let default = || foreign.definition.find_attribute(name).and_then(|row| row.default.as_ref());
     foreign.attributes.get(name).or_else(default)
 }
 
 /// Parses the text that a table has for an attribute, as the kind of value that the definition requires.
-fn attribute(definition: &Definition, name: &str, text: &str) -> Attribute {
-    match definition.attribute(name).map(|row| &row.kind) {
+fn attribute(definition: &OpDefinition, name: &str, text: &str) -> Attribute {
+    match definition.find_attribute(name).map(|row| &row.kind) {
         Some(AttributeKind::Keyword(_) | AttributeKind::Words(_)) => Attribute::Keyword(text.into()),
         Some(AttributeKind::Integer(bits)) => Attribute::integer(text.parse().unwrap_or(0), TileType::integer(*bits)),
         Some(AttributeKind::Bool) => Attribute::Bool(text == "true"),

@@ -58,7 +58,7 @@ impl TypeSet {
     /// or a tensor; the prefix `scalar.` or `tensor.` restricts them. Others are `tensor`, `memory`, `view`, `operand`
     /// (a tensor in registers or memory), `place` (an `operand` or a view), `descriptor`, `token` and `any`.
     #[must_use]
-    pub fn named(word: &str) -> Option<Self> {
+    pub fn from_keyword(word: &str) -> Option<Self> {
         let any_element = |container| Some(Self { container, element: Element::Any });
         match word {
             "any" => return Some(Self::ANY),
@@ -92,7 +92,7 @@ impl TypeSet {
 
     /// Whether a type belongs to the set.
     #[must_use]
-    pub fn holds(self, ty: &TileType) -> bool {
+    pub fn contains(self, ty: &TileType) -> bool {
         let is_tensor = matches!(ty, TileType::Tensor(_));
         let is_scalar =
             matches!(ty, TileType::Integer(..) | TileType::Float(_) | TileType::Index | TileType::Pointer(_));

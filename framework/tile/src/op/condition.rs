@@ -12,7 +12,7 @@ use crate::rules::VerifyRules;
 
 /// A condition that an operation must satisfy, from the key `verify` of its row in a dialect file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Condition {
+pub enum VerifyCondition {
     /// A rule by which the types of a group follow from those of others.
     Types(TypeInferenceRule),
     /// A rule of the verifier, by name.
@@ -24,7 +24,7 @@ pub enum Condition {
     },
 }
 
-impl Condition {
+impl VerifyCondition {
     /// Parses conditions separated by `;`; a named condition is found in `rules`.
     ///
     /// # Errors
@@ -34,17 +34,17 @@ impl Condition {
         let mut cursor = Cursor::new(text);
         let mut conditions = Vec::new();
         while !cursor.is_at_end() {
-            let name = cursor.identifier("a group or a condition").map_err(in_conditions)?.to_owned();
-            if cursor.takes("=") {
+            let name = cursor.read_identifier("a group or a condition").map_err(in_conditions)?.to_owned();
+            if cursor.skip_if_next("=") {
                 let expression = TypeExpression::read(&mut cursor).map_err(in_conditions)?;
                 conditions.push(Self::Types(TypeInferenceRule { target: name, expression }));
             } else {
                 let arguments = arguments(&mut cursor).map_err(in_conditions)?;
                 let unknown = || format!("`verify` has a condition `{name}`, which is not known");
-                conditions.push(Self::Named { rule: rules.get(&name).ok_or_else(unknown)?, arguments });
+                conditions.push(Self::Named { rule: rules.find_rule(&name).ok_or_else(unknown)?, arguments });
             }
-            if !cursor.takes(";") {
-                cursor.end("`;` or the end of the conditions").map_err(in_conditions)?;
+            if !cursor.skip_if_next(";") {
+                cursor.expect_end("`;` or the end of the conditions").map_err(in_conditions)?;
             }
         }
         Ok(conditions)
@@ -62,12 +62,12 @@ impl Condition {
 /// Reads the arguments of a named condition, `(a b)`, if it has any.
 fn arguments(cursor: &mut Cursor<'_>) -> Parsed<Vec<String>> {
     let mut arguments = Vec::new();
-    if cursor.takes("(") {
-        while !cursor.takes(")") {
+    if cursor.skip_if_next("(") {
+        while !cursor.skip_if_next(")") {
             cursor.skip_blanks();
             let argument = cursor.take_while(|c| c.is_ascii_alphanumeric() || "_.-".contains(c));
             if argument.is_empty() {
-                return Err(cursor.expected("a group, an attribute or a number"));
+                return Err(cursor.expected_token_error("a group, an attribute or a number"));
             }
             arguments.push(argument.to_owned());
         }
@@ -75,7 +75,7 @@ fn arguments(cursor: &mut Cursor<'_>) -> Parsed<Vec<String>> {
     Ok(arguments)
 }
 
-impl fmt::Display for Condition {
+impl fmt::Display for VerifyCondition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Types(rule) => write!(f, "{rule}"),

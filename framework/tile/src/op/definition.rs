@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 
-use super::{Condition, FormatPiece, TypeInferenceRule, TypeSet};
+use super::{FormatTemplatePiece, TypeInferenceRule, TypeSet, VerifyCondition};
 use crate::attribute::Attribute;
 use crate::types::TileType;
 
 /// The definition of an operation: its operands, results, attributes and regions, and its text format.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Definition {
+pub struct OpDefinition {
     /// Name of the operation including the dialect: `arith.addf`.
     pub name: Arc<str>,
     /// The operand groups, in order.
@@ -19,19 +19,19 @@ pub struct Definition {
     /// The result groups, in order.
     pub results: Vec<OperandGroup>,
     /// The attributes that the definition lists; operations may have others too.
-    pub attributes: Vec<AttributeRow>,
+    pub attributes: Vec<AttributeDefinition>,
     /// The element types that scalars and tensors of the dialect may have; empty for any.
     pub elements: Arc<[TileType]>,
     /// The text format that follows the operation's name; `None` if the operation has only MLIR's generic form.
-    pub format: Option<Vec<FormatPiece>>,
+    pub format: Option<Vec<FormatTemplatePiece>>,
     /// The rules by which the types of groups are inferred from the types of other groups.
     pub types: Vec<TypeInferenceRule>,
     /// The number of regions.
-    pub regions: Count,
+    pub regions: CountRule,
     /// Properties of the operation on which transformations and the verifier depend.
-    pub traits: Traits,
+    pub traits: OpTraits,
     /// The conditions that the verifier checks.
-    pub verify: Vec<Condition>,
+    pub verify: Vec<VerifyCondition>,
     /// Whether layouts of the operands and results must have the lanes, warps and blocks that the module states.
     pub layouts_fit_module: bool,
 }
@@ -42,14 +42,14 @@ pub struct OperandGroup {
     /// Name of the group.
     pub name: String,
     /// The number of values that the group may have.
-    pub count: Count,
+    pub count: CountRule,
     /// The types that the values of the group may have.
     pub class: TypeSet,
 }
 
 /// The allowed number of values in a group, or of regions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Count {
+pub enum CountRule {
     /// No values or regions.
     #[default]
     Zero,
@@ -63,7 +63,7 @@ pub enum Count {
     Many,
 }
 
-impl Count {
+impl CountRule {
     /// Whether exactly `count` values or regions are allowed.
     #[must_use]
     pub fn allows(self, count: usize) -> bool {
@@ -79,7 +79,7 @@ impl Count {
 
 /// An attribute that the definition of an operation lists.
 #[derive(Debug, Clone, PartialEq)]
-pub struct AttributeRow {
+pub struct AttributeDefinition {
     /// Name of the attribute.
     pub name: String,
     /// Whether an operation must have the attribute.
@@ -113,13 +113,13 @@ pub enum AttributeKind {
     /// One of several keywords, each with its number; the generic form has the number.
     Keyword(Arc<BTreeMap<String, u32>>),
     /// A set of keywords in brackets, `<...>`; in the generic form, the attribute's name stands before the brackets.
-    Flags(Arc<Flags>),
+    Flags(Arc<FlagSet>),
 }
 
 /// A set of keywords that is written in angle brackets.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Flags {
+pub struct FlagSet {
     /// The attribute's name `#dialect.name`, written before the brackets in the generic form.
     pub name: String,
     /// The separator between the keywords of the set.
@@ -128,7 +128,7 @@ pub struct Flags {
     pub words: Vec<String>,
 }
 
-impl Flags {
+impl FlagSet {
     /// Returns the first keyword in `flags`, a text `<...>`, that this set does not allow; `None` if it allows all.
     pub(crate) fn unknown<'f>(&self, flags: &'f str) -> Option<&'f str> {
         let words = flags.trim().trim_start_matches('<').trim_end_matches('>').split([',', '|']).map(str::trim);
@@ -146,7 +146,7 @@ impl Flags {
 
 /// Traits of an operation, as in MLIR.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Traits {
+pub struct OpTraits {
     /// Whether the operation has no side effects, and its results depend only on the operands. It can be removed if
     /// unused.
     pub pure: bool,
@@ -170,19 +170,19 @@ impl OperandGroup {
     /// any number takes all of it, or an equal share if there are several such groups.
     #[must_use]
     pub fn divide(groups: &[Self], count: usize) -> Option<Vec<usize>> {
-        let single = groups.iter().filter(|group| group.count == Count::One).count();
+        let single = groups.iter().filter(|group| group.count == CountRule::One).count();
         let mut spare = count.checked_sub(single)?;
-        let many = groups.iter().filter(|group| group.count == Count::Many).count();
+        let many = groups.iter().filter(|group| group.count == CountRule::Many).count();
         let share = if many > 1 { spare / many } else { spare };
         let mut sizes = Vec::with_capacity(groups.len());
         for group in groups {
             let size = match group.count {
-                Count::One => 1,
-                Count::Optional => spare.min(1),
-                Count::Many => share.min(spare),
-                Count::Zero | Count::Two => 0,
+                CountRule::One => 1,
+                CountRule::Optional => spare.min(1),
+                CountRule::Many => share.min(spare),
+                CountRule::Zero | CountRule::Two => 0,
             };
-            if group.count != Count::One {
+            if group.count != CountRule::One {
                 spare -= size;
             }
             sizes.push(size);
@@ -191,22 +191,22 @@ impl OperandGroup {
     }
 }
 
-impl Definition {
+impl OpDefinition {
     /// The definition of the attribute with this name; `None` if the operation does not define it.
     #[must_use]
-    pub fn attribute(&self, name: &str) -> Option<&AttributeRow> {
+    pub fn find_attribute(&self, name: &str) -> Option<&AttributeDefinition> {
         self.attributes.iter().find(|row| row.name == name)
     }
 
-    /// Index of the operand group with this name in [`Definition::operands`]; `None` if there is none.
+    /// Index of the operand group with this name in [`OpDefinition::operands`]; `None` if there is none.
     #[must_use]
-    pub fn operand_group(&self, name: &str) -> Option<usize> {
+    pub fn operand_group_index(&self, name: &str) -> Option<usize> {
         self.operands.iter().position(|group| group.name == name)
     }
 
-    /// Index of the result group with this name in [`Definition::results`]; `None` if there is none.
+    /// Index of the result group with this name in [`OpDefinition::results`]; `None` if there is none.
     #[must_use]
-    pub fn result_group(&self, name: &str) -> Option<usize> {
+    pub fn result_group_index(&self, name: &str) -> Option<usize> {
         self.results.iter().position(|group| group.name == name)
     }
 

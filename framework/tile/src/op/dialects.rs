@@ -5,11 +5,11 @@ use std::sync::{Arc, OnceLock};
 
 use thiserror::Error;
 
-use super::Definition;
+use super::OpDefinition;
 use super::row::File;
 use crate::rules::{VerifyRuleSet, VerifyRules};
 use tilewright_layout::{FamilyAttribute, FamilySpec, parse_spec};
-use tilewright_target::nearest;
+use tilewright_target::find_similar_name;
 
 /// An error in a dialect file.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -26,7 +26,7 @@ pub struct DialectError {
 pub struct Dialects {
     /// Names of the registered dialects.
     names: BTreeSet<String>,
-    operations: BTreeMap<Arc<str>, Arc<Definition>>,
+    operations: BTreeMap<Arc<str>, Arc<OpDefinition>>,
     /// For each earlier name of an operation or attribute, its current name.
     renamed: BTreeMap<String, String>,
     /// The default parameters of each layout family, by the family's name.
@@ -62,7 +62,7 @@ impl Dialects {
         let read = || {
             let mut dialects = Self::default();
             for (file, text) in NEUTRAL {
-                if let Err(error) = dialects.add(file, text) {
+                if let Err(error) = dialects.add_dialect(file, text) {
                     panic!("{error}");
                 }
             }
@@ -75,13 +75,13 @@ impl Dialects {
     ///
     /// # Errors
     /// [`DialectError`] if a rule of the same name exists; nothing is added in that case.
-    pub fn register(&mut self, rules: &VerifyRuleSet) -> Result<(), DialectError> {
-        self.rules.add(rules).map_err(|message| DialectError { file: "rules".to_owned(), message })
+    pub fn register_rules(&mut self, rules: &VerifyRuleSet) -> Result<(), DialectError> {
+        self.rules.add_rule_set(rules).map_err(|message| DialectError { file: "rules".to_owned(), message })
     }
 
     /// The rules of the verifier: the neutral ones, and the registered sets.
     #[must_use]
-    pub fn rules(&self) -> &VerifyRules {
+    pub fn verify_rules(&self) -> &VerifyRules {
         &self.rules
     }
 
@@ -90,7 +90,7 @@ impl Dialects {
     ///
     /// # Errors
     /// [`DialectError`] if the file does not parse, or if a row names an unknown rule; nothing is added in that case.
-    pub fn add(&mut self, file: &str, text: &str) -> Result<(), DialectError> {
+    pub fn add_dialect(&mut self, file: &str, text: &str) -> Result<(), DialectError> {
         let wrong = |message: String| DialectError { file: file.to_owned(), message };
         let rows: File = toml::from_str(text).map_err(|error| wrong(error.to_string()))?;
         let definition = |(name, row): (&String, &super::row::Row)| {
@@ -114,7 +114,7 @@ impl Dialects {
 
     /// The definition of the operation with this name; `None` if no dialect has it.
     #[must_use]
-    pub fn get(&self, name: &str) -> Option<&Arc<Definition>> {
+    pub fn find_definition(&self, name: &str) -> Option<&Arc<OpDefinition>> {
         self.operations.get(self.current_name(name))
     }
 
@@ -145,18 +145,18 @@ impl Dialects {
 
     /// The name of the dialect that is most similar to a misspelled one, if one is similar enough.
     #[must_use]
-    pub fn nearest_dialect(&self, name: &str) -> Option<&str> {
-        nearest(name, self.names.iter().map(String::as_str))
+    pub fn similar_dialect_name(&self, name: &str) -> Option<&str> {
+        find_similar_name(name, self.names.iter().map(String::as_str))
     }
 
     /// The known operation name that is most similar to a misspelled one, if one is similar enough.
     #[must_use]
-    pub fn nearest(&self, name: &str) -> Option<&str> {
-        nearest(name, self.operations.keys().map(|known| &**known))
+    pub fn similar_operation_name(&self, name: &str) -> Option<&str> {
+        find_similar_name(name, self.operations.keys().map(|known| &**known))
     }
 
     /// All operations, in the order of their names.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = &Arc<Definition>> {
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &Arc<OpDefinition>> {
         self.operations.values()
     }
 }

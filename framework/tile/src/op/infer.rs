@@ -1,6 +1,6 @@
 //! Type inference for the groups of an operation.
 
-use super::{Definition, TypeExpression};
+use super::{OpDefinition, TypeExpression};
 use crate::types::TileType;
 
 /// The types of the values of each operand group and of each result group; `None` for a group whose types are not known
@@ -12,25 +12,25 @@ pub(crate) struct GroupTypes {
 }
 
 impl GroupTypes {
-    pub fn new(definition: &Definition) -> Self {
+    pub fn new(definition: &OpDefinition) -> Self {
         Self { operands: vec![None; definition.operands.len()], results: vec![None; definition.results.len()] }
     }
 
-    fn known(&self, definition: &Definition, name: &str) -> Option<&[TileType]> {
-        let operands = definition.operand_group(name).and_then(|group| self.operands[group].as_deref());
-        operands.or_else(|| self.results[definition.result_group(name)?].as_deref())
+    fn known(&self, definition: &OpDefinition, name: &str) -> Option<&[TileType]> {
+        let operands = definition.operand_group_index(name).and_then(|group| self.operands[group].as_deref());
+        operands.or_else(|| self.results[definition.result_group_index(name)?].as_deref())
     }
 
     /// Infers the types of groups by the rules of a definition.
     ///
     /// `counts` is the number of values in each operand group.
-    pub fn infer(&mut self, definition: &Definition, counts: &[usize]) {
+    pub fn infer(&mut self, definition: &OpDefinition, counts: &[usize]) {
         for rule in &definition.types {
-            if let Some(group) = definition.operand_group(&rule.target) {
+            if let Some(group) = definition.operand_group_index(&rule.target) {
                 if self.operands[group].is_none() {
                     self.operands[group] = self.apply_rule(definition, &rule.expression, Some(counts[group]));
                 }
-            } else if let Some(group) = definition.result_group(&rule.target)
+            } else if let Some(group) = definition.result_group_index(&rule.target)
                 && self.results[group].is_none()
             {
                 self.results[group] = self.apply_rule(definition, &rule.expression, None);
@@ -45,7 +45,7 @@ impl GroupTypes {
     /// value.
     fn apply_rule(
         &self,
-        definition: &Definition,
+        definition: &OpDefinition,
         expression: &TypeExpression,
         count: Option<usize>,
     ) -> Option<Vec<TileType>> {

@@ -2,7 +2,7 @@
 //!
 //! A row defines the operands, results and attributes of an operation, its text format, and its type inference rules.
 //! The parser and the printer ([`crate::text`]) both interpret the rows, so that printed text always parses back. A new
-//! operation needs only a row. Rows of vendors' dialects are added at run time ([`Dialects::add`]).
+//! operation needs only a row. Rows of vendors' dialects are added at run time ([`Dialects::add_dialect`]).
 
 mod class;
 mod condition;
@@ -16,9 +16,9 @@ mod rule;
 mod template;
 
 pub use class::TypeSet;
-pub use condition::Condition;
-pub use definition::{AttributeKind, AttributeRow, Count, Definition, Flags, OperandGroup, Traits};
+pub use condition::VerifyCondition;
+pub use definition::{AttributeDefinition, AttributeKind, CountRule, FlagSet, OpDefinition, OpTraits, OperandGroup};
 pub use dialects::{DialectError, Dialects};
 pub(super) use infer::GroupTypes;
 pub use rule::{TypeExpression, TypeInferenceRule};
-pub use template::{FormatPiece, Special};
+pub use template::{FormatTemplatePiece, SpecialForm};

@@ -2,46 +2,46 @@
 
 use tilewright_layout::text::{Cursor, Parsed};
 
-use super::{Definition, FormatPiece, Special};
+use super::{FormatTemplatePiece, OpDefinition, SpecialForm};
 
 /// Names of the special forms without arguments.
-const SPECIALS: [(&str, Special); 12] = [
-    ("constant", Special::Constant),
-    ("choice", Special::Choice),
-    ("for", Special::For),
-    ("if", Special::If),
-    ("while", Special::While),
-    ("switch", Special::Switch),
-    ("execute", Special::Execute),
-    ("branch", Special::Branch),
-    ("conditional_branch", Special::ConditionalBranch),
-    ("switch_branch", Special::SwitchBranch),
-    ("warp_specialize", Special::WarpSpecialize),
-    ("warp_group", Special::WarpGroup),
+const SPECIALS: [(&str, SpecialForm); 12] = [
+    ("constant", SpecialForm::Constant),
+    ("choice", SpecialForm::Choice),
+    ("for", SpecialForm::For),
+    ("if", SpecialForm::If),
+    ("while", SpecialForm::While),
+    ("switch", SpecialForm::Switch),
+    ("execute", SpecialForm::Execute),
+    ("branch", SpecialForm::Branch),
+    ("conditional_branch", SpecialForm::ConditionalBranch),
+    ("switch_branch", SpecialForm::SwitchBranch),
+    ("warp_specialize", SpecialForm::WarpSpecialize),
+    ("warp_group", SpecialForm::WarpGroup),
 ];
 
-impl FormatPiece {
+impl FormatTemplatePiece {
     /// Parses a template, whose names are those of `definition`.
     ///
     /// # Errors
     /// [`TextError`](tilewright_layout::text::TextError) at the first syntax error, or at a name that the definition
     /// does not have.
-    pub fn list(template: &str, definition: &Definition) -> Parsed<Vec<Self>> {
+    pub fn parse_template(template: &str, definition: &OpDefinition) -> Parsed<Vec<Self>> {
         let mut reader = Reader { cursor: Cursor::new(template), definition };
         let pieces = reader.pieces()?;
-        reader.cursor.end("the end of the template")?;
+        reader.cursor.expect_end("the end of the template")?;
         Ok(pieces)
     }
 }
 
 struct Reader<'a> {
     cursor: Cursor<'a>,
-    definition: &'a Definition,
+    definition: &'a OpDefinition,
 }
 
 impl<'a> Reader<'a> {
     /// Parses the pieces of a template up to its end, or to the `)` of an optional part.
-    fn pieces(&mut self) -> Parsed<Vec<FormatPiece>> {
+    fn pieces(&mut self) -> Parsed<Vec<FormatTemplatePiece>> {
         let mut pieces = Vec::new();
         let mut open = 0usize;
         while let Some(first) = self.cursor.peek() {
@@ -49,7 +49,7 @@ impl<'a> Reader<'a> {
             match first {
                 ')' if open == 0 => break,
                 ')' => open -= 1,
-                '(' if !self.cursor.sees("(?") => open += 1,
+                '(' if !self.cursor.is_next("(?") => open += 1,
                 _ => {}
             }
             pieces.push(self.piece(first)?);
@@ -57,23 +57,27 @@ impl<'a> Reader<'a> {
         Ok(pieces)
     }
 
-    fn piece(&mut self, first: char) -> Parsed<FormatPiece> {
-        if self.cursor.takes("(?") {
+    fn piece(&mut self, first: char) -> Parsed<FormatTemplatePiece> {
+        if self.cursor.skip_if_next("(?") {
             let pieces = self.pieces()?;
             self.cursor.expect(")")?;
-            return Ok(FormatPiece::Optional(pieces));
+            return Ok(FormatTemplatePiece::Optional(pieces));
         }
-        for (token, piece) in [("{}", FormatPiece::Attributes), ("#*", FormatPiece::AllOperandTypes)] {
-            if self.cursor.takes(token) {
+        for (token, piece) in [("{}", FormatTemplatePiece::Attributes), ("#*", FormatTemplatePiece::AllOperandTypes)] {
+            if self.cursor.skip_if_next(token) {
                 return Ok(piece);
             }
         }
-        if self.cursor.takes("->") {
-            return Ok(FormatPiece::Literal("->".to_owned()));
+        if self.cursor.skip_if_next("->") {
+            return Ok(FormatTemplatePiece::Literal("->".to_owned()));
         }
         if is_word(first) {
             let word = self.word();
-            return Ok(if word == "fn" { FormatPiece::FunctionType } else { FormatPiece::Literal(word.to_owned()) });
+            return Ok(if word == "fn" {
+                FormatTemplatePiece::FunctionType
+            } else {
+                FormatTemplatePiece::Literal(word.to_owned())
+            });
         }
         let start = self.cursor.at;
         self.cursor.at += first.len_utf8();
@@ -81,7 +85,7 @@ impl<'a> Reader<'a> {
             '$' => self.parse_placeholder(),
             '#' | '~' => self.types(first == '~'),
             '@' => self.special()?,
-            mark => Some(FormatPiece::Literal(mark.to_string())),
+            mark => Some(FormatTemplatePiece::Literal(mark.to_string())),
         };
         let expected = match first {
             '$' => "an operand or an attribute",
@@ -89,45 +93,56 @@ impl<'a> Reader<'a> {
             _ => "an operand or a result",
         };
         let found = &self.cursor.text()[start..self.cursor.at];
-        piece.ok_or_else(|| self.cursor.error(start, format!("expected {expected}, found `{found}`")))
+        piece.ok_or_else(|| self.cursor.error_at(start, format!("expected {expected}, found `{found}`")))
     }
 
     fn word(&mut self) -> &'a str {
         self.cursor.take_while(is_word)
     }
 
-    fn parse_placeholder(&mut self) -> Option<FormatPiece> {
+    fn parse_placeholder(&mut self) -> Option<FormatTemplatePiece> {
         let name = self.word();
         let attribute = self.definition.attributes.iter().position(|row| row.name == name);
-        self.definition.operand_group(name).map(FormatPiece::Operands).or(attribute.map(FormatPiece::Attribute))
+        self.definition
+            .operand_group_index(name)
+            .map(FormatTemplatePiece::Operands)
+            .or(attribute.map(FormatTemplatePiece::Attribute))
     }
 
-    fn types(&mut self, short: bool) -> Option<FormatPiece> {
+    fn types(&mut self, short: bool) -> Option<FormatTemplatePiece> {
         let name = self.word();
-        let operands = self.definition.operand_group(name).map(|group| FormatPiece::OperandTypes { group, short });
-        operands.or_else(|| self.definition.result_group(name).map(|group| FormatPiece::ResultTypes { group, short }))
+        let operands =
+            self.definition.operand_group_index(name).map(|group| FormatTemplatePiece::OperandTypes { group, short });
+        operands.or_else(|| {
+            self.definition.result_group_index(name).map(|group| FormatTemplatePiece::ResultTypes { group, short })
+        })
     }
 
-    fn special(&mut self) -> Parsed<Option<FormatPiece>> {
+    fn special(&mut self) -> Parsed<Option<FormatTemplatePiece>> {
         let name = self.word();
         if let Some((_, special)) = SPECIALS.iter().find(|(known, _)| *known == name) {
-            return Ok(Some(FormatPiece::Special(*special)));
+            return Ok(Some(FormatTemplatePiece::Special(*special)));
         }
         self.cursor.expect("(")?;
         if name == "bundles" {
-            let group = self.cursor.word("a group")?;
+            let group = self.cursor.expect_word("a group")?;
             self.cursor.expect(")")?;
-            return Ok(self.definition.operand_group(group).map(|group| FormatPiece::Special(Special::Bundles(group))));
+            return Ok(self
+                .definition
+                .operand_group_index(group)
+                .map(|group| FormatTemplatePiece::Special(SpecialForm::Bundles(group))));
         }
-        let [first, second] = [self.cursor.word("a group")?, self.cursor.word("a group")?];
+        let [first, second] = [self.cursor.expect_word("a group")?, self.cursor.expect_word("a group")?];
         self.cursor.expect(")")?;
-        let first = self.definition.operand_group(first);
+        let first = self.definition.operand_group_index(first);
         Ok(match name {
-            "token" => first.zip(self.definition.result_group(second)).map(|(a, b)| Special::Token(a, b)),
-            "barriers" => first.zip(self.definition.operand_group(second)).map(|(a, b)| Special::Barriers(a, b)),
+            "token" => first.zip(self.definition.result_group_index(second)).map(|(a, b)| SpecialForm::Token(a, b)),
+            "barriers" => {
+                first.zip(self.definition.operand_group_index(second)).map(|(a, b)| SpecialForm::Barriers(a, b))
+            }
             _ => None,
         }
-        .map(FormatPiece::Special))
+        .map(FormatTemplatePiece::Special))
     }
 }
 

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use serde::Deserialize;
 
 use super::{
-    AttributeKind, AttributeRow, Condition, Count, Definition, Flags, FormatPiece, OperandGroup, Traits,
-    TypeInferenceRule, TypeSet,
+    AttributeDefinition, AttributeKind, CountRule, FlagSet, FormatTemplatePiece, OpDefinition, OpTraits, OperandGroup,
+    TypeInferenceRule, TypeSet, VerifyCondition,
 };
 use crate::attribute::Attribute;
 use crate::rules::VerifyRules;
-use crate::types::{Float, TileType};
+use crate::types::{FloatType, TileType};
 
 /// A dialect file.
 #[derive(Deserialize)]
@@ -30,7 +30,7 @@ pub(super) struct File {
     pub words: BTreeMap<String, BTreeMap<String, u32>>,
     /// Flag sets for attributes of rows, by the name with which rows refer to them.
     #[serde(default)]
-    pub flags: BTreeMap<String, Flags>,
+    pub flags: BTreeMap<String, FlagSet>,
     /// Templates of rows: a row takes the keys that it omits from the template that its `form` names.
     #[serde(default)]
     pub forms: BTreeMap<String, Row>,
@@ -87,44 +87,44 @@ impl Row {
     ///
     /// # Errors
     /// A message about the first error in the row.
-    pub(super) fn definition(&self, name: &str, file: &File, rules: &VerifyRules) -> Result<Definition, String> {
+    pub(super) fn definition(&self, name: &str, file: &File, rules: &VerifyRules) -> Result<OpDefinition, String> {
         let row = self.with_form(file)?;
         let text = |name_or_empty: &Option<String>| name_or_empty.clone().unwrap_or_default();
         let attributes = text(&row.attributes);
         let attributes = attributes.split_whitespace().map(|word| attribute(word, file));
-        let mut definition = Definition {
+        let mut definition = OpDefinition {
             name: format!("{}.{name}", file.dialect).into(),
             operands: groups(&text(&row.operands))?,
             results: groups(&text(&row.results))?,
             attributes: attributes.collect::<Result<_, _>>()?,
             elements: elements(&file.elements)?,
             format: None,
-            types: TypeInferenceRule::list(&text(&row.types)).map_err(|error| format!("`types`: {error}"))?,
+            types: TypeInferenceRule::parse_rules(&text(&row.types)).map_err(|error| format!("`types`: {error}"))?,
             regions: regions(&text(&row.regions))?,
             traits: traits(&text(&row.traits))?,
-            verify: Condition::list(&text(&row.verify), rules)?,
+            verify: VerifyCondition::list(&text(&row.verify), rules)?,
             layouts_fit_module: file.layouts_fit_module,
         };
         if let Some(unknown) = unknown_group(&definition) {
             return Err(format!("`types` or `verify` speak of `{unknown}`, which is no operand and no result"));
         }
-        let format = row.format.map(|format| FormatPiece::list(&format, &definition)).transpose();
+        let format = row.format.map(|format| FormatTemplatePiece::parse_template(&format, &definition)).transpose();
         definition.format = format.map_err(|error| format!("`format`: {error}"))?;
         Ok(definition)
     }
 }
 
 /// Returns the name of a group that the type rules mention but the row does not define; `None` if it defines all.
-fn unknown_group(definition: &Definition) -> Option<&str> {
-    let rules = definition.types.iter().chain(definition.verify.iter().filter_map(Condition::as_types));
+fn unknown_group(definition: &OpDefinition) -> Option<&str> {
+    let rules = definition.types.iter().chain(definition.verify.iter().filter_map(VerifyCondition::as_types));
     let mut spoken = rules.flat_map(|rule| [Some(&*rule.target), rule.expression.groups()]).flatten();
-    spoken.find(|name| definition.operand_group(name).or(definition.result_group(name)).is_none())
+    spoken.find(|name| definition.operand_group_index(name).or(definition.result_group_index(name)).is_none())
 }
 
 /// Parses element types, `f16 f32 i1`.
 fn elements(text: &str) -> Result<Arc<[TileType]>, String> {
     let element = |word: &str| {
-        let float = Float::from_name(word).map(TileType::Float);
+        let float = FloatType::from_name(word).map(TileType::Float);
         let integer = || word.strip_prefix('i')?.parse().ok().map(TileType::integer);
         float.or_else(integer).ok_or_else(|| format!("`{word}` in `elements` is not a type of elements"))
     };
@@ -137,32 +137,32 @@ fn groups(text: &str) -> Result<Vec<OperandGroup>, String> {
         .map(|word| {
             let (name, class) = word.split_once(':').unwrap_or((word, "any"));
             let class =
-                TypeSet::named(class).ok_or_else(|| format!("`{class}` in `{word}` is not a class of types"))?;
+                TypeSet::from_keyword(class).ok_or_else(|| format!("`{class}` in `{word}` is not a class of types"))?;
             let (name, count) = counted(name);
             Ok(OperandGroup { name: name.to_owned(), count, class })
         })
         .collect()
 }
 
-fn counted(name: &str) -> (&str, Count) {
+fn counted(name: &str) -> (&str, CountRule) {
     if let Some(name) = name.strip_suffix('?') {
-        (name, Count::Optional)
+        (name, CountRule::Optional)
     } else if let Some(name) = name.strip_suffix('*') {
-        (name, Count::Many)
+        (name, CountRule::Many)
     } else {
-        (name, Count::One)
+        (name, CountRule::One)
     }
 }
 
 /// Parses an attribute, `axis:i32 rounding?:rounding isVolatile:bool=false`.
-fn attribute(word: &str, file: &File) -> Result<AttributeRow, String> {
+fn attribute(word: &str, file: &File) -> Result<AttributeDefinition, String> {
     let (word, default) = word.split_once('=').map_or((word, None), |(word, default)| (word, Some(default)));
     let (name, kind) = word.split_once(':').unwrap_or((word, "any"));
     let (name, count) = counted(name);
     let kind = attribute_kind(kind, file).ok_or_else(|| format!("`{kind}` in `{word}` is not a kind of attribute"))?;
     let default = default.map(|default| default_value(default, &kind)).transpose()?;
-    let required = count == Count::One && default.is_none() && kind != AttributeKind::Unit;
-    Ok(AttributeRow { name: name.to_owned(), required, kind, default })
+    let required = count == CountRule::One && default.is_none() && kind != AttributeKind::Unit;
+    Ok(AttributeDefinition { name: name.to_owned(), required, kind, default })
 }
 
 fn attribute_kind(kind: &str, file: &File) -> Option<AttributeKind> {
@@ -200,18 +200,18 @@ fn default_value(text: &str, kind: &AttributeKind) -> Result<Attribute, String> 
     value.ok_or_else(|| format!("`{text}` is not a value of its attribute"))
 }
 
-fn regions(text: &str) -> Result<Count, String> {
+fn regions(text: &str) -> Result<CountRule, String> {
     match text {
-        "" | "0" => Ok(Count::Zero),
-        "1" => Ok(Count::One),
-        "2" => Ok(Count::Two),
-        "*" => Ok(Count::Many),
+        "" | "0" => Ok(CountRule::Zero),
+        "1" => Ok(CountRule::One),
+        "2" => Ok(CountRule::Two),
+        "*" => Ok(CountRule::Many),
         other => Err(format!("`{other}` is not a number of regions: expected `0`, `1`, `2` or `*`")),
     }
 }
 
-fn traits(text: &str) -> Result<Traits, String> {
-    text.split_whitespace().try_fold(Traits::default(), |mut traits, word| {
+fn traits(text: &str) -> Result<OpTraits, String> {
+    text.split_whitespace().try_fold(OpTraits::default(), |mut traits, word| {
         match word {
             "pure" => traits.pure = true,
             "elementwise" => traits.elementwise = true,

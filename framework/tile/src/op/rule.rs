@@ -35,15 +35,15 @@ impl TypeInferenceRule {
     ///
     /// # Errors
     /// [`TextError`](tilewright_layout::text::TextError) at the first syntax error in the rules.
-    pub fn list(text: &str) -> Parsed<Vec<Self>> {
+    pub fn parse_rules(text: &str) -> Parsed<Vec<Self>> {
         let mut cursor = Cursor::new(text);
         let mut rules = Vec::new();
         while !cursor.is_at_end() {
-            let target = cursor.identifier("a group")?.to_owned();
+            let target = cursor.read_identifier("a group")?.to_owned();
             cursor.expect("=")?;
             rules.push(Self { target, expression: TypeExpression::read(&mut cursor)? });
-            if !cursor.takes(";") {
-                cursor.end("`;` or the end of the rules")?;
+            if !cursor.skip_if_next(";") {
+                cursor.expect_end("`;` or the end of the rules")?;
             }
         }
         Ok(rules)
@@ -52,7 +52,8 @@ impl TypeInferenceRule {
 
 impl TypeExpression {
     pub(super) fn read(cursor: &mut Cursor<'_>) -> Parsed<Self> {
-        let name = cursor.identifier("a group, `element(...)`, `pointee(...)`, `boolean(...)`, `token` or `i32`")?;
+        let name =
+            cursor.read_identifier("a group, `element(...)`, `pointee(...)`, `boolean(...)`, `token` or `i32`")?;
         let outer = match name {
             "element" => Self::Element,
             "pointee" => Self::Pointee,
@@ -87,7 +88,7 @@ impl TypeExpression {
         match self {
             Self::Same(name) => known(name),
             Self::Element(inner) => Some(inner.evaluate(known)?.element().clone()),
-            Self::Pointee(inner) => inner.evaluate(known)?.pointee(),
+            Self::Pointee(inner) => inner.evaluate(known)?.pointee_type(),
             Self::Boolean(inner) => {
                 let of = inner.evaluate(known)?;
                 Some(match of {

@@ -12,12 +12,12 @@
 //! | `fn` | the types of all operands, an arrow, the types of all results |
 //! | `{}` | all attributes that no other piece writes |
 //! | `(?...)` | an optional part, present if its first placeholder is |
-//! | `@name(a b)` | a special form: [`Special`] |
+//! | `@name(a b)` | a special form: [`SpecialForm`] |
 //! | anything else | itself |
 
 /// A part of a format template: a literal or a placeholder.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum FormatPiece {
+pub enum FormatTemplatePiece {
     /// A keyword or punctuation.
     Literal(String),
     /// The operands of the group with this index.
@@ -45,14 +45,14 @@ pub enum FormatPiece {
     /// All attributes that no other piece writes.
     Attributes,
     /// Pieces that are present or absent together.
-    Optional(Vec<FormatPiece>),
+    Optional(Vec<FormatTemplatePiece>),
     /// A special form that the other pieces cannot express.
-    Special(Special),
+    Special(SpecialForm),
 }
 
 /// Forms that only some operations have and the other pieces cannot express.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Special {
+pub enum SpecialForm {
     /// An async token: `[%dependency]`, or `[]` if the operation has a token as a result but as no operand.
     ///
     /// The fields are the indices of the operand group and of the result group.
@@ -89,7 +89,7 @@ pub enum Special {
     WarpGroup,
 }
 
-impl FormatPiece {
+impl FormatTemplatePiece {
     /// Whether the piece writes the attribute with this index in the definition.
     pub(crate) fn writes_attribute(&self, index: usize) -> bool {
         match self {

@@ -2,19 +2,19 @@
 //!
 //! A row of a dialect file names its rules in the key `verify`: `verify = "block(result); tensor_copy(result)"`. A
 //! crate with such files supplies the rules as functions, in a [`VerifyRuleSet`], and
-//! [`Dialects::register`](crate::op::Dialects::register) adds them, before the files, to the registry of dialects. The
-//! set also has the rules about the crate's layout families ([`LayoutRules`], found by the family's name), and about
-//! types and attributes that are kept as text ([`TextRule`]).
+//! [`Dialects::register_rules`](crate::op::Dialects::register_rules) adds them, before the files, to the registry of
+//! dialects. The set also has the rules about the crate's layout families ([`LayoutRules`], found by the family's
+//! name), and about types and attributes that are kept as text ([`OpaqueTextRule`]).
 //!
 //! ```
 //! use tilewright_tile::op::Dialects;
 //! use tilewright_tile::rules::{CheckResult, OpContext, VerifyRule, VerifyRuleSet, ensure};
-//! use tilewright_tile::{text, verify};
+//! use tilewright_tile::{text, verify_module};
 //!
 //! /// `even(count)`: an attribute is even.
 //! fn even(check: &OpContext<'_>, names: &[String]) -> CheckResult {
 //!     names.iter().try_for_each(|name| {
-//!         let value = check.integer(name).unwrap_or(0);
+//!         let value = check.integer_attribute(name).unwrap_or(0);
 //!         ensure(value % 2 == 0, || format!("`{name} = {value}`: expected an even number"))
 //!     })
 //! }
@@ -28,19 +28,21 @@
 //! "#;
 //!
 //! let mut dialects = Dialects::neutral();
-//! dialects.register(&RULES)?;
-//! dialects.add("mine.toml", file)?;
+//! dialects.register_rules(&RULES)?;
+//! dialects.add_dialect("mine.toml", file)?;
 //! let program = |count: u32| format!("tt.func @f() {{\n  mine.pause {count}\n  tt.return\n}}");
-//! assert!(verify(&text::parse(&program(2), &dialects)?).is_ok());
-//! let violation = verify(&text::parse(&program(3), &dialects)?).unwrap_err();
+//! assert!(verify_module(&text::parse_module(&program(2), &dialects)?).is_ok());
+//! let violation = verify_module(&text::parse_module(&program(3), &dialects)?).unwrap_err();
 //! assert_eq!(violation.message, "`count = 3`: expected an even number");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 pub use crate::verify::layout_parameters::{
-    bases, flag, is_power, named_bases, named_number, number, numbers, paddings, power, product,
+    bases_parameter, bases_parameter_by_names, bool_parameter, element_count_of_bases, integer_list_parameter,
+    integer_parameter, integer_parameter_by_names, is_power_of_two, padding_parameter, saturating_product,
 };
 pub use crate::verify::{
-    AllocatedLayout, CheckResult, DistributedBases, Distribution, DotOperand, LayoutRules, OpContext, SHARED_MEMORY,
-    Storage, TextRule, VerifyRule, VerifyRuleSet, VerifyRules, check_words, ensure, listed, policy_parameters,
+    AllocationLayout, CheckResult, DistributedBases, DotOperandParameters, LayoutRules, LayoutStorage, OpContext,
+    OpaqueTextRule, SHARED_MEMORY, ThreadDistribution, VerifyRule, VerifyRuleSet, VerifyRules, check_policy_words,
+    ensure, list_types, parse_policy_parameters,
 };

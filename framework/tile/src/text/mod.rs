@@ -1,13 +1,13 @@
 //! Tile programs as text: Triton's IR, as MLIR writes it.
 //!
-//! [`parse`] reads the output of [`print`](fn@print) back to the same module. Operations are in the format of their
-//! row, or in MLIR's generic form: `"arith.addf"(%a, %b) : (f32, f32) -> f32`. [`SizedText`] is a text with
+//! [`parse`] reads the output of [`print_module`](fn@print) back to the same module. Operations are in the format of
+//! their row, or in MLIR's generic form: `"arith.addf"(%a, %b) : (f32, f32) -> f32`. [`SizedText`] is a text with
 //! placeholders for tile sizes.
 
 mod parse;
 mod print;
 mod sized;
 
-pub use parse::parse;
-pub use print::print;
+pub use parse::parse_module;
+pub use print::print_module;
 pub use sized::{SizeError, SizeParameter, SizedText};

@@ -30,9 +30,10 @@ impl Allocations {
     pub(super) fn of(body: &Body) -> Self {
         let mut found = Self::default();
         let mut escaped = Vec::new();
-        for op in body.walk(body.root()) {
+        for op in body.walk_region(body.root()) {
             let operation = body.op(op);
-            let result = operation.results.first().copied().filter(|&result| body.ty(result).as_memory().is_some());
+            let result =
+                operation.results.first().copied().filter(|&result| body.value_type(result).as_memory().is_some());
             if operation.name() == ttg::LOCAL_ALLOC {
                 let Some(result) = result else { continue };
                 found.views.insert(result, found.all.len());

@@ -15,7 +15,7 @@ const GROUPS: &str = ttg::WARP_SPECIALIZE;
 pub fn make_captures_explicit(function: &Function) -> Function {
     let mut function = function.clone();
     if let Some(body) = &mut function.body {
-        let groups = body.walk(body.root()).into_iter().filter(|op| body.op(*op).name() == GROUPS);
+        let groups = body.walk_region(body.root()).into_iter().filter(|op| body.op(*op).name() == GROUPS);
         for op in groups.collect::<Vec<_>>() {
             capture(body, op);
         }
@@ -25,12 +25,12 @@ pub fn make_captures_explicit(function: &Function) -> Function {
 
 /// Returns the value that an argument of a partition region captures; if `value` is no such argument, `value` itself.
 #[must_use]
-pub fn captured_value(body: &Body, value: Value) -> Value {
-    let ValueOrigin::Argument(block, index) = body.origin(value) else { return value };
-    let groups = body.walk(body.root()).into_iter().filter(|op| body.op(*op).name() == GROUPS);
+pub fn resolve_captured_value(body: &Body, value: Value) -> Value {
+    let ValueOrigin::Argument(block, index) = body.value_origin(value) else { return value };
+    let groups = body.walk_region(body.root()).into_iter().filter(|op| body.op(*op).name() == GROUPS);
     let of = |op: &Op| body.op(*op).regions.iter().skip(1).any(|region| body.blocks(*region).first() == Some(&block));
     let given = groups.into_iter().find(of).and_then(|op| body.op(op).operands.get(index as usize).copied());
-    given.map_or(value, |given| captured_value(body, given))
+    given.map_or(value, |given| resolve_captured_value(body, given))
 }
 
 fn capture(body: &mut Body, op: Op) {
@@ -45,7 +45,7 @@ fn capture(body: &mut Body, op: Op) {
         for &value in &taken {
             inside.entry(value).or_insert_with(|| named_like(body, entry, value));
         }
-        for op in body.walk(region) {
+        for op in body.walk_region(region) {
             for operand in &mut body.op_mut(op).operands {
                 *operand = inside.get(operand).copied().unwrap_or(*operand);
             }
@@ -59,8 +59,8 @@ fn capture(body: &mut Body, op: Op) {
 
 /// Adds an argument to a block, with the type and name of a value.
 fn named_like(body: &mut Body, block: Block, value: Value) -> Value {
-    let argument = body.add_argument(block, body.ty(value).clone());
-    if let Some(name) = body.name(value).map(str::to_owned) {
+    let argument = body.add_argument(block, body.value_type(value).clone());
+    if let Some(name) = body.value_name(value).map(str::to_owned) {
         body.set_name(argument, name);
     }
     argument
@@ -68,7 +68,7 @@ fn named_like(body: &mut Body, block: Block, value: Value) -> Value {
 
 /// The values that a region uses but does not define.
 fn from_outside(body: &Body, region: Region) -> BTreeSet<Value> {
-    let inner = body.walk(region);
+    let inner = body.walk_region(region);
     let nested = inner.iter().flat_map(|op| body.op(*op).regions.iter().copied());
     let blocks = std::iter::once(region).chain(nested).flat_map(|region| body.blocks(region));
     let arguments = blocks.flat_map(|block| body.arguments(*block).iter().copied());

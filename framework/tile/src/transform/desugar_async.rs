@@ -27,7 +27,7 @@ const EXPECT: &str = tw::MBARRIER_EXPECT;
 pub fn desugar_async_copies(module: &TileModule, dialects: &Dialects) -> Result<TileModule, TileViolation> {
     each_function(module, |function| {
         let Some(body) = &function.body else { return Ok(function.clone()) };
-        let all = body.walk(body.root());
+        let all = body.walk_region(body.root());
         let uses_tensor_maps = all.iter().any(|&op| body.op(op).name() == DERIVED_TENSOR_MAP);
         if uses_tensor_maps || !all.iter().any(|&op| is_word(body.op(op).name())) {
             return Ok(function.clone());
@@ -70,14 +70,14 @@ fn last_copy(body: &Body, expect: Op) -> Result<Op, String> {
 }
 
 fn blocks(body: &Body) -> Vec<crate::Block> {
-    let inner = body.walk(body.root());
+    let inner = body.walk_region(body.root());
     let regions = inner.iter().flat_map(|op| body.op(*op).regions.iter().copied());
     std::iter::once(body.root()).chain(regions).flat_map(|region| body.blocks(region).to_vec()).collect()
 }
 
 /// Number of bytes of a tensor in memory.
 fn size(body: &Body, value: Value) -> i64 {
-    let ty = body.ty(value);
+    let ty = body.value_type(value);
     let elements: u64 = ty.as_memory().map_or(0, |memory| memory.shape.iter().product());
     (elements * u64::from(ty.element().element_bits().unwrap_or(8)) / 8) as i64
 }
@@ -96,7 +96,7 @@ impl Rewrite for AtOnce<'_> {
             LOAD => self.predicated(op, cloner, |cloner| self.copied(op, cloner))?,
             ASYNC_STORE => self.predicated(op, cloner, |cloner| {
                 let [src, dst] = ["src", "dst"].map(|group| cloner.all(cloner.from.operands(op, group)));
-                cloner.to.op(ttg::LOCAL_STORE).operands("src", &src).operands("dst", &dst).build().map(drop)
+                cloner.to.build_op(ttg::LOCAL_STORE).operands("src", &src).operands("dst", &dst).build().map(drop)
             })?,
             tw::BULK_TENSOR_STORE => self.store(op, cloner)?,
             tw::BULK_TENSOR_WAIT | EXPECT => {}
@@ -118,7 +118,7 @@ impl AtOnce<'_> {
         match cloner.from.operand(op, "pred").filter(|active| !cloner.from.is_always(*active)) {
             None => copy(cloner)?,
             Some(active) => {
-                cloner.when(cloner.value(active), |cloner| {
+                cloner.emit_if(cloner.clone_of(active), |cloner| {
                     copy(cloner)?;
                     Ok(Values::new())
                 })?;
@@ -131,7 +131,7 @@ impl AtOnce<'_> {
     fn arrive(&self, op: Op, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<()> {
         let Some(&expect) = self.last.get(&op) else { return Ok(()) };
         let [mbarrier, active] = ["mbarrier", "pred"].map(|group| cloner.all(cloner.from.operands(expect, group)));
-        let arrive = cloner.to.op(tw::MBARRIER_ARRIVE).operands("mbarrier", &mbarrier).operands("pred", &active);
+        let arrive = cloner.to.build_op(tw::MBARRIER_ARRIVE).operands("mbarrier", &mbarrier).operands("pred", &active);
         arrive.attribute("count", 1).build()?;
         Ok(())
     }
@@ -141,9 +141,9 @@ impl AtOnce<'_> {
         let memory = to.first().and_then(|&to| cloner.to.ty(to).as_memory().cloned());
         let Some(memory) = memory else { return Ok(()) };
         let ty = plain::tensor(&memory, &plain::around(self.module, cloner.from, op));
-        let load = cloner.to.op(tt::DESCRIPTOR_LOAD).operands("desc", &desc).operands("indices", &indices);
+        let load = cloner.to.build_op(tt::DESCRIPTOR_LOAD).operands("desc", &desc).operands("indices", &indices);
         let tensor = load.result(ty).value()?;
-        cloner.to.op(ttg::LOCAL_STORE).operand(tensor).operands("dst", &to).build().map(drop)
+        cloner.to.build_op(ttg::LOCAL_STORE).operand(tensor).operands("dst", &to).build().map(drop)
     }
 
     fn store(&self, op: Op, cloner: &mut IrCloner<'_, '_, '_>) -> Result<(), BuildError> {
@@ -151,8 +151,8 @@ impl AtOnce<'_> {
         let memory = from.first().and_then(|&from| cloner.to.ty(from).as_memory().cloned());
         let Some(memory) = memory else { return Ok(()) };
         let ty = plain::tensor(&memory, &plain::around(self.module, cloner.from, op));
-        let tensor = cloner.to.op(ttg::LOCAL_LOAD).operands("src", &from).result(ty).value()?;
-        let store = cloner.to.op(tt::DESCRIPTOR_STORE).operands("desc", &desc).operands("src", &[tensor]);
+        let tensor = cloner.to.build_op(ttg::LOCAL_LOAD).operands("src", &from).result(ty).value()?;
+        let store = cloner.to.build_op(tt::DESCRIPTOR_STORE).operands("desc", &desc).operands("src", &[tensor]);
         store.operands("indices", &indices).build().map(drop)
     }
 }

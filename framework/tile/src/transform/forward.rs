@@ -40,8 +40,8 @@ impl Rewrite for Forward {
     fn rewrite(&mut self, op: Op, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<bool> {
         let Some(&stored) = self.stored.get(&op) else { return Ok(false) };
         let Some(&result) = cloner.from.op(op).results.first() else { return Ok(false) };
-        let (value, ty) = (cloner.value(stored), cloner.from.ty(result).clone());
-        let is_same = *cloner.from.ty(stored) == ty;
+        let (value, ty) = (cloner.clone_of(stored), cloner.from.value_type(result).clone());
+        let is_same = *cloner.from.value_type(stored) == ty;
         let value = if is_same { value } else { cloner.to.unary(ttg::CONVERT_LAYOUT, value, ty)? };
         cloner.bind(result, value);
         Ok(true)
@@ -52,7 +52,7 @@ impl Rewrite for Forward {
 fn forwarded(body: &Body, allocation: &Allocation, allocations: &Allocations) -> Vec<(Op, Value)> {
     let search = |&load: &Op| {
         let stored = Search { body, allocation, allocations }.stored(load)?;
-        let ty = |value: Value| body.ty(value).as_tensor();
+        let ty = |value: Value| body.value_type(value).as_tensor();
         let (from, to) = (ty(stored)?, ty(*body.op(load).results.first()?)?);
         let have_layouts = from.layout.is_some() && to.layout.is_some();
         (have_layouts && from.shape == to.shape && from.element == to.element).then_some((load, stored))
@@ -62,7 +62,7 @@ fn forwarded(body: &Body, allocation: &Allocation, allocations: &Allocations) ->
         return found;
     }
     let is_same = |&(load, stored): &(Op, Value)| {
-        body.op(load).results.first().is_some_and(|&result| body.ty(result) == body.ty(stored))
+        body.op(load).results.first().is_some_and(|&result| body.value_type(result) == body.value_type(stored))
     };
     found.into_iter().filter(is_same).collect()
 }
@@ -112,7 +112,7 @@ impl Search<'_> {
             return a == b;
         }
         let (ValueOrigin::Result(first, _), ValueOrigin::Result(second, _)) =
-            (self.body.origin(a), self.body.origin(b))
+            (self.body.value_origin(a), self.body.value_origin(b))
         else {
             return false;
         };
@@ -123,14 +123,14 @@ impl Search<'_> {
             && one.name() == other.name()
             && one.name() != ttg::LOCAL_ALLOC
             && one.attributes == other.attributes
-            && self.body.ty(a) == self.body.ty(b)
+            && self.body.value_type(a) == self.body.value_type(b)
             && one.operands.len() == other.operands.len()
             && one.operands.iter().zip(&other.operands).all(|(&a, &b)| self.is_same_view(a, b))
     }
 
     /// Whether two values are different buffers of one value in memory, with different constant indices.
     fn is_other_index(&self, a: Value, b: Value) -> bool {
-        let indexed = |value: Value| match self.body.origin(value) {
+        let indexed = |value: Value| match self.body.value_origin(value) {
             ValueOrigin::Result(op, _) if self.body.op(op).name() == ttg::MEMDESC_INDEX => {
                 let operands = &self.body.op(op).operands;
                 Some((*operands.first()?, self.body.constant_integer(*operands.get(1)?)?))
@@ -142,7 +142,7 @@ impl Search<'_> {
 }
 
 fn block_of(body: &Body, op: Op) -> Option<Block> {
-    let inner = body.walk(body.root());
+    let inner = body.walk_region(body.root());
     let regions = inner.iter().flat_map(|op| body.op(*op).regions.iter().copied());
     let mut blocks = std::iter::once(body.root()).chain(regions).flat_map(|region| body.blocks(region).to_vec());
     blocks.find(|&block| body.ops(block).contains(&op))

@@ -3,10 +3,11 @@
 use super::{IrCloner, Rewrite, Rewritten, each_function, rewrite_function};
 use crate::op::Dialects;
 use crate::op::name::{arith, math};
-use crate::{Body, Float, Op, TileModule, TileType, TileViolation, Value, ValueOrigin};
+use crate::{Body, FloatType, Op, TileModule, TileType, TileViolation, Value, ValueOrigin};
 
 /// Replaces a sum or difference by `math.fma`, which rounds once, if one operand is the result of a multiplication
-/// without other uses. Multiplications that lose their use stay for [`remove_unused`](super::remove_unused).
+/// without other uses. Multiplications that lose their use stay for
+/// [`remove_unused_operations`](super::remove_unused_operations).
 ///
 /// Elements are `f16`, `f32` or `f64`. A multiply-add of `bf16` is not cheaper on all architectures, so `bf16` is left
 /// as it is.
@@ -23,7 +24,7 @@ pub fn fuse_multiply_adds(module: &TileModule, dialects: &Dialects) -> Result<Ti
 /// Returns the number of uses of each value, by its index.
 fn uses(body: &Body) -> Vec<u32> {
     let mut uses = vec![0; body.value_count()];
-    for op in body.walk(body.root()) {
+    for op in body.walk_region(body.root()) {
         body.op(op).operands.iter().for_each(|operand| uses[operand.index()] += 1);
     }
     uses
@@ -47,7 +48,7 @@ impl Fuse {
     /// The operands of the multiplication that defines a value; `None` if there is none, or if the value has other
     /// uses.
     fn product(&self, body: &Body, value: Value) -> Option<[Value; 2]> {
-        let ValueOrigin::Result(op, _) = body.origin(value) else { return None };
+        let ValueOrigin::Result(op, _) = body.value_origin(value) else { return None };
         let operation = body.op(op);
         let is_sole_use = operation.name() == arith::MULF && self.uses[value.index()] == 1;
         <[Value; 2]>::try_from(&operation.operands[..]).ok().filter(|_| is_sole_use)
@@ -57,7 +58,7 @@ impl Fuse {
         let operation = body.op(op);
         let is_difference = operation.name() == arith::SUBF;
         let &[left, right] = &operation.operands[..] else { return None };
-        if !(is_difference || operation.name() == arith::ADDF) || !is_fusible(body.ty(left)) {
+        if !(is_difference || operation.name() == arith::ADDF) || !is_fusible(body.value_type(left)) {
             return None;
         }
         let fused = |multiplicands, term| Fused { multiplicands, term, negates_product: false, negates_term: false };
@@ -74,16 +75,16 @@ impl Rewrite for Fuse {
     fn rewrite(&mut self, op: Op, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<bool> {
         let Some(fused) = self.fused(cloner.from, op) else { return Ok(false) };
         let Some(&result) = cloner.from.op(op).results.first() else { return Ok(false) };
-        let ty = cloner.from.ty(result).clone();
-        let [mut a, b] = fused.multiplicands.map(|multiplicand| cloner.value(multiplicand));
-        let mut c = cloner.value(fused.term);
+        let ty = cloner.from.value_type(result).clone();
+        let [mut a, b] = fused.multiplicands.map(|multiplicand| cloner.clone_of(multiplicand));
+        let mut c = cloner.clone_of(fused.term);
         if fused.negates_product {
             a = cloner.to.unary(arith::NEGF, a, ty.clone())?;
         }
         if fused.negates_term {
             c = cloner.to.unary(arith::NEGF, c, ty.clone())?;
         }
-        let sum = cloner.to.op(math::FMA).operand(a).operand(b).operand(c).result(ty).value()?;
+        let sum = cloner.to.build_op(math::FMA).operand(a).operand(b).operand(c).result(ty).value()?;
         cloner.bind(result, sum);
         Ok(true)
     }
@@ -91,5 +92,5 @@ impl Rewrite for Fuse {
 
 fn is_fusible(ty: &TileType) -> bool {
     let element = ty.as_tensor().map_or(ty, |tensor| &tensor.element);
-    matches!(element, TileType::Float(Float::F16 | Float::F32 | Float::F64))
+    matches!(element, TileType::Float(FloatType::F16 | FloatType::F32 | FloatType::F64))
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use tilewright_target::dominators;
+use tilewright_target::immediate_dominators;
 
 use crate::order::{reachable, successors};
 use crate::{Block, Body, Op, Region};
@@ -25,7 +25,7 @@ pub(super) struct ControlFlowGraph {
 
 impl ControlFlowGraph {
     /// Builds the graph; `Err` with the terminator of a back edge if the graph is irreducible.
-    pub fn of(body: &Body, region: Region) -> Result<Self, Op> {
+    pub fn build(body: &Body, region: Region) -> Result<Self, Op> {
         let blocks = reachable(body, region);
         let index_of_block: HashMap<_, _> = blocks.iter().enumerate().map(|(index, block)| (*block, index)).collect();
         let targets =
@@ -35,7 +35,7 @@ impl ControlFlowGraph {
         for (index, targets) in successors.iter().enumerate() {
             targets.iter().filter(|target| **target > index).for_each(|target| entered[*target] += 1);
         }
-        let dominators = if blocks.is_empty() { Vec::new() } else { dominators(0, &successors) };
+        let dominators = if blocks.is_empty() { Vec::new() } else { immediate_dominators(0, &successors) };
         let mut graph = Self { blocks, successors, dominators, forward_predecessors: entered, loops: BTreeMap::new() };
         match graph.find_loops() {
             // A block with successors has a terminator.
@@ -78,7 +78,7 @@ impl ControlFlowGraph {
     /// none.
     ///
     /// Such a loop contains the block's immediate dominator, but not the block.
-    pub fn exited_loop(&self, index: usize) -> Option<usize> {
+    pub fn outermost_exited_loop(&self, index: usize) -> Option<usize> {
         let from = self.dominators[index];
         let is_left = |loop_blocks: &BTreeSet<usize>| loop_blocks.contains(&from) && !loop_blocks.contains(&index);
         self.loops.iter().find(|(_, loop_blocks)| is_left(loop_blocks)).map(|(head, _)| *head)
@@ -87,13 +87,13 @@ impl ControlFlowGraph {
     /// Iterates over the merge blocks (blocks with several forward predecessors) that this block immediately dominates.
     ///
     /// Blocks that control reaches by leaving a loop are not among them.
-    pub fn joins(&self, index: usize) -> impl Iterator<Item = usize> {
+    pub fn dominated_merge_blocks(&self, index: usize) -> impl Iterator<Item = usize> {
         let joins = move |join: &usize| self.forward_predecessors[*join] > 1 && self.dominators[*join] == index;
-        (index + 1..self.blocks.len()).filter(joins).filter(|join| self.exited_loop(*join).is_none())
+        (index + 1..self.blocks.len()).filter(joins).filter(|join| self.outermost_exited_loop(*join).is_none())
     }
 
     /// The blocks for which the loop with this header is the outermost one that control leaves before it reaches them.
     pub fn blocks_after_loop(&self, head: usize) -> impl Iterator<Item = usize> {
-        (head + 1..self.blocks.len()).filter(move |index| self.exited_loop(*index) == Some(head))
+        (head + 1..self.blocks.len()).filter(move |index| self.outermost_exited_loop(*index) == Some(head))
     }
 }

@@ -19,7 +19,7 @@ const MOST_OPERATIONS: usize = 1 << 20;
 /// first), or too many operations.
 pub fn inline_calls(module: &TileModule, dialects: &Dialects) -> Result<TileModule, TileViolation> {
     let functions: HashMap<_, _> = module.functions.iter().map(|function| (&*function.name, function)).collect();
-    rewrite_each(module, module.entries(), |entry| {
+    rewrite_each(module, module.entry_functions(), |entry| {
         let mut inline = Inline { functions: &functions, open: vec![Arc::clone(&entry.name)] };
         rewrite_function(entry, dialects, &mut inline)
     })
@@ -60,7 +60,7 @@ impl Rewrite for Inline<'_> {
         inner.bind_all(body.arguments(*block), &operands);
         let Some((last, ops)) = body.ops(*block).split_last() else { return Ok(true) };
         self.open.push(Arc::clone(&callee.name));
-        ops.iter().try_for_each(|op| inner.op(*op, self))?;
+        ops.iter().try_for_each(|op| inner.rewrite_or_clone_op(*op, self))?;
         self.open.pop();
         let given = inner.all(&body.op(*last).operands);
         cloner.bind_all(results, &given);

@@ -41,7 +41,7 @@ pub(crate) fn rewrite_function(
     let mut to = FunctionBuilder::with_signature_of(dialects, function);
     let mut cloner = IrCloner::new(function, from, &mut to);
     let (root, entry) = (cloner.to.body().root(), cloner.to.block());
-    cloner.blocks_of(from.root(), root, 1);
+    cloner.add_empty_blocks(from.root(), root, 1);
     cloner.fill(from.root(), entry, rewrite)?;
     Ok(to.finish())
 }
@@ -83,18 +83,18 @@ impl<'a, 'b, 'd> IrCloner<'a, 'b, 'd> {
 
     /// Returns the clone of a value. If no clone is bound, which happens only in invalid programs, it returns the value
     /// itself.
-    pub fn value(&self, value: Value) -> Value {
+    pub fn clone_of(&self, value: Value) -> Value {
         self.values.get(&value).copied().unwrap_or(value)
     }
 
     pub fn all(&self, values: &[Value]) -> Values {
-        values.iter().map(|value| self.value(*value)).collect()
+        values.iter().map(|value| self.clone_of(*value)).collect()
     }
 
     /// Binds a value to its clone.
     pub fn bind(&mut self, value: Value, copy: Value) {
-        if let Some(name) = self.from.name(value)
-            && self.to.body().name(copy).is_none()
+        if let Some(name) = self.from.value_name(value)
+            && self.to.body().value_name(copy).is_none()
         {
             self.to.body_mut().set_name(copy, name);
         }
@@ -106,12 +106,12 @@ impl<'a, 'b, 'd> IrCloner<'a, 'b, 'd> {
     }
 
     /// Returns the types of values of the source function's body.
-    pub fn types(&self, values: &[Value]) -> Vec<TileType> {
-        values.iter().map(|value| self.from.ty(*value).clone()).collect()
+    pub fn types_of(&self, values: &[Value]) -> Vec<TileType> {
+        values.iter().map(|value| self.from.value_type(*value).clone()).collect()
     }
 
-    /// Clones the operations of `region` into blocks that [`Self::blocks_of`] created; `entry` is the clone of the
-    /// first block.
+    /// Clones the operations of `region` into blocks that [`Self::add_empty_blocks`] created; `entry` is the clone of
+    /// the first block.
     fn fill(&mut self, region: Region, entry: Block, rewrite: &mut dyn Rewrite) -> Result<(), TileViolation> {
         let blocks = self.from.blocks(region);
         let Some(first) = blocks.first() else { return Ok(()) };
@@ -121,17 +121,17 @@ impl<'a, 'b, 'd> IrCloner<'a, 'b, 'd> {
         for block in blocks {
             let Some(copy) = self.blocks.get(block).copied() else { continue };
             let around = self.to.block();
-            self.to.set_block(copy);
-            self.block(*block, rewrite)?;
-            self.to.set_block(around);
+            self.to.set_insertion_block(copy);
+            self.clone_block(*block, rewrite)?;
+            self.to.set_insertion_block(around);
         }
         Ok(())
     }
 
     /// Clones a region.
-    pub fn region(&mut self, region: Region, rewrite: &mut dyn Rewrite) -> Result<Region, TileViolation> {
+    pub fn clone_region(&mut self, region: Region, rewrite: &mut dyn Rewrite) -> Result<Region, TileViolation> {
         let copy = self.to.body_mut().add_region();
-        self.blocks_of(region, copy, 0);
+        self.add_empty_blocks(region, copy, 0);
         if let Some(entry) = self.to.body().blocks(copy).first().copied() {
             self.fill(region, entry, rewrite)?;
         }
@@ -141,25 +141,25 @@ impl<'a, 'b, 'd> IrCloner<'a, 'b, 'd> {
     /// Adds an empty block to the region `copy` for each block of `region` with an index of at least `from`.
     ///
     /// It binds each block and its arguments to the new block and its arguments.
-    pub fn blocks_of(&mut self, region: Region, copy: Region, from: usize) {
+    pub fn add_empty_blocks(&mut self, region: Region, copy: Region, from: usize) {
         for block in self.from.blocks(region).iter().skip(from) {
             let new_block = self.to.body_mut().add_block();
             self.to.body_mut().append_block(copy, new_block);
             self.blocks.insert(*block, new_block);
             for value in self.from.arguments(*block) {
-                let argument = self.to.body_mut().add_argument(new_block, self.from.ty(*value).clone());
+                let argument = self.to.body_mut().add_argument(new_block, self.from.value_type(*value).clone());
                 self.bind(*value, argument);
             }
         }
     }
 
     /// Clones the operations of a block into the current block.
-    pub fn block(&mut self, block: Block, rewrite: &mut dyn Rewrite) -> Result<(), TileViolation> {
-        self.from.ops(block).iter().try_for_each(|op| self.op(*op, rewrite))
+    pub fn clone_block(&mut self, block: Block, rewrite: &mut dyn Rewrite) -> Result<(), TileViolation> {
+        self.from.ops(block).iter().try_for_each(|op| self.rewrite_or_clone_op(*op, rewrite))
     }
 
     /// Rewrites or clones an operation.
-    pub fn op(&mut self, op: Op, rewrite: &mut dyn Rewrite) -> Result<(), TileViolation> {
+    pub fn rewrite_or_clone_op(&mut self, op: Op, rewrite: &mut dyn Rewrite) -> Result<(), TileViolation> {
         self.to.set_location(self.from.op(op).location.called_from(&self.call));
         let wrong = |error: RewriteError| error.at(self.function, self.from.op(op));
         if rewrite.rewrite(op, self).map_err(wrong)? { Ok(()) } else { self.plain(op, rewrite) }
@@ -168,13 +168,14 @@ impl<'a, 'b, 'd> IrCloner<'a, 'b, 'd> {
     /// Clones an operation that no rewrite replaces; the operations of its regions are rewritten or cloned.
     fn plain(&mut self, op: Op, rewrite: &mut dyn Rewrite) -> Result<(), TileViolation> {
         let regions = &self.from.op(op).regions;
-        let regions = regions.iter().map(|region| self.region(*region, rewrite)).collect::<Result<Vec<_>, _>>()?;
-        self.add(op, self.all(&self.from.op(op).operands), regions);
+        let regions =
+            regions.iter().map(|region| self.clone_region(*region, rewrite)).collect::<Result<Vec<_>, _>>()?;
+        self.clone_op_with(op, self.all(&self.from.op(op).operands), regions);
         Ok(())
     }
 
     /// Clones an operation with other operands and regions, and binds its results.
-    pub fn add(&mut self, op: Op, operands: Values, regions: Vec<Region>) {
+    pub fn clone_op_with(&mut self, op: Op, operands: Values, regions: Vec<Region>) {
         let operation = self.from.op(op);
         let mut copy = operation.clone();
         copy.operands = operands;
@@ -183,7 +184,7 @@ impl<'a, 'b, 'd> IrCloner<'a, 'b, 'd> {
         for successor in &mut copy.successors {
             successor.block = self.blocks.get(&successor.block).copied().unwrap_or(successor.block);
         }
-        let types = self.types(&operation.results);
+        let types = self.types_of(&operation.results);
         let block = self.to.block();
         let body = self.to.body_mut();
         let new_op = body.add_op(copy, types);
@@ -193,19 +194,30 @@ impl<'a, 'b, 'd> IrCloner<'a, 'b, 'd> {
     }
 
     /// Emits an `scf.if` that yields the values that `then` returns, or zeros if the condition is false.
-    pub fn when(&mut self, condition: Value, then: impl FnOnce(&mut Self) -> Rewritten<Values>) -> Rewritten<Values> {
+    pub fn emit_if(
+        &mut self,
+        condition: Value,
+        then: impl FnOnce(&mut Self) -> Rewritten<Values>,
+    ) -> Rewritten<Values> {
         let (yes, around) = self.to.enter_region(Vec::new());
         let values = then(self)?;
-        self.to.op(scf::YIELD).operands("results", &values).build()?;
-        self.to.set_block(around);
+        self.to.build_op(scf::YIELD).operands("results", &values).build()?;
+        self.to.set_insertion_block(around);
         let types: Vec<TileType> = values.iter().map(|value| self.to.ty(*value).clone()).collect();
         if types.is_empty() {
-            return Ok(self.to.op(scf::IF).operand(condition).existing_region(yes).empty_region().values()?);
+            return Ok(self.to.build_op(scf::IF).operand(condition).existing_region(yes).empty_region().values()?);
         }
         let (no, around) = self.to.enter_region(Vec::new());
         let zeros = types.iter().map(|ty| self.to.zeros(ty)).collect::<Result<Vec<_>, _>>()?;
-        self.to.op(scf::YIELD).operands("results", &zeros).build()?;
-        self.to.set_block(around);
-        Ok(self.to.op(scf::IF).operand(condition).existing_region(yes).existing_region(no).results(types).values()?)
+        self.to.build_op(scf::YIELD).operands("results", &zeros).build()?;
+        self.to.set_insertion_block(around);
+        Ok(self
+            .to
+            .build_op(scf::IF)
+            .operand(condition)
+            .existing_region(yes)
+            .existing_region(no)
+            .results(types)
+            .values()?)
     }
 }

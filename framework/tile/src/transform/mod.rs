@@ -3,10 +3,10 @@
 //! [`simplify_types`] replaces types that only texts have, [`desugar_async_copies`] makes bulk tensor copies
 //! synchronous, [`decompose_scaled_dots`] multiplies operands by scales that no MMA instruction applies,
 //! [`inline_calls`] inlines calls, [`structurize`] turns branches into structured control flow, [`forward_stores`]
-//! forwards stores to shared memory to loads, [`fuse_multiply_adds`] contracts products and sums, [`remove_unused`] is
-//! dead code elimination, [`loads`] and [`explicit`] pipeline loops, [`make_captures_explicit`] makes the captures of
-//! warp partitions explicit. After the first five, a program has one function per entry, with single-block regions. A
-//! transformation that fails reports the operation and its location.
+//! forwards stores to shared memory to loads, [`fuse_multiply_adds`] contracts products and sums,
+//! [`remove_unused_operations`] is dead code elimination, [`loads`] and [`explicit`] pipeline loops,
+//! [`make_captures_explicit`] makes the captures of warp partitions explicit. After the first five, a program has one
+//! function per entry, with single-block regions. A transformation that fails reports the operation and its location.
 
 mod allocations;
 mod captured;
@@ -28,7 +28,7 @@ mod structure;
 mod structurizer;
 mod unused;
 
-pub use captured::{captured_value, make_captures_explicit};
+pub use captured::{make_captures_explicit, resolve_captured_value};
 pub use desugar_async::desugar_async_copies;
 pub use forward::forward_stores;
 pub use fuse_multiply_adds::fuse_multiply_adds;
@@ -38,4 +38,4 @@ pub(crate) use rewrite_error::{RewriteError, Rewritten};
 pub use scaled::decompose_scaled_dots;
 pub use simplify_types::simplify_types;
 pub use structure::structurize;
-pub use unused::remove_unused;
+pub use unused::remove_unused_operations;

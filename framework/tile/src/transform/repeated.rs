@@ -14,8 +14,8 @@ impl Structurizer<'_, '_, '_, '_> {
         let from = self.cloner.from;
         let block = self.graph.blocks[head];
         let Some(last) = from.ops(block).last().copied() else { return self.once(head) };
-        let takes = self.takes(head);
-        let (initial, types) = (self.cloner.all(&takes), self.cloner.types(&takes));
+        let takes = self.incoming_values(head);
+        let (initial, types) = (self.cloner.all(&takes), self.cloner.types_of(&takes));
         let (before, around) = self.cloner.to.enter_region(types.clone());
         let arguments: Values = self.cloner.to.body().arguments(self.cloner.to.block()).into();
         self.cloner.bind_all(&takes, &arguments);
@@ -32,15 +32,15 @@ impl Structurizer<'_, '_, '_, '_> {
         // back edge.
         let number = (outgoing.along.len() > 1).then_some(taken);
         let passed: Values = number.iter().chain(outgoing.along.values().flatten()).chain(&next).copied().collect();
-        self.cloner.to.op(scf::CONDITION).operand(loop_condition).operands("arguments", &passed).build()?;
-        self.cloner.to.set_block(around);
+        self.cloner.to.build_op(scf::CONDITION).operand(loop_condition).operands("arguments", &passed).build()?;
+        self.cloner.to.set_insertion_block(around);
         let passed_types: Vec<_> = passed.iter().map(|value| self.cloner.to.ty(*value).clone()).collect();
         let (after, around) = self.cloner.to.enter_region(passed_types.clone());
         let arguments: Values = self.cloner.to.body().arguments(self.cloner.to.block()).into();
         let carried = &arguments[passed.len() - next.len()..];
-        self.cloner.to.op(scf::YIELD).operands("results", carried).build()?;
-        self.cloner.to.set_block(around);
-        let new_op = self.cloner.to.op(scf::WHILE).operands("initial", &initial);
+        self.cloner.to.build_op(scf::YIELD).operands("results", carried).build()?;
+        self.cloner.to.set_insertion_block(around);
+        let new_op = self.cloner.to.build_op(scf::WHILE).operands("initial", &initial);
         let new_op = new_op.existing_region(before).existing_region(after);
         let results = new_op.results(passed_types).values()?;
         let mut rest = results.iter().copied();
@@ -49,6 +49,6 @@ impl Structurizer<'_, '_, '_, '_> {
             *along = rest.by_ref().take(along.len()).collect::<Vec<Value>>().into();
         }
         let behind: Vec<usize> = self.graph.blocks_after_loop(head).collect();
-        behind.into_iter().try_fold(outgoing, |outgoing, index| self.join(outgoing, index, from.op(last)))
+        behind.into_iter().try_fold(outgoing, |outgoing, index| self.emit_merge_block(outgoing, index, from.op(last)))
     }
 }

@@ -7,7 +7,7 @@
 use crate::import::plain;
 use crate::op::Dialects;
 use crate::op::name::{arith, tt, ttg};
-use crate::{Attribute, Attributes, Body, BuildError, Float, Op, TileModule, TileType, TileViolation, Value};
+use crate::{Attribute, Attributes, Body, BuildError, FloatType, Op, TileModule, TileType, TileViolation, Value};
 
 use super::{IrCloner, Rewrite, Rewritten, each_function, rewrite_function};
 
@@ -51,7 +51,7 @@ impl Side {
 pub fn decompose_scaled_dots(module: &TileModule, dialects: &Dialects) -> Result<TileModule, TileViolation> {
     each_function(module, |function| {
         let Some(body) = &function.body else { return Ok(function.clone()) };
-        if !body.walk(body.root()).iter().any(|&op| is_meant(body, op)) {
+        if !body.walk_region(body.root()).iter().any(|&op| is_meant(body, op)) {
             return Ok(function.clone());
         }
         rewrite_function(function, dialects, &mut ScaledBefore { module: &module.attributes })
@@ -80,25 +80,25 @@ impl Rewrite for ScaledBefore<'_> {
 fn decompose_scaled_dot(op: Op, cloner: &mut IrCloner<'_, '_, '_>, around: &Attributes) -> Result<(), BuildError> {
     let from = cloner.from;
     let is_half = SIDES.iter().any(|side| side.kind(from, op) == "fp16");
-    let element = TileType::Float(if is_half { Float::F16 } else { Float::Bf16 });
+    let element = TileType::Float(if is_half { FloatType::F16 } else { FloatType::Bf16 });
     let mut maker = Maker { cloner, around, element };
     let mut operands = Vec::new();
     for side in &SIDES {
         let Some(operand) = from.operand(op, side.operand) else { return Ok(()) };
-        let operand = maker.cloner.value(operand);
+        let operand = maker.cloner.clone_of(operand);
         let unscaled = maker.widened(operand, side, op)?;
         operands.push(match from.operand(op, side.scale) {
             Some(scale) => {
-                let scale = maker.cloner.value(scale);
+                let scale = maker.cloner.clone_of(scale);
                 maker.scaled(unscaled, scale, side)?
             }
             None => unscaled,
         });
     }
     let Some(accumulator) = from.operand(op, "c") else { return Ok(()) };
-    let accumulator = maker.cloner.value(accumulator);
+    let accumulator = maker.cloner.clone_of(accumulator);
     let ty = maker.cloner.to.ty(accumulator).clone();
-    let dot = maker.cloner.to.op(tt::DOT).operand(operands[0]).operand(operands[1]).operand(accumulator);
+    let dot = maker.cloner.to.build_op(tt::DOT).operand(operands[0]).operand(operands[1]).operand(accumulator);
     let dot = dot.result(ty).value()?;
     if let Some(&result) = from.op(op).results.first() {
         cloner.bind(result, dot);
@@ -136,7 +136,7 @@ impl Maker<'_, '_, '_, '_, '_> {
                 *size *= 2;
             }
             let wide = self.plain(&shape, self.element.clone());
-            let new_op = self.cloner.to.op(ttg::FP4_TO_FP).operand(value).attribute("axis", axis as i32);
+            let new_op = self.cloner.to.build_op(ttg::FP4_TO_FP).operand(value).attribute("axis", axis as i32);
             return new_op.result(wide).value();
         }
         let name = match kind.as_str() {
@@ -145,13 +145,13 @@ impl Maker<'_, '_, '_, '_, '_> {
             "e5m2" => "f8E5M2",
             other => other,
         };
-        let Some(float) = Float::from_name(name) else { return Ok(value) };
+        let Some(float) = FloatType::from_name(name) else { return Ok(value) };
         self.as_float(value, float)
     }
 
     /// Emits the conversion of numbers of type `float`, or of integers with their bits, to the element type of the new
     /// dot.
-    fn as_float(&mut self, value: Value, float: Float) -> Result<Value, BuildError> {
+    fn as_float(&mut self, value: Value, float: FloatType) -> Result<Value, BuildError> {
         let ty = self.ty(value);
         let numbers = match ty.element() {
             TileType::Integer(..) => {
@@ -162,14 +162,14 @@ impl Maker<'_, '_, '_, '_, '_> {
         if *self.ty(numbers).element() == self.element {
             return Ok(numbers);
         }
-        let new_op = self.cloner.to.op(tt::FP_TO_FP).operand(numbers);
+        let new_op = self.cloner.to.build_op(tt::FP_TO_FP).operand(numbers);
         let new_op = new_op.attribute("rounding", Attribute::Keyword("rtne".into()));
         new_op.result(ty.with_element(self.element.clone())).value()
     }
 
     /// Emits the product of an operand and its scales; each scale applies to several adjacent elements along K.
     fn scaled(&mut self, operand: Value, scale: Value, side: &Side) -> Result<Value, BuildError> {
-        let numbers = self.as_float(scale, Float::F8E8M0Fnu)?;
+        let numbers = self.as_float(scale, FloatType::F8E8M0Fnu)?;
         let ty = self.ty(operand);
         let shape = ty.shape().unwrap_or_default().to_vec();
         let k = shape.len().checked_sub(side.k_from_last).map_or(1, |axis| shape[axis]);
@@ -195,7 +195,7 @@ impl Maker<'_, '_, '_, '_, '_> {
         }
         shape.push(1);
         let one = self.plain(&shape, element.clone());
-        let one = self.cloner.to.op(tt::EXPAND_DIMS).operand(numbers).attribute("axis", axis as i32).result(one);
+        let one = self.cloner.to.build_op(tt::EXPAND_DIMS).operand(numbers).attribute("axis", axis as i32).result(one);
         let one = one.value()?;
         shape[axis] = times;
         let many = self.ty(one).layout().cloned();
@@ -213,6 +213,6 @@ impl Maker<'_, '_, '_, '_, '_> {
         }
         let ty = self.plain(shape, self.element.clone());
         let order = Attribute::Array(TileType::integer(32), order);
-        self.cloner.to.op(tt::TRANS).operand(lines).attribute("order", order).result(ty).value()
+        self.cloner.to.build_op(tt::TRANS).operand(lines).attribute("order", order).result(ty).value()
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::op::Dialects;
 use crate::op::name::{gluon, tt, ttg};
-use crate::{Attribute, Attributes, Body, Dense, Function, LayoutName, TileModule, TileType, Value};
+use crate::{Attribute, Attributes, Body, DenseElements, Function, LayoutName, TileModule, TileType, Value};
 
 /// The families of layouts that are still to be chosen: `#gluon.auto_encoding`, `#gluon.coalesced_encoding`.
 const OPEN_LAYOUTS: [&str; 2] = ["auto_encoding", "coalesced_encoding"];
@@ -33,16 +33,16 @@ fn of_function(function: &mut Function, dialects: &Dialects) {
 
 fn of_body(body: &mut Body, dialects: &Dialects) {
     for value in body.values() {
-        let ty = simple(body.ty(value));
+        let ty = simple(body.value_type(value));
         body.set_type(value, ty);
     }
-    for op in body.walk(body.root()) {
+    for op in body.walk_region(body.root()) {
         let operation = body.op_mut(op);
         if let Some(constant) = operation.attributes.get("value").and_then(simple_constant) {
             operation.attributes.set("value", constant);
         }
         if operation.name() == gluon::SET_AUTO_LAYOUT
-            && let Some(conversion) = dialects.get(ttg::CONVERT_LAYOUT)
+            && let Some(conversion) = dialects.find_definition(ttg::CONVERT_LAYOUT)
         {
             operation.definition = Arc::clone(conversion);
         }
@@ -50,11 +50,11 @@ fn of_body(body: &mut Body, dialects: &Dialects) {
     simplify_reshapes(body, dialects);
 }
 
-/// Replaces operations on the shape of tensors of rank 0, which now are scalars: a scalar becomes a tensor by `tt.splat`,
-/// a tensor a scalar by `tt.unsplat`, and uses of a scalar that became a scalar use its operand.
+/// Replaces operations on the shape of tensors of rank 0, which now are scalars: a scalar becomes a tensor by
+/// `tt.splat`, a tensor a scalar by `tt.unsplat`, and uses of a scalar that became a scalar use its operand.
 fn simplify_reshapes(body: &mut Body, dialects: &Dialects) {
     let mut replaced = HashMap::<Value, Value>::new();
-    for op in body.walk(body.root()) {
+    for op in body.walk_region(body.root()) {
         for operand in &mut body.op_mut(op).operands {
             *operand = replaced.get(operand).copied().unwrap_or(*operand);
         }
@@ -64,7 +64,7 @@ fn simplify_reshapes(body: &mut Body, dialects: &Dialects) {
         if !RESHAPES.contains(&operation.name()) {
             continue;
         }
-        let are_tensors = [operand, result].map(|value| body.ty(value).as_tensor().is_some());
+        let are_tensors = [operand, result].map(|value| body.value_type(value).as_tensor().is_some());
         let name = match are_tensors {
             [false, false] => {
                 replaced.insert(result, operand);
@@ -74,7 +74,9 @@ fn simplify_reshapes(body: &mut Body, dialects: &Dialects) {
             [true, false] => tt::UNSPLAT,
             [true, true] => continue,
         };
-        if let Some(definition) = dialects.get(name).filter(|definition| *definition.name != *body.op(op).name()) {
+        if let Some(definition) =
+            dialects.find_definition(name).filter(|definition| *definition.name != *body.op(op).name())
+        {
             let operation = body.op_mut(op);
             operation.definition = Arc::clone(definition);
             operation.attributes = Attributes::default();
@@ -97,9 +99,9 @@ fn is_open(layout: &LayoutName) -> bool {
 }
 
 fn simple_constant(value: &Attribute) -> Option<Attribute> {
-    let Attribute::Dense(Dense { ty, elements }) = value else { return None };
+    let Attribute::Dense(DenseElements { ty, elements }) = value else { return None };
     match simple(ty) {
-        ty @ TileType::Tensor(_) => Some(Attribute::Dense(Dense { ty, elements: Arc::clone(elements) })),
+        ty @ TileType::Tensor(_) => Some(Attribute::Dense(DenseElements { ty, elements: Arc::clone(elements) })),
         TileType::BOOLEAN => elements.first().map(|bits| Attribute::Bool(bits & 1 == 1)),
         scalar => elements.first().map(|bits| Attribute::of_bits(*bits, scalar)),
     }

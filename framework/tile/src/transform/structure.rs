@@ -23,8 +23,8 @@ pub fn structurize(module: &TileModule, dialects: &Dialects) -> Result<TileModul
         let entry = from.blocks(from.root()).first().map_or(&[][..], |entry| from.arguments(*entry));
         let arguments = cloner.to.arguments().to_vec();
         cloner.bind_all(entry, &arguments);
-        let given = Structurizer::write(&mut cloner, from.root(), &function.signature.results, &mut Structure);
-        let written = given.and_then(|given| Ok(cloner.to.op(tt::RETURN).operands("srcs", &given).build()?));
+        let given = Structurizer::emit_region(&mut cloner, from.root(), &function.signature.results, &mut Structure);
+        let written = given.and_then(|given| Ok(cloner.to.build_op(tt::RETURN).operands("srcs", &given).build()?));
         let last = from.blocks(from.root()).last().and_then(|block| from.ops(*block).last());
         match (written, last) {
             (Err(RewriteError::Violation(violation)), _) => Err(violation),
@@ -41,8 +41,8 @@ impl Rewrite for Structure {
     fn rewrite(&mut self, op: Op, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<bool> {
         let operation = cloner.from.op(op);
         if let (Some(region), scf::EXECUTE_REGION) = (operation.regions.first(), operation.name()) {
-            let types = cloner.types(&operation.results);
-            let given = Structurizer::write(cloner, *region, &types, self)?;
+            let types = cloner.types_of(&operation.results);
+            let given = Structurizer::emit_region(cloner, *region, &types, self)?;
             cloner.bind_all(&operation.results, &given);
             return Ok(true);
         }
@@ -52,7 +52,7 @@ impl Rewrite for Structure {
         let regions = operation.regions.iter().map(|region| self.region(*region, cloner));
         let regions = regions.collect::<Result<Vec<_>, _>>()?;
         let operands = cloner.all(&operation.operands);
-        cloner.add(op, operands, regions);
+        cloner.clone_op_with(op, operands, regions);
         Ok(true)
     }
 }
@@ -63,18 +63,18 @@ impl Structure {
         let from = cloner.from;
         let blocks = from.blocks(region);
         let arguments = blocks.first().map_or(&[][..], |entry| from.arguments(*entry));
-        let (new_region, around) = cloner.to.enter_region(cloner.types(arguments));
+        let (new_region, around) = cloner.to.enter_region(cloner.types_of(arguments));
         let block_arguments: Values = cloner.to.body().arguments(cloner.to.block()).into();
         cloner.bind_all(arguments, &block_arguments);
         // A terminator without successors ends the region.
         let last = |block: &Block| from.ops(*block).last().copied();
         let ends = |op: &Op| from.op(*op).successors.is_empty() && from.op(*op).name() != ub::UNREACHABLE;
         if let Some(end) = blocks.iter().filter_map(last).find(ends) {
-            let types = cloner.types(&from.op(end).operands);
-            let given = Structurizer::write(cloner, region, &types, self)?;
-            cloner.add(end, given, Vec::new());
+            let types = cloner.types_of(&from.op(end).operands);
+            let given = Structurizer::emit_region(cloner, region, &types, self)?;
+            cloner.clone_op_with(end, given, Vec::new());
         }
-        cloner.to.set_block(around);
+        cloner.to.set_insertion_block(around);
         Ok(new_region)
     }
 }

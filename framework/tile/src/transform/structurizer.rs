@@ -51,13 +51,13 @@ impl<'w, 'a, 'b, 'd> Structurizer<'w, 'a, 'b, 'd> {
     /// Emits the code of a region whose arguments are bound, and returns the operands of its terminator.
     ///
     /// `results` are the types of these operands.
-    pub fn write(
+    pub fn emit_region(
         cloner: &'w mut IrCloner<'a, 'b, 'd>,
         region: Region,
         results: &'w [TileType],
         rewrite: &'w mut dyn Rewrite,
     ) -> Rewritten<Values> {
-        let graph = ControlFlowGraph::of(cloner.from, region).map_err(|terminator| {
+        let graph = ControlFlowGraph::build(cloner.from, region).map_err(|terminator| {
             let message = "it branches back into a loop that is also entered elsewhere (irreducible control flow): enter \
                            the loop only at the target of its back edge, or use `scf.for` or `scf.while`";
             violation(cloner, terminator, message)
@@ -91,11 +91,11 @@ impl<'w, 'a, 'b, 'd> Structurizer<'w, 'a, 'b, 'd> {
             let message = format!("branches nest deeper than {MOST_DEPTH}");
             return Err(violation(self.cloner, *last, message));
         }
-        ops.iter().try_for_each(|op| self.cloner.op(*op, self.rewrite))?;
+        ops.iter().try_for_each(|op| self.cloner.rewrite_or_clone_op(*op, self.rewrite))?;
         let mut outgoing = self.terminator(*last)?;
-        let joins: Vec<_> = self.graph.joins(index).collect();
+        let joins: Vec<_> = self.graph.dominated_merge_blocks(index).collect();
         for join in joins {
-            outgoing = self.join(outgoing, join, from.op(*last))?;
+            outgoing = self.emit_merge_block(outgoing, join, from.op(*last))?;
         }
         self.depth -= 1;
         Ok(outgoing)
@@ -120,7 +120,7 @@ impl<'w, 'a, 'b, 'd> Structurizer<'w, 'a, 'b, 'd> {
             (_, []) => Ok(Exits::one(END, self.cloner.all(&operation.operands))),
             (_, [(target, along)]) => self.go(*target, along),
             (cf::COND_BR, [yes, no]) => {
-                let condition = self.cloner.value(operation.operands[0]);
+                let condition = self.cloner.clone_of(operation.operands[0]);
                 let reached = [yes, no].into_iter().flat_map(|(target, _)| self.exits_to(*target)).collect();
                 let go = |(target, along): &(usize, Values)| {
                     let (target, along) = (*target, along.clone());
@@ -145,7 +145,7 @@ impl<'w, 'a, 'b, 'd> Structurizer<'w, 'a, 'b, 'd> {
         if numbers.len() + 1 != targets.len() {
             return Err(violation(self.cloner, op, "the number of case values differs from the number of cases"));
         }
-        let flag = self.cloner.value(operation.operands[0]);
+        let flag = self.cloner.clone_of(operation.operands[0]);
         self.cases(operation, flag, &numbers, targets)
     }
 
@@ -184,14 +184,14 @@ impl<'w, 'a, 'b, 'd> Structurizer<'w, 'a, 'b, 'd> {
     /// of a loop that is being emitted.
     fn waits(&self, target: usize) -> bool {
         self.graph.forward_predecessors[target] > 1
-            || self.graph.exited_loop(target).is_some()
+            || self.graph.outermost_exited_loop(target).is_some()
             || self.open.contains(&target)
     }
 
     /// Emits the code of the merge block `join` if it is one of the exits in `outgoing`; returns the exits that remain.
     ///
     /// `at` is the operation whose location the emitted branch gets.
-    pub fn join(&mut self, mut outgoing: Exits, join: usize, at: &Operation) -> Rewritten<Exits> {
+    pub fn emit_merge_block(&mut self, mut outgoing: Exits, join: usize, at: &Operation) -> Rewritten<Exits> {
         let Some(along) = outgoing.along.remove(&join) else { return Ok(outgoing) };
         if outgoing.along.is_empty() {
             self.bind(join, &along);
@@ -224,7 +224,7 @@ impl<'w, 'a, 'b, 'd> Structurizer<'w, 'a, 'b, 'd> {
         self.cloner.to.set_location(at.location.clone());
         let selector = (reached.len() > 1).then(|| TileType::integer(32));
         let types: Vec<_> = reached.iter().map(|exit| self.along_types(*exit)).collect();
-        let choice = self.cloner.to.op(scf::IF).operand(condition).existing_region(yes).existing_region(no);
+        let choice = self.cloner.to.build_op(scf::IF).operand(condition).existing_region(yes).existing_region(no);
         let results = selector.iter().chain(types.iter().flatten());
         let values = choice.results(results.cloned()).values()?;
         let mut rest = values.iter().copied();
@@ -260,8 +260,8 @@ impl<'w, 'a, 'b, 'd> Structurizer<'w, 'a, 'b, 'd> {
                 None => given.extend(self.poison(*exit)?),
             }
         }
-        self.cloner.to.op(scf::YIELD).operands("results", &given).build()?;
-        self.cloner.to.set_block(around);
+        self.cloner.to.build_op(scf::YIELD).operands("results", &given).build()?;
+        self.cloner.to.set_insertion_block(around);
         Ok(region)
     }
 }
@@ -272,13 +272,13 @@ impl Structurizer<'_, '_, '_, '_> {
     }
 
     /// The values that a block takes: its block arguments, then its loop-closed values.
-    pub fn takes(&self, index: usize) -> Vec<Value> {
+    pub fn incoming_values(&self, index: usize) -> Vec<Value> {
         let block = self.graph.blocks[index];
         self.cloner.from.arguments(block).iter().chain(&self.carried[index]).copied().collect()
     }
 
     fn bind(&mut self, target: usize, along: &[Value]) {
-        self.cloner.bind_all(&self.takes(target), along);
+        self.cloner.bind_all(&self.incoming_values(target), along);
     }
 
     /// Returns the exits that a branch to the block `target` leads to: the block itself, or the exits of its code.
@@ -289,13 +289,17 @@ impl Structurizer<'_, '_, '_, '_> {
     /// Returns the types of the values that control passes to an exit; for the end of the region, those of the region's
     /// results.
     fn along_types(&self, exit: usize) -> Vec<TileType> {
-        if exit < self.graph.blocks.len() { self.cloner.types(&self.takes(exit)) } else { self.results.to_vec() }
+        if exit < self.graph.blocks.len() {
+            self.cloner.types_of(&self.incoming_values(exit))
+        } else {
+            self.results.to_vec()
+        }
     }
 
     /// Emits poison for the values of an exit that control does not take.
     fn poison(&mut self, exit: usize) -> Rewritten<Values> {
         let types = self.along_types(exit);
-        types.into_iter().map(|ty| Ok(self.cloner.to.op(ub::POISON).result(ty).value()?)).collect()
+        types.into_iter().map(|ty| Ok(self.cloner.to.build_op(ub::POISON).result(ty).value()?)).collect()
     }
 
     /// Compares the selector with an exit.
@@ -323,8 +327,9 @@ fn exits(graph: &ControlFlowGraph) -> Vec<Vec<usize>> {
     for index in (0..graph.blocks.len()).rev() {
         let mut outgoing = std::collections::BTreeSet::new();
         for &target in &graph.successors[index] {
-            let waits =
-                target <= index || graph.forward_predecessors[target] > 1 || graph.exited_loop(target).is_some();
+            let waits = target <= index
+                || graph.forward_predecessors[target] > 1
+                || graph.outermost_exited_loop(target).is_some();
             if waits { _ = outgoing.insert(target) } else { outgoing.extend(&exits[target]) }
         }
         if graph.successors[index].is_empty() {
@@ -332,7 +337,7 @@ fn exits(graph: &ControlFlowGraph) -> Vec<Vec<usize>> {
         }
         let is_head = graph.loops.contains_key(&index);
         let behind = graph.blocks_after_loop(index).filter(|_| is_head);
-        for join in graph.joins(index).chain(behind) {
+        for join in graph.dominated_merge_blocks(index).chain(behind) {
             if outgoing.remove(&join) {
                 outgoing.extend(&exits[join]);
             }

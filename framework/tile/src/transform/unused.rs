@@ -10,12 +10,12 @@ use crate::{Body, Op, TileModule};
 ///
 /// Loops and branches are removed if all operations in them can be. Stores to an allocation in shared memory that no
 /// operation reads have no effect.
-pub fn remove_unused(module: &mut TileModule) {
+pub fn remove_unused_operations(module: &mut TileModule) {
     module.functions.iter_mut().filter_map(|function| function.body.as_mut()).for_each(of_body);
 }
 
 fn of_body(body: &mut Body) {
-    let all = body.walk(body.root());
+    let all = body.walk_region(body.root());
     let mut uses = vec![0u32; body.value_count()];
     for operand in all.iter().flat_map(|op| &body.op(*op).operands) {
         uses[operand.index()] += 1;
@@ -43,7 +43,7 @@ fn of_body(body: &mut Body) {
             requested.extend(removed.stores.without_reader(nested));
             for operand in &body.op(nested).operands {
                 uses[operand.index()] -= 1;
-                if let crate::ValueOrigin::Result(by, _) = body.origin(*operand) {
+                if let crate::ValueOrigin::Result(by, _) = body.value_origin(*operand) {
                     requested.push(by);
                 }
             }
@@ -123,7 +123,7 @@ impl DeadStores {
 }
 
 fn regions(body: &Body) -> Vec<crate::Region> {
-    let inner = body.walk(body.root());
+    let inner = body.walk_region(body.root());
     let inner = inner.iter().flat_map(|op| body.op(*op).regions.iter().copied());
     std::iter::once(body.root()).chain(inner).collect()
 }

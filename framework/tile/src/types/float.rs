@@ -2,11 +2,11 @@
 
 use std::fmt;
 
-use tilewright_target::{Format, RoundingMode, named_enum};
+use tilewright_target::{FloatFormat, RoundingMode, named_enum};
 
 named_enum! {
     /// A floating-point element type.
-    pub enum Float as array {
+    pub enum FloatType as array {
         /// IEEE binary16.
         F16 = "f16",
         /// Bfloat16: the upper half of a binary32.
@@ -36,24 +36,24 @@ named_enum! {
     }
 }
 
-impl Float {
+impl FloatType {
     /// Returns the bit format of the type: widths of its fields, and its special values.
     #[must_use]
-    pub fn format(self) -> Format {
+    pub fn format(self) -> FloatFormat {
         match self {
-            Self::F16 => Format::F16,
-            Self::Bf16 => Format::BF16,
-            Self::Tf32 => Format::TF32,
-            Self::F32 => Format::F32,
-            Self::F64 => Format::F64,
-            Self::F8E4M3Fn => Format::E4M3,
-            Self::F8E5M2 => Format::E5M2,
-            Self::F8E4M3Fnuz => Format::E4M3_FNUZ,
-            Self::F8E5M2Fnuz => Format::E5M2_FNUZ,
-            Self::F8E8M0Fnu => Format::E8M0,
-            Self::F6E2M3Fn => Format::E2M3,
-            Self::F6E3M2Fn => Format::E3M2,
-            Self::F4E2M1Fn => Format::E2M1,
+            Self::F16 => FloatFormat::F16,
+            Self::Bf16 => FloatFormat::BF16,
+            Self::Tf32 => FloatFormat::TF32,
+            Self::F32 => FloatFormat::F32,
+            Self::F64 => FloatFormat::F64,
+            Self::F8E4M3Fn => FloatFormat::E4M3,
+            Self::F8E5M2 => FloatFormat::E5M2,
+            Self::F8E4M3Fnuz => FloatFormat::E4M3_FNUZ,
+            Self::F8E5M2Fnuz => FloatFormat::E5M2_FNUZ,
+            Self::F8E8M0Fnu => FloatFormat::E8M0,
+            Self::F6E2M3Fn => FloatFormat::E2M3,
+            Self::F6E3M2Fn => FloatFormat::E3M2,
+            Self::F4E2M1Fn => FloatFormat::E2M1,
         }
     }
 
@@ -80,11 +80,11 @@ impl Float {
     /// Rounds `value` as MLIR rounds the number of a constant: overflow gives an infinity, or a NaN if the type has no
     /// infinity. `None` if the type has neither, and for a negative number of an unsigned type.
     #[must_use]
-    pub fn rounded(self, value: f64) -> Option<u64> {
+    pub fn round_constant(self, value: f64) -> Option<u64> {
         let format = self.format();
         let beyond = || {
-            let infinity = format.has_infinity().then(|| format.greatest() + (1 << format.widths()[2]));
-            let bits = infinity.or_else(|| format.nan())?;
+            let infinity = format.has_infinity().then(|| format.encode_max_finite() + (1 << format.field_widths()[2]));
+            let bits = infinity.or_else(|| format.encode_nan())?;
             match (value < 0.0, format.is_signed()) {
                 (true, true) => Some(bits | 1 << (format.bits() - 1)),
                 (negative, _) => (!negative).then_some(bits),
@@ -95,12 +95,12 @@ impl Float {
 
     /// Returns the bits of a quiet NaN; `None` if the type has no NaN.
     #[must_use]
-    pub fn nan(self) -> Option<u64> {
-        self.format().quiet_nan()
+    pub fn encode_nan(self) -> Option<u64> {
+        self.format().encode_quiet_nan()
     }
 }
 
-impl fmt::Display for Float {
+impl fmt::Display for FloatType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
@@ -114,8 +114,8 @@ mod tests {
 
     #[test]
     fn every_type_has_its_names_and_its_format() {
-        for float in Float::ALL {
-            assert_eq!(Float::from_name(float.name()), Some(float));
+        for float in FloatType::ALL {
+            assert_eq!(FloatType::from_name(float.name()), Some(float));
             let number = ElementType::Float(float.format());
             assert_eq!(number.name().and_then(ElementType::from_name), Some(number), "{float}");
         }
@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn every_number_is_its_own_nearest() {
-        for float in Float::ALL.into_iter().filter(|float| float.bits() <= 16) {
+        for float in FloatType::ALL.into_iter().filter(|float| float.bits() <= 16) {
             for bits in 0..1u64 << float.bits() {
                 let value = float.decode(bits);
                 if value.is_finite() {
@@ -135,23 +135,23 @@ mod tests {
 
     #[test]
     fn numbers_beyond_the_greatest_have_no_bits() {
-        assert_eq!(Float::F16.encode(65_519.0), Some(0x7bff));
-        assert_eq!(Float::F16.encode(65_520.0), None);
-        assert_eq!(Float::F8E4M3Fn.encode(464.0), Some(0x7e), "a tie with what would be 480 goes to even");
-        assert_eq!(Float::F8E4M3Fn.encode(465.0), None);
-        assert_eq!(Float::F8E8M0Fnu.encode(-1.0), None);
+        assert_eq!(FloatType::F16.encode(65_519.0), Some(0x7bff));
+        assert_eq!(FloatType::F16.encode(65_520.0), None);
+        assert_eq!(FloatType::F8E4M3Fn.encode(464.0), Some(0x7e), "a tie with what would be 480 goes to even");
+        assert_eq!(FloatType::F8E4M3Fn.encode(465.0), None);
+        assert_eq!(FloatType::F8E8M0Fnu.encode(-1.0), None);
         // The bits that MLIR prints for these constants.
         for (float, value, bits) in [
-            (Float::F64, f64::INFINITY, Some(0x7ff0_0000_0000_0000)),
-            (Float::F32, 1.0e39, Some(0x7f80_0000)),
-            (Float::F16, 65_520.0, Some(0x7c00)),
-            (Float::F16, -1.0e10, Some(0xfc00)),
-            (Float::F8E4M3Fn, 1000.0, Some(0x7f)),
-            (Float::F8E4M3Fn, -1000.0, Some(0xff)),
-            (Float::F8E4M3Fn, 448.0, Some(0x7e)),
-            (Float::F8E8M0Fnu, -1.0, None),
+            (FloatType::F64, f64::INFINITY, Some(0x7ff0_0000_0000_0000)),
+            (FloatType::F32, 1.0e39, Some(0x7f80_0000)),
+            (FloatType::F16, 65_520.0, Some(0x7c00)),
+            (FloatType::F16, -1.0e10, Some(0xfc00)),
+            (FloatType::F8E4M3Fn, 1000.0, Some(0x7f)),
+            (FloatType::F8E4M3Fn, -1000.0, Some(0xff)),
+            (FloatType::F8E4M3Fn, 448.0, Some(0x7e)),
+            (FloatType::F8E8M0Fnu, -1.0, None),
         ] {
-            assert_eq!(float.rounded(value), bits, "{float} {value}");
+            assert_eq!(float.round_constant(value), bits, "{float} {value}");
         }
     }
 }

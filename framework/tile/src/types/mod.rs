@@ -7,9 +7,9 @@ mod float;
 mod print;
 mod ty;
 
-pub use float::Float;
+pub use float::FloatType;
 pub(crate) use print::{WriteLayout, write_types};
 pub use ty::{
-    AddressSpace, FunctionType, LayoutName, MemDescType, Pointer, Signedness, TensorDescriptorType, TensorType,
+    AddressSpace, FunctionType, LayoutName, MemDescType, PointerType, Signedness, TensorDescriptorType, TensorType,
     TensorViewType, TileType,
 };

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::{
-    AddressSpace, FunctionType, LayoutName, MemDescType, Pointer, Signedness, TensorDescriptorType, TensorType,
+    AddressSpace, FunctionType, LayoutName, MemDescType, PointerType, Signedness, TensorDescriptorType, TensorType,
     TensorViewType, TileType,
 };
 
@@ -72,7 +72,7 @@ fn write_shape(f: &mut dyn fmt::Write, shape: &[u64]) -> fmt::Result {
     shape.iter().try_for_each(|size| write!(f, "{size}x"))
 }
 
-fn write_pointer(f: &mut dyn fmt::Write, pointer: &Pointer, layouts: &WriteLayout<'_>) -> fmt::Result {
+fn write_pointer(f: &mut dyn fmt::Write, pointer: &PointerType, layouts: &WriteLayout<'_>) -> fmt::Result {
     f.write_str("<")?;
     pointer.pointee.write(f, layouts)?;
     if pointer.space != AddressSpace::default() {

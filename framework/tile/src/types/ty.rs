@@ -1,8 +1,8 @@
 //! Types of tile programs.
 
-use super::float::Float;
+use super::float::FloatType;
 use std::sync::{Arc, LazyLock};
-use tilewright_layout::families::Neutral;
+use tilewright_layout::families::NeutralFamilies;
 use tilewright_layout::{AttributeSyntaxes, FamilyAttribute, FamilySpec};
 use tilewright_target::named_enum;
 
@@ -14,9 +14,9 @@ pub enum TileType {
     /// An integer of this width, signless by default.
     Integer(u32, Signedness),
     /// A floating-point type.
-    Float(Float),
+    Float(FloatType),
     /// A pointer.
-    Pointer(Arc<Pointer>),
+    Pointer(Arc<PointerType>),
     /// A tensor in registers, distributed over the lanes of a block.
     Tensor(Arc<TensorType>),
     /// A tensor in shared or tensor memory (`ttg.memdesc`).
@@ -46,7 +46,7 @@ pub enum Signedness {
 
 /// A pointer type.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Pointer {
+pub struct PointerType {
     /// The pointee type.
     pub pointee: TileType,
     /// The memory that it points to.
@@ -149,8 +149,8 @@ struct NamedLayout {
 /// It is the canonical form of the neutral families, without parameters that are false or empty lists, which are the
 /// defaults of every family.
 fn canonical(spec: &FamilySpec) -> FamilySpec {
-    static NEUTRAL: LazyLock<AttributeSyntaxes> = LazyLock::new(|| AttributeSyntaxes::from_families(&Neutral));
-    let mut spec = NEUTRAL.canonical(spec);
+    static NEUTRAL: LazyLock<AttributeSyntaxes> = LazyLock::new(|| AttributeSyntaxes::from_families(&NeutralFamilies));
+    let mut spec = NEUTRAL.to_canonical_spec(spec);
     without_defaults(&mut spec);
     spec
 }
@@ -216,7 +216,7 @@ impl TileType {
     /// A pointer type of global memory.
     #[must_use]
     pub fn pointer(pointee: Self) -> Self {
-        Self::Pointer(Arc::new(Pointer { pointee, space: AddressSpace::default() }))
+        Self::Pointer(Arc::new(PointerType { pointee, space: AddressSpace::default() }))
     }
 
     /// A tensor type, with or without a layout.
@@ -280,7 +280,7 @@ impl TileType {
     /// Returns the pointee type of a pointer; for a tensor of pointers, the tensor of the pointee type. `None` for
     /// other types.
     #[must_use]
-    pub fn pointee(&self) -> Option<Self> {
+    pub fn pointee_type(&self) -> Option<Self> {
         match self.element() {
             Self::Pointer(pointer) => Some(self.with_element(pointer.pointee.clone())),
             _ => None,

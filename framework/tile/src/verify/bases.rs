@@ -26,14 +26,14 @@ pub struct DistributedBases {
 
 /// The layout of the allocation that contains a tensor in memory, and the tensor's shape in it.
 #[derive(Debug, Clone)]
-pub struct AllocatedLayout {
+pub struct AllocationLayout {
     /// The layout of the allocation, without the axes that count buffers.
     pub layout: Layout,
     /// The tensor's shape along these axes.
     pub shape: Vec<u64>,
 }
 
-impl AllocatedLayout {
+impl AllocationLayout {
     /// Returns the bases of one input dim of the allocation's layout, such as `offset`; each has a coordinate for each
     /// axis.
     #[must_use]
@@ -43,15 +43,15 @@ impl AllocatedLayout {
 
     /// Whether a basis leads to an element of the tensor: its coordinates are below the tensor's sizes.
     #[must_use]
-    pub fn has(&self, basis: &[u64]) -> bool {
+    pub fn contains_basis(&self, basis: &[u64]) -> bool {
         basis.iter().zip(&self.shape).all(|(by, size)| by < size)
     }
 
     /// Whether a bit of the block's index leads out of the tensor, so that only some blocks of the cluster hold a part
     /// of it.
     #[must_use]
-    pub fn leaves_blocks_empty(&self) -> bool {
-        !self.bases_of(Dim::BLOCK).iter().all(|basis| self.has(basis))
+    pub fn has_blocks_without_elements(&self) -> bool {
+        !self.bases_of(Dim::BLOCK).iter().all(|basis| self.contains_basis(basis))
     }
 }
 
@@ -156,7 +156,7 @@ impl OpContext<'_> {
     ///
     /// They may if no family given to the verifier builds one of them.
     #[must_use]
-    pub fn may_be_equal(&self, left: &LayoutName, right: &LayoutName, shape: &[u64]) -> bool {
+    pub fn may_be_equal_layouts(&self, left: &LayoutName, right: &LayoutName, shape: &[u64]) -> bool {
         self.equivalent(left.spec(), right.spec(), shape) != Some(false)
     }
 
@@ -164,18 +164,18 @@ impl OpContext<'_> {
     ///
     /// Axes of the allocation that count buffers are left out.
     #[must_use]
-    pub fn allocated_layout(&self, memory: &MemDescType) -> Option<AllocatedLayout> {
+    pub fn allocation_layout(&self, memory: &MemDescType) -> Option<AllocationLayout> {
         let spec = memory.layout.spec();
         let rank = rank(spec, &self.module.rules).unwrap_or(memory.shape.len()).min(memory.shape.len());
-        let allocation = memory.allocated();
+        let allocation = memory.allocation_shape();
         let layout = self.layout(spec, &allocation[allocation.len() - rank..])?;
-        Some(AllocatedLayout { layout, shape: memory.shape[memory.shape.len() - rank..].to_vec() })
+        Some(AllocationLayout { layout, shape: memory.shape[memory.shape.len() - rank..].to_vec() })
     }
 
     /// Returns the bases of a distributed layout for a tensor of this shape; `None` if no family given to the verifier
     /// builds it.
     #[must_use]
-    pub fn bases(&self, layout: &LayoutName, shape: &[u64]) -> Option<DistributedBases> {
+    pub fn distributed_bases(&self, layout: &LayoutName, shape: &[u64]) -> Option<DistributedBases> {
         let Bases(mut inputs) = self.distributed(layout.spec(), shape)?;
         let [registers, lanes, warps, blocks] = INPUTS.map(|(name, _)| inputs.remove(name).unwrap_or_default());
         Some(DistributedBases { registers, lanes, warps, blocks })

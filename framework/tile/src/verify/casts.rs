@@ -40,7 +40,7 @@ impl OpContext<'_> {
         }
         let Some((_, width)) = CASTS.iter().find(|(known, _)| *known == name) else { return Ok(()) };
         let (Some(from), Some(to)) = (self.operation.operands.first(), self.result_type()) else { return Ok(()) };
-        let from = self.ty(*from);
+        let from = self.value_type(*from);
         let (Some(before), Some(after)) = (from.element_bits(), to.element_bits()) else { return Ok(()) };
         let (holds, expected) = match width {
             Width::Wider => (after > before, "a wider type"),

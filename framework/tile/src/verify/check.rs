@@ -47,7 +47,7 @@ impl<'a> OpContext<'a> {
 
     /// The module's attribute `ttg.target`, such as `cuda:90`; `None` if there is none.
     #[must_use]
-    pub fn target(&self) -> Option<&'a str> {
+    pub fn target_attribute(&self) -> Option<&'a str> {
         self.context.target.as_deref()
     }
 
@@ -59,28 +59,28 @@ impl<'a> OpContext<'a> {
 
     /// The type of a value.
     #[must_use]
-    pub fn ty(&self, value: Value) -> &'a TileType {
-        self.body.ty(value)
+    pub fn value_type(&self, value: Value) -> &'a TileType {
+        self.body.value_type(value)
     }
 
     /// The type of the first operand of the group with this name; `None` if there is none.
     pub(super) fn operand_type(&self, group: &str) -> Option<&'a TileType> {
-        self.body.operand(self.op, group).map(|value| self.ty(value))
+        self.body.operand(self.op, group).map(|value| self.value_type(value))
     }
 
     pub(super) fn result_type(&self) -> Option<&'a TileType> {
-        self.operation.results.first().map(|value| self.ty(*value))
+        self.operation.results.first().map(|value| self.value_type(*value))
     }
 
     pub(super) fn types(&self, values: &[Value]) -> Vec<&'a TileType> {
-        values.iter().map(|value| self.ty(*value)).collect()
+        values.iter().map(|value| self.value_type(*value)).collect()
     }
 
     /// The types of the values of an operand or result group; empty if the operation has no group of this name.
     #[must_use]
     pub fn group_types(&self, name: &str) -> Vec<&'a TileType> {
         let definition = &self.operation.definition;
-        match (definition.operand_group(name), definition.result_group(name)) {
+        match (definition.operand_group_index(name), definition.result_group_index(name)) {
             (Some(group), _) => self.types(self.operation.operand_group(group)),
             (None, Some(group)) => self.types(self.operation.result_group(group)),
             (None, None) => Vec::new(),
@@ -101,20 +101,20 @@ impl<'a> OpContext<'a> {
 
     /// Returns the types of the values of several operand or result groups, in the order of the groups.
     #[must_use]
-    pub fn types_of(&self, groups: &[String]) -> Vec<&'a TileType> {
+    pub fn types_of_groups(&self, groups: &[String]) -> Vec<&'a TileType> {
         groups.iter().flat_map(|group| self.group_types(group)).collect()
     }
 
     /// The value of an integer attribute; `None` if the operation does not have it, or if it is no integer.
     #[must_use]
-    pub fn integer(&self, name: &str) -> Option<i64> {
+    pub fn integer_attribute(&self, name: &str) -> Option<i64> {
         self.operation.attributes.get(name).and_then(Attribute::as_integer)
     }
 
     /// The integers of an array or list attribute; `None` if the operation does not have it, or if an element is no
     /// integer.
     #[must_use]
-    pub fn numbers(&self, name: &str) -> Option<Vec<i64>> {
+    pub fn integer_list_attribute(&self, name: &str) -> Option<Vec<i64>> {
         match self.operation.attributes.get(name)? {
             Attribute::Array(ty, bits) => {
                 let number = |bits: &u64| Attribute::of_bits(*bits, ty.clone()).as_integer();
@@ -127,13 +127,13 @@ impl<'a> OpContext<'a> {
 
     /// The text of a string, keyword or symbol attribute; `None` if the operation does not have it.
     #[must_use]
-    pub fn text(&self, name: &str) -> Option<&'a str> {
+    pub fn text_attribute(&self, name: &str) -> Option<&'a str> {
         self.operation.attributes.get(name).and_then(Attribute::as_text)
     }
 
     /// Whether the operation has a unit attribute of this name, or a bool attribute that is `true`.
     #[must_use]
-    pub fn is_set(&self, name: &str) -> bool {
+    pub fn is_attribute_set(&self, name: &str) -> bool {
         matches!(self.operation.attributes.get(name), Some(Attribute::Unit | Attribute::Bool(true)))
     }
 }
@@ -148,7 +148,7 @@ pub fn ensure(holds: bool, message: impl FnOnce() -> String) -> CheckResult {
 
 /// The text of a list of types, for a message.
 #[must_use]
-pub fn listed(types: &[&TileType]) -> String {
+pub fn list_types(types: &[&TileType]) -> String {
     let types: Vec<_> = types.iter().map(|ty| format!("`{ty}`")).collect();
     if types.is_empty() { "nothing".to_owned() } else { types.join(", ") }
 }

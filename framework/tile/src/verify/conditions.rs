@@ -1,10 +1,10 @@
 //! Lists the neutral rules, and defines those about types and attributes in general.
 
 use super::{
-    CheckResult, OpContext, VerifyRule, cache_policy, descriptors, dot_operands, dots, encodings, ensure, listed,
+    CheckResult, OpContext, VerifyRule, cache_policy, descriptors, dot_operands, dots, encodings, ensure, list_types,
     mbarriers, memory, nesting,
 };
-use crate::op::Condition;
+use crate::op::VerifyCondition;
 use crate::{MemDescType, TileType};
 
 /// All neutral rules.
@@ -67,36 +67,36 @@ impl OpContext<'_> {
     /// Checks the conditions of the operation's row.
     pub(super) fn conditions(&self) -> CheckResult {
         self.operation.definition.verify.iter().try_for_each(|condition| match condition {
-            Condition::Types(rule) => self.rule(rule),
-            Condition::Named { rule, arguments } => (rule.check)(self, arguments),
+            VerifyCondition::Types(rule) => self.rule(rule),
+            VerifyCondition::Named { rule, arguments } => (rule.check)(self, arguments),
         })
     }
 
     /// The types of the values of several groups, without scalars and tokens: only types that have a shape.
     fn tensors_of(&self, groups: &[String]) -> Vec<&TileType> {
-        self.types_of(groups).into_iter().filter(|ty| ty.shape().is_some()).collect()
+        self.types_of_groups(groups).into_iter().filter(|ty| ty.shape().is_some()).collect()
     }
 }
 
 /// Checks that all values of the groups have the same type.
 fn same_types(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
-    let types = check.types_of(groups);
-    ensure(types.windows(2).all(|pair| pair[0] == pair[1]), || format!("{}: expected one type", listed(&types)))
+    let types = check.types_of_groups(groups);
+    ensure(types.windows(2).all(|pair| pair[0] == pair[1]), || format!("{}: expected one type", list_types(&types)))
 }
 
 /// Checks that all tensors of the groups have the same shape; scalars are not compared.
 fn same_shape(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
     let tensors = check.tensors_of(groups);
     ensure(tensors.windows(2).all(|pair| pair[0].shape() == pair[1].shape()), || {
-        format!("{} differ in shape", listed(&tensors))
+        format!("{} differ in shape", list_types(&tensors))
     })
 }
 
 /// Checks that all values of the groups have the same element type; the element type of a scalar is its own type.
 fn same_element(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
-    let types = check.types_of(groups);
+    let types = check.types_of_groups(groups);
     ensure(types.windows(2).all(|pair| pair[0].element() == pair[1].element()), || {
-        format!("{} differ in their element type", listed(&types))
+        format!("{} differ in their element type", list_types(&types))
     })
 }
 
@@ -104,7 +104,7 @@ fn same_element(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
 fn same_layout(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
     let tensors = check.tensors_of(groups);
     ensure(tensors.windows(2).all(|pair| pair[0].layout() == pair[1].layout()), || {
-        format!("{} differ in layout", listed(&tensors))
+        format!("{} differ in layout", list_types(&tensors))
     })
 }
 
@@ -133,7 +133,7 @@ fn elements(check: &OpContext<'_>, arguments: &[String]) -> CheckResult {
 
 fn bound(check: &OpContext<'_>, arguments: &[String], holds: fn(i64, i64) -> bool, words: &str) -> CheckResult {
     let [name, limit] = arguments else { return Ok(()) };
-    let (Some(value), Ok(limit)) = (check.integer(name), limit.parse::<i64>()) else { return Ok(()) };
+    let (Some(value), Ok(limit)) = (check.integer_attribute(name), limit.parse::<i64>()) else { return Ok(()) };
     ensure(holds(value, limit), || format!("`{name} = {value}`: expected {words} {limit}"))
 }
 
@@ -165,7 +165,7 @@ fn as_many(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
 
 /// Checks that the memory of each group can be written: memory types have `mutable`.
 fn mutable(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
-    check.types_of(groups).into_iter().try_for_each(|ty| {
+    check.types_of_groups(groups).into_iter().try_for_each(|ty| {
         ensure(ty.as_memory().is_none_or(|memory| memory.mutable), || {
             format!("`{ty}` is written: expected memory that is `mutable`")
         })
@@ -174,7 +174,7 @@ fn mutable(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
 
 /// Checks that each tensor in memory of the groups is in shared memory.
 fn shared_memory(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
-    check.types_of(groups).into_iter().try_for_each(|ty| {
+    check.types_of_groups(groups).into_iter().try_for_each(|ty| {
         ensure(ty.as_memory().is_none_or(MemDescType::is_shared), || {
             format!("`{ty}`: expected a tensor in shared memory")
         })
@@ -206,8 +206,10 @@ fn rounding(check: &OpContext<'_>, _: &[String]) -> CheckResult {
 
 /// Checks inline assembly on packed elements: the number of elements of each operand is a multiple of `packed_element`.
 fn packed(check: &OpContext<'_>, _: &[String]) -> CheckResult {
-    let Some(pack) = check.integer("packed_element").map(|pack| u64::from(pack as u32)) else { return Ok(()) };
-    let shapes = check.operation.operands.iter().filter_map(|value| check.ty(*value).shape());
+    let Some(pack) = check.integer_attribute("packed_element").map(|pack| u64::from(pack as u32)) else {
+        return Ok(());
+    };
+    let shapes = check.operation.operands.iter().filter_map(|value| check.value_type(*value).shape());
     for shape in shapes {
         let count: u64 = shape.iter().product();
         ensure(pack != 0 && count.is_multiple_of(pack), || {
@@ -224,7 +226,7 @@ fn kernel(check: &OpContext<'_>, _: &[String]) -> CheckResult {
 
 /// Checks that the elements of the groups are numbers or pointers, and not of type `index`.
 fn numbers(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
-    check.types_of(groups).into_iter().try_for_each(|ty| {
+    check.types_of_groups(groups).into_iter().try_for_each(|ty| {
         let fits = matches!(ty.element(), TileType::Integer(..) | TileType::Float(_) | TileType::Pointer(_));
         ensure(fits, || format!("`{ty}`: expected integers, floating-point numbers or pointers"))
     })
@@ -234,7 +236,7 @@ fn numbers(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
 ///
 /// These are signless integers, floating-point numbers and `index`.
 fn arithmetic(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
-    check.types_of(groups).into_iter().try_for_each(|ty| {
+    check.types_of_groups(groups).into_iter().try_for_each(|ty| {
         let fits = matches!(
             ty.element(),
             TileType::Integer(_, crate::Signedness::Signless) | TileType::Float(_) | TileType::Index
@@ -256,7 +258,7 @@ fn foreign(check: &OpContext<'_>, arguments: &[String]) -> CheckResult {
 
 /// Checks that each element of the groups has at least 8 bits.
 fn byte_elements(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
-    check.types_of(groups).into_iter().try_for_each(|ty| {
+    check.types_of_groups(groups).into_iter().try_for_each(|ty| {
         let bits = ty.element_bits().unwrap_or(64);
         ensure(bits >= 8, || format!("`{ty}` has elements of {bits} bits: expected 8 at least"))
     })
@@ -265,7 +267,7 @@ fn byte_elements(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
 /// Checks that each of the integer attributes, if present, is a power of two.
 fn power_of_two(check: &OpContext<'_>, names: &[String]) -> CheckResult {
     names.iter().try_for_each(|name| {
-        let value = check.integer(name);
+        let value = check.integer_attribute(name);
         let fits = value.is_none_or(|value| u64::try_from(value).is_ok_and(u64::is_power_of_two));
         ensure(fits, || format!("`{name} = {}`: expected a power of two", value.unwrap_or_default()))
     })
@@ -274,7 +276,7 @@ fn power_of_two(check: &OpContext<'_>, names: &[String]) -> CheckResult {
 /// Checks rule `words(kind load store)`: the attribute is one of these words, or several with `|` between them.
 fn words(check: &OpContext<'_>, arguments: &[String]) -> CheckResult {
     let Some((name, known)) = arguments.split_first() else { return Ok(()) };
-    let Some(text) = check.text(name) else { return Ok(()) };
+    let Some(text) = check.text_attribute(name) else { return Ok(()) };
     let unknown = text.split('|').map(str::trim).find(|word| !known.iter().any(|known| known == word));
     ensure(unknown.is_none(), || {
         format!("`{name} = {}`: expected one of {}", unknown.unwrap_or_default(), known.join(", "))

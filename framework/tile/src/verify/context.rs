@@ -57,7 +57,7 @@ impl<'a> Context<'a> {
             blocks: number(&module.attributes, "ttg.num-ctas").unwrap_or(1),
             target: module.attributes.get("ttg.target").and_then(Attribute::as_text).map(str::to_owned),
             is_stated: module.attributes.get("ttg.num-ctas").is_some() || module.attributes.get(WARPS).is_some(),
-            is_entry: module.entries().any(|entry| entry.name == function.name),
+            is_entry: module.entry_functions().any(|entry| entry.name == function.name),
         };
         context.enter(body, body.root(), None, None);
         context
@@ -97,7 +97,7 @@ impl<'a> Context<'a> {
     }
 
     /// Checks that the function has no attribute of modules, and the types of its signature.
-    pub fn function(&self, function: &Function, rules: &VerifyRules) -> CheckResult {
+    pub fn check_function(&self, function: &Function, rules: &VerifyRules) -> CheckResult {
         let misplaced = OF_MODULES.into_iter().find(|name| function.attributes.get(name).is_some());
         ensure(misplaced.is_none(), || {
             format!("`{}` is an attribute of modules, and not of functions", misplaced.unwrap_or_default())

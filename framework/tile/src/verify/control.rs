@@ -1,6 +1,6 @@
 //! Checks regions, their arguments and terminators, calls and branches.
 
-use super::{CheckResult, OpContext, ensure, listed};
+use super::{CheckResult, OpContext, ensure, list_types};
 use crate::op::name::{scf, tt};
 use crate::{Region, TileType, Value};
 
@@ -26,7 +26,7 @@ impl OpContext<'_> {
             let brought = self.types(self.operation.operands.get(successor.operands.clone()).unwrap_or_default());
             let taken = self.types(self.body.arguments(successor.block));
             ensure(brought == taken, || {
-                format!("a jump brings {}, and the block takes {}", listed(&brought), listed(&taken))
+                format!("a jump brings {}, and the block takes {}", list_types(&brought), list_types(&taken))
             })?;
         }
         Ok(())
@@ -47,12 +47,16 @@ impl OpContext<'_> {
 
     fn takes(&self, region: Region, expected: &[&TileType]) -> CheckResult {
         let taken = self.entry_types(region);
-        ensure(taken == expected, || format!("a region takes {}: expected {}", listed(&taken), listed(expected)))
+        ensure(taken == expected, || {
+            format!("a region takes {}: expected {}", list_types(&taken), list_types(expected))
+        })
     }
 
     fn gives(&self, region: Region, name: &str, expected: &[&TileType]) -> CheckResult {
         let given = self.types(self.ending(region, name)?);
-        ensure(given == expected, || format!("`{name}` yields {}: expected {}", listed(&given), listed(expected)))
+        ensure(given == expected, || {
+            format!("`{name}` yields {}: expected {}", list_types(&given), list_types(expected))
+        })
     }
 
     /// Checks a reduction or scan: its region, which ends with `ending`, combines two elements of each tensor into one.
@@ -68,9 +72,12 @@ impl OpContext<'_> {
         self.gives(*region, ending, &elements)?;
         let shape = sources[0].shape().unwrap_or_default();
         ensure(sources.iter().all(|ty| ty.shape() == Some(shape) && ty.layout() == sources[0].layout()), || {
-            format!("the tensors {} differ in shape or layout", listed(&sources))
+            format!("the tensors {} differ in shape or layout", list_types(&sources))
         })?;
-        let axis = self.integer("axis").and_then(|axis| usize::try_from(axis).ok()).filter(|axis| *axis < shape.len());
+        let axis = self
+            .integer_attribute("axis")
+            .and_then(|axis| usize::try_from(axis).ok())
+            .filter(|axis| *axis < shape.len());
         let Some(axis) = axis else { return Err(format!("a tensor of {shape:?} has no such axis")) };
         let mut expected = shape.to_vec();
         if drops_axis {
@@ -82,21 +89,23 @@ impl OpContext<'_> {
                 // A scalar has an empty shape: it is the reduction of a one-dimensional tensor.
                 result.element() == *element && result.shape().unwrap_or_default() == expected
             });
-        ensure(fits, || format!("{} become {}: expected the shape {expected:?}", listed(&sources), listed(&results)))
+        ensure(fits, || {
+            format!("{} become {}: expected the shape {expected:?}", list_types(&sources), list_types(&results))
+        })
     }
 
     /// Checks `tt.map_elementwise`: its region takes `pack` elements of each operand, and yields `pack` elements of
     /// each result.
     fn mapped(&self) -> CheckResult {
         let Some(region) = self.operation.regions.first() else { return Ok(()) };
-        let pack = self.integer("pack").and_then(|pack| usize::try_from(pack).ok()).filter(|pack| *pack > 0);
+        let pack = self.integer_attribute("pack").and_then(|pack| usize::try_from(pack).ok()).filter(|pack| *pack > 0);
         let Some(pack) = pack else { return Err("`pack` is not above zero".to_owned()) };
         let most = self.body.blocks(*region).first().map_or(0, |block| self.body.arguments(*block).len());
         ensure(pack <= most.max(1), || {
             format!("its region takes {most} elements, which are not {pack} of each tensor")
         })?;
         let packed = |values: &[Value]| -> Vec<&TileType> {
-            let elements = values.iter().map(|value| self.ty(*value).element());
+            let elements = values.iter().map(|value| self.value_type(*value).element());
             elements.flat_map(|element| std::iter::repeat_n(element, pack)).collect()
         };
         self.takes(*region, &packed(&self.operation.operands))?;
@@ -109,12 +118,12 @@ impl OpContext<'_> {
         };
         let bounds = self.types(&self.operation.operands[..3.min(self.operation.operands.len())]);
         ensure(bounds.iter().all(|ty| *ty == counter), || {
-            format!("bounds and step are {}: expected one type", listed(&bounds))
+            format!("bounds and step are {}: expected one type", list_types(&bounds))
         })?;
         let carried = self.types(self.operation.operand_group(3));
         let results = self.types(&self.operation.results);
         ensure(carried == results, || {
-            format!("{} are loop-carried, and the results are {}", listed(&carried), listed(&results))
+            format!("{} are loop-carried, and the results are {}", list_types(&carried), list_types(&results))
         })?;
         let all: Vec<&TileType> = std::iter::once(counter).chain(carried.iter().copied()).collect();
         self.takes(*region, &all)?;
@@ -141,7 +150,7 @@ impl OpContext<'_> {
         let passed = self.ending(before, scf::CONDITION)?;
         let passed = self.types(passed.get(1..).unwrap_or_default());
         ensure(passed == results, || {
-            format!("`scf.condition` passes {}: expected {}", listed(&passed), listed(&results))
+            format!("`scf.condition` passes {}: expected {}", list_types(&passed), list_types(&results))
         })?;
         self.takes(after, &results)?;
         self.gives(after, scf::YIELD, &carried)
@@ -151,7 +160,9 @@ impl OpContext<'_> {
         let Some(name) = self.operation.attributes.get("callee").and_then(crate::Attribute::as_text) else {
             return Err("`callee` is missing".to_owned());
         };
-        let Some(callee) = self.module.function(name) else { return Err(format!("there is no function `@{name}`")) };
+        let Some(callee) = self.module.find_function(name) else {
+            return Err(format!("there is no function `@{name}`"));
+        };
         let operands = self.types(&self.operation.operands);
         let results = self.types(&self.operation.results);
         let fits = operands.iter().copied().eq(&callee.signature.arguments)
@@ -159,7 +170,7 @@ impl OpContext<'_> {
         ensure(fits, || {
             let (takes, gives): (Vec<_>, Vec<_>) =
                 (callee.signature.arguments.iter().collect(), callee.signature.results.iter().collect());
-            format!("`@{name}` takes {} and returns {}", listed(&takes), listed(&gives))
+            format!("`@{name}` takes {} and returns {}", list_types(&takes), list_types(&gives))
         })
     }
 
@@ -167,7 +178,7 @@ impl OpContext<'_> {
         let given = self.types(&self.operation.operands);
         ensure(given.iter().copied().eq(&self.function.signature.results), || {
             let expected: Vec<_> = self.function.signature.results.iter().collect();
-            format!("{} are returned: expected {}", listed(&given), listed(&expected))
+            format!("{} are returned: expected {}", list_types(&given), list_types(&expected))
         })
     }
 }

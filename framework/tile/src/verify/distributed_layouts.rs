@@ -3,9 +3,10 @@
 use tilewright_layout::FamilySpec;
 
 use super::layout_parameters::{
-    bases, is_permutation, is_permutation_matrix, is_power, named_bases, named_number, number, numbers, power, product,
+    bases_parameter, bases_parameter_by_names, element_count_of_bases, integer_list_parameter, integer_parameter,
+    integer_parameter_by_names, is_permutation, is_permutation_matrix, is_power_of_two, saturating_product,
 };
-use super::{CheckResult, Distribution, DotOperand, LayoutRules, Storage, VerifyRules, ensure};
+use super::{CheckResult, DotOperandParameters, LayoutRules, LayoutStorage, ThreadDistribution, VerifyRules, ensure};
 
 /// The rules about the layouts of registers, one entry for each family.
 pub(super) const LAYOUTS: &[&dyn LayoutRules] = &[&Blocked, &Slice, &DotOp, &Linear, &GenericLinear, &Auto];
@@ -16,15 +17,15 @@ const BASES: [[&str; 2]; 4] =
 
 /// Checks that `order` has each axis once.
 pub(super) fn check_order(spec: &FamilySpec) -> CheckResult {
-    let Some(order) = numbers(spec, "order") else { return Ok(()) };
+    let Some(order) = integer_list_parameter(spec, "order") else { return Ok(()) };
     ensure(is_permutation(&order), || {
         format!("`order = {order:?}`: expected each axis from 0 to {} once", order.len().saturating_sub(1))
     })
 }
 
 /// The distribution of a layout by the rules of its family; `None` if it has no rules, or if they do not determine it.
-fn distribution(spec: &FamilySpec, rules: &VerifyRules) -> Option<Distribution> {
-    rules.layout(&spec.name)?.distribution(spec, rules)
+fn distribution(spec: &FamilySpec, rules: &VerifyRules) -> Option<ThreadDistribution> {
+    rules.find_layout_rules(&spec.name)?.distribution(spec, rules)
 }
 
 /// The rules of `blocked`: sizes for the elements of a lane, the lanes and the warps along each axis.
@@ -36,8 +37,8 @@ impl LayoutRules for Blocked {
         "blocked"
     }
 
-    fn storage(&self) -> Storage {
-        Storage::Registers
+    fn storage(&self) -> LayoutStorage {
+        LayoutStorage::Registers
     }
 
     fn parameters(&self) -> &'static [&'static str] {
@@ -52,31 +53,33 @@ impl LayoutRules for Blocked {
         ];
         let mut ranks = Vec::new();
         for (name, word) in sizes {
-            let Some(sizes) = numbers(spec, name) else {
+            let Some(sizes) = integer_list_parameter(spec, name) else {
                 return Err(format!("`{word}` must be a list of whole numbers"));
             };
-            ensure(sizes.iter().all(|size| is_power(*size)), || {
+            ensure(sizes.iter().all(|size| is_power_of_two(*size)), || {
                 format!("`{word} = {sizes:?}`: expected powers of two")
             })?;
             ranks.push(sizes.len());
         }
-        let Some(order) = numbers(spec, "order") else { return Err("`order` must be a list of axes".to_owned()) };
+        let Some(order) = integer_list_parameter(spec, "order") else {
+            return Err("`order` must be a list of axes".to_owned());
+        };
         ensure(ranks.iter().all(|rank| *rank == order.len()), || {
             format!("`order` has {} axes, and the sizes have {ranks:?}: expected as many", order.len())
         })?;
         check_order(spec)
     }
 
-    fn distribution(&self, spec: &FamilySpec, _: &VerifyRules) -> Option<Distribution> {
-        Some(Distribution {
-            rank: numbers(spec, "order")?.len(),
-            lanes: Some(product(&numbers(spec, "threads_per_warp")?)),
-            warps: Some(product(&numbers(spec, "warps_per_cta")?)),
-            blocks: power(bases(spec, "cga_layout").map_or(0, |bases| bases.len())),
+    fn distribution(&self, spec: &FamilySpec, _: &VerifyRules) -> Option<ThreadDistribution> {
+        Some(ThreadDistribution {
+            rank: integer_list_parameter(spec, "order")?.len(),
+            lanes: Some(saturating_product(&integer_list_parameter(spec, "threads_per_warp")?)),
+            warps: Some(saturating_product(&integer_list_parameter(spec, "warps_per_cta")?)),
+            blocks: element_count_of_bases(bases_parameter(spec, "cga_layout").map_or(0, |bases| bases.len())),
         })
     }
 
-    fn check_dot_operand(&self, operand: &DotOperand<'_>) -> CheckResult {
+    fn check_dot_operand(&self, operand: &DotOperandParameters<'_>) -> CheckResult {
         ensure(operand.k_width == 0, || {
             format!("`kWidth = {}`: operands of a blocked layout have none", operand.k_width)
         })
@@ -92,33 +95,33 @@ impl LayoutRules for Slice {
         "slice"
     }
 
-    fn storage(&self) -> Storage {
-        Storage::Registers
+    fn storage(&self) -> LayoutStorage {
+        LayoutStorage::Registers
     }
 
     fn check(&self, spec: &FamilySpec, rules: &VerifyRules) -> CheckResult {
         let Some(parent) = spec.parent.as_deref() else { return Err("`parent` is missing".to_owned()) };
-        let family = rules.layout(&parent.name);
+        let family = rules.find_layout_rules(&parent.name);
         ensure(!family.is_some_and(|family| is_elsewhere(family.storage())), || {
             format!("its parent `{}` is no layout of registers", parent.name)
         })?;
         let rank = family.and_then(|family| family.rank(parent, rules));
-        let (Some(axis), Some(rank)) = (number(spec, "dim"), rank) else { return Ok(()) };
+        let (Some(axis), Some(rank)) = (integer_parameter(spec, "dim"), rank) else { return Ok(()) };
         ensure(rank >= 2, || format!("its parent has {rank} axis: expected two or more"))?;
         ensure(usize::try_from(axis).is_ok_and(|axis| axis < rank), || {
             format!("`dim = {axis}`: its parent has axes 0 to {}", rank - 1)
         })
     }
 
-    fn distribution(&self, spec: &FamilySpec, rules: &VerifyRules) -> Option<Distribution> {
+    fn distribution(&self, spec: &FamilySpec, rules: &VerifyRules) -> Option<ThreadDistribution> {
         let parent = distribution(spec.parent.as_deref()?, rules)?;
-        Some(Distribution { rank: parent.rank.checked_sub(1)?, ..parent })
+        Some(ThreadDistribution { rank: parent.rank.checked_sub(1)?, ..parent })
     }
 }
 
 /// Whether tensors whose layouts have this storage are in memory instead of registers.
-pub(super) fn is_elsewhere(storage: Storage) -> bool {
-    matches!(storage, Storage::Memory(_) | Storage::Space)
+pub(super) fn is_elsewhere(storage: LayoutStorage) -> bool {
+    matches!(storage, LayoutStorage::Memory(_) | LayoutStorage::Space)
 }
 
 /// The rules of `dot_op`: the layout of an operand of a dot whose result has the parent layout.
@@ -130,8 +133,8 @@ impl LayoutRules for DotOp {
         "dot_op"
     }
 
-    fn storage(&self) -> Storage {
-        Storage::Registers
+    fn storage(&self) -> LayoutStorage {
+        LayoutStorage::Registers
     }
 
     fn parameters(&self) -> &'static [&'static str] {
@@ -139,27 +142,27 @@ impl LayoutRules for DotOp {
     }
 
     fn check(&self, spec: &FamilySpec, rules: &VerifyRules) -> CheckResult {
-        let index = named_number(spec, ["op_idx", "operand_index"]).unwrap_or(0);
+        let index = integer_parameter_by_names(spec, ["op_idx", "operand_index"]).unwrap_or(0);
         ensure(index == 0 || index == 1, || format!("`opIdx = {index}`: expected 0 for operand A or 1 for B"))?;
         let Some(parent) = spec.parent.as_deref() else { return Err("`parent` is missing".to_owned()) };
-        let operand = DotOperand { parent, index, k_width: number(spec, "k_width").unwrap_or(0) };
-        rules.layout(&parent.name).map_or(Ok(()), |family| family.check_dot_operand(&operand))
+        let operand = DotOperandParameters { parent, index, k_width: integer_parameter(spec, "k_width").unwrap_or(0) };
+        rules.find_layout_rules(&parent.name).map_or(Ok(()), |family| family.check_dot_operand(&operand))
     }
 
-    fn distribution(&self, spec: &FamilySpec, rules: &VerifyRules) -> Option<Distribution> {
+    fn distribution(&self, spec: &FamilySpec, rules: &VerifyRules) -> Option<ThreadDistribution> {
         distribution(spec.parent.as_deref()?, rules)
     }
 }
 
 /// The distribution of a layout whose parameters are bases; `None` if it has none.
-fn distribution_of_bases(spec: &FamilySpec) -> Option<Distribution> {
-    let [registers, lanes, warps, blocks] = BASES.map(|names| named_bases(spec, names));
+fn distribution_of_bases(spec: &FamilySpec) -> Option<ThreadDistribution> {
+    let [registers, lanes, warps, blocks] = BASES.map(|names| bases_parameter_by_names(spec, names));
     let rank = [&registers, &lanes, &warps, &blocks].into_iter().flatten().flatten().map(Vec::len).max()?;
-    Some(Distribution {
+    Some(ThreadDistribution {
         rank,
-        lanes: lanes.map(|bases| power(bases.len())),
-        warps: warps.map(|bases| power(bases.len())),
-        blocks: power(blocks.map_or(0, |bases| bases.len())),
+        lanes: lanes.map(|bases| element_count_of_bases(bases.len())),
+        warps: warps.map(|bases| element_count_of_bases(bases.len())),
+        blocks: element_count_of_bases(blocks.map_or(0, |bases| bases.len())),
     })
 }
 
@@ -172,8 +175,8 @@ impl LayoutRules for Linear {
         "linear"
     }
 
-    fn storage(&self) -> Storage {
-        Storage::Registers
+    fn storage(&self) -> LayoutStorage {
+        LayoutStorage::Registers
     }
 
     fn check(&self, spec: &FamilySpec, _: &VerifyRules) -> CheckResult {
@@ -182,7 +185,7 @@ impl LayoutRules for Linear {
             if !names.into_iter().any(|name| spec.attributes.contains_key(name)) {
                 return Err(format!("the bases of `{}` are missing", names[0]));
             }
-            let Some(bases) = named_bases(spec, names) else {
+            let Some(bases) = bases_parameter_by_names(spec, names) else {
                 return Err(format!("the bases of `{}` must be a list of lists of whole numbers", names[0]));
             };
             all.extend(bases);
@@ -192,7 +195,7 @@ impl LayoutRules for Linear {
         })
     }
 
-    fn distribution(&self, spec: &FamilySpec, _: &VerifyRules) -> Option<Distribution> {
+    fn distribution(&self, spec: &FamilySpec, _: &VerifyRules) -> Option<ThreadDistribution> {
         distribution_of_bases(spec)
     }
 }
@@ -206,13 +209,13 @@ impl LayoutRules for GenericLinear {
         "generic_linear"
     }
 
-    fn storage(&self) -> Storage {
-        Storage::Any
+    fn storage(&self) -> LayoutStorage {
+        LayoutStorage::Any
     }
 
     fn check(&self, spec: &FamilySpec, _: &VerifyRules) -> CheckResult {
         for names in BASES.into_iter().filter(|names| names[0] != "warp") {
-            let bases = named_bases(spec, names).unwrap_or_default();
+            let bases = bases_parameter_by_names(spec, names).unwrap_or_default();
             if let Some(skewed) = bases.iter().find(|basis| is_skewed(basis)) {
                 return Err(format!("basis {skewed:?} of `{}` moves along several axes: only warps may", names[0]));
             }
@@ -220,7 +223,7 @@ impl LayoutRules for GenericLinear {
         Ok(())
     }
 
-    fn distribution(&self, spec: &FamilySpec, _: &VerifyRules) -> Option<Distribution> {
+    fn distribution(&self, spec: &FamilySpec, _: &VerifyRules) -> Option<ThreadDistribution> {
         distribution_of_bases(spec)
     }
 }
@@ -232,7 +235,8 @@ fn is_skewed(basis: &[i64]) -> bool {
 
 /// Whether a warp basis of a `generic_linear` layout, or of one of its parents, moves along several axes.
 pub(super) fn has_skewed_warps(spec: &FamilySpec) -> bool {
-    let warps = (spec.name == "generic_linear").then(|| named_bases(spec, ["warp", "warp_bases"])).flatten();
+    let warps =
+        (spec.name == "generic_linear").then(|| bases_parameter_by_names(spec, ["warp", "warp_bases"])).flatten();
     warps.is_some_and(|warps| warps.iter().any(|basis| is_skewed(basis)))
         || spec.parent.as_deref().is_some_and(has_skewed_warps)
 }
@@ -246,7 +250,7 @@ impl LayoutRules for Auto {
         "auto_encoding"
     }
 
-    fn storage(&self) -> Storage {
-        Storage::Any
+    fn storage(&self) -> LayoutStorage {
+        LayoutStorage::Any
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use tilewright_target::dominators;
+use tilewright_target::immediate_dominators;
 
 use crate::order::{reachable, successors};
 use crate::{Block, Body, Op, Region, ValueOrigin};
@@ -58,8 +58,8 @@ impl Walk<'_> {
         for op in self.body.ops(block) {
             let operation = self.body.op(*op);
             if let Some(value) = operation.operands.iter().find(|value| !self.open[value.index()]) {
-                let name = self.body.name(*value).map(|name| format!(" `%{name}`")).unwrap_or_default();
-                let defined = match self.body.origin(*value) {
+                let name = self.body.value_name(*value).map(|name| format!(" `%{name}`")).unwrap_or_default();
+                let defined = match self.body.value_origin(*value) {
                     ValueOrigin::Result(by, _) => format!("by `{}`", self.body.op(by).name()),
                     ValueOrigin::Argument(..) => "as the argument of a block".to_owned(),
                 };
@@ -121,7 +121,7 @@ fn dominated(body: &Body, region: Region) -> HashMap<Block, Vec<Block>> {
     let after = |block: &Block| successors(body, *block).iter().filter_map(|to| index.get(to).copied()).collect();
     let successors: Vec<Vec<usize>> = order.iter().map(after).collect();
     let mut children: HashMap<Block, Vec<Block>> = HashMap::new();
-    for (block, parent) in dominators(0, &successors).into_iter().enumerate().skip(1) {
+    for (block, parent) in immediate_dominators(0, &successors).into_iter().enumerate().skip(1) {
         children.entry(order[parent]).or_default().push(order[block]);
     }
     let unreached = body.blocks(region).iter().filter(|block| !index.contains_key(block));

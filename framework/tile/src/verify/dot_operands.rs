@@ -1,8 +1,8 @@
 //! Checks the layouts of the operands of dots.
 
 use super::encodings::layout_text;
-use super::layout_parameters::{named_number, number};
-use super::{CheckResult, DotOperand, OpContext, Storage, ensure};
+use super::layout_parameters::{integer_parameter, integer_parameter_by_names};
+use super::{CheckResult, DotOperandParameters, LayoutStorage, OpContext, ensure};
 use crate::{LayoutName, TensorType, TileType};
 
 /// Checks `tt.dot`: the operands' elements have the same width, and their layouts are those that the result's layout
@@ -29,13 +29,13 @@ pub(super) fn dot(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     if let Some(result) = &c.layout {
         dot_operand(check, left, result, "A")?;
         dot_operand(check, right, result, "B")?;
-        let family = check.rules().layout(&result.spec().name);
-        let precision = check.text("inputPrecision").unwrap_or("ieee");
+        let family = check.rules().find_layout_rules(&result.spec().name);
+        let precision = check.text_attribute("inputPrecision").unwrap_or("ieee");
         family.map_or(Ok(()), |family| family.check_dot_elements(result.spec(), &a.element, precision))?;
         check_least_k(check, left, a.shape.last(), "A")?;
         check_least_k(check, right, b.shape.iter().rev().nth(1), "B")?;
     }
-    let width = |layout: &LayoutName| number(layout.spec(), "k_width").unwrap_or(0);
+    let width = |layout: &LayoutName| integer_parameter(layout.spec(), "k_width").unwrap_or(0);
     ensure(width(left) == width(right), || {
         format!("operand A has `kWidth = {}`, and operand B {}: expected one width", width(left), width(right))
     })
@@ -45,9 +45,9 @@ pub(super) fn dot(check: &OpContext<'_>, _: &[String]) -> CheckResult {
 fn check_least_k(check: &OpContext<'_>, layout: &LayoutName, k: Option<&u64>, name: &str) -> CheckResult {
     let spec = layout.spec();
     let Some(parent) = spec.parent.as_deref() else { return Ok(()) };
-    let Some(family) = check.rules().layout(&parent.name) else { return Ok(()) };
+    let Some(family) = check.rules().find_layout_rules(&parent.name) else { return Ok(()) };
     let index = i64::from(name == "B");
-    let operand = DotOperand { parent, index, k_width: number(spec, "k_width").unwrap_or(0) };
+    let operand = DotOperandParameters { parent, index, k_width: integer_parameter(spec, "k_width").unwrap_or(0) };
     let (k, least) = (k.copied().unwrap_or(0), family.least_k(&operand));
     ensure(k >= least, || format!("operand {name} has K of {k}: expected at least {least} for its `kWidth`"))
 }
@@ -61,15 +61,15 @@ fn dot_operand(check: &OpContext<'_>, layout: &LayoutName, result: &LayoutName, 
     if !is_operand {
         // A layout is accepted if its family is not known to be one of registers, such as a family of another dialect:
         // it does not state for which operand it is.
-        let storage = check.rules().layout(&spec.name).map(|family| family.storage());
-        return ensure(storage != Some(Storage::Registers), || {
+        let storage = check.rules().find_layout_rules(&spec.name).map(|family| family.storage());
+        return ensure(storage != Some(LayoutStorage::Registers), || {
             format!(
                 "operand {name} has the layout `{}`: expected `#ttg.dot_op<{{opIdx = {index}, ...}}>`",
                 layout.text()
             )
         });
     }
-    let given = named_number(spec, ["op_idx", "operand_index"]);
+    let given = integer_parameter_by_names(spec, ["op_idx", "operand_index"]);
     ensure(given == Some(index), || {
         format!("operand {name} has `opIdx = {}`: expected {index}", given.unwrap_or_default())
     })?;

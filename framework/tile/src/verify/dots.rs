@@ -73,8 +73,8 @@ pub(super) fn scales(check: &OpContext<'_>, _: &[String]) -> CheckResult {
         if rank < 2 || *columns == 0 {
             continue;
         }
-        let is_packed =
-            check.text(word) == Some("e2m1") && check.operation.attributes.get(pack) != Some(&Attribute::Bool(false));
+        let is_packed = check.text_attribute(word) == Some("e2m1")
+            && check.operation.attributes.get(pack) != Some(&Attribute::Bool(false));
         let k = tensor[if operand == "a" { rank - 1 } else { rank - 2 }] << u32::from(is_packed);
         let per_scale = k / columns;
         ensure(per_scale == 16 || per_scale == 32, || {

@@ -6,13 +6,13 @@
 use tilewright_layout::FamilySpec;
 
 use super::bases::Bases;
-use super::layout_parameters::{number, power};
+use super::layout_parameters::{element_count_of_bases, integer_parameter};
 use super::{CheckResult, OpContext, ensure};
 use crate::{Attribute, LayoutName, MemDescType, TensorType, TileType};
 
 /// Returns the slice of a layout along an axis: the layout without this axis.
 fn slice_of(parent: &FamilySpec, axis: usize) -> FamilySpec {
-    FamilySpec::new("slice").with("dim", axis as i64).with_parent(parent.clone())
+    FamilySpec::new("slice").with_parameter("dim", axis as i64).with_parent(parent.clone())
 }
 
 /// Returns the text of a layout for messages, in backquotes; `no layout` for `None`.
@@ -35,17 +35,17 @@ fn both(from: Option<&LayoutName>, to: Option<&LayoutName>) -> Result<bool, Stri
 impl OpContext<'_> {
     /// Returns the types of the first operand and the first result; `None` unless both are tensors.
     fn tensors(&self) -> Option<(&TensorType, &TensorType)> {
-        let operand = self.operation.operands.first().and_then(|value| self.ty(*value).as_tensor())?;
+        let operand = self.operation.operands.first().and_then(|value| self.value_type(*value).as_tensor())?;
         Some((operand, self.result_type()?.as_tensor()?))
     }
 
     fn memories(&self) -> Option<(&MemDescType, &MemDescType)> {
-        let operand = self.operation.operands.first().and_then(|value| self.ty(*value).as_memory())?;
+        let operand = self.operation.operands.first().and_then(|value| self.value_type(*value).as_memory())?;
         Some((operand, self.result_type()?.as_memory()?))
     }
 
     fn axis_attribute(&self) -> Option<usize> {
-        self.integer("axis").and_then(|axis| usize::try_from(axis).ok())
+        self.integer_attribute("axis").and_then(|axis| usize::try_from(axis).ok())
     }
 
     fn order_attribute(&self) -> Option<Vec<usize>> {
@@ -74,7 +74,7 @@ pub(super) fn expand_dims(check: &OpContext<'_>, _: &[String]) -> CheckResult {
             source.text()
         )
     })?;
-    ensure(number(spec, "dim") == Some(axis as i64), || {
+    ensure(integer_parameter(spec, "dim") == Some(axis as i64), || {
         format!("the operand's layout `{}` is no slice along axis {axis}", source.text())
     })?;
     let Some(parent) = spec.parent.as_deref() else { return Ok(()) };
@@ -87,7 +87,7 @@ pub(super) fn expand_dims(check: &OpContext<'_>, _: &[String]) -> CheckResult {
 pub(super) fn reduce(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     let Some(axis) = check.axis_attribute() else { return Ok(()) };
     for (operand, result) in check.operation.operands.iter().zip(&check.operation.results) {
-        let (from, to) = (check.ty(*operand), check.ty(*result));
+        let (from, to) = (check.value_type(*operand), check.value_type(*result));
         let Some(from) = from.as_tensor() else { continue };
         let Some(to) = to.as_tensor() else { continue };
         ensure(from.shape.len() > 1, || "one axis is reduced to a scalar: expected a result without axes".to_owned())?;
@@ -200,8 +200,8 @@ pub(super) fn cat(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     ensure(has == needs, || {
         format!(
             "each lane has {} elements of each operand, and {} of the result in `{}`: expected twice as many",
-            power(has - 1),
-            power(needs),
+            element_count_of_bases(has - 1),
+            element_count_of_bases(needs),
             result.text()
         )
     })
@@ -290,7 +290,7 @@ pub(super) fn memory_trans(check: &OpContext<'_>, _: &[String]) -> CheckResult {
             from.layout.text()
         )
     };
-    let family = check.rules().layout(&own.name).filter(|_| own.name == given.name);
+    let family = check.rules().find_layout_rules(&own.name).filter(|_| own.name == given.name);
     let by_attributes = family.and_then(|family| family.is_transposition(own, given, &order));
     if by_attributes == Some(true) || (by_attributes.is_none() && own.name == given.name) {
         return Ok(());

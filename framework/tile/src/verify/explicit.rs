@@ -2,7 +2,7 @@
 
 use super::{CheckResult, OpContext, ensure};
 use crate::op::name::tw;
-use crate::view_layout::StridedLayout;
+use crate::view_layout::ViewLayout;
 use crate::{Attribute, TileType};
 
 impl OpContext<'_> {
@@ -20,9 +20,9 @@ impl OpContext<'_> {
         }
     }
 
-    fn written_layout(&self) -> Result<Option<StridedLayout>, String> {
+    fn written_layout(&self) -> Result<Option<ViewLayout>, String> {
         let text = self.operation.attributes.get("layout").and_then(Attribute::as_text);
-        text.map(|text| StridedLayout::parse(text).map_err(|error| error.to_string())).transpose()
+        text.map(|text| ViewLayout::parse(text).map_err(|error| error.to_string())).transpose()
     }
 
     fn global_view(&self) -> CheckResult {
@@ -37,7 +37,7 @@ impl OpContext<'_> {
         ensure(strides == layout.operands, || {
             format!("{strides} strides are passed, the layout needs {}", layout.operands)
         })?;
-        let pointee = pointer.pointee();
+        let pointee = pointer.pointee_type();
         let packed = view.element.element_bits().is_some_and(|bits| bits < 8) && pointee == Some(TileType::integer(8));
         ensure(packed || pointee.as_ref() == Some(&view.element), || {
             format!("`{pointer}` is seen as elements of `{}`: expected these, or bytes of narrower ones", view.element)
@@ -64,7 +64,7 @@ impl OpContext<'_> {
             return Ok(());
         };
         let list = self.operand_type("list").and_then(TileType::shape).unwrap_or_default();
-        let axis = self.integer("axis").and_then(|axis| usize::try_from(axis).ok());
+        let axis = self.integer_attribute("axis").and_then(|axis| usize::try_from(axis).ok());
         let axis = axis.filter(|axis| *axis < from.shape.len());
         let Some(axis) = axis else { return Err(format!("`{}` has no such axis", TileType::View(from.clone()))) };
         let mut expected = from.shape.clone();
@@ -86,7 +86,7 @@ impl OpContext<'_> {
                 format!("its layout is not of the shape {shape:?}, all numbers known")
             })?;
         }
-        let stages = self.integer("stages").unwrap_or(1);
+        let stages = self.integer_attribute("stages").unwrap_or(1);
         ensure((1..=16).contains(&stages), || format!("{stages} stages: expected 1 to 16"))
     }
 
@@ -135,8 +135,10 @@ impl OpContext<'_> {
     fn reduced(&self) -> CheckResult {
         let (Some(from), Some(to)) = (self.operand_type("src"), self.result_type()) else { return Ok(()) };
         let mut expected = from.shape().unwrap_or_default().to_vec();
-        let axis =
-            self.integer("axis").and_then(|axis| usize::try_from(axis).ok()).filter(|axis| *axis < expected.len());
+        let axis = self
+            .integer_attribute("axis")
+            .and_then(|axis| usize::try_from(axis).ok())
+            .filter(|axis| *axis < expected.len());
         let Some(axis) = axis else { return Err(format!("`{from}` has no such axis")) };
         expected.remove(axis);
         ensure(to.shape() == Some(&expected[..]) && from.element() == to.element(), || {

@@ -4,7 +4,7 @@ use tilewright_layout::{FamilyAttribute, FamilySpec};
 
 /// Returns the integer parameter `name` of a layout; `None` if it is absent, or not an integer.
 #[must_use]
-pub fn number(spec: &FamilySpec, name: &str) -> Option<i64> {
+pub fn integer_parameter(spec: &FamilySpec, name: &str) -> Option<i64> {
     match spec.attributes.get(name) {
         Some(FamilyAttribute::Int(number)) => Some(*number),
         _ => None,
@@ -14,13 +14,13 @@ pub fn number(spec: &FamilySpec, name: &str) -> Option<i64> {
 /// Returns the integer parameter that a layout has under the first of these names, or else under the second; `None` if
 /// it has neither.
 #[must_use]
-pub fn named_number(spec: &FamilySpec, names: [&str; 2]) -> Option<i64> {
-    names.into_iter().find_map(|name| number(spec, name))
+pub fn integer_parameter_by_names(spec: &FamilySpec, names: [&str; 2]) -> Option<i64> {
+    names.into_iter().find_map(|name| integer_parameter(spec, name))
 }
 
 /// Returns the parameter `name` of a layout as a list of integers; `None` if it is absent, or not such a list.
 #[must_use]
-pub fn numbers(spec: &FamilySpec, name: &str) -> Option<Vec<i64>> {
+pub fn integer_list_parameter(spec: &FamilySpec, name: &str) -> Option<Vec<i64>> {
     integers(spec.attributes.get(name)?)
 }
 
@@ -35,7 +35,7 @@ fn integers(attribute: &FamilyAttribute) -> Option<Vec<i64>> {
 
 /// Returns the parameter `name` of a layout as a list of lists of integers; `None` if it is absent, or not such a list.
 #[must_use]
-pub fn bases(spec: &FamilySpec, name: &str) -> Option<Vec<Vec<i64>>> {
+pub fn bases_parameter(spec: &FamilySpec, name: &str) -> Option<Vec<Vec<i64>>> {
     match spec.attributes.get(name)? {
         FamilyAttribute::List(items) => items.iter().map(integers).collect(),
         _ => None,
@@ -45,37 +45,37 @@ pub fn bases(spec: &FamilySpec, name: &str) -> Option<Vec<Vec<i64>>> {
 /// Returns the bases that a layout has under the first of these names (the project's and Triton's), or else under the
 /// second; `None` if it has neither.
 #[must_use]
-pub fn named_bases(spec: &FamilySpec, names: [&str; 2]) -> Option<Vec<Vec<i64>>> {
-    names.into_iter().find_map(|name| bases(spec, name))
+pub fn bases_parameter_by_names(spec: &FamilySpec, names: [&str; 2]) -> Option<Vec<Vec<i64>>> {
+    names.into_iter().find_map(|name| bases_parameter(spec, name))
 }
 
 /// Returns the bool parameter `name` of a layout; false if it is absent.
 #[must_use]
-pub fn flag(spec: &FamilySpec, name: &str) -> bool {
+pub fn bool_parameter(spec: &FamilySpec, name: &str) -> bool {
     spec.attributes.get(name) == Some(&FamilyAttribute::Bool(true))
 }
 
 /// Returns the pairs `[interval, padding]`, in elements, of a padded layout; `None` if it has none.
 #[must_use]
-pub fn paddings(spec: &FamilySpec) -> Option<Vec<Vec<i64>>> {
-    named_bases(spec, ["0", "interval_padding_pairs"])
+pub fn padding_parameter(spec: &FamilySpec) -> Option<Vec<Vec<i64>>> {
+    bases_parameter_by_names(spec, ["0", "interval_padding_pairs"])
 }
 
 /// The product of the absolute values of sizes, or `u64::MAX` if it is larger.
 #[must_use]
-pub fn product(numbers: &[i64]) -> u64 {
+pub fn saturating_product(numbers: &[i64]) -> u64 {
     numbers.iter().fold(1, |all, number| all.saturating_mul(number.unsigned_abs()))
 }
 
 /// The number of elements that `count` bases reach, two to the power `count`, or `u64::MAX` if it is larger.
 #[must_use]
-pub fn power(count: usize) -> u64 {
+pub fn element_count_of_bases(count: usize) -> u64 {
     1u64.checked_shl(u32::try_from(count).unwrap_or(u32::MAX)).unwrap_or(u64::MAX)
 }
 
 /// Whether a number is a power of two.
 #[must_use]
-pub fn is_power(number: i64) -> bool {
+pub fn is_power_of_two(number: i64) -> bool {
     u64::try_from(number).is_ok_and(u64::is_power_of_two)
 }
 
@@ -93,7 +93,7 @@ pub(super) fn is_permutation_matrix<'a>(bases: impl IntoIterator<Item = &'a Vec<
     bases.into_iter().filter(|basis| basis.iter().any(|by| *by != 0)).all(|basis| {
         let mut moved = basis.iter().enumerate().filter(|(_, by)| **by != 0);
         let (Some((axis, by)), None) = (moved.next(), moved.next()) else { return false };
-        let is_new = is_power(*by) && !seen.contains(&(axis, *by));
+        let is_new = is_power_of_two(*by) && !seen.contains(&(axis, *by));
         seen.push((axis, *by));
         is_new
     })

@@ -13,7 +13,7 @@ pub const SHARED_MEMORY: &str = "shared_memory";
 
 /// The storage of tensors that have a layout of a family.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Storage {
+pub enum LayoutStorage {
     /// The registers of the lanes.
     Registers,
     /// The memory of this name, for types `ttg.memdesc`.
@@ -26,7 +26,7 @@ pub enum Storage {
 
 /// The axes of a distributed layout, and the numbers of lanes, warps and blocks over which it distributes elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Distribution {
+pub struct ThreadDistribution {
     /// Number of axes.
     pub rank: usize,
     /// Lanes of a warp; `None` if the layout does not determine them.
@@ -39,7 +39,7 @@ pub struct Distribution {
 
 /// The parameters of a layout of a dot's operand, `#ttg.dot_op`.
 #[derive(Debug, Clone, Copy)]
-pub struct DotOperand<'a> {
+pub struct DotOperandParameters<'a> {
     /// The layout of the dot's result.
     pub parent: &'a FamilySpec,
     /// 0 for operand A, 1 for operand B.
@@ -55,7 +55,7 @@ pub trait LayoutRules: fmt::Debug + Send + Sync {
     fn family(&self) -> &'static str;
 
     /// The memory that stores tensors with layouts of the family, or registers.
-    fn storage(&self) -> Storage;
+    fn storage(&self) -> LayoutStorage;
 
     /// The parameters that a text may give, in `snake_case`; empty if the verifier does not check their names.
     fn parameters(&self) -> &'static [&'static str] {
@@ -72,7 +72,7 @@ pub trait LayoutRules: fmt::Debug + Send + Sync {
 
     /// Returns the axes, lanes, warps and blocks of a distributed layout; `None` if the parameters do not determine
     /// them.
-    fn distribution(&self, _spec: &FamilySpec, _rules: &VerifyRules) -> Option<Distribution> {
+    fn distribution(&self, _spec: &FamilySpec, _rules: &VerifyRules) -> Option<ThreadDistribution> {
         None
     }
 
@@ -84,10 +84,10 @@ pub trait LayoutRules: fmt::Debug + Send + Sync {
     /// Returns the number of blocks among which a memory layout divides a tensor (1 if it does not divide it); `None`
     /// if the family has no memory layouts or the parameters do not determine the number.
     fn memory_blocks(&self, spec: &FamilySpec) -> Option<u64> {
-        let Storage::Memory(_) = self.storage() else { return None };
-        let bases =
-            parameters::bases(spec, "cga_layout").or_else(|| parameters::named_bases(spec, ["block", "block_bases"]));
-        Some(parameters::power(bases.map_or(0, |bases| bases.len())))
+        let LayoutStorage::Memory(_) = self.storage() else { return None };
+        let bases = parameters::bases_parameter(spec, "cga_layout")
+            .or_else(|| parameters::bases_parameter_by_names(spec, ["block", "block_bases"]));
+        Some(parameters::element_count_of_bases(bases.map_or(0, |bases| bases.len())))
     }
 
     /// Checks the type of a tensor in memory with a layout of the family.
@@ -102,9 +102,9 @@ pub trait LayoutRules: fmt::Debug + Send + Sync {
     ///
     /// # Errors
     /// A message about the first violated rule; by default, that dots have no such results.
-    fn check_dot_operand(&self, operand: &DotOperand<'_>) -> CheckResult {
+    fn check_dot_operand(&self, operand: &DotOperandParameters<'_>) -> CheckResult {
         match self.storage() {
-            Storage::Any => Ok(()),
+            LayoutStorage::Any => Ok(()),
             _ => Err(format!("its parent `{}` is no layout of a dot's result", operand.parent.name)),
         }
     }
@@ -120,7 +120,7 @@ pub trait LayoutRules: fmt::Debug + Send + Sync {
 
     /// Returns the min number of elements along K that an operand of a dot must have if the dot's result has a layout
     /// of the family.
-    fn least_k(&self, _operand: &DotOperand<'_>) -> u64 {
+    fn least_k(&self, _operand: &DotOperandParameters<'_>) -> u64 {
         0
     }
 

@@ -3,13 +3,13 @@
 use tilewright_layout::FamilySpec;
 
 use super::distributed_layouts::{has_skewed_warps, is_elsewhere};
-use super::layout_parameters::{bases, is_permutation_matrix};
-use super::{CheckResult, Distribution, OpContext, SHARED_MEMORY, Storage, VerifyRules, ensure};
+use super::layout_parameters::{bases_parameter, is_permutation_matrix};
+use super::{CheckResult, LayoutStorage, OpContext, SHARED_MEMORY, ThreadDistribution, VerifyRules, ensure};
 use crate::{LayoutName, MemDescType, TileType};
 
 /// Number of axes of a layout; `None` if its family has no rules, or its parameters do not determine it.
 pub(super) fn rank(spec: &FamilySpec, rules: &VerifyRules) -> Option<usize> {
-    rules.layout(&spec.name)?.rank(spec, rules)
+    rules.find_layout_rules(&spec.name)?.rank(spec, rules)
 }
 
 /// Checks a layout attribute and its parents.
@@ -19,11 +19,11 @@ pub(super) fn check_attribute(layout: &LayoutName, rules: &VerifyRules) -> Check
     let text = layout.text();
     let dialect = text.strip_prefix('#').and_then(|text| text.split_once('.')).map_or("", |(dialect, _)| dialect);
     let name = layout.spec().name.as_str();
-    if !rules.is_complete(dialect) && (dialect != "ttg" || rules.layout(name).is_none()) {
+    if !rules.is_complete(dialect) && (dialect != "ttg" || rules.find_layout_rules(name).is_none()) {
         return Ok(());
     }
-    if rules.layout(name).is_none() {
-        let names: Vec<&str> = rules.layouts().map(|layout| layout.family()).collect();
+    if rules.find_layout_rules(name).is_none() {
+        let names: Vec<&str> = rules.all_layout_rules().map(|layout| layout.family()).collect();
         return Err(format!("`{text}` is no layout of Triton: expected one of {}", names.join(", ")));
     }
     ensure(name != "shared_linear" || text.contains("}, alignment"), || {
@@ -33,7 +33,7 @@ pub(super) fn check_attribute(layout: &LayoutName, rules: &VerifyRules) -> Check
 }
 
 fn check_spec(spec: &FamilySpec, rules: &VerifyRules) -> CheckResult {
-    let family = rules.layout(&spec.name);
+    let family = rules.find_layout_rules(&spec.name);
     let known = family.map_or(&[][..], |family| family.parameters());
     let unknown = spec.attributes.keys().find(|key| !known.is_empty() && !known.contains(&key.as_str()));
     if let Some(unknown) = unknown {
@@ -47,7 +47,7 @@ fn check_spec(spec: &FamilySpec, rules: &VerifyRules) -> CheckResult {
 }
 
 fn check_cluster(spec: &FamilySpec, rules: &VerifyRules) -> CheckResult {
-    let Some(bases) = bases(spec, "cga_layout") else { return Ok(()) };
+    let Some(bases) = bases_parameter(spec, "cga_layout") else { return Ok(()) };
     if let Some(rank) = rank(spec, rules) {
         ensure(bases.iter().all(|basis| basis.len() == rank), || {
             format!("a basis of its `CGALayout` does not have {rank} coordinates, one for each axis")
@@ -70,8 +70,12 @@ impl OpContext<'_> {
         let arguments = self.operation.regions.iter().flat_map(|region| self.body.blocks(*region).iter());
         let arguments = arguments.flat_map(|block| self.body.arguments(*block).iter());
         let mut defined = self.operation.results.iter().chain(arguments);
-        defined.try_for_each(|value| check_type(self.ty(*value), self.rules()))?;
-        self.operation.operands.iter().chain(&self.operation.results).try_for_each(|value| self.fits(self.ty(*value)))
+        defined.try_for_each(|value| check_type(self.value_type(*value), self.rules()))?;
+        self.operation
+            .operands
+            .iter()
+            .chain(&self.operation.results)
+            .try_for_each(|value| self.fits(self.value_type(*value)))
     }
 
     /// Checks that the layout of a type has the lanes, warps and blocks of the module or partition.
@@ -84,7 +88,7 @@ impl OpContext<'_> {
         }
         let TileType::Tensor(tensor) = ty else { return Ok(()) };
         let Some(layout) = &tensor.layout else { return Ok(()) };
-        let family = self.rules().layout(&layout.spec().name);
+        let family = self.rules().find_layout_rules(&layout.spec().name);
         ensure(!family.is_some_and(|family| is_elsewhere(family.storage())), || {
             format!("`{ty}` is in registers: expected a layout of registers")
         })?;
@@ -100,7 +104,7 @@ impl OpContext<'_> {
         self.fits_module(ty, &distribution)
     }
 
-    fn fits_module(&self, ty: &TileType, distribution: &Distribution) -> CheckResult {
+    fn fits_module(&self, ty: &TileType, distribution: &ThreadDistribution) -> CheckResult {
         let context = self.context;
         let sides = [
             ("lanes of a warp", distribution.lanes, context.lanes),
@@ -117,7 +121,7 @@ impl OpContext<'_> {
     /// Checks that a layout of memory has the same number of blocks as the module's clusters.
     fn fits_cluster(&self, memory: &MemDescType) -> CheckResult {
         let spec = memory.layout.spec();
-        let has = self.rules().layout(&spec.name).and_then(|family| family.memory_blocks(spec));
+        let has = self.rules().find_layout_rules(&spec.name).and_then(|family| family.memory_blocks(spec));
         let Some(has) = has.filter(|_| self.context.is_stated) else { return Ok(()) };
         ensure(has == self.context.blocks, || {
             format!("the layout `{}` has {has} blocks: expected {}", memory.layout.text(), self.context.blocks)
@@ -156,23 +160,25 @@ pub(super) fn check_type(ty: &TileType, rules: &VerifyRules) -> CheckResult {
 fn check_memory(memory: &MemDescType, rules: &VerifyRules) -> CheckResult {
     let name = memory.layout.spec().name.as_str();
     let space = memory.space.spec().name.as_str();
-    let storage_of = |name: &str| rules.layout(name).map(|family| family.storage());
-    ensure(storage_of(space) == Some(Storage::Space) || space == "smem", || {
+    let storage_of = |name: &str| rules.find_layout_rules(name).map(|family| family.storage());
+    ensure(storage_of(space) == Some(LayoutStorage::Space) || space == "smem", || {
         format!("`{}` is no memory: expected shared memory, `#ttg.shared_memory`, or another one", memory.space.text())
     })?;
     check_allocation(memory, rank(memory.layout.spec(), rules))?;
     match storage_of(name) {
-        Some(Storage::Registers | Storage::Space) => Err(format!("`{name}` is no layout of a tensor in memory")),
-        Some(Storage::Memory(own)) => {
+        Some(LayoutStorage::Registers | LayoutStorage::Space) => {
+            Err(format!("`{name}` is no layout of a tensor in memory"))
+        }
+        Some(LayoutStorage::Memory(own)) => {
             ensure(space == own || (own == SHARED_MEMORY && space == "smem"), || {
                 format!("`{name}` is a layout of `{own}`, and the tensor is in `{}`", memory.space.text())
             })?;
             if own == SHARED_MEMORY {
                 check_shared(memory, rules)?;
             }
-            rules.layout(name).map_or(Ok(()), |family| family.check_memory(memory, rules))
+            rules.find_layout_rules(name).map_or(Ok(()), |family| family.check_memory(memory, rules))
         }
-        Some(Storage::Any) | None => Ok(()),
+        Some(LayoutStorage::Any) | None => Ok(()),
     }
 }
 
@@ -183,7 +189,7 @@ fn check_allocation(memory: &MemDescType, layout_rank: Option<usize>) -> CheckRe
     let rank = memory.shape.len();
     ensure(rank > 0, || "it has no axis: expected one at least".to_owned())?;
     ensure(memory.shape.iter().all(|size| *size > 0), || "an axis has no element".to_owned())?;
-    for sizes in [&memory.shape[..], memory.allocated()] {
+    for sizes in [&memory.shape[..], memory.allocation_shape()] {
         let own = &sizes[sizes.len() - layout_rank.unwrap_or(0).min(sizes.len())..];
         ensure(own.iter().all(|size| size.is_power_of_two()), || format!("{sizes:?}: expected powers of two"))?;
     }

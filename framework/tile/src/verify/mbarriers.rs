@@ -1,6 +1,6 @@
 //! Defines the rules of mbarriers and clusters.
 
-use super::layout_parameters::{bases, number};
+use super::layout_parameters::{bases_parameter, integer_parameter};
 use super::{CheckResult, OpContext, ensure};
 
 /// Checks that a cluster of the module has several blocks.
@@ -27,13 +27,13 @@ pub(super) fn barrier(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
             )
         })?;
         let spec = memory.layout.spec();
-        let blocks = bases(spec, "cga_layout").unwrap_or_default();
+        let blocks = bases_parameter(spec, "cga_layout").unwrap_or_default();
         let moved = blocks.iter().flatten().filter(|by| **by != 0);
         ensure(moved.enumerate().all(|(number, by)| 1i64.checked_shl(number as u32) == Some(*by)), || {
             format!("`{ty}` has `CGALayout = {blocks:?}`: expected 1, 2, 4, ... in this order, and zeros")
         })?;
         let is_plain = spec.name == "swizzled_shared"
-            && ["vec", "per_phase", "max_phase"].iter().all(|name| number(spec, name) == Some(1));
+            && ["vec", "per_phase", "max_phase"].iter().all(|name| integer_parameter(spec, name) == Some(1));
         ensure(is_plain && memory.allocated_axes() == memory.shape, || {
             format!(
                 "`{ty}` is swizzled, or a part of an allocation: expected a whole one with `vec`, `perPhase` and `maxPhase` of 1"

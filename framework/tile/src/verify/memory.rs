@@ -2,7 +2,7 @@
 
 use tilewright_layout::{Dim, FamilySpec, Layout};
 
-use super::layout_parameters::{paddings, power};
+use super::layout_parameters::{element_count_of_bases, padding_parameter};
 use super::layouts::rank;
 use super::{CheckResult, OpContext, SHARED_MEMORY, VerifyRules, ensure};
 use crate::{MemDescType, TileType};
@@ -10,13 +10,13 @@ use crate::{MemDescType, TileType};
 impl MemDescType {
     /// Returns the shape of the allocation that contains the tensor.
     #[must_use]
-    pub fn allocated(&self) -> &[u64] {
+    pub fn allocation_shape(&self) -> &[u64] {
         self.allocation.as_deref().unwrap_or(&self.shape)
     }
 
     /// The sizes of the allocation along the axes of this tensor: the last ones, without those that count buffers.
     pub(super) fn allocated_axes(&self) -> &[u64] {
-        let allocated = self.allocated();
+        let allocated = self.allocation_shape();
         &allocated[allocated.len().saturating_sub(self.shape.len())..]
     }
 
@@ -56,8 +56,8 @@ fn same_tensor(registers: &TileType, memory: &MemDescType, rules: &VerifyRules) 
 pub(super) fn alloc(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     let Some(memory) = check.memory_type("result") else { return Ok(()) };
     ensure(memory.is_shared(), || format!("it allocates `{}`: expected shared memory", memory.space.text()))?;
-    ensure(memory.allocated() == memory.shape, || {
-        format!("it allocates {:?}, a part of {:?}: expected the whole", memory.shape, memory.allocated())
+    ensure(memory.allocation_shape() == memory.shape, || {
+        format!("it allocates {:?}, a part of {:?}: expected the whole", memory.shape, memory.allocation_shape())
     })?;
     match check.group_type("src") {
         Some(source) => same_tensor(source, memory, check.rules()),
@@ -92,11 +92,11 @@ pub(super) fn index(check: &OpContext<'_>, _: &[String]) -> CheckResult {
         format!("{:?} becomes {:?}: expected {:?}", from.shape, to.shape, &from.shape[1..])
     })?;
     same_view(from, to)?;
-    ensure(to.allocated() == to.shape, || {
-        format!("the result is a part of an allocation of {:?}: expected all of it", to.allocated())
+    ensure(to.allocation_shape() == to.shape, || {
+        format!("the result is a part of an allocation of {:?}: expected all of it", to.allocation_shape())
     })?;
     ensure(from.allocated_axes()[1..] == from.shape[1..], || {
-        format!("the operand is a part of each buffer of {:?}: expected whole buffers", from.allocated())
+        format!("the operand is a part of each buffer of {:?}: expected whole buffers", from.allocation_shape())
     })
 }
 
@@ -110,10 +110,10 @@ pub(super) fn subslice(check: &OpContext<'_>, _: &[String]) -> CheckResult {
         format!("{:?} becomes {:?}: expected as many axes", from.shape, to.shape)
     })?;
     same_view(from, to)?;
-    ensure(from.allocated() == to.allocated(), || {
-        format!("the allocation of {:?} becomes {:?}, and must stay", from.allocated(), to.allocated())
+    ensure(from.allocation_shape() == to.allocation_shape(), || {
+        format!("the allocation of {:?} becomes {:?}, and must stay", from.allocation_shape(), to.allocation_shape())
     })?;
-    let Some(offsets) = check.numbers("offsets") else { return Ok(()) };
+    let Some(offsets) = check.integer_list_attribute("offsets") else { return Ok(()) };
     ensure(offsets.len() == from.shape.len(), || format!("{} offsets for {} axes", offsets.len(), from.shape.len()))?;
     let is_padded = from.layout.spec().name == "padded_shared";
     let is_all = from.shape == to.shape;
@@ -153,7 +153,7 @@ pub(super) fn subslice(check: &OpContext<'_>, _: &[String]) -> CheckResult {
 /// family given to the verifier builds counts as not cut.
 fn cuts_pattern(check: &OpContext<'_>, spec: &FamilySpec, shape: &[u64], axis: usize, size: u64) -> bool {
     let (from, all) = (size.max(1).ilog2(), shape[axis].max(1).ilog2());
-    let family = check.rules().layout(&spec.name);
+    let family = check.rules().find_layout_rules(&spec.name);
     if let Some(cuts) = family.and_then(|family| family.cuts_swizzle(spec, shape.len(), axis, from..all)) {
         return cuts;
     }
@@ -180,7 +180,7 @@ struct Footprint {
 
 impl Footprint {
     fn of(check: &OpContext<'_>, memory: &MemDescType) -> Option<Self> {
-        let part = check.allocated_layout(memory)?;
+        let part = check.allocation_layout(memory)?;
         let (input, unit) = match &part.layout {
             Layout::TensorMemory(_) => (Dim::COL, 32),
             _ => (Dim::OFFSET, 8),
@@ -190,20 +190,24 @@ impl Footprint {
         let offsets = part.bases_of(input);
         let is_zero = |basis: &Vec<u64>| basis.iter().all(|by| *by == 0);
         // An offset bit with a zero basis, which leads to no other element, counts as one within the tensor.
-        let own = offsets.iter().take_while(|basis| is_zero(basis) || part.has(basis)).count();
+        let own = offsets.iter().take_while(|basis| is_zero(basis) || part.contains_basis(basis)).count();
         let buffers: u64 = memory.shape[..memory.shape.len() - part.shape.len()].iter().product();
-        let all = units(power(offsets.len())).saturating_mul(buffers);
-        let adjacent = if own == offsets.len() { all } else { units(power(own)) };
+        let all = units(element_count_of_bases(offsets.len())).saturating_mul(buffers);
+        let adjacent = if own == offsets.len() { all } else { units(element_count_of_bases(own)) };
         let rows = part.bases_of(Dim::ROW);
         Some(Self {
             all,
             adjacent,
             // If the fifth row bit leads to no other row, the tensor has 16 rows for each warp, in every second block
             // of 16 rows.
-            rows: if rows.is_empty() { 0 } else { power(rows.len() - usize::from(rows.get(4).is_some_and(is_zero))) },
-            row_bits: rows.iter().map(|basis| !is_zero(basis) && part.has(basis)).collect(),
+            rows: if rows.is_empty() {
+                0
+            } else {
+                element_count_of_bases(rows.len() - usize::from(rows.get(4).is_some_and(is_zero)))
+            },
+            row_bits: rows.iter().map(|basis| !is_zero(basis) && part.contains_basis(basis)).collect(),
             allocated_row_bits: rows.iter().map(|basis| !is_zero(basis)).collect(),
-            leaves_blocks_empty: part.leaves_blocks_empty(),
+            leaves_blocks_empty: part.has_blocks_without_elements(),
         })
     }
 }
@@ -212,7 +216,7 @@ impl Footprint {
 fn is_part(check: &OpContext<'_>, memory: &MemDescType) -> bool {
     let own = rank(memory.layout.spec(), check.rules()).unwrap_or(memory.shape.len()).min(memory.shape.len());
     let last = |sizes: &[u64]| sizes[sizes.len() - own..].to_vec();
-    last(&memory.shape) != last(memory.allocated())
+    last(&memory.shape) != last(memory.allocation_shape())
 }
 
 /// Checks `ttg.memdesc_reinterpret`: the result takes no other addresses than the source has.
@@ -226,7 +230,7 @@ pub(super) fn reinterpret(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     ensure(!names.contains(&"partitioned_shared"), || "a partitioned layout has no other view".to_owned())?;
     check_paddings(check, from, to)?;
     ensure(!is_part(check, to), || {
-        format!("the result is a part of an allocation of {:?}: expected all of it", to.allocated())
+        format!("the result is a part of an allocation of {:?}: expected all of it", to.allocation_shape())
     })?;
     let (Some(own), Some(given)) = (Footprint::of(check, from), Footprint::of(check, to)) else { return Ok(()) };
     ensure(!own.leaves_blocks_empty, || "the operand is cut out of its allocation across blocks".to_owned())?;
@@ -256,7 +260,7 @@ fn check_paddings(check: &OpContext<'_>, from: &MemDescType, to: &MemDescType) -
     })?;
     let in_bytes = |memory: &MemDescType| {
         let bytes = i64::from(memory.element.element_bits().unwrap_or(8) / 8).max(1);
-        let mut pairs = paddings(memory.layout.spec()).unwrap_or_default();
+        let mut pairs = padding_parameter(memory.layout.spec()).unwrap_or_default();
         pairs.iter_mut().flatten().for_each(|number| *number = number.saturating_mul(bytes));
         pairs.sort();
         pairs
@@ -279,7 +283,7 @@ pub(super) fn gathered(check: &OpContext<'_>, groups: &[String]) -> CheckResult 
     ensure(memory.shape.len() == shape.len(), || {
         format!("memory of {} axes and indices of {}: expected as many", memory.shape.len(), shape.len())
     })?;
-    let axis = check.integer("axis").unwrap_or(-1);
+    let axis = check.integer_attribute("axis").unwrap_or(-1);
     ensure(usize::try_from(axis).is_ok_and(|axis| axis < shape.len()), || {
         format!("there is no axis {axis}: expected one from 0 to {}", shape.len().saturating_sub(1))
     })?;

@@ -3,8 +3,11 @@
 use tilewright_layout::{FamilyAttribute, FamilySpec};
 
 use super::distributed_layouts::check_order;
-use super::layout_parameters::{is_permutation_matrix, is_power, named_bases, number, numbers, paddings};
-use super::{CheckResult, LayoutRules, SHARED_MEMORY, Storage, VerifyRules, ensure};
+use super::layout_parameters::{
+    bases_parameter_by_names, integer_list_parameter, integer_parameter, is_permutation_matrix, is_power_of_two,
+    padding_parameter,
+};
+use super::{CheckResult, LayoutRules, LayoutStorage, SHARED_MEMORY, VerifyRules, ensure};
 use crate::MemDescType;
 
 /// The rules about the layouts of memory, one entry for each family, and about the names of memories.
@@ -20,8 +23,8 @@ impl LayoutRules for Space {
         self.0
     }
 
-    fn storage(&self) -> Storage {
-        Storage::Space
+    fn storage(&self) -> LayoutStorage {
+        LayoutStorage::Space
     }
 }
 
@@ -34,8 +37,8 @@ impl LayoutRules for Swizzled {
         "swizzled_shared"
     }
 
-    fn storage(&self) -> Storage {
-        Storage::Memory(SHARED_MEMORY)
+    fn storage(&self) -> LayoutStorage {
+        LayoutStorage::Memory(SHARED_MEMORY)
     }
 
     fn parameters(&self) -> &'static [&'static str] {
@@ -44,24 +47,26 @@ impl LayoutRules for Swizzled {
 
     fn check(&self, spec: &FamilySpec, _: &VerifyRules) -> CheckResult {
         for (name, word) in [("vec", "vec"), ("per_phase", "perPhase"), ("max_phase", "maxPhase")] {
-            let value = number(spec, name).unwrap_or(0);
+            let value = integer_parameter(spec, name).unwrap_or(0);
             ensure(value >= 0, || format!("`{word} = {value}`: expected a number that is not negative"))?;
         }
         check_order(spec)
     }
 
     fn rank(&self, spec: &FamilySpec, _: &VerifyRules) -> Option<usize> {
-        Some(numbers(spec, "order")?.len())
+        Some(integer_list_parameter(spec, "order")?.len())
     }
 
     fn is_transposition(&self, from: &FamilySpec, to: &FamilySpec, order: &[usize]) -> Option<bool> {
-        let (axes, result) = (numbers(from, "order")?, numbers(to, "order")?);
+        let (axes, result) = (integer_list_parameter(from, "order")?, integer_list_parameter(to, "order")?);
         if axes.len() != order.len() {
             return None;
         }
         let position = |axis: i64| order.iter().position(|at| *at as i64 == axis).map(|at| at as i64);
         let inferred: Option<Vec<i64>> = axes.iter().map(|axis| position(*axis)).collect();
-        let is_same = ["vec", "per_phase", "max_phase"].iter().all(|name| number(from, name) == number(to, name));
+        let is_same = ["vec", "per_phase", "max_phase"]
+            .iter()
+            .all(|name| integer_parameter(from, name) == integer_parameter(to, name));
         Some(is_same && inferred == Some(result))
     }
 }
@@ -75,8 +80,8 @@ impl LayoutRules for Padded {
         "padded_shared"
     }
 
-    fn storage(&self) -> Storage {
-        Storage::Memory(SHARED_MEMORY)
+    fn storage(&self) -> LayoutStorage {
+        LayoutStorage::Memory(SHARED_MEMORY)
     }
 
     fn parameters(&self) -> &'static [&'static str] {
@@ -95,7 +100,9 @@ impl LayoutRules for Padded {
 
     fn check(&self, spec: &FamilySpec, _: &VerifyRules) -> CheckResult {
         check_paddings(spec)?;
-        if let (Some(order), Some(shape)) = (numbers(spec, "order"), numbers(spec, "shape")) {
+        if let (Some(order), Some(shape)) =
+            (integer_list_parameter(spec, "order"), integer_list_parameter(spec, "shape"))
+        {
             ensure(order.len() == shape.len(), || {
                 format!("`order` has {} axes, and `shape` {}: expected as many", order.len(), shape.len())
             })?;
@@ -103,8 +110,8 @@ impl LayoutRules for Padded {
         check_order(spec)?;
         let has_bases = ["offset", "block"].map(|name| spec.attributes.contains_key(name));
         ensure(has_bases[0] == has_bases[1], || "the bases of `offset` and of `block` belong together".to_owned())?;
-        let Some(offsets) = named_bases(spec, ["offset", "offset_bases"]) else { return Ok(()) };
-        ensure(offsets.iter().flatten().all(|by| *by == 0 || is_power(*by)), || {
+        let Some(offsets) = bases_parameter_by_names(spec, ["offset", "offset_bases"]) else { return Ok(()) };
+        ensure(offsets.iter().flatten().all(|by| *by == 0 || is_power_of_two(*by)), || {
             "each basis of `offset` must be zero or a power of two".to_owned()
         })?;
         ensure(offsets.iter().all(|basis| basis.iter().filter(|by| **by != 0).count() <= 1), || {
@@ -117,7 +124,7 @@ impl LayoutRules for Padded {
     }
 
     fn rank(&self, spec: &FamilySpec, _: &VerifyRules) -> Option<usize> {
-        numbers(spec, "order").map(|order| order.len()).or_else(|| rank_of_offsets(spec))
+        integer_list_parameter(spec, "order").map(|order| order.len()).or_else(|| rank_of_offsets(spec))
     }
 
     fn check_memory(&self, memory: &MemDescType, _: &VerifyRules) -> CheckResult {
@@ -126,13 +133,13 @@ impl LayoutRules for Padded {
 }
 
 fn check_paddings(spec: &FamilySpec) -> CheckResult {
-    let Some(pairs) = paddings(spec) else { return Ok(()) };
+    let Some(pairs) = padding_parameter(spec) else { return Ok(()) };
     ensure(!pairs.is_empty(), || "it has no pair of interval and padding: expected one at least".to_owned())?;
     let mut seen = Vec::new();
     for pair in pairs {
         let [interval, padding] = pair[..] else { continue };
-        ensure(is_power(interval), || format!("the interval {interval} is no power of two"))?;
-        ensure(is_power(padding), || format!("the padding {padding} is no power of two"))?;
+        ensure(is_power_of_two(interval), || format!("the interval {interval} is no power of two"))?;
+        ensure(is_power_of_two(padding), || format!("the padding {padding} is no power of two"))?;
         ensure(!seen.contains(&interval), || format!("the interval {interval} is given twice"))?;
         seen.push(interval);
     }
@@ -140,15 +147,15 @@ fn check_paddings(spec: &FamilySpec) -> CheckResult {
 }
 
 fn rank_of_offsets(spec: &FamilySpec) -> Option<usize> {
-    named_bases(spec, ["offset", "offset_bases"])?.first().map(Vec::len)
+    bases_parameter_by_names(spec, ["offset", "offset_bases"])?.first().map(Vec::len)
 }
 
 /// Checks that the allocation has the shape that its layout states in `shape`, or else the one that the layout's bases
 /// span.
 fn check_shape(memory: &MemDescType) -> CheckResult {
     let spec = memory.layout.spec();
-    let Some(own) = numbers(spec, "shape").or_else(|| reached_shape(spec)) else { return Ok(()) };
-    let allocation = memory.allocated();
+    let Some(own) = integer_list_parameter(spec, "shape").or_else(|| reached_shape(spec)) else { return Ok(()) };
+    let allocation = memory.allocation_shape();
     let inner = &allocation[allocation.len() - own.len().min(allocation.len())..];
     let fits = inner.iter().zip(&own).all(|(size, own)| *size == own.unsigned_abs());
     ensure(fits, || format!("its layout has a shape of {own:?}, and the allocation {allocation:?}"))
@@ -156,8 +163,8 @@ fn check_shape(memory: &MemDescType) -> CheckResult {
 
 /// The shape that the offset and block bases of a layout span; `None` without offset bases.
 fn reached_shape(spec: &FamilySpec) -> Option<Vec<i64>> {
-    let offsets = named_bases(spec, ["offset", "offset_bases"])?;
-    let blocks = named_bases(spec, ["block", "block_bases"]).unwrap_or_default();
+    let offsets = bases_parameter_by_names(spec, ["offset", "offset_bases"])?;
+    let blocks = bases_parameter_by_names(spec, ["block", "block_bases"]).unwrap_or_default();
     let rank = offsets.first()?.len();
     let all = |axis: usize| {
         let moved = offsets.iter().chain(&blocks).map(|basis| basis.get(axis).copied().unwrap_or(0));
@@ -175,8 +182,8 @@ impl LayoutRules for SharedLinear {
         "shared_linear"
     }
 
-    fn storage(&self) -> Storage {
-        Storage::Memory(SHARED_MEMORY)
+    fn storage(&self) -> LayoutStorage {
+        LayoutStorage::Memory(SHARED_MEMORY)
     }
 
     fn parameters(&self) -> &'static [&'static str] {
@@ -184,11 +191,11 @@ impl LayoutRules for SharedLinear {
     }
 
     fn check(&self, spec: &FamilySpec, _: &VerifyRules) -> CheckResult {
-        if let Some(alignment) = number(spec, "alignment") {
-            ensure(is_power(alignment), || format!("`alignment = {alignment}`: expected a power of two"))?;
+        if let Some(alignment) = integer_parameter(spec, "alignment") {
+            ensure(is_power_of_two(alignment), || format!("`alignment = {alignment}`: expected a power of two"))?;
         }
-        let offsets = named_bases(spec, ["offset", "offset_bases"]).unwrap_or_default();
-        let blocks = named_bases(spec, ["block", "block_bases"]).unwrap_or_default();
+        let offsets = bases_parameter_by_names(spec, ["offset", "offset_bases"]).unwrap_or_default();
+        let blocks = bases_parameter_by_names(spec, ["block", "block_bases"]).unwrap_or_default();
         let all: Vec<Vec<i64>> = offsets.into_iter().chain(blocks).collect();
         ensure(reaches_each_once(&all), || "its bases other than zero must reach each element once".to_owned())
     }
@@ -249,21 +256,21 @@ impl LayoutRules for Partitioned {
         "partitioned_shared"
     }
 
-    fn storage(&self) -> Storage {
-        Storage::Memory(SHARED_MEMORY)
+    fn storage(&self) -> LayoutStorage {
+        LayoutStorage::Memory(SHARED_MEMORY)
     }
 
     fn check(&self, spec: &FamilySpec, rules: &VerifyRules) -> CheckResult {
         let Some(FamilyAttribute::Spec(inner)) = spec.attributes.get("partition_layout") else { return Ok(()) };
-        let storage = rules.layout(&inner.name).map(|family| family.storage());
-        ensure(storage != Some(Storage::Registers), || {
+        let storage = rules.find_layout_rules(&inner.name).map(|family| family.storage());
+        ensure(storage != Some(LayoutStorage::Registers), || {
             format!("`partitionLayout` is `{}`, a layout of registers: expected one of shared memory", inner.name)
         })
     }
 
     fn rank(&self, spec: &FamilySpec, rules: &VerifyRules) -> Option<usize> {
         let Some(FamilyAttribute::Spec(inner)) = spec.attributes.get("partition_layout") else { return None };
-        rules.layout(&inner.name)?.rank(inner, rules)
+        rules.find_layout_rules(&inner.name)?.rank(inner, rules)
     }
 
     fn memory_blocks(&self, _: &FamilySpec) -> Option<u64> {

@@ -37,10 +37,10 @@ mod rules;
 mod shapes;
 mod violation;
 
-pub use bases::{AllocatedLayout, DistributedBases};
-pub use cache_policy::{check_words, policy_parameters};
-pub use check::{CheckResult, OpContext, ensure, listed};
-pub use layout_rules::{Distribution, DotOperand, LayoutRules, SHARED_MEMORY, Storage};
-pub use module::{verify, verify_transformed, verify_with};
-pub use rules::{TextRule, VerifyRule, VerifyRuleSet, VerifyRules};
+pub use bases::{AllocationLayout, DistributedBases};
+pub use cache_policy::{check_policy_words, parse_policy_parameters};
+pub use check::{CheckResult, OpContext, ensure, list_types};
+pub use layout_rules::{DotOperandParameters, LayoutRules, LayoutStorage, SHARED_MEMORY, ThreadDistribution};
+pub use module::{verify_module, verify_module_with, verify_transformed_module};
+pub use rules::{OpaqueTextRule, VerifyRule, VerifyRuleSet, VerifyRules};
 pub use violation::TileViolation;

@@ -7,25 +7,26 @@ use super::{TileViolation, dominance, shapes};
 use crate::{Attribute, Function, Operation, TileModule};
 use std::sync::Arc;
 use tilewright_layout::Families;
-use tilewright_layout::families::Neutral;
+use tilewright_layout::families::NeutralFamilies;
 
 /// Verifies every function of a module by the rules of its operations and those of Triton's verifier.
 ///
-/// Layouts of families that belong to vendors are not compared; see [`verify_with`].
+/// Layouts of families that belong to vendors are not compared; see [`verify_module_with`].
 ///
 /// # Errors
 /// The first [`TileViolation`].
-pub fn verify(module: &TileModule) -> Result<(), TileViolation> {
-    verify_with(module, &Neutral)
+pub fn verify_module(module: &TileModule) -> Result<(), TileViolation> {
+    verify_module_with(module, &NeutralFamilies)
 }
 
-/// Verifies every function of a module as [`verify`] does, with `families` to build the layouts that rules compare.
+/// Verifies every function of a module as [`verify_module`] does, with `families` to build the layouts that rules
+/// compare.
 ///
 /// If `families` do not build a layout, the rules that compare its bases accept it.
 ///
 /// # Errors
 /// The first [`TileViolation`].
-pub fn verify_with(module: &TileModule, families: &dyn Families) -> Result<(), TileViolation> {
+pub fn verify_module_with(module: &TileModule, families: &dyn Families) -> Result<(), TileViolation> {
     module.aliases.iter().try_for_each(|alias| verify_alias(module, alias))?;
     module.functions.iter().try_for_each(|function| verify_function(module, function, Some(families)))
 }
@@ -34,7 +35,7 @@ pub fn verify_with(module: &TileModule, families: &dyn Families) -> Result<(), T
 ///
 /// # Errors
 /// The first [`TileViolation`].
-pub fn verify_transformed(module: &TileModule) -> Result<(), TileViolation> {
+pub fn verify_transformed_module(module: &TileModule) -> Result<(), TileViolation> {
     module.functions.iter().try_for_each(|function| verify_function(module, function, None))
 }
 
@@ -65,7 +66,7 @@ fn verify_function(
     };
     let entry = body.blocks(body.root()).first().copied();
     let Some(entry) = entry else { return Err(wrong(None, "its body has no block".to_owned())) };
-    let arguments = body.arguments(entry).iter().map(|value| body.ty(*value));
+    let arguments = body.arguments(entry).iter().map(|value| body.value_type(*value));
     if !arguments.eq(&function.signature.arguments) {
         return Err(wrong(None, "the arguments of its first block differ from its own".to_owned()));
     }
@@ -75,11 +76,11 @@ fn verify_function(
     if let Err((op, message)) = dominance::check(body) {
         return Err(wrong(op.map(|op| body.op(op)), message));
     }
-    let context = Context::new(module, function, body, families.unwrap_or(&Neutral));
+    let context = Context::new(module, function, body, families.unwrap_or(&NeutralFamilies));
     if families.is_some() {
-        context.function(function, &module.rules).map_err(|message| wrong(None, message))?;
+        context.check_function(function, &module.rules).map_err(|message| wrong(None, message))?;
     }
-    for op in body.walk(body.root()) {
+    for op in body.walk_region(body.root()) {
         let check = OpContext { module, function, body, op, operation: body.op(op), context: &context };
         let result = check.all().and_then(|()| if families.is_some() { check.program() } else { Ok(()) });
         result.map_err(|message| wrong(Some(check.operation), message))?;

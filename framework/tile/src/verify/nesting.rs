@@ -3,7 +3,7 @@
 //!
 //! A partition is any region but the first of a `ttg.warp_specialize`; other warps execute it.
 
-use super::{CheckResult, OpContext, ensure, listed};
+use super::{CheckResult, OpContext, ensure, list_types};
 use crate::op::name::{scf, tt, ttg};
 use crate::{Block, Region, Value, ValueOrigin};
 
@@ -78,7 +78,7 @@ impl OpContext<'_> {
 
     /// The partition that contains the definition of a value, as [`Self::partition`] gives it.
     fn partition_of_value(&self, value: Value) -> Option<(crate::Op, usize)> {
-        let (op, number) = match self.body.origin(value) {
+        let (op, number) = match self.body.value_origin(value) {
             ValueOrigin::Result(op, _) => return self.partition(op),
             ValueOrigin::Argument(block, _) => self.context.parent_of_block(block)?,
         };
@@ -107,7 +107,7 @@ pub(super) fn warp_yield(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     let Some((parent, _)) = check.context.parent(check.op) else { return Ok(()) };
     let given = check.types(&check.operation.operands);
     let expected = check.types(&check.body.op(parent).results);
-    ensure(given == expected, || format!("it gives {}: expected {}", listed(&given), listed(&expected)))
+    ensure(given == expected, || format!("it gives {}: expected {}", list_types(&given), list_types(&expected)))
 }
 
 /// Checks `ttg.warp_specialize`: the captures, numbers of warps and terminators of its partitions.
@@ -116,7 +116,7 @@ pub(super) fn partitions(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     if let Some(warps) = check.context.warps {
         ensure(warps % 4 == 0, || format!("the module has {warps} warps: expected a multiple of 4, a warpgroup"))?;
     }
-    let warps = check.numbers("partitionNumWarps").unwrap_or_default();
+    let warps = check.integer_list_attribute("partitionNumWarps").unwrap_or_default();
     ensure(warps.len() + 1 == check.operation.regions.len(), || {
         format!("{} numbers of warps for {} partitions", warps.len(), check.operation.regions.len().saturating_sub(1))
     })?;
@@ -125,7 +125,7 @@ pub(super) fn partitions(check: &OpContext<'_>, _: &[String]) -> CheckResult {
             format!("partition {number} has {count} warps: expected a power of two")
         })?;
     }
-    if let Some(starts) = check.numbers("warpGroupStartIds") {
+    if let Some(starts) = check.integer_list_attribute("warpGroupStartIds") {
         ensure(starts.len() == warps.len(), || {
             format!("`warpGroupStartIds` has {} numbers for {} partitions", starts.len(), warps.len())
         })?;
@@ -150,10 +150,10 @@ fn check_partition(check: &OpContext<'_>, number: usize, region: Region) -> Chec
     ensure(entry.is_some(), || format!("partition {partition} has no block: expected one at least"))?;
     let arguments = entry.map_or_else(Vec::new, |entry| check.types(check.body.arguments(*entry)));
     ensure(arguments == captures, || {
-        let (taken, expected) = (listed(&arguments), listed(&captures));
+        let (taken, expected) = (list_types(&arguments), list_types(&captures));
         format!("partition {partition} takes {taken}: expected the types of the captures, {expected}")
     })?;
-    for op in check.body.walk(region) {
+    for op in check.body.walk_region(region) {
         let operation = check.body.op(op);
         let own = Some((check.op, number));
         let outer = operation.operands.iter().find(|value| check.partition_of_value(**value) != own);

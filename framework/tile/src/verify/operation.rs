@@ -2,7 +2,7 @@
 
 use super::{CheckResult, OpContext, ensure};
 use crate::TileType;
-use crate::op::{Count, OperandGroup, TypeExpression, TypeInferenceRule};
+use crate::op::{CountRule, OperandGroup, TypeExpression, TypeInferenceRule};
 
 impl<'a> OpContext<'a> {
     pub(super) fn row(&self) -> CheckResult {
@@ -39,17 +39,17 @@ impl<'a> OpContext<'a> {
             let values = values(index);
             ensure(row.count.allows(values.len()) && values.len() == counts[index] as usize, || {
                 let expected = match row.count {
-                    Count::One => "one",
-                    Count::Two => "two",
-                    Count::Zero => "none",
-                    Count::Optional => "at most one",
-                    Count::Many => "any number",
+                    CountRule::One => "one",
+                    CountRule::Two => "two",
+                    CountRule::Zero => "none",
+                    CountRule::Optional => "at most one",
+                    CountRule::Many => "any number",
                 };
                 format!("{} {what} `{}`: expected {expected}", values.len(), row.name)
             })?;
             for value in values {
-                let ty = self.ty(*value);
-                ensure(row.class.holds(ty), || format!("`{}` is a `{ty}`: expected {}", row.name, row.class))?;
+                let ty = self.value_type(*value);
+                ensure(row.class.contains(ty), || format!("`{}` is a `{ty}`: expected {}", row.name, row.class))?;
             }
         }
         Ok(())
@@ -63,9 +63,9 @@ impl<'a> OpContext<'a> {
             definition.operands.iter().enumerate().map(|(index, row)| (row, self.operation.operand_group(index)));
         let results =
             definition.results.iter().enumerate().map(|(index, row)| (row, self.operation.result_group(index)));
-        operands
-            .chain(results)
-            .try_for_each(|(row, values)| values.iter().try_for_each(|value| self.element(row, self.ty(*value))))
+        operands.chain(results).try_for_each(|(row, values)| {
+            values.iter().try_for_each(|value| self.element(row, self.value_type(*value)))
+        })
     }
 
     fn element(&self, row: &OperandGroup, ty: &TileType) -> CheckResult {
@@ -110,7 +110,7 @@ impl<'a> OpContext<'a> {
             return Ok(());
         }
         let values = self.operation.operands.iter().chain(&self.operation.results);
-        let mut types = values.map(|value| self.ty(*value));
+        let mut types = values.map(|value| self.value_type(*value));
         let Some(first) = types.next() else { return Ok(()) };
         match types.find(|ty| ty.shape() != first.shape() || ty.layout() != first.layout()) {
             None => Ok(()),

@@ -40,7 +40,7 @@ impl Eq for VerifyRule {}
 
 /// A rule about types or attributes that the parser keeps as text: `!dialect.name<...>`, `#dialect.name<...>`.
 #[derive(Debug, Clone, Copy)]
-pub struct TextRule {
+pub struct OpaqueTextRule {
     /// Name of the type or attribute, with its prefix: `!dialect.name` or `#dialect.name`.
     pub name: &'static str,
     /// Checks the text in the angle brackets.
@@ -55,7 +55,7 @@ pub struct VerifyRuleSet {
     /// The rules about the layouts of families, one entry for each family.
     pub layouts: &'static [&'static dyn LayoutRules],
     /// The rules about types and attributes that are kept as text.
-    pub texts: &'static [TextRule],
+    pub texts: &'static [OpaqueTextRule],
     /// The dialects whose layout attributes all have rules, in this set or in earlier ones; any other name in them is
     /// an error.
     pub complete: &'static [&'static str],
@@ -71,7 +71,7 @@ pub struct VerifyRules(Arc<Tables>);
 struct Tables {
     rules: BTreeMap<&'static str, VerifyRule>,
     layouts: BTreeMap<&'static str, &'static dyn LayoutRules>,
-    texts: BTreeMap<&'static str, TextRule>,
+    texts: BTreeMap<&'static str, OpaqueTextRule>,
     complete: BTreeSet<&'static str>,
 }
 
@@ -105,7 +105,7 @@ impl VerifyRules {
     ///
     /// # Errors
     /// A message with the first name that an earlier rule has: a row could mean either rule.
-    pub fn add(&mut self, set: &VerifyRuleSet) -> CheckResult {
+    pub fn add_rule_set(&mut self, set: &VerifyRuleSet) -> CheckResult {
         let rule = set.rules.iter().map(|rule| rule.name).find(|name| self.0.rules.contains_key(name));
         let layout = set.layouts.iter().map(|layout| layout.family()).find(|name| self.0.layouts.contains_key(name));
         let text = set.texts.iter().map(|rule| rule.name).find(|name| self.0.texts.contains_key(name));
@@ -118,18 +118,18 @@ impl VerifyRules {
 
     /// The rule of this name; `None` if there is none.
     #[must_use]
-    pub fn get(&self, name: &str) -> Option<VerifyRule> {
+    pub fn find_rule(&self, name: &str) -> Option<VerifyRule> {
         self.0.rules.get(name).copied()
     }
 
     /// The rules of a layout family; `None` if no set has them.
     #[must_use]
-    pub fn layout(&self, family: &str) -> Option<&'static dyn LayoutRules> {
+    pub fn find_layout_rules(&self, family: &str) -> Option<&'static dyn LayoutRules> {
         self.0.layouts.get(family).copied()
     }
 
     /// All rules of layout families, in the order of their names.
-    pub fn layouts(&self) -> impl Iterator<Item = &'static dyn LayoutRules> {
+    pub fn all_layout_rules(&self) -> impl Iterator<Item = &'static dyn LayoutRules> {
         self.0.layouts.values().copied()
     }
 

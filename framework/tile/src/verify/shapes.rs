@@ -14,7 +14,7 @@ impl OpContext<'_> {
         self.sizes()?;
         let name = self.operation.name();
         let (Some(result), operand) =
-            (self.result_type(), self.operation.operands.first().map(|value| self.ty(*value)))
+            (self.result_type(), self.operation.operands.first().map(|value| self.value_type(*value)))
         else {
             return Ok(());
         };
@@ -82,11 +82,15 @@ impl OpContext<'_> {
 
     /// Checks that operands and results have sizes that are powers of two, and not too many elements.
     fn sizes(&self) -> CheckResult {
-        self.operation.operands.iter().chain(&self.operation.results).try_for_each(|value| sized(self.ty(*value)))
+        self.operation
+            .operands
+            .iter()
+            .chain(&self.operation.results)
+            .try_for_each(|value| sized(self.value_type(*value)))
     }
 
     fn axis(&self, rank: usize) -> Result<usize, String> {
-        let axis = self.integer("axis").unwrap_or(-1);
+        let axis = self.integer_attribute("axis").unwrap_or(-1);
         usize::try_from(axis)
             .ok()
             .filter(|axis| *axis < rank)
@@ -114,7 +118,7 @@ impl OpContext<'_> {
     }
 
     fn range(&self, to: &[u64]) -> CheckResult {
-        let (start, end) = (self.integer("start").unwrap_or(0), self.integer("end").unwrap_or(0));
+        let (start, end) = (self.integer_attribute("start").unwrap_or(0), self.integer_attribute("end").unwrap_or(0));
         let count = u64::try_from(end.saturating_sub(start)).ok();
         ensure(to.len() == 1 && Some(to[0]) == count, || {
             format!("the numbers from {start} up to {end} do not form a tensor of {to:?}")

@@ -32,7 +32,7 @@ impl TileViolation {
 
     /// The violation as an error at its position in `text`, the module's text.
     #[must_use]
-    pub fn in_text(&self, text: &str) -> TextError {
+    pub fn to_text_error(&self, text: &str) -> TextError {
         let message = format!("`{}`: {}", self.operation, self.message);
         TextError::new(text, self.at.unwrap_or(0) as usize, message)
     }

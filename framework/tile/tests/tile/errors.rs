@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 
 use tilewright_tile::op::Dialects;
-use tilewright_tile::text::{parse, print};
-use tilewright_tile::verify;
+use tilewright_tile::text::{parse_module, print_module};
+use tilewright_tile::verify_module;
 
 /// The text of a function with these operations, one per line, starting in line 2.
 fn function(operations: &str) -> String {
@@ -14,10 +14,10 @@ fn function(operations: &str) -> String {
 
 /// The error message of the parser, or, if the text parses, of the verifier.
 fn message(text: &str) -> String {
-    match parse(text, &Dialects::neutral()) {
+    match parse_module(text, &Dialects::neutral()) {
         Err(error) => error.to_string(),
-        Ok(module) => match verify(&module) {
-            Err(violation) => violation.in_text(text).to_string(),
+        Ok(module) => match verify_module(&module) {
+            Err(violation) => violation.to_text_error(text).to_string(),
             Ok(()) => "nothing".to_owned(),
         },
     }
@@ -273,15 +273,15 @@ proptest! {
             }
         }
         let text: String = text.into_iter().collect();
-        match parse(&text, &Dialects::neutral()) {
+        match parse_module(&text, &Dialects::neutral()) {
             Err(error) => prop_assert!(error.at <= text.len() && text.is_char_boundary(error.at)),
             Ok(module) => {
-                let is_valid = verify(&module).is_ok();
-                let printed = print(&module);
-                let reparsed = parse(&printed, &Dialects::neutral());
+                let is_valid = verify_module(&module).is_ok();
+                let printed = print_module(&module);
+                let reparsed = parse_module(&printed, &Dialects::neutral());
                 prop_assert!(reparsed.is_ok() || !is_valid, "{}\n{printed}", reparsed.err().map(|e| e.to_string()).unwrap_or_default());
                 if let Ok(reparsed) = reparsed {
-                    prop_assert_eq!(print(&reparsed), printed);
+                    prop_assert_eq!(print_module(&reparsed), printed);
                 }
             }
         }
@@ -413,7 +413,7 @@ fn faulty_rows_are_errors_of_their_file() {
         let file = format!(
             "dialect = \"mine\"\n[operations]\nact = {{ results = \"result\", format = \"{{}} : #result\", {row} }}"
         );
-        let error = Dialects::neutral().add("mine.toml", &file).expect_err(row);
+        let error = Dialects::neutral().add_dialect("mine.toml", &file).expect_err(row);
         assert_eq!(error.to_string(), format!("mine.toml: `act`: {expected}"));
     }
 }

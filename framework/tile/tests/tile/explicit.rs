@@ -1,10 +1,12 @@
 //! Explicit-memory operations: their errors, and their expansion.
 
 use tilewright_tile::op::Dialects;
-use tilewright_tile::text::parse;
-use tilewright_tile::transform::explicit::{Choices, Distance, Mapped, ScaledValue, expand, loops};
-use tilewright_tile::transform::{captured_value, make_captures_explicit};
-use tilewright_tile::{Attribute, Function, ValueOrigin, verify};
+use tilewright_tile::text::parse_module;
+use tilewright_tile::transform::explicit::{
+    ElementDistance, ExplicitChoices, ScaledOffsetTerm, TensorMapTile, expand_explicit_memory, find_fill_loops,
+};
+use tilewright_tile::transform::{make_captures_explicit, resolve_captured_value};
+use tilewright_tile::{Attribute, Function, ValueOrigin, verify_module};
 
 /// The text of a program of these lines, which may use `%p` (pointer to `f16`), `%b` (pointer to bytes), integers `%k`
 /// and `%m`, views and tensors.
@@ -29,8 +31,8 @@ module {{
 
 fn diagnose(lines: &str) -> String {
     let text = program(lines);
-    match parse(&text, &Dialects::neutral()) {
-        Ok(module) => verify(&module).map_or_else(|violation| violation.to_string(), |()| "nothing".to_owned()),
+    match parse_module(&text, &Dialects::neutral()) {
+        Ok(module) => verify_module(&module).map_or_else(|violation| violation.to_string(), |()| "nothing".to_owned()),
         Err(error) => error.to_string(),
     }
 }
@@ -75,8 +77,8 @@ fn violations_are_reported() {
 }
 
 fn function(lines: &str) -> Function {
-    let module = parse(&program(lines), &Dialects::neutral()).unwrap_or_else(|error| panic!("{error}"));
-    verify(&module).unwrap_or_else(|violation| panic!("{violation}"));
+    let module = parse_module(&program(lines), &Dialects::neutral()).unwrap_or_else(|error| panic!("{error}"));
+    verify_module(&module).unwrap_or_else(|violation| panic!("{violation}"));
     module.functions[0].clone()
 }
 
@@ -91,7 +93,7 @@ fn copies_are_prefetched_unless_an_access_is_in_between() {
     let copy = "%ti = tw.slice %g[%i] : !tw.view<64x32x?xf16> -> !tw.view<64x32xf16>
         tw.copy %ti to %s : (!tw.view<64x32xf16>, !m) -> ()";
     let read = "%r = tw.copy %s : (!m) -> tensor<64x32xf16>";
-    let rejected = |lines: &str| loops(&function(lines)).pop().expect("a loop that fills").rejected;
+    let rejected = |lines: &str| find_fill_loops(&function(lines)).pop().expect("a loop that fills").rejected;
     assert_eq!(rejected(&in_a_loop(&format!("{copy}\n{read}"))), None);
     let before = rejected(&in_a_loop(&format!("{read}\n{copy}")));
     assert!(before.is_some_and(|reason| reason.contains("before it is filled")));
@@ -118,7 +120,7 @@ fn copies_that_fill_parts_of_a_tensor_are_prefetched() {
     let read = |begin: u32| format!("%r{begin} = tw.copy %h{begin} : ({ty}) -> tensor<32x32xf16>\n");
     let rejected = |copies: &[String]| {
         let lines = format!("{rows}{halves}{}", in_a_loop(&(slice.to_owned() + &copies.concat())));
-        loops(&function(&lines)).pop().expect("a loop that fills").rejected
+        find_fill_loops(&function(&lines)).pop().expect("a loop that fills").rejected
     };
     assert_eq!(rejected(&[fill(0), fill(32), read(0), read(32)]), None);
     assert_eq!(rejected(&[fill(32), fill(0), read(0)]), None);
@@ -166,7 +168,7 @@ fn unsupported_programs_are_reported() {
         ),
     ];
     for (lines, expected) in cases {
-        let found = expand(&function(&lines), &Choices::default(), &Dialects::neutral());
+        let found = expand_explicit_memory(&function(&lines), &ExplicitChoices::default(), &Dialects::neutral());
         let found = found.map_or_else(|violation| violation.to_string(), |_| "nothing".to_owned());
         assert!(found.contains(expected), "{lines}: {found}");
     }
@@ -183,17 +185,18 @@ fn a_loop_of_stages_fills_buffers_before_it() {
     );
     let function = function(&lines);
     for stages in 1..=3u32 {
-        let of = loops(&function).pop().expect("a loop that fills");
-        let choices = Choices::default().with_stages(of.op, stages);
-        let expansion =
-            expand(&function, &choices, &Dialects::neutral()).unwrap_or_else(|violation| panic!("{violation}"));
+        let of = find_fill_loops(&function).pop().expect("a loop that fills");
+        let choices = ExplicitChoices::default().with_stages(of.op, stages);
+        let expansion = expand_explicit_memory(&function, &choices, &Dialects::neutral())
+            .unwrap_or_else(|violation| panic!("{violation}"));
         let body = expansion.function.body.as_ref().expect("a body");
-        let count = |name: &str| body.walk(body.root()).into_iter().filter(|op| body.op(*op).name() == name).count();
+        let count =
+            |name: &str| body.walk_region(body.root()).into_iter().filter(|op| body.op(*op).name() == name).count();
         assert_eq!(count("ttg.async_copy_global_to_local"), stages as usize);
         assert_eq!(count("ttg.async_wait"), 1);
         assert_eq!(count("ttg.barrier"), usize::from(stages > 1));
         let (_, all) = expansion.tensors[0];
-        let shape = body.ty(all).shape().expect("a shape");
+        let shape = body.value_type(all).shape().expect("a shape");
         assert_eq!(shape.len(), if stages > 1 { 3 } else { 2 });
         assert_eq!(shape[0], if stages > 1 { u64::from(stages) } else { 64 });
     }
@@ -221,7 +224,7 @@ fn a_loop_carried_accumulator_may_be_waited_for_in_the_next_iteration() {
     };
     let of = |text: &str| {
         let function = function(&format!("%half = arith.constant 1.000000e+00 : f16\n{text}"));
-        let of = loops(&function).pop().expect("a loop that fills");
+        let of = find_fill_loops(&function).pop().expect("a loop that fills");
         (function, of)
     };
     // The MMA accumulates to another value than the loop-carried one, or the loop yields another value than the MMA's
@@ -233,15 +236,15 @@ fn a_loop_carried_accumulator_may_be_waited_for_in_the_next_iteration() {
     let (function, of) = of(&text);
     assert_eq!(of.accumulator.len(), 1);
     let expanded = |stages: u32| {
-        let choices = Choices::default().with_stages(of.op, stages).with_overlapped_mmas(of.op);
-        expand(&function, &choices, &Dialects::neutral())
+        let choices = ExplicitChoices::default().with_stages(of.op, stages).with_overlapped_mmas(of.op);
+        expand_explicit_memory(&function, &choices, &Dialects::neutral())
     };
     let refused = expanded(2).expect_err("two buffers are too few").to_string();
     assert!(refused.contains("that takes three stages"), "{refused}");
     for stages in [3, 4] {
         let expansion = expanded(stages).unwrap_or_else(|violation| panic!("{violation}"));
         let body = expansion.function.body.as_ref().expect("a body");
-        let all = body.walk(body.root());
+        let all = body.walk_region(body.root());
         let named = |name: &str| all.iter().copied().filter(|op| body.op(*op).name() == name).collect::<Vec<_>>();
         let [dot] = named("tt.dot")[..] else { panic!("one product") };
         assert!(body.op(dot).attributes.get("tw.pending").is_some());
@@ -266,17 +269,18 @@ fn a_producer_warp_issues_tensor_copies() {
     );
     let function = function(&lines);
     let body = function.body.as_ref().expect("a body");
-    let of = loops(&function).pop().expect("a loop that fills");
+    let of = find_fill_loops(&function).pop().expect("a loop that fills");
     let base = body.arguments(body.blocks(body.root())[0])[0];
     let counter = body.arguments(body.blocks(body.op(of.op).regions[0])[0])[0];
-    let strides = [32, 1].map(Distance::Number).to_vec();
-    let begins = vec![vec![], vec![ScaledValue { value: counter, times: 32, over: 1 }]];
-    let lanes = Choices::default().with_stages(of.op, 3).with_producer(of.op, 4);
-    let choices = lanes.clone().with_tensor_copy(of.copies[0], Mapped { base, strides, begins });
-    let expansion = expand(&function, &choices, &Dialects::neutral()).unwrap_or_else(|violation| panic!("{violation}"));
+    let strides = [32, 1].map(ElementDistance::Number).to_vec();
+    let begins = vec![vec![], vec![ScaledOffsetTerm { value: counter, times: 32, over: 1 }]];
+    let lanes = ExplicitChoices::default().with_stages(of.op, 3).with_producer(of.op, 4);
+    let choices = lanes.clone().with_tensor_copy(of.copies[0], TensorMapTile { base, strides, begins });
+    let expansion = expand_explicit_memory(&function, &choices, &Dialects::neutral())
+        .unwrap_or_else(|violation| panic!("{violation}"));
     let function = make_captures_explicit(&expansion.function);
     let body = function.body.as_ref().expect("a body");
-    let all = body.walk(body.root());
+    let all = body.walk_region(body.root());
     let [groups] =
         all.iter().copied().filter(|op| body.op(*op).name() == "ttg.warp_specialize").collect::<Vec<_>>()[..]
     else {
@@ -284,7 +288,7 @@ fn a_producer_warp_issues_tensor_copies() {
     };
     let [consumers, producer] = body.op(groups).regions[..] else { panic!("two groups") };
     let names = |region| {
-        let ops = body.walk(region).into_iter().map(|op| body.op(op).name().to_owned());
+        let ops = body.walk_region(region).into_iter().map(|op| body.op(op).name().to_owned());
         ops.filter(|name| name.starts_with("tw.") || name == "ttg.barrier").collect::<Vec<_>>()
     };
     assert_eq!(names(consumers), ["tw.mbarrier_wait", "tw.mbarrier_arrive"]);
@@ -295,19 +299,20 @@ fn a_producer_warp_issues_tensor_copies() {
     assert_eq!(counts.collect::<Vec<_>>(), [[Some(1); 3], [Some(4); 3]].concat());
     // The producer's region uses only its arguments, which match the operands in number and types.
     let entry = body.blocks(producer)[0];
-    let given: Vec<_> = body.op(groups).operands.iter().map(|value| body.ty(*value).to_string()).collect();
-    let taken: Vec<_> = body.arguments(entry).iter().map(|value| body.ty(*value).to_string()).collect();
+    let given: Vec<_> = body.op(groups).operands.iter().map(|value| body.value_type(*value).to_string()).collect();
+    let taken: Vec<_> = body.arguments(entry).iter().map(|value| body.value_type(*value).to_string()).collect();
     assert_eq!(given, taken);
-    let inside = body.walk(producer);
+    let inside = body.walk_region(producer);
     let load = inside.iter().find(|op| body.op(**op).name() == "tw.bulk_tensor_load").expect("a copy");
     let map = body.operand(*load, "desc").expect("a map");
     assert!(body.arguments(entry).contains(&map), "it is taken from outside");
-    let outer_map = captured_value(body, map);
+    let outer_map = resolve_captured_value(body, map);
     assert!(
-        matches!(body.origin(outer_map), ValueOrigin::Result(op, _) if body.op(op).name() == "tw.derived_tensor_map")
+        matches!(body.value_origin(outer_map), ValueOrigin::Result(op, _) if body.op(op).name() == "tw.derived_tensor_map")
     );
     // A loop with other copies has no producer warp.
     let original = self::function(&lines);
-    let refused = expand(&original, &lanes, &Dialects::neutral()).expect_err("nothing but boxes").to_string();
+    let refused =
+        expand_explicit_memory(&original, &lanes, &Dialects::neutral()).expect_err("nothing but boxes").to_string();
     assert!(refused.contains("a producer warp issues bulk tensor copies"), "{refused}");
 }

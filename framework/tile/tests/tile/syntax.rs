@@ -2,8 +2,8 @@
 //! texts that it rejects.
 
 use tilewright_tile::op::Dialects;
-use tilewright_tile::text::{parse, print};
-use tilewright_tile::verify;
+use tilewright_tile::text::{parse_module, print_module};
+use tilewright_tile::verify_module;
 
 /// A function with these statements.
 fn function(statements: &str) -> String {
@@ -14,11 +14,11 @@ fn function(statements: &str) -> String {
 
 /// The statements of the printed module, or the first error.
 fn printed(text: &str) -> Result<Vec<String>, String> {
-    let module = parse(text, &Dialects::neutral()).map_err(|error| error.to_string())?;
-    verify(&module).map_err(|violation| violation.in_text(text).to_string())?;
-    let printed = print(&module);
-    let reparsed = parse(&printed, &Dialects::neutral()).unwrap_or_else(|error| panic!("{error}\n{printed}"));
-    assert_eq!(print(&reparsed), printed);
+    let module = parse_module(text, &Dialects::neutral()).map_err(|error| error.to_string())?;
+    verify_module(&module).map_err(|violation| violation.to_text_error(text).to_string())?;
+    let printed = print_module(&module);
+    let reparsed = parse_module(&printed, &Dialects::neutral()).unwrap_or_else(|error| panic!("{error}\n{printed}"));
+    assert_eq!(print_module(&reparsed), printed);
     let body = printed.lines().skip_while(|line| !line.contains("tt.func")).skip(1);
     Ok(body.map(|line| line.trim().to_owned()).take_while(|line| line != "tt.return").collect())
 }

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use tilewright_tile::op::Dialects;
-use tilewright_tile::text::{parse, print};
-use tilewright_tile::{TileModule, verify};
+use tilewright_tile::text::{parse_module, print_module};
+use tilewright_tile::{TileModule, verify_module};
 
 /// The programs of a folder of this crate, each with its path.
 fn programs(folder: &str) -> Vec<(PathBuf, String)> {
@@ -23,9 +23,9 @@ fn programs(folder: &str) -> Vec<(PathBuf, String)> {
 }
 
 fn read(path: &Path, text: &str) -> TileModule {
-    let module = parse(text, &Dialects::neutral()).unwrap_or_else(|error| panic!("{}:{error}", path.display()));
-    if let Err(violation) = verify(&module) {
-        panic!("{}:{}", path.display(), violation.in_text(text));
+    let module = parse_module(text, &Dialects::neutral()).unwrap_or_else(|error| panic!("{}:{error}", path.display()));
+    if let Err(violation) = verify_module(&module) {
+        panic!("{}:{}", path.display(), violation.to_text_error(text));
     }
     module
 }
@@ -35,7 +35,7 @@ fn read(path: &Path, text: &str) -> TileModule {
 fn every_operation_is_written_as_triton_writes_it() {
     for (path, text) in programs("tests/programs") {
         let written = text.lines().filter(|line| !line.starts_with("//")).map(|line| format!("{line}\n"));
-        let (written, printed) = (written.collect::<String>(), print(&read(&path, &text)));
+        let (written, printed) = (written.collect::<String>(), print_module(&read(&path, &text)));
         for (expected, found) in written.lines().zip(printed.lines()) {
             assert_eq!(found, expected, "{}", path.display());
         }
@@ -71,7 +71,7 @@ fn the_generic_form_is_read_too() {
   }
 }
 ";
-    assert_eq!(print(&read(Path::new("generic"), generic)), plain);
+    assert_eq!(print_module(&read(Path::new("generic"), generic)), plain);
 }
 
 /// Aliases of locations, layouts and types are resolved, and comments are dropped. Operations and attributes with names
@@ -80,7 +80,7 @@ fn the_generic_form_is_read_too() {
 fn earlier_names_are_read() {
     let earlier = "module {\n  tt.func @f() attributes {tw.ahead} {\n    tw.await_boxes {outstanding = 0 : i32}\n    tt.return\n  }\n}\n";
     let current = earlier.replace("tw.ahead", "tw.prefetch").replace("tw.await_boxes", "tw.bulk_tensor_wait");
-    let printed = |text: &str| print(&read(Path::new("earlier.ttir"), text));
+    let printed = |text: &str| print_module(&read(Path::new("earlier.ttir"), text));
     assert_eq!(printed(earlier), printed(&current));
     assert!(printed(earlier).contains("tw.bulk_tensor_wait"), "{}", printed(earlier));
 }
@@ -99,7 +99,7 @@ module attributes {\"ttg.num-warps\" = 1 : i32} {
 } loc(#loc)
 #loc1 = loc(callsite(\"y\"(#loc) at unknown))
 ";
-    let printed = print(&read(Path::new("names"), text));
+    let printed = print_module(&read(Path::new("names"), text));
     let blocked =
         "#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [8, 4], warpsPerCTA = [1, 1], order = [1, 0]}>";
     let expected = format!(
@@ -115,5 +115,5 @@ module attributes {{ttg.num-warps = 1 : i32}} {{
 "
     );
     assert_eq!(printed, expected.replace("{ttg.num-warps", "{\"ttg.num-warps\""));
-    assert_eq!(print(&read(Path::new("names"), &printed)), printed);
+    assert_eq!(print_module(&read(Path::new("names"), &printed)), printed);
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{CaseBuffer, CaseElement, CaseScalar, Expectation};
+use super::{CaseBuffer, CaseElement, CaseScalar, ExpectedContents};
 
 /// The tolerated error of a floating-point result: the sum of a part relative to the expected value and an absolute
 /// part.
@@ -16,7 +16,7 @@ pub struct Tolerance {
 
 /// The differences between a buffer and its expected contents.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Difference {
+pub struct BufferDifference {
     /// Name of the buffer.
     pub buffer: String,
     /// Number of elements of the buffer.
@@ -69,14 +69,14 @@ impl CaseBuffer {
     /// Compares the bytes `left`, which a run left in the buffer, with the expected contents; `None` if they are as
     /// expected.
     #[must_use]
-    pub fn difference(&self, left: &[u8]) -> Option<Difference> {
+    pub fn compare_contents(&self, left: &[u8]) -> Option<BufferDifference> {
         match &self.after {
-            Expectation::Anything => None,
-            Expectation::Unchanged if left == self.before => None,
-            Expectation::Expected { bytes, .. } if left == bytes => None,
+            ExpectedContents::Anything => None,
+            ExpectedContents::Unchanged if left == self.before => None,
+            ExpectedContents::Expected { bytes, .. } if left == bytes => None,
             // The bytes are compared, so a NaN with other bits counts as a difference.
-            Expectation::Unchanged => self.compare(left, &self.before, |got, expected, _| got == expected, 0.0),
-            Expectation::Expected { bytes, tolerance } => {
+            ExpectedContents::Unchanged => self.compare(left, &self.before, |got, expected, _| got == expected, 0.0),
+            ExpectedContents::Expected { bytes, tolerance } => {
                 let allows = |_: &[u8], _: &[u8], [got, expected]: [CaseScalar; 2]| tolerance.allows(got, expected);
                 let mut difference = self.compare(left, bytes, allows, 0.0)?;
                 for mismatch in [&mut difference.first, &mut difference.worst] {
@@ -84,23 +84,23 @@ impl CaseBuffer {
                 }
                 Some(difference)
             }
-            Expectation::Masked { bytes, mask } => {
+            ExpectedContents::Masked { bytes, mask } => {
                 let kept = |bytes: &[u8]| bytes.iter().zip(mask).map(|(byte, mask)| byte & mask).collect::<Vec<_>>();
                 self.compare(&kept(left), &kept(bytes), |got, expected, _| got == expected, 0.0)
             }
-            Expectation::Near { values, rests, allowed } => self.compare_near(left, [values, rests], allowed),
+            ExpectedContents::Near { values, rests, allowed } => self.compare_near(left, [values, rests], allowed),
         }
     }
 
     /// Compares the bytes `left` with the expected values `values` plus their low parts `rests`; `allowed` has the
     /// tolerated absolute error of each element. `None` if all elements are within it.
-    fn compare_near(&self, left: &[u8], [values, rests]: [&[f64]; 2], allowed: &[f64]) -> Option<Difference> {
+    fn compare_near(&self, left: &[u8], [values, rests]: [&[f64]; 2], allowed: &[f64]) -> Option<BufferDifference> {
         let (mut wrong, mut first, mut worst) = (0, None, None::<(f64, ElementMismatch)>);
         let rests = rests.iter().copied().chain(std::iter::repeat(0.0));
         for (element_index, ((got, rest), (&expected, &allowed))) in
             left.chunks(self.element.bytes()).zip(rests).zip(values.iter().zip(allowed)).enumerate()
         {
-            let got = self.element.value(got);
+            let got = self.element.decode(got);
             let values = [got, CaseScalar::Float(expected)];
             if is_near(as_float(got), expected, rest, allowed) {
                 continue;
@@ -115,7 +115,7 @@ impl CaseBuffer {
             }
         }
         let (_, worst) = worst?;
-        Some(Difference { buffer: self.name.clone(), elements: values.len(), wrong, first: first?, worst })
+        Some(BufferDifference { buffer: self.name.clone(), elements: values.len(), wrong, first: first?, worst })
     }
 
     fn compare(
@@ -124,12 +124,12 @@ impl CaseBuffer {
         expected: &[u8],
         right: impl Fn(&[u8], &[u8], [CaseScalar; 2]) -> bool,
         allowed: f64,
-    ) -> Option<Difference> {
+    ) -> Option<BufferDifference> {
         let Self { element, .. } = self;
         let size = element.bytes();
         let (mut wrong, mut first, mut worst) = (0, None, (0, -1.0));
         for (element_index, (got, expected)) in left.chunks(size).zip(expected.chunks(size)).enumerate() {
-            let values = [element.value(got), element.value(expected)];
+            let values = [element.decode(got), element.decode(expected)];
             if !right(got, expected, values) {
                 wrong += 1;
                 first.get_or_insert(element_index);
@@ -144,7 +144,7 @@ impl CaseBuffer {
             allowed,
         };
         let elements = expected.len() / size;
-        Some(Difference {
+        Some(BufferDifference {
             buffer: self.name.clone(),
             elements,
             wrong,
@@ -165,7 +165,7 @@ fn is_near(got: CaseScalar, expected: f64, rest: f64, allowed: f64) -> bool {
 
 fn at(element: CaseElement, bytes: &[u8], element_index: usize) -> CaseScalar {
     let size = element.bytes();
-    element.value(&bytes[element_index * size..(element_index + 1) * size])
+    element.decode(&bytes[element_index * size..(element_index + 1) * size])
 }
 
 fn as_float(value: CaseScalar) -> CaseScalar {
@@ -210,7 +210,7 @@ fn index(element_index: u64, shape: &[u64]) -> Vec<u64> {
     index
 }
 
-impl fmt::Display for Difference {
+impl fmt::Display for BufferDifference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { buffer, elements, wrong, first, worst } = self;
         write!(f, "buffer `{buffer}`: {wrong} of {elements} elements are wrong; the first {first}")?;

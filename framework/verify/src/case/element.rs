@@ -4,7 +4,7 @@ use std::fmt;
 
 use thiserror::Error;
 use tilewright_target::RoundingMode;
-use tilewright_tile::Float;
+use tilewright_tile::FloatType;
 
 /// The element type of a test buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -16,7 +16,7 @@ pub enum CaseElement {
     /// An unsigned integer of this width.
     Unsigned(u32),
     /// A floating-point type.
-    Float(Float),
+    Float(FloatType),
 }
 
 /// The value of one element.
@@ -56,7 +56,7 @@ pub enum CaseElementError {
     #[error("`{float}` has no {value:?}")]
     NoFloat {
         /// The floating-point element type, which cannot represent the value.
-        float: Float,
+        float: FloatType,
         /// The value that was given.
         value: f64,
     },
@@ -75,13 +75,13 @@ const NAMES: [(&str, CaseElement); 18] = [
     ("u16", CaseElement::Unsigned(16)),
     ("u32", CaseElement::Unsigned(32)),
     ("u64", CaseElement::Unsigned(64)),
-    ("f16", CaseElement::Float(Float::F16)),
-    ("bf16", CaseElement::Float(Float::Bf16)),
-    ("f32", CaseElement::Float(Float::F32)),
-    ("f64", CaseElement::Float(Float::F64)),
-    ("f8e4m3", CaseElement::Float(Float::F8E4M3Fn)),
-    ("f8e5m2", CaseElement::Float(Float::F8E5M2)),
-    ("f8e8m0", CaseElement::Float(Float::F8E8M0Fnu)),
+    ("f16", CaseElement::Float(FloatType::F16)),
+    ("bf16", CaseElement::Float(FloatType::Bf16)),
+    ("f32", CaseElement::Float(FloatType::F32)),
+    ("f64", CaseElement::Float(FloatType::F64)),
+    ("f8e4m3", CaseElement::Float(FloatType::F8E4M3Fn)),
+    ("f8e5m2", CaseElement::Float(FloatType::F8E5M2)),
+    ("f8e8m0", CaseElement::Float(FloatType::F8E8M0Fnu)),
 ];
 
 impl CaseElement {
@@ -89,7 +89,7 @@ impl CaseElement {
     ///
     /// # Errors
     /// [`CaseElementError::Unknown`] if no element type has this name.
-    pub fn named(name: &str) -> Result<Self, CaseElementError> {
+    pub fn from_name(name: &str) -> Result<Self, CaseElementError> {
         let found = NAMES.iter().find(|(known, _)| *known == name).map(|(_, element)| *element);
         found.ok_or_else(|| CaseElementError::Unknown { name: name.to_owned() })
     }
@@ -103,10 +103,13 @@ impl CaseElement {
     /// Returns the element type for a scalar type of a tile program, given as text such as `f16`; integers are signed.
     /// `None` for other types.
     #[must_use]
-    pub fn of_program(ty: &str) -> Option<Self> {
+    pub fn from_tile_type(ty: &str) -> Option<Self> {
         let integer = |bits| if bits == 1 { Self::Boolean } else { Self::Signed(bits) };
         let width = ty.strip_prefix('i').and_then(|bits| bits.parse().ok());
-        width.filter(|bits| [1, 8, 16, 32, 64].contains(bits)).map(integer).or(Float::from_name(ty).map(Self::Float))
+        width
+            .filter(|bits| [1, 8, 16, 32, 64].contains(bits))
+            .map(integer)
+            .or(FloatType::from_name(ty).map(Self::Float))
     }
 
     /// Returns the number of bytes of an element in memory.
@@ -121,7 +124,7 @@ impl CaseElement {
 
     /// Decodes the little-endian bytes of one element.
     #[must_use]
-    pub fn value(self, bytes: &[u8]) -> CaseScalar {
+    pub fn decode(self, bytes: &[u8]) -> CaseScalar {
         let bits = bytes.iter().rev().fold(0u64, |packed, &byte| packed << 8 | u64::from(byte));
         match self {
             Self::Boolean => CaseScalar::Integer(i128::from(bits != 0)),
@@ -152,7 +155,7 @@ impl CaseElement {
     }
 }
 
-fn encode_float(float: Float, value: f64) -> Result<u64, CaseElementError> {
+fn encode_float(float: FloatType, value: f64) -> Result<u64, CaseElementError> {
     let bits =
         if value.is_finite() { float.encode(value) } else { float.format().round(value, RoundingMode::NearestEven) };
     bits.ok_or(CaseElementError::NoFloat { float, value })

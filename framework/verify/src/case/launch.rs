@@ -1,6 +1,6 @@
 //! Execution of the kernel that was compiled from a case's program.
 
-use super::compare::Difference;
+use super::compare::BufferDifference;
 use super::{CaseValue, ProgramCase};
 use crate::check::emulate;
 use crate::{CheckFailure, TestCase};
@@ -11,11 +11,11 @@ use tilewright_plan::movement::PlanContext;
 
 /// The result of a run that completed.
 #[derive(Debug, Clone, PartialEq)]
-pub struct CaseRun {
+pub struct CaseRunResult {
     /// Counts and other statistics of the run.
     pub report: RunReport,
     /// Buffers that differ from the expected contents; empty if all are correct.
-    pub differences: Vec<Difference>,
+    pub differences: Vec<BufferDifference>,
 }
 
 impl ProgramCase {
@@ -25,9 +25,14 @@ impl ProgramCase {
     ///
     /// # Errors
     /// [`CheckFailure`] if the kernel takes other arguments, or does not complete.
-    pub fn run(&self, kernel: &Kernel, context: PlanContext<'_>, limits: &RunLimits) -> Result<CaseRun, CheckFailure> {
-        let (report, differences) = emulate(self.test_case(kernel.clone())?, context, limits)?;
-        Ok(CaseRun { report, differences })
+    pub fn run_emulated(
+        &self,
+        kernel: &Kernel,
+        context: PlanContext<'_>,
+        limits: &RunLimits,
+    ) -> Result<CaseRunResult, CheckFailure> {
+        let (report, differences) = emulate(self.to_test_case(kernel.clone())?, context, limits)?;
+        Ok(CaseRunResult { report, differences })
     }
 
     /// Creates a test case from a kernel that was compiled from the case's program.
@@ -35,7 +40,7 @@ impl ProgramCase {
     /// # Errors
     /// [`CheckFailure::Arguments`] if the grid has too many blocks, or the kernel takes other arguments than the case
     /// has.
-    pub fn test_case(&self, kernel: Kernel) -> Result<TestCase, CheckFailure> {
+    pub fn to_test_case(&self, kernel: Kernel) -> Result<TestCase, CheckFailure> {
         let grid = self.blocks(&kernel).map_err(CheckFailure::Arguments)?;
         let arguments = self.given(&kernel).map_err(CheckFailure::Arguments)?;
         Ok(TestCase::new(kernel, grid, arguments, self.buffers.clone()))

@@ -1,9 +1,9 @@
 //! Program cases: a tile program with its launch, its input buffers and its expected output.
 //!
 //! A case is a file `NAME.json`, next to the program and the contents of its buffers. `docs/tile-ir.md` has the format.
-//! [`ProgramCase::read`] reads a case. [`ProgramCase::run`] runs a kernel compiled from the case's program on the
-//! emulator, over the whole grid, and reports the buffers that differ. [`ProgramCase::test_case`] converts the case to
-//! a test case that [`check`](crate::check) runs on a device.
+//! [`ProgramCase::read`] reads a case. [`ProgramCase::run_emulated`] runs a kernel compiled from the case's program on
+//! the emulator, over the whole grid, and reports the buffers that differ. [`ProgramCase::to_test_case`] converts the
+//! case to a test case that [`check`](crate::check) runs on a device.
 
 mod compare;
 mod element;
@@ -15,9 +15,9 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
-pub use compare::{Difference, ElementMismatch, Tolerance};
+pub use compare::{BufferDifference, ElementMismatch, Tolerance};
 pub use element::{CaseElement, CaseElementError, CaseScalar};
-pub use launch::CaseRun;
+pub use launch::CaseRunResult;
 pub use program::CaseRunError;
 pub use tilewright::run::KernelArgument as CaseValue;
 
@@ -66,12 +66,12 @@ pub struct CaseBuffer {
     /// Contents of the buffer before the run, in bytes.
     pub before: Vec<u8>,
     /// Expected contents of the buffer after the run.
-    pub after: Expectation,
+    pub after: ExpectedContents,
 }
 
 /// The expected contents of a buffer after a run.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Expectation {
+pub enum ExpectedContents {
     /// The same bytes as before the run.
     Unchanged,
     /// These elements, with one tolerance for all.
@@ -102,11 +102,11 @@ pub enum Expectation {
     Anything,
 }
 
-impl Expectation {
+impl ExpectedContents {
     /// Expects exactly these bytes if the elements are integers. Floating-point elements are compared as values,
     /// without tolerance.
     #[must_use]
-    pub fn exactly(bytes: Vec<u8>) -> Self {
+    pub fn exact_bytes(bytes: Vec<u8>) -> Self {
         Self::Expected { bytes, tolerance: Tolerance::default() }
     }
 }

@@ -7,7 +7,7 @@ use tilewright_kernel::{Kernel, Module};
 use tilewright_plan::movement::PlanContext;
 use tilewright_plugin::{Artifact, CompileOptions};
 
-use super::{CaseRun, ProgramCase};
+use super::{CaseRunResult, ProgramCase};
 use crate::{CheckFailure, TestLaunch};
 
 /// An error of compiling or running a case's program.
@@ -39,7 +39,7 @@ impl ProgramCase {
     ///
     /// # Errors
     /// [`ProgramError`] if the text is no valid program, or cannot be compiled for the target.
-    pub fn compile_text(
+    pub fn compile_variant(
         &self,
         compiler: &ProgramCompiler<'_>,
         text: &str,
@@ -50,7 +50,7 @@ impl ProgramCase {
             .with_warps(options.warps.unwrap_or(self.warps))
             .with_entry(&self.entry)
             .with_stages(options.stages.or(self.stages));
-        compiler.kernel(text, &options, &mut |_| {})
+        compiler.compile_kernel(text, &options, &mut |_| {})
     }
 
     /// Compiles `text`, a variant of the case's program, to the forms of `options`; returns the launch and its code.
@@ -58,13 +58,13 @@ impl ProgramCase {
     /// # Errors
     /// [`CaseRunError::Program`] if the text does not compile to a kernel, [`CaseRunError::Launch`] if the kernel takes
     /// other arguments or the target does not compile it.
-    pub fn compile_launch(
+    pub fn compile_variant_launch(
         &self,
         compiler: &ProgramCompiler<'_>,
         text: &str,
         options: &CompileOptions,
     ) -> Result<(TestLaunch, Artifact), CaseRunError> {
-        let test = self.test_case(self.compile_text(compiler, text, &ProgramOptions::default())?)?;
+        let test = self.to_test_case(self.compile_variant(compiler, text, &ProgramOptions::default())?)?;
         let module = Module { kernels: vec![test.kernel] };
         let artifact = compiler.target.compile(&module, options).map_err(CheckFailure::from)?;
         Ok((test.launch, artifact))
@@ -74,16 +74,16 @@ impl ProgramCase {
     ///
     /// # Errors
     /// [`CaseRunError::Program`] if the text does not compile to a kernel, [`CaseRunError::Launch`] if the run fails.
-    pub fn compile_and_run(
+    pub fn compile_and_run_variant(
         &self,
         compiler: &ProgramCompiler<'_>,
         text: &str,
         options: &ProgramOptions,
         limits: &RunLimits,
-    ) -> Result<(Kernel, CaseRun), CaseRunError> {
-        let kernel = self.compile_text(compiler, text, options)?;
+    ) -> Result<(Kernel, CaseRunResult), CaseRunError> {
+        let kernel = self.compile_variant(compiler, text, options)?;
         let context = PlanContext::new(compiler.target.description()).with_instructions(compiler.target.instructions());
-        let outcome = self.run(&kernel, context, limits)?;
+        let outcome = self.run_emulated(&kernel, context, limits)?;
         Ok((kernel, outcome))
     }
 }

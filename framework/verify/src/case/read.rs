@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::Value as Json;
 
 use super::compare::Tolerance;
-use super::{CaseArgument, CaseBuffer, CaseElement, CaseError, CaseScalar, CaseValue, Expectation, ProgramCase};
+use super::{CaseArgument, CaseBuffer, CaseElement, CaseError, CaseScalar, CaseValue, ExpectedContents, ProgramCase};
 
 /// A function that reads the contents of a file.
 type Open<'a> = &'a dyn Fn(&Path) -> std::io::Result<Vec<u8>>;
@@ -95,7 +95,7 @@ impl ProgramCase {
     ///
     /// # Errors
     /// [`CaseError::File`] if the folder cannot be read.
-    pub fn list_files(folder: &Path) -> Result<Vec<std::path::PathBuf>, CaseError> {
+    pub fn list_case_files(folder: &Path) -> Result<Vec<std::path::PathBuf>, CaseError> {
         let failed = |source| CaseError::File { file: folder.to_owned(), source };
         let mut files = Vec::new();
         for entry in std::fs::read_dir(folder).map_err(failed)? {
@@ -175,7 +175,7 @@ impl Source<'_> {
 
     fn scalar(&self, at: &str, entry: &ArgumentEntry) -> Result<CaseValue, CaseError> {
         let name = self.required(at, "ir_type", &entry.ir_type)?;
-        let element = CaseElement::of_program(name)
+        let element = CaseElement::from_tile_type(name)
             .ok_or_else(|| self.wrong(&format!("{at}.ir_type"), format!("`{name}` is not a type of a number")))?;
         let bits = self.bits(element, &format!("{at}.value"), self.required(at, "value", &entry.value)?)?;
         let width = if element == CaseElement::Boolean { 1 } else { element.bytes() as u32 * 8 };
@@ -192,7 +192,7 @@ impl Source<'_> {
         let at = format!("buffers.{name}");
         let field = |name: &str| format!("{at}.{name}");
         let element =
-            CaseElement::named(&entry.dtype).map_err(|error| self.wrong(&field("dtype"), error.to_string()))?;
+            CaseElement::from_name(&entry.dtype).map_err(|error| self.wrong(&field("dtype"), error.to_string()))?;
         let bytes = entry.shape.iter().try_fold(element.bytes() as u64, |product, &size| product.checked_mul(size));
         let bytes = bytes.filter(|bytes| *bytes <= MOST_BYTES);
         let bytes = bytes.ok_or_else(|| self.wrong(&field("shape"), "is too large"))?;
@@ -202,10 +202,10 @@ impl Source<'_> {
         let input = || self.contents_of(&at, "input", &entry.input, bytes);
         let expected = || self.expected(&at, entry, bytes);
         let (before, after) = match entry.role.as_str() {
-            "input" => (input()?, Expectation::Unchanged),
+            "input" => (input()?, ExpectedContents::Unchanged),
             "output" => (self.filled(&at, element, entry, bytes)?, expected()?),
             "inout" => (input()?, expected()?),
-            "scratch" => (input()?, Expectation::Anything),
+            "scratch" => (input()?, ExpectedContents::Anything),
             other => {
                 let message = format!("`{other}` is none of `input`, `output`, `inout`, `scratch`");
                 return Err(self.wrong(&field("role"), message));
@@ -230,13 +230,13 @@ impl Source<'_> {
         Ok(one.repeat(bytes as usize / one.len()))
     }
 
-    fn expected(&self, at: &str, entry: &BufferEntry, bytes: u64) -> Result<Expectation, CaseError> {
+    fn expected(&self, at: &str, entry: &BufferEntry, bytes: u64) -> Result<ExpectedContents, CaseError> {
         let bytes = self.contents_of(at, "expected", &entry.expected, bytes)?;
         let ToleranceEntry { rtol, atol } = *self.required(at, "tolerance", &entry.tolerance)?;
         if let Some((name, bound)) = [("rtol", rtol), ("atol", atol)].into_iter().find(|(_, bound)| *bound < 0.0) {
             return Err(self.wrong(&format!("{at}.tolerance.{name}"), format!("{bound:?} is negative")));
         }
-        Ok(Expectation::Expected { bytes, tolerance: Tolerance { relative: rtol, absolute: atol } })
+        Ok(ExpectedContents::Expected { bytes, tolerance: Tolerance { relative: rtol, absolute: atol } })
     }
 }
 

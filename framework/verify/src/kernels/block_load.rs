@@ -6,7 +6,7 @@ use tilewright_plan::movement::{BlockLoadPlan, GlobalTensor, MovementError, Plan
 use tilewright_target::Direction;
 
 use super::pointer_parameters::begin;
-use tilewright_lower::registers::{memory_integer, row_major_addresses};
+use tilewright_lower::registers::{memory_integer_type, row_major_address_emitter};
 
 /// Builds a kernel that loads a tile in `layout` by `loads` and writes it row-major without gaps. The parameters are
 /// pointers to global memory: the matrix and the tile. The tile starts at row and column `at` (dim0, dim1), which may
@@ -14,13 +14,13 @@ use tilewright_lower::registers::{memory_integer, row_major_addresses};
 ///
 /// # Errors
 /// [`MovementError`] if no element has this width, or if the store of the tile cannot be planned.
-pub fn block_load_kernel(
+pub fn build_block_load_kernel(
     (layout, loads): (&LinearLayout, &BlockLoadPlan),
     at: [i32; 2],
     element_bits: u32,
     context: PlanContext<'_>,
 ) -> Result<Kernel, MovementError> {
-    let element = memory_integer(element_bits)?;
+    let element = memory_integer_type(element_bits)?;
     let shape = [0, 1].map(|axis| 1u64 << layout.out_bits(tilewright_layout::Dim::tensor(axis)));
     let mut builder = begin("block_load", layout, &["matrix", "tile"]);
     let matrix = builder.parameter(0);
@@ -28,7 +28,7 @@ pub fn block_load_kernel(
     let values: Vec<Value> = loads.emit(&mut builder, matrix, at);
     let tile = GlobalTensor::row_major(&shape, 16);
     let store = plan_global_access(layout, &tile, element_bits, Direction::Store, context.target)?;
-    let mut addresses = row_major_addresses(&mut builder, 1, layout, element);
+    let mut addresses = row_major_address_emitter(&mut builder, 1, layout, element);
     store.emit_store(&mut builder, &values, &mut addresses);
     Ok(builder.finish())
 }

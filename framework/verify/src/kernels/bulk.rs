@@ -11,7 +11,7 @@ use crate::CheckFailure;
 
 /// The data that a bulk copy transfers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Bulk<'a> {
+pub enum BulkCopyData<'a> {
     /// A box of a tensor, with the tensor's map.
     Box(&'a TensorMap),
     /// This number of contiguous bytes.
@@ -20,7 +20,7 @@ pub enum Bulk<'a> {
 
 /// A synchronization error that is built into a kernel on purpose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum BulkFlaw {
+pub enum BulkCopyFlaw {
     /// The kernel does not wait for the copy.
     NoWait,
     /// The mbarrier phase expects no bytes of the copy (no `expect_tx`), so it does not complete as the copy does: too
@@ -32,18 +32,18 @@ pub enum BulkFlaw {
     NoFence,
 }
 
-impl BulkFlaw {
+impl BulkCopyFlaw {
     /// All flaws.
     pub const ALL: [Self; 4] = [Self::NoWait, Self::NothingExpected, Self::OtherPhase, Self::NoFence];
 
     /// Whether a copy with this completion can have the flaw.
     #[must_use]
-    pub fn concerns(self, completion: Completion) -> bool {
+    pub fn applies_to(self, completion: Completion) -> bool {
         matches!(self, Self::NoWait | Self::NoFence) || completion == Completion::Mbarrier
     }
 }
 
-impl Bulk<'_> {
+impl BulkCopyData<'_> {
     /// Number of copied bytes.
     #[must_use]
     pub fn bytes(self) -> u64 {
@@ -55,7 +55,7 @@ impl Bulk<'_> {
 
     /// Whether an instruction copies this kind of data.
     #[must_use]
-    pub fn is_of(row: &Instruction) -> bool {
+    pub fn is_copied_by(row: &Instruction) -> bool {
         row.operands.iter().any(|operand| matches!(operand, Operand::Box(_) | Operand::SharedBulk { .. }))
     }
 }
@@ -72,25 +72,27 @@ const VECTOR: u32 = 16;
 ///
 /// # Errors
 /// [`CheckFailure::Row`] if the row is no such bulk copy, or a kernel cannot supply its operands.
-pub fn bulk_kernel(
+pub fn build_bulk_copy_kernel(
     row: &Instruction,
     lanes: u32,
-    bulk: Bulk<'_>,
-    flaw: Option<BulkFlaw>,
+    bulk: BulkCopyData<'_>,
+    flaw: Option<BulkCopyFlaw>,
 ) -> Result<Kernel, CheckFailure> {
     build(row, lanes, bulk, flaw).map_err(CheckFailure::Row)
 }
 
-fn build(row: &Instruction, lanes: u32, bulk: Bulk<'_>, flaw: Option<BulkFlaw>) -> Result<Kernel, String> {
+fn build(row: &Instruction, lanes: u32, bulk: BulkCopyData<'_>, flaw: Option<BulkCopyFlaw>) -> Result<Kernel, String> {
     let bytes = u32::try_from(bulk.bytes()).ok().filter(|bytes| bytes.is_multiple_of(VECTOR));
     let bytes = bytes.ok_or_else(|| format!("{} bytes; expected a multiple of {VECTOR}", bulk.bytes()))?;
     let pointer = Type::Pointer(MemorySpace::Global);
     let parameters = match bulk {
-        Bulk::Box(map) => vec![Parameter::tensor("tensor", map.clone()), Parameter::plain("origin", pointer)],
-        Bulk::Copy1d(_) => vec![Parameter::plain("span", pointer)],
+        BulkCopyData::Box(map) => {
+            vec![Parameter::tensor_map("tensor", map.clone()), Parameter::scalar_or_pointer("origin", pointer)]
+        }
+        BulkCopyData::Copy1d(_) => vec![Parameter::scalar_or_pointer("span", pointer)],
     };
     let shared_contents = parameters.len() as u32;
-    let parameters = parameters.into_iter().chain([Parameter::plain("held", pointer)]).collect();
+    let parameters = parameters.into_iter().chain([Parameter::scalar_or_pointer("held", pointer)]).collect();
     let mut builder = Builder::with_parameters("bulk", Launch::new(lanes, 1), parameters);
     let buffer = builder.shared_buffer(bytes, alignment(row, bulk)?);
     let shared_contents = builder.parameter(shared_contents);
@@ -104,13 +106,13 @@ fn build(row: &Instruction, lanes: u32, bulk: Bulk<'_>, flaw: Option<BulkFlaw>) 
 }
 
 /// Returns the alignment in bytes that the instruction requires of the address in shared memory.
-fn alignment(row: &Instruction, bulk: Bulk<'_>) -> Result<u32, String> {
+fn alignment(row: &Instruction, bulk: BulkCopyData<'_>) -> Result<u32, String> {
     let own = row.operands.iter().find_map(|operand| match (operand, bulk) {
-        (Operand::Box(operand), Bulk::Box(map)) => {
+        (Operand::Box(operand), BulkCopyData::Box(map)) => {
             let alignment = || operand.find_layout(map.swizzle).map_or(1, |one| one.alignment);
             Some(map.check_for_operand(operand).map(|()| alignment()).map_err(|error| error.to_string()))
         }
-        (Operand::SharedBulk { alignment }, Bulk::Copy1d(_)) => Some(Ok(*alignment)),
+        (Operand::SharedBulk { alignment }, BulkCopyData::Copy1d(_)) => Some(Ok(*alignment)),
         _ => None,
     });
     own.unwrap_or_else(|| Err("it copies neither a box nor a span".to_owned()))
@@ -119,28 +121,28 @@ fn alignment(row: &Instruction, bulk: Bulk<'_>) -> Result<u32, String> {
 struct Issue<'a> {
     builder: Builder,
     row: &'a Instruction,
-    flaw: Option<BulkFlaw>,
+    flaw: Option<BulkCopyFlaw>,
     buffer: Value,
     shared_contents: Value,
     bytes: u32,
 }
 
 impl Issue<'_> {
-    fn has(&self, flaw: BulkFlaw) -> bool {
+    fn has(&self, flaw: BulkCopyFlaw) -> bool {
         self.flaw == Some(flaw)
     }
 
     fn bring(&mut self) -> Result<(), String> {
         let mbarrier = self.builder.mbarrier(1);
-        if !self.has(BulkFlaw::NoFence) {
+        if !self.has(BulkCopyFlaw::NoFence) {
             self.builder.proxy_fence();
         }
         self.builder.barrier(Scope::Warp);
-        let expected = if self.has(BulkFlaw::NothingExpected) { 0 } else { self.bytes };
+        let expected = if self.has(BulkCopyFlaw::NothingExpected) { 0 } else { self.bytes };
         self.builder.mbarrier_arrive(mbarrier, expected);
         self.copy(Some(mbarrier))?;
-        let phase = self.builder.i32(u32::from(self.has(BulkFlaw::OtherPhase)));
-        if !self.has(BulkFlaw::NoWait) {
+        let phase = self.builder.i32(u32::from(self.has(BulkCopyFlaw::OtherPhase)));
+        if !self.has(BulkCopyFlaw::NoWait) {
             self.builder.mbarrier_wait(mbarrier, phase);
         }
         self.each_vector(|builder, [from, to], active| {
@@ -155,13 +157,13 @@ impl Issue<'_> {
             let vector = builder.load(Type::Vector(Element::I32, VECTOR / 4), from, 0, active);
             builder.store(to, 0, vector, active);
         });
-        if !self.has(BulkFlaw::NoFence) {
+        if !self.has(BulkCopyFlaw::NoFence) {
             self.builder.proxy_fence();
         }
         self.builder.barrier(Scope::Warp);
         self.copy(None)?;
         self.builder.commit(queue);
-        if !self.has(BulkFlaw::NoWait) {
+        if !self.has(BulkCopyFlaw::NoWait) {
             self.builder.wait(queue, 0, &[]);
         }
         Ok(())
@@ -183,7 +185,7 @@ impl Issue<'_> {
                 _ => return Err("it has operands that a bulk copy does not have".to_owned()),
             });
         }
-        let checked = InstructionSignature::of(self.row).check_launch(self.builder.launch());
+        let checked = InstructionSignature::from_instruction(self.row).check_launch(self.builder.launch());
         checked.map_err(|error| error.to_string())?;
         self.builder.effect(Op::Instruction { name: self.row.name.clone(), operands });
         Ok(())

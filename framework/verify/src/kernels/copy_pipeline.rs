@@ -7,7 +7,7 @@ const WORD: Type = Type::Scalar(Element::I32);
 
 /// Configuration of a copy pipeline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct CopyPipeline {
+pub struct CopyPipelineConfig {
     /// Number of buffers in shared memory: one is read while the others are filled.
     pub buffers: u32,
     /// Number of copied tensors, at least the number of buffers.
@@ -27,7 +27,7 @@ pub enum OmittedSync {
     Fence,
 }
 
-impl CopyPipeline {
+impl CopyPipelineConfig {
     pub(super) fn check(self) -> Result<(), MovementError> {
         let Self { buffers, tensors, .. } = self;
         if buffers == 0 || tensors < buffers {

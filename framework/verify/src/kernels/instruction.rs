@@ -25,12 +25,12 @@ const ALIGNMENT: u32 = 16;
 ///
 /// # Errors
 /// [`CheckFailure::Row`] if no kernel can issue the row.
-pub fn instruction_kernel(name: &str, row: &Instruction) -> Result<Kernel, CheckFailure> {
+pub fn build_instruction_kernel(name: &str, row: &Instruction) -> Result<Kernel, CheckFailure> {
     build(name, row).map_err(CheckFailure::Row)
 }
 
 fn build(name: &str, row: &Instruction) -> Result<Kernel, String> {
-    let signature = InstructionSignature::of(row);
+    let signature = InstructionSignature::from_instruction(row);
     let lanes = signature.lanes.ok_or("the instruction's operands are for different numbers of lanes")?;
     let warps = signature.warps.ok_or("the instruction's operands are for different numbers of warps")?;
     let names: Vec<_> = row.operands.iter().map(parameter_name).collect();
@@ -77,7 +77,7 @@ impl Around {
         let loads = row.operands.iter().any(is_result);
         let (mut operands, mut results, mut stored) = (Vec::new(), Vec::new(), None);
         for (index, operand) in (0..).zip(&row.operands) {
-            let carried = ValueRequirement::for_operand(operand);
+            let carried = ValueRequirement::from_operand(operand);
             if let Operand::Memory(memory) = operand {
                 operands.push(self.descriptor(index, memory)?);
                 continue;
@@ -152,7 +152,7 @@ impl Around {
         let from = self.builder.parameter(index);
         self.copy(from, Buffer { address, item_type, times: (bytes / threads / own) as u32 });
         let address = self.builder.cast(Cast::Bits, address, Type::Scalar(Element::I32));
-        let start = DescriptorMatch::emit_start(&mut self.builder, memory, address);
+        let start = DescriptorMatch::emit_start_field(&mut self.builder, memory, address);
         let others = tile.descriptor().map_err(|error| error.to_string())?;
         Ok(DescriptorMatch::emit_descriptor(&mut self.builder, memory, start, others))
     }
@@ -160,7 +160,7 @@ impl Around {
     /// Allocates a shared buffer for all segments (contiguous bytes at one address) of an access operand with the
     /// layout `data`.
     fn buffer(&mut self, data: &LinearLayout) -> Result<Buffer, String> {
-        let bits = 8u32.checked_shl(data.outs().bits()).filter(|bits| *bits <= 1 << 20);
+        let bits = 8u32.checked_shl(data.outs().total_bits()).filter(|bits| *bits <= 1 << 20);
         let item_type = bits.map(|bits| bits / self.lanes).and_then(|bits| ValueRequirement::Bits(bits).default_type());
         let item_type = item_type.ok_or("its slots cannot be distributed over one warp")?;
         let address = self.builder.shared_buffer(item_type.bits() / 8 * self.lanes, 128);

@@ -2,7 +2,7 @@
 //! power of two, and its elements may be narrower than a byte.
 
 use thiserror::Error;
-use tilewright_target::{CanonicalLayout, DescriptorFields, MemoryOperand, Stride};
+use tilewright_target::{CanonicalLayout, CanonicalStride, DescriptorFields, MemoryOperand};
 
 /// A single tile of an operand, placed at the start of shared memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -72,14 +72,14 @@ impl<'a> TilePlacement<'a> {
     ) -> Result<Self, TilePlacementError> {
         let steps = || canonical_layout.axes.iter().flatten();
         let fixed = steps().map(|step| match step.stride {
-            Stride::Bytes(bytes) => step.count.saturating_sub(1).saturating_mul(bytes),
-            Stride::Field(_) => 0,
+            CanonicalStride::Bytes(bytes) => step.count.saturating_sub(1).saturating_mul(bytes),
+            CanonicalStride::Field(_) => 0,
         });
         let mut end = fixed.fold(u64::from(memory.bits / 8).max(1), u64::saturating_add);
         let encodings = &memory.descriptor.strides;
         let mut strides: Vec<u64> = encodings.iter().map(|field| field.granularity).collect();
         for step in steps() {
-            let Stride::Field(index) = step.stride else { continue };
+            let CanonicalStride::Field(index) = step.stride else { continue };
             let (Some(field), Some(stride)) = (encodings.get(index as usize), strides.get_mut(index as usize)) else {
                 return Err(TilePlacementError::NoStride { index });
             };
@@ -113,7 +113,7 @@ impl<'a> TilePlacement<'a> {
     /// Returns the index of an element's first bit in the tile's memory.
     #[must_use]
     pub fn bit_offset(&self, element: [u64; 2]) -> u64 {
-        let within = self.canonical_layout.in_byte(element) * u64::from(self.memory.bits);
-        8 * self.canonical_layout.address(&self.fields, element) + within
+        let within = self.canonical_layout.index_in_byte(element) * u64::from(self.memory.bits);
+        8 * self.canonical_layout.element_address(&self.fields, element) + within
     }
 }

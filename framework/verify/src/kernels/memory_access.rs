@@ -3,7 +3,9 @@
 use super::pointer_parameters::begin;
 use tilewright_kernel::{Binary, Builder, Compare, Element, Kernel, Launch, Scope, Type, Value};
 use tilewright_layout::{Dim, LinearLayout, MemoryLayout};
-use tilewright_lower::registers::{memory_integer, read_tensor, row_major_addresses, write_registers};
+use tilewright_lower::registers::{
+    emit_register_stores, emit_tensor_load, memory_integer_type, row_major_address_emitter,
+};
 use tilewright_plan::movement::{GlobalAccess, MovementError, SharedAccess};
 
 use super::copy_pipeline::thread_index;
@@ -16,15 +18,15 @@ use super::copy_pipeline::thread_index;
 ///
 /// # Errors
 /// [`MovementError::ElementBits`] if no element has this width.
-pub fn store_kernel(
+pub fn build_store_kernel(
     registers: &LinearLayout,
     memory: &MemoryLayout,
     element_bits: u32,
     access: &SharedAccess,
 ) -> Result<Kernel, MovementError> {
-    let element = memory_integer(element_bits)?;
+    let element = memory_integer_type(element_bits)?;
     let mut builder = begin("store", registers, &["tensor", "places", "found"]);
-    let values = read_tensor(&mut builder, 0, registers, element);
+    let values = emit_tensor_load(&mut builder, 0, registers, element);
     let buffer = allocate(&mut builder, memory, element);
     access.emit_store(&mut builder, buffer, &values);
     builder.barrier(Scope::Block);
@@ -34,20 +36,20 @@ pub fn store_kernel(
 }
 
 /// Builds a kernel that fills shared memory, loads it by `access`, and writes the registers as
-/// [`tilewright_lower::conversion_kernel`] does.
+/// [`tilewright_lower::build_conversion_kernel`] does.
 ///
 /// Parameters are pointers to global memory: the elements by linear offset of the memory layout; a table with the
 /// physical offset in bytes (`i32`) of each linear offset; the output for the registers.
 ///
 /// # Errors
 /// [`MovementError::ElementBits`] if no element has this width.
-pub fn load_kernel(
+pub fn build_load_kernel(
     registers: &LinearLayout,
     memory: &MemoryLayout,
     element_bits: u32,
     access: &SharedAccess,
 ) -> Result<Kernel, MovementError> {
-    let element = memory_integer(element_bits)?;
+    let element = memory_integer_type(element_bits)?;
     let mut builder = begin("load", registers, &["elements", "places", "registers"]);
     let buffer = allocate(&mut builder, memory, element);
     each_offset(&mut builder, memory, |builder, index, active| {
@@ -59,7 +61,7 @@ pub fn load_kernel(
     });
     builder.barrier(Scope::Block);
     let loaded = access.emit_load(&mut builder, buffer);
-    write_registers(&mut builder, 2, registers, &loaded);
+    emit_register_stores(&mut builder, 2, registers, &loaded);
     Ok(builder.finish())
 }
 
@@ -68,17 +70,17 @@ pub fn load_kernel(
 ///
 /// # Errors
 /// [`MovementError::ElementBits`] if no element has this width.
-pub fn copy_kernel(
+pub fn build_global_copy_kernel(
     registers: &LinearLayout,
     element_bits: u32,
     load: &GlobalAccess,
     store: &GlobalAccess,
 ) -> Result<Kernel, MovementError> {
-    let element = memory_integer(element_bits)?;
+    let element = memory_integer_type(element_bits)?;
     let mut builder = begin("copy", registers, &["tensor", "copy"]);
-    let mut from = row_major_addresses(&mut builder, 0, registers, element);
+    let mut from = row_major_address_emitter(&mut builder, 0, registers, element);
     let values = load.emit_load(&mut builder, &mut from);
-    let mut to = row_major_addresses(&mut builder, 1, registers, element);
+    let mut to = row_major_address_emitter(&mut builder, 1, registers, element);
     store.emit_store(&mut builder, &values, &mut to);
     Ok(builder.finish())
 }

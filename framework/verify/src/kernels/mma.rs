@@ -1,12 +1,12 @@
 //! A kernel around one planned MMA: a dot of two matrices in global memory.
 
 use tilewright_kernel::{Binary, Builder, Element, Kernel, Scope, Type, Value};
-use tilewright_plan::mma::{Accumulator, MatrixChunk, MmaPlan, OperandLoad};
+use tilewright_plan::mma::{Accumulator, MatrixChunkAddress, MmaPlan, OperandLoad};
 use tilewright_plan::movement::{GlobalTensor, MovementError, PlanContext, plan_global_access};
 use tilewright_target::{Direction, ElementType, Queue};
 
 use super::pointer_parameters::begin;
-use tilewright_lower::registers::{memory_integer, row_major_addresses};
+use tilewright_lower::registers::{memory_integer_type, row_major_address_emitter};
 
 /// Builds a kernel of one block that multiplies two matrices by `plan` and writes `d = a * b`, or `d = c + a * b` if it
 /// accumulates.
@@ -19,9 +19,9 @@ use tilewright_lower::registers::{memory_integer, row_major_addresses};
 ///
 /// # Errors
 /// [`MovementError`] if operands cannot be loaded, or if the target does not support a layout.
-pub fn mma_kernel(plan: &MmaPlan, accumulates: bool, context: PlanContext<'_>) -> Result<Kernel, MovementError> {
-    let [of_a, of_b] = plan.operand_loads(context)?;
-    let [scale_a, scale_b] = plan.scale_loads(context)?;
+pub fn build_mma_kernel(plan: &MmaPlan, accumulates: bool, context: PlanContext<'_>) -> Result<Kernel, MovementError> {
+    let [of_a, of_b] = plan.plan_operand_loads(context)?;
+    let [scale_a, scale_b] = plan.plan_scale_loads(context)?;
     let operand_loads = [("a", Some(of_a)), ("b", Some(of_b)), ("scale_a", scale_a), ("scale_b", scale_b)];
     let mut parameters: Vec<&str> =
         operand_loads.iter().filter(|(_, operand_load)| operand_load.is_some()).map(|&(name, _)| name).collect();
@@ -34,13 +34,13 @@ pub fn mma_kernel(plan: &MmaPlan, accumulates: bool, context: PlanContext<'_>) -
     if plan.chunk_count() == 1 {
         let full_matrix = |parameter| {
             let matrix = builder.parameter(parameter);
-            MatrixChunk { base: matrix, matrix, index: None }
+            MatrixChunkAddress { base: matrix, matrix, index: None }
         };
-        let matrix_chunks: Vec<MatrixChunk> = (0..inputs).map(full_matrix).collect();
+        let matrix_chunks: Vec<MatrixChunkAddress> = (0..inputs).map(full_matrix).collect();
         accumulator = chunk(&mut builder, plan, &operand_loads, &matrix_chunks, &accumulator);
     } else {
         let (from, to, step) = (builder.i32(0), builder.i32(plan.chunk_count() as u32), builder.i32(1));
-        let types: Vec<Type> = accumulator.carried().iter().map(|&sum| builder.type_of(sum)).collect();
+        let types: Vec<Type> = accumulator.loop_carried_values().iter().map(|&sum| builder.type_of(sum)).collect();
         let inside = builder.begin_region(&[&[Type::Scalar(Element::I32)], types.as_slice()].concat());
         let mut matrix_chunks = Vec::with_capacity(inputs as usize);
         for (parameter, step) in (0..).zip(steps(plan)) {
@@ -54,22 +54,26 @@ pub fn mma_kernel(plan: &MmaPlan, accumulates: bool, context: PlanContext<'_>) -
             // If a scale block is longer than a chunk, the load gets the index of its byte, otherwise the index of the
             // chunk.
             let index = if matches!(step, Step::IterationsPerByte(_)) { offset } else { inside[0] };
-            matrix_chunks.push(MatrixChunk { base: builder.ptr_add(matrix, offset), matrix, index: Some(index) });
+            matrix_chunks.push(MatrixChunkAddress {
+                base: builder.ptr_add(matrix, offset),
+                matrix,
+                index: Some(index),
+            });
         }
         let new = chunk(&mut builder, plan, &operand_loads, &matrix_chunks, &accumulator.with_values(&inside[1..]));
         if operand_loads.iter().flatten().any(OperandLoad::uses_shared) {
             // The next iteration overwrites the shared memory that this one reads.
             builder.barrier(Scope::Block);
         }
-        let body = builder.end_region(new.carried());
-        let values = builder.for_loop(from, to, step, accumulator.carried(), body);
+        let body = builder.end_region(new.loop_carried_values());
+        let values = builder.for_loop(from, to, step, accumulator.loop_carried_values(), body);
         accumulator = accumulator.with_values(&values);
     }
     let accumulator = plan.emit_epilogue(&mut builder, accumulator);
     let (memory, bits) = result(plan);
     let access = plan_global_access(&plan.c, &memory, bits, Direction::Store, context.target)?;
     let last = parameters.len() as u32 - 1;
-    let mut addresses = row_major_addresses(&mut builder, last, &plan.c, memory_integer(bits)?);
+    let mut addresses = row_major_address_emitter(&mut builder, last, &plan.c, memory_integer_type(bits)?);
     access.emit_store(&mut builder, &accumulator, &mut addresses);
     Ok(builder.finish())
 }
@@ -107,7 +111,7 @@ fn chunk(
     builder: &mut Builder,
     plan: &MmaPlan,
     operand_loads: &[Option<OperandLoad>; 4],
-    matrix_chunks: &[MatrixChunk],
+    matrix_chunks: &[MatrixChunkAddress],
     accumulator: &Accumulator,
 ) -> Accumulator {
     let mut matrix_chunks = matrix_chunks.iter().copied();
@@ -121,7 +125,7 @@ fn chunk(
     let scales = [load(2, &[]), load(3, &[])];
     let operands = [load(0, &scales[0]), load(1, &scales[1])];
     if operand_loads.iter().flatten().any(|operand_load| operand_load.store.is_some()) {
-        if plan.queue().is_some_and(Queue::reads_by_proxy) {
+        if plan.completion_queue().is_some_and(Queue::uses_async_proxy) {
             builder.proxy_fence();
         }
         builder.barrier(Scope::Block);
@@ -138,9 +142,9 @@ fn initial(
     context: PlanContext<'_>,
 ) -> Result<Vec<Value>, MovementError> {
     let (memory, bits) = result(plan);
-    let element = memory_integer(bits)?;
+    let element = memory_integer_type(bits)?;
     let access = plan_global_access(&plan.c, &memory, bits, Direction::Load, context.target)?;
-    let mut addresses = row_major_addresses(builder, parameter, &plan.c, element);
+    let mut addresses = row_major_address_emitter(builder, parameter, &plan.c, element);
     Ok(access.emit_load(builder, &mut addresses))
 }
 

@@ -17,18 +17,20 @@ mod strided;
 mod tensor_copy_pipeline;
 mod tensor_instruction;
 
-pub use block_load::block_load_kernel;
-pub use bulk::{Bulk, BulkFlaw, bulk_kernel};
-pub use copy_pipeline::{CopyPipeline, OmittedSync};
-pub use instruction::instruction_kernel;
+pub use block_load::build_block_load_kernel;
+pub use bulk::{BulkCopyData, BulkCopyFlaw, build_bulk_copy_kernel};
+pub use copy_pipeline::{CopyPipelineConfig, OmittedSync};
+pub use instruction::build_instruction_kernel;
 pub use isolated_tile::{TilePlacement, TilePlacementError};
-pub use memory_access::{copy_kernel, load_kernel, store_kernel};
-pub use mma::mma_kernel;
-pub use pointer_copy_pipeline::pointer_copy_kernel;
-pub use prefetch::{PrefetchDistance, prefetched_kernel};
-pub use register_movement::{CombineScalars, add, add_as, gather_kernel, reduction_kernel, scan_kernel};
-pub use repeated::{repeated_conversion_kernel, repeated_gather_kernel, repeated_staging_kernel};
-pub use strided::{StridedTensor, strided_copy_kernel};
-pub use tensor_copy_pipeline::tensor_copy_kernel;
-pub use tensor_instruction::issue_kernel;
-pub(crate) use tensor_instruction::tile_in_tensor_memory;
+pub use memory_access::{build_global_copy_kernel, build_load_kernel, build_store_kernel};
+pub use mma::build_mma_kernel;
+pub use pointer_copy_pipeline::build_pointer_copy_kernel;
+pub use prefetch::{PrefetchDistance, build_prefetch_kernel};
+pub use register_movement::{
+    EmitScalarCombine, build_gather_kernel, build_reduction_kernel, build_scan_kernel, emit_add, emit_typed_add,
+};
+pub use repeated::{build_repeated_conversion_kernel, build_repeated_gather_kernel, build_repeated_staging_kernel};
+pub use strided::{StridedTensor, build_strided_copy_kernel};
+pub use tensor_copy_pipeline::build_tensor_copy_kernel;
+pub use tensor_instruction::build_issue_kernel;
+pub(crate) use tensor_instruction::find_tile_moves;

@@ -4,10 +4,10 @@
 use super::pointer_parameters::begin;
 use tilewright_kernel::{Binary, Builder, Element, Kernel, Scope, Value};
 use tilewright_layout::{Dim, MemoryLayout};
-use tilewright_lower::registers::{memory_integer, row_major_addresses_from};
+use tilewright_lower::registers::{memory_integer_type, row_major_address_emitter_from};
 use tilewright_plan::movement::{AsyncCopyPlan, MovementError};
 
-use super::copy_pipeline::{CopyPipeline, OmittedSync, Ring, each_step};
+use super::copy_pipeline::{CopyPipelineConfig, OmittedSync, Ring, each_step};
 use super::memory_access::read_out;
 
 /// Builds a kernel that copies row-major tensors, contiguous in global memory, to a ring of shared buffers, and writes
@@ -19,13 +19,13 @@ use super::memory_access::read_out;
 /// # Errors
 /// [`MovementError::ElementBits`] if no element has this width; [`MovementError::Memory`] if the pipeline has fewer
 /// tensors than buffers, or no buffer.
-pub fn pointer_copy_kernel(
+pub fn build_pointer_copy_kernel(
     copy: &AsyncCopyPlan,
     memory: &MemoryLayout,
     element_bits: u32,
-    stages: CopyPipeline,
+    stages: CopyPipelineConfig,
 ) -> Result<Kernel, MovementError> {
-    let element = memory_integer(element_bits)?;
+    let element = memory_integer_type(element_bits)?;
     stages.check()?;
     let mut builder = begin("copy", &copy.layout, &["tensors", "places", "found"]);
     let alignment = copy.alignment().max(16);
@@ -40,7 +40,7 @@ struct Pipeline<'a> {
     copy: &'a AsyncCopyPlan,
     memory: &'a MemoryLayout,
     element: Element,
-    stages: CopyPipeline,
+    stages: CopyPipelineConfig,
     ring: Ring,
 }
 
@@ -75,9 +75,9 @@ impl Pipeline<'_> {
 
     fn copy(&self, builder: &mut Builder, tensor: Value) {
         let layout = &self.copy.layout;
-        let base = self.block_base(builder, 0, tensor, 1 << layout.outs().bits());
+        let base = self.block_base(builder, 0, tensor, 1 << layout.outs().total_bits());
         let buffer = self.ring.buffer_of(builder, tensor);
-        let mut addresses = row_major_addresses_from(builder, base, layout, self.element);
+        let mut addresses = row_major_address_emitter_from(builder, base, layout, self.element);
         self.copy.emit(builder, buffer, &mut addresses);
         self.copy.emit_commit(builder);
     }

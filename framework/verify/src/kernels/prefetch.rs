@@ -2,13 +2,13 @@
 
 use tilewright_kernel::{Binary, Builder, Element, Kernel, Launch, MemorySpace, Type, Value};
 use tilewright_layout::Dim;
-use tilewright_plan::mma::matrix_addresses;
+use tilewright_plan::mma::matrix_address_emitter;
 use tilewright_plan::movement::{
     AxisStride, GlobalTensor, MovementError, PlanContext, PrefetchPlan, find_coalesced_layout, plan_global_access,
 };
 use tilewright_target::Direction;
 
-use tilewright_lower::registers::memory_integer;
+use tilewright_lower::registers::memory_integer_type;
 
 /// The distance between the prefetch of a tile and the load of that tile, in a test kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub struct PrefetchDistance {
 impl PrefetchDistance {
     /// Returns a distance of `tiles` tiles, with correct prefetches.
     #[must_use]
-    pub fn by(tiles: u32) -> Self {
+    pub fn in_tiles(tiles: u32) -> Self {
         Self { tiles, is_misaligned: false }
     }
 }
@@ -35,13 +35,13 @@ impl PrefetchDistance {
 /// # Errors
 /// [`MovementError`] if no element has this width, the target has no warps of `lanes` lanes, or the pitch is no power
 /// of two.
-pub fn prefetched_kernel(
+pub fn build_prefetch_kernel(
     prefetch: &PrefetchPlan,
     lanes: u32,
     distance: PrefetchDistance,
     context: PlanContext<'_>,
 ) -> Result<Kernel, MovementError> {
-    let problem = prefetch.problem();
+    let problem = prefetch.to_spec();
     let ([rows, columns], bits) = (problem.tile, problem.element_bits);
     if !problem.pitch.is_power_of_two() {
         let reason = format!("{} elements from row to row: expected a power of two", problem.pitch);
@@ -56,7 +56,7 @@ pub fn prefetched_kernel(
     let [load, store] = [Direction::Load, Direction::Store]
         .map(|direction| plan_global_access(&layout, &tile, bits, direction, context.target));
     let (load, store) = (load?, store?);
-    memory_integer(bits)?;
+    memory_integer_type(bits)?;
     let pointer = Type::Pointer(MemorySpace::Global);
     let launch = Launch::new(lanes, problem.warps as u32);
     let mut builder = Builder::new("prefetched", launch, &[("matrix", pointer), ("copy", pointer)]);
@@ -84,9 +84,9 @@ pub fn prefetched_kernel(
     });
     let strides = [problem.pitch, 1];
     let bytes = u64::from(bits / 8);
-    let mut addresses = matrix_addresses(&mut builder, &layout, matrix, strides, bytes);
+    let mut addresses = matrix_address_emitter(&mut builder, &layout, matrix, strides, bytes);
     let values = load.emit_load(&mut builder, &mut addresses);
-    let mut addresses = matrix_addresses(&mut builder, &layout, copy, strides, bytes);
+    let mut addresses = matrix_address_emitter(&mut builder, &layout, copy, strides, bytes);
     store.emit_store(&mut builder, &values, &mut addresses);
     let body = builder.end_region(&[]);
     builder.for_loop(from, to, step, &[], body);

@@ -1,19 +1,19 @@
 //! Kernels around one movement between registers (a reduction, a scan or a gather), lowered like tile programs. The
-//! kernel of a conversion is [`tilewright_lower::conversion_kernel`], which is public API.
+//! kernel of a conversion is [`tilewright_lower::build_conversion_kernel`], which is public API.
 
 use tilewright_kernel::{Element, Kernel};
 use tilewright_layout::{Dim, LinearLayout};
-use tilewright_lower::{LowerError, Reason, RegisterTensor, tensor_kernel, without_axis};
+use tilewright_lower::{LowerError, LowerErrorReason, RegisterTensor, lower_tensor_function, reduced_layout};
 use tilewright_plan::movement::{GatherPlan, PlanContext, ReductionPlan, ScanDirection, ScanPlan};
 use tilewright_tile::op::name::{arith, tt};
-use tilewright_tile::{BuildError, Float, FunctionBuilder, TileType, Value};
+use tilewright_tile::{BuildError, FloatType, FunctionBuilder, TileType, Value};
 
 /// A function that emits the combination of two tuples of scalars, the earlier one first.
-pub type CombineScalars = fn(&mut FunctionBuilder<'_>, &[Value], &[Value]) -> Result<Vec<Value>, BuildError>;
+pub type EmitScalarCombine = fn(&mut FunctionBuilder<'_>, &[Value], &[Value]) -> Result<Vec<Value>, BuildError>;
 
 /// Returns a function that emits the addition of two tuples of scalars, element by element. The scalars are integers
 /// that hold the bits of elements; the addition is the element type's, so floats are added as floats.
-pub fn add_as(
+pub fn emit_typed_add(
     elements: &[Element],
 ) -> impl Fn(&mut FunctionBuilder<'_>, &[Value], &[Value]) -> Result<Vec<Value>, BuildError> + '_ {
     move |builder, earlier, later| {
@@ -23,22 +23,26 @@ pub fn add_as(
 }
 
 fn sum(builder: &mut FunctionBuilder<'_>, [a, b]: [Value; 2], element: Element) -> Result<Value, BuildError> {
-    let Some(float) = Float::from_name(element.name()).filter(|_| element.is_float()) else {
-        return builder.op(arith::ADDI).operand(a).operand(b).value();
+    let Some(float) = FloatType::from_name(element.name()).filter(|_| element.is_float()) else {
+        return builder.build_op(arith::ADDI).operand(a).operand(b).value();
     };
     let bits = builder.ty(a).clone();
-    let mut as_float = |value| builder.op(arith::BITCAST).operand(value).result(TileType::Float(float)).value();
+    let mut as_float = |value| builder.build_op(arith::BITCAST).operand(value).result(TileType::Float(float)).value();
     let (a, b) = (as_float(a)?, as_float(b)?);
-    let sum = builder.op(arith::ADDF).operand(a).operand(b).value()?;
-    builder.op(arith::BITCAST).operand(sum).result(bits).value()
+    let sum = builder.build_op(arith::ADDF).operand(a).operand(b).value()?;
+    builder.build_op(arith::BITCAST).operand(sum).result(bits).value()
 }
 
 /// Emits the addition of two tuples, element by element.
 ///
 /// # Errors
 /// [`BuildError`] if the values are not integers of one type.
-pub fn add(builder: &mut FunctionBuilder<'_>, earlier: &[Value], later: &[Value]) -> Result<Vec<Value>, BuildError> {
-    earlier.iter().zip(later).map(|(&a, &b)| builder.op(arith::ADDI).operand(a).operand(b).value()).collect()
+pub fn emit_add(
+    builder: &mut FunctionBuilder<'_>,
+    earlier: &[Value],
+    later: &[Value],
+) -> Result<Vec<Value>, BuildError> {
+    earlier.iter().zip(later).map(|(&a, &b)| builder.build_op(arith::ADDI).operand(a).operand(b).value()).collect()
 }
 
 /// Builds a kernel that reads tensors into the layout `src`, reduces them together along an axis by the function `by`,
@@ -49,7 +53,7 @@ pub fn add(builder: &mut FunctionBuilder<'_>, earlier: &[Value], later: &[Value]
 ///
 /// # Errors
 /// [`LowerError`] if the plan is not for these tensors, or if no element has one of these widths.
-pub fn reduction_kernel(
+pub fn build_reduction_kernel(
     (src, axis): (&LinearLayout, Dim),
     element_bits: &[u32],
     reduction: &ReductionPlan,
@@ -64,9 +68,9 @@ pub fn reduction_kernel(
     let (src, mut reduction) = (extended(src)?, reduction.clone());
     reduction.result = extended(&reduction.result)?;
     let tensors = tuple(&src, element_bits);
-    tensor_kernel("reduce", &tensors, context, |builder, values, plans| {
-        let kept = without_axis(&reduction.result, axis)?;
-        let mut op = builder.op(tt::REDUCE).operands("srcs", values).attribute("axis", axis_attribute(axis));
+    lower_tensor_function("reduce", &tensors, context, |builder, values, plans| {
+        let kept = reduced_layout(&reduction.result, axis)?;
+        let mut op = builder.build_op(tt::REDUCE).operands("srcs", values).attribute("axis", axis_attribute(axis));
         for tensor in &tensors {
             op = op.result(RegisterTensor { layout: &kept, ..*tensor }.ty()?);
         }
@@ -77,11 +81,11 @@ pub fn reduction_kernel(
 }
 
 /// Builds a kernel that reads tensors into the layout `src`, scans them together along an axis, and writes the
-/// registers; its parameters are those of [`reduction_kernel`].
+/// registers; its parameters are those of [`build_reduction_kernel`].
 ///
 /// # Errors
 /// [`LowerError`] if the plan is not for these tensors, or if no element has one of these widths.
-pub fn scan_kernel(
+pub fn build_scan_kernel(
     (src, axis): (&LinearLayout, Dim),
     element_bits: &[u32],
     (scan, direction): (&ScanPlan, ScanDirection),
@@ -89,9 +93,9 @@ pub fn scan_kernel(
     context: PlanContext<'_>,
 ) -> Result<Kernel, LowerError> {
     let tensors = tuple(src, element_bits);
-    tensor_kernel("scan", &tensors, context, |builder, values, plans| {
+    lower_tensor_function("scan", &tensors, context, |builder, values, plans| {
         let types: Vec<TileType> = values.iter().map(|&value| builder.ty(value).clone()).collect();
-        let mut op = builder.op(tt::SCAN).operands("srcs", values).attribute("axis", axis_attribute(axis));
+        let mut op = builder.build_op(tt::SCAN).operands("srcs", values).attribute("axis", axis_attribute(axis));
         op = op.attribute("reverse", direction == ScanDirection::Reverse);
         for ty in types {
             op = op.result(ty);
@@ -110,7 +114,7 @@ pub fn scan_kernel(
 ///
 /// # Errors
 /// [`LowerError`] if the plan is not for these tensors, or if no element has this width.
-pub fn gather_kernel(
+pub fn build_gather_kernel(
     ([src, indices], axis): ([&LinearLayout; 2], Dim),
     element_bits: u32,
     gather: &GatherPlan,
@@ -118,8 +122,8 @@ pub fn gather_kernel(
 ) -> Result<Kernel, LowerError> {
     let tensor = RegisterTensor { name: "tensor", layout: src, element_bits };
     let indices = RegisterTensor { name: "indices", layout: indices, element_bits: 32 };
-    tensor_kernel("gather", &[tensor, indices], context, |builder, values, plans| {
-        let op = builder.op(tt::GATHER).operand(values[0]).operand(values[1]);
+    lower_tensor_function("gather", &[tensor, indices], context, |builder, values, plans| {
+        let op = builder.build_op(tt::GATHER).operand(values[0]).operand(values[1]);
         let op = op.attribute("axis", axis_attribute(axis));
         let op = op.result(RegisterTensor { element_bits, ..indices }.ty()?).build()?;
         plans.gathers.insert(op, gather.clone());
@@ -128,7 +132,7 @@ pub fn gather_kernel(
 }
 
 /// Appends an axis of one element to the layout of a tensor with `rank` axes; no position moves along it.
-fn with_unit_axis(layout: &LinearLayout, rank: usize) -> Result<LinearLayout, Reason> {
+fn with_unit_axis(layout: &LinearLayout, rank: usize) -> Result<LinearLayout, LowerErrorReason> {
     Ok(layout.direct_sum(&LinearLayout::identity(1, Dim::REGISTER, Dim::tensor(rank))?)?)
 }
 
@@ -151,7 +155,7 @@ fn combine(
     move |builder, arguments| {
         let (earlier, later) = arguments.split_at(arguments.len() / 2);
         let combined = by(builder, earlier, later)?;
-        combined.into_iter().fold(builder.op(end), |op, value| op.operand(value)).build().map(drop)
+        combined.into_iter().fold(builder.build_op(end), |op, value| op.operand(value)).build().map(drop)
     }
 }
 

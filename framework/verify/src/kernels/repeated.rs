@@ -5,16 +5,16 @@ use tilewright_kernel::{Builder, Element, Kernel, Scope, Type, Value};
 use tilewright_layout::{LinearLayout, MemoryLayout};
 use tilewright_plan::movement::{ConversionPlan, GatherPlan, MovementError, SharedAccess};
 
-use tilewright_lower::registers::{memory_integer, read_tensor, write_registers};
+use tilewright_lower::registers::{emit_register_stores, emit_tensor_load, memory_integer_type};
 
 use super::pointer_parameters::begin;
 
 /// Builds a kernel that executes the conversion `plan` `rounds` times and otherwise is like
-/// [`tilewright_lower::conversion_kernel`]. Both layouts have the same number of registers.
+/// [`tilewright_lower::build_conversion_kernel`]. Both layouts have the same number of registers.
 ///
 /// # Errors
 /// [`MovementError::ElementBits`] if no element has this width.
-pub fn repeated_conversion_kernel(
+pub fn build_repeated_conversion_kernel(
     layouts: [&LinearLayout; 2],
     element_bits: u32,
     plan: &ConversionPlan,
@@ -31,7 +31,7 @@ pub fn repeated_conversion_kernel(
 ///
 /// # Errors
 /// [`MovementError::ElementBits`] if no element has this width.
-pub fn repeated_staging_kernel(
+pub fn build_repeated_staging_kernel(
     layouts: [&LinearLayout; 2],
     element_bits: u32,
     memory: &MemoryLayout,
@@ -50,29 +50,29 @@ pub fn repeated_staging_kernel(
 }
 
 /// Builds a kernel that executes the same gather `rounds` times, by the same indices, and otherwise is like
-/// [`super::gather_kernel`].
+/// [`super::build_gather_kernel`].
 ///
 /// # Errors
 /// [`MovementError::ElementBits`] if no element has this width.
-pub fn repeated_gather_kernel(
+pub fn build_repeated_gather_kernel(
     layout: &LinearLayout,
     element_bits: u32,
     gather: &GatherPlan,
     rounds: u32,
 ) -> Result<Kernel, MovementError> {
     let shared = gather.stats.shared_bytes > 0;
-    let element = memory_integer(element_bits)?;
+    let element = memory_integer_type(element_bits)?;
     let mut builder = begin("gather", layout, &["tensor", "indices", "registers"]);
-    let values = read_tensor(&mut builder, 0, layout, element);
-    let gather_indices = read_tensor(&mut builder, 1, layout, Element::I32);
+    let values = emit_tensor_load(&mut builder, 0, layout, element);
+    let gather_indices = emit_tensor_load(&mut builder, 1, layout, Element::I32);
     let left =
         repeat(&mut builder, &values, rounds, shared, |builder, values| gather.emit(builder, values, &gather_indices));
-    write_registers(&mut builder, 2, layout, &left);
+    emit_register_stores(&mut builder, 2, layout, &left);
     Ok(builder.finish())
 }
 
 /// Builds a kernel that reads a row-major tensor into the layout `src`, emits `act` on its registers, and writes the
-/// resulting registers of layout `dst`, as [`tilewright_lower::conversion_kernel`] does.
+/// resulting registers of layout `dst`, as [`tilewright_lower::build_conversion_kernel`] does.
 ///
 /// A tile program cannot express this, since registers change their layout without a movement.
 ///
@@ -84,11 +84,11 @@ fn kernel_around(
     element_bits: u32,
     act: impl FnOnce(&mut Builder, &[Value]) -> Vec<Value>,
 ) -> Result<Kernel, MovementError> {
-    let element = memory_integer(element_bits)?;
+    let element = memory_integer_type(element_bits)?;
     let mut builder = begin(name, src, &["tensor", "registers"]);
-    let values = read_tensor(&mut builder, 0, src, element);
+    let values = emit_tensor_load(&mut builder, 0, src, element);
     let left = act(&mut builder, &values);
-    write_registers(&mut builder, 1, dst, &left);
+    emit_register_stores(&mut builder, 1, dst, &left);
     Ok(builder.finish())
 }
 

@@ -1,12 +1,12 @@
 //! Kernels that copy a tensor with arbitrary strides, or the part of it below a limit, through registers.
 
 use tilewright_kernel::{Binary, Builder, Compare, Kernel, Value};
-use tilewright_layout::f2::multiply;
+use tilewright_layout::f2::multiply_vector;
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_plan::movement::{GlobalAccess, GlobalAddress, MovementError, ThreadIndices};
 
 use super::pointer_parameters::begin;
-use tilewright_lower::registers::memory_integer;
+use tilewright_lower::registers::memory_integer_type;
 
 /// Strides and extent of a tensor in global memory, at run time.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,14 +22,14 @@ pub struct StridedTensor {
 ///
 /// # Errors
 /// [`MovementError::ElementBits`] if no element has this width.
-pub fn strided_copy_kernel(
+pub fn build_strided_copy_kernel(
     registers: &LinearLayout,
     tensor: &StridedTensor,
     element_bits: u32,
     load: &GlobalAccess,
     store: &GlobalAccess,
 ) -> Result<Kernel, MovementError> {
-    let bytes = memory_integer(element_bits)?.bits() / 8;
+    let bytes = memory_integer_type(element_bits)?.bits() / 8;
     let mut builder = begin("copy", registers, &["tensor", "copy"]);
     let coordinates = own_coordinates(&mut builder, registers, tensor);
     let mut from =
@@ -47,7 +47,7 @@ fn own_coordinates(builder: &mut Builder, registers: &LinearLayout, tensor: &Str
     let columns = [registers.columns_of(Dim::LANE), registers.columns_of(Dim::WARP)].concat();
     let along = |&(dim, _): &(Dim, u64)| {
         let columns: Vec<u64> = columns.iter().map(|&column| registers.outs().coordinate(column, dim)).collect();
-        thread.emit_product(builder, &columns)
+        thread.emit_f2_product(builder, &columns)
     };
     tensor.strides.iter().map(along).collect()
 }
@@ -63,7 +63,7 @@ fn emit_address(
     coordinates: &[Value],
     register: usize,
 ) -> GlobalAddress {
-    let packed = multiply(registers.columns_of(Dim::REGISTER), register as u64);
+    let packed = multiply_vector(registers.columns_of(Dim::REGISTER), register as u64);
     let mut pointer = builder.parameter(parameter);
     let mut predicate = None;
     for (&(dim, stride), &coordinates) in tensor.strides.iter().zip(coordinates) {

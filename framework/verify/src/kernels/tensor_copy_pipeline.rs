@@ -5,10 +5,10 @@ use tilewright_kernel::{
     Binary, Builder, Element, Kernel, Launch, MemorySpace, Op, Parameter, Queue, Scope, Type, Value,
 };
 use tilewright_layout::{Dim, MemoryLayout};
-use tilewright_lower::registers::memory_integer;
+use tilewright_lower::registers::memory_integer_type;
 use tilewright_plan::movement::{MovementError, TensorCopy, TensorCopySource, emit_on_first_warp};
 
-use super::copy_pipeline::{CopyPipeline, OmittedSync, Ring, each_index, each_step};
+use super::copy_pipeline::{CopyPipelineConfig, OmittedSync, Ring, each_index, each_step};
 
 /// Builds a kernel of `launch` that copies tiles of a tensor by bulk tensor copies: to a ring of shared buffers, whose
 /// contents it writes out, or, if the copy is a store, from buffers that it has filled to the tensor.
@@ -19,19 +19,19 @@ use super::copy_pipeline::{CopyPipeline, OmittedSync, Ring, each_index, each_ste
 /// # Errors
 /// [`MovementError::ElementBits`] if no element has this width; [`MovementError::Memory`] if the pipeline has fewer
 /// tiles than buffers, or no buffer.
-pub fn tensor_copy_kernel(
+pub fn build_tensor_copy_kernel(
     copy: &TensorCopy,
     memory: &MemoryLayout,
     launch: Launch,
-    stages: CopyPipeline,
+    stages: CopyPipelineConfig,
 ) -> Result<Kernel, MovementError> {
-    let element = memory_integer(copy.map.element_bits)?;
+    let element = memory_integer_type(copy.map.element_bits)?;
     stages.check()?;
     let pointer = Type::Pointer(MemorySpace::Global);
     let parameters = vec![
-        Parameter::tensor("tensor", copy.map.clone()),
-        Parameter::plain("origins", pointer),
-        Parameter::plain("held", pointer),
+        Parameter::tensor_map("tensor", copy.map.clone()),
+        Parameter::scalar_or_pointer("origins", pointer),
+        Parameter::scalar_or_pointer("held", pointer),
     ];
     let mut builder = Builder::with_parameters("copy", launch, parameters);
     let bytes = memory.allocated_bytes(element.bits());
@@ -40,7 +40,7 @@ pub fn tensor_copy_kernel(
     let ring = Ring { start, pitch, buffers: stages.buffers };
     let offsets = 1 << memory.linear.in_bits(Dim::OFFSET);
     let pipeline = Pipeline { copy, element, stages, offsets, ring };
-    match copy.queue() {
+    match copy.completion_queue() {
         None => pipeline.load(&mut builder),
         Some(queue) => pipeline.store(&mut builder, queue),
     }
@@ -50,7 +50,7 @@ pub fn tensor_copy_kernel(
 struct Pipeline<'a> {
     copy: &'a TensorCopy,
     element: Element,
-    stages: CopyPipeline,
+    stages: CopyPipelineConfig,
     /// Number of elements of a buffer.
     offsets: u32,
     ring: Ring,

@@ -11,19 +11,19 @@ use tilewright_plan::movement::{
 };
 use tilewright_target::{Completion, Instruction, InstructionKind, Operand, Queue, TensorMemoryOperand};
 
-/// Builds a kernel that issues the instruction of a row once, like [`super::instruction_kernel`], but also for tiles in
-/// tensor memory.
+/// Builds a kernel that issues the instruction of a row once, like [`super::build_instruction_kernel`], but also for
+/// tiles in tensor memory.
 ///
 /// The parameters are pointers to global memory, one for each operand of the row in order; those of constants and of
 /// the accumulate predicate, which is true, are unused. The memory of a tile in tensor memory holds the registers of
-/// `tile_in_tensor_memory`, lane after lane over all warps. An MMA has a further pointer to its initial accumulator.
+/// `find_tile_moves`, lane after lane over all warps. An MMA has a further pointer to its initial accumulator.
 ///
 /// # Errors
 /// [`CheckFailure::Row`] if no kernel can issue the row.
-pub fn issue_kernel(name: &str, row: &Instruction, context: PlanContext<'_>) -> Result<Kernel, CheckFailure> {
+pub fn build_issue_kernel(name: &str, row: &Instruction, context: PlanContext<'_>) -> Result<Kernel, CheckFailure> {
     match row.operands.iter().find_map(Operand::tensor_memory_operand) {
         Some(tile) => with_tiles(name, row, tile, context).map_err(CheckFailure::Row),
-        None => super::instruction_kernel(name, row),
+        None => super::build_instruction_kernel(name, row),
     }
 }
 
@@ -33,7 +33,7 @@ fn with_tiles(
     tile: &TensorMemoryOperand,
     context: PlanContext<'_>,
 ) -> Result<Kernel, String> {
-    let moves = tile_in_tensor_memory(row, tile, context)?;
+    let moves = find_tile_moves(row, tile, context)?;
     let lanes = 1 << moves.registers.in_bits(Dim::LANE);
     let warps = 1 << moves.registers.in_bits(Dim::WARP);
     // For each tile in tensor memory: the index of its operand, its first column, and its moves.
@@ -41,7 +41,7 @@ fn with_tiles(
     let mut columns = 0;
     for (index, operand) in (0..).zip(&row.operands) {
         let Some(tile) = operand.tensor_memory_operand() else { continue };
-        tiles.push(TensorMemoryTile { index, at: columns, moves: tile_in_tensor_memory(row, tile, context)? });
+        tiles.push(TensorMemoryTile { index, at: columns, moves: find_tile_moves(row, tile, context)? });
         columns += tile.columns() as u32;
     }
     let multiplies = row.kind == InstructionKind::Matrix;
@@ -74,12 +74,12 @@ struct TensorMemoryTile {
     moves: TensorMemoryMoves,
 }
 
-/// Finds the moves by which [`issue_kernel`] transfers the tile of a row to tensor memory, and back if it is a result.
-/// The tile of a move between registers and tensor memory is in the rows of one warp.
+/// Finds the moves by which [`build_issue_kernel`] transfers the tile of a row to tensor memory, and back if it is a
+/// result. The tile of a move between registers and tensor memory is in the rows of one warp.
 ///
 /// # Errors
 /// A message if the target has no tensor memory, or its table has no such moves.
-pub fn tile_in_tensor_memory(
+pub fn find_tile_moves(
     row: &Instruction,
     tile: &TensorMemoryOperand,
     context: PlanContext<'_>,
@@ -119,7 +119,7 @@ impl Around {
             return address;
         }
         let thread = tilewright_plan::movement::ThreadIndices::new(&mut self.builder, lane_bits);
-        let offset = thread.emit_product(&mut self.builder, &columns);
+        let offset = thread.emit_f2_product(&mut self.builder, &columns);
         self.builder.binary(tilewright_kernel::Binary::Add, address, offset)
     }
 
@@ -162,7 +162,7 @@ impl Around {
         let ty = row
             .operands
             .get(register as usize)
-            .and_then(|operand| ValueRequirement::for_operand(operand).default_type());
+            .and_then(|operand| ValueRequirement::from_operand(operand).default_type());
         let ty = ty.ok_or("no value type of the kernel IR has its registers")?;
         let name = row.name.clone();
         if row.operands.iter().any(is_result) {
@@ -197,7 +197,7 @@ impl Around {
                     operands.push(allocation.address);
                 }
                 Operand::Memory(memory) => operands.push(self.descriptor(index, memory)?),
-                other => return Err(format!("operand {index} is {}", ValueRequirement::for_operand(other))),
+                other => return Err(format!("operand {index} is {}", ValueRequirement::from_operand(other))),
             }
         }
         self.issue_and_wait(row, operands, allocation)?;
@@ -258,7 +258,7 @@ impl Around {
                 Operand::Memory(memory) => operands.push(self.descriptor(index, memory)?),
                 Operand::Accumulate => operands.push(self.builder.constant(Type::Scalar(Element::I1), 1)),
                 Operand::Constant { .. } => {}
-                other => return Err(format!("operand {index} is {}", ValueRequirement::for_operand(other))),
+                other => return Err(format!("operand {index} is {}", ValueRequirement::from_operand(other))),
             }
         }
         let (index, tensor_tile, warp_offset) = accumulator.ok_or("its accumulator is not in tensor memory")?;

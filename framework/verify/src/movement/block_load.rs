@@ -1,28 +1,28 @@
 //! Test cases of tiles that are loaded by block loads.
 
 use tilewright_layout::{Dim, LinearLayout};
-use tilewright_plan::movement::{BlockLoadPlan, BlockSource, PlanContext};
+use tilewright_plan::movement::{BlockLoadPlan, BlockLoadSource, PlanContext};
 
 use super::elements::{element, little_endian};
 use crate::CheckFailure;
-use crate::expected_counts::{ExpectedCounts, PlannedSectors};
-use crate::kernels::block_load_kernel;
-use crate::test_case::{Legend, TestCase, changed, input};
+use crate::expected_counts::{ExpectedCounts, PlannedSectorCount};
+use crate::kernels::build_block_load_kernel;
+use crate::test_case::{BufferLegend, TestCase, changed, input};
 
 /// A tile of a matrix that is loaded by block loads.
 #[derive(Debug, Clone, Copy)]
-pub struct BlockTile<'a> {
+pub struct BlockLoadTile<'a> {
     /// Layout of the tile.
     pub layout: &'a LinearLayout,
     /// The matrix in global memory.
-    pub source: BlockSource,
+    pub source: BlockLoadSource,
     /// Width of an element in bits.
     pub element_bits: u32,
     /// Row and column of the matrix (dim0, dim1) at which the tile starts.
     pub begin: [i32; 2],
 }
 
-impl BlockTile<'_> {
+impl BlockLoadTile<'_> {
     fn bytes(&self) -> usize {
         (self.element_bits / 8) as usize
     }
@@ -40,7 +40,7 @@ impl BlockTile<'_> {
 
     /// Returns the elements of the tile in row-major order; elements beyond the matrix are zero.
     fn elements(&self) -> impl Iterator<Item = u64> + '_ {
-        (0..1u64 << self.layout.outs().bits()).map(self.coordinates()).map(|at| {
+        (0..1u64 << self.layout.outs().total_bits()).map(self.coordinates()).map(|at| {
             let inside = at.iter().zip(self.source.shape).all(|(at, size)| (0..size as i64).contains(at));
             let minor = self.source.minor;
             match inside {
@@ -56,21 +56,22 @@ impl BlockTile<'_> {
 ///
 /// # Errors
 /// [`CheckFailure::Movement`] if no element has this width, or if the store of the tile cannot be planned.
-pub fn block_load_case<'a>(
-    tile: &BlockTile<'_>,
+pub fn build_block_load_case<'a>(
+    tile: &BlockLoadTile<'_>,
     loads: &BlockLoadPlan,
     context: impl Into<PlanContext<'a>>,
 ) -> Result<TestCase, CheckFailure> {
     let bits = tile.element_bits;
-    let kernel = block_load_kernel((tile.layout, loads), tile.begin, bits, context.into())?;
+    let kernel = build_block_load_kernel((tile.layout, loads), tile.begin, bits, context.into())?;
     let after = little_endian(tile.elements(), tile.bytes());
     let coordinates = tile.coordinates();
-    let legend = Legend::of_elements(bits, move |index| {
+    let legend = BufferLegend::of_elements(bits, move |index| {
         let [row, column] = coordinates(index);
         (format!("row {row}, column {column} of the matrix"), index)
     });
     let left = changed("tile", bits, vec![0xff; after.len()], after, legend);
-    let sectors = PlannedSectors { accesses: "loads", planned: loads.transactions, executed: |sectors| sectors.loaded };
+    let sectors =
+        PlannedSectorCount { accesses: "loads", planned: loads.transactions, executed: |sectors| sectors.loaded };
     let case = TestCase::of_buffers(kernel, 1, vec![input(0, tile.matrix()), left]);
     Ok(case.with_counts(ExpectedCounts::of_sectors([(tile.begin == [0, 0]).then_some(sectors), None])))
 }

@@ -3,8 +3,8 @@
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_lower::registers::row_major_index;
 
-use crate::case::{CaseElement, Expectation};
-use crate::test_case::{Legend, TestBuffer, output};
+use crate::case::{CaseElement, ExpectedContents};
+use crate::test_case::{BufferLegend, TestBuffer, output};
 
 /// Encodes each value in `bytes` bytes, the lowest first.
 pub(super) fn little_endian(values: impl Iterator<Item = u64>, bytes: usize) -> Vec<u8> {
@@ -36,16 +36,16 @@ pub(super) fn written_at(dst: &LinearLayout, packed: u64) -> usize {
 /// Creates an output buffer that receives every register of a layout. `elements` are the expected elements of the
 /// tensor, row-major, each of `bits` bits.
 pub(super) fn registers(buffer_index: usize, layout: &LinearLayout, bits: u32, elements: &[u64]) -> TestBuffer {
-    let (width, packed_count) = ((bits / 8) as usize, 1u64 << layout.ins().bits());
-    let mut bytes = vec![0; width << layout.ins().bits()];
+    let (width, packed_count) = ((bits / 8) as usize, 1u64 << layout.ins().total_bits());
+    let mut bytes = vec![0; width << layout.ins().total_bits()];
     for packed in 0..packed_count {
         let element = elements[row_major_index(layout, layout.apply_packed(packed)) as usize];
         let start = written_at(layout, packed) * width;
         bytes[start..start + width].copy_from_slice(&element.to_le_bytes()[..width]);
     }
-    let after = Expectation::exactly(bytes);
+    let after = ExpectedContents::exact_bytes(bytes);
     let named = layout.clone();
-    let legend = Legend::of_elements(bits, move |index| {
+    let legend = BufferLegend::of_elements(bits, move |index| {
         let packed = (0..packed_count).find(|&packed| written_at(&named, packed) as u64 == index).unwrap_or_default();
         let dims = named.ins().unpack(packed).map(|(dim, value)| format!("{dim} {value}"));
         (dims.collect::<Vec<_>>().join(", "), row_major_index(&named, named.apply_packed(packed)))
@@ -62,6 +62,6 @@ pub(super) fn tensor(
 ) -> TestBuffer {
     let bytes = little_endian(elements, (bits / 8) as usize);
     let shape = vec![bytes.len() as u64 * 8 / u64::from(bits)];
-    let legend = Some(Legend::of_elements(bits, name));
-    TestBuffer { legend, ..output(0, CaseElement::Unsigned(bits), shape, Expectation::exactly(bytes)) }
+    let legend = Some(BufferLegend::of_elements(bits, name));
+    TestBuffer { legend, ..output(0, CaseElement::Unsigned(bits), shape, ExpectedContents::exact_bytes(bytes)) }
 }

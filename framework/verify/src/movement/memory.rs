@@ -1,6 +1,6 @@
 //! Test cases of accesses of shared and of global memory.
 
-use crate::kernels::{copy_kernel, load_kernel, store_kernel};
+use crate::kernels::{build_global_copy_kernel, build_load_kernel, build_store_kernel};
 use tilewright_kernel::Counts;
 use tilewright_layout::{Dim, LinearLayout, MemoryLayout};
 use tilewright_lower::registers::row_major_index;
@@ -8,7 +8,7 @@ use tilewright_plan::movement::{GlobalAccess, SharedAccess};
 
 use super::elements::{element, little_endian, registers, tensor};
 use crate::CheckFailure;
-use crate::expected_counts::{ExpectedCounts, PlannedSectors};
+use crate::expected_counts::{ExpectedCounts, PlannedSectorCount};
 use crate::test_case::{TestCase, input};
 
 /// Creates a test of a store to shared memory: every offset must hold the element of its layout, and every count must
@@ -16,15 +16,15 @@ use crate::test_case::{TestCase, input};
 ///
 /// # Errors
 /// [`CheckFailure::Movement`] if no element has this width.
-pub fn store_case(
+pub fn build_store_case(
     layout: &LinearLayout,
     memory: &MemoryLayout,
     element_bits: u32,
     access: &SharedAccess,
 ) -> Result<TestCase, CheckFailure> {
-    let kernel = store_kernel(layout, memory, element_bits, access)?;
+    let kernel = build_store_kernel(layout, memory, element_bits, access)?;
     let bytes = (element_bits / 8) as usize;
-    let stored = (0..1u64 << layout.outs().bits()).map(|index| element(index, element_bits));
+    let stored = (0..1u64 << layout.outs().total_bits()).map(|index| element(index, element_bits));
     let linear = memory.linear.clone();
     let shared_contents = by_offset(memory).map(|index| element(index, element_bits));
     let left = tensor(element_bits, shared_contents, move |offset| {
@@ -41,16 +41,16 @@ pub fn store_case(
 ///
 /// # Errors
 /// [`CheckFailure::Movement`] if no element has this width.
-pub fn load_case(
+pub fn build_load_case(
     layout: &LinearLayout,
     memory: &MemoryLayout,
     element_bits: u32,
     access: &SharedAccess,
 ) -> Result<TestCase, CheckFailure> {
-    let kernel = load_kernel(layout, memory, element_bits, access)?;
+    let kernel = build_load_kernel(layout, memory, element_bits, access)?;
     let bytes = (element_bits / 8) as usize;
     let shared_contents = little_endian(by_offset(memory).map(|index| element(index, element_bits)), bytes);
-    let elements: Vec<_> = (0..1u64 << layout.outs().bits()).map(|index| element(index, element_bits)).collect();
+    let elements: Vec<_> = (0..1u64 << layout.outs().total_bits()).map(|index| element(index, element_bits)).collect();
     let buffers = vec![
         input(0, shared_contents),
         input(1, memory_elements(memory, bytes)),
@@ -66,14 +66,14 @@ pub fn load_case(
 ///
 /// # Errors
 /// [`CheckFailure::Movement`] if no element has this width.
-pub fn copy_case(
+pub fn build_global_copy_case(
     layout: &LinearLayout,
     element_bits: u32,
     load: &GlobalAccess,
     store: &GlobalAccess,
 ) -> Result<TestCase, CheckFailure> {
-    let kernel = copy_kernel(layout, element_bits, load, store)?;
-    let elements = || (0..1u64 << layout.outs().bits()).map(|index| element(index, element_bits));
+    let kernel = build_global_copy_kernel(layout, element_bits, load, store)?;
+    let elements = || (0..1u64 << layout.outs().total_bits()).map(|index| element(index, element_bits));
     let left = tensor(element_bits, elements(), |index| (format!("element {index} of the copy"), index));
     let buffers = vec![input(0, little_endian(elements(), (element_bits / 8) as usize)), left];
     Ok(TestCase::of_buffers(kernel, 1, buffers).with_counts(planned_sectors([load, store])))
@@ -82,8 +82,12 @@ pub fn copy_case(
 /// Expects that the loads `load` and the stores `store` touch as many sectors as planned.
 pub(super) fn planned_sectors([load, store]: [&GlobalAccess; 2]) -> ExpectedCounts {
     ExpectedCounts::of_sectors([
-        Some(PlannedSectors { accesses: "loads", planned: load.transactions, executed: |sectors| sectors.loaded }),
-        Some(PlannedSectors { accesses: "stores", planned: store.transactions, executed: |sectors| sectors.stored }),
+        Some(PlannedSectorCount { accesses: "loads", planned: load.transactions, executed: |sectors| sectors.loaded }),
+        Some(PlannedSectorCount {
+            accesses: "stores",
+            planned: store.transactions,
+            executed: |sectors| sectors.stored,
+        }),
     ])
 }
 

@@ -1,9 +1,9 @@
 //! Test cases of movements between registers: conversions, reductions, scans and gathers.
 
-use crate::kernels::{add, gather_kernel, reduction_kernel, scan_kernel};
+use crate::kernels::{build_gather_kernel, build_reduction_kernel, build_scan_kernel, emit_add};
 use tilewright_kernel::Kernel;
 use tilewright_layout::{Dim, LinearLayout};
-use tilewright_lower::conversion_kernel;
+use tilewright_lower::build_conversion_kernel;
 use tilewright_plan::movement::{
     ConversionPlan, CountLowerBounds, GatherPlan, PlanContext, ReductionPlan, ScanDirection, ScanPlan,
 };
@@ -19,14 +19,14 @@ use crate::test_case::{TestCase, input};
 ///
 /// # Errors
 /// [`CheckFailure::Lower`] if the plan is not for these layouts, or if no element has this width.
-pub fn conversion_case<'a>(
+pub fn build_conversion_case<'a>(
     [src, dst]: [&LinearLayout; 2],
     element_bits: u32,
     plan: &ConversionPlan,
     context: impl Into<PlanContext<'a>>,
 ) -> Result<TestCase, CheckFailure> {
-    let kernel = conversion_kernel("convert", [src, dst], element_bits, plan, context.into())?;
-    let elements = (0..1u64 << dst.outs().bits()).map(|index| element(index, element_bits)).collect();
+    let kernel = build_conversion_kernel("convert", [src, dst], element_bits, plan, context.into())?;
+    let elements = (0..1u64 << dst.outs().total_bits()).map(|index| element(index, element_bits)).collect();
     Ok(moved(kernel, [src, dst], &[element_bits], &[elements]).with_plan(&plan.stats))
 }
 
@@ -35,13 +35,13 @@ pub fn conversion_case<'a>(
 ///
 /// # Errors
 /// [`CheckFailure::Lower`] if the plan is not for these tensors, or if no element has one of these widths.
-pub fn reduction_case<'a>(
+pub fn build_reduction_case<'a>(
     (src, axis): (&LinearLayout, Dim),
     element_bits: &[u32],
     plan: &ReductionPlan,
     context: impl Into<PlanContext<'a>>,
 ) -> Result<TestCase, CheckFailure> {
-    let kernel = reduction_kernel((src, axis), element_bits, plan, add, context.into())?;
+    let kernel = build_reduction_kernel((src, axis), element_bits, plan, emit_add, context.into())?;
     let accumulator: Vec<_> = element_bits.iter().map(|&bits| reduce_along(src, axis, bits)).collect();
     Ok(moved(kernel, [src, &plan.result], element_bits, &accumulator).with_plan(&plan.stats))
 }
@@ -51,14 +51,14 @@ pub fn reduction_case<'a>(
 ///
 /// # Errors
 /// [`CheckFailure::Lower`] if the plan is not for these tensors, or if no element has one of these widths.
-pub fn scan_case<'a>(
+pub fn build_scan_case<'a>(
     (src, axis): (&LinearLayout, Dim),
     element_bits: &[u32],
     (plan, direction): (&ScanPlan, ScanDirection),
     context: impl Into<PlanContext<'a>>,
 ) -> Result<TestCase, CheckFailure> {
-    let by = if element_bits.len() == 2 { compose } else { add };
-    let kernel = scan_kernel((src, axis), element_bits, (plan, direction), by, context.into())?;
+    let by = if element_bits.len() == 2 { compose } else { emit_add };
+    let kernel = build_scan_kernel((src, axis), element_bits, (plan, direction), by, context.into())?;
     Ok(moved(kernel, [src, src], element_bits, &scanned(src, axis, element_bits, direction)).with_plan(&plan.stats))
 }
 
@@ -67,17 +67,17 @@ pub fn scan_case<'a>(
 ///
 /// # Errors
 /// [`CheckFailure::Lower`] if the plan is not for these tensors, or if no element has this width.
-pub fn gather_case<'a>(
+pub fn build_gather_case<'a>(
     ([src, indices], axis): ([&LinearLayout; 2], Dim),
     element_bits: u32,
     plan: &GatherPlan,
     context: impl Into<PlanContext<'a>>,
 ) -> Result<TestCase, CheckFailure> {
-    let kernel = gather_kernel(([src, indices], axis), element_bits, plan, context.into())?;
+    let kernel = build_gather_kernel(([src, indices], axis), element_bits, plan, context.into())?;
     let bytes = (element_bits / 8) as usize;
-    let tensor = little_endian((0..1u64 << src.outs().bits()).map(|at| element(at, element_bits)), bytes);
+    let tensor = little_endian((0..1u64 << src.outs().total_bits()).map(|at| element(at, element_bits)), bytes);
     let index_bytes =
-        little_endian((0..1u64 << indices.outs().bits()).map(|position| index_at(src, axis, position)), 4);
+        little_endian((0..1u64 << indices.outs().total_bits()).map(|position| index_at(src, axis, position)), 4);
     let elements = gathered(src, indices, axis, |index| element(index, element_bits));
     let buffers = vec![input(0, tensor), input(1, index_bytes), registers(0, indices, element_bits, &elements)];
     let counts =
@@ -89,8 +89,8 @@ pub fn gather_case<'a>(
 /// Emits the composition of two maps: `x -> n (m x + b) + c` from the earlier `x -> m x + b` and the later `x -> n x +
 /// c`.
 fn compose(builder: &mut FunctionBuilder<'_>, earlier: &[Value], later: &[Value]) -> Result<Vec<Value>, BuildError> {
-    let (&[m, b], &[n, c]) = (earlier, later) else { return add(builder, earlier, later) };
-    let mut binary = |name, left, right| builder.op(name).operand(left).operand(right).value();
+    let (&[m, b], &[n, c]) = (earlier, later) else { return emit_add(builder, earlier, later) };
+    let mut binary = |name, left, right| builder.build_op(name).operand(left).operand(right).value();
     let moved = binary(arith::MULI, b, n)?;
     Ok(vec![binary(arith::MULI, m, n)?, binary(arith::ADDI, moved, c)?])
 }
@@ -99,7 +99,7 @@ fn compose(builder: &mut FunctionBuilder<'_>, earlier: &[Value], later: &[Value]
 /// sequentially along the axis.
 fn scanned(src: &LinearLayout, axis: Dim, element_bits: &[u32], direction: ScanDirection) -> Vec<Vec<u64>> {
     let lines = Lines::new(src, axis);
-    let (length, elements) = (1u64 << lines.along, 1u64 << src.outs().bits());
+    let (length, elements) = (1u64 << lines.along, 1u64 << src.outs().total_bits());
     let mut results: Vec<Vec<u64>> =
         element_bits.iter().map(|&bits| (0..elements).map(|index| element(index, bits)).collect()).collect();
     for line in 0..elements / length {
@@ -134,7 +134,7 @@ pub(super) fn index_at(src: &LinearLayout, axis: Dim, position: u64) -> u64 {
 pub(super) fn gathered(src: &LinearLayout, indices: &LinearLayout, axis: Dim, tensor: impl Fn(u64) -> u64) -> Vec<u64> {
     let (line, expected) = (Lines::new(src, axis), Lines::new(indices, axis));
     let named = |position| tensor(line.element(expected.line(position), index_at(src, axis, position)));
-    (0..1u64 << indices.outs().bits()).map(named).collect()
+    (0..1u64 << indices.outs().total_bits()).map(named).collect()
 }
 
 /// The lines of a row-major tensor; a line is the elements that differ only along one axis.
@@ -169,8 +169,8 @@ impl Lines {
 /// Adds up the row-major test tensor along an axis, modulo 2^`bits`, sequentially; the result is row-major.
 fn reduce_along(src: &LinearLayout, axis: Dim, bits: u32) -> Vec<u64> {
     let lines = Lines::new(src, axis);
-    let mut accumulator = vec![0u64; 1 << (src.outs().bits() - lines.along)];
-    for index in 0..1u64 << src.outs().bits() {
+    let mut accumulator = vec![0u64; 1 << (src.outs().total_bits() - lines.along)];
+    for index in 0..1u64 << src.outs().total_bits() {
         let sum = &mut accumulator[lines.line(index) as usize];
         *sum = low(sum.wrapping_add(element(index, bits)), bits);
     }
@@ -181,7 +181,7 @@ fn reduce_along(src: &LinearLayout, axis: Dim, bits: u32) -> Vec<u64> {
 /// results, row-major.
 fn moved(kernel: Kernel, [src, dst]: [&LinearLayout; 2], element_bits: &[u32], elements: &[Vec<u64>]) -> TestCase {
     let tensor = |(buffer_index, &bits): (usize, &u32)| {
-        let elements = (0..1u64 << src.outs().bits()).map(|index| element(index, bits));
+        let elements = (0..1u64 << src.outs().total_bits()).map(|index| element(index, bits));
         input(buffer_index, little_endian(elements, (bits / 8) as usize))
     };
     let left = element_bits.iter().zip(elements).enumerate();

@@ -9,12 +9,12 @@ use super::elements::{element, little_endian, registers};
 use super::registers::{gathered, index_at};
 use crate::CheckFailure;
 use crate::expected_counts::ExpectedCounts;
-use crate::kernels::{repeated_conversion_kernel, repeated_gather_kernel, repeated_staging_kernel};
-use crate::test_case::{Predicted, TestCase, input};
+use crate::kernels::{build_repeated_conversion_kernel, build_repeated_gather_kernel, build_repeated_staging_kernel};
+use crate::test_case::{PredictedLaunch, TestCase, input};
 
 /// A movement within a block that a kernel can repeat: its result has as many registers as its source.
 #[derive(Debug, Clone, Copy)]
-pub enum Repeated<'a> {
+pub enum RepeatedMovement<'a> {
     /// A conversion between two layouts.
     Conversion([&'a LinearLayout; 2], &'a ConversionPlan),
     /// A conversion through the given shared-memory layout, by a store and a load.
@@ -31,19 +31,20 @@ struct Movement<'a> {
     layout: &'a LinearLayout,
 }
 
-impl Repeated<'_> {
+impl RepeatedMovement<'_> {
     /// Creates a test of `rounds` rounds on the test tensor, which compares the final result, and the wavefronts and
     /// shuffles of all rounds. For a gather, more wavefronts are accepted, since bank conflicts depend on its indices.
     ///
     /// # Errors
     /// [`CheckFailure::Row`] if layouts hold elements twice, so that a round cannot start from the previous result;
     /// [`CheckFailure::Movement`] if no element has this width.
-    pub fn case(&self, element_bits: u32, rounds: u32) -> Result<TestCase, CheckFailure> {
+    pub fn build_case(&self, element_bits: u32, rounds: u32) -> Result<TestCase, CheckFailure> {
         let Movement { inputs, elements, layout } = self.movement(element_bits, rounds)?;
-        let predicted = self.predicted(element_bits, rounds);
+        let predicted = self.predict_round(element_bits, rounds);
         let mut buffers: Vec<_> = inputs.into_iter().enumerate().map(|(at, bytes)| input(at, bytes)).collect();
         buffers.push(registers(0, layout, element_bits, &elements));
-        let planned = (0..rounds).fold(Counts::default(), |sum, _| sum.plus(predicted.counts.unwrap_or_default()));
+        let planned =
+            (0..rounds).fold(Counts::default(), |sum, _| sum.add_counts(predicted.counts.unwrap_or_default()));
         let counts = ExpectedCounts {
             may_conflict: matches!(self, Self::Gather(..)),
             ..ExpectedCounts::all(moves(planned), CountLowerBounds::default()).comparing(moves)
@@ -54,16 +55,19 @@ impl Repeated<'_> {
 
     /// Returns the predicted counts and cycles of one round, with the number of rounds of the kernel.
     #[must_use]
-    pub fn predicted(&self, element_bits: u32, rounds: u32) -> Predicted {
+    pub fn predict_round(&self, element_bits: u32, rounds: u32) -> PredictedLaunch {
         match self {
-            Self::Conversion(_, plan) => Predicted::of(&plan.stats, rounds),
+            Self::Conversion(_, plan) => PredictedLaunch::of(&plan.stats, rounds),
             Self::Staging(_, memory, [store, load]) => {
-                let counts =
-                    store.stats.counts.plus(load.stats.counts).plus(Counts { barriers: 1, ..Counts::default() });
+                let counts = store
+                    .stats
+                    .counts
+                    .add_counts(load.stats.counts)
+                    .add_counts(Counts { barriers: 1, ..Counts::default() });
                 let (cycles, shared_bytes) = (store.stats.cost + load.stats.cost, memory.allocated_bytes(element_bits));
-                Predicted { rounds, counts: Some(counts), cycles, shared_bytes }
+                PredictedLaunch { rounds, counts: Some(counts), cycles, shared_bytes }
             }
-            Self::Gather(_, _, plan) => Predicted::of(&plan.stats, rounds),
+            Self::Gather(_, _, plan) => PredictedLaunch::of(&plan.stats, rounds),
         }
     }
 
@@ -72,13 +76,13 @@ impl Repeated<'_> {
             Self::Conversion([src, dst], _) | Self::Staging([src, dst], ..) => (*src, *dst),
             Self::Gather(layout, ..) => (*layout, *layout),
         };
-        let holds_once = |layout: &LinearLayout| layout.ins().bits() == layout.outs().bits();
+        let holds_once = |layout: &LinearLayout| layout.ins().total_bits() == layout.outs().total_bits();
         let same_block = src.ins().dims().all(|dim| src.in_bits(dim) == dst.in_bits(dim));
         if !(holds_once(src) && holds_once(dst) && same_block) {
             let message = "layouts of different blocks or with replicated elements cannot be swapped";
             return Err(CheckFailure::Row(message.to_owned()));
         }
-        let size = 1u64 << src.outs().bits();
+        let size = 1u64 << src.outs().total_bits();
         let mut tensor: Vec<u64> = (0..size).map(|index| element(index, element_bits)).collect();
         let mut inputs = vec![little_endian(tensor.iter().copied(), (element_bits / 8) as usize)];
         for round in 0..rounds {
@@ -98,11 +102,11 @@ impl Repeated<'_> {
 
     fn kernel(&self, element_bits: u32, rounds: u32) -> Result<Kernel, CheckFailure> {
         Ok(match self {
-            Self::Conversion(layouts, plan) => repeated_conversion_kernel(*layouts, element_bits, plan, rounds)?,
+            Self::Conversion(layouts, plan) => build_repeated_conversion_kernel(*layouts, element_bits, plan, rounds)?,
             Self::Staging(layouts, memory, accesses) => {
-                repeated_staging_kernel(*layouts, element_bits, memory, *accesses, rounds)?
+                build_repeated_staging_kernel(*layouts, element_bits, memory, *accesses, rounds)?
             }
-            Self::Gather(layout, _, plan) => repeated_gather_kernel(layout, element_bits, plan, rounds)?,
+            Self::Gather(layout, _, plan) => build_repeated_gather_kernel(layout, element_bits, plan, rounds)?,
         })
     }
 }
@@ -118,7 +122,7 @@ fn moves(counts: Counts) -> Counts {
 /// they then hold, row-major.
 fn reinterpret(tensor: &[u64], src: &LinearLayout, dst: &LinearLayout) -> Vec<u64> {
     let mut taken = vec![0; tensor.len()];
-    for position in 0..1u64 << src.ins().bits() {
+    for position in 0..1u64 << src.ins().total_bits() {
         // Both sides have the same register, lane and warp, though the layouts may list the dims in different orders.
         let shift = |dim| dst.ins().shift_of(dim).unwrap_or(0);
         let same = dst.ins().dims().fold(0, |packed, dim| packed | src.ins().coordinate(position, dim) << shift(dim));

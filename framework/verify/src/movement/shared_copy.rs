@@ -1,6 +1,6 @@
 //! Test cases of pipelined copies from global to shared memory.
 
-use crate::kernels::{CopyPipeline, pointer_copy_kernel};
+use crate::kernels::{CopyPipelineConfig, build_pointer_copy_kernel};
 use tilewright_kernel::Counts;
 use tilewright_layout::{Dim, MemoryLayout};
 use tilewright_lower::registers::row_major_index;
@@ -9,7 +9,7 @@ use tilewright_plan::movement::{AsyncCopyPlan, CountLowerBounds, PlanContext};
 use super::elements::{element, little_endian, tensor};
 use super::memory::memory_elements;
 use crate::CheckFailure;
-use crate::expected_counts::{ExpectedCounts, PlannedSectors};
+use crate::expected_counts::{ExpectedCounts, PlannedSectorCount};
 use crate::test_case::{TestCase, input};
 
 /// Creates a test of pipelined copies of row-major tensors to shared memory. It compares every element of each tensor,
@@ -19,16 +19,16 @@ use crate::test_case::{TestCase, input};
 /// # Errors
 /// [`CheckFailure::Movement`] if no element has this width, or if the pipeline has fewer tensors than buffers, or no
 /// buffer.
-pub fn shared_copy_case<'a>(
+pub fn build_shared_copy_case<'a>(
     copy: &AsyncCopyPlan,
     memory: &MemoryLayout,
     element_bits: u32,
-    stages: CopyPipeline,
+    stages: CopyPipelineConfig,
     context: impl Into<PlanContext<'a>>,
 ) -> Result<TestCase, CheckFailure> {
-    let kernel = pointer_copy_kernel(copy, memory, element_bits, stages)?;
+    let kernel = build_pointer_copy_kernel(copy, memory, element_bits, stages)?;
     let bytes = (element_bits / 8) as usize;
-    let (size, offsets) = (1u64 << copy.layout.outs().bits(), 1u64 << memory.linear.in_bits(Dim::OFFSET));
+    let (size, offsets) = (1u64 << copy.layout.outs().total_bits(), 1u64 << memory.linear.in_bits(Dim::OFFSET));
     let tensors = u64::from(stages.tensors);
     let content = little_endian((0..size * tensors).map(|index| element(index, element_bits)), bytes);
     let linear = memory.linear.clone();
@@ -42,14 +42,14 @@ pub fn shared_copy_case<'a>(
         (format!("offset {} of tensor {}", offset_index % offsets, offset_index / offsets), index(offset_index))
     });
     let sector_bytes = u64::from(context.into().target.global.transaction_bytes.max(1));
-    let sectors = PlannedSectors {
+    let sectors = PlannedSectorCount {
         accesses: "copies, and loads of the offsets",
         planned: tensors * (copy.transactions + contents_sectors(copy, offsets, sector_bytes)),
         executed: |sectors| sectors.loaded,
     };
     // If a tensor's size is no multiple of a sector, adjacent tensors share a sector.
     let is_exact = (size * bytes as u64).is_multiple_of(sector_bytes);
-    let planned = (0..tensors).fold(Counts::default(), |sum, _| sum.plus(copy.counts));
+    let planned = (0..tensors).fold(Counts::default(), |sum, _| sum.add_counts(copy.counts));
     let counts = ExpectedCounts::all(planned, CountLowerBounds::default())
         .comparing(|counts| Counts { shared_loads: 0, wavefronts_loaded: 0, barriers: 0, ..counts })
         .with_sectors([is_exact.then_some(sectors), None]);

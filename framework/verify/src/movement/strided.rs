@@ -6,8 +6,8 @@ use tilewright_plan::movement::GlobalAccess;
 use super::elements::{element, little_endian, low};
 use super::memory::planned_sectors;
 use crate::CheckFailure;
-use crate::kernels::{StridedTensor, strided_copy_kernel};
-use crate::test_case::{Legend, TestCase, changed, input};
+use crate::kernels::{StridedTensor, build_strided_copy_kernel};
+use crate::test_case::{BufferLegend, TestCase, changed, input};
 
 /// Creates a test of a copy of a tensor through registers. It compares every element of memory, including padding and
 /// elements beyond the limit, which must stay unchanged; and, without a limit, the sectors that each access touches.
@@ -15,14 +15,14 @@ use crate::test_case::{Legend, TestCase, changed, input};
 ///
 /// # Errors
 /// [`CheckFailure::Movement`] if no element has this width.
-pub fn strided_copy_case(
+pub fn build_strided_copy_case(
     layout: &LinearLayout,
     tensor: &StridedTensor,
     planned: bool,
     element_bits: u32,
     [load, store]: [&GlobalAccess; 2],
 ) -> Result<TestCase, CheckFailure> {
-    let kernel = strided_copy_kernel(layout, tensor, element_bits, load, store)?;
+    let kernel = build_strided_copy_kernel(layout, tensor, element_bits, load, store)?;
     let bytes = (element_bits / 8) as usize;
     let there = Elements::of(layout, tensor);
     let before = |at: u64| low(!element(at, element_bits), element_bits);
@@ -30,7 +30,7 @@ pub fn strided_copy_case(
     let untouched = little_endian((0..there.span).map(before), bytes);
     let copied = |at| if there.is_there(at) { element(at, element_bits) } else { before(at) };
     let after = little_endian((0..there.span).map(copied), bytes);
-    let legend = Legend::of_elements(element_bits, |at| (format!("element {at} of the copy's memory"), at));
+    let legend = BufferLegend::of_elements(element_bits, |at| (format!("element {at} of the copy's memory"), at));
     let buffers = vec![input(0, source), changed("copy", element_bits, untouched, after, legend)];
     let case = TestCase::of_buffers(kernel, 1, buffers);
     Ok(match planned && tensor.limit.is_none() {
@@ -55,7 +55,7 @@ impl Elements {
         };
         let within =
             |packed: u64| tensor.limit.is_none_or(|(axis, limit)| registers.outs().coordinate(packed, axis) < limit);
-        let all = || 0..1u64 << registers.outs().bits();
+        let all = || 0..1u64 << registers.outs().total_bits();
         let span = all().map(address_of).max().unwrap_or(0) + 1;
         let mut there = vec![false; span as usize];
         all().filter(|&packed| within(packed)).for_each(|packed| there[address_of(packed) as usize] = true);

@@ -1,6 +1,6 @@
 //! Test cases of bulk tensor copies of a tensor's tiles in a pipeline, to shared memory and back.
 
-use crate::kernels::{CopyPipeline, tensor_copy_kernel};
+use crate::kernels::{CopyPipelineConfig, build_tensor_copy_kernel};
 use tilewright_kernel::{Counts, Launch, MAX_RANK, TensorMapBinding};
 use tilewright_layout::{Dim, MemoryLayout};
 use tilewright_plan::movement::{CountLowerBounds, PlanContext, TensorCopy};
@@ -9,8 +9,8 @@ use tilewright_target::TargetDescription;
 use super::elements::{element, little_endian};
 use crate::CheckFailure;
 use crate::case::CaseValue;
-use crate::expected_counts::{ExpectedCounts, PlannedSectors};
-use crate::test_case::{Legend, TestCase, changed, input};
+use crate::expected_counts::{ExpectedCounts, PlannedSectorCount};
+use crate::test_case::{BufferLegend, TestCase, changed, input};
 
 /// Creates a test of pipelined bulk tensor copies of tiles. It compares every element of each tile, the counts of the
 /// copying warp for each tile, and, if all tiles are inside of the tensor, the touched sectors.
@@ -21,26 +21,26 @@ use crate::test_case::{Legend, TestCase, changed, input};
 /// # Errors
 /// [`CheckFailure::Movement`] if no element has this width, or if the pipeline has fewer tiles than buffers, or no
 /// buffer.
-pub fn tensor_copy_case<'a>(
+pub fn build_tensor_copy_case<'a>(
     copy: &TensorCopy,
     memory: &MemoryLayout,
     launch: Launch,
-    stages: CopyPipeline,
+    stages: CopyPipelineConfig,
     shifted: u32,
     context: impl Into<PlanContext<'a>>,
 ) -> Result<TestCase, CheckFailure> {
-    let kernel = tensor_copy_kernel(copy, memory, launch, stages)?;
+    let kernel = build_tensor_copy_kernel(copy, memory, launch, stages)?;
     let tiles = Tiles::new(copy, memory, stages.tensors, shifted);
     let [tensor, origins, shared_contents] = tiles.contents();
     let (mut left, mut brought) = (tensor.clone(), shared_contents.clone());
-    match copy.queue() {
+    match copy.completion_queue() {
         None => brought = tiles.bytes(tiles.expected_shared_memory()),
         Some(_) => left = tiles.bytes(tiles.put_back()),
     }
     let elements: Vec<_> =
         (0..tiles.memory_size()).map(|memory_index| tiles.element(memory_index).unwrap_or(0)).collect();
-    let of_tensor = Legend::of_elements(tiles.bits, |index| (format!("element {index}"), index));
-    let of_shared = Legend::of_elements(tiles.bits, move |memory_index| {
+    let of_tensor = BufferLegend::of_elements(tiles.bits, |index| (format!("element {index}"), index));
+    let of_shared = BufferLegend::of_elements(tiles.bits, move |memory_index| {
         (format!("offset {memory_index}"), elements[memory_index as usize])
     });
     let buffers = vec![
@@ -58,15 +58,15 @@ pub fn tensor_copy_case<'a>(
 fn planned_counts(copy: &TensorCopy, tiles: u64, shifted: u32, target: &TargetDescription) -> ExpectedCounts {
     let row_major = (0..copy.axes.len()).rev().map(Dim::tensor).eq(copy.axes.iter().copied());
     let sector_bytes = u64::from(target.global.transaction_bytes.max(1));
-    let is_exact = shifted == 0 && row_major && copy.bytes().is_multiple_of(sector_bytes);
-    let sectors = match copy.queue() {
+    let is_exact = shifted == 0 && row_major && copy.total_box_bytes().is_multiple_of(sector_bytes);
+    let sectors = match copy.completion_queue() {
         // The load of the origin of each tile touches one sector for each axis.
-        None => PlannedSectors {
+        None => PlannedSectorCount {
             accesses: "bulk tensor copies",
             planned: tiles * (copy.transactions + copy.axes.len() as u64),
             executed: |sectors| sectors.loaded,
         },
-        Some(_) => PlannedSectors {
+        Some(_) => PlannedSectorCount {
             accesses: "bulk tensor copies",
             planned: tiles * copy.transactions,
             executed: |sectors| sectors.stored,
@@ -76,7 +76,7 @@ fn planned_counts(copy: &TensorCopy, tiles: u64, shifted: u32, target: &TargetDe
         let Counts { bulk_copies, bulk_bytes, mbarrier_arrivals, .. } = counts;
         Counts { bulk_copies, bulk_bytes, mbarrier_arrivals, ..Counts::default() }
     };
-    let planned = (0..tiles).fold(Counts::default(), |sum, _| sum.plus(copy.counts));
+    let planned = (0..tiles).fold(Counts::default(), |sum, _| sum.add_counts(copy.counts));
     ExpectedCounts::all(compared(planned), CountLowerBounds::default())
         .comparing(compared)
         .with_sectors([is_exact.then_some(sectors), None])
@@ -123,7 +123,7 @@ impl<'a> Tiles<'a> {
     }
 
     fn given<B: Copy>(&self, buffer: B) -> TensorMapBinding<B> {
-        let packed = TensorMapBinding::packed(buffer, &self.sizes, u64::from(self.bits / 8));
+        let packed = TensorMapBinding::contiguous(buffer, &self.sizes, u64::from(self.bits / 8));
         packed.unwrap_or(TensorMapBinding { buffer, offset: 0, sizes: [1; MAX_RANK], strides: [0; MAX_RANK] })
     }
 

@@ -5,14 +5,14 @@
 use tilewright_testkit::emulator_target;
 
 use tilewright_emulator::{FaultKind, RunReport};
-use tilewright_kernel::{Outside, Queue, TensorMap};
+use tilewright_kernel::{OutOfBoundsFill, Queue, TensorMap};
 use tilewright_plan::movement::PlanContext;
 use tilewright_target::{
     Completion, Instruction, InstructionKind, Operand, Semantics, TargetDescription, TensorCopyLayout,
     TensorCopyOperand, XorSwizzle,
 };
-use tilewright_verify::kernels::BulkFlaw;
-use tilewright_verify::{CheckFailure, box_copy_case, box_origins, bulk_copy_1d_case, check_emulated};
+use tilewright_verify::kernels::BulkCopyFlaw;
+use tilewright_verify::{CheckFailure, build_box_copy_case, build_bulk_copy_1d_case, check_emulated, edge_box_origins};
 
 fn target() -> TargetDescription {
     let mut target = emulator_target::target(true);
@@ -74,7 +74,7 @@ fn bulk_copies_1d() -> [Instruction; 2] {
 }
 
 fn map(bits: u32, sizes: &[u32], swizzle: XorSwizzle) -> TensorMap {
-    TensorMap { element_bits: bits, box_sizes: sizes.to_vec(), swizzle, outside: Outside::Zeros }
+    TensorMap { element_bits: bits, box_sizes: sizes.to_vec(), swizzle, outside: OutOfBoundsFill::Zeros }
 }
 
 fn maps() -> Vec<TensorMap> {
@@ -95,16 +95,16 @@ fn copied(
     row: &Instruction,
     map: &TensorMap,
     origin: &[i32],
-    flaw: Option<BulkFlaw>,
+    flaw: Option<BulkCopyFlaw>,
 ) -> Result<RunReport, CheckFailure> {
     let target = target();
-    let case = box_copy_case(row, map, origin, target.lanes.default, flaw)?.with_exact_bits();
+    let case = build_box_copy_case(row, map, origin, target.lanes.default, flaw)?.with_exact_bits();
     check_emulated(&case, PlanContext::new(&target).with_instructions(std::slice::from_ref(row)))
 }
 
-fn bulk_copy_1d_result(row: &Instruction, bytes: u32, flaw: Option<BulkFlaw>) -> Result<RunReport, CheckFailure> {
+fn bulk_copy_1d_result(row: &Instruction, bytes: u32, flaw: Option<BulkCopyFlaw>) -> Result<RunReport, CheckFailure> {
     let target = target();
-    let case = bulk_copy_1d_case(row, bytes, target.lanes.default, flaw)?;
+    let case = build_bulk_copy_1d_case(row, bytes, target.lanes.default, flaw)?;
     check_emulated(&case, PlanContext::new(&target).with_instructions(std::slice::from_ref(row)))
 }
 
@@ -115,11 +115,11 @@ fn tensor_copies_start_at_any_coordinate() {
         // Along each axis alone, and along all.
         let mut origins: Vec<Vec<i32>> = Vec::new();
         for which in 0..4 {
-            let at: Vec<i32> = map.box_sizes.iter().map(|&size| box_origins(size)[which]).collect();
+            let at: Vec<i32> = map.box_sizes.iter().map(|&size| edge_box_origins(size)[which]).collect();
             origins.push(at.clone());
             origins.extend((0..rank).map(|axis| (0..rank).map(|own| if own == axis { at[own] } else { 0 }).collect()));
         }
-        for outside in [Outside::Zeros, Outside::NotANumber] {
+        for outside in [OutOfBoundsFill::Zeros, OutOfBoundsFill::NotANumber] {
             let map = TensorMap { outside, ..map.clone() };
             for (row, origin) in
                 tensor_copies(rank as u32).iter().flat_map(|row| origins.iter().map(move |at| (row, at)))
@@ -155,20 +155,20 @@ fn fault(result: Result<RunReport, CheckFailure>) -> FaultKind {
 fn what_is_left_out_is_found() {
     for row in tensor_copies(2).iter().chain(&bulk_copies_1d()) {
         let map = map(16, &[16, 8], SWIZZLE);
-        for flaw in BulkFlaw::ALL.into_iter().filter(|flaw| flaw.concerns(row.completion)) {
+        for flaw in BulkCopyFlaw::ALL.into_iter().filter(|flaw| flaw.applies_to(row.completion)) {
             let found = fault(match row.name.ends_with("span") {
                 true => bulk_copy_1d_result(row, 256, Some(flaw)),
                 false => copied(row, &map, &[0, 0], Some(flaw)),
             });
             let to_shared = row.completion == Completion::Mbarrier;
             let right = match flaw {
-                BulkFlaw::NoWait if to_shared => matches!(found, FaultKind::InFlight { .. }),
-                BulkFlaw::NoWait => matches!(found, FaultKind::Unfinished { .. }),
-                BulkFlaw::NothingExpected => {
+                BulkCopyFlaw::NoWait if to_shared => matches!(found, FaultKind::InFlight { .. }),
+                BulkCopyFlaw::NoWait => matches!(found, FaultKind::Unfinished { .. }),
+                BulkCopyFlaw::NothingExpected => {
                     matches!(found, FaultKind::NeverCompletes { .. } | FaultKind::InFlight { .. })
                 }
-                BulkFlaw::OtherPhase => matches!(found, FaultKind::InFlight { .. }),
-                BulkFlaw::NoFence => matches!(found, FaultKind::Unfenced { .. }),
+                BulkCopyFlaw::OtherPhase => matches!(found, FaultKind::InFlight { .. }),
+                BulkCopyFlaw::NoFence => matches!(found, FaultKind::Unfenced { .. }),
             };
             assert!(right, "{} with {flaw:?}: {found}", row.name);
         }

@@ -8,9 +8,11 @@ use emulator_target::{kernel, target};
 use serde_json::{Value as Json, json};
 use tilewright_emulator::RunLimits;
 use tilewright_plan::movement::PlanContext;
-use tilewright_tile::Float;
+use tilewright_tile::FloatType;
 use tilewright_verify::CheckFailure;
-use tilewright_verify::case::{CaseBuffer, CaseElement, CaseError, CaseScalar, Expectation, ProgramCase, Tolerance};
+use tilewright_verify::case::{
+    CaseBuffer, CaseElement, CaseError, CaseScalar, ExpectedContents, ProgramCase, Tolerance,
+};
 
 /// The JSON of a case: `c[i] = a[i] * by` for the 16 `f32` of two programs of eight lanes; the last four elements of
 /// `c` keep their fill.
@@ -70,7 +72,8 @@ fn a_kernel_that_leaves_what_it_must_has_no_differences() {
     let case = ProgramCase::read(&write("right", &scale(), &halved_inputs())).expect("a case");
     assert_eq!((case.name.as_str(), case.entry.as_str(), case.grid, case.warps), ("scale", "scale", [2, 1, 1], 1));
     assert!(case.program.ends_with("scale.ttir"));
-    let outcome = case.run(&kernel(KERNEL), PlanContext::new(&target(true)), &RunLimits::default()).expect("it runs");
+    let outcome =
+        case.run_emulated(&kernel(KERNEL), PlanContext::new(&target(true)), &RunLimits::default()).expect("it runs");
     assert_eq!(outcome.differences, []);
     assert!(outcome.report.steps > 0);
 }
@@ -82,7 +85,8 @@ fn differences_name_the_first_and_the_worst_element() {
     expected[6] = 4.0;
     expected[9] = 400.0;
     let case = ProgramCase::read(&write("wrong", &scale(), &expected)).expect("a case");
-    let outcome = case.run(&kernel(KERNEL), PlanContext::new(&target(true)), &RunLimits::default()).expect("it runs");
+    let outcome =
+        case.run_emulated(&kernel(KERNEL), PlanContext::new(&target(true)), &RunLimits::default()).expect("it runs");
     let [difference] = &outcome.differences[..] else { panic!("one buffer differs: {:?}", outcome.differences) };
     assert_eq!((difference.elements, difference.wrong), (20, 2));
     assert_eq!(difference.first.index, [1, 1]);
@@ -101,12 +105,13 @@ fn elements_that_must_not_be_touched_and_inputs_are_compared_too() {
     // Stores shifted by one element: the first keeps its fill, and the one after the last is overwritten.
     let beside = KERNEL.replace("%11: ptr.global = ptr_add %1, %9", "%11: ptr.global = ptr_add %14, %9");
     let beside = beside.replace("%10: ptr", "%14: ptr.global = ptr_add %1, %8\n %10: ptr");
-    let outcome = case.run(&kernel(&beside), PlanContext::new(&target(true)), &RunLimits::default()).expect("it runs");
+    let outcome =
+        case.run_emulated(&kernel(&beside), PlanContext::new(&target(true)), &RunLimits::default()).expect("it runs");
     assert_eq!(outcome.differences.len(), 1);
     assert_eq!(outcome.differences[0].first.index, [0, 0]);
     let of_input = KERNEL.replace("store %11", "store %10");
     let outcome =
-        case.run(&kernel(&of_input), PlanContext::new(&target(true)), &RunLimits::default()).expect("it runs");
+        case.run_emulated(&kernel(&of_input), PlanContext::new(&target(true)), &RunLimits::default()).expect("it runs");
     let names: Vec<_> = outcome.differences.iter().map(|difference| difference.buffer.as_str()).collect();
     assert_eq!(names, ["a", "c"]);
 }
@@ -116,7 +121,9 @@ fn what_lies_beyond_a_buffer_is_a_fault() {
     let mut case = scale();
     case["grid"] = json!([3, 1, 1]);
     let case = ProgramCase::read(&write("beyond", &case, &halved_inputs())).expect("a case");
-    let error = case.run(&kernel(KERNEL), PlanContext::new(&target(true)), &RunLimits::default()).expect_err("a fault");
+    let error = case
+        .run_emulated(&kernel(KERNEL), PlanContext::new(&target(true)), &RunLimits::default())
+        .expect_err("a fault");
     assert!(matches!(error, CheckFailure::Fault(_)), "{error}");
     assert!(error.to_string().contains("offset 64 of buffer 0, which has 64 bytes"), "{error}");
 }
@@ -124,7 +131,7 @@ fn what_lies_beyond_a_buffer_is_a_fault() {
 #[test]
 fn a_kernel_of_other_parameters_is_refused() {
     let case = ProgramCase::read(&write("parameters", &scale(), &halved_inputs())).expect("a case");
-    let run = |text: &str| case.run(&kernel(text), PlanContext::new(&target(true)), &RunLimits::default());
+    let run = |text: &str| case.run_emulated(&kernel(text), PlanContext::new(&target(true)), &RunLimits::default());
     let other = KERNEL
         .replace("%2 by: f32", "%2 by: f64")
         .replace("%13: f32 = binary f_mul %12, %2", "%13: f32 = binary f_mul %12, %12");
@@ -210,8 +217,8 @@ fn the_cases_of_a_folder_are_its_files_of_one_name() {
     for other in ["index.json", "scale.triton.json", "scale.txt", "b.json"] {
         std::fs::write(folder.join(other), "[]").expect("a file");
     }
-    assert_eq!(ProgramCase::list_files(folder).expect("files"), [folder.join("b.json"), path.clone()]);
-    assert!(matches!(ProgramCase::list_files(&path), Err(CaseError::File { .. })));
+    assert_eq!(ProgramCase::list_case_files(folder).expect("files"), [folder.join("b.json"), path.clone()]);
+    assert!(matches!(ProgramCase::list_case_files(&path), Err(CaseError::File { .. })));
 }
 
 /// Each entry: the name of an element type, some bytes, and their value.
@@ -236,18 +243,18 @@ fn bytes_are_read_by_element_type() {
         ("f8e4m3", &[0x3c], CaseScalar::Float(1.5)),
         ("f8e5m2", &[0x3e], CaseScalar::Float(1.5)),
     ] {
-        let element = CaseElement::named(name).expect(name);
-        assert_eq!(element.value(bytes), expected, "{name}");
+        let element = CaseElement::from_name(name).expect(name);
+        assert_eq!(element.decode(bytes), expected, "{name}");
         let encoded = element.encode(expected).expect(name);
         assert_eq!(&encoded.to_le_bytes()[..element.bytes()], bytes, "{name}");
         let eighty = element.encode(CaseScalar::Integer(80)).expect(name).to_le_bytes();
         if !matches!(element, CaseElement::Boolean) {
-            let filled = element.value(&eighty[..element.bytes()]);
+            let filled = element.decode(&eighty[..element.bytes()]);
             assert!(filled == integer(80) || filled == CaseScalar::Float(80.0), "{name}");
         }
     }
-    assert_eq!(CaseElement::Float(Float::F16).encode(CaseScalar::Float(f64::NEG_INFINITY)), Ok(0xfc00));
-    assert!(CaseElement::Float(Float::F8E4M3Fn).encode(CaseScalar::Float(f64::INFINITY)).is_err());
+    assert_eq!(CaseElement::Float(FloatType::F16).encode(CaseScalar::Float(f64::NEG_INFINITY)), Ok(0xfc00));
+    assert!(CaseElement::Float(FloatType::F8E4M3Fn).encode(CaseScalar::Float(f64::INFINITY)).is_err());
 }
 
 /// Compares pairs of a computed and an expected number, by the rules of the case format for zeros, NaN, infinities and
@@ -282,12 +289,12 @@ fn numbers_pass_within_their_tolerance() {
 #[test]
 fn a_nan_that_should_not_be_there_is_the_worst() {
     let bytes = |values: [f32; 3]| floats(values);
-    let after = Expectation::Expected { bytes: bytes([1.0, 2.0, 3.0]), tolerance: Tolerance::default() };
-    let element = CaseElement::Float(Float::F32);
+    let after = ExpectedContents::Expected { bytes: bytes([1.0, 2.0, 3.0]), tolerance: Tolerance::default() };
+    let element = CaseElement::Float(FloatType::F32);
     let buffer = CaseBuffer { name: "c".into(), element, shape: vec![3], before: bytes([0.0; 3]), after };
-    let difference = buffer.difference(&bytes([5e9, f32::NAN, 3.0])).expect("two are wrong");
+    let difference = buffer.compare_contents(&bytes([5e9, f32::NAN, 3.0])).expect("two are wrong");
     assert_eq!((difference.wrong, &difference.first.index[..], &difference.worst.index[..]), (2, &[0][..], &[1][..]));
-    assert_eq!(buffer.difference(&bytes([1.0, 2.0, 3.0])), None);
-    let anything = CaseBuffer { after: Expectation::Anything, ..buffer };
-    assert_eq!(anything.difference(&bytes([7.0; 3])), None);
+    assert_eq!(buffer.compare_contents(&bytes([1.0, 2.0, 3.0])), None);
+    let anything = CaseBuffer { after: ExpectedContents::Anything, ..buffer };
+    assert_eq!(anything.compare_contents(&bytes([7.0; 3])), None);
 }

@@ -8,10 +8,10 @@ use tilewright_emulator::FaultKind;
 use tilewright_kernel::{Counts, Module};
 use tilewright_plan::movement::{CountLowerBounds, PlanContext};
 use tilewright_plugin::{Artifact, Device, DeviceError, LaunchArgument, LaunchRequest};
-use tilewright_verify::case::{CaseBuffer, CaseElement, CaseValue, Expectation};
+use tilewright_verify::case::{CaseBuffer, CaseElement, CaseValue, ExpectedContents};
 use tilewright_verify::{
-    CheckFailure, EmulatedDevice, ExpectedCounts, PlannedSectors, TestBuffer, TestCase, TestLaunch, check_emulated,
-    kernel_ir,
+    CheckFailure, EmulatedDevice, ExpectedCounts, PlannedSectorCount, TestBuffer, TestCase, TestLaunch, check_emulated,
+    wrap_kernel_ir,
 };
 
 /// The text of a kernel whose eight lanes copy a word each after executing `body`.
@@ -43,8 +43,8 @@ fn case(text: &str, count: u32) -> TestCase {
         before,
         after,
     };
-    let from = buffer("from", words(1..=count), Expectation::Unchanged);
-    let to = buffer("to", words((0..count).map(|_| 0xa5a5_a5a5)), Expectation::exactly(words(1..=count)));
+    let from = buffer("from", words(1..=count), ExpectedContents::Unchanged);
+    let to = buffer("to", words((0..count).map(|_| 0xa5a5_a5a5)), ExpectedContents::exact_bytes(words(1..=count)));
     let kernel = kernel(text);
     let launch = TestLaunch {
         kernel: kernel.name.clone(),
@@ -85,8 +85,10 @@ fn buffers_that_are_others_are_found() {
     let wrong = checked(&case(&copy("store %5, %3 align 4"), 8)).unwrap_err();
     assert!(matches!(&wrong, CheckFailure::Differences(all) if all.len() == 2 && all[0].buffer == "from"), "{wrong}");
     let mut masked = case(&copy(""), 8);
-    let after =
-        |mask: u32| Expectation::Masked { bytes: words((1..=8).map(|word| word | 0xff00)), mask: words([mask; 8]) };
+    let after = |mask: u32| ExpectedContents::Masked {
+        bytes: words((1..=8).map(|word| word | 0xff00)),
+        mask: words([mask; 8]),
+    };
     masked.launch.buffers[1].content.after = after(0xff);
     checked(&masked).unwrap();
     masked.launch.buffers[1].content.after = after(0x1ff);
@@ -113,8 +115,8 @@ fn counts_that_are_others_are_found() {
     assert!(matches!(counted(|counts| counts.planned.wavefronts_loaded = 1), Err(CheckFailure::Counts { .. })));
     assert!(matches!(counted(|counts| counts.bound.wavefronts_stored = 1), Err(CheckFailure::Bound { .. })));
     let sectors = counted(|counts| {
-        let executed = |sectors: &tilewright_plugin::Sectors| sectors.stored;
-        counts.sectors[0] = Some(PlannedSectors { accesses: "stores", planned: 1000, executed });
+        let executed = |sectors: &tilewright_plugin::SectorCounts| sectors.stored;
+        counts.sectors[0] = Some(PlannedSectorCount { accesses: "stores", planned: 1000, executed });
     });
     assert!(matches!(sectors, Err(CheckFailure::Transactions { planned: 1000, .. })), "{sectors:?}");
 }
@@ -125,7 +127,7 @@ fn the_emulated_device_reports_unsupported_requests() {
     let mut device = EmulatedDevice::new(&target, &[]);
     let none = Artifact { payloads: Vec::new(), kernels: Vec::new(), accepted_by: None };
     assert!(matches!(device.load(&none), Err(DeviceError::BadLaunch(message)) if message.contains("no kernel IR")));
-    let code = device.load(&kernel_ir(&Module { kernels: vec![kernel(&copy(""))] }, &[])).unwrap();
+    let code = device.load(&wrap_kernel_ir(&Module { kernels: vec![kernel(&copy(""))] }, &[])).unwrap();
     let [from, to] = [32, 32].map(|bytes| device.allocate(bytes).unwrap());
     assert_eq!(device.read(from, 0, 32), Ok(vec![0; 32]), "memory is zeroed");
     let launch = |kernel: &str, buffers: [_; 2]| LaunchRequest {

@@ -7,7 +7,7 @@ use emulator_target::{kernel, target};
 use tilewright::kernel::Module;
 use tilewright::run::{EmulatedRun, HostBuffer, KernelArgument, KernelLaunch, RunError, run_emulated};
 use tilewright_emulator::{FaultKind, RunLimits};
-use tilewright_layout::{Families, families::Neutral};
+use tilewright_layout::{Families, families::NeutralFamilies};
 use tilewright_plugin::{Artifact, CompileError, CompileOptions, Device, DeviceError, Target};
 use tilewright_target::{Instruction, TargetDescription};
 
@@ -20,7 +20,7 @@ impl Target for Plain {
     }
 
     fn families(&self) -> &dyn Families {
-        &Neutral
+        &NeutralFamilies
     }
 
     fn instructions(&self) -> &[Instruction] {

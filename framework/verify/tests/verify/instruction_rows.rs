@@ -10,7 +10,7 @@ use tilewright_kernel::{
 };
 use tilewright_layout::{Bases, Dim, LinearLayout};
 use tilewright_target::{Completion, Instruction, InstructionKind, Operand, Semantics};
-use tilewright_verify::check_row;
+use tilewright_verify::check_instruction;
 
 fn row(name: &str, semantics: Semantics, operands: Vec<Operand>) -> Instruction {
     let (kind, source) = (InstructionKind::Matrix, "invented".to_owned());
@@ -88,7 +88,7 @@ fn run(rows: &[Instruction], lanes: u32, text: &str) -> Result<Vec<u8>, Fault> {
          }}"
     );
     let (kernel, target) = (kernel(&text), target(false));
-    let semantics = SemanticsTable::of_rows(rows);
+    let semantics = SemanticsTable::from_instructions(rows);
     let mut memory = GlobalMemory::new();
     let output = memory.allocate(64);
     let emulator = Emulator::new(&kernel, &target)?.with_semantics(&semantics);
@@ -112,7 +112,7 @@ const FILL: &str = "%10: i32 = constant 10
 #[test]
 fn values_of_as_many_bits_carry_an_operand() {
     let row = mma_instruction("p", [("f32", 32), ("f16", 16), ("f16", 16)]);
-    let signature = InstructionSignature::of(&row);
+    let signature = InstructionSignature::from_instruction(&row);
     assert_eq!(signature.results, [ValueRequirement::Bits(64)]);
     assert_eq!(
         signature.operands,
@@ -129,11 +129,11 @@ fn values_of_as_many_bits_carry_an_operand() {
         (of(Element::I1, 64), false),
         (Type::Pointer(MemorySpace::Global), false),
     ] {
-        assert_eq!(ValueRequirement::Bits(64).fits(ty), fits, "{ty}");
+        assert_eq!(ValueRequirement::Bits(64).accepts_type(ty), fits, "{ty}");
     }
     assert_eq!(ValueRequirement::Bits(64).default_type(), Some(of(Element::I32, 2)));
     assert_eq!(ValueRequirement::Bits(16).default_type(), Some(of(Element::I16, 1)));
-    let load = InstructionSignature::of(&rows_load("l"));
+    let load = InstructionSignature::from_instruction(&rows_load("l"));
     assert_eq!(
         (load.operands, load.results),
         (vec![ValueRequirement::SharedAddress], vec![ValueRequirement::Bits(64)])
@@ -202,7 +202,7 @@ fn mmas_of_every_type_are_correct() {
         [("i32", 32), ("iu4", 4), ("iu4", 4)],
         [("s32", 32), ("u2", 2), ("s2", 2)],
     ] {
-        let proved = check_row(&mma_instruction("p", types), &target);
+        let proved = check_instruction(&mma_instruction("p", types), &target);
         proved.unwrap_or_else(|error| panic!("{types:?}: {error}"));
     }
 }
@@ -211,7 +211,7 @@ fn mmas_of_every_type_are_correct() {
 fn a_row_that_contradicts_itself_is_refused() {
     let mut wrong = mma_instruction("p", [("f32", 32), ("f16", 16), ("f16", 16)]);
     wrong.operands[1] = register("a", "f16", 16, vec![], vec![vec![0, 1], vec![1, 0], vec![1, 0]], [4, 2]);
-    let error = check_row(&wrong, &target(false)).expect_err("rows 2 and 3 are nowhere");
+    let error = check_instruction(&wrong, &target(false)).expect_err("rows 2 and 3 are nowhere");
     assert!(error.to_string().contains("an element of an operand is in no lane"), "{error}");
 }
 
@@ -362,7 +362,7 @@ fn an_instruction_that_does_not_fit_its_row_is_a_fault() {
 #[test]
 fn wavefronts_are_counted_by_the_instructions_own_row_or_that_of_plain_accesses() {
     // Eight slots of eight bytes fill the eight banks twice: two wavefronts, for any grouping of adjacent lanes.
-    let counts = |name: &str| check_row(&rows_load(name), &target(false)).expect("it runs").counts;
+    let counts = |name: &str| check_instruction(&rows_load(name), &target(false)).expect("it runs").counts;
     let plain = counts("rows");
     assert_eq!((plain.matrix_loads, plain.wavefronts_loaded), (1, 2));
     // The instruction's bank row serves slots 0, 1, 4 and 5 together, two of which conflict.

@@ -7,20 +7,20 @@ use tilewright_emulator::{
     Argument, Emulator, Fault, FaultKind, GlobalMemory, RunLimits, SemanticsTable, TensorMapValue,
 };
 use tilewright_kernel::{
-    Builder, DerivedTensorMap, Element, ElementStride, Kernel, Launch, MemorySpace, Module, Outside, Parameter,
-    TensorMap, Type, Violation, decode, encode, text, verify, verify_instructions,
+    Builder, Element, ElementCount, Kernel, Launch, MemorySpace, Module, OutOfBoundsFill, Parameter, TensorMap,
+    TensorMapFromPointer, Type, Violation, decode, encode, text, verify, verify_instructions,
 };
-use tilewright_plugin::{EncodedMap, KernelMetadata, check_maps};
+use tilewright_plugin::{KernelMetadata, TensorMapParameter, check_module_tensor_maps};
 use tilewright_target::{
     Completion, Instruction, InstructionKind, Operand, Semantics, TargetDescription, TensorCopyLayout,
     TensorCopyOperand, XorSwizzle,
 };
-use tilewright_verify::kernels::{Bulk, bulk_kernel};
+use tilewright_verify::kernels::{BulkCopyData, build_bulk_copy_kernel};
 
 const SWIZZLE: XorSwizzle = XorSwizzle { shift: 3, mask: 0x10 };
 
 fn map(swizzle: XorSwizzle) -> TensorMap {
-    TensorMap { element_bits: 16, box_sizes: vec![16, 4], swizzle, outside: Outside::Zeros }
+    TensorMap { element_bits: 16, box_sizes: vec![16, 4], swizzle, outside: OutOfBoundsFill::Zeros }
 }
 
 fn parameters(parameter: Parameter) -> Kernel {
@@ -34,7 +34,7 @@ fn violation(parameter: Parameter) -> Violation {
 
 #[test]
 fn tensor_maps_print_their_fields() {
-    let kernel = parameters(Parameter::tensor("tensor", map(SWIZZLE)));
+    let kernel = parameters(Parameter::tensor_map("tensor", map(SWIZZLE)));
     let module = Module { kernels: vec![kernel] };
     verify(&module).unwrap();
     let written = module.to_string();
@@ -50,7 +50,7 @@ fn maps_that_there_cannot_be_are_refused() {
     let wrong = |change: fn(&mut TensorMap)| {
         let mut map = map(SWIZZLE);
         change(&mut map);
-        match violation(Parameter::tensor("tensor", map)) {
+        match violation(Parameter::tensor_map("tensor", map)) {
             Violation::TensorMap { parameter: 0, message } => message,
             other => panic!("{other}"),
         }
@@ -61,21 +61,22 @@ fn maps_that_there_cannot_be_are_refused() {
     assert!(wrong(|map| map.box_sizes[1] = 0).contains("expected one at least along each axis"));
     assert!(wrong(|map| map.box_sizes = vec![1 << 20; 2]).contains("shared memory has fewer addresses"));
     assert!(wrong(|map| map.swizzle.shift = 0).contains("a shift of 0"));
-    let unsaid = Parameter::plain("tensor", Type::TensorMap);
+    let unsaid = Parameter::scalar_or_pointer("tensor", Type::TensorMap);
     assert!(matches!(violation(unsaid), Violation::TensorMap { .. }));
-    let pointer = Parameter { map: Some(map(SWIZZLE)), ..Parameter::plain("p", Type::Pointer(MemorySpace::Global)) };
+    let pointer =
+        Parameter { map: Some(map(SWIZZLE)), ..Parameter::scalar_or_pointer("p", Type::Pointer(MemorySpace::Global)) };
     assert!(matches!(violation(pointer), Violation::TensorMap { .. }));
 }
 
 /// A tensor map of another parameter's buffer: the launch's other arguments determine its sizes.
 #[test]
 fn a_map_follows_from_other_parameters() {
-    let strides = vec![ElementStride::Number(1), ElementStride::Parameter(1)];
-    let rows = DerivedTensorMap { pointer: 0, strides, sizes: Vec::new() };
-    let of = |rows: DerivedTensorMap| Parameter { rows: Some(rows), ..Parameter::tensor("rows", map(SWIZZLE)) };
+    let strides = vec![ElementCount::Number(1), ElementCount::Parameter(1)];
+    let rows = TensorMapFromPointer { pointer: 0, strides, sizes: Vec::new() };
+    let of = |rows: TensorMapFromPointer| Parameter { rows: Some(rows), ..Parameter::tensor_map("rows", map(SWIZZLE)) };
     let given = vec![
-        Parameter::plain("p", Type::Pointer(MemorySpace::Global)),
-        Parameter::plain("n", Type::Scalar(Element::I32)),
+        Parameter::scalar_or_pointer("p", Type::Pointer(MemorySpace::Global)),
+        Parameter::scalar_or_pointer("n", Type::Scalar(Element::I32)),
         of(rows.clone()),
     ];
     let kernel = Builder::with_parameters("k", Launch::new(8, 1), given.clone()).finish();
@@ -86,18 +87,22 @@ fn a_map_follows_from_other_parameters() {
     assert_eq!(text::parse(&written).unwrap(), module);
     assert_eq!(decode(&encode(&module)).unwrap(), module);
     // 16 bits per element: 640 bytes are 4 rows of 80 elements.
-    let tensor = |n: u64, bytes: u64| rows.tensor(&map(SWIZZLE), ((), bytes), |number| (number == 1).then_some(n));
+    let tensor =
+        |n: u64, bytes: u64| rows.derive_tensor(&map(SWIZZLE), ((), bytes), |number| (number == 1).then_some(n));
     let found = tensor(80, 640).unwrap();
     assert_eq!((&found.sizes[..2], &found.strides[..2]), (&[80, 4][..], &[2, 160][..]));
-    assert_eq!(found.end(&map(SWIZZLE)), Ok(640));
+    assert_eq!(found.end_offset(&map(SWIZZLE)), Ok(640));
     assert!(tensor(80, 650).unwrap_err().to_string().contains("a buffer of 650 bytes"));
     assert!(tensor(0, 640).unwrap_err().to_string().contains("strides [1, 0]"));
     // If the sizes are given, strides and the size of the buffer need not follow from each other.
-    let sizes = vec![ElementStride::Parameter(1), ElementStride::Number(3)];
-    let strides = vec![ElementStride::Number(1), ElementStride::Number(96)];
-    let sized = DerivedTensorMap { pointer: 0, strides, sizes };
-    let found = sized.tensor(&map(SWIZZLE), ((), 650), |number| (number == 1).then_some(80)).unwrap();
-    assert_eq!((&found.sizes[..2], found.strides[1], found.end(&map(SWIZZLE))), (&[80, 3][..], 192, Ok(2 * 192 + 160)));
+    let sizes = vec![ElementCount::Parameter(1), ElementCount::Number(3)];
+    let strides = vec![ElementCount::Number(1), ElementCount::Number(96)];
+    let sized = TensorMapFromPointer { pointer: 0, strides, sizes };
+    let found = sized.derive_tensor(&map(SWIZZLE), ((), 650), |number| (number == 1).then_some(80)).unwrap();
+    assert_eq!(
+        (&found.sizes[..2], found.strides[1], found.end_offset(&map(SWIZZLE))),
+        (&[80, 3][..], 192, Ok(2 * 192 + 160))
+    );
     let written = Module {
         kernels: vec![
             Builder::with_parameters("k", Launch::new(8, 1), {
@@ -112,19 +117,21 @@ fn a_map_follows_from_other_parameters() {
     assert!(written.to_string().contains("rows of %0 by 1 x 96 sizes %1 x 3)"), "{written}");
     assert_eq!(text::parse(&written.to_string()).unwrap(), written);
     assert_eq!(decode(&encode(&written)).unwrap(), written);
-    let wrong = |rows: DerivedTensorMap| {
+    let wrong = |rows: TensorMapFromPointer| {
         let mut given = given.clone();
         given[2] = of(rows);
         let kernel = Builder::with_parameters("k", Launch::new(8, 1), given).finish();
         verify(&Module { kernels: vec![kernel] }).unwrap_err().to_string()
     };
-    assert!(wrong(DerivedTensorMap { pointer: 1, ..rows.clone() }).contains("parameter 1 is not a pointer"));
-    let of_pointer = vec![ElementStride::Number(1), ElementStride::Parameter(0)];
-    assert!(wrong(DerivedTensorMap { strides: of_pointer, ..rows.clone() }).contains("parameter 0 is not a number"));
-    let sizes = vec![ElementStride::Number(1)];
-    assert!(wrong(DerivedTensorMap { sizes, ..rows.clone() }).contains("expected none, or one for each of 2 axes"));
+    assert!(wrong(TensorMapFromPointer { pointer: 1, ..rows.clone() }).contains("parameter 1 is not a pointer"));
+    let of_pointer = vec![ElementCount::Number(1), ElementCount::Parameter(0)];
     assert!(
-        wrong(DerivedTensorMap { strides: vec![ElementStride::Number(1)], ..rows.clone() })
+        wrong(TensorMapFromPointer { strides: of_pointer, ..rows.clone() }).contains("parameter 0 is not a number")
+    );
+    let sizes = vec![ElementCount::Number(1)];
+    assert!(wrong(TensorMapFromPointer { sizes, ..rows.clone() }).contains("expected none, or one for each of 2 axes"));
+    assert!(
+        wrong(TensorMapFromPointer { strides: vec![ElementCount::Number(1)], ..rows.clone() })
             .contains("one for each of 2 axes")
     );
 }
@@ -184,12 +191,12 @@ fn row() -> Instruction {
 }
 
 fn fetching(map: &TensorMap) -> Kernel {
-    bulk_kernel(&row(), 8, Bulk::Box(map), None).unwrap()
+    build_bulk_copy_kernel(&row(), 8, BulkCopyData::Box(map), None).unwrap()
 }
 
 #[test]
 fn tensor_maps_to_encode_are_listed() {
-    let encoded = |map: TensorMap, mode| vec![EncodedMap { parameter: 0, map, mode, rows: None }];
+    let encoded = |map: TensorMap, mode| vec![TensorMapParameter { parameter: 0, map, mode, rows: None }];
     for (swizzle, mode) in [(SWIZZLE, Some(7)), (XorSwizzle::default(), Some(0))] {
         assert_eq!(KernelMetadata::new(&fetching(&map(swizzle)), 0, &[row()]).maps, encoded(map(swizzle), mode));
     }
@@ -200,14 +207,14 @@ fn tensor_maps_to_encode_are_listed() {
 fn instructions_accept_tensor_maps_of_their_box_shape() {
     let mut kernel = fetching(&map(SWIZZLE));
     verify_instructions(&kernel, &[row()]).unwrap();
-    check_maps(&[row()], &Module { kernels: vec![kernel.clone()] }).unwrap();
+    check_module_tensor_maps(&[row()], &Module { kernels: vec![kernel.clone()] }).unwrap();
     kernel.parameters[0].map = Some(TensorMap { box_sizes: vec![16, 65], ..map(SWIZZLE) });
     let error = verify_instructions(&kernel, &[row()]).unwrap_err();
     assert!(
         matches!(&error.violation, Violation::Instruction { message, .. } if message.contains("65 elements")),
         "{error}"
     );
-    let error = check_maps(&[row()], &Module { kernels: vec![kernel] }).unwrap_err().to_string();
+    let error = check_module_tensor_maps(&[row()], &Module { kernels: vec![kernel] }).unwrap_err().to_string();
     assert!(error.contains("kernel `bulk`, instruction `fetch`") && error.contains("it copies 64 at most"), "{error}");
 }
 
@@ -218,10 +225,10 @@ fn target() -> TargetDescription {
 /// Runs a kernel that copies a box of a tensor to shared memory, after `change` has modified its memory and arguments.
 fn fetched(change: impl Fn(&mut GlobalMemory, &mut [Argument; 3])) -> Result<(), Fault> {
     let (kernel, target) = (fetching(&map(SWIZZLE)), target());
-    let semantics = SemanticsTable::of_rows(&[row()]);
+    let semantics = SemanticsTable::from_instructions(&[row()]);
     let mut memory = GlobalMemory::new();
     let [tensor, origin, shared_contents] = [4096, 8, 128].map(|bytes| memory.allocate_with(&vec![0; bytes]));
-    let tensor = TensorMapValue::packed(tensor, &[32, 8], 2).unwrap();
+    let tensor = TensorMapValue::contiguous(tensor, &[32, 8], 2).unwrap();
     let mut arguments = [Argument::Tensor(tensor), Argument::Buffer(origin), Argument::Buffer(shared_contents)];
     change(&mut memory, &mut arguments);
     let emulator = Emulator::new(&kernel, &target)?.with_semantics(&semantics);

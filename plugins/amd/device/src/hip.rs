@@ -7,14 +7,15 @@ use std::ptr::null_mut;
 use std::sync::Arc;
 
 use tilewright_plugin::{
-    Artifact, Device, DeviceBuffer, DeviceError, Emit, HandleTable, LaunchArgument, LaunchRequest, Launched, LoadedCode,
+    Artifact, CodeFormat, Device, DeviceBuffer, DeviceError, DeviceHandleTable, LaunchArgument, LaunchOutcome,
+    LaunchRequest, LoadedCode,
 };
 
 use super::functions::{Functions, NO_BINARY, OUT_OF_MEMORY, Object, TO_DEVICE, TO_HOST};
 
 /// A GPU that the HIP runtime lists.
 pub(super) struct HipDevice {
-    given: HandleTable<Owned, Owned>,
+    given: DeviceHandleTable<Owned, Owned>,
     functions: Arc<Functions>,
     ordinal: c_int,
     name: String,
@@ -42,7 +43,7 @@ impl Drop for Owned {
 
 impl HipDevice {
     pub(super) fn open(functions: Arc<Functions>, ordinal: c_int, name: String) -> Result<Self, DeviceError> {
-        let device = Self { given: HandleTable::default(), functions, ordinal, name };
+        let device = Self { given: DeviceHandleTable::default(), functions, ordinal, name };
         device.enter()?;
         Ok(device)
     }
@@ -69,8 +70,8 @@ impl HipDevice {
 
     /// Returns the values of a launch's arguments, zero-extended to 64 bits; a buffer's value is its address.
     fn values(&self, arguments: &[LaunchArgument]) -> Result<Vec<u64>, DeviceError> {
-        let address = |buffer| Ok(self.given.memory(buffer, 0, 0)?.object as u64);
-        arguments.iter().map(|argument| Ok(argument.value(address)?.0)).collect()
+        let address = |buffer| Ok(self.given.buffer_memory(buffer, 0, 0)?.object as u64);
+        arguments.iter().map(|argument| Ok(argument.resolve_bits(address)?.0)).collect()
     }
 }
 
@@ -103,7 +104,7 @@ impl Device for HipDevice {
 
     fn write(&mut self, buffer: DeviceBuffer, offset: u64, bytes: &[u8]) -> Result<(), DeviceError> {
         self.enter()?;
-        let memory = self.given.memory(buffer, offset, bytes.len() as u64)?.object;
+        let memory = self.given.buffer_memory(buffer, offset, bytes.len() as u64)?.object;
         // SAFETY: the range is in the buffer; the call waits until `bytes` are read.
         let code = unsafe {
             let to = memory.byte_add(offset as usize);
@@ -114,7 +115,7 @@ impl Device for HipDevice {
 
     fn read(&mut self, buffer: DeviceBuffer, offset: u64, bytes: u64) -> Result<Vec<u8>, DeviceError> {
         self.enter()?;
-        let memory = self.given.memory(buffer, offset, bytes)?.object;
+        let memory = self.given.buffer_memory(buffer, offset, bytes)?.object;
         let mut read = vec![0u8; bytes as usize];
         // SAFETY: the range is in the buffer; the call waits until `read` is written.
         let code = unsafe {
@@ -127,7 +128,7 @@ impl Device for HipDevice {
 
     fn load(&mut self, artifact: &Artifact) -> Result<LoadedCode, DeviceError> {
         self.enter()?;
-        let object = artifact.payload(Emit::Object).filter(|object| object.format == "hsaco");
+        let object = artifact.payload(CodeFormat::Object).filter(|object| object.format == "hsaco");
         let object = object.ok_or_else(|| DeviceError::BadLaunch("the artifact has no code object".to_owned()))?;
         let mut module = null_mut();
         // SAFETY: the runtime reads a code object, whose headers give its length, and copies it.
@@ -144,7 +145,7 @@ impl Device for HipDevice {
         self.given.remove_code(code);
     }
 
-    fn launch(&mut self, launch: &LaunchRequest) -> Result<Launched, DeviceError> {
+    fn launch(&mut self, launch: &LaunchRequest) -> Result<LaunchOutcome, DeviceError> {
         self.enter()?;
         let (module, kernel) = self.given.find_kernel(launch)?;
         let bad = |message: String| DeviceError::BadLaunch(message);
@@ -191,6 +192,6 @@ impl Device for HipDevice {
         // SAFETY: both events have completed; writes one number.
         let code = unsafe { (self.functions.elapsed)(&raw mut milliseconds, start.object, end.object) };
         let nanoseconds = (code == 0).then(|| (f64::from(milliseconds) * 1e6) as u64);
-        Ok(Launched { nanoseconds, ..Launched::default() })
+        Ok(LaunchOutcome { nanoseconds, ..LaunchOutcome::default() })
     }
 }

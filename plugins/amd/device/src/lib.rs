@@ -9,4 +9,4 @@ mod functions;
 mod hip;
 mod runtime;
 
-pub use runtime::devices;
+pub use runtime::open_devices;

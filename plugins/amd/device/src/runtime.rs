@@ -15,7 +15,7 @@ use super::hip::HipDevice;
 /// # Errors
 /// [`DeviceError::NoRuntime`] if the runtime library is missing or too old, [`DeviceError::Driver`] if a call of it
 /// fails.
-pub fn devices(architecture: &str) -> Result<Vec<Box<dyn Device>>, DeviceError> {
+pub fn open_devices(architecture: &str) -> Result<Vec<Box<dyn Device>>, DeviceError> {
     let functions = Arc::new(Functions::open()?);
     let mut found: Vec<Box<dyn Device>> = Vec::new();
     for ordinal in 0..count(&functions)? {

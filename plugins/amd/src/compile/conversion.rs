@@ -4,7 +4,7 @@
 
 use tilewright_kernel::{Cast, Element, Type};
 use tilewright_llvm::values::BasicValueEnum;
-use tilewright_llvm::{Emitter, no_cast};
+use tilewright_llvm::{Emitter, unsupported_cast_error};
 use tilewright_plugin::CompileError;
 
 /// Emits a cast of one or several 8-bit floats, in bytes, to `f32`; returns an error for other casts.
@@ -17,19 +17,19 @@ pub(super) fn emit<'ctx>(
     let intrinsic = match (cast, to.element()) {
         (Cast::ExtendE4m3 | Cast::ExtendFp8Fnuz, Some(Element::F32)) => "llvm.amdgcn.cvt.pk.f32.fp8",
         (Cast::ExtendE5m2 | Cast::ExtendBf8Fnuz, Some(Element::F32)) => "llvm.amdgcn.cvt.pk.f32.bf8",
-        _ => return Err(no_cast(cast, from, to)),
+        _ => return Err(unsupported_cast_error(cast, from, to)),
     };
     let words = match from.bits() {
-        0..32 => vec![emit.to_word(value)?],
-        bits => emit.split(value, Type::vector_or_scalar(Element::I32, bits / 32))?,
+        0..32 => vec![emit.to_i32_word(value)?],
+        bits => emit.split_to_elements(value, Type::vector_or_scalar(Element::I32, bits / 32))?,
     };
-    let mut numbers = Vec::with_capacity(from.count() as usize);
+    let mut numbers = Vec::with_capacity(from.element_count() as usize);
     for word in words {
         for is_upper in [false, true] {
-            let pair = emit.call_value(intrinsic, &[word, emit.i1(is_upper).into()])?;
-            numbers.extend(emit.split(pair, Type::Vector(Element::F32, 2))?);
+            let pair = emit.call_value_intrinsic(intrinsic, &[word, emit.i1(is_upper).into()])?;
+            numbers.extend(emit.split_to_elements(pair, Type::Vector(Element::F32, 2))?);
         }
     }
-    numbers.truncate(from.count() as usize);
-    emit.join(&numbers, to, to)
+    numbers.truncate(from.element_count() as usize);
+    emit.join_elements(&numbers, to, to)
 }

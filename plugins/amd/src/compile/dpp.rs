@@ -59,6 +59,6 @@ impl XorShuffle {
             Self::OtherHalf => ("llvm.amdgcn.permlane64", vec![value]),
         };
         let operands: Vec<_> = operands.iter().map(|value| value.as_basic_value_enum()).collect();
-        emit.integer(name, emit.call(name, &[ty.into()], &operands)?)
+        emit.expect_integer_result(name, emit.call_intrinsic(name, &[ty.into()], &operands)?)
     }
 }

@@ -10,7 +10,7 @@ use tilewright_llvm::{CallOperand, Emitter};
 use tilewright_plugin::CompileError;
 use tilewright_target::{Instruction, InstructionKind, Semantics};
 
-use tilewright_amd_tables::instructions::had_by_first_generations;
+use tilewright_amd_tables::instructions::exists_before_gfx940;
 
 /// One argument of an LLVM intrinsic: a matrix operand, or a modifier of the instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,7 +93,7 @@ fn mfma_name(out: &str, shape: &str, types: &[&str]) -> String {
     let fields = types.join("_");
     let variant = if fields == "bf16" { "_1k" } else { "" };
     let first = format!("{shape}{fields}{variant}");
-    if had_by_first_generations(&format!("v_mfma_{out}_{first}")) {
+    if exists_before_gfx940(&format!("v_mfma_{out}_{first}")) {
         return format!("mfma.{out}.{}", first.replace('_', "."));
     }
     let dot = if types.is_empty() { "" } else { "." };
@@ -149,7 +149,7 @@ pub(super) fn emit<'ctx>(
         return Err(unsupported());
     };
     let scales = |index: usize| scales.get(index).map(|&(_, value)| value).ok_or_else(unsupported);
-    let scale = |index: usize| emit.to_word(scales(index)?).map(CallOperand::Bits);
+    let scale = |index: usize| emit.to_i32_word(scales(index)?).map(CallOperand::Bits);
     let given = |argument: &Argument| match argument {
         A => narrowed(emit, row, "a", a).map(CallOperand::Bits),
         B => narrowed(emit, row, "b", b).map(CallOperand::Bits),
@@ -171,7 +171,7 @@ pub(super) fn emit<'ctx>(
     let value = emit.call_with_bitcasts(&call.name, &overload, &given)?;
     let value =
         value.ok_or_else(|| CompileError::Backend(format!("LLVM's intrinsic `{}` has no result", call.name)))?;
-    Ok(vec![emit.bitcast(value, emit.plain_type(result)?)?])
+    Ok(vec![emit.bitcast(value, emit.llvm_type(result)?)?])
 }
 
 /// Emits a transposing load from LDS. The intrinsic of `ds_read_b64_tr_b16` is `llvm.amdgcn.ds.read.tr16.b64`, which
@@ -187,11 +187,11 @@ fn transposed_load<'ctx>(
         return Err(CompileError::Unsupported(format!("instruction `{}` has no code generation", row.name)));
     };
     let given = if element == "16" { Element::I16 } else { Element::I32 };
-    let given = emit.plain_type(Type::vector_or_scalar(given, result.bits() / given.bits()))?;
+    let given = emit.llvm_type(Type::vector_or_scalar(given, result.bits() / given.bits()))?;
     let name = format!("llvm.amdgcn.ds.read.tr{element}.{access}");
-    let value = emit.call(&name, &[given], &[address])?;
+    let value = emit.call_intrinsic(&name, &[given], &[address])?;
     let value = value.ok_or_else(|| CompileError::Backend(format!("LLVM's intrinsic `{name}` has no result")))?;
-    emit.bitcast(value, emit.plain_type(result)?)
+    emit.bitcast(value, emit.llvm_type(result)?)
 }
 
 /// Emits a load from global memory to LDS. The hardware uses only the first lane's LDS address.
@@ -208,14 +208,14 @@ fn copy<'ctx>(
     };
     // The two zeros are the constant offset and the cache policy.
     let operands = [from, to, emit.i32(size).into(), emit.i32(0).into(), emit.i32(0).into()];
-    emit.call("llvm.amdgcn.global.load.lds", &[], &operands).map(|_| ())
+    emit.call_intrinsic("llvm.amdgcn.global.load.lds", &[], &operands).map(|_| ())
 }
 
 /// Returns the element type of the register operand with the role `required`, and the number of bits of its registers
 /// in one lane.
 fn register_operand<'a>(row: &'a Instruction, required: &str) -> Result<(&'a str, u32), CompileError> {
     let found = row
-        .register_operand(required)
+        .find_register_operand(required)
         .map(|(element, bits, layout)| (element, bits << layout.in_bits(tilewright_layout::Dim::REGISTER)));
     found.ok_or_else(|| CompileError::Backend(format!("instruction `{}` has no operand `{required}`", row.name)))
 }
@@ -233,9 +233,9 @@ fn narrowed<'ctx>(
         return Ok(value);
     }
     let words = |bits: u32| Type::vector_or_scalar(Element::I32, bits / 32);
-    let mut register_values = emit.split(value, words(bits.next_power_of_two()))?;
+    let mut register_values = emit.split_to_elements(value, words(bits.next_power_of_two()))?;
     register_values.truncate((bits / 32) as usize);
-    emit.join(&register_values, words(bits), words(bits))
+    emit.join_elements(&register_values, words(bits), words(bits))
 }
 
 /// Whether the elements of the operand with this role are signed.
@@ -280,5 +280,5 @@ fn overload_type<'ctx>(
         "bf16" => Element::I16,
         _ => Element::I32,
     };
-    emit.plain_type(Type::vector_or_scalar(element, bits / element.bits()))
+    emit.llvm_type(Type::vector_or_scalar(element, bits / element.bits()))
 }

@@ -13,10 +13,11 @@ use tilewright_kernel::{
 };
 use tilewright_llvm::values::{BasicValueEnum, IntValue};
 use tilewright_llvm::{
-    Dialect, Emitter, KernelForm, LlvmForm, LlvmTarget, Ordering, SharedForm, no_cast, no_function, no_queue, queue_of,
+    Emitter, FenceOrdering, KernelDeclaration, LlvmForm, LlvmTarget, SharedMemoryDeclaration, TargetDialect,
+    find_instruction_queue, unsupported_cast_error, unsupported_function_error, unsupported_queue_error,
 };
-use tilewright_plugin::codegen::{check_functions, check_limits, kernel_metadata};
-use tilewright_plugin::{Artifact, CompileError, CompileOptions, Emit, Payload, issued_row};
+use tilewright_plugin::codegen::{check_device_functions, check_limits, kernel_metadata};
+use tilewright_plugin::{Artifact, CodeFormat, CodePayload, CompileError, CompileOptions, find_issued_instruction};
 use tilewright_target::{Instruction, ShuffleKind, ShufflePrimitive, TargetDescription};
 
 use crate::object;
@@ -36,11 +37,11 @@ pub(crate) fn compile(
     let mut forms = Vec::new();
     for emit in &options.emit {
         match emit {
-            Emit::Intermediate => forms.push(LlvmForm::Intermediate),
-            Emit::Assembly => forms.push(LlvmForm::Assembly),
-            Emit::Object => forms.push(LlvmForm::Object),
-            Emit::Functions => {
-                check_functions(target, module)?;
+            CodeFormat::Intermediate => forms.push(LlvmForm::Intermediate),
+            CodeFormat::Assembly => forms.push(LlvmForm::Assembly),
+            CodeFormat::Object => forms.push(LlvmForm::Object),
+            CodeFormat::Functions => {
+                check_device_functions(target, module)?;
                 forms.push(LlvmForm::Functions);
             }
             _ => {}
@@ -51,25 +52,25 @@ pub(crate) fn compile(
         // LLVM validates inline assembly only when it assembles an object.
         forms.push(LlvmForm::Object);
     }
-    let code = tilewright_llvm::compile(&dialect, module, options.optimisation, &forms);
+    let code = tilewright_llvm::compile_module(&dialect, module, options.optimisation, &forms);
     let code = code.map_err(|error| if foreign { refused_assembly(error) } else { error })?;
     let mut payloads = Vec::new();
     let mut add = |form, format: &str, bytes| {
-        payloads.push(Payload { form, format: format.to_owned(), bytes, may_differ: false })
+        payloads.push(CodePayload { form, format: format.to_owned(), bytes, may_differ: false })
     };
     if let Some(text) = code.intermediate {
-        add(Emit::Intermediate, "ll", text.into_bytes());
+        add(CodeFormat::Intermediate, "ll", text.into_bytes());
     }
     if let Some(text) = code.assembly {
-        add(Emit::Assembly, "s", text);
+        add(CodeFormat::Assembly, "s", text);
     }
-    if let Some(object) = code.object.filter(|_| options.emit.contains(&Emit::Object)) {
-        add(Emit::Object, "hsaco", object::link(&object)?);
+    if let Some(object) = code.object.filter(|_| options.emit.contains(&CodeFormat::Object)) {
+        add(CodeFormat::Object, "hsaco", object::link(&object)?);
     }
     if let Some(bitcode) = code.functions {
-        add(Emit::Functions, "bc", bitcode);
+        add(CodeFormat::Functions, "bc", bitcode);
     }
-    let has_object = payloads.iter().any(|payload| payload.form == Emit::Object);
+    let has_object = payloads.iter().any(|payload| payload.form == CodeFormat::Object);
     let accepted_by = has_object.then(|| "LLVM's assembler and linker".to_owned());
     Ok(Artifact { payloads, kernels: kernel_metadata(module, rows)?, accepted_by })
 }
@@ -111,7 +112,7 @@ impl Amdgcn<'_> {
     }
 }
 
-impl Dialect for Amdgcn<'_> {
+impl TargetDialect for Amdgcn<'_> {
     fn llvm_target(&self) -> LlvmTarget {
         LlvmTarget {
             triple: "amdgcn-amd-amdhsa".to_owned(),
@@ -123,7 +124,7 @@ impl Dialect for Amdgcn<'_> {
         }
     }
 
-    fn kernel(&self, kernel: &Kernel) -> Result<KernelForm, CompileError> {
+    fn kernel(&self, kernel: &Kernel) -> Result<KernelDeclaration, CompileError> {
         let lanes = kernel.launch.lanes * kernel.launch.warps;
         if !self.has_lanes(kernel.launch.lanes) {
             let (lanes, processor) = (kernel.launch.lanes, &self.target.architecture);
@@ -141,12 +142,12 @@ impl Dialect for Amdgcn<'_> {
             attributes.push(attribute("target-cpu", self.target.architecture.clone()));
             attributes.push(attribute("target-features", format!("+wavefrontsize{}", kernel.launch.lanes)));
         }
-        Ok(KernelForm {
+        Ok(KernelDeclaration {
             calling_convention: AMDGPU_KERNEL,
             attributes,
             metadata: vec![("reqd_work_group_size".to_owned(), vec![lanes, 1, 1])],
             protected: true,
-            shared: SharedForm::Static,
+            shared: SharedMemoryDeclaration::Static,
             map: None,
         })
     }
@@ -154,30 +155,30 @@ impl Dialect for Amdgcn<'_> {
     fn lane<'ctx>(&self, emit: &Emitter<'_, 'ctx>) -> Result<IntValue<'ctx>, CompileError> {
         // `mbcnt` counts the set mask bits below this lane, which is the lane's index if all bits are set.
         let all = emit.i32(u32::MAX);
-        let low = emit.call_i32("llvm.amdgcn.mbcnt.lo", &[all, emit.i32(0)])?;
-        if emit.launch().lanes <= 32 { Ok(low) } else { emit.call_i32("llvm.amdgcn.mbcnt.hi", &[all, low]) }
+        let low = emit.call_i32_intrinsic("llvm.amdgcn.mbcnt.lo", &[all, emit.i32(0)])?;
+        if emit.launch().lanes <= 32 { Ok(low) } else { emit.call_i32_intrinsic("llvm.amdgcn.mbcnt.hi", &[all, low]) }
     }
 
     /// Emits the warp's index at the start of the kernel, because LLVM moves neither `readfirstlane` nor operations on
     /// its result out of a loop.
     fn warp<'ctx>(&self, emit: &Emitter<'_, 'ctx>) -> Result<IntValue<'ctx>, CompileError> {
-        let emit = emit.at_start()?;
-        let item = emit.call_i32("llvm.amdgcn.workitem.id.x", &[])?;
+        let emit = emit.at_kernel_start()?;
+        let item = emit.call_i32_intrinsic("llvm.amdgcn.workitem.id.x", &[])?;
         let warp = emit.shift_right(item, emit.launch().lanes.trailing_zeros())?;
         let name = "llvm.amdgcn.readfirstlane";
-        emit.integer(name, emit.call(name, &[warp.get_type().into()], &[warp.into()])?)
+        emit.expect_integer_result(name, emit.call_intrinsic(name, &[warp.get_type().into()], &[warp.into()])?)
     }
 
     fn block_index<'ctx>(&self, emit: &Emitter<'_, 'ctx>, axis: u8) -> Result<IntValue<'ctx>, CompileError> {
         let axis = ["x", "y", "z"][usize::from(axis) % 3];
-        emit.call_i32(&format!("llvm.amdgcn.workgroup.id.{axis}"), &[])
+        emit.call_i32_intrinsic(&format!("llvm.amdgcn.workgroup.id.{axis}"), &[])
     }
 
     fn grid_size<'ctx>(&self, emit: &Emitter<'_, 'ctx>, axis: u8) -> Result<IntValue<'ctx>, CompileError> {
         // The implicit arguments of a kernel begin with the three block counts of the grid (LLVM, AMDGPU usage, code
         // object V5, hidden_block_count_x).
         let name = "llvm.amdgcn.implicitarg.ptr";
-        match emit.call(name, &[], &[])? {
+        match emit.call_intrinsic(name, &[], &[])? {
             Some(BasicValueEnum::PointerValue(hidden)) => emit.load_i32(hidden, 4 * u32::from(axis)),
             _ => Err(CompileError::Backend(format!("LLVM's intrinsic `{name}` does not return a pointer"))),
         }
@@ -210,12 +211,16 @@ impl Dialect for Amdgcn<'_> {
         element: Element,
         operands: &[BasicValueEnum<'ctx>],
     ) -> Result<BasicValueEnum<'ctx>, CompileError> {
-        let listed = self.target.function(function.name(), element.name()).is_some();
+        let listed = self.target.find_native_function(function.name(), element.name()).is_some();
         match (function, element, operands) {
             // LLVM adds code around the instruction so that subnormals are handled exactly.
-            (MathFunction::Exp2, Element::F32, &[a]) if listed => emit.call_overloaded_by_operand("llvm.exp2", a),
-            (MathFunction::Log2, Element::F32, &[a]) if listed => emit.call_overloaded_by_operand("llvm.log2", a),
-            _ => Err(no_function(function, element)),
+            (MathFunction::Exp2, Element::F32, &[a]) if listed => {
+                emit.call_intrinsic_overloaded_by_operand("llvm.exp2", a)
+            }
+            (MathFunction::Log2, Element::F32, &[a]) if listed => {
+                emit.call_intrinsic_overloaded_by_operand("llvm.log2", a)
+            }
+            _ => Err(unsupported_function_error(function, element)),
         }
     }
 
@@ -226,8 +231,12 @@ impl Dialect for Amdgcn<'_> {
         operand: (Type, BasicValueEnum<'ctx>),
         to: Type,
     ) -> Result<BasicValueEnum<'ctx>, CompileError> {
-        let listed = to.element().and_then(|wide| self.target.function(cast.name(), wide.name()));
-        if listed.is_some() { conversion::emit(emit, cast, operand, to) } else { Err(no_cast(cast, operand.0, to)) }
+        let listed = to.element().and_then(|wide| self.target.find_native_function(cast.name(), wide.name()));
+        if listed.is_some() {
+            conversion::emit(emit, cast, operand, to)
+        } else {
+            Err(unsupported_cast_error(cast, operand.0, to))
+        }
     }
 
     /// Hides a loop-carried global pointer from LLVM's strength reduction by an intrinsic that returns its operand, and
@@ -239,7 +248,9 @@ impl Dialect for Amdgcn<'_> {
         value: BasicValueEnum<'ctx>,
     ) -> Result<BasicValueEnum<'ctx>, CompileError> {
         match ty {
-            Type::Pointer(MemorySpace::Global) => emit.call_overloaded_by_operand("llvm.strip.invariant.group", value),
+            Type::Pointer(MemorySpace::Global) => {
+                emit.call_intrinsic_overloaded_by_operand("llvm.strip.invariant.group", value)
+            }
             _ => Ok(value),
         }
     }
@@ -256,15 +267,16 @@ impl Dialect for Amdgcn<'_> {
         lane: IntValue<'ctx>,
     ) -> Result<IntValue<'ctx>, CompileError> {
         let address = emit.shift_left(lane, 2)?;
-        let near = emit.call_i32("llvm.amdgcn.ds.bpermute", &[address, value])?;
+        let near = emit.call_i32_intrinsic("llvm.amdgcn.ds.bpermute", &[address, value])?;
         if emit.launch().lanes == self.native_lanes() {
             return Ok(near);
         }
         // On processors with 32 native lanes, `ds_bpermute` in a wave of 64 reads only within each half. So the shuffle
         // also reads values that were swapped between the halves, and selects by the source lane's half.
         let name = "llvm.amdgcn.permlane64";
-        let swapped = emit.integer(name, emit.call(name, &[value.get_type().into()], &[value.into()])?)?;
-        let far = emit.call_i32("llvm.amdgcn.ds.bpermute", &[address, swapped])?;
+        let swapped =
+            emit.expect_integer_result(name, emit.call_intrinsic(name, &[value.get_type().into()], &[value.into()])?)?;
+        let far = emit.call_i32_intrinsic("llvm.amdgcn.ds.bpermute", &[address, swapped])?;
         let other_half = emit.and(emit.xor(lane, self.lane(emit)?)?, 32)?;
         emit.select_if_zero(other_half, near, far)
     }
@@ -302,7 +314,7 @@ impl Dialect for Amdgcn<'_> {
         }
         // Both flags are off: source lanes are all active and in bounds.
         let [fetch_inactive, bound_control] = [false, false].map(|flag| emit.i1(flag));
-        emit.call_pair(&format!("llvm.amdgcn.permlane{lane}.swap"), &[a, b, fetch_inactive, bound_control])
+        emit.call_pair_intrinsic(&format!("llvm.amdgcn.permlane{lane}.swap"), &[a, b, fetch_inactive, bound_control])
     }
 
     fn barrier(&self, emit: &Emitter<'_, '_>, scope: Scope) -> Result<(), CompileError> {
@@ -318,12 +330,12 @@ impl Dialect for Amdgcn<'_> {
     }
 
     fn queue_of(&self, name: &str) -> Option<Queue> {
-        queue_of(self.rows, name)
+        find_instruction_queue(self.rows, name)
     }
 
     /// Emits nothing: loads to LDS complete in order, and a wait counts loads, so a group needs no commit instruction.
     fn commit(&self, _emit: &Emitter<'_, '_>, queue: Queue) -> Result<(), CompileError> {
-        if queue == Queue::Copies { Ok(()) } else { Err(no_queue(queue)) }
+        if queue == Queue::Copies { Ok(()) } else { Err(unsupported_queue_error(queue)) }
     }
 
     /// Waits until at most `outstanding` groups are in flight. The hardware counts loads, and each group has at least
@@ -337,11 +349,11 @@ impl Dialect for Amdgcn<'_> {
         min_outstanding: u32,
     ) -> Result<(), CompileError> {
         if queue != Queue::Copies {
-            return Err(no_queue(queue));
+            return Err(unsupported_queue_error(queue));
         }
         let loads = emit.i32(order::loads_outstanding(outstanding.saturating_mul(min_outstanding)));
-        emit.call("llvm.amdgcn.s.waitcnt", &[], &[loads.into()])?;
-        emit.fence(Ordering::Acquire, "wavefront", order::SHARED_ONLY)
+        emit.call_intrinsic("llvm.amdgcn.s.waitcnt", &[], &[loads.into()])?;
+        emit.fence(FenceOrdering::Acquire, "wavefront", order::SHARED_ONLY)
     }
 
     fn byte_selector(&self, bytes: [u8; 4]) -> u32 {
@@ -356,7 +368,7 @@ impl Dialect for Amdgcn<'_> {
         selector: IntValue<'ctx>,
     ) -> Result<IntValue<'ctx>, CompileError> {
         // `v_perm` numbers the bytes of its second operand 0 to 3, and those of its first operand 4 to 7.
-        emit.call_i32("llvm.amdgcn.perm", &[b, a, selector])
+        emit.call_i32_intrinsic("llvm.amdgcn.perm", &[b, a, selector])
     }
 
     fn instruction<'ctx>(
@@ -367,7 +379,7 @@ impl Dialect for Amdgcn<'_> {
         results: &[Type],
     ) -> Result<Vec<BasicValueEnum<'ctx>>, CompileError> {
         let types: Vec<Type> = operands.iter().map(|&(ty, _)| ty).collect();
-        let row = issued_row(self.rows, name, emit.launch(), &types, results)?;
+        let row = find_issued_instruction(self.rows, name, emit.launch(), &types, results)?;
         instruction::emit(emit, row, operands, results)
     }
 }

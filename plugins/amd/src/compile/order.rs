@@ -4,7 +4,7 @@
 //! end of the loop is (llvm-project pull request 220356). It never drops a wait that is an intrinsic or assembly.
 
 use tilewright_kernel::{MemoryScope, Scope};
-use tilewright_llvm::{CallOperand, Dialect, Emitter, Ordering, no_clusters};
+use tilewright_llvm::{CallOperand, Emitter, FenceOrdering, TargetDialect, no_clusters_error};
 use tilewright_plugin::CompileError;
 
 use super::Amdgcn;
@@ -17,22 +17,22 @@ pub(super) fn barrier(emit: &Emitter<'_, '_>, architecture: &str, scope: Scope) 
     let (intrinsic, fenced, name) = match scope {
         Scope::Warp => ("llvm.amdgcn.wave.barrier", "wavefront", "warp barrier"),
         Scope::Block => ("llvm.amdgcn.s.barrier", "workgroup", "barrier"),
-        Scope::Cluster => return Err(no_clusters()),
+        Scope::Cluster => return Err(no_clusters_error()),
     };
-    emit.fence(Ordering::Release, fenced, SHARED_ONLY)?;
+    emit.fence(FenceOrdering::Release, fenced, SHARED_ONLY)?;
     // Shared-memory accesses of one warp complete in order, so a block of one warp needs no wait.
     if scope == Scope::Block && emit.launch().warps > 1 {
         wait_for(emit, architecture, Accesses::Shared)?;
     }
-    emit.keep_accesses_before(name)?;
-    emit.call(intrinsic, &[], &[])?;
-    emit.fence(Ordering::Acquire, fenced, SHARED_ONLY)
+    emit.emit_access_order_marker(name)?;
+    emit.call_intrinsic(intrinsic, &[], &[])?;
+    emit.fence(FenceOrdering::Acquire, fenced, SHARED_ONLY)
 }
 
 /// Emits an acquire and release fence of the given scope, for global and shared memory.
 pub(super) fn fence(dialect: &Amdgcn<'_>, emit: &Emitter<'_, '_>, scope: MemoryScope) -> Result<(), CompileError> {
     release(dialect, emit, scope, "fence")?;
-    emit.fence(Ordering::Acquire, dialect.memory_scope(scope), None)
+    emit.fence(FenceOrdering::Acquire, dialect.memory_scope(scope), None)
 }
 
 /// Emits a release fence of the given scope for global and shared memory, and a wait until earlier accesses have
@@ -44,7 +44,7 @@ pub(super) fn release(
     name: &str,
 ) -> Result<(), CompileError> {
     let architecture = &dialect.target.architecture;
-    emit.fence(Ordering::Release, dialect.memory_scope(scope), None)?;
+    emit.fence(FenceOrdering::Release, dialect.memory_scope(scope), None)?;
     // The wait follows the fence, since it must also cover the write-back of caches that the fence starts. On gfx9, all
     // warps of a block use the same cache, and their accesses reach it in order.
     let in_block = scope == MemoryScope::Block;
@@ -52,7 +52,7 @@ pub(super) fn release(
         let in_order = in_block && architecture.starts_with("gfx9");
         wait_for(emit, architecture, if in_order { Accesses::Shared } else { Accesses::All })?;
     }
-    emit.keep_accesses_before(&format!("{name} {}", scope.name()))
+    emit.emit_access_order_marker(&format!("{name} {}", scope.name()))
 }
 
 /// The kinds of memory accesses for which a wait waits.
@@ -76,7 +76,7 @@ fn wait_for(emit: &Emitter<'_, '_>, architecture: &str, accesses: Accesses) -> R
                 (Accesses::Shared, _) => 0xc07f,
                 (Accesses::All, _) => 0x0070,
             };
-            emit.call("llvm.amdgcn.s.waitcnt", &[], &[emit.i32(counts).into()])?;
+            emit.call_intrinsic("llvm.amdgcn.s.waitcnt", &[], &[emit.i32(counts).into()])?;
             if (accesses, generation) == (Accesses::All, Some("gfx11")) {
                 emit.ordered_assembly("s_waitcnt_vscnt null, 0x0", "~{memory}", &[], &[])?;
             }

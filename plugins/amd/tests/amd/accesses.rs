@@ -101,7 +101,9 @@ fn conversions_go_through_scratch_by_what_transposes() {
     let shared = |context: PlanContext<'_>| -> ConversionPlan {
         let (plans, _) = conversion_candidates(&src, &dst, 16, context).unwrap();
         let plan = plans.into_iter().find(|plan| plan.path == ConversionKind::Shared).unwrap();
-        conversion_case([&src, &dst], 16, &plan, context).and_then(|case| check_emulated(&case, context)).unwrap();
+        build_conversion_case([&src, &dst], 16, &plan, context)
+            .and_then(|case| check_emulated(&case, context))
+            .unwrap();
         plan
     };
     let plain = shared(PlanContext::new(target.description()));
@@ -110,8 +112,8 @@ fn conversions_go_through_scratch_by_what_transposes() {
     assert_eq!((tiled.stats.counts.matrix_loads, tiled.stats.counts.wavefronts_loaded), (2, 4));
     assert_eq!((tiled.stats.counts.wavefronts_stored, tiled.stats.above_bound.as_deref()), (8, None));
     assert!(tiled.stats.cost < plain.stats.cost, "{plain:?}");
-    let kernel = conversion_kernel("convert", [&src, &dst], 16, &tiled, context(&target)).unwrap();
-    let options = CompileOptions { emit: vec![Emit::Assembly, Emit::Object], optimisation: 2 };
+    let kernel = build_conversion_kernel("convert", [&src, &dst], 16, &tiled, context(&target)).unwrap();
+    let options = CompileOptions { emit: vec![CodeFormat::Assembly, CodeFormat::Object], optimisation: 2 };
     let artifact = target.compile(&tilewright_kernel::Module { kernels: vec![kernel] }, &options).unwrap();
-    assert_eq!(count(artifact.text(Emit::Assembly).unwrap(), TRANSPOSE_B16), 2);
+    assert_eq!(count(artifact.payload_text(CodeFormat::Assembly).unwrap(), TRANSPOSE_B16), 2);
 }

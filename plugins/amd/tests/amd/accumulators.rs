@@ -35,7 +35,7 @@ impl Case {
 
     fn kernels(&self, target: &dyn Target, plan: &ConversionPlan) -> Vec<Kernel> {
         let [src, dst] = self.layouts(target);
-        vec![conversion_kernel("convert", [&src, &dst], BITS, plan, context(target)).unwrap()]
+        vec![build_conversion_kernel("convert", [&src, &dst], BITS, plan, context(target)).unwrap()]
     }
 }
 

@@ -7,7 +7,7 @@ use inkwell::OptimizationLevel;
 use inkwell::context::Context;
 use inkwell::targets::{CodeModel, FileType, InitializationConfig, RelocMode, Target, TargetMachine, TargetTriple};
 use tilewright_amd_tables::ARCHITECTURES;
-use tilewright_amd_tables::instructions::rows;
+use tilewright_amd_tables::instructions::instructions_of;
 use tilewright_vendor_testkit::prelude::*;
 use tilewright_vendor_testkit::rows::register;
 
@@ -99,7 +99,7 @@ fn assembled(architecture: &str, features: &str, lines: &str) -> usize {
 #[test]
 fn every_row_is_an_instruction_with_so_many_registers() {
     for architecture in ARCHITECTURES {
-        let rows = rows(architecture);
+        let rows = instructions_of(architecture);
         let (wide, own): (Vec<_>, Vec<_>) = rows.iter().partition(|row| row.name.ends_with("(wave64)"));
         for (features, rows) in [("", own), ("+wavefrontsize64", wide)] {
             let lines: String = rows.iter().map(|row| line(architecture, row)).collect();

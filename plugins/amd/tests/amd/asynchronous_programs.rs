@@ -27,9 +27,9 @@ fn tiles_are_loaded_to_lds_while_others_are_read() {
     assert!(is_asynchronous(&PROGRAM));
     PROGRAM.is_right(&target("mi300x"), 32).unwrap();
     let module = Module { kernels: vec![PROGRAM.kernel(&target("mi300x"))] };
-    let options = CompileOptions { emit: vec![Emit::Assembly], ..CompileOptions::default() };
+    let options = CompileOptions { emit: vec![CodeFormat::Assembly], ..CompileOptions::default() };
     let artifact = target("mi300x").compile(&module, &options).unwrap();
-    let assembly = artifact.text(Emit::Assembly).unwrap();
+    let assembly = artifact.payload_text(CodeFormat::Assembly).unwrap();
     assert!(assembly.contains("global_load_lds_dword"), "{assembly}");
 }
 

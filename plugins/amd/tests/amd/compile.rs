@@ -24,13 +24,13 @@ fn amd(architecture: &str) -> AmdTarget {
     AmdTarget::new(target(architecture, lanes(architecture))).unwrap()
 }
 
-fn compiled(architecture: &str, kernels: Vec<Kernel>, emit: &[Emit]) -> Artifact {
+fn compiled(architecture: &str, kernels: Vec<Kernel>, emit: &[CodeFormat]) -> Artifact {
     let options = CompileOptions { emit: emit.to_vec(), optimisation: 2 };
     amd(architecture).compile(&module(kernels), &options).unwrap()
 }
 
 fn assembly(architecture: &str, kernel: Kernel) -> String {
-    compiled(architecture, vec![kernel], &[Emit::Assembly]).text(Emit::Assembly).unwrap().to_owned()
+    compiled(architecture, vec![kernel], &[CodeFormat::Assembly]).payload_text(CodeFormat::Assembly).unwrap().to_owned()
 }
 
 fn body<'a>(assembly: &'a str, name: &str) -> Vec<&'a str> {
@@ -40,8 +40,9 @@ fn body<'a>(assembly: &'a str, name: &str) -> Vec<&'a str> {
 #[test]
 fn kernels_have_launch_metadata() {
     let kernel = kernels::through_shared(LAUNCH, Scope::Block);
-    let artifact = compiled("gfx942", vec![kernel], &[Emit::Intermediate, Emit::Assembly, Emit::Object]);
-    let text = artifact.text(Emit::Assembly).unwrap();
+    let artifact =
+        compiled("gfx942", vec![kernel], &[CodeFormat::Intermediate, CodeFormat::Assembly, CodeFormat::Object]);
+    let text = artifact.payload_text(CodeFormat::Assembly).unwrap();
     for line in [
         ".amdhsa_kernel through_shared",
         ".amdhsa_group_segment_fixed_size 8192",
@@ -52,7 +53,12 @@ fn kernels_have_launch_metadata() {
     ] {
         assert!(text.contains(line), "no `{line}` in:\n{text}");
     }
-    assert!(artifact.text(Emit::Intermediate).unwrap().contains("amdgpu_kernel void @through_shared(ptr addrspace(1)"));
+    assert!(
+        artifact
+            .payload_text(CodeFormat::Intermediate)
+            .unwrap()
+            .contains("amdgpu_kernel void @through_shared(ptr addrspace(1)")
+    );
     let formats: Vec<_> = artifact.payloads.iter().map(|payload| payload.format.as_str()).collect();
     assert_eq!(formats, ["ll", "s", "hsaco"]);
     let kernel = &artifact.kernels[0];
@@ -192,10 +198,10 @@ fn shuffles_by_a_constant_are_dpp_moves_where_rows_allow() {
     for &(name, lanes, shown) in ACROSS {
         let target = target_of(name);
         for &(mask, shows) in shown {
-            let options = CompileOptions { emit: vec![Emit::Assembly], optimisation: 2 };
+            let options = CompileOptions { emit: vec![CodeFormat::Assembly], optimisation: 2 };
             let launch = Launch::new(lanes, 1);
             let code = target.compile(&module(vec![kernels::shuffle_xor(launch, mask)]), &options).unwrap();
-            let text = code.text(Emit::Assembly).unwrap();
+            let text = code.payload_text(CodeFormat::Assembly).unwrap();
             let lines = body(text, "exchange_xor");
             assert_eq!(lines.iter().filter(|line| line.contains(shows)).count(), 2, "{mask}: {text}");
             let indexed = count(&lines, "ds_bpermute_b32");
@@ -244,13 +250,13 @@ fn lanes_that_a_predicate_leaves_out_touch_no_memory() {
 fn linking_is_deterministic_on_every_architecture() {
     for architecture in ARCHITECTURES {
         for &lanes in lanes(architecture) {
-            let options = CompileOptions { emit: vec![Emit::Assembly, Emit::Object], optimisation: 2 };
+            let options = CompileOptions { emit: vec![CodeFormat::Assembly, CodeFormat::Object], optimisation: 2 };
             let everything = kernels::all(Launch::new(lanes, 4));
             let once = amd(architecture).compile(&everything, &options);
             let once = once.unwrap_or_else(|error| panic!("{architecture}: {error}"));
             assert!(once == amd(architecture).compile(&everything, &options).unwrap(), "{architecture}");
             assert!(
-                once.text(Emit::Assembly).unwrap().contains(&format!("amdhsa--{architecture}\"")),
+                once.payload_text(CodeFormat::Assembly).unwrap().contains(&format!("amdhsa--{architecture}\"")),
                 "{architecture}"
             );
             links(&once, &everything.kernels);
@@ -260,7 +266,7 @@ fn linking_is_deterministic_on_every_architecture() {
 
 /// Checks that the code object is a shared object for these GPUs with every kernel and its descriptor.
 fn links(artifact: &Artifact, kernels: &[Kernel]) {
-    let bytes = &artifact.payload(Emit::Object).unwrap().bytes;
+    let bytes = &artifact.payload(CodeFormat::Object).unwrap().bytes;
     let file = object::File::parse(bytes.as_slice()).unwrap();
     assert_eq!(file.kind(), object::ObjectKind::Dynamic);
     assert_eq!(u16::from_le_bytes([bytes[18], bytes[19]]), 224, "EM_AMDGPU");
@@ -277,7 +283,7 @@ fn every_optimisation_level_compiles() {
     for architecture in ["gfx90a", "gfx942", "gfx1100", "gfx1250"] {
         let everything = kernels::all(Launch::new(lanes(architecture)[0], 4));
         for optimisation in 0..=3 {
-            let options = CompileOptions { emit: vec![Emit::Object], optimisation };
+            let options = CompileOptions { emit: vec![CodeFormat::Object], optimisation };
             let artifact = amd(architecture).compile(&everything, &options);
             assert!(artifact.is_ok(), "{architecture} at {optimisation}: {artifact:?}");
         }
@@ -307,11 +313,11 @@ fn a_block_of_cdna_4_has_160_kib() {
         kernel.shared[0].bytes = bytes;
         target.compile(
             &module(vec![kernel]),
-            &CompileOptions { emit: vec![Emit::Assembly, Emit::Object], optimisation: 2 },
+            &CompileOptions { emit: vec![CodeFormat::Assembly, CodeFormat::Object], optimisation: 2 },
         )
     };
     let artifact = with(163_840).unwrap();
-    assert!(artifact.text(Emit::Assembly).unwrap().contains(".amdhsa_group_segment_fixed_size 163840"));
+    assert!(artifact.payload_text(CodeFormat::Assembly).unwrap().contains(".amdhsa_group_segment_fixed_size 163840"));
     let error = with(163_856).unwrap_err();
     assert!(matches!(&error, CompileError::Invalid(message) if message.contains("163840")), "{error}");
 }

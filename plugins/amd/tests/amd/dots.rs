@@ -17,22 +17,22 @@ fn shape(row: &str) -> [i64; 3] {
 
 fn mfma(plan: &MmaPlan, version: i64) -> FamilySpec {
     FamilySpec::new("amd_mfma")
-        .with("version", version)
-        .with("instr_shape", shape(plan.instruction().unwrap()))
-        .with("transposed", false)
-        .with("warps_per_cta", warps(plan))
-        .with("element_bitwidth", i64::from(plan.problem.accumulator.bits()))
+        .with_parameter("version", version)
+        .with_parameter("instr_shape", shape(plan.instruction().unwrap()))
+        .with_parameter("transposed", false)
+        .with_parameter("warps_per_cta", warps(plan))
+        .with_parameter("element_bitwidth", i64::from(plan.problem.accumulator.bits()))
 }
 
 fn wmma(plan: &MmaPlan) -> FamilySpec {
-    let [m, n] = plan.warps();
+    let [m, n] = plan.warp_partition();
     let units = |size: u64| (0..size.trailing_zeros()).map(|bit| 1i64 << bit);
     let bases: Vec<[i64; 2]> = units(n).map(|unit| [0, unit]).chain(units(m).map(|unit| [unit, 0])).collect();
     FamilySpec::new("amd_wmma")
-        .with("version", 1i64)
-        .with("instr_shape", shape(plan.instruction().unwrap()))
-        .with("transposed", false)
-        .with("warp_bases", FamilyAttribute::from(&bases[..]))
+        .with_parameter("version", 1i64)
+        .with_parameter("instr_shape", shape(plan.instruction().unwrap()))
+        .with_parameter("transposed", false)
+        .with_parameter("warp_bases", FamilyAttribute::from(&bases[..]))
 }
 
 /// Checks instructions on six-bit operands, with scales and without: the elements are packed in the registers of the
@@ -47,7 +47,7 @@ fn six_bit_operands_use_their_own_instructions() {
         (["e2m1", "e3m2"], ["e8m0", "e8m0"], "f8f6f4(fp4,bf6)"),
     ] {
         let problem = problem(&target, [32, 64, 128], [types[0], types[1], "f32"]);
-        let plan = proven(&target, &problem.with_scales(scales.map(Scale::from_name)));
+        let plan = proven(&target, &problem.with_scales(scales.map(BlockScale::from_name)));
         let found = plan.instruction().unwrap();
         assert!(found.ends_with(row) || plan.is_transposed(), "{types:?}: {found}");
         assert!(found.contains("fp6") || found.contains("bf6"), "{types:?}: {found}");
@@ -87,7 +87,7 @@ fn signs_and_saturation_choose_the_row() {
 fn scaled_operands_use_scaled_instructions_or_are_scaled_first() {
     let by = |name: &str, shape, [a, b]: [&str; 2], scales: [&str; 2]| {
         let target = target(name);
-        let requested = problem(&target, shape, [a, b, "f32"]).with_scales(scales.map(Scale::from_name));
+        let requested = problem(&target, shape, [a, b, "f32"]).with_scales(scales.map(BlockScale::from_name));
         let plan = proven(&target, &requested);
         (plan.instruction().unwrap().to_owned(), assembly(&target, &plan))
     };

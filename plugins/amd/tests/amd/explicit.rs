@@ -16,7 +16,7 @@ fn no_loop_has_conflicts_of_banks() {
     let target = target("mi300x");
     for name in PROGRAMS {
         let solved = solved(&target, name, SynthesisOptions::default());
-        assert_eq!(solved.derivation.conflicts_in_loops(), 0, "{name}:\n{}", solved.derivation);
+        assert_eq!(solved.derivation.conflict_wavefronts_in_loops(), 0, "{name}:\n{}", solved.derivation);
     }
 }
 
@@ -113,9 +113,9 @@ fn the_page_has_what_was_found() {
     kept("amd", &table(&[("mi300x", &target)]));
 }
 
-/// Checks the usual tiles: each has a program that fits the shared memory of the target; its loop prefetches, or several
-/// blocks are resident and hide each other's latency. CDNA 3 keeps one buffer and refills it from registers, since two
-/// buffers of large tiles do not fit 64 KiB.
+/// Checks the usual tiles: each has a program that fits the shared memory of the target; its loop prefetches, or
+/// several blocks are resident and hide each other's latency. CDNA 3 keeps one buffer and refills it from registers,
+/// since two buffers of large tiles do not fit 64 KiB.
 #[test]
 fn usual_tiles_have_the_choices_of_an_expert() {
     let (mi300x, mi355x) = (target("mi300x"), target("mi355x"));

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use tilewright_amd_tables::families::AmdFamilies;
-use tilewright_amd_tables::instructions::rows;
+use tilewright_amd_tables::instructions::instructions_of;
 use tilewright_testkit::known_answers::{all_agree, chain, check_layout};
 use tilewright_vendor_testkit::prelude::*;
 use tilewright_vendor_testkit::rows::samples_are_layouts;
@@ -17,7 +17,7 @@ fn families_agree() {
 
 pub fn check_families_agree(answers: Answers) {
     let vendor_families = families();
-    let set = FamilySet::new(vec![&Neutral, &vendor_families]);
+    let set = FamilySet::new(vec![&NeutralFamilies, &vendor_families]);
     let served = ["slice", "dot_operand", "amd_mfma", "amd_wmma", "mfma_scale", "wmma_scale"];
     let is_vendor_row = |row: &Value| {
         let names = chain(&row["params"]);
@@ -30,8 +30,8 @@ pub fn check_families_agree(answers: Answers) {
 #[test]
 fn samples_are_layouts_and_match_instruction_operands() {
     for architecture in ARCHITECTURES {
-        let vendor_families = AmdFamilies::of(architecture);
-        let instructions = rows(architecture);
+        let vendor_families = AmdFamilies::for_architecture(architecture);
+        let instructions = instructions_of(architecture);
         let mut used_instructions = BTreeSet::new();
         for lanes in [32, 64] {
             for warps in [1, 2, 4, 8] {
@@ -44,7 +44,7 @@ fn samples_are_layouts_and_match_instruction_operands() {
         }
         assert!(used_instructions.len() >= 3, "{architecture}: {used_instructions:?}");
     }
-    let none = AmdFamilies::of("unheard-of").samples(SampleUse { lanes: 64, warps: 4, element_bits: 16 });
+    let none = AmdFamilies::for_architecture("unheard-of").samples(SampleUse { lanes: 64, warps: 4, element_bits: 16 });
     assert!(none.is_empty());
 }
 
@@ -52,7 +52,7 @@ fn samples_are_layouts_and_match_instruction_operands() {
 fn every_family_is_in_some_sample() {
     let mut shown = BTreeSet::new();
     for architecture in ARCHITECTURES {
-        let vendor_families = AmdFamilies::of(architecture);
+        let vendor_families = AmdFamilies::for_architecture(architecture);
         for (lanes, element_bits) in [(32, 8), (64, 8), (32, 16), (64, 16)] {
             let samples = vendor_families.samples(SampleUse { lanes, warps: 4, element_bits });
             shown.extend(samples.into_iter().map(|sample| sample.spec.name));
@@ -65,7 +65,7 @@ fn every_family_is_in_some_sample() {
 }
 
 fn families() -> AmdFamilies {
-    AmdFamilies::of("gfx942")
+    AmdFamilies::for_architecture("gfx942")
 }
 
 #[test]

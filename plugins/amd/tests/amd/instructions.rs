@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use tilewright_amd_tables::families::AmdFamilies;
-use tilewright_amd_tables::instructions::{rows, unused};
+use tilewright_amd_tables::instructions::{instructions_of, unused_instructions_of};
 use tilewright_testkit::known_answers::numbers;
 use tilewright_vendor_testkit::prelude::*;
 use tilewright_vendor_testkit::rows::{of_family, register};
@@ -54,7 +54,7 @@ fn operands_are_as_calculated() {
 pub fn check_operands_are_as_calculated(answers: Answers) {
     for table in answers.files(CALCULATED, "reference/amd_matrix_instructions.json") {
         for (generation, architecture) in ARCHITECTURES {
-            let rows = rows(architecture);
+            let rows = instructions_of(architecture);
             let mut checked = BTreeSet::new();
             for (name, entry) in table[generation].as_object().expect("instructions by name") {
                 if entry["sparse"] == true {
@@ -118,7 +118,7 @@ fn operands_of_gfx950_are_as_calculated() {
 }
 
 pub fn check_operands_of_gfx950_are_as_calculated(answers: Answers) {
-    let rows = rows("gfx950");
+    let rows = instructions_of("gfx950");
     for table in answers.files(GFX950, "reference/amd_gfx950_instructions.json") {
         let entries = table["insts"].as_object().expect("instructions by name");
         assert_eq!(entries.len(), 8);
@@ -135,7 +135,7 @@ pub fn check_operands_of_gfx950_are_as_calculated(answers: Answers) {
 
 #[test]
 fn scaled_mmas_match_plain_ones_and_scales_match_their_family() {
-    let all = rows("gfx950");
+    let all = instructions_of("gfx950");
     let scaled: Vec<_> = all.iter().filter(|row| row.name.contains("_scale_")).collect();
     assert_eq!(scaled.len(), 2 * 5 * 5);
     for row in scaled {
@@ -145,10 +145,10 @@ fn scaled_mmas_match_plain_ones_and_scales_match_their_family() {
         let (m, k) = (16 << u32::from(name.contains("_32x32x")), if name.contains("_32x32x") { 64 } else { 128 });
         for (index, role) in [(0i64, "scale_a"), (1, "scale_b")] {
             let family = FamilySpec::new("mfma_scale")
-                .with("operand_index", index)
-                .with("mdim", m as i64)
-                .with("tiles_per_warp", [1, 1])
-                .with("warps_per_cta", [1, 1]);
+                .with_parameter("operand_index", index)
+                .with_parameter("mdim", m as i64)
+                .with_parameter("tiles_per_warp", [1, 1])
+                .with_parameter("warps_per_cta", [1, 1]);
             let (element, bits, layout) = register(row, role);
             assert_eq!((element, bits), ("e8m0", 8));
             assert_eq!(of_one_warp(&family, &[m, k / 32]), *layout, "{role} of {}", row.name);
@@ -162,15 +162,18 @@ fn result_of(architecture: &str, shape: [u64; 3], bits: u32) -> FamilySpec {
     let mfma = ["gfx908", "gfx90a", "gfx942", "gfx950"].iter().position(|&known| known == architecture);
     match mfma {
         Some(at) => FamilySpec::new("amd_mfma")
-            .with("version", at as i64 + 1)
-            .with("instr_shape", shape)
-            .with("transposed", false)
-            .with("warps_per_cta", [1, 1])
-            .with("element_bitwidth", i64::from(bits)),
+            .with_parameter("version", at as i64 + 1)
+            .with_parameter("instr_shape", shape)
+            .with_parameter("transposed", false)
+            .with_parameter("warps_per_cta", [1, 1])
+            .with_parameter("element_bitwidth", i64::from(bits)),
         None => {
             let version = ["gfx1100", "gfx1201", "gfx1250"].iter().position(|&known| known == architecture);
             let version = version.expect("a known architecture") as i64 + 1;
-            FamilySpec::new("amd_wmma").with("version", version).with("instr_shape", shape).with("transposed", false)
+            FamilySpec::new("amd_wmma")
+                .with_parameter("version", version)
+                .with_parameter("instr_shape", shape)
+                .with_parameter("transposed", false)
         }
     }
 }
@@ -179,7 +182,7 @@ fn result_of(architecture: &str, shape: [u64; 3], bits: u32) -> FamilySpec {
 fn families_on_one_tile_are_the_operands_of_the_instruction() {
     for architecture in ["gfx908", "gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1201", "gfx1250"] {
         let mut checked = 0;
-        for row in rows(architecture).into_iter().filter(|row| row.kind == InstructionKind::Matrix) {
+        for row in instructions_of(architecture).into_iter().filter(|row| row.kind == InstructionKind::Matrix) {
             let ((_, bits, d), (_, _, a), (_, _, b)) = (register(&row, "d"), register(&row, "a"), register(&row, "b"));
             if d.outs().len() > 2 || row.name.ends_with("(wave64)") {
                 continue;
@@ -191,8 +194,8 @@ fn families_on_one_tile_are_the_operands_of_the_instruction() {
                 // Adjacent elements of K in a lane: its first registers, as long as they are consecutive.
                 let registers = layout.bases_of(Dim::REGISTER);
                 let width = registers.iter().zip(0..).take_while(|(basis, bit)| basis[1 - index] == 1 << bit).count();
-                let spec = FamilySpec::new("dot_operand").with("operand_index", index as i64);
-                spec.with("k_width", 1i64 << width).with_parent(result.clone())
+                let spec = FamilySpec::new("dot_operand").with_parameter("operand_index", index as i64);
+                spec.with_parameter("k_width", 1i64 << width).with_parent(result.clone())
             };
             assert_eq!(of_one_warp(&result, &[m, n]), *d, "d of {}", row.name);
             assert_eq!(of_one_warp(&operand(0, a), &[m, k]), *a, "a of {}", row.name);
@@ -206,14 +209,14 @@ fn families_on_one_tile_are_the_operands_of_the_instruction() {
 /// Checks that the sparse instructions of CDNA 3 and RDNA 4, which AMD's calculator lists, are known as unused.
 #[test]
 fn sparse_instructions_are_known_and_unused() {
-    let count = |architecture| unused(architecture).len();
+    let count = |architecture| unused_instructions_of(architecture).len();
     assert_eq!(["gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1201", "gfx1250"].map(count), [0, 14, 28, 0, 11, 14 + 9]);
     for architecture in ["gfx942", "gfx950", "gfx1201", "gfx1250"] {
-        for form in unused(architecture) {
+        for form in unused_instructions_of(architecture) {
             let [[m, n, k]] = form.shapes[..] else { panic!("{} has one shape", form.name) };
             assert!(form.name.contains(&format!("_{m}x{n}x{k}_")) && !form.reason.is_empty(), "{}", form.name);
             assert_eq!(form.types.len(), 3, "{}", form.name);
-            assert!(rows(architecture).iter().all(|row| row.name != form.name), "{}", form.name);
+            assert!(instructions_of(architecture).iter().all(|row| row.name != form.name), "{}", form.name);
         }
     }
 }
@@ -224,7 +227,7 @@ fn sparse_instructions_are_known_and_unused() {
 #[test]
 fn scaled_mmas_of_gfx1250_are_as_published() {
     let mut checked = [0, 0];
-    for row in rows("gfx1250").iter().filter(|row| row.name.contains("_f8f6f4(")) {
+    for row in instructions_of("gfx1250").iter().filter(|row| row.name.contains("_f8f6f4(")) {
         for (role, axis) in [("a", 1), ("b", 0)] {
             let (element, bits, layout) = register(row, role);
             let registers = layout.bases_of(Dim::REGISTER);
@@ -256,12 +259,12 @@ fn scaled_mmas_of_gfx1250_are_as_published() {
 
 #[test]
 fn rows_follow_the_architecture() {
-    let count = |architecture| rows(architecture).len();
+    let count = |architecture| instructions_of(architecture).len();
     assert_eq!(["gfx908", "gfx90a", "gfx942", "gfx950"].map(count), [21, 28, 33, 140]);
     // RDNA has one entry for each wave size.
     assert_eq!(["gfx1100", "gfx1151", "gfx1200", "gfx1201", "gfx1250"].map(count), [40, 40, 64, 64, 29 + 2 * 9 + 1]);
     for other in ["", "gfx1030", "sm_90", "gfx9"] {
-        assert!(rows(other).is_empty(), "{other}");
+        assert!(instructions_of(other).is_empty(), "{other}");
     }
 }
 
@@ -270,5 +273,5 @@ fn of_one_warp(spec: &FamilySpec, shape: &[u64]) -> LinearLayout {
 }
 
 fn families() -> AmdFamilies {
-    AmdFamilies::of("gfx942")
+    AmdFamilies::for_architecture("gfx942")
 }

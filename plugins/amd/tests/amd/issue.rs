@@ -4,11 +4,11 @@
 
 use tilewright_amd::AmdTarget;
 use tilewright_amd_tables::ARCHITECTURES;
-use tilewright_amd_tables::instructions::rows;
+use tilewright_amd_tables::instructions::instructions_of;
 use tilewright_vendor_testkit::kernels;
 use tilewright_vendor_testkit::kernels::{lines_of, module};
 use tilewright_vendor_testkit::prelude::*;
-use tilewright_verify::check_row;
+use tilewright_verify::check_instruction;
 
 const LANES: [u32; 2] = [32, 64];
 
@@ -21,7 +21,7 @@ fn target(architecture: &str, lanes: &[u32]) -> TargetDescription {
     target
 }
 
-fn compiled(architecture: &str, kernels: Vec<Kernel>, emit: Emit) -> Result<Artifact, CompileError> {
+fn compiled(architecture: &str, kernels: Vec<Kernel>, emit: CodeFormat) -> Result<Artifact, CompileError> {
     let options = CompileOptions { emit: vec![emit], ..CompileOptions::default() };
     AmdTarget::new(target(architecture, &LANES)).unwrap().compile(&module(kernels), &options)
 }
@@ -47,16 +47,17 @@ fn expected_registers(row: &Instruction) -> Vec<u32> {
 fn every_row_is_one_line_with_its_registers() {
     for architecture in ARCHITECTURES {
         // The code of asynchronous copies is tested in `copies.rs`.
-        let issued = rows(architecture).into_iter().filter(|row| row.kind != InstructionKind::AsyncCopy);
+        let issued = instructions_of(architecture).into_iter().filter(|row| row.kind != InstructionKind::AsyncCopy);
         let rows: Vec<Instruction> = issued.collect();
         assert!(!rows.is_empty(), "{architecture}");
         let kernels = rows.iter().enumerate();
-        let kernels = kernels.map(|(row_index, row)| instruction_kernel(&format!("issue{row_index}"), row).unwrap());
-        let artifact = compiled(architecture, kernels.collect(), Emit::Assembly);
+        let kernels =
+            kernels.map(|(row_index, row)| build_instruction_kernel(&format!("issue{row_index}"), row).unwrap());
+        let artifact = compiled(architecture, kernels.collect(), CodeFormat::Assembly);
         let artifact = artifact.unwrap_or_else(|error| panic!("{architecture}: {error}"));
         for (row_index, row) in rows.iter().enumerate() {
             let text = lines_of(
-                artifact.text(Emit::Assembly).unwrap(),
+                artifact.payload_text(CodeFormat::Assembly).unwrap(),
                 &format!(
                     "
 issue{row_index}:"
@@ -116,13 +117,14 @@ issue{row_index}:"
 #[test]
 fn the_assembler_and_the_linker_take_every_row() {
     for architecture in ARCHITECTURES {
-        let rows = rows(architecture);
+        let rows = instructions_of(architecture);
         let kernels = rows.iter().enumerate();
-        let kernels = kernels.map(|(row_index, row)| instruction_kernel(&format!("issue{row_index}"), row).unwrap());
-        let artifact = compiled(architecture, kernels.collect(), Emit::Object);
+        let kernels =
+            kernels.map(|(row_index, row)| build_instruction_kernel(&format!("issue{row_index}"), row).unwrap());
+        let artifact = compiled(architecture, kernels.collect(), CodeFormat::Object);
         let artifact = artifact.unwrap_or_else(|error| panic!("{architecture}: {error}"));
         assert_eq!(artifact.accepted_by.as_deref(), Some("LLVM's assembler and linker"), "{architecture}");
-        assert!(artifact.payload(Emit::Object).unwrap().bytes.starts_with(b"\x7fELF"), "{architecture}");
+        assert!(artifact.payload(CodeFormat::Object).unwrap().bytes.starts_with(b"\x7fELF"), "{architecture}");
     }
 }
 
@@ -130,27 +132,27 @@ fn the_assembler_and_the_linker_take_every_row() {
 fn on_the_emulator_every_instruction_is_a_plain_mma_or_copy() {
     let mut all = BTreeMap::new();
     for architecture in ARCHITECTURES {
-        for row in rows(architecture) {
+        for row in instructions_of(architecture) {
             // Entries with one name can differ between generations.
             all.insert((architecture, row.name.clone()), row);
         }
     }
     assert!(all.len() > 200, "{} rows", all.len());
     for ((architecture, name), row) in all {
-        check_row(&row, &target(architecture, &LANES)).unwrap_or_else(|e| panic!("{architecture} {name}: {e}"));
+        check_instruction(&row, &target(architecture, &LANES)).unwrap_or_else(|e| panic!("{architecture} {name}: {e}"));
     }
 }
 
 /// Returns the expected result of a transposing load of elements that are numbered in memory order. Lane i addresses
 /// slot i (a 64-bit piece of shared memory).
 fn loaded(name: &str, element_bytes: usize) -> Vec<u64> {
-    let row = rows("gfx950").into_iter().find(|row| row.name == name).unwrap();
-    let kernel = instruction_kernel("issue", &row).unwrap();
+    let row = instructions_of("gfx950").into_iter().find(|row| row.name == name).unwrap();
+    let kernel = build_instruction_kernel("issue", &row).unwrap();
     // 512 bytes; elements of two bytes have distinct numbers.
     let bytes: Vec<u8> = (0..512usize).map(|at| ((at / element_bytes) >> (8 * (at % element_bytes))) as u8).collect();
     let mut memory = GlobalMemory::new();
     let buffers = [memory.allocate(512), memory.allocate_with(&bytes)];
-    let (semantics, target) = (SemanticsTable::of_rows(std::slice::from_ref(&row)), target("gfx950", &LANES));
+    let (semantics, target) = (SemanticsTable::from_instructions(std::slice::from_ref(&row)), target("gfx950", &LANES));
     let emulator = Emulator::new(&kernel, &target).unwrap().with_semantics(&semantics);
     emulator.run([1, 1, 1], &buffers.map(Argument::Buffer), &mut memory, &RunLimits::default()).unwrap();
     let found = memory.read_all(buffers[0]).unwrap();
@@ -220,7 +222,7 @@ fn transposed_operands_are_those_of_tritons_tests() {
 #[test]
 fn eight_bit_floats_are_those_of_the_generation() {
     let elements = |architecture, name: &str| {
-        let row = rows(architecture).into_iter().find(|row| row.name == name).unwrap();
+        let row = instructions_of(architecture).into_iter().find(|row| row.name == name).unwrap();
         let element = |operand: &Operand| match operand {
             Operand::Register { element, .. } => element.clone(),
             _ => String::new(),
@@ -236,16 +238,17 @@ fn eight_bit_floats_are_those_of_the_generation() {
 
 #[test]
 fn what_an_architecture_lacks_is_unsupported_by_name() {
-    let row = rows("gfx942").into_iter().find(|row| row.name == "v_mfma_f32_16x16x8_xf32").unwrap();
-    let error = compiled("gfx90a", vec![instruction_kernel("issue", &row).unwrap()], Emit::Assembly).unwrap_err();
+    let row = instructions_of("gfx942").into_iter().find(|row| row.name == "v_mfma_f32_16x16x8_xf32").unwrap();
+    let error =
+        compiled("gfx90a", vec![build_instruction_kernel("issue", &row).unwrap()], CodeFormat::Assembly).unwrap_err();
     assert!(matches!(&error, CompileError::Unsupported(message) if message.contains(&row.name)), "{error}");
 }
 
 #[test]
 fn warps_of_another_size_are_the_callers_fault() {
-    let row = rows("gfx1100").into_iter().find(|row| row.name.ends_with("(wave64)")).unwrap();
-    let mut kernel = instruction_kernel("issue", &row).unwrap();
+    let row = instructions_of("gfx1100").into_iter().find(|row| row.name.ends_with("(wave64)")).unwrap();
+    let mut kernel = build_instruction_kernel("issue", &row).unwrap();
     kernel.launch.lanes = 32;
-    let error = compiled("gfx1100", vec![kernel], Emit::Assembly).unwrap_err();
+    let error = compiled("gfx1100", vec![kernel], CodeFormat::Assembly).unwrap_err();
     assert!(matches!(&error, CompileError::Invalid(message) if message.contains("64 lanes")), "{error}");
 }

@@ -29,8 +29,8 @@ pub fn objects_have_line_tables() {
     let target = target("mi300x");
     let text = std::fs::read_to_string(shared_data::workspace().join("conformance/kernels/add_masked.ttir")).unwrap();
     let kernel = program_kernel(&target, &located(&text)).unwrap();
-    let artifact = artifact(&target, vec![kernel], &[Emit::Assembly, Emit::Object]).unwrap();
-    let object = &artifact.payloads.iter().find(|payload| payload.form == Emit::Object).unwrap().bytes;
+    let artifact = artifact(&target, vec![kernel], &[CodeFormat::Assembly, CodeFormat::Object]).unwrap();
+    let object = &artifact.payloads.iter().find(|payload| payload.form == CodeFormat::Object).unwrap().bytes;
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("kernel.hsaco");
     std::fs::write(&file, object).unwrap();
@@ -42,6 +42,6 @@ pub fn objects_have_line_tables() {
     let rows = table.lines().filter(|line| line.starts_with("0x"));
     let read: BTreeSet<usize> = rows.filter_map(|row| row.split_whitespace().nth(1)?.parse().ok()).collect();
     let lines: BTreeSet<usize> =
-        instructions(artifact.text(Emit::Assembly).unwrap()).iter().map(|one| one.line).collect();
+        instructions(artifact.payload_text(CodeFormat::Assembly).unwrap()).iter().map(|one| one.line).collect();
     assert!(lines.len() > 3 && lines.is_subset(&read), "{lines:?} {read:?}");
 }

@@ -30,7 +30,7 @@ pub fn check_listings_wait_and_keep_their_order(answers: Answers) {
         Answers::Sample => shared_data::workspace().join("conformance/kernels"),
         Answers::All => shared_data::path("kernels/cases"),
     };
-    let files = ProgramCase::list_files(&folder).unwrap();
+    let files = ProgramCase::list_case_files(&folder).unwrap();
     let (checked, wrong) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     let of_target = &|name: &str| {
         let target = target(name);
@@ -60,7 +60,7 @@ fn check_program(target: &AmdTarget, file: &Path) -> Option<Vec<String>> {
 
 fn check_text(target: &AmdTarget, file: &Path, options: &ProgramOptions) -> Option<Vec<String>> {
     let text = std::fs::read_to_string(file).unwrap();
-    let kernel = match compiler(target).kernel(&text, options, &mut |_| {}) {
+    let kernel = match compiler(target).compile_kernel(&text, options, &mut |_| {}) {
         Ok(kernel) => kernel,
         Err(error) if error.is_unsupported() => return None,
         Err(error) => panic!("{}: {error}", file.display()),
@@ -68,9 +68,9 @@ fn check_text(target: &AmdTarget, file: &Path, options: &ProgramOptions) -> Opti
     if check_limits(target.description(), &Module { kernels: vec![kernel.clone()] }).is_err() {
         return None;
     }
-    match artifact(target, vec![kernel.clone()], &[Emit::Assembly]) {
+    match artifact(target, vec![kernel.clone()], &[CodeFormat::Assembly]) {
         Ok(code) => {
-            let text = code.text(Emit::Assembly).unwrap();
+            let text = code.payload_text(CodeFormat::Assembly).unwrap();
             Some(violations(&target.description().architecture, &kernel, text))
         }
         Err(CompileError::Unsupported(_)) => None,

@@ -29,17 +29,17 @@ fn operand(index: u32) -> String {
 fn padding_is_no_worse_than_a_vector_a_row() {
     for target in cdna_targets() {
         let accessors = [
-            Accessor::store(distributed(&target, ROWS, &[64, 64])),
-            Accessor::load(distributed(&target, &operand(0), &[64, 64])),
+            SharedMemoryAccessor::store(distributed(&target, ROWS, &[64, 64])),
+            SharedMemoryAccessor::load(distributed(&target, &operand(0), &[64, 64])),
         ];
-        let only = SharedLayoutConstraints::only(SharedLayoutKind::Padding);
+        let only = SharedLayoutConstraints::only_kind(SharedLayoutKind::Padding);
         let choice = choose_shared_layout(&accessors, 16, &only, target.description()).unwrap();
         let text = "#ttg.padded_shared<[64:+8] {order = [1, 0], shape = [64, 64]}>";
         let known = memory(&target, text, &[64, 64]);
         let theirs: u64 =
             accessors.iter().map(|a| executed(&a.layout, a.direction, &known, 16, target.description().into())).sum();
         let chosen = choice.chosen();
-        let ours = (chosen.wavefronts(), chosen.bytes);
+        let ours = (chosen.weighted_wavefronts(), chosen.bytes);
         assert!(ours <= (theirs, known.allocated_elements() * 2), "{ours:?}, {theirs}");
         choice.candidates.iter().for_each(|candidate| check(candidate, &accessors, 16, target.description().into()));
     }
@@ -58,16 +58,25 @@ fn copies_permute_what_they_fetch() {
         );
         let global = GlobalTensor::row_major(&[64, 64], 16);
         let accessors = [
-            Accessor::store(distributed(&target, &fetched, &[64, 64])).by_copy(ConsecutiveCopy { global, access_bits }),
-            Accessor::load(distributed(&target, &operand(0), &[64, 64])),
+            SharedMemoryAccessor::store(distributed(&target, &fetched, &[64, 64]))
+                .with_copy(ConsecutiveCopy { global, access_bits }),
+            SharedMemoryAccessor::load(distributed(&target, &operand(0), &[64, 64])),
         ];
         let choice =
             choose_shared_layout(&accessors, 16, &SharedLayoutConstraints::default(), target.description()).unwrap();
         let of = |kind: SharedLayoutKind| choice.candidates.iter().find(|candidate| candidate.kind == kind).unwrap();
         let (plain, padded, permuted) =
             (of(SharedLayoutKind::Plain), of(SharedLayoutKind::Padding), of(SharedLayoutKind::PermutedGlobal));
-        assert!(permuted.wavefronts() <= padded.wavefronts() && padded.wavefronts() <= plain.wavefronts());
-        assert!(permuted.excess() < plain.excess(), "{} and {}", permuted.excess(), plain.excess());
+        assert!(
+            permuted.weighted_wavefronts() <= padded.weighted_wavefronts()
+                && padded.weighted_wavefronts() <= plain.weighted_wavefronts()
+        );
+        assert!(
+            permuted.conflict_wavefronts() < plain.conflict_wavefronts(),
+            "{} and {}",
+            permuted.conflict_wavefronts(),
+            plain.conflict_wavefronts()
+        );
         let fetch = permuted.fetch.as_ref().unwrap();
         assert_eq!(fetch.transactions, fetch.straight_transactions);
         let chunk = 64 * u64::from(size);
@@ -76,10 +85,10 @@ fn copies_permute_what_they_fetch() {
         println!(
             "{}: plain {}, padding {} in {} bytes, permuted {}",
             target.description().name,
-            plain.wavefronts(),
-            padded.wavefronts(),
+            plain.weighted_wavefronts(),
+            padded.weighted_wavefronts(),
             padded.bytes,
-            permuted.wavefronts()
+            permuted.weighted_wavefronts()
         );
         choice.candidates.iter().for_each(|candidate| check(candidate, &accessors, 16, target.description().into()));
     }
@@ -93,21 +102,25 @@ fn transposing_loads_are_free_of_conflicts_where_the_tile_lies() {
     let [_, target] = cdna_targets();
     let turned = "#ttg.dot_op<{opIdx = 1, parent = #ttg.amd_mfma<{version = 4, warpsPerCTA = [2, 2], \
                   instrShape = [32, 32, 16], isTransposed = false}>, kWidth = 8}>";
-    let stored = Accessor::store(distributed(&target, ROWS, &[64, 64]));
-    let loaded = Accessor::load(distributed(&target, turned, &[64, 64]));
+    let stored = SharedMemoryAccessor::store(distributed(&target, ROWS, &[64, 64]));
+    let loaded = SharedMemoryAccessor::load(distributed(&target, turned, &[64, 64]));
     let global = GlobalTensor::row_major(&[64, 64], 16);
-    let copied = stored.clone().by_copy(ConsecutiveCopy { global, access_bits: 128 });
+    let copied = stored.clone().with_copy(ConsecutiveCopy { global, access_bits: 128 });
     for (first, kind) in [(stored, SharedLayoutKind::Functor), (copied, SharedLayoutKind::PermutedGlobal)] {
         let accessors = [first, loaded.clone()];
         let choice =
             choose_shared_layout(&accessors, 16, &SharedLayoutConstraints::default(), context(&target)).unwrap();
         let chosen = choice.chosen();
         let by = chosen.accessors[1].instruction.as_deref();
-        assert_eq!((by, chosen.excess(), choice.gap()), (Some("ds_read_b64_tr_b16"), 0, 0));
+        assert_eq!(
+            (by, chosen.conflict_wavefronts(), choice.wavefronts_above_bound()),
+            (Some("ds_read_b64_tr_b16"), 0, 0)
+        );
         assert_eq!((chosen.kind, chosen.accessors[0].vector_elements), (kind, 8));
         choice.candidates.iter().for_each(|candidate| check(candidate, &accessors, 16, context(&target)));
         let plain =
-            choose_shared_layout(&accessors, 16, &SharedLayoutConstraints::only(kind), target.description()).unwrap();
+            choose_shared_layout(&accessors, 16, &SharedLayoutConstraints::only_kind(kind), target.description())
+                .unwrap();
         let narrowest = plain.chosen().accessors.iter().map(|stats| stats.vector_elements).min();
         assert_eq!(narrowest, Some(1), "{:?}", plain.chosen().accessors);
     }

@@ -1,11 +1,11 @@
 //! Numerics of `mfma` and `wmma` compared with publications.
 
-use tilewright_amd_tables::instructions::rows;
-use tilewright_target::{Numerics, Summation};
+use tilewright_amd_tables::instructions::instructions_of;
+use tilewright_target::{MmaNumerics, Summation};
 use tilewright_vendor_testkit::prelude::*;
 
 fn row(architecture: &str, name: &str) -> Instruction {
-    let found = rows(architecture).into_iter().find(|row| row.name == name);
+    let found = instructions_of(architecture).into_iter().find(|row| row.name == name);
     found.unwrap_or_else(|| panic!("{architecture} has no {name}"))
 }
 
@@ -41,9 +41,9 @@ fn unpublished_numerics_are_marked_as_assumed() {
         ("gfx1100", "v_wmma_f32_16x16x16_f16"),
         ("gfx1201", "v_wmma_f32_16x16x16_fp8_bf8"),
     ] {
-        assert_eq!(row(architecture, name).numerics, Some(Numerics::default()), "{architecture} {name}");
+        assert_eq!(row(architecture, name).numerics, Some(MmaNumerics::default()), "{architecture} {name}");
     }
-    assert_eq!(Numerics::default().evidence, Evidence::Assumed);
+    assert_eq!(MmaNumerics::default().evidence, Evidence::Assumed);
     for (architecture, name) in [("gfx90a", "v_mfma_i32_32x32x8i8"), ("gfx1100", "v_wmma_i32_16x16x16_iu8")] {
         assert_eq!(row(architecture, name).numerics, None, "sums of integers wrap");
     }

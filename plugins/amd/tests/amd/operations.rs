@@ -7,10 +7,10 @@ use tilewright_vendor_testkit::{exponentials, operations};
 
 /// Returns the assembly of the kernels after LLVM's assembler and linker have accepted it.
 fn assembled(name: &str, kernels: Vec<Kernel>) -> String {
-    let options = CompileOptions { emit: vec![Emit::Assembly, Emit::Object], optimisation: 2 };
+    let options = CompileOptions { emit: vec![CodeFormat::Assembly, CodeFormat::Object], optimisation: 2 };
     let artifact =
         target(name).compile(&Module { kernels }, &options).unwrap_or_else(|error| panic!("{name}: {error}"));
-    let text = artifact.text(Emit::Assembly).unwrap().to_owned();
+    let text = artifact.payload_text(CodeFormat::Assembly).unwrap().to_owned();
     let calls = text.lines().find(|line| line.contains("s_swappc") || line.contains("@gotpcrel"));
     assert!(calls.is_none(), "{name}: {calls:?}");
     text
@@ -91,7 +91,7 @@ fn assembly_of_another_vendor_is_unsupported() {
         k.finish()
     };
     assert!(assembled("mi250", vec![of("v_add_u32 $0, $1, $2", "=v,v,v")]).contains("v_add_u32"));
-    for emit in [Emit::Intermediate, Emit::Assembly, Emit::Object] {
+    for emit in [CodeFormat::Intermediate, CodeFormat::Assembly, CodeFormat::Object] {
         let module = Module { kernels: vec![of("add.u32 $0, $1, $2;", "=r,r,r")] };
         let options = CompileOptions { emit: vec![emit], optimisation: 2 };
         let error = target("mi250").compile(&module, &options).unwrap_err();

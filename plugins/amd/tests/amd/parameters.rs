@@ -157,5 +157,5 @@ fn attribute_text_and_json_name_the_same_layouts() {
 }
 
 fn families() -> AmdFamilies {
-    AmdFamilies::of("gfx942")
+    AmdFamilies::for_architecture("gfx942")
 }

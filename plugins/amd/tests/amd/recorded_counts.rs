@@ -25,7 +25,7 @@ fn check(name: &str) {
 
 /// Returns the counts of a kernel's assembly.
 fn measure(compiled: &Compiled) -> Metrics {
-    let text = compiled.artifact.text(Emit::Assembly).unwrap();
+    let text = compiled.artifact.payload_text(CodeFormat::Assembly).unwrap();
     let start = text.find(&format!("\n{}:", compiled.launch.kernel)).unwrap();
     let code = text[start..].split(".amdhsa_kernel").next().unwrap();
     let is_instruction = |line: &&str| {

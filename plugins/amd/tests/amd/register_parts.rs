@@ -97,7 +97,7 @@ impl Program<'_> {
             inputs.iter().cloned().map(Given::Bytes).chain([Given::Empty(self.output.bytes())]).collect();
         let (left, _) = run_block(&target, &kernel, &given, &[]).unwrap_or_else(|fault| panic!("{fault}\n{text}"));
         let module = Module { kernels: vec![kernel.clone()] };
-        let options = CompileOptions { emit: vec![Emit::Assembly], ..CompileOptions::default() };
+        let options = CompileOptions { emit: vec![CodeFormat::Assembly], ..CompileOptions::default() };
         target.compile(&module, &options).unwrap_or_else(|error| panic!("{error}\n{text}"));
         (kernel, left.into_iter().next_back().unwrap())
     }
@@ -212,7 +212,7 @@ fn numbers_are_divided_by_scales_and_rounded() {
         Program { inputs: &[input, scales], output: bytes, statements: &statements("scaled_downcast_fp8", &bytes) }
             .run(&inputs);
     for (index, byte) in left.iter().enumerate() {
-        let (found, exact) = (tilewright_target::Format::E5M2.decode(u64::from(*byte)), f64::from(scaled(index)));
+        let (found, exact) = (tilewright_target::FloatFormat::E5M2.decode(u64::from(*byte)), f64::from(scaled(index)));
         // Two bits of mantissa: at most an eighth of the value is lost.
         assert!((found - exact).abs() <= exact.abs() / 8.0 + 1.0 / 131_072.0, "{index}: {exact} became {found}");
     }

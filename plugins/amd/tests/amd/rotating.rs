@@ -7,7 +7,7 @@ use tilewright_layout::spec_from_json;
 use tilewright_vendor_testkit::prelude::*;
 
 fn memory(text: &str, shape: &[u64]) -> MemoryLayout {
-    let vendor_families = AmdFamilies::of("gfx942");
+    let vendor_families = AmdFamilies::for_architecture("gfx942");
     let spec = if text.starts_with('{') {
         spec_from_json(&serde_json::from_str(text).unwrap()).unwrap()
     } else {

@@ -169,12 +169,12 @@ fn execute(
         ElementType::from_name(named).unwrap()
     };
     let element_types = [element_type(types[0]), element_type(types[1]), ElementType::from_name("f32").unwrap()];
-    let scale = || scaled.then(|| Scale::from_name("e8m0").unwrap());
+    let scale = || scaled.then(|| BlockScale::from_name("e8m0").unwrap());
     let problem = MmaProblem::new([32, 32, 256], element_types, shape.lanes as u32, 1)
         .with_scales([scale(), scale()])
         .with_atom(name.clone());
     let plan = mma::plan_mma(&problem, context(target)).unwrap_or_else(|error| panic!("{name}: {error}"));
-    let cases = mma_cases(&plan, context(target)).unwrap();
+    let cases = build_mma_cases(&plan, context(target)).unwrap();
     // The plan may also use instructions of the target that move data.
     let moves = target.instructions().iter().filter(|row| row.mma_shape().is_none());
     let rows: Vec<Instruction> = rows.iter().chain(moves).cloned().collect();

@@ -5,9 +5,9 @@ use tilewright_amd_tables::families::AmdFamilies;
 use tilewright_vendor_testkit::prelude::*;
 
 fn layout(text: &str, shape: [u64; 2]) -> LinearLayout {
-    let vendor_families = AmdFamilies::of("gfx942");
+    let vendor_families = AmdFamilies::for_architecture("gfx942");
     let spec = parse_spec(text).expect("text");
-    let families = FamilySet::new(vec![&Neutral, &vendor_families]);
+    let families = FamilySet::new(vec![&NeutralFamilies, &vendor_families]);
     families.layout(&spec, &shape).expect("a layout").linear().clone()
 }
 

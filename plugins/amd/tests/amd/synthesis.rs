@@ -3,13 +3,13 @@
 
 use crate::targets::target;
 use tilewright_amd::AmdTarget;
-use tilewright_assign::synthesis::coalesce::{Threads, coalesce_layout};
+use tilewright_assign::synthesis::coalesce::{CopyThreads, coalesce_layout};
 use tilewright_layout::Space;
 use tilewright_plan::memory_synthesis::{
-    SharedLayoutSolution, SharedTensor, StrideTerm, TensorAccess, serve_accesses, solve_shared_layout,
+    SharedLayoutSolution, SharedTensor, StrideTerm, TensorAccess, choose_accesses_for_layout, solve_shared_layout,
 };
-use tilewright_plan::movement::{AccessKind, AxisStride};
-use tilewright_target::wavefronts;
+use tilewright_plan::movement::{AxisStride, SharedAccessKind};
+use tilewright_target::count_access_wavefronts;
 use tilewright_vendor_testkit::prelude::*;
 
 const LANES: u64 = 64;
@@ -25,7 +25,7 @@ fn distributed(registers: &[u64], lanes: &[u64], warps: &[u64]) -> LinearLayout 
     for (dim, columns) in [(Dim::REGISTER, registers), (Dim::LANE, lanes), (Dim::WARP, warps)] {
         ins.push(dim, columns.len() as u32).expect("small");
     }
-    let outs = Space::of_sizes(&[(Dim::tensor(0), 64), (Dim::tensor(1), 32)]).expect("small");
+    let outs = Space::from_sizes(&[(Dim::tensor(0), 64), (Dim::tensor(1), 32)]).expect("small");
     LinearLayout::from_columns(ins, outs, &[registers, lanes, warps].concat()).expect("small")
 }
 
@@ -45,8 +45,8 @@ fn operand_layouts() -> Vec<LinearLayout> {
 
 fn found(target: &AmdTarget, copied: &LinearLayout, operand_layout: &LinearLayout) -> SharedLayoutSolution {
     let context = context(target);
-    let copy = TensorAccess::copy("the copy", copied.clone(), &context)
-        .retain_alternatives(|kind| kind.instruction().is_some());
+    let copy = TensorAccess::global_to_shared_copy("the copy", copied.clone(), &context)
+        .with_retained_alternatives(|kind| kind.instruction().is_some());
     let accesses = [copy, TensorAccess::load("the load", operand_layout.clone(), &context)];
     solve_shared_layout(&SharedTensor::new(&[64, 32], 16), &accesses, &context).expect("a memory")
 }
@@ -65,7 +65,7 @@ fn units(elements: impl Iterator<Item = u64>) -> usize {
 #[test]
 fn lanes_bring_side_by_side_what_the_memory_wants_there() {
     let target = target("mi300x");
-    let threads = Threads { lanes: LANES, warps: 4 };
+    let threads = CopyThreads { lanes: LANES, warps: 4 };
     let copied = coalesce_layout(&global(), 16, threads, Some(&[16, 32]), target.description()).expect("a copy").layout;
     let mut swizzled = 0;
     for operand_layout in operand_layouts() {
@@ -93,7 +93,7 @@ fn lanes_bring_side_by_side_what_the_memory_wants_there() {
         }
         assert_eq!(seen.len(), 64 * 32, "all is brought: {solution}");
         // The load takes as many wavefronts as its addresses need, the minimum.
-        let row = target.description().bank_row(Direction::Load, 8 * load.bytes as u32).expect("a width");
+        let row = target.description().find_bank_row(Direction::Load, 8 * load.bytes as u32).expect("a width");
         let firsts = (0..1u64 << operand_layout.in_bits(Dim::REGISTER)).map(|register| {
             let at = |lane: u64| {
                 offset_of(
@@ -105,20 +105,23 @@ fn lanes_bring_side_by_side_what_the_memory_wants_there() {
         });
         let accesses = firsts.filter(|offsets| offsets[0] % load.bytes == 0);
         let counted: u64 = accesses
-            .map(|offsets| wavefronts(row, &offsets.into_iter().map(Some).collect::<Vec<_>>(), load.bytes as u32))
+            .map(|offsets| {
+                count_access_wavefronts(row, &offsets.into_iter().map(Some).collect::<Vec<_>>(), load.bytes as u32)
+            })
             .sum();
-        assert_eq!((load.wavefronts, load.conflicts()), (counted, 0), "{solution}");
+        assert_eq!((load.wavefronts, load.conflict_wavefronts()), (counted, 0), "{solution}");
         swizzled += usize::from(!solution.swizzles.is_empty());
         // The memory layout that was found, given back to the planner, gives the same accesses; the lanes' offsets are
         // linear in the lane's bits.
         let context = context(&target);
         let requests = [
-            TensorAccess::copy("the copy", fetched.clone(), &context)
-                .retain_alternatives(|kind| kind.instruction().is_some()),
+            TensorAccess::global_to_shared_copy("the copy", fetched.clone(), &context)
+                .with_retained_alternatives(|kind| kind.instruction().is_some()),
             TensorAccess::load("the load", operand_layout.clone(), &context),
         ];
         let served =
-            serve_accesses(&SharedTensor::new(&[64, 32], 16), &requests, &solution.memory, &context).expect("all go");
+            choose_accesses_for_layout(&SharedTensor::new(&[64, 32], 16), &requests, &solution.memory, &context)
+                .expect("all go");
         assert_eq!(served.served[0].fetched.as_ref(), Some(fetched));
         assert_eq!(served.served[1].wavefronts, load.wavefronts);
     }
@@ -131,21 +134,23 @@ fn lanes_bring_side_by_side_what_the_memory_wants_there() {
 fn lanes_that_bring_the_same_are_refused() {
     let target = target("mi300x");
     let rows = target.instructions().iter();
-    let kind =
-        rows.filter_map(|row| AccessKind::from_instruction(row, 6)).find(AccessKind::is_fetched).expect("the copy");
+    let kind = rows
+        .filter_map(|row| SharedAccessKind::from_instruction(row, 6))
+        .find(SharedAccessKind::has_fetching_lanes)
+        .expect("the copy");
     let bit = |bits: &[u32]| bits.iter().map(|bit| 1u64 << bit).collect::<Vec<u64>>();
     let accumulator = distributed(&bit(&[6]), &[1 << 7, 1 << 8 | 1 << 7, 1 << 9, 1 << 10, 1, 2 | 1], &bit(&[2, 3]));
-    let term = StrideTerm::of_access(&accumulator, &kind, 16).expect("sums of bits do");
+    let term = StrideTerm::from_access(&accumulator, &kind, 16).expect("sums of bits do");
     assert_eq!((term.preserved_bits(), term.decided_bits()), (1, 7));
     for (lanes, warps, reason) in [
         ([1 << 7, 1 << 7, 1 << 9, 1 << 10, 1, 2], [4, 8], "lanes copy the same"),
         ([1 << 7, 1 << 8, 1 << 9, 1 << 10, 1, 2 | 4], [4, 8], "no coordinate bits distinguish"),
         ([1 << 7, 1 << 8, 1 << 9, 1 << 10, 1, 2], [2, 8], "move along the same bits"),
     ] {
-        let refused = StrideTerm::of_access(&distributed(&[1 << 6], &lanes, &warps), &kind, 16).expect_err(reason);
+        let refused = StrideTerm::from_access(&distributed(&[1 << 6], &lanes, &warps), &kind, 16).expect_err(reason);
         assert!(refused.to_string().contains(reason), "{refused}");
     }
     let scattered =
-        StrideTerm::of_access(&distributed(&[1 << 6 | 1], &[128, 256, 512, 1024, 2, 4], &[8, 16]), &kind, 16);
+        StrideTerm::from_access(&distributed(&[1 << 6 | 1], &[128, 256, 512, 1024, 2, 4], &[8, 16]), &kind, 16);
     assert!(scattered.expect_err("a lane's own").to_string().contains("contiguous bytes of global memory"));
 }

@@ -2,7 +2,7 @@
 //! another notation, and those of AMD's libraries.
 
 use serde_json::Value;
-use tilewright_amd_tables::instructions::rows;
+use tilewright_amd_tables::instructions::instructions_of;
 use tilewright_vendor_testkit::prelude::*;
 use tilewright_vendor_testkit::rows::register;
 
@@ -62,7 +62,7 @@ fn name_in(atom: &Value) -> Option<String> {
 /// Returns the instructions of the table that an atom describes: the one that the atom names, or all of its shape and
 /// types.
 fn matching_rows(atom: &Value) -> Vec<Instruction> {
-    let all = rows(architecture(atom)).into_iter().filter(|row| row.kind == InstructionKind::Matrix);
+    let all = instructions_of(architecture(atom)).into_iter().filter(|row| row.kind == InstructionKind::Matrix);
     if let Some(name) = name_in(atom) {
         return all.filter(|row| row.name == name).collect();
     }

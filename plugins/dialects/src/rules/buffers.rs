@@ -49,7 +49,7 @@ fn buffer_other(check: &OpContext<'_>, _: &[String]) -> CheckResult {
 fn buffer_target(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     let pointer = check.group_type("ptr");
     ensure(matches!(pointer, Some(TileType::Pointer(_))), || "the base is a tensor: expected one pointer".to_owned())?;
-    let Some(target) = check.target().and_then(|target| target.strip_prefix("hip:")) else {
+    let Some(target) = check.target_attribute().and_then(|target| target.strip_prefix("hip:")) else {
         return Ok(());
     };
     ensure(["gfx942", "gfx950", "gfx1250"].contains(&target), || {

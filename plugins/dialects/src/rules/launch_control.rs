@@ -2,7 +2,7 @@
 //! a block that has not started.
 
 use tilewright_tile::TileType;
-use tilewright_tile::rules::{CheckResult, OpContext, VerifyRule, bases, ensure};
+use tilewright_tile::rules::{CheckResult, OpContext, VerifyRule, bases_parameter, ensure};
 
 /// The rule of `ttng`'s operations of cluster launch control.
 pub(super) const RULES: [VerifyRule; 1] = [VerifyRule::new("clc_buffer", clc_buffer)];
@@ -10,11 +10,12 @@ pub(super) const RULES: [VerifyRule; 1] = [VerifyRule::new("clc_buffer", clc_buf
 /// Rule `clc_buffer(memory)`: checks that the shared memory has the type of a response of cluster launch control, two
 /// `i64` elements, and that each block of a cluster has its own response.
 fn clc_buffer(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
-    check.types_of(groups).into_iter().try_for_each(|ty| {
+    check.types_of_groups(groups).into_iter().try_for_each(|ty| {
         ensure(ty.shape() == Some(&[2]) && *ty.element() == TileType::integer(64), || {
             format!("`{ty}` is no response of cluster launch control: expected two elements of i64")
         })?;
-        let blocks = ty.as_memory().and_then(|memory| bases(memory.layout.spec(), "cga_layout")).unwrap_or_default();
+        let blocks =
+            ty.as_memory().and_then(|memory| bases_parameter(memory.layout.spec(), "cga_layout")).unwrap_or_default();
         ensure(blocks.iter().flatten().all(|by| *by == 0), || {
             format!("`{ty}` is divided among blocks: expected a response in each, with zeros in `CGALayout`")
         })

@@ -1,8 +1,10 @@
 //! Defines the rules of dots on tensor cores (`wgmma`, `tcgen05.mma`) and of their operands' scales.
 
 use tilewright_layout::FamilyAttribute;
-use tilewright_tile::rules::{CheckResult, OpContext, VerifyRule, bases, ensure, flag, number};
-use tilewright_tile::{Float, LayoutName, MemDescType, TileType};
+use tilewright_tile::rules::{
+    CheckResult, OpContext, VerifyRule, bases_parameter, bool_parameter, ensure, integer_parameter,
+};
+use tilewright_tile::{FloatType, LayoutName, MemDescType, TileType};
 
 use super::shared_layouts::is_fp4_padded;
 use super::tensor_memory_layouts::{MATRIX, SCALES};
@@ -20,15 +22,15 @@ fn shape<'c>(check: &OpContext<'c>, group: &str) -> &'c [u64] {
     check.group_type(group).and_then(TileType::shape).unwrap_or_default()
 }
 
-/// Returns the shape of operand A (`side` 0) or B (1) in elements. Elements of type `e2m1` lie in pairs in a byte: along
-/// the contiguous axis of a layout `nvmma_shared`, or along K if the operand has another layout.
+/// Returns the shape of operand A (`side` 0) or B (1) in elements. Elements of type `e2m1` lie in pairs in a byte:
+/// along the contiguous axis of a layout `nvmma_shared`, or along K if the operand has another layout.
 fn shape_in_elements(check: &OpContext<'_>, group: &str, side: usize) -> Vec<u64> {
     let mut shape = shape(check, group).to_vec();
-    if check.text(["a_type", "b_type"][side]) == Some("e2m1") {
+    if check.text_attribute(["a_type", "b_type"][side]) == Some("e2m1") {
         let layout = check.group_type(group).and_then(TileType::layout).map(LayoutName::spec);
         let nvmma = layout.filter(|spec| spec.name == "nvmma_shared");
         // K is the last axis of A, and the last but one of B.
-        let from_last = nvmma.map_or(side, |spec| usize::from(flag(spec, "transposed")));
+        let from_last = nvmma.map_or(side, |spec| usize::from(bool_parameter(spec, "transposed")));
         if let Some(size) = shape.iter_mut().rev().nth(from_last) {
             *size = size.saturating_mul(2);
         }
@@ -56,13 +58,13 @@ fn family(layout: Option<&LayoutName>) -> &str {
     layout.map_or("no layout", |layout| layout.spec().name.as_str())
 }
 
-/// Rule `mma_v2(a b d)`: checks that the result has the layout of `mma.sync`, and that it is the parent of the operands'
-/// layouts.
+/// Rule `mma_v2(a b d)`: checks that the result has the layout of `mma.sync`, and that it is the parent of the
+/// operands' layouts.
 fn mma_v2(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
     let [a, b, d] = groups else { return Ok(()) };
     let layout = |group: &String| check.group_type(group).and_then(TileType::layout);
     let result = layout(d);
-    let version = result.and_then(|layout| number(layout.spec(), "version_major"));
+    let version = result.and_then(|layout| integer_parameter(layout.spec(), "version_major"));
     ensure(family(result) == "nvidia_mma" && version == Some(2), || {
         format!("the result has the layout `{}`: expected `#ttg.nvidia_mma` of version 2", family(result))
     })?;
@@ -79,7 +81,7 @@ fn mma_v2(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
 fn wgmma(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     let (Some(a), Some(b)) = (check.group_type("a"), check.group_type("b")) else { return Ok(()) };
     let Some(d) = check.group_type("d") else { return Ok(()) };
-    let version = d.layout().and_then(|layout| number(layout.spec(), "version_major"));
+    let version = d.layout().and_then(|layout| integer_parameter(layout.spec(), "version_major"));
     ensure(family(d.layout()) == "nvidia_mma" && version == Some(3), || {
         format!("the result is a `{d}`: expected the layout `#ttg.nvidia_mma` of version 3")
     })?;
@@ -104,7 +106,7 @@ fn wgmma(check: &OpContext<'_>, _: &[String]) -> CheckResult {
 /// elements.
 fn check_elements(check: &OpContext<'_>, a: &TileType, b: &TileType, d: &TileType) -> CheckResult {
     if let (Some(layout), Some(bits)) = (a.as_tensor().and_then(|a| a.layout.as_ref()), a.element_bits())
-        && let Some(width) = number(layout.spec(), "k_width")
+        && let Some(width) = integer_parameter(layout.spec(), "k_width")
     {
         let expected = i64::from(32 / bits.max(1));
         ensure(width == expected, || {
@@ -115,7 +117,7 @@ fn check_elements(check: &OpContext<'_>, a: &TileType, b: &TileType, d: &TileTyp
         format!("elements of `{}` and `{}` differ in width: expected operands of one width", a.element(), b.element())
     })?;
     let is_narrow = a.element_bits() == Some(8) && matches!(a.element(), TileType::Float(_));
-    let imprecise = check.integer("maxNumImpreciseAcc").unwrap_or(0);
+    let imprecise = check.integer_attribute("maxNumImpreciseAcc").unwrap_or(0);
     ensure(!is_narrow || d.element_bits() != Some(32) || imprecise >= 32, || {
         format!(
             "`{}` into `{}` with `maxNumImpreciseAcc = {imprecise}`: expected 32 at least",
@@ -137,11 +139,11 @@ fn kind(element: &TileType) -> Option<&'static str> {
 }
 
 /// Rules `mma5` (of `ttng.tc_gen5_mma`) and `mma5(scaled)` (of `ttng.tc_gen5_mma_scaled`): check that `tcgen05.mma`
-/// supports the layouts and element types. Without scales, they also check the operands' layouts and how the blocks of a
-/// cluster divide the matrices.
+/// supports the layouts and element types. Without scales, they also check the operands' layouts and how the blocks of
+/// a cluster divide the matrices.
 fn mma5(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
     let is_scaled = groups.first().is_some_and(|word| word == "scaled");
-    ensure(check.is_set("is_async") || check.group_types("barriers").is_empty(), || {
+    ensure(check.is_attribute_set("is_async") || check.group_types("barriers").is_empty(), || {
         "it arrives at an mbarrier and is synchronous: expected `is_async`".to_owned()
     })?;
     let memory = |group: &str| check.memory_type(group);
@@ -154,10 +156,10 @@ fn mma5(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
     }
     check_accumulator_layout(d, is_scaled)?;
     let spec = d.layout.spec();
-    ensure(number(spec, "block_n").unwrap_or(0) <= 256, || {
+    ensure(integer_parameter(spec, "block_n").unwrap_or(0) <= 256, || {
         "`blockN` of the accumulator is above 256 columns".to_owned()
     })?;
-    ensure(!is_scaled || number(spec, "block_m") != Some(64), || {
+    ensure(!is_scaled || integer_parameter(spec, "block_m") != Some(64), || {
         "`blockM = 64`: expected 128 rows in scaled dots".to_owned()
     })?;
     if is_scaled { Ok(()) } else { check_blocks(check, a, b, d) }
@@ -178,7 +180,7 @@ fn check_operand_layouts(a: &MemDescType, b: &MemDescType) -> CheckResult {
 }
 
 fn column_stride(memory: &MemDescType) -> i64 {
-    number(memory.layout.spec(), "col_stride").unwrap_or(1)
+    integer_parameter(memory.layout.spec(), "col_stride").unwrap_or(1)
 }
 
 /// Checks that the accumulator is in tensor memory. Without scales, each element must have a 32-bit column.
@@ -199,7 +201,9 @@ fn check_scaled_types(check: &OpContext<'_>, a: &MemDescType, d: &MemDescType) -
     ensure(["f16", "f32"].contains(&accumulator.as_str()), || {
         format!("the accumulator is of `{accumulator}`: expected f16 or f32")
     })?;
-    let (Some(left), Some(right)) = (check.text("a_type"), check.text("b_type")) else { return Ok(()) };
+    let (Some(left), Some(right)) = (check.text_attribute("a_type"), check.text_attribute("b_type")) else {
+        return Ok(());
+    };
     let is_wide = |word: &str| ["bf16", "fp16"].contains(&word);
     ensure(is_wide(left) == is_wide(right), || {
         format!("operands of `{left}` and `{right}` are of different kinds: expected one")
@@ -207,8 +211,8 @@ fn check_scaled_types(check: &OpContext<'_>, a: &MemDescType, d: &MemDescType) -
     if a.layout.spec().name == MATRIX { check_scaled_operand(a, left, right) } else { Ok(()) }
 }
 
-/// Checks an operand A of a scaled dot that is in tensor memory: it must be of 8-bit floats, or of `e2m1` in bytes, with
-/// padding (`fp4Padded`) if and only if B is of 8-bit floats.
+/// Checks an operand A of a scaled dot that is in tensor memory: it must be of 8-bit floats, or of `e2m1` in bytes,
+/// with padding (`fp4Padded`) if and only if B is of 8-bit floats.
 fn check_scaled_operand(a: &MemDescType, left: &str, right: &str) -> CheckResult {
     let (element, is_padded) = (a.element.to_string(), is_fp4_padded(a.layout.spec()));
     let expected: &[&str] = match left {
@@ -261,7 +265,7 @@ fn check_types(a: &MemDescType, b: &MemDescType, d: &MemDescType) -> CheckResult
 /// Checks that the blocks of a cluster divide A along M only, B along N only, and the accumulator along both. Basis i
 /// of each `CGALayout` is the step of bit i of the block index.
 fn check_blocks(check: &OpContext<'_>, a: &MemDescType, b: &MemDescType, d: &MemDescType) -> CheckResult {
-    let of = |memory: &MemDescType| bases(memory.layout.spec(), "cga_layout").unwrap_or_default();
+    let of = |memory: &MemDescType| bases_parameter(memory.layout.spec(), "cga_layout").unwrap_or_default();
     let (left, right, result) = (of(a), of(b), of(d));
     if left.is_empty() && right.is_empty() && result.is_empty() {
         return Ok(());
@@ -272,9 +276,9 @@ fn check_blocks(check: &OpContext<'_>, a: &MemDescType, b: &MemDescType, d: &Mem
     ensure(right.iter().all(|basis| basis.first() == Some(&0)), || {
         "the blocks of a cluster share K of operand B: expected columns alone".to_owned()
     })?;
-    let is_pair = check.is_set("two_ctas");
+    let is_pair = check.is_attribute_set("two_ctas");
     if is_pair {
-        ensure(flag(d.layout.spec(), "two_ctas"), || {
+        ensure(bool_parameter(d.layout.spec(), "two_ctas"), || {
             "`two_ctas`: expected an accumulator whose layout has `twoCTAs = true`".to_owned()
         })?;
         ensure(right.first() == Some(&vec![0, 1]), || {
@@ -302,17 +306,17 @@ const SCALES_BY_K: &str = "cuda:107";
 /// along M or N, and `kThenMn` if along K. With one block along either axis the orders do not differ, and the default
 /// `mnThenK` always passes.
 fn scales_order(check: &OpContext<'_>, _: &[String]) -> CheckResult {
-    let is_narrow = ["a_type", "b_type"].iter().all(|name| check.text(name) == Some("e2m1"));
-    let are_floats = ["a_scale", "b_scale"]
-        .iter()
-        .all(|group| check.memory_type(group).is_some_and(|memory| memory.element == TileType::Float(Float::F8E4M3Fn)));
-    let by_k = check.target() == Some(SCALES_BY_K) && is_narrow && are_floats;
+    let is_narrow = ["a_type", "b_type"].iter().all(|name| check.text_attribute(name) == Some("e2m1"));
+    let are_floats = ["a_scale", "b_scale"].iter().all(|group| {
+        check.memory_type(group).is_some_and(|memory| memory.element == TileType::Float(FloatType::F8E4M3Fn))
+    });
+    let by_k = check.target_attribute() == Some(SCALES_BY_K) && is_narrow && are_floats;
     for group in ["a_scale", "b_scale"] {
         let Some(memory) = check.memory_type(group).filter(|memory| memory.layout.spec().name == SCALES) else {
             continue;
         };
         let [.., rows, columns] = memory.shape[..] else { continue };
-        let blocks = bases(memory.layout.spec(), "cga_layout").unwrap_or_default();
+        let blocks = bases_parameter(memory.layout.spec(), "cga_layout").unwrap_or_default();
         let split = |axis: usize| blocks.iter().filter(|basis| basis.get(axis).is_some_and(|by| *by != 0)).count();
         let given = match memory.layout.spec().attributes.get("block_rep_order") {
             Some(FamilyAttribute::Text(word)) => word.as_str(),

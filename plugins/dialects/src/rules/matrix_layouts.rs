@@ -2,25 +2,26 @@
 
 use tilewright_layout::{FamilyAttribute, FamilySpec};
 use tilewright_tile::rules::{
-    CheckResult, Distribution, DotOperand, LayoutRules, Storage, VerifyRules, bases, ensure, named_bases, named_number,
-    number, numbers, power, product,
+    CheckResult, DotOperandParameters, LayoutRules, LayoutStorage, ThreadDistribution, VerifyRules, bases_parameter,
+    bases_parameter_by_names, element_count_of_bases, ensure, integer_list_parameter, integer_parameter,
+    integer_parameter_by_names, saturating_product,
 };
-use tilewright_tile::{Float, TileType};
+use tilewright_tile::{FloatType, TileType};
 
 /// Returns the number of blocks of a cluster that a layout distributes a tensor over; 1 if it lacks the parameter
 /// `cga_layout`.
 fn cluster_blocks(spec: &FamilySpec) -> u64 {
-    power(bases(spec, "cga_layout").map_or(0, |bases| bases.len()))
+    element_count_of_bases(bases_parameter(spec, "cga_layout").map_or(0, |bases| bases.len()))
 }
 
 /// Returns the numbers of lanes, warps and blocks that a layout distributes a tensor over. `warps_per_cta` has the
 /// warps along each axis; `None` without this parameter. `lanes` is the number of lanes of a warp.
-fn distribution_of_warps(spec: &FamilySpec, lanes: u64) -> Option<Distribution> {
-    let warps = numbers(spec, "warps_per_cta")?;
-    Some(Distribution {
+fn distribution_of_warps(spec: &FamilySpec, lanes: u64) -> Option<ThreadDistribution> {
+    let warps = integer_list_parameter(spec, "warps_per_cta")?;
+    Some(ThreadDistribution {
         rank: warps.len(),
         lanes: Some(lanes),
-        warps: Some(product(&warps)),
+        warps: Some(saturating_product(&warps)),
         blocks: cluster_blocks(spec),
     })
 }
@@ -34,23 +35,23 @@ impl LayoutRules for NvidiaMma {
         "nvidia_mma"
     }
 
-    fn storage(&self) -> Storage {
-        Storage::Registers
+    fn storage(&self) -> LayoutStorage {
+        LayoutStorage::Registers
     }
 
     fn check(&self, spec: &FamilySpec, _: &VerifyRules) -> CheckResult {
-        let Some(version) = number(spec, "version_major") else { return Ok(()) };
+        let Some(version) = integer_parameter(spec, "version_major") else { return Ok(()) };
         ensure([2, 3].contains(&version), || format!("`versionMajor = {version}`: expected 2 or 3"))
     }
 
-    fn distribution(&self, spec: &FamilySpec, _: &VerifyRules) -> Option<Distribution> {
+    fn distribution(&self, spec: &FamilySpec, _: &VerifyRules) -> Option<ThreadDistribution> {
         distribution_of_warps(spec, 32)
     }
 
-    fn check_dot_operand(&self, operand: &DotOperand<'_>) -> CheckResult {
+    fn check_dot_operand(&self, operand: &DotOperandParameters<'_>) -> CheckResult {
         let parent = operand.parent;
-        let first = || numbers(parent, "version")?.first().copied();
-        let version = number(parent, "version_major").or_else(first).unwrap_or(2);
+        let first = || integer_list_parameter(parent, "version")?.first().copied();
+        let version = integer_parameter(parent, "version_major").or_else(first).unwrap_or(2);
         ensure(version != 3 || operand.index == 0, || {
             "`opIdx = 1`: `wgmma` (version 3) has operand B in shared memory".to_owned()
         })?;
@@ -62,16 +63,16 @@ impl LayoutRules for NvidiaMma {
     /// Checks `f32` operands of `mma.sync`: they are rejected unless the precision is `tf32`, the only 32-bit type that
     /// it multiplies.
     fn check_dot_elements(&self, spec: &FamilySpec, element: &TileType, precision: &str) -> CheckResult {
-        let is_sync = number(spec, "version_major") == Some(2);
-        ensure(!is_sync || *element != TileType::Float(Float::F32) || precision == "tf32", || {
+        let is_sync = integer_parameter(spec, "version_major") == Some(2);
+        ensure(!is_sync || *element != TileType::Float(FloatType::F32) || precision == "tf32", || {
             format!("`mma` does not multiply f32 with `inputPrecision = {precision}`: expected tf32")
         })
     }
 
     /// Returns the number of elements along K of one `mma.sync`: four lanes hold `kWidth` adjacent elements each.
     /// Returns 0 for layouts of other instructions.
-    fn least_k(&self, operand: &DotOperand<'_>) -> u64 {
-        let is_sync = number(operand.parent, "version_major").is_none_or(|version| version == 2);
+    fn least_k(&self, operand: &DotOperandParameters<'_>) -> u64 {
+        let is_sync = integer_parameter(operand.parent, "version_major").is_none_or(|version| version == 2);
         if is_sync { 4 * operand.k_width.unsigned_abs() } else { 0 }
     }
 }
@@ -85,15 +86,15 @@ impl LayoutRules for Mfma {
         "amd_mfma"
     }
 
-    fn storage(&self) -> Storage {
-        Storage::Registers
+    fn storage(&self) -> LayoutStorage {
+        LayoutStorage::Registers
     }
 
     fn check(&self, spec: &FamilySpec, _: &VerifyRules) -> CheckResult {
-        if let Some(version) = number(spec, "version") {
+        if let Some(version) = integer_parameter(spec, "version") {
             ensure((0..=4).contains(&version), || format!("`version = {version}`: expected one from 0 to 4"))?;
         }
-        if let Some(shape) = numbers(spec, "instr_shape").filter(|shape| shape.len() >= 2) {
+        if let Some(shape) = integer_list_parameter(spec, "instr_shape").filter(|shape| shape.len() >= 2) {
             let known = [[32, 32], [16, 16], [64, 4], [4, 64]];
             ensure(known.contains(&[shape[0], shape[1]]), || {
                 format!("`instrShape = {shape:?}`: expected 32x32, 16x16, 64x4 or 4x64 elements")
@@ -103,15 +104,15 @@ impl LayoutRules for Mfma {
         ensure(transposed.is_none_or(|value| matches!(value, FamilyAttribute::Bool(_))), || {
             "`isTransposed` must be true or false".to_owned()
         })?;
-        let width = named_number(spec, ["element_bit_width", "element_bitwidth"]).unwrap_or(32);
+        let width = integer_parameter_by_names(spec, ["element_bit_width", "element_bitwidth"]).unwrap_or(32);
         ensure(width == 32 || width == 64, || format!("`elementBitWidth = {width}`: expected 32 or 64"))
     }
 
-    fn distribution(&self, spec: &FamilySpec, _: &VerifyRules) -> Option<Distribution> {
+    fn distribution(&self, spec: &FamilySpec, _: &VerifyRules) -> Option<ThreadDistribution> {
         distribution_of_warps(spec, 64)
     }
 
-    fn check_dot_operand(&self, operand: &DotOperand<'_>) -> CheckResult {
+    fn check_dot_operand(&self, operand: &DotOperandParameters<'_>) -> CheckResult {
         ensure(operand.k_width > 0, || "`kWidth` is missing, which MFMA needs".to_owned())
     }
 }
@@ -125,19 +126,19 @@ impl LayoutRules for Wmma {
         "amd_wmma"
     }
 
-    fn storage(&self) -> Storage {
-        Storage::Registers
+    fn storage(&self) -> LayoutStorage {
+        LayoutStorage::Registers
     }
 
     fn check(&self, spec: &FamilySpec, _: &VerifyRules) -> CheckResult {
-        let Some(version) = number(spec, "version") else { return Ok(()) };
+        let Some(version) = integer_parameter(spec, "version") else { return Ok(()) };
         ensure((1..=3).contains(&version), || format!("`version = {version}`: expected one from 1 to 3"))?;
         // A text may omit the default shape, 16x16x16, and the parser drops a parameter with the default value. Version
         // 3 has no instruction of this shape, so a text of version 3 must give another one.
         let shape = match spec.attributes.get("instr_shape") {
             None => vec![16, 16, 16],
             Some(_) => {
-                let Some(shape) = numbers(spec, "instr_shape") else { return Ok(()) };
+                let Some(shape) = integer_list_parameter(spec, "instr_shape") else { return Ok(()) };
                 shape
             }
         };
@@ -151,20 +152,20 @@ impl LayoutRules for Wmma {
         ensure(fits, || format!("`instrShape = {shape:?}` is no shape of WMMA {version}"))
     }
 
-    fn distribution(&self, spec: &FamilySpec, _: &VerifyRules) -> Option<Distribution> {
-        let warps = named_bases(spec, ["warp_bases", "warp"])?;
-        let rank = number(spec, "rank").and_then(|rank| usize::try_from(rank).ok());
-        Some(Distribution {
+    fn distribution(&self, spec: &FamilySpec, _: &VerifyRules) -> Option<ThreadDistribution> {
+        let warps = bases_parameter_by_names(spec, ["warp_bases", "warp"])?;
+        let rank = integer_parameter(spec, "rank").and_then(|rank| usize::try_from(rank).ok());
+        Some(ThreadDistribution {
             rank: warps.first().map(Vec::len).or(rank).unwrap_or(2),
             lanes: Some(32),
-            warps: Some(power(warps.len())),
+            warps: Some(element_count_of_bases(warps.len())),
             blocks: cluster_blocks(spec),
         })
     }
 
-    fn check_dot_operand(&self, operand: &DotOperand<'_>) -> CheckResult {
+    fn check_dot_operand(&self, operand: &DotOperandParameters<'_>) -> CheckResult {
         let width = operand.k_width;
-        match number(operand.parent, "version") {
+        match integer_parameter(operand.parent, "version") {
             Some(1) => ensure([8, 16].contains(&width), || format!("`kWidth = {width}`: expected 8 or 16 for WMMA 1")),
             Some(2) => {
                 ensure([4, 8, 16].contains(&width), || format!("`kWidth = {width}`: expected 4, 8 or 16 for WMMA 2"))

@@ -1,6 +1,6 @@
 //! Defines the rules of mbarriers in clusters: arrivals at them, and completions of copies and dots.
 
-use tilewright_tile::rules::{CheckResult, OpContext, VerifyRule, bases, ensure};
+use tilewright_tile::rules::{CheckResult, OpContext, VerifyRule, bases_parameter, ensure};
 use tilewright_tile::{Attribute, MemDescType};
 
 /// The rules for `ttng`'s mbarriers, by the names that dialect files use.
@@ -14,7 +14,7 @@ pub(super) const RULES: [VerifyRule; 4] = [
 /// Returns the `CGALayout` of the mbarriers in `memory`: for each bit of the block index, the step to that block's
 /// mbarrier, in mbarriers. Empty if the layout of the memory has none.
 fn blocks_of(memory: &MemDescType) -> Vec<Vec<i64>> {
-    bases(memory.layout.spec(), "cga_layout").unwrap_or_default()
+    bases_parameter(memory.layout.spec(), "cga_layout").unwrap_or_default()
 }
 
 /// Returns the `CGALayout` of mbarriers (see [`blocks_of`]) that is expected if every `shared` consecutive blocks share
@@ -36,7 +36,7 @@ fn check_one_each(check: &OpContext<'_>, memory: &MemDescType) -> CheckResult {
 /// Rule `completion(barriers)`: checks that each block has its own mbarrier, where the block's asynchronous operations
 /// arrive when they complete.
 fn completion(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
-    let memories = check.types_of(groups).into_iter().filter_map(|ty| ty.as_memory());
+    let memories = check.types_of_groups(groups).into_iter().filter_map(|ty| ty.as_memory());
     memories.into_iter().try_for_each(|memory| check_one_each(check, memory))
 }
 
@@ -56,7 +56,7 @@ fn copy_completion(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
 /// `multicastCTA` refer to blocks of the cluster. With either attribute, each block must have its own mbarrier.
 fn arrive(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     let blocks = i64::try_from(check.cluster_blocks()).unwrap_or(i64::MAX);
-    if let Some(block) = check.integer("fromCTA") {
+    if let Some(block) = check.integer_attribute("fromCTA") {
         ensure((0..blocks).contains(&block), || {
             format!("`fromCTA = {block}`: expected a block of the cluster, from 0 to {}", blocks - 1)
         })?;
@@ -70,11 +70,11 @@ fn arrive(check: &OpContext<'_>, _: &[String]) -> CheckResult {
             check_one_each(check, memory)?;
         }
     }
-    let Some(mask) = check.integer("multicastCTA").filter(|mask| *mask != 0) else { return Ok(()) };
+    let Some(mask) = check.integer_attribute("multicastCTA").filter(|mask| *mask != 0) else { return Ok(()) };
     ensure(blocks > 1, || "`multicastCTA` needs a cluster: expected `ttg.num-ctas` above 1".to_owned())?;
     ensure((0..blocks).contains(&mask), || format!("`multicastCTA = {mask}`: expected a number up to {}", blocks - 1))?;
     // As Triton's verifier, which accepts `fromCTA` of the last block.
-    ensure(check.integer("fromCTA").is_none_or(|block| block == blocks - 1), || {
+    ensure(check.integer_attribute("fromCTA").is_none_or(|block| block == blocks - 1), || {
         "`fromCTA` and `multicastCTA`: expected one of them".to_owned()
     })?;
     check.memory_type("alloc").map_or(Ok(()), |memory| check_one_each(check, memory))

@@ -63,7 +63,7 @@ impl Signature {
 /// operands have the result's layout. Each lane must hold whole pairs, or whole quadruples of 8-bit elements.
 fn packed_arith(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     let Some(TileType::Tensor(result)) = check.group_type("result") else { return Ok(()) };
-    let kind = check.text("op_kind").unwrap_or_default();
+    let kind = check.text_attribute("op_kind").unwrap_or_default();
     let kinds = ["add", "sub", "mul", "fma", "min", "max"];
     ensure(kinds.contains(&kind), || format!("`{kind}` is no packed operation: expected one of {}", kinds.join(", ")))?;
     let operands: Vec<&TensorType> =
@@ -78,7 +78,7 @@ fn packed_arith(check: &OpContext<'_>, _: &[String]) -> CheckResult {
         format!("`{kind}` of {} to `{}` is no packed operation", elements.join(", "), result.element)
     })?;
     let Some(layout) = &result.layout else { return Err("the result has no layout: expected one".to_owned()) };
-    let Some(bases) = check.bases(layout, &result.shape) else { return Ok(()) };
+    let Some(bases) = check.distributed_bases(layout, &result.shape) else { return Ok(()) };
     let lanes = if letter(&result.element).is_some_and(|own| "fhb".contains(own)) { 1 } else { 2 };
     ensure(bases.registers.len() >= lanes, || {
         format!(
@@ -111,7 +111,7 @@ fn check_operand(check: &OpContext<'_>, operand: &TensorType, result: &TensorTyp
         ensure(operand.shape == result.shape, || {
             format!("an operand has the shape {:?}: expected that of the result, {:?}", operand.shape, result.shape)
         })?;
-        return ensure(check.may_be_equal(own, layout, &result.shape), || {
+        return ensure(check.may_be_equal_layouts(own, layout, &result.shape), || {
             format!("an operand has the layout `{}`: expected that of the result, `{}`", own.text(), layout.text())
         });
     }
@@ -122,7 +122,9 @@ fn check_operand(check: &OpContext<'_>, operand: &TensorType, result: &TensorTyp
     ensure(halved(&axis) && operand.shape.len() == result.shape.len(), || {
         format!("pairs of {:?} for {:?}: expected half along one axis", operand.shape, result.shape)
     })?;
-    let (Some(bytes), Some(all)) = (check.bases(own, &operand.shape), check.bases(layout, &result.shape)) else {
+    let (Some(bytes), Some(all)) =
+        (check.distributed_bases(own, &operand.shape), check.distributed_bases(layout, &result.shape))
+    else {
         return Ok(());
     };
     let pair: Vec<u64> = (0..result.shape.len()).map(|at| u64::from(at == axis)).collect();

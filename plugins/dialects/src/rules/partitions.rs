@@ -29,7 +29,7 @@ fn partitions_of(operation: &Operation) -> BTreeSet<u64> {
 fn partition_phi(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     let mut given = BTreeSet::new();
     for value in &check.operation().operands {
-        let own = match check.body().origin(*value) {
+        let own = match check.body().value_origin(*value) {
             ValueOrigin::Result(op, _) => partitions_of(check.body().op(op)),
             ValueOrigin::Argument(..) => BTreeSet::new(),
         };
@@ -51,7 +51,8 @@ fn partition_phi(check: &OpContext<'_>, _: &[String]) -> CheckResult {
 /// region yields as many values as the operation has results.
 fn warp_group(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     let operation = check.operation();
-    let (regions, warps) = (operation.regions.len(), check.numbers("numWarps").unwrap_or_default().len());
+    let (regions, warps) =
+        (operation.regions.len(), check.integer_list_attribute("numWarps").unwrap_or_default().len());
     ensure(regions == warps, || format!("{warps} numbers of warps for {regions} regions: expected one for each"))?;
     if operation.results.is_empty() {
         return Ok(());
@@ -84,7 +85,7 @@ fn names_buffers(check: &OpContext<'_>, _: &[String]) -> CheckResult {
 /// of buffers); scales in tensor memory keep the whole shape.
 fn entered_buffers(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
     let Some(TileType::Foreign(text)) = check.group_type("aref") else { return Ok(()) };
-    let results = check.types_of(groups);
+    let results = check.types_of_groups(groups);
     let given: Vec<_> = results.iter().filter_map(|ty| ty.as_memory()).collect();
     let tensors: Vec<&str> = text.split("!ttg.memdesc<").skip(1).collect();
     ensure(tensors.len() == given.len(), || {

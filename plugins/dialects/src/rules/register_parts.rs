@@ -1,7 +1,7 @@
 //! Defines the rules of operations that split, join or reorder the registers of each lane.
 
 use tilewright_tile::TensorType;
-use tilewright_tile::rules::{CheckResult, OpContext, VerifyRule, ensure, numbers};
+use tilewright_tile::rules::{CheckResult, OpContext, VerifyRule, ensure, integer_list_parameter};
 
 /// The rules of `amdg`'s operations on registers.
 pub(super) const RULES: [VerifyRule; 3] = [
@@ -41,7 +41,9 @@ fn concat(check: &OpContext<'_>, _: &[String]) -> CheckResult {
 /// Checks that the layouts of a smaller tensor and of the full tensor have the same bases of lanes, warps and blocks.
 fn check_same_lanes(check: &OpContext<'_>, part: &TensorType, full: &TensorType) -> CheckResult {
     let (Some(own), Some(all)) = (&part.layout, &full.layout) else { return Ok(()) };
-    let (Some(small), Some(large)) = (check.bases(own, &part.shape), check.bases(all, &full.shape)) else {
+    let (Some(small), Some(large)) =
+        (check.distributed_bases(own, &part.shape), check.distributed_bases(all, &full.shape))
+    else {
         return Ok(());
     };
     ensure(small.lanes == large.lanes && small.warps == large.warps && small.blocks == large.blocks, || {
@@ -59,11 +61,13 @@ fn extract_slice(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     ensure(part.shape.len() == full.shape.len(), || {
         format!("{:?} and {:?} differ in their number of axes", full.shape, part.shape)
     })?;
-    let offsets = check.numbers("static_offsets").unwrap_or_default();
+    let offsets = check.integer_list_attribute("static_offsets").unwrap_or_default();
     check_offsets(&offsets, part, full)?;
     check_same_lanes(check, part, full)?;
     let (Some(own), Some(all)) = (&part.layout, &full.layout) else { return Ok(()) };
-    let (Some(small), Some(large)) = (check.bases(own, &part.shape), check.bases(all, &full.shape)) else {
+    let (Some(small), Some(large)) =
+        (check.distributed_bases(own, &part.shape), check.distributed_bases(all, &full.shape))
+    else {
         return Ok(());
     };
     let begin: Vec<u64> = offsets.iter().map(|offset| offset.unsigned_abs()).collect();
@@ -108,10 +112,14 @@ fn in_thread_transpose(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     ensure(own.spec().name == "blocked", || {
         format!("the operand's layout is `{}`: expected `#ttg.blocked`", own.text())
     })?;
-    let (Some(source), Some(result)) = (check.bases(own, &from.shape), check.bases(given, &to.shape)) else {
+    let (Some(source), Some(result)) =
+        (check.distributed_bases(own, &from.shape), check.distributed_bases(given, &to.shape))
+    else {
         return Ok(());
     };
-    let (Some(per_lane), Some(order)) = (numbers(own.spec(), "size_per_thread"), numbers(own.spec(), "order")) else {
+    let (Some(per_lane), Some(order)) =
+        (integer_list_parameter(own.spec(), "size_per_thread"), integer_list_parameter(own.spec(), "order"))
+    else {
         return Ok(());
     };
     if order.len() != 2 || per_lane.len() != 2 {

@@ -1,6 +1,6 @@
 //! Lists all rules of this crate, in one set for each subject.
 
-use tilewright_tile::rules::{LayoutRules, TextRule, VerifyRule, VerifyRuleSet};
+use tilewright_tile::rules::{LayoutRules, OpaqueTextRule, VerifyRule, VerifyRuleSet};
 
 use super::{
     buffers, cache_policies, launch_control, matrix_dots, matrix_layouts, mbarriers, packed_arithmetic, packed_loads,
@@ -44,8 +44,8 @@ const LAYOUTS: VerifyRuleSet = VerifyRuleSet {
         &tensor_memory_layouts::Scales,
     ],
     texts: &[
-        TextRule { name: "!ttng.tensordesc_im2col", check: tensor_copies::check_image_descriptor },
-        TextRule { name: cache_policies::NAME, check: cache_policies::check_policy },
+        OpaqueTextRule { name: "!ttng.tensordesc_im2col", check: tensor_copies::check_image_descriptor },
+        OpaqueTextRule { name: cache_policies::NAME, check: cache_policies::check_policy },
     ],
     complete: &["ttg", "ttng"],
 };

@@ -19,7 +19,7 @@ fn scaled(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
     let Some((input, output)) = tensors(check, ["input", "output"]) else { return Ok(()) };
     let Some(scale) = check.group_type("scale").and_then(TileType::as_tensor) else { return Ok(()) };
     let rank = output.shape.len();
-    ensure(check.target() != Some(EXPONENT_SCALES) || scale.element == TileType::integer(8), || {
+    ensure(check.target_attribute() != Some(EXPONENT_SCALES) || scale.element == TileType::integer(8), || {
         format!("scales of `{}`: expected exponents in i8 for `{EXPONENT_SCALES}`", scale.element)
     })?;
     ensure(scale.shape.len() == rank && input.shape.len() == rank, || {
@@ -30,9 +30,12 @@ fn scaled(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
             format!("{:?} with scales of {:?} become {:?}: expected one shape", input.shape, scale.shape, output.shape)
         });
     }
-    let axis = check.integer("axis").and_then(|axis| usize::try_from(axis).ok()).filter(|axis| *axis < rank);
+    let axis = check.integer_attribute("axis").and_then(|axis| usize::try_from(axis).ok()).filter(|axis| *axis < rank);
     let Some(axis) = axis else {
-        return Err(format!("there is no axis {}: expected one below {rank}", check.integer("axis").unwrap_or(-1)));
+        return Err(format!(
+            "there is no axis {}: expected one below {rank}",
+            check.integer_attribute("axis").unwrap_or(-1)
+        ));
     };
     for at in 0..rank {
         let expected = if at == axis { input.shape[at].saturating_mul(2) } else { input.shape[at] };
@@ -58,7 +61,9 @@ fn check_scale_layout(check: &OpContext<'_>, scale: &TensorType, output: &Tensor
     ensure(block > 0 && output.shape[axis].is_multiple_of(scale.shape[axis].max(1)), || {
         format!("{} scales for {} results along axis {axis}: expected a divisor", scale.shape[axis], output.shape[axis])
     })?;
-    let (Some(given), Some(all)) = (check.bases(own, &scale.shape), check.bases(results, &output.shape)) else {
+    let (Some(given), Some(all)) =
+        (check.distributed_bases(own, &scale.shape), check.distributed_bases(results, &output.shape))
+    else {
         return Ok(());
     };
     let of_scale = |basis: &Vec<u64>| -> Vec<u64> {
@@ -89,7 +94,7 @@ fn scaled_down(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
     ensure(scale.shape.len() == rank && output.shape.len() == rank, || {
         format!("{:?}, scales of {:?} and {:?} differ in their number of axes", input.shape, scale.shape, output.shape)
     })?;
-    let given = check.integer("axis").unwrap_or(-1);
+    let given = check.integer_attribute("axis").unwrap_or(-1);
     let Some(axis) = usize::try_from(given).ok().filter(|axis| *axis < rank) else {
         return Err(format!("there is no axis {given}: expected one below {rank}"));
     };

@@ -5,7 +5,8 @@ use std::ops::Range;
 use tilewright_layout::FamilySpec;
 use tilewright_tile::MemDescType;
 use tilewright_tile::rules::{
-    CheckResult, LayoutRules, SHARED_MEMORY, Storage, VerifyRules, bases, ensure, flag, named_number, number, numbers,
+    CheckResult, LayoutRules, LayoutStorage, SHARED_MEMORY, VerifyRules, bases_parameter, bool_parameter, ensure,
+    integer_list_parameter, integer_parameter, integer_parameter_by_names,
 };
 
 /// Names of the parameter that gives the width of a swizzled row in bytes: Triton's name and the project's.
@@ -17,7 +18,7 @@ pub(super) const ELEMENT_BITS: [&str; 2] = ["element_bit_width", "element_bitwid
 /// Whether a layout is of padded fp4, as bulk tensor copies write it: eight bytes of packed elements, then eight unused
 /// bytes.
 pub(super) fn is_fp4_padded(spec: &FamilySpec) -> bool {
-    flag(spec, "fp4_padded") || flag(spec, "fp4padded")
+    bool_parameter(spec, "fp4_padded") || bool_parameter(spec, "fp4padded")
 }
 
 /// Rules of the family `nvmma_shared`: layouts of shared memory that matrix descriptors and bulk tensor copies support.
@@ -29,8 +30,8 @@ impl LayoutRules for Nvmma {
         "nvmma_shared"
     }
 
-    fn storage(&self) -> Storage {
-        Storage::Memory(SHARED_MEMORY)
+    fn storage(&self) -> LayoutStorage {
+        LayoutStorage::Memory(SHARED_MEMORY)
     }
 
     fn parameters(&self) -> &'static [&'static str] {
@@ -48,18 +49,18 @@ impl LayoutRules for Nvmma {
     }
 
     fn check(&self, spec: &FamilySpec, _: &VerifyRules) -> CheckResult {
-        if let Some(swizzle) = named_number(spec, SWIZZLE) {
+        if let Some(swizzle) = integer_parameter_by_names(spec, SWIZZLE) {
             ensure([0, 32, 64, 128].contains(&swizzle), || {
                 format!("`swizzlingByteWidth = {swizzle}`: expected 0, 32, 64 or 128")
             })?;
         }
-        ensure(named_number(spec, ELEMENT_BITS) != Some(0), || {
+        ensure(integer_parameter_by_names(spec, ELEMENT_BITS) != Some(0), || {
             "`elementBitWidth = 0`: expected the width of an element in bits".to_owned()
         })
     }
 
     fn rank(&self, spec: &FamilySpec, _: &VerifyRules) -> Option<usize> {
-        match (bases(spec, "cga_layout"), number(spec, "rank")) {
+        match (bases_parameter(spec, "cga_layout"), integer_parameter(spec, "rank")) {
             (Some(bases), _) if !bases.is_empty() => Some(bases[0].len()),
             (_, Some(rank)) => usize::try_from(rank).ok(),
             _ => Some(2),
@@ -68,15 +69,15 @@ impl LayoutRules for Nvmma {
 
     fn check_memory(&self, memory: &MemDescType, rules: &VerifyRules) -> CheckResult {
         let spec = memory.layout.spec();
-        let swizzle = named_number(spec, SWIZZLE).unwrap_or(0);
-        let bits = named_number(spec, ELEMENT_BITS).unwrap_or(8);
+        let swizzle = integer_parameter_by_names(spec, SWIZZLE).unwrap_or(0);
+        let bits = integer_parameter_by_names(spec, ELEMENT_BITS).unwrap_or(8);
         let rank = self.rank(spec, rules).unwrap_or(2);
         if swizzle == 0 || rank < 2 || memory.shape.len() < 2 {
             return Ok(());
         }
-        let blocks = bases(spec, "cga_layout").unwrap_or_default();
-        let layout_axis = if flag(spec, "transposed") { rank - 2 } else { rank - 1 };
-        let allocation = memory.allocated();
+        let blocks = bases_parameter(spec, "cga_layout").unwrap_or_default();
+        let layout_axis = if bool_parameter(spec, "transposed") { rank - 2 } else { rank - 1 };
+        let allocation = memory.allocation_shape();
         let split = blocks.iter().filter(|basis| basis.get(layout_axis).is_some_and(|by| *by != 0)).count();
         let axis = allocation.len() - rank + layout_axis;
         let size = allocation.get(axis).copied().unwrap_or(1) >> split.min(63);
@@ -90,18 +91,18 @@ impl LayoutRules for Nvmma {
     }
 
     fn is_transposition(&self, from: &FamilySpec, to: &FamilySpec, order: &[usize]) -> Option<bool> {
-        (order == [1, 0]).then(|| flag(from, "transposed") != flag(to, "transposed"))
+        (order == [1, 0]).then(|| bool_parameter(from, "transposed") != bool_parameter(to, "transposed"))
     }
 
     fn cuts_swizzle(&self, spec: &FamilySpec, rank: usize, axis: usize, bits: Range<u32>) -> Option<bool> {
         // The swizzle xors the index of a 16-byte chunk within its row with these bits of the row index.
-        let mut swizzled = match named_number(spec, SWIZZLE) {
+        let mut swizzled = match integer_parameter_by_names(spec, SWIZZLE) {
             Some(128) => 0..3,
             Some(64) => 1..3,
             Some(32) => 2..3,
             _ => return Some(false),
         };
-        let rows = if flag(spec, "transposed") { rank.saturating_sub(1) } else { rank.saturating_sub(2) };
+        let rows = if bool_parameter(spec, "transposed") { rank.saturating_sub(1) } else { rank.saturating_sub(2) };
         Some(rank >= 2 && axis == rows && swizzled.any(|bit| bits.contains(&bit)))
     }
 }
@@ -116,11 +117,11 @@ impl LayoutRules for Rotating {
         "amd_rotating_shared"
     }
 
-    fn storage(&self) -> Storage {
-        Storage::Memory(SHARED_MEMORY)
+    fn storage(&self) -> LayoutStorage {
+        LayoutStorage::Memory(SHARED_MEMORY)
     }
 
     fn rank(&self, spec: &FamilySpec, _: &VerifyRules) -> Option<usize> {
-        Some(numbers(spec, "order")?.len())
+        Some(integer_list_parameter(spec, "order")?.len())
     }
 }

@@ -1,7 +1,10 @@
 //! Defines the rules of bulk tensor copies (TMA) between global and shared memory.
 
 use tilewright_layout::{Dim, FamilySpec};
-use tilewright_tile::rules::{CheckResult, OpContext, VerifyRule, bases, ensure, flag, named_number, number};
+use tilewright_tile::rules::{
+    CheckResult, OpContext, VerifyRule, bases_parameter, bool_parameter, ensure, integer_parameter,
+    integer_parameter_by_names,
+};
 use tilewright_tile::{LayoutName, MemDescType, TensorDescriptorType, TileType};
 
 use super::shared_layouts::{ELEMENT_BITS, SWIZZLE, is_fp4_padded};
@@ -66,8 +69,14 @@ fn check_shared_layout(check: &OpContext<'_>, group: &str, descriptor: &TensorDe
     // The descriptor's block may have more axes than the shared memory, so only the parameters that the copy uses are
     // compared.
     let parameters = |spec: &FamilySpec| {
-        let bits = named_number(spec, ELEMENT_BITS).unwrap_or(8);
-        (spec.name.clone(), named_number(spec, SWIZZLE), bits, flag(spec, "transposed"), is_fp4_padded(spec))
+        let bits = integer_parameter_by_names(spec, ELEMENT_BITS).unwrap_or(8);
+        (
+            spec.name.clone(),
+            integer_parameter_by_names(spec, SWIZZLE),
+            bits,
+            bool_parameter(spec, "transposed"),
+            is_fp4_padded(spec),
+        )
     };
     ensure(parameters(own.spec()) == parameters(memory.layout.spec()), || {
         format!("the descriptor has the layout `{}`, and memory `{}`: expected one", own.text(), memory.layout.text())
@@ -85,23 +94,26 @@ fn check_copied_layout(check: &OpContext<'_>, memory: &MemDescType) -> CheckResu
             memory.layout.text()
         )
     })?;
-    let axes = bases(spec, "cga_layout").and_then(|bases| bases.first().map(Vec::len));
-    let axes = axes.or_else(|| number(spec, "rank").and_then(|rank| usize::try_from(rank).ok())).unwrap_or(2);
+    let axes = bases_parameter(spec, "cga_layout").and_then(|bases| bases.first().map(Vec::len));
+    let axes =
+        axes.or_else(|| integer_parameter(spec, "rank").and_then(|rank| usize::try_from(rank).ok())).unwrap_or(2);
     ensure(axes == memory.shape.len(), || {
         format!("memory has {} axes, and its layout {axes}: expected as many", memory.shape.len())
     })?;
-    ensure(!flag(spec, "transposed"), || "memory is transposed, which bulk tensor copies do not write".to_owned())?;
+    ensure(!bool_parameter(spec, "transposed"), || {
+        "memory is transposed, which bulk tensor copies do not write".to_owned()
+    })?;
     let name = check.operation().name();
     let is_load = ["ttng.async_tma_copy_global_to_local", "ttng.async_tma_gather"].contains(&name);
     ensure(name == "ttng.async_tma_copy_global_to_local" || !is_fp4_padded(spec), || {
         "padded elements of four bits can be loaded, and not stored".to_owned()
     })?;
-    let is_cut = check.allocated_layout(memory).is_some_and(|part| part.leaves_blocks_empty());
+    let is_cut = check.allocation_layout(memory).is_some_and(|part| part.has_blocks_without_elements());
     ensure(is_load || !is_cut, || {
         "memory is cut out of its allocation across blocks, which copies do not store".to_owned()
     })?;
-    if check.is_set("multicast") {
-        let blocks = bases(spec, "cga_layout").unwrap_or_default();
+    if check.is_attribute_set("multicast") {
+        let blocks = bases_parameter(spec, "cga_layout").unwrap_or_default();
         ensure(blocks.iter().any(|basis| basis.iter().all(|by| *by == 0)), || {
             "`multicast`: expected a layout that repeats over blocks, with a zero basis in `CGALayout`".to_owned()
         })?;
@@ -120,7 +132,7 @@ fn tensor_rows(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
     }
     let Some(TileType::Tensor(indices)) = check.group_type("x_offsets") else { return Ok(()) };
     let Some(layout) = &indices.layout else { return Ok(()) };
-    let Some(bases) = check.bases(layout, &indices.shape) else { return Ok(()) };
+    let Some(bases) = check.distributed_bases(layout, &indices.shape) else { return Ok(()) };
     ensure(bases.lanes.iter().flatten().all(|by| *by == 0), || {
         format!("the row indices `{}` differ between lanes: expected the same in each lane of a warp", layout.text())
     })?;
@@ -139,8 +151,8 @@ pub(super) fn check_row_blocks(
     shape: &[u64],
 ) -> CheckResult {
     let Some(memory) = memory.and_then(|group| check.memory_type(group)) else { return Ok(()) };
-    let Some(own) = check.bases(layout, shape) else { return Ok(()) };
-    let given = bases(memory.layout.spec(), "cga_layout").unwrap_or_default();
+    let Some(own) = check.distributed_bases(layout, shape) else { return Ok(()) };
+    let given = bases_parameter(memory.layout.spec(), "cga_layout").unwrap_or_default();
     // The bases of `CGALayout` count one block's part as one, while those of the row indices count rows. So the latter
     // are divided by the number of rows in a part.
     let moved = own.blocks.iter().filter(|basis| basis[0] != 0).count();
@@ -154,7 +166,7 @@ pub(super) fn check_row_blocks(
 /// the descriptor, or of `memory` if the operation has no descriptor.
 fn reduction_kind(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
     let Some(ty) = check.group_type("desc").or_else(|| check.group_type(groups.first()?)) else { return Ok(()) };
-    let Some(kind) = check.text("kind") else { return Ok(()) };
+    let Some(kind) = check.text_attribute("kind") else { return Ok(()) };
     let (element, text) = (ty.element(), ty.element().to_string());
     let bits = element.element_bits().unwrap_or(0);
     let is_integer = matches!(element, TileType::Integer(..));
@@ -176,8 +188,8 @@ fn full_words(check: &OpContext<'_>, _: &[String]) -> CheckResult {
         return Ok(());
     };
     let bits = source.element.element_bits().unwrap_or(32).max(1);
-    let (Some(layout), Some(part)) = (&source.layout, check.allocated_layout(memory)) else { return Ok(()) };
-    let Some(bases) = check.bases(layout, &source.shape) else { return Ok(()) };
+    let (Some(layout), Some(part)) = (&source.layout, check.allocation_layout(memory)) else { return Ok(()) };
+    let Some(bases) = check.distributed_bases(layout, &source.shape) else { return Ok(()) };
     let count = (32 / bits).max(1).ilog2() as usize;
     let offsets = part.bases_of(Dim::OFFSET);
     let fits = offsets.len() >= count && offsets[..count].iter().all(|basis| bases.registers.contains(basis));

@@ -1,6 +1,8 @@
 //! Defines the rules of copies between global and shared memory by gfx1250's tensor data mover (TDM).
 
-use tilewright_tile::rules::{CheckResult, OpContext, VerifyRule, ensure, number, numbers, paddings};
+use tilewright_tile::rules::{
+    CheckResult, OpContext, VerifyRule, ensure, integer_list_parameter, integer_parameter, padding_parameter,
+};
 use tilewright_tile::{MemDescType, TensorDescriptorType, TileType};
 
 use super::tensor_copies::check_row_blocks;
@@ -29,7 +31,7 @@ fn update_descriptor(check: &OpContext<'_>, _: &[String]) -> CheckResult {
             format!("`{name}` has {count} numbers: expected {rank}, one for each axis")
         })?;
     }
-    let clamps = check.is_set("clamp_bounds");
+    let clamps = check.is_attribute_set("clamp_bounds");
     ensure(!clamps || offsets > 0, || "`clamp_bounds` is of `add_offsets`, which is missing".to_owned())?;
     ensure(!clamps || bounds == 0, || "`clamp_bounds` and `set_bounds`: expected one of them".to_owned())
 }
@@ -45,11 +47,11 @@ fn check_layout(check: &OpContext<'_>, group: &str) -> CheckResult {
         format!("memory has the layout `{text}`: expected `swizzled_shared` without swizzle, or `padded_shared`")
     })?;
     if spec.name == "swizzled_shared" {
-        let phases = number(spec, "max_phase").unwrap_or(1);
+        let phases = integer_parameter(spec, "max_phase").unwrap_or(1);
         ensure(phases <= 1, || format!("memory is swizzled by `{text}`: expected `maxPhase = 1`"))?;
     }
     let bits = i64::from(memory.element.element_bits().unwrap_or(8));
-    for pair in paddings(spec).unwrap_or_default() {
+    for pair in padding_parameter(spec).unwrap_or_default() {
         let [interval, padding] = pair[..] else { continue };
         ensure(interval.saturating_mul(bits) >= 64, || {
             format!("an interval of {interval} elements of {bits} bits: expected at least 64 bits")
@@ -99,7 +101,7 @@ fn tdm(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
         }
         check_stored_padding(check, group, &descriptor.shape)?;
     }
-    let Some(given) = check.integer("warp_used_hint") else { return Ok(()) };
+    let Some(given) = check.integer_attribute("warp_used_hint") else { return Ok(()) };
     check_hint(given, check.warps())?;
     check.memory_type(group).map_or(Ok(()), |memory| check_pieces(given, memory))
 }
@@ -114,7 +116,8 @@ fn check_same_layout(descriptor: &TensorDescriptorType, memory: &MemDescType) ->
     let is_reduced = less > 0
         && [own, given].iter().all(|layout| layout.spec().name == "swizzled_shared")
         && descriptor.shape[..less].iter().all(|size| *size == 1);
-    let is_same = own == given || (is_padded && paddings(own.spec()) == paddings(given.spec())) || is_reduced;
+    let is_same =
+        own == given || (is_padded && padding_parameter(own.spec()) == padding_parameter(given.spec())) || is_reduced;
     ensure(is_same, || {
         format!("the descriptor has the layout `{}`, and memory `{}`: expected one", own.text(), given.text())
     })
@@ -127,7 +130,7 @@ fn check_pieces(hint: i64, memory: &MemDescType) -> CheckResult {
     if spec.name != "partitioned_shared" {
         return Ok(());
     }
-    let [partitions, groups] = ["num_partitions", "num_groups"].map(|name| number(spec, name).unwrap_or(1));
+    let [partitions, groups] = ["num_partitions", "num_groups"].map(|name| integer_parameter(spec, name).unwrap_or(1));
     let pieces = partitions.saturating_mul(groups).max(1);
     let warps = i64::from((hint as u64 & u64::from(u32::MAX)).count_ones());
     ensure(warps % pieces == 0, || {
@@ -142,7 +145,7 @@ fn check_stored_padding(check: &OpContext<'_>, group: &str, block: &[u64]) -> Ch
     if !name.ends_with("local_to_global") && !name.ends_with("scatter") {
         return Ok(());
     }
-    let pairs = check.memory_type(group).and_then(|memory| paddings(memory.layout.spec())).unwrap_or_default();
+    let pairs = check.memory_type(group).and_then(|memory| padding_parameter(memory.layout.spec())).unwrap_or_default();
     ensure(pairs.len() <= 1, || format!("memory has {} paddings: expected one", pairs.len()))?;
     let inner = block.last().copied().unwrap_or(0);
     ensure(pairs.iter().all(|pair| pair[0].unsigned_abs() == inner), || {
@@ -155,7 +158,7 @@ fn check_stored_padding(check: &OpContext<'_>, group: &str, block: &[u64]) -> Ch
 fn tdm_fused(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     let descriptors = check.group_types("descs");
     ensure((2..=4).contains(&descriptors.len()), || format!("{} copies: expected two to four", descriptors.len()))?;
-    let hints = check.numbers("warp_used_hints").unwrap_or_default();
+    let hints = check.integer_list_attribute("warp_used_hints").unwrap_or_default();
     ensure(hints.len() == descriptors.len(), || {
         format!("{} hints for {} copies: expected one for each", hints.len(), descriptors.len())
     })?;
@@ -185,7 +188,9 @@ fn tdm_rows(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
         check_stored_padding(check, memory, &descriptor.shape)?;
         check_gathered_padding(check, ty, &descriptor.shape)?;
     }
-    if let Some(order) = check.memory_type(memory).and_then(|memory| numbers(memory.layout.spec(), "order")) {
+    if let Some(order) =
+        check.memory_type(memory).and_then(|memory| integer_list_parameter(memory.layout.spec(), "order"))
+    {
         ensure(order.len() != 2 || order == [1, 0], || {
             format!("memory has `order = {order:?}`: expected rows, [1, 0]")
         })?;
@@ -193,7 +198,7 @@ fn tdm_rows(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
     let Some(TileType::Tensor(tensor)) = check.group_type(indices) else { return Ok(()) };
     ensure(tensor.shape.len() == 1, || format!("the row indices have {} axes: expected one", tensor.shape.len()))?;
     let Some(layout) = &tensor.layout else { return Ok(()) };
-    let Some(bases) = check.bases(layout, &tensor.shape) else { return Ok(()) };
+    let Some(bases) = check.distributed_bases(layout, &tensor.shape) else { return Ok(()) };
     ensure(bases.lanes.iter().flatten().all(|by| *by == 0), || {
         format!("the row indices `{}` differ between lanes: expected the same in each lane of a warp", layout.text())
     })?;
@@ -204,7 +209,7 @@ fn tdm_rows(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
 /// Checks the padding that a gather writes to shared memory: at most one, at an interval that divides a row of `block`.
 /// Other operations pass.
 fn check_gathered_padding(check: &OpContext<'_>, memory: &MemDescType, block: &[u64]) -> CheckResult {
-    let pairs = paddings(memory.layout.spec()).unwrap_or_default();
+    let pairs = padding_parameter(memory.layout.spec()).unwrap_or_default();
     if !check.operation().name().ends_with("gather") || pairs.is_empty() {
         return Ok(());
     }

@@ -2,9 +2,10 @@
 
 use tilewright_layout::Dim;
 use tilewright_tile::rules::{
-    CheckResult, DistributedBases, OpContext, VerifyRule, ensure, flag, named_number, number,
+    CheckResult, DistributedBases, OpContext, VerifyRule, bool_parameter, ensure, integer_parameter,
+    integer_parameter_by_names,
 };
-use tilewright_tile::{Attribute, Float, MemDescType, TensorType, TileType};
+use tilewright_tile::{Attribute, FloatType, MemDescType, TensorType, TileType};
 
 use super::shared_layouts::{SWIZZLE, is_fp4_padded};
 use super::tensor_memory_layouts::{MATRIX, SCALES, SPACE};
@@ -30,8 +31,10 @@ fn check_rows(check: &OpContext<'_>, registers: &TensorType, memory: &MemDescTyp
     if memory.layout.spec().name != MATRIX || registers.shape.len() != 2 {
         return Ok(());
     }
-    let rows = number(memory.layout.spec(), "block_m").unwrap_or(128);
-    let Some(DistributedBases { lanes, warps, .. }) = check.bases(layout, &registers.shape) else { return Ok(()) };
+    let rows = integer_parameter(memory.layout.spec(), "block_m").unwrap_or(128);
+    let Some(DistributedBases { lanes, warps, .. }) = check.distributed_bases(layout, &registers.shape) else {
+        return Ok(());
+    };
     // A warp can access 32 of the 128 rows; the lowest two bits of its index select them.
     let selects = |at: usize| warps.get(at).is_none_or(|basis| basis[0] == 32 << at);
     let fits = rows != 128 || (selects(0) && selects(1) && lanes.iter().all(|basis| basis[0] < 32 || basis[0] >= 128));
@@ -82,9 +85,11 @@ fn load(check: &OpContext<'_>, _: &[String]) -> CheckResult {
             format!("`{name}` is of a reduction: expected `redOp`")
         })?;
     }
-    let is_single = memory.element == TileType::Float(Float::F32);
+    let is_single = memory.element == TileType::Float(FloatType::F32);
     for name in ["abs", "NaN"] {
-        ensure(is_single || !check.is_set(name), || format!("`{name}` of `{}`: expected f32", memory.element))?;
+        ensure(is_single || !check.is_attribute_set(name), || {
+            format!("`{name}` of `{}`: expected f32", memory.element)
+        })?;
     }
     if has_reduction && let Some(tensor) = result.as_tensor() {
         check_reduced_rows(check, tensor)?;
@@ -98,7 +103,7 @@ fn load(check: &OpContext<'_>, _: &[String]) -> CheckResult {
 /// Checks that each lane holds all columns of its rows, which a load with a reduction of each row requires.
 fn check_reduced_rows(check: &OpContext<'_>, registers: &TensorType) -> CheckResult {
     let Some(layout) = &registers.layout else { return Ok(()) };
-    let Some(bases) = check.bases(layout, &registers.shape) else { return Ok(()) };
+    let Some(bases) = check.distributed_bases(layout, &registers.shape) else { return Ok(()) };
     let columns = bases.registers.iter().filter(|basis| basis.get(1).is_some_and(|by| *by != 0)).count();
     ensure(registers.shape.get(1).is_none_or(|size| 1u64 << columns == *size), || {
         format!("a reduction of rows that the lanes of `{}` share: expected whole rows in each lane", layout.text())
@@ -122,8 +127,8 @@ fn copy(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     check_layout(to)?;
     ensure(from.shape == to.shape, || format!("{:?} is copied to {:?}: expected one shape", from.shape, to.shape))?;
     let spec = from.layout.spec();
-    let swizzle = named_number(spec, SWIZZLE);
-    ensure(spec.name != "nvmma_shared" || !(flag(spec, "transposed") || is_fp4_padded(spec)), || {
+    let swizzle = integer_parameter_by_names(spec, SWIZZLE);
+    ensure(spec.name != "nvmma_shared" || !(bool_parameter(spec, "transposed") || is_fp4_padded(spec)), || {
         format!("the source's layout `{}` is transposed or padded", from.layout.text())
     })?;
     if to.layout.spec().name == SCALES {
@@ -131,13 +136,13 @@ fn copy(check: &OpContext<'_>, _: &[String]) -> CheckResult {
             format!("scales are swizzled by `{}`: expected no swizzle", from.layout.text())
         });
     }
-    let rows = number(to.layout.spec(), "block_m").unwrap_or(128);
+    let rows = integer_parameter(to.layout.spec(), "block_m").unwrap_or(128);
     ensure(rows == 128, || format!("it is copied to blocks of {rows} rows: expected `blockM = 128`"))?;
     ensure(from.element.element_bits() == Some(32), || format!("elements of `{}`: expected 32 bits", from.element))?;
     ensure(swizzle != Some(0), || format!("the source's layout `{}` is not swizzled", from.layout.text()))?;
-    let Some(part) = check.allocated_layout(to) else { return Ok(()) };
+    let Some(part) = check.allocation_layout(to) else { return Ok(()) };
     let columns = part.bases_of(Dim::COL);
-    let own = columns.iter().take_while(|basis| part.has(basis) && basis.iter().any(|by| *by != 0)).count();
+    let own = columns.iter().take_while(|basis| part.contains_basis(basis) && basis.iter().any(|by| *by != 0)).count();
     ensure(own >= 2, || format!("each row has {} adjacent elements of the destination: expected 4", 1 << own))
 }
 
@@ -152,10 +157,10 @@ fn subslice(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     ensure(from.layout == to.layout, || {
         format!("the layout `{}` becomes `{}`, and must stay", from.layout.text(), to.layout.text())
     })?;
-    ensure(from.allocated() == to.allocated(), || {
-        format!("the allocation of {:?} becomes {:?}, and must stay", from.allocated(), to.allocated())
+    ensure(from.allocation_shape() == to.allocation_shape(), || {
+        format!("the allocation of {:?} becomes {:?}, and must stay", from.allocation_shape(), to.allocation_shape())
     })?;
-    let (rank, given) = (from.shape.len(), check.integer("dim").unwrap_or(1));
+    let (rank, given) = (from.shape.len(), check.integer_attribute("dim").unwrap_or(1));
     ensure(rank == to.shape.len() && (rank == 2 || rank == 3), || {
         format!("{:?} becomes {:?}: expected two axes each, or three", from.shape, to.shape)
     })?;
@@ -166,7 +171,7 @@ fn subslice(check: &OpContext<'_>, _: &[String]) -> CheckResult {
         format!("{:?} becomes {:?}: expected another size along axis {axis} alone", from.shape, to.shape)
     })?;
     let (all, size) = (from.shape[axis], to.shape[axis]);
-    let offset = check.integer("offset").and_then(|offset| u64::try_from(offset).ok());
+    let offset = check.integer_attribute("offset").and_then(|offset| u64::try_from(offset).ok());
     let offset = offset.filter(|offset| offset.checked_add(size).is_some_and(|end| end <= all));
     let Some(offset) = offset else { return Err(format!("{size} elements beyond the {all} along axis {axis}")) };
     if rank == 3 && axis == 0 {
@@ -185,7 +190,7 @@ struct Slice {
 /// Checks that the elements of a slice are in adjacent rows or columns, that it starts at a multiple of 32 bits, and
 /// that each block of the cluster holds a part of it.
 fn check_slice(check: &OpContext<'_>, from: &MemDescType, Slice { axis, offset, size }: Slice) -> CheckResult {
-    let Some(part) = check.allocated_layout(from) else { return Ok(()) };
+    let Some(part) = check.allocation_layout(from) else { return Ok(()) };
     let rows = part.bases_of(Dim::ROW);
     let columns = part.bases_of(Dim::COL);
     if offset & (size - 1) != 0 {
@@ -216,7 +221,7 @@ fn check_slice(check: &OpContext<'_>, from: &MemDescType, Slice { axis, offset, 
 
 /// Rule `tensor_memory_target`: checks that the program's target, if known, has tensor memory.
 fn target(check: &OpContext<'_>, _: &[String]) -> CheckResult {
-    let Some(target) = check.target() else { return Ok(()) };
+    let Some(target) = check.target_attribute() else { return Ok(()) };
     let capability = target.strip_prefix("cuda:").and_then(|number| number.parse::<u32>().ok());
     ensure(capability.is_some_and(|capability| (100..120).contains(&capability)), || {
         format!("the target `{target}` has no tensor memory: expected one from `cuda:100` to `cuda:119`")

@@ -2,7 +2,10 @@
 
 use tilewright_layout::FamilySpec;
 use tilewright_tile::MemDescType;
-use tilewright_tile::rules::{CheckResult, LayoutRules, Storage, VerifyRules, bases, ensure, flag, is_power, number};
+use tilewright_tile::rules::{
+    CheckResult, LayoutRules, LayoutStorage, VerifyRules, bases_parameter, bool_parameter, ensure, integer_parameter,
+    is_power_of_two,
+};
 
 /// Name of the layout family of accumulators and operands in tensor memory.
 pub(super) const MATRIX: &str = "tensor_memory_encoding";
@@ -22,8 +25,8 @@ impl LayoutRules for Matrix {
         MATRIX
     }
 
-    fn storage(&self) -> Storage {
-        Storage::Memory(SPACE)
+    fn storage(&self) -> LayoutStorage {
+        LayoutStorage::Memory(SPACE)
     }
 
     fn parameters(&self) -> &'static [&'static str] {
@@ -36,22 +39,23 @@ impl LayoutRules for Matrix {
                 format!("`{word}` is missing")
             })?;
         }
-        let [rows, columns, stride] = ["block_m", "block_n", "col_stride"].map(|name| number(spec, name));
+        let [rows, columns, stride] = ["block_m", "block_n", "col_stride"].map(|name| integer_parameter(spec, name));
         ensure(rows.is_none_or(|rows| rows == 64 || rows == 128), || {
             format!("`blockM = {}`: expected 64 or 128 rows", rows.unwrap_or_default())
         })?;
-        ensure(columns.is_none_or(|columns| is_power(columns) && columns <= 512), || {
+        ensure(columns.is_none_or(|columns| is_power_of_two(columns) && columns <= 512), || {
             format!("`blockN = {}`: expected a power of two up to 512", columns.unwrap_or_default())
         })?;
         ensure(stride.is_none_or(|stride| [1, 2, 4].contains(&stride)), || {
             format!("`colStride = {}`: expected 1, 2 or 4", stride.unwrap_or_default())
         })?;
         ensure(
-            !(flag(spec, "fp4_padded") || flag(spec, "fp4padded")) || stride.is_none_or(|stride| stride == 1),
+            !(bool_parameter(spec, "fp4_padded") || bool_parameter(spec, "fp4padded"))
+                || stride.is_none_or(|stride| stride == 1),
             || format!("`fp4Padded` with `colStride = {}`: expected 1", stride.unwrap_or_default()),
         )?;
-        let first = bases(spec, "cga_layout").and_then(|bases| bases.first().cloned());
-        ensure(!flag(spec, "two_ctas") || first == Some(vec![1, 0]), || {
+        let first = bases_parameter(spec, "cga_layout").and_then(|bases| bases.first().cloned());
+        ensure(!bool_parameter(spec, "two_ctas") || first == Some(vec![1, 0]), || {
             "`twoCTAs`: the first basis of `CGALayout` must be [1, 0]".to_owned()
         })
     }
@@ -65,12 +69,15 @@ impl LayoutRules for Matrix {
         let rank = memory.shape.len();
         ensure(rank == 2 || rank == 3, || format!("a tensor of {rank} axes: expected two, or three for buffers"))?;
         let spec = memory.layout.spec();
-        let stride = number(spec, "col_stride").unwrap_or(1).unsigned_abs();
+        let stride = integer_parameter(spec, "col_stride").unwrap_or(1).unsigned_abs();
         ensure(u64::from(bits) * stride <= 32, || {
             format!("elements of {bits} bits with `colStride = {stride}`: expected at most 32 bits for both")
         })?;
-        let (Some(rows), Some(columns)) = (number(spec, "block_m"), number(spec, "block_n")) else { return Ok(()) };
-        let blocks = bases(spec, "cga_layout").unwrap_or_default();
+        let (Some(rows), Some(columns)) = (integer_parameter(spec, "block_m"), integer_parameter(spec, "block_n"))
+        else {
+            return Ok(());
+        };
+        let blocks = bases_parameter(spec, "cga_layout").unwrap_or_default();
         let split = |axis: usize| blocks.iter().filter(|basis| basis.get(axis).is_some_and(|by| *by != 0)).count();
         let own = &memory.shape[rank - 2..];
         // A tensor may have fewer columns than a tile (`blockN`), but not fewer rows (`blockM`).
@@ -90,8 +97,8 @@ impl LayoutRules for Scales {
         SCALES
     }
 
-    fn storage(&self) -> Storage {
-        Storage::Memory(SPACE)
+    fn storage(&self) -> LayoutStorage {
+        LayoutStorage::Memory(SPACE)
     }
 
     fn parameters(&self) -> &'static [&'static str] {
@@ -104,7 +111,7 @@ impl LayoutRules for Scales {
 
     fn check_memory(&self, memory: &MemDescType, _: &VerifyRules) -> CheckResult {
         let bits = element_bits(memory)?;
-        ensure(memory.shape.len() == 2 && memory.allocated().len() == 2, || {
+        ensure(memory.shape.len() == 2 && memory.allocation_shape().len() == 2, || {
             format!("scales of {} axes: expected two", memory.shape.len())
         })?;
         ensure(bits == 8, || format!("scales of {bits} bits: expected 8"))

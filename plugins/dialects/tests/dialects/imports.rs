@@ -2,22 +2,23 @@
 
 use std::collections::BTreeMap;
 
-use tilewright_dialects::{FILES, all, imports};
-use tilewright_tile::import::import;
+use tilewright_dialects::{DIALECT_FILES, all_dialects, read_import_tables};
+use tilewright_tile::import::import_operations;
 use tilewright_tile::transform::desugar_async_copies;
-use tilewright_tile::{TileModule, text, verify, verify_transformed};
+use tilewright_tile::{TileModule, text, verify_module, verify_transformed_module};
 
 fn read(program: &str) -> TileModule {
-    let module = text::parse(program, &all()).unwrap_or_else(|error| panic!("{error}\n{program}"));
-    verify(&module).unwrap_or_else(|violation| panic!("{}\n{program}", violation.in_text(program)));
+    let module = text::parse_module(program, &all_dialects()).unwrap_or_else(|error| panic!("{error}\n{program}"));
+    verify_module(&module).unwrap_or_else(|violation| panic!("{}\n{program}", violation.to_text_error(program)));
     module
 }
 
 /// Imports a program and returns the text of the neutral program, after a check that it verifies.
 pub fn neutral(program: &str) -> String {
-    let done = import(&read(program), &imports(), &all()).unwrap_or_else(|error| panic!("{}", error.in_text(program)));
-    let printed = text::print(&done);
-    verify_transformed(&done).unwrap_or_else(|violation| panic!("{violation}\n{printed}"));
+    let done = import_operations(&read(program), &read_import_tables(), &all_dialects())
+        .unwrap_or_else(|error| panic!("{}", error.to_text_error(program)));
+    let printed = text::print_module(&done);
+    verify_transformed_module(&done).unwrap_or_else(|violation| panic!("{violation}\n{printed}"));
     printed
 }
 
@@ -101,15 +102,15 @@ fn library_functions_of_all_vendors_mean_the_same() {
 #[test]
 fn every_function_of_the_tables_has_a_meaning_that_keeps_the_rules() {
     const TYPES: [&str; 5] = ["f32", "f64", "f16", "i32", "i64"];
-    let (imports, dialects) = (imports(), all());
+    let (imports, dialects) = (read_import_tables(), all_dialects());
     let keeps_the_rules = |symbol: &str, operands: &[&str], result: &str| {
-        let Ok(module) = text::parse(&call(symbol, operands, result), &dialects) else { return false };
-        let Ok(done) = import(&module, &imports, &dialects) else { return false };
-        verify(&done).is_ok() && !text::print(&done).contains("extern")
+        let Ok(module) = text::parse_module(&call(symbol, operands, result), &dialects) else { return false };
+        let Ok(done) = import_operations(&module, &imports, &dialects) else { return false };
+        verify_module(&done).is_ok() && !text::print_module(&done).contains("extern")
     };
     let counts = [1, 2, 3, 4];
-    assert!(imports.functions().len() > 400, "{}", imports.functions().len());
-    for symbol in imports.functions() {
+    assert!(imports.function_names().len() > 400, "{}", imports.function_names().len());
+    for symbol in imports.function_names() {
         let found = counts.iter().any(|count| {
             TYPES.iter().any(|first| {
                 let others = if *count == 2 { &TYPES[..] } else { std::slice::from_ref(first) };
@@ -127,8 +128,8 @@ fn every_function_of_the_tables_has_a_meaning_that_keeps_the_rules() {
 /// Each function of the `libdevice` modules of Triton 3.9 for NVIDIA and AMD has an import.
 #[test]
 fn the_functions_of_libdevice_modules_are_known() {
-    let imports = imports();
-    let known: std::collections::BTreeSet<&str> = imports.functions().collect();
+    let imports = read_import_tables();
+    let known: std::collections::BTreeSet<&str> = imports.function_names().collect();
     let names = [include_str!("../names/libdevice.txt"), include_str!("../names/ocml.txt")];
     let all: Vec<&str> = names.iter().flat_map(|names| names.lines()).collect();
     assert!(all.len() > 400, "{}", all.len());
@@ -139,8 +140,10 @@ fn the_functions_of_libdevice_modules_are_known() {
 #[test]
 fn an_unknown_function_is_rejected_at_its_location() {
     let program = call("__nv_tanff", &["f32"], "f32");
-    let error =
-        import(&read(&program), &imports(), &all()).expect_err("no such function").in_text(&program).to_string();
+    let error = import_operations(&read(&program), &read_import_tables(), &all_dialects())
+        .expect_err("no such function")
+        .to_text_error(&program)
+        .to_string();
     assert_eq!(error, "3:10: `tt.extern_elementwise`: no import table has `__nv_tanff`; did you mean `__nv_tanf`?");
 }
 
@@ -238,10 +241,11 @@ fn asynchronous_copies_and_mmas_have_neutral_ops() {
 /// Bulk tensor copies become loads and stores by lanes; if all warps execute the same code, no wait is needed.
 #[test]
 fn tensor_copies_become_synchronous_copies() {
-    let module = import(&read(TILES), &imports(), &all()).unwrap_or_else(|error| panic!("{error}"));
-    let module = desugar_async_copies(&module, &all()).unwrap_or_else(|error| panic!("{error}"));
-    verify_transformed(&module).unwrap_or_else(|error| panic!("{error}"));
-    let printed = text::print(&module);
+    let module = import_operations(&read(TILES), &read_import_tables(), &all_dialects())
+        .unwrap_or_else(|error| panic!("{error}"));
+    let module = desugar_async_copies(&module, &all_dialects()).unwrap_or_else(|error| panic!("{error}"));
+    verify_transformed_module(&module).unwrap_or_else(|error| panic!("{error}"));
+    let printed = text::print_module(&module);
     for expected in [
         "tt.descriptor_load %d[%n, %one] : !tt.tensordesc<64x32xf16, #nvmma_shared> -> tensor<64x32xf16, #blocked>",
         "ttg.local_store %",
@@ -284,12 +288,13 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.thr
 #[test]
 fn groups_arrive_behind_what_they_bring() {
     let once = |text: &str| {
-        let module = import(&read(text), &imports(), &all()).unwrap_or_else(|error| panic!("{error}"));
-        desugar_async_copies(&module, &all()).map_err(|error| error.to_string())
+        let module = import_operations(&read(text), &read_import_tables(), &all_dialects())
+            .unwrap_or_else(|error| panic!("{error}"));
+        desugar_async_copies(&module, &all_dialects()).map_err(|error| error.to_string())
     };
     let module = once(BROUGHT).unwrap_or_else(|error| panic!("{error}"));
-    verify(&module).unwrap_or_else(|error| panic!("{error}"));
-    let printed = text::print(&module);
+    verify_module(&module).unwrap_or_else(|error| panic!("{error}"));
+    let printed = text::print_module(&module);
     let mut rest = printed.as_str();
     let waits = "tw.mbarrier_wait %bar, %zero";
     for expected in
@@ -404,7 +409,10 @@ fn what_has_no_neutral_meaning_is_refused_with_the_reason() {
   }
 }
 ";
-    let error = import(&read(program), &imports(), &all()).expect_err("refused").in_text(program).to_string();
+    let error = import_operations(&read(program), &read_import_tables(), &all_dialects())
+        .expect_err("refused")
+        .to_text_error(program)
+        .to_string();
     let rule = "with `returnOffsets` it has no neutral meaning: where it begins";
     assert_eq!(error, format!("3:10: `amdg.tdm_prefetch`: {rule}"));
 }
@@ -428,12 +436,16 @@ module attributes {{\"ttg.num-warps\" = 4 : i32}} {{
         )
     };
     let same = program("[%i, %i, %i, %i] offsets = [%o, %o]");
-    let module = import(&read(&same), &imports(), &all()).unwrap_or_else(|error| panic!("{}", error.in_text(&same)));
+    let module = import_operations(&read(&same), &read_import_tables(), &all_dialects())
+        .unwrap_or_else(|error| panic!("{}", error.to_text_error(&same)));
     let added: Vec<String> = module.functions[0].signature.arguments.iter().skip(6).map(ToString::to_string).collect();
     // Sizes, strides, and begin, end and step of the spatial axes.
     assert_eq!(added, [vec!["i32"; 4], vec!["i64"; 4], vec!["i32"; 6]].concat());
     let other = program("[%i, %i, %i] offsets = [%o]");
-    let error = import(&read(&other), &imports(), &all()).expect_err("other coordinates").in_text(&other).to_string();
+    let error = import_operations(&read(&other), &read_import_tables(), &all_dialects())
+        .expect_err("other coordinates")
+        .to_text_error(&other)
+        .to_string();
     let rule = "3 coordinates, and another copy of the image has 4";
     assert_eq!(error, format!("7:5: `ttng.async_tma_copy_global_to_local`: {rule}"));
 }
@@ -464,7 +476,10 @@ OP
         )
     };
     let check = |program: &str, count: u32| {
-        let printed = text::print(&import(&read(program), &imports(), &all()).expect("the program is imported"));
+        let printed = text::print_module(
+            &import_operations(&read(program), &read_import_tables(), &all_dialects())
+                .expect("the program is imported"),
+        );
         assert!(printed.contains(&format!("tw.mbarrier_arrive %m, {count} ")), "{count} in\n{printed}");
     };
     for (op, count) in [
@@ -498,10 +513,11 @@ fn launch_control_leaves_every_program_to_its_own_blocks() {
         )
         .replace("      %true = arith.constant true\n", "      %true = arith.constant true\n      %answer = ttg.local_alloc : () -> !ttg.memdesc<2xi64, #flat, #smem, mutable>\n")
         .replace("8192", "8208");
-    let module = import(&read(&program), &imports(), &all()).unwrap_or_else(|error| panic!("{error}"));
-    let module = desugar_async_copies(&module, &all()).unwrap_or_else(|error| panic!("{error}"));
-    verify(&module).unwrap_or_else(|error| panic!("{error}"));
-    let printed = text::print(&module);
+    let module = import_operations(&read(&program), &read_import_tables(), &all_dialects())
+        .unwrap_or_else(|error| panic!("{error}"));
+    let module = desugar_async_copies(&module, &all_dialects()).unwrap_or_else(|error| panic!("{error}"));
+    verify_module(&module).unwrap_or_else(|error| panic!("{error}"));
+    let printed = text::print_module(&module);
     let mut rest = printed.as_str();
     let steps = ["descriptor_load", "arith.constant dense<0>", "local_store", "arith.constant 0 : i32", "arith.trunci"];
     for expected in steps.into_iter().chain(["descriptor_load", "local_store", "mbarrier_arrive %full, 1"]) {
@@ -515,15 +531,15 @@ fn launch_control_leaves_every_program_to_its_own_blocks() {
 /// its rejection.
 #[test]
 fn every_operation_of_the_vendors_has_a_row() {
-    let imports = imports();
-    let rows: BTreeMap<_, _> = imports.operations().collect();
-    let known = all();
-    let vendors: Vec<_> = FILES.iter().map(|(file, _)| file.trim_end_matches(".toml")).collect();
+    let imports = read_import_tables();
+    let rows: BTreeMap<_, _> = imports.operation_names().collect();
+    let known = all_dialects();
+    let vendors: Vec<_> = DIALECT_FILES.iter().map(|(file, _)| file.trim_end_matches(".toml")).collect();
     for definition in known.iter().filter(|definition| vendors.contains(&definition.dialect())) {
         assert!(rows.contains_key(&*definition.name), "`{}` has no row", definition.name);
     }
     for name in rows.keys() {
-        assert!(known.get(name).is_some(), "there is no operation `{name}`");
+        assert!(known.find_definition(name).is_some(), "there is no operation `{name}`");
     }
 }
 

@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use tilewright_amd_tables::families::AmdFamilies;
-use tilewright_dialects::all;
+use tilewright_dialects::all_dialects;
 use tilewright_layout::FamilySet;
-use tilewright_layout::families::Neutral;
+use tilewright_layout::families::NeutralFamilies;
 use tilewright_nvidia_tables::families::NvidiaFamilies;
-use tilewright_tile::{text, verify_with};
+use tilewright_tile::{text, verify_module_with};
 
 fn corpus() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/peers/verifier")
@@ -46,17 +46,17 @@ fn listed() -> BTreeMap<String, String> {
 /// Each text except the listed ones gets Triton's verdict. A listed text that gets it must be removed from the list.
 #[test]
 fn verdicts_are_those_of_triton() {
-    let (nvidia, amd) = (NvidiaFamilies::of("sm_100a"), AmdFamilies::of("gfx950"));
-    let families = FamilySet::new(vec![&Neutral, &nvidia, &amd]);
-    let dialects = all();
+    let (nvidia, amd) = (NvidiaFamilies::for_architecture("sm_100a"), AmdFamilies::for_architecture("gfx950"));
+    let families = FamilySet::new(vec![&NeutralFamilies, &nvidia, &amd]);
+    let dialects = all_dialects();
     let (expected, listed) = (verdicts_of_triton(), listed());
     assert!(expected.len() > 1000, "{} verdicts", expected.len());
     let mut wrong = Vec::new();
     for (name, accepts) in &expected {
         let program = read(name);
-        let error = match text::parse(&program, &dialects) {
+        let error = match text::parse_module(&program, &dialects) {
             Err(error) => Some(error.to_string()),
-            Ok(module) => verify_with(&module, &families).err().map(|violation| violation.to_string()),
+            Ok(module) => verify_module_with(&module, &families).err().map(|violation| violation.to_string()),
         };
         let differs = *accepts != error.is_none();
         match (differs, listed.contains_key(name)) {

@@ -10,7 +10,7 @@ use super::{level_zero, opencl};
 /// # Errors
 /// [`DeviceError::NoRuntime`], with the missing library, if one interface is not installed and the other lists no
 /// device or is not installed either; [`DeviceError::Driver`] if a call of a driver fails.
-pub fn devices(gpu_model: &str) -> Result<Vec<Box<dyn Device>>, DeviceError> {
+pub fn list_devices(gpu_model: &str) -> Result<Vec<Box<dyn Device>>, DeviceError> {
     match (level_zero::devices(gpu_model), opencl::devices(gpu_model)) {
         (Ok(mut devices), Ok(more)) => {
             devices.extend(more);

@@ -13,5 +13,5 @@ mod limits;
 mod opencl;
 mod register_mode;
 
-pub use devices::devices;
+pub use devices::list_devices;
 pub use register_mode::{LARGE_BY_OPENCL, needs_large_mode};

@@ -3,7 +3,7 @@
 use rspirv::spirv::{Op, Word};
 use tilewright_kernel::{Binary, Compare, Element, MemorySpace, Type};
 use tilewright_plugin::CompileError;
-use tilewright_plugin::codegen::{invalid, unsupported};
+use tilewright_plugin::codegen::{invalid_module_error, unsupported_kernel_error};
 
 use super::emit::Emitter;
 use super::emitted::EmittedValue;
@@ -101,7 +101,7 @@ impl Emitter {
             (Some(op), _) if element.is_float() => self.float_binary(op, element, a, b),
             (_, Some(_)) if element == Element::I1 => self.boolean_binary(op, a, b),
             (_, Some(op)) if !element.is_float() => self.integer_binary(&op, element, a, b),
-            _ => Err(invalid(format!("{op:?} of {}", a.ty))),
+            _ => Err(invalid_module_error(format!("{op:?} of {}", a.ty))),
         }
     }
 
@@ -117,7 +117,10 @@ impl Emitter {
             return self.zip(a.ty, a, b, |this, a, b| this.bfloat_binary(op, width, a, b));
         }
         if self.carrier(element) != element {
-            return Err(unsupported(format!("this architecture does not compute with {}", element.name())));
+            return Err(unsupported_kernel_error(format!(
+                "this architecture does not compute with {}",
+                element.name()
+            )));
         }
         let ty = self.id_type(a.ty);
         self.zip(a.ty, a, b, |this, a, b| this.value(op, ty, [a, b]))
@@ -132,16 +135,19 @@ impl Emitter {
     ) -> Result<EmittedValue, CompileError> {
         let element = a.element()?;
         if !element.is_float() || element == Element::Bf16 {
-            return Err(invalid(format!("a multiply-add of {}", a.ty)));
+            return Err(invalid_module_error(format!("a multiply-add of {}", a.ty)));
         }
         if self.carrier(element) != element {
-            return Err(unsupported(format!("this architecture does not compute with {}", element.name())));
+            return Err(unsupported_kernel_error(format!(
+                "this architecture does not compute with {}",
+                element.name()
+            )));
         }
         c.expect(a.ty)?;
         let ty = self.id_type(a.ty);
         let mut summands = c.ids.iter();
         self.zip(a.ty, a, b, |this, a, b| {
-            let c = *summands.next().ok_or_else(|| invalid("a multiply-add without an addend"))?;
+            let c = *summands.next().ok_or_else(|| invalid_module_error("a multiply-add without an addend"))?;
             this.extended(extended::FMA, ty, &[a, b, c])
         })
     }
@@ -224,15 +230,15 @@ impl Emitter {
             return self.float_compare(op, a, b);
         }
         if op.is_float() || element.is_float() {
-            return Err(invalid(format!("`{}` of {}", op.name(), a.ty)));
+            return Err(invalid_module_error(format!("`{}` of {}", op.name(), a.ty)));
         }
-        let ty = Type::vector_or_scalar(Element::I1, a.ty.count());
+        let ty = Type::vector_or_scalar(Element::I1, a.ty.element_count());
         let result = self.id_type(ty);
         if element == Element::I1 {
             let width = a.width();
             return self.zip(ty, a, b, |this, a, b| this.boolean_compare(op, width, a, b));
         }
-        let op = compare_op(op).ok_or_else(|| unsupported(format!("operation `{}`", op.name())))?;
+        let op = compare_op(op).ok_or_else(|| unsupported_kernel_error(format!("operation `{}`", op.name())))?;
         self.zip(ty, a, b, |this, a, b| this.value(op, result, [a, b]))
     }
 
@@ -243,7 +249,7 @@ impl Emitter {
         let (zero, ones) = (self.constant(Element::I8, width, 0), self.constant(Element::I8, width, 0xff));
         let a = self.value(Op::Select, byte, [a, ones, zero])?;
         let b = self.value(Op::Select, byte, [b, ones, zero])?;
-        let op = compare_op(op).ok_or_else(|| unsupported(format!("operation `{}`", op.name())))?;
+        let op = compare_op(op).ok_or_else(|| unsupported_kernel_error(format!("operation `{}`", op.name())))?;
         self.value(op, bool_type, [a, b])
     }
 
@@ -277,7 +283,7 @@ impl Emitter {
         let ty = self.id_type(i32);
         let mut result = None;
         for (source, left, mask) in byte_moves(selector)? {
-            let mut word = *words.get(source).ok_or_else(|| invalid("byte selector"))?;
+            let mut word = *words.get(source).ok_or_else(|| invalid_module_error("byte selector"))?;
             if left != 0 {
                 let distance = self.u32(left.unsigned_abs());
                 let op = if left > 0 { Op::ShiftLeftLogical } else { Op::ShiftRightLogical };
@@ -314,7 +320,7 @@ impl Emitter {
                 let low = self.value(Op::UConvert, ty, [distance])?;
                 self.value(Op::IAdd, ty, [base, low])?
             }
-            _ => return Err(invalid(format!("{} advanced by {}", pointer.ty, bytes.ty))),
+            _ => return Err(invalid_module_error(format!("{} advanced by {}", pointer.ty, bytes.ty))),
         };
         Ok(EmittedValue::new(pointer.ty, vec![moved]))
     }
@@ -327,7 +333,7 @@ fn byte_moves(selector: u16) -> Result<Vec<(usize, i32, u32)>, CompileError> {
     for to in 0..4 {
         let from = i32::from(selector >> (4 * to) & 0xf);
         if from > 7 {
-            return Err(invalid(format!("byte selector {selector:#06x}: nibbles are 0 to 7")));
+            return Err(invalid_module_error(format!("byte selector {selector:#06x}: nibbles are 0 to 7")));
         }
         let (source, left, mask) = ((from / 4) as usize, 8 * (to - from % 4), 0xff << (8 * to));
         match moves.iter_mut().find(|known| (known.0, known.1) == (source, left)) {

@@ -7,7 +7,7 @@ use rspirv::dr::{Instruction, Operand};
 use rspirv::spirv::{Capability, Op, Word};
 use tilewright_kernel::{Atomic, Binary, Cast, Element, MemoryOrder, MemoryScope, MemorySpace, Type, Value};
 use tilewright_plugin::CompileError;
-use tilewright_plugin::codegen::invalid;
+use tilewright_plugin::codegen::invalid_module_error;
 
 use super::emit::phi_operands;
 use super::emitted::EmittedValue;
@@ -78,8 +78,8 @@ impl Lowering<'_> {
 
     fn check_atomic(&self, op: Atomic, ty: Type) -> Result<(), CompileError> {
         match ty {
-            Type::Scalar(element) if op.supports(element) => Ok(()),
-            _ => Err(invalid(format!("atomic `{}` of {ty}", op.name()))),
+            Type::Scalar(element) if op.supports_element(element) => Ok(()),
+            _ => Err(invalid_module_error(format!("atomic `{}` of {ty}", op.name()))),
         }
     }
 

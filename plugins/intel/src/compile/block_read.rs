@@ -10,7 +10,7 @@ use rspirv::spirv::{MemoryAccess, Op, StorageClass};
 use tilewright_kernel::{Element, Type, is_result};
 use tilewright_layout::Dim;
 use tilewright_plugin::CompileError;
-use tilewright_plugin::codegen::invalid;
+use tilewright_plugin::codegen::invalid_module_error;
 use tilewright_target::{Instruction, Operand as RowOperand};
 
 use super::emit::Emitter;
@@ -39,7 +39,7 @@ impl Emitter {
     ) -> Result<EmittedValue, CompileError> {
         let array = array(row);
         let (element, letter, count) =
-            array.ok_or_else(|| invalid(format!("instruction `{}` has no result registers", row.name)))?;
+            array.ok_or_else(|| invalid_module_error(format!("instruction `{}` has no result registers", row.name)))?;
         let word = self.element_type(element, 1);
         let pointer = self.pointer_type(StorageClass::Function, word);
         let destination = self.own_array(element, count);

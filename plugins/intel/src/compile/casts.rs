@@ -4,7 +4,7 @@ use rspirv::dr::Operand;
 use rspirv::spirv::{FPRoundingMode, Op, Word};
 use tilewright_kernel::{Cast, Element, MemorySpace, Type};
 use tilewright_plugin::CompileError;
-use tilewright_plugin::codegen::{invalid, unsupported};
+use tilewright_plugin::codegen::{invalid_module_error, unsupported_kernel_error};
 
 use super::emit::Emitter;
 use super::emitted::{EmittedValue, MAX_VECTOR_WIDTH};
@@ -15,13 +15,13 @@ impl Emitter {
             return self.bits(a, ty);
         }
         let (Some(from), Some(to)) = (a.ty.element(), ty.element()) else {
-            return Err(invalid(format!("{op:?} of {} to {ty}", a.ty)));
+            return Err(invalid_module_error(format!("{op:?} of {} to {ty}", a.ty)));
         };
-        if a.ty.count() != ty.count() || !op.converts(from, to) {
-            return Err(invalid(format!("{op:?} of {} to {ty}", a.ty)));
+        if a.ty.element_count() != ty.element_count() || !op.can_convert(from, to) {
+            return Err(invalid_module_error(format!("{op:?} of {} to {ty}", a.ty)));
         }
         if op == Cast::RoundZ || op.extended_format().or(op.rounded_format()).is_some() {
-            return Err(unsupported(format!("no instruction for {op:?} of {} to {ty}", a.ty)));
+            return Err(unsupported_kernel_error(format!("no instruction for {op:?} of {} to {ty}", a.ty)));
         }
         let cast = |emitter: &mut Self, &id: &Word| match op {
             Cast::FloatS | Cast::FloatU | Cast::ExtendF | Cast::RoundF => emitter.number(op, id, (from, to), a.width()),
@@ -132,7 +132,7 @@ impl Emitter {
     /// Emits a bitcast of a value to another type of as many bits.
     pub(super) fn bits(&mut self, a: &EmittedValue, ty: Type) -> Result<EmittedValue, CompileError> {
         if a.ty.bits() != ty.bits() {
-            return Err(invalid(format!("the bits of {} as {ty}, which is not as wide", a.ty)));
+            return Err(invalid_module_error(format!("the bits of {} as {ty}, which is not as wide", a.ty)));
         }
         if a.ty == ty {
             return Ok(a.clone());
@@ -174,9 +174,9 @@ impl Emitter {
     /// slice, and joins the slices to the vectors of the result.
     fn bit_cast(&mut self, a: &EmittedValue, ty: Type) -> Result<EmittedValue, CompileError> {
         let (Some(from), Some(to)) = (a.ty.element(), ty.element()) else {
-            return Err(invalid(format!("the bits of {} as {ty}", a.ty)));
+            return Err(invalid_module_error(format!("the bits of {} as {ty}", a.ty)));
         };
-        let result_width = ty.count().min(MAX_VECTOR_WIDTH);
+        let result_width = ty.element_count().min(MAX_VECTOR_WIDTH);
         let piece_bits = (a.width() * from.bits()).min(result_width * to.bits());
         let (piece_in, piece_out) = (piece_bits / from.bits(), piece_bits / to.bits());
         let (type_in, type_out) = (self.element_type(from, piece_in), self.element_type(to, piece_out));
@@ -233,7 +233,7 @@ impl Emitter {
         let element = ty.element().unwrap_or(Element::I1);
         let integer = integer_of(element)?;
         let word = self.element_type(integer, 1);
-        let mut elements = Vec::with_capacity(ty.count() as usize);
+        let mut elements = Vec::with_capacity(ty.element_count() as usize);
         for bits in self.elements(a)?.chunks(integer.bits() as usize) {
             let unset = self.constant(integer, 1, 0);
             let mut joined = unset;
@@ -244,7 +244,7 @@ impl Emitter {
             }
             elements.push(joined);
         }
-        let integers = self.gather(Type::vector_or_scalar(integer, ty.count()), &elements)?;
+        let integers = self.gather(Type::vector_or_scalar(integer, ty.element_count()), &elements)?;
         self.bits(&integers, ty)
     }
 
@@ -252,9 +252,9 @@ impl Emitter {
     fn split_bits(&mut self, a: &EmittedValue, ty: Type) -> Result<EmittedValue, CompileError> {
         let integer = integer_of(a.element()?)?;
         let (word, bool_type) = (self.element_type(integer, 1), self.element_type(Element::I1, 1));
-        let integers = self.bits(a, Type::vector_or_scalar(integer, a.ty.count()))?;
+        let integers = self.bits(a, Type::vector_or_scalar(integer, a.ty.element_count()))?;
         let unset = self.constant(integer, 1, 0);
-        let mut bits = Vec::with_capacity(ty.count() as usize);
+        let mut bits = Vec::with_capacity(ty.element_count() as usize);
         for element in self.elements(&integers)? {
             for index in 0..integer.bits() {
                 let mask = self.constant(integer, 1, 1 << index);
@@ -266,9 +266,9 @@ impl Emitter {
     }
 
     pub(super) fn pack(&mut self, elements: &[EmittedValue], ty: Type) -> Result<EmittedValue, CompileError> {
-        let element = ty.element().ok_or_else(|| invalid(format!("{ty} packed of scalars")))?;
-        if elements.len() as u64 != u64::from(ty.count()) {
-            return Err(invalid(format!("{ty} packed of {} scalars", elements.len())));
+        let element = ty.element().ok_or_else(|| invalid_module_error(format!("{ty} packed of scalars")))?;
+        if elements.len() as u64 != u64::from(ty.element_count()) {
+            return Err(invalid_module_error(format!("{ty} packed of {} scalars", elements.len())));
         }
         let mut words = Vec::with_capacity(elements.len());
         for emitted in elements {
@@ -279,10 +279,10 @@ impl Emitter {
 
     pub(super) fn extract_element(&mut self, vector: &EmittedValue, index: u32) -> Result<EmittedValue, CompileError> {
         let Type::Vector(element, count) = vector.ty else {
-            return Err(invalid(format!("element {index} of {}", vector.ty)));
+            return Err(invalid_module_error(format!("element {index} of {}", vector.ty)));
         };
         let id = vector.ids.get((index / MAX_VECTOR_WIDTH) as usize).filter(|_| index < count);
-        let id = *id.ok_or_else(|| invalid(format!("element {index} of {}", vector.ty)))?;
+        let id = *id.ok_or_else(|| invalid_module_error(format!("element {index} of {}", vector.ty)))?;
         let ty = self.element_type(element, 1);
         let word = self.extract(ty, id, index % MAX_VECTOR_WIDTH)?;
         Ok(EmittedValue { ty: Type::Scalar(element), ids: vec![word], constant: vector.constant })
@@ -292,5 +292,5 @@ impl Emitter {
 /// Returns the integer type of an element's width.
 fn integer_of(element: Element) -> Result<Element, CompileError> {
     Element::integer_of_width(element.bits())
-        .ok_or_else(|| invalid(format!("no integer is as wide as {}", element.name())))
+        .ok_or_else(|| invalid_module_error(format!("no integer is as wide as {}", element.name())))
 }

@@ -4,7 +4,7 @@ use rspirv::dr::Operand;
 use rspirv::spirv::{self, Capability, MemorySemantics, Op, Word};
 use tilewright_kernel::{Element, Issuers, Scope, ShuffleMode, Type};
 use tilewright_plugin::CompileError;
-use tilewright_plugin::codegen::{invalid, unsupported};
+use tilewright_plugin::codegen::{invalid_module_error, unsupported_kernel_error};
 
 use super::emit::Emitter;
 use super::emitted::EmittedValue;
@@ -37,7 +37,7 @@ impl Emitter {
     /// Emits a shuffle among the lanes of a sub-group; `by` is the id of the source lane's index or of the xor mask.
     fn group_shuffle(&mut self, op: Op, value: &EmittedValue, by: Word) -> Result<EmittedValue, CompileError> {
         if !matches!(value.ty, Type::Scalar(Element::I32 | Element::F32)) {
-            return Err(invalid(format!("shuffle of {}; only 32-bit scalars can be shuffled", value.ty)));
+            return Err(invalid_module_error(format!("shuffle of {}; only 32-bit scalars can be shuffled", value.ty)));
         }
         self.need(Capability::GroupNonUniform);
         self.need(Capability::GroupNonUniformShuffle);
@@ -53,7 +53,7 @@ impl Emitter {
         let scope = self.scope(match scope {
             Scope::Warp => spirv::Scope::Subgroup,
             Scope::Block => spirv::Scope::Workgroup,
-            Scope::Cluster => return Err(unsupported("barriers of clusters: work-groups form none")),
+            Scope::Cluster => return Err(unsupported_kernel_error("barriers of clusters: work-groups form none")),
         });
         let semantics = self.u32((MemorySemantics::WORKGROUP_MEMORY | MemorySemantics::ACQUIRE_RELEASE).bits());
         let scopes = [Operand::IdScope(scope), Operand::IdScope(scope), Operand::IdMemorySemantics(semantics)];

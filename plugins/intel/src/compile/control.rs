@@ -4,7 +4,7 @@ use rspirv::dr::Instruction;
 use rspirv::spirv::{Op, Word};
 use tilewright_kernel::{Element, Op as KernelOp, Type, Value};
 use tilewright_plugin::CompileError;
-use tilewright_plugin::codegen::{CodeGenerator, ValueMap, invalid};
+use tilewright_plugin::codegen::{CodeGenerator, ValueMap, invalid_module_error};
 
 use super::emit::phi_operands;
 use super::emitted::{EmittedValue, check_type};
@@ -167,7 +167,7 @@ impl CodeGenerator for Lowering<'_> {
             (None, Some((continue_loop, first))) => {
                 phis.push((bool_type, continue_loop, first, yielded.remove(0).scalar()?))
             }
-            (None, None) => return Err(invalid("a loop without an exit")),
+            (None, None) => return Err(invalid_module_error("a loop without an exit")),
         }
         self.emitter.branch(started.header)?;
 
@@ -232,7 +232,7 @@ impl Lowering<'_> {
 /// is below the bound.
 fn is_exact([_, to, step]: &[EmittedValue; 3]) -> Result<bool, CompileError> {
     if step.constant == Some(0) {
-        return Err(invalid("a loop with step zero"));
+        return Err(invalid_module_error("a loop with step zero"));
     }
     // The index is at most the bound minus one.
     let highest = |step: u64| to.constant.unwrap_or(u64::from(u32::MAX)) + step - 1;

@@ -5,7 +5,7 @@ use rspirv::dr::Operand;
 use rspirv::spirv::{Op, StorageClass, Word};
 use tilewright_kernel::{Element, MemorySpace, Type};
 use tilewright_plugin::CompileError;
-use tilewright_plugin::codegen::{TypedValue, invalid, unsupported};
+use tilewright_plugin::codegen::{TypedValue, invalid_module_error, unsupported_kernel_error};
 
 use super::emit::Emitter;
 
@@ -42,13 +42,15 @@ impl EmittedValue {
     pub(super) fn scalar(&self) -> Result<Word, CompileError> {
         match (self.ty, self.ids.as_slice()) {
             (Type::Scalar(_) | Type::Pointer(_), [id]) => Ok(*id),
-            _ => Err(invalid(format!("a scalar was expected, found {}", self.ty))),
+            _ => Err(invalid_module_error(format!("a scalar was expected, found {}", self.ty))),
         }
     }
 
     /// Returns the element type of a scalar or vector; an error for pointers.
     pub(super) fn element(&self) -> Result<Element, CompileError> {
-        self.ty.element().ok_or_else(|| invalid(format!("a scalar or vector was expected, found {}", self.ty)))
+        self.ty
+            .element()
+            .ok_or_else(|| invalid_module_error(format!("a scalar or vector was expected, found {}", self.ty)))
     }
 
     /// Returns the number of elements in each SPIR-V vector that holds the value.
@@ -58,26 +60,32 @@ impl EmittedValue {
 
     /// Returns the value if it has type `ty`, otherwise an error.
     pub(super) fn expect(&self, ty: Type) -> Result<&Self, CompileError> {
-        if self.ty == ty { Ok(self) } else { Err(invalid(format!("{ty} was expected, found {}", self.ty))) }
+        if self.ty == ty {
+            Ok(self)
+        } else {
+            Err(invalid_module_error(format!("{ty} was expected, found {}", self.ty)))
+        }
     }
 }
 
 /// Returns the number of elements in each SPIR-V vector that holds a value of this type: at most 16.
 pub(super) fn vector_width(ty: Type) -> u32 {
-    ty.count().min(MAX_VECTOR_WIDTH)
+    ty.element_count().min(MAX_VECTOR_WIDTH)
 }
 
 /// Returns an error for types that are invalid, too large for a lane, or unsupported by Intel GPUs.
 pub(super) fn check_type(ty: Type) -> Result<(), CompileError> {
     match ty {
-        Type::Vector(_, count) if count < 2 || !count.is_power_of_two() => {
-            Err(invalid(format!("type {ty}: the number of elements of a vector is a power of two, two or more")))
-        }
+        Type::Vector(_, count) if count < 2 || !count.is_power_of_two() => Err(invalid_module_error(format!(
+            "type {ty}: the number of elements of a vector is a power of two, two or more"
+        ))),
         Type::Vector(_, count) if count > MAX_COUNT => {
-            Err(unsupported(format!("type {ty}: vectors have at most {MAX_COUNT} elements here")))
+            Err(unsupported_kernel_error(format!("type {ty}: vectors have at most {MAX_COUNT} elements here")))
         }
-        Type::Pending(..) => Err(unsupported(format!("type {ty}: this target has no asynchronous operations"))),
-        Type::TensorMap => Err(unsupported(format!("type {ty}: this target has no tensor maps"))),
+        Type::Pending(..) => {
+            Err(unsupported_kernel_error(format!("type {ty}: this target has no asynchronous operations")))
+        }
+        Type::TensorMap => Err(unsupported_kernel_error(format!("type {ty}: this target has no tensor maps"))),
         _ => Ok(()),
     }
 }
@@ -101,7 +109,7 @@ impl Emitter {
             return Ok(emitted.ids.clone());
         }
         let ty = self.element_type(emitted.element()?, 1);
-        let mut elements = Vec::with_capacity(emitted.ty.count() as usize);
+        let mut elements = Vec::with_capacity(emitted.ty.element_count() as usize);
         for &id in &emitted.ids {
             for index in 0..width {
                 elements.push(self.extract(ty, id, index)?);
@@ -134,7 +142,7 @@ impl Emitter {
     pub(super) fn constant_value(&mut self, ty: Type, bits: u64) -> EmittedValue {
         let element = ty.element().unwrap_or(Element::I32);
         let id = self.constant(element, vector_width(ty), bits);
-        let ids = vec![id; (ty.count() / vector_width(ty)) as usize];
+        let ids = vec![id; (ty.element_count() / vector_width(ty)) as usize];
         EmittedValue { ty, ids, constant: Some(bits) }
     }
 }

@@ -10,7 +10,7 @@
 use rspirv::spirv::{Op, Word};
 use tilewright_kernel::{Binary, Compare, Element, MathFunction, Type, Unary};
 use tilewright_plugin::CompileError;
-use tilewright_plugin::codegen::{invalid, unsupported};
+use tilewright_plugin::codegen::{invalid_module_error, unsupported_kernel_error};
 
 use super::emit::Emitter;
 use super::emitted::EmittedValue;
@@ -20,7 +20,7 @@ impl Emitter {
     pub(super) fn unary(&mut self, op: Unary, a: &EmittedValue) -> Result<EmittedValue, CompileError> {
         let element = a.element()?;
         if op.is_float() != element.is_float() || element == Element::I1 {
-            return Err(invalid(format!("`{}` of {}", op.name(), a.ty)));
+            return Err(invalid_module_error(format!("`{}` of {}", op.name(), a.ty)));
         }
         let (ty, width) = (self.id_type(a.ty), a.width());
         let number = match op {
@@ -94,7 +94,7 @@ impl Emitter {
             // required zero.
             Binary::FMinimum => (extended::FMIN, Some(Op::BitwiseOr)),
             Binary::FMaximum => (extended::FMAX, Some(Op::BitwiseAnd)),
-            _ => return Err(unsupported(format!("operation `{}`", op.name()))),
+            _ => return Err(unsupported_kernel_error(format!("operation `{}`", op.name()))),
         };
         let computed = if element == Element::Bf16 { Element::F32 } else { element };
         self.zip(a.ty, a, b, |this, a, b| {
@@ -140,9 +140,9 @@ impl Emitter {
             Compare::FLt => Op::FOrdLessThan,
             Compare::FLe => Op::FOrdLessThanEqual,
             Compare::FUnordered => Op::Unordered,
-            _ => return Err(invalid(format!("comparison of {} as integers", a.ty))),
+            _ => return Err(invalid_module_error(format!("comparison of {} as integers", a.ty))),
         };
-        let ty = Type::vector_or_scalar(Element::I1, a.ty.count());
+        let ty = Type::vector_or_scalar(Element::I1, a.ty.element_count());
         let bool_type = self.id_type(ty);
         self.zip(ty, a, b, |this, a, b| {
             let (a, b) = (this.computable(element, width, a)?, this.computable(element, width, b)?);
@@ -156,7 +156,7 @@ impl Emitter {
             (MathFunction::Exp2, Element::F32) => extended::EXP2,
             (MathFunction::Log2, Element::F32) => extended::LOG2,
             (MathFunction::Rsqrt, Element::F32) => extended::RSQRT,
-            _ => return Err(unsupported(format!("`{}` of {}: expand it before", function.name(), a.ty))),
+            _ => return Err(unsupported_kernel_error(format!("`{}` of {}: expand it before", function.name(), a.ty))),
         };
         let ty = self.id_type(a.ty);
         self.each(a, |this, id| this.extended(number, ty, &[id]))
@@ -170,7 +170,9 @@ impl Emitter {
         }
         match self.carrier(element) == element {
             true => Ok(id),
-            false => Err(unsupported(format!("this architecture does not compute with {}", element.name()))),
+            false => {
+                Err(unsupported_kernel_error(format!("this architecture does not compute with {}", element.name())))
+            }
         }
     }
 

@@ -7,7 +7,7 @@
 use tilewright_kernel::{Element, Type};
 use tilewright_layout::Dim;
 use tilewright_plugin::CompileError;
-use tilewright_plugin::codegen::{invalid, unsupported};
+use tilewright_plugin::codegen::{invalid_module_error, unsupported_kernel_error};
 use tilewright_target::{Instruction, Semantics};
 
 use super::emit::Emitter;
@@ -79,7 +79,7 @@ impl Builtin {
 /// Returns the element type of the register operand with the role `required`, and the number of bits that each lane
 /// holds of it; `None` if there is no such operand.
 fn emitted<'a>(row: &'a Instruction, required: &str) -> Option<(&'a str, u32)> {
-    row.register_operand(required).map(|(element, bits, layout)| (element, bits << layout.in_bits(Dim::REGISTER)))
+    row.find_register_operand(required).map(|(element, bits, layout)| (element, bits << layout.in_bits(Dim::REGISTER)))
 }
 
 /// Returns the name of an operand's element type in the builtin's name, such as `i8` for `s8`.
@@ -130,13 +130,17 @@ impl Emitter {
         result: Type,
     ) -> Result<EmittedValue, CompileError> {
         let builtin = Builtin::of(row).filter(|_| row.semantics == Semantics::Contract);
-        let builtin = builtin.ok_or_else(|| unsupported(format!("instruction `{}` has no code", row.name)))?;
+        let builtin =
+            builtin.ok_or_else(|| unsupported_kernel_error(format!("instruction `{}` has no code", row.name)))?;
         let mut given = Vec::with_capacity(operands.len());
         let mut types = Vec::with_capacity(operands.len());
         for (operand, passed) in operands.iter().zip(&builtin.operands) {
             let operand = self.bits(operand, passed.ty())?;
             let &[id] = operand.ids.as_slice() else {
-                return Err(invalid(format!("instruction `{}`: an operand is in several parts", row.name)));
+                return Err(invalid_module_error(format!(
+                    "instruction `{}`: an operand is in several parts",
+                    row.name
+                )));
             };
             given.push(id);
             types.push(self.id_type(passed.ty()));
@@ -152,7 +156,7 @@ impl Emitter {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tilewright_intel_tables::instructions::rows;
+    use tilewright_intel_tables::instructions::instructions_of;
 
     #[test]
     fn builtins_have_the_names_of_the_extension() {
@@ -172,7 +176,7 @@ mod tests {
             ("pvc", "dpas.8x8.f32.tf32.tf32.f32", "_Z39intel_sub_group_tf32_tf32_matrix_mad_k8Dv4_fDv8_fS0_"),
             ("pvc", "dpas.8x1.f32.tf32.tf32.f32", "_Z39intel_sub_group_tf32_tf32_matrix_mad_k8fDv8_ff"),
         ] {
-            let rows = rows(architecture);
+            let rows = instructions_of(architecture);
             let found = rows.iter().find(|known| known.name == row).and_then(Builtin::of);
             assert_eq!(found.map(|builtin| builtin.name).as_deref(), Some(name), "{row}");
         }

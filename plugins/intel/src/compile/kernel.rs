@@ -3,8 +3,10 @@
 use rspirv::dr::Operand;
 use rspirv::spirv::{BuiltIn, Capability, ExecutionMode, ExecutionModel, FunctionControl, Op, Word};
 use tilewright_kernel::{Element, Kernel, MathFunction, MemorySpace, Op as KernelOp, SpecialRegister, Type, Value};
-use tilewright_plugin::codegen::{ValueMap, generate, in_kernel, invalid, unsupported};
-use tilewright_plugin::{CompileError, issued_row};
+use tilewright_plugin::codegen::{
+    ValueMap, generate_body, invalid_module_error, prefix_kernel_name, unsupported_kernel_error,
+};
+use tilewright_plugin::{CompileError, find_issued_instruction};
 use tilewright_target::InstructionKind;
 
 use super::CompileTarget;
@@ -50,17 +52,20 @@ pub(super) fn lower<'a>(
         offsets: Vec::new(),
         shared: None,
     };
-    lowering.lower().map_err(|error| in_kernel(error, kernel))
+    lowering.lower().map_err(|error| prefix_kernel_name(error, kernel))
 }
 
 impl Lowering<'_> {
     fn lower(&mut self) -> Result<(), CompileError> {
         let kernel = self.kernel;
         if kernel.name.len() > MAX_NAME {
-            return Err(unsupported(format!("names have at most {MAX_NAME} letters here")));
+            return Err(unsupported_kernel_error(format!("names have at most {MAX_NAME} letters here")));
         }
         if kernel.parameters.len() > MAX_PARAMETERS {
-            return Err(unsupported(format!("{} parameters; there can be {MAX_PARAMETERS}", kernel.parameters.len())));
+            return Err(unsupported_kernel_error(format!(
+                "{} parameters; there can be {MAX_PARAMETERS}",
+                kernel.parameters.len()
+            )));
         }
         for parameter in &kernel.parameters {
             check_type(parameter.ty)?;
@@ -98,7 +103,7 @@ impl Lowering<'_> {
         let received = words.iter().zip(&kernel.parameters);
         let received = received.map(|(&word, parameter)| self.received(word, parameter.ty));
         let parameters = received.collect::<Result<Vec<_>, _>>()?;
-        generate(self, kernel, parameters)?;
+        generate_body(self, kernel, parameters)?;
         self.emitter.effect(Op::Return, Vec::new())?;
         self.emitter.declare_arrays()?;
         let builder = self.emitter.builder();
@@ -146,7 +151,7 @@ impl Lowering<'_> {
 
     /// Returns the id of a value that must be a scalar of type `element`; an error otherwise.
     pub(super) fn scalar(&self, value: Value, element: Element) -> Result<Word, CompileError> {
-        self.values.get_as(value, Type::Scalar(element))?.scalar()
+        self.values.get_typed(value, Type::Scalar(element))?.scalar()
     }
 
     // Operations.
@@ -173,18 +178,18 @@ impl Lowering<'_> {
                 let access = (*pointer, *offset, *alignment);
                 let other = other.map(|other| self.get(other)).transpose()?;
                 self.predicated_or(*predicate, Some(ty), other, |this| this.load(access, ty).map(Some))?
-                    .ok_or_else(|| invalid("a load without result"))
+                    .ok_or_else(|| invalid_module_error("a load without result"))
             }
             KernelOp::AtomicRmw { op, pointer, value, predicate, order, scope } => {
                 let how = Ordered { order: *order, scope: *scope };
                 self.predicated(*predicate, Some(ty), |this| this.atomic_rmw(*op, *pointer, *value, how).map(Some))?
-                    .ok_or_else(|| invalid("an atomic operation without result"))
+                    .ok_or_else(|| invalid_module_error("an atomic operation without result"))
             }
             KernelOp::AtomicCompareExchange { pointer, expected, value, predicate, order, scope } => {
                 let how = Ordered { order: *order, scope: *scope };
                 let change = |this: &mut Self| this.atomic_compare_exchange(*pointer, *expected, *value, how).map(Some);
                 self.predicated(*predicate, Some(ty), change)?
-                    .ok_or_else(|| invalid("an atomic operation without result"))
+                    .ok_or_else(|| invalid_module_error("an atomic operation without result"))
             }
             KernelOp::Shuffle { kind, value, lane, issuers } => {
                 let (value, lane) = (self.get(*value)?, self.get(*lane)?);
@@ -209,9 +214,10 @@ impl Lowering<'_> {
             (KernelOp::Math { function, .. }, [a]) if self.has_function(*function, a) => {
                 self.emitter.math(*function, a)
             }
-            (KernelOp::Math { function, .. }, _) => {
-                Err(unsupported(format!("`{}` is not an operation of this target: expand it before", function.name())))
-            }
+            (KernelOp::Math { function, .. }, _) => Err(unsupported_kernel_error(format!(
+                "`{}` is not an operation of this target: expand it before",
+                function.name()
+            ))),
             (KernelOp::Select { .. }, [condition, a, b]) => self.emitter.select(condition, a, b),
             (KernelOp::Cast { op, .. }, [a]) => self.emitter.cast(*op, a, ty),
             (KernelOp::Pack { .. }, elements) => self.emitter.pack(elements, ty),
@@ -223,13 +229,13 @@ impl Lowering<'_> {
                 self.emitter.select(condition, &chosen, &usual)
             }
             (KernelOp::PtrAdd { .. }, [pointer, bytes]) => self.emitter.ptr_add(pointer, bytes),
-            (other, _) => Err(unsupported(format!("operation `{}`", other.name()))),
+            (other, _) => Err(unsupported_kernel_error(format!("operation `{}`", other.name()))),
         }
     }
 
     fn has_function(&self, function: MathFunction, a: &EmittedValue) -> bool {
         let element = a.ty.element().map_or("", Element::name);
-        self.target.description.function(function.name(), element).is_some()
+        self.target.description.find_native_function(function.name(), element).is_some()
     }
 
     fn effect(&mut self, op: &KernelOp) -> Result<(), CompileError> {
@@ -246,7 +252,7 @@ impl Lowering<'_> {
                 op.operands().into_iter().try_for_each(|value| self.get(value).map(drop))
             }
             KernelOp::GridDependency { .. } => Ok(()),
-            other => Err(unsupported(format!("operation `{}`", other.name()))),
+            other => Err(unsupported_kernel_error(format!("operation `{}`", other.name()))),
         }
     }
 
@@ -259,12 +265,12 @@ impl Lowering<'_> {
         let emitted = self.values.get_all(operands)?;
         let given: Vec<Type> = emitted.iter().map(|emitted| emitted.ty).collect();
         let types: Vec<Type> = results.iter().map(|&(_, ty)| ty).collect();
-        let row = issued_row(self.target.instructions, name, self.kernel.launch, &given, &types)?;
+        let row = find_issued_instruction(self.target.instructions, name, self.kernel.launch, &given, &types)?;
         if row.kind == InstructionKind::Prefetch {
             return self.emitter.prefetch(row, &emitted).map(|()| Vec::new());
         }
         let &[(_, ty)] = results else {
-            return Err(unsupported(format!("instruction `{name}` has no code")));
+            return Err(unsupported_kernel_error(format!("instruction `{name}` has no code")));
         };
         let value = match row.kind {
             InstructionKind::GlobalMove => self.emitter.block_read(row, &emitted, ty)?,
@@ -276,7 +282,7 @@ impl Lowering<'_> {
     fn constant(&mut self, ty: Type, bits: u64) -> Result<EmittedValue, CompileError> {
         let width = ty.element().map_or(ty.bits(), Element::bits);
         if width < 64 && bits >> width != 0 {
-            return Err(invalid(format!("{bits:#x} has more than {width} bits")));
+            return Err(invalid_module_error(format!("{bits:#x} has more than {width} bits")));
         }
         if ty == Type::Pointer(MemorySpace::Global) {
             let address = self.emitter.constant_value(Type::Scalar(Element::I64), bits);
@@ -292,9 +298,11 @@ impl Lowering<'_> {
             SpecialRegister::Warp => self.input(BuiltIn::SubgroupId, Element::I32, 1)?,
             SpecialRegister::Program(axis @ 0..=2) => self.along(BuiltIn::WorkgroupId, axis)?,
             SpecialRegister::Programs(axis @ 0..=2) => self.along(BuiltIn::NumWorkgroups, axis)?,
-            SpecialRegister::Block => return Err(unsupported("blocks of clusters: work-groups form none")),
+            SpecialRegister::Block => {
+                return Err(unsupported_kernel_error("blocks of clusters: work-groups form none"));
+            }
             SpecialRegister::Program(axis) | SpecialRegister::Programs(axis) => {
-                return Err(invalid(format!("axis {axis}; a grid has axes 0 to 2")));
+                return Err(invalid_module_error(format!("axis {axis}; a grid has axes 0 to 2")));
             }
         };
         Ok(EmittedValue::new(i32, vec![word]))
@@ -325,7 +333,7 @@ impl Lowering<'_> {
 
     fn shared_address(&mut self, buffer: u32) -> Result<EmittedValue, CompileError> {
         let offset = self.offsets.get(buffer as usize).copied();
-        let offset = offset.ok_or_else(|| invalid(format!("there is no shared buffer {buffer}")))?;
+        let offset = offset.ok_or_else(|| invalid_module_error(format!("there is no shared buffer {buffer}")))?;
         Ok(self.emitter.constant_value(Type::Pointer(MemorySpace::Shared), offset))
     }
 

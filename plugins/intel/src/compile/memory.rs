@@ -4,7 +4,7 @@ use rspirv::dr::Operand;
 use rspirv::spirv::{MemoryAccess, Op, StorageClass, Word};
 use tilewright_kernel::{Cast, Element, MemorySpace, Type};
 use tilewright_plugin::CompileError;
-use tilewright_plugin::codegen::invalid;
+use tilewright_plugin::codegen::invalid_module_error;
 
 use super::emit::Emitter;
 use super::emitted::{EmittedValue, MAX_VECTOR_WIDTH};
@@ -24,7 +24,8 @@ pub(super) struct Access<'a> {
 /// Returns the type by which a load or store moves a value of type `ty`. It is the value's own type, or a vector of
 /// narrower integers if `alignment` (in bytes) is smaller than an element. Booleans are packed eight to a byte.
 fn memory_type(ty: Type, alignment: u32) -> Result<Type, CompileError> {
-    let element = ty.element().ok_or_else(|| invalid(format!("{ty} in memory; only scalars and vectors are")))?;
+    let element =
+        ty.element().ok_or_else(|| invalid_module_error(format!("{ty} in memory; only scalars and vectors are")))?;
     if element == Element::I1 {
         return Ok(Type::vector_or_scalar(Element::I8, ty.bits().div_ceil(8)));
     }
@@ -46,9 +47,9 @@ impl Emitter {
         check_alignment(access.alignment)?;
         let memory = memory_type(ty, access.alignment)?;
         let id_type = self.id_type(memory);
-        let vector_bytes = i64::from(memory.bits() / 8 / memory.count().div_ceil(MAX_VECTOR_WIDTH));
+        let vector_bytes = i64::from(memory.bits() / 8 / memory.element_count().div_ceil(MAX_VECTOR_WIDTH));
         let mut ids = Vec::new();
-        for index in 0..i64::from(memory.count().div_ceil(MAX_VECTOR_WIDTH)) {
+        for index in 0..i64::from(memory.element_count().div_ceil(MAX_VECTOR_WIDTH)) {
             let address = self.address(access, id_type, index * vector_bytes)?;
             let aligned = aligned(alignment_above(access.alignment, index * vector_bytes));
             let operands = [vec![Operand::IdRef(address)], aligned].concat();
@@ -76,20 +77,20 @@ impl Emitter {
         if ty.bits() >= 8 {
             return self.bits(memory, ty);
         }
-        if ty.count() == 1 {
+        if ty.element_count() == 1 {
             let is_set = self.lowest_bit(Element::I8, 1, memory.scalar()?)?;
             return Ok(EmittedValue::new(ty, vec![is_set]));
         }
         let bits = self.bits(memory, Type::Vector(Element::I1, 8))?;
         let elements = self.elements(&bits)?;
-        self.gather(ty, elements.get(..ty.count() as usize).unwrap_or_default())
+        self.gather(ty, elements.get(..ty.element_count() as usize).unwrap_or_default())
     }
 
     fn written_as(&mut self, value: &EmittedValue, memory: Type) -> Result<EmittedValue, CompileError> {
         if value.ty.bits() >= 8 {
             return self.bits(value, memory);
         }
-        if value.ty.count() == 1 {
+        if value.ty.element_count() == 1 {
             return self.cast(Cast::ExtendU, value, memory);
         }
         let mut elements = self.elements(value)?;
@@ -106,10 +107,10 @@ impl Emitter {
         let (class, byte) = match access.pointer.ty {
             Type::Pointer(MemorySpace::Global) => (StorageClass::CrossWorkgroup, self.global_byte(base, bytes)?),
             Type::Pointer(MemorySpace::Shared) => {
-                let shared = access.shared.ok_or_else(|| invalid("the kernel has no shared memory"))?;
+                let shared = access.shared.ok_or_else(|| invalid_module_error("the kernel has no shared memory"))?;
                 (StorageClass::Workgroup, self.shared_byte(shared, base, bytes)?)
             }
-            ty => return Err(invalid(format!("{ty} used as a pointer"))),
+            ty => return Err(invalid_module_error(format!("{ty} used as a pointer"))),
         };
         let byte_pointer = self.byte_pointer(class);
         let pointer = self.pointer_type(class, id_type);
@@ -142,7 +143,7 @@ fn check_alignment(alignment: u32) -> Result<(), CompileError> {
     if alignment.is_power_of_two() {
         Ok(())
     } else {
-        Err(invalid(format!("alignment {alignment} is not a power of two")))
+        Err(invalid_module_error(format!("alignment {alignment} is not a power of two")))
     }
 }
 

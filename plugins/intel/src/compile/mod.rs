@@ -34,7 +34,7 @@ mod prefetch;
 use rspirv::binary::{Assemble, Disassemble};
 use tilewright_kernel::Module;
 use tilewright_plugin::codegen::{check_limits, check_signatures, kernel_metadata};
-use tilewright_plugin::{Artifact, CompileError, CompileOptions, Emit, Payload};
+use tilewright_plugin::{Artifact, CodeFormat, CodePayload, CompileError, CompileOptions};
 use tilewright_target::{Instruction, TargetDescription};
 
 use crate::Architecture;
@@ -54,7 +54,7 @@ struct CompileTarget<'a> {
 /// [`CompileError::Option`] if the optimisation level is above 3, [`CompileError::Unsupported`] if this plugin or the
 /// target cannot do what the module requires, [`CompileError::Invalid`] if the module violates a rule, and
 /// [`CompileError::Backend`] if no SPIR-V can be built or an installed checker rejects it.
-pub fn compile(
+pub fn compile_module(
     description: &TargetDescription,
     instructions: &[Instruction],
     module: &Module,
@@ -64,7 +64,7 @@ pub fn compile(
         let message = format!("level {} is requested; levels are 0 to 3", options.optimisation);
         return Err(CompileError::Option { option: "optimisation".to_owned(), message });
     }
-    let architecture = Architecture::named(&description.architecture).ok_or_else(|| {
+    let architecture = Architecture::from_name(&description.architecture).ok_or_else(|| {
         CompileError::Unsupported(format!(
             "this plugin generates no code for architecture `{}`",
             description.architecture
@@ -80,7 +80,7 @@ pub fn compile(
     let spirv = emitter.finish();
     let words = spirv.assemble();
     let payloads = payloads(options, &words, || spirv.disassemble());
-    let object = payloads.iter().find(|payload| payload.form == Emit::Object);
+    let object = payloads.iter().find(|payload| payload.form == CodeFormat::Object);
     let kernels = kernel_metadata(module, instructions)?;
     let is_large = needs_large_mode(&kernels);
     let accepted_by = object.map_or(Ok(None), |object| run_checkers(&object.bytes, architecture, is_large))?;
@@ -95,16 +95,16 @@ fn run_checkers(spirv: &[u8], architecture: Architecture, is_large: bool) -> Res
     Ok((!names.is_empty()).then(|| names.join(" and ")))
 }
 
-fn payloads(options: &CompileOptions, words: &[u32], text: impl Fn() -> String) -> Vec<Payload> {
-    let mut payloads: Vec<Payload> = Vec::new();
+fn payloads(options: &CompileOptions, words: &[u32], text: impl Fn() -> String) -> Vec<CodePayload> {
+    let mut payloads: Vec<CodePayload> = Vec::new();
     for &form in &options.emit {
         let (format, bytes) = match form {
-            Emit::Object => ("spv", words.iter().flat_map(|word| word.to_le_bytes()).collect()),
-            Emit::Assembly => ("spvasm", text().into_bytes()),
+            CodeFormat::Object => ("spv", words.iter().flat_map(|word| word.to_le_bytes()).collect()),
+            CodeFormat::Assembly => ("spvasm", text().into_bytes()),
             _ => continue,
         };
         if !payloads.iter().any(|payload| payload.form == form) {
-            payloads.push(Payload { form, format: format.to_owned(), bytes, may_differ: false });
+            payloads.push(CodePayload { form, format: format.to_owned(), bytes, may_differ: false });
         }
     }
     payloads

@@ -33,13 +33,13 @@ pub(super) fn check(spirv: &[u8], architecture: Architecture, is_large: bool) ->
     if !architecture.is_known_offline {
         return Ok(None);
     }
-    let Some(program) = OCLOC.named() else { return Ok(None) };
+    let Some(program) = OCLOC.find_by_variable() else { return Ok(None) };
     let options = if is_large { LARGE_BY_OPENCL.to_str().unwrap_or_default() } else { "" };
-    if let Some(name) = compile_with(&program, spirv, architecture.name, options)? {
+    if let Some(name) = compile_with_ocloc(&program, spirv, architecture.name, options)? {
         return Ok(Some(name));
     }
-    let Some(older) = for_older_compilers(spirv)? else { return Ok(None) };
-    let name = compile_with(&program, &older, architecture.name, options)?;
+    let Some(older) = rewrite_for_older_ocloc(spirv)? else { return Ok(None) };
+    let name = compile_with_ocloc(&program, &older, architecture.name, options)?;
     Ok(name.map(|name| format!("{name} with its own 2-D block loads")))
 }
 
@@ -48,8 +48,13 @@ pub(super) fn check(spirv: &[u8], architecture: Architecture, is_large: bool) ->
 ///
 /// # Errors
 /// [`CompileError::Backend`] if the compiler cannot be run, or, with its message, if it rejects the SPIR-V.
-pub fn compile_with(program: &Path, spirv: &[u8], device: &str, options: &str) -> Result<Option<String>, CompileError> {
-    let file_error = |error| OCLOC.cannot_run(program, error).into_compile_error();
+pub fn compile_with_ocloc(
+    program: &Path,
+    spirv: &[u8],
+    device: &str,
+    options: &str,
+) -> Result<Option<String>, CompileError> {
+    let file_error = |error| OCLOC.cannot_run_error(program, error).into_compile_error();
     let directory = tempfile::tempdir().map_err(file_error)?;
     let at = directory.path();
     let file = at.join("module.spv");
@@ -70,7 +75,7 @@ pub fn compile_with(program: &Path, spirv: &[u8], device: &str, options: &str) -
 ///
 /// # Errors
 /// [`CompileError::Backend`] if `spirv` is no SPIR-V module.
-pub fn for_older_compilers(spirv: &[u8]) -> Result<Option<Vec<u8>>, CompileError> {
+pub fn rewrite_for_older_ocloc(spirv: &[u8]) -> Result<Option<Vec<u8>>, CompileError> {
     let words: Vec<u32> =
         spirv.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect();
     let changed = with_own_reads(&words)?;

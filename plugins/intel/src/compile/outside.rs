@@ -16,7 +16,7 @@ pub(super) fn check(spirv: &[u8]) -> Result<Option<String>, CompileError> {
     SPIRV_VAL
         .find()
         .ok()
-        .map(|program| validate_with(&program, spirv).map(|()| SPIRV_VAL.program.to_owned()))
+        .map(|program| validate_spirv(&program, spirv).map(|()| SPIRV_VAL.program.to_owned()))
         .transpose()
 }
 
@@ -24,8 +24,8 @@ pub(super) fn check(spirv: &[u8]) -> Result<Option<String>, CompileError> {
 ///
 /// # Errors
 /// [`CompileError::Backend`] if the validator cannot be run, or, with its message, if it rejects the SPIR-V.
-pub fn validate_with(program: &Path, spirv: &[u8]) -> Result<(), CompileError> {
-    let file_error = |error| SPIRV_VAL.cannot_run(program, error).into_compile_error();
+pub fn validate_spirv(program: &Path, spirv: &[u8]) -> Result<(), CompileError> {
+    let file_error = |error| SPIRV_VAL.cannot_run_error(program, error).into_compile_error();
     let directory = tempfile::tempdir().map_err(file_error)?;
     let file = directory.path().join("module.spv");
     std::fs::write(&file, spirv).map_err(file_error)?;

@@ -8,7 +8,7 @@ use rspirv::dr::Operand;
 use rspirv::spirv::{Op, Word};
 use tilewright_kernel::{Element, Type};
 use tilewright_plugin::CompileError;
-use tilewright_plugin::codegen::invalid;
+use tilewright_plugin::codegen::invalid_module_error;
 use tilewright_target::Instruction;
 
 use super::emit::Emitter;
@@ -32,7 +32,11 @@ impl Emitter {
         operands: &[EmittedValue],
     ) -> Result<(Vec<Word>, Vec<Word>), CompileError> {
         let [matrix, width, height, pitch, column, first] = operands else {
-            return Err(invalid(format!("instruction `{}` has {} operands, not six", row.name, operands.len())));
+            return Err(invalid_module_error(format!(
+                "instruction `{}` has {} operands, not six",
+                row.name,
+                operands.len()
+            )));
         };
         let mut given = Vec::with_capacity(6);
         let mut types = Vec::with_capacity(6);

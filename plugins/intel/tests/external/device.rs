@@ -4,11 +4,11 @@
 #![allow(clippy::unwrap_used)]
 
 use crate::validated_target::{ValidatedTarget, target};
-use tilewright_plan::movement::{BlockLoadPlan, BlockSource};
+use tilewright_plan::movement::{BlockLoadPlan, BlockLoadSource};
 use tilewright_plugin::{DeviceBuffer, LoadedCode};
 use tilewright_vendor_testkit::dots::{planned, problem};
 use tilewright_vendor_testkit::prelude::*;
-use tilewright_verify::{BlockTile, block_load_case};
+use tilewright_verify::{BlockLoadTile, build_block_load_case};
 
 /// Returns the reason why this machine has no device that runs the code; `None` if it has one.
 pub fn missing() -> Option<String> {
@@ -29,8 +29,8 @@ pub fn each_mma_instruction_matches_its_semantics() {
     for target in [target("max1550"), target("a770")] {
         let mut device = device(&target);
         for row in target.instructions().iter().filter(|row| row.semantics.is_mma()) {
-            instruction_case(row, context(&target))
-                .and_then(|case| check(&case, &target, &mut *device))
+            build_instruction_case(row, context(&target))
+                .and_then(|case| check_on_device(&case, &target, &mut *device))
                 .unwrap_or_else(|error| panic!("{}: {error}", row.name));
         }
     }
@@ -48,13 +48,13 @@ pub fn loads_of_blocks_give_what_their_rows_say() {
         let [rows, columns] = [0, 1].map(|axis| 1u64 << layout.out_bits(Dim::tensor(axis)));
         let shape = [2 * rows + 1, 2 * columns + 32 / u64::from(*bits)];
         let shape = [shape[0], shape[1].max(512 / u64::from(*bits))];
-        let source = BlockSource { shape, minor: 1, pitch: 4 * columns.max(32), alignment: 64 };
+        let source = BlockLoadSource { shape, minor: 1, pitch: 4 * columns.max(32), alignment: 64 };
         let loads = BlockLoadPlan::new(&layout, &source, *bits, context).unwrap();
         let [high, wide] = [rows as i32, columns as i32];
         for begin in [[2 * high, 2 * wide], [-high / 2, -wide / 2]] {
-            let tile = BlockTile { layout: &layout, source, element_bits: *bits, begin };
-            block_load_case(&tile, &loads, self::context(&target))
-                .and_then(|case| check(&case, &target, &mut *device))
+            let tile = BlockLoadTile { layout: &layout, source, element_bits: *bits, begin };
+            build_block_load_case(&tile, &loads, self::context(&target))
+                .and_then(|case| check_on_device(&case, &target, &mut *device))
                 .unwrap_or_else(|error| panic!("{} at {begin:?}: {error}", row.name));
         }
     }
@@ -65,15 +65,19 @@ pub fn dots_are_correct() {
     let mut device = device(&target);
     let by_blocks = planned(&target, &problem(&target, [64, 64, 64], ["f16", "f16", "f32"]));
     assert!(
-        by_blocks.operand_loads(context(&target)).unwrap().iter().any(|operand_load| operand_load.blocks.is_some())
+        by_blocks
+            .plan_operand_loads(context(&target))
+            .unwrap()
+            .iter()
+            .any(|operand_load| operand_load.blocks.is_some())
     );
-    mma_cases(&by_blocks, context(&target))
-        .and_then(|cases| cases.iter().try_for_each(|case| check(case, &target, &mut *device).map(drop)))
+    build_mma_cases(&by_blocks, context(&target))
+        .and_then(|cases| cases.iter().try_for_each(|case| check_on_device(case, &target, &mut *device).map(drop)))
         .unwrap();
     for types in [["f16", "f16", "f32"], ["i8", "u8", "i32"], ["i8", "e4m3", "f32"], ["i32", "f16", "f64"]] {
         let plan = planned(&target, &problem(&target, [32, 64, 32], types));
-        mma_cases(&plan, context(&target))
-            .and_then(|cases| cases.iter().try_for_each(|case| check(case, &target, &mut *device).map(drop)))
+        build_mma_cases(&plan, context(&target))
+            .and_then(|cases| cases.iter().try_for_each(|case| check_on_device(case, &target, &mut *device).map(drop)))
             .unwrap_or_else(|error| panic!("{types:?} by {}: {error}", plan.atom_name()));
     }
 }

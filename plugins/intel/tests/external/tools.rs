@@ -15,7 +15,8 @@ fn write(name: &str, architecture: &str, module: &Module) -> PathBuf {
     let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     std::fs::create_dir_all(&directory).expect("the directory can be made");
     let path = directory.join(format!("{name}.spv"));
-    std::fs::write(&path, &artifact.payload(Emit::Object).expect("asked for").bytes).expect("the file can be written");
+    std::fs::write(&path, &artifact.payload(CodeFormat::Object).expect("asked for").bytes)
+        .expect("the file can be written");
     path
 }
 
@@ -113,9 +114,9 @@ fn refusal(taken: Result<impl std::fmt::Debug, CompileError>) {
 }
 
 pub fn validator_errors_are_reported() {
-    refusal(outside::validate_with(&outside::SPIRV_VAL.find().expect("this test needs it"), &[1, 2, 3, 4]));
+    refusal(outside::validate_spirv(&outside::SPIRV_VAL.find().expect("this test needs it"), &[1, 2, 3, 4]));
 }
 
 pub fn compiler_errors_are_reported() {
-    refusal(offline::compile_with(&offline_compiler().expect("this test needs it"), &[1, 2, 3, 4], "pvc", ""));
+    refusal(offline::compile_with_ocloc(&offline_compiler().expect("this test needs it"), &[1, 2, 3, 4], "pvc", ""));
 }

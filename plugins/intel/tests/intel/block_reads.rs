@@ -6,8 +6,8 @@ use crate::validated_target::ValidatedTarget;
 use crate::validated_target::target;
 use rspirv::binary::Assemble;
 use rspirv::spirv::Op;
-use tilewright_intel_tables::instructions::rows;
-use tilewright_plan::movement::{BlockLoadPlan, BlockSource};
+use tilewright_intel_tables::instructions::instructions_of;
+use tilewright_plan::movement::{BlockLoadPlan, BlockLoadSource};
 use tilewright_vendor_testkit::dots::{assembly, object, planned, problem, proven};
 use tilewright_vendor_testkit::prelude::*;
 
@@ -18,7 +18,7 @@ fn by_blocks(target: &ValidatedTarget) -> MmaProblem {
 
 fn row(name: &str) -> Instruction {
     let name = format!("intel_sub_group_2d_block_read_{name}");
-    rows("pvc").into_iter().find(|row| row.name == name).unwrap_or_else(|| panic!("{name}"))
+    instructions_of("pvc").into_iter().find(|row| row.name == name).unwrap_or_else(|| panic!("{name}"))
 }
 
 fn registers(row: &Instruction) -> &LinearLayout {
@@ -58,7 +58,8 @@ fn registers_match_intels_tests() {
 
 #[test]
 fn blocks_are_those_of_the_extension() {
-    let reads = |architecture| rows(architecture).into_iter().filter(|row| row.kind == InstructionKind::GlobalMove);
+    let reads =
+        |architecture| instructions_of(architecture).into_iter().filter(|row| row.kind == InstructionKind::GlobalMove);
     let names: BTreeSet<String> = reads("pvc").map(|row| row.name).collect();
     // Six heights of two widths for 8 bits, for 16 bits, and for 32 bits with 16 columns; five of two widths with 8
     // columns.
@@ -83,7 +84,7 @@ fn operands_in_the_layout_of_the_mma_use_block_loads() {
     ] {
         let plan = proven(&target, &problem(&target, shape, types).with_warps(warps));
         assert!(plan.instruction().is_some_and(|row| row.starts_with("dpas")), "{types:?}: {}", plan.atom_name());
-        let operand_loads = plan.operand_loads(context(&target)).unwrap();
+        let operand_loads = plan.plan_operand_loads(context(&target)).unwrap();
         for (operand_load, expected) in operand_loads.iter().zip(expected) {
             let found = operand_load.blocks.as_ref().map_or("", |blocks| blocks.instruction.as_str());
             let required = format!("intel_sub_group_2d_block_read_{expected}");
@@ -104,7 +105,7 @@ fn chunks_are_blocks_of_one_matrix() {
     for (shape, warps) in [([8, 32, 2048], 1), ([64, 64, 1024], 4)] {
         let plan = proven(&target, &problem(&target, shape, ["f16", "f16", "f32"]).with_warps(warps));
         assert!(plan.chunk_count() > 1);
-        let operand_loads = plan.operand_loads(context(&target)).unwrap();
+        let operand_loads = plan.plan_operand_loads(context(&target)).unwrap();
         assert!(operand_loads.iter().all(|operand_load| operand_load.blocks.is_some()), "{shape:?}");
     }
 }
@@ -116,7 +117,7 @@ fn other_operands_are_loaded_element_by_element() {
     let target = target("max1550");
     for (types, shape) in [(["f16", "f16", "f32"], [32, 16, 16]), (["i8", "f16", "f32"], [32, 32, 32])] {
         let plan = proven(&target, &problem(&target, shape, types));
-        let [a, _] = plan.operand_loads(context(&target)).unwrap();
+        let [a, _] = plan.plan_operand_loads(context(&target)).unwrap();
         assert!(a.blocks.is_none(), "{types:?} {shape:?}");
     }
 }
@@ -148,7 +149,7 @@ fn arrays_come_first_in_the_first_block() {
     let arrays = block.instructions.iter().take_while(|first| first.class.opcode == Op::Variable).count();
     assert_eq!(
         arrays as u64,
-        plan.operand_loads(context(&target))
+        plan.plan_operand_loads(context(&target))
             .unwrap()
             .iter()
             .map(|operand_load| operand_load.blocks.as_ref().unwrap().accesses)
@@ -168,7 +169,7 @@ fn among_loads_of_the_same_map_the_cheapest_wins() {
     let other = Instruction { name: format!("{}_again", own.name), ..own.clone() };
     let one = |dim| LinearLayout::identity(1, dim, Dim::tensor(0)).unwrap();
     let layout = registers(&own).direct_sum(&one(Dim::WARP)).unwrap().direct_sum(&one(Dim::BLOCK)).unwrap();
-    let source = BlockSource { shape: [64, 64], minor: 1, pitch: 64, alignment: 64 };
+    let source = BlockLoadSource { shape: [64, 64], minor: 1, pitch: 64, alignment: 64 };
     let chosen = |cycles: [Option<f64>; 2]| {
         let rows = [&own, &other].into_iter().zip(cycles).map(|(row, cycles)| Instruction { cycles, ..row.clone() });
         let rows: Vec<_> = rows.collect();

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 use crate::validated_target::{ValidatedTarget, target};
-use tilewright_intel::compile::offline::for_older_compilers;
+use tilewright_intel::compile::offline::rewrite_for_older_ocloc;
 use tilewright_vendor_testkit::dots::{
     assembly, check_scaled_dots, is_of_families, object, planned, problem, proven, warps,
 };
@@ -16,13 +16,13 @@ fn dpas(plan: &MmaPlan, element_bits: u32, lanes: i64) -> FamilySpec {
     let row = plan.instruction().unwrap();
     let repeat: i64 = row.strip_prefix("dpas.8x").and_then(|rest| rest.split('.').next()).unwrap().parse().unwrap();
     FamilySpec::new("dpas")
-        .with("repeat_count", repeat)
-        .with("systolic_depth", 8i64)
-        .with("execution_size", 16i64)
-        .with("ops_per_channel", 32 / i64::from(element_bits))
-        .with("threads_per_warp", lanes)
-        .with("warps_per_cta", warps(plan))
-        .with("rep_cluster", [1i64, 1])
+        .with_parameter("repeat_count", repeat)
+        .with_parameter("systolic_depth", 8i64)
+        .with_parameter("execution_size", 16i64)
+        .with_parameter("ops_per_channel", 32 / i64::from(element_bits))
+        .with_parameter("threads_per_warp", lanes)
+        .with_parameter("warps_per_cta", warps(plan))
+        .with_parameter("rep_cluster", [1i64, 1])
 }
 
 #[test]
@@ -59,13 +59,13 @@ fn large_dots_take_the_large_register_mode() {
     };
     let large = by([256, 256, 32], 32, None).unwrap();
     assert!(large.instruction().is_some_and(|row| row.starts_with("dpas")), "{}", large.atom_name());
-    assert_eq!((large.registers(), large.cost.registers > 128), (256, true));
-    let kernel = mma_kernel(&large, false, context(&target)).unwrap();
+    assert_eq!((large.register_mode(), large.cost.registers > 128), (256, true));
+    let kernel = build_mma_kernel(&large, false, context(&target)).unwrap();
     assert_eq!(kernel.launch.registers, 256);
-    let compiled = artifact(&target, vec![kernel], &[Emit::Object]).unwrap();
+    let compiled = artifact(&target, vec![kernel], &[CodeFormat::Object]).unwrap();
     assert_eq!(compiled.kernels[0].registers, 256);
-    assert_eq!(by([128, 256, 32], 32, None).unwrap().registers(), 0);
-    assert_eq!(by([128, 256, 32], 32, Some(256)).unwrap().registers(), 256);
+    assert_eq!(by([128, 256, 32], 32, None).unwrap().register_mode(), 0);
+    assert_eq!(by([128, 256, 32], 32, Some(256)).unwrap().register_mode(), 256);
     // 1024 lanes have 128 registers each, in any mode.
     for (warps, registers) in [(64, Some(256)), (32, Some(192)), (32, Some(128))] {
         assert!(by([256, 256, 32], warps, registers).is_err(), "{warps} warps, {registers:?}");
@@ -137,7 +137,7 @@ pub fn mma_plans_with_block_loads(target: &ValidatedTarget) -> impl Iterator<Ite
 pub fn older(target: &ValidatedTarget, plan: &MmaPlan) -> (u64, Vec<u8>) {
     let calls = calls_of(&assembly(target, plan), "_2d_block_read_");
     assert!(calls >= 2, "both factors are loaded by blocks");
-    (calls, for_older_compilers(&object(target, plan)).unwrap().expect("it loads blocks"))
+    (calls, rewrite_for_older_ocloc(&object(target, plan)).unwrap().expect("it loads blocks"))
 }
 
 /// Checks the module for older compilers, such as Debian 12's: functions of the compiler replace the builtins for 2-D
@@ -151,5 +151,5 @@ fn older_compilers_call_functions_for_block_loads() {
     }
     // Without block loads nothing changes.
     let single_warp = problem(&target, [8, 16, 16], ["f16", "f16", "f32"]).with_warps(1);
-    assert_eq!(for_older_compilers(&object(&target, &planned(&target, &single_warp))).unwrap(), None);
+    assert_eq!(rewrite_for_older_ocloc(&object(&target, &planned(&target, &single_warp))).unwrap(), None);
 }

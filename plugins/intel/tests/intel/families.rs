@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use tilewright_intel_tables::families::IntelFamilies;
-use tilewright_intel_tables::instructions::rows;
+use tilewright_intel_tables::instructions::instructions_of;
 use tilewright_testkit::known_answers::numbers;
 use tilewright_vendor_testkit::prelude::*;
 use tilewright_vendor_testkit::rows::samples_are_layouts;
@@ -40,13 +40,13 @@ fn spec(case: &Value) -> FamilySpec {
     let index = case["opIdx"].as_i64().expect("an operand");
     if case["subgroup2dblock"].is_object() {
         let block = attributes("subgroup_2d_block", &case["subgroup2dblock"]);
-        return FamilySpec::new("dot_operand").with("operand_index", index).with_parent(block);
+        return FamilySpec::new("dot_operand").with_parameter("operand_index", index).with_parent(block);
     }
     let dpas = attributes("dpas", &case["dpas"]);
     match index {
         2 => dpas,
-        0 | 1 => FamilySpec::new("dot_operand").with("operand_index", index).with_parent(dpas),
-        _ => FamilySpec::new("dpas_scale").with("operand_index", index - 3).with_parent(dpas),
+        0 | 1 => FamilySpec::new("dot_operand").with_parameter("operand_index", index).with_parent(dpas),
+        _ => FamilySpec::new("dpas_scale").with_parameter("operand_index", index - 3).with_parent(dpas),
     }
 }
 
@@ -54,7 +54,7 @@ fn attributes(name: &str, values: &Value) -> FamilySpec {
     let mut spec = FamilySpec::new(name);
     for (key, value) in values.as_object().expect("named values").iter().filter(|(_, value)| !value.is_null()) {
         let value: FamilyAttribute = serde_json::from_value(value.clone()).expect("a number or a list");
-        spec = spec.with(&snake_case(key), value);
+        spec = spec.with_parameter(&snake_case(key), value);
     }
     spec
 }
@@ -74,8 +74,8 @@ fn snake_case(word: &str) -> String {
 fn samples_are_layouts_and_match_instruction_operands() {
     let mut operand_count = 0;
     for (architecture, lanes) in [("pvc", 16), ("pvc", 32), ("xe2", 16), ("xe2", 32), ("dg2", 8)] {
-        let vendor_families = IntelFamilies::of(architecture);
-        let instructions = rows(architecture);
+        let vendor_families = IntelFamilies::for_architecture(architecture);
+        let instructions = instructions_of(architecture);
         for warps in [1, 2, 4, 8] {
             for element_bits in [8, 16, 32, 64] {
                 let requested = SampleUse { lanes, warps, element_bits };
@@ -88,7 +88,8 @@ fn samples_are_layouts_and_match_instruction_operands() {
         }
     }
     assert!(operand_count > 0);
-    let none = IntelFamilies::of("unheard-of").samples(SampleUse { lanes: 16, warps: 4, element_bits: 16 });
+    let none =
+        IntelFamilies::for_architecture("unheard-of").samples(SampleUse { lanes: 16, warps: 4, element_bits: 16 });
     assert!(none.is_empty());
 }
 
@@ -97,12 +98,12 @@ fn samples_are_layouts_and_match_instruction_operands() {
 fn block_reads_are_repeated_down_the_rows_first() {
     for (index, warps) in [(0i64, vec![vec![0, 0], vec![16, 0]]), (1, vec![vec![0, 16], vec![0, 0]])] {
         let block = FamilySpec::new("subgroup_2d_block")
-            .with("instr_shape", [16, 16])
-            .with("num_blocks", 1)
-            .with("order", [1, 0])
-            .with("threads_per_warp", 16)
-            .with("warps_per_cta", [2, 2]);
-        let operand = FamilySpec::new("dot_operand").with("operand_index", index).with_parent(block);
+            .with_parameter("instr_shape", [16, 16])
+            .with_parameter("num_blocks", 1)
+            .with_parameter("order", [1, 0])
+            .with_parameter("threads_per_warp", 16)
+            .with_parameter("warps_per_cta", [2, 2]);
+        let operand = FamilySpec::new("dot_operand").with_parameter("operand_index", index).with_parent(block);
         let found = families().resolve(&operand, &[64, 64], &families()).expect("a layout");
         let mut registers: Bases = [1, 2, 4, 8].map(|row| vec![row, 0]).into();
         registers
@@ -117,18 +118,19 @@ fn block_reads_are_repeated_down_the_rows_first() {
 #[test]
 fn clusters_share_out_operands_and_scales() {
     let dpas = FamilySpec::new("dpas")
-        .with("repeat_count", 8)
-        .with("systolic_depth", 8)
-        .with("execution_size", 16)
-        .with("ops_per_channel", 4)
-        .with("threads_per_warp", 16)
-        .with("warps_per_cta", [1, 1])
-        .with("rep_cluster", [1, 1])
-        .with(
+        .with_parameter("repeat_count", 8)
+        .with_parameter("systolic_depth", 8)
+        .with_parameter("execution_size", 16)
+        .with_parameter("ops_per_channel", 4)
+        .with_parameter("threads_per_warp", 16)
+        .with_parameter("warps_per_cta", [1, 1])
+        .with_parameter("rep_cluster", [1, 1])
+        .with_parameter(
             "cga_layout",
             FamilyAttribute::List(vec![FamilyAttribute::from(&[0i64, 1][..]), FamilyAttribute::from(&[1i64, 0][..])]),
         );
-    let of = |name: &str, index: i64| FamilySpec::new(name).with("operand_index", index).with_parent(dpas.clone());
+    let of =
+        |name: &str, index: i64| FamilySpec::new(name).with_parameter("operand_index", index).with_parent(dpas.clone());
     for (spec, shape, blocks) in [
         (dpas.clone(), [32, 64], [[0, 32], [16, 0]]),
         (of("dot_operand", 0), [32, 64], [[0, 0], [16, 0]]),
@@ -143,7 +145,7 @@ fn clusters_share_out_operands_and_scales() {
 }
 
 fn families() -> IntelFamilies {
-    IntelFamilies::of("pvc")
+    IntelFamilies::for_architecture("pvc")
 }
 
 #[test]

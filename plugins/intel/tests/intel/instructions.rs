@@ -2,13 +2,13 @@
 
 use serde_json::Value;
 use tilewright_intel_tables::families::IntelFamilies;
-use tilewright_intel_tables::instructions::{rows, unused};
+use tilewright_intel_tables::instructions::{instructions_of, unused_instructions_of};
 use tilewright_vendor_testkit::prelude::*;
 use tilewright_vendor_testkit::rows::{of_family, register, same_positions};
 
 /// Returns the MMA instructions of an architecture; prefetches have separate tests.
 fn mma_instructions(architecture: &str) -> Vec<Instruction> {
-    rows(architecture).into_iter().filter(|row| row.kind == InstructionKind::Matrix).collect()
+    instructions_of(architecture).into_iter().filter(|row| row.kind == InstructionKind::Matrix).collect()
 }
 
 const PUBLISHED: &str = include_str!("../data/matrix_instructions.json");
@@ -35,7 +35,7 @@ fn operands_are_as_published() {
 }
 
 pub fn check_operands_are_as_published(answers: Answers) {
-    let all = rows("pvc");
+    let all = instructions_of("pvc");
     let mut checked = BTreeSet::new();
     for atom in answers.entries(PUBLISHED, "reference/matrix_instruction_tv_layouts.json", "atoms") {
         let Some(name) = name_of(&atom) else { continue };
@@ -93,7 +93,7 @@ fn work_items_match_the_extension() {
 fn narrow_instructions_multiply_fewer_types() {
     let types = |architecture| -> BTreeSet<String> {
         let name = |row: Instruction| row.name.splitn(3, '.').nth(2).map(str::to_owned);
-        rows(architecture).into_iter().filter_map(name).collect()
+        instructions_of(architecture).into_iter().filter_map(name).collect()
     };
     let more = &types("xe2") - &types("dg2");
     assert!(types("dg2").is_subset(&types("xe2")));
@@ -112,15 +112,16 @@ fn families_on_one_tile_are_the_operands_of_the_instruction() {
             continue;
         }
         let dpas = FamilySpec::new("dpas")
-            .with("repeat_count", m as i64)
-            .with("systolic_depth", 8)
-            .with("execution_size", n as i64)
-            .with("ops_per_channel", i64::from(32 / bits))
-            .with("threads_per_warp", n as i64)
-            .with("warps_per_cta", [1, 1])
-            .with("rep_cluster", [1, 1]);
-        let operand =
-            |index: i64| FamilySpec::new("dot_operand").with("operand_index", index).with_parent(dpas.clone());
+            .with_parameter("repeat_count", m as i64)
+            .with_parameter("systolic_depth", 8)
+            .with_parameter("execution_size", n as i64)
+            .with_parameter("ops_per_channel", i64::from(32 / bits))
+            .with_parameter("threads_per_warp", n as i64)
+            .with_parameter("warps_per_cta", [1, 1])
+            .with_parameter("rep_cluster", [1, 1]);
+        let operand = |index: i64| {
+            FamilySpec::new("dot_operand").with_parameter("operand_index", index).with_parent(dpas.clone())
+        };
         assert_eq!(of_one_warp(&dpas, &[m, n]), *d, "d of {}", row.name);
         assert_eq!(of_one_warp(&operand(0), &[m, k]), *a, "a of {}", row.name);
         assert_eq!(of_one_warp(&operand(1), &[k, n]), *b, "b of {}", row.name);
@@ -134,7 +135,7 @@ fn families_on_one_tile_are_the_operands_of_the_instruction() {
 #[test]
 fn mmas_of_two_bits_are_known_and_unused() {
     for (architecture, columns) in [("pvc", 16), ("xe2", 16), ("dg2", 8)] {
-        let forms = unused(architecture);
+        let forms = unused_instructions_of(architecture);
         assert_eq!(forms.len(), 6 * 6 - 4 * 4, "all pairs but those that have rows");
         for form in forms {
             assert!(form.types.iter().any(|(_, element)| element.ends_with('2') && element.len() == 2));
@@ -142,17 +143,17 @@ fn mmas_of_two_bits_are_known_and_unused() {
             assert!(form.shapes.iter().all(|shape| shape[1] == columns) && !form.reason.is_empty());
         }
     }
-    assert!(unused("gfx942").is_empty());
+    assert!(unused_instructions_of("gfx942").is_empty());
 }
 
 #[test]
 fn rows_follow_the_architecture() {
     for (architecture, count) in [("pvc", 52 + 42 + 48), ("xe2", 52 + 42 + 48), ("dg2", 40)] {
-        let names: BTreeSet<_> = rows(architecture).into_iter().map(|row| row.name).collect();
-        assert_eq!((names.len(), rows(architecture).len()), (count, count), "names are unique");
+        let names: BTreeSet<_> = instructions_of(architecture).into_iter().map(|row| row.name).collect();
+        assert_eq!((names.len(), instructions_of(architecture).len()), (count, count), "names are unique");
     }
     for other in ["", "dg", "sm_90", "gfx942"] {
-        assert!(rows(other).is_empty(), "{other}");
+        assert!(instructions_of(other).is_empty(), "{other}");
     }
 }
 
@@ -161,5 +162,5 @@ fn of_one_warp(spec: &FamilySpec, shape: &[u64]) -> LinearLayout {
 }
 
 fn families() -> IntelFamilies {
-    IntelFamilies::of("pvc")
+    IntelFamilies::for_architecture("pvc")
 }

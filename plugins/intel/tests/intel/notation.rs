@@ -20,11 +20,11 @@ const TEXTS: [&str; 4] = [
 #[test]
 fn the_backends_text_comes_back() {
     let vendor_families = IntelFamilies::default();
-    let families = FamilySet::new(vec![&Neutral, &vendor_families]);
+    let families = FamilySet::new(vec![&NeutralFamilies, &vendor_families]);
     let attribute_syntaxes = AttributeSyntaxes::from_families(&families);
     for text in TEXTS {
         let spec = parse_spec(text).expect("well-formed text");
-        assert_eq!(attribute_syntaxes.text(&spec), text);
+        assert_eq!(attribute_syntaxes.print_spec(&spec), text);
         families.layout(&spec, &[64, 64]).unwrap_or_else(|error| panic!("{text}: {error}"));
     }
 }
@@ -34,12 +34,12 @@ fn the_backends_text_comes_back() {
 fn every_layout_comes_back_from_its_text_and_json() {
     let mut checked = 0;
     for (architecture, lanes) in [("pvc", 16), ("dg2", 8), ("xe2", 16)] {
-        let vendor_families = IntelFamilies::of(architecture);
-        let families = FamilySet::new(vec![&Neutral, &vendor_families]);
+        let vendor_families = IntelFamilies::for_architecture(architecture);
+        let families = FamilySet::new(vec![&NeutralFamilies, &vendor_families]);
         for element_bits in [8, 16] {
             let samples = vendor_families.samples(SampleUse { lanes, warps: 4, element_bits });
             let dpas = samples.iter().find(|sample| sample.name == "dpas").map(|sample| sample.spec.clone());
-            let scale = |dpas| FamilySpec::new("dpas_scale").with("operand_index", 1).with_parent(dpas);
+            let scale = |dpas| FamilySpec::new("dpas_scale").with_parameter("operand_index", 1).with_parent(dpas);
             // Block-scaled instructions have 16 columns, one for each lane.
             let scales = dpas.filter(|_| lanes == 16).map(|dpas| SampleLayout::new("scale", scale(dpas)));
             for sample in samples.iter().chain(&scales) {
@@ -53,10 +53,10 @@ fn every_layout_comes_back_from_its_text_and_json() {
 
 fn check(spec: &FamilySpec, families: &FamilySet) {
     let attribute_syntaxes = AttributeSyntaxes::from_families(families);
-    let text = attribute_syntaxes.text(spec);
+    let text = attribute_syntaxes.print_spec(spec);
     let read = parse_spec(&text).unwrap_or_else(|error| panic!("{text}: {error}"));
-    let canonical = attribute_syntaxes.canonical(spec);
-    assert_eq!(attribute_syntaxes.canonical(&read), canonical, "{text}");
+    let canonical = attribute_syntaxes.to_canonical_spec(spec);
+    assert_eq!(attribute_syntaxes.to_canonical_spec(&read), canonical, "{text}");
     assert_eq!(spec_from_json(&spec_to_json(&canonical)), Ok(canonical));
     let layout = |spec: &FamilySpec| families.layout(spec, &[64, 64]).map_err(|error| error.to_string());
     let expected = layout(spec).unwrap_or_else(|error| panic!("{text}: {error}"));

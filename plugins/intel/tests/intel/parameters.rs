@@ -85,5 +85,5 @@ fn attribute_text_and_json_name_the_same_layouts() {
 }
 
 fn families() -> IntelFamilies {
-    IntelFamilies::of("pvc")
+    IntelFamilies::for_architecture("pvc")
 }

@@ -2,11 +2,11 @@
 #![allow(clippy::unwrap_used)]
 
 use crate::validated_target::target;
-use tilewright_intel_tables::instructions::rows;
+use tilewright_intel_tables::instructions::instructions_of;
 use tilewright_plan::movement::{PrefetchPlan, PrefetchSpec, plan_prefetch};
 use tilewright_vendor_testkit::prelude::*;
-use tilewright_verify::kernels::{PrefetchDistance, prefetched_kernel};
-use tilewright_verify::{CheckFailure, prefetch_case};
+use tilewright_verify::kernels::{PrefetchDistance, build_prefetch_kernel};
+use tilewright_verify::{CheckFailure, build_prefetch_case};
 
 /// Returns a prefetch problem: three tiles along the rows of a matrix that is as wide as a tile.
 fn problem(tile: [u64; 2], element_bits: u32, warps: u64) -> PrefetchSpec {
@@ -18,14 +18,14 @@ fn problem(tile: [u64; 2], element_bits: u32, warps: u64) -> PrefetchSpec {
 /// columns are 32 of 8 bits, 16 of 16 bits or 8 of 32 bits, each in one and two blocks, and 16 of 32 bits in one block.
 #[test]
 fn blocks_are_those_of_the_compiler() {
-    let listed = rows("pvc").into_iter().filter(|row| row.kind == InstructionKind::Prefetch);
+    let listed = instructions_of("pvc").into_iter().filter(|row| row.kind == InstructionKind::Prefetch);
     let found: BTreeSet<[u32; 3]> = listed
         .filter_map(|row| match &row.operands[0] {
             Operand::Block(block) => Some([block.element_bits, block.rows, block.columns]),
             _ => None,
         })
         .collect();
-    let names: BTreeSet<String> = rows("pvc").into_iter().map(|row| row.name).collect();
+    let names: BTreeSet<String> = instructions_of("pvc").into_iter().map(|row| row.name).collect();
     for name in ["8b_32r32x2c", "16b_8r16x1c", "16b_32r16x2c", "32b_16r8x1c", "32b_1r16x1c"] {
         assert!(names.contains(&format!("intel_sub_group_2d_block_prefetch_{name}")), "{name}");
     }
@@ -34,7 +34,7 @@ fn blocks_are_those_of_the_compiler() {
     let expected: BTreeSet<_> =
         each.flat_map(|(bits, columns)| [1, 2, 4, 8, 16, 32].map(|rows| [bits, rows, columns])).collect();
     assert_eq!(found, expected);
-    assert!(rows("dg2").iter().all(|row| row.kind != InstructionKind::Prefetch));
+    assert!(instructions_of("dg2").iter().all(|row| row.kind != InstructionKind::Prefetch));
 }
 
 #[test]
@@ -82,7 +82,7 @@ fn matrices_that_cannot_be_named_are_refused_with_the_reason() {
 
 fn proven(plan: &PrefetchPlan, distance: PrefetchDistance) -> Result<tilewright_emulator::RunReport, CheckFailure> {
     let target = target("max1550");
-    prefetch_case(plan, 16, distance, context(&target)).and_then(|case| check_emulated(&case, context(&target)))
+    build_prefetch_case(plan, 16, distance, context(&target)).and_then(|case| check_emulated(&case, context(&target)))
 }
 
 /// Checks that all bytes of a matrix of three tiles are prefetched, with and without padding between its rows.
@@ -93,13 +93,14 @@ fn every_byte_is_prefetched_before_it_is_loaded() {
         let plan = plan_prefetch(&problem(tile, bits, warps), context(&target)).unwrap();
         for distance in [1, 3] {
             let report =
-                proven(&plan, PrefetchDistance::by(distance)).unwrap_or_else(|wrong| panic!("{plan:?}: {wrong}"));
+                proven(&plan, PrefetchDistance::in_tiles(distance)).unwrap_or_else(|wrong| panic!("{plan:?}: {wrong}"));
             assert_eq!(report.counts.prefetches, plan.counts.prefetches * u64::from(3 + distance));
             assert!(report.sectors_prefetched > 0);
         }
         let pitched = problem(tile, bits, warps).with_pitch(2 * tile[1]);
         let between = plan_prefetch(&pitched, context(&target)).unwrap();
-        let report = proven(&between, PrefetchDistance::by(2)).unwrap_or_else(|wrong| panic!("{between:?}: {wrong}"));
+        let report =
+            proven(&between, PrefetchDistance::in_tiles(2)).unwrap_or_else(|wrong| panic!("{between:?}: {wrong}"));
         assert_eq!(report.counts.prefetches, between.counts.prefetches * 5);
         let wrong = proven(&plan, PrefetchDistance { tiles: 1, is_misaligned: true }).unwrap_err();
         assert!(matches!(&wrong, CheckFailure::Fault(fault) if matches!(fault.kind, FaultKind::Instruction { .. })));
@@ -111,10 +112,10 @@ fn every_byte_is_prefetched_before_it_is_loaded() {
 fn code_calls_the_builtin() {
     let target = target("max1550");
     let plan = plan_prefetch(&problem([64, 32], 16, 1), context(&target)).unwrap();
-    let kernel = prefetched_kernel(&plan, 16, PrefetchDistance::by(1), context(&target)).unwrap();
-    let options = CompileOptions { emit: vec![Emit::Assembly, Emit::Object], ..CompileOptions::default() };
+    let kernel = build_prefetch_kernel(&plan, 16, PrefetchDistance::in_tiles(1), context(&target)).unwrap();
+    let options = CompileOptions { emit: vec![CodeFormat::Assembly, CodeFormat::Object], ..CompileOptions::default() };
     let artifact = target.compile(&Module { kernels: vec![kernel] }, &options).unwrap();
-    let text = artifact.text(Emit::Assembly).unwrap();
+    let text = artifact.payload_text(CodeFormat::Assembly).unwrap();
     let count = |word: &str| text.lines().filter(|line| line.contains(word)).count();
     assert!(text.contains("\"_Z46intel_sub_group_2d_block_prefetch_16b_32r16x2cPU3AS1viiiDv2_i\""), "{text}");
     // Two blocks before the loop, two in it.

@@ -14,13 +14,13 @@ fn names(error: CompileError, file: &str, tool: ExternalTool) {
 #[test]
 fn a_validator_that_is_not_there_is_named_with_what_to_do() {
     let file = "/nonexistent/spirv-val";
-    let error = outside::validate_with(Path::new(file), &[]).expect_err("no validator, no verdict");
+    let error = outside::validate_spirv(Path::new(file), &[]).expect_err("no validator, no verdict");
     names(error, file, outside::SPIRV_VAL);
 }
 
 #[test]
 fn a_compiler_that_is_not_there_is_named_with_what_to_do() {
     let file = "/nonexistent/ocloc";
-    let error = offline::compile_with(Path::new(file), &[], "pvc", "").expect_err("no compiler, no verdict");
+    let error = offline::compile_with_ocloc(Path::new(file), &[], "pvc", "").expect_err("no compiler, no verdict");
     names(error, file, offline::OCLOC);
 }

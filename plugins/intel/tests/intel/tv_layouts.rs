@@ -2,7 +2,7 @@
 //! instruction table of this plugin.
 
 use serde_json::Value;
-use tilewright_intel_tables::instructions::rows;
+use tilewright_intel_tables::instructions::instructions_of;
 use tilewright_testkit::bridged::operands;
 use tilewright_vendor_testkit::prelude::*;
 use tilewright_vendor_testkit::rows::register;
@@ -27,7 +27,7 @@ fn row(name: &str) -> Option<Instruction> {
         other => other,
     };
     let name = format!("dpas.8x{repeat}.{}", types.split(',').map(full).collect::<Vec<_>>().join("."));
-    rows("xe2").into_iter().find(|row| row.name == name)
+    instructions_of("xe2").into_iter().find(|row| row.name == name)
 }
 
 /// Checks that newer atoms, which take vectors of their own elements, have the same bits in the register file as this

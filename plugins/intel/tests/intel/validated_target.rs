@@ -39,12 +39,12 @@ impl Target for ValidatedTarget {
 
     fn compile(&self, module: &Module, options: &CompileOptions) -> Result<Artifact, CompileError> {
         let artifact = self.0.compile(module, options)?;
-        match artifact.payload(Emit::Object) {
+        match artifact.payload(CodeFormat::Object) {
             Some(object) => check(&object.bytes),
             // The words are validated too if a test requests only text.
             None => {
-                let options = CompileOptions { emit: vec![Emit::Object], ..options.clone() };
-                check(&self.0.compile(module, &options)?.payload(Emit::Object).expect("it was asked for").bytes);
+                let options = CompileOptions { emit: vec![CodeFormat::Object], ..options.clone() };
+                check(&self.0.compile(module, &options)?.payload(CodeFormat::Object).expect("it was asked for").bytes);
             }
         }
         Ok(artifact)

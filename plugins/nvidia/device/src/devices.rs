@@ -10,7 +10,10 @@ use super::cuda;
 ///
 /// # Errors
 /// [`DeviceError::Driver`] if a driver is installed and a call of it fails.
-pub fn devices(target: &TargetDescription, instructions: &[Instruction]) -> Result<Vec<Box<dyn Device>>, DeviceError> {
+pub fn open_devices(
+    target: &TargetDescription,
+    instructions: &[Instruction],
+) -> Result<Vec<Box<dyn Device>>, DeviceError> {
     let mut devices = match cuda::devices(target) {
         Err(DeviceError::NoRuntime(_)) => Vec::new(),
         found => found?,

@@ -5,4 +5,4 @@
 mod cuda;
 mod devices;
 
-pub use devices::devices;
+pub use devices::open_devices;

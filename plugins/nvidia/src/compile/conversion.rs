@@ -3,7 +3,7 @@
 
 use tilewright_kernel::{Cast, Element, Type};
 use tilewright_llvm::values::BasicValueEnum;
-use tilewright_llvm::{Emitter, no_cast};
+use tilewright_llvm::{Emitter, unsupported_cast_error};
 use tilewright_plugin::CompileError;
 
 use super::registers::Typed;
@@ -19,7 +19,7 @@ pub(super) fn emit<'ctx>(
     (from, value): Typed<'ctx>,
     to: Type,
 ) -> Result<BasicValueEnum<'ctx>, CompileError> {
-    let unknown = || no_cast(cast, from, to);
+    let unknown = || unsupported_cast_error(cast, from, to);
     match (cast, from.element(), to.element()) {
         (Cast::ExtendE4m3, Some(Element::I8), Some(Element::F16)) => {
             extend(emit, "llvm.nvvm.e4m3x2.to.f16x2.rn", (from, value), to)
@@ -46,20 +46,20 @@ fn toward_zero<'ctx>(
     (from, value): Typed<'ctx>,
     element: Element,
 ) -> Result<BasicValueEnum<'ctx>, CompileError> {
-    let mut numbers = emit.split(value, from)?;
+    let mut numbers = emit.split_to_elements(value, from)?;
     if let &[single] = numbers.as_slice() {
         numbers.push(single);
     }
     let intrinsic = format!("llvm.nvvm.ff2{}x2.rz", element.name());
-    let pair = |pair: &[BasicValueEnum<'ctx>]| emit.call_value(&intrinsic, &[pair[1], pair[0]]);
+    let pair = |pair: &[BasicValueEnum<'ctx>]| emit.call_value_intrinsic(&intrinsic, &[pair[1], pair[0]]);
     let pairs = numbers.chunks(2).map(pair).collect::<Result<Vec<_>, _>>()?;
     let two = Type::Vector(element, 2);
-    match (from.count(), pairs.as_slice()) {
+    match (from.element_count(), pairs.as_slice()) {
         (1, &[pair]) => first(emit, pair, two),
         (count, _) => {
-            let word = emit.plain_type(Type::Scalar(Element::I32))?;
+            let word = emit.llvm_type(Type::Scalar(Element::I32))?;
             let words = pairs.iter().map(|&pair| emit.bitcast(pair, word)).collect::<Result<Vec<_>, _>>()?;
-            emit.join(&words, Type::vector_or_scalar(Element::I32, count / 2), Type::Vector(element, count))
+            emit.join_elements(&words, Type::vector_or_scalar(Element::I32, count / 2), Type::Vector(element, count))
         }
     }
 }
@@ -72,18 +72,18 @@ fn extend<'ctx>(
     to: Type,
 ) -> Result<BasicValueEnum<'ctx>, CompileError> {
     const PAIRS_OF_WORD: Type = Type::Vector(Element::I16, 2);
-    let pairs = match from.count() {
-        1 => emit.split(emit.to_word(value)?, PAIRS_OF_WORD)?[..1].to_vec(),
-        count => emit.split(value, Type::vector_or_scalar(Element::I16, count / 2))?,
+    let pairs = match from.element_count() {
+        1 => emit.split_to_elements(emit.to_i32_word(value)?, PAIRS_OF_WORD)?[..1].to_vec(),
+        count => emit.split_to_elements(value, Type::vector_or_scalar(Element::I16, count / 2))?,
     };
-    let f16_pairs = pairs.into_iter().map(|pair| emit.call_value(intrinsic, &[pair]));
+    let f16_pairs = pairs.into_iter().map(|pair| emit.call_value_intrinsic(intrinsic, &[pair]));
     let f16_pairs = f16_pairs.collect::<Result<Vec<_>, _>>()?;
-    match (to.count(), f16_pairs.as_slice()) {
+    match (to.element_count(), f16_pairs.as_slice()) {
         (1, &[pair]) => first(emit, pair, Type::Vector(Element::F16, 2)),
         (count, _) => {
-            let word = emit.plain_type(Type::Scalar(Element::I32))?;
+            let word = emit.llvm_type(Type::Scalar(Element::I32))?;
             let words = f16_pairs.iter().map(|&pair| emit.bitcast(pair, word)).collect::<Result<Vec<_>, _>>()?;
-            emit.join(&words, Type::vector_or_scalar(Element::I32, count / 2), to)
+            emit.join_elements(&words, Type::vector_or_scalar(Element::I32, count / 2), to)
         }
     }
 }
@@ -96,23 +96,28 @@ fn round<'ctx>(
     element: Element,
     (from, value): Typed<'ctx>,
 ) -> Result<BasicValueEnum<'ctx>, CompileError> {
-    let mut numbers = emit.split(value, from)?;
+    let mut numbers = emit.split_to_elements(value, from)?;
     if let &[single] = numbers.as_slice() {
         numbers.push(single);
     }
     let pair = |pair: &[BasicValueEnum<'ctx>]| match element {
-        Element::F32 => emit.call_value(&format!("llvm.nvvm.ff.to.{format}.rn"), &[pair[1], pair[0]]),
+        Element::F32 => emit.call_value_intrinsic(&format!("llvm.nvvm.ff.to.{format}.rn"), &[pair[1], pair[0]]),
         _ => {
             let two = Type::Vector(element, 2);
-            emit.call_value(&format!("llvm.nvvm.f16x2.to.{format}.rn"), &[emit.join(pair, two, two)?])
+            emit.call_value_intrinsic(
+                &format!("llvm.nvvm.f16x2.to.{format}.rn"),
+                &[emit.join_elements(pair, two, two)?],
+            )
         }
     };
     let pairs = numbers.chunks(2).map(pair).collect::<Result<Vec<_>, _>>()?;
-    match (from.count(), pairs.as_slice()) {
+    match (from.element_count(), pairs.as_slice()) {
         (1, &[bytes]) => first(emit, bytes, Type::Vector(Element::I8, 2)),
-        (count, _) => {
-            emit.join(&pairs, Type::vector_or_scalar(Element::I16, count / 2), Type::Vector(Element::I8, count))
-        }
+        (count, _) => emit.join_elements(
+            &pairs,
+            Type::vector_or_scalar(Element::I16, count / 2),
+            Type::Vector(Element::I8, count),
+        ),
     }
 }
 
@@ -122,6 +127,6 @@ fn first<'ctx>(
     pair: BasicValueEnum<'ctx>,
     ty: Type,
 ) -> Result<BasicValueEnum<'ctx>, CompileError> {
-    let elements = emit.split(pair, ty)?;
+    let elements = emit.split_to_elements(pair, ty)?;
     elements.first().copied().ok_or_else(|| CompileError::Backend("a pair has no elements".to_owned()))
 }

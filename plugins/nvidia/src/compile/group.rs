@@ -36,7 +36,7 @@ impl<'ctx> TiedRegisters<'ctx> {
         (row, operand): (&Instruction, &Operand),
     ) -> Result<Self, CompileError> {
         let (registers, letter) = registers(operand)?;
-        let mut register_values = emit.split(value, registers)?;
+        let mut register_values = emit.split_to_elements(value, registers)?;
         let Operand::Register { bits, .. } = operand else { return Ok(Self { register_values, registers, letter }) };
         let width = registers.element().map_or(32, Element::bits);
         register_values.truncate((row.registers_per_lane(operand) * u64::from(*bits)).div_ceil(width.into()) as usize);
@@ -46,8 +46,8 @@ impl<'ctx> TiedRegisters<'ctx> {
     /// Appends zero registers until the value has its full number again, after an instruction that wrote only the first
     /// ones.
     fn pad_with_zeros(&mut self, emit: &Emitter<'_, 'ctx>) -> Result<(), CompileError> {
-        let element = emit.plain_type(Type::Scalar(self.registers.element().unwrap_or(Element::I32)))?;
-        self.register_values.resize(self.registers.count() as usize, element.const_zero());
+        let element = emit.llvm_type(Type::Scalar(self.registers.element().unwrap_or(Element::I32)))?;
+        self.register_values.resize(self.registers.element_count() as usize, element.const_zero());
         Ok(())
     }
 
@@ -92,7 +92,7 @@ impl<'ctx> TiedRegisters<'ctx> {
         let constraints: Vec<String> = outs.chain(given).chain(ties).chain(["~{memory}".to_owned()]).collect();
         let operands: Vec<_> =
             others.iter().map(|(value, _)| *value).chain(self.register_values.iter().copied()).collect();
-        let element = emit.plain_type(Type::Scalar(self.registers.element().unwrap_or(Element::I32)))?;
+        let element = emit.llvm_type(Type::Scalar(self.registers.element().unwrap_or(Element::I32)))?;
         self.register_values = emit.ordered_assembly(text, &constraints.join(","), &operands, &vec![element; count])?;
         Ok(())
     }
@@ -147,7 +147,7 @@ pub(super) fn emit_mma<'ctx>(
         accumulator.pass_through(emit, &text, &others)?;
     }
     accumulator.pad_with_zeros(emit)?;
-    emit.join(&accumulator.register_values, accumulator.registers, result.after_wait())
+    emit.join_elements(&accumulator.register_values, accumulator.registers, result.after_wait())
 }
 
 /// Emits a `wgmma.fence` for the registers of an accumulator, after which MMAs may use them; returns the accumulator
@@ -158,9 +158,9 @@ pub(super) fn emit_accumulator_fence<'ctx>(
 ) -> Result<BasicValueEnum<'ctx>, CompileError> {
     let registers = register_type(ty);
     let letter = if registers.element() == Some(Element::F32) { 'f' } else { 'r' };
-    let mut tied = TiedRegisters { register_values: emit.split(value, registers)?, registers, letter };
+    let mut tied = TiedRegisters { register_values: emit.split_to_elements(value, registers)?, registers, letter };
     tied.pass_through(emit, "wgmma.fence.sync.aligned;", &[])?;
-    emit.join(&tied.register_values, registers, ty)
+    emit.join_elements(&tied.register_values, registers, ty)
 }
 
 /// Emits a commit: the MMAs that the warpgroup has issued since its last commit become a group.
@@ -186,7 +186,7 @@ pub(super) fn emit_registers_after_wait<'ctx>(
     let mut register_values = Vec::new();
     let mut constraints = Vec::new();
     for &(ty, value) in values {
-        let own = emit.split(value, register_type(ty))?;
+        let own = emit.split_to_elements(value, register_type(ty))?;
         let letter = if ty.element() == Some(Element::F32) { 'f' } else { 'r' };
         constraints.extend(own.iter().map(|_| format!("={letter}")));
         register_values.extend(own);
@@ -199,9 +199,9 @@ pub(super) fn emit_registers_after_wait<'ctx>(
     values
         .iter()
         .map(|&(ty, _)| {
-            let (own, others) = rest.split_at(register_type(ty).count() as usize);
+            let (own, others) = rest.split_at(register_type(ty).element_count() as usize);
             rest = others;
-            emit.join(own, register_type(ty), ty)
+            emit.join_elements(own, register_type(ty), ty)
         })
         .collect()
 }

@@ -54,28 +54,28 @@ fn emit_mma<'ctx>(
     let mut values = operands.iter();
     for operand in &row.operands {
         let (ty, letter) = registers(operand)?;
-        let group: Vec<_> = (next..next + ty.count()).map(|index| format!("${index}")).collect();
-        next += ty.count();
+        let group: Vec<_> = (next..next + ty.element_count()).map(|index| format!("${index}")).collect();
+        next += ty.element_count();
         groups.push(format!("{{{}}}", group.join(",")));
         if is_scale(operand) {
             groups.push("{0,0}".to_owned());
         }
         if is_result(operand) {
-            constraints.extend((0..ty.count()).map(|_| format!("={letter}")));
+            constraints.extend((0..ty.element_count()).map(|_| format!("={letter}")));
             let element = Type::Scalar(ty.element().unwrap_or(Element::I32));
-            results = vec![emit.plain_type(element)?; ty.count() as usize];
+            results = vec![emit.llvm_type(element)?; ty.element_count() as usize];
             register_type = ty;
         } else {
-            constraints.extend((0..ty.count()).map(|_| letter.to_string()));
+            constraints.extend((0..ty.element_count()).map(|_| letter.to_string()));
             let missing = || CompileError::Backend(format!("`{}` lacks an operand", row.name));
             let value = values.next().ok_or_else(missing)?.1;
-            let value = if is_scale(operand) { emit.to_word(value)? } else { value };
-            given.extend(emit.split(value, ty)?);
+            let value = if is_scale(operand) { emit.to_i32_word(value)? } else { value };
+            given.extend(emit.split_to_elements(value, ty)?);
         }
     }
     let text = format!("{} {};", row.name, groups.join(", "));
-    let register_values = emit.assembly(&text, &constraints.join(","), &given, &results)?;
-    emit.join(&register_values, register_type, result)
+    let register_values = emit.convergent_assembly(&text, &constraints.join(","), &given, &results)?;
+    emit.join_elements(&register_values, register_type, result)
 }
 
 /// Returns the intrinsic of `ldmatrix` or `stmatrix`: the instruction's name without the address space, which the
@@ -93,8 +93,9 @@ fn load<'ctx>(
     let [(_, address)] = *operands else {
         return Err(CompileError::Backend(format!("`{}` loads from one address", row.name)));
     };
-    let register_values = emit.fields(emit.call(&intrinsic(row), &[address.get_type()], &[address])?)?;
-    emit.join(&register_values, register_type(result), result)
+    let register_values =
+        emit.result_fields(emit.call_intrinsic(&intrinsic(row), &[address.get_type()], &[address])?)?;
+    emit.join_elements(&register_values, register_type(result), result)
 }
 
 fn store<'ctx>(emit: &Emitter<'_, 'ctx>, row: &Instruction, operands: &[Typed<'ctx>]) -> Result<(), CompileError> {
@@ -102,8 +103,8 @@ fn store<'ctx>(emit: &Emitter<'_, 'ctx>, row: &Instruction, operands: &[Typed<'c
         return Err(CompileError::Backend(format!("`{}` stores to one address", row.name)));
     };
     let mut given = vec![address];
-    given.extend(emit.split(stored, register_type(ty))?);
-    emit.call(&intrinsic(row), &[address.get_type()], &given).map(|_| ())
+    given.extend(emit.split_to_elements(stored, register_type(ty))?);
+    emit.call_intrinsic(&intrinsic(row), &[address.get_type()], &given).map(|_| ())
 }
 
 /// Emits `cp.async`. Unless all lanes are active, it is inline assembly with the operand `ignore-src`, so that inactive
@@ -116,7 +117,7 @@ fn copy<'ctx>(emit: &Emitter<'_, 'ctx>, row: &Instruction, operands: &[Typed<'ct
         return Err(CompileError::Backend(format!("`{}` takes two addresses and a predicate", row.name)));
     };
     if reads.get_zero_extended_constant() == Some(1) {
-        return emit.call(&format!("llvm.nvvm.{}", row.name), &[], &[to, from]).map(|_| ());
+        return emit.call_intrinsic(&format!("llvm.nvvm.{}", row.name), &[], &[to, from]).map(|_| ());
     }
     let text = format!("{mnemonic} [$0], [$1], {bytes}, $2;");
     let ignored = emit.not(reads)?;

@@ -24,8 +24,8 @@ use std::borrow::Cow;
 
 use tilewright_kernel::Module;
 use tilewright_llvm::{GeneratedCode, LlvmForm};
-use tilewright_plugin::codegen::{check_functions, check_limits, kernel_metadata};
-use tilewright_plugin::{Artifact, CompileError, CompileOptions, Emit, Payload, check_maps};
+use tilewright_plugin::codegen::{check_device_functions, check_limits, kernel_metadata};
+use tilewright_plugin::{Artifact, CodeFormat, CodePayload, CompileError, CompileOptions, check_module_tensor_maps};
 use tilewright_target::{Instruction, TargetDescription};
 
 use crate::object;
@@ -39,7 +39,7 @@ pub(crate) fn compile(
     options: &CompileOptions,
 ) -> Result<Artifact, CompileError> {
     check_limits(target, module)?;
-    check_maps(rows, module)?;
+    check_module_tensor_maps(rows, module)?;
     let dialect = Ptx {
         target,
         rows,
@@ -49,11 +49,11 @@ pub(crate) fn compile(
     let mut forms = Vec::new();
     for emit in &options.emit {
         match emit {
-            Emit::Intermediate => forms.push(LlvmForm::Intermediate),
+            CodeFormat::Intermediate => forms.push(LlvmForm::Intermediate),
             // `ptxas` assembles the object from the PTX text.
-            Emit::Assembly | Emit::Object => forms.push(LlvmForm::Assembly),
-            Emit::Functions => {
-                check_functions(target, module)?;
+            CodeFormat::Assembly | CodeFormat::Object => forms.push(LlvmForm::Assembly),
+            CodeFormat::Functions => {
+                check_device_functions(target, module)?;
                 forms.push(LlvmForm::Functions);
             }
             _ => {}
@@ -61,9 +61,9 @@ pub(crate) fn compile(
     }
     let has_reductions = capability::capability(&target.architecture) >= warp_reductions::CAPABILITY;
     let fused = if has_reductions { warp_reductions::fuse(module) } else { Cow::Borrowed(module) };
-    let code = tilewright_llvm::compile(&dialect, &fused, options.optimisation, &forms)?;
+    let code = tilewright_llvm::compile_module(&dialect, &fused, options.optimisation, &forms)?;
     let payloads = payloads(target, code, &options.emit)?;
-    let assembled = payloads.iter().any(|payload| payload.form == Emit::Object && payload.format == OF_PTXAS);
+    let assembled = payloads.iter().any(|payload| payload.form == CodeFormat::Object && payload.format == OF_PTXAS);
     let accepted_by = assembled.then(|| "ptxas".to_owned());
     Ok(Artifact { payloads, kernels: kernel_metadata(module, rows)?, accepted_by })
 }
@@ -72,25 +72,33 @@ pub(crate) fn compile(
 /// uniform registers of some `sm_100a` kernels differently from run to run.
 const OF_PTXAS: &str = "cubin";
 
-fn payloads(target: &TargetDescription, code: GeneratedCode, emit: &[Emit]) -> Result<Vec<Payload>, CompileError> {
+fn payloads(
+    target: &TargetDescription,
+    code: GeneratedCode,
+    emit: &[CodeFormat],
+) -> Result<Vec<CodePayload>, CompileError> {
     let mut payloads = Vec::new();
-    let payload =
-        |form, format: &str, bytes| Payload { form, format: format.to_owned(), bytes, may_differ: format == OF_PTXAS };
+    let payload = |form, format: &str, bytes| CodePayload {
+        form,
+        format: format.to_owned(),
+        bytes,
+        may_differ: format == OF_PTXAS,
+    };
     if let Some(text) = code.intermediate {
-        payloads.push(payload(Emit::Intermediate, "ll", text.into_bytes()));
+        payloads.push(payload(CodeFormat::Intermediate, "ll", text.into_bytes()));
     }
     if let Some(bitcode) = code.functions {
-        payloads.push(payload(Emit::Functions, "bc", bitcode));
+        payloads.push(payload(CodeFormat::Functions, "bc", bitcode));
     }
     let Some(ptx) = code.assembly.map(lines::keep_lines_only) else { return Ok(payloads) };
-    if emit.contains(&Emit::Object) {
+    if emit.contains(&CodeFormat::Object) {
         payloads.push(match object::assemble(&target.architecture, &ptx)? {
-            Some(cubin) => payload(Emit::Object, OF_PTXAS, cubin),
-            None => payload(Emit::Object, "ptx", ptx.clone()),
+            Some(cubin) => payload(CodeFormat::Object, OF_PTXAS, cubin),
+            None => payload(CodeFormat::Object, "ptx", ptx.clone()),
         });
     }
-    if emit.contains(&Emit::Assembly) {
-        payloads.push(payload(Emit::Assembly, "ptx", ptx));
+    if emit.contains(&CodeFormat::Assembly) {
+        payloads.push(payload(CodeFormat::Assembly, "ptx", ptx));
     }
     payloads.sort_by_key(|payload| payload.form);
     Ok(payloads)

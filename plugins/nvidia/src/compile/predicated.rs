@@ -21,8 +21,8 @@ struct AccessRegisters {
 impl AccessRegisters {
     /// Returns the registers of a load or store of a value of this type; `None` if no single instruction executes it.
     ///
-    /// Loads of 16 bits extend to 32-bit registers, because the assembler sets each 16-bit register by an instruction of
-    /// its own, and two 32-bit registers by one.
+    /// Loads of 16 bits extend to 32-bit registers, because the assembler sets each 16-bit register by an instruction
+    /// of its own, and two 32-bit registers by one.
     fn of(ty: Type, direction: Direction) -> Option<Self> {
         let element = ty.element()?;
         let width = if element.bits() == 64 { 64 } else { ty.bits().min(32) };
@@ -44,7 +44,7 @@ impl AccessRegisters {
     }
 
     fn count(&self) -> usize {
-        self.registers.count() as usize
+        self.registers.element_count() as usize
     }
 
     /// Returns the integer type of a value of type `ty` that fills only the low bits of its register; `None` if the
@@ -77,10 +77,12 @@ impl AccessRegisters {
         ty: Type,
     ) -> Result<Vec<BasicValueEnum<'ctx>>, CompileError> {
         match self.narrow(ty) {
-            Some(element) => {
-                emit.split(value, Type::Scalar(element))?.into_iter().map(|one| emit.to_word(one)).collect()
-            }
-            None => emit.split(value, self.registers),
+            Some(element) => emit
+                .split_to_elements(value, Type::Scalar(element))?
+                .into_iter()
+                .map(|one| emit.to_i32_word(one))
+                .collect(),
+            None => emit.split_to_elements(value, self.registers),
         }
     }
 
@@ -92,10 +94,10 @@ impl AccessRegisters {
         ty: Type,
     ) -> Result<BasicValueEnum<'ctx>, CompileError> {
         let (Some(element), &[word]) = (self.narrow(ty), values) else {
-            return emit.join(values, self.registers, ty);
+            return emit.join_elements(values, self.registers, ty);
         };
-        let all = emit.split(word, Type::Vector(element, 32 / element.bits()))?;
-        emit.join(&all[..1], Type::Scalar(element), ty)
+        let all = emit.split_to_elements(word, Type::Vector(element, 32 / element.bits()))?;
+        emit.join_elements(&all[..1], Type::Scalar(element), ty)
     }
 }
 

@@ -4,11 +4,12 @@
 use tilewright_kernel::{Cast, Element, Kernel, MathFunction, MemoryScope, MemorySpace, Queue, Scope, Type};
 use tilewright_llvm::values::{BasicValueEnum, IntValue, PointerValue};
 use tilewright_llvm::{
-    AtomicUpdate, Dialect, Emitter, KernelForm, LlvmTarget, MapForm, PredicatedAccess, SharedForm, no_cast,
-    no_clusters, no_function, no_mbarriers, no_queue, no_tensor_memory, queue_of,
+    AtomicUpdate, Emitter, KernelDeclaration, LlvmTarget, PredicatedAccess, SharedMemoryDeclaration, TargetDialect,
+    TensorMapDeclaration, find_instruction_queue, no_clusters_error, no_mbarriers_error, no_tensor_memory_error,
+    unsupported_cast_error, unsupported_function_error, unsupported_queue_error,
 };
-use tilewright_plugin::codegen::shared_bytes;
-use tilewright_plugin::{CompileError, issued_row};
+use tilewright_plugin::codegen::static_shared_bytes;
+use tilewright_plugin::{CompileError, find_issued_instruction};
 use tilewright_target::{Instruction, TargetDescription};
 
 use super::capability::capability;
@@ -24,8 +25,12 @@ const WARP: u32 = 32;
 const ALL_LANES: u32 = u32::MAX;
 
 /// Returns the form of a `CUtensorMap` parameter: 128 opaque bytes, aligned to 64, which stay in parameter memory.
-fn map_form() -> MapForm {
-    MapForm { bytes: 128, alignment: 64, attributes: vec![("nvvm.grid_constant".to_owned(), String::new())] }
+fn map_form() -> TensorMapDeclaration {
+    TensorMapDeclaration {
+        bytes: 128,
+        alignment: 64,
+        attributes: vec![("nvvm.grid_constant".to_owned(), String::new())],
+    }
 }
 
 /// The PTX dialect: the target-specific part of the translation of kernel IR to LLVM IR.
@@ -41,17 +46,17 @@ pub(super) struct Ptx<'a> {
 impl Ptx<'_> {
     /// Returns an error if the target has no clusters, which came with compute capability 9.0.
     fn require_clusters(&self) -> Result<(), CompileError> {
-        if self.target.limits.blocks_per_cluster > 1 { Ok(()) } else { Err(no_clusters()) }
+        if self.target.limits.blocks_per_cluster > 1 { Ok(()) } else { Err(no_clusters_error()) }
     }
 
     /// Returns an error if the target has no mbarriers that count bytes and no async proxy; both came with compute
     /// capability 9.0.
     fn require_mbarriers(&self) -> Result<(), CompileError> {
-        if self.target.shared.asynchronous_proxy { Ok(()) } else { Err(no_mbarriers()) }
+        if self.target.shared.asynchronous_proxy { Ok(()) } else { Err(no_mbarriers_error()) }
     }
 
     fn has_tensor_memory(&self) -> Result<(), CompileError> {
-        if self.target.tensor.is_some() { Ok(()) } else { Err(no_tensor_memory()) }
+        if self.target.tensor.is_some() { Ok(()) } else { Err(no_tensor_memory_error()) }
     }
 
     /// Emits a thread synchronization by calling `synchronise`. If a kernel of the module uses tensor memory, also
@@ -70,7 +75,7 @@ impl Ptx<'_> {
     }
 }
 
-impl Dialect for Ptx<'_> {
+impl TargetDialect for Ptx<'_> {
     fn llvm_target(&self) -> LlvmTarget {
         LlvmTarget {
             triple: "nvptx64-nvidia-cuda".to_owned(),
@@ -83,12 +88,12 @@ impl Dialect for Ptx<'_> {
         }
     }
 
-    fn kernel(&self, kernel: &Kernel) -> Result<KernelForm, CompileError> {
+    fn kernel(&self, kernel: &Kernel) -> Result<KernelDeclaration, CompileError> {
         if kernel.launch.lanes != WARP {
             let message = format!("kernel `{}`: warps of {} lanes; there are {WARP}", kernel.name, kernel.launch.lanes);
             return Err(CompileError::Unsupported(message));
         }
-        let (lanes, bytes) = (WARP * kernel.launch.warps, shared_bytes(kernel)?);
+        let (lanes, bytes) = (WARP * kernel.launch.warps, static_shared_bytes(kernel)?);
         let mut attributes = vec![("nvvm.reqntid".to_owned(), format!("{lanes},1,1"))];
         if kernel.launch.registers > 0 {
             attributes.push(("nvvm.maxnreg".to_owned(), kernel.launch.registers.to_string()));
@@ -103,38 +108,38 @@ impl Dialect for Ptx<'_> {
         // If a kernel needs more bytes than static shared memory may have, it uses dynamic shared memory, whose size
         // the launch passes.
         let fixed = bytes <= u64::from(self.target.shared.static_bytes);
-        Ok(KernelForm {
+        Ok(KernelDeclaration {
             calling_convention: PTX_KERNEL,
             attributes,
             metadata: Vec::new(),
             protected: false,
             map: Some(map_form()),
-            shared: if fixed { SharedForm::Static } else { SharedForm::Dynamic },
+            shared: if fixed { SharedMemoryDeclaration::Static } else { SharedMemoryDeclaration::Dynamic },
         })
     }
 
     fn lane<'ctx>(&self, emit: &Emitter<'_, 'ctx>) -> Result<IntValue<'ctx>, CompileError> {
-        let lane = emit.call_i32("llvm.nvvm.read.ptx.sreg.tid.x", &[])?;
+        let lane = emit.call_i32_intrinsic("llvm.nvvm.read.ptx.sreg.tid.x", &[])?;
         emit.and(lane, WARP - 1)
     }
 
     fn thread_index<'ctx>(&self, emit: &Emitter<'_, 'ctx>) -> Result<Option<IntValue<'ctx>>, CompileError> {
-        emit.call_i32("llvm.nvvm.read.ptx.sreg.tid.x", &[]).map(Some)
+        emit.call_i32_intrinsic("llvm.nvvm.read.ptx.sreg.tid.x", &[]).map(Some)
     }
 
     fn warp<'ctx>(&self, emit: &Emitter<'_, 'ctx>) -> Result<IntValue<'ctx>, CompileError> {
-        let lane = emit.call_i32("llvm.nvvm.read.ptx.sreg.tid.x", &[])?;
+        let lane = emit.call_i32_intrinsic("llvm.nvvm.read.ptx.sreg.tid.x", &[])?;
         emit.shift_right(lane, WARP.trailing_zeros())
     }
 
     fn block_index<'ctx>(&self, emit: &Emitter<'_, 'ctx>, axis: u8) -> Result<IntValue<'ctx>, CompileError> {
         let axis = ["x", "y", "z"][usize::from(axis) % 3];
-        emit.call_i32(&format!("llvm.nvvm.read.ptx.sreg.ctaid.{axis}"), &[])
+        emit.call_i32_intrinsic(&format!("llvm.nvvm.read.ptx.sreg.ctaid.{axis}"), &[])
     }
 
     fn grid_size<'ctx>(&self, emit: &Emitter<'_, 'ctx>, axis: u8) -> Result<IntValue<'ctx>, CompileError> {
         let axis = ["x", "y", "z"][usize::from(axis) % 3];
-        emit.call_i32(&format!("llvm.nvvm.read.ptx.sreg.nctaid.{axis}"), &[])
+        emit.call_i32_intrinsic(&format!("llvm.nvvm.read.ptx.sreg.nctaid.{axis}"), &[])
     }
 
     fn memory_scope(&self, scope: MemoryScope) -> &'static str {
@@ -178,17 +183,21 @@ impl Dialect for Ptx<'_> {
         element: Element,
         operands: &[BasicValueEnum<'ctx>],
     ) -> Result<BasicValueEnum<'ctx>, CompileError> {
-        let listed = self.target.function(function.name(), element.name()).is_some();
+        let listed = self.target.find_native_function(function.name(), element.name()).is_some();
         match (function, element, operands) {
             (MathFunction::Exp2, Element::F32, &[a]) if listed => {
-                emit.call_overloaded_by_operand("llvm.nvvm.ex2.approx.ftz", a)
+                emit.call_intrinsic_overloaded_by_operand("llvm.nvvm.ex2.approx.ftz", a)
             }
             (MathFunction::Rsqrt, Element::F32, &[a]) if listed => {
-                emit.call_value("llvm.nvvm.rsqrt.approx.ftz.f", &[a])
+                emit.call_value_intrinsic("llvm.nvvm.rsqrt.approx.ftz.f", &[a])
             }
-            (MathFunction::Sqrt, Element::F32, &[a]) if listed => emit.call_value("llvm.nvvm.sqrt.approx.ftz.f", &[a]),
-            (MathFunction::Div, Element::F32, &[a, b]) if listed => emit.call_value("llvm.nvvm.div.full", &[a, b]),
-            _ => Err(no_function(function, element)),
+            (MathFunction::Sqrt, Element::F32, &[a]) if listed => {
+                emit.call_value_intrinsic("llvm.nvvm.sqrt.approx.ftz.f", &[a])
+            }
+            (MathFunction::Div, Element::F32, &[a, b]) if listed => {
+                emit.call_value_intrinsic("llvm.nvvm.div.full", &[a, b])
+            }
+            _ => Err(unsupported_function_error(function, element)),
         }
     }
 
@@ -197,7 +206,7 @@ impl Dialect for Ptx<'_> {
         emit: &Emitter<'_, 'ctx>,
         pointer: PointerValue<'ctx>,
     ) -> Result<IntValue<'ctx>, CompileError> {
-        let results = [emit.plain_type(Type::Scalar(Element::I32))?];
+        let results = [emit.llvm_type(Type::Scalar(Element::I32))?];
         let address = emit.pure_assembly("cvt.u32.u64 $0, $1;", "=r,l", &[pointer.into()], &results)?;
         match address[..] {
             [BasicValueEnum::IntValue(address)] => Ok(address),
@@ -239,7 +248,7 @@ impl Dialect for Ptx<'_> {
             _ => return Ok(None),
         };
         let hidden = emit.pure_assembly("", constraints, &[divisor.into()], &[divisor.get_type().into()])?;
-        hidden.first().map(|&copy| emit.integer("assembly", Some(copy))).transpose()
+        hidden.first().map(|&copy| emit.expect_integer_result("assembly", Some(copy))).transpose()
     }
 
     fn convert_bytes<'ctx>(
@@ -250,9 +259,9 @@ impl Dialect for Ptx<'_> {
         to: Type,
     ) -> Result<BasicValueEnum<'ctx>, CompileError> {
         let listed = [to, operand.0].into_iter().filter_map(Type::element).find(|element| element.is_float());
-        match listed.and_then(|wide| self.target.function(cast.name(), wide.name())) {
+        match listed.and_then(|wide| self.target.find_native_function(cast.name(), wide.name())) {
             Some(_) => conversion::emit(emit, cast, operand, to),
-            None => Err(no_cast(cast, operand.0, to)),
+            None => Err(unsupported_cast_error(cast, operand.0, to)),
         }
     }
 
@@ -277,7 +286,7 @@ impl Dialect for Ptx<'_> {
             return Ok(());
         }
         let name = if wait { "llvm.nvvm.griddepcontrol.wait" } else { "llvm.nvvm.griddepcontrol.launch.dependents" };
-        emit.call(name, &[], &[]).map(|_| ())
+        emit.call_intrinsic(name, &[], &[]).map(|_| ())
     }
 
     fn shuffle<'ctx>(
@@ -288,7 +297,7 @@ impl Dialect for Ptx<'_> {
     ) -> Result<IntValue<'ctx>, CompileError> {
         // The last operand limits source lanes: here all lanes of the warp are one segment.
         let last = emit.i32(WARP - 1);
-        emit.call_i32("llvm.nvvm.shfl.sync.idx.i32", &[emit.i32(ALL_LANES), value, lane, last])
+        emit.call_i32_intrinsic("llvm.nvvm.shfl.sync.idx.i32", &[emit.i32(ALL_LANES), value, lane, last])
     }
 
     fn shuffle_xor<'ctx>(
@@ -298,7 +307,7 @@ impl Dialect for Ptx<'_> {
         mask: u32,
     ) -> Result<IntValue<'ctx>, CompileError> {
         let last = emit.i32(WARP - 1);
-        emit.call_i32("llvm.nvvm.shfl.sync.bfly.i32", &[emit.i32(ALL_LANES), value, emit.i32(mask), last])
+        emit.call_i32_intrinsic("llvm.nvvm.shfl.sync.bfly.i32", &[emit.i32(ALL_LANES), value, emit.i32(mask), last])
     }
 
     fn barrier(&self, emit: &Emitter<'_, '_>, scope: Scope) -> Result<(), CompileError> {
@@ -318,7 +327,7 @@ impl Dialect for Ptx<'_> {
         // Tensor memory accesses of one warp are ordered without a fence.
         self.emit_fenced_sync(emit, [scope != Scope::Warp; 2], || {
             calls.into_iter().try_for_each(|(intrinsic, operand)| {
-                emit.call(intrinsic, &[], operand.map(Into::into).as_slice()).map(|_| ())
+                emit.call_intrinsic(intrinsic, &[], operand.map(Into::into).as_slice()).map(|_| ())
             })
         })
     }
@@ -326,7 +335,7 @@ impl Dialect for Ptx<'_> {
     fn named_barrier(&self, emit: &Emitter<'_, '_>, number: u32, lanes: u32) -> Result<(), CompileError> {
         self.emit_fenced_sync(emit, [true; 2], || {
             let operands = [emit.i32(number).into(), emit.i32(lanes).into()];
-            emit.call("llvm.nvvm.barrier.cta.sync.aligned.count", &[], &operands).map(|_| ())
+            emit.call_intrinsic("llvm.nvvm.barrier.cta.sync.aligned.count", &[], &operands).map(|_| ())
         })
     }
 
@@ -338,19 +347,21 @@ impl Dialect for Ptx<'_> {
     ) -> Result<BasicValueEnum<'ctx>, CompileError> {
         match queue {
             Queue::Mma => group::emit_accumulator_fence(emit, (ty, value)),
-            other => Err(no_queue(other)),
+            other => Err(unsupported_queue_error(other)),
         }
     }
 
     fn queue_of(&self, name: &str) -> Option<Queue> {
-        queue_of(self.rows, name)
+        find_instruction_queue(self.rows, name)
     }
 
     fn commit(&self, emit: &Emitter<'_, '_>, queue: Queue) -> Result<(), CompileError> {
         match queue {
-            Queue::Copies => emit.call("llvm.nvvm.cp.async.commit.group", &[], &[]).map(|_| ()),
+            Queue::Copies => emit.call_intrinsic("llvm.nvvm.cp.async.commit.group", &[], &[]).map(|_| ()),
             Queue::Mma => group::commit(emit),
-            Queue::Bulk => self.require_mbarriers().map_err(|_| no_queue(queue)).and_then(|()| bulk::commit(emit)),
+            Queue::Bulk => {
+                self.require_mbarriers().map_err(|_| unsupported_queue_error(queue)).and_then(|()| bulk::commit(emit))
+            }
             // `tcgen05.wait` waits for all loads or all stores of tensor memory, so these queues have no groups to
             // commit.
             Queue::TensorLoads | Queue::TensorStores => self.has_tensor_memory(),
@@ -366,12 +377,13 @@ impl Dialect for Ptx<'_> {
     ) -> Result<(), CompileError> {
         match queue {
             Queue::Copies => {
-                emit.call("llvm.nvvm.cp.async.wait.group", &[], &[emit.i32(outstanding).into()]).map(|_| ())
+                emit.call_intrinsic("llvm.nvvm.cp.async.wait.group", &[], &[emit.i32(outstanding).into()]).map(|_| ())
             }
             Queue::Mma => group::wait(emit, outstanding),
-            Queue::Bulk => {
-                self.require_mbarriers().map_err(|_| no_queue(queue)).and_then(|()| bulk::wait(emit, outstanding))
-            }
+            Queue::Bulk => self
+                .require_mbarriers()
+                .map_err(|_| unsupported_queue_error(queue))
+                .and_then(|()| bulk::wait(emit, outstanding)),
             Queue::TensorLoads | Queue::TensorStores => {
                 self.has_tensor_memory()?;
                 tensor::wait(emit, queue)
@@ -436,7 +448,7 @@ impl Dialect for Ptx<'_> {
         self.require_mbarriers()?;
         match queue {
             Queue::Mma if self.target.tensor.is_some() => tensor::commit(emit, pointer),
-            other => Err(no_queue(other)),
+            other => Err(unsupported_queue_error(other)),
         }
     }
 
@@ -463,14 +475,14 @@ impl Dialect for Ptx<'_> {
 
     fn proxy_fence(&self, emit: &Emitter<'_, '_>) -> Result<(), CompileError> {
         match self.target.shared.asynchronous_proxy {
-            true => emit.call("llvm.nvvm.fence.proxy.async.shared_cta", &[], &[]).map(|_| ()),
+            true => emit.call_intrinsic("llvm.nvvm.fence.proxy.async.shared_cta", &[], &[]).map(|_| ()),
             false => Ok(()),
         }
     }
 
     fn block_in_cluster<'ctx>(&self, emit: &Emitter<'_, 'ctx>) -> Result<IntValue<'ctx>, CompileError> {
         self.require_clusters()?;
-        emit.call_i32("llvm.nvvm.read.ptx.sreg.cluster.ctarank", &[])
+        emit.call_i32_intrinsic("llvm.nvvm.read.ptx.sreg.cluster.ctarank", &[])
     }
 
     fn cluster_address<'ctx>(
@@ -481,7 +493,7 @@ impl Dialect for Ptx<'_> {
     ) -> Result<BasicValueEnum<'ctx>, CompileError> {
         self.require_clusters()?;
         let intrinsic = "llvm.nvvm.mapa.shared.cluster";
-        let address = emit.call(intrinsic, &[], &[pointer.into(), block.into()])?;
+        let address = emit.call_intrinsic(intrinsic, &[], &[pointer.into(), block.into()])?;
         address.ok_or_else(|| CompileError::Backend(format!("LLVM's intrinsic `{intrinsic}` has no result")))
     }
 
@@ -496,7 +508,7 @@ impl Dialect for Ptx<'_> {
         b: IntValue<'ctx>,
         selector: IntValue<'ctx>,
     ) -> Result<IntValue<'ctx>, CompileError> {
-        emit.call_i32("llvm.nvvm.prmt", &[a, b, selector])
+        emit.call_i32_intrinsic("llvm.nvvm.prmt", &[a, b, selector])
     }
 
     fn instruction<'ctx>(
@@ -507,7 +519,7 @@ impl Dialect for Ptx<'_> {
         results: &[Type],
     ) -> Result<Vec<BasicValueEnum<'ctx>>, CompileError> {
         let types: Vec<Type> = operands.iter().map(|&(ty, _)| ty).collect();
-        let row = issued_row(self.rows, name, emit.launch(), &types, results)?;
+        let row = find_issued_instruction(self.rows, name, emit.launch(), &types, results)?;
         instruction::emit(emit, row, operands, results)
     }
 }

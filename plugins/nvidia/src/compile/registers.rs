@@ -22,7 +22,7 @@ pub(super) fn registers(operand: &Operand) -> Result<(Type, char), CompileError>
         "f32" => (Element::F32, 'f'),
         _ => (Element::I32, 'r'),
     };
-    match ValueRequirement::for_operand(operand) {
+    match ValueRequirement::from_operand(operand) {
         ValueRequirement::Bits(bits) if bits >= register.bits() => {
             Ok((Type::vector_or_scalar(register, bits / register.bits()), letter))
         }

@@ -103,7 +103,7 @@ pub(super) fn instruction<'ctx>(
             load(emit, row, address, result).map(|all| vec![all])
         }
         (InstructionKind::TensorMove, &[(_, address), (ty, stored)], []) => {
-            let words = emit.split(stored, register_type(ty))?;
+            let words = emit.split_to_elements(stored, register_type(ty))?;
             let group = registers(1, words.len());
             let half_split_offset = constant(row).map(|columns| format!(", {columns}")).unwrap_or_default();
             let constraints = "r,".repeat(words.len() + 1);
@@ -126,13 +126,13 @@ fn load<'ctx>(
     result: Type,
 ) -> Result<BasicValueEnum<'ctx>, CompileError> {
     let register_type = register_type(result.after_wait());
-    let count = register_type.count() as usize;
+    let count = register_type.element_count() as usize;
     let half_split_offset = constant(row).map(|columns| format!(", {columns}")).unwrap_or_default();
     let text = format!("{} {}, [${count}]{half_split_offset};", row.name, registers(0, count));
     let constraints = format!("{}r,~{{memory}}", "=r,".repeat(count));
-    let words = vec![emit.plain_type(Type::Scalar(Element::I32))?; count];
+    let words = vec![emit.llvm_type(Type::Scalar(Element::I32))?; count];
     let register_values = emit.ordered_assembly(&text, &constraints, &[address], &words)?;
-    emit.join(&register_values, register_type, result.after_wait())
+    emit.join_elements(&register_values, register_type, result.after_wait())
 }
 
 /// Emits `tcgen05.mma... [accumulator], a, b, instruction descriptor, [scales of a], [scales of b], predicate;` on one

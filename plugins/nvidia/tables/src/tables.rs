@@ -2,7 +2,7 @@
 
 use super::architectures::ARCHITECTURES;
 use super::families::NvidiaFamilies;
-use super::instructions::{INSTRUCTIONS, unused};
+use super::instructions::{INSTRUCTIONS, unused_instructions_of};
 use tilewright_plugin::{InstructionGroup, VendorTables};
 use tilewright_target::UnusedInstruction;
 
@@ -16,10 +16,10 @@ impl VendorTables for NvidiaTables {
     type Families = NvidiaFamilies;
 
     fn families(architecture: &str) -> NvidiaFamilies {
-        NvidiaFamilies::of(architecture)
+        NvidiaFamilies::for_architecture(architecture)
     }
 
     fn unused_instructions(architecture: &str) -> Vec<UnusedInstruction> {
-        unused(architecture)
+        unused_instructions_of(architecture)
     }
 }

@@ -14,7 +14,7 @@ pub fn every_real_program_has_layouts() {
 pub fn layouts_that_real_programs_say_stay() {
     named_layouts_stay(
         &target(TARGETS[0].0),
-        (&tilewright_dialects::all(), &tilewright_dialects::imports()),
+        (&tilewright_dialects::all_dialects(), &tilewright_dialects::read_import_tables()),
         &[".cuda90.ttgir", ".cuda80.ttgir"],
     );
 }

@@ -73,7 +73,7 @@ fn main() -> ExitCode {
 
 /// Returns the tests of generated code, which need `ptxas`.
 fn code() -> Vec<ExternalTest> {
-    let ptxas = || Need::tool("ptxas", object::assembler());
+    let ptxas = || Need::tool("ptxas", object::find_assembler());
     vec![
         external_test!(assembler::dots::tensor_memory_accumulators_are_assembled, [ptxas()]),
         external_test!(assembler::dots::warpgroup_mmas_stay_in_flight, [ptxas()]),

@@ -9,10 +9,11 @@ const WORDS: [&str; 2] = ["ttng.warp_group_dot", "ttng.async_tma_copy"];
 
 pub fn modules_with_layouts_give_what_they_must() {
     let kernels = shared_data::path("kernels");
-    let (target, dialects, imports) = (target("h100"), tilewright_dialects::all(), tilewright_dialects::imports());
+    let (target, dialects, imports) =
+        (target("h100"), tilewright_dialects::all_dialects(), tilewright_dialects::read_import_tables());
     let compiler = ProgramCompiler { dialects: &dialects, imports: &imports, target: &target };
     let (mut run, mut pending, mut wrong) = (0, Vec::new(), Vec::new());
-    for file in ProgramCase::list_files(&kernels.join("cases")).unwrap() {
+    for file in ProgramCase::list_case_files(&kernels.join("cases")).unwrap() {
         let name = file.file_stem().unwrap().to_string_lossy().into_owned();
         let module = kernels.join("ttgir").join(format!("{name}.cuda90.ttgir"));
         let Ok(program) = std::fs::read_to_string(module) else { continue };
@@ -21,7 +22,7 @@ pub fn modules_with_layouts_give_what_they_must() {
         }
         let case = ProgramCase::read(&file).unwrap_or_else(|error| panic!("{error}"));
         let began = std::time::Instant::now();
-        match case.compile_and_run(&compiler, &program, &ProgramOptions::default(), &RunLimits::default()) {
+        match case.compile_and_run_variant(&compiler, &program, &ProgramOptions::default(), &RunLimits::default()) {
             Ok((kernel, outcome)) => {
                 if !outcome.differences.is_empty() {
                     wrong.push(format!("{name}: {}", outcome.differences[0]));

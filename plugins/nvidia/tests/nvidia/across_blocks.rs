@@ -49,7 +49,7 @@ fn planned(
     let plan =
         plan_conversion(&src, &dst, bits, target.description()).unwrap_or_else(|error| panic!("{name}: {error}"));
     assert_eq!(plan.path, if *leaves { ConversionKind::Cluster } else { ConversionKind::Shared }, "{name}");
-    assert_eq!(plan.blocks(), 1 << src.in_bits(Dim::BLOCK), "{name}");
+    assert_eq!(plan.cluster_blocks(), 1 << src.in_bits(Dim::BLOCK), "{name}");
     (src, dst, plan)
 }
 
@@ -63,8 +63,8 @@ fn real_families_convert_across_blocks() {
             let (plans, _) = conversion_candidates(&src, &dst, bits, context).unwrap();
             assert!(!plans.is_empty());
             for plan in plans {
-                let proved =
-                    conversion_case([&src, &dst], bits, &plan, context).and_then(|case| check_emulated(&case, context));
+                let proved = build_conversion_case([&src, &dst], bits, &plan, context)
+                    .and_then(|case| check_emulated(&case, context));
                 proved.unwrap_or_else(|wrong| panic!("{} of {bits} bits: {wrong}", case.0));
             }
         }
@@ -135,16 +135,16 @@ fn the_code_matches_the_plan() {
         let target = target(name);
         for case in cases() {
             let (src, dst, plan) = planned(&target, &case, 16);
-            let kernel = conversion_kernel("convert", [&src, &dst], 16, &plan, context(&target)).unwrap();
+            let kernel = build_conversion_kernel("convert", [&src, &dst], 16, &plan, context(&target)).unwrap();
             let module = Module { kernels: vec![kernel] };
             verify(&module).unwrap();
-            let options = CompileOptions { emit: vec![Emit::Assembly, Emit::Object], optimisation: 2 };
+            let options = CompileOptions { emit: vec![CodeFormat::Assembly, CodeFormat::Object], optimisation: 2 };
             let artifact = target.compile(&module, &options).unwrap_or_else(|error| panic!("{}: {error}", case.0));
-            let ptx = artifact.text(Emit::Assembly).unwrap();
+            let ptx = artifact.payload_text(CodeFormat::Assembly).unwrap();
             let count = |word: &str| ptx.matches(word).count() as u64;
             assert!(ptx.contains(&format!(".target {assembler}\n")), "{ptx}");
-            assert!(ptx.contains(&format!(".reqnctapercluster {}, 1, 1", plan.blocks())), "{ptx}");
-            assert_eq!(artifact.kernels[0].blocks, plan.blocks());
+            assert!(ptx.contains(&format!(".reqnctapercluster {}, 1, 1", plan.cluster_blocks())), "{ptx}");
+            assert_eq!(artifact.kernels[0].blocks, plan.cluster_blocks());
             assert_eq!(count("barrier.cluster.arrive.aligned"), plan.stats.counts.cluster_barriers, "{ptx}");
             assert_eq!(count("barrier.cluster.wait.aligned"), plan.stats.counts.cluster_barriers, "{ptx}");
             assert_eq!(count("bar.sync"), plan.stats.counts.barriers, "{ptx}");
@@ -153,7 +153,7 @@ fn the_code_matches_the_plan() {
             assert_eq!(all > 0, case.4, "{}: {ptx}", case.0);
             assert_eq!(ptx.contains("mapa.shared::cluster.u"), case.4, "{}: {ptx}", case.0);
             assert!(!ptx.contains("st.shared::cluster") && !ptx.contains(".local"), "{ptx}");
-            if object::assembler().is_ok() {
+            if object::find_assembler().is_ok() {
                 assert_eq!(artifact.accepted_by.as_deref(), Some("ptxas"), "{}", case.0);
             }
         }
@@ -174,7 +174,7 @@ fn stores_reach_other_blocks_too() {
         k.store(out, 0, value, None);
     });
     let artifact = target("h100").compile(&module, &CompileOptions::default()).unwrap();
-    let ptx = artifact.text(Emit::Assembly).unwrap();
+    let ptx = artifact.payload_text(CodeFormat::Assembly).unwrap();
     assert!(ptx.contains("st.shared::cluster.b32") && ptx.contains("%cluster_ctarank"), "{ptx}");
     assert!(ptx.contains("ld.shared.b32"), "{ptx}");
 }

@@ -1,7 +1,7 @@
 //! Layout assignment on this vendor's targets: layouts of dot operands, and explicit layouts of programs.
 
 use crate::prelude::*;
-use tilewright_assign::{EngineError, Strategy};
+use tilewright_assign::{AssignmentError, Strategy};
 use tilewright_tile as tile;
 use tilewright_tile::op::Dialects;
 use tilewright_tile::op_attrs::{INSTRUCTION, WARPS_ALONG};
@@ -16,18 +16,18 @@ fn program(size: u64, pointers: &[(&str, &str)], body: &str) -> TileModule {
     let arguments = pointers.iter().map(|(name, ty)| format!("%{name}: !tt.ptr<{ty}> {{tt.divisibility = 16 : i32}}"));
     let arguments = arguments.collect::<Vec<_>>().join(", ");
     let text = format!("module {{\n  tt.func public @f({arguments}) {{\n{address_ops}{body}\n    tt.return\n  }}\n}}");
-    tile::text::parse(&text, &Dialects::neutral()).unwrap()
+    tile::text::parse_module(&text, &Dialects::neutral()).unwrap()
 }
 
 /// Assigns layouts to a program on a target.
-fn assigned(target: &NvidiaTarget, warps: u32, module: &TileModule) -> Result<AssignedModule, EngineError> {
-    let families = FamilySet::new(vec![&Neutral, target.families()]);
+fn assigned(target: &NvidiaTarget, warps: u32, module: &TileModule) -> Result<AssignedModule, AssignmentError> {
+    let families = FamilySet::new(vec![&NeutralFamilies, target.families()]);
     let config = LaunchConfig { context: context(target), families: &families, lanes: 32, warps };
     assign_layouts(module, &config, Strategy::LeastCost)
 }
 
-/// Checks that register operands of a dot have the layouts of its plan: a tile of columns that is also stored as rows is
-/// converted. So is a tile of rows, because registers of direct loads would be moved to those that the MMA reads.
+/// Checks that register operands of a dot have the layouts of its plan: a tile of columns that is also stored as rows
+/// is converted. So is a tile of rows, because registers of direct loads would be moved to those that the MMA reads.
 #[test]
 fn operands_are_converted_to_the_layouts_of_the_plan() {
     let module = program(
@@ -83,12 +83,12 @@ fn an_accumulator_is_the_next_operand_without_a_conversion() {
     }
 }
 
-/// Checks that an operand that all iterations of a loop multiply leaves registers for the loop's other values. A tile of
-/// 128 x 128 `f16` takes 256 registers of a lane if all warps are along N, and 32 if all are along M.
+/// Checks that an operand that all iterations of a loop multiply leaves registers for the loop's other values. A tile
+/// of 128 x 128 `f16` takes 256 registers of a lane if all warps are along N, and 32 if all are along M.
 #[test]
 fn operands_from_before_a_loop_leave_registers_for_its_accumulators() {
     let text = include_str!("../data/attention.ttir");
-    let module = tile::text::parse(text, &Dialects::neutral()).unwrap();
+    let module = tile::text::parse_module(text, &Dialects::neutral()).unwrap();
     let assigned = assigned(&target("a100"), 8, &module).unwrap();
     assert!(assigned.report.functions[0].conversions.iter().all(|left| left.value != "%scores"), "{}", assigned.report);
     let warps = dot_attributes(&assigned.module).get(WARPS_ALONG).cloned();
@@ -112,7 +112,7 @@ fn accesses_through_descriptors_are_as_narrow_as_the_tensor_allows() {
     tt.return
   }
 }";
-    let module = tile::text::parse(text, &Dialects::neutral()).unwrap();
+    let module = tile::text::parse_module(text, &Dialects::neutral()).unwrap();
     for name in ["h100", "a100"] {
         let report = assigned(&target(name), 4, &module).unwrap().report.to_string();
         assert!(report.contains("sizePerThread = [1, 1], threadsPerWarp = [1, 32]"), "{name}: {report}");
@@ -135,7 +135,7 @@ fn small_dot(attributes: &str) -> TileModule {
 /// Returns the attributes of a module's dot.
 fn dot_attributes(module: &TileModule) -> Attributes {
     let body = module.functions[0].body.as_ref().unwrap();
-    let dot = body.walk(body.root()).into_iter().find(|op| body.op(*op).name() == "tt.dot").unwrap();
+    let dot = body.walk_region(body.root()).into_iter().find(|op| body.op(*op).name() == "tt.dot").unwrap();
     body.op(dot).attributes.clone()
 }
 
@@ -149,7 +149,7 @@ fn dots_take_the_alternative_with_the_cheapest_program() {
     let attributes = dot_attributes(&weighed.module);
     assert!(attributes.get(WARPS_ALONG).is_some() && attributes.get(INSTRUCTION).is_some(), "{}", weighed.report);
     // B is loaded by 16 bytes along N and transposed through shared memory; nothing else is converted.
-    assert!(weighed.report.costly().all(|line| line.value == "%b"), "{}", weighed.report);
+    assert!(weighed.report.costly_conversions().all(|line| line.value == "%b"), "{}", weighed.report);
     let mut cheapest = f64::INFINITY;
     for [m, n] in [[4, 1], [2, 2], [1, 4]] {
         let atom = "mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16";
@@ -157,9 +157,13 @@ fn dots_take_the_alternative_with_the_cheapest_program() {
         let Ok(pinned) = of(&requested) else { continue };
         let kept = dot_attributes(&pinned.module);
         assert_eq!(kept.get(WARPS_ALONG), Some(&Attribute::Array(TileType::integer(64), vec![m, n])));
-        cheapest = cheapest.min(pinned.report.cost());
+        cheapest = cheapest.min(pinned.report.total_cost());
     }
-    assert!(cheapest.is_finite() && weighed.report.cost() <= cheapest, "{} {cheapest}", weighed.report.cost());
+    assert!(
+        cheapest.is_finite() && weighed.report.total_cost() <= cheapest,
+        "{} {cheapest}",
+        weighed.report.total_cost()
+    );
     for (wrong, why) in [
         ("array<i64: 2, 1>", "2 warps along M and 1 along N are required, but the block has 4"),
         ("array<i64: 4>", "`tw.warpsAlong` is `array<i64: M, N>`"),

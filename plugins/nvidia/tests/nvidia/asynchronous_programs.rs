@@ -33,9 +33,9 @@ fn tiles_are_copied_sixteen_bytes_a_lane_while_others_are_read() {
         PROGRAM.is_right(&target("a100"), rows).unwrap();
     }
     let module = Module { kernels: vec![PROGRAM.kernel(&target("a100"))] };
-    let options = CompileOptions { emit: vec![Emit::Assembly], ..CompileOptions::default() };
+    let options = CompileOptions { emit: vec![CodeFormat::Assembly], ..CompileOptions::default() };
     let artifact = target("a100").compile(&module, &options).unwrap();
-    let ptx = artifact.text(Emit::Assembly).unwrap().split_whitespace().collect::<Vec<_>>().join(" ");
+    let ptx = artifact.payload_text(CodeFormat::Assembly).unwrap().split_whitespace().collect::<Vec<_>>().join(" ");
     for line in ["cp.async.cg.shared.global", "cp.async.commit_group;", "cp.async.wait_group 1;"] {
         assert!(ptx.contains(line), "no {line} in\n{ptx}");
     }

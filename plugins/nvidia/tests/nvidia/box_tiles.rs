@@ -6,11 +6,11 @@ use crate::prelude::*;
 use tilewright_layout::Padding;
 use tilewright_plan::movement::{AsyncCopyPlan, AxisStride, TensorCopy, plan_tensor_copy_to_global};
 use tilewright_vendor_testkit::layouts::memory;
-use tilewright_verify::kernels::{OmittedSync, tensor_copy_kernel};
-use tilewright_verify::{CheckFailure, tensor_copy_case};
+use tilewright_verify::kernels::{OmittedSync, build_tensor_copy_kernel};
+use tilewright_verify::{CheckFailure, build_tensor_copy_case};
 
 const LAUNCH: Launch = Launch::new(32, 4);
-const STAGES: CopyPipeline = CopyPipeline { buffers: 3, tensors: 5, omitted: None };
+const STAGES: CopyPipelineConfig = CopyPipelineConfig { buffers: 3, tensors: 5, omitted: None };
 
 /// Returns Triton's layout of a tile that bulk tensor copies write.
 fn swizzled(width: u64, bits: u32, transposed: bool, shape: &[u64]) -> MemoryLayout {
@@ -65,14 +65,14 @@ fn tensor_copies_load_and_store_swizzled_tiles() {
         let tensor_copy = copy.tensor_copy().unwrap_or_else(|| panic!("{bits} {shape:?}: {:?}", copy.rejected));
         assert_eq!((&tensor_copy.map.box_sizes, tensor_copy.box_count()), (&sizes, count), "{bits} {shape:?}");
         let bytes = shape.iter().product::<u64>() * u64::from(bits / 8);
-        assert_eq!((tensor_copy.counts.bulk_copies, tensor_copy.bytes()), (count as u64, bytes));
+        assert_eq!((tensor_copy.counts.bulk_copies, tensor_copy.total_box_bytes()), (count as u64, bytes));
         assert_eq!((tensor_copy.counts.mbarrier_arrivals, copy.transactions), (1, bytes / 32));
         let from = back(&memory, bits, &shape).unwrap();
         assert_eq!((&from.map, from.box_count()), (&tensor_copy.map, count));
         assert_eq!(from.counts.mbarrier_arrivals, 0);
         for copy in [tensor_copy, &from] {
             for shifted in [0, 5] {
-                let case = tensor_copy_case(copy, &memory, LAUNCH, STAGES, shifted, context(&target));
+                let case = build_tensor_copy_case(copy, &memory, LAUNCH, STAGES, shifted, context(&target));
                 check_case(case, context(&target), format!("{bits} {shape:?} by {shifted}"));
             }
         }
@@ -88,7 +88,7 @@ fn other_axes_may_lie_in_any_order() {
             modes.iter().map(|&(size, axis)| LinearLayout::identity(size, Dim::OFFSET, Dim::tensor(axis)).unwrap());
         let sum = all.reduce(|sum, mode| sum.direct_sum(&mode).unwrap()).unwrap();
         let rank = modes.iter().map(|mode| mode.1).max().unwrap() + 1;
-        MemoryLayout::linear(sum.transpose_outs(&(0..rank).map(Dim::tensor).collect::<Vec<_>>()).unwrap())
+        MemoryLayout::from_linear(sum.transpose_outs(&(0..rank).map(Dim::tensor).collect::<Vec<_>>()).unwrap())
     };
     for (modes, shape, sizes, count) in [
         (vec![(16, 2), (8, 0), (4, 1)], [8, 4, 16], [16, 8, 4], 1),
@@ -109,7 +109,7 @@ fn other_axes_may_lie_in_any_order() {
         );
         for copy in copy.tensor_copy().into_iter().chain([&from]) {
             for shifted in [0, 3] {
-                let case = tensor_copy_case(copy, &memory, LAUNCH, STAGES, shifted, context(&target));
+                let case = build_tensor_copy_case(copy, &memory, LAUNCH, STAGES, shifted, context(&target));
                 check_case(case, context(&target), format!("{modes:?} by {shifted}"));
             }
         }
@@ -154,8 +154,8 @@ fn what_is_left_out_is_found() {
     let (memory, shape) = (swizzled(128, 16, false, &[32, 64]), [32, 64]);
     let (to, from) = (planned(&memory, 16, &shape).tensor_copy().unwrap().clone(), back(&memory, 16, &shape).unwrap());
     let fault = |copy: &TensorCopy, omitted| {
-        let stages = CopyPipeline { omitted: Some(omitted), ..STAGES };
-        match tensor_copy_case(copy, &memory, LAUNCH, stages, 0, context(&target))
+        let stages = CopyPipelineConfig { omitted: Some(omitted), ..STAGES };
+        match build_tensor_copy_case(copy, &memory, LAUNCH, stages, 0, context(&target))
             .and_then(|case| check_emulated(&case, context(&target)))
         {
             Err(CheckFailure::Fault(fault)) => fault.kind,
@@ -174,17 +174,20 @@ fn what_is_left_out_is_found() {
 }
 
 fn ptx(kernel: Kernel) -> String {
-    let options = CompileOptions { emit: vec![Emit::Assembly, Emit::Object], ..CompileOptions::default() };
+    let options = CompileOptions { emit: vec![CodeFormat::Assembly, CodeFormat::Object], ..CompileOptions::default() };
     let artifact = target("h100").compile(&Module { kernels: vec![kernel] }, &options).unwrap();
-    assert!(artifact.accepted_by.is_some() || object::assembler().is_err(), "there is an assembler that was not asked");
-    artifact.text(Emit::Assembly).unwrap().to_owned()
+    assert!(
+        artifact.accepted_by.is_some() || object::find_assembler().is_err(),
+        "there is an assembler that was not asked"
+    );
+    artifact.payload_text(CodeFormat::Assembly).unwrap().to_owned()
 }
 
 #[test]
 fn a_pipeline_has_full_barriers_and_bulk_copies() {
     let (memory, shape) = (swizzled(128, 16, false, &[64, 128]), [64, 128]);
     let copy = planned(&memory, 16, &shape);
-    let to = ptx(tensor_copy_kernel(copy.tensor_copy().unwrap(), &memory, LAUNCH, STAGES).unwrap());
+    let to = ptx(build_tensor_copy_kernel(copy.tensor_copy().unwrap(), &memory, LAUNCH, STAGES).unwrap());
     let count = |ptx: &str, what: &str| ptx.matches(what).count();
     assert_eq!(count(&to, "mbarrier.init.shared::cta.b64"), 3, "one for each buffer\n{to}");
     // Two tiles are copied before the loop and one in it, in two boxes each.
@@ -192,7 +195,7 @@ fn a_pipeline_has_full_barriers_and_bulk_copies() {
     assert!(count(&to, "mbarrier.arrive.expect_tx.shared::cta.b64") >= 3 && to.contains(", 16384;"), "{to}");
     assert!(count(&to, "mbarrier.try_wait.parity") >= 3, "{to}");
     let from = back(&memory, 16, &shape).unwrap();
-    let from = ptx(tensor_copy_kernel(&from, &memory, LAUNCH, STAGES).unwrap());
+    let from = ptx(build_tensor_copy_kernel(&from, &memory, LAUNCH, STAGES).unwrap());
     assert!(count(&from, "cp.async.bulk.tensor.2d.global.shared::cta") >= 2, "{from}");
     assert!(from.contains("cp.async.bulk.wait_group 2") && from.contains("cp.async.bulk.wait_group 0"), "{from}");
     assert!(count(&from, "cp.async.bulk.commit_group") >= 1 && !from.contains("mbarrier"), "{from}");

@@ -2,15 +2,15 @@
 //! `ptxas` accepts its PTX.
 
 use crate::prelude::*;
-use tilewright_kernel::{Outside, TensorMap};
+use tilewright_kernel::{OutOfBoundsFill, TensorMap};
 use tilewright_target::TensorCopyOperand;
-use tilewright_verify::kernels::{Bulk, bulk_kernel};
-use tilewright_verify::{box_copy_case, box_origins, bulk_copy_1d_case};
+use tilewright_verify::kernels::{BulkCopyData, build_bulk_copy_kernel};
+use tilewright_verify::{build_box_copy_case, build_bulk_copy_1d_case, edge_box_origins};
 
 const GPU_MODELS: [&str; 3] = ["h100", "b200", "rtx5090"];
 
 fn bulk_rows(target: &NvidiaTarget) -> Vec<Instruction> {
-    target.instructions().iter().filter(|row| Bulk::is_of(row)).cloned().collect()
+    target.instructions().iter().filter(|row| BulkCopyData::is_copied_by(row)).cloned().collect()
 }
 
 /// Returns tensor maps for the box operand of an instruction: every swizzle with every element width.
@@ -21,7 +21,7 @@ fn maps(operand: &TensorCopyOperand) -> Vec<TensorMap> {
             let row = box_layout.row_bytes.unwrap_or(48) * 8 / element_bits;
             let mut box_sizes = vec![row, 9, 2, 3, 1];
             box_sizes.truncate(operand.rank as usize);
-            let outside = if element_bits == 8 { Outside::Zeros } else { Outside::NotANumber };
+            let outside = if element_bits == 8 { OutOfBoundsFill::Zeros } else { OutOfBoundsFill::NotANumber };
             maps.push(TensorMap { element_bits, box_sizes, swizzle: box_layout.swizzle, outside });
         }
     }
@@ -37,14 +37,14 @@ fn every_row_brings_every_byte() {
         let lanes = target.description().lanes.default;
         for row in rows {
             let context = PlanContext::new(target.description()).with_instructions(std::slice::from_ref(&row));
-            let Some(operand) = row.box_operand() else {
-                check_emulated(&bulk_copy_1d_case(&row, 1040, lanes, None).unwrap(), context).unwrap();
+            let Some(operand) = row.tensor_copy_operand() else {
+                check_emulated(&build_bulk_copy_1d_case(&row, 1040, lanes, None).unwrap(), context).unwrap();
                 continue;
             };
             for map in maps(operand) {
                 for which in 0..4 {
-                    let origin: Vec<i32> = map.box_sizes.iter().map(|&size| box_origins(size)[which]).collect();
-                    let case = box_copy_case(&row, &map, &origin, lanes, None).unwrap().with_exact_bits();
+                    let origin: Vec<i32> = map.box_sizes.iter().map(|&size| edge_box_origins(size)[which]).collect();
+                    let case = build_box_copy_case(&row, &map, &origin, lanes, None).unwrap().with_exact_bits();
                     let checked = check_emulated(&case, context);
                     checked.unwrap_or_else(|wrong| panic!("{} {map:?} at {origin:?}: {wrong}", row.name));
                 }
@@ -56,7 +56,7 @@ fn every_row_brings_every_byte() {
 #[test]
 fn layouts_are_the_published_swizzles() {
     let rows = bulk_rows(&target(GPU_MODELS[0]));
-    let operand = rows.iter().find_map(Instruction::box_operand).unwrap();
+    let operand = rows.iter().find_map(Instruction::tensor_copy_operand).unwrap();
     let published = [(0u32, 0u32, 128), (1, 1, 256), (2, 2, 512), (3, 3, 1024)];
     for (mode, bits, alignment) in published {
         let own = operand.layouts.iter().find(|one| one.mode == mode).unwrap();
@@ -68,11 +68,14 @@ fn layouts_are_the_published_swizzles() {
     }
 }
 
-fn artifact(target: &NvidiaTarget, row: &Instruction, bulk: Bulk<'_>) -> Artifact {
-    let module = Module { kernels: vec![bulk_kernel(row, 32, bulk, None).unwrap()] };
-    let options = CompileOptions { emit: vec![Emit::Assembly, Emit::Object], optimisation: 2 };
+fn artifact(target: &NvidiaTarget, row: &Instruction, bulk: BulkCopyData<'_>) -> Artifact {
+    let module = Module { kernels: vec![build_bulk_copy_kernel(row, 32, bulk, None).unwrap()] };
+    let options = CompileOptions { emit: vec![CodeFormat::Assembly, CodeFormat::Object], optimisation: 2 };
     let artifact = target.compile(&module, &options).unwrap();
-    assert!(artifact.accepted_by.is_some() || object::assembler().is_err(), "there is an assembler that was not asked");
+    assert!(
+        artifact.accepted_by.is_some() || object::find_assembler().is_err(),
+        "there is an assembler that was not asked"
+    );
     artifact
 }
 
@@ -81,17 +84,17 @@ fn every_row_is_code() {
     for gpu_model in GPU_MODELS {
         let target = target(gpu_model);
         for row in bulk_rows(&target) {
-            let Some(operand) = row.box_operand() else {
-                let artifact = artifact(&target, &row, Bulk::Copy1d(1024));
-                let ptx = artifact.text(Emit::Assembly).unwrap();
+            let Some(operand) = row.tensor_copy_operand() else {
+                let artifact = artifact(&target, &row, BulkCopyData::Copy1d(1024));
+                let ptx = artifact.payload_text(CodeFormat::Assembly).unwrap();
                 assert!(ptx.contains(&format!("@one {} [", row.name)), "{ptx}");
                 assert!(ptx.contains("1024;") || ptx.contains(", 1024"), "{ptx}");
                 assert!(artifact.kernels[0].maps.is_empty());
                 continue;
             };
             let map = &maps(operand)[1];
-            let artifact = artifact(&target, &row, Bulk::Box(map));
-            let ptx = artifact.text(Emit::Assembly).unwrap();
+            let artifact = artifact(&target, &row, BulkCopyData::Box(map));
+            let ptx = artifact.payload_text(CodeFormat::Assembly).unwrap();
             assert!(ptx.contains(".param .align 64 .b8 bulk_param_0[128]"), "{ptx}");
             assert!(!ptx.contains(".local"), "the map stays where it is: {ptx}");
             let line = ptx.lines().find(|line| line.contains(&row.name)).unwrap();
@@ -122,8 +125,8 @@ fn every_row_is_code() {
 fn tensor_copies_without_an_instruction_are_rejected_by_codegen() {
     let target = target(GPU_MODELS[0]);
     let row = bulk_rows(&target).into_iter().find(|row| row.name.contains("tensor.2d")).unwrap();
-    let map = maps(row.box_operand().unwrap()).remove(0);
-    let mut kernel = bulk_kernel(&row, 32, Bulk::Box(&map), None).unwrap();
+    let map = maps(row.tensor_copy_operand().unwrap()).remove(0);
+    let mut kernel = build_bulk_copy_kernel(&row, 32, BulkCopyData::Box(&map), None).unwrap();
     kernel.parameters[0].map.as_mut().unwrap().box_sizes[1] = 257;
     let error = target.compile(&Module { kernels: vec![kernel] }, &CompileOptions::default()).unwrap_err();
     let CompileError::Invalid(message) = error else { panic!("{error}") };

@@ -5,11 +5,11 @@
 use crate::layouts::{dot_operand, mma};
 use crate::prelude::*;
 use tilewright_lower::registers::row_major_index;
-use tilewright_lower::{Reason, RegisterTensor, tensor_kernel, without_axis};
+use tilewright_lower::{LowerErrorReason, RegisterTensor, lower_tensor_function, reduced_layout};
 use tilewright_tile::op::name::tt;
 use tilewright_tile::{FunctionBuilder, Op, TileType, Value};
 use tilewright_vendor_testkit::layouts::{blocked, distributed};
-use tilewright_verify::kernels::add;
+use tilewright_verify::kernels::emit_add;
 
 /// Returns the register values of a layout after a kernel has run, each with the row-major index of its element.
 fn registers(layout: &LinearLayout, written: &[u8]) -> Vec<(u64, u32)> {
@@ -20,7 +20,7 @@ fn registers(layout: &LinearLayout, written: &[u8]) -> Vec<(u64, u32)> {
         let bytes = &written[4 * index as usize..][..4];
         (row_major_index(layout, layout.apply_packed(packed)), u32::from_le_bytes(bytes.try_into().unwrap()))
     };
-    (0..1u64 << layout.ins().bits()).map(found).collect()
+    (0..1u64 << layout.ins().total_bits()).map(found).collect()
 }
 
 /// Returns an operation on `tensor` along an axis that sums `i32`s (a reduction or scan), and the operation's result.
@@ -30,12 +30,12 @@ fn along(
     tensor: Value,
     axis: i32,
     result: TileType,
-) -> Result<(Op, Value), Reason> {
-    let op = builder.op(name).operand(tensor).attribute("axis", axis).result(result);
+) -> Result<(Op, Value), LowerErrorReason> {
+    let op = builder.build_op(name).operand(tensor).attribute("axis", axis).result(result);
     let op = if name == tt::SCAN { op.attribute("reverse", false) } else { op };
     let op = op.region(vec![TileType::integer(32); 2], |builder, sides| {
-        let sum = add(builder, &sides[..1], &sides[1..])?;
-        builder.op(end).operand(sum[0]).build().map(drop)
+        let sum = emit_add(builder, &sides[..1], &sides[1..])?;
+        builder.build_op(end).operand(sum[0]).build().map(drop)
     });
     let op = op.build()?;
     Ok((op, builder.body().op(op).results[0]))
@@ -62,19 +62,20 @@ fn a_sum_after_a_cumulative_sum() {
             *seen |= counts.barriers > 0;
         }
         let tensor = RegisterTensor { name: "tensor", layout: &src, element_bits: 32 };
-        let result = without_axis(&sum.result, Dim::tensor(1)).unwrap();
-        let kernel = tensor_kernel("both", &[tensor], target.description().into(), |builder, tensors, plans| {
-            let (ty, reduced) = (tensor.ty()?, RegisterTensor { layout: &result, ..tensor }.ty()?);
-            let scanned = along(builder, [tt::SCAN, tt::SCAN_RETURN], tensors[0], 0, ty)?;
-            plans.scans.insert(scanned.0, cumulative.clone());
-            let summed = along(builder, [tt::REDUCE, tt::REDUCE_RETURN], scanned.1, 1, reduced)?;
-            plans.reductions.insert(summed.0, sum.clone());
-            Ok(vec![summed.1])
-        });
+        let result = reduced_layout(&sum.result, Dim::tensor(1)).unwrap();
+        let kernel =
+            lower_tensor_function("both", &[tensor], target.description().into(), |builder, tensors, plans| {
+                let (ty, reduced) = (tensor.ty()?, RegisterTensor { layout: &result, ..tensor }.ty()?);
+                let scanned = along(builder, [tt::SCAN, tt::SCAN_RETURN], tensors[0], 0, ty)?;
+                plans.scans.insert(scanned.0, cumulative.clone());
+                let summed = along(builder, [tt::REDUCE, tt::REDUCE_RETURN], scanned.1, 1, reduced)?;
+                plans.reductions.insert(summed.0, sum.clone());
+                Ok(vec![summed.1])
+            });
         let kernel = kernel.unwrap();
         let element = |i: u32, j: u32, k: u32| ((i * 16 + j) * 16 + k).wrapping_mul(0x9e37_79b9) >> 7;
         let tensor = (0..4096u32).flat_map(|at| element(at >> 8, at >> 4 & 15, at & 15).to_le_bytes()).collect();
-        let buffers = [Given::Bytes(tensor), Given::Empty(4 << sum.result.ins().bits())];
+        let buffers = [Given::Bytes(tensor), Given::Empty(4 << sum.result.ins().total_bits())];
         let (left, _) = run_block(&target, &kernel, &buffers, &[]).unwrap();
         for (index, found) in registers(&sum.result, &left[1]) {
             let (i, k) = (index as u32 / 16, index as u32 % 16);
@@ -96,7 +97,7 @@ fn a_scan_of_pairs_from_the_end() {
             let src = distributed(&target, &layout, &[1 << bits]);
             for direction in [ScanDirection::Forward, ScanDirection::Reverse] {
                 let plan = plan_scan(&src, Dim::tensor(0), &[32, 32], direction, target.description()).unwrap();
-                let case = scan_case((&src, Dim::tensor(0)), &[32, 32], (&plan, direction), target.description());
+                let case = build_scan_case((&src, Dim::tensor(0)), &[32, 32], (&plan, direction), target.description());
                 check_case(case, target.description(), format!("2^{bits}, {size} a lane, {direction:?}"));
             }
         }
@@ -115,7 +116,7 @@ fn the_movements_of_attention() {
         let mma = mma(2, &warps, &[16, 8]);
         let scores = distributed(&target, &mma, &shape);
         let plan = plan_reduction(&scores, Dim::tensor(1), &[32], target.description()).unwrap();
-        let case = reduction_case((&scores, Dim::tensor(1)), &[32], &plan, target.description());
+        let case = build_reduction_case((&scores, Dim::tensor(1)), &[32], &plan, target.description());
         check_case(case, target.description(), &mma);
         let column = distributed(&target, &format!("#ttg.slice<{{dim = 1, parent = {mma}}}>"), &shape[..1]);
         let count: u64 = warps.iter().product();
@@ -123,7 +124,7 @@ fn the_movements_of_attention() {
         let operand = distributed(&target, &dot_operand(0, &mma, 2), &shape);
         for (src, dst, bits) in [(&plan.result, &column, 32), (&column, &stored, 32), (&scores, &operand, 16)] {
             let plan = plan_conversion(src, dst, bits, context(&target)).unwrap();
-            check_case(conversion_case([src, dst], bits, &plan, context(&target)), context(&target), &mma);
+            check_case(build_conversion_case([src, dst], bits, &plan, context(&target)), context(&target), &mma);
         }
     }
 }

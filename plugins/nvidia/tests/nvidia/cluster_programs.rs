@@ -77,17 +77,17 @@ fn run(text: &str, programs: u32, buffers: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
     let mut memory = GlobalMemory::new();
     let buffers: Vec<_> = buffers.iter().map(|bytes| memory.allocate_with(bytes)).collect();
     let arguments: Vec<_> = buffers.iter().map(|&buffer| Argument::Buffer(buffer)).collect();
-    let semantics = SemanticsTable::of_rows(target.instructions());
+    let semantics = SemanticsTable::from_instructions(target.instructions());
     let emulator = Emulator::new(&kernel, target.description()).unwrap().with_semantics(&semantics);
     let grid = [programs * kernel.launch.blocks, 1, 1];
     emulator
         .run(grid, &arguments, &mut memory, &RunLimits::default())
         .unwrap_or_else(|fault| panic!("{fault}\n{text}"));
-    let options = CompileOptions { emit: vec![Emit::Assembly, Emit::Object], ..CompileOptions::default() };
+    let options = CompileOptions { emit: vec![CodeFormat::Assembly, CodeFormat::Object], ..CompileOptions::default() };
     let blocks = kernel.launch.blocks;
     let artifact = target.compile(&Module { kernels: vec![kernel] }, &options).unwrap();
     assert_eq!(artifact.kernels[0].blocks, blocks);
-    let ptx = artifact.text(Emit::Assembly).unwrap();
+    let ptx = artifact.payload_text(CodeFormat::Assembly).unwrap();
     assert!(ptx.contains(&format!(".reqnctapercluster {blocks}")), "{ptx}");
     buffers.iter().map(|&buffer| memory.read_all(buffer).unwrap().to_vec()).collect()
 }

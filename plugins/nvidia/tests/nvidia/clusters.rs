@@ -49,7 +49,7 @@ fn any_pairs() -> impl Strategy<Value = Cluster> {
 }
 
 fn linear(spec: &FamilySpec, shape: &[u64]) -> LinearLayout {
-    let families = NvidiaFamilies::of("sm_100a");
+    let families = NvidiaFamilies::for_architecture("sm_100a");
     match families.resolve(spec, shape, &families).expect("a layout") {
         Layout::Memory(memory) => memory.linear,
         other => other.linear().clone(),
@@ -91,14 +91,17 @@ fn result(major: u32) -> String {
 #[test]
 fn mmas_and_their_operands() {
     let check = |cluster: Cluster| {
-        let spread = |spec: FamilySpec| spec.with("cga_layout", cluster.given());
+        let spread = |spec: FamilySpec| spec.with_parameter("cga_layout", cluster.given());
         for major in [2, 3] {
             let single = spec(&result(major));
             let pair = (&spread(single.clone()), &single);
             each_block_has_its_share(&cluster, pair, [128, 64], None)?;
             for index in 0..if major == 2 { 2 } else { 1 } {
                 let operand = |parent| {
-                    FamilySpec::new("dot_operand").with("operand_index", index).with("k_width", 2).with_parent(parent)
+                    FamilySpec::new("dot_operand")
+                        .with_parameter("operand_index", index)
+                        .with_parameter("k_width", 2)
+                        .with_parent(parent)
                 };
                 // Blocks that differ along K of the operand hold replicas.
                 let along_k = 1 - index as usize;
@@ -117,10 +120,10 @@ fn shared_memory() {
     let strategy = (any_cluster(), widths, any::<bool>());
     let check = |(cluster, width, transposed): (Cluster, i64, bool)| {
         let single = FamilySpec::new("nvmma_shared")
-            .with("swizzling_byte_width", width)
-            .with("element_bit_width", 16)
-            .with("transposed", transposed);
-        let clustered = single.clone().with("cga_layout", cluster.given());
+            .with_parameter("swizzling_byte_width", width)
+            .with_parameter("element_bit_width", 16)
+            .with_parameter("transposed", transposed);
+        let clustered = single.clone().with_parameter("cga_layout", cluster.given());
         each_block_has_its_share(&cluster, (&clustered, &single), [64, 128], None)
     };
     TestRunner::deterministic().run(&strategy, check).unwrap_or_else(|error| panic!("{error}"));
@@ -129,23 +132,23 @@ fn shared_memory() {
 #[test]
 fn tensor_memory_its_scales_and_its_registers() {
     let check = |cluster: Cluster| {
-        let spread = |spec: FamilySpec| spec.with("cga_layout", cluster.given());
+        let spread = |spec: FamilySpec| spec.with_parameter("cga_layout", cluster.given());
         for rows in [64, 128] {
             let pair = (&spread(tensor_memory(rows, 32)), &tensor_memory(rows, 32));
             each_block_has_its_share(&cluster, pair, [128, 64], None)?;
             let registers = |memory: FamilySpec| {
                 FamilySpec::new("tmem_reg")
-                    .with("memory", FamilyAttribute::Spec(Box::new(memory)))
-                    .with("element_bits", 16)
-                    .with("num_warps", 8)
-                    .with("instr_variant", FamilyAttribute::Text("32x32b".to_owned()))
+                    .with_parameter("memory", FamilyAttribute::Spec(Box::new(memory)))
+                    .with_parameter("element_bits", 16)
+                    .with_parameter("num_warps", 8)
+                    .with_parameter("instr_variant", FamilyAttribute::Text("32x32b".to_owned()))
             };
             let pair = (&registers(spread(tensor_memory(rows, 32))), &registers(tensor_memory(rows, 32)));
             each_block_has_its_share(&cluster, pair, [128, 64], None)?;
         }
         for order in ["mnThenK", "kThenMn"] {
             let scales = FamilySpec::new("tensor_memory_scales")
-                .with("block_rep_order", FamilyAttribute::Text(order.to_owned()));
+                .with_parameter("block_rep_order", FamilyAttribute::Text(order.to_owned()));
             each_block_has_its_share(&cluster, (&spread(scales.clone()), &scales), [256, 16], None)?;
         }
         Ok(())
@@ -160,8 +163,10 @@ fn scales_in_registers() {
         let bases = cluster.bases.iter().map(|basis| [basis[0], 0]).collect();
         let cluster = Cluster { bases, blocks: [cluster.blocks[0], 1] };
         for index in [0i64, 1] {
-            let single = FamilySpec::new("mma_scale").with("operand_index", index).with("warps_per_cta", [2, 2]);
-            let clustered = single.clone().with("cga_layout", cluster.given());
+            let single = FamilySpec::new("mma_scale")
+                .with_parameter("operand_index", index)
+                .with_parameter("warps_per_cta", [2, 2]);
+            let clustered = single.clone().with_parameter("cga_layout", cluster.given());
             each_block_has_its_share(&cluster, (&clustered, &single), [128, 8], None)?;
         }
         Ok(())
@@ -177,7 +182,8 @@ fn pairs_of_blocks() {
     let check = |cluster: Cluster| {
         let blocks = cluster.blocks;
         for rows in [64u64, 128] {
-            let spec = tensor_memory(rows, 32).with("two_ctas", true).with("cga_layout", cluster.given());
+            let spec =
+                tensor_memory(rows, 32).with_parameter("two_ctas", true).with_parameter("cga_layout", cluster.given());
             let found = linear(&spec, &[rows * blocks[0], 32 * blocks[1]]);
             let half = if rows == 64 { 16 } else { 32 };
             for block in 0..1u64 << cluster.bases.len() {

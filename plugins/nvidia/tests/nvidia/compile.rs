@@ -10,14 +10,14 @@ fn nvidia(architecture: &str) -> NvidiaTarget {
     NvidiaTarget::new(target(architecture, &[32])).unwrap()
 }
 
-fn compiled(architecture: &str, kernels: Vec<Kernel>, emit: &[Emit]) -> Artifact {
+fn compiled(architecture: &str, kernels: Vec<Kernel>, emit: &[CodeFormat]) -> Artifact {
     let options = CompileOptions { emit: emit.to_vec(), optimisation: 2 };
     nvidia(architecture).compile(&module(kernels), &options).unwrap()
 }
 
 /// Returns the PTX of one kernel for sm_90a.
 fn ptx(kernel: Kernel) -> String {
-    compiled("sm_90a", vec![kernel], &[Emit::Assembly]).text(Emit::Assembly).unwrap().to_owned()
+    compiled("sm_90a", vec![kernel], &[CodeFormat::Assembly]).payload_text(CodeFormat::Assembly).unwrap().to_owned()
 }
 
 fn body(ptx: &str) -> Vec<&str> {
@@ -26,14 +26,16 @@ fn body(ptx: &str) -> Vec<&str> {
 
 #[test]
 fn kernels_have_launch_metadata() {
-    let artifact = compiled("sm_90a", vec![kernels::copy(LAUNCH)], &[Emit::Assembly, Emit::Intermediate]);
-    let ptx = artifact.text(Emit::Assembly).unwrap();
+    let artifact = compiled("sm_90a", vec![kernels::copy(LAUNCH)], &[CodeFormat::Assembly, CodeFormat::Intermediate]);
+    let ptx = artifact.payload_text(CodeFormat::Assembly).unwrap();
     assert!(ptx.contains(".target sm_90a"), "{ptx}");
     assert!(ptx.contains(".visible .entry copy("), "{ptx}");
     assert!(ptx.contains(".reqntid 128, 1, 1"), "{ptx}");
-    assert!(artifact.text(Emit::Intermediate).unwrap().contains("ptx_kernel void @copy(ptr addrspace(1)"));
+    assert!(
+        artifact.payload_text(CodeFormat::Intermediate).unwrap().contains("ptx_kernel void @copy(ptr addrspace(1)")
+    );
     let payloads: Vec<_> = artifact.payloads.iter().map(|payload| (payload.form, payload.format.as_str())).collect();
-    assert_eq!(payloads, [(Emit::Intermediate, "ll"), (Emit::Assembly, "ptx")]);
+    assert_eq!(payloads, [(CodeFormat::Intermediate, "ll"), (CodeFormat::Assembly, "ptx")]);
     let kernel = &artifact.kernels[0];
     assert_eq!((kernel.name.as_str(), kernel.lanes, kernel.warps, kernel.shared_bytes), ("copy", 32, 4, 0));
 }
@@ -199,8 +201,8 @@ fn shared_memory_beyond_the_static_limit_is_left_to_the_launch() {
     };
     let at_limit = ptx(with(49152));
     assert!(at_limit.contains(".b8 large_shared[49152]"), "{at_limit}");
-    let artifact = compiled("sm_90a", vec![with(49156)], &[Emit::Assembly]);
-    let beyond = artifact.text(Emit::Assembly).unwrap();
+    let artifact = compiled("sm_90a", vec![with(49156)], &[CodeFormat::Assembly]);
+    let beyond = artifact.payload_text(CodeFormat::Assembly).unwrap();
     assert!(beyond.contains(".extern .shared .align 16 .b8 large_shared[]"), "{beyond}");
     assert_eq!(artifact.kernels[0].shared_bytes, 49156);
 }
@@ -209,27 +211,30 @@ fn shared_memory_beyond_the_static_limit_is_left_to_the_launch() {
 fn compilation_is_deterministic_on_every_architecture() {
     for architecture in ARCHITECTURES {
         let target = nvidia(architecture);
-        let options = CompileOptions { emit: vec![Emit::Assembly, Emit::Intermediate], optimisation: 2 };
+        let options = CompileOptions { emit: vec![CodeFormat::Assembly, CodeFormat::Intermediate], optimisation: 2 };
         let once = target.compile(&kernels::all(LAUNCH), &options).unwrap_or_else(|e| panic!("{architecture}: {e}"));
         let twice = target.compile(&kernels::all(LAUNCH), &options).unwrap();
         assert!(once == twice, "{architecture}");
-        assert!(once.text(Emit::Assembly).unwrap().contains(&format!(".target {architecture}\n")), "{architecture}");
+        assert!(
+            once.payload_text(CodeFormat::Assembly).unwrap().contains(&format!(".target {architecture}\n")),
+            "{architecture}"
+        );
     }
 }
 
 #[test]
 fn the_object_is_a_cubin_if_there_is_an_assembler_and_ptx_if_not() {
     for architecture in ARCHITECTURES {
-        let options = CompileOptions { emit: vec![Emit::Object], optimisation: 2 };
+        let options = CompileOptions { emit: vec![CodeFormat::Object], optimisation: 2 };
         let artifact = nvidia(architecture).compile(&kernels::all(LAUNCH), &options);
         let artifact = artifact.unwrap_or_else(|error| panic!("{architecture}: {error}"));
-        let object = artifact.payload(Emit::Object).unwrap();
-        if object::assembler().is_ok() {
+        let object = artifact.payload(CodeFormat::Object).unwrap();
+        if object::find_assembler().is_ok() {
             assert_eq!(object.format, "cubin");
             assert!(object.bytes.starts_with(b"\x7fELF"));
         } else {
             assert_eq!(object.format, "ptx");
-            assert!(artifact.text(Emit::Object).unwrap().contains(".visible .entry copy("));
+            assert!(artifact.payload_text(CodeFormat::Object).unwrap().contains(".visible .entry copy("));
         }
     }
 }
@@ -237,11 +242,11 @@ fn the_object_is_a_cubin_if_there_is_an_assembler_and_ptx_if_not() {
 #[test]
 fn every_optimisation_level_compiles() {
     for optimisation in 0..=3 {
-        let options = CompileOptions { emit: vec![Emit::Object], optimisation };
+        let options = CompileOptions { emit: vec![CodeFormat::Object], optimisation };
         let artifact = nvidia("sm_80").compile(&kernels::all(LAUNCH), &options);
         assert!(artifact.is_ok(), "{optimisation}: {artifact:?}");
     }
-    let options = CompileOptions { emit: vec![Emit::Assembly], optimisation: 4 };
+    let options = CompileOptions { emit: vec![CodeFormat::Assembly], optimisation: 4 };
     let error = nvidia("sm_80").compile(&kernels::all(LAUNCH), &options).unwrap_err();
     assert!(matches!(&error, CompileError::Option { option, .. } if option == "optimisation"), "{error}");
 }
@@ -249,7 +254,7 @@ fn every_optimisation_level_compiles() {
 #[test]
 fn launches_beyond_the_target_are_refused() {
     let refused = |launch: Launch| {
-        let options = CompileOptions { emit: vec![Emit::Assembly], optimisation: 2 };
+        let options = CompileOptions { emit: vec![CodeFormat::Assembly], optimisation: 2 };
         let error = nvidia("sm_80").compile(&module(vec![kernels::copy(launch)]), &options).unwrap_err();
         assert!(matches!(error, CompileError::Invalid(_)), "{error}");
         error.to_string()
@@ -289,12 +294,15 @@ fn the_virtual_device_is_named_as_no_hardware() {
 #[test]
 fn kernels_become_functions_for_a_hosts_own_module() {
     let kernel = kernels::through_shared(LAUNCH, Scope::Block);
-    let artifact = compiled("sm_90a", vec![kernel.clone()], &[Emit::Functions, Emit::Assembly]);
+    let artifact = compiled("sm_90a", vec![kernel.clone()], &[CodeFormat::Functions, CodeFormat::Assembly]);
     let formats: Vec<_> = artifact.payloads.iter().map(|payload| payload.format.as_str()).collect();
     assert_eq!(formats, ["ptx", "bc"]);
-    let bitcode = &artifact.payload(Emit::Functions).unwrap().bytes;
+    let bitcode = &artifact.payload(CodeFormat::Functions).unwrap().bytes;
     assert_eq!(bitcode[..4], [b'B', b'C', 0xc0, 0xde]);
-    assert_eq!(&compiled("sm_90a", vec![kernel], &[Emit::Functions]).payload(Emit::Functions).unwrap().bytes, bitcode);
+    assert_eq!(
+        &compiled("sm_90a", vec![kernel], &[CodeFormat::Functions]).payload(CodeFormat::Functions).unwrap().bytes,
+        bitcode
+    );
 }
 
 /// Checks the limit on a device function's shared memory: a static array, since a device function cannot have launch
@@ -311,10 +319,12 @@ fn a_function_has_no_more_shared_memory_than_a_module_may_have() {
         k.store(address_of_thread, 0, seven, None);
         module(vec![k.finish()])
     };
-    let functions = CompileOptions { emit: vec![Emit::Functions], optimisation: 2 };
+    let functions = CompileOptions { emit: vec![CodeFormat::Functions], optimisation: 2 };
     assert!(target.compile(&kernel(most), &functions).is_ok());
     assert!(
-        target.compile(&kernel(most + 16), &CompileOptions { emit: vec![Emit::Assembly], optimisation: 2 }).is_ok()
+        target
+            .compile(&kernel(most + 16), &CompileOptions { emit: vec![CodeFormat::Assembly], optimisation: 2 })
+            .is_ok()
     );
     let error = target.compile(&kernel(most + 16), &functions).unwrap_err();
     assert!(matches!(&error, CompileError::Unsupported(message) if message.contains("as a function")), "{error}");

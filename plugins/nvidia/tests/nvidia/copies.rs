@@ -9,7 +9,7 @@ fn groups_are_committed_and_all_but_the_latest_waited_for() {
     for masked in [false, true] {
         let (copy, kernel) = staged(&target, masked);
         // 8 KiB are copied by 128 lanes, 16 bytes at a time.
-        assert_eq!((copy.instruction(), copy.accesses()), (Some("cp.async.cg.shared.global.16"), 4));
+        assert_eq!((copy.instruction(), copy.issued_accesses()), (Some("cp.async.cg.shared.global.16"), 4));
         let ptx = assembly(&target, vec![kernel]);
         let count = |what: &str| ptx.matches(what).count();
         // Two tensors are copied before the loop and one in it, which may be unrolled.

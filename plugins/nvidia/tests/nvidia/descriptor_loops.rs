@@ -1,5 +1,5 @@
-//! Loops that multiply blocks which tensor descriptors load: bulk tensor copies (TMA) into buffers in shared memory, from
-//! which `wgmma` reads. The emulator executes the kernel, and the virtual device its PTX; both must match integer
+//! Loops that multiply blocks which tensor descriptors load: bulk tensor copies (TMA) into buffers in shared memory,
+//! from which `wgmma` reads. The emulator executes the kernel, and the virtual device its PTX; both must match integer
 //! arithmetic.
 
 use std::path::PathBuf;
@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use crate::prelude::*;
 use tilewright_assign::stages::LoopReport;
 use tilewright_verify::case::{
-    CaseArgument, CaseBuffer, CaseElement, CaseScalar, CaseValue, Expectation, ProgramCase, Tolerance,
+    CaseArgument, CaseBuffer, CaseElement, CaseScalar, CaseValue, ExpectedContents, ProgramCase, Tolerance,
 };
 use tilewright_virtual_ptx::VirtualDevice;
 
@@ -155,8 +155,8 @@ impl Matmul {
     fn case(&self) -> ProgramCase {
         let [m, n, k] = self.size;
         let [pitch_a, pitch_b, pitch_c] = self.pitches();
-        let element = CaseElement::named(self.element).expect("an element type");
-        let result = CaseElement::named(self.accumulator).expect("an element type");
+        let element = CaseElement::from_name(self.element).expect("an element type");
+        let result = CaseElement::from_name(self.accumulator).expect("an element type");
         let encoded = |element: CaseElement, value: i64| {
             let value = match element {
                 CaseElement::Float(_) => CaseScalar::Float(value as f64),
@@ -184,15 +184,15 @@ impl Matmul {
             after,
         };
         let before: Vec<u8> = (0..m * pitch_c).flat_map(|_| encoded(result, 9)).collect();
-        let after = Expectation::Expected { bytes: expected.collect(), tolerance: Tolerance::default() };
+        let after = ExpectedContents::Expected { bytes: expected.collect(), tolerance: Tolerance::default() };
         let buffers = vec![
-            buffer("a", element, vec![m, pitch_a], matrix(m, k, pitch_a, 0), Expectation::Unchanged),
+            buffer("a", element, vec![m, pitch_a], matrix(m, k, pitch_a, 0), ExpectedContents::Unchanged),
             buffer(
                 "b",
                 element,
                 vec![rows_b[0], pitch_b],
                 matrix(rows_b[0], rows_b[1], pitch_b, 2),
-                Expectation::Unchanged,
+                ExpectedContents::Unchanged,
             ),
             buffer("c", result, vec![m, pitch_c], before, after),
         ];
@@ -220,14 +220,14 @@ impl Matmul {
     fn checked(&self, target: &dyn Target, stages: u32) -> (Kernel, LoopReport, Counts) {
         let (case, mut lines) = (self.case(), Vec::new());
         let options = ProgramOptions::default().with_warps(self.warps).with_stages(Some(stages));
-        let kernel = compiler(target).kernel(&self.text(), &options, &mut |stage| {
+        let kernel = compiler(target).compile_kernel(&self.text(), &options, &mut |stage| {
             if let CompilationStage::Layouts(assigned) = stage {
-                tilewright_tile::verify_transformed(&assigned.module).unwrap_or_else(|error| panic!("{error}"));
+                tilewright_tile::verify_transformed_module(&assigned.module).unwrap_or_else(|error| panic!("{error}"));
                 lines.clone_from(&assigned.report.functions[0].loops);
             }
         });
         let kernel = kernel.unwrap_or_else(|error| panic!("{error}\n{}", self.text()));
-        let ran = case.run(&kernel, context(target), &RunLimits::default());
+        let ran = case.run_emulated(&kernel, context(target), &RunLimits::default());
         let ran = ran.unwrap_or_else(|error| panic!("{self:?}, {stages} stages: {error}\n{kernel}"));
         let differences: Vec<String> = ran.differences.iter().map(ToString::to_string).collect();
         assert!(differences.is_empty(), "{self:?}, {stages} stages: {differences:?}");
@@ -264,7 +264,7 @@ fn the_virtual_device_runs_descriptor_loops() {
     for matmul in COPIED.into_iter().chain(RESIDENT) {
         let (kernel, ..) = matmul.checked(&target, 3);
         let mut device = VirtualDevice::new(target.description().clone(), target.instructions().to_vec());
-        let checked = matmul.case().test_case(kernel).and_then(|case| check(&case, &target, &mut device));
+        let checked = matmul.case().to_test_case(kernel).and_then(|case| check_on_device(&case, &target, &mut device));
         checked.unwrap_or_else(|wrong| panic!("{matmul:?}: {wrong}"));
     }
 }

@@ -8,7 +8,7 @@ use tilewright_vendor_testkit::dots::{assembly, is_of_families, planned, problem
 /// Returns the parameters of the layout of a plan's result.
 fn result(plan: &MmaPlan) -> FamilySpec {
     let shape = if plan.instruction().unwrap().contains("m8n8") { [8, 8] } else { [16, 8] };
-    spec(&mma(2, &plan.warps(), &shape))
+    spec(&mma(2, &plan.warp_partition(), &shape))
 }
 
 #[test]
@@ -42,7 +42,7 @@ fn code_has_the_mmas_and_the_matrix_loads_of_the_plan() {
             let ptx = assembly(&target, &plan);
             assert_eq!(count(&ptx, "mma.sync"), plan.cost.issues / plan.chunk_count(), "{types:?}");
             assert_eq!(count(&ptx, plan.instruction().unwrap()), plan.cost.issues / plan.chunk_count());
-            let operand_loads = plan.operand_loads(context(&target)).unwrap();
+            let operand_loads = plan.plan_operand_loads(context(&target)).unwrap();
             let conversions = operand_loads.iter().filter_map(|operand_load| operand_load.conversion.as_ref());
             let loads = conversions.map(|conversion| conversion.stats.counts.matrix_loads).sum::<u64>();
             assert_eq!(count(&ptx, "ldmatrix"), loads, "{types:?}");
@@ -77,7 +77,7 @@ fn sixteen_bit_operands_in_shared_memory_are_loaded_by_ldmatrix() {
             assert!(count(&ptx, "mma.sync") > 0 && count(&ptx, "fma.") == 0, "{shape:?} {types:?}");
             let (mut matrix_loads, mut others) = (0, 0);
             for (operand_load, number) in
-                plan.operand_loads(context(&target)).unwrap().iter().zip([plan.problem.a, plan.problem.b])
+                plan.plan_operand_loads(context(&target)).unwrap().iter().zip([plan.problem.a, plan.problem.b])
             {
                 let Some(counts) = operand_load.conversion.as_ref().map(|conversion| conversion.stats.counts) else {
                     // A lane's elements are contiguous in memory, so plain loads suffice.

@@ -29,7 +29,12 @@ fn no_loop_has_conflicts_of_banks() {
         let target = target(gpu_model);
         for name in PROGRAMS {
             let solved = solved(&target, name, SynthesisOptions::default());
-            assert_eq!(solved.derivation.conflicts_in_loops(), 0, "{name} on {gpu_model}:\n{}", solved.derivation);
+            assert_eq!(
+                solved.derivation.conflict_wavefronts_in_loops(),
+                0,
+                "{name} on {gpu_model}:\n{}",
+                solved.derivation
+            );
         }
     }
 }
@@ -89,9 +94,9 @@ fn attention_converts_nothing() {
 #[test]
 fn synthesis_stages_can_be_disabled() {
     let target = target("a100");
-    let memory = solved(&target, "explicit_gemm", SynthesisOptions::default().with_memory(false));
+    let memory = solved(&target, "explicit_gemm", SynthesisOptions::default().with_memory_search(false));
     assert!(memory.derivation.memories.iter().all(|line| !line.notation.contains("Swizzle")), "{}", memory.derivation);
-    let pipeline = solved(&target, "explicit_gemm", SynthesisOptions::default().with_pipeline(false));
+    let pipeline = solved(&target, "explicit_gemm", SynthesisOptions::default().with_pipelining(false));
     assert_eq!(pipeline.derivation.loops[0].stages, 1);
     // Each iteration has one barrier before it reads, and one before the buffer is overwritten.
     assert!(pipeline.counts.barriers > 5, "{}", pipeline.derivation);
@@ -181,7 +186,7 @@ fn warp_groups_multiply_what_is_scaled_and_cast() {
             let found = solved(&target(gpu_model), name, SynthesisOptions::default());
             let derivation = &found.derivation;
             assert!(derivation.dots[0].instruction.contains(row), "{name} on {gpu_model}: {derivation}");
-            assert_eq!(derivation.conflicts_in_loops(), 0, "{name} on {gpu_model}: {derivation}");
+            assert_eq!(derivation.conflict_wavefronts_in_loops(), 0, "{name} on {gpu_model}: {derivation}");
             let loads = derivation.memories.iter().flat_map(|memory| &memory.accesses);
             let wgmma_loads =
                 loads.filter(|access| access.instruction.as_deref().is_some_and(|row| row.contains("wgmma")));
@@ -203,11 +208,11 @@ fn each_synthesis_stage_lowers_the_cost() {
     let all = SynthesisOptions::default();
     for name in ["explicit_gemm", "explicit_fp8", "explicit_int4"] {
         let baseline = of(name, all);
-        let memory = of(name, all.with_memory(false));
+        let memory = of(name, all.with_memory_search(false));
         assert!(memory[0] > baseline[0], "{name} without memory synthesis: {memory:?}, with it {baseline:?}");
-        let mapping = of(name, all.with_task_mapping(false));
+        let mapping = of(name, all.with_task_mapping_search(false));
         assert!(mapping[1] > baseline[1], "{name} without task mapping: {mapping:?}, with it {baseline:?}");
-        let pipeline = of(name, all.with_pipeline(false));
+        let pipeline = of(name, all.with_pipelining(false));
         assert!(pipeline[2] > baseline[2], "{name} without a pipeline: {pipeline:?}, with it {baseline:?}");
     }
 }
@@ -236,8 +241,8 @@ fn shared_memory_is_copied_to_shared_memory() {
     }
 }
 
-/// Checks attention with as many keys in a tile as elements in a head: both dots have one shape, but K is stored along K
-/// of the first dot and V along N of the second, so that they need different instructions to read them from shared
+/// Checks attention with as many keys in a tile as elements in a head: both dots have one shape, but K is stored along
+/// K of the first dot and V along N of the second, so that they need different instructions to read them from shared
 /// memory.
 #[test]
 fn dots_of_one_shape_choose_for_the_memory_of_their_operands() {
@@ -263,8 +268,8 @@ fn dots_of_one_shape_choose_for_the_memory_of_their_operands() {
     assert!(found.derivation.prediction.cycles < 0.7 * shared.prediction.cycles, "{}{shared}", found.derivation);
 }
 
-/// Checks the dot of attention that has the probabilities in registers, for tiles that `wgmma` could also multiply with A
-/// and B swapped: it reads V from shared memory and does not store the probabilities there.
+/// Checks the dot of attention that has the probabilities in registers, for tiles that `wgmma` could also multiply with
+/// A and B swapped: it reads V from shared memory and does not store the probabilities there.
 #[test]
 fn warp_groups_multiply_probabilities_in_registers() {
     let found = solved(&target("h100"), "explicit_attention", SynthesisOptions::default());
@@ -303,8 +308,8 @@ fn a_short_k_is_multiplied_from_registers() {
     assert_eq!(instruction, "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32", "{}", found.derivation);
 }
 
-/// Checks targets whose fastest instruction has its accumulator in tensor memory: explicit-memory programs keep theirs in
-/// registers.
+/// Checks targets whose fastest instruction has its accumulator in tensor memory: explicit-memory programs keep theirs
+/// in registers.
 #[test]
 fn accumulators_are_in_registers() {
     for name in ["explicit_gemm", "explicit_attention"] {
@@ -389,8 +394,8 @@ fn interleaved_weights_are_loaded_as_they_lie() {
     }
 }
 
-/// Checks the usual tiles: the instruction that an expert takes; several stages, or several resident blocks that hide the
-/// latency of each other's copies; no rejection of a tile whose accumulator fits the registers of a lane (255, and
+/// Checks the usual tiles: the instruction that an expert takes; several stages, or several resident blocks that hide
+/// the latency of each other's copies; no rejection of a tile whose accumulator fits the registers of a lane (255, and
 /// 128x256 in 32 bits takes 256 of them by four warps).
 #[test]
 fn usual_tiles_have_the_choices_of_an_expert() {
@@ -424,8 +429,8 @@ fn several_loops_fill_one_tensor() {
     }
 }
 
-/// Checks programs that load and fill halves of tiles, on the emulator and as PTX on the virtual device. Loops of tensors
-/// that the program does not index have stages, and parts are accessed as wide as full tiles.
+/// Checks programs that load and fill halves of tiles, on the emulator and as PTX on the virtual device. Loops of
+/// tensors that the program does not index have stages, and parts are accessed as wide as full tiles.
 #[test]
 fn programs_name_parts_of_tiles() {
     let (case, _) = case("explicit_gemm");
@@ -439,7 +444,9 @@ fn programs_name_parts_of_tiles() {
             assert_eq!(solved.counts.matrix_loads, 5 * (16 + 16) / 4, "{}", solved.derivation);
             let mut module = tilewright_kernel::text::parse(&solved.kernel).unwrap_or_else(|error| panic!("{error}"));
             let mut device = VirtualDevice::new(target.description().clone(), target.instructions().to_vec());
-            let checked = case.test_case(module.kernels.remove(0)).and_then(|case| check(&case, &target, &mut device));
+            let checked = case
+                .to_test_case(module.kernels.remove(0))
+                .and_then(|case| check_on_device(&case, &target, &mut device));
             checked.unwrap_or_else(|wrong| panic!("{gpu_model}: {wrong}"));
         }
     }

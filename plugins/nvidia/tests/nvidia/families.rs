@@ -16,7 +16,7 @@ fn families_agree() {
 
 pub fn check_families_agree(answers: Answers) {
     let vendor_families = families();
-    let set = FamilySet::new(vec![&Neutral, &vendor_families]);
+    let set = FamilySet::new(vec![&NeutralFamilies, &vendor_families]);
     let served =
         ["slice", "dot_operand", "nvidia_mma", "nvmma_shared", "tensor_memory", "tensor_memory_scales", "tmem_reg"];
     let is_vendor_row = |row: &Value| {
@@ -31,8 +31,8 @@ pub fn check_families_agree(answers: Answers) {
 fn samples_are_layouts_and_match_instruction_operands() {
     let mut operand_count = 0;
     for architecture in ["sm_80", "sm_89", "sm_90a", "sm_100a", "sm_103", "sm_120"] {
-        let vendor_families = NvidiaFamilies::of(architecture);
-        let instructions = rows(architecture);
+        let vendor_families = NvidiaFamilies::for_architecture(architecture);
+        let instructions = instructions_of(architecture);
         for warps in [1, 2, 4, 8] {
             for element_bits in [8, 16, 32, 64] {
                 let requested = SampleUse { lanes: 32, warps, element_bits };
@@ -41,7 +41,8 @@ fn samples_are_layouts_and_match_instruction_operands() {
         }
     }
     assert!(operand_count > 0);
-    let none = NvidiaFamilies::of("unheard-of").samples(SampleUse { lanes: 32, warps: 4, element_bits: 16 });
+    let none =
+        NvidiaFamilies::for_architecture("unheard-of").samples(SampleUse { lanes: 32, warps: 4, element_bits: 16 });
     assert!(none.is_empty());
 }
 
@@ -50,7 +51,8 @@ fn samples_are_layouts_and_match_instruction_operands() {
 #[test]
 fn samples_follow_the_architecture() {
     let names = |architecture: &str, warps, element_bits| -> BTreeSet<String> {
-        let samples = NvidiaFamilies::of(architecture).samples(SampleUse { lanes: 32, warps, element_bits });
+        let samples =
+            NvidiaFamilies::for_architecture(architecture).samples(SampleUse { lanes: 32, warps, element_bits });
         samples.into_iter().map(|sample| sample.name).collect()
     };
     let all = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect::<BTreeSet<_>>();
@@ -69,7 +71,7 @@ fn samples_follow_the_architecture() {
 }
 
 fn families() -> NvidiaFamilies {
-    NvidiaFamilies::of("sm_90a")
+    NvidiaFamilies::for_architecture("sm_90a")
 }
 
 #[test]
@@ -81,7 +83,7 @@ fn groups_of_the_instruction_table_have_one_kind() {
 fn tables_alone_serve_targets_without_code_and_devices() {
     let tables = VendorTarget::<TablesOnly<NvidiaTables>>::new(target_description("h100")).expect("it is served");
     assert_eq!(tables.instructions(), target("h100").instructions());
-    let options = CompileOptions { emit: vec![Emit::Assembly], optimisation: 0 };
+    let options = CompileOptions { emit: vec![CodeFormat::Assembly], optimisation: 0 };
     let compiled = tables.compile(&Module { kernels: Vec::new() }, &options);
     assert!(matches!(compiled, Err(CompileError::Unsupported(why)) if why.contains("`sm_90a`: load a plugin")));
     assert!(matches!(tables.devices(), Err(DeviceError::NoRuntime(why)) if why.contains("`sm_90a`: load a plugin")));

@@ -21,7 +21,7 @@ fn both(target: &NvidiaTarget, length: u64, bits: u32) -> (GatherPlan, GatherPla
     let (candidates, rejected) = gather_candidates(&layout, &layout, axis, bits, target.description()).unwrap();
     assert_eq!((candidates.len(), rejected.len()), (2, 0), "{rejected:?}");
     for gather_plan in &candidates {
-        let result = gather_case(([&layout, &layout], axis), bits, gather_plan, target.description())
+        let result = build_gather_case(([&layout, &layout], axis), bits, gather_plan, target.description())
             .and_then(|case| check_emulated(&case, target.description()));
         result.unwrap_or_else(|wrong| panic!("{length} of {bits} bits, {}: {wrong}", gather_plan.path));
     }

@@ -63,7 +63,7 @@ fn four_warps_multiply_wherever_it_fits_and_nowhere_else() {
 fn four_warps_multiply_the_pairs_of_table_5_that_are_theirs() {
     let target = target("h100");
     let (mut wrong, mut must) = (Vec::new(), [0; 3]);
-    for dot in list::table_5() {
+    for dot in list::list_table_5_dots() {
         let types = [dot.a, dot.b, dot.accumulator];
         let theirs =
             [dot.a, dot.b].contains(&"i8") && [dot.a, dot.b].iter().any(|ty| ["f16", "e4m3", "e5m2"].contains(ty));
@@ -85,9 +85,9 @@ fn four_warps_multiply_the_pairs_of_table_5_that_are_theirs() {
 
 /// Returns the scale type of an mxfp4 operand. Exponents have a small range if `other`, the element type of the
 /// other operand, is `f16`, else the full range.
-fn scales_of_mxfp4(other: &str) -> Option<Scale> {
+fn scales_of_mxfp4(other: &str) -> Option<BlockScale> {
     let exponents = (other == "f16").then_some([-8, 8]);
-    Scale::from_name("e8m0").map(|scale| Scale { exponents, ..scale })
+    BlockScale::from_name("e8m0").map(|scale| BlockScale { exponents, ..scale })
 }
 
 /// Checks operands that are scaled in software: they are scaled in registers, and then stored, or multiplied from
@@ -107,8 +107,8 @@ fn warpgroup_mmas_take_operands_that_are_scaled_first() {
                 let is_theirs = atom.starts_with("wgmma");
                 let expected = expected(shape, Some(16), warps);
                 must += u32::from(expected);
-                // A warpgroup without rows of its own waits for the other one, and an H200 multiplies 105 of 512 elements
-                // in a cycle at N = 8, so mma.sync (332) by all warps is quicker.
+                // A warpgroup without rows of its own waits for the other one, and an H200 multiplies 105 of 512
+                // elements in a cycle at N = 8, so mma.sync (332) by all warps is quicker.
                 let is_narrow = shape[1] == 8 && u64::from(warps) * 16 > shape[0];
                 if expected && !is_theirs && !is_narrow || is_theirs && !possible(shape, types, Some(16), warps) {
                     wrong.push(format!("{types:?} {shape:?}, {warps} warps: {atom}"));
@@ -126,7 +126,7 @@ fn warpgroup_mmas_take_operands_that_are_scaled_first() {
 fn operands_converted_before_they_are_stored_are_right() {
     let target = target("h100");
     let mx = |name: &str, other: &str| {
-        Scale::from_name(name).map(|scale| Scale { ..scales_of_mxfp4(other).unwrap_or(scale) })
+        BlockScale::from_name(name).map(|scale| BlockScale { ..scales_of_mxfp4(other).unwrap_or(scale) })
     };
     for (types, scales, shape, warps) in [
         // The converted operand has few columns, there are more warpgroups than it has blocks of 64 rows, and several
@@ -136,11 +136,11 @@ fn operands_converted_before_they_are_stored_are_right() {
         (["bf16", "e2m1", "f32"], [None, mx("e8m0", "bf16")], [128, 16, 512], 8),
         (["e4m3", "bf16", "f32"], [mx("e8m0", "bf16"), None], [64, 128, 64], 8),
         (["e3m2", "e2m3", "f32"], [mx("e8m0", "bf16"), mx("e8m0", "bf16")], [64, 32, 32], 4),
-        (["e2m1", "f16", "f32"], [Scale::from_name("ue4m3"), None], [64, 64, 16], 8),
+        (["e2m1", "f16", "f32"], [BlockScale::from_name("ue4m3"), None], [64, 64, 16], 8),
         // Scales of blocks longer than a chunk.
         (
             ["bf16", "e2m1", "f32"],
-            [None, Scale::from_name("e8m0").map(|scale| Scale { block: 256, ..scale })],
+            [None, BlockScale::from_name("e8m0").map(|scale| BlockScale { block: 256, ..scale })],
             [64, 64, 512],
             4,
         ),

@@ -63,7 +63,7 @@ impl Under {
     fn fault(self) -> Option<FaultKind> {
         let kernel: Kernel = self.builder.finish();
         let target = target_description("h100");
-        let semantics = SemanticsTable::of_rows(&rows("sm_90a"));
+        let semantics = SemanticsTable::from_instructions(&instructions_of("sm_90a"));
         let emulator = Emulator::new(&kernel, &target).unwrap().with_semantics(&semantics);
         let run = emulator.run([1, 1, 1], &[], &mut GlobalMemory::new(), &RunLimits::default());
         run.err().map(|fault| fault.kind)

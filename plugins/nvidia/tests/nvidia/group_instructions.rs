@@ -5,13 +5,13 @@ use crate::atom_types::element;
 use crate::layouts::{dot_operand, mma, nvmma_shared, spec};
 use crate::prelude::*;
 use serde_json::Value;
-use tilewright_plan::movement::{DescriptorMatch, operand_memory_layout};
+use tilewright_plan::movement::{DescriptorMatch, build_operand_memory_layout};
 use tilewright_vendor_testkit::rows::{memory, of_family, register, same_positions};
 
 const GROUP_INSTRUCTIONS: &str = include_str!("../data/group_instructions.json");
 
 fn group_rows() -> Vec<Instruction> {
-    rows("sm_90a").into_iter().filter(|row| row.name.starts_with("wgmma")).collect()
+    instructions_of("sm_90a").into_iter().filter(|row| row.name.starts_with("wgmma")).collect()
 }
 
 /// Returns the published atoms (instructions with their thread-value layouts) of dense warpgroup MMAs.
@@ -85,13 +85,14 @@ pub fn check_operands_are_as_published(answers: Answers) {
 /// those of the warp before it.
 #[test]
 fn fragments_of_a_warpgroup_match_those_of_single_warps() {
-    let of_one_warp = rows("sm_90a").into_iter().filter(|row| row.name.starts_with("mma.sync.aligned.m16n8"));
+    let of_one_warp =
+        instructions_of("sm_90a").into_iter().filter(|row| row.name.starts_with("mma.sync.aligned.m16n8"));
     let of_one_warp: Vec<_> = of_one_warp.collect();
     let (mut of_a, mut of_d) = (0, 0);
     for row in group_rows() {
         let [_, n, k] = row.mma_shape().expect("a product");
         for (role, shape, count) in [("a", [16, k], &mut of_a), ("d", [16, 8], &mut of_d)] {
-            let Some((element, _, operand_memory)) = row.register_operand(role) else { continue };
+            let Some((element, _, operand_memory)) = row.find_register_operand(role) else { continue };
             let fits = |one: &&Instruction| {
                 let (found, _, layout) = register(one, role);
                 found == element && [0, 1].map(|axis| 1u64 << layout.out_bits(Dim::tensor(axis))) == shape
@@ -122,14 +123,14 @@ fn fragments_of_a_warpgroup_match_those_of_single_warps() {
 #[test]
 fn registers_are_those_of_the_families() {
     const DIMS: [Dim; 3] = [Dim::REGISTER, Dim::LANE, Dim::WARP];
-    let families = NvidiaFamilies::of("sm_90a");
+    let families = NvidiaFamilies::for_architecture("sm_90a");
     for row in group_rows() {
         let (_, _, d) = register(&row, "d");
         let k = memory(&row, "b").shape[0];
         let n = 1u64 << d.out_bits(Dim::tensor(1));
         let result = mma(3, &[4, 1], &[16, n, k]);
         assert_eq!(of_family(&families, &spec(&result), &[64, n], &DIMS), *d, "d of {}", row.name);
-        let Some((_, bits, a)) = row.register_operand("a") else { continue };
+        let Some((_, bits, a)) = row.find_register_operand("a") else { continue };
         let operand = spec(&dot_operand(0, &result, u64::from(32 / bits)));
         assert_eq!(of_family(&families, &operand, &[64, k], &DIMS), *a, "a of {}", row.name);
     }
@@ -161,18 +162,18 @@ fn is_along_rows(operand: &MemoryOperand) -> bool {
     // The first step of the contiguous axis has the size of an element.
     let canonical_layout = &operand.layouts[0];
     let bytes = u64::from(operand.bits / 8);
-    canonical_layout.axes[1][0].stride == tilewright_target::Stride::Bytes(bytes)
+    canonical_layout.axes[1][0].stride == tilewright_target::CanonicalStride::Bytes(bytes)
 }
 
 #[test]
 fn canonical_layouts_are_the_shared_family() {
-    let families = NvidiaFamilies::of("sm_90a");
+    let families = NvidiaFamilies::for_architecture("sm_90a");
     let mut checked = 0;
     for operand in memory_operands() {
         for canonical_layout in &operand.layouts {
             for shape in matrices(&operand) {
                 let Some(operand_memory) =
-                    operand_memory_layout(&operand, canonical_layout, shape).expect("powers of two")
+                    build_operand_memory_layout(&operand, canonical_layout, shape).expect("powers of two")
                 else {
                     continue;
                 };
@@ -204,7 +205,7 @@ fn a_descriptor_leads_to_every_element_of_every_tile() {
         for canonical_layout in &operand.layouts {
             for shape in matrices(&operand) {
                 let Some(operand_memory) =
-                    operand_memory_layout(&operand, canonical_layout, shape).expect("powers of two")
+                    build_operand_memory_layout(&operand, canonical_layout, shape).expect("powers of two")
                 else {
                     continue;
                 };
@@ -215,16 +216,17 @@ fn a_descriptor_leads_to_every_element_of_every_tile() {
                 let chosen = &operand.layouts[matched.canonical_layout];
                 for row_tile in 0..shape[0] / operand.shape[0] {
                     for column_tile in 0..shape[1] / operand.shape[1] {
-                        let bits = matched.descriptor(&operand, [row_tile, column_tile]).expect("fields hold it");
+                        let bits =
+                            matched.encode_tile_descriptor(&operand, [row_tile, column_tile]).expect("fields hold it");
                         let fields = operand.descriptor.decode(bits);
-                        assert_eq!(operand.find_mode(fields.mode), Some(chosen));
+                        assert_eq!(operand.find_layout_by_mode(fields.mode), Some(chosen));
                         for row in 0..operand.shape[0] {
                             for column in 0..operand.shape[1] {
                                 let at = [row_tile * operand.shape[0] + row, column_tile * operand.shape[1] + column];
                                 let at = [(Dim::tensor(0), at[0]), (Dim::tensor(1), at[1])];
                                 let offset = inverse.apply(&at).expect("inside")[0].1 * u64::from(operand.bits / 8);
                                 assert_eq!(
-                                    chosen.address(&fields, [row, column]),
+                                    chosen.element_address(&fields, [row, column]),
                                     offset,
                                     "{} {shape:?}",
                                     operand.role
@@ -278,7 +280,7 @@ fn matrices_with_a_bit_moved_are_not_read() {
     let operand = operand.expect("a factor of 16 bits");
     let shape = [64, 64];
     let tile_layout =
-        operand_memory_layout(operand, &operand.layouts[0], shape).expect("powers of two").expect("it fills it");
+        build_operand_memory_layout(operand, &operand.layouts[0], shape).expect("powers of two").expect("it fills it");
     let moved = |change: fn([u64; 2]) -> [u64; 2]| {
         let bases = tile_layout.bases_of(Dim::OFFSET).into_iter().map(|at| change([at[0], at[1]]).to_vec()).collect();
         let sizes = [(Dim::tensor(0), shape[0]), (Dim::tensor(1), shape[1])];
@@ -304,8 +306,9 @@ fn strides_beyond_the_descriptor_are_not_read() {
     });
     let operand = operand.expect("a factor of 16 bits across K");
     for (k, reaches) in [(1024, true), (4096, false)] {
-        let layout =
-            operand_memory_layout(operand, &operand.layouts[0], [k, 128]).expect("powers of two").expect("it fills");
+        let layout = build_operand_memory_layout(operand, &operand.layouts[0], [k, 128])
+            .expect("powers of two")
+            .expect("it fills");
         let matched = DescriptorMatch::find(&layout, operand);
         assert_eq!(matched.is_ok(), reaches, "{k}: {matched:?}");
     }
@@ -333,11 +336,12 @@ fn descriptors_say_what_the_canonical_layouts_name() {
         };
         let operand = operands.iter().find(is_required).expect("there is such a tile");
         for (mode, leading, stride) in expected {
-            let canonical_layout = operand.find_mode(mode).expect("four modes");
-            let layout = operand_memory_layout(operand, canonical_layout, shape)
+            let canonical_layout = operand.find_layout_by_mode(mode).expect("four modes");
+            let layout = build_operand_memory_layout(operand, canonical_layout, shape)
                 .expect("powers of two")
                 .expect("it fills the matrix");
-            let bits = DescriptorMatch::find(&layout, operand).expect("it reads it").descriptor(operand, [0, 0]);
+            let bits =
+                DescriptorMatch::find(&layout, operand).expect("it reads it").encode_tile_descriptor(operand, [0, 0]);
             let expected = mode << 62 | (stride / 16) << 32 | (leading / 16) << 16;
             assert_eq!(bits, Some(expected), "{role}, {}", canonical_layout.name);
         }

@@ -4,7 +4,7 @@ use crate::atom_types::element;
 use crate::layouts::{dot_operand, mma, spec};
 use crate::prelude::*;
 use serde_json::Value;
-use tilewright_nvidia_tables::instructions::unused;
+use tilewright_nvidia_tables::instructions::unused_instructions_of;
 use tilewright_vendor_testkit::rows::{of_family, register, same_positions};
 
 const MATRIX_INSTRUCTIONS: &str = include_str!("../data/matrix_instructions.json");
@@ -12,7 +12,7 @@ const SPARSE: &str = include_str!("../data/sparse_instructions.json");
 const MOVES: &str = include_str!("../data/matrix_moves.json");
 
 fn by_name(name: &str) -> Option<Instruction> {
-    rows("sm_90a").into_iter().find(|row| row.name == name)
+    instructions_of("sm_90a").into_iter().find(|row| row.name == name)
 }
 
 /// Returns the name of the instruction that a published single-warp atom stands for; `None` unless all its types are
@@ -46,7 +46,7 @@ fn operands_of_scaled_mmas_are_as_published() {
 }
 
 pub fn check_operands_of_scaled_mmas_are_as_published(answers: Answers) {
-    let all = rows("sm_120a");
+    let all = instructions_of("sm_120a");
     let mut checked = BTreeSet::new();
     for atom in answers.entries(MATRIX_INSTRUCTIONS, "reference/matrix_instruction_tv_layouts.json", "atoms") {
         let Some(kind) = kind_of(&atom) else { continue };
@@ -63,9 +63,9 @@ pub fn check_operands_of_scaled_mmas_are_as_published(answers: Answers) {
     assert_eq!(checked, own);
     assert_eq!(own.len(), 16 * 2 + 16 + 3);
     assert!(
-        !rows("sm_120")
+        !instructions_of("sm_120")
             .iter()
-            .chain(&rows("sm_100a"))
+            .chain(&instructions_of("sm_100a"))
             .any(|row| row.name.starts_with("mma") && row.name.contains("kind::"))
     );
 }
@@ -73,10 +73,12 @@ pub fn check_operands_of_scaled_mmas_are_as_published(answers: Answers) {
 #[test]
 fn scales_lie_as_their_family_has_them() {
     let mut checked = 0;
-    for row in rows("sm_120a").iter().filter(|row| row.name.contains("block_scale")) {
+    for row in instructions_of("sm_120a").iter().filter(|row| row.name.contains("block_scale")) {
         for (index, role) in [(0i64, "scale_a"), (1, "scale_b")] {
             let (_, bits, layout) = register(row, role);
-            let family = FamilySpec::new("mma_scale").with("operand_index", index).with("warps_per_cta", [1, 1]);
+            let family = FamilySpec::new("mma_scale")
+                .with_parameter("operand_index", index)
+                .with_parameter("warps_per_cta", [1, 1]);
             let sizes = [0, 1].map(|axis| 1u64 << layout.out_bits(Dim::tensor(axis)));
             assert_eq!((bits, &of_one_warp(&family, &sizes)), (8, layout), "{role} of {}", row.name);
             checked += 1;
@@ -104,7 +106,7 @@ pub fn check_matrix_operands_are_as_published(answers: Answers) {
         checked.insert(name);
     }
     let wrapping_names: BTreeSet<_> =
-        rows("sm_90a").into_iter().map(|row| row.name).filter(|name| is_wrapping(name)).collect();
+        instructions_of("sm_90a").into_iter().map(|row| row.name).filter(|name| is_wrapping(name)).collect();
     assert_eq!(checked, wrapping_names, "every row has a published counterpart and the other way round");
 }
 
@@ -117,7 +119,7 @@ fn is_wrapping(name: &str) -> bool {
 #[test]
 fn saturating_mmas_have_the_layouts_of_wrapping_ones() {
     for (architecture, count) in [("sm_75", 8), ("sm_80", 24), ("sm_90a", 24), ("sm_120a", 24)] {
-        let all = rows(architecture);
+        let all = instructions_of(architecture);
         let saturating: Vec<_> = all.iter().filter(|row| row.name.contains("satfinite")).collect();
         let saturating = saturating.into_iter().filter(|row| row.name.starts_with("mma")).collect::<Vec<_>>();
         assert_eq!(saturating.len(), count, "{architecture}");
@@ -139,7 +141,7 @@ fn sparse_mmas_are_known_and_unused() {
 }
 
 pub fn check_sparse_mmas_are_known_and_unused(answers: Answers) {
-    let forms = |architecture| unused(architecture);
+    let forms = |architecture| unused_instructions_of(architecture);
     let is_sparse = |form: &&UnusedInstruction| form.name.contains(".sp");
     let count = |architecture| forms(architecture).iter().filter(is_sparse).count();
     // Warp MMAs: f16 to two accumulator types, bf16, tf32, four pairs of bytes and of nibbles; later pairs of 8-bit
@@ -147,7 +149,11 @@ pub fn check_sparse_mmas_are_known_and_unused(answers: Answers) {
     assert_eq!(["sm_75", "sm_80", "sm_89", "sm_90"].map(count), [0, 12, 16, 16]);
     assert_eq!(["sm_90a", "sm_120", "sm_120a"].map(count), [16 + 2 + 1 + 1 + 8 + 4, 20, 24]);
     for form in forms("sm_90a") {
-        assert!(rows("sm_90a").iter().all(|row| row.name != form.name) && !form.reason.is_empty(), "{}", form.name);
+        assert!(
+            instructions_of("sm_90a").iter().all(|row| row.name != form.name) && !form.reason.is_empty(),
+            "{}",
+            form.name
+        );
         assert_eq!(form.types.iter().map(|(role, _)| role.as_str()).collect::<Vec<_>>(), ["d", "a", "b"]);
     }
     let (mut published, mut known) = (BTreeSet::new(), BTreeSet::new());
@@ -183,7 +189,7 @@ pub fn check_matrix_moves_are_as_published(answers: Answers) {
     let mut checked = BTreeSet::new();
     for atom in answers.entries(MOVES, "reference/copy_instruction_tv_layouts.json", "atoms") {
         let Some(name) = move_of(atom["name"].as_str().expect("a name")) else { continue };
-        let row = rows("sm_100a").into_iter().find(|row| row.name == name);
+        let row = instructions_of("sm_100a").into_iter().find(|row| row.name == name);
         let row = row.unwrap_or_else(|| panic!("{} has no row {name}", atom["name"]));
         let is_load = name.starts_with("ld");
         let (memory, registers) =
@@ -246,7 +252,7 @@ fn access(row: &Instruction) -> (&LinearLayout, &LinearLayout) {
 
 #[test]
 fn fragments_of_matrix_moves_are_their_data_in_elements() {
-    for row in rows("sm_90").iter().filter(|row| row.name.contains("matrix")) {
+    for row in instructions_of("sm_90").iter().filter(|row| row.name.contains("matrix")) {
         let role = if row.name.starts_with("ld") { "d" } else { "a" };
         let (_, bits, fragment) = register(row, role);
         assert_eq!(bits, 16);
@@ -264,7 +270,7 @@ fn fragments_of_matrix_moves_are_their_data_in_elements() {
 
 #[test]
 fn families_on_one_tile_are_the_operands_of_the_instruction() {
-    for row in rows("sm_90a").iter().filter(|row| row.name.starts_with("mma")) {
+    for row in instructions_of("sm_90a").iter().filter(|row| row.name.starts_with("mma")) {
         let (_, bits, a) = register(row, "a");
         let (_, _, b) = register(row, "b");
         let (_, _, d) = register(row, "d");
@@ -280,28 +286,28 @@ fn families_on_one_tile_are_the_operands_of_the_instruction() {
 
 #[test]
 fn rows_follow_the_architecture() {
-    let names = |architecture| rows(architecture).into_iter().map(|row| row.name).collect::<BTreeSet<_>>();
+    let names = |architecture| instructions_of(architecture).into_iter().map(|row| row.name).collect::<BTreeSet<_>>();
     assert_eq!(names("sm_75").len(), 2 + 4 + 4 + 8 + 1 + 6);
     assert!(names("sm_75").is_subset(&names("sm_80")));
     assert_eq!(&names("sm_89") - &names("sm_80"), names("sm_89").into_iter().filter(|n| n.contains(".e")).collect());
     assert!(names("sm_90a").iter().any(|name| name.starts_with("stmatrix")));
     assert!(!names("sm_89").iter().any(|name| name.starts_with("stmatrix")));
-    assert_eq!(names("sm_90").len(), rows("sm_90").len(), "names are unique");
+    assert_eq!(names("sm_90").len(), instructions_of("sm_90").len(), "names are unique");
     let copies = |architecture| names(architecture).iter().filter(|name| name.starts_with("cp.async")).count();
     assert_eq!(["sm_75", "sm_80", "sm_90a", "sm_120a"].map(copies), [0, 4, 4 + 12, 4 + 12]);
     let bytes = |architecture| names(architecture).iter().filter(|name| name.ends_with(".b8")).count();
     assert_eq!(["sm_90a", "sm_100", "sm_100a", "sm_120a"].map(bytes), [0, 0, 5, 5]);
     for other in ["", "sm_", "sm_x", "compute_80", "gfx942", "sm_99999999999"] {
-        assert!(rows(other).is_empty(), "{other}");
+        assert!(instructions_of(other).is_empty(), "{other}");
     }
 }
 
 fn of_one_warp(spec: &FamilySpec, shape: &[u64]) -> LinearLayout {
-    of_family(&NvidiaFamilies::of("sm_90a"), spec, shape, &[Dim::REGISTER, Dim::LANE])
+    of_family(&NvidiaFamilies::for_architecture("sm_90a"), spec, shape, &[Dim::REGISTER, Dim::LANE])
 }
 
-/// Cycles between issues of an MMA instruction to one pipe, as published: measured intervals, or the peak of the product
-/// divided by clock, multiprocessors and tensor cores.
+/// Cycles between issues of an MMA instruction to one pipe, as published: measured intervals, or the peak of the
+/// product divided by clock, multiprocessors and tensor cores.
 const ISSUE_CYCLES: [(&str, &str, f64); 25] = [
     // HMMA.16816 of A100: 8 cycles (Abdelkhalik et al., arXiv 2208.11174).
     ("a100", "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", 8.0),

@@ -6,8 +6,8 @@ use serde_json::Value as Json;
 use tilewright_target::BankRow;
 use tilewright_vendor_testkit::kernels;
 use tilewright_vendor_testkit::kernels::module;
-use tilewright_verify::check_row;
-use tilewright_verify::kernels::Bulk;
+use tilewright_verify::check_instruction;
+use tilewright_verify::kernels::BulkCopyData;
 
 const MOVES: &str = include_str!("../data/matrix_moves.json");
 
@@ -36,11 +36,11 @@ pub fn target(architecture: &str) -> TargetDescription {
     target
 }
 
-fn compiled(architecture: &str, row: &Instruction, emit: Emit) -> Result<String, CompileError> {
-    let kernel = instruction_kernel("issue", row).unwrap();
+fn compiled(architecture: &str, row: &Instruction, emit: CodeFormat) -> Result<String, CompileError> {
+    let kernel = build_instruction_kernel("issue", row).unwrap();
     let options = CompileOptions { emit: vec![emit], ..CompileOptions::default() };
     let artifact = NvidiaTarget::new(target(architecture)).unwrap().compile(&module(vec![kernel]), &options)?;
-    Ok(artifact.text(Emit::Assembly).map(str::to_owned).unwrap_or_default())
+    Ok(artifact.payload_text(CodeFormat::Assembly).map(str::to_owned).unwrap_or_default())
 }
 
 /// Returns the words of the PTX statement with a mnemonic.
@@ -85,7 +85,7 @@ fn expected_registers(row: &Instruction, operand: &Operand) -> Vec<usize> {
 
 /// Whether an instruction accesses tensor memory, or is a bulk copy; such instructions have their own tests.
 pub fn is_tested_elsewhere(row: &Instruction) -> bool {
-    row.operands.iter().any(|operand| operand.tensor_memory_operand().is_some()) || Bulk::is_of(row)
+    row.operands.iter().any(|operand| operand.tensor_memory_operand().is_some()) || BulkCopyData::is_copied_by(row)
 }
 
 /// Whether an instruction is an asynchronous copy from global to shared memory.
@@ -105,7 +105,7 @@ fn samples(architecture: &str) -> Vec<Instruction> {
             || SIZES.iter().any(|size| name.contains(size))
             || FORMS.iter().any(|form| name.ends_with(form))
     };
-    rows(architecture).into_iter().filter(is_sample).collect()
+    instructions_of(architecture).into_iter().filter(is_sample).collect()
 }
 
 #[test]
@@ -115,7 +115,8 @@ fn every_row_is_one_statement_with_its_registers() {
         assert!(!rows.is_empty(), "{architecture}");
         let rows: Vec<_> = rows.into_iter().filter(|row| !is_copy(row) && !is_tested_elsewhere(row)).collect();
         let kernels = rows.iter().enumerate();
-        let kernels = kernels.map(|(row_index, row)| instruction_kernel(&format!("issue{row_index}"), row).unwrap());
+        let kernels =
+            kernels.map(|(row_index, row)| build_instruction_kernel(&format!("issue{row_index}"), row).unwrap());
         let all = assembly(&NvidiaTarget::new(target(architecture)).unwrap(), kernels.collect());
         let each: Vec<&str> = all.split(".entry").skip(1).collect();
         assert_eq!(each.len(), rows.len(), "{architecture}");
@@ -148,7 +149,7 @@ fn on_the_emulator_every_instruction_is_a_plain_mma_or_copy() {
         }
     }
     for row in checked.values() {
-        let report = check_row(row, &target("sm_90a")).unwrap_or_else(|error| panic!("{}: {error}", row.name));
+        let report = check_instruction(row, &target("sm_90a")).unwrap_or_else(|error| panic!("{}: {error}", row.name));
         if row.semantics == Semantics::Move && !is_copy(row) {
             // Consecutive rows of a matrix occupy different banks: one wavefront for each matrix, and a plain access of
             // all lanes to copy it.
@@ -166,11 +167,11 @@ fn on_the_emulator_every_instruction_is_a_plain_mma_or_copy() {
 /// Returns the 16-bit elements that the emulator loads or stores for a matrix move of elements numbered in memory
 /// order.
 fn moved(row: &Instruction) -> Vec<u16> {
-    let kernel = instruction_kernel("issue", row).unwrap();
-    let (semantics, target) = (SemanticsTable::of_rows(std::slice::from_ref(row)), target("sm_90a"));
+    let kernel = build_instruction_kernel("issue", row).unwrap();
+    let (semantics, target) = (SemanticsTable::from_instructions(std::slice::from_ref(row)), target("sm_90a"));
     let is_load = row.name.starts_with("ldmatrix");
     let Operand::Access { data, .. } = &row.operands[usize::from(is_load)] else { panic!("no access") };
-    let bytes: Vec<u8> = (0..1u16 << (data.outs().bits() - 1)).flat_map(u16::to_le_bytes).collect();
+    let bytes: Vec<u8> = (0..1u16 << (data.outs().total_bits() - 1)).flat_map(u16::to_le_bytes).collect();
     let mut memory = GlobalMemory::new();
     let buffers = [memory.allocate_with(&bytes), memory.allocate_with(&bytes)];
     let emulator = Emulator::new(&kernel, &target).unwrap().with_semantics(&semantics);
@@ -180,7 +181,7 @@ fn moved(row: &Instruction) -> Vec<u16> {
 }
 
 fn row_named(name: &str) -> Instruction {
-    rows("sm_90a").into_iter().find(|row| row.name == name).unwrap_or_else(|| panic!("no row {name}"))
+    instructions_of("sm_90a").into_iter().find(|row| row.name == name).unwrap_or_else(|| panic!("no row {name}"))
 }
 
 #[test]
@@ -253,9 +254,9 @@ fn constant_offsets_go_into_the_address() {
     let loaded = k.value(word, Op::Instruction { name: row.name.clone(), operands: vec![far] });
     let to = k.parameter(0);
     k.store(to, 0, loaded, None);
-    let options = CompileOptions { emit: vec![Emit::Assembly], ..CompileOptions::default() };
+    let options = CompileOptions { emit: vec![CodeFormat::Assembly], ..CompileOptions::default() };
     let artifact = NvidiaTarget::new(target("sm_90a")).unwrap().compile(&module(vec![k.finish()]), &options).unwrap();
-    let ptx = artifact.text(Emit::Assembly).unwrap();
+    let ptx = artifact.payload_text(CodeFormat::Assembly).unwrap();
     let found = statement(ptx, &row.name);
     assert!(found.len() == 1 && found[0].ends_with("+256];"), "{ptx}");
 }
@@ -266,7 +267,7 @@ fn what_an_architecture_lacks_is_unsupported_by_name() {
         ("sm_80", "stmatrix.sync.aligned.m8n8.x4.shared.b16"),
         ("sm_75", "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32"),
     ] {
-        let error = compiled(architecture, &row_named(name), Emit::Assembly).unwrap_err();
+        let error = compiled(architecture, &row_named(name), CodeFormat::Assembly).unwrap_err();
         assert!(matches!(&error, CompileError::Unsupported(message) if message.contains(name)), "{error}");
     }
 }

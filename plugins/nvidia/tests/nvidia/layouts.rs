@@ -21,7 +21,9 @@ pub fn nvmma_shared(width: u64, transposed: bool, bits: u32) -> String {
 
 /// Returns the layout of accumulators in one block's tensor memory.
 pub fn tensor_memory(rows: u64, columns: u64) -> FamilySpec {
-    FamilySpec::new("tensor_memory").with("block", [rows as i64, columns as i64]).with("col_stride", 1)
+    FamilySpec::new("tensor_memory")
+        .with_parameter("block", [rows as i64, columns as i64])
+        .with_parameter("col_stride", 1)
 }
 
 /// Parses the text of a layout.

@@ -38,7 +38,7 @@ tt.func private @read(%p: tensor<128x!tt.ptr<f32>>) -> tensor<128xf32> {
 
 fn calls() -> (Kernel, String) {
     let target = target("h100");
-    let kernel = compiler(&target).kernel(CALLS, &ProgramOptions::default(), &mut |_| {}).unwrap();
+    let kernel = compiler(&target).compile_kernel(CALLS, &ProgramOptions::default(), &mut |_| {}).unwrap();
     let ptx = assembly(&target, vec![kernel.clone()]);
     (kernel, ptx)
 }
@@ -48,7 +48,8 @@ fn inlined_lines_have_their_file_and_their_call() {
     let (kernel, ptx) = calls();
     let load = kernel.statements().into_iter().find(|statement| matches!(statement.op, Op::Load { .. })).unwrap();
     let location = SourceLocation::parse(&kernel.locations[load.location.unwrap() as usize]).unwrap();
-    let frames: Vec<_> = location.frames().map(|frame| (frame.file.as_str(), frame.line, frame.column)).collect();
+    let frames: Vec<_> =
+        location.inlined_frames().map(|frame| (frame.file.as_str(), frame.line, frame.column)).collect();
     assert_eq!(frames, [("/library/reads.py", 70, 11), ("/source/kernel.py", 4, 9)]);
     let line_of = |access: &str| {
         let lines = ptx.lines().take_while(|line| !line.trim().starts_with(access));
@@ -70,11 +71,11 @@ fn lines_do_not_ask_for_code_to_debug() {
 /// `ptxas` takes the lines, and puts them into a table of the cubin.
 pub fn a_cubin_has_the_lines() {
     let (_, ptx) = calls();
-    let assembler = object::assembler().unwrap();
-    let cubin = object::assemble_with(&assembler, "sm_90a", ptx.as_bytes()).unwrap();
+    let assembler = object::find_assembler().unwrap();
+    let cubin = object::assemble_ptx(&assembler, "sm_90a", ptx.as_bytes()).unwrap();
     let has = |text: &str| cubin.windows(text.len()).any(|window| window == text.as_bytes());
     assert!(has(".debug_line") && has("kernel.py") && has("reads.py"));
     let without: String = ptx.split_inclusive('\n').filter(|line| !line.starts_with("\t.loc\t")).collect();
-    let cubin = object::assemble_with(&assembler, "sm_90a", without.as_bytes()).unwrap();
+    let cubin = object::assemble_ptx(&assembler, "sm_90a", without.as_bytes()).unwrap();
     assert!(!cubin.windows(9).any(|window| window == b"kernel.py"));
 }

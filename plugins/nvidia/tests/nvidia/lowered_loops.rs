@@ -26,9 +26,12 @@ fn kernel(body: &str) -> Kernel {
            tt.return
          }} }}"
     );
-    let (target, dialects, imports) = (target("h100"), tilewright_dialects::all(), tilewright_dialects::imports());
+    let (target, dialects, imports) =
+        (target("h100"), tilewright_dialects::all_dialects(), tilewright_dialects::read_import_tables());
     let compiler = ProgramCompiler { dialects: &dialects, imports: &imports, target: &target };
-    compiler.kernel(&text, &ProgramOptions::default(), &mut |_| {}).unwrap_or_else(|error| panic!("{error}: {text}"))
+    compiler
+        .compile_kernel(&text, &ProgramOptions::default(), &mut |_| {})
+        .unwrap_or_else(|error| panic!("{error}: {text}"))
 }
 
 /// Returns all operations of a kernel.
@@ -143,10 +146,11 @@ impl Tiles {
              }} }}"
         );
         let text = short.iter().fold(text, |text, (name, ty)| text.replace(name, ty));
-        let (target, dialects, imports) = (target("h100"), tilewright_dialects::all(), tilewright_dialects::imports());
+        let (target, dialects, imports) =
+            (target("h100"), tilewright_dialects::all_dialects(), tilewright_dialects::read_import_tables());
         let compiler = ProgramCompiler { dialects: &dialects, imports: &imports, target: &target };
         compiler
-            .kernel(&text, &ProgramOptions::default(), &mut |_| {})
+            .compile_kernel(&text, &ProgramOptions::default(), &mut |_| {})
             .unwrap_or_else(|error| panic!("{error}: {text}"))
     }
 }

@@ -48,13 +48,13 @@ fn handshake(arrivals: u32, bytes: u32) -> Kernel {
 
 /// Returns the kernel's PTX, which `ptxas` must accept if it is installed.
 fn ptx(gpu_model: &str, kernel: Kernel) -> String {
-    let options = CompileOptions { emit: vec![Emit::Assembly, Emit::Object], optimisation: 2 };
+    let options = CompileOptions { emit: vec![CodeFormat::Assembly, CodeFormat::Object], optimisation: 2 };
     let artifact = target(gpu_model).compile(&module(vec![kernel]), &options).unwrap();
     match &artifact.accepted_by {
         Some(tool) => assert_eq!(tool, "ptxas"),
-        None => assert!(object::assembler().is_err(), "there is an assembler that was not asked"),
+        None => assert!(object::find_assembler().is_err(), "there is an assembler that was not asked"),
     }
-    artifact.text(Emit::Assembly).unwrap().to_owned()
+    artifact.payload_text(CodeFormat::Assembly).unwrap().to_owned()
 }
 
 #[test]

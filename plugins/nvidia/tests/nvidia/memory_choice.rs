@@ -29,12 +29,16 @@ fn matrix_rows() -> LinearLayout {
 #[test]
 fn the_swizzle_of_128_bytes_is_found() {
     let target = target("a100");
-    let accessors = [Accessor::store(distributed(&target, ROWS, &[64, 64])), Accessor::load(matrix_rows())];
+    let accessors =
+        [SharedMemoryAccessor::store(distributed(&target, ROWS, &[64, 64])), SharedMemoryAccessor::load(matrix_rows())];
     let choice =
         choose_shared_layout(&accessors, 16, &SharedLayoutConstraints::default(), target.description()).unwrap();
     let known = memory(&target, &nvmma_shared(128, false, 16), &[64, 64]);
     let chosen = choice.chosen();
-    assert_eq!((chosen.kind, choice.gap(), chosen.excess()), (SharedLayoutKind::Functor, 0, 0));
+    assert_eq!(
+        (chosen.kind, choice.wavefronts_above_bound(), chosen.conflict_wavefronts()),
+        (SharedLayoutKind::Functor, 0, 0)
+    );
     assert_eq!(chosen.memory.linear.columns(), known.linear.columns());
     choice.candidates.iter().for_each(|candidate| check(candidate, &accessors, 16, target.description().into()));
 }
@@ -49,8 +53,8 @@ fn operands_are_no_worse_than_in_nvmma_shared() {
         let columns = blocked(&[8, 1], &[8, 4], &[1, 4], &[0, 1]);
         let stored = if transposed { columns.as_str() } else { ROWS };
         let accessors = [
-            Accessor::store(distributed(&target, stored, &[64, 64])),
-            Accessor::load(distributed(&target, &operand(index), &[64, 64])),
+            SharedMemoryAccessor::store(distributed(&target, stored, &[64, 64])),
+            SharedMemoryAccessor::load(distributed(&target, &operand(index), &[64, 64])),
         ];
         let choice =
             choose_shared_layout(&accessors, 16, &SharedLayoutConstraints::default(), target.description()).unwrap();
@@ -59,13 +63,13 @@ fn operands_are_no_worse_than_in_nvmma_shared() {
             .map(|accessor| executed(&accessor.layout, accessor.direction, &known, 16, target.description().into()))
             .sum();
         assert!(
-            choice.chosen().wavefronts() <= theirs,
+            choice.chosen().weighted_wavefronts() <= theirs,
             "operand {index}: {} and {theirs}",
-            choice.chosen().wavefronts()
+            choice.chosen().weighted_wavefronts()
         );
         choice.candidates.iter().for_each(|candidate| check(candidate, &accessors, 16, target.description().into()));
     }
-    assert_eq!(Accessor::load(matrix_rows()).direction, Direction::Load);
+    assert_eq!(SharedMemoryAccessor::load(matrix_rows()).direction, Direction::Load);
 }
 
 /// Checks operands of `mma` from tiles that were stored along their rows, K-major and MN-major: `ldmatrix`, transposing
@@ -76,24 +80,27 @@ fn matrix_loads_are_free_of_conflicts_where_the_tile_lies() {
     for target in [target("a100"), target("h100")] {
         for (index, across) in [(0, false), (1, true)] {
             let accessors = [
-                Accessor::store(distributed(&target, ROWS, &[64, 64])),
-                Accessor::load(distributed(&target, &operand(index), &[64, 64])),
+                SharedMemoryAccessor::store(distributed(&target, ROWS, &[64, 64])),
+                SharedMemoryAccessor::load(distributed(&target, &operand(index), &[64, 64])),
             ];
             let choice =
                 choose_shared_layout(&accessors, 16, &SharedLayoutConstraints::default(), context(&target)).unwrap();
             let chosen = choice.chosen();
             // 8 KiB by four warps; an operand of 64x64 by two: wavefronts of 128 bytes.
             let found: Vec<_> = chosen.accessors.iter().map(|f| (f.wavefronts, f.excess)).collect();
-            assert_eq!((found, choice.gap()), (vec![(16, 0), (32, 0)], 0));
+            assert_eq!((found, choice.wavefronts_above_bound()), (vec![(16, 0), (32, 0)], 0));
             let by = chosen.accessors[1].instruction.as_deref().unwrap_or_default();
             assert!(by.starts_with("ldmatrix") && by.contains(".trans") == across, "operand {index}: {by}");
             assert_eq!(chosen.accessors[0].instruction, None, "stores of 16 bytes need none");
             choice.candidates.iter().for_each(|candidate| check(candidate, &accessors, 16, context(&target)));
-            let functor = SharedLayoutConstraints::only(SharedLayoutKind::Functor);
+            let functor = SharedLayoutConstraints::only_kind(SharedLayoutKind::Functor);
             let plain = choose_shared_layout(&accessors, 16, &functor, target.description()).unwrap();
             let rows = choose_shared_layout(&accessors, 16, &functor, context(&target)).unwrap();
-            assert_eq!((rows.gap(), rows.chosen().wavefronts()), (0, chosen.wavefronts()));
-            assert!(!across || plain.chosen().wavefronts() > chosen.wavefronts());
+            assert_eq!(
+                (rows.wavefronts_above_bound(), rows.chosen().weighted_wavefronts()),
+                (0, chosen.weighted_wavefronts())
+            );
+            assert!(!across || plain.chosen().weighted_wavefronts() > chosen.weighted_wavefronts());
         }
     }
 }
@@ -104,13 +111,13 @@ fn matrix_loads_are_free_of_conflicts_where_the_tile_lies() {
 fn matrix_stores_are_free_of_conflicts_where_the_tile_lies() {
     let target = target("h100");
     let accessors = [
-        Accessor::store(distributed(&target, &mma(2, &[2, 2], &[16, 8]), &[64, 64])),
-        Accessor::load(distributed(&target, ROWS, &[64, 64])),
+        SharedMemoryAccessor::store(distributed(&target, &mma(2, &[2, 2], &[16, 8]), &[64, 64])),
+        SharedMemoryAccessor::load(distributed(&target, ROWS, &[64, 64])),
     ];
     let choice = choose_shared_layout(&accessors, 16, &SharedLayoutConstraints::default(), context(&target)).unwrap();
     let chosen = choice.chosen();
     let found: Vec<_> = chosen.accessors.iter().map(|f| (f.wavefronts, f.excess)).collect();
-    assert_eq!((found, choice.gap()), (vec![(16, 0), (16, 0)], 0));
+    assert_eq!((found, choice.wavefronts_above_bound()), (vec![(16, 0), (16, 0)], 0));
     let by = chosen.accessors[0].instruction.as_deref().unwrap_or_default();
     assert!(by.starts_with("stmatrix"), "{by}");
     choice.candidates.iter().for_each(|candidate| check(candidate, &accessors, 16, context(&target)));

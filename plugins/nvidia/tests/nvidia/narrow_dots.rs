@@ -6,7 +6,7 @@ use tilewright_vendor_testkit::code::count;
 use tilewright_vendor_testkit::dots::{assembly, check_scaled_dots, problem, proven};
 
 fn scaled(target: &NvidiaTarget, shape: [u64; 3], [a, b]: [&str; 2], scales: [&str; 2]) -> MmaProblem {
-    problem(target, shape, [a, b, "f32"]).with_scales(scales.map(Scale::from_name))
+    problem(target, shape, [a, b, "f32"]).with_scales(scales.map(BlockScale::from_name))
 }
 
 #[test]
@@ -87,13 +87,13 @@ fn a_k_permuted_operand_stays_in_memory_for_warpgroup_mmas() {
     let target = target("h100");
     for (shape, other, accumulator) in [([64, 64, 64], "bf16", "f32"), ([64, 128, 128], "f16", "f32")] {
         let plain = problem(&target, shape, ["e2m1", other, accumulator]);
-        let plain = plain.with_scales([Scale::from_name("e8m0"), None]);
+        let plain = plain.with_scales([BlockScale::from_name("e8m0"), None]);
         let natural = proven(&target, &plain);
         let permuted = proven(&target, &plain.clone().with_k_permuted([false, true]));
         let cycles = [&natural, &permuted].map(|plan| plan.cost.cycles());
         assert!(cycles[1] <= cycles[0], "{other}: {cycles:?}");
         let loads = [&natural, &permuted]
-            .map(|plan| plan.operand_loads(context(&target)).unwrap()[0].cycles(target.description()));
+            .map(|plan| plan.plan_operand_loads(context(&target)).unwrap()[0].warp_cycles(target.description()));
         assert!(loads[1] <= loads[0], "{other}: {loads:?}");
         if natural.instruction().unwrap().starts_with("wgmma") {
             assert!(permuted.instruction().unwrap().starts_with("wgmma"), "{:?}", permuted.instruction());
@@ -105,7 +105,7 @@ fn a_k_permuted_operand_stays_in_memory_for_warpgroup_mmas() {
 }
 
 fn text(target: &NvidiaTarget, plan: &MmaPlan) -> String {
-    mma_kernel(plan, false, context(target)).unwrap().to_string()
+    build_mma_kernel(plan, false, context(target)).unwrap().to_string()
 }
 
 #[test]
@@ -114,15 +114,15 @@ fn a_k_permuted_operand_lets_the_other_be_loaded_wide_without_a_shuffle() {
     let plain = scaled(&target, [64, 64, 256], ["e2m1", "bf16"], ["e8m0", ""]);
     let k_permuted = plain.clone().with_k_permuted([false, true]);
     let plan = proven(&target, &k_permuted);
-    let [of_a, of_b] = plan.operand_loads(context(&target)).unwrap();
+    let [of_a, of_b] = plan.plan_operand_loads(context(&target)).unwrap();
     // Sixteen elements or more of a row are loaded at once, directly into the MMA's registers.
     assert!(of_a.conversion.is_none() && of_a.access.vector_elements >= 8, "{of_a:?}");
     assert!(!text(&target, &plan).contains("exchange"));
     // B is loaded as if K were in the MMA's order, which without the permutation leaves A one byte at a time.
     let natural = proven(&target, &plain.with_k_width(2));
-    let [a_natural, b_natural] = natural.operand_loads(context(&target)).unwrap();
-    assert!(a_natural.cycles(target.description()) > of_a.cycles(target.description()));
-    assert_eq!(of_b.cycles(target.description()), b_natural.cycles(target.description()));
+    let [a_natural, b_natural] = natural.plan_operand_loads(context(&target)).unwrap();
+    assert!(a_natural.warp_cycles(target.description()) > of_a.warp_cycles(target.description()));
+    assert_eq!(of_b.warp_cycles(target.description()), b_natural.warp_cycles(target.description()));
     assert_eq!(plan.b, natural.b);
     // The permutation moves every element along K.
     let order = plan.k_permutation().unwrap();

@@ -4,12 +4,12 @@ use crate::prelude::*;
 use tilewright_target::Summation;
 
 fn operand_element(row: &Instruction) -> &str {
-    row.operand("a").and_then(Operand::element).unwrap_or_else(|| panic!("{} has no a", row.name))
+    row.find_matrix_operand("a").and_then(Operand::element).unwrap_or_else(|| panic!("{} has no a", row.name))
 }
 
 fn mma_instructions(architecture: &str) -> Vec<Instruction> {
     let is_mma = |row: &Instruction| row.kind == InstructionKind::Matrix && row.semantics == Semantics::Contract;
-    rows(architecture).into_iter().filter(is_mma).collect()
+    instructions_of(architecture).into_iter().filter(is_mma).collect()
 }
 
 #[test]

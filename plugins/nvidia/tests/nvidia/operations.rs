@@ -7,16 +7,20 @@ use tilewright_vendor_testkit::{exponentials, operations};
 
 const LAUNCH: Launch = Launch::new(32, 4);
 
-fn compiled(name: &str, kernels: Vec<Kernel>, emit: &[Emit]) -> String {
+fn compiled(name: &str, kernels: Vec<Kernel>, emit: &[CodeFormat]) -> String {
     let options = CompileOptions { emit: emit.to_vec(), optimisation: 2 };
     let artifact =
         target(name).compile(&Module { kernels }, &options).unwrap_or_else(|error| panic!("{name}: {error}"));
-    artifact.text(Emit::Assembly).unwrap().to_owned()
+    artifact.payload_text(CodeFormat::Assembly).unwrap().to_owned()
 }
 
 /// Returns the PTX of the kernels, which `ptxas` must accept if it is installed.
 fn assembled(name: &str, kernels: Vec<Kernel>) -> String {
-    let emit = if object::assembler().is_ok() { vec![Emit::Assembly, Emit::Object] } else { vec![Emit::Assembly] };
+    let emit = if object::find_assembler().is_ok() {
+        vec![CodeFormat::Assembly, CodeFormat::Object]
+    } else {
+        vec![CodeFormat::Assembly]
+    };
     compiled(name, kernels, &emit)
 }
 
@@ -41,7 +45,7 @@ fn exponentials_have_the_error_of_their_product() {
 
 #[test]
 fn quotients_and_roots_are_rounded_to_nearest() {
-    let ptx = compiled("h100", operations::arithmetic(LAUNCH), &[Emit::Assembly]);
+    let ptx = compiled("h100", operations::arithmetic(LAUNCH), &[CodeFormat::Assembly]);
     for (kernel, instruction) in [
         ("k_f_div_f32", "div.rn.f32"),
         ("k_f_div_f64", "div.rn.f64"),
@@ -78,7 +82,7 @@ fn atomics_of_every_element_are_assembled() {
 
 #[test]
 fn orders_and_scopes_are_those_of_the_operation() {
-    let ptx = compiled("h100", operations::atomics(LAUNCH), &[Emit::Assembly]);
+    let ptx = compiled("h100", operations::atomics(LAUNCH), &[CodeFormat::Assembly]);
     for (scope, word) in [("block", "cta"), ("device", "gpu"), ("system", "sys")] {
         let relaxed = body(&ptx, &format!("ordered_relaxed_{scope}"));
         assert!(relaxed.contains(&format!("fence.acq_rel.{word}")), "{relaxed}");

@@ -222,5 +222,5 @@ fn attribute_text_and_json_name_the_same_tensor_memory() {
 }
 
 fn families() -> NvidiaFamilies {
-    NvidiaFamilies::of("sm_90a")
+    NvidiaFamilies::for_architecture("sm_90a")
 }

@@ -3,7 +3,7 @@
 pub use tilewright_nvidia::{NvidiaTarget, object};
 pub use tilewright_nvidia_tables::ARCHITECTURES;
 pub use tilewright_nvidia_tables::families::NvidiaFamilies;
-pub use tilewright_nvidia_tables::instructions::rows;
+pub use tilewright_nvidia_tables::instructions::instructions_of;
 pub use tilewright_vendor_testkit::prelude::*;
 
 /// Returns the target with this name.

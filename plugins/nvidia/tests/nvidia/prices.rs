@@ -30,13 +30,13 @@ pub fn check_matrix_accesses_become_code(answers: Answers) {
     let mut seen = 0;
     for row in rows.iter().filter(by_matrix) {
         let context = PlanContext::new(&h100).with_instructions(target.instructions());
-        conversion_case([&row.src, &row.dst], row.bits, &row.plan, context)
+        build_conversion_case([&row.src, &row.dst], row.bits, &row.plan, context)
             .and_then(|case| check_emulated(&case, context))
             .unwrap();
-        let kernel = conversion_kernel("convert", [&row.src, &row.dst], row.bits, &row.plan, context).unwrap();
-        let options = CompileOptions { emit: vec![Emit::Assembly, Emit::Object], optimisation: 2 };
+        let kernel = build_conversion_kernel("convert", [&row.src, &row.dst], row.bits, &row.plan, context).unwrap();
+        let options = CompileOptions { emit: vec![CodeFormat::Assembly, CodeFormat::Object], optimisation: 2 };
         let artifact = target.compile(&Module { kernels: vec![kernel] }, &options).unwrap();
-        let ptx = artifact.text(Emit::Assembly).unwrap();
+        let ptx = artifact.payload_text(CodeFormat::Assembly).unwrap();
         let count = |word: &str| ptx.lines().filter(|line| line.trim_start().starts_with(word)).count() as u64;
         let (stores, loads) = (row.plan.stats.counts.matrix_stores, row.plan.stats.counts.matrix_loads);
         // Warps with replicas store a share each, each in its own branch.

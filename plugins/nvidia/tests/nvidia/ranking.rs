@@ -4,9 +4,9 @@
 //! be resident, which may cost more.
 
 use crate::prelude::*;
-use tilewright_assign::synthesis::{SynthesisError, SynthesisOptions, TiledProgram, synthesize_tiled};
+use tilewright_assign::synthesis::{SynthesisError, SynthesisOptions, TiledProgram, search_tile_sizes};
 use tilewright_tile::op::Dialects;
-use tilewright_tile::text::{SizedText, parse};
+use tilewright_tile::text::{SizedText, parse_module};
 use tilewright_vendor_testkit::explicit;
 use tilewright_vendor_testkit::explicit::ranked::{Ranked, Variant, switches};
 use tilewright_vendor_testkit::explicit::{case, tiled};
@@ -37,7 +37,7 @@ fn variants(target: &NvidiaTarget) -> Vec<Vec<Variant>> {
     for layout in ["(64,32):(32,1)", "(64,(8,4)):(8,(1,512))"] {
         let text = with_attributes(&text, "%sa = tw.shared_tensor", &format!("{{layout = \"{layout}\"}}"));
         own.push(Variant::of(target, format!("a in {layout}"), &case, &text, SynthesisOptions::default()));
-        let plain = SynthesisOptions::default().with_memory(false);
+        let plain = SynthesisOptions::default().with_memory_search(false);
         own.push(Variant::of(target, format!("a in {layout} alone"), &case, &text, plain));
     }
     all.push(own);
@@ -89,13 +89,13 @@ fn what_executes_less_is_predicted_to_take_less_where_nothing_was_mended() {
 fn a_program_lists_its_sizes() {
     let target = target("a100");
     let text = include_str!("../../../../docs/examples/sized_gemm.ttir");
-    let (dialects, imports) = (tilewright_dialects::all(), tilewright_dialects::imports());
+    let (dialects, imports) = (tilewright_dialects::all_dialects(), tilewright_dialects::read_import_tables());
     let compiler = ProgramCompiler { dialects: &dialects, imports: &imports, target: &target };
     let chosen = |pins: &[(&str, u64)]| {
         let sizes = pins.iter().map(|(name, size)| ((*name).to_owned(), *size)).collect();
-        let options = ProgramOptions::default().with_sizes(sizes);
+        let options = ProgramOptions::default().with_tile_sizes(sizes);
         let (mut chosen, mut predicted) = (None, None);
-        compiler.kernel(text, &options, &mut |stage| match stage {
+        compiler.compile_kernel(text, &options, &mut |stage| match stage {
             CompilationStage::Sizes(sizes) => chosen = Some(sizes.clone()),
             CompilationStage::Synthesis(found) => predicted = Some(found.prediction.cycles),
             _ => {}
@@ -117,7 +117,11 @@ fn a_program_lists_its_sizes() {
     assert!(unknown.contains("no size `z`, there are m, n, k, depth"), "{unknown}");
     // With the suite's sizes the result is the suite's program.
     let (case, plain) = case("explicit_gemm");
-    let sized = SizedText::read(text).expect("a text").expect("sizes").with(&[64, 64, 32, 160]).expect("a program");
+    let sized = SizedText::parse(text)
+        .expect("a text")
+        .expect("sizes")
+        .substitute_sizes(&[64, 64, 32, 160])
+        .expect("a program");
     let renamed = sized.replace("sized_gemm", "explicit_gemm");
     let counts = |text: &str| explicit::executed(&target, &case, text, SynthesisOptions::default()).counts;
     assert_eq!(counts(&renamed), counts(&plain));
@@ -127,7 +131,7 @@ fn a_program_lists_its_sizes() {
 #[test]
 fn sizes_of_tiles_are_found() {
     let target = target("a100");
-    let families = FamilySet::new(vec![&Neutral, target.families()]);
+    let families = FamilySet::new(vec![&NeutralFamilies, target.families()]);
     let context = context(&target);
     let config = LaunchConfig { context, families: &families, lanes: 32, warps: 4 };
     let (case, text) = case("explicit_gemm");
@@ -136,11 +140,11 @@ fn sizes_of_tiles_are_found() {
     let mut make = |sizes: &[u64]| {
         let &[m, n, k] = sizes else { return None };
         let (_, text) = tiled(&case, &text, [m, n, k], 4096);
-        let module = parse(&text, &Dialects::neutral()).expect("a program");
+        let module = parse_module(&text, &Dialects::neutral()).expect("a program");
         (m < 128 || k == 32).then_some(TiledProgram { module, blocks: 4096 / m * (4096 / n) })
     };
     let found =
-        synthesize_tiled(&sizes, &mut make, &config, (SynthesisOptions::default(), 64)).expect("one is possible");
+        search_tile_sizes(&sizes, &mut make, &config, (SynthesisOptions::default(), 64)).expect("one is possible");
     assert_eq!((found.solved, found.unsatisfied.len(), found.beyond_limit), (10, 0, 0));
     let variant = |[m, n, k]: [u64; 3]| {
         let (case, text) = tiled(&case, &text, [m, n, k], 160);
@@ -155,8 +159,8 @@ fn sizes_of_tiles_are_found() {
     // Larger tiles load less of both operands.
     assert_eq!(found.sizes[..2], [128, 64]);
     // The search is bounded, and reports the candidates that it left out.
-    let few = synthesize_tiled(&sizes, &mut make, &config, (SynthesisOptions::default(), 3)).expect("one is possible");
+    let few = search_tile_sizes(&sizes, &mut make, &config, (SynthesisOptions::default(), 3)).expect("one is possible");
     assert_eq!((few.solved, few.beyond_limit), (3, 7));
-    let none = synthesize_tiled(&sizes, &mut |_| None, &config, (SynthesisOptions::default(), 3));
+    let none = search_tile_sizes(&sizes, &mut |_| None, &config, (SynthesisOptions::default(), 3));
     assert_eq!(none.err(), Some(SynthesisError::NoSizes));
 }

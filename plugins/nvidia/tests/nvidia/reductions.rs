@@ -102,7 +102,7 @@ fn none_is_slower_than_what_triton_emits() {
             // Triton's code, a combining operation follows each shuffle.
             let of_counts = |counts: &Counts| {
                 let instructions = counts.shuffles as f64;
-                let work = WarpWork { instructions, ..WarpWork::of_counts(*counts, 0) };
+                let work = WarpWork { instructions, ..WarpWork::from_counts(*counts, 0) };
                 work.block_cycles(warps, target.description())
             };
             let cycles = [of_counts(&counts), of_counts(&counts_of_triton(row, 32, 1))];

@@ -24,7 +24,7 @@ fn scans_are_correct_and_cost_as_documented() {
         let src = distributed(&plugin, &blocked(&size, &lanes, &warps, &[1, 0]), &[64, 128]);
         for direction in [ScanDirection::Forward, ScanDirection::Reverse] {
             let plan = plan_scan(&src, Dim::tensor(1), &[32], direction, target).unwrap();
-            scan_case((&src, Dim::tensor(1)), &[32], (&plan, direction), target)
+            build_scan_case((&src, Dim::tensor(1)), &[32], (&plan, direction), target)
                 .and_then(|case| check_emulated(&case, target))
                 .unwrap_or_else(|wrong| panic!("{name}, {direction:?}: {wrong}"));
             let counts = plan.stats.counts;

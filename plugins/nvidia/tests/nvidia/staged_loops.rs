@@ -210,9 +210,9 @@ fn operands_in_registers_are_prefetched() {
     let buffers = [matrix(64 * DEPTH), matrix(DEPTH * 32), Given::Empty(64 * 32 * 4)];
     for stages in [1, 2, 3] {
         let (mut lines, options) = (Vec::new(), ProgramOptions::default().with_stages(Some(stages)));
-        let kernel = compiler(&target("a100")).kernel(&operands_in_registers(), &options, &mut |stage| {
+        let kernel = compiler(&target("a100")).compile_kernel(&operands_in_registers(), &options, &mut |stage| {
             if let CompilationStage::Layouts(assigned) = stage {
-                tilewright_tile::verify_transformed(&assigned.module).unwrap_or_else(|error| panic!("{error}"));
+                tilewright_tile::verify_transformed_module(&assigned.module).unwrap_or_else(|error| panic!("{error}"));
                 lines.clone_from(&assigned.report.functions[0].loops);
             }
         });

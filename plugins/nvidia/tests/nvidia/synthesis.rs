@@ -4,7 +4,7 @@
 
 use crate::prelude::*;
 use serde_json::Value;
-use tilewright_assign::synthesis::coalesce::{Threads, coalesce_layout};
+use tilewright_assign::synthesis::coalesce::{CopyThreads, coalesce_layout};
 use tilewright_layout::cute::{ComposedLayout, Swizzle, to_distributed, to_memory};
 use tilewright_plan::memory_synthesis::{
     MemorySynthesisError, SharedLayoutSolution, SharedTensor, TensorAccess, solve_shared_layout,
@@ -70,8 +70,10 @@ fn choices_of_a_public_solver_are_met_or_beaten() {
         let shape = sizes("shape");
         let load = repeated(&distributed(text("load"), &sizes("load_tile")), shape[1]);
         let copy = distributed(text("copy"), &shape);
-        let accesses =
-            [TensorAccess::copy("copy", copy.clone(), &context), TensorAccess::load("load", load.clone(), &context)];
+        let accesses = [
+            TensorAccess::global_to_shared_copy("copy", copy.clone(), &context),
+            TensorAccess::load("load", load.clone(), &context),
+        ];
         let found = solve_shared_layout(&SharedTensor::new(&shape, 16), &accesses, &context).unwrap();
         assert!(found.served[0].bytes >= case["copy_bytes"].as_u64().unwrap(), "{name}: {found}");
         assert!(found.served[1].bytes >= case["load_bytes"].as_u64().unwrap(), "{name}: {found}");
@@ -82,7 +84,7 @@ fn choices_of_a_public_solver_are_met_or_beaten() {
         let ours: u64 = found.served.iter().map(|one| one.wavefronts).sum();
         let theirs = theirs(text("layout"), &shape, &load, &copy, context);
         assert!(ours <= theirs, "{name}: {ours} wavefronts, and {theirs} in {}\n{found}", text("layout"));
-        assert_eq!(found.conflicts(), 0, "{name}: {found}");
+        assert_eq!(found.conflict_wavefronts(), 0, "{name}: {found}");
     }
 }
 
@@ -104,7 +106,7 @@ fn copies_of_a_public_solver_are_met_or_beaten() {
         let stride = |axis: usize| if axis == row { AxisStride::Elements(1) } else { AxisStride::Elements(8192) };
         let axes = tile.iter().enumerate().map(|(axis, &size)| (Dim::tensor(axis), size, stride(axis))).collect();
         let memory = GlobalTensor { axes, alignment: 16 };
-        let threads = Threads { lanes: 32, warps: 1 << theirs.in_bits(Dim::WARP) };
+        let threads = CopyThreads { lanes: 32, warps: 1 << theirs.in_bits(Dim::WARP) };
         let ours = coalesce_layout(&memory, 16, threads, None, target.description()).unwrap();
         let taken = plan_global_access(&theirs, &memory, 16, Direction::Load, target.description()).unwrap();
         assert!(ours.vector_elements >= taken.vector_elements && ours.vector_elements == 8, "{name}");
@@ -129,10 +131,10 @@ fn int4_weights_load_as_operands_by_ldmatrix() {
     let context = context(&target);
     let tensor = SharedTensor::new(&[128, 128], 4);
     let matrix = TensorAccess::load("weights", int4_operand(), &context)
-        .retain_alternatives(|kind| kind.instruction().is_some());
+        .with_retained_alternatives(|kind| kind.instruction().is_some());
     let found = solve_shared_layout(&tensor, std::slice::from_ref(&matrix), &context).unwrap();
     assert!(by(&found, "weights").starts_with("ldmatrix.sync.aligned.m8n8.x4"), "{found}");
-    assert_eq!(found.conflicts(), 0, "{found}");
+    assert_eq!(found.conflict_wavefronts(), 0, "{found}");
     // 8 KiB in 16-byte rows of eight: each wavefront loads 128 bytes, each warp a quarter of the rows.
     assert_eq!((found.served[0].wavefronts, found.served[0].issued), (16, 4), "{found}");
 
@@ -141,7 +143,7 @@ fn int4_weights_load_as_operands_by_ldmatrix() {
         SharedTensor { layout: Some("((8,2,8),(2,64)):((4,2,2048),(1,32))".parse().unwrap()), ..tensor.clone() };
     let found = solve_shared_layout(&given, std::slice::from_ref(&matrix), &context).unwrap();
     assert!(by(&found, "weights").contains(".x4.trans"), "{found}");
-    assert_eq!(found.conflicts(), 0, "{found}");
+    assert_eq!(found.conflict_wavefronts(), 0, "{found}");
 
     // Rows of K in order: a lane's registers are not 32 contiguous bits.
     let rows = SharedTensor { layout: Some("(128,128):(128,1)".parse().unwrap()), ..tensor };
@@ -160,16 +162,16 @@ fn layouts_that_the_hardware_fixes_are_enumerated() {
     let target = target("h100");
     let context = context(&target);
     let mma = row(&target, |row| row.name.contains("m64n128k16") && row.name.contains("f32.f16.f16"));
-    let b = TensorAccess::operand("product", mma, "b").unwrap();
+    let b = TensorAccess::matrix_unit_read("product", mma, "b").unwrap();
     // K x N, contiguous along K: 16-byte pieces of columns.
     let copy = distributed("((8,16),(8,8)):((8,64),(1,1024))", &[64, 128]);
     let found = solve_shared_layout(
         &SharedTensor::new(&[64, 128], 16),
-        &[b, TensorAccess::copy("copy", copy, &context)],
+        &[b, TensorAccess::global_to_shared_copy("copy", copy, &context)],
         &context,
     )
     .unwrap();
     assert!(found.fixed_layout.is_some() && found.term.is_none());
     assert_eq!(found.served[1].bytes, 16, "{found}");
-    assert_eq!((found.conflicts(), found.swizzles.len()), (0, 1), "{found}");
+    assert_eq!((found.conflict_wavefronts(), found.swizzles.len()), (0, 1), "{found}");
 }

@@ -60,7 +60,7 @@ fn results_are_right() {
         let plan = proven(&target, &problem([64, 16, 64], *types, 4));
         assert!(plan.atom_name().starts_with("tcgen05.mma"), "{types:?}");
     }
-    let scale = Scale::from_name("e8m0").map(|scale| Scale { exponents: Some([-8, 8]), ..scale });
+    let scale = BlockScale::from_name("e8m0").map(|scale| BlockScale { exponents: Some([-8, 8]), ..scale });
     for (types, scales) in [(["e2m1", "f16", "f32"], [scale, None]), (["f16", "e2m1", "f32"], [None, scale])] {
         for (shape, warps) in [([64, 32, 64], 4), ([128, 64, 128], 8)] {
             let plan = proven(&target, &problem(shape, types, warps).with_scales(scales));
@@ -91,7 +91,7 @@ fn results_are_right() {
 #[test]
 fn scaled_dots_use_scaled_mmas() {
     let target = target("b200");
-    let (mx, nv) = (Scale::from_name("e8m0"), Scale::from_name("ue4m3"));
+    let (mx, nv) = (BlockScale::from_name("e8m0"), BlockScale::from_name("ue4m3"));
     for (types, scales, shape, warps) in [
         (["e4m3", "e4m3", "f32"], [mx, mx], [128, 64, 64], 4),
         (["e4m3", "e5m2", "f32"], [mx, mx], [128, 8, 32], 4),

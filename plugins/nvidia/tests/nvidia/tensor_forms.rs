@@ -5,11 +5,11 @@ use crate::atom_types::element;
 use crate::layouts::tensor_memory;
 use crate::prelude::*;
 use crate::tensor_atoms::atoms;
-use tilewright_nvidia_tables::instructions::unused;
+use tilewright_nvidia_tables::instructions::unused_instructions_of;
 use tilewright_vendor_testkit::rows::{constant, memory};
 
 fn mma_instructions(required: &str) -> Vec<Instruction> {
-    let all = rows("sm_100a").into_iter().filter(|row| row.name.starts_with("tcgen05.mma"));
+    let all = instructions_of("sm_100a").into_iter().filter(|row| row.name.starts_with("tcgen05.mma"));
     all.filter(|row| row.name.contains(required)).collect()
 }
 
@@ -34,7 +34,7 @@ pub fn check_published_shapes_have_rows(answers: Answers) {
             assert_eq!(found.len(), if a == "f16" { 2 } else { 1 }, "{name}");
             for row in found {
                 let size = row
-                    .tensor_memory_operand("a")
+                    .find_tensor_memory_operand("a")
                     .map(|tile| [0, 1].map(|axis| 1 << tile.layout.out_bits(Dim::tensor(axis))));
                 assert_eq!((size, row.mma_shape()), (Some([m, k]), Some([m, n, k])), "{name}");
             }
@@ -46,7 +46,7 @@ pub fn check_published_shapes_have_rows(answers: Answers) {
             assert_eq!(found.len(), if (a, shared) == ("e2m1", 32) { 2 } else { 1 }, "{name}");
             for row in found {
                 for (role, size) in [("scale_a", m), ("scale_b", n)] {
-                    let tile = row.tensor_memory_operand(role).unwrap();
+                    let tile = row.find_tensor_memory_operand(role).unwrap();
                     let found = [0, 1].map(|axis| 1 << tile.layout.out_bits(Dim::tensor(axis)));
                     assert_eq!(found, [size, k / shared], "{role} of {name}");
                 }
@@ -61,11 +61,12 @@ pub fn check_published_shapes_have_rows(answers: Answers) {
 /// the instruction descriptor equals that of an operand in shared memory.
 #[test]
 fn operand_a_lies_in_the_rows_of_the_accumulator() {
-    let families = NvidiaFamilies::of("sm_100a");
+    let families = NvidiaFamilies::for_architecture("sm_100a");
     let all = mma_instructions(".ts.");
     assert_eq!(all.len(), 11 * (3 * 2 + 13));
     for row in all {
-        let (accumulator, a) = (row.tensor_memory_operand("d").unwrap(), row.tensor_memory_operand("a").unwrap());
+        let (accumulator, a) =
+            (row.find_tensor_memory_operand("d").unwrap(), row.find_tensor_memory_operand("a").unwrap());
         assert!(a.layout.columns_of(Dim::ROW).len() == 7 && a.copies.is_empty());
         let rows_of = |tile: &tilewright_target::TensorMemoryOperand| -> Vec<u64> {
             let at = |&column: &u64| tile.layout.outs().coordinate(column, Dim::tensor(0));
@@ -86,19 +87,19 @@ fn operand_a_lies_in_the_rows_of_the_accumulator() {
 /// of a row are in the first bytes of a column.
 #[test]
 fn scales_lie_as_the_family_has_them() {
-    let families = NvidiaFamilies::of("sm_100a");
+    let families = NvidiaFamilies::for_architecture("sm_100a");
     let all = mma_instructions("block_scale");
     assert_eq!(all.len(), 6 * (4 + 3));
     for row in all {
         for role in ["scale_a", "scale_b"] {
-            let tile = row.tensor_memory_operand(role).unwrap();
+            let tile = row.find_tensor_memory_operand(role).unwrap();
             let [rows, count] = [0, 1].map(|axis| 1u64 << tile.layout.out_bits(Dim::tensor(axis)));
             let family =
                 families.resolve(&FamilySpec::new("tensor_memory_scales"), &[rows.max(64), 4], &families).unwrap();
-            assert_eq!((tile.copy_rows(), tile.bits), (vec![0, 32, 64, 96], 8));
+            assert_eq!((tile.copy_row_offsets(), tile.bits), (vec![0, 32, 64, 96], 8));
             let mut seen = BTreeSet::new();
             for ([at, byte], [down, along]) in tile.element_positions() {
-                for copy in tile.copy_rows() {
+                for copy in tile.copy_row_offsets() {
                     let there = family.linear().apply(&[(Dim::ROW, at + copy), (Dim::COL, byte)]).unwrap();
                     assert_eq!([there[0].1, there[1].1], [down, along], "{role} of {}", row.name);
                 }
@@ -124,7 +125,7 @@ fn instruction_descriptors_of_scaled_mmas_encode_types_and_sizes() {
         };
         assert_eq!([field(word, 7, 3), field(word, 10, 3)], [code(&a.element), code(&b.element)], "{}", row.name);
         assert_eq!([field(word, 17, 6) * 8, field(word, 27, 2) * 128], [b.shape[1], 128], "{}", row.name);
-        let scale = if row.tensor_memory_operand("scale_a").unwrap().element == "ue8m0" { 1 } else { 0 };
+        let scale = if row.find_tensor_memory_operand("scale_a").unwrap().element == "ue8m0" { 1 } else { 0 };
         assert_eq!(field(word, 23, 1), scale, "{}", row.name);
         // These are the first scales of a column; the bits for sparse, negated and transposed forms and the reserved
         // bits are zero.
@@ -143,9 +144,9 @@ fn the_copy_of_scales_is_as_published() {
 }
 
 pub fn check_the_copy_of_scales_is_as_published(answers: Answers) {
-    let all = rows("sm_100a");
+    let all = instructions_of("sm_100a");
     let row = all.iter().find(|row| row.name.starts_with("tcgen05.cp")).unwrap();
-    let (source, tile) = (memory(row, "source"), row.tensor_memory_operand("memory").unwrap());
+    let (source, tile) = (memory(row, "source"), row.find_tensor_memory_operand("memory").unwrap());
     let mut checked = 0;
     for atom in atoms(answers, "reference/copy_instruction_tv_layouts.json") {
         if atom["name"] != "SM100_UTCCP_4x32dp128bit_1cta" {
@@ -153,7 +154,7 @@ pub fn check_the_copy_of_scales_is_as_published(answers: Answers) {
         }
         let published = ThreadValue::parse(atom["SrcLayout_bits"].as_str().unwrap());
         let [rows, bits] = [source.shape[0], 8 * source.shape[1]];
-        assert_eq!(published.size(1), rows * bits * tile.copy_rows().len() as u64);
+        assert_eq!(published.size(1), rows * bits * tile.copy_row_offsets().len() as u64);
         let copied: BTreeSet<u64> = (0..published.size(1)).map(|value| published.index(0, value)).collect();
         assert_eq!(copied.len() as u64, rows * bits);
         for (copy, (row, bit)) in (0..4).flat_map(|copy| (0..rows * bits).map(move |at| (copy, (at % rows, at / rows))))
@@ -174,12 +175,12 @@ pub fn check_the_copy_of_scales_is_as_published(answers: Answers) {
 
 #[test]
 fn what_no_row_stands_for_is_known() {
-    let forms = unused("sm_100a");
+    let forms = unused_instructions_of("sm_100a");
     let own: Vec<_> = forms.iter().filter(|form| form.name.starts_with("tcgen05")).collect();
     for required in ["cta_group::2.kind::mxf4nvf4", ".sp.cta_group::1.kind::i8", ".ws.cta_group::1.kind::tf32"] {
         assert_eq!(own.iter().filter(|form| form.name.contains(required)).count(), 1, "{required}");
     }
-    let all: BTreeSet<String> = rows("sm_100a").into_iter().map(|row| row.name).collect();
+    let all: BTreeSet<String> = instructions_of("sm_100a").into_iter().map(|row| row.name).collect();
     assert!(own.iter().all(|form| !all.contains(&form.name) && !form.reason.is_empty()));
-    assert!(unused("sm_120a").iter().all(|form| !form.name.starts_with("tcgen05")));
+    assert!(unused_instructions_of("sm_120a").iter().all(|form| !form.name.starts_with("tcgen05")));
 }

@@ -8,10 +8,10 @@ use crate::tensor_atoms::atoms;
 use serde_json::Value;
 use tilewright_nvidia_tables::ARCHITECTURES;
 use tilewright_vendor_testkit::rows::{constant, memory, tile};
-use tilewright_verify::kernels::issue_kernel;
+use tilewright_verify::kernels::build_issue_kernel;
 
 fn tensor_rows(architecture: &str) -> Vec<Instruction> {
-    rows(architecture).into_iter().filter(|row| row.name.starts_with("tcgen05")).collect()
+    instructions_of(architecture).into_iter().filter(|row| row.name.starts_with("tcgen05")).collect()
 }
 
 /// Returns the MMAs with both operands in shared memory and without scales.
@@ -125,7 +125,7 @@ pub fn check_mmas_have_the_published_shapes(answers: Answers) {
 /// data path layouts D (M is 128) and F (M is 64).
 #[test]
 fn accumulators_have_the_layout_of_the_family() {
-    let families = NvidiaFamilies::of("sm_100a");
+    let families = NvidiaFamilies::for_architecture("sm_100a");
     for row in tensor_rows("sm_100a").iter().filter(|row| row.name.contains(".mma.")) {
         let accumulator = tile(row);
         let size = [0, 1].map(|axis| 1u64 << accumulator.layout.out_bits(Dim::tensor(axis)));
@@ -167,7 +167,7 @@ fn instruction_descriptors_say_types_sizes_and_majorness() {
         // The canonical layouts have the same contiguous axis as the descriptor.
         let neighbour = |operand: &MemoryOperand, k_axis: usize| {
             let first = operand.layouts[0].axes[1 - k_axis][0].stride;
-            u64::from(first == tilewright_target::Stride::Bytes(u64::from(operand.bits / 8)))
+            u64::from(first == tilewright_target::CanonicalStride::Bytes(u64::from(operand.bits / 8)))
         };
         assert_eq!([field(word, 15, 1), field(word, 16, 1)], [neighbour(a, 1), neighbour(b, 0)], "{}", row.name);
         // The bits for sparse, saturating and negated forms and all reserved bits are zero.
@@ -181,7 +181,7 @@ fn instruction_descriptors_say_types_sizes_and_majorness() {
 /// vendor's. The descriptor has other modes and a version.
 #[test]
 fn operands_have_the_layouts_of_warpgroup_mmas() {
-    let by_four: Vec<_> = rows("sm_90a").into_iter().filter(|row| row.name.starts_with("wgmma")).collect();
+    let by_four: Vec<_> = instructions_of("sm_90a").into_iter().filter(|row| row.name.starts_with("wgmma")).collect();
     let mut checked = 0;
     for row in plain_mmas().iter().filter(|row| row.name.contains(".m64")) {
         let ending = row.name.split_once(".m64").unwrap().1;
@@ -230,7 +230,7 @@ fn on_the_emulator_instructions_are_moves_and_plain_mmas() {
     let target = target("b200");
     let context = context(&target);
     for row in samples() {
-        instruction_case(&row, context)
+        build_instruction_case(&row, context)
             .and_then(|case| check_emulated(&case, context))
             .unwrap_or_else(|error| panic!("{}: {error}", row.name));
     }
@@ -240,7 +240,7 @@ fn on_the_emulator_instructions_are_moves_and_plain_mmas() {
 pub fn issue_of_samples(context: PlanContext<'_>) -> Module {
     let kernels = samples();
     let kernels =
-        kernels.iter().enumerate().map(|(at, row)| issue_kernel(&format!("issue{at}"), row, context).unwrap());
+        kernels.iter().enumerate().map(|(at, row)| build_issue_kernel(&format!("issue{at}"), row, context).unwrap());
     Module { kernels: kernels.collect() }
 }
 
@@ -248,9 +248,9 @@ pub fn issue_of_samples(context: PlanContext<'_>) -> Module {
 fn rows_are_one_statement_each() {
     let target = target("b200");
     let context = context(&target);
-    let options = CompileOptions { emit: vec![Emit::Assembly], optimisation: 2 };
+    let options = CompileOptions { emit: vec![CodeFormat::Assembly], optimisation: 2 };
     let artifact = target.compile(&issue_of_samples(context), &options).unwrap();
-    let ptx = artifact.text(Emit::Assembly).unwrap();
+    let ptx = artifact.payload_text(CodeFormat::Assembly).unwrap();
     for (row, text) in samples().iter().zip(ptx.split(".entry").skip(1)) {
         // Kernels of MMAs are named by the mnemonic up to the kind.
         let mnemonic = row.name.split(".m64").next().unwrap().split(".m128").next().unwrap();
@@ -289,8 +289,8 @@ fn ptx_of_allocation(head: &str, end: &str) -> String {
          }}"
     );
     let module = tilewright_kernel::text::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
-    let options = CompileOptions { emit: vec![Emit::Assembly], optimisation: 0 };
-    target("b200").compile(&module, &options).unwrap().text(Emit::Assembly).unwrap().to_owned()
+    let options = CompileOptions { emit: vec![CodeFormat::Assembly], optimisation: 0 };
+    target("b200").compile(&module, &options).unwrap().payload_text(CodeFormat::Assembly).unwrap().to_owned()
 }
 
 /// A kernel that has given up the permit to allocate must not allocate again.

@@ -67,9 +67,9 @@ fn last_buffer(name: &str, text: &str, inputs: &[Vec<u8>], output: usize) -> Vec
     let (left, _) = run_block(&target, &kernel, &given, &[]).unwrap_or_else(|fault| panic!("{fault}"));
     let shape = Shape { warps: 4, grid: [1; 3], shared_bytes: kernel.shared_bytes() };
     // If an assembler is installed, it makes the object from the PTX.
-    let options = CompileOptions { emit: vec![Emit::Assembly, Emit::Object], ..CompileOptions::default() };
+    let options = CompileOptions { emit: vec![CodeFormat::Assembly, CodeFormat::Object], ..CompileOptions::default() };
     let artifact = target.compile(&Module { kernels: vec![kernel] }, &options).unwrap();
-    let ptx = artifact.text(Emit::Assembly).unwrap();
+    let ptx = artifact.payload_text(CodeFormat::Assembly).unwrap();
     let last = left.into_iter().next_back().unwrap();
     if ptx.contains("tcgen05.") {
         return last;
@@ -229,7 +229,8 @@ const E2M1: [f32; 16] = [0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, -0.0, -0.5, -1.
 /// Encodings of e4m3 and their numbers.
 const E4M3: [(u8, f32); 5] = [(0x38, 1.0), (0xb8, -1.0), (0x40, 2.0), (0x30, 0.5), (0, 0.0)];
 
-/// Scales in tensor memory multiply blocks of 32 elements along K, and an MMA adds to its accumulator only if its flag is set.
+/// Scales in tensor memory multiply blocks of 32 elements along K, and an MMA adds to its accumulator only if its flag
+/// is set.
 #[test]
 fn scaled_mmas_apply_scales_from_tensor_memory() {
     let k = 128;

@@ -172,8 +172,8 @@ fn lanes_copy_if_tma_cannot() {
         assert!(!boxed(gpu_model, &text, all), "{gpu_model}");
     }
     let (_, free) = case("explicit_gemm");
-    assert!(!boxed("h100", &free, all.with_pipeline(false)));
-    assert!(!boxed("h100", &text, all.with_task_mapping(false)));
+    assert!(!boxed("h100", &free, all.with_pipelining(false)));
+    assert!(!boxed("h100", &text, all.with_task_mapping_search(false)));
     // The program names another instruction.
     let pinned = |copy: &str| format!("tw.copy {copy} {{instruction = \"cp.async.cg.shared.global.16\"}} :");
     let by_lanes = text.replace("tw.copy %ai to %sa :", &pinned("%ai to %sa"));
@@ -190,16 +190,16 @@ fn lanes_copy_if_tma_cannot() {
 
 fn assembly(target: &NvidiaTarget, text: &str) -> String {
     let (case, _) = case("explicit_gemm");
-    let (dialects, imports) = (tilewright_dialects::all(), tilewright_dialects::imports());
+    let (dialects, imports) = (tilewright_dialects::all_dialects(), tilewright_dialects::read_import_tables());
     let compiler = ProgramCompiler { dialects: &dialects, imports: &imports, target };
-    let kernel = case.compile_text(&compiler, text, &ProgramOptions::default()).expect("a kernel");
-    let mut options = CompileOptions { emit: vec![Emit::Assembly], optimisation: 2 };
-    if object::assembler().is_ok() {
-        options.emit.push(Emit::Object);
+    let kernel = case.compile_variant(&compiler, text, &ProgramOptions::default()).expect("a kernel");
+    let mut options = CompileOptions { emit: vec![CodeFormat::Assembly], optimisation: 2 };
+    if object::find_assembler().is_ok() {
+        options.emit.push(CodeFormat::Object);
     }
     let artifact =
         target.compile(&Module { kernels: vec![kernel] }, &options).unwrap_or_else(|error| panic!("{error}"));
-    artifact.text(Emit::Assembly).expect("text").to_owned()
+    artifact.payload_text(CodeFormat::Assembly).expect("text").to_owned()
 }
 
 /// Checks that the virtual device executes the PTX correctly, with bulk copies that complete as late as possible, and
@@ -207,7 +207,7 @@ fn assembly(target: &NvidiaTarget, text: &str) -> String {
 #[test]
 fn the_virtual_device_runs_tma_loops() {
     let target = target("h100");
-    let (dialects, imports) = (tilewright_dialects::all(), tilewright_dialects::imports());
+    let (dialects, imports) = (tilewright_dialects::all_dialects(), tilewright_dialects::read_import_tables());
     let compiler = ProgramCompiler { dialects: &dialects, imports: &imports, target: &target };
     let gemm =
         [2, 3, 4].map(|stages| [true, false].map(|specialized| ("explicit_gemm", produced(stages, specialized))));
@@ -218,10 +218,10 @@ fn the_virtual_device_runs_tma_loops() {
         .chain(PRODUCED.map(|name| (name, with_warp_specialize(&case(name).1, true))))
     {
         let (case, _) = case(name);
-        let kernel = case.compile_text(&compiler, &text, &ProgramOptions::default()).expect("a kernel");
+        let kernel = case.compile_variant(&compiler, &text, &ProgramOptions::default()).expect("a kernel");
         assert!(kernel.to_string().contains("cp.async.bulk.tensor.2d"), "{name}: {kernel}");
         let mut device = VirtualDevice::new(target.description().clone(), target.instructions().to_vec());
-        let checked = case.test_case(kernel).and_then(|case| check(&case, &target, &mut device));
+        let checked = case.to_test_case(kernel).and_then(|case| check_on_device(&case, &target, &mut device));
         checked.unwrap_or_else(|wrong| panic!("{name}: {wrong}"));
     }
     let ptx = assembly(&target, &staged(3));

@@ -31,7 +31,7 @@ fn element(name: &str) -> Option<&'static str> {
 
 /// Returns the register layouts of d, a and b of a warp MMA; `None` if the instruction table lacks it.
 fn row(name: &str) -> Option<[LinearLayout; 3]> {
-    let row = rows("sm_90a").into_iter().find(|row| row.name == name)?;
+    let row = instructions_of("sm_90a").into_iter().find(|row| row.name == name)?;
     Some(["a", "b", "d"].map(|required| register(&row, required).2.clone()))
 }
 
@@ -42,7 +42,7 @@ fn same(found: &LinearLayout, published: Option<&LinearLayout>, what: &str) {
 }
 
 fn family(spec: &FamilySpec, shape: &[u64]) -> LinearLayout {
-    let families = NvidiaFamilies::of("sm_100a");
+    let families = NvidiaFamilies::for_architecture("sm_100a");
     families.resolve(spec, shape, &families).unwrap_or_else(|error| panic!("{error}")).linear().clone()
 }
 
@@ -131,8 +131,8 @@ pub fn check_accumulators_in_tensor_memory(answers: Answers) {
         let mut spec = tensor_memory(128, shape[1]);
         if blocks == 2 {
             spec = spec
-                .with("two_ctas", true)
-                .with("cga_layout", FamilyAttribute::List(vec![FamilyAttribute::from([1i64, 0])]));
+                .with_parameter("two_ctas", true)
+                .with_parameter("cga_layout", FamilyAttribute::List(vec![FamilyAttribute::from([1i64, 0])]));
         }
         let by_lane = c.reshape_ins(&[(Dim::ROW, 128), (Dim::COL, shape[1]), (Dim::BLOCK, blocks)]).expect("its size");
         same(&family(&spec, &shape[..2]), Some(&by_lane.squeeze_ins()), &atom["name"].to_string());
@@ -209,10 +209,10 @@ pub fn check_loads_of_tensor_memory(answers: Answers) {
         let columns = bits / 32 * times;
         let memory = tensor_memory(128, columns);
         let spec = FamilySpec::new("tmem_reg")
-            .with("memory", FamilyAttribute::Spec(Box::new(memory)))
-            .with("element_bits", 32)
-            .with("num_warps", 4)
-            .with("instr_variant", FamilyAttribute::Text(format!("{rows}x{bits}b")));
+            .with_parameter("memory", FamilyAttribute::Spec(Box::new(memory)))
+            .with_parameter("element_bits", 32)
+            .with_parameter("num_warps", 4)
+            .with_parameter("instr_variant", FamilyAttribute::Text(format!("{rows}x{bits}b")));
         let family = family(&spec, &[128, columns]);
         let published = ThreadValue::parse(atom["DstLayout_bits"].as_str().expect("a layout"));
         let registers = published.size(1) / 32;

@@ -1,14 +1,14 @@
 //! The virtual device behind the framework's `Device` trait.
 
 use tilewright_plugin::{
-    Artifact, Device, DeviceBuffer, DeviceError, Emit, HandleTable, KernelMetadata, LaunchArgument, LaunchRequest,
-    Launched, LoadedCode,
+    Artifact, CodeFormat, Device, DeviceBuffer, DeviceError, DeviceHandleTable, KernelMetadata, LaunchArgument,
+    LaunchOutcome, LaunchRequest, LoadedCode,
 };
 use tilewright_target::{Instruction, TargetDescription};
 
 use super::machine::{Global, LANES, Launch, LaunchReport, Tensor, run};
 use super::program::{Addresses, Program, program};
-use super::text::{Initial, PtxError, PtxModule, Variable, parse};
+use super::text::{Initial, PtxError, PtxModule, Variable, parse_ptx};
 
 /// A virtual device: an interpreter of PTX that executes kernels for a GPU model without the GPU.
 pub struct VirtualDevice {
@@ -17,7 +17,7 @@ pub struct VirtualDevice {
     global: Global,
     /// Table of the handles that the device has returned: of buffers, with the buffer's index in global memory, and of
     /// loaded code.
-    given: HandleTable<u64, Loaded>,
+    given: DeviceHandleTable<u64, Loaded>,
     last: LaunchReport,
     replicated_stores: bool,
 }
@@ -37,7 +37,7 @@ impl VirtualDevice {
     /// Creates the virtual device of a target; `instructions` is the target's instruction table.
     #[must_use]
     pub fn new(target: TargetDescription, instructions: Vec<Instruction>) -> Self {
-        let (global, given, last) = (Global::default(), HandleTable::default(), LaunchReport::default());
+        let (global, given, last) = (Global::default(), DeviceHandleTable::default(), LaunchReport::default());
         Self { target, instructions, global, given, last, replicated_stores: false }
     }
 
@@ -136,7 +136,7 @@ impl VirtualDevice {
 
     /// Returns `bytes` bytes of a buffer, from byte `offset` on.
     fn buffer(&mut self, buffer: DeviceBuffer, offset: u64, bytes: u64) -> Result<&mut [u8], DeviceError> {
-        let number = *self.given.memory(buffer, offset, bytes)?;
+        let number = *self.given.buffer_memory(buffer, offset, bytes)?;
         let memory = self.global.buffer(number).and_then(|memory| memory.get_mut(offset as usize..));
         let memory = memory.and_then(|memory| memory.get_mut(..bytes as usize));
         memory.ok_or_else(|| DeviceError::BadBuffer(format!("buffer {} was freed", buffer.0)))
@@ -145,11 +145,11 @@ impl VirtualDevice {
 
 /// Encodes the arguments of a launch as the bytes of the kernel's parameter memory.
 fn parameters(
-    given: &HandleTable<u64, Loaded>,
+    given: &DeviceHandleTable<u64, Loaded>,
     (program, kernel): (&Program, &KernelMetadata),
     arguments: &[LaunchArgument],
 ) -> Result<Vec<u8>, DeviceError> {
-    let address = |buffer| Ok(Global::address(*given.memory(buffer, 0, 0)?));
+    let address = |buffer| Ok(Global::address(*given.buffer_memory(buffer, 0, 0)?));
     let mut bytes = vec![0; program.parameter_bytes as usize];
     let bad = |message: String| Err(DeviceError::BadLaunch(format!("kernel `{}`: {message}", program.name)));
     if arguments.len() != program.parameters.len() {
@@ -159,14 +159,14 @@ fn parameters(
         let map = kernel.maps.iter().find(|map| map.parameter as usize == number);
         let value = match (argument, map) {
             (LaunchArgument::Tensor(tensor), Some(map)) => {
-                let first = Global::address(*given.tensor(tensor, &map.map)?).wrapping_add(tensor.offset);
+                let first = Global::address(*given.mapped_tensor_memory(tensor, &map.map)?).wrapping_add(tensor.offset);
                 match Tensor::new(map, first, tensor.sizes, tensor.strides) {
                     Ok(tensor) => tensor.to_bytes().to_vec(),
                     Err(why) => return bad(format!("argument {number}: {why}")),
                 }
             }
             _ => {
-                let (value, width) = argument.value(address)?;
+                let (value, width) = argument.resolve_bits(address)?;
                 value.to_le_bytes()[..width.div_ceil(8) as usize].to_vec()
             }
         };
@@ -199,7 +199,7 @@ fn unsupported(error: PtxError) -> DeviceError {
 
 /// Returns the PTX text of an artifact; an error if the artifact has only a cubin.
 fn text(artifact: &Artifact) -> Result<&str, DeviceError> {
-    let forms = [Emit::Assembly, Emit::Object];
+    let forms = [CodeFormat::Assembly, CodeFormat::Object];
     let payload = forms.iter().find_map(|&form| artifact.payload(form).filter(|payload| payload.format == "ptx"));
     let payload = payload.ok_or_else(|| {
         DeviceError::BadLaunch("the artifact has no PTX; the virtual device runs no cubin: request assembly".to_owned())
@@ -250,7 +250,7 @@ impl Device for VirtualDevice {
     }
 
     fn load(&mut self, artifact: &Artifact) -> Result<LoadedCode, DeviceError> {
-        let module = parse(text(artifact)?).map_err(unsupported)?;
+        let module = parse_ptx(text(artifact)?).map_err(unsupported)?;
         let (addresses, variables) = self.variables(&module)?;
         let programs = self.programs(&module, artifact, &addresses).inspect_err(|_| {
             variables.iter().for_each(|&variable| self.global.free(variable));
@@ -265,7 +265,7 @@ impl Device for VirtualDevice {
         }
     }
 
-    fn launch(&mut self, launch: &LaunchRequest) -> Result<Launched, DeviceError> {
+    fn launch(&mut self, launch: &LaunchRequest) -> Result<LaunchOutcome, DeviceError> {
         let (loaded, metadata) = self.given.find_kernel(launch)?;
         let missing = || DeviceError::BadLaunch(format!("the code has no kernel `{}`", launch.kernel));
         let program = loaded.programs.iter().find(|program| program.name == launch.kernel).ok_or_else(missing)?;
@@ -281,7 +281,7 @@ impl Device for VirtualDevice {
         };
         let ran = run(program, &launch, &mut self.global);
         self.last = ran.map_err(|fault| DeviceError::Fault(fault.to_string()))?;
-        Ok(Launched { counts: Some(self.last.counts), ..Launched::default() })
+        Ok(LaunchOutcome { counts: Some(self.last.counts), ..LaunchOutcome::default() })
     }
 }
 

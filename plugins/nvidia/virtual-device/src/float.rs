@@ -6,7 +6,7 @@
 //!
 //! This module may import only `tilewright_target`.
 
-use tilewright_target::{ElementType, Format};
+use tilewright_target::{ElementType, FloatFormat};
 
 /// A rounding mode of PTX.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -123,7 +123,7 @@ impl Exact {
 /// A floating-point type of PTX: its format, and its width in bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Float {
-    format: Format,
+    format: FloatFormat,
     bits: u32,
 }
 
@@ -146,7 +146,7 @@ impl Float {
     }
 
     pub(super) fn is_single(self) -> bool {
-        self.format.widths() == [8, 23, 0]
+        self.format.field_widths() == [8, 23, 0]
     }
 
     pub(super) fn decode(self, bits: u64) -> f64 {
@@ -155,7 +155,7 @@ impl Float {
 
     /// Returns the bits of the canonical NaN that PTX instructions return for this type.
     pub(super) fn nan(self) -> u64 {
-        let [exponent, mantissa, ignored] = self.format.widths();
+        let [exponent, mantissa, ignored] = self.format.field_widths();
         if self.is_double() { 0x7ff8_0000_0000_0000 } else { (1 << (exponent + mantissa + ignored)) - 1 }
     }
 
@@ -187,7 +187,7 @@ impl Float {
     }
 
     fn magnitude(self, value: f64, negative: bool, rounding: Rounding, finite: bool) -> u64 {
-        let [_, mantissa, ignored] = self.format.widths();
+        let [_, mantissa, ignored] = self.format.field_widths();
         let toward_zero = match rounding {
             Rounding::Zero => true,
             Rounding::Down => !negative,
@@ -195,9 +195,9 @@ impl Float {
             Rounding::Even | Rounding::Away => false,
         };
         let beyond = match (finite, self.format.has_infinity()) {
-            (true, _) => self.format.greatest(),
-            (false, true) if toward_zero && value.is_finite() => self.format.greatest(),
-            (false, true) => self.format.greatest() + (1 << ignored),
+            (true, _) => self.format.encode_max_finite(),
+            (false, true) if toward_zero && value.is_finite() => self.format.encode_max_finite(),
+            (false, true) => self.format.encode_max_finite() + (1 << ignored),
             (false, false) => self.nan() & (self.sign() - 1),
         };
         if value.is_infinite() {
@@ -214,7 +214,7 @@ impl Float {
         let kept = shifted(significand, shift, rounding, away);
         let biased = (top + self.format.bias() - 1) as u64;
         let bits = ((biased << mantissa) + kept) << ignored;
-        if bits > self.format.greatest() { beyond } else { bits }
+        if bits > self.format.encode_max_finite() { beyond } else { bits }
     }
 }
 

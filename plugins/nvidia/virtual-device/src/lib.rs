@@ -25,4 +25,4 @@ mod text;
 
 pub use device::VirtualDevice;
 pub use machine::{DeviceFault, DeviceFaultKind, LaunchReport, PtxSpace};
-pub use text::{PtxError, PtxModule, parse};
+pub use text::{PtxError, PtxModule, parse_ptx};

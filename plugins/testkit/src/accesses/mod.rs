@@ -53,7 +53,7 @@ impl Case {
         let planned = |context: PlanContext<'_>| {
             let direction = if loads { Direction::Load } else { Direction::Store };
             let access = plan_shared_access(&registers, &memory, self.bits, direction, context).unwrap();
-            let case = if loads { load_case } else { store_case };
+            let case = if loads { build_load_case } else { build_store_case };
             check_case(case(&registers, &memory, self.bits, &access), context, self.name);
             access
         };
@@ -61,7 +61,7 @@ impl Case {
         let access = planned(PlanContext::new(target.description()).with_instructions(target.instructions()));
         assert!(access.stats.cost <= plain.stats.cost, "{}: {plain:?}", self.name);
         self.is_as_it_must_be(&access);
-        let build = if loads { load_kernel } else { store_kernel };
+        let build = if loads { build_load_kernel } else { build_store_kernel };
         let kernel = build(&registers, &memory, self.bits, &access).unwrap();
         verify_instructions(&kernel, target.instructions()).unwrap();
         Moved { access, kernel }

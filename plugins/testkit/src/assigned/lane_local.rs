@@ -17,7 +17,7 @@ pub fn check_lane_local(
     results: &[Option<LinearLayout>],
 ) -> Result<(), String> {
     let operation = body.op(op);
-    let shape = |value: tilewright_tile::Value| body.ty(value).shape().unwrap_or_default().to_vec();
+    let shape = |value: tilewright_tile::Value| body.value_type(value).shape().unwrap_or_default().to_vec();
     let (Some(Some(source)), Some(Some(result))) = (operands.first(), results.first()) else { return Ok(()) };
     let (from, to) = (shape(operation.operands[0]), shape(operation.results[0]));
     let integer = |name: &str| operation.attributes.get(name).and_then(Attribute::as_integer).unwrap_or(0) as usize;

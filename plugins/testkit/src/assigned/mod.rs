@@ -8,13 +8,13 @@ use std::path::PathBuf;
 use tilewright_assign::Strategy;
 
 use crate::prelude::*;
-use tilewright_assign::EngineError;
+use tilewright_assign::AssignmentError;
 use tilewright_assign::dot_plan::plan_dot;
 use tilewright_assign::layouts::LayoutCache;
-use tilewright_tile::import::{Imports, import};
+use tilewright_tile::import::{ImportTables, import_operations};
 use tilewright_tile::op::Dialects;
 use tilewright_tile::op::name::{arith, tt};
-use tilewright_tile::{Attribute, Body, Op, TileModule, TileType, text, verify_transformed};
+use tilewright_tile::{Attribute, Body, Op, TileModule, TileType, text, verify_transformed_module};
 
 /// A program in Triton IR without layouts, with Triton's results for it (`triton`).
 pub struct Program {
@@ -45,7 +45,7 @@ fn read(path: &std::path::Path) -> Program {
     let warps = json("json")["num_warps"].as_u64().unwrap() as u32;
     let program = std::fs::read_to_string(path).unwrap();
     let dialects = Dialects::neutral();
-    let module = text::parse(&program, &dialects).unwrap_or_else(|error| panic!("{name}:{error}"));
+    let module = text::parse_module(&program, &dialects).unwrap_or_else(|error| panic!("{name}:{error}"));
     Program { name, module, warps, triton: json("triton.json") }
 }
 
@@ -67,8 +67,12 @@ pub fn assigned(program: &Program, config: &LaunchConfig<'_>) -> Result<Assigned
         Ok::<_, String>(assigned)
     };
     let (followed, least) = (one(Strategy::Propagation)?, one(Strategy::LeastCost)?);
-    if least.report.cost() > followed.report.cost() + 1e-6 {
-        return Err(format!("{} is more than {} by propagation", least.report.cost(), followed.report.cost()));
+    if least.report.total_cost() > followed.report.total_cost() + 1e-6 {
+        return Err(format!(
+            "{} is more than {} by propagation",
+            least.report.total_cost(),
+            followed.report.total_cost()
+        ));
     }
     Ok(least)
 }
@@ -76,16 +80,16 @@ pub fn assigned(program: &Program, config: &LaunchConfig<'_>) -> Result<Assigned
 /// Checks that every tensor of `after` has a layout, that operands have the layouts that their operations require, and
 /// that `after` computes the same as `before`.
 pub fn check_assigned(before: &TileModule, after: &TileModule, config: &LaunchConfig<'_>) -> Result<(), String> {
-    let printed = text::print(after);
-    verify_transformed(after).map_err(|violation| format!("{violation}\n{printed}"))?;
-    let reparsed = text::parse(&printed, &Dialects::neutral()).map_err(|error| error.to_string())?;
-    if text::print(&reparsed) != printed {
+    let printed = text::print_module(after);
+    verify_transformed_module(after).map_err(|violation| format!("{violation}\n{printed}"))?;
+    let reparsed = text::parse_module(&printed, &Dialects::neutral()).map_err(|error| error.to_string())?;
+    if text::print_module(&reparsed) != printed {
         return Err("it is not read as it was written".to_owned());
     }
     let layouts = LayoutCache::new(config.families);
     for function in &after.functions {
         let Some(body) = &function.body else { continue };
-        for op in body.walk(body.root()) {
+        for op in body.walk_region(body.root()) {
             rules(body, op, &layouts, config).map_err(|why| format!("{}: {why}\n{printed}", body.op(op).name()))?;
         }
     }
@@ -95,10 +99,10 @@ pub fn check_assigned(before: &TileModule, after: &TileModule, config: &LaunchCo
 fn rules(body: &Body, op: Op, layouts: &LayoutCache<'_>, config: &LaunchConfig<'_>) -> Result<(), String> {
     let operation = body.op(op);
     let layout_of = |value: &tilewright_tile::Value| -> Result<Option<LinearLayout>, String> {
-        let ty = body.ty(*value);
+        let ty = body.value_type(*value);
         match ty {
             TileType::Tensor(tensor) => {
-                let layout = layouts.distributed(ty).map_err(|error| error.to_string())?;
+                let layout = layouts.resolve_distributed(ty).map_err(|error| error.to_string())?;
                 let sizes: Vec<u64> = layout.outs().iter().map(|(_, bits)| 1 << bits).collect();
                 let fits = sizes == tensor.shape && layout.is_surjective();
                 fits.then_some(Some(layout)).ok_or_else(|| format!("the layout of {ty} is none"))
@@ -134,7 +138,7 @@ fn rules(body: &Body, op: Op, layouts: &LayoutCache<'_>, config: &LaunchConfig<'
 pub fn check_layouts_stay(
     context: PlanContext<'_>,
     families: &dyn Families,
-    (dialects, imports): (&Dialects, &Imports),
+    (dialects, imports): (&Dialects, &ImportTables),
     endings: &[&str],
 ) {
     let folder = shared_data::path("kernels/ttgir");
@@ -144,15 +148,15 @@ pub fn check_layouts_stay(
         if !endings.iter().any(|ending| file.ends_with(ending)) {
             continue;
         }
-        let module = text::parse(&std::fs::read_to_string(&path).unwrap(), dialects).unwrap();
-        let module = import(&module, imports, dialects).unwrap_or_else(|error| panic!("{file}: {error:?}"));
+        let module = text::parse_module(&std::fs::read_to_string(&path).unwrap(), dialects).unwrap();
+        let module = import_operations(&module, imports, dialects).unwrap_or_else(|error| panic!("{file}: {error:?}"));
         let number = |name: &str| module.attributes.get(name).and_then(Attribute::as_integer).unwrap() as u32;
         let (lanes, warps) = (number("ttg.threads-per-warp"), number("ttg.num-warps"));
         let config = LaunchConfig { context, families, lanes, warps };
         let assignment = match assign_layouts(&module, &config, Strategy::LeastCost) {
             Ok(assignment) => assignment,
             // Dots that the target cannot execute are rejected before layouts are assigned.
-            Err(EngineError::Mma { .. }) => continue,
+            Err(AssignmentError::Mma { .. }) => continue,
             Err(error) => panic!("{file}: {error}"),
         };
         let (before, after) = (results(&module), results(&assignment.module));
@@ -166,9 +170,9 @@ pub fn check_layouts_stay(
 /// Returns each result of a module: the name of its operation, and its type.
 fn results(module: &TileModule) -> Vec<(&str, TileType)> {
     let bodies = module.functions.iter().filter_map(|function| function.body.as_ref());
-    let ops = bodies.flat_map(|body| body.walk(body.root()).into_iter().map(move |op| (body, op)));
+    let ops = bodies.flat_map(|body| body.walk_region(body.root()).into_iter().map(move |op| (body, op)));
     let results = ops.flat_map(|(body, op)| body.op(op).results.iter().map(move |&value| (body, op, value)));
-    results.map(|(body, op, value)| (body.op(op).name(), body.ty(value).clone())).collect()
+    results.map(|(body, op, value)| (body.op(op).name(), body.value_type(value).clone())).collect()
 }
 
 /// Returns the text of a program that loads a 32 x 32 matrix of f16 as `%x`, executes the statements `what`, and stores

@@ -2,16 +2,16 @@
 
 use super::{assigned, check_layouts_stay, programs};
 use crate::prelude::*;
-use tilewright_assign::EngineError;
+use tilewright_assign::AssignmentError;
 use tilewright_assign::Strategy;
-use tilewright_tile::import::Imports;
+use tilewright_tile::import::ImportTables;
 use tilewright_tile::op::Dialects;
 
 /// Checks that every program gets layouts, except at most one whose dot needs too many registers. Over all programs
 /// that Triton compiles for this target, at most as many costly conversions may remain as in Triton's results. `triton`
 /// is Triton's name of the target; `None` if it has none.
 pub fn every_program_has_layouts(target: &dyn Target, triton: Option<&str>) {
-    let families = FamilySet::new(vec![&Neutral, target.families()]);
+    let families = FamilySet::new(vec![&NeutralFamilies, target.families()]);
     let description = target.description();
     let context = PlanContext::new(description).with_instructions(target.instructions());
     let (mut beyond, mut conversions) = (Vec::new(), [0, 0]);
@@ -19,12 +19,12 @@ pub fn every_program_has_layouts(target: &dyn Target, triton: Option<&str>) {
         let config =
             LaunchConfig { context, families: &families, lanes: description.lanes.default, warps: program.warps };
         let label = format!("{}, {}", description.name, program.name);
-        if let Err(EngineError::Mma { .. }) = assign_layouts(&program.module, &config, Strategy::Propagation) {
+        if let Err(AssignmentError::Mma { .. }) = assign_layouts(&program.module, &config, Strategy::Propagation) {
             beyond.push(program.name);
             continue;
         }
         let assignment = assigned(&program, &config).unwrap_or_else(|error| panic!("{label}: {error}"));
-        let left = assignment.report.costly().count() as u64;
+        let left = assignment.report.costly_conversions().count() as u64;
         if let Some(theirs) = triton.and_then(|triton| program.of_triton(triton)) {
             conversions = [conversions[0] + left, conversions[1] + theirs];
         }
@@ -37,8 +37,8 @@ pub fn every_program_has_layouts(target: &dyn Target, triton: Option<&str>) {
 /// Checks that layout assignment keeps the layouts of programs that Triton has assigned layouts to. `words` are the
 /// dialects for parsing, and the import tables that replace vendors' operations. The programs are the files of the
 /// shared test data whose names end with one of `endings`.
-pub fn named_layouts_stay(target: &dyn Target, words: (&Dialects, &Imports), endings: &[&str]) {
-    let families = FamilySet::new(vec![&Neutral, target.families()]);
+pub fn named_layouts_stay(target: &dyn Target, words: (&Dialects, &ImportTables), endings: &[&str]) {
+    let families = FamilySet::new(vec![&NeutralFamilies, target.families()]);
     let context = PlanContext::new(target.description()).with_instructions(target.instructions());
     check_layouts_stay(context, &families, words, endings);
 }

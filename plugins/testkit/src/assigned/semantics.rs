@@ -76,7 +76,7 @@ impl Walk<'_> {
         let attributes = operation.attributes.iter().filter(|(name, _)| !DOT_PLAN_ATTRS.contains(name));
         let attributes: Vec<String> = attributes.map(|(name, value)| attribute_text(name, value)).collect();
         let types: Vec<String> =
-            operation.results.iter().map(|value| self.body.ty(*value).with_layout(None).to_string()).collect();
+            operation.results.iter().map(|value| self.body.value_type(*value).with_layout(None).to_string()).collect();
         let mut key = format!("{} {operands:?} {attributes:?} {types:?}", operation.name());
         let traits = operation.definition.traits;
         if !traits.pure || traits.terminator || !operation.regions.is_empty() {

@@ -7,7 +7,7 @@ use crate::movement::Movement;
 use crate::movement::{Reader, check_straight_line};
 use crate::prelude::*;
 use tilewright_layout::f2::Subspace;
-use tilewright_plan::movement::{ConversionKind, SharedBits};
+use tilewright_plan::movement::{ConversionKind, SharedMemoryBits};
 
 /// A test case: a layout conversion, the kind of plan to check (not always the cheapest), and mnemonics that the code
 /// must contain.
@@ -74,7 +74,7 @@ impl Case {
         let (src, dst) = (distributed(target, &self.src, &self.shape), distributed(target, &self.dst, &self.shape));
         let context = PlanContext::new(target.description());
         let context = if self.tiles { context.with_instructions(target.instructions()) } else { context };
-        let context = self.scratch.map_or(context, |bytes| context.with_scratch(bytes));
+        let context = self.scratch.map_or(context, |bytes| context.with_scratch_bytes(bytes));
         let (plans, rejected) = conversion_candidates(&src, &dst, self.bits, context).unwrap();
         let plan = plans.into_iter().find(|plan| plan.path == self.path);
         let plan = plan.unwrap_or_else(|| panic!("{}: {rejected:?}", self.name));
@@ -84,7 +84,7 @@ impl Case {
             "{}: {plan:?}",
             self.name
         );
-        let kernel = conversion_kernel("convert", [&src, &dst], self.bits, &plan, context).unwrap();
+        let kernel = build_conversion_kernel("convert", [&src, &dst], self.bits, &plan, context).unwrap();
         let replicated = is_replicated(&src);
         self.moves_what_the_layouts_say(&src, &dst, &plan, replicated);
         Planned { replicated, src_bits_per_thread: bits_of_thread(&src, self.bits), plan, kernel }
@@ -101,7 +101,7 @@ impl Case {
     ) {
         let found = plan.stats.shared_bits;
         if plan.path != ConversionKind::Shared {
-            return assert_eq!(found, SharedBits::default(), "{}", self.name);
+            return assert_eq!(found, SharedMemoryBits::default(), "{}", self.name);
         }
         assert_eq!(found.loaded, bits_of_thread(dst, self.bits), "{}: a lane loads each required word once", self.name);
         let src_bits = bits_of_thread(src, self.bits);
@@ -278,6 +278,6 @@ pub fn operands_take(target: &dyn Target, cases: &[Case], reader: &Reader, store
 #[track_caller]
 pub fn proven([src, dst]: [&LinearLayout; 2], bits: u32, context: PlanContext<'_>) -> ConversionPlan {
     let plan = plan_conversion(src, dst, bits, context).unwrap_or_else(|error| panic!("{error}"));
-    check_case(conversion_case([src, dst], bits, &plan, context), context, bits);
+    check_case(build_conversion_case([src, dst], bits, &plan, context), context, bits);
     plan
 }

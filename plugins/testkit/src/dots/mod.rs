@@ -50,7 +50,7 @@ pub fn planned(target: &dyn Target, problem: &MmaProblem) -> MmaPlan {
 /// Plans the MMA, checks the plan on the emulator, and returns it.
 pub fn proven(target: &dyn Target, problem: &MmaProblem) -> MmaPlan {
     let plan = planned(target, problem);
-    mma_cases(&plan, context(target))
+    build_mma_cases(&plan, context(target))
         .and_then(|cases| check_all_emulated(&cases, context(target)))
         .unwrap_or_else(|error| panic!("{}: {error}", plan.atom_name()));
     plan
@@ -67,7 +67,7 @@ const SCALE_RANGES: [Option<[i32; 2]>; 5] = [None, Some([0, 0]), Some([-1, 2]), 
 /// Returns MMA problems with scaled operands: every pair of element types, with scales of every type on one or both
 /// operands, and with every range of scales.
 fn scaled_problems(target: &dyn Target) -> Vec<MmaProblem> {
-    let scale = |name: &str, exponents| Scale::from_name(name).map(|scale| Scale { exponents, ..scale });
+    let scale = |name: &str, exponents| BlockScale::from_name(name).map(|scale| BlockScale { exponents, ..scale });
     let mut problems = Vec::new();
     for (a, b) in SCALED.iter().flat_map(|a| SCALED.iter().chain(&UNSCALED).map(move |b| (*a, *b))) {
         for (of_a, of_b) in [("e8m0", ""), ("ue4m3", ""), ("e8m0", "e8m0"), ("ue4m3", "e8m0"), ("ue4m3", "ue4m3")] {
@@ -94,7 +94,7 @@ pub fn check_scaled_dots(target: &dyn Target, stride: usize) {
             Err(error) => panic!("{problem:?}: {error}"),
         };
         planned += 1;
-        mma_cases(&plan, context(target))
+        build_mma_cases(&plan, context(target))
             .and_then(|cases| check_all_emulated(&cases, context(target)))
             .unwrap_or_else(|error| panic!("{problem:?} by {}: {error}", plan.atom_name()));
     }
@@ -104,35 +104,35 @@ pub fn check_scaled_dots(target: &dyn Target, stride: usize) {
 /// Returns the assembly of a kernel with the plan. It also compiles an object, which the vendor's tools check if
 /// installed.
 pub fn assembly(target: &dyn Target, plan: &MmaPlan) -> String {
-    compiled(target, plan).text(Emit::Assembly).unwrap().to_owned()
+    compiled(target, plan).payload_text(CodeFormat::Assembly).unwrap().to_owned()
 }
 
 /// Returns the object file of a kernel with the plan.
 pub fn object(target: &dyn Target, plan: &MmaPlan) -> Vec<u8> {
-    compiled(target, plan).payload(Emit::Object).unwrap().bytes.clone()
+    compiled(target, plan).payload(CodeFormat::Object).unwrap().bytes.clone()
 }
 
 /// Returns the assembly of a kernel with the plan that reads an initial accumulator; compiles no object.
 pub fn accumulating_assembly(target: &dyn Target, plan: &MmaPlan) -> String {
-    crate::code::assembly(target, vec![mma_kernel(plan, true, context(target)).unwrap()])
+    crate::code::assembly(target, vec![build_mma_kernel(plan, true, context(target)).unwrap()])
 }
 
 fn compiled(target: &dyn Target, plan: &MmaPlan) -> Artifact {
-    let kernel = mma_kernel(plan, false, context(target)).unwrap();
-    let artifact = artifact(target, vec![kernel], &[Emit::Assembly, Emit::Object]);
+    let kernel = build_mma_kernel(plan, false, context(target)).unwrap();
+    let artifact = artifact(target, vec![kernel], &[CodeFormat::Assembly, CodeFormat::Object]);
     artifact.unwrap_or_else(|error| panic!("{}: {error}", plan.atom_name()))
 }
 
 /// Returns the numbers of warps along M and along N, as parameters of layout families have them.
 pub fn warps(plan: &MmaPlan) -> [i64; 2] {
-    plan.warps().map(|warps| warps as i64)
+    plan.warp_partition().map(|warps| warps as i64)
 }
 
 /// Returns the parameters of the layout of operand `index` (0 or 1); `parent` has those of the result's layout.
 pub fn dot_operand(index: i64, k_width: Option<u64>, parent: &FamilySpec) -> FamilySpec {
-    let spec = FamilySpec::new("dot_operand").with("operand_index", index);
+    let spec = FamilySpec::new("dot_operand").with_parameter("operand_index", index);
     let spec = match k_width {
-        Some(width) => spec.with("k_width", FamilyAttribute::Int(width as i64)),
+        Some(width) => spec.with_parameter("k_width", FamilyAttribute::Int(width as i64)),
         None => spec,
     };
     spec.with_parent(parent.clone())
@@ -142,7 +142,7 @@ pub fn dot_operand(index: i64, k_width: Option<u64>, parent: &FamilySpec) -> Fam
 /// must have all of K in one chunk. `result` has the parameters of the result's layout; `k_width` is the operands'
 /// parameter.
 pub fn is_of_families(target: &dyn Target, plan: &MmaPlan, result: &FamilySpec, k_width: Option<u64>) {
-    let families = FamilySet::new(vec![&Neutral, target.families()]);
+    let families = FamilySet::new(vec![&NeutralFamilies, target.families()]);
     let [m, n, k] = plan.problem.shape;
     assert_eq!(plan.chunk_elements(), k, "all of K at once");
     let all = [

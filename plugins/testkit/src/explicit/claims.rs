@@ -13,7 +13,8 @@ const LOAD: &str = "ttg.local_load";
 /// Counts of instructions by name. Plain accesses have the names `load 128` and `store 128`, with their bits.
 pub type InstructionCounts = BTreeMap<String, u64>;
 
-/// Returns the programs whose code is compared: those of the suite, and its dot with other tiles and with parts of tiles.
+/// Returns the programs whose code is compared: those of the suite, and its dot with other tiles and with parts of
+/// tiles.
 pub fn compared_programs() -> Vec<(String, String, u32)> {
     let suite = PROGRAMS.into_iter().map(|name| {
         let (case, text) = case(name);
@@ -103,7 +104,7 @@ pub fn check_alternatives(target: &dyn Target) {
         let solved = executed(target, &case, &text, SynthesisOptions::default());
         let Solved { derivation, .. } = &*solved;
         let total = |line: &tilewright_assign::synthesis::PredictionLine| {
-            line.launch.shares().iter().map(|(_, cycles)| cycles).sum::<f64>()
+            line.launch.cycles_by_resource().iter().map(|(_, cycles)| cycles).sum::<f64>()
         };
         let mut before = derivation.prediction.cycles;
         assert!((total(&derivation.prediction) / before - 1.0).abs() < 1e-9, "{name}: {derivation}");

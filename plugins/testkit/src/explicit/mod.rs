@@ -98,7 +98,7 @@ fn solution(
 ) -> Result<(Kernel, Derivation), String> {
     let options = ProgramOptions::default().with_warps(warps).with_synthesis(synthesis);
     let mut derivation = None;
-    let kernel = compiler(target).kernel(text, &options, &mut |stage| {
+    let kernel = compiler(target).compile_kernel(text, &options, &mut |stage| {
         if let CompilationStage::Synthesis(found) = stage {
             derivation = Some(found.clone());
         }
@@ -126,7 +126,7 @@ fn execute(target: &dyn Target, case: &ProgramCase, text: &str, synthesis: Synth
     let name = &case.name;
     let (kernel, derivation) =
         solution(target, text, case.warps, synthesis).unwrap_or_else(|error| panic!("{name}: {error}"));
-    let ran = case.run(&kernel, context(target), &RunLimits::default());
+    let ran = case.run_emulated(&kernel, context(target), &RunLimits::default());
     let outcome = ran.unwrap_or_else(|error| panic!("{name}: {error}"));
     let differences: Vec<String> = outcome.differences.iter().map(ToString::to_string).collect();
     assert!(differences.is_empty(), "{name}: {differences:?}");
@@ -142,7 +142,7 @@ pub fn pruning_changes_nothing(gpu_model: &str, target: &dyn Target) -> usize {
     for name in PROGRAMS {
         let (case, text) = case(name);
         let of = |pruned: bool| {
-            let options = SynthesisOptions::default().with_pruned(pruned).with_leaves(MOST);
+            let options = SynthesisOptions::default().with_pruning(pruned).with_max_leaves(MOST);
             derived(target, &text, case.warps, options).unwrap_or_else(|error| panic!("{name} on {gpu_model}: {error}"))
         };
         let exhaustive = of(false);

@@ -13,7 +13,7 @@ pub fn check_parts(target: &dyn Target) -> [Arc<Solved>; 3] {
     let fragments = example("fragment_gemm");
     [fill_halves(&fragments), fragments, example("buffered_gemm")].map(|text| {
         let solved = executed(target, &case, &text, SynthesisOptions::default());
-        assert_eq!(solved.derivation.conflicts_in_loops(), 0, "{}", solved.derivation);
+        assert_eq!(solved.derivation.conflict_wavefronts_in_loops(), 0, "{}", solved.derivation);
         solved
     })
 }

@@ -64,7 +64,10 @@ pub fn switches() -> Vec<(String, SynthesisOptions)> {
         let names: Vec<&str> = names.iter().filter(|(_, on)| !on).map(|(name, _)| *name).collect();
         (
             format!("without [{}]", names.join(", ")),
-            SynthesisOptions::default().with_memory(memory).with_task_mapping(task_mapping).with_pipeline(pipeline),
+            SynthesisOptions::default()
+                .with_memory_search(memory)
+                .with_task_mapping_search(task_mapping)
+                .with_pipelining(pipeline),
         )
     };
     (0..8).map(of).collect()

@@ -100,7 +100,7 @@ pub fn check_shared_by_loops(target: &dyn Target) -> [Arc<Solved>; 2] {
     }
     [dot.program(&dot.two_loops().each_ref().map(String::as_str)), dot.repeated()].map(|text| {
         let solved = solve(&text);
-        let without = executed(target, &case, &text, SynthesisOptions::default().with_pipeline(false));
+        let without = executed(target, &case, &text, SynthesisOptions::default().with_pipelining(false));
         assert_eq!((solved.derivation.loops.len(), without.derivation.loops[0].stages), (2, 1));
         assert!(solved.derivation.prediction.cycles <= without.derivation.prediction.cycles, "{}", solved.derivation);
         solved

@@ -40,7 +40,7 @@ fn row(Solved { derivation, counts, .. }: &Solved) -> String {
     let cells = [
         counts.wavefronts_stored,
         counts.wavefronts_loaded,
-        derivation.conflicts_in_loops(),
+        derivation.conflict_wavefronts_in_loops(),
         derivation.conversions.len() as u64,
         counts.shuffles + counts.shuffles_xor,
         derivation.shared_bytes,

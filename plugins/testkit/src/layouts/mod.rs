@@ -13,7 +13,7 @@ pub fn blocked(size: &[u64], threads: &[u64], warps: &[u64], order: &[u64]) -> S
 
 fn resolved(target: &dyn Target, text: &str, shape: &[u64]) -> Layout {
     let spec = parse_spec(text).unwrap_or_else(|error| panic!("{text}: {error}"));
-    let layout = FamilySet::new(vec![&Neutral, target.families()]).layout(&spec, shape);
+    let layout = FamilySet::new(vec![&NeutralFamilies, target.families()]).layout(&spec, shape);
     layout.unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 

@@ -15,17 +15,22 @@ pub fn executed(
     let plan = plan_shared_access(layout, memory, bits, direction, context).expect("a plan");
     match direction {
         Direction::Store => {
-            check_case(store_case(layout, memory, bits, &plan), context, "stores").counts.wavefronts_stored
+            check_case(build_store_case(layout, memory, bits, &plan), context, "stores").counts.wavefronts_stored
         }
         Direction::Load => {
-            check_case(load_case(layout, memory, bits, &plan), context, "loads").counts.wavefronts_loaded
+            check_case(build_load_case(layout, memory, bits, &plan), context, "loads").counts.wavefronts_loaded
         }
     }
 }
 
 /// Emulates the accesses of all `accessors` with a candidate's shared-memory layout, and compares the wavefronts with
 /// those that the candidate predicts. Elements have `bits` bits.
-pub fn check(candidate: &SharedLayoutCandidate, accessors: &[Accessor], bits: u32, context: PlanContext<'_>) {
+pub fn check(
+    candidate: &SharedLayoutCandidate,
+    accessors: &[SharedMemoryAccessor],
+    bits: u32,
+    context: PlanContext<'_>,
+) {
     for (accessor, stats) in accessors.iter().zip(&candidate.accessors) {
         let fetched = candidate.fetch.as_ref().filter(|_| accessor.copy.is_some()).map(|fetch| &fetch.layout);
         let layout = fetched.unwrap_or(&accessor.layout);

@@ -1,7 +1,7 @@
 //! Compares data movement in generated code with planned data movement: functions of each vendor count the accesses in
 //! the code.
 
-use tilewright_plan::movement::SharedBits;
+use tilewright_plan::movement::SharedMemoryBits;
 
 use crate::prelude::*;
 
@@ -20,7 +20,7 @@ pub struct Movement {
 
 impl Movement {
     /// Returns the data movement of a plan.
-    pub fn of_plan(counts: &Counts, bits: SharedBits) -> Self {
+    pub fn of_plan(counts: &Counts, bits: SharedMemoryBits) -> Self {
         Self {
             stored_bits: bits.stored,
             loaded_bits: bits.loaded,

@@ -33,7 +33,7 @@ fn computing(
         let (a, b) = (k.load(ty, address_of_thread, 0, None), k.load(ty, address_of_thread, 32, None));
         let mut result = compute(k, a, b);
         if k.type_of(result).element() == Some(Element::I1) {
-            let wide = Type::vector_or_scalar(Element::I32, k.type_of(result).count());
+            let wide = Type::vector_or_scalar(Element::I32, k.type_of(result).element_count());
             result = k.cast(Cast::ExtendU, result, wide);
         }
         k.store(address_of_thread, 0, result, None);
@@ -62,7 +62,7 @@ pub fn arithmetic(launch: Launch) -> Vec<Kernel> {
             for op in [Cast::IntS, Cast::IntU] {
                 let name = named(&format!("{}_{}", op.name(), to.name()), ty);
                 kernels.push(computing(&name, launch, ty, |k, a, _| {
-                    k.cast(op, a, Type::vector_or_scalar(to, ty.count()))
+                    k.cast(op, a, Type::vector_or_scalar(to, ty.element_count()))
                 }));
             }
         }
@@ -84,7 +84,7 @@ pub fn atomics(launch: Launch) -> Vec<Kernel> {
     let mut kernels = Vec::new();
     let elements = [Element::I32, Element::I64, Element::F16, Element::Bf16, Element::F32, Element::F64];
     for &op in Atomic::ALL {
-        for element in elements.into_iter().filter(|&element| op.supports(element)) {
+        for element in elements.into_iter().filter(|&element| op.supports_element(element)) {
             let name = format!("atomic_{}_{}", op.name(), element.name());
             kernels.push(computing(&name, launch, Type::Scalar(element), |k, a, _| {
                 let (at, shared) = (k.parameter(0), k.shared_buffer(8, 8));

@@ -5,8 +5,8 @@ use crate::layouts::{blocked, distributed};
 use crate::movement::Movement;
 use crate::movement::{Reader, check_straight_line};
 use crate::prelude::*;
-use tilewright_plan::movement::{SharedBits, plan_gather};
-use tilewright_verify::kernels::{add, gather_kernel, reduction_kernel, scan_kernel};
+use tilewright_plan::movement::{SharedMemoryBits, plan_gather};
+use tilewright_verify::kernels::{build_gather_kernel, build_reduction_kernel, build_scan_kernel, emit_add};
 
 /// A kernel that executes a plan, and the data movement that its code must perform.
 pub struct Planned {
@@ -22,7 +22,7 @@ pub struct Planned {
 }
 
 impl Planned {
-    fn new(name: &str, kernel: Kernel, counts: Counts, bits: SharedBits) -> Self {
+    fn new(name: &str, kernel: Kernel, counts: Counts, bits: SharedMemoryBits) -> Self {
         let movement = Movement::of_plan(&counts, bits);
         Self { name: name.to_owned(), kernel, movement, most_stored: bits.stored, loaded_lower_bound: bits.loaded }
     }
@@ -89,19 +89,19 @@ pub fn accesses(target: &dyn Target, lane_bits: u32) -> Vec<(Planned, u64)> {
         let load = plan_shared_access(&src, &memory, 16, Direction::Load, target.description()).expect("a plan");
         // The rest of the kernel moves each element of shared memory once, distributed evenly over the threads.
         let others = 16 * 64 * 64 / (4 << lane_bits);
-        let kernel = store_kernel(&src, &memory, 16, &store).expect("a kernel");
+        let kernel = build_store_kernel(&src, &memory, 16, &store).expect("a kernel");
         plans.push((
             Planned::new(&format!("store {name}"), kernel, store.stats.counts, store.stats.shared_bits),
             others,
         ));
-        let kernel = load_kernel(&src, &memory, 16, &load).expect("a kernel");
+        let kernel = build_load_kernel(&src, &memory, 16, &load).expect("a kernel");
         plans.push((Planned::new(&format!("load {name}"), kernel, load.stats.counts, load.stats.shared_bits), others));
     }
     plans
 }
 
 fn memory(text: &str, shape: &[u64]) -> MemoryLayout {
-    match Neutral.resolve(&parse_spec(text).expect("a family"), shape, &Neutral) {
+    match NeutralFamilies.resolve(&parse_spec(text).expect("a family"), shape, &NeutralFamilies) {
         Ok(Layout::Memory(memory)) => memory,
         other => panic!("{text}: {other:?}"),
     }
@@ -110,8 +110,8 @@ fn memory(text: &str, shape: &[u64]) -> MemoryLayout {
 fn reduction(target: &dyn Target, name: &str, layout: &str, axis: usize, bits: &[u32]) -> Planned {
     let src = distributed(target, layout, &[32, 64]);
     let plan = plan_reduction(&src, Dim::tensor(axis), bits, target.description()).expect("a plan");
-    let kernel =
-        reduction_kernel((&src, Dim::tensor(axis)), bits, &plan, add, target.description().into()).expect("a kernel");
+    let kernel = build_reduction_kernel((&src, Dim::tensor(axis)), bits, &plan, emit_add, target.description().into())
+        .expect("a kernel");
     Planned::new(name, kernel, plan.stats.counts, plan.stats.shared_bits).of_copies(bits_per_lane(&src, bits))
 }
 
@@ -119,7 +119,7 @@ fn scanned(target: &dyn Target, name: &str, layout: &str, axis: usize, bits: &[u
     let src = distributed(target, layout, &[32, 64]);
     let (axis, direction) = (Dim::tensor(axis), ScanDirection::Forward);
     let plan = plan_scan(&src, axis, bits, direction, target.description()).expect("a plan");
-    let kernel = scan_kernel((&src, axis), bits, (&plan, direction), add, target.description().into());
+    let kernel = build_scan_kernel((&src, axis), bits, (&plan, direction), emit_add, target.description().into());
     let kernel = kernel.expect("a kernel");
     let planned =
         Planned::new(name, kernel, plan.stats.counts, plan.stats.shared_bits).of_copies(bits_per_lane(&src, bits));
@@ -135,7 +135,7 @@ fn gathered(target: &dyn Target, name: &str, layout: &str, bits: u32) -> Planned
     let src = distributed(target, layout, &[32, 64]);
     let axis = Dim::tensor(1);
     let plan = plan_gather(&src, &src, axis, bits, target.description()).expect("a plan");
-    let kernel = gather_kernel(([&src, &src], axis), bits, &plan, target.description().into()).expect("a kernel");
+    let kernel = build_gather_kernel(([&src, &src], axis), bits, &plan, target.description().into()).expect("a kernel");
     Planned::new(name, kernel, plan.stats.counts, plan.stats.shared_bits).of_copies(bits_per_lane(&src, &[bits]))
 }
 

@@ -81,7 +81,7 @@ fn is_plain(row: &Value) -> bool {
 /// Returns the number of phases of a 32-bit load: groups of lanes that are served one after the other, even for narrow
 /// accesses.
 fn phases(target: &TargetDescription) -> u64 {
-    let row = target.bank_row(Direction::Load, 32).expect("accesses of 32 bits");
+    let row = target.find_bank_row(Direction::Load, 32).expect("accesses of 32 bits");
     u64::from(target.lanes.default) >> row.phase.len()
 }
 

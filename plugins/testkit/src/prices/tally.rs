@@ -67,7 +67,7 @@ impl Tally {
 /// Returns the work of Triton's code for the cost model, with the shortest dependent chain that its operations allow;
 /// see [`counts_of_triton`] for the parameters.
 pub fn work_of_triton(row: &Value, lanes: u64, least: u64) -> WarpWork {
-    let mut work = WarpWork::of_counts(counts_of_triton(row, lanes, least), 1);
+    let mut work = WarpWork::from_counts(counts_of_triton(row, lanes, least), 1);
     work.chain.selects = work.counts.selects.min(2);
     work
 }

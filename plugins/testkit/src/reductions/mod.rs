@@ -79,7 +79,7 @@ impl PlannedReduction {
     /// twice: each warp's partial result is stored once, and each total once if totals must be moved to the lanes that
     /// need them.
     fn check_on_emulator(&self, target: &dyn Target) {
-        let case = reduction_case((&self.src, self.axis), &[ELEMENT_BITS], &self.plan, target.description());
+        let case = build_reduction_case((&self.src, self.axis), &[ELEMENT_BITS], &self.plan, target.description());
         let report = check_case(case, target.description(), format!("{} ({})\n{}", self.id, self.kind, self.src));
         let moves_totals = self.plan.broadcasts_results()
             || self.partial_results() == 0 && self.plan.stats.counts.wavefronts_stored > 0;
@@ -91,7 +91,7 @@ impl PlannedReduction {
     /// Returns the number of results of the reduction: the number of elements divided by the size of the reduced axis.
     fn lines(&self) -> u64 {
         let outs = self.src.outs();
-        1 << (outs.bits() - outs.bits_of(self.axis))
+        1 << (outs.total_bits() - outs.bits_of(self.axis))
     }
 
     /// Returns the number of distinct partial results that the block's warps compute. For each result, it is the size
@@ -99,7 +99,7 @@ impl PlannedReduction {
     /// the whole axis.
     fn partial_results(&self) -> u64 {
         let (ins, outs) = (self.src.ins(), self.src.outs());
-        let of_warp = (0..1u64 << ins.bits()).filter(|&packed| ins.coordinate(packed, Dim::WARP) == 0);
+        let of_warp = (0..1u64 << ins.total_bits()).filter(|&packed| ins.coordinate(packed, Dim::WARP) == 0);
         let along: BTreeSet<u64> =
             of_warp.map(|packed| outs.coordinate(self.src.apply_packed(packed), self.axis)).collect();
         match (1u64 << outs.bits_of(self.axis)) / along.len() as u64 {

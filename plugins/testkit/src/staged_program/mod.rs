@@ -240,10 +240,10 @@ module attributes {{\"ttg.num-ctas\" = 1 : i32, \"ttg.num-warps\" = 4 : i32, \"t
     pub fn compiled(&self, target: &dyn Target, stages: Option<u32>) -> Compiled {
         let (mut printed, mut lines, mut conversions) = (String::new(), Vec::new(), 0);
         let options = ProgramOptions::default().with_stages(stages);
-        let kernel = compiler(target).kernel(&self.text(), &options, &mut |stage| {
+        let kernel = compiler(target).compile_kernel(&self.text(), &options, &mut |stage| {
             if let CompilationStage::Layouts(assigned) = stage {
-                printed = text::print(&assigned.module);
-                tilewright_tile::verify_transformed(&assigned.module)
+                printed = text::print_module(&assigned.module);
+                tilewright_tile::verify_transformed_module(&assigned.module)
                     .unwrap_or_else(|error| panic!("{error}\n{printed}"));
                 lines = assigned.report.functions[0].loops.clone();
                 conversions = printed.matches(ttg::CONVERT_LAYOUT).count();
@@ -322,7 +322,7 @@ pub fn check_dot_counts_by_stages(target: &dyn Target, stages: &[u32]) {
     for &stages in stages {
         let options = ProgramOptions::default().with_stages(stages);
         let (kernel, outcome) = case
-            .compile_and_run(&compiler(target), &text, &options, &RunLimits::default())
+            .compile_and_run_variant(&compiler(target), &text, &options, &RunLimits::default())
             .unwrap_or_else(|error| panic!("{error}"));
         assert!(outcome.differences.is_empty(), "{stages} stages");
         let (counts, bytes) = (outcome.report.counts, kernel.shared_bytes());

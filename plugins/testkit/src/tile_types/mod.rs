@@ -9,8 +9,8 @@ use tilewright_tile::{Body, TileType, text};
 /// warps of `lanes` lanes. Returns the number of distinct types.
 pub fn all_have_layouts(target: &dyn Target, endings: &[&str], lanes: u64) -> usize {
     let folder = shared_data::path("kernels/ttgir");
-    let families = FamilySet::new(vec![&Neutral, target.families()]);
-    let (layouts, dialects) = (LayoutCache::new(&families), tilewright_dialects::all());
+    let families = FamilySet::new(vec![&NeutralFamilies, target.families()]);
+    let (layouts, dialects) = (LayoutCache::new(&families), tilewright_dialects::all_dialects());
     let mut seen = BTreeSet::new();
     let entries = std::fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
     for path in entries.map(|entry| entry.unwrap().path()) {
@@ -18,7 +18,7 @@ pub fn all_have_layouts(target: &dyn Target, endings: &[&str], lanes: u64) -> us
         if !endings.iter().any(|ending| file.ends_with(ending)) {
             continue;
         }
-        let module = text::parse(&std::fs::read_to_string(&path).unwrap(), &dialects).unwrap();
+        let module = text::parse_module(&std::fs::read_to_string(&path).unwrap(), &dialects).unwrap();
         let bodies = module.functions.iter().filter_map(|function| function.body.as_ref());
         for ty in bodies.flat_map(types) {
             if seen.insert(ty.to_string()) {
@@ -31,9 +31,9 @@ pub fn all_have_layouts(target: &dyn Target, endings: &[&str], lanes: u64) -> us
 
 fn types(body: &Body) -> Vec<TileType> {
     let mut found: Vec<TileType> = Vec::new();
-    for op in body.walk(body.root()) {
+    for op in body.walk_region(body.root()) {
         let operation = body.op(op);
-        found.extend(operation.operands.iter().chain(&operation.results).map(|value| body.ty(*value).clone()));
+        found.extend(operation.operands.iter().chain(&operation.results).map(|value| body.value_type(*value).clone()));
     }
     found
 }
@@ -43,15 +43,15 @@ fn types(body: &Body) -> Vec<TileType> {
 fn check_type(ty: &TileType, layouts: &LayoutCache<'_>, lanes: u64) -> Result<(), String> {
     match ty {
         TileType::Tensor(tensor) => {
-            let layout = layouts.distributed(ty).map_err(|error| error.to_string())?;
+            let layout = layouts.resolve_distributed(ty).map_err(|error| error.to_string())?;
             let sizes: Vec<u64> = layout.outs().iter().map(|(_, bits)| 1 << bits).collect();
             let round_trip = TileType::tensor(tensor.shape.clone(), tensor.element.clone(), Some(layout_name(&layout)));
-            let same = layouts.distributed(&round_trip).map_err(|error| error.to_string())? == layout;
+            let same = layouts.resolve_distributed(&round_trip).map_err(|error| error.to_string())? == layout;
             let fits = sizes == tensor.shape && layout.is_surjective() && 1 << layout.in_bits(Dim::LANE) == lanes;
             (fits && same).then_some(()).ok_or_else(|| format!("{ty}: {layout:?}"))
         }
         TileType::Memory(memory) => {
-            let memory_layout = layouts.memory(ty).map_err(|error| error.to_string())?;
+            let memory_layout = layouts.resolve_memory(ty).map_err(|error| error.to_string())?;
             let allocation_shape = memory.allocation.as_ref().unwrap_or(&memory.shape);
             let fits = [&memory_layout.copies[..], &memory_layout.shape[..]].concat() == *allocation_shape
                 && memory_layout.copies.len() <= 1;

@@ -43,7 +43,7 @@ impl Occupancy {
     ///
     /// # Errors
     /// [`ModelError`] if the target has no throughput table, or a block does not fit a compute unit.
-    pub fn of(block: &ModelBlock, target: &TargetDescription) -> Result<Self, ModelError> {
+    pub fn compute(block: &ModelBlock, target: &TargetDescription) -> Result<Self, ModelError> {
         let stats = stats(target)?;
         let warps = block.warps.max(1).saturating_add(block.producers);
         let threads = warps.saturating_mul(block.lanes.max(1));
@@ -53,7 +53,7 @@ impl Occupancy {
             ("registers", threads.saturating_mul(block.registers.max(1)), u64::from(stats.registers_per_unit)),
             (
                 "bytes of shared memory",
-                target.shared_allocation(block.shared_bytes),
+                target.allocated_shared_bytes(block.shared_bytes),
                 u64::from(stats.shared_bytes_per_unit),
             ),
         ];

@@ -4,8 +4,8 @@ use super::occupancy::stats;
 use super::{ModelBlock, ModelError, ModelStep, Occupancy, Pipelining, StepWork};
 use serde::Serialize;
 use std::fmt;
-use tilewright_plan::cost::{CACHE_RATIO, DEVICE_MEMORY_SHARE, REQUEST_BYTES};
-use tilewright_plan::movement::LINE_BYTES;
+use tilewright_plan::cost::{CACHE_BANDWIDTH_RATIO, CACHE_REQUEST_BYTES, REACHED_BANDWIDTH_SHARE};
+use tilewright_plan::movement::CACHE_LINE_BYTES;
 use tilewright_target::{TargetDescription, Throughput};
 
 /// The share of the time of all other pipes and latencies that is added to the time of the busiest pipe, which hides
@@ -14,7 +14,7 @@ const NOT_HIDDEN: f64 = 1.0 / 16.0;
 
 /// Cycles for which the work of a block occupies the pipes of a compute unit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
-pub struct Pipes {
+pub struct PipeCycles {
     /// Cycles that the compute unit takes to issue the block's instructions.
     pub issue: f64,
     /// Cycles for which the block's wavefronts and shuffles occupy the shared-memory pipe.
@@ -25,7 +25,7 @@ pub struct Pipes {
     pub global: f64,
 }
 
-impl Pipes {
+impl PipeCycles {
     fn plus(self, other: Self, times: f64) -> Self {
         Self {
             issue: self.issue + times * other.issue,
@@ -71,7 +71,7 @@ impl LaunchCycles {
 
     /// Returns the cycles that each resource contributes to the time of the launch; their sum is that time.
     #[must_use]
-    pub fn shares(&self) -> [(&'static str, f64); 5] {
+    pub fn cycles_by_resource(&self) -> [(&'static str, f64); 5] {
         let bottleneck = self.bottleneck();
         self.by_name().map(|(name, cycles)| (name, if name == bottleneck { cycles } else { NOT_HIDDEN * cycles }))
     }
@@ -86,7 +86,7 @@ impl fmt::Display for LaunchCycles {
 
 /// The predicted time of a launch.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Prediction {
+pub struct TimePrediction {
     /// Cycles until the compute unit that is busy longest has finished.
     pub cycles: f64,
     /// Cycles for which the launch keeps each resource busy.
@@ -94,7 +94,7 @@ pub struct Prediction {
     /// The number of blocks that are resident together on a compute unit, and the limiting resource.
     pub resident: Occupancy,
     /// Cycles for which one block occupies each pipe.
-    pub pipes: Pipes,
+    pub pipes: PipeCycles,
     /// Latency of one block in cycles.
     pub latency: f64,
     /// The bottleneck: the name of a pipe, or `latency`.
@@ -105,11 +105,11 @@ pub struct Prediction {
 ///
 /// # Errors
 /// [`ModelError`] if the target has no throughput table, or a block does not fit a compute unit.
-pub fn predict(block: &ModelBlock, target: &TargetDescription) -> Result<Prediction, ModelError> {
+pub fn predict_time(block: &ModelBlock, target: &TargetDescription) -> Result<TimePrediction, ModelError> {
     let stats = stats(target)?;
     let (warps, lanes) = (block.warps.max(1) as f64, block.lanes.max(1) as f64);
     let model = ThroughputModel { stats, target, warps, lanes, is_cached: block.distinct_bytes.is_some() };
-    let resident = Occupancy::of(block, target)?;
+    let resident = Occupancy::compute(block, target)?;
     let spent = model.steps(&block.steps);
     // Asynchronous work still in flight at the end is waited for.
     let latency = spent.latency + spent.in_flight.all() + spent.mma_cycles;
@@ -130,7 +130,7 @@ pub fn predict(block: &ModelBlock, target: &TargetDescription) -> Result<Predict
     let times = launch.by_name().map(|(_, cycles)| cycles);
     let busiest = times.into_iter().fold(0.0, f64::max);
     let cycles = busiest + NOT_HIDDEN * (times.iter().sum::<f64>() - busiest);
-    Ok(Prediction { cycles, launch, resident, pipes: spent.pipes, latency, bound_by: launch.bottleneck() })
+    Ok(TimePrediction { cycles, launch, resident, pipes: spent.pipes, latency, bound_by: launch.bottleneck() })
 }
 
 /// Returns the cycles that device memory takes to transfer the distinct bytes of a launch to all compute units; zero if
@@ -138,13 +138,13 @@ pub fn predict(block: &ModelBlock, target: &TargetDescription) -> Result<Predict
 fn memory_cycles(block: &ModelBlock, stats: &Throughput) -> f64 {
     let accessed = block.global_bytes() * block.blocks as f64;
     let distinct = block.distinct_bytes.map_or(0.0, |distinct| accessed.min(distinct as f64));
-    distinct / (stats.bytes_per_cycle() * DEVICE_MEMORY_SHARE) / f64::from(stats.compute_units.max(1))
+    distinct / (stats.bytes_per_cycle() * REACHED_BANDWIDTH_SHARE) / f64::from(stats.compute_units.max(1))
 }
 
 /// The time that a block has spent on the steps before some point of the program.
 #[derive(Debug, Clone, Copy, Default)]
 struct Spent {
-    pipes: Pipes,
+    pipes: PipeCycles,
     /// The sum of latencies in sequence, in cycles.
     latency: f64,
     /// The asynchronous copies that are in flight.
@@ -199,10 +199,10 @@ impl ThroughputModel<'_> {
         })
     }
 
-    /// Returns the time of a loop. In a pipelined loop the first iteration waits for its copies, unless steps before the
-    /// loop have waited for them. Each further iteration takes as long as its own work, its transfers, its overlapping
-    /// MMAs, or the latency of copies divided by the number of iterations whose copies are in flight, whichever is
-    /// longest.
+    /// Returns the time of a loop. In a pipelined loop the first iteration waits for its copies, unless steps before
+    /// the loop have waited for them. Each further iteration takes as long as its own work, its transfers, its
+    /// overlapping MMAs, or the latency of copies divided by the number of iterations whose copies are in flight,
+    /// whichever is longest.
     fn loop_time(&self, iteration_count: u64, pipelining: Pipelining, body: Spent) -> Spent {
         if iteration_count == 0 {
             return Spent::default();
@@ -217,7 +217,7 @@ impl ThroughputModel<'_> {
         };
         let first = if pipelining.is_filled { next } else { alone };
         let latency = first + (iteration_count - 1) as f64 * next;
-        Spent { pipes: Pipes::default().plus(body.pipes, iteration_count as f64), latency, ..Spent::default() }
+        Spent { pipes: PipeCycles::default().plus(body.pipes, iteration_count as f64), latency, ..Spent::default() }
     }
 
     fn work(&self, work: &StepWork) -> Spent {
@@ -239,7 +239,7 @@ impl ThroughputModel<'_> {
         let spilled =
             work.spilled_registers as f64 * (costs.shared_store_wavefront.cycles + costs.shared_load_wavefront.cycles);
         let matrix_cycles = work.matrix_instructions as f64 * work.matrix_cycles.max(0.0);
-        let pipes = Pipes {
+        let pipes = PipeCycles {
             issue: issued as f64 * issuing / issues_per_cycle + barriers * costs.block_barrier.cycles,
             shared: (stored + loaded + shuffle + spilled) * self.warps,
             matrix: matrix_cycles * self.warps / f64::from(pipe_count),
@@ -268,14 +268,14 @@ impl ThroughputModel<'_> {
         }
     }
 
-    /// Returns the cycles that a compute unit takes to transfer the bytes of a block, by its share of the last-level cache
-    /// and, unless that serves all accesses, of device memory. The cache spends time on each request, so that an access
-    /// of less than a line takes longer than its bytes. Spilled registers are stored and loaded.
+    /// Returns the cycles that a compute unit takes to transfer the bytes of a block, by its share of the last-level
+    /// cache and, unless that serves all accesses, of device memory. The cache spends time on each request, so that an
+    /// access of less than a line takes longer than its bytes. Spilled registers are stored and loaded.
     fn transfer_cycles(&self, work: &StepWork) -> f64 {
         let bytes = work.global_bytes as f64 + work.spilled_registers as f64 * 8.0 * self.lanes * self.warps;
-        let requests = REQUEST_BYTES * work.global_lines as f64;
-        let lines = (bytes + requests) / (1.0 + REQUEST_BYTES / LINE_BYTES as f64);
-        let by_memory = if self.is_cached { 0.0 } else { bytes / DEVICE_MEMORY_SHARE };
-        (lines / CACHE_RATIO).max(by_memory) / self.stats.bytes_per_cycle()
+        let requests = CACHE_REQUEST_BYTES * work.global_lines as f64;
+        let lines = (bytes + requests) / (1.0 + CACHE_REQUEST_BYTES / CACHE_LINE_BYTES as f64);
+        let by_memory = if self.is_cached { 0.0 } else { bytes / REACHED_BANDWIDTH_SHARE };
+        (lines / CACHE_BANDWIDTH_RATIO).max(by_memory) / self.stats.bytes_per_cycle()
     }
 }

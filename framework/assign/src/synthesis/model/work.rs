@@ -44,7 +44,7 @@ impl StepWork {
     /// Converts operation counts, of a plan or of an execution, to work; each of `matrix_instructions` takes
     /// `matrix_cycles`.
     #[must_use]
-    pub fn of_counts(counts: &Counts, matrix_instructions: u64, matrix_cycles: f64) -> Self {
+    pub fn from_counts(counts: &Counts, matrix_instructions: u64, matrix_cycles: f64) -> Self {
         Self {
             wavefronts_stored: counts.wavefronts_stored,
             wavefronts_loaded: counts.wavefronts_loaded,
@@ -78,7 +78,8 @@ pub enum ModelStep {
 /// How the asynchronous copies of a loop overlap with its iterations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pipelining {
-    /// Number of pipeline stages, one without prefetching: the copies of `stages - 1` iterations are in flight together.
+    /// Number of pipeline stages, one without prefetching: the copies of `stages - 1` iterations are in flight
+    /// together.
     pub stages: u64,
     /// Whether steps before the loop have waited for the copies of the first iteration.
     pub is_filled: bool,

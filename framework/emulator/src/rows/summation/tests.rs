@@ -4,7 +4,7 @@
 use super::*;
 use tilewright_target::{ElementType, Evidence};
 
-fn format(name: &str) -> Format {
+fn format(name: &str) -> FloatFormat {
     match ElementType::from_name(name) {
         Some(ElementType::Float(format)) => format,
         other => panic!("{name}: {other:?}"),
@@ -13,7 +13,7 @@ fn format(name: &str) -> Format {
 
 fn summed(summation: Summation, [operands, accumulator]: [&str; 2], k: u32) -> FloatSummation {
     let sum = AccumulatorType::named(accumulator).unwrap_or(AccumulatorType::F32);
-    let numerics = Numerics { summation, nan_is_all_ones: true, evidence: Evidence::Assumed, source: String::new() };
+    let numerics = MmaNumerics { summation, nan_is_all_ones: true, evidence: Evidence::Assumed, source: String::new() };
     FloatSummation { sum, a: format(operands), b: format(operands), c: format(accumulator), numerics, k }
 }
 
@@ -152,8 +152,8 @@ struct ScaledInteger {
     exponent: i32,
 }
 
-fn to_scaled_integer(format: Format, bits: u64) -> ScaledInteger {
-    let [exponent, mantissa, below] = format.widths();
+fn to_scaled_integer(format: FloatFormat, bits: u64) -> ScaledInteger {
+    let [exponent, mantissa, below] = format.field_widths();
     let bits = bits >> below;
     let (field, fraction) = (bits >> mantissa & ((1 << exponent) - 1), bits & ((1 << mantissa) - 1));
     let sign = if bits >> (exponent + mantissa) & 1 == 1 { -1 } else { 1 };
@@ -190,7 +190,7 @@ fn in_binary32(value: i128, lsb_exponent: i32, kept: u32, nearest: bool) -> f32 
 }
 
 fn modelled(summed: &FloatSummation, c: u64, operands: &[(u64, u64)]) -> f32 {
-    let group = summed.numerics.summation.group(summed.k) as usize;
+    let group = summed.numerics.summation.group_size(summed.k) as usize;
     let mut sum = f32::from_bits(c as u32);
     for group in operands.chunks(group) {
         let products: Vec<ScaledInteger> = group
@@ -275,7 +275,7 @@ fn summations_match_the_integer_model() {
     };
     for (summation, operands) in cases {
         let summed = summed(summation, [operands, "f32"], 32);
-        let [exponent, mantissa, below] = summed.a.widths();
+        let [exponent, mantissa, below] = summed.a.field_widths();
         // Arbitrary finite values; formats with a wide exponent range use exponents near the bias, so that the model's
         // integers suffice.
         let mut element = |spread: u64| {

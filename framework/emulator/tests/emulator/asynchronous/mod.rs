@@ -16,10 +16,10 @@ use tilewright_kernel::Queue;
 /// The semantics of the asynchronous instruction `copy`: writes each lane's word to the lane's address, and completes
 /// on the queue of copies.
 fn copy(call: &mut InstructionCall<'_>) -> Result<(), LaneFault> {
-    call.completes_on(Queue::Copies);
+    call.set_completion_queue(Queue::Copies);
     for lane in 0..call.lanes() {
         let (address, word) = (call.operand(0, 0, lane)?, call.operand(1, 0, lane)? as u32);
-        call.send_write(lane, address, &word.to_le_bytes(), 4)?;
+        call.write_shared_asynchronously(lane, address, &word.to_le_bytes(), 4)?;
     }
     Ok(())
 }
@@ -27,9 +27,9 @@ fn copy(call: &mut InstructionCall<'_>) -> Result<(), LaneFault> {
 /// The semantics of an asynchronous MMA: adds the eight words at the first lane's address to the accumulator of each
 /// lane, and completes on the MMA queue.
 fn sum(call: &mut InstructionCall<'_>) -> Result<(), LaneFault> {
-    call.completes_on(Queue::Mma);
+    call.set_completion_queue(Queue::Mma);
     let address = call.operand(0, 0, 0)?;
-    let bytes = call.send_read(address, 32, 16)?;
+    let bytes = call.read_shared_asynchronously(address, 32, 16)?;
     let words = bytes.chunks_exact(4).map(|word| u64::from(u32::from_le_bytes(word.try_into().unwrap())));
     let total: u64 = words.sum();
     for lane in 0..call.lanes() {
@@ -43,9 +43,9 @@ fn sum(call: &mut InstructionCall<'_>) -> Result<(), LaneFault> {
 /// and completes on the mbarrier.
 fn fetch(call: &mut InstructionCall<'_>) -> Result<(), LaneFault> {
     let (address, mbarrier, first) = (call.operand(0, 0, 0)?, call.operand(1, 0, 0)?, call.operand(2, 0, 0)? as u32);
-    call.completes_on_mbarrier(mbarrier);
+    call.set_completion_mbarrier(mbarrier);
     let words: Vec<u8> = (first..first + 8).flat_map(u32::to_le_bytes).collect();
-    call.send_write(0, address, &words, 16)
+    call.write_shared_asynchronously(0, address, &words, 16)
 }
 
 fn semantics() -> SemanticsTable {

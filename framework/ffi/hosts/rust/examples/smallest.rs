@@ -1,14 +1,14 @@
 //! The smallest host: two layouts, the plan of the conversion between them, and code for it.
 
-use tilewright::plugin::{CompileOptions, Emit};
+use tilewright::plugin::{CodeFormat, CompileOptions};
 use tilewright::{LayoutRequest, Session};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let session = Session::builder(tilewright_targets::catalogue()?).open()?;
+    let session = Session::builder(tilewright_targets::read_catalogue()?).open()?;
 
     let target = "h100";
     let layout = |text: &str| -> Result<_, Box<dyn std::error::Error>> {
-        Ok(LayoutRequest::from_text(text)?.resolve(&session, Some(target), &[32, 32])?)
+        Ok(LayoutRequest::from_text(text)?.resolve_linear_layout(&session, Some(target), &[32, 32])?)
     };
     let rows = layout(
         "#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>",
@@ -21,12 +21,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let counts = &plan.stats.counts;
     println!("{} wavefronts stored, {} loaded", counts.wavefronts_stored, counts.wavefronts_loaded);
 
-    let module = session.conversion_module(target, &rows, &columns, 32)?;
+    let module = session.build_conversion_module(target, &rows, &columns, 32)?;
     let code = session.compile(
         target,
         &module,
-        &CompileOptions { emit: vec![Emit::Assembly], ..CompileOptions::default() },
+        &CompileOptions { emit: vec![CodeFormat::Assembly], ..CompileOptions::default() },
     )?;
-    println!("{}", code.text(Emit::Assembly).ok_or("its assembly is not text")?);
+    println!("{}", code.payload_text(CodeFormat::Assembly).ok_or("its assembly is not text")?);
     Ok(())
 }

@@ -15,8 +15,8 @@ use std::process::ExitCode;
 
 use tilewright::kernel::Module;
 use tilewright::layout::Dim;
-use tilewright::plugin::{Artifact, CompileOptions, Emit};
-use tilewright::tile::{Dialects, Imports, print};
+use tilewright::plugin::{Artifact, CodeFormat, CompileOptions};
+use tilewright::tile::{Dialects, ImportTables, print_module};
 use tilewright::{LayoutRequest, ProgramCompiler, ProgramOptions, Session};
 
 fn main() -> ExitCode {
@@ -38,18 +38,18 @@ fn run() -> Result<(), Box<dyn Error>> {
     };
     let program = language::read(&std::fs::read_to_string(program)?)?;
     let dialects = Dialects::neutral();
-    let text = print(&translate::module(&program, &dialects)?);
-    let session = Session::builder(tilewright_targets::catalogue()?).open()?;
+    let text = print_module(&translate::module(&program, &dialects)?);
+    let session = Session::builder(tilewright_targets::read_catalogue()?).open()?;
     for target in targets {
         ask(&session, target)?;
-        let form = if own_module { Emit::Functions } else { Emit::Assembly };
+        let form = if own_module { CodeFormat::Functions } else { CodeFormat::Assembly };
         let (kernel, artifact) = compiled(&session, target, &text, &dialects, form)?;
         if own_module {
             let functions = artifact.payload(form).ok_or_else(|| format!("{target} has no functions for a host"))?;
             let processor = &session.catalogue().get(target)?.architecture;
             println!("{}", own_module::assembly(&functions.bytes, &kernel, processor)?);
         } else {
-            println!("{}", artifact.text(form).ok_or("the target's assembly is not text")?);
+            println!("{}", artifact.payload_text(form).ok_or("the target's assembly is not text")?);
         }
     }
     Ok(())
@@ -60,7 +60,11 @@ fn run() -> Result<(), Box<dyn Error>> {
 fn ask(session: &Session, target: &str) -> Result<(), Box<dyn Error>> {
     let few = session.catalogue().get(target)?.lanes.default / 8;
     let layout = |text: String| -> Result<_, Box<dyn Error>> {
-        Ok(LayoutRequest::from_text(&format!("#ttg.blocked<{{{text}}}>"))?.resolve(session, Some(target), &[32, 32])?)
+        Ok(LayoutRequest::from_text(&format!("#ttg.blocked<{{{text}}}>"))?.resolve_linear_layout(
+            session,
+            Some(target),
+            &[32, 32],
+        )?)
     };
     let rows =
         layout(format!("sizePerThread = [1, 4], threadsPerWarp = [{few}, 8], warpsPerCTA = [4, 1], order = [1, 0]"))?;
@@ -87,11 +91,11 @@ fn compiled(
     name: &str,
     text: &str,
     dialects: &Dialects,
-    form: Emit,
+    form: CodeFormat,
 ) -> Result<(String, Artifact), Box<dyn Error>> {
     let target = session.target(name)?;
-    let compiler = ProgramCompiler { dialects, imports: &Imports::default(), target: &*target };
-    let kernel = compiler.kernel(text, &ProgramOptions::default(), &mut |_| {})?;
+    let compiler = ProgramCompiler { dialects, imports: &ImportTables::default(), target: &*target };
+    let kernel = compiler.compile_kernel(text, &ProgramOptions::default(), &mut |_| {})?;
     let options = CompileOptions { emit: vec![form], ..CompileOptions::default() };
     let name_of_kernel = kernel.name.clone();
     Ok((name_of_kernel, session.compile(name, &Module { kernels: vec![kernel] }, &options)?))

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 
 use tilewright::tile::name::{arith, tt};
 use tilewright::tile::{
-    Attribute, BuildError, Dense, Dialects, Float, FunctionBuilder, TileModule, TileType, TileViolation, Value, verify,
+    Attribute, BuildError, DenseElements, Dialects, FloatType, FunctionBuilder, TileModule, TileType, TileViolation,
+    Value, verify_module,
 };
 
 use crate::language::{Expression, Program};
@@ -43,11 +44,11 @@ fn names(expression: &Expression, found: &mut Vec<String>) {
 /// Translates a program to a module of tile IR.
 pub fn module(program: &Program, dialects: &Dialects) -> Result<TileModule, Box<dyn std::error::Error>> {
     let arguments = arguments(program);
-    let pointer = TileType::pointer(TileType::Float(Float::F32));
+    let pointer = TileType::pointer(TileType::Float(FloatType::F32));
     let types = arguments.iter().map(|_| pointer.clone()).chain([TileType::integer(32)]).collect();
     let mut function = FunctionBuilder::new(dialects, "tile", types);
     for argument in 0..=arguments.len() {
-        function.argument_attribute(argument, "tt.divisibility", 16);
+        function.set_argument_attribute(argument, "tt.divisibility", 16);
     }
     let mut translation = Translation::begin(function, program.tile)?;
     let values = translation.function.arguments().to_vec();
@@ -59,9 +60,9 @@ pub fn module(program: &Program, dialects: &Dialects) -> Result<TileModule, Box<
     for name in program.lines.iter().map(|(name, _)| name) {
         translation.store(name)?;
     }
-    translation.function.op(tt::RETURN).build()?;
+    translation.function.build_op(tt::RETURN).build()?;
     let module = TileModule { functions: vec![translation.function.finish()], ..TileModule::default() };
-    verify(&module).map_err(|violation: TileViolation| violation.to_string())?;
+    verify_module(&module).map_err(|violation: TileViolation| violation.to_string())?;
     Ok(module)
 }
 
@@ -81,17 +82,23 @@ impl<'d> Translation<'d> {
         let count = *function.arguments().last().unwrap_or(&function.arguments()[0]);
         let size = i64::from(tile);
         let axis = Attribute::Keyword("x".into());
-        let program = function.op(tt::GET_PROGRAM_ID).attribute("axis", axis).result(TileType::integer(32)).value()?;
-        let size_value = function.constant(Attribute::integer(size, TileType::integer(32)))?;
-        let first = function.op(arith::MULI).operand(program).operand(size_value).value()?;
+        let program =
+            function.build_op(tt::GET_PROGRAM_ID).attribute("axis", axis).result(TileType::integer(32)).value()?;
+        let size_value = function.add_constant(Attribute::integer(size, TileType::integer(32)))?;
+        let first = function.build_op(arith::MULI).operand(program).operand(size_value).value()?;
         let end = Attribute::integer(size, TileType::integer(32));
-        let range =
-            function.op(tt::MAKE_RANGE).attribute("start", 0).attribute("end", end).result(i32s.clone()).value()?;
-        let firsts = function.op(tt::SPLAT).operand(first).result(i32s.clone()).value()?;
-        let offsets = function.op(arith::ADDI).operand(firsts).operand(range).value()?;
-        let counts = function.op(tt::SPLAT).operand(count).result(i32s).value()?;
+        let range = function
+            .build_op(tt::MAKE_RANGE)
+            .attribute("start", 0)
+            .attribute("end", end)
+            .result(i32s.clone())
+            .value()?;
+        let firsts = function.build_op(tt::SPLAT).operand(first).result(i32s.clone()).value()?;
+        let offsets = function.build_op(arith::ADDI).operand(firsts).operand(range).value()?;
+        let counts = function.build_op(tt::SPLAT).operand(count).result(i32s).value()?;
         let less = Attribute::Keyword("slt".into());
-        let mask = function.op(arith::CMPI).attribute("predicate", less).operand(offsets).operand(counts).value()?;
+        let mask =
+            function.build_op(arith::CMPI).attribute("predicate", less).operand(offsets).operand(counts).value()?;
         Ok(Self { function, tile: u64::from(tile), offsets, mask, bases: BTreeMap::new(), known: BTreeMap::new() })
     }
 
@@ -99,14 +106,14 @@ impl<'d> Translation<'d> {
     fn pointers(&mut self, name: &str) -> Result<Value, BuildError> {
         let base = self.bases[name];
         let pointers = TileType::tensor([self.tile], self.function.ty(base).clone(), None);
-        let bases = self.function.op(tt::SPLAT).operand(base).result(pointers).value()?;
-        self.function.op(tt::ADDPTR).operand(bases).operand(self.offsets).value()
+        let bases = self.function.build_op(tt::SPLAT).operand(base).result(pointers).value()?;
+        self.function.build_op(tt::ADDPTR).operand(bases).operand(self.offsets).value()
     }
 
     fn number(&mut self, number: f32) -> Result<Value, BuildError> {
-        let ty = TileType::tensor([self.tile], TileType::Float(Float::F32), None);
+        let ty = TileType::tensor([self.tile], TileType::Float(FloatType::F32), None);
         let elements = [u64::from(number.to_bits())].into();
-        self.function.constant(Attribute::Dense(Dense { ty, elements }))
+        self.function.add_constant(Attribute::Dense(DenseElements { ty, elements }))
     }
 
     fn value(&mut self, expression: &Expression) -> Result<Value, BuildError> {
@@ -120,7 +127,7 @@ impl<'d> Translation<'d> {
                     '-' => arith::SUBF,
                     _ => arith::MULF,
                 };
-                self.function.op(operation).operand(left).operand(right).value()
+                self.function.build_op(operation).operand(left).operand(right).value()
             }
         }
     }
@@ -131,8 +138,12 @@ impl<'d> Translation<'d> {
             return Ok(*value);
         }
         let (pointers, zero) = (self.pointers(name)?, self.number(0.0)?);
-        let load =
-            self.function.op(tt::LOAD).operand(pointers).operands("mask", &[self.mask]).operands("other", &[zero]);
+        let load = self
+            .function
+            .build_op(tt::LOAD)
+            .operand(pointers)
+            .operands("mask", &[self.mask])
+            .operands("other", &[zero]);
         let value = load.value()?;
         self.known.insert(name.to_owned(), value);
         Ok(value)
@@ -141,7 +152,7 @@ impl<'d> Translation<'d> {
     fn store(&mut self, name: &str) -> Result<(), BuildError> {
         let pointers = self.pointers(name)?;
         let (value, mask) = (self.known[name], self.mask);
-        self.function.op(tt::STORE).operand(pointers).operand(value).operands("mask", &[mask]).build()?;
+        self.function.build_op(tt::STORE).operand(pointers).operand(value).operands("mask", &[mask]).build()?;
         Ok(())
     }
 }

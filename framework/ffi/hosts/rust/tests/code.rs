@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use tilewright::Session;
-use tilewright::plugin::{Artifact, Emit, KernelMetadata, LaunchArgument, LaunchRequest, Payload};
+use tilewright::plugin::{Artifact, CodeFormat, CodePayload, KernelMetadata, LaunchArgument, LaunchRequest};
 
 fn host(arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tilewright-host"));
@@ -74,13 +74,18 @@ fn the_hosts_kernel_matches_the_program() {
     const COUNT: u32 = 3008;
     let code = own_module("a100");
     let ptx = &code[code.find("//").expect("PTX")..];
-    let session = Session::builder(tilewright_targets::catalogue().expect("the targets")).open().expect("the plugins");
+    let session =
+        Session::builder(tilewright_targets::read_catalogue().expect("the targets")).open().expect("the plugins");
     let target = session.target("a100").expect("a target");
     let mut devices = target.devices().expect("devices");
     let device = devices.iter_mut().find(|device| device.name().contains("virtual")).expect("the virtual device");
 
-    let payload =
-        Payload { form: Emit::Assembly, format: "ptx".to_owned(), bytes: ptx.as_bytes().to_vec(), may_differ: false };
+    let payload = CodePayload {
+        form: CodeFormat::Assembly,
+        format: "ptx".to_owned(),
+        bytes: ptx.as_bytes().to_vec(),
+        may_differ: false,
+    };
     let kernel = KernelMetadata {
         name: "host".to_owned(),
         lanes: 32,

@@ -34,7 +34,8 @@ pub(super) fn ordered_digits(layout: &CuteLayout, shape: &[u64]) -> Result<Vec<D
     let modes = layout.modes();
     let mut left: Vec<Vec<Digit>> = Vec::new();
     for (kind, own) in [Kind::Thread, Kind::Value].into_iter().zip(&modes) {
-        let digits = own.flat().into_iter().filter(|mode| mode.shape > 1).map(|mode| along_axes(kind, mode, shape));
+        let digits =
+            own.leaf_modes().into_iter().filter(|mode| mode.shape > 1).map(|mode| along_axes(kind, mode, shape));
         left.push(digits.collect::<Result<Vec<_>, _>>()?.concat());
     }
     check_coverage(&left.concat(), shape)?;

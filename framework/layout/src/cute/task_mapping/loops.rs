@@ -24,14 +24,14 @@ pub struct TaskCoordinate {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IndexTerm {
     /// The loop counter, or the digit of the thread index.
-    pub of: Source,
+    pub of: IndexSource,
     /// The number by which the loop counter or the digit is multiplied.
     pub scale: u64,
 }
 
 /// The variable of a term: a loop counter, or a digit of the thread index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Source {
+pub enum IndexSource {
     /// The counter of the loop with this index.
     Loop(usize),
     /// A digit of the thread index: the quotient by `divide`, then the remainder by `modulo`.
@@ -54,11 +54,11 @@ impl LoopNest {
             let of = match digit.kind {
                 Kind::Value => {
                     seen += 1;
-                    Source::Loop(values.len() - seen)
+                    IndexSource::Loop(values.len() - seen)
                 }
                 Kind::Thread => {
                     let source =
-                        Source::Thread { divide, modulo: (divide * digit.size < workers).then_some(digit.size) };
+                        IndexSource::Thread { divide, modulo: (divide * digit.size < workers).then_some(digit.size) };
                     divide *= digit.size;
                     source
                 }
@@ -90,8 +90,8 @@ impl TaskCoordinate {
         let of = |term: &IndexTerm| {
             term.scale
                 * match term.of {
-                    Source::Loop(number) => counters.get(number).copied().unwrap_or(0),
-                    Source::Thread { divide, modulo } => {
+                    IndexSource::Loop(number) => counters.get(number).copied().unwrap_or(0),
+                    IndexSource::Thread { divide, modulo } => {
                         let digit = thread / divide.max(1);
                         modulo.map_or(digit, |size| digit % size.max(1))
                     }
@@ -104,8 +104,8 @@ impl TaskCoordinate {
 impl fmt::Display for IndexTerm {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.of {
-            Source::Loop(number) => write!(out, "i{number}")?,
-            Source::Thread { divide, modulo } => {
+            IndexSource::Loop(number) => write!(out, "i{number}")?,
+            IndexSource::Thread { divide, modulo } => {
                 let divided = if divide == 1 { "thread".to_owned() } else { format!("thread / {divide}") };
                 let digit = modulo.map_or(divided.clone(), |size| format!("{divided} % {size}"));
                 if self.scale != 1 && digit != "thread" { write!(out, "({digit})")? } else { write!(out, "{digit}")? }

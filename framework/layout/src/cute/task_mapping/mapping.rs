@@ -79,7 +79,7 @@ impl TaskMapping {
 
     /// Number of tasks that each worker does.
     #[must_use]
-    pub fn tasks_of_each(&self) -> u64 {
+    pub fn tasks_per_worker(&self) -> u64 {
         self.sizes_of(Kind::Value)
     }
 
@@ -107,7 +107,7 @@ impl TaskMapping {
             }
             task
         };
-        (0..self.tasks_of_each()).map(at).collect()
+        (0..self.tasks_per_worker()).map(at).collect()
     }
 
     /// The digits of the worker index and of the task index, the fastest first.

@@ -18,5 +18,5 @@ mod digits;
 mod loops;
 mod mapping;
 
-pub use loops::{IndexTerm, LoopNest, Source, TaskCoordinate};
+pub use loops::{IndexSource, IndexTerm, LoopNest, TaskCoordinate};
 pub use mapping::TaskMapping;

@@ -3,7 +3,7 @@
 use tilewright_kernel::{Builder, Value};
 use tilewright_tile::{Block, Body, Op};
 
-use super::super::error::{LowerError, Lowered, Reason};
+use super::super::error::{LowerError, LowerErrorReason, Lowered};
 use super::super::lowered::Registers;
 use super::super::lowering::Lowering;
 use super::sides;
@@ -38,7 +38,8 @@ impl Tuples {
         let axis = Dim::tensor(axis);
         let carriers = operation.operands.iter().map(|&operand| lowering.carrier(operand));
         let bits = carriers.map(|ty| Ok(ty?.bits().max(8))).collect::<Lowered<Vec<_>>>()?;
-        let region = operation.regions.first().copied().ok_or_else(|| Reason::malformed("it has no region"))?;
+        let region =
+            operation.regions.first().copied().ok_or_else(|| LowerErrorReason::malformed("it has no region"))?;
         let block = lowering.only_block(region)?;
         Ok(Self { tensors, axis, bits, block })
     }
@@ -54,7 +55,7 @@ impl Tuples {
     pub(super) fn through(
         &self,
         lowering: &mut Lowering<'_>,
-        emit: impl FnOnce(&mut Builder, &[Vec<Value>], &mut tilewright_plan::movement::Combine<'_>) -> Vec<Vec<Value>>,
+        emit: impl FnOnce(&mut Builder, &[Vec<Value>], &mut tilewright_plan::movement::EmitCombine<'_>) -> Vec<Vec<Value>>,
     ) -> Result<Vec<Vec<Value>>, LowerError> {
         let types: Vec<_> = self.tensors.iter().map(|tensor| lowering.builder.type_of(tensor.values[0])).collect();
         let words: Vec<Vec<Value>> = self

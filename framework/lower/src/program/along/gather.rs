@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use tilewright_assign::layouts::replicate_in_blocks;
+use tilewright_assign::layouts::replicate_axes_in_blocks;
 use tilewright_kernel::{Cast, Element, Type, Value};
 use tilewright_layout::Dim;
 use tilewright_plan::movement;
 use tilewright_tile::Op;
 
-use super::super::error::{Lowered, Reason};
+use super::super::error::{LowerErrorReason, Lowered};
 use super::super::lowered::Registers;
 use super::super::lowering::Lowering;
 use super::super::types::stored;
@@ -21,8 +21,9 @@ pub(in super::super) fn gathered(lowering: &mut Lowering<'_>, op: Op) -> Lowered
     let required = lowering.result_layout(op)?;
     let tensor = lowering.tensor(source)?;
     let tensor = lowering.replicate_in_blocks(&tensor, |_| true)?;
-    let layout = Arc::new(replicate_in_blocks(&required, |_| true)?.unwrap_or_else(|| (*required).clone()));
-    let first = tensor.values.first().copied().ok_or_else(|| Reason::malformed("the tensor has no element"))?;
+    let layout = Arc::new(replicate_axes_in_blocks(&required, |_| true)?.unwrap_or_else(|| (*required).clone()));
+    let first =
+        tensor.values.first().copied().ok_or_else(|| LowerErrorReason::malformed("the tensor has no element"))?;
     let ty = lowering.builder.type_of(first);
     let plan = match lowering.plans.gathers.get(&op) {
         Some(plan) => plan.clone(),

@@ -6,7 +6,7 @@ use tilewright_kernel::{
 use tilewright_layout::Dim;
 use tilewright_tile::Op;
 
-use super::super::error::{Lowered, Reason};
+use super::super::error::{LowerErrorReason, Lowered};
 use super::super::lowering::Lowering;
 use super::super::tensor_coordinates::idle_registers;
 
@@ -17,8 +17,8 @@ const WORD: Type = Type::Scalar(Element::I32);
 pub(in super::super) fn histogram(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let source = lowering.operand(op, 0)?;
     let mask = lowering.optional(op, "mask");
-    let bins = lowering.body.ty(lowering.result(op, 0)?).shape().and_then(|shape| shape.first().copied());
-    let bins = bins.ok_or_else(|| Reason::malformed("the result has no axis"))? as u32;
+    let bins = lowering.body.value_type(lowering.result(op, 0)?).shape().and_then(|shape| shape.first().copied());
+    let bins = bins.ok_or_else(|| LowerErrorReason::malformed("the result has no axis"))? as u32;
     let tensor = lowering.tensor(source)?;
     // Each block of a cluster counts all elements, in its own shared memory.
     let tensor = lowering.replicate_in_blocks(&tensor, |_| true)?;
@@ -72,7 +72,7 @@ fn cleared(lowering: &mut Lowering<'_>, counters: Value, bins: u32) {
     let columns: Vec<u64> = (0..threads.trailing_zeros()).map(|bit| 1u64 << bit).collect();
     let thread = lowering.thread();
     let builder = &mut lowering.builder;
-    let thread_offset = thread.emit_product(builder, &columns);
+    let thread_offset = thread.emit_f2_product(builder, &columns);
     let zero = builder.i32(0);
     for first in (0..bins).step_by(threads as usize) {
         let number = builder.binary_const(Binary::Add, thread_offset, first);

@@ -10,5 +10,5 @@ mod sides;
 pub(super) use gather::gathered;
 pub(super) use histogram::histogram;
 pub(super) use reduce::reduced;
-pub use reduce::without_axis;
+pub use reduce::reduced_layout;
 pub(super) use scan::scanned;

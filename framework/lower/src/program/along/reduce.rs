@@ -6,7 +6,7 @@ use tilewright_layout::{Dim, LinearLayout, Space};
 use tilewright_plan::movement;
 use tilewright_tile::Op;
 
-use super::super::error::{LowerError, Reason};
+use super::super::error::{LowerError, LowerErrorReason};
 use super::super::lowered::{LoweredValue, Registers};
 use super::super::lowering::Lowering;
 use super::combine::Tuples;
@@ -15,7 +15,7 @@ use super::combine::Tuples;
 /// scalars.
 pub(in super::super) fn reduced(lowering: &mut Lowering<'_>, op: Op) -> Result<(), LowerError> {
     let body = lowering.body;
-    let at = |reason: Reason| reason.at(body, op);
+    let at = |reason: LowerErrorReason| reason.at(body, op);
     let tuples = Tuples::of(lowering, op).map_err(at)?;
     let layout = tuples.tensors[0].layout.clone();
     let planned = match lowering.plans.reductions.get(&op) {
@@ -27,10 +27,10 @@ pub(in super::super) fn reduced(lowering: &mut Lowering<'_>, op: Op) -> Result<(
         plan = plan.with_ordered_combines();
     }
     let results = tuples.through(lowering, |builder, words, combine| plan.emit(builder, words, combine))?;
-    let from = Arc::new(without_axis(&plan.result, tuples.axis).map_err(at)?);
+    let from = Arc::new(reduced_layout(&plan.result, tuples.axis).map_err(at)?);
     for (index, values) in results.into_iter().enumerate() {
         let result = lowering.result(op, index).map_err(at)?;
-        if body.ty(result).as_tensor().is_none() {
+        if body.value_type(result).as_tensor().is_none() {
             lowering.set_assumed_uniform(result, values[0]);
             continue;
         }
@@ -45,14 +45,14 @@ pub(in super::super) fn reduced(lowering: &mut Lowering<'_>, op: Op) -> Result<(
 ///
 /// # Errors
 /// The result is a valid layout if `layout` is one of a tensor, so no error occurs for it.
-pub fn without_axis(layout: &LinearLayout, axis: Dim) -> Result<LinearLayout, Reason> {
+pub fn reduced_layout(layout: &LinearLayout, axis: Dim) -> Result<LinearLayout, LowerErrorReason> {
     let outs = layout.outs();
     let mut kept: Vec<(Dim, u64)> =
         outs.iter().filter(|&(dim, _)| dim != axis).map(|(dim, bits)| (dim, 1u64 << bits)).collect();
     kept.sort_by_key(|&(dim, _)| dim);
     let named: Vec<(Dim, u64)> =
         kept.iter().enumerate().map(|(index, &(_, size))| (Dim::tensor(index), size)).collect();
-    let space = Space::of_sizes(&named)?;
+    let space = Space::from_sizes(&named)?;
     let moved = |&column: &u64| {
         let coordinates = kept.iter().zip(&named).map(|(&(old, _), &(new, _))| (new, outs.coordinate(column, old)));
         space.pack(&coordinates.collect::<Vec<_>>())

@@ -3,7 +3,7 @@
 use tilewright_plan::movement::{self, ScanDirection};
 use tilewright_tile::{Attribute, Op};
 
-use super::super::error::{LowerError, Reason};
+use super::super::error::{LowerError, LowerErrorReason};
 use super::super::lowered::{LoweredValue, Registers};
 use super::super::lowering::Lowering;
 use super::combine::Tuples;
@@ -11,7 +11,7 @@ use super::combine::Tuples;
 /// Lowers `tt.scan`: inclusive scans, along an axis, of tuples of elements, one of each operand.
 pub(in super::super) fn scanned(lowering: &mut Lowering<'_>, op: Op) -> Result<(), LowerError> {
     let body = lowering.body;
-    let at = |reason: Reason| reason.at(body, op);
+    let at = |reason: LowerErrorReason| reason.at(body, op);
     let tuples = Tuples::of(lowering, op).map_err(at)?;
     let layout = tuples.tensors[0].layout.clone();
     let reversed = lowering.attribute(op, "reverse").is_some_and(|value| *value == Attribute::Bool(true));

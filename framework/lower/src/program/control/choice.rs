@@ -3,7 +3,7 @@
 use tilewright_kernel::{Compare, Region, Value};
 use tilewright_tile::{self as tile, Attribute, Op};
 
-use super::super::error::{LowerError, Reason};
+use super::super::error::{LowerError, LowerErrorReason};
 use super::super::lowering::Lowering;
 use super::guarded_loads::guarded_loads;
 use super::yielded::yielded;
@@ -11,7 +11,7 @@ use super::yielded::yielded;
 /// Lowers `scf.if`.
 pub(in super::super) fn chosen(lowering: &mut Lowering<'_>, op: Op) -> Result<(), LowerError> {
     let body = lowering.body;
-    let at = |reason: Reason| reason.at(body, op);
+    let at = |reason: LowerErrorReason| reason.at(body, op);
     let operation = body.op(op);
     let condition = lowering.operand(op, 0).and_then(|value| lowering.scalar(value)).map_err(at)?;
     if let Some(values) = guarded_loads(lowering, op, condition)? {
@@ -28,7 +28,7 @@ pub(in super::super) fn chosen(lowering: &mut Lowering<'_>, op: Op) -> Result<()
 /// Lowers `scf.index_switch` to a chain of conditionals.
 pub(in super::super) fn switched(lowering: &mut Lowering<'_>, op: Op) -> Result<(), LowerError> {
     let body = lowering.body;
-    let at = |reason: Reason| reason.at(body, op);
+    let at = |reason: LowerErrorReason| reason.at(body, op);
     let operation = body.op(op);
     let number = lowering.operand(op, 0).and_then(|value| lowering.scalar(value)).map_err(at)?;
     let cases = match lowering.attribute(op, "cases") {
@@ -49,7 +49,7 @@ fn case(
     first: usize,
 ) -> Result<Vec<Value>, LowerError> {
     let body = lowering.body;
-    let at = |reason: Reason| reason.at(body, op);
+    let at = |reason: LowerErrorReason| reason.at(body, op);
     let operation = body.op(op);
     let Some(&bits) = cases.get(first) else {
         let block = operation.regions.first().map(|&region| lowering.only_block(region));
@@ -70,9 +70,9 @@ fn case(
 /// Lowers `scf.execute_region`: emits the operations of its only block.
 pub(in super::super) fn inlined(lowering: &mut Lowering<'_>, op: Op) -> Result<(), LowerError> {
     let body = lowering.body;
-    let at = |reason: Reason| reason.at(body, op);
+    let at = |reason: LowerErrorReason| reason.at(body, op);
     let operation = body.op(op);
-    let region = operation.regions.first().copied().ok_or_else(|| at(Reason::malformed("it has no body")))?;
+    let region = operation.regions.first().copied().ok_or_else(|| at(LowerErrorReason::malformed("it has no body")))?;
     let block = lowering.only_block(region).map_err(at)?;
     let values = yielded(lowering, op, block)?;
     lowering.set_flattened(&mut values.into_iter(), &operation.results, &[], None, true).map_err(at)

@@ -3,7 +3,7 @@
 use tilewright_kernel::{Binary, Cast, Compare, Element, Type, Value};
 use tilewright_tile::Op;
 
-use super::super::error::{LowerError, Lowered, Reason};
+use super::super::error::{LowerError, LowerErrorReason, Lowered};
 use super::super::lowering::Lowering;
 
 /// The loop of the kernel IR for an `scf.for`. Its indices are unsigned.
@@ -19,7 +19,7 @@ struct Count {
 /// Lowers `scf.for`, with bounds of any width and signedness, to a loop over unsigned indices.
 pub(in super::super) fn counted(lowering: &mut Lowering<'_>, op: Op) -> Result<(), LowerError> {
     let body = lowering.body;
-    let at = |reason: Reason| reason.at(body, op);
+    let at = |reason: LowerErrorReason| reason.at(body, op);
     let operation = body.op(op);
     let bounds =
         (0..3).map(|operand_index| lowering.scalar(lowering.operand(op, operand_index)?)).collect::<Lowered<Vec<_>>>();
@@ -29,13 +29,13 @@ pub(in super::super) fn counted(lowering: &mut Lowering<'_>, op: Op) -> Result<(
     let count = match body.constant_integer(operation.operands[2]) {
         None if lowering.builder.type_of(from).bits() <= 32 => {
             let start = lowering.axis_info.get(operation.operands[0]);
-            let is_natural = !unsigned && start.is_some_and(|start| start.range.is_natural());
+            let is_natural = !unsigned && start.is_some_and(|start| start.range.is_non_negative());
             by_indices(lowering, [from, to, step], unsigned, is_natural)
         }
         _ => by_iterations(lowering, [from, to, step], unsigned),
     };
     let initial = operation.operand_group(3).to_vec();
-    let region = operation.regions.first().copied().ok_or_else(|| at(Reason::malformed("it has no body")))?;
+    let region = operation.regions.first().copied().ok_or_else(|| at(LowerErrorReason::malformed("it has no body")))?;
     let block = lowering.only_block(region).map_err(at)?;
     let arguments = body.arguments(block).to_vec();
     let ends = body.ops(block).last().map_or(&[][..], |end| &body.op(*end).operands);

@@ -10,7 +10,7 @@ use tilewright_kernel::{Builder, Cast, Element, Type, Value};
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_tile as tile;
 
-use super::super::error::{Lowered, Reason};
+use super::super::error::{LowerErrorReason, Lowered};
 use super::super::lowered::{LoweredValue, Registers, SharedTensorRef, TensorDescriptor};
 use super::super::lowering::Lowering;
 use super::super::register_differences::RegisterDifferences;
@@ -76,7 +76,7 @@ impl Lowering<'_> {
                 LoweredValue::Tensor(_) => {
                     let layout = self.layout_of(like)?;
                     let registers = self.registers_in(value, &layout)?;
-                    match Packing::of(carrier(self.body.ty(like).element())?, registers.len()) {
+                    match Packing::of(carrier(self.body.value_type(like).element())?, registers.len()) {
                         Some(packing) => {
                             let words = registers.chunks(packing.count).map(|own| packing.pack(&mut self.builder, own));
                             all.extend(words.collect::<Vec<_>>());
@@ -91,14 +91,16 @@ impl Lowering<'_> {
                 LoweredValue::Memory(slab) if slab.at.iter().all(|&at| at == 0) => all.push(slab.pointer),
                 // Branches may yield different subslices of a buffer; a pointer alone cannot express which.
                 LoweredValue::Memory(_) => {
-                    return Err(Reason::unsupported("a subslice of a tensor in memory that a region yields"));
+                    return Err(LowerErrorReason::unsupported("a subslice of a tensor in memory that a region yields"));
                 }
                 LoweredValue::Descriptor(of) => {
                     all.extend([of.pointer, of.active]);
                     all.extend(of.sizes.iter().chain(&of.strides));
                 }
                 LoweredValue::Token => {}
-                LoweredValue::Pending(_) => return Err(Reason::malformed("an asynchronous dot without a wait")),
+                LoweredValue::Pending(_) => {
+                    return Err(LowerErrorReason::malformed("an asynchronous dot without a wait"));
+                }
             }
         }
         Ok(all)
@@ -118,7 +120,7 @@ impl Lowering<'_> {
         arguments: Option<&[tile::Value]>,
         are_uniform: bool,
     ) -> Lowered<()> {
-        let missing = || Reason::malformed("a region yields fewer values than expected");
+        let missing = || LowerErrorReason::malformed("a region yields fewer values than expected");
         for (index, &target) in targets.iter().enumerate() {
             if let Some(lowered) = self.pending.lowered(target, values) {
                 self.set_lowered(target, lowered);
@@ -139,14 +141,14 @@ impl Lowering<'_> {
                     pads_with_nan: of.pads_with_nan,
                 }),
                 Some(LoweredValue::Token) => LoweredValue::Token,
-                _ if self.body.ty(target).as_memory().is_some() => LoweredValue::Memory(SharedTensorRef {
+                _ if self.body.value_type(target).as_memory().is_some() => LoweredValue::Memory(SharedTensorRef {
                     pointer: values.next().ok_or_else(missing)?,
                     at: SmallVec::new(),
                 }),
-                _ if self.body.ty(target).as_tensor().is_some() => {
+                _ if self.body.value_type(target).as_tensor().is_some() => {
                     let layout = self.layout_of(target)?;
                     let registers = 1usize << layout.in_bits(Dim::REGISTER);
-                    let packing = Packing::of(carrier(self.body.ty(target).element())?, registers);
+                    let packing = Packing::of(carrier(self.body.value_type(target).element())?, registers);
                     let own = match (packing, arguments) {
                         (Some(packing), _) => {
                             let words = values.by_ref().take(registers / packing.count);
@@ -168,7 +170,7 @@ impl Lowering<'_> {
                     };
                     LoweredValue::Tensor(Registers::new(layout, own))
                 }
-                _ if matches!(self.body.ty(target), tile::TileType::Token) => LoweredValue::Token,
+                _ if matches!(self.body.value_type(target), tile::TileType::Token) => LoweredValue::Token,
                 _ => {
                     let value = values.next().ok_or_else(missing)?;
                     if are_uniform {
@@ -186,7 +188,7 @@ impl Lowering<'_> {
     /// Returns which registers of a tensor a loop carries. The tensor is the loop's argument `argument`, with the
     /// layout `layout`.
     pub(super) fn carried_registers(&self, argument: tile::Value, layout: &LinearLayout) -> RegisterDifferences {
-        let element = self.body.ty(argument).element();
+        let element = self.body.value_type(argument).element();
         let is_moved = matches!(element, tile::TileType::Pointer(_) | tile::TileType::Integer(32 | 64, _));
         RegisterDifferences::of(layout, self.axis_info.get_proven(argument).filter(|_| is_moved))
     }
@@ -200,7 +202,7 @@ impl Lowering<'_> {
     pub(in super::super) fn flat_types(&mut self, values: &[tile::Value]) -> Lowered<Vec<Type>> {
         let mut types = Vec::new();
         for &value in values {
-            let ty = self.body.ty(value);
+            let ty = self.body.value_type(value);
             match ty {
                 tile::TileType::Token => {}
                 tile::TileType::Tensor(tensor) => {
@@ -214,7 +216,7 @@ impl Lowering<'_> {
                 }
                 tile::TileType::Memory(_) => types.push(Type::Pointer(tilewright_kernel::MemorySpace::Shared)),
                 tile::TileType::Descriptor(_) => {
-                    return Err(Reason::unsupported("a descriptor that a branch yields"));
+                    return Err(LowerErrorReason::unsupported("a descriptor that a branch yields"));
                 }
                 _ => types.push(carrier(ty)?),
             }

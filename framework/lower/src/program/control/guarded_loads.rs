@@ -40,7 +40,7 @@ fn block_of_loads(lowering: &Lowering<'_>, op: Op) -> Option<tile::Block> {
     }
     let yielded = body.op(*end).operands.iter().zip(&body.op(*other_end).operands);
     let mut is_same = yielded.map(|(&value, &other)| {
-        let ValueOrigin::Result(load, _) = body.origin(value) else { return false };
+        let ValueOrigin::Result(load, _) = body.value_origin(value) else { return false };
         let masked = lowering.optional(load, "other").map_or(Some(0), |other| splat_bits(body, other));
         loads.contains(&load) && masked.is_some() && masked == splat_bits(body, other)
     });
@@ -49,7 +49,7 @@ fn block_of_loads(lowering: &Lowering<'_>, op: Op) -> Option<tile::Block> {
 
 /// Returns the bits of one element of a constant whose elements are all equal; `None` for other values.
 fn splat_bits(body: &Body, value: tile::Value) -> Option<u64> {
-    let ValueOrigin::Result(op, _) = body.origin(value) else { return None };
+    let ValueOrigin::Result(op, _) = body.value_origin(value) else { return None };
     if body.op(op).name() != arith::CONSTANT {
         return None;
     }

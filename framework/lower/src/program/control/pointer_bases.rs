@@ -66,7 +66,7 @@ impl Lowering<'_> {
         initial: tile::Value,
         yielded: tile::Value,
     ) -> Lowered<Option<PointerSum>> {
-        let TileType::Pointer(pointer) = self.body.ty(argument).element() else { return Ok(None) };
+        let TileType::Pointer(pointer) = self.body.value_type(argument).element() else { return Ok(None) };
         let Some(bits) = pointer.pointee.element_bits() else { return Ok(None) };
         let LoweredValue::Tensor(tensor) = self.lowered(initial)?.clone() else { return Ok(None) };
         let layout = self.layout_of(argument)?;
@@ -98,8 +98,10 @@ impl Lowering<'_> {
     fn is_moved_alike(&self, argument: tile::Value, yielded: tile::Value) -> bool {
         let is_equal = |&step: &tile::Value| {
             let info = self.axis_info.get_proven(step);
-            let sizes = self.body.ty(step).shape().unwrap_or_default();
-            info.is_some_and(|info| sizes.iter().enumerate().all(|(axis, &size)| info.axis(axis).constancy >= size))
+            let sizes = self.body.value_type(step).shape().unwrap_or_default();
+            info.is_some_and(|info| {
+                sizes.iter().enumerate().all(|(axis, &size)| info.along_axis(axis).constancy >= size)
+            })
         };
         steps_from(self.body, argument, yielded).is_some_and(|steps| steps.iter().all(is_equal))
     }
@@ -176,7 +178,7 @@ impl Lowering<'_> {
         const VIEWS: [&str; 3] = [tt::BROADCAST, tt::EXPAND_DIMS, ttg::CONVERT_LAYOUT];
         let mut value = of.value;
         let op = loop {
-            let ValueOrigin::Result(op, _) = self.body.origin(value) else { return None };
+            let ValueOrigin::Result(op, _) = self.body.value_origin(value) else { return None };
             if !VIEWS.contains(&self.body.op(op).name()) {
                 break op;
             }
@@ -206,7 +208,7 @@ fn steps_from(body: &Body, from: tile::Value, to: tile::Value) -> Option<Vec<til
     let mut steps = Vec::new();
     let mut value = to;
     while value != from {
-        let ValueOrigin::Result(op, _) = body.origin(value) else { return None };
+        let ValueOrigin::Result(op, _) = body.value_origin(value) else { return None };
         let (tt::ADDPTR, &[pointer, step]) = (body.op(op).name(), &body.op(op).operands[..]) else { return None };
         steps.push(step);
         value = pointer;

@@ -3,7 +3,7 @@
 use tilewright_kernel::{MemorySpace, Type, Value};
 use tilewright_tile::Op;
 
-use super::super::error::{LowerError, Lowered, Reason};
+use super::super::error::{LowerError, LowerErrorReason, Lowered};
 use super::super::lowering::Lowering;
 use super::super::scalar::scalar_constant;
 
@@ -12,9 +12,11 @@ use super::super::scalar::scalar_constant;
 /// both regions, those of the second region first.
 pub(in super::super) fn repeated(lowering: &mut Lowering<'_>, op: Op) -> Result<(), LowerError> {
     let body = lowering.body;
-    let at = |reason: Reason| reason.at(body, op);
+    let at = |reason: LowerErrorReason| reason.at(body, op);
     let operation = body.op(op);
-    let &[before, after] = &operation.regions[..] else { return Err(at(Reason::malformed("it needs two regions"))) };
+    let &[before, after] = &operation.regions[..] else {
+        return Err(at(LowerErrorReason::malformed("it needs two regions")));
+    };
     let before = lowering.only_block(before).map_err(at)?;
     let after = lowering.only_block(after).map_err(at)?;
     let arguments = body.arguments(before).to_vec();
@@ -28,8 +30,9 @@ pub(in super::super) fn repeated(lowering: &mut Lowering<'_>, op: Op) -> Result<
     let types: Vec<Type> = carried.iter().map(|&value| lowering.builder.type_of(value)).collect();
     let inside = lowering.builder.begin_region(&types);
     lowering.set_flattened(&mut inside.iter().copied(), &arguments, &likes, None, true).map_err(at)?;
-    let end = lowering.block(before)?.ok_or_else(|| at(Reason::malformed("its first region has no condition")))?;
-    let end_at = |reason: Reason| reason.at(body, end);
+    let end =
+        lowering.block(before)?.ok_or_else(|| at(LowerErrorReason::malformed("its first region has no condition")))?;
+    let end_at = |reason: LowerErrorReason| reason.at(body, end);
     let condition = lowering.operand(end, 0).and_then(|value| lowering.scalar(value)).map_err(end_at)?;
     let given = body.op(end).operand_group(1).to_vec();
     let passed_on = lowering.flat(&given, &operation.results).map_err(end_at)?;
@@ -56,6 +59,6 @@ fn placeholder(lowering: &mut Lowering<'_>, ty: Type, carried: &[Value]) -> Lowe
     }
     let found = carried.iter().copied().find(|&value| lowering.builder.type_of(value) == ty);
     found.ok_or_else(|| {
-        Reason::unsupported("memory that a loop's condition passes on, and that the loop does not carry")
+        LowerErrorReason::unsupported("memory that a loop's condition passes on, and that the loop does not carry")
     })
 }

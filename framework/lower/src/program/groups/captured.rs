@@ -4,7 +4,7 @@
 use smallvec::SmallVec;
 use tilewright_tile::op::name::ttg;
 
-use crate::program::error::{Lowered, Reason};
+use crate::program::error::{LowerErrorReason, Lowered};
 use crate::program::lowered::{LoweredValue, SharedTensorRef};
 use crate::program::lowering::Lowering;
 use tilewright_kernel::{Cast, Element, MemorySpace, Type, Value};
@@ -21,7 +21,7 @@ pub(super) fn given(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
             continue;
         }
         let LoweredValue::Scalar(scalar) = *lowering.lowered(value)? else {
-            return Err(Reason::unsupported("a tensor that a partition of warps captures"));
+            return Err(LowerErrorReason::unsupported("a tensor that a partition of warps captures"));
         };
         let ty = lowering.builder.type_of(scalar);
         let word = match ty {
@@ -43,7 +43,7 @@ pub(super) fn given(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
 pub(super) fn taken(lowering: &mut Lowering<'_>, op: Op, arguments: &[tile::Value]) -> Lowered<()> {
     let operands = lowering.body.op(op).operands.clone();
     if arguments.len() != operands.len() {
-        return Err(Reason::malformed("a partition has another number of arguments than captured values"));
+        return Err(LowerErrorReason::malformed("a partition has another number of arguments than captured values"));
     }
     for (&value, &argument) in operands.iter().zip(arguments) {
         match lowering.groups.passed.get(&value).copied() {
@@ -85,11 +85,11 @@ fn loaded(lowering: &mut Lowering<'_>, buffer: u32, ty: Type) -> Value {
 /// Whether a value can be rematerialized: it follows from function arguments, constants and addresses of buffers.
 fn is_rematerializable(lowering: &Lowering<'_>, value: tile::Value) -> bool {
     let body = lowering.body;
-    match body.origin(value) {
+    match body.value_origin(value) {
         ValueOrigin::Argument(block, _) => body.blocks(body.root()).first() == Some(&block),
         ValueOrigin::Result(op, _) => {
             let operation = body.op(op);
-            let no_tensors = operation.operands.iter().all(|&operand| body.ty(operand).as_tensor().is_none());
+            let no_tensors = operation.operands.iter().all(|&operand| body.value_type(operand).as_tensor().is_none());
             let is_allocation = operation.name() == ttg::LOCAL_ALLOC;
             let follows = operation.definition.traits.pure && operation.regions.is_empty() && no_tensors;
             is_allocation || follows && operation.operands.iter().all(|&operand| is_rematerializable(lowering, operand))
@@ -100,7 +100,7 @@ fn is_rematerializable(lowering: &Lowering<'_>, value: tile::Value) -> bool {
 /// Rematerializes a value at the current insertion point.
 fn rematerialize(lowering: &mut Lowering<'_>, value: tile::Value) -> Lowered<()> {
     let body = lowering.body;
-    let ValueOrigin::Result(op, _) = body.origin(value) else { return Ok(()) };
+    let ValueOrigin::Result(op, _) = body.value_origin(value) else { return Ok(()) };
     if let Some(&buffer) = lowering.buffers.get(&value) {
         let pointer = lowering.builder.shared_address(buffer);
         lowering.annotations.allocations.push(pointer);

@@ -1,7 +1,7 @@
 //! Replaces block barriers, and indices of warps in the block, by those of a warp group, in the code of each group.
 
 use super::Groups;
-use crate::program::error::{Lowered, Reason};
+use crate::program::error::{LowerErrorReason, Lowered};
 use tilewright_kernel::{Binary, Kernel, Op, Region, Scope, SpecialRegister, Value};
 
 /// In the region of each warp group (the warps of one partition), replaces block barriers by named barriers of the
@@ -11,7 +11,7 @@ pub(super) fn resolve(groups: &Groups, kernel: &mut Kernel) -> Lowered<()> {
     kernel.launch.warps = groups.all();
     let in_groups = kernel.body.statements.iter().flat_map(|statement| statement.op.regions());
     if in_groups.into_iter().any(has_cluster_barrier) {
-        return Err(Reason::unsupported(
+        return Err(LowerErrorReason::unsupported(
             "the blocks of a cluster wait for each other, which partitions of warps cannot: expected one block to a \
              program, or no partitions",
         ));

@@ -4,7 +4,7 @@ use super::captured;
 use super::named_barriers;
 use super::state::Groups;
 use crate::program::asynchronous;
-use crate::program::error::{LowerError, Lowered, Reason};
+use crate::program::error::{LowerError, LowerErrorReason, Lowered};
 use crate::program::lowered::{LoweredValue, Registers};
 use crate::program::lowering::Lowering;
 use crate::program::pending;
@@ -21,15 +21,20 @@ impl Groups {
     /// number of warps of each `ttg.warp_specialize`, if that has one left.
     ///
     /// # Errors
-    /// [`Reason`] if a `ttg.warp_specialize` stands in a loop or a branch; if a partition has a number of warps that no
-    /// layout can have, such as three; or if the target has too few named barriers.
-    pub(crate) fn of(body: &Body, entry: Block, config: &LaunchConfig<'_>) -> Result<Option<Self>, (Op, Reason)> {
-        let ops: Vec<Op> = body.walk(body.root()).into_iter().filter(|&op| body.op(op).name() == GROUPS).collect();
+    /// [`LowerErrorReason`] if a `ttg.warp_specialize` stands in a loop or a branch; if a partition has a number of
+    /// warps that no layout can have, such as three; or if the target has too few named barriers.
+    pub(crate) fn of(
+        body: &Body,
+        entry: Block,
+        config: &LaunchConfig<'_>,
+    ) -> Result<Option<Self>, (Op, LowerErrorReason)> {
+        let ops: Vec<Op> =
+            body.walk_region(body.root()).into_iter().filter(|&op| body.op(op).name() == GROUPS).collect();
         let Some(&first) = ops.first() else { return Ok(None) };
         let mut groups = Self { warps: vec![config.warps], ..Self::default() };
         for &op in &ops {
             if !body.ops(entry).contains(&op) {
-                return Err((op, Reason::unsupported("warp specialization within a loop or a branch")));
+                return Err((op, LowerErrorReason::unsupported("warp specialization within a loop or a branch")));
             }
             let partitions = groups.assign_partitions(body, op).map_err(|reason| (op, reason))?;
             groups.partitions.push(partitions);
@@ -37,7 +42,7 @@ impl Groups {
         let (needed, most) = (groups.warps.len() as u32 + 1, config.context.target.limits.named_barriers);
         if needed > most {
             let message = format!("{needed} named barriers of warp groups; the target has {most}");
-            return Err((first, Reason::unsupported(message)));
+            return Err((first, LowerErrorReason::unsupported(message)));
         }
         Ok(Some(Self { ops, ..groups }))
     }
@@ -50,7 +55,9 @@ impl Groups {
         let mut partitions = Vec::new();
         for warps in all.iter().map(|&warps| warps as u32) {
             if !warps.is_power_of_two() {
-                return Err(Reason::unsupported(format!("a partition of {warps} warps; layouts need a power of two")));
+                return Err(LowerErrorReason::unsupported(format!(
+                    "a partition of {warps} warps; layouts need a power of two"
+                )));
             }
             let mut others = 1..self.warps.len();
             let free = others.find(|group| self.warps[*group] == warps && !partitions.contains(group));
@@ -136,10 +143,10 @@ pub(crate) fn lowered<'a>(
 
 /// The error of a warp partition: located at one of its operations, or (`Err`) a mere reason; the caller adds the
 /// location.
-type Failed = Result<LowerError, Reason>;
+type Failed = Result<LowerError, LowerErrorReason>;
 
-/// Lowers the region of a warp partition other than the default one. A group without a partition in `op` only takes part
-/// in the barriers of all groups.
+/// Lowers the region of a warp partition other than the default one. A group without a partition in `op` only takes
+/// part in the barriers of all groups.
 fn partition(lowering: &mut Lowering<'_>, op: Op, region: Option<Region>) -> Result<(), Failed> {
     let body = lowering.body;
     let all = lowering.groups.all();
@@ -148,14 +155,14 @@ fn partition(lowering: &mut Lowering<'_>, op: Op, region: Option<Region>) -> Res
         lowering.builder.named_barrier(ALL_GROUPS, all);
         return Ok(());
     };
-    if body.walk(region).iter().any(|op| lowering.tensor_copies.contains_key(op)) {
+    if body.walk_region(region).iter().any(|op| lowering.tensor_copies.contains_key(op)) {
         // Bulk tensor copies may write buffers that other warps accessed before.
         lowering.builder.proxy_fence();
     }
     let block = lowering.only_block(region).map_err(Err)?;
     captured::taken(lowering, op, body.arguments(block)).map_err(Err)?;
     lowering.block(block).map_err(Ok)?;
-    if body.walk(region).iter().any(|op| lowering.copies.contains_key(op)) {
+    if body.walk_region(region).iter().any(|op| lowering.copies.contains_key(op)) {
         asynchronous::wait_for_all_copies(lowering);
     }
     lowering.builder.named_barrier(ALL_GROUPS, all);
@@ -165,12 +172,12 @@ fn partition(lowering: &mut Lowering<'_>, op: Op, region: Option<Region>) -> Res
 /// Lowers `ttg.warp_specialize` for the default partition, which executes the whole program.
 pub(crate) fn operation(lowering: &mut Lowering<'_>, op: Op) -> Result<(), LowerError> {
     let body = lowering.body;
-    let at = |reason: Reason| reason.at(body, op);
+    let at = |reason: LowerErrorReason| reason.at(body, op);
     let all = lowering.groups.all();
     captured::given(lowering, op).map_err(at)?;
     lowering.builder.named_barrier(ALL_GROUPS, all);
     let region = body.op(op).regions.first().copied();
-    let region = region.ok_or_else(|| at(Reason::malformed("it has no region for the default partition")))?;
+    let region = region.ok_or_else(|| at(LowerErrorReason::malformed("it has no region for the default partition")))?;
     let block = lowering.only_block(region).map_err(at)?;
     let end = lowering.block(block)?;
     lowering.builder.named_barrier(ALL_GROUPS, all);

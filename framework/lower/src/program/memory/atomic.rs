@@ -7,7 +7,7 @@ use tilewright_kernel::{
 use tilewright_tile::op::name::tt;
 use tilewright_tile::{self as tile, Op};
 
-use super::super::error::{Lowered, Reason};
+use super::super::error::{LowerErrorReason, Lowered};
 use super::super::lowered::{LoweredValue, Registers};
 use super::super::lowering::Lowering;
 use super::super::tensor_coordinates::idle_registers;
@@ -23,13 +23,13 @@ impl Ordered {
             Some("acquire") => MemoryOrder::Acquire,
             Some("release") => MemoryOrder::Release,
             Some("acq_rel") | None => MemoryOrder::AcquireRelease,
-            Some(other) => return Err(Reason::malformed(format!("there is no memory order `{other}`"))),
+            Some(other) => return Err(LowerErrorReason::malformed(format!("there is no memory order `{other}`"))),
         };
         let scope = match lowering.keyword(op, "scope") {
             Some("cta") => MemoryScope::Block,
             Some("gpu") | None => MemoryScope::Device,
             Some("sys") => MemoryScope::System,
-            Some(other) => return Err(Reason::malformed(format!("there is no memory scope `{other}`"))),
+            Some(other) => return Err(LowerErrorReason::malformed(format!("there is no memory scope `{other}`"))),
         };
         Ok(Self { order, scope })
     }
@@ -37,10 +37,11 @@ impl Ordered {
 
 pub(in super::super) fn read_modify_write(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let kind = lowering.keyword(op, "atomic_rmw_op").unwrap_or_default();
-    let kind = atomic(kind).ok_or_else(|| Reason::malformed(format!("there is no atomic operation `{kind}`")))?;
+    let kind =
+        atomic(kind).ok_or_else(|| LowerErrorReason::malformed(format!("there is no atomic operation `{kind}`")))?;
     let ordered @ Ordered { order, scope } = Ordered::of(lowering, op)?;
     let mask = lowering.optional(op, "mask");
-    check_atomic_element(kind, lowering.body.ty(lowering.operand(op, 1)?).element())?;
+    check_atomic_element(kind, lowering.body.value_type(lowering.operand(op, 1)?).element())?;
     each(lowering, op, mask, |lowering, operands, predicate| {
         let (pointer, value) = (operands[0], operands[1]);
         let given = lowering.builder.type_of(value);
@@ -68,7 +69,9 @@ pub(in super::super) fn check_atomic_element(kind: Atomic, element: &tile::TileT
     };
     match fits {
         true => Ok(()),
-        false => Err(Reason::unsupported(format!("this atomic operation does not support elements of `{element}`"))),
+        false => Err(LowerErrorReason::unsupported(format!(
+            "this atomic operation does not support elements of `{element}`"
+        ))),
     }
 }
 
@@ -234,7 +237,7 @@ fn each(
     let result = operation.results.first().copied().filter(|&result| lowering.is_used(result));
     let operands: Vec<_> = operation.operands.iter().copied().filter(|&operand| Some(operand) != mask).collect();
     let pointer = lowering.operand(op, 0)?;
-    if body.ty(pointer).as_tensor().is_none() {
+    if body.value_type(pointer).as_tensor().is_none() {
         let values = operands.iter().map(|&operand| lowering.scalar(operand)).collect::<Lowered<Vec<_>>>()?;
         let mask = mask.map(|mask| lowering.scalar(mask)).transpose()?;
         let is_first = lowering.is_first_of_program();

@@ -27,13 +27,13 @@ impl Lowering<'_> {
         let ty = self.builder.type_of(first);
         let element = stored(ty);
         let bytes = u64::from(element.bits() / 8);
-        let all = (bytes << layout.outs().bits()) as u32;
+        let all = (bytes << layout.outs().total_bits()) as u32;
         let buffer = self.builder.shared_buffer(all, element.bits() / 8);
         let base = self.thread_offset(&thread_columns(layout, |column| column * bytes));
         let registers: Vec<u64> = layout.columns_of(Dim::REGISTER).iter().map(|&column| column * bytes).collect();
         let mut addresses = Vec::with_capacity(values.len());
         for register in 0..values.len() {
-            let constant = f2::multiply(&registers, register as u64);
+            let constant = f2::multiply_vector(&registers, register as u64);
             let moved = match constant {
                 0 => base,
                 _ => self.builder.binary_const(Binary::Xor, base, constant as u32),
@@ -79,7 +79,7 @@ impl Lowering<'_> {
     /// index (lane, then warp, then block), the offset that it adds.
     fn thread_offset(&mut self, columns: &[u64]) -> Value {
         let thread = self.thread();
-        thread.emit_product(&mut self.builder, columns)
+        thread.emit_f2_product(&mut self.builder, columns)
     }
 
     fn loaded(&mut self, address: Value, element: Type, ty: Type) -> Value {
@@ -87,8 +87,8 @@ impl Lowering<'_> {
         from_memory(&mut self.builder, word, ty)
     }
 
-    /// Broadcasts a scalar from the first thread of the program, the only one whose `is_first` is true, to all threads; a
-    /// barrier orders later reads after it. If `is_first` is `None`, there is no other thread.
+    /// Broadcasts a scalar from the first thread of the program, the only one whose `is_first` is true, to all threads;
+    /// a barrier orders later reads after it. If `is_first` is `None`, there is no other thread.
     pub(super) fn of_first(&mut self, is_first: Option<Value>, value: Value) -> Value {
         if is_first.is_none() {
             return value;

@@ -30,9 +30,10 @@ impl VectorGroups {
         let widest = access_bits.iter().copied().max().unwrap_or(bits).max(bits);
         let Some(info) = axis_info.get(pointer) else { return Self { within: Vec::new(), registers } };
         let masks: Vec<_> = masks.iter().map(|&mask| axis_info.get(mask)).collect();
-        let is_shared = |at: &IndexBit| masks.iter().all(|mask| mask.is_some_and(|mask| mask.is_equal_across(*at)));
+        let is_shared =
+            |at: &IndexBit| masks.iter().all(|mask| mask.is_some_and(|mask| mask.is_constant_across_bit(*at)));
         let most = (widest / bits).max(1).ilog2() as usize;
-        let run = info.aligned_run().into_iter().take_while(is_shared).take(most);
+        let run = info.aligned_vector_bits().into_iter().take_while(is_shared).take(most);
         let within = unit_steps(layout, run.map(|at| (at.axis, at.bit)));
         Self::allowed(within, registers, bits, access_bits)
     }

@@ -8,7 +8,7 @@ use tilewright_layout::{Dim, LinearLayout};
 use tilewright_tile::op::name::arith;
 use tilewright_tile::{self as tile, Op};
 
-use super::super::error::{Lowered, Reason};
+use super::super::error::{LowerErrorReason, Lowered};
 use super::super::lowered::{LoweredValue, Registers};
 use super::super::lowering::Lowering;
 use super::super::types::stored;
@@ -21,7 +21,7 @@ pub(in super::super) fn load(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()>
     let (mask, other) = (lowering.optional(op, "mask"), lowering.optional(op, "other"));
     let result = lowering.result(op, 0)?;
     let ty = lowering.carrier(result)?;
-    if lowering.body.ty(result).as_tensor().is_none() {
+    if lowering.body.value_type(result).as_tensor().is_none() {
         let address = lowering.scalar(pointer)?;
         let mask = mask.map(|mask| lowering.scalar(mask)).transpose()?;
         let predicate = both(&mut lowering.builder, lowering.guard, mask);
@@ -88,7 +88,7 @@ pub(in super::super) fn loaded(
         }
     }
     let values: Option<Vec<Value>> = values.into_iter().collect();
-    let values = values.ok_or_else(|| Reason::malformed("a register is in no access"))?;
+    let values = values.ok_or_else(|| LowerErrorReason::malformed("a register is in no access"))?;
     Ok(Registers::new(layout, values))
 }
 
@@ -99,7 +99,7 @@ fn guarded(lowering: &mut Lowering<'_>, mask: tile::Value, layout: &Arc<LinearLa
     let registers = lowering.registers_in(mask, layout)?.to_vec();
     let Some(guard) = lowering.guard else { return Ok(registers) };
     let mut sides = vec![registers];
-    if let tile::ValueOrigin::Result(op, _) = lowering.body.origin(mask)
+    if let tile::ValueOrigin::Result(op, _) = lowering.body.value_origin(mask)
         && lowering.body.op(op).name() == arith::ANDI
         && lowering.layout_of(mask)? == *layout
     {

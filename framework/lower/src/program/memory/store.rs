@@ -14,7 +14,7 @@ pub(in super::super) fn store(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()
     let (pointer, value) = (lowering.operand(op, 0)?, lowering.operand(op, 1)?);
     let mask = lowering.optional(op, "mask");
     let ty = lowering.carrier(value)?;
-    if lowering.body.ty(value).as_tensor().is_none() {
+    if lowering.body.value_type(value).as_tensor().is_none() {
         let (address, value) = (lowering.scalar(pointer)?, lowering.scalar(value)?);
         let mask = mask.map(|mask| lowering.scalar(mask)).transpose()?;
         let first = lowering.is_first_of_program();

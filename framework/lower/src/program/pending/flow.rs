@@ -173,7 +173,7 @@ impl Flow {
 fn is_there(body: &Body, wait: Op, value: Value, mmas: &HashMap<Op, Arc<MmaPlan>>, positions: &OpPositions) -> bool {
     let outstanding = body.op(wait).attributes.get("outstanding").and_then(Attribute::as_integer).unwrap_or(0);
     let Ok(outstanding @ 1..) = usize::try_from(outstanding) else { return true };
-    let ValueOrigin::Result(from, _) = body.origin(value) else { return false };
+    let ValueOrigin::Result(from, _) = body.value_origin(value) else { return false };
     let (Some(&(block, issued)), Some(&(wait_block, at))) = (positions.within.get(&from), positions.within.get(&wait))
     else {
         return false;

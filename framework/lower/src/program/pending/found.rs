@@ -23,7 +23,7 @@ pub(in crate::program) fn planned(lowering: &Lowering<'_>) -> Pending {
         // Asynchronous MMAs are planned for one block only; in a cluster, each MMA completes before the next operation.
         return Pending::default();
     }
-    let ops = body.walk(body.root());
+    let ops = body.walk_region(body.root());
     let positions = OpPositions::of(body);
     let mut dots = Dots::default();
     for &op in ops.iter().filter(|op| body.op(**op).name() == tt::DOT) {
@@ -59,7 +59,7 @@ pub(in crate::program) fn planned(lowering: &Lowering<'_>) -> Pending {
 /// Returns the chain of operations by which an operand comes from shared memory: layout conversions, beginning with the
 /// operand's producer, and the load last. `None` if no load produces the operand.
 pub(super) fn load(body: &Body, operand: Value) -> Option<Vec<Op>> {
-    let ValueOrigin::Result(op, _) = body.origin(operand) else { return None };
+    let ValueOrigin::Result(op, _) = body.value_origin(operand) else { return None };
     match body.op(op).name() {
         ttg::LOCAL_LOAD => Some(vec![op]),
         ttg::CONVERT_LAYOUT => {
@@ -124,7 +124,7 @@ fn match_descriptors(plan: &MmaPlan, memories: [&LinearLayout; 2]) -> Option<Mma
 /// have one use, and no operation between the two may write memory.
 fn stands_before(body: &Body, load: Op, op: Op) -> bool {
     let value = body.op(load).results[0];
-    let all = body.walk(body.root());
+    let all = body.walk_region(body.root());
     let uses = all.iter().flat_map(|&user| body.op(user).operands.iter()).filter(|&&operand| operand == value).count();
     if uses != 1 {
         return false;
@@ -143,7 +143,7 @@ fn stands_before(body: &Body, load: Op, op: Op) -> bool {
 
 /// Whether a tensor in memory is a whole buffer, not a subslice of one.
 fn is_full_buffer(body: &Body, value: Value) -> bool {
-    match body.origin(value) {
+    match body.value_origin(value) {
         ValueOrigin::Argument(..) => true,
         ValueOrigin::Result(op, _) => match body.op(op).name() {
             ttg::MEMDESC_SUBSLICE => false,

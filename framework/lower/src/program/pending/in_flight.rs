@@ -2,7 +2,7 @@
 
 use super::found;
 use super::state::{InFlightMma, Pending};
-use crate::program::error::{Lowered, Reason};
+use crate::program::error::{LowerErrorReason, Lowered};
 use crate::program::lowered::{LoweredValue, Registers};
 use crate::program::lowering::Lowering;
 use crate::program::shared;
@@ -17,7 +17,7 @@ impl Pending {
     /// the iterator `values`. `None` if `value` is no such accumulator.
     pub(crate) fn lowered(&self, value: tile::Value, values: &mut impl Iterator<Item = Value>) -> Option<LoweredValue> {
         let plan = self.values.get(&value)?.clone();
-        let mma_values: Vec<Value> = values.by_ref().take(plan.pending_values()).collect();
+        let mma_values: Vec<Value> = values.by_ref().take(plan.pending_value_count()).collect();
         Some(LoweredValue::Pending(InFlightMma { plan, values: mma_values.into() }))
     }
 }
@@ -27,7 +27,7 @@ impl Lowering<'_> {
     /// produces the program value `like`.
     pub(crate) fn as_pending(&mut self, value: tile::Value, like: tile::Value) -> Lowered<Arc<[Value]>> {
         let plan = self.pending.values.get(&like).cloned();
-        let plan = plan.ok_or_else(|| Reason::malformed("no asynchronous dot produces it"))?;
+        let plan = plan.ok_or_else(|| LowerErrorReason::malformed("no asynchronous dot produces it"))?;
         start_pending(self, value, like, &plan)
     }
 
@@ -59,7 +59,7 @@ fn start_pending(
         // Earlier MMAs may still access the columns.
         lowering.wait_for_mma_groups(0);
         let (space, group) = space_of(lowering, like)?;
-        plan.emit_start(&mut lowering.builder, space, Some(&words), group);
+        plan.emit_tensor_memory_start(&mut lowering.builder, space, Some(&words), group);
         lowering.builder.barrier(Scope::Block);
         return Ok(Arc::default());
     }
@@ -71,7 +71,9 @@ fn start_pending(
 fn space_of(lowering: &mut Lowering<'_>, value: tile::Value) -> Lowered<(TensorMemorySpace, Value)> {
     let column = lowering.pending.column_of(value);
     let space = column.and_then(|column| lowering.tensor_memory_from(column));
-    space.zip(lowering.next_mma_group()).ok_or_else(|| Reason::malformed("its accumulator is not in tensor memory"))
+    space
+        .zip(lowering.next_mma_group())
+        .ok_or_else(|| LowerErrorReason::malformed("its accumulator is not in tensor memory"))
 }
 
 /// Issues an asynchronous MMA; returns false, without issuing it, if the MMA is synchronous.
@@ -79,14 +81,16 @@ pub(crate) fn lower_async_mma(lowering: &mut Lowering<'_>, op: Op) -> Lowered<bo
     let Some(plan) = lowering.pending.mmas.get(&op).cloned() else { return Ok(false) };
     lowering.check_size(plan.cost.issues)?;
     let operand = |lowering: &Lowering<'_>, group: &str| {
-        lowering.optional(op, group).ok_or_else(|| Reason::malformed(format!("its operand `{group}` is missing")))
+        lowering
+            .optional(op, group)
+            .ok_or_else(|| LowerErrorReason::malformed(format!("its operand `{group}` is missing")))
     };
     let result = lowering.result(op, 0)?;
     let accumulator = start_pending(lowering, operand(lowering, "c")?, result, &plan)?;
     let (mut addresses, mut slices) = (Vec::with_capacity(2), Vec::with_capacity(2));
     for group in ["a", "b"] {
         let load = found::load(lowering.body, operand(lowering, group)?).and_then(|chain| chain.last().copied());
-        let load = load.ok_or_else(|| Reason::malformed("an operand is not in shared memory"))?;
+        let load = load.ok_or_else(|| LowerErrorReason::malformed("an operand is not in shared memory"))?;
         let (operand, _) = shared::smem_operand(lowering, lowering.operand(load, 0)?)?;
         addresses.push(operand.address);
         slices.push(operand.slice);
@@ -98,9 +102,9 @@ pub(crate) fn lower_async_mma(lowering: &mut Lowering<'_>, op: Op) -> Lowered<bo
     lowering.record_access(Access::Read, slices);
     if plan.is_in_tensor_memory() {
         let (space, group) = space_of(lowering, result)?;
-        let accumulator = plan.resume(&mut lowering.builder, space, group);
+        let accumulator = plan.resume_accumulator(&mut lowering.builder, space, group);
         let accumulator = plan.emit_async_in_tensor_memory(&mut lowering.builder, [a, b], &accumulator);
-        lowering.set_next_mma_group(accumulator.next_group());
+        lowering.set_next_mma_group(accumulator.next_group_index());
         lowering.set_lowered(result, LoweredValue::Pending(InFlightMma { plan, values: Arc::default() }));
         return Ok(true);
     }
@@ -113,8 +117,8 @@ pub(crate) fn lower_async_mma(lowering: &mut Lowering<'_>, op: Op) -> Lowered<bo
 pub(crate) fn awaited(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let operands = lowering.body.op(op).operands.clone();
     let outstanding = lowering.integer_attribute(op, "outstanding")?;
-    let outstanding =
-        u32::try_from(outstanding).map_err(|_| Reason::malformed(format!("a wait for all but {outstanding} MMAs")))?;
+    let outstanding = u32::try_from(outstanding)
+        .map_err(|_| LowerErrorReason::malformed(format!("a wait for all but {outstanding} MMAs")))?;
     let is_there = lowering.pending.there.get(&op).cloned().unwrap_or_default();
     let mut given = Vec::new();
     for (index, &operand) in operands.iter().enumerate() {
@@ -170,7 +174,7 @@ fn finish_in_tensor_memory(
     plan: &MmaPlan,
 ) -> Lowered<LoweredValue> {
     let (space, group) = space_of(lowering, value)?;
-    let accumulator = plan.resume(&mut lowering.builder, space, group);
+    let accumulator = plan.resume_accumulator(&mut lowering.builder, space, group);
     let words = plan.emit_epilogue(&mut lowering.builder, accumulator);
     finish(lowering, result, plan, words)
 }

@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 use tilewright_assign::dot_plan;
 use tilewright_plan::mma::MmaPlan;
 use tilewright_tile::op::name::{scf, tt};
-use tilewright_tile::transform::loads::carried_accumulator;
+use tilewright_tile::transform::loads::carried_accumulator_index;
 use tilewright_tile::{Body, Op, Value};
 
 use super::flow::{Dots, Flow, is_pending};
@@ -30,7 +30,7 @@ pub(super) fn plan(lowering: &Lowering<'_>, op: Op, positions: &OpPositions) -> 
     let (body, config) = (lowering.body, lowering.config);
     config.context.target.tensor.as_ref()?;
     let &(block, _) = positions.within.get(&op)?;
-    if !is_pending(body, op) && carried_accumulator(body, block, op).is_none() {
+    if !is_pending(body, op) && carried_accumulator_index(body, block, op).is_none() {
         return None;
     }
     let planned = dot_plan::plan_dot(body, op, config).ok()?;

@@ -3,9 +3,9 @@
 use tilewright_kernel::{Binary, Builder, Cast, Compare, Element, Type, Value};
 use tilewright_math::casts::NativeCasts;
 use tilewright_tile::op::name::{arith, tt};
-use tilewright_tile::{self as tile, Float};
+use tilewright_tile::{self as tile, FloatType};
 
-use super::super::error::{Lowered, Reason};
+use super::super::error::{LowerErrorReason, Lowered};
 use super::super::types::{carrier, integer, native};
 use super::integer::{resized_signed, widened};
 use super::narrow;
@@ -56,7 +56,9 @@ pub(super) fn apply(scalar: &mut Scalar<'_>, name: &str) -> Option<Lowered<Resul
             arith::EXTF | arith::TRUNCF | arith::CONVERTF | tt::FP_TO_FP => match mode.as_str() {
                 "downward" => rounded_away(builder, value, (&from, &to), false),
                 "upward" => rounded_away(builder, value, (&from, &to), true),
-                "to_nearest_away" => Err(Reason::unsupported("no cast rounds ties away from zero; round to even")),
+                "to_nearest_away" => {
+                    Err(LowerErrorReason::unsupported("no cast rounds ties away from zero; round to even"))
+                }
                 _ => between_floats(builder, value, (&from, &to), to_zero),
             },
             arith::SITOFP => from_integer(builder, scalar.native, value, (&to, true)),
@@ -88,7 +90,7 @@ fn bits(builder: &mut Builder, value: Value, to: &tile::TileType) -> Lowered<Val
     }
     let is_address = |ty: Type| matches!(ty, Type::Pointer(_));
     if is_address(from) && is_address(ty) && from.bits() != ty.bits() {
-        return Err(Reason::unsupported("an address is valid in its own memory space only"));
+        return Err(LowerErrorReason::unsupported("an address is valid in its own memory space only"));
     }
     let address = if is_address(from) { builder.cast(Cast::Bits, value, integer(from.bits())) } else { value };
     let address = if is_address(ty) || is_address(from) {
@@ -117,7 +119,7 @@ fn from_integer(
     let op = if signed { Cast::FloatS } else { Cast::FloatU };
     match native(float) {
         // Through binary32 the number would be rounded twice; binary64 represents all 32-bit integers.
-        Some(Element::Bf16) if builder.type_of(value) == WORD && !natives.has(op, Element::Bf16) => {
+        Some(Element::Bf16) if builder.type_of(value) == WORD && !natives.is_native(op, Element::Bf16) => {
             let double = builder.cast(op, value, Type::Scalar(Element::F64));
             Ok(narrow::by_odd_single(builder, double, Element::Bf16))
         }
@@ -125,7 +127,7 @@ fn from_integer(
         // Integers that are too large for binary32 exceed the range of narrow types, except for powers of two.
         None => {
             let single = builder.cast(op, value, Type::Scalar(Element::F32));
-            narrow::rounded(builder, single, Float::F32, float, false)
+            narrow::rounded(builder, single, FloatType::F32, float, false)
         }
     }
 }
@@ -159,10 +161,10 @@ fn rounded_away(
 ) -> Lowered<Value> {
     let (have, required) = (native(as_float(from)?), native(as_float(to)?));
     let (Some(have), Some(required)) = (have, required) else {
-        return Err(Reason::unsupported(format!("`{from}` to `{to}` rounds to nearest or toward zero only")));
+        return Err(LowerErrorReason::unsupported(format!("`{from}` to `{to}` rounds to nearest or toward zero only")));
     };
     if have.bits() == required.bits() && have != required {
-        return Err(Reason::unsupported(format!("`{from}` to `{to}` rounds to nearest or toward zero only")));
+        return Err(LowerErrorReason::unsupported(format!("`{from}` to `{to}` rounds to nearest or toward zero only")));
     }
     if have.bits() <= required.bits() {
         // Wider types represent all values of narrower ones.
@@ -180,10 +182,10 @@ fn rounded_away(
     Ok(builder.select(is_beyond, next, inner))
 }
 
-fn as_float(ty: &tile::TileType) -> Lowered<Float> {
+fn as_float(ty: &tile::TileType) -> Lowered<FloatType> {
     match ty {
         tile::TileType::Float(float) => Ok(*float),
-        other => Err(Reason::malformed(format!("`{other}` is not a floating-point type"))),
+        other => Err(LowerErrorReason::malformed(format!("`{other}` is not a floating-point type"))),
     }
 }
 
@@ -201,10 +203,10 @@ fn between_floats(
     match (native(from), native(to)) {
         (None, _) => {
             let single = narrow::widened(builder, value, from)?;
-            if to == Float::F32 {
+            if to == FloatType::F32 {
                 return Ok(single);
             }
-            let [single_type, required] = [Float::F32, to].map(tile::TileType::Float);
+            let [single_type, required] = [FloatType::F32, to].map(tile::TileType::Float);
             between_floats(builder, single, (&single_type, &required), to_zero)
         }
         (Some(_), None) => narrow::rounded(builder, value, from, to, to_zero),

@@ -4,7 +4,7 @@ use tilewright_kernel::{Binary, Builder, Compare, Element, Type, Value};
 use tilewright_tile as tile;
 use tilewright_tile::op::name::arith;
 
-use super::super::error::{Lowered, Reason};
+use super::super::error::{LowerErrorReason, Lowered};
 use super::super::types::native;
 use super::integer::widened;
 use super::narrow::widened as widened_float;
@@ -26,7 +26,7 @@ pub(super) fn apply(scalar: &mut Scalar<'_>, name: &str) -> Option<Lowered<Resul
         (arith::CMPF, _) => of_floats(builder, &predicate, a, b),
         _ => return None,
     };
-    Some(found.map(one).ok_or_else(|| Reason::malformed(format!("there is no predicate `{predicate}`"))))
+    Some(found.map(one).ok_or_else(|| LowerErrorReason::malformed(format!("there is no predicate `{predicate}`"))))
 }
 
 fn of_integers(builder: &mut Builder, predicate: &str, a: Value, b: Value) -> Option<Value> {

@@ -4,10 +4,10 @@ use tilewright_kernel::{Builder, Cast, Compare, Type, Value};
 use tilewright_tile::op::name::ub;
 use tilewright_tile::{self as tile, Attribute, Op};
 
-use super::super::error::{Lowered, Reason};
+use super::super::error::{LowerErrorReason, Lowered};
 use super::super::lowered::LoweredValue;
 use super::super::lowering::Lowering;
-use super::super::tensor_coordinates::{coordinates, row_major};
+use super::super::tensor_coordinates::{row_major_index, unpack_coordinates};
 use super::super::types::stored;
 
 /// Max number of elements of a constant tensor whose elements are not all equal. A chain of selects chooses among them,
@@ -17,12 +17,12 @@ const MOST_ELEMENTS: usize = 64;
 /// Lowers `arith.constant`, a number or a tensor; `ub.poison` becomes zero.
 pub(in super::super) fn constant(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let result = lowering.result(op, 0)?;
-    if matches!(lowering.body.ty(result), tile::TileType::Token) {
+    if matches!(lowering.body.value_type(result), tile::TileType::Token) {
         return lowering.set_result(op, LoweredValue::Token);
     }
-    let ty = lowering.body.ty(result).clone();
+    let ty = lowering.body.value_type(result).clone();
     if ty.as_memory().is_some() {
-        return Err(Reason::unsupported("a constant in shared memory"));
+        return Err(LowerErrorReason::unsupported("a constant in shared memory"));
     }
     let carrier = lowering.carrier(result)?;
     let elements: Vec<u64> = match lowering.attribute(op, "value") {
@@ -30,7 +30,7 @@ pub(in super::super) fn constant(lowering: &mut Lowering<'_>, op: Op) -> Lowered
         Some(Attribute::Number(number)) => vec![number.bits],
         Some(Attribute::Bool(value)) => vec![u64::from(*value)],
         Some(Attribute::Dense(dense)) => dense.elements.to_vec(),
-        _ => return Err(Reason::unsupported("a constant of this kind has no lowering")),
+        _ => return Err(LowerErrorReason::unsupported("a constant of this kind has no lowering")),
     };
     let numbers: Vec<Value> = match &elements[..] {
         [bits] => vec![scalar_constant(&mut lowering.builder, carrier, *bits)],
@@ -39,7 +39,7 @@ pub(in super::super) fn constant(lowering: &mut Lowering<'_>, op: Op) -> Lowered
         }
         many => {
             let message = format!("a constant of {} different elements; expected at most {MOST_ELEMENTS}", many.len());
-            return Err(Reason::unsupported(message));
+            return Err(LowerErrorReason::unsupported(message));
         }
     };
     let Some(shape) = ty.as_tensor().map(|tensor| tensor.shape.clone()) else {
@@ -52,7 +52,7 @@ pub(in super::super) fn constant(lowering: &mut Lowering<'_>, op: Op) -> Lowered
         let values = vec![single; 1 << layout.in_bits(tilewright_layout::Dim::REGISTER)];
         return lowering.give_tensor(op, layout, values);
     }
-    let indices = lowering.numbers(&layout, |column| row_major(&shape, &coordinates(&layout, column)));
+    let indices = lowering.numbers(&layout, |column| row_major_index(&shape, &unpack_coordinates(&layout, column)));
     let mut values = Vec::with_capacity(indices.len());
     for index in indices {
         values.push(chosen(&mut lowering.builder, index, &numbers));

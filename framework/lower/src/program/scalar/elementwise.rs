@@ -6,7 +6,7 @@ use super::float;
 use super::function;
 use super::integer;
 use super::scalar_operation::{Results, Scalar};
-use crate::program::error::{Lowered, Reason};
+use crate::program::error::{LowerErrorReason, Lowered};
 use crate::program::lowered::{LoweredValue, Registers};
 use crate::program::lowering::Lowering;
 use crate::program::register_differences::RegisterDifferences;
@@ -49,11 +49,11 @@ pub(crate) fn elementwise(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let body = lowering.body;
     let operation = body.op(op);
     let elements = |values: &[tilewright_tile::Value]| -> Vec<TileType> {
-        values.iter().map(|&value| body.ty(value).element().clone()).collect()
+        values.iter().map(|&value| body.value_type(value).element().clone()).collect()
     };
     let (from, to) = (elements(&operation.operands), elements(&operation.results));
-    let native = NativeCasts::of(lowering.config.context.target);
-    let shaped = operation.results.iter().find(|&&result| body.ty(result).as_tensor().is_some());
+    let native = NativeCasts::from_target(lowering.config.context.target);
+    let shaped = operation.results.iter().find(|&&result| body.value_type(result).as_tensor().is_some());
     let Some(&shaped) = shaped else {
         let values = operation.operands.iter().map(|&value| lowering.scalar(value)).collect::<Lowered<Vec<_>>>()?;
         let results = apply(&mut lowering.builder, native, operation, (&from, &to), &values)?;
@@ -132,5 +132,5 @@ fn apply(
     let meanings: [Meaning; 5] = [integer::apply, float::apply, function::apply, compare::apply, cast::apply];
     let mut scalar = Scalar { builder, operation, from, to, native, values };
     let found = meanings.iter().find_map(|meaning| meaning(&mut scalar, operation.name()));
-    found.unwrap_or_else(|| Err(Reason::unsupported("this operation has no lowering")))
+    found.unwrap_or_else(|| Err(LowerErrorReason::unsupported("this operation has no lowering")))
 }

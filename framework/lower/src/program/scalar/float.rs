@@ -2,9 +2,9 @@
 
 use tilewright_kernel::{Binary, Builder, Cast, Compare, Element, MathFunction, Type, Unary, Value};
 use tilewright_tile::op::name::{arith, math, tt};
-use tilewright_tile::{self as tile, Float};
+use tilewright_tile::{self as tile, FloatType};
 
-use super::super::error::{Lowered, Reason};
+use super::super::error::{LowerErrorReason, Lowered};
 use super::super::types::integer;
 use super::{Results, Scalar, one};
 
@@ -27,14 +27,14 @@ pub(super) fn apply(scalar: &mut Scalar<'_>, name: &str) -> Option<Lowered<Resul
     Some(if is_float {
         Ok(one(result))
     } else {
-        Err(Reason::unsupported(format!("there is no arithmetic of `{}`", scalar.element())))
+        Err(LowerErrorReason::unsupported(format!("there is no arithmetic of `{}`", scalar.element())))
     })
 }
 
 /// Lowers negation, absolute value and copying of the sign for 8-bit floats with a sign bit and both zeros: only the
 /// highest bit changes.
 fn sign_of_byte(scalar: &mut Scalar<'_>, name: &str) -> Option<Value> {
-    if !matches!(scalar.from.first(), Some(tile::TileType::Float(Float::F8E4M3Fn | Float::F8E5M2))) {
+    if !matches!(scalar.from.first(), Some(tile::TileType::Float(FloatType::F8E4M3Fn | FloatType::F8E5M2))) {
         return None;
     }
     let builder = &mut *scalar.builder;

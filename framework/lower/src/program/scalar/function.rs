@@ -3,7 +3,7 @@
 use tilewright_kernel::{Binary, Builder, Cast, Element, MathFunction, Op, Type, Value};
 use tilewright_tile::op::name::{arith, math, tt};
 
-use super::super::error::{Lowered, Reason};
+use super::super::error::{LowerErrorReason, Lowered};
 use super::float::in_single;
 use super::{Results, Scalar, one};
 
@@ -20,23 +20,23 @@ pub(super) fn apply(scalar: &mut Scalar<'_>, name: &str) -> Option<Lowered<Resul
         tt::EXTERN_ELEMENTWISE => {
             let (symbol, library) = (scalar.keyword("symbol"), scalar.keyword("libname"));
             let message = format!("the function `{symbol}` of the library `{library}` is unknown");
-            return Some(Err(Reason::unsupported(message)));
+            return Some(Err(LowerErrorReason::unsupported(message)));
         }
         _ => {}
     }
     let function = function(name)?;
     if !values.iter().all(|&value| scalar.builder.type_of(value).element().is_some_and(Element::is_float)) {
         let message = format!("there are no functions of `{}`", scalar.element());
-        return Some(Err(Reason::unsupported(message)));
+        return Some(Err(LowerErrorReason::unsupported(message)));
     }
     // Functions with exact results are not computed in binary32 for 16-bit types: it would round twice, or return a
     // neighbour in binary32.
-    let is_of_type =
-        function.is_exact() && !matches!(function, MathFunction::Fmod | MathFunction::Remainder | MathFunction::Logb);
+    let is_of_type = function.is_bit_exact()
+        && !matches!(function, MathFunction::Fmod | MathFunction::Remainder | MathFunction::Logb);
     let bits = values.first().map_or(32, |&value| scalar.builder.type_of(value).bits());
     if is_of_type && bits < 32 {
         let message = format!("`{name}` of `{}`: it supports `f32` and `f64` only", scalar.element());
-        return Some(Err(Reason::unsupported(message)));
+        return Some(Err(LowerErrorReason::unsupported(message)));
     }
     Some(Ok(one(of(scalar.builder, function, values))))
 }
@@ -78,7 +78,7 @@ fn exponential(builder: &mut Builder, values: &[Value]) -> Value {
 
 /// Emits the power of a number with an integer exponent.
 fn integer_power(scalar: &mut Scalar<'_>) -> Lowered<Results> {
-    let &[base, exponent] = scalar.values else { return Err(Reason::malformed("two operands are expected")) };
+    let &[base, exponent] = scalar.values else { return Err(LowerErrorReason::malformed("two operands are expected")) };
     let builder = &mut *scalar.builder;
     let power = in_single(builder, &[base], |builder, values| {
         let ty = builder.type_of(values[0]);

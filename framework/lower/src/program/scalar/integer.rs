@@ -4,7 +4,7 @@ use tilewright_kernel::{Binary, Builder, Cast, Compare, Element, Type, Unary, Va
 use tilewright_tile as tile;
 use tilewright_tile::op::name::{arith, math, tt, tw};
 
-use super::super::error::{Lowered, Reason};
+use super::super::error::{LowerErrorReason, Lowered};
 use super::super::types::stored;
 use super::{Results, Scalar, one, power};
 
@@ -33,9 +33,9 @@ pub(super) fn apply(scalar: &mut Scalar<'_>, name: &str) -> Option<Lowered<Resul
 /// Emits a pointer plus an offset in elements of the pointee type.
 fn moved(scalar: &mut Scalar<'_>, pointer: Value, offset: Value) -> Lowered<Results> {
     let tile::TileType::Pointer(to) = scalar.element() else {
-        return Err(Reason::malformed("an address is expected"));
+        return Err(LowerErrorReason::malformed("an address is expected"));
     };
-    let bits = to.pointee.element_bits().ok_or_else(|| Reason::malformed("the pointee type has no width"))?;
+    let bits = to.pointee.element_bits().ok_or_else(|| LowerErrorReason::malformed("the pointee type has no width"))?;
     Ok(one(add_elements(scalar.builder, pointer, offset, u64::from(bits.div_ceil(8)))))
 }
 

@@ -4,7 +4,7 @@ use tilewright_kernel::Value;
 use tilewright_layout::Dim;
 use tilewright_tile::Op;
 
-use super::super::error::{LowerError, Lowered, Reason};
+use super::super::error::{LowerError, LowerErrorReason, Lowered};
 use super::super::lowered::{LoweredValue, Registers};
 use super::super::lowering::Lowering;
 
@@ -13,14 +13,15 @@ use super::super::lowering::Lowering;
 /// order.
 pub(in super::super) fn mapped(lowering: &mut Lowering<'_>, op: Op) -> Result<(), LowerError> {
     let body = lowering.body;
-    let at = |reason: Reason| reason.at(body, op);
+    let at = |reason: LowerErrorReason| reason.at(body, op);
     let operation = body.op(op);
     let layout = lowering.result_layout(op).map_err(at)?;
     let operands = operation.operands.iter().map(|&value| lowering.registers_in(value, &layout));
     let operands = operands.collect::<Lowered<Vec<_>>>().map_err(at)?;
     let pack = lowering.integer_attribute(op, "pack").map_err(at)?.max(1) as usize;
     let registers = 1usize << layout.in_bits(Dim::REGISTER);
-    let block = operation.regions.first().copied().ok_or_else(|| at(Reason::malformed("it has no region")))?;
+    let block =
+        operation.regions.first().copied().ok_or_else(|| at(LowerErrorReason::malformed("it has no region")))?;
     let block = lowering.only_block(block).map_err(at)?;
     let mut results: Vec<Vec<Value>> = vec![Vec::with_capacity(registers); operation.results.len()];
     for first in (0..registers).step_by(pack) {

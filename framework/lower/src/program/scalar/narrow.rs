@@ -2,36 +2,42 @@
 
 use tilewright_kernel::{Binary, Builder, Cast, Compare, Element, Type, Unary, Value};
 use tilewright_math::casts::{self, NarrowRounding, Overflow};
-use tilewright_target::Format;
-use tilewright_tile::Float;
+use tilewright_target::FloatFormat;
+use tilewright_tile::FloatType;
 
-use super::super::error::{Lowered, Reason};
+use super::super::error::{LowerErrorReason, Lowered};
 use super::super::types::{integer, native};
 
 /// Converts a number of eight bits or fewer to binary32, exactly.
-pub(super) fn widened(builder: &mut Builder, value: Value, from: Float) -> Lowered<Value> {
+pub(super) fn widened(builder: &mut Builder, value: Value, from: FloatType) -> Lowered<Value> {
     let word = builder.cast(Cast::ExtendU, value, Type::Scalar(Element::I32));
-    Ok(casts::decode_to_f32(builder, word, from.format()))
+    Ok(casts::emit_decode_to_f32(builder, word, from.format()))
 }
 
 /// Converts a number to a type of eight bits or fewer, saturating, as PTX's conversions do; rounds toward zero if
 /// `to_zero`, otherwise to nearest even.
-pub(super) fn rounded(builder: &mut Builder, value: Value, from: Float, to: Float, to_zero: bool) -> Lowered<Value> {
+pub(super) fn rounded(
+    builder: &mut Builder,
+    value: Value,
+    from: FloatType,
+    to: FloatType,
+    to_zero: bool,
+) -> Lowered<Value> {
     let rounding = if to_zero { NarrowRounding::TowardZero } else { NarrowRounding::NearestEven };
     let single = match native(from) {
-        Some(Element::F64) => casts::odd_single(builder, value),
+        Some(Element::F64) => casts::round_to_odd_f32(builder, value),
         _ => builder.cast(Cast::ExtendF, value, Type::Scalar(Element::F32)),
     };
-    Ok(casts::round_to(builder, single, format(to)?, rounding, Overflow::Saturate))
+    Ok(casts::round_to_format(builder, single, format(to)?, rounding, Overflow::Saturate))
 }
 
-fn format(float: Float) -> Lowered<Format> {
+fn format(float: FloatType) -> Lowered<FloatFormat> {
     let found = float.format();
-    if found.widths()[1] > 0 && found.is_signed() { Ok(found) } else { Err(no_casts(float)) }
+    if found.field_widths()[1] > 0 && found.is_signed() { Ok(found) } else { Err(no_casts(float)) }
 }
 
-fn no_casts(float: Float) -> Reason {
-    Reason::unsupported(format!("there are no casts of `{}`", float.name()))
+fn no_casts(float: FloatType) -> LowerErrorReason {
+    LowerErrorReason::unsupported(format!("there are no casts of `{}`", float.name()))
 }
 
 /// Casts a number toward zero: takes the nearest number of the narrower type, or, if that is farther from zero, its
@@ -52,6 +58,6 @@ pub(super) fn toward_zero(builder: &mut Builder, value: Value, to: Element) -> V
 
 /// Casts binary64 to a 16-bit type through binary32, with a single rounding.
 pub(super) fn by_odd_single(builder: &mut Builder, value: Value, to: Element) -> Value {
-    let single = casts::odd_single(builder, value);
+    let single = casts::round_to_odd_f32(builder, value);
     builder.cast(Cast::RoundF, single, Type::Scalar(to))
 }

@@ -29,7 +29,7 @@ impl Scalar<'_> {
     }
 
     pub(super) fn keyword(&self, name: &str) -> &str {
-        let by_default = || self.operation.definition.attribute(name)?.default.as_ref();
+        let by_default = || self.operation.definition.find_attribute(name)?.default.as_ref();
         let found = self.operation.attributes.get(name).or_else(by_default);
         found.and_then(Attribute::as_text).unwrap_or_default()
     }

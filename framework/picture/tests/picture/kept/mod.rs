@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use tilewright_picture::terminal::Style;
+use tilewright_picture::terminal::TextStyle;
 use tilewright_picture::{Picture, svg, terminal};
 use tilewright_testkit::golden;
 
@@ -15,6 +15,6 @@ pub fn check(name: &str, text: &str) {
 
 /// Compares a picture's SVG and text with their golden files.
 pub fn check_both(name: &str, picture: &Picture) {
-    check(&format!("{name}.svg"), &svg::render(picture));
-    check(&format!("{name}.txt"), &terminal::render(picture, &Style::plain()));
+    check(&format!("{name}.svg"), &svg::render_svg(picture));
+    check(&format!("{name}.txt"), &terminal::render_text(picture, &TextStyle::plain()));
 }

@@ -2,18 +2,18 @@
 
 #![allow(dead_code, reason = "each test program uses its own part of this")]
 
-use tilewright_layout::families::Neutral;
+use tilewright_layout::families::NeutralFamilies;
 use tilewright_layout::{Dim, FamilySet, FamilySpec, Layout, LinearLayout};
-use tilewright_picture::{Content, Grid, Picture};
+use tilewright_picture::{Grid, PanelContent, Picture};
 
 /// Returns a blocked layout whose last axis is the fastest.
 pub fn blocked(shape: &[u64], size: &[i64], lanes: &[i64], warps: &[i64]) -> Layout {
     let order: Vec<i64> = (0..shape.len() as i64).rev().collect();
     let spec = FamilySpec::new("blocked")
-        .with("size_per_thread", size)
-        .with("threads_per_warp", lanes)
-        .with("warps_per_cta", warps)
-        .with("order", order.as_slice());
+        .with_parameter("size_per_thread", size)
+        .with_parameter("threads_per_warp", lanes)
+        .with_parameter("warps_per_cta", warps)
+        .with_parameter("order", order.as_slice());
     resolved(&spec, shape)
 }
 
@@ -23,7 +23,7 @@ pub fn small() -> Layout {
 }
 
 pub fn resolved(spec: &FamilySpec, shape: &[u64]) -> Layout {
-    FamilySet::new(vec![&Neutral]).layout(spec, shape).expect("a neutral layout")
+    FamilySet::new(vec![&NeutralFamilies]).layout(spec, shape).expect("a neutral layout")
 }
 
 /// Returns the layout of the accumulator of a 16x8 MMA tile, column by column: four lanes per row, eight rows of lanes;
@@ -44,24 +44,25 @@ pub fn linear(bases: &[(Dim, Vec<Vec<u64>>)], shape: &[u64]) -> LinearLayout {
 
 pub fn swizzled(shape: &[u64], vec: i64, per_phase: i64, max_phase: i64) -> Layout {
     let spec = FamilySpec::new("swizzled_shared")
-        .with("vec", vec)
-        .with("per_phase", per_phase)
-        .with("max_phase", max_phase)
-        .with("order", [1i64, 0]);
+        .with_parameter("vec", vec)
+        .with_parameter("per_phase", per_phase)
+        .with_parameter("max_phase", max_phase)
+        .with_parameter("order", [1i64, 0]);
     resolved(&spec, shape)
 }
 
 /// Returns a row-major memory layout without swizzle, with `padding` elements after every `interval` elements.
 pub fn padded(shape: &[u64], interval: i64, padding: i64) -> Layout {
-    let spec =
-        FamilySpec::new("padded_shared").with("interval_padding_pairs", [[interval, padding]]).with("order", [1i64, 0]);
+    let spec = FamilySpec::new("padded_shared")
+        .with_parameter("interval_padding_pairs", [[interval, padding]])
+        .with_parameter("order", [1i64, 0]);
     resolved(&spec, shape)
 }
 
 /// Returns the grids of a picture with the titles of their panels.
 pub fn grids(picture: &Picture) -> Vec<(&str, &Grid)> {
     let panels = picture.panels().filter_map(|panel| match &panel.content {
-        Content::Grid(grid) => Some((panel.title.as_str(), grid)),
+        PanelContent::Grid(grid) => Some((panel.title.as_str(), grid)),
         _ => None,
     });
     panels.collect()

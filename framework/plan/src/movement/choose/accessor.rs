@@ -8,7 +8,7 @@ use super::SharedLayoutKind;
 
 /// A store of a tensor to shared memory, or a load from it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Accessor {
+pub struct SharedMemoryAccessor {
     /// The register layout of the stored or loaded tensor.
     pub layout: LinearLayout,
     /// The direction of the access: a load from shared memory or a store to it.
@@ -20,7 +20,7 @@ pub struct Accessor {
     pub copy: Option<ConsecutiveCopy>,
 }
 
-impl Accessor {
+impl SharedMemoryAccessor {
     /// Creates one store of the tensor from the register layout `layout`.
     #[must_use]
     pub fn store(layout: LinearLayout) -> Self {
@@ -36,14 +36,14 @@ impl Accessor {
     /// Returns the same accessor with the weight `weight`: the number of times that it is executed, relative to other
     /// accessors.
     #[must_use]
-    pub fn times(self, weight: u64) -> Self {
+    pub fn with_weight(self, weight: u64) -> Self {
         Self { weight, ..self }
     }
 
     /// Returns the same accessor, but executed by the copy `copy`, which takes one shared-memory address for a warp and
     /// writes consecutively.
     #[must_use]
-    pub fn by_copy(self, copy: ConsecutiveCopy) -> Self {
+    pub fn with_copy(self, copy: ConsecutiveCopy) -> Self {
         Self { copy: Some(copy), ..self }
     }
 }
@@ -60,7 +60,7 @@ pub struct ConsecutiveCopy {
 
 /// Elements that a layout must have at its first offsets.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct AddressStart {
+pub struct FirstOffsetElements {
     /// The element of each of the first offset bits, as a packed coordinate of the first accessor's layout.
     pub order: Vec<u64>,
     /// The first `kept` entries of `order` are not swizzled, and padding does not separate the elements that they span.
@@ -95,7 +95,7 @@ impl Default for SharedLayoutConstraints {
 impl SharedLayoutConstraints {
     /// Allows layouts of one kind only.
     #[must_use]
-    pub fn only(kind: SharedLayoutKind) -> Self {
+    pub fn only_kind(kind: SharedLayoutKind) -> Self {
         Self { kinds: vec![kind], ..Self::default() }
     }
 }

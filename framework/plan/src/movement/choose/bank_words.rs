@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use tilewright_layout::f2::{Columns, Subspace, multiply};
+use tilewright_layout::f2::{Columns, Subspace, multiply_vector};
 
 use super::super::tile::{Tile, TiledSide, find_common_segment};
 use super::problem::SharedLayoutProblem;
@@ -97,7 +97,7 @@ impl<'a> BankWords<'a> {
         };
         if self.problem.bits <= FEW_FOR_VECTORS && space.dimension() <= 5 {
             let all = subspaces(space.dimension(), count as u32);
-            let of = |masks: Vec<u64>| masks.iter().map(|&m| multiply(space.basis(), m)).collect::<Columns>();
+            let of = |masks: Vec<u64>| masks.iter().map(|&m| multiply_vector(space.basis(), m)).collect::<Columns>();
             return all.into_iter().filter_map(|masks| together(&of(masks))).collect();
         }
         let mut taken = Subspace::span(low.iter().copied());
@@ -184,7 +184,7 @@ pub(super) fn subspaces(bits: u32, dimension: u32) -> Vec<Vec<u64>> {
             let pivots = above.iter().fold(0u64, |all, vector| all | (vector & vector.wrapping_neg()));
             let free: Vec<u64> = (pivot + 1..bits).map(|bit| 1u64 << bit).filter(|unit| pivots & unit == 0).collect();
             for choice in 0..1u64 << free.len() {
-                let mut basis = vec![1u64 << pivot | multiply(&free, choice)];
+                let mut basis = vec![1u64 << pivot | multiply_vector(&free, choice)];
                 basis.extend(&above);
                 all.push(basis);
             }

@@ -82,7 +82,7 @@ fn is_zero(count: &u64) -> bool {
 
 /// The elements that a copy from global memory fetches.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fetch {
+pub struct GlobalFetch {
     /// The elements that each lane fetches, as a distributed layout.
     pub layout: LinearLayout,
     /// Number of global-memory transactions of all warps of a block that the copy takes with this layout.
@@ -103,7 +103,7 @@ pub struct SharedLayoutCandidate {
     /// Bytes of shared memory that the tensor takes in a block.
     pub bytes: u64,
     /// The elements that the accessor with a copy fetches from global memory; `None` if no accessor is a copy.
-    pub fetch: Option<Fetch>,
+    pub fetch: Option<GlobalFetch>,
     /// The swizzle that [`SharedLayoutKind::Functor`] applies to a plain layout of the axes; `None` for other kinds.
     pub functor: Option<Swizzle>,
     /// The reason why the constraints do not allow the layout; `None` if they allow it.
@@ -124,14 +124,14 @@ pub(super) type Score = (u64, u64, u64, SharedLayoutKind, u32);
 impl SharedLayoutCandidate {
     /// Returns the wavefronts of all accessors, each times the accessor's weight.
     #[must_use]
-    pub fn wavefronts(&self) -> u64 {
+    pub fn weighted_wavefronts(&self) -> u64 {
         self.weighted
     }
 
     /// Returns the number of wavefronts of all accessors that are due to bank conflicts, without the accessors'
     /// weights.
     #[must_use]
-    pub fn excess(&self) -> u64 {
+    pub fn conflict_wavefronts(&self) -> u64 {
         self.accessors.iter().map(|accessor| accessor.excess).sum()
     }
 
@@ -144,7 +144,7 @@ impl SharedLayoutCandidate {
 
     /// Returns the layout as a value of the general layout type, which layout families and text notations take.
     #[must_use]
-    pub fn layout(&self) -> Layout {
+    pub fn to_layout(&self) -> Layout {
         Layout::Memory(self.memory.clone())
     }
 }
@@ -180,19 +180,19 @@ impl SharedLayoutChoice {
     /// Returns the fewest weighted wavefronts of all compared layouts, including those that the constraints do not
     /// allow.
     #[must_use]
-    pub fn best_known(&self) -> u64 {
+    pub fn fewest_known_wavefronts(&self) -> u64 {
         self.candidates.iter().map(|candidate| candidate.weighted).min().unwrap_or(0)
     }
 
     /// Returns the number of weighted wavefronts by which the chosen layout exceeds the lower bound.
     #[must_use]
-    pub fn gap(&self) -> u64 {
+    pub fn wavefronts_above_bound(&self) -> u64 {
         self.chosen().weighted.saturating_sub(self.lower_bound)
     }
 
     /// Returns the number of weighted wavefronts by which the chosen layout exceeds the fewest of all compared layouts.
     #[must_use]
-    pub fn gap_to_best_known(&self) -> u64 {
-        self.chosen().weighted.saturating_sub(self.best_known())
+    pub fn wavefronts_above_best_known(&self) -> u64 {
+        self.chosen().weighted.saturating_sub(self.fewest_known_wavefronts())
     }
 }

@@ -2,13 +2,13 @@
 //! AMD LDS DMA). If the lanes of a warp permute the elements that they fetch, the shared memory becomes swizzled
 //! (Triton Bespoke Layouts).
 
-use tilewright_layout::f2::{Columns, Subspace, multiply};
+use tilewright_layout::f2::{Columns, Subspace, multiply_vector};
 use tilewright_layout::{Dim, LayoutError, LinearLayout};
 use tilewright_target::{Direction, TargetDescription};
 
 use super::super::{MovementError, plan_global_access};
 use super::accessor::ConsecutiveCopy;
-use super::choice::{Fetch, SharedLayoutKind};
+use super::choice::{GlobalFetch, SharedLayoutKind};
 use super::linear::{Bounds, Search};
 use super::problem::SharedLayoutProblem;
 use super::weigh::{Proposal, Weigher};
@@ -41,9 +41,9 @@ impl Copied {
         let mut target = problem.target.clone();
         target.global.access_bits.retain(|&bits| bits <= copy.access_bits);
         let access = plan_global_access(&side.layout, &copy.global, problem.element_bits, Direction::Load, &target)?;
-        let registers = access.groups().first().map_or(&[][..], |group| group);
+        let registers = access.register_groups().first().map_or(&[][..], |group| group);
         let vector = (0..access.vector_elements.ilog2()).filter_map(|bit| registers.get(1 << bit));
-        let vector: Columns = vector.map(|&register| multiply(side.registers(), register as u64)).collect();
+        let vector: Columns = vector.map(|&register| multiply_vector(side.registers(), register as u64)).collect();
         let mut space = Subspace::span(vector.iter().copied());
         if !side.lanes().iter().all(|&lane| space.insert(lane)) {
             let reason = "lanes of the copy fetch replicas, so its consecutive writes contain elements twice";
@@ -67,7 +67,7 @@ impl Copied {
 
     /// Returns the elements that each lane must fetch so that the memory has the element `columns[i]` at offset bit
     /// `i`, with the number of global-memory transactions of this copy.
-    fn fetch(&self, problem: &SharedLayoutProblem<'_>, columns: &[u64]) -> Result<Fetch, MovementError> {
+    fn fetch(&self, problem: &SharedLayoutProblem<'_>, columns: &[u64]) -> Result<GlobalFetch, MovementError> {
         let side = &problem.sides[self.at];
         let (vector, rest) = columns.split_at(self.vector.len());
         let (lanes, rest) = rest.split_at(self.lanes.len());
@@ -80,7 +80,7 @@ impl Copied {
         let layout: LinearLayout = distributed(problem, &side.layout, &registers, lanes, &warps)?;
         let access =
             plan_global_access(&layout, &self.copy.global, problem.element_bits, Direction::Load, &self.target)?;
-        Ok(Fetch { layout, transactions: access.transactions, straight_transactions: self.straight_transactions })
+        Ok(GlobalFetch { layout, transactions: access.transactions, straight_transactions: self.straight_transactions })
     }
 }
 

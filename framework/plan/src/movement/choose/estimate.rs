@@ -2,7 +2,7 @@
 //! The counts equal those of the access plans, which are reported.
 
 use tilewright_layout::f2::{Columns, Solver, Subspace};
-use tilewright_target::linear_wavefronts_masked;
+use tilewright_target::count_masked_linear_wavefronts;
 
 use super::super::tile::{Memory, PlacedAccessor};
 use super::problem::SharedLayoutProblem;
@@ -35,7 +35,7 @@ impl Located {
         let lanes: Columns = self.lanes.iter().map(|offset| offset * bytes).collect();
         let at = |width: u32| {
             let row = problem.row(side, width)?;
-            let one = linear_wavefronts_masked(row, &lanes, side.idle_lanes(), (bytes as u32) << width);
+            let one = count_masked_linear_wavefronts(row, &lanes, side.idle_lanes(), (bytes as u32) << width);
             Some(one << side.accesses(width)?)
         };
         (0..=self.widest.min(problem.widest())).filter_map(at).min()

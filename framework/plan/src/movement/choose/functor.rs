@@ -2,7 +2,7 @@
 //! few enough to try all that change the banks.
 
 use tilewright_layout::cute::Swizzle;
-use tilewright_layout::f2::{Columns, multiply};
+use tilewright_layout::f2::{Columns, multiply_vector};
 
 use super::choice::SharedLayoutKind;
 use super::estimate;
@@ -18,7 +18,7 @@ pub(super) fn search(weigher: &mut Weigher<'_>, bases: &[Columns], kept: u32) {
     for swizzle in swizzles(problem, kept) {
         for base in bases {
             // A swizzle is its own inverse: an offset has the element that the base layout has at the swizzled offset.
-            let offset_of_bit = (0..problem.bits).map(|bit| multiply(base, swizzle.apply(1 << bit)));
+            let offset_of_bit = (0..problem.bits).map(|bit| multiply_vector(base, swizzle.apply(1 << bit)));
             let columns: Columns = offset_of_bit.collect();
             let wavefronts = estimate::weighted(problem, &all, &columns);
             if best.as_ref().is_none_or(|(min_wavefronts, _, _)| wavefronts < *min_wavefronts) {

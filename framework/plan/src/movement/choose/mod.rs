@@ -29,8 +29,8 @@ mod side;
 pub(in crate::movement) mod swizzle;
 mod weigh;
 
-pub use accessor::{Accessor, AddressStart, ConsecutiveCopy, SharedLayoutConstraints};
-pub use choice::{AccessorStats, Fetch, SharedLayoutCandidate, SharedLayoutChoice, SharedLayoutKind};
+pub use accessor::{ConsecutiveCopy, FirstOffsetElements, SharedLayoutConstraints, SharedMemoryAccessor};
+pub use choice::{AccessorStats, GlobalFetch, SharedLayoutCandidate, SharedLayoutChoice, SharedLayoutKind};
 pub use search::choose_shared_layout;
 pub(crate) use search::{choose_shared_layout_with_prefix, wavefront_lower_bound};
 pub use swizzle::ScratchLayout;

@@ -5,8 +5,8 @@
 //! A count of one access of each accessor rejects most of them.
 
 use tilewright_layout::Padding;
-use tilewright_layout::f2::{Columns, Solver, multiply};
-use tilewright_target::wavefronts;
+use tilewright_layout::f2::{Columns, Solver, multiply_vector};
+use tilewright_target::count_access_wavefronts;
 
 use super::super::tile::{self, Memory};
 use super::choice::SharedLayoutKind;
@@ -169,10 +169,10 @@ fn first_access(
     let row = problem.row(side, width)?;
     let bytes = problem.element_bytes();
     let address = |lane: u64| {
-        let offset = multiply(&located.lanes, lane);
+        let offset = multiply_vector(&located.lanes, lane);
         let gaps: u64 = padding.iter().map(|p| offset / p.interval * p.padding).sum();
         (lane & side.idle_lanes() == 0).then_some((offset + gaps) * bytes)
     };
     let addresses: Vec<Option<u64>> = (0..1u64 << located.lanes.len()).map(address).collect();
-    Some(wavefronts(row, &addresses, (bytes as u32) << width))
+    Some(count_access_wavefronts(row, &addresses, (bytes as u32) << width))
 }

@@ -2,14 +2,14 @@
 
 use smallvec::SmallVec;
 
-use tilewright_layout::f2::{Columns, Solver, Subspace, multiply};
+use tilewright_layout::f2::{Columns, Solver, Subspace, multiply_vector};
 use tilewright_layout::{Dim, LayoutError, LinearLayout, MemoryLayout, Padding, Space};
 use tilewright_target::{BankRow, Direction, TargetDescription};
 
-use super::super::conversion::Side as Columned;
+use super::super::conversion::ConversionSide as Columned;
 use super::super::tile::LocatedAccessor;
 use super::super::{ConversionProblem, MovementError, PlanContext};
-use super::accessor::{Accessor, AddressStart, ConsecutiveCopy};
+use super::accessor::{ConsecutiveCopy, FirstOffsetElements, SharedMemoryAccessor};
 use super::side::Side;
 use crate::layouts;
 
@@ -38,7 +38,7 @@ impl<'a> SharedLayoutProblem<'a> {
     /// Checks the accessors and converts them to coordinates of the problem; `context` has the plan context of each
     /// accessor.
     pub(super) fn new(
-        accessors: &'a [Accessor],
+        accessors: &'a [SharedMemoryAccessor],
         element_bits: u32,
         target: &'a TargetDescription,
         context: &[PlanContext<'a>],
@@ -56,7 +56,7 @@ impl<'a> SharedLayoutProblem<'a> {
         }
         let mut all = conversions.iter().map(|c| of_block(&c.dst)).fold(Subspace::zero(), |all, own| all.sum(&own));
         // The block also has the elements that neither an accessor nor another block has.
-        let others = all.sum(&Subspace::span(blocks.iter().copied())).extend(outs.bits(), &[]);
+        let others = all.sum(&Subspace::span(blocks.iter().copied())).extend_basis(outs.total_bits(), &[]);
         for element in others {
             all.insert(element);
         }
@@ -88,8 +88,8 @@ impl<'a> SharedLayoutProblem<'a> {
     }
 
     /// Returns variants of the problem in which threads of one store that hold replicas divide its elements among them,
-    /// along one or more thread bits. For each number of thread bits there are up to two variants: the threads divide the
-    /// register bits that other accessors need in different threads, or the highest register bits.
+    /// along one or more thread bits. For each number of thread bits there are up to two variants: the threads divide
+    /// the register bits that other accessors need in different threads, or the highest register bits.
     pub(super) fn with_divided_replicas(&self) -> Vec<Self> {
         let mut all = Vec::new();
         for (at, side) in self.sides.iter().enumerate() {
@@ -139,7 +139,7 @@ impl<'a> SharedLayoutProblem<'a> {
     /// accesses.
     pub(super) fn row(&self, side: &Side<'a>, width: u32) -> Option<&'a BankRow> {
         let (bits, target) = (self.element_bits << width, side.context.target);
-        target.bank_row(side.direction(), bits).filter(|_| target.shared.access_bits.contains(&bits))
+        target.find_bank_row(side.direction(), bits).filter(|_| target.shared.access_bits.contains(&bits))
     }
 
     /// Returns log2 of the number of elements that all banks deliver at once, for each entry of the target's bank
@@ -170,7 +170,7 @@ impl<'a> SharedLayoutProblem<'a> {
     }
 
     /// Converts the first elements that `begin` requires to coordinates of the problem.
-    pub(super) fn prefix_columns(&self, begin: &AddressStart) -> Result<Columns, MovementError> {
+    pub(super) fn prefix_columns(&self, begin: &FirstOffsetElements) -> Result<Columns, MovementError> {
         let refused = |reason: &str| MovementError::memory(reason);
         let mut space = Subspace::zero();
         let known = begin
@@ -192,7 +192,7 @@ impl<'a> SharedLayoutProblem<'a> {
         let taken = Subspace::span(low.iter().copied());
         let mut all: Vec<Columns> = Vec::new();
         for order in self.bases() {
-            let rest = taken.extend(self.bits, &order);
+            let rest = taken.extend_basis(self.bits, &order);
             let columns: Columns = low.iter().chain(&rest).copied().collect();
             if !all.contains(&columns) {
                 all.push(columns);
@@ -207,13 +207,13 @@ impl<'a> SharedLayoutProblem<'a> {
         let basis_columns = units.filter_map(|unit| self.solver.solve(unit));
         let mut space = Subspace::zero();
         let mut columns: Columns = basis_columns.filter(|&unit| space.insert(unit)).collect();
-        columns.extend(space.extend(self.bits, &[]));
+        columns.extend(space.extend_basis(self.bits, &[]));
         columns
     }
 
     /// Converts an element from coordinates of the problem to packed coordinates of the tensor.
     pub(super) fn tensor_column(&self, column: u64) -> u64 {
-        multiply(&self.basis, column)
+        multiply_vector(&self.basis, column)
     }
 
     pub(super) fn blocks(&self) -> &[u64] {

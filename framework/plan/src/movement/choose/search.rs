@@ -1,6 +1,6 @@
 //! Chooses the layout of a tensor in shared memory from its accesses.
 
-use super::accessor::{Accessor, AddressStart, SharedLayoutConstraints};
+use super::accessor::{FirstOffsetElements, SharedLayoutConstraints, SharedMemoryAccessor};
 use super::choice::{SharedLayoutChoice, SharedLayoutKind};
 use super::copies::{self, Copied};
 use super::functor;
@@ -19,24 +19,25 @@ use tilewright_target::TargetDescription;
 ///
 /// ```
 /// use tilewright_layout::{Dim, LinearLayout};
-/// use tilewright_plan::movement::{Accessor, SharedLayoutConstraints, choose_shared_layout};
+/// use tilewright_plan::movement::{SharedMemoryAccessor, SharedLayoutConstraints, choose_shared_layout};
 /// # let text = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../testkit/src/test_targets/small.toml"));
 /// # let target = tilewright_target::TargetDescription::from_toml("small.toml", text)?;
 /// // 8x8 words on a machine of 8 lanes and 8 banks: rows are stored, columns are loaded.
 /// let part = |of, axis| LinearLayout::identity(8, of, Dim::tensor(axis));
 /// let rows = part(Dim::LANE, 1)?.direct_sum(&part(Dim::REGISTER, 0)?)?;
 /// let columns = part(Dim::LANE, 0)?.direct_sum(&part(Dim::REGISTER, 1)?)?;
-/// let accessors = [Accessor::store(rows), Accessor::load(columns)];
+/// let accessors = [SharedMemoryAccessor::store(rows), SharedMemoryAccessor::load(columns)];
 /// let choice = choose_shared_layout(&accessors, 32, &SharedLayoutConstraints::default(), &target)?;
-/// assert_eq!((choice.chosen().wavefronts(), choice.gap()), (16, 0));
+/// assert_eq!((choice.chosen().weighted_wavefronts(), choice.wavefronts_above_bound()), (16, 0));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// # Errors
 /// [`MovementError`] if there is no accessor, if the accessors have different tensors (an accessor may have a part of
-/// the elements), if several are copies or a copy loads, if the target does not support their layouts or the element width, or if no layout meets the constraints.
+/// the elements), if several are copies or a copy loads, if the target does not support their layouts or the element
+/// width, or if no layout meets the constraints.
 pub fn choose_shared_layout<'a>(
-    accessors: &[Accessor],
+    accessors: &[SharedMemoryAccessor],
     element_bits: u32,
     constraints: &SharedLayoutConstraints,
     context: impl Into<PlanContext<'a>>,
@@ -67,9 +68,9 @@ pub fn choose_shared_layout<'a>(
 /// # Errors
 /// As [`choose_shared_layout`]; also if an element in `begin` is not in the tensor or depends linearly on earlier ones.
 pub(crate) fn choose_shared_layout_with_prefix<'a>(
-    accessors: &'a [Accessor],
+    accessors: &'a [SharedMemoryAccessor],
     element_bits: u32,
-    begin: &AddressStart,
+    begin: &FirstOffsetElements,
     constraints: &SharedLayoutConstraints,
     target: &'a TargetDescription,
     context: &[PlanContext<'a>],
@@ -88,7 +89,7 @@ pub(crate) fn choose_shared_layout_with_prefix<'a>(
 /// # Errors
 /// As [`choose_shared_layout`].
 pub(crate) fn wavefront_lower_bound(
-    accessor: &Accessor,
+    accessor: &SharedMemoryAccessor,
     element_bits: u32,
     context: PlanContext<'_>,
 ) -> Result<u64, MovementError> {

@@ -127,7 +127,7 @@ fn one_by_one(problem: &SharedLayoutProblem<'_>, low: &[u64], chunk: &[u64], mut
         segments.push(best);
     }
     segments.reverse();
-    let banks = taken.extend(problem.bits, chunk);
+    let banks = taken.extend_basis(problem.bits, chunk);
     low.iter().chain(&banks).chain(&segments).copied().collect()
 }
 

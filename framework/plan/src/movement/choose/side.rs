@@ -2,12 +2,12 @@
 
 use smallvec::SmallVec;
 use tilewright_layout::LinearLayout;
-use tilewright_layout::f2::{Columns, Subspace, multiply};
+use tilewright_layout::f2::{Columns, Subspace, multiply_vector};
 use tilewright_target::{BankRow, Direction};
 
 use super::super::PlanContext;
 use super::super::tile::{LocatedAccessor, Tile};
-use super::accessor::Accessor;
+use super::accessor::SharedMemoryAccessor;
 
 /// One accessor (a store or load of the tensor) with its weight, plan context and possible instructions.
 #[derive(Clone)]
@@ -24,7 +24,7 @@ pub(super) struct Side<'a> {
 
 impl<'a> Side<'a> {
     pub(super) fn new(
-        accessor: &Accessor,
+        accessor: &SharedMemoryAccessor,
         layout: LinearLayout,
         located: LocatedAccessor,
         context: &PlanContext<'a>,
@@ -95,13 +95,13 @@ impl<'a> Side<'a> {
 
     /// The active lanes of one phase (lanes that are served together), as a space of lane indices.
     pub(super) fn phase_lanes(&self, row: &BankRow) -> Subspace {
-        let phase = row.phase_of(|distance| multiply(self.lanes(), distance) == 0);
+        let phase = row.phase_of(|distance| multiply_vector(self.lanes(), distance) == 0);
         Subspace::span(phase.iter().copied()).intersection(&self.active())
     }
 
     /// Returns, for each bit of the space of the active lanes of one phase, the element that it adds (over F2).
     pub(super) fn phase(&self, row: &BankRow) -> Columns {
-        self.phase_lanes(row).basis().iter().map(|&lane| multiply(self.lanes(), lane)).collect()
+        self.phase_lanes(row).basis().iter().map(|&lane| multiply_vector(self.lanes(), lane)).collect()
     }
 }
 

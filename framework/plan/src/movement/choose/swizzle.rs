@@ -54,7 +54,7 @@ pub(in crate::movement) fn choose(
         seen.complement(bits).into_iter().take((wide.bank_bits - narrow.bank_bits) as usize).collect();
     let taken = Subspace::span(filled.iter().chain(&only_wide).chain(&segments).copied());
     let mut banks: Vec<u64> = bank_first.to_vec();
-    banks.extend(taken.extend(bits, &[]));
+    banks.extend(taken.extend_basis(bits, &[]));
     banks.extend(only_wide);
     ScratchLayout {
         vector_bits: vector.len() as u32,

@@ -1,8 +1,9 @@
 //! Scores layouts of a tensor in shared memory by the cost of their accesses, and keeps the best of each
 //! [`SharedLayoutKind`].
 //!
-//! The score compares global-memory transactions first, then wavefronts, selects and byte permutes, then bytes. The same
-//! score ranks the best layouts of the kinds; all are reported, since a caller's constraints may not allow the first.
+//! The score compares global-memory transactions first, then wavefronts, selects and byte permutes, then bytes. The
+//! same score ranks the best layouts of the kinds; all are reported, since a caller's constraints may not allow the
+//! first.
 
 use crate::movement::{MovementError, SharedAccess, plan_shared_access};
 use tilewright_layout::Padding;
@@ -10,7 +11,7 @@ use tilewright_layout::cute::Swizzle;
 use tilewright_layout::f2::Columns;
 
 use super::accessor::SharedLayoutConstraints;
-use super::choice::{AccessorStats, Fetch, SharedLayoutCandidate, SharedLayoutChoice, SharedLayoutKind};
+use super::choice::{AccessorStats, GlobalFetch, SharedLayoutCandidate, SharedLayoutChoice, SharedLayoutKind};
 use super::lower_bound;
 use super::problem::{QUARTERS, SharedLayoutProblem};
 use super::side::Side;
@@ -40,7 +41,7 @@ pub(super) struct Proposal<'a> {
     pub(super) functor: Option<Swizzle>,
     /// The index of the accessor that is a copy, and the elements that it fetches; `None` if no accessor permutes its
     /// fetches.
-    pub(super) fetch: Option<(usize, Fetch)>,
+    pub(super) fetch: Option<(usize, GlobalFetch)>,
 }
 
 impl<'a> Proposal<'a> {

@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 
 use tilewright_layout::f2::Subspace;
 
-use super::super::conversion::Side;
+use super::super::conversion::ConversionSide;
 use super::super::{ConversionProblem, PlanContext};
 use super::plan::{ConversionKind, ConversionPlan};
 use super::weighed::Weighed;
@@ -62,7 +62,7 @@ fn plan_shuffles(
 /// Returns variants of the layout `side` with lane bits swapped for register bits: one swap, two, and so on, until the
 /// widest access is full. The layout `other` has the elements of the swapped lane bits in registers, and does not have
 /// those of the swapped register bits there.
-fn swapped(side: &Side, other: &Side, conversion: &ConversionProblem) -> Vec<Side> {
+fn swapped(side: &ConversionSide, other: &ConversionSide, conversion: &ConversionProblem) -> Vec<ConversionSide> {
     let span = |columns: &[u64]| Subspace::span(columns.iter().copied());
     let (side_span, required) = (span(&side.registers), span(&other.registers));
     let together = side_span.intersection(&required).dimension();

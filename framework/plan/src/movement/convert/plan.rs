@@ -111,30 +111,30 @@ impl ConversionPlan {
 
     /// Returns the work of a warp for the conversion, as input of the cost model.
     #[must_use]
-    pub fn work(&self) -> WarpWork {
+    pub fn to_warp_work(&self) -> WarpWork {
         WarpWork { counts: self.stats.counts, chain: self.chain(), ..WarpWork::default() }
     }
 
     /// Returns the counts of the dependent chain: for each round through scratch memory one store and one load, and the
     /// shuffles that wait for each other.
     fn chain(&self) -> Counts {
-        let of_rounds = |rounds| WarpWork::of_counts(self.stats.counts, rounds).chain;
+        let of_rounds = |rounds| WarpWork::from_counts(self.stats.counts, rounds).chain;
         match &self.steps {
             Steps::Renaming(_) => Counts::default(),
             Steps::Shuffles(shuffles) => shuffles.chain(),
             Steps::Scratch(scratch) => of_rounds(scratch.rounds()),
             Steps::Cluster(_) => of_rounds(1),
-            Steps::Sequence(before, after) => before.chain().plus(after.chain()),
+            Steps::Sequence(before, after) => before.chain().add_counts(after.chain()),
         }
     }
 
     /// Returns the number of blocks in a cluster with which the kernel must be launched; 1 if the plan needs no
     /// cluster.
     #[must_use]
-    pub fn blocks(&self) -> u32 {
+    pub fn cluster_blocks(&self) -> u32 {
         match &self.steps {
             Steps::Cluster(cluster_conversion) => cluster_conversion.blocks(),
-            Steps::Sequence(before, after) => before.blocks().max(after.blocks()),
+            Steps::Sequence(before, after) => before.cluster_blocks().max(after.cluster_blocks()),
             Steps::Renaming(_) | Steps::Shuffles(_) | Steps::Scratch(_) => 1,
         }
     }
@@ -155,7 +155,7 @@ impl ConversionPlan {
     /// Compares two plans of one conversion: fewer predicted cycles are less, then fewer accesses of shared memory,
     /// then less scratch memory.
     #[must_use]
-    pub fn compare(&self, other: &Self) -> Ordering {
+    pub fn compare_cost(&self, other: &Self) -> Ordering {
         let (own, other) = (&self.stats, &other.stats);
         let accesses = |stats: &PlanStats| price::accesses(&stats.counts);
         own.cost

@@ -6,7 +6,7 @@
 
 use tilewright_layout::f2::Subspace;
 
-use super::super::conversion::Side;
+use super::super::conversion::ConversionSide;
 use super::super::price::occupied_cycles;
 use super::super::{ConversionProblem, PlanContext};
 use super::plan::ConversionPlan;
@@ -37,7 +37,7 @@ pub(super) fn plans(conversion: &ConversionProblem, context: &PlanContext<'_>, w
 /// divides over warp bits and then lane bits: over as many bits as there are warp bits with replicas, over as many as
 /// leave 128 bits of elements in a lane, and over as many as possible. The other group divides over lane bits alone,
 /// with each number of bits.
-fn sources(conversion: &ConversionProblem) -> Vec<Side> {
+fn sources(conversion: &ConversionProblem) -> Vec<ConversionSide> {
     let lane_bits = conversion.lane_bits as usize;
     let own = Subspace::span(conversion.src.registers.iter().copied());
     let copies = |bits: std::ops::Range<usize>| {

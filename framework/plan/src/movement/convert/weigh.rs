@@ -8,7 +8,7 @@ use super::replicas;
 use super::shared;
 use super::shuffle;
 use super::weighed::Weighed;
-use crate::movement::{ConversionProblem, MovementError, PlanContext, Rejected};
+use crate::movement::{ConversionProblem, MovementError, PlanContext, RejectedCandidate};
 use tilewright_layout::LinearLayout;
 
 /// Plans the conversion of a tensor of elements of `element_bits` bits from layout `src` to layout `dst`. Returns the
@@ -42,8 +42,8 @@ pub fn plan_conversion<'a>(
 ) -> Result<ConversionPlan, MovementError> {
     let context = context.into();
     let Weighed { plans, rejected, .. } = weigh(src, dst, element_bits, &context, true)?;
-    let best = plans.into_iter().min_by(|a, b| a.compare(b));
-    best.ok_or_else(|| MovementError::impossible(Rejected::list(&rejected)))
+    let best = plans.into_iter().min_by(|a, b| a.compare_cost(b));
+    best.ok_or_else(|| MovementError::impossible(RejectedCandidate::list_reasons(&rejected)))
 }
 
 /// Returns a lower bound of the predicted cycles of all plans that convert between these layouts.
@@ -88,7 +88,7 @@ pub fn conversion_candidates<'a>(
     dst: &LinearLayout,
     element_bits: u32,
     context: impl Into<PlanContext<'a>>,
-) -> Result<(Vec<ConversionPlan>, Vec<Rejected<ConversionKind>>), MovementError> {
+) -> Result<(Vec<ConversionPlan>, Vec<RejectedCandidate<ConversionKind>>), MovementError> {
     let weighed = weigh(src, dst, element_bits, &context.into(), false)?;
     Ok((weighed.plans, weighed.rejected))
 }

@@ -1,13 +1,13 @@
 //! Collects the candidates of a conversion.
 
 use super::plan::{ConversionKind, ConversionPlan};
-use crate::movement::Rejected;
+use crate::movement::RejectedCandidate;
 
 /// The candidates of a conversion so far: the best plan of each kind, and the rejected kinds with the reasons.
 #[derive(Debug, Default)]
 pub(super) struct Weighed {
     pub(super) plans: Vec<ConversionPlan>,
-    pub(super) rejected: Vec<Rejected<ConversionKind>>,
+    pub(super) rejected: Vec<RejectedCandidate<ConversionKind>>,
     /// Whether to skip candidates that cannot take fewer cycles than the best plan so far.
     pub(super) quick: bool,
 }
@@ -23,10 +23,10 @@ impl Weighed {
     pub(super) fn add(&mut self, path: ConversionKind, planned: Result<ConversionPlan, String>) {
         let plan = match planned {
             Ok(plan) => plan,
-            Err(reason) => return self.rejected.push(Rejected { candidate: path, reason }),
+            Err(reason) => return self.rejected.push(RejectedCandidate { candidate: path, reason }),
         };
         match self.plans.iter_mut().find(|known| known.path == plan.path) {
-            Some(known) if known.compare(&plan).is_le() => {}
+            Some(known) if known.compare_cost(&plan).is_le() => {}
             Some(known) => *known = plan,
             None => self.plans.push(plan),
         }

@@ -55,7 +55,7 @@ fn of_layout(
     if access.vector_elements != 1 << width {
         return Err("the elements of a lane are not contiguous in global memory".to_owned());
     }
-    let (issued, counts) = plan_lane_copies(row, access.groups(), &side, problem.memory, context.target)?;
+    let (issued, counts) = plan_lane_copies(row, access.register_groups(), &side, problem.memory, context.target)?;
     let cost = predict_cycles(&counts, problem.warps.into(), 1, context.target);
     let transactions = access.transactions;
     let path = CopyPath::Asynchronous(Box::new(issued));

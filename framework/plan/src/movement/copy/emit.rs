@@ -31,14 +31,14 @@ impl AsyncCopyPlan {
 
     /// Emits the commit of the copies since the last commit as a group; emits nothing for plain copies.
     pub fn emit_commit(&self, builder: &mut Builder) {
-        if let Some(queue) = self.queue() {
+        if let Some(queue) = self.completion_queue() {
             builder.commit(queue);
         }
     }
 
     /// Emits a wait until at most `outstanding` groups of copies are in flight; emits nothing for plain copies.
     pub fn emit_wait(&self, builder: &mut Builder, outstanding: u32) {
-        if let Some(queue) = self.queue() {
+        if let Some(queue) = self.completion_queue() {
             builder.wait(queue, outstanding, &[]);
         }
     }
@@ -66,7 +66,7 @@ impl LaneCopies {
         let columns: Vec<u64> = self.threads.iter().map(|column| column * self.element_bytes).collect();
         let mut addresses =
             LinearAddress::new(builder, thread, buffer, &columns, self.element_bytes).padded(&self.padding);
-        let active = thread.all_zero(builder, self.idle);
+        let active = thread.emit_are_bits_zero(builder, self.idle);
         let mut copies = Vec::new();
         for &(register, offset) in &self.groups {
             let to = addresses.emit_offset(builder, offset);

@@ -2,9 +2,9 @@
 //! copies.
 
 use tilewright_kernel::{Counts, Queue};
-use tilewright_layout::f2::{Columns, multiply};
+use tilewright_layout::f2::{Columns, multiply_vector};
 use tilewright_layout::{MemoryLayout, Padding};
-use tilewright_target::{Direction, TargetDescription, wavefronts};
+use tilewright_target::{Direction, TargetDescription, count_access_wavefronts};
 
 use super::row::{CopyInstruction, Role};
 use crate::movement::tile::LocatedAccessor;
@@ -68,7 +68,7 @@ pub(super) fn plan_lane_copies(
 fn groups(registers: &[Vec<usize>], side: &LocatedAccessor) -> Result<Vec<(usize, u64)>, String> {
     let not_contiguous = || "the elements of a lane are not contiguous in shared memory".to_owned();
     let group = |registers: &Vec<usize>| {
-        let position = |register: usize| multiply(&side.registers, register as u64);
+        let position = |register: usize| multiply_vector(&side.registers, register as u64);
         let first = position(*registers.first().ok_or_else(not_contiguous)?);
         // If the elements are contiguous, their first offset is a multiple of their number, since no two elements have
         // one offset.
@@ -125,16 +125,16 @@ impl LaneCopies {
     /// Returns the numbers of operations that a warp executes; the max over the warps.
     fn counts(&self, side: &LocatedAccessor, target: &TargetDescription) -> Result<Counts, String> {
         let bits = 8 * self.bytes as u32;
-        let row = target.instruction_bank_row(&self.name, Direction::Store, bits);
+        let row = target.find_instruction_bank_row(&self.name, Direction::Store, bits);
         let row = row.ok_or_else(|| format!("the target has no bank model for stores of {bits} bits"))?;
         let lanes = 1u64 << self.lane_bits;
         let mut most = 0;
         // Warps that only hold replicas are counted too; they need the same wavefronts as the warps that copy.
         for warp in 0..side.warps() {
             let of = |&(_, first): &(usize, u64)| {
-                let position = |lane| first ^ multiply(&side.threads, lane | warp << self.lane_bits);
+                let position = |lane| first ^ multiply_vector(&side.threads, lane | warp << self.lane_bits);
                 let byte = |lane| Some(self.padded(position(lane)) * self.element_bytes);
-                wavefronts(row, &(0..lanes).map(byte).collect::<Vec<_>>(), self.bytes as u32)
+                count_access_wavefronts(row, &(0..lanes).map(byte).collect::<Vec<_>>(), self.bytes as u32)
             };
             most = most.max(self.groups.iter().map(of).sum());
         }

@@ -20,7 +20,8 @@ mod shared_copy;
 
 pub(crate) use bulk_tensor::min_box_count;
 pub use bulk_tensor::{
-    TensorCopy, TensorCopySource, plan_tensor_copy_to_global, plan_tensor_copy_to_shared, tensor_copy_memory_layout,
+    TensorCopy, TensorCopySource, build_tensor_copy_memory_layout, plan_tensor_copy_to_global,
+    plan_tensor_copy_to_shared,
 };
 pub use plan::{find_consecutive_copy, plan_async_copy};
 pub use pointer_copy::{PointerCopy, PointerCopySpec, plan_pointer_copy};

@@ -7,7 +7,7 @@ use super::row::CopyInstruction;
 use super::shared_copy::{AsyncCopyPlan, CopyPath};
 use crate::cost::{GlobalWork, WarpWork, memory_latency};
 use crate::movement::memory::{GlobalTensor, find_coalesced_layout, plan_global_access, plan_shared_access};
-use crate::movement::{ConsecutiveCopy, MovementError, PlanContext, Rejected, predict_cycles};
+use crate::movement::{ConsecutiveCopy, MovementError, PlanContext, RejectedCandidate, predict_cycles};
 use tilewright_target::{Direction, Instruction};
 
 /// Plans a copy from global to shared memory: by asynchronous copy instructions or by plain loads and stores.
@@ -23,7 +23,7 @@ use tilewright_target::{Direction, Instruction};
 /// # let text = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../testkit/src/test_targets/small.toml"));
 /// # let target = tilewright_target::TargetDescription::from_toml("small.toml", text)?;
 /// // The context has no instruction table, so the copy takes plain loads and stores.
-/// let memory = MemoryLayout::linear(LinearLayout::identity(64, Dim::OFFSET, Dim::tensor(0))?);
+/// let memory = MemoryLayout::from_linear(LinearLayout::identity(64, Dim::OFFSET, Dim::tensor(0))?);
 /// let global = GlobalTensor::row_major(&[64], 16);
 /// let copy = plan_async_copy(&AsyncCopySpec::new(&global, &memory, 32, 8, 1), &target)?;
 /// assert_eq!((copy.instruction(), copy.bytes_per_access()), (None, 16));
@@ -36,7 +36,8 @@ pub fn plan_async_copy<'a>(
     let context = context.into();
     let mut best = plain(problem, &context)?;
     let mut rejected = Vec::new();
-    let mut close = |name: &str, reason: String| rejected.push(Rejected { candidate: name.to_owned(), reason });
+    let mut close =
+        |name: &str, reason: String| rejected.push(RejectedCandidate { candidate: name.to_owned(), reason });
     for row in context.instructions.iter().filter_map(CopyInstruction::from_instruction) {
         match asynchronous(problem, &row, &context) {
             Ok(copy) if copy.rank().lt(&best.rank()) => best = copy,
@@ -86,7 +87,8 @@ fn plain(problem: &AsyncCopySpec<'_>, context: &PlanContext<'_>) -> Result<Async
     // Stores wait for the loads, which delays the warp; with asynchronous copies the warp does other work until it
     // needs the data.
     let loaded = WarpWork { global: GlobalWork::from_access(&load, Direction::Load, warps), ..WarpWork::default() };
-    let loaded = loaded.time(warps.into(), context.target).issue * f64::from(warps) + memory_latency(context.target);
+    let loaded =
+        loaded.predict_time(warps.into(), context.target).issue * f64::from(warps) + memory_latency(context.target);
     Ok(AsyncCopyPlan {
         counts: store.stats.counts,
         cost: store.stats.cost + loaded,

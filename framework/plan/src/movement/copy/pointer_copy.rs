@@ -3,7 +3,7 @@
 
 use super::super::memory::{GlobalAddress, locate_registers};
 use super::super::price::occupied_cycles;
-use super::super::{PlanContext, Rejected, best_of};
+use super::super::{PlanContext, RejectedCandidate, best_of};
 use super::issued::{LaneCopies, plan_lane_copies};
 use super::row::CopyInstruction;
 use tilewright_kernel::{Builder, Counts, Queue, Value};
@@ -17,7 +17,8 @@ pub struct PointerCopySpec<'a> {
     pub layout: &'a LinearLayout,
     /// The layout of the destination in shared memory.
     pub memory: &'a MemoryLayout,
-    /// The offset, in elements, that is added over F2 to all offsets in `memory`; not 0 for copies to parts of a tensor.
+    /// The offset, in elements, that is added over F2 to all offsets in `memory`; not 0 for copies to parts of a
+    /// tensor.
     pub start: u64,
     /// Width of an element in bits.
     pub element_bits: u32,
@@ -44,7 +45,7 @@ pub struct PointerCopy {
 pub fn plan_pointer_copy(
     problem: &PointerCopySpec<'_>,
     context: &PlanContext<'_>,
-) -> Result<PointerCopy, Vec<Rejected<String>>> {
+) -> Result<PointerCopy, Vec<RejectedCandidate<String>>> {
     let rows = context.instructions.iter().filter_map(CopyInstruction::from_instruction);
     let plans = rows.map(|row| (row.name.to_owned(), by_row(problem, &row, context)));
     let time = |copy: &PointerCopy| occupied_cycles(&copy.counts, 1, context.target);
@@ -87,7 +88,7 @@ impl PointerCopy {
 
     /// Returns the queue (PTX: async group) that a wait must drain to complete the copy.
     #[must_use]
-    pub fn queue(&self) -> Queue {
+    pub fn completion_queue(&self) -> Queue {
         self.issued.queue
     }
 

@@ -11,7 +11,7 @@ use tilewright_layout::MemoryLayout;
 /// use tilewright_layout::{Dim, LinearLayout, MemoryLayout};
 /// use tilewright_plan::movement::{AsyncCopySpec, GlobalTensor};
 ///
-/// let memory = MemoryLayout::linear(LinearLayout::identity(64, Dim::OFFSET, Dim::tensor(0))?);
+/// let memory = MemoryLayout::from_linear(LinearLayout::identity(64, Dim::OFFSET, Dim::tensor(0))?);
 /// let global = GlobalTensor::row_major(&[64], 16);
 /// let request = AsyncCopySpec::new(&global, &memory, 32, 32, 4).with_masked(true);
 /// assert!(request.masked && !request.has_tensor_map);

@@ -2,7 +2,7 @@
 
 use super::bulk_tensor::TensorCopy;
 use super::issued::LaneCopies;
-use crate::movement::Rejected;
+use crate::movement::RejectedCandidate;
 use crate::movement::memory::{GlobalAccess, SharedAccess};
 use tilewright_kernel::{Counts, Queue};
 use tilewright_layout::LinearLayout;
@@ -19,7 +19,7 @@ pub struct AsyncCopyPlan {
     /// The elements that each lane copies, as a distributed layout.
     pub layout: LinearLayout,
     /// Rejected instructions, each with the reason.
-    pub rejected: Vec<Rejected<String>>,
+    pub rejected: Vec<RejectedCandidate<String>>,
     pub(super) path: CopyPath,
 }
 
@@ -44,7 +44,7 @@ impl AsyncCopyPlan {
     /// Returns the queue (PTX: async group) that a wait must drain to complete the copy; `None` if the copy needs no
     /// wait on a queue.
     #[must_use]
-    pub fn queue(&self) -> Option<Queue> {
+    pub fn completion_queue(&self) -> Option<Queue> {
         match &self.path {
             CopyPath::Asynchronous(issued) => Some(issued.queue),
             CopyPath::TensorCopy(_) | CopyPath::Plain(_) => None,
@@ -74,7 +74,7 @@ impl AsyncCopyPlan {
     /// Returns the number of copy or load instructions that a warp issues; the copies of boxes are all issued by one
     /// warp.
     #[must_use]
-    pub fn accesses(&self) -> u64 {
+    pub fn issued_accesses(&self) -> u64 {
         match &self.path {
             CopyPath::Asynchronous(issued) => issued.groups.len() as u64,
             CopyPath::TensorCopy(copy_load_store) => copy_load_store.0.box_count() as u64,
@@ -95,6 +95,6 @@ impl AsyncCopyPlan {
     /// Returns the key by which candidates are compared; a lower key is better. Fields: global-memory transactions,
     /// predicted cycles, whether the copy passes through registers, number of accesses.
     pub(super) fn rank(&self) -> (u64, f64, bool, u64) {
-        (self.transactions, self.cost, matches!(self.path, CopyPath::Plain(_)), self.accesses())
+        (self.transactions, self.cost, matches!(self.path, CopyPath::Plain(_)), self.issued_accesses())
     }
 }

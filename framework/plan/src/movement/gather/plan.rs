@@ -8,7 +8,7 @@ use super::shuffles;
 use super::shuffles::Shuffles;
 use crate::movement::check::check_element;
 use crate::movement::{
-    ConversionKind, MovementError, PlanContext, PlanStats, Rejected, predict_cycles, price_in_wavefronts,
+    ConversionKind, MovementError, PlanContext, PlanStats, RejectedCandidate, predict_cycles, price_in_wavefronts,
 };
 use tilewright_kernel::{Builder, Counts, Value};
 use tilewright_layout::{Dim, LinearLayout};
@@ -93,7 +93,7 @@ pub fn gather_candidates<'a>(
     axis: Dim,
     element_bits: u32,
     context: impl Into<PlanContext<'a>>,
-) -> Result<(Vec<GatherPlan>, Vec<Rejected<ConversionKind>>), MovementError> {
+) -> Result<(Vec<GatherPlan>, Vec<RejectedCandidate<ConversionKind>>), MovementError> {
     let context = context.into();
     let problem = GatherProblem::new(src, indices, axis, check_element(element_bits)?)?;
     let by_shuffles = shuffles::plan(&problem, context.target);
@@ -103,7 +103,7 @@ pub fn gather_candidates<'a>(
     let (mut open, mut rejected) = (Vec::new(), Vec::new());
     let mut take = |path, attempt: Result<(Steps, Counts), String>| match attempt {
         Ok((steps, counts)) => open.push(GatherPlan::new(path, steps, counts, &problem, context)),
-        Err(reason) => rejected.push(Rejected { candidate: path, reason }),
+        Err(reason) => rejected.push(RejectedCandidate { candidate: path, reason }),
     };
     take(ConversionKind::Shuffle, by_shuffles.map(|(shuffles, counts)| (Steps::Shuffles(shuffles), counts)));
     take(ConversionKind::Shared, by_memory.map(|(shared, counts)| (Steps::Shared(Box::new(shared)), counts)));

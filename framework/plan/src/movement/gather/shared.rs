@@ -1,13 +1,13 @@
 //! Gathers through shared memory: the block stores the source, and each index becomes a load.
 
 use tilewright_kernel::{Binary, Builder, Compare, Counts, Element, Scope, Type, Value};
-use tilewright_layout::f2::{Solver, Subspace, multiply};
+use tilewright_layout::f2::{Solver, Subspace, multiply_vector};
 use tilewright_layout::{Dim, MemoryLayout, Space};
-use tilewright_target::{Direction, TargetDescription, wavefronts};
+use tilewright_target::{Direction, TargetDescription, count_access_wavefronts};
 
-use super::super::address::{ThreadIndices, emit_product};
+use super::super::address::{ThreadIndices, emit_f2_product};
 use super::super::price::occupied_cycles;
-use super::super::{MovementError, PlanContext, SharedAccess, SharedBits, plan_shared_access};
+use super::super::{MovementError, PlanContext, SharedAccess, SharedMemoryBits, plan_shared_access};
 use super::problem::GatherProblem;
 use crate::layouts;
 
@@ -80,7 +80,7 @@ fn in_order(
     let registers = addresses(&stored.iter().map(|&(column, _)| column).collect::<Vec<_>>());
     let layout = layouts::distributed([&registers, &own(Dim::LANE), &own(Dim::WARP)], &outs)?;
     let of_memory: Vec<u64> = (0..offset_bits).map(|bit| 1 << bit).collect();
-    let memory = MemoryLayout::linear(layouts::of_dims(&[(Dim::OFFSET, &of_memory)], &outs)?);
+    let memory = MemoryLayout::from_linear(layouts::of_dims(&[(Dim::OFFSET, &of_memory)], &outs)?);
     let store = plan_shared_access(&layout, &memory, bits, Direction::Store, context)?;
     let mut shared = Shared {
         element: problem.element,
@@ -109,8 +109,8 @@ fn in_order(
         ..Counts::default()
     };
     shared.expected_wavefronts = mean * loads as f64;
-    let stored = (0..rounds).fold(Counts::default(), |all, _| all.plus(shared.store.stats.counts));
-    Ok((shared, stored.plus(loaded)))
+    let stored = (0..rounds).fold(Counts::default(), |all, _| all.add_counts(shared.store.stats.counts));
+    Ok((shared, stored.add_counts(loaded)))
 }
 
 /// The rounds (fillings of shared memory) of a gather: linear functions over F2 that map the packed coordinate of an
@@ -174,8 +174,8 @@ impl Rounds {
         // zero.
         let free = (0..columns.len()).filter(|&bit| solver.free_columns() >> bit & 1 == 1);
         let stored = free.map(|bit| {
-            let register = 1u64 << bit ^ multiply(&flipped, rounds[bit]);
-            (multiply(columns, register), register)
+            let register = 1u64 << bit ^ multiply_vector(&flipped, rounds[bit]);
+            (multiply_vector(columns, register), register)
         });
         (stored.collect(), flipped)
     }
@@ -214,7 +214,7 @@ impl Shared {
         let is_dynamic = self.threads.iter().chain(&self.index).fold(0, |all, column| all | column >> self.offset_bits);
         let registers = 0..1usize << self.registers.len();
         registers.filter(move |&register| {
-            let fixed = multiply(&self.registers, register as u64) >> self.offset_bits;
+            let fixed = multiply_vector(&self.registers, register as u64) >> self.offset_bits;
             (fixed ^ round) & !is_dynamic == 0
         })
     }
@@ -223,7 +223,7 @@ impl Shared {
     /// `None` if the target has no bank model for the load.
     fn wavefronts(&self, target: &TargetDescription) -> Option<(u64, f64)> {
         const DRAWS: u64 = 64;
-        let row = target.bank_row(Direction::Load, self.element.bits())?;
+        let row = target.find_bank_row(Direction::Load, self.element.bits())?;
         let bytes = self.element.bits() / 8;
         let lanes = 1u64 << self.lane_bits;
         let mut state = 0x9e37_79b9_7f4a_7c15u64;
@@ -235,12 +235,12 @@ impl Shared {
         };
         let drawn = |draw: &mut dyn FnMut() -> u64| {
             let address = |lane: u64, index: u64| {
-                let offset = multiply(&self.threads, lane) ^ multiply(&self.index, index);
+                let offset = multiply_vector(&self.threads, lane) ^ multiply_vector(&self.index, index);
                 Some((offset & ((1 << self.offset_bits) - 1)) * u64::from(bytes))
             };
             let mask = (1u64 << self.index.len()) - 1;
             let addresses: Vec<_> = (0..lanes).map(|lane| address(lane, draw() & mask)).collect();
-            wavefronts(row, &addresses, bytes)
+            count_access_wavefronts(row, &addresses, bytes)
         };
         let least = lanes.div_ceil(1 << row.most_phase_bits());
         let sum: u64 = (0..DRAWS).map(|_| drawn(&mut draw)).sum();
@@ -248,17 +248,17 @@ impl Shared {
     }
 
     /// Returns the numbers of bits that a lane stores to and loads from shared memory.
-    pub(super) fn shared_bits(&self) -> SharedBits {
+    pub(super) fn shared_bits(&self) -> SharedMemoryBits {
         let loaded = u64::from(self.element.bits()) * self.loads();
-        SharedBits { loaded, stored: self.store.stats.shared_bits.stored << self.round_bits }
+        SharedMemoryBits { loaded, stored: self.store.stats.shared_bits.stored << self.round_bits }
     }
 
     pub(super) fn emit(&self, builder: &mut Builder, src: &[Value], indices: &[Value]) -> Vec<Value> {
         let buffer = builder.shared_buffer(self.bytes as u32, 16);
-        let thread = ThreadIndices::new(builder, self.lane_bits).emit_product(builder, &self.threads);
+        let thread = ThreadIndices::new(builder, self.lane_bits).emit_f2_product(builder, &self.threads);
         let addresses: Vec<Value> = (indices.iter())
             .map(|&index| {
-                let along = emit_product(builder, index, &self.index);
+                let along = emit_f2_product(builder, index, &self.index);
                 // The addresses of lines and of positions within a line share no bit, so their xor is their sum.
                 builder.binary(Binary::Xor, thread, along)
             })
@@ -268,9 +268,10 @@ impl Shared {
             if round > 0 {
                 builder.barrier(Scope::Block);
             }
-            let flipped = multiply(&self.flipped, round);
+            let flipped = multiply_vector(&self.flipped, round);
             let count = 1u64 << self.stored.len();
-            let own: Vec<Value> = (0..count).map(|at| src[(multiply(&self.stored, at) ^ flipped) as usize]).collect();
+            let own: Vec<Value> =
+                (0..count).map(|at| src[(multiply_vector(&self.stored, at) ^ flipped) as usize]).collect();
             self.store.emit_store(builder, buffer, &own);
             builder.barrier(Scope::Block);
             for register in self.loaded(round) {
@@ -291,7 +292,7 @@ impl Shared {
     fn emit_load(&self, builder: &mut Builder, buffer: Value, address: Value, register: u64) -> Value {
         let bytes = self.element.bits() / 8;
         let within = (1u64 << self.offset_bits) - 1;
-        let line = multiply(&self.registers, register) & within;
+        let line = multiply_vector(&self.registers, register) & within;
         let of_address = self.threads.iter().chain(&self.index).fold(0, |all, column| all | column);
         let mut offset = address;
         if of_address & !within != 0 {
@@ -317,7 +318,7 @@ impl Shared {
         [loaded, other]: [Value; 2],
     ) -> Value {
         let own = builder.binary_const(Binary::ShrU, address, self.offset_bits);
-        let required = builder.i32((multiply(&self.registers, register) >> self.offset_bits ^ round) as u32);
+        let required = builder.i32((multiply_vector(&self.registers, register) >> self.offset_bits ^ round) as u32);
         let is_here = builder.compare(Compare::Eq, own, required);
         builder.select(is_here, loaded, other)
     }

@@ -1,11 +1,11 @@
 //! Gathers by shuffles: lanes read registers of other lanes of their warp.
 
 use tilewright_kernel::{Binary, Builder, Compare, Counts, Value};
-use tilewright_layout::f2::{Subspace, multiply};
+use tilewright_layout::f2::{Subspace, multiply_vector};
 use tilewright_target::TargetDescription;
 
 use super::problem::GatherProblem;
-use crate::movement::address::{ThreadIndices, emit_product};
+use crate::movement::address::{ThreadIndices, emit_f2_product};
 use crate::movement::conversion::{Origin, Position};
 use crate::movement::shuffle_source::Source;
 use crate::movement::variadic::{emit_shuffle_tuples, words};
@@ -34,7 +34,7 @@ pub(super) fn plan(problem: &GatherProblem, target: &TargetDescription) -> Resul
     }
     let chosen = origin.of_threads.iter().chain(&index).map(|p| p.register);
     let choices = Subspace::span(chosen);
-    let choices: Vec<u64> = (0..1u64 << choices.dimension()).map(|at| multiply(choices.basis(), at)).collect();
+    let choices: Vec<u64> = (0..1u64 << choices.dimension()).map(|at| multiply_vector(choices.basis(), at)).collect();
     let results = 1u64 << problem.registers.len();
     let rounds = choices.len() as u64;
     let counts = Counts {
@@ -53,23 +53,23 @@ impl Shuffles {
         let of = |positions: &[Position], coordinate: fn(&Position) -> u64| {
             positions.iter().map(coordinate).collect::<Vec<_>>()
         };
-        let own_lane = thread.emit_product(
+        let own_lane = thread.emit_f2_product(
             builder,
             &of(&self.origin.of_threads, |p| p.thread).iter().map(|t| t & lanes).collect::<Vec<_>>(),
         );
-        let own_register = thread.emit_product(builder, &of(&self.origin.of_threads, |p| p.register));
+        let own_register = thread.emit_f2_product(builder, &of(&self.origin.of_threads, |p| p.register));
         let (index_lane, index_register) = (of(&self.index, |p| p.thread), of(&self.index, |p| p.register));
         (0..1u64 << self.result_bits)
             .map(|result| {
                 let fixed = Position {
-                    register: multiply(&of(&self.origin.of_registers, |p| p.register), result),
-                    thread: multiply(&of(&self.origin.of_registers, |p| p.thread), result),
+                    register: multiply_vector(&of(&self.origin.of_registers, |p| p.register), result),
+                    thread: multiply_vector(&of(&self.origin.of_registers, |p| p.thread), result),
                 };
                 let index = indices[result as usize];
-                let along = emit_product(builder, index, &index_lane);
+                let along = emit_f2_product(builder, index, &index_lane);
                 let lane = builder.binary(Binary::Xor, own_lane, along);
                 let lane = builder.binary_const(Binary::Xor, lane, fixed.thread as u32);
-                let along = emit_product(builder, index, &index_register);
+                let along = emit_f2_product(builder, index, &index_register);
                 let register = builder.binary(Binary::Xor, own_register, along);
                 self.chosen(builder, src, fixed.register, register, lane)
             })

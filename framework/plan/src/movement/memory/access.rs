@@ -28,9 +28,9 @@ pub struct SharedAccess {
 }
 
 /// Plans the cheapest stores of a tensor in layout `registers` to shared memory of layout `memory`, each element once,
-/// or the cheapest loads from there. Registers may hold a part of the tensor. Candidates are plain accesses of any width and the instructions of the table. They
-/// are ordered by predicted cycles ([`predict_cycles`](crate::movement::predict_cycles)), then by the number of
-/// accesses.
+/// or the cheapest loads from there. Registers may hold a part of the tensor. Candidates are plain accesses of any
+/// width and the instructions of the table. They are ordered by predicted cycles
+/// ([`predict_cycles`](crate::movement::predict_cycles)), then by the number of accesses.
 ///
 /// # Errors
 /// [`MovementError`] if the layouts have different tensors, if a block's memory lacks elements of its registers, if no
@@ -47,7 +47,7 @@ pub struct SharedAccess {
 /// let part = |dim, size| LinearLayout::identity(size, dim, Dim::tensor(0));
 /// let four = part(Dim::REGISTER, 4)?.direct_sum(&part(Dim::LANE, 8)?)?;
 /// let registers = four.direct_sum(&part(Dim::REGISTER, 2)?)?;
-/// let memory = MemoryLayout::linear(LinearLayout::identity(64, Dim::OFFSET, Dim::tensor(0))?);
+/// let memory = MemoryLayout::from_linear(LinearLayout::identity(64, Dim::OFFSET, Dim::tensor(0))?);
 /// let stores = plan_shared_access(&registers, &memory, 32, Direction::Store, &target)?;
 /// assert_eq!((stores.vector_elements, stores.stats.counts.shared_stores), (4, 2));
 /// assert_eq!(stores.wavefronts(), stores.stats.bound.wavefronts_stored);
@@ -167,7 +167,7 @@ fn priced(
             permutes,
             shared_bytes: 0,
             shared_bits: accesses.shared_bits(),
-            cost: predict_cycles(&packing.plus(counts), side.warps(), 1, target),
+            cost: predict_cycles(&packing.add_counts(counts), side.warps(), 1, target),
             bound,
             above_bound: above.map(|reason| format!("{reason}, as the memory layout lets it")),
         },
@@ -203,8 +203,8 @@ impl SharedAccess {
         self.accesses.stats.issued()
     }
 
-    /// Returns the same accesses for another part of the memory: the offset `start`, in elements, is added over F2 to the
-    /// offsets of all accesses. `None` if it is no multiple of their alignment.
+    /// Returns the same accesses for another part of the memory: the offset `start`, in elements, is added over F2 to
+    /// the offsets of all accesses. `None` if it is no multiple of their alignment.
     #[must_use]
     pub fn starting_at(self, start: u64) -> Option<Self> {
         Some(Self { accesses: self.accesses.starting_at(start)?, ..self })

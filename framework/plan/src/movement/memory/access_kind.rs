@@ -8,7 +8,7 @@ use super::super::tile::{Source, Tile};
 
 /// The source of one bit of the byte index within a slot (contiguous bytes of one access).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum SegmentBit {
+pub enum SegmentBitSource {
     /// The bit selects one of the bytes that a lane holds.
     Byte,
     /// The bit equals the bit of the lane index with this index.
@@ -17,7 +17,7 @@ pub enum SegmentBit {
 
 /// One kind of shared-memory access. A slot is the memory of one access that is contiguous and aligned to its length.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AccessKind {
+pub struct SharedAccessKind {
     /// Name of the instruction; `None` for plain accesses.
     pub instruction: Option<String>,
     /// The direction of the access to shared memory: load or store.
@@ -25,7 +25,7 @@ pub struct AccessKind {
     /// Number of bytes that a lane moves in one access.
     pub bytes: u64,
     /// The source of each bit of the byte index within a slot (the contiguous bytes of one access), lowest bit first.
-    pub segment: Vec<SegmentBit>,
+    pub segment: Vec<SegmentBitSource>,
     /// The lane bits that only select addresses: lanes that differ in them hold no data of their own.
     pub address_lane_bits: Vec<u32>,
     /// Whether the access copies from global memory, so that the bytes of a lane keep the order of global memory.
@@ -34,18 +34,18 @@ pub struct AccessKind {
     pub masked: bool,
 }
 
-impl AccessKind {
+impl SharedAccessKind {
     /// Returns the plain accesses of a target, the widest first.
     #[must_use]
-    pub fn plain(target: &TargetDescription, direction: Direction) -> Vec<Self> {
-        let offered = |bits: &u32| *bits >= 8 && target.bank_row(direction, *bits).is_some();
+    pub fn plain_accesses(target: &TargetDescription, direction: Direction) -> Vec<Self> {
+        let offered = |bits: &u32| *bits >= 8 && target.find_bank_row(direction, *bits).is_some();
         let mut widths: Vec<u32> = target.shared.access_bits.iter().copied().filter(offered).collect();
         widths.sort_unstable_by(|a, b| b.cmp(a));
         let of_width = |bits: u32| Self {
             instruction: None,
             direction,
             bytes: u64::from(bits / 8),
-            segment: vec![SegmentBit::Byte; (bits / 8).ilog2() as usize],
+            segment: vec![SegmentBitSource::Byte; (bits / 8).ilog2() as usize],
             address_lane_bits: Vec::new(),
             copies: false,
             masked: true,
@@ -66,8 +66,8 @@ impl AccessKind {
     /// Whether lanes write adjacent parts of a slot (the contiguous bytes of one access) and each lane fetches from an
     /// address of its own. The memory layout then determines the elements that a lane fetches.
     #[must_use]
-    pub fn is_fetched(&self) -> bool {
-        self.copies && self.segment.iter().any(|bit| matches!(bit, SegmentBit::Lane(_)))
+    pub fn has_fetching_lanes(&self) -> bool {
+        self.copies && self.segment.iter().any(|bit| matches!(bit, SegmentBitSource::Lane(_)))
     }
 
     /// Returns the number of bytes of a slot, the contiguous bytes of one access.
@@ -78,7 +78,7 @@ impl AccessKind {
 
     /// Returns the target and the instruction table, both restricted to accesses of this kind.
     #[must_use]
-    pub fn alone(
+    pub fn restrict_target(
         &self,
         target: &TargetDescription,
         instructions: &[Instruction],
@@ -91,14 +91,14 @@ impl AccessKind {
     }
 }
 
-fn of_tile(tile: &Tile<'_>) -> AccessKind {
+fn of_tile(tile: &Tile<'_>) -> SharedAccessKind {
     let bit = |source: &Source| match *source {
-        Source::Byte(_) => SegmentBit::Byte,
-        Source::Lane(lane) => SegmentBit::Lane(lane),
+        Source::Byte(_) => SegmentBitSource::Byte,
+        Source::Lane(lane) => SegmentBitSource::Lane(lane),
     };
     let [in_segment, segments] = tile.sources();
     let named = |lane: &u32| in_segment.iter().chain(segments).any(|source| *source == Source::Lane(*lane));
-    AccessKind {
+    SharedAccessKind {
         instruction: tile.name.map(str::to_owned),
         direction: tile.direction,
         bytes: tile.bytes_per_lane(),
@@ -109,16 +109,16 @@ fn of_tile(tile: &Tile<'_>) -> AccessKind {
     }
 }
 
-fn of_copy(copy: &CopyInstruction<'_>) -> Option<AccessKind> {
+fn of_copy(copy: &CopyInstruction<'_>) -> Option<SharedAccessKind> {
     let own = u64::from(copy.bytes).ilog2() as usize;
     let mut segment = vec![None; copy.segment_bytes().ilog2() as usize];
-    segment.iter_mut().take(own).for_each(|bit| *bit = Some(SegmentBit::Byte));
+    segment.iter_mut().take(own).for_each(|bit| *bit = Some(SegmentBitSource::Byte));
     for lane in 0..copy.lane_bits() {
         if let Some(byte) = copy.within_segment(lane as usize).filter(|byte| byte.is_power_of_two()) {
-            *segment.get_mut(byte.ilog2() as usize)? = Some(SegmentBit::Lane(lane));
+            *segment.get_mut(byte.ilog2() as usize)? = Some(SegmentBitSource::Lane(lane));
         }
     }
-    Some(AccessKind {
+    Some(SharedAccessKind {
         instruction: Some(copy.name.to_owned()),
         direction: Direction::Store,
         bytes: copy.bytes.into(),

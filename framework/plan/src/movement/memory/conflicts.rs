@@ -3,7 +3,7 @@
 use thiserror::Error;
 
 use tilewright_layout::{Dim, LayoutError, LinearLayout, MemoryLayout};
-use tilewright_target::{BankRow, Direction, Evidence, TargetDescription, wavefronts};
+use tilewright_target::{BankRow, Direction, Evidence, TargetDescription, count_access_wavefronts};
 
 /// The bank model by which conflicts are counted.
 #[derive(Debug, Clone, Copy)]
@@ -62,7 +62,7 @@ const WIDEST: u32 = 128;
 /// let column = LinearLayout::zeros(1, Dim::REGISTER, col, 32)?.direct_sum(&lanes)?;
 /// let rows = LinearLayout::identity(32, Dim::OFFSET, col)?;
 /// let memory = rows.direct_sum(&LinearLayout::identity(32, Dim::OFFSET, row)?)?;
-/// let found = count_bank_conflicts(&column, &MemoryLayout::linear(memory), 32, BankModel::Plain)?;
+/// let found = count_bank_conflicts(&column, &MemoryLayout::from_linear(memory), 32, BankModel::Plain)?;
 /// assert_eq!(found.excess, 31);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -80,8 +80,8 @@ pub fn count_bank_conflicts(
         return Err(ConflictError::ElementBits(element_bits));
     }
     let memory_map = registers.remove_zero_bases(Dim::REGISTER).invert_and_compose(&memory.linear)?;
-    if memory_map.ins().bits() > 24 {
-        return Err(ConflictError::TooMany(memory_map.ins().bits()));
+    if memory_map.ins().total_bits() > 24 {
+        return Err(ConflictError::TooMany(memory_map.ins().total_bits()));
     }
     let vector = vector_bits(&memory_map, memory, element_bits, model);
     let access_bits = element_bits << vector;
@@ -120,7 +120,7 @@ fn rows(model: BankModel<'_>, access_bits: u32) -> Result<Vec<BankRow>, Conflict
     let alone = |row: &BankRow| BankRow { idle_phases: false, paired: None, ..row.clone() };
     let directions = [Direction::Store, Direction::Load];
     let rows: Option<Vec<_>> =
-        directions.iter().map(|&direction| target.bank_row(direction, access_bits).map(alone)).collect();
+        directions.iter().map(|&direction| target.find_bank_row(direction, access_bits).map(alone)).collect();
     rows.ok_or_else(|| ConflictError::NoRow { target: target.name.clone(), bits: access_bits })
 }
 
@@ -161,17 +161,17 @@ fn worst_excess(
     };
     let low = (u64::from(access_bytes) - 1) / element_bytes;
     let mut excess = 0;
-    for rest in (0..1u64 << ins.bits()).filter(|input| input & lane_mask == 0) {
+    for rest in (0..1u64 << ins.total_bits()).filter(|input| input & lane_mask == 0) {
         // One access moves all registers of a vector, so only the address of its first register counts.
         if outs.coordinate(memory_map.apply_packed(rest), Dim::OFFSET) & low != 0 {
             continue;
         }
-        for phase in row.phases(&vec![None; 1 << lane_bits]) {
+        for phase in row.lanes_of_phases(&vec![None; 1 << lane_bits]) {
             let mut addresses = vec![None; 1 << lane_bits];
             for lane in phase {
                 addresses[lane as usize] = Some(address(rest | lane << lane_shift));
             }
-            let needed = wavefronts(row, &addresses, access_bytes);
+            let needed = count_access_wavefronts(row, &addresses, access_bytes);
             excess = excess.max(needed.saturating_sub(1));
         }
         if memory.padding.is_empty() {

@@ -10,7 +10,7 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use tilewright_kernel::{Binary, Builder, Element, Value};
-use tilewright_layout::f2::{Solver, Subspace, multiply};
+use tilewright_layout::f2::{Solver, Subspace, multiply_vector};
 use tilewright_layout::{Dim, LayoutError, LinearLayout, Space};
 use tilewright_target::{Direction, TargetDescription};
 
@@ -58,7 +58,7 @@ impl GlobalTensor {
 
     /// Returns the axes with their sizes, each axis once.
     #[must_use]
-    pub fn sizes(&self) -> Vec<(Dim, u64)> {
+    pub fn axis_sizes(&self) -> Vec<(Dim, u64)> {
         let mut sizes: Vec<(Dim, u64)> = Vec::new();
         for &(dim, size, _) in &self.axes {
             match sizes.iter_mut().find(|(known, _)| *known == dim) {
@@ -115,7 +115,7 @@ impl GlobalTensor {
 
     /// Returns, for each bit of a packed coordinate, the distance in bytes that it adds to the address.
     fn distances(&self, outs: &Space, element_bytes: u64) -> Vec<u64> {
-        let mut distances = vec![0; outs.bits() as usize];
+        let mut distances = vec![0; outs.total_bits() as usize];
         for segment in self.segments() {
             for (bit, unit) in (0..segment.bits).zip(segment.units(outs)) {
                 if let Some(distance) = distances.get_mut(unit.trailing_zeros() as usize) {
@@ -171,7 +171,7 @@ pub struct GlobalAddress {
 }
 
 /// Bytes of a line of the first-level cache (L1). A warp's access looks up its lines one after the other.
-pub const LINE_BYTES: u64 = 128;
+pub const CACHE_LINE_BYTES: u64 = 128;
 
 /// A plan that loads a tensor from global memory to registers, or stores it.
 #[derive(Debug, Clone)]
@@ -260,7 +260,7 @@ pub fn plan_global_access(
 }
 
 fn check_axes(registers: &LinearLayout, memory: &GlobalTensor) -> Result<(), LayoutError> {
-    let sizes = memory.sizes();
+    let sizes = memory.axis_sizes();
     for (dim, bits) in registers.outs().iter() {
         if let Some(&(dim, size, _)) = memory.axes.iter().find(|(_, size, _)| !size.is_power_of_two()) {
             return Err(LayoutError::NotPowerOfTwo { dim, size });
@@ -315,8 +315,8 @@ fn groups(columns: &[u64], vector: &[u64]) -> Vec<Vec<usize>> {
     let steps: Vec<u64> = columns.iter().map(|&column| column & !low).filter(|&column| space.insert(column)).collect();
     let register_of = |column: u64| solver.solve(column).unwrap_or(0) as usize;
     let group = |index: u64| {
-        let start = multiply(&steps, index);
-        (0..1u64 << vector.len()).map(|element| register_of(start ^ multiply(vector, element))).collect()
+        let start = multiply_vector(&steps, index);
+        (0..1u64 << vector.len()).map(|element| register_of(start ^ multiply_vector(vector, element))).collect()
     };
     (0..1u64 << steps.len()).map(group).collect()
 }
@@ -324,7 +324,7 @@ fn groups(columns: &[u64], vector: &[u64]) -> Vec<Vec<usize>> {
 impl GlobalAccess {
     /// Returns the registers that each access of a lane moves, in the order of memory.
     #[must_use]
-    pub fn groups(&self) -> &[Vec<usize>] {
+    pub fn register_groups(&self) -> &[Vec<usize>] {
         &self.groups
     }
 
@@ -336,7 +336,7 @@ impl GlobalAccess {
 
     /// Whether the plan stores without replicas: some threads hold elements that other threads store.
     #[must_use]
-    pub fn leaves_out_copies(&self) -> bool {
+    pub fn omits_replicas(&self) -> bool {
         self.idle != 0
     }
 
@@ -359,8 +359,8 @@ impl GlobalAccess {
         };
         let active = |thread: u64| thread & self.idle == 0;
         let own: Vec<u64> =
-            (0..1u64 << lanes.len()).filter(|lane| active(*lane)).map(|lane| multiply(lanes, lane)).collect();
-        let per_line = (LINE_BYTES / unit).max(1);
+            (0..1u64 << lanes.len()).filter(|lane| active(*lane)).map(|lane| multiply_vector(lanes, lane)).collect();
+        let per_line = (CACHE_LINE_BYTES / unit).max(1);
         let touched_by = |start: u64, lanes: &[u64]| -> Vec<u64> {
             let from = lanes.iter().map(|column| address(start ^ column));
             let mut touched: Vec<u64> =
@@ -387,9 +387,9 @@ impl GlobalAccess {
         let mut known: HashMap<u64, [u64; 3]> = HashMap::new();
         let mut counts = [0; 3];
         for warp in (0..1u64 << warps.len()).filter(|warp| active(warp << self.lane_bits)) {
-            let of_warp = multiply(warps, warp);
+            let of_warp = multiply_vector(warps, warp);
             for group in &self.groups {
-                let start = of_warp ^ multiply(&self.registers, group[0] as u64);
+                let start = of_warp ^ multiply_vector(&self.registers, group[0] as u64);
                 let of_access = match start & moved_by_lanes {
                     0 => *known.entry(address(start) % (unit * per_line)).or_insert_with(|| sectors_from(start)),
                     _ => sectors_from(start),
@@ -418,7 +418,8 @@ impl GlobalAccess {
             }
         }
         let solver = Solver::new(&self.registers);
-        let register_of = |register: u64| solver.solve(multiply(&self.registers, register)).unwrap_or(0) as usize;
+        let register_of =
+            |register: u64| solver.solve(multiply_vector(&self.registers, register)).unwrap_or(0) as usize;
         (0..1u64 << self.registers.len()).filter_map(|register| loaded[register_of(register)]).collect()
     }
 
@@ -433,7 +434,8 @@ impl GlobalAccess {
         registers: &[Value],
         emit_address: &mut dyn FnMut(&mut Builder, usize) -> GlobalAddress,
     ) {
-        let active = (self.idle != 0).then(|| ThreadIndices::new(builder, self.lane_bits).all_zero(builder, self.idle));
+        let active = (self.idle != 0)
+            .then(|| ThreadIndices::new(builder, self.lane_bits).emit_are_bits_zero(builder, self.idle));
         for group in &self.groups {
             let GlobalAddress { pointer, offset, predicate } = emit_address(builder, group[0]);
             let elements: Vec<Value> = group.iter().map(|&register| registers[register]).collect();
@@ -486,8 +488,8 @@ pub(in super::super) fn in_order(
     lanes: u64,
     warps: u64,
 ) -> Result<LinearLayout, LayoutError> {
-    let outs = Space::of_sizes(&memory.sizes())?;
-    let sizes = Space::of_sizes(&[(Dim::LANE, lanes), (Dim::WARP, warps)])?;
+    let outs = Space::from_sizes(&memory.axis_sizes())?;
+    let sizes = Space::from_sizes(&[(Dim::LANE, lanes), (Dim::WARP, warps)])?;
     let mut units = units_in_order(memory, &outs, width as usize).into_iter();
     let mut registers: Vec<u64> = units.by_ref().take(width as usize).collect();
     let mut threads = |dim| {

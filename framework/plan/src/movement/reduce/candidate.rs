@@ -72,7 +72,7 @@ impl ReductionCandidate {
         };
         let steps = [of(&self.before, problem.kept.len() as u32), in_registers, of(&self.after, combined)];
         PlanStats {
-            counts: steps.iter().fold(Counts::default(), |sum, step| sum.plus(step.counts)),
+            counts: steps.iter().fold(Counts::default(), |sum, step| sum.add_counts(step.counts)),
             cost: steps.iter().map(|step| step.block_cycles(1 << problem.warp_bits, target)).sum(),
             ..PlanStats::default()
         }
@@ -174,7 +174,7 @@ impl ReductionProblem {
     /// Returns the bases of the layout of the partial results, after the steps of `given` lane bits have halved the
     /// registers: the packed coordinate that each register, lane and warp bit adds.
     fn after_halving(&self, given: usize) -> Columns {
-        let shift = self.result.outs().bits();
+        let shift = self.result.outs().total_bits();
         let halving: Vec<u32> = self.summing_lanes().take(given).collect();
         let given_lane = |bit: u32| halving.iter().position(|&lane| lane == bit).map(|at| self.kept[at].1);
         let lanes = (0u32..).zip(&self.lanes).map(|(bit, role)| given_lane(bit).unwrap_or(role.result));
@@ -189,7 +189,7 @@ impl ReductionProblem {
     /// the partial result. Also returns the position of the first bit of that index in a packed coordinate.
     fn partials_space(&self) -> Result<(Space, u32), LayoutError> {
         let mut space = self.result.outs().clone();
-        let shift = space.bits();
+        let shift = space.total_bits();
         space.push(self.axis, self.partial_bits)?;
         Ok((space, shift))
     }

@@ -1,11 +1,11 @@
 //! The steps of a reduction between the lanes of a warp.
 
 use tilewright_kernel::{Builder, Counts, Value};
-use tilewright_target::LaneXors;
+use tilewright_target::ShuffleXorMasks;
 
 use super::super::address::ThreadIndices;
 use super::super::shuffle_source::Source;
-use super::super::variadic::{Combine, emit_shuffle_tuples, words};
+use super::super::variadic::{EmitCombine, emit_shuffle_tuples, words};
 use crate::cost::WarpWork;
 
 /// One step of a reduction: pairs of lanes, whose indices differ in one bit, combine their values.
@@ -29,7 +29,7 @@ pub(super) enum LaneStep {
 
 /// Returns the work of a warp for the steps; before the first step a lane has `2^register_bits` registers of each
 /// tensor. In each step a select, a shuffle and a combining operation wait for each other.
-pub(super) fn work(steps: &[LaneStep], element_bits: &[u32], register_bits: u32, xors: LaneXors) -> WarpWork {
+pub(super) fn work(steps: &[LaneStep], element_bits: &[u32], register_bits: u32, xors: ShuffleXorMasks) -> WarpWork {
     let (mut work, mut registers) = (WarpWork::default(), 1u64 << register_bits);
     let tensors = element_bits.len() as u64;
     for (step, partner) in with_partners(steps, xors) {
@@ -43,7 +43,8 @@ pub(super) fn work(steps: &[LaneStep], element_bits: &[u32], register_bits: u32,
         work.counts.shuffles += shuffles;
         work.counts.shuffles_xor += shuffles * across;
         work.instructions += (registers * tensors) as f64;
-        work.chain = work.chain.plus(Counts { shuffles: 1, shuffles_xor: across, selects: 1, ..Counts::default() });
+        work.chain =
+            work.chain.add_counts(Counts { shuffles: 1, shuffles_xor: across, selects: 1, ..Counts::default() });
     }
     work
 }
@@ -51,7 +52,7 @@ pub(super) fn work(steps: &[LaneStep], element_bits: &[u32], register_bits: u32,
 /// Returns each step with the xor of a lane's index and its partner's: the step's own bit. Bits of earlier steps of
 /// kind `Sum` are added if the target can shuffle by a constant mask only with them; lanes that differ in these bits
 /// have the same value.
-pub(super) fn with_partners(steps: &[LaneStep], xors: LaneXors) -> impl Iterator<Item = (LaneStep, u32)> {
+pub(super) fn with_partners(steps: &[LaneStep], xors: ShuffleXorMasks) -> impl Iterator<Item = (LaneStep, u32)> {
     steps.iter().scan(0u32, move |summed, &step| {
         let own = 1 << step.lane();
         let masks = (0..=*summed).filter(|&bits| bits & !*summed == 0).map(|bits| own | bits);
@@ -83,9 +84,9 @@ impl LaneStep {
     pub(super) fn emit(
         self,
         builder: &mut Builder,
-        (thread, xors, partner): (ThreadIndices, LaneXors, u32),
+        (thread, xors, partner): (ThreadIndices, ShuffleXorMasks, u32),
         tuples: Vec<Vec<Value>>,
-        combine: &mut Combine,
+        combine: &mut EmitCombine,
     ) -> Vec<Vec<Value>> {
         let lane = match self {
             Self::Sum { lane, ordered } => {
@@ -114,10 +115,10 @@ impl LaneStep {
 /// lanes get the results.
 fn butterfly(
     builder: &mut Builder,
-    (thread, xors, partner): (ThreadIndices, LaneXors, u32),
+    (thread, xors, partner): (ThreadIndices, ShuffleXorMasks, u32),
     (lane, ordered): (u32, bool),
     tuples: Vec<Vec<Value>>,
-    combine: &mut Combine,
+    combine: &mut EmitCombine,
 ) -> Vec<Vec<Value>> {
     let across = Source::across(builder, thread, partner, xors);
     let received = emit_shuffle_tuples(builder, across, &tuples);

@@ -6,12 +6,12 @@ use super::problem::ReductionProblem;
 use crate::movement::address::ThreadIndices;
 use crate::movement::convert::conversion_lower_bound;
 use crate::movement::price::accesses;
-use crate::movement::variadic::{Combine, by_tensor, moved};
+use crate::movement::variadic::{EmitCombine, by_tensor, moved};
 use crate::movement::{ConversionPlan, CountLowerBounds, MovementError, PlanContext, PlanStats, plan_conversion};
 use std::cmp::Ordering;
 use tilewright_kernel::{Builder, Value};
 use tilewright_layout::{Dim, LinearLayout};
-use tilewright_target::{Direction, LaneXors, TargetDescription};
+use tilewright_target::{Direction, ShuffleXorMasks, TargetDescription};
 
 /// A plan of a reduction of a tensor, or of a tuple of tensors of one layout.
 #[derive(Debug, Clone)]
@@ -25,7 +25,7 @@ pub struct ReductionPlan {
     sources: Vec<Vec<usize>>,
     lane_bits: u32,
     /// The constant lane xors by which the target can shuffle.
-    xors: LaneXors,
+    xors: ShuffleXorMasks,
     before: Vec<LaneStep>,
     /// Conversions of the partial results, one plan for each tensor of the tuple.
     moves: Vec<ConversionPlan>,
@@ -167,7 +167,7 @@ fn build(
         return Ok(reduction);
     }
     let moves = reduction.moves.len() + reduction.broadcasts.len();
-    build_within(problem, candidate, context.with_scratch(most / moves.max(1) as u64))
+    build_within(problem, candidate, context.with_scratch_bytes(most / moves.max(1) as u64))
 }
 
 fn build_within(
@@ -222,7 +222,8 @@ fn bound(problem: &ReductionProblem, moves: &[ConversionPlan], target: &TargetDe
         let received = (all * ((1 << depth) - 1)).div_ceil(1 << depth);
         return CountLowerBounds { shuffles: depth.max(received), ..CountLowerBounds::default() };
     }
-    let in_block: u64 = problem.element_bits.iter().map(|&bits| u64::from(bits) << problem.result.outs().bits()).sum();
+    let in_block: u64 =
+        problem.element_bits.iter().map(|&bits| u64::from(bits) << problem.result.outs().total_bits()).sum();
     let leaving = (in_block * ((1 << problem.partial_bits) - 1)) >> problem.block_bits();
     let moved = |direction| {
         let rows = target.shared.banks.iter().filter(|row| row.directions.contains(&direction));
@@ -275,7 +276,7 @@ impl ReductionPlan {
     ///
     /// # Panics
     /// If there are fewer inputs, or values in them, than planned for.
-    pub fn emit(&self, builder: &mut Builder, inputs: &[Vec<Value>], combine: &mut Combine) -> Vec<Vec<Value>> {
+    pub fn emit(&self, builder: &mut Builder, inputs: &[Vec<Value>], combine: &mut EmitCombine) -> Vec<Vec<Value>> {
         let mut kept: Vec<Vec<Value>> = Vec::with_capacity(self.sources.len());
         for group in &self.sources {
             let tuple = |register: usize| inputs.iter().map(|values| values[register]).collect::<Vec<_>>();

@@ -2,11 +2,11 @@
 //! the lanes are scanned, and then each other register adds the totals of all preceding lanes.
 
 use tilewright_kernel::{Builder, Counts, Value};
-use tilewright_target::LaneXors;
+use tilewright_target::ShuffleXorMasks;
 
 use super::super::address::ThreadIndices;
 use super::super::shuffle_source::Source;
-use super::super::variadic::{Combine, emit_shuffle_tuples, words};
+use super::super::variadic::{EmitCombine, emit_shuffle_tuples, words};
 use super::ScanDirection;
 use super::levels::Level;
 use super::problem::{InputBit, ScanProblem};
@@ -25,9 +25,9 @@ pub(super) struct LaneScan {
 }
 
 impl LaneScan {
-    /// Returns the steps of a scan within a warp. `None` if the bits that lanes hold are fewer than two or do not follow
-    /// those that registers hold, or if the lane before a lane in the scan is not its neighbour.
-    pub(super) fn of(problem: &ScanProblem, xors: LaneXors) -> Option<Self> {
+    /// Returns the steps of a scan within a warp. `None` if the bits that lanes hold are fewer than two or do not
+    /// follow those that registers hold, or if the lane before a lane in the scan is not its neighbour.
+    pub(super) fn of(problem: &ScanProblem, xors: ShuffleXorMasks) -> Option<Self> {
         let within = &problem.input_bits[..problem.lower()];
         let first = within.iter().position(|bit| matches!(bit, InputBit::Lane(_)))?;
         let register = |bit: &InputBit| if let InputBit::Register(bit) = bit { Some(*bit) } else { None };
@@ -49,7 +49,7 @@ impl LaneScan {
         let total_bits = problem.register_bits - self.registers.len() as u32;
         let others = tensors * ((1u64 << problem.register_bits) - (1 << total_bits));
         let step = |counts: Counts, waited: u64| {
-            let chain = Counts { selects: waited, ..WarpWork::of_counts(counts, 1).chain };
+            let chain = Counts { selects: waited, ..WarpWork::from_counts(counts, 1).chain };
             WarpWork { instructions: others as f64, chain, counts, ..WarpWork::default() }
         };
         let shuffles = problem.element_bits.iter().map(|&bits| words(bits, 1 << total_bits)).sum();
@@ -75,7 +75,7 @@ impl LaneScan {
         builder: &mut Builder,
         thread: ThreadIndices,
         mut tuples: Vec<Vec<Value>>,
-        combine: &mut Combine,
+        combine: &mut EmitCombine,
     ) -> Vec<Vec<Value>> {
         let mask: usize = self.registers.iter().map(|bit| 1usize << bit).sum();
         let lines: Vec<Vec<usize>> =
@@ -91,7 +91,7 @@ impl LaneScan {
         let source = Source::Lane(thread.lane_beyond(builder, self.lanes, self.direction == ScanDirection::Reverse));
         let before = emit_shuffle_tuples(builder, source, &totals);
         let first = match self.direction {
-            ScanDirection::Forward => thread.all_zero(builder, u64::from(self.lanes)),
+            ScanDirection::Forward => thread.emit_are_bits_zero(builder, u64::from(self.lanes)),
             ScanDirection::Reverse => thread.all_ones(builder, u64::from(self.lanes)),
         };
         for ((line, total), before) in lines.iter().zip(totals).zip(&before) {

@@ -2,11 +2,11 @@
 //! later in the scan adds the total of the other half.
 
 use tilewright_kernel::{Builder, Counts, Value};
-use tilewright_target::LaneXors;
+use tilewright_target::ShuffleXorMasks;
 
 use super::super::address::ThreadIndices;
 use super::super::shuffle_source::Source;
-use super::super::variadic::{Combine, emit_shuffle_tuples, words};
+use super::super::variadic::{EmitCombine, emit_shuffle_tuples, words};
 use super::ScanDirection;
 use super::problem::{InputBit, ScanProblem};
 use crate::cost::WarpWork;
@@ -22,12 +22,12 @@ pub(super) struct Level {
     lanes: u32,
     direction: ScanDirection,
     /// The constant lane xors by which the target can shuffle.
-    xors: LaneXors,
+    xors: ShuffleXorMasks,
 }
 
 impl Level {
     /// Returns the step for one axis bit that stays within a warp; 0 is the lowest bit.
-    pub(super) fn of(problem: &ScanProblem, bit: usize, xors: LaneXors) -> Self {
+    pub(super) fn of(problem: &ScanProblem, bit: usize, xors: ShuffleXorMasks) -> Self {
         let (registers, lanes) = ScanProblem::masks(&problem.input_bits[..bit]);
         Self { at: problem.input_bits[bit], registers, lanes, direction: problem.direction, xors }
     }
@@ -77,7 +77,7 @@ impl Level {
             InputBit::Register(_) => (registers / 2, 1),
             _ => (registers, 2),
         };
-        let chain = Counts { selects: waited, ..WarpWork::of_counts(counts, 1).chain };
+        let chain = Counts { selects: waited, ..WarpWork::from_counts(counts, 1).chain };
         WarpWork { instructions: (combined * element_bits.len() as u64) as f64, chain, counts, ..WarpWork::default() }
     }
 
@@ -98,7 +98,7 @@ impl Level {
         builder: &mut Builder,
         thread: ThreadIndices,
         tuples: Vec<Vec<Value>>,
-        combine: &mut Combine,
+        combine: &mut EmitCombine,
     ) -> Vec<Vec<Value>> {
         let mut sources: Vec<usize> = (0..tuples.len()).map(|register| self.source(register)).collect();
         sources.sort_unstable();

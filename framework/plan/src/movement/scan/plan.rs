@@ -7,7 +7,7 @@ use super::problem::ScanProblem;
 use super::totals::Totals;
 use crate::cost::WarpWork;
 use crate::movement::address::ThreadIndices;
-use crate::movement::variadic::{Combine, by_register, by_tensor, moved};
+use crate::movement::variadic::{EmitCombine, by_register, by_tensor, moved};
 use crate::movement::{ConversionPlan, CountLowerBounds, MovementError, PlanContext, PlanStats, plan_conversion};
 use tilewright_kernel::{Builder, Counts, Value};
 use tilewright_layout::{Dim, LinearLayout};
@@ -90,7 +90,7 @@ fn plan_steps(
     let of_lanes = lanes.iter().flat_map(|lanes| lanes.work(problem));
     let of_totals = totals.iter().map(|totals| totals.work(problem));
     let work: Vec<WarpWork> = of_levels.chain(of_lanes).chain(of_totals).collect();
-    let counts = work.iter().fold(Counts::default(), |sum, step| sum.plus(step.counts));
+    let counts = work.iter().fold(Counts::default(), |sum, step| sum.add_counts(step.counts));
     let bound = CountLowerBounds {
         shuffles: if totals.is_none() { problem.depth() } else { 0 },
         ..CountLowerBounds::default()
@@ -143,7 +143,7 @@ impl ScanPlan {
     ///
     /// # Panics
     /// If there are fewer inputs, or values in them, than planned for.
-    pub fn emit(&self, builder: &mut Builder, inputs: &[Vec<Value>], combine: &mut Combine) -> Vec<Vec<Value>> {
+    pub fn emit(&self, builder: &mut Builder, inputs: &[Vec<Value>], combine: &mut EmitCombine) -> Vec<Vec<Value>> {
         let mut tuples = by_register(inputs);
         if !self.to.is_empty() {
             tuples = moved(builder, &self.to, &tuples);

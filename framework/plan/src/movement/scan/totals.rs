@@ -5,7 +5,7 @@ use tilewright_kernel::{Builder, Counts, Value};
 
 use super::super::address::ThreadIndices;
 use super::super::shuffle_source::Source;
-use super::super::variadic::{Combine, emit_shuffle_tuples, moved, words};
+use super::super::variadic::{EmitCombine, emit_shuffle_tuples, moved, words};
 use super::super::{ConversionPlan, MovementError, PlanContext, plan_conversion};
 use super::ScanDirection;
 use super::problem::{InputBit, ScanProblem};
@@ -130,7 +130,7 @@ impl Totals {
         // The chain: the prefixes, which depend on each other; one select for each thread bit; the combination and a
         // last select.
         let waited = prefixes - 1 + self.of_threads().len() as u64 + 2;
-        let chain = Counts { selects: waited, ..WarpWork::of_counts(counts, 1).chain };
+        let chain = Counts { selects: waited, ..WarpWork::from_counts(counts, 1).chain };
         WarpWork { instructions: (combined * tensors) as f64, chain, counts, ..WarpWork::default() }
     }
 
@@ -139,7 +139,7 @@ impl Totals {
         builder: &mut Builder,
         thread: ThreadIndices,
         tuples: Vec<Vec<Value>>,
-        combine: &mut Combine,
+        combine: &mut EmitCombine,
     ) -> Vec<Vec<Value>> {
         let totals = self.totals(builder, thread, &tuples);
         let everywhere = moved(builder, &self.moves, &totals);
@@ -199,7 +199,7 @@ impl Totals {
 
     /// Emits the prefixes of the block totals of one line: entry `i` combines the totals of the first `i + 1` blocks in
     /// the direction of the scan. The last block's total is not needed.
-    fn prefixes(&self, builder: &mut Builder, blocks: &[Vec<Value>], combine: &mut Combine) -> Vec<Vec<Value>> {
+    fn prefixes(&self, builder: &mut Builder, blocks: &[Vec<Value>], combine: &mut EmitCombine) -> Vec<Vec<Value>> {
         let in_order = |before: usize| &blocks[self.before(before)];
         let mut prefixes = vec![in_order(0).clone()];
         for before in 1..blocks.len() - 1 {
@@ -232,7 +232,7 @@ impl Totals {
     fn is_first(&self, builder: &mut Builder, thread: ThreadIndices) -> Option<Value> {
         let mask = self.of_threads().iter().fold(0, |all, (_, bit)| all | bit);
         match self.direction {
-            ScanDirection::Forward => thread.all_zero(builder, mask),
+            ScanDirection::Forward => thread.emit_are_bits_zero(builder, mask),
             ScanDirection::Reverse => thread.all_ones(builder, mask),
         }
     }

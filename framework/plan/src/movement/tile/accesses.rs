@@ -3,9 +3,9 @@
 use smallvec::SmallVec;
 
 use super::{LocatedAccessor, PlacedAccessor, TileStats};
-use crate::movement::{CountLowerBounds, SharedBits};
+use crate::movement::{CountLowerBounds, SharedMemoryBits};
 use tilewright_kernel::{Counts, Element};
-use tilewright_layout::f2::{Columns, Solver, multiply};
+use tilewright_layout::f2::{Columns, Solver, multiply_vector};
 use tilewright_target::Direction;
 
 /// The accesses of one accessor (a store or load of a tensor), as linear maps of the bits of the round index and of the
@@ -71,7 +71,7 @@ impl Accesses {
 
     /// Returns the accesses of one round (filling of the shared memory).
     pub(super) fn of_round(&self, round: u64) -> impl Iterator<Item = Access> {
-        let in_round = multiply(&self.rounds, round);
+        let in_round = multiply_vector(&self.rounds, round);
         (0..1u64 << self.steps.len()).map(move |index| {
             let (mut offset, mut register) = (self.start, in_round);
             for (bit, step) in self.steps.iter().enumerate() {
@@ -80,7 +80,8 @@ impl Accesses {
                     register ^= step.1;
                 }
             }
-            let registers = (0..self.vector_elements()).map(|element| register ^ multiply(&self.elements, element));
+            let registers =
+                (0..self.vector_elements()).map(|element| register ^ multiply_vector(&self.elements, element));
             let shared = self.stats.shared_by.iter().enumerate();
             let issuer = shared.fold(0, |bits, (at, by)| bits | (index >> at & 1) << by);
             Access { offset, registers: registers.collect(), issuer }
@@ -121,7 +122,7 @@ impl Accesses {
 
     /// Returns the register that is moved in place of `register`, if that is a replica; otherwise `register` itself.
     pub(super) fn moved_as(&self, register: u64) -> u64 {
-        multiply(&self.moved_as, register)
+        multiply_vector(&self.moved_as, register)
     }
 
     /// Returns the operation counts of a warp for these accesses, which together take `wavefronts` wavefronts.
@@ -143,11 +144,11 @@ impl Accesses {
     }
 
     /// Returns the number of bits that a lane stores, or loads, in all accesses.
-    pub(in super::super) fn shared_bits(&self) -> SharedBits {
+    pub(in super::super) fn shared_bits(&self) -> SharedMemoryBits {
         let bits = self.stats.elements() * u64::from(self.element.bits());
         match self.direction {
-            Direction::Store => SharedBits { stored: bits, loaded: 0 },
-            Direction::Load => SharedBits { stored: 0, loaded: bits },
+            Direction::Store => SharedMemoryBits { stored: bits, loaded: 0 },
+            Direction::Load => SharedMemoryBits { stored: 0, loaded: bits },
         }
     }
 

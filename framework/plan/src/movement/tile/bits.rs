@@ -48,7 +48,7 @@ impl<'a> Tile<'a> {
         element: Element,
         lane_bits: u32,
     ) -> SmallVec<[Self; 5]> {
-        let offered = |bits: &u32| *bits >= element.bits() && target.bank_row(direction, *bits).is_some();
+        let offered = |bits: &u32| *bits >= element.bits() && target.find_bank_row(direction, *bits).is_some();
         let mut widths: SmallVec<[u32; 8]> = target.shared.access_bits.iter().copied().filter(offered).collect();
         widths.sort_unstable_by(|a, b| b.cmp(a));
         let of_width = |bits: u32| {
@@ -84,7 +84,7 @@ impl<'a> Tile<'a> {
         let address: Columns = address.columns_of(Dim::LANE).iter().map(named).collect();
         let sound = in_segment.len() <= MAX_SEGMENT_BITS
             && alignment <= 1 << in_segment.len()
-            && data.ins().bits() == lane_bits + bytes_per_lane_log2
+            && data.ins().total_bits() == lane_bits + bytes_per_lane_log2
             && address.len() == lane_bits as usize
             && rank(&address) as usize == segments.len()
             && (0..bytes_per_lane_log2)
@@ -130,8 +130,8 @@ impl<'a> Tile<'a> {
     pub(in super::super) fn bank_row<'t>(&self, target: &'t TargetDescription) -> Option<&'t BankRow> {
         let bits = 8 << self.segment_bits();
         match self.name {
-            Some(name) => target.instruction_bank_row(name, self.direction, bits),
-            None => target.bank_row(self.direction, bits),
+            Some(name) => target.find_instruction_bank_row(name, self.direction, bits),
+            None => target.find_bank_row(self.direction, bits),
         }
     }
 

@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 
 use super::stats::AccessColumns;
 use super::{LocatedAccessor, Memory, Source, Tile, TileStats};
-use tilewright_layout::f2::{Columns, Subspace, multiply};
+use tilewright_layout::f2::{Columns, Subspace, multiply_vector};
 use tilewright_target::TargetDescription;
 
 /// Max number of sets of register bits that are compared as the selectors of an instruction's slots (a slot is the
@@ -128,7 +128,7 @@ impl<'a> PlacedAccessor<'a> {
         let vector = &self.memory.columns[..vector_bits as usize];
         let low = (1u64 << vector_bits) - 1;
         let mut space = Subspace::span(vector.iter().copied());
-        let cleared = |&kept: &u64| kept ^ multiply(vector, self.memory.offset(kept) & low);
+        let cleared = |&kept: &u64| kept ^ multiply_vector(vector, self.memory.offset(kept) & low);
         let segment_registers: Columns =
             self.side.kept.iter().map(cleared).filter(|&column| space.insert(column)).collect();
         segment_registers.iter().all(|&column| self.side.span.contains(column)).then_some(segment_registers)
@@ -179,7 +179,7 @@ impl<'a> PlacedAccessor<'a> {
             }
         };
         let segments: Columns = tile.segments.iter().enumerate().map(column).collect::<Option<_>>()?;
-        let lanes = tile.address.iter().map(|&segment| multiply(&segments, segment));
+        let lanes = tile.address.iter().map(|&segment| multiply_vector(&segments, segment));
         let addresses: Columns = lanes.chain(self.offsets[lane_bits..].iter().copied()).collect();
         let width = tile.bytes_per_lane_log2 - side.byte_bits();
         let numbered = side.span.dimension().checked_sub(width)?;

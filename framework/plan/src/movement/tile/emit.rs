@@ -6,7 +6,7 @@ use super::Accesses;
 use super::accesses::Access;
 use tilewright_kernel::{Builder, Op, Value};
 use tilewright_layout::Padding;
-use tilewright_layout::f2::multiply;
+use tilewright_layout::f2::multiply_vector;
 
 impl Accesses {
     fn addresses(
@@ -77,7 +77,7 @@ impl<'a> Stores<'a> {
     fn stored_value(&self, builder: &mut Builder, access: &Access, registers: &[Value]) -> Value {
         let shares: Vec<u64> = self.accesses.shares.iter().map(|&(_, moved)| moved).collect();
         let elements = |share: u64| -> Vec<Value> {
-            let moved = multiply(&shares, share);
+            let moved = multiply_vector(&shares, share);
             access.registers.iter().map(|&register| registers[(register ^ moved) as usize]).collect()
         };
         if shares.is_empty() {

@@ -4,7 +4,7 @@ use super::{Reach, Share};
 use smallvec::SmallVec;
 use tilewright_kernel::Element;
 use tilewright_layout::Padding;
-use tilewright_layout::f2::{Columns, Solver, Subspace, multiply};
+use tilewright_layout::f2::{Columns, Solver, Subspace, multiply_vector};
 use tilewright_target::{BankRow, Direction, TargetDescription};
 
 /// An accessor (a store or load of a tensor): the elements that its registers and threads hold, as coordinates in
@@ -99,7 +99,7 @@ impl LocatedAccessor {
 
     /// Returns one phase of plain accesses of `access_bits` bits; `None` if the target has no bank model for them.
     pub(in super::super) fn phase(&self, access_bits: u32, target: &TargetDescription) -> Option<Phase> {
-        let row = target.bank_row(self.direction, access_bits)?;
+        let row = target.find_bank_row(self.direction, access_bits)?;
         Some(Phase::new(row, &self.threads[..self.lane_bits as usize]))
     }
 }
@@ -118,8 +118,8 @@ impl Phase {
     /// Returns the phase of the bank model `row`; `columns` has the bases of the lane bits (for instructions, of the
     /// slot bits): the elements that they add.
     pub(super) fn new(row: &BankRow, columns: &[u64]) -> Self {
-        let phase = row.phase_of(|distance| multiply(columns, distance) == 0);
-        let lanes = phase.iter().map(|&lane| multiply(columns, lane)).collect();
+        let phase = row.phase_of(|distance| multiply_vector(columns, distance) == 0);
+        let lanes = phase.iter().map(|&lane| multiply_vector(columns, lane)).collect();
         Self { lanes, wavefront_bytes: row.wavefront_bytes() }
     }
 }

@@ -1,6 +1,6 @@
 //! The memories of the cluster that an accessor (a store or load of a tensor) accesses.
 
-use tilewright_layout::f2::{Columns, Subspace, multiply};
+use tilewright_layout::f2::{Columns, Subspace, multiply_vector};
 
 /// The blocks whose memory is accessed, as distances (xor of block indices) from the block that the first lane
 /// accesses.
@@ -23,12 +23,12 @@ impl Reach {
 
     /// Returns the distance (xor of block indices) of the block that a lane accesses.
     pub(super) fn distance(&self, lane: u64) -> u64 {
-        multiply(&self.lanes, lane)
+        multiply_vector(&self.lanes, lane)
     }
 
     /// Returns the distances (xor of block indices) of all blocks that one access reaches.
     pub(super) fn distances(&self) -> Vec<u64> {
         let blocks = Subspace::span(self.lanes.iter().copied());
-        (0..1u64 << blocks.dimension()).map(|index| multiply(blocks.basis(), index)).collect()
+        (0..1u64 << blocks.dimension()).map(|index| multiply_vector(blocks.basis(), index)).collect()
     }
 }

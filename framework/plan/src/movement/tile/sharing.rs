@@ -7,7 +7,7 @@
 use smallvec::SmallVec;
 
 use super::{LocatedAccessor, PlacedAccessor, Source, Tile};
-use tilewright_layout::f2::{Columns, Solver, Subspace, multiply};
+use tilewright_layout::f2::{Columns, Solver, Subspace, multiply_vector};
 use tilewright_target::Direction;
 
 /// The division of a store's elements along one thread bit: threads with the bit set store other elements than threads
@@ -43,7 +43,7 @@ impl LocatedAccessor {
         for (&thread, &column) in bits.iter().zip(given) {
             // A replica may be in other registers than the elements that it repeats.
             let found = solver.solve(self.threads[thread as usize]).unwrap_or(0);
-            let column = column ^ multiply(&self.kept, found & registers);
+            let column = column ^ multiply_vector(&self.kept, found & registers);
             shared.threads[thread as usize] ^= column;
             shared.idle &= !(1 << thread);
             shared.shares.push(Share { thread, column });
@@ -85,7 +85,7 @@ impl PlacedAccessor<'_> {
         let active = (0..self.side.lane_bits).filter(|bit| self.side.idle >> bit & 1 == 0).map(|bit| 1u64 << bit);
         let phase = Subspace::span(row.phase.iter().copied());
         let lanes = phase.intersection(&Subspace::span(active));
-        let at = |&lane: &u64| bank(multiply(&self.side.threads[..self.side.lane_bits as usize], lane));
+        let at = |&lane: &u64| bank(multiply_vector(&self.side.threads[..self.side.lane_bits as usize], lane));
         let mut banks = Subspace::span(lanes.basis().iter().map(at));
         let (mut taken, mut given, mut all) = (SmallVec::<[u32; 4]>::new(), Columns::new(), Vec::new());
         for &bit in bits {

@@ -3,8 +3,8 @@
 use smallvec::SmallVec;
 
 use super::{Accesses, PlacedAccessor, Tile, TileStats};
-use tilewright_layout::f2::{Columns, multiply};
-use tilewright_target::{BankRow, linear_wavefronts_masked, wavefronts};
+use tilewright_layout::f2::{Columns, multiply_vector};
+use tilewright_target::{BankRow, count_access_wavefronts, count_masked_linear_wavefronts};
 
 impl PlacedAccessor<'_> {
     /// Counts the wavefronts of one access of a warp; `offset` is added (over F2) to the offsets of its slots
@@ -15,16 +15,17 @@ impl PlacedAccessor<'_> {
         let reach = &self.side.reach;
         if self.memory.padding.is_empty() && !reach.separates_lanes() {
             let segments: Columns = stats.segments.iter().map(|segment| segment << byte_bits).collect();
-            return linear_wavefronts_masked(row, &segments, idle, 1 << stats.segment_bits);
+            return count_masked_linear_wavefronts(row, &segments, idle, 1 << stats.segment_bits);
         }
-        let address = |segment: u64| self.memory.padded(offset ^ multiply(&stats.segments, segment)) << byte_bits;
+        let address =
+            |segment: u64| self.memory.padded(offset ^ multiply_vector(&stats.segments, segment)) << byte_bits;
         let of_block = |distance: u64| {
             // Only plain accesses reach other blocks, and each of their lanes has a slot of its own.
             let served = |segment: u64| segment & idle == 0 && reach.distance(segment) == distance;
             let segments = 0..1u64 << stats.segments.len();
             let addresses: SmallVec<[Option<u64>; 64]> =
                 segments.map(|segment| served(segment).then(|| address(segment))).collect();
-            wavefronts(row, &addresses, 1 << stats.segment_bits)
+            count_access_wavefronts(row, &addresses, 1 << stats.segment_bits)
         };
         reach.distances().into_iter().map(of_block).sum()
     }
@@ -37,7 +38,7 @@ impl PlacedAccessor<'_> {
             return stats.wavefronts();
         };
         let of_warp = |warp: u64| {
-            let offset = multiply(&stats.addresses, warp << lane_bits);
+            let offset = multiply_vector(&stats.addresses, warp << lane_bits);
             let makes = |issuer: u64| warp << lane_bits & stats.idle & !self.side.lane_mask() == issuer;
             let own = accesses.of_round(0).filter(|access| makes(access.issuer));
             own.map(|access| self.wavefronts(stats, row, access.offset ^ offset)).sum::<u64>()

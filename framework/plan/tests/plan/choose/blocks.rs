@@ -2,7 +2,7 @@
 //! holds its own part, and the layout is chosen as if the tensor had one block's elements only.
 
 use tilewright_layout::{Dim, LinearLayout};
-use tilewright_plan::movement::{Accessor, SharedLayoutConstraints, choose_shared_layout};
+use tilewright_plan::movement::{SharedLayoutConstraints, SharedMemoryAccessor, choose_shared_layout};
 
 use tilewright_testkit::test_targets::test_target;
 
@@ -20,11 +20,14 @@ fn in_blocks(registers: usize, lanes: usize) -> LinearLayout {
 
 #[test]
 fn each_block_keeps_its_own_slice() {
-    let accessors = [Accessor::store(in_blocks(0, 1)), Accessor::load(in_blocks(1, 0))];
+    let accessors = [SharedMemoryAccessor::store(in_blocks(0, 1)), SharedMemoryAccessor::load(in_blocks(1, 0))];
     let choice =
         choose_shared_layout(&accessors, 32, &SharedLayoutConstraints::default(), &test_target()).expect("a choice");
     let chosen = choice.chosen();
-    assert_eq!((chosen.wavefronts(), chosen.excess(), choice.gap()), (16, 0, 0));
+    assert_eq!(
+        (chosen.weighted_wavefronts(), chosen.conflict_wavefronts(), choice.wavefronts_above_bound()),
+        (16, 0, 0)
+    );
     let linear = &chosen.memory.linear;
     assert_eq!((linear.bases_of(Dim::BLOCK), linear.in_bits(Dim::OFFSET)), (vec![vec![8, 0]], 6));
     assert!(linear.is_invertible() && linear.bases_of(Dim::OFFSET).iter().all(|basis| basis[0] < 8));
@@ -32,7 +35,7 @@ fn each_block_keeps_its_own_slice() {
 
 #[test]
 fn accessors_of_other_tensors_or_blocks_are_refused() {
-    let refused = |accessors: &[Accessor]| {
+    let refused = |accessors: &[SharedMemoryAccessor]| {
         choose_shared_layout(accessors, 32, &SharedLayoutConstraints::default(), &test_target())
             .expect_err("a refusal")
             .to_string()
@@ -43,7 +46,15 @@ fn accessors_of_other_tensors_or_blocks_are_refused() {
         &[(Dim::tensor(0), 8), (Dim::tensor(1), 1)],
     );
     let alone = alone.expect("sizes fit");
-    assert!(refused(&[Accessor::store(in_blocks(0, 1)), Accessor::load(alone.clone())]).contains("along block"));
-    let other = choose_shared_layout(&[Accessor::store(alone)], 4, &SharedLayoutConstraints::default(), &test_target());
+    assert!(
+        refused(&[SharedMemoryAccessor::store(in_blocks(0, 1)), SharedMemoryAccessor::load(alone.clone())])
+            .contains("along block")
+    );
+    let other = choose_shared_layout(
+        &[SharedMemoryAccessor::store(alone)],
+        4,
+        &SharedLayoutConstraints::default(),
+        &test_target(),
+    );
     assert!(other.expect_err("half bytes").to_string().contains("4 bits"));
 }

@@ -51,7 +51,7 @@ impl Accesses {
     }
 
     fn at_width(&self, offsets: &[u64], element_bits: u32, width: u32, target: &TargetDescription) -> Option<u64> {
-        let row = target.bank_row(self.direction, element_bits << width)?;
+        let row = target.find_bank_row(self.direction, element_bits << width)?;
         let vectors = self.vectors(offsets, width)?;
         let bytes = u64::from(element_bits / 8);
         let mut done = BTreeSet::new();
@@ -68,7 +68,7 @@ impl Accesses {
                     fresh[lane].then(|| offsets[registers[vector[0]] as usize] * bytes)
                 };
                 let addresses: Vec<_> = lanes.iter().enumerate().map(first).collect();
-                for phase in row.phases(&addresses) {
+                for phase in row.lanes_of_phases(&addresses) {
                     let mut words: BTreeMap<u64, BTreeSet<u64>> = BTreeMap::new();
                     for lane in phase.into_iter().filter(|&lane| fresh[lane as usize]) {
                         for &register in vector {

@@ -5,18 +5,18 @@ use std::collections::BTreeSet;
 
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_plan::movement::{
-    Accessor, ConsecutiveCopy, GlobalTensor, PlanContext, SharedLayoutCandidate, SharedLayoutChoice,
-    SharedLayoutConstraints, SharedLayoutKind, choose_shared_layout, plan_shared_access,
+    ConsecutiveCopy, GlobalTensor, PlanContext, SharedLayoutCandidate, SharedLayoutChoice, SharedLayoutConstraints,
+    SharedLayoutKind, SharedMemoryAccessor, choose_shared_layout, plan_shared_access,
 };
 use tilewright_target::Direction;
-use tilewright_verify::{check_emulated, load_case, store_case};
+use tilewright_verify::{build_load_case, build_store_case, check_emulated};
 
 use super::layouts::{along, plane};
 use tilewright_testkit::test_targets::test_target;
 
-fn copied(layout: &LinearLayout, shape: [u64; 2], access_bits: u32) -> Accessor {
+fn copied(layout: &LinearLayout, shape: [u64; 2], access_bits: u32) -> SharedMemoryAccessor {
     let global = GlobalTensor::row_major(&shape, 16);
-    Accessor::store(layout.clone()).by_copy(ConsecutiveCopy { global, access_bits })
+    SharedMemoryAccessor::store(layout.clone()).with_copy(ConsecutiveCopy { global, access_bits })
 }
 
 /// Checks that the fetched elements are contiguous in memory, lane after lane, for every access of every warp.
@@ -73,7 +73,7 @@ fn transactions(fetched: &LinearLayout, columns: u64, bytes: u64, vector: u64, s
 /// Executes all accesses of a chosen layout on the emulator and checks the results.
 pub fn check<'a>(
     candidate: &SharedLayoutCandidate,
-    requested: &[Accessor],
+    requested: &[SharedMemoryAccessor],
     bits: u32,
     context: impl Into<PlanContext<'a>>,
 ) {
@@ -85,14 +85,14 @@ pub fn check<'a>(
         let plan = plan_shared_access(layout, &candidate.memory, bits, accessor.direction, context).expect("a plan");
         let executed = match accessor.direction {
             Direction::Store => {
-                store_case(layout, &candidate.memory, bits, &plan)
+                build_store_case(layout, &candidate.memory, bits, &plan)
                     .and_then(|case| check_emulated(&case, context))
                     .expect("memory")
                     .counts
                     .wavefronts_stored
             }
             Direction::Load => {
-                load_case(layout, &candidate.memory, bits, &plan)
+                build_load_case(layout, &candidate.memory, bits, &plan)
                     .and_then(|case| check_emulated(&case, context))
                     .expect("registers")
                     .counts
@@ -109,10 +109,10 @@ fn of_kind(choice: &SharedLayoutChoice, kind: SharedLayoutKind) -> &SharedLayout
 
 /// Returns accessors of 16x16 words: a copy that fetches two rows of pairs of eight lanes, and readers that need
 /// columns.
-fn problem() -> (Vec<Accessor>, LinearLayout) {
+fn problem() -> (Vec<SharedMemoryAccessor>, LinearLayout) {
     let fetched = plane([4, 4], &[along(1, 0..1), along(0, 0..2)].concat(), &along(1, 1..4), &along(0, 2..4));
     let columns = plane([4, 4], &[along(1, 0..2), along(0, 3..4)].concat(), &along(0, 0..3), &along(1, 2..4));
-    (vec![copied(&fetched, [16, 16], 64), Accessor::load(columns)], fetched)
+    (vec![copied(&fetched, [16, 16], 64), SharedMemoryAccessor::load(columns)], fetched)
 }
 
 #[test]
@@ -128,12 +128,14 @@ fn padding_and_permuted_fetches_keep_the_copy_consecutive() {
     is_consecutive(&fetch.layout, permuted, 2);
     assert_eq!(fetch.transactions, transactions(&fetch.layout, 16, 4, 2, 32));
     assert_eq!(fetch.straight_transactions, transactions(&fetched, 16, 4, 2, 32));
-    assert!(plain.excess() > 0 && padded.excess() == 0 && permuted.excess() == 0);
+    assert!(
+        plain.conflict_wavefronts() > 0 && padded.conflict_wavefronts() == 0 && permuted.conflict_wavefronts() == 0
+    );
     // Both are free of bank conflicts; fetching other elements of the same rows costs no transaction and no byte.
     assert_eq!((fetch.transactions, permuted.bytes), (fetch.straight_transactions, 1024));
     assert!(padded.bytes > 1024);
     assert_eq!(choice.chosen().kind, SharedLayoutKind::PermutedGlobal);
-    assert_eq!(choice.gap(), 0);
+    assert_eq!(choice.wavefronts_above_bound(), 0);
     for candidate in [plain, padded, permuted] {
         check(candidate, &requested, 32, &test_target());
     }
@@ -146,11 +148,15 @@ fn padding_and_permuted_fetches_keep_the_copy_consecutive() {
 #[test]
 fn padding_alone_takes_the_fewest_bytes_that_split_no_access() {
     let (requested, _) = problem();
-    let choice =
-        choose_shared_layout(&requested, 32, &SharedLayoutConstraints::only(SharedLayoutKind::Padding), &test_target())
-            .expect("a choice");
+    let choice = choose_shared_layout(
+        &requested,
+        32,
+        &SharedLayoutConstraints::only_kind(SharedLayoutKind::Padding),
+        &test_target(),
+    )
+    .expect("a choice");
     let chosen = choice.chosen();
-    assert_eq!((chosen.kind, chosen.excess()), (SharedLayoutKind::Padding, 0));
+    assert_eq!((chosen.kind, chosen.conflict_wavefronts()), (SharedLayoutKind::Padding, 0));
     // One copy instruction of a warp writes 16 words.
     assert!(chosen.memory.padding.iter().all(|p| p.interval >= 16), "{:?}", chosen.memory.padding);
     // The padding is the smallest: with one word less there are bank conflicts.
@@ -174,7 +180,7 @@ fn a_fetch_that_touches_more_sectors_never_wins() {
     let extra = |c: &SharedLayoutCandidate| {
         c.fetch.as_ref().map_or(0, |fetch| fetch.transactions - fetch.straight_transactions)
     };
-    let scores: Vec<_> = open.map(|c| (extra(c), c.wavefronts(), c.bytes)).collect();
+    let scores: Vec<_> = open.map(|c| (extra(c), c.weighted_wavefronts(), c.bytes)).collect();
     assert!(scores.is_sorted(), "{scores:?}");
 }
 
@@ -185,7 +191,7 @@ fn what_no_copy_can_do_is_refused() {
             .expect_err("a refusal")
     };
     let rows = plane([2, 3], &along(0, 0..2), &along(1, 0..3), &[]);
-    let loads = Accessor { direction: Direction::Load, ..copied(&rows, [4, 8], 32) };
+    let loads = SharedMemoryAccessor { direction: Direction::Load, ..copied(&rows, [4, 8], 32) };
     assert!(ask(loads).to_string().contains("and it stores"));
     // The third lane bit only selects replicas: lanes that differ in it fetch the same element.
     let bases = [(Dim::REGISTER, vec![vec![1, 0]]), (Dim::LANE, vec![vec![0, 1], vec![0, 2], vec![0, 0]])];

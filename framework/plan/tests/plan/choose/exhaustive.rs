@@ -5,9 +5,11 @@
 
 use std::collections::HashSet;
 
-use tilewright_layout::f2::{Subspace, multiply};
+use tilewright_layout::f2::{Subspace, multiply_vector};
 use tilewright_layout::{Dim, LinearLayout};
-use tilewright_plan::movement::{Accessor, SharedLayoutConstraints, SharedLayoutKind, choose_shared_layout};
+use tilewright_plan::movement::{
+    SharedLayoutConstraints, SharedLayoutKind, SharedMemoryAccessor, choose_shared_layout,
+};
 use tilewright_target::{Direction, TargetDescription};
 
 use super::brute::Accesses;
@@ -92,7 +94,7 @@ fn fewest(
         for segment in segments.iter().filter(|segment| segment.intersection(&span).dimension() == 0) {
             let taken = Subspace::span(low.iter().chain(segment.basis()).copied());
             let columns: Vec<u64> =
-                low.iter().chain(&taken.extend(bits, &[])).chain(segment.basis()).copied().collect();
+                low.iter().chain(&taken.extend_basis(bits, &[])).chain(segment.basis()).copied().collect();
             min_wavefronts = min_wavefronts.min(wavefronts(&accesses, &columns, element_bits, target));
         }
     }
@@ -129,16 +131,16 @@ fn check(case: &Case, source: &mut SeededRng) {
             (layout, direction, if case.accessors > 2 { 1 + source.below(3) as u64 } else { 1 })
         })
         .collect();
-    let requested: Vec<Accessor> = (accessors.iter())
-        .map(|(layout, direction, weight)| Accessor {
+    let requested: Vec<SharedMemoryAccessor> = (accessors.iter())
+        .map(|(layout, direction, weight)| SharedMemoryAccessor {
             direction: *direction,
-            ..Accessor::store(layout.clone()).times(*weight)
+            ..SharedMemoryAccessor::store(layout.clone()).with_weight(*weight)
         })
         .collect();
     let choice = choose_shared_layout(
         &requested,
         case.element_bits,
-        &SharedLayoutConstraints::only(SharedLayoutKind::Swizzle),
+        &SharedLayoutConstraints::only_kind(SharedLayoutKind::Swizzle),
         &target,
     )
     .expect("a choice");
@@ -148,7 +150,7 @@ fn check(case: &Case, source: &mut SeededRng) {
     let counted = wavefronts(&accesses, chosen.memory.linear.columns(), case.element_bits, &target);
     let shown =
         || accessors.iter().map(|(layout, _, weight)| format!("{weight} times\n{layout}\n")).collect::<String>();
-    assert_eq!(chosen.wavefronts(), counted, "{}", shown());
+    assert_eq!(chosen.weighted_wavefronts(), counted, "{}", shown());
     assert!(choice.lower_bound <= counted, "{} {}", choice.lower_bound, shown());
     let by_counting: u64 =
         accesses.iter().map(|(one, weight)| weight * one.fewest_by_counting(case.element_bits, &target)).sum();
@@ -206,7 +208,7 @@ const NARROW: [Case; 3] = [
 fn shared_stores(layout: &LinearLayout, lane_bits: usize, bits: u32) -> Vec<(LinearLayout, u64)> {
     let [registers, lanes] = [Dim::REGISTER, Dim::LANE].map(|dim| layout.columns_of(dim).to_vec());
     let own = Subspace::span(registers);
-    let elements: Vec<u64> = (0..1u64 << own.dimension()).map(|index| multiply(own.basis(), index)).collect();
+    let elements: Vec<u64> = (0..1u64 << own.dimension()).map(|index| multiply_vector(own.basis(), index)).collect();
     let mut all = vec![lanes.clone()];
     for at in (0..lanes.len()).filter(|&at| lanes[at] == 0) {
         let with = |lanes: &Vec<u64>, element: u64| {
@@ -226,7 +228,8 @@ fn shared_stores(layout: &LinearLayout, lane_bits: usize, bits: u32) -> Vec<(Lin
         let kept: Vec<u64> = own.basis().iter().copied().filter(|&element| space.insert(element)).collect();
         let selects = (1 << kept.len()) * ((1 << given.len()) - 1);
         for complement in 0..1u64 << (kept.len() * given.len()) {
-            let moved = |(at, element): (usize, &u64)| element ^ multiply(&given, complement >> (at * given.len()));
+            let moved =
+                |(at, element): (usize, &u64)| element ^ multiply_vector(&given, complement >> (at * given.len()));
             let columns: Vec<u64> = kept.iter().enumerate().map(moved).chain(shared.iter().copied()).collect();
             stores.push((layouts::layout(&columns, lane_bits, 0, bits), selects));
         }
@@ -249,12 +252,16 @@ fn no_sharing_of_replicas_is_cheaper() {
             }
         };
         let loaded = random(&mut source, 3, 0, 5, 0, 2);
-        let requested = [Accessor::store(stored.clone()), Accessor::load(loaded.clone())];
-        let choice =
-            choose_shared_layout(&requested, 32, &SharedLayoutConstraints::only(SharedLayoutKind::Swizzle), &target);
+        let requested = [SharedMemoryAccessor::store(stored.clone()), SharedMemoryAccessor::load(loaded.clone())];
+        let choice = choose_shared_layout(
+            &requested,
+            32,
+            &SharedLayoutConstraints::only_kind(SharedLayoutKind::Swizzle),
+            &target,
+        );
         let choice = choice.expect("a choice");
         let stats = &choice.chosen().accessors;
-        let price = 4 * choice.chosen().wavefronts() + stats[0].selects;
+        let price = 4 * choice.chosen().weighted_wavefronts() + stats[0].selects;
         let load = || (loaded.clone(), Direction::Load, 1);
         let by = |(store, selects): (LinearLayout, u64)| {
             (fewest(&[(store, Direction::Store, 1), load()], 5, 32, &target), selects)

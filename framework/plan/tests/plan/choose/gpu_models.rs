@@ -4,7 +4,7 @@
 use tilewright_layout::cute;
 use tilewright_layout::{LinearLayout, MemoryLayout, Padding};
 use tilewright_plan::movement::{
-    Accessor, ConsecutiveCopy, GlobalTensor, SharedLayoutChoice, SharedLayoutConstraints, SharedLayoutKind,
+    ConsecutiveCopy, GlobalTensor, SharedLayoutChoice, SharedLayoutConstraints, SharedLayoutKind, SharedMemoryAccessor,
     choose_shared_layout, plan_shared_access,
 };
 use tilewright_target::TargetDescription;
@@ -21,7 +21,7 @@ pub fn description((file, text): (&str, &str)) -> TargetDescription {
 }
 
 fn proven(
-    accessors: &[Accessor],
+    accessors: &[SharedMemoryAccessor],
     bits: u32,
     constraints: &SharedLayoutConstraints,
     target: &TargetDescription,
@@ -34,8 +34,8 @@ fn proven(
 }
 
 /// Returns the wavefronts of all accessors in a given memory layout.
-fn taken(accessors: &[Accessor], memory: &MemoryLayout, bits: u32, target: &TargetDescription) -> u64 {
-    let of = |one: &Accessor| {
+fn taken(accessors: &[SharedMemoryAccessor], memory: &MemoryLayout, bits: u32, target: &TargetDescription) -> u64 {
+    let of = |one: &SharedMemoryAccessor| {
         plan_shared_access(&one.layout, memory, bits, one.direction, target).expect("a plan").wavefronts()
     };
     accessors.iter().map(of).sum()
@@ -43,7 +43,7 @@ fn taken(accessors: &[Accessor], memory: &MemoryLayout, bits: u32, target: &Targ
 
 /// Returns a store and a load of a tile of 16-bit elements. 32 lanes of two by two warps store rows, 16 bytes a lane;
 /// they load rows of 16 bytes for 8x8 matrices, lane after lane down the rows, the address order of `ldmatrix`.
-fn tile(rows: u32, columns: u32) -> Vec<Accessor> {
+fn tile(rows: u32, columns: u32) -> Vec<SharedMemoryAccessor> {
     let across = (columns - 3).min(5);
     let stored = plane(
         [rows, columns],
@@ -57,7 +57,7 @@ fn tile(rows: u32, columns: u32) -> Vec<Accessor> {
         &[along(0, 0..4), along(1, 3..4)].concat(),
         &along(0, 4..6),
     );
-    vec![Accessor::store(stored), Accessor::load(loaded)]
+    vec![SharedMemoryAccessor::store(stored), SharedMemoryAccessor::load(loaded)]
 }
 
 /// Returns the memory layout of a CuTe swizzle over a row-major or column-major matrix.
@@ -69,8 +69,8 @@ fn functor(text: &str, sizes: [u32; 2]) -> MemoryLayout {
     let mut ins = Space::default();
     ins.push(Dim::OFFSET, sizes[0] + sizes[1]).expect("a dim");
     let outs = [(Dim::tensor(0), 1 << sizes[0]), (Dim::tensor(1), 1 << sizes[1])];
-    let outs = Space::of_sizes(&outs).expect("sizes");
-    MemoryLayout::linear(LinearLayout::from_columns(ins, outs, permuted.columns()).expect("as many columns"))
+    let outs = Space::from_sizes(&outs).expect("sizes");
+    MemoryLayout::from_linear(LinearLayout::from_columns(ins, outs, permuted.columns()).expect("as many columns"))
 }
 
 /// Checks that the layouts of CUTLASS and of Hexcute's search are found for tiles of 16-bit rows: the same swizzle, or
@@ -87,9 +87,13 @@ fn functors_of_hexcute_are_found() {
         let theirs = taken(&accessors, &functor(known, [7, columns]), 16, &a100);
         let choice = proven(&accessors, 16, &SharedLayoutConstraints::default(), &a100);
         let chosen = choice.chosen();
-        assert_eq!((chosen.wavefronts(), chosen.excess(), choice.gap()), (theirs, 0, 0), "{known}");
+        assert_eq!(
+            (chosen.weighted_wavefronts(), chosen.conflict_wavefronts(), choice.wavefronts_above_bound()),
+            (theirs, 0, 0),
+            "{known}"
+        );
         assert_eq!(chosen.kind, SharedLayoutKind::Functor, "nothing simpler does");
-        let text = cute::from_tensor_layout(&chosen.layout()).expect("a functor").to_string();
+        let text = cute::from_tensor_layout(&chosen.to_layout()).expect("a functor").to_string();
         assert_eq!(text, known, "the fewest bits, of these the highest, and the nearest that change them");
         assert_eq!(chosen.functor.map(|swizzle| swizzle.to_string()), text.split(' ').next().map(str::to_owned));
     }
@@ -105,20 +109,20 @@ fn several_readers_share_a_layout() {
         &along(0, 0..5),
         &[along(0, 5..6), along(1, 1..2)].concat(),
     );
-    let accessors = [tile(6, 6), vec![Accessor::load(columns).times(2)]].concat();
+    let accessors = [tile(6, 6), vec![SharedMemoryAccessor::load(columns).with_weight(2)]].concat();
     let choice = proven(&accessors, 16, &SharedLayoutConstraints::default(), &a100);
     let chosen = choice.chosen();
-    assert_eq!(choice.gap_to_best_known(), 0);
+    assert_eq!(choice.wavefronts_above_best_known(), 0);
     let weighted: Vec<u64> = chosen.accessors.iter().zip([1, 1, 2]).map(|(f, weight)| f.wavefronts * weight).collect();
-    assert_eq!(weighted.iter().sum::<u64>(), chosen.wavefronts());
+    assert_eq!(weighted.iter().sum::<u64>(), chosen.weighted_wavefronts());
     // The best layout for two of the accessors does not take fewer wavefronts for all three.
     for pair in [[0, 1], [0, 2], [1, 2]] {
-        let pair: Vec<Accessor> = pair.iter().map(|&at| accessors[at].clone()).collect();
+        let pair: Vec<SharedMemoryAccessor> = pair.iter().map(|&at| accessors[at].clone()).collect();
         let of_two = choose_shared_layout(&pair, 16, &SharedLayoutConstraints::default(), &a100).expect("a choice");
         let for_all: u64 = (accessors.iter())
             .map(|one| one.weight * taken(std::slice::from_ref(one), &of_two.chosen().memory, 16, &a100))
             .sum();
-        assert!(chosen.wavefronts() <= for_all, "{for_all}");
+        assert!(chosen.weighted_wavefronts() <= for_all, "{for_all}");
     }
 }
 
@@ -144,15 +148,15 @@ fn padding_of_a_vector_a_row_is_matched() {
         &[along(1, 3..6), along(0, 0..3)].concat(),
         &along(0, 3..4),
     );
-    let accessors = [Accessor::store(stored), Accessor::load(operand(6, 6))];
-    let choice = proven(&accessors, 16, &SharedLayoutConstraints::only(SharedLayoutKind::Padding), &mi300x);
+    let accessors = [SharedMemoryAccessor::store(stored), SharedMemoryAccessor::load(operand(6, 6))];
+    let choice = proven(&accessors, 16, &SharedLayoutConstraints::only_kind(SharedLayoutKind::Padding), &mi300x);
     let chosen = choice.chosen();
     let plain = choice.candidates.iter().find(|candidate| candidate.kind == SharedLayoutKind::Plain).expect("rows");
     let known = MemoryLayout { padding: vec![Padding { interval: 64, padding: 8 }], ..plain.memory.clone() };
-    assert_eq!(chosen.wavefronts(), taken(&accessors, &known, 16, &mi300x));
-    assert_eq!((chosen.excess(), choice.gap()), (0, 0));
+    assert_eq!(chosen.weighted_wavefronts(), taken(&accessors, &known, 16, &mi300x));
+    assert_eq!((chosen.conflict_wavefronts(), choice.wavefronts_above_bound()), (0, 0));
     assert!(chosen.bytes <= known.allocated_elements() * 2, "{:?}", chosen.memory.padding);
-    assert!(plain.excess() > 0);
+    assert!(plain.conflict_wavefronts() > 0);
 }
 
 /// Checks copies of 16 bytes a lane straight to shared memory: a warp writes 1 KiB at a time, eight rows.
@@ -166,15 +170,15 @@ fn copies_to_shared_memory_pad_or_permute() {
         &along(0, 3..4),
     );
     let copy = ConsecutiveCopy { global: GlobalTensor::row_major(&[64, 64], 16), access_bits: 128 };
-    let accessors = [Accessor::store(fetched).by_copy(copy), Accessor::load(operand(6, 6))];
+    let accessors = [SharedMemoryAccessor::store(fetched).with_copy(copy), SharedMemoryAccessor::load(operand(6, 6))];
     let choice = proven(&accessors, 16, &SharedLayoutConstraints::default(), &mi355x);
     let of = |kind: SharedLayoutKind| choice.candidates.iter().find(|c| c.kind == kind).expect("a candidate");
     assert_eq!(
-        (choice.chosen().kind, choice.chosen().excess(), choice.gap()),
+        (choice.chosen().kind, choice.chosen().conflict_wavefronts(), choice.wavefronts_above_bound()),
         (SharedLayoutKind::PermutedGlobal, 0, 0)
     );
     let fetch = of(SharedLayoutKind::PermutedGlobal).fetch.as_ref().expect("what is fetched");
     assert_eq!(fetch.transactions, fetch.straight_transactions);
     assert!(of(SharedLayoutKind::Padding).memory.padding.iter().all(|p| p.interval >= 512));
-    assert!(of(SharedLayoutKind::Padding).wavefronts() <= of(SharedLayoutKind::Plain).wavefronts());
+    assert!(of(SharedLayoutKind::Padding).weighted_wavefronts() <= of(SharedLayoutKind::Plain).weighted_wavefronts());
 }

@@ -10,7 +10,7 @@ pub fn layout(columns: &[u64], lane_bits: usize, warp_bits: usize, bits: u32) ->
     for (dim, bits) in [(Dim::REGISTER, registers), (Dim::LANE, lane_bits), (Dim::WARP, warp_bits)] {
         ins.push(dim, bits as u32).expect("another dim");
     }
-    let outs = Space::of_sizes(&[(Dim::tensor(0), 1 << bits)]).expect("a size");
+    let outs = Space::from_sizes(&[(Dim::tensor(0), 1 << bits)]).expect("a size");
     LinearLayout::from_columns(ins, outs, columns).expect("columns fit")
 }
 
@@ -44,7 +44,7 @@ pub fn random_memory(source: &mut SeededRng, bits: u32) -> MemoryLayout {
     let mut ins = Space::default();
     ins.push(Dim::OFFSET, bits).expect("a dim");
     let linear = LinearLayout::from_columns(ins, columns.outs().clone(), columns.columns());
-    MemoryLayout::linear(linear.expect("as many columns"))
+    MemoryLayout::from_linear(linear.expect("as many columns"))
 }
 
 /// Returns the layout of a matrix whose positions each move by one step `(axis, bit)`; axis 1 runs along a row.

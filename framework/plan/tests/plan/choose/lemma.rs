@@ -2,7 +2,9 @@
 //! for banks of `b` bits, and lanes of a phase with their vectors span at most `b`, so by the lemma the segments can
 //! avoid both. Then neither side has conflicts, counted by enumerating every address.
 
-use tilewright_plan::movement::{Accessor, SharedLayoutConstraints, SharedLayoutKind, choose_shared_layout};
+use tilewright_plan::movement::{
+    SharedLayoutConstraints, SharedLayoutKind, SharedMemoryAccessor, choose_shared_layout,
+};
 use tilewright_target::Direction;
 
 use super::brute::Accesses;
@@ -21,16 +23,16 @@ fn words_and_wider_elements_never_conflict() {
             let target = small(lane_bits, bank_bits);
             let mut layout = || random(&mut source, lane_bits as usize, warp_bits, bits, 0, mixes);
             let (writer, reader) = (layout(), layout());
-            let accessors = [Accessor::store(writer.clone()), Accessor::load(reader.clone())];
+            let accessors = [SharedMemoryAccessor::store(writer.clone()), SharedMemoryAccessor::load(reader.clone())];
             let choice = choose_shared_layout(
                 &accessors,
                 element_bits,
-                &SharedLayoutConstraints::only(SharedLayoutKind::Swizzle),
+                &SharedLayoutConstraints::only_kind(SharedLayoutKind::Swizzle),
                 &target,
             );
             let choice = choice.expect("a choice");
             let chosen = choice.chosen();
-            assert_eq!((chosen.excess(), choice.gap()), (0, 0), "{writer}\n{reader}");
+            assert_eq!((chosen.conflict_wavefronts(), choice.wavefronts_above_bound()), (0, 0), "{writer}\n{reader}");
             let mut offsets = vec![0; 1 << bits];
             (0..1u64 << bits).for_each(|offset| offsets[chosen.memory.linear.apply_packed(offset) as usize] = offset);
             // The lanes of a phase have elements for all banks, so every wavefront moves the bytes of all banks.

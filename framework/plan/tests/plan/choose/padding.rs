@@ -3,9 +3,11 @@
 
 use tilewright_layout::{Dim, LinearLayout, Padding};
 use tilewright_plan::movement::plan_shared_access;
-use tilewright_plan::movement::{Accessor, SharedLayoutConstraints, SharedLayoutKind, choose_shared_layout};
+use tilewright_plan::movement::{
+    SharedLayoutConstraints, SharedLayoutKind, SharedMemoryAccessor, choose_shared_layout,
+};
 use tilewright_target::Direction;
-use tilewright_verify::{check_emulated, load_case, store_case};
+use tilewright_verify::{build_load_case, build_store_case, check_emulated};
 
 use super::brute::Accesses;
 use super::layouts::{along, plane};
@@ -41,28 +43,32 @@ fn best(accesses: &[Accesses], sizes: [u32; 2], element_bits: u32, goal: u64) ->
 }
 
 fn check(sizes: [u32; 2], element_bits: u32, excess: u64, accessors: &[(LinearLayout, Direction)]) -> (u64, u64) {
-    let requested: Vec<Accessor> = (accessors.iter())
-        .map(|(layout, direction)| Accessor { direction: *direction, ..Accessor::store(layout.clone()) })
+    let requested: Vec<SharedMemoryAccessor> = (accessors.iter())
+        .map(|(layout, direction)| SharedMemoryAccessor {
+            direction: *direction,
+            ..SharedMemoryAccessor::store(layout.clone())
+        })
         .collect();
-    let constraints = SharedLayoutConstraints { excess, ..SharedLayoutConstraints::only(SharedLayoutKind::Padding) };
+    let constraints =
+        SharedLayoutConstraints { excess, ..SharedLayoutConstraints::only_kind(SharedLayoutKind::Padding) };
     let target = test_target();
     let choice = choose_shared_layout(&requested, element_bits, &constraints, &target).expect("a choice");
     let chosen = choice.chosen();
     let accesses: Vec<Accesses> =
         accessors.iter().map(|(layout, direction)| Accesses::of(layout, *direction)).collect();
     let goal = choice.lower_bound + excess;
-    let found = (chosen.wavefronts().max(goal), chosen.bytes);
+    let found = (chosen.weighted_wavefronts().max(goal), chosen.bytes);
     assert_eq!(found, best(&accesses, sizes, element_bits, goal), "{:?}", chosen.memory.padding);
     for (at, (layout, direction)) in accessors.iter().enumerate() {
         let plan = plan_shared_access(layout, &chosen.memory, element_bits, *direction, &target).expect("a plan");
         let executed = match direction {
             Direction::Store => {
-                let report = store_case(layout, &chosen.memory, element_bits, &plan)
+                let report = build_store_case(layout, &chosen.memory, element_bits, &plan)
                     .and_then(|case| check_emulated(&case, &target));
                 report.expect("memory holds the tensor").counts.wavefronts_stored
             }
             Direction::Load => {
-                let report = load_case(layout, &chosen.memory, element_bits, &plan)
+                let report = build_load_case(layout, &chosen.memory, element_bits, &plan)
                     .and_then(|case| check_emulated(&case, &target));
                 report.expect("registers hold the tensor").counts.wavefronts_loaded
             }
@@ -117,18 +123,21 @@ fn several_readers() {
 #[test]
 fn bytes_have_a_limit() {
     let accessors = crossed([3, 3], 0);
-    let requested: Vec<Accessor> = (accessors.iter())
-        .map(|(layout, direction)| Accessor { direction: *direction, ..Accessor::store(layout.clone()) })
+    let requested: Vec<SharedMemoryAccessor> = (accessors.iter())
+        .map(|(layout, direction)| SharedMemoryAccessor {
+            direction: *direction,
+            ..SharedMemoryAccessor::store(layout.clone())
+        })
         .collect();
     let within = |bytes| {
         let constraints = SharedLayoutConstraints {
             max_bytes: Some(bytes),
-            ..SharedLayoutConstraints::only(SharedLayoutKind::Padding)
+            ..SharedLayoutConstraints::only_kind(SharedLayoutKind::Padding)
         };
         choose_shared_layout(&requested, 32, &constraints, &test_target())
     };
     let less = within(270).expect("fewer gaps");
-    assert!(less.chosen().bytes <= 270 && less.gap() > 0);
+    assert!(less.chosen().bytes <= 270 && less.wavefronts_above_bound() > 0);
     let error = within(256).expect_err("not a byte for gaps").to_string();
     assert!(error.contains("padding: no layout of this kind fits"), "{error}");
     assert!(requested[0].layout.ins().contains(Dim::LANE));

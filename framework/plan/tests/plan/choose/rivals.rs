@@ -4,8 +4,8 @@
 
 use tilewright_layout::MemoryLayout;
 use tilewright_plan::movement::{
-    Accessor, PlanContext, SharedLayoutConstraints, choose_shared_layout, plan_conversion, plan_shared_access,
-    price_in_wavefronts,
+    PlanContext, SharedLayoutConstraints, SharedMemoryAccessor, choose_shared_layout, plan_conversion,
+    plan_shared_access, price_in_wavefronts,
 };
 use tilewright_target::{Direction, TargetDescription};
 use tilewright_testkit::seeded_rng::SeededRng;
@@ -16,7 +16,7 @@ use super::layouts::{layout, random, random_memory};
 
 /// Random accessors of one tensor.
 struct Case {
-    accessors: Vec<Accessor>,
+    accessors: Vec<SharedMemoryAccessor>,
     bits: u32,
     element_bits: u32,
 }
@@ -30,7 +30,7 @@ fn case(source: &mut SeededRng, count: usize, target: &TargetDescription) -> Cas
         let (spare, mixes) = (source.below(4), source.below(6));
         let layout = random(source, lane_bits, warp_bits, bits, spare, mixes);
         let weight = if count > 2 { 1 + source.below(3) as u64 } else { 1 };
-        Accessor { direction, weight, ..Accessor::store(layout) }
+        SharedMemoryAccessor { direction, weight, ..SharedMemoryAccessor::store(layout) }
     };
     Case { accessors: (0..count).map(|at| accessor(at, source)).collect(), bits, element_bits }
 }
@@ -38,7 +38,7 @@ fn case(source: &mut SeededRng, count: usize, target: &TargetDescription) -> Cas
 /// Returns the weighted wavefronts of all accessors in a memory layout, and the price, which includes the selects of
 /// shared stores.
 fn taken(case: &Case, memory: &MemoryLayout, context: PlanContext<'_>) -> (u64, f64) {
-    let of = |one: &Accessor| {
+    let of = |one: &SharedMemoryAccessor| {
         let plan = plan_shared_access(&one.layout, memory, case.element_bits, one.direction, context).expect("a plan");
         (one.weight * plan.wavefronts(), one.weight as f64 * price_in_wavefronts(&plan.stats.counts))
     };
@@ -51,7 +51,7 @@ fn compare(case: &Case, rivals: usize, source: &mut SeededRng, context: PlanCont
         .expect("a choice");
     let chosen = choice.chosen();
     let (wavefronts, own) = taken(case, &chosen.memory, context);
-    assert_eq!(wavefronts, chosen.wavefronts(), "{}", shown());
+    assert_eq!(wavefronts, chosen.weighted_wavefronts(), "{}", shown());
     assert!(choice.lower_bound <= wavefronts, "{} of {wavefronts}: {}", choice.lower_bound, shown());
     for _ in 0..rivals {
         let (wavefronts, price) = taken(case, &random_memory(source, case.bits), context);
@@ -93,7 +93,7 @@ fn lanes_with_replicas_share_a_store() {
     let context = PlanContext::new(&target);
     let stored = layout(&[1, 2, 4, 8, 0, 16, 32, 64, 128], 5, 0, 8);
     let loaded = layout(&[1, 2, 4, 8, 16, 32, 64, 128], 5, 0, 8);
-    let accessors = [Accessor::store(stored), Accessor::load(loaded)];
+    let accessors = [SharedMemoryAccessor::store(stored), SharedMemoryAccessor::load(loaded)];
     let choice = choose_shared_layout(&accessors, 32, &SharedLayoutConstraints::default(), context).expect("a choice");
     choice.candidates.iter().for_each(|candidate| check(candidate, &accessors, 32, context));
     // 1024 bytes are eight wavefronts in each direction.

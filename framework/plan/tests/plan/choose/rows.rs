@@ -3,8 +3,8 @@
 
 use tilewright_layout::MemoryLayout;
 use tilewright_plan::movement::{
-    Accessor, ConsecutiveCopy, GlobalTensor, PlanContext, SharedLayoutChoice, SharedLayoutConstraints,
-    SharedLayoutKind, choose_shared_layout, plan_shared_access,
+    ConsecutiveCopy, GlobalTensor, PlanContext, SharedLayoutChoice, SharedLayoutConstraints, SharedLayoutKind,
+    SharedMemoryAccessor, choose_shared_layout, plan_shared_access,
 };
 use tilewright_target::Direction;
 
@@ -15,20 +15,23 @@ use super::layouts::{layout, random, random_memory};
 use tilewright_testkit::test_targets::test_target;
 use tilewright_testkit::test_targets::tiles::rows;
 
-fn taken(accessors: &[Accessor], memory: &MemoryLayout, bits: u32, context: PlanContext<'_>) -> u64 {
-    let of = |one: &Accessor| {
+fn taken(accessors: &[SharedMemoryAccessor], memory: &MemoryLayout, bits: u32, context: PlanContext<'_>) -> u64 {
+    let of = |one: &SharedMemoryAccessor| {
         plan_shared_access(&one.layout, memory, bits, one.direction, context).expect("a plan").wavefronts()
     };
     accessors.iter().map(|accessor| accessor.weight * of(accessor)).sum()
 }
 
 /// Chooses a layout, executes it, and checks that it is no worse than without instructions.
-fn chosen(accessors: &[Accessor], bits: u32, context: PlanContext<'_>) -> SharedLayoutChoice {
+fn chosen(accessors: &[SharedMemoryAccessor], bits: u32, context: PlanContext<'_>) -> SharedLayoutChoice {
     let choice = choose_shared_layout(accessors, bits, &SharedLayoutConstraints::default(), context).expect("a choice");
     choice.candidates.iter().for_each(|candidate| check(candidate, accessors, bits, context));
     let plain =
         choose_shared_layout(accessors, bits, &SharedLayoutConstraints::default(), context.target).expect("a choice");
-    assert!(choice.chosen().wavefronts() <= plain.chosen().wavefronts() && choice.lower_bound <= plain.lower_bound);
+    assert!(
+        choice.chosen().weighted_wavefronts() <= plain.chosen().weighted_wavefronts()
+            && choice.lower_bound <= plain.lower_bound
+    );
     choice
 }
 
@@ -41,16 +44,19 @@ fn no_memory_is_below_the_bound_or_better_than_the_choice() {
     for (bits, warp_bits, copies, mixes) in [(5, 0, 0, 0), (6, 0, 0, 0), (6, 0, 0, 2), (6, 1, 0, 1), (6, 1, 2, 0)] {
         for element_bits in [8, 16, 32] {
             for directions in [[Direction::Store, Direction::Load], [Direction::Load, Direction::Load]] {
-                let of = |direction| Accessor {
+                let of = |direction| SharedMemoryAccessor {
                     direction,
-                    ..Accessor::store(random(&mut source, 3, warp_bits, bits, copies, mixes))
+                    ..SharedMemoryAccessor::store(random(&mut source, 3, warp_bits, bits, copies, mixes))
                 };
                 let accessors = directions.map(of);
                 let choice = chosen(&accessors, element_bits, context);
                 by_rows += choice.chosen().accessors.iter().filter(|stats| stats.instruction.is_some()).count();
                 for _ in 0..40 {
                     let other = taken(&accessors, &random_memory(&mut source, bits), element_bits, context);
-                    assert!(choice.lower_bound <= other && choice.chosen().wavefronts() <= other, "{accessors:?}");
+                    assert!(
+                        choice.lower_bound <= other && choice.chosen().weighted_wavefronts() <= other,
+                        "{accessors:?}"
+                    );
                 }
             }
         }
@@ -66,7 +72,7 @@ fn a_transposing_row_frees_both_sides() {
     let context = PlanContext::new(&target).with_instructions(&rows);
     let stored = layout(&[1, 2, 4, 8, 16, 32], 3, 0, 6);
     let loaded = layout(&[8, 16, 32, 4, 1, 2], 3, 0, 6);
-    let accessors = [Accessor::store(stored), Accessor::load(loaded)];
+    let accessors = [SharedMemoryAccessor::store(stored), SharedMemoryAccessor::load(loaded)];
     let choice = chosen(&accessors, 16, context);
     let stats = &choice.chosen().accessors;
     // 128 bytes are four wavefronts of 32.
@@ -74,7 +80,11 @@ fn a_transposing_row_frees_both_sides() {
     assert_eq!(found, [(4, 0, None), (4, 0, Some("load_columns"))]);
     assert_eq!(choice.chosen().memory.alignment, Some(16), "the slots of the instruction, or the widest stores");
     let plain = choose_shared_layout(&accessors, 16, &SharedLayoutConstraints::default(), &target).expect("a choice");
-    assert!(plain.chosen().wavefronts() > choice.chosen().wavefronts(), "{:?}", plain.chosen().accessors);
+    assert!(
+        plain.chosen().weighted_wavefronts() > choice.chosen().weighted_wavefronts(),
+        "{:?}",
+        plain.chosen().accessors
+    );
 }
 
 /// Checks that warps that hold replicas store a share each, and that the bound accounts for it.
@@ -83,11 +93,11 @@ fn replicating_warps_share_stores() {
     let target = test_target();
     let stored = layout(&[1, 2, 4, 8, 16, 0, 32], 3, 2, 6);
     let loaded = layout(&[4, 8, 1, 2, 16, 32, 0], 3, 2, 6);
-    let accessors = [Accessor::store(stored), Accessor::load(loaded)];
+    let accessors = [SharedMemoryAccessor::store(stored), SharedMemoryAccessor::load(loaded)];
     let choice = chosen(&accessors, 32, PlanContext::new(&target));
     // Two warps hold the same 32 words, and each stores 16 of them: 64 bytes, two wavefronts.
     assert_eq!(choice.chosen().accessors[0].wavefronts, 2);
-    assert_eq!((choice.lower_bound, choice.gap()), (choice.chosen().wavefronts(), 0));
+    assert_eq!((choice.lower_bound, choice.wavefronts_above_bound()), (choice.chosen().weighted_wavefronts(), 0));
 }
 
 /// Checks that a copy from global memory does not use instructions that move registers: for the same layout, stores use
@@ -98,12 +108,12 @@ fn copies_use_no_rows() {
     let context = PlanContext::new(&target).with_instructions(&rows);
     let columns = layout(&[8, 16, 32, 4, 1, 2], 3, 0, 6);
     let copy = ConsecutiveCopy { global: GlobalTensor::row_major(&[64], 16), access_bits: 16 };
-    let stored = chosen(&[Accessor::store(columns.clone())], 16, context);
-    let copied = chosen(&[Accessor::store(columns).by_copy(copy)], 16, context);
+    let stored = chosen(&[SharedMemoryAccessor::store(columns.clone())], 16, context);
+    let copied = chosen(&[SharedMemoryAccessor::store(columns).with_copy(copy)], 16, context);
     let by = |choice: &SharedLayoutChoice| choice.chosen().accessors[0].instruction.clone();
     assert_eq!((by(&stored).is_some(), by(&copied)), (true, None));
     // Eight accesses of two bytes a lane; stores take a wavefront for each 32 of 128 bytes.
-    assert_eq!((stored.chosen().wavefronts(), copied.chosen().wavefronts()), (4, 8));
+    assert_eq!((stored.chosen().weighted_wavefronts(), copied.chosen().weighted_wavefronts()), (4, 8));
 }
 
 /// Checks that wavefronts within the tolerated excess do not count, so that the simplest layout wins.
@@ -111,8 +121,8 @@ fn copies_use_no_rows() {
 fn allowed_wavefronts_leave_the_simplest_layout() {
     let target = test_target();
     let accessors = [
-        Accessor::store(layout(&[1, 2, 4, 8, 16, 32], 3, 0, 6)),
-        Accessor::load(layout(&[8, 16, 32, 1, 2, 4], 3, 0, 6)),
+        SharedMemoryAccessor::store(layout(&[1, 2, 4, 8, 16, 32], 3, 0, 6)),
+        SharedMemoryAccessor::load(layout(&[8, 16, 32, 1, 2, 4], 3, 0, 6)),
     ];
     let kind = |excess| {
         let constraints = SharedLayoutConstraints { excess, ..SharedLayoutConstraints::default() };

@@ -12,7 +12,7 @@ impl<'a> Parser<'a> {
 
     fn any_attribute(&mut self) -> Parsed<Attribute> {
         match self.cursor.peek() {
-            Some('"') => Ok(Attribute::Text(self.cursor.quoted("a text")?.into())),
+            Some('"') => Ok(Attribute::Text(self.cursor.read_quoted("a text")?.into())),
             Some('@') => self.symbol().map(Attribute::Symbol),
             Some('#') => self.marked_attribute(),
             Some('{') => self.dictionary().map(Attribute::Dictionary),
@@ -26,24 +26,24 @@ impl<'a> Parser<'a> {
     }
 
     fn worded_attribute(&mut self) -> Parsed<Attribute> {
-        if self.cursor.sees("true") || self.cursor.sees("false") {
+        if self.cursor.is_next("true") || self.cursor.is_next("false") {
             let literal = self.literal()?;
             return Ok(Attribute::Bool(literal.is_true()));
         }
-        if self.cursor.takes("unit") {
+        if self.cursor.skip_if_next("unit") {
             return Ok(Attribute::Unit);
         }
-        if self.cursor.takes("array") {
+        if self.cursor.skip_if_next("array") {
             return self.array();
         }
-        if self.cursor.takes("dense") {
+        if self.cursor.skip_if_next("dense") {
             return self.dense().map(Attribute::Dense);
         }
-        if self.cursor.sees("loc") {
+        if self.cursor.is_next("loc") {
             let text = self.location()?.written.unwrap_or_default();
             return Ok(Attribute::Foreign(format!("loc{text}").into()));
         }
-        match OTHER_ATTRIBUTES.iter().find(|(word, _)| self.cursor.sees(word)) {
+        match OTHER_ATTRIBUTES.iter().find(|(word, _)| self.cursor.is_next(word)) {
             Some((_, shape)) => self.other_attribute(shape),
             None => self.ty().map(Attribute::Type),
         }
@@ -54,14 +54,14 @@ impl<'a> Parser<'a> {
     fn other_attribute(&mut self, shape: &str) -> Parsed<Attribute> {
         self.cursor.skip_blanks();
         let start = self.cursor.at;
-        self.cursor.word("an attribute")?;
+        self.cursor.expect_word("an attribute")?;
         for part in shape.chars() {
             match part {
                 ':' => {
                     self.cursor.expect(":")?;
                     self.ty()?;
                 }
-                bracket => drop(self.cursor.balanced(bracket.encode_utf8(&mut [0; 4]))?),
+                bracket => drop(self.cursor.read_balanced(bracket.encode_utf8(&mut [0; 4]))?),
             }
         }
         let text = self.expanded(&self.cursor.text()[start..self.cursor.at], start)?;
@@ -72,7 +72,7 @@ impl<'a> Parser<'a> {
     pub(super) fn symbol(&mut self) -> Parsed<std::sync::Arc<str>> {
         self.cursor.expect("@")?;
         let mut name = self.symbol_name()?;
-        while self.cursor.takes("::") {
+        while self.cursor.skip_if_next("::") {
             self.cursor.expect("@")?;
             name = format!("{name}::{}", self.symbol_name()?);
         }
@@ -81,29 +81,29 @@ impl<'a> Parser<'a> {
 
     fn symbol_name(&mut self) -> Parsed<String> {
         if self.cursor.rest().starts_with('"') {
-            return self.cursor.quoted("a name");
+            return self.cursor.read_quoted("a name");
         }
-        Ok(self.cursor.name_after_sigil("a name")?.to_owned())
+        Ok(self.cursor.read_name_after_sigil("a name")?.to_owned())
     }
 
     /// Parses an attribute that begins with `#`: an alias `#name`, or `#dialect.name<...>`.
     fn marked_attribute(&mut self) -> Parsed<Attribute> {
         let start = self.cursor.at;
         self.cursor.at += 1;
-        let name = self.cursor.name_after_sigil("the name of an attribute")?;
+        let name = self.cursor.read_name_after_sigil("the name of an attribute")?;
         let is_name = !name.contains('.') && !self.cursor.rest().starts_with('<');
         if self.cursor.rest().starts_with('<') {
-            self.cursor.balanced("<")?;
+            self.cursor.read_balanced("<")?;
         }
         let end = self.cursor.at;
         let text = self.expanded(&self.cursor.text()[start..end], start)?;
         if is_name && !text.starts_with('#') {
             // An alias of an attribute that is no layout stands for its text, which is parsed at each use.
             let mut aside = Parser { depth: self.depth, ..Parser::new(&text, self.dialects) };
-            let value = aside.attribute().map_err(|error| self.cursor.error(start, error.message))?;
+            let value = aside.attribute().map_err(|error| self.cursor.error_at(start, error.message))?;
             return Ok(value);
         }
-        match self.layouts.read(self.cursor.text(), start) {
+        match self.layouts.read_layout(self.cursor.text(), start) {
             Ok((mut spec, read)) if read == end => {
                 self.dialects.remove_layout_defaults(&mut spec);
                 Ok(Attribute::Layout(LayoutName::new(spec, text)))
@@ -119,19 +119,19 @@ impl<'a> Parser<'a> {
             parser.cursor.skip_blanks();
             let at = parser.cursor.at;
             let name = match parser.cursor.peek() {
-                Some('"') => match parser.cursor.quoted("the name of an attribute")? {
-                    empty if empty.is_empty() => return Err(parser.cursor.error(at, "an attribute needs a name")),
+                Some('"') => match parser.cursor.read_quoted("the name of an attribute")? {
+                    empty if empty.is_empty() => return Err(parser.cursor.error_at(at, "an attribute needs a name")),
                     name => name,
                 },
-                _ => parser.cursor.word("the name of an attribute")?.to_owned(),
+                _ => parser.cursor.expect_word("the name of an attribute")?.to_owned(),
             };
-            let value = if parser.cursor.takes("=") { parser.attribute()? } else { Attribute::Unit };
+            let value = if parser.cursor.skip_if_next("=") { parser.attribute()? } else { Attribute::Unit };
             Ok((at, name, value))
         })?;
         let mut attributes = Attributes::default();
         for (at, name, value) in entries {
             if attributes.set(self.dialects.current_name(&name), value).is_some() {
-                return Err(self.cursor.error(at, format!("`{name}` is given twice")));
+                return Err(self.cursor.error_at(at, format!("`{name}` is given twice")));
             }
         }
         Ok(attributes)

@@ -17,10 +17,10 @@ impl Parser<'_> {
     pub(super) fn conditional_branch(&mut self, draft: &mut Draft) -> Parsed<()> {
         draft.operands[0] = vec![self.used()?];
         draft.types.operands[0] = Some(vec![TileType::BOOLEAN]);
-        if self.cursor.takes("weights") {
+        if self.cursor.skip_if_next("weights") {
             self.cursor.expect("(")?;
             self.cursor.expect("[")?;
-            let weights = self.list("]", |parser| parser.cursor.decimal("a weight"))?;
+            let weights = self.list("]", |parser| parser.cursor.read_decimal("a weight"))?;
             self.cursor.expect(")")?;
             draft.attributes.set("branch_weights", Attribute::Array(TileType::integer(32), weights));
         }
@@ -44,7 +44,7 @@ impl Parser<'_> {
         self.cursor.expect(":")?;
         self.successor(draft, 1)?;
         let mut cases = Vec::new();
-        while self.cursor.takes(",") {
+        while self.cursor.skip_if_next(",") {
             let literal = self.literal()?;
             cases.push(self.typed(literal, ty.clone())?);
             self.cursor.expect(":")?;
@@ -63,7 +63,7 @@ impl Parser<'_> {
         let name = self.block_name()?;
         let block = self.block(name, at);
         let mut count = 0;
-        if self.cursor.takes("(") {
+        if self.cursor.skip_if_next("(") {
             let used = self.used_list()?;
             count = used.len();
             self.cursor.expect(":")?;

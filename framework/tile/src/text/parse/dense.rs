@@ -3,7 +3,7 @@
 use super::Parser;
 use super::numbers::Literal;
 use crate::types::TileType;
-use crate::{Attribute, Dense};
+use crate::{Attribute, DenseElements};
 use tilewright_layout::text::Parsed;
 
 impl Parser<'_> {
@@ -12,9 +12,9 @@ impl Parser<'_> {
         self.cursor.expect("<")?;
         let ty = self.ty()?;
         let mut values = Vec::new();
-        if self.cursor.takes(":") {
-            if self.cursor.sees(">") {
-                return Err(self.cursor.expected("a number"));
+        if self.cursor.skip_if_next(":") {
+            if self.cursor.is_next(">") {
+                return Err(self.cursor.expected_token_error("a number"));
             }
             values = self.list(">", |parser| {
                 let literal = parser.literal()?;
@@ -28,7 +28,7 @@ impl Parser<'_> {
 
     /// Parses the elements of a constant tensor after the word `dense`: `<1.0> : tensor<4xf32>`, `<[1, 2]> :
     /// tensor<2xi32>`, `<"0x...">` with the bytes of all elements.
-    pub(super) fn dense(&mut self) -> Parsed<Dense> {
+    pub(super) fn dense(&mut self) -> Parsed<DenseElements> {
         self.cursor.expect("<")?;
         self.cursor.skip_blanks();
         let at = self.cursor.at;
@@ -36,7 +36,7 @@ impl Parser<'_> {
         let mut shape = None;
         let mut raw = None;
         match self.cursor.peek() {
-            Some('"') => raw = Some(self.cursor.quoted("the bytes of the elements")?),
+            Some('"') => raw = Some(self.cursor.read_quoted("the bytes of the elements")?),
             Some('[') => shape = Some(self.nested_literals(&mut literals)?),
             Some('>') => shape = Some(vec![0]),
             _ => literals.push(self.literal()?),
@@ -44,22 +44,22 @@ impl Parser<'_> {
         self.cursor.expect(">")?;
         self.cursor.expect(":")?;
         let ty = self.elements_type()?;
-        let Some(sizes) = ty.shape() else { return Err(self.cursor.error(at, format!("`{ty}` is not a tensor"))) };
+        let Some(sizes) = ty.shape() else { return Err(self.cursor.error_at(at, format!("`{ty}` is not a tensor"))) };
         if let Some(raw) = raw {
-            let elements = raw_elements(&raw, &ty).map_err(|message| self.cursor.error(at, message))?;
-            return Ok(Dense { ty, elements: shortened(elements) });
+            let elements = raw_elements(&raw, &ty).map_err(|message| self.cursor.error_at(at, message))?;
+            return Ok(DenseElements { ty, elements: shortened(elements) });
         }
         if let Some(shape) = shape.filter(|shape| shape.iter().map(|size| *size as u64).ne(sizes.iter().copied())) {
             let message = format!("the elements have shape {shape:?}, the type has {sizes:?}");
-            return Err(self.cursor.error(at, message));
+            return Err(self.cursor.error_at(at, message));
         }
         let elements = literals.iter().map(|literal| self.bits(*literal, ty.element())).collect::<Parsed<Vec<_>>>()?;
-        Ok(Dense { ty, elements: shortened(elements) })
+        Ok(DenseElements { ty, elements: shortened(elements) })
     }
 
     /// Parses the type of elements: a tensor type, or a vector type, which is read as the tensor type of its shape.
     fn elements_type(&mut self) -> Parsed<TileType> {
-        match self.cursor.takes("vector") {
+        match self.cursor.skip_if_next("vector") {
             true => self.nested(|parser| {
                 parser.cursor.skip_blanks();
                 let start = parser.cursor.at;
@@ -84,7 +84,7 @@ impl Parser<'_> {
             let mut shape = vec![items.len()];
             if let Some(first) = items.first() {
                 if items.iter().any(|inner| inner != first) {
-                    return Err(parser.cursor.error(at, "the parts of this list are not equally long"));
+                    return Err(parser.cursor.error_at(at, "the parts of this list are not equally long"));
                 }
                 shape.extend(first);
             }

@@ -1,6 +1,6 @@
 //! A partially parsed operation.
 
-use crate::op::{Definition, GroupTypes};
+use crate::op::{GroupTypes, OpDefinition};
 use crate::{Attributes, Region, Value};
 
 use std::sync::Arc;
@@ -15,7 +15,7 @@ pub(super) struct Used {
 /// A partially parsed operation. Types are `None` until the text gives them.
 #[derive(Debug)]
 pub(super) struct Draft {
-    pub definition: Arc<Definition>,
+    pub definition: Arc<OpDefinition>,
     /// Byte offset in the text at which the operation's name starts.
     pub at: usize,
     pub operands: Vec<Vec<Used>>,
@@ -28,7 +28,7 @@ pub(super) struct Draft {
 }
 
 impl Draft {
-    pub fn new(definition: Arc<Definition>, at: usize) -> Self {
+    pub fn new(definition: Arc<OpDefinition>, at: usize) -> Self {
         Self {
             at,
             operands: vec![Vec::new(); definition.operands.len()],

@@ -37,7 +37,7 @@ impl Parser<'_> {
             match draft.attributes.get(&row.name) {
                 None if row.required => {
                     let message = format!("`{}` lacks its attribute `{}`", draft.definition.name, row.name);
-                    return Err(self.cursor.error(draft.at, message));
+                    return Err(self.cursor.error_at(draft.at, message));
                 }
                 Some(value) if row.default.as_ref() == Some(value) => drop(draft.attributes.remove(&row.name)),
                 // A unit attribute that is explicitly false.
@@ -55,16 +55,16 @@ impl Parser<'_> {
         for ((group, used), types) in definition.operands.iter().zip(&draft.operands).zip(&draft.types.operands) {
             if !group.count.allows(used.len()) {
                 let message = format!("`{}` has {} of its operand `{}`", definition.name, used.len(), group.name);
-                return Err(self.cursor.error(draft.at, message));
+                return Err(self.cursor.error_at(draft.at, message));
             }
             let Some(types) = types else { continue };
             if types.len() != used.len() {
                 let message = format!("{} types for {} operands `{}`", types.len(), used.len(), group.name);
-                return Err(self.cursor.error(draft.at, message));
+                return Err(self.cursor.error_at(draft.at, message));
             }
             for (used, ty) in used.iter().zip(types) {
                 match self.forward_refs.is_stand_in(used.value) {
-                    true => self.forward_refs.expect(*used, ty.clone()),
+                    true => self.forward_refs.record_expected_type(*used, ty.clone()),
                     false => self.check_type(*used, ty)?,
                 }
             }
@@ -73,11 +73,11 @@ impl Parser<'_> {
     }
 
     pub(super) fn check_type(&self, used: Used, ty: &TileType) -> Parsed<()> {
-        let has = self.body.ty(used.value);
+        let has = self.body.value_type(used.value);
         if has == ty {
             return Ok(());
         }
-        Err(self.cursor.error(used.at, format!("the value is a `{has}`, and here a `{ty}` is expected")))
+        Err(self.cursor.error_at(used.at, format!("the value is a `{has}`, and here a `{ty}` is expected")))
     }
 
     fn results(&self, draft: &Draft) -> Parsed<Vec<Vec<TileType>>> {
@@ -89,7 +89,7 @@ impl Parser<'_> {
                 _ => {
                     let message =
                         format!("the type of the result `{}` of `{}` is missing", group.name, draft.definition.name);
-                    Err(self.cursor.error(draft.at, message))
+                    Err(self.cursor.error_at(draft.at, message))
                 }
             })
             .collect()

@@ -2,38 +2,38 @@
 
 use super::Parser;
 use super::draft::Draft;
-use crate::op::Special;
+use crate::op::SpecialForm;
 use crate::{Attribute, TileType};
 use tilewright_layout::text::Parsed;
 
 impl Parser<'_> {
-    pub(super) fn special(&mut self, draft: &mut Draft, special: Special) -> Parsed<()> {
+    pub(super) fn special(&mut self, draft: &mut Draft, special: SpecialForm) -> Parsed<()> {
         match special {
-            Special::Token(operand, result) => self.token(draft, operand, result),
-            Special::Barriers(barriers, predicates) => self.barriers(draft, barriers, predicates),
-            Special::Bundles(group) => self.bundles(draft, group),
-            Special::Constant => self.constant(draft),
-            Special::Choice => self.choice(draft),
-            Special::For => self.counted_loop(draft),
-            Special::If => self.branches(draft),
-            Special::While => self.conditional_loop(draft),
-            Special::Switch => self.region_switch(draft),
-            Special::Execute => self.execute(draft),
-            Special::Branch => self.branch(draft),
-            Special::ConditionalBranch => self.conditional_branch(draft),
-            Special::SwitchBranch => self.switch_branch(draft),
-            Special::WarpSpecialize => self.warp_specialize(draft),
-            Special::WarpGroup => self.warp_group(draft),
+            SpecialForm::Token(operand, result) => self.token(draft, operand, result),
+            SpecialForm::Barriers(barriers, predicates) => self.barriers(draft, barriers, predicates),
+            SpecialForm::Bundles(group) => self.bundles(draft, group),
+            SpecialForm::Constant => self.constant(draft),
+            SpecialForm::Choice => self.choice(draft),
+            SpecialForm::For => self.counted_loop(draft),
+            SpecialForm::If => self.branches(draft),
+            SpecialForm::While => self.conditional_loop(draft),
+            SpecialForm::Switch => self.region_switch(draft),
+            SpecialForm::Execute => self.execute(draft),
+            SpecialForm::Branch => self.branch(draft),
+            SpecialForm::ConditionalBranch => self.conditional_branch(draft),
+            SpecialForm::SwitchBranch => self.switch_branch(draft),
+            SpecialForm::WarpSpecialize => self.warp_specialize(draft),
+            SpecialForm::WarpGroup => self.warp_group(draft),
         }
     }
 
     /// Parses an async token: `[%dependency]`, `[]`, or nothing.
     fn token(&mut self, draft: &mut Draft, operand: usize, result: usize) -> Parsed<()> {
         draft.types.results[result] = Some(Vec::new());
-        if !self.cursor.takes("[") {
+        if !self.cursor.skip_if_next("[") {
             return Ok(());
         }
-        if !self.cursor.sees("]") {
+        if !self.cursor.is_next("]") {
             draft.operands[operand] = vec![self.used()?];
         }
         draft.types.operands[operand] = Some(vec![TileType::Token; draft.operands[operand].len()]);
@@ -43,7 +43,7 @@ impl Parser<'_> {
 
     /// Parses mbarriers with predicates: `, %barrier[%predicate]`, any number of times.
     fn barriers(&mut self, draft: &mut Draft, barriers: usize, predicates: usize) -> Parsed<()> {
-        while self.cursor.takes(",") {
+        while self.cursor.skip_if_next(",") {
             draft.operands[barriers].push(self.used()?);
             self.cursor.expect("[")?;
             draft.operands[predicates].push(self.used()?);
@@ -56,11 +56,11 @@ impl Parser<'_> {
     /// Parses bundles of operands: `["tag"(%a, %b : i32, i32), ...]`, or nothing.
     fn bundles(&mut self, draft: &mut Draft, group: usize) -> Parsed<()> {
         draft.types.operands[group] = Some(Vec::new());
-        if !self.cursor.takes("[") {
+        if !self.cursor.skip_if_next("[") {
             return Ok(());
         }
         let bundles = self.list("]", |parser| {
-            let tag = parser.cursor.quoted("the tag of a bundle")?;
+            let tag = parser.cursor.read_quoted("the tag of a bundle")?;
             parser.cursor.expect("(")?;
             let used = parser.used_list()?;
             let types = if used.is_empty() { Vec::new() } else { parser.types_after_colon()? };
@@ -93,8 +93,10 @@ impl Parser<'_> {
         let value = self.attribute()?;
         let ty = match value.value_type() {
             Some(ty) => ty,
-            None if self.cursor.takes(":") => self.ty()?,
-            None => return Err(self.cursor.error(at, "expected a number, or `dense<...>` and the type of a tensor")),
+            None if self.cursor.skip_if_next(":") => self.ty()?,
+            None => {
+                return Err(self.cursor.error_at(at, "expected a number, or `dense<...>` and the type of a tensor"));
+            }
         };
         draft.attributes.set("value", value);
         draft.types.results[0] = Some(vec![ty]);
@@ -114,7 +116,8 @@ impl Parser<'_> {
         self.add_attributes(draft, given)?;
         self.cursor.expect(":")?;
         let first = self.ty()?;
-        let (condition, result) = if self.cursor.takes(",") { (first, self.ty()?) } else { (TileType::BOOLEAN, first) };
+        let (condition, result) =
+            if self.cursor.skip_if_next(",") { (first, self.ty()?) } else { (TileType::BOOLEAN, first) };
         draft.types.operands[0] = Some(vec![condition]);
         draft.types.results[0] = Some(vec![result]);
         Ok(())
@@ -125,7 +128,7 @@ impl Parser<'_> {
         let given = self.attributes_after_keyword()?;
         self.add_attributes(draft, given)?;
         let mut warps = Vec::new();
-        while self.cursor.takes(&format!("partition{}", warps.len())) {
+        while self.cursor.skip_if_next(&format!("partition{}", warps.len())) {
             warps.push(self.warp_count()?);
             draft.regions.push(self.region(&[])?);
         }
@@ -137,7 +140,7 @@ impl Parser<'_> {
     fn warp_count(&mut self) -> Parsed<u64> {
         self.cursor.expect("num_warps")?;
         self.cursor.expect("(")?;
-        let count = self.cursor.decimal("how many warps")?;
+        let count = self.cursor.read_decimal("how many warps")?;
         self.cursor.expect(")")?;
         Ok(count)
     }
@@ -152,7 +155,7 @@ impl Parser<'_> {
         self.cursor.expect("default")?;
         draft.regions.push(self.region(&[])?);
         let mut warps = Vec::new();
-        while self.cursor.takes(&format!("partition{}", warps.len())) {
+        while self.cursor.skip_if_next(&format!("partition{}", warps.len())) {
             self.cursor.expect("(")?;
             let arguments = self.list(")", |parser| {
                 parser.cursor.skip_blanks();

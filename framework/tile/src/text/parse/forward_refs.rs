@@ -36,12 +36,12 @@ impl ForwardReferences {
     }
 
     /// Records the type that a use of a placeholder expects.
-    pub fn expect(&mut self, used: Used, ty: TileType) {
+    pub fn record_expected_type(&mut self, used: Used, ty: TileType) {
         self.types.push((used, ty));
     }
 
     /// Creates a placeholder: a value that belongs to no body.
-    pub fn stand_in(&mut self) -> Value {
+    pub fn create_placeholder(&mut self) -> Value {
         self.count += 1;
         Value(u32::MAX - self.count + 1)
     }

@@ -15,15 +15,15 @@ impl<'a> Parser<'a> {
     /// Parses a function after the word `tt.func`.
     pub(super) fn function(&mut self) -> Parsed<()> {
         let visibility = [Visibility::Public, Visibility::Private, Visibility::Nested];
-        let visibility = visibility.into_iter().find(|visibility| self.cursor.takes(visibility.keyword()));
+        let visibility = visibility.into_iter().find(|visibility| self.cursor.skip_if_next(visibility.keyword()));
         self.cursor.skip_blanks();
         let at = self.cursor.at;
         let name = self.symbol()?;
         self.cursor.expect("(")?;
         let arguments = self.list(")", Self::argument)?;
-        let results = if self.cursor.takes("->") { self.function_results()? } else { Vec::new() };
+        let results = if self.cursor.skip_if_next("->") { self.function_results()? } else { Vec::new() };
         let attributes = self.attributes_after_keyword()?;
-        let body = if self.cursor.sees("{") { Some(self.body(&arguments)?) } else { None };
+        let body = if self.cursor.is_next("{") { Some(self.body(&arguments)?) } else { None };
         let location = self.location()?;
         let signature = FunctionType {
             arguments: arguments.iter().map(|argument| argument.ty.clone()).collect(),
@@ -48,7 +48,7 @@ impl<'a> Parser<'a> {
     pub(super) fn add_function(&mut self, at: usize, function: Function) -> Parsed<()> {
         let name = &function.name;
         if self.functions.iter().any(|known| known.name == *name) {
-            return Err(self.cursor.error(at, format!("`@{name}` is defined twice")));
+            return Err(self.cursor.error_at(at, format!("`@{name}` is defined twice")));
         }
         self.functions.push(function);
         Ok(())
@@ -70,7 +70,7 @@ impl<'a> Parser<'a> {
     }
 
     fn function_results(&mut self) -> Parsed<Vec<(TileType, Attributes)>> {
-        if !self.cursor.takes("(") {
+        if !self.cursor.skip_if_next("(") {
             return Ok(vec![(self.ty()?, Attributes::default())]);
         }
         self.list(")", |parser| Ok((parser.ty()?, parser.attributes_if_any()?)))
@@ -82,7 +82,7 @@ impl<'a> Parser<'a> {
         let entry = self.body.add_block();
         for argument in arguments {
             let Some((name, at)) = argument.name else {
-                return Err(self.cursor.expected("no body, since the arguments have no names"));
+                return Err(self.cursor.expected_token_error("no body, since the arguments have no names"));
             };
             let value = self.body.add_argument(entry, argument.ty.clone());
             self.name_value(name, at, value)?;

@@ -2,8 +2,8 @@
 
 use super::Parser;
 use super::draft::{Draft, Used};
-use crate::op::{FormatPiece, OperandGroup, Special};
-use crate::{Attribute, Dense, Op, TileType};
+use crate::op::{FormatTemplatePiece, OperandGroup, SpecialForm};
+use crate::{Attribute, DenseElements, Op, TileType};
 use tilewright_layout::text::Parsed;
 
 impl Parser<'_> {
@@ -11,7 +11,7 @@ impl Parser<'_> {
     pub(super) fn generic(&mut self, mut draft: Draft) -> Parsed<Op> {
         self.cursor.expect("(")?;
         let operands = self.list(")", Self::used)?;
-        if self.cursor.takes("[") {
+        if self.cursor.skip_if_next("[") {
             self.list("]", |parser| {
                 parser.cursor.skip_blanks();
                 let at = parser.cursor.at;
@@ -21,12 +21,12 @@ impl Parser<'_> {
                 Ok(())
             })?;
         }
-        if self.cursor.takes("<") {
+        if self.cursor.skip_if_next("<") {
             let properties = self.dictionary()?;
             self.cursor.expect(">")?;
             self.add_attributes(&mut draft, properties)?;
         }
-        if self.cursor.takes("(") {
+        if self.cursor.skip_if_next("(") {
             self.generic_regions(&mut draft)?;
         }
         let attributes = self.attributes_if_any()?;
@@ -45,7 +45,7 @@ impl Parser<'_> {
         }
         if !draft.definition.regions.allows(draft.regions.len()) {
             let message = format!("`{}` has {} regions", draft.definition.name, draft.regions.len());
-            return Err(self.cursor.error(draft.at, message));
+            return Err(self.cursor.error_at(draft.at, message));
         }
         self.finish(draft)
     }
@@ -65,12 +65,12 @@ impl Parser<'_> {
         self.cursor.expect(&format!("\"{}.partitions\"", draft.definition.name))?;
         self.cursor.expect("(")?;
         draft.operands[0] = self.list(")", Self::used)?;
-        if self.cursor.takes("<") {
+        if self.cursor.skip_if_next("<") {
             let properties = self.dictionary()?;
             self.cursor.expect(">")?;
             self.add_attributes(draft, properties)?;
         }
-        if self.cursor.takes("(") {
+        if self.cursor.skip_if_next("(") {
             draft.regions.extend(self.list(")", |parser| parser.region(&[]))?);
         }
         let attributes = self.attributes_if_any()?;
@@ -88,7 +88,7 @@ impl Parser<'_> {
         let total = sizes.iter().try_fold(0u64, |total, size| total.checked_add(*size));
         if sizes.len() != draft.types.results.len() || total != Some(types.len() as u64) {
             let message = format!("{} results cannot be split by `resultSegmentSizes`", types.len());
-            return Err(self.cursor.error(draft.at, message));
+            return Err(self.cursor.error_at(draft.at, message));
         }
         let mut types = types.into_iter();
         for (size, group) in sizes.iter().zip(&mut draft.types.results) {
@@ -110,7 +110,7 @@ impl Parser<'_> {
         if sizes.len() != rows.len() || total != Some(operands.len()) {
             let message =
                 format!("{} operands cannot be split into the operands of `{}`", operands.len(), draft.definition.name);
-            return Err(self.cursor.error(draft.at, message));
+            return Err(self.cursor.error_at(draft.at, message));
         }
         let mut operands = operands.into_iter();
         draft.operands = sizes.iter().map(|size| operands.by_ref().take(*size).collect()).collect();
@@ -137,11 +137,11 @@ impl Parser<'_> {
 /// Whether this is `ttg.warp_specialize`: its generic form nests the partition regions (all but the first) in an
 /// operation `ttg.warp_specialize.partitions`.
 fn is_specialized(draft: &Draft) -> bool {
-    matches!(draft.definition.format.as_deref(), Some([FormatPiece::Special(Special::WarpSpecialize), ..]))
+    matches!(draft.definition.format.as_deref(), Some([FormatTemplatePiece::Special(SpecialForm::WarpSpecialize), ..]))
 }
 
 /// Converts the numbers of a switch's cases from the dense attribute of the generic form to a list attribute.
-fn case_values(cases: &Dense) -> Attribute {
+fn case_values(cases: &DenseElements) -> Attribute {
     let count = cases.ty.shape().map_or(0, |shape| shape.iter().product::<u64>());
     let numbers = cases.elements.iter().cycle().take(usize::try_from(count).unwrap_or(0));
     let ty = cases.ty.element();

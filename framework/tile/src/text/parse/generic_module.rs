@@ -13,8 +13,8 @@ impl Parser<'_> {
         attributes.remove("sym_name");
         self.cursor.expect("(")?;
         self.cursor.expect("{")?;
-        if self.cursor.takes("^") {
-            self.cursor.name_after_sigil("the name of a block")?;
+        if self.cursor.skip_if_next("^") {
+            self.cursor.read_name_after_sigil("the name of a block")?;
             self.cursor.expect(":")?;
         }
         self.functions_in_braces()?;
@@ -41,7 +41,7 @@ impl Parser<'_> {
         }
         self.no_types()?;
         let location = self.location()?;
-        let missing = |what: &str| self.cursor.error(at, format!("`tt.func` lacks its attribute `{what}`"));
+        let missing = |what: &str| self.cursor.error_at(at, format!("`tt.func` lacks its attribute `{what}`"));
         let Some(Attribute::Type(TileType::Function(signature))) = properties.remove("function_type") else {
             return Err(missing("function_type"));
         };
@@ -67,7 +67,7 @@ impl Parser<'_> {
 
     /// Parses optional properties: `<{...}>`.
     fn properties(&mut self) -> Parsed<Attributes> {
-        if !self.cursor.takes("<") {
+        if !self.cursor.skip_if_next("<") {
             return Ok(Attributes::default());
         }
         let properties = self.dictionary()?;

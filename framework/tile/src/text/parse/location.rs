@@ -27,7 +27,7 @@ impl<'a> Parser<'a> {
 
     /// Parses an optional location.
     pub(super) fn location(&mut self) -> Parsed<Location> {
-        if !self.cursor.sees("loc") {
+        if !self.cursor.is_next("loc") {
             return Ok(Location::default());
         }
         self.cursor.skip_blanks();
@@ -46,11 +46,11 @@ impl<'a> Parser<'a> {
         self.nested(|parser| match parser.cursor.peek() {
             Some('#') => parser.location_alias(out),
             Some('"') => parser.named_or_file_location(out),
-            _ if parser.cursor.takes("unknown") => {
+            _ if parser.cursor.skip_if_next("unknown") => {
                 out.push_str("unknown");
                 Ok(())
             }
-            _ if parser.cursor.takes("callsite") => {
+            _ if parser.cursor.skip_if_next("callsite") => {
                 out.push_str("callsite(");
                 parser.cursor.expect("(")?;
                 parser.location_instance(out)?;
@@ -60,36 +60,38 @@ impl<'a> Parser<'a> {
                 out.push(')');
                 parser.cursor.expect(")")
             }
-            _ if parser.cursor.takes("fused") => parser.fused_location(out),
-            _ => Err(parser.cursor.expected("a location: `unknown`, `\"file\":1:2`, `callsite(...)`, `fused[...]`")),
+            _ if parser.cursor.skip_if_next("fused") => parser.fused_location(out),
+            _ => Err(parser
+                .cursor
+                .expected_token_error("a location: `unknown`, `\"file\":1:2`, `callsite(...)`, `fused[...]`")),
         })
     }
 
     /// Parses `"name"`, `"name"(location)`, `"file":line:column` or `"file":line:column to line:column`.
     fn named_or_file_location(&mut self, out: &mut String) -> Parsed<()> {
         let start = self.cursor.at;
-        self.cursor.quoted("a name")?;
+        self.cursor.read_quoted("a name")?;
         out.push_str(&self.cursor.text()[start..self.cursor.at]);
-        if self.cursor.takes("(") {
+        if self.cursor.skip_if_next("(") {
             out.push('(');
             self.location_instance(out)?;
             out.push(')');
             return self.cursor.expect(")");
         }
-        if !self.cursor.takes(":") {
+        if !self.cursor.skip_if_next(":") {
             return Ok(());
         }
-        let line: u64 = self.cursor.decimal("a line")?;
+        let line: u64 = self.cursor.read_decimal("a line")?;
         self.cursor.expect(":")?;
-        let column: u64 = self.cursor.decimal("a column")?;
+        let column: u64 = self.cursor.read_decimal("a column")?;
         out.push_str(&format!(":{line}:{column}"));
-        if self.cursor.takes("to") {
+        if self.cursor.skip_if_next("to") {
             out.push_str(" to ");
             if self.cursor.peek() != Some(':') {
-                out.push_str(&self.cursor.decimal::<u64>("a line")?.to_string());
+                out.push_str(&self.cursor.read_decimal::<u64>("a line")?.to_string());
             }
             self.cursor.expect(":")?;
-            out.push_str(&format!(":{}", self.cursor.decimal::<u64>("a column")?));
+            out.push_str(&format!(":{}", self.cursor.read_decimal::<u64>("a column")?));
         }
         Ok(())
     }
@@ -97,7 +99,7 @@ impl<'a> Parser<'a> {
     /// Parses a fused location after its keyword: `<metadata>[location, ...]`.
     fn fused_location(&mut self, out: &mut String) -> Parsed<()> {
         out.push_str("fused");
-        if self.cursor.takes("<") {
+        if self.cursor.skip_if_next("<") {
             out.push_str(&format!("<{}>", self.attribute()?));
             self.cursor.expect(">")?;
         }
@@ -116,11 +118,11 @@ impl<'a> Parser<'a> {
     fn location_alias(&mut self, out: &mut String) -> Parsed<()> {
         let at = self.cursor.at;
         self.cursor.at += 1;
-        let name = self.cursor.name_after_sigil("the name of a location")?;
+        let name = self.cursor.read_name_after_sigil("the name of a location")?;
         let text = self.named_location(name, at)?;
         out.push_str(bare(&text));
         if out.len() > MAX_LOCATION {
-            return Err(self.cursor.error(at, format!("a location longer than {MAX_LOCATION} bytes")));
+            return Err(self.cursor.error_at(at, format!("a location longer than {MAX_LOCATION} bytes")));
         }
         Ok(())
     }
@@ -133,7 +135,7 @@ impl<'a> Parser<'a> {
         let Some((name, location)) =
             self.location_definitions.get_key_value(name).map(|(name, location)| (*name, *location))
         else {
-            return Err(self.cursor.error(at, format!("`#{name}` is not defined")));
+            return Err(self.cursor.error_at(at, format!("`#{name}` is not defined")));
         };
         let behind = std::mem::replace(&mut self.cursor.at, location);
         let text = self.location()?.written.unwrap_or_default();

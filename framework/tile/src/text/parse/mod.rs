@@ -23,4 +23,4 @@ mod template;
 mod types;
 
 use parser::Parser;
-pub use parser::parse;
+pub use parser::parse_module;

@@ -39,13 +39,13 @@ impl<'a> Scopes<'a> {
 
     /// Leaves the current region, and returns the first block that was named but not defined; `None` if all are
     /// defined.
-    pub fn leave(&mut self) -> Option<(&'a str, Known)> {
+    pub fn leave_region(&mut self) -> Option<(&'a str, Known)> {
         let left = self.open.pop()?;
         left.blocks.into_iter().filter(|(_, known)| !known.defined).min_by_key(|(_, known)| known.at)
     }
 
     /// The first value with this name, and the number of values that share it; `None` if no visible region defines it.
-    pub fn value(&self, name: &str) -> Option<(Value, u32)> {
+    pub fn find_value(&self, name: &str) -> Option<(Value, u32)> {
         self.visible().find_map(|scope| scope.values.get(name).copied())
     }
 
@@ -57,8 +57,8 @@ impl<'a> Scopes<'a> {
 
     /// Gives one name to `count` consecutive values, from `first` on. Returns false, and does nothing, if a visible
     /// region already defines the name.
-    pub fn define(&mut self, name: &'a str, first: Value, count: u32) -> bool {
-        let taken = self.value(name).is_some();
+    pub fn define_values(&mut self, name: &'a str, first: Value, count: u32) -> bool {
+        let taken = self.find_value(name).is_some();
         if let Some(scope) = self.open.last_mut().filter(|_| !taken) {
             scope.values.insert(name, (first, count));
         }
@@ -67,13 +67,18 @@ impl<'a> Scopes<'a> {
 
     /// Returns the block with this name in the current region; if the name is not in use yet, `make` creates the block.
     /// `at` is the byte offset in the text at which the name is used.
-    pub fn block(&mut self, name: &'a str, at: usize, make: impl FnOnce() -> Block) -> Option<&mut Known> {
+    pub fn find_or_create_block(
+        &mut self,
+        name: &'a str,
+        at: usize,
+        make: impl FnOnce() -> Block,
+    ) -> Option<&mut Known> {
         let scope = self.open.last_mut()?;
         Some(scope.blocks.entry(name).or_insert_with(|| Known { block: make(), at, defined: false }))
     }
 
     /// Whether the current region, or a visible enclosing one, has named blocks.
-    pub fn has_blocks(&self) -> bool {
+    pub fn has_named_blocks(&self) -> bool {
         self.visible().any(|scope| !scope.blocks.is_empty())
     }
 
@@ -90,7 +95,7 @@ impl<'a> Scopes<'a> {
     }
 
     /// Adds a forward reference to the enclosing region. Returns false if there is none, or if its names are hidden.
-    pub fn hand_on(&mut self, reference: ForwardReference<'a>) -> bool {
+    pub fn move_to_enclosing_region(&mut self, reference: ForwardReference<'a>) -> bool {
         match &mut self.open[..] {
             [.., around, Scope { isolated: false, .. }] => {
                 around.forward_refs.push(reference);
@@ -101,7 +106,7 @@ impl<'a> Scopes<'a> {
     }
 
     /// The names of all visible values.
-    pub fn names(&self) -> impl Iterator<Item = &'a str> + '_ {
+    pub fn visible_value_names(&self) -> impl Iterator<Item = &'a str> + '_ {
         self.open.iter().flat_map(|scope| scope.values.keys().copied())
     }
 }

@@ -1,8 +1,8 @@
 //! Parses numbers, and converts them to the bits of a type.
 
 use super::Parser;
-use crate::types::{Float, Signedness, TileType};
-use crate::{Attribute, TypedNumber};
+use crate::types::{FloatType, Signedness, TileType};
+use crate::{Attribute, NumberAttribute};
 use tilewright_layout::text::Parsed;
 
 /// A number in the text, without its type.
@@ -34,10 +34,10 @@ impl Parser<'_> {
     /// Parses a number with its type; 64 bits wide if the text gives no type.
     pub(super) fn number(&mut self) -> Parsed<Attribute> {
         let literal = self.literal()?;
-        let ty = if self.cursor.takes(":") {
+        let ty = if self.cursor.skip_if_next(":") {
             self.ty()?
         } else if matches!(literal.kind, LiteralKind::Fraction(_)) {
-            TileType::Float(Float::F64)
+            TileType::Float(FloatType::F64)
         } else {
             TileType::integer(64)
         };
@@ -50,7 +50,7 @@ impl Parser<'_> {
         Ok(if ty == TileType::BOOLEAN {
             Attribute::Bool(bits == 1)
         } else {
-            Attribute::Number(TypedNumber { bits, ty })
+            Attribute::Number(NumberAttribute { bits, ty })
         })
     }
 
@@ -58,29 +58,29 @@ impl Parser<'_> {
         self.cursor.skip_blanks();
         let at = self.cursor.at;
         for (word, value) in [("true", true), ("false", false)] {
-            if self.cursor.takes(word) {
+            if self.cursor.skip_if_next(word) {
                 return Ok(Literal { at, negative: false, kind: LiteralKind::Bool(value) });
             }
         }
-        let negative = self.cursor.takes("-");
+        let negative = self.cursor.skip_if_next("-");
         self.cursor.skip_blanks();
         let rest = self.cursor.rest();
         if let Some(digits) = rest.strip_prefix("0x") {
             let end = digits.find(|c: char| !c.is_ascii_hexdigit()).unwrap_or(digits.len());
             if end > 0 {
                 let value = u128::from_str_radix(&digits[..end], 16);
-                let value = value.map_err(|_| self.cursor.error(at, "expected a number of at most 128 bits"))?;
+                let value = value.map_err(|_| self.cursor.error_at(at, "expected a number of at most 128 bits"))?;
                 self.cursor.at += 2 + end;
                 return Ok(Literal { at, negative, kind: LiteralKind::Bits(value) });
             }
         }
         let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
         if digits == 0 {
-            return Err(self.cursor.expected("a number"));
+            return Err(self.cursor.expected_token_error("a number"));
         }
         let end = fraction_end(rest, digits);
         self.cursor.at += end;
-        let wrong = |_| self.cursor.error(at, format!("`{}` is not a number that fits here", &rest[..end]));
+        let wrong = |_| self.cursor.error_at(at, format!("`{}` is not a number that fits here", &rest[..end]));
         let kind = if end == digits {
             LiteralKind::Integer(rest[..end].parse().map_err(|_| wrong(()))?)
         } else {
@@ -91,7 +91,7 @@ impl Parser<'_> {
 
     /// Converts a number to the bits of a type.
     pub(super) fn bits(&self, literal: Literal, ty: &TileType) -> Parsed<u64> {
-        let wrong = |what: String| self.cursor.error(literal.at, what);
+        let wrong = |what: String| self.cursor.error_at(literal.at, what);
         match ty {
             TileType::Float(float) => self.float_bits(literal, *float),
             TileType::Integer(..) | TileType::Index => {
@@ -125,8 +125,8 @@ impl Parser<'_> {
         }
     }
 
-    fn float_bits(&self, literal: Literal, float: Float) -> Parsed<u64> {
-        let wrong = |what: String| self.cursor.error(literal.at, what);
+    fn float_bits(&self, literal: Literal, float: FloatType) -> Parsed<u64> {
+        let wrong = |what: String| self.cursor.error_at(literal.at, what);
         let value = match literal.kind {
             LiteralKind::Bits(bits) if literal.negative || bits >> float.bits() != 0 => {
                 return Err(wrong(format!("expected the {} bits of a `{float}`", float.bits())));
@@ -139,7 +139,7 @@ impl Parser<'_> {
             LiteralKind::Bool(_) => return Err(wrong(format!("expected a number, since it is a `{float}`"))),
         };
         let value = if literal.negative { -value } else { value };
-        float.rounded(value).ok_or_else(|| wrong(format!("the number is out of the range of `{float}`")))
+        float.round_constant(value).ok_or_else(|| wrong(format!("the number is out of the range of `{float}`")))
     }
 }
 

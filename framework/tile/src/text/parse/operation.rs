@@ -35,11 +35,11 @@ impl<'a> Parser<'a> {
         self.cursor.skip_blanks();
         let at = self.cursor.at;
         if self.cursor.peek() == Some('"') {
-            let name = self.cursor.quoted("the name of an operation")?;
+            let name = self.cursor.read_quoted("the name of an operation")?;
             let draft = self.draft(&name, at)?;
             return self.generic(draft);
         }
-        let name = self.cursor.word("an operation")?;
+        let name = self.cursor.expect_word("an operation")?;
         let draft = self.draft(name, at)?;
         let definition = Arc::clone(&draft.definition);
         match &definition.format {
@@ -49,17 +49,17 @@ impl<'a> Parser<'a> {
             }
             None => {
                 let message = format!("`{name}` has no custom syntax: expected `\"{name}\"(...)`");
-                Err(self.cursor.error(at, message))
+                Err(self.cursor.error_at(at, message))
             }
         }
     }
 
     fn draft(&self, name: &str, at: usize) -> Parsed<Draft> {
-        match self.dialects.get(name) {
+        match self.dialects.find_definition(name) {
             Some(definition) => Ok(Draft::new(Arc::clone(definition), at)),
             None => {
-                let error = self.cursor.error(at, format!("there is no operation `{name}`"));
-                Err(match self.dialects.nearest(name) {
+                let error = self.cursor.error_at(at, format!("there is no operation `{name}`"));
+                Err(match self.dialects.similar_operation_name(name) {
                     Some(known) => error.with_hint(format!("did you mean `{known}`?")),
                     None => error.with_hint("a dialect file can add it"),
                 })
@@ -75,9 +75,13 @@ impl<'a> Parser<'a> {
         loop {
             let at = self.cursor.at;
             let name = self.value_name()?;
-            let count = if self.cursor.takes(":") { self.cursor.decimal("how many results there are")? } else { 1 };
+            let count = if self.cursor.skip_if_next(":") {
+                self.cursor.read_decimal("how many results there are")?
+            } else {
+                1
+            };
             names.push(ResultName { name, at, count });
-            if !self.cursor.takes(",") {
+            if !self.cursor.skip_if_next(",") {
                 self.cursor.expect("=")?;
                 return Ok(names);
             }
@@ -93,16 +97,16 @@ impl<'a> Parser<'a> {
         if named != results.len() as u64 && !names.is_empty() {
             let name = self.body.op(op).name().to_owned();
             let message = format!("`{name}` has {} results, and {named} are named", results.len());
-            return Err(self.cursor.error(first, message));
+            return Err(self.cursor.error_at(first, message));
         }
         let mut start = 0;
         for name in names {
             let end = start + name.count as usize;
             let Some(value) = results.get(start).copied() else {
-                return Err(self.cursor.error(name.at, "a name stands for at least one result"));
+                return Err(self.cursor.error_at(name.at, "a name stands for at least one result"));
             };
-            if !self.scopes.define(name.name, value, name.count) {
-                return Err(self.cursor.error(name.at, format!("`%{}` is defined twice", name.name)));
+            if !self.scopes.define_values(name.name, value, name.count) {
+                return Err(self.cursor.error_at(name.at, format!("`%{}` is defined twice", name.name)));
             }
             for value in &results[start..end] {
                 self.body.set_name(*value, name.name);
@@ -115,7 +119,7 @@ impl<'a> Parser<'a> {
     /// Parses the name of a value, `%name`, without a result index.
     pub(super) fn value_name(&mut self) -> Parsed<&'a str> {
         self.cursor.expect("%")?;
-        self.cursor.name_after_sigil("the name of a value")
+        self.cursor.read_name_after_sigil("the name of a value")
     }
 
     /// Parses a use of a value: `%name` or `%name#1`.
@@ -127,11 +131,11 @@ impl<'a> Parser<'a> {
             && self.cursor.rest()[1..].starts_with(|c: char| c.is_ascii_digit())
         {
             self.cursor.at += 1;
-            Some(self.cursor.decimal("the number of a result")?)
+            Some(self.cursor.read_decimal("the number of a result")?)
         } else {
             None
         };
-        match self.scopes.value(name) {
+        match self.scopes.find_value(name) {
             Some(named) => Ok(Used { value: self.chosen(name, result_index, at, named)?, at }),
             None => self.forward_use(name, result_index, at).ok_or_else(|| self.undefined(name, at)),
         }
@@ -150,14 +154,14 @@ impl<'a> Parser<'a> {
         // A name that several results share means the first one if it has no index.
         let result_index = result_index.unwrap_or(0);
         if result_index >= count {
-            return Err(self.cursor.error(at, format!("`%{name}` stands for {count} results only")));
+            return Err(self.cursor.error_at(at, format!("`%{name}` stands for {count} results only")));
         }
         Ok(Value(first.0 + result_index))
     }
 
     pub(super) fn undefined(&self, name: &str, at: usize) -> TextError {
-        let error = self.cursor.error(at, format!("`%{name}` is not defined before"));
-        let nearest = tilewright_target::nearest(name, self.scopes.names());
+        let error = self.cursor.error_at(at, format!("`%{name}` is not defined before"));
+        let nearest = tilewright_target::find_similar_name(name, self.scopes.visible_value_names());
         nearest.iter().fold(error, |error, known| error.with_hint(format!("did you mean `%{known}`?")))
     }
 
@@ -167,7 +171,7 @@ impl<'a> Parser<'a> {
         while self.cursor.peek() == Some('%') {
             used.push(self.used()?);
             let before = self.cursor.at;
-            if !(self.cursor.takes(",") && self.cursor.peek() == Some('%')) {
+            if !(self.cursor.skip_if_next(",") && self.cursor.peek() == Some('%')) {
                 self.cursor.at = before;
                 return Ok(used);
             }
@@ -191,7 +195,7 @@ impl<'a> Parser<'a> {
     /// Parses a comma-separated list of types without brackets.
     pub(super) fn type_list(&mut self) -> Parsed<Vec<TileType>> {
         let mut types = vec![self.ty()?];
-        while self.cursor.takes(",") {
+        while self.cursor.skip_if_next(",") {
             types.push(self.ty()?);
         }
         Ok(types)

@@ -6,29 +6,29 @@ use crate::op::Dialects;
 use crate::{Attribute, Body, Function, TileModule, TileType};
 use std::collections::HashMap;
 use std::sync::Arc;
-use tilewright_layout::LayoutNames;
+use tilewright_layout::LayoutAliasReader;
 use tilewright_layout::text::{Cursor, Parsed};
 
 /// Maximum nesting depth of types, attributes, regions and locations together; deeper nesting is a syntax error.
 const MAX_DEPTH: usize = 200;
 
 /// Parses a module with operations of `dialects`. The rules of the operations are not checked here, but by
-/// [`crate::verify`]. In a region with several blocks, a later block of the text may define a value; the blocks are
-/// then reordered so that definitions precede uses.
+/// [`crate::verify_module`]. In a region with several blocks, a later block of the text may define a value; the blocks
+/// are then reordered so that definitions precede uses.
 ///
 /// ```
 /// use tilewright_tile::{op::Dialects, text};
 /// let source = "tt.func @twice(%x: f32) -> f32 {\n  %y = arith.addf %x, %x : f32\n  tt.return %y : f32\n}";
-/// let module = text::parse(source, &Dialects::neutral())?;
+/// let module = text::parse_module(source, &Dialects::neutral())?;
 /// assert_eq!(module.functions[0].body.as_ref().map(|body| body.op_count()), Some(2));
-/// let error = text::parse("tt.func @f() { tt.retrun }", &Dialects::neutral()).unwrap_err();
+/// let error = text::parse_module("tt.func @f() { tt.retrun }", &Dialects::neutral()).unwrap_err();
 /// assert_eq!(error.to_string(), "1:16: there is no operation `tt.retrun`; did you mean `tt.return`?");
 /// # Ok::<(), tilewright_layout::text::TextError>(())
 /// ```
 ///
 /// # Errors
 /// [`TextError`](tilewright_layout::text::TextError) with the position and the expected text.
-pub fn parse(text: &str, dialects: &Dialects) -> Parsed<TileModule> {
+pub fn parse_module(text: &str, dialects: &Dialects) -> Parsed<TileModule> {
     Parser::new(text, dialects).module()
 }
 
@@ -37,7 +37,7 @@ pub(super) struct Parser<'a> {
     pub(super) dialects: &'a Dialects,
     pub(super) depth: usize,
     /// The aliases of layouts, which begin with `#`.
-    pub(super) layouts: LayoutNames,
+    pub(super) layouts: LayoutAliasReader,
     /// The text of every alias that begins with `#`.
     pub(super) attribute_names: HashMap<&'a str, String>,
     /// The layouts and types that have aliases.
@@ -63,7 +63,7 @@ impl<'a> Parser<'a> {
             cursor: Cursor::with_comments(text, "//"),
             dialects,
             depth: 0,
-            layouts: LayoutNames::default(),
+            layouts: LayoutAliasReader::default(),
             attribute_names: HashMap::new(),
             aliases: Vec::new(),
             type_names: HashMap::new(),
@@ -81,7 +81,7 @@ impl<'a> Parser<'a> {
     pub(super) fn nested<T>(&mut self, read: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
-            return Err(self.cursor.error(self.cursor.at, format!("nested deeper than {MAX_DEPTH}")));
+            return Err(self.cursor.error_at(self.cursor.at, format!("nested deeper than {MAX_DEPTH}")));
         }
         let read = read(self);
         self.depth -= 1;
@@ -91,12 +91,12 @@ impl<'a> Parser<'a> {
     /// Parses a comma-separated list up to and including the token `closing`.
     pub(super) fn list<T>(&mut self, closing: &str, mut read: impl FnMut(&mut Self) -> Parsed<T>) -> Parsed<Vec<T>> {
         let mut items = Vec::new();
-        if self.cursor.takes(closing) {
+        if self.cursor.skip_if_next(closing) {
             return Ok(items);
         }
         loop {
             items.push(read(self)?);
-            if !self.cursor.takes(",") {
+            if !self.cursor.skip_if_next(",") {
                 self.cursor.expect(closing)?;
                 return Ok(items);
             }

@@ -30,7 +30,7 @@ impl<'a> Parser<'a> {
             if let Some(entry) = entry {
                 parser.body.append_block(region, entry);
             }
-            while !parser.cursor.takes("}") {
+            while !parser.cursor.skip_if_next("}") {
                 if parser.cursor.peek() == Some('^') {
                     current = Some(parser.label(region)?);
                     continue;
@@ -48,9 +48,9 @@ impl<'a> Parser<'a> {
                 parser.body.append_op(block, op);
             }
             parser.resolve_in_region(region)?;
-            match parser.scopes.leave() {
+            match parser.scopes.leave_region() {
                 None => Ok(()),
-                Some((name, known)) => Err(parser.cursor.error(known.at, format!("there is no block `^{name}`"))),
+                Some((name, known)) => Err(parser.cursor.error_at(known.at, format!("there is no block `^{name}`"))),
             }
         })
     }
@@ -60,13 +60,15 @@ impl<'a> Parser<'a> {
         let at = self.cursor.at;
         let name = self.block_name()?;
         let block = self.block(name, at);
-        let defined =
-            self.scopes.block(name, at, || block).is_some_and(|known| std::mem::replace(&mut known.defined, true));
+        let defined = self
+            .scopes
+            .find_or_create_block(name, at, || block)
+            .is_some_and(|known| std::mem::replace(&mut known.defined, true));
         if defined {
-            return Err(self.cursor.error(at, format!("`^{name}` is defined twice")));
+            return Err(self.cursor.error_at(at, format!("`^{name}` is defined twice")));
         }
         self.body.append_block(region, block);
-        if self.cursor.takes("(") {
+        if self.cursor.skip_if_next("(") {
             self.list(")", |parser| {
                 parser.cursor.skip_blanks();
                 let at = parser.cursor.at;
@@ -85,13 +87,13 @@ impl<'a> Parser<'a> {
     /// Parses the name of a block: `^name`.
     pub(super) fn block_name(&mut self) -> Parsed<&'a str> {
         self.cursor.expect("^")?;
-        self.cursor.name_after_sigil("the name of a block")
+        self.cursor.read_name_after_sigil("the name of a block")
     }
 
     /// The block with this name in the current region, which may be defined later.
     pub(super) fn block(&mut self, name: &'a str, at: usize) -> Block {
         let Self { body, scopes, .. } = self;
-        match scopes.block(name, at, || body.add_block()) {
+        match scopes.find_or_create_block(name, at, || body.add_block()) {
             Some(known) => known.block,
             None => body.add_block(),
         }
@@ -99,9 +101,9 @@ impl<'a> Parser<'a> {
 
     pub(super) fn name_value(&mut self, name: &'a str, at: usize, value: Value) -> Parsed<()> {
         self.body.set_name(value, name);
-        match self.scopes.define(name, value, 1) {
+        match self.scopes.define_values(name, value, 1) {
             true => Ok(()),
-            false => Err(self.cursor.error(at, format!("`%{name}` is defined twice"))),
+            false => Err(self.cursor.error_at(at, format!("`%{name}` is defined twice"))),
         }
     }
 }

@@ -14,10 +14,10 @@ impl<'a> Parser<'a> {
     /// Creates a placeholder for a use of a value that is not yet defined; `None` if no later block of a region can
     /// define it.
     pub(super) fn forward_use(&mut self, name: &'a str, result_index: Option<u32>, at: usize) -> Option<Used> {
-        if !self.scopes.has_blocks() {
+        if !self.scopes.has_named_blocks() {
             return None;
         }
-        let reference = ForwardReference { name, result_index, stand_in: self.forward_refs.stand_in(), at };
+        let reference = ForwardReference { name, result_index, stand_in: self.forward_refs.create_placeholder(), at };
         self.scopes.add_forward_ref(reference);
         Some(Used { value: reference.stand_in, at })
     }
@@ -26,13 +26,13 @@ impl<'a> Parser<'a> {
     /// enclosing region.
     pub(super) fn resolve_in_region(&mut self, region: Region) -> Parsed<()> {
         for reference in self.scopes.take_forward_refs() {
-            match self.scopes.value(reference.name) {
+            match self.scopes.find_value(reference.name) {
                 Some(named) => {
                     let value = self.chosen(reference.name, reference.result_index, reference.at, named)?;
                     self.forward_refs.known.insert(reference.stand_in, value);
                     self.forward_refs.regions.insert(region);
                 }
-                None if self.scopes.hand_on(reference) => {}
+                None if self.scopes.move_to_enclosing_region(reference) => {}
                 None => return Err(self.undefined(reference.name, reference.at)),
             }
         }

@@ -14,7 +14,7 @@ const YIELD: &str = scf::YIELD;
 impl Parser<'_> {
     /// Parses an `scf.for` after its name: `%i = %from to %to step %step iter_args(%a = %b) -> (types) : type {...}`.
     pub(super) fn counted_loop(&mut self, draft: &mut Draft) -> Parsed<()> {
-        if self.cursor.takes("unsigned") {
+        if self.cursor.skip_if_next("unsigned") {
             draft.attributes.set("unsignedCmp", Attribute::Unit);
         }
         self.cursor.skip_blanks();
@@ -26,17 +26,17 @@ impl Parser<'_> {
         }
         let mut arguments = vec![(counter, at)];
         let mut types = Vec::new();
-        if self.cursor.takes("iter_args") {
+        if self.cursor.skip_if_next("iter_args") {
             let (names, initial) = self.initialised()?;
             arguments.extend(names);
             draft.operands[3] = initial;
             self.cursor.expect("->")?;
             types = self.result_types()?;
         }
-        let counted = if self.cursor.takes(":") { self.ty()? } else { TileType::Index };
+        let counted = if self.cursor.skip_if_next(":") { self.ty()? } else { TileType::Index };
         if types.len() + 1 != arguments.len() {
             let message = format!("{} types for {} values", types.len(), arguments.len() - 1);
-            return Err(self.cursor.error(draft.at, message));
+            return Err(self.cursor.error_at(draft.at, message));
         }
         for group in 0..3 {
             draft.types.operands[group] = Some(vec![counted.clone()]);
@@ -56,10 +56,10 @@ impl Parser<'_> {
     pub(super) fn branches(&mut self, draft: &mut Draft) -> Parsed<()> {
         draft.operands[0] = vec![self.used()?];
         draft.types.operands[0] = Some(vec![TileType::BOOLEAN]);
-        draft.types.results[0] = Some(if self.cursor.takes("->") { self.result_types()? } else { Vec::new() });
+        draft.types.results[0] = Some(if self.cursor.skip_if_next("->") { self.result_types()? } else { Vec::new() });
         let then = self.region(&[])?;
         self.end_region(then)?;
-        let otherwise = if self.cursor.takes("else") {
+        let otherwise = if self.cursor.skip_if_next("else") {
             let region = self.region(&[])?;
             self.end_region(region)?;
             region
@@ -74,7 +74,7 @@ impl Parser<'_> {
     /// Parses an `scf.while` after its name: `(%a = %b) : (types) -> (types) {...} do {...} attributes {...}`.
     pub(super) fn conditional_loop(&mut self, draft: &mut Draft) -> Parsed<()> {
         let mut names = Vec::new();
-        if self.cursor.sees("(") {
+        if self.cursor.is_next("(") {
             let (arguments, initial) = self.initialised()?;
             names = arguments;
             draft.operands[0] = initial;
@@ -83,7 +83,7 @@ impl Parser<'_> {
         let signature = self.signature()?;
         if signature.arguments.len() != names.len() {
             let message = format!("{} types for {} values", signature.arguments.len(), names.len());
-            return Err(self.cursor.error(draft.at, message));
+            return Err(self.cursor.error_at(draft.at, message));
         }
         let arguments: Vec<_> = names.into_iter().zip(signature.arguments.iter().cloned()).collect();
         draft.types.operands[0] = Some(signature.arguments);
@@ -103,14 +103,14 @@ impl Parser<'_> {
         let given = self.attributes_if_any()?;
         self.add_attributes(draft, given)?;
         draft.types.results[0] =
-            Some(if self.cursor.takes("->") { self.type_list_or_bracketed()? } else { Vec::new() });
+            Some(if self.cursor.skip_if_next("->") { self.type_list_or_bracketed()? } else { Vec::new() });
         let mut cases = Vec::new();
         let mut regions = Vec::new();
-        while self.cursor.takes("case") {
+        while self.cursor.skip_if_next("case") {
             let literal = self.literal()?;
             match self.typed(literal, TileType::integer(64))? {
                 Attribute::Number(number) => cases.push(number.bits),
-                _ => return Err(self.cursor.expected("an integer")),
+                _ => return Err(self.cursor.expected_token_error("an integer")),
             }
             let region = self.region(&[])?;
             self.end_region(region)?;
@@ -126,13 +126,13 @@ impl Parser<'_> {
 
     /// Parses an `scf.execute_region` after its name: `-> types {...}`.
     pub(super) fn execute(&mut self, draft: &mut Draft) -> Parsed<()> {
-        if self.cursor.takes("no_inline") {
+        if self.cursor.skip_if_next("no_inline") {
             draft.attributes.set("no_inline", Attribute::Unit);
         }
         draft.types.results[0] =
-            Some(if self.cursor.takes("->") { self.type_list_or_bracketed()? } else { Vec::new() });
+            Some(if self.cursor.skip_if_next("->") { self.type_list_or_bracketed()? } else { Vec::new() });
         // Newer versions of MLIR write `no_inline` after the types.
-        if self.cursor.takes("no_inline") {
+        if self.cursor.skip_if_next("no_inline") {
             draft.attributes.set("no_inline", Attribute::Unit);
         }
         let region = self.region(&[])?;
@@ -143,7 +143,7 @@ impl Parser<'_> {
     }
 
     fn type_list_or_bracketed(&mut self) -> Parsed<Vec<TileType>> {
-        if self.cursor.sees("(") { self.result_types() } else { self.type_list() }
+        if self.cursor.is_next("(") { self.result_types() } else { self.type_list() }
     }
 
     /// Appends an `scf.yield` to a region whose text omits the terminator.
@@ -160,10 +160,10 @@ impl Parser<'_> {
         if last.is_some_and(|last| self.body.op(*last).definition.traits.terminator) {
             return Ok(());
         }
-        let Some(definition) = self.dialects.get(YIELD) else {
+        let Some(definition) = self.dialects.find_definition(YIELD) else {
             return Err(self
                 .cursor
-                .error(self.cursor.at, format!("there is no operation `{YIELD}` to end this region")));
+                .error_at(self.cursor.at, format!("there is no operation `{YIELD}` to end this region")));
         };
         let mut operation = Operation::new(Arc::clone(definition));
         operation.group_sizes = definition.operands.iter().map(|_| 0).collect();

@@ -4,25 +4,25 @@ use std::collections::BTreeMap;
 
 use super::Parser;
 use super::draft::Draft;
-use crate::op::{AttributeKind, Count, Flags, FormatPiece, OperandGroup};
+use crate::op::{AttributeKind, CountRule, FlagSet, FormatTemplatePiece, OperandGroup};
 use crate::{Attribute, TileType};
 use tilewright_layout::text::Parsed;
 
 impl Parser<'_> {
     /// Parses the text of an operation after its name, by the pieces of its format.
-    pub(super) fn formatted(&mut self, mut draft: Draft, format: &[FormatPiece]) -> Parsed<Draft> {
+    pub(super) fn formatted(&mut self, mut draft: Draft, format: &[FormatTemplatePiece]) -> Parsed<Draft> {
         for piece in format {
             self.piece(&mut draft, piece)?;
         }
         Ok(draft)
     }
 
-    fn piece(&mut self, draft: &mut Draft, piece: &FormatPiece) -> Parsed<()> {
+    fn piece(&mut self, draft: &mut Draft, piece: &FormatTemplatePiece) -> Parsed<()> {
         match piece {
-            FormatPiece::Literal(token) => self.cursor.expect(token),
-            FormatPiece::Operands(group) => self.operands(draft, *group),
-            FormatPiece::Attribute(number) => self.attribute_position(draft, *number),
-            FormatPiece::OperandTypes { group, .. } => {
+            FormatTemplatePiece::Literal(token) => self.cursor.expect(token),
+            FormatTemplatePiece::Operands(group) => self.operands(draft, *group),
+            FormatTemplatePiece::Attribute(number) => self.attribute_position(draft, *number),
+            FormatTemplatePiece::OperandTypes { group, .. } => {
                 let count = draft.operands[*group].len();
                 let class = draft.definition.operands[*group].class;
                 let types = (0..count).map(|index| {
@@ -34,39 +34,39 @@ impl Parser<'_> {
                 draft.types.operands[*group] = Some(types.collect::<Parsed<_>>()?);
                 Ok(())
             }
-            FormatPiece::ResultTypes { group, .. } => self.result_position(draft, *group),
-            FormatPiece::AllOperandTypes => {
+            FormatTemplatePiece::ResultTypes { group, .. } => self.result_position(draft, *group),
+            FormatTemplatePiece::AllOperandTypes => {
                 let types = if draft.operands.iter().all(Vec::is_empty) { Vec::new() } else { self.type_list()? };
                 self.distribute_operands(draft, types)
             }
-            FormatPiece::FunctionType => {
+            FormatTemplatePiece::FunctionType => {
                 let signature = self.signature()?;
                 self.distribute_operands(draft, signature.arguments)?;
                 self.distribute_results(draft, signature.results)
             }
-            FormatPiece::Attributes => {
+            FormatTemplatePiece::Attributes => {
                 let given = self.attributes_if_any()?;
                 self.add_attributes(draft, given)
             }
-            FormatPiece::Optional(pieces) => match pieces.first() {
+            FormatTemplatePiece::Optional(pieces) => match pieces.first() {
                 Some(first) if self.begins(draft, first) => {
                     pieces.iter().try_for_each(|piece| self.piece(draft, piece))
                 }
                 _ => Ok(()),
             },
-            FormatPiece::Special(special) => self.special(draft, *special),
+            FormatTemplatePiece::Special(special) => self.special(draft, *special),
         }
     }
 
     /// Whether the text continues with the first piece of an optional part, so that the part is present.
-    fn begins(&mut self, draft: &Draft, piece: &FormatPiece) -> bool {
+    fn begins(&mut self, draft: &Draft, piece: &FormatTemplatePiece) -> bool {
         match piece {
-            FormatPiece::Literal(token) => self.cursor.sees(token),
-            FormatPiece::Operands(_) => self.cursor.peek() == Some('%'),
-            FormatPiece::OperandTypes { group, .. } => !draft.operands[*group].is_empty(),
-            FormatPiece::Attribute(number) => match &draft.definition.attributes[*number].kind {
+            FormatTemplatePiece::Literal(token) => self.cursor.is_next(token),
+            FormatTemplatePiece::Operands(_) => self.cursor.peek() == Some('%'),
+            FormatTemplatePiece::OperandTypes { group, .. } => !draft.operands[*group].is_empty(),
+            FormatTemplatePiece::Attribute(number) => match &draft.definition.attributes[*number].kind {
                 AttributeKind::Keyword(words) => {
-                    self.cursor.peek() == Some('"') || words.keys().any(|word| self.cursor.sees(word))
+                    self.cursor.peek() == Some('"') || words.keys().any(|word| self.cursor.is_next(word))
                 }
                 AttributeKind::Text => self.cursor.peek() == Some('"'),
                 _ => false,
@@ -77,7 +77,7 @@ impl Parser<'_> {
 
     fn operands(&mut self, draft: &mut Draft, group: usize) -> Parsed<()> {
         draft.operands[group] = match draft.definition.operands[group].count {
-            Count::Many => self.used_list()?,
+            CountRule::Many => self.used_list()?,
             _ => vec![self.used()?],
         };
         Ok(())
@@ -86,7 +86,7 @@ impl Parser<'_> {
     fn result_position(&mut self, draft: &mut Draft, group: usize) -> Parsed<()> {
         let row = &draft.definition.results[group];
         let mut types = vec![self.type_of_class(row.class)?];
-        while row.count == Count::Many && self.cursor.takes(",") {
+        while row.count == CountRule::Many && self.cursor.skip_if_next(",") {
             types.push(self.ty()?);
         }
         draft.types.results[group] = Some(types);
@@ -99,26 +99,26 @@ impl Parser<'_> {
         let (name, kind) = (row.name.clone(), row.kind.clone());
         let value = match &kind {
             AttributeKind::Unit => Attribute::Unit,
-            AttributeKind::Text => Attribute::Text(self.cursor.quoted("a text")?.into()),
+            AttributeKind::Text => Attribute::Text(self.cursor.read_quoted("a text")?.into()),
             AttributeKind::Symbol => Attribute::Symbol(self.symbol()?),
             AttributeKind::Integer(bits) => {
                 let literal = self.literal()?;
                 let value = self.typed(literal, TileType::integer(*bits))?;
                 // The type is redundant, but allowed.
-                if self.cursor.sees(": i") && self.cursor.takes(":") {
+                if self.cursor.is_next(": i") && self.cursor.skip_if_next(":") {
                     self.ty()?;
                 }
                 value
             }
             AttributeKind::Integers(bits) => {
                 let mut values = Vec::new();
-                while !self.cursor.sees("]") {
+                while !self.cursor.is_next("]") {
                     let literal = self.literal()?;
                     match self.typed(literal, TileType::integer(*bits))? {
                         Attribute::Number(number) => values.push(number.bits),
-                        _ => return Err(self.cursor.expected("an integer")),
+                        _ => return Err(self.cursor.expected_token_error("an integer")),
                     }
-                    if !self.cursor.takes(",") {
+                    if !self.cursor.skip_if_next(",") {
                         break;
                     }
                 }
@@ -135,7 +135,7 @@ impl Parser<'_> {
             }
             AttributeKind::Words(known) => {
                 let mut words = vec![self.keyword(&name)?];
-                while self.cursor.takes("|") {
+                while self.cursor.skip_if_next("|") {
                     words.push(self.keyword(&name)?);
                 }
                 if let Some(word) = words.iter().find(|word| !known.is_empty() && !known.contains_key(*word)) {
@@ -145,13 +145,13 @@ impl Parser<'_> {
             }
             AttributeKind::Flags(flags) => {
                 let at = self.cursor.at;
-                let words = self.cursor.balanced("<")?;
+                let words = self.cursor.read_balanced("<")?;
                 self.check_flags(at, flags, words)?;
                 flags.attribute(words)
             }
             AttributeKind::Bool => {
-                let value = ["true", "false"].into_iter().find(|word| self.cursor.takes(word));
-                Attribute::Bool(value.ok_or_else(|| self.cursor.expected("`true` or `false`"))? == "true")
+                let value = ["true", "false"].into_iter().find(|word| self.cursor.skip_if_next(word));
+                Attribute::Bool(value.ok_or_else(|| self.cursor.expected_token_error("`true` or `false`"))? == "true")
             }
             AttributeKind::Any => self.attribute()?,
         };
@@ -159,7 +159,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn check_flags(&self, at: usize, flags: &Flags, words: &str) -> Parsed<()> {
+    fn check_flags(&self, at: usize, flags: &FlagSet, words: &str) -> Parsed<()> {
         match flags.unknown(words) {
             Some(word) => Err(self.unknown_keyword(at, &flags.name, word, flags.words.iter())),
             None => Ok(()),
@@ -170,8 +170,8 @@ impl Parser<'_> {
     fn keyword(&mut self, name: &str) -> Parsed<String> {
         let expected = format!("`{name}`");
         match self.cursor.peek() {
-            Some('"') => self.cursor.quoted(&expected),
-            _ => Ok(self.cursor.word(&expected)?.to_owned()),
+            Some('"') => self.cursor.read_quoted(&expected),
+            _ => Ok(self.cursor.expect_word(&expected)?.to_owned()),
         }
     }
 
@@ -183,25 +183,25 @@ impl Parser<'_> {
         known: impl Iterator<Item = &'w String>,
     ) -> tilewright_layout::text::TextError {
         let known: Vec<_> = known.map(|known| format!("`{known}`")).collect();
-        self.cursor.error(at, format!("`{word}` is no `{name}`: expected one of {}", known.join(", ")))
+        self.cursor.error_at(at, format!("`{word}` is no `{name}`: expected one of {}", known.join(", ")))
     }
 
     /// Adds a dictionary of attributes to an operation, and checks the kinds of those that the definition lists.
     pub(super) fn add_attributes(&mut self, draft: &mut Draft, given: crate::Attributes) -> Parsed<()> {
         for (name, value) in given.iter() {
-            let value = match draft.definition.attribute(name) {
+            let value = match draft.definition.find_attribute(name) {
                 Some(row) => self.of_kind(draft.at, name, &row.kind, value)?,
                 None => value.clone(),
             };
             if draft.attributes.set(name, value).is_some() {
-                return Err(self.cursor.error(draft.at, format!("`{name}` is given twice")));
+                return Err(self.cursor.error_at(draft.at, format!("`{name}` is given twice")));
             }
         }
         Ok(())
     }
 
     fn of_kind(&self, at: usize, name: &str, kind: &AttributeKind, value: &Attribute) -> Parsed<Attribute> {
-        let wrong = |expected: &str| self.cursor.error(at, format!("`{name} = {value}`: expected {expected}"));
+        let wrong = |expected: &str| self.cursor.error_at(at, format!("`{name} = {value}`: expected {expected}"));
         let kept = |holds: bool, expected: &str| if holds { Ok(value.clone()) } else { Err(wrong(expected)) };
         match kind {
             AttributeKind::Any => Ok(value.clone()),
@@ -245,7 +245,7 @@ impl Parser<'_> {
         let count: usize = draft.operands.iter().map(Vec::len).sum();
         if types.len() != count {
             let message = format!("{} types for the {count} operands of `{}`", types.len(), draft.definition.name);
-            return Err(self.cursor.error(draft.at, message));
+            return Err(self.cursor.error_at(draft.at, message));
         }
         let mut types = types.into_iter();
         for (used, types_of_group) in draft.operands.iter().zip(&mut draft.types.operands) {
@@ -259,7 +259,7 @@ impl Parser<'_> {
     pub(super) fn distribute_results(&mut self, draft: &mut Draft, types: Vec<TileType>) -> Parsed<()> {
         let Some(sizes) = OperandGroup::divide(&draft.definition.results, types.len()) else {
             let message = format!("`{}` does not have {} results", draft.definition.name, types.len());
-            return Err(self.cursor.error(draft.at, message));
+            return Err(self.cursor.error_at(draft.at, message));
         };
         let mut types = types.into_iter();
         for (size, types_of_group) in sizes.into_iter().zip(&mut draft.types.results) {

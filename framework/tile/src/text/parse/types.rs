@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::Parser;
 use crate::op::TypeSet;
 use crate::types::{
-    AddressSpace, Float, FunctionType, LayoutName, MemDescType, Pointer, Signedness, TensorDescriptorType, TensorType,
-    TensorViewType, TileType,
+    AddressSpace, FloatType, FunctionType, LayoutName, MemDescType, PointerType, Signedness, TensorDescriptorType,
+    TensorType, TensorViewType, TileType,
 };
 use tilewright_layout::text::{Cursor, Parsed};
 
@@ -31,7 +31,7 @@ impl<'a> Parser<'a> {
             }
             _ => {}
         }
-        let word = self.cursor.word("a type")?;
+        let word = self.cursor.expect_word("a type")?;
         if word == "tensor" {
             self.cursor.skip_blanks();
             return self.tensor(start);
@@ -39,41 +39,41 @@ impl<'a> Parser<'a> {
         if let Some(ty) = scalar(word) {
             return Ok(ty);
         }
-        if matches!(word, "vector" | "tuple" | "memref" | "complex") && self.cursor.sees("<") {
-            let body = self.cursor.balanced("<")?;
+        if matches!(word, "vector" | "tuple" | "memref" | "complex") && self.cursor.is_next("<") {
+            let body = self.cursor.read_balanced("<")?;
             return Ok(TileType::Foreign(format!("{word}{body}").into()));
         }
         if OTHER_TYPES.contains(&word) {
             return Ok(TileType::Foreign(word.into()));
         }
-        Err(self.cursor.error(start, format!("expected a type, found `{word}`")))
+        Err(self.cursor.error_at(start, format!("expected a type, found `{word}`")))
     }
 
     /// Parses a type of the set `class`; the text may omit the type constructor (the word before `<`).
     pub(super) fn type_of_class(&mut self, class: TypeSet) -> Parsed<TileType> {
         match class.constructor() {
-            Some(constructor) if self.cursor.sees("<") => self.nested(|parser| parser.constructed(constructor)),
+            Some(constructor) if self.cursor.is_next("<") => self.nested(|parser| parser.constructed(constructor)),
             _ => self.ty(),
         }
     }
 
     /// Parses a type after the `!` at byte `start`.
     fn named_type(&mut self, start: usize) -> Parsed<TileType> {
-        let name = self.cursor.name_after_sigil("the name of a type")?;
+        let name = self.cursor.read_name_after_sigil("the name of a type")?;
         if name.contains('.') {
             return self.dialect_type(name, start);
         }
         if self.cursor.rest().starts_with('<') {
             // The verbose form: `!dialect<name<...>>`.
             self.cursor.at += 1;
-            let inner = self.cursor.word("the name of a type")?;
+            let inner = self.cursor.expect_word("the name of a type")?;
             let ty = self.dialect_type(&format!("{name}.{inner}"), start)?;
             self.cursor.expect(">")?;
             return Ok(ty);
         }
         match self.type_names.get(name) {
             Some(ty) => Ok(ty.clone()),
-            None => Err(self.cursor.error(start, format!("`!{name}` is not defined before"))),
+            None => Err(self.cursor.error_at(start, format!("`!{name}` is not defined before"))),
         }
     }
 
@@ -84,16 +84,16 @@ impl<'a> Parser<'a> {
         match name {
             "ttg.async.token" => Ok(TileType::Token),
             "tt.ptr" | "ttg.memdesc" | "tt.tensordesc" | "tw.view" if !parameters => {
-                Err(self.cursor.error(self.cursor.at, format!("expected `<` directly behind `!{name}`")))
+                Err(self.cursor.error_at(self.cursor.at, format!("expected `<` directly behind `!{name}`")))
             }
             "tt.ptr" | "ttg.memdesc" | "tt.tensordesc" => self.constructed(&format!("!{name}")),
             "tw.view" => self.view(),
             _ if name.starts_with("tt.") || name.starts_with("ttg.") => {
                 let known = "`!tt.ptr`, `!tt.tensordesc`, `!ttg.memdesc` or `!ttg.async.token`";
-                Err(self.cursor.error(start, format!("`!{name}` is no type: expected {known}")))
+                Err(self.cursor.error_at(start, format!("`!{name}` is no type: expected {known}")))
             }
             _ => {
-                let body = if parameters { self.cursor.balanced("<")? } else { "" };
+                let body = if parameters { self.cursor.read_balanced("<")? } else { "" };
                 let body = self.expanded(body, start)?;
                 Ok(TileType::Foreign(format!("!{name}{body}").into()))
             }
@@ -117,22 +117,25 @@ impl<'a> Parser<'a> {
         let at = self.cursor.at;
         let pointee = self.ty()?;
         if !matches!(pointee, TileType::Integer(..) | TileType::Float(_)) {
-            return Err(self.cursor.error(at, format!("a pointer to `{pointee}`: expected an integer or float type")));
+            return Err(self
+                .cursor
+                .error_at(at, format!("a pointer to `{pointee}`: expected an integer or float type")));
         }
         let mut space = AddressSpace::default();
-        if self.cursor.takes(",") {
+        if self.cursor.skip_if_next(",") {
             let mut spaces = AddressSpace::ALL.iter().copied();
-            let given = spaces.find(|space| self.cursor.takes(&format!("\"{}\"", space.name())));
-            let expected =
-                || self.cursor.expected("an address space, `\"global\"`, `\"constant\"` or `\"descriptor\"`");
+            let given = spaces.find(|space| self.cursor.skip_if_next(&format!("\"{}\"", space.name())));
+            let expected = || {
+                self.cursor.expected_token_error("an address space, `\"global\"`, `\"constant\"` or `\"descriptor\"`")
+            };
             space = given.ok_or_else(expected)?;
         }
-        Ok(TileType::Pointer(Arc::new(Pointer { pointee, space })))
+        Ok(TileType::Pointer(Arc::new(PointerType { pointee, space })))
     }
 
     pub(super) fn tensor(&mut self, start: usize) -> Parsed<TileType> {
         let open = self.cursor.at;
-        self.cursor.balanced("<")?;
+        self.cursor.read_balanced("<")?;
         let type_text = &self.cursor.text()[start..self.cursor.at];
         if let Some(known) = self.tensors.get(type_text) {
             return Ok(known.clone());
@@ -142,10 +145,10 @@ impl<'a> Parser<'a> {
         self.cursor.at = open + 1;
         let shape = self.sizes()?;
         let element = self.ty()?;
-        let layout = if self.cursor.takes(",") { Some(self.layout()?) } else { None };
+        let layout = if self.cursor.skip_if_next(",") { Some(self.layout()?) } else { None };
         self.cursor.expect(">")?;
         if self.cursor.at != end {
-            return Err(self.cursor.expected("the end of the tensor's type"));
+            return Err(self.cursor.expected_token_error("the end of the tensor's type"));
         }
         let ty = TileType::Tensor(Arc::new(TensorType { shape, element, layout }));
         self.tensors.insert(type_text, ty.clone());
@@ -158,18 +161,18 @@ impl<'a> Parser<'a> {
         while let Some(c) = self.cursor.peek() {
             if c == '?' || c == '*' {
                 let message = "sizes are known in tile programs: expected a number";
-                return Err(self.cursor.error(self.cursor.at, message));
+                return Err(self.cursor.error_at(self.cursor.at, message));
             }
             if !c.is_ascii_digit() {
                 break;
             }
-            shape.push(self.cursor.decimal("a size")?);
+            shape.push(self.cursor.read_decimal("a size")?);
             if self.cursor.peek() != Some('x') {
-                return Err(self.cursor.expected("`x` after a size"));
+                return Err(self.cursor.expected_token_error("`x` after a size"));
             }
             self.cursor.at += 1;
             if shape.len() > MAX_RANK {
-                return Err(self.cursor.error(self.cursor.at, format!("more than {MAX_RANK} axes")));
+                return Err(self.cursor.error_at(self.cursor.at, format!("more than {MAX_RANK} axes")));
             }
         }
         Ok(shape)
@@ -185,16 +188,16 @@ impl<'a> Parser<'a> {
                     self.cursor.at += 1;
                     None
                 }
-                c if c.is_ascii_digit() => Some(self.cursor.decimal("a size")?),
+                c if c.is_ascii_digit() => Some(self.cursor.read_decimal("a size")?),
                 _ => break,
             };
             if !self.cursor.rest().starts_with('x') {
-                return Err(self.cursor.expected("`x` after a size"));
+                return Err(self.cursor.expected_token_error("`x` after a size"));
             }
             self.cursor.at += 1;
             shape.push(size);
             if shape.len() > MAX_RANK {
-                return Err(self.cursor.error(self.cursor.at, format!("more than {MAX_RANK} axes")));
+                return Err(self.cursor.error_at(self.cursor.at, format!("more than {MAX_RANK} axes")));
             }
         }
         let element = self.ty()?;
@@ -210,8 +213,8 @@ impl<'a> Parser<'a> {
         self.cursor.expect(",")?;
         let space = self.layout()?;
         let (mut mutable, mut allocation) = (false, None);
-        while self.cursor.takes(",") {
-            if self.cursor.takes("mutable") {
+        while self.cursor.skip_if_next(",") {
+            if self.cursor.skip_if_next("mutable") {
                 mutable = true;
             } else {
                 allocation = Some(self.allocation()?);
@@ -224,22 +227,24 @@ impl<'a> Parser<'a> {
 
     /// Parses the shape of an allocation: `4x8`, without a type after it.
     fn allocation(&mut self) -> Parsed<Vec<u64>> {
-        let mut shape = vec![self.cursor.decimal("`mutable` or the shape of the allocation")?];
+        let mut shape = vec![self.cursor.read_decimal("`mutable` or the shape of the allocation")?];
         while self.cursor.peek() == Some('x') {
             self.cursor.at += 1;
-            shape.push(self.cursor.decimal("a size")?);
+            shape.push(self.cursor.read_decimal("a size")?);
         }
         Ok(shape)
     }
 
     /// Parses the block type of a tensor descriptor: `4x8xf32`.
     fn descriptor(&mut self) -> Parsed<TileType> {
-        if self.cursor.sees("tensor") {
-            return Err(self.cursor.expected("the block's shape and element type without `tensor`: `64x64xf16`"));
+        if self.cursor.is_next("tensor") {
+            return Err(self
+                .cursor
+                .expected_token_error("the block's shape and element type without `tensor`: `64x64xf16`"));
         }
         let shape = self.sizes()?;
         let element = self.ty()?;
-        let layout = if self.cursor.takes(",") { Some(self.layout()?) } else { None };
+        let layout = if self.cursor.skip_if_next(",") { Some(self.layout()?) } else { None };
         Ok(TileType::Descriptor(Arc::new(TensorDescriptorType { shape, element, layout })))
     }
 
@@ -247,7 +252,7 @@ impl<'a> Parser<'a> {
     pub(super) fn layout(&mut self) -> Parsed<LayoutName> {
         self.cursor.skip_blanks();
         let start = self.cursor.at;
-        let (mut spec, end) = self.layouts.read(self.cursor.text(), start)?;
+        let (mut spec, end) = self.layouts.read_layout(self.cursor.text(), start)?;
         self.dialects.remove_layout_defaults(&mut spec);
         self.cursor.at = end;
         let text = self.expanded(&self.cursor.text()[start..end], start)?;
@@ -264,7 +269,7 @@ impl<'a> Parser<'a> {
 
     /// Parses one type, or several in brackets.
     pub(super) fn result_types(&mut self) -> Parsed<Vec<TileType>> {
-        if !self.cursor.takes("(") {
+        if !self.cursor.skip_if_next("(") {
             return Ok(vec![self.ty()?]);
         }
         self.list(")", Self::ty)
@@ -276,9 +281,9 @@ impl<'a> Parser<'a> {
         if self.dialects.has_dialect(dialect) {
             return Ok(());
         }
-        let nearest = self.dialects.nearest_dialect(dialect).map(|near| format!("; did you mean `{near}`?"));
+        let nearest = self.dialects.similar_dialect_name(dialect).map(|near| format!("; did you mean `{near}`?"));
         let message = format!("there is no dialect `{dialect}`{}", nearest.unwrap_or_default());
-        Err(self.cursor.error(at, message))
+        Err(self.cursor.error_at(at, message))
     }
 
     /// Replaces aliases in the text of an attribute, and comments and multiple blanks by one blank.
@@ -295,12 +300,12 @@ impl<'a> Parser<'a> {
             match cursor.rest().chars().next() {
                 None => break,
                 Some('"') => {
-                    cursor.quoted("a text")?;
+                    cursor.read_quoted("a text")?;
                     out.push_str(&text[start..cursor.at]);
                 }
                 Some('#') => {
                     cursor.at += 1;
-                    let name = cursor.name_after_sigil("a name")?;
+                    let name = cursor.read_name_after_sigil("a name")?;
                     match self.attribute_names.get(name) {
                         // The attribute of a dialect: `#dialect.name`, or the verbose form `#dialect<...>`.
                         _ if name.contains('.') || cursor.rest().starts_with('<') => {
@@ -308,7 +313,7 @@ impl<'a> Parser<'a> {
                             out.push_str(&text[start..cursor.at]);
                         }
                         Some(definition) => out.push_str(definition),
-                        None => return Err(self.cursor.error(at, format!("`#{name}` is not defined before"))),
+                        None => return Err(self.cursor.error_at(at, format!("`#{name}` is not defined before"))),
                     }
                 }
                 Some(c) => {
@@ -317,7 +322,9 @@ impl<'a> Parser<'a> {
                 }
             }
             if out.len() > MAX_EXPANDED {
-                return Err(self.cursor.error(at, format!("more than {MAX_EXPANDED} bytes with all names replaced")));
+                return Err(self
+                    .cursor
+                    .error_at(at, format!("more than {MAX_EXPANDED} bytes with all names replaced")));
             }
         }
         Ok(out)
@@ -342,5 +349,5 @@ fn scalar(word: &str) -> Option<TileType> {
     integer("si", Signedness::Signed)
         .or_else(|| integer("ui", Signedness::Unsigned))
         .or_else(|| integer("i", Signedness::Signless))
-        .or_else(|| Float::from_name(word).map(TileType::Float))
+        .or_else(|| FloatType::from_name(word).map(TileType::Float))
 }

@@ -4,52 +4,56 @@ use std::fmt;
 
 use super::Printer;
 use super::line::Line;
-use crate::op::Special;
+use crate::op::SpecialForm;
 use crate::{Attribute, Operation, Region, Successor, TileType, Value};
 
 impl Printer<'_> {
     pub(super) fn special(
         &mut self,
         operation: &Operation,
-        special: Special,
+        special: SpecialForm,
         line: &mut Line,
         within: Region,
     ) -> fmt::Result {
         match special {
-            Special::Token(operand, result) => {
+            SpecialForm::Token(operand, result) => {
                 if !operation.result_group(result).is_empty() || !operation.operand_group(operand).is_empty() {
-                    line.push_close(&format!("[{}]", self.used(operation.operand_group(operand))));
+                    line.push_without_space(&format!("[{}]", self.used(operation.operand_group(operand))));
                 }
                 Ok(())
             }
-            Special::Barriers(barriers, predicates) => {
+            SpecialForm::Barriers(barriers, predicates) => {
                 let pairs = operation.operand_group(barriers).iter().zip(operation.operand_group(predicates));
                 for (barrier, predicate) in pairs {
-                    line.push_close(&format!(", {}[{}]", self.names.of(*barrier), self.names.of(*predicate)));
+                    line.push_without_space(&format!(
+                        ", {}[{}]",
+                        self.names.print_use(*barrier),
+                        self.names.print_use(*predicate)
+                    ));
                 }
                 Ok(())
             }
-            Special::Bundles(group) => {
+            SpecialForm::Bundles(group) => {
                 self.bundles(operation, group, line);
                 Ok(())
             }
-            Special::Constant => {
+            SpecialForm::Constant => {
                 self.other_attributes(operation, line)?;
                 let value = operation.attributes.get("value");
-                line.push(&value.map(|value| self.attribute(value)).unwrap_or_default());
+                line.push_token(&value.map(|value| self.attribute(value)).unwrap_or_default());
                 Ok(())
             }
-            Special::Choice => self.choice(operation, line),
-            Special::For => self.counted_loop(operation, line),
-            Special::If => self.branches(operation, line),
-            Special::While => self.conditional_loop(operation, line),
-            Special::Switch => self.region_switch(operation, line),
-            Special::Execute => self.execute(operation, line),
-            Special::Branch | Special::ConditionalBranch | Special::SwitchBranch => {
+            SpecialForm::Choice => self.choice(operation, line),
+            SpecialForm::For => self.counted_loop(operation, line),
+            SpecialForm::If => self.branches(operation, line),
+            SpecialForm::While => self.conditional_loop(operation, line),
+            SpecialForm::Switch => self.region_switch(operation, line),
+            SpecialForm::Execute => self.execute(operation, line),
+            SpecialForm::Branch | SpecialForm::ConditionalBranch | SpecialForm::SwitchBranch => {
                 self.branch(operation, special, line, within)
             }
-            Special::WarpSpecialize => self.warp_specialize(operation, line),
-            Special::WarpGroup => self.warp_group(operation, line),
+            SpecialForm::WarpSpecialize => self.warp_specialize(operation, line),
+            SpecialForm::WarpGroup => self.warp_group(operation, line),
         }
     }
 
@@ -64,29 +68,29 @@ impl Printer<'_> {
             format!("{tag}({}{types}{})", self.used(bundle), self.types_of(bundle))
         });
         let bundles = bundles.collect::<Vec<_>>().join(", ");
-        line.push(&format!("[{bundles}]"));
+        line.push_token(&format!("[{bundles}]"));
     }
 
     fn choice(&mut self, operation: &Operation, line: &mut Line) -> fmt::Result {
-        line.push(&self.used(&operation.operands));
+        line.push_token(&self.used(&operation.operands));
         self.other_attributes(operation, line)?;
-        line.push(":");
-        let condition = operation.operands.first().map(|value| self.body.ty(*value));
+        line.push_token(":");
+        let condition = operation.operands.first().map(|value| self.body.value_type(*value));
         if let Some(condition) = condition.filter(|ty| **ty != TileType::BOOLEAN) {
-            line.push(&self.ty(condition));
-            line.push(",");
+            line.push_token(&self.ty(condition));
+            line.push_token(",");
         }
-        line.push(&self.types_of(&operation.results));
+        line.push_token(&self.types_of(&operation.results));
         Ok(())
     }
 
     /// Names the arguments of a region's first block, and returns the text of names and initial values: `(%a = %b,
     /// ...)`.
     fn initialised(&mut self, arguments: &[Value], initial: &[Value]) -> String {
-        let initial: Vec<_> = initial.iter().map(|value| self.names.of(*value)).collect();
+        let initial: Vec<_> = initial.iter().map(|value| self.names.print_use(*value)).collect();
         let pairs = arguments.iter().zip(initial);
-        let pairs =
-            pairs.map(|(argument, initial)| format!("{} = {initial}", self.names.define(self.body, &[*argument])));
+        let pairs = pairs
+            .map(|(argument, initial)| format!("{} = {initial}", self.names.define_values(self.body, &[*argument])));
         format!("({})", pairs.collect::<Vec<_>>().join(", "))
     }
 
@@ -97,25 +101,25 @@ impl Printer<'_> {
     fn counted_loop(&mut self, operation: &Operation, line: &mut Line) -> fmt::Result {
         let Some(region) = operation.regions.first().copied() else { return Ok(()) };
         if operation.attributes.get("unsignedCmp").is_some() {
-            line.push("unsigned");
+            line.push_token("unsigned");
         }
         let body = self.body;
         let bounds: Vec<_> = (0..3).map(|group| self.used(operation.operand_group(group))).collect();
         self.names.enter();
         let arguments: Vec<Value> = self.entry_arguments(region).to_vec();
-        let counter = arguments.first().map(|counter| self.names.define(body, &[*counter])).unwrap_or_default();
-        line.push(&format!("{counter} = {} to {} step {}", bounds[0], bounds[1], bounds[2]));
+        let counter = arguments.first().map(|counter| self.names.define_values(body, &[*counter])).unwrap_or_default();
+        line.push_token(&format!("{counter} = {} to {} step {}", bounds[0], bounds[1], bounds[2]));
         let initial = operation.operand_group(3);
         if !initial.is_empty() {
-            line.push("iter_args");
-            line.push_close(&self.initialised(arguments.get(1..).unwrap_or_default(), initial));
-            line.push("->");
-            line.push(&format!("({})", self.types_of(&operation.results)));
+            line.push_token("iter_args");
+            line.push_without_space(&self.initialised(arguments.get(1..).unwrap_or_default(), initial));
+            line.push_token("->");
+            line.push_token(&format!("({})", self.types_of(&operation.results)));
         }
-        let counted = operation.operands.first().map(|value| self.body.ty(*value));
+        let counted = operation.operands.first().map(|value| self.body.value_type(*value));
         if let Some(counted) = counted.filter(|ty| **ty != TileType::Index) {
-            line.push(":");
-            line.push(&self.ty(counted));
+            line.push_token(":");
+            line.push_token(&self.ty(counted));
         }
         self.region(region, false, initial.is_empty(), line)?;
         self.names.leave();
@@ -126,13 +130,13 @@ impl Printer<'_> {
         if operation.results.is_empty() {
             return;
         }
-        line.push("->");
+        line.push_token("->");
         let types = self.types_of(&operation.results);
-        line.push(&if bracketed { format!("({types})") } else { types });
+        line.push_token(&if bracketed { format!("({types})") } else { types });
     }
 
     fn branches(&mut self, operation: &Operation, line: &mut Line) -> fmt::Result {
-        line.push(&self.used(&operation.operands));
+        line.push_token(&self.used(&operation.operands));
         self.arrow(operation, line, true);
         let implied = operation.results.is_empty();
         for (number, region) in operation.regions.iter().enumerate() {
@@ -140,7 +144,7 @@ impl Printer<'_> {
                 if self.body.blocks(*region).is_empty() {
                     break;
                 }
-                line.push("else");
+                line.push_token("else");
             }
             self.region(*region, false, implied, line)?;
         }
@@ -152,23 +156,23 @@ impl Printer<'_> {
         self.names.enter();
         if !operation.operands.is_empty() {
             let arguments = self.entry_arguments(before).to_vec();
-            line.push(&self.initialised(&arguments, &operation.operands));
+            line.push_token(&self.initialised(&arguments, &operation.operands));
         }
-        line.push(":");
-        line.push(&self.function_type(operation));
+        line.push_token(":");
+        line.push_token(&self.function_type(operation));
         self.region(before, false, false, line)?;
         self.names.leave();
-        line.push("do");
+        line.push_token("do");
         let labelled = !self.entry_arguments(after).is_empty();
         self.region(after, labelled, false, line)?;
         if !operation.attributes.is_empty() {
-            line.push("attributes");
+            line.push_token("attributes");
         }
         self.other_attributes(operation, line)
     }
 
     fn region_switch(&mut self, operation: &Operation, line: &mut Line) -> fmt::Result {
-        line.push(&self.used(&operation.operands));
+        line.push_token(&self.used(&operation.operands));
         self.other_attributes(operation, line)?;
         self.arrow(operation, line, false);
         let Some((default, regions)) = operation.regions.split_first() else { return Ok(()) };
@@ -177,19 +181,19 @@ impl Printer<'_> {
             _ => &[],
         };
         for (case, region) in cases.iter().zip(regions) {
-            line.push_close(&self.next_line());
-            line.push_close(&format!("case {}", *case as i64));
+            line.push_without_space(&self.next_line());
+            line.push_without_space(&format!("case {}", *case as i64));
             self.region(*region, false, false, line)?;
         }
-        line.push_close(&self.next_line());
-        line.push_close("default");
+        line.push_without_space(&self.next_line());
+        line.push_without_space("default");
         self.region(*default, false, false, line)
     }
 
     fn execute(&mut self, operation: &Operation, line: &mut Line) -> fmt::Result {
         self.arrow(operation, line, false);
         if operation.attributes.get("no_inline").is_some() {
-            line.push("no_inline");
+            line.push_token("no_inline");
         }
         if let Some(region) = operation.regions.first() {
             self.region(*region, false, false, line)?;
@@ -205,26 +209,29 @@ impl Printer<'_> {
         "  ".repeat(self.depth)
     }
 
-    fn branch(&mut self, operation: &Operation, special: Special, line: &mut Line, within: Region) -> fmt::Result {
+    fn branch(&mut self, operation: &Operation, special: SpecialForm, line: &mut Line, within: Region) -> fmt::Result {
         let targets: Vec<_> = operation.successors.iter().map(|to| self.successor(operation, to, within)).collect();
         match special {
-            Special::Branch => line.push(&targets.join(", ")),
-            Special::ConditionalBranch => {
-                line.push(&self.used(operation.operand_group(0)));
+            SpecialForm::Branch => line.push_token(&targets.join(", ")),
+            SpecialForm::ConditionalBranch => {
+                line.push_token(&self.used(operation.operand_group(0)));
                 if let Some(Attribute::Array(_, weights)) = operation.attributes.get("branch_weights") {
                     let weights: Vec<_> = weights.iter().map(u64::to_string).collect();
-                    line.push(&format!("weights([{}])", weights.join(", ")));
+                    line.push_token(&format!("weights([{}])", weights.join(", ")));
                 }
-                line.push(",");
-                line.push(&targets.join(", "));
+                line.push_token(",");
+                line.push_token(&targets.join(", "));
             }
             _ => {
-                line.push(&self.used(operation.operand_group(0)));
-                line.push(":");
-                line.push(&self.types_of(operation.operand_group(0)));
-                line.push(",");
+                line.push_token(&self.used(operation.operand_group(0)));
+                line.push_token(":");
+                line.push_token(&self.types_of(operation.operand_group(0)));
+                line.push_token(",");
                 let (open, close) = (format!("\n{}  ", self.indentation()), format!("\n{}", self.indentation()));
-                line.push(&format!("[{open}{}{close}]", self.cases(operation, &targets).join(&format!(",{open}"))));
+                line.push_token(&format!(
+                    "[{open}{}{close}]",
+                    self.cases(operation, &targets).join(&format!(",{open}"))
+                ));
             }
         }
         self.other_attributes(operation, line)
@@ -250,46 +257,46 @@ impl Printer<'_> {
 
     fn warp_group(&mut self, operation: &Operation, line: &mut Line) -> fmt::Result {
         if operation.attributes.iter().any(|(name, _)| name != "numWarps") {
-            line.push("attributes");
+            line.push_token("attributes");
             self.other_attributes(operation, line)?;
         }
         for (number, (region, warps)) in operation.regions.iter().zip(warp_counts(operation, "numWarps")).enumerate() {
-            line.push_close(&self.next_line());
-            line.push_close(&format!("partition{number} num_warps({warps})"));
+            line.push_without_space(&self.next_line());
+            line.push_without_space(&format!("partition{number} num_warps({warps})"));
             self.region(*region, false, false, line)?;
         }
         Ok(())
     }
 
     fn warp_specialize(&mut self, operation: &Operation, line: &mut Line) -> fmt::Result {
-        line.push_close(&format!("({})", self.used(&operation.operands)));
+        line.push_without_space(&format!("({})", self.used(&operation.operands)));
         let others = operation.attributes.iter().any(|(name, _)| name != "partitionNumWarps");
         if others {
-            line.push("attributes");
+            line.push_token("attributes");
             self.other_attributes(operation, line)?;
         }
         let warps = warp_counts(operation, "partitionNumWarps");
         let Some((default, partitions)) = operation.regions.split_first() else { return Ok(()) };
-        line.push_close(&self.next_line());
-        line.push_close("default");
+        line.push_without_space(&self.next_line());
+        line.push_without_space("default");
         self.region(*default, false, false, line)?;
         for (number, (region, warps)) in partitions.iter().zip(warps).enumerate() {
-            line.push_close(&self.next_line());
+            line.push_without_space(&self.next_line());
             self.names.enter();
             let arguments = self.entry_arguments(*region).to_vec();
             let arguments: Vec<_> = arguments
                 .iter()
                 .map(|argument| {
-                    let name = self.names.define(self.body, &[*argument]);
-                    format!("{name}: {}", self.ty(self.body.ty(*argument)))
+                    let name = self.names.define_values(self.body, &[*argument]);
+                    format!("{name}: {}", self.ty(self.body.value_type(*argument)))
                 })
                 .collect();
-            line.push_close(&format!("partition{number}({}) num_warps({warps})", arguments.join(", ")));
+            line.push_without_space(&format!("partition{number}({}) num_warps({warps})", arguments.join(", ")));
             self.region(*region, false, false, line)?;
             self.names.leave();
         }
-        line.push(":");
-        line.push(&self.function_type(operation));
+        line.push_token(":");
+        line.push_token(&self.function_type(operation));
         Ok(())
     }
 }

@@ -58,7 +58,7 @@ impl Printer<'_> {
             self.out.push_str(if index > 0 { ", " } else { "" });
             let argument = entry.and_then(|entry| self.body.arguments(entry).get(index).copied());
             if let Some(argument) = argument {
-                let name = self.names.define(self.body, &[argument]);
+                let name = self.names.define_values(self.body, &[argument]);
                 write!(self.out, "{name}: ")?;
             }
             let ty = self.ty(ty);
@@ -119,8 +119,8 @@ impl Printer<'_> {
         }
         self.out.push('(');
         for (index, argument) in arguments.iter().enumerate() {
-            let name = self.names.define(self.body, &[*argument]);
-            let ty = self.ty(self.body.ty(*argument));
+            let name = self.names.define_values(self.body, &[*argument]);
+            let ty = self.ty(self.body.value_type(*argument));
             write!(self.out, "{}{name}: {ty}", if index > 0 { ", " } else { "" })?;
         }
         self.out.push(')');

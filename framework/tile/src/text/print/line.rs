@@ -6,7 +6,7 @@ pub(super) struct Line(String);
 
 impl Line {
     /// Appends a token, after a blank unless the token or the one before it is punctuation that attaches without one.
-    pub fn push(&mut self, token: &str) {
+    pub fn push_token(&mut self, token: &str) {
         let Some(first) = token.chars().next() else { return };
         let last = self.0.chars().last();
         let close = match (last, first) {
@@ -29,7 +29,7 @@ impl Line {
     }
 
     /// Appends a text without a blank.
-    pub fn push_close(&mut self, text: &str) {
+    pub fn push_without_space(&mut self, text: &str) {
         self.0.push_str(text);
     }
 

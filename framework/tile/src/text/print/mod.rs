@@ -9,5 +9,5 @@ mod operation;
 mod printer;
 mod template;
 
-pub use module::print;
+pub use module::print_module;
 use printer::{Layouts, Printer};

@@ -11,11 +11,11 @@ use std::fmt::{self, Write as _};
 /// ```
 /// use tilewright_tile::{op::Dialects, text};
 /// let source = "module {\n  tt.func @f(%x: i32) -> i32 {\n    %0 = arith.addi %x, %x : i32\n    tt.return %0 : i32\n  }\n}\n";
-/// assert_eq!(text::print(&text::parse(source, &Dialects::neutral())?), source);
+/// assert_eq!(text::print_module(&text::parse_module(source, &Dialects::neutral())?), source);
 /// # Ok::<(), tilewright_layout::text::TextError>(())
 /// ```
 #[must_use]
-pub fn print(module: &TileModule) -> String {
+pub fn print_module(module: &TileModule) -> String {
     let layouts = Layouts::default();
     let mut text = String::new();
     // Writing to a string cannot fail.
@@ -25,7 +25,7 @@ pub fn print(module: &TileModule) -> String {
 
 impl fmt::Display for TileModule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&print(self))
+        f.write_str(&print_module(self))
     }
 }
 

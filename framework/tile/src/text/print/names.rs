@@ -34,9 +34,9 @@ impl Names {
     }
 
     /// Gives consecutive values one name, and returns the text of their definition: `%a`, or `%a:2` for two values.
-    pub fn define(&mut self, body: &Body, values: &[Value]) -> String {
+    pub fn define_values(&mut self, body: &Body, values: &[Value]) -> String {
         let Some(first) = values.first() else { return String::new() };
-        let required = body.name(*first).filter(|name| !name.is_empty()).map(str::to_owned);
+        let required = body.value_name(*first).filter(|name| !name.is_empty()).map(str::to_owned);
         let name = match required {
             Some(name) if !self.is_taken(&name) => name,
             Some(name) => {
@@ -68,7 +68,7 @@ impl Names {
     }
 
     /// The text of a use of a value, `%a` or `%a#1`; a text in angle brackets if the value was never named.
-    pub fn of(&self, value: Value) -> String {
+    pub fn print_use(&self, value: Value) -> String {
         match self.known.get(value.index()) {
             Some(Some((name, None))) => format!("%{name}"),
             Some(Some((name, Some(result_index)))) => format!("%{name}#{result_index}"),

@@ -19,7 +19,7 @@ impl Printer<'_> {
         match &operation.definition.format {
             Some(format) => {
                 let mut line = Line::default();
-                line.push(operation.name());
+                line.push_token(operation.name());
                 self.formatted(operation, format, &mut line, within)?;
                 self.out.push_str(line.text());
             }
@@ -36,28 +36,28 @@ impl Printer<'_> {
 
     /// Names the results of an operation, and returns their text; results with one name are grouped.
     fn result_names(&mut self, results: &[Value]) -> String {
-        let same = |a: &Value, b: &Value| self.body.name(*a) == self.body.name(*b);
+        let same = |a: &Value, b: &Value| self.body.value_name(*a) == self.body.value_name(*b);
         let groups: Vec<&[Value]> = results.chunk_by(same).collect();
-        groups.into_iter().map(|group| self.names.define(self.body, group)).collect::<Vec<_>>().join(", ")
+        groups.into_iter().map(|group| self.names.define_values(self.body, group)).collect::<Vec<_>>().join(", ")
     }
 
     pub(super) fn used(&self, values: &[Value]) -> String {
-        values.iter().map(|value| self.names.of(*value)).collect::<Vec<_>>().join(", ")
+        values.iter().map(|value| self.names.print_use(*value)).collect::<Vec<_>>().join(", ")
     }
 
     pub(super) fn types_of(&self, values: &[Value]) -> String {
-        self.types(values.iter().map(|value| self.body.ty(*value)))
+        self.types(values.iter().map(|value| self.body.value_type(*value)))
     }
 
     /// The text `(types) -> types` of an operation's operands and results.
     pub(super) fn function_type(&self, operation: &Operation) -> String {
-        let results = operation.results.iter().map(|value| self.body.ty(*value));
+        let results = operation.results.iter().map(|value| self.body.value_type(*value));
         format!("({}) -> {}", self.types_of(&operation.operands), self.result_types(results))
     }
 
     /// Appends a region in braces to a line; `labelled` and `implied` as for [`Self::blocks`].
     pub(super) fn region(&mut self, region: Region, labelled: bool, implied: bool, line: &mut Line) -> fmt::Result {
-        line.push("{");
+        line.push_token("{");
         self.region_after_brace(region, labelled, implied, line)
     }
 
@@ -69,47 +69,50 @@ impl Printer<'_> {
         implied: bool,
         line: &mut Line,
     ) -> fmt::Result {
-        line.push_close("\n");
+        line.push_without_space("\n");
         // Flush the line, since the lines of the region follow it.
         let mut inner = std::mem::take(self.out);
         self.names.enter();
         let result = self.blocks(region, labelled, implied);
         self.names.leave();
         std::mem::swap(self.out, &mut inner);
-        line.push_close(&inner);
+        line.push_without_space(&inner);
         for _ in 0..self.depth {
-            line.push_close("  ");
+            line.push_without_space("  ");
         }
-        line.push_close("}");
+        line.push_without_space("}");
         result
     }
 
     /// Prints an operation in MLIR's generic form: `"name"(%a)[^block] <{...}> ({...}) {...} : (types) -> types`.
     fn generic(&mut self, operation: &Operation, within: Region) -> fmt::Result {
         let mut line = Line::default();
-        line.push(&format!("\"{}\"({})", operation.name(), self.used(&operation.operands)));
+        line.push_token(&format!("\"{}\"({})", operation.name(), self.used(&operation.operands)));
         if !operation.successors.is_empty() {
             let blocks: Vec<_> = operation.successors.iter().map(|to| self.block_name(to.block, within)).collect();
-            line.push_close(&format!("[{}]", blocks.join(", ")));
+            line.push_without_space(&format!("[{}]", blocks.join(", ")));
         }
         self.properties(operation, &mut line)?;
         if !operation.regions.is_empty() {
-            line.push_close(" (");
+            line.push_without_space(" (");
             for (index, region) in operation.regions.iter().enumerate() {
-                line.push_close(if index > 0 { ", {" } else { "{" });
+                line.push_without_space(if index > 0 { ", {" } else { "{" });
                 let labelled =
                     self.body.blocks(*region).first().is_some_and(|block| !self.body.arguments(*block).is_empty());
                 self.region_after_brace(*region, labelled, false, &mut line)?;
             }
-            line.push_close(")");
+            line.push_without_space(")");
         }
-        let others: Vec<_> =
-            operation.attributes.iter().filter(|(name, _)| operation.definition.attribute(name).is_none()).collect();
+        let others: Vec<_> = operation
+            .attributes
+            .iter()
+            .filter(|(name, _)| operation.definition.find_attribute(name).is_none())
+            .collect();
         if !others.is_empty() {
-            line.push(&self.entries(others.into_iter())?);
+            line.push_token(&self.entries(others.into_iter())?);
         }
-        line.push(":");
-        line.push(&self.function_type(operation));
+        line.push_token(":");
+        line.push_token(&self.function_type(operation));
         self.out.push_str(line.text());
         Ok(())
     }
@@ -117,18 +120,18 @@ impl Printer<'_> {
     /// Appends the attributes that the definition lists, in `<{...}>`; a keyword is written as its number.
     fn properties(&self, operation: &Operation, line: &mut Line) -> fmt::Result {
         let known = operation.attributes.iter().filter_map(|(name, value)| {
-            operation.definition.attribute(name)?;
+            operation.definition.find_attribute(name)?;
             Some((name, numbered(operation, name, value)))
         });
         let mut known: Vec<_> = known.collect();
-        let divided = operation.definition.operands.iter().filter(|group| group.count != crate::op::Count::One);
+        let divided = operation.definition.operands.iter().filter(|group| group.count != crate::op::CountRule::One);
         if divided.count() > 1 {
             let sizes = operation.group_sizes.iter().map(|size| u64::from(*size)).collect();
             known.push(("operandSegmentSizes", Attribute::Array(TileType::integer(32), sizes)));
         }
         if !known.is_empty() {
             let entries = self.entries(known.iter().map(|(name, value)| (*name, value)))?;
-            line.push(&format!("<{entries}>"));
+            line.push_token(&format!("<{entries}>"));
         }
         Ok(())
     }
@@ -162,7 +165,7 @@ impl Printer<'_> {
 
 /// Converts a keyword attribute to the keyword's number, as the generic form has it.
 pub(super) fn numbered(operation: &Operation, name: &str, value: &Attribute) -> Attribute {
-    match (operation.definition.attribute(name).map(|row| &row.kind), value) {
+    match (operation.definition.find_attribute(name).map(|row| &row.kind), value) {
         (Some(AttributeKind::Keyword(words)), Attribute::Keyword(word)) => match words.get(&**word) {
             Some(code) => Attribute::integer(i64::from(*code), TileType::integer(32)),
             None => value.clone(),

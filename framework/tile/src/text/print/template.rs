@@ -6,14 +6,14 @@ use super::Printer;
 use super::line::Line;
 use super::operation::numbered;
 use crate::attribute::write_bits;
-use crate::op::{AttributeKind, FormatPiece, Special};
+use crate::op::{AttributeKind, FormatTemplatePiece, SpecialForm};
 use crate::{Attribute, Operation, Region, Value};
 
 impl Printer<'_> {
     pub(super) fn formatted(
         &mut self,
         operation: &Operation,
-        format: &[FormatPiece],
+        format: &[FormatTemplatePiece],
         line: &mut Line,
         within: Region,
     ) -> fmt::Result {
@@ -23,34 +23,40 @@ impl Printer<'_> {
         Ok(())
     }
 
-    fn piece(&mut self, operation: &Operation, piece: &FormatPiece, line: &mut Line, within: Region) -> fmt::Result {
+    fn piece(
+        &mut self,
+        operation: &Operation,
+        piece: &FormatTemplatePiece,
+        line: &mut Line,
+        within: Region,
+    ) -> fmt::Result {
         match piece {
-            FormatPiece::Literal(token) => line.push(token),
-            FormatPiece::Operands(group) => line.push(&self.used(operation.operand_group(*group))),
-            FormatPiece::Attribute(number) => self.attribute_position(operation, *number, line)?,
-            FormatPiece::OperandTypes { group, short } => {
+            FormatTemplatePiece::Literal(token) => line.push_token(token),
+            FormatTemplatePiece::Operands(group) => line.push_token(&self.used(operation.operand_group(*group))),
+            FormatTemplatePiece::Attribute(number) => self.attribute_position(operation, *number, line)?,
+            FormatTemplatePiece::OperandTypes { group, short } => {
                 self.type_position(operation.operand_group(*group), *short, line)
             }
-            FormatPiece::ResultTypes { group, short } => {
+            FormatTemplatePiece::ResultTypes { group, short } => {
                 self.type_position(operation.result_group(*group), *short, line)
             }
-            FormatPiece::AllOperandTypes => line.push(&self.types_of(&operation.operands)),
-            FormatPiece::FunctionType => line.push(&self.function_type(operation)),
-            FormatPiece::Attributes => self.other_attributes(operation, line)?,
-            FormatPiece::Optional(pieces) => {
+            FormatTemplatePiece::AllOperandTypes => line.push_token(&self.types_of(&operation.operands)),
+            FormatTemplatePiece::FunctionType => line.push_token(&self.function_type(operation)),
+            FormatTemplatePiece::Attributes => self.other_attributes(operation, line)?,
+            FormatTemplatePiece::Optional(pieces) => {
                 if pieces.iter().find_map(|piece| is_there(operation, piece)).unwrap_or(false) {
                     pieces.iter().try_for_each(|piece| self.piece(operation, piece, line, within))?;
                 }
             }
-            FormatPiece::Special(special) => self.special(operation, *special, line, within)?,
+            FormatTemplatePiece::Special(special) => self.special(operation, *special, line, within)?,
         }
         Ok(())
     }
 
     fn type_position(&self, values: &[Value], short: bool, line: &mut Line) {
-        let types: Vec<_> = values.iter().map(|value| self.body.ty(*value)).collect();
+        let types: Vec<_> = values.iter().map(|value| self.body.value_type(*value)).collect();
         let written = types.iter().map(|ty| if short { self.short_type(ty) } else { self.ty(ty) });
-        line.push(&written.collect::<Vec<_>>().join(", "));
+        line.push_token(&written.collect::<Vec<_>>().join(", "));
     }
 
     /// Appends the attributes that no piece of the format writes, in braces.
@@ -59,13 +65,15 @@ impl Printer<'_> {
         let written = |name: &str| {
             let number = operation.definition.attributes.iter().position(|row| row.name == name);
             number.is_some_and(|number| format.iter().any(|piece| piece.writes_attribute(number)))
-                || format.iter().any(|piece| matches!(piece, FormatPiece::Special(special) if special.writes(name)))
+                || format
+                    .iter()
+                    .any(|piece| matches!(piece, FormatTemplatePiece::Special(special) if special.writes(name)))
         };
         let others = operation.attributes.iter().filter(|(name, _)| !written(name));
         // Only formats write keywords as words; a dictionary has the numbers of the keywords.
         let others: Vec<_> = others.map(|(name, value)| (name, numbered(operation, name, value))).collect();
         if !others.is_empty() {
-            line.push(&self.entries(others.iter().map(|(name, value)| (*name, value)))?);
+            line.push_token(&self.entries(others.iter().map(|(name, value)| (*name, value)))?);
         }
         Ok(())
     }
@@ -77,22 +85,22 @@ impl Printer<'_> {
             (AttributeKind::Unit, _) => {}
             (AttributeKind::Flags(flags), _) => {
                 let text = self.attribute(value);
-                line.push_close(text.strip_prefix(&flags.name).unwrap_or(&text));
+                line.push_without_space(text.strip_prefix(&flags.name).unwrap_or(&text));
             }
             (AttributeKind::Integer(_), Attribute::Number(number)) => {
                 let mut text = String::new();
                 write_bits(&mut text, number.bits, &number.ty)?;
-                line.push(&text);
+                line.push_token(&text);
             }
             (AttributeKind::Integers(_), Attribute::Array(ty, values)) => {
                 for (index, bits) in values.iter().enumerate() {
                     let mut text = String::new();
                     write_bits(&mut text, *bits, ty)?;
-                    line.push(if index > 0 { "," } else { "" });
-                    line.push(&text);
+                    line.push_token(if index > 0 { "," } else { "" });
+                    line.push_token(&text);
                 }
             }
-            _ => line.push(&self.attribute(value)),
+            _ => line.push_token(&self.attribute(value)),
         }
         Ok(())
     }
@@ -100,13 +108,13 @@ impl Printer<'_> {
 
 /// Whether the operation has the operands, results or attribute that the placeholder `piece` writes; `None` for parts
 /// of a format that write none of these.
-fn is_there(operation: &Operation, piece: &FormatPiece) -> Option<bool> {
+fn is_there(operation: &Operation, piece: &FormatTemplatePiece) -> Option<bool> {
     match piece {
-        FormatPiece::Operands(group) | FormatPiece::OperandTypes { group, .. } => {
+        FormatTemplatePiece::Operands(group) | FormatTemplatePiece::OperandTypes { group, .. } => {
             Some(!operation.operand_group(*group).is_empty())
         }
-        FormatPiece::ResultTypes { group, .. } => Some(!operation.result_group(*group).is_empty()),
-        FormatPiece::Attribute(number) => {
+        FormatTemplatePiece::ResultTypes { group, .. } => Some(!operation.result_group(*group).is_empty()),
+        FormatTemplatePiece::Attribute(number) => {
             let row = &operation.definition.attributes[*number];
             Some(operation.attributes.get(&row.name).is_some())
         }
@@ -114,7 +122,7 @@ fn is_there(operation: &Operation, piece: &FormatPiece) -> Option<bool> {
     }
 }
 
-impl Special {
+impl SpecialForm {
     /// Whether the special form writes the attribute with this name, so that it is not among the others.
     fn writes(self, name: &str) -> bool {
         match self {

@@ -100,12 +100,12 @@ fn number(cursor: &mut Cursor<'_>, names: &[&str], steps: &mut Vec<Step>, depth:
             sum(cursor, names, steps, depth + 1)?;
             return cursor.expect(")");
         }
-        Some(c) if c.is_ascii_digit() => steps.push(Step::Number(cursor.decimal(expected)?)),
+        Some(c) if c.is_ascii_digit() => steps.push(Step::Number(cursor.read_decimal(expected)?)),
         _ => {
             let start = cursor.at;
-            let word = cursor.identifier(expected)?;
+            let word = cursor.read_identifier(expected)?;
             let size = names.iter().position(|name| *name == word).ok_or_else(|| {
-                cursor.error(start, format!("there is no size `{word}`, there are {}", names.join(", ")))
+                cursor.error_at(start, format!("there is no size `{word}`, there are {}", names.join(", ")))
             })?;
             steps.push(Step::Size(size));
         }

@@ -33,16 +33,16 @@ impl SizedText {
     /// # Errors
     /// [`TextError`](tilewright_layout::text::TextError): a syntax error, a size defined twice, an unknown name in an
     /// expression, or `${` without its end.
-    pub fn read(text: &str) -> Parsed<Option<Self>> {
+    pub fn parse(text: &str) -> Parsed<Option<Self>> {
         let mut read = Self { parameters: Vec::new(), blocks: None, pieces: Vec::new() };
         let (mut launch, mut program, mut at) = (None, String::with_capacity(text.len()), 0);
         for line in text.split_inclusive('\n') {
             let mut cursor = Cursor::new(&text[..at + line.trim_end().len()]);
             cursor.at = at;
             at += line.len();
-            if cursor.takes("tw.size") {
+            if cursor.skip_if_next("tw.size") {
                 read.parameter(&mut cursor)?;
-            } else if cursor.takes("tw.blocks") {
+            } else if cursor.skip_if_next("tw.blocks") {
                 launch = Some(cursor);
             } else {
                 program.push_str(line);
@@ -53,14 +53,14 @@ impl SizedText {
         }
         if read.parameters.is_empty() {
             return match launch {
-                Some(cursor) => Err(cursor.error(cursor.at, "`tw.blocks` is for programs with `tw.size`")),
+                Some(cursor) => Err(cursor.error_at(cursor.at, "`tw.blocks` is for programs with `tw.size`")),
                 None => Ok(None),
             };
         }
         let names: Vec<&str> = read.parameters.iter().map(|known| &*known.name).collect();
         if let Some(mut cursor) = launch {
             read.blocks = Some(Expression::read(&mut cursor, &names)?);
-            cursor.end("the end of the line")?;
+            cursor.expect_end("the end of the line")?;
         }
         read.pieces = pieces(&program, &names)?;
         Ok(Some(read))
@@ -68,22 +68,22 @@ impl SizedText {
 
     /// Parses the rest of a `tw.size` line: ` m = 64, 128`.
     fn parameter(&mut self, cursor: &mut Cursor<'_>) -> Parsed<()> {
-        let name = cursor.identifier("`tw.size NAME = NUMBER, NUMBER, ...`")?;
+        let name = cursor.read_identifier("`tw.size NAME = NUMBER, NUMBER, ...`")?;
         if self.parameters.iter().any(|known| known.name == name) {
-            return Err(cursor.error(cursor.at - name.len(), "a size of this name is there already"));
+            return Err(cursor.error_at(cursor.at - name.len(), "a size of this name is there already"));
         }
         cursor.expect("=")?;
         let mut sizes = Vec::new();
-        while sizes.is_empty() || cursor.takes(",") {
+        while sizes.is_empty() || cursor.skip_if_next(",") {
             cursor.skip_blanks();
             let start = cursor.at;
-            match cursor.decimal("a size")? {
-                0 => return Err(cursor.error(start, "expected a size above zero")),
+            match cursor.read_decimal("a size")? {
+                0 => return Err(cursor.error_at(start, "expected a size above zero")),
                 size => sizes.push(size),
             }
         }
         self.parameters.push(SizeParameter { name: name.to_owned(), sizes });
-        cursor.end("`,` or the end of the line")
+        cursor.expect_end("`,` or the end of the line")
     }
 
     /// The tile sizes, in the order of the text.
@@ -95,7 +95,7 @@ impl SizedText {
     /// The same text with one fixed value for a size, which need not be a candidate; `None` if there is no size of this
     /// name.
     #[must_use]
-    pub fn pinned(mut self, name: &str, size: u64) -> Option<Self> {
+    pub fn with_fixed_size(mut self, name: &str, size: u64) -> Option<Self> {
         self.parameters.iter_mut().find(|known| known.name == name)?.sizes = vec![size];
         Some(self)
     }
@@ -104,7 +104,7 @@ impl SizedText {
     ///
     /// # Errors
     /// [`SizeError`]: a negative value, an overflow, or a division by zero.
-    pub fn with(&self, sizes: &[u64]) -> Result<String, SizeError> {
+    pub fn substitute_sizes(&self, sizes: &[u64]) -> Result<String, SizeError> {
         let mut program = String::new();
         for piece in &self.pieces {
             match piece {
@@ -118,8 +118,8 @@ impl SizedText {
     /// The number of blocks of a launch with these sizes; `None` if the text has no `tw.blocks`.
     ///
     /// # Errors
-    /// As [`SizedText::with`].
-    pub fn blocks(&self, sizes: &[u64]) -> Result<Option<u64>, SizeError> {
+    /// As [`SizedText::substitute_sizes`].
+    pub fn launch_blocks(&self, sizes: &[u64]) -> Result<Option<u64>, SizeError> {
         self.blocks.as_ref().map(|blocks| blocks.of(sizes)).transpose()
     }
 }
@@ -146,21 +146,21 @@ mod tests {
 
     #[test]
     fn sizes_are_put_where_they_stand() {
-        let sized = SizedText::read(TEXT).expect("a text").expect("sizes");
+        let sized = SizedText::parse(TEXT).expect("a text").expect("sizes");
         let names: Vec<_> = sized
             .parameters()
             .iter()
             .map(|size_parameter| (&*size_parameter.name, &size_parameter.sizes[..]))
             .collect();
         assert_eq!(names, [("m", &[64, 128][..]), ("k", &[32][..])]);
-        let program = sized.with(&[128, 32]).expect("a program");
+        let program = sized.substitute_sizes(&[128, 32]).expect("a program");
         assert_eq!(program.lines().map(str::trim).collect::<Vec<_>>(), ["", "", "", "a 128x32xf16", "\"(128,16)\""]);
         assert_eq!(program.len() - program.trim_start().len(), TEXT.find("a $").expect("a place"), "places stay");
-        assert_eq!(sized.blocks(&[128, 32]), Ok(Some(4096 / 128 * 64)));
-        let pinned = sized.clone().pinned("m", 256).expect("a size");
+        assert_eq!(sized.launch_blocks(&[128, 32]), Ok(Some(4096 / 128 * 64)));
+        let pinned = sized.clone().with_fixed_size("m", 256).expect("a size");
         assert_eq!(pinned.parameters()[0].sizes, [256]);
-        assert!(sized.pinned("n", 1).is_none());
-        assert_eq!(SizedText::read("module {}\n"), Ok(None));
+        assert!(sized.with_fixed_size("n", 1).is_none());
+        assert_eq!(SizedText::parse("module {}\n"), Ok(None));
     }
 
     #[test]
@@ -180,7 +180,7 @@ mod tests {
             ("tw.size m = 1\ntw.blocks m m\n", 2, 13, "the end of the line"),
             ("tw.blocks 3\n", 1, 10, "`tw.size`"),
         ] {
-            let error = SizedText::read(text).expect_err(text);
+            let error = SizedText::parse(text).expect_err(text);
             assert_eq!((error.line, error.column), (line, column), "{text}: {error}");
             assert!(error.message.contains(message), "{text}: {error}");
         }
@@ -190,7 +190,11 @@ mod tests {
     fn invalid_numbers_are_errors() {
         let of = |expression: &str, m: u64| {
             let text = format!("tw.size m = 4\n${{{expression}}}");
-            SizedText::read(&text).expect("a text").expect("sizes").with(&[m]).map(|text| text.trim().to_owned())
+            SizedText::parse(&text)
+                .expect("a text")
+                .expect("sizes")
+                .substitute_sizes(&[m])
+                .map(|text| text.trim().to_owned())
         };
         assert_eq!(of("(m + 1) * 3 % 4 - 2", 4), Ok("1".to_owned()));
         assert_eq!(of("16 - m", 20), Err(SizeError::Negative("16 - m".to_owned())));

@@ -3,38 +3,39 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use super::Loop;
+use super::FillLoop;
 use crate::{LayoutName, Op, Value};
 
 /// The choices for the operations of a program; an operation without an entry gets the default choice.
 ///
-/// [`Choices::default`] has no entries. [`Choices::with_copies`] replaces the entries of all copies; each other setter
-/// adds one entry.
+/// [`ExplicitChoices::default`] has no entries. [`ExplicitChoices::with_copies`] replaces the entries of all copies;
+/// each other setter adds one entry.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
-pub struct Choices {
+pub struct ExplicitChoices {
     /// The choices for copies.
     pub copies: HashMap<Op, CopyChoice>,
     /// The choices for dots.
     pub dots: HashMap<Op, DotChoice>,
-    /// The number of stages of each loop that fills tensors in shared memory, which is the number of their buffers unless
-    /// the loop is in `single_buffer`; 1 without an entry.
+    /// The number of stages of each loop that fills tensors in shared memory, which is the number of their buffers
+    /// unless the loop is in `single_buffer`; 1 without an entry.
     pub stages: HashMap<Op, u32>,
     /// The loops of two stages whose tensors have one buffer each: the lanes hold the tiles of the next iteration in
     /// registers until all warps have read the buffer. All copies of such a loop go through registers.
     pub single_buffer: HashSet<Op>,
-    /// The loops that wait for the MMAs of an accumulator ([`super::Loop::accumulator`]) only in the next iteration.
+    /// The loops that wait for the MMAs of an accumulator ([`super::FillLoop::accumulator`]) only in the next
+    /// iteration.
     ///
     /// The MMAs overlap with the start of that iteration. Such a loop needs at least three stages.
     pub overlapped_mmas: HashSet<Op>,
     /// The copies that become bulk tensor copies (TMA), each with its tensor map; all are in outermost loops with
     /// stages.
-    pub tensor_copies: HashMap<Op, Mapped>,
+    pub tensor_copies: HashMap<Op, TensorMapTile>,
     /// The number of consumer warps of each loop with a producer warp, which issues all copies as bulk tensor copies.
     pub producers: HashMap<Op, u32>,
 }
 
-impl Choices {
+impl ExplicitChoices {
     /// Sets the choices for all copies, in place of earlier ones.
     #[must_use]
     pub fn with_copies(self, copies: HashMap<Op, CopyChoice>) -> Self {
@@ -50,7 +51,7 @@ impl Choices {
 
     /// Gives the loop `of` two stages with one buffer for each tensor that it fills.
     #[must_use]
-    pub fn with_single_buffer(mut self, of: &Loop) -> Self {
+    pub fn with_single_buffer(mut self, of: &FillLoop) -> Self {
         self.stages.insert(of.op, 2);
         self.single_buffer.insert(of.op);
         of.copies.iter().for_each(|copy| self.copies.entry(*copy).or_default().through_registers = true);
@@ -59,7 +60,7 @@ impl Choices {
 
     /// Returns the number of buffers of each tensor that the loop `of` fills; `None` if no stages are chosen for it.
     #[must_use]
-    pub fn buffers(&self, of: Op) -> Option<u32> {
+    pub fn buffer_count(&self, of: Op) -> Option<u32> {
         let stages = *self.stages.get(&of)?;
         Some(if self.single_buffer.contains(&of) { 1 } else { stages })
     }
@@ -73,7 +74,7 @@ impl Choices {
 
     /// Makes `copy` a bulk tensor copy with this tensor map.
     #[must_use]
-    pub fn with_tensor_copy(mut self, copy: Op, mapped: Mapped) -> Self {
+    pub fn with_tensor_copy(mut self, copy: Op, mapped: TensorMapTile) -> Self {
         self.tensor_copies.insert(copy, mapped);
         self
     }
@@ -88,18 +89,18 @@ impl Choices {
 
 /// A tile of global memory as a box of a tensor map; the launch derives the map from a function argument's buffer.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Mapped {
+pub struct TensorMapTile {
     /// The function argument: a pointer to the tensor.
     pub base: Value,
     /// The stride along each axis of the tile, in elements.
-    pub strides: Vec<Distance>,
+    pub strides: Vec<ElementDistance>,
     /// For each axis of the tile, the terms whose sum is the offset of the tile.
-    pub begins: Vec<Vec<ScaledValue>>,
+    pub begins: Vec<Vec<ScaledOffsetTerm>>,
 }
 
 /// A number of elements: a constant, or a value of the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Distance {
+pub enum ElementDistance {
     /// A constant number.
     Number(u64),
     /// A value of the program.
@@ -108,7 +109,7 @@ pub enum Distance {
 
 /// A term of an offset: `value * times / over`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ScaledValue {
+pub struct ScaledOffsetTerm {
     /// The value of the term, an `i32`.
     pub value: Value,
     /// The factor by which the value is multiplied.

@@ -13,8 +13,8 @@ impl Expander<'_> {
         let operation = cloner.from.op(op);
         let source = operation.operands[0];
         let target = cloner.from.operand(op, "dst");
-        let is_view = |value: Value| matches!(cloner.from.ty(value), TileType::View(_));
-        let is_memory = |value: Value| matches!(cloner.from.ty(value), TileType::Memory(_));
+        let is_view = |value: Value| matches!(cloner.from.value_type(value), TileType::View(_));
+        let is_memory = |value: Value| matches!(cloner.from.value_type(value), TileType::Memory(_));
         match target {
             None if is_view(source) => self.load(op, cloner),
             None => self.load_shared(op, source, cloner),
@@ -50,10 +50,10 @@ impl Expander<'_> {
     /// Elements narrower than a byte remain packed in bytes.
     pub(super) fn loaded(&mut self, op: Op, source: Value, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<Value> {
         let (pointers, mask) = self.emit_pointers(op, source, cloner)?;
-        let pointee = cloner.to.ty(pointers).pointee();
+        let pointee = cloner.to.ty(pointers).pointee_type();
         let ty = pointee.ok_or_else(|| violation(cloner, op, "a view is not memory"))?;
         let other = mask.map(|_| cloner.to.zeros(&ty)).transpose()?;
-        let load = cloner.to.op(tt::LOAD).operands("ptr", &[pointers]);
+        let load = cloner.to.build_op(tt::LOAD).operands("ptr", &[pointers]);
         let load = load.operands("mask", mask.as_slice()).operands("other", other.as_slice()).result(ty);
         // Loads of copies through registers are prefetches: nothing waits for them at the issue point.
         let is_prefetched = self.choices.copies.get(&op).is_some_and(|choice| choice.through_registers);
@@ -75,7 +75,7 @@ impl Expander<'_> {
         let per_pointee = tile.elements_per_pointee;
         let along = self.packed_axes.get(&view).copied().filter(|_| per_pointee > 1);
         let bounds = cloner.all(cloner.from.operands(op, "bounds"));
-        let pointers = tile.pointers(cloner.to, along)?;
+        let pointers = tile.emit_pointers(cloner.to, along)?;
         let shape = cloner.to.ty(pointers).shape().unwrap_or_default().to_vec();
         let mask = mask(cloner.to, &shape, &bounds, along.map(|axis| (axis, per_pointee)))?;
         Ok((pointers, mask))
@@ -97,8 +97,8 @@ impl Expander<'_> {
                 cloner.to.body_mut().set_type(value, ty);
             }
         }
-        let buffer = self.buffer(target, op, cloner)?;
-        let copy = cloner.to.op(ttg::ASYNC_COPY_GLOBAL_TO_LOCAL).operands("src", &[pointers]);
+        let buffer = self.emit_buffer_view(target, op, cloner)?;
+        let copy = cloner.to.build_op(ttg::ASYNC_COPY_GLOBAL_TO_LOCAL).operands("src", &[pointers]);
         let new_op =
             copy.operands("result", &[buffer]).operands("mask", mask.as_slice()).result(TileType::Token).build()?;
         self.replacements.copies.push((op, new_op));
@@ -118,7 +118,7 @@ impl Expander<'_> {
         source: Value,
         cloner: &mut IrCloner<'_, '_, '_>,
     ) -> Rewritten<Value> {
-        let buffer = self.buffer(source, op, cloner)?;
+        let buffer = self.emit_buffer_view(source, op, cloner)?;
         let ty = cloner.to.ty(buffer);
         let ty = TileType::tensor(ty.shape().unwrap_or_default(), ty.element().clone(), None);
         let loaded = cloner.to.unary(ttg::LOCAL_LOAD, buffer, ty)?;
@@ -134,16 +134,16 @@ impl Expander<'_> {
         target: Value,
         cloner: &mut IrCloner<'_, '_, '_>,
     ) -> Rewritten<Op> {
-        let new_op = if matches!(cloner.from.ty(target), TileType::View(_)) {
+        let new_op = if matches!(cloner.from.value_type(target), TileType::View(_)) {
             let (pointers, mask) = self.emit_pointers(op, target, cloner)?;
             let is_converted = self.choices.copies.get(&op).is_some_and(|choice| choice.converted);
             let ty = cloner.to.ty(value).with_layout(None);
             let value = if is_converted { cloner.to.unary(ttg::CONVERT_LAYOUT, value, ty)? } else { value };
-            let store = cloner.to.op(tt::STORE).operands("ptr", &[pointers]).operands("value", &[value]);
+            let store = cloner.to.build_op(tt::STORE).operands("ptr", &[pointers]).operands("value", &[value]);
             store.operands("mask", mask.as_slice()).build()
         } else {
-            let buffer = self.buffer(target, op, cloner)?;
-            cloner.to.op(ttg::LOCAL_STORE).operand(value).operand(buffer).build()
+            let buffer = self.emit_buffer_view(target, op, cloner)?;
+            cloner.to.build_op(ttg::LOCAL_STORE).operand(value).operand(buffer).build()
         };
         let new_op = new_op?;
         self.replacements.copies.push((op, new_op));
@@ -160,9 +160,9 @@ impl Expander<'_> {
         target: Value,
         cloner: &IrCloner<'_, '_, '_>,
     ) -> Rewritten<Value> {
-        let element = cloner.from.ty(target).element();
+        let element = cloner.from.value_type(target).element();
         match self.packed_axes.contains_key(&target) {
-            false => Ok(cloner.value(source)),
+            false => Ok(cloner.clone_of(source)),
             true => {
                 Err(violation(cloner, op, format!("registers of `{element}` are not packed into bytes: cast them")))
             }
@@ -171,7 +171,7 @@ impl Expander<'_> {
 
     /// Binds the result of a copy to a loaded value; elements narrower than a byte are unpacked, one per byte.
     fn give(&mut self, result: Value, loaded: Value, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<()> {
-        let ty = cloner.from.ty(result).clone();
+        let ty = cloner.from.value_type(result).clone();
         let given = match self.packed_axes.get(&result) {
             Some(&axis) => cloner.to.unpacked(loaded, ty.element(), axis)?,
             None => loaded,
@@ -186,7 +186,7 @@ impl Expander<'_> {
     }
 
     fn record_copy(&mut self, op: Op, value: Value, cloner: &IrCloner<'_, '_, '_>) {
-        if let crate::ValueOrigin::Result(new_op, _) = cloner.to.body().origin(value) {
+        if let crate::ValueOrigin::Result(new_op, _) = cloner.to.body().value_origin(value) {
             self.replacements.copies.push((op, new_op));
         }
     }

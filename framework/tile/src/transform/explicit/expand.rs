@@ -1,6 +1,6 @@
 //! Expands programs with explicit memory into loads, stores and copies.
 
-use super::choices::Choices;
+use super::choices::ExplicitChoices;
 use super::expander::{Expander, Replacements};
 use super::{packed, pipeline};
 use crate::op::Dialects;
@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 /// A function after expansion, with Triton's operations, and the operations of the program that its operations replace.
 #[derive(Debug, Clone)]
-pub struct Expanded {
+pub struct ExpandedFunction {
     /// The function after expansion.
     pub function: Function,
     /// For each tensor in shared memory: its operation in the program, and the allocation after expansion.
@@ -27,7 +27,11 @@ pub struct Expanded {
 ///
 /// # Errors
 /// [`TileViolation`] at an operation that is not supported in its context.
-pub fn expand(function: &Function, choices: &Choices, dialects: &Dialects) -> Result<Expanded, TileViolation> {
+pub fn expand_explicit_memory(
+    function: &Function,
+    choices: &ExplicitChoices,
+    dialects: &Dialects,
+) -> Result<ExpandedFunction, TileViolation> {
     let mut expander = Expander {
         choices,
         packed_axes: packed::axes(function)?,
@@ -41,7 +45,7 @@ pub fn expand(function: &Function, choices: &Choices, dialects: &Dialects) -> Re
     };
     let function = rewrite_function(function, dialects, &mut expander)?;
     let Replacements { tensors, copies, dots } = expander.replacements;
-    Ok(Expanded { function, tensors, copies, dots })
+    Ok(ExpandedFunction { function, tensors, copies, dots })
 }
 
 impl Rewrite for Expander<'_> {
@@ -75,13 +79,13 @@ impl Expander<'_> {
     fn check_views(&self, op: Op, cloner: &IrCloner<'_, '_, '_>) -> Rewritten<()> {
         let operation = cloner.from.op(op);
         let wrong = operation.operands.iter().find(|&value| {
-            let ty = cloner.from.ty(*value);
+            let ty = cloner.from.value_type(*value);
             matches!(ty, TileType::View(_))
                 || self.packed_axes.contains_key(value)
                 || ty.as_tensor().is_some() && ty.element_bits().is_some_and(|b| (2..8).contains(&b))
         });
         let wrong = wrong.filter(|_| !operation.definition.name.starts_with("ttg."));
-        match wrong.map(|value| cloner.from.ty(*value)) {
+        match wrong.map(|value| cloner.from.value_type(*value)) {
             Some(ty) => Err(violation(cloner, op, format!("`{ty}` may only be copied, sliced and cast"))),
             None => Ok(()),
         }

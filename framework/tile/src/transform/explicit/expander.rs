@@ -1,7 +1,7 @@
 //! Keeps the state of expanding an explicit-memory program: views, tensors in shared memory, and replacements of
 //! operations.
 
-use super::choices::Choices;
+use super::choices::ExplicitChoices;
 use super::packed;
 use super::tile::Tile;
 use crate::transform::pipeliner::Buffers;
@@ -13,7 +13,7 @@ use tilewright_layout::FamilySpec;
 /// The layout of tensors in shared memory whose layout is still to be chosen.
 pub const UNRESOLVED_LAYOUT: &str = "#tw.auto";
 
-/// The operations and values after expansion that replace those of the program, for [`super::Expanded`].
+/// The operations and values after expansion that replace those of the program, for [`super::ExpandedFunction`].
 #[derive(Debug, Default)]
 pub(super) struct Replacements {
     pub tensors: Vec<(Op, Value)>,
@@ -22,7 +22,7 @@ pub(super) struct Replacements {
 }
 
 pub(super) struct Expander<'c> {
-    pub choices: &'c Choices,
+    pub choices: &'c ExplicitChoices,
     /// For each value with elements narrower than a byte, the axis along which a byte of memory packs adjacent
     /// elements.
     pub packed_axes: HashMap<Value, usize>,
@@ -52,10 +52,10 @@ pub(super) struct Shared {
 impl Expander<'_> {
     pub fn shared_tensor(&mut self, op: Op, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<()> {
         let result = cloner.from.op(op).results[0];
-        let Some(memory) = cloner.from.ty(result).as_memory().cloned() else { return Ok(()) };
+        let Some(memory) = cloner.from.value_type(result).as_memory().cloned() else { return Ok(()) };
         let memory = self.stored_type(result, &memory);
         let stages = self.stages.get(&op).copied().unwrap_or(1);
-        let buffers = Buffers::allocate(memory, stages, cloner.to)?;
+        let buffers = Buffers::emit_allocation(memory, stages, cloner.to)?;
         cloner.bind(result, buffers.all);
         self.replacements.tensors.push((op, buffers.all));
         self.tensors.insert(result, Shared { buffers, index: None });
@@ -75,14 +75,14 @@ impl Expander<'_> {
 
     /// Emits a view of the shared-memory tensor `value`, or of the part `value` of one, in the buffer that the current
     /// iteration accesses; errors are reported at `op`.
-    pub fn buffer(&self, value: Value, op: Op, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<Value> {
+    pub fn emit_buffer_view(&self, value: Value, op: Op, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<Value> {
         if let Some(&part) = self.parts.get(&value) {
             return self.view_of_part(part, op, cloner);
         }
         let Some(Shared { buffers, index }) = self.tensors.get(&value) else {
             return Err(violation(cloner, op, "the tensor in shared memory is none of `tw.shared_tensor`"));
         };
-        let buffer = buffers.at(*index, cloner.to)?;
+        let buffer = buffers.emit_view(*index, cloner.to)?;
         buffer.ok_or_else(|| {
             violation(cloner, op, "the tensor has several stages, and is used outside of the loop that fills them")
         })

@@ -4,12 +4,12 @@ use crate::op::name::{scf, tw};
 use std::collections::BTreeSet;
 
 use super::parts::{cover, full_tensor, is_selection, region};
-use crate::transform::pipeliner::{Slice, backward, carried_accumulator, is_repeatable};
+use crate::transform::pipeliner::{Slice, backward, carried_accumulator_index, is_repeatable};
 use crate::{Block, Body, Function, Op, TileType, Value, ValueOrigin};
 
 /// A loop that fills tensors in shared memory from global memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Loop {
+pub struct FillLoop {
     /// The `scf.for` operation of the loop.
     pub op: Op,
     /// The copies from global to shared memory in the loop's body.
@@ -28,13 +28,13 @@ pub struct Loop {
 
 /// The loops of a function that fill tensors in shared memory, inner loops first.
 #[must_use]
-pub fn loops(function: &Function) -> Vec<Loop> {
+pub fn find_fill_loops(function: &Function) -> Vec<FillLoop> {
     let Some(body) = &function.body else { return Vec::new() };
-    let all = body.walk(body.root()).into_iter().rev().filter(|op| body.op(*op).name() == scf::FOR);
+    let all = body.walk_region(body.root()).into_iter().rev().filter(|op| body.op(*op).name() == scf::FOR);
     all.filter_map(|op| of_loop(body, op)).collect()
 }
 
-fn of_loop(body: &Body, op: Op) -> Option<Loop> {
+fn of_loop(body: &Body, op: Op) -> Option<FillLoop> {
     let block = *body.blocks(*body.op(op).regions.first()?).first()?;
     let copies: Vec<Op> = body.ops(block).iter().copied().filter(|copy| fills(body, *copy).is_some()).collect();
     if copies.is_empty() {
@@ -53,8 +53,8 @@ fn of_loop(body: &Body, op: Op) -> Option<Loop> {
     let rejected = rejected
         .or_else(|| (tensors.len() < filled.len()).then(|| "a tensor that it fills is allocated elsewhere".to_owned()));
     let dots = body.ops(block).iter().copied().filter(|dot| body.op(*dot).name() == tw::MMA);
-    let accumulator = dots.filter(|dot| carried_accumulator(body, block, *dot).is_some()).collect();
-    Some(Loop { op, copies, tensors, prefetch_slice, rejected, accumulator })
+    let accumulator = dots.filter(|dot| carried_accumulator_index(body, block, *dot).is_some()).collect();
+    Some(FillLoop { op, copies, tensors, prefetch_slice, rejected, accumulator })
 }
 
 /// The tensor in shared memory that a copy from global memory fills, or fills a part of; `None` if the operation is no
@@ -62,12 +62,12 @@ fn of_loop(body: &Body, op: Op) -> Option<Loop> {
 fn fills(body: &Body, op: Op) -> Option<Value> {
     let operation = body.op(op);
     let target = body.operand(op, "dst").filter(|_| operation.name() == tw::COPY)?;
-    let from_global = matches!(body.ty(operation.operands[0]), TileType::View(_));
-    (from_global && matches!(body.ty(target), TileType::Memory(_))).then(|| full_tensor(body, target))
+    let from_global = matches!(body.value_type(operation.operands[0]), TileType::View(_));
+    (from_global && matches!(body.value_type(target), TileType::Memory(_))).then(|| full_tensor(body, target))
 }
 
 fn maker(body: &Body, value: Value) -> Option<Op> {
-    match body.origin(value) {
+    match body.value_origin(value) {
         ValueOrigin::Result(op, _) if body.op(op).name() == tw::SHARED_TENSOR => Some(op),
         _ => None,
     }
@@ -101,7 +101,7 @@ fn used_here(body: &Body, block: Block, filled: &[Value]) -> Result<(), String> 
         is_filled_first(body, block, value)?;
         let elsewhere = ops_of_loops_that_fill(body, value).filter(|ops| ops.is_disjoint(&within)).flatten();
         let allowed: BTreeSet<Op> = within.iter().copied().chain(elsewhere).collect();
-        if body.walk(body.root()).iter().any(|op| uses(body, *op, value) && !allowed.contains(op)) {
+        if body.walk_region(body.root()).iter().any(|op| uses(body, *op, value) && !allowed.contains(op)) {
             return Err("a tensor that it fills is used outside of the loops that fill it".to_owned());
         }
     }
@@ -121,7 +121,7 @@ fn is_filled_first(body: &Body, block: Block, value: Value) -> Result<(), String
     let targets = first.iter().filter_map(|copy| body.operand(*copy, "dst"));
     let regions: Option<Vec<_>> = targets.map(|target| region(body, target)).collect();
     let regions = regions.ok_or("the program selects the buffers of a tensor that it fills")?;
-    match cover(&regions, body.ty(value).shape().unwrap_or_default()) {
+    match cover(&regions, body.value_type(value).shape().unwrap_or_default()) {
         true => Ok(()),
         false if first.is_empty() => Err("a tensor is used before it is filled".to_owned()),
         false => Err("its copies do not fill each element of a tensor once".to_owned()),
@@ -130,7 +130,7 @@ fn is_filled_first(body: &Body, block: Block, value: Value) -> Result<(), String
 
 /// The operations within each loop whose body fills the tensor `value` before all other uses of it.
 fn ops_of_loops_that_fill(body: &Body, value: Value) -> impl Iterator<Item = BTreeSet<Op>> {
-    let loops = body.walk(body.root()).into_iter().filter(|op| body.op(*op).name() == scf::FOR);
+    let loops = body.walk_region(body.root()).into_iter().filter(|op| body.op(*op).name() == scf::FOR);
     let blocks = loops.filter_map(|op| body.blocks(*body.op(op).regions.first()?).first().copied());
     let fills_first = move |block: &Block| is_filled_first(body, *block, value).is_ok();
     blocks.filter(fills_first).map(|block| ops_within(body, block))

@@ -1,8 +1,8 @@
 //! Expands explicit-memory programs (as in Hexcute, with explicit tensors in shared memory) to Triton's operations.
 //!
 //! Views of global memory become pointers, tensors in shared memory become allocations, copies become loads, stores and
-//! asynchronous copies. The choices are an input ([`Choices`]), found by layout assignment. Layouts of shared memory
-//! stay open ([`UNRESOLVED_LAYOUT`]) until the layouts of registers are known.
+//! asynchronous copies. The choices are an input ([`ExplicitChoices`]), found by layout assignment. Layouts of shared
+//! memory stay open ([`UNRESOLVED_LAYOUT`]) until the layouts of registers are known.
 //!
 //! - `expand`: operation by operation, `expander`: its state;
 //! - `choices`: the choices;
@@ -27,7 +27,7 @@ mod values;
 mod view;
 
 pub use super::pipeliner::EVERY_WARP;
-pub use choices::{Choices, CopyChoice, Distance, DotChoice, Mapped, ScaledValue};
-pub use expand::{Expanded, expand};
+pub use choices::{CopyChoice, DotChoice, ElementDistance, ExplicitChoices, ScaledOffsetTerm, TensorMapTile};
+pub use expand::{ExpandedFunction, expand_explicit_memory};
 pub use expander::UNRESOLVED_LAYOUT;
-pub use loops::{Loop, loops};
+pub use loops::{FillLoop, find_fill_loops};

@@ -6,7 +6,7 @@ use crate::op::name::{arith, tt, tw};
 use std::collections::HashMap;
 
 use crate::transform::rewrite_error::violation_of;
-use crate::view_layout::{ModeStride, StridedLayout};
+use crate::view_layout::{ModeStride, ViewLayout};
 use crate::{Attribute, Body, BuildError, Function, FunctionBuilder, Op, TileType, TileViolation, Value};
 
 /// Number of elements in a byte of memory; 1 for elements of six bits and for those of a byte or more.
@@ -39,7 +39,7 @@ pub(super) fn stored(shape: &[u64], element: &TileType, axis: usize) -> (Vec<u64
 pub(super) fn axes(function: &Function) -> Result<HashMap<Value, usize>, TileViolation> {
     let mut axes = HashMap::new();
     let Some(body) = &function.body else { return Ok(axes) };
-    let ops = body.walk(body.root());
+    let ops = body.walk_region(body.root());
     for &op in &ops {
         let operation = body.op(op);
         match operation.name() {
@@ -65,15 +65,15 @@ pub(super) fn axes(function: &Function) -> Result<HashMap<Value, usize>, TileVio
 
 /// Whether an operation creates a view of elements narrower than a byte, given a pointer to bytes.
 fn is_of_bytes(body: &Body, op: Op) -> bool {
-    let element = body.ty(body.op(op).results[0]).element();
-    is_narrow(element) && body.ty(body.op(op).operands[0]).pointee().as_ref() != Some(element)
+    let element = body.value_type(body.op(op).results[0]).element();
+    is_narrow(element) && body.value_type(body.op(op).operands[0]).pointee_type().as_ref() != Some(element)
 }
 
 fn copied(function: &Function, body: &Body, op: Op, axes: &mut HashMap<Value, usize>) -> Result<(), TileViolation> {
     let operation = body.op(op);
     let ends: Vec<Value> = operation.results.iter().chain(operation.operands.iter().take(2)).copied().collect();
-    let ends = ends.into_iter().filter(|value| is_narrow(body.ty(*value).element()));
-    let ends: Vec<Value> = ends.filter(|value| !matches!(body.ty(*value), TileType::Integer(..))).collect();
+    let ends = ends.into_iter().filter(|value| is_narrow(body.value_type(*value).element()));
+    let ends: Vec<Value> = ends.filter(|value| !matches!(body.value_type(*value), TileType::Integer(..))).collect();
     let known: Vec<usize> = ends.iter().filter_map(|value| axes.get(value).copied()).collect();
     match known[..] {
         [] => Ok(()),
@@ -92,11 +92,11 @@ fn copied(function: &Function, body: &Body, op: Op, axes: &mut HashMap<Value, us
 /// Returns the axis of a view that has stride 1, along which bytes pack its elements; axis 0 if a byte has one element.
 fn unit_axis(function: &Function, body: &Body, op: Op) -> Result<usize, TileViolation> {
     let text = body.op(op).attributes.get("layout").and_then(Attribute::as_text).unwrap_or_default();
-    let layout = StridedLayout::parse(text).map_err(|error| violation_of(function, op, error.to_string()))?;
+    let layout = ViewLayout::parse(text).map_err(|error| violation_of(function, op, error.to_string()))?;
     let follows = |modes: &Vec<crate::view_layout::ViewMode>| {
         modes.len() == 1 && modes[0].stride == ModeStride::Elements(1) && modes[0].size.is_some_and(|size| size > 1)
     };
-    if in_byte(body.ty(body.op(op).results[0]).element()) == 1 {
+    if in_byte(body.value_type(body.op(op).results[0]).element()) == 1 {
         return Ok(0);
     }
     layout.axes.iter().position(follows).ok_or_else(|| {
@@ -139,7 +139,7 @@ impl FunctionBuilder<'_> {
         let ty = self.ty(first).clone();
         let mut shape = ty.shape().unwrap_or_default().to_vec();
         shape.push(2);
-        let new_op = self.op(tt::JOIN).operand(first).operand(second);
+        let new_op = self.build_op(tt::JOIN).operand(first).operand(second);
         new_op.result(TileType::tensor(shape, ty.element().clone(), None)).value()
     }
 
@@ -157,7 +157,7 @@ impl FunctionBuilder<'_> {
         order.extend(axis + 1..rank);
         let moved: Vec<u64> = order.iter().map(|&from| shape[from]).collect();
         let numbers = Attribute::Array(TileType::integer(32), order.iter().map(|&from| from as u64).collect());
-        let new_op = self.op(tt::TRANS).operand(value).attribute("order", numbers);
+        let new_op = self.build_op(tt::TRANS).operand(value).attribute("order", numbers);
         let moved = new_op.result(TileType::tensor(moved, ty.element().clone(), None)).value()?;
         let mut merged_shape = shape[..rank].to_vec();
         merged_shape[axis] *= u64::from(merged);

@@ -17,7 +17,7 @@ pub(super) struct Region {
 
 /// The operation that selects a part of memory, and the memory; `None` for other values.
 fn source(body: &Body, value: Value) -> Option<(Op, Value)> {
-    let ValueOrigin::Result(op, _) = body.origin(value) else { return None };
+    let ValueOrigin::Result(op, _) = body.value_origin(value) else { return None };
     let is_view = matches!(body.op(op).name(), ttg::MEMDESC_SUBSLICE | ttg::MEMDESC_INDEX);
     is_view.then(|| (op, body.op(op).operands[0]))
 }
@@ -34,7 +34,7 @@ pub(super) fn is_selection(body: &Body, op: Op) -> bool {
 
 /// The elements of [`full_tensor`] that `value` has; `None` if the program selects it by an index.
 pub(super) fn region(body: &Body, value: Value) -> Option<Region> {
-    let sizes = body.ty(value).shape()?.to_vec();
+    let sizes = body.value_type(value).shape()?.to_vec();
     let Some((op, source)) = source(body, value) else {
         return Some(Region { first: vec![0; sizes.len()], sizes });
     };
@@ -69,7 +69,7 @@ impl Expander<'_> {
         if !self.tensors.contains_key(&source) && !self.parts.contains_key(&source) {
             return Ok(false);
         }
-        if is_narrow(cloner.from.ty(source).element()) {
+        if is_narrow(cloner.from.value_type(source).element()) {
             return Err(violation(cloner, op, "bytes pack the elements of the tensor: copy all of it"));
         }
         self.parts.insert(result, op);
@@ -79,9 +79,9 @@ impl Expander<'_> {
     /// Emits the view of a part that the operation `part` selects; errors are reported at `op`.
     pub(super) fn view_of_part(&self, part: Op, op: Op, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<Value> {
         let operation = cloner.from.op(part);
-        let of = self.buffer(operation.operands[0], op, cloner)?;
+        let of = self.emit_buffer_view(operation.operands[0], op, cloner)?;
         let (Some(of_type), Some(ty)) =
-            (cloner.to.ty(of).as_memory(), cloner.from.ty(operation.results[0]).as_memory())
+            (cloner.to.ty(of).as_memory(), cloner.from.value_type(operation.results[0]).as_memory())
         else {
             return Err(violation(cloner, op, "a tensor in shared memory is expected"));
         };
@@ -91,7 +91,7 @@ impl Expander<'_> {
         };
         let ty = MemDescType { shape: ty.shape.clone(), allocation, ..of_type.clone() };
         let index = cloner.all(&operation.operands[1..]);
-        let new_op = cloner.to.op(operation.name()).operand(of);
+        let new_op = cloner.to.build_op(operation.name()).operand(of);
         let new_op = index.into_iter().fold(new_op, |new_op, index| new_op.operand(index));
         let offsets = operation.attributes.get("offsets").cloned();
         let new_op = offsets.into_iter().fold(new_op, |new_op, offsets| new_op.attribute("offsets", offsets));
@@ -103,7 +103,7 @@ impl Expander<'_> {
         let parts: Vec<Value> =
             cloner.from.op(op).operands.iter().copied().filter(|value| self.parts.contains_key(value)).collect();
         for part in parts {
-            let view = self.buffer(part, op, cloner)?;
+            let view = self.emit_buffer_view(part, op, cloner)?;
             cloner.bind(part, view);
         }
         Ok(())

@@ -6,12 +6,12 @@
 
 use std::collections::HashMap;
 
-use super::choices::Choices;
+use super::choices::ExplicitChoices;
 use super::expander::Expander;
-use super::loops::{Loop, loops};
+use super::loops::{FillLoop, find_fill_loops};
 use crate::op::name::{scf, tw};
 use crate::op_attrs::DISJOINT;
-use crate::transform::pipeliner::{Prefetch, Schedule, Slice, Source, Stream, carried_accumulator, expand};
+use crate::transform::pipeliner::{Prefetch, Schedule, Slice, Source, Stream, carried_accumulator_index, expand};
 use crate::transform::rewrite_error::violation_of;
 use crate::transform::{IrCloner, Rewrite, Rewritten};
 use crate::{Attribute, Function, Op, TileViolation, Value, Values};
@@ -19,9 +19,9 @@ use crate::{Attribute, Function, Op, TileViolation, Value, Values};
 /// The number of buffers of each tensor in shared memory, by its operation, as chosen for the loop that fills it.
 ///
 /// The error is at a loop that cannot have the chosen number, or at a tensor that loops with different numbers fill.
-pub(super) fn buffer_counts(function: &Function, choices: &Choices) -> Result<HashMap<Op, u32>, TileViolation> {
+pub(super) fn buffer_counts(function: &Function, choices: &ExplicitChoices) -> Result<HashMap<Op, u32>, TileViolation> {
     let mut buffers = HashMap::new();
-    for of in loops(function) {
+    for of in find_fill_loops(function) {
         let Some(&count) = choices.stages.get(&of.op) else { continue };
         if choices.overlapped_mmas.contains(&of.op) && (count < 3 || of.accumulator.is_empty()) {
             let message =
@@ -43,7 +43,7 @@ pub(super) fn buffer_counts(function: &Function, choices: &Choices) -> Result<Ha
             return Err(violation_of(function, of.op, message));
         }
         for tensor in of.tensors {
-            let count = choices.buffers(of.op).unwrap_or(count);
+            let count = choices.buffer_count(of.op).unwrap_or(count);
             if buffers.insert(tensor, count).is_some_and(|other| other != count) {
                 return Err(violation_of(function, tensor, "the loops that fill it have different numbers of buffers"));
             }
@@ -56,7 +56,7 @@ impl Expander<'_> {
     /// Emits a loop with several stages; returns false, and emits nothing, for other loops.
     pub(super) fn pipelined(&mut self, op: Op, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<bool> {
         let stages = self.choices.stages.get(&op).copied().unwrap_or(1);
-        let of = loops(cloner.function).into_iter().find(|of| of.op == op).filter(|_| stages > 1);
+        let of = find_fill_loops(cloner.function).into_iter().find(|of| of.op == op).filter(|_| stages > 1);
         let Some(of) = of else { return Ok(false) };
         let schedule = self.schedule(&of, stages, cloner);
         if !schedule.asynchronous_accumulators.is_empty() {
@@ -70,7 +70,7 @@ impl Expander<'_> {
         Ok(true)
     }
 
-    fn schedule(&self, of: &Loop, stages: u32, cloner: &IrCloner<'_, '_, '_>) -> Schedule {
+    fn schedule(&self, of: &FillLoop, stages: u32, cloner: &IrCloner<'_, '_, '_>) -> Schedule {
         let body = cloner.from;
         let block = body.blocks(body.op(of.op).regions[0])[0];
         let is_pending = self.choices.overlapped_mmas.contains(&of.op);
@@ -78,13 +78,13 @@ impl Expander<'_> {
         let (tensor_copies, others): (Vec<Op>, Vec<Op>) = of.copies.iter().partition(|copy| self.is_box(**copy));
         let stream = Stream {
             distance: stages - 1 - u32::from(is_pending),
-            buffers: self.choices.buffers(of.op).unwrap_or(stages),
+            buffers: self.choices.buffer_count(of.op).unwrap_or(stages),
             slice: Slice::default(),
             has_copies: others.len() > via_registers,
             has_loads: via_registers > 0,
             tensor_bytes: tensor_copies.iter().map(|copy| Self::bytes_of(*copy, cloner)).sum(),
         };
-        let accumulator = of.accumulator.iter().filter_map(|dot| carried_accumulator(body, block, *dot));
+        let accumulator = of.accumulator.iter().filter_map(|dot| carried_accumulator_index(body, block, *dot));
         let is_own = |op: &Op| !of.copies.contains(op) && body.op(*op).name() != scf::YIELD;
         let ops = body.ops(block).iter().copied().filter(is_own).collect();
         Schedule {
@@ -107,7 +107,7 @@ impl Expander<'_> {
 /// The copies of the loop that is being emitted; as the front end of the pipeliner, it emits their prefetches.
 struct Copies<'e, 'c> {
     expander: &'e mut Expander<'c>,
-    of: &'e Loop,
+    of: &'e FillLoop,
 }
 
 impl Copies<'_, '_> {
@@ -141,7 +141,7 @@ impl Prefetch for Copies<'_, '_> {
                 tw::COPY if self.expander.is_through_registers(op) => {}
                 tw::COPY if self.expander.is_box(op) => self.expander.fill_box(op, mbarrier, cloner)?,
                 tw::COPY => self.expander.fill(op, cloner.from.op(op).operands[1], cloner).map(drop)?,
-                _ => cloner.op(op, self)?,
+                _ => cloner.rewrite_or_clone_op(op, self)?,
             }
         }
         Ok(())
@@ -155,7 +155,7 @@ impl Prefetch for Copies<'_, '_> {
                     loaded.push(self.expander.loaded(op, cloner.from.op(op).operands[0], cloner)?);
                 }
                 tw::COPY => {}
-                _ => cloner.op(op, self)?,
+                _ => cloner.rewrite_or_clone_op(op, self)?,
             }
         }
         Ok(loaded)
@@ -172,7 +172,7 @@ impl Prefetch for Copies<'_, '_> {
         self.set_buffer(Some(index), cloner);
         let via_registers: Vec<Op> =
             self.of.prefetch_slice.iter().copied().filter(|op| self.expander.is_through_registers(*op)).collect();
-        cloner.when(exists, |cloner| {
+        cloner.emit_if(exists, |cloner| {
             for (op, &value) in via_registers.into_iter().zip(values) {
                 let store = self.expander.write(op, value, cloner.from.op(op).operands[1], cloner)?;
                 if is_disjoint {
@@ -185,6 +185,6 @@ impl Prefetch for Copies<'_, '_> {
     }
 
     fn read(&mut self, sources: &[Source], cloner: &IrCloner<'_, '_, '_>) {
-        self.set_buffer(sources.first().and_then(Source::index), cloner);
+        self.set_buffer(sources.first().and_then(Source::buffer_index), cloner);
     }
 }

@@ -3,7 +3,7 @@
 use crate::op::name::{arith, tw};
 use std::sync::Arc;
 
-use super::choices::{Distance, ScaledValue};
+use super::choices::{ElementDistance, ScaledOffsetTerm};
 use super::expander::Expander;
 use crate::transform::{IrCloner, Rewritten, violation};
 use crate::{Op, TensorDescriptorType, TileType, Value};
@@ -16,7 +16,7 @@ impl Expander<'_> {
 
     /// Number of bytes that a copy transfers.
     pub(super) fn bytes_of(copy: Op, cloner: &IrCloner<'_, '_, '_>) -> u64 {
-        let target = cloner.from.ty(cloner.from.op(copy).operands[1]);
+        let target = cloner.from.value_type(cloner.from.op(copy).operands[1]);
         let elements: u64 = target.shape().unwrap_or_default().iter().product();
         elements * u64::from(target.element().element_bits().unwrap_or(8)) / 8
     }
@@ -26,20 +26,20 @@ impl Expander<'_> {
         let Some(mapped) = self.choices.tensor_copies.get(&copy) else {
             return Err(violation(cloner, copy, "the tensor that it copies boxes of is unknown"));
         };
-        let target = cloner.from.ty(cloner.from.op(copy).operands[1]);
+        let target = cloner.from.value_type(cloner.from.op(copy).operands[1]);
         let (shape, element) = (target.shape().unwrap_or_default().to_vec(), target.element().clone());
         let strides = mapped.strides.iter().map(|stride| match *stride {
-            Distance::Number(number) => {
+            ElementDistance::Number(number) => {
                 cloner.to.integer(i64::try_from(number).unwrap_or(i64::MAX), &TileType::integer(32))
             }
-            Distance::Value(value) => Ok(cloner.value(value)),
+            ElementDistance::Value(value) => Ok(cloner.clone_of(value)),
         });
         let strides: Vec<Value> = strides.collect::<Result<_, _>>()?;
-        let base = cloner.value(mapped.base);
+        let base = cloner.clone_of(mapped.base);
         let ty = TileType::Descriptor(Arc::new(TensorDescriptorType { shape, element, layout: None }));
         Ok(cloner
             .to
-            .op(tw::DERIVED_TENSOR_MAP)
+            .build_op(tw::DERIVED_TENSOR_MAP)
             .operands("base", &[base])
             .operands("strides", &strides)
             .result(ty)
@@ -57,8 +57,8 @@ impl Expander<'_> {
             return Err(violation(cloner, op, "boxes are copied only in loops with stages"));
         };
         let indices = mapped.begins.iter().map(|terms| sum(cloner, terms)).collect::<Result<Vec<_>, _>>()?;
-        let buffer = self.buffer(cloner.from.op(op).operands[1], op, cloner)?;
-        let new_op = cloner.to.op(tw::BULK_TENSOR_LOAD).operands("desc", &[map]).operands("indices", &indices);
+        let buffer = self.emit_buffer_view(cloner.from.op(op).operands[1], op, cloner)?;
+        let new_op = cloner.to.build_op(tw::BULK_TENSOR_LOAD).operands("desc", &[map]).operands("indices", &indices);
         let new_op = new_op.operands("dst", &[buffer]).operands("mbarrier", mbarrier.as_slice()).build()?;
         self.replacements.copies.push((op, new_op));
         Ok(())
@@ -66,11 +66,11 @@ impl Expander<'_> {
 }
 
 /// Emits the sum of the terms of an offset; 0 if there are none.
-fn sum(cloner: &mut IrCloner<'_, '_, '_>, terms: &[ScaledValue]) -> Rewritten<Value> {
+fn sum(cloner: &mut IrCloner<'_, '_, '_>, terms: &[ScaledOffsetTerm]) -> Rewritten<Value> {
     let ty = TileType::integer(32);
     let mut all = None;
     for term in terms {
-        let mut value = cloner.value(term.value);
+        let mut value = cloner.clone_of(term.value);
         for (name, by) in [(arith::MULI, term.times), (arith::DIVSI, term.over)] {
             if by > 1 {
                 let by = cloner.to.integer(i64::try_from(by).unwrap_or(i64::MAX), &ty)?;

@@ -36,7 +36,7 @@ impl Tile {
     /// Emits the pointers of the tile, each to `elements_per_pointee` elements.
     ///
     /// `packed` is the axis along which these elements are adjacent; `None` if a pointer is to one element.
-    pub fn pointers(&self, to: &mut FunctionBuilder<'_>, packed: Option<usize>) -> Result<Value, BuildError> {
+    pub fn emit_pointers(&self, to: &mut FunctionBuilder<'_>, packed: Option<usize>) -> Result<Value, BuildError> {
         let shape = self.shape(packed, to);
         let mut offsets = None;
         let moves = |axis: usize| shape[axis] > 1 || self.listed[axis].is_some();
@@ -163,7 +163,7 @@ impl FunctionBuilder<'_> {
             sizes.insert(at, 1);
             let ty = TileType::tensor(sizes.clone(), element.clone(), None);
             let at = i32::try_from(at).unwrap_or(0);
-            value = self.op(tt::EXPAND_DIMS).operand(value).attribute("axis", at).result(ty).value()?;
+            value = self.build_op(tt::EXPAND_DIMS).operand(value).attribute("axis", at).result(ty).value()?;
         }
         if sizes == shape {
             return Ok(value);

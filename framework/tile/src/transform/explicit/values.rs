@@ -5,15 +5,15 @@ use crate::op::name::{arith, tt, ttg};
 use super::expander::Expander;
 use super::packed;
 use crate::op_attrs::{COLUMNS_PER_LANE, INSTRUCTION, K_WIDTH, PENDING, SMEM_OPERAND, WARPS_ALONG, WARPS_ALONG_M};
-use crate::{Attribute, BuildError, Float, FunctionBuilder, Op, TileType, Value, ValueOrigin};
+use crate::{Attribute, BuildError, FloatType, FunctionBuilder, Op, TileType, Value, ValueOrigin};
 
 use crate::transform::{IrCloner, Rewritten, violation};
 
 impl Expander<'_> {
     pub(super) fn register_tensor(&mut self, op: Op, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<()> {
         let result = cloner.from.op(op).results[0];
-        let ty = cloner.from.ty(result).clone();
-        let initial = cloner.value(cloner.from.op(op).operands[0]);
+        let ty = cloner.from.value_type(result).clone();
+        let initial = cloner.clone_of(cloner.from.op(op).operands[0]);
         let new_value = cloner.to.unary(tt::SPLAT, initial, ty)?;
         cloner.bind(result, new_value);
         Ok(())
@@ -23,8 +23,8 @@ impl Expander<'_> {
     /// that layout assignment finds.
     pub(super) fn rearrange(&mut self, op: Op, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<()> {
         let result = cloner.from.op(op).results[0];
-        let ty = cloner.from.ty(result).clone();
-        let source = cloner.value(cloner.from.op(op).operands[0]);
+        let ty = cloner.from.value_type(result).clone();
+        let source = cloner.clone_of(cloner.from.op(op).operands[0]);
         // Narrow elements are bytes in registers.
         let ty = ty.with_element(cloner.to.ty(source).element().clone());
         let new_value = cloner.to.unary(ttg::CONVERT_LAYOUT, source, ty)?;
@@ -37,17 +37,17 @@ impl Expander<'_> {
         let operands = cloner.from.op(op).operands.clone();
         let mut mma_operands = Vec::new();
         for &operand in &operands[..2] {
-            mma_operands.push(match cloner.from.ty(operand) {
+            mma_operands.push(match cloner.from.value_type(operand) {
                 TileType::Memory(_) => self.out_of_shared(op, operand, cloner)?,
-                _ => cloner.value(operand),
+                _ => cloner.clone_of(operand),
             });
         }
-        let accumulator = cloner.value(operands[2]);
+        let accumulator = cloner.clone_of(operands[2]);
         let ty = cloner.to.ty(accumulator).clone();
         let explicit = |name: &str| cloner.from.op(op).attributes.get(name).cloned();
         let choice = self.choices.dots.get(&op).cloned().unwrap_or_default();
         for (operand, _) in mma_operands.iter().zip(choice.smem_operands).filter(|(_, smem_operands)| *smem_operands) {
-            if let ValueOrigin::Result(load, _) = cloner.to.body().origin(*operand) {
+            if let ValueOrigin::Result(load, _) = cloner.to.body().value_origin(*operand) {
                 cloner.to.body_mut().op_mut(load).attributes.set(SMEM_OPERAND, Attribute::Unit);
             }
         }
@@ -62,7 +62,7 @@ impl Expander<'_> {
             (PENDING, self.pending.contains(&op).then_some(Attribute::Unit)),
         ];
         let attributes = attributes.into_iter().filter_map(|(name, value)| Some((name, value?)));
-        let new_op = cloner.to.op(tt::DOT).operand(mma_operands[0]).operand(mma_operands[1]).operand(accumulator);
+        let new_op = cloner.to.build_op(tt::DOT).operand(mma_operands[0]).operand(mma_operands[1]).operand(accumulator);
         let new_op = new_op.attributes(attributes).result(ty).build()?;
         let result = cloner.to.body().op(new_op).results[0];
         self.replacements.dots.push((op, new_op));
@@ -73,9 +73,9 @@ impl Expander<'_> {
     pub(super) fn cast(&mut self, op: Op, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<()> {
         let operation = cloner.from.op(op);
         let (source, result) = (operation.operands[0], operation.results[0]);
-        let (from, to) = (cloner.from.ty(source).clone(), cloner.from.ty(result).clone());
+        let (from, to) = (cloner.from.value_type(source).clone(), cloner.from.value_type(result).clone());
         let signed = operation.attributes.get("unsigned").is_none();
-        let mut value = cloner.value(source);
+        let mut value = cloner.clone_of(source);
         if packed::is_narrow(to.element()) {
             return Err(violation(
                 cloner,
@@ -91,7 +91,7 @@ impl Expander<'_> {
             (true, TileType::Float(float)) => {
                 let wide = cloner.to.widened(value, *float)?;
                 let wide = wide.ok_or_else(|| violation(cloner, op, format!("`{from}` has no cast")))?;
-                (value, known, bits) = (wide, TileType::Float(Float::F16), 16);
+                (value, known, bits) = (wide, TileType::Float(FloatType::F16), 16);
             }
             (true, _) => {
                 if signed {
@@ -111,8 +111,8 @@ impl Expander<'_> {
 
     pub(super) fn reduce(&mut self, op: Op, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<()> {
         let operation = cloner.from.op(op);
-        let (source, result) = (cloner.value(operation.operands[0]), operation.results[0]);
-        let to = cloner.from.ty(result).clone();
+        let (source, result) = (cloner.clone_of(operation.operands[0]), operation.results[0]);
+        let to = cloner.from.value_type(result).clone();
         let element = to.element().clone();
         let kind = operation.attributes.get("kind").and_then(Attribute::as_text).unwrap_or("add").to_owned();
         let Some(name) = combination(&kind, &element) else {
@@ -122,10 +122,10 @@ impl Expander<'_> {
         // A reduction along the only axis gives a scalar.
         let given = if to.shape().is_some_and(<[u64]>::is_empty) { element.clone() } else { to };
         let of = element.clone();
-        let new_op = cloner.to.op(tt::REDUCE).operand(source).attribute("axis", axis).result(given);
+        let new_op = cloner.to.build_op(tt::REDUCE).operand(source).attribute("axis", axis).result(given);
         let new_op = new_op.region(vec![element.clone(), element], |inner, arguments| {
-            let sum = inner.op(name).operand(arguments[0]).operand(arguments[1]).result(of).value()?;
-            inner.op(tt::REDUCE_RETURN).operand(sum).build().map(drop)
+            let sum = inner.build_op(name).operand(arguments[0]).operand(arguments[1]).result(of).value()?;
+            inner.build_op(tt::REDUCE_RETURN).operand(sum).build().map(drop)
         });
         let new_value = new_op.value()?;
         cloner.bind(result, new_value);
@@ -137,7 +137,7 @@ impl FunctionBuilder<'_> {
     /// Emits a cast, with a rounding mode if it narrows floating-point numbers.
     fn rounded(&mut self, name: &str, value: Value, to: TileType) -> Result<Value, BuildError> {
         let narrows = self.ty(value).element_bits() > to.element_bits();
-        let mut new_op = self.op(name).operand(value);
+        let mut new_op = self.build_op(name).operand(value);
         if name == tt::FP_TO_FP && narrows {
             new_op = new_op.attribute("rounding", Attribute::Keyword("rtne".into()));
         }
@@ -148,12 +148,12 @@ impl FunctionBuilder<'_> {
     ///
     /// It moves the fields of sign, exponent and mantissa into place, then multiplies by two to the power of the
     /// difference of the exponent biases. The product is exact, for subnormals too.
-    fn widened(&mut self, codes: Value, float: Float) -> Result<Option<Value>, BuildError> {
+    fn widened(&mut self, codes: Value, float: FloatType) -> Result<Option<Value>, BuildError> {
         // Exponent bits, mantissa bits and bias (OCP MX specification, section 5.3).
         let (exponent, mantissa, bias) = match float {
-            Float::F4E2M1Fn => (2, 1, 1),
-            Float::F6E2M3Fn => (2, 3, 1),
-            Float::F6E3M2Fn => (3, 2, 3),
+            FloatType::F4E2M1Fn => (2, 1, 1),
+            FloatType::F6E2M3Fn => (2, 3, 1),
+            FloatType::F6E3M2Fn => (3, 2, 3),
             _ => return Ok(None),
         };
         let ty = self.ty(codes).with_element(TileType::integer(16));
@@ -166,10 +166,10 @@ impl FunctionBuilder<'_> {
             shifted.push(self.binary(arith::SHLI, masked, shift)?);
         }
         let bits = self.binary(arith::ORI, shifted[0], shifted[1])?;
-        let ty = ty.with_element(TileType::Float(Float::F16));
+        let ty = ty.with_element(TileType::Float(FloatType::F16));
         let number = self.unary(tt::BITCAST, bits, ty.clone())?;
         // 2^(15 - bias) in binary16.
-        let scale = self.constant(Attribute::of_bits((15 + 15 - bias) << 10, ty))?;
+        let scale = self.add_constant(Attribute::of_bits((15 + 15 - bias) << 10, ty))?;
         self.binary(arith::MULF, number, scale).map(Some)
     }
 

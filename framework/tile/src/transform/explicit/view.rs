@@ -5,14 +5,14 @@ use super::packed;
 use super::tile::{Leaf, Stride, Tile};
 use crate::op::name::tt;
 use crate::transform::{IrCloner, Rewritten, violation};
-use crate::view_layout::{ModeStride, StridedLayout, ViewMode};
+use crate::view_layout::{ModeStride, ViewLayout, ViewMode};
 use crate::{Attribute, Op, Value};
 
 impl Expander<'_> {
     pub(super) fn global_view(&mut self, op: Op, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<()> {
         let operation = cloner.from.op(op);
         let text = operation.attributes.get("layout").and_then(Attribute::as_text).unwrap_or_default();
-        let layout = StridedLayout::parse(text).map_err(|error| violation(cloner, op, error.to_string()))?;
+        let layout = ViewLayout::parse(text).map_err(|error| violation(cloner, op, error.to_string()))?;
         let strides = cloner.all(cloner.from.operands(op, "strides"));
         let leaf = |mode: &ViewMode| {
             let stride = match mode.stride {
@@ -26,10 +26,10 @@ impl Expander<'_> {
         let axes = axes.ok_or_else(|| violation(cloner, op, "a stride is missing"))?;
         let result = operation.results[0];
         let per_pointee = match self.packed_axes.contains_key(&result) {
-            true => packed::in_byte(cloner.from.ty(result).element()),
+            true => packed::in_byte(cloner.from.value_type(result).element()),
             false => 1,
         };
-        let pointer = cloner.value(operation.operands[0]);
+        let pointer = cloner.clone_of(operation.operands[0]);
         let listed = vec![None; axes.len()];
         self.views.insert(result, Tile { pointer, axes, listed, elements_per_pointee: per_pointee });
         Ok(())
@@ -49,7 +49,7 @@ impl Expander<'_> {
         if tile.listed[axis].is_some() {
             return Err(violation(cloner, op, "the coordinates along this axis are listed already"));
         }
-        tile.listed[axis] = Some(cloner.value(list));
+        tile.listed[axis] = Some(cloner.clone_of(list));
         let result = cloner.from.op(op).results[0];
         self.views.insert(result, tile);
         Ok(())

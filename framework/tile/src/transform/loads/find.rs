@@ -78,10 +78,10 @@ pub enum BufferReader {
 pub fn innermost_load_loops(function: &Function, queries: &LayoutQueries<'_>) -> Vec<LoadLoop> {
     let Some(body) = &function.body else { return Vec::new() };
     let mut uses = vec![0u32; body.value_count()];
-    for op in body.walk(body.root()) {
+    for op in body.walk_region(body.root()) {
         body.op(op).operands.iter().for_each(|value| uses[value.index()] += 1);
     }
-    let all = body.walk(body.root()).into_iter().filter(|op| body.op(*op).name() == scf::FOR);
+    let all = body.walk_region(body.root()).into_iter().filter(|op| body.op(*op).name() == scf::FOR);
     all.filter_map(|op| Search::of(body, op, queries, &uses)?.found(op)).collect()
 }
 
@@ -172,7 +172,7 @@ impl<'s> Search<'s> {
     ///
     /// It is an unsupported counter, or an operation with side effects or a barrier.
     fn rejected(&self, inner: &[Op]) -> Option<String> {
-        let counter = self.body.arguments(self.block).first().map(|counter| self.body.ty(*counter));
+        let counter = self.body.arguments(self.block).first().map(|counter| self.body.value_type(*counter));
         if !matches!(counter, Some(TileType::Integer(..))) {
             return Some("the loop counter has type `index`".to_owned());
         }
@@ -216,7 +216,7 @@ impl<'s> Search<'s> {
         let body = self.body;
         let regions = || inner.iter().flat_map(|op| body.op(*op).regions.iter());
         let blocks: BTreeSet<Block> = regions().flat_map(|region| body.blocks(*region).iter().copied()).collect();
-        let is_outside = |value: Value| match body.origin(value) {
+        let is_outside = |value: Value| match body.value_origin(value) {
             ValueOrigin::Result(op, _) => !inner.contains(&op) && body.op(op).attributes.get(SMEM_OPERAND).is_none(),
             ValueOrigin::Argument(block, _) => !blocks.contains(&block),
         };
@@ -257,7 +257,7 @@ impl<'s> Search<'s> {
     fn traced(&self, value: Value) -> Option<Result<Traced, Refused>> {
         let (mut at, mut chain) = (value, Vec::new());
         loop {
-            let ValueOrigin::Result(op, _) = self.body.origin(at) else { return None };
+            let ValueOrigin::Result(op, _) = self.body.value_origin(at) else { return None };
             if !self.loop_ops.contains(&op) || !self.loaded.contains(&at) {
                 return None;
             }
@@ -301,7 +301,7 @@ impl<'s> Search<'s> {
         let (mut found, mut open) = (BTreeSet::new(), vec![value]);
         let mut seen = BTreeSet::new();
         while let Some(value) = open.pop() {
-            let ValueOrigin::Result(op, _) = self.body.origin(value) else { continue };
+            let ValueOrigin::Result(op, _) = self.body.value_origin(value) else { continue };
             if !self.loop_ops.contains(&op) || !seen.insert(op) {
                 continue;
             }
@@ -319,7 +319,7 @@ impl<'s> Search<'s> {
         if volatile.is_some_and(|volatile| *volatile == crate::Attribute::Bool(true)) {
             return Err("it is volatile".to_owned());
         }
-        let ty = self.body.ty(load.stored);
+        let ty = self.body.value_type(load.stored);
         let numbers = matches!(ty.element(), TileType::Integer(..) | TileType::Float(_));
         if ty.as_tensor().is_none() || !numbers || ty.element_bits().is_none_or(|bits| bits < 8) {
             return Err(format!("`{ty}` is not a tensor of whole bytes"));
@@ -335,7 +335,7 @@ impl<'s> Search<'s> {
 /// The reason why an operation cannot be executed for a later iteration.
 pub(super) fn slice(body: &Body, block: Block, loads: &[PrefetchableLoad]) -> Result<Slice, String> {
     let roots = loads.iter().flat_map(|load| {
-        let is_passed_on = |value: &Value| match body.origin(*value) {
+        let is_passed_on = |value: &Value| match body.value_origin(*value) {
             ValueOrigin::Result(defining_op, _) => defining_op == load.op || load.chain.contains(&defining_op),
             ValueOrigin::Argument(..) => false,
         };

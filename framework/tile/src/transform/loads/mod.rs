@@ -2,14 +2,14 @@
 //!
 //! The value of such a load passes through shared memory anyway, for a layout conversion or as an MMA operand there, so
 //! that every iteration waits for global memory. [`innermost_load_loops`] finds these loads and their slices;
-//! [`pipeline`] rewrites the loops: a load is issued for a later iteration, into one of several buffers in shared
-//! memory, and each iteration reads the buffer that was filled for it.
+//! [`pipeline_function`] rewrites the loops: a load is issued for a later iteration, into one of several buffers in
+//! shared memory, and each iteration reads the buffer that was filled for it.
 //!
 //! A load becomes an asynchronous copy ([`PrefetchPath::Copy`]) or a bulk tensor copy ([`PrefetchPath::TensorCopy`]),
 //! with a distance of the number of buffers less one, or goes through registers ([`PrefetchPath::Registers`]), with a
 //! distance of one. A load whose value does not pass through shared memory is prefetched into registers, which the loop
-//! carries ([`PrefetchPath::Carried`]), if a dot depends on it or the program states the number of stages. Layout assignment chooses, and passes its choice as
-//! [`PipelinedLoop`].
+//! carries ([`PrefetchPath::Carried`]), if a dot depends on it or the program states the number of stages. Layout
+//! assignment chooses, and passes its choice as [`PipelinedLoop`].
 //!
 //! - `find`: the loads, and the operands that are the same in each iteration;
 //! - `pipelined`: the choices;
@@ -21,7 +21,7 @@ mod pipelined;
 mod prefetch;
 mod stored_operands;
 
-pub use crate::transform::pipeliner::carried_accumulator;
+pub use crate::transform::pipeliner::carried_accumulator_index;
 pub use find::{BufferReader, InvariantOperand, LayoutQueries, LoadLoop, PrefetchableLoad, innermost_load_loops};
 pub use pipelined::{PipelinedLoop, PrefetchPath, PrefetchedLoad, REGISTER_BUFFERS, StoredOperand};
-pub use prefetch::pipeline;
+pub use prefetch::pipeline_function;

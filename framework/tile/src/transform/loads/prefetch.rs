@@ -9,7 +9,9 @@ use super::{PipelinedLoop, PrefetchPath, PrefetchedLoad, REGISTER_BUFFERS};
 use crate::op::Dialects;
 use crate::op::name::{ttg, tw};
 use crate::op_attrs::SMEM_OPERAND;
-use crate::transform::pipeliner::{Buffers, Prefetch, Schedule, Source, Stream, backward, carried_accumulator, expand};
+use crate::transform::pipeliner::{
+    Buffers, Prefetch, Schedule, Source, Stream, backward, carried_accumulator_index, expand,
+};
 use crate::transform::{IrCloner, Rewrite, Rewritten, rewrite_function, violation};
 use crate::{Attribute, Function, Op, TileType, TileViolation, Value, ValueOrigin, Values};
 
@@ -19,7 +21,11 @@ use crate::{Attribute, Function, Op, TileType, TileViolation, Value, ValueOrigin
 /// # Errors
 /// [`TileViolation`]: loads outside of their loop, slices that cannot be executed for a later iteration, or an
 /// overlapped dot whose accumulator is not loop-carried.
-pub fn pipeline(function: &Function, loops: &[PipelinedLoop], dialects: &Dialects) -> Result<Function, TileViolation> {
+pub fn pipeline_function(
+    function: &Function,
+    loops: &[PipelinedLoop],
+    dialects: &Dialects,
+) -> Result<Function, TileViolation> {
     rewrite_function(function, dialects, &mut Loops { loops, stored_operands: StoredOperands::default() })
 }
 
@@ -33,7 +39,7 @@ impl Rewrite for Loops<'_> {
         let Some(of) = self.loops.iter().find(|of| of.op == op) else {
             return self.stored_operands.rewrite_dot(op, false, cloner);
         };
-        self.stored_operands.store(&of.stored_operands, cloner)?;
+        self.stored_operands.emit_stores(&of.stored_operands, cloner)?;
         if of.loads.is_empty() {
             return Ok(false);
         }
@@ -43,7 +49,7 @@ impl Rewrite for Loops<'_> {
             .map(|path| (0..of.loads.len()).filter(|&load_index| of.loads[load_index].path == path).collect());
         let streams: Vec<Vec<usize>> = streams.filter(|loads: &Vec<usize>| !loads.is_empty()).collect();
         let schedule = schedule(of, &streams, cloner).map_err(|reason| violation(cloner, op, reason))?;
-        let reader = |load_index: usize| match cloner.from.origin(of.loads[load_index].load.required) {
+        let reader = |load_index: usize| match cloner.from.value_origin(of.loads[load_index].load.required) {
             ValueOrigin::Result(op, _) => Some((op, load_index)),
             ValueOrigin::Argument(..) => None,
         };
@@ -51,9 +57,10 @@ impl Rewrite for Loops<'_> {
         let mut buffers = Vec::new();
         for (load_index, load) in of.loads.iter().enumerate() {
             let stream = streams.iter().position(|loads| loads.contains(&load_index)).unwrap_or(0);
-            let memory = load.memory.as_ref().map(|memory| buffer_type(cloner.from.ty(load.load.stored), memory));
+            let memory =
+                load.memory.as_ref().map(|memory| buffer_type(cloner.from.value_type(load.load.stored), memory));
             let count = schedule.streams[stream].buffers;
-            let own = memory.map(|memory| Buffers::allocate(memory, count, cloner.to)).transpose()?;
+            let own = memory.map(|memory| Buffers::emit_allocation(memory, count, cloner.to)).transpose()?;
             buffers.push((stream, own));
         }
         let (loads, overlapped_dots, stored_operands) = (&of.loads, &of.overlapped_dots, &self.stored_operands);
@@ -82,7 +89,7 @@ fn schedule(of: &PipelinedLoop, streams: &[Vec<usize>], cloner: &IrCloner<'_, '_
             PrefetchPath::Carried => (0, 1),
         };
         let bytes = |number: &usize| match path {
-            PrefetchPath::TensorCopy => bytes_of(body.ty(of.loads[*number].load.stored)),
+            PrefetchPath::TensorCopy => bytes_of(body.value_type(of.loads[*number].load.stored)),
             _ => 0,
         };
         let loads: Vec<PrefetchableLoad> =
@@ -94,7 +101,7 @@ fn schedule(of: &PipelinedLoop, streams: &[Vec<usize>], cloner: &IrCloner<'_, '_
     };
     let streams = streams.iter().map(stream).collect::<Result<_, String>>()?;
     let used: BTreeSet<Value> =
-        body.walk(body.root()).into_iter().flat_map(|op| body.op(op).operands.clone()).collect();
+        body.walk_region(body.root()).into_iter().flat_map(|op| body.op(op).operands.clone()).collect();
     let carried = body.arguments(block).iter().skip(1).zip(&operation.results);
     let roots = carried.filter(|(_, result)| used.contains(result)).map(|(argument, _)| *argument).collect();
     let read: BTreeSet<Value> = of.loads.iter().map(|load| load.load.required).collect();
@@ -102,7 +109,7 @@ fn schedule(of: &PipelinedLoop, streams: &[Vec<usize>], cloner: &IrCloner<'_, '_
     let is_kept = |op: &Op| rest.ops.contains(op) || body.op(*op).results.iter().any(|value| read.contains(value));
     rest.ops = body.ops(block).iter().copied().filter(is_kept).collect();
     let accumulators = of.overlapped_dots.iter().map(|dot| {
-        let carried = carried_accumulator(body, block, *dot)?;
+        let carried = carried_accumulator_index(body, block, *dot)?;
         rest.carried.iter().position(|index| *index == carried + 1)
     });
     let accumulators: Option<Vec<usize>> = accumulators.collect();
@@ -147,7 +154,7 @@ impl Loads<'_> {
     fn buffer(&self, load_index: usize, index: Option<Value>, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<Value> {
         let at = self.loads[load_index].load.op;
         let buffers = self.buffers[load_index].1.as_ref();
-        let buffer = buffers.map(|buffers| buffers.at(index, cloner.to)).transpose()?.flatten();
+        let buffer = buffers.map(|buffers| buffers.emit_view(index, cloner.to)).transpose()?.flatten();
         buffer.ok_or_else(|| violation(cloner, at, "it is read outside of its loop, or has no buffer"))
     }
 }
@@ -169,9 +176,9 @@ impl Rewrite for Loads<'_> {
             cloner.bind(load.required, value.ok_or_else(|| violation(cloner, op, "it is not carried by the loop"))?);
             return Ok(true);
         }
-        let buffer = self.buffer(load_index, source.and_then(Source::index), cloner)?;
-        let ty = cloner.from.ty(load.required).clone();
-        let mut new_op = cloner.to.op(ttg::LOCAL_LOAD).operand(buffer).result(ty);
+        let buffer = self.buffer(load_index, source.and_then(Source::buffer_index), cloner)?;
+        let ty = cloner.from.value_type(load.required).clone();
+        let mut new_op = cloner.to.build_op(ttg::LOCAL_LOAD).operand(buffer).result(ty);
         if matches!(load.reader, BufferReader::MmaOperand(..)) {
             new_op = new_op.attribute(SMEM_OPERAND, Attribute::Unit);
         }
@@ -204,8 +211,8 @@ impl Prefetch for Loads<'_> {
     fn load(&mut self, stream: usize, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<Values> {
         let load = |load_index: &usize| {
             let op = self.loads[*load_index].load.op;
-            cloner.add(op, cloner.all(&cloner.from.op(op).operands), Vec::new());
-            cloner.value(cloner.from.op(op).results[0])
+            cloner.clone_op_with(op, cloner.all(&cloner.from.op(op).operands), Vec::new());
+            cloner.clone_of(cloner.from.op(op).results[0])
         };
         Ok(self.streams[stream].iter().map(load).collect())
     }
@@ -224,11 +231,11 @@ impl Prefetch for Loads<'_> {
             cloner.to.set_location(cloner.from.op(load.op).location.clone());
             cloner.bind(cloner.from.op(load.op).results[0], value);
             for &op in &load.chain {
-                cloner.add(op, cloner.all(&cloner.from.op(op).operands), Vec::new());
+                cloner.clone_op_with(op, cloner.all(&cloner.from.op(op).operands), Vec::new());
             }
             let buffer = self.buffer(load_index, Some(index), cloner)?;
-            let stored = cloner.value(load.stored);
-            cloner.to.op(ttg::LOCAL_STORE).operand(stored).operand(buffer).build()?;
+            let stored = cloner.clone_of(load.stored);
+            cloner.to.build_op(ttg::LOCAL_STORE).operand(stored).operand(buffer).build()?;
         }
         Ok(())
     }
@@ -247,17 +254,17 @@ fn copy(load: &PrefetchableLoad, buffer: Value, cloner: &mut IrCloner<'_, '_, '_
         let mut values = cloner.all(from.operands(load.op, group)).to_vec();
         for transposed in &load.chain {
             let operation = from.op(*transposed);
-            let shape = from.ty(operation.results[0]);
+            let shape = from.value_type(operation.results[0]);
             for value in &mut values {
                 let ty = shape.with_element(cloner.to.ty(*value).element().clone());
                 let attributes = operation.attributes.iter().map(|(name, value)| (name, value.clone()));
-                let new_op = cloner.to.op(operation.name()).operand(*value).attributes(attributes);
+                let new_op = cloner.to.build_op(operation.name()).operand(*value).attributes(attributes);
                 *value = new_op.result(ty).value()?;
             }
         }
         groups.push(values);
     }
-    let copy = cloner.to.op(ttg::ASYNC_COPY_GLOBAL_TO_LOCAL);
+    let copy = cloner.to.build_op(ttg::ASYNC_COPY_GLOBAL_TO_LOCAL);
     let copy = copy.operands("src", &groups[0]).operands("result", &[buffer]);
     let mut copy = copy.operands("mask", &groups[1]).operands("other", &groups[2]).result(TileType::Token);
     if let Some(policy) = from.op(load.op).attributes.get("cachePolicy") {
@@ -278,10 +285,10 @@ fn tensor_copy(
     let (Some(descriptor), Some(layout)) = (from.operand(op, "desc"), &load.block) else {
         return Err(violation(cloner, op, "a bulk tensor copy needs a descriptor and a layout of its block"));
     };
-    let block = TileType::Memory(Arc::new(buffer_type(from.ty(descriptor), layout)));
-    let block = cloner.to.op(ttg::MEMDESC_REINTERPRET).operand(buffer).result(block).value()?;
-    let (descriptor, indices) = (cloner.value(descriptor), cloner.all(from.operands(op, "indices")));
-    let new_op = cloner.to.op(tw::BULK_TENSOR_LOAD).operands("desc", &[descriptor]).operands("indices", &indices);
+    let block = TileType::Memory(Arc::new(buffer_type(from.value_type(descriptor), layout)));
+    let block = cloner.to.build_op(ttg::MEMDESC_REINTERPRET).operand(buffer).result(block).value()?;
+    let (descriptor, indices) = (cloner.clone_of(descriptor), cloner.all(from.operands(op, "indices")));
+    let new_op = cloner.to.build_op(tw::BULK_TENSOR_LOAD).operands("desc", &[descriptor]).operands("indices", &indices);
     new_op.operands("dst", &[block]).operands("mbarrier", mbarrier.as_slice()).build()?;
     Ok(())
 }

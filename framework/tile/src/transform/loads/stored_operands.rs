@@ -19,12 +19,12 @@ pub(super) struct StoredOperands {
 
 impl StoredOperands {
     /// Emits the stores of operands, before their loop.
-    pub fn store(&mut self, operands: &[StoredOperand], cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<()> {
+    pub fn emit_stores(&mut self, operands: &[StoredOperand], cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<()> {
         for of in operands {
             let value = of.operand.value;
-            let memory = TileType::Memory(Arc::new(buffer_type(cloner.from.ty(value), &of.memory)));
-            let stored = cloner.value(value);
-            let buffer = cloner.to.op(ttg::LOCAL_ALLOC).operand(stored).result(memory).value()?;
+            let memory = TileType::Memory(Arc::new(buffer_type(cloner.from.value_type(value), &of.memory)));
+            let stored = cloner.clone_of(value);
+            let buffer = cloner.to.build_op(ttg::LOCAL_ALLOC).operand(stored).result(memory).value()?;
             self.buffers.insert((of.operand.dot, of.operand.side), buffer);
         }
         Ok(())
@@ -42,12 +42,12 @@ impl StoredOperands {
         let mut operands: Values = cloner.all(&operation.operands);
         for (side, buffer) in buffers.into_iter().enumerate() {
             let Some(buffer) = buffer else { continue };
-            let ty = cloner.from.ty(operation.operands[side]).clone();
-            let read = cloner.to.op(ttg::LOCAL_LOAD).operand(buffer).result(ty);
+            let ty = cloner.from.value_type(operation.operands[side]).clone();
+            let read = cloner.to.build_op(ttg::LOCAL_LOAD).operand(buffer).result(ty);
             operands[side] = read.attribute(SMEM_OPERAND, Attribute::Unit).value()?;
         }
-        cloner.add(op, operands, Vec::new());
-        if let ValueOrigin::Result(new_op, _) = cloner.to.body().origin(cloner.value(operation.results[0]))
+        cloner.clone_op_with(op, operands, Vec::new());
+        if let ValueOrigin::Result(new_op, _) = cloner.to.body().value_origin(cloner.clone_of(operation.results[0]))
             && overlapped
         {
             cloner.to.body_mut().op_mut(new_op).attributes.set(PENDING, Attribute::Unit);

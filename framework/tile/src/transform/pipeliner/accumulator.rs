@@ -6,13 +6,13 @@ use crate::{Block, Body, Op, Value, ValueOrigin};
 ///
 /// The index does not count the loop's counter. The MMAs of such a dot may overlap with the next iteration.
 #[must_use]
-pub fn carried_accumulator(body: &Body, block: Block, dot: Op) -> Option<usize> {
+pub fn carried_accumulator_index(body: &Body, block: Block, dot: Op) -> Option<usize> {
     let operation = body.op(dot);
     let accumulator = operation.operands.get(2).copied()?;
-    let ValueOrigin::Argument(of, index @ 1..) = body.origin(accumulator) else { return None };
+    let ValueOrigin::Argument(of, index @ 1..) = body.value_origin(accumulator) else { return None };
     let index = index as usize;
     let result = *operation.results.first()?;
-    let all = body.walk(body.root());
+    let all = body.walk_region(body.root());
     let users = |value: Value| all.iter().copied().filter(move |op| body.op(*op).operands.contains(&value));
     let last = *body.ops(block).last()?;
     let given = &body.op(last).operands;

@@ -17,22 +17,22 @@ pub(in crate::transform) struct Buffers {
 
 impl Buffers {
     /// Allocates `count` buffers of type `one`; if `count` is 1, the allocation has no axis that counts buffers.
-    pub fn allocate(one: MemDescType, count: u32, to: &mut FunctionBuilder<'_>) -> Result<Self, BuildError> {
+    pub fn emit_allocation(one: MemDescType, count: u32, to: &mut FunctionBuilder<'_>) -> Result<Self, BuildError> {
         let mut all = one.clone();
         if count > 1 {
             all.shape.insert(0, count.into());
         }
-        let all = to.op(ttg::LOCAL_ALLOC).result(TileType::Memory(Arc::new(all))).value()?;
+        let all = to.build_op(ttg::LOCAL_ALLOC).result(TileType::Memory(Arc::new(all))).value()?;
         Ok(Self { all, one: TileType::Memory(Arc::new(one)), count })
     }
 
     /// Emits a view of the buffer with this index; `None` if there are several buffers and `index` is `None`.
-    pub fn at(&self, index: Option<Value>, to: &mut FunctionBuilder<'_>) -> Result<Option<Value>, BuildError> {
+    pub fn emit_view(&self, index: Option<Value>, to: &mut FunctionBuilder<'_>) -> Result<Option<Value>, BuildError> {
         if self.count == 1 {
             return Ok(Some(self.all));
         }
         let Some(index) = index else { return Ok(None) };
-        let new_op = to.op(ttg::MEMDESC_INDEX).operand(self.all).operand(index);
+        let new_op = to.build_op(ttg::MEMDESC_INDEX).operand(self.all).operand(index);
         new_op.result(self.one.clone()).value().map(Some)
     }
 }

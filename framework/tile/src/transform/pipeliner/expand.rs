@@ -80,7 +80,7 @@ pub(in crate::transform) enum Source {
 
 impl Source {
     /// The index of the buffers; `None` if the tensors are in registers.
-    pub fn index(&self) -> Option<Value> {
+    pub fn buffer_index(&self) -> Option<Value> {
         match self {
             Self::Buffer(index) => Some(*index),
             Self::Values(_) => None,
@@ -188,7 +188,8 @@ impl<'s> Pipeline<'s> {
     fn new(schedule: &'s Schedule, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<Self> {
         let bounds = Bounds::new(schedule.op, cloner)?;
         let of = |stream: &Stream| {
-            let allocate = || Mbarriers::allocate(stream.buffers, schedule.consumers, stream.tensor_bytes, cloner.to);
+            let allocate =
+                || Mbarriers::emit_allocation(stream.buffers, schedule.consumers, stream.tensor_bytes, cloner.to);
             (stream.tensor_bytes > 0).then(allocate).transpose()
         };
         let mbarriers = schedule.streams.iter().map(of).collect::<Result<_, _>>()?;
@@ -200,7 +201,7 @@ impl<'s> Pipeline<'s> {
     fn prologue(&self, front: &mut dyn Prefetch, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<Vec<Position>> {
         let mut positions = Vec::new();
         for (ordinal, stream) in self.schedule.streams.iter().enumerate() {
-            let mut prefetch_iteration = self.bounds.first(&stream.slice, cloner)?;
+            let mut prefetch_iteration = self.bounds.emit_first_iteration(&stream.slice, cloner)?;
             let mut carried = Values::new();
             for distance in 0..stream.distance {
                 let index = cloner.to.constant_i32(distance)?;
@@ -247,9 +248,9 @@ impl<'s> Pipeline<'s> {
         cloner: &mut IrCloner<'_, '_, '_>,
     ) -> Rewritten<(Loaded, Iteration)> {
         let stream = &self.schedule.streams[ordinal];
-        self.bounds.enter(&stream.slice, iteration, front, cloner)?;
+        self.bounds.emit_slice(&stream.slice, iteration, front, cloner)?;
         if stream.has_copies || stream.tensor_bytes > 0 {
-            cloner.when(iteration.exists, |cloner| {
+            cloner.emit_if(iteration.exists, |cloner| {
                 self.copy(ordinal, index, front, cloner)?;
                 Ok(Values::new())
             })?;
@@ -258,10 +259,10 @@ impl<'s> Pipeline<'s> {
             cloner.to.commit_group()?;
         }
         let values = match stream.has_loads {
-            true => cloner.when(iteration.exists, |cloner| front.load(ordinal, cloner))?,
+            true => cloner.emit_if(iteration.exists, |cloner| front.load(ordinal, cloner))?,
             false => Values::new(),
         };
-        let next = self.bounds.next(&stream.slice, iteration, cloner)?;
+        let next = self.bounds.emit_next_iteration(&stream.slice, iteration, cloner)?;
         Ok((Loaded { values, exists: iteration.exists, index }, next))
     }
 
@@ -273,7 +274,7 @@ impl<'s> Pipeline<'s> {
         cloner: &mut IrCloner<'_, '_, '_>,
     ) -> Rewritten<()> {
         let mbarriers = self.mbarriers[ordinal].as_ref();
-        let mbarrier = mbarriers.map(|all| all.expect(index, cloner.to)).transpose()?.flatten();
+        let mbarrier = mbarriers.map(|all| all.emit_expect_bytes(index, cloner.to)).transpose()?.flatten();
         front.copy(ordinal, index, mbarrier, cloner)
     }
 
@@ -320,8 +321,8 @@ impl<'s> Pipeline<'s> {
             cloner.bind(own[*ordinal], *argument);
         }
         front.read(&positions.iter().map(|position| position.source.clone()).collect::<Vec<_>>(), cloner);
-        rest.ops.iter().try_for_each(|op| cloner.op(*op, front))?;
-        let yielded = self.bounds.yielded(cloner);
+        rest.ops.iter().try_for_each(|op| cloner.rewrite_or_clone_op(*op, front))?;
+        let yielded = self.bounds.yielded_clones(cloner);
         let mut given: Vec<Value> = rest.carried.iter().map(|ordinal| yielded[ordinal - 1]).collect();
         if self.schedule.prefetches_last {
             cloner.to.wait_for_mmas(&mut given, accumulators, accumulators.len())?;
@@ -381,7 +382,11 @@ impl<'s> Pipeline<'s> {
                 (None, Source::Values(_)) => cloner.to.constant_i32(0)?,
             };
             let (loaded, next) = self.prefetch(ordinal, prefetch_iteration, index, front, cloner)?;
-            prefetched.push(Some(Prefetched { loaded, next, values: self.bounds.remembered(&stream.slice, cloner) }));
+            prefetched.push(Some(Prefetched {
+                loaded,
+                next,
+                values: self.bounds.slice_bindings(&stream.slice, cloner),
+            }));
         }
         Ok(prefetched)
     }
@@ -393,8 +398,10 @@ impl<'s> Pipeline<'s> {
     /// asynchronous copies, since each lane waits for its own, and for stores.
     fn wait(&self, positions: &[Position], cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<()> {
         for (position, mbarriers) in positions.iter().zip(&self.mbarriers) {
-            if let (Some(phase), Some(mbarriers), Some(index)) = (position.phase, mbarriers, position.source.index()) {
-                mbarriers.wait_until_full(index, phase, cloner.to)?;
+            if let (Some(phase), Some(mbarriers), Some(index)) =
+                (position.phase, mbarriers, position.source.buffer_index())
+            {
+                mbarriers.emit_wait_until_full(index, phase, cloner.to)?;
             }
         }
         let has_buffers = self.schedule.streams.iter().any(|stream| stream.buffers > 0);
@@ -426,13 +433,13 @@ impl<'s> Pipeline<'s> {
             return Ok(());
         }
         for ((stream, position), mbarriers) in self.schedule.streams.iter().zip(positions).zip(&self.mbarriers) {
-            let (Some(mbarriers), Some(index)) = (mbarriers, position.source.index()) else { continue };
+            let (Some(mbarriers), Some(index)) = (mbarriers, position.source.buffer_index()) else { continue };
             let (mut index, mut predicate) = (index, None);
             if !self.schedule.asynchronous_accumulators.is_empty() {
                 index = cloner.to.previous_index(index, stream.buffers)?;
                 predicate = Some(cloner.to.compare("sgt", counter, self.bounds.begin)?);
             }
-            mbarriers.release(index, predicate, cloner.to)?;
+            mbarriers.emit_release(index, predicate, cloner.to)?;
         }
         Ok(())
     }
@@ -480,11 +487,11 @@ impl<'s> Pipeline<'s> {
         given: &[Value],
         cloner: &mut IrCloner<'_, '_, '_>,
     ) -> Rewritten<Vec<Value>> {
-        cloner.to.op(scf::YIELD).operands("results", given).build()?;
-        cloner.to.set_block(around);
+        cloner.to.build_op(scf::YIELD).operands("results", given).build()?;
+        cloner.to.set_insertion_block(around);
         let Bounds { begin, end, step, .. } = self.bounds;
         let types: Vec<TileType> = initial.iter().map(|value| cloner.to.ty(*value).clone()).collect();
-        let new_op = cloner.to.op(scf::FOR).operand(begin).operand(end).operand(step);
+        let new_op = cloner.to.build_op(scf::FOR).operand(begin).operand(end).operand(step);
         let new_op = new_op.operands("initial", initial).existing_region(region);
         let attributes = cloner.from.op(self.schedule.op).attributes.iter();
         let new_op = new_op.results(types).attributes(attributes.map(|(name, value)| (name, value.clone())));
@@ -500,13 +507,13 @@ impl<'s> Pipeline<'s> {
         let results = self.looped(&first, front, cloner)?;
         let results = &results[..self.schedule.rest.carried.len()];
         let types: Vec<TileType> = results.iter().map(|value| cloner.to.ty(*value).clone()).collect();
-        cloner.to.op(ttg::WARP_YIELD).operands("values", results).build()?;
-        cloner.to.set_block(around);
+        cloner.to.build_op(ttg::WARP_YIELD).operands("values", results).build()?;
+        cloner.to.set_insertion_block(around);
         let (producer, around) = cloner.to.enter_region(Vec::new());
         self.produced(front, cloner)?;
-        cloner.to.op(ttg::WARP_RETURN).build()?;
-        cloner.to.set_block(around);
-        let new_op = cloner.to.op(ttg::WARP_SPECIALIZE).existing_region(consumers).existing_region(producer);
+        cloner.to.build_op(ttg::WARP_RETURN).build()?;
+        cloner.to.set_insertion_block(around);
+        let new_op = cloner.to.build_op(ttg::WARP_SPECIALIZE).existing_region(consumers).existing_region(producer);
         let warps = Attribute::Array(TileType::integer(32), vec![1]);
         Ok(new_op.results(types).attribute("partitionNumWarps", warps).values()?.to_vec())
     }
@@ -522,9 +529,9 @@ impl<'s> Pipeline<'s> {
         let mut given = Vec::new();
         for (ordinal, position) in first.iter().enumerate() {
             let Some(position) = position.with_arguments(&mut beside) else { continue };
-            let Some(index) = position.source.index() else { continue };
+            let Some(index) = position.source.buffer_index() else { continue };
             if let (Some(phase), Some(mbarriers)) = (position.phase, &self.mbarriers[ordinal]) {
-                mbarriers.wait_until_empty(index, phase, cloner.to)?;
+                mbarriers.emit_wait_until_empty(index, phase, cloner.to)?;
             }
             self.copy(ordinal, index, front, cloner)?;
             given.extend(self.advanced(ordinal, &position, None, cloner)?.values());

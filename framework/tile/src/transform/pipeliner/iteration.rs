@@ -55,7 +55,7 @@ impl Bounds {
     }
 
     /// Emits the first iteration of the loop, with the loop-carried values of `slice`.
-    pub fn first(&self, slice: &Slice, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<Iteration> {
+    pub fn emit_first_iteration(&self, slice: &Slice, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<Iteration> {
         let less = if self.unsigned { "ult" } else { "slt" };
         let exists = cloner.to.compare(less, self.begin, self.end)?;
         let carried = slice.carried.iter().map(|index| self.initial[index - 1]).collect();
@@ -63,7 +63,7 @@ impl Bounds {
     }
 
     /// Binds the loop's values to those of `iteration`, and emits the operations of `slice` for it.
-    pub fn enter(
+    pub fn emit_slice(
         &self,
         slice: &Slice,
         iteration: &Iteration,
@@ -75,20 +75,20 @@ impl Bounds {
         for (index, value) in slice.carried.iter().zip(&iteration.carried) {
             cloner.bind(arguments[*index], *value);
         }
-        Ok(slice.ops.iter().try_for_each(|op| cloner.op(*op, front))?)
+        Ok(slice.ops.iter().try_for_each(|op| cloner.rewrite_or_clone_op(*op, front))?)
     }
 
     /// Emits the iteration after `iteration`, whose slice was emitted last.
     ///
     /// It exists if the distance of the counter to the end is more than a step. An unsigned integer of the counter's
     /// type holds that distance, so the comparison is not wrong by an overflow.
-    pub fn next(
+    pub fn emit_next_iteration(
         &self,
         slice: &Slice,
         iteration: &Iteration,
         cloner: &mut IrCloner<'_, '_, '_>,
     ) -> Rewritten<Iteration> {
-        let yielded = self.yielded(cloner);
+        let yielded = self.yielded_clones(cloner);
         let carried = slice.carried.iter().map(|index| yielded[index - 1]).collect();
         let left = cloner.to.binary(arith::SUBI, self.end, iteration.counter)?;
         let more = cloner.to.compare("ugt", left, self.step)?;
@@ -98,7 +98,7 @@ impl Bounds {
     }
 
     /// The clones of the values that the loop body yields, for the iteration that was emitted last.
-    pub fn yielded(&self, cloner: &IrCloner<'_, '_, '_>) -> Vec<Value> {
+    pub fn yielded_clones(&self, cloner: &IrCloner<'_, '_, '_>) -> Vec<Value> {
         let last = cloner.from.ops(self.block).last();
         last.map(|last| cloner.all(&cloner.from.op(*last).operands).to_vec()).unwrap_or_default()
     }
@@ -107,10 +107,10 @@ impl Bounds {
     /// iterations.
     ///
     /// The values are the counter, the carried block arguments, and the results of the slice's operations.
-    pub fn remembered(&self, slice: &Slice, cloner: &IrCloner<'_, '_, '_>) -> Vec<(Value, Value)> {
+    pub fn slice_bindings(&self, slice: &Slice, cloner: &IrCloner<'_, '_, '_>) -> Vec<(Value, Value)> {
         let arguments = cloner.from.arguments(self.block);
         let carried = std::iter::once(0).chain(slice.carried.iter().copied()).map(|index| arguments[index]);
         let computed = slice.ops.iter().flat_map(|op| cloner.from.op(*op).results.iter().copied());
-        carried.chain(computed).map(|value| (value, cloner.value(value))).collect()
+        carried.chain(computed).map(|value| (value, cloner.clone_of(value))).collect()
     }
 }

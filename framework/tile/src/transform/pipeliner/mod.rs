@@ -22,7 +22,7 @@ mod schedule;
 mod slice;
 mod waits;
 
-pub use accumulator::carried_accumulator;
+pub use accumulator::carried_accumulator_index;
 pub(in crate::transform) use buffers::{Buffers, shared_memory};
 pub(in crate::transform) use expand::{Prefetch, Source, expand};
 pub(in crate::transform) use schedule::{Schedule, Stream};

@@ -34,7 +34,7 @@ pub(in crate::transform) fn backward(
     let yielded = body.ops(block).last().map(|last| body.op(*last).operands.clone()).unwrap_or_default();
     let (mut ops, mut carried, mut open) = (BTreeSet::new(), BTreeSet::new(), roots);
     while let Some(value) = open.pop() {
-        match body.origin(value) {
+        match body.value_origin(value) {
             _ if is_known(value) => {}
             ValueOrigin::Argument(of, index) if of == block && index > 0 => {
                 let index = index as usize;

@@ -14,18 +14,18 @@ pub const EVERY_WARP: &str = "every_warp";
 impl FunctionBuilder<'_> {
     /// Emits a commit: the asynchronous copies issued since the last commit form a group.
     pub(in crate::transform) fn commit_group(&mut self) -> Result<(), BuildError> {
-        self.op(ttg::ASYNC_COMMIT_GROUP).result(TileType::Token).build().map(drop)
+        self.build_op(ttg::ASYNC_COMMIT_GROUP).result(TileType::Token).build().map(drop)
     }
 
     /// Emits a wait until at most `outstanding` commit groups are in flight.
     pub(in crate::transform) fn wait_for_groups(&mut self, outstanding: u32) -> Result<(), BuildError> {
         let outstanding = i32::try_from(outstanding).unwrap_or(0);
-        self.op(ttg::ASYNC_WAIT).attribute("num", outstanding).result(TileType::Token).build().map(drop)
+        self.build_op(ttg::ASYNC_WAIT).attribute("num", outstanding).result(TileType::Token).build().map(drop)
     }
 
     /// Emits a barrier of the block, for accesses of shared memory.
     pub(super) fn barrier(&mut self) -> Result<(), BuildError> {
-        self.op(ttg::BARRIER).attribute("addrSpace", Attribute::Keyword("local".into())).build().map(drop)
+        self.build_op(ttg::BARRIER).attribute("addrSpace", Attribute::Keyword("local".into())).build().map(drop)
     }
 
     /// Emits a wait until at most `outstanding` MMAs are in flight.
@@ -43,7 +43,7 @@ impl FunctionBuilder<'_> {
         }
         let inputs: Vec<Value> = accumulators.iter().map(|ordinal| values[*ordinal]).collect();
         let types: Vec<TileType> = inputs.iter().map(|input| self.ty(*input).clone()).collect();
-        let new_op = self.op(tw::MMA_WAIT).operands("inputs", &inputs);
+        let new_op = self.build_op(tw::MMA_WAIT).operands("inputs", &inputs);
         let waited =
             new_op.results(types).attribute("outstanding", i32::try_from(outstanding).unwrap_or(0)).values()?;
         accumulators.iter().zip(&*waited).for_each(|(ordinal, value)| values[*ordinal] = *value);
@@ -66,7 +66,7 @@ impl Mbarriers {
     /// Emits the allocation and initialization of mbarriers for `buffers` buffers, before the loop.
     ///
     /// `consumers` is the number of consumer warps, `None` without a producer warp; `bytes` arrive in each buffer.
-    pub fn allocate(
+    pub fn emit_allocation(
         buffers: u32,
         consumers: Option<u32>,
         bytes: u64,
@@ -78,23 +78,33 @@ impl Mbarriers {
     }
 
     /// Emits an arrival that announces the bytes of the buffer with this index; returns the buffer's mbarrier.
-    pub fn expect(&self, index: Value, to: &mut FunctionBuilder<'_>) -> Result<Option<Value>, BuildError> {
-        let mbarrier = self.full.at(Some(index), to)?;
+    pub fn emit_expect_bytes(&self, index: Value, to: &mut FunctionBuilder<'_>) -> Result<Option<Value>, BuildError> {
+        let mbarrier = self.full.emit_view(Some(index), to)?;
         let bytes = i32::try_from(self.bytes).unwrap_or(i32::MAX);
-        let new_op = to.op(tw::MBARRIER_EXPECT).operands("mbarrier", mbarrier.as_slice());
+        let new_op = to.build_op(tw::MBARRIER_EXPECT).operands("mbarrier", mbarrier.as_slice());
         new_op.attribute("bytes", bytes).build()?;
         Ok(mbarrier)
     }
 
     /// Emits a wait for the bytes of the buffer with this index; `phase` is the parity of the phase.
-    pub fn wait_until_full(&self, index: Value, phase: Value, to: &mut FunctionBuilder<'_>) -> Result<(), BuildError> {
+    pub fn emit_wait_until_full(
+        &self,
+        index: Value,
+        phase: Value,
+        to: &mut FunctionBuilder<'_>,
+    ) -> Result<(), BuildError> {
         wait(&self.full, index, phase, to)
     }
 
     /// Emits a wait until all consumer warps have read the buffer with this index.
     ///
     /// It waits for the phase before `phase`; at first, no such phase exists, and it counts as complete.
-    pub fn wait_until_empty(&self, index: Value, phase: Value, to: &mut FunctionBuilder<'_>) -> Result<(), BuildError> {
+    pub fn emit_wait_until_empty(
+        &self,
+        index: Value,
+        phase: Value,
+        to: &mut FunctionBuilder<'_>,
+    ) -> Result<(), BuildError> {
         let Some(empty) = &self.empty else { return Ok(()) };
         let one = to.constant_i32(1)?;
         let before = to.binary(arith::XORI, phase, one)?;
@@ -104,15 +114,15 @@ impl Mbarriers {
     /// Emits the signal that a warp has read the buffer with this index, if `predicate` is true or `None`.
     ///
     /// Each warp sends it separately.
-    pub fn release(
+    pub fn emit_release(
         &self,
         index: Value,
         predicate: Option<Value>,
         to: &mut FunctionBuilder<'_>,
     ) -> Result<(), BuildError> {
         let Some(empty) = &self.empty else { return Ok(()) };
-        let mbarrier = empty.at(Some(index), to)?;
-        let new_op = to.op(tw::MBARRIER_ARRIVE).operands("mbarrier", mbarrier.as_slice());
+        let mbarrier = empty.emit_view(Some(index), to)?;
+        let new_op = to.build_op(tw::MBARRIER_ARRIVE).operands("mbarrier", mbarrier.as_slice());
         let new_op = new_op.operands("pred", predicate.as_slice()).attribute("count", 1);
         new_op.attribute(EVERY_WARP, Attribute::Unit).build().map(drop)
     }
@@ -130,24 +140,27 @@ impl FunctionBuilder<'_> {
 
 /// Allocates an mbarrier for each buffer, and initializes each with a number of arrivals.
 fn initialized(buffers: u32, arrivals: u32, to: &mut FunctionBuilder<'_>) -> Result<Buffers, BuildError> {
-    let spec = FamilySpec::new("swizzled_shared").with("vec", 1).with("per_phase", 1).with("max_phase", 1);
-    let spec = spec.with("order", [0i64]);
+    let spec = FamilySpec::new("swizzled_shared")
+        .with_parameter("vec", 1)
+        .with_parameter("per_phase", 1)
+        .with_parameter("max_phase", 1);
+    let spec = spec.with_parameter("order", [0i64]);
     let layout = LayoutName::new(spec, "#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>");
     let (shape, element) = (vec![1], TileType::integer(64));
     let one = MemDescType { shape, element, layout, space: shared_memory(), mutable: true, allocation: None };
-    let all = Buffers::allocate(one, buffers, to)?;
+    let all = Buffers::emit_allocation(one, buffers, to)?;
     for ordinal in 0..buffers {
         let ordinal = to.constant_i32(ordinal)?;
-        let mbarrier = all.at(Some(ordinal), to)?;
+        let mbarrier = all.emit_view(Some(ordinal), to)?;
         let count = i32::try_from(arrivals).unwrap_or(i32::MAX);
-        let new_op = to.op(tw::MBARRIER_INIT).operands("mbarrier", mbarrier.as_slice());
+        let new_op = to.build_op(tw::MBARRIER_INIT).operands("mbarrier", mbarrier.as_slice());
         new_op.attribute("count", count).build()?;
     }
     Ok(all)
 }
 
 fn wait(mbarriers: &Buffers, index: Value, phase: Value, to: &mut FunctionBuilder<'_>) -> Result<(), BuildError> {
-    let mbarrier = mbarriers.at(Some(index), to)?;
-    let new_op = to.op(tw::MBARRIER_WAIT).operands("mbarrier", mbarrier.as_slice());
+    let mbarrier = mbarriers.emit_view(Some(index), to)?;
+    let new_op = to.build_op(tw::MBARRIER_WAIT).operands("mbarrier", mbarrier.as_slice());
     new_op.operands("phase", &[phase]).build().map(drop)
 }

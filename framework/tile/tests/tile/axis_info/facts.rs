@@ -10,11 +10,11 @@ const FACTS: &str = include_str!("facts.ttir");
 
 /// Returns the value with this name, a result or an argument.
 pub(super) fn named_value(body: &Body, name: &str) -> Value {
-    let results = body.walk(body.root()).into_iter().flat_map(|op| body.op(op).results.clone());
-    let regions = body.walk(body.root()).into_iter().flat_map(|op| body.op(op).regions.clone());
+    let results = body.walk_region(body.root()).into_iter().flat_map(|op| body.op(op).results.clone());
+    let regions = body.walk_region(body.root()).into_iter().flat_map(|op| body.op(op).regions.clone());
     let inner = regions.flat_map(|region| body.arguments(body.blocks(region)[0]).to_vec());
     let outer = body.arguments(body.blocks(body.root())[0]).iter().copied();
-    let value = results.chain(inner).chain(outer).find(|value| body.name(*value) == Some(name));
+    let value = results.chain(inner).chain(outer).find(|value| body.value_name(*value) == Some(name));
     value.unwrap_or_else(|| panic!("no value %{name}"))
 }
 
@@ -39,7 +39,7 @@ struct Comparison {
 fn compare(programs: &str) -> Comparison {
     let mut comparison = Comparison::default();
     for program in programs.split("// -----") {
-        match text::parse(program, &Dialects::neutral()) {
+        match text::parse_module(program, &Dialects::neutral()) {
             Ok(module) => comparison.compare_program(program, &module.functions[0]),
             Err(error) => comparison.unread.push(format!("{error}\n{program}")),
         }
@@ -49,7 +49,7 @@ fn compare(programs: &str) -> Comparison {
 
 impl Comparison {
     fn compare_program(&mut self, program: &str, function: &Function) {
-        let (axis_info, body) = (AxisInfoMap::of(function), function.body.as_ref().expect("a body"));
+        let (axis_info, body) = (AxisInfoMap::analyze(function), function.body.as_ref().expect("a body"));
         for line in program.lines() {
             let Some((code, stated)) = line.split_once("//") else { continue };
             let Some((name, _)) = code.trim().strip_prefix('%').and_then(|code| code.split_once([' ', ':'])) else {
@@ -58,7 +58,12 @@ impl Comparison {
             let value = named_value(body, name);
             let info = axis_info.get(value);
             self.compare_axes(info, stated, line.trim());
-            self.compare_constant(info, body.ty(value).element().element_bits().unwrap_or(64), stated, line.trim());
+            self.compare_constant(
+                info,
+                body.value_type(value).element().element_bits().unwrap_or(64),
+                stated,
+                line.trim(),
+            );
         }
     }
 
@@ -66,7 +71,7 @@ impl Comparison {
         let lists = ["contiguity", "divisibility", "constancy"].map(|word| numbers(stated, word));
         let [contiguity, divisibility, constancy] = &lists;
         for axis in 0..lists.iter().map(Vec::len).max().unwrap_or(0) {
-            let along = info.map_or(DimInfo::NOTHING, |info| info.axis(axis));
+            let along = info.map_or(DimInfo::UNKNOWN, |info| info.along_axis(axis));
             let found = [along.contiguity, along.divisibility, along.constancy];
             // A number that the line does not state counts as 1, which always holds.
             let at_least = [contiguity, divisibility, constancy].map(|list| list.get(axis).copied().unwrap_or(1));
@@ -84,7 +89,7 @@ impl Comparison {
         let digits: String = text.chars().take_while(|c| *c == '-' || c.is_ascii_digit()).collect();
         let Ok(value) = digits.parse::<i128>() else { return };
         self.compared += 1;
-        let found = info.and_then(|info| info.range.single());
+        let found = info.and_then(|info| info.range.constant_value());
         if found.is_none_or(|found| (i128::from(found) - value) % (1 << bits.min(64)) != 0) {
             self.less_precise.push(format!("{found:?}, expected {value}: {line}"));
         }

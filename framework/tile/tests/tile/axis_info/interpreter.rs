@@ -82,8 +82,8 @@ impl Run<'_> {
 
     fn check(&mut self, value: Value, elements: &Elements) {
         let Some(info) = self.axis_info.get_proven(value) else { return };
-        let ty = self.body.ty(value);
-        let context = format!("%{}: {info:?} of {elements:?}", self.body.name(value).unwrap_or("?"));
+        let ty = self.body.value_type(value);
+        let context = format!("%{}: {info:?} of {elements:?}", self.body.value_name(value).unwrap_or("?"));
         if !matches!(ty.element(), TileType::Pointer(_)) {
             let is_inside = elements.iter().all(|element| (info.range.min..=info.range.max).contains(element));
             assert!(is_inside, "range, {context}");
@@ -157,7 +157,7 @@ impl Run<'_> {
             }
             return Ok(());
         }
-        let shape = sizes(self.body.ty(result));
+        let shape = sizes(self.body.value_type(result));
         let count = shape.iter().product::<u64>();
         let elements: Done<Elements> = (0..count).map(|index| self.element(op, &shape, index)).collect();
         self.set(result, elements?);
@@ -172,12 +172,12 @@ impl Run<'_> {
         let number = |name: &str| attribute(name).and_then(Attribute::as_integer).expect("a number");
         let operand = |operand: usize| &self.values[&operation.operands[operand]];
         let of = |index: usize, at: &[u64]| {
-            let shape = sizes(self.body.ty(operation.operands[index]));
+            let shape = sizes(self.body.value_type(operation.operands[index]));
             let at: Vec<u64> = shape.iter().zip(at).map(|(size, at)| at % size).collect();
             operand(index)[row_major_index(&shape, &at)]
         };
-        let bits = bits_of(self.body.ty(operation.results[0]));
-        let from = operation.operands.first().map_or(64, |value| bits_of(self.body.ty(*value)));
+        let bits = bits_of(self.body.value_type(operation.results[0]));
+        let from = operation.operands.first().map_or(64, |value| bits_of(self.body.value_type(*value)));
         Ok(match operation.name() {
             "arith.constant" => match attribute("value") {
                 Some(Attribute::Dense(dense)) => {
@@ -200,7 +200,7 @@ impl Run<'_> {
             "arith.extsi" => signed(of(0, &at), from),
             "arith.extui" => unsigned(of(0, &at), from) as i64,
             "arith.trunci" => wrapped(of(0, &at), bits),
-            "tt.addptr" => of(0, &at) + element_bytes(self.body.ty(operation.results[0])) * of(1, &at),
+            "tt.addptr" => of(0, &at) + element_bytes(self.body.value_type(operation.results[0])) * of(1, &at),
             "arith.select" => {
                 let condition = operand(0);
                 let condition = if condition.len() == 1 { condition[0] } else { of(0, &at) };
@@ -269,7 +269,7 @@ fn check_axes(info: &AxisInfo, ty: &TileType, elements: &Elements, context: &str
     let (shape, unit) = (sizes(ty), element_bytes(ty));
     let mut claims = 0;
     for axis in 0..info.rank() {
-        let along = info.axis(axis);
+        let along = info.along_axis(axis);
         claims += [along.contiguity, along.constancy, along.divisibility].iter().filter(|claim| **claim > 1).count();
         for index in 0..elements.len() as u64 {
             let at = coordinates(&shape, index);
@@ -292,7 +292,7 @@ fn check_axes(info: &AxisInfo, ty: &TileType, elements: &Elements, context: &str
 /// elements.
 fn check_vectors(info: &AxisInfo, ty: &TileType, elements: &Elements, context: &str) -> usize {
     let (shape, unit) = (sizes(ty), element_bytes(ty));
-    let run: Vec<usize> = info.aligned_run().iter().map(|at| weight(&shape, at.axis, at.bit)).collect();
+    let run: Vec<usize> = info.aligned_vector_bits().iter().map(|at| weight(&shape, at.axis, at.bit)).collect();
     let all = run.iter().sum::<usize>();
     for first in (0..elements.len()).filter(|index| index & all == 0) {
         let bytes = unit << run.len();
@@ -309,7 +309,7 @@ fn check_vectors(info: &AxisInfo, ty: &TileType, elements: &Elements, context: &
 /// Executes a function; returns the number of checked claims, or `None` if the run ended early.
 pub(super) fn run(function: &Function, arguments: &[i64]) -> Option<usize> {
     let body = function.body.as_ref()?;
-    let axis_info = AxisInfoMap::of(function);
+    let axis_info = AxisInfoMap::analyze(function);
     let mut run = Run { body, axis_info: &axis_info, values: HashMap::new(), claims: 0 };
     let entry = body.blocks(body.root())[0];
     for (value, argument) in body.arguments(entry).iter().zip(arguments) {

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use tilewright_tile::op::Dialects;
-use tilewright_tile::{text, verify};
+use tilewright_tile::{text, verify_module};
 
 use super::interpreter::run;
 
@@ -282,8 +282,8 @@ proptest! {
     #[test]
     fn axis_info_of_random_programs_holds(steps in steps(), multiple in -20..20i64, other in -50..50i64) {
         let text = program(&steps);
-        let module = text::parse(&text, &Dialects::neutral()).unwrap_or_else(|error| panic!("{error}\n{text}"));
-        prop_assert_eq!(verify(&module), Ok(()), "{}", text);
+        let module = text::parse_module(&text, &Dialects::neutral()).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        prop_assert_eq!(verify_module(&module), Ok(()), "{}", text);
         run(&module.functions[0], &[4 * multiple, other, 4096, 8192, 16 * 77, 16 * 1001]);
     }
 }

@@ -2,7 +2,7 @@
 
 use tilewright_tile::axis_info::{AxisInfoMap, IndexBit};
 use tilewright_tile::op::Dialects;
-use tilewright_tile::{text, verify};
+use tilewright_tile::{text, verify_module};
 
 use super::facts::named_value;
 use super::interpreter::run;
@@ -46,16 +46,16 @@ const TILED: &str = "tt.func @tiled(%p: !tt.ptr<f32> {tt.divisibility = 16 : i32
 
 #[test]
 fn axis_info_of_a_tile_holds_and_is_what_layouts_need() {
-    let module = text::parse(TILED, &Dialects::neutral()).unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(verify(&module), Ok(()));
+    let module = text::parse_module(TILED, &Dialects::neutral()).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(verify_module(&module), Ok(()));
     let function = &module.functions[0];
     for arguments in [[4096, 64, 37, 3], [16, 16, 1, 0], [65536, 1024, 100, 12]] {
         assert!(run(function, &arguments).is_some_and(|claims| claims > 40));
     }
-    let axis_info = AxisInfoMap::of(function);
+    let axis_info = AxisInfoMap::analyze(function);
     let body = function.body.as_ref().expect("a body");
     let along = |name: &str, axis: usize| {
-        let along = axis_info.get(named_value(body, name)).expect("a fact").axis(axis);
+        let along = axis_info.get(named_value(body, name)).expect("a fact").along_axis(axis);
         (along.contiguity, along.divisibility, along.constancy)
     };
     // Rows have 16 contiguous elements, and start at a multiple of 16 elements of 4 bytes, counted from a pointer
@@ -96,20 +96,22 @@ const PACKED: &str =
 
 #[test]
 fn runs_go_across_axes() {
-    let module = text::parse(PACKED, &Dialects::neutral()).unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(verify(&module), Ok(()));
+    let module = text::parse_module(PACKED, &Dialects::neutral()).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(verify_module(&module), Ok(()));
     let function = &module.functions[0];
     assert!(run(function, &[4096, 48]).is_some_and(|claims| claims > 60));
-    let (axis_info, body) = (AxisInfoMap::of(function), function.body.as_ref().expect("a body"));
+    let (axis_info, body) = (AxisInfoMap::analyze(function), function.body.as_ref().expect("a body"));
     let info = |name: &str| axis_info.get(named_value(body, name)).expect("a fact");
-    let run_of =
-        |name: &str| -> Vec<(usize, u32)> { info(name).aligned_run().iter().map(|at| (at.axis, at.bit)).collect() };
+    let run_of = |name: &str| -> Vec<(usize, u32)> {
+        info(name).aligned_vector_bits().iter().map(|at| (at.axis, at.bit)).collect()
+    };
     // 16 bytes are eight elements: four columns of two rows.
     assert_eq!(run_of("packed"), [(1, 0), (1, 1), (0, 0)]);
     assert_eq!(run_of("turned"), [(0, 0), (0, 1), (1, 0)]);
     assert_eq!(run_of("flat"), [(0, 0), (0, 1), (0, 2)]);
     // A bound that is a multiple of 16 divides no group of 16 elements, which are four rows.
-    let equal = |axis: usize| (0..5).take_while(|&bit| info("mask").is_equal_across(IndexBit { axis, bit })).count();
+    let equal =
+        |axis: usize| (0..5).take_while(|&bit| info("mask").is_constant_across_bit(IndexBit { axis, bit })).count();
     assert_eq!((equal(0), equal(1)), (2, 2));
 }
 
@@ -130,16 +132,16 @@ const CLAMPED: &str = "tt.func @clamped(%p: !tt.ptr<f16> {tt.divisibility = 16 :
 
 #[test]
 fn hints_make_vectors_and_do_not_determine_elements() {
-    let module = text::parse(CLAMPED, &Dialects::neutral()).unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(verify(&module), Ok(()));
+    let module = text::parse_module(CLAMPED, &Dialects::neutral()).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(verify_module(&module), Ok(()));
     let function = &module.functions[0];
     // Row 40 and those after it are row 0, whatever the hints are.
     assert!(run(function, &[4096, 40]).is_some_and(|claims| claims > 20));
-    let (axis_info, body) = (AxisInfoMap::of(function), function.body.as_ref().expect("a body"));
+    let (axis_info, body) = (AxisInfoMap::analyze(function), function.body.as_ref().expect("a body"));
     let hinted = |name: &str| axis_info.get(named_value(body, name)).expect("a fact");
     let proven = |name: &str| axis_info.get_proven(named_value(body, name)).expect("a fact");
-    assert_eq!(hinted("at").aligned_run().len(), 3, "16 bytes are eight elements");
-    assert_eq!(hinted("even").axis(0).constancy, 16);
+    assert_eq!(hinted("at").aligned_vector_bits().len(), 3, "16 bytes are eight elements");
+    assert_eq!(hinted("even").along_axis(0).constancy, 16);
     for name in ["row", "at", "far", "even"] {
         let steps = (0..6).map(|bit| proven(name).bit_step(IndexBit { axis: 0, bit }));
         assert!(steps.clone().all(|step| step.is_none()), "{name}: {:?}", steps.collect::<Vec<_>>());

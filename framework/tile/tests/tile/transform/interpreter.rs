@@ -18,7 +18,7 @@ pub fn run(module: &TileModule, name: &str, arguments: &[i64]) -> Ran {
 /// Interprets a function; `None` if it does not terminate within `most` prints.
 pub fn run_within(module: &TileModule, name: &str, arguments: &[i64], most: usize) -> Option<Ran> {
     let mut printed = Vec::new();
-    let function = module.function(name).expect("a function");
+    let function = module.find_function(name).expect("a function");
     let arguments = arguments.iter().map(|one| Some(*one)).collect::<Vec<_>>();
     let given = Frame::call(module, function, &arguments, &mut printed, most);
     (printed.len() <= most).then_some(Ran { given, printed })
@@ -114,7 +114,7 @@ impl Frame<'_> {
             "scf.execute_region" => self.region(operation.regions[0], &[]),
             "tt.call" => {
                 let callee = operation.attributes.get("callee").and_then(Attribute::as_text).expect("a callee");
-                let callee = self.module.function(callee).expect("a function");
+                let callee = self.module.find_function(callee).expect("a function");
                 Self::call(self.module, callee, &self.all(&operation.operands), self.printed, self.most)
             }
             "tt.print" => {

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use tilewright_testkit::seeded_rng::SeededRng;
 use tilewright_tile::op::Dialects;
-use tilewright_tile::text::print;
+use tilewright_tile::text::print_module;
 use tilewright_tile::transform::structurize;
 
 use super::interpreter::{run, run_within};
@@ -143,15 +143,19 @@ fn back_edges_become_equivalent_loops_or_are_rejected() {
             continue;
         }
         let done = structured(&module);
-        assert!(!has(&done, " cf."), "{}", print(&done));
+        assert!(!has(&done, " cf."), "{}", print_module(&done));
         let prints = |text: &str| text.matches("tt.print").count();
-        assert!(prints(&print(&done)) <= prints(&text), "something is written twice: {text}\n{}", print(&done));
+        assert!(
+            prints(&print_module(&done)) <= prints(&text),
+            "something is written twice: {text}\n{}",
+            print_module(&done)
+        );
         loops += usize::from(has(&done, "scf.while"));
         for (a, b) in [(0, 0), (1, 0), (0, 1), (7, 3), (3, 7), (1, 100), (100, 2), (40_000, 1)] {
             // Programs that do not terminate are not compared.
             if let Some(expected) = run_within(&module, "f", &[a, b], 400) {
                 iterated += usize::from(expected.printed.len() > successors.len());
-                assert_eq!(run(&done, "f", &[a, b]), expected, "{a} {b}\n{text}\n{}", print(&done));
+                assert_eq!(run(&done, "f", &[a, b]), expected, "{a} {b}\n{text}\n{}", print_module(&done));
             }
         }
     }
@@ -179,10 +183,10 @@ fn where_blocks_stand_in_the_text_changes_nothing() {
         let (module, other) = (read(&text), read(&elsewhere));
         let names =
             |text: &str| text.lines().filter_map(|line| Some(line.split_once(" = ")?.0.trim().to_owned())).collect();
-        let (before, after): (Vec<String>, Vec<String>) = (names(&elsewhere), names(&print(&other)));
+        let (before, after): (Vec<String>, Vec<String>) = (names(&elsewhere), names(&print_module(&other)));
         // Blocks are reordered only if a use precedes its definition.
         recent += usize::from(before != after);
-        assert_eq!(print(&read(&print(&other))), print(&other), "{elsewhere}");
+        assert_eq!(print_module(&read(&print_module(&other))), print_module(&other), "{elsewhere}");
         for (a, b) in [(0, 0), (1, 7), (7, 1), (40_000, 3)] {
             assert_eq!(run_within(&other, "f", &[a, b], 400), run_within(&module, "f", &[a, b], 400), "{elsewhere}");
         }
@@ -215,18 +219,19 @@ fn a_back_edge_becomes_a_while() {
     %zero = arith.constant 0 : i32
     %one = arith.constant 1 : i32
 ";
-    assert!(print(&done).starts_with(expected), "{}", print(&done));
-    assert_eq!(print(&done).matches("scf.while").count(), 1);
+    assert!(print_module(&done).starts_with(expected), "{}", print_module(&done));
+    assert_eq!(print_module(&done).matches("scf.while").count(), 1);
     // The smallest square that is not less than n: 0, 1, 4, 9, 16.
     for (n, square) in [(0, 0), (1, 1), (2, 4), (5, 9), (9, 9), (10, 16)] {
-        assert_eq!(run(&done, "f", &[n, 0]).given, [Some(square)], "{n}\n{}", print(&done));
+        assert_eq!(run(&done, "f", &[n, 0]).given, [Some(square)], "{n}\n{}", print_module(&done));
     }
 }
 
 #[test]
 fn irreducible_control_flow_is_rejected_at_its_location() {
-    let refused =
-        |text: &str| structurize(&read(text), &Dialects::neutral()).expect_err("no loop").in_text(text).to_string();
+    let refused = |text: &str| {
+        structurize(&read(text), &Dialects::neutral()).expect_err("no loop").to_text_error(text).to_string()
+    };
     let endless = "module {
   tt.func public @f(%n: i32) {
     cf.br ^bb1(%n : i32)

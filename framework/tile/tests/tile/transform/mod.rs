@@ -8,24 +8,24 @@ use std::fmt::Write;
 use interpreter::run;
 use tilewright_testkit::seeded_rng::SeededRng;
 use tilewright_tile::op::Dialects;
-use tilewright_tile::text::{parse, print};
-use tilewright_tile::transform::{fuse_multiply_adds, inline_calls, remove_unused, structurize};
-use tilewright_tile::{TileModule, TileViolation, verify};
+use tilewright_tile::text::{parse_module, print_module};
+use tilewright_tile::transform::{fuse_multiply_adds, inline_calls, remove_unused_operations, structurize};
+use tilewright_tile::{TileModule, TileViolation, verify_module};
 
 fn read(text: &str) -> TileModule {
-    let module = parse(text, &Dialects::neutral()).unwrap_or_else(|error| panic!("{error}\n{text}"));
-    verify(&module).unwrap_or_else(|violation| panic!("{}\n{text}", violation.in_text(text)));
+    let module = parse_module(text, &Dialects::neutral()).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    verify_module(&module).unwrap_or_else(|violation| panic!("{}\n{text}", violation.to_text_error(text)));
     module
 }
 
 fn structured(module: &TileModule) -> TileModule {
     let done = structurize(module, &Dialects::neutral()).unwrap_or_else(|violation| panic!("{violation}"));
-    verify(&done).unwrap_or_else(|violation| panic!("{violation}\n{}", print(&done)));
+    verify_module(&done).unwrap_or_else(|violation| panic!("{violation}\n{}", print_module(&done)));
     done
 }
 
 fn has(module: &TileModule, name: &str) -> bool {
-    print(module).contains(name)
+    print_module(module).contains(name)
 }
 
 /// The text of a function of blocks with random forward branches, which pass up to two block arguments.
@@ -85,15 +85,20 @@ fn forward_branches_become_equivalent_ifs() {
         let text = random_forward_branches(&mut random);
         let module = read(&text);
         let done = structured(&module);
-        assert!(!has(&done, " cf."), "{}", print(&done));
+        assert!(!has(&done, " cf."), "{}", print_module(&done));
         choices += usize::from(has(&done, "scf.if"));
-        let count = |module: &TileModule, name: &str| print(module).matches(name).count();
+        let count = |module: &TileModule, name: &str| print_module(module).matches(name).count();
         // No operation is duplicated.
-        assert!(count(&done, "tt.print") <= count(&module, "tt.print"), "{text}\n{}", print(&done));
+        assert!(count(&done, "tt.print") <= count(&module, "tt.print"), "{text}\n{}", print_module(&done));
         operations.0 += count(&module, "\n");
         operations.1 += count(&done, "\n");
         for (a, b) in [(0, 0), (1, 0), (0, 1), (7, 3), (3, 7), (1, 7), (100, 2)] {
-            assert_eq!(run(&done, "f", &[a, b]), run(&module, "f", &[a, b]), "{a} {b}\n{text}\n{}", print(&done));
+            assert_eq!(
+                run(&done, "f", &[a, b]),
+                run(&module, "f", &[a, b]),
+                "{a} {b}\n{text}\n{}",
+                print_module(&done)
+            );
         }
     }
     assert!(choices > 300, "{choices}");
@@ -124,7 +129,7 @@ fn an_early_return_becomes_a_choice_without_selectors() {
   }
 }
 ";
-    assert_eq!(print(&structured(&module)), expected);
+    assert_eq!(print_module(&structured(&module)), expected);
 }
 
 #[test]
@@ -148,7 +153,7 @@ fn regions_with_branches_become_one_block() {
            }
          }",
     );
-    let printed = print(&structured(&module));
+    let printed = print_module(&structured(&module));
     let lines: Vec<_> = printed.lines().map(str::trim).skip(3).take(9).collect();
     assert_eq!(
         lines,
@@ -223,19 +228,19 @@ const CALLS: &str = "module {
 fn what_is_called_does_the_same_where_it_is_called() {
     let module = read(CALLS);
     let done = inline_calls(&structured(&module), &Dialects::neutral()).expect("no function calls itself");
-    verify(&done).unwrap_or_else(|violation| panic!("{violation}\n{}", print(&done)));
+    verify_module(&done).unwrap_or_else(|violation| panic!("{violation}\n{}", print_module(&done)));
     assert_eq!(done.functions.len(), 1);
     assert!(!has(&done, "tt.call") && !has(&done, "execute_region"));
     for n in 0..6 {
         for m in 0..6 {
-            assert_eq!(run(&done, "f", &[n, m]), run(&module, "f", &[n, m]), "{n} {m}\n{}", print(&done));
+            assert_eq!(run(&done, "f", &[n, m]), run(&module, "f", &[n, m]), "{n} {m}\n{}", print_module(&done));
         }
     }
 }
 
 fn refused(text: &str) -> String {
     let error: TileViolation = inline_calls(&read(text), &Dialects::neutral()).expect_err("a call that cannot be");
-    error.in_text(text).to_string()
+    error.to_text_error(text).to_string()
 }
 
 #[test]
@@ -301,8 +306,8 @@ fn a_select_is_placed_after_its_operands() {
            }
          }",
     );
-    remove_unused(&mut module);
-    assert_eq!(print(&module), "module {\n  tt.func public @f(%n: i32, %c: i1) {\n    tt.return\n  }\n}\n");
+    remove_unused_operations(&mut module);
+    assert_eq!(print_module(&module), "module {\n  tt.func public @f(%n: i32, %c: i1) {\n    tt.return\n  }\n}\n");
 }
 
 #[test]
@@ -335,8 +340,8 @@ fn unused_operations_go_with_what_only_they_use() {
            }
          }",
     );
-    remove_unused(&mut module);
-    verify(&module).expect("what is used is still there");
+    remove_unused_operations(&mut module);
+    verify_module(&module).expect("what is used is still there");
     let expected = "module {
   tt.func public @f(%p: !tt.ptr<i32>, %n: i32, %c: i1) {
     %c2 = arith.constant 2 : i32
@@ -351,7 +356,7 @@ fn unused_operations_go_with_what_only_they_use() {
   }
 }
 ";
-    assert_eq!(print(&module), expected);
+    assert_eq!(print_module(&module), expected);
 }
 
 /// Checks which additions become multiply-adds: a multiplication with no other use precedes them, and the type has a
@@ -390,9 +395,9 @@ fn products_without_other_uses_are_fused_with_their_sum() {
         for (element, is_fused) in [("f16", true), ("f32", true), ("f64", true), ("bf16", false)] {
             let before = program(body, element);
             let mut fused = fuse_multiply_adds(&before, &Dialects::neutral()).unwrap_or_else(|error| panic!("{error}"));
-            remove_unused(&mut fused);
+            remove_unused_operations(&mut fused);
             let expected = if is_fused { program(expected, element) } else { before };
-            assert_eq!(print(&fused), print(&expected), "{element}");
+            assert_eq!(print_module(&fused), print_module(&expected), "{element}");
         }
     }
 }

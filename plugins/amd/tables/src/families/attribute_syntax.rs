@@ -16,9 +16,11 @@ fn amd_mfma() -> AttributeSyntax {
     ];
     AttributeSyntax::new("amd_mfma", "ttg", "amd_mfma")
         .with_keywords(&keywords)
-        .with(ParameterSyntax::cluster())
-        .with(ParameterSyntax::new("tiles_per_warp", &["tilesPerWarp"]).omitted(OmittedValues::AtOnes))
-        .with(ParameterSyntax::new("element_bitwidth", &["elementBitWidth"]).omitted_at(32))
+        .with_parameter(ParameterSyntax::cga_layout())
+        .with_parameter(
+            ParameterSyntax::new("tiles_per_warp", &["tilesPerWarp"]).with_omitted_values(OmittedValues::AtOnes),
+        )
+        .with_parameter(ParameterSyntax::new("element_bitwidth", &["elementBitWidth"]).with_omitted_value(32))
         .with_call(
             "AMDMFMALayout",
             &[
@@ -35,15 +37,16 @@ fn amd_mfma() -> AttributeSyntax {
 
 /// Returns the syntax of `amd_wmma`. The attribute's `rank` is the number of axes of the tensor.
 fn amd_wmma() -> AttributeSyntax {
-    let bases =
-        |name: &str, word: &str| ParameterSyntax::new(name, &[word]).omitted_at(FamilyAttribute::List(Vec::new()));
+    let bases = |name: &str, word: &str| {
+        ParameterSyntax::new(name, &[word]).with_omitted_value(FamilyAttribute::List(Vec::new()))
+    };
     AttributeSyntax::new("amd_wmma", "ttg", "amd_wmma")
         .with_keywords(&[("version", "version"), ("transposed", "isTranspose")])
-        .with(bases("reg_bases", "ctaLayout.register"))
-        .with(bases("warp_bases", "ctaLayout.warp"))
-        .with(ParameterSyntax::cluster())
-        .with(ParameterSyntax::new("instr_shape", &["instrShape"]).omitted_at([16, 16, 16]))
-        .with(ParameterSyntax::new("rank", &["rank"]).omitted(OmittedValues::Always))
+        .with_parameter(bases("reg_bases", "ctaLayout.register"))
+        .with_parameter(bases("warp_bases", "ctaLayout.warp"))
+        .with_parameter(ParameterSyntax::cga_layout())
+        .with_parameter(ParameterSyntax::new("instr_shape", &["instrShape"]).with_omitted_value([16, 16, 16]))
+        .with_parameter(ParameterSyntax::new("rank", &["rank"]).with_omitted_values(OmittedValues::Always))
         .with_call(
             "AMDWMMALayout",
             &["version", "transposed", "warp_bases", "reg_bases", "instr_shape", "cga_layout", "rank"],

@@ -3,7 +3,7 @@
 //! The 64 lanes of a wave first go along a row of the result, then to further groups of rows. The result tiles of one
 //! wave repeat along N before they repeat along M.
 
-use tilewright_layout::families::cluster::{TileMode, identity_modes, row_major, tensor_layout};
+use tilewright_layout::families::cluster::{TileMode, identity_modes, row_major_axis_order, tensor_layout};
 use tilewright_layout::{Dim, FamilyError, FamilySpec, IntVec, LinearLayout};
 
 const LANES: u64 = 64;
@@ -25,34 +25,34 @@ struct Mfma {
 
 impl Mfma {
     fn read(spec: &FamilySpec, rank: usize) -> Result<Self, FamilyError> {
-        let read = spec.parameters();
+        let read = spec.parameter_reader();
         let version = read.number(&["version", "version_major"])?;
         let _ = read.number_or(&["version_minor"], 0)?;
         let instruction = read.numbers(&["instr_shape"])?;
         let transposed = read.flag_or(&["transposed", "is_transposed"], false)?;
-        let warps = read.powers(&["warps_per_cta"], rank)?;
+        let warps = read.powers_of_two(&["warps_per_cta"], rank)?;
         let element = read.number_or(&["element_bitwidth", "element_bit_width"], 32)?;
         let tiles = match read.optional(&["tiles_per_warp"]) {
-            Some(_) => read.powers(&["tiles_per_warp"], rank)?,
+            Some(_) => read.powers_of_two(&["tiles_per_warp"], rank)?,
             None => IntVec::from_elem(1, rank),
         };
         let cluster = read.bases_or_none(&["cga_layout"])?;
-        read.finish()?;
+        read.check_all_read()?;
         if !(1..=4).contains(&version) {
             let message = format!("{version} is not one of 1 (gfx908), 2 (gfx90a), 3 (gfx942) and 4 (gfx950)");
-            return Err(read.wrong("version", &message));
+            return Err(read.invalid_value_error("version", &message));
         }
         let (m, n) = match instruction[..] {
             [m, n, _] if RESULTS.contains(&[m, n]) => (m, n),
             _ => {
                 let message = format!("{instruction:?} must be [M, N, K] with M and N from {RESULTS:?}");
-                return Err(read.wrong("instr_shape", &message));
+                return Err(read.invalid_value_error("instr_shape", &message));
             }
         };
         let height = match element {
             32 => 4,
             64 => 1,
-            _ => return Err(read.wrong("element_bitwidth", &format!("{element} is neither 32 nor 64"))),
+            _ => return Err(read.invalid_value_error("element_bitwidth", &format!("{element} is neither 32 nor 64"))),
         };
         Ok(Self { m, n, transposed, height, warps, tiles, cluster })
     }
@@ -63,9 +63,9 @@ pub(super) fn result(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, F
     let rank = shape.len();
     let mfma = Mfma::read(spec, rank)?;
     if [mfma.m, mfma.n] == [64, 4] && !mfma.transposed {
-        return Err(spec.parameters().wrong("transposed", "a 64x4 result must be transposed"));
+        return Err(spec.parameter_reader().invalid_value_error("transposed", "a 64x4 result must be transposed"));
     }
-    let (order, batch) = (row_major(rank), row_major(rank - 2));
+    let (order, batch) = (row_major_axis_order(rank), row_major_axis_order(rank - 2));
     // Warps that `warps_per_cta` gives to batch axes cover these axes last.
     let modes = result_tile(&mfma, shape).into_iter().chain(identity_modes(Dim::WARP, &mfma.warps, &batch, None));
     tensor_layout(spec, modes, &order, &mfma.cluster, shape)
@@ -120,7 +120,7 @@ pub(super) fn operand(
         (Dim::REGISTER, (shape[k_axis] / k_tile).max(1), k_axis),
         (Dim::REGISTER, mfma.tiles[other_axis], other_axis),
     ];
-    let (mut order, warp_order) = (row_major(rank), row_major(rank));
+    let (mut order, warp_order) = (row_major_axis_order(rank), row_major_axis_order(rank));
     if index == 1 {
         order.swap(0, 1);
     }

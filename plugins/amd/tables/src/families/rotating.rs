@@ -4,7 +4,9 @@
 //! block b starts at phase b, and the pattern repeats after `max_phase` blocks, so that both rows and columns can be
 //! read without bank conflicts (Triton, `AMDRotatingSharedEncodingAttr`).
 
-use tilewright_layout::families::cluster::{cluster_layout, no_larger_than, share_of, tensor_dims};
+use tilewright_layout::families::cluster::{
+    block_share_shape, cluster_layout, ensure_layout_not_larger_than, tensor_dims,
+};
 use tilewright_layout::{Bases, Dim, FamilyError, FamilySpec, LayoutError, LinearLayout, MemoryLayout};
 
 /// Parameters of the swizzle over the two fastest axes, named as in Triton; all are powers of two.
@@ -28,23 +30,23 @@ impl Pattern {
 
 /// Returns the shared-memory layout of a tensor of this shape.
 pub(super) fn resolve(spec: &FamilySpec, shape: &[u64]) -> Result<MemoryLayout, FamilyError> {
-    let read = spec.parameters();
+    let read = spec.parameter_reader();
     let pattern = Pattern {
-        vec: read.power(&["vec"])?,
-        per_phase: read.power(&["per_phase"])?,
-        max_phase: read.power(&["max_phase"])?,
+        vec: read.power_of_two(&["vec"])?,
+        per_phase: read.power_of_two(&["per_phase"])?,
+        max_phase: read.power_of_two(&["max_phase"])?,
     };
-    let order = read.order(&["order"], shape.len())?;
+    let order = read.axis_order(&["order"], shape.len())?;
     let cluster = read.bases_or_none(&["cga_layout"])?;
-    read.finish()?;
+    read.check_all_read()?;
     let cluster = cluster_layout(spec, &cluster, shape.len())?;
     let build = || -> Result<LinearLayout, LayoutError> {
-        let cluster = no_larger_than(&cluster, shape)?;
-        let block = block(&share_of(shape, &cluster), &order, &pattern)?;
+        let cluster = ensure_layout_not_larger_than(&cluster, shape)?;
+        let block = block(&block_share_shape(shape, &cluster), &order, &pattern)?;
         block.transpose_outs(&tensor_dims(shape.len()))?.direct_sum(&cluster)
     };
-    let linear = build().map_err(|error| FamilyError::of_layout(&spec.name, &error))?;
-    Ok(MemoryLayout { alignment: Some(16), ..MemoryLayout::linear(linear) })
+    let linear = build().map_err(|error| FamilyError::from_layout_error(&spec.name, &error))?;
+    Ok(MemoryLayout { alignment: Some(16), ..MemoryLayout::from_linear(linear) })
 }
 
 /// Returns the layout of one thread block's part of a tensor: swizzled rows along the fastest axis, then the other axes

@@ -6,7 +6,7 @@ use std::cmp::Reverse;
 use tilewright_layout::{Dim, FamilyAttribute, FamilySpec, LinearLayout, SampleLayout, SampleUse};
 use tilewright_target::Instruction;
 
-use crate::instructions::rows;
+use crate::instructions::instructions_of;
 
 /// The layout family of an architecture's accumulators, with the value of the family's parameter `version`.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -47,7 +47,7 @@ pub(super) fn typical(architecture: &str, use_case: SampleUse) -> Vec<SampleLayo
     let mut samples = vec![rotating(element_bits)];
     if lanes == family.lanes() {
         let grid = Grid::of(warps);
-        let all = rows(architecture);
+        let all = instructions_of(architecture);
         let fitting: Vec<_> = all.iter().filter_map(|row| SampleMma::of(row, use_case)).collect();
         for size in [32, 16] {
             let of_size = fitting.iter().filter(|mma| mma.m == size);
@@ -65,10 +65,10 @@ pub(super) fn typical(architecture: &str, use_case: SampleUse) -> Vec<SampleLayo
 /// both rows and columns eight bytes at a time.
 fn rotating(element_bits: u32) -> SampleLayout {
     let spec = FamilySpec::new("amd_rotating_shared")
-        .with("vec", i64::from((64 / element_bits).clamp(1, 8)))
-        .with("per_phase", 1)
-        .with("max_phase", 8)
-        .with("order", [1, 0]);
+        .with_parameter("vec", i64::from((64 / element_bits).clamp(1, 8)))
+        .with_parameter("per_phase", 1)
+        .with_parameter("max_phase", 8)
+        .with_parameter("order", [1, 0]);
     SampleLayout::new("shared-rotating", spec)
 }
 
@@ -100,8 +100,8 @@ impl Grid {
     }
 }
 
-/// A matrix instruction whose operand and result layouts can be samples: it multiplies one pair of matrices, not several
-/// independent ones (blocks).
+/// A matrix instruction whose operand and result layouts can be samples: it multiplies one pair of matrices, not
+/// several independent ones (blocks).
 struct SampleMma {
     name: String,
     m: i64,
@@ -115,7 +115,7 @@ struct SampleMma {
 
 impl SampleMma {
     fn of(row: &Instruction, use_case: SampleUse) -> Option<Self> {
-        let operand = |required: &str| row.register_operand(required).map(|(_, bits, layout)| (bits, layout));
+        let operand = |required: &str| row.find_register_operand(required).map(|(_, bits, layout)| (bits, layout));
         let ((bits, a), (result_bits, d)) = (operand("a")?, operand("d")?);
         let size = |layout: &LinearLayout, axis| 1i64 << layout.out_bits(Dim::tensor(axis));
         let (m, n, k) = (size(d, 0), size(d, 1), size(a, 1));
@@ -130,23 +130,25 @@ impl SampleMma {
         let shape = [self.m, self.n, self.k];
         match family {
             Family::Mfma(version) => FamilySpec::new("amd_mfma")
-                .with("version", version)
-                .with("instr_shape", shape)
-                .with("transposed", transposed)
-                .with("warps_per_cta", grid.sizes())
-                .with("element_bitwidth", i64::from(self.result_bits)),
+                .with_parameter("version", version)
+                .with_parameter("instr_shape", shape)
+                .with_parameter("transposed", transposed)
+                .with_parameter("warps_per_cta", grid.sizes())
+                .with_parameter("element_bitwidth", i64::from(self.result_bits)),
             Family::Wmma(version) => FamilySpec::new("amd_wmma")
-                .with("version", version)
-                .with("instr_shape", shape)
-                .with("transposed", transposed)
-                .with("warp_bases", grid.bases()),
+                .with_parameter("version", version)
+                .with_parameter("instr_shape", shape)
+                .with_parameter("transposed", transposed)
+                .with_parameter("warp_bases", grid.bases()),
         }
     }
 
     fn samples(&self, family: Family, grid: Grid) -> Vec<SampleLayout> {
         let result = |transposed| self.result(family, grid, transposed);
         let operand = |index: i64| {
-            let spec = FamilySpec::new("dot_operand").with("operand_index", index).with("k_width", self.width);
+            let spec = FamilySpec::new("dot_operand")
+                .with_parameter("operand_index", index)
+                .with_parameter("k_width", self.width);
             spec.with_parent(result(false))
         };
         let name = match family {
@@ -160,7 +162,10 @@ impl SampleMma {
             SampleLayout::new(&format!("{name}-transposed"), result(true)),
         ];
         if matches!(family, Family::Mfma(_)) && self.m == 16 {
-            samples.push(SampleLayout::new(&format!("{name}-tiles"), result(false).with("tiles_per_warp", [2, 2])));
+            samples.push(SampleLayout::new(
+                &format!("{name}-tiles"),
+                result(false).with_parameter("tiles_per_warp", [2, 2]),
+            ));
         }
         samples
     }
@@ -171,17 +176,17 @@ fn scales(family: Family, grid: Grid) -> Vec<SampleLayout> {
     let sample = |index: i64, rows: i64| match family {
         Family::Mfma(4) => {
             let spec = FamilySpec::new("mfma_scale")
-                .with("operand_index", index)
-                .with("mdim", rows)
-                .with("tiles_per_warp", [1, 1])
-                .with("warps_per_cta", grid.sizes());
+                .with_parameter("operand_index", index)
+                .with_parameter("mdim", rows)
+                .with_parameter("tiles_per_warp", [1, 1])
+                .with_parameter("warps_per_cta", grid.sizes());
             Some((format!("mfma{rows}-scale"), spec))
         }
         Family::Wmma(3) if rows == 16 => {
             let spec = FamilySpec::new("wmma_scale")
-                .with("operand_index", index)
-                .with("mdim", rows)
-                .with("warp_bases", grid.bases());
+                .with_parameter("operand_index", index)
+                .with_parameter("mdim", rows)
+                .with_parameter("warp_bases", grid.bases());
             Some((format!("wmma{rows}-scale"), spec))
         }
         _ => None,

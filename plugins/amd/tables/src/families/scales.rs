@@ -5,8 +5,10 @@
 //! lane holds scales of the same rows or columns as of the operand, but not of the same part of K.
 
 use tilewright_layout::f2::Columns;
-use tilewright_layout::families::cluster::{TileMode, cluster_layout, extend_to_tensor, row_major, tensor_layout};
-use tilewright_layout::{Basis, Dim, FamilyError, FamilySpec, GivenBases, IntVec, LayoutError, LinearLayout, Space};
+use tilewright_layout::families::cluster::{
+    TileMode, cluster_layout, extend_to_tensor, row_major_axis_order, tensor_layout,
+};
+use tilewright_layout::{Basis, Dim, FamilyError, FamilySpec, IntVec, LayoutError, LinearLayout, ListedBases, Space};
 
 const LANES: u64 = 64;
 /// Number of elements along K that one block-scaled `wmma` of gfx1250 multiplies.
@@ -15,14 +17,14 @@ const WMMA_K: u64 = 128;
 /// Reads the parameters that both families have: the operand index (0 for A, 1 for B), and `mdim`, the number of rows
 /// of one instruction's result.
 fn operand(spec: &FamilySpec, shape: &[u64]) -> Result<(usize, u64), FamilyError> {
-    let read = spec.parameters();
+    let read = spec.parameter_reader();
     let index = match read.number(&["operand_index", "op_idx"])? {
         index @ (0 | 1) => index as usize,
-        index => return Err(read.wrong("operand_index", &format!("{index} is neither 0 nor 1"))),
+        index => return Err(read.invalid_value_error("operand_index", &format!("{index} is neither 0 nor 1"))),
     };
     let rows = read.number(&["mdim"])?;
     if rows != 16 && rows != 32 {
-        return Err(read.wrong("mdim", &format!("{rows} is neither 16 nor 32")));
+        return Err(read.invalid_value_error("mdim", &format!("{rows} is neither 16 nor 32")));
     }
     if shape.len() != 2 {
         let message = "scales have two axes".to_owned();
@@ -30,7 +32,7 @@ fn operand(spec: &FamilySpec, shape: &[u64]) -> Result<(usize, u64), FamilyError
     }
     let given = read.optional(&["shape"]).map(|_| read.numbers(&["shape"])).transpose()?;
     if given.is_some_and(|given| given[..] != *shape) {
-        return Err(read.wrong("shape", "is not that of the tensor"));
+        return Err(read.invalid_value_error("shape", "is not that of the tensor"));
     }
     Ok((index, rows))
 }
@@ -38,11 +40,11 @@ fn operand(spec: &FamilySpec, shape: &[u64]) -> Result<(usize, u64), FamilyError
 /// Returns the register layout of the scales of an operand of `mfma` on gfx950.
 pub(super) fn mfma(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, FamilyError> {
     let (index, rows) = operand(spec, shape)?;
-    let read = spec.parameters();
+    let read = spec.parameter_reader();
     let _ = (read.optional(&["operand_index", "op_idx"]), read.optional(&["mdim"]), read.optional(&["shape"]));
-    let tiles = read.powers(&["tiles_per_warp"], 2)?;
-    let warps = read.powers(&["warps_per_cta"], 2)?;
-    read.finish()?;
+    let tiles = read.powers_of_two(&["tiles_per_warp"], 2)?;
+    let warps = read.powers_of_two(&["warps_per_cta"], 2)?;
+    read.check_all_read()?;
     let along_k = LANES / rows;
     // Warps along the other operand's axis hold replicas.
     let warps_along = |axis: usize| {
@@ -60,30 +62,30 @@ pub(super) fn mfma(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, Fam
         warps_along(1),
         warps_along(0),
     ];
-    tensor_layout(spec, modes.into_iter(), &row_major(2), &[], shape)
+    tensor_layout(spec, modes.into_iter(), &row_major_axis_order(2), &[], shape)
 }
 
 /// Returns the register layout of the scales of an operand of `wmma` on gfx1250.
 pub(super) fn wmma(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, FamilyError> {
     let (index, m) = operand(spec, shape)?;
-    let read = spec.parameters();
+    let read = spec.parameter_reader();
     let _ = (read.optional(&["operand_index", "op_idx"]), read.optional(&["mdim"]), read.optional(&["shape"]));
     let n = read.number_or(&["ndim"], 16)?;
     let transposed = read.flag_or(&["transposed", "is_transposed"], false)?;
     let block_size = read.number_or(&["scale_factor"], 32)?;
-    let registers = read.listed_bases(&["reg_bases"])?;
-    let warps = read.listed_bases(&["warp_bases"])?;
-    read.finish()?;
+    let registers = read.borrow_bases(&["reg_bases"])?;
+    let warps = read.borrow_bases(&["warp_bases"])?;
+    read.check_all_read()?;
     if n != 16 {
-        return Err(read.wrong("ndim", &format!("{n} is not 16")));
+        return Err(read.invalid_value_error("ndim", &format!("{n} is not 16")));
     }
     if block_size != 16 && block_size != 32 {
-        return Err(read.wrong("scale_factor", &format!("{block_size} is neither 16 nor 32")));
+        return Err(read.invalid_value_error("scale_factor", &format!("{block_size} is neither 16 nor 32")));
     }
-    let scale_bases = |name: &str, bases: GivenBases<'_>| -> Result<IntVec, FamilyError> {
+    let scale_bases = |name: &str, bases: ListedBases<'_>| -> Result<IntVec, FamilyError> {
         let along = |mut basis: Basis<'_>| match (basis.next(), basis.next(), basis.next()) {
             (Some(row), Some(column), None) if row.max(column) < 1 << 32 => Ok([row, column][index]),
-            _ => Err(read.wrong(name, "each basis must have two coordinates, below 2^32")),
+            _ => Err(read.invalid_value_error(name, "each basis must have two coordinates, below 2^32")),
         };
         bases.iter().map(along).collect()
     };
@@ -91,7 +93,7 @@ pub(super) fn wmma(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, Fam
     let (registers, warps) = (scale_bases("reg_bases", registers)?, scale_bases("warp_bases", warps)?);
     let cluster = cluster_layout(spec, &[], 2)?;
     let build = || extend_to_tensor(&tiles.spread(&registers, &warps, shape[1])?, &cluster, shape);
-    build().map_err(|error| FamilyError::of_layout(&spec.name, &error))
+    build().map_err(|error| FamilyError::from_layout_error(&spec.name, &error))
 }
 
 /// The tile of scales that one instruction reads for one operand.
@@ -132,7 +134,7 @@ impl Tiles {
         ins.push(Dim::WARP, warps.len() as u32)?;
         let moved = scale_bases.into_iter().chain([1, 2, 4, 8, upper]).chain(warps.iter().map(|by| by * tile));
         let columns: Columns = (0..k_bits).map(|bit| 1 << bit).chain(moved.map(|row| row << k_bits)).collect();
-        let outs = Space::of_sizes(&[(Dim::tensor(1), along_k), (Dim::tensor(0), rows)])?;
+        let outs = Space::from_sizes(&[(Dim::tensor(1), along_k), (Dim::tensor(0), rows)])?;
         LinearLayout::from_columns(ins, outs, &columns)?.require_surjective()
     }
 }

@@ -24,7 +24,7 @@ pub struct AmdFamilies {
 impl AmdFamilies {
     /// Creates the families of this plugin; sample layouts are for `architecture`.
     #[must_use]
-    pub fn of(architecture: &str) -> Self {
+    pub fn for_architecture(architecture: &str) -> Self {
         Self { architecture: architecture.to_owned() }
     }
 }
@@ -73,17 +73,17 @@ impl Families for AmdFamilies {
 }
 
 fn operand(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, FamilyError> {
-    let read = spec.parameters();
+    let read = spec.parameter_reader();
     let index = read.number(&["operand_index", "op_idx"])?;
-    let k_width = read.power(&["k_width"])?;
+    let k_width = read.power_of_two(&["k_width"])?;
     let parent = read.parent()?;
-    read.finish()?;
+    read.check_all_read()?;
     if index > 1 {
-        return Err(read.wrong("operand_index", &format!("{index} is neither 0 nor 1")));
+        return Err(read.invalid_value_error("operand_index", &format!("{index} is neither 0 nor 1")));
     }
     match parent.name.as_str() {
         "amd_mfma" => mfma::operand(parent, index, k_width, shape),
         "amd_wmma" => wmma::operand(parent, index, k_width, shape),
-        other => Err(read.wrong("parent", &format!("this plugin has no dot operands of `{other}`"))),
+        other => Err(read.invalid_value_error("parent", &format!("this plugin has no dot operands of `{other}`"))),
     }
 }

@@ -6,10 +6,10 @@
 
 use tilewright_layout::f2::Columns;
 use tilewright_layout::families::cluster::{
-    TileMode, cluster_layout, extend_to_tensor, row_major, tensor_layout, tile_from_modes,
+    TileMode, cluster_layout, extend_to_tensor, row_major_axis_order, tensor_layout, tile_from_modes,
 };
 use tilewright_layout::{
-    Bases, Basis, Dim, FamilyError, FamilySpec, GivenBases, IntVec, LayoutError, LinearLayout, Space,
+    Bases, Basis, Dim, FamilyError, FamilySpec, IntVec, LayoutError, LinearLayout, ListedBases, Space,
 };
 
 /// Maximum number of bases of a tile grid for the fast path of [`Wmma::grid_modes`]; few grids have more.
@@ -22,37 +22,37 @@ struct Wmma<'a> {
     m: u64,
     n: u64,
     k: u64,
-    registers: GivenBases<'a>,
-    warps: GivenBases<'a>,
+    registers: ListedBases<'a>,
+    warps: ListedBases<'a>,
     cluster: Bases,
     rank: usize,
 }
 
 impl<'a> Wmma<'a> {
     fn read(spec: &'a FamilySpec, rank: usize) -> Result<Self, FamilyError> {
-        let read = spec.parameters();
+        let read = spec.parameter_reader();
         let version = read.number(&["version"])?;
         let transposed = read.flag_or(&["transposed", "is_transposed", "is_transpose"], false)?;
         let instruction = match read.optional(&["instr_shape"]) {
             Some(_) => read.numbers(&["instr_shape"])?,
             None => IntVec::from_slice(&[16, 16, 16]),
         };
-        let (mut registers, mut warps) = (read.listed_bases(&["reg_bases"])?, read.listed_bases(&["warp_bases"])?);
+        let (mut registers, mut warps) = (read.borrow_bases(&["reg_bases"])?, read.borrow_bases(&["warp_bases"])?);
         if read.optional(&["cta_layout"]).is_some() {
             if !registers.is_empty() || !warps.is_empty() {
-                return Err(read.wrong("cta_layout", "duplicates `reg_bases` and `warp_bases`"));
+                return Err(read.invalid_value_error("cta_layout", "duplicates `reg_bases` and `warp_bases`"));
             }
             (registers, warps) = tiles(spec)?;
         }
         let cluster = read.bases_or_none(&["cga_layout"])?;
         let own_rank = read.number_or(&["rank"], rank as u64)?;
-        read.finish()?;
+        read.check_all_read()?;
         if own_rank != rank as u64 {
-            return Err(read.wrong("rank", &format!("{own_rank}, yet the tensor has {rank} axes")));
+            return Err(read.invalid_value_error("rank", &format!("{own_rank}, yet the tensor has {rank} axes")));
         }
         if !(1..=3).contains(&version) {
             let message = format!("{version} is not one of 1 (RDNA3), 2 (RDNA4) and 3 (gfx1250)");
-            return Err(read.wrong("version", &message));
+            return Err(read.invalid_value_error("version", &message));
         }
         let depths: &[u64] = match (version, instruction.first()) {
             (1, Some(16)) => &[16],
@@ -68,12 +68,12 @@ impl<'a> Wmma<'a> {
                     "{instruction:?} must be [M, N, K] of an instruction of version {version}: \
                      1 has 16x16x16, 2 also 16x16x32, 3 has 16x16 with K of 4, 32, 64, 128 and 32x16 with 64, 128"
                 );
-                return Err(read.wrong("instr_shape", &message));
+                return Err(read.invalid_value_error("instr_shape", &message));
             }
         };
         for (name, bases) in [("reg_bases", registers), ("warp_bases", warps)] {
             if bases.iter().any(|basis| basis.len() != rank) {
-                return Err(read.wrong(name, &format!("each basis must have {rank} coordinates")));
+                return Err(read.invalid_value_error(name, &format!("each basis must have {rank} coordinates")));
             }
         }
         Ok(Self { version, transposed, m, n, k, registers, warps, cluster, rank })
@@ -97,13 +97,13 @@ impl<'a> Wmma<'a> {
         let grid = self.tiles(spec, self.rank, replicated)?;
         let cluster = cluster_layout(spec, cluster, self.rank)?;
         let build = || extend_to_tensor(&tile_from_modes(order, &tile)?.direct_sum(&grid)?, &cluster, shape);
-        build().map_err(|error| FamilyError::of_layout(&spec.name, &error))
+        build().map_err(|error| FamilyError::from_layout_error(&spec.name, &error))
     }
 
     /// Returns the grid of tiles: the map from register and warp bits to tile indices along `rank` axes. Along the axis
     /// `replicated`, if any, bits have no effect; such register bits are removed, such warp bits are kept.
     fn tiles(&self, spec: &FamilySpec, rank: usize, replicated: Option<usize>) -> Result<LinearLayout, FamilyError> {
-        let wrong = |message: String| spec.parameters().wrong("warp_bases", &message);
+        let wrong = |message: String| spec.parameter_reader().invalid_value_error("warp_bases", &message);
         let full_grid = self.tile_grid(rank).map_err(|error| wrong(error.to_string()))?;
         let Some(axis) = replicated else { return Ok(full_grid) };
         // Replicated registers are removed, replicated warps are kept.
@@ -149,8 +149,8 @@ impl<'a> Wmma<'a> {
         ins.push(Dim::REGISTER, self.registers.iter().len() as u32)?;
         ins.push(Dim::WARP, self.warps.iter().len() as u32)?;
         let mut shifts = IntVec::from_elem(0, rank);
-        for axis in row_major(rank) {
-            shifts[axis] = u64::from(outs.bits());
+        for axis in row_major_axis_order(rank) {
+            shifts[axis] = u64::from(outs.total_bits());
             outs.push(Dim::tensor(axis), 64 - extents[axis].leading_zeros())?;
         }
         let packed = |basis: Basis<'_>| {
@@ -162,14 +162,14 @@ impl<'a> Wmma<'a> {
 }
 
 /// Reads the parameter `cta_layout` of Triton's attribute text: the bases of registers and of warps, in tiles.
-fn tiles(spec: &FamilySpec) -> Result<(GivenBases<'_>, GivenBases<'_>), FamilyError> {
-    let read = spec.parameters();
+fn tiles(spec: &FamilySpec) -> Result<(ListedBases<'_>, ListedBases<'_>), FamilyError> {
+    let read = spec.parameter_reader();
     let tilewright_layout::FamilyAttribute::Spec(group) = read.required(&["cta_layout"])? else {
-        return Err(read.wrong("cta_layout", "must be a group of bases of `register` and `warp`"));
+        return Err(read.invalid_value_error("cta_layout", "must be a group of bases of `register` and `warp`"));
     };
-    let inner = group.parameters();
-    let bases = (inner.listed_bases(&["register"])?, inner.listed_bases(&["warp"])?);
-    inner.finish()?;
+    let inner = group.parameter_reader();
+    let bases = (inner.borrow_bases(&["register"])?, inner.borrow_bases(&["warp"])?);
+    inner.check_all_read()?;
     Ok(bases)
 }
 
@@ -185,7 +185,7 @@ pub(super) fn result(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, F
     } else {
         [(Dim::REGISTER, 8, row), (Dim::LANE, 16, column), (Dim::LANE, 2, row), (Dim::REGISTER, wmma.m / 16, row)]
     };
-    wmma.spread(spec, rows.map(TileMode::from), &row_major(rank), None, &wmma.cluster, shape)
+    wmma.spread(spec, rows.map(TileMode::from), &row_major_axis_order(rank), None, &wmma.cluster, shape)
 }
 
 /// Returns the register layout of operand A (`index` 0) or B (1) for a tensor of this shape. A lane holds `k_width`
@@ -200,7 +200,7 @@ pub(super) fn operand(spec: &FamilySpec, index: u64, k_width: u64, shape: &[u64]
     };
     if wmma.version < 3 && !widths.contains(&k_width) {
         let message = format!("{k_width} is none of {widths:?}, the widths of version {}", wmma.version);
-        return Err(FamilySpec::new("dot_operand").parameters().wrong("k_width", &message));
+        return Err(FamilySpec::new("dot_operand").parameter_reader().invalid_value_error("k_width", &message));
     }
     let (k_axis, other_axis) = if index == 0 { (rank - 1, rank - 2) } else { (rank - 2, rank - 1) };
     let other = if (index == 0) == wmma.transposed { wmma.n } else { wmma.m };
@@ -208,7 +208,7 @@ pub(super) fn operand(spec: &FamilySpec, index: u64, k_width: u64, shape: &[u64]
     for basis in bases.iter_mut().filter(|basis| basis.len() == rank) {
         basis[k_axis] = 0;
     }
-    let mut order = row_major(rank);
+    let mut order = row_major_axis_order(rank);
     if index == 1 {
         order.swap(0, 1);
     }

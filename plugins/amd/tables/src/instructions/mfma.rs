@@ -147,7 +147,7 @@ fn without_negative_zero(operand: &mut Operand) {
 
 /// Whether gfx908 or gfx90a has an instruction of this name.
 #[must_use]
-pub fn had_by_first_generations(name: &str) -> bool {
+pub fn exists_before_gfx940(name: &str) -> bool {
     GFX908.iter().chain(&GFX90A).any(|entry| entry.0 == name)
 }
 

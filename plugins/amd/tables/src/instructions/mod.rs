@@ -11,10 +11,10 @@ mod transposed;
 mod wmma;
 mod wmma_mixed;
 
-pub use mfma::had_by_first_generations;
+pub use mfma::exists_before_gfx940;
 use tilewright_layout::LinearLayout;
-use tilewright_plugin::{InstructionGroup, instruction_table};
-use tilewright_target::{Completion, Instruction, InstructionKind, Numerics, Operand, Semantics, UnusedInstruction};
+use tilewright_plugin::{InstructionGroup, concatenate_instruction_groups};
+use tilewright_target::{Completion, Instruction, InstructionKind, MmaNumerics, Operand, Semantics, UnusedInstruction};
 
 /// The instruction table in groups by kind, each with a function that returns an architecture's instructions.
 pub(crate) const INSTRUCTIONS: &[InstructionGroup] = &[
@@ -27,15 +27,15 @@ pub(crate) const INSTRUCTIONS: &[InstructionGroup] = &[
 
 /// Returns the instructions of an architecture, such as `gfx942`; none if the architecture is unknown.
 #[must_use]
-pub fn rows(architecture: &str) -> Vec<Instruction> {
-    instruction_table(INSTRUCTIONS, architecture)
+pub fn instructions_of(architecture: &str) -> Vec<Instruction> {
+    concatenate_instruction_groups(INSTRUCTIONS, architecture)
 }
 
 /// Returns an architecture's instructions that the table leaves out, with the reasons.
 #[must_use]
-pub fn unused(architecture: &str) -> Vec<UnusedInstruction> {
+pub fn unused_instructions_of(architecture: &str) -> Vec<UnusedInstruction> {
     // The list in `unused.toml` parses without an error; tests count its entries.
-    UnusedInstruction::read_list(include_str!("unused.toml"), architecture).unwrap_or_default()
+    UnusedInstruction::parse_list(include_str!("unused.toml"), architecture).unwrap_or_default()
 }
 
 /// The element type of an operand in registers: its name, and the number of bits of one element.
@@ -68,7 +68,7 @@ fn mma_instruction(
     name: String,
     [(out, d), (of_a, a), (of_b, b)]: [(Element, LinearLayout); 3],
     cycles: Option<u32>,
-    numerics: Option<Numerics>,
+    numerics: Option<MmaNumerics>,
     source: &str,
 ) -> Instruction {
     Instruction {

@@ -1,17 +1,17 @@
 //! Numerics (summation order, rounding, subnormals) of `mfma`. AMD documents that gfx90a flushes subnormals; the rest
 //! comes from published experiments, whose model agrees bit by bit with gfx908, gfx90a and gfx942 hardware.
 
-use tilewright_target::{Evidence, Numerics, Summation};
+use tilewright_target::{Evidence, MmaNumerics, Summation};
 
 const SOURCE: &str = "Xie et al., MMA-Sim, arXiv 2511.10909";
 const FLUSHING: &str = "Xie et al., MMA-Sim, arXiv 2511.10909; MIOpen, MI200 MFMA behavior specifics: subnormal input and \
                         output becomes zero";
 
 /// Returns the numerics of an instruction on an architecture, for operands with this element type; `None` for integers.
-pub(super) fn of(architecture: &str, name: &str, element: &str) -> Option<Numerics> {
+pub(super) fn of(architecture: &str, name: &str, element: &str) -> Option<MmaNumerics> {
     let measured = |summation, source: &str| {
         let (evidence, source) = (Evidence::Measured, source.to_owned());
-        Some(Numerics { summation, nan_is_all_ones: false, evidence, source })
+        Some(MmaNumerics { summation, nan_is_all_ones: false, evidence, source })
     };
     let floored = |group, interleaved| Summation::Floored { group, fraction: 24, fraction_of_sum: 31, interleaved };
     match (architecture, element) {
@@ -24,6 +24,6 @@ pub(super) fn of(architecture: &str, name: &str, element: &str) -> Option<Numeri
         ("gfx942", "xf32") => measured(floored(4, false), SOURCE),
         ("gfx942", "f16" | "bf16") => measured(floored(8, false), SOURCE),
         ("gfx942", "fp8" | "bf8") => measured(floored(16, true), SOURCE),
-        _ => Some(Numerics::default()),
+        _ => Some(MmaNumerics::default()),
     }
 }

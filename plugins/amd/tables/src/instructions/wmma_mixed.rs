@@ -3,10 +3,10 @@
 //! A lane holds chunks of 16 bytes along K (16 elements of eight bits or 32 of four), which alternate between the
 //! halves of a wave. The lane whose index is the row holds the row's scales, one byte for each scale block of K. The
 //! hardware could read scales from the upper lanes instead; here those hold replicas. Six-bit types are in
-//! [`super::unused`].
+//! [`super::unused_instructions_of`].
 
 use tilewright_layout::{Dim, LayoutError, LinearLayout};
-use tilewright_target::{Instruction, Numerics};
+use tilewright_target::{Instruction, MmaNumerics};
 
 use super::wmma::{Generation, SIZE, Spread};
 use super::{Element, mma_instruction};
@@ -50,7 +50,7 @@ fn row(
         (of_b, operand_spread(of_b.bits).over(0, [K, SIZE])?),
     ];
     let name = format!("{mnemonic}_f32_16x16x128_f8f6f4({a},{b})");
-    let mut row = mma_instruction(name, operands, None, Some(Numerics::default()), SOURCE);
+    let mut row = mma_instruction(name, operands, None, Some(MmaNumerics::default()), SOURCE);
     if let Some((block, element)) = scales {
         let (scale, layout) = (Element::of(element), of_scales(K / block)?);
         row.operands.extend(["scale_a", "scale_b"].map(|role| scale.operand(role, layout.clone())));

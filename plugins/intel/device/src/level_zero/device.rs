@@ -7,7 +7,8 @@ use std::ptr::{null, null_mut};
 use std::sync::Arc;
 
 use tilewright_plugin::{
-    Artifact, Device, DeviceBuffer, DeviceError, Emit, HandleTable, LaunchArgument, LaunchRequest, Launched, LoadedCode,
+    Artifact, CodeFormat, Device, DeviceBuffer, DeviceError, DeviceHandleTable, LaunchArgument, LaunchOutcome,
+    LaunchRequest, LoadedCode,
 };
 
 use super::found::Found;
@@ -28,7 +29,7 @@ const MAGIC: [u8; 4] = 0x0723_0203u32.to_le_bytes();
 
 /// A GPU that a Level Zero driver lists. Rust drops its fields in order, so the context is released last.
 pub(super) struct LevelZeroDevice {
-    given: HandleTable<Owned, Owned>,
+    given: DeviceHandleTable<Owned, Owned>,
     /// An immediate command list in synchronous mode: each call returns only after its command has completed.
     list: Owned,
     pool: Owned,
@@ -48,7 +49,7 @@ impl LevelZeroDevice {
         check("zeContextCreate", code)?;
         let context = Arc::new(Context { functions, object });
         let (list, pool) = (list(&context, about.device)?, pool(&context)?);
-        Ok(Self { given: HandleTable::default(), list, pool, context, about })
+        Ok(Self { given: DeviceHandleTable::default(), list, pool, context, about })
     }
 
     fn functions(&self) -> &Functions {
@@ -95,7 +96,8 @@ impl LevelZeroDevice {
     /// Sets the arguments of a kernel for its next launch.
     fn set_arguments(&self, kernel: &Owned, arguments: &[LaunchArgument]) -> Result<(), DeviceError> {
         for (index, argument) in (0..).zip(arguments) {
-            let (value, bits) = argument.value(|buffer| Ok(self.given.memory(buffer, 0, 0)?.get() as u64))?;
+            let (value, bits) =
+                argument.resolve_bits(|buffer| Ok(self.given.buffer_memory(buffer, 0, 0)?.get() as u64))?;
             let bytes = bits.div_ceil(8) as usize;
             // SAFETY: the driver reads `bytes` bytes of `value`, least significant first, and checks their number.
             let code =
@@ -176,13 +178,13 @@ impl Device for LevelZeroDevice {
     }
 
     fn write(&mut self, buffer: DeviceBuffer, offset: u64, bytes: &[u8]) -> Result<(), DeviceError> {
-        let memory = self.given.memory(buffer, offset, bytes.len() as u64)?.get();
+        let memory = self.given.buffer_memory(buffer, offset, bytes.len() as u64)?.get();
         // SAFETY: the range is within the buffer.
         unsafe { self.copy(memory.byte_add(offset as usize), bytes.as_ptr().cast(), bytes.len()) }
     }
 
     fn read(&mut self, buffer: DeviceBuffer, offset: u64, bytes: u64) -> Result<Vec<u8>, DeviceError> {
-        let memory = self.given.memory(buffer, offset, bytes)?.get();
+        let memory = self.given.buffer_memory(buffer, offset, bytes)?.get();
         let mut read = vec![0u8; bytes as usize];
         // SAFETY: the range is within the buffer.
         unsafe { self.copy(read.as_mut_ptr().cast(), memory.byte_add(offset as usize), read.len())? };
@@ -190,7 +192,7 @@ impl Device for LevelZeroDevice {
     }
 
     fn load(&mut self, artifact: &Artifact) -> Result<LoadedCode, DeviceError> {
-        let object = artifact.payload(Emit::Object).filter(|object| object.format == "spv");
+        let object = artifact.payload(CodeFormat::Object).filter(|object| object.format == "spv");
         let object = object.ok_or_else(|| DeviceError::BadLaunch("the artifact has no SPIR-V object".to_owned()))?;
         if !object.bytes.starts_with(&MAGIC) {
             // Drivers crash on code that is not SPIR-V.
@@ -220,7 +222,7 @@ impl Device for LevelZeroDevice {
         self.given.remove_code(code);
     }
 
-    fn launch(&mut self, launch: &LaunchRequest) -> Result<Launched, DeviceError> {
+    fn launch(&mut self, launch: &LaunchRequest) -> Result<LaunchOutcome, DeviceError> {
         let (module, known) = self.given.find_kernel(launch)?;
         let kernel = self.kernel(module, &launch.kernel)?;
         let functions = self.functions();
@@ -236,7 +238,7 @@ impl Device for LevelZeroDevice {
             (functions.launch)(list, kernel.get(), grid, event.get(), 0, null_mut())
         };
         check("zeCommandListAppendLaunchKernel", code).map_err(|error| DeviceError::Fault(error.to_string()))?;
-        Ok(Launched { nanoseconds: self.nanoseconds(&event), ..Launched::default() })
+        Ok(LaunchOutcome { nanoseconds: self.nanoseconds(&event), ..LaunchOutcome::default() })
     }
 }
 

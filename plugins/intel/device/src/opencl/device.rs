@@ -18,8 +18,8 @@ use cl3::event::{
 use cl3::kernel::set_kernel_arg;
 use cl3::memory::{CL_MEM_READ_WRITE, create_buffer, release_mem_object};
 use tilewright_plugin::{
-    Artifact, Device, DeviceBuffer, DeviceError, Emit, HandleTable, KernelMetadata, LaunchArgument, LaunchRequest,
-    Launched, LoadedCode,
+    Artifact, CodeFormat, Device, DeviceBuffer, DeviceError, DeviceHandleTable, KernelMetadata, LaunchArgument,
+    LaunchOutcome, LaunchRequest, LoadedCode,
 };
 
 use super::found::Found;
@@ -32,7 +32,7 @@ const INVALID_BUFFER_SIZE: i32 = cl3::error_codes::CL_INVALID_BUFFER_SIZE;
 
 /// A GPU or CPU that an OpenCL driver lists. Rust drops its fields in order, so the context is released last.
 pub(super) struct OpenClDevice {
-    given: HandleTable<Handle, Handle>,
+    given: DeviceHandleTable<Handle, Handle>,
     /// Compiled programs that define builtins for MMA and 2-D block loads, by the set of builtins in each.
     builtins: HashMap<BTreeSet<String>, Handle>,
     queue: Handle,
@@ -43,7 +43,7 @@ pub(super) struct OpenClDevice {
 impl OpenClDevice {
     pub(super) fn open(about: Arc<Found>) -> Result<Self, DeviceError> {
         let (context, queue) = program::context_and_queue(about.id as *mut c_void)?;
-        Ok(Self { given: HandleTable::default(), builtins: HashMap::new(), queue, context, about })
+        Ok(Self { given: DeviceHandleTable::default(), builtins: HashMap::new(), queue, context, about })
     }
 
     fn id(&self) -> *mut c_void {
@@ -81,7 +81,8 @@ impl OpenClDevice {
     /// Sets the arguments of a kernel for its next launch.
     fn set_arguments(&self, kernel: &Handle, arguments: &[LaunchArgument]) -> Result<(), DeviceError> {
         for (index, argument) in (0..).zip(arguments) {
-            let (value, bits) = argument.value(|buffer| Ok(self.given.memory(buffer, 0, 0)?.get() as u64))?;
+            let (value, bits) =
+                argument.resolve_bits(|buffer| Ok(self.given.buffer_memory(buffer, 0, 0)?.get() as u64))?;
             let bytes = bits.div_ceil(8) as usize;
             // SAFETY: the driver reads `bytes` bytes of `value`, least significant first, and checks their number.
             unsafe { set_kernel_arg(kernel.get(), index, bytes, (&raw const value).cast()) }.map_err(|code| {
@@ -134,7 +135,7 @@ impl Device for OpenClDevice {
     }
 
     fn write(&mut self, buffer: DeviceBuffer, offset: u64, bytes: &[u8]) -> Result<(), DeviceError> {
-        let memory = self.given.memory(buffer, offset, bytes.len() as u64)?.get();
+        let memory = self.given.buffer_memory(buffer, offset, bytes.len() as u64)?.get();
         if bytes.is_empty() {
             return Ok(());
         }
@@ -146,7 +147,7 @@ impl Device for OpenClDevice {
     }
 
     fn read(&mut self, buffer: DeviceBuffer, offset: u64, bytes: u64) -> Result<Vec<u8>, DeviceError> {
-        let memory = self.given.memory(buffer, offset, bytes)?.get();
+        let memory = self.given.buffer_memory(buffer, offset, bytes)?.get();
         let mut read = vec![0u8; bytes as usize];
         if read.is_empty() {
             return Ok(read);
@@ -159,7 +160,7 @@ impl Device for OpenClDevice {
     }
 
     fn load(&mut self, artifact: &Artifact) -> Result<LoadedCode, DeviceError> {
-        let object = artifact.payload(Emit::Object).filter(|object| object.format == "spv");
+        let object = artifact.payload(CodeFormat::Object).filter(|object| object.format == "spv");
         let object = object.ok_or_else(|| DeviceError::BadLaunch("the artifact has no SPIR-V object".to_owned()))?;
         artifact.kernels.iter().try_for_each(|kernel| self.about.limits.check(kernel))?;
         let handle = self.finished(&object.bytes, &artifact.kernels)?;
@@ -170,7 +171,7 @@ impl Device for OpenClDevice {
         self.given.remove_code(code);
     }
 
-    fn launch(&mut self, launch: &LaunchRequest) -> Result<Launched, DeviceError> {
+    fn launch(&mut self, launch: &LaunchRequest) -> Result<LaunchOutcome, DeviceError> {
         let bad = |message: String| DeviceError::BadLaunch(message);
         let (program, found) = self.given.find_kernel(launch)?;
         let kernel = program::kernel(program, &launch.kernel)?;
@@ -187,7 +188,7 @@ impl Device for OpenClDevice {
         let event = unsafe { Handle::own(event, release_event) };
         wait_for_events(&[event.get()])
             .map_err(|code| DeviceError::Fault(failed("clWaitForEvents")(code).to_string()))?;
-        Ok(Launched { nanoseconds: nanoseconds(&event), ..Launched::default() })
+        Ok(LaunchOutcome { nanoseconds: nanoseconds(&event), ..LaunchOutcome::default() })
     }
 }
 

@@ -20,9 +20,9 @@ fn dpas() -> AttributeSyntax {
         [("threads_per_warp", "threadsPerWarp"), ("warps_per_cta", "warpsPerCTA"), ("rep_cluster", "repCluster")];
     AttributeSyntax::new("dpas", "ttig", "dpas")
         .with_keywords(&size)
-        .with(ParameterSyntax::new("fp4_k_pack", &["fp4KPack"]).omitted_at(1))
+        .with_parameter(ParameterSyntax::new("fp4_k_pack", &["fp4KPack"]).with_omitted_value(1))
         .with_keywords(&spread)
-        .with(ParameterSyntax::cluster())
+        .with_parameter(ParameterSyntax::cga_layout())
         .with_keywords(&[("a", "A"), ("b", "B"), ("c", "C")])
 }
 
@@ -36,6 +36,6 @@ fn subgroup_2d_block() -> AttributeSyntax {
     ];
     AttributeSyntax::new("subgroup_2d_block", "ttig", "subgroup_2d_block")
         .with_keywords(&[("warps_per_cta", "warpsPerCTA")])
-        .with(ParameterSyntax::cluster())
+        .with_parameter(ParameterSyntax::cga_layout())
         .with_keywords(&keywords)
 }

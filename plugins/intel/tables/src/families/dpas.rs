@@ -6,7 +6,8 @@
 //! consecutive sub-groups go along N, then along M.
 
 use tilewright_layout::families::cluster::{
-    TileMode, cluster_layout, extend_to_tensor, identity_modes, row_major, tensor_layout, tile_from_identities,
+    TileMode, cluster_layout, extend_to_tensor, identity_modes, row_major_axis_order, tensor_layout,
+    tile_from_identities,
 };
 use tilewright_layout::{Dim, FamilyError, FamilySpec, IntVec, LayoutError, LinearLayout};
 
@@ -35,36 +36,38 @@ struct Dpas {
 
 impl Dpas {
     fn read(spec: &FamilySpec, rank: usize) -> Result<Self, FamilyError> {
-        let read = spec.parameters();
-        let packed = read.power(&["ops_per_channel", "ops_per_chan"])?;
+        let read = spec.parameter_reader();
+        let packed = read.power_of_two(&["ops_per_channel", "ops_per_chan"])?;
         let in_a_byte = match read.optional(&["fp4_k_pack", "fp4k_pack"]) {
-            Some(_) => read.power(&["fp4_k_pack", "fp4k_pack"])?,
+            Some(_) => read.power_of_two(&["fp4_k_pack", "fp4k_pack"])?,
             None => 1,
         };
         let dpas = Self {
-            repeat: read.power(&["repeat_count"])?,
-            depth: read.power(&["systolic_depth"])?,
-            execution: read.power(&["execution_size"])?,
+            repeat: read.power_of_two(&["repeat_count"])?,
+            depth: read.power_of_two(&["systolic_depth"])?,
+            execution: read.power_of_two(&["execution_size"])?,
             packed,
-            lanes: read.power(&["threads_per_warp"])?,
-            warps: read.powers(&["warps_per_cta"], rank)?,
-            repetition: read.powers(&["rep_cluster"], rank)?,
+            lanes: read.power_of_two(&["threads_per_warp"])?,
+            warps: read.powers_of_two(&["warps_per_cta"], rank)?,
+            repetition: read.powers_of_two(&["rep_cluster"], rank)?,
             scales: scales_along_k(packed, in_a_byte),
             cluster: read.bases_or_none(&["cga_layout"])?,
         };
         // The attribute's text has the shapes of A, B and C, though they are determined by the other parameters.
         let _ = (read.optional(&["a"]), read.optional(&["b"]), read.optional(&["c"]));
-        read.finish()?;
+        read.check_all_read()?;
         let largest = [("repeat_count", dpas.repeat, 8), ("systolic_depth", dpas.depth, 8)];
         let others = [("execution_size", dpas.execution, 16), ("ops_per_channel", dpas.packed, 8)];
         for (name, value, most) in largest.into_iter().chain(others).chain([("threads_per_warp", dpas.lanes, 64)]) {
             if value > most {
-                return Err(read.wrong(name, &format!("{value} is more than the {most} that there can be")));
+                return Err(
+                    read.invalid_value_error(name, &format!("{value} is more than the {most} that there can be"))
+                );
             }
         }
         if dpas.lanes < dpas.execution || dpas.lanes / dpas.execution > dpas.repeat.max(dpas.depth) {
             let message = format!("{} lanes do not fit an instruction {} columns wide", dpas.lanes, dpas.execution);
-            return Err(read.wrong("threads_per_warp", &message));
+            return Err(read.invalid_value_error("threads_per_warp", &message));
         }
         Ok(dpas)
     }
@@ -124,7 +127,8 @@ fn scales_along_k(packed: u64, in_a_byte: u64) -> Option<u64> {
 }
 
 fn unfit(spec: &FamilySpec) -> FamilyError {
-    spec.parameters().wrong("threads_per_warp", "the lanes of a sub-group are too few or too many for one instruction")
+    spec.parameter_reader()
+        .invalid_value_error("threads_per_warp", "the lanes of a sub-group are too few or too many for one instruction")
 }
 
 /// Returns the register layout of the MMA result for a tensor of this shape.
@@ -135,7 +139,7 @@ pub(super) fn result(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, F
     let [columns, rows, above] = dpas.result_modes(m, n).ok_or_else(|| unfit(spec))?;
     let (along, down) = ((Dim::REGISTER, dpas.repetition[n], n), (Dim::REGISTER, dpas.repetition[m], m));
     let modes = [columns, rows, above, along, down];
-    let order = row_major(rank);
+    let order = row_major_axis_order(rank);
     let warps = identity_modes(Dim::WARP, &dpas.warps, &order, None);
     tensor_layout(spec, modes.map(TileMode::from).into_iter().chain(warps), &order, &dpas.cluster, shape)
 }
@@ -148,7 +152,7 @@ pub(super) fn operand(spec: &FamilySpec, is_left: bool, shape: &[u64]) -> Result
     let modes = if is_left { dpas.left_modes(k, other) } else { dpas.right_modes(k, other) };
     let [a, b, c, d] = modes.ok_or_else(|| unfit(spec))?;
     let modes = [a, b, c, d, (Dim::REGISTER, dpas.repetition[other], other)];
-    let mut order = row_major(rank);
+    let mut order = row_major_axis_order(rank);
     if !is_left {
         order.swap(0, 1);
     }
@@ -156,7 +160,7 @@ pub(super) fn operand(spec: &FamilySpec, is_left: bool, shape: &[u64]) -> Result
     for basis in bases.iter_mut().filter(|basis| basis.len() == rank) {
         basis[k] = 0;
     }
-    let warp_order = row_major(rank);
+    let warp_order = row_major_axis_order(rank);
     let warps = identity_modes(Dim::WARP, &dpas.warps, &warp_order, Some(k));
     tensor_layout(spec, modes.map(TileMode::from).into_iter().chain(warps), &order, &bases, shape)
 }
@@ -164,17 +168,17 @@ pub(super) fn operand(spec: &FamilySpec, is_left: bool, shape: &[u64]) -> Result
 /// Returns the register layout of the scales of operand A or B, for a tensor with one row for each row of A or column
 /// of B, and one column for each scale block along K.
 pub(super) fn scale(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, FamilyError> {
-    let read = spec.parameters();
+    let read = spec.parameter_reader();
     let index = read.number(&["operand_index", "op_idx"])?;
     let parent = read.parent()?;
-    read.finish()?;
+    read.check_all_read()?;
     if parent.name != "dpas" || index > 1 {
         let wrong = if index > 1 { "operand_index" } else { "parent" };
-        return Err(read.wrong(wrong, "must be operand 0 or 1 of a `dpas`"));
+        return Err(read.invalid_value_error(wrong, "must be operand 0 or 1 of a `dpas`"));
     }
     let rank = shape.len();
     let dpas = Dpas::read(parent, rank)?;
-    let wrong = |name: &str, message: &str| Err(parent.parameters().wrong(name, message));
+    let wrong = |name: &str, message: &str| Err(parent.parameter_reader().invalid_value_error(name, message));
     if (dpas.repeat, dpas.execution) != (8, 16) {
         let name = if dpas.repeat == 8 { "execution_size" } else { "repeat_count" };
         return wrong(name, "block-scaled instructions have 8 rows and 16 columns");
@@ -191,12 +195,12 @@ pub(super) fn scale(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, Fa
         let own = [(Dim::REGISTER, scales, k), (Dim::LANE, rows, other)];
         let replicated = LinearLayout::zeros(replicas, Dim::LANE, Dim::tensor(other), 1)?;
         let repetitions = [(Dim::REGISTER, dpas.repetition[of_result], other)];
-        let order = row_major(rank);
+        let order = row_major_axis_order(rank);
         let tile = tile_from_identities(&order, &own)?
             .direct_sum(&replicated)?
             .direct_sum(&tile_from_identities(&order, &repetitions)?)?;
         let mut warps = LinearLayout::empty();
-        for axis in row_major(rank) {
+        for axis in row_major_axis_order(rank) {
             let size = dpas.warps[axis];
             let mode = if axis == of_result {
                 LinearLayout::identity(size, Dim::WARP, Dim::tensor(other))?
@@ -209,7 +213,7 @@ pub(super) fn scale(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, Fa
         }
         extend_to_tensor(&tile.direct_sum(&warps)?, &cluster, shape)
     };
-    build().map_err(|error| FamilyError::of_layout(&spec.name, &error))
+    build().map_err(|error| FamilyError::from_layout_error(&spec.name, &error))
 }
 
 /// Converts the bases of a cluster (parameter `cga_layout`) from axes of the result to axes of a tensor of scales.

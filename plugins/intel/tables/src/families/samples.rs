@@ -6,13 +6,13 @@ use std::cmp::Reverse;
 use tilewright_layout::{Dim, FamilySpec, LinearLayout, SampleLayout, SampleUse};
 use tilewright_target::Instruction;
 
-use crate::instructions::rows;
+use crate::instructions::instructions_of;
 
 pub(super) fn typical(architecture: &str, use_case: SampleUse) -> Vec<SampleLayout> {
     if !use_case.warps.is_power_of_two() {
         return Vec::new();
     }
-    let all = rows(architecture);
+    let all = instructions_of(architecture);
     let fitting = all.iter().filter_map(|row| SampleMma::of(row, use_case));
     let largest = fitting.min_by_key(|mma| Reverse(mma.m));
     largest.map(|mma| mma.samples(use_case)).unwrap_or_default()
@@ -30,7 +30,7 @@ struct SampleMma {
 
 impl SampleMma {
     fn of(row: &Instruction, use_case: SampleUse) -> Option<Self> {
-        let operand = |required: &str| row.register_operand(required).map(|(_, bits, layout)| (bits, layout));
+        let operand = |required: &str| row.find_register_operand(required).map(|(_, bits, layout)| (bits, layout));
         let ((bits, _), (_, d)) = (operand("a")?, operand("d")?);
         let size = |layout: &LinearLayout, axis| 1i64 << layout.out_bits(Dim::tensor(axis));
         let lanes = 1 << d.in_bits(Dim::LANE);
@@ -43,16 +43,16 @@ impl SampleMma {
         let along_columns = 1i64 << (use_case.warps.trailing_zeros() / 2);
         let along_rows = i64::from(use_case.warps) / along_columns;
         let dpas = FamilySpec::new("dpas")
-            .with("repeat_count", self.m)
-            .with("systolic_depth", 8i64)
-            .with("execution_size", self.n)
-            .with("ops_per_channel", 32 / i64::from(use_case.element_bits))
-            .with("threads_per_warp", i64::from(use_case.lanes))
-            .with("warps_per_cta", [along_rows, along_columns]);
-        let single = dpas.clone().with("rep_cluster", [1i64, 1]);
-        let clustered = dpas.with("rep_cluster", [2i64, 2]);
+            .with_parameter("repeat_count", self.m)
+            .with_parameter("systolic_depth", 8i64)
+            .with_parameter("execution_size", self.n)
+            .with_parameter("ops_per_channel", 32 / i64::from(use_case.element_bits))
+            .with_parameter("threads_per_warp", i64::from(use_case.lanes))
+            .with_parameter("warps_per_cta", [along_rows, along_columns]);
+        let single = dpas.clone().with_parameter("rep_cluster", [1i64, 1]);
+        let clustered = dpas.with_parameter("rep_cluster", [2i64, 2]);
         let operand = |index: i64, parent: &FamilySpec| {
-            FamilySpec::new("dot_operand").with("operand_index", index).with_parent(parent.clone())
+            FamilySpec::new("dot_operand").with_parameter("operand_index", index).with_parent(parent.clone())
         };
         let for_operand =
             |sample: SampleLayout, role| if self.operand_loads { sample.for_operand(&self.name, role) } else { sample };
@@ -78,9 +78,9 @@ impl SampleMma {
 /// Returns the parameters of a 2-D block load of sixteen rows, each with one element for each lane.
 fn block_read(lanes: u32, warps: [i64; 2]) -> FamilySpec {
     FamilySpec::new("subgroup_2d_block")
-        .with("instr_shape", [16i64, i64::from(lanes)])
-        .with("num_blocks", 1i64)
-        .with("order", [1i64, 0])
-        .with("threads_per_warp", i64::from(lanes))
-        .with("warps_per_cta", warps)
+        .with_parameter("instr_shape", [16i64, i64::from(lanes)])
+        .with_parameter("num_blocks", 1i64)
+        .with_parameter("order", [1i64, 0])
+        .with_parameter("threads_per_warp", i64::from(lanes))
+        .with_parameter("warps_per_cta", warps)
 }

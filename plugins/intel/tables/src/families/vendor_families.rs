@@ -19,7 +19,7 @@ pub struct IntelFamilies {
 impl IntelFamilies {
     /// Creates the families of this plugin; sample layouts are for `architecture`.
     #[must_use]
-    pub fn of(architecture: &str) -> Self {
+    pub fn for_architecture(architecture: &str) -> Self {
         Self { architecture: architecture.to_owned() }
     }
 }
@@ -60,7 +60,7 @@ impl Families for IntelFamilies {
             "dot_operand" | "dot_op" => operand(spec, shape),
             "subgroup_2d_block" => {
                 let message = "has a layout only as the parent of a `dot_operand`";
-                return Err(spec.parameters().wrong("kind", message));
+                return Err(spec.parameter_reader().invalid_value_error("kind", message));
             }
             _ => return Err(FamilyError::Unknown { name: spec.name.clone(), known: self.names() }),
         };
@@ -69,18 +69,18 @@ impl Families for IntelFamilies {
 }
 
 fn operand(spec: &FamilySpec, shape: &[u64]) -> Result<tilewright_layout::LinearLayout, FamilyError> {
-    let read = spec.parameters();
+    let read = spec.parameter_reader();
     let index = read.number(&["operand_index", "op_idx"])?;
     // The number of elements that a lane packs is determined by the instruction, so `k_width` is ignored.
     let _ = read.number_or(&["k_width"], 0)?;
     let parent = read.parent()?;
-    read.finish()?;
+    read.check_all_read()?;
     if index > 1 {
-        return Err(read.wrong("operand_index", &format!("{index} is neither 0 nor 1")));
+        return Err(read.invalid_value_error("operand_index", &format!("{index} is neither 0 nor 1")));
     }
     match parent.name.as_str() {
         "dpas" => dpas::operand(parent, index == 0, shape),
         "subgroup_2d_block" => block_read::operand(parent, index == 0, shape),
-        other => Err(read.wrong("parent", &format!("this plugin has no dot operands of `{other}`"))),
+        other => Err(read.invalid_value_error("parent", &format!("this plugin has no dot operands of `{other}`"))),
     }
 }

@@ -7,7 +7,7 @@
 
 use tilewright_layout::families::cluster::tile_from_identities;
 use tilewright_layout::{Dim, LayoutError, LinearLayout};
-use tilewright_target::{Completion, Instruction, InstructionKind, Numerics, Operand, Semantics};
+use tilewright_target::{Completion, Instruction, InstructionKind, MmaNumerics, Operand, Semantics};
 
 use crate::families::dpas::neighbours;
 
@@ -68,7 +68,7 @@ fn row(repeat: u64, columns: u64, [d, a, b, c]: [&str; 4]) -> Result<Instruction
         semantics: Semantics::Contract,
         completion: Completion::Immediate,
         // The extension does not specify the order or precision of additions.
-        numerics: d.starts_with(['f', 'b']).then(Numerics::default),
+        numerics: d.starts_with(['f', 'b']).then(MmaNumerics::default),
         source: SOURCE.to_owned(),
     })
 }

@@ -5,7 +5,7 @@ mod block_read;
 mod dpas;
 mod prefetch;
 
-use tilewright_plugin::{InstructionGroup, instruction_table};
+use tilewright_plugin::{InstructionGroup, concatenate_instruction_groups};
 use tilewright_target::{Instruction, InstructionKind, UnusedInstruction};
 
 /// The instruction table in groups by kind, each with a function that returns an architecture's instructions.
@@ -18,13 +18,13 @@ pub(crate) const INSTRUCTIONS: &[InstructionGroup] = &[
 /// Returns the instructions of an architecture, such as `pvc`; none for architectures that this plugin does not serve.
 /// MMAs are those of the smallest sub-group size.
 #[must_use]
-pub fn rows(architecture: &str) -> Vec<Instruction> {
-    instruction_table(INSTRUCTIONS, architecture)
+pub fn instructions_of(architecture: &str) -> Vec<Instruction> {
+    concatenate_instruction_groups(INSTRUCTIONS, architecture)
 }
 
 /// Returns an architecture's instructions that the table leaves out, with the reasons.
 #[must_use]
-pub fn unused(architecture: &str) -> Vec<UnusedInstruction> {
+pub fn unused_instructions_of(architecture: &str) -> Vec<UnusedInstruction> {
     // The list in `unused.toml` parses without an error; tests count its entries.
-    UnusedInstruction::read_list(include_str!("unused.toml"), architecture).unwrap_or_default()
+    UnusedInstruction::parse_list(include_str!("unused.toml"), architecture).unwrap_or_default()
 }

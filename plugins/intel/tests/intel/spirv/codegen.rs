@@ -15,9 +15,9 @@ impl Listing {
     }
 
     fn on(architecture: &str, module: &Module) -> Self {
-        let options = CompileOptions { emit: vec![Emit::Assembly], optimisation: 2 };
+        let options = CompileOptions { emit: vec![CodeFormat::Assembly], optimisation: 2 };
         let artifact = kernels::target(architecture).compile(module, &options).expect("it compiles");
-        let text = artifact.text(Emit::Assembly).expect("assembly is text");
+        let text = artifact.payload_text(CodeFormat::Assembly).expect("assembly is text");
         Self(text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect())
     }
 
@@ -261,20 +261,20 @@ fn every_kernel_compiles_to_the_same_bytes_each_time() {
 fn the_assembly_is_the_object_as_text() {
     let artifact = kernels::compile(&kernels::loops(32)).expect("it compiles");
     let read = load_words(kernels::words(&artifact)).expect("the object is SPIR-V");
-    assert_eq!(artifact.text(Emit::Assembly), Some(read.disassemble().as_str()));
+    assert_eq!(artifact.payload_text(CodeFormat::Assembly), Some(read.disassemble().as_str()));
 }
 
 #[test]
 fn only_requested_forms_are_emitted() {
     let target = kernels::target("pvc");
-    let forms = |emit: &[Emit]| {
+    let forms = |emit: &[CodeFormat]| {
         let options = CompileOptions { emit: emit.to_vec(), optimisation: 0 };
         let artifact = target.compile(&kernels::copy(16), &options).expect("it compiles");
         artifact.payloads.iter().map(|payload| payload.format.clone()).collect::<Vec<_>>()
     };
-    assert_eq!(forms(&[Emit::Intermediate]), Vec::<String>::new());
-    assert_eq!(forms(&[Emit::Object]), ["spv"]);
-    assert_eq!(forms(&[Emit::Assembly, Emit::Object, Emit::Assembly]), ["spvasm", "spv"]);
+    assert_eq!(forms(&[CodeFormat::Intermediate]), Vec::<String>::new());
+    assert_eq!(forms(&[CodeFormat::Object]), ["spv"]);
+    assert_eq!(forms(&[CodeFormat::Assembly, CodeFormat::Object, CodeFormat::Assembly]), ["spvasm", "spv"]);
 }
 
 #[test]

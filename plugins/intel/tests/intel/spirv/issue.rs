@@ -2,24 +2,24 @@
 //! and the emulator gives the result of the instruction's semantics.
 
 use crate::spirv::kernels;
-use tilewright_intel_tables::instructions::rows;
+use tilewright_intel_tables::instructions::instructions_of;
 use tilewright_vendor_testkit::prelude::*;
-use tilewright_verify::check_row;
+use tilewright_verify::check_instruction;
 
 const ARCHITECTURES: [&str; 3] = ["pvc", "dg2", "xe2"];
 
 fn assembly(architecture: &str, row: &Instruction) -> String {
-    let kernel = instruction_kernel("issue", row).expect("a kernel");
+    let kernel = build_instruction_kernel("issue", row).expect("a kernel");
     // The Khronos validator, if installed, checks the object.
-    let options = CompileOptions { emit: vec![Emit::Assembly, Emit::Object], ..CompileOptions::default() };
+    let options = CompileOptions { emit: vec![CodeFormat::Assembly, CodeFormat::Object], ..CompileOptions::default() };
     let artifact = kernels::target(architecture).compile(&kernels::module(kernel), &options);
     let artifact = artifact.unwrap_or_else(|error| panic!("{architecture} {}: {error}", row.name));
-    artifact.text(Emit::Assembly).expect("assembly is text").to_owned()
+    artifact.payload_text(CodeFormat::Assembly).expect("assembly is text").to_owned()
 }
 
 /// Returns the MMA instructions of an architecture; prefetches have no value and separate tests.
 fn mma_instructions(architecture: &str) -> Vec<Instruction> {
-    rows(architecture).into_iter().filter(|row| row.kind == InstructionKind::Matrix).collect()
+    instructions_of(architecture).into_iter().filter(|row| row.kind == InstructionKind::Matrix).collect()
 }
 
 fn all_rows() -> Vec<(&'static str, Instruction)> {
@@ -61,13 +61,13 @@ fn every_row_is_one_call_of_its_builtin() {
 
 #[test]
 fn a_builtin_is_declared_once_for_all_its_calls() {
-    let all = rows("pvc");
+    let all = instructions_of("pvc");
     let row = all.iter().find(|row| row.name == "dpas.8x8.f32.f16.f16.f32").expect("a row");
-    let twice = ["first", "second"].map(|name| instruction_kernel(name, row).expect("a kernel"));
-    let options = CompileOptions { emit: vec![Emit::Assembly], ..CompileOptions::default() };
+    let twice = ["first", "second"].map(|name| build_instruction_kernel(name, row).expect("a kernel"));
+    let options = CompileOptions { emit: vec![CodeFormat::Assembly], ..CompileOptions::default() };
     let module = tilewright_kernel::Module { kernels: twice.to_vec() };
     let artifact = kernels::target("pvc").compile(&module, &options).expect("it compiles");
-    let text = artifact.text(Emit::Assembly).expect("assembly is text");
+    let text = artifact.payload_text(CodeFormat::Assembly).expect("assembly is text");
     let count = |word: &str| text.lines().filter(|line| line.contains(word)).count();
     assert_eq!((count("OpFunctionCall"), count("LinkageAttributes")), (2, 1), "{text}");
 }
@@ -75,7 +75,7 @@ fn a_builtin_is_declared_once_for_all_its_calls() {
 #[test]
 fn on_the_emulator_every_instruction_is_a_plain_mma() {
     for (architecture, row) in all_rows() {
-        let proved = check_row(&row, &kernels::description(architecture));
+        let proved = check_instruction(&row, &kernels::description(architecture));
         proved.unwrap_or_else(|error| panic!("{architecture} {}: {error}", row.name));
     }
 }
@@ -83,8 +83,8 @@ fn on_the_emulator_every_instruction_is_a_plain_mma() {
 #[test]
 fn what_an_architecture_lacks_is_unsupported_by_name() {
     // Only instructions of sixteen columns support tf32.
-    let row = rows("pvc").into_iter().find(|row| row.name == "dpas.8x8.f32.tf32.tf32.f32").expect("a row");
-    let kernel = instruction_kernel("issue", &row).expect("a kernel");
+    let row = instructions_of("pvc").into_iter().find(|row| row.name == "dpas.8x8.f32.tf32.tf32.f32").expect("a row");
+    let kernel = build_instruction_kernel("issue", &row).expect("a kernel");
     let refused = kernels::target("dg2").compile(&kernels::module(kernel), &CompileOptions::default());
     assert!(matches!(&refused, Err(CompileError::Unsupported(message)) if message.contains(&row.name)), "{refused:?}");
 }

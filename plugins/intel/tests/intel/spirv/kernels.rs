@@ -29,7 +29,7 @@ pub fn compile(module: &Module) -> Result<Artifact, CompileError> {
 }
 
 pub fn words(artifact: &Artifact) -> Vec<u32> {
-    validated_target::words(&artifact.payload(Emit::Object).expect("the object was asked for").bytes)
+    validated_target::words(&artifact.payload(CodeFormat::Object).expect("the object was asked for").bytes)
 }
 
 pub const I1: Type = Type::Scalar(Element::I1);

@@ -7,9 +7,9 @@ use tilewright_vendor_testkit::prelude::*;
 const LAUNCH: Launch = Launch::new(16, 4);
 
 fn compiled(name: &str, kernel: Kernel) -> Result<String, CompileError> {
-    let options = CompileOptions { emit: vec![Emit::Assembly, Emit::Object], optimisation: 2 };
+    let options = CompileOptions { emit: vec![CodeFormat::Assembly, CodeFormat::Object], optimisation: 2 };
     let artifact = target(name).compile(&Module { kernels: vec![kernel] }, &options)?;
-    Ok(artifact.text(Emit::Assembly).expect("assembly is text").to_owned())
+    Ok(artifact.payload_text(CodeFormat::Assembly).expect("assembly is text").to_owned())
 }
 
 /// Returns the name and the SPIR-V text of every kernel. Kernels that need binary64 are left out on targets without it,

@@ -2,43 +2,46 @@
 #![allow(dead_code, reason = "each test program uses some of this")]
 
 use tilewright_llvm::values::IntValue;
-use tilewright_llvm::{Dialect, Emitter, GeneratedCode, KernelForm, LlvmForm, LlvmTarget, SharedForm, compile};
+use tilewright_llvm::{
+    Emitter, GeneratedCode, KernelDeclaration, LlvmForm, LlvmTarget, SharedMemoryDeclaration, TargetDialect,
+    compile_module,
+};
 use tilewright_vendor_testkit::prelude::*;
 
 /// The minimal dialect: the names of one of LLVM's targets, and few operations.
 pub struct Plain;
 
-impl Dialect for Plain {
+impl TargetDialect for Plain {
     fn llvm_target(&self) -> LlvmTarget {
         let (triple, cpu) = ("amdgcn-amd-amdhsa".to_owned(), "gfx90a".to_owned());
         LlvmTarget { triple, cpu, features: String::new(), global: 1, shared: 3, cluster: None }
     }
 
-    fn kernel(&self, _kernel: &Kernel) -> Result<KernelForm, CompileError> {
+    fn kernel(&self, _kernel: &Kernel) -> Result<KernelDeclaration, CompileError> {
         let (attributes, metadata) = (Vec::new(), Vec::new());
-        Ok(KernelForm {
+        Ok(KernelDeclaration {
             calling_convention: 91,
             attributes,
             metadata,
             protected: false,
-            shared: SharedForm::Static,
+            shared: SharedMemoryDeclaration::Static,
             map: None,
         })
     }
 
     fn lane<'ctx>(&self, emit: &Emitter<'_, 'ctx>) -> Result<IntValue<'ctx>, CompileError> {
-        emit.call_i32("llvm.amdgcn.workitem.id.x", &[])
+        emit.call_i32_intrinsic("llvm.amdgcn.workitem.id.x", &[])
     }
 
     fn warp<'ctx>(&self, emit: &Emitter<'_, 'ctx>) -> Result<IntValue<'ctx>, CompileError> {
-        emit.call_i32("llvm.amdgcn.workitem.id.y", &[])
+        emit.call_i32_intrinsic("llvm.amdgcn.workitem.id.y", &[])
     }
 
     fn block_index<'ctx>(&self, emit: &Emitter<'_, 'ctx>, axis: u8) -> Result<IntValue<'ctx>, CompileError> {
         match axis {
-            0 => emit.call_i32("llvm.amdgcn.workgroup.id.x", &[]),
-            1 => emit.call_i32("llvm.amdgcn.workgroup.id.y", &[]),
-            _ => emit.call_i32("llvm.amdgcn.workgroup.id.z", &[]),
+            0 => emit.call_i32_intrinsic("llvm.amdgcn.workgroup.id.x", &[]),
+            1 => emit.call_i32_intrinsic("llvm.amdgcn.workgroup.id.y", &[]),
+            _ => emit.call_i32_intrinsic("llvm.amdgcn.workgroup.id.z", &[]),
         }
     }
 
@@ -48,11 +51,11 @@ impl Dialect for Plain {
         value: IntValue<'ctx>,
         lane: IntValue<'ctx>,
     ) -> Result<IntValue<'ctx>, CompileError> {
-        emit.call_i32("llvm.amdgcn.ds.bpermute", &[lane, value])
+        emit.call_i32_intrinsic("llvm.amdgcn.ds.bpermute", &[lane, value])
     }
 
     fn barrier(&self, emit: &Emitter<'_, '_>, _scope: Scope) -> Result<(), CompileError> {
-        emit.call("llvm.amdgcn.s.barrier", &[], &[]).map(|_| ())
+        emit.call_intrinsic("llvm.amdgcn.s.barrier", &[], &[]).map(|_| ())
     }
 
     fn byte_selector(&self, bytes: [u8; 4]) -> u32 {
@@ -66,11 +69,11 @@ impl Dialect for Plain {
         b: IntValue<'ctx>,
         selector: IntValue<'ctx>,
     ) -> Result<IntValue<'ctx>, CompileError> {
-        emit.call_i32("llvm.amdgcn.perm", &[b, a, selector])
+        emit.call_i32_intrinsic("llvm.amdgcn.perm", &[b, a, selector])
     }
 }
 
 /// Returns the code of a module in the given forms.
 pub fn code(module: &Module, optimisation: u8, forms: &[LlvmForm]) -> Result<GeneratedCode, CompileError> {
-    compile(&Plain, module, optimisation, forms)
+    compile_module(&Plain, module, optimisation, forms)
 }

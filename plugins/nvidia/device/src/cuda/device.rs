@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use cudarc::driver::{result, sys};
 use tilewright_plugin::{
-    Artifact, Device, DeviceBuffer, DeviceError, Emit, HandleTable, KernelMetadata, LaunchArgument, LaunchRequest,
-    Launched, LoadedCode,
+    Artifact, CodeFormat, Device, DeviceBuffer, DeviceError, DeviceHandleTable, KernelMetadata, LaunchArgument,
+    LaunchOutcome, LaunchRequest, LoadedCode,
 };
 use tilewright_target::TargetDescription;
 
@@ -18,7 +18,7 @@ use super::owned::{Context, Event, Memory, Module};
 
 /// A GPU that the CUDA driver lists.
 pub(super) struct CudaDevice {
-    given: HandleTable<Memory, Module>,
+    given: DeviceHandleTable<Memory, Module>,
     context: Arc<Context>,
     name: String,
     /// Driver version as `cuDriverGetVersion` returns it: 1000 for each major, 10 for each minor version.
@@ -52,7 +52,7 @@ impl CudaDevice {
         let context = Arc::new(Context::of(device)?);
         let name = format!("{name} (GPU {device}; CUDA driver {}.{})", version / 1000, version % 1000 / 10);
         let static_bytes = target.shared.static_bytes.into();
-        Ok(Self { given: HandleTable::default(), context, name, version, static_bytes })
+        Ok(Self { given: DeviceHandleTable::default(), context, name, version, static_bytes })
     }
 
     /// Encodes the arguments of a kernel for the driver.
@@ -65,10 +65,12 @@ impl CudaDevice {
             let map = kernel.maps.iter().find(|map| map.parameter == number);
             match (argument, map) {
                 (LaunchArgument::Tensor(tensor), Some(map)) => {
-                    let memory = self.given.tensor(tensor, &map.map)?;
+                    let memory = self.given.mapped_tensor_memory(tensor, &map.map)?;
                     Ok(KernelArgument::Map(maps::encode_tensor_map(map, tensor, memory.0, self.version)?))
                 }
-                _ => Ok(KernelArgument::Value(argument.value(|buffer| Ok(self.given.memory(buffer, 0, 0)?.0))?.0)),
+                _ => Ok(KernelArgument::Value(
+                    argument.resolve_bits(|buffer| Ok(self.given.buffer_memory(buffer, 0, 0)?.0))?.0,
+                )),
             }
         };
         (0..).zip(arguments).map(passed).collect()
@@ -115,14 +117,14 @@ impl Device for CudaDevice {
 
     fn write(&mut self, buffer: DeviceBuffer, offset: u64, bytes: &[u8]) -> Result<(), DeviceError> {
         self.context.enter()?;
-        let address = self.given.memory(buffer, offset, bytes.len() as u64)?.0 + offset;
+        let address = self.given.buffer_memory(buffer, offset, bytes.len() as u64)?.0 + offset;
         // SAFETY: the range lies in the buffer; the call returns after it has read `bytes`.
         unsafe { result::memcpy_htod_sync(address, bytes) }.map_err(failed("cuMemcpyHtoD"))
     }
 
     fn read(&mut self, buffer: DeviceBuffer, offset: u64, bytes: u64) -> Result<Vec<u8>, DeviceError> {
         self.context.enter()?;
-        let address = self.given.memory(buffer, offset, bytes)?.0 + offset;
+        let address = self.given.buffer_memory(buffer, offset, bytes)?.0 + offset;
         let mut read = vec![0u8; bytes as usize];
         // SAFETY: the range lies in the buffer; the call returns after it has written `read`.
         unsafe { result::memcpy_dtoh_sync(&mut read, address) }.map_err(failed("cuMemcpyDtoH"))?;
@@ -132,7 +134,10 @@ impl Device for CudaDevice {
     fn load(&mut self, artifact: &Artifact) -> Result<LoadedCode, DeviceError> {
         self.context.enter()?;
         let missing = || DeviceError::BadLaunch("the artifact has no cubin and no PTX".to_owned());
-        let object = artifact.payload(Emit::Object).or_else(|| artifact.payload(Emit::Assembly)).ok_or_else(missing)?;
+        let object = artifact
+            .payload(CodeFormat::Object)
+            .or_else(|| artifact.payload(CodeFormat::Assembly))
+            .ok_or_else(missing)?;
         let mut image = object.bytes.clone();
         // The driver reads PTX up to a zero byte; a cubin contains its length.
         image.push(0);
@@ -145,7 +150,7 @@ impl Device for CudaDevice {
         self.given.remove_code(code);
     }
 
-    fn launch(&mut self, launch: &LaunchRequest) -> Result<Launched, DeviceError> {
+    fn launch(&mut self, launch: &LaunchRequest) -> Result<LaunchOutcome, DeviceError> {
         self.context.enter()?;
         let (module, kernel) = self.given.find_kernel(launch)?;
         let (function, shared) = self.function(module, kernel)?;
@@ -166,6 +171,6 @@ impl Device for CudaDevice {
         // SAFETY: both events have completed.
         let milliseconds = unsafe { result::event::elapsed(start.0, end.0) };
         let nanoseconds = milliseconds.ok().map(|milliseconds| (f64::from(milliseconds) * 1e6) as u64);
-        Ok(Launched { nanoseconds, ..Launched::default() })
+        Ok(LaunchOutcome { nanoseconds, ..LaunchOutcome::default() })
     }
 }

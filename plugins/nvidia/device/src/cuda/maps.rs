@@ -5,8 +5,8 @@
 use std::ffi::c_void;
 
 use cudarc::driver::sys;
-use tilewright_kernel::{MAX_RANK, Outside, TensorMap, TensorMapBinding};
-use tilewright_plugin::{DeviceBuffer, DeviceError, EncodedMap};
+use tilewright_kernel::{MAX_RANK, OutOfBoundsFill, TensorMap, TensorMapBinding};
+use tilewright_plugin::{DeviceBuffer, DeviceError, TensorMapParameter};
 
 use super::driver_error::failed;
 
@@ -16,7 +16,7 @@ const FIRST_DRIVER: i32 = 12_000;
 /// Encodes the `CUtensorMap` of a tensor. `buffer` is the address of the tensor's buffer; `driver` is the version of
 /// the driver.
 pub(super) fn encode_tensor_map(
-    of: &EncodedMap,
+    of: &TensorMapParameter,
     tensor: &TensorMapBinding<DeviceBuffer>,
     buffer: u64,
     driver: i32,
@@ -36,8 +36,8 @@ pub(super) fn encode_tensor_map(
     let mode = of.mode.and_then(swizzle).ok_or_else(|| bad("its swizzle mode is unknown".to_owned()))?;
     let ty = data_type(map).ok_or_else(|| bad(format!("no tensor map has elements of {} bits", map.element_bits)))?;
     let fill = match map.outside {
-        Outside::Zeros => sys::CUtensorMapFloatOOBfill::CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE,
-        Outside::NotANumber => sys::CUtensorMapFloatOOBfill::CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA,
+        OutOfBoundsFill::Zeros => sys::CUtensorMapFloatOOBfill::CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE,
+        OutOfBoundsFill::NotANumber => sys::CUtensorMapFloatOOBfill::CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA,
     };
     // The driver takes no stride of the first axis, along which elements are contiguous.
     let strides = &tensor.strides[1..];
@@ -80,13 +80,13 @@ fn swizzle(mode: u32) -> Option<sys::CUtensorMapSwizzle> {
 fn data_type(map: &TensorMap) -> Option<sys::CUtensorMapDataType> {
     use sys::CUtensorMapDataType as Type;
     Some(match (map.element_bits, map.outside) {
-        (8, Outside::Zeros) => Type::CU_TENSOR_MAP_DATA_TYPE_UINT8,
-        (16, Outside::Zeros) => Type::CU_TENSOR_MAP_DATA_TYPE_UINT16,
-        (32, Outside::Zeros) => Type::CU_TENSOR_MAP_DATA_TYPE_UINT32,
-        (64, Outside::Zeros) => Type::CU_TENSOR_MAP_DATA_TYPE_UINT64,
-        (16, Outside::NotANumber) => Type::CU_TENSOR_MAP_DATA_TYPE_FLOAT16,
-        (32, Outside::NotANumber) => Type::CU_TENSOR_MAP_DATA_TYPE_FLOAT32,
-        (64, Outside::NotANumber) => Type::CU_TENSOR_MAP_DATA_TYPE_FLOAT64,
+        (8, OutOfBoundsFill::Zeros) => Type::CU_TENSOR_MAP_DATA_TYPE_UINT8,
+        (16, OutOfBoundsFill::Zeros) => Type::CU_TENSOR_MAP_DATA_TYPE_UINT16,
+        (32, OutOfBoundsFill::Zeros) => Type::CU_TENSOR_MAP_DATA_TYPE_UINT32,
+        (64, OutOfBoundsFill::Zeros) => Type::CU_TENSOR_MAP_DATA_TYPE_UINT64,
+        (16, OutOfBoundsFill::NotANumber) => Type::CU_TENSOR_MAP_DATA_TYPE_FLOAT16,
+        (32, OutOfBoundsFill::NotANumber) => Type::CU_TENSOR_MAP_DATA_TYPE_FLOAT32,
+        (64, OutOfBoundsFill::NotANumber) => Type::CU_TENSOR_MAP_DATA_TYPE_FLOAT64,
         _ => return None,
     })
 }

@@ -8,9 +8,9 @@ pub(super) fn all() -> Vec<AttributeSyntax> {
 
 fn nvidia_mma() -> AttributeSyntax {
     AttributeSyntax::new("nvidia_mma", "ttg", "nvidia_mma")
-        .with(ParameterSyntax::new("version", &["versionMajor", "versionMinor"]))
+        .with_parameter(ParameterSyntax::new("version", &["versionMajor", "versionMinor"]))
         .with_keywords(&[("warps_per_cta", "warpsPerCTA")])
-        .with(ParameterSyntax::cluster())
+        .with_parameter(ParameterSyntax::cga_layout())
         .with_keywords(&[("instr_shape", "instrShape")])
         .with_call("NVMMADistributedLayout", &["version", "warps_per_cta", "instr_shape", "cga_layout"])
 }
@@ -24,9 +24,9 @@ fn nvmma_shared() -> AttributeSyntax {
     ];
     AttributeSyntax::new("nvmma_shared", "ttg", "nvmma_shared")
         .with_keywords(&keywords)
-        .with(ParameterSyntax::new("fp4_padded", &["fp4Padded"]).omitted_at(false))
-        .with(ParameterSyntax::cluster())
-        .with(ParameterSyntax::new("rank", &["rank"]).omitted_at(2).implied_by("cga_layout"))
+        .with_parameter(ParameterSyntax::new("fp4_padded", &["fp4Padded"]).with_omitted_value(false))
+        .with_parameter(ParameterSyntax::cga_layout())
+        .with_parameter(ParameterSyntax::new("rank", &["rank"]).with_omitted_value(2).with_implied_by("cga_layout"))
         .with_call_defaults(
             "NVMMASharedLayout",
             &["swizzle_byte_width", "element_bitwidth", "rank", "transposed", "fp4_padded", "cga_layout"],
@@ -41,17 +41,17 @@ fn nvmma_shared() -> AttributeSyntax {
 fn tensor_memory() -> AttributeSyntax {
     AttributeSyntax::new("tensor_memory", "ttng", "tensor_memory_encoding")
         .without_braces()
-        .with(ParameterSyntax::new("block", &["blockM", "blockN"]))
+        .with_parameter(ParameterSyntax::new("block", &["blockM", "blockN"]))
         .with_keywords(&[("col_stride", "colStride")])
-        .with(ParameterSyntax::cluster())
-        .with(ParameterSyntax::new("two_ctas", &["twoCTAs"]).omitted_at(false))
-        .with(ParameterSyntax::new("fp4_padded", &["fp4Padded"]).omitted_at(false))
+        .with_parameter(ParameterSyntax::cga_layout())
+        .with_parameter(ParameterSyntax::new("two_ctas", &["twoCTAs"]).with_omitted_value(false))
+        .with_parameter(ParameterSyntax::new("fp4_padded", &["fp4Padded"]).with_omitted_value(false))
         .with_call("TensorMemoryLayout", &["block", "col_stride", "cga_layout", "two_ctas", "fp4_padded"])
 }
 
 fn tensor_memory_scales() -> AttributeSyntax {
     AttributeSyntax::new("tensor_memory_scales", "ttng", "tensor_memory_scales_encoding")
         .without_braces()
-        .with(ParameterSyntax::cluster())
+        .with_parameter(ParameterSyntax::cga_layout())
         .with_call("TensorMemoryScalesLayout", &["cga_layout"])
 }

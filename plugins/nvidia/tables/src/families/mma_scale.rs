@@ -2,7 +2,7 @@
 //!
 //! A tensor of scales has one row for each row of A or column of B; its second axis counts the scale blocks along K.
 
-use tilewright_layout::families::cluster::{cluster_layout, extend_to_tensor, row_major};
+use tilewright_layout::families::cluster::{cluster_layout, extend_to_tensor, row_major_axis_order};
 use tilewright_layout::{Bases, Dim, FamilyError, FamilySpec, LayoutError, LinearLayout};
 
 /// Returns the layout of a tensor of scales. The parameter `warps_per_cta` has the warps along each axis of the MMA's
@@ -13,20 +13,20 @@ pub(super) fn registers(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout
         let message = "scales have two axes, or three with a batch".to_owned();
         return Err(FamilyError::Shape { family: spec.name.clone(), shape: shape.to_vec(), message });
     }
-    let read = spec.parameters();
+    let read = spec.parameter_reader();
     let index = read.number(&["operand_index", "op_idx"])?;
-    let warps = read.powers(&["warps_per_cta"], rank)?;
+    let warps = read.powers_of_two(&["warps_per_cta"], rank)?;
     let cluster = read.bases_or_none(&["cga_layout"])?;
-    read.finish()?;
+    read.check_all_read()?;
     if index > 1 {
-        return Err(read.wrong("operand_index", &format!("{index} is neither 0 nor 1")));
+        return Err(read.invalid_value_error("operand_index", &format!("{index} is neither 0 nor 1")));
     }
     let cluster = cluster_layout(spec, &cluster, rank)?;
     let build = || -> Result<LinearLayout, LayoutError> {
         let tile = tile(index == 0, shape)?.direct_sum(&spread(index == 0, &warps)?)?;
         extend_to_tensor(&tile, &cluster, shape)
     };
-    build().map_err(|error| FamilyError::of_layout(&spec.name, &error))
+    build().map_err(|error| FamilyError::from_layout_error(&spec.name, &error))
 }
 
 /// Returns the layout of the scales of one warp, with all of K in registers. The four lanes of a quad hold the scales
@@ -51,7 +51,7 @@ fn tile(is_left: bool, shape: &[u64]) -> Result<LinearLayout, LayoutError> {
 fn spread(is_left: bool, warps: &[u64]) -> Result<LinearLayout, LayoutError> {
     let rank = warps.len();
     let own = if is_left { rank - 2 } else { rank - 1 };
-    row_major(rank).into_iter().try_fold(LinearLayout::empty(), |sum, axis| {
+    row_major_axis_order(rank).into_iter().try_fold(LinearLayout::empty(), |sum, axis| {
         let mode = if axis == own {
             LinearLayout::identity(warps[axis], Dim::WARP, Dim::tensor(rank - 2))?
         } else if axis < rank - 2 {

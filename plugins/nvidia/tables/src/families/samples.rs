@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use tilewright_layout::{Dim, FamilyAttribute, FamilySpec, LinearLayout, SampleLayout, SampleUse};
 use tilewright_target::{Instruction, InstructionKind};
 
-use crate::instructions::rows;
+use crate::instructions::instructions_of;
 
 pub(super) fn sample_layouts(architecture: &str, largest_mmas: &LargestMmas, use_case: SampleUse) -> Vec<SampleLayout> {
     if use_case.lanes != 32 || !use_case.warps.is_power_of_two() {
@@ -46,7 +46,7 @@ impl LargestMmas {
     /// Returns the largest MMAs of an architecture; of equally large instructions the first in the instruction table.
     pub(super) fn of(architecture: &str) -> Self {
         let mut largest: BTreeMap<u32, SampleMma> = BTreeMap::new();
-        let matrix = rows(architecture).into_iter().filter(|row| row.kind == InstructionKind::Matrix);
+        let matrix = instructions_of(architecture).into_iter().filter(|row| row.kind == InstructionKind::Matrix);
         for (bits, mma) in matrix.filter_map(SampleMma::of) {
             if largest.get(&bits).is_none_or(|known| known.size() < mma.size()) {
                 largest.insert(bits, mma);
@@ -75,7 +75,7 @@ struct SampleMma {
 impl SampleMma {
     /// Returns the element width in bits and the sizes of an MMA; `None` unless all operands are in registers.
     fn of(row: Instruction) -> Option<(u32, Self)> {
-        let operand = |required: &str| row.register_operand(required).map(|(_, bits, layout)| (bits, layout));
+        let operand = |required: &str| row.find_register_operand(required).map(|(_, bits, layout)| (bits, layout));
         // An MMA with an operand in shared memory has no register layout for it; `None` skips such an MMA.
         let ((bits, a), _, (_, d)) = (operand("a")?, operand("b")?, operand("d")?);
         let size = |layout: &LinearLayout, axis| 1i64 << layout.out_bits(Dim::tensor(axis));
@@ -91,9 +91,9 @@ impl SampleMma {
     fn samples(&self, warps: u32) -> Vec<SampleLayout> {
         let along_columns = 1i64 << (warps.trailing_zeros() / 2);
         let result = FamilySpec::new("nvidia_mma")
-            .with("version", [2i64, 0])
-            .with("warps_per_cta", [i64::from(warps) / along_columns, along_columns])
-            .with("instr_shape", [self.m, self.n]);
+            .with_parameter("version", [2i64, 0])
+            .with_parameter("warps_per_cta", [i64::from(warps) / along_columns, along_columns])
+            .with_parameter("instr_shape", [self.m, self.n]);
         let operand = |index| dot_operand(index, self.width, &result);
         vec![
             SampleLayout::new("mma", result.clone()).for_operand(&self.name, "d"),
@@ -106,9 +106,9 @@ impl SampleMma {
 fn of_groups(use_case: SampleUse) -> [SampleLayout; 2] {
     let bits = i64::from(use_case.element_bits);
     let result = FamilySpec::new("nvidia_mma")
-        .with("version", [3i64, 0])
-        .with("warps_per_cta", [i64::from(use_case.warps), 1])
-        .with("instr_shape", [16, 64, 256 / bits]);
+        .with_parameter("version", [3i64, 0])
+        .with_parameter("warps_per_cta", [i64::from(use_case.warps), 1])
+        .with_parameter("instr_shape", [16, 64, 256 / bits]);
     let operand = dot_operand(0, 32 / bits, &result);
     [SampleLayout::new("wgmma", result), SampleLayout::new("wgmma-a", operand)]
 }
@@ -130,16 +130,16 @@ fn tensor_memory(use_case: SampleUse) -> Vec<SampleLayout> {
 fn through_tensor_memory(use_case: SampleUse) -> [SampleLayout; 2] {
     let registers = |variant: &str| {
         FamilySpec::new("tmem_reg")
-            .with("memory", FamilyAttribute::Spec(Box::new(in_tensor_memory([128, 64]))))
-            .with("element_bits", i64::from(use_case.element_bits))
-            .with("num_warps", i64::from(use_case.warps))
-            .with("instr_variant", FamilyAttribute::Text(variant.to_owned()))
+            .with_parameter("memory", FamilyAttribute::Spec(Box::new(in_tensor_memory([128, 64]))))
+            .with_parameter("element_bits", i64::from(use_case.element_bits))
+            .with_parameter("num_warps", i64::from(use_case.warps))
+            .with_parameter("instr_variant", FamilyAttribute::Text(variant.to_owned()))
     };
     [SampleLayout::new("tmem-32x32b", registers("32x32b")), SampleLayout::new("tmem-16x256b", registers("16x256b"))]
 }
 
 fn in_tensor_memory(block: [i64; 2]) -> FamilySpec {
-    FamilySpec::new("tensor_memory").with("block", block).with("col_stride", 1i64)
+    FamilySpec::new("tensor_memory").with_parameter("block", block).with_parameter("col_stride", 1i64)
 }
 
 /// Returns samples for the scales of A and of B of a block-scaled MMA.
@@ -147,8 +147,8 @@ fn scales(use_case: SampleUse) -> [SampleLayout; 2] {
     let along_columns = 1i64 << (use_case.warps.trailing_zeros() / 2);
     let of = |index: i64| {
         FamilySpec::new("mma_scale")
-            .with("operand_index", index)
-            .with("warps_per_cta", [i64::from(use_case.warps) / along_columns, along_columns])
+            .with_parameter("operand_index", index)
+            .with_parameter("warps_per_cta", [i64::from(use_case.warps) / along_columns, along_columns])
     };
     [SampleLayout::new("mma-scale-a", of(0)), SampleLayout::new("mma-scale-b", of(1))]
 }
@@ -156,11 +156,14 @@ fn scales(use_case: SampleUse) -> [SampleLayout; 2] {
 /// Returns the parameters of the widest-swizzle `nvmma_shared` layout, which bulk tensor copies (TMA) write.
 fn bulk_copied(element_bits: u32) -> FamilySpec {
     FamilySpec::new("nvmma_shared")
-        .with("swizzling_byte_width", 128i64)
-        .with("element_bit_width", i64::from(element_bits))
-        .with("transposed", false)
+        .with_parameter("swizzling_byte_width", 128i64)
+        .with_parameter("element_bit_width", i64::from(element_bits))
+        .with_parameter("transposed", false)
 }
 
 fn dot_operand(index: i64, width: i64, parent: &FamilySpec) -> FamilySpec {
-    FamilySpec::new("dot_operand").with("operand_index", index).with("k_width", width).with_parent(parent.clone())
+    FamilySpec::new("dot_operand")
+        .with_parameter("operand_index", index)
+        .with_parameter("k_width", width)
+        .with_parent(parent.clone())
 }

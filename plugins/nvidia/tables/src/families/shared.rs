@@ -5,11 +5,11 @@
 
 use tilewright_layout::f2::Columns;
 use tilewright_layout::families::cluster::{
-    extend_to_blocks, fit_to_shape, identity_nd, no_smaller_than, row_major, tensor_dims,
+    ensure_layout_not_smaller_than, extend_to_blocks, fit_to_shape, identity_nd, row_major_axis_order, tensor_dims,
 };
 use tilewright_layout::{
-    Axes, Dim, FamilyAttribute, FamilyError, FamilySpec, IntVec, LayoutError, LinearLayout, MemoryLayout, Parameters,
-    Space,
+    Axes, Dim, FamilyAttribute, FamilyError, FamilySpec, IntVec, LayoutError, LinearLayout, MemoryLayout,
+    ParameterReader, Space,
 };
 
 /// Max elements along one axis of one bulk tensor copy.
@@ -29,7 +29,7 @@ struct Swizzle {
 
 impl Swizzle {
     fn read(spec: &FamilySpec, rank: usize) -> Result<Self, FamilyError> {
-        let read = spec.parameters();
+        let read = spec.parameter_reader();
         let mut swizzle = Self {
             bytes: 0,
             element_bits: 0,
@@ -47,20 +47,20 @@ impl Swizzle {
             swizzle.element_bits = read.number(&["element_bitwidth", "element_bit_width"])?;
             read.number_or(&["rank"], rank as u64)?
         };
-        read.finish()?;
+        read.check_all_read()?;
         if ![0, 32, 64, 128].contains(&swizzle.bytes) {
             let message = format!("{} is none of 0, 32, 64 and 128", swizzle.bytes);
-            return Err(read.wrong("swizzle_byte_width", &message));
+            return Err(read.invalid_value_error("swizzle_byte_width", &message));
         }
         if ![8, 16, 32, 64].contains(&swizzle.element_bits) {
             let message = format!("{} is none of 8, 16, 32 and 64", swizzle.element_bits);
-            return Err(read.wrong("element_bitwidth", &message));
+            return Err(read.invalid_value_error("element_bitwidth", &message));
         }
         if swizzle.padded && swizzle.element_bits != 8 {
-            return Err(read.wrong("fp4_padded", "is for elements of 8 bits, each two of four"));
+            return Err(read.invalid_value_error("fp4_padded", "is for elements of 8 bits, each two of four"));
         }
         if own_rank != rank as u64 {
-            return Err(read.wrong("rank", &format!("{own_rank}, yet the tensor has {rank} axes")));
+            return Err(read.invalid_value_error("rank", &format!("{own_rank}, yet the tensor has {rank} axes")));
         }
         Ok(swizzle)
     }
@@ -105,20 +105,22 @@ impl Swizzle {
         let unit = 128 / self.element_bits;
         let down = [1, 2, 4].map(|row| row | padded_column(unit * (row / rows_per_phase % self.phases())) << 3);
         let columns: Columns = along.chain(down).collect();
-        let ins = Space::of_sizes(&[(Dim::OFFSET, stored * 8)])?;
-        let outs = Space::of_sizes(&[(Dim::tensor(0), 8), (Dim::tensor(1), self.columns())])?;
+        let ins = Space::from_sizes(&[(Dim::OFFSET, stored * 8)])?;
+        let outs = Space::from_sizes(&[(Dim::tensor(0), 8), (Dim::tensor(1), self.columns())])?;
         LinearLayout::from_columns(ins, outs, &columns)
     }
 }
 
 /// Returns the bits of the element type that the parameter `dtype` names: the first number in it, such as 16 for
 /// `float16` and 8 for `float8e5`.
-fn element_bits(read: &Parameters<'_>) -> Result<u64, FamilyError> {
+fn element_bits(read: &ParameterReader<'_>) -> Result<u64, FamilyError> {
     let Some(FamilyAttribute::Text(name)) = read.optional(&["dtype"]) else {
-        return Err(read.wrong("dtype", "must be an element type, such as `float16`"));
+        return Err(read.invalid_value_error("dtype", "must be an element type, such as `float16`"));
     };
     let digits: String = name.chars().skip_while(|c| !c.is_ascii_digit()).take_while(char::is_ascii_digit).collect();
-    digits.parse().map_err(|_| read.wrong("dtype", &format!("`{name}` is no element type: expected one as `float16`")))
+    digits.parse().map_err(|_| {
+        read.invalid_value_error("dtype", &format!("`{name}` is no element type: expected one as `float16`"))
+    })
 }
 
 /// Returns the shared-memory layout of a tensor of `shape`.
@@ -131,7 +133,7 @@ pub(super) fn swizzled(spec: &FamilySpec, shape: &[u64]) -> Result<MemoryLayout,
 
 /// Returns the layout of one block's part of a tensor of `shape`; `share` has the sizes of this part.
 fn block(spec: &FamilySpec, swizzle: &Swizzle, share: &[u64], shape: &[u64]) -> Result<LinearLayout, FamilyError> {
-    let failed = |error: LayoutError| FamilyError::of_layout(&spec.name, &error);
+    let failed = |error: LayoutError| FamilyError::from_layout_error(&spec.name, &error);
     let contiguous = if swizzle.transposed { 0 } else { share.len() - 1 };
     // A padded 4-bit element takes twice the space, so a copy's box holds half as many.
     let largest = |axis| if swizzle.padded && axis == contiguous { LARGEST_BOX / 2 } else { LARGEST_BOX };
@@ -174,7 +176,7 @@ fn box_shape(spec: &FamilySpec, swizzle: &Swizzle, mut copied: IntVec, shape: &[
 /// to the shape, which makes it a valid layout.
 fn plain(copied: &[u64], transposed: bool) -> Result<LinearLayout, LayoutError> {
     let rank = copied.len();
-    let row_major = row_major(rank);
+    let row_major = row_major_axis_order(rank);
     let (extents, axes): (Axes, Axes) = if transposed && rank > 1 {
         (std::iter::once(0).chain((1..rank).rev()).collect(), (0..rank - 1).rev().chain([rank - 1]).collect())
     } else {
@@ -193,7 +195,7 @@ fn swizzled_box(swizzle: &Swizzle, copied: &[u64]) -> Result<LinearLayout, Layou
     let contiguous = if swizzle.transposed { 0 } else { rank - 1 };
     let others: Axes = (0..rank).rev().filter(|&axis| axis != contiguous).collect();
     let rows = others.iter().map(|&axis| copied[axis]).product();
-    let filled = no_smaller_than(&swizzle.core()?, &[rows, swizzle.columns()], Dim::OFFSET)?;
+    let filled = ensure_layout_not_smaller_than(&swizzle.core()?, &[rows, swizzle.columns()], Dim::OFFSET)?;
     let sized = |axes: &[usize]| -> Vec<(Dim, u64)> {
         std::iter::once(&contiguous).chain(axes).map(|&axis| (Dim::tensor(axis), copied[axis])).collect()
     };

@@ -5,7 +5,9 @@
 //! hold replicas; any other zero basis means locations without an element.
 
 use tilewright_layout::f2::Columns;
-use tilewright_layout::families::cluster::{cluster_layout, identity_nd, no_larger_than, share_of};
+use tilewright_layout::families::cluster::{
+    block_share_shape, cluster_layout, ensure_layout_not_larger_than, identity_nd,
+};
 use tilewright_layout::{Dim, FamilyAttribute, FamilyError, FamilySpec, LayoutError, LinearLayout, Space};
 
 /// Number of rows of tensor memory.
@@ -29,33 +31,38 @@ struct Tiling {
 
 impl Tiling {
     fn read(spec: &FamilySpec) -> Result<Self, FamilyError> {
-        let read = spec.parameters();
+        let read = spec.parameter_reader();
         let (rows, columns) = if read.optional(&["block"]).is_some() {
-            let block = read.powers(&["block"], 2)?;
+            let block = read.powers_of_two(&["block"], 2)?;
             (block[0], block[1])
         } else {
-            (read.power(&["block_m"])?, read.power(&["block_n"])?)
+            (read.power_of_two(&["block_m"])?, read.power_of_two(&["block_n"])?)
         };
-        let stride = read.power(&["col_stride"])?;
+        let stride = read.power_of_two(&["col_stride"])?;
         let paired = read.flag_or(&["two_ctas"], false)?;
         let padded = read.flag_or(&["fp4_padded", "fp4padded"], false)?;
         let blocks = read.bases_or_none(&["cga_layout"])?;
-        read.finish()?;
+        read.check_all_read()?;
         if rows != 64 && rows != ROWS {
-            return Err(read.wrong("block", &format!("has {rows} rows, which is neither 64 nor 128")));
+            return Err(read.invalid_value_error("block", &format!("has {rows} rows, which is neither 64 nor 128")));
         }
         if columns > COLUMNS {
-            return Err(read.wrong("block", &format!("has {columns} columns, more than the {COLUMNS} that there are")));
+            return Err(read.invalid_value_error(
+                "block",
+                &format!("has {columns} columns, more than the {COLUMNS} that there are"),
+            ));
         }
         if stride > 4 {
-            return Err(read.wrong("col_stride", &format!("{stride} is none of 1, 2 and 4")));
+            return Err(read.invalid_value_error("col_stride", &format!("{stride} is none of 1, 2 and 4")));
         }
         if padded && stride != 1 {
-            return Err(read.wrong("fp4_padded", "padded elements follow each other: `col_stride` must be 1"));
+            return Err(
+                read.invalid_value_error("fp4_padded", "padded elements follow each other: `col_stride` must be 1")
+            );
         }
         if paired && blocks.first().is_none_or(|first| first[..] != [1, 0]) {
             let message = "pairs are blocks that follow each other down the rows: `cga_layout` must begin with [1, 0]";
-            return Err(read.wrong("two_ctas", message));
+            return Err(read.invalid_value_error("two_ctas", message));
         }
         // With padded elements, every second column of the tile holds nothing.
         Ok(Self { rows, columns, stride: if padded { 2 } else { stride }, paired })
@@ -77,8 +84,8 @@ impl Tiling {
             None if self.rows < ROWS => rows.extend(along.pop()),
             None => {}
         }
-        let ins = Space::of_sizes(&[(Dim::ROW, 1 << rows.len()), (Dim::COL, 1 << along.len())])?;
-        let outs = Space::of_sizes(&[(Dim::tensor(0), covered[0]), (Dim::tensor(1), covered[1])])?;
+        let ins = Space::from_sizes(&[(Dim::ROW, 1 << rows.len()), (Dim::COL, 1 << along.len())])?;
+        let outs = Space::from_sizes(&[(Dim::tensor(0), covered[0]), (Dim::tensor(1), covered[1])])?;
         rows.extend(along);
         let tile = LinearLayout::from_columns(ins, outs, &rows)?;
         tile.direct_sum(&identity_nd(Dim::COL, &[share[0] / covered[0], share[1] / covered[1]], &[0, 1])?)
@@ -110,9 +117,10 @@ fn blocks(spec: &FamilySpec, shape: &[u64]) -> Result<(LinearLayout, [u64; 2]), 
     if shape.len() != 2 {
         return Err(wrong_shape(spec, shape, "tensor memory has tensors of two axes only".to_owned()));
     }
-    let cluster = cluster_layout(spec, &spec.parameters().bases_or_none(&["cga_layout"])?, 2)?;
-    let cluster = no_larger_than(&cluster, shape).map_err(|error| FamilyError::of_layout(&spec.name, &error))?;
-    let share = share_of(shape, &cluster);
+    let cluster = cluster_layout(spec, &spec.parameter_reader().bases_or_none(&["cga_layout"])?, 2)?;
+    let cluster = ensure_layout_not_larger_than(&cluster, shape)
+        .map_err(|error| FamilyError::from_layout_error(&spec.name, &error))?;
+    let share = block_share_shape(shape, &cluster);
     Ok((cluster, [share[0], share[1]]))
 }
 
@@ -134,21 +142,21 @@ pub(super) fn values(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, F
         return Err(wrong_shape(spec, shape, "a tile of 64 rows of a pair has two columns at least".to_owned()));
     }
     let clustered = tiling.over(share).and_then(|block| of_cluster(&block, &cluster));
-    clustered.map_err(|error| FamilyError::of_layout(&spec.name, &error))
+    clustered.map_err(|error| FamilyError::from_layout_error(&spec.name, &error))
 }
 
 /// Returns the tensor-memory layout of an operand's scales, for a tensor with one row for each row of A or column of B,
 /// and one column for each scale block along K.
 pub(super) fn scales(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, FamilyError> {
-    let read = spec.parameters();
+    let read = spec.parameter_reader();
     let along_first = match read.optional(&["block_rep_order"]) {
         None => false,
         Some(FamilyAttribute::Text(order)) if order == "mnThenK" => false,
         Some(FamilyAttribute::Text(order)) if order == "kThenMn" => true,
-        Some(_) => return Err(read.wrong("block_rep_order", "is neither mnThenK nor kThenMn")),
+        Some(_) => return Err(read.invalid_value_error("block_rep_order", "is neither mnThenK nor kThenMn")),
     };
     let _ = read.bases_or_none(&["cga_layout"])?;
-    read.finish()?;
+    read.check_all_read()?;
     let (cluster, share) = blocks(spec, shape)?;
     let (down, along) = (Dim::tensor(0), Dim::tensor(1));
     // One block of scales has 64 rows and 4 columns; if there are more rows, two blocks stay together.
@@ -165,6 +173,6 @@ pub(super) fn scales(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, F
         second,
     ];
     let sum = modes.into_iter().try_fold(LinearLayout::empty(), |sum, mode| sum.direct_sum(&mode?));
-    let clustered = sum.and_then(|sum| of_cluster(&no_larger_than(&sum, &share)?, &cluster));
-    clustered.map_err(|error| FamilyError::of_layout(&spec.name, &error))
+    let clustered = sum.and_then(|sum| of_cluster(&ensure_layout_not_larger_than(&sum, &share)?, &cluster));
+    clustered.map_err(|error| FamilyError::from_layout_error(&spec.name, &error))
 }

@@ -37,34 +37,34 @@ pub(crate) fn atom(variant: &str) -> Option<Atom> {
 /// Returns the layout of the registers that access a tensor of this shape in tensor memory. `all` resolves the
 /// tensor-memory layout, which is the parameter `memory` of `spec`.
 pub(super) fn registers(spec: &FamilySpec, shape: &[u64], all: &dyn Families) -> Result<LinearLayout, FamilyError> {
-    let read = spec.parameters();
+    let read = spec.parameter_reader();
     let FamilyAttribute::Spec(memory) = read.required(&["memory"])? else {
-        return Err(read.wrong("memory", "must be a layout of tensor memory"));
+        return Err(read.invalid_value_error("memory", "must be a layout of tensor memory"));
     };
-    let bits = read.power(&["element_bits"])?;
-    let warps = read.power(&["num_warps"])?;
+    let bits = read.power_of_two(&["element_bits"])?;
+    let warps = read.power_of_two(&["num_warps"])?;
     let variant = match read.required(&["instr_variant"])? {
         FamilyAttribute::Text(word) => atom(word),
         _ => None,
     };
-    let variant =
-        variant.ok_or_else(|| read.wrong("instr_variant", "is none of 32x32b, 16x64b, 16x128b and 16x256b"))?;
+    let variant = variant
+        .ok_or_else(|| read.invalid_value_error("instr_variant", "is none of 32x32b, 16x64b, 16x128b and 16x256b"))?;
     if let Some(given) = read.optional(&["shape"]).map(|_| read.numbers(&["shape"])).transpose()?
         && given[..] != *shape
     {
-        return Err(read.wrong("shape", &format!("{given:?}, yet the tensor is {shape:?}")));
+        return Err(read.invalid_value_error("shape", &format!("{given:?}, yet the tensor is {shape:?}")));
     }
-    read.finish()?;
+    read.check_all_read()?;
     if ![8, 16, 32].contains(&bits) {
-        return Err(read.wrong("element_bits", &format!("{bits} is none of 8, 16 and 32")));
+        return Err(read.invalid_value_error("element_bits", &format!("{bits} is none of 8, 16 and 32")));
     }
     if !(4..=64).contains(&warps) {
-        return Err(read.wrong("num_warps", &format!("{warps} is not from 4 to 64")));
+        return Err(read.invalid_value_error("num_warps", &format!("{warps} is not from 4 to 64")));
     }
     let Layout::TensorMemory(memory) = all.resolve(memory, shape, all)? else {
-        return Err(read.wrong("memory", "is not a layout of tensor memory"));
+        return Err(read.invalid_value_error("memory", "is not a layout of tensor memory"));
     };
-    let failed = |error: LayoutError| FamilyError::of_layout(&spec.name, &error);
+    let failed = |error: LayoutError| FamilyError::from_layout_error(&spec.name, &error);
     // The same parameters may be valid for another shape, so the error names the shape.
     let unfit = |message: String| FamilyError::Shape { family: spec.name.clone(), shape: shape.to_vec(), message };
     let (neighbours, words) = in_words(&memory, bits).map_err(failed)?.ok_or_else(|| {
@@ -115,7 +115,7 @@ fn in_words(memory: &LinearLayout, bits: u64) -> Result<Option<(u64, LinearLayou
 fn through(memory: &LinearLayout, atom: &Atom, warps: u64) -> Result<Option<LinearLayout>, LayoutError> {
     let columns = 1u64.checked_shl(memory.in_bits(Dim::COL)).unwrap_or(0);
     // Rows and columns are packed in one index, which must fit 64 bits.
-    Space::of_sizes(&[(Dim::ROW, ROWS), (Dim::COL, columns)])?;
+    Space::from_sizes(&[(Dim::ROW, ROWS), (Dim::COL, columns)])?;
     if columns < atom.columns {
         return Ok(None);
     }
@@ -177,5 +177,5 @@ fn layout_to_locations<const N: usize>(
         ins.push(*dim, columns_by_dim.len() as u32)?;
     }
     let all: Columns = columns_by_dim.into_iter().flat_map(|(_, columns_by_dim)| columns_by_dim).collect();
-    LinearLayout::from_columns(ins, Space::of_sizes(&[(Dim::ROW, ROWS), (Dim::COL, columns)])?, &all)
+    LinearLayout::from_columns(ins, Space::from_sizes(&[(Dim::ROW, ROWS), (Dim::COL, columns)])?, &all)
 }

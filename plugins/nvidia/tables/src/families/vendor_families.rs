@@ -27,7 +27,7 @@ pub struct NvidiaFamilies {
 impl NvidiaFamilies {
     /// Creates the families of this plugin; sample layouts are for `architecture`.
     #[must_use]
-    pub fn of(architecture: &str) -> Self {
+    pub fn for_architecture(architecture: &str) -> Self {
         Self { architecture: architecture.to_owned(), largest_mmas: OnceLock::new() }
     }
 }

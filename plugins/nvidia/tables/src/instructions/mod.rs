@@ -17,7 +17,7 @@ mod tensor_move;
 mod tensor_scaled;
 mod wgmma;
 
-use tilewright_plugin::{InstructionGroup, instruction_table};
+use tilewright_plugin::{InstructionGroup, concatenate_instruction_groups};
 use tilewright_target::{Instruction, InstructionKind, UnusedInstruction};
 
 pub use bulk::MNEMONIC as BULK_COPY;
@@ -41,15 +41,15 @@ pub(crate) const INSTRUCTIONS: &[InstructionGroup] = &[
 
 /// Returns the instructions of an architecture, such as `sm_80` or `sm_90a`; none for other names.
 #[must_use]
-pub fn rows(architecture: &str) -> Vec<Instruction> {
-    instruction_table(INSTRUCTIONS, architecture)
+pub fn instructions_of(architecture: &str) -> Vec<Instruction> {
+    concatenate_instruction_groups(INSTRUCTIONS, architecture)
 }
 
 /// Returns an architecture's instructions that the table does not contain, with the reasons.
 #[must_use]
-pub fn unused(architecture: &str) -> Vec<UnusedInstruction> {
+pub fn unused_instructions_of(architecture: &str) -> Vec<UnusedInstruction> {
     // A parse error would be a mistake in the list; tests count its entries.
-    UnusedInstruction::read_list(include_str!("unused.toml"), architecture).unwrap_or_default()
+    UnusedInstruction::parse_list(include_str!("unused.toml"), architecture).unwrap_or_default()
 }
 
 /// Returns the compute capability of an architecture, times ten: 90 for `sm_90a`. Zero, which has no instructions, for

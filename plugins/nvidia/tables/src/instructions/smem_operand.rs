@@ -5,7 +5,7 @@
 //!
 //! Source: PTX ISA, "Shared Memory Layout" and "Matrix Descriptor Format".
 
-use tilewright_target::{CanonicalLayout, Descriptor, Field, MemoryOperand, Step, Stride};
+use tilewright_target::{AxisStep, CanonicalLayout, CanonicalStride, DescriptorField, DescriptorFormat, MemoryOperand};
 
 use super::swizzle;
 
@@ -37,7 +37,7 @@ pub(super) fn bits(element: &str) -> u32 {
 
 /// The descriptor format of an instruction, and the value of its swizzle field for each swizzle width in bytes.
 pub(super) struct DescriptorEncoding {
-    pub descriptor: Descriptor,
+    pub descriptor: DescriptorFormat,
     pub mode: fn(u64) -> u64,
 }
 
@@ -86,22 +86,22 @@ pub(super) fn memory(
 
 /// Returns the format of a 64-bit matrix descriptor, which stores addresses and strides in units of 16 bytes. `mode` is
 /// the bit field of the swizzle mode; `fixed` has the bits that are constant for the instruction.
-pub(super) fn descriptor(mode: Field, fixed: u64) -> Descriptor {
-    let bytes = |at| Field { at, width: 14, granularity: 16 };
-    Descriptor { bits: 64, start: bytes(0), strides: vec![bytes(16), bytes(32)], mode, fixed }
+pub(super) fn descriptor(mode: DescriptorField, fixed: u64) -> DescriptorFormat {
+    let bytes = |at| DescriptorField { at, width: 14, granularity: 16 };
+    DescriptorFormat { bits: 64, start: bytes(0), strides: vec![bytes(16), bytes(32)], mode, fixed }
 }
 
-fn fixed(count: u64, bytes: u64) -> Step {
-    Step { count, stride: Stride::Bytes(bytes) }
+fn fixed(count: u64, bytes: u64) -> AxisStep {
+    AxisStep { count, stride: CanonicalStride::Bytes(bytes) }
 }
 
-fn free(count: u64, field: u32) -> Step {
-    Step { count, stride: Stride::Field(field) }
+fn free(count: u64, field: u32) -> AxisStep {
+    AxisStep { count, stride: CanonicalStride::Field(field) }
 }
 
 /// Returns the steps (count and distance in bytes) over `count` adjacent elements of `bits` bits. For elements narrower
 /// than a byte, the first step goes over the elements that share a byte.
-fn side_by_side(count: u64, bits: u64) -> Vec<Step> {
+fn side_by_side(count: u64, bits: u64) -> Vec<AxisStep> {
     let shared = 8 / bits.min(8);
     let within = (shared > 1).then(|| fixed(shared, 0));
     within.into_iter().chain([fixed(count / shared, bits.div_ceil(8))]).collect()
@@ -109,7 +109,7 @@ fn side_by_side(count: u64, bits: u64) -> Vec<Step> {
 
 /// Returns the steps along K, and the steps along M or N, of the K-major layout with this swizzle width in bytes. `k`
 /// and `other` are the sizes of the tile along these axes.
-fn along_k(width: u64, bits: u64, k: u64, other: u64) -> (Vec<Step>, Vec<Step>) {
+fn along_k(width: u64, bits: u64, k: u64, other: u64) -> (Vec<AxisStep>, Vec<AxisStep>) {
     let unit = 128 / bits;
     match width {
         0 => {
@@ -122,7 +122,7 @@ fn along_k(width: u64, bits: u64, k: u64, other: u64) -> (Vec<Step>, Vec<Step>) 
 
 /// Returns the steps along K, and the steps along M or N, of the MN-major layout with this swizzle width in bytes.
 /// Elements have `bytes` bytes; `k` and `other` are the sizes of the tile along these axes.
-fn across_k(width: u64, bytes: u64, k: u64, other: u64) -> (Vec<Step>, Vec<Step>) {
+fn across_k(width: u64, bytes: u64, k: u64, other: u64) -> (Vec<AxisStep>, Vec<AxisStep>) {
     let row = width.max(16) / bytes;
     match width {
         0 => (vec![fixed(8, 16), free(k / 8, LEADING)], vec![fixed(row, bytes), free(other / row, STRIDE)]),

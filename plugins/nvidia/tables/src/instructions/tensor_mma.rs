@@ -3,11 +3,11 @@
 //!
 //! Operands in shared memory have the canonical layouts of `wgmma`, but a descriptor with other fields. Types, sizes
 //! and majorness are in the instruction descriptor, a 32-bit word that is constant for each instruction. Block-scaled
-//! MMAs are in [`super::tensor_scaled`], unlisted forms in [`super::unused`].
+//! MMAs are in [`super::tensor_scaled`], unlisted forms in [`super::unused_instructions_of`].
 
 use tilewright_layout::{Bases, Dim, LayoutError, LinearLayout};
 use tilewright_target::{
-    Completion, Field, Instruction, InstructionKind, Operand, Queue, Semantics, TensorMemoryOperand,
+    Completion, DescriptorField, Instruction, InstructionKind, Operand, Queue, Semantics, TensorMemoryOperand,
 };
 
 use super::numerics;
@@ -137,7 +137,7 @@ fn row(
 
 /// Returns the matrix descriptor's format and swizzle modes, for operands in shared memory.
 pub(super) fn encoding() -> DescriptorEncoding {
-    DescriptorEncoding { descriptor: descriptor(Field { at: 61, width: 3, granularity: 1 }, VERSION), mode }
+    DescriptorEncoding { descriptor: descriptor(DescriptorField { at: 61, width: 3, granularity: 1 }, VERSION), mode }
 }
 
 /// Returns the layout of an accumulator, or of A, in tensor memory: row i of the matrix is row i of tensor memory, and

@@ -11,7 +11,7 @@ use super::numerics;
 use super::smem_operand::{DescriptorEncoding, OperandLocation, bits, descriptor, memory};
 use tilewright_layout::families::cluster::tile_from_identities;
 use tilewright_layout::{Dim, LayoutError, LinearLayout};
-use tilewright_target::{Completion, Field, Instruction, InstructionKind, Operand, Queue, Semantics};
+use tilewright_target::{Completion, DescriptorField, Instruction, InstructionKind, Operand, Queue, Semantics};
 
 const SOURCE: &str = "PTX ISA, asynchronous warpgroup-level matrix instructions: register fragments, shared memory matrix layout, matrix descriptor";
 
@@ -93,7 +93,8 @@ fn row([d, a, b]: [&str; 3], columns: u64, [side_a, side_b]: [OperandLocation; 2
         bits: bits(element),
         layout,
     };
-    let encoding = DescriptorEncoding { descriptor: descriptor(Field { at: 62, width: 2, granularity: 1 }, 0), mode };
+    let encoding =
+        DescriptorEncoding { descriptor: descriptor(DescriptorField { at: 62, width: 2, granularity: 1 }, 0), mode };
     let first = match side_a {
         OperandLocation::NotShared => register("a", a, a_in_registers(k, bits(a))?),
         side => Operand::Memory(memory("a", a, [ROWS, k], side, &encoding)),

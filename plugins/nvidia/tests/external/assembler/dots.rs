@@ -26,7 +26,7 @@ pub fn tensor_memory_accumulators_are_assembled() {
         assert!(plan.atom_name().starts_with("tcgen05.mma"), "{types:?} {shape:?}: {}", plan.atom_name());
         assembled(&target, "sm_100a", &plan);
     }
-    let (mx, nv) = (Scale::from_name("e8m0"), Scale::from_name("ue4m3"));
+    let (mx, nv) = (BlockScale::from_name("e8m0"), BlockScale::from_name("ue4m3"));
     for (types, scales, shape) in [
         (["e4m3", "e5m2", "f32"], [mx, mx], [128, 64, 256]),
         (["e2m1", "e2m1", "f32"], [mx, mx], [128, 128, 128]),

@@ -3,7 +3,7 @@
 use crate::prelude::*;
 
 fn refusal(architecture: &str, ptx: &[u8]) -> String {
-    match object::assemble_with(&object::assembler().unwrap(), architecture, ptx) {
+    match object::assemble_ptx(&object::find_assembler().unwrap(), architecture, ptx) {
         Err(CompileError::Backend(message)) => message,
         other => panic!("{other:?}"),
     }

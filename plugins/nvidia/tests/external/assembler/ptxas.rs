@@ -8,7 +8,7 @@ pub fn assemble(name: &str, architecture: &str, ptx: &str) -> String {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("kernel.ptx");
     std::fs::write(&file, ptx).unwrap();
-    let mut command = Command::new(object::assembler().unwrap());
+    let mut command = Command::new(object::find_assembler().unwrap());
     command.args(["-v", &format!("-arch={architecture}"), "-o"]).arg(directory.path().join("cubin")).arg(&file);
     let output = command.output().unwrap();
     let log = String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);

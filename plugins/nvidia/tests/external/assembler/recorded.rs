@@ -12,7 +12,7 @@ const TARGETS: [(&str, &str); 2] = [("a100", "sm_80"), ("h100", "sm_90a")];
 /// Requires the version of the assembler that made the committed counts, since another one makes other code.
 pub fn same_assembler() -> Need {
     let recorded = about(&file("assembled.h100.jsonl"))["ptxas"].as_str().unwrap().to_owned();
-    let missing = object::assembler().ok().and_then(|program| {
+    let missing = object::find_assembler().ok().and_then(|program| {
         let output = Command::new(program).arg("--version").output().ok()?;
         let printed = String::from_utf8_lossy(&output.stdout).into_owned();
         let version =
@@ -34,8 +34,8 @@ pub fn machine_code_does_not_grow() {
 fn measure(compiled: &Compiled, processor: &str) -> Metrics {
     let directory = tempfile::tempdir().unwrap();
     let (ptx, cubin) = (directory.path().join("kernel.ptx"), directory.path().join("kernel.cubin"));
-    std::fs::write(&ptx, &compiled.artifact.payload(Emit::Assembly).unwrap().bytes).unwrap();
-    let mut command = Command::new(object::assembler().unwrap());
+    std::fs::write(&ptx, &compiled.artifact.payload(CodeFormat::Assembly).unwrap().bytes).unwrap();
+    let mut command = Command::new(object::find_assembler().unwrap());
     command.args(["-v", &format!("-arch={processor}"), "-o"]).arg(&cubin).arg(&ptx);
     let output = command.output().unwrap();
     let log = String::from_utf8_lossy(&output.stderr).into_owned();

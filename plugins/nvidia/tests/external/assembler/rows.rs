@@ -6,9 +6,9 @@ use crate::tensor_instructions;
 use tilewright_vendor_testkit::kernels;
 
 fn is_assembled(name: &str, target: &NvidiaTarget, module: &Module) {
-    let options = CompileOptions { emit: vec![Emit::Object], optimisation: 2 };
+    let options = CompileOptions { emit: vec![CodeFormat::Object], optimisation: 2 };
     let artifact = target.compile(module, &options).unwrap_or_else(|error| panic!("{name}: {error}"));
-    let object = artifact.payload(Emit::Object).unwrap();
+    let object = artifact.payload(CodeFormat::Object).unwrap();
     assert_eq!(object.format, "cubin", "{name}");
     assert!(object.bytes.starts_with(b"\x7fELF"), "{name}");
 }
@@ -22,11 +22,11 @@ pub fn objects_of_every_architecture_are_cubins() {
 
 pub fn every_row_is_assembled() {
     for architecture in ARCHITECTURES {
-        let kernels: Vec<_> = rows(architecture)
+        let kernels: Vec<_> = instructions_of(architecture)
             .iter()
             .filter(|row| !is_tested_elsewhere(row))
             .enumerate()
-            .map(|(row_index, row)| instruction_kernel(&format!("issue{row_index}"), row).unwrap())
+            .map(|(row_index, row)| build_instruction_kernel(&format!("issue{row_index}"), row).unwrap())
             .collect();
         is_assembled(architecture, &NvidiaTarget::new(target(architecture)).unwrap(), &kernels::module(kernels));
     }

@@ -1,7 +1,7 @@
 //! Helpers that run PTX on the virtual device.
 
 use crate::prelude::*;
-use tilewright_plugin::{KernelMetadata, Payload};
+use tilewright_plugin::{CodePayload, KernelMetadata};
 use tilewright_virtual_ptx::{LaunchReport, VirtualDevice};
 
 /// Returns the target of this name and its virtual device.
@@ -53,8 +53,12 @@ pub fn artifact(ptx: &str, kernel: &str, shape: Shape) -> Artifact {
         maps: Vec::new(),
         parameters: None,
     };
-    let payload =
-        Payload { form: Emit::Assembly, format: "ptx".to_owned(), bytes: ptx.as_bytes().to_vec(), may_differ: false };
+    let payload = CodePayload {
+        form: CodeFormat::Assembly,
+        format: "ptx".to_owned(),
+        bytes: ptx.as_bytes().to_vec(),
+        may_differ: false,
+    };
     Artifact { payloads: vec![payload], kernels: vec![metadata], accepted_by: None }
 }
 

@@ -4,10 +4,10 @@
 use crate::prelude::*;
 use crate::virtual_device::bench::device_of;
 use crate::virtual_device::bench::{Shape, artifact, fault, words};
-use tilewright_kernel::{MAX_RANK, Outside, TensorMap, TensorMapBinding};
-use tilewright_plugin::EncodedMap;
+use tilewright_kernel::{MAX_RANK, OutOfBoundsFill, TensorMap, TensorMapBinding};
+use tilewright_plugin::TensorMapParameter;
 use tilewright_target::XorSwizzle;
-use tilewright_verify::{TestCase, box_copy_case, box_origins, bulk_copy_1d_case};
+use tilewright_verify::{TestCase, build_box_copy_case, build_bulk_copy_1d_case, edge_box_origins};
 
 /// Returns the PTX of a kernel with a tensor map and a pointer. The predicate `%one` selects one lane, and `b` is an
 /// mbarrier of one arrival.
@@ -32,17 +32,17 @@ const SHOW: &str = "mul.lo.u32 %r3, %lane, 8; mov.u32 %r4, box; add.u32 %r4, %r4
 
 /// Runs a body on a tensor of 16 rows of 24 words, each equal to its index, whose boxes have 4 rows of 16 words.
 /// Returns the words at the pointer, and the tensor.
-fn run(body: &str, mode: u32, outside: Outside) -> Result<[Vec<u32>; 2], DeviceError> {
+fn run(body: &str, mode: u32, outside: OutOfBoundsFill) -> Result<[Vec<u32>; 2], DeviceError> {
     let (_, mut device) = device_of("h100");
     let map = TensorMap { element_bits: 32, box_sizes: vec![16, 4], swizzle: XorSwizzle::default(), outside };
     let mut modified = artifact(&kernel(body), "k", Shape::warps(1));
-    modified.kernels[0].maps = vec![EncodedMap { parameter: 0, map, mode: Some(mode), rows: None }];
+    modified.kernels[0].maps = vec![TensorMapParameter { parameter: 0, map, mode: Some(mode), rows: None }];
     modified.kernels[0].parameters = Some(vec![0, 64]);
     let code = device.load(&modified)?;
     let tensor: Vec<u8> = (0..16 * 24u32).flat_map(u32::to_le_bytes).collect();
     let buffers = [device.allocate(256)?, device.allocate(tensor.len() as u64)?];
     device.write(buffers[1], 0, &tensor)?;
-    let given = TensorMapBinding::packed(buffers[1], &[24, 16], 4).unwrap();
+    let given = TensorMapBinding::contiguous(buffers[1], &[24, 16], 4).unwrap();
     let arguments = vec![LaunchArgument::Tensor(given), LaunchArgument::Buffer(buffers[0])];
     device.launch(&LaunchRequest { code, kernel: "k".to_owned(), grid: [1, 1, 1], arguments })?;
     Ok([words(&device.read(buffers[0], 0, 256)?), words(&device.read(buffers[1], 0, tensor.len() as u64)?)])
@@ -51,7 +51,7 @@ fn run(body: &str, mode: u32, outside: Outside) -> Result<[Vec<u32>; 2], DeviceE
 #[test]
 fn a_box_comes_with_what_is_outside() {
     let at = "mov.u32 %r1, 20; mov.u32 %r2, -1;";
-    for (outside, filler) in [(Outside::Zeros, 0), (Outside::NotANumber, u32::MAX)] {
+    for (outside, filler) in [(OutOfBoundsFill::Zeros, 0), (OutOfBoundsFill::NotANumber, u32::MAX)] {
         let [found, _] = run(&format!("{at} {BRING} {WAIT} {SHOW}"), 0, outside).unwrap();
         for (index, found) in (0..).zip(found) {
             let (row, column) = (index / 16, 20 + index % 16);
@@ -65,7 +65,8 @@ fn a_box_comes_with_what_is_outside() {
 /// `c ^ (r / 2 % 4)`.
 #[test]
 fn a_box_has_the_layout_of_its_swizzle_mode() {
-    let [found, _] = run(&format!("mov.u32 %r1, 0; mov.u32 %r2, 8; {BRING} {WAIT} {SHOW}"), 2, Outside::Zeros).unwrap();
+    let [found, _] =
+        run(&format!("mov.u32 %r1, 0; mov.u32 %r2, 8; {BRING} {WAIT} {SHOW}"), 2, OutOfBoundsFill::Zeros).unwrap();
     for row in 0..4u32 {
         for chunk in 0..4 {
             let index = (row * 16 + (chunk ^ (row / 2 % 4)) * 4) as usize;
@@ -84,7 +85,7 @@ const PUT: &str = "@%one cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_gr
 fn a_bulk_tensor_store_writes_only_in_bounds() {
     for wait in ["cp.async.bulk.wait_group 0;", "cp.async.bulk.wait_group.read 0; bar.sync 0; st.shared.u32 [%r4], 7;"]
     {
-        let [_, tensor] = run(&format!("{FILL} {PUT} {wait}"), 0, Outside::Zeros).unwrap();
+        let [_, tensor] = run(&format!("{FILL} {PUT} {wait}"), 0, OutOfBoundsFill::Zeros).unwrap();
         for (index, found) in (0..).zip(tensor) {
             let (row, column) = (index / 24, index % 24);
             let written = row >= 14 && column >= 16;
@@ -98,7 +99,7 @@ fn a_bulk_tensor_store_writes_only_in_bounds() {
 #[test]
 fn data_of_a_bulk_copy_in_flight_is_not_accessed() {
     let assert_error = |body: String, phrases: &[&str]| {
-        let error = run(&body, 0, Outside::Zeros).unwrap_err().to_string();
+        let error = run(&body, 0, OutOfBoundsFill::Zeros).unwrap_err().to_string();
         phrases.iter().for_each(|phrase| assert!(error.contains(phrase), "{error}"));
     };
     let at = "mov.u32 %r1, 0; mov.u32 %r2, 0;";
@@ -144,24 +145,29 @@ fn bulk_copies_are_of_multiples_of_the_granularity() {
 #[test]
 fn every_row_runs() {
     let (target, mut device) = device_of("h100");
-    let rows = target.instructions().iter().filter(|row| tilewright_verify::kernels::Bulk::is_of(row));
+    let rows = target.instructions().iter().filter(|row| tilewright_verify::kernels::BulkCopyData::is_copied_by(row));
     let mut ran = 0;
     let mut right = |case: TestCase, what: String| {
-        check(&case, &target, &mut device).unwrap_or_else(|wrong| panic!("{what}: {wrong}"));
+        check_on_device(&case, &target, &mut device).unwrap_or_else(|wrong| panic!("{what}: {wrong}"));
         ran += 1;
     };
     for row in rows {
-        let Some(operand) = row.box_operand() else {
-            right(bulk_copy_1d_case(row, 1040, 32, None).unwrap(), row.name.clone());
+        let Some(operand) = row.tensor_copy_operand() else {
+            right(build_bulk_copy_1d_case(row, 1040, 32, None).unwrap(), row.name.clone());
             continue;
         };
         for (box_layout, element_bits) in operand.layouts.iter().zip([16, 64].into_iter().cycle()) {
             let mut box_sizes = vec![box_layout.row_bytes.unwrap_or(48) * 8 / element_bits, 5, 2, 3, 1];
             box_sizes.truncate(operand.rank as usize);
-            let map = TensorMap { element_bits, box_sizes, swizzle: box_layout.swizzle, outside: Outside::NotANumber };
+            let map = TensorMap {
+                element_bits,
+                box_sizes,
+                swizzle: box_layout.swizzle,
+                outside: OutOfBoundsFill::NotANumber,
+            };
             for which in 0..4 {
-                let origin: Vec<i32> = map.box_sizes.iter().map(|&size| box_origins(size)[which]).collect();
-                let case = box_copy_case(row, &map, &origin, 32, None).unwrap();
+                let origin: Vec<i32> = map.box_sizes.iter().map(|&size| edge_box_origins(size)[which]).collect();
+                let case = build_box_copy_case(row, &map, &origin, 32, None).unwrap();
                 right(case, format!("{} {} at {origin:?}", row.name, box_layout.name));
             }
         }

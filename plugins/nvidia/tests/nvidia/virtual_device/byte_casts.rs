@@ -7,7 +7,7 @@ use crate::prelude::*;
 use half::{bf16, f16};
 use tilewright_kernel::Builder;
 use tilewright_math::casts::NativeCasts;
-use tilewright_target::Format;
+use tilewright_target::FloatFormat;
 use tilewright_vendor_testkit::emulated;
 use tilewright_vendor_testkit::kernels::GLOBAL;
 
@@ -16,7 +16,7 @@ const WARPS: u32 = 8;
 /// An 8-bit format of the OCP 8-bit Floating Point Specification.
 #[derive(Debug, Clone, Copy)]
 struct Ocp {
-    format: Format,
+    format: FloatFormat,
     name: &'static str,
     mantissa: u32,
     bias: i32,
@@ -24,8 +24,8 @@ struct Ocp {
     is_ieee: bool,
 }
 
-const E4M3: Ocp = Ocp { format: Format::E4M3, name: "e4m3x2", mantissa: 3, bias: 7, is_ieee: false };
-const E5M2: Ocp = Ocp { format: Format::E5M2, name: "e5m2x2", mantissa: 2, bias: 15, is_ieee: true };
+const E4M3: Ocp = Ocp { format: FloatFormat::E4M3, name: "e4m3x2", mantissa: 3, bias: 7, is_ieee: false };
+const E5M2: Ocp = Ocp { format: FloatFormat::E5M2, name: "e5m2x2", mantissa: 2, bias: 15, is_ieee: true };
 
 impl Ocp {
     fn value(self, bits: u8) -> f64 {
@@ -55,7 +55,7 @@ impl Ocp {
 }
 
 /// Returns a kernel whose lanes each convert `count` elements of the first buffer to elements of the second.
-fn kernel(target: &NvidiaTarget, (format, extends): (Format, bool), wide: Element, count: u32) -> Kernel {
+fn kernel(target: &NvidiaTarget, (format, extends): (FloatFormat, bool), wide: Element, count: u32) -> Kernel {
     let mut k = Builder::new("k", Launch::new(32, WARPS), &[("from", GLOBAL), ("to", GLOBAL)]);
     let (from, to) = if extends { (Element::I8, wide) } else { (wide, Element::I8) };
     let [program, warp, lane] =
@@ -71,7 +71,7 @@ fn kernel(target: &NvidiaTarget, (format, extends): (Format, bool), wide: Elemen
     });
     let loaded = k.load(Type::vector_or_scalar(from, count), from_at, 0, None);
     let values: Vec<_> = (0..count).map(|index| k.extract(loaded, index)).collect();
-    let native = NativeCasts::of(target.description());
+    let native = NativeCasts::from_target(target.description());
     let converted = match extends {
         true => native.extend(&mut k, &values, format, wide),
         false => native.round(&mut k, &values, format),
@@ -92,9 +92,9 @@ fn converted(
 ) -> [Vec<u8>; 2] {
     let (target, mut device) = device_of("h100");
     let kernel = kernel_of(&target);
-    let options = CompileOptions { emit: vec![Emit::Assembly], optimisation: 3 };
+    let options = CompileOptions { emit: vec![CodeFormat::Assembly], optimisation: 3 };
     let artifact = target.compile(&Module { kernels: vec![kernel.clone()] }, &options).unwrap();
-    let ptx = artifact.text(Emit::Assembly).unwrap();
+    let ptx = artifact.payload_text(CodeFormat::Assembly).unwrap();
     assert_eq!(ptx.matches(found).count(), times, "{found}: {ptx}");
     let shape = Shape { grid: [blocks, 1, 1], ..Shape::warps(WARPS) };
     let given = [Given::Buffer(from.to_vec()), Given::Buffer(vec![0; to_bytes])];

@@ -58,14 +58,14 @@ pub fn check_conversions_are_right_and_as_planned(answers: Answers) {
             Err(MovementError::Impossible { .. }) => continue,
             Err(error) => panic!("{name}: {error}"),
         };
-        let kernel = conversion_kernel("convert", [&src, &dst], bits, &plan, context).unwrap();
+        let kernel = build_conversion_kernel("convert", [&src, &dst], bits, &plan, context).unwrap();
         if kernel.statements().len() > MOST_OPERATIONS {
             large += 1;
             continue;
         }
         let mut device = device();
-        conversion_case([&src, &dst], bits, &plan, context)
-            .and_then(|case| check(&case, &target, &mut device))
+        build_conversion_case([&src, &dst], bits, &plan, context)
+            .and_then(|case| check_on_device(&case, &target, &mut device))
             .unwrap_or_else(|wrong| panic!("{name}, path {}: {wrong}", plan.path));
         let executed = &device.report().counts;
         assert_eq!(compared(executed), compared(&plan.stats.counts), "{name}, path {}: {executed:?}", plan.path);

@@ -59,7 +59,7 @@ fn kernel(form: Form) -> Kernel {
     let moved = k.ptr_add(address, back);
     let other = form.has_other.then(|| {
         let element = Type::Scalar(form.ty.element().unwrap());
-        let all: Vec<_> = (0..form.ty.count()).map(|at| k.constant(element, other_bits(form.ty, at))).collect();
+        let all: Vec<_> = (0..form.ty.element_count()).map(|at| k.constant(element, other_bits(form.ty, at))).collect();
         k.pack(&all)
     });
     let (offset, alignment) = (form.offset, form.ty.bits() / 8);
@@ -70,7 +70,7 @@ fn kernel(form: Form) -> Kernel {
 
 /// Returns the bits of element `at` of the value `other`, which lanes without a load get: bytes 0xA0 and up.
 fn other_bits(ty: Type, at: u32) -> u64 {
-    let width = ty.bits() / ty.count() / 8;
+    let width = ty.bits() / ty.element_count() / 8;
     (0..width).map(|byte| u64::from(0xA0 + at * width + byte) << (8 * byte)).sum()
 }
 
@@ -95,9 +95,9 @@ fn predicated_accesses_are_single_instructions() {
         for (shared, has_other, offset) in [(false, false, 0), (false, true, 0), (true, true, 0), (false, true, 4096)] {
             let form = Form { ty, shared, has_other, offset };
             let kernel = kernel(form);
-            let options = CompileOptions { emit: vec![Emit::Assembly], optimisation: 2 };
+            let options = CompileOptions { emit: vec![CodeFormat::Assembly], optimisation: 2 };
             let artifact = target.compile(&Module { kernels: vec![kernel.clone()] }, &options).unwrap();
-            let ptx = artifact.text(Emit::Assembly).unwrap();
+            let ptx = artifact.payload_text(CodeFormat::Assembly).unwrap();
             let space = if shared { "shared" } else { "global" };
             for instruction in [format!("ld.{space}{suffix} "), format!("st.global{suffix} ")] {
                 let is_predicated = |line: &&str| line.starts_with("@%p") && line.contains(&instruction);
@@ -127,9 +127,9 @@ fn lanes_without_the_predicate_do_not_update_atomically() {
     let before = k.atomic_rmw(Atomic::Or, sum, lane, Some(odd));
     k.store(old, 0, before, None);
     let kernel = k.finish();
-    let options = CompileOptions { emit: vec![Emit::Assembly], optimisation: 2 };
+    let options = CompileOptions { emit: vec![CodeFormat::Assembly], optimisation: 2 };
     let artifact = target("a100").compile(&Module { kernels: vec![kernel] }, &options).unwrap();
-    let ptx = artifact.text(Emit::Assembly).unwrap();
+    let ptx = artifact.payload_text(CodeFormat::Assembly).unwrap();
     assert!(ptx.lines().any(|line| line.trim().starts_with("@%p") && line.contains("atom.")), "{ptx}");
     assert!(!ptx.contains("bra"), "{ptx}");
     let given = [Given::Buffer(vec![0; 4]), Given::Buffer(vec![0xEE; 4 * LANES])];

@@ -13,7 +13,7 @@ fn files(answers: Answers) -> Vec<PathBuf> {
         Answers::Sample => shared_data::workspace().join("conformance/kernels"),
         Answers::All => shared_data::path("kernels/cases"),
     };
-    ProgramCase::list_files(&folder).unwrap()
+    ProgramCase::list_case_files(&folder).unwrap()
 }
 
 /// Runs a program. Returns the reason why its results are wrong, or `None` if they are right; `Err` if the target does
@@ -21,15 +21,16 @@ fn files(answers: Answers) -> Vec<PathBuf> {
 fn run(file: &Path) -> Result<Option<String>, String> {
     let case = ProgramCase::read(file).unwrap_or_else(|error| panic!("{error}"));
     let text = std::fs::read_to_string(&case.program).unwrap();
-    let (target, dialects, imports) = (target("a100"), tilewright_dialects::all(), tilewright_dialects::imports());
+    let (target, dialects, imports) =
+        (target("a100"), tilewright_dialects::all_dialects(), tilewright_dialects::read_import_tables());
     let compiler = ProgramCompiler { dialects: &dialects, imports: &imports, target: &target };
     let options = ProgramOptions::default().with_warps(case.warps).with_entry(&case.entry);
-    let kernel = match compiler.kernel(&text, &options, &mut |_| {}) {
+    let kernel = match compiler.compile_kernel(&text, &options, &mut |_| {}) {
         Ok(kernel) => kernel,
         Err(error) if error.is_unsupported() => return Err(error.to_string()),
         Err(error) => return Ok(Some(error.to_string())),
     };
-    let checked = case.test_case(kernel).and_then(|case| check(&case, &target, &mut device()));
+    let checked = case.to_test_case(kernel).and_then(|case| check_on_device(&case, &target, &mut device()));
     Ok(checked.err().map(|wrong| wrong.to_string()))
 }
 

@@ -1,7 +1,7 @@
 //! Invalid and unsupported PTX texts: the parser returns an error with the line, and never panics, for any text.
 
 use proptest::prelude::*;
-use tilewright_virtual_ptx::parse;
+use tilewright_virtual_ptx::parse_ptx;
 
 use crate::virtual_device::bench::{Given, Shape, kernel, run};
 
@@ -39,15 +39,15 @@ fn what_is_not_known_is_named_with_its_line_and_the_nearest() {
 fn texts_that_end_early_or_nest_without_end_are_errors() {
     let source = kernel("mov.u32 %r0, 1;");
     for end in 0..source.trim_end().len() {
-        if let Ok(module) = parse(&source[..end]) {
+        if let Ok(module) = parse_ptx(&source[..end]) {
             assert_eq!(module.kernels().count(), 0, "{}", &source[..end]);
         }
     }
-    assert!(parse(&kernel(&format!("mov.b32 %r0, {};", "{".repeat(10_000)))).is_err());
-    assert!(parse(".version 8.0 .target sm_80 .address_size 32").unwrap_err().to_string().contains("32 bits"));
-    assert!(parse("\u{e9}").is_err() && parse("/* open").is_err() && parse("\"open").is_err());
-    assert!(parse(".global .b8 large[99999999999999999999];").is_err());
-    assert!(parse(".global .b8 large[4294967295][4294967295];").is_err());
+    assert!(parse_ptx(&kernel(&format!("mov.b32 %r0, {};", "{".repeat(10_000)))).is_err());
+    assert!(parse_ptx(".version 8.0 .target sm_80 .address_size 32").unwrap_err().to_string().contains("32 bits"));
+    assert!(parse_ptx("\u{e9}").is_err() && parse_ptx("/* open").is_err() && parse_ptx("\"open").is_err());
+    assert!(parse_ptx(".global .b8 large[99999999999999999999];").is_err());
+    assert!(parse_ptx(".global .b8 large[4294967295][4294967295];").is_err());
     assert!(refused(".local .b8 l[200000000]; mov.u32 %r0, 1;").contains("bytes of local memory"));
     assert!(refused(".reg .b32 %many<1000000>; mov.u32 %r0, 1;").contains("registers"));
 }
@@ -105,13 +105,13 @@ proptest! {
 
     #[test]
     fn no_text_panics(text in "\\PC{0,80}") {
-        let _ = parse(&text);
+        let _ = parse_ptx(&text);
     }
 
     #[test]
     fn no_text_of_pieces_panics(pieces in proptest::collection::vec(proptest::sample::select(&PIECES[..]), 0..60)) {
         let text = pieces.join(" ");
-        let _ = parse(&text);
+        let _ = parse_ptx(&text);
         // As the body of a kernel it is also decoded, and run if possible.
         let body = format!("{{ .reg .b32 %q<9>; .reg .pred p; .shared .align 8 .b8 m[64]; {text} }}");
         let _ = run(&kernel(&body), "k", Shape::warps(1), &[Given::Buffer(vec![0; 64])]);

@@ -44,7 +44,7 @@ pub(crate) fn run(
         };
         block::run(&mut warps, &mut around)?;
         report.counts = warps.iter().fold(report.counts, |most, warp| most.componentwise_max(warp.counts));
-        report.totals = warps.iter().fold(report.totals, |sum, warp| sum.plus(warp.counts));
+        report.totals = warps.iter().fold(report.totals, |sum, warp| sum.add_counts(warp.counts));
     }
     [report.transactions_loaded, report.transactions_stored] = transactions;
     for (step, count) in program.steps.iter().zip(issued).filter(|&(_, count)| count > 0) {

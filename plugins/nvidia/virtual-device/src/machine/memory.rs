@@ -1,6 +1,6 @@
 //! Loads and stores of a warp: address resolution, checks and counts.
 
-use tilewright_target::{Direction, wavefronts};
+use tilewright_target::{Direction, count_access_wavefronts};
 
 use super::registers::LANES;
 use super::space::WINDOW_BITS;
@@ -134,10 +134,10 @@ impl Running<'_> {
         let of = |required| addresses.map(|address| address.and_then(|(space, at)| (space == required).then_some(at)));
         let shared = of(PtxSpace::Shared);
         if shared.iter().any(Option::is_some) {
-            let row = self.target.bank_row(direction, bytes * 8).ok_or_else(|| {
+            let row = self.target.find_bank_row(direction, bytes * 8).ok_or_else(|| {
                 DeviceFaultKind::Instruction(format!("the target has no bank row for accesses of {bytes} bytes"))
             })?;
-            let taken = wavefronts(row, &shared, bytes);
+            let taken = count_access_wavefronts(row, &shared, bytes);
             let (operations, total) = match direction {
                 Direction::Load => (&mut self.counts.shared_loads, &mut self.counts.wavefronts_loaded),
                 Direction::Store => (&mut self.counts.shared_stores, &mut self.counts.wavefronts_stored),

@@ -2,8 +2,8 @@
 //! memory. Since the hardware's encoding is not published, this encoding is the virtual device's own. Source: PTX ISA,
 //! "Tensors"; CUDA driver API, `cuTensorMapEncodeTiled`.
 
-use tilewright_kernel::{MAX_RANK, Outside};
-use tilewright_plugin::EncodedMap;
+use tilewright_kernel::{MAX_RANK, OutOfBoundsFill};
+use tilewright_plugin::TensorMapParameter;
 
 /// Number of bytes of a tensor map.
 pub(crate) const MAP_BYTES: usize = 128;
@@ -43,7 +43,7 @@ impl Tensor {
     /// properties that were fixed when the kernel was compiled: rank, box and swizzle. Returns an error message if the
     /// map is invalid.
     pub(crate) fn new(
-        of: &EncodedMap,
+        of: &TensorMapParameter,
         address: u64,
         sizes: [u64; MAX_RANK],
         given_strides: [u64; MAX_RANK],
@@ -62,8 +62,8 @@ impl Tensor {
         let mut box_sizes = [1; MAX_RANK];
         box_sizes.iter_mut().zip(&map.box_sizes).for_each(|(destination, &size)| *destination = size.into());
         let outside = match map.outside {
-            Outside::Zeros => 0,
-            Outside::NotANumber => 0xff,
+            OutOfBoundsFill::Zeros => 0,
+            OutOfBoundsFill::NotANumber => 0xff,
         };
         Ok(Self {
             address,

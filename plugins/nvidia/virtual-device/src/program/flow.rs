@@ -1,6 +1,6 @@
 //! Computes the reconvergence points of diverged lanes: the immediate post-dominator of the diverging instruction.
 
-use tilewright_target::dominators;
+use tilewright_target::immediate_dominators;
 
 /// Stands for the end of the program as a reconvergence point, if lanes do not reconverge earlier.
 pub(super) const END: u32 = u32::MAX;
@@ -73,7 +73,7 @@ impl Graph {
         for (block, after) in self.after.iter().enumerate() {
             after.iter().for_each(|&next| before[next].push(block));
         }
-        dominators(end, &before)
+        immediate_dominators(end, &before)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Rows of the table of PTX instructions, and matching of opcodes against them.
 
-use tilewright_target::{Instruction, nearest};
+use tilewright_target::{Instruction, find_similar_name};
 
 use super::operands::Operands;
 use super::types::Type;
@@ -69,7 +69,7 @@ impl<'a> Form<'a> {
             |row: &&Row| opcode.strip_prefix(row.name).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
         let Some(row) = rows.iter().copied().flatten().filter(begins).max_by_key(|row| row.name.len()) else {
             let first = opcode.split('.').next().unwrap_or(opcode);
-            let near = nearest(first, rows.iter().copied().flatten().map(|row| row.name));
+            let near = find_similar_name(first, rows.iter().copied().flatten().map(|row| row.name));
             let near = near.map(|name| format!("; the nearest that is known is `{name}`")).unwrap_or_default();
             return Err(format!("the instruction `{opcode}` is not supported{near}"));
         };
@@ -81,7 +81,7 @@ impl<'a> Form<'a> {
                 form.words.push(word);
             } else {
                 let known = row.modifiers.split(' ').chain(row.types.split(' ')).filter(|known| !known.is_empty());
-                let near = nearest(word, known.clone()).map(|near| format!("; the nearest is `{near}`"));
+                let near = find_similar_name(word, known.clone()).map(|near| format!("; the nearest is `{near}`"));
                 let near = near.unwrap_or_else(|| format!("; known are {}", known.collect::<Vec<_>>().join(", ")));
                 return Err(format!("`{word}` is not supported for `{}` (in `{opcode}`){near}", row.name));
             }

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use tilewright_target::nearest;
+use tilewright_target::find_similar_name;
 
 use super::scope::{Entity, Labels, Scope};
 use super::types::{Class, Type, mask};
@@ -80,7 +80,9 @@ impl Operands<'_> {
             Some(Entity::Register { index, bits }) => Ok((index, bits)),
             Some(Entity::Memory { .. }) => Err(format!("`{name}` is a variable; expected a register")),
             None => {
-                let near = nearest(name, self.scope.names()).map(|near| format!("; `{near}` is")).unwrap_or_default();
+                let near = find_similar_name(name, self.scope.names())
+                    .map(|near| format!("; `{near}` is"))
+                    .unwrap_or_default();
                 Err(format!("the register `{name}` is not declared{near}"))
             }
         }

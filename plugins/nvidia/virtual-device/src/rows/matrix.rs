@@ -2,7 +2,7 @@
 //! each segment (a 16-byte row in shared memory), the lane that addresses it and the lanes that hold its bytes.
 
 use tilewright_layout::{Dim, LinearLayout};
-use tilewright_target::{Direction, Instruction, InstructionKind, wavefronts};
+use tilewright_target::{Direction, Instruction, InstructionKind, count_access_wavefronts};
 
 use crate::machine::{Address, DeviceFaultKind, Next, Operation, PtxSpace, Running};
 use crate::machine::{Destination, LANES};
@@ -44,7 +44,7 @@ pub(super) fn row_of<'a>(form: &Form<'a>) -> Result<&'a Instruction, String> {
     let found = found.or_else(|| form.instructions.iter().find(|row| words(&row.name) == required));
     found.ok_or_else(|| {
         let names = form.instructions.iter().map(|row| row.name.as_str());
-        let near = tilewright_target::nearest(form.opcode, names);
+        let near = tilewright_target::find_similar_name(form.opcode, names);
         let near = near.map(|name| format!("; the nearest is `{name}`")).unwrap_or_default();
         format!("the target has no instruction `{}`{near}", form.opcode)
     })
@@ -57,7 +57,7 @@ impl Transfer {
         let (data, by_lane, alignment) = access.ok_or("the instruction moves no matrix")?;
         let (segment, byte) = (Dim::named("slot"), Dim::named("byte"));
         let segments = 1usize << data.out_bits(segment);
-        let lanes: Vec<usize> = (0..1u64 << by_lane.ins().bits())
+        let lanes: Vec<usize> = (0..1u64 << by_lane.ins().total_bits())
             .map(|lane| by_lane.outs().coordinate(by_lane.apply_packed(lane), segment) as usize)
             .collect();
         let addressed_by = (0..segments)
@@ -96,11 +96,11 @@ impl Transfer {
             segments.push((address, lane));
         }
         let bits = self.segment_bytes as u32 * 8;
-        let banks = warp.target.instruction_bank_row(&self.name, direction, bits);
+        let banks = warp.target.find_instruction_bank_row(&self.name, direction, bits);
         let banks =
             banks.ok_or_else(|| DeviceFaultKind::Instruction("the target has no bank row for it".to_owned()))?;
         let addresses: Vec<Option<u64>> = segments.iter().map(|&(address, _)| Some(address)).collect();
-        let taken = wavefronts(banks, &addresses, self.segment_bytes as u32);
+        let taken = count_access_wavefronts(banks, &addresses, self.segment_bytes as u32);
         match direction {
             Direction::Load => {
                 warp.counts.matrix_loads += 1;
@@ -123,7 +123,7 @@ fn bytes(data: &LinearLayout) -> Result<Vec<Vec<Bytes>>, String> {
         return Err("the instruction does not have 32-bit registers of 32 lanes".to_owned());
     }
     let mut all = vec![vec![[(0, 0); 4]; LANES]; 1 << data.in_bits(Dim::REGISTER)];
-    for packed in 0..1u64 << data.ins().bits() {
+    for packed in 0..1u64 << data.ins().total_bits() {
         let image = data.apply_packed(packed);
         let [register, lane, at] =
             [Dim::REGISTER, Dim::LANE, byte].map(|dim| data.ins().coordinate(packed, dim) as usize);

@@ -31,11 +31,11 @@ struct Tile {
 impl Tile {
     fn of(row: &Instruction, required: &str) -> Result<Self, String> {
         let missing = || format!("`{}` has no register operand `{required}`", row.name);
-        let (element, bits, layout) = row.register_operand(required).ok_or_else(missing)?;
+        let (element, bits, layout) = row.find_register_operand(required).ok_or_else(missing)?;
         let register_bits = if element == "f64" { 64 } else { 32 };
         let shape = [0, 1].map(|axis| layout.out_bits(Dim::tensor(axis)));
         let mut positions = vec![Vec::new(); 1 << (shape[0] + shape[1])];
-        for packed in 0..1u64 << layout.ins().bits() {
+        for packed in 0..1u64 << layout.ins().total_bits() {
             let image = layout.apply_packed(packed);
             let [at_row, column] = [0, 1].map(|axis| layout.outs().coordinate(image, Dim::tensor(axis)));
             let [register, lane] = [Dim::REGISTER, Dim::LANE].map(|dim| layout.ins().coordinate(packed, dim));
@@ -85,7 +85,7 @@ fn decode_mma(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Op
     for ((tile, from), role) in tiles[1..].iter().zip(&from).zip(["a", "b", "c"]) {
         tile.fits(from.len(), role, form)?;
     }
-    Ok(Box::new(Mma { tiles, to, from, sum: MmaElement::of(row)? }))
+    Ok(Box::new(Mma { tiles, to, from, sum: MmaElement::from_instruction(row)? }))
 }
 
 impl Operation for Mma {
@@ -100,7 +100,7 @@ impl Operation for Mma {
         for (at, positions) in d.positions.iter().enumerate() {
             let (row, column) = (at >> n, at & ((1 << n) - 1));
             let operands = (0..1usize << k).map(|k_at| (a_elements[row << k | k_at], b_elements[k_at << n | column]));
-            let total = self.sum.total(c_elements[at], operands);
+            let total = self.sum.compute_element(c_elements[at], operands);
             for &(lane, register, shift) in positions {
                 words[register][lane] |= (total & mask(d.bits)) << shift;
             }

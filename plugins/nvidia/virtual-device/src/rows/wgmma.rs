@@ -141,7 +141,7 @@ fn decode_wgmma(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn 
         return Err(format!("`{}` takes {registers} accumulator registers, and 4 of operand A", form.opcode));
     }
     let adds = operands.predicate(3)?;
-    Ok(Box::new(Wgmma { to, accumulator, a, b, adds, columns, bits, sum: MmaElement::of(row)? }))
+    Ok(Box::new(Wgmma { to, accumulator, a, b, adds, columns, bits, sum: MmaElement::from_instruction(row)? }))
 }
 
 /// Whether `row`, the name of an instruction of the target, is for this opcode. Names have further suffixes for the
@@ -220,7 +220,7 @@ impl Operation for Wgmma {
                     let column = result_element / 4 * 8 + lane % 4 * 2 + result_element % 2;
                     let operands = (0..depth).map(|k| (element(&a[row], k, bits), element(&b[column], k, bits)));
                     let shift = word_of_element as u32 * sum_bits;
-                    let total = self.sum.total(accumulated >> shift & mask(sum_bits), operands);
+                    let total = self.sum.compute_element(accumulated >> shift & mask(sum_bits), operands);
                     word |= (total & mask(sum_bits)) << shift;
                 }
                 warp.set(to, lane, word);

@@ -10,6 +10,6 @@ mod module;
 mod syntax;
 
 pub use error::PtxError;
-pub use module::parse;
+pub use module::parse_ptx;
 pub use syntax::PtxModule;
 pub(super) use syntax::{Function, Guard, Initial, Instruction, Kernel, Operand, Statement, Variable};

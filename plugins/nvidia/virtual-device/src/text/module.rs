@@ -30,7 +30,7 @@ const OF_KERNELS: [&str; 9] = [
 ///
 /// # Errors
 /// [`PtxError`] if the text is not PTX, or uses an unsupported feature.
-pub fn parse(text: &str) -> Result<PtxModule, PtxError> {
+pub fn parse_ptx(text: &str) -> Result<PtxModule, PtxError> {
     let mut cursor = Cursor::new(tokens(text)?);
     let mut module = PtxModule::default();
     while *cursor.kind() != Kind::End {

@@ -1,10 +1,10 @@
 //! The distance between a block and the block that holds an element it needs: the xor of their indices, and the
 //! element's position in that block.
 
-use tilewright_layout::f2::{Columns, Solver, Subspace, multiply};
+use tilewright_layout::f2::{Columns, Solver, Subspace, multiply_vector};
 
 use super::super::super::ConversionProblem;
-use super::super::super::conversion::Side;
+use super::super::super::conversion::ConversionSide;
 
 /// The source of each destination position of a conversion across blocks, relative to the destination's block.
 ///
@@ -36,7 +36,7 @@ impl Distances {
         // Free unknowns are zero, so a block that holds the element itself has distance zero.
         let step = |column: u64| {
             let distance = solver.solve(own.reduce(column))?;
-            Some(Step { element: column ^ multiply(&src.blocks, distance), distance })
+            Some(Step { element: column ^ multiply_vector(&src.blocks, distance), distance })
         };
         // A distance is relative to the destination's own block, so the elements that its block bits add in the source
         // are subtracted.
@@ -65,7 +65,7 @@ impl Distances {
         let solver = Solver::new(&distances);
         let free = solver.free_columns();
         let elements: Columns = self.registers.iter().map(|step| step.element).collect();
-        let element = |registers: u64| multiply(&elements, registers);
+        let element = |registers: u64| multiply_vector(&elements, registers);
         let (mut near, mut group_selectors) = (Vec::new(), Vec::new());
         for (bit, &distance) in distances.iter().enumerate() {
             if free >> bit & 1 == 1 {
@@ -85,9 +85,9 @@ impl Distances {
         let elements = |steps: &[Step]| steps.iter().map(|step| step.element).collect::<Vec<_>>();
         let threads =
             elements(&self.threads).into_iter().chain(groups.group_selectors.iter().map(|&(_, element, _)| element));
-        let src = Side { blocks: Columns::new(), ..conversion.src.clone() };
+        let src = ConversionSide { blocks: Columns::new(), ..conversion.src.clone() };
         let registers = groups.near.iter().map(|&(_, element)| element).collect();
-        let dst = Side { registers, threads: threads.collect(), blocks: Columns::new() };
+        let dst = ConversionSide { registers, threads: threads.collect(), blocks: Columns::new() };
         ConversionProblem { src, dst, origin: None, ..*conversion }
     }
 }
@@ -114,7 +114,7 @@ impl Groups {
     /// Returns the distance that the group with this index adds to the block from which its registers load.
     pub(super) fn distance(&self, group: u64) -> u64 {
         let distances: Columns = self.group_selectors.iter().map(|&(_, _, distance)| distance).collect();
-        multiply(&distances, group)
+        multiply_vector(&distances, group)
     }
 
     /// Returns the group of a register, and the register's index within the group.

@@ -2,7 +2,7 @@
 
 use tilewright_kernel::{Binary, Builder, Scope, SpecialRegister, Value};
 
-use super::super::super::address::{ClusterBits, ThreadIndices};
+use super::super::super::address::{ClusterThreadBits, ThreadIndices};
 use super::super::super::tile::Loads;
 use super::ClusterPlan;
 
@@ -38,9 +38,9 @@ impl ClusterPlan {
         buffer: Value,
     ) -> Vec<Loads<'a>> {
         let (warp_bits, block_bits) = (self.warp_bits, self.block_bits);
-        let of_group = |group| thread.in_cluster(ClusterBits { warp_bits, block, block_bits, group });
+        let of_group = |group| thread.in_cluster(ClusterThreadBits { warp_bits, block, block_bits, group });
         let moves = self.distances.iter().any(|&distance| distance != 0);
-        let distance = moves.then(|| of_group(0).emit_product(builder, &self.distances));
+        let distance = moves.then(|| of_group(0).emit_f2_product(builder, &self.distances));
         let first = distance.map(|distance| builder.binary(Binary::Xor, block, distance));
         let mut loads = Vec::new();
         for group in 0..1u64 << self.groups.bits() {

@@ -2,7 +2,7 @@
 
 use super::across_blocks::ClusterPlan;
 use super::distance::Distances;
-use crate::movement::conversion::Side;
+use crate::movement::conversion::ConversionSide;
 use crate::movement::convert::plan::{ConversionKind, ConversionPlan, Steps};
 use crate::movement::convert::shared::within;
 use crate::movement::tile::Reach;
@@ -48,7 +48,7 @@ pub(crate) fn plan(conversion: &ConversionProblem, context: &PlanContext<'_>) ->
 }
 
 /// Whether several blocks hold the same elements, entirely or in part.
-fn holds_copies(src: &Side) -> bool {
+fn holds_copies(src: &ConversionSide) -> bool {
     let in_block = Subspace::span(src.registers.iter().chain(&src.threads).copied());
     let all = src.blocks.iter().fold(in_block.clone(), |mut all, &column| {
         all.insert(column);

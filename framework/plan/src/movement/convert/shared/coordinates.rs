@@ -4,7 +4,7 @@
 use tilewright_layout::f2::{Columns, Solver, Subspace};
 use tilewright_target::Direction;
 
-use super::super::super::conversion::Side;
+use super::super::super::conversion::ConversionSide;
 use super::super::super::tile::LocatedAccessor;
 use super::super::super::{ConversionProblem, PlanContext};
 
@@ -22,7 +22,7 @@ impl Coordinates {
     /// fit.
     pub(super) fn new(conversion: &ConversionProblem, context: &PlanContext<'_>) -> Result<Self, String> {
         let (src, dst) = (&conversion.src, &conversion.dst);
-        let of = |side: &Side| Subspace::span(side.registers.iter().chain(&side.threads).copied());
+        let of = |side: &ConversionSide| Subspace::span(side.registers.iter().chain(&side.threads).copied());
         let all = of(src);
         if !of(dst).basis().iter().all(|&column| all.contains(column)) {
             return Err("a block needs elements that it does not have".to_owned());
@@ -40,7 +40,12 @@ impl Coordinates {
         Ok(Self { solver: Solver::new(&basis), basis, kept: kept.len() as u32, rounds })
     }
 
-    pub(super) fn located(&self, conversion: &ConversionProblem, side: &Side, direction: Direction) -> LocatedAccessor {
+    pub(super) fn located(
+        &self,
+        conversion: &ConversionProblem,
+        side: &ConversionSide,
+        direction: Direction,
+    ) -> LocatedAccessor {
         let of = |columns: &[u64]| -> Columns { columns.iter().map(|&c| self.solver.solve(c).unwrap_or(0)).collect() };
         let accessed = (conversion.element, direction, conversion.lane_bits);
         LocatedAccessor::new(accessed, of(&side.registers), of(&side.threads), (self.kept, self.rounds))
@@ -62,7 +67,7 @@ fn numbering(
     if rounds == 0 {
         return Ok(numbering);
     }
-    let span = |side: &Side| Subspace::span(side.registers.iter().copied());
+    let span = |side: &ConversionSide| Subspace::span(side.registers.iter().copied());
     let common = span(&conversion.src).intersection(&span(&conversion.dst));
     for &vector in common.basis().iter().rev() {
         if numbering.len() < rounds as usize && taken.insert(vector) {

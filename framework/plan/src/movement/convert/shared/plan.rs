@@ -11,7 +11,7 @@ use crate::movement::{ConversionProblem, PlanContext};
 use smallvec::SmallVec;
 use std::cmp::Ordering;
 use tilewright_kernel::{Counts, Scope};
-use tilewright_layout::f2::multiply;
+use tilewright_layout::f2::multiply_vector;
 use tilewright_target::{Direction, TargetDescription};
 
 pub(crate) fn plan(conversion: &ConversionProblem, context: &PlanContext<'_>) -> Result<ConversionPlan, String> {
@@ -131,7 +131,7 @@ impl Sides<'_> {
         let memory = Memory::new(&layout.columns, &[]);
         let accesses = |stats, side| Accesses::new(stats, &PlacedAccessor::new(side, &memory, self.target));
         let store = accesses(store, self.src)?;
-        let shown = |&column: &u64| multiply(&coordinates.basis, column);
+        let shown = |&column: &u64| multiply_vector(&coordinates.basis, column);
         Some(Scratch {
             lane_bits: conversion.lane_bits,
             bytes: conversion.element_bytes() << coordinates.kept,

@@ -60,7 +60,7 @@ impl Scratch {
     pub(crate) fn counts(&self, target: &TargetDescription) -> Counts {
         let barriers = 2 * self.rounds() - 1;
         let of = |side: &Accesses| side.counts(side.stats.wavefronts());
-        let mut counts = of(&self.store).plus(of(&self.load));
+        let mut counts = of(&self.store).add_counts(of(&self.load));
         match self.scope {
             Scope::Warp if target.shared.warp_ordered => {}
             Scope::Warp => counts.warp_barriers = barriers,

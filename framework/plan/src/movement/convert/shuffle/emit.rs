@@ -68,7 +68,7 @@ impl ShufflePlan {
         let by_index = |round: &Round| !round.stays() && self.across(round).is_none();
         let lanes = self.rounds.iter().any(by_index).then(|| {
             let lane_columns = self.lane_columns();
-            thread.emit_product(builder, &lane_columns)
+            thread.emit_f2_product(builder, &lane_columns)
         });
         for (id, round) in self.rounds.iter().enumerate() {
             let Some(offered) = round.offered else { continue };

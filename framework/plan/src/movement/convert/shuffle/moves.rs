@@ -12,7 +12,7 @@ use smallvec::SmallVec;
 
 use crate::movement::conversion::{Origin, Position};
 use tilewright_kernel::Counts;
-use tilewright_target::LaneXors;
+use tilewright_target::ShuffleXorMasks;
 
 /// A transposition of two position bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -105,7 +105,7 @@ impl Moves {
     }
 
     /// Returns the dependent chain of the moves: one shuffle for each move that shuffles.
-    pub(super) fn chain(&self, xors: LaneXors) -> Counts {
+    pub(super) fn chain(&self, xors: ShuffleXorMasks) -> Counts {
         let of_move = |one: Move| match one {
             Move::Swap { .. } => Counts { shuffles: 1, swaps: 1, ..Counts::default() },
             Move::ShuffleSwap { lane, .. } | Move::Blend { lane, .. } => {
@@ -113,7 +113,7 @@ impl Moves {
             }
             Move::Regroup { .. } => Counts::default(),
         };
-        self.iter().fold(Counts::default(), |chain, one| chain.plus(of_move(one)))
+        self.iter().fold(Counts::default(), |chain, one| chain.add_counts(of_move(one)))
     }
 
     /// Returns the sequence with the move `next` appended.
@@ -134,12 +134,12 @@ impl Moves {
     /// Returns the operation counts of a warp for all moves of `words` words; shuffling a word takes
     /// `words_per_element` shuffles.
     pub(super) fn counts(&self, words: u64, words_per_element: u64) -> Counts {
-        self.iter().fold(Counts::default(), |sum, one| sum.plus(one.counts(words, words_per_element)))
+        self.iter().fold(Counts::default(), |sum, one| sum.add_counts(one.counts(words, words_per_element)))
     }
 
     /// Returns the number of those shuffles of [`Moves::counts`], for the same arguments, whose lane xor is one of the
     /// constants `xors`.
-    pub(super) fn shuffles_xor(&self, words: u64, words_per_element: u64, xors: LaneXors) -> u64 {
+    pub(super) fn shuffles_xor(&self, words: u64, words_per_element: u64, xors: ShuffleXorMasks) -> u64 {
         let across = |one: &Move| match one {
             Move::ShuffleSwap { lane, .. } | Move::Blend { lane, .. } => xors.contains(1 << lane),
             Move::Swap { .. } | Move::Regroup { .. } => false,

@@ -13,8 +13,8 @@ use super::selects::{Selects, Word, by_parities};
 use super::words::{WordMap, Words};
 use super::{Round, ShufflePlan, WORD_BITS};
 use tilewright_kernel::Counts;
-use tilewright_layout::f2::multiply;
-use tilewright_target::{LaneXors, TargetDescription};
+use tilewright_layout::f2::multiply_vector;
+use tilewright_target::{ShuffleXorMasks, TargetDescription};
 
 /// The input of the search for rounds of shuffles, with registers grouped into words.
 pub(super) struct ShuffleProblem<'a> {
@@ -24,7 +24,7 @@ pub(super) struct ShuffleProblem<'a> {
     /// The moves (transpositions of position bits) before the rounds of shuffles.
     pub(super) moves: &'a Moves,
     /// The constant lane xors by which the target can shuffle.
-    pub(super) xors: LaneXors,
+    pub(super) xors: ShuffleXorMasks,
     pub(super) target: &'a TargetDescription,
 }
 
@@ -52,7 +52,8 @@ impl ShuffleProblem<'_> {
         let occupied = |counts: &Counts| occupied_cycles(counts, warps, self.target);
         let before = self.moves.counts(self.words.count(), words_per_element);
         let shuffles = moving * words_per_element;
-        let shuffled = |shuffles_xor| occupied(&before.plus(Counts { shuffles, shuffles_xor, ..Counts::default() }));
+        let shuffled =
+            |shuffles_xor| occupied(&before.add_counts(Counts { shuffles, shuffles_xor, ..Counts::default() }));
         let least = shuffled(0).min(shuffled(shuffles));
         let of_select = occupied(&Counts { selects: words_per_element, ..Counts::default() });
         let mut best = None;
@@ -106,7 +107,7 @@ impl RoundSources {
             let source = map.of_word(dst);
             // The word that a thread offers is counted relative to thread 0, so the contribution of the source thread
             // is removed.
-            let src = source.register ^ multiply(&src_columns, source.thread);
+            let src = source.register ^ multiply_vector(&src_columns, source.thread);
             (src, (!identity || source.thread != 0).then_some(source.thread))
         });
         let rounds = rounds.collect();

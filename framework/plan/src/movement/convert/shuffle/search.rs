@@ -14,7 +14,7 @@ use super::rounds::{choose_destinations, keep_local_words};
 use super::schedule::ShuffleProblem;
 use super::words::{WordMap, Words, lane_local, room};
 use super::{ShufflePlan, WORD_BITS};
-use tilewright_target::{LaneXors, TargetDescription};
+use tilewright_target::{ShuffleXorMasks, TargetDescription};
 
 /// Max total number of words over all sequences of moves that are compared, since the time of the search grows with it.
 const MOST_WEIGHED: u64 = 1024;
@@ -33,7 +33,7 @@ struct Search<'a> {
     /// The lane bits along which the target has a swap instruction.
     swapped: Vec<u32>,
     /// The constant lane xors by which the target can shuffle.
-    xors: LaneXors,
+    xors: ShuffleXorMasks,
     best: Option<ShufflePlan>,
     target: &'a TargetDescription,
     /// The cycles that a plan must stay below: at first the caller's limit, then the cycles of the best plan.
@@ -50,7 +50,7 @@ pub(super) fn best(
     target: &TargetDescription,
     most: f64,
 ) -> Result<ShufflePlan, String> {
-    let swapped = target.swapped_lanes(WORD_BITS).map(u32::trailing_zeros);
+    let swapped = target.swap_lane_bits(WORD_BITS).map(u32::trailing_zeros);
     let swapped = swapped.filter(|&bit| bit < conversion.lane_bits).collect();
     let xors = target.lane_xors(WORD_BITS);
     let mut search = Search { conversion, swapped, xors, target, best: None, most, budget: MOST_WEIGHED, reason: None };

@@ -47,7 +47,7 @@ pub(super) struct ByParity {
 impl ByParity {
     /// Returns the word index of the threads whose parities are the bits of `parities`.
     pub(super) fn word(&self, parities: usize) -> u64 {
-        tilewright_layout::f2::multiply(&self.added, parities as u64)
+        tilewright_layout::f2::multiply_vector(&self.added, parities as u64)
     }
 }
 
@@ -169,7 +169,7 @@ impl Selects {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tilewright_layout::f2::multiply;
+    use tilewright_layout::f2::multiply_vector;
 
     /// Evaluates a word in a thread; source words and received words evaluate to themselves.
     fn evaluate(selects: &Selects, word: Word, thread: u64) -> Word {
@@ -189,7 +189,7 @@ mod tests {
                 let table: Vec<_> = (0..selects.combinations()).map(|p| Word::Source(map.word(p) as u32)).collect();
                 let word = selects.value(&table);
                 for thread in 0..1u64 << columns.len() {
-                    let expected = Word::Source(multiply(columns, thread) as u32);
+                    let expected = Word::Source(multiply_vector(columns, thread) as u32);
                     assert_eq!(evaluate(&selects, word, thread), expected, "thread {thread:#b}");
                 }
             }

@@ -6,7 +6,7 @@ use super::rounds::Round;
 use super::selects::{Selects, Word};
 use super::words::{WORD_BITS, Words};
 use tilewright_kernel::{Counts, Element};
-use tilewright_target::{LaneXors, TargetDescription};
+use tilewright_target::{ShuffleXorMasks, TargetDescription};
 
 use crate::cost::WarpWork;
 
@@ -33,7 +33,7 @@ pub(crate) struct ShufflePlan {
     /// which it reads.
     pub(crate) source_thread: Vec<u64>,
     /// The constant lane xors by which the target can shuffle.
-    pub(super) xors: LaneXors,
+    pub(super) xors: ShuffleXorMasks,
 }
 
 impl ShufflePlan {
@@ -48,7 +48,7 @@ impl ShufflePlan {
         let shuffles = u64::from(moving.peek().is_some());
         // A single shuffle represents all rounds; it counts as one by a constant lane xor only if every round has one.
         let shuffles_xor = if moving.all(|round| self.across(round).is_some()) { shuffles } else { 0 };
-        self.moves.chain(self.xors).plus(Counts { shuffles, shuffles_xor, ..Counts::default() })
+        self.moves.chain(self.xors).add_counts(Counts { shuffles, shuffles_xor, ..Counts::default() })
     }
 
     /// Whether the plan has no moves (transpositions of position bits) before its rounds of shuffles.
@@ -67,7 +67,7 @@ impl ShufflePlan {
             permutes: self.byte_merges.as_ref().map_or(0, |byte_merges| byte_merges.byte_merges.len() as u64),
             ..Counts::default()
         };
-        rounds.plus(self.moves.counts(self.words.count(), self.words_per_element()))
+        rounds.add_counts(self.moves.counts(self.words.count(), self.words_per_element()))
     }
 
     /// Returns the predicted cycles of a block of `warps` warps.

@@ -8,7 +8,7 @@ use super::emit::emit_shuffle;
 use super::moves::Move;
 use super::words::Words;
 use super::{ShufflePlan, WORD_BITS};
-use tilewright_target::LaneXors;
+use tilewright_target::ShuffleXorMasks;
 
 /// The lane whose index differs in one bit, and whether the current lane has that bit set.
 struct Lanes {
@@ -17,7 +17,7 @@ struct Lanes {
 }
 
 impl Lanes {
-    fn new(builder: &mut Builder, thread: ThreadIndices, lane: u32, xors: LaneXors) -> Self {
+    fn new(builder: &mut Builder, thread: ThreadIndices, lane: u32, xors: ShuffleXorMasks) -> Self {
         Self { across: Source::across(builder, thread, 1 << lane, xors), odd: thread.parity(builder, 1 << lane) }
     }
 }

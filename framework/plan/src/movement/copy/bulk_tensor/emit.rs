@@ -19,11 +19,11 @@ impl TensorCopy {
     /// all boxes. Copies from shared memory are committed as a group; the caller must first emit a proxy fence and a
     /// barrier for all threads that stored the data.
     pub fn emit(&self, builder: &mut Builder, buffer: Value, source: TensorCopySource<'_>, mbarrier: Value) {
-        if self.queue().is_none() {
-            builder.mbarrier_arrive(mbarrier, self.bytes() as u32);
+        if self.completion_queue().is_none() {
+            builder.mbarrier_arrive(mbarrier, self.total_box_bytes() as u32);
         }
         self.emit_without_completion(builder, buffer, source, mbarrier);
-        if let Some(queue) = self.queue() {
+        if let Some(queue) = self.completion_queue() {
             builder.commit(queue);
         }
     }

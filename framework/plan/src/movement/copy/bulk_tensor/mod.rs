@@ -9,4 +9,6 @@ pub use emit::TensorCopySource;
 use tensor_copy::Role;
 pub(super) use tensor_copy::by_tensor_copies;
 pub(crate) use tensor_copy::min_box_count;
-pub use tensor_copy::{TensorCopy, plan_tensor_copy_to_global, plan_tensor_copy_to_shared, tensor_copy_memory_layout};
+pub use tensor_copy::{
+    TensorCopy, build_tensor_copy_memory_layout, plan_tensor_copy_to_global, plan_tensor_copy_to_shared,
+};

@@ -4,9 +4,9 @@ use super::tiling::{Tiling, tiling};
 use crate::layouts;
 use crate::movement::copy::problem::AsyncCopySpec;
 use crate::movement::memory::AxisStride;
-use crate::movement::{MovementError, PlanContext, Rejected, best_of};
+use crate::movement::{MovementError, PlanContext, RejectedCandidate, best_of};
 use std::collections::BTreeSet;
-use tilewright_kernel::{Counts, Outside, Queue, TensorMap};
+use tilewright_kernel::{Counts, OutOfBoundsFill, Queue, TensorMap};
 use tilewright_layout::{Dim, LayoutError, LinearLayout, Space};
 use tilewright_target::{Completion, Direction, Instruction, Operand, TensorCopyLayout, TensorCopyOperand};
 
@@ -57,14 +57,14 @@ impl TensorCopy {
 
     /// Returns the number of bytes of all boxes: the transaction count that the mbarrier must expect.
     #[must_use]
-    pub fn bytes(&self) -> u64 {
+    pub fn total_box_bytes(&self) -> u64 {
         self.counts.bulk_bytes
     }
 
     /// Returns the queue (PTX: bulk async group) that a wait must drain to complete the copy; `None` if it completes on
     /// an mbarrier.
     #[must_use]
-    pub fn queue(&self) -> Option<Queue> {
+    pub fn completion_queue(&self) -> Option<Queue> {
         match self.completion {
             Completion::Queue(queue) => Some(queue),
             _ => None,
@@ -84,7 +84,7 @@ impl TensorCopy {
 /// # let text = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../testkit/src/test_targets/small.toml"));
 /// # let target = tilewright_target::TargetDescription::from_toml("small.toml", text)?;
 /// // A target without bulk tensor copies rejects the request.
-/// let memory = MemoryLayout::linear(LinearLayout::identity(64, Dim::OFFSET, Dim::tensor(0))?);
+/// let memory = MemoryLayout::from_linear(LinearLayout::identity(64, Dim::OFFSET, Dim::tensor(0))?);
 /// let global = GlobalTensor::row_major(&[64], 16);
 /// let request = AsyncCopySpec::new(&global, &memory, 32, 8, 1).with_tensor_map(true);
 /// assert!(plan_tensor_copy_to_global(&request, &target).is_err());
@@ -116,7 +116,7 @@ fn tensor_copies_of(
     let (best, rejected) = by_tensor_copies(problem, direction, context);
     best.ok_or_else(|| {
         let none = "the target has no bulk tensor copy in this direction";
-        let reasons = if rejected.is_empty() { none.to_owned() } else { Rejected::list(&rejected) };
+        let reasons = if rejected.is_empty() { none.to_owned() } else { RejectedCandidate::list_reasons(&rejected) };
         MovementError::impossible(reasons)
     })
 }
@@ -128,7 +128,7 @@ pub(crate) fn by_tensor_copies(
     problem: &AsyncCopySpec<'_>,
     direction: Direction,
     context: &PlanContext<'_>,
-) -> (Option<TensorCopy>, Vec<Rejected<String>>) {
+) -> (Option<TensorCopy>, Vec<RejectedCandidate<String>>) {
     let rows = context.instructions.iter().filter_map(|row| Some((row, box_of(row, direction)?)));
     let rows = rows.filter(|(_, operand)| operand.rank as usize == problem.global.axes.len());
     let plans = rows.map(|(row, operand)| (row.name.clone(), fewest(problem, row, operand, context)));
@@ -165,7 +165,7 @@ fn fewest(
     if !problem.memory.padding.is_empty() {
         return Err("padding splits the boxes".to_owned());
     }
-    if !linear.is_invertible() || linear.ins().bits() != linear.in_bits(Dim::OFFSET) {
+    if !linear.is_invertible() || linear.ins().total_bits() != linear.in_bits(Dim::OFFSET) {
         return Err("several offsets have one element, or blocks share the memory".to_owned());
     }
     let (tiling, box_layout) = find_best_tiling(linear, first, problem.element_bits, operand)?;
@@ -185,7 +185,7 @@ fn find_best_tiling(
         (&box_layout.name, tiling.map(|tiling| (tiling, position)))
     });
     let (best, rejected) = best_of(tilings, |(tiling, _)| tiling.box_starts.len());
-    best.ok_or_else(|| Rejected::list(&rejected))
+    best.ok_or_else(|| RejectedCandidate::list_reasons(&rejected))
 }
 
 /// Returns the fewest boxes that fill the memory layout `memory`, and the index of their canonical layout in `operand`.
@@ -212,13 +212,13 @@ pub(crate) fn min_box_count(
 ///
 /// # Errors
 /// [`LayoutError`] if a size in `shape` is not a power of two.
-pub fn tensor_copy_memory_layout(
+pub fn build_tensor_copy_memory_layout(
     box_layout: &TensorCopyLayout,
     shape: &[(Dim, u64)],
     first: Dim,
     element_bits: u32,
 ) -> Result<Option<LinearLayout>, LayoutError> {
-    let outs = Space::of_sizes(shape)?;
+    let outs = Space::from_sizes(shape)?;
     let element = (element_bits / 8).checked_ilog2();
     let row = box_layout.row_bytes.and_then(u32::checked_ilog2);
     let Some(element) = element.filter(|&element| row.is_none_or(|row| row >= element)) else { return Ok(None) };
@@ -285,7 +285,7 @@ fn copy_of(
         element_bits: problem.element_bits,
         box_sizes: sizes.iter().map(|&(_, bits)| 1 << bits).collect(),
         swizzle: box_layout.swizzle,
-        outside: Outside::Zeros,
+        outside: OutOfBoundsFill::Zeros,
     };
     let counts = Counts {
         bulk_copies: box_starts.len() as u64,
