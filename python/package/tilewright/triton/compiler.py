@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-import hashlib
 import os
 import re
 from types import ModuleType
@@ -11,20 +9,13 @@ from typing import Any
 
 from triton.backends.compiler import BaseBackend, GPUTarget
 
+from .library import library_hash
 from .options import Options
 
 NAME = "tilewright"
 
 # Triton's names of architectures.
 _TARGET_NAMES = [(r"sm_(\d+)", "cuda:{}"), (r"(gfx\w+)", "hip:{}")]
-
-
-@functools.cache
-def library_hash() -> str:
-    from tilewright import _native
-
-    with open(_native.__file__, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest() if hasattr(hashlib, "file_digest") else _native.__version__
 
 
 class TilewrightBackend(BaseBackend):

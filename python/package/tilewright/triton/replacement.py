@@ -12,6 +12,8 @@ from typing import Any
 
 from tilewright.errors import UnsupportedError
 
+from .library import library_hash
+
 # The environment variable with names of kernels, or `all`.
 VARIABLE = "TILEWRIGHT_REPLACE"
 
@@ -125,8 +127,6 @@ class _Hook:
         key, digest = self._other() if self._other is not None else ("", "")
         selected = _SELECTION.key()
         if selected:
-            from .compiler import library_hash
-
             key += f"tilewright-{library_hash()}-{target_name()}-{selected}"
             digest += hashlib.sha256(key.encode()).hexdigest()
         # Triton writes the second key into a text that is evaluated as one of Python's literals.
