@@ -177,7 +177,7 @@ pub mod target {
 pub mod plugin {
     #[doc(inline)]
     pub use tilewright_plugin::{
-        Artifact, CodeFormat, CodePayload, CompileError, CompileOptions, Device, DeviceBuffer, DeviceError,
+        Artifact, CodeFormat, CodePayload, CompileError, CompileOptions, Device, DeviceBufferId, DeviceError,
         KernelMetadata, LaunchArgument, LaunchGrid, LaunchRequest, LoadError, LogLevel, PluginHostCommand,
         PluginListener, PluginSearchPath, Registry, RegistryError, Target, serve_plugin, with_listener,
     };

@@ -48,7 +48,7 @@ fn contiguous_axis(body: &Body, axis_info: &AxisInfoMap, value: Value) -> Option
     match operation.name() {
         tt::LOAD => {
             let info = axis_info.get(body.operand(op, "ptr")?)?;
-            let runs: Vec<u64> = (0..rank).map(|axis| info.along_axis(axis).contiguity).collect();
+            let runs: Vec<u64> = (0..rank).map(|axis| info.dim_info(axis).contiguity).collect();
             let longest = runs.iter().copied().max().filter(|&run| run > 1)?;
             runs.iter().rposition(|&run| run == longest)
         }

@@ -5,7 +5,7 @@ use std::fmt;
 use super::graph::Graph;
 use super::rewrite::RemainingConversion;
 use super::source::{source, suffix};
-use super::stages::LoopReport;
+use super::stages::LoopPipelineReport;
 use super::state::State;
 use super::{LaunchConfig, Strategy};
 use tilewright_kernel::{Counts, SourceLocation};
@@ -36,7 +36,7 @@ pub struct FunctionReport {
     /// All conversions that remain.
     pub conversions: Vec<ConversionReport>,
     /// The pipelined loops; empty if pipelining did not run.
-    pub loops: Vec<LoopReport>,
+    pub loops: Vec<LoopPipelineReport>,
 }
 
 /// The layout of a value.

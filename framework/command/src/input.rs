@@ -122,10 +122,10 @@ fn request_of_shape(name: &str, text: &str, shape: &[u64]) -> Result<LayoutReque
 /// Whether a layout maps to a tensor of this shape.
 fn is_of_shape(layout: &LinearLayout, shape: &[u64]) -> bool {
     let outs = layout.outs();
-    let leads_to_tensor = outs.dims().all(|dim| dim.tensor_axis().is_some());
+    let leads_to_tensor = outs.dims().all(|dim| dim.as_tensor_axis().is_some());
     let mut sizes = shape.iter().enumerate();
     let fits = |(axis, &size): (usize, &u64)| {
-        outs.iter().any(|(dim, bits)| dim.tensor_axis() == Some(axis) && 1u64.checked_shl(bits) == Some(size))
+        outs.iter().any(|(dim, bits)| dim.as_tensor_axis() == Some(axis) && 1u64.checked_shl(bits) == Some(size))
     };
     !leads_to_tensor || (outs.len() == shape.len() && sizes.all(fits))
 }

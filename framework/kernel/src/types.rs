@@ -133,8 +133,8 @@ impl Type {
         }
     }
 
-    /// Returns the type of a value after a wait: of a pending type the scalar or vector that it stands for; other types
-    /// are unchanged.
+    /// Returns the type of a value after a wait: for a pending type, the scalar or vector that is pending. Other types are
+    /// unchanged.
     #[must_use]
     pub fn after_wait(self) -> Self {
         match self {

@@ -17,7 +17,7 @@ use super::{Dim, Space};
 /// let place = lanes.apply(&[(Dim::LANE, 5)])?;
 /// assert_eq!(place, [(Dim::tensor(0), 5)]);
 /// for (dim, coordinate) in place {
-///     assert_eq!(dim.tensor_axis().map(|axis| axis as u64 + coordinate), Some(5));
+///     assert_eq!(dim.as_tensor_axis().map(|axis| axis as u64 + coordinate), Some(5));
 /// }
 /// # Ok::<(), tilewright_layout::LayoutError>(())
 /// ```

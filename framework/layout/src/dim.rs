@@ -57,7 +57,7 @@ impl Dim {
     /// The axis number, if this dim is an axis of a tensor (`dim0`, `dim1`, ...); otherwise `None`.
     #[inline]
     #[must_use]
-    pub fn tensor_axis(self) -> Option<usize> {
+    pub fn as_tensor_axis(self) -> Option<usize> {
         (TENSOR_BASE..RUN_TIME_BASE).contains(&self.0).then(|| usize::from(self.0 - TENSOR_BASE))
     }
 
@@ -103,7 +103,7 @@ impl Dim {
 
 impl fmt::Display for Dim {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(axis) = self.tensor_axis() {
+        if let Some(axis) = self.as_tensor_axis() {
             return write!(f, "dim{axis}");
         }
         if let Some(name) = WELL_KNOWN.get(usize::from(self.0)) {

@@ -136,7 +136,7 @@ impl LinearLayout {
     /// Names the tensor axes among the out dims `dim0`, `dim1`, ..., in the order of their numbers.
     #[must_use]
     pub fn renumber_axes(&self) -> Self {
-        let mut axes: Vec<_> = self.outs.dims().filter(|dim| dim.tensor_axis().is_some()).collect();
+        let mut axes: Vec<_> = self.outs.dims().filter(|dim| dim.as_tensor_axis().is_some()).collect();
         axes.sort();
         let mut outs = Space::default();
         for (dim, bits) in self.outs.iter() {

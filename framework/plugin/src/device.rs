@@ -18,26 +18,26 @@ pub trait Device: Send {
     /// # Errors
     /// [`DeviceError::OutOfMemory`] if the device has too little free memory, [`DeviceError::Driver`] if the driver
     /// fails.
-    fn allocate(&mut self, bytes: u64) -> Result<DeviceBuffer, DeviceError>;
+    fn allocate(&mut self, bytes: u64) -> Result<DeviceBufferId, DeviceError>;
 
     /// Frees a buffer; ignores one that is not, or no longer, allocated on this device.
-    fn free(&mut self, buffer: DeviceBuffer);
+    fn free(&mut self, buffer: DeviceBufferId);
 
     /// Copies bytes into a buffer from byte `offset`.
     ///
     /// # Errors
     /// [`DeviceError::BadBuffer`] if the buffer is unknown or too small, [`DeviceError::Driver`] if the driver fails.
-    fn write(&mut self, buffer: DeviceBuffer, offset: u64, bytes: &[u8]) -> Result<(), DeviceError>;
+    fn write(&mut self, buffer: DeviceBufferId, offset: u64, bytes: &[u8]) -> Result<(), DeviceError>;
 
     /// Returns `bytes` bytes of a buffer from byte `offset` on.
     ///
     /// # Errors
     /// [`DeviceError::BadBuffer`] if the buffer is unknown or too small, [`DeviceError::Driver`] if the driver fails.
-    fn read(&mut self, buffer: DeviceBuffer, offset: u64, bytes: u64) -> Result<Vec<u8>, DeviceError>;
+    fn read(&mut self, buffer: DeviceBufferId, offset: u64, bytes: u64) -> Result<Vec<u8>, DeviceError>;
 
     /// Invalidates the contents of a buffer: a kernel or host must write it before reading. A device that does not
     /// track written bytes does nothing.
-    fn discard(&mut self, buffer: DeviceBuffer) {
+    fn discard(&mut self, buffer: DeviceBufferId) {
         let _ = buffer;
     }
 
@@ -46,10 +46,10 @@ pub trait Device: Send {
     /// # Errors
     /// [`DeviceError::BadLaunch`] if the artifact has no code for this device, [`DeviceError::Unsupported`] if the
     /// device cannot run the code, [`DeviceError::Driver`] if the driver fails.
-    fn load(&mut self, artifact: &Artifact) -> Result<LoadedCode, DeviceError>;
+    fn load(&mut self, artifact: &Artifact) -> Result<LoadedCodeId, DeviceError>;
 
     /// Unloads code; ignores code that is not, or no longer, loaded on this device.
-    fn unload(&mut self, code: LoadedCode);
+    fn unload(&mut self, code: LoadedCodeId);
 
     /// Runs a kernel of loaded code to its end.
     ///
@@ -62,11 +62,11 @@ pub trait Device: Send {
 
 /// A buffer in a device's memory, identified by a number that the device chose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct DeviceBuffer(pub u64);
+pub struct DeviceBufferId(pub u64);
 
 /// The code of an artifact loaded on a device, identified by a number that the device chose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct LoadedCode(pub u64);
+pub struct LoadedCodeId(pub u64);
 
 /// Number of blocks along each of the three axes of a launch.
 pub type LaunchGrid = [u32; 3];
@@ -75,7 +75,7 @@ pub type LaunchGrid = [u32; 3];
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LaunchRequest {
     /// The loaded code that has the kernel.
-    pub code: LoadedCode,
+    pub code: LoadedCodeId,
     /// The kernel's name in the loaded code.
     pub kernel: String,
     /// Number of blocks along each of the three axes, at least one each.
@@ -117,11 +117,11 @@ pub struct SectorCounts {
 #[serde(rename_all = "snake_case")]
 pub enum LaunchArgument {
     /// The address of a buffer.
-    Buffer(DeviceBuffer),
+    Buffer(DeviceBufferId),
     /// An address within a buffer.
     Pointer {
         /// The buffer that contains the address.
-        buffer: DeviceBuffer,
+        buffer: DeviceBufferId,
         /// Offset of the address from the start of the buffer, in bytes.
         offset: u64,
     },
@@ -133,7 +133,7 @@ pub enum LaunchArgument {
         width: u32,
     },
     /// A tensor, for a parameter that is a tensor map.
-    Tensor(TensorMapBinding<DeviceBuffer>),
+    Tensor(TensorMapBinding<DeviceBufferId>),
 }
 
 impl LaunchArgument {
@@ -144,7 +144,7 @@ impl LaunchArgument {
     /// [`DeviceError::Unsupported`] for a tensor, since only some devices support tensor maps; errors of `address`.
     pub fn resolve_bits(
         &self,
-        address: impl FnOnce(DeviceBuffer) -> Result<u64, DeviceError>,
+        address: impl FnOnce(DeviceBufferId) -> Result<u64, DeviceError>,
     ) -> Result<(u64, u32), DeviceError> {
         match *self {
             Self::Buffer(buffer) => Ok((address(buffer)?, 64)),

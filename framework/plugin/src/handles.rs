@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use tilewright_kernel::{TensorMap, TensorMapBinding};
 
-use super::{Artifact, DeviceBuffer, DeviceError, KernelMetadata, LaunchArgument, LaunchRequest, LoadedCode};
+use super::{Artifact, DeviceBufferId, DeviceError, KernelMetadata, LaunchArgument, LaunchRequest, LoadedCodeId};
 
 /// A device's buffers and loaded code by number. Numbers are never reused, so stale handles are detected; a removed
 /// entry is released by its own `drop`.
@@ -28,14 +28,14 @@ impl<Memory, Code> DeviceHandleTable<Memory, Code> {
     }
 
     /// Adds a buffer of `bytes` bytes in `memory`; returns the new buffer's handle.
-    pub fn insert_buffer(&mut self, memory: Memory, bytes: u64) -> DeviceBuffer {
+    pub fn insert_buffer(&mut self, memory: Memory, bytes: u64) -> DeviceBufferId {
         let number = self.number();
         self.buffers.insert(number, (memory, bytes));
-        DeviceBuffer(number)
+        DeviceBufferId(number)
     }
 
     /// Removes a buffer and returns its memory; `None` if the handle is unknown.
-    pub fn remove_buffer(&mut self, buffer: DeviceBuffer) -> Option<Memory> {
+    pub fn remove_buffer(&mut self, buffer: DeviceBufferId) -> Option<Memory> {
         self.buffers.remove(&buffer.0).map(|(memory, _)| memory)
     }
 
@@ -43,7 +43,7 @@ impl<Memory, Code> DeviceHandleTable<Memory, Code> {
     ///
     /// # Errors
     /// [`DeviceError::BadBuffer`] if the buffer is unknown or too small.
-    pub fn buffer_memory(&self, buffer: DeviceBuffer, offset: u64, bytes: u64) -> Result<&Memory, DeviceError> {
+    pub fn buffer_memory(&self, buffer: DeviceBufferId, offset: u64, bytes: u64) -> Result<&Memory, DeviceError> {
         let missing = || DeviceError::BadBuffer(format!("there is no buffer {} here", buffer.0));
         let (memory, size) = self.buffers.get(&buffer.0).ok_or_else(missing)?;
         match offset.checked_add(bytes).is_some_and(|end| end <= *size) {
@@ -60,7 +60,7 @@ impl<Memory, Code> DeviceHandleTable<Memory, Code> {
     /// inconsistent.
     pub fn mapped_tensor_memory(
         &self,
-        given: &TensorMapBinding<DeviceBuffer>,
+        given: &TensorMapBinding<DeviceBufferId>,
         map: &TensorMap,
     ) -> Result<&Memory, DeviceError> {
         let end = given.end_offset(map).map_err(|error| DeviceError::BadLaunch(error.to_string()))?;
@@ -68,14 +68,14 @@ impl<Memory, Code> DeviceHandleTable<Memory, Code> {
     }
 
     /// Adds loaded code of an artifact; returns its handle.
-    pub fn insert_code(&mut self, code: Code, artifact: &Artifact) -> LoadedCode {
+    pub fn insert_code(&mut self, code: Code, artifact: &Artifact) -> LoadedCodeId {
         let number = self.number();
         self.codes.insert(number, (code, artifact.kernels.clone()));
-        LoadedCode(number)
+        LoadedCodeId(number)
     }
 
     /// Removes loaded code and returns it; `None` if the handle is unknown.
-    pub fn remove_code(&mut self, code: LoadedCode) -> Option<Code> {
+    pub fn remove_code(&mut self, code: LoadedCodeId) -> Option<Code> {
         self.codes.remove(&code.0).map(|(code, _)| code)
     }
 
@@ -84,7 +84,7 @@ impl<Memory, Code> DeviceHandleTable<Memory, Code> {
     /// # Errors
     /// [`DeviceError::BadLaunch`] if the code or kernel is unknown, the grid has no blocks, or the arguments do not fit
     /// the kernel.
-    pub fn find_kernel(&self, launch: &LaunchRequest) -> Result<(&Code, &KernelMetadata), DeviceError> {
+    pub fn resolve_launch(&self, launch: &LaunchRequest) -> Result<(&Code, &KernelMetadata), DeviceError> {
         let bad = |message: String| DeviceError::BadLaunch(message);
         let entry = self.codes.get(&launch.code.0);
         let (code, kernels) = entry.ok_or_else(|| bad(format!("no code {} is loaded here", launch.code.0)))?;
@@ -140,7 +140,7 @@ mod tests {
 
     fn handles(
         parameters: Option<Vec<u32>>,
-    ) -> (DeviceHandleTable<&'static str, &'static str>, LoadedCode, DeviceBuffer) {
+    ) -> (DeviceHandleTable<&'static str, &'static str>, LoadedCodeId, DeviceBufferId) {
         let mut handles = DeviceHandleTable::default();
         let artifact = Artifact { payloads: Vec::new(), kernels: vec![metadata(parameters)], accepted_by: None };
         let (code, buffer) = (handles.insert_code("code", &artifact), handles.insert_buffer("memory", 16));
@@ -172,25 +172,25 @@ mod tests {
             grid: [1, 2, 3],
             arguments: vec![LaunchArgument::Buffer(buffer), LaunchArgument::Scalar { bits: 7, width: 32 }],
         };
-        assert_eq!(handles.find_kernel(&good).map(|(code, kernel)| (*code, kernel.lanes)), Ok(("code", 32)));
+        assert_eq!(handles.resolve_launch(&good).map(|(code, kernel)| (*code, kernel.lanes)), Ok(("code", 32)));
         let wrong = [
-            LaunchRequest { code: LoadedCode(99), ..good.clone() },
+            LaunchRequest { code: LoadedCodeId(99), ..good.clone() },
             LaunchRequest { kernel: "sub".to_owned(), ..good.clone() },
             LaunchRequest { grid: [1, 0, 1], ..good.clone() },
             LaunchRequest { arguments: good.arguments[..1].to_vec(), ..good.clone() },
             LaunchRequest { arguments: good.arguments.iter().rev().copied().collect(), ..good.clone() },
         ];
         for launch in wrong {
-            assert!(matches!(handles.find_kernel(&launch), Err(DeviceError::BadLaunch(_))), "{launch:?}");
+            assert!(matches!(handles.resolve_launch(&launch), Err(DeviceError::BadLaunch(_))), "{launch:?}");
         }
         handles.remove_code(code);
-        assert!(matches!(handles.find_kernel(&good), Err(DeviceError::BadLaunch(_))));
+        assert!(matches!(handles.resolve_launch(&good), Err(DeviceError::BadLaunch(_))));
     }
 
     #[test]
     fn code_of_unknown_arguments_is_not_launched() {
         let (handles, code, _) = handles(None);
         let launch = LaunchRequest { code, kernel: "add".to_owned(), grid: [1, 1, 1], arguments: Vec::new() };
-        assert!(matches!(handles.find_kernel(&launch), Err(DeviceError::BadLaunch(_))));
+        assert!(matches!(handles.resolve_launch(&launch), Err(DeviceError::BadLaunch(_))));
     }
 }

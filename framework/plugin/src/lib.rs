@@ -52,7 +52,7 @@ pub mod wire;
 pub use artifact::{Artifact, CodeFormat, CodePayload, CompileOptions, KernelMetadata, TensorMapParameter};
 pub use child_process::{ChildEvent, ChildExit, ChildProcess};
 pub use device::{
-    Device, DeviceBuffer, DeviceError, LaunchArgument, LaunchGrid, LaunchOutcome, LaunchRequest, LoadedCode,
+    Device, DeviceBufferId, DeviceError, LaunchArgument, LaunchGrid, LaunchOutcome, LaunchRequest, LoadedCodeId,
     SectorCounts,
 };
 pub use discovery::{DEBUG_VARIABLE, PATH_VARIABLE, PluginSearchPath};

@@ -13,8 +13,8 @@ use fixtures::{c_library, fixture, module, plain};
 use libtest_mimic::{Arguments, Trial};
 use tilewright_plugin as plugin;
 use tilewright_plugin::{
-    Artifact, CompileOptions, Device, DeviceBuffer, DeviceError, LaunchArgument, LaunchOutcome, LaunchRequest,
-    LoadedCode, Target,
+    Artifact, CompileOptions, Device, DeviceBufferId, DeviceError, LaunchArgument, LaunchOutcome, LaunchRequest,
+    LoadedCodeId, Target,
 };
 use tilewright_plugin::{PluginHostCommand, Registry};
 
@@ -71,7 +71,7 @@ fn artifact(target: &Arc<dyn Target>) -> Artifact {
     target.compile(&module("any"), &CompileOptions::default()).expect("code")
 }
 
-fn launch(code: LoadedCode, kernel: &str, arguments: &[LaunchArgument]) -> LaunchRequest {
+fn launch(code: LoadedCodeId, kernel: &str, arguments: &[LaunchArgument]) -> LaunchRequest {
     LaunchRequest { code, kernel: kernel.to_owned(), grid: [2, 1, 1], arguments: arguments.to_vec() }
 }
 
@@ -104,7 +104,7 @@ fn errors_keep_their_kind() {
         let mut launched = |kernel| device.launch(&launch(code, kernel, &[])).map(|_| ());
         let mut errors = vec![launched("faults"), launched("driver"), launched("unsupported"), launched("nothing")];
         errors.push(device.allocate(1 << 40).map(|_| ()));
-        errors.push(device.write(DeviceBuffer(4711), 0, &[]));
+        errors.push(device.write(DeviceBufferId(4711), 0, &[]));
         errors.push(device.load(&empty).map(|_| ()));
         errors
     });

@@ -156,7 +156,8 @@ fn with_stages(
         let loops = staged.report.functions.iter().flat_map(|function| &function.loops);
         // A loop of one stage that has buffers stores operands to shared memory before the loop. It counts as two
         // stages, so that the limit of one stage, which is tried last, removes these buffers too.
-        let stages_of = |of: &engine::stages::LoopReport| if of.bytes > 0 { of.stages.max(2) } else { of.stages };
+        let stages_of =
+            |of: &engine::stages::LoopPipelineReport| if of.bytes > 0 { of.stages.max(2) } else { of.stages };
         let deepest = loops.map(stages_of).max().unwrap_or(1);
         let kernel = lower_within(&staged, config, text)?;
         if kernel.shared_bytes() <= most || deepest < 2 {

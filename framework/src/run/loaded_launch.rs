@@ -1,6 +1,6 @@
 //! A launch on a device: its code is loaded and its buffers are filled; both are freed on drop.
 
-use tilewright_plugin::{Artifact, Device, DeviceBuffer, DeviceError, LaunchArgument, LaunchOutcome, LaunchRequest};
+use tilewright_plugin::{Artifact, Device, DeviceBufferId, DeviceError, LaunchArgument, LaunchOutcome, LaunchRequest};
 
 use super::{KernelArgument, KernelLaunch};
 
@@ -8,7 +8,7 @@ use super::{KernelArgument, KernelLaunch};
 pub struct LoadedLaunch<'d> {
     device: &'d mut dyn Device,
     request: LaunchRequest,
-    buffers: Vec<(DeviceBuffer, u64)>,
+    buffers: Vec<(DeviceBufferId, u64)>,
 }
 
 impl<'d> LoadedLaunch<'d> {

@@ -68,7 +68,7 @@ fn checked(text: &str, tile: &[(Dim, u64)]) -> Option<LinearLayout> {
     }
     assert_eq!(to_linear_modes(&back, &ins, tile).expect("it came from one"), linear, "{text} as {back}");
     let mut outs: Vec<_> = tile.iter().map(|&(dim, _)| dim).collect();
-    outs.sort_by_key(|dim| dim.tensor_axis());
+    outs.sort_by_key(|dim| dim.as_tensor_axis());
     let ordered = linear.transpose_ins(&[Dim::REGISTER, Dim::LANE]).expect("both dims");
     Some(ordered.transpose_outs(&outs).expect("all dims"))
 }

@@ -298,7 +298,7 @@ impl Body {
 
     /// Returns an operation and all operations in its regions, in pre-order.
     #[must_use]
-    pub fn walk_op(&self, op: Op) -> Vec<Op> {
+    pub fn op_and_nested_ops(&self, op: Op) -> Vec<Op> {
         let inner = self.op(op).regions.iter().flat_map(|region| self.walk_region(*region));
         std::iter::once(op).chain(inner).collect()
     }

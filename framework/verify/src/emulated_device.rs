@@ -8,8 +8,8 @@ use tilewright_emulator::{
 };
 use tilewright_kernel::{self as kernel, Module};
 use tilewright_plugin::{
-    Artifact, CodeFormat, CodePayload, Device, DeviceBuffer, DeviceError, KernelMetadata, LaunchArgument,
-    LaunchOutcome, LaunchRequest, LoadedCode, SectorCounts,
+    Artifact, CodeFormat, CodePayload, Device, DeviceBufferId, DeviceError, KernelMetadata, LaunchArgument,
+    LaunchOutcome, LaunchRequest, LoadedCodeId, SectorCounts,
 };
 use tilewright_target::{Instruction, TargetDescription};
 
@@ -73,7 +73,7 @@ impl<'a> EmulatedDevice<'a> {
         self.handles
     }
 
-    fn buffer(&self, buffer: DeviceBuffer) -> Result<emulator::Buffer, DeviceError> {
+    fn buffer(&self, buffer: DeviceBufferId) -> Result<emulator::Buffer, DeviceError> {
         let known = self.buffers.get(&buffer.0).copied();
         known.ok_or_else(|| DeviceError::BadBuffer(format!("{} is not a buffer of this device", buffer.0)))
     }
@@ -93,47 +93,47 @@ impl Device for EmulatedDevice<'_> {
         format!("the emulator of {}", self.target.name)
     }
 
-    fn allocate(&mut self, bytes: u64) -> Result<DeviceBuffer, DeviceError> {
+    fn allocate(&mut self, bytes: u64) -> Result<DeviceBufferId, DeviceError> {
         let size = usize::try_from(bytes).map_err(|_| DeviceError::OutOfMemory(bytes))?;
-        let buffer = DeviceBuffer(self.handle());
+        let buffer = DeviceBufferId(self.handle());
         self.buffers.insert(buffer.0, self.memory.allocate_with(&vec![0; size]));
         Ok(buffer)
     }
 
-    fn free(&mut self, buffer: DeviceBuffer) {
+    fn free(&mut self, buffer: DeviceBufferId) {
         if let Some(emulated_buffer) = self.buffers.remove(&buffer.0) {
             self.memory.free(emulated_buffer);
         }
     }
 
-    fn write(&mut self, buffer: DeviceBuffer, offset: u64, bytes: &[u8]) -> Result<(), DeviceError> {
+    fn write(&mut self, buffer: DeviceBufferId, offset: u64, bytes: &[u8]) -> Result<(), DeviceError> {
         let emulated_buffer = self.buffer(buffer)?;
         self.memory.write(emulated_buffer, offset as usize, bytes).map_err(bad_buffer)
     }
 
-    fn read(&mut self, buffer: DeviceBuffer, offset: u64, bytes: u64) -> Result<Vec<u8>, DeviceError> {
+    fn read(&mut self, buffer: DeviceBufferId, offset: u64, bytes: u64) -> Result<Vec<u8>, DeviceError> {
         let emulated_buffer = self.buffer(buffer)?;
         Ok(self.memory.read(emulated_buffer, offset as usize, bytes as usize).map_err(bad_buffer)?.to_vec())
     }
 
-    fn discard(&mut self, buffer: DeviceBuffer) {
+    fn discard(&mut self, buffer: DeviceBufferId) {
         if let Some(&emulated_buffer) = self.buffers.get(&buffer.0) {
             self.memory.mark_uninitialised(emulated_buffer);
         }
     }
 
-    fn load(&mut self, artifact: &Artifact) -> Result<LoadedCode, DeviceError> {
+    fn load(&mut self, artifact: &Artifact) -> Result<LoadedCodeId, DeviceError> {
         let payload = artifact.payloads.iter().find(|payload| payload.format == FORMAT);
         let payload = payload.ok_or_else(|| {
             DeviceError::BadLaunch("the artifact has no kernel IR, which the emulator needs".to_owned())
         })?;
         let module = kernel::decode(&payload.bytes).map_err(|error| DeviceError::BadLaunch(error.to_string()))?;
-        let code = LoadedCode(self.handle());
+        let code = LoadedCodeId(self.handle());
         self.modules.insert(code.0, module);
         Ok(code)
     }
 
-    fn unload(&mut self, code: LoadedCode) {
+    fn unload(&mut self, code: LoadedCodeId) {
         self.modules.remove(&code.0);
     }
 

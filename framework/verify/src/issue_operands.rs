@@ -41,7 +41,7 @@ impl IssueOperands {
         let answer = &mut buffers[self.answer];
         answer.content.after = ExpectedContents::Masked { bytes, mask };
         let expected = self.expected;
-        answer.legend = Some(BufferLegend::new(move |wrong| {
+        answer.legend = Some(BufferLegend::from_fn(move |wrong| {
             let field = expected.iter().find(|operand_field| {
                 (operand_field.at..operand_field.at + u64::from(operand_field.bits)).contains(&wrong)
             });

@@ -110,14 +110,14 @@ pub struct BufferField {
 
 impl BufferLegend {
     /// Creates a legend from a function that maps the index of a bit in the buffer to the field that contains it.
-    pub fn new(field: impl Fn(u64) -> BufferField + Send + Sync + 'static) -> Self {
+    pub fn from_fn(field: impl Fn(u64) -> BufferField + Send + Sync + 'static) -> Self {
         Self(Arc::new(field))
     }
 
     /// Creates a legend of adjacent elements of `bits` bits; `name` maps the index of an element to its location and
     /// its row-major index in the tested tensor.
     pub(crate) fn of_elements(bits: u32, name: impl Fn(u64) -> (String, u64) + Send + Sync + 'static) -> Self {
-        Self::new(move |bit| {
+        Self::from_fn(move |bit| {
             let index = bit / u64::from(bits);
             let (location, element) = name(index);
             BufferField { location, element, bit: index * u64::from(bits), bits }

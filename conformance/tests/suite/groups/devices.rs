@@ -10,8 +10,8 @@ use conformance::{Case, CaseGroup, Context, Level, Status, Verdict, list_cases};
 use tilewright_kernel::Module;
 use tilewright_layout::Families;
 use tilewright_plugin::{
-    Artifact, CompileError, CompileOptions, Device, DeviceBuffer, DeviceError, LaunchOutcome, LaunchRequest,
-    LoadedCode, Target,
+    Artifact, CompileError, CompileOptions, Device, DeviceBufferId, DeviceError, LaunchOutcome, LaunchRequest,
+    LoadedCodeId, Target,
 };
 use tilewright_target::{Instruction, TargetDescription};
 use tilewright_verify::{EmulatedDevice, wrap_kernel_ir};
@@ -79,7 +79,7 @@ struct FaultyDevice {
     device: EmulatedDevice<'static>,
     behavior: DeviceBehavior,
     /// Size in bytes of each allocated buffer.
-    buffers: HashMap<DeviceBuffer, u64>,
+    buffers: HashMap<DeviceBufferId, u64>,
 }
 
 impl Device for FaultyDevice {
@@ -87,33 +87,33 @@ impl Device for FaultyDevice {
         "the emulator".to_owned()
     }
 
-    fn allocate(&mut self, bytes: u64) -> Result<DeviceBuffer, DeviceError> {
+    fn allocate(&mut self, bytes: u64) -> Result<DeviceBufferId, DeviceError> {
         let buffer = self.device.allocate(bytes)?;
         self.buffers.insert(buffer, bytes);
         Ok(buffer)
     }
 
-    fn free(&mut self, buffer: DeviceBuffer) {
+    fn free(&mut self, buffer: DeviceBufferId) {
         self.buffers.remove(&buffer).expect("a buffer is freed once");
         self.device.free(buffer);
     }
 
-    fn write(&mut self, buffer: DeviceBuffer, offset: u64, bytes: &[u8]) -> Result<(), DeviceError> {
+    fn write(&mut self, buffer: DeviceBufferId, offset: u64, bytes: &[u8]) -> Result<(), DeviceError> {
         self.device.write(buffer, offset, bytes)
     }
 
-    fn read(&mut self, buffer: DeviceBuffer, offset: u64, bytes: u64) -> Result<Vec<u8>, DeviceError> {
+    fn read(&mut self, buffer: DeviceBufferId, offset: u64, bytes: u64) -> Result<Vec<u8>, DeviceError> {
         self.device.read(buffer, offset, bytes)
     }
 
-    fn load(&mut self, artifact: &Artifact) -> Result<LoadedCode, DeviceError> {
+    fn load(&mut self, artifact: &Artifact) -> Result<LoadedCodeId, DeviceError> {
         match self.behavior {
             DeviceBehavior::TooSmall => Err(DeviceError::Unsupported("only one lane".to_owned())),
             _ => self.device.load(artifact),
         }
     }
 
-    fn unload(&mut self, code: LoadedCode) {
+    fn unload(&mut self, code: LoadedCodeId) {
         assert!(self.buffers.is_empty(), "a case leaves no memory behind");
         self.device.unload(code);
     }

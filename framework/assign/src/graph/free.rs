@@ -79,5 +79,5 @@ fn is_issued(operation: &Operation) -> bool {
 /// Returns, for each axis, the number of neighbouring elements that are equal or consecutive, from axis information
 /// (Triton's AxisInfo).
 fn together(info: &AxisInfo) -> Vec<u64> {
-    (0..info.rank()).map(|axis| info.along_axis(axis)).map(|along| along.contiguity.max(along.constancy)).collect()
+    (0..info.rank()).map(|axis| info.dim_info(axis)).map(|along| along.contiguity.max(along.constancy)).collect()
 }

@@ -118,14 +118,14 @@ pub(crate) fn coalesced_over_blocks(
     }
     let mut shape = vec![1; memory.axes.len()];
     for &(dim, size, _) in &memory.axes {
-        if let Some(of_axis) = dim.tensor_axis().and_then(|axis| shape.get_mut(axis)) {
+        if let Some(of_axis) = dim.as_tensor_axis().and_then(|axis| shape.get_mut(axis)) {
             *of_axis = size;
         }
     }
     let division = ClusterPartition::from_axes(&shape, &first_axes(&shape, config.context.blocks.trailing_zeros()));
     let (share, mut of_block) = (division.block_share_shape(&shape), memory.clone());
     for (dim, size, _) in &mut of_block.axes {
-        *size = dim.tensor_axis().and_then(|axis| share.get(axis).copied()).unwrap_or(*size);
+        *size = dim.as_tensor_axis().and_then(|axis| share.get(axis).copied()).unwrap_or(*size);
     }
     let layout = find_coalesced_layout(&of_block, element_bits, lanes, warps, target)?;
     Ok(division.extend_share_to_tensor(&to_canonical_dim_order(&layout)?, &shape)?)

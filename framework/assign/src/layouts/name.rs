@@ -92,7 +92,7 @@ fn order_of(layout: &LinearLayout) -> Option<Vec<usize>> {
 
 /// Returns the first axis along which a basis advances; `None` if it advances along no axis.
 fn axis_of(layout: &LinearLayout, column: u64) -> Option<usize> {
-    layout.outs().unpack(column).find(|&(_, by)| by != 0).and_then(|(dim, _)| dim.tensor_axis())
+    layout.outs().unpack(column).find(|&(_, by)| by != 0).and_then(|(dim, _)| dim.as_tensor_axis())
 }
 
 /// Returns the size of each axis: two to the power of the number of `columns` (bases) that advance along it. Zero

@@ -47,5 +47,5 @@ pub(crate) fn transferred_axis(shape: &[u64], axis: usize, transfers: &[LayoutTr
     let mut moved = step.outs().iter().filter(|&(dim, _)| step.outs().coordinate(column, dim) != 0);
     let (dim, _) = moved.next()?;
     let is_adjacent = moved.next().is_none() && step.outs().coordinate(column, dim) == 1;
-    dim.tensor_axis().filter(|_| is_adjacent)
+    dim.as_tensor_axis().filter(|_| is_adjacent)
 }

@@ -1,7 +1,7 @@
 //! Chooses the loads of a loop that are prefetched, and the number of pipeline stages.
 
 use super::how::{PipelinePlanner, PrefetchPlan};
-use super::lines::{LoadReport, LoopReport, named};
+use super::lines::{LoadPrefetchReport, LoopPipelineReport, named};
 use crate::LaunchConfig;
 use crate::source::source;
 use crate::synthesis::iteration_count::known_iteration_count;
@@ -31,7 +31,7 @@ impl BlockResources {
 /// (`line`).
 pub(super) struct LoopDecision {
     pub staged: PipelinedLoop,
-    pub line: LoopReport,
+    pub line: LoopPipelineReport,
 }
 
 impl PipelinePlanner<'_> {
@@ -39,7 +39,7 @@ impl PipelinePlanner<'_> {
     /// they need from `available`.
     pub fn choose_prefetches(&self, of: &LoadLoop, required: u32, available: &mut BlockResources) -> LoopDecision {
         let body = self.body;
-        let mut line = LoopReport {
+        let mut line = LoopPipelineReport {
             name: named(body, of.op),
             source: source(body, of.op),
             stages: 1,
@@ -55,9 +55,9 @@ impl PipelinePlanner<'_> {
             mma_waits_cover_block: false,
             stored_operands: Vec::new(),
         };
-        line.loads.extend(of.left.iter().map(|(load, reason)| LoadReport::left(body, *load, reason.clone())));
-        let stays = |line: &mut LoopReport, load: &PrefetchableLoad, reason: &str| {
-            line.loads.push(LoadReport::left(body, load.op, reason.to_owned()));
+        line.loads.extend(of.left.iter().map(|(load, reason)| LoadPrefetchReport::left(body, *load, reason.clone())));
+        let stays = |line: &mut LoopPipelineReport, load: &PrefetchableLoad, reason: &str| {
+            line.loads.push(LoadPrefetchReport::left(body, load.op, reason.to_owned()));
         };
         let iterations = known_iteration_count(body, self.axis_info, of.op);
         let most = u32::try_from(iterations.unwrap_or(u64::MAX)).unwrap_or(u32::MAX).min(required);
@@ -115,7 +115,7 @@ impl PipelinePlanner<'_> {
         staged.mma_waits_cover_block = self.waits_cover_block(&staged.overlapped_dots);
         for (load, how) in found {
             let memory = how.solution.as_ref().map(|solution| memory_name(&solution.memory));
-            line.loads.push(LoadReport::for_prefetch(body, &load, &how, memory.as_ref()));
+            line.loads.push(LoadPrefetchReport::for_prefetch(body, &load, &how, memory.as_ref()));
             staged.loads.push(PrefetchedLoad { load, path: how.path, memory, block: how.block });
         }
         LoopDecision { staged, line }
@@ -128,7 +128,7 @@ impl PipelinePlanner<'_> {
         &self,
         of: &LoadLoop,
         available: &mut BlockResources,
-        line: &mut LoopReport,
+        line: &mut LoopPipelineReport,
     ) -> Vec<StoredOperand> {
         let mut chosen = Vec::new();
         for operand in &of.invariant_operands {
@@ -139,7 +139,7 @@ impl PipelinePlanner<'_> {
             available.bytes -= bytes;
             line.bytes += bytes;
             let memory = memory_name(&solution.memory);
-            line.loads.push(LoadReport::for_stored_operand(self.body, operand, &solution, bytes, &memory));
+            line.loads.push(LoadPrefetchReport::for_stored_operand(self.body, operand, &solution, bytes, &memory));
             chosen.push(StoredOperand { operand: *operand, memory });
         }
         chosen

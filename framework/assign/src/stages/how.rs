@@ -56,7 +56,7 @@ impl PrefetchPlan {
 
 impl PipelinePlanner<'_> {
     /// Whether a conversion goes through shared memory.
-    pub fn moves_through_shared(&self, op: Op) -> bool {
+    pub fn conversion_uses_shared(&self, op: Op) -> bool {
         let operation = self.body.op(op);
         let (from, to) = (operation.operands[0], operation.results[0]);
         let bits = element_bits_while_moved(self.body.value_type(from).element());
@@ -92,7 +92,7 @@ impl PipelinePlanner<'_> {
         let body = self.body;
         let block = body.op(of).regions.first().and_then(|region| body.blocks(*region).first().copied());
         let Some(block) = block else { return Vec::new() };
-        let dots: Vec<Op> = body.walk_op(of).into_iter().filter(|op| body.op(*op).is_dot()).collect();
+        let dots: Vec<Op> = body.op_and_nested_ops(of).into_iter().filter(|op| body.op(*op).is_dot()).collect();
         let is_in_buffer = |dot: Op, side: usize| {
             loads.iter().any(|(load, _)| load.reader == BufferReader::MmaOperand(dot, side))
                 || stored.iter().any(|of| (of.operand.dot, of.operand.side) == (dot, side))

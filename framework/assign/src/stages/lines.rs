@@ -13,7 +13,7 @@ use tilewright_tile::{Body, LayoutName, Op, Value};
 
 /// The report of a loop with loads.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LoopReport {
+pub struct LoopPipelineReport {
     /// Name of the loop's first result, e.g. `%acc`; `scf.for` if the loop has no result.
     pub name: String,
     /// The source line of the loop; `None` if the program gives none.
@@ -24,14 +24,14 @@ pub struct LoopReport {
     /// Bytes of shared memory of all buffers of the loop.
     pub bytes: u64,
     /// The reports of the loop's loads.
-    pub loads: Vec<LoadReport>,
+    pub loads: Vec<LoadPrefetchReport>,
     /// The reason why there are fewer stages than requested; `None` if there are not.
     pub note: Option<String>,
 }
 
 /// The report of a load in a loop, or of an MMA operand that is stored before the loop.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LoadReport {
+pub struct LoadPrefetchReport {
     /// Name of the loaded value, or of the MMA operand, in the program's text.
     pub value: String,
     /// The source line of the load; `None` if the program gives none.
@@ -50,7 +50,7 @@ pub struct LoadReport {
     pub reason: Option<String>,
 }
 
-impl LoadReport {
+impl LoadPrefetchReport {
     pub(super) fn left(body: &Body, load: Op, reason: String) -> Self {
         let value = body.op(load).results.first().map_or_else(String::new, |value| body.display_name(*value));
         let source = source(body, load);
@@ -137,7 +137,7 @@ pub(super) fn conversion(body: &Body, load: &PrefetchableLoad) -> Option<(String
     Some((body.display_name(load.stored), layout(load.stored)?, layout(load.required)?))
 }
 
-impl fmt::Display for LoopReport {
+impl fmt::Display for LoopPipelineReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "    {}{}: ", self.name, suffix(self.source.as_ref()))?;
         match self.stages {

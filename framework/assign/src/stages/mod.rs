@@ -17,5 +17,5 @@ mod lines;
 mod pipeline;
 mod tensor_copy;
 
-pub use lines::{LoadReport, LoopReport};
+pub use lines::{LoadPrefetchReport, LoopPipelineReport};
 pub use pipeline::pipeline_loops;

@@ -3,7 +3,7 @@
 use super::choose::{BlockResources, LoopDecision};
 use super::how::PipelinePlanner;
 use super::lines;
-use super::lines::LoopReport;
+use super::lines::LoopPipelineReport;
 use crate::layouts::LayoutCache;
 use crate::synthesis::registers::{RegisterPressure, live};
 use crate::{AssignedModule, AssignmentError, LaunchConfig};
@@ -47,7 +47,7 @@ fn of_function(
     function: &Function,
     config: &LaunchConfig<'_>,
     stages: Option<u32>,
-) -> Result<Option<(Function, Vec<LoopReport>, RemovedLines)>, AssignmentError> {
+) -> Result<Option<(Function, Vec<LoopPipelineReport>, RemovedLines)>, AssignmentError> {
     let Some(body) = &function.body else { return Ok(None) };
     if !body.walk_region(body.root()).into_iter().any(|op| body.op(op).name() == scf::FOR) {
         return Ok(None);
@@ -56,7 +56,7 @@ fn of_function(
     let (axis_info, dot_plans) = (AxisInfoMap::analyze(function), RefCell::default());
     let planner = PipelinePlanner { body, axis_info: &axis_info, layouts: &layouts, config, dot_plans };
     let queries = LayoutQueries {
-        moves_through_shared: &|op| planner.moves_through_shared(op),
+        moves_through_shared: &|op| planner.conversion_uses_shared(op),
         can_read_from_shared: &|op, side| planner.reads_operand_from_shared(op, side),
     };
     let found = innermost_load_loops(function, &queries);

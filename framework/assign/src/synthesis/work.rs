@@ -184,7 +184,7 @@ impl WorkCounter<'_, '_> {
     /// through registers.
     fn pipelining(&self, op: Op) -> (Pipelining, bool) {
         let body = self.program.body;
-        let inside: Vec<Op> = body.walk_op(op).into_iter().filter(|inner| *inner != op).collect();
+        let inside: Vec<Op> = body.op_and_nested_ops(op).into_iter().filter(|inner| *inner != op).collect();
         if inside.iter().any(|op| body.op(*op).name() == scf::FOR) {
             return (Pipelining { stages: 1, is_filled: false }, false);
         }

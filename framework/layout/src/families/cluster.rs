@@ -195,7 +195,7 @@ pub fn ensure_layout_not_smaller_than(
     input: Dim,
 ) -> Result<LinearLayout, LayoutError> {
     let missing = layout.outs().iter().filter_map(|(dim, have)| {
-        let axis = dim.tensor_axis()?;
+        let axis = dim.as_tensor_axis()?;
         let size = shape.get(axis)?;
         Some(TileMode::from((input, 1 << size.trailing_zeros().saturating_sub(have), axis)))
     });

@@ -93,7 +93,7 @@ impl TensorCopyPlanner<'_> {
             return Err(LowerErrorReason::unsupported(message));
         }
         let in_order = |extents: &[ElementCount]| {
-            let axes = copy.axes.iter().filter_map(|axis| axis.tensor_axis());
+            let axes = copy.axes.iter().filter_map(|axis| axis.as_tensor_axis());
             axes.filter_map(|axis| extents.get(axis).copied()).collect()
         };
         let rows = TensorMapFromPointer { pointer: base, strides: in_order(&strides), sizes: in_order(&sizes) };
@@ -170,7 +170,7 @@ pub(super) fn load(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     };
     let indices: Vec<Value> =
         lowering.body.operands(op, "indices").iter().map(|&index| lowering.scalar(index)).collect::<Lowered<_>>()?;
-    let along = copy.axes.iter().map(|axis| axis.tensor_axis().and_then(|axis| indices.get(axis).copied()));
+    let along = copy.axes.iter().map(|axis| axis.as_tensor_axis().and_then(|axis| indices.get(axis).copied()));
     let origin: Option<Vec<Value>> = along.collect();
     let origin = origin.ok_or_else(|| LowerErrorReason::malformed("an index is missing"))?;
     let at = |group: &str| {

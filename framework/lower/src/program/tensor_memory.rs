@@ -157,7 +157,7 @@ impl Lowering<'_> {
     /// Returns the number of the next group of MMAs (MMAs that are committed together) if the loop `op` must carry it,
     /// because the loop contains numbered dots; otherwise `None`.
     pub(super) fn carried_mma_group(&self, op: Op) -> Option<Value> {
-        let has_mmas = || self.body.walk_op(op).iter().any(|op| self.tensor_memory.numbered.contains(op));
+        let has_mmas = || self.body.op_and_nested_ops(op).iter().any(|op| self.tensor_memory.numbered.contains(op));
         self.next_mma_group().filter(|_| has_mmas())
     }
 
@@ -193,7 +193,7 @@ impl Lowering<'_> {
             if body.op(*before).name() == ttg::BARRIER {
                 return true;
             }
-            if waits(before) || body.walk_op(*before).iter().any(waits) {
+            if waits(before) || body.op_and_nested_ops(*before).iter().any(waits) {
                 return false;
             }
         }

@@ -15,7 +15,7 @@ impl<'a> TensorAxes<'a> {
     /// Returns the axes of a tensor whose elements are packed in `space`.
     pub fn new(space: &'a Space) -> Self {
         let mut dims: Vec<_> = space.iter().rev().collect();
-        if dims.iter().all(|(dim, _)| dim.tensor_axis().is_some()) {
+        if dims.iter().all(|(dim, _)| dim.as_tensor_axis().is_some()) {
             dims.sort();
         }
         Self { space, dims }

@@ -100,7 +100,7 @@ impl GlobalAccessView<'_> {
         let wrong = |reason: String, remedy: &str| Err(PictureError::not_drawable("the accesses", reason, remedy));
         let mut sorted = self.order.to_vec();
         sorted.sort_unstable();
-        let rank = self.layout.outs().dims().filter(|dim| dim.tensor_axis().is_some()).count();
+        let rank = self.layout.outs().dims().filter(|dim| dim.as_tensor_axis().is_some()).count();
         if !sorted.into_iter().eq(0..rank) {
             let reason = format!("the order {:?} does not name each of the {rank} axes once", self.order);
             return wrong(reason, "name the fastest axis first, as 1,0");

@@ -29,7 +29,7 @@ pub fn solve_reduction(layout: &LinearLayout, axis: usize) -> Result<LinearLayou
     let dims: Vec<(Dim, u32)> = layout.outs().iter().filter(|(dim, _)| *dim != removed_dim).collect();
     let mut outs = Space::default();
     for &(dim, bits) in &dims {
-        let moved = dim.tensor_axis().map_or(dim, |own| Dim::tensor(if own > axis { own - 1 } else { own }));
+        let moved = dim.as_tensor_axis().map_or(dim, |own| Dim::tensor(if own > axis { own - 1 } else { own }));
         outs.push(moved, bits)?;
     }
     let column = |&packed: &u64| {

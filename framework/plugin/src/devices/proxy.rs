@@ -10,7 +10,7 @@ use super::call::{DeviceCall, DeviceNames, Number};
 use crate::channel::Call;
 use crate::remote::Remote;
 use crate::wire;
-use crate::{Artifact, Device, DeviceBuffer, DeviceError, LaunchOutcome, LaunchRequest, LoadedCode};
+use crate::{Artifact, Device, DeviceBufferId, DeviceError, LaunchOutcome, LaunchRequest, LoadedCodeId};
 
 /// Max bytes of device memory per call; longer reads and writes are split.
 const PIECE: usize = 16 << 20;
@@ -71,16 +71,16 @@ impl Device for ProxyDevice {
         self.name.clone()
     }
 
-    fn allocate(&mut self, bytes: u64) -> Result<DeviceBuffer, DeviceError> {
-        self.number(DeviceCall::Allocate { bytes }).map(DeviceBuffer)
+    fn allocate(&mut self, bytes: u64) -> Result<DeviceBufferId, DeviceError> {
+        self.number(DeviceCall::Allocate { bytes }).map(DeviceBufferId)
     }
 
-    fn free(&mut self, buffer: DeviceBuffer) {
+    fn free(&mut self, buffer: DeviceBufferId) {
         // Memory that is not freed is released with its device.
         let _ = self.call(DeviceCall::Free { buffer: buffer.0 });
     }
 
-    fn write(&mut self, buffer: DeviceBuffer, offset: u64, bytes: &[u8]) -> Result<(), DeviceError> {
+    fn write(&mut self, buffer: DeviceBufferId, offset: u64, bytes: &[u8]) -> Result<(), DeviceError> {
         let mut at = offset;
         // An empty write makes a call too, so that the buffer is checked.
         for piece in bytes.chunks(PIECE).chain(bytes.is_empty().then_some(bytes)) {
@@ -90,7 +90,7 @@ impl Device for ProxyDevice {
         Ok(())
     }
 
-    fn read(&mut self, buffer: DeviceBuffer, offset: u64, bytes: u64) -> Result<Vec<u8>, DeviceError> {
+    fn read(&mut self, buffer: DeviceBufferId, offset: u64, bytes: u64) -> Result<Vec<u8>, DeviceError> {
         let mut all = Vec::new();
         loop {
             let read = all.len() as u64;
@@ -108,12 +108,12 @@ impl Device for ProxyDevice {
         }
     }
 
-    fn load(&mut self, artifact: &Artifact) -> Result<LoadedCode, DeviceError> {
+    fn load(&mut self, artifact: &Artifact) -> Result<LoadedCodeId, DeviceError> {
         let artifact = wire::serialize_message(artifact).map_err(|error| DeviceError::BadLaunch(error.to_string()))?;
-        self.number(DeviceCall::Load { artifact }).map(LoadedCode)
+        self.number(DeviceCall::Load { artifact }).map(LoadedCodeId)
     }
 
-    fn unload(&mut self, code: LoadedCode) {
+    fn unload(&mut self, code: LoadedCodeId) {
         // Code that is not unloaded is released with its device.
         let _ = self.call(DeviceCall::Unload { code: code.0 });
     }

@@ -10,7 +10,7 @@ use crate::abi::{
 };
 use crate::bytes::read_slice;
 use crate::exported_handles::{drop_handle, return_handle, return_value, target_of_handle};
-use crate::{Device, DeviceBuffer, LaunchRequest, LoadedCode};
+use crate::{Device, DeviceBufferId, LaunchRequest, LoadedCodeId};
 use crate::{ErrorCode, PluginFailure, message, wire};
 
 /// Returns the devices table of a plugin; `next` is the optional table that follows it in the chain.
@@ -91,7 +91,7 @@ unsafe extern "C" fn allocate(
 
 unsafe extern "C" fn free(devices: *const DevicesHandle, device: u32, buffer: u64) {
     // SAFETY: the host's contract.
-    unsafe { call_without_result(devices, device, |device| device.free(DeviceBuffer(buffer))) }
+    unsafe { call_without_result(devices, device, |device| device.free(DeviceBufferId(buffer))) }
 }
 
 unsafe extern "C" fn write(
@@ -104,7 +104,7 @@ unsafe extern "C" fn write(
     let mut nothing = ();
     let work = || {
         let bytes = read_slice(bytes)?;
-        unsafe { with(devices, device, |device| Ok(device.write(DeviceBuffer(buffer), offset, bytes)?)) }
+        unsafe { with(devices, device, |device| Ok(device.write(DeviceBufferId(buffer), offset, bytes)?)) }
     };
     unsafe { return_value(&raw mut nothing, work) }
 }
@@ -118,7 +118,7 @@ unsafe extern "C" fn read(
     out: *mut *mut BlobHandle,
 ) -> *mut ErrorHandle {
     unsafe {
-        return_handle(out, || with(devices, device, |device| Ok(device.read(DeviceBuffer(buffer), offset, bytes)?)))
+        return_handle(out, || with(devices, device, |device| Ok(device.read(DeviceBufferId(buffer), offset, bytes)?)))
     }
 }
 
@@ -138,7 +138,7 @@ unsafe extern "C" fn load(
 
 unsafe extern "C" fn unload(devices: *const DevicesHandle, device: u32, code: u64) {
     // SAFETY: the host's contract.
-    unsafe { call_without_result(devices, device, |device| device.unload(LoadedCode(code))) }
+    unsafe { call_without_result(devices, device, |device| device.unload(LoadedCodeId(code))) }
 }
 
 unsafe extern "C" fn launch(

@@ -144,7 +144,7 @@ impl AxisInfo {
 
     /// Returns the axis information along one axis as Triton has it; [`DimInfo::UNKNOWN`] if there is no such axis.
     #[must_use]
-    pub fn along_axis(&self, axis: usize) -> DimInfo {
+    pub fn dim_info(&self, axis: usize) -> DimInfo {
         let Some(&bits) = self.bits.get(axis) else { return DimInfo::UNKNOWN };
         let start = self.start_of(axis);
         let along = &self.steps[start..start + bits as usize];

@@ -79,7 +79,7 @@ impl Rewrite for Importing<'_> {
         let terms = replacement.terms_for(operation);
         let given = match &replacement.when {
             Some(when) => writer.emit_if(cloner, when, terms)?,
-            None if matches!(terms, [term] if term.is_remembered_term()) => self.recall(cloner, op)?,
+            None if matches!(terms, [term] if term.is_recall_of_earlier_op()) => self.recall(cloner, op)?,
             None => writer.emit_terms(cloner, terms)?,
         };
         let mut given = given.into_iter().peekable();

@@ -89,7 +89,7 @@ pub(super) enum AttributeSource {
 
 impl Term {
     /// Whether this is the term `remembered(...)`.
-    pub fn is_remembered_term(&self) -> bool {
+    pub fn is_recall_of_earlier_op(&self) -> bool {
         matches!(self, Self::Call(call) if call.name == "remembered")
     }
 }

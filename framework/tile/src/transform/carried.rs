@@ -44,6 +44,6 @@ pub(super) fn loop_closed_values(body: &Body, graph: &ControlFlowGraph) -> Vec<V
 
 /// All values that a block uses, in nested regions too.
 fn used(body: &Body, block: Block) -> BTreeSet<Value> {
-    let all = body.ops(block).iter().flat_map(|op| body.walk_op(*op));
+    let all = body.ops(block).iter().flat_map(|op| body.op_and_nested_ops(*op));
     all.flat_map(|op| body.op(op).operands.clone()).collect()
 }

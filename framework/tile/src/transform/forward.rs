@@ -94,7 +94,9 @@ impl Search<'_> {
                         return None;
                     }
                 }
-                _ if self.body.walk_op(op).iter().any(|inner| self.allocation.writers.contains(inner)) => return None,
+                _ if self.body.op_and_nested_ops(op).iter().any(|inner| self.allocation.writers.contains(inner)) => {
+                    return None;
+                }
                 _ => {}
             }
         }

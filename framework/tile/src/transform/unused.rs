@@ -23,7 +23,7 @@ fn of_body(body: &mut Body) {
     let mut around = vec![None; body.op_count()];
     for &op in &all {
         // A later operation overwrites the entry of an earlier one, so the innermost enclosing operation remains.
-        body.walk_op(op).into_iter().skip(1).for_each(|inner| around[inner.index()] = Some(op));
+        body.op_and_nested_ops(op).into_iter().skip(1).for_each(|inner| around[inner.index()] = Some(op));
     }
     let mut removed = Removed { ops: vec![false; body.op_count()], stores: DeadStores::of(body) };
     // Revisit the definition of a value when its last use is removed.
@@ -35,7 +35,7 @@ fn of_body(body: &mut Body) {
             continue;
         }
         requested.extend(around[op.index()]);
-        for nested in body.walk_op(op) {
+        for nested in body.op_and_nested_ops(op) {
             // Subtract the uses by each operation only once.
             if std::mem::replace(&mut removed.ops[nested.index()], true) {
                 continue;
@@ -71,7 +71,7 @@ impl Removed {
             return false;
         }
         match operation.name() {
-            scf::IF | scf::FOR => body.walk_op(op).iter().skip(1).all(|&inner| {
+            scf::IF | scf::FOR => body.op_and_nested_ops(op).iter().skip(1).all(|&inner| {
                 let is_terminator =
                     body.op(inner).definition.traits.terminator && body.op(inner).definition.traits.pure;
                 self.ops[inner.index()] || is_terminator || self.is_removable(body, inner)

@@ -160,5 +160,5 @@ fn combine(
 }
 
 fn axis_attribute(axis: Dim) -> i32 {
-    axis.tensor_axis().unwrap_or_default() as i32
+    axis.as_tensor_axis().unwrap_or_default() as i32
 }

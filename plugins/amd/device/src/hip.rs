@@ -7,8 +7,8 @@ use std::ptr::null_mut;
 use std::sync::Arc;
 
 use tilewright_plugin::{
-    Artifact, CodeFormat, Device, DeviceBuffer, DeviceError, DeviceHandleTable, LaunchArgument, LaunchOutcome,
-    LaunchRequest, LoadedCode,
+    Artifact, CodeFormat, Device, DeviceBufferId, DeviceError, DeviceHandleTable, LaunchArgument, LaunchOutcome,
+    LaunchRequest, LoadedCodeId,
 };
 
 use super::functions::{Functions, NO_BINARY, OUT_OF_MEMORY, Object, TO_DEVICE, TO_HOST};
@@ -80,7 +80,7 @@ impl Device for HipDevice {
         self.name.clone()
     }
 
-    fn allocate(&mut self, bytes: u64) -> Result<DeviceBuffer, DeviceError> {
+    fn allocate(&mut self, bytes: u64) -> Result<DeviceBufferId, DeviceError> {
         self.enter()?;
         // The runtime returns no address for an empty allocation.
         let size = usize::try_from(bytes.max(1)).map_err(|_| DeviceError::OutOfMemory(bytes))?;
@@ -98,11 +98,11 @@ impl Device for HipDevice {
         Ok(self.given.insert_buffer(memory, bytes))
     }
 
-    fn free(&mut self, buffer: DeviceBuffer) {
+    fn free(&mut self, buffer: DeviceBufferId) {
         self.given.remove_buffer(buffer);
     }
 
-    fn write(&mut self, buffer: DeviceBuffer, offset: u64, bytes: &[u8]) -> Result<(), DeviceError> {
+    fn write(&mut self, buffer: DeviceBufferId, offset: u64, bytes: &[u8]) -> Result<(), DeviceError> {
         self.enter()?;
         let memory = self.given.buffer_memory(buffer, offset, bytes.len() as u64)?.object;
         // SAFETY: the range is in the buffer; the call waits until `bytes` are read.
@@ -113,7 +113,7 @@ impl Device for HipDevice {
         self.functions.check("hipMemcpy", code)
     }
 
-    fn read(&mut self, buffer: DeviceBuffer, offset: u64, bytes: u64) -> Result<Vec<u8>, DeviceError> {
+    fn read(&mut self, buffer: DeviceBufferId, offset: u64, bytes: u64) -> Result<Vec<u8>, DeviceError> {
         self.enter()?;
         let memory = self.given.buffer_memory(buffer, offset, bytes)?.object;
         let mut read = vec![0u8; bytes as usize];
@@ -126,7 +126,7 @@ impl Device for HipDevice {
         Ok(read)
     }
 
-    fn load(&mut self, artifact: &Artifact) -> Result<LoadedCode, DeviceError> {
+    fn load(&mut self, artifact: &Artifact) -> Result<LoadedCodeId, DeviceError> {
         self.enter()?;
         let object = artifact.payload(CodeFormat::Object).filter(|object| object.format == "hsaco");
         let object = object.ok_or_else(|| DeviceError::BadLaunch("the artifact has no code object".to_owned()))?;
@@ -141,13 +141,13 @@ impl Device for HipDevice {
         Ok(self.given.insert_code(module, artifact))
     }
 
-    fn unload(&mut self, code: LoadedCode) {
+    fn unload(&mut self, code: LoadedCodeId) {
         self.given.remove_code(code);
     }
 
     fn launch(&mut self, launch: &LaunchRequest) -> Result<LaunchOutcome, DeviceError> {
         self.enter()?;
-        let (module, kernel) = self.given.find_kernel(launch)?;
+        let (module, kernel) = self.given.resolve_launch(launch)?;
         let bad = |message: String| DeviceError::BadLaunch(message);
         let name = CString::new(launch.kernel.as_str()).map_err(|error| bad(error.to_string()))?;
         let mut function = null_mut();
@@ -159,7 +159,7 @@ impl Device for HipDevice {
         let (start, end) = (self.event()?, self.event()?);
         let ([x, y, z], lanes) = (launch.grid, kernel.lanes * kernel.warps);
         let shared: c_uint = 0; // No kernel uses dynamic shared memory.
-        // SAFETY: the arguments match the kernel's parameters, as `find_kernel` has checked; the events were just
+        // SAFETY: the arguments match the kernel's parameters, as `resolve_launch` has checked; the events were just
         // created.
         let codes = unsafe {
             let before = (self.functions.event_record)(start.object, null_mut());

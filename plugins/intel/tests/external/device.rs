@@ -5,7 +5,7 @@
 
 use crate::validated_target::{ValidatedTarget, target};
 use tilewright_plan::movement::{BlockLoadPlan, BlockLoadSource};
-use tilewright_plugin::{DeviceBuffer, LoadedCode};
+use tilewright_plugin::{DeviceBufferId, LoadedCodeId};
 use tilewright_vendor_testkit::dots::{planned, problem};
 use tilewright_vendor_testkit::prelude::*;
 use tilewright_verify::{BlockLoadTile, build_block_load_case};
@@ -96,7 +96,7 @@ fn numbering(target: &ValidatedTarget) -> Artifact {
     target.compile(&Module { kernels: vec![builder.finish()] }, &CompileOptions::default()).unwrap()
 }
 
-fn launch(code: LoadedCode, grid: [u32; 3], arguments: &[LaunchArgument]) -> LaunchRequest {
+fn launch(code: LoadedCodeId, grid: [u32; 3], arguments: &[LaunchArgument]) -> LaunchRequest {
     LaunchRequest { code, kernel: "numbering".to_owned(), grid, arguments: arguments.to_vec() }
 }
 
@@ -124,9 +124,9 @@ pub fn misuse_is_an_error_with_a_reason() {
     let valid = [LaunchArgument::Buffer(out), LaunchArgument::Scalar { bits: 1, width: 32 }];
     assert!(matches!(device.write(out, 4, &[0; 5]), Err(DeviceError::BadBuffer(_))));
     assert!(matches!(device.read(out, u64::MAX, 2), Err(DeviceError::BadBuffer(_))));
-    assert!(matches!(device.read(DeviceBuffer(4711), 0, 0), Err(DeviceError::BadBuffer(_))));
+    assert!(matches!(device.read(DeviceBufferId(4711), 0, 0), Err(DeviceError::BadBuffer(_))));
     assert!(matches!(device.allocate(u64::MAX), Err(DeviceError::OutOfMemory(_))));
-    assert!(matches!(device.launch(&launch(LoadedCode(4711), [1; 3], &valid)), Err(DeviceError::BadLaunch(_))));
+    assert!(matches!(device.launch(&launch(LoadedCodeId(4711), [1; 3], &valid)), Err(DeviceError::BadLaunch(_))));
     assert!(matches!(device.launch(&launch(code, [0, 1, 1], &valid)), Err(DeviceError::BadLaunch(_))));
     assert!(matches!(device.launch(&launch(code, [1; 3], &valid[..1])), Err(DeviceError::BadLaunch(_))));
     let wide = [valid[0], LaunchArgument::Scalar { bits: 1, width: 64 }];

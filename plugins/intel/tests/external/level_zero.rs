@@ -6,7 +6,7 @@
 use std::process::{Command, ExitCode, Output};
 
 use crate::validated_target::{ValidatedTarget, target};
-use tilewright_plugin::LoadedCode;
+use tilewright_plugin::LoadedCodeId;
 use tilewright_vendor_testkit::prelude::*;
 
 /// Environment variables that make Debian's driver create a GPU of this model without hardware (documentation of the
@@ -99,7 +99,7 @@ fn all_calls() {
     let bad = |outcome| matches!(outcome, Err(DeviceError::BadLaunch(_)));
     assert!(bad(device.launch(&launch("loading", arguments.clone()))), "there is no such kernel");
     assert!(bad(device.launch(&launch("storing", arguments[..1].to_vec()))), "an argument is missing");
-    assert!(bad(device.launch(&LaunchRequest { code: LoadedCode(999), ..launch("storing", arguments) })));
+    assert!(bad(device.launch(&LaunchRequest { code: LoadedCodeId(999), ..launch("storing", arguments) })));
     assert!(matches!(device.read(buffer, 200, 57), Err(DeviceError::BadBuffer(_))));
     let mut broken = artifact.clone();
     for payload in &mut broken.payloads {

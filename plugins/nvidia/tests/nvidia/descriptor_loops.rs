@@ -5,7 +5,7 @@
 use std::path::PathBuf;
 
 use crate::prelude::*;
-use tilewright_assign::stages::LoopReport;
+use tilewright_assign::stages::LoopPipelineReport;
 use tilewright_verify::case::{
     CaseArgument, CaseBuffer, CaseElement, CaseScalar, CaseValue, ExpectedContents, ProgramCase, Tolerance,
 };
@@ -217,7 +217,7 @@ impl Matmul {
     }
 
     /// Compiles the program, runs it on the emulator, and returns the kernel with the report of its loop.
-    fn checked(&self, target: &dyn Target, stages: u32) -> (Kernel, LoopReport, Counts) {
+    fn checked(&self, target: &dyn Target, stages: u32) -> (Kernel, LoopPipelineReport, Counts) {
         let (case, mut lines) = (self.case(), Vec::new());
         let options = ProgramOptions::default().with_warps(self.warps).with_stages(Some(stages));
         let kernel = compiler(target).compile_kernel(&self.text(), &options, &mut |stage| {

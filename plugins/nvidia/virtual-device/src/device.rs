@@ -1,8 +1,8 @@
 //! The virtual device behind the framework's `Device` trait.
 
 use tilewright_plugin::{
-    Artifact, CodeFormat, Device, DeviceBuffer, DeviceError, DeviceHandleTable, KernelMetadata, LaunchArgument,
-    LaunchOutcome, LaunchRequest, LoadedCode,
+    Artifact, CodeFormat, Device, DeviceBufferId, DeviceError, DeviceHandleTable, KernelMetadata, LaunchArgument,
+    LaunchOutcome, LaunchRequest, LoadedCodeId,
 };
 use tilewright_target::{Instruction, TargetDescription};
 
@@ -135,7 +135,7 @@ impl VirtualDevice {
     }
 
     /// Returns `bytes` bytes of a buffer, from byte `offset` on.
-    fn buffer(&mut self, buffer: DeviceBuffer, offset: u64, bytes: u64) -> Result<&mut [u8], DeviceError> {
+    fn buffer(&mut self, buffer: DeviceBufferId, offset: u64, bytes: u64) -> Result<&mut [u8], DeviceError> {
         let number = *self.given.buffer_memory(buffer, offset, bytes)?;
         let memory = self.global.buffer(number).and_then(|memory| memory.get_mut(offset as usize..));
         let memory = memory.and_then(|memory| memory.get_mut(..bytes as usize));
@@ -229,27 +229,27 @@ impl Device for VirtualDevice {
         format!("virtual PTX interpreter of {}, no hardware", self.target.gpu_model)
     }
 
-    fn allocate(&mut self, bytes: u64) -> Result<DeviceBuffer, DeviceError> {
+    fn allocate(&mut self, bytes: u64) -> Result<DeviceBufferId, DeviceError> {
         let memory = self.memory(bytes)?;
         Ok(self.given.insert_buffer(memory, bytes))
     }
 
-    fn free(&mut self, buffer: DeviceBuffer) {
+    fn free(&mut self, buffer: DeviceBufferId) {
         if let Some(memory) = self.given.remove_buffer(buffer) {
             self.global.free(memory);
         }
     }
 
-    fn write(&mut self, buffer: DeviceBuffer, offset: u64, bytes: &[u8]) -> Result<(), DeviceError> {
+    fn write(&mut self, buffer: DeviceBufferId, offset: u64, bytes: &[u8]) -> Result<(), DeviceError> {
         self.buffer(buffer, offset, bytes.len() as u64)?.copy_from_slice(bytes);
         Ok(())
     }
 
-    fn read(&mut self, buffer: DeviceBuffer, offset: u64, bytes: u64) -> Result<Vec<u8>, DeviceError> {
+    fn read(&mut self, buffer: DeviceBufferId, offset: u64, bytes: u64) -> Result<Vec<u8>, DeviceError> {
         self.buffer(buffer, offset, bytes).map(|bytes| bytes.to_vec())
     }
 
-    fn load(&mut self, artifact: &Artifact) -> Result<LoadedCode, DeviceError> {
+    fn load(&mut self, artifact: &Artifact) -> Result<LoadedCodeId, DeviceError> {
         let module = parse_ptx(text(artifact)?).map_err(unsupported)?;
         let (addresses, variables) = self.variables(&module)?;
         let programs = self.programs(&module, artifact, &addresses).inspect_err(|_| {
@@ -259,14 +259,14 @@ impl Device for VirtualDevice {
         Ok(self.given.insert_code(Loaded { programs, variables }, &artifact))
     }
 
-    fn unload(&mut self, code: LoadedCode) {
+    fn unload(&mut self, code: LoadedCodeId) {
         if let Some(loaded) = self.given.remove_code(code) {
             loaded.variables.into_iter().for_each(|variable| self.global.free(variable));
         }
     }
 
     fn launch(&mut self, launch: &LaunchRequest) -> Result<LaunchOutcome, DeviceError> {
-        let (loaded, metadata) = self.given.find_kernel(launch)?;
+        let (loaded, metadata) = self.given.resolve_launch(launch)?;
         let missing = || DeviceError::BadLaunch(format!("the code has no kernel `{}`", launch.kernel));
         let program = loaded.programs.iter().find(|program| program.name == launch.kernel).ok_or_else(missing)?;
         let parameters = parameters(&self.given, (program, metadata), &launch.arguments)?;

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::prelude::*;
-use tilewright_assign::stages::{LoadReport, LoopReport};
+use tilewright_assign::stages::{LoadPrefetchReport, LoopPipelineReport};
 use tilewright_tile::op::name::ttg;
 use tilewright_tile::text;
 use tilewright_verify::case::ProgramCase;
@@ -63,20 +63,20 @@ pub struct Staged {
 pub struct Compiled {
     pub kernel: Kernel,
     pub text: String,
-    pub lines: Vec<LoopReport>,
+    pub lines: Vec<LoopPipelineReport>,
     /// Number of layout conversions in the program after layout assignment.
     pub conversions: usize,
 }
 
 impl Compiled {
     /// Returns the report of the kernel's only loop.
-    pub fn line(&self) -> &LoopReport {
+    pub fn line(&self) -> &LoopPipelineReport {
         assert_eq!(self.lines.len(), 1, "{}", self.text);
         &self.lines[0]
     }
 
     /// Returns the reports of the loads that are prefetched.
-    pub fn prefetched_loads(&self) -> Vec<&LoadReport> {
+    pub fn prefetched_loads(&self) -> Vec<&LoadPrefetchReport> {
         self.line().loads.iter().filter(|load| load.by.is_some()).collect()
     }
 

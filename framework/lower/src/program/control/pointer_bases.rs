@@ -99,9 +99,7 @@ impl Lowering<'_> {
         let is_equal = |&step: &tile::Value| {
             let info = self.axis_info.get_proven(step);
             let sizes = self.body.value_type(step).shape().unwrap_or_default();
-            info.is_some_and(|info| {
-                sizes.iter().enumerate().all(|(axis, &size)| info.along_axis(axis).constancy >= size)
-            })
+            info.is_some_and(|info| sizes.iter().enumerate().all(|(axis, &size)| info.dim_info(axis).constancy >= size))
         };
         steps_from(self.body, argument, yielded).is_some_and(|steps| steps.iter().all(is_equal))
     }

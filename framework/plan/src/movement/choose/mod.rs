@@ -6,8 +6,9 @@
 //!
 //! - [`swizzle`]: one writer and one reader; the dimensions of subspaces give the swizzle (Linear Layouts paper, Lemma
 //!   9.5).
-//! - `linear`: any accessors, by a budgeted search of linear layouts; it starts from low offset bits (`bank_words`) and
-//!   segments (`segments`) and counts exactly for layouts without padding (`estimate`).
+//! - `linear`: any accessors, by a search of linear layouts with a budget. Its first layouts combine candidates for the
+//!   low offset bits (`bank_words`) with candidates for the bits above those that select a bank (`segments`). `estimate`
+//!   counts their wavefronts, exactly for layouts without padding.
 //! - `functor`: `Swizzle<B,M,S>` over axes in some order (Hexcute paper).
 //! - `padding`: padding between equal intervals of elements (Triton Bespoke Layouts).
 //! - `copies`: copies that write consecutively the elements of consecutive lanes (Triton Bespoke Layouts).

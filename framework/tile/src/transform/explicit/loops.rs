@@ -111,10 +111,10 @@ fn used_here(body: &Body, block: Block, filled: &[Value]) -> Result<(), String> 
 /// Checks that the copies of a block fill each element of the tensor `value` once, before all other uses of the tensor
 /// in the block. The error is the reason.
 fn is_filled_first(body: &Body, block: Block, value: Value) -> Result<(), String> {
-    let use_of = |op: &Op| body.walk_op(*op).iter().any(|op| uses(body, *op, value));
+    let use_of = |op: &Op| body.op_and_nested_ops(*op).iter().any(|op| uses(body, *op, value));
     let all: Vec<Op> = body.ops(block).iter().copied().filter(use_of).collect();
     let first: Vec<Op> = all.iter().copied().take_while(|op| fills(body, *op) == Some(value)).collect();
-    let nested = all[first.len()..].iter().flat_map(|op| body.walk_op(*op));
+    let nested = all[first.len()..].iter().flat_map(|op| body.op_and_nested_ops(*op));
     if nested.into_iter().any(|op| fills(body, op) == Some(value)) {
         return Err("a tensor is used before it is filled".to_owned());
     }
@@ -142,5 +142,5 @@ fn uses(body: &Body, op: Op, value: Value) -> bool {
 }
 
 fn ops_within(body: &Body, block: Block) -> BTreeSet<Op> {
-    body.ops(block).iter().flat_map(|op| body.walk_op(*op)).collect()
+    body.ops(block).iter().flat_map(|op| body.op_and_nested_ops(*op)).collect()
 }

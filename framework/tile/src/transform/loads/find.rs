@@ -112,7 +112,7 @@ impl<'s> Search<'s> {
         let loop_ops: BTreeSet<Op> = body.ops(block).iter().copied().collect();
         let mut loaded = BTreeSet::new();
         for &op in body.ops(block) {
-            let operands = body.walk_op(op).into_iter().flat_map(|op| &body.op(op).operands);
+            let operands = body.op_and_nested_ops(op).into_iter().flat_map(|op| &body.op(op).operands);
             if is_load(body, op) || operands.into_iter().any(|value| loaded.contains(value)) {
                 loaded.extend(&body.op(op).results);
             }
@@ -125,7 +125,7 @@ impl<'s> Search<'s> {
         let body = self.body;
         let all: Vec<Op> = body.ops(self.block).iter().copied().filter(|op| is_load(body, *op)).collect();
         let is_loop = |inner: &&Op| matches!(body.op(**inner).name(), scf::FOR | scf::WHILE);
-        let inner: Vec<Op> = body.walk_op(op);
+        let inner: Vec<Op> = body.op_and_nested_ops(op);
         if all.is_empty() || inner[1..].iter().any(|op| is_loop(&op)) {
             return None;
         }
@@ -201,7 +201,7 @@ impl<'s> Search<'s> {
     fn reaches_dot(&self, value: Value) -> bool {
         let mut reached = BTreeSet::from([value]);
         self.body.ops(self.block).iter().any(|&op| {
-            let operands = self.body.walk_op(op).into_iter().flat_map(|op| &self.body.op(op).operands);
+            let operands = self.body.op_and_nested_ops(op).into_iter().flat_map(|op| &self.body.op(op).operands);
             let depends = operands.into_iter().any(|operand| reached.contains(operand));
             if depends {
                 reached.extend(&self.body.op(op).results);

@@ -44,7 +44,7 @@ pub(in crate::transform) fn backward(
             }
             ValueOrigin::Result(op, _) if loop_ops.contains(&op) && ops.insert(op) => {
                 check(op)?;
-                open.extend(body.walk_op(op).into_iter().flat_map(|op| body.op(op).operands.iter().copied()));
+                open.extend(body.op_and_nested_ops(op).into_iter().flat_map(|op| body.op(op).operands.iter().copied()));
             }
             _ => {}
         }

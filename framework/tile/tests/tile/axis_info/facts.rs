@@ -71,7 +71,7 @@ impl Comparison {
         let lists = ["contiguity", "divisibility", "constancy"].map(|word| numbers(stated, word));
         let [contiguity, divisibility, constancy] = &lists;
         for axis in 0..lists.iter().map(Vec::len).max().unwrap_or(0) {
-            let along = info.map_or(DimInfo::UNKNOWN, |info| info.along_axis(axis));
+            let along = info.map_or(DimInfo::UNKNOWN, |info| info.dim_info(axis));
             let found = [along.contiguity, along.divisibility, along.constancy];
             // A number that the line does not state counts as 1, which always holds.
             let at_least = [contiguity, divisibility, constancy].map(|list| list.get(axis).copied().unwrap_or(1));

@@ -269,7 +269,7 @@ fn check_axes(info: &AxisInfo, ty: &TileType, elements: &Elements, context: &str
     let (shape, unit) = (sizes(ty), element_bytes(ty));
     let mut claims = 0;
     for axis in 0..info.rank() {
-        let along = info.along_axis(axis);
+        let along = info.dim_info(axis);
         claims += [along.contiguity, along.constancy, along.divisibility].iter().filter(|claim| **claim > 1).count();
         for index in 0..elements.len() as u64 {
             let at = coordinates(&shape, index);

@@ -55,7 +55,7 @@ fn axis_info_of_a_tile_holds_and_is_what_layouts_need() {
     let axis_info = AxisInfoMap::analyze(function);
     let body = function.body.as_ref().expect("a body");
     let along = |name: &str, axis: usize| {
-        let along = axis_info.get(named_value(body, name)).expect("a fact").along_axis(axis);
+        let along = axis_info.get(named_value(body, name)).expect("a fact").dim_info(axis);
         (along.contiguity, along.divisibility, along.constancy)
     };
     // Rows have 16 contiguous elements, and start at a multiple of 16 elements of 4 bytes, counted from a pointer
@@ -141,7 +141,7 @@ fn hints_make_vectors_and_do_not_determine_elements() {
     let hinted = |name: &str| axis_info.get(named_value(body, name)).expect("a fact");
     let proven = |name: &str| axis_info.get_proven(named_value(body, name)).expect("a fact");
     assert_eq!(hinted("at").aligned_vector_bits().len(), 3, "16 bytes are eight elements");
-    assert_eq!(hinted("even").along_axis(0).constancy, 16);
+    assert_eq!(hinted("even").dim_info(0).constancy, 16);
     for name in ["row", "at", "far", "even"] {
         let steps = (0..6).map(|bit| proven(name).bit_step(IndexBit { axis: 0, bit }));
         assert!(steps.clone().all(|step| step.is_none()), "{name}: {:?}", steps.collect::<Vec<_>>());

@@ -7,8 +7,8 @@ use std::ptr::{null, null_mut};
 use std::sync::Arc;
 
 use tilewright_plugin::{
-    Artifact, CodeFormat, Device, DeviceBuffer, DeviceError, DeviceHandleTable, LaunchArgument, LaunchOutcome,
-    LaunchRequest, LoadedCode,
+    Artifact, CodeFormat, Device, DeviceBufferId, DeviceError, DeviceHandleTable, LaunchArgument, LaunchOutcome,
+    LaunchRequest, LoadedCodeId,
 };
 
 use super::found::Found;
@@ -147,7 +147,7 @@ impl Device for LevelZeroDevice {
         format!("{name} (GPU {number:#06x}; Level Zero driver {version})")
     }
 
-    fn allocate(&mut self, bytes: u64) -> Result<DeviceBuffer, DeviceError> {
+    fn allocate(&mut self, bytes: u64) -> Result<DeviceBufferId, DeviceError> {
         let size = usize::try_from(bytes.max(1)).map_err(|_| DeviceError::OutOfMemory(bytes))?;
         let description = MemoryDescription { head: Head::of(What::DeviceMemory), flags: 0, ordinal: 0 };
         let (context, device) = (self.context.object, self.about.device);
@@ -173,17 +173,17 @@ impl Device for LevelZeroDevice {
         Ok(self.given.insert_buffer(memory, bytes))
     }
 
-    fn free(&mut self, buffer: DeviceBuffer) {
+    fn free(&mut self, buffer: DeviceBufferId) {
         self.given.remove_buffer(buffer);
     }
 
-    fn write(&mut self, buffer: DeviceBuffer, offset: u64, bytes: &[u8]) -> Result<(), DeviceError> {
+    fn write(&mut self, buffer: DeviceBufferId, offset: u64, bytes: &[u8]) -> Result<(), DeviceError> {
         let memory = self.given.buffer_memory(buffer, offset, bytes.len() as u64)?.get();
         // SAFETY: the range is within the buffer.
         unsafe { self.copy(memory.byte_add(offset as usize), bytes.as_ptr().cast(), bytes.len()) }
     }
 
-    fn read(&mut self, buffer: DeviceBuffer, offset: u64, bytes: u64) -> Result<Vec<u8>, DeviceError> {
+    fn read(&mut self, buffer: DeviceBufferId, offset: u64, bytes: u64) -> Result<Vec<u8>, DeviceError> {
         let memory = self.given.buffer_memory(buffer, offset, bytes)?.get();
         let mut read = vec![0u8; bytes as usize];
         // SAFETY: the range is within the buffer.
@@ -191,7 +191,7 @@ impl Device for LevelZeroDevice {
         Ok(read)
     }
 
-    fn load(&mut self, artifact: &Artifact) -> Result<LoadedCode, DeviceError> {
+    fn load(&mut self, artifact: &Artifact) -> Result<LoadedCodeId, DeviceError> {
         let object = artifact.payload(CodeFormat::Object).filter(|object| object.format == "spv");
         let object = object.ok_or_else(|| DeviceError::BadLaunch("the artifact has no SPIR-V object".to_owned()))?;
         if !object.bytes.starts_with(&MAGIC) {
@@ -218,12 +218,12 @@ impl Device for LevelZeroDevice {
         Ok(self.given.insert_code(module, artifact))
     }
 
-    fn unload(&mut self, code: LoadedCode) {
+    fn unload(&mut self, code: LoadedCodeId) {
         self.given.remove_code(code);
     }
 
     fn launch(&mut self, launch: &LaunchRequest) -> Result<LaunchOutcome, DeviceError> {
-        let (module, known) = self.given.find_kernel(launch)?;
+        let (module, known) = self.given.resolve_launch(launch)?;
         let kernel = self.kernel(module, &launch.kernel)?;
         let functions = self.functions();
         // SAFETY: takes numbers.

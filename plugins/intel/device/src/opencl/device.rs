@@ -18,8 +18,8 @@ use cl3::event::{
 use cl3::kernel::set_kernel_arg;
 use cl3::memory::{CL_MEM_READ_WRITE, create_buffer, release_mem_object};
 use tilewright_plugin::{
-    Artifact, CodeFormat, Device, DeviceBuffer, DeviceError, DeviceHandleTable, KernelMetadata, LaunchArgument,
-    LaunchOutcome, LaunchRequest, LoadedCode,
+    Artifact, CodeFormat, Device, DeviceBufferId, DeviceError, DeviceHandleTable, KernelMetadata, LaunchArgument,
+    LaunchOutcome, LaunchRequest, LoadedCodeId,
 };
 
 use super::found::Found;
@@ -107,7 +107,7 @@ impl Device for OpenClDevice {
         format!("{name} ({what}; OpenCL driver {driver})")
     }
 
-    fn allocate(&mut self, bytes: u64) -> Result<DeviceBuffer, DeviceError> {
+    fn allocate(&mut self, bytes: u64) -> Result<DeviceBufferId, DeviceError> {
         let too_much = |_| DeviceError::OutOfMemory(bytes);
         // OpenCL has no buffers of zero bytes.
         let size = usize::try_from(bytes.max(1)).map_err(too_much)?;
@@ -130,11 +130,11 @@ impl Device for OpenClDevice {
         Ok(self.given.insert_buffer(memory, bytes))
     }
 
-    fn free(&mut self, buffer: DeviceBuffer) {
+    fn free(&mut self, buffer: DeviceBufferId) {
         self.given.remove_buffer(buffer);
     }
 
-    fn write(&mut self, buffer: DeviceBuffer, offset: u64, bytes: &[u8]) -> Result<(), DeviceError> {
+    fn write(&mut self, buffer: DeviceBufferId, offset: u64, bytes: &[u8]) -> Result<(), DeviceError> {
         let memory = self.given.buffer_memory(buffer, offset, bytes.len() as u64)?.get();
         if bytes.is_empty() {
             return Ok(());
@@ -146,7 +146,7 @@ impl Device for OpenClDevice {
         self.waited(event.map_err(failed("clEnqueueWriteBuffer"))?)
     }
 
-    fn read(&mut self, buffer: DeviceBuffer, offset: u64, bytes: u64) -> Result<Vec<u8>, DeviceError> {
+    fn read(&mut self, buffer: DeviceBufferId, offset: u64, bytes: u64) -> Result<Vec<u8>, DeviceError> {
         let memory = self.given.buffer_memory(buffer, offset, bytes)?.get();
         let mut read = vec![0u8; bytes as usize];
         if read.is_empty() {
@@ -159,7 +159,7 @@ impl Device for OpenClDevice {
         Ok(read)
     }
 
-    fn load(&mut self, artifact: &Artifact) -> Result<LoadedCode, DeviceError> {
+    fn load(&mut self, artifact: &Artifact) -> Result<LoadedCodeId, DeviceError> {
         let object = artifact.payload(CodeFormat::Object).filter(|object| object.format == "spv");
         let object = object.ok_or_else(|| DeviceError::BadLaunch("the artifact has no SPIR-V object".to_owned()))?;
         artifact.kernels.iter().try_for_each(|kernel| self.about.limits.check(kernel))?;
@@ -167,13 +167,13 @@ impl Device for OpenClDevice {
         Ok(self.given.insert_code(handle, artifact))
     }
 
-    fn unload(&mut self, code: LoadedCode) {
+    fn unload(&mut self, code: LoadedCodeId) {
         self.given.remove_code(code);
     }
 
     fn launch(&mut self, launch: &LaunchRequest) -> Result<LaunchOutcome, DeviceError> {
         let bad = |message: String| DeviceError::BadLaunch(message);
-        let (program, found) = self.given.find_kernel(launch)?;
+        let (program, found) = self.given.resolve_launch(launch)?;
         let kernel = program::kernel(program, &launch.kernel)?;
         self.set_arguments(&kernel, &launch.arguments)?;
         let block = [found.lanes as usize * found.warps as usize, 1, 1];

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use cudarc::driver::{result, sys};
 use tilewright_plugin::{
-    Artifact, CodeFormat, Device, DeviceBuffer, DeviceError, DeviceHandleTable, KernelMetadata, LaunchArgument,
-    LaunchOutcome, LaunchRequest, LoadedCode,
+    Artifact, CodeFormat, Device, DeviceBufferId, DeviceError, DeviceHandleTable, KernelMetadata, LaunchArgument,
+    LaunchOutcome, LaunchRequest, LoadedCodeId,
 };
 use tilewright_target::TargetDescription;
 
@@ -101,7 +101,7 @@ impl Device for CudaDevice {
         self.name.clone()
     }
 
-    fn allocate(&mut self, bytes: u64) -> Result<DeviceBuffer, DeviceError> {
+    fn allocate(&mut self, bytes: u64) -> Result<DeviceBufferId, DeviceError> {
         self.context.enter()?;
         // The driver returns no address for an allocation of zero bytes.
         let size = usize::try_from(bytes.max(1)).map_err(|_| DeviceError::OutOfMemory(bytes))?;
@@ -111,18 +111,18 @@ impl Device for CudaDevice {
         Ok(self.given.insert_buffer(memory, bytes))
     }
 
-    fn free(&mut self, buffer: DeviceBuffer) {
+    fn free(&mut self, buffer: DeviceBufferId) {
         self.given.remove_buffer(buffer);
     }
 
-    fn write(&mut self, buffer: DeviceBuffer, offset: u64, bytes: &[u8]) -> Result<(), DeviceError> {
+    fn write(&mut self, buffer: DeviceBufferId, offset: u64, bytes: &[u8]) -> Result<(), DeviceError> {
         self.context.enter()?;
         let address = self.given.buffer_memory(buffer, offset, bytes.len() as u64)?.0 + offset;
         // SAFETY: the range lies in the buffer; the call returns after it has read `bytes`.
         unsafe { result::memcpy_htod_sync(address, bytes) }.map_err(failed("cuMemcpyHtoD"))
     }
 
-    fn read(&mut self, buffer: DeviceBuffer, offset: u64, bytes: u64) -> Result<Vec<u8>, DeviceError> {
+    fn read(&mut self, buffer: DeviceBufferId, offset: u64, bytes: u64) -> Result<Vec<u8>, DeviceError> {
         self.context.enter()?;
         let address = self.given.buffer_memory(buffer, offset, bytes)?.0 + offset;
         let mut read = vec![0u8; bytes as usize];
@@ -131,7 +131,7 @@ impl Device for CudaDevice {
         Ok(read)
     }
 
-    fn load(&mut self, artifact: &Artifact) -> Result<LoadedCode, DeviceError> {
+    fn load(&mut self, artifact: &Artifact) -> Result<LoadedCodeId, DeviceError> {
         self.context.enter()?;
         let missing = || DeviceError::BadLaunch("the artifact has no cubin and no PTX".to_owned());
         let object = artifact
@@ -146,13 +146,13 @@ impl Device for CudaDevice {
         Ok(self.given.insert_code(module, artifact))
     }
 
-    fn unload(&mut self, code: LoadedCode) {
+    fn unload(&mut self, code: LoadedCodeId) {
         self.given.remove_code(code);
     }
 
     fn launch(&mut self, launch: &LaunchRequest) -> Result<LaunchOutcome, DeviceError> {
         self.context.enter()?;
-        let (module, kernel) = self.given.find_kernel(launch)?;
+        let (module, kernel) = self.given.resolve_launch(launch)?;
         let (function, shared) = self.function(module, kernel)?;
         let mut passed = self.encode_arguments(kernel, &launch.arguments)?;
         let mut arguments: Vec<*mut c_void> = passed.iter_mut().map(KernelArgument::pointer).collect();

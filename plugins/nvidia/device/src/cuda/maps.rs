@@ -6,7 +6,7 @@ use std::ffi::c_void;
 
 use cudarc::driver::sys;
 use tilewright_kernel::{MAX_RANK, OutOfBoundsFill, TensorMap, TensorMapBinding};
-use tilewright_plugin::{DeviceBuffer, DeviceError, TensorMapParameter};
+use tilewright_plugin::{DeviceBufferId, DeviceError, TensorMapParameter};
 
 use super::driver_error::failed;
 
@@ -17,7 +17,7 @@ const FIRST_DRIVER: i32 = 12_000;
 /// the driver.
 pub(super) fn encode_tensor_map(
     of: &TensorMapParameter,
-    tensor: &TensorMapBinding<DeviceBuffer>,
+    tensor: &TensorMapBinding<DeviceBufferId>,
     buffer: u64,
     driver: i32,
 ) -> Result<sys::CUtensorMap, DeviceError> {
