@@ -18,24 +18,36 @@ struct Banks {
     bytes: u64,
     /// Indices of lanes; their xor combinations are the lanes served together with lane zero.
     together: Vec<u64>,
+    /// Distances of lanes: if all lanes have the address of the lane at one of these distances, `paired_phase` replaces
+    /// `together`. Empty if equal addresses change nothing.
+    paired: Vec<u64>,
+    paired_phase: Vec<u64>,
 }
 
 impl Banks {
     fn of(row: &Json) -> Option<Self> {
+        let lanes = |name: &str| row[name].as_array()?.iter().map(Json::as_u64).collect::<Option<Vec<_>>>();
+        let optional = |name: &str| if row[name].is_null() { Some(Vec::new()) } else { lanes(name) };
         Some(Self {
             banks: row["banks"].as_u64()?,
             bytes: row["bank_bytes"].as_u64()?,
-            together: row["phase"].as_array()?.iter().map(Json::as_u64).collect::<Option<_>>()?,
+            together: lanes("phase")?,
+            paired: optional("paired")?,
+            paired_phase: optional("paired_phase")?,
         })
     }
 
     /// Counts the wavefronts of a warp's access: lane `i` accesses `bytes` bytes at the byte address `addresses[i]`.
     fn count(&self, addresses: &[u64], bytes: u64) -> u64 {
+        let is_paired = |distance: &u64| {
+            addresses.iter().enumerate().all(|(lane, address)| *address == addresses[lane ^ *distance as usize])
+        };
+        let together = if self.paired.iter().any(is_paired) { &self.paired_phase } else { &self.together };
         let mut left: BTreeSet<u64> = (0..addresses.len() as u64).collect();
         let mut total = 0;
         while let Some(&first) = left.first() {
             let mut phase = BTreeSet::from([first]);
-            for lane in &self.together {
+            for lane in together {
                 let others: Vec<u64> = phase.iter().map(|other| other ^ lane).collect();
                 phase.extend(others.into_iter().filter(|lane| left.contains(lane)));
             }
