@@ -168,8 +168,8 @@ pub mod kernel {
 pub mod target {
     #[doc(inline)]
     pub use tilewright_target::{
-        Catalogue, CatalogueError, Direction, ElementType, Instruction, InstructionKind, MemoryOperand, Operand,
-        Semantics, TargetDescription, UnusedInstruction,
+        Catalogue, CatalogueError, Direction, ElementType, Instruction, InstructionKind, MemoryOperand,
+        OmittedInstruction, Operand, Semantics, TargetDescription,
     };
 }
 

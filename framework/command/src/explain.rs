@@ -6,7 +6,7 @@ use clap::Args;
 
 use tilewright::{CompilationStage, ProgramError, Session};
 use tilewright_assign::AssignedModule;
-use tilewright_assign::synthesis::{LaunchSpec, PredictionLine};
+use tilewright_assign::synthesis::{LaunchSpec, PredictedPerformance};
 use tilewright_kernel::Kernel;
 
 use crate::failure::CommandError;
@@ -81,7 +81,7 @@ impl Options {
         (text, kernel): (&str, Result<Kernel, ProgramError>),
         assigned: Option<&AssignedModule>,
         launch: &LaunchSpec,
-    ) -> Result<PredictionLine, CommandError> {
+    ) -> Result<PredictedPerformance, CommandError> {
         let wrong = |error: ProgramError| to_command_error(&self.request.program, text, &error);
         let kernel = kernel.map_err(wrong)?;
         let missing = || CommandError::Broken("the compiler has shown no program with layouts".to_owned());

@@ -8,7 +8,7 @@ use serde_json::{Value as Json, json};
 
 use tilewright_layout::Dim;
 use tilewright_target::{
-    Evidence, Instruction, InstructionKind, Operand, Semantics, TargetDescription, UnusedInstruction,
+    Evidence, Instruction, InstructionKind, OmittedInstruction, Operand, Semantics, TargetDescription,
 };
 
 use crate::draw::destination::PictureDestination;
@@ -46,7 +46,7 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
             "-o, --rows and --columns are for pictures: name an instruction with --draw".to_owned(),
         ));
     }
-    let (rows, forms) = (target.instructions(), target.unused_instructions());
+    let (rows, forms) = (target.instructions(), target.omitted_instructions());
     let mut out = std::io::stdout().lock();
     if options.json {
         rows.iter().try_for_each(|row| writeln!(out, "{}", line(row, target.description())))?;
@@ -111,7 +111,7 @@ fn evidence_text(evidence: Evidence) -> &'static str {
 }
 
 /// Returns the table of instructions that the hardware has but the compiler does not use, with the reason.
-fn unused_table(forms: &[UnusedInstruction], notes: &mut Notes) -> Table {
+fn unused_table(forms: &[OmittedInstruction], notes: &mut Notes) -> Table {
     let mut table = new_table(["known and unused", "shape", "types", "reason", "source"], 0..0);
     for form in forms {
         let types: Vec<String> = form.types.iter().map(|(role, element)| format!("{role}:{element}")).collect();
@@ -128,7 +128,7 @@ fn unused_table(forms: &[UnusedInstruction], notes: &mut Notes) -> Table {
     table
 }
 
-fn unused_line(form: &UnusedInstruction) -> Json {
+fn unused_line(form: &OmittedInstruction) -> Json {
     let types: serde_json::Map<String, Json> =
         form.types.iter().map(|(role, element)| (role.clone(), element.as_str().into())).collect();
     json!({

@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use tilewright::Session;
 use tilewright::tile::TileModule;
 use tilewright::{CompilationStage, ProgramCompiler, ProgramError, ProgramOptions};
-use tilewright_assign::synthesis::{LaunchSpec, PredictionLine, SynthesisOptions};
+use tilewright_assign::synthesis::{LaunchSpec, PredictedPerformance, SynthesisOptions};
 use tilewright_assign::{AssignedModule, Strategy};
 use tilewright_kernel::Kernel;
 
@@ -60,7 +60,7 @@ impl ProgramRequest {
         assigned: &AssignedModule,
         kernel: &Kernel,
         launch: &LaunchSpec,
-    ) -> Result<Result<PredictionLine, ProgramError>, CommandError> {
+    ) -> Result<Result<PredictedPerformance, ProgramError>, CommandError> {
         let options = self.compiling.to_program_options(self.entry.as_deref());
         let predict =
             |compiler: &ProgramCompiler<'_>, _: &str| compiler.predict_launch(assigned, kernel, &options, launch);

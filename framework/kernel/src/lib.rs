@@ -46,7 +46,7 @@ pub use op::{
     Rounding, Scope, ShuffleMode, SpecialRegister, Statement, Unary,
 };
 pub use signature::{
-    InstructionSignature, ValueRequirement, check_tensor_maps, is_kernel_operand, is_result, verify_instructions,
+    InstructionSignature, ValueRequirement, check_tensor_maps, is_passed_by_kernel, is_result, verify_instructions,
 };
 pub use signature_error::SignatureError;
 pub use source::SourceLocation;

@@ -162,7 +162,7 @@ pub fn is_result(operand: &Operand) -> bool {
 
 /// Whether a kernel passes a value for an operand. It passes none for constants, which are part of the instruction.
 #[must_use]
-pub fn is_kernel_operand(operand: &Operand) -> bool {
+pub fn is_passed_by_kernel(operand: &Operand) -> bool {
     !is_result(operand) && !matches!(operand, Operand::Constant { .. })
 }
 
@@ -176,7 +176,7 @@ impl InstructionSignature {
                 let chosen = row
                     .operands
                     .iter()
-                    .filter(move |operand| if results { is_result(operand) } else { is_kernel_operand(operand) });
+                    .filter(move |operand| if results { is_result(operand) } else { is_passed_by_kernel(operand) });
                 chosen
                     .map(|operand| {
                         if queued {
@@ -266,7 +266,7 @@ fn of_dim(row: &Instruction, dim: Dim) -> Option<u32> {
 /// [`TensorMapError`] for the first map whose boxes the instruction cannot copy.
 pub fn check_tensor_maps(kernel: &Kernel, row: &Instruction, operands: &[Value]) -> Result<(), TensorMapError> {
     let box_operand = row.tensor_copy_operand();
-    let given = row.operands.iter().filter(|operand| is_kernel_operand(operand)).zip(operands);
+    let given = row.operands.iter().filter(|operand| is_passed_by_kernel(operand)).zip(operands);
     let maps = given.filter(|(operand, _)| matches!(operand, Operand::TensorMap)).map(|(_, value)| value.0 as usize);
     let maps = maps.filter_map(|number| kernel.parameters.get(number)?.map.as_ref());
     box_operand.map_or(Ok(()), |box_operand| maps.into_iter().try_for_each(|map| map.check_for_operand(box_operand)))

@@ -9,4 +9,4 @@ mod tensor_function;
 pub use program::{
     FixedPlans, LowerError, LowerErrorReason, LoweringInput, MAX_OPERATIONS, lower_function, reduced_layout,
 };
-pub use tensor_function::{RegisterTensor, build_conversion_kernel, lower_tensor_function};
+pub use tensor_function::{RegisterTensorParameter, build_conversion_kernel, lower_tensor_function};

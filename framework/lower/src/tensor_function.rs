@@ -21,7 +21,7 @@ static DIALECTS: LazyLock<Dialects> = LazyLock::new(Dialects::neutral);
 
 /// A tensor of integers in registers that a tensor function takes as a parameter.
 #[derive(Debug, Clone, Copy)]
-pub struct RegisterTensor<'a> {
+pub struct RegisterTensorParameter<'a> {
     /// The name of the function's parameter that is this tensor.
     pub name: &'a str,
     /// The register layout of the tensor.
@@ -30,7 +30,7 @@ pub struct RegisterTensor<'a> {
     pub element_bits: u32,
 }
 
-impl RegisterTensor<'_> {
+impl RegisterTensorParameter<'_> {
     /// Returns the type of the tensor.
     ///
     /// # Errors
@@ -50,12 +50,12 @@ impl RegisterTensor<'_> {
 /// [`LowerError`] if memory holds no elements of a tensor's width, `body` fails, or an operation cannot be lowered.
 pub fn lower_tensor_function(
     name: &str,
-    tensors: &[RegisterTensor<'_>],
+    tensors: &[RegisterTensorParameter<'_>],
     context: PlanContext<'_>,
     body: impl FnOnce(&mut FunctionBuilder<'_>, &[Value], &mut FixedPlans) -> Result<Vec<Value>, LowerErrorReason>,
 ) -> Result<Kernel, LowerError> {
     let failed = |reason| LowerError::for_function(name, None, reason);
-    let types = tensors.iter().map(RegisterTensor::ty).collect::<Result<Vec<_>, _>>().map_err(failed)?;
+    let types = tensors.iter().map(RegisterTensorParameter::ty).collect::<Result<Vec<_>, _>>().map_err(failed)?;
     let mut builder = FunctionBuilder::new(&DIALECTS, name, types);
     let arguments = builder.arguments().to_vec();
     arguments.iter().zip(tensors).for_each(|(&argument, tensor)| builder.set_name(argument, tensor.name));
@@ -85,9 +85,9 @@ pub fn build_conversion_kernel(
     plan: &ConversionPlan,
     context: PlanContext<'_>,
 ) -> Result<Kernel, LowerError> {
-    let tensor = RegisterTensor { name: "tensor", layout: src, element_bits };
+    let tensor = RegisterTensorParameter { name: "tensor", layout: src, element_bits };
     lower_tensor_function(name, &[tensor], context, |builder, tensors, plans| {
-        let converted = RegisterTensor { layout: dst, ..tensor }.ty()?;
+        let converted = RegisterTensorParameter { layout: dst, ..tensor }.ty()?;
         let op = builder.build_op(ttg::CONVERT_LAYOUT).operand(tensors[0]).result(converted).build()?;
         plans.conversions.insert(op, plan.clone());
         Ok(builder.body().op(op).results.to_vec())

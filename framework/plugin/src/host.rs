@@ -45,7 +45,7 @@ pub fn serve_plugin_on_streams(
     output: impl Write + Send + 'static,
 ) -> io::Result<()> {
     let answers = Arc::new(Answers { output: Mutex::new(Box::new(output)), current: AtomicU64::new(0) });
-    listener::set_listener(Box::new(Forward(Arc::clone(&answers))));
+    listener::init_listener(Box::new(Forward(Arc::clone(&answers))));
     let opened = Library::open(library);
     let finished = Arc::new(AtomicBool::new(false));
     let pending = read_requests(input, Arc::clone(&finished));

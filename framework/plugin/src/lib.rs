@@ -65,7 +65,7 @@ pub use handles::DeviceHandleTable;
 pub use host::{serve_plugin, serve_plugin_on_streams};
 pub use isolated::PluginHostCommand;
 pub use issue::{check_module_tensor_maps, find_issued_instruction};
-pub use listener::{LogLevel, PluginListener, log, progress, set_listener, with_listener};
+pub use listener::{LogLevel, PluginListener, init_listener, log, progress, with_listener};
 pub use load_error::LoadError;
 pub use manifest::{MANIFEST_SUFFIX, PluginManifest};
 pub use message::read_as_every_message;

@@ -1,6 +1,6 @@
 //! Log messages and progress reports of plugins.
 //!
-//! In a host, [`set_listener`] sets the receiver for the whole process and [`with_listener`] the receiver during one
+//! In a host, [`init_listener`] sets the receiver for the whole process and [`with_listener`] the receiver during one
 //! closure; in a plugin, [`log`] and [`progress`] send to the host.
 
 use std::any::Any;
@@ -45,7 +45,7 @@ static LISTENER: OnceLock<Box<dyn PluginListener>> = OnceLock::new();
 
 /// Sends messages of plugins to `listener` from now on. Without a listener, warnings and errors go to standard error.
 /// Only the first call sets the listener; returns whether this call did.
-pub fn set_listener(listener: Box<dyn PluginListener>) -> bool {
+pub fn init_listener(listener: Box<dyn PluginListener>) -> bool {
     LISTENER.set(listener).is_ok()
 }
 

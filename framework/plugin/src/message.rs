@@ -10,7 +10,7 @@ use super::wire::{self, WireError, is_unknown};
 use crate::{Artifact, CodeFormat, CodePayload, CompileOptions, FactoryError, Target};
 use tilewright_layout::{AttributeSyntax, FamilySpec, Layout, SampleLayout, SampleUse};
 use tilewright_target::{
-    BankRow, Instruction, InstructionKind, ShufflePrimitive, TargetDescription, UnusedInstruction,
+    BankRow, Instruction, InstructionKind, OmittedInstruction, ShufflePrimitive, TargetDescription,
 };
 
 /// A plugin's description of itself: name, version and architectures.
@@ -64,7 +64,7 @@ pub(super) struct TargetInfo<'a> {
     pub attribute_syntaxes: Vec<AttributeSyntax>,
     /// Instructions of the hardware that are not in the instruction table; may be empty.
     #[serde(default)]
-    pub unused: Cow<'a, [UnusedInstruction]>,
+    pub unused: Cow<'a, [OmittedInstruction]>,
 }
 
 /// The sample layouts of a target's families for one use: a warp size, a number of warps and an element width.
@@ -103,7 +103,7 @@ impl<'a> TargetInfo<'a> {
                 }
                 Piece::Instructions => {
                     info.instructions = target.instruction_table()?;
-                    info.unused = Cow::Borrowed(target.unused_instructions());
+                    info.unused = Cow::Borrowed(target.omitted_instructions());
                 }
                 Piece::InstructionsOf(kind) => info.instructions = target.instructions_of(*kind)?,
             }
@@ -145,7 +145,7 @@ pub(super) fn read_target_info(bytes: &[u8]) -> Result<TargetInfo<'static>, Wire
         &[
             (&["instructions"], is_unknown::<Instruction>),
             (&["spellings"], is_unknown::<AttributeSyntax>),
-            (&["unused"], is_unknown::<UnusedInstruction>),
+            (&["unused"], is_unknown::<OmittedInstruction>),
         ],
     )
 }
@@ -294,7 +294,7 @@ mod tests {
 
     #[test]
     fn unused_instructions_cross_and_a_plugin_need_not_list_any() {
-        let unused = vec![UnusedInstruction {
+        let unused = vec![OmittedInstruction {
             name: "mad.sparse".to_owned(),
             shapes: vec![[16, 8, 32], [16, 8, 64]],
             types: vec![("d".to_owned(), "f32".to_owned()), ("a".to_owned(), "f16".to_owned())],

@@ -17,7 +17,7 @@ use super::wire;
 use crate::{Artifact, CompileError, CompileOptions, Device, DeviceError, Target};
 use tilewright_kernel as kernel;
 use tilewright_layout::{AttributeSyntax, Families, FamilyError, FamilySpec, Layout, SampleLayout, SampleUse};
-use tilewright_target::{Instruction, InstructionKind, TargetDescription, UnusedInstruction};
+use tilewright_target::{Instruction, InstructionKind, OmittedInstruction, TargetDescription};
 
 /// Max layouts cached for a target; a full cache is cleared.
 const MOST_LAYOUTS: usize = 1 << 14;
@@ -30,7 +30,7 @@ pub(super) struct Proxy {
     description: TargetDescription,
     families: ProxyFamilies,
     /// The instruction table and the unused instructions, read when first used.
-    table: OnceLock<(Vec<Instruction>, Vec<UnusedInstruction>)>,
+    table: OnceLock<(Vec<Instruction>, Vec<OmittedInstruction>)>,
     remote: Arc<Remote>,
 }
 
@@ -97,7 +97,7 @@ impl Target for Proxy {
         Ok(rows.into())
     }
 
-    fn unused_instructions(&self) -> &[UnusedInstruction] {
+    fn omitted_instructions(&self) -> &[OmittedInstruction] {
         self.table.get().map_or(&[], |(_, unused)| unused)
     }
 

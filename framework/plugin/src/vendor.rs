@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use crate::{Artifact, CompileError, CompileOptions, Device, DeviceError, FactoryError, Target};
 use tilewright_kernel::Module;
 use tilewright_layout::Families;
-use tilewright_target::{Instruction, InstructionKind, TargetDescription, UnusedInstruction};
+use tilewright_target::{Instruction, InstructionKind, OmittedInstruction, TargetDescription};
 
 /// A part of a vendor's instruction table, with instructions of one kind.
 #[derive(Debug, Clone, Copy)]
@@ -40,7 +40,7 @@ pub trait VendorTables: Send + Sync + 'static {
     fn families(architecture: &str) -> Self::Families;
 
     /// Returns the instructions that an architecture has in hardware but not in the instruction table.
-    fn unused_instructions(architecture: &str) -> Vec<UnusedInstruction>;
+    fn omitted_instructions(architecture: &str) -> Vec<OmittedInstruction>;
 }
 
 /// The tables, the compiler and the devices that all targets of a vendor share; [`VendorTarget`] makes a [`Target`] of
@@ -102,7 +102,7 @@ pub struct VendorTarget<V: VendorBackend> {
     description: TargetDescription,
     families: <V::Tables as VendorTables>::Families,
     instructions: OnceLock<Vec<Instruction>>,
-    unused: OnceLock<Vec<UnusedInstruction>>,
+    unused: OnceLock<Vec<OmittedInstruction>>,
 }
 
 impl<V: VendorBackend> fmt::Debug for VendorTarget<V> {
@@ -164,8 +164,8 @@ impl<V: VendorBackend> Target for VendorTarget<V> {
         Ok(groups.flat_map(|group| (group.rows)(&self.description.architecture)).collect())
     }
 
-    fn unused_instructions(&self) -> &[UnusedInstruction] {
-        self.unused.get_or_init(|| V::Tables::unused_instructions(&self.description.architecture))
+    fn omitted_instructions(&self) -> &[OmittedInstruction] {
+        self.unused.get_or_init(|| V::Tables::omitted_instructions(&self.description.architecture))
     }
 
     fn compile(&self, module: &Module, options: &CompileOptions) -> Result<Artifact, CompileError> {

@@ -14,7 +14,7 @@ use thiserror::Error;
 use crate::{Artifact, CompileOptions, Device, DeviceError, FactoryError};
 use tilewright_kernel as kernel;
 use tilewright_layout::Families;
-use tilewright_target::{Instruction, InstructionKind, TargetDescription, UnusedInstruction};
+use tilewright_target::{Instruction, InstructionKind, OmittedInstruction, TargetDescription};
 
 /// One GPU model with its layout families, instructions, compiler and devices, as its vendor's code serves them.
 pub trait Target: Send + Sync {
@@ -57,7 +57,7 @@ pub trait Target: Send + Sync {
     }
 
     /// Returns the instructions that the hardware has but the instruction table has not.
-    fn unused_instructions(&self) -> &[UnusedInstruction] {
+    fn omitted_instructions(&self) -> &[OmittedInstruction] {
         &[]
     }
 

@@ -4,7 +4,7 @@ use super::compiler::{ProgramCompiler, ProgramOptions};
 use super::config::launch_config;
 use super::error::ProgramError;
 use tilewright_assign::AssignedModule;
-use tilewright_assign::synthesis::{LaunchSpec, PredictionLine, predict_launch};
+use tilewright_assign::synthesis::{LaunchSpec, PredictedPerformance, predict_launch};
 use tilewright_kernel::Kernel;
 use tilewright_layout::FamilySet;
 use tilewright_layout::families::NeutralFamilies;
@@ -22,7 +22,7 @@ impl ProgramCompiler<'_> {
         kernel: &Kernel,
         options: &ProgramOptions,
         launch: &LaunchSpec,
-    ) -> Result<PredictionLine, ProgramError> {
+    ) -> Result<PredictedPerformance, ProgramError> {
         let Some(function) = assigned.module.functions.first() else {
             return Err(ProgramError::Entry("the program has no entry function".to_owned()));
         };

@@ -174,7 +174,7 @@ pub struct Global {
     pub transaction_bytes: u32,
     /// Rate of the unit that processes the addresses of a warp's access; `None` if it is unknown or never limits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub address_unit: Option<AddressUnit>,
+    pub address_unit: Option<AddressUnitRate>,
     /// Number of stages (buffers) of pipelined copies if neither the launch nor the loop sets one: one buffer is read,
     /// the copies to the others are in flight. Three by default.
     #[serde(default = "usual_stages")]
@@ -192,7 +192,7 @@ pub struct Global {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[cfg_attr(test, schemars(deny_unknown_fields))]
-pub struct AddressUnit {
+pub struct AddressUnitRate {
     /// Number of consecutive lanes in a group.
     #[cfg_attr(test, schemars(range(min = 1)))]
     pub group_lanes: u32,
@@ -206,7 +206,7 @@ pub struct AddressUnit {
     pub source: String,
 }
 
-impl AddressUnit {
+impl AddressUnitRate {
     /// Returns the cycles of a group of lanes that touch this number of transactions.
     #[must_use]
     pub fn group_cycles(&self, transactions: u64) -> u64 {

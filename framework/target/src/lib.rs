@@ -39,7 +39,7 @@ pub use check::DescriptionError;
 pub use completion::{Completion, Queue};
 pub use cost::{Cost, CostTable, Evidence};
 pub use description::{
-    AddressUnit, Global, Lanes, Limits, Shared, ShuffleKind, ShufflePrimitive, TargetDescription, TargetFileError,
+    AddressUnitRate, Global, Lanes, Limits, Shared, ShuffleKind, ShufflePrimitive, TargetDescription, TargetFileError,
 };
 pub use dominators::immediate_dominators;
 pub use element_type::ElementType;
@@ -56,4 +56,4 @@ pub use numerics::{MmaNumerics, Summation};
 pub use tensor_memory::{TensorMemory, TensorMemoryOperand};
 pub use throughput::Throughput;
 pub use tilewright_layout::find_similar_name;
-pub use unused::UnusedInstruction;
+pub use unused::OmittedInstruction;

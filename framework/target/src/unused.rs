@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// An instruction of the vendor, in all its sizes, that no entry of the instruction table describes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct UnusedInstruction {
+pub struct OmittedInstruction {
     /// Mnemonic of the instruction; `{M}`, `{N}` and `{K}` stand for sizes if it has several.
     pub name: String,
     /// M, N and K of each size of the instruction, as the vendor counts them.
@@ -44,7 +44,7 @@ struct Form {
     types: Vec<String>,
 }
 
-impl UnusedInstruction {
+impl OmittedInstruction {
     /// Reads the instructions that `architecture` has and the plugin does not use, from the plugin's list: TOML with
     /// `groups` of `forms`.
     ///

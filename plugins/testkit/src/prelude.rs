@@ -24,8 +24,8 @@ pub use tilewright_plugin::{
     Artifact, CodeFormat, CompileError, CompileOptions, Device, DeviceError, LaunchArgument, LaunchRequest, Target,
 };
 pub use tilewright_target::{
-    Direction, Evidence, Instruction, InstructionKind, MemoryOperand, Operand, Semantics, TargetDescription,
-    UnusedInstruction,
+    Direction, Evidence, Instruction, InstructionKind, MemoryOperand, OmittedInstruction, Operand, Semantics,
+    TargetDescription,
 };
 pub use tilewright_testkit::known_answers::{self, Answers, same_layout};
 pub use tilewright_testkit::thread_value::ThreadValue;

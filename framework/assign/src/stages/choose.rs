@@ -7,7 +7,7 @@ use crate::source::source;
 use crate::synthesis::iteration_count::known_iteration_count;
 use crate::synthesis::shared_layout::memory_name;
 use tilewright_tile::transform::loads::{
-    LoadLoop, PipelinedLoop, PrefetchPath, PrefetchableLoad, PrefetchedLoad, REGISTER_BUFFERS, StoredOperand,
+    HoistedOperand, LoadLoop, PipelinedLoop, PrefetchPath, PrefetchableLoad, PrefetchedLoad, REGISTER_BUFFERS,
 };
 
 /// The resources of a block that are still available for prefetching.
@@ -129,7 +129,7 @@ impl PipelinePlanner<'_> {
         of: &LoadLoop,
         available: &mut BlockResources,
         line: &mut LoopPipelineReport,
-    ) -> Vec<StoredOperand> {
+    ) -> Vec<HoistedOperand> {
         let mut chosen = Vec::new();
         for operand in &of.invariant_operands {
             let Some((solution, bytes)) = self.plan_stored_operand(operand) else { continue };
@@ -140,7 +140,7 @@ impl PipelinePlanner<'_> {
             line.bytes += bytes;
             let memory = memory_name(&solution.memory);
             line.loads.push(LoadPrefetchReport::for_stored_operand(self.body, operand, &solution, bytes, &memory));
-            chosen.push(StoredOperand { operand: *operand, memory });
+            chosen.push(HoistedOperand { operand: *operand, memory });
         }
         chosen
     }

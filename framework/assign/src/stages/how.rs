@@ -19,7 +19,7 @@ use tilewright_plan::movement::{ConversionKind, PointerCopySpec, plan_conversion
 use tilewright_target::Queue;
 use tilewright_tile::axis_info::{AxisInfoMap, IndexBit};
 use tilewright_tile::transform::loads::{
-    BufferReader, InvariantOperand, PrefetchPath, PrefetchableLoad, StoredOperand, carried_accumulator_index,
+    BufferReader, HoistedOperand, InvariantOperand, PrefetchPath, PrefetchableLoad, carried_accumulator_index,
 };
 use tilewright_tile::{Body, LayoutName, Op, Value};
 
@@ -87,7 +87,7 @@ impl PipelinePlanner<'_> {
         &self,
         of: Op,
         loads: &[(PrefetchableLoad, PrefetchPlan)],
-        stored: &[StoredOperand],
+        stored: &[HoistedOperand],
     ) -> Vec<Op> {
         let body = self.body;
         let block = body.op(of).regions.first().and_then(|region| body.blocks(*region).first().copied());

@@ -6,7 +6,7 @@ use std::fmt;
 use serde::Serialize;
 
 use super::model::LaunchCycles;
-use super::{PredictionLine, SynthesisError};
+use super::{PredictedPerformance, SynthesisError};
 
 /// Max number of alternatives that a derivation lists.
 const MOST: usize = 10;
@@ -17,7 +17,7 @@ pub struct RejectedChoices {
     /// The choices by which it differs from the program that was taken: instructions, stages, layouts, copies.
     pub choices: Vec<String>,
     /// The predicted performance; `None` if the choices have no solution.
-    pub prediction: Option<PredictionLine>,
+    pub prediction: Option<PredictedPerformance>,
     /// The reason why it was not taken.
     pub reason: String,
 }
@@ -34,11 +34,11 @@ impl fmt::Display for RejectedChoices {
 
 /// The leaves (complete choices) that a search has tried: their choices as text, and the prediction or the error.
 #[derive(Default)]
-pub(super) struct Tried(Vec<(Vec<String>, Result<PredictionLine, String>)>);
+pub(super) struct Tried(Vec<(Vec<String>, Result<PredictedPerformance, String>)>);
 
 impl Tried {
     /// Adds a leaf with its choices.
-    pub(super) fn add(&mut self, choices: Vec<String>, outcome: Result<&PredictionLine, &SynthesisError>) {
+    pub(super) fn add(&mut self, choices: Vec<String>, outcome: Result<&PredictedPerformance, &SynthesisError>) {
         let outcome = outcome.cloned().map_err(|error| error.to_string());
         if !self.0.iter().any(|(known, other)| *known == choices && *other == outcome) {
             self.0.push((choices, outcome));
@@ -47,7 +47,7 @@ impl Tried {
 
     /// Returns the best alternatives to the leaf with the choices `taken`, the fastest first, and after them those
     /// without a solution.
-    pub(super) fn into_alternatives(mut self, taken: &[String], best: &PredictionLine) -> Vec<RejectedChoices> {
+    pub(super) fn into_alternatives(mut self, taken: &[String], best: &PredictedPerformance) -> Vec<RejectedChoices> {
         self.0.retain(|(choices, _)| choices != taken);
         self.0.sort_by(|(_, left), (_, right)| cycles(left).total_cmp(&cycles(right)));
         let differing = |choices: Vec<String>| {
@@ -58,7 +58,7 @@ impl Tried {
             };
             choices.into_iter().filter(is_new).collect()
         };
-        let alternative = |(choices, outcome): (Vec<String>, Result<PredictionLine, String>)| match outcome {
+        let alternative = |(choices, outcome): (Vec<String>, Result<PredictedPerformance, String>)| match outcome {
             Ok(prediction) => RejectedChoices {
                 choices: differing(choices),
                 reason: reason(&prediction, best),
@@ -71,13 +71,13 @@ impl Tried {
 }
 
 /// The predicted cycles of a leaf, by which leaves are ordered; infinite without a solution.
-fn cycles(outcome: &Result<PredictionLine, String>) -> f64 {
+fn cycles(outcome: &Result<PredictedPerformance, String>) -> f64 {
     outcome.as_ref().map_or(f64::INFINITY, |prediction| prediction.cycles)
 }
 
 /// Returns the reason why a leaf was not taken: the resource that adds most to its time, and the number of resident
 /// blocks if it is lower.
-fn reason(prediction: &PredictionLine, best: &PredictionLine) -> String {
+fn reason(prediction: &PredictedPerformance, best: &PredictedPerformance) -> String {
     let more = prediction.cycles - best.cycles;
     if more < 0.0 {
         return "the program requests another".to_owned();
@@ -85,7 +85,7 @@ fn reason(prediction: &PredictionLine, best: &PredictionLine) -> String {
     if more == 0.0 {
         return "as fast as the one taken, and tried later".to_owned();
     }
-    let shares = |prediction: &PredictionLine| LaunchCycles::cycles_by_resource(&prediction.launch);
+    let shares = |prediction: &PredictedPerformance| LaunchCycles::cycles_by_resource(&prediction.launch);
     let differences = shares(prediction).into_iter().zip(shares(best)).map(|((name, a), (_, b))| (name, a - b));
     let (name, most) = differences.fold(("", 0.0), |most, next| if next.1 > most.1 { next } else { most });
     let resident = match prediction.resident < best.resident {

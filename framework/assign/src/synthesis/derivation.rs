@@ -33,7 +33,7 @@ pub struct Derivation {
     /// Bytes of shared memory of all tensors of the program.
     pub shared_bytes: u64,
     /// The predicted performance of the program.
-    pub prediction: PredictionLine,
+    pub prediction: PredictedPerformance,
     /// The extent of the search among choices.
     pub search: SearchStats,
     /// The best choices that were tried and not taken, the fastest first; at most ten.
@@ -86,7 +86,7 @@ pub struct RegisterLine {
 
 /// The predicted performance of a launch that gives each compute unit the same number of blocks.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct PredictionLine {
+pub struct PredictedPerformance {
     /// Cycles until a compute unit has executed its blocks.
     pub cycles: f64,
     /// The same time in microseconds, at the clock of the target.
@@ -291,7 +291,7 @@ impl fmt::Display for LoopLine {
     }
 }
 
-impl fmt::Display for PredictionLine {
+impl fmt::Display for PredictedPerformance {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { cycles, blocks_per_compute_unit, resident, limited_by, latency, bound_by, .. } = self;
         writeln!(

@@ -10,7 +10,7 @@ use super::prefetched::PrefetchedLoads;
 use super::registers::live;
 use super::solved::Solved;
 use super::work::{AccessCounts, WorkCounter};
-use super::{PredictionLine, SynthesisError};
+use super::{PredictedPerformance, SynthesisError};
 use crate::LaunchConfig;
 use crate::dot_plan::plan_dot;
 use crate::layouts::LayoutCache;
@@ -42,7 +42,7 @@ pub fn predict_launch(
     shared_bytes: u64,
     launch: &LaunchSpec,
     config: &LaunchConfig<'_>,
-) -> Result<PredictionLine, SynthesisError> {
+) -> Result<PredictedPerformance, SynthesisError> {
     let empty = Body::default();
     let body = function.body.as_ref().unwrap_or(&empty);
     let layouts = LayoutCache::new(config.families);

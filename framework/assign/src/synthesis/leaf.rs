@@ -14,7 +14,9 @@ use super::shared_layout::{self, Known};
 use super::solved::Solved;
 use super::tree::Tree;
 use super::work::WorkCounter;
-use super::{CopyLine, DotLine, LoopLine, MemoryLine, PredictionLine, RegisterLine, SynthesisError, SynthesisOptions};
+use super::{
+    CopyLine, DotLine, LoopLine, MemoryLine, PredictedPerformance, RegisterLine, SynthesisError, SynthesisOptions,
+};
 use crate::dot_plan::plan_dot;
 use crate::layouts::LayoutCache;
 use crate::{AssignedModule, LaunchConfig, Strategy, assign_layouts};
@@ -34,7 +36,7 @@ pub(super) struct Leaf {
     pub memories: Vec<MemoryLine>,
     pub loops: Vec<LoopLine>,
     pub shared_bytes: u64,
-    pub prediction: PredictionLine,
+    pub prediction: PredictedPerformance,
     plans: HashMap<Op, MmaPlan>,
     /// The dots of the original program whose MMA can be asynchronous.
     queued: HashSet<Op>,

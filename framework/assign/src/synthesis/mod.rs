@@ -45,7 +45,7 @@ mod work;
 
 pub use alternatives::RejectedChoices;
 pub use derivation::{
-    AccessLine, CopyLine, Derivation, DotLine, LoopLine, MemoryLine, PredictionLine, RegisterLine, SearchStats,
+    AccessLine, CopyLine, Derivation, DotLine, LoopLine, MemoryLine, PredictedPerformance, RegisterLine, SearchStats,
 };
 pub use error::SynthesisError;
 pub use launch_time::{LaunchSpec, predict_launch};

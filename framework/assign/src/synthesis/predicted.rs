@@ -2,7 +2,7 @@
 //! partial choice.
 
 use super::SynthesisError;
-use super::derivation::PredictionLine;
+use super::derivation::PredictedPerformance;
 use super::model::{self, ModelBlock, ModelStep, Pipelining, StepWork, TimePrediction};
 use crate::LaunchConfig;
 use tilewright_target::{TargetDescription, Throughput};
@@ -59,12 +59,12 @@ pub(super) fn registers_per_lane(config: &LaunchConfig<'_>, producers: u64) -> u
 }
 
 /// Returns the model's prediction, as a line of the derivation. Registers of a lane are capped at the target's limit.
-pub(super) fn predicted(block: &ModelBlock, config: &LaunchConfig<'_>) -> Result<PredictionLine, SynthesisError> {
+pub(super) fn predicted(block: &ModelBlock, config: &LaunchConfig<'_>) -> Result<PredictedPerformance, SynthesisError> {
     let target = with_assumed_throughput(config.context.target);
     let most = registers_per_lane(config, block.producers);
     let fitting = ModelBlock { registers: block.registers.min(most), ..block.clone() };
     let TimePrediction { cycles, launch, resident, pipes, latency, bound_by } = model::predict_time(&fitting, &target)?;
-    Ok(PredictionLine {
+    Ok(PredictedPerformance {
         cycles,
         microseconds: cycles / target.throughput.as_ref().map_or(1.0, |stats| stats.clock_mhz),
         blocks_per_compute_unit: block.blocks.div_ceil(compute_units(&target)),

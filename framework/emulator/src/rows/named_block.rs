@@ -3,7 +3,7 @@
 use super::super::fault::LaneFault;
 use super::super::mapped_tensor::Run;
 use super::super::semantics::InstructionCall;
-use tilewright_kernel::is_kernel_operand;
+use tilewright_kernel::is_passed_by_kernel;
 use tilewright_target::{BlockMatrixSpec, BlockOperand, Instruction, MatrixParameter, Operand};
 
 /// The operands that describe a matrix block, by index.
@@ -19,7 +19,7 @@ pub(super) struct NamedBlock {
 
 impl NamedBlock {
     pub(super) fn of(row: &Instruction) -> Result<Self, String> {
-        let given: Vec<&Operand> = row.operands.iter().filter(|operand| is_kernel_operand(operand)).collect();
+        let given: Vec<&Operand> = row.operands.iter().filter(|operand| is_passed_by_kernel(operand)).collect();
         let block = given.iter().enumerate().find_map(|(index, operand)| match operand {
             Operand::Block(block) => Some((index, block.clone())),
             _ => None,

@@ -1,6 +1,6 @@
 //! Operands of table rows.
 
-use tilewright_kernel::is_kernel_operand;
+use tilewright_kernel::is_passed_by_kernel;
 use tilewright_target::{ElementType, Instruction, Operand};
 
 /// Returns the name of the element type of the operand with role `required`, in registers or tensor memory; `None` if
@@ -20,6 +20,6 @@ pub(super) fn element_type(element: &str, bits: u32) -> Result<ElementType, Stri
 
 /// Returns the index of the operand `required` of a table row among its operands that are not results.
 pub(super) fn position(row: &Instruction, required: &Operand) -> usize {
-    let others = row.operands.iter().filter(|operand| is_kernel_operand(operand));
+    let others = row.operands.iter().filter(|operand| is_passed_by_kernel(operand));
     others.take_while(|operand| *operand != required).count()
 }

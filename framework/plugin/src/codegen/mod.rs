@@ -10,7 +10,7 @@ mod walk;
 
 pub use errors::{invalid_module_error, prefix_kernel_name, unsupported_kernel_error};
 pub use generator::CodeGenerator;
-pub use limits::{check_device_functions, check_limits, kernel_metadata, static_shared_bytes};
+pub use limits::{check_kernels_as_device_functions, check_limits, kernel_metadata, static_shared_bytes};
 pub use signature::check_signatures;
 pub use values::{TypedValue, ValueMap};
 pub use walk::generate_body;

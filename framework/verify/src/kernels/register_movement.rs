@@ -3,7 +3,7 @@
 
 use tilewright_kernel::{Element, Kernel};
 use tilewright_layout::{Dim, LinearLayout};
-use tilewright_lower::{LowerError, LowerErrorReason, RegisterTensor, lower_tensor_function, reduced_layout};
+use tilewright_lower::{LowerError, LowerErrorReason, RegisterTensorParameter, lower_tensor_function, reduced_layout};
 use tilewright_plan::movement::{GatherPlan, PlanContext, ReductionPlan, ScanDirection, ScanPlan};
 use tilewright_tile::op::name::{arith, tt};
 use tilewright_tile::{BuildError, FloatType, FunctionBuilder, TileType, Value};
@@ -72,7 +72,7 @@ pub fn build_reduction_kernel(
         let kept = reduced_layout(&reduction.result, axis)?;
         let mut op = builder.build_op(tt::REDUCE).operands("srcs", values).attribute("axis", axis_attribute(axis));
         for tensor in &tensors {
-            op = op.result(RegisterTensor { layout: &kept, ..*tensor }.ty()?);
+            op = op.result(RegisterTensorParameter { layout: &kept, ..*tensor }.ty()?);
         }
         let op = op.region(scalars(element_bits), combine(by, tt::REDUCE_RETURN)).build()?;
         plans.reductions.insert(op, reduction);
@@ -120,12 +120,12 @@ pub fn build_gather_kernel(
     gather: &GatherPlan,
     context: PlanContext<'_>,
 ) -> Result<Kernel, LowerError> {
-    let tensor = RegisterTensor { name: "tensor", layout: src, element_bits };
-    let indices = RegisterTensor { name: "indices", layout: indices, element_bits: 32 };
+    let tensor = RegisterTensorParameter { name: "tensor", layout: src, element_bits };
+    let indices = RegisterTensorParameter { name: "indices", layout: indices, element_bits: 32 };
     lower_tensor_function("gather", &[tensor, indices], context, |builder, values, plans| {
         let op = builder.build_op(tt::GATHER).operand(values[0]).operand(values[1]);
         let op = op.attribute("axis", axis_attribute(axis));
-        let op = op.result(RegisterTensor { element_bits, ..indices }.ty()?).build()?;
+        let op = op.result(RegisterTensorParameter { element_bits, ..indices }.ty()?).build()?;
         plans.gathers.insert(op, gather.clone());
         Ok(builder.body().op(op).results.to_vec())
     })
@@ -137,8 +137,8 @@ fn with_unit_axis(layout: &LinearLayout, rank: usize) -> Result<LinearLayout, Lo
 }
 
 /// Returns the tensors of a tuple, one of layout `layout` for each element width.
-fn tuple<'a>(layout: &'a LinearLayout, element_bits: &[u32]) -> Vec<RegisterTensor<'a>> {
-    element_bits.iter().map(|&element_bits| RegisterTensor { name: "tensor", layout, element_bits }).collect()
+fn tuple<'a>(layout: &'a LinearLayout, element_bits: &[u32]) -> Vec<RegisterTensorParameter<'a>> {
+    element_bits.iter().map(|&element_bits| RegisterTensorParameter { name: "tensor", layout, element_bits }).collect()
 }
 
 /// Returns the scalar integer types of the elements of two equal tuples, one after the other; the tuples have elements

@@ -16,7 +16,7 @@ use tilewright_llvm::{
     Emitter, FenceOrdering, KernelDeclaration, LlvmForm, LlvmTarget, SharedMemoryDeclaration, TargetDialect,
     find_instruction_queue, unsupported_cast_error, unsupported_function_error, unsupported_queue_error,
 };
-use tilewright_plugin::codegen::{check_device_functions, check_limits, kernel_metadata};
+use tilewright_plugin::codegen::{check_kernels_as_device_functions, check_limits, kernel_metadata};
 use tilewright_plugin::{Artifact, CodeFormat, CodePayload, CompileError, CompileOptions, find_issued_instruction};
 use tilewright_target::{Instruction, ShuffleKind, ShufflePrimitive, TargetDescription};
 
@@ -41,7 +41,7 @@ pub(crate) fn compile(
             CodeFormat::Assembly => forms.push(LlvmForm::Assembly),
             CodeFormat::Object => forms.push(LlvmForm::Object),
             CodeFormat::Functions => {
-                check_device_functions(target, module)?;
+                check_kernels_as_device_functions(target, module)?;
                 forms.push(LlvmForm::Functions);
             }
             _ => {}

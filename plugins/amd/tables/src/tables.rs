@@ -2,9 +2,9 @@
 
 use super::architectures::ARCHITECTURES;
 use super::families::AmdFamilies;
-use super::instructions::{INSTRUCTIONS, unused_instructions_of};
+use super::instructions::{INSTRUCTIONS, omitted_instructions_of};
 use tilewright_plugin::{InstructionGroup, VendorTables};
-use tilewright_target::UnusedInstruction;
+use tilewright_target::OmittedInstruction;
 
 /// The layout families and instructions of AMD GPUs.
 #[derive(Debug)]
@@ -19,7 +19,7 @@ impl VendorTables for AmdTables {
         AmdFamilies::for_architecture(architecture)
     }
 
-    fn unused_instructions(architecture: &str) -> Vec<UnusedInstruction> {
-        unused_instructions_of(architecture)
+    fn omitted_instructions(architecture: &str) -> Vec<OmittedInstruction> {
+        omitted_instructions_of(architecture)
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::CALCULATED;
 use serde_json::Value;
-use tilewright_amd_tables::instructions::unused_instructions_of;
+use tilewright_amd_tables::instructions::omitted_instructions_of;
 use tilewright_vendor_testkit::prelude::*;
 
 pub fn sparse_instructions_are_those_of_the_calculator() {
@@ -12,7 +12,7 @@ pub fn sparse_instructions_are_those_of_the_calculator() {
         let sparse: BTreeSet<_> =
             listed.filter(|(_, row)| row["sparse"] == true).map(|(name, _)| name.clone()).collect();
         assert_eq!(
-            unused_instructions_of(architecture).into_iter().map(|form| form.name).collect::<BTreeSet<_>>(),
+            omitted_instructions_of(architecture).into_iter().map(|form| form.name).collect::<BTreeSet<_>>(),
             sparse
         );
     }

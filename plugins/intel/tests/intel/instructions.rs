@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use tilewright_intel_tables::families::IntelFamilies;
-use tilewright_intel_tables::instructions::{instructions_of, unused_instructions_of};
+use tilewright_intel_tables::instructions::{instructions_of, omitted_instructions_of};
 use tilewright_vendor_testkit::prelude::*;
 use tilewright_vendor_testkit::rows::{of_family, register, same_positions};
 
@@ -135,7 +135,7 @@ fn families_on_one_tile_are_the_operands_of_the_instruction() {
 #[test]
 fn mmas_of_two_bits_are_known_and_unused() {
     for (architecture, columns) in [("pvc", 16), ("xe2", 16), ("dg2", 8)] {
-        let forms = unused_instructions_of(architecture);
+        let forms = omitted_instructions_of(architecture);
         assert_eq!(forms.len(), 6 * 6 - 4 * 4, "all pairs but those that have rows");
         for form in forms {
             assert!(form.types.iter().any(|(_, element)| element.ends_with('2') && element.len() == 2));
@@ -143,7 +143,7 @@ fn mmas_of_two_bits_are_known_and_unused() {
             assert!(form.shapes.iter().all(|shape| shape[1] == columns) && !form.reason.is_empty());
         }
     }
-    assert!(unused_instructions_of("gfx942").is_empty());
+    assert!(omitted_instructions_of("gfx942").is_empty());
 }
 
 #[test]

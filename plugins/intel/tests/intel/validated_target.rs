@@ -33,8 +33,8 @@ impl Target for ValidatedTarget {
         self.0.instructions()
     }
 
-    fn unused_instructions(&self) -> &[UnusedInstruction] {
-        self.0.unused_instructions()
+    fn omitted_instructions(&self) -> &[OmittedInstruction] {
+        self.0.omitted_instructions()
     }
 
     fn compile(&self, module: &Module, options: &CompileOptions) -> Result<Artifact, CompileError> {

@@ -24,7 +24,7 @@ use std::borrow::Cow;
 
 use tilewright_kernel::Module;
 use tilewright_llvm::{GeneratedCode, LlvmForm};
-use tilewright_plugin::codegen::{check_device_functions, check_limits, kernel_metadata};
+use tilewright_plugin::codegen::{check_kernels_as_device_functions, check_limits, kernel_metadata};
 use tilewright_plugin::{Artifact, CodeFormat, CodePayload, CompileError, CompileOptions, check_module_tensor_maps};
 use tilewright_target::{Instruction, TargetDescription};
 
@@ -53,7 +53,7 @@ pub(crate) fn compile(
             // `ptxas` assembles the object from the PTX text.
             CodeFormat::Assembly | CodeFormat::Object => forms.push(LlvmForm::Assembly),
             CodeFormat::Functions => {
-                check_device_functions(target, module)?;
+                check_kernels_as_device_functions(target, module)?;
                 forms.push(LlvmForm::Functions);
             }
             _ => {}

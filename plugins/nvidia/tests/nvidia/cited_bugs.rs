@@ -5,7 +5,7 @@
 use crate::layouts::{dot_operand, mma};
 use crate::prelude::*;
 use tilewright_lower::registers::row_major_index;
-use tilewright_lower::{LowerErrorReason, RegisterTensor, lower_tensor_function, reduced_layout};
+use tilewright_lower::{LowerErrorReason, RegisterTensorParameter, lower_tensor_function, reduced_layout};
 use tilewright_tile::op::name::tt;
 use tilewright_tile::{FunctionBuilder, Op, TileType, Value};
 use tilewright_vendor_testkit::layouts::{blocked, distributed};
@@ -61,11 +61,11 @@ fn a_sum_after_a_cumulative_sum() {
         for (seen, counts) in through_memory.iter_mut().zip([cumulative.stats.counts, sum.stats.counts]) {
             *seen |= counts.barriers > 0;
         }
-        let tensor = RegisterTensor { name: "tensor", layout: &src, element_bits: 32 };
+        let tensor = RegisterTensorParameter { name: "tensor", layout: &src, element_bits: 32 };
         let result = reduced_layout(&sum.result, Dim::tensor(1)).unwrap();
         let kernel =
             lower_tensor_function("both", &[tensor], target.description().into(), |builder, tensors, plans| {
-                let (ty, reduced) = (tensor.ty()?, RegisterTensor { layout: &result, ..tensor }.ty()?);
+                let (ty, reduced) = (tensor.ty()?, RegisterTensorParameter { layout: &result, ..tensor }.ty()?);
                 let scanned = along(builder, [tt::SCAN, tt::SCAN_RETURN], tensors[0], 0, ty)?;
                 plans.scans.insert(scanned.0, cumulative.clone());
                 let summed = along(builder, [tt::REDUCE, tt::REDUCE_RETURN], scanned.1, 1, reduced)?;

@@ -4,7 +4,7 @@ use crate::atom_types::element;
 use crate::layouts::{dot_operand, mma, spec};
 use crate::prelude::*;
 use serde_json::Value;
-use tilewright_nvidia_tables::instructions::unused_instructions_of;
+use tilewright_nvidia_tables::instructions::omitted_instructions_of;
 use tilewright_vendor_testkit::rows::{of_family, register, same_positions};
 
 const MATRIX_INSTRUCTIONS: &str = include_str!("../data/matrix_instructions.json");
@@ -141,8 +141,8 @@ fn sparse_mmas_are_known_and_unused() {
 }
 
 pub fn check_sparse_mmas_are_known_and_unused(answers: Answers) {
-    let forms = |architecture| unused_instructions_of(architecture);
-    let is_sparse = |form: &&UnusedInstruction| form.name.contains(".sp");
+    let forms = |architecture| omitted_instructions_of(architecture);
+    let is_sparse = |form: &&OmittedInstruction| form.name.contains(".sp");
     let count = |architecture| forms(architecture).iter().filter(is_sparse).count();
     // Warp MMAs: f16 to two accumulator types, bf16, tf32, four pairs of bytes and of nibbles; later pairs of 8-bit
     // floats.

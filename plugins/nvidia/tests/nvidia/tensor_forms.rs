@@ -5,7 +5,7 @@ use crate::atom_types::element;
 use crate::layouts::tensor_memory;
 use crate::prelude::*;
 use crate::tensor_atoms::atoms;
-use tilewright_nvidia_tables::instructions::unused_instructions_of;
+use tilewright_nvidia_tables::instructions::omitted_instructions_of;
 use tilewright_vendor_testkit::rows::{constant, memory};
 
 fn mma_instructions(required: &str) -> Vec<Instruction> {
@@ -175,12 +175,12 @@ pub fn check_the_copy_of_scales_is_as_published(answers: Answers) {
 
 #[test]
 fn what_no_row_stands_for_is_known() {
-    let forms = unused_instructions_of("sm_100a");
+    let forms = omitted_instructions_of("sm_100a");
     let own: Vec<_> = forms.iter().filter(|form| form.name.starts_with("tcgen05")).collect();
     for required in ["cta_group::2.kind::mxf4nvf4", ".sp.cta_group::1.kind::i8", ".ws.cta_group::1.kind::tf32"] {
         assert_eq!(own.iter().filter(|form| form.name.contains(required)).count(), 1, "{required}");
     }
     let all: BTreeSet<String> = instructions_of("sm_100a").into_iter().map(|row| row.name).collect();
     assert!(own.iter().all(|form| !all.contains(&form.name) && !form.reason.is_empty()));
-    assert!(unused_instructions_of("sm_120a").iter().all(|form| !form.name.starts_with("tcgen05")));
+    assert!(omitted_instructions_of("sm_120a").iter().all(|form| !form.name.starts_with("tcgen05")));
 }

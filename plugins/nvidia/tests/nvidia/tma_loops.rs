@@ -3,7 +3,7 @@
 //! PTX; both must match plain arithmetic.
 
 use crate::prelude::*;
-use tilewright_assign::synthesis::{PredictionLine, SynthesisOptions};
+use tilewright_assign::synthesis::{PredictedPerformance, SynthesisOptions};
 use tilewright_vendor_testkit::explicit::tiles::sized_gemm;
 use tilewright_vendor_testkit::explicit::{case, derived, executed, tiled};
 use tilewright_virtual_ptx::VirtualDevice;
@@ -121,7 +121,7 @@ fn producers_are_chosen_where_they_gain() {
         let [with, without] = [true, false].map(of);
         assert_eq!(with.cycles < without.cycles, gains, "{with:?}\n{without:?}");
         // Blocks that are not resident at the same time run in successive rounds.
-        let rounds = |of: &PredictionLine| of.blocks_per_compute_unit.div_ceil(of.resident);
+        let rounds = |of: &PredictedPerformance| of.blocks_per_compute_unit.div_ceil(of.resident);
         assert_eq!(rounds(&with) > rounds(&without), !gains, "{with:?}\n{without:?}");
     }
     // A block of 32 warps has no thread left for a producer warp.

@@ -103,7 +103,7 @@ pub fn check_alternatives(target: &dyn Target) {
         let (case, text) = case(name);
         let solved = executed(target, &case, &text, SynthesisOptions::default());
         let Solved { derivation, .. } = &*solved;
-        let total = |line: &tilewright_assign::synthesis::PredictionLine| {
+        let total = |line: &tilewright_assign::synthesis::PredictedPerformance| {
             line.launch.cycles_by_resource().iter().map(|(_, cycles)| cycles).sum::<f64>()
         };
         let mut before = derivation.prediction.cycles;

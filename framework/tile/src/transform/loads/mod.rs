@@ -23,5 +23,5 @@ mod stored_operands;
 
 pub use crate::transform::pipeliner::carried_accumulator_index;
 pub use find::{BufferReader, InvariantOperand, LayoutQueries, LoadLoop, PrefetchableLoad, innermost_load_loops};
-pub use pipelined::{PipelinedLoop, PrefetchPath, PrefetchedLoad, REGISTER_BUFFERS, StoredOperand};
+pub use pipelined::{HoistedOperand, PipelinedLoop, PrefetchPath, PrefetchedLoad, REGISTER_BUFFERS};
 pub use prefetch::pipeline_function;

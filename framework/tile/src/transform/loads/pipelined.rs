@@ -35,12 +35,12 @@ pub struct PipelinedLoop {
     /// Otherwise, it covers only the MMAs of the waiting thread's warps.
     pub mma_waits_cover_block: bool,
     /// The MMA operands that are stored to shared memory once, before the loop.
-    pub stored_operands: Vec<StoredOperand>,
+    pub stored_operands: Vec<HoistedOperand>,
 }
 
 /// An MMA operand that is stored to shared memory before the loop, and its layout there.
 #[derive(Debug, Clone)]
-pub struct StoredOperand {
+pub struct HoistedOperand {
     /// The dot, and its operand (A or B) that is stored.
     pub operand: InvariantOperand,
     /// The layout of the operand in shared memory.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::find::{BufferReader, PrefetchableLoad, slice};
-use super::stored_operands::{StoredOperands, buffer_type};
+use super::stored_operands::{HoistedOperands, buffer_type};
 use super::{PipelinedLoop, PrefetchPath, PrefetchedLoad, REGISTER_BUFFERS};
 use crate::op::Dialects;
 use crate::op::name::{ttg, tw};
@@ -26,12 +26,12 @@ pub fn pipeline_function(
     loops: &[PipelinedLoop],
     dialects: &Dialects,
 ) -> Result<Function, TileViolation> {
-    rewrite_function(function, dialects, &mut Loops { loops, stored_operands: StoredOperands::default() })
+    rewrite_function(function, dialects, &mut Loops { loops, stored_operands: HoistedOperands::default() })
 }
 
 struct Loops<'l> {
     loops: &'l [PipelinedLoop],
-    stored_operands: StoredOperands,
+    stored_operands: HoistedOperands,
 }
 
 impl Rewrite for Loops<'_> {
@@ -139,7 +139,7 @@ struct Loads<'l> {
     loads: &'l [PrefetchedLoad],
     /// The dots whose MMAs are in flight when the next iteration begins.
     overlapped_dots: &'l [Op],
-    stored_operands: &'l StoredOperands,
+    stored_operands: &'l HoistedOperands,
     /// For each stream (a group of prefetches with the same path and distance), the indices of its loads.
     streams: Vec<Vec<usize>>,
     /// For each load, the index of its stream, and its buffers; `None` if it has no buffers.

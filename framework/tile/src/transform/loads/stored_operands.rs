@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::StoredOperand;
+use super::HoistedOperand;
 use crate::op::name::ttg;
 use crate::op_attrs::{PENDING, SMEM_OPERAND};
 use crate::transform::pipeliner::shared_memory;
@@ -13,13 +13,13 @@ use crate::{Attribute, LayoutName, MemDescType, Op, TileType, Value, ValueOrigin
 
 /// The buffers of stored operands, by dot and operand (A 0, B 1).
 #[derive(Default)]
-pub(super) struct StoredOperands {
+pub(super) struct HoistedOperands {
     buffers: BTreeMap<(Op, usize), Value>,
 }
 
-impl StoredOperands {
+impl HoistedOperands {
     /// Emits the stores of operands, before their loop.
-    pub fn emit_stores(&mut self, operands: &[StoredOperand], cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<()> {
+    pub fn emit_stores(&mut self, operands: &[HoistedOperand], cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<()> {
         for of in operands {
             let value = of.operand.value;
             let memory = TileType::Memory(Arc::new(buffer_type(cloner.from.value_type(value), &of.memory)));

@@ -14,7 +14,9 @@ mod wmma_mixed;
 pub use mfma::exists_before_gfx940;
 use tilewright_layout::LinearLayout;
 use tilewright_plugin::{InstructionGroup, concatenate_instruction_groups};
-use tilewright_target::{Completion, Instruction, InstructionKind, MmaNumerics, Operand, Semantics, UnusedInstruction};
+use tilewright_target::{
+    Completion, Instruction, InstructionKind, MmaNumerics, OmittedInstruction, Operand, Semantics,
+};
 
 /// The instruction table in groups by kind, each with a function that returns an architecture's instructions.
 pub(crate) const INSTRUCTIONS: &[InstructionGroup] = &[
@@ -33,9 +35,9 @@ pub fn instructions_of(architecture: &str) -> Vec<Instruction> {
 
 /// Returns an architecture's instructions that the table leaves out, with the reasons.
 #[must_use]
-pub fn unused_instructions_of(architecture: &str) -> Vec<UnusedInstruction> {
+pub fn omitted_instructions_of(architecture: &str) -> Vec<OmittedInstruction> {
     // The list in `unused.toml` parses without an error; tests count its entries.
-    UnusedInstruction::parse_list(include_str!("unused.toml"), architecture).unwrap_or_default()
+    OmittedInstruction::parse_list(include_str!("unused.toml"), architecture).unwrap_or_default()
 }
 
 /// The element type of an operand in registers: its name, and the number of bits of one element.

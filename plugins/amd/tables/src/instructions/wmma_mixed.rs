@@ -3,7 +3,7 @@
 //! A lane holds chunks of 16 bytes along K (16 elements of eight bits or 32 of four), which alternate between the
 //! halves of a wave. The lane whose index is the row holds the row's scales, one byte for each scale block of K. The
 //! hardware could read scales from the upper lanes instead; here those hold replicas. Six-bit types are in
-//! [`super::unused_instructions_of`].
+//! [`super::omitted_instructions_of`].
 
 use tilewright_layout::{Dim, LayoutError, LinearLayout};
 use tilewright_target::{Instruction, MmaNumerics};

@@ -6,7 +6,7 @@ mod dpas;
 mod prefetch;
 
 use tilewright_plugin::{InstructionGroup, concatenate_instruction_groups};
-use tilewright_target::{Instruction, InstructionKind, UnusedInstruction};
+use tilewright_target::{Instruction, InstructionKind, OmittedInstruction};
 
 /// The instruction table in groups by kind, each with a function that returns an architecture's instructions.
 pub(crate) const INSTRUCTIONS: &[InstructionGroup] = &[
@@ -24,7 +24,7 @@ pub fn instructions_of(architecture: &str) -> Vec<Instruction> {
 
 /// Returns an architecture's instructions that the table leaves out, with the reasons.
 #[must_use]
-pub fn unused_instructions_of(architecture: &str) -> Vec<UnusedInstruction> {
+pub fn omitted_instructions_of(architecture: &str) -> Vec<OmittedInstruction> {
     // The list in `unused.toml` parses without an error; tests count its entries.
-    UnusedInstruction::parse_list(include_str!("unused.toml"), architecture).unwrap_or_default()
+    OmittedInstruction::parse_list(include_str!("unused.toml"), architecture).unwrap_or_default()
 }

@@ -18,7 +18,7 @@ mod tensor_scaled;
 mod wgmma;
 
 use tilewright_plugin::{InstructionGroup, concatenate_instruction_groups};
-use tilewright_target::{Instruction, InstructionKind, UnusedInstruction};
+use tilewright_target::{Instruction, InstructionKind, OmittedInstruction};
 
 pub use bulk::MNEMONIC as BULK_COPY;
 
@@ -47,9 +47,9 @@ pub fn instructions_of(architecture: &str) -> Vec<Instruction> {
 
 /// Returns an architecture's instructions that the table does not contain, with the reasons.
 #[must_use]
-pub fn unused_instructions_of(architecture: &str) -> Vec<UnusedInstruction> {
+pub fn omitted_instructions_of(architecture: &str) -> Vec<OmittedInstruction> {
     // A parse error would be a mistake in the list; tests count its entries.
-    UnusedInstruction::parse_list(include_str!("unused.toml"), architecture).unwrap_or_default()
+    OmittedInstruction::parse_list(include_str!("unused.toml"), architecture).unwrap_or_default()
 }
 
 /// Returns the compute capability of an architecture, times ten: 90 for `sm_90a`. Zero, which has no instructions, for

@@ -1,7 +1,7 @@
 //! `tcgen05.cp`: copies a tile from shared to tensor memory, once into each warp's rows. It executes in order with
 //! MMAs, so a following MMA may read the tile without a wait.
 //!
-//! Only the shape for scales is here, 32 rows of 16 bytes; the others are in [`super::unused_instructions_of`].
+//! Only the shape for scales is here, 32 rows of 16 bytes; the others are in [`super::omitted_instructions_of`].
 
 use tilewright_layout::{Bases, Dim, LayoutError, LinearLayout};
 use tilewright_target::{

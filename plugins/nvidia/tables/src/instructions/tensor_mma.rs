@@ -3,7 +3,7 @@
 //!
 //! Operands in shared memory have the canonical layouts of `wgmma`, but a descriptor with other fields. Types, sizes
 //! and majorness are in the instruction descriptor, a 32-bit word that is constant for each instruction. Block-scaled
-//! MMAs are in [`super::tensor_scaled`], unlisted forms in [`super::unused_instructions_of`].
+//! MMAs are in [`super::tensor_scaled`], unlisted forms in [`super::omitted_instructions_of`].
 
 use tilewright_layout::{Bases, Dim, LayoutError, LinearLayout};
 use tilewright_target::{

@@ -5,7 +5,7 @@
 //! many bytes of a column as it has scales along K, from the byte on that its instruction descriptor names: here the
 //! first.
 //!
-//! Six-bit types, and four-bit types mixed with eight-bit ones, are in [`super::unused_instructions_of`].
+//! Six-bit types, and four-bit types mixed with eight-bit ones, are in [`super::omitted_instructions_of`].
 
 use tilewright_layout::{Bases, Dim, LayoutError, LinearLayout};
 use tilewright_target::{Completion, Instruction, InstructionKind, Operand, Queue, Semantics, TensorMemoryOperand};
