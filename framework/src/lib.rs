@@ -106,7 +106,7 @@ pub mod layout {
     #[doc(inline)]
     pub use tilewright_layout::{
         AttributeSyntaxes, Bases, ColumnAction, Dim, EnlargedShape, Families, FamilyAttribute, FamilyError, FamilySpec,
-        Index, IndexBuilder, Layout, LayoutError, LinearLayout, MemoryLayout, Padding, Space, UnmaskedShare,
+        IndexBuilder, InputIndex, Layout, LayoutError, LinearLayout, MemoryLayout, Padding, Space, UnmaskedShare,
         apply_layout, cute, families, layout_from_json, layout_to_json, parse_spec, solve_composition, spec_from_json,
         spec_to_json, text::TextError,
     };

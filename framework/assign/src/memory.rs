@@ -7,7 +7,7 @@
 
 use tilewright_layout::Dim;
 use tilewright_plan::movement::{AxisStride, GlobalTensor};
-use tilewright_tile::axis_info::{AxisInfo, AxisInfoMap, IndexBit};
+use tilewright_tile::axis_info::{AxisInfo, AxisInfoMap, IndexBitPosition};
 use tilewright_tile::{Body, Op, TileType, Value, ValueOrigin};
 
 /// The global memory that a tensor of pointers addresses.
@@ -38,7 +38,8 @@ pub fn describe_pointer_memory(
         return Some(PointerMemory { tensor: GlobalTensor { axes: axes.collect(), alignment: bytes }, bits });
     };
     let masks: Vec<_> = masks.iter().map(|mask| axis_info.get(*mask)).collect();
-    let is_shared = |at: &IndexBit| masks.iter().all(|mask| mask.is_some_and(|mask| mask.is_constant_across_bit(*at)));
+    let is_shared =
+        |at: &IndexBitPosition| masks.iter().all(|mask| mask.is_some_and(|mask| mask.is_constant_across_bit(*at)));
     let run = info.aligned_vector_bits().into_iter().take_while(is_shared).count();
     let axes = shape.iter().enumerate().flat_map(|(axis, &size)| {
         let dim = Dim::tensor(axis);
@@ -54,7 +55,7 @@ fn segments(info: &AxisInfo, axis: usize, size: u64, bytes: u64) -> Vec<(u64, Ax
     let mut segments: Vec<(u64, AxisStride)> = Vec::new();
     let mut next = None;
     for bit in 0..size.max(1).trailing_zeros() {
-        let stride = match (info.bit_step(IndexBit { axis, bit }).map(i64::unsigned_abs), next) {
+        let stride = match (info.bit_step(IndexBitPosition { axis, bit }).map(i64::unsigned_abs), next) {
             (Some(step), _) if step.is_multiple_of(bytes) => AxisStride::Elements(step / bytes),
             // The step between groups of contiguous elements is unknown here. The groups are assumed to follow each
             // other, as they usually do; the alignment limits each access to one group.

@@ -6,7 +6,7 @@
 use crate::layouts::{shape_transfers, transferred_axis};
 use tilewright_tile::axis_info::AxisInfoMap;
 use tilewright_tile::op::name::{tt, ttg};
-use tilewright_tile::op_attrs::ALONG_K;
+use tilewright_tile::op_attrs::CONTIGUOUS_ALONG_K;
 use tilewright_tile::{Attribute, Attributes, Body, Function, Op, TileType, Value, ValueOrigin};
 
 /// For operands A and B, whether a row-major operand is contiguous along K: A is; B is contiguous along N.
@@ -15,7 +15,7 @@ const ROW_MAJOR: [bool; 2] = [true, false];
 /// Returns, for operands A and B of a dot, whether they are contiguous along K in memory; `None` if the attributes do
 /// not record it.
 pub(super) fn along_k(attributes: &Attributes) -> Option<[bool; 2]> {
-    let Some(Attribute::Array(_, orders)) = attributes.get(ALONG_K) else { return None };
+    let Some(Attribute::Array(_, orders)) = attributes.get(CONTIGUOUS_ALONG_K) else { return None };
     <[u64; 2]>::try_from(&orders[..]).ok().map(|orders| orders.map(|order| order != 0))
 }
 
@@ -32,10 +32,10 @@ pub(super) fn record(function: &mut Function) {
             Some(contiguous_axis(body, &axis_info, operand)? == k)
         });
         let orders = [orders[0].unwrap_or(true), orders[1].unwrap_or(false)];
-        if orders != ROW_MAJOR && body.op(dot).attributes.get(ALONG_K).is_none() {
+        if orders != ROW_MAJOR && body.op(dot).attributes.get(CONTIGUOUS_ALONG_K).is_none() {
             let orders = orders.map(u64::from);
             let orders = Attribute::Array(TileType::integer(64), orders.to_vec());
-            body.op_mut(dot).attributes.set(ALONG_K, orders);
+            body.op_mut(dot).attributes.set(CONTIGUOUS_ALONG_K, orders);
         }
     }
 }

@@ -56,7 +56,7 @@ mod tensor_memory;
 mod warp;
 
 pub use fault::{ConflictingAccess, Fault, FaultKind, FaultLocation, LaneFault};
-pub use mapped_tensor::TensorMapValue;
+pub use mapped_tensor::TensorMapArgument;
 pub use memory::{Buffer, GlobalMemory, MemoryError};
 pub use print::{PrintReceiver, PrintedValues};
 pub use rows::MmaElement;

@@ -6,7 +6,7 @@ use super::memory::{Buffer, GlobalMemory};
 use tilewright_kernel::{self as kernel, MAX_RANK, TensorMap};
 
 /// A tensor in global memory that a launch binds to a tensor-map parameter.
-pub type TensorMapValue = kernel::TensorMapBinding<Buffer>;
+pub type TensorMapArgument = kernel::TensorMapBinding<Buffer>;
 
 /// A tensor in global memory, bound to a tensor map.
 #[derive(Debug, Clone)]
@@ -30,12 +30,12 @@ pub(super) struct Run {
 impl Tensor {
     /// Binds the tensor `given` to a tensor map; the error text is the reason why the tensor does not fit the map or
     /// the memory.
-    pub(super) fn new(map: &TensorMap, given: &TensorMapValue, memory: &GlobalMemory) -> Result<Self, String> {
+    pub(super) fn new(map: &TensorMap, given: &TensorMapArgument, memory: &GlobalMemory) -> Result<Self, String> {
         if !memory.holds(given.buffer) {
             return Err("the buffer does not belong to the memory given".to_owned());
         }
         given.end_offset(map).map_err(|error| error.to_string())?;
-        let TensorMapValue { buffer, offset, sizes, strides } = *given;
+        let TensorMapArgument { buffer, offset, sizes, strides } = *given;
         Ok(Self { map: map.clone(), address: memory.address(buffer).wrapping_add(offset), sizes, strides })
     }
 

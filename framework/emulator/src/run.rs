@@ -6,7 +6,7 @@ use super::access::Transactions;
 use super::cluster::{Cluster, RunState, Stop};
 use super::fault::{Fault, FaultKind, FaultLocation, LaneFault};
 use super::global_races::GlobalRaces;
-use super::mapped_tensor::{Tensor, TensorMapValue};
+use super::mapped_tensor::{Tensor, TensorMapArgument};
 use super::memory::{Buffer, GlobalMemory};
 use super::print::PrintReceiver;
 use super::program::{Program, decode};
@@ -29,7 +29,7 @@ pub enum Argument {
     /// The bits of a scalar parameter.
     Scalar(u64),
     /// A tensor, for a tensor-map parameter.
-    Tensor(TensorMapValue),
+    Tensor(TensorMapArgument),
 }
 
 /// Limits of a run, and whether it detects races in global memory.

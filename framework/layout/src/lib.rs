@@ -44,7 +44,7 @@ pub use family::{Families, FamilySet, Layout, SampleLayout, SampleOperand, Sampl
 pub use family_error::FamilyError;
 pub use family_spec::{FamilyAttribute, FamilySpec};
 pub use fit::solve_composition;
-pub use index_arithmetic::{Index, IndexBuilder, apply_layout};
+pub use index_arithmetic::{IndexBuilder, InputIndex, apply_layout};
 pub use limits::MAX_TENSOR_BITS;
 pub use linear::{Bases, LinearLayout};
 pub use memory::{MemoryLayout, Padding};

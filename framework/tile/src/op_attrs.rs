@@ -12,7 +12,7 @@ pub const INSTRUCTION: &str = "tw.instruction";
 pub const K_WIDTH: &str = "tw.kWidth";
 
 /// For each of a dot's operands A and B, 1 if adjacent elements in memory are adjacent along K, 0 if along M or N.
-pub const ALONG_K: &str = "tw.alongK";
+pub const CONTIGUOUS_ALONG_K: &str = "tw.alongK";
 
 /// Number of adjacent columns that a lane holds of a dot's result.
 pub const COLUMNS_PER_LANE: &str = "tw.columnsPerLane";

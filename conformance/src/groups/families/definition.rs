@@ -1,7 +1,7 @@
 //! Checks that a family builds the requested layout: for the tensor's shape and the block's lanes and warps, and valid
 //! by the definition of its kind (distributed or memory layout).
 
-use tilewright_layout::families::cluster::tensor_dims;
+use tilewright_layout::families::cluster::tensor_dims_of_rank;
 use tilewright_layout::{Dim, Layout, LinearLayout, MemoryLayout, SampleLayout};
 
 use super::super::law::{LawResult, law_failure, require, resolve};
@@ -39,7 +39,8 @@ fn dims(layout: &LinearLayout) -> Vec<Dim> {
 }
 
 pub(super) fn of_shape(layout: &LinearLayout, shape: &[u64]) -> LawResult {
-    let expected: Vec<_> = tensor_dims(shape.len()).into_iter().zip(shape.iter().map(|size| size.ilog2())).collect();
+    let expected: Vec<_> =
+        tensor_dims_of_rank(shape.len()).into_iter().zip(shape.iter().map(|size| size.ilog2())).collect();
     let found: Vec<_> = layout.outs().iter().collect();
     require(found == expected, || format!("it covers (dim, bits) {found:?}, the tensor has {expected:?}"))
 }

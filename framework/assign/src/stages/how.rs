@@ -17,7 +17,7 @@ use tilewright_plan::memory_synthesis::{
 };
 use tilewright_plan::movement::{ConversionKind, PointerCopySpec, plan_conversion, plan_pointer_copy};
 use tilewright_target::Queue;
-use tilewright_tile::axis_info::{AxisInfoMap, IndexBit};
+use tilewright_tile::axis_info::{AxisInfoMap, IndexBitPosition};
 use tilewright_tile::transform::loads::{
     BufferReader, HoistedOperand, InvariantOperand, PrefetchPath, PrefetchableLoad, carried_accumulator_index,
 };
@@ -287,10 +287,12 @@ impl PipelinePlanner<'_> {
         let bytes = u64::from(bits / 8).max(1);
         let Some(info) = self.axis_info.get(pointers) else { return bytes };
         let mask = mask.map(|mask| self.axis_info.get(mask));
-        let is_shared = |at: IndexBit| mask.is_none_or(|mask| mask.is_some_and(|mask| mask.is_constant_across_bit(at)));
+        let is_shared =
+            |at: IndexBitPosition| mask.is_none_or(|mask| mask.is_some_and(|mask| mask.is_constant_across_bit(at)));
         let columns = register_layout.columns_of(Dim::REGISTER);
-        let unit =
-            |at: IndexBit| register_layout.outs().shift_of(Dim::tensor(at.axis)).map(|shift| 1u64 << (shift + at.bit));
+        let unit = |at: IndexBitPosition| {
+            register_layout.outs().shift_of(Dim::tensor(at.axis)).map(|shift| 1u64 << (shift + at.bit))
+        };
         let run = info.aligned_vector_bits();
         let steps = run.iter().zip(columns).take_while(|&(&at, &column)| is_shared(at) && unit(at) == Some(column));
         bytes << steps.count()

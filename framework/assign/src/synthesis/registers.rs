@@ -7,7 +7,7 @@ use super::solved::is_free;
 use crate::dot_plan::is_smem_operand;
 use crate::layouts::LayoutCache;
 use tilewright_layout::{Dim, LinearLayout};
-use tilewright_tile::axis_info::{AxisInfo, AxisInfoMap, IndexBit};
+use tilewright_tile::axis_info::{AxisInfo, AxisInfoMap, IndexBitPosition};
 use tilewright_tile::op::name::tt;
 use tilewright_tile::{Body, Op, Region, TileType, Value, ValueOrigin};
 
@@ -77,7 +77,7 @@ fn count_known_steps(layout: &LinearLayout, info: &AxisInfo) -> u32 {
     let is_known = |basis: &Vec<u64>| {
         basis.iter().enumerate().all(|(axis, &coordinate)| {
             let bits = (0..u64::BITS).filter(|bit| coordinate >> bit & 1 == 1);
-            bits.into_iter().all(|bit| info.bit_step(IndexBit { axis, bit }).is_some())
+            bits.into_iter().all(|bit| info.bit_step(IndexBitPosition { axis, bit }).is_some())
         })
     };
     layout.bases_of(Dim::REGISTER).iter().filter(|basis| is_known(basis)).count() as u32

@@ -46,7 +46,7 @@ pub use product::{
     blocked_product, flat_product, logical_product, raked_product, tile_to_shape, tiled_product, zipped_product,
 };
 pub use recast::{downcast, recast, upcast};
-pub use select::Selection;
+pub use select::PartialCoordinate;
 pub use swizzle::{ComposedLayout, Swizzle};
 pub use task_mapping::{IndexSource, IndexTerm, LoopNest, TaskCoordinate, TaskMapping};
 pub use tensor::{from_tensor_layout, to_distributed, to_memory};

@@ -4,7 +4,7 @@ use super::tuple::TupleView;
 use super::{CuteError, CuteLayout, IntTuple, Tree, composition};
 
 /// A coordinate with open positions: `None` (`_` in text) selects all of a mode.
-pub type Selection = Tree<Option<u64>>;
+pub type PartialCoordinate = Tree<Option<u64>>;
 
 impl Tree<u64> {
     /// Whether coordinates of this shape are coordinates of `other` too: the shapes are equal, or a size here is the
@@ -54,7 +54,7 @@ impl CuteLayout {
     /// assert_eq!((row.to_string().as_str(), offset), ("(4):(16)", 7));
     /// # Ok::<(), tilewright_layout::cute::CuteError>(())
     /// ```
-    pub fn slice(&self, selection: &Selection) -> Result<(Self, u64), CuteError> {
+    pub fn slice(&self, selection: &PartialCoordinate) -> Result<(Self, u64), CuteError> {
         let fixed = selection.map(|coordinate| coordinate.unwrap_or(0));
         let offset = self.at_coordinate(&fixed)?;
         Ok((self.select_modes(selection, true)?, offset))
@@ -64,13 +64,13 @@ impl CuteLayout {
     ///
     /// # Errors
     /// As [`CuteLayout::slice`].
-    pub fn dice(&self, selection: &Selection) -> Result<Self, CuteError> {
+    pub fn dice(&self, selection: &PartialCoordinate) -> Result<Self, CuteError> {
         self.select_modes(selection, false)
     }
 
     /// Returns the modes whose coordinate in the selection is open (`None`) if `open`, else those whose coordinate is
     /// fixed.
-    fn select_modes(&self, selection: &Selection, open: bool) -> Result<Self, CuteError> {
+    fn select_modes(&self, selection: &PartialCoordinate, open: bool) -> Result<Self, CuteError> {
         if let TupleView::Leaf(coordinate) = selection.view() {
             return if coordinate.is_none() == open { Ok(self.clone()) } else { Self::from_modes(Vec::new()) };
         }
@@ -79,7 +79,7 @@ impl CuteLayout {
         Self::from_modes(kept)
     }
 
-    fn pick(&self, selection: &Selection, open: bool, kept: &mut Vec<Self>) -> Result<(), CuteError> {
+    fn pick(&self, selection: &PartialCoordinate, open: bool, kept: &mut Vec<Self>) -> Result<(), CuteError> {
         match (selection.view(), self.tree().view()) {
             (TupleView::Leaf(coordinate), _) => {
                 if coordinate.is_none() == open {

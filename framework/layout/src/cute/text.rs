@@ -3,8 +3,8 @@
 use std::str::FromStr;
 
 use super::{
-    ComposedLayout, CoordinateLayout, CoordinateMode, CuteError, CuteLayout, IntTuple, MAX_DEPTH, Selection, Swizzle,
-    TaskMapping, Tree,
+    ComposedLayout, CoordinateLayout, CoordinateMode, CuteError, CuteLayout, IntTuple, MAX_DEPTH, PartialCoordinate,
+    Swizzle, TaskMapping, Tree,
 };
 use crate::text::{Cursor, Parsed};
 
@@ -52,7 +52,7 @@ impl<'a> Reader<'a> {
         self.tree(0, |reader| reader.cursor.read_decimal("an integer or `(`"))
     }
 
-    fn selection(&mut self) -> Result<Selection, CuteError> {
+    fn selection(&mut self) -> Result<PartialCoordinate, CuteError> {
         self.tree(0, |reader| {
             if reader.cursor.skip_if_next("_") {
                 Ok(None)
@@ -206,7 +206,7 @@ impl FromStr for IntTuple {
     }
 }
 
-impl FromStr for Selection {
+impl FromStr for PartialCoordinate {
     type Err = CuteError;
 
     fn from_str(text: &str) -> Result<Self, CuteError> {

@@ -11,7 +11,7 @@ use super::tile::{block_of, direct_sum_of, tensor_space};
 
 /// The tensor dims of a shape, `dim0` first.
 #[must_use]
-pub fn tensor_dims(rank: usize) -> SmallVec<[Dim; 8]> {
+pub fn tensor_dims_of_rank(rank: usize) -> SmallVec<[Dim; 8]> {
     (0..rank).map(Dim::tensor).collect()
 }
 

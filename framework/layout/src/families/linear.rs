@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 use crate::f2::Columns;
 use crate::{Dim, FamilyError, FamilySpec, IntVec, LayoutError, LinearLayout, ListedBases, Space};
 
-use super::cluster::{ensure_layout_not_larger_than, ensure_layout_not_smaller_than, tensor_dims};
+use super::cluster::{ensure_layout_not_larger_than, ensure_layout_not_smaller_than, tensor_dims_of_rank};
 use super::tile::tensor_space;
 
 pub(super) fn resolve(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, FamilyError> {
@@ -56,7 +56,7 @@ fn min_shape(bases: &[(Dim, ListedBases<'_>)], rank: usize) -> IntVec {
 /// Resizes a layout to a shape: repeats it along the axes (first those along which the lowest registers move), then
 /// cuts it.
 fn resized(layout: &LinearLayout, shape: &[u64]) -> Result<LinearLayout, LayoutError> {
-    let dims = tensor_dims(shape.len());
+    let dims = tensor_dims_of_rank(shape.len());
     let mut order = SmallVec::<[Dim; 8]>::new();
     let moved = layout.columns_of(Dim::REGISTER).iter().flat_map(|&column| layout.outs().unpack(column));
     let moved = moved.filter(|&(_, by)| by != 0).map(|(dim, _)| dim);

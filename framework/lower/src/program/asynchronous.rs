@@ -9,7 +9,7 @@ use tilewright_tile::op::name::ttg;
 use crate::shared_memory::Access;
 use tilewright_kernel::Queue;
 use tilewright_layout::Dim;
-use tilewright_plan::movement::{GlobalAddress, PointerCopy, PointerCopySpec, plan_pointer_copy};
+use tilewright_plan::movement::{GlobalAddress, PointerCopySpec, PointerToSharedCopy, plan_pointer_copy};
 use tilewright_tile::{Op, Value};
 
 use super::error::{LowerErrorReason, Lowered};
@@ -36,7 +36,7 @@ pub(super) fn planned(lowering: &mut Lowering<'_>) -> Copies {
     copies.filter_map(|op| Some((op, plan(lowering, op).ok()??))).collect()
 }
 
-fn plan(lowering: &mut Lowering<'_>, op: Op) -> Lowered<Option<PointerCopy>> {
+fn plan(lowering: &mut Lowering<'_>, op: Op) -> Lowered<Option<PointerToSharedCopy>> {
     let (source, memory) = (lowering.operand(op, 0)?, lowering.operand(op, 1)?);
     let (mask, other) = (lowering.optional(op, "mask"), lowering.optional(op, "other"));
     if mask.is_some() && other.is_some_and(|other| !lowering.body.is_known_zero(other)) {
@@ -93,7 +93,7 @@ pub(super) fn operation(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     lowering.set_result(op, LoweredValue::Token)
 }
 
-fn copied(lowering: &mut Lowering<'_>, op: Op, copy: &PointerCopy) -> Lowered<()> {
+fn copied(lowering: &mut Lowering<'_>, op: Op, copy: &PointerToSharedCopy) -> Lowered<()> {
     let (source, memory) = (lowering.operand(op, 0)?, lowering.operand(op, 1)?);
     let layout = lowering.layout_of(source)?;
     let addresses = lowering.addresses_in(source, &layout)?;

@@ -7,7 +7,7 @@ use tilewright_assign::LaunchConfig;
 use tilewright_assign::layouts::LayoutCache;
 use tilewright_kernel::{Builder, Element, Launch, MathFunction, Scope, SpecialRegister, Type, Value};
 use tilewright_layout::{Dim, LinearLayout, MemoryLayout};
-use tilewright_plan::movement::{ClusterThreadBits, PointerCopy, TensorCopy, ThreadIndices};
+use tilewright_plan::movement::{ClusterThreadBits, PointerToSharedCopy, TensorCopy, ThreadIndices};
 use tilewright_tile::axis_info::AxisInfoMap;
 use tilewright_tile::op_attrs::SMEM_OPERAND;
 use tilewright_tile::{self as tile, Attribute, Body, Op};
@@ -25,7 +25,7 @@ use super::tensor_memory_state::TensorMemory;
 use super::types::carrier;
 
 /// The asynchronous copies from global to shared memory, each with its plan.
-pub(super) type Copies = HashMap<Op, PointerCopy>;
+pub(super) type Copies = HashMap<Op, PointerToSharedCopy>;
 
 /// The bulk tensor copies, each with its plan and the number of the kernel parameter that is its tensor map.
 pub(super) type TensorCopies = HashMap<Op, (TensorCopy, u32)>;

@@ -4,7 +4,7 @@
 
 use tilewright_kernel::{Binary, Builder, Type, Value};
 use tilewright_layout::{Dim, LinearLayout};
-use tilewright_tile::axis_info::{AxisInfo, IndexBit};
+use tilewright_tile::axis_info::{AxisInfo, IndexBitPosition};
 
 /// For each register of a tensor, its source (the index of a register from which it differs by a constant, perhaps its
 /// own index) and the constant to add to the source's value.
@@ -72,7 +72,7 @@ fn difference(layout: &LinearLayout, info: &AxisInfo, column: u64) -> Option<i64
     (0..info.rank()).try_fold(0i64, |sum, axis| {
         let coordinate = outs.coordinate(column, Dim::tensor(axis));
         let bits = (0..u64::BITS).filter(|bit| coordinate >> bit & 1 == 1);
-        bits.into_iter().try_fold(sum, |sum, bit| sum.checked_add(info.bit_step(IndexBit { axis, bit })?))
+        bits.into_iter().try_fold(sum, |sum, bit| sum.checked_add(info.bit_step(IndexBitPosition { axis, bit })?))
     })
 }
 

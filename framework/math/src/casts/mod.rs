@@ -11,6 +11,6 @@ mod widen;
 pub use narrow::{NarrowRounding, Overflow, round_to_format, round_to_odd_f32};
 pub use native::NativeCasts;
 pub use widen::{
-    SCALING_OPERATIONS, carrier_type, cast_operation_count, emit_cast, emit_casts, emit_decode_to_f32,
+    SCALING_OPERATION_COUNT, carrier_type, cast_operation_count, emit_cast, emit_casts, emit_decode_to_f32,
     emit_widen_to_f32, emit_widened_bits, is_cast_supported, kernel_element,
 };

@@ -21,7 +21,7 @@ pub fn is_cast_supported(from: ElementType, to: ElementType) -> bool {
 }
 
 /// Approximate number of operations that multiply one element by its scale (of a block-scaled format such as OCP MX).
-pub const SCALING_OPERATIONS: u64 = 3;
+pub const SCALING_OPERATION_COUNT: u64 = 3;
 
 /// Returns the approximate number of kernel IR operations that [`emit_cast`] emits for one element.
 #[must_use]

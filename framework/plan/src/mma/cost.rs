@@ -69,7 +69,7 @@ impl MmaCost {
         for (side, (((layout, from, to), scale), produced)) in
             operands.into_iter().zip(problem.scales).zip(&problem.operand_layouts).enumerate()
         {
-            let scaling = if scale.is_some() && !by_atom { cast::SCALING_OPERATIONS } else { 0 };
+            let scaling = if scale.is_some() && !by_atom { cast::SCALING_OPERATION_COUNT } else { 0 };
             let conversion_ops = cast::cast_operation_count(from, to.element_type) + scaling;
             if to.memory.is_some() {
                 // Each warp group reads the tiles of each issue once. All warps of the block share the stores.

@@ -51,7 +51,7 @@ pub use conversion::ConversionProblem;
 pub use convert::{ConversionKind, ConversionPlan, ShuffleRounds, conversion_candidates, plan_conversion};
 pub(crate) use copy::min_box_count;
 pub use copy::{
-    AsyncCopyPlan, AsyncCopySpec, PointerCopy, PointerCopySpec, TensorCopy, TensorCopySource,
+    AsyncCopyPlan, AsyncCopySpec, PointerCopySpec, PointerToSharedCopy, TensorCopy, TensorCopySource,
     build_tensor_copy_memory_layout, find_consecutive_copy, plan_async_copy, plan_pointer_copy,
     plan_tensor_copy_to_global, plan_tensor_copy_to_shared,
 };

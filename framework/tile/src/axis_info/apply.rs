@@ -128,7 +128,8 @@ impl Apply<'_> {
             return None;
         }
         let own = AxisInfo::unknown(self.ty);
-        let steps = own.index_bits().map(|at| of.bit_step(super::IndexBit { axis: order[at.axis] as usize, ..at }));
+        let steps =
+            own.index_bits().map(|at| of.bit_step(super::IndexBitPosition { axis: order[at.axis] as usize, ..at }));
         Some(self.build(of.range, of.divisibility, steps))
     }
 

@@ -1,6 +1,6 @@
 //! Refines axis information by attributes such as `tt.divisibility`, whose values the program's author guarantees.
 
-use super::{AxisInfo, IndexBit};
+use super::{AxisInfo, IndexBitPosition};
 use crate::{Attribute, Attributes};
 
 /// Refines axis information by the attributes of an operation or argument.
@@ -20,7 +20,7 @@ pub(super) fn refine(mut info: AxisInfo, attributes: &Attributes) -> AxisInfo {
     let mut set_steps = |sizes: Vec<u64>, step: &dyn Fn(u32) -> i64| {
         for (axis, size) in sizes.into_iter().enumerate() {
             for bit in 0..power(size).ilog2() {
-                info.refine_step(IndexBit { axis, bit }, step(bit));
+                info.refine_step(IndexBitPosition { axis, bit }, step(bit));
             }
         }
     };
@@ -38,7 +38,7 @@ pub(super) fn hints_at_steps(attributes: &Attributes) -> bool {
 
 impl AxisInfo {
     /// Sets the step of an index bit to `step` if it is unknown.
-    fn refine_step(&mut self, at: IndexBit, step: i64) {
+    fn refine_step(&mut self, at: IndexBitPosition, step: i64) {
         if self.bits.get(at.axis).is_some_and(|bits| at.bit < *bits) {
             let position = self.start_of(at.axis) + at.bit as usize;
             self.steps[position].get_or_insert(step);

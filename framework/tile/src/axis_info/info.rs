@@ -10,7 +10,7 @@ pub(super) const MOST: u64 = 1 << 62;
 
 /// A bit of an element's index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct IndexBit {
+pub struct IndexBitPosition {
     /// The axis of the coordinate that contains the bit.
     pub axis: usize,
     /// The position of the bit in that coordinate; 0 is the lowest.
@@ -104,20 +104,24 @@ impl AxisInfo {
     }
 
     /// Iterates over all index bits, in the order of `steps`.
-    pub(super) fn index_bits(&self) -> impl Iterator<Item = IndexBit> + '_ {
-        self.bits.iter().enumerate().rev().flat_map(|(axis, &bits)| (0..bits).map(move |bit| IndexBit { axis, bit }))
+    pub(super) fn index_bits(&self) -> impl Iterator<Item = IndexBitPosition> + '_ {
+        self.bits
+            .iter()
+            .enumerate()
+            .rev()
+            .flat_map(|(axis, &bits)| (0..bits).map(move |bit| IndexBitPosition { axis, bit }))
     }
 
     /// Returns the step of an index bit; `None` if it is unknown, or if the value has no such bit.
     #[must_use]
-    pub fn bit_step(&self, at: IndexBit) -> IndexBitStep {
+    pub fn bit_step(&self, at: IndexBitPosition) -> IndexBitStep {
         let known = self.bits.get(at.axis).is_some_and(|bits| at.bit < *bits);
         if known { self.steps[self.start_of(at.axis) + at.bit as usize] } else { None }
     }
 
     /// Whether elements whose indices differ only in this bit are equal.
     #[must_use]
-    pub fn is_constant_across_bit(&self, at: IndexBit) -> bool {
+    pub fn is_constant_across_bit(&self, at: IndexBitPosition) -> bool {
         self.bit_step(at) == Some(0)
     }
 
@@ -165,7 +169,7 @@ impl AxisInfo {
     /// They change an element by one, two, four, ... units, and the first element of each vector is a multiple of the
     /// vector's size.
     #[must_use]
-    pub fn aligned_vector_bits(&self) -> Vec<IndexBit> {
+    pub fn aligned_vector_bits(&self) -> Vec<IndexBitPosition> {
         let distance = |length: usize| self.unit.checked_shl(length as u32).filter(|distance| *distance > 0);
         let mut run: Vec<usize> = Vec::new();
         let next = |length: usize| self.steps.iter().position(|step| step.is_some() && *step == distance(length));
@@ -177,7 +181,7 @@ impl AxisInfo {
             distance(length).is_some_and(|bytes| others.is_multiple_of(bytes as u64))
         };
         let length = (0..=run.len()).rev().find(|&length| is_aligned(length)).unwrap_or(0);
-        let all: Vec<IndexBit> = self.index_bits().collect();
+        let all: Vec<IndexBitPosition> = self.index_bits().collect();
         run[..length].iter().map(|&bit| all[bit]).collect()
     }
 

@@ -19,6 +19,6 @@ mod operations;
 mod range;
 
 pub use flow::AxisInfoMap;
-pub use info::{AxisInfo, DimInfo, IndexBit, IndexBitStep};
+pub use info::{AxisInfo, DimInfo, IndexBitPosition, IndexBitStep};
 pub use launch::LaunchValues;
 pub use range::IntegerRange;

@@ -38,7 +38,7 @@
 //! ```
 
 pub use crate::verify::layout_parameters::{
-    bases_parameter, bases_parameter_by_names, bool_parameter, element_count_of_bases, integer_list_parameter,
+    bases_parameter, bases_parameter_of_either_name, bool_parameter, element_count_of_bases, integer_list_parameter,
     integer_parameter, integer_parameter_by_names, is_power_of_two, padding_parameter, saturating_product,
 };
 pub use crate::verify::{

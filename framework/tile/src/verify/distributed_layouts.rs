@@ -3,7 +3,7 @@
 use tilewright_layout::FamilySpec;
 
 use super::layout_parameters::{
-    bases_parameter, bases_parameter_by_names, element_count_of_bases, integer_list_parameter, integer_parameter,
+    bases_parameter, bases_parameter_of_either_name, element_count_of_bases, integer_list_parameter, integer_parameter,
     integer_parameter_by_names, is_permutation, is_permutation_matrix, is_power_of_two, saturating_product,
 };
 use super::{CheckResult, DotOperandParameters, LayoutRules, LayoutStorage, ThreadDistribution, VerifyRules, ensure};
@@ -156,7 +156,7 @@ impl LayoutRules for DotOp {
 
 /// The distribution of a layout whose parameters are bases; `None` if it has none.
 fn distribution_of_bases(spec: &FamilySpec) -> Option<ThreadDistribution> {
-    let [registers, lanes, warps, blocks] = BASES.map(|names| bases_parameter_by_names(spec, names));
+    let [registers, lanes, warps, blocks] = BASES.map(|names| bases_parameter_of_either_name(spec, names));
     let rank = [&registers, &lanes, &warps, &blocks].into_iter().flatten().flatten().map(Vec::len).max()?;
     Some(ThreadDistribution {
         rank,
@@ -185,7 +185,7 @@ impl LayoutRules for Linear {
             if !names.into_iter().any(|name| spec.attributes.contains_key(name)) {
                 return Err(format!("the bases of `{}` are missing", names[0]));
             }
-            let Some(bases) = bases_parameter_by_names(spec, names) else {
+            let Some(bases) = bases_parameter_of_either_name(spec, names) else {
                 return Err(format!("the bases of `{}` must be a list of lists of whole numbers", names[0]));
             };
             all.extend(bases);
@@ -215,7 +215,7 @@ impl LayoutRules for GenericLinear {
 
     fn check(&self, spec: &FamilySpec, _: &VerifyRules) -> CheckResult {
         for names in BASES.into_iter().filter(|names| names[0] != "warp") {
-            let bases = bases_parameter_by_names(spec, names).unwrap_or_default();
+            let bases = bases_parameter_of_either_name(spec, names).unwrap_or_default();
             if let Some(skewed) = bases.iter().find(|basis| is_skewed(basis)) {
                 return Err(format!("basis {skewed:?} of `{}` moves along several axes: only warps may", names[0]));
             }
@@ -236,7 +236,7 @@ fn is_skewed(basis: &[i64]) -> bool {
 /// Whether a warp basis of a `generic_linear` layout, or of one of its parents, moves along several axes.
 pub(super) fn has_skewed_warps(spec: &FamilySpec) -> bool {
     let warps =
-        (spec.name == "generic_linear").then(|| bases_parameter_by_names(spec, ["warp", "warp_bases"])).flatten();
+        (spec.name == "generic_linear").then(|| bases_parameter_of_either_name(spec, ["warp", "warp_bases"])).flatten();
     warps.is_some_and(|warps| warps.iter().any(|basis| is_skewed(basis)))
         || spec.parent.as_deref().is_some_and(has_skewed_warps)
 }

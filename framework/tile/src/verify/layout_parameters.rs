@@ -45,7 +45,7 @@ pub fn bases_parameter(spec: &FamilySpec, name: &str) -> Option<Vec<Vec<i64>>> {
 /// Returns the bases that a layout has under the first of these names (the project's and Triton's), or else under the
 /// second; `None` if it has neither.
 #[must_use]
-pub fn bases_parameter_by_names(spec: &FamilySpec, names: [&str; 2]) -> Option<Vec<Vec<i64>>> {
+pub fn bases_parameter_of_either_name(spec: &FamilySpec, names: [&str; 2]) -> Option<Vec<Vec<i64>>> {
     names.into_iter().find_map(|name| bases_parameter(spec, name))
 }
 
@@ -58,7 +58,7 @@ pub fn bool_parameter(spec: &FamilySpec, name: &str) -> bool {
 /// Returns the pairs `[interval, padding]`, in elements, of a padded layout; `None` if it has none.
 #[must_use]
 pub fn padding_parameter(spec: &FamilySpec) -> Option<Vec<Vec<i64>>> {
-    bases_parameter_by_names(spec, ["0", "interval_padding_pairs"])
+    bases_parameter_of_either_name(spec, ["0", "interval_padding_pairs"])
 }
 
 /// The product of the absolute values of sizes, or `u64::MAX` if it is larger.

@@ -86,7 +86,7 @@ pub trait LayoutRules: fmt::Debug + Send + Sync {
     fn memory_blocks(&self, spec: &FamilySpec) -> Option<u64> {
         let LayoutStorage::Memory(_) = self.storage() else { return None };
         let bases = parameters::bases_parameter(spec, "cga_layout")
-            .or_else(|| parameters::bases_parameter_by_names(spec, ["block", "block_bases"]));
+            .or_else(|| parameters::bases_parameter_of_either_name(spec, ["block", "block_bases"]));
         Some(parameters::element_count_of_bases(bases.map_or(0, |bases| bases.len())))
     }
 

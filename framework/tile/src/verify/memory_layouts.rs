@@ -4,7 +4,7 @@ use tilewright_layout::{FamilyAttribute, FamilySpec};
 
 use super::distributed_layouts::check_order;
 use super::layout_parameters::{
-    bases_parameter_by_names, integer_list_parameter, integer_parameter, is_permutation_matrix, is_power_of_two,
+    bases_parameter_of_either_name, integer_list_parameter, integer_parameter, is_permutation_matrix, is_power_of_two,
     padding_parameter,
 };
 use super::{CheckResult, LayoutRules, LayoutStorage, SHARED_MEMORY, VerifyRules, ensure};
@@ -110,7 +110,7 @@ impl LayoutRules for Padded {
         check_order(spec)?;
         let has_bases = ["offset", "block"].map(|name| spec.attributes.contains_key(name));
         ensure(has_bases[0] == has_bases[1], || "the bases of `offset` and of `block` belong together".to_owned())?;
-        let Some(offsets) = bases_parameter_by_names(spec, ["offset", "offset_bases"]) else { return Ok(()) };
+        let Some(offsets) = bases_parameter_of_either_name(spec, ["offset", "offset_bases"]) else { return Ok(()) };
         ensure(offsets.iter().flatten().all(|by| *by == 0 || is_power_of_two(*by)), || {
             "each basis of `offset` must be zero or a power of two".to_owned()
         })?;
@@ -147,7 +147,7 @@ fn check_paddings(spec: &FamilySpec) -> CheckResult {
 }
 
 fn rank_of_offsets(spec: &FamilySpec) -> Option<usize> {
-    bases_parameter_by_names(spec, ["offset", "offset_bases"])?.first().map(Vec::len)
+    bases_parameter_of_either_name(spec, ["offset", "offset_bases"])?.first().map(Vec::len)
 }
 
 /// Checks that the allocation has the shape that its layout states in `shape`, or else the one that the layout's bases
@@ -163,8 +163,8 @@ fn check_shape(memory: &MemDescType) -> CheckResult {
 
 /// The shape that the offset and block bases of a layout span; `None` without offset bases.
 fn reached_shape(spec: &FamilySpec) -> Option<Vec<i64>> {
-    let offsets = bases_parameter_by_names(spec, ["offset", "offset_bases"])?;
-    let blocks = bases_parameter_by_names(spec, ["block", "block_bases"]).unwrap_or_default();
+    let offsets = bases_parameter_of_either_name(spec, ["offset", "offset_bases"])?;
+    let blocks = bases_parameter_of_either_name(spec, ["block", "block_bases"]).unwrap_or_default();
     let rank = offsets.first()?.len();
     let all = |axis: usize| {
         let moved = offsets.iter().chain(&blocks).map(|basis| basis.get(axis).copied().unwrap_or(0));
@@ -194,8 +194,8 @@ impl LayoutRules for SharedLinear {
         if let Some(alignment) = integer_parameter(spec, "alignment") {
             ensure(is_power_of_two(alignment), || format!("`alignment = {alignment}`: expected a power of two"))?;
         }
-        let offsets = bases_parameter_by_names(spec, ["offset", "offset_bases"]).unwrap_or_default();
-        let blocks = bases_parameter_by_names(spec, ["block", "block_bases"]).unwrap_or_default();
+        let offsets = bases_parameter_of_either_name(spec, ["offset", "offset_bases"]).unwrap_or_default();
+        let blocks = bases_parameter_of_either_name(spec, ["block", "block_bases"]).unwrap_or_default();
         let all: Vec<Vec<i64>> = offsets.into_iter().chain(blocks).collect();
         ensure(reaches_each_once(&all), || "its bases other than zero must reach each element once".to_owned())
     }

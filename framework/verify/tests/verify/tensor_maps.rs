@@ -4,7 +4,7 @@
 use tilewright_testkit::emulator_target;
 
 use tilewright_emulator::{
-    Argument, Emulator, Fault, FaultKind, GlobalMemory, RunLimits, SemanticsTable, TensorMapValue,
+    Argument, Emulator, Fault, FaultKind, GlobalMemory, RunLimits, SemanticsTable, TensorMapArgument,
 };
 use tilewright_kernel::{
     Builder, Element, ElementCount, Kernel, Launch, MemorySpace, Module, OutOfBoundsFill, Parameter, TensorMap,
@@ -228,14 +228,14 @@ fn fetched(change: impl Fn(&mut GlobalMemory, &mut [Argument; 3])) -> Result<(),
     let semantics = SemanticsTable::from_instructions(&[row()]);
     let mut memory = GlobalMemory::new();
     let [tensor, origin, shared_contents] = [4096, 8, 128].map(|bytes| memory.allocate_with(&vec![0; bytes]));
-    let tensor = TensorMapValue::contiguous(tensor, &[32, 8], 2).unwrap();
+    let tensor = TensorMapArgument::contiguous(tensor, &[32, 8], 2).unwrap();
     let mut arguments = [Argument::Tensor(tensor), Argument::Buffer(origin), Argument::Buffer(shared_contents)];
     change(&mut memory, &mut arguments);
     let emulator = Emulator::new(&kernel, &target)?.with_semantics(&semantics);
     emulator.run([1, 1, 1], &arguments, &mut memory, &RunLimits::default()).map(drop)
 }
 
-fn refusal(change: impl Fn(&mut TensorMapValue)) -> String {
+fn refusal(change: impl Fn(&mut TensorMapArgument)) -> String {
     let changed = fetched(|_, arguments| {
         if let Argument::Tensor(tensor) = &mut arguments[0] {
             change(tensor);

@@ -3,7 +3,7 @@
 use tilewright_layout::{FamilyAttribute, FamilySpec};
 use tilewright_tile::rules::{
     CheckResult, DotOperandParameters, LayoutRules, LayoutStorage, ThreadDistribution, VerifyRules, bases_parameter,
-    bases_parameter_by_names, element_count_of_bases, ensure, integer_list_parameter, integer_parameter,
+    bases_parameter_of_either_name, element_count_of_bases, ensure, integer_list_parameter, integer_parameter,
     integer_parameter_by_names, saturating_product,
 };
 use tilewright_tile::{FloatType, TileType};
@@ -153,7 +153,7 @@ impl LayoutRules for Wmma {
     }
 
     fn distribution(&self, spec: &FamilySpec, _: &VerifyRules) -> Option<ThreadDistribution> {
-        let warps = bases_parameter_by_names(spec, ["warp_bases", "warp"])?;
+        let warps = bases_parameter_of_either_name(spec, ["warp_bases", "warp"])?;
         let rank = integer_parameter(spec, "rank").and_then(|rank| usize::try_from(rank).ok());
         Some(ThreadDistribution {
             rank: warps.first().map(Vec::len).or(rank).unwrap_or(2),

@@ -35,11 +35,11 @@ pub(super) fn check(spirv: &[u8], architecture: Architecture, is_large: bool) ->
     }
     let Some(program) = OCLOC.find_by_variable() else { return Ok(None) };
     let options = if is_large { LARGE_BY_OPENCL.to_str().unwrap_or_default() } else { "" };
-    if let Some(name) = compile_with_ocloc(&program, spirv, architecture.name, options)? {
+    if let Some(name) = check_with_ocloc(&program, spirv, architecture.name, options)? {
         return Ok(Some(name));
     }
     let Some(older) = rewrite_for_older_ocloc(spirv)? else { return Ok(None) };
-    let name = compile_with_ocloc(&program, &older, architecture.name, options)?;
+    let name = check_with_ocloc(&program, &older, architecture.name, options)?;
     Ok(name.map(|name| format!("{name} with its own 2-D block loads")))
 }
 
@@ -48,7 +48,7 @@ pub(super) fn check(spirv: &[u8], architecture: Architecture, is_large: bool) ->
 ///
 /// # Errors
 /// [`CompileError::Backend`] if the compiler cannot be run, or, with its message, if it rejects the SPIR-V.
-pub fn compile_with_ocloc(
+pub fn check_with_ocloc(
     program: &Path,
     spirv: &[u8],
     device: &str,

@@ -118,5 +118,5 @@ pub fn validator_errors_are_reported() {
 }
 
 pub fn compiler_errors_are_reported() {
-    refusal(offline::compile_with_ocloc(&offline_compiler().expect("this test needs it"), &[1, 2, 3, 4], "pvc", ""));
+    refusal(offline::check_with_ocloc(&offline_compiler().expect("this test needs it"), &[1, 2, 3, 4], "pvc", ""));
 }

@@ -21,6 +21,6 @@ fn a_validator_that_is_not_there_is_named_with_what_to_do() {
 #[test]
 fn a_compiler_that_is_not_there_is_named_with_what_to_do() {
     let file = "/nonexistent/ocloc";
-    let error = offline::compile_with_ocloc(Path::new(file), &[], "pvc", "").expect_err("no compiler, no verdict");
+    let error = offline::check_with_ocloc(Path::new(file), &[], "pvc", "").expect_err("no compiler, no verdict");
     names(error, file, offline::OCLOC);
 }

@@ -4,11 +4,14 @@
 use std::collections::HashMap;
 use tilewright_tile::op::name::ttg;
 
-use tilewright_tile::op_attrs::{ALONG_K, COLUMNS_PER_LANE, INSTRUCTION, K_WIDTH, LANES_ALONG, SWAP_AB, WARPS_ALONG};
+use tilewright_tile::op_attrs::{
+    COLUMNS_PER_LANE, CONTIGUOUS_ALONG_K, INSTRUCTION, K_WIDTH, LANES_ALONG, SWAP_AB, WARPS_ALONG,
+};
 use tilewright_tile::{Attribute, Body, Op, Region, TileModule, Value};
 
 /// Attributes that choose how a dot is lowered; they do not change the result, so the comparison ignores them.
-const DOT_PLAN_ATTRS: [&str; 7] = [INSTRUCTION, ALONG_K, K_WIDTH, COLUMNS_PER_LANE, WARPS_ALONG, SWAP_AB, LANES_ALONG];
+const DOT_PLAN_ATTRS: [&str; 7] =
+    [INSTRUCTION, CONTIGUOUS_ALONG_K, K_WIDTH, COLUMNS_PER_LANE, WARPS_ALONG, SWAP_AB, LANES_ALONG];
 
 /// Assigns numbers to the expressions of the two compared programs; equal expressions of both programs get the same
 /// number.

@@ -3,7 +3,7 @@
 use tilewright_kernel::{Element, Type};
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_tile::Value;
-use tilewright_tile::axis_info::{AxisInfoMap, IndexBit};
+use tilewright_tile::axis_info::{AxisInfoMap, IndexBitPosition};
 
 /// Groups of registers whose elements are contiguous in memory, so that one vector access moves each group.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,7 +31,7 @@ impl VectorGroups {
         let Some(info) = axis_info.get(pointer) else { return Self { within: Vec::new(), registers } };
         let masks: Vec<_> = masks.iter().map(|&mask| axis_info.get(mask)).collect();
         let is_shared =
-            |at: &IndexBit| masks.iter().all(|mask| mask.is_some_and(|mask| mask.is_constant_across_bit(*at)));
+            |at: &IndexBitPosition| masks.iter().all(|mask| mask.is_some_and(|mask| mask.is_constant_across_bit(*at)));
         let most = (widest / bits).max(1).ilog2() as usize;
         let run = info.aligned_vector_bits().into_iter().take_while(is_shared).take(most);
         let within = unit_steps(layout, run.map(|at| (at.axis, at.bit)));

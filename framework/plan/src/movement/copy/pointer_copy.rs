@@ -32,7 +32,7 @@ pub struct PointerCopySpec<'a> {
 
 /// A plan of a copy from per-lane pointers to shared memory by one instruction of the table.
 #[derive(Debug, Clone)]
-pub struct PointerCopy {
+pub struct PointerToSharedCopy {
     /// Numbers of operations that a warp executes; the max over the warps.
     pub counts: Counts,
     issued: LaneCopies,
@@ -45,10 +45,10 @@ pub struct PointerCopy {
 pub fn plan_pointer_copy(
     problem: &PointerCopySpec<'_>,
     context: &PlanContext<'_>,
-) -> Result<PointerCopy, Vec<RejectedCandidate<String>>> {
+) -> Result<PointerToSharedCopy, Vec<RejectedCandidate<String>>> {
     let rows = context.instructions.iter().filter_map(CopyInstruction::from_instruction);
     let plans = rows.map(|row| (row.name.to_owned(), by_row(problem, &row, context)));
-    let time = |copy: &PointerCopy| occupied_cycles(&copy.counts, 1, context.target);
+    let time = |copy: &PointerToSharedCopy| occupied_cycles(&copy.counts, 1, context.target);
     let (best, rejected) = best_of(plans, |copy| (time(copy), copy.counts.asynchronous_copies));
     best.ok_or(rejected)
 }
@@ -57,7 +57,7 @@ fn by_row(
     problem: &PointerCopySpec<'_>,
     row: &CopyInstruction<'_>,
     context: &PlanContext<'_>,
-) -> Result<PointerCopy, String> {
+) -> Result<PointerToSharedCopy, String> {
     let &PointerCopySpec { layout, memory, start, element_bits, masked, groups } = problem;
     let elements = row.elements(element_bits, masked)?;
     if row.lane_bits() != layout.in_bits(Dim::LANE) {
@@ -76,10 +76,10 @@ fn by_row(
         return Err("the part does not begin at a slot".to_owned());
     }
     issued.groups.iter_mut().for_each(|(_, offset)| *offset ^= start);
-    Ok(PointerCopy { counts, issued })
+    Ok(PointerToSharedCopy { counts, issued })
 }
 
-impl PointerCopy {
+impl PointerToSharedCopy {
     /// Returns the name of the copy instruction.
     #[must_use]
     pub fn instruction(&self) -> &str {

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use tilewright_tile::axis_info::{AxisInfo, AxisInfoMap, IndexBit};
+use tilewright_tile::axis_info::{AxisInfo, AxisInfoMap, IndexBitPosition};
 use tilewright_tile::{Attribute, Body, Function, Op, Region, TileType, Value};
 
 /// The elements of a value, row-major; integers as signed numbers, except that a bool is 0 or 1; pointers in bytes.
@@ -100,7 +100,7 @@ impl Run<'_> {
         let bits = shape.iter().enumerate().flat_map(|(axis, size)| (0..size.ilog2()).map(move |bit| (axis, bit)));
         let known: Vec<_> = bits
             .filter_map(|(axis, bit)| {
-                info.bit_step(IndexBit { axis, bit }).map(|step| (weight(shape, axis, bit), step))
+                info.bit_step(IndexBitPosition { axis, bit }).map(|step| (weight(shape, axis, bit), step))
             })
             .collect();
         for (weight, step) in &known {

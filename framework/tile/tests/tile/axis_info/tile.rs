@@ -1,6 +1,6 @@
 //! Axis information of a tile that is read row by row.
 
-use tilewright_tile::axis_info::{AxisInfoMap, IndexBit};
+use tilewright_tile::axis_info::{AxisInfoMap, IndexBitPosition};
 use tilewright_tile::op::Dialects;
 use tilewright_tile::{text, verify_module};
 
@@ -110,8 +110,9 @@ fn runs_go_across_axes() {
     assert_eq!(run_of("turned"), [(0, 0), (0, 1), (1, 0)]);
     assert_eq!(run_of("flat"), [(0, 0), (0, 1), (0, 2)]);
     // A bound that is a multiple of 16 divides no group of 16 elements, which are four rows.
-    let equal =
-        |axis: usize| (0..5).take_while(|&bit| info("mask").is_constant_across_bit(IndexBit { axis, bit })).count();
+    let equal = |axis: usize| {
+        (0..5).take_while(|&bit| info("mask").is_constant_across_bit(IndexBitPosition { axis, bit })).count()
+    };
     assert_eq!((equal(0), equal(1)), (2, 2));
 }
 
@@ -143,7 +144,7 @@ fn hints_make_vectors_and_do_not_determine_elements() {
     assert_eq!(hinted("at").aligned_vector_bits().len(), 3, "16 bytes are eight elements");
     assert_eq!(hinted("even").dim_info(0).constancy, 16);
     for name in ["row", "at", "far", "even"] {
-        let steps = (0..6).map(|bit| proven(name).bit_step(IndexBit { axis: 0, bit }));
+        let steps = (0..6).map(|bit| proven(name).bit_step(IndexBitPosition { axis: 0, bit }));
         assert!(steps.clone().all(|step| step.is_none()), "{name}: {:?}", steps.collect::<Vec<_>>());
     }
 }

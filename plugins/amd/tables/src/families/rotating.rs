@@ -5,7 +5,7 @@
 //! read without bank conflicts (Triton, `AMDRotatingSharedEncodingAttr`).
 
 use tilewright_layout::families::cluster::{
-    block_share_shape, cluster_layout, ensure_layout_not_larger_than, tensor_dims,
+    block_share_shape, cluster_layout, ensure_layout_not_larger_than, tensor_dims_of_rank,
 };
 use tilewright_layout::{Bases, Dim, FamilyError, FamilySpec, LayoutError, LinearLayout, MemoryLayout};
 
@@ -43,7 +43,7 @@ pub(super) fn resolve(spec: &FamilySpec, shape: &[u64]) -> Result<MemoryLayout, 
     let build = || -> Result<LinearLayout, LayoutError> {
         let cluster = ensure_layout_not_larger_than(&cluster, shape)?;
         let block = block(&block_share_shape(shape, &cluster), &order, &pattern)?;
-        block.transpose_outs(&tensor_dims(shape.len()))?.direct_sum(&cluster)
+        block.transpose_outs(&tensor_dims_of_rank(shape.len()))?.direct_sum(&cluster)
     };
     let linear = build().map_err(|error| FamilyError::from_layout_error(&spec.name, &error))?;
     Ok(MemoryLayout { alignment: Some(16), ..MemoryLayout::from_linear(linear) })

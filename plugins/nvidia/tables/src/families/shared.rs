@@ -5,7 +5,8 @@
 
 use tilewright_layout::f2::Columns;
 use tilewright_layout::families::cluster::{
-    ensure_layout_not_smaller_than, extend_to_blocks, fit_to_shape, identity_nd, row_major_axis_order, tensor_dims,
+    ensure_layout_not_smaller_than, extend_to_blocks, fit_to_shape, identity_nd, row_major_axis_order,
+    tensor_dims_of_rank,
 };
 use tilewright_layout::{
     Axes, Dim, FamilyAttribute, FamilyError, FamilySpec, IntVec, LayoutError, LinearLayout, MemoryLayout,
@@ -207,5 +208,5 @@ fn swizzled_box(swizzle: &Swizzle, copied: &[u64]) -> Result<LinearLayout, Layou
         let dims: Vec<_> = sized(&counted).into_iter().map(|(dim, _)| dim).collect();
         split = split.transpose_outs(&dims)?.reshape_outs(&sized(&others))?;
     }
-    split.transpose_outs(&tensor_dims(rank))
+    split.transpose_outs(&tensor_dims_of_rank(rank))
 }
