@@ -112,14 +112,14 @@ fn copies_that_fill_parts_of_a_tensor_are_prefetched() {
              #ttg.shared_memory, mutable, 64x32>\n"
         )
     };
-    let halves = half(0) + &half(32);
+    let parts = half(0) + &half(32);
     let rows = "%rows = tw.global_view %p, \"(32,32,?):(32,1,1024)\" : !tt.ptr<f16> -> !tw.view<32x32x?xf16>\n";
     let slice = "%ti = tw.slice %rows[%i] : !tw.view<32x32x?xf16> -> !tw.view<32x32xf16>\n";
     let ty = "!ttg.memdesc<32x32xf16, #tw.auto, #ttg.shared_memory, mutable, 64x32>";
     let fill = |begin: u32| format!("tw.copy %ti to %h{begin} : (!tw.view<32x32xf16>, {ty}) -> ()\n");
     let read = |begin: u32| format!("%r{begin} = tw.copy %h{begin} : ({ty}) -> tensor<32x32xf16>\n");
     let rejected = |copies: &[String]| {
-        let lines = format!("{rows}{halves}{}", in_a_loop(&(slice.to_owned() + &copies.concat())));
+        let lines = format!("{rows}{parts}{}", in_a_loop(&(slice.to_owned() + &copies.concat())));
         find_fill_loops(&function(&lines)).pop().expect("a loop that fills").rejected
     };
     assert_eq!(rejected(&[fill(0), fill(32), read(0), read(32)]), None);

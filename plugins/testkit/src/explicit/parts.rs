@@ -11,7 +11,7 @@ use tilewright_assign::synthesis::SynthesisOptions;
 pub fn check_parts(target: &dyn Target) -> [Arc<Solved>; 3] {
     let (case, _) = case("explicit_gemm");
     let fragments = example("fragment_gemm");
-    [fill_halves(&fragments), fragments, example("buffered_gemm")].map(|text| {
+    [fill_parts(&fragments), fragments, example("buffered_gemm")].map(|text| {
         let solved = executed(target, &case, &text, SynthesisOptions::default());
         assert_eq!(solved.derivation.conflict_wavefronts_in_loops(), 0, "{}", solved.derivation);
         solved
@@ -25,7 +25,7 @@ pub(super) fn example(name: &str) -> String {
 }
 
 /// Returns a program whose copies fill the halves of the tiles of A one by one.
-fn fill_halves(text: &str) -> String {
+fn fill_parts(text: &str) -> String {
     let view = "    %gh = tw.global_view %pa, \"(64,16,?):(?,1,16)\" [%k] : !tt.ptr<f16> -> !tw.view<64x16x?xf16>\n";
     let indices = "      %c2 = arith.constant 2 : i32
       %i0 = arith.muli %i, %c2 : i32
