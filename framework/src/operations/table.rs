@@ -437,9 +437,9 @@ pub const LAYOUT_OPERATIONS: &[LayoutOperation] = &[
         columns::largest_vector,
     ),
     // Shapes that are no powers of two.
-    row("enlarge", &[], &[SHAPE], "`shape`, `bounds`", "Enlarged::new", sizes::enlarge),
-    row("mask", &[], &[OF, SHAPE, DIM], "`shares`: `real`, `mixed`, `nothing`", "Enlarged::share_at", sizes::mask),
-    row("is_real", &[], &[SHAPE, POINTS], "`values`", "Enlarged::is_real", sizes::is_real),
+    row("enlarge", &[], &[SHAPE], "`shape`, `bounds`", "EnlargedShape::new", sizes::enlarge),
+    row("mask", &[], &[OF, SHAPE, DIM], "`shares`: `real`, `mixed`, `nothing`", "EnlargedShape::share_at", sizes::mask),
+    row("is_real", &[], &[SHAPE, POINTS], "`values`", "EnlargedShape::is_real", sizes::is_real),
     // Values of a kernel.
     row(
         "index_arithmetic",
