@@ -183,12 +183,14 @@ pub fn programs(launch: Launch) -> Vec<Kernel> {
     vec![until, once, grid, addresses, prints, overlapped]
 }
 
-/// Returns a kernel with an operation that a target file lists in `[[functions]]`: a math function or a cast.
+/// Returns a kernel with an operation that a target file lists in `[[functions]]`: a cast, a binary operation or a math
+/// function.
 pub fn listed(launch: Launch, name: &str, element: &str) -> Kernel {
     let element = Element::ALL.into_iter().find(|known| known.name() == element).unwrap();
-    match Cast::from_name(name) {
-        Some(cast) => listed_cast(launch, cast, element),
-        None => function(launch, MathFunction::from_name(name).unwrap(), element),
+    match (Cast::from_name(name), Binary::from_name(name)) {
+        (Some(cast), _) => listed_cast(launch, cast, element),
+        (_, Some(binary)) => computing(name, launch, Type::Vector(element, 2), |k, a, b| k.binary(binary, a, b)),
+        _ => function(launch, MathFunction::from_name(name).unwrap(), element),
     }
 }
 
