@@ -128,7 +128,7 @@ impl SessionBuilder {
     /// use tilewright::Session;
     ///
     /// let builder = Session::builder(tilewright_targets::read_catalogue()?);
-    /// let session = builder.isolated("/usr/local/bin/tilewright", Duration::from_secs(60)).open()?;
+    /// let session = builder.with_isolated_plugins("/usr/local/bin/tilewright", Duration::from_secs(60)).open()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]

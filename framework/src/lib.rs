@@ -13,7 +13,7 @@
 //! use tilewright::layout::Dim;
 //! use tilewright::plugin::PluginSearchPath;
 //! use tilewright::{LayoutRequest, Session};
-//! use tilewright_emulator::{Argument, GlobalMemory, RunLimits, run};
+//! use tilewright_emulator::{Argument, GlobalMemory, RunLimits, run_kernel};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let session = Session::builder(tilewright_targets::read_catalogue()?).with_search_path(PluginSearchPath::default()).open()?;
@@ -36,7 +36,7 @@
 //! let (tile, registers) = (memory.allocate_with(&tile), memory.allocate(4 * 32 * 32));
 //! let arguments = [Argument::Buffer(tile), Argument::Buffer(registers)];
 //! let target = session.catalogue().get("h100")?;
-//! let report = run(&module.kernels[0], target, [1; 3], &arguments, &mut memory, &RunLimits::default())?;
+//! let report = run_kernel(&module.kernels[0], target, [1; 3], &arguments, &mut memory, &RunLimits::default())?;
 //! assert_eq!(report.counts.wavefronts_loaded, plan.stats.counts.wavefronts_loaded);
 //!
 //! // Register 1 of lane 9 of warp 2 holds the element that the layout gives.

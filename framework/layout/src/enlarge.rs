@@ -103,7 +103,7 @@ impl EnlargedShape {
     /// let layout = lanes.direct_sum(&LinearLayout::identity(4, Dim::REGISTER, Dim::tensor(0))?)?;
     /// // Registers hold elements 0 to 3, 4 to 7, ...; the first ten are real.
     /// let enlarged = EnlargedShape::new(&[10])?;
-    /// let shares: Vec<_> = (0..4).map(|register| enlarged.share(&layout, Dim::REGISTER, register)).collect();
+    /// let shares: Vec<_> = (0..4).map(|register| enlarged.share_at(&layout, Dim::REGISTER, register)).collect();
     /// assert_eq!(shares, [UnmaskedShare::Real, UnmaskedShare::Real, UnmaskedShare::Mixed, UnmaskedShare::Nothing]);
     /// # Ok::<(), tilewright_layout::LayoutError>(())
     /// ```

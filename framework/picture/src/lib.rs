@@ -20,19 +20,19 @@
 //! # Writing a view
 //!
 //! ```
-//! use tilewright_picture::{GridAxis, Cell, CellColour, Grid, Panel, Picture, html, svg, terminal};
+//! use tilewright_picture::{Cell, CellColour, Grid, GridAxis, Panel, Picture, html, svg, terminal};
 //!
 //! let banks = Grid::from_fn(GridAxis::new("row", 0..2), GridAxis::new("bank", 0..4), |row, bank| {
 //!     Cell::new(format!("{row},{bank}"))
 //!         .with_fill(CellColour::from_index(bank as u64, 4))
-//!         .link(format!("element {row},{bank}"))
-//!         .kin(format!("bank {bank}"))
+//!         .with_link(format!("element {row},{bank}"))
+//!         .with_related_group(format!("bank {bank}"))
 //!         .with_tooltip_line(format!("bank {bank}, row {row}"))
 //! });
 //! let mut picture = Picture::new("two rows of four banks");
-//! picture.add(Panel::grid("memory", banks));
+//! picture.add_panel(Panel::grid("memory", banks));
 //! picture.start_row();
-//! picture.add(Panel::note("note", ["a second row of panels"]));
+//! picture.add_panel(Panel::note("note", ["a second row of panels"]));
 //!
 //! assert!(svg::render_svg(&picture).starts_with("<svg"));
 //! assert!(html::render_html(&picture).contains("</html>"));

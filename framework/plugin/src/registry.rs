@@ -138,7 +138,7 @@ enum Loading {
 /// let mut registry = Registry::new();
 /// let rejected = registry.discover(&PluginSearchPath { directories: vec!["plugins".into()], ..PluginSearchPath::default() })?;
 /// assert!(rejected[0].reason.contains("give the full path"));
-/// assert_eq!(registry.serves("sm_90"), None);
+/// assert_eq!(registry.find_server("sm_90"), None);
 /// # Ok::<(), tilewright_plugin::LoadError>(())
 /// ```
 pub struct Registry {

@@ -81,7 +81,7 @@ const OPERATIONS: [(&str, Operation); 31] = [
 ///
 /// ```
 /// use serde_json::json;
-/// use tilewright::operations::cute;
+/// use tilewright::operations::perform_cute_operation;
 /// assert_eq!(perform_cute_operation("composition", &[json!("(4,8):(8,1)"), json!("8:2")])?, json!("(2,4):(16,1)"));
 /// assert!(perform_cute_operation("composition", &[json!("(6,4):(4,1)"), json!("(2,3):(4,1)")]).is_err());
 /// # Ok::<(), tilewright::operations::OperationError>(())

@@ -17,7 +17,7 @@ use tilewright_layout::to_snake_case;
 ///
 /// ```
 /// use serde_json::json;
-/// use tilewright::operations::algebra;
+/// use tilewright::operations::perform_layout_operation;
 /// let inputs = json!({"size": 4, "stride": 2, "in_dim": "lane", "out_dim": "dim0"});
 /// assert_eq!(perform_layout_operation("strided_1d", &inputs)?["bases"], json!({"lane": [[2], [4]]}));
 /// assert_eq!(perform_layout_operation("strided1D", &inputs)?["bases"], json!({"lane": [[2], [4]]}));

@@ -13,9 +13,9 @@ use crate::{Families, FamilyAttribute, FamilySpec, families};
 /// use tilewright_layout::{AttributeSyntaxes, families::NeutralFamilies, parse_spec, spec_to_json};
 /// let spellings = AttributeSyntaxes::from_families(&NeutralFamilies);
 /// let text = "#ttg.dot_op<{opIdx = 0, parent = #ttg.linear<{register = [[1, 0]], lane = [], warp = [], block = []}>, kWidth = 2}>";
-/// let spec = spellings.canonical(&parse_spec(text)?);
+/// let spec = spellings.to_canonical_spec(&parse_spec(text)?);
 /// assert_eq!(spec_to_json(&spec)["operand_index"], 0);
-/// assert_eq!(spellings.text(&spec), text);
+/// assert_eq!(spellings.print_spec(&spec), text);
 /// # Ok::<(), tilewright_layout::text::TextError>(())
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

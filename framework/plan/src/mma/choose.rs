@@ -55,7 +55,7 @@ pub struct MmaCandidate {
 /// // The context has no instruction table, so the plan takes fused multiply-adds.
 /// let f32 = ElementType::from_name("f32").ok_or("no type")?;
 /// let plan = plan_mma(&MmaProblem::new([8, 8, 8], [f32; 3], 8, 1), &target)?;
-/// assert_eq!((plan.instruction(), plan.warps()), (None, [1, 1]));
+/// assert_eq!((plan.instruction(), plan.warp_partition()), (None, [1, 1]));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn plan_mma<'a>(problem: &MmaProblem, context: impl Into<PlanContext<'a>>) -> Result<MmaPlan, MmaError> {
