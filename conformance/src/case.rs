@@ -105,7 +105,7 @@ pub struct Case {
 
 impl Case {
     /// Creates a case. The name is a path of words of letters, digits, `.`, `_`, `+` and `-`, which shells and globs
-    /// read literally; [`crate::list`] rejects other names.
+    /// read literally; [`crate::list_cases`] rejects other names.
     pub fn new(name: impl Into<String>, check: impl Fn(&Context) -> Verdict + Send + Sync + 'static) -> Self {
         Self { name: name.into(), check: Box::new(check), test_cases: None }
     }

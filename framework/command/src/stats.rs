@@ -37,7 +37,7 @@ impl PlanStatsTable<'_> {
     }
 
     /// Returns text: the cycles, the counts with their bounds, and the reason if the counts are above the bounds.
-    pub fn to_text(&self) -> String {
+    pub fn to_text(self) -> String {
         let mut text =
             format!("predicted {:.0} cycles of a block, {} bytes of shared memory\n", self.cost, self.shared_bytes);
         let table = self.table();
@@ -79,7 +79,7 @@ impl PlanStatsTable<'_> {
     }
 
     /// Returns the counts, their bounds, the price (as `slots`) and the cost (in cycles of a block) as JSON.
-    pub fn to_json(&self) -> Json {
+    pub fn to_json(self) -> Json {
         let counts = self.counts;
         let mut answer = json!({
             "exchanges": counts.shuffles,

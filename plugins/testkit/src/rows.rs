@@ -17,7 +17,7 @@ pub fn groups_have_one_kind<V: tilewright_plugin::VendorTables>() {
     }
 }
 
-/// Returns the same as [`Instruction::register_operand`]; panics if the operand is not in registers.
+/// Returns the same as [`Instruction::find_register_operand`]; panics if the operand is not in registers.
 #[track_caller]
 pub fn register<'a>(row: &'a Instruction, required: &str) -> (&'a str, u32, &'a LinearLayout) {
     row.find_register_operand(required).unwrap_or_else(|| panic!("{} has no {required} in registers", row.name))
