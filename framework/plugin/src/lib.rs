@@ -5,7 +5,7 @@
 //! [`register_targets!`](crate::register_targets), and a crate of type `cdylib` that calls
 //! [`export_plugin!`](crate::export_plugin); or writes the plugin in C, from `include/tilewright_plugin.h`. A host
 //! requests targets from a [`Registry`] and cannot distinguish plugins linked into the program from loaded ones,
-//! whether they run in this process or in another ([`serve`]). The same holds for their devices. `docs/plugin-abi.md`
+//! whether they run in this process or in another ([`serve_plugin`]). The same holds for their devices. `docs/plugin-abi.md`
 //! has the rules.
 //!
 //! Contract: a plugin that panics, gives wrong answers or has another version causes an error; so does one in another

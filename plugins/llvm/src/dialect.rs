@@ -682,7 +682,7 @@ pub fn unsupported_queue_error(queue: Queue) -> CompileError {
 }
 
 /// Returns the queue of the asynchronous instruction `name` in the instruction table `rows`; `None` if the instruction
-/// is synchronous or unknown. Dialects implement [`TargetDialect::find_instruction_queue`] with it.
+/// is synchronous or unknown. Dialects implement [`TargetDialect::queue_of`] with it.
 #[must_use]
 pub fn find_instruction_queue(rows: &[Instruction], name: &str) -> Option<Queue> {
     match rows.iter().find(|row| row.name == name)?.completion {

@@ -1,6 +1,6 @@
 //! Tile programs as text: Triton's IR, as MLIR writes it.
 //!
-//! [`parse`] reads the output of [`print_module`](fn@print) back to the same module. Operations are in the format of
+//! [`parse_module`] reads the output of [`print_module`] back to the same module. Operations are in the format of
 //! their row, or in MLIR's generic form: `"arith.addf"(%a, %b) : (f32, f32) -> f32`. [`SizedText`] is a text with
 //! placeholders for tile sizes.
 

@@ -3,7 +3,7 @@
 //! A case is a file `NAME.json`, next to the program and the contents of its buffers. `docs/tile-ir.md` has the format.
 //! [`ProgramCase::read`] reads a case. [`ProgramCase::run_emulated`] runs a kernel compiled from the case's program on
 //! the emulator, over the whole grid, and reports the buffers that differ. [`ProgramCase::to_test_case`] converts the
-//! case to a test case that [`check`](crate::check) runs on a device.
+//! case to a test case that [`check_on_device`](crate::check_on_device) runs on a device.
 
 mod compare;
 mod element;

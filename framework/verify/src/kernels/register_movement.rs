@@ -49,7 +49,7 @@ pub fn emit_add(
 /// and writes the registers of the results.
 ///
 /// The parameters are pointers to global memory: one for each tensor of the tuple, then one for the registers of each
-/// result, as in [`tilewright_lower::program_kernel`].
+/// result, as in [`tilewright_lower::lower_function`].
 ///
 /// # Errors
 /// [`LowerError`] if the plan is not for these tensors, or if no element has one of these widths.
@@ -110,7 +110,7 @@ pub fn build_scan_kernel(
 /// an axis, and writes the registers.
 ///
 /// The parameters are pointers to global memory: the tensor, the indices, the registers of the result, as in
-/// [`tilewright_lower::program_kernel`].
+/// [`tilewright_lower::lower_function`].
 ///
 /// # Errors
 /// [`LowerError`] if the plan is not for these tensors, or if no element has this width.

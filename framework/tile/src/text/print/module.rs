@@ -5,7 +5,7 @@ use super::function;
 use crate::TileModule;
 use std::fmt::{self, Write as _};
 
-/// Prints a module as text, which [`crate::text::parse`] reads back. Long layouts get aliases, defined before the
+/// Prints a module as text, which [`crate::text::parse_module`] reads back. Long layouts get aliases, defined before the
 /// module.
 ///
 /// ```
