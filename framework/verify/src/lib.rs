@@ -1,8 +1,8 @@
 //! Checks for tests and for the conformance suite; no product code depends on them.
 //!
 //! A [`TestCase`] is a value: a kernel, its launch, the contents of every buffer before and after, and the counts that
-//! a plan predicts. The `build_*_case` functions build a test case around one operation ([`kernels`]) from layouts and table
-//! rows. [`check_on_device`] runs it on a device, [`check_emulated`] on the emulator, which also is a device
+//! a plan predicts. The `build_*_case` functions build a test case around one operation ([`kernels`]) from layouts and
+//! table rows. [`check_on_device`] runs it on a device, [`check_emulated`] on the emulator, which also is a device
 //! ([`EmulatedDevice`]). A [`case::ProgramCase`] is a tile program with inputs and expected results, in files.
 
 mod bulk_case;
