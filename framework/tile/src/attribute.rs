@@ -146,6 +146,22 @@ impl Attribute {
         }
     }
 
+    /// Returns the integers of an array, or of a list of integers; `None` for other attributes.
+    #[must_use]
+    pub fn as_integers(&self) -> Option<Vec<i64>> {
+        match self {
+            Self::Array(ty, bits) => bits.iter().map(|bits| Self::of_bits(*bits, ty.clone()).as_integer()).collect(),
+            Self::List(items) => items.iter().map(Self::as_integer).collect(),
+            _ => None,
+        }
+    }
+
+    /// As [`Self::as_integers`], for integers that are not negative, such as offsets; `None` if one is negative.
+    #[must_use]
+    pub fn as_unsigned_integers(&self) -> Option<Vec<u64>> {
+        self.as_integers()?.into_iter().map(|integer| u64::try_from(integer).ok()).collect()
+    }
+
     /// Returns the text of a string, keyword or symbol attribute; `None` for other attributes.
     #[must_use]
     pub fn as_text(&self) -> Option<&str> {

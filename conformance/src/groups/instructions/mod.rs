@@ -86,7 +86,7 @@ fn test_cases(context: &Context, row: &Instruction) -> Result<Vec<TestCase>, Ver
     }
 }
 
-/// Runs the instruction once on the emulator. Each element of an MMA's result must equal that of the dot; a move must
+/// Runs the instruction once on the emulator. Each element of an MMA's result must equal the dot's; a move must
 /// bring every byte to its destination; a prefetch must fetch the sectors of the matrix.
 fn meaning(context: &Context, row: &Instruction) -> Verdict {
     let target = context.target();

@@ -499,13 +499,8 @@ fn subslice(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
 }
 
 fn subslice_offsets(lowering: &Lowering<'_>, op: Op) -> Lowered<Vec<u64>> {
-    match lowering.attribute(op, "offsets") {
-        Some(Attribute::Array(_, offsets)) => Ok(offsets.clone()),
-        Some(Attribute::List(offsets)) => {
-            Ok(offsets.iter().filter_map(Attribute::as_integer).map(|offset| offset as u64).collect())
-        }
-        _ => Err(LowerErrorReason::malformed("it has no offsets")),
-    }
+    let offsets = lowering.attribute(op, "offsets").and_then(Attribute::as_unsigned_integers);
+    offsets.ok_or_else(|| LowerErrorReason::malformed("it has no offsets"))
 }
 
 /// Returns the coordinates at which a tensor in shared memory begins within the tensor of its memory layout; missing

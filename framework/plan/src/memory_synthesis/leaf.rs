@@ -8,9 +8,9 @@ use super::{
 };
 use crate::layouts;
 use crate::movement::{
-    FirstOffsetElements, PlanContext, SharedAccessKind, SharedLayoutCandidate, SharedLayoutConstraints,
-    SharedLayoutKind, SharedMemoryAccessor, choose_shared_layout_with_prefix, plan_shared_access,
-    wavefront_lower_bound,
+    FirstOffsetElements, PlanContext, SELECTS_PER_WAVEFRONT, SharedAccessKind, SharedLayoutCandidate,
+    SharedLayoutConstraints, SharedLayoutKind, SharedMemoryAccessor, choose_shared_layout_with_prefix,
+    plan_shared_access, wavefront_lower_bound,
 };
 use tilewright_layout::cute::{self, CuteLayout, Swizzle};
 use tilewright_layout::f2::{multiply_vector, rank};
@@ -21,9 +21,6 @@ use tilewright_target::Direction;
 /// wavefront. It is below 1 because a compute unit issues for several warps at once, while its shared memory serves one
 /// wavefront.
 const ISSUE_PRICE: f64 = 0.25;
-
-/// The price of one byte permute, in units of one shared-memory wavefront.
-const PERMUTE_PRICE: f64 = 0.25;
 
 /// The synthesis problem after validation: one tensor, its accesses, and derived data.
 pub(super) struct Problem<'q, 'a> {
@@ -211,7 +208,7 @@ impl<'q> Problem<'q, '_> {
         let weight = self.accesses[access].weight as f64;
         lanes.map_or(0.0, |lanes| {
             self.price(&self.accesses[access], lanes, served.wavefronts, served.issued)
-                + weight * PERMUTE_PRICE * served.permutes as f64
+                + weight * served.permutes as f64 / SELECTS_PER_WAVEFRONT as f64
         })
     }
 

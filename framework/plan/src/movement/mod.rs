@@ -66,6 +66,7 @@ pub use memory::{
 };
 pub use mma_barriers::MmaBarriers;
 pub use prefetch::{PrefetchPlan, PrefetchSpec, plan_prefetch};
+pub(crate) use price::SELECTS_PER_WAVEFRONT;
 pub use price::{predict_cycles, price_in_wavefronts};
 pub use reduce::{ReductionPlan, plan_reduction, reduction_candidates};
 pub use rejected::RejectedCandidate;

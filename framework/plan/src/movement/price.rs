@@ -6,6 +6,9 @@ use tilewright_target::TargetDescription;
 
 use crate::cost::WarpWork;
 
+/// Number of selects, or of byte permutes, that cost as much as a wavefront of shared memory.
+pub(crate) const SELECTS_PER_WAVEFRONT: u64 = 4;
+
 /// Returns the predicted cycles of a block by the [cost model](crate::cost). All plans of data movement are ordered by
 /// them.
 ///
@@ -38,7 +41,9 @@ pub(super) fn occupied_cycles(counts: &Counts, warps: u64, target: &TargetDescri
 pub fn price_in_wavefronts(counts: &Counts) -> f64 {
     let single_cost_ops = counts.shuffles + counts.wavefronts_stored + counts.wavefronts_loaded + counts.warp_barriers;
     let barriers = counts.barriers + counts.cluster_barriers;
-    single_cost_ops as f64 + (counts.permutes + counts.selects) as f64 / 4.0 + 10.0 * barriers as f64
+    single_cost_ops as f64
+        + (counts.permutes + counts.selects) as f64 / SELECTS_PER_WAVEFRONT as f64
+        + 10.0 * barriers as f64
 }
 
 /// Returns the number of shared-memory accesses that a warp issues.

@@ -115,14 +115,7 @@ impl<'a> OpContext<'a> {
     /// integer.
     #[must_use]
     pub fn integer_list_attribute(&self, name: &str) -> Option<Vec<i64>> {
-        match self.operation.attributes.get(name)? {
-            Attribute::Array(ty, bits) => {
-                let number = |bits: &u64| Attribute::of_bits(*bits, ty.clone()).as_integer();
-                bits.iter().map(number).collect()
-            }
-            Attribute::List(items) => items.iter().map(Attribute::as_integer).collect(),
-            _ => None,
-        }
+        self.operation.attributes.get(name)?.as_integers()
     }
 
     /// The text of a string, keyword or symbol attribute; `None` if the operation does not have it.

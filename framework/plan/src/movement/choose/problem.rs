@@ -8,14 +8,10 @@ use tilewright_target::{BankRow, Direction, TargetDescription};
 
 use super::super::conversion::ConversionSide as Columned;
 use super::super::tile::LocatedAccessor;
-use super::super::{ConversionProblem, MovementError, PlanContext};
+use super::super::{ConversionProblem, MovementError, PlanContext, SELECTS_PER_WAVEFRONT};
 use super::accessor::{ConsecutiveCopy, FirstOffsetElements, SharedMemoryAccessor};
 use super::side::Side;
 use crate::layouts;
-
-/// Price of a wavefront in the unit of prices, a quarter of a wavefront; a select costs one such unit
-/// ([`price_in_wavefronts`](super::super::price_in_wavefronts)).
-pub(super) const QUARTERS: u64 = 4;
 
 /// The checked input of the choice of a layout: target, element width and accessors. The elements of one block are
 /// numbered by `bits` bits; these numbers are called the coordinates of the problem.
@@ -117,7 +113,7 @@ impl<'a> SharedLayoutProblem<'a> {
     /// threads share work.
     pub(super) fn price(&self, wavefronts: u64) -> u64 {
         let selects = self.sides.iter().map(|side| side.selects().saturating_mul(side.weight));
-        selects.fold(wavefronts.saturating_mul(QUARTERS), u64::saturating_add)
+        selects.fold(wavefronts.saturating_mul(SELECTS_PER_WAVEFRONT), u64::saturating_add)
     }
 
     /// Whether some accessor is a copy from global memory that writes consecutively.

@@ -10,10 +10,11 @@ use tilewright_layout::Padding;
 use tilewright_layout::cute::Swizzle;
 use tilewright_layout::f2::Columns;
 
+use super::super::SELECTS_PER_WAVEFRONT;
 use super::accessor::SharedLayoutConstraints;
 use super::choice::{AccessorStats, GlobalFetch, SharedLayoutCandidate, SharedLayoutChoice, SharedLayoutKind};
 use super::lower_bound;
-use super::problem::{QUARTERS, SharedLayoutProblem};
+use super::problem::SharedLayoutProblem;
 use super::side::Side;
 
 /// The reason for rejecting swizzled layouts if an accessor is a copy from global memory that writes consecutively.
@@ -156,7 +157,8 @@ impl<'a> Weigher<'a> {
         let sum = |of: fn(&AccessorStats) -> u64| {
             weights.clone().map(|(w, f)| w.saturating_mul(of(f))).fold(0, u64::saturating_add)
         };
-        let (weighted, price) = (sum(|f| f.wavefronts), sum(|f| f.wavefronts * QUARTERS + f.selects + f.permutes));
+        let (weighted, price) =
+            (sum(|f| f.wavefronts), sum(|f| f.wavefronts * SELECTS_PER_WAVEFRONT + f.selects + f.permutes));
         let tolerated = self.lower_bound.saturating_add(self.constraints.excess);
         let bytes = memory.allocated_elements() * problem.element_bytes();
         Ok(SharedLayoutCandidate {
@@ -168,7 +170,7 @@ impl<'a> Weigher<'a> {
             rejected: self.reason_against(proposal.kind, bytes),
             weighted,
             price,
-            clipped: price.max(tolerated.saturating_mul(QUARTERS)),
+            clipped: price.max(tolerated.saturating_mul(SELECTS_PER_WAVEFRONT)),
             memory,
         })
     }

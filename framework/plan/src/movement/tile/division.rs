@@ -3,6 +3,7 @@
 
 use smallvec::SmallVec;
 
+use super::super::SELECTS_PER_WAVEFRONT;
 use super::stats::AccessColumns;
 use super::{LocatedAccessor, Memory, Source, Tile, TileStats};
 use tilewright_layout::f2::{Columns, Subspace, multiply_vector};
@@ -12,9 +13,6 @@ use tilewright_target::TargetDescription;
 /// contiguous memory at one address that a lane provides), in addition to the default set. The search then stops and
 /// returns the best set so far.
 const MOST_CHOICES: usize = 512;
-
-/// Number of byte permutes that cost as much as a wavefront.
-const WAVEFRONT_PERMUTES: u64 = 4;
 
 /// Bytes of a register.
 const WORD_BYTES: u32 = 4;
@@ -64,7 +62,7 @@ impl<'a> PlacedAccessor<'a> {
     fn best_after(&self, tile: &Tile<'_>, fixed: usize) -> Option<TileStats> {
         let mut best = self.by(tile)?;
         let phases = 1 << tile.segments.len().saturating_sub(tile.bank_row(self.target)?.phase.len());
-        let price = |stats: &TileStats| WAVEFRONT_PERMUTES * stats.wavefronts() + stats.permutes;
+        let price = |stats: &TileStats| SELECTS_PER_WAVEFRONT * stats.wavefronts() + stats.permutes;
         if tile.segment_bits_from_registers() == 0 || best.each <= phases && best.permutes == 0 {
             return Some(best);
         }

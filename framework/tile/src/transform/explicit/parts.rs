@@ -6,7 +6,7 @@ use super::expander::Expander;
 use super::packed::is_narrow;
 use crate::op::name::ttg;
 use crate::transform::{IrCloner, Rewritten, violation};
-use crate::{Attribute, Body, MemDescType, Op, TileType, Value, ValueOrigin};
+use crate::{Body, MemDescType, Op, TileType, Value, ValueOrigin};
 
 /// A box of elements of a tensor, by its first coordinates and its sizes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,13 +38,7 @@ pub(super) fn region(body: &Body, value: Value) -> Option<Region> {
     let Some((op, source)) = source(body, value) else {
         return Some(Region { first: vec![0; sizes.len()], sizes });
     };
-    let offsets = match body.op(op).attributes.get("offsets")? {
-        Attribute::Array(_, offsets) => offsets.clone(),
-        Attribute::List(items) => {
-            items.iter().map(|item| u64::try_from(item.as_integer()?).ok()).collect::<Option<_>>()?
-        }
-        _ => return None,
-    };
+    let offsets = body.op(op).attributes.get("offsets")?.as_unsigned_integers()?;
     let first = region(body, source)?.first.iter().zip(&offsets).map(|(before, offset)| before + offset).collect();
     Some(Region { first, sizes })
 }
