@@ -12,6 +12,7 @@ pub mod known_answers;
 pub mod long_program;
 pub mod notation;
 pub mod plugin_fixtures;
+pub mod sample;
 pub mod seeded_rng;
 pub mod shared_data;
 pub mod tensor_rows;

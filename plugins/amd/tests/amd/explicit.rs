@@ -44,7 +44,7 @@ fn weights_are_converted_nowhere() {
     }
 }
 
-/// Checks instructions, stages and layout conversions before stores: `TILEWRIGHT_ALL_PINNED` compares all programs.
+/// Checks instructions, stages and layout conversions before stores: `TILEWRIGHT_ALL_CASES` compares all programs.
 #[test]
 fn no_pinned_alternative_is_predicted_to_be_faster() {
     let (compared, faster) = compare_pinned(&target("mi300x"));

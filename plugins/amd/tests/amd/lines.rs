@@ -15,10 +15,10 @@ const ACCESSES: [&str; 7] =
     ["global_load", "global_store", "global_atomic", "buffer_load", "buffer_store", "buffer_atomic", "flat_"];
 
 #[test]
-fn accesses_of_every_program_have_their_lines() {
-    for name in ["mi300x", "rx9070xt"] {
-        let checked = check_programs(&target(name), &ACCESSES);
-        assert!(checked.programs > 80 && checked.accesses > 500, "{name}: {checked:?}");
+fn accesses_of_programs_have_their_lines() {
+    for (phase, name) in ["mi300x", "rx9070xt"].into_iter().enumerate() {
+        let checked = check_programs(&target(name), &ACCESSES, phase);
+        assert!(checked.programs > 20 && checked.accesses > 125, "{name}: {checked:?}");
         assert!(checked.without_line * 20 < checked.accesses, "{name}: {checked:?}");
         assert!(checked.elsewhere.len() * 20 < checked.accesses, "{name}: {checked:?}");
     }

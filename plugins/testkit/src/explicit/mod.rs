@@ -15,6 +15,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use crate::prelude::*;
 use tilewright_assign::synthesis::{Derivation, SynthesisOptions};
 use tilewright_emulator::RunReport;
+use tilewright_testkit::sample::is_all;
 use tilewright_verify::case::ProgramCase;
 
 pub use parts::check_parts;
@@ -90,12 +91,16 @@ pub fn derived(target: &dyn Target, text: &str, warps: u32, synthesis: Synthesis
     solution(target, text, warps, synthesis).map(|(_, derivation)| derivation)
 }
 
-fn solution(
-    target: &dyn Target,
-    text: &str,
-    warps: u32,
-    synthesis: SynthesisOptions,
-) -> Result<(Kernel, Derivation), String> {
+type Solution = Result<(Kernel, Derivation), String>;
+
+/// Compiles a program with these options of synthesis. Results are cached for all tests of the process.
+fn solution(target: &dyn Target, text: &str, warps: u32, synthesis: SynthesisOptions) -> Solution {
+    static KNOWN: Cache<Solution> = Mutex::new(BTreeMap::new());
+    let key = format!("{} {warps} {synthesis:?} {text}", target.description().name);
+    cached(&KNOWN, key, || solve(target, text, warps, synthesis))
+}
+
+fn solve(target: &dyn Target, text: &str, warps: u32, synthesis: SynthesisOptions) -> Solution {
     let options = ProgramOptions::default().with_warps(warps).with_synthesis(synthesis);
     let mut derivation = None;
     let kernel = compiler(target).compile_kernel(text, &options, &mut |stage| {
@@ -115,11 +120,17 @@ pub fn solved(target: &dyn Target, name: &str, synthesis: SynthesisOptions) -> A
 
 /// Finds layouts for a program text and emulates it with a test case. Results are cached for all tests of the process.
 pub fn executed(target: &dyn Target, case: &ProgramCase, text: &str, synthesis: SynthesisOptions) -> Arc<Solved> {
-    type Known = BTreeMap<String, Arc<OnceLock<Arc<Solved>>>>;
-    static KNOWN: Mutex<Known> = Mutex::new(BTreeMap::new());
+    static KNOWN: Cache<Arc<Solved>> = Mutex::new(BTreeMap::new());
     let key = format!("{} {} {:?} {synthesis:?} {text}", target.description().name, case.name, case.grid);
-    let known = Arc::clone(KNOWN.lock().unwrap_or_else(PoisonError::into_inner).entry(key).or_default());
-    Arc::clone(known.get_or_init(|| Arc::new(execute(target, case, text, synthesis))))
+    cached(&KNOWN, key, || Arc::new(execute(target, case, text, synthesis)))
+}
+
+type Cache<T> = Mutex<BTreeMap<String, Arc<OnceLock<T>>>>;
+
+/// Returns the value of a key. Tests in other threads that ask for the same key wait until it is computed.
+fn cached<T: Clone>(cache: &Cache<T>, key: String, compute: impl FnOnce() -> T) -> T {
+    let entry = Arc::clone(cache.lock().unwrap_or_else(PoisonError::into_inner).entry(key).or_default());
+    entry.get_or_init(compute).clone()
 }
 
 fn execute(target: &dyn Target, case: &ProgramCase, text: &str, synthesis: SynthesisOptions) -> Solved {
@@ -135,19 +146,20 @@ fn execute(target: &dyn Target, case: &ProgramCase, text: &str, synthesis: Synth
 }
 
 /// Checks that synthesis with pruned search finds the same solution as with exhaustive search. Programs whose
-/// exhaustive search has more than 256 leaves are skipped. Returns the number of programs that were compared.
+/// exhaustive search has more than 32 leaves are skipped, with [`tilewright_testkit::sample::ALL_CASES`] more than 256.
+/// Returns the number of programs that were compared.
 pub fn pruning_changes_nothing(gpu_model: &str, target: &dyn Target) -> usize {
-    const MOST: usize = 256;
+    let most = if is_all() { 256 } else { 32 };
     let mut compared = 0;
     for name in PROGRAMS {
         let (case, text) = case(name);
         let of = |pruned: bool| {
-            let options = SynthesisOptions::default().with_pruning(pruned).with_max_leaves(MOST);
+            let options = SynthesisOptions::default().with_pruning(pruned).with_max_leaves(most);
             derived(target, &text, case.warps, options).unwrap_or_else(|error| panic!("{name} on {gpu_model}: {error}"))
         };
         let exhaustive = of(false);
         if exhaustive.search.cut > 0 {
-            println!("{name} on {gpu_model}: more than {MOST} leaves, not compared");
+            println!("{name} on {gpu_model}: more than {most} leaves, not compared");
             continue;
         }
         let pruned = of(true);

@@ -4,9 +4,7 @@ use super::tiles::sized_gemm;
 use super::{PROGRAMS, case, derived};
 use crate::prelude::*;
 use tilewright_assign::synthesis::{Derivation, SynthesisOptions};
-
-/// Environment variable: if it is set, all programs are compared, which takes minutes.
-const ALL: &str = "TILEWRIGHT_ALL_PINNED";
+use tilewright_testkit::sample::is_all;
 
 /// The share of the predicted time that a pinned choice may gain.
 const TOLERANCE: f64 = 0.01;
@@ -36,9 +34,9 @@ pub fn compare_pinned(target: &dyn Target) -> (usize, Vec<String>) {
     (compared, faster)
 }
 
-/// Returns the name, the text and the number of warps of each program to compare: without [`ALL`], two of them.
+/// Returns the name, the text and the number of warps of each program to compare: two of them, unless all cases are tested.
 fn programs() -> Vec<(String, String, u32)> {
-    let is_all = std::env::var_os(ALL).is_some();
+    let is_all = is_all();
     let of_suite = PROGRAMS.into_iter().filter(|name| is_all || *name == "explicit_gemm");
     let of_suite = of_suite.map(|name| {
         let (case, text) = case(name);
