@@ -1,6 +1,7 @@
 //! Laws of instruction tables: operands cover their tiles, and an MMA multiplies each pair of elements exactly once.
 
 use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_plan::movement::{DescriptorMatch, build_operand_memory_layout};
@@ -13,15 +14,15 @@ use crate::{Case, Context};
 
 pub(super) fn cases(context: &Context) -> Vec<Case> {
     let mut cases = vec![case("layouts/instructions/names".to_owned(), unique_names)];
+    let tiles: Arc<CheckedTiles> = Arc::default();
     for row in context.target().instructions() {
-        let name = case_name_part(&row.name);
+        let (name, row) = (case_name_part(&row.name), Arc::new(row.clone()));
         for (index, operand) in row.operands.iter().enumerate() {
-            let (label, row) = (label(operand, index), row.clone());
-            let check = move |context: &Context| operand_law(context, &row, &row.operands[index]);
+            let (label, row, tiles) = (label(operand, index), Arc::clone(&row), Arc::clone(&tiles));
+            let check = move |context: &Context| operand_law(context, &row, &row.operands[index], &tiles);
             cases.push(case(format!("layouts/instructions/operand/{name}/{label}"), check));
         }
-        if row.semantics.is_mma() && ["a", "b", "d"].iter().all(|role| register(row, role).is_some()) {
-            let row = row.clone();
+        if row.semantics.is_mma() && ["a", "b", "d"].iter().all(|role| register(&row, role).is_some()) {
             cases.push(case(format!("layouts/instructions/products/{name}"), move |_| check_mma_tiles(&row)));
         }
     }
@@ -50,7 +51,25 @@ fn unique_names(context: &Context) -> LawResult {
     require(twice.is_none(), || format!("two rows are named `{}`", twice.map_or("", |row| &row.name)))
 }
 
-fn operand_law(context: &Context, row: &Instruction, operand: &Operand) -> LawResult {
+/// The results for tiles in shared memory that were checked already: the rows of one shape and width have equal tiles.
+#[derive(Default)]
+struct CheckedTiles(Mutex<Vec<(MemoryOperand, LawResult)>>);
+
+impl CheckedTiles {
+    fn check(&self, context: &Context, memory: &MemoryOperand) -> LawResult {
+        // Tiles are compared without the role and the name of the element type, on which no result depends.
+        let tile = MemoryOperand { role: String::new(), element: String::new(), ..memory.clone() };
+        let checked = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = checked().iter().find(|(known, _)| *known == tile).map(|(_, result)| result.clone());
+        known.unwrap_or_else(|| {
+            let result = check_canonical_layouts(context, &tile);
+            checked().push((tile, result.clone()));
+            result
+        })
+    }
+}
+
+fn operand_law(context: &Context, row: &Instruction, operand: &Operand, tiles: &CheckedTiles) -> LawResult {
     match operand {
         Operand::Register { bits, layout, .. } => {
             // Elements of six bits are packed too, although the width is no power of two.
@@ -67,7 +86,7 @@ fn operand_law(context: &Context, row: &Instruction, operand: &Operand) -> LawRe
             let dims: &[Dim] = if copies { &[Dim::LANE] } else { &[Dim::REGISTER, Dim::LANE] };
             access(context, dims, (data, address), *alignment)
         }
-        Operand::Memory(memory) => check_canonical_layouts(context, memory),
+        Operand::Memory(memory) => tiles.check(context, memory),
         Operand::Tensor(tile) => tensor_tile(context, tile),
         Operand::Constant { bits, value, .. } => {
             let fits = value.checked_shr(*bits).unwrap_or(0) == 0;
