@@ -2,17 +2,19 @@
 //! calibrate the model.
 
 use crate::targets::target;
+use tilewright_testkit::sample::{is_all, sample};
 use tilewright_vendor_testkit::explicit::ranked::Ranked;
 
 #[test]
 fn what_executes_less_is_predicted_to_take_less_where_nothing_was_mended() {
     let target = target("mi300x");
     let mut ranked = Ranked::default();
-    for name in ["explicit_attention", "explicit_decode", "explicit_moe", "explicit_int1", "explicit_gemm_edges"] {
+    let names = vec!["explicit_moe", "explicit_attention", "explicit_decode", "explicit_gemm_edges", "explicit_int1"];
+    for name in sample(names, 3, 0) {
         ranked.add_ablations("mi300x", &target, name);
     }
     let Ranked { pairs, wrong, report } = ranked;
     println!("{pairs:?} pairs, {wrong:?} ranked wrongly\n{report}");
-    assert!(pairs[0] + pairs[1] >= 15, "{pairs:?} pairs");
+    assert!(pairs[0] + pairs[1] >= if is_all() { 30 } else { 8 }, "{pairs:?} pairs");
     assert!(wrong[0] == 0 && wrong[1] * 4 <= pairs[1], "of {pairs:?} pairs {wrong:?}\n{report}");
 }
