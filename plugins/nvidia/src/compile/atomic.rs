@@ -27,8 +27,10 @@ pub(super) fn emit<'ctx>(
         MemoryScope::Device => "gpu",
         MemoryScope::System => "sys",
     };
-    let pointer = atomic.pointer.into();
-    let space = if atomic.space == MemorySpace::Global { "global" } else { "shared" };
+    let (space, pointer, address) = match atomic.space {
+        MemorySpace::Global => ("global", atomic.pointer.into(), "l"),
+        _ => ("shared", emit.shared_address(atomic.pointer)?.into(), "r"),
+    };
     let bits = atomic.element.bits();
     let register = match atomic.element {
         Element::F32 => "f",
@@ -44,7 +46,7 @@ pub(super) fn emit<'ctx>(
     let own = atomic.value.get_type();
     let value = carried.unwrap_or(atomic.value);
     let instruction = format!("atom.{order}.{scope}.{space}.{word} $0, [$1], $2;");
-    let constraints = format!("={register},l,{register}");
+    let constraints = format!("={register},{address},{register}");
     let result = [value.get_type()];
     let old = match atomic.predicate {
         None => emit.ordered_assembly(&instruction, &constraints, &[pointer, value], &result)?,

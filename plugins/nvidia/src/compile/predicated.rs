@@ -101,13 +101,23 @@ impl AccessRegisters {
     }
 }
 
-/// Returns the state space of an access, as PTX text; `None` for the shared memory of another block of the cluster. The
-/// address is a register of 64 bits in each space, and `ptxas` drops the upper half of an address in shared memory.
-fn state_space(access: &PredicatedAccess<'_>) -> Option<&'static str> {
-    match access.space {
-        MemorySpace::Global => Some("global"),
-        MemorySpace::Shared => Some("shared"),
-        MemorySpace::Cluster => None,
+/// The address operand of a load or store in inline assembly.
+struct Address<'ctx> {
+    space: &'static str,
+    value: BasicValueEnum<'ctx>,
+    letter: &'static str,
+}
+
+impl<'ctx> Address<'ctx> {
+    /// Returns the address of an access; `None` for the shared memory of another block of the cluster.
+    fn of(emit: &Emitter<'_, 'ctx>, access: &PredicatedAccess<'ctx>) -> Result<Option<Self>, CompileError> {
+        Ok(match access.space {
+            MemorySpace::Global => Some(Self { space: "global", value: access.pointer.into(), letter: "l" }),
+            MemorySpace::Shared => {
+                Some(Self { space: "shared", value: emit.shared_address(access.pointer)?.into(), letter: "r" })
+            }
+            MemorySpace::Cluster => None,
+        })
     }
 }
 
@@ -123,18 +133,20 @@ pub(super) fn load<'ctx>(
     access: &PredicatedAccess<'ctx>,
     other: BasicValueEnum<'ctx>,
 ) -> Result<Option<BasicValueEnum<'ctx>>, CompileError> {
-    let (Some(registers), Some(space)) = (AccessRegisters::of(access.ty, Direction::Load), state_space(access)) else {
+    let (Some(registers), Some(address)) =
+        (AccessRegisters::of(access.ty, Direction::Load), Address::of(emit, access)?)
+    else {
         return Ok(None);
     };
     let count = registers.count();
-    let (to, suffix) = (registers.operand(0), &registers.suffix);
+    let (to, space, suffix) = (registers.operand(0), address.space, &registers.suffix);
     let text = format!("@${} ld.{space}{suffix} {to}, [${count}{}];", count + 1, offset(access));
     let outs = (0..count).map(|_| format!("={}", registers.letter));
     let ties = (0..count).map(|index| index.to_string());
-    let constraints: Vec<_> = outs.chain(["l".to_owned(), "b".to_owned()]).chain(ties).collect();
+    let constraints: Vec<_> = outs.chain([address.letter.to_owned(), "b".to_owned()]).chain(ties).collect();
     let others = registers.split(emit, other, access.ty)?;
     let types: Vec<_> = others.iter().map(BasicValueEnum::get_type).collect();
-    let operands = [vec![access.pointer.into(), access.predicate.into()], others].concat();
+    let operands = [vec![address.value, access.predicate.into()], others].concat();
     let loaded = emit.access_assembly(&text, &(constraints.join(",") + ",~{memory}"), &operands, &types)?;
     registers.join(emit, &loaded, access.ty).map(Some)
 }
@@ -145,14 +157,17 @@ pub(super) fn store<'ctx>(
     access: &PredicatedAccess<'ctx>,
     value: BasicValueEnum<'ctx>,
 ) -> Result<bool, CompileError> {
-    let (Some(registers), Some(space)) = (AccessRegisters::of(access.ty, Direction::Store), state_space(access)) else {
+    let (Some(registers), Some(address)) =
+        (AccessRegisters::of(access.ty, Direction::Store), Address::of(emit, access)?)
+    else {
         return Ok(false);
     };
-    let (suffix, from) = (&registers.suffix, registers.operand(2));
+    let (space, suffix, from) = (address.space, &registers.suffix, registers.operand(2));
     let text = format!("@$1 st.{space}{suffix} [$0{}], {from};", offset(access));
-    let constraints = format!("l,b{},~{{memory}}", format!(",{}", registers.letter).repeat(registers.count()));
+    let constraints =
+        format!("{},b{},~{{memory}}", address.letter, format!(",{}", registers.letter).repeat(registers.count()));
     let values = registers.split(emit, value, access.ty)?;
-    let operands = [vec![access.pointer.into(), access.predicate.into()], values].concat();
+    let operands = [vec![address.value, access.predicate.into()], values].concat();
     emit.access_assembly(&text, &constraints, &operands, &[])?;
     Ok(true)
 }
