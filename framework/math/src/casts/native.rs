@@ -1,5 +1,5 @@
 //! Casts of scalars and vectors that only some targets have instructions for: between 8-bit floating-point formats and
-//! wider types, of integers to `bf16`, and of `f32` to 16-bit types toward zero.
+//! wider types, of integers to `bf16`, of `f32` to 16-bit types toward zero, and of bytes to `f16` by byte permutes.
 
 use tilewright_kernel::{Binary, Builder, Cast, Element, Type, Value};
 use tilewright_target::{FloatFormat, TargetDescription};
