@@ -39,14 +39,14 @@ impl<'p> Exponent<'p> {
         Self { shift: (x.to_bits() - min) & !fraction }
     }
 
-    /// Returns `k` times `factor` plus `term`. In binary32, the shift converts without an error.
-    fn mul_add(&self, factor: f64, term: impl Number<'p>) -> Real<'p> {
+    /// Returns `k` times `multiplier` plus `term`. In binary32, the shift converts without an error.
+    fn mul_add(&self, multiplier: f64, term: impl Number<'p>) -> Real<'p> {
         let formula = self.shift.formula;
         let fraction = formula.fraction_bits();
         if formula.is_f32() {
-            return self.shift.small_to_real().mul_add(factor / (1u64 << fraction) as f64, term);
+            return self.shift.small_to_real().mul_add(multiplier / (1u64 << fraction) as f64, term);
         }
-        self.shift.shr_s(fraction).small_to_real().mul_add(factor, term)
+        self.shift.shr_s(fraction).small_to_real().mul_add(multiplier, term)
     }
 }
 

@@ -84,7 +84,7 @@ impl NativeCasts {
         let excess = builder.constant(Type::Scalar(Element::F16), excess);
         let excess = builder.pack(&[excess, excess]);
         let upper = builder.i32(0x6464_6464);
-        let halves = bytes.chunks(ELEMENTS).flat_map(|four| {
+        let pairs = bytes.chunks(ELEMENTS).flat_map(|four| {
             let packed = builder.pack(four);
             let packed = builder.cast(Cast::Bits, packed, word);
             let packed = builder.binary_const(Binary::Xor, packed, flipped);
@@ -94,8 +94,8 @@ impl NativeCasts {
                 builder.binary(Binary::FAdd, pair, excess)
             })
         });
-        let halves: Vec<Value> = halves.collect();
-        Some(halves.into_iter().flat_map(|pair| [0, 1].map(|index| builder.extract(pair, index))).collect())
+        let pairs: Vec<Value> = pairs.collect();
+        Some(pairs.into_iter().flat_map(|pair| [0, 1].map(|index| builder.extract(pair, index))).collect())
     }
 
     /// Rounds `f32` numbers to a 16-bit type, toward zero; `None` if the target has no instruction for this cast.

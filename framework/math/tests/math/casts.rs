@@ -159,7 +159,7 @@ fn doubles_are_rounded_once() {
 }
 
 #[test]
-fn bytes_become_halves_exactly() {
+fn bytes_become_f16_exactly() {
     let native = NativeCasts::from_target(&target(true));
     let all: Vec<u64> = (0..=u8::MAX.into()).collect();
     for (signed, position) in [false, true].into_iter().flat_map(|signed| (0..4).map(move |at| (signed, at))) {
