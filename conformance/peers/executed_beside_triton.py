@@ -9,7 +9,8 @@ buffers; a case counts only if both leave the expected contents. Ours are compil
 which is built here unless `--program` names it.
 
 Counts are sums over all warps of the grid: PTX instructions that are issued, by class; sectors of global memory that loads and
-stores touch; wavefronts of loads and stores in shared memory, without those of asynchronous copies and `wgmma` operands.
+stores touch; wavefronts of loads and stores in shared memory, without those of asynchronous copies and `wgmma` operands. The pipe that
+executes wavefronts also executes shuffles, at the same rate, so that a kernel is listed if both together are above Triton's.
 
 The model's cycles are those of one compute unit that executes all blocks: the cycles of its pipes, and the issue slots of machine
 instructions. Executed machine instructions are executed PTX instructions times the machine instructions for each PTX instruction in
@@ -52,6 +53,8 @@ INSTRUCTIONS = (
 )
 # An instruction in the text of PTX, with its guard.
 PTX_INSTRUCTION = re.compile(r"^\s*\{?\s*(?:@!?%?\w+\s+)?[a-z][\w.:]*(?:\s[^;]*)?;", re.MULTILINE)
+# What occupies the pipe of shared memory, a cycle each.
+PIPE = ("wavefronts", "shuffle")
 # The counts that are committed.
 RECORDED = ("issued", "sectors", "wavefronts", "global", "shared", "shuffle", "barrier", "matrix", "matrix_work")
 
@@ -88,6 +91,11 @@ class Pair:
         more = 0 if self.own[metric] and self.other[metric] else 1
         return (self.own[metric] + more) / (self.other[metric] + more)
 
+    @property
+    def has_more_in_pipe(self) -> bool:
+        """Whether ours has more wavefronts and shuffles together."""
+        return sum(self.own[metric] for metric in PIPE) > sum(self.other[metric] for metric in PIPE)
+
 
 def pair_cases(cases: pathlib.Path, own: dict[str, Line], other: dict[str, Line]) -> Iterator[Pair | str]:
     """The pairs, and for each other case why it is not compared."""
@@ -108,7 +116,7 @@ def summarize(compared: dict[str, list[Pair]]) -> list[str]:
     names = ["model's cycles, geometric mean", "above 1", "worst", "issued, geometric mean", "worst"]
     for metric in ("sectors", "wavefronts"):
         names += [f"{metric}, ours", "Triton's", "cases with more"]
-    names += ["shuffles, ours", "Triton's", "barriers and fences, ours", "Triton's"]
+    names += ["shuffles, ours", "Triton's", "cases with more wavefronts and shuffles", "barriers and fences, ours", "Triton's"]
     lines = [row("target", "kernels", "cases", *names), "|---|---|" + "--:|" * (1 + len(names))]
     return lines + [summary_row(target, kind, some) for target, kind, some in class_rows(compared)]
 
@@ -137,6 +145,8 @@ def summary_row(target: str, kind: str, some: list[Pair]) -> str:
         cells += [sum(pair.own[metric] for pair in some), sum(pair.other[metric] for pair in some)]
         if metric in ("sectors", "wavefronts"):
             cells.append(sum(pair.own[metric] > pair.other[metric] for pair in some))
+        if metric == "shuffle":
+            cells.append(sum(pair.has_more_in_pipe for pair in some))
     return row(target, kind, len(some), *cells)
 
 
@@ -146,6 +156,17 @@ def list_above(compared: dict[str, list[Pair]], metric: str) -> list[str]:
     found = [(pair, target) for target, pairs in compared.items() for pair in pairs if pair.own[metric] > pair.other[metric]]
     for pair, target in sorted(found, key=lambda entry: -entry[0].ratio(metric)):
         lines.append(row(f"`{pair.name}`", target, pair.own[metric], pair.other[metric], f"{pair.ratio(metric):.2f}"))
+    return lines
+
+
+def list_pipe_above(compared: dict[str, list[Pair]]) -> list[str]:
+    """The kernels with more wavefronts and shuffles together, the greatest ratio of wavefronts first."""
+    names = ["wavefronts, ours", "Triton's", "shuffles, ours", "Triton's"]
+    lines = [row("case", "target", *names), "|---|---|" + "--:|" * len(names)]
+    found = [(pair, target) for target, pairs in compared.items() for pair in pairs if pair.has_more_in_pipe]
+    for pair, target in sorted(found, key=lambda entry: -entry[0].ratio("wavefronts")):
+        cells = [side[metric] for metric in PIPE for side in (pair.own, pair.other)]
+        lines.append(row(f"`{pair.name}`", target, *cells))
     return lines
 
 
@@ -191,7 +212,7 @@ def main() -> None:
         "cycles above": list_above(compared, "cycles"),
         "executed, by instruction": instruction_table(compared),
         "sectors above": list_above(compared, "sectors"),
-        "wavefronts above": list_above(compared, "wavefronts"),
+        "wavefronts above": list_pipe_above(compared),
     }
     put_tables(tables, chosen.page)
     if chosen.record:

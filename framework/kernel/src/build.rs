@@ -475,6 +475,17 @@ impl Builder {
         self.values(types, Op::If { condition, then, otherwise })
     }
 
+    /// Appends the operations that `then` emits, as an `if` without results; without a condition, unconditionally.
+    pub fn if_then(&mut self, condition: Option<Value>, then: impl FnOnce(&mut Self)) {
+        let Some(condition) = condition else { return then(self) };
+        self.begin_region(&[]);
+        then(self);
+        let then = self.end_region(&[]);
+        self.begin_region(&[]);
+        let otherwise = self.end_region(&[]);
+        self.if_else(condition, then, otherwise, &[]);
+    }
+
     /// Appends a `for` loop over the indices `from`, `from + step`, ... below `to`, and returns the carried values
     /// after it. The arguments of `body` are the index, an `i32`, and the carried values.
     pub fn for_loop(&mut self, from: Value, to: Value, step: Value, carried: &[Value], body: Region) -> Vec<Value> {

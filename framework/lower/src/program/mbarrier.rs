@@ -42,7 +42,7 @@ pub(super) fn operation(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
         }
         tw::MBARRIER_ARRIVE if lowering.attribute(op, EVERY_WARP).is_some() => {
             let arrivals = count(lowering, op, "count")?;
-            where_holds(&mut lowering.builder, active, |builder| {
+            lowering.builder.if_then(active, |builder| {
                 (0..arrivals).for_each(|_| builder.mbarrier_arrive(pointer, 0));
             });
         }
@@ -56,7 +56,7 @@ pub(super) fn operation(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
         tw::MBARRIER_WAIT => {
             let phase = lowering.scalar(lowering.operand(op, 1)?)?;
             let phase = lowering.builder.binary_const(Binary::And, phase, 1);
-            where_holds(&mut lowering.builder, active, |builder| builder.mbarrier_wait(pointer, phase));
+            lowering.builder.if_then(active, |builder| builder.mbarrier_wait(pointer, phase));
         }
         tw::MBARRIER_EXPECT => {
             let bytes = count(lowering, op, "bytes")?;
@@ -118,15 +118,5 @@ pub(super) fn by_first(builder: &mut Builder, active: Option<Value>, act: impl F
     let zero = builder.i32(0);
     let first = builder.compare(Compare::Eq, warp, zero);
     let first = active.map_or(first, |active| builder.binary(Binary::And, first, active));
-    where_holds(builder, Some(first), act);
-}
-
-fn where_holds(builder: &mut Builder, condition: Option<Value>, act: impl FnOnce(&mut Builder)) {
-    let Some(condition) = condition else { return act(builder) };
-    builder.begin_region(&[]);
-    act(builder);
-    let then = builder.end_region(&[]);
-    builder.begin_region(&[]);
-    let otherwise = builder.end_region(&[]);
-    builder.if_else(condition, then, otherwise, &[]);
+    builder.if_then(Some(first), act);
 }

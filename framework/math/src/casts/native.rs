@@ -1,5 +1,5 @@
 //! Casts of scalars and vectors that only some targets have instructions for: between 8-bit floating-point formats and
-//! wider types, of integers to `bf16`, and of `f32` to 16-bit types toward zero.
+//! wider types, of integers to `bf16`, of `f32` to 16-bit types toward zero, and of bytes to `f16` by byte permutes.
 
 use tilewright_kernel::{Binary, Builder, Cast, Element, Type, Value};
 use tilewright_target::{FloatFormat, TargetDescription};
@@ -22,6 +22,8 @@ pub struct NativeCasts {
     listed: u64,
     /// Whether the target multiplies `bf16` numbers by instructions. Others multiply in `f32` and round.
     multiplies_bf16: bool,
+    /// Whether the target selects bytes by one instruction.
+    permutes_bytes: bool,
 }
 
 impl NativeCasts {
@@ -34,6 +36,7 @@ impl NativeCasts {
         Self {
             listed: all.filter(is_listed).map(|(cast, element)| Self::bit(cast, element)).sum(),
             multiplies_bf16: target.find_native_function(Binary::FMul.name(), Element::Bf16.name()).is_some(),
+            permutes_bytes: target.costs.permute.cycles <= target.costs.select.cycles,
         }
     }
 
@@ -65,6 +68,34 @@ impl NativeCasts {
             let wide = builder.cast(cast, vector, Type::vector_or_scalar(through, count));
             resized(builder, wide, to)
         }))
+    }
+
+    /// Converts 8-bit integers to `f16`, exactly and four at a time; `None` if the number of integers is no multiple of
+    /// four, or if the target has no instruction that selects bytes. Each byte becomes the low half of an `f16` between
+    /// 1024 and 2048, where a unit in the last place is one, and a subtraction removes the 1024.
+    pub fn convert_bytes(self, builder: &mut Builder, bytes: &[Value], signed: bool) -> Option<Vec<Value>> {
+        let (integer, word) = (Type::Scalar(Element::I8), Type::Scalar(Element::I32));
+        let is_packed = self.permutes_bytes && bytes.len() % ELEMENTS == 0;
+        if !is_packed || bytes.iter().any(|&byte| builder.type_of(byte) != integer) {
+            return None;
+        }
+        // The sign bit, inverted, adds 128 to a signed integer.
+        let (flipped, excess) = if signed { (0x8080_8080, 0xe480) } else { (0, 0xe400) };
+        let excess = builder.constant(Type::Scalar(Element::F16), excess);
+        let excess = builder.pack(&[excess, excess]);
+        let upper = builder.i32(0x6464_6464);
+        let pairs = bytes.chunks(ELEMENTS).flat_map(|four| {
+            let packed = builder.pack(four);
+            let packed = builder.cast(Cast::Bits, packed, word);
+            let packed = builder.binary_const(Binary::Xor, packed, flipped);
+            [0x4140, 0x4342].map(|selector| {
+                let pair = builder.permute_bytes(packed, upper, selector);
+                let pair = builder.cast(Cast::Bits, pair, Type::Vector(Element::F16, 2));
+                builder.binary(Binary::FAdd, pair, excess)
+            })
+        });
+        let pairs: Vec<Value> = pairs.collect();
+        Some(pairs.into_iter().flat_map(|pair| [0, 1].map(|index| builder.extract(pair, index))).collect())
     }
 
     /// Rounds `f32` numbers to a 16-bit type, toward zero; `None` if the target has no instruction for this cast.

@@ -32,6 +32,41 @@ pub(crate) const LOG: ConstantTable = ConstantTable {
     ],
 };
 
+/// `(log2(1 + f) - f c) / f^2 for log2(e) rounded to c` as a polynomial in `f`, which is in [-0.29291, 0.41423]; degree
+/// 8 (binary32). Its error, weighted by its effect on the function's result, is below 2^-29.3 (binary32).
+pub(crate) const LOG2: ConstantTable = ConstantTable {
+    single: &[
+        -0.72134733,
+        0.4808996,
+        -0.36070022,
+        0.28853682,
+        -0.23951542,
+        0.20484461,
+        -0.19199085,
+        0.1857138,
+        -0.10772424,
+    ],
+    double: &[],
+};
+
+/// `(log(1 + f) - f) / f^2` as a polynomial in `f`, which is in [-0.25001, 0.50001]; degree 9 (binary32). Its error,
+/// weighted by its effect on the function's result, is below 2^-30.9 (binary32).
+pub(crate) const LOG1P: ConstantTable = ConstantTable {
+    single: &[
+        -0.5,
+        0.33333337,
+        -0.25000155,
+        0.1999984,
+        -0.16655971,
+        0.1427092,
+        -0.12710439,
+        0.117290206,
+        -0.09262004,
+        0.038978036,
+    ],
+    double: &[],
+};
+
 /// `(2 atanh(s) - 2 s - 2/3 s^3) / s^5` as a polynomial in `z = s^2`, which is in [0.0, 0.0295]; degree 3 (binary32)
 /// and 7 (binary64). Its error, weighted by its effect on the function's result, is below 2^-43.2 (binary32) and
 /// 2^-72.9 (binary64).

@@ -1,12 +1,13 @@
 //! Casts to narrow types, compared with the nearest value among all values of the type.
 
 use tilewright_testkit::elementwise;
+use tilewright_testkit::emulator_target::target;
 
 use half::{bf16, f16};
-use tilewright_kernel::{Cast, Element, Type};
+use tilewright_kernel::{Binary, Cast, Element, Type};
 use tilewright_math::casts::{
-    NarrowRounding, Overflow, carrier_type, emit_cast, emit_widen_to_f32, is_cast_supported, round_to_format,
-    round_to_odd_f32,
+    NarrowRounding, NativeCasts, Overflow, carrier_type, emit_cast, emit_widen_to_f32, is_cast_supported,
+    round_to_format, round_to_odd_f32,
 };
 use tilewright_target::{ElementType, FloatFormat};
 
@@ -154,6 +155,26 @@ fn doubles_are_rounded_once() {
         }
         arguments.extend([f64::MAX, f64::MIN_POSITIVE, 1e-320, -1e300, 1e39].map(f64::to_bits));
         check(Element::F64, &arguments, f64::from_bits, &[name]);
+    }
+}
+
+#[test]
+fn bytes_become_f16_exactly() {
+    let native = NativeCasts::from_target(&target(true));
+    let all: Vec<u64> = (0..=u8::MAX.into()).collect();
+    for (signed, position) in [false, true].into_iter().flat_map(|signed| (0..4).map(move |at| (signed, at))) {
+        let kernel = elementwise::kernel(&[Element::I8], Element::F16, |builder, values| {
+            let ones = builder.constant(Type::Scalar(Element::I8), 0xff);
+            let other = builder.binary(Binary::Xor, values[0], ones);
+            let mut bytes = [other; 4];
+            bytes[position] = values[0];
+            native.convert_bytes(builder, &bytes, signed).expect("the target permutes bytes")[position]
+        });
+        let found = elementwise::results(&kernel, &[Element::I8], Element::F16, std::slice::from_ref(&all));
+        for (&byte, found) in all.iter().zip(found) {
+            let expected = if signed { f64::from(byte as u8 as i8) } else { byte as f64 };
+            assert_eq!(f16::from_bits(found as u16).to_f64(), expected, "byte {byte}, signed: {signed}, {position}");
+        }
     }
 }
 

@@ -11,10 +11,5 @@ pub fn emit_on_first_warp(builder: &mut Builder, of: Option<u32>, body: impl FnO
     }
     let zero = builder.i32(0);
     let is_first = builder.compare(Compare::Eq, warp, zero);
-    builder.begin_region(&[]);
-    body(builder);
-    let then = builder.end_region(&[]);
-    builder.begin_region(&[]);
-    let otherwise = builder.end_region(&[]);
-    builder.if_else(is_first, then, otherwise, &[]);
+    builder.if_then(Some(is_first), body);
 }

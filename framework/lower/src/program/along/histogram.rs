@@ -1,16 +1,24 @@
 //! Lowers `tt.histogram`, by atomic counters in shared memory.
 
+use std::sync::Arc;
+
+use tilewright_assign::layouts::replicate_axes_in_blocks;
 use tilewright_kernel::{
     Atomic, Binary, Cast, Compare, Element, MemoryOrder, MemoryScope, Op as KernelOp, Scope, Type, Value,
 };
-use tilewright_layout::Dim;
+use tilewright_layout::{Dim, LinearLayout, MemoryLayout};
+use tilewright_plan::movement::plan_shared_access;
+use tilewright_target::Direction;
 use tilewright_tile::Op;
 
 use super::super::error::{LowerErrorReason, Lowered};
+use super::super::lowered::Registers;
 use super::super::lowering::Lowering;
 use super::super::tensor_coordinates::idle_registers;
 
 const WORD: Type = Type::Scalar(Element::I32);
+/// The alignment of the counters in bytes; loads of up to this size read several counters.
+const ALIGNMENT: u32 = 16;
 
 /// Lowers `tt.histogram`: for each index of the result, counts the unmasked source elements with that value. Source
 /// elements whose value is not an index of the result are not counted.
@@ -23,9 +31,35 @@ pub(in super::super) fn histogram(lowering: &mut Lowering<'_>, op: Op) -> Lowere
     // Each block of a cluster counts all elements, in its own shared memory.
     let tensor = lowering.replicate_in_blocks(&tensor, |_| true)?;
     let masks = mask.map(|mask| lowering.registers_in(mask, &tensor.layout)).transpose()?;
-    let counters = lowering.builder.shared_buffer(4 * bins, 4);
-    cleared(lowering, counters, bins);
+    let required = lowering.result_layout(op)?;
+    let layout = Arc::new(replicate_axes_in_blocks(&required, |_| true)?.unwrap_or_else(|| (*required).clone()));
+    let memory = MemoryLayout::from_linear(LinearLayout::identity(u64::from(bins), Dim::OFFSET, Dim::tensor(0))?);
+    let context = lowering.config.context;
+    let plan_access = |direction| plan_shared_access(&layout, &memory, WORD.bits(), direction, context);
+    let counters = lowering.builder.shared_buffer(4 * bins, ALIGNMENT);
+    let zeros = vec![lowering.builder.i32(0); 1 << layout.in_bits(Dim::REGISTER)];
+    plan_access(Direction::Store)?.emit_store(&mut lowering.builder, counters, &zeros);
     lowering.builder.barrier(Scope::Block);
+    count_elements(lowering, &tensor, masks.as_deref(), counters, bins);
+    lowering.builder.barrier(Scope::Block);
+    let ty = lowering.carrier(lowering.result(op, 0)?)?;
+    let builder = &mut lowering.builder;
+    let counts = plan_access(Direction::Load)?.emit_load(builder, counters);
+    let cast = if ty.bits() < 32 { Cast::Truncate } else { Cast::ExtendU };
+    let values: Vec<Value> = counts.into_iter().map(|count| builder.cast(cast, count, ty)).collect();
+    let values = lowering.convert(&Registers::new(layout, values), &required)?;
+    lowering.give_tensor(op, required, values.to_vec())
+}
+
+/// Emits the atomic additions to the counters: one for each element of `tensor` that is an index of the result and that
+/// `masks` does not exclude.
+fn count_elements(
+    lowering: &mut Lowering<'_>,
+    tensor: &Registers,
+    masks: Option<&[Value]>,
+    counters: Value,
+    bins: u32,
+) {
     let of_block = tensor.layout.remove_zero_bases(Dim::BLOCK);
     let active = lowering.active(&of_block);
     let idle = idle_registers(&tensor.layout) as usize;
@@ -41,45 +75,15 @@ pub(in super::super) fn histogram(lowering: &mut Lowering<'_>, op: Op) -> Lowere
         };
         let number = builder.cast(if ty.bits() < 32 { Cast::ExtendU } else { Cast::Truncate }, value, WORD);
         let mut predicate = active;
-        for more in below.into_iter().chain(masks.as_ref().map(|masks| masks[register])) {
+        for more in below.into_iter().chain(masks.map(|masks| masks[register])) {
             predicate = super::super::memory::both(builder, predicate, Some(more));
         }
-        let bytes = builder.binary_const(Binary::Shl, number, 2);
-        let pointer = builder.ptr_add(counters, bytes);
-        let (order, scope) = (MemoryOrder::Relaxed, MemoryScope::Block);
-        builder.value(WORD, KernelOp::AtomicRmw { op: Atomic::Add, pointer, value: one, predicate, order, scope });
-    }
-    lowering.builder.barrier(Scope::Block);
-    let layout = lowering.result_layout(op)?;
-    let ty = lowering.carrier(lowering.result(op, 0)?)?;
-    let bin_indices = lowering.coordinate(&layout, 0);
-    let values = bin_indices
-        .into_iter()
-        .map(|bin_index| {
-            let builder = &mut lowering.builder;
-            let bytes = builder.binary_const(Binary::Shl, bin_index, 2);
+        // A branch in place of a predicate, because the address is then part of it.
+        builder.if_then(predicate, |builder| {
+            let bytes = builder.binary_const(Binary::Shl, number, 2);
             let pointer = builder.ptr_add(counters, bytes);
-            let count = builder.load(WORD, pointer, 0, None);
-            builder.cast(if ty.bits() < 32 { Cast::Truncate } else { Cast::ExtendU }, count, ty)
-        })
-        .collect();
-    lowering.give_tensor(op, layout, values)
-}
-
-/// Emits the stores that set all counters to zero; each thread sets some of them.
-fn cleared(lowering: &mut Lowering<'_>, counters: Value, bins: u32) {
-    let threads = lowering.launch.lanes * lowering.launch.warps;
-    let columns: Vec<u64> = (0..threads.trailing_zeros()).map(|bit| 1u64 << bit).collect();
-    let thread = lowering.thread();
-    let builder = &mut lowering.builder;
-    let thread_offset = thread.emit_f2_product(builder, &columns);
-    let zero = builder.i32(0);
-    for first in (0..bins).step_by(threads as usize) {
-        let number = builder.binary_const(Binary::Add, thread_offset, first);
-        let limit = builder.i32(bins);
-        let predicate = (first + threads > bins).then(|| builder.compare(Compare::LtU, number, limit));
-        let bytes = builder.binary_const(Binary::Shl, number, 2);
-        let pointer = builder.ptr_add(counters, bytes);
-        builder.store(pointer, 0, zero, predicate);
+            let (op, order, scope) = (Atomic::Add, MemoryOrder::Relaxed, MemoryScope::Block);
+            builder.value(WORD, KernelOp::AtomicRmw { op, pointer, value: one, predicate: None, order, scope });
+        });
     }
 }

@@ -38,6 +38,14 @@ pub(super) fn by_instructions(scalar: &mut Scalar<'_>, name: &str) -> Option<Vec
     }
 }
 
+/// Emits the conversion of 8-bit integers to `f16` by bytes that the registers hold; `None` if the operation `name` is
+/// no such cast, or if the target selects no bytes by an instruction.
+pub(super) fn by_bytes(scalar: &mut Scalar<'_>, name: &str) -> Option<Vec<Value>> {
+    let is_half = matches!(scalar.to.first(), Some(tile::TileType::Float(FloatType::F16)));
+    let is_cast = is_half && matches!(name, arith::SITOFP | arith::UITOFP);
+    is_cast.then(|| scalar.native.convert_bytes(scalar.builder, scalar.values, name == arith::SITOFP)).flatten()
+}
+
 fn is_toward_zero(scalar: &Scalar<'_>) -> bool {
     scalar.keyword("rounding") == "rtz" || scalar.keyword("roundingmode") == "toward_zero"
 }

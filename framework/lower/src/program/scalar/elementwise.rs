@@ -15,7 +15,7 @@ use std::collections::{HashMap, HashSet};
 use tilewright_kernel::{Builder, Value};
 use tilewright_math::casts::NativeCasts;
 use tilewright_tile::op::name::{arith, math, tt};
-use tilewright_tile::{Op, Operation, TileType};
+use tilewright_tile::{Op, Operation, TileType, ValueOrigin};
 
 /// For given operands, the results that were computed from them: registers with equal operands are computed once.
 type Known = HashMap<SmallVec<[Value; 4]>, Results>;
@@ -110,8 +110,15 @@ fn packed_casts(
     let [operand] = operands else { return Known::new() };
     let mut seen = HashSet::new();
     let values: Vec<Value> = operand.iter().copied().filter(|&value| seen.insert(value)).collect();
+    // The results of arithmetic are in registers of their own, and packing them takes more than their conversion.
+    let body = lowering.body;
+    let origin = operation.operands.first().map(|&operand| body.value_origin(operand));
+    let is_computed = matches!(origin, Some(ValueOrigin::Result(op, _)) if is_known(body.op(op).name()));
     let mut scalar = Scalar { builder: &mut lowering.builder, operation, from, to, native, values: &values };
-    let Some(casts) = cast::by_instructions(&mut scalar, operation.name()) else { return Known::new() };
+    let casts = if is_computed { None } else { cast::by_bytes(&mut scalar, operation.name()) };
+    let Some(casts) = casts.or_else(|| cast::by_instructions(&mut scalar, operation.name())) else {
+        return Known::new();
+    };
     let mut known = Known::new();
     for (value, cast) in values.into_iter().zip(casts) {
         lowering.propagate_uniform(&[value], &[cast]);

@@ -106,12 +106,7 @@ impl<'a> Stores<'a> {
 
 /// Emits a branch that is uniform in a warp: if `active`, all lanes of the warp execute `ops`.
 pub(in super::super) fn emit_warp_branch(builder: &mut Builder, active: Value, ops: Vec<Op>) {
-    builder.begin_region(&[]);
-    ops.into_iter().for_each(|op| builder.effect(op));
-    let then = builder.end_region(&[]);
-    builder.begin_region(&[]);
-    let otherwise = builder.end_region(&[]);
-    builder.if_else(active, then, otherwise, &[]);
+    builder.if_then(Some(active), |builder| ops.into_iter().for_each(|op| builder.effect(op)));
 }
 
 /// The emitter of an accessor's loads for one thread.
