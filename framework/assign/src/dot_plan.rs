@@ -14,10 +14,12 @@ use super::operand_orders;
 use tilewright_layout::{Dim, LayoutError, LinearLayout};
 use tilewright_plan::mma::{BlockScale, MmaError, MmaPlan, MmaProblem, WarpPartition};
 use tilewright_target::ElementType;
+use tilewright_tile::op::name::tw;
 use tilewright_tile::op_attrs::{
-    COLUMNS_PER_LANE, INSTRUCTION, K_WIDTH, LANES_ALONG, PENDING, SMEM_OPERAND, SWAP_AB, WARPS_ALONG, WARPS_ALONG_M,
+    COLUMNS_PER_LANE, INSTRUCTION, K_WIDTH, LANES_ALONG, MMA_CHOICES, PENDING, SMEM_OPERAND, SWAP_AB, WARPS_ALONG,
+    WARPS_ALONG_M,
 };
-use tilewright_tile::{Attribute, Attributes, Body, Op, TileType, Value, ValueOrigin};
+use tilewright_tile::{Attribute, Attributes, Body, Op, Operation, TileType, Value, ValueOrigin};
 
 /// The plan of a dot, with the layouts of its operands as tensors of the program.
 #[derive(Debug, Clone, PartialEq)]
@@ -115,7 +117,7 @@ pub fn plan_dot(body: &Body, op: Op, config: &LaunchConfig<'_>) -> Result<DotPla
     Ok(DotPlan { operands, scales, accumulator, plan, batches, blocks })
 }
 
-/// Returns the MMA problem of a `tt.dot` or `tt.dot_scaled`, for one matrix of a batch.
+/// Returns the MMA problem of a dot (`tt.dot`, `tt.dot_scaled` or `tw.mma`), for one matrix of a batch.
 ///
 /// # Errors
 /// [`MmaError::Impossible`] if the accumulator has fewer than two axes, if operand A has another number of axes than
@@ -139,9 +141,10 @@ pub fn mma_problem(body: &Body, op: Op, lanes: u32, warps: u32) -> Result<MmaPro
     let requested =
         MmaProblem::new(shape, [a_number, b_number, accumulator], lanes, warps).with_scales([a_scale, b_scale]);
     let attributes = &body.op(op).attributes;
-    let atom = attributes.get(INSTRUCTION).and_then(Attribute::as_text).map(str::to_owned);
-    let number = |name: &str| attributes.get(name).and_then(Attribute::as_integer).and_then(|n| u64::try_from(n).ok());
-    let warp_partition = explicit_warp_partition(attributes, WARPS_ALONG)?;
+    let explicit = |name: &str| attributes.get(choice_attribute(body.op(op), name));
+    let atom = explicit(INSTRUCTION).and_then(Attribute::as_text).map(str::to_owned);
+    let number = |name: &str| explicit(name).and_then(Attribute::as_integer).and_then(|n| u64::try_from(n).ok());
+    let warp_partition = explicit_warp_partition(body.op(op))?;
     let along_k = operand_orders::along_k(attributes).unwrap_or(requested.along_k);
     let in_shared =
         ["a", "b"].map(|group| body.operand(op, group).is_some_and(|operand| is_smem_operand(body, operand)));
@@ -162,8 +165,15 @@ pub(crate) fn is_smem_operand(body: &Body, value: Value) -> bool {
     matches!(body.value_origin(value), ValueOrigin::Result(op, _) if body.op(op).attributes.get(SMEM_OPERAND).is_some())
 }
 
-/// Returns the warp partition of a dot that its attribute `name` states; `None` if it states none.
-pub(crate) fn explicit_warp_partition(attributes: &Attributes, name: &str) -> Result<Option<WarpPartition>, MmaError> {
+/// Returns the name of the attribute by which a dot states a choice: `name` is that of `tt.dot`.
+fn choice_attribute<'n>(dot: &Operation, name: &'n str) -> &'n str {
+    let of_mma = MMA_CHOICES.iter().find(|(_, of_dot)| *of_dot == name).filter(|_| dot.name() == tw::MMA);
+    of_mma.map_or(name, |(of_mma, _)| *of_mma)
+}
+
+/// Returns the warp partition that the attributes of a dot state; `None` if they state none.
+fn explicit_warp_partition(dot: &Operation) -> Result<Option<WarpPartition>, MmaError> {
+    let (attributes, name) = (&dot.attributes, choice_attribute(dot, WARPS_ALONG));
     let Some(explicit) = attributes.get(name) else { return Ok(None) };
     let warps = match explicit {
         Attribute::Array(_, warps) => <[u64; 2]>::try_from(&warps[..]).ok(),

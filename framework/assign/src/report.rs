@@ -83,6 +83,11 @@ impl AssignmentReport {
         self.functions.iter().flat_map(|function| &function.conversions).filter(|conversion| conversion.price > 0.0)
     }
 
+    /// Iterates over the loops that have prefetched loads, of all functions.
+    pub fn pipelined_loops(&self) -> impl Iterator<Item = &LoopPipelineReport> {
+        self.functions.iter().flat_map(|function| &function.loops).filter(|of| of.stages > 1)
+    }
+
     /// Total cost of all functions in cycles for each warp.
     #[must_use]
     pub fn total_cost(&self) -> f64 {

@@ -57,7 +57,11 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
     // The layouts and the plan exist, and are printed, even if a later stage has failed.
     match (derivation, plan, options.json) {
         (Some(derivation), _, true) => println!("{}", complete(serde_json::to_string_pretty(&derivation))?),
-        (Some(derivation), ..) => print!("{derivation}"),
+        (Some(derivation), ..) => {
+            print!("{derivation}");
+            // The loops of Triton's loads, which are pipelined after synthesis.
+            last.iter().flat_map(|assigned| assigned.report.pipelined_loops()).for_each(|of| print!("{of}"));
+        }
         (None, Some(_), true) => {
             return Err(CommandError::Input(format!(
                 "{}: it is not an explicit-memory program, so no layout was derived; leave out --json",

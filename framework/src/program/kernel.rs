@@ -77,8 +77,7 @@ impl ProgramCompiler<'_> {
         let description = self.target.description();
         let families = FamilySet::new(vec![&NeutralFamilies, self.target.families()]);
         let config = launch_config(self.target, Some(&module), options, &families)?;
-        let explicit = has_explicit_memory(&module);
-        let assigned = if explicit {
+        let assigned = if has_explicit_memory(&module) {
             let found = match known {
                 Some(found) => found,
                 None => synthesize(&module, &config, options.synthesis())
@@ -89,13 +88,7 @@ impl ProgramCompiler<'_> {
         } else {
             engine::assign_layouts(&module, &config, options.strategy)?
         };
-        let mut kernel = match explicit {
-            true => {
-                seen(CompilationStage::Layouts(&assigned));
-                lower_within(&assigned, &config, text)?
-            }
-            false => with_stages(&assigned, &config, options.stages, text, seen)?,
-        };
+        let mut kernel = with_stages(&assigned, &config, options.stages, text, seen)?;
         seen(CompilationStage::Kernel(&kernel));
         tilewright_math::expand_math_functions(&mut kernel, |function, element| {
             description.find_native_function(function.name(), element.name()).is_some()

@@ -5,6 +5,10 @@
 /// Number of stages of a software-pipelined loop, which the program states.
 pub const NUM_STAGES: &str = "tt.num_stages";
 
+/// The attributes by which `tw.mma` states choices, each with the attribute by which `tt.dot` states the same choice.
+pub const MMA_CHOICES: [(&str, &str); 4] =
+    [("instruction", INSTRUCTION), ("kWidth", K_WIDTH), ("nWidth", COLUMNS_PER_LANE), ("warps", WARPS_ALONG)];
+
 /// Names the MMA instruction that executes a dot, an entry of the target's instruction table.
 pub const INSTRUCTION: &str = "tw.instruction";
 

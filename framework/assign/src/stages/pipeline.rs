@@ -8,6 +8,7 @@ use crate::layouts::LayoutCache;
 use crate::synthesis::registers::{RegisterPressure, live};
 use crate::{AssignedModule, AssignmentError, LaunchConfig};
 use std::cell::RefCell;
+use std::collections::HashMap;
 use tilewright_tile::axis_info::AxisInfoMap;
 use tilewright_tile::op::Dialects;
 use tilewright_tile::op::name::scf;
@@ -60,7 +61,7 @@ fn of_function(
         can_read_from_shared: &|op, side| planner.reads_operand_from_shared(op, side),
     };
     let found = innermost_load_loops(function, &queries);
-    let registers = live(body, &axis_info, &layouts).map_or(u64::MAX, RegisterPressure::registers);
+    let registers = live(body, &axis_info, &layouts, &HashMap::new()).map_or(u64::MAX, RegisterPressure::registers);
     let mut available = BlockResources::remaining(config, registers);
     let (mut choices, mut lines, mut removed_lines) = (Vec::new(), Vec::new(), Vec::new());
     for of in found {

@@ -9,7 +9,7 @@ use super::accesses::{allocation, is_part};
 use super::coalesce::{CoalescedLayout, CopyThreads, coalesce_layout};
 use super::{SynthesisError, SynthesisOptions};
 use crate::LaunchConfig;
-use crate::dot_plan::{element_type, explicit_warp_partition};
+use crate::dot_plan::mma_problem;
 use crate::layouts::{layout_name, to_canonical_dim_order};
 use crate::memory::{PointerMemory, describe_pointer_memory};
 use tilewright_layout::Dim;
@@ -19,7 +19,7 @@ use tilewright_plan::movement::{AxisStride as GlobalStride, GlobalTensor, Moveme
 use tilewright_target::{CanonicalStride, MemoryOperand, Operand};
 use tilewright_tile::axis_info::AxisInfoMap;
 use tilewright_tile::transform::explicit::{CopyChoice, DotChoice, ExpandedFunction};
-use tilewright_tile::{Attribute, Body, Op, TileType, Value, ValueOrigin};
+use tilewright_tile::{Body, Op, TileType, Value, ValueOrigin};
 
 /// Candidates for the number of contiguous K elements in a lane (`kWidth` in Triton).
 const WIDTHS: [u64; 6] = [1, 2, 4, 8, 16, 32];
@@ -40,7 +40,22 @@ pub(super) struct DotCandidate {
     pub cost: MmaCost,
 }
 
-/// Returns the candidate plans of a `tw.mma`, in the order of the search, the most promising first. Operands are in
+/// Whether the search chooses the plan of a dot: of every `tw.mma`, and of a `tt.dot` of two matrices that states no
+/// layouts and has an operand that the program copies to registers. Layout assignment plans other dots.
+pub(super) fn is_searched(body: &Body, op: Op) -> bool {
+    let operation = body.op(op);
+    let is_plain = |value: &Value| {
+        let ty = body.value_type(*value);
+        ty.layout().is_none() && ty.shape().is_some_and(|shape| shape.len() == 2)
+    };
+    match operation.name() {
+        tw::MMA => true,
+        tt::DOT => operation.operands.iter().all(is_plain) && Slice::of(body, op).from_copy,
+        _ => false,
+    }
+}
+
+/// Returns the candidate plans of a dot (`tw.mma` or `tt.dot`), in the order of the search, the most promising first. Operands are in
 /// registers or, if the program stores them there, in shared memory.
 pub(super) fn dot_candidates(
     body: &Body,
@@ -48,27 +63,17 @@ pub(super) fn dot_candidates(
     config: &LaunchConfig<'_>,
 ) -> Result<Vec<DotCandidate>, SynthesisError> {
     let operation = body.op(op);
-    let explicit = operation.attributes.get("instruction").and_then(Attribute::as_text);
     let named = body.value_name(operation.results[0]).map_or_else(|| "a dot".to_owned(), |name| format!("%{name}"));
     let wrong = |source| SynthesisError::Mma { operation: named.clone(), source };
-    let types = [0, 1, 2].map(|operand| body.value_type(operation.operands[operand]));
-    let shape = |operand: usize| types[operand].shape().unwrap_or_default();
-    let [Some(a), Some(b), Some(c)] = types.map(|ty| element_type(ty.element())) else {
-        let reasons = format!("no MMA has operands of `{}` and `{}`", types[0].element(), types[1].element());
-        return Err(wrong(MmaError::Impossible { reasons }));
-    };
-    let sizes = [shape(2)[0], shape(2)[1], shape(0)[1]];
-    let problem = MmaProblem::new(sizes, [a, b, c], config.lanes, config.warps);
-    let explicit_warps = explicit_warp_partition(&operation.attributes, "warps").map_err(wrong)?;
-    let problem = problem.with_atom(explicit.map(str::to_owned)).with_warp_partition(explicit_warps);
-    let lies = [0, 1].map(|side| lies_in_shared(body, op, operation.operands[side]));
-    let problem = problem.with_operands_in_shared(lies).with_stored_operands(false);
+    let problem = mma_problem(body, op, config.lanes, config.warps).map_err(wrong)?;
+    let (explicit_width, explicit_columns) = (problem.k_width, problem.n_width);
+    let explicit_warps = problem.warp_partition;
+    let problem = problem.with_operands_in_shared(lie_in_shared(body, op)).with_stored_operands(false);
+    let problem = problem.with_k_width(None).with_n_width(None);
     let (weighed, mut refused) = mma_candidates(&problem, config.context).map_err(wrong)?;
     let slice = Slice::of(body, op);
-    let explicit_width = operation.attributes.get("kWidth").and_then(Attribute::as_integer).map(|width| width as u64);
-    let explicit_columns = operation.attributes.get("nWidth").and_then(Attribute::as_integer).map(|width| width as u64);
     let problem = problem.with_n_width(explicit_columns);
-    let bits = u64::from(a.bits().max(b.bits()));
+    let bits = u64::from(problem.a.bits().max(problem.b.bits()));
     let usual = |width: u64| width * bits >= MIN_BITS && (width == 1 || width * slice.narrowest <= MOST_BITS);
     let widths: Vec<u64> = WIDTHS
         .into_iter()
@@ -216,6 +221,11 @@ fn plan_in_shared(
     Ok((plan.cost, smem_operands))
 }
 
+/// Returns, for operands A and B of a dot, whether an MMA can read the operand directly from shared memory.
+pub(super) fn lie_in_shared(body: &Body, dot: Op) -> [bool; 2] {
+    [0, 1].map(|side| lies_in_shared(body, dot, body.op(dot).operands[side]))
+}
+
 /// Whether an MMA can read an operand directly from shared memory. The operand must be a tensor there, or the result of
 /// a `tw.copy` to registers whose only use is the dot. Between the copy and the dot, nothing may write to the copied
 /// tensor. No matrix descriptor describes a part of a tensor.
@@ -249,13 +259,15 @@ struct Slice {
     narrowest: u64,
     /// Whether the slice contains another dot.
     from_dot: bool,
+    /// Whether the slice contains a `tw.copy`.
+    from_copy: bool,
     /// Whether the slice contains shape operations, which move elements to other coordinates.
     rearranged: bool,
 }
 
 impl Slice {
     fn of(body: &Body, op: Op) -> Self {
-        let mut slice = Self { narrowest: u64::MAX, from_dot: false, rearranged: false };
+        let mut slice = Self { narrowest: u64::MAX, from_dot: false, from_copy: false, rearranged: false };
         let mut open: Vec<Value> = body.op(op).operands[..2].to_vec();
         let mut seen: BTreeSet<Value> = BTreeSet::new();
         while let Some(value) = open.pop() {
@@ -267,7 +279,8 @@ impl Slice {
             let ValueOrigin::Result(defining_op, _) = body.value_origin(value) else { continue };
             let operation = body.op(defining_op);
             match operation.name() {
-                tw::MMA => slice.from_dot = true,
+                tw::MMA | tt::DOT => slice.from_dot = true,
+                tw::COPY => slice.from_copy = true,
                 tw::CAST => open.extend(&operation.operands),
                 tt::TRANS | tt::RESHAPE => {
                     slice.rearranged = true;

@@ -51,7 +51,7 @@ pub fn predict_launch(
     let plans = plan_dots(body, config)?;
     let moved = count_accesses(body, config, &layouts)?;
     let program = Solved { body, axis_info: &axis_info, config, layouts: &layouts, plans: &plans };
-    let pressure = live(body, &axis_info, &layouts)?;
+    let pressure = live(body, &axis_info, &layouts, &plans)?;
     let prefetched = PrefetchedLoads::of(body);
     let counted = WorkCounter { program, moved: &moved, pressure, prefetched, launch_info: Some(&launch_info) };
     let blocks = launch.values.grid.iter().product::<u64>() * u64::from(config.context.blocks);

@@ -143,7 +143,7 @@ impl Leaf {
         let loops: Vec<LoopLine> = tree.loops.iter().map(|open| of_loop(function, &open.of, choices)).collect();
         let axis_info = solved.map(AxisInfoMap::analyze).unwrap_or_else(|| AxisInfoMap::analyze(function));
         let program = Solved { body, axis_info: &axis_info, config, layouts: &layouts, plans: &plans };
-        let pressure = live(body, &axis_info, &layouts)?;
+        let pressure = live(body, &axis_info, &layouts, &plans)?;
         let prefetched = PrefetchedLoads::of(body);
         let counted = WorkCounter { program, moved: &moved, pressure, prefetched, launch_info: None };
         let block = counted.blocks(shared_bytes, options.blocks)?;

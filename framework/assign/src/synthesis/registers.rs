@@ -1,15 +1,21 @@
 //! Register pressure: the max registers of a lane that are live at once in a solved program.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::SynthesisError;
 use super::solved::is_free;
 use crate::dot_plan::is_smem_operand;
 use crate::layouts::LayoutCache;
 use tilewright_layout::{Dim, LinearLayout};
+use tilewright_plan::mma::MmaPlan;
 use tilewright_tile::axis_info::{AxisInfo, AxisInfoMap, IndexBitPosition};
-use tilewright_tile::op::name::tt;
+use tilewright_tile::op::name::{tt, ttg};
 use tilewright_tile::{Body, Op, Region, TileType, Value, ValueOrigin};
+
+/// Number of K steps of a dot whose operand elements a lane holds at once if it has no registers for more, and loads
+/// them from shared memory for this dot alone: the step that is multiplied, and the next one. Code generators then load
+/// the others later.
+const K_STEPS: u64 = 2;
 
 /// Assumed number of 32-bit registers of a lane for addresses, counters and other values that are no tensors.
 pub(crate) const BESIDE: u64 = 24;
@@ -19,7 +25,9 @@ pub(crate) const BESIDE: u64 = 24;
 pub(crate) struct RegisterPressure {
     /// Number of 32-bit registers of a lane that tensors take at once, at most.
     tensors: u64,
-    /// The operation at which tensors take this number; `None` at the begin of the program.
+    /// The same number if operands are loaded as late as possible, in [`K_STEPS`] steps.
+    least: u64,
+    /// The operation at which tensors take `least` registers; `None` at the begin of the program.
     pub at: Option<Op>,
 }
 
@@ -32,21 +40,23 @@ impl RegisterPressure {
     /// Returns the number of registers that a lane spills if it has `available`. Addresses and counters are computed
     /// again before tensors are spilled.
     pub(super) fn spilled(self, available: u64) -> u64 {
-        self.tensors.saturating_sub(available)
+        self.least.saturating_sub(available)
     }
 }
 
-/// Returns the register pressure. Rematerializable tensors do not count. Elements of a lane that differ by known
-/// numbers count as one element, since the others are that element plus constants. A broadcast repeats the registers of
-/// its operand.
+/// Returns the register pressure; `plans` has the plans of dots. Rematerializable tensors do not count.
+/// Elements of a lane that differ by known numbers count as one element, since the others are that element plus
+/// constants. A broadcast repeats the registers of its operand.
 pub(crate) fn live(
     body: &Body,
     axis_info: &AxisInfoMap,
     layouts: &LayoutCache<'_>,
+    plans: &HashMap<Op, MmaPlan>,
 ) -> Result<RegisterPressure, SynthesisError> {
     let mut spans = Spans { body, ops: Vec::new(), of: HashMap::new() };
     spans.region(body.root(), &mut Vec::new());
-    let mut changes: Vec<(usize, i64)> = Vec::new();
+    let operands = find_step_operands(body, plans);
+    let (mut changes, mut least_changes) = (Vec::new(), Vec::new());
     for (&value, &[begin, end]) in &spans.of {
         let ty = body.value_type(value);
         if is_free(body, value) || is_smem_operand(body, value) || viewed(body, value).is_some() {
@@ -56,10 +66,20 @@ pub(crate) fn live(
         let layout = layouts.resolve_distributed(ty)?;
         let known = axis_info.get(value).map_or(0, |info| count_known_steps(&layout, info));
         let bits_per_lane = i64::from(bits) << (layout.in_bits(Dim::REGISTER) - known);
-        let registers = (bits_per_lane + 31) / 32;
-        // The result may take the registers of an operand at its last use.
-        changes.extend([(begin, registers), (end.max(begin + 1), -registers)]);
+        let steps = operands.get(&value).map_or(1, |steps| steps / K_STEPS).max(1);
+        for (changes, bits) in [(&mut changes, bits_per_lane), (&mut least_changes, bits_per_lane / steps as i64)] {
+            let registers = (bits + 31) / 32;
+            // The result may take the registers of an operand at its last use.
+            changes.extend([(begin, registers), (end.max(begin + 1), -registers)]);
+        }
     }
+    let ((tensors, _), (least, position)) = (find_peak(changes), find_peak(least_changes));
+    let at = position.checked_sub(1).and_then(|index| spans.ops.get(index).copied());
+    Ok(RegisterPressure { tensors, least, at })
+}
+
+/// Returns the highest sum of changes up to a position, and the position.
+fn find_peak(mut changes: Vec<(usize, i64)>) -> (u64, usize) {
     changes.sort_unstable();
     let (mut alive, mut most, mut position) = (0, 0, 0);
     for (at, change) in changes {
@@ -68,8 +88,38 @@ pub(crate) fn live(
             (most, position) = (alive, at);
         }
     }
-    let at = position.checked_sub(1).and_then(|index| spans.ops.get(index).copied());
-    Ok(RegisterPressure { tensors: u64::try_from(most).unwrap_or(0), at })
+    (u64::try_from(most).unwrap_or(0), position)
+}
+
+/// Finds operands of dots, and tensors from which elementwise operations compute such operands, that a block loads from
+/// shared memory and uses once. Returns the number of K steps of their dots.
+fn find_step_operands(body: &Body, plans: &HashMap<Op, MmaPlan>) -> HashMap<Value, u64> {
+    let all = body.walk_region(body.root());
+    let mut uses: HashMap<Value, u32> = HashMap::new();
+    all.iter().flat_map(|op| &body.op(*op).operands).for_each(|value| *uses.entry(*value).or_default() += 1);
+    let regions = all.iter().flat_map(|op| &body.op(*op).regions).copied().chain([body.root()]);
+    let mut steps = HashMap::new();
+    for block in regions.flat_map(|region| body.blocks(region)) {
+        let mut loaded = HashSet::new();
+        for operation in body.ops(*block).iter().map(|op| body.op(*op)) {
+            let is_elementwise = operation.definition.traits.elementwise;
+            if operation.name() == ttg::LOCAL_LOAD
+                || is_elementwise && operation.operands.iter().any(|value| loaded.contains(value))
+            {
+                loaded.extend(operation.results.iter().copied().filter(|value| uses.get(value) == Some(&1)));
+            }
+        }
+        for &op in body.ops(*block).iter().rev() {
+            let operation = body.op(op);
+            let (count, operands) = match plans.get(&op) {
+                Some(plan) => (Some(plan.k_steps()), &operation.operands[..2]),
+                None => (operation.results.first().and_then(|result| steps.get(result).copied()), &*operation.operands),
+            };
+            let Some(count) = count else { continue };
+            steps.extend(operands.iter().filter(|value| loaded.contains(value)).map(|value| (*value, count)));
+        }
+    }
+    steps
 }
 
 /// Returns the number of bits of a register's index that change the value by a known number.

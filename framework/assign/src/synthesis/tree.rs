@@ -162,17 +162,18 @@ fn tensor_bytes(body: &Body) -> HashMap<Op, u64> {
     tensors.filter_map(bytes).collect()
 }
 
-/// Groups the dots that have equal types and attributes, and finds the candidates of each group.
+/// Groups the dots that have equal types and attributes and whose operands are in the same memory, and finds the
+/// candidates of each group.
 fn group_dots(
     body: &Body,
     axis_info: &AxisInfoMap,
     config: &LaunchConfig<'_>,
 ) -> Result<Vec<DotGroup>, SynthesisError> {
     let mut dots: Vec<(String, DotGroup)> = Vec::new();
-    for op in body.walk_region(body.root()).into_iter().filter(|op| body.op(*op).name() == tw::MMA) {
+    for op in body.walk_region(body.root()).into_iter().filter(|op| anchors::is_searched(body, *op)) {
         let operation = body.op(op);
         let types = operation.operands.iter().map(|value| body.value_type(*value).to_string()).collect::<Vec<_>>();
-        let signature = format!("{types:?} {:?}", operation.attributes);
+        let signature = format!("{types:?} {:?} {:?}", operation.attributes, anchors::lie_in_shared(body, op));
         let execution_count = execution_count(body, axis_info, op);
         match dots.iter_mut().find(|(known, _)| *known == signature) {
             Some((_, group)) => group.ops.push((op, execution_count)),

@@ -231,6 +231,12 @@ impl MmaPlan {
         self.problem.shape[2] / self.chunk_elements()
     }
 
+    /// Number of steps along K, each of as many elements of K as the atom takes.
+    #[must_use]
+    pub fn k_steps(&self) -> u64 {
+        (self.problem.shape[2] >> self.atom.tile[2]).max(1)
+    }
+
     /// Number of consecutive elements of K that a lane holds.
     #[must_use]
     pub fn k_width(&self) -> u64 {

@@ -7,7 +7,7 @@ use tilewright_vendor_testkit::explicit::claims::{InstructionCounts, check_alter
 use tilewright_vendor_testkit::explicit::pinned::compare_pinned;
 use tilewright_vendor_testkit::explicit::tiles::{tiles_table, usual_tiles};
 use tilewright_vendor_testkit::explicit::{MIXED, PROGRAMS, case, executed, is_inside, kept, solved, table};
-use tilewright_vendor_testkit::explicit::{check_parts, check_shared_by_loops};
+use tilewright_vendor_testkit::explicit::{check_mamba, check_parts, check_shared_by_loops, check_two_kinds};
 
 /// Checks that each program computes its expected results (`solved` reports failures) with the minimum number of
 /// wavefronts.
@@ -135,6 +135,8 @@ fn loops_share_tensors_and_programs_name_parts() {
         check_shared_by_loops(&target(gpu_model));
         check_parts(&target(gpu_model));
     }
+    assert_eq!(check_two_kinds(&target("mi300x")).loops.len(), 1);
+    check_mamba(&target("mi300x"));
 }
 
 #[test]

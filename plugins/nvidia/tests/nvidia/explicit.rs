@@ -9,8 +9,10 @@ use tilewright_vendor_testkit::explicit::MIXED;
 use tilewright_vendor_testkit::explicit::PACKED;
 use tilewright_vendor_testkit::explicit::PROGRAMS;
 use tilewright_vendor_testkit::explicit::case;
+use tilewright_vendor_testkit::explicit::check_mamba;
 use tilewright_vendor_testkit::explicit::check_parts;
 use tilewright_vendor_testkit::explicit::check_shared_by_loops;
+use tilewright_vendor_testkit::explicit::check_two_kinds;
 use tilewright_vendor_testkit::explicit::claims::{InstructionCounts, check_alternatives, check_stated_accesses};
 use tilewright_vendor_testkit::explicit::derived;
 use tilewright_vendor_testkit::explicit::executed;
@@ -414,6 +416,23 @@ fn usual_tiles_have_the_choices_of_an_expert() {
         assert!(derivation.loops[0].stages > 1 || derivation.prediction.resident > 1, "{derivation}");
     }
     kept("tiles-nvidia", &tiles_table(&[("a100", &a100), ("h100", &h100)]));
+}
+
+/// Checks that a program has dots of both kinds, which the same instruction executes.
+#[test]
+fn a_program_has_dots_of_both_kinds() {
+    let solved = check_two_kinds(&target("h100"));
+    let instruction = &solved.derivation.dots[0].instruction;
+    assert!(instruction.starts_with("wgmma") && solved.loops.len() == 1, "{}", solved.derivation);
+    // Each loop has two K steps.
+    assert!(solved.kernel.matches(&format!("\"{instruction}\"")).count() >= 4, "{}", solved.kernel);
+}
+
+/// Checks the selective scan of Mamba, whose `tt.scan` stands in a pipelined loop of `tw.copy`.
+#[test]
+fn mamba_scans_tiles_of_shared_memory() {
+    let solved = check_mamba(&target("a100"));
+    assert!(solved.derivation.loops.iter().all(|of| of.stages > 1), "{}", solved.derivation);
 }
 
 /// Checks that two loops which fill one tensor are pipelined, on h100 by bulk tensor copies if tiles are known to lie

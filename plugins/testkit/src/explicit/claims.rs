@@ -36,7 +36,7 @@ pub fn compared_programs() -> Vec<(String, String, u32)> {
 /// Compiles a program to assembly; returns its derivation and the assembly.
 pub fn compiled(target: &dyn Target, (name, text, warps): &(String, String, u32)) -> (Derivation, String) {
     let solved = solution(target, text, *warps, SynthesisOptions::default());
-    let (kernel, derivation) = solved.unwrap_or_else(|error| panic!("{name}: {error}"));
+    let (kernel, derivation, _) = solved.unwrap_or_else(|error| panic!("{name}: {error}"));
     (derivation, assembly(target, vec![kernel]))
 }
 

@@ -2,25 +2,30 @@
 //! finds layouts, the kernels are emulated, and the results are listed in a table.
 
 pub mod claims;
+mod mamba;
 mod parts;
 pub mod pinned;
 pub mod ranked;
 mod shared_by_loops;
 mod table;
 pub mod tiles;
+mod two_kinds;
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::prelude::*;
+use tilewright_assign::stages::LoopPipelineReport;
 use tilewright_assign::synthesis::{Derivation, SynthesisOptions};
 use tilewright_emulator::RunReport;
 use tilewright_testkit::sample::is_all;
 use tilewright_verify::case::ProgramCase;
 
+pub use mamba::check_mamba;
 pub use parts::check_parts;
 pub use shared_by_loops::check_shared_by_loops;
 pub use table::table;
+pub use two_kinds::check_two_kinds;
 
 /// Names of the explicit-memory programs in the conformance suite.
 pub const PROGRAMS: [&str; 17] = [
@@ -52,6 +57,8 @@ pub const PACKED: [&str; 2] = ["explicit_interleaved", "explicit_packed"];
 /// A program for which synthesis has found layouts, and which has been emulated.
 pub struct Solved {
     pub derivation: Derivation,
+    /// The loops of Triton's loads, which are pipelined after synthesis.
+    pub loops: Vec<LoopPipelineReport>,
     /// Operation counts of one warp; each count is the maximum over all warps.
     pub counts: Counts,
     /// The emulator's report of the program's run.
@@ -88,10 +95,10 @@ pub fn tiled(case: &ProgramCase, text: &str, [m, n, k]: [u64; 3], depth: u64) ->
 
 /// Finds layouts for a program text by synthesis; returns the solution, or the reason why there is none.
 pub fn derived(target: &dyn Target, text: &str, warps: u32, synthesis: SynthesisOptions) -> Result<Derivation, String> {
-    solution(target, text, warps, synthesis).map(|(_, derivation)| derivation)
+    solution(target, text, warps, synthesis).map(|(_, derivation, _)| derivation)
 }
 
-type Solution = Result<(Kernel, Derivation), String>;
+type Solution = Result<(Kernel, Derivation, Vec<LoopPipelineReport>), String>;
 
 /// Compiles a program with these options of synthesis. Results are cached for all tests of the process.
 fn solution(target: &dyn Target, text: &str, warps: u32, synthesis: SynthesisOptions) -> Solution {
@@ -102,14 +109,14 @@ fn solution(target: &dyn Target, text: &str, warps: u32, synthesis: SynthesisOpt
 
 fn solve(target: &dyn Target, text: &str, warps: u32, synthesis: SynthesisOptions) -> Solution {
     let options = ProgramOptions::default().with_warps(warps).with_synthesis(synthesis);
-    let mut derivation = None;
-    let kernel = compiler(target).compile_kernel(text, &options, &mut |stage| {
-        if let CompilationStage::Synthesis(found) = stage {
-            derivation = Some(found.clone());
-        }
+    let (mut derivation, mut loops) = (None, Vec::new());
+    let kernel = compiler(target).compile_kernel(text, &options, &mut |stage| match stage {
+        CompilationStage::Synthesis(found) => derivation = Some(found.clone()),
+        CompilationStage::Layouts(assigned) => loops = assigned.report.pipelined_loops().cloned().collect(),
+        _ => {}
     });
     let kernel = kernel.map_err(|error| error.to_string())?;
-    Ok((kernel, derivation.ok_or_else(|| "nothing was solved".to_owned())?))
+    Ok((kernel, derivation.ok_or_else(|| "nothing was solved".to_owned())?, loops))
 }
 
 /// Finds layouts for a program of the suite, emulates it, and checks its buffers against plain arithmetic.
@@ -135,14 +142,14 @@ fn cached<T: Clone>(cache: &Cache<T>, key: String, compute: impl FnOnce() -> T) 
 
 fn execute(target: &dyn Target, case: &ProgramCase, text: &str, synthesis: SynthesisOptions) -> Solved {
     let name = &case.name;
-    let (kernel, derivation) =
+    let (kernel, derivation, loops) =
         solution(target, text, case.warps, synthesis).unwrap_or_else(|error| panic!("{name}: {error}"));
     let ran = case.run_emulated(&kernel, context(target), &RunLimits::default());
     let outcome = ran.unwrap_or_else(|error| panic!("{name}: {error}"));
     let differences: Vec<String> = outcome.differences.iter().map(ToString::to_string).collect();
     assert!(differences.is_empty(), "{name}: {differences:?}");
     let kernel = Module { kernels: vec![kernel] }.to_string();
-    Solved { derivation, counts: outcome.report.counts, report: outcome.report, kernel }
+    Solved { derivation, loops, counts: outcome.report.counts, report: outcome.report, kernel }
 }
 
 /// Checks that synthesis with pruned search finds the same solution as with exhaustive search. Programs whose

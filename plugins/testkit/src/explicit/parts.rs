@@ -20,8 +20,13 @@ pub fn check_parts(target: &dyn Target) -> [Arc<Solved>; 3] {
 
 /// Returns the text of an example, as an implementation of the suite's dot.
 pub(super) fn example(name: &str) -> String {
+    read_example(name).replace("@gemm", "@explicit_gemm")
+}
+
+/// Reads the text of an example.
+pub(super) fn read_example(name: &str) -> String {
     let file = shared_data::workspace().join(format!("docs/examples/{name}.ttir"));
-    std::fs::read_to_string(file).expect("the example").replace("@gemm", "@explicit_gemm")
+    std::fs::read_to_string(file).expect("the example")
 }
 
 /// Returns a program whose copies fill the halves of the tiles of A one by one.

@@ -4,7 +4,7 @@ use super::choices::ExplicitChoices;
 use super::expander::{Expander, Replacements};
 use super::{packed, pipeline};
 use crate::op::Dialects;
-use crate::op::name::{scf, ttg, tw};
+use crate::op::name::{scf, tt, ttg, tw};
 use crate::transform::{IrCloner, Rewrite, Rewritten, rewrite_function, violation};
 use crate::{Function, Op, TileType, TileViolation, Value};
 use std::collections::HashMap;
@@ -60,6 +60,7 @@ impl Rewrite for Expander<'_> {
             tw::REGISTER_TENSOR => self.register_tensor(op, cloner)?,
             tw::REARRANGE => self.rearrange(op, cloner)?,
             tw::MMA => self.mma(op, cloner)?,
+            tt::DOT if self.choices.dots.contains_key(&op) => self.mma(op, cloner)?,
             tw::CAST => self.cast(op, cloner)?,
             tw::REDUCE => self.reduce(op, cloner)?,
             ttg::MEMDESC_SUBSLICE | ttg::MEMDESC_INDEX if self.record_part(op, cloner)? => {}

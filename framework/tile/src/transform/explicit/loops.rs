@@ -1,6 +1,6 @@
 //! Finds loops whose copies from global to shared memory can be prefetched.
 
-use crate::op::name::{scf, tw};
+use crate::op::name::{scf, tt, tw};
 use std::collections::BTreeSet;
 
 use super::parts::{cover, full_tensor, is_selection, region};
@@ -52,7 +52,7 @@ fn of_loop(body: &Body, op: Op) -> Option<FillLoop> {
     };
     let rejected = rejected
         .or_else(|| (tensors.len() < filled.len()).then(|| "a tensor that it fills is allocated elsewhere".to_owned()));
-    let dots = body.ops(block).iter().copied().filter(|dot| body.op(*dot).name() == tw::MMA);
+    let dots = body.ops(block).iter().copied().filter(|dot| matches!(body.op(*dot).name(), tw::MMA | tt::DOT));
     let accumulator = dots.filter(|dot| carried_accumulator_index(body, block, *dot).is_some()).collect();
     Some(FillLoop { op, copies, tensors, prefetch_slice, rejected, accumulator })
 }

@@ -4,7 +4,7 @@ use crate::op::name::{arith, tt, ttg};
 
 use super::expander::Expander;
 use super::packed;
-use crate::op_attrs::{COLUMNS_PER_LANE, INSTRUCTION, K_WIDTH, PENDING, SMEM_OPERAND, WARPS_ALONG, WARPS_ALONG_M};
+use crate::op_attrs::{COLUMNS_PER_LANE, INSTRUCTION, K_WIDTH, MMA_CHOICES, PENDING, SMEM_OPERAND, WARPS_ALONG_M};
 use crate::{Attribute, BuildError, FloatType, FunctionBuilder, Op, TileType, Value, ValueOrigin};
 
 use crate::transform::{IrCloner, Rewritten, violation};
@@ -32,7 +32,7 @@ impl Expander<'_> {
         Ok(())
     }
 
-    /// Expands a dot; operands in shared memory are loaded first.
+    /// Expands a dot (`tw.mma` or `tt.dot`) with its choice; operands in shared memory are loaded first.
     pub(super) fn mma(&mut self, op: Op, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<()> {
         let operands = cloner.from.op(op).operands.clone();
         let mut mma_operands = Vec::new();
@@ -44,26 +44,25 @@ impl Expander<'_> {
         }
         let accumulator = cloner.clone_of(operands[2]);
         let ty = cloner.to.ty(accumulator).clone();
-        let explicit = |name: &str| cloner.from.op(op).attributes.get(name).cloned();
         let choice = self.choices.dots.get(&op).cloned().unwrap_or_default();
         for (operand, _) in mma_operands.iter().zip(choice.smem_operands).filter(|(_, smem_operands)| *smem_operands) {
             if let ValueOrigin::Result(load, _) = cloner.to.body().value_origin(*operand) {
                 cloner.to.body_mut().op_mut(load).attributes.set(SMEM_OPERAND, Attribute::Unit);
             }
         }
-        let instruction = explicit("instruction").or_else(|| choice.instruction.map(Attribute::Text));
         let number = |width: u64| Attribute::integer(width as i64, TileType::integer(32));
-        let attributes = [
-            (INSTRUCTION, instruction),
-            (K_WIDTH, explicit("kWidth").or(choice.k_width.map(number))),
-            (COLUMNS_PER_LANE, explicit("nWidth").or(choice.n_width.map(number))),
-            (WARPS_ALONG, explicit("warps")),
+        let chosen = [
+            (INSTRUCTION, choice.instruction.map(Attribute::Text)),
+            (K_WIDTH, choice.k_width.map(number)),
+            (COLUMNS_PER_LANE, choice.n_width.map(number)),
             (WARPS_ALONG_M, choice.warps_along_m.then_some(Attribute::Unit)),
             (PENDING, self.pending.contains(&op).then_some(Attribute::Unit)),
         ];
-        let attributes = attributes.into_iter().filter_map(|(name, value)| Some((name, value?)));
+        let chosen = chosen.into_iter().filter_map(|(name, value)| Some((name, value?)));
+        // The choices that the program states replace those of the search.
+        let explicit = cloner.from.op(op).attributes.iter().map(|(name, value)| (dot_attribute(name), value.clone()));
         let new_op = cloner.to.build_op(tt::DOT).operand(mma_operands[0]).operand(mma_operands[1]).operand(accumulator);
-        let new_op = new_op.attributes(attributes).result(ty).build()?;
+        let new_op = new_op.attributes(chosen).attributes(explicit).result(ty).build()?;
         let result = cloner.to.body().op(new_op).results[0];
         self.replacements.dots.push((op, new_op));
         cloner.bind(cloner.from.op(op).results[0], result);
@@ -180,6 +179,11 @@ impl FunctionBuilder<'_> {
         let flipped = self.binary(arith::XORI, value, sign)?;
         self.binary(arith::SUBI, flipped, sign)
     }
+}
+
+/// The attribute of `tt.dot` for an attribute of `tw.mma`; attributes of `tt.dot` keep their names.
+fn dot_attribute(name: &str) -> &str {
+    MMA_CHOICES.iter().find(|(of_mma, _)| *of_mma == name).map_or(name, |(_, of_dot)| *of_dot)
 }
 
 /// The name of the operation that casts between these element types; `None` if none is needed.
