@@ -88,7 +88,7 @@ fn rounds_in_which_lanes_differ_alike_move_within_rows() {
 /// Checks the exchange of a register bit for lane bit 3 on all CDNA targets: each of the two words moves by one DPP move,
 /// in the two banks of a row (lanes 8 to 15, lanes 0 to 7) that need it.
 #[test]
-fn halves_of_rows_swap_by_moves_of_banks() {
+fn lane_bit_3_swaps_by_moves_of_banks() {
     let linear = |registers: &str, lanes: &str| {
         format!("#ttg.linear<{{register = {registers}, lane = {lanes}, warp = [], block = []}}>")
     };
