@@ -14,6 +14,7 @@ mod error;
 mod given_layouts;
 mod graph;
 mod interner;
+mod lane_swaps;
 pub mod launch_tensor;
 pub mod layouts;
 mod local_search;

@@ -10,8 +10,10 @@ use std::collections::BTreeMap;
 
 use super::AssignmentError;
 use super::LaunchConfig;
-use super::interner::LayoutId;
-use super::moves::{Follow, attempt, from_operands, from_users};
+use super::graph::Kind;
+use super::interner::{Interner, LayoutId};
+use super::lane_swaps::swap_vector_end_into_lanes;
+use super::moves::{Follow, MIN_GAIN, attempt, backward, from_operands, from_users, step};
 use super::propagate::anchored;
 use super::state::State;
 
@@ -43,11 +45,76 @@ pub(super) type Suggested = BTreeMap<Vec<u64>, Vec<LayoutId>>;
 /// Lowers the cost by changing the keys (chosen layouts) of nodes, until no further change lowers it.
 pub(super) fn improve(state: &mut State<'_, '_>, config: &LaunchConfig<'_>) -> Result<(), AssignmentError> {
     let suggested = suggestions(state, config)?;
-    let nodes: Vec<usize> = (0..state.graph.nodes.len()).collect();
-    if sweeps(state, &nodes, &suggested, STEPS * nodes.len() + FEW) {
-        compare_all(state, &suggested);
+    descend(state, &suggested);
+    for (long, shorter) in lane_swaps(&suggested, state.graph.interner, config)? {
+        let mut tried = state.clone();
+        take_lane_swaps(&mut tried, long, &shorter);
+        if tried.total() < state.total() - MIN_GAIN {
+            descend(&mut tried, &suggested);
+            state.keys = tried.keys;
+        }
     }
     Ok(())
+}
+
+/// Lowers the cost by steps, and then by combinations of keys (chosen layouts) if few nodes have alternatives.
+fn descend(state: &mut State<'_, '_>, suggested: &Suggested) {
+    let nodes: Vec<usize> = (0..state.graph.nodes.len()).collect();
+    if sweeps(state, &nodes, suggested, STEPS * nodes.len() + FEW) {
+        compare_all(state, suggested);
+    }
+}
+
+/// A layout, and the layouts with shorter vectors to which lane shuffles convert from it.
+type LaneSwaps = Vec<(LayoutId, Vec<LayoutId>)>;
+
+/// Returns the suggested layouts with the longest vectors, each with the layouts for accesses that prefer shorter ones.
+fn lane_swaps(
+    suggested: &Suggested,
+    interner: &Interner,
+    config: &LaunchConfig<'_>,
+) -> Result<LaneSwaps, AssignmentError> {
+    let mut found = LaneSwaps::new();
+    for known in suggested.values() {
+        let layouts: Vec<_> = known.iter().map(|&id| interner.get(id)).collect();
+        for (&id, long) in known.iter().zip(&layouts) {
+            let swapped =
+                layouts.iter().filter_map(|short| swap_vector_end_into_lanes(long, short, config.context.target));
+            let shorter = swapped.map(|layout| interner.layout(&layout)).collect::<Result<Vec<_>, _>>()?;
+            if !shorter.is_empty() {
+                found.push((id, shorter));
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// Gives all accesses of one shape the layout `long`, then one of the layouts `shorter` to those that cost less with it,
+/// and converts as early as that lowers the cost. No sequence of steps that each lower the cost leads there from one
+/// layout for all accesses.
+fn take_lane_swaps(state: &mut State<'_, '_>, long: LayoutId, shorter: &[LayoutId]) {
+    let [alone, everywhere] = [FOLLOW_CHOICES[0], FOLLOW_CHOICES[6]];
+    let everything = vec![true; state.graph.nodes.len()];
+    let shape = state.graph.interner.get(long).outs().clone();
+    let is_open = |&node: &usize| {
+        let current = &state.graph.nodes[node];
+        let is_access = matches!(current.kind, Kind::Access(_)) && current.fixed.is_none();
+        is_access && *state.graph.interner.get(state.keys[node]).outs() == shape
+    };
+    let accesses: Vec<usize> = (0..everything.len()).filter(is_open).collect();
+    for &node in &accesses {
+        let change = step(state, node, long, everywhere);
+        state.apply(&change);
+    }
+    for (&node, &key) in accesses.iter().flat_map(|node| shorter.iter().map(move |key| (node, key))) {
+        attempt(state, node, key, alone);
+    }
+    for node in (0..everything.len()).rev().filter(|&node| !state.graph.nodes[node].kind.is_anchor()) {
+        for key in from_users(state, node, &everything) {
+            attempt(state, node, key, alone);
+        }
+    }
+    backward(state);
 }
 
 /// Tries steps at these nodes, in program order and in reverse order by turns, until no step lowers the cost or `steps`

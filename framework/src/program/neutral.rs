@@ -5,12 +5,13 @@ use super::error::ProgramError;
 use super::stage::CompilationStage;
 use tilewright_layout::FamilySet;
 use tilewright_layout::families::NeutralFamilies;
+use tilewright_target::{Instruction, Operand};
 use tilewright_tile::import::import_operations;
 use tilewright_tile::transform::{
     decompose_scaled_dots, desugar_async_copies, forward_stores, fuse_multiply_adds, inline_calls,
-    remove_unused_operations, simplify_types, structurize,
+    remove_unused_operations, simplify_types, structurize, widen_accumulators,
 };
-use tilewright_tile::{self as tile, TileModule};
+use tilewright_tile::{self as tile, FloatType, TileModule};
 
 impl ProgramCompiler<'_> {
     /// Parses and verifies a program, for any target: a verified program may use what this target does not support.
@@ -40,6 +41,8 @@ impl ProgramCompiler<'_> {
         seen(CompilationStage::Import(&module));
         let module = desugar_async_copies(&module, self.dialects).map_err(in_text)?;
         let module = decompose_scaled_dots(&module, self.dialects).map_err(in_text)?;
+        let has_mma = |operand, accumulator| self.has_mma(operand, accumulator);
+        let module = widen_accumulators(&module, self.dialects, &has_mma).map_err(in_text)?;
         let module = structurize(&module, self.dialects).map_err(in_text)?;
         let mut module = inline_calls(&module, self.dialects).map_err(in_text)?;
         keep(&mut module, options.entry.as_deref())?;
@@ -51,6 +54,15 @@ impl ProgramCompiler<'_> {
         tile::verify_transformed_module(&module).map_err(in_text)?;
         seen(CompilationStage::Shape(&module));
         Ok(module)
+    }
+
+    /// Whether the target has an MMA instruction whose operand A and accumulator have these element types.
+    fn has_mma(&self, operand: FloatType, accumulator: FloatType) -> bool {
+        let is_of = |row: &Instruction, role: &str, ty: FloatType| {
+            row.find_matrix_operand(role).and_then(Operand::element) == Some(ty.name())
+        };
+        let mut mmas = self.target.instructions().iter().filter(|row| row.mma_shape().is_some());
+        mmas.any(|row| is_of(row, "a", operand) && is_of(row, "d", accumulator))
     }
 }
 

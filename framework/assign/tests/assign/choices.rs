@@ -10,7 +10,7 @@ use tilewright_assign::layouts::LayoutCache;
 use tilewright_assign::{AssignedModule, LaunchConfig, Strategy, assign_layouts};
 use tilewright_layout::families::NeutralFamilies;
 use tilewright_layout::parse_spec;
-use tilewright_plan::movement::PlanContext;
+use tilewright_plan::movement::{ConversionKind, PlanContext};
 use tilewright_target::TargetDescription;
 use tilewright_tile::{Body, LayoutName, TileModule, Value};
 
@@ -260,4 +260,47 @@ fn a_block_that_the_target_has_not_is_refused() {
         let config = LaunchConfig { lanes, warps, ..config(&target) };
         assert_eq!(assign_layouts(&program, &config, Strategy::LeastCost).unwrap_err().to_string(), expected);
     }
+}
+
+/// Checks that accesses of elements of 16 and of 64 bits each have the vectors that they prefer, 16 bytes of a lane,
+/// and that lane shuffles convert between their layouts, instead of shared memory or narrow accesses.
+#[test]
+fn accesses_of_different_widths_trade_single_lane_bits() {
+    let pointers = |name: &str, base: &str, element: &str| {
+        format!(
+            "%{name}_base = tt.splat %{base} : !tt.ptr<{element}> -> tensor<1024x!tt.ptr<{element}>>
+    %{name} = tt.addptr %{name}_base, %i : tensor<1024x!tt.ptr<{element}>>, tensor<1024xi32>"
+        )
+    };
+    let argument = |name: &str, element: &str| format!("%{name}: !tt.ptr<{element}> {{tt.divisibility = 16 : i32}}");
+    let arguments = [("x", "i16"), ("y", "i16"), ("z", "i16"), ("w", "i64")].map(|(name, of)| argument(name, of));
+    let program = module(&format!(
+        "tt.func @widen({}) {{
+    %i = tt.make_range {{start = 0 : i32, end = 1024 : i32}} : tensor<1024xi32>
+    {}
+    {}
+    {}
+    {}
+    %a = tt.load %from_x : tensor<1024x!tt.ptr<i16>>
+    %b = tt.load %from_y : tensor<1024x!tt.ptr<i16>>
+    %sum = arith.addi %a, %b : tensor<1024xi16>
+    tt.store %to_z, %sum : tensor<1024x!tt.ptr<i16>>
+    %wide = arith.extsi %sum : tensor<1024xi16> to tensor<1024xi64>
+    tt.store %to_w, %wide : tensor<1024x!tt.ptr<i64>>
+    tt.return
+  }}",
+        arguments.join(", "),
+        pointers("from_x", "x", "i16"),
+        pointers("from_y", "y", "i16"),
+        pointers("to_z", "z", "i16"),
+        pointers("to_w", "w", "i64"),
+    ));
+    let mi300x = include_str!("../../../../targets/mi300x.toml");
+    let target = TargetDescription::from_toml("mi300x", mi300x).unwrap();
+    let wide_warps = LaunchConfig { lanes: 64, warps: 2, ..config(&target) };
+    let chosen = assign_layouts(&program, &wide_warps, Strategy::LeastCost).unwrap().report;
+    let [conversion] = &chosen.functions[0].conversions[..] else { panic!("{chosen}") };
+    assert_eq!((&conversion.value[..], conversion.path), ("%sum", Some(ConversionKind::Shuffle)), "{chosen}");
+    assert!(conversion.from.contains("sizePerThread = [8]"), "{chosen}");
+    assert!(conversion.to.contains("register = [[1], ["), "{chosen}");
 }

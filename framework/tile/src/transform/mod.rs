@@ -2,10 +2,10 @@
 //!
 //! [`simplify_types`] replaces types that only texts have, [`desugar_async_copies`] makes bulk tensor copies
 //! synchronous, [`decompose_scaled_dots`] multiplies operands by scales that no MMA instruction applies,
-//! [`inline_calls`] inlines calls, [`structurize`] turns branches into structured control flow, [`forward_stores`]
+//! [`widen_accumulators`] accumulates dots in a type that MMA instructions have, [`inline_calls`] inlines calls, [`structurize`] turns branches into structured control flow, [`forward_stores`]
 //! forwards stores to shared memory to loads, [`fuse_multiply_adds`] contracts products and sums,
 //! [`remove_unused_operations`] is dead code elimination, [`loads`] and [`explicit`] pipeline loops,
-//! [`make_captures_explicit`] makes the captures of warp partitions explicit. After the first five, a program has one
+//! [`make_captures_explicit`] makes the captures of warp partitions explicit. After the first six, a program has one
 //! function per entry, with single-block regions. A transformation that fails reports the operation and its location.
 
 mod allocations;
@@ -27,6 +27,7 @@ mod simplify_types;
 mod structure;
 mod structurizer;
 mod unused;
+mod widen_accumulators;
 
 pub use captured::{make_captures_explicit, resolve_captured_value};
 pub use desugar_async::desugar_async_copies;
@@ -39,3 +40,4 @@ pub use scaled::decompose_scaled_dots;
 pub use simplify_types::simplify_types;
 pub use structure::structurize;
 pub use unused::remove_unused_operations;
+pub use widen_accumulators::{HasMma, widen_accumulators};

@@ -1,4 +1,4 @@
-//! Shuffles whose source lane is a constant xor of the lane index, without LDS: DPP moves within a row of 16 lanes,
+//! Shuffles and swaps whose source lane is a constant xor of the lane index, without LDS: DPP moves within a row of 16 lanes,
 //! `v_permlanex16_b32` between the two rows of 32 lanes, and `v_permlane64_b32` between the halves of a wave of 64.
 //!
 //! The DPP controls are those of LLVM's AMDGPU usage guide and of AMD's ISA references.
@@ -37,6 +37,9 @@ pub(super) fn across(mask: u32, native_lanes: u32) -> Option<XorShuffle> {
     }
 }
 
+/// All four banks of a row of 16 lanes; a bank is four neighbouring lanes.
+const ALL_BANKS: u32 = 0xf;
+
 impl XorShuffle {
     /// Emits the instruction and returns, in each lane, `value` of the source lane.
     pub(super) fn emit<'ctx>(
@@ -44,21 +47,66 @@ impl XorShuffle {
         emit: &Emitter<'_, 'ctx>,
         value: IntValue<'ctx>,
     ) -> Result<IntValue<'ctx>, CompileError> {
-        let ty = value.get_type();
         // No lane keeps its old value, because every source lane is valid.
-        let old = ty.get_poison();
+        let old = value.get_type().get_poison();
         let (name, operands) = match self {
-            Self::Dpp(control) => {
-                let all = emit.i32(0xf);
-                ("llvm.amdgcn.update.dpp", vec![old, value, emit.i32(control), all, all, emit.i1(true)])
-            }
+            Self::Dpp(control) => return emit_dpp(emit, control, ALL_BANKS, value, old),
             Self::OtherRow => {
                 let [low, high] = [0x7654_3210, 0xfedc_ba98].map(|lanes| emit.i32(lanes));
                 ("llvm.amdgcn.permlanex16", vec![old, value, low, high, emit.i1(false), emit.i1(false)])
             }
             Self::OtherHalf => ("llvm.amdgcn.permlane64", vec![value]),
         };
-        let operands: Vec<_> = operands.iter().map(|value| value.as_basic_value_enum()).collect();
-        emit.expect_integer_result(name, emit.call_intrinsic(name, &[ty.into()], &operands)?)
+        emit_overloaded(emit, name, &operands)
     }
+}
+
+/// Emits the swap of the word `a` of the lanes whose index has the bit `lane` with the word `b` of the lanes without it:
+/// each move leaves the banks without its lanes as they are. `None` if the banks of a row do not divide into such lanes,
+/// or if no DPP control reads across them.
+pub(super) fn emit_swap<'ctx>(
+    emit: &Emitter<'_, 'ctx>,
+    [a, b]: [IntValue<'ctx>; 2],
+    lane: u32,
+    native_lanes: u32,
+) -> Result<Option<[IntValue<'ctx>; 2]>, CompileError> {
+    let (Some(XorShuffle::Dpp(control)), Some(above)) = (across(lane, native_lanes), banks_above(lane)) else {
+        return Ok(None);
+    };
+    let swapped_a = emit_dpp(emit, control, above, b, a)?;
+    Ok(Some([swapped_a, emit_dpp(emit, control, ALL_BANKS ^ above, a, b)?]))
+}
+
+/// Returns the banks (operand `bank_mask`) of the lanes of a row whose index has the bit `lane`; `None` if these lanes are
+/// no whole banks.
+fn banks_above(lane: u32) -> Option<u32> {
+    match lane {
+        4 => Some(0b1010),
+        8 => Some(0b1100),
+        _ => None,
+    }
+}
+
+/// Emits a DPP move of `value` in the lanes of some `banks`; the others keep `old`.
+fn emit_dpp<'ctx>(
+    emit: &Emitter<'_, 'ctx>,
+    control: u32,
+    banks: u32,
+    value: IntValue<'ctx>,
+    old: IntValue<'ctx>,
+) -> Result<IntValue<'ctx>, CompileError> {
+    let (all_rows, bound_control) = (emit.i32(0xf), emit.i1(banks == ALL_BANKS));
+    let operands = [old, value, emit.i32(control), all_rows, emit.i32(banks), bound_control];
+    emit_overloaded(emit, "llvm.amdgcn.update.dpp", &operands)
+}
+
+/// Emits an intrinsic that is overloaded by the type of its first operand.
+fn emit_overloaded<'ctx>(
+    emit: &Emitter<'_, 'ctx>,
+    name: &str,
+    operands: &[IntValue<'ctx>],
+) -> Result<IntValue<'ctx>, CompileError> {
+    let types: Vec<_> = operands.iter().take(1).map(|value| value.get_type().into()).collect();
+    let operands: Vec<_> = operands.iter().map(|value| value.as_basic_value_enum()).collect();
+    emit.expect_integer_result(name, emit.call_intrinsic(name, &types, &operands)?)
 }

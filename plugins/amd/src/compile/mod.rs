@@ -312,6 +312,9 @@ impl TargetDialect for Amdgcn<'_> {
             let processor = &self.target.architecture;
             return Err(CompileError::Unsupported(format!("{processor} does not swap lanes that differ by {lane}")));
         }
+        if let Some(swapped) = dpp::emit_swap(emit, [a, b], lane, self.native_lanes())? {
+            return Ok(swapped);
+        }
         // Both flags are off: source lanes are all active and in bounds.
         let [fetch_inactive, bound_control] = [false, false].map(|flag| emit.i1(flag));
         emit.call_pair_intrinsic(&format!("llvm.amdgcn.permlane{lane}.swap"), &[a, b, fetch_inactive, bound_control])

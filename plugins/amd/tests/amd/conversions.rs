@@ -85,6 +85,27 @@ fn rounds_in_which_lanes_differ_alike_move_within_rows() {
     assert!(code.contains("quad_perm:[1,0,3,2]") && !code.contains("ds_bpermute_b32"), "{code}");
 }
 
+/// Checks the exchange of a register bit for lane bit 3 on all CDNA targets: each of the two words moves by one DPP move,
+/// in the two banks of a row (lanes 8 to 15, lanes 0 to 7) that need it.
+#[test]
+fn lane_bit_3_swaps_by_moves_of_banks() {
+    let linear = |registers: &str, lanes: &str| {
+        format!("#ttg.linear<{{register = {registers}, lane = {lanes}, warp = [], block = []}}>")
+    };
+    for name in ["mi100", "mi250", "mi300x", "mi355x"] {
+        let src = linear("[[1, 0]]", "[[0, 1], [0, 2], [0, 4], [0, 8], [0, 16], [0, 32]]");
+        let dst = linear("[[0, 8]]", "[[0, 1], [0, 2], [0, 4], [1, 0], [0, 16], [0, 32]]");
+        let case = Case::new("a bit for lane bit 3", ConversionKind::Shuffle, 32, &[2, 64], src, dst);
+        let planned = case.planned(&target(name));
+        let counts = planned.plan.stats.counts;
+        assert_eq!((counts.shuffles, counts.swaps, counts.selects), (1, 1, 0), "{name}");
+        let code = assembly(&target(name), vec![planned.kernel]);
+        let moves =
+            ["0xc", "0x3"].map(|banks| code.matches(&format!("row_ror:8 row_mask:0xf bank_mask:{banks}")).count());
+        assert_eq!((moves, code.contains("v_cndmask")), ([1, 1], false), "{name}: {code}");
+    }
+}
+
 /// By hand: 128x64 elements of 16 bits over 256 lanes are 32 elements per lane: 512 bits stored. Warps form a 2 x 2
 /// grid, so two warps load each operand: twice as much is loaded.
 #[test]

@@ -1,5 +1,6 @@
 //! Transformations of tile programs preserve semantics.
 
+mod accumulators;
 mod interpreter;
 mod loops;
 

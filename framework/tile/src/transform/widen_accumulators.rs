@@ -1,0 +1,67 @@
+//! Widens the accumulators of dots in `f16` if the target's MMA instructions accumulate in `f32` alone.
+//!
+//! Without such an instruction, a dot multiplies by fused multiply-adds of single lanes. As in Triton 3.9.0, the sum of
+//! one dot is exact to `f32`, and is rounded to `f16` after the dot.
+
+use super::{IrCloner, Rewrite, Rewritten, each_function, rewrite_function};
+use crate::op::Dialects;
+use crate::op::name::{arith, tt};
+use crate::{Body, FloatType, Op, TileModule, TileType, TileViolation, Value};
+
+/// Whether the target has an MMA instruction whose operands and accumulator have these element types.
+pub type HasMma<'a> = dyn Fn(FloatType, FloatType) -> bool + 'a;
+
+/// Replaces each `tt.dot` with an accumulator of `f16` by a dot that accumulates in `f32`, if the target has an MMA
+/// instruction for that one alone.
+///
+/// # Errors
+/// A [`TileViolation`] if the dialects have no casts.
+pub fn widen_accumulators(
+    module: &TileModule,
+    dialects: &Dialects,
+    has_mma: &HasMma<'_>,
+) -> Result<TileModule, TileViolation> {
+    each_function(module, |function| {
+        let Some(body) = &function.body else { return Ok(function.clone()) };
+        if !body.walk_region(body.root()).iter().any(|&op| find_narrow_accumulator(body, op, has_mma).is_some()) {
+            return Ok(function.clone());
+        }
+        rewrite_function(function, dialects, &mut Widen { has_mma })
+    })
+}
+
+/// Returns the accumulator of a dot that is to be widened; `None` for other operations.
+fn find_narrow_accumulator(body: &Body, op: Op, has_mma: &HasMma<'_>) -> Option<Value> {
+    let element = |value: Value| match body.value_type(value).element() {
+        TileType::Float(float) => Some(*float),
+        _ => None,
+    };
+    let (a, c) = (body.operand(op, "a")?, body.operand(op, "c")?);
+    let operand = element(a)?;
+    let is_narrow = body.op(op).name() == tt::DOT && element(c) == Some(FloatType::F16);
+    (is_narrow && !has_mma(operand, FloatType::F16) && has_mma(operand, FloatType::F32)).then_some(c)
+}
+
+struct Widen<'a> {
+    has_mma: &'a HasMma<'a>,
+}
+
+impl Rewrite for Widen<'_> {
+    fn rewrite(&mut self, op: Op, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<bool> {
+        let Some(accumulator) = find_narrow_accumulator(cloner.from, op, self.has_mma) else { return Ok(false) };
+        let Some(&result) = cloner.from.op(op).results.first() else { return Ok(false) };
+        let narrow = cloner.from.value_type(result).clone();
+        let wide = narrow.with_element(TileType::Float(FloatType::F32));
+        let given = cloner.clone_of(accumulator);
+        let widened = cloner.to.unary(arith::EXTF, given, wide.clone())?;
+        let from = cloner.from;
+        let operand = |&value: &Value| if value == accumulator { widened } else { cloner.clone_of(value) };
+        let operands = from.op(op).operands.iter().map(operand).collect();
+        cloner.clone_op_with(op, operands, Vec::new());
+        let sum = cloner.clone_of(result);
+        cloner.to.body_mut().set_type(sum, wide);
+        let rounded = cloner.to.unary(arith::TRUNCF, sum, narrow)?;
+        cloner.bind(result, rounded);
+        Ok(true)
+    }
+}
