@@ -266,6 +266,27 @@ def test_the_device_answers(target: str) -> None:
     assert time > 0
 
 
+@on_targets
+def test_the_target_has_the_name_that_a_gpu_answers(target: str) -> None:
+    current = triton.runtime.driver.active.get_current_target()
+    capability = triton.runtime.driver.active.get_device_capability()
+    expected = {"h100": (90, (9, 0)), "mi300x": ("gfx942", (9, 4)), "max1550": ("pvc", (0, 0))}
+    assert (current.arch, capability) == expected[target]
+    # Programs take the backend's name as the device of tensors, which are the CPU's.
+    assert current.backend == "cpu" and current.name == target
+
+
+@pytest.mark.parametrize("target", ["h100"], indirect=True)
+def test_a_caller_names_the_target(target: str) -> None:
+    from triton.backends.compiler import GPUTarget
+    from triton.compiler import ASTSource
+
+    signature = {"x_ptr": "*fp32", "out_ptr": "*fp32", "N": "constexpr"}
+    source = ASTSource(sums, signature, {"N": 256})
+    kernel = triton.compile(source, target=GPUTarget("tilewright", "mi300x", 64))
+    assert kernel.metadata.warp_size == 64 and "threadsPerWarp = [64]" in kernel.asm["ttgir"]
+
+
 def test_tensors_of_torch_on_the_cpu() -> None:
     torch = pytest.importorskip("torch")
     x = torch.arange(64, dtype=torch.bfloat16)
