@@ -254,6 +254,22 @@ def test_pointers_without_a_size(target: str) -> None:
         scale[(1,)](*(Pointer(array, 100000) for array in arrays), 100, 2.0, True, BLOCK=128)
 
 
+@triton.jit
+def store_and_load(x_ptr, out_ptr, N: tl.constexpr):
+    at = tl.arange(0, N)
+    tl.store(x_ptr + at, tl.load(x_ptr + at) + 1)
+    tl.store(out_ptr + at, tl.load(x_ptr + at) * 2)
+
+
+@on_targets
+def test_a_program_loads_what_it_has_stored(target: str) -> None:
+    # There are more lanes than elements: only one of the warps with an element stores it.
+    x, out = np.arange(16, dtype=np.float32), np.zeros(16, np.float32)
+    store_and_load[(1,)](tw.array(x), tw.array(out), N=16)
+    np.testing.assert_array_equal(x, np.arange(16) + 1)
+    np.testing.assert_array_equal(out, 2 * x)
+
+
 @on_targets
 def test_the_device_answers(target: str) -> None:
     driver = triton.runtime.driver.active
