@@ -254,6 +254,22 @@ def test_pointers_without_a_size(target: str) -> None:
         scale[(1,)](*(Pointer(array, 100000) for array in arrays), 100, 2.0, True, BLOCK=128)
 
 
+@triton.jit
+def store_and_load(x_ptr, out_ptr, N: tl.constexpr):
+    at = tl.arange(0, N)
+    tl.store(x_ptr + at, tl.load(x_ptr + at) + 1)
+    tl.store(out_ptr + at, tl.load(x_ptr + at) * 2)
+
+
+@on_targets
+def test_a_program_loads_what_it_has_stored(target: str) -> None:
+    # There are more lanes than elements: only one of the warps with an element stores it.
+    x, out = np.arange(16, dtype=np.float32), np.zeros(16, np.float32)
+    store_and_load[(1,)](tw.array(x), tw.array(out), N=16)
+    np.testing.assert_array_equal(x, np.arange(16) + 1)
+    np.testing.assert_array_equal(out, 2 * x)
+
+
 @on_targets
 def test_the_device_answers(target: str) -> None:
     driver = triton.runtime.driver.active
@@ -264,6 +280,27 @@ def test_the_device_answers(target: str) -> None:
     x = np.ones(128, np.float32)
     time = triton.testing.do_bench(lambda: scale[(1,)](tw.array(x), tw.array(x), 128, 1.5, True, BLOCK=128), rep=1)
     assert time > 0
+
+
+@on_targets
+def test_the_target_has_the_name_that_a_gpu_answers(target: str) -> None:
+    current = triton.runtime.driver.active.get_current_target()
+    capability = triton.runtime.driver.active.get_device_capability()
+    expected = {"h100": (90, (9, 0)), "mi300x": ("gfx942", (9, 4)), "max1550": ("pvc", (0, 0))}
+    assert (current.arch, capability) == expected[target]
+    # Programs take the backend's name as the device of tensors, which are the CPU's.
+    assert current.backend == "cpu" and current.name == target
+
+
+@pytest.mark.parametrize("target", ["h100"], indirect=True)
+def test_a_caller_names_the_target(target: str) -> None:
+    from triton.backends.compiler import GPUTarget
+    from triton.compiler import ASTSource
+
+    signature = {"x_ptr": "*fp32", "out_ptr": "*fp32", "N": "constexpr"}
+    source = ASTSource(sums, signature, {"N": 256})
+    kernel = triton.compile(source, target=GPUTarget("tilewright", "mi300x", 64))
+    assert kernel.metadata.warp_size == 64 and "threadsPerWarp = [64]" in kernel.asm["ttgir"]
 
 
 def test_tensors_of_torch_on_the_cpu() -> None:

@@ -57,19 +57,21 @@ impl Granule {
     }
 }
 
-/// The recorded accesses of one buffer: one [`Granule`] for every `granule_bytes` bytes.
-struct BufferRecord {
+/// Number of bytes of a buffer whose accesses are recorded together.
+const PAGE_BYTES: usize = 4096;
+
+/// The recorded accesses of one page of a buffer: one [`Granule`] for every `granule_bytes` bytes.
+struct Page {
     granule_bytes: usize,
     granules: Vec<Granule>,
 }
 
-impl BufferRecord {
-    fn new(bytes: usize) -> Self {
-        let granules = vec![Granule::default(); bytes.div_ceil(WIDEST_GRANULE)];
-        Self { granule_bytes: WIDEST_GRANULE, granules }
+impl Page {
+    fn new() -> Self {
+        Self { granule_bytes: WIDEST_GRANULE, granules: vec![Granule::default(); PAGE_BYTES / WIDEST_GRANULE] }
     }
 
-    /// Returns the granules of the `bytes` bytes from `offset` on; splits all granules of the buffer first if these
+    /// Returns the granules of the `bytes` bytes from `offset` on; splits all granules of the page first if these
     /// bytes are not whole granules.
     fn granules(&mut self, offset: usize, bytes: usize) -> &mut [Granule] {
         let alignment = 1 << (offset | bytes | WIDEST_GRANULE).trailing_zeros();
@@ -80,6 +82,28 @@ impl BufferRecord {
         }
         let first = offset / self.granule_bytes;
         &mut self.granules[first..first + bytes / self.granule_bytes]
+    }
+}
+
+/// The recorded accesses of one buffer, by page; `None` before the first access of a page.
+struct BufferRecord {
+    pages: Vec<Option<Page>>,
+}
+
+impl BufferRecord {
+    fn new(bytes: usize) -> Self {
+        Self { pages: std::iter::repeat_with(|| None).take(bytes.div_ceil(PAGE_BYTES)).collect() }
+    }
+
+    /// Iterates over the granules of the `bytes` bytes from `offset` on.
+    fn granules(&mut self, offset: usize, bytes: usize) -> impl Iterator<Item = &mut Granule> {
+        let (first, end) = (offset / PAGE_BYTES, offset + bytes);
+        let pages = self.pages[first..end.div_ceil(PAGE_BYTES)].iter_mut().enumerate();
+        pages.flat_map(move |(index, page)| {
+            let start = (first + index) * PAGE_BYTES;
+            let from = offset.max(start);
+            page.get_or_insert_with(Page::new).granules(from - start, end.min(start + PAGE_BYTES) - from)
+        })
     }
 }
 

@@ -76,6 +76,10 @@ class Region:
         """Whether an address is in the allocation, or is its end."""
         return self.base <= address <= self.base + self.size
 
+    def contents(self) -> memoryview:
+        """Returns the bytes of the allocation, without a copy."""
+        return memoryview((ctypes.c_char * self.size).from_address(self.base)).cast("B")
+
 
 def region(value: Any) -> Region:
     """Returns the allocation that a kernel may access through a pointer argument."""
@@ -151,7 +155,7 @@ class Allocations:
 
     def read(self) -> list[bytes]:
         """Copies the contents of all allocations."""
-        return [bytes(self._pad(one)) + ctypes.string_at(one.base, one.size) for one in self._regions]
+        return [b"".join((bytes(self._pad(one)), one.contents())) for one in self._regions]
 
     def addresses(self) -> list[int] | None:
         """Returns the addresses of the buffers; None if any will do."""
@@ -161,7 +165,7 @@ class Allocations:
         """Copies new contents into the allocations; None is an unchanged one."""
         for one, contents in zip(self._regions, changed):
             if contents is not None:
-                ctypes.memmove(one.base, contents[self._pad(one) :], one.size)
+                one.contents()[:] = memoryview(contents)[self._pad(one) :]
 
 
 # A longer tensor of integers is data, and not a table of pointers.

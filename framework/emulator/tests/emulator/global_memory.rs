@@ -31,7 +31,7 @@ fn run_grid(grid: [u32; 3], warps: u32, body: &str, limits: &RunLimits) -> Resul
          }}"
     );
     let mut memory = GlobalMemory::new();
-    let buffer = memory.allocate_with(&[0; 256]);
+    let buffer = memory.allocate_with(&[0; 4352]);
     let report = run_kernel(&kernel(&text), &target(true), grid, &[Argument::Buffer(buffer)], &mut memory, limits)?;
     Ok((memory.read_all(buffer).unwrap().to_vec(), report))
 }
@@ -165,6 +165,19 @@ const RACES: &[(&str, u32, &str, bool)] = &[
         true,
     ),
     ("a byte of a word", 1, "%20: i8 = cast truncate %1\n store %0, %20 align 1 if %7", false),
+    (
+        // Accesses are recorded by pages of 4096 bytes.
+        "the second page of a store",
+        1,
+        "%20: i32 = constant 4092
+         %21: ptr.global = ptr_add %0, %20
+         %25: i32 = constant 4
+         %22: ptr.global = ptr_add %21, %25
+         %23: i32 = load %22 align 4
+         %24: i64 = constant 4294967296
+         store %21, %24 align 4 if %7",
+        false,
+    ),
 ];
 
 #[test]

@@ -1,24 +1,27 @@
-//! Replaces loads from shared memory by layout conversions of the stored values.
+//! Replaces loads by the stored values: from shared memory by layout conversions, from global memory as they are.
 
 use std::collections::HashMap;
 
 use super::allocations::{Allocation, Allocations};
 use super::{IrCloner, Rewrite, Rewritten, each_function, rewrite_function};
 use crate::op::Dialects;
-use crate::op::name::ttg;
-use crate::{Block, Body, Op, TileModule, TileViolation, Value, ValueOrigin};
+use crate::op::name::{tt, ttg};
+use crate::{Attribute, Block, Body, Op, TileModule, TileViolation, Value, ValueOrigin};
 
 /// Replaces loads of a tensor in shared memory that was stored earlier in the same block, with no other store between.
 ///
 /// If all readers of the allocation are such loads, they become layout conversions. Otherwise, only loads in the layout
 /// of the stored value are replaced, since the store remains.
 ///
+/// Loads of global memory through the pointers of the last store in their block are replaced too. A warp with a replica
+/// of an element would load it without a barrier since another warp stored it.
+///
 /// # Errors
 /// A [`TileViolation`] if the dialects have no layout conversion.
 pub fn forward_stores(module: &TileModule, dialects: &Dialects) -> Result<TileModule, TileViolation> {
     each_function(module, |function| {
         let Some(body) = &function.body else { return Ok(function.clone()) };
-        let mut forward = Forward { stored: HashMap::new() };
+        let mut forward = Forward { stored: forwarded_from_global_memory(body) };
         let allocations = Allocations::of(body);
         for allocation in allocations.iter() {
             forward.stored.extend(forwarded(body, allocation, &allocations));
@@ -46,6 +49,46 @@ impl Rewrite for Forward {
         cloner.bind(result, value);
         Ok(true)
     }
+}
+
+/// The loads of global memory that can be replaced, each with the value that replaces it.
+fn forwarded_from_global_memory(body: &Body) -> HashMap<Op, Value> {
+    let mut found = HashMap::new();
+    for block in blocks(body) {
+        let mut last_store = None;
+        for &op in body.ops(block) {
+            let operation = body.op(op);
+            match operation.name() {
+                tt::STORE => last_store = Some(op),
+                tt::LOAD => found.extend(last_store.and_then(|store| stored_value(body, store, op)).map(|of| (op, of))),
+                _ if is_without_effect(body, op) => {}
+                _ => last_store = None,
+            }
+        }
+    }
+    found
+}
+
+/// Whether an operation and those nested in it are pure, or loads of global memory.
+fn is_without_effect(body: &Body, op: Op) -> bool {
+    body.op_and_nested_ops(op).iter().all(|&inner| {
+        let operation = body.op(inner);
+        operation.definition.traits.pure || operation.name() == tt::LOAD || !operation.regions.is_empty()
+    })
+}
+
+/// Returns the value that a load reads if `store` was the last store before it; `None` unless that is known for all
+/// elements that the load defines.
+fn stored_value(body: &Body, store: Op, load: Op) -> Option<Value> {
+    let (store, load) = (body.op(store), body.op(load));
+    let value = match (&store.operands[..], &load.operands[..]) {
+        (&[to, value], &[from] | &[from, _]) if to == from => value,
+        (&[to, value, stored], &[from, loaded]) if to == from && stored == loaded => value,
+        _ => return None,
+    };
+    let is_volatile = load.attributes.get("isVolatile") == Some(&Attribute::Bool(true));
+    let is_same = body.value_type(value) == body.value_type(*load.results.first()?);
+    (is_same && !is_volatile).then_some(value)
 }
 
 /// The loads of an allocation that can be replaced, each with the value that replaces it.
@@ -144,8 +187,12 @@ impl Search<'_> {
 }
 
 fn block_of(body: &Body, op: Op) -> Option<Block> {
+    blocks(body).into_iter().find(|&block| body.ops(block).contains(&op))
+}
+
+/// The blocks of all regions of a body.
+fn blocks(body: &Body) -> Vec<Block> {
     let inner = body.walk_region(body.root());
     let regions = inner.iter().flat_map(|op| body.op(*op).regions.iter().copied());
-    let mut blocks = std::iter::once(body.root()).chain(regions).flat_map(|region| body.blocks(region).to_vec());
-    blocks.find(|&block| body.ops(block).contains(&op))
+    std::iter::once(body.root()).chain(regions).flat_map(|region| body.blocks(region).to_vec()).collect()
 }

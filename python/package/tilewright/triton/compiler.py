@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import os
-import re
 from types import ModuleType
 from typing import Any
 
 from triton.backends.compiler import BaseBackend, GPUTarget
 
+from .architecture import BACKEND, triton_architecture
 from .library import library_hash
 from .options import Options
 
 NAME = "tilewright"
-
-# Triton's names of architectures.
-_TARGET_NAMES = [(r"sm_(\d+)", "cuda:{}"), (r"(gfx\w+)", "hip:{}")]
 
 
 class TilewrightBackend(BaseBackend):
@@ -24,25 +21,31 @@ class TilewrightBackend(BaseBackend):
     binary_ext = "kernel"
     supports_native_tensor_specialization = True
 
+    def __init__(self, target: GPUTarget) -> None:
+        super().__init__(target)
+        from .driver import TilewrightDriver
+
+        # Triton keeps no name with a compiled kernel, whose target is that of the process.
+        named = target.arch if target.backend == NAME else getattr(target, "name", None)
+        self._name = str(named or TilewrightDriver.target_name())
+
     @staticmethod
     def supports_target(target: GPUTarget) -> bool:
-        return bool(target.backend == NAME)
+        """Whether a target is the driver's, or one that a caller names: `GPUTarget("tilewright", "mi300x", 64)`."""
+        return target.backend in (NAME, BACKEND)
 
     def get_target_name(self, options: Options) -> str:
         """Returns Triton's name of the target, by which Gluon verifies the operations of a kernel."""
         from tilewright.targets import target
 
-        architecture = target(self.target.arch).architecture
-        for pattern, name in _TARGET_NAMES:
-            if match := re.match(pattern, architecture):
-                return name.format(match[1])
-        return architecture
+        backend, architecture = triton_architecture(target(self._name).architecture)
+        return f"{backend}:{architecture}" if backend else str(architecture)
 
     def hash(self) -> str:
-        return f"{NAME}-{self.target.arch}-{library_hash()}"
+        return f"{NAME}-{self._name}-{library_hash()}"
 
     def parse_options(self, options: dict[str, Any]) -> Options:
-        return Options(options, self.target.arch, self.target.warp_size)
+        return Options(options, self._name, self.target.warp_size)
 
     def pack_metadata(self, metadata: Any) -> tuple[int, int, int]:
         return metadata.num_warps, metadata.num_ctas, metadata.shared

@@ -12,6 +12,8 @@ from tilewright import _native
 from tilewright.session import session
 from tilewright.targets import target
 
+from .architecture import device_capability
+
 
 class _Clock:
     """The time of the emulated device: one nanosecond for each operation that a warp executes, divided by the compute
@@ -119,15 +121,19 @@ class DeviceInterface:
     def get_device_properties(self, device: Any = None) -> SimpleNamespace:
         """Returns the properties by torch's names."""
         one = target(self._name)
+        major, minor = self.get_device_capability()
         return SimpleNamespace(
             name=one.model,
             multi_processor_count=one.compute_units,
             warp_size=one.lanes,
             shared_memory_per_block=one.shared_bytes,
+            shared_memory_per_block_optin=one.shared_bytes,
+            major=major,
+            minor=minor,
         )
 
     def get_device_capability(self, device: Any = None) -> tuple[int, int]:
-        return (0, 0)
+        return device_capability(target(self._name).architecture)
 
     def get_device_name(self, device: Any = None) -> str:
         return f"the emulator of {target(self._name).model}"

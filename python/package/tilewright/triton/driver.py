@@ -36,7 +36,9 @@ class TilewrightDriver(DriverBase):
         return os.environ.get("TILEWRIGHT_TARGET", DEFAULT_TARGET)
 
     def get_current_target(self) -> GPUTarget:
-        return GPUTarget(NAME, self.target_name(), self.utils.lanes)
+        from .architecture import emulated_target
+
+        return emulated_target(self.target_name())
 
     def get_current_device(self) -> int:
         return 0
@@ -48,7 +50,7 @@ class TilewrightDriver(DriverBase):
         return 0
 
     def get_device_capability(self, device: int | None = None) -> tuple[int, int]:
-        return (0, 0)
+        return self._interface.get_device_capability(device)
 
     def get_active_torch_device(self) -> Any:
         import torch

@@ -10,7 +10,9 @@ use interpreter::run;
 use tilewright_testkit::seeded_rng::SeededRng;
 use tilewright_tile::op::Dialects;
 use tilewright_tile::text::{parse_module, print_module};
-use tilewright_tile::transform::{fuse_multiply_adds, inline_calls, remove_unused_operations, structurize};
+use tilewright_tile::transform::{
+    forward_stores, fuse_multiply_adds, inline_calls, remove_unused_operations, structurize,
+};
 use tilewright_tile::{TileModule, TileViolation, verify_module};
 
 fn read(text: &str) -> TileModule {
@@ -400,5 +402,42 @@ fn products_without_other_uses_are_fused_with_their_sum() {
             let expected = if is_fused { program(expected, element) } else { before };
             assert_eq!(print_module(&fused), print_module(&expected), "{element}");
         }
+    }
+}
+
+/// A function that stores through a pointer, executes `between`, and loads through it.
+fn store_and_load(between: &str, load: &str) -> String {
+    format!(
+        "module {{
+ tt.func public @f(%p: !tt.ptr<i32>, %q: !tt.ptr<i32>, %a: i32, %m: i1) -> i32 {{
+  tt.store %p, %a : !tt.ptr<i32>
+  {between}
+  %x = tt.load {load} : !tt.ptr<i32>
+  tt.return %x : i32
+ }}
+}}"
+    )
+}
+
+#[test]
+fn a_load_through_the_pointer_of_the_last_store_is_the_stored_value() {
+    let unrelated = "%b = tt.load %q : !tt.ptr<i32>\n  %c = arith.addi %a, %b : i32";
+    for (between, load, is_forwarded) in [
+        ("", "%p", true),
+        ("", "%p, %m", true),
+        (unrelated, "%p", true),
+        ("", "%p, %m, %a", false),
+        ("", "%p {isVolatile = true}", false),
+        ("", "%q", false),
+        ("tt.store %q, %a : !tt.ptr<i32>", "%p", false),
+        ("gpu.barrier", "%p", false),
+        ("scf.if %m {\n   tt.store %q, %a : !tt.ptr<i32>\n  }", "%p", false),
+    ] {
+        let module = read(&store_and_load(between, load));
+        let done = forward_stores(&module, &Dialects::neutral()).unwrap_or_else(|violation| panic!("{violation}"));
+        verify_module(&done).unwrap_or_else(|violation| panic!("{violation}\n{}", print_module(&done)));
+        let text = print_module(&done);
+        assert_eq!(text.contains("tt.return %x"), !is_forwarded, "{between} {load}\n{text}");
+        assert!(text.contains("tt.store"), "{text}");
     }
 }
