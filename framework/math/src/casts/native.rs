@@ -75,7 +75,7 @@ impl NativeCasts {
     /// 1024 and 2048, where a unit in the last place is one, and a subtraction removes the 1024.
     pub fn convert_bytes(self, builder: &mut Builder, bytes: &[Value], signed: bool) -> Option<Vec<Value>> {
         let (integer, word) = (Type::Scalar(Element::I8), Type::Scalar(Element::I32));
-        let is_packed = self.permutes_bytes && bytes.len() % ELEMENTS == 0;
+        let is_packed = self.permutes_bytes && bytes.len().is_multiple_of(ELEMENTS);
         if !is_packed || bytes.iter().any(|&byte| builder.type_of(byte) != integer) {
             return None;
         }
