@@ -1,7 +1,7 @@
 //! Widens the accumulators of dots in `f16` if the target's MMA instructions accumulate in `f32` alone.
 //!
-//! Without such an instruction, a dot multiplies by fused multiply-adds of single lanes. As in Triton 3.9.0, the sum of
-//! one dot is exact to `f32`, and is rounded to `f16` after the dot.
+//! Without such an instruction, a dot multiplies by fused multiply-adds of single lanes. As in Triton 3.9.0, the
+//! accumulator is `f32` within one dot, and is rounded to `f16` after it.
 
 use super::{IrCloner, Rewrite, Rewritten, each_function, rewrite_function};
 use crate::op::Dialects;

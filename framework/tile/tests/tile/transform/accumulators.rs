@@ -14,14 +14,14 @@ const DOT: &str =
 /// Returns the lines of the dot's program for a target whose MMA instructions accumulate in these types.
 fn widened_for(accumulators: &[FloatType]) -> Vec<String> {
     let module = parse_module(DOT, &Dialects::neutral()).expect("a program");
-    let has_mma = |operand: FloatType, sum: FloatType| operand == FloatType::F16 && accumulators.contains(&sum);
+    let has_mma = |operand: FloatType, wide: FloatType| operand == FloatType::F16 && accumulators.contains(&wide);
     let widened = widen_accumulators(&module, &Dialects::neutral(), &has_mma).expect("a program");
     verify_transformed_module(&widened).expect("a program without violations");
     print_module(&widened).lines().map(|line| line.trim().to_owned()).collect()
 }
 
 #[test]
-fn sums_are_wide_if_no_instruction_has_narrow_ones() {
+fn accumulators_are_wide_if_no_instruction_has_narrow_ones() {
     let lines = widened_for(&[FloatType::F32]);
     let with = |text: &str| lines.iter().filter(|line| line.contains(text)).collect::<Vec<_>>();
     let ([extended], [dot], [rounded]) = (&with("arith.extf")[..], &with("tt.dot")[..], &with("arith.truncf")[..])
@@ -34,9 +34,9 @@ fn sums_are_wide_if_no_instruction_has_narrow_ones() {
     assert!(rounded.ends_with(": tensor<16x16xf32> to tensor<16x16xf16>"), "{rounded}");
 }
 
-/// Checks that a target with an instruction that sums in `f16`, and one without any instruction, keep the dot.
+/// Checks that a target with an instruction that accumulates in `f16`, and one without any instruction, keep the dot.
 #[test]
-fn other_sums_stay() {
+fn other_accumulators_stay() {
     for accumulators in [&[FloatType::F16, FloatType::F32][..], &[]] {
         let lines = widened_for(accumulators);
         assert!(!lines.iter().any(|line| line.contains("arith.")), "{lines:?}");
