@@ -2,11 +2,12 @@
 //!
 //! [`simplify_types`] replaces types that only texts have, [`desugar_async_copies`] makes bulk tensor copies
 //! synchronous, [`decompose_scaled_dots`] multiplies operands by scales that no MMA instruction applies,
-//! [`widen_accumulators`] accumulates dots in a type that MMA instructions have, [`inline_calls`] inlines calls, [`structurize`] turns branches into structured control flow, [`forward_stores`]
-//! forwards stores to shared memory to loads, [`fuse_multiply_adds`] contracts products and sums,
-//! [`remove_unused_operations`] is dead code elimination, [`loads`] and [`explicit`] pipeline loops,
-//! [`make_captures_explicit`] makes the captures of warp partitions explicit. After the first six, a program has one
-//! function per entry, with single-block regions. A transformation that fails reports the operation and its location.
+//! [`widen_accumulators`] accumulates dots in a type that MMA instructions have, [`inline_calls`] inlines calls,
+//! [`structurize`] turns branches into structured control flow, [`forward_stores`] forwards stores to shared memory to
+//! loads, [`fuse_multiply_adds`] contracts products and sums, [`remove_unused_operations`] is dead code elimination,
+//! [`loads`] and [`explicit`] pipeline loops, [`make_captures_explicit`] makes the captures of warp partitions
+//! explicit. After the first six, a program has one function per entry, with single-block regions. A transformation
+//! that fails reports the operation and its location.
 
 mod allocations;
 mod captured;

@@ -54,9 +54,11 @@ impl Rewrite for Widen<'_> {
         let wide = narrow.with_element(TileType::Float(FloatType::F32));
         let given = cloner.clone_of(accumulator);
         let widened = cloner.to.unary(arith::EXTF, given, wide.clone())?;
-        let from = cloner.from;
-        let operand = |&value: &Value| if value == accumulator { widened } else { cloner.clone_of(value) };
-        let operands = from.op(op).operands.iter().map(operand).collect();
+        // The accumulator is the last operand, and may be one of the others too.
+        let mut operands = cloner.all(&cloner.from.op(op).operands);
+        if let Some(last) = operands.last_mut() {
+            *last = widened;
+        }
         cloner.clone_op_with(op, operands, Vec::new());
         let sum = cloner.clone_of(result);
         cloner.to.body_mut().set_type(sum, wide);
