@@ -1,7 +1,7 @@
 //! Widens the accumulators of dots in `f16` if the target's MMA instructions accumulate in `f32` alone.
 //!
-//! Without such an instruction, a dot multiplies by fused multiply-adds of single lanes. As in Triton 3.9.0, the sum of
-//! one dot is exact to `f32`, and is rounded to `f16` after the dot.
+//! Without such an instruction, a dot multiplies by fused multiply-adds of single lanes. As in Triton 3.9.0, the
+//! accumulator is `f32` within one dot, and is rounded to `f16` after it.
 
 use super::{IrCloner, Rewrite, Rewritten, each_function, rewrite_function};
 use crate::op::Dialects;
@@ -54,9 +54,11 @@ impl Rewrite for Widen<'_> {
         let wide = narrow.with_element(TileType::Float(FloatType::F32));
         let given = cloner.clone_of(accumulator);
         let widened = cloner.to.unary(arith::EXTF, given, wide.clone())?;
-        let from = cloner.from;
-        let operand = |&value: &Value| if value == accumulator { widened } else { cloner.clone_of(value) };
-        let operands = from.op(op).operands.iter().map(operand).collect();
+        // The accumulator is the last operand, and may be one of the others too.
+        let mut operands = cloner.all(&cloner.from.op(op).operands);
+        if let Some(last) = operands.last_mut() {
+            *last = widened;
+        }
         cloner.clone_op_with(op, operands, Vec::new());
         let sum = cloner.clone_of(result);
         cloner.to.body_mut().set_type(sum, wide);

@@ -1,5 +1,6 @@
-//! Shuffles and swaps whose source lane is a constant xor of the lane index, without LDS: DPP moves within a row of 16 lanes,
-//! `v_permlanex16_b32` between the two rows of 32 lanes, and `v_permlane64_b32` between the halves of a wave of 64.
+//! Shuffles and swaps whose source lane is a constant xor of the lane index, without LDS: DPP moves within a row of 16
+//! lanes, `v_permlanex16_b32` between the two rows of 32 lanes, and `v_permlane64_b32` between the halves of a wave of
+//! 64.
 //!
 //! The DPP controls are those of LLVM's AMDGPU usage guide and of AMD's ISA references.
 

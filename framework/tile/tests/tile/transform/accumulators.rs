@@ -11,18 +11,24 @@ const DOT: &str =
   tt.return %d : tensor<16x16xf16>
 }";
 
-/// Returns the lines of the dot's program for a target whose MMA instructions accumulate in these types.
-fn widened_for(accumulators: &[FloatType]) -> Vec<String> {
-    let module = parse_module(DOT, &Dialects::neutral()).expect("a program");
-    let has_mma = |operand: FloatType, sum: FloatType| operand == FloatType::F16 && accumulators.contains(&sum);
+/// A dot whose operands and accumulator are one value.
+const ONE_VALUE: &str = "tt.func @dot(%x: tensor<16x16xf16>) -> tensor<16x16xf16> {
+  %d = tt.dot %x, %x, %x, inputPrecision = tf32 : tensor<16x16xf16> * tensor<16x16xf16> -> tensor<16x16xf16>
+  tt.return %d : tensor<16x16xf16>
+}";
+
+/// Returns the lines of a program for a target whose MMA instructions accumulate in these types.
+fn widened_for(program: &str, accumulators: &[FloatType]) -> Vec<String> {
+    let module = parse_module(program, &Dialects::neutral()).expect("a program");
+    let has_mma = |operand: FloatType, wide: FloatType| operand == FloatType::F16 && accumulators.contains(&wide);
     let widened = widen_accumulators(&module, &Dialects::neutral(), &has_mma).expect("a program");
     verify_transformed_module(&widened).expect("a program without violations");
     print_module(&widened).lines().map(|line| line.trim().to_owned()).collect()
 }
 
 #[test]
-fn sums_are_wide_if_no_instruction_has_narrow_ones() {
-    let lines = widened_for(&[FloatType::F32]);
+fn accumulators_are_wide_if_no_instruction_has_narrow_ones() {
+    let lines = widened_for(DOT, &[FloatType::F32]);
     let with = |text: &str| lines.iter().filter(|line| line.contains(text)).collect::<Vec<_>>();
     let ([extended], [dot], [rounded]) = (&with("arith.extf")[..], &with("tt.dot")[..], &with("arith.truncf")[..])
     else {
@@ -34,11 +40,19 @@ fn sums_are_wide_if_no_instruction_has_narrow_ones() {
     assert!(rounded.ends_with(": tensor<16x16xf32> to tensor<16x16xf16>"), "{rounded}");
 }
 
-/// Checks that a target with an instruction that sums in `f16`, and one without any instruction, keep the dot.
+/// Checks that a target with an instruction that accumulates in `f16`, and one without any instruction, keep the dot.
 #[test]
-fn other_sums_stay() {
+fn other_accumulators_stay() {
     for accumulators in [&[FloatType::F16, FloatType::F32][..], &[]] {
-        let lines = widened_for(accumulators);
+        let lines = widened_for(DOT, accumulators);
         assert!(!lines.iter().any(|line| line.contains("arith.")), "{lines:?}");
     }
+}
+
+#[test]
+fn operands_that_are_the_accumulator_stay_narrow() {
+    let lines = widened_for(ONE_VALUE, &[FloatType::F32]);
+    let dot = lines.iter().find(|line| line.contains("tt.dot")).expect("a dot");
+    assert!(dot.contains("tt.dot %x, %x, ") && !dot.contains("%x, %x, %x"), "{dot}");
+    assert!(dot.ends_with("tensor<16x16xf16> * tensor<16x16xf16> -> tensor<16x16xf32>"), "{dot}");
 }
