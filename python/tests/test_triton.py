@@ -270,6 +270,28 @@ def test_a_program_loads_what_it_has_stored(target: str) -> None:
     np.testing.assert_array_equal(out, 2 * x)
 
 
+@triton.jit
+def two_passes(x_ptr, out_ptr, sum_ptr, count, N: tl.constexpr):
+    at = tl.arange(0, N)
+    for start in range(0, count, N):
+        inside = start + at < count
+        x = tl.load(x_ptr + start + at, inside, other=0) + 1
+        tl.store(out_ptr + start + at, x, inside)
+    to = out_ptr + at
+    total = tl.zeros([N], tl.float32)
+    for start in range(0, count, N):
+        total += tl.load(to, start + at < count, other=0)
+        to += N
+    tl.store(sum_ptr + at, total)
+
+
+@on_targets
+def test_a_loop_loads_what_an_earlier_one_has_stored(target: str) -> None:
+    x, out, sums = np.arange(14, dtype=np.float32), np.zeros(14, np.float32), np.zeros(4, np.float32)
+    two_passes[(1,)](tw.array(x), tw.array(out), tw.array(sums), 14, N=4)
+    np.testing.assert_array_equal(sums, np.append(x + 1, [0, 0]).reshape(4, 4).sum(0))
+
+
 @on_targets
 def test_the_device_answers(target: str) -> None:
     driver = triton.runtime.driver.active

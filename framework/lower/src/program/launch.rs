@@ -39,10 +39,19 @@ pub(super) fn warp(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
 pub(super) fn barrier(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let is_local = lowering.attribute(op, "addrSpace").is_some_and(|spaces| spaces.to_string().contains("local"));
     if !is_local || lowering.attribute(op, "addrSpace").is_some_and(|spaces| spaces.to_string().contains("global")) {
-        lowering.builder.effect(KernelOp::Fence { scope: MemoryScope::Block });
+        lowering.emit_global_barrier();
+    } else {
+        lowering.builder.barrier(Scope::Block);
     }
-    lowering.builder.barrier(Scope::Block);
     Ok(())
+}
+
+impl Lowering<'_> {
+    /// Emits a block barrier that also orders accesses of global memory.
+    pub(super) fn emit_global_barrier(&mut self) {
+        self.builder.effect(KernelOp::Fence { scope: MemoryScope::Block });
+        self.builder.barrier(Scope::Block);
+    }
 }
 
 /// Lowers a barrier of all blocks of the cluster; without clusters, a block barrier.
