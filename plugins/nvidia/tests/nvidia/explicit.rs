@@ -212,6 +212,22 @@ fn warp_groups_multiply_large_tiles_that_are_cast() {
     assert!(derivation.dots[0].instruction.contains("m64n128k16.f32.f16.f16.rs"), "{derivation}");
 }
 
+/// Checks that a dot which is chosen again keeps no MMAs in flight that only the instruction before it had: 8-bit elements
+/// along N are transposed for `wgmma`, which is as fast as `mma.sync`.
+#[test]
+fn only_warp_groups_overlap_with_the_next_iteration() {
+    let text = sized_gemm([128, 128, 64], "i8");
+    let rows =
+        "    %step = arith.muli %n, %depth : i32\n    %gb = tw.global_view %pb, \"(64,128,?):(?,1,?)\" [%n, %step]";
+    let rows = format!("    %depth = arith.constant 64 : i32\n{rows}");
+    let text = text.replace("    %gb = tw.global_view %pb, \"(64,128,?):(1,?,64)\" [%k]", &rows);
+    let text = text.replace("%turns = arith.constant 64 : i32", "%turns = arith.divsi %k, %depth : i32");
+    assert!(text.contains("%step]") && text.contains("divsi"), "{text}");
+    let derivation = derived(&target("h100"), &text, 8, SynthesisOptions::default()).expect("a solution");
+    let overlaps = derivation.loops.iter().any(|of| !of.pending.is_empty());
+    assert!(!overlaps || derivation.dots[0].instruction.starts_with("wgmma"), "{derivation}");
+}
+
 /// Checks that each stage of synthesis improves some program: without the stage, more wavefronts, accesses or barriers
 /// are executed.
 #[test]
