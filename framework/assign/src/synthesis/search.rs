@@ -188,6 +188,13 @@ impl Search<'_, '_> {
         let Some((_, best)) = &self.best else { return };
         let mut choices = best.clone();
         choices.dots.extend(dots.iter().map(|(dot, _)| (*dot, candidate.choice.clone())));
+        if candidate.choice.smem_operands != [true; 2] {
+            // Only MMAs that read both operands from shared memory overlap with the next iteration.
+            let accumulates =
+                |of: &FillLoop| of.accumulator.iter().any(|dot| dots.iter().any(|(other, _)| other == dot));
+            let loops = self.tree.loops.iter().filter(|open| accumulates(&open.of));
+            loops.for_each(|open| _ = choices.overlapped_mmas.remove(&open.of.op));
+        }
         if self.tried_dots.contains(&choices.dots) {
             return;
         }

@@ -52,8 +52,9 @@ pub struct MmaPlan {
 impl MmaPlan {
     /// Plans an MMA by an atom with 2^`warps[0]` warp groups along M and 2^`warps[1]` along N. The chunk (the part of K
     /// that is multiplied at a time) is the largest whose operands and accumulator take at most half of a lane's
-    /// registers, else the smallest that the atom takes. If the atom reads both operands from shared memory, they take
-    /// registers only until they are stored, so a chunk may take all registers but [`ADDRESS_REGISTERS`]. A larger
+    /// registers, else the smallest that the atom takes. A chunk may take all registers but [`ADDRESS_REGISTERS`] if the
+    /// atom reads both operands from shared memory, since they take registers only until they are stored, or if it reads
+    /// one that the program has there, since it then reads all of K at once. A larger
     /// register mode is taken only if no chunk fits the default mode, since fewer threads then fit on a compute unit.
     pub(super) fn new(
         problem: &MmaProblem,
@@ -102,8 +103,9 @@ impl MmaPlan {
                 continue;
             }
             let fits = plan.shared_bytes() <= u64::from(target.shared.bytes);
-            let in_memory = [&plan.a, &plan.b].iter().all(|layout| layout.ins().contains(Dim::OFFSET));
-            let most = if in_memory { limit.saturating_sub(ADDRESS_REGISTERS) } else { limit / 2 };
+            let in_memory = [&plan.a, &plan.b].map(|layout| layout.ins().contains(Dim::OFFSET));
+            let reads_all_k = in_memory == [true; 2] || in_memory.contains(&true) && !problem.stores_operands;
+            let most = if reads_all_k { limit.saturating_sub(ADDRESS_REGISTERS) } else { limit / 2 };
             if fits
                 && plan.cost.registers <= most.max(limit / 2)
                 && tiling.repeats().iter().sum::<u32>() <= MOST_WRITTEN

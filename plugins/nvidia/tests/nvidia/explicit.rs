@@ -22,7 +22,7 @@ use tilewright_vendor_testkit::explicit::pinned::compare_pinned;
 use tilewright_vendor_testkit::explicit::solved;
 use tilewright_vendor_testkit::explicit::table;
 use tilewright_vendor_testkit::explicit::tiled;
-use tilewright_vendor_testkit::explicit::tiles::{tiles_table, usual_tiles};
+use tilewright_vendor_testkit::explicit::tiles::{sized_gemm, tiles_table, usual_tiles};
 use tilewright_verify::case::ProgramCase;
 use tilewright_virtual_ptx::VirtualDevice;
 
@@ -196,6 +196,37 @@ fn warp_groups_multiply_what_is_scaled_and_cast() {
             assert_eq!(wgmma_loads.count(), expected_count, "{name} on {gpu_model}: {derivation}");
         }
     }
+}
+
+/// Checks that `wgmma` multiplies weights that are cast, though operand and accumulator of all K take more than half of
+/// a lane's registers.
+#[test]
+fn warp_groups_multiply_large_tiles_that_are_cast() {
+    let text = sized_gemm([128, 128, 64], "f16");
+    let of_b = |line: &str| ["!b", "%b", "%gb"].iter().any(|name| line.contains(name));
+    let lines = text.lines().map(|line| if of_b(line) { line.replace("f16", "i8") } else { line.to_owned() });
+    let text = lines.collect::<Vec<_>>().join("\n");
+    let text = text.replace("%a: !tt.ptr<i8>", "%a: !tt.ptr<f16>").replace("%c: !tt.ptr<i8>", "%c: !tt.ptr<f16>");
+    let cast = "      %cast = tw.cast %rb : tensor<64x128xi8> -> tensor<64x128xf16>\n      %next = tw.mma %ra, %cast,";
+    let text = text.replace("      %next = tw.mma %ra, %rb,", cast);
+    let derivation = derived(&target("h100"), &text, 4, SynthesisOptions::default()).expect("a solution");
+    assert!(derivation.dots[0].instruction.contains("m64n128k16.f32.f16.f16.rs"), "{derivation}");
+}
+
+/// Checks that a dot which is chosen again keeps no MMAs in flight that only the instruction before it had: 8-bit elements
+/// along N are transposed for `wgmma`, which is as fast as `mma.sync`.
+#[test]
+fn only_warp_groups_overlap_with_the_next_iteration() {
+    let text = sized_gemm([128, 128, 64], "i8");
+    let rows =
+        "    %step = arith.muli %n, %depth : i32\n    %gb = tw.global_view %pb, \"(64,128,?):(?,1,?)\" [%n, %step]";
+    let rows = format!("    %depth = arith.constant 64 : i32\n{rows}");
+    let text = text.replace("    %gb = tw.global_view %pb, \"(64,128,?):(1,?,64)\" [%k]", &rows);
+    let text = text.replace("%turns = arith.constant 64 : i32", "%turns = arith.divsi %k, %depth : i32");
+    assert!(text.contains("%step]") && text.contains("divsi"), "{text}");
+    let derivation = derived(&target("h100"), &text, 8, SynthesisOptions::default()).expect("a solution");
+    let overlaps = derivation.loops.iter().any(|of| !of.pending.is_empty());
+    assert!(!overlaps || derivation.dots[0].instruction.starts_with("wgmma"), "{derivation}");
 }
 
 /// Checks that each stage of synthesis improves some program: without the stage, more wavefronts, accesses or barriers
