@@ -5,7 +5,7 @@ use std::fmt;
 use conformance_pack::FigurePoint;
 use tilewright_verify::TestCase;
 
-use crate::{Context, Level, Status};
+use crate::{Context, EvidenceLevel, Status};
 
 /// The result of a case whose check ran to its end.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,7 +13,7 @@ pub struct Verdict {
     /// Whether the case passed; never [`Status::Timeout`], since the case ran to its end.
     pub status: Status,
     /// The kind of evidence (layout algebra, code generation, emulator or device); `None` if the case gave no evidence.
-    pub level: Option<Level>,
+    pub level: Option<EvidenceLevel>,
     /// Notes for the user, such as the cause of a failure; see [`crate::Outcome::detail`].
     pub detail: String,
 }
@@ -21,21 +21,21 @@ pub struct Verdict {
 impl Verdict {
     /// Returns the verdict that all assertions of the case hold; `level` is the kind of evidence.
     #[must_use]
-    pub fn pass(level: Level) -> Self {
+    pub fn pass(level: EvidenceLevel) -> Self {
         Self { status: Status::Pass, level: Some(level), detail: String::new() }
     }
 
     /// Returns the verdict that an assertion does not hold. `level` is the kind of check that failed, `detail` the
     /// reason.
     #[must_use]
-    pub fn fail(level: Level, detail: impl Into<String>) -> Self {
+    pub fn fail(level: EvidenceLevel, detail: impl Into<String>) -> Self {
         Self { status: Status::Fail, level: Some(level), detail: detail.into() }
     }
 
     /// Returns the verdict that everything the case asserts holds, but a cost is above its lower bound. `detail` names
     /// the cost.
     #[must_use]
-    pub fn quality(level: Level, detail: impl Into<String>) -> Self {
+    pub fn quality(level: EvidenceLevel, detail: impl Into<String>) -> Self {
         Self { status: Status::Quality, level: Some(level), detail: detail.into() }
     }
 
@@ -60,7 +60,7 @@ impl Verdict {
     /// Converts the result of checking a law (a property of layouts) to a verdict: pass with evidence of this level, or
     /// fail with the error message.
     #[must_use]
-    pub fn from_law(level: Level, law: Result<(), String>) -> Self {
+    pub fn from_law(level: EvidenceLevel, law: Result<(), String>) -> Self {
         match law {
             Ok(()) => Self::pass(level),
             Err(detail) => Self::fail(level, detail),
@@ -77,21 +77,21 @@ impl Verdict {
 
 /// The kernels of a case: compiled on this machine, they may run here or, from a pack, on another machine.
 #[derive(Debug)]
-pub struct TestCases {
+pub struct CaseKernels {
     /// The kernels with their inputs and expected outputs.
     pub test_cases: Vec<TestCase>,
     /// The figure of measurements, with point and variant, that the case belongs to; `None` if it belongs to none.
     pub figure: Option<FigurePoint>,
 }
 
-impl From<Vec<TestCase>> for TestCases {
+impl From<Vec<TestCase>> for CaseKernels {
     fn from(test_cases: Vec<TestCase>) -> Self {
         Self { test_cases, figure: None }
     }
 }
 
 /// Function that builds a case's kernels, or returns the reason for none as a verdict.
-type MakeTestCases = Box<dyn Fn(&Context) -> Result<TestCases, Verdict> + Send + Sync>;
+type MakeTestCases = Box<dyn Fn(&Context) -> Result<CaseKernels, Verdict> + Send + Sync>;
 
 /// Function that runs a case's check in the current process.
 type Check = Box<dyn Fn(&Context) -> Verdict + Send + Sync>;
@@ -112,7 +112,7 @@ impl Case {
 
     /// Adds kernels that check the case's assertion on a device, so that the case can be packed.
     #[must_use]
-    pub fn with_test_cases<T: Into<TestCases>>(
+    pub fn with_test_cases<T: Into<CaseKernels>>(
         self,
         test_cases: impl Fn(&Context) -> Result<T, Verdict> + Send + Sync + 'static,
     ) -> Self {
@@ -121,7 +121,7 @@ impl Case {
 
     /// Builds the case's kernels; `None` if the case has none and so cannot be packed.
     #[must_use]
-    pub fn test_cases(&self, context: &Context) -> Option<Result<TestCases, Verdict>> {
+    pub fn test_cases(&self, context: &Context) -> Option<Result<CaseKernels, Verdict>> {
         self.test_cases.as_ref().map(|test_cases| test_cases(context))
     }
 

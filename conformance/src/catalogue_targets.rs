@@ -10,7 +10,7 @@ use tilewright_plugin::{self as plugin, Target};
 use tilewright_target::{Catalogue, TargetDescription};
 
 use crate::results::digest;
-use crate::{OpenError, PluginIsolation, ServingPlugin, TestableTargets, answers};
+use crate::{OpenError, PluginIsolation, ServingPluginRecord, TestableTargets, answers};
 
 /// All targets of a catalogue (a set of target files).
 #[derive(Debug)]
@@ -66,11 +66,11 @@ impl TestableTargets for CatalogueTargets {
         self.0.registry().create_target(description).map_err(|error| broken(error.to_string()))
     }
 
-    fn plugin(&self, name: &str) -> Option<ServingPlugin> {
+    fn plugin(&self, name: &str) -> Option<ServingPluginRecord> {
         let plugin = self.serving(name)?;
         let sha256 = plugin.file.as_deref().and_then(|file| digest(file).ok()).unwrap_or_default();
         let (name, version, built_with) = (plugin.name.clone(), plugin.version.clone(), plugin.built_with.clone());
-        Some(ServingPlugin { name, version, built_with, sha256 })
+        Some(ServingPluginRecord { name, version, built_with, sha256 })
     }
 
     fn answers(&self, name: &str) -> Option<PathBuf> {

@@ -6,10 +6,12 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tilewright_layout::families::NeutralFamilies;
-use tilewright_layout::{AttributeSyntaxes, FamilyError, FamilySet, FamilySpec, Layout, SampleLayout, SampleUse};
+use tilewright_layout::{
+    AttributeSyntaxes, FamilyError, FamilyProviders, FamilySpec, Layout, SampleLayout, SampleLayoutRequest,
+};
 use tilewright_plugin::Target;
 
-use crate::{KnownAnswers, TestedDevice};
+use crate::{KnownAnswers, LazyDevice};
 
 /// The context of cases: one target, the known answers that cases compare with, and options of the run.
 #[derive(Clone)]
@@ -18,7 +20,7 @@ pub struct Context {
     answers: Arc<KnownAnswers>,
     thoroughness: Thoroughness,
     /// The device that cases run kernels on; `None` unless devices were requested.
-    devices: Option<Arc<TestedDevice>>,
+    devices: Option<Arc<LazyDevice>>,
     /// Folders of test programs; empty selects those that the suite carries.
     cases: Arc<[PathBuf]>,
     seed: u32,
@@ -91,7 +93,7 @@ impl Context {
     /// Also runs kernels on the target's first device whose name contains `requested`.
     #[must_use]
     pub fn with_device_named(self, requested: &str) -> Self {
-        Self { devices: Some(Arc::new(TestedDevice::select_named(requested))), ..self }
+        Self { devices: Some(Arc::new(LazyDevice::select_named(requested))), ..self }
     }
 
     /// Sets the folders of test programs, in place of those that the suite carries.
@@ -120,7 +122,7 @@ impl Context {
 
     /// Returns the device that cases run kernels on; `None` unless devices were requested.
     #[must_use]
-    pub fn tested_device(&self) -> Option<&TestedDevice> {
+    pub fn tested_device(&self) -> Option<&LazyDevice> {
         self.devices.as_deref()
     }
 
@@ -172,8 +174,8 @@ impl Context {
 
     /// Returns all layout families that a program for the target can name: neutral ones and the vendor's.
     #[must_use]
-    pub fn families(&self) -> FamilySet<'_> {
-        FamilySet::new(vec![&NeutralFamilies, self.target.families()])
+    pub fn families(&self) -> FamilyProviders<'_> {
+        FamilyProviders::new(vec![&NeutralFamilies, self.target.families()])
     }
 
     /// Returns the layout that `spec` (a family and its parameters) names for a tensor of `shape`.
@@ -211,7 +213,7 @@ impl Context {
 
     /// Returns the sample layouts of all families for one use (lanes, warps, element width), neutral families first.
     #[must_use]
-    pub fn sample_layouts(&self, use_case: SampleUse) -> Vec<SampleLayout> {
+    pub fn sample_layouts(&self, use_case: SampleLayoutRequest) -> Vec<SampleLayout> {
         use tilewright_layout::Families;
         self.families().samples(use_case)
     }

@@ -7,13 +7,13 @@ use tilewright_plugin::{Device, DeviceError, Target};
 /// The device that cases run kernels on. The first case that needs it opens it; it is kept, and reopened after it was
 /// lost.
 #[derive(Default)]
-pub struct TestedDevice {
+pub struct LazyDevice {
     /// Substring of the device's name, in lower case; empty selects the first device of the target.
     requested: String,
     chosen: Mutex<Option<Box<dyn Device>>>,
 }
 
-impl TestedDevice {
+impl LazyDevice {
     /// Selects the first device whose name contains `requested`, ignoring case; empty matches any.
     #[must_use]
     pub fn select_named(requested: &str) -> Self {

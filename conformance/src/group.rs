@@ -26,7 +26,7 @@ pub trait CaseGroup: Send + Sync {
 /// The error of a list of cases with malformed or equal names.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
-pub enum ListError {
+pub enum CaseNameError {
     /// Two cases have the same name, so that a report cannot distinguish them.
     #[error("two cases are named `{0}`")]
     Duplicate(String),
@@ -46,8 +46,8 @@ pub enum ListError {
 /// Lists all cases of `groups` for a target, sorted by name.
 ///
 /// # Errors
-/// [`ListError`] if two cases have the same name, or a name violates the rules of [`Case::new`].
-pub fn list_cases(groups: &[Box<dyn CaseGroup>], context: &Context) -> Result<Vec<Case>, ListError> {
+/// [`CaseNameError`] if two cases have the same name, or a name violates the rules of [`Case::new`].
+pub fn list_cases(groups: &[Box<dyn CaseGroup>], context: &Context) -> Result<Vec<Case>, CaseNameError> {
     list_some(groups, context, |_| true)
 }
 
@@ -56,7 +56,7 @@ pub(crate) fn list_some(
     groups: &[Box<dyn CaseGroup>],
     context: &Context,
     is_requested: impl Fn(&str) -> bool,
-) -> Result<Vec<Case>, ListError> {
+) -> Result<Vec<Case>, CaseNameError> {
     let groups = groups.iter().filter(|group| is_requested(group.name()));
     let mut cases = Vec::new();
     for group in groups {
@@ -68,11 +68,11 @@ pub(crate) fn list_some(
     cases.sort_by(|a, b| a.name().cmp(b.name()));
     match cases.windows(2).find(|pair| pair[0].name() == pair[1].name()) {
         None => Ok(cases),
-        Some(pair) => Err(ListError::Duplicate(pair[0].name().to_owned())),
+        Some(pair) => Err(CaseNameError::Duplicate(pair[0].name().to_owned())),
     }
 }
 
-fn check_name(group: &str, name: &str) -> Result<(), ListError> {
+fn check_name(group: &str, name: &str) -> Result<(), CaseNameError> {
     let word = |word: &str| {
         !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '+' | '-'))
     };
@@ -80,5 +80,5 @@ fn check_name(group: &str, name: &str) -> Result<(), ListError> {
     if below.is_some_and(|rest| rest.split('/').all(word)) {
         return Ok(());
     }
-    Err(ListError::Name { group: group.to_owned(), name: name.to_owned() })
+    Err(CaseNameError::Name { group: group.to_owned(), name: name.to_owned() })
 }

@@ -29,18 +29,20 @@ mod suggest;
 mod targets;
 
 pub use answers::{AnswersBySubject, AnswersError, KnownAnswer, KnownAnswers};
-pub use case::{Case, TestCases, Verdict};
+pub use case::{Case, CaseKernels, Verdict};
 pub use catalogue_targets::CatalogueTargets;
 pub use context::{Context, Thoroughness};
-pub use devices::TestedDevice;
+pub use devices::LazyDevice;
 pub use expectations::{Expectations, ExpectationsError};
 pub use filter::{CaseFilter, FilterError};
-pub use group::{CaseGroup, ListError, list_cases};
-pub use mandatory::{MandatoryCases, MandatoryError};
-pub use outcome::{CaseResult, Level, Outcome, Status};
+pub use group::{CaseGroup, CaseNameError, list_cases};
+pub use mandatory::{MandatoryCases, MandatoryListError};
+pub use outcome::{CaseResult, EvidenceLevel, Outcome, Status};
 pub use program::{OpenTargets, PluginIsolation, Suite};
 pub use report::{ExitStatus, Report};
-pub use results::{EarlierResults, Environment, HostMachine, ResultsFileError, ServingPlugin, TestedTarget};
+pub use results::{
+    EarlierResults, HostMachine, ResultsFileError, RunMetadata, ServingPluginRecord, TestedTargetRecord,
+};
 pub use runner::{CaseBatch, HarnessError, Runner, WorkerCommand};
 pub use shard::Shard;
 pub use targets::{OpenError, TestableTargets};

@@ -40,7 +40,7 @@ fn groups() -> Vec<Box<dyn CaseGroup>> {
         Box::new(Gathers),
         Box::new(Kernels),
         Box::new(FiguresGroup),
-        Box::new(Conversions::new("codegen", worth_compiling, conversions::check_compiled)),
+        Box::new(Conversions::new("codegen", worth_compiling, conversions::check_reproducible_compilation)),
     ]
 }
 

@@ -5,18 +5,18 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use thiserror::Error;
 
-use crate::{CaseFilter, FilterError, Level};
+use crate::{CaseFilter, EvidenceLevel, FilterError};
 
 /// The mandatory cases of each level. A level also requires the cases of the levels before it.
 #[derive(Debug, Clone, Default)]
 pub struct MandatoryCases {
-    levels: BTreeMap<Level, CaseFilter>,
+    levels: BTreeMap<EvidenceLevel, CaseFilter>,
 }
 
 /// The reason why a list of mandatory cases cannot be used. The fault lies with the author of the list.
 #[derive(Debug, Error)]
 #[non_exhaustive]
-pub enum MandatoryError {
+pub enum MandatoryListError {
     /// The text is not TOML with a table of cases for each level.
     #[error("the list of mandatory cases: {0}")]
     Text(String),
@@ -35,28 +35,28 @@ impl MandatoryCases {
     /// Reads a list from TOML: a table for each level, whose `cases` are globs over case names.
     ///
     /// # Errors
-    /// [`MandatoryError`] if the text is malformed.
-    pub fn from_toml(text: &str) -> Result<Self, MandatoryError> {
-        let written: BTreeMap<Level, Chosen> =
-            toml::from_str(text).map_err(|error| MandatoryError::Text(error.to_string()))?;
+    /// [`MandatoryListError`] if the text is malformed.
+    pub fn from_toml(text: &str) -> Result<Self, MandatoryListError> {
+        let written: BTreeMap<EvidenceLevel, Chosen> =
+            toml::from_str(text).map_err(|error| MandatoryListError::Text(error.to_string()))?;
         let levels = written.into_iter().map(|(level, chosen)| Ok((level, CaseFilter::new(&chosen.cases)?)));
-        Ok(Self { levels: levels.collect::<Result<_, MandatoryError>>()? })
+        Ok(Self { levels: levels.collect::<Result<_, MandatoryListError>>()? })
     }
 
     /// Returns the cases that the suite requires of every target.
     ///
     /// # Errors
-    /// [`MandatoryError`] if the suite's own list is malformed, which tests exclude.
-    pub fn standard() -> Result<Self, MandatoryError> {
+    /// [`MandatoryListError`] if the suite's own list is malformed, which tests exclude.
+    pub fn standard() -> Result<Self, MandatoryListError> {
         Self::from_toml(include_str!("../mandatory.toml"))
     }
 
     /// Returns the levels up to `level`, each with the mandatory cases that are among `names`.
     pub fn cases_up_to_level<'a>(
         &'a self,
-        level: Level,
+        level: EvidenceLevel,
         names: &'a [String],
-    ) -> impl Iterator<Item = (Level, Vec<&'a str>)> + use<'a> {
+    ) -> impl Iterator<Item = (EvidenceLevel, Vec<&'a str>)> + use<'a> {
         self.levels
             .iter()
             .filter(move |(of, _)| **of <= level)

@@ -87,7 +87,7 @@ impl fmt::Display for Status {
 /// Kind of evidence for a case's assertion; a later level is stronger and includes those before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
-pub enum Level {
+pub enum EvidenceLevel {
     /// Checked by algebra on layouts; nothing was compiled or run.
     Layout,
     /// Code was generated, and an assembler accepted it.
@@ -98,7 +98,7 @@ pub enum Level {
     Device,
 }
 
-impl Level {
+impl EvidenceLevel {
     /// All levels, the weakest first.
     pub const ALL: [Self; 4] = [Self::Layout, Self::Codegen, Self::Emulated, Self::Device];
 
@@ -114,7 +114,7 @@ impl Level {
     }
 }
 
-impl fmt::Display for Level {
+impl fmt::Display for EvidenceLevel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
     }
@@ -126,7 +126,7 @@ pub struct Outcome {
     /// The status, such as `Pass` or `Fail`.
     pub status: Status,
     /// The level of evidence for the status; `None` if the case gave no evidence.
-    pub level: Option<Level>,
+    pub level: Option<EvidenceLevel>,
     /// The cause of a failure, the reason of an unsupported or skipped case, or the excess over the lower bound; empty
     /// for most passes.
     pub detail: String,

@@ -7,7 +7,7 @@ use thiserror::Error;
 use tilewright_plugin::Target;
 use tilewright_target::TargetDescription;
 
-use crate::ServingPlugin;
+use crate::ServingPluginRecord;
 
 /// The targets that a program can test.
 pub trait TestableTargets: Send + Sync {
@@ -21,7 +21,7 @@ pub trait TestableTargets: Send + Sync {
     fn open(&self, name: &str) -> Result<Arc<dyn Target>, OpenError>;
 
     /// Returns the plugin that serves a target; `None` if there is none or it is statically linked.
-    fn plugin(&self, name: &str) -> Option<ServingPlugin> {
+    fn plugin(&self, name: &str) -> Option<ServingPluginRecord> {
         let _ = name;
         None
     }

@@ -23,7 +23,7 @@ pub struct SessionBuilder {
 /// The reason why a session cannot be opened; the caller's fault.
 #[derive(Debug, Error)]
 #[non_exhaustive]
-pub enum SessionError {
+pub enum SessionOpenError {
     /// A directory of target files cannot be read, or one of its files is invalid.
     #[error(transparent)]
     Targets(#[from] CatalogueError),
@@ -65,20 +65,20 @@ impl SessionBuilder {
     /// Adds the target files of these directories to the catalogue.
     ///
     /// # Errors
-    /// [`SessionError::Targets`] if a directory cannot be read, or one of its target files is invalid.
+    /// [`SessionOpenError::Targets`] if a directory cannot be read, or one of its target files is invalid.
     ///
     /// # Examples
     /// ```
-    /// use tilewright::{Session, SessionError};
+    /// use tilewright::{Session, SessionOpenError};
     ///
     /// let builder = Session::builder(tilewright_targets::read_catalogue()?);
-    /// assert!(matches!(builder.with_target_directories(["/no/such/directory"]), Err(SessionError::Targets(_))));
+    /// assert!(matches!(builder.with_target_directories(["/no/such/directory"]), Err(SessionOpenError::Targets(_))));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn with_target_directories<P: AsRef<Path>>(
         mut self,
         directories: impl IntoIterator<Item = P>,
-    ) -> Result<Self, SessionError> {
+    ) -> Result<Self, SessionOpenError> {
         for directory in directories {
             self.catalogue.add_directory(directory.as_ref())?;
         }
@@ -89,10 +89,10 @@ impl SessionBuilder {
     ///
     /// # Examples
     /// ```
-    /// use tilewright::{Session, SessionError};
+    /// use tilewright::{Session, SessionOpenError};
     ///
     /// let builder = Session::builder(tilewright_targets::read_catalogue()?);
-    /// assert!(matches!(builder.with_plugins(["/no/such/plugin.so"]).open(), Err(SessionError::Plugin(_))));
+    /// assert!(matches!(builder.with_plugins(["/no/such/plugin.so"]).open(), Err(SessionOpenError::Plugin(_))));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
@@ -106,11 +106,11 @@ impl SessionBuilder {
     /// # Examples
     /// ```
     /// use tilewright::plugin::PluginSearchPath;
-    /// use tilewright::{Session, SessionError};
+    /// use tilewright::{Session, SessionOpenError};
     ///
     /// let builder = Session::builder(tilewright_targets::read_catalogue()?);
     /// let builder = builder.with_plugins(["/no/such/plugin.so"]).with_search_path(PluginSearchPath::default());
-    /// assert!(matches!(builder.open(), Err(SessionError::Plugin(_))));
+    /// assert!(matches!(builder.open(), Err(SessionOpenError::Plugin(_))));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
@@ -143,8 +143,8 @@ impl SessionBuilder {
     /// [`Session::registry`] lists rejected plugins.
     ///
     /// # Errors
-    /// [`SessionError::Plugin`]: a file that the caller named cannot be loaded.
-    pub fn open(mut self) -> Result<Session, SessionError> {
+    /// [`SessionOpenError::Plugin`]: a file that the caller named cannot be loaded.
+    pub fn open(mut self) -> Result<Session, SessionOpenError> {
         self.discovery.files.extend(self.files);
         self.registry.discover(&self.discovery)?;
         Ok(Session::new(self.catalogue, self.registry))

@@ -95,8 +95,8 @@ mod request;
 pub mod run;
 mod session;
 
-pub use builder::{SessionBuilder, SessionError};
-pub use program::{ChosenTileSizes, CompilationStage, ProgramCompiler, ProgramError, ProgramOptions};
+pub use builder::{SessionBuilder, SessionOpenError};
+pub use program::{ChosenTileSizes, CompilationStageOutput, ProgramCompiler, ProgramError, ProgramOptions};
 pub use request::{LayoutRequest, LayoutRequestError};
 pub use session::{RequestError, Session};
 
@@ -105,10 +105,10 @@ pub use session::{RequestError, Session};
 pub mod layout {
     #[doc(inline)]
     pub use tilewright_layout::{
-        AttributeSyntaxes, Bases, ColumnAction, Dim, EnlargedShape, Families, FamilyAttribute, FamilyError, FamilySpec,
-        IndexBuilder, InputIndex, Layout, LayoutError, LinearLayout, MemoryLayout, Padding, Space, UnmaskedShare,
-        apply_layout, cute, families, layout_from_json, layout_to_json, parse_spec, solve_composition, spec_from_json,
-        spec_to_json, text::TextError,
+        AttributeSyntaxes, ColumnAction, Dim, DimBases, EnlargedShape, Families, FamilyAttribute, FamilyError,
+        FamilySpec, IndexBuilder, IndexOperand, Layout, LayoutError, LinearLayout, MaskRequirement, MemoryLayout,
+        Padding, Space, apply_layout, cute, families, layout_from_json, layout_to_json, parse_family_spec,
+        solve_composition, spec_from_json, spec_to_json, text::TextError,
     };
 }
 
@@ -116,13 +116,13 @@ pub mod layout {
 pub mod plan {
     #[doc(inline)]
     pub use tilewright_plan::movement::{
-        AsyncCopyPlan, AsyncCopySpec, AxisStride, BankModel, ConsecutiveCopy, ConversionKind, ConversionPlan,
-        CountLowerBounds, GatherPlan, GlobalAccess, GlobalTensor, MovementError, PlanContext, PlanStats, ReductionPlan,
-        RejectedCandidate, ScanDirection, ScanPlan, ScratchLayout, SharedAccess, SharedLayoutChoice,
-        SharedLayoutConstraints, SharedLayoutKind, SharedMemoryAccessor, TensorCopy, choose_shared_layout,
+        AsyncCopyPlan, AsyncCopySpec, AxisStride, BankModel, ConsecutiveLaneCopy, ConversionKind, ConversionPlan,
+        CountLowerBounds, GatherPlan, GlobalAccessPlan, GlobalTensor, MovementError, PlanContext, PlanStats,
+        ReductionPlan, RejectedCandidate, ScanDirection, ScanPlan, ScratchLayout, SharedAccess, SharedLayoutChoice,
+        SharedLayoutKind, SharedLayoutSearchOptions, SharedMemoryAccessor, TensorCopy, choose_shared_layout,
         conversion_candidates, count_bank_conflicts, gather_candidates, plan_async_copy, plan_conversion, plan_gather,
         plan_global_access, plan_reduction, plan_scan, plan_shared_access, plan_tensor_copy_to_global,
-        price_in_wavefronts, reduction_candidates,
+        price_counts_in_wavefronts, reduction_candidates,
     };
 
     /// Plans of matrix multiplication: the MMA instruction, the layouts, and the loads of the operands.
@@ -143,7 +143,7 @@ pub mod tile {
     pub use tilewright_tile::import::ImportTables;
     #[doc(inline)]
     pub use tilewright_tile::op::{
-        AttributeDefinition, AttributeKind, CountRule, Dialects, OpDefinition, OperandGroup, name,
+        AttributeDefinition, AttributeKind, CountRule, Dialects, OpDefinition, ValueGroup, name,
     };
     #[doc(inline)]
     pub use tilewright_tile::text::{parse_module, print_module};
@@ -159,7 +159,9 @@ pub mod kernel {
     #[doc(inline)]
     pub use tilewright_kernel::text::parse;
     #[doc(inline)]
-    pub use tilewright_kernel::{Builder, Counts, Element, Kernel, Launch, Module, Parameter, VerifyError, verify};
+    pub use tilewright_kernel::{
+        Builder, Counts, Element, Kernel, Module, Parameter, StaticLaunchConfig, VerifyError, verify,
+    };
     #[doc(inline)]
     pub use tilewright_lower::build_conversion_kernel;
 }
@@ -168,8 +170,8 @@ pub mod kernel {
 pub mod target {
     #[doc(inline)]
     pub use tilewright_target::{
-        Catalogue, CatalogueError, Direction, ElementType, Instruction, InstructionKind, MemoryOperand,
-        OmittedInstruction, Operand, Semantics, TargetDescription,
+        Catalogue, CatalogueError, Direction, ElementType, Instruction, InstructionKind, InstructionOperand,
+        MemoryOperand, OmittedInstruction, Semantics, TargetDescription,
     };
 }
 
@@ -179,6 +181,6 @@ pub mod plugin {
     pub use tilewright_plugin::{
         Artifact, CodeFormat, CodePayload, CompileError, CompileOptions, Device, DeviceBufferId, DeviceError,
         KernelMetadata, LaunchArgument, LaunchGrid, LaunchRequest, LoadError, LogLevel, PluginHostCommand,
-        PluginListener, PluginSearchPath, Registry, RegistryError, Target, serve_plugin, with_listener,
+        PluginMessageListener, PluginSearchPath, Registry, RegistryError, Target, serve_plugin, with_listener,
     };
 }

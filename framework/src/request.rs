@@ -7,7 +7,7 @@ use thiserror::Error;
 use tilewright_layout::cute::{ComposedLayout, CuteError, TaskMapping, to_distributed, to_memory};
 use tilewright_layout::text::TextError;
 use tilewright_layout::{
-    Dim, FamilySpec, Layout, LinearLayout, MemoryLayout, find_camel_case_key, layout_from_json, parse_spec,
+    Dim, FamilySpec, Layout, LinearLayout, MemoryLayout, find_camel_case_key, layout_from_json, parse_family_spec,
     spec_from_json,
 };
 
@@ -79,7 +79,7 @@ impl LayoutRequest {
             Ok(json @ Json::Object(_)) => Self::from_json(&json),
             _ if starts_with_any(text, &["repeat", "spatial"]) => Ok(Self::TaskMapping(text.parse()?)),
             _ if is_cute(text) => Ok(Self::Cute(Box::new(text.parse()?))),
-            _ => Ok(Self::Family(parse_spec(text)?)),
+            _ => Ok(Self::Family(parse_family_spec(text)?)),
         }
     }
 

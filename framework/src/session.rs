@@ -11,7 +11,7 @@ use thiserror::Error;
 
 use tilewright_kernel::{self as kernel, Module};
 use tilewright_layout::{
-    AttributeSyntaxes, Families, FamilyError, FamilySet, FamilySpec, Layout, LinearLayout, cute::CuteError,
+    AttributeSyntaxes, Families, FamilyError, FamilyProviders, FamilySpec, Layout, LinearLayout, cute::CuteError,
     families::NeutralFamilies,
 };
 use tilewright_lower as lower;
@@ -150,23 +150,23 @@ impl Session {
     /// # Examples
     /// ```
     /// use tilewright::Session;
-    /// use tilewright::layout::{Layout, parse_spec};
+    /// use tilewright::layout::{Layout, parse_family_spec};
     /// use tilewright::plugin::Registry;
     ///
     /// let session = Session::new(tilewright_targets::read_catalogue()?, Registry::new());
-    /// let spec = parse_spec("#ttg.swizzled_shared<{vec = 4, perPhase = 1, maxPhase = 8, order = [1, 0]}>")?;
+    /// let spec = parse_family_spec("#ttg.swizzled_shared<{vec = 4, perPhase = 1, maxPhase = 8, order = [1, 0]}>")?;
     /// assert!(matches!(session.layout(None, &spec, &[32, 32])?, Layout::Memory(_)));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn layout(&self, target: Option<&str>, spec: &FamilySpec, shape: &[u64]) -> Result<Layout, RequestError> {
         target.map(|name| self.catalogue.get(name)).transpose()?;
-        let mut unknown = match FamilySet::new(vec![&NeutralFamilies]).layout(spec, shape) {
+        let mut unknown = match FamilyProviders::new(vec![&NeutralFamilies]).layout(spec, shape) {
             Err(error) if not_served(&error) => error,
             answer => return Ok(answer?),
         };
         if let Some(name) = target {
             let target = self.target_without_table(name)?;
-            return Ok(FamilySet::new(vec![&NeutralFamilies, target.families()]).layout(spec, shape)?);
+            return Ok(FamilyProviders::new(vec![&NeutralFamilies, target.families()]).layout(spec, shape)?);
         }
         let mut broken = None;
         for name in self.one_target_a_plugin() {
@@ -177,7 +177,7 @@ impl Session {
                     continue;
                 }
             };
-            match FamilySet::new(vec![&NeutralFamilies, target.families()]).layout(spec, shape) {
+            match FamilyProviders::new(vec![&NeutralFamilies, target.families()]).layout(spec, shape) {
                 Err(error) if not_served(&error) => unknown = merged(unknown, error),
                 answer => return Ok(answer?),
             }
@@ -198,12 +198,12 @@ impl Session {
     /// # Examples
     /// ```
     /// use tilewright::Session;
-    /// use tilewright::layout::parse_spec;
+    /// use tilewright::layout::parse_family_spec;
     /// use tilewright::plugin::Registry;
     ///
     /// let session = Session::new(tilewright_targets::read_catalogue()?, Registry::new());
     /// let text = "#ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>";
-    /// assert_eq!(session.attribute_syntaxes(None)?.print_spec(&parse_spec(text)?), text);
+    /// assert_eq!(session.attribute_syntaxes(None)?.print_spec(&parse_family_spec(text)?), text);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn attribute_syntaxes(&self, target: Option<&str>) -> Result<AttributeSyntaxes, RequestError> {
@@ -213,7 +213,7 @@ impl Session {
         };
         let neutral: &dyn Families = &NeutralFamilies;
         let all = std::iter::once(neutral).chain(targets.iter().map(|target| target.families())).collect();
-        Ok(AttributeSyntaxes::from_families(&FamilySet::new(all)))
+        Ok(AttributeSyntaxes::from_families(&FamilyProviders::new(all)))
     }
 
     /// Returns the linear map of a distributed layout that a family builds for a tensor of `shape`.
@@ -225,11 +225,11 @@ impl Session {
     /// # Examples
     /// ```
     /// use tilewright::Session;
-    /// use tilewright::layout::{Dim, parse_spec};
+    /// use tilewright::layout::{Dim, parse_family_spec};
     /// use tilewright::plugin::Registry;
     ///
     /// let session = Session::new(tilewright_targets::read_catalogue()?, Registry::new());
-    /// let spec = parse_spec("#ttg.blocked<{sizePerThread = [2], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>")?;
+    /// let spec = parse_family_spec("#ttg.blocked<{sizePerThread = [2], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>")?;
     /// let layout = session.distributed_layout(None, &spec, &[256])?;
     /// assert_eq!(layout.apply(&[(Dim::REGISTER, 1), (Dim::LANE, 3), (Dim::WARP, 2)])?, [(Dim::tensor(0), 1 + 2 * (3 + 32 * 2))]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -2,7 +2,7 @@
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use tilewright::run::RunError;
+use tilewright::run::EmulatedRunError;
 use tilewright::{ProgramError, RequestError};
 use tilewright_emulator::{Fault, FaultKind};
 use tilewright_kernel::SourceLocation;
@@ -43,12 +43,12 @@ pub fn program(py: Python<'_>, error: &ProgramError) -> PyErr {
 
 /// Makes the exception for a failed run on the emulator: `Fault` with attributes that locate it, `UnsupportedError` if
 /// the target lacks the shared memory, or `InputError` for wrong arguments.
-pub fn run(py: Python<'_>, error: &RunError) -> PyErr {
+pub fn run(py: Python<'_>, error: &EmulatedRunError) -> PyErr {
     match error {
-        RunError::Fault(fault) if error.is_unsupported() => {
+        EmulatedRunError::Fault(fault) if error.is_unsupported() => {
             exception(py, "UnsupportedError", &fault.to_string(), &PyDict::new(py))
         }
-        RunError::Fault(fault) => fault_attributes(py, fault)
+        EmulatedRunError::Fault(fault) => fault_attributes(py, fault)
             .map_or_else(|error| error, |attributes| exception(py, "Fault", &fault.to_string(), &attributes)),
         _ => input(py, &error.to_string()),
     }

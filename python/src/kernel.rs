@@ -153,7 +153,7 @@ impl Kernel {
                 buffers: host_buffers(&bytes, addresses.as_deref()),
             };
             let limits = RunLimits { steps: max_steps, global_races: races, sampled_steps, ..RunLimits::default() };
-            let print = |line: tilewright_emulator::PrintedValues| {
+            let print = |line: tilewright_emulator::LanePrintRecord| {
                 printed.lock().unwrap_or_else(PoisonError::into_inner).push(line.to_string());
             };
             run_emulated(&self.kernel, &*self.target, &launch, &limits, Some(&print))

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use pyo3::prelude::*;
 use tilewright::plugin::{CodeFormat, CompileOptions, PluginSearchPath, Registry};
 use tilewright::tile::{Dialects, ImportTables, Strategy};
-use tilewright::{CompilationStage, LayoutRequest, ProgramCompiler, ProgramOptions};
+use tilewright::{CompilationStageOutput, LayoutRequest, ProgramCompiler, ProgramOptions};
 use tilewright_kernel::Module;
 use tilewright_picture::view::{self, LayoutDrawingOptions};
 use tilewright_picture::{html, svg, terminal};
@@ -107,7 +107,7 @@ impl Session {
             let compiler = ProgramCompiler { dialects: &self.dialects, imports: &self.imports, target: &*served };
             let (mut layouts, mut report) = (String::new(), String::new());
             let kernel = compiler.compile_kernel(text, &options, &mut |stage| {
-                if let CompilationStage::Layouts(assigned) = stage {
+                if let CompilationStageOutput::Layouts(assigned) = stage {
                     layouts = stage.to_string();
                     report = assigned.report.to_string();
                 }
@@ -165,7 +165,7 @@ impl Session {
         match form {
             "svg" => Ok(svg::render_svg(&picture)),
             "html" => Ok(html::render_html(&picture)),
-            "text" => Ok(terminal::render_text(&picture, &terminal::TextStyle::plain())),
+            "text" => Ok(terminal::render_text(&picture, &terminal::TextRenderOptions::plain())),
             other => Err(wrong(format!("form `{other}`: expected `svg`, `html` or `text`"))),
         }
     }

@@ -10,7 +10,7 @@ pub const SEARCH_PATH: &str = "TILEWRIGHT_TARGET_PATH";
 pub const TARGET_FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/files.rs"));
 
 /// The JSON schema (draft 2020-12) of target files, for editors.
-pub const TARGET_FILE_SCHEMA: &str = include_str!("../target.schema.json");
+pub const TARGET_FILE_JSON_SCHEMA: &str = include_str!("../target.schema.json");
 
 /// Reads the built-in targets, then those in the directories that [`SEARCH_PATH`] names. A later target replaces an
 /// earlier one of the same name.
@@ -18,7 +18,7 @@ pub const TARGET_FILE_SCHEMA: &str = include_str!("../target.schema.json");
 /// # Errors
 /// A directory is missing or cannot be read, or a file is invalid.
 pub fn read_catalogue() -> Result<Catalogue, CatalogueError> {
-    catalogue_with(std::env::var_os(SEARCH_PATH).as_deref())
+    read_catalogue_with_search_path(std::env::var_os(SEARCH_PATH).as_deref())
 }
 
 /// Reads the same targets as [`read_catalogue`], with the given search path in place of the environment variable's
@@ -26,7 +26,7 @@ pub fn read_catalogue() -> Result<Catalogue, CatalogueError> {
 ///
 /// # Errors
 /// A directory is missing or cannot be read, or a file is invalid.
-pub fn catalogue_with(search_path: Option<&OsStr>) -> Result<Catalogue, CatalogueError> {
+pub fn read_catalogue_with_search_path(search_path: Option<&OsStr>) -> Result<Catalogue, CatalogueError> {
     let mut catalogue = Catalogue::default();
     for (file, text) in TARGET_FILES {
         catalogue.add(file, text)?;

@@ -5,4 +5,4 @@
 
 mod files;
 
-pub use files::{SEARCH_PATH, TARGET_FILE_SCHEMA, TARGET_FILES, catalogue_with, read_catalogue};
+pub use files::{SEARCH_PATH, TARGET_FILE_JSON_SCHEMA, TARGET_FILES, read_catalogue, read_catalogue_with_search_path};

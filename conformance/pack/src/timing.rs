@@ -1,7 +1,7 @@
 //! Times launches of a kernel by the device's clock.
 
 use serde::{Deserialize, Serialize};
-use tilewright::run::LoadedLaunch;
+use tilewright::run::DeviceResidentLaunch;
 use tilewright_plugin::DeviceError;
 
 /// The number of launches of a kernel that is timed.
@@ -39,7 +39,7 @@ impl LaunchTimes {
     ///
     /// # Errors
     /// [`DeviceError`] if a launch fails.
-    pub fn measure(launch: &mut LoadedLaunch<'_>, timing: TimingOptions) -> Result<Option<Self>, DeviceError> {
+    pub fn measure(launch: &mut DeviceResidentLaunch<'_>, timing: TimingOptions) -> Result<Option<Self>, DeviceError> {
         let mut times = Vec::new();
         for repetition in 0..timing.warm_up.saturating_add(timing.repetitions) {
             let Some(time) = launch.run()?.nanoseconds else { return Ok(None) };

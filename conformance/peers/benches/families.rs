@@ -5,11 +5,11 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use tilewright_peers::{read_layout_cases, with_all_families};
+use tilewright_peers::{call_with_all_vendor_families, read_layout_cases};
 
 fn families(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("family");
-    with_all_families(|families| {
+    call_with_all_vendor_families(|families| {
         for case in read_layout_cases().expect("the layouts") {
             families.resolve(&case.spec, &case.shape, families).expect("a layout");
             group.bench_function(&case.name, |bencher| {

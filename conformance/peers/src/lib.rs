@@ -4,12 +4,12 @@
 use std::error::Error;
 
 use tilewright_layout::families::NeutralFamilies;
-use tilewright_layout::{Dim, Families, FamilySet, FamilySpec, LinearLayout, spec_from_json};
+use tilewright_layout::{Dim, Families, FamilyProviders, FamilySpec, LinearLayout, spec_from_json};
 use tilewright_plugin::Target;
 
 /// A layout whose construction is timed.
 #[derive(Debug, Clone)]
-pub struct LayoutCase {
+pub struct TimedLayout {
     /// Name of the layout in the tables of the comparison.
     pub name: String,
     /// The layout family and the values of its parameters.
@@ -22,11 +22,11 @@ pub struct LayoutCase {
 ///
 /// # Errors
 /// `layouts.json` is not JSON, or an entry lacks a name, a valid layout family or a shape.
-pub fn read_layout_cases() -> Result<Vec<LayoutCase>, Box<dyn Error>> {
+pub fn read_layout_cases() -> Result<Vec<TimedLayout>, Box<dyn Error>> {
     let rows: Vec<serde_json::Value> = serde_json::from_str(include_str!("../layouts.json"))?;
-    let case = |row: &serde_json::Value| -> Result<LayoutCase, Box<dyn Error>> {
+    let case = |row: &serde_json::Value| -> Result<TimedLayout, Box<dyn Error>> {
         let name = row["name"].as_str().ok_or("a row has no name")?.to_owned();
-        Ok(LayoutCase {
+        Ok(TimedLayout {
             name,
             spec: spec_from_json(&row["params"])?,
             shape: serde_json::from_value(row["shape"].clone())?,
@@ -36,11 +36,11 @@ pub fn read_layout_cases() -> Result<Vec<LayoutCase>, Box<dyn Error>> {
 }
 
 /// Calls `work` with the layout families of all vendors.
-pub fn with_all_families<T>(work: impl FnOnce(&dyn Families) -> T) -> T {
+pub fn call_with_all_vendor_families<T>(work: impl FnOnce(&dyn Families) -> T) -> T {
     let nvidia = tilewright_nvidia_tables::families::NvidiaFamilies::default();
     let amd = tilewright_amd_tables::families::AmdFamilies::default();
     let intel = tilewright_intel_tables::families::IntelFamilies::default();
-    work(&FamilySet::new(vec![&NeutralFamilies, &nvidia, &amd, &intel]))
+    work(&FamilyProviders::new(vec![&NeutralFamilies, &nvidia, &amd, &intel]))
 }
 
 /// Returns the target that the catalogue's file `name` describes, with code generation.
@@ -59,7 +59,7 @@ pub fn open_target(name: &str) -> Result<Box<dyn Target>, Box<dyn Error>> {
 /// The layouts on which operations of the layout library are timed: 128x64 elements over four warps, with either eight
 /// elements along rows or four along columns in each lane; and a layout over four blocks.
 #[derive(Debug)]
-pub struct TimedLayouts {
+pub struct BenchmarkLayouts {
     /// Layout with eight adjacent elements of a row in each lane; consecutive lanes follow rows.
     pub rows: LinearLayout,
     /// Layout with four adjacent elements of a column in each lane; consecutive lanes follow columns.
@@ -68,7 +68,7 @@ pub struct TimedLayouts {
     pub blocks: LinearLayout,
 }
 
-impl TimedLayouts {
+impl BenchmarkLayouts {
     /// Builds the layouts that operations are timed on.
     ///
     /// # Errors

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tilewright_layout::{Dim, Families, FamilyError, layout_to_json};
-use tilewright_peers::{LayoutCase, TimedLayouts, read_layout_cases, with_all_families};
+use tilewright_peers::{BenchmarkLayouts, TimedLayout, call_with_all_vendor_families, read_layout_cases};
 
 /// Time after which a measurement starts no further batch.
 const LONG: Duration = Duration::from_millis(400);
@@ -23,8 +23,9 @@ const BATCH: Duration = Duration::from_micros(8);
 fn main() -> Result<(), Box<dyn Error>> {
     let operations = operations()?;
     let cases = read_layout_cases()?;
-    let families =
-        with_all_families(|families| cases.iter().map(|case| built(case, families)).collect::<Result<Vec<_>, _>>())?;
+    let families = call_with_all_vendor_families(|families| {
+        cases.iter().map(|case| built(case, families)).collect::<Result<Vec<_>, _>>()
+    })?;
     println!("{}", json!({ "operations": operations, "families": families }));
     Ok(())
 }
@@ -47,7 +48,7 @@ fn nanoseconds<T>(mut work: impl FnMut() -> T) -> f64 {
 }
 
 fn operations() -> Result<BTreeMap<&'static str, f64>, Box<dyn Error>> {
-    let TimedLayouts { rows, columns, blocks } = TimedLayouts::new()?;
+    let BenchmarkLayouts { rows, columns, blocks } = BenchmarkLayouts::new()?;
     let inverse = columns.invert()?;
     let (rows, columns, inverse, blocks) = (&rows, &columns, &inverse, &blocks);
     let point = [(Dim::REGISTER, 5), (Dim::LANE, 13), (Dim::WARP, 2)];
@@ -61,7 +62,7 @@ fn operations() -> Result<BTreeMap<&'static str, f64>, Box<dyn Error>> {
     ]))
 }
 
-fn built(case: &LayoutCase, families: &dyn Families) -> Result<Value, FamilyError> {
+fn built(case: &TimedLayout, families: &dyn Families) -> Result<Value, FamilyError> {
     let layout = families.resolve(&case.spec, &case.shape, families)?;
     let took = nanoseconds(|| families.resolve(black_box(&case.spec), black_box(&case.shape), families));
     Ok(json!({ "name": case.name, "nanoseconds": took, "layout": layout_to_json(layout.linear()) }))

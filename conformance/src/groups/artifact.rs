@@ -3,7 +3,7 @@
 use tilewright_kernel::Module;
 use tilewright_plugin::{Artifact, CodeFormat, CompileError, CompileOptions};
 
-use crate::{Context, Level, Verdict};
+use crate::{Context, EvidenceLevel, Verdict};
 
 /// Returns options that request assembly, for comparisons, and an object, so that an assembler checks the code.
 pub(super) fn options() -> CompileOptions {
@@ -21,10 +21,10 @@ pub(super) fn check_compilation(context: &Context, module: &Module) -> Verdict {
         Ok(artifact) => artifact,
         Err(CompileError::Unsupported(reason)) => return Verdict::unsupported(reason),
         Err(CompileError::Plugin(message)) => return Verdict::crash(message),
-        Err(error) => return Verdict::fail(Level::Codegen, error.to_string()),
+        Err(error) => return Verdict::fail(EvidenceLevel::Codegen, error.to_string()),
     };
     if let Err(wrong) = check_artifact(module, &artifact) {
-        return Verdict::fail(Level::Codegen, wrong);
+        return Verdict::fail(EvidenceLevel::Codegen, wrong);
     }
     let mut remark = String::new();
     match compile() {
@@ -32,12 +32,14 @@ pub(super) fn check_compilation(context: &Context, module: &Module) -> Verdict {
         Ok(second) if reproducible_artifact(&second) == reproducible_artifact(&artifact) => {
             remark += ", with different objects for the same text"
         }
-        Ok(_) => return Verdict::fail(Level::Codegen, "a second compilation returns different code"),
-        Err(error) => return Verdict::fail(Level::Codegen, format!("the second compilation fails: {error}")),
+        Ok(_) => return Verdict::fail(EvidenceLevel::Codegen, "a second compilation returns different code"),
+        Err(error) => return Verdict::fail(EvidenceLevel::Codegen, format!("the second compilation fails: {error}")),
     }
     match artifact.accepted_by {
-        Some(tool) => Verdict::pass(Level::Codegen).with_detail(format!("accepted by {tool}{remark}")),
-        None => Verdict::pass(Level::Layout).with_detail("code was generated; this machine has no assembler for it"),
+        Some(tool) => Verdict::pass(EvidenceLevel::Codegen).with_detail(format!("accepted by {tool}{remark}")),
+        None => {
+            Verdict::pass(EvidenceLevel::Layout).with_detail("code was generated; this machine has no assembler for it")
+        }
     }
 }
 

@@ -9,7 +9,7 @@ use tilewright_layout::families::NeutralFamilies;
 use tilewright_layout::{Dim, Families, FamilySpec, Layout, SampleLayout};
 
 use super::setting::ELEMENTS;
-use super::{CaseTensor, NamedLayout, Setting};
+use super::{CaseTensor, KernelConfig, NamedLayout};
 use crate::{Context, Status};
 
 /// The layouts for one element width and one number of lanes, for every number of warps.
@@ -17,9 +17,9 @@ pub(super) struct LayoutCorpus {
     /// An element type of the width that the layouts are for.
     pub(super) element: Element,
     /// Register layouts for each number of warps, neutral families first.
-    distributed: Vec<(Setting, Vec<NamedLayout>)>,
+    distributed: Vec<(KernelConfig, Vec<NamedLayout>)>,
     /// Shared-memory layouts for each number of warps.
-    memory: Vec<(Setting, Vec<NamedLayout>)>,
+    memory: Vec<(KernelConfig, Vec<NamedLayout>)>,
     /// Cache of the results of [`LayoutCorpus::is_supported`], since building a layout takes time.
     usable: RefCell<HashMap<LayoutKey, bool>>,
 }
@@ -56,7 +56,7 @@ impl<'a> Sampler<'a> {
 impl LayoutCorpus {
     /// Builds the layouts of a target for every element width and number of lanes.
     pub(super) fn all(context: &Context) -> Vec<Self> {
-        let settings = Setting::all(context);
+        let settings = KernelConfig::all(context);
         let mut corpora = Vec::new();
         for &lanes in &context.target().description().lanes.choices {
             for element in ELEMENTS {
@@ -67,7 +67,7 @@ impl LayoutCorpus {
         corpora
     }
 
-    fn new(context: &Context, element: Element, settings: impl Iterator<Item = Setting>) -> Self {
+    fn new(context: &Context, element: Element, settings: impl Iterator<Item = KernelConfig>) -> Self {
         let mut corpus = Self { element, distributed: Vec::new(), memory: Vec::new(), usable: RefCell::default() };
         for setting in settings {
             let (mut distributed, mut memory) = (Vec::new(), Vec::new());
@@ -106,7 +106,7 @@ impl LayoutCorpus {
 
     /// Returns all tensors with the corpus's element width and number of lanes.
     pub(super) fn tensors(&self) -> Vec<CaseTensor> {
-        let of = |setting: Setting| {
+        let of = |setting: KernelConfig| {
             let shapes = (1..=3).flat_map(move |axes| CaseTensor::shapes(axes, setting));
             shapes.map(move |shape| CaseTensor { shape: shape.to_vec(), setting })
         };
@@ -164,7 +164,7 @@ impl LayoutCorpus {
 
     /// Returns all pairs (index of a number of warps, tensor shape) that every layout named in `expected` accepts.
     fn candidates(&self, expected: &[&str]) -> impl Iterator<Item = (usize, &'static [u64])> {
-        let of_warps = |(at, &(setting, _)): (usize, &(Setting, _))| {
+        let of_warps = |(at, &(setting, _)): (usize, &(KernelConfig, _))| {
             let found = self.find(at, expected).unwrap_or_default();
             let takes = |&axes: &usize| !found.is_empty() && found.iter().all(|endpoint| endpoint.takes(axes));
             let axes: Vec<usize> = (1..=3).filter(takes).collect();
@@ -185,7 +185,7 @@ const TYPICAL: [u64; 2] = [128, 128];
 
 /// Returns the distinct names of the layouts in `of_settings`, which has one entry for each number of warps, in the
 /// order of their first occurrence.
-fn names(of_settings: &[(Setting, Vec<NamedLayout>)]) -> Vec<String> {
+fn names(of_settings: &[(KernelConfig, Vec<NamedLayout>)]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for endpoint in of_settings.iter().flat_map(|(_, endpoints)| endpoints) {
         if !names.contains(&endpoint.name) {
@@ -197,7 +197,7 @@ fn names(of_settings: &[(Setting, Vec<NamedLayout>)]) -> Vec<String> {
 
 /// Returns layouts of tensors of one axis: a blocked layout, and slices (layouts of reduction results) along both axes
 /// of one neutral sample and of the vendor's samples.
-fn one_axis_layouts(setting: Setting, samples: &[&SampleLayout]) -> Vec<NamedLayout> {
+fn one_axis_layouts(setting: KernelConfig, samples: &[&SampleLayout]) -> Vec<NamedLayout> {
     let line = |name: String, spec| NamedLayout { name, spec, axes: 1 };
     let mut lines = vec![line("blocked-row".to_owned(), blocked(&[1], &[setting.lanes], &[setting.warps], &[0]))];
     let neutral: Vec<_> = NeutralFamilies.samples(setting.sample_use()).into_iter().map(|sample| sample.name).collect();
@@ -213,7 +213,7 @@ fn one_axis_layouts(setting: Setting, samples: &[&SampleLayout]) -> Vec<NamedLay
 }
 
 /// Returns layouts of tensors of three axes, with lanes and warps along all of them.
-fn three_axis_layouts(setting: Setting) -> Vec<NamedLayout> {
+fn three_axis_layouts(setting: KernelConfig) -> Vec<NamedLayout> {
     let solid = |name: &str, spec| NamedLayout { name: name.to_owned(), spec, axes: 3 };
     let (lanes, warps) = (setting.lanes, setting.warps);
     let planes = 1 << (warps.trailing_zeros() / 2);

@@ -4,13 +4,13 @@ use tilewright_emulator::RunReport;
 use tilewright_plan::movement::{MovementError, PlanContext};
 use tilewright_verify::{CheckFailure, TestCase, check_emulated};
 
-use crate::{Level, Verdict};
+use crate::{EvidenceLevel, Verdict};
 
 /// Converts an error of a planner to a verdict: unsupported if no plan is possible, otherwise a failure.
 pub(super) fn planning_verdict(error: MovementError) -> Verdict {
     match error {
         MovementError::Impossible { reasons } => Verdict::unsupported(reasons),
-        error => Verdict::fail(Level::Layout, error.to_string()),
+        error => Verdict::fail(EvidenceLevel::Layout, error.to_string()),
     }
 }
 
@@ -21,14 +21,14 @@ pub(super) fn run_on_emulator<'a>(
     plan_context: impl Into<PlanContext<'a>>,
 ) -> Result<RunReport, Verdict> {
     case.and_then(|case| check_emulated(&case, plan_context))
-        .map_err(|wrong| Verdict::fail(Level::Emulated, wrong.to_string()))
+        .map_err(|wrong| Verdict::fail(EvidenceLevel::Emulated, wrong.to_string()))
 }
 
 /// Returns the verdict on a correct plan: pass, or a note with the reason for a cost above the plan's lower bound.
 pub(super) fn bound_verdict(above_bound: Option<&str>) -> Verdict {
     match above_bound {
-        None => Verdict::pass(Level::Emulated),
-        Some(reason) => Verdict::quality(Level::Emulated, reason),
+        None => Verdict::pass(EvidenceLevel::Emulated),
+        Some(reason) => Verdict::quality(EvidenceLevel::Emulated, reason),
     }
 }
 
@@ -38,7 +38,10 @@ pub(super) fn stores_once(report: &RunReport, different: u64) -> Result<(), Verd
         return Ok(());
     }
     let stored = report.shared_bytes_stored;
-    Err(Verdict::fail(Level::Emulated, format!("{stored} bytes were stored to shared memory, {different} differ")))
+    Err(Verdict::fail(
+        EvidenceLevel::Emulated,
+        format!("{stored} bytes were stored to shared memory, {different} differ"),
+    ))
 }
 
 /// Returns the verdict of a check, from `Ok` or from `Err`.

@@ -4,7 +4,7 @@ use tilewright_plugin::{CompileError, DeviceError};
 use tilewright_verify::{CheckFailure, TestCase, check_on_device};
 
 use super::emulated::merge_verdicts;
-use crate::{Case, Context, Level, Verdict};
+use crate::{Case, Context, EvidenceLevel, Verdict};
 
 /// Creates a case that runs kernels on the target's device, and that can be packed to run on another machine.
 pub(super) fn device_case(
@@ -24,7 +24,7 @@ pub(super) fn on_device(context: &Context, cases: &[TestCase]) -> Verdict {
         (device.name(), cases.iter().try_for_each(|case| check_on_device(case, target, device).map(drop)))
     });
     match ran {
-        Ok((name, Ok(()))) => Verdict::pass(Level::Device).with_detail(format!("on {name}")),
+        Ok((name, Ok(()))) => Verdict::pass(EvidenceLevel::Device).with_detail(format!("on {name}")),
         Ok((name, Err(wrong))) => {
             if matches!(wrong, CheckFailure::Device(DeviceError::Plugin(_))) {
                 devices.drop_lost_device();
@@ -33,14 +33,14 @@ pub(super) fn on_device(context: &Context, cases: &[TestCase]) -> Verdict {
         }
         Err(DeviceError::NoRuntime(why)) => Verdict::skip(format!("no device: {why}")),
         Err(DeviceError::Plugin(message)) => Verdict::crash(message),
-        Err(error) => Verdict::fail(Level::Device, error.to_string()),
+        Err(error) => Verdict::fail(EvidenceLevel::Device, error.to_string()),
     }
 }
 
 /// Returns the verdict on a test case that cannot be built: a failure at the layout level, since nothing was compiled
 /// or run.
 pub(super) fn not_built(wrong: CheckFailure) -> Verdict {
-    Verdict::fail(Level::Layout, wrong.to_string())
+    Verdict::fail(EvidenceLevel::Layout, wrong.to_string())
 }
 
 fn failed(device: &str, wrong: CheckFailure) -> Verdict {
@@ -52,8 +52,8 @@ fn failed(device: &str, wrong: CheckFailure) -> Verdict {
         CheckFailure::Compile(CompileError::Plugin(message)) | CheckFailure::Device(DeviceError::Plugin(message)) => {
             Verdict::crash(message)
         }
-        CheckFailure::Compile(error) => Verdict::fail(Level::Codegen, error.to_string()),
-        CheckFailure::Row(_) | CheckFailure::Invalid(_) => Verdict::fail(Level::Layout, wrong.to_string()),
-        wrong => Verdict::fail(Level::Device, format!("{wrong}, on {device}")),
+        CheckFailure::Compile(error) => Verdict::fail(EvidenceLevel::Codegen, error.to_string()),
+        CheckFailure::Row(_) | CheckFailure::Invalid(_) => Verdict::fail(EvidenceLevel::Layout, wrong.to_string()),
+        wrong => Verdict::fail(EvidenceLevel::Device, format!("{wrong}, on {device}")),
     }
 }

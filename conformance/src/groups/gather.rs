@@ -14,7 +14,7 @@ use super::corpus::{LayoutCorpus, Sampler};
 use super::emulated::{merge_verdicts, planning_verdict, run_on_emulator};
 use super::executed::{device_case, not_built};
 use super::{CaseTensor, NamedLayout};
-use crate::{Case, CaseGroup, Context, Level, Verdict};
+use crate::{Case, CaseGroup, Context, EvidenceLevel, Verdict};
 
 /// The group `gather` of the conformance suite: cases on gathers along an axis.
 #[derive(Debug, Clone, Copy)]
@@ -56,7 +56,7 @@ impl CaseGroup for Gathers {
         let case = |gather: GatherAlong| {
             Case::new(format!("gather/{gather}"), move |context| {
                 merge_verdicts(
-                    plan(context, &gather).and_then(|(layouts, plans)| check(context, &gather, &layouts, &plans)),
+                    list_plans(context, &gather).and_then(|(layouts, plans)| check(context, &gather, &layouts, &plans)),
                 )
             })
         };
@@ -78,7 +78,7 @@ fn small(plans: &[GatherPlan]) -> Result<&GatherPlan, Verdict> {
 
 /// Builds the kernel of the best plan, with its input and its expected output.
 fn test_cases(context: &Context, gather: &GatherAlong) -> Result<Vec<TestCase>, Verdict> {
-    let ((source, indices), plans) = plan(context, gather)?;
+    let ((source, indices), plans) = list_plans(context, gather)?;
     let (bits, of) = (gather.along.tensor.setting.element.bits(), ([&source, &indices], gather.along.dim()));
     let target = context.target().description();
     build_gather_case(of, bits, small(&plans)?, target).map(|case| vec![case]).map_err(not_built)
@@ -117,7 +117,7 @@ type Layouts = (LinearLayout, LinearLayout);
 ///
 /// # Errors
 /// The verdict of the case if a layout cannot be built, or the gather has no plan.
-pub fn plan(context: &Context, gather: &GatherAlong) -> Result<(Layouts, Vec<GatherPlan>), Verdict> {
+pub fn list_plans(context: &Context, gather: &GatherAlong) -> Result<(Layouts, Vec<GatherPlan>), Verdict> {
     let along = &gather.along;
     let source = along.layout(context)?;
     let mut expected: CaseTensor = along.tensor.clone();
@@ -149,7 +149,7 @@ pub fn check(
     if chosen.expected_cycles > fewest {
         let detail =
             format!("{} was chosen at {:.0} cycles, {fewest:.0} are enough", chosen.path, chosen.expected_cycles);
-        return Err(Verdict::fail(Level::Layout, detail));
+        return Err(Verdict::fail(EvidenceLevel::Layout, detail));
     }
     let mut small = plans.iter().filter(|plan| plan.expected_price() <= MAX_PRICE).peekable();
     if small.peek().is_none() {
@@ -159,5 +159,5 @@ pub fn check(
         run_on_emulator(build_gather_case(([source, indices], along.dim()), bits, plan, target), target)
             .map_err(|verdict| Verdict { detail: format!("path {}: {}", plan.path, verdict.detail), ..verdict })?;
     }
-    Ok(Verdict::pass(Level::Emulated))
+    Ok(Verdict::pass(EvidenceLevel::Emulated))
 }

@@ -1,7 +1,7 @@
 //! Cases with known answers: one case checks all answers on a subject, and its failure quotes the wrong ones.
 
 use super::law::{LawResult, case_name_part, law_failure};
-use crate::{AnswersBySubject, Case, Context, KnownAnswer, Level, Verdict};
+use crate::{AnswersBySubject, Case, Context, EvidenceLevel, KnownAnswer, Verdict};
 
 /// Max number of known answers that a failure quotes in full.
 const DETAILED_ROWS: usize = 4;
@@ -29,7 +29,7 @@ fn all(context: &Context, rows: &[KnownAnswer], check: fn(&Context, &KnownAnswer
         }
     }
     if wrong.is_empty() {
-        return Verdict::pass(Level::Layout).with_detail(format!("{} known answers", rows.len()));
+        return Verdict::pass(EvidenceLevel::Layout).with_detail(format!("{} known answers", rows.len()));
     }
     let details: Vec<_> =
         wrong.iter().take(DETAILED_ROWS).map(|(row, detail)| format!("row {}: {detail}", row.id)).collect();

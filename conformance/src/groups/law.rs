@@ -2,7 +2,7 @@
 
 use tilewright_layout::{FamilyError, FamilySpec, Layout, LinearLayout};
 
-use crate::{Case, Context, Level, Verdict};
+use crate::{Case, Context, EvidenceLevel, Verdict};
 
 /// The result of a check: `Ok` if the law holds, or the failing verdict.
 pub(super) type LawResult = Result<(), Verdict>;
@@ -10,14 +10,14 @@ pub(super) type LawResult = Result<(), Verdict>;
 /// Creates a case that passes, at the level of layout algebra, if its check does.
 pub(super) fn case(name: String, check: impl Fn(&Context) -> LawResult + Send + Sync + 'static) -> Case {
     Case::new(name, move |context| match check(context) {
-        Ok(()) => Verdict::pass(Level::Layout),
+        Ok(()) => Verdict::pass(EvidenceLevel::Layout),
         Err(verdict) => verdict,
     })
 }
 
 /// Returns the verdict on a violation of a law.
 pub(super) fn law_failure(detail: impl Into<String>) -> Verdict {
-    Verdict::fail(Level::Layout, detail)
+    Verdict::fail(EvidenceLevel::Layout, detail)
 }
 
 /// Returns a failing verdict with the given detail unless `holds`.

@@ -34,5 +34,5 @@ mod walk;
 
 pub use along::TensorAxis;
 pub use endpoint::NamedLayout;
-pub use setting::Setting;
+pub use setting::KernelConfig;
 pub use tensor::CaseTensor;

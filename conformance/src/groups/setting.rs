@@ -3,14 +3,14 @@
 use std::fmt;
 
 use tilewright_kernel::Element;
-use tilewright_layout::SampleUse;
+use tilewright_layout::SampleLayoutRequest;
 
 use crate::Context;
 
 /// A kernel configuration. Case names spell it `f16/w4`, or `f16/w4/l16` if the number of lanes is not the target's
 /// default.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Setting {
+pub struct KernelConfig {
     /// The element type of the kernel's tensors.
     pub element: Element,
     /// Number of warps of a block of the kernel.
@@ -23,7 +23,7 @@ pub struct Setting {
 /// One element type of each width, since data movement depends on the width only.
 pub(super) const ELEMENTS: [Element; 4] = [Element::I8, Element::F16, Element::F32, Element::F64];
 
-impl Setting {
+impl KernelConfig {
     /// Returns all configurations of a target: every element width, number of warps and number of lanes.
     #[must_use]
     pub fn all(context: &Context) -> Vec<Self> {
@@ -40,8 +40,8 @@ impl Setting {
 
     /// Returns the request for sample layouts for these lanes, warps and this element width.
     #[must_use]
-    pub fn sample_use(&self) -> SampleUse {
-        SampleUse { lanes: self.lanes, warps: self.warps, element_bits: self.element.bits() }
+    pub fn sample_use(&self) -> SampleLayoutRequest {
+        SampleLayoutRequest { lanes: self.lanes, warps: self.warps, element_bits: self.element.bits() }
     }
 
     /// Returns the words for warps and lanes in case names, such as `w4` or `w4/l16`.
@@ -64,7 +64,7 @@ impl Setting {
     }
 }
 
-impl fmt::Display for Setting {
+impl fmt::Display for KernelConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}", self.element.name(), self.block())
     }

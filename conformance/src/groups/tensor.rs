@@ -4,7 +4,7 @@ use std::fmt;
 
 use tilewright_kernel::Element;
 
-use super::Setting;
+use super::KernelConfig;
 
 /// A tensor in a kernel. Case names spell it `f16/64x128/w4`, followed by the number of lanes if it is not the target's
 /// default.
@@ -13,7 +13,7 @@ pub struct CaseTensor {
     /// The tensor's shape, in elements.
     pub shape: Vec<u64>,
     /// The tensor's element type, and the warps and lanes of the block that holds it.
-    pub setting: Setting,
+    pub setting: KernelConfig,
 }
 
 /// Shapes of tensors with one axis: from a single element to a long tensor.
@@ -30,7 +30,7 @@ const MOST_ELEMENTS_OF_A_LANE: u64 = 256;
 impl CaseTensor {
     /// Returns the shapes with this number of axes that a block of this configuration can hold.
     #[must_use]
-    pub fn shapes(axes: usize, setting: Setting) -> Vec<&'static [u64]> {
+    pub fn shapes(axes: usize, setting: KernelConfig) -> Vec<&'static [u64]> {
         let all: &[&[u64]] = match axes {
             1 => &LINES,
             2 => &MATRICES,

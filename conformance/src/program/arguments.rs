@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::{AnswersError, KnownAnswers, Level, Shard, Thoroughness};
+use crate::{AnswersError, EvidenceLevel, KnownAnswers, Shard, Thoroughness};
 
 /// Environment variable with a directory of known answers, in addition to those of `--answers`.
 const ANSWERS_VARIABLE: &str = "TILEWRIGHT_SHARED";
@@ -144,7 +144,7 @@ pub(super) enum Command {
         files: Vec<PathBuf>,
         /// The level to claim, which includes the levels before it.
         #[arg(long, value_enum)]
-        level: Level,
+        level: EvidenceLevel,
         #[command(flatten)]
         which: Which,
         /// For people, or one JSON object.

@@ -10,7 +10,7 @@ use super::arguments::{MessageFormat, Which};
 use super::choose::chosen_targets;
 use super::stop::Stop;
 use super::suite::{OUTSIDE_OF_CASES, Suite};
-use crate::{CaseResult, EarlierResults, ExitStatus, Level, Status, TestableTargets};
+use crate::{CaseResult, EarlierResults, EvidenceLevel, ExitStatus, Status, TestableTargets};
 
 /// Max number of cases contradicting a claim that the output names.
 const NAMED: usize = 20;
@@ -19,14 +19,14 @@ const NAMED: usize = 20;
 #[derive(Debug, Serialize)]
 struct Claim {
     target: String,
-    level: Level,
+    level: EvidenceLevel,
     /// Whether the target may claim the level.
     holds: bool,
     suite: String,
-    plugin: Option<crate::ServingPlugin>,
+    plugin: Option<crate::ServingPluginRecord>,
     /// Names of the devices on which cases ran.
     devices: BTreeSet<String>,
-    levels: BTreeMap<Level, Count>,
+    levels: BTreeMap<EvidenceLevel, Count>,
     /// For each reason, the number of mandatory cases that are unsupported for this reason.
     unsupported: BTreeMap<String, usize>,
     /// For each case that contradicts the claim, the reason why.
@@ -47,7 +47,7 @@ impl Suite {
     pub(super) fn claim(
         &self,
         files: &[PathBuf],
-        level: Level,
+        level: EvidenceLevel,
         which: &Which,
         format: MessageFormat,
     ) -> Result<ExitStatus, Stop> {
@@ -76,15 +76,16 @@ impl Suite {
         targets: &dyn TestableTargets,
         target: &str,
         kept: &EarlierResults,
-        level: Level,
+        level: EvidenceLevel,
         which: &Which,
     ) -> Result<Claim, Stop> {
         let plugin = targets.plugin(target);
         let tested = || kept.environments.iter().flat_map(|of| &of.targets).filter(|tested| tested.name == target);
         let devices = tested().filter_map(|tested| tested.device.clone()).collect();
         if let Some(other) = tested().map(|tested| &tested.plugin).find(|served| **served != plugin) {
-            let plugin_text =
-                |served: &Option<crate::ServingPlugin>| served.as_ref().map_or("none".to_owned(), ToString::to_string);
+            let plugin_text = |served: &Option<crate::ServingPluginRecord>| {
+                served.as_ref().map_or("none".to_owned(), ToString::to_string)
+            };
             let message = format!(
                 "the results of {target} are from plugin {}, this program has {}",
                 plugin_text(other),
@@ -111,7 +112,7 @@ impl Suite {
 }
 
 impl Claim {
-    fn count(&mut self, level: Level, name: &str, result: Option<&CaseResult>) {
+    fn count(&mut self, level: EvidenceLevel, name: &str, result: Option<&CaseResult>) {
         let count = self.levels.entry(level).or_default();
         let Some(result) = result else {
             self.against.insert(name.to_owned(), "not run".to_owned());
@@ -121,7 +122,7 @@ impl Claim {
         match outcome.status {
             status if status.is_correct() && outcome.level >= Some(level) => count.right += 1,
             status if status.is_correct() => {
-                let shown = outcome.level.map_or("no", Level::name);
+                let shown = outcome.level.map_or("no", EvidenceLevel::name);
                 self.against.insert(name.to_owned(), format!("{status}, but at {shown} level instead of {level}"));
             }
             Status::Unsupported => {

@@ -13,7 +13,7 @@ use signal_hook::flag;
 
 use super::repro::quoted;
 use crate::results::{Event, Lines};
-use crate::{CaseResult, Environment, ExitStatus};
+use crate::{CaseResult, ExitStatus, RunMetadata};
 
 /// Registers and returns a flag that the first terminating signal sets, so that the run ends orderly. A second signal
 /// ends the process immediately.
@@ -43,7 +43,7 @@ pub(super) fn resume_command(args: &[OsString], kept: Option<&OsStr>) -> String 
 
 /// Saves the results of a run without `--results` in a new temporary file, so that it can be resumed.
 pub(super) fn save(
-    environment: &Environment,
+    environment: &RunMetadata,
     chosen: &BTreeMap<String, usize>,
     results: &[CaseResult],
 ) -> io::Result<PathBuf> {

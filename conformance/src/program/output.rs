@@ -10,7 +10,7 @@ use super::stop::Stop;
 use crate::expectations::{Expectations, bless};
 use crate::report::{self, Human, Progress, json};
 use crate::results::{Event, Lines};
-use crate::{CaseResult, Environment, ExitStatus, HarnessError, Report};
+use crate::{CaseResult, ExitStatus, HarnessError, Report, RunMetadata};
 
 /// Function that formats the command that runs the case of a result again.
 pub(super) type Repro<'a> = Box<dyn Fn(&CaseResult) -> String + 'a>;
@@ -60,7 +60,7 @@ impl<'a> Output<'a> {
     }
 
     /// Writes the header of the output, before all results.
-    pub(super) fn begin(&mut self, environment: &Environment, chosen: &BTreeMap<String, usize>) -> io::Result<()> {
+    pub(super) fn begin(&mut self, environment: &RunMetadata, chosen: &BTreeMap<String, usize>) -> io::Result<()> {
         match &mut self.reporter {
             Reporter::Human(_) => Ok(()),
             Reporter::Json(lines) => {
@@ -107,7 +107,7 @@ impl<'a> Output<'a> {
         mut self,
         errors: Vec<HarnessError>,
         interrupted: bool,
-        environments: &[Environment],
+        environments: &[RunMetadata],
     ) -> Result<ExitStatus, Stop> {
         self.progress = None;
         self.report.add_errors(errors);

@@ -10,7 +10,7 @@ use super::arguments::{Choice, Which};
 use super::choose::{Chosen, chosen_targets, context, narrow_choice};
 use super::stop::Stop;
 use super::suite::{OUTSIDE_OF_CASES, Suite};
-use crate::{Case, Context, ExitStatus, ServingPlugin, Status, TestableTargets, Verdict, list_cases};
+use crate::{Case, Context, ExitStatus, ServingPluginRecord, Status, TestableTargets, Verdict, list_cases};
 
 impl Suite {
     /// Compiles the chosen cases of a target that have kernels for a device, and writes them to a folder.
@@ -75,7 +75,7 @@ impl Suite {
 fn index(targets: &dyn TestableTargets, context: &Context, date: Option<&str>) -> PackIndex {
     let target = context.target().description().clone();
     let pack_plugin =
-        |ServingPlugin { name, version, built_with, sha256 }| PackPlugin { name, version, built_with, sha256 };
+        |ServingPluginRecord { name, version, built_with, sha256 }| PackPlugin { name, version, built_with, sha256 };
     PackIndex {
         version: PACK_VERSION,
         suite: env!("CARGO_PKG_VERSION").to_owned(),
@@ -97,7 +97,7 @@ fn packed(context: &Context, case: &Case) -> Result<CaseToPack, Verdict> {
             Ok(artifact) => Ok((test_case, artifact)),
             Err(CompileError::Unsupported(reason)) => Err(Verdict::unsupported(reason)),
             Err(CompileError::Plugin(message)) => Err(Verdict::crash(message)),
-            Err(error) => Err(Verdict::fail(crate::Level::Codegen, error.to_string())),
+            Err(error) => Err(Verdict::fail(crate::EvidenceLevel::Codegen, error.to_string())),
         }
     };
     let test_cases = case_tests.test_cases.into_iter().map(compiled).collect::<Result<_, _>>()?;

@@ -19,8 +19,8 @@ use super::suite::Suite;
 use crate::report::Progress;
 use crate::results::{Event, Lines, append, now};
 use crate::{
-    CaseBatch, CaseResult, EarlierResults, Environment, ExitStatus, HostMachine, Runner, TestableTargets, TestedDevice,
-    TestedTarget, WorkerCommand,
+    CaseBatch, CaseResult, EarlierResults, ExitStatus, HostMachine, LazyDevice, RunMetadata, Runner, TestableTargets,
+    TestedTargetRecord, WorkerCommand,
 };
 
 /// Max number of cases of one worker process: few enough that all workers are busy until the end, many enough that
@@ -124,19 +124,19 @@ fn title(cases: &Chosen, total: usize, arguments: &Arguments) -> String {
     format!("a sample of {count} of {total} cases ({percent:.0} %) of {targets}")
 }
 
-fn environment(targets: &dyn TestableTargets, cases: &Chosen, arguments: &Arguments) -> Environment {
+fn environment(targets: &dyn TestableTargets, cases: &Chosen, arguments: &Arguments) -> RunMetadata {
     let which = &arguments.which;
     let tested = |name: &String| {
         let of_name = targets.list().into_iter().find(|target| target.name == *name);
-        let device = |expected| TestedDevice::select_named(expected).name(&*targets.open(name).ok()?).ok();
-        TestedTarget {
+        let device = |expected| LazyDevice::select_named(expected).name(&*targets.open(name).ok()?).ok();
+        TestedTargetRecord {
             name: name.clone(),
             architecture: of_name.map(|target| target.architecture.clone()).unwrap_or_default(),
             plugin: targets.plugin(name),
             device: which.device.as_deref().and_then(device),
         }
     };
-    Environment {
+    RunMetadata {
         suite: env!("CARGO_PKG_VERSION").to_owned(),
         started: now(),
         host: HostMachine::describe_this_machine(),
@@ -150,7 +150,7 @@ fn environment(targets: &dyn TestableTargets, cases: &Chosen, arguments: &Argume
 
 /// Reads the results of an earlier run from `file`, and opens the file for appending. Without `resume`, a nonempty file
 /// is an error, so that no results are overwritten.
-fn kept(file: &Path, resume: bool, environment: &Environment) -> Result<(EarlierResults, File), Stop> {
+fn kept(file: &Path, resume: bool, environment: &RunMetadata) -> Result<(EarlierResults, File), Stop> {
     let cannot = |error: io::Error| Stop::usage(format!("cannot write results to {}: {error}", file.display()));
     let is_nonempty = std::fs::metadata(file).is_ok_and(|metadata| metadata.len() > 0);
     let before = match (is_nonempty, resume) {

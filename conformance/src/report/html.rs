@@ -9,7 +9,7 @@ use tilewright_layout::Layout;
 use tilewright_picture::{svg, view};
 
 use super::{Report, Tally, reasons};
-use crate::{CaseResult, Environment, Level, Status};
+use crate::{CaseResult, EvidenceLevel, RunMetadata, Status};
 
 /// Max number of failures with pictures of their layouts, so that the page stays small; further failures have text
 /// only.
@@ -37,7 +37,7 @@ svg { max-width: 100%; height: auto; }
 ";
 
 /// Returns the text of the HTML page; `repro` formats the command that runs a case again.
-pub(crate) fn html(report: &Report, environments: &[Environment], repro: impl Fn(&CaseResult) -> String) -> String {
+pub(crate) fn html(report: &Report, environments: &[RunMetadata], repro: impl Fn(&CaseResult) -> String) -> String {
     let targets: Vec<_> = report.targets.keys().map(String::as_str).collect();
     let title = format!("Conformance of {}", targets.join(", "));
     let page = html! {
@@ -73,7 +73,7 @@ fn verdict(report: &Report) -> Markup {
     }
 }
 
-fn environment(environments: &[Environment]) -> Markup {
+fn environment(environments: &[RunMetadata]) -> Markup {
     html! {
         h2 { "Where and how" }
         table {
@@ -121,11 +121,11 @@ fn levels(tally: &Tally) -> Markup {
     html! {
         p { "Right, by the level at which it was shown:" }
         table {
-            tr { th { "group" } @for level in Level::ALL { th { (level) } } }
+            tr { th { "group" } @for level in EvidenceLevel::ALL { th { (level) } } }
             @for (group, counts) in &tally.group_levels {
                 tr {
                     td { (group) }
-                    @for level in Level::ALL {
+                    @for level in EvidenceLevel::ALL {
                         @let count = counts.get(&level).copied().unwrap_or(0);
                         td class=(if count == 0 { "zero" } else { "pass" }) { (count) }
                     }

@@ -8,7 +8,7 @@ use console::{Style, StyledObject};
 
 use super::reasons::reasons;
 use super::{Report, Tally};
-use crate::{CaseResult, Level, Status};
+use crate::{CaseResult, EvidenceLevel, Status};
 
 /// Writes the report of a run as text for people.
 pub(crate) struct Human<W> {
@@ -71,7 +71,7 @@ impl<W: Write> Human<W> {
         if tally.groups.len() > 1 {
             self.row("all", width, &columns, &tally.statuses)?;
         }
-        let levels = Level::ALL.iter().filter_map(|level| Some((level, tally.levels.get(level)?)));
+        let levels = EvidenceLevel::ALL.iter().filter_map(|level| Some((level, tally.levels.get(level)?)));
         let levels: Vec<_> = levels.map(|(level, count)| format!("{count} {level}")).collect();
         let levels = if levels.is_empty() { "nothing".to_owned() } else { levels.join(", ") };
         writeln!(self.to, "shown at level: {levels}")

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use crate::{CaseResult, HarnessError, Level, Status};
+use crate::{CaseResult, EvidenceLevel, HarnessError, Status};
 
 pub(crate) use html::html;
 pub(crate) use human::Human;
@@ -49,11 +49,11 @@ pub(crate) struct Tally {
     /// Number of cases that ran, by status.
     pub(crate) statuses: BTreeMap<Status, usize>,
     /// Number of cases that passed, by level of evidence.
-    pub(crate) levels: BTreeMap<Level, usize>,
+    pub(crate) levels: BTreeMap<EvidenceLevel, usize>,
     /// Number of cases that ran, by group and status.
     pub(crate) groups: BTreeMap<String, BTreeMap<Status, usize>>,
     /// Number of cases that passed, by group and level of evidence.
-    pub(crate) group_levels: BTreeMap<String, BTreeMap<Level, usize>>,
+    pub(crate) group_levels: BTreeMap<String, BTreeMap<EvidenceLevel, usize>>,
     /// Names of unsupported, skipped, flaky and expectedly failing cases, by status and reason.
     pub(crate) reasons: BTreeMap<(Status, String), Vec<String>>,
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use super::{Report, Tally};
-use crate::{Level, Status};
+use crate::{EvidenceLevel, Status};
 
 /// Returns the Markdown text of the tables, under headings of level three.
 pub(crate) fn table(report: &Report) -> String {
@@ -14,7 +14,7 @@ pub(crate) fn table(report: &Report) -> String {
     section(&mut text, "Cases", &groups, report, |tally, group| {
         tally.groups.get(group).map_or(0, |counts| counts.values().sum())
     });
-    for level in Level::ALL {
+    for level in EvidenceLevel::ALL {
         section(&mut text, &format!("Passed at level `{level}`"), &groups, report, |tally, group| {
             tally.group_levels.get(group).and_then(|levels| levels.get(&level)).copied().unwrap_or(0)
         });

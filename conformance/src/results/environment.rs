@@ -12,7 +12,7 @@ use crate::Shard;
 
 /// The facts that are necessary to reproduce the results of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Environment {
+pub struct RunMetadata {
     /// Version of the suite that ran the cases.
     pub suite: String,
     /// Start of the run, in seconds since 1970 (UTC).
@@ -20,7 +20,7 @@ pub struct Environment {
     /// The machine on which the suite ran.
     pub host: HostMachine,
     /// The targets that were tested, with their plugins.
-    pub targets: Vec<TestedTarget>,
+    pub targets: Vec<TestedTargetRecord>,
     /// First seed of cases that are generated at random.
     pub seed: u32,
     /// Whether the run was thorough, see [`crate::Thoroughness`].
@@ -45,14 +45,14 @@ pub struct HostMachine {
 
 /// A target that a run tested, with the plugin that served it and the device.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TestedTarget {
+pub struct TestedTargetRecord {
     /// The target's name, such as `h100`.
     pub name: String,
     /// The target's architecture, such as `sm_90a`.
     pub architecture: String,
     /// Plugin library that served the target; `None` if it is statically linked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub plugin: Option<ServingPlugin>,
+    pub plugin: Option<ServingPluginRecord>,
     /// The device that cases ran on; `None` if devices were not requested or the target has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device: Option<String>,
@@ -60,7 +60,7 @@ pub struct TestedTarget {
 
 /// The plugin that serves a target.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ServingPlugin {
+pub struct ServingPluginRecord {
     /// The plugin's name.
     pub name: String,
     /// The plugin's version.
@@ -84,7 +84,7 @@ impl HostMachine {
     }
 }
 
-impl Environment {
+impl RunMetadata {
     /// Checks that results of two runs are comparable: same suite, targets and plugins, and the same options that
     /// determine the meaning of case names.
     ///
@@ -102,8 +102,8 @@ impl Environment {
         for tested in &self.targets {
             let Some(same) = other.targets.iter().find(|other| other.name == tested.name) else { continue };
             if tested.plugin != same.plugin {
-                let to_text = |of: &TestedTarget| {
-                    of.plugin.as_ref().map_or_else(|| "linked".to_owned(), ServingPlugin::to_string)
+                let to_text = |of: &TestedTargetRecord| {
+                    of.plugin.as_ref().map_or_else(|| "linked".to_owned(), ServingPluginRecord::to_string)
                 };
                 return differ(&format!("the plugin of {}", tested.name), &to_text(tested), &to_text(same));
             }
@@ -112,7 +112,7 @@ impl Environment {
     }
 }
 
-impl std::fmt::Display for ServingPlugin {
+impl std::fmt::Display for ServingPluginRecord {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let short = self.sha256.get(..12).unwrap_or_default();
         write!(f, "{} {} ({short})", self.name, self.version)

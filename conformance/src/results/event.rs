@@ -6,8 +6,8 @@ use std::io::{self, Write};
 
 use serde::{Deserialize, Serialize};
 
-use super::Environment;
-use crate::{CaseResult, Level, Status};
+use super::RunMetadata;
+use crate::{CaseResult, EvidenceLevel, Status};
 
 /// The content of one line of a results file (JSON lines that a run writes).
 #[derive(Debug, Serialize, Deserialize)]
@@ -15,7 +15,7 @@ use crate::{CaseResult, Level, Status};
 pub(crate) enum Event<'a> {
     /// A run of the suite begins, or is resumed.
     Begin {
-        environment: Cow<'a, Environment>,
+        environment: Cow<'a, RunMetadata>,
         /// For each target, the number of cases that were chosen to run.
         chosen: Cow<'a, BTreeMap<String, usize>>,
     },
@@ -33,7 +33,7 @@ pub(crate) enum Event<'a> {
         chosen: usize,
         not_run: usize,
         statuses: BTreeMap<Status, usize>,
-        levels: BTreeMap<Level, usize>,
+        levels: BTreeMap<EvidenceLevel, usize>,
     },
     /// The harness (the program that runs the cases) failed, so that some cases have no outcome.
     Error { message: String },

@@ -7,14 +7,14 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use super::{Environment, Event};
+use super::{Event, RunMetadata};
 use crate::{CaseResult, HarnessError, Shard};
 
 /// The results of earlier runs, read from results files.
 #[derive(Debug, Default)]
 pub struct EarlierResults {
     /// The environments of all runs that the results are from.
-    pub environments: Vec<Environment>,
+    pub environments: Vec<RunMetadata>,
     /// The outcomes, by target and case name. If a file has several for one case, the last one counts.
     pub cases: BTreeMap<(String, String), CaseResult>,
     /// For each target, the number of cases that were chosen to run.

@@ -8,7 +8,7 @@ mod environment;
 mod event;
 mod kept;
 
-pub use environment::{Environment, HostMachine, ServingPlugin, TestedTarget};
+pub use environment::{HostMachine, RunMetadata, ServingPluginRecord, TestedTargetRecord};
 pub(crate) use environment::{digest, now};
 pub(crate) use event::{Event, Lines};
 pub(crate) use kept::append;

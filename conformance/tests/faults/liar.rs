@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use tilewright_kernel as kernel;
 use tilewright_kernel::Module;
 use tilewright_layout::{
-    AttributeSyntax, Families, FamilyError, FamilySpec, Layout, LinearLayout, SampleLayout, SampleUse,
+    AttributeSyntax, Families, FamilyError, FamilySpec, Layout, LinearLayout, SampleLayout, SampleLayoutRequest,
 };
 use tilewright_plugin::{Artifact, CodeFormat, CompileError, CompileOptions, Device, DeviceError, Target};
 use tilewright_target::{Instruction, TargetDescription};
@@ -133,7 +133,7 @@ impl Families for LyingFamilies {
         Ok(layout)
     }
 
-    fn samples(&self, use_case: SampleUse) -> Vec<SampleLayout> {
+    fn samples(&self, use_case: SampleLayoutRequest) -> Vec<SampleLayout> {
         self.real.families().samples(use_case)
     }
 

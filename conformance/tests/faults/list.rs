@@ -1,7 +1,7 @@
 //! The list of planted faults: their components, the cases to run, and the failures to expect.
 
 use tilewright_layout::{Dim, LinearLayout};
-use tilewright_target::{Instruction, Operand, TargetDescription};
+use tilewright_target::{Instruction, InstructionOperand, TargetDescription};
 
 use super::edit::Edit::{Cut, Drop, Put, Swap};
 use super::liar::Lie;
@@ -187,7 +187,7 @@ fn families() -> Vec<Fault> {
 fn operand(rows: &mut [Instruction], words: &str, role: &str, change: impl Fn(&LinearLayout) -> LinearLayout) {
     for row in rows.iter_mut().filter(|row| row.name.contains(words)) {
         for operand in &mut row.operands {
-            if let Operand::Register { role: own, layout, .. } = operand
+            if let InstructionOperand::Register { role: own, layout, .. } = operand
                 && own == role
             {
                 *layout = change(layout);
@@ -248,7 +248,7 @@ fn rows() -> Vec<Fault> {
             Lie::Rows(|rows| {
                 for row in rows.iter_mut().filter(|row| row.name.contains("ldmatrix") && row.name.contains("x4")) {
                     for operand in &mut row.operands {
-                        if let Operand::Access { data, .. } = operand {
+                        if let InstructionOperand::Access { data, .. } = operand {
                             *data = changed(data, Dim::REGISTER, |columns| columns.reverse());
                         }
                     }

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use conformance::{Case, CaseGroup, Context, Level, OpenError, PluginIsolation, TestableTargets, Verdict};
+use conformance::{Case, CaseGroup, Context, EvidenceLevel, OpenError, PluginIsolation, TestableTargets, Verdict};
 use tilewright_kernel::Module;
 use tilewright_layout::Families;
 use tilewright_layout::families::NeutralFamilies;
-use tilewright_layout::parse_spec;
+use tilewright_layout::parse_family_spec;
 use tilewright_plugin::{Artifact, CompileError, CompileOptions, Device, DeviceError, Target};
 use tilewright_target::{Instruction, TargetDescription};
 
@@ -89,14 +89,14 @@ impl CaseGroup for Deeds {
 
     fn cases(&self, context: &Context) -> Vec<Case> {
         let mut cases = vec![
-            case("pass/layout", || Verdict::pass(Level::Layout)),
-            case("pass/emulated", || Verdict::pass(Level::Emulated)),
+            case("pass/layout", || Verdict::pass(EvidenceLevel::Layout)),
+            case("pass/emulated", || Verdict::pass(EvidenceLevel::Emulated)),
             Case::new("deeds/fail", |context| {
-                let rows = parse_spec(ROWS).expect("it is well written");
+                let rows = parse_family_spec(ROWS).expect("it is well written");
                 context.build_layout(&rows, &[8, 16]).expect("a layout");
-                Verdict::fail(Level::Layout, "element (1, 2) is lost")
+                Verdict::fail(EvidenceLevel::Layout, "element (1, 2) is lost")
             }),
-            case("quality", || Verdict::quality(Level::Codegen, "9 wavefronts, bound 8")),
+            case("quality", || Verdict::quality(EvidenceLevel::Codegen, "9 wavefronts, bound 8")),
             case("unsupported", || Verdict::unsupported("no 64-bit shuffles")),
             case("skip", || Verdict::skip("no assembler on this machine")),
             case("panic", || panic!("index 7 of 4")),
@@ -107,11 +107,11 @@ impl CaseGroup for Deeds {
                     std::thread::sleep(Duration::from_secs(1));
                 }
             }),
-            case("overflow", || Verdict::pass(if deep(1) > 0 { Level::Layout } else { Level::Device })),
+            case("overflow", || Verdict::pass(if deep(1) > 0 { EvidenceLevel::Layout } else { EvidenceLevel::Device })),
             case("noise", || {
                 print!("no record: {{\"record\":\"end\"}}\n\u{1e}{{\"record\":\"done\"");
                 eprintln!("noise");
-                Verdict::pass(Level::Layout)
+                Verdict::pass(EvidenceLevel::Layout)
             }),
             case("orphan", || {
                 // A child process of a case inherits its pipes and outlives it unless it is ended.
@@ -122,28 +122,32 @@ impl CaseGroup for Deeds {
             case("flaky", || match std::env::var_os(FLAKY_VARIABLE).map(PathBuf::from) {
                 Some(file) if !file.exists() => {
                     std::fs::write(file, "once").expect("the test's folder takes files");
-                    Verdict::fail(Level::Layout, "the first time is hard")
+                    Verdict::fail(EvidenceLevel::Layout, "the first time is hard")
                 }
-                _ => Verdict::pass(Level::Layout),
+                _ => Verdict::pass(EvidenceLevel::Layout),
             }),
             case("company/1-spoils", || {
                 SPOILT.store(true, Ordering::Relaxed);
-                Verdict::pass(Level::Layout)
+                Verdict::pass(EvidenceLevel::Layout)
             }),
-            case("company/2-between", || Verdict::pass(Level::Layout)),
+            case("company/2-between", || Verdict::pass(EvidenceLevel::Layout)),
             case("company/3-suffers", || {
                 if SPOILT.load(Ordering::Relaxed) {
                     std::process::abort()
                 }
-                Verdict::pass(Level::Layout)
+                Verdict::pass(EvidenceLevel::Layout)
             }),
         ];
-        cases.extend((0..20).map(|index| case(&format!("many/{index:02}"), || Verdict::pass(Level::Layout))));
+        cases.extend((0..20).map(|index| case(&format!("many/{index:02}"), || Verdict::pass(EvidenceLevel::Layout))));
         // One subject with four candidate tensors; the last tensor fails, and only a thorough run includes it.
         let tensors = context.select_variants(0, 1, vec![true, true, true, false], |_| true);
         cases.extend((0..).zip(tensors).map(|(index, right): (u32, bool)| {
             case(&format!("tensors/{index}"), move || {
-                if right { Verdict::pass(Level::Layout) } else { Verdict::fail(Level::Layout, "it is wrong") }
+                if right {
+                    Verdict::pass(EvidenceLevel::Layout)
+                } else {
+                    Verdict::fail(EvidenceLevel::Layout, "it is wrong")
+                }
             })
         }));
         cases

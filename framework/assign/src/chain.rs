@@ -3,20 +3,20 @@
 use std::collections::HashSet;
 use tilewright_tile::op::name::{arith, ttg, tw};
 
-use tilewright_tile::{Body, Op, Value, ValueOrigin};
+use tilewright_tile::{FunctionBody, Op, Value, ValueOrigin};
 
 /// Operations, besides elementwise ones, whose result keeps each element at its coordinates, so that a chain of dots
 /// continues through them.
 const KEEPING: [&str; 3] = [arith::SELECT, ttg::CONVERT_LAYOUT, tw::MMA_WAIT];
 
-fn keeps(body: &Body, op: Op) -> bool {
+fn keeps(body: &FunctionBody, op: Op) -> bool {
     let operation = body.op(op);
     operation.definition.traits.elementwise || KEEPING.contains(&operation.name())
 }
 
 /// Whether the result of a dot becomes operand A or B of another dot, directly or through operations that keep each
 /// element at its coordinates.
-pub(super) fn is_operand(body: &Body, op: Op) -> bool {
+pub(super) fn is_operand(body: &FunctionBody, op: Op) -> bool {
     let mut flows: HashSet<Value> = body.op(op).results.iter().copied().collect();
     for user in body.walk_region(body.root()) {
         let operation = body.op(user);
@@ -38,11 +38,11 @@ pub(super) fn is_operand(body: &Body, op: Op) -> bool {
 
 /// Returns, for operands `a` and `b` of a dot, the dot that produces the operand; the first one found if there are
 /// several, `None` if there is none.
-pub(super) fn producing_dots(body: &Body, op: Op) -> [Option<Op>; 2] {
+pub(super) fn producing_dots(body: &FunctionBody, op: Op) -> [Option<Op>; 2] {
     ["a", "b"].map(|group| body.operand(op, group).and_then(|operand| producing_dot(body, operand)))
 }
 
-fn producing_dot(body: &Body, operand: Value) -> Option<Op> {
+fn producing_dot(body: &FunctionBody, operand: Value) -> Option<Op> {
     let (mut open, mut seen) = (vec![operand], HashSet::new());
     while let Some(value) = open.pop() {
         let ValueOrigin::Result(op, _) = body.value_origin(value) else { continue };
@@ -60,8 +60,8 @@ fn producing_dot(body: &Body, operand: Value) -> Option<Op> {
 }
 
 /// Returns the number of dots in the longest chain that leads to the operands of a dot, at most [`ENOUGH`].
-pub(super) fn length(body: &Body, op: Op) -> u32 {
-    fn within(body: &Body, op: Op, most: u32) -> u32 {
+pub(super) fn length(body: &FunctionBody, op: Op) -> u32 {
+    fn within(body: &FunctionBody, op: Op, most: u32) -> u32 {
         if most == 0 {
             return 0;
         }
@@ -76,7 +76,7 @@ const ENOUGH: u32 = 4;
 
 /// Returns a text with everything that the plan of a dot depends on, except the target: dots with equal texts share one
 /// plan.
-pub(super) fn plan_key(body: &Body, op: Op) -> String {
+pub(super) fn plan_key(body: &FunctionBody, op: Op) -> String {
     let operation = body.op(op);
     let types: Vec<_> = operation.operands.iter().map(|value| body.value_type(*value).to_string()).collect();
     let operation_key = format!("{} {} {types:?} {:?}", operation.name(), is_operand(body, op), operation.attributes);

@@ -18,8 +18,8 @@ use super::{AssignmentError, LOOP_WEIGHT, LaunchConfig};
 use tilewright_layout::Dim;
 use tilewright_plan::mma::{MmaError, MmaProblem, mma_alternatives};
 use tilewright_target::Direction;
-use tilewright_tile::op_attrs::{INSTRUCTION, PENDING, WARPS_ALONG_M};
-use tilewright_tile::{Attributes, Body, Function, Op, Value};
+use tilewright_tile::op_attrs::{ALL_WARPS_ALONG_M, INSTRUCTION, IS_PENDING};
+use tilewright_tile::{Attributes, Function, FunctionBody, Op, Value};
 
 /// Max number of alternative plans that are tried for a dot.
 const MOST: usize = 8;
@@ -72,7 +72,7 @@ pub(super) fn take(
 /// depends on the plan of a dot that produces an operand, and that plan has changed since.
 fn keep(
     state: &State<'_, '_>,
-    body: &mut Body,
+    body: &mut FunctionBody,
     of: &DotNodes,
     config: &LaunchConfig<'_>,
 ) -> Result<(), AssignmentError> {
@@ -90,9 +90,10 @@ fn keep(
 
 /// Whether the plan of a dot is open: the program states neither a plan nor layouts of the dot's values, and all
 /// operands are in registers.
-fn is_open(body: &Body, of: &DotNodes) -> bool {
+fn is_open(body: &FunctionBody, of: &DotNodes) -> bool {
     let operation = body.op(of.op);
-    let explicit = [INSTRUCTION, PENDING, WARPS_ALONG_M].iter().any(|name| operation.attributes.get(name).is_some());
+    let explicit =
+        [INSTRUCTION, IS_PENDING, ALL_WARPS_ALONG_M].iter().any(|name| operation.attributes.get(name).is_some());
     let in_registers = of.dot_plan.operands.iter().all(Option::is_some) && of.dot_plan.batches.is_none();
     let unsaid =
         operation.operands.iter().chain(&operation.results).all(|value| body.value_type(*value).layout().is_none());
@@ -103,7 +104,7 @@ fn is_open(body: &Body, of: &DotNodes) -> bool {
 /// node. `None` if no alternative lowers the cost.
 fn find_best_alternative(
     state: &State<'_, '_>,
-    body: &mut Body,
+    body: &mut FunctionBody,
     of: &DotNodes,
     suggested: &Suggested,
     config: &LaunchConfig<'_>,
@@ -144,7 +145,7 @@ fn find_best_alternative(
 
 /// Plans a dot as if it had the attributes that record `problem`; returns these attributes and the plan.
 fn try_problem(
-    body: &mut Body,
+    body: &mut FunctionBody,
     op: Op,
     problem: &MmaProblem,
     config: &LaunchConfig<'_>,

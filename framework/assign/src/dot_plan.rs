@@ -8,7 +8,7 @@ use super::batches::{MatrixBatch, extend_axis, extend_over_batches, warp_partiti
 use super::chain;
 use super::given_layouts::plan_for_given_layouts;
 use super::layouts::{
-    ClusterPartition, LayoutTransfer, resolve_distributed_layout, tensor_shape, to_canonical_dim_order,
+    ClusterPartition, LayoutTransfer, resolve_distributed_layout, tensor_shape_from_layout, to_canonical_dim_order,
 };
 use super::operand_orders;
 use tilewright_layout::{Dim, LayoutError, LinearLayout};
@@ -16,10 +16,10 @@ use tilewright_plan::mma::{BlockScale, MmaError, MmaPlan, MmaProblem, WarpPartit
 use tilewright_target::ElementType;
 use tilewright_tile::op::name::tw;
 use tilewright_tile::op_attrs::{
-    COLUMNS_PER_LANE, INSTRUCTION, K_WIDTH, LANES_ALONG, MMA_CHOICES, PENDING, SMEM_OPERAND, SWAP_AB, WARPS_ALONG,
-    WARPS_ALONG_M,
+    ALL_WARPS_ALONG_M, COLUMNS_PER_LANE, FMA_DOT_LANES_ALONG_M, INSTRUCTION, IS_PENDING, K_WIDTH, MMA_CHOICES,
+    SMEM_OPERAND_LOAD, SWAP_AB, WARP_COUNTS_M_N,
 };
-use tilewright_tile::{Attribute, Attributes, Body, Op, Operation, TileType, Value, ValueOrigin};
+use tilewright_tile::{Attribute, Attributes, FunctionBody, Op, Operation, TileType, Value, ValueOrigin};
 
 /// The plan of a dot, with the layouts of its operands as tensors of the program.
 #[derive(Debug, Clone, PartialEq)]
@@ -60,7 +60,7 @@ const LONGEST_CHAIN: u32 = 3;
 /// # Errors
 /// [`MmaError::Impossible`] if no atom of the target multiplies the operands, or as [`mma_problem`]; another variant if
 /// sizes or scales are invalid, or if an operand cannot be moved to its layout.
-pub fn plan_dot(body: &Body, op: Op, config: &LaunchConfig<'_>) -> Result<DotPlan, MmaError> {
+pub fn plan_dot(body: &FunctionBody, op: Op, config: &LaunchConfig<'_>) -> Result<DotPlan, MmaError> {
     let mut problem = mma_problem(body, op, config.lanes, config.warps)?.with_registers(config.context.registers);
     let blocks = divide_among_blocks(body, op, &problem.shape, config);
     for axis in blocks.iter().flatten() {
@@ -69,11 +69,11 @@ pub fn plan_dot(body: &Body, op: Op, config: &LaunchConfig<'_>) -> Result<DotPla
     let attributes = &body.op(op).attributes;
     let (batches, packed) = (batches(body, op), packed(body, op));
     let makers = chain::producing_dots(body, op);
-    let chained = attributes.get(WARPS_ALONG_M).is_some() || chain::is_operand(body, op);
+    let chained = attributes.get(ALL_WARPS_ALONG_M).is_some() || chain::is_operand(body, op);
     let in_chain = chained || makers != [None, None];
     // If the program names an instruction, that choice already accounted for the conversion of operands; an
     // asynchronous MMA reads its operands from shared memory.
-    let is_pinned = problem.atom.is_some() || attributes.get(PENDING).is_some() || !blocks.is_empty();
+    let is_pinned = problem.atom.is_some() || attributes.get(IS_PENDING).is_some() || !blocks.is_empty();
     let mut operand_layouts = [None, None];
     let is_open = !is_pinned && packed == [None, None];
     if is_open && batches.is_none() && chain::length(body, op) <= LONGEST_CHAIN {
@@ -122,7 +122,7 @@ pub fn plan_dot(body: &Body, op: Op, config: &LaunchConfig<'_>) -> Result<DotPla
 /// # Errors
 /// [`MmaError::Impossible`] if the accumulator has fewer than two axes, if operand A has another number of axes than
 /// the accumulator, if no MMA has the element types, or if the attribute with the warp partition is malformed.
-pub fn mma_problem(body: &Body, op: Op, lanes: u32, warps: u32) -> Result<MmaProblem, MmaError> {
+pub fn mma_problem(body: &FunctionBody, op: Op, lanes: u32, warps: u32) -> Result<MmaProblem, MmaError> {
     let shape =
         |group: &str| body.operand(op, group).and_then(|value| body.value_type(value).shape()).unwrap_or_default();
     let (a, c) = (shape("a"), shape("c"));
@@ -161,8 +161,8 @@ pub fn mma_problem(body: &Body, op: Op, lanes: u32, warps: u32) -> Result<MmaPro
 }
 
 /// Whether a value is an operand that the MMA reads from shared memory, so that it takes no registers.
-pub(crate) fn is_smem_operand(body: &Body, value: Value) -> bool {
-    matches!(body.value_origin(value), ValueOrigin::Result(op, _) if body.op(op).attributes.get(SMEM_OPERAND).is_some())
+pub(crate) fn is_smem_operand(body: &FunctionBody, value: Value) -> bool {
+    matches!(body.value_origin(value), ValueOrigin::Result(op, _) if body.op(op).attributes.get(SMEM_OPERAND_LOAD).is_some())
 }
 
 /// Returns the name of the attribute by which a dot states a choice: `name` is that of `tt.dot`.
@@ -173,7 +173,7 @@ fn choice_attribute<'n>(dot: &Operation, name: &'n str) -> &'n str {
 
 /// Returns the warp partition that the attributes of a dot state; `None` if they state none.
 fn explicit_warp_partition(dot: &Operation) -> Result<Option<WarpPartition>, MmaError> {
-    let (attributes, name) = (&dot.attributes, choice_attribute(dot, WARPS_ALONG));
+    let (attributes, name) = (&dot.attributes, choice_attribute(dot, WARP_COUNTS_M_N));
     let Some(explicit) = attributes.get(name) else { return Ok(None) };
     let warps = match explicit {
         Attribute::Array(_, warps) => <[u64; 2]>::try_from(&warps[..]).ok(),
@@ -182,7 +182,8 @@ fn explicit_warp_partition(dot: &Operation) -> Result<Option<WarpPartition>, Mma
     let Some(warps) = warps else {
         return Err(impossible(format!("`{name}` is `array<i64: M, N>`, warps along M and along N; found {explicit}")));
     };
-    let lanes = attributes.get(LANES_ALONG).and_then(Attribute::as_integer).and_then(|n| u64::try_from(n).ok());
+    let lanes =
+        attributes.get(FMA_DOT_LANES_ALONG_M).and_then(Attribute::as_integer).and_then(|n| u64::try_from(n).ok());
     Ok(Some(WarpPartition { swap_ab: attributes.get(SWAP_AB).is_some(), warps, lanes }))
 }
 
@@ -196,19 +197,19 @@ pub(super) fn write_plan_attributes(attributes: &mut Attributes, problem: &MmaPr
     let numbers = [
         (K_WIDTH, problem.k_width),
         (COLUMNS_PER_LANE, problem.n_width),
-        (LANES_ALONG, shared.and_then(|shared| shared.lanes)),
+        (FMA_DOT_LANES_ALONG_M, shared.and_then(|shared| shared.lanes)),
     ];
     for (name, value) in numbers {
         value.map(|value| attributes.set(name, number(value)));
     }
     if let Some(WarpPartition { swap_ab, warps, .. }) = shared {
-        attributes.set(WARPS_ALONG, Attribute::Array(TileType::integer(64), warps.to_vec()));
+        attributes.set(WARP_COUNTS_M_N, Attribute::Array(TileType::integer(64), warps.to_vec()));
         swap_ab.then(|| attributes.set(SWAP_AB, Attribute::Unit));
     }
 }
 
 /// Returns the element type of operand A (`side` 0) or B (1), and its scales if it has any.
-fn operand_type(body: &Body, op: Op, side: usize) -> Result<(ElementType, Option<BlockScale>), MmaError> {
+fn operand_type(body: &FunctionBody, op: Op, side: usize) -> Result<(ElementType, Option<BlockScale>), MmaError> {
     let (group, scale_group, kind) = [("a", "a_scale", "a_elem_type"), ("b", "b_scale", "b_elem_type")][side];
     let operation = body.op(op);
     let ty = body.operand(op, group).map(|value| body.value_type(value).element());
@@ -248,7 +249,7 @@ pub(crate) fn element_type(ty: &TileType) -> Option<ElementType> {
 
 /// Returns for operands A and B the matrix axis along which two packed 4-bit elements share a tensor element; `None`
 /// for an operand that is not packed.
-fn packed(body: &Body, op: Op) -> [Option<usize>; 2] {
+fn packed(body: &FunctionBody, op: Op) -> [Option<usize>; 2] {
     let attributes = &body.op(op).attributes;
     let narrow = |kind: &str| attributes.get(kind).and_then(Attribute::as_text) == Some("e2m1");
     let along_k = |name: &str| attributes.get(name).and_then(Attribute::as_integer) != Some(0);
@@ -258,7 +259,7 @@ fn packed(body: &Body, op: Op) -> [Option<usize>; 2] {
 }
 
 /// Returns the number of matrices of a batched dot; `None` for operands of rank two.
-fn batches(body: &Body, op: Op) -> Option<u64> {
+fn batches(body: &FunctionBody, op: Op) -> Option<u64> {
     let shape = body.operand(op, "c").and_then(|value| body.value_type(value).shape()).unwrap_or_default();
     (shape.len() > 2).then(|| shape[0])
 }
@@ -300,7 +301,7 @@ pub fn extend_over_blocks(
         return Ok(layout.clone());
     }
     let layout = to_canonical_dim_order(layout)?;
-    let mut shape = tensor_shape(&layout);
+    let mut shape = tensor_shape_from_layout(&layout);
     let first = shape.len().saturating_sub(2);
     let axes: Vec<_> = blocks.iter().map(|axis| axis.and_then(|axis| tensor.axis(axis)).map(|at| at + first)).collect();
     axes.iter().flatten().for_each(|&axis| shape[axis] *= 2);
@@ -313,7 +314,7 @@ const LEAST_SHARE: u64 = 16;
 
 /// Returns, for each bit of a block's index, the matrix axis (M or N) that it divides. It is the division that the
 /// layout of the accumulator states; without a layout, the longer axis is halved first.
-fn divide_among_blocks(body: &Body, op: Op, shape: &[u64; 3], config: &LaunchConfig<'_>) -> Vec<Option<usize>> {
+fn divide_among_blocks(body: &FunctionBody, op: Op, shape: &[u64; 3], config: &LaunchConfig<'_>) -> Vec<Option<usize>> {
     let block_bits = config.context.blocks.trailing_zeros();
     let explicit = body
         .operand(op, "c")

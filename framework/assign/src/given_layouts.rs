@@ -6,7 +6,7 @@ use super::batches::{MatrixBatch, extend_axis, extend_over_batches, warp_partiti
 use super::layouts::{LayoutCache, to_canonical_dim_order};
 use tilewright_layout::{Dim, LayoutError, LinearLayout};
 use tilewright_plan::mma::{MmaPlan, MmaProblem};
-use tilewright_tile::{Body, Op, Value};
+use tilewright_tile::{FunctionBody, Op, Value};
 
 /// The layouts in registers that the types of a dot's tensors have; `None` for a tensor without a layout and for an
 /// operand in memory.
@@ -16,7 +16,7 @@ struct GivenLayouts {
 }
 
 impl GivenLayouts {
-    fn of(body: &Body, op: Op, config: &LaunchConfig<'_>) -> Self {
+    fn of(body: &FunctionBody, op: Op, config: &LaunchConfig<'_>) -> Self {
         let layouts = LayoutCache::new(config.families);
         let given = |value: Option<Value>| layouts.resolve_distributed(body.value_type(value?)).ok();
         Self {
@@ -72,7 +72,7 @@ fn hold_the_same(a: &LinearLayout, b: &LinearLayout) -> bool {
 pub(super) fn plan_for_given_layouts(
     planned: (MmaPlan, Option<MatrixBatch>),
     problem: MmaProblem,
-    body: &Body,
+    body: &FunctionBody,
     op: Op,
     config: &LaunchConfig<'_>,
 ) -> Result<(MmaPlan, Option<MatrixBatch>), LayoutError> {

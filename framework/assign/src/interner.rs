@@ -4,9 +4,9 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::layouts::{LayoutTransfer, layout_name, to_canonical_dim_order};
+use super::layouts::{LayoutTransfer, format_layout_attribute, to_canonical_dim_order};
 use tilewright_layout::{LayoutError, LinearLayout};
-use tilewright_tile::LayoutName;
+use tilewright_tile::LayoutAttribute;
 
 /// The index of an interned layout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -26,7 +26,7 @@ impl TransferId {
 pub(super) struct Interner {
     layouts: RefCell<Vec<Arc<LinearLayout>>>,
     numbers: RefCell<HashMap<Arc<LinearLayout>, LayoutId>>,
-    names: RefCell<HashMap<LayoutId, LayoutName>>,
+    names: RefCell<HashMap<LayoutId, LayoutAttribute>>,
     transfers: RefCell<Vec<LayoutTransfer>>,
     transfer_ids: RefCell<HashMap<LayoutTransfer, TransferId>>,
     transferred: RefCell<HashMap<(LayoutId, TransferId), Option<LayoutId>>>,
@@ -67,11 +67,11 @@ impl Interner {
     }
 
     /// Returns the name by which types refer to the layout with the index `id`.
-    pub(super) fn name(&self, id: LayoutId) -> LayoutName {
+    pub(super) fn name(&self, id: LayoutId) -> LayoutAttribute {
         if let Some(known) = self.names.borrow().get(&id) {
             return known.clone();
         }
-        let name = layout_name(&self.get(id));
+        let name = format_layout_attribute(&self.get(id));
         self.names.borrow_mut().insert(id, name.clone());
         name
     }

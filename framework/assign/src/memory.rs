@@ -8,7 +8,7 @@
 use tilewright_layout::Dim;
 use tilewright_plan::movement::{AxisStride, GlobalTensor};
 use tilewright_tile::axis_info::{AxisInfo, AxisInfoMap, IndexBitPosition};
-use tilewright_tile::{Body, Op, TileType, Value, ValueOrigin};
+use tilewright_tile::{FunctionBody, Op, TileType, Value, ValueOrigin};
 
 /// The global memory that a tensor of pointers addresses.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub struct PointerMemory {
 /// every mask is constant. `None` if `pointers` is not a tensor of pointers.
 #[must_use]
 pub fn describe_pointer_memory(
-    body: &Body,
+    body: &FunctionBody,
     axis_info: &AxisInfoMap,
     pointers: Value,
     masks: &[Value],
@@ -77,7 +77,7 @@ fn segments(info: &AxisInfo, axis: usize, size: u64, bytes: u64) -> Vec<(u64, Ax
 /// Describes the tensor behind a tensor descriptor of type `ty`: rows along its last axis, each 16-byte aligned. An
 /// access covers at most `together` elements of a row.
 #[must_use]
-pub fn describe_descriptor_memory(ty: &TileType, together: u64) -> Option<PointerMemory> {
+pub fn describe_tensor_descriptor_memory(ty: &TileType, together: u64) -> Option<PointerMemory> {
     let shape = ty.shape()?;
     let bits = element_bits_while_moved(ty.element());
     let bytes = u64::from(bits / 8);
@@ -94,7 +94,7 @@ pub fn describe_descriptor_memory(ty: &TileType, together: u64) -> Option<Pointe
 /// Returns a number of consecutive elements along the last axis that are either all in bounds or all out of bounds. The
 /// offset of the descriptor's block and the tensor's size are multiples of it.
 #[must_use]
-pub fn elements_masked_alike(body: &Body, axis_info: &AxisInfoMap, op: Op) -> u64 {
+pub fn find_descriptor_mask_alignment(body: &FunctionBody, axis_info: &AxisInfoMap, op: Op) -> u64 {
     let divisor =
         |value: Option<&Value>| value.and_then(|value| axis_info.get(*value)).map_or(1, AxisInfo::divisibility);
     let end_divisor = |descriptor: Value| match body.value_origin(descriptor) {

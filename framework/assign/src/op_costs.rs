@@ -7,7 +7,7 @@ use super::graph::Kind;
 use tilewright_kernel::Counts;
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_plan::cost::{GlobalWork, WarpWork};
-use tilewright_plan::movement::{GlobalAccess, MovementError, plan_global_access, plan_reduction, plan_scan};
+use tilewright_plan::movement::{GlobalAccessPlan, MovementError, plan_global_access, plan_reduction, plan_scan};
 
 /// Operation counts of one warp; the maximum if warps differ.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -62,7 +62,7 @@ impl OpCosts {
 
 /// Returns the number of instructions that pack elements of narrow loads into 32-bit registers, or unpack elements for
 /// narrow stores: half the number of accesses. Accesses of four bytes or more need none.
-fn packing_instructions(plan: &GlobalAccess) -> f64 {
+fn packing_instructions(plan: &GlobalAccessPlan) -> f64 {
     if plan.bytes_per_lane() < 4 { plan.accesses as f64 / 2.0 } else { 0.0 }
 }
 

@@ -7,7 +7,7 @@ use crate::layouts::{shape_transfers, transferred_axis};
 use tilewright_tile::axis_info::AxisInfoMap;
 use tilewright_tile::op::name::{tt, ttg};
 use tilewright_tile::op_attrs::CONTIGUOUS_ALONG_K;
-use tilewright_tile::{Attribute, Attributes, Body, Function, Op, TileType, Value, ValueOrigin};
+use tilewright_tile::{Attribute, Attributes, Function, FunctionBody, Op, TileType, Value, ValueOrigin};
 
 /// For operands A and B, whether a row-major operand is contiguous along K: A is; B is contiguous along N.
 const ROW_MAJOR: [bool; 2] = [true, false];
@@ -41,7 +41,7 @@ pub(super) fn record(function: &mut Function) {
 }
 
 /// Returns the axis along which adjacent elements of a value are adjacent in global memory; `None` if it is unknown.
-fn contiguous_axis(body: &Body, axis_info: &AxisInfoMap, value: Value) -> Option<usize> {
+fn contiguous_axis(body: &FunctionBody, axis_info: &AxisInfoMap, value: Value) -> Option<usize> {
     let ValueOrigin::Result(op, _) = body.value_origin(value) else { return None };
     let operation = body.op(op);
     let rank = body.value_type(value).shape()?.len();

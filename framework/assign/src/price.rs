@@ -8,13 +8,13 @@ use std::collections::HashMap;
 use super::LaunchConfig;
 use super::graph::{Access, Graph, Kind, Remat};
 use super::interner::{Interner, LayoutId, TransferId};
-use super::layouts::tensor_shape;
+use super::layouts::tensor_shape_from_layout;
 use super::op_costs::{OpCosts, registers};
 use tilewright_kernel::Counts;
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_plan::cost::{WarpTime, WarpWork, issue_cycles};
 use tilewright_plan::memory_synthesis::{
-    SharedLayoutSearchLimits, SharedTensor, TensorAccess, solve_shared_layout_within,
+    SharedLayoutSearchLimits, SharedTensor, TensorAccess, solve_shared_layout_with_search_limits,
 };
 use tilewright_plan::movement::{ConversionKind, MovementError, plan_conversion, plan_gather, plan_global_access};
 use tilewright_tile::Value;
@@ -165,8 +165,8 @@ impl<'a> Prices<'a> {
             leaves: PRICED_CHOICES,
             ..SharedLayoutSearchLimits::default()
         };
-        let tensor = SharedTensor::new(&tensor_shape(to), bits);
-        let solution = solve_shared_layout_within(&tensor, &[copy, reader], context, &bounds).ok()?;
+        let tensor = SharedTensor::new(&tensor_shape_from_layout(to), bits);
+        let solution = solve_shared_layout_with_search_limits(&tensor, &[copy, reader], context, &bounds).ok()?;
         let [copy, read] = &solution.served[..] else { return None };
         if solution.conflict_wavefronts() > 0 {
             return None;

@@ -10,7 +10,7 @@ use super::state::State;
 use super::{LaunchConfig, Strategy};
 use tilewright_kernel::{Counts, SourceLocation};
 use tilewright_plan::movement::{ConversionKind, ConversionPlan, plan_conversion};
-use tilewright_tile::{Body, Function, Value, ValueOrigin};
+use tilewright_tile::{Function, FunctionBody, Value, ValueOrigin};
 
 /// The report of layout assignment: layouts and conversions of a module.
 #[derive(Debug, Clone, PartialEq)]
@@ -116,7 +116,7 @@ impl FunctionReport {
 }
 
 /// Iterates over all tensors in program order.
-fn tensors(body: &Body) -> impl Iterator<Item = Value> + '_ {
+fn tensors(body: &FunctionBody) -> impl Iterator<Item = Value> + '_ {
     let entry = body.blocks(body.root()).iter().flat_map(|block| body.arguments(*block));
     let inner = body.walk_region(body.root()).into_iter().flat_map(|op| {
         let operation = body.op(op);
@@ -127,20 +127,20 @@ fn tensors(body: &Body) -> impl Iterator<Item = Value> + '_ {
 }
 
 /// Returns the name and the source line of the operation that defines a value.
-fn definition(body: &Body, value: Value) -> (String, Option<SourceLocation>) {
+fn definition(body: &FunctionBody, value: Value) -> (String, Option<SourceLocation>) {
     match body.value_origin(value) {
         ValueOrigin::Result(op, _) => (body.op(op).name().to_owned(), source(body, op)),
         ValueOrigin::Argument(..) => ("argument".to_owned(), None),
     }
 }
 
-fn of_value(body: &Body, value: Value) -> ValueReport {
+fn of_value(body: &FunctionBody, value: Value) -> ValueReport {
     let (operation, source) = definition(body, value);
     ValueReport { value: body.display_name(value), operation, source, ty: body.value_type(value).to_string() }
 }
 
 fn of_conversion(
-    body: &Body,
+    body: &FunctionBody,
     state: &State<'_, '_>,
     left: &RemainingConversion,
     config: &LaunchConfig<'_>,

@@ -1,11 +1,11 @@
 //! Source lines of operations, for reports.
 
 use tilewright_kernel::SourceLocation;
-use tilewright_tile::{Body, Op};
+use tilewright_tile::{FunctionBody, Op};
 
 /// Returns the source line of an operation, with those of the calls through which it was inlined; `None` if the program
 /// gives no location.
-pub(super) fn source(body: &Body, op: Op) -> Option<SourceLocation> {
+pub(super) fn source(body: &FunctionBody, op: Op) -> Option<SourceLocation> {
     body.op(op).location.written.as_deref().and_then(SourceLocation::parse)
 }
 

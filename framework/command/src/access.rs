@@ -6,7 +6,7 @@ use serde_json::{Value as Json, json};
 
 use tilewright_layout::{Dim, LinearLayout, MemoryLayout};
 use tilewright_plan::movement::{
-    AxisStride, GlobalAccess, GlobalTensor, MovementError, PlanContext, SharedAccess, plan_global_access,
+    AxisStride, GlobalAccessPlan, GlobalTensor, MovementError, PlanContext, SharedAccess, plan_global_access,
     plan_shared_access,
 };
 use tilewright_target::{Direction, InstructionKind, TargetDescription};
@@ -93,7 +93,7 @@ pub fn plan_global_accesses(
     memory: &GlobalTensor,
     bits: u32,
     target: &TargetDescription,
-) -> Result<StoreAndLoad<GlobalAccess>, MovementError> {
+) -> Result<StoreAndLoad<GlobalAccessPlan>, MovementError> {
     let access = |direction| plan_global_access(registers, memory, bits, direction, target);
     Ok(StoreAndLoad { store: access(Direction::Store)?, load: access(Direction::Load)? })
 }
@@ -128,8 +128,8 @@ fn shared_text(both: &StoreAndLoad<SharedAccess>, bits: u32) -> String {
     format!("{}\n{}", side("stored", &both.store), side("loaded", &both.load))
 }
 
-fn global_text(both: &StoreAndLoad<GlobalAccess>, bits: u32, target: &TargetDescription) -> String {
-    let side = |name: &str, access: &GlobalAccess| {
+fn global_text(both: &StoreAndLoad<GlobalAccessPlan>, bits: u32, target: &TargetDescription) -> String {
+    let side = |name: &str, access: &GlobalAccessPlan| {
         format!(
             "{name}: {} bits a lane per access, {} accesses a warp, {} transactions of {} bytes\n  {}\n",
             access.vector_elements * u64::from(bits),
@@ -156,8 +156,8 @@ pub fn shared_accesses_to_json(both: &StoreAndLoad<SharedAccess>) -> Json {
 }
 
 /// Converts the plans of accesses to global memory to JSON.
-pub fn global_accesses_to_json(both: &StoreAndLoad<GlobalAccess>) -> Json {
-    let side = |access: &GlobalAccess| {
+pub fn global_accesses_to_json(both: &StoreAndLoad<GlobalAccessPlan>) -> Json {
+    let side = |access: &GlobalAccessPlan| {
         json!({
             "vector_elements": access.vector_elements,
             "accesses": access.accesses,

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
-use tilewright::CompilationStage;
+use tilewright::CompilationStageOutput;
 
 use crate::emit::{CodeForm, CodeOutputOptions, compile_and_write, write_code};
 use crate::failure::CommandError;
@@ -63,17 +63,17 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
     let (mut layouts, mut plan, mut dumped) = (String::new(), String::new(), Ok(()));
     let static_memory = matches!(options.emit, Requested::Functions);
     let (text, kernel) = options.request.compile_kernel(&session, static_memory, &mut |stage| {
-        if let CompilationStage::Sizes(chosen) = stage {
+        if let CompilationStageOutput::Sizes(chosen) = stage {
             eprint!("{chosen}");
         }
-        if let CompilationStage::Layouts(assigned) = stage {
+        if let CompilationStageOutput::Layouts(assigned) = stage {
             layouts = stage.to_string();
             // Writing to a string does not fail.
             let _ = write!(plan, "{}", assigned.report);
         }
         if let (Some(folder), true) = (&options.dump, dumped.is_ok()) {
             dumped = dump(folder, &stage.dump_file_name(), &stage.to_string());
-            if let (CompilationStage::Layouts(assigned), true) = (stage, dumped.is_ok()) {
+            if let (CompilationStageOutput::Layouts(assigned), true) = (stage, dumped.is_ok()) {
                 dumped = dump(folder, "3-plan.txt", &assigned.report.to_string());
             }
         }

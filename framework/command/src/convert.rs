@@ -6,7 +6,7 @@ use serde_json::{Value as Json, json};
 use tilewright::Session;
 use tilewright_layout::LinearLayout;
 use tilewright_lower::build_conversion_kernel;
-use tilewright_picture::view::{self, ConversionView};
+use tilewright_picture::view::{self, ConversionPictureSpec};
 use tilewright_plan::movement::{self, ConversionKind, ConversionPlan, PlanContext, RejectedCandidate, ScratchLayout};
 use tilewright_target::{InstructionKind, TargetDescription};
 
@@ -123,7 +123,7 @@ pub fn draw_plan(
     destination: &PictureDestination,
 ) -> Result<(), CommandError> {
     let name = format!("conversion of {} {}", requested.tensor.shape, requested.tensor.element);
-    let view = ConversionView::new(&name, [&request.src, &request.dst], request.element_bits, target, plan);
+    let view = ConversionPictureSpec::new(&name, [&request.src, &request.dst], request.element_bits, target, plan);
     let mut picture = view::draw_conversion(&view)?;
     let texts = [caption_lines("from", &requested.src), caption_lines("to", &requested.dst)];
     picture.caption.splice(0..0, texts.concat());

@@ -4,10 +4,10 @@
 use clap::Args;
 use serde_json::{Value as Json, json};
 
-use tilewright_kernel::Launch;
+use tilewright_kernel::StaticLaunchConfig;
 use tilewright_plan::movement::{AsyncCopyPlan, AsyncCopySpec, PlanContext, TensorCopy, plan_async_copy};
 use tilewright_target::{InstructionKind, TargetDescription};
-use tilewright_verify::kernels::{CopyPipelineConfig, build_pointer_copy_kernel, build_tensor_copy_kernel};
+use tilewright_verify::kernels::{CopyPipelineConfig, build_pointer_copy_pipeline_kernel, build_tensor_copy_kernel};
 
 use crate::access::contiguous_global_tensor;
 use crate::emit::{AnswerForms, AnswerOptions};
@@ -67,9 +67,9 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
         let stages = CopyPipelineConfig { buffers: options.stages, tensors: 2 * options.stages, omitted: None };
         let kernel = match copy.tensor_copy() {
             Some(tensor_copy) => {
-                build_tensor_copy_kernel(tensor_copy, &memory, Launch::new(lanes, options.warps), stages)
+                build_tensor_copy_kernel(tensor_copy, &memory, StaticLaunchConfig::new(lanes, options.warps), stages)
             }
-            None => build_pointer_copy_kernel(copy, &memory, element_bits, stages),
+            None => build_pointer_copy_pipeline_kernel(copy, &memory, element_bits, stages),
         };
         Ok(vec![kernel?])
     };

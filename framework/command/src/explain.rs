@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use tilewright::{CompilationStage, ProgramError, Session};
+use tilewright::{CompilationStageOutput, ProgramError, Session};
 use tilewright_assign::AssignedModule;
-use tilewright_assign::synthesis::{LaunchSpec, PredictedPerformance};
+use tilewright_assign::synthesis::{LaunchPredictionInput, PredictedPerformance};
 use tilewright_kernel::Kernel;
 
 use crate::failure::CommandError;
@@ -36,9 +36,9 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
     let launch = options.launch.as_deref().map(read_launch).transpose()?;
     let (mut sizes, mut derivation, mut plan, mut last) = (None, None, None, None);
     let (text, kernel) = options.request.compile_kernel(&session, false, &mut |stage| match stage {
-        CompilationStage::Sizes(chosen) => sizes = Some(chosen.to_string()),
-        CompilationStage::Synthesis(found) => derivation = Some(found.clone()),
-        CompilationStage::Layouts(assigned) => {
+        CompilationStageOutput::Sizes(chosen) => sizes = Some(chosen.to_string()),
+        CompilationStageOutput::Synthesis(found) => derivation = Some(found.clone()),
+        CompilationStageOutput::Layouts(assigned) => {
             plan = Some(assigned.report.to_string());
             last = Some(assigned.clone());
         }
@@ -84,7 +84,7 @@ impl Options {
         session: &Session,
         (text, kernel): (&str, Result<Kernel, ProgramError>),
         assigned: Option<&AssignedModule>,
-        launch: &LaunchSpec,
+        launch: &LaunchPredictionInput,
     ) -> Result<PredictedPerformance, CommandError> {
         let wrong = |error: ProgramError| to_command_error(&self.request.program, text, &error);
         let kernel = kernel.map_err(wrong)?;

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use ariadne::{CharSet, Config, IndexType, Label, Report, ReportKind, Source};
 
-use tilewright::{LayoutRequestError, RequestError, SessionError};
+use tilewright::{LayoutRequestError, RequestError, SessionOpenError};
 use tilewright_layout::text::TextError;
 use tilewright_lower::LowerError;
 use tilewright_picture::PictureError;
@@ -106,13 +106,15 @@ macro_rules! input_errors {
 
 input_errors!(CatalogueError, MmaError, LowerError, MovementError, PictureError);
 
-/// Converts a [`SessionError`]: if a plugin violates its interface ([`LoadError::Broken`]) or its process fails
+/// Converts a [`SessionOpenError`]: if a plugin violates its interface ([`LoadError::Broken`]) or its process fails
 /// ([`LoadError::Isolated`]), the command has failed; every other error, such as a file that is not a plugin, is bad
 /// input.
-impl From<SessionError> for CommandError {
-    fn from(error: SessionError) -> Self {
+impl From<SessionOpenError> for CommandError {
+    fn from(error: SessionOpenError) -> Self {
         match error {
-            SessionError::Plugin(LoadError::Broken { .. } | LoadError::Isolated(_)) => Self::Broken(error.to_string()),
+            SessionOpenError::Plugin(LoadError::Broken { .. } | LoadError::Isolated(_)) => {
+                Self::Broken(error.to_string())
+            }
             _ => Self::Input(error.to_string()),
         }
     }

@@ -8,7 +8,7 @@ use serde_json::{Value as Json, json};
 
 use tilewright_layout::Dim;
 use tilewright_target::{
-    Evidence, Instruction, InstructionKind, OmittedInstruction, Operand, Semantics, TargetDescription,
+    Evidence, Instruction, InstructionKind, InstructionOperand, OmittedInstruction, Semantics, TargetDescription,
 };
 
 use crate::draw::destination::PictureDestination;
@@ -152,26 +152,28 @@ fn line(row: &Instruction, target: &TargetDescription) -> Json {
     json!({
         "name": row.name, "kind": kind, "shape": shape(row), "types": types,
         "cycles": issue.map(|issue| issue.cycles), "cycles_evidence": evidence,
-        "memory": row.operands.iter().filter_map(Operand::memory_operand).map(|memory| memory.role.clone()).collect::<Vec<_>>(), "warps": warps(row),
+        "memory": row.operands.iter().filter_map(InstructionOperand::memory_operand).map(|memory| memory.role.clone()).collect::<Vec<_>>(), "warps": warps(row),
         "saturates": row.semantics == Semantics::ContractSaturating, "source": row.source, "numerics": row.numerics,
     })
 }
 
 /// Returns the number of warps that issue an instruction together.
 fn warps(row: &Instruction) -> u32 {
-    let layouts = row.operands.iter().filter_map(Operand::register_layout);
+    let layouts = row.operands.iter().filter_map(InstructionOperand::register_layout);
     1 << layouts.map(|layout| layout.in_bits(Dim::WARP)).max().unwrap_or(0)
 }
 
 /// Returns the role, element type and sizes of each operand that is a tile of a matrix, in registers or in a memory.
 fn tiles(row: &Instruction) -> impl Iterator<Item = (String, &str, Vec<u64>)> {
     row.operands.iter().filter_map(|operand| match operand {
-        Operand::Register { role, element, layout, .. } => {
+        InstructionOperand::Register { role, element, layout, .. } => {
             let sizes = layout.outs().iter().map(|(_, bits)| 1 << bits).collect();
             Some((role.clone(), element.as_str(), sizes))
         }
-        Operand::Memory(memory) => Some((memory.role.clone(), memory.element.as_str(), memory.shape.to_vec())),
-        Operand::Tensor(tile) => {
+        InstructionOperand::Memory(memory) => {
+            Some((memory.role.clone(), memory.element.as_str(), memory.shape.to_vec()))
+        }
+        InstructionOperand::Tensor(tile) => {
             let sizes = tile.layout.outs().iter().map(|(_, bits)| 1 << bits).collect();
             Some((tile.role.clone(), tile.element.as_str(), sizes))
         }
@@ -184,11 +186,15 @@ fn tiles(row: &Instruction) -> impl Iterator<Item = (String, &str, Vec<u64>)> {
 fn operand_notes(row: &Instruction) -> String {
     let warps = warps(row);
     let warps = if warps > 1 { format!(", {warps} warps") } else { String::new() };
-    let memory = row.operands.iter().filter_map(Operand::memory_operand);
+    let memory = row.operands.iter().filter_map(InstructionOperand::memory_operand);
     let roles: Vec<_> = memory.map(|memory| memory.role.as_str()).collect();
     let memory = if roles.is_empty() { String::new() } else { format!(", {} in memory", roles.join(" and ")) };
-    let tensor: Vec<_> =
-        row.operands.iter().filter_map(Operand::tensor_memory_operand).map(|tile| tile.role.as_str()).collect();
+    let tensor: Vec<_> = row
+        .operands
+        .iter()
+        .filter_map(InstructionOperand::tensor_memory_operand)
+        .map(|tile| tile.role.as_str())
+        .collect();
     let tensor = if tensor.is_empty() { String::new() } else { format!(", {} in tensor memory", listed(&tensor)) };
     let scales = if row.takes_scales() { block_of(row) } else { String::new() };
     warps + &memory + &tensor + &scales
@@ -225,7 +231,7 @@ fn shape(row: &Instruction) -> String {
     match (row.mma_shape(), of("d").as_deref()) {
         (Some([m, n, k]), Some([_, _, blocks])) => format!("{m}x{n}x{k}, {blocks} blocks"),
         (Some([m, n, k]), _) => format!("{m}x{n}x{k}{}", operand_notes(row)),
-        _ => match row.operands.iter().find_map(Operand::tensor_memory_operand) {
+        _ => match row.operands.iter().find_map(InstructionOperand::tensor_memory_operand) {
             Some(tile) => {
                 let copies = if tile.copies.is_empty() {
                     String::new()
@@ -242,11 +248,13 @@ fn shape(row: &Instruction) -> String {
 /// Returns the shape of a bulk copy or prefetch as text; `None` for other instructions.
 fn bulk_shape(row: &Instruction) -> Option<String> {
     row.operands.iter().find_map(|operand| match operand {
-        Operand::Box(operand) => Some(format!("boxes of {} axes, up to {} along each", operand.rank, operand.most)),
-        Operand::Block(block) => {
+        InstructionOperand::Box(operand) => {
+            Some(format!("boxes of {} axes, up to {} along each", operand.rank, operand.most))
+        }
+        InstructionOperand::Block(block) => {
             Some(format!("{} rows of {} columns of {} bits", block.rows, block.columns, block.element_bits))
         }
-        Operand::BulkBytes { granularity } => Some(format!("spans of multiples of {granularity} bytes")),
+        InstructionOperand::BulkBytes { granularity } => Some(format!("spans of multiples of {granularity} bytes")),
         _ => None,
     })
 }

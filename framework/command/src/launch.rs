@@ -4,14 +4,14 @@ use std::path::Path;
 
 use serde_json::Value as Json;
 
-use tilewright_assign::synthesis::{LaunchSpec, LaunchValues};
+use tilewright_assign::synthesis::{LaunchPredictionInput, LaunchValues};
 
 use crate::failure::CommandError;
 use crate::limits::read_text;
 
-/// Reads the launch that a case (`docs/tile-ir.md`) states. Only `grid`, the values of `args` and the bytes of `buffers`
-/// are read, so that a launch without data needs nothing else.
-pub fn read_launch(file: &Path) -> Result<LaunchSpec, CommandError> {
+/// Reads the launch that a case (`docs/tile-ir.md`) states. Only `grid`, the values of `args` and the bytes of
+/// `buffers` are read, so that a launch without data needs nothing else.
+pub fn read_launch(file: &Path) -> Result<LaunchPredictionInput, CommandError> {
     let wrong = |reason: String| CommandError::Input(format!("{}: {reason}", file.display()));
     let text = read_text(file).map_err(|error| wrong(error.to_string()))?;
     let case: Json = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
@@ -31,5 +31,5 @@ pub fn read_launch(file: &Path) -> Result<LaunchSpec, CommandError> {
     let arguments = list("args")?.iter().map(|argument| argument.get("value").and_then(Json::as_i64)).collect();
     let buffers = case.get("buffers").and_then(Json::as_object).filter(|buffers| !buffers.is_empty());
     let bytes = buffers.and_then(|buffers| buffers.values().map(|buffer| buffer.get("bytes")?.as_u64()).sum());
-    Ok(LaunchSpec { values: LaunchValues { grid, arguments }, buffer_bytes: bytes })
+    Ok(LaunchPredictionInput { values: LaunchValues { grid, arguments }, buffer_bytes: bytes })
 }

@@ -9,8 +9,8 @@ use tilewright::Session;
 use tilewright_layout::cute;
 use tilewright_layout::{AttributeSyntaxes, Layout, layout_to_json, spec_to_json};
 use tilewright_plan::movement::{
-    ConsecutiveCopy, GlobalTensor, PlanContext, SharedLayoutCandidate, SharedLayoutChoice, SharedLayoutConstraints,
-    SharedLayoutKind, SharedMemoryAccessor, choose_shared_layout,
+    ConsecutiveLaneCopy, GlobalTensor, PlanContext, SharedLayoutCandidate, SharedLayoutChoice, SharedLayoutKind,
+    SharedLayoutSearchOptions, SharedMemoryAccessor, choose_shared_layout,
 };
 use tilewright_target::{Direction, InstructionKind};
 
@@ -68,11 +68,11 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
     let session = input::open_session(global)?;
     let target = session.catalogue().get(&options.target)?;
     let accessors = accessors(&session, options)?;
-    let constraints = SharedLayoutConstraints {
+    let constraints = SharedLayoutSearchOptions {
         kinds: if options.only.is_empty() { SharedLayoutKind::ALL.to_vec() } else { options.only.clone() },
         max_bytes: options.max_bytes,
         excess: options.excess,
-        ..SharedLayoutConstraints::default()
+        ..SharedLayoutSearchOptions::default()
     };
     let instructions = session.instructions_of(&options.target, &[InstructionKind::SharedMove])?;
     let context = PlanContext::new(target).with_instructions(&instructions);
@@ -100,7 +100,7 @@ fn accessors(session: &Session, options: &Options) -> Result<Vec<SharedMemoryAcc
     let mut accessors = stores.chain(loads).collect::<Result<Vec<_>, CommandError>>()?;
     if let Some(access_bits) = options.copy {
         let global = GlobalTensor::row_major(&shape, 16);
-        accessors[0].copy = Some(ConsecutiveCopy { global, access_bits });
+        accessors[0].copy = Some(ConsecutiveLaneCopy { global, access_bits });
     }
     Ok(accessors)
 }

@@ -6,7 +6,7 @@ use std::io::Write;
 
 use clap::Args;
 
-use tilewright::tile::{AttributeDefinition, AttributeKind, CountRule, Dialects, OpDefinition, OperandGroup};
+use tilewright::tile::{AttributeDefinition, AttributeKind, CountRule, Dialects, OpDefinition, ValueGroup};
 
 use crate::failure::CommandError;
 use crate::text_table::new_table;
@@ -56,8 +56,8 @@ fn list_dialects(dialects: &Dialects) -> String {
 fn list_operations(dialects: &Dialects, dialect: &str, imported: &Imported<'_>) -> String {
     let mut table = new_table(["operation", "operands", "results", "compiled"], 0..0);
     for definition in dialects.iter().filter(|definition| definition.dialect() == dialect) {
-        let names = |groups: &[OperandGroup]| {
-            let named = |group: &OperandGroup| format!("{}{}", group.name, suffix(group.count));
+        let names = |groups: &[ValueGroup]| {
+            let named = |group: &ValueGroup| format!("{}{}", group.name, suffix(group.count));
             groups.iter().map(named).collect::<Vec<_>>().join(" ")
         };
         let compiled = compilation(definition, imported);
@@ -118,8 +118,8 @@ fn describe(definition: &OpDefinition, imported: &Imported<'_>) -> String {
     text
 }
 
-fn describe_group(group: &OperandGroup) -> String {
-    let OperandGroup { name, count, class } = group;
+fn describe_group(group: &ValueGroup) -> String {
+    let ValueGroup { name, count, class } = group;
     match count {
         CountRule::Optional => format!("{name}: {class}, or none"),
         CountRule::Many => format!("{name}: any number; each is {class}"),

@@ -6,8 +6,8 @@ use clap::{Args, ValueEnum};
 
 use tilewright::Session;
 use tilewright::tile::TileModule;
-use tilewright::{CompilationStage, ProgramCompiler, ProgramError, ProgramOptions};
-use tilewright_assign::synthesis::{LaunchSpec, PredictedPerformance, SynthesisOptions};
+use tilewright::{CompilationStageOutput, ProgramCompiler, ProgramError, ProgramOptions};
+use tilewright_assign::synthesis::{LaunchPredictionInput, PredictedPerformance, SynthesisOptions};
 use tilewright_assign::{AssignedModule, Strategy};
 use tilewright_kernel::Kernel;
 
@@ -46,7 +46,7 @@ impl ProgramRequest {
         &self,
         session: &Session,
         static_memory: bool,
-        seen: &mut dyn FnMut(CompilationStage<'_>),
+        seen: &mut dyn FnMut(CompilationStageOutput<'_>),
     ) -> Result<(String, Result<Kernel, ProgramError>), CommandError> {
         let options = self.compiling.to_program_options(self.entry.as_deref()).with_static_memory(static_memory);
         self.with_compiler(session, |compiler, text| compiler.compile_kernel(text, &options, seen))
@@ -59,7 +59,7 @@ impl ProgramRequest {
         session: &Session,
         assigned: &AssignedModule,
         kernel: &Kernel,
-        launch: &LaunchSpec,
+        launch: &LaunchPredictionInput,
     ) -> Result<Result<PredictedPerformance, ProgramError>, CommandError> {
         let options = self.compiling.to_program_options(self.entry.as_deref());
         let predict =

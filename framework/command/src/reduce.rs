@@ -5,7 +5,7 @@ use serde_json::{Value as Json, json};
 
 use tilewright_layout::layout_to_json;
 use tilewright_plan::movement::{self, ReductionPlan};
-use tilewright_verify::kernels::{build_reduction_kernel, emit_typed_add};
+use tilewright_verify::kernels::{build_reduction_kernel, tuple_add_emitter};
 
 use crate::alternatives::{self, AlternativeLine};
 use crate::emit::{AnswerForms, AnswerOptions};
@@ -48,7 +48,7 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
     };
     let kernels = || {
         let elements = tensor.parse_tuple_elements()?;
-        Ok(vec![build_reduction_kernel((&src, axis), &bits, plan, emit_typed_add(&elements), target.into())?])
+        Ok(vec![build_reduction_kernel((&src, axis), &bits, plan, tuple_add_emitter(&elements), target.into())?])
     };
     options.emission.print_answer(
         &session,

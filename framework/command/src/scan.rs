@@ -4,7 +4,7 @@ use clap::Args;
 use serde_json::Value as Json;
 
 use tilewright_plan::movement::{self, ScanDirection, ScanPlan};
-use tilewright_verify::kernels::{build_scan_kernel, emit_typed_add};
+use tilewright_verify::kernels::{build_scan_kernel, tuple_add_emitter};
 
 use crate::emit::{AnswerForms, AnswerOptions};
 use crate::failure::CommandError;
@@ -39,7 +39,13 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
     let plan = &movement::plan_scan(&src, axis, &bits, direction, target)?;
     let kernels = || {
         let elements = tensor.parse_tuple_elements()?;
-        Ok(vec![build_scan_kernel((&src, axis), &bits, (plan, direction), emit_typed_add(&elements), target.into())?])
+        Ok(vec![build_scan_kernel(
+            (&src, axis),
+            &bits,
+            (plan, direction),
+            tuple_add_emitter(&elements),
+            target.into(),
+        )?])
     };
     let text = || Ok(format!("{axis}: {}\n{}", meaning(plan), PlanStatsTable::from(&plan.stats).to_text()));
     options.emission.print_answer(

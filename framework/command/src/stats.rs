@@ -4,7 +4,7 @@ use comfy_table::Table;
 use serde_json::{Value as Json, json};
 
 use tilewright_kernel::Counts;
-use tilewright_plan::movement::{CountLowerBounds, PlanStats, price_in_wavefronts};
+use tilewright_plan::movement::{CountLowerBounds, PlanStats, price_counts_in_wavefronts};
 
 use crate::text_table::new_table;
 
@@ -96,7 +96,7 @@ impl PlanStatsTable<'_> {
             "permutes": counts.permutes,
             "selects": counts.selects,
             "shared_bytes": self.shared_bytes,
-            "slots": price_in_wavefronts(&counts),
+            "slots": price_counts_in_wavefronts(&counts),
             "cost": self.cost,
         });
         if let Some(bound) = self.bound {

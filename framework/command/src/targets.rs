@@ -23,7 +23,7 @@ pub(crate) struct Options {
 /// Runs `tilewright targets`. Opens no plugin, since the plugins' manifests list the architectures.
 pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError> {
     if options.schema {
-        return Ok(std::io::stdout().lock().write_all(tilewright_targets::TARGET_FILE_SCHEMA.as_bytes())?);
+        return Ok(std::io::stdout().lock().write_all(tilewright_targets::TARGET_FILE_JSON_SCHEMA.as_bytes())?);
     }
     let session = input::open_session(global)?;
     let mut table = new_table(["target", "device", "architecture", "lanes", "shared KiB", "plugin"], 0..0);

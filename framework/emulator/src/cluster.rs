@@ -14,7 +14,7 @@ use super::semantics::SemanticsTable;
 use super::shared::{Clock, Epoch, SharedMemory, join};
 use super::tensor_memory::TensorMemory;
 use super::warp::{BlockContext, GridPosition, Pause, Warp, end_of_share};
-use tilewright_kernel::{Counts, Launch, Scope};
+use tilewright_kernel::{CollectiveScope, Counts, StaticLaunchConfig};
 use tilewright_target::TargetDescription;
 
 /// The state of a run that all its clusters share.
@@ -81,7 +81,7 @@ impl Cluster {
     /// Creates the blocks of a cluster. `buffers` are the address ranges of the kernel's shared buffers, `bytes` is the
     /// size of a block's shared memory.
     pub(super) fn new(
-        launch: Launch,
+        launch: StaticLaunchConfig,
         program: &Program<'_>,
         arguments: &[u64],
         buffers: &[Range<u64>],
@@ -170,7 +170,7 @@ impl Cluster {
                 let fault = FaultKind::BarrierNotReached { missing }.into();
                 return Err(Stop { block: block as u32, warp, operation: operation(outside.program, step), fault });
             }
-            if scope == Scope::Cluster {
+            if scope == CollectiveScope::Cluster {
                 return Ok(Some(BlockState::Waits(step, warp)));
             }
             self.blocks[block].epoch += 1;

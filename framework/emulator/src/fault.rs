@@ -60,7 +60,7 @@ impl From<FaultKind> for LaneFault {
 
 /// The earlier of two conflicting accesses.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ConflictingAccess {
+pub struct EarlierConflictingAccess {
     /// Index of the operation that made the access.
     pub operation: usize,
     /// The operation that made the access, as text.
@@ -159,7 +159,7 @@ pub enum FaultKind {
         /// Shared-memory address of the byte that both accesses touch.
         address: u64,
         /// The earlier of the two accesses.
-        other: Box<ConflictingAccess>,
+        other: Box<EarlierConflictingAccess>,
     },
     /// Two unordered accesses of global memory, of two programs, or of two warps or lanes of one program.
     #[error("race: {} at global address {address:#x}, {}", verb(*.direction), unordered(.other, *.same_program))]
@@ -169,7 +169,7 @@ pub enum FaultKind {
         /// Global-memory address of the first byte of the later access.
         address: u64,
         /// The earlier of the two accesses.
-        other: Box<ConflictingAccess>,
+        other: Box<EarlierConflictingAccess>,
         /// Whether one program (cluster of the launch) makes both accesses.
         same_program: bool,
     },
@@ -181,7 +181,7 @@ pub enum FaultKind {
         /// Shared-memory address of the byte that both accesses touch.
         address: u64,
         /// The operation in flight: a store if it will write the byte, a load if it still reads it.
-        other: Box<ConflictingAccess>,
+        other: Box<EarlierConflictingAccess>,
     },
     /// Invalid allocation, deallocation or access of tensor memory.
     #[error("tensor memory: {message}")]
@@ -207,7 +207,7 @@ pub enum FaultKind {
         /// Column of the word that both accesses touch, in 32-bit words.
         column: u32,
         /// The asynchronous operation in flight.
-        other: Box<ConflictingAccess>,
+        other: Box<EarlierConflictingAccess>,
     },
     /// Two unordered accesses of one word of tensor memory.
     #[error("race: {} of tensor memory at row {row}, column {column} with no barrier since {}", verb(*.direction), describe(.other))]
@@ -219,7 +219,7 @@ pub enum FaultKind {
         /// Column of the word that both accesses touch, in 32-bit words.
         column: u32,
         /// The earlier of the two accesses.
-        other: Box<ConflictingAccess>,
+        other: Box<EarlierConflictingAccess>,
     },
     /// A block ends with allocated tensor memory.
     #[error("ends with {columns} columns of tensor memory allocated: free them first")]
@@ -233,13 +233,13 @@ pub enum FaultKind {
         /// Shared-memory address of the byte that is read without a fence after the plain store.
         address: u64,
         /// The plain store that wrote the byte.
-        other: Box<ConflictingAccess>,
+        other: Box<EarlierConflictingAccess>,
     },
     /// A block ends before an asynchronous operation completes.
     #[error("ends before {} has completed: wait for all asynchronous operations", describe(.other))]
     Unfinished {
         /// The asynchronous operation in flight.
-        other: Box<ConflictingAccess>,
+        other: Box<EarlierConflictingAccess>,
     },
     /// A pending value is used before it is ready, or after another operation took it as its accumulator; the text
     /// describes which.
@@ -406,13 +406,13 @@ macro_rules! other_access {
 impl FaultKind {
     /// Returns the earlier of the two conflicting accesses that the fault names; `None` if it names none.
     #[must_use]
-    pub fn conflicting_access(&self) -> Option<&ConflictingAccess> {
+    pub fn conflicting_access(&self) -> Option<&EarlierConflictingAccess> {
         other_access!(self)
     }
 
     /// Returns the earlier access that the fault names, so that the runner can add the text and the source location of
     /// its operation; `None` if the fault names none.
-    pub(super) fn other_mut(&mut self) -> Option<&mut ConflictingAccess> {
+    pub(super) fn other_mut(&mut self) -> Option<&mut EarlierConflictingAccess> {
         other_access!(self)
     }
 
@@ -439,8 +439,8 @@ fn verb(direction: Direction) -> &'static str {
 
 /// Returns text that describes the earlier of two unordered accesses of global memory, and the synchronization that is
 /// missing between them.
-fn unordered(other: &ConflictingAccess, same_program: bool) -> String {
-    let ConflictingAccess { operation, text, direction, .. } = other;
+fn unordered(other: &EarlierConflictingAccess, same_program: bool) -> String {
+    let EarlierConflictingAccess { operation, text, direction, .. } = other;
     let access = format!("the {} of operation {operation} `{text}`{}", verb(*direction), location_suffix(other));
     match same_program {
         true => format!("with no barrier since {access} by other lanes of the program"),
@@ -450,12 +450,12 @@ fn unordered(other: &ConflictingAccess, same_program: bool) -> String {
 
 /// Returns ` of LOCATION`, the source location of an earlier access, to append to the text of its operation; empty if
 /// the kernel has no source locations.
-fn location_suffix(other: &ConflictingAccess) -> String {
+fn location_suffix(other: &EarlierConflictingAccess) -> String {
     other.source.as_ref().map(|source| format!(" of {source}")).unwrap_or_default()
 }
 
-fn describe(other: &ConflictingAccess) -> String {
-    let ConflictingAccess { operation, text, direction, .. } = other;
+fn describe(other: &EarlierConflictingAccess) -> String {
+    let EarlierConflictingAccess { operation, text, direction, .. } = other;
     let warp = other.warp.map_or("several warps".to_owned(), |warp| format!("warp {warp}"));
     let block = other.block.map(|block| format!("block {block} of the cluster, ")).unwrap_or_default();
     let lane = other.lane.map_or("several lanes".to_owned(), |lane| format!("lane {lane}"));

@@ -55,10 +55,10 @@ mod shared;
 mod tensor_memory;
 mod warp;
 
-pub use fault::{ConflictingAccess, Fault, FaultKind, FaultLocation, LaneFault};
+pub use fault::{EarlierConflictingAccess, Fault, FaultKind, FaultLocation, LaneFault};
 pub use mapped_tensor::TensorMapArgument;
-pub use memory::{Buffer, GlobalMemory, MemoryError};
-pub use print::{PrintReceiver, PrintedValues};
-pub use rows::MmaElement;
+pub use memory::{BufferHandle, GlobalMemory, HostAccessError};
+pub use print::{LanePrintRecord, PrintReceiver};
+pub use rows::MmaElementEvaluator;
 pub use run::{Argument, Emulator, RunLimits, RunReport, run_kernel};
 pub use semantics::{InstructionCall, InstructionSemantics, SemanticsTable};

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use super::memory::{Buffer, GlobalMemory};
+use super::memory::{BufferHandle, GlobalMemory};
 use tilewright_kernel::{self as kernel, MAX_RANK, TensorMap};
 
 /// A tensor in global memory that a launch binds to a tensor-map parameter.
-pub type TensorMapArgument = kernel::TensorMapBinding<Buffer>;
+pub type TensorMapArgument = kernel::TensorMapBinding<BufferHandle>;
 
 /// A tensor in global memory, bound to a tensor map.
 #[derive(Debug, Clone)]

@@ -15,12 +15,12 @@ const SKEW: u64 = 0x100;
 
 /// Handle of a buffer in a [`GlobalMemory`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Buffer(usize);
+pub struct BufferHandle(usize);
 
 /// An invalid buffer access by the host.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
-pub enum MemoryError {
+pub enum HostAccessError {
     /// The buffer belongs to another memory.
     #[error("the buffer does not belong to this memory")]
     UnknownBuffer,
@@ -81,12 +81,12 @@ impl GlobalMemory {
     }
 
     /// Adds an uninitialised buffer, aligned to 256 bytes.
-    pub fn allocate(&mut self, bytes: usize) -> Buffer {
+    pub fn allocate(&mut self, bytes: usize) -> BufferHandle {
         self.add(Allocation { bytes: vec![0; bytes], initialised: Some(vec![false; bytes]), ..Allocation::default() })
     }
 
     /// Adds a buffer that holds the given bytes.
-    pub fn allocate_with(&mut self, bytes: &[u8]) -> Buffer {
+    pub fn allocate_with(&mut self, bytes: &[u8]) -> BufferHandle {
         self.add(Allocation { bytes: bytes.to_vec(), ..Allocation::default() })
     }
 
@@ -100,19 +100,19 @@ impl GlobalMemory {
     /// let buffer = memory.allocate_at(0x7f00_0000_1000, &[1, 2, 3, 4]);
     /// assert_eq!(memory.address(buffer), 0x7f00_0000_1000);
     /// assert_eq!(memory.read_all(buffer)?, [1, 2, 3, 4]);
-    /// # Ok::<(), tilewright_emulator::MemoryError>(())
+    /// # Ok::<(), tilewright_emulator::HostAccessError>(())
     /// ```
-    pub fn allocate_at(&mut self, address: u64, bytes: &[u8]) -> Buffer {
+    pub fn allocate_at(&mut self, address: u64, bytes: &[u8]) -> BufferHandle {
         self.add(Allocation { bytes: bytes.to_vec(), placed_at: Some(address), ..Allocation::default() })
     }
 
-    fn add(&mut self, allocation: Allocation) -> Buffer {
+    fn add(&mut self, allocation: Allocation) -> BufferHandle {
         self.buffers.push(allocation);
-        Buffer(self.buffers.len() - 1)
+        BufferHandle(self.buffers.len() - 1)
     }
 
     /// Frees a buffer: later accesses of it are out of bounds.
-    pub fn free(&mut self, buffer: Buffer) {
+    pub fn free(&mut self, buffer: BufferHandle) {
         if let Some(allocation) = self.buffers.get_mut(buffer.0) {
             (allocation.bytes, allocation.initialised) = (Vec::new(), None);
         }
@@ -120,7 +120,7 @@ impl GlobalMemory {
 
     /// Makes the contents of a buffer uninitialised again, so that a kernel that reads them without writing them first
     /// faults.
-    pub fn mark_uninitialised(&mut self, buffer: Buffer) {
+    pub fn mark_uninitialised(&mut self, buffer: BufferHandle) {
         if let Some(allocation) = self.buffers.get_mut(buffer.0) {
             allocation.initialised = Some(vec![false; allocation.bytes.len()]);
         }
@@ -129,9 +129,9 @@ impl GlobalMemory {
     /// Writes bytes of a buffer from the host.
     ///
     /// # Errors
-    /// [`MemoryError`] if the buffer belongs to another memory, or if the range exceeds it.
-    pub fn write(&mut self, buffer: Buffer, offset: usize, bytes: &[u8]) -> Result<(), MemoryError> {
-        let allocation = self.buffers.get_mut(buffer.0).ok_or(MemoryError::UnknownBuffer)?;
+    /// [`HostAccessError`] if the buffer belongs to another memory, or if the range exceeds it.
+    pub fn write(&mut self, buffer: BufferHandle, offset: usize, bytes: &[u8]) -> Result<(), HostAccessError> {
+        let allocation = self.buffers.get_mut(buffer.0).ok_or(HostAccessError::UnknownBuffer)?;
         let range = range(offset, bytes.len(), allocation.bytes.len())?;
         allocation.bytes[range.clone()].copy_from_slice(bytes);
         allocation.initialise(range);
@@ -141,13 +141,13 @@ impl GlobalMemory {
     /// Reads bytes of a buffer to the host.
     ///
     /// # Errors
-    /// [`MemoryError`] if the buffer belongs to another memory, if the range exceeds it, or if a byte has not been
+    /// [`HostAccessError`] if the buffer belongs to another memory, if the range exceeds it, or if a byte has not been
     /// written.
-    pub fn read(&self, buffer: Buffer, offset: usize, bytes: usize) -> Result<&[u8], MemoryError> {
-        let allocation = self.buffers.get(buffer.0).ok_or(MemoryError::UnknownBuffer)?;
+    pub fn read(&self, buffer: BufferHandle, offset: usize, bytes: usize) -> Result<&[u8], HostAccessError> {
+        let allocation = self.buffers.get(buffer.0).ok_or(HostAccessError::UnknownBuffer)?;
         let range = range(offset, bytes, allocation.bytes.len())?;
         match allocation.first_uninitialised(range.clone()) {
-            Some(at) => Err(MemoryError::Uninitialised { offset: offset + at }),
+            Some(at) => Err(HostAccessError::Uninitialised { offset: offset + at }),
             None => Ok(&allocation.bytes[range]),
         }
     }
@@ -155,9 +155,9 @@ impl GlobalMemory {
     /// Reads a whole buffer to the host.
     ///
     /// # Errors
-    /// [`MemoryError`] if the buffer belongs to another memory, or if a byte of it has not been written.
-    pub fn read_all(&self, buffer: Buffer) -> Result<&[u8], MemoryError> {
-        let allocation = self.buffers.get(buffer.0).ok_or(MemoryError::UnknownBuffer)?;
+    /// [`HostAccessError`] if the buffer belongs to another memory, or if a byte of it has not been written.
+    pub fn read_all(&self, buffer: BufferHandle) -> Result<&[u8], HostAccessError> {
+        let allocation = self.buffers.get(buffer.0).ok_or(HostAccessError::UnknownBuffer)?;
         self.read(buffer, 0, allocation.bytes.len())
     }
 
@@ -165,21 +165,21 @@ impl GlobalMemory {
     /// are taken is empty afterwards.
     ///
     /// # Errors
-    /// [`MemoryError`] if the buffer belongs to another memory, or if a byte of it has not been written.
-    pub fn take_if_stored(&mut self, buffer: Buffer) -> Result<Option<Vec<u8>>, MemoryError> {
+    /// [`HostAccessError`] if the buffer belongs to another memory, or if a byte of it has not been written.
+    pub fn take_if_stored(&mut self, buffer: BufferHandle) -> Result<Option<Vec<u8>>, HostAccessError> {
         self.read_all(buffer)?;
-        let allocation = self.buffers.get_mut(buffer.0).ok_or(MemoryError::UnknownBuffer)?;
+        let allocation = self.buffers.get_mut(buffer.0).ok_or(HostAccessError::UnknownBuffer)?;
         Ok(allocation.stored.then(|| std::mem::take(&mut allocation.bytes)))
     }
 
     /// Returns the global-memory address of the buffer's first byte.
     #[must_use]
-    pub fn address(&self, buffer: Buffer) -> u64 {
+    pub fn address(&self, buffer: BufferHandle) -> u64 {
         let placed = self.buffers.get(buffer.0).and_then(|allocation| allocation.placed_at);
         placed.unwrap_or(((buffer.0 as u64 + 1) << SPACING_BITS) | SKEW)
     }
 
-    pub(super) fn holds(&self, buffer: Buffer) -> bool {
+    pub(super) fn holds(&self, buffer: BufferHandle) -> bool {
         buffer.0 < self.buffers.len()
     }
 
@@ -287,9 +287,9 @@ impl GlobalMemory {
     }
 }
 
-fn range(offset: usize, bytes: usize, size: usize) -> Result<Range<usize>, MemoryError> {
+fn range(offset: usize, bytes: usize, size: usize) -> Result<Range<usize>, HostAccessError> {
     match offset.checked_add(bytes) {
         Some(end) if end <= size => Ok(offset..end),
-        _ => Err(MemoryError::OutOfBounds { offset, bytes, size }),
+        _ => Err(HostAccessError::OutOfBounds { offset, bytes, size }),
     }
 }

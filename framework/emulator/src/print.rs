@@ -8,7 +8,7 @@ use tilewright_kernel::Type;
 
 /// The values that one lane prints in one execution of a print operation.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PrintedValues {
+pub struct LanePrintRecord {
     /// Index of the block in the grid.
     pub block: [u32; 3],
     /// Index of the warp in its block.
@@ -21,7 +21,7 @@ pub struct PrintedValues {
     pub values: Vec<String>,
 }
 
-impl fmt::Display for PrintedValues {
+impl fmt::Display for LanePrintRecord {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { block: [x, y, z], warp, lane, prefix, values } = self;
         write!(f, "block ({x}, {y}, {z}) warp {warp} lane {lane}: {prefix}{}", values.join(", "))
@@ -30,7 +30,7 @@ impl fmt::Display for PrintedValues {
 
 /// A receiver of printed values. It is called once for each lane of a print operation, in the order of the lanes; warps
 /// and blocks come in the order of execution, which is deterministic.
-pub type PrintReceiver<'a> = dyn Fn(PrintedValues) + Sync + 'a;
+pub type PrintReceiver<'a> = dyn Fn(LanePrintRecord) + Sync + 'a;
 
 /// Formats a value of type `ty` as text, in hexadecimal if `hex`; `elements` has the bits of each of its elements.
 pub(super) fn written(ty: Type, hex: bool, elements: impl Iterator<Item = u64>) -> String {

@@ -7,22 +7,22 @@ use super::cluster::{Cluster, RunState, Stop};
 use super::fault::{Fault, FaultKind, FaultLocation, LaneFault};
 use super::global_races::GlobalRaces;
 use super::mapped_tensor::{Tensor, TensorMapArgument};
-use super::memory::{Buffer, GlobalMemory};
+use super::memory::{BufferHandle, GlobalMemory};
 use super::print::PrintReceiver;
 use super::program::{Program, decode};
 use super::semantics::SemanticsTable;
-use tilewright_kernel::{Counts, Element, Kernel, Parameter, Type, text, verify_structure};
+use tilewright_kernel::{Counts, Element, Kernel, Parameter, Type, text, verify_without_uniformity};
 use tilewright_target::TargetDescription;
 
 /// The argument of a launch for one kernel parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Argument {
     /// A buffer, for a pointer parameter: its address is passed.
-    Buffer(Buffer),
+    Buffer(BufferHandle),
     /// An address within a buffer, for a pointer parameter.
     Pointer {
         /// The buffer that contains the address.
-        buffer: Buffer,
+        buffer: BufferHandle,
         /// Offset of the address from the start of the buffer, in bytes.
         offset: u64,
     },
@@ -132,7 +132,7 @@ impl<'a> Emulator<'a> {
     /// than it needs.
     pub fn new(kernel: &'a Kernel, target: &'a TargetDescription) -> Result<Self, Fault> {
         let fault = |kind| Fault { kernel: kernel.name.clone(), location: None, kind };
-        verify_structure(kernel).map_err(|error| fault(FaultKind::Invalid(Box::new(error))))?;
+        verify_without_uniformity(kernel).map_err(|error| fault(FaultKind::Invalid(Box::new(error))))?;
         check_launch(kernel, target).map_err(fault)?;
         Ok(Self { kernel, target, semantics: None, printer: None, program: decode(kernel, target) })
     }

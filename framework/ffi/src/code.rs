@@ -2,7 +2,7 @@
 
 use std::ffi::{CString, c_char};
 
-use tilewright::{CompilationStage, ProgramCompiler, ProgramOptions};
+use tilewright::{CompilationStageOutput, ProgramCompiler, ProgramOptions};
 use tilewright_assign::Strategy;
 use tilewright_kernel::{Kernel, Module};
 use tilewright_plugin::{Artifact, CodeFormat, CompileOptions};
@@ -177,7 +177,7 @@ fn compiled(session: &tw_session, target: &str, program: &str, requested: &Reque
     let mut shown = Vec::new();
     let options = requested.program.clone().with_static_memory(requested.wants("functions"));
     let kernel = compiler.compile_kernel(program, &options, &mut |stage| {
-        if let CompilationStage::Layouts(assigned) = stage {
+        if let CompilationStageOutput::Layouts(assigned) = stage {
             if requested.wants("layouts") {
                 shown.push(Form::of("layouts", "ttgir", stage.to_string().into_bytes()));
             }

@@ -3,7 +3,7 @@
 use std::ffi::{c_char, c_void};
 use std::sync::Arc;
 
-use tilewright_plugin::{LogLevel, PluginListener, with_listener};
+use tilewright_plugin::{LogLevel, PluginMessageListener, with_listener};
 
 use crate::handle::text;
 
@@ -56,7 +56,7 @@ impl Diagnostics {
     }
 }
 
-impl PluginListener for Diagnostics {
+impl PluginMessageListener for Diagnostics {
     fn log(&self, level: LogLevel, message: &str) {
         self.say(level.0, message);
     }
@@ -78,7 +78,7 @@ pub(crate) fn with_diagnostics<Answer>(
 
 struct Silence;
 
-impl PluginListener for Silence {
+impl PluginMessageListener for Silence {
     fn log(&self, _: LogLevel, _: &str) {}
 
     fn progress(&self, _: u64, _: u64, _: &str) {}

@@ -2,7 +2,7 @@
 
 use std::ffi::{CString, c_char};
 
-use tilewright::{LayoutRequestError, ProgramError, RequestError, SessionError};
+use tilewright::{LayoutRequestError, ProgramError, RequestError, SessionOpenError};
 use tilewright_layout::text::TextError;
 use tilewright_layout::{FamilyError, LayoutError};
 use tilewright_plugin::CompileError;
@@ -120,10 +120,10 @@ impl From<CatalogueError> for Failure {
     }
 }
 
-impl From<SessionError> for Failure {
-    fn from(error: SessionError) -> Self {
+impl From<SessionOpenError> for Failure {
+    fn from(error: SessionOpenError) -> Self {
         let code = match error {
-            SessionError::Targets(_) => TW_ERROR_TARGET,
+            SessionOpenError::Targets(_) => TW_ERROR_TARGET,
             _ => TW_ERROR_PLUGIN,
         };
         Self::new(code, error.to_string())

@@ -4,7 +4,7 @@ use std::ffi::c_char;
 
 use serde_json::{Map, Value as Json};
 use tilewright::operations::{
-    InputKind, LAYOUT_OPERATIONS, LayoutOperation, OperationError, perform_layout_operation, resolve_layouts,
+    InputKind, LAYOUT_OPERATIONS, LayoutOperation, LayoutOperationError, perform_layout_operation, resolve_layouts,
 };
 use tilewright_layout::{layout_from_json, layout_to_json};
 
@@ -108,6 +108,6 @@ fn add_layouts(
     Ok(())
 }
 
-fn refused(error: OperationError) -> Failure {
+fn refused(error: LayoutOperationError) -> Failure {
     Failure::new(TW_ERROR_INPUT, error.to_string())
 }

@@ -6,7 +6,7 @@ use tilewright::RequestError;
 use tilewright_kernel::Kernel;
 use tilewright_layout::Layout;
 use tilewright_lower::build_conversion_kernel;
-use tilewright_plan::movement::{ConversionPlan, PlanContext, PlanStats, price_in_wavefronts};
+use tilewright_plan::movement::{ConversionPlan, PlanContext, PlanStats, price_counts_in_wavefronts};
 
 use crate::blob::tw_blob;
 use crate::boundary::{borrowed, fill, guarded, out_pointer, read_text};
@@ -119,7 +119,7 @@ fn stats(plan: &tw_plan) -> tw_plan_stats {
         barriers: counts.barriers,
         warp_barriers: counts.warp_barriers,
         shared_bytes: *shared_bytes,
-        price: price_in_wavefronts(counts),
+        price: price_counts_in_wavefronts(counts),
         cycles: *cost,
         least_shuffles: bound.shuffles,
         least_wavefronts_stored: bound.wavefronts_stored,

@@ -1,6 +1,6 @@
 //! Runs of compiled kernels on the emulator, with buffers of the host.
 
-use tilewright::run::{HostBuffer, KernelArgument, KernelLaunch, RunError, bind_arguments, run_emulated};
+use tilewright::run::{EmulatedRunError, HostBuffer, KernelArgument, KernelLaunch, bind_arguments, run_emulated};
 use tilewright_emulator::RunLimits;
 
 use crate::boundary::{borrowed, fill, guarded, read_array, read_struct};
@@ -75,10 +75,10 @@ pub struct tw_run_report {
     pub wavefronts_stored: u64,
 }
 
-impl From<RunError> for Failure {
-    fn from(error: RunError) -> Self {
+impl From<EmulatedRunError> for Failure {
+    fn from(error: EmulatedRunError) -> Self {
         let code = match &error {
-            RunError::Arguments(_) => return Self::argument(error.to_string()),
+            EmulatedRunError::Arguments(_) => return Self::argument(error.to_string()),
             error if error.is_unsupported() => TW_ERROR_UNSUPPORTED,
             _ => TW_ERROR_FAULT,
         };

@@ -71,25 +71,25 @@ fn install(prefix: &Path) -> Result<Vec<PathBuf>, InstallError> {
     let prefix = &prefix.canonicalize().map_err(|source| InstallError::File { file: prefix.to_owned(), source })?;
     let mut done = Vec::new();
     for (name, text) in HEADERS {
-        done.push(write(&prefix.join("include").join(name), text.as_bytes())?);
+        done.push(write_file(&prefix.join("include").join(name), text.as_bytes())?);
     }
-    let built = built_here()?;
+    let built = find_deps_folder()?;
     let libraries = prefix.join("lib");
     done.push(copy(&built.join("libtilewright_c.so"), &libraries.join(LIBRARY))?);
     done.push(copy(&built.join("libtilewright_c.a"), &libraries.join("libtilewright.a"))?);
-    done.push(link(LIBRARY, &libraries.join("libtilewright.so"))?);
-    for (file, text) in package::package_files(prefix) {
-        done.push(write(&libraries.join(file), text.as_bytes())?);
+    done.push(create_symlink(LIBRARY, &libraries.join("libtilewright.so"))?);
+    for (file, text) in package::generate_package_config_files(prefix) {
+        done.push(write_file(&libraries.join(file), text.as_bytes())?);
     }
-    done.extend(plugins(&built, &libraries.join("tilewright"))?);
+    done.extend(copy_plugins(&built, &libraries.join("tilewright"))?);
     for (name, text) in tilewright_targets::TARGET_FILES {
-        done.push(write(&prefix.join("share/tilewright/targets").join(name), text.as_bytes())?);
+        done.push(write_file(&prefix.join("share/tilewright/targets").join(name), text.as_bytes())?);
     }
     Ok(done)
 }
 
 /// Returns the folder `deps` next to this program, where cargo puts the libraries that it builds.
-fn built_here() -> Result<PathBuf, InstallError> {
+fn find_deps_folder() -> Result<PathBuf, InstallError> {
     let own = std::env::current_exe().map_err(|source| InstallError::File { file: "this program".into(), source })?;
     Ok(own.parent().unwrap_or(Path::new("/")).join("deps"))
 }
@@ -97,12 +97,12 @@ fn built_here() -> Result<PathBuf, InstallError> {
 /// Names of the plugins that are installed, as in `NAME.plugin.toml`.
 const PLUGINS: &[&str] = &["amd", "intel", "nvidia"];
 
-fn plugins(built: &Path, folder: &Path) -> Result<Vec<PathBuf>, InstallError> {
+fn copy_plugins(built: &Path, folder: &Path) -> Result<Vec<PathBuf>, InstallError> {
     let mut done = Vec::new();
     for name in PLUGINS {
         let manifest = built.join(format!("{name}.plugin.toml"));
         done.push(copy(&manifest, &folder.join(format!("{name}.plugin.toml")))?);
-        let library = library_of(&manifest)?;
+        let library = read_library_name(&manifest)?;
         done.push(copy(&built.join(&library), &folder.join(&library))?);
         let answers = format!("{name}.answers.jsonl");
         if built.join(&answers).is_file() {
@@ -114,7 +114,7 @@ fn plugins(built: &Path, folder: &Path) -> Result<Vec<PathBuf>, InstallError> {
 }
 
 /// Returns the file name of a plugin's library, read from the key `library` of the manifest at this path.
-fn library_of(manifest: &Path) -> Result<String, InstallError> {
+fn read_library_name(manifest: &Path) -> Result<String, InstallError> {
     let text =
         std::fs::read_to_string(manifest).map_err(|source| InstallError::File { file: manifest.to_owned(), source })?;
     let table: Option<toml::Table> = text.parse().ok();
@@ -136,9 +136,9 @@ fn llvm(folder: &Path) -> Result<PathBuf, InstallError> {
     copy(&file, &folder.join(file.file_name().unwrap_or_default()))
 }
 
-fn write(file: &Path, bytes: &[u8]) -> Result<PathBuf, InstallError> {
+fn write_file(file: &Path, bytes: &[u8]) -> Result<PathBuf, InstallError> {
     let error = |source| InstallError::File { file: file.to_owned(), source };
-    make_room(file)?;
+    prepare_destination(file)?;
     std::fs::write(file, bytes).map_err(error)?;
     Ok(file.to_owned())
 }
@@ -147,20 +147,20 @@ fn copy(from: &Path, to: &Path) -> Result<PathBuf, InstallError> {
     if !from.is_file() {
         return Err(InstallError::Missing(from.to_owned()));
     }
-    make_room(to)?;
+    prepare_destination(to)?;
     std::fs::copy(from, to).map_err(|source| InstallError::File { file: to.to_owned(), source })?;
     Ok(to.to_owned())
 }
 
-fn link(name: &str, file: &Path) -> Result<PathBuf, InstallError> {
-    make_room(file)?;
+fn create_symlink(name: &str, file: &Path) -> Result<PathBuf, InstallError> {
+    prepare_destination(file)?;
     std::os::unix::fs::symlink(name, file).map_err(|source| InstallError::File { file: file.to_owned(), source })?;
     Ok(file.to_owned())
 }
 
 /// Prepares the writing of `file`: creates its folder and removes an existing file, since a library in use must not be
 /// overwritten in place.
-fn make_room(file: &Path) -> Result<(), InstallError> {
+fn prepare_destination(file: &Path) -> Result<(), InstallError> {
     let error = |source| InstallError::File { file: file.to_owned(), source };
     if let Some(folder) = file.parent() {
         std::fs::create_dir_all(folder).map_err(error)?;

@@ -5,15 +5,15 @@ use std::path::Path;
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// Linker flags of the system libraries that a host program must link if it links the static library.
-const SYSTEM: &str = "-ldl -lpthread -lm -lgcc_s -lc";
+const SYSTEM_LIBRARY_FLAGS: &str = "-ldl -lpthread -lm -lgcc_s -lc";
 
 /// Returns the pkg-config file and the two CMake files of an installation below `prefix`, each as its path below `lib`
 /// and its contents.
-pub fn package_files(prefix: &Path) -> [(String, String); 3] {
+pub fn generate_package_config_files(prefix: &Path) -> [(String, String); 3] {
     [
         ("pkgconfig/tilewright.pc".to_owned(), pkg_config(prefix)),
         ("cmake/Tilewright/TilewrightConfig.cmake".to_owned(), cmake()),
-        ("cmake/Tilewright/TilewrightConfigVersion.cmake".to_owned(), cmake_version()),
+        ("cmake/Tilewright/TilewrightConfigVersion.cmake".to_owned(), cmake_version_file()),
     ]
 }
 
@@ -28,7 +28,7 @@ fn pkg_config(prefix: &Path) -> String {
          Version: {VERSION}\n\
          Cflags: -I${{includedir}}\n\
          Libs: -L${{libdir}} -ltilewright\n\
-         Libs.private: {SYSTEM}\n",
+         Libs.private: {SYSTEM_LIBRARY_FLAGS}\n",
         prefix.display()
     )
 }
@@ -51,13 +51,13 @@ fn cmake() -> String {
          \x20 IMPORTED_SONAME \"libtilewright.so.1\")\n\
          set_target_properties(Tilewright::static PROPERTIES\n\
          \x20 IMPORTED_LOCATION \"${{_prefix}}/lib/libtilewright.a\"\n\
-         \x20 INTERFACE_LINK_LIBRARIES \"{SYSTEM}\")\n"
+         \x20 INTERFACE_LINK_LIBRARIES \"{SYSTEM_LIBRARY_FLAGS}\")\n"
     )
 }
 
 /// Returns the text of the CMake version file. By it CMake accepts a requested version that has the same major and
 /// minor number as the installed one and is not newer.
-fn cmake_version() -> String {
+fn cmake_version_file() -> String {
     format!(
         "set(PACKAGE_VERSION {VERSION})\n\
          string(REGEX MATCH \"^[0-9]+\\\\.[0-9]+\" _own \"${{PACKAGE_VERSION}}\")\n\

@@ -6,9 +6,9 @@ use tilewright_layout::IndexBuilder;
 
 use crate::op::{TypeRule, operations};
 use crate::{
-    Atomic, Binary, Cast, Compare, Element, Issuers, Kernel, Launch, MAX_VALUES, MathFunction, MemoryOrder,
-    MemoryScope, MemorySpace, Op, Parameter, Queue, Region, Scope, SharedBuffer, ShuffleMode, SpecialRegister,
-    Statement, Type, Unary, Value,
+    Atomic, Binary, Cast, CollectiveScope, Compare, Element, Issuers, Kernel, MAX_VALUES, MathFunction, MemoryOrder,
+    MemoryScope, MemorySpace, Op, Parameter, Queue, Region, SharedBuffer, ShuffleMode, SpecialRegister, Statement,
+    StaticLaunchConfig, Type, Unary, Value,
 };
 
 /// Appends operations to a kernel under construction.
@@ -34,7 +34,7 @@ use crate::{
 #[derive(Debug)]
 pub struct Builder {
     name: String,
-    launch: Launch,
+    launch: StaticLaunchConfig,
     parameters: Vec<Parameter>,
     shared: Vec<SharedBuffer>,
     types: Vec<Type>,
@@ -89,7 +89,7 @@ impl Builder {
     /// Starts a kernel with scalar or pointer parameters, each given by name and type; the parameters are values 0, 1,
     /// ...
     #[must_use]
-    pub fn new(name: &str, launch: Launch, parameters: &[(&str, Type)]) -> Self {
+    pub fn new(name: &str, launch: StaticLaunchConfig, parameters: &[(&str, Type)]) -> Self {
         Self::with_parameters(
             name,
             launch,
@@ -99,7 +99,7 @@ impl Builder {
 
     /// Starts a kernel with parameters of any kind, tensor maps included; the parameters are values 0, 1, ...
     #[must_use]
-    pub fn with_parameters(name: &str, launch: Launch, parameters: Vec<Parameter>) -> Self {
+    pub fn with_parameters(name: &str, launch: StaticLaunchConfig, parameters: Vec<Parameter>) -> Self {
         Self {
             name: name.to_owned(),
             launch,
@@ -185,7 +185,7 @@ impl Builder {
     /// Returns the launch that the kernel is built for, with the cluster size and the registers that were required so
     /// far.
     #[must_use]
-    pub fn launch(&self) -> Launch {
+    pub fn launch(&self) -> StaticLaunchConfig {
         self.launch
     }
 
@@ -436,7 +436,7 @@ impl Builder {
     }
 
     /// Appends a barrier at which all lanes of the scope wait for each other.
-    pub fn barrier(&mut self, scope: Scope) {
+    pub fn barrier(&mut self, scope: CollectiveScope) {
         self.effect(Op::Barrier { scope, issuers: Issuers::All });
     }
 

@@ -72,7 +72,7 @@ pub fn decode(bytes: &[u8]) -> Result<Module, DecodeError> {
 
 fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<Incoming<T>, CborError> {
     let levels = LEVELS_PER_REGION * MAX_REGION_DEPTH + LEVELS_AROUND;
-    cbor::from_cbor(bytes, levels).map(|(incoming, _)| incoming)
+    cbor::take_from_cbor(bytes, levels).map(|(incoming, _)| incoming)
 }
 
 fn later(version: u32) -> DecodeError {

@@ -39,14 +39,15 @@ mod verify;
 pub use build::Builder;
 pub use bytes::{DecodeError, decode, encode};
 pub use count::Counts;
-pub use mapped_rows::{ElementCount, TensorMapFromPointer};
-pub use module::{Kernel, Launch, MAX_CLUSTER_BLOCKS, Module, Parameter, SharedBuffer};
+pub use mapped_rows::{ElementCount, LaunchDerivedTensorMap};
+pub use module::{Kernel, MAX_CLUSTER_BLOCKS, Module, Parameter, SharedBuffer, StaticLaunchConfig};
 pub use op::{
-    Atomic, Binary, Cast, Compare, Issuers, MAX_REGION_DEPTH, MathFunction, MemoryOrder, MemoryScope, Op, Region,
-    Rounding, Scope, ShuffleMode, SpecialRegister, Statement, Unary,
+    Atomic, Binary, Cast, CollectiveScope, Compare, DirectedRounding, Issuers, MAX_REGION_DEPTH, MathFunction,
+    MemoryOrder, MemoryScope, Op, Region, ShuffleMode, SpecialRegister, Statement, Unary,
 };
 pub use signature::{
-    InstructionSignature, ValueRequirement, check_tensor_maps, is_passed_by_kernel, is_result, verify_instructions,
+    InstructionSignature, ValueTypeRequirement, check_instruction_tensor_maps, is_result_operand, is_value_operand,
+    verify_instructions,
 };
 pub use signature_error::SignatureError;
 pub use source::SourceLocation;
@@ -56,4 +57,4 @@ pub use tilewright_target::Queue;
 pub use types::{Element, MemorySpace, Type, Uniformity};
 pub use uniformity::analyze_uniformity;
 pub use value::{MAX_VALUES, Value};
-pub use verify::{VerifyError, Violation, verify, verify_structure};
+pub use verify::{VerifyError, Violation, verify, verify_without_uniformity};

@@ -8,7 +8,7 @@ use super::{MemorySpace, TensorMap, TensorMapBinding, TensorMapError, Type};
 /// sizes, the size along an axis is the next axis's stride divided by this axis's stride; along the last axis it is the
 /// size of the buffer divided by the axis's stride.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct TensorMapFromPointer {
+pub struct LaunchDerivedTensorMap {
     /// Index of the kernel parameter that points to the tensor's first element.
     pub pointer: u32,
     /// Stride along each axis of the map, in elements, ascending; 1 along the first axis.
@@ -28,7 +28,7 @@ pub enum ElementCount {
     Parameter(u32),
 }
 
-impl TensorMapFromPointer {
+impl LaunchDerivedTensorMap {
     /// Checks whether a launch can derive the tensor map `map` from its other arguments. `parameters` returns the type
     /// of the kernel parameter with an index, `None` if there is no such parameter.
     ///

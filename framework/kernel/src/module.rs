@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Region, Statement, TensorMap, TensorMapFromPointer, Type};
+use super::{LaunchDerivedTensorMap, Region, Statement, TensorMap, Type};
 
 /// Maximum number of blocks in a cluster.
 pub const MAX_CLUSTER_BLOCKS: u32 = 64;
@@ -20,7 +20,7 @@ pub struct Kernel {
     /// Name of the kernel: letters, digits and underscores, not beginning with a digit.
     pub name: String,
     /// The launch that the kernel is compiled for.
-    pub launch: Launch,
+    pub launch: StaticLaunchConfig,
     /// The parameters, which are values 0, 1, ... of the body; all are uniform.
     pub parameters: Vec<Parameter>,
     /// Static buffers in shared memory.
@@ -34,7 +34,7 @@ pub struct Kernel {
 
 /// The launch configuration that a kernel is compiled for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Launch {
+pub struct StaticLaunchConfig {
     /// Number of lanes in a warp.
     pub lanes: u32,
     /// Number of warps in a block.
@@ -58,7 +58,7 @@ fn one_block() -> u32 {
     1
 }
 
-impl Launch {
+impl StaticLaunchConfig {
     /// A launch of `warps` warps of `lanes` lanes per block, without clusters.
     #[must_use]
     pub const fn new(lanes: u32, warps: u32) -> Self {
@@ -91,7 +91,7 @@ pub struct Parameter {
     /// How the launch derives the tensor of the tensor map from its other arguments (`rows of` in text); `None` if the
     /// caller gives the tensor.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rows: Option<TensorMapFromPointer>,
+    pub rows: Option<LaunchDerivedTensorMap>,
 }
 
 impl Parameter {

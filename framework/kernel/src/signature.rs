@@ -8,15 +8,15 @@
 use std::fmt;
 
 use super::{
-    Element, Kernel, Launch, MemorySpace, Op, Region, SignatureError, TensorMapError, Type, Value, VerifyError,
-    Violation,
+    Element, Kernel, MemorySpace, Op, Region, SignatureError, StaticLaunchConfig, TensorMapError, Type, Value,
+    VerifyError, Violation,
 };
 use tilewright_layout::Dim;
-use tilewright_target::{Completion, Instruction, Operand};
+use tilewright_target::{Completion, Instruction, InstructionOperand};
 
 /// The requirement on the type of one operand or result of an instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ValueRequirement {
+pub enum ValueTypeRequirement {
     /// A scalar or vector of this many bits, not of `i1`.
     Bits(u32),
     /// A matrix descriptor: an integer of this many bits, equal in all lanes.
@@ -42,35 +42,40 @@ pub enum ValueRequirement {
     Unsupported,
 }
 
-impl ValueRequirement {
+impl ValueTypeRequirement {
     /// Returns the requirement on the kernel-IR value that a kernel passes for an operand.
     #[must_use]
-    pub fn from_operand(operand: &Operand) -> Self {
+    pub fn from_operand(operand: &InstructionOperand) -> Self {
         match operand {
-            Operand::Register { bits, layout, .. } => {
+            InstructionOperand::Register { bits, layout, .. } => {
                 let registers = 1u32.checked_shl(layout.in_bits(Dim::REGISTER)).unwrap_or(0);
                 let all = bits.checked_mul(registers).and_then(u32::checked_next_power_of_two);
                 all.filter(|_| *bits > 0).map_or(Self::Unsupported, Self::Bits)
             }
-            Operand::Memory(memory) => Self::Descriptor(memory.descriptor.bits),
-            Operand::Access { .. } | Operand::Mbarrier | Operand::Box(_) | Operand::SharedBulk { .. } => {
-                Self::SharedAddress
+            InstructionOperand::Memory(memory) => Self::Descriptor(memory.descriptor.bits),
+            InstructionOperand::Access { .. }
+            | InstructionOperand::Mbarrier
+            | InstructionOperand::Box(_)
+            | InstructionOperand::SharedBulk { .. } => Self::SharedAddress,
+            InstructionOperand::Global { .. }
+            | InstructionOperand::GlobalBulk { .. }
+            | InstructionOperand::Block(_) => Self::GlobalAddress,
+            InstructionOperand::Tensor(_) => Self::TensorAddress,
+            InstructionOperand::TensorMap => Self::TensorMap,
+            InstructionOperand::Coordinate | InstructionOperand::BulkBytes { .. } | InstructionOperand::Matrix(_) => {
+                Self::UniformI32
             }
-            Operand::Global { .. } | Operand::GlobalBulk { .. } | Operand::Block(_) => Self::GlobalAddress,
-            Operand::Tensor(_) => Self::TensorAddress,
-            Operand::TensorMap => Self::TensorMap,
-            Operand::Coordinate | Operand::BulkBytes { .. } | Operand::Matrix(_) => Self::UniformI32,
-            Operand::Predicate | Operand::Accumulate => Self::Bool,
+            InstructionOperand::Predicate | InstructionOperand::Accumulate => Self::Bool,
             _ => Self::Unsupported,
         }
     }
 
     /// Returns the requirement on an operand of an instruction that completes on a queue: the result is pending, and
     /// the accumulator, of role `c`, may be pending too.
-    fn on_queue(operand: &Operand) -> Self {
+    fn on_queue(operand: &InstructionOperand) -> Self {
         match (Self::from_operand(operand), operand) {
-            (Self::Bits(bits), operand) if is_result(operand) => Self::Pending(bits),
-            (Self::Bits(bits), Operand::Register { role, .. }) if role == "c" => Self::Accumulator(bits),
+            (Self::Bits(bits), operand) if is_result_operand(operand) => Self::Pending(bits),
+            (Self::Bits(bits), InstructionOperand::Register { role, .. }) if role == "c" => Self::Accumulator(bits),
             (carried, _) => carried,
         }
     }
@@ -118,7 +123,7 @@ impl ValueRequirement {
     }
 }
 
-impl fmt::Display for ValueRequirement {
+impl fmt::Display for ValueTypeRequirement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Bits(bits) => write!(f, "a scalar or vector of {bits} bits"),
@@ -140,9 +145,9 @@ impl fmt::Display for ValueRequirement {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InstructionSignature {
     /// Requirements on the operands, in the order of the row.
-    pub operands: Vec<ValueRequirement>,
+    pub operands: Vec<ValueTypeRequirement>,
     /// Requirements on the results: one or none.
-    pub results: Vec<ValueRequirement>,
+    pub results: Vec<ValueTypeRequirement>,
     /// Number of lanes in the warps that can issue the instruction; `None` if the layouts of its operands disagree, or
     /// none has a lane dim.
     pub lanes: Option<u32>,
@@ -156,14 +161,14 @@ pub struct InstructionSignature {
 
 /// Whether an operand of the table row is the result of the instruction.
 #[must_use]
-pub fn is_result(operand: &Operand) -> bool {
-    matches!(operand, Operand::Register { role, .. } if role == "d")
+pub fn is_result_operand(operand: &InstructionOperand) -> bool {
+    matches!(operand, InstructionOperand::Register { role, .. } if role == "d")
 }
 
 /// Whether a kernel passes a value for an operand. It passes none for constants, which are part of the instruction.
 #[must_use]
-pub fn is_passed_by_kernel(operand: &Operand) -> bool {
-    !is_result(operand) && !matches!(operand, Operand::Constant { .. })
+pub fn is_value_operand(operand: &InstructionOperand) -> bool {
+    !is_result_operand(operand) && !matches!(operand, InstructionOperand::Constant { .. })
 }
 
 impl InstructionSignature {
@@ -171,22 +176,21 @@ impl InstructionSignature {
     #[must_use]
     pub fn from_instruction(row: &Instruction) -> Self {
         let queued = matches!(row.completion, Completion::Queue(_));
-        let carried =
-            |results: bool| {
-                let chosen = row
-                    .operands
-                    .iter()
-                    .filter(move |operand| if results { is_result(operand) } else { is_passed_by_kernel(operand) });
-                chosen
-                    .map(|operand| {
-                        if queued {
-                            ValueRequirement::on_queue(operand)
-                        } else {
-                            ValueRequirement::from_operand(operand)
-                        }
-                    })
-                    .collect()
-            };
+        let carried = |results: bool| {
+            let chosen = row
+                .operands
+                .iter()
+                .filter(move |operand| if results { is_result_operand(operand) } else { is_value_operand(operand) });
+            chosen
+                .map(|operand| {
+                    if queued {
+                        ValueTypeRequirement::on_queue(operand)
+                    } else {
+                        ValueTypeRequirement::from_operand(operand)
+                    }
+                })
+                .collect()
+        };
         let is_single_lane = threads(row, Dim::LANE).next().is_none();
         Self {
             operands: carried(false),
@@ -219,7 +223,7 @@ impl InstructionSignature {
     ///
     /// # Errors
     /// [`SignatureError`] if the instruction needs warps of another number of lanes, or more warps than the launch has.
-    pub fn check_launch(&self, launch: Launch) -> Result<(), SignatureError> {
+    pub fn check_launch(&self, launch: StaticLaunchConfig) -> Result<(), SignatureError> {
         self.check_lanes(launch.lanes)?;
         match self.warps {
             // A number of warps that is no multiple is allowed: the warps left over may execute other code.
@@ -246,8 +250,8 @@ impl InstructionSignature {
 /// Returns log2 of the size of `dim` (lane or warp) in each operand whose layout has lanes.
 fn threads(row: &Instruction, dim: Dim) -> impl Iterator<Item = u32> {
     row.operands.iter().filter_map(move |operand| match operand {
-        Operand::Register { layout, .. } => Some(layout.in_bits(dim)),
-        Operand::Access { data, .. } | Operand::Global { data, .. } => Some(data.in_bits(dim)),
+        InstructionOperand::Register { layout, .. } => Some(layout.in_bits(dim)),
+        InstructionOperand::Access { data, .. } | InstructionOperand::Global { data, .. } => Some(data.in_bits(dim)),
         _ => None,
     })
 }
@@ -264,10 +268,16 @@ fn of_dim(row: &Instruction, dim: Dim) -> Option<u32> {
 ///
 /// # Errors
 /// [`TensorMapError`] for the first map whose boxes the instruction cannot copy.
-pub fn check_tensor_maps(kernel: &Kernel, row: &Instruction, operands: &[Value]) -> Result<(), TensorMapError> {
+pub fn check_instruction_tensor_maps(
+    kernel: &Kernel,
+    row: &Instruction,
+    operands: &[Value],
+) -> Result<(), TensorMapError> {
     let box_operand = row.tensor_copy_operand();
-    let given = row.operands.iter().filter(|operand| is_passed_by_kernel(operand)).zip(operands);
-    let maps = given.filter(|(operand, _)| matches!(operand, Operand::TensorMap)).map(|(_, value)| value.0 as usize);
+    let given = row.operands.iter().filter(|operand| is_value_operand(operand)).zip(operands);
+    let maps = given
+        .filter(|(operand, _)| matches!(operand, InstructionOperand::TensorMap))
+        .map(|(_, value)| value.0 as usize);
     let maps = maps.filter_map(|number| kernel.parameters.get(number)?.map.as_ref());
     box_operand.map_or(Ok(()), |box_operand| maps.into_iter().try_for_each(|map| map.check_for_operand(box_operand)))
 }
@@ -310,7 +320,9 @@ fn region(
             let results: Vec<Type> = statement.results.iter().map(|&(_, ty)| ty).collect();
             let row = rows.iter().find(|row| row.name == *name);
             let fits = check(row, &given, &results, kernel.launch);
-            let fits = fits.and_then(|row| check_tensor_maps(kernel, row, operands).map_err(|error| error.to_string()));
+            let fits = fits.and_then(|row| {
+                check_instruction_tensor_maps(kernel, row, operands).map_err(|error| error.to_string())
+            });
             fits.map_err(|message| VerifyError {
                 kernel: kernel.name.clone(),
                 operation: Some(operation),
@@ -330,7 +342,7 @@ fn check<'a>(
     row: Option<&'a Instruction>,
     operands: &[Type],
     results: &[Type],
-    launch: Launch,
+    launch: StaticLaunchConfig,
 ) -> Result<&'a Instruction, String> {
     let row = row.ok_or("the target has no instruction of this name")?;
     let signature = InstructionSignature::from_instruction(row);

@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use super::{Type, ValueRequirement};
+use super::{Type, ValueTypeRequirement};
 
 /// The reason why operands, results or a launch do not fit an instruction; an error of the kernel, except
 /// [`Self::OperandWarps`] and [`Self::OperandLanes`].
@@ -29,7 +29,7 @@ pub enum SignatureError {
         /// Type of the value that the kernel passes or takes.
         found: Type,
         /// The instruction's requirement on the type.
-        expected: ValueRequirement,
+        expected: ValueTypeRequirement,
     },
     /// More warps issue the instruction together than a block of the kernel has.
     #[error("{expected} warps issue it together; the kernel has {found}")]

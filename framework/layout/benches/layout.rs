@@ -6,12 +6,12 @@ use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use tilewright_layout::families::NeutralFamilies;
-use tilewright_layout::{Dim, Families, FamilySpec, LinearLayout, parse_spec};
+use tilewright_layout::{Dim, Families, FamilySpec, LinearLayout, parse_family_spec};
 
 const SHAPE: [u64; 2] = [128, 64];
 
 fn family(text: &str) -> FamilySpec {
-    parse_spec(text).expect("a family")
+    parse_family_spec(text).expect("a family")
 }
 
 fn blocked(size: &str, lanes: &str, order: &str) -> FamilySpec {

@@ -26,7 +26,7 @@ pub struct EnlargedShape {
 
 /// The share of real elements among all elements at one position of an input dim (such as a register or a lane).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum UnmaskedShare {
+pub enum MaskRequirement {
     /// All elements are real: no access needs a mask.
     Real,
     /// Some elements may be real: each access needs a check.
@@ -94,35 +94,35 @@ impl EnlargedShape {
     }
 
     /// The share of real elements at position `at` of the input dim `dim`, over all positions of the other input dims.
-    /// It is [`UnmaskedShare::Real`] exactly if all are real, but [`UnmaskedShare::Nothing`] only if the coordinates
-    /// along a single axis show it.
+    /// It is [`MaskRequirement::Real`] exactly if all are real, but [`MaskRequirement::Nothing`] only if the
+    /// coordinates along a single axis show it.
     ///
     /// ```
-    /// use tilewright_layout::{Dim, EnlargedShape, LinearLayout, UnmaskedShare};
+    /// use tilewright_layout::{Dim, EnlargedShape, LinearLayout, MaskRequirement};
     /// let lanes = LinearLayout::identity(4, Dim::LANE, Dim::tensor(0))?;
     /// let layout = lanes.direct_sum(&LinearLayout::identity(4, Dim::REGISTER, Dim::tensor(0))?)?;
     /// // Registers hold elements 0 to 3, 4 to 7, ...; the first ten are real.
     /// let enlarged = EnlargedShape::new(&[10])?;
     /// let shares: Vec<_> = (0..4).map(|register| enlarged.share_at(&layout, Dim::REGISTER, register)).collect();
-    /// assert_eq!(shares, [UnmaskedShare::Real, UnmaskedShare::Real, UnmaskedShare::Mixed, UnmaskedShare::Nothing]);
+    /// assert_eq!(shares, [MaskRequirement::Real, MaskRequirement::Real, MaskRequirement::Mixed, MaskRequirement::Nothing]);
     /// # Ok::<(), tilewright_layout::LayoutError>(())
     /// ```
     #[must_use]
-    pub fn share_at(&self, layout: &LinearLayout, dim: Dim, at: u64) -> UnmaskedShare {
+    pub fn share_at(&self, layout: &LinearLayout, dim: Dim, at: u64) -> MaskRequirement {
         let dim_columns = columns_at(layout.columns_of(dim), at);
         let mut others: Vec<u64> = Vec::new();
         for other in layout.ins().dims().filter(|&other| other != dim) {
             others.extend(layout.columns_of(other));
         }
-        let mut share = UnmaskedShare::Real;
+        let mut share = MaskRequirement::Real;
         for (axis, bound) in self.mask_bounds() {
             let along = |packed: u64| layout.outs().coordinate(packed, axis);
             let (min, most) = extremes(along(dim_columns), others.iter().map(|&column| along(column)));
             if min >= bound {
-                return UnmaskedShare::Nothing;
+                return MaskRequirement::Nothing;
             }
             if most >= bound {
-                share = UnmaskedShare::Mixed;
+                share = MaskRequirement::Mixed;
             }
         }
         share

@@ -46,7 +46,7 @@ impl Layout {
 }
 
 /// A provider of families: builds the layouts that specs name. Implemented by the neutral families, by each vendor's
-/// plugin, and by [`FamilySet`], which combines several providers.
+/// plugin, and by [`FamilyProviders`], which combines several providers.
 pub trait Families: Send + Sync {
     /// The names of the families that [`Families::resolve`] builds.
     fn names(&self) -> Vec<String>;
@@ -65,7 +65,7 @@ pub trait Families: Send + Sync {
 
     /// Typical layouts of these families, from which the conformance suite builds cases; a family without a sample is
     /// not tested. Empty if no kernel uses these families in a thread block with the properties `use_case`.
-    fn samples(&self, use_case: SampleUse) -> Vec<SampleLayout> {
+    fn samples(&self, use_case: SampleLayoutRequest) -> Vec<SampleLayout> {
         let _ = use_case;
         Vec::new()
     }
@@ -78,7 +78,7 @@ pub trait Families: Send + Sync {
 
 /// Properties of the thread block for which [`Families::samples`] returns layouts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct SampleUse {
+pub struct SampleLayoutRequest {
     /// Number of lanes in a warp.
     pub lanes: u32,
     /// Number of warps in the block.
@@ -98,12 +98,12 @@ pub struct SampleLayout {
     /// tile's size, the layout is the operand's, up to the order of registers and, for operands A and B together, the
     /// order of K.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub operand: Option<SampleOperand>,
+    pub operand: Option<OperandReference>,
 }
 
 /// An operand of an instruction, by name and role.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct SampleOperand {
+pub struct OperandReference {
     /// Name of the instruction, as in the target's instruction table.
     pub instruction: String,
     /// Role of the operand in the instruction: `a`, `b`, `c` or `d`.
@@ -120,7 +120,7 @@ impl SampleLayout {
     /// Sets the operand whose tile the layout repeats.
     #[must_use]
     pub fn for_operand(mut self, instruction: &str, role: &str) -> Self {
-        self.operand = Some(SampleOperand { instruction: instruction.to_owned(), role: role.to_owned() });
+        self.operand = Some(OperandReference { instruction: instruction.to_owned(), role: role.to_owned() });
         self
     }
 }
@@ -128,17 +128,17 @@ impl SampleLayout {
 /// Several providers of families as one. A layout with a parent layout is built by the provider of the parent's family
 /// if that provider has the derived family too; otherwise by the first provider that has it.
 #[derive(Default)]
-pub struct FamilySet<'a> {
+pub struct FamilyProviders<'a> {
     providers: Vec<&'a dyn Families>,
 }
 
-impl fmt::Debug for FamilySet<'_> {
+impl fmt::Debug for FamilyProviders<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("FamilySet").field(&self.names()).finish()
     }
 }
 
-impl<'a> FamilySet<'a> {
+impl<'a> FamilyProviders<'a> {
     /// The set of the given providers, in order of precedence.
     #[must_use]
     pub fn new(providers: Vec<&'a dyn Families>) -> Self {
@@ -163,7 +163,7 @@ impl<'a> FamilySet<'a> {
     }
 }
 
-impl Families for FamilySet<'_> {
+impl Families for FamilyProviders<'_> {
     fn names(&self) -> Vec<String> {
         let mut names: Vec<_> = self.providers.iter().flat_map(|provider| provider.names()).collect();
         names.sort();
@@ -190,7 +190,7 @@ impl Families for FamilySet<'_> {
         }
     }
 
-    fn samples(&self, use_case: SampleUse) -> Vec<SampleLayout> {
+    fn samples(&self, use_case: SampleLayoutRequest) -> Vec<SampleLayout> {
         self.providers.iter().flat_map(|provider| provider.samples(use_case)).collect()
     }
 

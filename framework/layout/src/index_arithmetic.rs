@@ -35,7 +35,7 @@ pub trait IndexBuilder {
 
 /// An index along an input dim: a number known when the operations are emitted, or a value of the kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum InputIndex<V> {
+pub enum IndexOperand<V> {
     /// A number that is known when the operations are emitted; it costs at most one operation.
     Constant(u64),
     /// A value of the caller's IR, below the size of its dim.
@@ -46,7 +46,7 @@ pub enum InputIndex<V> {
 /// order (Triton `applyLinearLayout`). Input dims that `inputs` does not name are at zero.
 ///
 /// ```
-/// use tilewright_layout::{Dim, InputIndex, IndexBuilder, LinearLayout, apply_layout};
+/// use tilewright_layout::{Dim, IndexOperand, IndexBuilder, LinearLayout, apply_layout};
 ///
 /// struct Text(Vec<String>);
 ///
@@ -80,7 +80,7 @@ pub enum InputIndex<V> {
 /// let bases = vec![vec![1], vec![2], vec![4 ^ 1], vec![8 ^ 2], vec![16]];
 /// let offsets = LinearLayout::from_bases(&[(Dim::LANE, bases)], &[(Dim::OFFSET, 32)])?;
 /// let mut text = Text(Vec::new());
-/// let found = apply_layout(&mut text, &offsets, &[(Dim::LANE, InputIndex::Value("%lane".to_owned()))])?;
+/// let found = apply_layout(&mut text, &offsets, &[(Dim::LANE, IndexOperand::Value("%lane".to_owned()))])?;
 /// assert_eq!(text.0, ["%0 = and %lane, 0x1f", "%1 = and %lane, 0xc", "%2 = shr %1, 2", "%3 = xor %0, %2"]);
 /// assert_eq!(found, [(Dim::OFFSET, "%3".to_owned())]);
 /// # Ok::<(), tilewright_layout::LayoutError>(())
@@ -92,7 +92,7 @@ pub enum InputIndex<V> {
 pub fn apply_layout<B: IndexBuilder>(
     builder: &mut B,
     layout: &LinearLayout,
-    inputs: &[(Dim, InputIndex<B::Value>)],
+    inputs: &[(Dim, IndexOperand<B::Value>)],
 ) -> Result<Vec<(Dim, B::Value)>, LayoutError> {
     check_inputs(layout, inputs)?;
     let along = |dim: Dim, columns: &[u64]| -> SmallVec<[u64; 16]> {
@@ -104,8 +104,8 @@ pub fn apply_layout<B: IndexBuilder>(
         for (dim, index) in inputs {
             let columns = along(out, layout.columns_of(*dim));
             match index {
-                InputIndex::Constant(at) => constant ^= multiply_vector(&columns, *at),
-                InputIndex::Value(value) => emit_xor_product(builder, &mut sum, value, &columns),
+                IndexOperand::Constant(at) => constant ^= multiply_vector(&columns, *at),
+                IndexOperand::Value(value) => emit_add_xor_product(builder, &mut sum, value, &columns),
             }
         }
         (out, emit_xor_constant(builder, sum, constant))
@@ -113,7 +113,7 @@ pub fn apply_layout<B: IndexBuilder>(
     Ok(result.collect())
 }
 
-fn check_inputs<V>(layout: &LinearLayout, inputs: &[(Dim, InputIndex<V>)]) -> Result<(), LayoutError> {
+fn check_inputs<V>(layout: &LinearLayout, inputs: &[(Dim, IndexOperand<V>)]) -> Result<(), LayoutError> {
     for (at, (dim, index)) in inputs.iter().enumerate() {
         let bits = layout.in_bits(*dim);
         if !layout.ins().contains(*dim) {
@@ -122,7 +122,7 @@ fn check_inputs<V>(layout: &LinearLayout, inputs: &[(Dim, InputIndex<V>)]) -> Re
         if inputs[..at].iter().any(|(before, _)| before == dim) {
             return Err(LayoutError::DuplicateDim { dim: *dim });
         }
-        if let InputIndex::Constant(value) = *index
+        if let IndexOperand::Constant(value) = *index
             && value.checked_shr(bits).unwrap_or(0) != 0
         {
             return Err(LayoutError::CoordinateTooLarge { dim: *dim, value, bits });
@@ -145,7 +145,7 @@ pub fn emit_xor_constant<B: IndexBuilder>(builder: &mut B, sum: Option<B::Value>
 
 /// Emits the product over F2 of the matrix with these columns and the bits of `index`, and adds it to `sum` by xor; a
 /// `sum` of `None` is zero.
-pub fn emit_xor_product<B: IndexBuilder>(
+pub fn emit_add_xor_product<B: IndexBuilder>(
     builder: &mut B,
     sum: &mut Option<B::Value>,
     index: &B::Value,

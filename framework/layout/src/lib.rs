@@ -38,22 +38,23 @@ pub use affine::AffineLayout;
 pub use column_action::ColumnAction;
 pub use coordinates::Coordinates;
 pub use dim::Dim;
-pub use enlarge::{EnlargedShape, UnmaskedShare};
+pub use enlarge::{EnlargedShape, MaskRequirement};
 pub use error::LayoutError;
-pub use family::{Families, FamilySet, Layout, SampleLayout, SampleOperand, SampleUse};
+pub use family::{Families, FamilyProviders, Layout, OperandReference, SampleLayout, SampleLayoutRequest};
 pub use family_error::FamilyError;
 pub use family_spec::{FamilyAttribute, FamilySpec};
 pub use fit::solve_composition;
-pub use index_arithmetic::{IndexBuilder, InputIndex, apply_layout};
+pub use index_arithmetic::{IndexBuilder, IndexOperand, apply_layout};
 pub use limits::MAX_TENSOR_BITS;
-pub use linear::{Bases, LinearLayout};
+pub use linear::{DimBases, LinearLayout};
 pub use memory::{MemoryLayout, Padding};
 pub use nearest::{find_similar_name, similar_name_hint};
 pub use notation::LayoutAliasReader;
 pub use notation::to_snake_case;
 pub use notation::{
-    AttributeSyntax, AttributeSyntaxes, LayoutConstructorSyntax, OmittedValues, ParameterPosition, ParameterSyntax,
-    find_camel_case_key, layout_from_json, layout_to_json, parse_definitions, parse_spec, spec_from_json, spec_to_json,
+    AttributeParameterPosition, AttributeSyntax, AttributeSyntaxes, LayoutConstructorSyntax, ParameterOmission,
+    ParameterSyntax, find_camel_case_key, layout_from_json, layout_to_json, parse_definitions, parse_family_spec,
+    spec_from_json, spec_to_json,
 };
-pub use parameters::{Axes, Basis, IntVec, ListedBases, ParameterReader};
+pub use parameters::{AxisIndices, BasesParameter, BasisCoordinates, IntVec, ParameterReader};
 pub use space::Space;

@@ -38,7 +38,7 @@ pub struct LinearLayout {
 }
 
 /// The bases of one input dim: the images of its powers of two, each as coordinates in the order of the out dims.
-pub type Bases = Vec<Vec<u64>>;
+pub type DimBases = Vec<Vec<u64>>;
 
 impl LinearLayout {
     /// The layout of no dims: the unit of the direct sum.
@@ -111,7 +111,7 @@ impl LinearLayout {
     /// assert_eq!(lanes.apply(&[(Dim::LANE, 3)])?, [(Dim::tensor(0), 1), (Dim::tensor(1), 1)]);
     /// # Ok::<(), tilewright_layout::LayoutError>(())
     /// ```
-    pub fn from_bases(bases: &[(Dim, Bases)], outs: &[(Dim, u64)]) -> Result<Self, LayoutError> {
+    pub fn from_bases(bases: &[(Dim, DimBases)], outs: &[(Dim, u64)]) -> Result<Self, LayoutError> {
         let lists = bases.iter().map(|(dim, images)| (*dim, images.iter().map(|image| image.iter().copied())));
         Self::from_lists(lists, Space::from_sizes(outs)?)
     }
@@ -141,7 +141,7 @@ impl LinearLayout {
     /// # Errors
     /// As [`LinearLayout::from_bases`]; a result that is not surjective, since then the
     /// sizes cannot be known.
-    pub fn from_bases_inferred(bases: &[(Dim, Bases)], outs: &[Dim]) -> Result<Self, LayoutError> {
+    pub fn from_bases_inferred(bases: &[(Dim, DimBases)], outs: &[Dim]) -> Result<Self, LayoutError> {
         let size = |axis: usize| {
             let images = bases.iter().flat_map(|(_, images)| images);
             let highest = images.filter_map(|image| image.get(axis)).fold(0, |all, c| all | c);
@@ -205,7 +205,7 @@ impl LinearLayout {
     #[must_use]
     #[doc(alias = "getBases")]
     #[doc(alias = "getBasis")]
-    pub fn bases_of(&self, dim: Dim) -> Bases {
+    pub fn bases_of(&self, dim: Dim) -> DimBases {
         let coordinates = |&column: &u64| self.outs.unpack(column).map(|(_, c)| c).collect();
         self.columns_of(dim).iter().map(coordinates).collect()
     }

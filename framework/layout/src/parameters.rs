@@ -9,13 +9,13 @@ use smallvec::SmallVec;
 
 use super::nearest::{find_similar_name, similar_name_hint};
 use super::notation::case::to_snake_case;
-use super::{Bases, FamilyAttribute, FamilyError, FamilySpec};
+use super::{DimBases, FamilyAttribute, FamilyError, FamilySpec};
 
 /// A list of numbers, mostly one for each axis; four are held without heap allocation.
 pub type IntVec = SmallVec<[u64; 4]>;
 
 /// A list of axes; four are held without heap allocation.
-pub type Axes = SmallVec<[usize; 4]>;
+pub type AxisIndices = SmallVec<[usize; 4]>;
 
 /// A reader of a spec's parameters, each by its name or an alias; in the end it reports the parameters that were not
 /// read.
@@ -171,9 +171,9 @@ impl<'a> ParameterReader<'a> {
     ///
     /// # Errors
     /// [`FamilyError::Parameter`] if it is absent, or not such a list.
-    pub fn axis_order(&self, names: &'static [&'static str], rank: usize) -> Result<Axes, FamilyError> {
+    pub fn axis_order(&self, names: &'static [&'static str], rank: usize) -> Result<AxisIndices, FamilyError> {
         let list = self.numbers(names)?;
-        let mut axes = Axes::new();
+        let mut axes = AxisIndices::new();
         let mut seen = 0u64;
         for &number in &list {
             let bit = 1u64.checked_shl(number.min(64) as u32).unwrap_or(0);
@@ -192,7 +192,7 @@ impl<'a> ParameterReader<'a> {
     ///
     /// # Errors
     /// [`FamilyError::Parameter`] if it is absent, or not such a list.
-    pub fn bases(&self, names: &'static [&'static str]) -> Result<Bases, FamilyError> {
+    pub fn bases(&self, names: &'static [&'static str]) -> Result<DimBases, FamilyError> {
         Ok(self.given_bases(names[0], self.required(names)?)?.to_vec())
     }
 
@@ -200,7 +200,7 @@ impl<'a> ParameterReader<'a> {
     ///
     /// # Errors
     /// [`FamilyError::Parameter`] if it is not such a list.
-    pub fn bases_or_none(&self, names: &'static [&'static str]) -> Result<Bases, FamilyError> {
+    pub fn bases_or_none(&self, names: &'static [&'static str]) -> Result<DimBases, FamilyError> {
         Ok(self.borrow_bases(names)?.to_vec())
     }
 
@@ -208,8 +208,8 @@ impl<'a> ParameterReader<'a> {
     ///
     /// # Errors
     /// [`FamilyError::Parameter`] if it is not such a list.
-    pub fn borrow_bases(&self, names: &'static [&'static str]) -> Result<ListedBases<'a>, FamilyError> {
-        self.optional(names).map_or(Ok(ListedBases::default()), |value| self.given_bases(names[0], value))
+    pub fn borrow_bases(&self, names: &'static [&'static str]) -> Result<BasesParameter<'a>, FamilyError> {
+        self.optional(names).map_or(Ok(BasesParameter::default()), |value| self.given_bases(names[0], value))
     }
 
     /// The parent layout of the spec.
@@ -275,7 +275,7 @@ impl<'a> ParameterReader<'a> {
         }
     }
 
-    fn given_bases(&self, name: &str, value: &'a FamilyAttribute) -> Result<ListedBases<'a>, FamilyError> {
+    fn given_bases(&self, name: &str, value: &'a FamilyAttribute) -> Result<BasesParameter<'a>, FamilyError> {
         let FamilyAttribute::List(lists) = value else {
             return Err(self.invalid_value_error(name, "must be a list of lists of integers"));
         };
@@ -287,15 +287,15 @@ impl<'a> ParameterReader<'a> {
                 self.as_number(name, item)?;
             }
         }
-        Ok(ListedBases { lists })
+        Ok(BasesParameter { lists })
     }
 }
 
-/// The coordinates of one basis of [`ListedBases`].
+/// The coordinates of one basis of [`BasesParameter`].
 #[derive(Debug, Clone)]
-pub struct Basis<'a>(std::slice::Iter<'a, FamilyAttribute>);
+pub struct BasisCoordinates<'a>(std::slice::Iter<'a, FamilyAttribute>);
 
-impl Iterator for Basis<'_> {
+impl Iterator for BasisCoordinates<'_> {
     type Item = u64;
 
     fn next(&mut self) -> Option<u64> {
@@ -308,15 +308,15 @@ impl Iterator for Basis<'_> {
     }
 }
 
-impl ExactSizeIterator for Basis<'_> {}
+impl ExactSizeIterator for BasisCoordinates<'_> {}
 
 /// The bases that a spec lists, checked to be lists of non-negative integers.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct ListedBases<'a> {
+pub struct BasesParameter<'a> {
     lists: &'a [FamilyAttribute],
 }
 
-impl<'a> ListedBases<'a> {
+impl<'a> BasesParameter<'a> {
     /// Whether there is no basis.
     #[must_use]
     pub fn is_empty(self) -> bool {
@@ -324,15 +324,15 @@ impl<'a> ListedBases<'a> {
     }
 
     /// The coordinates of each basis.
-    pub fn iter(self) -> impl ExactSizeIterator<Item = Basis<'a>> + Clone + 'a {
-        self.lists
-            .iter()
-            .map(|list| Basis(if let FamilyAttribute::List(items) = list { items.iter() } else { [].iter() }))
+    pub fn iter(self) -> impl ExactSizeIterator<Item = BasisCoordinates<'a>> + Clone + 'a {
+        self.lists.iter().map(|list| {
+            BasisCoordinates(if let FamilyAttribute::List(items) = list { items.iter() } else { [].iter() })
+        })
     }
 
     /// The bases as owned lists.
     #[must_use]
-    pub fn to_vec(self) -> Bases {
+    pub fn to_vec(self) -> DimBases {
         self.iter().map(Iterator::collect).collect()
     }
 }

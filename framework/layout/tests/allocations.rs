@@ -5,7 +5,7 @@ use std::alloc::{GlobalAlloc, Layout as Block, System};
 use std::cell::Cell;
 
 use tilewright_layout::families::NeutralFamilies;
-use tilewright_layout::{AffineLayout, Dim, Families, LinearLayout, parse_spec};
+use tilewright_layout::{AffineLayout, Dim, Families, LinearLayout, parse_family_spec};
 
 /// An allocator that counts the allocations of the current thread.
 struct Counting;
@@ -119,7 +119,7 @@ fn building_a_family_of_two_axes_allocates_nothing() {
         "#ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0]}>".to_owned(),
     ];
     for (text, rank) in texts.iter().zip([2, 1, 2, 2]) {
-        let spec = parse_spec(text).expect("a family");
+        let spec = parse_family_spec(text).expect("a family");
         let shape = &[128, 64][..rank];
         assert!(NeutralFamilies.resolve(&spec, shape, &NeutralFamilies).is_ok(), "{text}");
         assert_eq!(allocations(|| NeutralFamilies.resolve(&spec, shape, &NeutralFamilies)), 0, "{text}");

@@ -1,5 +1,5 @@
 //! Lowers tile operations to kernel IR: whole programs ([`lower_function`]), and functions around one operation
-//! ([`lower_tensor_function`]), such as the kernel of one conversion ([`build_conversion_kernel`]).
+//! ([`build_and_lower_tensor_function`]), such as the kernel of one conversion ([`build_conversion_kernel`]).
 
 mod program;
 pub mod registers;
@@ -7,6 +7,6 @@ mod shared_memory;
 mod tensor_function;
 
 pub use program::{
-    FixedPlans, LowerError, LowerErrorReason, LoweringInput, MAX_OPERATIONS, lower_function, reduced_layout,
+    FixedPlans, LowerError, LowerErrorReason, LoweringInput, MAX_KERNEL_OPERATIONS, lower_function, reduced_layout,
 };
-pub use tensor_function::{RegisterTensorParameter, build_conversion_kernel, lower_tensor_function};
+pub use tensor_function::{RegisterTensorParameter, build_and_lower_tensor_function, build_conversion_kernel};

@@ -2,10 +2,10 @@
 
 use tilewright_kernel::{Builder, Element, SpecialRegister, Type, Value};
 use tilewright_layout::{Dim, LinearLayout};
-use tilewright_plan::movement::{ClusterThreadBits, GlobalAddress, LinearAddress, MovementError, ThreadIndices};
+use tilewright_plan::movement::{GlobalAddress, LinearAddress, MovementError, ThreadBitsAboveWarp, ThreadIndices};
 
 /// Returns the integer element of this width in bits; an error if memory supports none (it supports 8 bits or more).
-pub fn memory_integer_type(bits: u32) -> Result<Element, MovementError> {
+pub fn find_memory_integer(bits: u32) -> Result<Element, MovementError> {
     let element = Element::integer_of_width(bits).filter(|element| element.bits() >= 8);
     element.ok_or(MovementError::ElementBits(bits))
 }
@@ -76,7 +76,7 @@ fn thread_of(builder: &mut Builder, layout: &LinearLayout) -> ThreadIndices {
         return thread;
     }
     let block = builder.special(SpecialRegister::Program(0));
-    thread.in_cluster(ClusterThreadBits { warp_bits, block, block_bits, group: 0 })
+    thread.in_cluster(ThreadBitsAboveWarp { warp_bits, block, block_bits, group: 0 })
 }
 
 /// Emits the stores of a result's registers to the memory that the pointer parameter `parameter` addresses. Register

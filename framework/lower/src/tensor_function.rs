@@ -4,7 +4,7 @@
 use std::sync::LazyLock;
 
 use tilewright_assign::LaunchConfig;
-use tilewright_assign::layouts::{LayoutCache, layout_name, to_canonical_dim_order};
+use tilewright_assign::layouts::{LayoutCache, format_layout_attribute, to_canonical_dim_order};
 use tilewright_kernel::Kernel;
 use tilewright_layout::families::NeutralFamilies;
 use tilewright_layout::{Dim, LinearLayout};
@@ -15,7 +15,7 @@ use tilewright_tile::op::name::{tt, ttg};
 use tilewright_tile::{FunctionBuilder, TileType, Value};
 
 use super::program::{FixedPlans, LowerError, LowerErrorReason, LoweringInput, lower_function};
-use super::registers::memory_integer_type;
+use super::registers::find_memory_integer;
 
 static DIALECTS: LazyLock<Dialects> = LazyLock::new(Dialects::neutral);
 
@@ -36,10 +36,10 @@ impl RegisterTensorParameter<'_> {
     /// # Errors
     /// [`LowerErrorReason::Movement`] if memory holds no elements of this width.
     pub fn ty(&self) -> Result<TileType, LowerErrorReason> {
-        let element = TileType::integer(memory_integer_type(self.element_bits)?.bits());
+        let element = TileType::integer(find_memory_integer(self.element_bits)?.bits());
         let layout = to_canonical_dim_order(self.layout)?;
         let shape: Vec<u64> = layout.outs().iter().map(|(_, bits)| 1 << bits).collect();
-        Ok(TileType::tensor(shape, element, Some(layout_name(&layout))))
+        Ok(TileType::tensor(shape, element, Some(format_layout_attribute(&layout))))
     }
 }
 
@@ -48,7 +48,7 @@ impl RegisterTensorParameter<'_> {
 ///
 /// # Errors
 /// [`LowerError`] if memory holds no elements of a tensor's width, `body` fails, or an operation cannot be lowered.
-pub fn lower_tensor_function(
+pub fn build_and_lower_tensor_function(
     name: &str,
     tensors: &[RegisterTensorParameter<'_>],
     context: PlanContext<'_>,
@@ -86,7 +86,7 @@ pub fn build_conversion_kernel(
     context: PlanContext<'_>,
 ) -> Result<Kernel, LowerError> {
     let tensor = RegisterTensorParameter { name: "tensor", layout: src, element_bits };
-    lower_tensor_function(name, &[tensor], context, |builder, tensors, plans| {
+    build_and_lower_tensor_function(name, &[tensor], context, |builder, tensors, plans| {
         let converted = RegisterTensorParameter { layout: dst, ..tensor }.ty()?;
         let op = builder.build_op(ttg::CONVERT_LAYOUT).operand(tensors[0]).result(converted).build()?;
         plans.conversions.insert(op, plan.clone());

@@ -3,7 +3,9 @@
 use super::bound::error_bound_ulps;
 use super::formula;
 use super::natives::Natives;
-use tilewright_kernel::{Builder, Element, Kernel, Launch, MathFunction, Op, Region, Statement, Type, Value};
+use tilewright_kernel::{
+    Builder, Element, Kernel, MathFunction, Op, Region, Statement, StaticLaunchConfig, Type, Value,
+};
 
 /// Replaces each math function for which `native` returns false by arithmetic operations, element by element for
 /// vectors. The rest of the kernel stays unchanged; values keep their numbers.
@@ -23,8 +25,11 @@ pub fn expansion_operation_count(
     native: impl Fn(MathFunction, Element) -> bool,
 ) -> u64 {
     let parameter = Type::Scalar(element);
-    let mut builder =
-        Builder::new("function", Launch::new(1, 1), &[("x", parameter), ("y", parameter), ("z", parameter)]);
+    let mut builder = Builder::new(
+        "function",
+        StaticLaunchConfig::new(1, 1),
+        &[("x", parameter), ("y", parameter), ("z", parameter)],
+    );
     let operands = [0, 1, 2].map(|index| builder.parameter(index));
     formula::append(&mut builder, element, (function, Natives::of(element, &native)), operands);
     builder.appended()

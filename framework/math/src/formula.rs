@@ -7,7 +7,7 @@ use super::{
     bessel_orders, error_function, exact, exponential, gamma, hyperbolic, inverse_error_function, inverse_hyperbolic,
     inverse_trigonometric, logarithm, power, remainder, root, trigonometric,
 };
-use tilewright_kernel::Rounding;
+use tilewright_kernel::DirectedRounding;
 use tilewright_kernel::{Builder, Element, MathFunction, Value};
 
 /// Appends the operations of the math function `function` of scalars of type `element`; returns its result, which the
@@ -73,20 +73,20 @@ fn formula<'p>(function: MathFunction, natives: Natives, [x, y, z]: [Real<'p>; 3
         MathFunction::NextAfter => exact::next_after(x, y),
         MathFunction::Scalbn => exact::scaled_by(x, y),
         MathFunction::Remainder => remainder::remainder(x, y, natives),
-        MathFunction::AddDown => exact::add(x, y, Rounding::Down),
-        MathFunction::AddUp => exact::add(x, y, Rounding::Up),
-        MathFunction::AddZero => exact::add(x, y, Rounding::Zero),
-        MathFunction::MulDown => exact::multiply(x, y, Rounding::Down),
-        MathFunction::MulUp => exact::multiply(x, y, Rounding::Up),
-        MathFunction::MulZero => exact::multiply(x, y, Rounding::Zero),
-        MathFunction::DivDown => exact::divide(x, y, Rounding::Down),
-        MathFunction::DivUp => exact::divide(x, y, Rounding::Up),
-        MathFunction::DivZero => exact::divide(x, y, Rounding::Zero),
-        MathFunction::SqrtDown => exact::root(x, Rounding::Down),
-        MathFunction::SqrtUp => exact::root(x, Rounding::Up),
-        MathFunction::SqrtZero => exact::root(x, Rounding::Zero),
-        MathFunction::FmaDown => exact::fused([x, y, z], Rounding::Down),
-        MathFunction::FmaUp => exact::fused([x, y, z], Rounding::Up),
-        MathFunction::FmaZero => exact::fused([x, y, z], Rounding::Zero),
+        MathFunction::AddDown => exact::add(x, y, DirectedRounding::Down),
+        MathFunction::AddUp => exact::add(x, y, DirectedRounding::Up),
+        MathFunction::AddZero => exact::add(x, y, DirectedRounding::Zero),
+        MathFunction::MulDown => exact::multiply(x, y, DirectedRounding::Down),
+        MathFunction::MulUp => exact::multiply(x, y, DirectedRounding::Up),
+        MathFunction::MulZero => exact::multiply(x, y, DirectedRounding::Zero),
+        MathFunction::DivDown => exact::divide(x, y, DirectedRounding::Down),
+        MathFunction::DivUp => exact::divide(x, y, DirectedRounding::Up),
+        MathFunction::DivZero => exact::divide(x, y, DirectedRounding::Zero),
+        MathFunction::SqrtDown => exact::root(x, DirectedRounding::Down),
+        MathFunction::SqrtUp => exact::root(x, DirectedRounding::Up),
+        MathFunction::SqrtZero => exact::root(x, DirectedRounding::Zero),
+        MathFunction::FmaDown => exact::fused([x, y, z], DirectedRounding::Down),
+        MathFunction::FmaUp => exact::fused([x, y, z], DirectedRounding::Up),
+        MathFunction::FmaZero => exact::fused([x, y, z], DirectedRounding::Zero),
     }
 }

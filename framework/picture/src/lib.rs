@@ -9,7 +9,7 @@
 //!
 //! - a [`Grid`] of [`Cell`]s over two [`GridAxis`]es with headings and [`AxisBand`]s (a thick border and a heading),
 //!   with [`Outline`]s around rectangles of cells, and [`CellRun`]s: names of consecutive cells of a row, shown instead
-//!   of the cells' texts if cells are too small. A bit matrix is a grid too: [`view::draw_matrix_grid`];
+//!   of the cells' texts if cells are too small. A bit matrix is a grid too: [`view::draw_f2_matrix_grid`];
 //! - a [`TextTable`] of text, a note (lines of text), or an operator between two panels.
 //!
 //! A [`Cell`] has lines of text, a [`CellColour`], an optional mark with a [`EmphasisColour`], links, kin, and tooltip
@@ -36,7 +36,7 @@
 //!
 //! assert!(svg::render_svg(&picture).starts_with("<svg"));
 //! assert!(html::render_html(&picture).contains("</html>"));
-//! assert!(terminal::render_text(&picture, &terminal::TextStyle::plain()).contains("0,1"));
+//! assert!(terminal::render_text(&picture, &terminal::TextRenderOptions::plain()).contains("0,1"));
 //! ```
 //!
 //! Hues come from [`CellColour::from_index`] (`index` of `of`: lane, warp, register, bank), which separates neighbours

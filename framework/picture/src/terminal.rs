@@ -27,7 +27,7 @@ pub enum TerminalColours {
 
 /// Options of rendering as text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct TextStyle {
+pub struct TextRenderOptions {
     /// How colours are written.
     pub colours: TerminalColours,
     /// Width of the terminal in characters; wider grids are cut. `None` cuts nothing.
@@ -36,7 +36,7 @@ pub struct TextStyle {
     pub remedy: String,
 }
 
-impl TextStyle {
+impl TextRenderOptions {
     /// Returns options for text without colours, of unlimited width.
     #[must_use]
     pub fn plain() -> Self {
@@ -46,7 +46,7 @@ impl TextStyle {
 
 /// Renders the picture as text.
 #[must_use]
-pub fn render_text(picture: &Picture, style: &TextStyle) -> String {
+pub fn render_text(picture: &Picture, style: &TextRenderOptions) -> String {
     let mut lines = Block::default();
     lines.text(&picture.title);
     picture.caption.iter().for_each(|line| lines.text(line));
@@ -59,7 +59,7 @@ pub fn render_text(picture: &Picture, style: &TextStyle) -> String {
     lines.finish()
 }
 
-fn panel_block(panel: &Panel, style: &TextStyle) -> Block {
+fn panel_block(panel: &Panel, style: &TextRenderOptions) -> Block {
     let mut block = Block::default();
     if !panel.title.is_empty() {
         block.text(&panel.title);
@@ -74,7 +74,7 @@ fn panel_block(panel: &Panel, style: &TextStyle) -> Block {
     block
 }
 
-fn legend(lines: &mut Block, picture: &Picture, style: &TextStyle) {
+fn legend(lines: &mut Block, picture: &Picture, style: &TextRenderOptions) {
     // The legend explains colours, so it is omitted without them.
     if picture.legend.is_empty() || style.colours == TerminalColours::None {
         return;

@@ -10,18 +10,18 @@ use tilewright_target::Direction;
 /// The shared-memory buffers that were read and that were written since the last block barrier; the caller names
 /// buffers by values of type `B`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BarrierHazards<B: Ord> {
+pub struct HazardTracker<B: Ord> {
     read: BTreeSet<B>,
     written: BTreeSet<B>,
 }
 
-impl<B: Ord> Default for BarrierHazards<B> {
+impl<B: Ord> Default for HazardTracker<B> {
     fn default() -> Self {
         Self { read: BTreeSet::new(), written: BTreeSet::new() }
     }
 }
 
-impl<B: Ord> BarrierHazards<B> {
+impl<B: Ord> HazardTracker<B> {
     /// Clears all recorded accesses, because the block has passed a barrier.
     pub fn clear_at_barrier(&mut self) {
         self.read.clear();
@@ -45,9 +45,9 @@ impl<B: Ord> BarrierHazards<B> {
 
     /// Returns the recorded accesses with each buffer renamed by `name`.
     #[must_use]
-    pub fn map_buffers<N: Ord>(self, name: impl Fn(B) -> N) -> BarrierHazards<N> {
+    pub fn map_buffers<N: Ord>(self, name: impl Fn(B) -> N) -> HazardTracker<N> {
         let named = |buffers: BTreeSet<B>| buffers.into_iter().map(&name).collect();
-        BarrierHazards { read: named(self.read), written: named(self.written) }
+        HazardTracker { read: named(self.read), written: named(self.written) }
     }
 
     /// Adds the accesses of another control-flow path, which reaches the same point of the program.

@@ -6,9 +6,9 @@
 //! equations.
 
 use tilewright_kernel::Counts;
-use tilewright_target::{Cost, CostTable, Direction, TargetDescription, Throughput};
+use tilewright_target::{Cost, CostTable, DeviceThroughput, Direction, TargetDescription};
 
-use crate::movement::GlobalAccess;
+use crate::movement::GlobalAccessPlan;
 
 /// Plain instructions that compute the address of one access of global memory: two halves of a 64-bit addition.
 const ADDRESS_INSTRUCTIONS: f64 = 2.0;
@@ -39,7 +39,7 @@ pub const REACHED_BANDWIDTH_SHARE: f64 = 0.9;
 
 /// Assumed cost of a request of a line to the last-level cache, as bytes that it would transfer in the same time. It
 /// has the least error for half of 154 programs that were timed on an H100 (docs/cost-model.md).
-pub const CACHE_REQUEST_BYTES: f64 = 32.0;
+pub const CACHE_REQUEST_COST_IN_BYTES: f64 = 32.0;
 
 /// Work of one warp, by resource; the maximum if warps differ.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -79,7 +79,7 @@ pub struct GlobalWork {
 impl GlobalWork {
     /// Returns the work of one of the `warps` warps of a block that together execute the access plan `plan`.
     #[must_use]
-    pub fn from_access(plan: &GlobalAccess, direction: Direction, warps: u32) -> Self {
+    pub fn from_access(plan: &GlobalAccessPlan, direction: Direction, warps: u32) -> Self {
         let of_warp = |all: u64| all as f64 / f64::from(warps.max(1));
         let (lines, sectors) = (of_warp(plan.lines), of_warp(plan.transactions));
         let (loaded_sectors, stored_sectors) = match direction {
@@ -95,7 +95,7 @@ impl GlobalWork {
     /// stored sectors at the compute unit's share of the last-level cache.
     fn cycles(&self, target: &TargetDescription) -> f64 {
         let bytes = f64::from(target.global.transaction_bytes);
-        let share = target.throughput.as_ref().map_or(FIRST_LEVEL_BYTES / 4.0, Throughput::bytes_per_cycle);
+        let share = target.throughput.as_ref().map_or(FIRST_LEVEL_BYTES / 4.0, DeviceThroughput::bytes_per_cycle);
         let loaded = self.loaded_sectors * bytes / FIRST_LEVEL_BYTES;
         let stored = self.stored_sectors * bytes / (CACHE_BANDWIDTH_RATIO * share).clamp(1.0, FIRST_LEVEL_BYTES);
         self.accesses.max(self.address_cycles).max(self.lines).max(loaded).max(stored)

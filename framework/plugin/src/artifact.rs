@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use tilewright_kernel::{Kernel, Launch, TensorMap, TensorMapFromPointer};
-use tilewright_target::{Instruction, Operand};
+use tilewright_kernel::{Kernel, LaunchDerivedTensorMap, StaticLaunchConfig, TensorMap};
+use tilewright_target::{Instruction, InstructionOperand};
 
 /// Options of one compilation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -110,7 +110,7 @@ impl KernelMetadata {
     /// table, which has the encodings of tensor maps.
     #[must_use]
     pub fn new(kernel: &Kernel, shared_bytes: u64, rows: &[Instruction]) -> Self {
-        let Launch { lanes, warps, blocks, registers } = kernel.launch;
+        let StaticLaunchConfig { lanes, warps, blocks, registers } = kernel.launch;
         let parameters = kernel.parameters.iter().map(|parameter| parameter.ty.bits()).collect();
         Self {
             name: kernel.name.clone(),
@@ -142,13 +142,14 @@ pub struct TensorMapParameter {
     pub mode: Option<u32>,
     /// How a launch derives the tensor from other arguments; `None` if the caller passes the tensor itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rows: Option<TensorMapFromPointer>,
+    pub rows: Option<LaunchDerivedTensorMap>,
 }
 
 /// Returns the tensor maps among a kernel's parameters, with the driver's mode numbers from the instruction table.
 fn encoded_maps(kernel: &Kernel, rows: &[Instruction]) -> Vec<TensorMapParameter> {
     let mode = |map: &TensorMap| {
-        let box_operands = rows.iter().flat_map(|row| &row.operands).filter_map(Operand::tensor_copy_operand);
+        let box_operands =
+            rows.iter().flat_map(|row| &row.operands).filter_map(InstructionOperand::tensor_copy_operand);
         let mut fitting = box_operands.filter(|operand| map.check_for_operand(operand).is_ok());
         fitting.find_map(|operand| Some(operand.find_layout(map.swizzle)?.mode))
     };

@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 use tilewright_layout::{Dim, Layout};
-use tilewright_target::{Instruction, Operand, TargetDescription};
+use tilewright_target::{Instruction, InstructionOperand, TargetDescription};
 
 /// Checks the entries of a target's instruction table.
 ///
@@ -27,8 +27,8 @@ pub(super) fn check_instructions(rows: &[Instruction], target: &TargetDescriptio
     Ok(())
 }
 
-fn check_operand(operand: &Operand, target: &TargetDescription) -> Result<(), String> {
-    let Operand::Register { role, bits, layout, .. } = operand else { return Ok(()) };
+fn check_operand(operand: &InstructionOperand, target: &TargetDescription) -> Result<(), String> {
+    let InstructionOperand::Register { role, bits, layout, .. } = operand else { return Ok(()) };
     if !(1..=128).contains(bits) {
         return Err(format!("elements of operand `{role}` have {bits} bits"));
     }

@@ -57,7 +57,7 @@ pub trait Device: Send {
     /// [`DeviceError::BadLaunch`] if the grid or the arguments do not fit the kernel, [`DeviceError::Unsupported`] if
     /// the device cannot run the launch, [`DeviceError::Fault`] if the kernel faults. After a fault the contents of
     /// buffers are unspecified.
-    fn launch(&mut self, launch: &LaunchRequest) -> Result<LaunchOutcome, DeviceError>;
+    fn launch(&mut self, launch: &LaunchRequest) -> Result<LaunchStats, DeviceError>;
 }
 
 /// A buffer in a device's memory, identified by a number that the device chose.
@@ -86,7 +86,7 @@ pub struct LaunchRequest {
 
 /// The report of a finished launch.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LaunchOutcome {
+pub struct LaunchStats {
     /// The launch's duration in nanoseconds by the device's clock; `None` if the device has no clock.
     #[serde(default)]
     pub nanoseconds: Option<u64>,

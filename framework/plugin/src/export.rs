@@ -19,7 +19,7 @@ use super::message::{self, FamilyAnswer, FamilyRequest, Piece, PieceRequest, Tar
 use super::wire;
 use crate::Target;
 use tilewright_kernel as kernel;
-use tilewright_layout::FamilySet;
+use tilewright_layout::FamilyProviders;
 use tilewright_layout::families::NeutralFamilies;
 
 /// Exports the targets that a library crate registers as a plugin. Call it once, in a crate of type `cdylib` with no
@@ -52,7 +52,7 @@ macro_rules! export_plugin {
             host: *const $crate::abi::HostTable,
         ) -> *const $crate::abi::PluginTable {
             // SAFETY: passed on with the same contract.
-            unsafe { $crate::query(host_major, host_minor, host) }
+            unsafe { $crate::answer_host_query(host_major, host_minor, host) }
         }
     };
 }
@@ -94,7 +94,7 @@ static TABLE: PluginTable = PluginTable {
 /// # Safety
 /// `host` must be null or point to a host table that lives until the process ends.
 #[must_use]
-pub unsafe fn query(host_major: u32, _host_minor: u32, host: *const HostTable) -> *const PluginTable {
+pub unsafe fn answer_host_query(host_major: u32, _host_minor: u32, host: *const HostTable) -> *const PluginTable {
     if host_major != ABI_MAJOR {
         return std::ptr::null();
     }
@@ -185,7 +185,7 @@ fn family_bytes(target: &dyn Target, request: &[u8]) -> Result<Vec<u8>, PluginFa
     let request: FamilyRequest = wire::deserialize_message(request)
         .map_err(|error| PluginFailure::malformed("the layout family request", &error))?;
     // A parent layout is of the target's own families or neutral: the plugin's side has no others.
-    let all = FamilySet::new(vec![target.families(), &NeutralFamilies]);
+    let all = FamilyProviders::new(vec![target.families(), &NeutralFamilies]);
     let layout = target.families().resolve(&request.spec, &request.shape, &all)?;
     written("the layout", &FamilyAnswer { layout })
 }

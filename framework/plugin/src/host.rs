@@ -13,7 +13,7 @@ use super::channel::Channel;
 use super::failure::{ErrorCode, PluginFailure};
 use super::frame::{self, Answer, AnswerEvent, Request};
 use super::library::Library;
-use super::listener::{self, LogLevel, PluginListener};
+use super::listener::{self, LogLevel, PluginMessageListener};
 use super::load_error::LoadError;
 
 /// Code of the error that the plugin's library could not be loaded; the chain is the whole message. Only hosts and
@@ -118,7 +118,7 @@ impl Answers {
 /// call.
 struct Forward(Arc<Answers>);
 
-impl PluginListener for Forward {
+impl PluginMessageListener for Forward {
     fn log(&self, level: LogLevel, message: &str) {
         let event = AnswerEvent::Log { level: level.0, message: message.to_owned() };
         // If the pipe is broken, sending the answer itself fails too.

@@ -1,7 +1,7 @@
 //! Finds and checks the instruction that a kernel's statement issues, for code generators.
 
 use super::CompileError;
-use tilewright_kernel::{InstructionSignature, Launch, Module, Op, Type, check_tensor_maps};
+use tilewright_kernel::{InstructionSignature, Module, Op, StaticLaunchConfig, Type, check_instruction_tensor_maps};
 use tilewright_target::Instruction;
 
 /// Returns the instruction of this name, after a check that the operands, results and launch sizes fit it.
@@ -9,10 +9,10 @@ use tilewright_target::Instruction;
 /// # Errors
 /// [`CompileError::Unsupported`] if the target has no instruction of this name, [`CompileError::Invalid`] if the kernel
 /// does not fit it. Both messages contain the name.
-pub fn find_issued_instruction<'a>(
+pub fn find_and_check_instruction<'a>(
     rows: &'a [Instruction],
     name: &str,
-    launch: Launch,
+    launch: StaticLaunchConfig,
     operands: &[Type],
     results: &[Type],
 ) -> Result<&'a Instruction, CompileError> {
@@ -34,7 +34,7 @@ pub fn check_module_tensor_maps(rows: &[Instruction], module: &Module) -> Result
         for statement in kernel.statements() {
             let Op::Instruction { name, operands } = &statement.op else { continue };
             let Some(row) = rows.iter().find(|row| row.name == *name) else { continue };
-            check_tensor_maps(kernel, row, operands).map_err(|message| {
+            check_instruction_tensor_maps(kernel, row, operands).map_err(|message| {
                 CompileError::Invalid(format!("kernel `{}`, instruction `{name}`: {message}", kernel.name))
             })?;
         }

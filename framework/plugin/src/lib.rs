@@ -5,8 +5,8 @@
 //! [`register_targets!`](crate::register_targets), and a crate of type `cdylib` that calls
 //! [`export_plugin!`](crate::export_plugin); or writes the plugin in C, from `include/tilewright_plugin.h`. A host
 //! requests targets from a [`Registry`] and cannot distinguish plugins linked into the program from loaded ones,
-//! whether they run in this process or in another ([`serve_plugin`]). The same holds for their devices. `docs/plugin-abi.md`
-//! has the rules.
+//! whether they run in this process or in another ([`serve_plugin`]). The same holds for their devices.
+//! `docs/plugin-abi.md` has the rules.
 //!
 //! Contract: a plugin that panics, gives wrong answers or has another version causes an error; so does one in another
 //! process that aborts or hangs. Nothing unwinds across the boundary, and no library is ever closed.
@@ -52,24 +52,24 @@ pub mod wire;
 pub use artifact::{Artifact, CodeFormat, CodePayload, CompileOptions, KernelMetadata, TensorMapParameter};
 pub use child_process::{ChildEvent, ChildExit, ChildProcess};
 pub use device::{
-    Device, DeviceBufferId, DeviceError, LaunchArgument, LaunchGrid, LaunchOutcome, LaunchRequest, LoadedCodeId,
+    Device, DeviceBufferId, DeviceError, LaunchArgument, LaunchGrid, LaunchRequest, LaunchStats, LoadedCodeId,
     SectorCounts,
 };
 pub use discovery::{DEBUG_VARIABLE, PATH_VARIABLE, PluginSearchPath};
-pub use export::query;
+pub use export::answer_host_query;
 pub use external_tool::{ExternalTool, ToolError};
 pub use factory::TargetFactory;
 pub use factory_error::FactoryError;
 pub use failure::{ErrorCode, PluginFailure};
-pub use handles::DeviceHandleTable;
+pub use handles::DeviceResourceTable;
 pub use host::{serve_plugin, serve_plugin_on_streams};
 pub use isolated::PluginHostCommand;
-pub use issue::{check_module_tensor_maps, find_issued_instruction};
-pub use listener::{LogLevel, PluginListener, init_listener, log, progress, with_listener};
+pub use issue::{check_module_tensor_maps, find_and_check_instruction};
+pub use listener::{LogLevel, PluginMessageListener, init_listener, log, progress, with_listener};
 pub use load_error::LoadError;
 pub use manifest::{MANIFEST_SUFFIX, PluginManifest};
 pub use message::read_as_every_message;
-pub use registry::{DuplicateArchitecture, KnownPlugin, PluginOrigin, Registry, RegistryError, RejectedPlugin};
+pub use registry::{KnownPlugin, PluginOrigin, Registry, RegistryError, RejectedPlugin, ShadowedPlugin};
 pub use vendor::{
     InstructionGroup, TablesOnly, VendorBackend, VendorTables, VendorTarget, concatenate_instruction_groups,
 };

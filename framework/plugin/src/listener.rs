@@ -32,7 +32,7 @@ impl LogLevel {
 }
 
 /// Receiver of log messages and progress reports of plugins. Any thread may call it.
-pub trait PluginListener: Send + Sync {
+pub trait PluginMessageListener: Send + Sync {
     /// Receives a log message.
     fn log(&self, level: LogLevel, message: &str);
 
@@ -41,22 +41,22 @@ pub trait PluginListener: Send + Sync {
     fn progress(&self, done: u64, total: u64, what: &str);
 }
 
-static LISTENER: OnceLock<Box<dyn PluginListener>> = OnceLock::new();
+static LISTENER: OnceLock<Box<dyn PluginMessageListener>> = OnceLock::new();
 
 /// Sends messages of plugins to `listener` from now on. Without a listener, warnings and errors go to standard error.
 /// Only the first call sets the listener; returns whether this call did.
-pub fn init_listener(listener: Box<dyn PluginListener>) -> bool {
+pub fn init_listener(listener: Box<dyn PluginMessageListener>) -> bool {
     LISTENER.set(listener).is_ok()
 }
 
 thread_local! {
     /// The listeners that this thread has set, innermost last; the innermost one receives the messages.
-    static NEAREST: RefCell<Vec<Arc<dyn PluginListener>>> = const { RefCell::new(Vec::new()) };
+    static NEAREST: RefCell<Vec<Arc<dyn PluginMessageListener>>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Runs `work` while `listener` receives the messages of plugins on this thread, instead of the listener of the
 /// process. Messages from a plugin's own threads go to the listener of the process.
-pub fn with_listener<Answer>(listener: Arc<dyn PluginListener>, work: impl FnOnce() -> Answer) -> Answer {
+pub fn with_listener<Answer>(listener: Arc<dyn PluginMessageListener>, work: impl FnOnce() -> Answer) -> Answer {
     struct Listening;
     impl Drop for Listening {
         fn drop(&mut self) {
@@ -69,7 +69,7 @@ pub fn with_listener<Answer>(listener: Arc<dyn PluginListener>, work: impl FnOnc
 }
 
 /// Returns the innermost listener of this thread; `None` if it has set none.
-fn nearest() -> Option<Arc<dyn PluginListener>> {
+fn nearest() -> Option<Arc<dyn PluginMessageListener>> {
     NEAREST.with_borrow(|listeners| listeners.last().cloned())
 }
 

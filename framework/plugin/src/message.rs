@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::wire::{self, WireError, is_unknown};
 use crate::{Artifact, CodeFormat, CodePayload, CompileOptions, FactoryError, Target};
-use tilewright_layout::{AttributeSyntax, FamilySpec, Layout, SampleLayout, SampleUse};
+use tilewright_layout::{AttributeSyntax, FamilySpec, Layout, SampleLayout, SampleLayoutRequest};
 use tilewright_target::{
     BankRow, Instruction, InstructionKind, OmittedInstruction, ShufflePrimitive, TargetDescription,
 };
@@ -71,17 +71,19 @@ pub(super) struct TargetInfo<'a> {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct SamplesOfUse {
     #[serde(rename = "use")]
-    pub use_case: SampleUse,
+    pub use_case: SampleLayoutRequest,
     pub samples: Vec<SampleLayout>,
 }
 
 /// Returns the uses for which sample layouts are sent across the boundary: every warp size of the target, blocks of up
 /// to 16 warps, elements of 8 to 64 bits.
-fn uses(description: &TargetDescription) -> impl Iterator<Item = SampleUse> + '_ {
+fn uses(description: &TargetDescription) -> impl Iterator<Item = SampleLayoutRequest> + '_ {
     description.lanes.choices.iter().flat_map(|&lanes| {
         let most = description.limits.lanes_per_block / lanes.max(1);
         let warps = [1, 2, 4, 8, 16].into_iter().filter(move |&warps| warps <= most);
-        warps.flat_map(move |warps| [8, 16, 32, 64].map(|element_bits| SampleUse { lanes, warps, element_bits }))
+        warps.flat_map(move |warps| {
+            [8, 16, 32, 64].map(|element_bits| SampleLayoutRequest { lanes, warps, element_bits })
+        })
     })
 }
 
@@ -163,7 +165,7 @@ pub(super) fn read_artifact(bytes: &[u8]) -> Result<Artifact, WireError> {
 pub fn read_as_every_message(bytes: &[u8]) {
     use super::devices::call::{DeviceNames, Number};
     use super::frame::{self, Answer, Request};
-    use crate::{LaunchOutcome, LaunchRequest};
+    use crate::{LaunchRequest, LaunchStats};
     let _ = read_description(bytes);
     let _ = read_target_info(bytes);
     let _ = read_pieces(bytes);
@@ -175,7 +177,7 @@ pub fn read_as_every_message(bytes: &[u8]) {
     let _ = wire::deserialize_message::<DeviceNames>(bytes);
     let _ = wire::deserialize_message::<Number>(bytes);
     let _ = wire::deserialize_message::<LaunchRequest>(bytes);
-    let _ = wire::deserialize_message::<LaunchOutcome>(bytes);
+    let _ = wire::deserialize_message::<LaunchStats>(bytes);
     let _ = frame::read::<Request>(&mut &*bytes);
     let _ = frame::read::<Answer>(&mut &*bytes);
 }

@@ -16,7 +16,9 @@ use super::remote::Remote;
 use super::wire;
 use crate::{Artifact, CompileError, CompileOptions, Device, DeviceError, Target};
 use tilewright_kernel as kernel;
-use tilewright_layout::{AttributeSyntax, Families, FamilyError, FamilySpec, Layout, SampleLayout, SampleUse};
+use tilewright_layout::{
+    AttributeSyntax, Families, FamilyError, FamilySpec, Layout, SampleLayout, SampleLayoutRequest,
+};
 use tilewright_target::{Instruction, InstructionKind, OmittedInstruction, TargetDescription};
 
 /// Max layouts cached for a target; a full cache is cleared.
@@ -117,7 +119,7 @@ impl Target for Proxy {
 /// The layout families of a plugin's target; layouts are cached by request.
 struct ProxyFamilies {
     names: Vec<String>,
-    samples: OnceLock<HashMap<SampleUse, Vec<SampleLayout>>>,
+    samples: OnceLock<HashMap<SampleLayoutRequest, Vec<SampleLayout>>>,
     attribute_syntaxes: Vec<AttributeSyntax>,
     remote: Arc<Remote>,
     known: RwLock<HashMap<FamilySpec, HashMap<Vec<u64>, Layout>>>,
@@ -144,7 +146,7 @@ impl Families for ProxyFamilies {
         Ok(layout)
     }
 
-    fn samples(&self, use_case: SampleUse) -> Vec<SampleLayout> {
+    fn samples(&self, use_case: SampleLayoutRequest) -> Vec<SampleLayout> {
         let samples = self.samples.get_or_init(|| match self.remote.pieces(Piece::Samples) {
             Ok(info) => info.samples.into_iter().map(|of_use| (of_use.use_case, of_use.samples)).collect(),
             Err(error) => {

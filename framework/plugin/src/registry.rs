@@ -62,7 +62,7 @@ pub struct RejectedPlugin {
 
 /// An architecture that more than one plugin serves.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DuplicateArchitecture {
+pub struct ShadowedPlugin {
     /// The name of the architecture.
     pub architecture: String,
     /// The plugin that serves the architecture.
@@ -330,12 +330,12 @@ impl Registry {
 
     /// Returns the architectures that more than one plugin serves.
     #[must_use]
-    pub fn duplicate_architectures(&self) -> Vec<DuplicateArchitecture> {
+    pub fn duplicate_architectures(&self) -> Vec<ShadowedPlugin> {
         let mut duplicates = Vec::new();
         for entry in &self.entries {
             for architecture in &entry.plugin.architectures {
                 match self.find_server(architecture) {
-                    Some(first) if *first != entry.plugin => duplicates.push(DuplicateArchitecture {
+                    Some(first) if *first != entry.plugin => duplicates.push(ShadowedPlugin {
                         architecture: architecture.clone(),
                         served_by: first.clone(),
                         passed_over: entry.plugin.clone(),

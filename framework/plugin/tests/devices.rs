@@ -13,7 +13,7 @@ use fixtures::{c_library, fixture, module, plain};
 use libtest_mimic::{Arguments, Trial};
 use tilewright_plugin as plugin;
 use tilewright_plugin::{
-    Artifact, CompileOptions, Device, DeviceBufferId, DeviceError, LaunchArgument, LaunchOutcome, LaunchRequest,
+    Artifact, CompileOptions, Device, DeviceBufferId, DeviceError, LaunchArgument, LaunchRequest, LaunchStats,
     LoadedCodeId, Target,
 };
 use tilewright_plugin::{PluginHostCommand, Registry};
@@ -85,7 +85,7 @@ fn devices_look_the_same_wherever_they_are() {
         let code = device.load(&artifact(&target)).expect("loaded");
         let arguments = [LaunchArgument::Buffer(buffer), LaunchArgument::Scalar { bits: 5, width: 8 }];
         let launched = device.launch(&launch(code, "add", &arguments));
-        assert_eq!(launched, Ok(LaunchOutcome { nanoseconds: Some(8), ..LaunchOutcome::default() }));
+        assert_eq!(launched, Ok(LaunchStats { nanoseconds: Some(8), ..LaunchStats::default() }));
         assert_eq!(device.read(buffer, 0, 8), Ok(vec![10, 10, 11, 12, 13, 10, 10, 10]));
         assert_eq!(device.read(buffer, 3, 2), Ok(vec![12, 13]));
         assert_eq!(device.read(buffer, 8, 0), Ok(Vec::new()));
@@ -225,7 +225,7 @@ fn extensions_in_c_are_found_and_broken_ones_refused() {
         device.load(&Artifact { payloads: Vec::new(), kernels: Vec::new(), accepted_by: None }).expect("a number");
     assert_eq!(
         device.launch(&launch(code, "any", &[])),
-        Ok(LaunchOutcome { nanoseconds: Some(4711), ..LaunchOutcome::default() })
+        Ok(LaunchStats { nanoseconds: Some(4711), ..LaunchStats::default() })
     );
     for (case, why) in [
         ("SMALL_EXTENSION", "where 32 are needed"),

@@ -16,7 +16,7 @@ use tilewright_layout::families::NeutralFamilies;
 use tilewright_plugin as plugin;
 use tilewright_plugin::{Artifact, CompileError, CompileOptions, Target};
 use tilewright_plugin::{
-    LoadError, LogLevel, PluginHostCommand, PluginListener, PluginSearchPath, Registry, RegistryError,
+    LoadError, LogLevel, PluginHostCommand, PluginMessageListener, PluginSearchPath, Registry, RegistryError,
 };
 use tilewright_target::TargetDescription;
 
@@ -318,7 +318,7 @@ fn heard() -> &'static Mutex<Vec<String>> {
 
 struct Heard;
 
-impl PluginListener for Heard {
+impl PluginMessageListener for Heard {
     fn log(&self, level: LogLevel, message: &str) {
         heard().lock().expect("the list").push(format!("{}: {message}", level.0));
     }

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tilewright_kernel as kernel;
 use tilewright_kernel::Module;
 use tilewright_layout::families::NeutralFamilies;
-use tilewright_layout::{Families, Layout, LinearLayout, SampleUse};
+use tilewright_layout::{Families, Layout, LinearLayout, SampleLayoutRequest};
 use tilewright_lower as lower;
 use tilewright_plan::movement;
 use tilewright_plugin::CompileOptions;
@@ -85,7 +85,7 @@ fn targets() -> Result<Vec<(String, TargetDescription)>, Box<dyn Error>> {
 /// 16-bit elements.
 fn modules(target: &TargetDescription) -> Vec<Module> {
     let lanes = target.lanes.default;
-    let samples = NeutralFamilies.samples(SampleUse { lanes, warps: 2, element_bits: 16 });
+    let samples = NeutralFamilies.samples(SampleLayoutRequest { lanes, warps: 2, element_bits: 16 });
     let layouts =
         samples.iter().filter_map(|sample| match NeutralFamilies.resolve(&sample.spec, &[32, 32], &NeutralFamilies) {
             Ok(Layout::Distributed(layout)) => Some(layout),

@@ -2,7 +2,9 @@
 //! operations on them give layouts or errors.
 
 use tilewright::LayoutRequest;
-use tilewright_layout::{LinearLayout, layout_from_json, layout_to_json, parse_spec, spec_from_json, spec_to_json};
+use tilewright_layout::{
+    LinearLayout, layout_from_json, layout_to_json, parse_family_spec, spec_from_json, spec_to_json,
+};
 
 /// Reads one input as the JSON of a layout and of a layout specification (a family with parameters). Each value that is
 /// read, written and read again, must be equal; inversion and division of a layout must not panic.
@@ -13,7 +15,7 @@ pub fn check(bytes: &[u8]) {
     let text = crate::text(bytes);
     let _ = LayoutRequest::from_text(text);
     let Ok(value) = serde_json::from_str::<serde_json::Value>(text) else {
-        let _ = parse_spec(text);
+        let _ = parse_family_spec(text);
         return;
     };
     if let Ok(spec) = spec_from_json(&value) {

@@ -4,7 +4,7 @@
 use std::sync::LazyLock;
 
 use tilewright_layout::families::NeutralFamilies;
-use tilewright_layout::{AttributeSyntaxes, Families, parse_definitions, parse_spec};
+use tilewright_layout::{AttributeSyntaxes, Families, parse_definitions, parse_family_spec};
 
 static ATTRIBUTE_SYNTAXES: LazyLock<AttributeSyntaxes> =
     LazyLock::new(|| AttributeSyntaxes::from_families(&NeutralFamilies));
@@ -19,12 +19,12 @@ pub fn check(bytes: &[u8]) {
     if let Err(error) = parse_definitions(text) {
         assert!(text.is_char_boundary(error.at));
     }
-    match parse_spec(text) {
+    match parse_family_spec(text) {
         Err(error) => assert!(text.is_char_boundary(error.at)),
         Ok(spec) => {
             let written = ATTRIBUTE_SYNTAXES.print_spec(&spec);
             // Printing expands aliases, so the printed text may exceed the size limits of the parser.
-            if let Ok(read) = parse_spec(&written) {
+            if let Ok(read) = parse_family_spec(&written) {
                 assert_eq!(
                     ATTRIBUTE_SYNTAXES.to_canonical_spec(&read),
                     ATTRIBUTE_SYNTAXES.to_canonical_spec(&spec),

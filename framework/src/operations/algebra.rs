@@ -2,13 +2,13 @@
 
 use serde_json::{Value as Json, json};
 
-use super::error::{OperationError, wrong};
+use super::error::{LayoutOperationError, wrong};
 use super::inputs::{
     Answer, answer, by_dim, dim, dims, field, flag, layout, number, number_list, numbers, optional, points, sized,
     undefined,
 };
 use tilewright_layout::families::cluster;
-use tilewright_layout::{Bases, Dim, LinearLayout, Space, solve_composition};
+use tilewright_layout::{Dim, DimBases, LinearLayout, Space, solve_composition};
 
 pub(super) fn identity(inputs: &Json) -> Answer {
     let (from, to) = ends(inputs)?;
@@ -91,7 +91,7 @@ pub(super) fn apply(inputs: &Json) -> Answer {
         let input = layout.ins().pack(&point).map_err(|error| undefined(&error.to_string()))?;
         Ok(by_dim(layout.outs().unpack(layout.apply_packed(input))))
     };
-    let images: Vec<_> = points(inputs)?.into_iter().map(image).collect::<Result<_, OperationError>>()?;
+    let images: Vec<_> = points(inputs)?.into_iter().map(image).collect::<Result<_, LayoutOperationError>>()?;
     Ok(json!({ "points": images }))
 }
 
@@ -146,7 +146,7 @@ fn or_undefined(found: Option<LinearLayout>, why: &str) -> Answer {
     found.map_or_else(|| Err(undefined(why)), |layout| answer(Ok(layout)))
 }
 
-fn ends(inputs: &Json) -> Result<(Dim, Dim), OperationError> {
+fn ends(inputs: &Json) -> Result<(Dim, Dim), LayoutOperationError> {
     Ok((dim(inputs, "in_dim")?, dim(inputs, "out_dim")?))
 }
 
@@ -157,10 +157,10 @@ fn named_masks(pair: &Json) -> Option<(Dim, Vec<u64>)> {
     }
 }
 
-fn named_bases(pair: &Json) -> Option<(Dim, Bases)> {
+fn named_bases(pair: &Json) -> Option<(Dim, DimBases)> {
     match pair.as_array()?.as_slice() {
         [name, images] => {
-            let images: Option<Bases> = images.as_array()?.iter().map(numbers).collect();
+            let images: Option<DimBases> = images.as_array()?.iter().map(numbers).collect();
             Some((Dim::named(name.as_str()?), images?))
         }
         _ => None,

@@ -2,7 +2,7 @@
 
 use serde_json::{Value as Json, json};
 
-use super::error::{OperationError, wrong};
+use super::error::{LayoutOperationError, wrong};
 use tilewright_layout::cute::{self, CuteError, CuteLayout, IntTuple, Swizzle, Tiler};
 
 /// Max number of coordinates of a layout that the operation `table` accepts: it returns a value for each.
@@ -75,18 +75,19 @@ const OPERATIONS: [(&str, Operation); 31] = [
 /// and shapes as text in CuTe notation, tilers (a layout, or a list of tilers), and numbers.
 ///
 /// # Errors
-/// [`OperationError::Unknown`] if no operation has this name, [`OperationError::Inputs`] if an input is missing or of
-/// the wrong type, [`OperationError::Layout`] if a text is not a layout or shape, [`OperationError::Undefined`] if the
-/// operation has no result; its message names a coordinate that no candidate layout maps correctly.
+/// [`LayoutOperationError::Unknown`] if no operation has this name, [`LayoutOperationError::Inputs`] if an input is
+/// missing or of the wrong type, [`LayoutOperationError::Layout`] if a text is not a layout or shape,
+/// [`LayoutOperationError::Undefined`] if the operation has no result; its message names a coordinate that no candidate
+/// layout maps correctly.
 ///
 /// ```
 /// use serde_json::json;
 /// use tilewright::operations::perform_cute_operation;
 /// assert_eq!(perform_cute_operation("composition", &[json!("(4,8):(8,1)"), json!("8:2")])?, json!("(2,4):(16,1)"));
 /// assert!(perform_cute_operation("composition", &[json!("(6,4):(4,1)"), json!("(2,3):(4,1)")]).is_err());
-/// # Ok::<(), tilewright::operations::OperationError>(())
+/// # Ok::<(), tilewright::operations::LayoutOperationError>(())
 /// ```
-pub fn perform_cute_operation(name: &str, inputs: &[Json]) -> Result<Json, OperationError> {
+pub fn perform_cute_operation(name: &str, inputs: &[Json]) -> Result<Json, LayoutOperationError> {
     let operation = find(&OPERATIONS, name)?;
     let most = operation.most_inputs();
     if inputs.len() > most {
@@ -113,14 +114,14 @@ pub fn perform_cute_operation(name: &str, inputs: &[Json]) -> Result<Json, Opera
     result.map(|layout| json!(layout.to_string())).map_err(no_result)
 }
 
-fn table(layout: &CuteLayout) -> Result<Json, OperationError> {
+fn table(layout: &CuteLayout) -> Result<Json, LayoutOperationError> {
     if layout.size() > LONGEST_TABLE {
         return Err(wrong(format!("a table of {} values; expected at most {LONGEST_TABLE}", layout.size())));
     }
     Ok(layout.values().collect())
 }
 
-fn swizzled(inputs: &[Json]) -> Result<Json, OperationError> {
+fn swizzled(inputs: &[Json]) -> Result<Json, LayoutOperationError> {
     let given = input(inputs, 0)?;
     let field = |name: &str| given.get(name).and_then(Json::as_i64);
     let swizzle = match (given.as_str(), field("B"), field("M"), field("S")) {
@@ -138,27 +139,27 @@ fn swizzled(inputs: &[Json]) -> Result<Json, OperationError> {
     Ok(numbers.into_iter().map(|number| swizzle.apply(number)).collect())
 }
 
-fn input(inputs: &[Json], at: usize) -> Result<&Json, OperationError> {
+fn input(inputs: &[Json], at: usize) -> Result<&Json, LayoutOperationError> {
     inputs.get(at).ok_or_else(|| wrong(format!("`inputs` has {} values: value {at} is missing", inputs.len())))
 }
 
-fn text(inputs: &[Json], at: usize) -> Result<&str, OperationError> {
+fn text(inputs: &[Json], at: usize) -> Result<&str, LayoutOperationError> {
     input(inputs, at)?.as_str().ok_or_else(|| wrong(format!("input {at} must be text")))
 }
 
-fn layout(inputs: &[Json], at: usize) -> Result<CuteLayout, OperationError> {
+fn layout(inputs: &[Json], at: usize) -> Result<CuteLayout, LayoutOperationError> {
     text(inputs, at)?.parse().map_err(no_layout)
 }
 
-fn tuple(inputs: &[Json], at: usize) -> Result<IntTuple, OperationError> {
+fn tuple(inputs: &[Json], at: usize) -> Result<IntTuple, LayoutOperationError> {
     text(inputs, at)?.parse().map_err(no_layout)
 }
 
-fn number(inputs: &[Json]) -> Result<u64, OperationError> {
+fn number(inputs: &[Json]) -> Result<u64, LayoutOperationError> {
     input(inputs, 1)?.as_u64().ok_or_else(|| wrong("input 1 must be a non-negative integer"))
 }
 
-fn tiler(given: &Json, depth: usize) -> Result<Tiler, OperationError> {
+fn tiler(given: &Json, depth: usize) -> Result<Tiler, LayoutOperationError> {
     match given {
         Json::String(text) => Ok(Tiler::Layout(text.parse().map_err(no_layout)?)),
         Json::Array(modes) if depth < DEEPEST => {
@@ -168,18 +169,18 @@ fn tiler(given: &Json, depth: usize) -> Result<Tiler, OperationError> {
     }
 }
 
-fn no_layout(error: CuteError) -> OperationError {
-    OperationError::Layout(error.to_string())
+fn no_layout(error: CuteError) -> LayoutOperationError {
+    LayoutOperationError::Layout(error.to_string())
 }
 
-/// Converts an error of the CuTe algebra to [`OperationError::Undefined`].
-fn no_result(error: CuteError) -> OperationError {
-    OperationError::Undefined(error.to_string())
+/// Converts an error of the CuTe algebra to [`LayoutOperationError::Undefined`].
+fn no_result(error: CuteError) -> LayoutOperationError {
+    LayoutOperationError::Undefined(error.to_string())
 }
 
 /// Finds an operation by its name in a table.
-fn find<T>(table: &'static [(&'static str, T)], name: &str) -> Result<&'static T, OperationError> {
+fn find<T>(table: &'static [(&'static str, T)], name: &str) -> Result<&'static T, LayoutOperationError> {
     table.iter().find(|(known, _)| *known == name).map(|(_, operation)| operation).ok_or_else(|| {
-        OperationError::Unknown { name: name.to_owned(), known: table.iter().map(|(name, _)| *name).collect() }
+        LayoutOperationError::Unknown { name: name.to_owned(), known: table.iter().map(|(name, _)| *name).collect() }
     })
 }

@@ -7,7 +7,7 @@ use tilewright_layout::similar_name_hint;
 /// The reason why a named operation has no result; always the caller's fault.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
-pub enum OperationError {
+pub enum LayoutOperationError {
     /// No operation has the given name.
     #[error("unknown operation `{name}`{}", similar_name_hint(.known, .name))]
     Unknown {
@@ -28,6 +28,6 @@ pub enum OperationError {
 }
 
 /// Makes the error of a missing or malformed input.
-pub(super) fn wrong(message: impl Into<String>) -> OperationError {
-    OperationError::Inputs(message.into())
+pub(super) fn wrong(message: impl Into<String>) -> LayoutOperationError {
+    LayoutOperationError::Inputs(message.into())
 }

@@ -16,7 +16,7 @@ mod table;
 mod values;
 
 pub use cute::perform_cute_operation;
-pub use error::OperationError;
+pub use error::LayoutOperationError;
 pub use perform::perform_layout_operation;
 pub use resolve::resolve_layouts;
 pub use table::{InputKind, LAYOUT_OPERATIONS, LayoutOperation, OperationInput};

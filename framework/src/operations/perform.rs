@@ -2,7 +2,7 @@
 
 use serde_json::Value as Json;
 
-use super::error::{OperationError, wrong};
+use super::error::{LayoutOperationError, wrong};
 use super::table::LayoutOperation;
 use tilewright_layout::to_snake_case;
 
@@ -11,9 +11,9 @@ use tilewright_layout::to_snake_case;
 /// ([`layout_from_json`](tilewright_layout::layout_from_json)), sizes are in elements, dims are names.
 ///
 /// # Errors
-/// [`OperationError::Unknown`] if no operation has this name, [`OperationError::Inputs`] if an input is missing,
-/// malformed, or not an input of the operation, [`OperationError::Layout`] if an input is not a layout,
-/// [`OperationError::Undefined`] if the operation has no result for these inputs.
+/// [`LayoutOperationError::Unknown`] if no operation has this name, [`LayoutOperationError::Inputs`] if an input is
+/// missing, malformed, or not an input of the operation, [`LayoutOperationError::Layout`] if an input is not a layout,
+/// [`LayoutOperationError::Undefined`] if the operation has no result for these inputs.
 ///
 /// ```
 /// use serde_json::json;
@@ -22,9 +22,9 @@ use tilewright_layout::to_snake_case;
 /// assert_eq!(perform_layout_operation("strided_1d", &inputs)?["bases"], json!({"lane": [[2], [4]]}));
 /// assert_eq!(perform_layout_operation("strided1D", &inputs)?["bases"], json!({"lane": [[2], [4]]}));
 /// assert!(perform_layout_operation("strided", &inputs).is_err_and(|error| error.to_string().contains("strided_1d")));
-/// # Ok::<(), tilewright::operations::OperationError>(())
+/// # Ok::<(), tilewright::operations::LayoutOperationError>(())
 /// ```
-pub fn perform_layout_operation(name: &str, inputs: &Json) -> Result<Json, OperationError> {
+pub fn perform_layout_operation(name: &str, inputs: &Json) -> Result<Json, LayoutOperationError> {
     let operation = LayoutOperation::find(name)?;
     let given = inputs.as_object().ok_or_else(|| wrong("`inputs` must be an object"))?;
     if let Some(strange) = given.keys().find(|given| operation.input(given).is_none()) {
@@ -33,7 +33,7 @@ pub fn perform_layout_operation(name: &str, inputs: &Json) -> Result<Json, Opera
     (operation.function)(inputs)
 }
 
-fn not_an_input(operation: &LayoutOperation, strange: &str) -> OperationError {
+fn not_an_input(operation: &LayoutOperation, strange: &str) -> LayoutOperationError {
     let name = operation.name;
     if let Some(input) = operation.input(&to_snake_case(strange)) {
         return wrong(format!("`{strange}` is not an input of `{name}`: write `{}`", input.name));

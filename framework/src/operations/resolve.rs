@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value as Json};
 
-use super::error::OperationError;
+use super::error::LayoutOperationError;
 use super::table::{InputKind, LayoutOperation};
 use crate::{LayoutRequest, Session};
 use tilewright_layout::{Layout, layout_to_json};
@@ -12,8 +12,8 @@ use tilewright_layout::{Layout, layout_to_json};
 /// `params`; otherwise for a tensor of the argument `shape`.
 ///
 /// # Errors
-/// [`OperationError::Layout`] if an input is malformed, or its layout cannot be built or is padded; the message names
-/// the input.
+/// [`LayoutOperationError::Layout`] if an input is malformed, or its layout cannot be built or is padded; the message
+/// names the input.
 ///
 /// ```
 /// use serde_json::json;
@@ -34,11 +34,11 @@ pub fn resolve_layouts(
     shape: Option<&[u64]>,
     operation: &LayoutOperation,
     inputs: &mut Json,
-) -> Result<(), OperationError> {
+) -> Result<(), LayoutOperationError> {
     let Some(given) = inputs.as_object_mut() else { return Ok(()) };
     for input in operation.inputs.iter().filter(|input| input.kind == InputKind::Layout) {
         if let Some(value) = given.get_mut(input.name).filter(|value| !has_bases(value)) {
-            let named = |message: String| OperationError::Layout(format!("`{}`: {message}", input.name));
+            let named = |message: String| LayoutOperationError::Layout(format!("`{}`: {message}", input.name));
             *value = bases(session, target, shape, value).map_err(named)?;
         }
     }

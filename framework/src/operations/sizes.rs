@@ -2,9 +2,9 @@
 
 use serde_json::{Value as Json, json};
 
-use super::error::{OperationError, wrong};
+use super::error::{LayoutOperationError, wrong};
 use super::inputs::{Answer, dim, layout, number_list, points, undefined};
-use tilewright_layout::{EnlargedShape, UnmaskedShare};
+use tilewright_layout::{EnlargedShape, MaskRequirement};
 
 /// Max number of index bits of a dim that the operation `mask` accepts: its answer has an entry for each of the
 /// `2^bits` positions.
@@ -24,9 +24,9 @@ pub(super) fn mask(inputs: &Json) -> Answer {
         return Err(wrong(format!("{dim} has 2^{bits} positions; expected at most 2^{MOST_BITS}")));
     }
     let share = |at| match enlarged.share_at(&layout, dim, at) {
-        UnmaskedShare::Real => "real",
-        UnmaskedShare::Mixed => "mixed",
-        UnmaskedShare::Nothing => "nothing",
+        MaskRequirement::Real => "real",
+        MaskRequirement::Mixed => "mixed",
+        MaskRequirement::Nothing => "nothing",
     };
     Ok(json!({ "shares": (0..1u64 << bits).map(share).collect::<Vec<_>>() }))
 }
@@ -37,6 +37,6 @@ pub(super) fn is_real(inputs: &Json) -> Answer {
     Ok(json!({ "values": values }))
 }
 
-fn enlarged(inputs: &Json) -> Result<EnlargedShape, OperationError> {
+fn enlarged(inputs: &Json) -> Result<EnlargedShape, LayoutOperationError> {
     EnlargedShape::new(&number_list(inputs, "shape")?).map_err(|error| undefined(&error.to_string()))
 }

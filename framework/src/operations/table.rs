@@ -4,7 +4,7 @@
 use serde_json::Value as Json;
 use tilewright_layout::to_snake_case;
 
-use super::error::OperationError;
+use super::error::LayoutOperationError;
 use super::{algebra, columns, queries, shape, sizes, values};
 
 /// An operation on linear layouts, by name.
@@ -21,7 +21,7 @@ pub struct LayoutOperation {
     pub result: &'static str,
     /// The Rust function that performs the operation, such as `LinearLayout::invert`.
     pub rust: &'static str,
-    pub(super) function: fn(&Json) -> Result<Json, OperationError>,
+    pub(super) function: fn(&Json) -> Result<Json, LayoutOperationError>,
 }
 
 /// An input of a [`LayoutOperation`].
@@ -84,7 +84,7 @@ impl LayoutOperation {
     /// Returns the operation of this name or alias; an alias may also be in `snake_case`.
     ///
     /// # Errors
-    /// [`OperationError::Unknown`] if no operation has this name or alias.
+    /// [`LayoutOperationError::Unknown`] if no operation has this name or alias.
     ///
     /// ```
     /// use tilewright::operations::LayoutOperation;
@@ -92,14 +92,14 @@ impl LayoutOperation {
     /// assert_eq!(LayoutOperation::find("get_free_variable_masks")?.name, "free_variable_masks");
     /// let error = LayoutOperation::find("flaten_ins").unwrap_err();
     /// assert_eq!(error.to_string(), "unknown operation `flaten_ins`; did you mean `flatten_ins`?");
-    /// # Ok::<(), tilewright::operations::OperationError>(())
+    /// # Ok::<(), tilewright::operations::LayoutOperationError>(())
     /// ```
-    pub fn find(name: &str) -> Result<&'static Self, OperationError> {
+    pub fn find(name: &str) -> Result<&'static Self, LayoutOperationError> {
         let named = |operation: &&Self| {
             operation.name == name
                 || operation.aliases.iter().any(|alias| *alias == name || to_snake_case(alias) == name)
         };
-        LAYOUT_OPERATIONS.iter().find(named).ok_or_else(|| OperationError::Unknown {
+        LAYOUT_OPERATIONS.iter().find(named).ok_or_else(|| LayoutOperationError::Unknown {
             name: name.to_owned(),
             known: LAYOUT_OPERATIONS.iter().map(|operation| operation.name).collect(),
         })
@@ -134,7 +134,7 @@ const fn row(
     inputs: &'static [OperationInput],
     result: &'static str,
     rust: &'static str,
-    function: fn(&Json) -> Result<Json, OperationError>,
+    function: fn(&Json) -> Result<Json, LayoutOperationError>,
 ) -> LayoutOperation {
     LayoutOperation { name, aliases, inputs, result, rust, function }
 }

@@ -3,7 +3,7 @@
 use serde_json::{Value as Json, json};
 
 use super::inputs::{Answer, by_dim, layout, optional, point, undefined};
-use tilewright_layout::{Dim, IndexBuilder, InputIndex, LinearLayout, apply_layout};
+use tilewright_layout::{Dim, IndexBuilder, IndexOperand, LinearLayout, apply_layout};
 
 /// Instructions as lines of text: `%0 = and lane, 3`.
 #[derive(Default)]
@@ -46,14 +46,14 @@ impl IndexBuilder for Lines {
 pub(super) fn index_arithmetic(inputs: &Json) -> Answer {
     let layout: LinearLayout = layout(inputs, "layout")?;
     let constants = optional(inputs, "constants").map_or(Ok(Vec::new()), point)?;
-    let known = |dim: Dim| constants.iter().find(|(named, _)| *named == dim).map(|&(_, at)| InputIndex::Constant(at));
+    let known = |dim: Dim| constants.iter().find(|(named, _)| *named == dim).map(|&(_, at)| IndexOperand::Constant(at));
     let mut indices: Vec<_> = layout
         .ins()
         .dims()
-        .map(|dim| (dim, known(dim).unwrap_or_else(|| InputIndex::Value(dim.to_string()))))
+        .map(|dim| (dim, known(dim).unwrap_or_else(|| IndexOperand::Value(dim.to_string()))))
         .collect();
     let unknown = constants.iter().filter(|(dim, _)| !layout.ins().contains(*dim));
-    indices.extend(unknown.map(|&(dim, at)| (dim, InputIndex::Constant(at))));
+    indices.extend(unknown.map(|&(dim, at)| (dim, IndexOperand::Constant(at))));
     let mut lines = Lines::default();
     let values = apply_layout(&mut lines, &layout, &indices).map_err(|error| undefined(&error.to_string()))?;
     Ok(json!({ "instructions": lines.0, "values": by_dim(values) }))

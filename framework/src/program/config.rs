@@ -3,7 +3,7 @@
 use super::compiler::ProgramOptions;
 use super::error::ProgramError;
 use tilewright_assign::LaunchConfig;
-use tilewright_layout::FamilySet;
+use tilewright_layout::FamilyProviders;
 use tilewright_plan::movement::PlanContext;
 use tilewright_plugin::Target;
 use tilewright_tile::{Attribute, TileModule};
@@ -21,7 +21,7 @@ pub(super) fn launch_config<'m>(
     target: &'m dyn Target,
     module: Option<&TileModule>,
     options: &ProgramOptions,
-    families: &'m FamilySet<'m>,
+    families: &'m FamilyProviders<'m>,
 ) -> Result<LaunchConfig<'m>, ProgramError> {
     let description = target.description();
     let attribute = |name: &str| module.map_or(Ok(None), |module| integer_attribute(module, name));

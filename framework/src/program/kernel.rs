@@ -6,12 +6,12 @@ use super::compiler::{ProgramCompiler, ProgramOptions};
 use super::config::launch_config;
 use super::error::ProgramError;
 use super::sizes::Sized;
-use super::stage::CompilationStage;
+use super::stage::CompilationStageOutput;
 use tilewright_assign::layouts::LayoutCache;
-use tilewright_assign::synthesis::{has_explicit_memory, synthesize};
+use tilewright_assign::synthesis::{needs_synthesis, synthesize};
 use tilewright_assign::{self as engine, AssignedModule, LaunchConfig};
 use tilewright_kernel::{self as kernel, Kernel};
-use tilewright_layout::FamilySet;
+use tilewright_layout::FamilyProviders;
 use tilewright_layout::families::NeutralFamilies;
 use tilewright_lower as lower;
 use tilewright_tile::axis_info::AxisInfoMap;
@@ -38,7 +38,7 @@ impl ProgramCompiler<'_> {
     /// #     fn devices(&self) -> Result<Vec<Box<dyn Device>>, DeviceError> { Ok(Vec::new()) }
     /// # }
     /// use tilewright::tile::{Dialects, ImportTables};
-    /// use tilewright::{CompilationStage, ProgramCompiler, ProgramOptions};
+    /// use tilewright::{CompilationStageOutput, ProgramCompiler, ProgramOptions};
     ///
     /// let program = "tt.func @iota(%out: !tt.ptr<i32>) {
     ///   %i = tt.make_range {start = 0 : i32, end = 128 : i32} : tensor<128xi32>
@@ -52,7 +52,7 @@ impl ProgramCompiler<'_> {
     /// # let target = Plain(tilewright_targets::read_catalogue()?.get("h100")?.clone());
     /// let compiler = ProgramCompiler { dialects: &dialects, imports: &imports, target: &target };
     /// let mut stages = Vec::new();
-    /// let seen = &mut |stage: CompilationStage<'_>| stages.push(stage.name());
+    /// let seen = &mut |stage: CompilationStageOutput<'_>| stages.push(stage.name());
     /// let kernel = compiler.compile_kernel(program, &ProgramOptions::default(), seen)?;
     /// assert_eq!((&*kernel.name, kernel.launch.warps), ("iota", 4));
     /// assert_eq!(stages, ["read", "import", "shape", "layouts", "kernel", "math"]);
@@ -62,12 +62,12 @@ impl ProgramCompiler<'_> {
         &self,
         text: &str,
         options: &ProgramOptions,
-        seen: &mut dyn FnMut(CompilationStage<'_>),
+        seen: &mut dyn FnMut(CompilationStageOutput<'_>),
     ) -> Result<Kernel, ProgramError> {
         let sized = self.sized(text, options)?;
         let (text, known) = match sized {
             Some(Sized { chosen, text, found }) => {
-                seen(CompilationStage::Sizes(&chosen));
+                seen(CompilationStageOutput::Sizes(&chosen));
                 (Cow::Owned(text), found)
             }
             None => (Cow::Borrowed(text), None),
@@ -75,25 +75,25 @@ impl ProgramCompiler<'_> {
         let text = &*text;
         let module = self.neutral(text, options, seen)?;
         let description = self.target.description();
-        let families = FamilySet::new(vec![&NeutralFamilies, self.target.families()]);
+        let families = FamilyProviders::new(vec![&NeutralFamilies, self.target.families()]);
         let config = launch_config(self.target, Some(&module), options, &families)?;
-        let assigned = if has_explicit_memory(&module) {
+        let assigned = if needs_synthesis(&module) {
             let found = match known {
                 Some(found) => found,
                 None => synthesize(&module, &config, options.synthesis())
                     .map_err(|error| ProgramError::synthesis(error, text))?,
             };
-            seen(CompilationStage::Synthesis(&found.derivation));
+            seen(CompilationStageOutput::Synthesis(&found.derivation));
             found.assigned
         } else {
             engine::assign_layouts(&module, &config, options.strategy)?
         };
         let mut kernel = with_stages(&assigned, &config, options.stages, text, seen)?;
-        seen(CompilationStage::Kernel(&kernel));
+        seen(CompilationStageOutput::Kernel(&kernel));
         tilewright_math::expand_math_functions(&mut kernel, |function, element| {
             description.find_native_function(function.name(), element.name()).is_some()
         });
-        seen(CompilationStage::Math(&kernel));
+        seen(CompilationStageOutput::Math(&kernel));
         let verified = kernel::Module { kernels: vec![kernel] };
         kernel::verify(&verified)?;
         verified.kernels.into_iter().next().ok_or_else(|| ProgramError::Entry("there is no kernel".to_owned()))
@@ -137,7 +137,7 @@ fn with_stages(
     config: &LaunchConfig<'_>,
     stages: Option<u32>,
     text: &str,
-    seen: &mut dyn FnMut(CompilationStage<'_>),
+    seen: &mut dyn FnMut(CompilationStageOutput<'_>),
 ) -> Result<Kernel, ProgramError> {
     let most = u64::from(config.context.target.shared.bytes);
     // The buffers of a pipelined loop are planned for one block, so loops of a cluster of several blocks are not
@@ -145,7 +145,7 @@ fn with_stages(
     let mut required = if config.context.blocks > 1 { Some(1) } else { stages };
     loop {
         let staged = engine::stages::pipeline_loops(assigned, config, required)?;
-        seen(CompilationStage::Layouts(&staged));
+        seen(CompilationStageOutput::Layouts(&staged));
         let loops = staged.report.functions.iter().flat_map(|function| &function.loops);
         // A loop of one stage that has buffers stores operands to shared memory before the loop. It counts as two
         // stages, so that the limit of one stage, which is tried last, removes these buffers too.

@@ -2,7 +2,7 @@
 //!
 //! | stage | result |
 //! |---|---|
-//! | `sizes` | the chosen sizes of a text with open tile sizes ([`tilewright_tile::text::SizedText`]) |
+//! | `sizes` | the chosen sizes of a text with open tile sizes ([`tilewright_tile::text::TileSizeTemplate`]) |
 //! | `read` | the program as written, verified |
 //! | `import` | neutral operations instead of vendor operations ([`tilewright_tile::import`]) |
 //! | `shape` | one function without calls, branches and dead code ([`tilewright_tile::transform`]) |
@@ -26,4 +26,4 @@ mod stage;
 pub use chosen_sizes::ChosenTileSizes;
 pub use compiler::{ProgramCompiler, ProgramOptions};
 pub use error::ProgramError;
-pub use stage::CompilationStage;
+pub use stage::CompilationStageOutput;

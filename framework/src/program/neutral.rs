@@ -2,13 +2,13 @@
 
 use super::compiler::{ProgramCompiler, ProgramOptions};
 use super::error::ProgramError;
-use super::stage::CompilationStage;
-use tilewright_layout::FamilySet;
+use super::stage::CompilationStageOutput;
+use tilewright_layout::FamilyProviders;
 use tilewright_layout::families::NeutralFamilies;
-use tilewright_target::{Instruction, Operand};
-use tilewright_tile::import::import_operations;
+use tilewright_target::{Instruction, InstructionOperand};
+use tilewright_tile::import::replace_vendor_operations;
 use tilewright_tile::transform::{
-    decompose_scaled_dots, desugar_async_copies, forward_stores, fuse_multiply_adds, inline_calls,
+    decompose_scaled_dots, forward_stores, fuse_multiply_adds, inline_calls, make_copies_synchronous,
     remove_unused_operations, simplify_types, structurize, widen_accumulators,
 };
 use tilewright_tile::{self as tile, FloatType, TileModule};
@@ -20,8 +20,8 @@ impl ProgramCompiler<'_> {
     /// [`ProgramError::Text`] if the text does not parse, or violates a rule of the tile IR.
     pub fn parse_program(&self, text: &str) -> Result<TileModule, ProgramError> {
         let module = tile::text::parse_module(text, self.dialects)?;
-        let families = FamilySet::new(vec![&NeutralFamilies, self.target.families()]);
-        tile::verify_module_with(&module, &families)
+        let families = FamilyProviders::new(vec![&NeutralFamilies, self.target.families()]);
+        tile::verify_module_with_families(&module, &families)
             .map_err(|violation| ProgramError::Text(violation.to_text_error(text)))?;
         Ok(module)
     }
@@ -31,15 +31,15 @@ impl ProgramCompiler<'_> {
         &self,
         text: &str,
         options: &ProgramOptions,
-        seen: &mut dyn FnMut(CompilationStage<'_>),
+        seen: &mut dyn FnMut(CompilationStageOutput<'_>),
     ) -> Result<TileModule, ProgramError> {
         let in_text = |violation: tile::TileViolation| ProgramError::Text(violation.to_text_error(text));
         let mut module = self.parse_program(text)?;
-        seen(CompilationStage::Read(&module));
+        seen(CompilationStageOutput::Read(&module));
         simplify_types(&mut module, self.dialects);
-        let module = import_operations(&module, self.imports, self.dialects).map_err(in_text)?;
-        seen(CompilationStage::Import(&module));
-        let module = desugar_async_copies(&module, self.dialects).map_err(in_text)?;
+        let module = replace_vendor_operations(&module, self.imports, self.dialects).map_err(in_text)?;
+        seen(CompilationStageOutput::Import(&module));
+        let module = make_copies_synchronous(&module, self.dialects).map_err(in_text)?;
         let module = decompose_scaled_dots(&module, self.dialects).map_err(in_text)?;
         let has_mma = |operand, accumulator| self.has_mma(operand, accumulator);
         let module = widen_accumulators(&module, self.dialects, &has_mma).map_err(in_text)?;
@@ -52,14 +52,14 @@ impl ProgramCompiler<'_> {
         }
         remove_unused_operations(&mut module);
         tile::verify_transformed_module(&module).map_err(in_text)?;
-        seen(CompilationStage::Shape(&module));
+        seen(CompilationStageOutput::Shape(&module));
         Ok(module)
     }
 
     /// Whether the target has an MMA instruction whose operand A and accumulator have these element types.
     fn has_mma(&self, operand: FloatType, accumulator: FloatType) -> bool {
         let is_of = |row: &Instruction, role: &str, ty: FloatType| {
-            row.find_matrix_operand(role).and_then(Operand::element) == Some(ty.name())
+            row.find_matrix_operand(role).and_then(InstructionOperand::element) == Some(ty.name())
         };
         let mut mmas = self.target.instructions().iter().filter(|row| row.mma_shape().is_some());
         mmas.any(|row| is_of(row, "a", operand) && is_of(row, "d", accumulator))

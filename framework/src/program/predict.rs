@@ -4,15 +4,15 @@ use super::compiler::{ProgramCompiler, ProgramOptions};
 use super::config::launch_config;
 use super::error::ProgramError;
 use tilewright_assign::AssignedModule;
-use tilewright_assign::synthesis::{LaunchSpec, PredictedPerformance, predict_launch};
+use tilewright_assign::synthesis::{LaunchPredictionInput, PredictedPerformance, predict_launch_time};
 use tilewright_kernel::Kernel;
-use tilewright_layout::FamilySet;
+use tilewright_layout::FamilyProviders;
 use tilewright_layout::families::NeutralFamilies;
 
 impl ProgramCompiler<'_> {
     /// Predicts the time of a launch of `kernel`, which [`Self::compile_kernel`] has compiled with these options.
-    /// `assigned` is the program in the last [`CompilationStage::Layouts`](super::CompilationStage::Layouts) of that
-    /// compilation.
+    /// `assigned` is the program in the last [`CompilationStageOutput::Layouts`](super::CompilationStage::Layouts) of
+    /// that compilation.
     ///
     /// # Errors
     /// [`ProgramError`]: the program has no function, or the performance model has no prediction.
@@ -21,13 +21,13 @@ impl ProgramCompiler<'_> {
         assigned: &AssignedModule,
         kernel: &Kernel,
         options: &ProgramOptions,
-        launch: &LaunchSpec,
+        launch: &LaunchPredictionInput,
     ) -> Result<PredictedPerformance, ProgramError> {
         let Some(function) = assigned.module.functions.first() else {
             return Err(ProgramError::Entry("the program has no entry function".to_owned()));
         };
-        let families = FamilySet::new(vec![&NeutralFamilies, self.target.families()]);
+        let families = FamilyProviders::new(vec![&NeutralFamilies, self.target.families()]);
         let config = launch_config(self.target, Some(&assigned.module), options, &families)?;
-        Ok(predict_launch(function, kernel.shared_bytes(), launch, &config)?)
+        Ok(predict_launch_time(function, kernel.shared_bytes(), launch, &config)?)
     }
 }

@@ -7,11 +7,11 @@ use super::compiler::{ProgramCompiler, ProgramOptions};
 use super::config::launch_config;
 use super::error::ProgramError;
 use tilewright_assign::synthesis::{
-    SynthesisError, SynthesizedProgram, TileSizeSearchResult, TiledProgram, has_explicit_memory, search_tile_sizes,
+    SynthesisError, SynthesizedProgram, TileSizeSearchResult, TiledProgram, needs_synthesis, search_tile_sizes,
 };
-use tilewright_layout::FamilySet;
+use tilewright_layout::FamilyProviders;
 use tilewright_layout::families::NeutralFamilies;
-use tilewright_tile::text::SizedText;
+use tilewright_tile::text::TileSizeTemplate;
 
 /// Max number of size combinations of one program for which layouts are synthesized; further ones are not tried
 /// ([`ChosenTileSizes::left_out`]).
@@ -29,7 +29,7 @@ pub(super) struct Sized {
 impl ProgramCompiler<'_> {
     /// Chooses the tile sizes of a program's text; `None` if the text leaves no sizes open.
     pub(super) fn sized(&self, text: &str, options: &ProgramOptions) -> Result<Option<Sized>, ProgramError> {
-        let Some(mut sized) = SizedText::parse(text)? else {
+        let Some(mut sized) = TileSizeTemplate::parse(text)? else {
             let Some((name, _)) = options.sizes.first() else { return Ok(None) };
             return Err(ProgramError::Sizes(format!("the program has no `tw.size {name} = ...`")));
         };
@@ -53,8 +53,8 @@ impl ProgramCompiler<'_> {
         }
     }
 
-    fn searched(&self, sized: &SizedText, options: &ProgramOptions) -> Result<Sized, ProgramError> {
-        let families = FamilySet::new(vec![&NeutralFamilies, self.target.families()]);
+    fn searched(&self, sized: &TileSizeTemplate, options: &ProgramOptions) -> Result<Sized, ProgramError> {
+        let families = FamilyProviders::new(vec![&NeutralFamilies, self.target.families()]);
         let mut refused: Vec<(Vec<u64>, String)> = Vec::new();
         let mut first = None;
         let mut make = |sizes: &[u64]| match self.program_with(sized, sizes, options) {
@@ -88,7 +88,7 @@ impl ProgramCompiler<'_> {
 
     fn program_with(
         &self,
-        sized: &SizedText,
+        sized: &TileSizeTemplate,
         sizes: &[u64],
         options: &ProgramOptions,
     ) -> Result<TiledProgram, ProgramError> {
@@ -99,7 +99,7 @@ impl ProgramCompiler<'_> {
             wrong(&"sizes are compared by the time of a launch: add its number of blocks as a line `tw.blocks ...`")
         })?;
         let module = self.neutral(&text, options, &mut |_| {})?;
-        match has_explicit_memory(&module) {
+        match needs_synthesis(&module) {
             true => Ok(TiledProgram { module, blocks }),
             false => {
                 Err(wrong(&"sizes are chosen only for programs with explicit memory: pass one value for each size"))
@@ -108,6 +108,6 @@ impl ProgramCompiler<'_> {
     }
 }
 
-fn named(sized: &SizedText, sizes: &[u64]) -> Vec<(String, u64)> {
+fn named(sized: &TileSizeTemplate, sizes: &[u64]) -> Vec<(String, u64)> {
     sized.parameters().iter().map(|parameter| parameter.name.clone()).zip(sizes.iter().copied()).collect()
 }

@@ -10,7 +10,7 @@ use tilewright_tile::{TileModule, text};
 
 /// The program after one compilation stage; it prints as text.
 #[derive(Debug, Clone, Copy)]
-pub enum CompilationStage<'a> {
+pub enum CompilationStageOutput<'a> {
     /// The chosen tile sizes of a program that leaves them open.
     Sizes(&'a ChosenTileSizes),
     /// The program as written, verified.
@@ -30,7 +30,7 @@ pub enum CompilationStage<'a> {
     Math(&'a Kernel),
 }
 
-impl CompilationStage<'_> {
+impl CompilationStageOutput<'_> {
     /// Returns the name of the stage.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -63,7 +63,7 @@ impl CompilationStage<'_> {
     }
 }
 
-impl fmt::Display for CompilationStage<'_> {
+impl fmt::Display for CompilationStageOutput<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Read(module) | Self::Import(module) | Self::Shape(module) => f.write_str(&text::print_module(module)),

@@ -2,8 +2,8 @@
 
 use thiserror::Error;
 use tilewright_emulator::{
-    Argument, Buffer, Emulator, Fault, FaultKind, GlobalMemory, MemoryError, PrintReceiver, RunLimits, RunReport,
-    SemanticsTable,
+    Argument, BufferHandle, Emulator, Fault, FaultKind, GlobalMemory, HostAccessError, PrintReceiver, RunLimits,
+    RunReport, SemanticsTable,
 };
 use tilewright_kernel::Kernel;
 use tilewright_plugin::Target;
@@ -22,7 +22,7 @@ pub struct EmulatedRun {
 /// The reason why a run on the emulator has no result.
 #[derive(Debug, Error)]
 #[non_exhaustive]
-pub enum RunError {
+pub enum EmulatedRunError {
     /// The arguments do not match the kernel or the buffers; the caller's error.
     #[error("{0}")]
     Arguments(String),
@@ -35,11 +35,11 @@ pub enum RunError {
         /// Index of the buffer among those of the launch.
         buffer: usize,
         /// The error of reading the first byte without a value; it has the byte's offset in the buffer.
-        source: MemoryError,
+        source: HostAccessError,
     },
 }
 
-impl RunError {
+impl EmulatedRunError {
     /// Whether the kernel is valid, but the target lacks the shared memory for it.
     #[must_use]
     pub fn is_unsupported(&self) -> bool {
@@ -51,9 +51,9 @@ impl RunError {
 /// beyond the end of one does not reach another. `printer` receives the values that the kernel prints.
 ///
 /// # Errors
-/// [`RunError::Arguments`] if the arguments do not match the kernel or the buffers, [`RunError::Fault`] if the emulator
-/// stops the kernel, [`RunError::Unwritten`] if a buffer that the host did not initialise has bytes that the kernel did
-/// not write.
+/// [`EmulatedRunError::Arguments`] if the arguments do not match the kernel or the buffers, [`EmulatedRunError::Fault`]
+/// if the emulator stops the kernel, [`EmulatedRunError::Unwritten`] if a buffer that the host did not initialise has
+/// bytes that the kernel did not write.
 ///
 /// # Examples
 /// ```no_run
@@ -86,12 +86,12 @@ pub fn run_emulated(
     launch: &KernelLaunch<'_>,
     limits: &RunLimits,
     printer: Option<&PrintReceiver<'_>>,
-) -> Result<EmulatedRun, RunError> {
+) -> Result<EmulatedRun, EmulatedRunError> {
     let mut memory = GlobalMemory::new();
-    let buffers: Vec<Buffer> = launch.buffers.iter().map(|buffer| allocated(buffer, &mut memory)).collect();
+    let buffers: Vec<BufferHandle> = launch.buffers.iter().map(|buffer| allocated(buffer, &mut memory)).collect();
     let arguments = launch.arguments.iter().map(|argument| emulated(argument, &buffers)).collect::<Result<Vec<_>, _>>();
-    let arguments = arguments.map_err(RunError::Arguments)?;
-    let fault = |fault| RunError::Fault(Box::new(fault));
+    let arguments = arguments.map_err(EmulatedRunError::Arguments)?;
+    let fault = |fault| EmulatedRunError::Fault(Box::new(fault));
     let semantics = SemanticsTable::from_kernel(kernel, target.instructions());
     let emulator = Emulator::new(kernel, target.description()).map_err(fault)?.with_semantics(&semantics);
     let emulator = match printer {
@@ -100,13 +100,14 @@ pub fn run_emulated(
     };
     let report = emulator.run(launch.grid, &arguments, &mut memory, limits).map_err(fault)?;
     let read = launch.buffers.iter().zip(buffers).enumerate().map(|(index, (before, buffer))| {
-        let after = memory.take_if_stored(buffer).map_err(|source| RunError::Unwritten { buffer: index, source })?;
+        let after =
+            memory.take_if_stored(buffer).map_err(|source| EmulatedRunError::Unwritten { buffer: index, source })?;
         Ok(after.filter(|after| after != before.bytes))
     });
-    Ok(EmulatedRun { changed: read.collect::<Result<_, RunError>>()?, report })
+    Ok(EmulatedRun { changed: read.collect::<Result<_, EmulatedRunError>>()?, report })
 }
 
-fn allocated(host: &HostBuffer<'_>, memory: &mut GlobalMemory) -> Buffer {
+fn allocated(host: &HostBuffer<'_>, memory: &mut GlobalMemory) -> BufferHandle {
     let buffer = match host.address {
         Some(address) => memory.allocate_at(address, host.bytes),
         None => memory.allocate_with(host.bytes),
@@ -117,7 +118,7 @@ fn allocated(host: &HostBuffer<'_>, memory: &mut GlobalMemory) -> Buffer {
     buffer
 }
 
-fn emulated(argument: &KernelArgument, buffers: &[Buffer]) -> Result<Argument, String> {
+fn emulated(argument: &KernelArgument, buffers: &[BufferHandle]) -> Result<Argument, String> {
     let buffer = |index: usize| {
         let missing = || format!("an argument is buffer {index} of {}", buffers.len());
         buffers.get(index).copied().ok_or_else(missing)

@@ -1,17 +1,17 @@
 //! A launch on a device: its code is loaded and its buffers are filled; both are freed on drop.
 
-use tilewright_plugin::{Artifact, Device, DeviceBufferId, DeviceError, LaunchArgument, LaunchOutcome, LaunchRequest};
+use tilewright_plugin::{Artifact, Device, DeviceBufferId, DeviceError, LaunchArgument, LaunchRequest, LaunchStats};
 
 use super::{KernelArgument, KernelLaunch};
 
 /// A launch whose code and buffers are on a device, and that can be run repeatedly.
-pub struct LoadedLaunch<'d> {
+pub struct DeviceResidentLaunch<'d> {
     device: &'d mut dyn Device,
     request: LaunchRequest,
     buffers: Vec<(DeviceBufferId, u64)>,
 }
 
-impl<'d> LoadedLaunch<'d> {
+impl<'d> DeviceResidentLaunch<'d> {
     /// Loads the code to a device, and fills the buffers. `kernel` is the name of the kernel in the artifact.
     ///
     /// # Errors
@@ -20,12 +20,12 @@ impl<'d> LoadedLaunch<'d> {
     /// # Examples
     /// ```no_run
     /// use tilewright::plugin::{Artifact, Device, DeviceError};
-    /// use tilewright::run::{HostBuffer, KernelArgument, KernelLaunch, LoadedLaunch};
+    /// use tilewright::run::{HostBuffer, KernelArgument, KernelLaunch, DeviceResidentLaunch};
     ///
     /// fn doubled(artifact: &Artifact, device: &mut dyn Device, numbers: &[u8]) -> Result<Vec<u8>, DeviceError> {
     ///     let arguments = [KernelArgument::Buffer(0)];
     ///     let launch = KernelLaunch { grid: [1; 3], arguments: &arguments, buffers: vec![HostBuffer::new(numbers)] };
-    ///     let mut loaded = LoadedLaunch::new("double", &launch, artifact, device)?;
+    ///     let mut loaded = DeviceResidentLaunch::new("double", &launch, artifact, device)?;
     ///     loaded.run()?;
     ///     Ok(loaded.read()?.remove(0))
     /// }
@@ -75,7 +75,7 @@ impl<'d> LoadedLaunch<'d> {
     ///
     /// # Errors
     /// [`DeviceError`] if the device reports that the launch failed.
-    pub fn run(&mut self) -> Result<LaunchOutcome, DeviceError> {
+    pub fn run(&mut self) -> Result<LaunchStats, DeviceError> {
         self.device.launch(&self.request)
     }
 
@@ -88,7 +88,7 @@ impl<'d> LoadedLaunch<'d> {
     }
 }
 
-impl Drop for LoadedLaunch<'_> {
+impl Drop for DeviceResidentLaunch<'_> {
     fn drop(&mut self) {
         self.buffers.drain(..).for_each(|(buffer, _)| self.device.free(buffer));
         self.device.unload(self.request.code);

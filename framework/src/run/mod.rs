@@ -1,7 +1,7 @@
 //! Runs kernels with the host's buffers: on the emulator, or on a device of the target.
 //!
 //! A [`KernelLaunch`] names the grid, the arguments and the buffers. [`run_emulated`] executes kernel IR on the CPU and
-//! reports faults and counts; a [`LoadedLaunch`] executes compiled code on any
+//! reports faults and counts; a [`DeviceResidentLaunch`] executes compiled code on any
 //! [`Device`](tilewright_plugin::Device).
 
 mod argument;
@@ -10,6 +10,6 @@ mod launch;
 mod loaded_launch;
 
 pub use argument::{KernelArgument, bind_arguments};
-pub use emulated::{EmulatedRun, RunError, run_emulated};
+pub use emulated::{EmulatedRun, EmulatedRunError, run_emulated};
 pub use launch::{HostBuffer, KernelLaunch};
-pub use loaded_launch::LoadedLaunch;
+pub use loaded_launch::DeviceResidentLaunch;

@@ -48,7 +48,7 @@ pub struct BankRow {
     pub idle_phases: bool,
     /// The larger phases of accesses whose lanes are pairs with one address; `None` if pairs take no fewer wavefronts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub paired: Option<PairedLanes>,
+    pub paired: Option<PairedLanePhases>,
     /// Kind of evidence for this entry's values: measured, documented or assumed.
     pub evidence: Evidence,
     /// Origin of this entry's values: a document, a measurement or an assumption.
@@ -61,7 +61,7 @@ pub struct BankRow {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[cfg_attr(test, schemars(deny_unknown_fields))]
-pub struct PairedLanes {
+pub struct PairedLanePhases {
     /// The distances of partners: lane `i` is paired with lane `i ^ v`, with the same `v` of this list for all lanes.
     #[cfg_attr(test, schemars(length(min = 1), inner(range(min = 1))))]
     pub lanes: Vec<u64>,
@@ -84,9 +84,9 @@ impl BankRow {
         (address >> self.bank_shift()) & self.bank_mask()
     }
 
-    /// Returns the lane indices that span the first phase of an access: those of [`PairedLanes::phase`] if `is_pair` is
-    /// true of a distance of [`PairedLanes::lanes`], or else [`Self::phase`]. `is_pair(v)` is whether each
-    /// active lane `i` has the address of lane `i ^ v`, if that one is active.
+    /// Returns the lane indices that span the first phase of an access: those of [`PairedLanePhases::phase`] if
+    /// `is_pair` is true of a distance of [`PairedLanePhases::lanes`], or else [`Self::phase`]. `is_pair(v)` is whether
+    /// each active lane `i` has the address of lane `i ^ v`, if that one is active.
     pub fn phase_of(&self, is_pair: impl Fn(u64) -> bool) -> &[u64] {
         let paired = self.paired.as_ref().filter(|paired| paired.lanes.iter().any(|&distance| is_pair(distance)));
         paired.map_or(&self.phase, |paired| &paired.phase)

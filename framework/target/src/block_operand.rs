@@ -7,7 +7,7 @@ use thiserror::Error;
 /// The block of a matrix in global memory that an instruction accesses (its rows are contiguous), and the instruction's
 /// requirements on the matrix.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct BlockOperand {
+pub struct BlockLoadOperand {
     /// Width of an element in bits; columns count elements.
     pub element_bits: u32,
     /// Number of rows of the block.
@@ -31,7 +31,7 @@ pub struct BlockOperand {
 /// A parameter of the matrix other than its address, which the instruction takes as an `i32`, the same in all lanes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum MatrixParameter {
+pub enum BlockMatrixParameter {
     /// Size of a row of the matrix in bytes, without padding up to the next row.
     RowBytes,
     /// Number of rows of the matrix.
@@ -40,9 +40,9 @@ pub enum MatrixParameter {
     Pitch,
 }
 
-/// A matrix in global memory, to be checked by [`BlockOperand::check`].
+/// A matrix in global memory, to be checked by [`BlockLoadOperand::check`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct BlockMatrixSpec {
+pub struct BlockLoadMatrix {
     /// Byte address of the matrix, or any number with the same alignment.
     pub address: u64,
     /// Size of a row of the matrix in bytes, without padding up to the next row.
@@ -56,7 +56,7 @@ pub struct BlockMatrixSpec {
 /// A requirement of a 2-D block instruction that a matrix violates, so that the instruction cannot access its blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
-pub enum BlockMatrixError {
+pub enum BlockLoadMatrixError {
     /// The address of the matrix is not a multiple of the required alignment.
     #[error("the matrix begins at {address:#x}, which is not a multiple of {alignment} bytes")]
     Address {
@@ -99,7 +99,7 @@ pub enum BlockMatrixError {
     },
 }
 
-impl BlockOperand {
+impl BlockLoadOperand {
     /// Returns the size of a row of the block in bytes.
     #[must_use]
     pub fn row_bytes(&self) -> u64 {
@@ -109,23 +109,23 @@ impl BlockOperand {
     /// Checks whether the instruction can access blocks of this matrix.
     ///
     /// # Errors
-    /// [`BlockMatrixError`]: the first violated requirement.
-    pub fn check(&self, matrix: BlockMatrixSpec) -> Result<(), BlockMatrixError> {
-        let BlockMatrixSpec { address, row_bytes, rows, pitch } = matrix;
+    /// [`BlockLoadMatrixError`]: the first violated requirement.
+    pub fn check(&self, matrix: BlockLoadMatrix) -> Result<(), BlockLoadMatrixError> {
+        let BlockLoadMatrix { address, row_bytes, rows, pitch } = matrix;
         let (min, most) = (u64::from(self.least_bytes), u64::from(self.most));
         if !address.is_multiple_of(self.alignment.into()) {
-            return Err(BlockMatrixError::Address { address, alignment: self.alignment });
+            return Err(BlockLoadMatrixError::Address { address, alignment: self.alignment });
         }
         if !(min..=most).contains(&row_bytes) || !row_bytes.is_multiple_of(self.row_granularity.into()) {
             let granularity = self.row_granularity;
-            return Err(BlockMatrixError::RowBytes { bytes: row_bytes, granularity, min, most });
+            return Err(BlockLoadMatrixError::RowBytes { bytes: row_bytes, granularity, min, most });
         }
         if pitch < row_bytes || pitch > most || !pitch.is_multiple_of(self.pitch_granularity.into()) {
             let granularity = self.pitch_granularity;
-            return Err(BlockMatrixError::Pitch { pitch, granularity, min: row_bytes, most });
+            return Err(BlockLoadMatrixError::Pitch { pitch, granularity, min: row_bytes, most });
         }
         if rows == 0 || rows > most {
-            return Err(BlockMatrixError::Rows { rows, most });
+            return Err(BlockLoadMatrixError::Rows { rows, most });
         }
         Ok(())
     }

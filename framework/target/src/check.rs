@@ -9,8 +9,8 @@ use thiserror::Error;
 use tilewright_layout::f2::Subspace;
 
 use super::{
-    BankRow, Cost, CostTable, Direction, Global, Lanes, Limits, MatrixRate, MatrixUnit, NativeFunction, PairedLanes,
-    Shared, ShuffleKind, ShufflePrimitive, TargetDescription, TensorMemory, Throughput,
+    BankRow, Cost, CostTable, DeviceThroughput, Direction, Global, Limits, MatrixRate, MmaThroughput, NativeFunction,
+    PairedLanePhases, Shared, ShuffleKind, ShufflePrimitive, TargetDescription, TensorMemory, WarpLaneCounts,
 };
 
 /// Maximum number of lanes in a warp that a description may state. This bound and the next four (banks, bytes of a bank
@@ -89,7 +89,7 @@ fn check_name(name: &str) -> Checked {
     }
 }
 
-fn check_lanes(lanes: &Lanes) -> Checked {
+fn check_lanes(lanes: &WarpLaneCounts) -> Checked {
     let choices = &lanes.choices;
     not_empty("choices", choices)?;
     check_each("choices", choices, |path, &choice| power_of_two(path, choice, MOST_LANES))?;
@@ -103,7 +103,7 @@ fn check_lanes(lanes: &Lanes) -> Checked {
     text("source", &lanes.source)
 }
 
-fn check_limits(limits: &Limits, lanes: &Lanes) -> Checked {
+fn check_limits(limits: &Limits, lanes: &WarpLaneCounts) -> Checked {
     count("lanes_per_block", limits.lanes_per_block)?;
     if let Some(warp) = lanes.choices.iter().find(|&&warp| !limits.lanes_per_block.is_multiple_of(warp)) {
         let found = format!("{} lanes", limits.lanes_per_block);
@@ -127,7 +127,7 @@ fn check_limits(limits: &Limits, lanes: &Lanes) -> Checked {
     text("source", &limits.source)
 }
 
-fn check_shared(shared: &Shared, lanes: &Lanes) -> Checked {
+fn check_shared(shared: &Shared, lanes: &WarpLaneCounts) -> Checked {
     count("bytes", shared.bytes)?;
     count("static_bytes", shared.static_bytes)?;
     at_most("static_bytes", shared.static_bytes, shared.bytes, "shared.bytes")?;
@@ -174,7 +174,7 @@ fn served_before(row: &BankRow, earlier: &[BankRow]) -> Option<String> {
     served.next().map(|((word, _), bits)| format!("a {word} of {bits} bits{by}"))
 }
 
-fn check_bank_row(row: &BankRow, lanes: &Lanes) -> Checked {
+fn check_bank_row(row: &BankRow, lanes: &WarpLaneCounts) -> Checked {
     not_empty("directions", &row.directions)?;
     if let Some((repeat_index, _)) = repeated(&row.directions) {
         return Err(DescriptionError::entry("directions", repeat_index, "is listed twice"));
@@ -202,7 +202,7 @@ fn check_bank_row(row: &BankRow, lanes: &Lanes) -> Checked {
 }
 
 /// The phase of pairs has the lanes of the other phase and each partner; half of its lanes have addresses of their own.
-fn check_paired(row: &BankRow, paired: &PairedLanes, lanes: &Lanes) -> Checked {
+fn check_paired(row: &BankRow, paired: &PairedLanePhases, lanes: &WarpLaneCounts) -> Checked {
     not_empty("paired.lanes", &paired.lanes)?;
     check_phase("paired.phase", &paired.phase, lanes)?;
     let space = Subspace::span(paired.phase.iter().copied());
@@ -218,7 +218,7 @@ fn check_paired(row: &BankRow, paired: &PairedLanes, lanes: &Lanes) -> Checked {
     Ok(())
 }
 
-fn check_phase(key: &str, phase: &[u64], lanes: &Lanes) -> Checked {
+fn check_phase(key: &str, phase: &[u64], lanes: &WarpLaneCounts) -> Checked {
     let warp = most_lanes(lanes);
     let mut space = Subspace::zero();
     check_each(key, phase, |path, &vector| {
@@ -244,7 +244,7 @@ fn check_global(global: &Global) -> Checked {
     text("source", &global.source)
 }
 
-fn check_shuffles(rows: &[ShufflePrimitive], lanes: &Lanes) -> Checked {
+fn check_shuffles(rows: &[ShufflePrimitive], lanes: &WarpLaneCounts) -> Checked {
     for (index, row) in rows.iter().enumerate() {
         let table = format!("shuffles[{index}]");
         width("bits", row.bits).within(&table)?;
@@ -258,7 +258,7 @@ fn check_shuffles(rows: &[ShufflePrimitive], lanes: &Lanes) -> Checked {
     Ok(())
 }
 
-fn check_shuffle_lanes(row: &ShufflePrimitive, lanes: &Lanes) -> Checked {
+fn check_shuffle_lanes(row: &ShufflePrimitive, lanes: &WarpLaneCounts) -> Checked {
     let warp = most_lanes(lanes);
     match row.kind {
         ShuffleKind::Index if row.lanes.is_empty() => Ok(()),
@@ -295,7 +295,7 @@ fn check_cost(cost: &Cost) -> Checked {
     text("source", &cost.source)
 }
 
-fn check_matrix(matrix: &MatrixUnit) -> Checked {
+fn check_matrix(matrix: &MmaThroughput) -> Checked {
     count("pipes", matrix.pipes)?;
     count("bits_per_cycle", matrix.bits_per_cycle)?;
     matrix.single_warp_bits_per_cycle.map_or(Ok(()), |bits| count("single_warp_bits_per_cycle", bits))?;
@@ -318,7 +318,7 @@ fn check_rates(rates: &[MatrixRate]) -> Checked {
     })
 }
 
-fn check_throughput(rates: &Throughput, shared: &Shared) -> Checked {
+fn check_throughput(rates: &DeviceThroughput, shared: &Shared) -> Checked {
     count("compute_units", rates.compute_units)?;
     rate("clock_mhz", rates.clock_mhz)?;
     rate("memory_bandwidth_gbps", rates.memory_bandwidth_gbps)?;
@@ -365,7 +365,7 @@ fn check_functions(rows: &[NativeFunction]) -> Checked {
     Ok(())
 }
 
-fn most_lanes(lanes: &Lanes) -> u32 {
+fn most_lanes(lanes: &WarpLaneCounts) -> u32 {
     lanes.choices.iter().copied().max().unwrap_or(1)
 }
 

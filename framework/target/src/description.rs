@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::{
-    BankRow, CostTable, Direction, Evidence, MatrixUnit, NativeFunction, ShuffleXorMasks, TensorMemory, Throughput,
+    BankRow, CostTable, DeviceThroughput, Direction, Evidence, MmaThroughput, NativeFunction, ShuffleXorMasks,
+    TensorMemory,
 };
 
 /// The description of one GPU model. Read from TOML with [`TargetDescription::from_toml`]; `docs/targets.md` describes
@@ -28,7 +29,7 @@ pub struct TargetDescription {
     #[cfg_attr(test, schemars(regex(pattern = r"\S")))]
     pub architecture: String,
     /// Numbers of lanes that a warp can have.
-    pub lanes: Lanes,
+    pub lanes: WarpLaneCounts,
     /// Limits on the size and the resources of a block and of a lane.
     pub limits: Limits,
     /// Properties of shared memory.
@@ -42,10 +43,10 @@ pub struct TargetDescription {
     pub costs: CostTable,
     /// Throughput of MMA instructions; `None` if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub matrix: Option<MatrixUnit>,
+    pub matrix: Option<MmaThroughput>,
     /// Throughput of the whole device; `None` if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub throughput: Option<Throughput>,
+    pub throughput: Option<DeviceThroughput>,
     /// Properties of tensor memory; `None` if the GPU model has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tensor: Option<TensorMemory>,
@@ -58,7 +59,7 @@ pub struct TargetDescription {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[cfg_attr(test, schemars(deny_unknown_fields))]
-pub struct Lanes {
+pub struct WarpLaneCounts {
     /// Number of lanes in a warp of a kernel that does not choose one.
     #[cfg_attr(test, schemars(range(min = 1)))]
     pub default: u32,

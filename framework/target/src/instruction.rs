@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    BlockOperand, Completion, MatrixParameter, MemoryOperand, MmaNumerics, TensorCopyOperand, TensorMemoryOperand,
+    BlockLoadOperand, BlockMatrixParameter, Completion, MemoryOperand, MmaNumerics, TensorCopyOperand,
+    TensorMemoryOperand,
 };
 use tilewright_layout::f2::{Subspace, multiply_vector};
 use tilewright_layout::{Dim, LinearLayout};
@@ -18,7 +19,7 @@ pub struct Instruction {
     /// Kind of the instruction: MMA, or a kind of data movement.
     pub kind: InstructionKind,
     /// The operands, results first.
-    pub operands: Vec<Operand>,
+    pub operands: Vec<InstructionOperand>,
     /// Number of cycles for which one issue by one warp occupies its pipe; `None` if unknown.
     pub cycles: Option<f64>,
     /// How the results follow from the operands.
@@ -66,16 +67,18 @@ impl Instruction {
     /// such operand.
     fn tile(&self, required: &str) -> Option<[u64; 2]> {
         match self.find_matrix_operand(required)? {
-            Operand::Register { layout, .. } => Some([0, 1].map(|axis| 1 << layout.out_bits(Dim::tensor(axis)))),
-            Operand::Memory(memory) => Some(memory.shape),
-            Operand::Tensor(tile) => Some([0, 1].map(|axis| 1 << tile.layout.out_bits(Dim::tensor(axis)))),
+            InstructionOperand::Register { layout, .. } => {
+                Some([0, 1].map(|axis| 1 << layout.out_bits(Dim::tensor(axis))))
+            }
+            InstructionOperand::Memory(memory) => Some(memory.shape),
+            InstructionOperand::Tensor(tile) => Some([0, 1].map(|axis| 1 << tile.layout.out_bits(Dim::tensor(axis)))),
             _ => None,
         }
     }
 
     /// Returns the operand that is a tile of a matrix with the role `required`; `None` if there is none.
     #[must_use]
-    pub fn find_matrix_operand(&self, required: &str) -> Option<&Operand> {
+    pub fn find_matrix_operand(&self, required: &str) -> Option<&InstructionOperand> {
         self.operands.iter().find(|operand| operand.role() == Some(required))
     }
 
@@ -84,7 +87,9 @@ impl Instruction {
     #[must_use]
     pub fn find_register_operand(&self, required: &str) -> Option<(&str, u32, &LinearLayout)> {
         self.operands.iter().find_map(|operand| match operand {
-            Operand::Register { role, element, bits, layout } if role == required => Some((&**element, *bits, layout)),
+            InstructionOperand::Register { role, element, bits, layout } if role == required => {
+                Some((&**element, *bits, layout))
+            }
             _ => None,
         })
     }
@@ -92,27 +97,27 @@ impl Instruction {
     /// Returns the operand in shared memory with the role `required`; `None` if there is none.
     #[must_use]
     pub fn find_memory_operand(&self, required: &str) -> Option<&MemoryOperand> {
-        self.operands.iter().filter_map(Operand::memory_operand).find(|memory| memory.role == required)
+        self.operands.iter().filter_map(InstructionOperand::memory_operand).find(|memory| memory.role == required)
     }
 
     /// Returns the operand in tensor memory with the role `required`; `None` if there is none.
     #[must_use]
     pub fn find_tensor_memory_operand(&self, required: &str) -> Option<&TensorMemoryOperand> {
-        self.operands.iter().filter_map(Operand::tensor_memory_operand).find(|tile| tile.role == required)
+        self.operands.iter().filter_map(InstructionOperand::tensor_memory_operand).find(|tile| tile.role == required)
     }
 
     /// Returns the operand that describes the boxes of a tensor that the instruction copies; `None` if it copies none.
     #[must_use]
     pub fn tensor_copy_operand(&self) -> Option<&TensorCopyOperand> {
-        self.operands.iter().find_map(Operand::tensor_copy_operand)
+        self.operands.iter().find_map(InstructionOperand::tensor_copy_operand)
     }
 
     /// Returns the operand that describes the block of a matrix that the instruction accesses; `None` if it accesses
     /// none.
     #[must_use]
-    pub fn block_operand(&self) -> Option<&BlockOperand> {
+    pub fn block_operand(&self) -> Option<&BlockLoadOperand> {
         self.operands.iter().find_map(|operand| match operand {
-            Operand::Block(block) => Some(block),
+            InstructionOperand::Block(block) => Some(block),
             _ => None,
         })
     }
@@ -122,7 +127,7 @@ impl Instruction {
     #[must_use]
     pub fn access_operand(&self) -> Option<(&LinearLayout, &LinearLayout, u32)> {
         self.operands.iter().find_map(|operand| match operand {
-            Operand::Access { data, address, alignment } => Some((data, address, *alignment)),
+            InstructionOperand::Access { data, address, alignment } => Some((data, address, *alignment)),
             _ => None,
         })
     }
@@ -137,8 +142,8 @@ impl Instruction {
     /// register 0 on. These are all registers of the operand's layout, except the last ones if their elements lie
     /// outside of an MMA shape that is no power of two. 0 for operands of other kinds.
     #[must_use]
-    pub fn registers_per_lane(&self, operand: &Operand) -> u64 {
-        let Operand::Register { role, layout, .. } = operand else { return 0 };
+    pub fn registers_per_lane(&self, operand: &InstructionOperand) -> u64 {
+        let InstructionOperand::Register { role, layout, .. } = operand else { return 0 };
         let all = 1u64 << layout.in_bits(Dim::REGISTER);
         let Some([m, n, k]) = self.mma_shape() else { return all };
         let within = match role.as_str() {
@@ -189,7 +194,7 @@ pub enum InstructionKind {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Operand {
+pub enum InstructionOperand {
     /// Registers of the lanes of a warp.
     Register {
         /// Role of the operand: `a`, `b`, `c`, `d`; for scaled MMA also `scale_a` and `scale_b`.
@@ -241,9 +246,9 @@ pub enum Operand {
     /// first the column, then the row.
     Coordinate,
     /// A block of a matrix in global memory; the value is the matrix's address, the same in all lanes.
-    Block(BlockOperand),
+    Block(BlockLoadOperand),
     /// A parameter, such as the pitch, of the matrix whose block the instruction accesses ([`Operand::Block`]).
-    Matrix(MatrixParameter),
+    Matrix(BlockMatrixParameter),
     /// Contiguous bytes of shared memory; the value is the address of the first byte, the same in all lanes.
     #[serde(rename = "shared_span")]
     SharedBulk {
@@ -283,7 +288,7 @@ pub enum Operand {
     },
 }
 
-impl Operand {
+impl InstructionOperand {
     /// Returns the role, such as `a` or `scale_b`, of an operand that is a tile of a matrix; `None` for other operands.
     #[must_use]
     pub fn role(&self) -> Option<&str> {
@@ -365,15 +370,15 @@ pub enum Semantics {
 mod tests {
     use super::*;
     use crate::{
-        AxisStep, CanonicalLayout, CanonicalStride, Completion, DescriptorField, DescriptorFormat, MemoryOperand,
-        XorSwizzle,
+        CanonicalLayout, CanonicalLayoutStride, CanonicalMode, Completion, DescriptorField, DescriptorFormat,
+        MemoryOperand, XorSwizzle,
     };
-    use tilewright_layout::Bases;
+    use tilewright_layout::DimBases;
 
-    fn register_operand(role: &str, registers: Bases, lanes: Bases, sizes: [u64; 2]) -> Operand {
+    fn register_operand(role: &str, registers: DimBases, lanes: DimBases, sizes: [u64; 2]) -> InstructionOperand {
         let dims = [(Dim::tensor(0), sizes[0]), (Dim::tensor(1), sizes[1])];
         let layout = LinearLayout::from_bases(&[(Dim::REGISTER, registers), (Dim::LANE, lanes)], &dims);
-        Operand::Register {
+        InstructionOperand::Register {
             role: role.to_owned(),
             element: "s32".to_owned(),
             bits: 32,
@@ -385,7 +390,7 @@ mod tests {
     /// neighbouring columns, lanes hold four rows and the next two columns.
     fn row() -> Instruction {
         let field = DescriptorField { at: 0, width: 8, granularity: 4 };
-        let axes = [4, 6].map(|count| vec![AxisStep { count, stride: CanonicalStride::Bytes(4) }]);
+        let axes = [4, 6].map(|count| vec![CanonicalMode { count, stride: CanonicalLayoutStride::Bytes(4) }]);
         let alone =
             CanonicalLayout { name: "rows".to_owned(), mode: 0, axes, swizzle: XorSwizzle::default(), alignment: 4 };
         let b = MemoryOperand {
@@ -409,7 +414,7 @@ mod tests {
         Instruction {
             name: "mad".to_owned(),
             kind: InstructionKind::Matrix,
-            operands: vec![accumulator("d"), a, Operand::Memory(b), accumulator("c")],
+            operands: vec![accumulator("d"), a, InstructionOperand::Memory(b), accumulator("c")],
             cycles: None,
             semantics: Semantics::Contract,
             completion: Completion::Immediate,
@@ -429,7 +434,7 @@ mod tests {
         );
         let with_columns = |columns| {
             let mut row = row.clone();
-            if let Operand::Memory(memory) = &mut row.operands[2] {
+            if let InstructionOperand::Memory(memory) = &mut row.operands[2] {
                 memory.shape[1] = columns;
             }
             (row.mma_shape().map(|extent| extent[1]), row.registers_per_lane(&row.operands[0]))

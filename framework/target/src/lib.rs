@@ -30,30 +30,32 @@ mod throughput;
 mod unused;
 
 pub use bank::{
-    BankRow, Direction, PairedLanes, count_access_wavefronts, count_linear_wavefronts, count_masked_linear_wavefronts,
+    BankRow, Direction, PairedLanePhases, count_access_wavefronts, count_linear_wavefronts,
+    count_masked_linear_wavefronts,
 };
-pub use block_operand::{BlockMatrixError, BlockMatrixSpec, BlockOperand, MatrixParameter};
+pub use block_operand::{BlockLoadMatrix, BlockLoadMatrixError, BlockLoadOperand, BlockMatrixParameter};
 pub use box_operand::{TensorCopyLayout, TensorCopyOperand};
 pub use catalogue::{Catalogue, CatalogueError};
 pub use check::DescriptionError;
 pub use completion::{Completion, Queue};
 pub use cost::{Cost, CostTable, Evidence};
 pub use description::{
-    AddressUnitRate, Global, Lanes, Limits, Shared, ShuffleKind, ShufflePrimitive, TargetDescription, TargetFileError,
+    AddressUnitRate, Global, Limits, Shared, ShuffleKind, ShufflePrimitive, TargetDescription, TargetFileError,
+    WarpLaneCounts,
 };
 pub use dominators::immediate_dominators;
 pub use element_type::ElementType;
 pub use format::{FloatFormat, RoundingMode};
 pub use function::NativeFunction;
-pub use instruction::{Instruction, InstructionKind, Operand, Semantics};
+pub use instruction::{Instruction, InstructionKind, InstructionOperand, Semantics};
 pub use lane_xors::ShuffleXorMasks;
-pub use matrix_unit::{InstructionCycles, MatrixRate, MatrixUnit, MmaIssueCycles, MmaIssuer};
+pub use matrix_unit::{InstructionCyclesEvidence, MatrixRate, MmaIssueCycles, MmaIssuer, MmaThroughput};
 pub use memory_operand::{
-    AxisStep, CanonicalLayout, CanonicalStride, DescriptorField, DescriptorFields, DescriptorFormat, MemoryOperand,
-    XorSwizzle,
+    CanonicalLayout, CanonicalLayoutStride, CanonicalMode, DescriptorField, DescriptorFields, DescriptorFormat,
+    MemoryOperand, XorSwizzle,
 };
 pub use numerics::{MmaNumerics, Summation};
 pub use tensor_memory::{TensorMemory, TensorMemoryOperand};
-pub use throughput::Throughput;
+pub use throughput::DeviceThroughput;
 pub use tilewright_layout::find_similar_name;
 pub use unused::OmittedInstruction;

@@ -2,14 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Evidence, Instruction, Operand, TargetDescription};
+use super::{Evidence, Instruction, InstructionOperand, TargetDescription};
 use tilewright_layout::Dim;
 
 /// MMA throughput of a compute unit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[cfg_attr(test, schemars(deny_unknown_fields))]
-pub struct MatrixUnit {
+pub struct MmaThroughput {
     /// Number of matrix pipes of a compute unit, which issue in parallel, each for its own warps.
     #[cfg_attr(test, schemars(range(min = 1)))]
     pub pipes: u32,
@@ -25,7 +25,7 @@ pub struct MatrixUnit {
     /// Evidence for the cycles in the instruction table; if `None`, the source of each instruction documents its
     /// cycles.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub instruction_cycles: Option<InstructionCycles>,
+    pub instruction_cycles: Option<InstructionCyclesEvidence>,
     /// Rates by issuer, element types and shapes; the first entry that matches an instruction applies.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rates: Vec<MatrixRate>,
@@ -40,7 +40,7 @@ pub struct MatrixUnit {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[cfg_attr(test, schemars(deny_unknown_fields))]
-pub struct InstructionCycles {
+pub struct InstructionCyclesEvidence {
     /// Kind of evidence for the cycles: measured, documented or assumed.
     pub evidence: Evidence,
     /// Origin of the cycles: a document, a measurement or an assumption.
@@ -158,19 +158,19 @@ impl TargetDescription {
         let mut bits = 0;
         for operand in &row.operands {
             let (role, element, width) = match operand {
-                Operand::Register { role, element, bits, .. } => (role, element, *bits),
-                Operand::Memory(memory) => (&memory.role, &memory.element, memory.bits),
-                Operand::Tensor(tile) => (&tile.role, &tile.element, tile.bits),
+                InstructionOperand::Register { role, element, bits, .. } => (role, element, *bits),
+                InstructionOperand::Memory(memory) => (&memory.role, &memory.element, memory.bits),
+                InstructionOperand::Tensor(tile) => (&tile.role, &tile.element, tile.bits),
                 _ => continue,
             };
             match (role.as_str(), operand) {
-                ("d", Operand::Register { layout, .. }) => {
+                ("d", InstructionOperand::Register { layout, .. }) => {
                     accumulator = element;
                     blocks = 1 << layout.out_bits(Dim::tensor(2));
                     warps = 1u32 << layout.in_bits(Dim::WARP);
                     issuer = if warps > 1 { MmaIssuer::Warpgroup } else { MmaIssuer::Warp };
                 }
-                ("d", Operand::Tensor(tile)) => {
+                ("d", InstructionOperand::Tensor(tile)) => {
                     accumulator = element;
                     issuer = MmaIssuer::TensorMemory;
                     // An accumulator that fills only some rows of tensor memory takes as many cycles as one that fills

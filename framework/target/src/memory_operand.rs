@@ -34,7 +34,7 @@ pub struct CanonicalLayout {
     /// Value of the descriptor's mode field (swizzle mode) that selects this layout.
     pub mode: u64,
     /// The steps along dim0, then those along dim1, each list from minor to major.
-    pub axes: [Vec<AxisStep>; 2],
+    pub axes: [Vec<CanonicalMode>; 2],
     /// The XOR swizzle of the byte addresses in this layout.
     #[serde(rename = "mix")]
     pub swizzle: XorSwizzle,
@@ -44,17 +44,17 @@ pub struct CanonicalLayout {
 
 /// Equal steps along an axis of a tile: each step to the next coordinate adds the same stride to the address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct AxisStep {
+pub struct CanonicalMode {
     /// Number of coordinates that the steps cover, the first included.
     pub count: u64,
     /// Distance in memory between two neighbouring coordinates.
-    pub stride: CanonicalStride,
+    pub stride: CanonicalLayoutStride,
 }
 
 /// A stride of a canonical layout: fixed, or a field of the descriptor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum CanonicalStride {
+pub enum CanonicalLayoutStride {
     /// A fixed number of bytes; zero for elements narrower than a byte that share a byte.
     Bytes(u64),
     /// The value in the stride field with this index, in [`DescriptorFormat::strides`].
@@ -86,7 +86,8 @@ pub struct DescriptorFormat {
     pub bits: u32,
     /// The field with the start address of the tile in shared memory, before the XOR swizzle.
     pub start: DescriptorField,
-    /// The fields with strides of the canonical layout, in the order of the indices of [`CanonicalStride::Field`].
+    /// The fields with strides of the canonical layout, in the order of the indices of
+    /// [`CanonicalLayoutStride::Field`].
     pub strides: Vec<DescriptorField>,
     /// The field that selects the canonical layout.
     pub mode: DescriptorField,
@@ -186,7 +187,7 @@ impl MemoryOperand {
         if shared == 1 {
             return Some(self.clone());
         }
-        let within = AxisStep { count: shared, stride: CanonicalStride::Bytes(0) };
+        let within = CanonicalMode { count: shared, stride: CanonicalLayoutStride::Bytes(0) };
         let axis = (0..2).find(|&axis| self.layouts.iter().all(|one| one.axes[axis].first() == Some(&within)))?;
         let bytes = |one: &CanonicalLayout| {
             let mut axes = one.axes.clone();
@@ -214,8 +215,8 @@ impl CanonicalLayout {
         for (steps, mut at) in self.axes.iter().zip([row, column]) {
             for step in steps {
                 let stride = match step.stride {
-                    CanonicalStride::Bytes(bytes) => bytes,
-                    CanonicalStride::Field(field) => fields.strides.get(field as usize).copied().unwrap_or(0),
+                    CanonicalLayoutStride::Bytes(bytes) => bytes,
+                    CanonicalLayoutStride::Field(field) => fields.strides.get(field as usize).copied().unwrap_or(0),
                 };
                 let count = step.count.max(1);
                 address = address.wrapping_add((at % count).wrapping_mul(stride));
@@ -229,8 +230,8 @@ impl CanonicalLayout {
     /// 0 for elements of a byte or more.
     #[must_use]
     pub fn index_in_byte(&self, [row, column]: [u64; 2]) -> u64 {
-        let shared = |(steps, at): (&Vec<AxisStep>, u64)| match steps.first() {
-            Some(&AxisStep { count, stride: CanonicalStride::Bytes(0) }) => at % count.max(1),
+        let shared = |(steps, at): (&Vec<CanonicalMode>, u64)| match steps.first() {
+            Some(&CanonicalMode { count, stride: CanonicalLayoutStride::Bytes(0) }) => at % count.max(1),
             _ => 0,
         };
         self.axes.iter().zip([row, column]).map(shared).sum()
@@ -287,10 +288,10 @@ mod tests {
             name: "64".to_owned(),
             mode: 2,
             axes: [
-                vec![AxisStep { count: 8, stride: CanonicalStride::Bytes(64) }],
+                vec![CanonicalMode { count: 8, stride: CanonicalLayoutStride::Bytes(64) }],
                 vec![
-                    AxisStep { count: 32, stride: CanonicalStride::Bytes(2) },
-                    AxisStep { count: 2, stride: CanonicalStride::Field(1) },
+                    CanonicalMode { count: 32, stride: CanonicalLayoutStride::Bytes(2) },
+                    CanonicalMode { count: 2, stride: CanonicalLayoutStride::Field(1) },
                 ],
             ],
             swizzle: XorSwizzle { shift: 3, mask: 0x30 },
@@ -304,13 +305,13 @@ mod tests {
 
     #[test]
     fn bytes_of_narrow_elements_lie_where_these_do() {
-        let steps = |count, bytes| AxisStep { count, stride: CanonicalStride::Bytes(bytes) };
+        let steps = |count, bytes| CanonicalMode { count, stride: CanonicalLayoutStride::Bytes(bytes) };
         let canonical_layout = CanonicalLayout {
             name: "nibbles".to_owned(),
             mode: 0,
             axes: [
                 vec![steps(4, 16)],
-                vec![steps(2, 0), steps(8, 1), AxisStep { count: 2, stride: CanonicalStride::Field(0) }],
+                vec![steps(2, 0), steps(8, 1), CanonicalMode { count: 2, stride: CanonicalLayoutStride::Field(0) }],
             ],
             swizzle: XorSwizzle::default(),
             alignment: 16,
@@ -337,10 +338,10 @@ mod tests {
             mode: 0,
             axes: [
                 vec![
-                    AxisStep { count: 8, stride: CanonicalStride::Bytes(0) },
-                    AxisStep { count: 4, stride: CanonicalStride::Bytes(1) },
+                    CanonicalMode { count: 8, stride: CanonicalLayoutStride::Bytes(0) },
+                    CanonicalMode { count: 4, stride: CanonicalLayoutStride::Bytes(1) },
                 ],
-                vec![AxisStep { count: 3, stride: CanonicalStride::Field(0) }],
+                vec![CanonicalMode { count: 3, stride: CanonicalLayoutStride::Field(0) }],
             ],
             swizzle: XorSwizzle::default(),
             alignment: 16,

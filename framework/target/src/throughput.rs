@@ -8,7 +8,7 @@ use super::Evidence;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[cfg_attr(test, schemars(deny_unknown_fields))]
-pub struct Throughput {
+pub struct DeviceThroughput {
     /// Number of compute units; a block runs on one of them.
     #[cfg_attr(test, schemars(range(min = 1)))]
     pub compute_units: u32,
@@ -44,7 +44,7 @@ pub struct Throughput {
     pub source: String,
 }
 
-impl Throughput {
+impl DeviceThroughput {
     /// Returns the throughput that is assumed if a target file states none; it serves only to rank plans of one
     /// program.
     #[must_use]

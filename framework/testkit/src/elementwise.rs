@@ -3,7 +3,7 @@
 
 use tilewright_emulator::{Argument, GlobalMemory, RunLimits, run_kernel};
 use tilewright_kernel::{
-    Binary, Builder, Element, Kernel, Launch, MemorySpace, Module, SpecialRegister, Type, Value, verify,
+    Binary, Builder, Element, Kernel, MemorySpace, Module, SpecialRegister, StaticLaunchConfig, Type, Value, verify,
 };
 
 use crate::emulator_target::target;
@@ -26,7 +26,7 @@ pub fn kernel(from: &[Element], to: Element, body: impl FnOnce(&mut Builder, &[V
         .map(|name| (*name, Type::Pointer(MemorySpace::Global)))
         .collect::<Vec<_>>();
     parameters.push(("to", Type::Pointer(MemorySpace::Global)));
-    let mut builder = Builder::new("elementwise", Launch::new(LANES, WARPS), &parameters);
+    let mut builder = Builder::new("elementwise", StaticLaunchConfig::new(LANES, WARPS), &parameters);
     let lane = builder.special(SpecialRegister::Lane);
     let warp = builder.special(SpecialRegister::Warp);
     let block = builder.special(SpecialRegister::Program(0));

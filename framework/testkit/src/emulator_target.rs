@@ -3,8 +3,8 @@
 use tilewright_emulator::{Argument, Fault, GlobalMemory, RunLimits, RunReport, run_kernel};
 use tilewright_kernel::{Kernel, text};
 use tilewright_target::{
-    BankRow, Cost, CostTable, Direction, Evidence, Global, Lanes, Limits as TargetLimits, Shared, ShuffleKind,
-    ShufflePrimitive, TargetDescription,
+    BankRow, Cost, CostTable, Direction, Evidence, Global, Limits as TargetLimits, Shared, ShuffleKind,
+    ShufflePrimitive, TargetDescription, WarpLaneCounts,
 };
 
 fn row(directions: &[Direction], access_bits: &[u32], phase: &[u64], instruction: Option<&str>) -> BankRow {
@@ -34,7 +34,12 @@ pub fn target(warp_ordered: bool) -> TargetDescription {
         aliases: Vec::new(),
         gpu_model: "Invented 8".to_owned(),
         architecture: "none".to_owned(),
-        lanes: Lanes { default: 8, choices: vec![4, 8], evidence: Evidence::Assumed, source: "invented".to_owned() },
+        lanes: WarpLaneCounts {
+            default: 8,
+            choices: vec![4, 8],
+            evidence: Evidence::Assumed,
+            source: "invented".to_owned(),
+        },
         limits: TargetLimits {
             lanes_per_block: 64,
             registers_per_lane: 256,

@@ -65,7 +65,7 @@ pub fn all_agree(rows: &[Value], takes: impl Fn(&Value) -> bool, check: impl Fn(
 }
 
 /// Returns the family names of a layout's spec and of its nested specs, outermost first.
-pub fn chain(spec: &Value) -> Vec<String> {
+pub fn list_family_names(spec: &Value) -> Vec<String> {
     let mut names = Vec::new();
     let mut at = spec;
     while let Some(name) = at["kind"].as_str() {

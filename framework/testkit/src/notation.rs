@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use tilewright_layout::{
-    AttributeSyntaxes, Families, FamilyError, FamilySpec, parse_spec, spec_from_json, spec_to_json,
+    AttributeSyntaxes, Families, FamilyError, FamilySpec, parse_family_spec, spec_from_json, spec_to_json,
 };
 
 use crate::known_answers::{Answers, all_agree, numbers, resolve, rows};
@@ -18,7 +18,7 @@ fn written(row: &Value, families: &dyn Families) -> (FamilySpec, String) {
 pub fn check_round_trip(row: &Value, families: &dyn Families) -> Result<(), String> {
     let attribute_syntaxes = AttributeSyntaxes::from_families(families);
     let (spec, text) = written(row, families);
-    let read = parse_spec(&text).map_err(|error| format!("{error} in {text}"))?;
+    let read = parse_family_spec(&text).map_err(|error| format!("{error} in {text}"))?;
     let canonical = attribute_syntaxes.to_canonical_spec(&spec);
     if attribute_syntaxes.to_canonical_spec(&read) != canonical || attribute_syntaxes.print_spec(&read) != text {
         return Err(format!("{text} is read as {read:?}, which should be {canonical:?}"));

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use tilewright_kernel::{Kernel, Launch, Module, Region};
+use tilewright_kernel::{Kernel, Module, Region, StaticLaunchConfig};
 
 static NEXT: AtomicU32 = AtomicU32::new(0);
 
@@ -86,7 +86,7 @@ pub fn module(kernel: &str) -> Module {
     Module {
         kernels: vec![Kernel {
             name: kernel.to_owned(),
-            launch: Launch::new(32, 4),
+            launch: StaticLaunchConfig::new(32, 4),
             parameters: Vec::new(),
             shared: Vec::new(),
             body: Region::default(),

@@ -4,7 +4,8 @@
 use tilewright_kernel::Queue;
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_target::{
-    Completion, Evidence, Instruction, InstructionKind, Operand, Semantics, TensorMemory, TensorMemoryOperand,
+    Completion, Evidence, Instruction, InstructionKind, InstructionOperand, Semantics, TensorMemory,
+    TensorMemoryOperand,
 };
 
 /// Returns the description of the invented tensor memory.
@@ -33,9 +34,9 @@ pub fn tensor(
     rows: &[[u64; 2]],
     columns: &[[u64; 2]],
     sizes: [u64; 2],
-) -> Operand {
+) -> InstructionOperand {
     let layout = layout(&[(Dim::ROW, rows), (Dim::COL, columns)], sizes);
-    Operand::Tensor(TensorMemoryOperand {
+    InstructionOperand::Tensor(TensorMemoryOperand {
         role: role.to_owned(),
         element: element.to_owned(),
         bits,
@@ -44,10 +45,16 @@ pub fn tensor(
     })
 }
 
-pub fn register(role: &str, element: &str, registers: &[[u64; 2]], lanes: &[[u64; 2]], sizes: [u64; 2]) -> Operand {
+pub fn register(
+    role: &str,
+    element: &str,
+    registers: &[[u64; 2]],
+    lanes: &[[u64; 2]],
+    sizes: [u64; 2],
+) -> InstructionOperand {
     let layout = layout(&[(Dim::REGISTER, registers), (Dim::LANE, lanes)], sizes);
     let bits = if element == "f16" { 16 } else { 32 };
-    Operand::Register { role: role.to_owned(), element: element.to_owned(), bits, layout }
+    InstructionOperand::Register { role: role.to_owned(), element: element.to_owned(), bits, layout }
 }
 
 pub fn row(
@@ -55,7 +62,7 @@ pub fn row(
     kind: InstructionKind,
     semantics: Semantics,
     queue: Queue,
-    operands: Vec<Operand>,
+    operands: Vec<InstructionOperand>,
 ) -> Instruction {
     let (name, source) = (name.to_owned(), "invented".to_owned());
     let completion = Completion::Queue(queue);

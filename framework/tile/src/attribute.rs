@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::decimal;
-use super::types::{LayoutName, TileType, WriteLayout, write_types};
+use super::types::{LayoutAttribute, TileType, WriteLayout, write_types};
 
 /// An attribute of an operation, function or module: a compile-time constant.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -33,7 +33,7 @@ pub enum Attribute {
     /// A dictionary in braces.
     Dictionary(Attributes),
     /// A layout: a family with its parameters, `#ttg.blocked<{...}>`, or the alias of one.
-    Layout(LayoutName),
+    Layout(LayoutAttribute),
     /// An attribute of an unknown dialect, as text: `#dialect.name<...>`.
     Foreign(Arc<str>),
 }

@@ -114,20 +114,20 @@ struct BlockData {
 
 /// The arena of one function's operations, blocks, regions and values.
 #[derive(Debug, Clone)]
-pub struct Body {
+pub struct FunctionBody {
     ops: Vec<Operation>,
     values: Vec<ValueData>,
     blocks: Vec<BlockData>,
     regions: Vec<Vec<Block>>,
 }
 
-impl Default for Body {
+impl Default for FunctionBody {
     fn default() -> Self {
         Self { ops: Vec::new(), values: Vec::new(), blocks: Vec::new(), regions: vec![Vec::new()] }
     }
 }
 
-impl Body {
+impl FunctionBody {
     /// The region that is the body of the function.
     #[must_use]
     pub fn root(&self) -> Region {

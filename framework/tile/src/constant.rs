@@ -1,9 +1,9 @@
 //! Queries for values that are constants.
 
-use super::{Attribute, Body, Value, ValueOrigin};
+use super::{Attribute, FunctionBody, Value, ValueOrigin};
 use crate::op::name::{arith, tt, ttg};
 
-impl Body {
+impl FunctionBody {
     /// The value of an `arith.constant`; `None` for other values.
     #[must_use]
     pub fn constant_attribute(&self, value: Value) -> Option<&Attribute> {

@@ -25,11 +25,11 @@ mod verify;
 pub mod view_layout;
 
 pub use attribute::{Attribute, Attributes, DenseElements, NumberAttribute};
-pub use body::{Block, Body, Location, Op, Operation, Region, Successor, Value, ValueOrigin, Values};
+pub use body::{Block, FunctionBody, Location, Op, Operation, Region, Successor, Value, ValueOrigin, Values};
 pub use build::{BuildError, FunctionBuilder, OperationBuilder};
 pub use module::{Function, TileModule, Visibility};
 pub use types::{
-    FloatType, FunctionType, LayoutName, MemDescType, PointerType, Signedness, TensorDescriptorType, TensorType,
+    FloatType, FunctionType, LayoutAttribute, MemDescType, PointerType, Signedness, TensorDescriptorType, TensorType,
     TensorViewType, TileType,
 };
-pub use verify::{TileViolation, verify_module, verify_module_with, verify_transformed_module};
+pub use verify::{TileViolation, verify_module, verify_module_with_families, verify_transformed_module};

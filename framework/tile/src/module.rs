@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::attribute::{Attribute, Attributes};
-use super::body::{Body, Location};
+use super::body::{FunctionBody, Location};
 use super::rules::VerifyRules;
 use super::types::FunctionType;
 
@@ -38,7 +38,7 @@ pub struct Function {
     /// Attributes of the function.
     pub attributes: Attributes,
     /// The body of the function; `None` for a declaration. The arguments of its first block are the function's.
-    pub body: Option<Body>,
+    pub body: Option<FunctionBody>,
     /// Source location of the function.
     pub location: Location,
 }

@@ -7,7 +7,7 @@ pub const NUM_STAGES: &str = "tt.num_stages";
 
 /// The attributes by which `tw.mma` states choices, each with the attribute by which `tt.dot` states the same choice.
 pub const MMA_CHOICES: [(&str, &str); 4] =
-    [("instruction", INSTRUCTION), ("kWidth", K_WIDTH), ("nWidth", COLUMNS_PER_LANE), ("warps", WARPS_ALONG)];
+    [("instruction", INSTRUCTION), ("kWidth", K_WIDTH), ("nWidth", COLUMNS_PER_LANE), ("warps", WARP_COUNTS_M_N)];
 
 /// Names the MMA instruction that executes a dot, an entry of the target's instruction table.
 pub const INSTRUCTION: &str = "tw.instruction";
@@ -22,27 +22,27 @@ pub const CONTIGUOUS_ALONG_K: &str = "tw.alongK";
 pub const COLUMNS_PER_LANE: &str = "tw.columnsPerLane";
 
 /// Numbers of warps along M and along N of a dot (Triton `warpsPerCTA`).
-pub const WARPS_ALONG: &str = "tw.warpsAlong";
+pub const WARP_COUNTS_M_N: &str = "tw.warpsAlong";
 
-/// Marks a dot with [`WARPS_ALONG`] whose operands are swapped, so that the instruction's operand A is `b`.
+/// Marks a dot with [`WARP_COUNTS_M_N`] whose operands are swapped, so that the instruction's operand A is `b`.
 pub const SWAP_AB: &str = "tw.swapAB";
 
-/// Number of lanes along M of a dot with [`WARPS_ALONG`] that is lowered to FMAs.
-pub const LANES_ALONG: &str = "tw.lanesAlong";
+/// Number of lanes along M of a dot with [`WARP_COUNTS_M_N`] that is lowered to FMAs.
+pub const FMA_DOT_LANES_ALONG_M: &str = "tw.lanesAlong";
 
 /// Marks a dot whose warps are all along M, so that each warp has entire rows of the result.
-pub const WARPS_ALONG_M: &str = "tw.warpsAlongM";
+pub const ALL_WARPS_ALONG_M: &str = "tw.warpsAlongM";
 
-/// Marks an asynchronous `tt.dot`: its result is used only after a `tw.mma_wait` (Triton `warp_group_dot_wait`). Marks a
-/// `tw.copy` to shared memory that is a group of its own, for which the program waits by `ttg.async_wait`.
-pub const PENDING: &str = "tw.pending";
+/// Marks an asynchronous `tt.dot`: its result is used only after a `tw.mma_wait` (Triton `warp_group_dot_wait`). Marks
+/// a `tw.copy` to shared memory that is a group of its own, for which the program waits by `ttg.async_wait`.
+pub const IS_PENDING: &str = "tw.pending";
 
 /// Marks a `ttg.local_load` whose result is an MMA operand that stays in shared memory (CuTe SS/RS): no load is
 /// emitted.
-pub const SMEM_OPERAND: &str = "tw.smemOperand";
+pub const SMEM_OPERAND_LOAD: &str = "tw.smemOperand";
 
 /// Marks a load that prefetches for a later iteration: nothing waits for it at the issue point.
-pub const PREFETCH: &str = "tw.prefetch";
+pub const IS_PREFETCH: &str = "tw.prefetch";
 
 /// Marks a store to shared memory that needs no barrier of its own.
 ///

@@ -6,7 +6,7 @@
 
 use thiserror::Error;
 
-use tilewright_layout::cute::{CuteError, Tree, TupleView, parse_open_tuple};
+use tilewright_layout::cute::{CuteError, Tree, TupleView, parse_tuple_with_unknowns};
 
 /// The stride of a mode, in elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,7 +38,7 @@ pub struct ViewLayout {
 /// An error in the text of a layout.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("`{text}` is not a layout, such as `(128,32,?):(?,1,32)`: {message}")]
-pub struct ViewLayoutError {
+pub struct ViewLayoutParseError {
     /// The faulty text of the layout.
     pub text: String,
     /// The error in the text.
@@ -52,10 +52,10 @@ impl ViewLayout {
     /// Parses the text of a layout.
     ///
     /// # Errors
-    /// [`ViewLayoutError`]: a syntax error, a shape that is not congruent to the strides, or more than one `?` along an
+    /// [`ViewLayoutParseError`]: a syntax error, a shape that is not congruent to the strides, or more than one `?` along an
     /// axis.
-    pub fn parse(text: &str) -> Result<Self, ViewLayoutError> {
-        let wrong = |message: String| ViewLayoutError { text: text.to_owned(), message };
+    pub fn parse(text: &str) -> Result<Self, ViewLayoutParseError> {
+        let wrong = |message: String| ViewLayoutParseError { text: text.to_owned(), message };
         let (shape, strides) =
             text.split_once(':').ok_or_else(|| wrong("expected `:` before the strides".to_owned()))?;
         let (shape, strides) = (term(shape).map_err(wrong)?, term(strides).map_err(wrong)?);
@@ -114,7 +114,7 @@ fn paired(shape: &Term, stride: &Term, operands: &mut usize, modes: &mut Vec<Vie
 
 /// Parses a tuple; the message quotes the text from the position of the error.
 fn term(text: &str) -> Result<Term, String> {
-    parse_open_tuple(text).map_err(|error| match error {
+    parse_tuple_with_unknowns(text).map_err(|error| match error {
         CuteError::Text(error) => format!("{} at `{}`", error.message, &text[error.at..]),
         error => error.to_string(),
     })

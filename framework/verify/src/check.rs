@@ -1,15 +1,15 @@
 //! Runs a test case on a device (hardware, virtual device, emulator, pack), and compares the results.
 
-use tilewright::run::LoadedLaunch;
+use tilewright::run::DeviceResidentLaunch;
 use tilewright_emulator::{RunLimits, RunReport};
 use tilewright_kernel::{self as kernel, Module};
 use tilewright_plan::movement::PlanContext;
-use tilewright_plugin::{Artifact, CompileOptions, Device, LaunchOutcome, Target};
+use tilewright_plugin::{Artifact, CompileOptions, Device, LaunchStats, Target};
 use tilewright_target::Instruction;
 
 use super::case::{BufferDifference, CaseBuffer, ExpectedContents};
 use super::check_failure::CheckFailure;
-use super::emulated_device::{EmulatedDevice, wrap_kernel_ir};
+use super::emulated_device::{EmulatedDevice, build_emulator_artifact};
 use super::test_case::{BufferLegend, TestBuffer, TestCase, TestLaunch};
 
 /// Compiles a case's kernel, runs it on a device of the target, and compares every buffer and the device's counts;
@@ -22,11 +22,11 @@ pub fn check_on_device(
     case: &TestCase,
     target: &dyn Target,
     device: &mut dyn Device,
-) -> Result<LaunchOutcome, CheckFailure> {
+) -> Result<LaunchStats, CheckFailure> {
     let module = verified(case, target.instructions())?;
     // Devices load the object, or, if they execute text, the assembly.
     let artifact = target.compile(&module, &CompileOptions::default())?;
-    check_launch(&case.launch, &artifact, device)
+    run_and_check_launch(&case.launch, &artifact, device)
 }
 
 /// Runs a case's kernel IR on the emulator, and compares every buffer and every count. `context` has the target
@@ -55,7 +55,8 @@ pub fn check_emulated<'a>(case: &TestCase, context: impl Into<PlanContext<'a>>) 
     let context = context.into();
     let module = verified(case, context.instructions)?;
     let mut device = EmulatedDevice::new(context.target, context.instructions);
-    let checked = check_launch(&case.launch, &wrap_kernel_ir(&module, context.instructions), &mut device);
+    let checked =
+        run_and_check_launch(&case.launch, &build_emulator_artifact(&module, context.instructions), &mut device);
     checked.map_err(|failure| of_fault(failure, &mut device))?;
     Ok(device.report().unwrap_or_default())
 }
@@ -78,11 +79,11 @@ pub fn check_all_emulated<'a>(
 /// # Errors
 /// [`CheckFailure`] if the arguments do not match the kernel's parameters, the device does not run it, or a buffer or
 /// count differs.
-pub fn check_launch(
+pub fn run_and_check_launch(
     launch: &TestLaunch,
     artifact: &Artifact,
     device: &mut dyn Device,
-) -> Result<LaunchOutcome, CheckFailure> {
+) -> Result<LaunchStats, CheckFailure> {
     check_loaded(launch, &mut launch.load(artifact, device)?)
 }
 
@@ -91,7 +92,7 @@ pub fn check_launch(
 ///
 /// # Errors
 /// [`CheckFailure`] if the device does not run the kernel, or if a buffer or count differs.
-pub fn check_loaded(launch: &TestLaunch, loaded: &mut LoadedLaunch<'_>) -> Result<LaunchOutcome, CheckFailure> {
+pub fn check_loaded(launch: &TestLaunch, loaded: &mut DeviceResidentLaunch<'_>) -> Result<LaunchStats, CheckFailure> {
     let launched = loaded.run()?;
     let left = loaded.read()?;
     for (TestBuffer { content, legend, .. }, left) in launch.buffers.iter().zip(&left) {
@@ -116,7 +117,7 @@ pub(crate) fn emulate(
 ) -> Result<(RunReport, Vec<BufferDifference>), CheckFailure> {
     let TestCase { kernel, launch } = case;
     let mut device = EmulatedDevice::new(context.target, context.instructions).with_limits(*limits);
-    let artifact = wrap_kernel_ir(&Module { kernels: vec![kernel] }, context.instructions);
+    let artifact = build_emulator_artifact(&Module { kernels: vec![kernel] }, context.instructions);
     let left = launch
         .load(&artifact, &mut device)
         .and_then(|mut loaded| loaded.run().and_then(|_| loaded.read()))

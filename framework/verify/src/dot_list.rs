@@ -90,7 +90,7 @@ const UNCAST: [[&str; 3]; 11] = [
 
 /// Returns dots of the type combinations in `UNCAST`, in four shapes with M, N and K from 16 to 128.
 #[must_use]
-pub fn list_plain_dots() -> Vec<DotCase> {
+pub fn list_uncast_dots() -> Vec<DotCase> {
     let shapes = [[16, 16, 16], [32, 64, 32], [64, 32, 128], [128, 64, 64]];
     all(&UNCAST, shapes.into_iter())
 }
@@ -124,7 +124,7 @@ const NARROW: [[&str; 3]; 14] = [
 /// Returns dots of the type combinations in `NARROW`, in shapes up to 128 x 256 and in shapes smaller than the tile of
 /// every MMA instruction.
 #[must_use]
-pub fn list_narrow_type_dots() -> Vec<DotCase> {
+pub fn list_sub_byte_dots() -> Vec<DotCase> {
     let shapes = [[1, 1, 1], [4, 8, 2], [16, 16, 16], [32, 64, 32], [64, 32, 128], [16, 128, 256], [128, 64, 64]];
     all(&NARROW, shapes.into_iter())
 }

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use tilewright_emulator::{
-    self as emulator, Argument, Emulator, Fault, FaultKind, GlobalMemory, MemoryError, RunLimits, RunReport,
+    self as emulator, Argument, Emulator, Fault, FaultKind, GlobalMemory, HostAccessError, RunLimits, RunReport,
     SemanticsTable,
 };
 use tilewright_kernel::{self as kernel, Module};
 use tilewright_plugin::{
     Artifact, CodeFormat, CodePayload, Device, DeviceBufferId, DeviceError, KernelMetadata, LaunchArgument,
-    LaunchOutcome, LaunchRequest, LoadedCodeId, SectorCounts,
+    LaunchRequest, LaunchStats, LoadedCodeId, SectorCounts,
 };
 use tilewright_target::{Instruction, TargetDescription};
 
@@ -18,7 +18,7 @@ const FORMAT: &str = "tilewright-kernel";
 
 /// Wraps kernel IR in an artifact for an [`EmulatedDevice`].
 #[must_use]
-pub fn wrap_kernel_ir(module: &Module, instructions: &[Instruction]) -> Artifact {
+pub fn build_emulator_artifact(module: &Module, instructions: &[Instruction]) -> Artifact {
     let payload = CodePayload {
         form: CodeFormat::Object,
         format: FORMAT.to_owned(),
@@ -36,7 +36,7 @@ pub struct EmulatedDevice<'a> {
     instructions: &'a [Instruction],
     limits: RunLimits,
     memory: GlobalMemory,
-    buffers: BTreeMap<u64, emulator::Buffer>,
+    buffers: BTreeMap<u64, emulator::BufferHandle>,
     modules: BTreeMap<u64, Module>,
     handles: u64,
     last_run: Option<Result<RunReport, Fault>>,
@@ -73,7 +73,7 @@ impl<'a> EmulatedDevice<'a> {
         self.handles
     }
 
-    fn buffer(&self, buffer: DeviceBufferId) -> Result<emulator::Buffer, DeviceError> {
+    fn buffer(&self, buffer: DeviceBufferId) -> Result<emulator::BufferHandle, DeviceError> {
         let known = self.buffers.get(&buffer.0).copied();
         known.ok_or_else(|| DeviceError::BadBuffer(format!("{} is not a buffer of this device", buffer.0)))
     }
@@ -137,7 +137,7 @@ impl Device for EmulatedDevice<'_> {
         self.modules.remove(&code.0);
     }
 
-    fn launch(&mut self, launch: &LaunchRequest) -> Result<LaunchOutcome, DeviceError> {
+    fn launch(&mut self, launch: &LaunchRequest) -> Result<LaunchStats, DeviceError> {
         self.last_run = None;
         let arguments =
             launch.arguments.iter().map(|argument| self.argument(argument)).collect::<Result<Vec<_>, _>>()?;
@@ -155,13 +155,13 @@ impl Device for EmulatedDevice<'_> {
     }
 }
 
-fn launched(report: &RunReport) -> LaunchOutcome {
+fn launched(report: &RunReport) -> LaunchStats {
     let sectors = SectorCounts {
         loaded: report.transactions_loaded,
         stored: report.transactions_stored,
         prefetched: report.sectors_prefetched,
     };
-    LaunchOutcome { nanoseconds: None, counts: Some(report.counts), sectors: Some(sectors) }
+    LaunchStats { nanoseconds: None, counts: Some(report.counts), sectors: Some(sectors) }
 }
 
 fn device_error(fault: &Fault) -> DeviceError {
@@ -173,9 +173,11 @@ fn device_error(fault: &Fault) -> DeviceError {
     }
 }
 
-fn bad_buffer(error: MemoryError) -> DeviceError {
+fn bad_buffer(error: HostAccessError) -> DeviceError {
     match error {
-        MemoryError::Uninitialised { .. } => DeviceError::Fault(format!("the kernel's output cannot be read: {error}")),
+        HostAccessError::Uninitialised { .. } => {
+            DeviceError::Fault(format!("the kernel's output cannot be read: {error}"))
+        }
         error => DeviceError::BadBuffer(error.to_string()),
     }
 }

@@ -2,7 +2,7 @@
 
 use tilewright_kernel::Counts;
 use tilewright_plan::movement::CountLowerBounds;
-use tilewright_plugin::{LaunchOutcome, SectorCounts};
+use tilewright_plugin::{LaunchStats, SectorCounts};
 
 use super::check_failure::CheckFailure;
 
@@ -60,7 +60,7 @@ impl ExpectedCounts {
     /// # Errors
     /// [`CheckFailure::Counts`] if a count differs, [`CheckFailure::Bound`] if one is below its lower bound, and
     /// [`CheckFailure::Transactions`] if a number of sectors differs.
-    pub fn check(&self, launched: &LaunchOutcome) -> Result<(), CheckFailure> {
+    pub fn check(&self, launched: &LaunchStats) -> Result<(), CheckFailure> {
         let Some(counts) = launched.counts else { return Ok(()) };
         let mut executed = (self.compared)(counts);
         if self.may_conflict && executed.wavefronts_loaded > self.planned.wavefronts_loaded {

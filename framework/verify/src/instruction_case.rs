@@ -11,13 +11,13 @@ use super::check::check_emulated;
 use super::exact::{Exact, element_type_from_name, scrambled};
 use super::issue_operands::{ExpectedField, IssueOperands, bytes_of, filled, for_each_register, put, register_bytes};
 use super::test_case::TestCase;
-use crate::kernels::{build_issue_kernel, find_tile_moves};
+use crate::kernels::{build_instruction_kernel_with_tensor_memory, find_tile_moves};
 use tilewright_emulator::RunReport;
-use tilewright_kernel::{Module, is_result};
+use tilewright_kernel::{Module, is_result_operand};
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_plan::movement::PlanContext;
 use tilewright_target::{
-    ElementType, Instruction, InstructionKind, MemoryOperand, Operand, Semantics, TargetDescription,
+    ElementType, Instruction, InstructionKind, InstructionOperand, MemoryOperand, Semantics, TargetDescription,
 };
 
 /// Creates a test of one issue of an instruction. Tiles in tensor memory are transferred there and back by moves from
@@ -31,7 +31,7 @@ pub fn build_instruction_case<'a>(
     context: impl Into<PlanContext<'a>>,
 ) -> Result<TestCase, CheckFailure> {
     let context = context.into();
-    let kernel = build_issue_kernel("issue", row, context)?;
+    let kernel = build_instruction_kernel_with_tensor_memory("issue", row, context)?;
     // The kernel is verified first, then its instructions against their rows.
     tilewright_kernel::verify(&Module { kernels: vec![kernel.clone()] })?;
     tilewright_kernel::verify_instructions(&kernel, context.instructions)?;
@@ -40,7 +40,7 @@ pub fn build_instruction_case<'a>(
             IssueOperands::for_mma(row, context)
         }
         Semantics::Move if row.kind == InstructionKind::TensorMove => {
-            let copies = row.operands.iter().any(|operand| matches!(operand, Operand::Memory(_)));
+            let copies = row.operands.iter().any(|operand| matches!(operand, InstructionOperand::Memory(_)));
             if copies { IssueOperands::tensor_copy(row, context) } else { IssueOperands::tensor_move(row, context) }
         }
         Semantics::Move if row.kind == InstructionKind::AsyncCopy => IssueOperands::across(row),
@@ -54,7 +54,7 @@ pub fn build_instruction_case<'a>(
 ///
 /// # Errors
 /// [`CheckFailure`] if the row is incomplete or contradictory, the run has a fault, or a result differs.
-pub fn check_instruction(row: &Instruction, target: &TargetDescription) -> Result<RunReport, CheckFailure> {
+pub fn check_instruction_emulated(row: &Instruction, target: &TargetDescription) -> Result<RunReport, CheckFailure> {
     let context = PlanContext::new(target).with_instructions(std::slice::from_ref(row));
     check_emulated(&build_instruction_case(row, context)?, context)
 }
@@ -74,11 +74,11 @@ impl IssueOperands {
         let (mut answer, mut expected) = (0, Vec::new());
         let mut before = None;
         for (index, operand) in row.operands.iter().enumerate() {
-            if matches!(operand, Operand::Constant { .. } | Operand::Accumulate) {
+            if matches!(operand, InstructionOperand::Constant { .. } | InstructionOperand::Accumulate) {
                 contents.push(vec![0; 4]);
                 continue;
             }
-            if let Operand::Tensor(tile) = operand {
+            if let InstructionOperand::Tensor(tile) = operand {
                 let moves = find_tile_moves(row, tile, context)?;
                 let kind = element_type_from_name(&tile.element)?;
                 let mut bytes = vec![0; register_bytes(&moves.registers, tile.bits)];
@@ -103,13 +103,13 @@ impl IssueOperands {
                 (answer, before) = (index, Some(bytes));
                 continue;
             }
-            if let Operand::Memory(memory) = operand {
+            if let InstructionOperand::Memory(memory) = operand {
                 let operand_matrix = [("a", &a), ("b", &b)].into_iter().find(|(name, _)| *name == memory.role);
                 let (_, operand_matrix) = operand_matrix.ok_or("a tile in memory is neither operand A nor B")?;
                 contents.push(in_memory(memory, operand_matrix)?);
                 continue;
             }
-            let Operand::Register { role, element, bits, layout } = operand else {
+            let InstructionOperand::Register { role, element, bits, layout } = operand else {
                 return Err("an MMA takes only operands in registers and tiles in memory".to_owned());
             };
             let mut bytes = vec![0; bytes_of(operand)?];
@@ -133,7 +133,7 @@ impl IssueOperands {
                 put(&mut bytes, at, kind.bits(), kind.encode(matrix.at(coordinate))?);
                 Ok(())
             })?;
-            if is_result(operand) {
+            if is_result_operand(operand) {
                 answer = index;
             }
             contents.push(bytes);
@@ -145,17 +145,19 @@ impl IssueOperands {
     /// Creates the operands and the expected result of a copy from global to shared memory: each byte that a lane has
     /// in global memory moves to the same byte of that lane in shared memory.
     fn across(row: &Instruction) -> Result<Self, String> {
-        let segments = |operand: &Operand| match operand {
-            Operand::Global { data, .. } | Operand::Access { data, .. } => 1 << data.outs().total_bits(),
+        let segments = |operand: &InstructionOperand| match operand {
+            InstructionOperand::Global { data, .. } | InstructionOperand::Access { data, .. } => {
+                1 << data.outs().total_bits()
+            }
             _ => 0usize,
         };
         let mut contents: Vec<Vec<u8>> = row.operands.iter().map(|operand| vec![0; segments(operand)]).collect();
-        let from = row.operands.iter().position(|operand| matches!(operand, Operand::Global { .. }));
-        let to = row.operands.iter().position(|operand| matches!(operand, Operand::Access { .. }));
+        let from = row.operands.iter().position(|operand| matches!(operand, InstructionOperand::Global { .. }));
+        let to = row.operands.iter().position(|operand| matches!(operand, InstructionOperand::Access { .. }));
         let (Some(from), Some(to)) = (from, to) else {
             return Err("a copy must be from global to shared memory".to_owned());
         };
-        let (Operand::Global { data: source, .. }, Operand::Access { data: target, .. }) =
+        let (InstructionOperand::Global { data: source, .. }, InstructionOperand::Access { data: target, .. }) =
             (&row.operands[from], &row.operands[to])
         else {
             return Err("a copy must be from global to shared memory".to_owned());
@@ -180,13 +182,13 @@ impl IssueOperands {
     }
 
     fn copy(row: &Instruction) -> Result<Self, String> {
-        let access = row.operands.iter().position(|operand| matches!(operand, Operand::Access { .. }));
-        let register = row.operands.iter().position(|operand| matches!(operand, Operand::Register { .. }));
+        let access = row.operands.iter().position(|operand| matches!(operand, InstructionOperand::Access { .. }));
+        let register = row.operands.iter().position(|operand| matches!(operand, InstructionOperand::Register { .. }));
         let (Some(access), Some(register)) = (access, register) else {
             return Err("a move has registers and an access".to_owned());
         };
-        let Operand::Access { data, .. } = &row.operands[access] else { return Err("no access".to_owned()) };
-        let loads = row.operands.iter().any(is_result);
+        let InstructionOperand::Access { data, .. } = &row.operands[access] else { return Err("no access".to_owned()) };
+        let loads = row.operands.iter().any(is_result_operand);
         let mut contents = vec![Vec::new(); row.operands.len()];
         contents[register] = vec![0; bytes_of(&row.operands[register])?];
         contents[access] = vec![0; 1 << data.outs().total_bits()];
@@ -247,9 +249,11 @@ impl Matrix {
         let in_place =
             || row.find_matrix_operand("d").filter(|d| required == "c" && d.tensor_memory_operand().is_some());
         let (element, second) = match row.find_matrix_operand(required).or_else(in_place) {
-            Some(Operand::Register { element, layout, .. }) => (element, 1 << layout.out_bits(Dim::tensor(1))),
-            Some(Operand::Memory(memory)) => (&memory.element, memory.shape[1]),
-            Some(Operand::Tensor(tile)) => (&tile.element, 1 << tile.layout.out_bits(Dim::tensor(1))),
+            Some(InstructionOperand::Register { element, layout, .. }) => {
+                (element, 1 << layout.out_bits(Dim::tensor(1)))
+            }
+            Some(InstructionOperand::Memory(memory)) => (&memory.element, memory.shape[1]),
+            Some(InstructionOperand::Tensor(tile)) => (&tile.element, 1 << tile.layout.out_bits(Dim::tensor(1))),
             _ => return Err(format!("there is no operand `{required}`")),
         };
         let is_extreme = required == "c" && row.semantics == Semantics::ContractSaturating;

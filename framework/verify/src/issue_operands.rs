@@ -1,12 +1,12 @@
 //! Operands of one issue of an instruction: their initial contents, and the expected fields of the result.
 
-use tilewright_kernel::ValueRequirement;
+use tilewright_kernel::ValueTypeRequirement;
 use tilewright_layout::{Dim, LinearLayout};
-use tilewright_target::{MemoryOperand, Operand};
+use tilewright_target::{InstructionOperand, MemoryOperand};
 
 use super::case::{CaseBuffer, ExpectedContents};
-use super::test_case::{BufferField, BufferLegend, TestBuffer, input};
-use crate::kernels::TilePlacement;
+use super::test_case::{BufferElement, BufferLegend, TestBuffer, input};
+use crate::kernels::IsolatedSharedTile;
 
 /// The initial contents of an instruction's operands, and the expected result of one issue.
 pub(super) struct IssueOperands {
@@ -49,16 +49,16 @@ impl IssueOperands {
                 (operand_field.location.clone(), operand_field.element, operand_field.at, operand_field.bits)
             });
             let (location, element, bit, bits) = named.unwrap_or_else(|| (format!("bit {wrong}"), 0, wrong, 1));
-            BufferField { location, element, bit, bits }
+            BufferElement { location, element, bit, bits }
         }));
         buffers
     }
 }
 
 /// Returns the number of bytes that a register operand takes over all lanes and warps that issue the instruction.
-pub(super) fn bytes_of(operand: &Operand) -> Result<usize, String> {
-    match (ValueRequirement::from_operand(operand), operand) {
-        (ValueRequirement::Bits(bits), Operand::Register { layout, .. }) => {
+pub(super) fn bytes_of(operand: &InstructionOperand) -> Result<usize, String> {
+    match (ValueTypeRequirement::from_operand(operand), operand) {
+        (ValueTypeRequirement::Bits(bits), InstructionOperand::Register { layout, .. }) => {
             Ok(((u64::from(bits) << (layout.in_bits(Dim::LANE) + layout.in_bits(Dim::WARP))) / 8) as usize)
         }
         (carried, _) => Err(format!("an operand is {carried}")),
@@ -78,7 +78,7 @@ pub(super) fn filled(
     bits: u32,
     element: impl Fn([u64; 2]) -> Result<u64, String>,
 ) -> Result<Vec<u8>, String> {
-    let tile = TilePlacement::find_smallest(memory).map_err(|error| error.to_string())?;
+    let tile = IsolatedSharedTile::find_smallest(memory).map_err(|error| error.to_string())?;
     let mut bytes = vec![0xff; tile.bytes as usize];
     for at in (0..memory.shape[0]).flat_map(|row| (0..memory.shape[1]).map(move |column| [row, column])) {
         put(&mut bytes, tile.bit_offset(at), bits, element(at)?);

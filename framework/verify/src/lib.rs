@@ -25,15 +25,15 @@ mod test_case;
 mod tolerance;
 
 pub use bulk_case::{build_box_copy_case, build_bulk_copy_1d_case, edge_box_origins};
-pub use check::{check_all_emulated, check_emulated, check_launch, check_loaded, check_on_device};
+pub use check::{check_all_emulated, check_emulated, check_loaded, check_on_device, run_and_check_launch};
 pub use check_failure::CheckFailure;
-pub use emulated_device::{EmulatedDevice, wrap_kernel_ir};
+pub use emulated_device::{EmulatedDevice, build_emulator_artifact};
 pub use expected_counts::{ExpectedCounts, PlannedSectorCount};
-pub use instruction_case::{build_instruction_case, check_instruction};
+pub use instruction_case::{build_instruction_case, check_instruction_emulated};
 pub use mma_case::build_mma_cases;
 pub use movement::{
-    BlockLoadTile, RepeatedMovement, build_block_load_case, build_conversion_case, build_gather_case,
-    build_global_copy_case, build_load_case, build_prefetch_case, build_reduction_case, build_scan_case,
-    build_shared_copy_case, build_store_case, build_strided_copy_case, build_tensor_copy_case,
+    BlockLoadTile, RepeatedMovement, build_async_copy_case, build_block_load_case, build_conversion_case,
+    build_gather_case, build_global_copy_case, build_load_case, build_prefetch_case, build_reduction_case,
+    build_scan_case, build_store_case, build_strided_copy_case, build_tensor_copy_case,
 };
-pub use test_case::{BufferField, BufferLegend, PredictedLaunch, TestBuffer, TestCase, TestLaunch};
+pub use test_case::{BufferElement, BufferLegend, PredictedStats, TestBuffer, TestCase, TestLaunch};

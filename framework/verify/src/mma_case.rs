@@ -13,7 +13,7 @@ use super::case::{CaseElement, ExpectedContents};
 use super::exact::Exact;
 use super::mma_inputs::MmaInputs;
 use super::mma_operand_memory::{Value, multiplied};
-use super::test_case::{BufferLegend, PredictedLaunch, TestBuffer, TestCase, input, output};
+use super::test_case::{BufferLegend, PredictedStats, TestBuffer, TestCase, input, output};
 use super::tolerance::Tolerance;
 use crate::kernels::build_mma_kernel;
 use tilewright_kernel::Kernel;
@@ -92,12 +92,8 @@ impl MmaInputs {
         let (kernel, inputs) = self.kernel(plan, accumulates, context)?;
         let mut buffers: Vec<_> = inputs.into_iter().enumerate().map(|(at, bytes)| input(at, bytes)).collect();
         buffers.push(self.result(plan, accumulates, tolerance)?);
-        let predicted = PredictedLaunch {
-            rounds: 1,
-            counts: None,
-            cycles: plan.cost.cycles(),
-            shared_bytes: kernel.shared_bytes(),
-        };
+        let predicted =
+            PredictedStats { rounds: 1, counts: None, cycles: plan.cost.cycles(), shared_bytes: kernel.shared_bytes() };
         Ok(TestCase::of_buffers(kernel, 1, buffers).with_predicted(predicted))
     }
 

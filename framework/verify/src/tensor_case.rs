@@ -4,9 +4,9 @@
 use super::exact::scrambled;
 use super::issue_operands::{ExpectedField, IssueOperands, bytes_of, filled, for_each_register, put, register_bytes};
 use crate::kernels::find_tile_moves;
-use tilewright_kernel::is_result;
+use tilewright_kernel::is_result_operand;
 use tilewright_plan::movement::PlanContext;
-use tilewright_target::{Instruction, Operand};
+use tilewright_target::{Instruction, InstructionOperand};
 
 impl IssueOperands {
     /// Creates the operands and the expected result of an instruction that moves a tile between registers and tensor
@@ -14,20 +14,20 @@ impl IssueOperands {
     /// `context`.
     pub(super) fn tensor_move(row: &Instruction, context: PlanContext<'_>) -> Result<Self, String> {
         let memory = row.operands.iter().position(|operand| operand.tensor_memory_operand().is_some());
-        let register = row.operands.iter().position(|operand| matches!(operand, Operand::Register { .. }));
+        let register = row.operands.iter().position(|operand| matches!(operand, InstructionOperand::Register { .. }));
         let (Some(memory), Some(register)) = (memory, register) else {
             return Err("a move has registers and a tile in tensor memory".to_owned());
         };
         let tile = row.operands[memory].tensor_memory_operand().ok_or("there is no tile")?;
         let moves = find_tile_moves(row, tile, context)?;
-        let Operand::Register { bits, layout, .. } = &row.operands[register] else {
+        let InstructionOperand::Register { bits, layout, .. } = &row.operands[register] else {
             return Err("a move has registers".to_owned());
         };
         let value = |coordinate: [u64; 3]| scrambled(coordinate[0] << 32 | coordinate[1], 4) >> (64 - *bits);
         let mut contents = vec![Vec::new(); row.operands.len()];
         contents[register] = vec![0; bytes_of(&row.operands[register])?];
         contents[memory] = vec![0; register_bytes(&moves.registers, *bits)];
-        let (from, answer, given, required) = if row.operands.iter().any(is_result) {
+        let (from, answer, given, required) = if row.operands.iter().any(is_result_operand) {
             (memory, register, &moves.registers, layout)
         } else {
             (register, memory, layout, &moves.registers)
@@ -53,8 +53,8 @@ impl IssueOperands {
         let value = |[row, column]: [u64; 2], bits: u32| scrambled(row << 32 | column, 4) >> (64 - bits);
         for (index, operand) in row.operands.iter().enumerate() {
             contents.push(match operand {
-                Operand::Memory(memory) => filled(memory, memory.bits, |at| Ok(value(at, memory.bits)))?,
-                Operand::Tensor(tile) => {
+                InstructionOperand::Memory(memory) => filled(memory, memory.bits, |at| Ok(value(at, memory.bits)))?,
+                InstructionOperand::Tensor(tile) => {
                     let moves = find_tile_moves(row, tile, context)?;
                     let bytes = vec![0; register_bytes(&moves.registers, tile.bits)];
                     found = Some((index, tile.bits, moves));

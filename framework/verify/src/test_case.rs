@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use tilewright::run::{HostBuffer, KernelLaunch, LoadedLaunch};
+use tilewright::run::{DeviceResidentLaunch, HostBuffer, KernelLaunch};
 use tilewright_kernel::{Counts, Kernel};
 use tilewright_plan::movement::PlanStats;
 use tilewright_plugin::{Artifact, Device, DeviceError, LaunchGrid};
@@ -34,7 +34,7 @@ pub struct TestLaunch {
     /// Expected counts of the device; `None` if no plan predicts them.
     pub counts: Option<ExpectedCounts>,
     /// Predictions of a plan, for reports; `None` if there are none.
-    pub predicted: Option<PredictedLaunch>,
+    pub predicted: Option<PredictedStats>,
 }
 
 impl TestLaunch {
@@ -42,13 +42,17 @@ impl TestLaunch {
     ///
     /// # Errors
     /// [`DeviceError`] if the device cannot load the code or allocate and fill the buffers.
-    pub fn load<'d>(&self, artifact: &Artifact, device: &'d mut dyn Device) -> Result<LoadedLaunch<'d>, DeviceError> {
+    pub fn load<'d>(
+        &self,
+        artifact: &Artifact,
+        device: &'d mut dyn Device,
+    ) -> Result<DeviceResidentLaunch<'d>, DeviceError> {
         let buffers = self.buffers.iter();
         let buffers = buffers
             .map(|buffer| HostBuffer { bytes: &buffer.content.before, initialised: !buffer.is_output, address: None })
             .collect();
         let launch = KernelLaunch { grid: self.grid, arguments: &self.arguments, buffers };
-        LoadedLaunch::new(&self.kernel, &launch, artifact, device)
+        DeviceResidentLaunch::new(&self.kernel, &launch, artifact, device)
     }
 }
 
@@ -72,7 +76,7 @@ impl From<CaseBuffer> for TestBuffer {
 
 /// Predictions of a plan for a kernel, made before the kernel is emitted.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct PredictedLaunch {
+pub struct PredictedStats {
     /// Number of times that the kernel repeats the counted operations.
     pub rounds: u32,
     /// Counts of a warp in one round; `None` if they are not predicted.
@@ -83,7 +87,7 @@ pub struct PredictedLaunch {
     pub shared_bytes: u64,
 }
 
-impl PredictedLaunch {
+impl PredictedStats {
     /// Creates the predictions for a kernel that executes a plan with these stats `rounds` times.
     pub(crate) fn of(stats: &PlanStats, rounds: u32) -> Self {
         let PlanStats { counts, cost, shared_bytes, .. } = *stats;
@@ -93,11 +97,11 @@ impl PredictedLaunch {
 
 /// A description of a buffer's bits: for each bit, the field (an element of the tested tensor) that contains it.
 #[derive(Clone)]
-pub struct BufferLegend(Arc<dyn Fn(u64) -> BufferField + Send + Sync>);
+pub struct BufferLegend(Arc<dyn Fn(u64) -> BufferElement + Send + Sync>);
 
 /// A field of a buffer: the bits that hold one element of the tested tensor.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BufferField {
+pub struct BufferElement {
     /// Register and lane, or memory offset, that the field comes from.
     pub location: String,
     /// Row-major index of the element that is expected in the field.
@@ -110,7 +114,7 @@ pub struct BufferField {
 
 impl BufferLegend {
     /// Creates a legend from a function that maps the index of a bit in the buffer to the field that contains it.
-    pub fn from_fn(field: impl Fn(u64) -> BufferField + Send + Sync + 'static) -> Self {
+    pub fn from_fn(field: impl Fn(u64) -> BufferElement + Send + Sync + 'static) -> Self {
         Self(Arc::new(field))
     }
 
@@ -120,13 +124,13 @@ impl BufferLegend {
         Self::from_fn(move |bit| {
             let index = bit / u64::from(bits);
             let (location, element) = name(index);
-            BufferField { location, element, bit: index * u64::from(bits), bits }
+            BufferElement { location, element, bit: index * u64::from(bits), bits }
         })
     }
 
     /// Returns the field that contains the bit with this index in the buffer.
     #[must_use]
-    pub fn describe_bit(&self, bit: u64) -> BufferField {
+    pub fn describe_bit(&self, bit: u64) -> BufferElement {
         (self.0)(bit)
     }
 }
@@ -167,10 +171,10 @@ impl TestCase {
 
     /// Adds the expected counts and the predictions of a plan that the kernel executes once.
     pub(crate) fn with_plan(self, stats: &PlanStats) -> Self {
-        self.with_counts(ExpectedCounts::all(stats.counts, stats.bound)).with_predicted(PredictedLaunch::of(stats, 1))
+        self.with_counts(ExpectedCounts::all(stats.counts, stats.bound)).with_predicted(PredictedStats::of(stats, 1))
     }
 
-    pub(crate) fn with_predicted(mut self, predicted: PredictedLaunch) -> Self {
+    pub(crate) fn with_predicted(mut self, predicted: PredictedStats) -> Self {
         self.launch.predicted = Some(predicted);
         self
     }

@@ -24,7 +24,7 @@
 //! errors. An operand that is a 64-bit integer was rounded once before: one u more. If results are below the normal
 //! range, each rounding may have an error of the minimum subnormal number.
 
-use tilewright_plan::mma::{MmaPlan, has_fused_multiply_add};
+use tilewright_plan::mma::{MmaPlan, kernel_ir_has_fma};
 use tilewright_plan::movement::PlanContext;
 use tilewright_target::{ElementType, FloatFormat, Instruction, MmaNumerics, Summation};
 
@@ -122,7 +122,7 @@ struct MmaRounding {
 impl MmaRounding {
     fn of(plan: &MmaPlan, context: PlanContext<'_>) -> Self {
         let found = plan.instruction().and_then(|name| context.instructions.iter().find(|row| row.name == name));
-        let fuses = has_fused_multiply_add(plan.problem.accumulator);
+        let fuses = kernel_ir_has_fma(plan.problem.accumulator);
         let Some(row) = found else {
             return Self { numerics: None, element_types: [None; 2], min_normal: [0.0; 2], fuses, k: 1 };
         };

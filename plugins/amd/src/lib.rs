@@ -4,4 +4,4 @@ mod compile;
 mod object;
 mod target;
 
-pub use target::{AmdTarget, AmdVendor};
+pub use target::{AmdBackend, AmdTarget};

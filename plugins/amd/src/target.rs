@@ -8,13 +8,13 @@ use tilewright_target::{Instruction, TargetDescription};
 tilewright_plugin::register_targets! { plugin: "amd", architectures: ARCHITECTURES, create: AmdTarget::create_boxed }
 
 /// The compilation target of one AMD GPU model.
-pub type AmdTarget = VendorTarget<AmdVendor>;
+pub type AmdTarget = VendorTarget<AmdBackend>;
 
 /// The vendor AMD, as type parameter of [`VendorTarget`].
 #[derive(Debug)]
-pub enum AmdVendor {}
+pub enum AmdBackend {}
 
-impl VendorBackend for AmdVendor {
+impl VendorBackend for AmdBackend {
     type Tables = AmdTables;
 
     fn compile(

@@ -3,7 +3,7 @@
 use tilewright_tile::import::ImportTables;
 use tilewright_tile::op::{DialectError, Dialects};
 
-use crate::rules::RULE_SETS;
+use crate::rules::VERIFY_RULE_SETS;
 
 /// Names and texts of the dialect files. Each file lists the tile operations of one dialect of a vendor.
 pub const DIALECT_FILES: &[(&str, &str)] = &[
@@ -34,7 +34,7 @@ pub fn all_dialects() -> Dialects {
 /// # Errors
 /// Returns [`DialectError`] if `dialects` already has a rule or dialect with the same name.
 pub fn add_vendor_dialects(dialects: &mut Dialects) -> Result<(), DialectError> {
-    RULE_SETS.iter().try_for_each(|rules| dialects.register_rules(rules))?;
+    VERIFY_RULE_SETS.iter().try_for_each(|rules| dialects.register_rules(rules))?;
     DIALECT_FILES.iter().try_for_each(|(file, text)| dialects.add_dialect(file, text))
 }
 

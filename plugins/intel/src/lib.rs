@@ -5,4 +5,4 @@ pub mod compile;
 mod target;
 
 pub use architecture::Architecture;
-pub use target::{IntelTarget, IntelVendor};
+pub use target::{IntelBackend, IntelTarget};

@@ -8,13 +8,13 @@ use tilewright_target::{Instruction, TargetDescription};
 tilewright_plugin::register_targets! { plugin: "intel", architectures: ARCHITECTURES, create: IntelTarget::create_boxed }
 
 /// The compilation target of one Intel GPU model.
-pub type IntelTarget = VendorTarget<IntelVendor>;
+pub type IntelTarget = VendorTarget<IntelBackend>;
 
 /// The vendor Intel, as type parameter of [`VendorTarget`].
 #[derive(Debug)]
-pub enum IntelVendor {}
+pub enum IntelBackend {}
 
-impl VendorBackend for IntelVendor {
+impl VendorBackend for IntelBackend {
     type Tables = IntelTables;
 
     fn compile(

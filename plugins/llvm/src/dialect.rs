@@ -2,7 +2,7 @@
 //! target-specific operations.
 
 use tilewright_kernel::{
-    Atomic, Cast, Element, Kernel, MathFunction, MemoryOrder, MemoryScope, MemorySpace, Queue, Scope, Type,
+    Atomic, Cast, CollectiveScope, Element, Kernel, MathFunction, MemoryOrder, MemoryScope, MemorySpace, Queue, Type,
 };
 use tilewright_plugin::CompileError;
 use tilewright_target::{Completion, Instruction};
@@ -392,7 +392,7 @@ pub trait TargetDialect {
     ///
     /// # Errors
     /// [`CompileError`] if the target cannot emit the operation.
-    fn barrier(&self, emit: &Emitter<'_, '_>, scope: Scope) -> Result<(), CompileError>;
+    fn barrier(&self, emit: &Emitter<'_, '_>, scope: CollectiveScope) -> Result<(), CompileError>;
 
     /// Emits the named barrier with this number, for `lanes` lanes (whole warps). Writes of these lanes to shared
     /// memory before the barrier are visible to them after it.
@@ -684,7 +684,7 @@ pub fn unsupported_queue_error(queue: Queue) -> CompileError {
 /// Returns the queue of the asynchronous instruction `name` in the instruction table `rows`; `None` if the instruction
 /// is synchronous or unknown. Dialects implement [`TargetDialect::queue_of`] with it.
 #[must_use]
-pub fn find_instruction_queue(rows: &[Instruction], name: &str) -> Option<Queue> {
+pub fn find_completion_queue(rows: &[Instruction], name: &str) -> Option<Queue> {
     match rows.iter().find(|row| row.name == name)?.completion {
         Completion::Queue(queue) => Some(queue),
         _ => None,

@@ -9,7 +9,7 @@ use inkwell::module::Module;
 use inkwell::types::BasicMetadataTypeEnum;
 use inkwell::values::BasicMetadataValueEnum;
 use inkwell::{AtomicOrdering, values::IntValue};
-use tilewright_kernel::Launch;
+use tilewright_kernel::StaticLaunchConfig;
 use tilewright_plugin::CompileError;
 
 use crate::ffi;
@@ -32,7 +32,7 @@ pub struct Emitter<'a, 'ctx> {
     pub(crate) context: &'ctx Context,
     pub(crate) module: &'a Module<'ctx>,
     pub(crate) builder: Builder<'ctx>,
-    pub(crate) launch: Launch,
+    pub(crate) launch: StaticLaunchConfig,
     /// Number of markers emitted so far by [`Emitter::emit_access_order_marker`], which numbers them in the assembly.
     pub(crate) synchronizations: Cell<u32>,
 }
@@ -46,7 +46,7 @@ pub(crate) fn builder_error(error: BuilderError) -> CompileError {
 impl<'ctx> Emitter<'_, 'ctx> {
     /// Returns the launch parameters of the kernel, such as lanes of a warp and warps of a block.
     #[must_use]
-    pub fn launch(&self) -> Launch {
+    pub fn launch(&self) -> StaticLaunchConfig {
         self.launch
     }
 

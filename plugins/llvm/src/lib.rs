@@ -38,7 +38,7 @@ mod translate;
 
 pub use dialect::{
     AtomicUpdate, KernelDeclaration, LlvmTarget, PredicatedAccess, SharedMemoryDeclaration, TargetDialect,
-    TensorMapDeclaration, find_instruction_queue, no_clusters_error, no_mbarriers_error, no_tensor_memory_error,
+    TensorMapDeclaration, find_completion_queue, no_clusters_error, no_mbarriers_error, no_tensor_memory_error,
     unsupported_cast_error, unsupported_function_error, unsupported_queue_error,
 };
 pub use emitter::{Emitter, FenceOrdering};

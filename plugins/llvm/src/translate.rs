@@ -14,7 +14,7 @@ use inkwell::{GlobalVisibility, attributes::Attribute, attributes::AttributeLoc,
 use tilewright_kernel::{Element, Issuers, Kernel, MemorySpace, Module, Op, ShuffleMode, SpecialRegister, Type, Value};
 use tilewright_plugin::CompileError;
 use tilewright_plugin::codegen::{
-    TypedValue, ValueMap, check_signatures, generate_body, invalid_module_error, prefix_kernel_name,
+    TypedValue, ValueMap, check_kernel_signatures, generate_body, invalid_module_error, prefix_error_with_kernel_name,
     static_shared_bytes, unsupported_kernel_error,
 };
 
@@ -90,7 +90,7 @@ pub(crate) fn translate<'ctx>(
     source: &Module,
     role: Role,
 ) -> Result<(), CompileError> {
-    check_signatures(source)?;
+    check_kernel_signatures(source)?;
     // All functions are declared before any body, so that no other symbol can take a kernel's name.
     let mut functions = Vec::with_capacity(source.kernels.len());
     for kernel in &source.kernels {
@@ -117,7 +117,7 @@ pub(crate) fn translate<'ctx>(
             division: None,
             lines,
         };
-        body.run().map_err(|error| prefix_kernel_name(error, kernel))?;
+        body.run().map_err(|error| prefix_error_with_kernel_name(error, kernel))?;
     }
     if let Some(lines) = lines {
         lines.finish();

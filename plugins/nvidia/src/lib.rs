@@ -4,4 +4,4 @@ mod compile;
 pub mod object;
 mod target;
 
-pub use target::{NvidiaTarget, NvidiaVendor};
+pub use target::{NvidiaBackend, NvidiaTarget};

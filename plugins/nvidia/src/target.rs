@@ -8,13 +8,13 @@ use tilewright_target::{Instruction, TargetDescription};
 tilewright_plugin::register_targets! { plugin: "nvidia", architectures: ARCHITECTURES, create: NvidiaTarget::create_boxed }
 
 /// The compilation target of one NVIDIA GPU model.
-pub type NvidiaTarget = VendorTarget<NvidiaVendor>;
+pub type NvidiaTarget = VendorTarget<NvidiaBackend>;
 
 /// The vendor NVIDIA, as type parameter of [`VendorTarget`].
 #[derive(Debug)]
-pub enum NvidiaVendor {}
+pub enum NvidiaBackend {}
 
-impl VendorBackend for NvidiaVendor {
+impl VendorBackend for NvidiaBackend {
     type Tables = NvidiaTables;
 
     fn compile(

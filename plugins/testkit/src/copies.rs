@@ -13,8 +13,8 @@ pub fn staged(target: &dyn Target, masked: bool) -> (AsyncCopyPlan, Kernel) {
     let global = GlobalTensor::row_major(&[64, 64], 16);
     let lanes = target.description().lanes.default;
     let problem = AsyncCopySpec::new(&global, &memory, 16, lanes, 4).with_masked(masked);
-    let copy = plan_async_copy(&problem, context(target)).unwrap();
+    let copy = plan_async_copy(&problem, build_plan_context(target)).unwrap();
     let stages = CopyPipelineConfig { buffers: 3, tensors: 5, omitted: None };
-    let kernel = build_pointer_copy_kernel(&copy, &memory, 16, stages).unwrap();
+    let kernel = build_pointer_copy_pipeline_kernel(&copy, &memory, 16, stages).unwrap();
     (copy, kernel)
 }

@@ -4,7 +4,7 @@
 use tilewright_kernel::Region;
 use tilewright_testkit::seeded_rng::SeededRng;
 
-use crate::kernels::{BIT, GLOBAL, QUAD, WORD};
+use crate::kernels::{BIT, GLOBAL_POINTER, QUAD, WORD};
 use crate::prelude::*;
 
 const BYTE: Type = Type::Scalar(Element::I8);
@@ -26,7 +26,7 @@ pub fn damage(region: &mut Region, numbers: &mut SeededRng) {
         BYTE,
         WORD,
         QUAD,
-        GLOBAL,
+        GLOBAL_POINTER,
         Type::Pointer(MemorySpace::Shared),
         Type::Vector(Element::F16, 8),
         Type::Vector(Element::I1, 64),

@@ -8,7 +8,7 @@ use tilewright_verify::{CheckFailure, TestCase};
 
 /// The initial contents of a buffer in global memory that is passed to a kernel.
 #[derive(Debug, Clone)]
-pub enum Given {
+pub enum InitialBuffer {
     Bytes(Vec<u8>),
     /// A buffer of this many uninitialised bytes.
     Empty(usize),
@@ -19,15 +19,15 @@ pub enum Given {
 pub fn run_block(
     target: &dyn Target,
     kernel: &Kernel,
-    buffers: &[Given],
+    buffers: &[InitialBuffer],
     numbers: &[u64],
 ) -> Result<(Vec<Vec<u8>>, RunReport), Fault> {
     let mut memory = GlobalMemory::new();
     let buffers: Vec<_> = buffers
         .iter()
         .map(|given| match given {
-            Given::Bytes(bytes) => memory.allocate_with(bytes),
-            Given::Empty(bytes) => memory.allocate(*bytes),
+            InitialBuffer::Bytes(bytes) => memory.allocate_with(bytes),
+            InitialBuffer::Empty(bytes) => memory.allocate(*bytes),
         })
         .collect();
     let numbers = numbers.iter().map(|&number| Argument::Scalar(number));

@@ -38,7 +38,7 @@ pub fn errors_are_those_of_the_product(target: &dyn Target) {
     let bytes: Vec<u8> = arguments().iter().flat_map(|x| x.to_le_bytes()).collect();
     for (name, allowed) in allowed {
         let kernel = kernel(target, name);
-        let given = [Given::Bytes(bytes.clone()), Given::Empty(bytes.len())];
+        let given = [InitialBuffer::Bytes(bytes.clone()), InitialBuffer::Empty(bytes.len())];
         let (left, _) = run_block(target, &kernel, &given, &[]).unwrap_or_else(|fault| panic!("{name}: {fault}"));
         for (x, found) in arguments().into_iter().zip(left[1].chunks(4)) {
             let found = f32::from_le_bytes(found.try_into().expect("four bytes"));

@@ -14,7 +14,7 @@ pub const FILE: &str = "/source/kernel.py";
 
 /// Appends a source location to each operation, with the operation's line in the text. Operations with regions get
 /// none.
-pub fn located(program: &str) -> String {
+pub fn add_source_locations(program: &str) -> String {
     let mut text = String::new();
     for (number, line) in (1..).zip(program.lines()) {
         let op = line.trim();
@@ -69,9 +69,9 @@ pub struct LineStats {
     pub elsewhere: Vec<String>,
 }
 
-/// Compiles one of four programs of the suite with and without source locations, from the program `phase` on, and checks that
-/// the code is the same. Instructions that
-/// begin with one of `accesses` must have the line of an operation that accesses memory.
+/// Compiles one of four programs of the suite with and without source locations, from the program `phase` on, and
+/// checks that the code is the same. Instructions that begin with one of `accesses` must have the line of an operation
+/// that accesses memory.
 pub fn check_programs(target: &dyn Target, accesses: &[&str], phase: usize) -> LineStats {
     let mut checked = LineStats::default();
     let files = ProgramCase::list_case_files(&shared_data::workspace().join("conformance/kernels")).unwrap();
@@ -101,7 +101,8 @@ fn check_code(target: &dyn Target, file: &Path) -> Option<String> {
     {
         return None;
     }
-    let with_lines = compiled(&located(&text)).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+    let with_lines =
+        compiled(&add_source_locations(&text)).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
     let printed = |kernel: &Kernel| Module { kernels: vec![kernel.clone()] }.to_string();
     assert_eq!(printed(&plain), printed(&with_lines), "{}: kernel IR", file.display());
     let [plain, with_lines] =

@@ -1,17 +1,17 @@
 //! Names that nearly every test of a vendor's plugin uses.
 
 pub use std::collections::{BTreeMap, BTreeSet};
-pub use tilewright::{CompilationStage, ProgramCompiler, ProgramError, ProgramOptions};
+pub use tilewright::{CompilationStageOutput, ProgramCompiler, ProgramError, ProgramOptions};
 pub use tilewright_assign::{AssignedModule, LaunchConfig, assign_layouts};
 pub use tilewright_emulator::{Argument, Emulator, Fault, FaultKind, GlobalMemory, RunLimits, SemanticsTable};
 pub use tilewright_kernel::{
-    Binary, Builder, Cast, Compare, Counts, Element, Kernel, Launch, MathFunction, MemorySpace, Module, Op, Scope,
-    SpecialRegister, Type, Unary, Value, verify,
+    Binary, Builder, Cast, CollectiveScope, Compare, Counts, Element, Kernel, MathFunction, MemorySpace, Module, Op,
+    SpecialRegister, StaticLaunchConfig, Type, Unary, Value, verify,
 };
 pub use tilewright_layout::families::NeutralFamilies;
 pub use tilewright_layout::{
-    Bases, Dim, Families, FamilyAttribute, FamilySet, FamilySpec, Layout, LinearLayout, MemoryLayout, SampleUse,
-    parse_spec,
+    Dim, DimBases, Families, FamilyAttribute, FamilyProviders, FamilySpec, Layout, LinearLayout, MemoryLayout,
+    SampleLayoutRequest, parse_family_spec,
 };
 pub use tilewright_lower::build_conversion_kernel;
 pub use tilewright_plan::mma::{self, BlockScale, MmaPlan, MmaProblem};
@@ -24,15 +24,15 @@ pub use tilewright_plugin::{
     Artifact, CodeFormat, CompileError, CompileOptions, Device, DeviceError, LaunchArgument, LaunchRequest, Target,
 };
 pub use tilewright_target::{
-    Direction, Evidence, Instruction, InstructionKind, MemoryOperand, OmittedInstruction, Operand, Semantics,
-    TargetDescription,
+    Direction, Evidence, Instruction, InstructionKind, InstructionOperand, MemoryOperand, OmittedInstruction,
+    Semantics, TargetDescription,
 };
 pub use tilewright_testkit::known_answers::{self, Answers, same_layout};
 pub use tilewright_testkit::thread_value::ThreadValue;
 pub use tilewright_testkit::{golden, shared_data};
 pub use tilewright_verify::kernels::{
-    CopyPipelineConfig, build_instruction_kernel, build_load_kernel, build_mma_kernel, build_pointer_copy_kernel,
-    build_store_kernel,
+    CopyPipelineConfig, build_instruction_kernel, build_load_kernel, build_mma_kernel,
+    build_pointer_copy_pipeline_kernel, build_store_kernel,
 };
 pub use tilewright_verify::{
     build_conversion_case, build_gather_case, build_instruction_case, build_load_case, build_mma_cases,
@@ -40,6 +40,6 @@ pub use tilewright_verify::{
 };
 
 pub use crate::code::{artifact, assembled, assembly, refusal};
-pub use crate::emulated::{Given, check_case, run_block};
-pub use crate::programs::{Tile, compiler, program_kernel};
-pub use crate::targets::{context, target_description};
+pub use crate::emulated::{InitialBuffer, check_case, run_block};
+pub use crate::programs::{TileAddressText, compiler, program_kernel};
+pub use crate::targets::{build_plan_context, target_description};

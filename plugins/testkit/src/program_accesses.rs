@@ -54,7 +54,7 @@ fn copy(columns: u64, element: &str, form: Form) -> String {
     let pointers = format!("tensor<{shape}x!tt.ptr<{element}>>");
     let count = 512 * columns;
     let (flat, turned) = (format!("tensor<{count}xi32>"), format!("tensor<{columns}x512xi32>"));
-    let tile = Tile { name: "", rows: 512, columns, pitch: columns, layout: None };
+    let tile = TileAddressText { name: "", rows: 512, columns, pitch: columns, layout: None };
     let range = format!("    %flat = tt.make_range {{end = {count} : i32, start = 0 : i32}} : {flat}\n");
     let offsets = match form {
         Form::Plain => tile.offsets(),

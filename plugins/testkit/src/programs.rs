@@ -20,7 +20,7 @@ pub fn program_kernel(target: &dyn Target, text: &str) -> Result<Kernel, Program
 
 /// A tile at the start of a row-major matrix in global memory, for which program statements are generated.
 #[derive(Debug, Clone, Copy)]
-pub struct Tile<'a> {
+pub struct TileAddressText<'a> {
     /// Suffix of the SSA names that are defined for the tile.
     pub name: &'a str,
     pub rows: u64,
@@ -31,7 +31,7 @@ pub struct Tile<'a> {
     pub layout: Option<&'a str>,
 }
 
-impl Tile<'_> {
+impl TileAddressText<'_> {
     /// Returns statements that define `%row{name}`, the row indices as a column, and `%offsets{name}`, the offsets of
     /// the tile's elements, in elements.
     pub fn offsets(&self) -> String {

@@ -18,12 +18,12 @@ const OPTIMISATION: u8 = 3;
 pub type Metrics = BTreeMap<String, u64>;
 
 /// A case compiled for a target.
-pub struct Compiled {
+pub struct CompiledCase {
     pub launch: TestLaunch,
     pub artifact: Artifact,
 }
 
-impl Compiled {
+impl CompiledCase {
     fn of(name: &str, target: &dyn Target) -> Self {
         let file = shared_data::workspace().join("conformance/kernels").join(format!("{name}.json"));
         let case = ProgramCase::read(&file).unwrap();
@@ -49,14 +49,14 @@ pub fn about(file: &Path) -> Json {
 
 /// Compares the counts of every row of a file with those that `count` computes now: each that has grown is a failure,
 /// also because its ratio to Triton's has.
-pub fn check_no_growth(file: &Path, target: &dyn Target, count: impl Fn(&Compiled) -> Metrics) {
+pub fn check_no_growth(file: &Path, target: &dyn Target, count: impl Fn(&CompiledCase) -> Metrics) {
     let text = std::fs::read_to_string(file).unwrap();
     let about = about(file);
     let (mut written, mut grown, mut compared) = (vec![about], Vec::new(), 0);
     for line in text.lines().skip(1) {
         let mut row: Json = serde_json::from_str(line).unwrap();
         let name = row["case"].as_str().unwrap().to_owned();
-        let counts = count(&Compiled::of(&name, target));
+        let counts = count(&CompiledCase::of(&name, target));
         let recorded = std::mem::take(&mut row["ours"]);
         for (metric, recorded) in recorded.as_object().unwrap() {
             let (recorded, now) = (recorded.as_u64().unwrap(), counts[metric]);

@@ -3,15 +3,15 @@
 
 use tilewright_kernel::{MAX_REGION_DEPTH, Region, Statement};
 
-use crate::kernels::{BIT, GLOBAL, WORD, module};
+use crate::kernels::{BIT, GLOBAL_POINTER, WORD, module};
 use crate::prelude::*;
 
 const AT: Value = Value(0);
 const A_WORD: Value = Value(1);
 
 /// Builds a kernel with a pointer and a word as parameters; `make` emits its body.
-fn kernel(launch: Launch, make: impl FnOnce(&mut Builder)) -> Kernel {
-    let mut builder = Builder::new("bad", launch, &[("at", GLOBAL), ("word", WORD)]);
+fn kernel(launch: StaticLaunchConfig, make: impl FnOnce(&mut Builder)) -> Kernel {
+    let mut builder = Builder::new("bad", launch, &[("at", GLOBAL_POINTER), ("word", WORD)]);
     make(&mut builder);
     builder.finish()
 }
@@ -30,7 +30,7 @@ fn if_else(k: &mut Builder, then: Region, otherwise: Region, results: &[Type]) {
 }
 
 /// Builds a kernel with conditionals that are nested `depth` deep.
-fn nested(launch: Launch, depth: usize) -> Kernel {
+fn nested(launch: StaticLaunchConfig, depth: usize) -> Kernel {
     let empty = region(&[yields(&[])]);
     kernel(launch, |k| {
         let condition = k.constant(BIT, 1);
@@ -85,7 +85,7 @@ const RULES: [Rule; 13] = [
 ];
 
 /// Checks that a code generator rejects every invalid kernel, and compiles regions of the maximum permitted nesting.
-pub fn are_refused(launch: Launch, compile: impl Fn(&Module) -> Result<(), CompileError>) {
+pub fn are_refused(launch: StaticLaunchConfig, compile: impl Fn(&Module) -> Result<(), CompileError>) {
     let refused = |kernels: Vec<Kernel>, words: &str| match compile(&module(kernels)) {
         Err(CompileError::Invalid(message)) => {
             assert!(message.starts_with("kernel `") && message.contains(words), "`{words}` is not in: {message}");

@@ -19,7 +19,7 @@ pub fn groups_have_one_kind<V: tilewright_plugin::VendorTables>() {
 
 /// Returns the same as [`Instruction::find_register_operand`]; panics if the operand is not in registers.
 #[track_caller]
-pub fn register<'a>(row: &'a Instruction, required: &str) -> (&'a str, u32, &'a LinearLayout) {
+pub fn expect_register_operand<'a>(row: &'a Instruction, required: &str) -> (&'a str, u32, &'a LinearLayout) {
     row.find_register_operand(required).unwrap_or_else(|| panic!("{} has no {required} in registers", row.name))
 }
 
@@ -31,14 +31,17 @@ pub fn memory<'a>(row: &'a Instruction, required: &str) -> &'a MemoryOperand {
 
 /// Returns the first operand in tensor memory; panics if there is none.
 #[track_caller]
-pub fn tile(row: &Instruction) -> &TensorMemoryOperand {
-    row.operands.iter().find_map(Operand::tensor_memory_operand).unwrap_or_else(|| panic!("{} has no tile", row.name))
+pub fn expect_tensor_memory_operand(row: &Instruction) -> &TensorMemoryOperand {
+    row.operands
+        .iter()
+        .find_map(InstructionOperand::tensor_memory_operand)
+        .unwrap_or_else(|| panic!("{} has no tile", row.name))
 }
 
 /// Returns the value of an instruction's constant operand; `None` if it has none.
-pub fn constant(row: &Instruction) -> Option<u64> {
+pub fn find_constant_operand(row: &Instruction) -> Option<u64> {
     row.operands.iter().find_map(|operand| match operand {
-        Operand::Constant { value, .. } => Some(*value),
+        InstructionOperand::Constant { value, .. } => Some(*value),
         _ => None,
     })
 }
@@ -57,9 +60,9 @@ pub fn coordinates(layout: &LinearLayout, register: u64, lane: u64, warp: u64) -
 
 /// Checks an operand in registers against a published thread-value layout. `published` numbers the elements of a tile
 /// with `rows` rows along columns, or along rows if `is_swapped`.
-pub fn same_positions(row: &Instruction, role: &str, published: &Value, rows: u64, is_swapped: bool) {
+pub fn check_published_layout(row: &Instruction, role: &str, published: &Value, rows: u64, is_swapped: bool) {
     let published = ThreadValue::parse(published.as_str().expect("a thread-value layout"));
-    let (_, _, layout) = register(row, role);
+    let (_, _, layout) = expect_register_operand(row, role);
     let operand = row.find_matrix_operand(role).expect("it is in registers");
     assert_eq!(published.size(1), row.registers_per_lane(operand), "registers of {role} of {}", row.name);
     let lanes = 1 << layout.in_bits(Dim::LANE);
@@ -75,7 +78,7 @@ pub fn same_positions(row: &Instruction, role: &str, published: &Value, rows: u6
 }
 
 /// Returns a family's layout for this shape, restricted to these input dims and without zero bases of registers.
-pub fn of_family(families: &dyn Families, spec: &FamilySpec, shape: &[u64], dims: &[Dim]) -> LinearLayout {
+pub fn resolve_family_layout(families: &dyn Families, spec: &FamilySpec, shape: &[u64], dims: &[Dim]) -> LinearLayout {
     let layout = families.resolve(spec, shape, families).expect("a layout");
     let outs: Vec<_> = layout.linear().outs().dims().collect();
     let restricted = layout.linear().sublayout(dims, &outs).expect("its dims");
@@ -88,7 +91,7 @@ pub fn of_family(families: &dyn Families, spec: &FamilySpec, shape: &[u64], dims
 pub fn samples_are_layouts(
     families: &dyn Families,
     table: &[Instruction],
-    requested: SampleUse,
+    requested: SampleLayoutRequest,
     shape: &[u64],
 ) -> Vec<String> {
     let samples = families.samples(requested);

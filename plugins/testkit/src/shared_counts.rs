@@ -12,9 +12,9 @@ use crate::prelude::*;
 
 /// Sets of programs in the repository: `slots` has buffers and slices of allocations, `valid` the valid texts from the
 /// comparison with Triton's verifier.
-pub const COMMITTED: [&str; 2] = ["slots", "valid"];
+pub const COMMITTED_SETS: [&str; 2] = ["slots", "valid"];
 /// Set of programs outside of the repository: real programs with the layouts that Triton chose.
-pub const REAL: [&str; 1] = ["ttgir"];
+pub const REAL_SETS: [&str; 1] = ["ttgir"];
 
 /// Checks that kernels of these sets of programs have no more block barriers and bytes of shared memory than Triton's.
 /// `target` returns a target by its name, or `None` to skip its programs. Programs in the list `more.json`, which has
@@ -73,8 +73,10 @@ fn listed() -> BTreeSet<String> {
 /// Returns the number of barriers in the kernel's text, of the whole block or of some of its warps.
 fn block_barriers(region: &Region) -> u64 {
     let each = region.statements.iter().map(|statement| {
-        let own =
-            matches!(statement.op, Op::Barrier { scope: Scope::Block | Scope::Cluster, .. } | Op::NamedBarrier { .. });
+        let own = matches!(
+            statement.op,
+            Op::Barrier { scope: CollectiveScope::Block | CollectiveScope::Cluster, .. } | Op::NamedBarrier { .. }
+        );
         u64::from(own) + statement.op.regions().into_iter().map(block_barriers).sum::<u64>()
     });
     each.sum()

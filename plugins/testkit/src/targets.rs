@@ -11,6 +11,6 @@ pub fn target_description(name: &str) -> TargetDescription {
 }
 
 /// Returns a plan context with the target's description and instruction table.
-pub fn context(target: &dyn Target) -> PlanContext<'_> {
+pub fn build_plan_context(target: &dyn Target) -> PlanContext<'_> {
     PlanContext::new(target.description()).with_instructions(target.instructions())
 }

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use tilewright_target::{CatalogueError, Direction, Evidence, TargetDescription};
-use tilewright_targets::{SEARCH_PATH, TARGET_FILES, catalogue_with};
+use tilewright_targets::{SEARCH_PATH, TARGET_FILES, read_catalogue_with_search_path};
 
 /// Creates an empty directory for one test.
 fn directory(test: &str) -> PathBuf {
@@ -21,13 +21,13 @@ fn text(name: &str) -> &'static str {
 }
 
 fn target(name: &str) -> TargetDescription {
-    let catalogue = catalogue_with(None).expect("the built-in files read");
+    let catalogue = read_catalogue_with_search_path(None).expect("the built-in files read");
     catalogue.get(name).expect("the target is built in").clone()
 }
 
 #[test]
 fn these_gpu_models_are_built_in() {
-    let catalogue = catalogue_with(None).expect("the built-in files read");
+    let catalogue = read_catalogue_with_search_path(None).expect("the built-in files read");
     let built_in_targets: Vec<_> =
         catalogue.iter().map(|target| (target.name.as_str(), target.architecture.as_str())).collect();
     let expected = [
@@ -181,7 +181,7 @@ fn every_target_shuffles_words_between_lanes() {
 
 #[test]
 fn an_unknown_name_is_answered_with_the_nearest_and_all() {
-    let catalogue = catalogue_with(None).expect("the built-in files read");
+    let catalogue = read_catalogue_with_search_path(None).expect("the built-in files read");
     let error = catalogue.get("mi300z").expect_err("there is none").to_string();
     let known: Vec<_> = TARGET_FILES.iter().map(|(file, _)| file.trim_end_matches(".toml")).collect();
     let known = known.join(", ");
@@ -199,7 +199,7 @@ fn users_add_targets_in_directories_and_later_ones_win() {
     let replaced = text("a100").replace("product = \"NVIDIA A100\"", "product = \"ours\"");
     fs::write(second.join("a100.toml"), &replaced).expect("the file can be written");
     let path = std::env::join_paths([first, PathBuf::new(), second]).expect("a path list");
-    let catalogue = catalogue_with(Some(&path)).expect("all files read");
+    let catalogue = read_catalogue_with_search_path(Some(&path)).expect("all files read");
     assert_eq!(catalogue.iter().count(), TARGET_FILES.len() + 1);
     assert_eq!(catalogue.get("mi308x").expect("added").architecture, "gfx942");
     assert_eq!(catalogue.get("a100").expect("replaced").gpu_model, "ours");
@@ -208,7 +208,7 @@ fn users_add_targets_in_directories_and_later_ones_win() {
 #[test]
 fn a_missing_directory_is_an_error_that_names_it_and_the_variable() {
     let missing = directory("missing").join("nowhere");
-    let error = catalogue_with(Some(missing.as_os_str())).expect_err("there is no such directory");
+    let error = read_catalogue_with_search_path(Some(missing.as_os_str())).expect_err("there is no such directory");
     assert!(matches!(error, CatalogueError::SearchPath { .. }));
     let message = error.to_string();
     assert!(message.starts_with(&format!("in {SEARCH_PATH}: cannot read {}: ", missing.display())), "{message}");
@@ -218,7 +218,7 @@ fn a_missing_directory_is_an_error_that_names_it_and_the_variable() {
 fn a_copied_file_whose_name_was_not_changed_is_an_error_there() {
     let directory = directory("copied");
     fs::write(directory.join("mi300z.toml"), text("h100")).expect("the file can be written");
-    let error = catalogue_with(Some(directory.as_os_str())).expect_err("the name is another's");
+    let error = read_catalogue_with_search_path(Some(directory.as_os_str())).expect_err("the name is another's");
     let toml_file = directory.join("mi300z.toml");
     let rule = "`name`: the file mi300z.toml must describe `mi300z`; change this name or the file's";
     assert_eq!(error.to_string(), format!("in {SEARCH_PATH}: {}:3:8: {rule}", toml_file.display()));
@@ -226,7 +226,7 @@ fn a_copied_file_whose_name_was_not_changed_is_an_error_there() {
 
 #[test]
 fn names_of_other_compilers_are_aliases() {
-    let catalogue = catalogue_with(None).expect("the built-in files read");
+    let catalogue = read_catalogue_with_search_path(None).expect("the built-in files read");
     for (alias, architecture) in [("cuda:80", "sm_80"), ("cuda:90", "sm_90a"), ("hip:gfx90a", "gfx90a")] {
         assert_eq!(catalogue.get(alias).expect(alias).architecture, architecture);
     }
@@ -237,7 +237,7 @@ fn names_of_other_compilers_are_aliases() {
 #[test]
 fn functions_of_the_hardware_are_functions_of_the_kernel_ir() {
     use tilewright_kernel::{Binary, Cast, MathFunction};
-    let catalogue = catalogue_with(None).expect("the built-in files read");
+    let catalogue = read_catalogue_with_search_path(None).expect("the built-in files read");
     for target in catalogue.iter() {
         for native in &target.functions {
             let cast = Cast::ALL.iter().find(|known| known.name() == native.function);

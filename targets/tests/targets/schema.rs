@@ -13,7 +13,7 @@ fn folder() -> PathBuf {
 }
 
 fn schema() -> JsonSchema {
-    JsonSchema::from_text(tilewright_targets::TARGET_FILE_SCHEMA)
+    JsonSchema::from_text(tilewright_targets::TARGET_FILE_JSON_SCHEMA)
 }
 
 fn verdict(schema: &JsonSchema, file: &Table) -> Result<(), String> {

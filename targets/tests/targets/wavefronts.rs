@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use proptest::prelude::*;
 use tilewright_target::{BankRow, Catalogue, Direction, count_access_wavefronts, count_linear_wavefronts};
-use tilewright_targets::catalogue_with;
+use tilewright_targets::read_catalogue_with_search_path;
 
 use Direction::{Load, Store};
 
@@ -130,7 +130,7 @@ fn count(row: &Words, addresses: &[Option<u64>], bytes: u64) -> u64 {
 }
 
 fn built_in() -> Catalogue {
-    catalogue_with(None).expect("the built-in files read")
+    read_catalogue_with_search_path(None).expect("the built-in files read")
 }
 
 fn row(catalogue: &Catalogue, target: &str, direction: Direction, bits: u32) -> BankRow {

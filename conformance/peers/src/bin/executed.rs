@@ -22,7 +22,7 @@ use tilewright_kernel::Counts;
 use tilewright_plan::cost::{GlobalWork, WarpTime, WarpWork};
 use tilewright_plugin::{Artifact, CodeFormat, CodePayload, CompileOptions, DeviceError, KernelMetadata, Target};
 use tilewright_verify::case::{CaseBuffer, CaseElement, CaseValue, ExpectedContents, ProgramCase};
-use tilewright_verify::{CheckFailure, TestLaunch, check_launch};
+use tilewright_verify::{CheckFailure, TestLaunch, run_and_check_launch};
 use tilewright_virtual_ptx::{LaunchReport, VirtualDevice};
 
 type Failure = Box<dyn Error>;
@@ -152,7 +152,7 @@ fn execute(built: &BuiltCase, target: &dyn Target) -> Line {
     // Triton stores replicated values from all warps that hold them, which the device would otherwise report as an
     // error.
     let mut device = if built.is_foreign { device.with_replicated_stores() } else { device };
-    match check_launch(&built.launch, &built.artifact, &mut device) {
+    match run_and_check_launch(&built.launch, &built.artifact, &mut device) {
         Ok(_) => {
             let report = device.report();
             let mut counts = json!(report.metrics());

@@ -14,9 +14,9 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use serde_json::{Value, json};
-use tilewright::{CompilationStage, ProgramCompiler, ProgramError, ProgramOptions};
+use tilewright::{CompilationStageOutput, ProgramCompiler, ProgramError, ProgramOptions};
 use tilewright_kernel::{Kernel, Module};
-use tilewright_plan::movement::price_in_wavefronts;
+use tilewright_plan::movement::price_counts_in_wavefronts;
 use tilewright_plugin::{CodeFormat, CompileOptions};
 use tilewright_verify::case::ProgramCase;
 
@@ -130,7 +130,7 @@ fn compile_once(
     let (mut conversions, mut prefetched_loads) = (Vec::new(), 0);
     let kernel = compiler.compile_kernel(text, options, &mut |stage| {
         watch.record_stage(stage.name());
-        if let CompilationStage::Layouts(assigned) = stage {
+        if let CompilationStageOutput::Layouts(assigned) = stage {
             conversions = assigned.report.costly_conversions().map(conversion).collect();
             let loops = assigned.report.functions.iter().flat_map(|function| &function.loops);
             prefetched_loads = loops.flat_map(|of| &of.loads).filter(|load| load.by.is_some()).count();
@@ -158,7 +158,7 @@ fn conversion(conversion: &tilewright_assign::ConversionReport) -> Value {
         "value": conversion.value,
         "operation": conversion.operation,
         "path": conversion.path.map(|path| path.to_string()),
-        "slots": price_in_wavefronts(&conversion.counts),
+        "slots": price_counts_in_wavefronts(&conversion.counts),
         "weight": conversion.weight,
         "wanted_by": conversion.required_by,
     })

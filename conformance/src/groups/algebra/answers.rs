@@ -2,7 +2,7 @@
 //! undefined. If several results are correct, any of them passes.
 
 use serde_json::Value as Json;
-use tilewright::operations::{OperationError, perform_layout_operation};
+use tilewright::operations::{LayoutOperationError, perform_layout_operation};
 use tilewright_layout::{LinearLayout, layout_from_json};
 
 use super::super::law::{LawResult, law_failure, require};
@@ -13,7 +13,7 @@ pub(super) fn check(_: &Context, row: &KnownAnswer) -> LawResult {
     let row = row.parse_json();
     let (operation, inputs) = (row["op"].as_str().unwrap_or_default(), &row["inputs"]);
     match (perform_layout_operation(operation, inputs), row.get("expected_error")) {
-        (Err(OperationError::Undefined(_)), Some(_)) => Ok(()),
+        (Err(LayoutOperationError::Undefined(_)), Some(_)) => Ok(()),
         (Ok(found), Some(reason)) => Err(law_failure(format!("is {found}, but should be rejected: {reason}"))),
         (Ok(found), None) if found == row["expected"] => Ok(()),
         (Ok(found), None) => check_alternative(operation, inputs, &found, &row["expected"]),

@@ -12,7 +12,7 @@ use tilewright_layout::{LayoutError, LinearLayout, SampleLayout};
 use super::law::{LawResult, case, law_failure, require, resolve};
 use super::samples::usual;
 use super::walk::element_table;
-use super::{Setting, known};
+use super::{KernelConfig, known};
 use crate::{Case, CaseGroup, Context, Verdict};
 
 /// The group `algebra` of the conformance suite: cases on operations on linear layouts.
@@ -59,7 +59,7 @@ fn linear(context: &Context, sample: &SampleLayout) -> Result<LinearLayout, Verd
 }
 
 /// Checks `invert_and_compose` of a sample layout and the next sample that can be built, in both directions.
-fn witness(context: &Context, sample: &SampleLayout, setting: Setting) -> LawResult {
+fn witness(context: &Context, sample: &SampleLayout, setting: KernelConfig) -> LawResult {
     let sample_layout = linear(context, sample)?;
     let samples = context.sample_layouts(setting.sample_use());
     let at = samples.iter().position(|other| other.name == sample.name).unwrap_or(0);

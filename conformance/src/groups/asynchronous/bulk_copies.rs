@@ -4,19 +4,19 @@
 use tilewright_emulator::FaultKind;
 use tilewright_target::Instruction;
 use tilewright_verify::CheckFailure;
-use tilewright_verify::kernels::{BulkCopyData, BulkCopyFlaw};
+use tilewright_verify::kernels::{BulkCopyFlaw, BulkCopyKind};
 
 use super::super::bulk::{box_test_cases, check_box_cases, copy_direction, map_of, run_flawed};
 use super::super::executed::device_case;
 use super::super::law::case_name_part;
-use crate::{Case, Context, Level, Verdict};
+use crate::{Case, Context, EvidenceLevel, Verdict};
 
 /// Widths in bits of the elements of tensor maps.
 const WIDTHS: [u32; 4] = [8, 16, 32, 64];
 
 /// Returns all cases of bulk copy instructions.
 pub(super) fn cases(context: &Context) -> Vec<Case> {
-    let rows = context.target().instructions().iter().filter(|row| BulkCopyData::is_copied_by(row));
+    let rows = context.target().instructions().iter().filter(|row| BulkCopyKind::is_copied_by(row));
     rows.flat_map(|row| borders(context, row).into_iter().chain(wrong(row))).collect()
 }
 
@@ -38,8 +38,8 @@ fn borders(context: &Context, row: &Instruction) -> Vec<Case> {
             let row = row.clone();
             cases.push(Case::new(format!("async/{name}"), move |context| {
                 match check_box_cases(&row, &map, context.target().description()) {
-                    Ok(()) => Verdict::pass(Level::Emulated),
-                    Err(wrong) => Verdict::fail(Level::Emulated, wrong.to_string()),
+                    Ok(()) => Verdict::pass(EvidenceLevel::Emulated),
+                    Err(wrong) => Verdict::fail(EvidenceLevel::Emulated, wrong.to_string()),
                 }
             }));
         }
@@ -90,8 +90,10 @@ pub(super) fn expect_fault<T: std::fmt::Debug>(
     right: impl Fn(&FaultKind) -> bool,
 ) -> Verdict {
     match checked {
-        Err(CheckFailure::Fault(fault)) if right(&fault.kind) => Verdict::pass(Level::Emulated).with_detail("caught"),
-        Err(other) => Verdict::fail(Level::Emulated, format!("expected another fault: {other}")),
-        Ok(_) => Verdict::fail(Level::Emulated, "the flaw was not found"),
+        Err(CheckFailure::Fault(fault)) if right(&fault.kind) => {
+            Verdict::pass(EvidenceLevel::Emulated).with_detail("caught")
+        }
+        Err(other) => Verdict::fail(EvidenceLevel::Emulated, format!("expected another fault: {other}")),
+        Ok(_) => Verdict::fail(EvidenceLevel::Emulated, "the flaw was not found"),
     }
 }

@@ -7,16 +7,16 @@ use tilewright_emulator::FaultKind;
 use tilewright_kernel::Module;
 use tilewright_layout::MemoryLayout;
 use tilewright_plan::movement::{
-    AsyncCopyPlan, AsyncCopySpec, GlobalTensor, PlanContext, SharedLayoutConstraints, SharedMemoryAccessor,
-    choose_shared_layout, find_coalesced_layout, find_consecutive_copy, plan_async_copy,
+    AsyncCopyPlan, AsyncCopySpec, GlobalTensor, PlanContext, SharedLayoutSearchOptions, SharedMemoryAccessor,
+    choose_shared_layout, find_coalesced_layout, find_single_address_copy, plan_async_copy,
 };
-use tilewright_verify::kernels::{CopyPipelineConfig, OmittedSync, build_pointer_copy_kernel};
-use tilewright_verify::{CheckFailure, build_shared_copy_case, check_emulated};
+use tilewright_verify::kernels::{CopyPipelineConfig, OmittedSync, build_pointer_copy_pipeline_kernel};
+use tilewright_verify::{CheckFailure, build_async_copy_case, check_emulated};
 
 use super::super::corpus::{LayoutCorpus, Sampler};
 use super::super::emulated::{merge_verdicts, planning_verdict, run_on_emulator};
 use super::super::{CaseTensor, NamedLayout, artifact};
-use crate::{Case, Context, Level, Verdict};
+use crate::{Case, Context, EvidenceLevel, Verdict};
 
 /// The property of an asynchronous copy that a case checks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -126,14 +126,14 @@ impl AsyncCopyCase {
         let bits = setting.element.bits();
         let fetched = find_coalesced_layout(global, bits, setting.lanes.into(), setting.warps.into(), target);
         let fetched = SharedMemoryAccessor::store(fetched.map_err(planning_verdict)?);
-        let consecutive = find_consecutive_copy(context.target().instructions(), global);
+        let consecutive = find_single_address_copy(context.target().instructions(), global);
         let copied = match &consecutive {
             Some(copy) => fetched.clone().with_copy(copy.clone()),
             None => fetched.clone(),
         };
         let reader = SharedMemoryAccessor::load(self.end.distributed(context, &self.tensor)?);
         let choose = |copied: SharedMemoryAccessor| {
-            choose_shared_layout(&[copied, reader.clone()], bits, &SharedLayoutConstraints::default(), target)
+            choose_shared_layout(&[copied, reader.clone()], bits, &SharedLayoutSearchOptions::default(), target)
         };
         // If no layout suits the instruction that writes consecutive addresses, as when lanes fetch elements twice, a
         // layout for plain copies is chosen.
@@ -152,27 +152,28 @@ impl AsyncCopyCase {
         copy: &AsyncCopyPlan,
     ) -> Result<Verdict, Verdict> {
         let (bits, stages) = (self.tensor.setting.element.bits(), self.check.stages());
-        let case = || build_shared_copy_case(copy, memory, bits, stages, plan_context(context));
+        let case = || build_async_copy_case(copy, memory, bits, stages, plan_context(context));
         match (self.check, copy.instruction()) {
             (AsyncCopyProperty::Once, Some(name)) => {
                 run_on_emulator(case(), plan_context(context))?;
-                Ok(Verdict::pass(Level::Emulated).with_detail(format!("by {name}")))
+                Ok(Verdict::pass(EvidenceLevel::Emulated).with_detail(format!("by {name}")))
             }
             (AsyncCopyProperty::Once, None) => {
                 run_on_emulator(case(), plan_context(context))?;
-                Ok(Verdict::pass(Level::Emulated)
+                Ok(Verdict::pass(EvidenceLevel::Emulated)
                     .with_detail(format!("through registers: {}", rejection_reasons(copy))))
             }
             (_, None) => Err(Verdict::unsupported(format!("copied through registers: {}", rejection_reasons(copy)))),
             (AsyncCopyProperty::Stages, Some(_)) => {
                 run_on_emulator(case(), plan_context(context))?;
-                Ok(Verdict::pass(Level::Emulated))
+                Ok(Verdict::pass(EvidenceLevel::Emulated))
             }
             (AsyncCopyProperty::Early, Some(_)) => {
                 expect_read_in_flight(case().and_then(|case| check_emulated(&case, plan_context(context))))
             }
             (AsyncCopyProperty::Code, Some(_)) => {
-                let kernel = build_pointer_copy_kernel(copy, memory, bits, stages).map_err(planning_verdict)?;
+                let kernel =
+                    build_pointer_copy_pipeline_kernel(copy, memory, bits, stages).map_err(planning_verdict)?;
                 Ok(artifact::check_compilation(context, &Module { kernels: vec![kernel] }))
             }
         }
@@ -193,9 +194,11 @@ fn rejection_reasons(copy: &AsyncCopyPlan) -> String {
 fn expect_read_in_flight<T: fmt::Debug>(checked: Result<T, CheckFailure>) -> Result<Verdict, Verdict> {
     match checked {
         Err(CheckFailure::Fault(fault)) if matches!(fault.kind, FaultKind::InFlight { .. }) => {
-            Ok(Verdict::pass(Level::Emulated).with_detail("caught"))
+            Ok(Verdict::pass(EvidenceLevel::Emulated).with_detail("caught"))
         }
-        Err(other) => Err(Verdict::fail(Level::Emulated, format!("expected a read of data in flight: {other}"))),
-        Ok(_) => Err(Verdict::fail(Level::Emulated, "a read before the wait was not caught")),
+        Err(other) => {
+            Err(Verdict::fail(EvidenceLevel::Emulated, format!("expected a read of data in flight: {other}")))
+        }
+        Ok(_) => Err(Verdict::fail(EvidenceLevel::Emulated, "a read before the wait was not caught")),
     }
 }

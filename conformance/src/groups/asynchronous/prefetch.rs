@@ -11,7 +11,7 @@ use tilewright_verify::{CheckFailure, build_prefetch_case, check_emulated};
 
 use super::super::artifact;
 use super::super::emulated::{merge_verdicts, planning_verdict, run_on_emulator};
-use crate::{Case, Context, Level, Verdict};
+use crate::{Case, Context, EvidenceLevel, Verdict};
 
 /// The property of prefetches that a case checks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,16 +87,18 @@ impl PrefetchCase {
         let case = |distance| build_prefetch_case(&plan, lanes, distance, plan_context);
         Ok(match self.shown {
             PrefetchProperty::Tiles => run_on_emulator(case(DISTANCE), plan_context)
-                .map(|_| Verdict::pass(Level::Emulated).with_detail(format!("by {}", plan.instruction)))?,
+                .map(|_| Verdict::pass(EvidenceLevel::Emulated).with_detail(format!("by {}", plan.instruction)))?,
             PrefetchProperty::Misaligned => {
                 match case(PrefetchDistance { is_misaligned: true, ..DISTANCE })
                     .and_then(|case| check_emulated(&case, plan_context))
                 {
                     Err(CheckFailure::Fault(fault)) if matches!(fault.kind, FaultKind::Instruction { .. }) => {
-                        Verdict::pass(Level::Emulated).with_detail("caught")
+                        Verdict::pass(EvidenceLevel::Emulated).with_detail("caught")
                     }
-                    Err(other) => Verdict::fail(Level::Emulated, format!("expected a misaligned matrix: {other}")),
-                    Ok(_) => Verdict::fail(Level::Emulated, "a matrix that is not aligned was not caught"),
+                    Err(other) => {
+                        Verdict::fail(EvidenceLevel::Emulated, format!("expected a misaligned matrix: {other}"))
+                    }
+                    Ok(_) => Verdict::fail(EvidenceLevel::Emulated, "a matrix that is not aligned was not caught"),
                 }
             }
             PrefetchProperty::Code => {

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use tilewright_emulator::FaultKind;
-use tilewright_kernel::{Launch, Module};
+use tilewright_kernel::{Module, StaticLaunchConfig};
 use tilewright_layout::MemoryLayout;
 use tilewright_plan::movement::{
     AsyncCopySpec, GlobalTensor, MovementError, PlanContext, TensorCopy, plan_async_copy, plan_tensor_copy_to_global,
@@ -16,7 +16,7 @@ use super::super::emulated::{merge_verdicts, planning_verdict, run_on_emulator};
 use super::super::executed::{device_case, not_built};
 use super::super::{CaseTensor, NamedLayout, artifact};
 use super::bulk_copies::expect_fault;
-use crate::{Case, Context, Level, Status, Verdict};
+use crate::{Case, Context, EvidenceLevel, Status, Verdict};
 
 /// The property of the bulk tensor copies that a case checks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -112,7 +112,7 @@ impl TileCopyCase {
         let memory = self.end.memory(context, &self.tensor)?;
         let (to, from) = self.plans(context, &memory)?;
         let (copy, buffers) = if self.shown == TileCopyProperty::Back { (from, 2) } else { (to, 3) };
-        let (launch, stages) = (Launch::new(setting.lanes, setting.warps), self::stages(buffers, None));
+        let (launch, stages) = (StaticLaunchConfig::new(setting.lanes, setting.warps), self::stages(buffers, None));
         let case = |shifted| build_tensor_copy_case(&copy, &memory, launch, stages, shifted, plan_context(context));
         [0, SHIFT].into_iter().map(case).collect::<Result<_, _>>().map_err(not_built)
     }
@@ -121,7 +121,7 @@ impl TileCopyCase {
         let setting = self.tensor.setting;
         let memory = self.end.memory(context, &self.tensor)?;
         let (to, from) = self.plans(context, &memory)?;
-        let launch = Launch::new(setting.lanes, setting.warps);
+        let launch = StaticLaunchConfig::new(setting.lanes, setting.warps);
         let plan_context = plan_context(context);
         let case = |copy: &TensorCopy, stages, shifted| {
             build_tensor_copy_case(copy, &memory, launch, stages, shifted, plan_context)
@@ -132,7 +132,7 @@ impl TileCopyCase {
         let (there, back) = (stages(3, None), stages(2, None));
         let to_verdict = |copy: &TensorCopy| {
             let (box_count, box_layout) = (copy.box_count(), &copy.box_layout);
-            Verdict::pass(Level::Emulated).with_detail(format!("{box_count} boxes, {box_layout}"))
+            Verdict::pass(EvidenceLevel::Emulated).with_detail(format!("{box_count} boxes, {box_layout}"))
         };
         Ok(match self.shown {
             TileCopyProperty::Stages => run_on_emulator(case(&to, there, 0), plan_context).map(|_| to_verdict(&to))?,

@@ -11,7 +11,7 @@ use tilewright_verify::{TestCase, build_conversion_case, check_emulated};
 use super::super::artifact;
 use super::super::executed::not_built;
 use super::ConversionCase;
-use crate::{Context, Level, Verdict};
+use crate::{Context, EvidenceLevel, Verdict};
 
 /// Runs every candidate plan of a layout conversion on the emulator, not only the cheapest.
 ///
@@ -29,18 +29,18 @@ pub fn check_emulated_plans(context: &Context, conversion: &ConversionCase) -> V
             return Verdict::unsupported(RejectedCandidate::list_reasons(&rejected));
         }
         Ok((plans, _)) => plans,
-        Err(error) => return Verdict::fail(Level::Layout, error.to_string()),
+        Err(error) => return Verdict::fail(EvidenceLevel::Layout, error.to_string()),
     };
     for plan in &plans {
         let case = build_conversion_case([&src, &dst], bits, plan, plan_context);
         if let Err(wrong) = case.and_then(|case| check_emulated(&case, plan_context)) {
-            return Verdict::fail(Level::Emulated, format!("path {}: {wrong}", plan.path));
+            return Verdict::fail(EvidenceLevel::Emulated, format!("path {}: {wrong}", plan.path));
         }
     }
     let best = plans.iter().min_by(|a, b| a.compare_cost(b));
     match best.and_then(above_bound) {
-        None => Verdict::pass(Level::Emulated),
-        Some(reason) => Verdict::quality(Level::Emulated, reason),
+        None => Verdict::pass(EvidenceLevel::Emulated),
+        Some(reason) => Verdict::quality(EvidenceLevel::Emulated, reason),
     }
 }
 
@@ -50,7 +50,7 @@ pub fn check_emulated_plans(context: &Context, conversion: &ConversionCase) -> V
 /// # Errors
 /// The verdict of the case if a layout cannot be built, the conversion has no plan, or its kernel is too large to
 /// compile.
-pub fn test_cases(context: &Context, conversion: &ConversionCase) -> Result<Vec<TestCase>, Verdict> {
+pub fn build_best_plan_test(context: &Context, conversion: &ConversionCase) -> Result<Vec<TestCase>, Verdict> {
     let ((src, dst), plan) = best_plan(context, conversion)?;
     let case =
         build_conversion_case([&src, &dst], conversion.tensor.setting.element.bits(), &plan, plan_context(context));
@@ -66,7 +66,7 @@ fn best_plan(
     module(context, conversion)?;
     let (src, dst) = conversion.layouts(context)?;
     let plan = movement::plan_conversion(&src, &dst, conversion.tensor.setting.element.bits(), plan_context(context));
-    Ok(((src, dst), plan.map_err(|error| Verdict::fail(Level::Layout, error.to_string()))?))
+    Ok(((src, dst), plan.map_err(|error| Verdict::fail(EvidenceLevel::Layout, error.to_string()))?))
 }
 
 /// Max number of operations of a kernel that is compiled, to limit the time of a case.
@@ -83,7 +83,7 @@ fn above_bound(plan: &ConversionPlan) -> Option<String> {
 
 /// Compiles the best plan's kernel twice; both compilations must give the same code. The level of the verdict shows
 /// whether an assembler accepted the code.
-pub fn check_compiled(context: &Context, conversion: &ConversionCase) -> Verdict {
+pub fn check_reproducible_compilation(context: &Context, conversion: &ConversionCase) -> Verdict {
     let module = match module(context, conversion) {
         Ok(module) => module,
         Err(verdict) => return verdict,
@@ -92,7 +92,7 @@ pub fn check_compiled(context: &Context, conversion: &ConversionCase) -> Verdict
 }
 
 fn module(context: &Context, conversion: &ConversionCase) -> Result<Module, Verdict> {
-    let failed = |message: String| Verdict::fail(Level::Layout, message);
+    let failed = |message: String| Verdict::fail(EvidenceLevel::Layout, message);
     let (src, dst) = conversion.layouts(context)?;
     let bits = conversion.tensor.setting.element.bits();
     fits_registers(context, &src, bits)?;

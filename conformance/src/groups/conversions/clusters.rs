@@ -3,7 +3,7 @@
 
 use tilewright_layout::{FamilyAttribute, FamilySpec};
 
-use super::super::{CaseTensor, NamedLayout, Setting};
+use super::super::{CaseTensor, KernelConfig, NamedLayout};
 use super::ConversionCase;
 use crate::Context;
 
@@ -28,13 +28,13 @@ const SPLITS: [Split; 5] = [
 pub(super) fn clusters(context: &Context) -> Vec<ConversionCase> {
     let most = context.target().description().limits.blocks_per_cluster;
     let splits = SPLITS.iter().filter(|split| 1 << split.source.len() <= most);
-    let settings = Setting::all(context);
+    let settings = KernelConfig::all(context);
     let all = splits.flat_map(|split| settings.iter().map(move |&setting| split.conversion(setting)));
     all.collect()
 }
 
 impl Split {
-    fn conversion(&self, setting: Setting) -> ConversionCase {
+    fn conversion(&self, setting: KernelConfig) -> ConversionCase {
         let (lanes, warps) = (i64::from(setting.lanes), i64::from(setting.warps));
         let inner = lanes.min(8);
         let rows = blocked([1, 4], [lanes / inner, inner], [warps, 1], [1, 0], self.source);

@@ -13,7 +13,7 @@ use std::fmt;
 
 use tilewright_layout::LinearLayout;
 
-pub use checks::{check_compiled, check_emulated_plans, test_cases};
+pub use checks::{build_best_plan_test, check_emulated_plans, check_reproducible_compilation};
 
 use super::executed::device_case;
 use super::{CaseTensor, NamedLayout};
@@ -100,7 +100,7 @@ impl CaseGroup for Conversions {
         for conversion in all(context) {
             if context.tested_device().is_some() && self.on_device.is_some_and(|chooses| chooses(&conversion)) {
                 let (name, executed) = (format!("{}/device/{conversion}", self.name), conversion.clone());
-                cases.push(device_case(name, move |context| test_cases(context, &executed)));
+                cases.push(device_case(name, move |context| build_best_plan_test(context, &executed)));
             }
             if (self.chooses)(&conversion) {
                 let (name, check) = (format!("{}/{conversion}", self.name), self.check);

@@ -2,7 +2,7 @@
 
 use tilewright_layout::{FamilyAttribute, FamilySpec};
 
-use super::super::{CaseTensor, NamedLayout, Setting};
+use super::super::{CaseTensor, KernelConfig, NamedLayout};
 use super::ConversionCase;
 use crate::Context;
 
@@ -13,7 +13,7 @@ const MOST_BITS: u64 = 13;
 
 pub(super) fn random(context: &Context) -> Vec<ConversionCase> {
     let default = context.target().description().lanes.default;
-    let settings = Setting::all(context).into_iter().filter(|setting| setting.lanes == default);
+    let settings = KernelConfig::all(context).into_iter().filter(|setting| setting.lanes == default);
     let numbered = settings.enumerate().flat_map(|(index, setting)| {
         (0..FOR_EACH_SETTING).map(move |repetition| (index as u64 * FOR_EACH_SETTING + repetition, setting))
     });
@@ -21,7 +21,7 @@ pub(super) fn random(context: &Context) -> Vec<ConversionCase> {
     numbered.map(|(number, setting)| conversion(first + number, setting)).collect()
 }
 
-fn conversion(seed: u64, setting: Setting) -> ConversionCase {
+fn conversion(seed: u64, setting: KernelConfig) -> ConversionCase {
     let mut numbers = Numbers(seed);
     let bits = MIN_BITS + numbers.below(MOST_BITS - MIN_BITS + 1);
     let rows = numbers.below(bits + 1);
@@ -35,7 +35,7 @@ fn conversion(seed: u64, setting: Setting) -> ConversionCase {
 
 /// Returns a random layout: every bit of a tensor coordinate goes to a register, a lane or a warp; some lanes and warps
 /// may hold replicas of others.
-fn layout(numbers: &mut Numbers, shape: [u64; 2], setting: Setting) -> FamilySpec {
+fn layout(numbers: &mut Numbers, shape: [u64; 2], setting: KernelConfig) -> FamilySpec {
     let units = |axis: usize| {
         (0..shape[axis].trailing_zeros()).map(move |bit| if axis == 0 { [1i64 << bit, 0] } else { [0, 1 << bit] })
     };

@@ -2,8 +2,8 @@
 //! the answer has a table of exact values, the result must have these values, or be an error if no layout has them.
 
 use serde_json::Value as Json;
-use tilewright::operations::{OperationError, perform_cute_operation};
-use tilewright_layout::cute::{CuteError, CuteLayout, CuteMode};
+use tilewright::operations::{LayoutOperationError, perform_cute_operation};
+use tilewright_layout::cute::{CuteError, CuteLayout, CuteLeaf};
 
 use super::super::law::{LawResult, law_failure, require};
 use crate::{Context, KnownAnswer, Verdict};
@@ -19,10 +19,10 @@ pub(super) fn check(_: &Context, row: &KnownAnswer) -> LawResult {
             let values: Vec<u64> = layout(&found)?.values().collect();
             require(Json::from(values) == *table, || wrong(format!("is {found}, the exact values are {table}")).detail)
         }
-        (Err(OperationError::Undefined(_)), Some(_)) if row["representable_compatible_with_B"] == false => Ok(()),
+        (Err(LayoutOperationError::Undefined(_)), Some(_)) if row["representable_compatible_with_B"] == false => Ok(()),
         // A known divergence (an operation whose results differ between CuTe's implementations) without a correct
         // layout.
-        (Err(OperationError::Undefined(_)), None) if row["cpp_agrees"] == "error" => Ok(()),
+        (Err(LayoutOperationError::Undefined(_)), None) if row["cpp_agrees"] == "error" => Ok(()),
         (Err(error), _) => Err(wrong(error.to_string())),
         (Ok(found), None) => {
             let same = written(&found)? == written(&row["output"])?;
@@ -48,7 +48,7 @@ fn written(answer: &Json) -> Result<Json, Verdict> {
         return Ok(answer.clone());
     }
     let zeroed =
-        layout(answer)?.tree().map(|mode| if mode.shape == 1 { CuteMode { shape: 1, stride: 0 } } else { *mode });
+        layout(answer)?.tree().map(|mode| if mode.shape == 1 { CuteLeaf { shape: 1, stride: 0 } } else { *mode });
     let layout = CuteLayout::from_tree(zeroed).map_err(|error| law_failure(error.to_string()))?;
     Ok(Json::from(layout.to_string()))
 }

@@ -13,7 +13,7 @@ use tilewright_verify::{CheckFailure, build_mma_cases, check_all_emulated};
 use super::super::artifact;
 use super::super::emulated::merge_verdicts;
 use super::super::executed::{not_built, on_device};
-use crate::{Case, Context, Level, Verdict};
+use crate::{Case, Context, EvidenceLevel, Verdict};
 
 /// Returns the number of warps for a dot of shape [M, N, K] with `bits`-bit accumulator elements: four, or one if M * N
 /// is below 256. The number is doubled while a lane would hold more than 64 words of the accumulator, up to the
@@ -37,7 +37,7 @@ fn plan_context(context: &Context) -> PlanContext<'_> {
 pub(in crate::groups) fn planned(context: &Context, problem: &MmaProblem) -> Result<MmaPlan, Verdict> {
     mma::plan_mma(problem, plan_context(context)).map_err(|error| match error {
         MmaError::Impossible { reasons } => Verdict::unsupported(reasons),
-        error => Verdict::fail(Level::Layout, error.to_string()),
+        error => Verdict::fail(EvidenceLevel::Layout, error.to_string()),
     })
 }
 
@@ -50,11 +50,11 @@ pub(super) fn check_on_emulator(context: &Context, problem: &MmaProblem) -> Verd
     };
     let cases = build_mma_cases(&plan, plan_context(context));
     match cases.and_then(|cases| check_all_emulated(&cases, plan_context(context))) {
-        Ok(_) => Verdict::pass(Level::Emulated).with_detail(format!("by {}", plan.atom_name())),
+        Ok(_) => Verdict::pass(EvidenceLevel::Emulated).with_detail(format!("by {}", plan.atom_name())),
         Err(wrong @ (CheckFailure::Row(_) | CheckFailure::Invalid(_))) => {
-            Verdict::fail(Level::Layout, wrong.to_string())
+            Verdict::fail(EvidenceLevel::Layout, wrong.to_string())
         }
-        Err(wrong) => Verdict::fail(Level::Emulated, format!("by {}: {wrong}", plan.atom_name())),
+        Err(wrong) => Verdict::fail(EvidenceLevel::Emulated, format!("by {}: {wrong}", plan.atom_name())),
     }
 }
 
@@ -84,11 +84,11 @@ pub(super) fn compiled(context: &Context, problem: &MmaProblem) -> Verdict {
     };
     let kernel = match build_mma_kernel(&plan, false, plan_context(context)) {
         Ok(kernel) => kernel,
-        Err(error) => return Verdict::fail(Level::Layout, error.to_string()),
+        Err(error) => return Verdict::fail(EvidenceLevel::Layout, error.to_string()),
     };
     let module = Module { kernels: vec![kernel] };
     if let Err(error) = kernel::verify(&module) {
-        return Verdict::fail(Level::Layout, error.to_string());
+        return Verdict::fail(EvidenceLevel::Layout, error.to_string());
     }
     let verdict = artifact::check_compilation(context, &module);
     let detail = format!("by {}: {}", plan.atom_name(), verdict.detail);

@@ -9,13 +9,13 @@ mod scaled_list;
 use tilewright_plan::mma::MmaProblem;
 use tilewright_target::{ElementType, TargetDescription};
 
-use crate::{Case, CaseGroup, Context, Level, Verdict};
+use crate::{Case, CaseGroup, Context, EvidenceLevel, Verdict};
 
 pub(super) use check::planned;
 pub use scaled::ScaledDots;
-pub use scaled_list::{OperandType, ScaledDot, scaled};
+pub use scaled_list::{ScaledDotProblem, ScaledOperandType, list_scaled_dots};
 pub use tilewright_verify::dot_list::{
-    DotCase, TABLE_5_TYPE_PAIRS, list_narrow_type_dots, list_plain_dots, list_small_dots, list_table_5_dots,
+    DotCase, TABLE_5_TYPE_PAIRS, list_small_dots, list_sub_byte_dots, list_table_5_dots, list_uncast_dots,
 };
 
 /// The group `dot` of the conformance suite: cases on dots (matrix multiplies).
@@ -32,9 +32,9 @@ impl CaseGroup for Dots {
         let mut cases = Vec::new();
         let lists = [
             ("table-5", list_table_5_dots()),
-            ("plain", list_plain_dots()),
+            ("plain", list_uncast_dots()),
             ("small", list_small_dots()),
-            ("narrow", list_narrow_type_dots()),
+            ("narrow", list_sub_byte_dots()),
         ];
         for (list, dots) in lists {
             for dot in dots {
@@ -55,7 +55,8 @@ fn case(name: String, dot: DotCase, check: fn(&Context, &DotCase) -> Verdict) ->
 }
 
 fn element_type(name: &str) -> Result<ElementType, Verdict> {
-    ElementType::from_name(name).ok_or_else(|| Verdict::fail(Level::Layout, format!("`{name}` is not an element type")))
+    ElementType::from_name(name)
+        .ok_or_else(|| Verdict::fail(EvidenceLevel::Layout, format!("`{name}` is not an element type")))
 }
 
 /// Returns the number of warps for a dot by the rule of [`check::warps`], from its shape and accumulator type.

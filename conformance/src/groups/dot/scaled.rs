@@ -5,9 +5,9 @@
 use tilewright_plan::mma::{BlockScale, MmaProblem};
 use tilewright_target::ElementType;
 
-use super::scaled_list::{OperandType, ScaledDot, scaled};
+use super::scaled_list::{ScaledDotProblem, ScaledOperandType, list_scaled_dots};
 use super::{check, element_type};
-use crate::{Case, CaseGroup, Context, Level, Verdict};
+use crate::{Case, CaseGroup, Context, EvidenceLevel, Verdict};
 
 /// The group `dot-scaled` of the conformance suite: cases on dots of operands with block scales.
 #[derive(Debug, Clone, Copy, Default)]
@@ -24,7 +24,7 @@ impl CaseGroup for ScaledDots {
     fn cases(&self, context: &Context) -> Vec<Case> {
         let target = context.target().description();
         let mut cases = Vec::new();
-        for dot in scaled() {
+        for dot in list_scaled_dots() {
             let named = |kind: &str| format!("dot-scaled/{kind}/{dot}/w{}", check::warps(dot.shape, SUM_BITS, target));
             cases.push(case(named("emulated"), dot, check::check_on_emulator));
             cases.push(case(named("code"), dot, check::compiled));
@@ -36,13 +36,13 @@ impl CaseGroup for ScaledDots {
     }
 }
 
-fn case(name: String, dot: ScaledDot, check: fn(&Context, &MmaProblem) -> Verdict) -> Case {
+fn case(name: String, dot: ScaledDotProblem, check: fn(&Context, &MmaProblem) -> Verdict) -> Case {
     Case::new(name, move |context| {
         problem(context, &dot).map_or_else(|verdict| verdict, |requested| check(context, &requested))
     })
 }
 
-fn problem(context: &Context, dot: &ScaledDot) -> Result<MmaProblem, Verdict> {
+fn problem(context: &Context, dot: &ScaledDotProblem) -> Result<MmaProblem, Verdict> {
     let target = context.target().description();
     let types: [ElementType; 3] = [element_type(dot.a.element)?, element_type(dot.b.element)?, element_type("f32")?];
     let warps = check::warps(dot.shape, SUM_BITS, target);
@@ -50,8 +50,8 @@ fn problem(context: &Context, dot: &ScaledDot) -> Result<MmaProblem, Verdict> {
     Ok(problem.with_scales([scale(dot.a)?, scale(dot.b)?]))
 }
 
-fn scale(operand: OperandType) -> Result<Option<BlockScale>, Verdict> {
+fn scale(operand: ScaledOperandType) -> Result<Option<BlockScale>, Verdict> {
     let Some(name) = operand.scale else { return Ok(None) };
-    let unknown = || Verdict::fail(Level::Layout, format!("`{name}` is not a scale type"));
+    let unknown = || Verdict::fail(EvidenceLevel::Layout, format!("`{name}` is not a scale type"));
     BlockScale::from_name(name).map(Some).ok_or_else(unknown)
 }

@@ -12,14 +12,14 @@ use std::fmt;
 
 /// The type of an operand's elements, and of its scales if it has any.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct OperandType {
+pub struct ScaledOperandType {
     /// The type of the operand's elements.
     pub element: &'static str,
     /// The type of the operand's block scales; `None` for an operand without scales.
     pub scale: Option<&'static str>,
 }
 
-impl fmt::Display for OperandType {
+impl fmt::Display for ScaledOperandType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.scale {
             Some(scale) => write!(f, "{}.{scale}", self.element),
@@ -30,16 +30,16 @@ impl fmt::Display for OperandType {
 
 /// A dot with an `f32` accumulator, of operands that may have block scales.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct ScaledDot {
+pub struct ScaledDotProblem {
     /// The sizes M, N and K, in elements.
     pub shape: [u64; 3],
     /// The element type and scale type of operand A.
-    pub a: OperandType,
+    pub a: ScaledOperandType,
     /// The element type and scale type of operand B.
-    pub b: OperandType,
+    pub b: ScaledOperandType,
 }
 
-impl fmt::Display for ScaledDot {
+impl fmt::Display for ScaledDotProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [m, n, k] = self.shape;
         write!(f, "{}-{}/{m}x{n}x{k}", self.a, self.b)
@@ -53,10 +53,10 @@ const SIZES: [u64; 5] = [4, 16, 32, 64, 128];
 const SHAPES: usize = 4;
 
 /// Returns the pairs of operand types, all distinct.
-fn pairs() -> Vec<[OperandType; 2]> {
-    let plain = |element| OperandType { element, scale: None };
-    let mx = |element| OperandType { element, scale: Some("e8m0") };
-    let nv = OperandType { element: "e2m1", scale: Some("ue4m3") };
+fn pairs() -> Vec<[ScaledOperandType; 2]> {
+    let plain = |element| ScaledOperandType { element, scale: None };
+    let mx = |element| ScaledOperandType { element, scale: Some("e8m0") };
+    let nv = ScaledOperandType { element: "e2m1", scale: Some("ue4m3") };
     let mut pairs = Vec::new();
     for a in FORMATS {
         for b in FORMATS {
@@ -75,10 +75,10 @@ fn pairs() -> Vec<[OperandType; 2]> {
 
 /// Returns the dots that are checked: four shapes for each pair of operand types.
 #[must_use]
-pub fn scaled() -> Vec<ScaledDot> {
+pub fn list_scaled_dots() -> Vec<ScaledDotProblem> {
     let mut shapes = (0..).map(shape);
-    let of = |[a, b]: [OperandType; 2]| -> Vec<ScaledDot> {
-        shapes.by_ref().take(SHAPES).map(|shape| ScaledDot { shape, a, b }).collect()
+    let of = |[a, b]: [ScaledOperandType; 2]| -> Vec<ScaledDotProblem> {
+        shapes.by_ref().take(SHAPES).map(|shape| ScaledDotProblem { shape, a, b }).collect()
     };
     pairs().into_iter().flat_map(of).collect()
 }
@@ -98,11 +98,11 @@ mod tests {
 
     #[test]
     fn every_pair_and_every_shape_is_there() {
-        let dots = scaled();
+        let dots = list_scaled_dots();
         // 25 pairs with four kinds of scales, five formats against two 16-bit types with four kinds, seven of ue4m3;
         // four shapes each.
         assert_eq!(dots.len(), (25 * 4 + 5 * 2 * 4 + 7) * 4);
-        let distinct: BTreeSet<_> = dots.iter().map(ScaledDot::to_string).collect();
+        let distinct: BTreeSet<_> = dots.iter().map(ScaledDotProblem::to_string).collect();
         assert_eq!(distinct.len(), dots.len(), "no case is there twice");
         let mut shapes: BTreeMap<[u64; 3], usize> = BTreeMap::new();
         dots.iter().for_each(|dot| *shapes.entry(dot.shape).or_default() += 1);

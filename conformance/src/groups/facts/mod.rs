@@ -47,7 +47,7 @@ fn all(context: &Context, about: &str, check: Check) -> Verdict {
     }
     let wrong = rows.iter().find_map(|row| Some((row, check(context, row).err()?)));
     match wrong {
-        None => Verdict::pass(crate::Level::Layout).with_detail(format!("{} facts", rows.len())),
+        None => Verdict::pass(crate::EvidenceLevel::Layout).with_detail(format!("{} facts", rows.len())),
         Some((row, verdict)) if verdict.status == crate::Status::Fail => {
             let source = row.parse_json()["source"].as_str().unwrap_or("no source is named").to_owned();
             law_failure(format!("{}\nby fact {}: {source}", verdict.detail, row.id))

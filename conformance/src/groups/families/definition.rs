@@ -7,10 +7,10 @@ use tilewright_layout::{Dim, Layout, LinearLayout, MemoryLayout, SampleLayout};
 use super::super::law::{LawResult, law_failure, require, resolve};
 use super::super::walk::{columns, covers_evenly};
 use crate::Context;
-use crate::groups::Setting;
+use crate::groups::KernelConfig;
 
 /// Checks that a sample's layout is valid, has the requested warps and lanes, and is the same when requested again.
-pub(super) fn definition(context: &Context, sample: &SampleLayout, shape: &[u64], setting: Setting) -> LawResult {
+pub(super) fn definition(context: &Context, sample: &SampleLayout, shape: &[u64], setting: KernelConfig) -> LawResult {
     let layout = resolve(context, &sample.spec, shape)?;
     check_definition(&layout, shape)?;
     if let Layout::Distributed(linear) = &layout {
@@ -45,7 +45,7 @@ pub(super) fn of_shape(layout: &LinearLayout, shape: &[u64]) -> LawResult {
     require(found == expected, || format!("it covers (dim, bits) {found:?}, the tensor has {expected:?}"))
 }
 
-fn of_block(layout: &LinearLayout, setting: Setting) -> LawResult {
+fn of_block(layout: &LinearLayout, setting: KernelConfig) -> LawResult {
     for (dim, size) in [(Dim::LANE, setting.lanes), (Dim::WARP, setting.warps), (Dim::BLOCK, 1)] {
         let found = 1u64 << layout.in_bits(dim);
         require(found == u64::from(size), || format!("{dim} has {found} positions, the block has {size}"))?;

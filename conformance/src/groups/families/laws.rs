@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use tilewright_layout::{
-    Dim, FamilyAttribute, FamilySpec, Layout, LinearLayout, SampleLayout, layout_from_json, layout_to_json, parse_spec,
+    Dim, FamilyAttribute, FamilySpec, Layout, LinearLayout, SampleLayout, layout_from_json, layout_to_json,
+    parse_family_spec,
 };
 
 use super::super::law::{LawResult, law_failure, require, resolve};
@@ -19,7 +20,7 @@ const SHAPE: [u64; 2] = [128, 64];
 pub(super) fn round_trip(context: &Context, sample: &SampleLayout) -> LawResult {
     let layout = resolve(context, &sample.spec, &SHAPE)?;
     for text in [notation::json(&sample.spec), notation::attribute(&sample.spec)] {
-        let read = parse_spec(&text).map_err(|error| law_failure(format!("{text}: {error}")))?;
+        let read = parse_family_spec(&text).map_err(|error| law_failure(format!("{text}: {error}")))?;
         require(read == sample.spec, || format!("{text} reads back as {read:?}"))?;
         require(resolve(context, &read, &SHAPE)? == layout, || format!("{text} names another layout"))?;
     }

@@ -11,7 +11,7 @@ mod shown;
 
 use tilewright_layout::{Layout, SampleLayout};
 
-use super::Setting;
+use super::KernelConfig;
 use super::law::{LawResult, case};
 use super::samples::usual;
 use crate::{Case, CaseGroup, Context};
@@ -70,7 +70,7 @@ fn is_distributed(context: &Context, sample: &SampleLayout) -> bool {
 
 /// Returns cases that check the definition of every sample's layout for every number of lanes and warps.
 fn definitions(context: &Context) -> Vec<Case> {
-    let of_setting = |setting: Setting| {
+    let of_setting = |setting: KernelConfig| {
         let shape = SHAPES[(setting.warp_step() + setting.element_step()) % SHAPES.len()];
         let of_sample = move |sample: SampleLayout| {
             let name = format!("families/definition/{}/{}x{}/{setting}", sample.name, shape[0], shape[1]);
@@ -78,5 +78,5 @@ fn definitions(context: &Context) -> Vec<Case> {
         };
         context.sample_layouts(setting.sample_use()).into_iter().map(of_sample)
     };
-    Setting::all(context).into_iter().flat_map(of_setting).collect()
+    KernelConfig::all(context).into_iter().flat_map(of_setting).collect()
 }

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 
 use tilewright_layout::{Families, FamilyAttribute, FamilySpec, SampleLayout, spec_from_json};
 
-use super::super::Setting;
+use super::super::KernelConfig;
 use super::super::law::case_name_part;
-use crate::{Case, Context, Level, Verdict};
+use crate::{Case, Context, EvidenceLevel, Verdict};
 
 /// Returns a case for each family of the target's plugin and each vendor-neutral family.
 pub(super) fn cases(context: &Context) -> Vec<Case> {
@@ -25,16 +25,17 @@ fn shown(context: &Context, name: &str) -> Verdict {
     let layouts = &context.answers().layouts;
     let answers: usize = layouts.iter().filter(|(families, _)| of_family(families)).map(|(_, rows)| rows.len()).sum();
     if asking + answers > 0 {
-        return Verdict::pass(Level::Layout).with_detail(format!("in {asking} samples and {answers} known answers"));
+        return Verdict::pass(EvidenceLevel::Layout)
+            .with_detail(format!("in {asking} samples and {answers} known answers"));
     }
     match other_name(context, &samples, name) {
-        Some(other) => Verdict::pass(Level::Layout).with_detail(format!("names the same layouts as `{other}`")),
+        Some(other) => Verdict::pass(EvidenceLevel::Layout).with_detail(format!("names the same layouts as `{other}`")),
         None => Verdict::skip("no sample and no known answer uses the family"),
     }
 }
 
 fn samples(context: &Context) -> Vec<SampleLayout> {
-    Setting::all(context).iter().flat_map(|setting| context.sample_layouts(setting.sample_use())).collect()
+    KernelConfig::all(context).iter().flat_map(|setting| context.sample_layouts(setting.sample_use())).collect()
 }
 
 /// Whether a family occurs in a spec: as the spec's family, in its parent, or in a parameter.

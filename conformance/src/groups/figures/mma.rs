@@ -12,7 +12,7 @@ use super::super::dot::planned;
 use super::super::executed::not_built;
 use super::super::law::law_failure;
 use super::FigureVariant;
-use crate::{Context, Level, Verdict};
+use crate::{Context, EvidenceLevel, Verdict};
 
 /// One variant of a measured dot: shape, operand type, and the order of K in memory.
 #[derive(Debug, Clone, Copy)]
@@ -74,9 +74,9 @@ impl FigureVariant for DotVariant {
         let plan = self.plan(context)?;
         let cases = build_mma_cases(&plan, plan_context(context)).map_err(not_built)?;
         let report = check_all_emulated(&cases, plan_context(context))
-            .map_err(|wrong| Verdict::fail(Level::Emulated, wrong.to_string()))?;
+            .map_err(|wrong| Verdict::fail(EvidenceLevel::Emulated, wrong.to_string()))?;
         let (cycles, counts) = (plan.cost.cycles(), report.counts);
-        Ok(Verdict::pass(Level::Emulated).with_detail(format!(
+        Ok(Verdict::pass(EvidenceLevel::Emulated).with_detail(format!(
             "predicted {cycles:.0} cycles by {}; executed {} wavefronts loaded, {} shuffles",
             plan.atom_name(),
             counts.wavefronts_loaded,

@@ -17,11 +17,11 @@ mod movement;
 use std::sync::Arc;
 
 use conformance_pack::FigurePoint;
-use tilewright_verify::{PredictedLaunch, TestCase};
+use tilewright_verify::{PredictedStats, TestCase};
 
 use super::emulated::merge_verdicts;
 use super::executed::device_case;
-use crate::{Case, CaseGroup, Context, TestCases, Verdict};
+use crate::{Case, CaseGroup, CaseKernels, Context, Verdict};
 
 /// The group `figures` of the conformance suite: cases on measurements of the Linear Layouts paper.
 #[derive(Debug, Clone, Copy, Default)]
@@ -64,14 +64,14 @@ fn cases(context: &Context, variant: Arc<dyn FigureVariant>) -> Vec<Case> {
     if context.tested_device().is_some() {
         let case = device_case(named("device/"), move |context| executed.test_cases(context));
         cases.push(case.with_test_cases(move |context| {
-            Ok(TestCases { test_cases: variant.test_cases(context)?, figure: Some(variant.figure()) })
+            Ok(CaseKernels { test_cases: variant.test_cases(context)?, figure: Some(variant.figure()) })
         }));
     }
     cases
 }
 
 /// Formats the predictions of a plan (cycles, shared memory, operations) as text for a case's detail.
-fn prediction_text(predicted: &PredictedLaunch) -> String {
+fn prediction_text(predicted: &PredictedStats) -> String {
     let counts = predicted.counts.map_or(String::new(), |counts| {
         let (stored, loaded) = (counts.wavefronts_stored, counts.wavefronts_loaded);
         format!(", wavefronts {stored} stored and {loaded} loaded, {} shuffles", counts.shuffles)

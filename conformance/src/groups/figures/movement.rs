@@ -13,7 +13,7 @@ use super::super::emulated::run_on_emulator;
 use super::super::executed::not_built;
 use super::super::law::{distributed, law_failure, resolve};
 use super::{FigureVariant, prediction_text};
-use crate::{Context, Level, Verdict};
+use crate::{Context, EvidenceLevel, Verdict};
 
 /// Number of times that a kernel repeats the movement.
 const ROUNDS: u32 = 32;
@@ -230,7 +230,7 @@ impl FigureVariant for Movement {
         self.with_plan(context, |repeated, plan_context| {
             run_on_emulator(repeated.build_case(self.bits(), ROUNDS), plan_context)?;
             let predicted = repeated.predict_round(self.bits(), ROUNDS);
-            Ok(Verdict::pass(Level::Emulated).with_detail(prediction_text(&predicted)))
+            Ok(Verdict::pass(EvidenceLevel::Emulated).with_detail(prediction_text(&predicted)))
         })
     }
 

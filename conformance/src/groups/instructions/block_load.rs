@@ -1,16 +1,16 @@
 //! Checks of instructions that load a block of a matrix to registers (2-D block loads). Each case loads one block: at
 //! the start of the matrix, inside of it, across its end, or across its start, along both axes.
 
-use tilewright_kernel::{Module, is_result};
+use tilewright_kernel::{Module, is_result_operand};
 use tilewright_layout::{Dim, LinearLayout};
-use tilewright_plan::movement::{BlockLoadPlan, BlockLoadSource, PlanContext};
-use tilewright_target::{Instruction, InstructionKind, Operand};
+use tilewright_plan::movement::{Block2dLoadPlan, BlockLoadSource, PlanContext};
+use tilewright_target::{Instruction, InstructionKind, InstructionOperand};
 use tilewright_verify::kernels::build_block_load_kernel;
 use tilewright_verify::{BlockLoadTile, CheckFailure, TestCase, build_block_load_case, check_emulated};
 
 use super::super::artifact;
 use super::super::executed::not_built;
-use crate::{Context, Level, Verdict};
+use crate::{Context, EvidenceLevel, Verdict};
 
 /// Whether an instruction loads a block of a matrix.
 pub(super) fn is_of(row: &Instruction) -> bool {
@@ -20,7 +20,7 @@ pub(super) fn is_of(row: &Instruction) -> bool {
 /// The block that an instruction loads, and a matrix of several blocks.
 struct Blocks {
     layout: LinearLayout,
-    loads: BlockLoadPlan,
+    loads: Block2dLoadPlan,
     source: BlockLoadSource,
     element_bits: u32,
     size: [i32; 2],
@@ -31,7 +31,9 @@ impl Blocks {
     fn of(context: &Context, row: &Instruction) -> Result<Self, CheckFailure> {
         let missing = |what: &str| CheckFailure::Row(format!("it {what}"));
         let block = row.block_operand().ok_or_else(|| missing("names no block of a matrix"))?;
-        let Some(Operand::Register { layout, .. }) = row.operands.iter().find(|operand| is_result(operand)) else {
+        let Some(InstructionOperand::Register { layout, .. }) =
+            row.operands.iter().find(|operand| is_result_operand(operand))
+        else {
             return Err(missing("has no register result"));
         };
         let min_elements = u64::from(block.least_bytes) * 8 / u64::from(block.element_bits);
@@ -44,7 +46,7 @@ impl Blocks {
             alignment: block.alignment.into(),
         };
         let layout = with_a_warp(layout)?;
-        let loads = BlockLoadPlan::new(&layout, &source, block.element_bits, plan_context(context, row));
+        let loads = Block2dLoadPlan::new(&layout, &source, block.element_bits, plan_context(context, row));
         let loads = loads.ok_or_else(|| missing("loads no block of a matrix with the required layout"))?;
         Ok(Self { layout, loads, source, element_bits: block.element_bits, size: [rows as i32, columns as i32] })
     }
@@ -100,7 +102,7 @@ pub(super) fn compiled(context: &Context, row: &Instruction) -> Verdict {
     });
     match kernel {
         Ok(kernel) => artifact::check_compilation(context, &Module { kernels: vec![kernel] }),
-        Err(wrong) => Verdict::fail(Level::Layout, wrong.to_string()),
+        Err(wrong) => Verdict::fail(EvidenceLevel::Layout, wrong.to_string()),
     }
 }
 

@@ -2,13 +2,13 @@
 
 use tilewright_kernel::Module;
 use tilewright_target::Instruction;
-use tilewright_verify::kernels::{BulkCopyData, build_bulk_copy_kernel};
+use tilewright_verify::kernels::{BulkCopyKind, build_bulk_copy_kernel};
 use tilewright_verify::{CheckFailure, TestCase, build_bulk_copy_1d_case};
 
 use super::super::artifact;
 use super::super::bulk::{self, BULK_COPY_BYTES, box_test_cases, bulk_copy_of, check_box_cases};
 use super::super::executed::not_built;
-use crate::{Context, Level, Verdict};
+use crate::{Context, EvidenceLevel, Verdict};
 
 /// Checks on the emulator that the instruction copies every byte to its destination.
 pub(super) fn emulated(context: &Context, row: &Instruction) -> Result<(), CheckFailure> {
@@ -34,9 +34,9 @@ pub(super) fn test_cases(context: &Context, row: &Instruction) -> Result<Vec<Tes
 pub(super) fn compiled(context: &Context, row: &Instruction) -> Verdict {
     let lanes = context.target().description().lanes.default;
     let map = bulk_copy_of(row).and_then(|(map, _)| map);
-    let bulk = map.as_ref().map_or(BulkCopyData::Copy1d(BULK_COPY_BYTES), BulkCopyData::Box);
+    let bulk = map.as_ref().map_or(BulkCopyKind::Copy1d(BULK_COPY_BYTES), BulkCopyKind::Box);
     match build_bulk_copy_kernel(row, lanes, bulk, None) {
         Ok(kernel) => artifact::check_compilation(context, &Module { kernels: vec![kernel] }),
-        Err(wrong) => Verdict::fail(Level::Layout, wrong.to_string()),
+        Err(wrong) => Verdict::fail(EvidenceLevel::Layout, wrong.to_string()),
     }
 }

@@ -8,7 +8,7 @@ use tilewright_verify::kernels::{PrefetchDistance, build_prefetch_kernel};
 use tilewright_verify::{CheckFailure, build_prefetch_case, check_emulated};
 
 use super::super::artifact;
-use crate::{Context, Level, Verdict};
+use crate::{Context, EvidenceLevel, Verdict};
 
 /// Checks on the emulator that the instruction prefetches every sector of the matrix, and nothing else.
 pub(super) fn emulated(context: &Context, row: &Instruction) -> Result<(), CheckFailure> {
@@ -29,7 +29,7 @@ pub(super) fn compiled(context: &Context, row: &Instruction) -> Verdict {
     });
     match kernel {
         Ok(kernel) => artifact::check_compilation(context, &Module { kernels: vec![kernel] }),
-        Err(wrong) => Verdict::fail(Level::Layout, wrong.to_string()),
+        Err(wrong) => Verdict::fail(EvidenceLevel::Layout, wrong.to_string()),
     }
 }
 

@@ -17,7 +17,7 @@ use tilewright_verify::case::{CaseRunError, ProgramCase};
 use super::artifact::check_compilation;
 use super::emulated::merge_verdicts;
 use super::executed::device_case;
-use crate::{Case, CaseGroup, Context, Level, Status, Verdict};
+use crate::{Case, CaseGroup, Context, EvidenceLevel, Status, Verdict};
 
 use source::Source;
 
@@ -37,7 +37,9 @@ impl CaseGroup for Kernels {
         let sources = match Source::all(context.case_folders()) {
             Ok(sources) => sources,
             // An unreadable folder is reported as a failing case, so that the run does not pass without programs.
-            Err(message) => return vec![Case::new("kernels/folder", move |_| Verdict::fail(Level::Layout, &message))],
+            Err(message) => {
+                return vec![Case::new("kernels/folder", move |_| Verdict::fail(EvidenceLevel::Layout, &message))];
+            }
         };
         let mut cases = Vec::new();
         for source in sources.into_iter().map(Arc::new) {
@@ -58,7 +60,7 @@ fn with_program<T>(
     source: &Source,
     work: impl FnOnce(&ProgramCompiler<'_>, &ProgramCase, &str) -> T,
 ) -> Result<T, Verdict> {
-    let (case, text) = source.read().map_err(|message| Verdict::fail(Level::Layout, message))?;
+    let (case, text) = source.read().map_err(|message| Verdict::fail(EvidenceLevel::Layout, message))?;
     let (dialects, imports) = (tilewright_dialects::all_dialects(), tilewright_dialects::read_import_tables());
     Ok(work(&ProgramCompiler { dialects: &dialects, imports: &imports, target: context.target() }, &case, &text))
 }
@@ -67,8 +69,8 @@ fn with_program<T>(
 fn refused(error: &CaseRunError) -> Verdict {
     match error {
         error if error.is_unsupported() => Verdict::unsupported(error.to_string()),
-        CaseRunError::Launch(_) => Verdict::fail(Level::Emulated, error.to_string()),
-        error => Verdict::fail(Level::Layout, error.to_string()),
+        CaseRunError::Launch(_) => Verdict::fail(EvidenceLevel::Emulated, error.to_string()),
+        error => Verdict::fail(EvidenceLevel::Layout, error.to_string()),
     }
 }
 
@@ -83,12 +85,12 @@ fn run_program(context: &Context, source: &Source) -> Verdict {
         };
         if !outcome.differences.is_empty() {
             let differences: Vec<_> = outcome.differences.iter().map(ToString::to_string).collect();
-            return Verdict::fail(Level::Emulated, differences.join("; "));
+            return Verdict::fail(EvidenceLevel::Emulated, differences.join("; "));
         }
         // The program ran correctly; the detail adds the result of code generation.
         let code = check_compilation(context, &Module { kernels: vec![kernel] });
         match code.status {
-            Status::Pass => Verdict::pass(Level::Emulated).with_detail(code.detail),
+            Status::Pass => Verdict::pass(EvidenceLevel::Emulated).with_detail(code.detail),
             _ => code,
         }
     }))

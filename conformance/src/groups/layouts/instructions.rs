@@ -5,8 +5,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_plan::movement::{DescriptorMatch, build_operand_memory_layout};
-use tilewright_target::{CanonicalLayout, Instruction, InstructionKind, MemoryOperand, Operand, TensorMemoryOperand};
-use tilewright_verify::kernels::TilePlacement;
+use tilewright_target::{
+    CanonicalLayout, Instruction, InstructionKind, InstructionOperand, MemoryOperand, TensorMemoryOperand,
+};
+use tilewright_verify::kernels::IsolatedSharedTile;
 
 use super::super::law::{LawResult, case, case_name_part, law_failure, require};
 use super::super::walk::{covers_evenly, walk};
@@ -29,13 +31,13 @@ pub(super) fn cases(context: &Context) -> Vec<Case> {
     cases
 }
 
-fn label(operand: &Operand, index: usize) -> String {
+fn label(operand: &InstructionOperand, index: usize) -> String {
     match operand {
-        Operand::Register { role, .. } => format!("{index}-{}", case_name_part(role)),
-        Operand::Access { .. } => format!("{index}-access"),
-        Operand::Memory(memory) => format!("{index}-{}", case_name_part(&memory.role)),
-        Operand::Global { .. } => format!("{index}-global"),
-        Operand::Tensor(tile) => format!("{index}-{}", case_name_part(&tile.role)),
+        InstructionOperand::Register { role, .. } => format!("{index}-{}", case_name_part(role)),
+        InstructionOperand::Access { .. } => format!("{index}-access"),
+        InstructionOperand::Memory(memory) => format!("{index}-{}", case_name_part(&memory.role)),
+        InstructionOperand::Global { .. } => format!("{index}-global"),
+        InstructionOperand::Tensor(tile) => format!("{index}-{}", case_name_part(&tile.role)),
         _ => index.to_string(),
     }
 }
@@ -69,9 +71,9 @@ impl CheckedTiles {
     }
 }
 
-fn operand_law(context: &Context, row: &Instruction, operand: &Operand, tiles: &CheckedTiles) -> LawResult {
+fn operand_law(context: &Context, row: &Instruction, operand: &InstructionOperand, tiles: &CheckedTiles) -> LawResult {
     match operand {
-        Operand::Register { bits, layout, .. } => {
+        InstructionOperand::Register { bits, layout, .. } => {
             // Elements of six bits are packed too, although the width is no power of two.
             require(bits.is_power_of_two() || *bits == 6, || format!("elements of {bits} bits"))?;
             // The layout has a warp dim if several warps issue the instruction together.
@@ -80,15 +82,16 @@ fn operand_law(context: &Context, row: &Instruction, operand: &Operand, tiles: &
             lanes_of(context, layout)?;
             covers_evenly(layout).map(drop).map_err(law_failure)
         }
-        Operand::Access { data, address, alignment } | Operand::Global { data, address, alignment } => {
+        InstructionOperand::Access { data, address, alignment }
+        | InstructionOperand::Global { data, address, alignment } => {
             // An asynchronous copy bypasses the registers, so its operand has no register dim.
             let copies = row.kind == InstructionKind::AsyncCopy;
             let dims: &[Dim] = if copies { &[Dim::LANE] } else { &[Dim::REGISTER, Dim::LANE] };
             access(context, dims, (data, address), *alignment)
         }
-        Operand::Memory(memory) => tiles.check(context, memory),
-        Operand::Tensor(tile) => tensor_tile(context, tile),
-        Operand::Constant { bits, value, .. } => {
+        InstructionOperand::Memory(memory) => tiles.check(context, memory),
+        InstructionOperand::Tensor(tile) => tensor_tile(context, tile),
+        InstructionOperand::Constant { bits, value, .. } => {
             let fits = value.checked_shr(*bits).unwrap_or(0) == 0;
             require(fits, || format!("{value:#x} does not fit into {bits} bits"))
         }
@@ -157,7 +160,7 @@ fn check_canonical_layouts(context: &Context, memory: &MemoryOperand) -> LawResu
 
 /// Checks that an isolated tile has distinct bits for each element, in memory aligned as the canonical layout requires.
 fn check_isolated_tile(memory: &MemoryOperand, canonical_layout: &CanonicalLayout) -> Result<(), String> {
-    let tile = TilePlacement::with_layout(memory, canonical_layout).map_err(|error| error.to_string())?;
+    let tile = IsolatedSharedTile::with_layout(memory, canonical_layout).map_err(|error| error.to_string())?;
     let width = u64::from(memory.bits);
     let mut taken = vec![false; (8 * tile.bytes / width) as usize];
     for element in (0..memory.shape[0]).flat_map(|row| (0..memory.shape[1]).map(move |column| [row, column])) {

@@ -5,9 +5,9 @@
 
 use std::collections::BTreeSet;
 
-use tilewright_layout::{Dim, LinearLayout, SampleLayout, SampleOperand, SampleUse};
+use tilewright_layout::{Dim, LinearLayout, OperandReference, SampleLayout, SampleLayoutRequest};
 
-use super::super::Setting;
+use super::super::KernelConfig;
 use super::super::law::{LawResult, case, case_name_part, distributed, law_failure, require};
 use super::instructions::register;
 use crate::{Case, Context, Verdict};
@@ -15,7 +15,7 @@ use crate::{Case, Context, Verdict};
 pub(super) fn cases(context: &Context) -> Vec<Case> {
     let mut cases = Vec::new();
     // A tile belongs to one warp, so numbers of warps make no difference.
-    for setting in Setting::all(context).into_iter().filter(|setting| setting.warps == 1) {
+    for setting in KernelConfig::all(context).into_iter().filter(|setting| setting.warps == 1) {
         let samples = context.sample_layouts(setting.sample_use());
         let operand_samples: Vec<_> =
             samples.iter().filter_map(|sample| Some((sample, sample.operand.as_ref()?))).collect();
@@ -41,7 +41,7 @@ pub(super) fn cases(context: &Context) -> Vec<Case> {
     cases
 }
 
-type OperandSample<'a> = (&'a SampleLayout, &'a SampleOperand);
+type OperandSample<'a> = (&'a SampleLayout, &'a OperandReference);
 
 /// Returns the pairs of samples that are operands A and B of one instruction and derived from one result layout.
 fn operand_pairs<'a>(operand_samples: &[OperandSample<'a>]) -> Vec<(OperandSample<'a>, OperandSample<'a>)> {
@@ -54,8 +54,8 @@ fn operand_pairs<'a>(operand_samples: &[OperandSample<'a>]) -> Vec<(OperandSampl
 fn operand_and_sample(
     context: &Context,
     sample: &SampleLayout,
-    operand: &SampleOperand,
-    uses: SampleUse,
+    operand: &OperandReference,
+    uses: SampleLayoutRequest,
 ) -> Result<(LinearLayout, LinearLayout), Verdict> {
     let rows = context.target().instructions();
     let row = rows.iter().find(|row| row.name == operand.instruction);
@@ -76,7 +76,7 @@ fn operand_and_sample(
 
 /// Checks that the sample's layout of one tile equals the operand's, up to a permutation of registers and, for A and B,
 /// of K.
-fn tile(context: &Context, sample: &SampleLayout, operand: &SampleOperand, uses: SampleUse) -> LawResult {
+fn tile(context: &Context, sample: &SampleLayout, operand: &OperandReference, uses: SampleLayoutRequest) -> LawResult {
     let (row, sample_layout) = operand_and_sample(context, sample, operand, uses)?;
     let fits = match k_axis(operand) {
         Some(axis) => !orders_of_k(&row, &sample_layout, axis).is_empty(),
@@ -86,7 +86,12 @@ fn tile(context: &Context, sample: &SampleLayout, operand: &SampleOperand, uses:
 }
 
 /// Checks that one permutation of K makes both operands' samples equal to the instruction's layouts.
-fn one_order_of_k(context: &Context, a: OperandSample<'_>, b: OperandSample<'_>, uses: SampleUse) -> LawResult {
+fn one_order_of_k(
+    context: &Context,
+    a: OperandSample<'_>,
+    b: OperandSample<'_>,
+    uses: SampleLayoutRequest,
+) -> LawResult {
     let orders = |(sample, operand): OperandSample<'_>, axis| {
         let (row, sample_layout) = operand_and_sample(context, sample, operand, uses)?;
         Ok(orders_of_k(&row, &sample_layout, axis))
@@ -98,7 +103,7 @@ fn one_order_of_k(context: &Context, a: OperandSample<'_>, b: OperandSample<'_>,
 }
 
 /// Returns the axis of an operand that is K; `None` for operands other than A and B.
-fn k_axis(operand: &SampleOperand) -> Option<usize> {
+fn k_axis(operand: &OperandReference) -> Option<usize> {
     match operand.role.as_str() {
         "a" => Some(1),
         "b" => Some(0),

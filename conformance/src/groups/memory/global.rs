@@ -4,7 +4,9 @@
 use std::fmt;
 
 use tilewright_layout::{Dim, LinearLayout};
-use tilewright_plan::movement::{AxisStride, GlobalAccess, GlobalTensor, find_coalesced_layout, plan_global_access};
+use tilewright_plan::movement::{
+    AxisStride, GlobalAccessPlan, GlobalTensor, find_coalesced_layout, plan_global_access,
+};
 use tilewright_target::Direction;
 use tilewright_verify::build_strided_copy_case;
 use tilewright_verify::kernels::StridedTensor;
@@ -12,11 +14,11 @@ use tilewright_verify::kernels::StridedTensor;
 use super::super::corpus::{LayoutCorpus, Sampler};
 use super::super::emulated::{merge_verdicts, planning_verdict, run_on_emulator};
 use super::super::{CaseTensor, NamedLayout};
-use crate::{Case, Context, Level, Verdict};
+use crate::{Case, Context, EvidenceLevel, Verdict};
 
 /// The properties of a tensor in global memory (strides, alignment, masked part) that the planner knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum KnownStrides {
+pub enum KnownTensorProperties {
     /// The tensor is row-major without gaps.
     RowMajor,
     /// The tensor is column-major without gaps.
@@ -34,7 +36,7 @@ pub enum KnownStrides {
     Masked,
 }
 
-impl KnownStrides {
+impl KnownTensorProperties {
     const ALL: [Self; 7] = [
         Self::RowMajor,
         Self::ColumnMajor,
@@ -119,7 +121,7 @@ pub struct GlobalCopy {
     /// The layout of the tensor in registers; `None` if the case has one chosen for the tensor.
     pub registers: Option<NamedLayout>,
     /// The properties of the tensor in memory that the planner knows.
-    pub known: KnownStrides,
+    pub known: KnownTensorProperties,
     /// The copied tensor: element type, shape and number of warps.
     pub tensor: CaseTensor,
 }
@@ -135,7 +137,7 @@ impl fmt::Display for GlobalCopy {
 const CHOSEN: usize = 4;
 
 /// The plans of the copy's load and of its store.
-type Accesses = [GlobalAccess; 2];
+type Accesses = [GlobalAccessPlan; 2];
 
 impl GlobalCopy {
     /// Returns all copies that are checked for a target: each layout and each known property, for each element width.
@@ -143,7 +145,7 @@ impl GlobalCopy {
     pub fn all(context: &Context) -> Vec<Self> {
         let (mut all, mut sampler) = (Vec::new(), Sampler::new(context));
         for corpus in LayoutCorpus::all(context) {
-            for known in KnownStrides::ALL {
+            for known in KnownTensorProperties::ALL {
                 for name in &corpus.distributed() {
                     for (tensor, ends) in corpus.select_tensors(&mut sampler, 1, &[name], |_| true) {
                         all.push(Self { registers: ends.into_iter().next(), known, tensor });
@@ -196,9 +198,9 @@ impl GlobalCopy {
     ) -> Result<Verdict, Verdict> {
         let (target, bits) = (context.target().description(), self.tensor.setting.element.bits());
         let (found, planned) =
-            (self.known.runtime_tensor(&self.tensor.shape), self.known != KnownStrides::RunTimePitch);
+            (self.known.runtime_tensor(&self.tensor.shape), self.known != KnownTensorProperties::RunTimePitch);
         run_on_emulator(build_strided_copy_case(layout, &found, planned, bits, [load, store]), target)?;
-        let gapless = matches!(self.known, KnownStrides::RowMajor | KnownStrides::ColumnMajor);
+        let gapless = matches!(self.known, KnownTensorProperties::RowMajor | KnownTensorProperties::ColumnMajor);
         let bytes = self.tensor.elements() * u64::from(bits / 8);
         let min_transactions = bytes.div_ceil(u64::from(target.global.transaction_bytes.max(1)));
         if self.registers.is_none()
@@ -207,8 +209,8 @@ impl GlobalCopy {
         {
             let (loads, stores) = (load.transactions, store.transactions);
             let detail = format!("chosen for {min_transactions} transactions, loads take {loads} and stores {stores}");
-            return Err(Verdict::fail(Level::Emulated, detail));
+            return Err(Verdict::fail(EvidenceLevel::Emulated, detail));
         }
-        Ok(Verdict::pass(Level::Emulated))
+        Ok(Verdict::pass(EvidenceLevel::Emulated))
     }
 }

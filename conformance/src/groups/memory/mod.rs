@@ -4,7 +4,7 @@
 mod global;
 mod local;
 
-pub use global::{GlobalCopy, KnownStrides};
+pub use global::{GlobalCopy, KnownTensorProperties};
 pub use local::LocalAccess;
 
 use crate::{Case, CaseGroup, Context};

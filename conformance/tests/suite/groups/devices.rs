@@ -6,15 +6,15 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use conformance::groups::dot::Dots;
 use conformance::groups::instructions::Instructions;
-use conformance::{Case, CaseGroup, Context, Level, Status, Verdict, list_cases};
+use conformance::{Case, CaseGroup, Context, EvidenceLevel, Status, Verdict, list_cases};
 use tilewright_kernel::Module;
 use tilewright_layout::Families;
 use tilewright_plugin::{
-    Artifact, CompileError, CompileOptions, Device, DeviceBufferId, DeviceError, LaunchOutcome, LaunchRequest,
+    Artifact, CompileError, CompileOptions, Device, DeviceBufferId, DeviceError, LaunchRequest, LaunchStats,
     LoadedCodeId, Target,
 };
 use tilewright_target::{Instruction, TargetDescription};
-use tilewright_verify::{EmulatedDevice, wrap_kernel_ir};
+use tilewright_verify::{EmulatedDevice, build_emulator_artifact};
 
 use super::invented::{Flaw, Invented};
 
@@ -58,7 +58,7 @@ impl Target for WithDevice {
     }
 
     fn compile(&self, module: &Module, _: &CompileOptions) -> Result<Artifact, CompileError> {
-        Ok(wrap_kernel_ir(module, self.target.instructions()))
+        Ok(build_emulator_artifact(module, self.target.instructions()))
     }
 
     fn devices(&self) -> Result<Vec<Box<dyn Device>>, DeviceError> {
@@ -118,10 +118,10 @@ impl Device for FaultyDevice {
         self.device.unload(code);
     }
 
-    fn launch(&mut self, launch: &LaunchRequest) -> Result<LaunchOutcome, DeviceError> {
+    fn launch(&mut self, launch: &LaunchRequest) -> Result<LaunchStats, DeviceError> {
         match self.behavior {
             DeviceBehavior::Lost => return Err(DeviceError::Plugin("its process ended".to_owned())),
-            DeviceBehavior::Idle => return Ok(LaunchOutcome::default()),
+            DeviceBehavior::Idle => return Ok(LaunchStats::default()),
             _ => {}
         }
         let mut last = Vec::new();
@@ -169,7 +169,7 @@ fn every_dot_and_instruction_is_a_case_if_devices_are_requested() {
 #[test]
 fn what_a_device_computes_right_passes_at_that_level_and_names_it() {
     for verdict in verdicts(DeviceBehavior::Right) {
-        assert_eq!((verdict.status, verdict.level), (Status::Pass, Some(Level::Device)), "{verdict:?}");
+        assert_eq!((verdict.status, verdict.level), (Status::Pass, Some(EvidenceLevel::Device)), "{verdict:?}");
         assert!(verdict.detail.ends_with("on the emulator"), "{verdict:?}");
     }
 }
@@ -180,7 +180,7 @@ fn what_it_computes_wrong_or_not_at_all_fails() {
         for verdict in verdicts(behavior) {
             assert_eq!(
                 (verdict.status, verdict.level),
-                (Status::Fail, Some(Level::Device)),
+                (Status::Fail, Some(EvidenceLevel::Device)),
                 "{behavior:?}: {verdict:?}"
             );
         }

@@ -1,7 +1,7 @@
 //! Tests of the group of dots (matrix multiplies), on the invented GPU.
 
 use conformance::groups::dot::{Dots, ScaledDots};
-use conformance::{Case, CaseGroup, Level, Status, Verdict, list_cases};
+use conformance::{Case, CaseGroup, EvidenceLevel, Status, Verdict, list_cases};
 
 use super::context;
 use super::invented::Flaw;
@@ -39,7 +39,7 @@ fn dots_are_right_by_the_instruction_and_without() {
         for case in all {
             let verdict = verdict(&case, Flaw::None);
             let shown = (verdict.status, verdict.level, verdict.detail.as_str());
-            assert_eq!(shown, (Status::Pass, Some(Level::Emulated), atom), "{}", case.name());
+            assert_eq!(shown, (Status::Pass, Some(EvidenceLevel::Emulated), atom), "{}", case.name());
         }
     }
 }

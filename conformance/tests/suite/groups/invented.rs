@@ -3,13 +3,13 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use tilewright_kernel::Module;
-use tilewright_layout::families::cluster::{check_shape, extend_to_tensor};
+use tilewright_layout::families::cluster::{check_family_shape, extend_tile_to_tensor};
 use tilewright_layout::{
     Dim, Families, FamilyAttribute, FamilyError, FamilySpec, Layout, LinearLayout, MemoryLayout, Padding, SampleLayout,
-    SampleUse,
+    SampleLayoutRequest,
 };
 use tilewright_plugin::{Artifact, CompileError, CompileOptions, Device, DeviceError, Target};
-use tilewright_target::{Completion, Instruction, InstructionKind, Operand, Semantics, TargetDescription};
+use tilewright_target::{Completion, Instruction, InstructionKind, InstructionOperand, Semantics, TargetDescription};
 
 /// The flaw that the invented target has, to be detected by a law.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -131,7 +131,7 @@ fn rows(flaw: Flaw) -> Vec<Instruction> {
         Flaw::RowResultTwice => d = layout(&[[0, 1], [0, 2]], &[[0, 0], [0, 4], [1, 0], [2, 0], [4, 0]], [8, 8]),
         _ => {}
     }
-    let register = |role: &str, layout: &LinearLayout| Operand::Register {
+    let register = |role: &str, layout: &LinearLayout| InstructionOperand::Register {
         role: role.into(),
         element: "f16".into(),
         bits: 16,
@@ -169,13 +169,13 @@ fn load(flaw: Flaw) -> Instruction {
         name: "load.8x16".into(),
         kind: InstructionKind::SharedMove,
         operands: vec![
-            Operand::Register {
+            InstructionOperand::Register {
                 role: "d".into(),
                 element: "b32".into(),
                 bits: 32,
                 layout: layout(&[], &[[0, 1], [0, 2], [1, 0], [2, 0], [4, 0]], [8, 4]),
             },
-            Operand::Access { data, address, alignment: if flaw == Flaw::AlignedTooFar { 32 } else { 16 } },
+            InstructionOperand::Access { data, address, alignment: if flaw == Flaw::AlignedTooFar { 32 } else { 16 } },
         ],
         cycles: None,
         semantics: Semantics::Move,
@@ -215,7 +215,7 @@ impl Families for Tiles {
         }
     }
 
-    fn samples(&self, use_case: SampleUse) -> Vec<SampleLayout> {
+    fn samples(&self, use_case: SampleLayoutRequest) -> Vec<SampleLayout> {
         if use_case.lanes != 32 {
             return Vec::new();
         }
@@ -237,7 +237,7 @@ impl Families for Tiles {
 
 impl Tiles {
     fn build(&self, spec: &FamilySpec, shape: &[u64]) -> Result<Layout, FamilyError> {
-        check_shape(spec, shape)?;
+        check_family_shape(spec, shape)?;
         let refused = |message: &str| {
             Err(FamilyError::Shape { family: spec.name.clone(), shape: shape.to_vec(), message: message.to_owned() })
         };
@@ -260,7 +260,7 @@ impl Tiles {
         };
         let tile = self.tile(&operand_role, shape).direct_sum(&along_m.map_err(of)?).map_err(of)?;
         let one_block = LinearLayout::from_bases(&[(Dim::BLOCK, vec![])], &[(Dim::tensor(0), 1), (Dim::tensor(1), 1)]);
-        extend_to_tensor(&tile, &one_block.map_err(of)?, shape).map(Layout::Distributed).map_err(of)
+        extend_tile_to_tensor(&tile, &one_block.map_err(of)?, shape).map(Layout::Distributed).map_err(of)
     }
 
     /// Returns the operand and the number of warps in a spec of the family `tile`.

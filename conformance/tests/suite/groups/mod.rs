@@ -18,7 +18,7 @@ use conformance::groups::cute::Cute;
 use conformance::groups::families::FamiliesGroup;
 use conformance::groups::instructions::Instructions;
 use conformance::groups::layouts::LayoutsGroup;
-use conformance::{Case, CaseGroup, Context, Level, Status, Verdict, list_cases};
+use conformance::{Case, CaseGroup, Context, EvidenceLevel, Status, Verdict, list_cases};
 
 use invented::{Flaw, Invented};
 
@@ -76,7 +76,12 @@ fn set<const N: usize>(names: [&str; N]) -> BTreeSet<String> {
 fn an_honest_target_passes_everything_by_algebra() {
     let verdicts = verdicts(Flaw::None);
     for (name, verdict) in &verdicts {
-        assert_eq!((verdict.status, verdict.level), (Status::Pass, Some(Level::Layout)), "{name}: {}", verdict.detail);
+        assert_eq!(
+            (verdict.status, verdict.level),
+            (Status::Pass, Some(EvidenceLevel::Layout)),
+            "{name}: {}",
+            verdict.detail
+        );
     }
     assert!(verdicts.len() >= 600, "{} cases", verdicts.len());
     let laws = [
@@ -328,7 +333,7 @@ fn conversions_across_blocks_run_on_the_emulator() {
     for conversion in across {
         let verdict = conversions::check_emulated_plans(&context, conversion);
         let shown = [Status::Pass, Status::Quality].contains(&verdict.status);
-        assert!(shown && verdict.level == Some(Level::Emulated), "{conversion}: {}", verdict.detail);
+        assert!(shown && verdict.level == Some(EvidenceLevel::Emulated), "{conversion}: {}", verdict.detail);
     }
 }
 
@@ -336,8 +341,8 @@ fn conversions_across_blocks_run_on_the_emulator() {
 fn a_group_of_conversions_runs_the_given_check_on_the_chosen_ones() {
     let context = context(Flaw::None);
     let check = |context: &Context, conversion: &conversions::ConversionCase| match conversion.layouts(context) {
-        Ok((source, target)) if source == target => Verdict::fail(Level::Layout, "nothing to do"),
-        Ok(_) => Verdict::pass(Level::Layout),
+        Ok((source, target)) if source == target => Verdict::fail(EvidenceLevel::Layout, "nothing to do"),
+        Ok(_) => Verdict::pass(EvidenceLevel::Layout),
         Err(verdict) => verdict,
     };
     let group = Conversions::new("moves", |conversion| conversion.tensor.setting.warps == 4, check);
@@ -361,7 +366,7 @@ fn issued(flaw: Flaw) -> BTreeMap<String, Verdict> {
 fn instructions_compute_mmas_and_moves_on_the_emulator() {
     let verdicts = issued(Flaw::None);
     for name in ["meaning/multiply.8x8x4", "meaning/load.8x16"] {
-        assert_eq!(verdicts[name], Verdict::pass(Level::Emulated), "{name}");
+        assert_eq!(verdicts[name], Verdict::pass(EvidenceLevel::Emulated), "{name}");
     }
     // This target generates no code for any instruction, but it knows the names of its table, unlike the last name
     // here.
@@ -381,7 +386,7 @@ fn rows_that_mean_nothing_are_found() {
         let verdict = &issued(flaw)[name];
         assert_eq!(
             (verdict.status, verdict.level),
-            (Status::Fail, Some(Level::Emulated)),
+            (Status::Fail, Some(EvidenceLevel::Emulated)),
             "{name}: {}",
             verdict.detail
         );

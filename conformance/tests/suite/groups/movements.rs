@@ -7,8 +7,8 @@ use conformance::groups::gather::{self, GatherAlong, Gathers};
 use conformance::groups::memory::{GlobalCopy, LocalAccess, MemoryGroup};
 use conformance::groups::reduce::{self, Reductions};
 use conformance::groups::scan::{self, Scans};
-use conformance::groups::{CaseTensor, Setting, TensorAxis};
-use conformance::{CaseGroup, Context, Level, Status, Thoroughness, Verdict};
+use conformance::groups::{CaseTensor, KernelConfig, TensorAxis};
+use conformance::{CaseGroup, Context, EvidenceLevel, Status, Thoroughness, Verdict};
 
 use super::context;
 use super::invented::Flaw;
@@ -58,7 +58,7 @@ fn every_group_shows_every_width_number_of_warps_and_shape() {
         ("gather", gathered(&context)),
     ] {
         let settings: BTreeSet<_> = shown.iter().map(|(tensor, _)| tensor.setting.to_string()).collect();
-        let expected: BTreeSet<_> = Setting::all(&context).iter().map(ToString::to_string).collect();
+        let expected: BTreeSet<_> = KernelConfig::all(&context).iter().map(ToString::to_string).collect();
         assert_eq!(settings, expected, "{name}: every width with every number of warps and of lanes");
         for bits in [8, 16, 32, 64] {
             let shapes: BTreeSet<_> = shown
@@ -173,7 +173,7 @@ fn an_honest_target_moves_data_rightly() {
         assert!(verdicts.len() >= 40, "{}: {}", group.name(), verdicts.len());
         for (name, verdict) in &verdicts {
             let good = match verdict.status {
-                Status::Pass => verdict.level == Some(Level::Emulated),
+                Status::Pass => verdict.level == Some(EvidenceLevel::Emulated),
                 Status::Quality | Status::Unsupported => !verdict.detail.is_empty(),
                 _ => false,
             };

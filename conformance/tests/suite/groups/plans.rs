@@ -4,10 +4,10 @@
 use std::fmt::Display;
 
 use conformance::groups::gather::{self, Gathers};
-use conformance::groups::memory::{GlobalCopy, KnownStrides, LocalAccess};
+use conformance::groups::memory::{GlobalCopy, KnownTensorProperties, LocalAccess};
 use conformance::groups::reduce::{self, Reductions};
 use conformance::groups::scan::{self, ScanAlong, Scans};
-use conformance::{CaseGroup, Level, Status, Thoroughness, Verdict};
+use conformance::{CaseGroup, EvidenceLevel, Status, Thoroughness, Verdict};
 use tilewright_kernel::Counts;
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_plan::movement;
@@ -45,7 +45,7 @@ fn found<Q: Display, P>(
 /// Asserts a failing verdict whose detail contains `words`.
 fn fails(verdict: Result<Verdict, Verdict>, words: &str) {
     let verdict = verdict.unwrap_or_else(|verdict| verdict);
-    assert_eq!((verdict.status, verdict.level), (Status::Fail, Some(Level::Emulated)), "{}", verdict.detail);
+    assert_eq!((verdict.status, verdict.level), (Status::Fail, Some(EvidenceLevel::Emulated)), "{}", verdict.detail);
     assert!(verdict.detail.contains(words), "expected `{words}`: {}", verdict.detail);
 }
 
@@ -129,10 +129,10 @@ fn copies_that_do_or_count_something_else_are_found() {
         |copy, (_, plans)| requested(copy) && plans[0].vector_elements > 1,
     );
     // A plan for full vectors is run on rows that are not aligned to vectors.
-    let pitched = GlobalCopy { known: KnownStrides::OddPitch, ..problem.clone() };
+    let pitched = GlobalCopy { known: KnownTensorProperties::OddPitch, ..problem.clone() };
     fails(pitched.check(&context, &layout, &wide), "is not a multiple of");
     // A plan for contiguous rows is run on contiguous columns.
-    let turned = GlobalCopy { known: KnownStrides::ColumnMajor, ..problem.clone() };
+    let turned = GlobalCopy { known: KnownTensorProperties::ColumnMajor, ..problem.clone() };
     let (_, columns) = turned.plan(&context).expect("it can be planned");
     fails(problem.check(&context, &layout, &columns), "");
 }
@@ -197,7 +197,7 @@ fn wrong_results_and_counts_of_gathers_on_both_paths_are_found() {
     for path in [ConversionKind::Shuffle, ConversionKind::Shared] {
         let (problem, (layouts, plans)) = found(
             gather::all(&context),
-            |problem| gather::plan(&context, problem),
+            |problem| gather::list_plans(&context, problem),
             |problem, ((source, _), plans)| {
                 problem.along.tensor.elements() >= 1024 && plans[0].path == path && lanes_differ(source)
             },

@@ -1,7 +1,7 @@
 //! Random changes of the attributes of modules, functions and operations.
 
 use tilewright_tile::op::AttributeKind;
-use tilewright_tile::{Attribute, Attributes, Body, DenseElements, NumberAttribute, Op, TileModule, TileType};
+use tilewright_tile::{Attribute, Attributes, DenseElements, FunctionBody, NumberAttribute, Op, TileModule, TileType};
 
 use super::random::Random;
 use super::types::cut_bits;
@@ -17,7 +17,7 @@ pub fn launch(module: &mut TileModule, random: &mut Random) {
 }
 
 /// Changes an attribute of an operation.
-pub fn of_operation(body: &mut Body, op: Op, random: &mut Random) {
+pub fn of_operation(body: &mut FunctionBody, op: Op, random: &mut Random) {
     let definition = body.op(op).definition.clone();
     let names: Vec<String> = body.op(op).attributes.iter().map(|(name, _)| name.to_owned()).collect();
     let known: Vec<&str> = definition.attributes.iter().map(|row| &row.name[..]).collect();

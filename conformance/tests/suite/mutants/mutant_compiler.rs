@@ -4,7 +4,7 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
-use tilewright::{CompilationStage, ProgramCompiler, ProgramError, ProgramOptions};
+use tilewright::{CompilationStageOutput, ProgramCompiler, ProgramError, ProgramOptions};
 use tilewright_assign::Strategy;
 use tilewright_emulator::RunLimits;
 use tilewright_kernel::{Kernel, Module};
@@ -84,7 +84,7 @@ impl MutantCompiler<'_> {
     fn kernel(&self, text: &str, options: &ProgramOptions) -> Result<Kernel, Outcome> {
         let compiler = ProgramCompiler { dialects: self.dialects, imports: self.imports, target: self.target };
         let mut wrong = None;
-        let mut look = |stage: CompilationStage<'_>| {
+        let mut look = |stage: CompilationStageOutput<'_>| {
             if let Err(message) = self.keeps_rules(stage) {
                 wrong.get_or_insert(message);
             }
@@ -107,16 +107,16 @@ impl MutantCompiler<'_> {
     }
 
     /// Checks that a stage's module is valid and that its text parses to the same module.
-    fn keeps_rules(&self, stage: CompilationStage<'_>) -> Result<(), String> {
+    fn keeps_rules(&self, stage: CompilationStageOutput<'_>) -> Result<(), String> {
         let module = match stage {
-            CompilationStage::Read(module) | CompilationStage::Shape(module) => module,
-            CompilationStage::Layouts(assigned) => &assigned.module,
+            CompilationStageOutput::Read(module) | CompilationStageOutput::Shape(module) => module,
+            CompilationStageOutput::Layouts(assigned) => &assigned.module,
             // Imported operations are verified after the shape stage.
-            CompilationStage::Sizes(_)
-            | CompilationStage::Import(_)
-            | CompilationStage::Synthesis(_)
-            | CompilationStage::Kernel(_)
-            | CompilationStage::Math(_) => {
+            CompilationStageOutput::Sizes(_)
+            | CompilationStageOutput::Import(_)
+            | CompilationStageOutput::Synthesis(_)
+            | CompilationStageOutput::Kernel(_)
+            | CompilationStageOutput::Math(_) => {
                 return Ok(());
             }
         };

@@ -1,13 +1,13 @@
 //! Random changes of operations and their operands.
 
 use tilewright_tile::op::Dialects;
-use tilewright_tile::{Body, Op, Value};
+use tilewright_tile::{FunctionBody, Op, Value};
 
 use super::random::Random;
 use super::types::all_values;
 
 /// Replaces an operand by another value of the operand's type.
-pub fn operand(body: &mut Body, op: Op, random: &mut Random) {
+pub fn operand(body: &mut FunctionBody, op: Op, random: &mut Random) {
     let index = random.below(body.op(op).operands.len());
     let Some(&old) = body.op(op).operands.get(index) else { return };
     if let Some(new) = like(body, old, random) {
@@ -16,7 +16,7 @@ pub fn operand(body: &mut Body, op: Op, random: &mut Random) {
 }
 
 /// Swaps two operands of an operation.
-pub fn swapped(body: &mut Body, op: Op, random: &mut Random) {
+pub fn swapped(body: &mut FunctionBody, op: Op, random: &mut Random) {
     let count = body.op(op).operands.len();
     let (one, other) = (random.below(count), random.below(count));
     if count > 1 {
@@ -25,10 +25,10 @@ pub fn swapped(body: &mut Body, op: Op, random: &mut Random) {
 }
 
 /// Replaces an operation by another with as many operands and results.
-pub fn another(body: &mut Body, op: Op, dialects: &Dialects, random: &mut Random) {
+pub fn another(body: &mut FunctionBody, op: Op, dialects: &Dialects, random: &mut Random) {
     let old = body.op(op).definition.clone();
     let counts =
-        |groups: &[tilewright_tile::op::OperandGroup]| groups.iter().map(|group| group.count).collect::<Vec<_>>();
+        |groups: &[tilewright_tile::op::ValueGroup]| groups.iter().map(|group| group.count).collect::<Vec<_>>();
     let alike: Vec<_> = dialects
         .iter()
         .filter(|new| {
@@ -47,7 +47,7 @@ pub fn another(body: &mut Body, op: Op, dialects: &Dialects, random: &mut Random
 }
 
 /// Deletes an operation; users of its results get other values of the type.
-pub fn without(body: &mut Body, op: Op, random: &mut Random) {
+pub fn without(body: &mut FunctionBody, op: Op, random: &mut Random) {
     for result in body.op(op).results.clone() {
         if let Some(new) = like(body, result, random) {
             replace(body, result, new);
@@ -60,7 +60,7 @@ pub fn without(body: &mut Body, op: Op, random: &mut Random) {
 }
 
 /// Duplicates an operation without regions; users get the results of the copy.
-pub fn twice(body: &mut Body, op: Op) {
+pub fn twice(body: &mut FunctionBody, op: Op) {
     let operation = body.op(op).clone();
     if !operation.regions.is_empty() || operation.definition.traits.terminator {
         return;
@@ -81,7 +81,7 @@ pub fn twice(body: &mut Body, op: Op) {
 }
 
 /// Moves an operation, mostly to another block.
-pub fn moved(body: &mut Body, op: Op, random: &mut Random) {
+pub fn moved(body: &mut FunctionBody, op: Op, random: &mut Random) {
     let blocks = blocks(body);
     let Some(&target) = random.of(&blocks) else { return };
     for block in blocks {
@@ -94,7 +94,7 @@ pub fn moved(body: &mut Body, op: Op, random: &mut Random) {
 }
 
 /// Returns another value of the same type as this one; `None` if there is none.
-fn like(body: &Body, value: Value, random: &mut Random) -> Option<Value> {
+fn like(body: &FunctionBody, value: Value, random: &mut Random) -> Option<Value> {
     let alike: Vec<_> = all_values(body)
         .into_iter()
         .filter(|other| *other != value && body.value_type(*other) == body.value_type(value))
@@ -102,13 +102,13 @@ fn like(body: &Body, value: Value, random: &mut Random) -> Option<Value> {
     random.of(&alike).copied()
 }
 
-fn replace(body: &mut Body, old: Value, new: Value) {
+fn replace(body: &mut FunctionBody, old: Value, new: Value) {
     for op in body.walk_region(body.root()) {
         body.op_mut(op).operands.iter_mut().filter(|value| **value == old).for_each(|value| *value = new);
     }
 }
 
-fn blocks(body: &Body) -> Vec<tilewright_tile::Block> {
+fn blocks(body: &FunctionBody) -> Vec<tilewright_tile::Block> {
     let mut regions = vec![body.root()];
     regions.extend(body.walk_region(body.root()).iter().flat_map(|op| body.op(*op).regions.clone()));
     regions.into_iter().flat_map(|region| body.blocks(region).to_vec()).collect()

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use tilewright_tile::{
-    Attribute, Attributes, Body, DenseElements, FloatType, Function, MemDescType, NumberAttribute,
+    Attribute, Attributes, DenseElements, FloatType, Function, FunctionBody, MemDescType, NumberAttribute,
     TensorDescriptorType, TileModule,
 };
 use tilewright_tile::{FunctionType, PointerType, TensorType, TileType, Value};
@@ -47,7 +47,7 @@ pub fn element_everywhere(module: &mut TileModule, random: &mut Random) {
 }
 
 /// Changes the type of one value.
-pub fn one_type(body: &mut Body, value: Value, random: &mut Random) {
+pub fn one_type(body: &mut FunctionBody, value: Value, random: &mut Random) {
     let ty = body.value_type(value).clone();
     let new = match (random.below(3), ty.shape()) {
         (0, _) => {
@@ -188,7 +188,7 @@ pub fn cut_bits(bits: u64, ty: &TileType) -> u64 {
 }
 
 /// Every value of a body, including block arguments.
-pub fn all_values(body: &Body) -> Vec<Value> {
+pub fn all_values(body: &FunctionBody) -> Vec<Value> {
     let mut found = Vec::new();
     let mut regions = vec![body.root()];
     while let Some(region) = regions.pop() {

@@ -4,12 +4,12 @@ use std::path::PathBuf;
 
 use regex::Regex;
 use tilewright_book::folder;
-use tilewright_dialects::{DIALECT_FILES, RULE_SETS};
+use tilewright_dialects::{DIALECT_FILES, VERIFY_RULE_SETS};
 
 /// Returns the names of the vendors' dialects, and of the layout families that the rules of these dialects verify.
 fn names() -> Vec<String> {
     let dialects = DIALECT_FILES.iter().map(|(file, _)| file.trim_end_matches(".toml").to_owned());
-    let families = RULE_SETS.iter().flat_map(|set| set.layouts).map(|layout| layout.family().to_owned());
+    let families = VERIFY_RULE_SETS.iter().flat_map(|set| set.layouts).map(|layout| layout.family().to_owned());
     dialects.chain(families).collect()
 }
 

@@ -2,9 +2,9 @@
 //! the number of warps along each of the two axes.
 
 use tilewright_plugin::layout::families::cluster::{
-    TileMode, check_shape, identity_modes, row_major_axis_order, tensor_layout,
+    TileMode, check_shape, identity_modes, row_major_axis_order, tensor_layout_from_modes,
 };
-use tilewright_plugin::layout::{Dim, Families, FamilyError, FamilySpec, Layout, SampleLayout, SampleUse};
+use tilewright_plugin::layout::{Dim, Families, FamilyError, FamilySpec, Layout, SampleLayout, SampleLayoutRequest};
 
 use crate::instruction::NAME;
 
@@ -16,7 +16,7 @@ impl Families for LoomFamilies {
     }
 
     /// Typical layouts, from which the conformance suite derives its cases.
-    fn samples(&self, required: SampleUse) -> Vec<SampleLayout> {
+    fn samples(&self, required: SampleLayoutRequest) -> Vec<SampleLayout> {
         if required.lanes != 16 {
             return Vec::new();
         }
@@ -41,6 +41,6 @@ impl Families for LoomFamilies {
         let tile = [(Dim::REGISTER, 4, 1), (Dim::LANE, 2, 1), (Dim::LANE, 8, 0)].map(TileMode::from);
         let order = row_major_axis_order(2);
         let modes = tile.into_iter().chain(identity_modes(Dim::WARP, &warps, &order, None));
-        Ok(Layout::Distributed(tensor_layout(spec, modes, &order, &[], shape)?))
+        Ok(Layout::Distributed(tensor_layout_from_modes(spec, modes, &order, &[], shape)?))
     }
 }

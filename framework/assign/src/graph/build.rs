@@ -14,7 +14,7 @@ use tilewright_layout::Dim;
 use tilewright_plan::movement::GlobalTensor;
 use tilewright_target::Direction;
 use tilewright_tile::axis_info::AxisInfoMap;
-use tilewright_tile::{Attribute, Block, Body, Function, Op, Region, TileType, Value};
+use tilewright_tile::{Attribute, Block, Function, FunctionBody, Op, Region, TileType, Value};
 
 /// Assumed number of executions of each branch of an `if` or switch, relative to those of the operation itself.
 const BRANCH_WEIGHT: f64 = 0.5;
@@ -52,7 +52,7 @@ fn empty(interner: &Interner) -> Graph<'_> {
 
 /// The builder of a function's layout graph, with the nodes and constraints added so far.
 pub(super) struct Builder<'f, 'a> {
-    pub(super) body: &'f Body,
+    pub(super) body: &'f FunctionBody,
     pub(super) axis_info: &'f AxisInfoMap,
     pub(super) config: &'f LaunchConfig<'f>,
     pub(super) graph: Graph<'a>,
@@ -64,7 +64,12 @@ pub(super) struct Builder<'f, 'a> {
 }
 
 impl<'f, 'a> Builder<'f, 'a> {
-    fn new(body: &'f Body, axis_info: &'f AxisInfoMap, config: &'f LaunchConfig<'f>, interner: &'a Interner) -> Self {
+    fn new(
+        body: &'f FunctionBody,
+        axis_info: &'f AxisInfoMap,
+        config: &'f LaunchConfig<'f>,
+        interner: &'a Interner,
+    ) -> Self {
         let values = body.value_count();
         let graph = Graph {
             roles: vec![Role::Scalar; values],
@@ -310,7 +315,7 @@ pub(crate) fn usual(
 }
 
 /// Returns the number of warps of each partition of all `ttg.warp_specialize` operations.
-fn groups(body: &Body) -> Vec<u64> {
+fn groups(body: &FunctionBody) -> Vec<u64> {
     let ops = body.walk_region(body.root()).into_iter().filter(|&op| body.op(op).name() == ttg::WARP_SPECIALIZE);
     let warps = ops.filter_map(|op| match body.op(op).attributes.get("partitionNumWarps") {
         Some(Attribute::Array(_, warps)) => Some(warps.clone()),

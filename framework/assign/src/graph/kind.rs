@@ -5,7 +5,7 @@ use tilewright_plan::movement::ScanDirection;
 use tilewright_target::Direction;
 use tilewright_tile::axis_info::AxisInfoMap;
 use tilewright_tile::op::name::{math, tt};
-use tilewright_tile::{Attribute, Body, Op, Operation, Value};
+use tilewright_tile::{Attribute, FunctionBody, Op, Operation, Value};
 
 /// The properties of a global-memory access that determine its cost in a layout.
 #[derive(Debug, Clone, PartialEq)]
@@ -40,7 +40,7 @@ pub(crate) enum Kind {
 impl Kind {
     /// Returns the kind [`Kind::Access`] for the accesses through the pointers of an operation; `Nothing` if the
     /// operation has no tensor of pointers.
-    pub(crate) fn of_access(body: &Body, axis_info: &AxisInfoMap, op: Op, direction: Direction) -> Self {
+    pub(crate) fn of_access(body: &FunctionBody, axis_info: &AxisInfoMap, op: Op, direction: Direction) -> Self {
         let pointers = body.operand(op, "ptr").or_else(|| body.operand(op, "src"));
         match pointers
             .and_then(|pointers| describe_pointer_memory(body, axis_info, pointers, body.operands(op, "mask")))
@@ -56,7 +56,7 @@ impl Kind {
     }
 
     /// Returns the kind of a `tt.reduce` or `tt.scan`.
-    pub(crate) fn along_an_axis(body: &Body, op: Op) -> Self {
+    pub(crate) fn along_an_axis(body: &FunctionBody, op: Op) -> Self {
         let operation = body.op(op);
         let integer = |name: &str| operation.attributes.get(name).and_then(Attribute::as_integer);
         let axis = integer("axis").and_then(|axis| usize::try_from(axis).ok()).unwrap_or(0);

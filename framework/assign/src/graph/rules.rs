@@ -6,9 +6,9 @@ use super::transfers::ReshapeTransfers;
 use super::{DotNodes, Kind, RequiredLayout};
 use crate::dot_plan::OPERANDS;
 use crate::layouts::LayoutTransfer;
-use crate::memory::{describe_descriptor_memory, element_bits_while_moved, elements_masked_alike};
+use crate::memory::{describe_tensor_descriptor_memory, element_bits_while_moved, find_descriptor_mask_alignment};
 use crate::{AssignmentError, LOOP_WEIGHT};
-use tilewright_target::{Direction, Operand};
+use tilewright_target::{Direction, InstructionOperand};
 use tilewright_tile::op::name::{tt, ttg, tw};
 use tilewright_tile::{Attribute, Op, Operation, Value};
 
@@ -120,7 +120,7 @@ impl Builder<'_, '_> {
         let Some(tensor) = tensor.filter(|value| self.is_tensor(*value)) else { return Ok(()) };
         let is_load = !operation.results.is_empty();
         let direction = if is_load { Direction::Load } else { Direction::Store };
-        let named = describe_descriptor_memory(self.body.value_type(tensor), self.together(op, weight));
+        let named = describe_tensor_descriptor_memory(self.body.value_type(tensor), self.together(op, weight));
         let kind = named.map_or(Kind::Nothing, |named| Kind::Access(Access { named, direction }));
         let node = self.node(kind, Some(op), weight, self.shape(tensor));
         for (operand, value) in operation.operands.iter().enumerate() {
@@ -140,12 +140,12 @@ impl Builder<'_, '_> {
     /// so it is unlimited (`u64::MAX`). All other loads and stores are plain accesses of elements that are all in
     /// bounds or all out of bounds.
     fn together(&self, op: Op, weight: f64) -> u64 {
-        let is_box = |operand: &Operand| matches!(operand, Operand::Box(_));
+        let is_box = |operand: &InstructionOperand| matches!(operand, InstructionOperand::Box(_));
         let has_bulk_copies = || self.config.context.instructions.iter().any(|row| row.operands.iter().any(is_box));
         match self.body.op(op).name() {
             tt::DESCRIPTOR_REDUCE => 1,
             tt::DESCRIPTOR_LOAD if weight >= LOOP_WEIGHT as f64 && has_bulk_copies() => u64::MAX,
-            tt::DESCRIPTOR_LOAD | tt::DESCRIPTOR_STORE => elements_masked_alike(self.body, self.axis_info, op),
+            tt::DESCRIPTOR_LOAD | tt::DESCRIPTOR_STORE => find_descriptor_mask_alignment(self.body, self.axis_info, op),
             _ => u64::MAX,
         }
     }

@@ -49,7 +49,7 @@ impl LayoutTransfer {
     /// # Errors
     /// [`LayoutError`] if the transfer does not apply to the layout's shape, e.g. because an axis does not exist.
     pub fn apply(&self, layout: &LinearLayout) -> Result<LinearLayout, LayoutError> {
-        let shape = tensor_shape(layout);
+        let shape = tensor_shape_from_layout(layout);
         let rank = shape.len();
         match self {
             Self::Same => Ok(layout.clone()),
@@ -117,7 +117,7 @@ fn longer(shape: &[u64], axis: usize) -> Result<Vec<u64>, LayoutError> {
 
 /// Returns the shape of the tensor that a layout covers.
 #[must_use]
-pub fn tensor_shape(layout: &LinearLayout) -> Vec<u64> {
+pub fn tensor_shape_from_layout(layout: &LinearLayout) -> Vec<u64> {
     layout.outs().iter().map(|(_, bits)| 1 << bits).collect()
 }
 
@@ -208,6 +208,6 @@ fn unpaired(layout: &LinearLayout, axis: usize) -> Result<LinearLayout, LayoutEr
         })
         .collect();
     let rest = LinearLayout::from_columns(rest.ins().clone(), rest.outs().clone(), &columns)?;
-    let shape = tensor_shape(layout);
+    let shape = tensor_shape_from_layout(layout);
     map_coordinates(&rest, &without(&shape, axis), |source| without(source, axis))?.require_surjective()
 }

@@ -1,8 +1,8 @@
 //! Layout attributes of types: resolving a name to its layout, and naming a layout.
 //!
-//! A type names its layout ([`LayoutName`](tilewright_tile::LayoutName)); the families of the target (named
+//! A type names its layout ([`LayoutAttribute`](tilewright_tile::LayoutAttribute)); the families of the target (named
 //! constructors of layouts, such as `blocked`) resolve the name. [`LayoutCache`] resolves each name and shape once.
-//! [`layout_name`] is the inverse: the attribute that names a layout.
+//! [`format_layout_attribute`] is the inverse: the attribute that names a layout.
 
 mod blocks;
 mod coordinates;
@@ -14,7 +14,7 @@ mod shape_transfers;
 pub(crate) use blocks::coalesced_over_blocks;
 pub use blocks::{ClusterPartition, replicate_axes_in_blocks};
 pub use coordinates::{coordinates_from_row_major, map_coordinates, row_major_index, unpack_coordinates};
-pub use layout_transfer::{LayoutTransfer, tensor_shape, to_canonical_dim_order};
-pub use name::layout_name;
-pub use resolve::{LayoutCache, LayoutResolveError, MemoryTensorLayout, resolve_distributed_layout};
+pub use layout_transfer::{LayoutTransfer, tensor_shape_from_layout, to_canonical_dim_order};
+pub use name::format_layout_attribute;
+pub use resolve::{LayoutCache, LayoutResolveError, MemDescLayout, resolve_distributed_layout};
 pub(crate) use shape_transfers::{shape_transfers, transferred_axis};

@@ -4,12 +4,12 @@ use std::fmt::Write;
 
 use tilewright_layout::families::NeutralFamilies;
 use tilewright_layout::{Dim, Families, FamilyAttribute, FamilySpec, Layout, LinearLayout};
-use tilewright_tile::LayoutName;
+use tilewright_tile::LayoutAttribute;
 
 /// Returns the name of a distributed layout: `#ttg.blocked<...>` if the layout is blocked, else its bases as
 /// `#ttg.linear<...>` or `#ttg.generic_linear<...>`. Equal layouts have equal names.
 #[must_use]
-pub fn layout_name(layout: &LinearLayout) -> LayoutName {
+pub fn format_layout_attribute(layout: &LinearLayout) -> LayoutAttribute {
     blocked(layout).unwrap_or_else(|| linear(layout))
 }
 
@@ -18,7 +18,7 @@ const INPUTS: [(Dim, &str); 4] =
 
 /// Names a layout by its bases: as `#ttg.linear`, or as `#ttg.generic_linear` if a basis moves several bits of
 /// coordinates, or two bases move one bit.
-fn linear(layout: &LinearLayout) -> LayoutName {
+fn linear(layout: &LinearLayout) -> LayoutAttribute {
     let family = if layout.is_distributed() { "linear" } else { "generic_linear" };
     let mut text = format!("#ttg.{family}<{{");
     let mut spec = FamilySpec::new(family);
@@ -31,11 +31,11 @@ fn linear(layout: &LinearLayout) -> LayoutName {
         spec = spec.with_parameter(word, FamilyAttribute::List(bases.iter().map(|basis| numbers(basis)).collect()));
     }
     text.push_str("}>");
-    LayoutName::new(spec, text)
+    LayoutAttribute::new(spec, text)
 }
 
 /// Names a layout as `#ttg.blocked`; `None` if it is not blocked or spans several blocks.
-fn blocked(layout: &LinearLayout) -> Option<LayoutName> {
+fn blocked(layout: &LinearLayout) -> Option<LayoutAttribute> {
     if layout.in_bits(Dim::BLOCK) > 0 {
         return None;
     }
@@ -67,7 +67,7 @@ fn blocked(layout: &LinearLayout) -> Option<LayoutName> {
         if NeutralFamilies.resolve(&spec, &shape, &NeutralFamilies) == Ok(Layout::Distributed(layout.clone())) {
             let words: Vec<String> =
                 parameters.iter().map(|(_, word, values)| format!("{word} = {}", list(values))).collect();
-            return Some(LayoutName::new(spec, format!("#ttg.blocked<{{{}}}>", words.join(", "))));
+            return Some(LayoutAttribute::new(spec, format!("#ttg.blocked<{{{}}}>", words.join(", "))));
         }
     }
     None

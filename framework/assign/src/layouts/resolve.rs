@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use thiserror::Error;
 
 use tilewright_layout::{Families, FamilyAttribute, FamilyError, FamilySpec, Layout, LinearLayout};
-use tilewright_tile::{LayoutName, MemDescType, TileType};
+use tilewright_tile::{LayoutAttribute, MemDescType, TileType};
 
 /// The reason why a type gives no layout.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -48,7 +48,7 @@ pub enum LayoutResolveError {
 
 /// The layout of a tensor in shared or tensor memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MemoryTensorLayout {
+pub struct MemDescLayout {
     /// The layout of one tensor of the allocation: [`Layout::Memory`] or [`Layout::TensorMemory`].
     pub layout: Layout,
     /// The shape of the tensor that the layout covers: the shape of the allocation if the type is a subview.
@@ -58,7 +58,7 @@ pub struct MemoryTensorLayout {
 }
 
 /// Resolved layouts, or the errors, by name and shape.
-type Known = HashMap<(LayoutName, Vec<u64>), Result<Layout, FamilyError>>;
+type Known = HashMap<(LayoutAttribute, Vec<u64>), Result<Layout, FamilyError>>;
 
 /// A cache that resolves the layouts of types, each name and shape once.
 pub struct LayoutCache<'a> {
@@ -103,7 +103,7 @@ impl<'a> LayoutCache<'a> {
     /// # Errors
     /// [`LayoutResolveError`] if the type is not a tensor in memory, if no family resolves the name, if the name
     /// resolves to a distributed layout, or if the family rejects the shape.
-    pub fn resolve_memory(&self, ty: &TileType) -> Result<MemoryTensorLayout, LayoutResolveError> {
+    pub fn resolve_memory(&self, ty: &TileType) -> Result<MemDescLayout, LayoutResolveError> {
         let Some(memory) = ty.as_memory() else {
             return Err(LayoutResolveError::Kind { ty: ty.to_string(), expected: "tensor in memory of the block" });
         };
@@ -111,12 +111,12 @@ impl<'a> LayoutCache<'a> {
         let (copies, shape) = (copies.to_vec(), shape.to_vec());
         match self.named(&memory.layout, &shape, ty)? {
             Layout::Distributed(_) => Err(wrong(ty, &memory.layout, "memory")),
-            layout => Ok(MemoryTensorLayout { layout, shape, copies }),
+            layout => Ok(MemDescLayout { layout, shape, copies }),
         }
     }
 
     /// Resolves a layout name for a tensor of `shape`; `ty` is the type for error messages.
-    fn named(&self, name: &LayoutName, shape: &[u64], ty: &TileType) -> Result<Layout, LayoutResolveError> {
+    fn named(&self, name: &LayoutAttribute, shape: &[u64], ty: &TileType) -> Result<Layout, LayoutResolveError> {
         let key = (name.clone(), shape.to_vec());
         let failed = |error: FamilyError| LayoutResolveError::Family { ty: ty.to_string(), error };
         if let Some(known) = self.known.borrow().get(&key) {
@@ -134,7 +134,7 @@ impl std::fmt::Debug for LayoutCache<'_> {
     }
 }
 
-fn wrong(ty: &TileType, name: &LayoutName, expected: &'static str) -> LayoutResolveError {
+fn wrong(ty: &TileType, name: &LayoutAttribute, expected: &'static str) -> LayoutResolveError {
     LayoutResolveError::Wrong { ty: ty.to_string(), layout: name.text().to_owned(), expected }
 }
 

@@ -3,13 +3,13 @@
 
 use tilewright_layout::{Dim, LinearLayout, Space};
 use tilewright_tile::op::name::tt;
-use tilewright_tile::{Attribute, Body, Op};
+use tilewright_tile::{Attribute, FunctionBody, Op};
 
 use super::LayoutTransfer;
 
 /// Returns the two layout transfers of `tt.trans`, `tt.reshape` or `tt.expand_dims`: from the result to the operand,
 /// and from the operand to the result. `None` for other operations.
-pub(crate) fn shape_transfers(body: &Body, op: Op) -> Option<[LayoutTransfer; 2]> {
+pub(crate) fn shape_transfers(body: &FunctionBody, op: Op) -> Option<[LayoutTransfer; 2]> {
     let operation = body.op(op);
     let shape = |value| body.value_type(value).shape().map(<[u64]>::to_vec);
     Some(match operation.name() {

@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 
 use super::Rewriter;
-use tilewright_tile::{Block, Body, Op, Value};
+use tilewright_tile::{Block, FunctionBody, Op, Value};
 
 impl Rewriter<'_, '_, '_> {
     pub(super) fn order_ops(&mut self) {
@@ -61,7 +61,7 @@ impl Rewriter<'_, '_, '_> {
     }
 }
 
-fn all_blocks(body: &Body) -> Vec<Block> {
+fn all_blocks(body: &FunctionBody) -> Vec<Block> {
     let mut blocks: Vec<Block> = body.blocks(body.root()).to_vec();
     for op in body.walk_region(body.root()) {
         for region in &body.op(op).regions {

@@ -2,14 +2,14 @@
 
 use crate::graph::Role;
 use crate::interner::LayoutId;
-use crate::layouts::tensor_shape;
+use crate::layouts::tensor_shape_from_layout;
 use crate::state::State;
 use crate::{AssignmentError, LaunchConfig};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use tilewright_tile::op::OpDefinition;
 use tilewright_tile::op::name::tt;
-use tilewright_tile::{Body, Function, Op, Operation, Value, ValueOrigin};
+use tilewright_tile::{Function, FunctionBody, Op, Operation, Value, ValueOrigin};
 
 /// A conversion of a value to another layout that remains in the program.
 #[derive(Debug, Clone, Copy)]
@@ -28,7 +28,7 @@ type Versions = BTreeMap<(Value, LayoutId), Value>;
 pub(super) struct Rewriter<'r, 's, 'a> {
     pub(super) state: &'r State<'s, 'a>,
     pub(super) config: &'r LaunchConfig<'r>,
-    pub(super) body: Body,
+    pub(super) body: FunctionBody,
     convert: Arc<OpDefinition>,
     /// For each value index, the layouts that are required of the value if it is rematerialized, in the order of
     /// discovery.
@@ -172,7 +172,7 @@ impl Rewriter<'_, '_, '_> {
                     operation: self.body.op(op).name().to_owned(),
                     message: format!(
                         "operand {operand} is required in a layout of {:?} that no operation provides",
-                        tensor_shape(&self.state.graph.interner.get(required))
+                        tensor_shape_from_layout(&self.state.graph.interner.get(required))
                     ),
                 });
             };

@@ -7,7 +7,8 @@ use crate::source::source;
 use crate::synthesis::iteration_count::known_iteration_count;
 use crate::synthesis::shared_layout::memory_name;
 use tilewright_tile::transform::loads::{
-    HoistedOperand, LoadLoop, PipelinedLoop, PrefetchPath, PrefetchableLoad, PrefetchedLoad, REGISTER_BUFFERS,
+    HoistedSharedOperand, LoadLoop, LoopPipelinePlan, PlannedPrefetch, PrefetchPath, PrefetchableLoad,
+    REGISTER_PATH_BUFFER_COUNT,
 };
 
 /// The resources of a block that are still available for prefetching.
@@ -30,7 +31,7 @@ impl BlockResources {
 /// The decision for one loop: the loads that are prefetched and the number of stages (`staged`), and their report
 /// (`line`).
 pub(super) struct LoopDecision {
-    pub staged: PipelinedLoop,
+    pub staged: LoopPipelinePlan,
     pub line: LoopPipelineReport,
 }
 
@@ -47,7 +48,7 @@ impl PipelinePlanner<'_> {
             loads: Vec::new(),
             note: None,
         };
-        let mut staged = PipelinedLoop {
+        let mut staged = LoopPipelinePlan {
             op: of.op,
             stages: 1,
             loads: Vec::new(),
@@ -71,7 +72,7 @@ impl PipelinePlanner<'_> {
         for load in &of.loads {
             // With two stages, copies are no farther ahead than loads to registers, so a value that can stay in
             // registers is not copied.
-            match self.plan_prefetch(load, most > REGISTER_BUFFERS) {
+            match self.plan_prefetch(load, most > REGISTER_PATH_BUFFER_COUNT) {
                 Ok(planned) => found.push(planned),
                 Err(reason) => stays(&mut line, load, &reason),
             }
@@ -108,7 +109,7 @@ impl PipelinePlanner<'_> {
         line.bytes += bytes;
         (line.stages, staged.stages) = (stages, stages);
         if !found.iter().any(|(_, how)| how.is_asynchronous_copy()) {
-            line.stages = REGISTER_BUFFERS;
+            line.stages = REGISTER_PATH_BUFFER_COUNT;
         }
         *available = BlockResources { registers, bytes: available.bytes - bytes };
         staged.overlapped_dots = self.overlapped_dots(of.op, &found, &staged.stored_operands);
@@ -116,7 +117,7 @@ impl PipelinePlanner<'_> {
         for (load, how) in found {
             let memory = how.solution.as_ref().map(|solution| memory_name(&solution.memory));
             line.loads.push(LoadPrefetchReport::for_prefetch(body, &load, &how, memory.as_ref()));
-            staged.loads.push(PrefetchedLoad { load, path: how.path, memory, block: how.block });
+            staged.loads.push(PlannedPrefetch { load, path: how.path, memory, block: how.block });
         }
         LoopDecision { staged, line }
     }
@@ -129,7 +130,7 @@ impl PipelinePlanner<'_> {
         of: &LoadLoop,
         available: &mut BlockResources,
         line: &mut LoopPipelineReport,
-    ) -> Vec<HoistedOperand> {
+    ) -> Vec<HoistedSharedOperand> {
         let mut chosen = Vec::new();
         for operand in &of.invariant_operands {
             let Some((solution, bytes)) = self.plan_stored_operand(operand) else { continue };
@@ -140,7 +141,7 @@ impl PipelinePlanner<'_> {
             line.bytes += bytes;
             let memory = memory_name(&solution.memory);
             line.loads.push(LoadPrefetchReport::for_stored_operand(self.body, operand, &solution, bytes, &memory));
-            chosen.push(HoistedOperand { operand: *operand, memory });
+            chosen.push(HoistedSharedOperand { operand: *operand, memory });
         }
         chosen
     }
@@ -154,7 +155,7 @@ const MBARRIER_BYTES: u64 = 8;
 fn buffer_bytes(found: &[(PrefetchableLoad, PrefetchPlan)], stages: u32) -> u64 {
     let of = |how: &PrefetchPlan| match how.path {
         PrefetchPath::Copy | PrefetchPath::TensorCopy => how.bytes * u64::from(stages),
-        PrefetchPath::Registers => how.bytes * u64::from(REGISTER_BUFFERS),
+        PrefetchPath::Registers => how.bytes * u64::from(REGISTER_PATH_BUFFER_COUNT),
         PrefetchPath::Carried => 0,
     };
     let has_tensor_copies = found.iter().any(|(_, how)| how.path == PrefetchPath::TensorCopy);

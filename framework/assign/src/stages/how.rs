@@ -15,17 +15,17 @@ use tilewright_layout::{Dim, LinearLayout};
 use tilewright_plan::memory_synthesis::{
     AccessAlternative as MemoryAlternative, SharedLayoutSolution, SharedTensor, TensorAccess, solve_shared_layout,
 };
-use tilewright_plan::movement::{ConversionKind, PointerCopySpec, plan_conversion, plan_pointer_copy};
+use tilewright_plan::movement::{ConversionKind, PointerToSharedCopySpec, plan_conversion, plan_pointer_copy};
 use tilewright_target::Queue;
 use tilewright_tile::axis_info::{AxisInfoMap, IndexBitPosition};
 use tilewright_tile::transform::loads::{
-    BufferReader, HoistedOperand, InvariantOperand, PrefetchPath, PrefetchableLoad, carried_accumulator_index,
+    BufferReader, HoistedSharedOperand, InvariantDotOperand, PrefetchPath, PrefetchableLoad, carried_accumulator_index,
 };
-use tilewright_tile::{Body, LayoutName, Op, Value};
+use tilewright_tile::{FunctionBody, LayoutAttribute, Op, Value};
 
 /// The planner of software pipelining: it plans the prefetches of a program whose tensors all have layouts.
 pub(super) struct PipelinePlanner<'q> {
-    pub body: &'q Body,
+    pub body: &'q FunctionBody,
     pub axis_info: &'q AxisInfoMap,
     pub layouts: &'q LayoutCache<'q>,
     pub config: &'q LaunchConfig<'q>,
@@ -44,7 +44,7 @@ pub(super) struct PrefetchPlan {
     pub registers: u64,
     /// For a bulk tensor copy, the shared-memory layout of a buffer in the axes of the descriptor's block; `None`
     /// otherwise.
-    pub block: Option<LayoutName>,
+    pub block: Option<LayoutAttribute>,
 }
 
 impl PrefetchPlan {
@@ -87,7 +87,7 @@ impl PipelinePlanner<'_> {
         &self,
         of: Op,
         loads: &[(PrefetchableLoad, PrefetchPlan)],
-        stored: &[HoistedOperand],
+        stored: &[HoistedSharedOperand],
     ) -> Vec<Op> {
         let body = self.body;
         let block = body.op(of).regions.first().and_then(|region| body.blocks(*region).first().copied());
@@ -192,8 +192,8 @@ impl PipelinePlanner<'_> {
 
     /// Plans the shared-memory buffer of an operand that is stored before the loop. Returns its memory layout with the
     /// accesses, and the size of the buffer in bytes. `None` if no layout serves both the store and the MMA.
-    pub(super) fn plan_stored_operand(&self, operand: &InvariantOperand) -> Option<(SharedLayoutSolution, u64)> {
-        let InvariantOperand { dot, side, value } = *operand;
+    pub(super) fn plan_stored_operand(&self, operand: &InvariantDotOperand) -> Option<(SharedLayoutSolution, u64)> {
+        let InvariantDotOperand { dot, side, value } = *operand;
         let (ty, context) = (self.body.value_type(value), &self.config.context);
         let bits = element_bits_while_moved(ty.element());
         let tensor = SharedTensor::new(ty.shape()?, bits);
@@ -267,7 +267,7 @@ impl PipelinePlanner<'_> {
             let firsts = (0..1usize << register_layout.in_bits(Dim::REGISTER)).step_by(count);
             firsts.filter(|first| first & idle == 0).map(|first| (first..first + count).collect()).collect()
         };
-        let problem = PointerCopySpec {
+        let problem = PointerToSharedCopySpec {
             layout: register_layout,
             memory: &solution.memory,
             start: 0,

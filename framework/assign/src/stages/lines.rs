@@ -8,8 +8,8 @@ use super::how::PrefetchPlan;
 use crate::source::{source, suffix};
 use tilewright_kernel::SourceLocation;
 use tilewright_plan::memory_synthesis::SharedLayoutSolution;
-use tilewright_tile::transform::loads::{BufferReader, InvariantOperand, PrefetchPath, PrefetchableLoad};
-use tilewright_tile::{Body, LayoutName, Op, Value};
+use tilewright_tile::transform::loads::{BufferReader, InvariantDotOperand, PrefetchPath, PrefetchableLoad};
+use tilewright_tile::{FunctionBody, LayoutAttribute, Op, Value};
 
 /// The report of a loop with loads.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,7 +51,7 @@ pub struct LoadPrefetchReport {
 }
 
 impl LoadPrefetchReport {
-    pub(super) fn left(body: &Body, load: Op, reason: String) -> Self {
+    pub(super) fn left(body: &FunctionBody, load: Op, reason: String) -> Self {
         let value = body.op(load).results.first().map_or_else(String::new, |value| body.display_name(*value));
         let source = source(body, load);
         Self {
@@ -67,11 +67,11 @@ impl LoadPrefetchReport {
     }
 
     pub(super) fn for_stored_operand(
-        body: &Body,
-        operand: &InvariantOperand,
+        body: &FunctionBody,
+        operand: &InvariantDotOperand,
         solution: &SharedLayoutSolution,
         bytes: u64,
-        memory: &LayoutName,
+        memory: &LayoutAttribute,
     ) -> Self {
         let [store, read] = [0, 1].map(|index| named_access(solution, index));
         Self {
@@ -87,10 +87,10 @@ impl LoadPrefetchReport {
     }
 
     pub(super) fn for_prefetch(
-        body: &Body,
+        body: &FunctionBody,
         load: &PrefetchableLoad,
         how: &PrefetchPlan,
-        memory: Option<&LayoutName>,
+        memory: Option<&LayoutAttribute>,
     ) -> Self {
         let solution = how.solution.as_ref();
         let served = |index: usize| solution.map_or_else(String::new, |solution| named_access(solution, index));
@@ -125,13 +125,13 @@ fn named_access(solution: &SharedLayoutSolution, index: usize) -> String {
     })
 }
 
-pub(super) fn named(body: &Body, op: Op) -> String {
+pub(super) fn named(body: &FunctionBody, op: Op) -> String {
     body.op(op).results.first().map_or_else(|| scf::FOR.to_owned(), |value| body.display_name(*value))
 }
 
 /// Returns the conversion that a prefetched load replaces: the name of the value, its layout and the required layout.
 /// `None` if it replaces none.
-pub(super) fn conversion(body: &Body, load: &PrefetchableLoad) -> Option<(String, String, String)> {
+pub(super) fn conversion(body: &FunctionBody, load: &PrefetchableLoad) -> Option<(String, String, String)> {
     let BufferReader::Conversion(_) = load.reader else { return None };
     let layout = |value: Value| body.value_type(value).layout().map(|layout| layout.text().to_owned());
     Some((body.display_name(load.stored), layout(load.stored)?, layout(load.required)?))

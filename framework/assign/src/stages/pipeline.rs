@@ -14,7 +14,7 @@ use tilewright_tile::op::Dialects;
 use tilewright_tile::op::name::scf;
 use tilewright_tile::op_attrs::NUM_STAGES;
 use tilewright_tile::transform::loads::{LayoutQueries, innermost_load_loops, pipeline_function};
-use tilewright_tile::{Attribute, Body, Function, Op};
+use tilewright_tile::{Attribute, Function, FunctionBody, Op};
 
 /// Pipelines the loops of an assigned module. `stages` is the max number of stages; `None` takes the loop's attribute,
 /// else the target's value. One stage disables prefetching. A prefetch through registers has two buffers in shared
@@ -85,7 +85,7 @@ fn of_function(
 }
 
 /// Returns the number of stages that a loop's attribute states; `None` if it has no such attribute.
-fn explicit(body: &Body, op: Op) -> Option<u32> {
+fn explicit(body: &FunctionBody, op: Op) -> Option<u32> {
     let explicit = body.op(op).attributes.get(NUM_STAGES).and_then(Attribute::as_integer)?;
     u32::try_from(explicit).ok().filter(|stages| *stages > 0)
 }

@@ -5,12 +5,12 @@ use tilewright_plan::memory_synthesis::{SharedTensor, TensorAccess, solve_shared
 use tilewright_plan::movement::{AsyncCopySpec, plan_tensor_copy_to_shared};
 use tilewright_tile::op::name::{tt, ttg};
 use tilewright_tile::transform::loads::{PrefetchPath, PrefetchableLoad};
-use tilewright_tile::{Body, Op};
+use tilewright_tile::{FunctionBody, Op};
 
 use super::how::{PipelinePlanner, PrefetchPlan, bytes_of};
-use crate::launch_tensor::find_launch_tensor;
+use crate::launch_tensor::find_descriptor_tensor;
 use crate::layouts::{LayoutTransfer, shape_transfers, transferred_axis};
-use crate::memory::describe_descriptor_memory;
+use crate::memory::describe_tensor_descriptor_memory;
 use crate::synthesis::accesses::bulk_copy_access;
 use crate::synthesis::shared_layout::memory_name;
 
@@ -30,13 +30,13 @@ impl PipelinePlanner<'_> {
         if body.op(load.op).name() != tt::DESCRIPTOR_LOAD || context.blocks > 1 {
             return None;
         }
-        find_launch_tensor(body, descriptor)?;
+        find_descriptor_tensor(body, descriptor)?;
         let views = Views::of(body, load)?;
         let access = bulk_copy_access("the copy", views.block.len(), views.contiguous_axis()?, self.config);
         let solution = solve_shared_layout(tensor, &[access, reader.clone()], context).ok()?;
         self.check_operand(load.reader, &solution).ok()?;
         let block = MemoryLayout { linear: views.to_block(&solution.memory.linear)?, ..solution.memory.clone() };
-        let global = describe_descriptor_memory(body.value_type(descriptor), u64::MAX)?.tensor;
+        let global = describe_tensor_descriptor_memory(body.value_type(descriptor), u64::MAX)?.tensor;
         let problem = AsyncCopySpec::new(&global, &block, tensor.bits, self.config.lanes, self.config.warps);
         let copy = plan_tensor_copy_to_shared(&problem.with_tensor_map(true), *context).ok()?;
         let bytes = bytes_of(&solution, tensor.bits);
@@ -60,7 +60,7 @@ struct Views {
 
 impl Views {
     /// Returns the two views of a load's buffer; `None` if operations between the load and the store change values.
-    fn of(body: &Body, load: &PrefetchableLoad) -> Option<Self> {
+    fn of(body: &FunctionBody, load: &PrefetchableLoad) -> Option<Self> {
         let block = body.value_type(body.operand(load.op, "desc")?).shape()?.to_vec();
         let loaded = body.value_type(*body.op(load.op).results.first()?).shape()?.to_vec();
         let mut forward = vec![LayoutTransfer::Reshaped(loaded)];

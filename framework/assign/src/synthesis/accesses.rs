@@ -11,8 +11,8 @@ use crate::layouts::{LayoutCache, map_coordinates};
 use crate::{LOOP_WEIGHT, LaunchConfig};
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_plan::memory_synthesis::{AccessAlternative, TensorAccess};
-use tilewright_tile::op_attrs::SMEM_OPERAND;
-use tilewright_tile::{Body, Op, Value, ValueOrigin};
+use tilewright_tile::op_attrs::SMEM_OPERAND_LOAD;
+use tilewright_tile::{FunctionBody, Op, Value, ValueOrigin};
 
 /// The properties of a copy that are known before the memory layout is found.
 #[derive(Debug, Clone, Default)]
@@ -27,7 +27,7 @@ pub(super) struct CopyConstraints {
 
 /// Returns the allocation in shared memory that contains the buffer `value`; if `value` is an allocation itself,
 /// `value`.
-pub(super) fn allocation(body: &Body, value: Value) -> Value {
+pub(super) fn allocation(body: &FunctionBody, value: Value) -> Value {
     match body.value_origin(value) {
         ValueOrigin::Result(op, _)
             if matches!(body.op(op).name(), ttg::MEMDESC_INDEX | ttg::MEMDESC_REINTERPRET | ttg::MEMDESC_SUBSLICE) =>
@@ -39,7 +39,7 @@ pub(super) fn allocation(body: &Body, value: Value) -> Value {
 }
 
 /// Whether `value` is a part of a buffer, at constant offsets.
-pub(super) fn is_part(body: &Body, value: Value) -> bool {
+pub(super) fn is_part(body: &FunctionBody, value: Value) -> bool {
     let ValueOrigin::Result(op, _) = body.value_origin(value) else { return false };
     match body.op(op).name() {
         ttg::MEMDESC_SUBSLICE => true,
@@ -50,7 +50,7 @@ pub(super) fn is_part(body: &Body, value: Value) -> bool {
 
 /// Returns the number of buffers of the allocation that contains the buffer `value`; `None` if `value` is an allocation
 /// itself.
-pub(super) fn buffer_count(body: &Body, value: Value) -> Option<u64> {
+pub(super) fn buffer_count(body: &FunctionBody, value: Value) -> Option<u64> {
     let ValueOrigin::Result(op, _) = body.value_origin(value) else { return None };
     let source = || body.op(op).operands[0];
     match body.op(op).name() {
@@ -61,7 +61,7 @@ pub(super) fn buffer_count(body: &Body, value: Value) -> Option<u64> {
 }
 
 /// Returns the allocation `tensor`, followed by the buffers that the program selects from it by an index.
-pub(super) fn buffers(body: &Body, tensor: Value) -> Vec<Value> {
+pub(super) fn buffers(body: &FunctionBody, tensor: Value) -> Vec<Value> {
     let mut buffers = vec![tensor];
     for op in body.walk_region(body.root()) {
         let operation = body.op(op);
@@ -73,7 +73,7 @@ pub(super) fn buffers(body: &Body, tensor: Value) -> Vec<Value> {
 }
 
 /// Returns the parts of buffers that the program selects by constant offsets, in the order of the program.
-pub(super) fn parts(body: &Body, buffers: &[Value]) -> Vec<Value> {
+pub(super) fn parts(body: &FunctionBody, buffers: &[Value]) -> Vec<Value> {
     let mut parts: Vec<Value> = Vec::new();
     for op in body.walk_region(body.root()).into_iter().filter(|op| body.op(*op).name() == ttg::MEMDESC_SUBSLICE) {
         let source = body.op(op).operands[0];
@@ -87,7 +87,7 @@ pub(super) fn parts(body: &Body, buffers: &[Value]) -> Vec<Value> {
 /// Returns the accesses of a tensor in shared memory, each with the operations that make it. `buffers` are the tensor's
 /// allocation, its buffers and their parts, `requested` the properties of copies.
 pub(super) fn accesses<'a>(
-    body: &Body,
+    body: &FunctionBody,
     buffers: &[Value],
     requested: &HashMap<Op, CopyConstraints>,
     config: &LaunchConfig<'a>,
@@ -111,7 +111,7 @@ pub(super) fn accesses<'a>(
         };
         let context = &config.context;
         let access = match operation.name() {
-            ttg::LOCAL_LOAD if is_of(0) && operation.attributes.get(SMEM_OPERAND).is_some() => {
+            ttg::LOCAL_LOAD if is_of(0) && operation.attributes.get(SMEM_OPERAND_LOAD).is_some() => {
                 by_unit(body, op, &named(operation.operands[0]), config)?
             }
             ttg::LOCAL_LOAD if is_of(0) => {
@@ -165,7 +165,7 @@ pub(super) fn accesses<'a>(
 }
 
 /// Returns the access by which a bulk tensor copy fills a buffer, with one alternative for each instruction.
-fn tensor_copy_access<'a>(body: &Body, load: Op, config: &LaunchConfig<'a>, name: &str) -> TensorAccess<'a> {
+fn tensor_copy_access<'a>(body: &FunctionBody, load: Op, config: &LaunchConfig<'a>, name: &str) -> TensorAccess<'a> {
     let ValueOrigin::Result(mapped, _) = body.value_origin(body.op(load).operands[0]) else {
         return TensorAccess::without_alternatives(name);
     };
@@ -187,7 +187,7 @@ pub(crate) fn bulk_copy_access<'a>(name: &str, rank: usize, first: Dim, config: 
 /// Returns the access of an MMA that reads an operand in place from shared memory; `load` is the operation whose result
 /// is the operand.
 fn by_unit<'a>(
-    body: &Body,
+    body: &FunctionBody,
     load: Op,
     name: &str,
     config: &LaunchConfig<'a>,
@@ -232,8 +232,8 @@ fn pinned<'a>(access: TensorAccess<'a>, row: &str) -> Result<TensorAccess<'a>, S
 }
 
 /// Returns all operations, each with its assumed number of executions.
-fn weighted(body: &Body) -> Vec<(Op, u64)> {
-    fn of(body: &Body, region: tilewright_tile::Region, weight: u64, found: &mut Vec<(Op, u64)>) {
+fn weighted(body: &FunctionBody) -> Vec<(Op, u64)> {
+    fn of(body: &FunctionBody, region: tilewright_tile::Region, weight: u64, found: &mut Vec<(Op, u64)>) {
         for block in body.blocks(region) {
             for &op in body.ops(*block) {
                 found.push((op, weight));

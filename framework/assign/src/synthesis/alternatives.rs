@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::model::LaunchCycles;
+use super::model::LaunchResourceCycles;
 use super::{PredictedPerformance, SynthesisError};
 
 /// Max number of alternatives that a derivation lists.
@@ -13,7 +13,7 @@ const MOST: usize = 10;
 
 /// Complete choices (a leaf of the search) that were tried and not taken.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct RejectedChoices {
+pub struct RejectedAlternative {
     /// The choices by which it differs from the program that was taken: instructions, stages, layouts, copies.
     pub choices: Vec<String>,
     /// The predicted performance; `None` if the choices have no solution.
@@ -22,7 +22,7 @@ pub struct RejectedChoices {
     pub reason: String,
 }
 
-impl fmt::Display for RejectedChoices {
+impl fmt::Display for RejectedAlternative {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.prediction {
             Some(prediction) => writeln!(f, "{:.0} cycles, {}: {}", prediction.cycles, prediction.launch, self.reason)?,
@@ -47,7 +47,11 @@ impl Tried {
 
     /// Returns the best alternatives to the leaf with the choices `taken`, the fastest first, and after them those
     /// without a solution.
-    pub(super) fn into_alternatives(mut self, taken: &[String], best: &PredictedPerformance) -> Vec<RejectedChoices> {
+    pub(super) fn into_alternatives(
+        mut self,
+        taken: &[String],
+        best: &PredictedPerformance,
+    ) -> Vec<RejectedAlternative> {
         self.0.retain(|(choices, _)| choices != taken);
         self.0.sort_by(|(_, left), (_, right)| cycles(left).total_cmp(&cycles(right)));
         let differing = |choices: Vec<String>| {
@@ -59,12 +63,12 @@ impl Tried {
             choices.into_iter().filter(is_new).collect()
         };
         let alternative = |(choices, outcome): (Vec<String>, Result<PredictedPerformance, String>)| match outcome {
-            Ok(prediction) => RejectedChoices {
+            Ok(prediction) => RejectedAlternative {
                 choices: differing(choices),
                 reason: reason(&prediction, best),
                 prediction: Some(prediction),
             },
-            Err(reason) => RejectedChoices { choices: differing(choices), prediction: None, reason },
+            Err(reason) => RejectedAlternative { choices: differing(choices), prediction: None, reason },
         };
         self.0.into_iter().take(MOST).map(alternative).collect()
     }
@@ -85,7 +89,7 @@ fn reason(prediction: &PredictedPerformance, best: &PredictedPerformance) -> Str
     if more == 0.0 {
         return "as fast as the one taken, and tried later".to_owned();
     }
-    let shares = |prediction: &PredictedPerformance| LaunchCycles::cycles_by_resource(&prediction.launch);
+    let shares = |prediction: &PredictedPerformance| LaunchResourceCycles::cycles_by_resource(&prediction.launch);
     let differences = shares(prediction).into_iter().zip(shares(best)).map(|((name, a), (_, b))| (name, a - b));
     let (name, most) = differences.fold(("", 0.0), |most, next| if next.1 > most.1 { next } else { most });
     let resident = match prediction.resident < best.resident {

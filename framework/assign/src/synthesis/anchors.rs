@@ -10,16 +10,16 @@ use super::coalesce::{CoalescedLayout, CopyThreads, coalesce_layout};
 use super::{SynthesisError, SynthesisOptions};
 use crate::LaunchConfig;
 use crate::dot_plan::mma_problem;
-use crate::layouts::{layout_name, to_canonical_dim_order};
+use crate::layouts::{format_layout_attribute, to_canonical_dim_order};
 use crate::memory::{PointerMemory, describe_pointer_memory};
 use tilewright_layout::Dim;
 use tilewright_plan::constraint::OperandTiles;
 use tilewright_plan::mma::{MmaCost, MmaError, MmaProblem, mma_candidates, plan_mma};
 use tilewright_plan::movement::{AxisStride as GlobalStride, GlobalTensor, MovementError, RejectedCandidate};
-use tilewright_target::{CanonicalStride, MemoryOperand, Operand};
+use tilewright_target::{CanonicalLayoutStride, InstructionOperand, MemoryOperand};
 use tilewright_tile::axis_info::AxisInfoMap;
 use tilewright_tile::transform::explicit::{CopyChoice, DotChoice, ExpandedFunction};
-use tilewright_tile::{Body, Op, TileType, Value, ValueOrigin};
+use tilewright_tile::{FunctionBody, Op, TileType, Value, ValueOrigin};
 
 /// Candidates for the number of contiguous K elements in a lane (`kWidth` in Triton).
 const WIDTHS: [u64; 6] = [1, 2, 4, 8, 16, 32];
@@ -42,7 +42,7 @@ pub(super) struct DotCandidate {
 
 /// Whether the search chooses the plan of a dot: of every `tw.mma`, and of a `tt.dot` of two matrices that states no
 /// layouts and has an operand that the program copies to registers. Layout assignment plans other dots.
-pub(super) fn is_searched(body: &Body, op: Op) -> bool {
+pub(super) fn is_searched(body: &FunctionBody, op: Op) -> bool {
     let operation = body.op(op);
     let is_plain = |value: &Value| {
         let ty = body.value_type(*value);
@@ -55,10 +55,10 @@ pub(super) fn is_searched(body: &Body, op: Op) -> bool {
     }
 }
 
-/// Returns the candidate plans of a dot (`tw.mma` or `tt.dot`), in the order of the search, the most promising first. Operands are in
-/// registers or, if the program stores them there, in shared memory.
+/// Returns the candidate plans of a dot (`tw.mma` or `tt.dot`), in the order of the search, the most promising first.
+/// Operands are in registers or, if the program stores them there, in shared memory.
 pub(super) fn dot_candidates(
-    body: &Body,
+    body: &FunctionBody,
     op: Op,
     config: &LaunchConfig<'_>,
 ) -> Result<Vec<DotCandidate>, SynthesisError> {
@@ -168,8 +168,8 @@ impl<'m> Operands<'m> {
         let (mut in_shared, mut lanes) = (Vec::new(), Vec::new());
         for operand in row.into_iter().flat_map(|row| &row.operands) {
             match operand {
-                Operand::Memory(memory) => in_shared.push((memory.role.as_str(), contiguous_axis(memory))),
-                Operand::Register { role, layout, .. } if layout.ins().contains(Dim::LANE) => {
+                InstructionOperand::Memory(memory) => in_shared.push((memory.role.as_str(), contiguous_axis(memory))),
+                InstructionOperand::Register { role, layout, .. } if layout.ins().contains(Dim::LANE) => {
                     lanes.push((role.as_str(), layout.bases_of(Dim::LANE)));
                 }
                 _ => {}
@@ -181,7 +181,7 @@ impl<'m> Operands<'m> {
 
 /// Returns the axis along which an operand in shared memory is contiguous.
 fn contiguous_axis(memory: &MemoryOperand) -> Option<usize> {
-    let beside = CanonicalStride::Bytes(u64::from(memory.bits / 8));
+    let beside = CanonicalLayoutStride::Bytes(u64::from(memory.bits / 8));
     let first = memory.layouts.first()?;
     first.axes.iter().position(|steps| steps.first().is_some_and(|step| step.stride == beside))
 }
@@ -222,14 +222,14 @@ fn plan_in_shared(
 }
 
 /// Returns, for operands A and B of a dot, whether an MMA can read the operand directly from shared memory.
-pub(super) fn lie_in_shared(body: &Body, dot: Op) -> [bool; 2] {
+pub(super) fn lie_in_shared(body: &FunctionBody, dot: Op) -> [bool; 2] {
     [0, 1].map(|side| lies_in_shared(body, dot, body.op(dot).operands[side]))
 }
 
 /// Whether an MMA can read an operand directly from shared memory. The operand must be a tensor there, or the result of
 /// a `tw.copy` to registers whose only use is the dot. Between the copy and the dot, nothing may write to the copied
 /// tensor. No matrix descriptor describes a part of a tensor.
-fn lies_in_shared(body: &Body, dot: Op, operand: Value) -> bool {
+fn lies_in_shared(body: &FunctionBody, dot: Op, operand: Value) -> bool {
     if matches!(body.value_type(operand), TileType::Memory(_)) {
         return !is_part(body, operand);
     }
@@ -266,7 +266,7 @@ struct Slice {
 }
 
 impl Slice {
-    fn of(body: &Body, op: Op) -> Self {
+    fn of(body: &FunctionBody, op: Op) -> Self {
         let mut slice = Self { narrowest: u64::MAX, from_dot: false, from_copy: false, rearranged: false };
         let mut open: Vec<Value> = body.op(op).operands[..2].to_vec();
         let mut seen: BTreeSet<Value> = BTreeSet::new();
@@ -312,7 +312,7 @@ pub(super) fn of_copy(
     let found = mapped(&named, config, options)?;
     let bytes = found.vector_elements * u64::from(named.bits / 8);
     Ok(CopyChoice {
-        layout: Some(layout_name(&to_canonical_dim_order(&found.layout)?)),
+        layout: Some(format_layout_attribute(&to_canonical_dim_order(&found.layout)?)),
         bytes: Some(bytes),
         ..CopyChoice::default()
     })

@@ -5,8 +5,8 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::RejectedChoices;
-use super::model::{LaunchCycles, PipeCycles};
+use super::RejectedAlternative;
+use super::model::{LaunchResourceCycles, PipeCycles};
 
 /// The derivation of a program's layouts: the choices and constraints from which they follow, and the predicted time.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -19,15 +19,15 @@ pub struct Derivation {
     pub lanes: u32,
     /// The dots, from whose instructions register layouts follow.
     #[serde(rename = "products")]
-    pub dots: Vec<DotLine>,
+    pub dots: Vec<DotReport>,
     /// The copies between memories.
-    pub copies: Vec<CopyLine>,
+    pub copies: Vec<CopyReport>,
     /// The tensors in registers, each with the constraint that determines its layout.
-    pub registers: Vec<RegisterLine>,
+    pub registers: Vec<RegisterTensorReport>,
     /// The tensors in shared memory, with their layouts.
-    pub memories: Vec<MemoryLine>,
+    pub memories: Vec<SharedTensorReport>,
     /// The pipelined loops.
-    pub loops: Vec<LoopLine>,
+    pub loops: Vec<SharedCopyLoopReport>,
     /// The layout conversions that remain, each with the operation that requires it.
     pub conversions: Vec<String>,
     /// Bytes of shared memory of all tensors of the program.
@@ -37,12 +37,12 @@ pub struct Derivation {
     /// The extent of the search among choices.
     pub search: SearchStats,
     /// The best choices that were tried and not taken, the fastest first; at most ten.
-    pub alternatives: Vec<RejectedChoices>,
+    pub alternatives: Vec<RejectedAlternative>,
 }
 
 /// A dot with its plan.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct DotLine {
+pub struct DotReport {
     /// Name of the dot's result in the program's text, e.g. `%acc`.
     pub value: String,
     /// Name of the instruction that executes the dot.
@@ -60,7 +60,7 @@ pub struct DotLine {
 
 /// A copy between memories, with its layout.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct CopyLine {
+pub struct CopyReport {
     /// The operation that implements the copy.
     pub operation: String,
     /// The name of the copied value, or of the tensor that the copy fills.
@@ -73,7 +73,7 @@ pub struct CopyLine {
 
 /// A tensor in registers, with its layout.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct RegisterLine {
+pub struct RegisterTensorReport {
     /// Name of the tensor in the program's text, e.g. `%a`.
     pub value: String,
     /// Name of the operation that defines the tensor, e.g. `tt.load`.
@@ -102,7 +102,7 @@ pub struct PredictedPerformance {
     /// counters.
     pub registers: u64,
     /// Cycles for which the launch keeps each resource of a compute unit busy.
-    pub launch: LaunchCycles,
+    pub launch: LaunchResourceCycles,
     /// Cycles for which one block occupies each pipe.
     pub pipes: PipeCycles,
     /// Latency of one block in cycles.
@@ -113,7 +113,7 @@ pub struct PredictedPerformance {
 
 /// A tensor in shared memory, with its layout and accesses.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct MemoryLine {
+pub struct SharedTensorReport {
     /// The name of the tensor.
     pub tensor: String,
     /// The tensor's type before synthesis.
@@ -131,12 +131,12 @@ pub struct MemoryLine {
     /// Bytes of all buffers of the tensor.
     pub bytes: u64,
     /// The accesses of the tensor.
-    pub accesses: Vec<AccessLine>,
+    pub accesses: Vec<AccessReport>,
 }
 
 /// An access of a tensor in shared memory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct AccessLine {
+pub struct AccessReport {
     /// The name of the operation that makes the access.
     pub operation: String,
     /// The operation and the value that it moves, as text.
@@ -163,7 +163,7 @@ pub struct AccessLine {
 
 /// A loop that fills tensors in shared memory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct LoopLine {
+pub struct SharedCopyLoopReport {
     /// Number of stages; one less than this number of iterations is prefetched.
     pub stages: u32,
     /// Number of buffers of each tensor: one for each stage, or a single one if lanes hold the tiles of the next
@@ -230,7 +230,7 @@ impl fmt::Display for Derivation {
                 let how = access.instruction.as_deref().unwrap_or("plain accesses");
                 write!(f, "  {} by {how} of {} bits", access.name, access.vector_bits)?;
                 access.term.iter().try_for_each(|term| write!(f, " requires {term}"))?;
-                let AccessLine { issued, wavefronts, least, .. } = access;
+                let AccessReport { issued, wavefronts, least, .. } = access;
                 writeln!(f, ": {issued} accesses, {wavefronts} wavefronts, {least} at least")?;
             }
         }
@@ -249,7 +249,7 @@ impl fmt::Display for Derivation {
     }
 }
 
-impl DotLine {
+impl DotReport {
     /// Returns the dot and the choices for it as text.
     pub(super) fn heading(&self) -> String {
         let width = self.k_width.map(|width| format!(", {width} contiguous K elements per lane")).unwrap_or_default();
@@ -258,21 +258,21 @@ impl DotLine {
     }
 }
 
-impl CopyLine {
+impl CopyReport {
     /// Returns the copy and the operation that implements it as text.
     pub(super) fn heading(&self) -> String {
         format!("copy {} by {}", self.value, self.operation)
     }
 }
 
-impl MemoryLine {
+impl SharedTensorReport {
     /// Returns the tensor and its layout as text.
     pub(super) fn heading(&self) -> String {
         format!("tensor {}: {}", self.tensor, self.notation)
     }
 }
 
-impl fmt::Display for LoopLine {
+impl fmt::Display for SharedCopyLoopReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "loop that fills {}: {} stages", self.tensors.join(", "), self.stages)?;
         if self.buffers < self.stages {

@@ -6,37 +6,37 @@
 //! a constraint is violated, the error names both operations.
 
 use super::accesses::allocation;
-use super::derivation::{MemoryLine, RegisterLine};
+use super::derivation::{RegisterTensorReport, SharedTensorReport};
 use super::solved::{Solved, is_free};
 use super::{SynthesisError, SynthesisOptions, anchors};
 use crate::layouts::to_canonical_dim_order;
 use crate::memory::{describe_pointer_memory, element_bits_while_moved};
 use tilewright_layout::{Dim, LinearLayout, Space};
 use tilewright_plan::constraint::{
-    CopyTiles, MmaTileMaps, OperandTiles, UnsatisfiedConstraint, check_elementwise, check_mma, check_reduction,
-    solve_copy,
+    CopyInstructionTiles, MmaTileToTensorMaps, OperandTiles, UnsatisfiedConstraint, check_elementwise, check_mma,
+    check_reduction, solve_copy,
 };
 use tilewright_tile::op::name::{scf, tt, ttg};
-use tilewright_tile::op_attrs::SMEM_OPERAND;
+use tilewright_tile::op_attrs::SMEM_OPERAND_LOAD;
 use tilewright_tile::{Attribute, Op, Value, ValueOrigin};
 
 /// A solved program, and the other inputs from which its layouts follow.
 pub(super) struct ConstraintTrace<'s, 'm> {
     pub program: Solved<'s, 'm>,
-    pub memories: &'s [MemoryLine],
+    pub memories: &'s [SharedTensorReport],
     pub options: SynthesisOptions,
 }
 
 impl ConstraintTrace<'_, '_> {
     /// Returns one line for each tensor in registers that is not rematerializable.
-    pub(super) fn lines(&self) -> Result<Vec<RegisterLine>, SynthesisError> {
+    pub(super) fn lines(&self) -> Result<Vec<RegisterTensorReport>, SynthesisError> {
         let mut lines = Vec::new();
         for op in self.program.body.walk_region(self.program.body.root()) {
             let Some(constraint) = self.constraint(op)? else { continue };
             let operation = self.program.body.op(op);
             let tensors = operation.results.iter().filter(|value| self.program.is_tensor(**value));
             for &value in tensors.filter(|value| !is_free(self.program.body, **value)) {
-                lines.push(RegisterLine {
+                lines.push(RegisterTensorReport {
                     value: self.program.body.display_name(value),
                     operation: operation.name().to_owned(),
                     constraint: constraint.clone(),
@@ -70,7 +70,7 @@ impl ConstraintTrace<'_, '_> {
                 format!("reduce: layout of {} without axis {axis}", name(source))
             }
             tt::LOAD => self.loaded(op, result)?,
-            ttg::LOCAL_LOAD if operation.attributes.get(SMEM_OPERAND).is_some() => {
+            ttg::LOCAL_LOAD if operation.attributes.get(SMEM_OPERAND_LOAD).is_some() => {
                 "smem operand: the MMA reads it from shared memory in a canonical layout".to_owned()
             }
             ttg::LOCAL_LOAD => self.out_of_shared(op, result)?,
@@ -121,7 +121,7 @@ impl ConstraintTrace<'_, '_> {
         };
         let by = format!("anchor: tiled by {}{}", row.name, if plan.is_transposed() { ", transposed" } else { "" });
         match found {
-            Ok(MmaTileMaps { m, n, k }) => {
+            Ok(MmaTileToTensorMaps { m, n, k }) => {
                 Ok(format!("{by}; its M maps to {m:?}, its N to {n:?}, its K to {k:?} of the operands'"))
             }
             // In a tensor smaller than the tile, elements are replicated, which the description of the instruction's
@@ -167,7 +167,7 @@ impl ConstraintTrace<'_, '_> {
         let bits = element_bits_while_moved(self.program.body.value_type(result));
         let result_layout = self.program.layout(result)?;
         let addressed = row
-            .and_then(|row| CopyTiles::from_instruction(row, bits).ok())
+            .and_then(|row| CopyInstructionTiles::from_instruction(row, bits).ok())
             .and_then(|sides| solve_copy(&result_layout, &sides.registers, &sides.memory).ok());
         Ok(match addressed {
             Some(_) => format!("copy: f = g q^-1 p, p and q being those of {by}; read in the layout of its user"),

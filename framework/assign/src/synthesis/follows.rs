@@ -7,17 +7,17 @@ use tilewright_tile::op::name::ttg;
 use super::SynthesisError;
 use super::tree::Tree;
 use super::work::AccessCounts;
-use crate::layouts::{LayoutCache, layout_name, to_canonical_dim_order};
+use crate::layouts::{LayoutCache, format_layout_attribute, to_canonical_dim_order};
 use tilewright_layout::{Dim, LinearLayout, MemoryLayout};
-use tilewright_tile::transform::explicit::{ExplicitChoices, FillLoop};
-use tilewright_tile::{Body, LayoutName, Op};
+use tilewright_tile::transform::explicit::{ExplicitMemoryChoices, SharedCopyLoop};
+use tilewright_tile::{FunctionBody, LayoutAttribute, Op};
 
 /// Choices for copies that follow from the memory layouts of the tensors that they fill.
 #[derive(Debug, Default)]
 pub(super) struct CopyConsequences {
     /// For each copy whose lanes write neighbouring bytes of shared memory, the layout by which the lanes fetch from
     /// global memory.
-    pub fetched: HashMap<Op, LayoutName>,
+    pub fetched: HashMap<Op, LayoutAttribute>,
     /// The copies of pipelined loops that no asynchronous copy instruction implements; they are prefetched through
     /// registers.
     through_registers: Vec<Op>,
@@ -35,7 +35,7 @@ impl CopyConsequences {
     /// ignored.
     pub(super) fn fetch(
         &mut self,
-        body: &Body,
+        body: &FunctionBody,
         tensor: Op,
         (fetched, memory): (Vec<(Op, LinearLayout)>, &MemoryLayout),
         (copies, layouts): (&[(Op, Op)], &LayoutCache<'_>),
@@ -44,7 +44,7 @@ impl CopyConsequences {
             let own = layouts.resolve_distributed(body.value_type(body.op(op).operands[0]))?;
             let Some(&(copy, _)) = copies.iter().find(|(_, expanded_op)| *expanded_op == op) else { continue };
             if own.columns_of(Dim::LANE) != layout.columns_of(Dim::LANE) {
-                self.fetched.insert(copy, layout_name(&to_canonical_dim_order(&layout)?));
+                self.fetched.insert(copy, format_layout_attribute(&to_canonical_dim_order(&layout)?));
                 self.memories.insert(tensor, memory.clone());
             }
         }
@@ -55,12 +55,12 @@ impl CopyConsequences {
     /// executes them (`moved` has the counts of each access), and records that they go through registers.
     pub(super) fn find_synchronous_copies(
         &mut self,
-        body: &Body,
+        body: &FunctionBody,
         copies: &[(Op, Op)],
-        (tree, choices): (&Tree, &ExplicitChoices),
+        (tree, choices): (&Tree, &ExplicitMemoryChoices),
         moved: &HashMap<Op, AccessCounts>,
     ) {
-        let staged = |of: &&FillLoop| choices.stages.get(&of.op).is_some_and(|stages| *stages > 1);
+        let staged = |of: &&SharedCopyLoop| choices.stages.get(&of.op).is_some_and(|stages| *stages > 1);
         for &copy in tree.loops.iter().map(|open| &open.of).filter(staged).flat_map(|of| &of.copies) {
             let waits = |(from, expanded_op): &(Op, Op)| {
                 let is_copy = body.op(*expanded_op).name() == ttg::ASYNC_COPY_GLOBAL_TO_LOCAL;
@@ -73,7 +73,7 @@ impl CopyConsequences {
     }
 
     /// Returns the choices `choices` extended by those that follow from the memory layouts.
-    pub(super) fn choices(&self, choices: &ExplicitChoices) -> ExplicitChoices {
+    pub(super) fn choices(&self, choices: &ExplicitMemoryChoices) -> ExplicitMemoryChoices {
         let mut updated = choices.clone();
         for (&copy, layout) in &self.fetched {
             updated.copies.entry(copy).or_default().layout = Some(layout.clone());

@@ -1,8 +1,8 @@
 //! Counts the block barriers that are needed to order accesses of tensors in shared memory.
 
-use tilewright_plan::barrier_hazards::BarrierHazards;
+use tilewright_plan::barrier_hazards::HazardTracker;
 use tilewright_target::Direction;
-use tilewright_tile::{Body, Value};
+use tilewright_tile::{FunctionBody, Value};
 
 use super::accesses::{allocation, buffer_count};
 
@@ -11,7 +11,7 @@ use super::accesses::{allocation, buffer_count};
 pub(super) struct BarrierState {
     /// Whether the walk is in the body of a pipelined loop.
     pub is_pipelined: bool,
-    hazards: BarrierHazards<Value>,
+    hazards: HazardTracker<Value>,
 }
 
 impl BarrierState {
@@ -21,7 +21,7 @@ impl BarrierState {
 
     /// Returns the number of block barriers (0 or 1) needed before an access of the tensor `accessed`, and records the
     /// access. Tensors with several buffers need none: the barrier of their pipelined loop protects them.
-    pub(super) fn count_barriers_before(&mut self, body: &Body, accessed: Value, direction: Direction) -> u64 {
+    pub(super) fn count_barriers_before(&mut self, body: &FunctionBody, accessed: Value, direction: Direction) -> u64 {
         if buffer_count(body, accessed).is_some() {
             return 0;
         }

@@ -3,15 +3,15 @@
 use crate::LOOP_WEIGHT;
 use tilewright_tile::axis_info::{AxisInfoMap, IntegerRange};
 use tilewright_tile::op::name::scf;
-use tilewright_tile::{Body, Op};
+use tilewright_tile::{FunctionBody, Op};
 
 /// Returns the trip count of a loop; [`LOOP_WEIGHT`] if its bounds are not constant.
-pub(super) fn iteration_count(body: &Body, axis_info: &AxisInfoMap, op: Op) -> u64 {
+pub(super) fn iteration_count(body: &FunctionBody, axis_info: &AxisInfoMap, op: Op) -> u64 {
     known_iteration_count(body, axis_info, op).unwrap_or(LOOP_WEIGHT)
 }
 
 /// Returns the trip count of a loop with constant bounds; `None` for other loops.
-pub(crate) fn known_iteration_count(body: &Body, axis_info: &AxisInfoMap, op: Op) -> Option<u64> {
+pub(crate) fn known_iteration_count(body: &FunctionBody, axis_info: &AxisInfoMap, op: Op) -> Option<u64> {
     let bound = |index: usize| axis_info.get(body.op(op).operands[index])?.range.constant_value();
     match (bound(0)?, bound(1)?, bound(2)?) {
         (begin, end, step) if step > 0 => {
@@ -24,7 +24,7 @@ pub(crate) fn known_iteration_count(body: &Body, axis_info: &AxisInfoMap, op: Op
 /// Returns the mean trip count of a loop over the blocks of a launch: the distance between the middles of the ranges
 /// that `launch_info` has for the loop's bounds, divided by the middle of the range of its step. [`LOOP_WEIGHT`] if a
 /// range is unknown, e.g. because a bound is a loaded value.
-pub(super) fn mean_iteration_count(body: &Body, launch_info: &AxisInfoMap, op: Op) -> u64 {
+pub(super) fn mean_iteration_count(body: &FunctionBody, launch_info: &AxisInfoMap, op: Op) -> u64 {
     let operands = &body.op(op).operands;
     let middle = |index: usize| {
         let range = launch_info.get(operands[index])?.range;
@@ -39,7 +39,7 @@ pub(super) fn mean_iteration_count(body: &Body, launch_info: &AxisInfoMap, op: O
 }
 
 /// Returns the number of executions of an operation: the product of the trip counts of all enclosing loops.
-pub(super) fn execution_count(body: &Body, axis_info: &AxisInfoMap, op: Op) -> u64 {
+pub(super) fn execution_count(body: &FunctionBody, axis_info: &AxisInfoMap, op: Op) -> u64 {
     let mut execution_count = 1u64;
     for of in body.walk_region(body.root()).into_iter().filter(|of| body.op(*of).name() == scf::FOR) {
         if body.op(of).regions.iter().any(|region| body.walk_region(*region).contains(&op)) {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use tilewright_tile::op::name::{tt, ttg};
 
 use super::accesses::{accesses, buffers};
-use super::model::ModelBlock;
+use super::model::ModelLaunch;
 use super::predicted::predicted;
 use super::prefetched::PrefetchedLoads;
 use super::registers::live;
@@ -19,11 +19,11 @@ use tilewright_layout::Layout;
 use tilewright_plan::memory_synthesis::{SharedTensor, choose_accesses_for_layout};
 use tilewright_plan::mma::MmaPlan;
 use tilewright_tile::axis_info::{AxisInfoMap, LaunchValues};
-use tilewright_tile::{Body, Function, Op, Value};
+use tilewright_tile::{Function, FunctionBody, Op, Value};
 
 /// A launch whose time is predicted.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct LaunchSpec {
+pub struct LaunchPredictionInput {
     /// The grid and the integer arguments.
     pub values: LaunchValues,
     /// Bytes of all buffers that the launch accesses; `None` if unknown. The model assumes that device memory transfers
@@ -37,13 +37,13 @@ pub struct LaunchSpec {
 /// # Errors
 /// [`SynthesisError`] if a dot or an access of shared memory has no plan, if a type's layout does not resolve, or if a
 /// block does not fit a compute unit.
-pub fn predict_launch(
+pub fn predict_launch_time(
     function: &Function,
     shared_bytes: u64,
-    launch: &LaunchSpec,
+    launch: &LaunchPredictionInput,
     config: &LaunchConfig<'_>,
 ) -> Result<PredictedPerformance, SynthesisError> {
-    let empty = Body::default();
+    let empty = FunctionBody::default();
     let body = function.body.as_ref().unwrap_or(&empty);
     let layouts = LayoutCache::new(config.families);
     let (axis_info, launch_info) =
@@ -56,10 +56,10 @@ pub fn predict_launch(
     let counted = WorkCounter { program, moved: &moved, pressure, prefetched, launch_info: Some(&launch_info) };
     let blocks = launch.values.grid.iter().product::<u64>() * u64::from(config.context.blocks);
     let block = counted.blocks(shared_bytes, Some(blocks))?;
-    predicted(&ModelBlock { distinct_bytes: launch.buffer_bytes, ..block }, config)
+    predicted(&ModelLaunch { distinct_bytes: launch.buffer_bytes, ..block }, config)
 }
 
-fn plan_dots(body: &Body, config: &LaunchConfig<'_>) -> Result<HashMap<Op, MmaPlan>, SynthesisError> {
+fn plan_dots(body: &FunctionBody, config: &LaunchConfig<'_>) -> Result<HashMap<Op, MmaPlan>, SynthesisError> {
     let dots =
         body.walk_region(body.root()).into_iter().filter(|op| matches!(body.op(*op).name(), tt::DOT | tt::DOT_SCALED));
     let plan = |op: Op| {
@@ -71,7 +71,7 @@ fn plan_dots(body: &Body, config: &LaunchConfig<'_>) -> Result<HashMap<Op, MmaPl
 
 /// Counts the accesses of all tensors in shared memory, in the layouts that their types name.
 fn count_accesses(
-    body: &Body,
+    body: &FunctionBody,
     config: &LaunchConfig<'_>,
     layouts: &LayoutCache<'_>,
 ) -> Result<HashMap<Op, AccessCounts>, SynthesisError> {
@@ -84,7 +84,7 @@ fn count_accesses(
 }
 
 fn count_accesses_of(
-    body: &Body,
+    body: &FunctionBody,
     tensor: Value,
     config: &LaunchConfig<'_>,
     layouts: &LayoutCache<'_>,

@@ -6,7 +6,7 @@ use tilewright_tile::op::name::{tt, ttg, tw};
 use super::accesses::CopyConstraints;
 use super::derived::ConstraintTrace;
 use super::follows::CopyConsequences;
-use super::model::ModelBlock;
+use super::model::ModelLaunch;
 use super::predicted::predicted;
 use super::prefetched::PrefetchedLoads;
 use super::registers::live;
@@ -15,7 +15,8 @@ use super::solved::Solved;
 use super::tree::Tree;
 use super::work::WorkCounter;
 use super::{
-    CopyLine, DotLine, LoopLine, MemoryLine, PredictedPerformance, RegisterLine, SynthesisError, SynthesisOptions,
+    CopyReport, DotReport, PredictedPerformance, RegisterTensorReport, SharedCopyLoopReport, SharedTensorReport,
+    SynthesisError, SynthesisOptions,
 };
 use crate::dot_plan::plan_dot;
 use crate::layouts::LayoutCache;
@@ -25,16 +26,16 @@ use tilewright_plan::mma::MmaPlan;
 use tilewright_tile::axis_info::AxisInfoMap;
 use tilewright_tile::op::Dialects;
 use tilewright_tile::op_attrs::{COLUMNS_PER_LANE, K_WIDTH};
-use tilewright_tile::transform::explicit::{ExplicitChoices, FillLoop, expand_explicit_memory};
-use tilewright_tile::{Attribute, Body, Function, Op, TileModule, Value, ValueOrigin};
+use tilewright_tile::transform::explicit::{ExplicitMemoryChoices, SharedCopyLoop, expand_explicit_memory};
+use tilewright_tile::{Attribute, Function, FunctionBody, Op, TileModule, Value, ValueOrigin};
 
 /// A solved leaf of the search tree: the program with layouts, and the lines of its derivation.
 pub(super) struct Leaf {
     pub assigned: AssignedModule,
-    pub dots: Vec<DotLine>,
-    pub copies: Vec<CopyLine>,
-    pub memories: Vec<MemoryLine>,
-    pub loops: Vec<LoopLine>,
+    pub dots: Vec<DotReport>,
+    pub copies: Vec<CopyReport>,
+    pub memories: Vec<SharedTensorReport>,
+    pub loops: Vec<SharedCopyLoopReport>,
     pub shared_bytes: u64,
     pub prediction: PredictedPerformance,
     plans: HashMap<Op, MmaPlan>,
@@ -49,7 +50,7 @@ impl Leaf {
     /// some copies; the program is then solved a second time with these.
     pub(super) fn solve(
         module: &TileModule,
-        choices: &ExplicitChoices,
+        choices: &ExplicitMemoryChoices,
         tree: &Tree,
         config: &LaunchConfig<'_>,
         options: SynthesisOptions,
@@ -74,7 +75,7 @@ impl Leaf {
     /// choices for copies that follow from the memory layouts.
     fn once(
         module: &TileModule,
-        choices: &ExplicitChoices,
+        choices: &ExplicitMemoryChoices,
         settled: &HashMap<Op, MemoryLayout>,
         tree: &Tree,
         config: &LaunchConfig<'_>,
@@ -116,7 +117,7 @@ impl Leaf {
                 most,
             });
         }
-        let empty = Body::default();
+        let empty = FunctionBody::default();
         let solved = assigned.module.functions.first();
         let body = solved.and_then(|function| function.body.as_ref()).unwrap_or(&empty);
         let (mut plans, mut dots, mut queued) = (HashMap::new(), Vec::new(), HashSet::new());
@@ -127,7 +128,7 @@ impl Leaf {
             dots.push(dot_line(body, op, &plan));
             plans.insert(op, plan);
         }
-        let mut copies: Vec<CopyLine> = Vec::new();
+        let mut copies: Vec<CopyReport> = Vec::new();
         for line in expanded.copies.iter().filter_map(|&(from, op)| of_copy(function, from, body, op)) {
             // The prologue of a pipelined loop repeats the loop's copies; each is listed once.
             if !copies.contains(&line) {
@@ -140,7 +141,8 @@ impl Leaf {
         }
         let plain_stores = expanded.copies.iter().filter(|(_, op)| is_plain_store(body, *op));
         let plain_stores = plain_stores.map(|(from, _)| *from).collect();
-        let loops: Vec<LoopLine> = tree.loops.iter().map(|open| of_loop(function, &open.of, choices)).collect();
+        let loops: Vec<SharedCopyLoopReport> =
+            tree.loops.iter().map(|open| of_loop(function, &open.of, choices)).collect();
         let axis_info = solved.map(AxisInfoMap::analyze).unwrap_or_else(|| AxisInfoMap::analyze(function));
         let program = Solved { body, axis_info: &axis_info, config, layouts: &layouts, plans: &plans };
         let pressure = live(body, &axis_info, &layouts, &plans)?;
@@ -148,7 +150,7 @@ impl Leaf {
         let counted = WorkCounter { program, moved: &moved, pressure, prefetched, launch_info: None };
         let block = counted.blocks(shared_bytes, options.blocks)?;
         let distinct_bytes = tree.reuse.distinct_bytes(&block);
-        let prediction = predicted(&ModelBlock { distinct_bytes, ..block }, config)?;
+        let prediction = predicted(&ModelLaunch { distinct_bytes, ..block }, config)?;
         let found =
             Self { dots, copies, memories, loops, shared_bytes, prediction, assigned, plans, queued, plain_stores };
         Ok((found, follows))
@@ -156,14 +158,16 @@ impl Leaf {
 
     /// Returns the choices of the leaf as text: instructions, stages, layouts of shared memory, and copies.
     pub(super) fn choices(&self) -> Vec<String> {
-        let dots = self.dots.iter().map(DotLine::heading);
-        let (loops, tensors) =
-            (self.loops.iter().map(LoopLine::to_string), self.memories.iter().map(MemoryLine::heading));
-        dots.chain(loops).chain(tensors).chain(self.copies.iter().map(CopyLine::heading)).collect()
+        let dots = self.dots.iter().map(DotReport::heading);
+        let (loops, tensors) = (
+            self.loops.iter().map(SharedCopyLoopReport::to_string),
+            self.memories.iter().map(SharedTensorReport::heading),
+        );
+        dots.chain(loops).chain(tensors).chain(self.copies.iter().map(CopyReport::heading)).collect()
     }
 
     /// Whether all MMAs that a loop accumulates can overlap with the next iteration.
-    pub(super) fn can_overlap(&self, of: &FillLoop) -> bool {
+    pub(super) fn can_overlap(&self, of: &SharedCopyLoop) -> bool {
         !of.accumulator.is_empty() && of.accumulator.iter().all(|dot| self.queued.contains(dot))
     }
 
@@ -172,7 +176,7 @@ impl Leaf {
         &self,
         config: &LaunchConfig<'_>,
         options: SynthesisOptions,
-    ) -> Result<Vec<RegisterLine>, SynthesisError> {
+    ) -> Result<Vec<RegisterTensorReport>, SynthesisError> {
         let layouts = LayoutCache::new(config.families);
         let Some(function) = self.assigned.module.functions.first() else { return Ok(Vec::new()) };
         let Some(body) = &function.body else { return Ok(Vec::new()) };
@@ -193,7 +197,11 @@ fn description(function: &Function, op: Op) -> String {
 
 /// Returns the known properties of each expanded copy, from AxisInfo and from the attributes of the program. `copies`
 /// has each copy of the program with its expansion.
-fn requested(function: &Function, choices: &ExplicitChoices, copies: &[(Op, Op)]) -> HashMap<Op, CopyConstraints> {
+fn requested(
+    function: &Function,
+    choices: &ExplicitMemoryChoices,
+    copies: &[(Op, Op)],
+) -> HashMap<Op, CopyConstraints> {
     let named = |op: Op| {
         let attributes = &function.body.as_ref()?.op(op).attributes;
         attributes.get("instruction").and_then(Attribute::as_text).map(str::to_owned)
@@ -205,22 +213,22 @@ fn requested(function: &Function, choices: &ExplicitChoices, copies: &[(Op, Op)]
     copies.iter().map(of).collect()
 }
 
-fn layout_text(body: &Body, value: Value) -> String {
+fn layout_text(body: &FunctionBody, value: Value) -> String {
     body.value_type(value).layout().map_or_else(String::new, |layout| layout.text().to_owned())
 }
 
-fn planned(body: &Body, op: Op, config: &LaunchConfig<'_>) -> Result<MmaPlan, SynthesisError> {
+fn planned(body: &FunctionBody, op: Op, config: &LaunchConfig<'_>) -> Result<MmaPlan, SynthesisError> {
     let wrong = |source| SynthesisError::Mma { operation: body.display_name(body.op(op).results[0]), source };
     Ok(plan_dot(body, op, config).map_err(wrong)?.plan)
 }
 
-fn dot_line(body: &Body, op: Op, plan: &MmaPlan) -> DotLine {
+fn dot_line(body: &FunctionBody, op: Op, plan: &MmaPlan) -> DotReport {
     let operation = body.op(op);
     let number = |name: &str| {
         let number = operation.attributes.get(name).and_then(Attribute::as_integer)?;
         u64::try_from(number).ok()
     };
-    DotLine {
+    DotReport {
         value: body.display_name(operation.results[0]),
         instruction: plan.atom_name().to_owned(),
         k_width: number(K_WIDTH),
@@ -231,7 +239,7 @@ fn dot_line(body: &Body, op: Op, plan: &MmaPlan) -> DotLine {
 }
 
 /// Whether an operation is a store to global memory without a layout conversion of its value.
-fn is_plain_store(body: &Body, op: Op) -> bool {
+fn is_plain_store(body: &FunctionBody, op: Op) -> bool {
     let operation = body.op(op);
     let value = body.operand(op, "value").filter(|_| operation.name() == tt::STORE);
     let is_converted = |value| matches!(body.value_origin(value), ValueOrigin::Result(op, _) if body.op(op).name() == ttg::CONVERT_LAYOUT);
@@ -240,7 +248,7 @@ fn is_plain_store(body: &Body, op: Op) -> bool {
 
 /// Returns the derivation line of the copy `from` of the original program: the operation `op` that implements it, and
 /// the reason for its layout. `None` if `op` does not copy.
-fn of_copy(function: &Function, from: Op, body: &Body, op: Op) -> Option<CopyLine> {
+fn of_copy(function: &Function, from: Op, body: &FunctionBody, op: Op) -> Option<CopyReport> {
     let operation = body.op(op);
     let original = function.body.as_ref()?;
     let source = original.op(from);
@@ -256,7 +264,7 @@ fn of_copy(function: &Function, from: Op, body: &Body, op: Op) -> Option<CopyLin
         }
         tw::BULK_TENSOR_LOAD => {
             let layout = body.operand(op, "dst").map_or_else(String::new, |buffer| layout_text(body, buffer));
-            return Some(CopyLine {
+            return Some(CopyReport {
                 operation: operation.name().to_owned(),
                 value: original.display_name(*value),
                 layout,
@@ -273,7 +281,7 @@ fn of_copy(function: &Function, from: Op, body: &Body, op: Op) -> Option<CopyLin
         }
         _ => return None,
     };
-    Some(CopyLine {
+    Some(CopyReport {
         operation: operation.name().to_owned(),
         value: original.display_name(value),
         layout: layout_text(body, tensor),
@@ -281,12 +289,16 @@ fn of_copy(function: &Function, from: Op, body: &Body, op: Op) -> Option<CopyLin
     })
 }
 
-pub(super) fn of_loop(function: &Function, of: &FillLoop, choices: &ExplicitChoices) -> LoopLine {
+pub(super) fn of_loop(
+    function: &Function,
+    of: &SharedCopyLoop,
+    choices: &ExplicitMemoryChoices,
+) -> SharedCopyLoopReport {
     let name = |op: &Op| match &function.body {
         Some(body) => body.op(*op).results.first().map_or_else(String::new, |value| body.display_name(*value)),
         None => String::new(),
     };
-    LoopLine {
+    SharedCopyLoopReport {
         stages: choices.stages.get(&of.op).copied().unwrap_or(1),
         buffers: choices.buffer_count(of.op).unwrap_or(1),
         tensor_copies: of.copies.iter().any(|copy| choices.tensor_copies.contains_key(copy)),

@@ -12,7 +12,7 @@
 //!    the program is counted (`work`, `implied_barriers`, `registers`), and the performance model predicts its time.
 //! 4. Each layout of the best leaf is traced back to the constraint that determines it, which is checked (`derived`).
 //!
-//! [`predict_launch`] predicts the time of a launch of any program with layouts, synthesized or not.
+//! [`predict_launch_time`] predicts the time of a launch of any program with layouts, synthesized or not.
 //! [`tilewright_plan::constraint`] relates the register layouts of an operation; [`tilewright_plan::memory_synthesis`]
 //! finds the layout of a tensor in shared memory from its accesses; [`coalesce`] starts a chain of copies at global
 //! memory; [`model`] predicts performance.
@@ -43,14 +43,15 @@ mod tiles;
 mod tree;
 mod work;
 
-pub use alternatives::RejectedChoices;
+pub use alternatives::RejectedAlternative;
 pub use derivation::{
-    AccessLine, CopyLine, Derivation, DotLine, LoopLine, MemoryLine, PredictedPerformance, RegisterLine, SearchStats,
+    AccessReport, CopyReport, Derivation, DotReport, PredictedPerformance, RegisterTensorReport, SearchStats,
+    SharedCopyLoopReport, SharedTensorReport,
 };
 pub use error::SynthesisError;
-pub use launch_time::{LaunchSpec, predict_launch};
+pub use launch_time::{LaunchPredictionInput, predict_launch_time};
 pub use options::SynthesisOptions;
-pub use search::{SynthesizedProgram, has_explicit_memory, synthesize};
+pub use search::{SynthesizedProgram, needs_synthesis, synthesize};
 pub use tiles::{TileSizeSearchResult, TiledProgram, search_tile_sizes};
 #[doc(inline)]
 pub use tilewright_tile::axis_info::LaunchValues;

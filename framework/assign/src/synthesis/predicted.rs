@@ -3,17 +3,17 @@
 
 use super::SynthesisError;
 use super::derivation::PredictedPerformance;
-use super::model::{self, ModelBlock, ModelStep, Pipelining, StepWork, TimePrediction};
+use super::model::{self, ModelLaunch, ModelStep, Pipelining, StepWork, TimePrediction};
 use crate::LaunchConfig;
-use tilewright_target::{TargetDescription, Throughput};
+use tilewright_target::{DeviceThroughput, TargetDescription};
 
 /// Assumed number of blocks for each compute unit: enough to fill it with resident blocks several times.
 const ASSUMED_BLOCKS_PER_COMPUTE_UNIT: u64 = 16;
 
 /// Returns a launch of `launched` blocks that execute these steps; if it is `None`, of enough blocks to fill the target
 /// several times.
-pub(super) fn blocks(config: &LaunchConfig<'_>, launched: Option<u64>, steps: Vec<ModelStep>) -> ModelBlock {
-    ModelBlock {
+pub(super) fn blocks(config: &LaunchConfig<'_>, launched: Option<u64>, steps: Vec<ModelStep>) -> ModelLaunch {
+    ModelLaunch {
         blocks: launched.unwrap_or_else(|| {
             compute_units(&with_assumed_throughput(config.context.target)) * ASSUMED_BLOCKS_PER_COMPUTE_UNIT
         }),
@@ -59,10 +59,13 @@ pub(super) fn registers_per_lane(config: &LaunchConfig<'_>, producers: u64) -> u
 }
 
 /// Returns the model's prediction, as a line of the derivation. Registers of a lane are capped at the target's limit.
-pub(super) fn predicted(block: &ModelBlock, config: &LaunchConfig<'_>) -> Result<PredictedPerformance, SynthesisError> {
+pub(super) fn predicted(
+    block: &ModelLaunch,
+    config: &LaunchConfig<'_>,
+) -> Result<PredictedPerformance, SynthesisError> {
     let target = with_assumed_throughput(config.context.target);
     let most = registers_per_lane(config, block.producers);
-    let fitting = ModelBlock { registers: block.registers.min(most), ..block.clone() };
+    let fitting = ModelLaunch { registers: block.registers.min(most), ..block.clone() };
     let TimePrediction { cycles, launch, resident, pipes, latency, bound_by } = model::predict_time(&fitting, &target)?;
     Ok(PredictedPerformance {
         cycles,
@@ -81,10 +84,10 @@ pub(super) fn predicted(block: &ModelBlock, config: &LaunchConfig<'_>) -> Result
 /// Returns the target; if its file has no throughput table, with assumed throughput.
 fn with_assumed_throughput(target: &TargetDescription) -> TargetDescription {
     let mut figured = target.clone();
-    figured.throughput.get_or_insert_with(|| Throughput {
+    figured.throughput.get_or_insert_with(|| DeviceThroughput {
         registers_per_unit: target.limits.registers_per_block,
         shared_bytes_per_unit: target.shared.bytes.saturating_mul(2),
-        ..Throughput::assumed_default()
+        ..DeviceThroughput::assumed_default()
     });
     figured
 }

@@ -7,20 +7,20 @@ use std::collections::{HashMap, HashSet};
 use tilewright_tile::op::name::{scf, tt, ttg};
 
 use super::accesses::buffer_count;
-use tilewright_tile::op_attrs::PREFETCH;
-use tilewright_tile::{Body, Op, Operation, Region, Value};
+use tilewright_tile::op_attrs::IS_PREFETCH;
+use tilewright_tile::{FunctionBody, Op, Operation, Region, Value};
 
 /// The loads that are prefetched through registers.
 #[derive(Debug, Default)]
 pub(super) struct PrefetchedLoads {
-    /// Whether each load is predicated: by its attribute [`PREFETCH`], or because an `scf.if` contains it. A predicated
-    /// load is omitted in the last iterations; without a predicate, the loop has fewer iterations instead.
+    /// Whether each load is predicated: by its attribute [`IS_PREFETCH`], or because an `scf.if` contains it. A
+    /// predicated load is omitted in the last iterations; without a predicate, the loop has fewer iterations instead.
     predicated: HashMap<Op, bool>,
 }
 
 impl PrefetchedLoads {
     /// Finds all prefetched loads of a program.
-    pub(super) fn of(body: &Body) -> Self {
+    pub(super) fn of(body: &FunctionBody) -> Self {
         let mut users = Users::default();
         users.add_region(body, body.root(), None);
         let loads = body.walk_region(body.root()).into_iter().filter(|op| is_load(body.op(*op)));
@@ -55,7 +55,7 @@ fn is_elementary(operation: &Operation) -> bool {
 struct Users(HashMap<Value, Vec<(Op, Option<Op>)>>);
 
 impl Users {
-    fn add_region(&mut self, body: &Body, region: Region, parent: Option<Op>) {
+    fn add_region(&mut self, body: &FunctionBody, region: Region, parent: Option<Op>) {
         for &op in body.blocks(region).iter().flat_map(|block| body.ops(*block)) {
             for &value in &body.op(op).operands {
                 self.0.entry(value).or_default().push((op, parent));
@@ -65,8 +65,8 @@ impl Users {
     }
 
     /// Whether a prefetched load is predicated; `None` if the load is not prefetched.
-    fn find_prefetch(&self, body: &Body, load: Op) -> Option<bool> {
-        if body.op(load).attributes.get(PREFETCH).is_some() {
+    fn find_prefetch(&self, body: &FunctionBody, load: Op) -> Option<bool> {
+        if body.op(load).attributes.get(IS_PREFETCH).is_some() {
             return Some(true);
         }
         // Each value, and whether it is computed from the loaded one.

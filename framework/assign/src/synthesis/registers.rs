@@ -10,7 +10,7 @@ use tilewright_layout::{Dim, LinearLayout};
 use tilewright_plan::mma::MmaPlan;
 use tilewright_tile::axis_info::{AxisInfo, AxisInfoMap, IndexBitPosition};
 use tilewright_tile::op::name::{tt, ttg};
-use tilewright_tile::{Body, Op, Region, TileType, Value, ValueOrigin};
+use tilewright_tile::{FunctionBody, Op, Region, TileType, Value, ValueOrigin};
 
 /// Number of K steps of a dot whose operand elements a lane holds at once if it has no registers for more, and loads
 /// them from shared memory for this dot alone: the step that is multiplied, and the next one. Code generators then load
@@ -48,7 +48,7 @@ impl RegisterPressure {
 /// Elements of a lane that differ by known numbers count as one element, since the others are that element plus
 /// constants. A broadcast repeats the registers of its operand.
 pub(crate) fn live(
-    body: &Body,
+    body: &FunctionBody,
     axis_info: &AxisInfoMap,
     layouts: &LayoutCache<'_>,
     plans: &HashMap<Op, MmaPlan>,
@@ -93,7 +93,7 @@ fn find_peak(mut changes: Vec<(usize, i64)>) -> (u64, usize) {
 
 /// Finds operands of dots, and tensors from which elementwise operations compute such operands, that a block loads from
 /// shared memory and uses once. Returns the number of K steps of their dots.
-fn find_step_operands(body: &Body, plans: &HashMap<Op, MmaPlan>) -> HashMap<Value, u64> {
+fn find_step_operands(body: &FunctionBody, plans: &HashMap<Op, MmaPlan>) -> HashMap<Value, u64> {
     let all = body.walk_region(body.root());
     let mut uses: HashMap<Value, u32> = HashMap::new();
     all.iter().flat_map(|op| &body.op(*op).operands).for_each(|value| *uses.entry(*value).or_default() += 1);
@@ -134,7 +134,7 @@ fn count_known_steps(layout: &LinearLayout, info: &AxisInfo) -> u32 {
 }
 
 /// Returns the tensor whose elements a value repeats, so that both are in the same registers; `None` for other values.
-fn viewed(body: &Body, value: Value) -> Option<Value> {
+fn viewed(body: &FunctionBody, value: Value) -> Option<Value> {
     let ValueOrigin::Result(op, _) = body.value_origin(value) else { return None };
     let operation = body.op(op);
     let source = *operation.operands.first()?;
@@ -144,7 +144,7 @@ fn viewed(body: &Body, value: Value) -> Option<Value> {
 
 /// The live ranges of tensors. A position is the number of operations up to it, in program order.
 struct Spans<'b> {
-    body: &'b Body,
+    body: &'b FunctionBody,
     ops: Vec<Op>,
     of: HashMap<Value, [usize; 2]>,
 }

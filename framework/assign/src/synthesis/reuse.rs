@@ -7,10 +7,10 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::iteration_count::execution_count;
-use super::model::ModelBlock;
+use super::model::ModelLaunch;
 use tilewright_tile::axis_info::AxisInfoMap;
 use tilewright_tile::op::name::{arith, scf, tt, tw};
-use tilewright_tile::{Block, Body, Op, TileType, Value, ValueOrigin};
+use tilewright_tile::{Block, FunctionBody, Op, TileType, Value, ValueOrigin};
 
 /// An access of global memory of an explicit-memory program.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -32,7 +32,7 @@ pub(super) struct Reuse {
 
 impl Reuse {
     /// Finds the accesses of a program and their dependences.
-    pub(super) fn of(body: &Body, axis_info: &AxisInfoMap) -> Self {
+    pub(super) fn of(body: &FunctionBody, axis_info: &AxisInfoMap) -> Self {
         let slices = Slices::of(body);
         let (mut all, mut found) = (BTreeSet::new(), Vec::new());
         for op in body.walk_region(body.root()) {
@@ -58,7 +58,7 @@ impl Reuse {
 
     /// Returns the number of distinct bytes that the launch of `block` accesses. A grid of B blocks is assumed to have
     /// as many blocks along each of n indices: an access that depends on m of them has B^(m/n) different addresses.
-    pub(super) fn distinct_bytes(&self, block: &ModelBlock) -> Option<u64> {
+    pub(super) fn distinct_bytes(&self, block: &ModelLaunch) -> Option<u64> {
         let blocks = block.blocks.max(1) as f64;
         let share = |access: &GlobalAccess| match self.indices {
             0 => 1.0,
@@ -73,13 +73,13 @@ impl Reuse {
 
 /// Backward slices of the values of a body.
 struct Slices<'b> {
-    body: &'b Body,
+    body: &'b FunctionBody,
     /// The operation whose region has each block, and the last operation of the block.
     owners: HashMap<Block, (Op, Option<Op>)>,
 }
 
 impl<'b> Slices<'b> {
-    fn of(body: &'b Body) -> Self {
+    fn of(body: &'b FunctionBody) -> Self {
         let regions =
             body.walk_region(body.root()).into_iter().flat_map(|op| body.op(op).regions.iter().map(move |r| (op, *r)));
         let blocks = regions.flat_map(|(op, region)| body.blocks(region).iter().map(move |block| (op, *block)));

@@ -13,8 +13,8 @@ use super::{Derivation, SearchStats, SynthesisError, SynthesisOptions};
 use crate::{AssignedModule, LaunchConfig};
 use std::collections::HashMap;
 use tilewright_tile::op::name::tw;
-use tilewright_tile::transform::explicit::{DotChoice, ExplicitChoices, FillLoop, TensorMapTile};
-use tilewright_tile::transform::{make_captures_explicit, remove_unused_operations};
+use tilewright_tile::transform::explicit::{DotChoice, ExplicitMemoryChoices, SharedCopyLoop, TensorMapTileAddress};
+use tilewright_tile::transform::{make_partition_captures_explicit, remove_unused_operations};
 use tilewright_tile::{Op, TileModule};
 
 /// Number of named barriers for two warp groups: one for each group, and one for both.
@@ -31,7 +31,7 @@ pub struct SynthesizedProgram {
 
 /// Whether a program contains operations with explicit memory (`tw` operations that state where tiles lie).
 #[must_use]
-pub fn has_explicit_memory(module: &TileModule) -> bool {
+pub fn needs_synthesis(module: &TileModule) -> bool {
     let words = [
         tw::GLOBAL_VIEW,
         tw::SHARED_TENSOR,
@@ -98,7 +98,7 @@ pub fn synthesize(
     };
     // Remove values without users.
     remove_unused_operations(&mut assigned.module);
-    assigned.module.functions.iter_mut().for_each(|function| *function = make_captures_explicit(function));
+    assigned.module.functions.iter_mut().for_each(|function| *function = make_partition_captures_explicit(function));
     Ok(SynthesizedProgram { assigned, derivation })
 }
 
@@ -120,7 +120,7 @@ struct Search<'s, 'm> {
     module: &'s TileModule,
     config: &'s LaunchConfig<'m>,
     options: SynthesisOptions,
-    best: Option<(Leaf, ExplicitChoices)>,
+    best: Option<(Leaf, ExplicitMemoryChoices)>,
     /// The reasons why leaves have no solution.
     refusals: Refusals,
     /// The error of a request in the program (such as for a producer warp) that no leaf can satisfy; `None` if there is
@@ -138,7 +138,7 @@ struct Search<'s, 'm> {
 impl Search<'_, '_> {
     /// Finds a first leaf (complete choice) with a solution: tries the candidates of the dot group `level` of the tree
     /// in order, and of the groups after it. `choices` has the choices made so far.
-    fn descend(&mut self, level: usize, choices: &mut ExplicitChoices) {
+    fn descend(&mut self, level: usize, choices: &mut ExplicitMemoryChoices) {
         self.size.nodes += 1;
         let tree = self.tree;
         let Some(group) = tree.dots.get(level) else {
@@ -191,7 +191,7 @@ impl Search<'_, '_> {
         if candidate.choice.smem_operands != [true; 2] {
             // Only MMAs that read both operands from shared memory overlap with the next iteration.
             let accumulates =
-                |of: &FillLoop| of.accumulator.iter().any(|dot| dots.iter().any(|(other, _)| other == dot));
+                |of: &SharedCopyLoop| of.accumulator.iter().any(|dot| dots.iter().any(|(other, _)| other == dot));
             let loops = self.tree.loops.iter().filter(|open| accumulates(&open.of));
             loops.for_each(|open| _ = choices.overlapped_mmas.remove(&open.of.op));
         }
@@ -221,7 +221,7 @@ impl Search<'_, '_> {
     }
 
     /// Solves the leaf (complete choice) `choices`, with fewer stages if they do not fit shared memory.
-    fn leaf_that_fits(&mut self, choices: &ExplicitChoices) {
+    fn leaf_that_fits(&mut self, choices: &ExplicitMemoryChoices) {
         self.tried_dots.push(choices.dots.clone());
         let mut fitting = choices.clone();
         while !self.leaf(&fitting) {
@@ -289,20 +289,21 @@ impl Search<'_, '_> {
         let is_open = self.options.task_mapping && open.stages.contains(&1) && open.stages.contains(&2);
         let group = self.tree.group(&open.of);
         // Bulk tensor copies, which another loop of the group may have chosen, do not go through registers.
-        let has_tensor_copies = |choices: &ExplicitChoices| {
+        let has_tensor_copies = |choices: &ExplicitMemoryChoices| {
             group.iter().flat_map(|of| &of.copies).any(|copy| choices.tensor_copies.contains_key(copy))
         };
         let best = self.best.as_ref().filter(|(_, choices)| is_open && !has_tensor_copies(choices));
         let Some((_, choices)) = best else { return };
-        let choices =
-            group.into_iter().fold(self.tree.with_stages(choices, &open.of, 2), ExplicitChoices::with_single_buffer);
+        let choices = group
+            .into_iter()
+            .fold(self.tree.with_stages(choices, &open.of, 2), ExplicitMemoryChoices::with_single_buffer);
         self.size.nodes += 1;
         self.leaf(&choices);
     }
 
     /// Solves the best leaf (complete choice) again with bulk tensor copies in a loop and its group, and keeps it if it
     /// is faster. Returns whether it is.
-    fn try_tensor_copies(&mut self, of: &FillLoop) -> bool {
+    fn try_tensor_copies(&mut self, of: &SharedCopyLoop) -> bool {
         let Some((mut choices, tensor_copies)) = self.boxed(of).filter(|(_, copies)| !copies.is_empty()) else {
             return false;
         };
@@ -316,7 +317,7 @@ impl Search<'_, '_> {
     /// Returns the choices of the best leaf (complete choice), and the copies of a loop and its group that can be bulk
     /// tensor copies, with their tensor maps. A tensor is filled either only by bulk tensor copies or by none. `None`
     /// for a loop of one stage.
-    fn boxed(&self, of: &FillLoop) -> Option<(ExplicitChoices, Vec<(Op, TensorMapTile)>)> {
+    fn boxed(&self, of: &SharedCopyLoop) -> Option<(ExplicitMemoryChoices, Vec<(Op, TensorMapTileAddress)>)> {
         let (_, choices) = self.best.as_ref()?;
         let choices = self.tree.with_stages(choices, of, *choices.stages.get(&of.op)?);
         let group = self.tree.group(of);
@@ -340,7 +341,7 @@ impl Search<'_, '_> {
         let limits = &self.config.context.target.limits;
         let lanes = (self.config.warps + 1).saturating_mul(self.config.lanes);
         let room = limits.named_barriers >= GROUP_BARRIERS && lanes <= limits.lanes_per_block;
-        let covers_loop = |copies: &[(Op, TensorMapTile)]| {
+        let covers_loop = |copies: &[(Op, TensorMapTileAddress)]| {
             open.of.copies.iter().all(|copy| copies.iter().any(|(other, _)| other == copy))
         };
         match self.boxed(&open.of).filter(|(_, tensor_copies)| room && covers_loop(tensor_copies)) {
@@ -381,7 +382,7 @@ impl Search<'_, '_> {
 
     /// Solves a leaf (complete choice), and keeps it if it is the fastest. Returns false if its tensors do not
     /// fit shared memory.
-    fn leaf(&mut self, choices: &ExplicitChoices) -> bool {
+    fn leaf(&mut self, choices: &ExplicitMemoryChoices) -> bool {
         let target = self.config.context.target;
         let (bytes, most) = (self.tree.shared_bytes(choices), u64::from(target.shared.bytes));
         if bytes > most {
@@ -417,7 +418,7 @@ impl Search<'_, '_> {
     }
 
     /// Returns choices without a solution as text: the instructions of dots, and the stages of loops.
-    fn describe(&self, choices: &ExplicitChoices) -> Vec<String> {
+    fn describe(&self, choices: &ExplicitMemoryChoices) -> Vec<String> {
         let Some((function, body)) =
             self.module.functions.first().and_then(|first| Some((first, first.body.as_ref()?)))
         else {

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use super::accesses::{CopyConstraints, accesses, buffers, parts};
 use super::work::AccessCounts;
-use super::{AccessLine, MemoryLine, SynthesisError, SynthesisOptions};
+use super::{AccessReport, SharedTensorReport, SynthesisError, SynthesisOptions};
 use crate::LaunchConfig;
 use crate::layouts::LayoutCache;
 use crate::memory::element_bits_while_moved;
@@ -15,11 +15,11 @@ use tilewright_plan::memory_synthesis::{
     self as memory, AccessAlternative, AccessSolution, SharedLayoutSolution, SharedTensor, TensorAccess,
 };
 use tilewright_plan::movement::SharedLayoutKind;
-use tilewright_tile::{Body, LayoutName, MemDescType, Op, TileType, Value};
+use tilewright_tile::{FunctionBody, LayoutAttribute, MemDescType, Op, TileType, Value};
 
 /// A tensor in shared memory with the layout that was found for it.
 pub(super) struct Placed {
-    pub line: MemoryLine,
+    pub line: SharedTensorReport,
     /// The counts of each access, with the operation that makes it.
     pub moved: Vec<(Op, AccessCounts)>,
     /// For each copy whose lanes write neighbouring bytes of shared memory, the layout by which the lanes fetch from
@@ -42,7 +42,7 @@ pub(super) struct Known<'k> {
 /// the counts of each access. `known` is the part of the layout that is known, `requested` the known properties of each
 /// copy.
 pub(super) fn choose_layout(
-    body: &mut Body,
+    body: &mut FunctionBody,
     tensor: Value,
     (known, requested): (Known<'_>, &HashMap<Op, CopyConstraints>),
     config: &LaunchConfig<'_>,
@@ -84,7 +84,7 @@ pub(super) fn choose_layout(
             body.set_type(buffer, TileType::Memory(memory.into()));
         }
     }
-    let line = |((served, ops), access): ((&AccessSolution, &Vec<Op>), &TensorAccess<'_>)| AccessLine {
+    let line = |((served, ops), access): ((&AccessSolution, &Vec<Op>), &TensorAccess<'_>)| AccessReport {
         operation: ops.first().map_or_else(String::new, |op| body.op(*op).name().to_owned()),
         name: served.access.clone(),
         instruction: served.instruction.clone(),
@@ -105,7 +105,7 @@ pub(super) fn choose_layout(
     let moved = solution.served.iter().zip(&ops).flat_map(how).collect();
     let fetched = solution.served.iter().zip(&ops).filter_map(|(served, ops)| Some((served.fetched.clone()?, ops)));
     let fetched = fetched.flat_map(|(layout, ops)| ops.iter().map(move |op| (*op, layout.clone()))).collect();
-    let line = MemoryLine {
+    let line = SharedTensorReport {
         tensor: named.clone(),
         ty: one.to_string(),
         layout: layout.text().to_owned(),
@@ -145,19 +145,23 @@ fn solve<'a>(
             }
         };
         let narrowed: Vec<TensorAccess<'a>> = accesses.iter().map(by_rows).collect();
-        if let Ok(solution) = memory::solve_shared_layout_within(problem, &narrowed, &config.context, bounds) {
+        if let Ok(solution) =
+            memory::solve_shared_layout_with_search_limits(problem, &narrowed, &config.context, bounds)
+        {
             let conflicts = solution.served.iter().any(|served| served.conflict_wavefronts() > 0);
             let other = conflicts
-                .then(|| memory::solve_shared_layout_within(problem, accesses, &config.context, bounds).ok())
+                .then(|| {
+                    memory::solve_shared_layout_with_search_limits(problem, accesses, &config.context, bounds).ok()
+                })
                 .flatten();
             return Ok(other.filter(|other| other.price < solution.price).unwrap_or(solution));
         }
     }
-    memory::solve_shared_layout_within(problem, accesses, &config.context, bounds).map_err(Box::new)
+    memory::solve_shared_layout_with_search_limits(problem, accesses, &config.context, bounds).map_err(Box::new)
 }
 
 /// Returns the attribute by which types name a memory layout.
-pub(crate) fn memory_name(memory: &MemoryLayout) -> LayoutName {
+pub(crate) fn memory_name(memory: &MemoryLayout) -> LayoutAttribute {
     let spec = layout::Layout::Memory(memory.clone()).to_spec().unwrap_or_else(|| FamilySpec::new("shared_linear"));
     let mut text = String::from("#ttg.shared_linear<{offset = [");
     for (index, basis) in memory.linear.bases_of(Dim::OFFSET).iter().enumerate() {
@@ -170,5 +174,5 @@ pub(crate) fn memory_name(memory: &MemoryLayout) -> LayoutName {
         let _ = write!(text, ", alignment = {alignment}");
     }
     text.push('>');
-    LayoutName::new(spec, text)
+    LayoutAttribute::new(spec, text)
 }

@@ -9,12 +9,12 @@ use crate::layouts::LayoutCache;
 use tilewright_layout::LinearLayout;
 use tilewright_plan::mma::MmaPlan;
 use tilewright_tile::axis_info::AxisInfoMap;
-use tilewright_tile::{Body, Op, TileType, Value, ValueOrigin};
+use tilewright_tile::{FunctionBody, Op, TileType, Value, ValueOrigin};
 
 /// A program whose tensors all have layouts.
 #[derive(Clone, Copy)]
 pub(super) struct Solved<'s, 'm> {
-    pub body: &'s Body,
+    pub body: &'s FunctionBody,
     pub axis_info: &'s AxisInfoMap,
     pub config: &'s LaunchConfig<'m>,
     pub layouts: &'s LayoutCache<'s>,
@@ -34,7 +34,7 @@ impl Solved<'_, '_> {
 }
 
 /// Whether a value follows from ranges and constants alone, so that it is rematerialized (computed again) at its uses.
-pub(super) fn is_free(body: &Body, value: Value) -> bool {
+pub(super) fn is_free(body: &FunctionBody, value: Value) -> bool {
     match body.value_origin(value) {
         ValueOrigin::Argument(..) => false,
         ValueOrigin::Result(op, _) => {

@@ -6,21 +6,21 @@
 //! bounds are constants, or the upper bound is the row length divided by the step.
 
 use crate::LaunchConfig;
-use tilewright_target::{Completion, Instruction, Operand, TensorCopyOperand};
+use tilewright_target::{Completion, Instruction, InstructionOperand, TensorCopyOperand};
 use tilewright_tile::axis_info::{AxisInfo, AxisInfoMap};
 use tilewright_tile::op::name::{arith, scf, tt, tw};
-use tilewright_tile::transform::explicit::{ElementDistance, ScaledOffsetTerm, TensorMapTile};
+use tilewright_tile::transform::explicit::{ElementDistance, ScaledOffsetTerm, TensorMapTileAddress};
 use tilewright_tile::view_layout::{ModeStride, ViewLayout};
-use tilewright_tile::{Attribute, Body, Op, TileType, Value, ValueOrigin};
+use tilewright_tile::{Attribute, FunctionBody, Op, TileType, Value, ValueOrigin};
 
 /// Returns the tensor map by which a copy from global to shared memory can be a bulk tensor copy. `None` if the target
 /// has no such copy, or if a requirement is not known to hold.
 pub(super) fn find_tensor_map(
-    body: &Body,
+    body: &FunctionBody,
     axis_info: &AxisInfoMap,
     copy: Op,
     config: &LaunchConfig<'_>,
-) -> Option<TensorMapTile> {
+) -> Option<TensorMapTileAddress> {
     let operation = body.op(copy);
     let target = body.operand(copy, "dst")?;
     let shape = body.value_type(target).shape()?;
@@ -62,7 +62,11 @@ pub(super) fn find_tensor_map(
         && (row_pitch * bytes).is_multiple_of(required_alignment);
     let is_word = |value: Value| *body.value_type(value) == TileType::integer(32);
     let words = begins.iter().flatten().all(|term| is_word(term.value));
-    (fits(row.pitch) && aligned && words).then(|| TensorMapTile { base, strides: tile.strides, begins: begins.into() })
+    (fits(row.pitch) && aligned && words).then(|| TensorMapTileAddress {
+        base,
+        strides: tile.strides,
+        begins: begins.into(),
+    })
 }
 
 /// Returns the alignment that a tensor map requires of its address and strides, in bytes; `None` if no instruction
@@ -79,7 +83,7 @@ pub(super) fn rows<'a>(
     let arriving = config.context.instructions.iter().filter(|row| row.completion == Completion::Mbarrier);
     arriving.flat_map(move |row| {
         row.operands.iter().filter_map(move |operand| match operand {
-            Operand::Box(axis_value) if axis_value.rank as usize == rank => Some((row, axis_value)),
+            InstructionOperand::Box(axis_value) if axis_value.rank as usize == rank => Some((row, axis_value)),
             _ => None,
         })
     })
@@ -94,7 +98,7 @@ struct Tile {
 }
 
 impl Tile {
-    fn of(body: &Body, value: Value) -> Option<Self> {
+    fn of(body: &FunctionBody, value: Value) -> Option<Self> {
         let mut slices = Vec::new();
         let mut view = value;
         let view_op = loop {
@@ -141,7 +145,7 @@ struct Row {
 }
 
 struct Program<'p> {
-    body: &'p Body,
+    body: &'p FunctionBody,
     axis_info: &'p AxisInfoMap,
 }
 

@@ -16,9 +16,10 @@ use crate::memory::element_bits_while_moved;
 use tilewright_tile::axis_info::AxisInfoMap;
 use tilewright_tile::op::Dialects;
 use tilewright_tile::transform::explicit::{
-    CopyChoice, ExplicitChoices, FillLoop, TensorMapTile, expand_explicit_memory, find_fill_loops,
+    CopyChoice, ExplicitMemoryChoices, SharedCopyLoop, TensorMapTileAddress, expand_explicit_memory,
+    find_shared_copy_loops,
 };
-use tilewright_tile::{Attribute, Body, Function, Op, TileModule};
+use tilewright_tile::{Attribute, Function, FunctionBody, Op, TileModule};
 
 /// Max number of pipeline stages that is tried if the program states none.
 const MAX_STAGES: u32 = 8;
@@ -34,7 +35,7 @@ pub(super) struct Tree {
     pub dots: Vec<DotGroup>,
     pub loops: Vec<Staged>,
     /// The copies that can be bulk tensor copies, each with its tensor map.
-    pub tensor_copies: HashMap<Op, TensorMapTile>,
+    pub tensor_copies: HashMap<Op, TensorMapTileAddress>,
     /// Bytes of one buffer of each tensor in shared memory, without padding.
     tensor_bytes: HashMap<Op, u64>,
     /// The reuse of global memory between blocks.
@@ -43,7 +44,7 @@ pub(super) struct Tree {
 
 /// A loop that fills tensors in shared memory.
 pub(super) struct Staged {
-    pub of: FillLoop,
+    pub of: SharedCopyLoop,
     /// Possible numbers of pipeline stages: of buffers that each filled tensor has in shared memory. Loops that fill a
     /// tensor in common have the same number.
     pub stages: RangeInclusive<u32>,
@@ -70,8 +71,8 @@ impl Tree {
             return Ok(Self::default());
         };
         let axis_info = AxisInfoMap::analyze(function);
-        let all = find_fill_loops(function);
-        let of_loop = |of: &FillLoop| Staged {
+        let all = find_shared_copy_loops(function);
+        let of_loop = |of: &SharedCopyLoop| Staged {
             stages: stages(body, &find_group(&all.iter().collect::<Vec<_>>(), of), options),
             produced: produced(body, of),
             of: of.clone(),
@@ -91,14 +92,14 @@ impl Tree {
     }
 
     /// Returns the choices from which the search begins, without dots.
-    pub(super) fn initial_choices(&self) -> ExplicitChoices {
-        let initial = ExplicitChoices::default().with_copies(self.copies.clone());
+    pub(super) fn initial_choices(&self) -> ExplicitMemoryChoices {
+        let initial = ExplicitMemoryChoices::default().with_copies(self.copies.clone());
         let stages = |open: &Staged| FIRST_STAGES.clamp(*open.stages.start(), *open.stages.end());
         self.loops.iter().fold(initial, |choices, open| choices.with_stages(open.of.op, stages(open)))
     }
 
     /// Returns the work of each dot by its choice, with its number of executions.
-    pub(super) fn dot_work(&self, choices: &ExplicitChoices, config: &LaunchConfig<'_>) -> Vec<(StepWork, u64)> {
+    pub(super) fn dot_work(&self, choices: &ExplicitMemoryChoices, config: &LaunchConfig<'_>) -> Vec<(StepWork, u64)> {
         let of_dot = |group: &DotGroup, &(op, execution_count): &(Op, u64)| {
             let choice = choices.dots.get(&op)?;
             let candidate = group.candidates.iter().find(|candidate| candidate.choice == *choice)?;
@@ -108,7 +109,7 @@ impl Tree {
     }
 
     /// Returns the bytes of shared memory that the tensors need at least: all buffers, without padding.
-    pub(super) fn shared_bytes(&self, choices: &ExplicitChoices) -> u64 {
+    pub(super) fn shared_bytes(&self, choices: &ExplicitMemoryChoices) -> u64 {
         let buffers = |tensor: &Op| {
             let filled = self.loops.iter().filter(|open| open.of.tensors.contains(tensor));
             filled.filter_map(|open| choices.buffer_count(open.of.op)).max().unwrap_or(1)
@@ -118,12 +119,17 @@ impl Tree {
 
     /// Returns the loops that have the same number of buffers as `of`, which is one of them: loops with a filled tensor
     /// in common.
-    pub(super) fn group(&self, of: &FillLoop) -> Vec<&FillLoop> {
+    pub(super) fn group(&self, of: &SharedCopyLoop) -> Vec<&SharedCopyLoop> {
         find_group(&self.loops.iter().map(|open| &open.of).collect::<Vec<_>>(), of)
     }
 
     /// Returns the same choices with this number of stages of a loop and its group, each with buffers of its own.
-    pub(super) fn with_stages(&self, choices: &ExplicitChoices, of: &FillLoop, stages: u32) -> ExplicitChoices {
+    pub(super) fn with_stages(
+        &self,
+        choices: &ExplicitMemoryChoices,
+        of: &SharedCopyLoop,
+        stages: u32,
+    ) -> ExplicitMemoryChoices {
         let mut choices = choices.clone();
         for of in self.group(of) {
             choices = choices.with_stages(of.op, stages);
@@ -141,7 +147,7 @@ impl Tree {
 
     /// Returns the same choices with one stage less in the loop whose stages take the most bytes; `None` if no loop can
     /// have fewer stages.
-    pub(super) fn with_fewer_stages(&self, choices: &ExplicitChoices) -> Option<ExplicitChoices> {
+    pub(super) fn with_fewer_stages(&self, choices: &ExplicitMemoryChoices) -> Option<ExplicitMemoryChoices> {
         let bytes =
             |open: &Staged| open.of.tensors.iter().filter_map(|tensor| self.tensor_bytes.get(tensor)).sum::<u64>();
         let fewer = |open: &Staged| choices.stages.get(&open.of.op)?.checked_sub(1).filter(|n| open.stages.contains(n));
@@ -152,7 +158,7 @@ impl Tree {
 }
 
 /// Returns the bytes of one buffer of each tensor in shared memory, without padding.
-fn tensor_bytes(body: &Body) -> HashMap<Op, u64> {
+fn tensor_bytes(body: &FunctionBody) -> HashMap<Op, u64> {
     let tensors = body.walk_region(body.root()).into_iter().filter(|op| body.op(*op).name() == tw::SHARED_TENSOR);
     let bytes = |op: Op| {
         let ty = body.value_type(*body.op(op).results.first()?);
@@ -165,7 +171,7 @@ fn tensor_bytes(body: &Body) -> HashMap<Op, u64> {
 /// Groups the dots that have equal types and attributes and whose operands are in the same memory, and finds the
 /// candidates of each group.
 fn group_dots(
-    body: &Body,
+    body: &FunctionBody,
     axis_info: &AxisInfoMap,
     config: &LaunchConfig<'_>,
 ) -> Result<Vec<DotGroup>, SynthesisError> {
@@ -192,7 +198,7 @@ fn copies(
     config: &LaunchConfig<'_>,
     options: SynthesisOptions,
 ) -> Result<HashMap<Op, CopyChoice>, SynthesisError> {
-    let plain = expand_explicit_memory(function, &ExplicitChoices::default(), &Dialects::neutral())?;
+    let plain = expand_explicit_memory(function, &ExplicitMemoryChoices::default(), &Dialects::neutral())?;
     let axis_info = AxisInfoMap::analyze(&plain.function);
     let mut copies = HashMap::new();
     for &(from, expanded_op) in &plain.copies {
@@ -205,11 +211,11 @@ fn copies(
 }
 
 /// Finds the loops among `all` that share filled tensors with `of`, directly or through others, `of` among them.
-fn find_group<'l>(all: &[&'l FillLoop], of: &FillLoop) -> Vec<&'l FillLoop> {
-    let mut group: Vec<&FillLoop> = all.iter().copied().filter(|other| other.op == of.op).collect();
+fn find_group<'l>(all: &[&'l SharedCopyLoop], of: &SharedCopyLoop) -> Vec<&'l SharedCopyLoop> {
+    let mut group: Vec<&SharedCopyLoop> = all.iter().copied().filter(|other| other.op == of.op).collect();
     let mut known = 0;
     while let Some(next) = group.get(known) {
-        let has_common = |other: &&FillLoop| other.tensors.iter().any(|tensor| next.tensors.contains(tensor));
+        let has_common = |other: &&SharedCopyLoop| other.tensors.iter().any(|tensor| next.tensors.contains(tensor));
         let others = all.iter().copied().filter(|other| has_common(other) && !group.contains(other));
         group.extend(others.collect::<Vec<_>>());
         known += 1;
@@ -219,7 +225,7 @@ fn find_group<'l>(all: &[&'l FillLoop], of: &FillLoop) -> Vec<&'l FillLoop> {
 
 /// Returns the possible numbers of stages of a group of loops with tensors in common: only the number that the tensors
 /// state, if they state one.
-fn stages(body: &Body, group: &[&FillLoop], options: SynthesisOptions) -> RangeInclusive<u32> {
+fn stages(body: &FunctionBody, group: &[&SharedCopyLoop], options: SynthesisOptions) -> RangeInclusive<u32> {
     let stages = group.iter().flat_map(|of| &of.tensors).filter_map(|tensor| {
         let count = body.op(*tensor).attributes.get("stages").and_then(Attribute::as_integer)?;
         u32::try_from(count).ok()
@@ -232,7 +238,7 @@ fn stages(body: &Body, group: &[&FillLoop], options: SynthesisOptions) -> RangeI
 }
 
 /// Whether a loop requests (`true`) or forbids a producer warp by `tt.warp_specialize`; `None` without this attribute.
-fn produced(body: &Body, of: &FillLoop) -> Option<bool> {
+fn produced(body: &FunctionBody, of: &SharedCopyLoop) -> Option<bool> {
     match body.op(of.op).attributes.get("tt.warp_specialize")? {
         Attribute::Unit => Some(true),
         Attribute::Bool(has_producer) => Some(*has_producer),

@@ -12,7 +12,7 @@ use super::SynthesisError;
 use super::accesses::buffer_count;
 use super::implied_barriers::BarrierState;
 use super::iteration_count::{iteration_count, mean_iteration_count};
-use super::model::{ModelBlock, ModelStep, Pipelining, StepWork};
+use super::model::{ModelLaunch, ModelStep, Pipelining, StepWork};
 use super::predicted::{blocks, registers_per_lane};
 use super::prefetched::{PrefetchedLoads, is_load};
 use super::registers::RegisterPressure;
@@ -20,7 +20,7 @@ use super::solved::Solved;
 use crate::LaunchConfig;
 use crate::dot_plan::is_smem_operand;
 use crate::graph::{Access, Kind};
-use crate::memory::{describe_descriptor_memory, element_bits_while_moved};
+use crate::memory::{describe_tensor_descriptor_memory, element_bits_while_moved};
 use crate::op_costs::OpCosts;
 use tilewright_layout::Dim;
 use tilewright_plan::memory_synthesis::AccessSolution;
@@ -28,7 +28,7 @@ use tilewright_plan::mma::MmaCost;
 use tilewright_plan::movement::{CACHE_LINE_BYTES, plan_conversion, plan_global_access};
 use tilewright_target::{BankRow, Direction};
 use tilewright_tile::axis_info::AxisInfoMap;
-use tilewright_tile::op_attrs::{PENDING, SMEM_OPERAND};
+use tilewright_tile::op_attrs::{IS_PENDING, SMEM_OPERAND_LOAD};
 use tilewright_tile::{Attribute, Op, Operation, Region, TileType, Value, ValueOrigin};
 
 const GROUPS: &str = ttg::WARP_SPECIALIZE;
@@ -79,10 +79,10 @@ pub(super) struct WorkCounter<'s, 'm> {
 impl WorkCounter<'_, '_> {
     /// Returns the launch of the program's blocks; each block takes `shared_bytes` bytes of shared memory. `launched`
     /// is the number of blocks, `None` for an assumed one.
-    pub(super) fn blocks(&self, shared_bytes: u64, launched: Option<u64>) -> Result<ModelBlock, SynthesisError> {
+    pub(super) fn blocks(&self, shared_bytes: u64, launched: Option<u64>) -> Result<ModelLaunch, SynthesisError> {
         let steps = self.region(self.program.body.root(), &mut BarrierState::default())?;
         let (registers, producers) = (self.pressure.registers(), self.producers());
-        Ok(ModelBlock { registers, shared_bytes, producers, ..blocks(self.program.config, launched, steps) })
+        Ok(ModelLaunch { registers, shared_bytes, producers, ..blocks(self.program.config, launched, steps) })
     }
 
     /// Returns the number of producer warps, which only issue copies.
@@ -208,7 +208,7 @@ impl WorkCounter<'_, '_> {
 
     /// Whether an operation is a dot whose MMA overlaps with the next iteration.
     fn is_in_flight(&self, op: Op) -> bool {
-        self.program.body.op(op).attributes.get(PENDING).is_some()
+        self.program.body.op(op).attributes.get(IS_PENDING).is_some()
     }
 
     /// Whether an operation before a pipelined loop fills a buffer in place of a load that the loop omits in its last
@@ -232,7 +232,7 @@ impl WorkCounter<'_, '_> {
             return *counts;
         }
         let body = self.program.body;
-        let is_smem_operand = body.op(op).attributes.get(SMEM_OPERAND).is_some();
+        let is_smem_operand = body.op(op).attributes.get(SMEM_OPERAND_LOAD).is_some();
         let Some(layout) = self.program.layout(registers).ok().filter(|_| !is_smem_operand) else {
             return AccessCounts::default();
         };
@@ -372,7 +372,7 @@ impl WorkCounter<'_, '_> {
             | tt::DESCRIPTOR_STORE
             | tt::DESCRIPTOR_REDUCE
             | tt::DESCRIPTOR_SCATTER => {
-                let named = describe_descriptor_memory(self.program.body.value_type(first), u64::MAX);
+                let named = describe_tensor_descriptor_memory(self.program.body.value_type(first), u64::MAX);
                 named.map_or(Kind::Nothing, |named| Kind::Access(Access { named, direction }))
             }
             _ if direction == Direction::Store => {

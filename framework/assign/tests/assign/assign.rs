@@ -4,15 +4,15 @@
 
 use tilewright_vendor_testkit::assigned;
 
-use assigned::{Program, assigned, check_assigned};
+use assigned::{Program, assign_and_check, check_assigned_module};
 use tilewright_assign::layouts::LayoutCache;
 use tilewright_assign::{AssignedModule, LaunchConfig, Strategy, assign_layouts};
 use tilewright_layout::families::NeutralFamilies;
-use tilewright_layout::{Dim, parse_spec};
+use tilewright_layout::{Dim, parse_family_spec};
 use tilewright_plan::movement::PlanContext;
 use tilewright_target::TargetDescription;
 use tilewright_tile::op::Dialects;
-use tilewright_tile::{Body, LayoutName, Op, TileModule, TileType, Value, text, verify_module};
+use tilewright_tile::{FunctionBody, LayoutAttribute, Op, TileModule, TileType, Value, text, verify_module};
 
 const PROGRAMS: [(&str, &str); 4] = [
     ("row_sums", include_str!("../programs/row_sums.ttir")),
@@ -57,7 +57,7 @@ fn assignment_gives_every_tensor_a_layout_and_preserves_semantics() {
                 let target = target(target_name);
                 let triton = serde_json::Value::Null;
                 let program = Program { name: name.to_owned(), module: module(program), warps, triton };
-                let assignment = assigned(&program, &config(&target, warps));
+                let assignment = assign_and_check(&program, &config(&target, warps));
                 assignment.unwrap_or_else(|error| panic!("{name} on {target_name} with {warps} warps: {error}"));
             }
         }
@@ -121,7 +121,7 @@ fn operations_on_shapes_cost_nothing() {
         let target = target("h100");
         let module = module(&between(there_and_back, "%l"));
         let assignment = assign_layouts(&module, &config(&target, 4), strategy).unwrap();
-        check_assigned(&module, &assignment.module, &config(&target, 4)).unwrap();
+        check_assigned_module(&module, &assignment.module, &config(&target, 4)).unwrap();
         assert_eq!(assignment.report.costly_conversions().count(), 0, "{}", assignment.report);
     }
 }
@@ -163,11 +163,11 @@ fn a_split_within_lanes_is_converted_once() {
 fn fix(module: &mut TileModule, name: &str, layout: &str) {
     let body = module.functions[0].body.as_mut().unwrap();
     let value = named(body, name);
-    let ty = body.value_type(value).with_layout(Some(LayoutName::new(parse_spec(layout).unwrap(), layout)));
+    let ty = body.value_type(value).with_layout(Some(LayoutAttribute::new(parse_family_spec(layout).unwrap(), layout)));
     body.set_type(value, ty);
 }
 
-fn named(body: &tilewright_tile::Body, name: &str) -> Value {
+fn named(body: &tilewright_tile::FunctionBody, name: &str) -> Value {
     let results = body.walk_region(body.root()).into_iter().flat_map(|op| body.op(op).results.to_vec());
     results.into_iter().find(|value| body.value_name(*value) == Some(name)).unwrap_or_else(|| panic!("no %{name}"))
 }
@@ -240,7 +240,7 @@ fn no_choice_of_few_layouts_costs_less() {
         for target_name in ["h100", "mi300x"] {
             let target = target(target_name);
             let config = config(&target, 4);
-            let program = module(&assigned::square(what, result));
+            let program = module(&assigned::build_square_tile_program(what, result));
             let least_cost = assign_layouts(&program, &config, Strategy::LeastCost).unwrap().report.total_cost();
             let (mut best, mut most) = (f64::INFINITY, 0f64);
             for choice in 0..FEW.len().pow(chosen.len() as u32) {
@@ -276,7 +276,8 @@ fn random_programs_keep_the_rules() {
         let target = target(TARGETS[seed as usize % 3].0);
         let program =
             Program { name: format!("{seed}"), module: module(&text), warps: 4, triton: serde_json::Value::Null };
-        let assignment = assigned(&program, &config(&target, 4)).unwrap_or_else(|error| panic!("{text}\n{error}"));
+        let assignment =
+            assign_and_check(&program, &config(&target, 4)).unwrap_or_else(|error| panic!("{text}\n{error}"));
         costs.0 += assignment.report.total_cost();
         costs.1 += assignment.report.functions[0].cost_of_propagation;
     }
@@ -328,7 +329,7 @@ fn random(seed: u64) -> String {
         });
         values.push(v);
     }
-    assigned::square(&lines.join("\n    "), values.last().unwrap())
+    assigned::build_square_tile_program(&lines.join("\n    "), values.last().unwrap())
 }
 
 /// Checks the text of the report.
@@ -337,7 +338,7 @@ fn the_report_names_layouts_and_conversions() {
     let what = "%y = tt.trans %x {order = array<i32: 1, 0>} : tensor<32x32xf16> -> tensor<32x32xf16>
     %z = arith.extf %y : tensor<32x32xf16> to tensor<32x32xf32>";
     let target = target("h100");
-    let mut module = module(&assigned::square(what, "%z"));
+    let mut module = module(&assigned::build_square_tile_program(what, "%z"));
     fix(&mut module, "x", FEW[0]);
     fix(&mut module, "z", FEW[0]);
     let report = assign_layouts(&module, &config(&target, 4), Strategy::LeastCost).unwrap().report.to_string();
@@ -367,7 +368,7 @@ fn clusters_divide_tensors_among_their_blocks() {
 }
 
 /// Whether an operation uses a value, directly or in its regions.
-fn uses(body: &Body, op: Op, value: Value) -> bool {
+fn uses(body: &FunctionBody, op: Op, value: Value) -> bool {
     let own = body.op(op);
     let inner = own.regions.iter().flat_map(|region| body.walk_region(*region));
     own.operands.contains(&value) || inner.into_iter().any(|inner| body.op(inner).operands.contains(&value))

@@ -5,14 +5,14 @@
 use crate::assign::module;
 use tilewright_vendor_testkit::assigned;
 
-use assigned::check_assigned;
+use assigned::check_assigned_module;
 use tilewright_assign::layouts::LayoutCache;
 use tilewright_assign::{AssignedModule, LaunchConfig, Strategy, assign_layouts};
 use tilewright_layout::families::NeutralFamilies;
-use tilewright_layout::parse_spec;
+use tilewright_layout::parse_family_spec;
 use tilewright_plan::movement::{ConversionKind, PlanContext};
 use tilewright_target::TargetDescription;
-use tilewright_tile::{Body, LayoutName, TileModule, Value};
+use tilewright_tile::{FunctionBody, LayoutAttribute, TileModule, Value};
 
 /// Layouts of four warps: in `ROWS` each lane has eight neighbours of a row, in `COLUMNS` a warp has 32 elements of a
 /// column.
@@ -33,11 +33,11 @@ fn config(target: &TargetDescription) -> LaunchConfig<'_> {
 fn chosen(program: &TileModule, strategy: Strategy) -> AssignedModule {
     let target = target();
     let assignment = assign_layouts(program, &config(&target), strategy).unwrap();
-    check_assigned(program, &assignment.module, &config(&target)).unwrap_or_else(|why| panic!("{why}"));
+    check_assigned_module(program, &assignment.module, &config(&target)).unwrap_or_else(|why| panic!("{why}"));
     assignment
 }
 
-fn all_values(body: &Body) -> Vec<Value> {
+fn all_values(body: &FunctionBody) -> Vec<Value> {
     let arguments = body.blocks(body.root()).iter().flat_map(|block| body.arguments(*block).to_vec());
     let results = body.walk_region(body.root()).into_iter().flat_map(|op| body.op(op).results.to_vec());
     arguments.chain(results).collect()
@@ -48,7 +48,7 @@ fn fix(module: &mut TileModule, name: &str, layout: &str) {
     let body = module.functions[0].body.as_mut().unwrap();
     let value = all_values(body).into_iter().find(|value| body.value_name(*value) == Some(name));
     let value = value.unwrap_or_else(|| panic!("no %{name}"));
-    let ty = body.value_type(value).with_layout(Some(LayoutName::new(parse_spec(layout).unwrap(), layout)));
+    let ty = body.value_type(value).with_layout(Some(LayoutAttribute::new(parse_family_spec(layout).unwrap(), layout)));
     body.set_type(value, ty);
 }
 
@@ -59,7 +59,7 @@ fn a_conversion_stands_where_it_costs_the_least() {
     let what = "%y = arith.extf %x : tensor<32x32xf16> to tensor<32x32xf32>
     %z = arith.mulf %y, %y : tensor<32x32xf32>
     %w = arith.addf %z, %y : tensor<32x32xf32>";
-    let mut program = module(&assigned::square(what, "%w"));
+    let mut program = module(&assigned::build_square_tile_program(what, "%w"));
     fix(&mut program, "x", ROWS);
     fix(&mut program, "to", COLUMNS);
     for strategy in [Strategy::Propagation, Strategy::LeastCost] {
@@ -74,13 +74,13 @@ fn a_conversion_stands_where_it_costs_the_least() {
 fn conversions_add_to_the_cost() {
     let what = "%y = arith.extf %x : tensor<32x32xf16> to tensor<32x32xf32>";
     let stays = {
-        let mut program = module(&assigned::square(what, "%y"));
+        let mut program = module(&assigned::build_square_tile_program(what, "%y"));
         fix(&mut program, "x", ROWS);
         fix(&mut program, "to", ROWS);
         chosen(&program, Strategy::LeastCost).report
     };
     let moves = {
-        let mut program = module(&assigned::square(what, "%y"));
+        let mut program = module(&assigned::build_square_tile_program(what, "%y"));
         fix(&mut program, "x", ROWS);
         fix(&mut program, "to", COLUMNS);
         chosen(&program, Strategy::LeastCost).report
@@ -96,7 +96,10 @@ fn conversions_add_to_the_cost() {
 /// the cost difference between targets is the difference of these latencies, which the four warps share.
 #[test]
 fn what_a_conversion_waits_for_is_the_targets() {
-    let mut program = module(&assigned::square("%y = arith.extf %x : tensor<32x32xf16> to tensor<32x32xf32>", "%y"));
+    let mut program = module(&assigned::build_square_tile_program(
+        "%y = arith.extf %x : tensor<32x32xf16> to tensor<32x32xf32>",
+        "%y",
+    ));
     fix(&mut program, "x", ROWS);
     fix(&mut program, "to", COLUMNS);
     let cost = |target: &TargetDescription| {
@@ -117,7 +120,10 @@ fn what_a_conversion_waits_for_is_the_targets() {
 /// eight rows of 32 elements, each lane eight neighbours.
 #[test]
 fn what_is_not_converted_costs_its_accesses_and_instructions() {
-    let mut program = module(&assigned::square("%y = arith.extf %x : tensor<32x32xf16> to tensor<32x32xf32>", "%y"));
+    let mut program = module(&assigned::build_square_tile_program(
+        "%y = arith.extf %x : tensor<32x32xf16> to tensor<32x32xf32>",
+        "%y",
+    ));
     fix(&mut program, "x", ROWS);
     fix(&mut program, "to", ROWS);
     let cost = chosen(&program, Strategy::LeastCost).report.total_cost();
@@ -156,7 +162,7 @@ fn what_a_loop_carries_is_converted_in_the_loop() {
       scf.yield %next : tensor<32x32xf32>
     }
     %s = arith.mulf %r, %r : tensor<32x32xf32>";
-    let mut program = module(&assigned::square(what, "%s"));
+    let mut program = module(&assigned::build_square_tile_program(what, "%s"));
     for name in ["x", "y", "r", "next"] {
         fix(&mut program, name, ROWS);
     }
@@ -215,7 +221,7 @@ fn accesses_agree_beyond_what_each_would_choose() {
 fn indices_are_computed_once_for_each_layout() {
     let what = "%y = arith.extf %x : tensor<32x32xf16> to tensor<32x32xf32>";
     let index_cost = |to: &str| {
-        let mut program = module(&assigned::square(what, "%y"));
+        let mut program = module(&assigned::build_square_tile_program(what, "%y"));
         fix(&mut program, "x", ROWS);
         fix(&mut program, "to", to);
         let assignment = chosen(&program, Strategy::LeastCost);
@@ -240,7 +246,10 @@ fn indices_are_computed_once_for_each_layout() {
 
 #[test]
 fn a_layout_of_another_block_is_refused() {
-    let mut program = module(&assigned::square("%y = arith.extf %x : tensor<32x32xf16> to tensor<32x32xf32>", "%y"));
+    let mut program = module(&assigned::build_square_tile_program(
+        "%y = arith.extf %x : tensor<32x32xf16> to tensor<32x32xf32>",
+        "%y",
+    ));
     fix(&mut program, "x", &ROWS.replace("warpsPerCTA = [4, 1]", "warpsPerCTA = [4294967296, 1]"));
     let target = target();
     let refused = assign_layouts(&program, &config(&target), Strategy::LeastCost).unwrap_err().to_string();
@@ -250,7 +259,10 @@ fn a_layout_of_another_block_is_refused() {
 /// Checks that a block size that the target does not support is rejected before any assignment.
 #[test]
 fn a_block_that_the_target_has_not_is_refused() {
-    let program = module(&assigned::square("%y = arith.extf %x : tensor<32x32xf16> to tensor<32x32xf32>", "%y"));
+    let program = module(&assigned::build_square_tile_program(
+        "%y = arith.extf %x : tensor<32x32xf16> to tensor<32x32xf32>",
+        "%y",
+    ));
     let target = target();
     for (lanes, warps, expected) in [
         (1, 4, "target h100 has no warps of 1 lanes; it has [32]"),

@@ -1,7 +1,7 @@
 //! Tests of layout names in types: resolving a name, and naming a layout.
 
 use tilewright_assign::layouts::{
-    LayoutCache, LayoutResolveError, layout_name, resolve_distributed_layout, to_canonical_dim_order,
+    LayoutCache, LayoutResolveError, format_layout_attribute, resolve_distributed_layout, to_canonical_dim_order,
 };
 use tilewright_layout::families::NeutralFamilies;
 use tilewright_layout::{Dim, Families, Layout, LayoutError, LinearLayout};
@@ -83,7 +83,7 @@ fn a_name_stands_for_its_layout() {
         for vector in [1u64, 2, 4] {
             for lanes in [32u64, 64] {
                 let layout = line(shape, vector, lanes);
-                let name = layout_name(&layout);
+                let name = format_layout_attribute(&layout);
                 blocked += usize::from(name.spec().name == "blocked");
                 let ty = TileType::tensor(shape.clone(), TileType::integer(32), Some(name.clone()));
                 assert_eq!(resolve_distributed_layout(&ty, &NeutralFamilies).as_ref(), Ok(&layout), "{}", name.text());
@@ -104,7 +104,7 @@ fn what_is_no_blocked_layout_is_named_by_its_bases() {
         (Dim::BLOCK, vec![]),
     ];
     let layout = LinearLayout::from_bases(&bases, &[(Dim::tensor(0), 16), (Dim::tensor(1), 4)]).expect("a layout");
-    let name = layout_name(&layout);
+    let name = format_layout_attribute(&layout);
     assert_eq!(name.spec().name, "generic_linear", "lane 2 moves along two axes");
     let resolved = NeutralFamilies.resolve(name.spec(), &[16, 4], &NeutralFamilies).expect("a layout");
     assert_eq!(resolved, Layout::Distributed(layout));

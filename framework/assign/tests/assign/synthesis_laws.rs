@@ -3,7 +3,7 @@
 
 use proptest::prelude::*;
 use tilewright_assign::synthesis::coalesce::{CopyThreads, coalesce_layout};
-use tilewright_assign::synthesis::model::{ModelBlock, ModelError, ModelStep, Pipelining, StepWork, predict_time};
+use tilewright_assign::synthesis::model::{ModelError, ModelLaunch, ModelStep, Pipelining, StepWork, predict_time};
 use tilewright_layout::cute::ComposedLayout;
 use tilewright_layout::f2::Subspace;
 use tilewright_layout::{Dim, LinearLayout, MemoryLayout, Space};
@@ -365,7 +365,7 @@ fn pipelined(stages: u64) -> Pipelining {
     Pipelining { stages, is_filled: false }
 }
 
-fn block() -> impl Strategy<Value = ModelBlock> {
+fn block() -> impl Strategy<Value = ModelLaunch> {
     let sizes = (1..5000u64, (1..5u64, 0..2u64), 16..128u64, 0..100_000u64, prop::option::of(0..1u64 << 30));
     (sizes, prop::collection::vec(work(), 1..3), work(), 0..40u64, 1..5u64).prop_map(
         |(
@@ -378,7 +378,7 @@ fn block() -> impl Strategy<Value = ModelBlock> {
             let body = body.into_iter().map(ModelStep::Work).collect();
             let steps =
                 vec![ModelStep::Loop { iteration_count, pipelining: pipelined(stages), body }, ModelStep::Work(last)];
-            ModelBlock { blocks, warps, producers, lanes: 32, registers, shared_bytes, distinct_bytes, steps }
+            ModelLaunch { blocks, warps, producers, lanes: 32, registers, shared_bytes, distinct_bytes, steps }
         },
     )
 }
@@ -459,7 +459,7 @@ fn asynchronous_mma_overlaps_with_an_iteration() {
         let matrix = StepWork { matrix_instructions: instructions, matrix_cycles: 8.0, pending, ..StepWork::default() };
         let body = [load, matrix].map(ModelStep::Work).to_vec();
         let steps = vec![ModelStep::Loop { iteration_count: 32, pipelining: pipelined(2), body }];
-        let block = ModelBlock {
+        let block = ModelLaunch {
             blocks: 1,
             warps: 4,
             producers: 0,
@@ -494,7 +494,7 @@ fn producers_gain_where_there_is_room_for_them() {
         let barrier = StepWork { barriers: u64::from(producers == 0), ..StepWork::default() };
         let body = [barrier, copy, matrix].map(ModelStep::Work).to_vec();
         let steps = vec![ModelStep::Loop { iteration_count: 64, pipelining: pipelined(4), body }];
-        let block = ModelBlock {
+        let block = ModelLaunch {
             blocks: 1080,
             warps: 4,
             producers,
@@ -531,7 +531,7 @@ fn a_gemm_is_bound_by_its_slowest_resource() {
         let matrix = StepWork { matrix_instructions: 128, matrix_cycles: 8.0, ..StepWork::default() };
         let body = [copy, load, matrix].map(ModelStep::Work).to_vec();
         let steps = vec![ModelStep::Loop { iteration_count: 32, pipelining: pipelined(stages), body }];
-        let block = ModelBlock {
+        let block = ModelLaunch {
             blocks: 1080,
             warps: 4,
             producers: 0,
@@ -552,7 +552,7 @@ fn a_gemm_is_bound_by_its_slowest_resource() {
 #[test]
 fn unpredictable_blocks_give_a_reason() {
     let mut target = a100();
-    let block = ModelBlock {
+    let block = ModelLaunch {
         blocks: 1,
         warps: 4,
         producers: 0,

@@ -3,7 +3,7 @@
 use serde_json::Value as Json;
 
 use tilewright_plan::movement::{
-    ConsecutiveCopy, GlobalTensor, PlanContext, SharedLayoutConstraints, SharedLayoutKind, SharedMemoryAccessor,
+    ConsecutiveLaneCopy, GlobalTensor, PlanContext, SharedLayoutKind, SharedLayoutSearchOptions, SharedMemoryAccessor,
     choose_shared_layout as choose,
 };
 use tilewright_target::{Direction, InstructionKind};
@@ -35,13 +35,13 @@ fn accessor(request: Request<'_>, shape: &[u64], fields: &Json) -> Result<Shared
     };
     let copy = match nested_request.integer_field("copy_bits")?.map(u32::try_from) {
         None => None,
-        Some(Ok(access_bits)) => Some(ConsecutiveCopy { global: GlobalTensor::row_major(shape, 16), access_bits }),
+        Some(Ok(access_bits)) => Some(ConsecutiveLaneCopy { global: GlobalTensor::row_major(shape, 16), access_bits }),
         Some(Err(_)) => return Err(BatchError::invalid_field("`copy_bits` is more than any access has")),
     };
     Ok(SharedMemoryAccessor { layout, direction, weight: nested_request.integer_field("weight")?.unwrap_or(1), copy })
 }
 
-fn constraints(request: Request<'_>) -> Result<SharedLayoutConstraints, BatchError> {
+fn constraints(request: Request<'_>) -> Result<SharedLayoutSearchOptions, BatchError> {
     let named = |name: &Json| {
         parse_layout_kind(name.as_str().unwrap_or_default())
             .map_err(|error| BatchError::invalid_field(format_args!("`only`: {error}")))
@@ -52,10 +52,10 @@ fn constraints(request: Request<'_>) -> Result<SharedLayoutConstraints, BatchErr
         Some(_) => return Err(BatchError::invalid_field("`only` must be a list of kinds")),
     };
     let excess = request.integer_field("excess")?.unwrap_or(0);
-    Ok(SharedLayoutConstraints {
+    Ok(SharedLayoutSearchOptions {
         kinds,
         max_bytes: request.integer_field("max_bytes")?,
         excess,
-        ..SharedLayoutConstraints::default()
+        ..SharedLayoutSearchOptions::default()
     })
 }

@@ -3,7 +3,7 @@
 use serde_json::Value as Json;
 
 use tilewright::LayoutRequest;
-use tilewright::operations::{self, LayoutOperation, OperationError};
+use tilewright::operations::{self, LayoutOperation, LayoutOperationError};
 
 use super::conflicts::bank_conflicts;
 use super::memory::choose_shared_layout;
@@ -66,12 +66,12 @@ fn is_family(input: &Json) -> bool {
     input.get("params").is_some() || input.get("kind").is_some()
 }
 
-fn unknown(name: &str, error: OperationError) -> BatchError {
-    let OperationError::Unknown { known, .. } = error else { return error.into() };
+fn unknown(name: &str, error: LayoutOperationError) -> BatchError {
+    let LayoutOperationError::Unknown { known, .. } = error else { return error.into() };
     let mut known: Vec<_> = OPERATIONS.iter().map(|(name, ..)| *name).chain(known).collect();
     known.sort_unstable();
     known.push("cute.*");
-    BatchError::new("unknown_op", OperationError::Unknown { name: name.to_owned(), known })
+    BatchError::new("unknown_op", LayoutOperationError::Unknown { name: name.to_owned(), known })
 }
 
 fn layout(request: Request<'_>) -> Result<Json, BatchError> {

@@ -5,7 +5,7 @@ use std::fmt::Display;
 use serde_json::{Value as Json, json};
 
 use tilewright::RequestError;
-use tilewright::operations::OperationError;
+use tilewright::operations::LayoutOperationError;
 use tilewright_layout::FamilyError;
 use tilewright_plan::movement::MovementError;
 use tilewright_plugin::CompileError;
@@ -41,13 +41,13 @@ impl BatchError {
     }
 }
 
-impl From<OperationError> for BatchError {
-    fn from(error: OperationError) -> Self {
+impl From<LayoutOperationError> for BatchError {
+    fn from(error: LayoutOperationError) -> Self {
         let code = match &error {
-            OperationError::Unknown { .. } => "unknown_op",
-            OperationError::Inputs(_) => "bad_request",
-            OperationError::Layout(_) => "bad_layout",
-            OperationError::Undefined(_) => "undefined",
+            LayoutOperationError::Unknown { .. } => "unknown_op",
+            LayoutOperationError::Inputs(_) => "bad_request",
+            LayoutOperationError::Layout(_) => "bad_layout",
+            LayoutOperationError::Undefined(_) => "undefined",
             _ => "failed",
         };
         Self::new(code, error)

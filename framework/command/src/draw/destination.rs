@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::path::PathBuf;
 
 use clap::Args;
-use tilewright_picture::terminal::{TerminalColours, TextStyle};
+use tilewright_picture::terminal::{TerminalColours, TextRenderOptions};
 use tilewright_picture::{Picture, html, svg, terminal};
 
 use crate::failure::CommandError;
@@ -63,14 +63,14 @@ fn print(picture: &Picture) -> Result<(), CommandError> {
     let mut out = std::io::stdout().lock();
     let style = match out.is_terminal() {
         true => style_of_terminal(),
-        false => TextStyle::plain(),
+        false => TextRenderOptions::plain(),
     };
     out.write_all(terminal::render_text(picture, &style).as_bytes())?;
     Ok(())
 }
 
 /// Returns the drawing style (colours, characters) that the terminal supports, according to environment variables.
-fn style_of_terminal() -> TextStyle {
+fn style_of_terminal() -> TextRenderOptions {
     let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     let is_variable_one_of =
         |name, words: &[&str]| std::env::var(name).is_ok_and(|value| words.contains(&value.as_str()));
@@ -83,7 +83,7 @@ fn style_of_terminal() -> TextStyle {
     };
     let width = terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
     let remedy = "--rows A..B and --columns A..B show a part, -o FILE.svg or FILE.html all of it".to_owned();
-    TextStyle { colours, width, remedy }
+    TextRenderOptions { colours, width, remedy }
 }
 
 /// Parses a range written as `A..B`; either end may be omitted.

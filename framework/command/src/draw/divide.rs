@@ -32,7 +32,7 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
     let by_shape = options.by_shape.as_ref().unwrap_or(&request.shape);
     let b = request.parse_layout_of_shape(&session, "B", &options.b, by_shape)?;
     let title = format!("left division, {} by {by_shape}", request.shape);
-    let mut picture = view::draw_division(&title, ("A", a.linear()), ("B", b.linear()))?;
+    let mut picture = view::draw_left_division(&title, ("A", a.linear()), ("B", b.linear()))?;
     let texts = [caption_lines("A", &options.a), caption_lines("B", &options.b)];
     picture.caption.splice(0..0, texts.concat());
     options.destination.draw(picture)

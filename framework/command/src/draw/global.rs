@@ -1,7 +1,7 @@
 //! `tilewright draw global`: the bytes, sectors and lines of global memory that a warp's accesses touch.
 
 use clap::Args;
-use tilewright_picture::view::{self, GlobalAccessView};
+use tilewright_picture::view::{self, GlobalAccessPictureSpec};
 
 use super::destination::PictureDestination;
 use super::request::caption_lines;
@@ -39,7 +39,7 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
         given => given.to_vec(),
     };
     let name = format!("{} {}", tensor.shape, tensor.element);
-    let view = GlobalAccessView::new(&name, &layout, &order, tensor.parse_element_bits()?, target)
+    let view = GlobalAccessPictureSpec::new(&name, &layout, &order, tensor.parse_element_bits()?, target)
         .with_warp(options.warp)
         .with_line_bytes(options.line);
     let mut picture = view::draw_global_accesses(&view)?;

@@ -24,7 +24,7 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
     let session = input::open_session(global)?;
     let layout = options.request.parse_layout(&session, "LAYOUT", &options.layout)?;
     let title = format!("matrix over F2, for a tensor of {}", options.request.shape);
-    let mut picture = view::draw_matrix(&title, layout.linear());
+    let mut picture = view::draw_f2_matrix(&title, layout.linear());
     picture.caption.splice(0..0, caption_lines("", &options.layout));
     options.destination.draw(picture)
 }

@@ -1,7 +1,7 @@
 //! `tilewright draw memory`: a memory layout in the banks of a target, and the conflicts of accesses.
 
 use clap::Args;
-use tilewright_picture::view::{self, MemoryView};
+use tilewright_picture::view::{self, MemoryPictureSpec};
 
 use super::destination::PictureDestination;
 use super::request::caption_lines;
@@ -40,7 +40,7 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
     };
     let (store, load) = (accessed("--store", &options.store)?, accessed("--load", &options.load)?);
     let name = format!("{} {}", tensor.shape, tensor.element);
-    let view = MemoryView::new(&name, &memory, tensor.parse_element_bits()?, target)
+    let view = MemoryPictureSpec::new(&name, &memory, tensor.parse_element_bits()?, target)
         .with_store(store.as_ref())
         .with_load(load.as_ref());
     let mut picture = view::draw_memory(&view)?;

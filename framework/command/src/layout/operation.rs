@@ -7,7 +7,7 @@ use serde_json::{Map, Value as Json, json};
 
 use tilewright::LayoutRequest;
 use tilewright::operations::{
-    InputKind, LAYOUT_OPERATIONS, LayoutOperation, OperationError, OperationInput, perform_layout_operation,
+    InputKind, LAYOUT_OPERATIONS, LayoutOperation, LayoutOperationError, OperationInput, perform_layout_operation,
     resolve_layouts,
 };
 use tilewright_layout::{layout_from_json, layout_to_json, to_snake_case};
@@ -65,7 +65,7 @@ fn usage(operation: &LayoutOperation) -> String {
     operation.inputs.iter().fold(operation.name.to_owned(), |text, one| text + &input(one))
 }
 
-fn failed(error: OperationError) -> CommandError {
+fn failed(error: LayoutOperationError) -> CommandError {
     CommandError::Input(error.to_string())
 }
 

@@ -9,10 +9,10 @@ const CASES: &str = include_str!("../../../layout/tests/data/cute_algebra_cases.
 
 /// Returns a layout's text with stride 0 in modes of size 1, since the strides of such modes have no meaning.
 fn canonical(value: &Value) -> Value {
-    use tilewright_layout::cute::{CuteLayout, CuteMode};
+    use tilewright_layout::cute::{CuteLayout, CuteLeaf};
     let Some(text) = value.as_str() else { return value.clone() };
     let layout: CuteLayout = text.parse().expect("a layout");
-    let zeroed = layout.tree().map(|mode| if mode.shape == 1 { CuteMode { shape: 1, stride: 0 } } else { *mode });
+    let zeroed = layout.tree().map(|mode| if mode.shape == 1 { CuteLeaf { shape: 1, stride: 0 } } else { *mode });
     json!(CuteLayout::from_tree(zeroed).expect("a layout").to_string())
 }
 

@@ -2,8 +2,8 @@
 
 use crate::rounding::AccumulatorType;
 use tilewright_kernel::{
-    self as kernel, Binary, Cast, Compare, Element, MathFunction, MemorySpace, Queue, Scope, SpecialRegister, Type,
-    Unary,
+    self as kernel, Binary, Cast, CollectiveScope, Compare, Element, MathFunction, MemorySpace, Queue, SpecialRegister,
+    Type, Unary,
 };
 use tilewright_target::{BankRow, Direction, RoundingMode};
 
@@ -187,7 +187,7 @@ pub(crate) enum Step<'a> {
         lane: usize,
         to: [usize; 2],
     },
-    Barrier(Scope),
+    Barrier(CollectiveScope),
     NamedBarrier {
         number: u32,
         warps: u32,

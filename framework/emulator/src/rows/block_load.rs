@@ -5,9 +5,9 @@ use super::super::fault::LaneFault;
 use super::super::semantics::InstructionCall;
 use super::named_block::NamedBlock;
 use super::operand_bits::RegisterBits;
-use tilewright_kernel::is_result;
+use tilewright_kernel::is_result_operand;
 use tilewright_layout::{Dim, LinearLayout};
-use tilewright_target::{Completion, Instruction, Operand};
+use tilewright_target::{Completion, Instruction, InstructionOperand};
 
 /// The semantics of a block-load instruction: the warp loads a block of a matrix in global memory to its registers.
 pub(super) struct BlockLoad {
@@ -23,7 +23,8 @@ impl BlockLoad {
             return Err("block loads are synchronous, but its description has a queue or an mbarrier".to_owned());
         }
         let named = NamedBlock::of(row)?;
-        let Some(Operand::Register { bits, layout, .. }) = row.operands.iter().find(|operand| is_result(operand))
+        let Some(InstructionOperand::Register { bits, layout, .. }) =
+            row.operands.iter().find(|operand| is_result_operand(operand))
         else {
             return Err("its description has no register operand".to_owned());
         };

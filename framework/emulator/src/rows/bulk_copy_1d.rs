@@ -3,7 +3,7 @@
 use super::super::fault::LaneFault;
 use super::super::mapped_tensor::Run;
 use super::super::semantics::InstructionCall;
-use tilewright_target::{Completion, Instruction, Operand};
+use tilewright_target::{Completion, Instruction, InstructionOperand};
 
 /// The global or the shared side of the copy: its operand index, and the required alignment in bytes.
 type Side = (usize, u32);
@@ -22,22 +22,22 @@ impl BulkCopy1d {
     /// Derives the semantics of a bulk copy from a table row; `None` if the row has no operand for contiguous bytes of
     /// shared memory.
     pub(super) fn of(row: &Instruction) -> Option<Result<Self, String>> {
-        let find = |of: &dyn Fn(&Operand) -> Option<u32>| {
+        let find = |of: &dyn Fn(&InstructionOperand) -> Option<u32>| {
             row.operands.iter().enumerate().find_map(|(index, operand)| Some((index, of(operand)?)))
         };
         let shared = find(&|operand| match operand {
-            Operand::SharedBulk { alignment } => Some(*alignment),
+            InstructionOperand::SharedBulk { alignment } => Some(*alignment),
             _ => None,
         })?;
         let global = find(&|operand| match operand {
-            Operand::GlobalBulk { alignment } => Some(*alignment),
+            InstructionOperand::GlobalBulk { alignment } => Some(*alignment),
             _ => None,
         });
         let bytes = find(&|operand| match operand {
-            Operand::BulkBytes { granularity } => Some(*granularity),
+            InstructionOperand::BulkBytes { granularity } => Some(*granularity),
             _ => None,
         });
-        let mbarrier = row.operands.iter().position(|operand| *operand == Operand::Mbarrier);
+        let mbarrier = row.operands.iter().position(|operand| *operand == InstructionOperand::Mbarrier);
         let (Some(global), Some(bytes)) = (global, bytes) else {
             return Some(Err("its description lacks the span in global memory, or its size in bytes".to_owned()));
         };

@@ -5,7 +5,7 @@
 use super::super::fault::LaneFault;
 use super::super::semantics::InstructionCall;
 use tilewright_kernel::OutOfBoundsFill;
-use tilewright_target::{Completion, Instruction, Operand, TensorCopyLayout, TensorCopyOperand};
+use tilewright_target::{Completion, Instruction, InstructionOperand, TensorCopyLayout, TensorCopyOperand};
 
 /// The semantics of a bulk tensor copy instruction, which copies a box of a tensor between global and shared memory.
 /// The numbers are indices of its operands.
@@ -23,22 +23,24 @@ impl BulkTensorCopy {
     /// shared memory.
     pub(super) fn of(row: &Instruction) -> Option<Result<Self, String>> {
         let (memory, operand) = row.operands.iter().enumerate().find_map(|(index, operand)| match operand {
-            Operand::Box(operand) => Some((index, operand)),
+            InstructionOperand::Box(operand) => Some((index, operand)),
             _ => None,
         })?;
         Some(Self::with(row, memory, operand))
     }
 
     fn with(row: &Instruction, memory: usize, operand: &TensorCopyOperand) -> Result<Self, String> {
-        let at = |required: &Operand| row.operands.iter().position(|operand| operand == required);
-        let tensor = at(&Operand::TensorMap).ok_or("its description has no tensor")?;
+        let at = |required: &InstructionOperand| row.operands.iter().position(|operand| operand == required);
+        let tensor = at(&InstructionOperand::TensorMap).ok_or("its description has no tensor")?;
         let numbers = row.operands.iter().enumerate();
-        let coordinates: Vec<_> =
-            numbers.filter(|(_, operand)| **operand == Operand::Coordinate).map(|(index, _)| index).collect();
+        let coordinates: Vec<_> = numbers
+            .filter(|(_, operand)| **operand == InstructionOperand::Coordinate)
+            .map(|(index, _)| index)
+            .collect();
         if coordinates.len() != operand.rank as usize {
             return Err(format!("its description has {} coordinates of {} axes", coordinates.len(), operand.rank));
         }
-        let mbarrier = at(&Operand::Mbarrier);
+        let mbarrier = at(&InstructionOperand::Mbarrier);
         match (row.completion, mbarrier, memory < tensor) {
             (Completion::Mbarrier, Some(_), true) | (Completion::Queue(_), None, false) => {}
             _ => return Err("its description has neither an mbarrier nor a queue".to_owned()),

@@ -9,7 +9,7 @@ use super::super::fault::LaneFault;
 use super::super::semantics::InstructionCall;
 use super::transfer::addressing;
 use tilewright_layout::{Dim, LinearLayout};
-use tilewright_target::{Completion, Instruction, Operand};
+use tilewright_target::{Completion, Instruction, InstructionOperand};
 
 /// One side of an asynchronous copy: its source in global memory, or its destination in shared memory.
 struct Side {
@@ -39,17 +39,18 @@ impl Copy {
         }
         let operands = || row.operands.iter().enumerate();
         let from = operands().find_map(|(index, operand)| match operand {
-            Operand::Global { data, address, alignment } => Some((index, data, address, *alignment)),
+            InstructionOperand::Global { data, address, alignment } => Some((index, data, address, *alignment)),
             _ => None,
         });
         let to = operands().find_map(|(index, operand)| match operand {
-            Operand::Access { data, address, alignment } => Some((index, data, address, *alignment)),
+            InstructionOperand::Access { data, address, alignment } => Some((index, data, address, *alignment)),
             _ => None,
         });
         let (Some(from), Some(to)) = (from, to) else {
             return Err("its description is not a copy from global to shared memory".to_owned());
         };
-        let predicate = operands().find(|(_, operand)| matches!(operand, Operand::Predicate)).map(|(index, _)| index);
+        let predicate =
+            operands().find(|(_, operand)| matches!(operand, InstructionOperand::Predicate)).map(|(index, _)| index);
         let byte_bits = to.1.in_bits(Dim::named("byte"));
         if from.1.ins() != to.1.ins() {
             return Err("its description has other bytes in global than in shared memory".to_owned());

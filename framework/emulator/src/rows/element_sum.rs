@@ -8,10 +8,10 @@ use super::super::arithmetic::{mask, sign_extend};
 use super::super::rounding::AccumulatorType;
 use super::operand::element;
 use super::summation::FloatSummation;
-use tilewright_target::{ElementType, Instruction, Operand, Semantics, Summation};
+use tilewright_target::{ElementType, Instruction, InstructionOperand, Semantics, Summation};
 
 /// The computation of one element of an MMA instruction's result.
-pub struct MmaElement {
+pub struct MmaElementEvaluator {
     operands: [ElementType; 2],
     /// Element types of the accumulator: input and output.
     accumulator: [ElementType; 2],
@@ -21,7 +21,7 @@ pub struct MmaElement {
     semantics: Semantics,
 }
 
-impl MmaElement {
+impl MmaElementEvaluator {
     /// Derives the computation from a table row whose operands are in registers or in shared memory.
     ///
     /// # Errors
@@ -30,8 +30,8 @@ impl MmaElement {
     pub fn from_instruction(row: &Instruction) -> Result<Self, String> {
         let typed = |required: &str| {
             let element = match row.find_matrix_operand(required) {
-                Some(Operand::Register { element, .. }) => element,
-                Some(Operand::Memory(memory)) => &memory.element,
+                Some(InstructionOperand::Register { element, .. }) => element,
+                Some(InstructionOperand::Memory(memory)) => &memory.element,
                 _ => return Err(format!("its description has no operand `{required}` in registers or shared memory")),
             };
             ElementType::from_name(element).ok_or_else(|| format!("elements of type `{element}` are not supported"))

@@ -7,9 +7,9 @@
 //! One warp updates an accumulator in tensor memory in place; the accumulate operand selects whether it starts from
 //! zero.
 //!
-//! Each element is computed by an [`MmaElement`]. If the row's numerics are assumed, hardware agrees on results that do
-//! not depend on the order of summation (small integers); other results differ within the error bound of a summation of
-//! that length.
+//! Each element is computed by an [`MmaElementEvaluator`]. If the row's numerics are assumed, hardware agrees on
+//! results that do not depend on the order of summation (small integers); other results differ within the error bound
+//! of a summation of that length.
 //!
 //! If the shape is not a power of two, elements of `d` beyond the shape are unspecified too.
 //!
@@ -21,7 +21,7 @@
 
 use super::super::fault::LaneFault;
 use super::super::semantics::InstructionCall;
-use super::element_sum::{MmaElement, integer};
+use super::element_sum::{MmaElementEvaluator, integer};
 use super::mma_operand::MmaOperand;
 use super::operand::position;
 use super::operand_bits::RegisterBits;
@@ -29,7 +29,7 @@ use super::register_tile::RegisterTile;
 use super::summation::{FloatSummation, OperandValues};
 use super::tensor_tile::TensorTile;
 use std::sync::OnceLock;
-use tilewright_target::{Direction, ElementType, Instruction, Operand, Summation};
+use tilewright_target::{Direction, ElementType, Instruction, InstructionOperand, Summation};
 
 /// The semantics of an MMA instruction: `d = a * b + c` on tiles, optionally with scales of `a` and `b`.
 pub(super) struct Mma {
@@ -40,7 +40,7 @@ pub(super) struct Mma {
     /// no scales.
     scales: Option<[MmaOperand; 2]>,
     /// The computation of one element of the result.
-    sum: MmaElement,
+    sum: MmaElementEvaluator,
     /// Sizes M, N and K of the MMA shape, which need not be powers of two.
     extent: [usize; 3],
     /// The elements of each of the warps that issue together, filled when the warp first issues the instruction.
@@ -74,7 +74,7 @@ impl AccumulatorTile {
                 false => Err("the tiles of its operands do not fit each other".to_owned()),
             };
         };
-        let accumulate = row.operands.iter().find(|operand| matches!(operand, Operand::Accumulate));
+        let accumulate = row.operands.iter().find(|operand| matches!(operand, InstructionOperand::Accumulate));
         let accumulate = accumulate.ok_or("its description has no accumulate operand")?;
         Ok(Self::Tensor { tile, accumulate: position(row, accumulate) })
     }
@@ -123,7 +123,7 @@ impl Mma {
         if b.shape() != [k, n, blocks] || accumulator.shape() != [m, n, blocks] {
             return Err("the tiles of its operands do not fit each other".to_owned());
         }
-        let sum = MmaElement::between(row, [a.element_type(), b.element_type()], [before, after])?;
+        let sum = MmaElementEvaluator::between(row, [a.element_type(), b.element_type()], [before, after])?;
         let scales = scales(row, [m, n, k, blocks], sum.float())?;
         let extent = row.mma_shape().ok_or("it has no tiles of operands A and B")?.map(|size| size as usize);
         let warps = (0..accumulator.warps()).map(|_| OnceLock::new()).collect();

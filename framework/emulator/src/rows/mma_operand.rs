@@ -8,7 +8,7 @@ use super::register_tile::RegisterTile;
 use super::tensor_tile::TensorTile;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
-use tilewright_target::{ElementType, Instruction, MemoryOperand, Operand};
+use tilewright_target::{ElementType, Instruction, InstructionOperand, MemoryOperand};
 
 /// Maximum number of elements of an operand's tile.
 const LONGEST: u64 = 1 << 12;
@@ -44,7 +44,7 @@ type LocatedElement = (u64, u64, usize);
 
 impl MmaOperand {
     pub(super) fn of(row: &Instruction, required: &str) -> Result<Self, String> {
-        let Some(operand @ Operand::Memory(memory)) = row.find_matrix_operand(required) else {
+        let Some(operand @ InstructionOperand::Memory(memory)) = row.find_matrix_operand(required) else {
             let tile = TensorTile::of(row, required)?;
             return tile
                 .map_or_else(|| RegisterTile::of(row, required).map(Self::Registers), |tile| Ok(Self::Tensor(tile)));

@@ -25,4 +25,4 @@ mod tensor_memory;
 mod tensor_tile;
 mod transfer;
 
-pub use element_sum::MmaElement;
+pub use element_sum::MmaElementEvaluator;

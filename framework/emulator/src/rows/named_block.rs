@@ -3,8 +3,8 @@
 use super::super::fault::LaneFault;
 use super::super::mapped_tensor::Run;
 use super::super::semantics::InstructionCall;
-use tilewright_kernel::is_passed_by_kernel;
-use tilewright_target::{BlockMatrixSpec, BlockOperand, Instruction, MatrixParameter, Operand};
+use tilewright_kernel::is_value_operand;
+use tilewright_target::{BlockLoadMatrix, BlockLoadOperand, BlockMatrixParameter, Instruction, InstructionOperand};
 
 /// The operands that describe a matrix block, by index.
 pub(super) struct NamedBlock {
@@ -14,34 +14,36 @@ pub(super) struct NamedBlock {
     pitch: usize,
     /// Indices of the operands with the block's first column and first row.
     begin: [usize; 2],
-    block: BlockOperand,
+    block: BlockLoadOperand,
 }
 
 impl NamedBlock {
     pub(super) fn of(row: &Instruction) -> Result<Self, String> {
-        let given: Vec<&Operand> = row.operands.iter().filter(|operand| is_passed_by_kernel(operand)).collect();
+        let given: Vec<&InstructionOperand> = row.operands.iter().filter(|operand| is_value_operand(operand)).collect();
         let block = given.iter().enumerate().find_map(|(index, operand)| match operand {
-            Operand::Block(block) => Some((index, block.clone())),
+            InstructionOperand::Block(block) => Some((index, block.clone())),
             _ => None,
         });
         let (matrix, block) = block.ok_or("its description has no matrix block")?;
-        let figure = |required: MatrixParameter| {
-            let at = given.iter().position(|operand| **operand == Operand::Matrix(required));
+        let figure = |required: BlockMatrixParameter| {
+            let at = given.iter().position(|operand| **operand == InstructionOperand::Matrix(required));
             at.ok_or_else(|| format!("its description lacks the {required:?} of the matrix"))
         };
         let numbers = given.iter().enumerate();
-        let begin: Vec<usize> =
-            numbers.filter(|(_, operand)| ***operand == Operand::Coordinate).map(|(index, _)| index).collect();
+        let begin: Vec<usize> = numbers
+            .filter(|(_, operand)| ***operand == InstructionOperand::Coordinate)
+            .map(|(index, _)| index)
+            .collect();
         let begin = begin.try_into().map_err(|_| "its coordinates are not a column and a row".to_owned())?;
         let [row_bytes, rows, pitch] =
-            [MatrixParameter::RowBytes, MatrixParameter::Rows, MatrixParameter::Pitch].map(figure);
+            [BlockMatrixParameter::RowBytes, BlockMatrixParameter::Rows, BlockMatrixParameter::Pitch].map(figure);
         Ok(Self { matrix, row_bytes: row_bytes?, rows: rows?, pitch: pitch?, begin, block })
     }
 
     /// Returns the rows of the block that lie inside of the matrix, each with the offset of its first byte in the
     /// block's bytes (row after row).
     pub(super) fn inside(&self, call: &InstructionCall<'_>) -> Result<Vec<Run>, LaneFault> {
-        let matrix = BlockMatrixSpec {
+        let matrix = BlockLoadMatrix {
             address: call.uniform_operand(self.matrix)?,
             row_bytes: call.uniform_operand(self.row_bytes)?,
             rows: call.uniform_operand(self.rows)?,
@@ -63,7 +65,7 @@ impl NamedBlock {
         Ok(self.rows_of(matrix, [row, first]))
     }
 
-    fn rows_of(&self, matrix: BlockMatrixSpec, [row, first]: [i64; 2]) -> Vec<Run> {
+    fn rows_of(&self, matrix: BlockLoadMatrix, [row, first]: [i64; 2]) -> Vec<Run> {
         let own = self.block.row_bytes() as i64;
         let (begin, end) = (first.max(0), (first + own).min(matrix.row_bytes as i64));
         if begin >= end {
@@ -78,7 +80,7 @@ impl NamedBlock {
     }
 
     /// Returns the format of the block: its rows, columns and element width in bits.
-    pub(super) fn block(&self) -> &BlockOperand {
+    pub(super) fn block(&self) -> &BlockLoadOperand {
         &self.block
     }
 }

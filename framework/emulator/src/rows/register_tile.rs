@@ -6,7 +6,7 @@ use super::super::semantics::InstructionCall;
 use super::operand::{element_type, position};
 use super::operand_bits::RegisterBits;
 use tilewright_layout::{Dim, LinearLayout};
-use tilewright_target::{ElementType, Instruction, Operand};
+use tilewright_target::{ElementType, Instruction, InstructionOperand};
 
 /// A matrix that is distributed over the registers of lanes and warps.
 pub(super) struct RegisterTile {
@@ -26,7 +26,7 @@ impl RegisterTile {
     pub(super) fn of(row: &Instruction, required: &str) -> Result<Self, String> {
         let missing = || format!("its description has no register operand `{required}`");
         let found = row.find_matrix_operand(required).ok_or_else(missing)?;
-        let Operand::Register { element, bits, layout, .. } = found else { return Err(missing()) };
+        let InstructionOperand::Register { element, bits, layout, .. } = found else { return Err(missing()) };
         let element_type = element_type(element, *bits)?;
         let shape = [0, 1, 2].map(|axis| layout.out_bits(Dim::tensor(axis)));
         if shape.iter().sum::<u32>() != layout.outs().total_bits() {

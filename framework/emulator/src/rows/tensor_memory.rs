@@ -7,8 +7,8 @@ use super::mma_operand::MmaOperand;
 use super::operand_bits::RegisterBits;
 use super::register_tile::RegisterTile;
 use super::tensor_tile::TensorTile;
-use tilewright_kernel::is_result;
-use tilewright_target::{Direction, Instruction, Operand};
+use tilewright_kernel::is_result_operand;
+use tilewright_target::{Direction, Instruction, InstructionOperand};
 
 /// The semantics of an instruction that loads a tile from tensor memory to registers, or stores it.
 pub(super) struct TensorMove {
@@ -20,7 +20,7 @@ pub(super) struct TensorMove {
 impl TensorMove {
     pub(super) fn of(row: &Instruction) -> Result<Self, String> {
         let tile = TensorTile::of(row, "memory")?.ok_or("its description has no tile `memory` in tensor memory")?;
-        let is_load = row.operands.iter().any(is_result);
+        let is_load = row.operands.iter().any(is_result_operand);
         let register_tile = RegisterTile::of(row, if is_load { "d" } else { "a" })?;
         match register_tile.shape == [tile.shape[0], tile.shape[1], 0]
             && register_tile.element_type == tile.element_type
@@ -61,7 +61,7 @@ pub(super) struct TensorCopy {
 impl TensorCopy {
     /// Derives the semantics of a copy from shared memory from a table row; `None` if the row moves registers.
     pub(super) fn of(row: &Instruction) -> Result<Option<Self>, String> {
-        if !row.operands.iter().any(|operand| matches!(operand, Operand::Memory(_))) {
+        if !row.operands.iter().any(|operand| matches!(operand, InstructionOperand::Memory(_))) {
             return Ok(None);
         }
         let tile = TensorTile::of(row, "memory")?.ok_or("its description has no tile `memory` in tensor memory")?;

@@ -6,7 +6,7 @@ use super::super::semantics::InstructionCall;
 use super::super::tensor_memory::BitField;
 use super::operand::{element_type, position};
 use tilewright_layout::Dim;
-use tilewright_target::{Direction, ElementType, Instruction, Operand};
+use tilewright_target::{Direction, ElementType, Instruction, InstructionOperand};
 
 /// An operand of an instruction that is a tile in tensor memory, or several copies of one tile there.
 pub(super) struct TensorTile {
@@ -26,7 +26,9 @@ pub(super) struct TensorTile {
 impl TensorTile {
     /// Finds the tile of the operand with role `required`; `None` if the row has none.
     pub(super) fn of(row: &Instruction, required: &str) -> Result<Option<Self>, String> {
-        let Some(operand @ Operand::Tensor(tensor)) = row.find_matrix_operand(required) else { return Ok(None) };
+        let Some(operand @ InstructionOperand::Tensor(tensor)) = row.find_matrix_operand(required) else {
+            return Ok(None);
+        };
         let element_type = element_type(&tensor.element, tensor.bits)?;
         if !tensor.bits.is_power_of_two() || tensor.bits > 32 {
             return Err(format!("elements of `{required}` have {} bits, which do not divide 32", tensor.bits));

@@ -9,9 +9,9 @@
 use super::super::fault::LaneFault;
 use super::super::semantics::InstructionCall;
 use super::operand_bits::RegisterBits;
-use tilewright_kernel::is_result;
+use tilewright_kernel::is_result_operand;
 use tilewright_layout::{Dim, LinearLayout};
-use tilewright_target::{Instruction, Operand};
+use tilewright_target::{Instruction, InstructionOperand};
 
 /// The semantics of an instruction that moves segments (runs of contiguous bytes) between shared memory and registers,
 /// such as `ldmatrix`.
@@ -28,12 +28,12 @@ pub(super) struct Transfer {
 
 impl Transfer {
     pub(super) fn of(row: &Instruction) -> Result<Self, String> {
-        let operands: Vec<_> = row.operands.iter().filter(|operand| !is_result(operand)).collect();
-        let accesses = |operand: &&Operand| matches!(operand, Operand::Access { .. });
+        let operands: Vec<_> = row.operands.iter().filter(|operand| !is_result_operand(operand)).collect();
+        let accesses = |operand: &&InstructionOperand| matches!(operand, InstructionOperand::Access { .. });
         let address = operands.iter().position(accesses).ok_or("its description has no access operand")?;
-        let is_load = row.operands.iter().any(is_result);
-        let stored = operands.iter().position(|operand| matches!(operand, Operand::Register { .. }));
-        let Some(Operand::Access { data, address: addresses, alignment }) = operands.get(address) else {
+        let is_load = row.operands.iter().any(is_result_operand);
+        let stored = operands.iter().position(|operand| matches!(operand, InstructionOperand::Register { .. }));
+        let Some(InstructionOperand::Access { data, address: addresses, alignment }) = operands.get(address) else {
             return Err("its description has no access operand".to_owned());
         };
         let expected = if is_load { 1 } else { 2 };

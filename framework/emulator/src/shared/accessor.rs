@@ -1,6 +1,6 @@
 //! Accesses of shared memory: the accessor, the record of each byte's latest accesses, and the race rule.
 
-use crate::fault::{ConflictingAccess, FaultKind};
+use crate::fault::{EarlierConflictingAccess, FaultKind};
 use std::ops::Range;
 use tilewright_target::Direction;
 
@@ -139,14 +139,17 @@ pub(super) fn race(
 }
 
 /// Describes a recorded access for the fault of a later access by `who`.
-pub(crate) fn describe(direction: Direction, record: &Record, who: &Accessor<'_>) -> ConflictingAccess {
+pub(crate) fn describe(direction: Direction, record: &Record, who: &Accessor<'_>) -> EarlierConflictingAccess {
     let elsewhere = record.block != who.block && record.block != SEVERAL_BLOCKS;
-    ConflictingAccess { block: elsewhere.then_some(u32::from(record.block)), ..describe_in_block(direction, record) }
+    EarlierConflictingAccess {
+        block: elsewhere.then_some(u32::from(record.block)),
+        ..describe_in_block(direction, record)
+    }
 }
 
 /// Describes a recorded access from the view of its own block.
-pub(crate) fn describe_in_block(direction: Direction, record: &Record) -> ConflictingAccess {
-    ConflictingAccess {
+pub(crate) fn describe_in_block(direction: Direction, record: &Record) -> EarlierConflictingAccess {
+    EarlierConflictingAccess {
         operation: record.operation as usize,
         text: String::new(),
         source: None,

@@ -1,7 +1,7 @@
 //! Asynchronous accesses of shared memory: issue, completion and visibility to the proxies.
 
 use super::{Accessor, Proxy, SEVERAL_LANES, SharedMemory, race};
-use crate::fault::{ConflictingAccess, FaultKind};
+use crate::fault::{EarlierConflictingAccess, FaultKind};
 use tilewright_target::Direction;
 
 impl SharedMemory {
@@ -81,7 +81,7 @@ impl SharedMemory {
     }
 
     /// Describes one access in flight; `None` if there is none.
-    pub(crate) fn find_in_flight(&self) -> Option<ConflictingAccess> {
+    pub(crate) fn find_in_flight(&self) -> Option<EarlierConflictingAccess> {
         self.in_flight.any(self.owner)
     }
 }

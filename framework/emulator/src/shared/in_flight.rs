@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use crate::fault::{ConflictingAccess, FaultKind};
+use crate::fault::{EarlierConflictingAccess, FaultKind};
 use crate::shared::Accessor;
 use tilewright_target::Direction;
 
@@ -92,7 +92,7 @@ impl InFlight {
     }
 
     /// Describes an access in flight, as seen from block `block`, for a fault; `None` if there is none.
-    pub(super) fn any(&self, block: u8) -> Option<ConflictingAccess> {
+    pub(super) fn any(&self, block: u8) -> Option<EarlierConflictingAccess> {
         self.in_flight.first().map(|access| access.describe_access(block))
     }
 
@@ -103,8 +103,8 @@ impl InFlight {
 
 impl InFlightAccess {
     /// Describes the access as seen from block `block`.
-    fn describe_access(&self, block: u8) -> ConflictingAccess {
-        ConflictingAccess {
+    fn describe_access(&self, block: u8) -> EarlierConflictingAccess {
+        EarlierConflictingAccess {
             operation: self.operation as usize,
             text: String::new(),
             source: None,

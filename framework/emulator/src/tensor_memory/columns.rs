@@ -1,7 +1,7 @@
 //! Tensor memory of a block: its words, and race detection.
 
 use super::allocation::TensorMemoryBlock;
-use crate::fault::{ConflictingAccess, FaultKind};
+use crate::fault::{EarlierConflictingAccess, FaultKind};
 use crate::shared::{Accessor, Record, describe, describe_in_block};
 use tilewright_kernel::Queue;
 use tilewright_target::{self as target, Direction};
@@ -195,7 +195,7 @@ impl TensorMemory {
     }
 
     /// Describes one access in flight; `None` if there is none.
-    pub(crate) fn in_flight(&self) -> Option<ConflictingAccess> {
+    pub(crate) fn in_flight(&self) -> Option<EarlierConflictingAccess> {
         self.in_flight.first().map(|access| describe_in_block(access.direction, &access.record))
     }
 }

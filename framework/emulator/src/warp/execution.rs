@@ -14,7 +14,7 @@ use crate::semantics::SemanticsTable;
 use crate::shared::{Accessor, Clock, Epoch, SharedMemory};
 use crate::tensor_memory::TensorMemory;
 use std::ops::Range;
-use tilewright_kernel::{Counts, MemorySpace, Scope};
+use tilewright_kernel::{CollectiveScope, Counts, MemorySpace};
 use tilewright_target::TargetDescription;
 
 /// Number of operations that a warp executes before it yields to other programs.
@@ -73,7 +73,7 @@ pub(crate) struct BlockContext<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Pause {
     /// The warp waits at the barrier of this step for all warps of the scope, a block or a cluster.
-    Barrier(Scope, usize),
+    Barrier(CollectiveScope, usize),
     /// The warp waits, in this step, for a phase of the mbarrier at this shared address.
     Mbarrier { step: usize, address: u64 },
     /// The warp waits at the named barrier with this number until `warps` warps have reached it.
@@ -197,10 +197,10 @@ impl Warp {
             }
             *around.steps -= 1;
             self.next += 1;
-            if let &Step::Barrier(scope @ (Scope::Block | Scope::Cluster)) = step {
+            if let &Step::Barrier(scope @ (CollectiveScope::Block | CollectiveScope::Cluster)) = step {
                 self.require_all_lanes().map_err(|fault| (at, fault))?;
                 let barriers = match scope {
-                    Scope::Cluster => &mut self.counts.cluster_barriers,
+                    CollectiveScope::Cluster => &mut self.counts.cluster_barriers,
                     _ => &mut self.counts.barriers,
                 };
                 *barriers += 1;

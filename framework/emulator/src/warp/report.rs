@@ -2,7 +2,7 @@
 
 use super::{BlockContext, Done, Warp};
 use crate::fault::{FaultKind, LaneFault};
-use crate::print::{PrintedValues, written};
+use crate::print::{LanePrintRecord, written};
 use crate::program::Print;
 
 impl Warp {
@@ -48,7 +48,7 @@ impl Warp {
                     (0..ty.element_count() as usize).map(|element| self.registers[at + element * self.lanes + lane]);
                 written(ty, print.hex, elements)
             });
-            printer(PrintedValues {
+            printer(LanePrintRecord {
                 block: around.position.block,
                 warp: self.index,
                 lane: lane as u32,

@@ -6,12 +6,12 @@ use tilewright_testkit::emulator_target;
 use emulator_target::target;
 use half::{bf16, f16};
 use tilewright_emulator::{Argument, GlobalMemory, RunLimits, run_kernel};
-use tilewright_kernel::{Builder, Cast, Element, Launch, MemorySpace, Type};
+use tilewright_kernel::{Builder, Cast, Element, MemorySpace, StaticLaunchConfig, Type};
 
 /// Casts the value with these bits by a kernel on the emulator; returns the bits of the result.
 fn cast(op: Cast, from: Element, to: Element, bits: u64) -> u64 {
     let pointer = Type::Pointer(MemorySpace::Global);
-    let mut builder = Builder::new("cast", Launch::new(8, 1), &[("to", pointer)]);
+    let mut builder = Builder::new("cast", StaticLaunchConfig::new(8, 1), &[("to", pointer)]);
     let value = builder.constant(Type::Scalar(from), bits);
     let value = builder.cast(op, value, Type::Scalar(to));
     let to_pointer = builder.parameter(0);

@@ -4,7 +4,7 @@ use tilewright_testkit::emulator_target;
 
 use emulator_target::{body, kernel, run_body, target};
 use tilewright_emulator::{
-    Argument, ConflictingAccess, Emulator, Fault, FaultKind, GlobalMemory, LaneFault, RunLimits, SemanticsTable,
+    Argument, EarlierConflictingAccess, Emulator, Fault, FaultKind, GlobalMemory, LaneFault, RunLimits, SemanticsTable,
     run_kernel,
 };
 use tilewright_kernel::{MemorySpace, Violation};
@@ -181,7 +181,7 @@ fn lanes_of_a_warp_race_without_a_barrier_unless_the_target_orders_warps() {
     run_body(1, &neighbours(""), true).expect("the target orders accesses of a warp");
     let fault = run_body(1, &neighbours(""), false).expect_err("the target does not");
     assert_eq!(location(&fault), (16, 0, Some(0)));
-    let other = ConflictingAccess {
+    let other = EarlierConflictingAccess {
         operation: 12,
         text: "store %8, %0 align 4".to_owned(),
         source: None,

@@ -6,7 +6,7 @@ use tilewright_testkit::emulator_target;
 use std::sync::Mutex;
 
 use emulator_target::{kernel, target};
-use tilewright_emulator::{Argument, Emulator, Fault, FaultKind, GlobalMemory, PrintedValues, RunLimits, run_kernel};
+use tilewright_emulator::{Argument, Emulator, Fault, FaultKind, GlobalMemory, LanePrintRecord, RunLimits, run_kernel};
 
 fn fault(text: &str) -> Fault {
     let mut memory = GlobalMemory::new();
@@ -354,8 +354,8 @@ fn prints_come_in_the_order_of_lanes_warps_and_blocks() {
         if %3 { print \"all \" %4, %3, %5, %6, %7, %8 print \"bits \" hex %4, %5, %7, %3, %6, %0 yield } else { yield }
       }";
     let kernel = kernel(text);
-    let printed: Mutex<Vec<PrintedValues>> = Mutex::new(Vec::new());
-    let keep = |one: PrintedValues| printed.lock().expect("nobody panics").push(one);
+    let printed: Mutex<Vec<LanePrintRecord>> = Mutex::new(Vec::new());
+    let keep = |one: LanePrintRecord| printed.lock().expect("nobody panics").push(one);
     let mut memory = GlobalMemory::new();
     let at = memory.allocate_with(&[0; 4]);
     let target = target(false);

@@ -7,7 +7,7 @@ use tilewright_testkit::tensor_rows;
 use emulator_target::{kernel, target};
 use tilewright_emulator::{Argument, Emulator, Fault, FaultKind, GlobalMemory, RunLimits, SemanticsTable};
 use tilewright_kernel::Queue;
-use tilewright_target::{Instruction, InstructionKind, Operand, Semantics, TensorMemoryOperand};
+use tilewright_target::{Instruction, InstructionKind, InstructionOperand, Semantics, TensorMemoryOperand};
 
 use tensor_rows::{memory, register, row, tensor};
 
@@ -23,7 +23,7 @@ fn rows() -> Vec<Instruction> {
         let a = register("a", "f16", &[[0, 1], [8, 0]], &lanes, [16, 2]);
         let b = register("b", "f16", &[[1, 0], [0, 1]], &[[0, 0]; 3], [2, 2]);
         let d = tensor("d", accumulator, 32, &all, &[[0, 1]], [16, 2]);
-        row(name, matrix, Semantics::Contract, Queue::Mma, vec![d, a, b, Operand::Accumulate])
+        row(name, matrix, Semantics::Contract, Queue::Mma, vec![d, a, b, InstructionOperand::Accumulate])
     };
     vec![
         row("ld", moves, Semantics::Move, Queue::TensorLoads, vec![register_operand("d"), tile()]),
@@ -41,7 +41,7 @@ fn scaled(mut row: Instruction) -> Instruction {
     let scales = |role: &str, rows: &[[u64; 2]], columns: &[[u64; 2]], size: u64| {
         let copies = vec![8];
         match tensor(role, "e8m0", 8, rows, columns, [size, 1]) {
-            Operand::Tensor(tile) => Operand::Tensor(TensorMemoryOperand { copies, ..tile }),
+            InstructionOperand::Tensor(tile) => InstructionOperand::Tensor(TensorMemoryOperand { copies, ..tile }),
             other => other,
         }
     };

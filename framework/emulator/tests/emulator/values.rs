@@ -375,16 +375,16 @@ fn loads_with_a_false_predicate_give_zero() {
 
 #[test]
 fn the_host_reads_only_what_was_written() {
-    use tilewright_emulator::MemoryError;
+    use tilewright_emulator::HostAccessError;
     let mut memory = GlobalMemory::new();
     let buffer = memory.allocate(8);
     memory.write(buffer, 2, &[7; 3]).expect("it fits");
     assert_eq!(memory.read(buffer, 2, 3), Ok(&[7, 7, 7][..]));
-    assert_eq!(memory.read(buffer, 2, 4), Err(MemoryError::Uninitialised { offset: 5 }));
-    assert_eq!(memory.read_all(buffer), Err(MemoryError::Uninitialised { offset: 0 }));
-    assert_eq!(memory.write(buffer, 6, &[0; 3]), Err(MemoryError::OutOfBounds { offset: 6, bytes: 3, size: 8 }));
+    assert_eq!(memory.read(buffer, 2, 4), Err(HostAccessError::Uninitialised { offset: 5 }));
+    assert_eq!(memory.read_all(buffer), Err(HostAccessError::Uninitialised { offset: 0 }));
+    assert_eq!(memory.write(buffer, 6, &[0; 3]), Err(HostAccessError::OutOfBounds { offset: 6, bytes: 3, size: 8 }));
     assert!(memory.read(buffer, usize::MAX, 2).is_err());
-    assert_eq!(GlobalMemory::new().read(buffer, 0, 1), Err(MemoryError::UnknownBuffer));
+    assert_eq!(GlobalMemory::new().read(buffer, 0, 1), Err(HostAccessError::UnknownBuffer));
 }
 
 /// The results of `a * b + a` for each pair, from a kernel on the emulator.

@@ -171,7 +171,7 @@ named_enum! {
 
 named_enum! {
     /// The lanes that a collective operation synchronizes.
-    pub enum Scope {
+    pub enum CollectiveScope {
         /// The lanes of one warp.
         Warp = "warp",
         /// All warps of one block.
@@ -332,7 +332,7 @@ impl Compare {
     }
 }
 
-impl Scope {
+impl CollectiveScope {
     /// Returns the uniformity of a value that is equal in all lanes of this scope.
     #[must_use]
     pub fn uniformity(self) -> Uniformity {

@@ -3,7 +3,7 @@
 use std::slice;
 
 use super::atomic::{Atomic, MemoryOrder, MemoryScope};
-use super::choices::{Binary, Cast, Compare, Issuers, Scope, ShuffleMode, Unary};
+use super::choices::{Binary, Cast, CollectiveScope, Compare, Issuers, ShuffleMode, Unary};
 use super::math::MathFunction;
 use crate::{Queue, Value};
 
@@ -71,7 +71,7 @@ attributes!(
     Compare,
     ShuffleMode,
     Issuers,
-    Scope,
+    CollectiveScope,
     Unary,
     MathFunction,
     Queue,

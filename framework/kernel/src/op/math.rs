@@ -135,7 +135,7 @@ named_enum! {
 
 /// A directed rounding mode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Rounding {
+pub enum DirectedRounding {
     /// Towards minus infinity.
     Down,
     /// Towards plus infinity.

@@ -12,8 +12,8 @@ mod rule;
 mod table;
 
 pub use atomic::{Atomic, MemoryOrder, MemoryScope};
-pub use choices::{Binary, Cast, Compare, Issuers, Scope, ShuffleMode, SpecialRegister, Unary};
-pub use math::{MathFunction, Rounding};
+pub use choices::{Binary, Cast, CollectiveScope, Compare, Issuers, ShuffleMode, SpecialRegister, Unary};
+pub use math::{DirectedRounding, MathFunction};
 pub use operation::{MAX_REGION_DEPTH, Op, Region, Statement};
 pub(crate) use rule::{BOOL, I32, SCALAR, TypeRule, TypeSet, is_in_memory};
 pub(crate) use table::operations;

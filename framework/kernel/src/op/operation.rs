@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::atomic::{Atomic, MemoryOrder, MemoryScope};
-use super::choices::{Binary, Cast, Compare, Issuers, Scope, ShuffleMode, SpecialRegister, Unary};
+use super::choices::{Binary, Cast, CollectiveScope, Compare, Issuers, ShuffleMode, SpecialRegister, Unary};
 use super::field::Field;
 use super::math::MathFunction;
 use super::rule::{

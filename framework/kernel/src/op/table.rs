@@ -99,7 +99,7 @@ macro_rules! operations {
                 /// The value that the kernel's author knows to be equal.
                 value: Value where one_of(NOT_PENDING),
                 /// The lanes that have equal values.
-                scope: Scope,
+                scope: CollectiveScope,
             } [scope value] -> one(same_type_as(value)) fn assume_uniform;
             /// A conversion to the type of the result.
             cast Cast {
@@ -290,7 +290,7 @@ macro_rules! operations {
             /// visible to all lanes after it.
             barrier Barrier {
                 /// The lanes that wait for each other.
-                scope: Scope,
+                scope: CollectiveScope,
                 /// The lanes that issue the barrier.
                 issuers: Issuers,
             } [scope issuers] -> none needs(scope.uniformity());

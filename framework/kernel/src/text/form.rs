@@ -6,8 +6,8 @@ use tilewright_layout::text::{Parsed, Quoted};
 
 use super::parser::Parser;
 use crate::{
-    Atomic, Binary, Cast, Compare, Issuers, MathFunction, MemoryOrder, MemoryScope, Queue, Region, Scope, ShuffleMode,
-    SpecialRegister, Unary, Value,
+    Atomic, Binary, Cast, CollectiveScope, Compare, Issuers, MathFunction, MemoryOrder, MemoryScope, Queue, Region,
+    ShuffleMode, SpecialRegister, Unary, Value,
 };
 
 /// A type of the fields of operations, with its text form.
@@ -181,7 +181,7 @@ choices! {
     MemoryOrder = "an order",
     MemoryScope = "among whom",
     Queue = "a queue",
-    Scope = "a scope",
+    CollectiveScope = "a scope",
     Unary = "an operation on one value",
 }
 

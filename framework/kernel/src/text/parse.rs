@@ -5,8 +5,8 @@ use tilewright_target::XorSwizzle;
 
 use super::parser::Parser;
 use crate::{
-    Element, ElementCount, Kernel, Launch, MAX_REGION_DEPTH, MemorySpace, Module, OutOfBoundsFill, Parameter, Region,
-    SharedBuffer, Statement, TensorMap, TensorMapFromPointer, Type, Value,
+    Element, ElementCount, Kernel, LaunchDerivedTensorMap, MAX_REGION_DEPTH, MemorySpace, Module, OutOfBoundsFill,
+    Parameter, Region, SharedBuffer, Statement, StaticLaunchConfig, TensorMap, Type, Value,
 };
 
 /// Parses a module; [`crate::verify`] checks its rules.
@@ -63,7 +63,7 @@ impl Parser<'_> {
         let body = Region { arguments: Vec::new(), statements: self.statements()? };
         Ok(Kernel {
             name,
-            launch: Launch { lanes, warps, blocks, registers },
+            launch: StaticLaunchConfig { lanes, warps, blocks, registers },
             parameters,
             shared,
             body,
@@ -116,13 +116,13 @@ impl Parser<'_> {
     }
 
     /// Parses the derivation of a tensor map, behind the word `rows`: `of %0 by 1 x %4 sizes %1 x %2`.
-    fn mapped_rows(&mut self) -> Parsed<TensorMapFromPointer> {
+    fn mapped_rows(&mut self) -> Parsed<LaunchDerivedTensorMap> {
         self.keyword("of")?;
         let pointer = self.parameter_number()?;
         self.keyword("by")?;
         let strides = self.extents()?;
         let sizes = if self.take_keyword("sizes") { self.extents()? } else { Vec::new() };
-        Ok(TensorMapFromPointer { pointer, strides, sizes })
+        Ok(LaunchDerivedTensorMap { pointer, strides, sizes })
     }
 
     fn extents(&mut self) -> Parsed<Vec<ElementCount>> {

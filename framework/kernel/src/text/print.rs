@@ -6,7 +6,7 @@ use tilewright_layout::text::{Quoted, is_identifier};
 use tilewright_target::XorSwizzle;
 
 use super::operation::write_operation;
-use crate::{ElementCount, Kernel, Module, Region, Statement, TensorMap, TensorMapFromPointer, Type, Value};
+use crate::{ElementCount, Kernel, LaunchDerivedTensorMap, Module, Region, Statement, TensorMap, Type, Value};
 
 impl Display for Value {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
@@ -67,7 +67,7 @@ fn write_map(f: &mut Formatter<'_>, map: &TensorMap) -> fmt::Result {
 }
 
 /// Writes the derivation of a tensor map: ` rows of %0 by 1 x %4 sizes %1 x %2`.
-fn write_rows(f: &mut Formatter<'_>, rows: &TensorMapFromPointer) -> fmt::Result {
+fn write_rows(f: &mut Formatter<'_>, rows: &LaunchDerivedTensorMap) -> fmt::Result {
     write!(f, " rows of %{} by", rows.pointer)?;
     write_extents(f, &rows.strides)?;
     if !rows.sizes.is_empty() {

@@ -18,7 +18,7 @@ pub fn verify(module: &Module) -> Result<(), VerifyError> {
         if !names.insert(kernel.name.as_str()) {
             return Err(head_error(kernel, Violation::DuplicateKernel));
         }
-        verify_structure(kernel)?;
+        verify_without_uniformity(kernel)?;
         verify_collectives(kernel)?;
     }
     Ok(())
@@ -26,7 +26,7 @@ pub fn verify(module: &Module) -> Result<(), VerifyError> {
 
 /// Checks all rules of a kernel except that collectives stand under uniform control, which the emulator checks at run
 /// time.
-pub fn verify_structure(kernel: &Kernel) -> Result<(), VerifyError> {
+pub fn verify_without_uniformity(kernel: &Kernel) -> Result<(), VerifyError> {
     verify_head(kernel).map_err(|violation| head_error(kernel, violation))?;
     Checker::check(kernel)
 }

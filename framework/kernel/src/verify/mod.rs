@@ -12,5 +12,5 @@ mod head;
 mod operation;
 mod violation;
 
-pub use check::{verify, verify_structure};
+pub use check::{verify, verify_without_uniformity};
 pub use violation::{VerifyError, Violation};

@@ -2,11 +2,11 @@
 #![allow(clippy::unwrap_used)]
 
 use tilewright_kernel::{
-    Element, InstructionSignature, MemorySpace, Queue, Type, Value, ValueRequirement, Violation, text, verify,
+    Element, InstructionSignature, MemorySpace, Queue, Type, Value, ValueTypeRequirement, Violation, text, verify,
     verify_instructions,
 };
 use tilewright_layout::{Dim, LinearLayout};
-use tilewright_target::{Completion, Instruction, InstructionKind, Operand, Semantics};
+use tilewright_target::{Completion, Instruction, InstructionKind, InstructionOperand, Semantics};
 
 fn violation(body: &str) -> Violation {
     let text = format!(
@@ -144,11 +144,11 @@ fn tensor_memory_is_allocated_in_powers_of_two_with_its_address_in_shared_memory
     assert_eq!(violation("tensor_free %1, 32"), operand(1, shared, word));
 }
 
-fn register(role: &str) -> Operand {
+fn register(role: &str) -> InstructionOperand {
     let lanes = vec![vec![1, 0], vec![2, 0], vec![4, 0]];
     let bases = [(Dim::REGISTER, vec![vec![8, 0]]), (Dim::LANE, lanes)];
     let layout = LinearLayout::from_bases(&bases, &[(Dim::tensor(0), 16), (Dim::tensor(1), 1)]).unwrap();
-    Operand::Register { role: role.to_owned(), element: "f32".to_owned(), bits: 32, layout }
+    InstructionOperand::Register { role: role.to_owned(), element: "f32".to_owned(), bits: 32, layout }
 }
 
 fn row(completion: Completion) -> Instruction {
@@ -168,10 +168,10 @@ fn row(completion: Completion) -> Instruction {
 fn rows_on_a_queue_give_what_is_pending_and_take_it_as_their_accumulator() {
     let queued = row(Completion::Queue(Queue::Mma));
     let signature = InstructionSignature::from_instruction(&queued);
-    assert_eq!(signature.results, [ValueRequirement::Pending(64)]);
+    assert_eq!(signature.results, [ValueTypeRequirement::Pending(64)]);
     assert_eq!(
         signature.operands,
-        [ValueRequirement::Bits(64), ValueRequirement::Bits(64), ValueRequirement::Accumulator(64)]
+        [ValueTypeRequirement::Bits(64), ValueTypeRequirement::Bits(64), ValueTypeRequirement::Accumulator(64)]
     );
     let (plain, pending) = (Type::Vector(Element::F32, 2), Type::Pending(Element::F32, 2));
     assert_eq!(signature.check_types(&[plain, plain, pending], &[pending]), Ok(()));
@@ -183,7 +183,7 @@ fn rows_on_a_queue_give_what_is_pending_and_take_it_as_their_accumulator() {
             .check_types(&[plain, plain, pending], &[plain])
             .is_err()
     );
-    assert_eq!(ValueRequirement::Pending(64).default_type(), Some(Type::Pending(Element::I32, 2)));
+    assert_eq!(ValueTypeRequirement::Pending(64).default_type(), Some(Type::Pending(Element::I32, 2)));
 
     let text = "kernel k() lanes 8 warps 1 {
       %0: 2xf32 = constant 0

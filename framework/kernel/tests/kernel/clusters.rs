@@ -2,7 +2,8 @@
 #![allow(clippy::unwrap_used)]
 
 use tilewright_kernel::{
-    Launch, MemorySpace, Module, Type, Uniformity, Value, Violation, analyze_uniformity, decode, encode, text, verify,
+    MemorySpace, Module, StaticLaunchConfig, Type, Uniformity, Value, Violation, analyze_uniformity, decode, encode,
+    text, verify,
 };
 
 fn module(blocks: u32, body: &str) -> Module {
@@ -32,7 +33,7 @@ const REACH: &str = "%4: ptr.cluster = cluster_address %3, %2
 fn a_kernel_carries_its_blocks_in_text_and_bytes() {
     let module = module(4, REACH);
     verify(&module).unwrap();
-    assert_eq!(module.kernels[0].launch, Launch::new(8, 4).with_blocks(4));
+    assert_eq!(module.kernels[0].launch, StaticLaunchConfig::new(8, 4).with_blocks(4));
     let text = module.to_string();
     assert!(text.contains("lanes 8 warps 4 blocks 4 {"), "{text}");
     assert!(text.contains("%4: ptr.cluster = cluster_address %3, %2"), "{text}");

@@ -5,10 +5,10 @@ use ciborium::Value as Cbor;
 use proptest::prelude::*;
 use tilewright_kernel::text::parse;
 use tilewright_kernel::{
-    Atomic, Binary, Cast, Compare, DecodeError, Element, ElementCount, Issuers, Kernel, Launch, MAX_REGION_DEPTH,
-    MathFunction, MemoryOrder, MemoryScope, MemorySpace, Module, Op, OutOfBoundsFill, Parameter, Queue, Region, Scope,
-    SharedBuffer, ShuffleMode, SpecialRegister, Statement, TensorMap, TensorMapFromPointer, Type, Unary, Value, decode,
-    encode,
+    Atomic, Binary, Cast, CollectiveScope, Compare, DecodeError, Element, ElementCount, Issuers, Kernel,
+    LaunchDerivedTensorMap, MAX_REGION_DEPTH, MathFunction, MemoryOrder, MemoryScope, MemorySpace, Module, Op,
+    OutOfBoundsFill, Parameter, Queue, Region, SharedBuffer, ShuffleMode, SpecialRegister, Statement,
+    StaticLaunchConfig, TensorMap, Type, Unary, Value, decode, encode,
 };
 use tilewright_target::XorSwizzle;
 
@@ -108,7 +108,7 @@ fn flat_op() -> impl Strategy<Value = Op> {
         (value(), value(), value()).prop_map(|(a, b, c)| Op::Fma { a, b, c }),
         (one_of(Compare::ALL), value(), value()).prop_map(|(op, a, b)| Op::Compare { op, a, b }),
         (value(), value(), value()).prop_map(|(condition, a, b)| Op::Select { condition, a, b }),
-        (value(), one_of(Scope::ALL)).prop_map(|(value, scope)| Op::AssumeUniform { value, scope }),
+        (value(), one_of(CollectiveScope::ALL)).prop_map(|(value, scope)| Op::AssumeUniform { value, scope }),
         (one_of(Cast::ALL), value()).prop_map(|(op, a)| Op::Cast { op, a }),
         values().prop_map(|elements| Op::Pack { elements }),
         (value(), any::<u32>()).prop_map(|(vector, index)| Op::Extract { vector, index }),
@@ -136,7 +136,7 @@ fn flat_op() -> impl Strategy<Value = Op> {
             issuers: Issuers::All
         }),
         (value(), value(), any::<u32>()).prop_map(|(a, b, lane)| Op::Swap { a, b, lane, issuers: Issuers::All }),
-        one_of(Scope::ALL).prop_map(|scope| Op::Barrier { scope, issuers: Issuers::All }),
+        one_of(CollectiveScope::ALL).prop_map(|scope| Op::Barrier { scope, issuers: Issuers::All }),
         asynchronous(),
         memory_or_output(),
         (any::<String>(), values()).prop_map(|(name, operands)| Op::Instruction { name, operands }),
@@ -182,7 +182,7 @@ fn kernel() -> impl Strategy<Value = Kernel> {
     let extent =
         prop_oneof![any::<u64>().prop_map(ElementCount::Number), any::<u32>().prop_map(ElementCount::Parameter)];
     let extents = |least| prop::collection::vec(extent.clone(), least..6);
-    let rows = (any::<u32>(), extents(1), extents(0)).prop_map(|(pointer, strides, sizes)| TensorMapFromPointer {
+    let rows = (any::<u32>(), extents(1), extents(0)).prop_map(|(pointer, strides, sizes)| LaunchDerivedTensorMap {
         pointer,
         strides,
         sizes,
@@ -197,7 +197,7 @@ fn kernel() -> impl Strategy<Value = Kernel> {
     });
     let launch =
         (any::<u32>(), any::<u32>(), any::<u32>(), any::<u32>()).prop_map(|(lanes, warps, blocks, registers)| {
-            Launch::new(lanes, warps).with_blocks(blocks).with_registers(registers)
+            StaticLaunchConfig::new(lanes, warps).with_blocks(blocks).with_registers(registers)
         });
     let name = prop_oneof![any::<String>(), "[a-z_][a-z0-9_]{0,8}"];
     let strategy = (
@@ -299,7 +299,7 @@ kernel copy_rows(%0 from: ptr.global, %1 \"the end\": i32) lanes 32 warps 4 {
     assert_eq!(module.to_string(), text);
     let kernel = &module.kernels[0];
     assert_eq!(kernel.parameters[1].name, "the end");
-    assert_eq!(kernel.launch, Launch::new(32, 4));
+    assert_eq!(kernel.launch, StaticLaunchConfig::new(32, 4));
     assert_eq!(kernel.statements().len(), 22);
     let Op::Load { predicate, offset, .. } = kernel.body.statements[7].op else { panic!() };
     assert_eq!((predicate, offset), (Some(Value(8)), 16));
@@ -390,7 +390,7 @@ fn nested(depth: usize) -> Module {
         let op = Op::If { condition: Value(0), then: body, otherwise: end() };
         body = Region { arguments: vec![], statements: vec![Statement::new(vec![], op)] };
     }
-    let launch = Launch::new(8, 1);
+    let launch = StaticLaunchConfig::new(8, 1);
     Module {
         kernels: vec![Kernel {
             name: "k".to_owned(),
@@ -422,7 +422,7 @@ fn names_in_text_are_names_on_the_wire() {
     Binary::ALL.iter().for_each(|op| assert_eq!(wire(op), text(op.name())));
     Compare::ALL.iter().for_each(|op| assert_eq!(wire(op), text(op.name())));
     Cast::ALL.iter().for_each(|op| assert_eq!(wire(op), text(op.name())));
-    Scope::ALL.iter().for_each(|op| assert_eq!(wire(op), text(op.name())));
+    CollectiveScope::ALL.iter().for_each(|op| assert_eq!(wire(op), text(op.name())));
     Issuers::ALL.iter().for_each(|op| assert_eq!(wire(op), text(op.name())));
     ShuffleMode::ALL.iter().for_each(|op| assert_eq!(wire(op), text(op.name())));
     Queue::ALL.iter().for_each(|op| assert_eq!(wire(op), text(op.name())));
@@ -499,7 +499,7 @@ fn by_hand(version: u32, op: Cbor) -> Vec<u8> {
 fn unknown_operations_are_named_and_unknown_fields_skipped() {
     let known = by_hand(1, map(&[("barrier", map(&[("scope", "warp".into()), ("issuers", "all".into())]))]));
     // Bytes from writers that predate clusters have no `blocks`.
-    assert_eq!(decode(&known).unwrap().kernels[0].launch, Launch::new(8, 1));
+    assert_eq!(decode(&known).unwrap().kernels[0].launch, StaticLaunchConfig::new(8, 1));
 
     let binary = |op: &str| map(&[("binary", map(&[("op", op.into()), ("a", 0.into()), ("b", 0.into())]))]);
     assert!(decode(&by_hand(1, binary("add"))).is_ok());

@@ -2,8 +2,8 @@
 #![allow(clippy::unwrap_used)]
 
 use tilewright_kernel::{
-    Builder, Element, Kernel, Launch, MAX_REGION_DEPTH, MAX_VALUES, Module, Op, Region, Statement, Type, Uniformity,
-    Value, VerifyError, Violation, analyze_uniformity, text, verify,
+    Builder, Element, Kernel, MAX_REGION_DEPTH, MAX_VALUES, Module, Op, Region, Statement, StaticLaunchConfig, Type,
+    Uniformity, Value, VerifyError, Violation, analyze_uniformity, text, verify,
 };
 
 const I32: Type = Type::Scalar(Element::I32);
@@ -287,7 +287,7 @@ fn heads_of_kernels_are_sane() {
 
 /// A kernel with `depth` nested ifs.
 pub fn nested(depth: usize) -> Module {
-    let mut builder = Builder::new("nested", Launch::new(8, 1), &[]);
+    let mut builder = Builder::new("nested", StaticLaunchConfig::new(8, 1), &[]);
     let condition = builder.constant(Type::Scalar(Element::I1), 1);
     let end = || Region { arguments: vec![], statements: vec![Statement::new(vec![], Op::Yield { values: vec![] })] };
     let mut inner = end();
@@ -453,7 +453,7 @@ fn uniformity_follows_control() {
 fn one_block_is_the_cluster_one_warp_the_block_and_one_lane_the_warp() {
     let levels = |lanes: u32, warps: u32| {
         let kernel: Kernel = {
-            let mut builder = Builder::new("k", Launch::new(lanes, warps), &[]);
+            let mut builder = Builder::new("k", StaticLaunchConfig::new(lanes, warps), &[]);
             builder.special(tilewright_kernel::SpecialRegister::Lane);
             builder.special(tilewright_kernel::SpecialRegister::Warp);
             builder.finish()

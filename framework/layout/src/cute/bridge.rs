@@ -6,12 +6,12 @@
 
 use crate::{AffineLayout, Dim, LinearLayout, Space};
 
-use super::{ComposedLayout, CuteError, CuteLayout, CuteMode, Swizzle, Tree, TupleView};
+use super::{ComposedLayout, CuteError, CuteLayout, CuteLeaf, Swizzle, Tree, TupleView};
 
 /// The columns of a CuTe layout as a linear map: entry `i` is the value at the integer coordinate `2^i`.
 fn columns(layout: &CuteLayout) -> Result<Vec<u64>, CuteError> {
     let (mut columns, mut seen): (Vec<u64>, Vec<(u64, String)>) = Default::default();
-    for (path, CuteMode { shape, stride }) in named_modes(layout) {
+    for (path, CuteLeaf { shape, stride }) in named_modes(layout) {
         let wrong = |reason| CuteError::NotLinear { mode: path.clone(), shape, stride, reason };
         if !shape.is_power_of_two() {
             return Err(wrong("its size is not a power of two".to_owned()));
@@ -31,8 +31,8 @@ fn columns(layout: &CuteLayout) -> Result<Vec<u64>, CuteError> {
     Ok(columns)
 }
 
-fn named_modes(layout: &CuteLayout) -> Vec<(String, CuteMode)> {
-    fn walk(tree: &Tree<CuteMode>, path: &str, found: &mut Vec<(String, CuteMode)>) {
+fn named_modes(layout: &CuteLayout) -> Vec<(String, CuteLeaf)> {
+    fn walk(tree: &Tree<CuteLeaf>, path: &str, found: &mut Vec<(String, CuteLeaf)>) {
         match tree.view() {
             TupleView::Leaf(mode) => found.push((if path.is_empty() { "0" } else { path }.to_owned(), *mode)),
             TupleView::Tuple(modes) => modes.iter().enumerate().for_each(|(at, mode)| {
@@ -180,7 +180,7 @@ fn dependent(linear: &LinearLayout, column: usize) -> CuteError {
 /// Builds the CuTe mode of one in dim from the dim's columns, which have disjoint bits: neighbouring columns that each
 /// double the previous one become one leaf (size and stride).
 fn mode_of(columns: &[u64]) -> Result<CuteLayout, CuteError> {
-    let bits: Vec<_> = columns.iter().map(|&stride| CuteMode { shape: 2, stride }).collect();
+    let bits: Vec<_> = columns.iter().map(|&stride| CuteLeaf { shape: 2, stride }).collect();
     CuteLayout::from_flat_modes(&super::coalesce::coalesce_modes(&bits))
 }
 

@@ -1,11 +1,11 @@
 //! Coalescing: the same map with fewer modes.
 
 use super::tuple::TupleView;
-use super::{CuteError, CuteLayout, CuteMode, IntTuple};
+use super::{CuteError, CuteLayout, CuteLeaf, IntTuple};
 
 /// Drops modes of size 1 and joins neighbours that continue each other; order stays.
-pub(super) fn coalesce_modes(flat: &[CuteMode]) -> Vec<CuteMode> {
-    let mut joined: Vec<CuteMode> = Vec::with_capacity(flat.len());
+pub(super) fn coalesce_modes(flat: &[CuteLeaf]) -> Vec<CuteLeaf> {
+    let mut joined: Vec<CuteLeaf> = Vec::with_capacity(flat.len());
     for &mode in flat.iter().filter(|mode| mode.shape != 1) {
         match joined.last_mut() {
             Some(last) if last.shape.checked_mul(last.stride) == Some(mode.stride) => {
@@ -19,7 +19,7 @@ pub(super) fn coalesce_modes(flat: &[CuteMode]) -> Vec<CuteMode> {
 
 /// Coalesces modes whose last one is unbounded, so that it counts even if its size is 1 (CuTe `coalesce_x`). The size
 /// of the last mode of the result has no meaning.
-pub(super) fn coalesce_unbounded(flat: &[CuteMode]) -> Vec<CuteMode> {
+pub(super) fn coalesce_unbounded(flat: &[CuteLeaf]) -> Vec<CuteLeaf> {
     let mut flat = flat.to_vec();
     if let Some(last) = flat.last_mut() {
         last.shape = last.shape.max(2);
@@ -69,6 +69,6 @@ pub fn filter(layout: &CuteLayout) -> Result<CuteLayout, CuteError> {
 /// # Errors
 /// None for a valid layout; it returns a `Result` as every operation does.
 pub fn filter_zeros(layout: &CuteLayout) -> Result<CuteLayout, CuteError> {
-    let kept = layout.tree().map(|mode| if mode.stride == 0 { CuteMode { shape: 1, stride: 0 } } else { *mode });
+    let kept = layout.tree().map(|mode| if mode.stride == 0 { CuteLeaf { shape: 1, stride: 0 } } else { *mode });
     CuteLayout::from_tree(kept)
 }

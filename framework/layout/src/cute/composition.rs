@@ -7,7 +7,7 @@
 
 use super::coalesce::coalesce_unbounded;
 use super::layout::value_at;
-use super::{CuteError, CuteLayout, CuteMode, IntTuple, TupleView};
+use super::{CuteError, CuteLayout, CuteLeaf, IntTuple, TupleView};
 
 /// Maximum number of points at which a result is checked if strides and sizes do not decide whether it is exact; a
 /// result with more points is rejected as [`CuteError::TooManyPoints`].
@@ -112,7 +112,7 @@ pub(super) fn by_mode(
 
 /// A mode of the composition, which results from one inner mode and steps through one outer mode.
 struct Piece {
-    mode: CuteMode,
+    mode: CuteLeaf,
     /// Index of the outer mode, and the number of positions by which one step of this mode moves the index in that
     /// outer mode.
     digit: (usize, u64),
@@ -121,14 +121,14 @@ struct Piece {
 }
 
 struct Outer {
-    flat: Vec<CuteMode>,
+    flat: Vec<CuteLeaf>,
 }
 
 impl Outer {
     fn of(layout: &CuteLayout) -> Self {
         let mut flat = coalesce_unbounded(&layout.leaf_modes());
         if flat.is_empty() {
-            flat.push(CuteMode { shape: 1, stride: 0 });
+            flat.push(CuteLeaf { shape: 1, stride: 0 });
         }
         Self { flat }
     }
@@ -140,10 +140,10 @@ impl Outer {
     /// Returns the modes of the composition (pieces) for one inner mode, one for each outer mode that it steps through;
     /// `domain` is the step of the inner mode in the integer coordinate. `None` if strides and sizes do not divide each
     /// other.
-    fn divide_pieces(&self, inner: CuteMode, mut domain: u64) -> Result<Option<Vec<Piece>>, CuteError> {
+    fn divide_pieces(&self, inner: CuteLeaf, mut domain: u64) -> Result<Option<Vec<Piece>>, CuteError> {
         let (mut left, mut step, mut pieces) = (inner.shape, inner.stride, Vec::new());
         if left == 1 || step == 0 {
-            let mode = CuteMode { shape: left, stride: 0 };
+            let mode = CuteLeaf { shape: left, stride: 0 };
             return Ok(Some(vec![Piece { mode, digit: (0, 0), domain }]));
         }
         let last = self.flat.len() - 1;
@@ -162,7 +162,7 @@ impl Outer {
                 return Ok(None);
             }
             let stride = outer.stride.checked_mul(step).ok_or(CuteError::Overflow { what: "a stride" })?;
-            pieces.push(Piece { mode: CuteMode { shape, stride }, digit: (at, step), domain });
+            pieces.push(Piece { mode: CuteLeaf { shape, stride }, digit: (at, step), domain });
             (left, step, domain) = (left / shape, 1, domain.saturating_mul(shape));
             if left == 1 {
                 break;
@@ -191,7 +191,7 @@ impl Outer {
 
     /// Derives the modes of the composition (pieces) for one inner mode from its values; no others are possible.
     /// `domain` is the step of the inner mode in the integer coordinate.
-    fn derive_pieces(&self, inner: CuteMode, domain: u64) -> Result<Vec<Piece>, CuteError> {
+    fn derive_pieces(&self, inner: CuteLeaf, domain: u64) -> Result<Vec<Piece>, CuteError> {
         let (mut left, mut step, mut pieces) = (inner.shape, 1u64, Vec::new());
         while left > 1 {
             let first = self.along(inner, step)?;
@@ -216,14 +216,14 @@ impl Outer {
                 None => left,
             };
             let at = domain.saturating_mul(step);
-            pieces.push(Piece { mode: CuteMode { shape, stride: first }, digit: (0, 0), domain: at });
+            pieces.push(Piece { mode: CuteLeaf { shape, stride: first }, digit: (0, 0), domain: at });
             (left, step) = (left / shape, step.saturating_mul(shape));
         }
         Ok(pieces)
     }
 
     /// Returns the value of the composition at index `index` of one inner mode, with all other inner indices at zero.
-    fn along(&self, inner: CuteMode, index: u64) -> Result<u64, CuteError> {
+    fn along(&self, inner: CuteLeaf, index: u64) -> Result<u64, CuteError> {
         let inside = inner.stride.checked_mul(index).ok_or(CuteError::Overflow { what: "the inner value" })?;
         self.at(inside)
     }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{CuteError, CuteLayout, CuteMode, IntTuple, Tree, composition};
+use super::{CuteError, CuteLayout, CuteLeaf, IntTuple, Tree, composition};
 
 /// A mode of a coordinate layout: a size, and the step along each axis.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -143,7 +143,7 @@ impl CoordinateLayout {
         let packed = |mode: &CoordinateMode| {
             let mut steps = mode.stride.iter().zip(weights);
             let stride = steps.try_fold(0u64, |sum, (step, weight)| sum.checked_add(step.checked_mul(*weight)?))?;
-            Some(CuteMode { shape: mode.shape, stride })
+            Some(CuteLeaf { shape: mode.shape, stride })
         };
         let modes = self.modes.grow(&mut |mode| packed(mode).map(Tree::leaf).ok_or(VALUE))?;
         CuteLayout::from_tree(modes)

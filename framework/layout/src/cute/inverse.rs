@@ -2,11 +2,11 @@
 
 use super::coalesce::coalesce_modes;
 use super::composition::MOST_POINTS;
-use super::{CuteError, CuteLayout, CuteMode, composition};
+use super::{CuteError, CuteLayout, CuteLeaf, composition};
 
 /// Returns the modes of a layout except those of size 1, in ascending order of stride. Each comes with the product of
 /// the sizes of the modes before it in the layout, by which its index counts in the integer coordinate.
-fn by_stride(layout: &CuteLayout) -> Vec<(CuteMode, u64)> {
+fn by_stride(layout: &CuteLayout) -> Vec<(CuteLeaf, u64)> {
     let mut domain = 1u64;
     let mut modes: Vec<_> = layout
         .leaf_modes()
@@ -39,7 +39,7 @@ fn by_stride(layout: &CuteLayout) -> Vec<(CuteMode, u64)> {
 pub fn complement(layout: &CuteLayout, size: u64) -> Result<CuteLayout, CuteError> {
     let (mut block, mut gaps, mut below) = (1u64, Vec::new(), Vec::new());
     for (mode, domain) in by_stride(layout).into_iter().filter(|(mode, _)| mode.stride != 0) {
-        let CuteMode { shape, stride } = mode;
+        let CuteLeaf { shape, stride } = mode;
         if stride % block != 0 {
             let start = stride - stride % block;
             if let Some(first) = coordinate_of(&below, stride) {
@@ -48,17 +48,17 @@ pub fn complement(layout: &CuteLayout, size: u64) -> Result<CuteLayout, CuteErro
             }
             return Err(CuteError::NoComplement { stride, block, start });
         }
-        gaps.push(CuteMode { shape: stride / block, stride: block });
+        gaps.push(CuteLeaf { shape: stride / block, stride: block });
         block = shape.checked_mul(stride).ok_or(CuteError::Overflow { what: "the completed layout" })?;
         below.push((mode, domain));
     }
-    gaps.push(CuteMode { shape: size.div_ceil(block).max(1), stride: block });
+    gaps.push(CuteLeaf { shape: size.div_ceil(block).max(1), stride: block });
     CuteLayout::from_flat_modes(&coalesce_modes(&gaps))
 }
 
 /// Returns the integer coordinate at which the modes, with ascending strides, have this value; `None` if there is none.
 /// Each mode comes with the stride of its index in the integer coordinate.
-fn coordinate_of(modes: &[(CuteMode, u64)], value: u64) -> Option<u64> {
+fn coordinate_of(modes: &[(CuteLeaf, u64)], value: u64) -> Option<u64> {
     let (mut rest, mut index) = (value, 0u64);
     for (mode, domain) in modes.iter().rev() {
         let digit = (rest / mode.stride).min(mode.shape - 1);
@@ -79,7 +79,7 @@ pub fn right_inverse(layout: &CuteLayout) -> Result<CuteLayout, CuteError> {
             break;
         }
         next = mode.shape.checked_mul(next).ok_or(CuteError::Overflow { what: "the inverse" })?;
-        modes.push(CuteMode { shape: mode.shape, stride: domain });
+        modes.push(CuteLeaf { shape: mode.shape, stride: domain });
     }
     CuteLayout::from_flat_modes(&coalesce_modes(&modes))
 }
@@ -109,14 +109,14 @@ pub fn left_inverse(layout: &CuteLayout) -> Result<CuteLayout, CuteError> {
 
 /// The left inverse that derives each digit of the coordinate by dividing the value by the mode's stride. It is right
 /// if each stride divides the next one and no mode reaches the next stride; otherwise it is checked at every point.
-fn divided_inverse(layout: &CuteLayout, modes: &[(CuteMode, u64)]) -> Result<CuteLayout, CuteError> {
-    let mut digits = vec![CuteMode { shape: modes.first().map_or(1, |(mode, _)| mode.stride), stride: 0 }];
+fn divided_inverse(layout: &CuteLayout, modes: &[(CuteLeaf, u64)]) -> Result<CuteLayout, CuteError> {
+    let mut digits = vec![CuteLeaf { shape: modes.first().map_or(1, |(mode, _)| mode.stride), stride: 0 }];
     for (at, (mode, domain)) in modes.iter().enumerate() {
         let room = modes.get(at + 1).map_or(mode.shape, |(next, _)| next.stride / mode.stride);
-        digits.push(CuteMode { shape: room, stride: *domain });
+        digits.push(CuteLeaf { shape: room, stride: *domain });
     }
     let inverse = CuteLayout::from_flat_modes(&coalesce_modes(&digits))?;
-    let divides = |pair: &[(CuteMode, u64)]| {
+    let divides = |pair: &[(CuteLeaf, u64)]| {
         let (mode, next) = (pair[0].0, pair[1].0.stride);
         next.is_multiple_of(mode.stride) && mode.shape <= next / mode.stride
     };
@@ -148,7 +148,7 @@ fn looked_at(layout: &CuteLayout, inverse: &CuteLayout) -> Result<(), CuteError>
 /// [`CuteError::Overflow`] if a value does not fit 64 bits.
 pub fn nullspace(layout: &CuteLayout) -> Result<CuteLayout, CuteError> {
     let kept = by_stride(layout).into_iter().filter(|(mode, _)| mode.stride == 0);
-    let mut kept: Vec<_> = kept.map(|(mode, domain)| CuteMode { shape: mode.shape, stride: domain }).collect();
+    let mut kept: Vec<_> = kept.map(|(mode, domain)| CuteLeaf { shape: mode.shape, stride: domain }).collect();
     kept.sort_by_key(|mode| mode.stride);
     CuteLayout::from_flat_modes(&coalesce_modes(&kept))
 }
@@ -163,7 +163,7 @@ pub fn max_common_layout(left: &CuteLayout, right: &CuteLayout) -> Result<CuteLa
         let inverse = CuteLayout::from_flat_modes(&modes[..kept])?;
         let Ok(common) = composition(left, &inverse) else { continue };
         let first = coalesce_modes(&common.leaf_modes()).first().copied();
-        let Some(CuteMode { shape, stride: 1 }) = first else { return CuteLayout::single_mode(1, 0) };
+        let Some(CuteLeaf { shape, stride: 1 }) = first else { return CuteLayout::single_mode(1, 0) };
         return composition(&inverse, &CuteLayout::single_mode(shape, 1)?);
     }
     CuteLayout::single_mode(1, 0)

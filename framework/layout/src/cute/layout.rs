@@ -7,7 +7,7 @@ use super::{CuteError, IntTuple, Tree};
 
 /// A leaf of a layout: a size and a stride.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct CuteMode {
+pub struct CuteLeaf {
     /// Number of elements of the mode.
     pub shape: u64,
     /// Difference between the values of neighbouring elements of the mode.
@@ -18,7 +18,7 @@ pub struct CuteMode {
 ///
 /// The size and the largest value within it fit a 64-bit word; no mode is empty.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct CuteLayout(Tree<CuteMode>);
+pub struct CuteLayout(Tree<CuteLeaf>);
 
 impl CuteLayout {
     /// The layout of a shape and strides of the same nesting.
@@ -27,7 +27,7 @@ impl CuteLayout {
     /// [`CuteError::NotCongruent`] if shape and strides are nested differently, [`CuteError::EmptyMode`] if a size is
     /// 0, [`CuteError::Overflow`] if the size or the largest value does not fit 64 bits.
     pub fn new(shape: &IntTuple, stride: &IntTuple) -> Result<Self, CuteError> {
-        let modes = shape.zip(stride, &mut |&shape, &stride| CuteMode { shape, stride });
+        let modes = shape.zip(stride, &mut |&shape, &stride| CuteLeaf { shape, stride });
         Self::from_tree(modes.ok_or_else(|| CuteError::NotCongruent {
             left: shape.to_string(),
             right: stride.to_string(),
@@ -44,7 +44,7 @@ impl CuteLayout {
         let modes = shape.map(|&shape| {
             let stride = next;
             next = stride.and_then(|stride| stride.checked_mul(shape));
-            CuteMode { shape, stride: stride.unwrap_or(0) }
+            CuteLeaf { shape, stride: stride.unwrap_or(0) }
         });
         Self::from_tree(modes)
     }
@@ -54,14 +54,14 @@ impl CuteLayout {
     /// # Errors
     /// As [`CuteLayout::new`].
     pub fn single_mode(shape: u64, stride: u64) -> Result<Self, CuteError> {
-        Self::from_tree(Tree::leaf(CuteMode { shape, stride }))
+        Self::from_tree(Tree::leaf(CuteLeaf { shape, stride }))
     }
 
     /// The layout of a tree of modes.
     ///
     /// # Errors
     /// As [`CuteLayout::new`].
-    pub fn from_tree(modes: Tree<CuteMode>) -> Result<Self, CuteError> {
+    pub fn from_tree(modes: Tree<CuteLeaf>) -> Result<Self, CuteError> {
         let (mut size, mut last) = (1u64, 0u64);
         for (at, mode) in modes.leaves().into_iter().enumerate() {
             let reach = mode.shape.checked_sub(1).ok_or(CuteError::EmptyMode { mode: at })?;
@@ -85,7 +85,7 @@ impl CuteLayout {
     }
 
     /// Builds the layout of a flat list of modes: a single mode gets no parentheses, and an empty list gives `1:0`.
-    pub(super) fn from_flat_modes(modes: &[CuteMode]) -> Result<Self, CuteError> {
+    pub(super) fn from_flat_modes(modes: &[CuteLeaf]) -> Result<Self, CuteError> {
         match modes {
             [] => Self::single_mode(1, 0),
             [mode] => Self::from_tree(Tree::leaf(*mode)),
@@ -94,7 +94,7 @@ impl CuteLayout {
     }
 
     /// The modes as a nested tuple.
-    pub fn tree(&self) -> &Tree<CuteMode> {
+    pub fn tree(&self) -> &Tree<CuteLeaf> {
         &self.0
     }
 
@@ -130,7 +130,7 @@ impl CuteLayout {
     }
 
     /// The leaf modes from left to right.
-    pub fn leaf_modes(&self) -> Vec<CuteMode> {
+    pub fn leaf_modes(&self) -> Vec<CuteLeaf> {
         self.0.leaves().into_iter().copied().collect()
     }
 
@@ -240,13 +240,13 @@ impl fmt::Display for CuteLayout {
 const COORDINATE: CuteError = CuteError::Overflow { what: "the value at the coordinate" };
 
 /// The value of flat modes at an integer coordinate; the index of the last mode is not reduced modulo its size.
-pub(super) fn value_at(flat: &[CuteMode], index: u64) -> Result<u64, CuteError> {
+pub(super) fn value_at(flat: &[CuteLeaf], index: u64) -> Result<u64, CuteError> {
     let mut evaluation = Evaluation::new(index);
     flat.iter().for_each(|mode| evaluation.add(mode));
     evaluation.value()
 }
 
-fn value_of_leaves(modes: &Tree<CuteMode>, index: u64) -> Result<u64, CuteError> {
+fn value_of_leaves(modes: &Tree<CuteLeaf>, index: u64) -> Result<u64, CuteError> {
     let mut evaluation = Evaluation::new(index);
     modes.visit(&mut |mode| evaluation.add(mode));
     evaluation.value()
@@ -260,7 +260,7 @@ struct Evaluation {
     rest: u64,
     /// The sum of index times stride over all added modes except the last; `None` if it does not fit 64 bits.
     value: Option<u64>,
-    last: Option<CuteMode>,
+    last: Option<CuteLeaf>,
 }
 
 impl Evaluation {
@@ -268,7 +268,7 @@ impl Evaluation {
         Self { rest: index, value: Some(0), last: None }
     }
 
-    fn add(&mut self, mode: &CuteMode) {
+    fn add(&mut self, mode: &CuteLeaf) {
         if let Some(before) = self.last.replace(*mode) {
             self.value = self.value_with(self.rest % before.shape, before.stride);
             self.rest /= before.shape;
@@ -287,7 +287,7 @@ impl Evaluation {
     }
 }
 
-fn value_of(modes: &Tree<CuteMode>, coordinate: &IntTuple) -> Result<u64, CuteError> {
+fn value_of(modes: &Tree<CuteLeaf>, coordinate: &IntTuple) -> Result<u64, CuteError> {
     let inside = match coordinate.view() {
         TupleView::Leaf(&index) => return value_of_leaves(modes, index),
         TupleView::Tuple(inside) => inside,

@@ -41,16 +41,16 @@ pub use coordinates::{CoordinateLayout, CoordinateMode};
 pub use divide::{flat_divide, logical_divide, tiled_divide, zipped_divide};
 pub use error::CuteError;
 pub use inverse::{complement, left_inverse, max_common_layout, max_common_vector, nullspace, right_inverse};
-pub use layout::{CuteLayout, CuteMode, crd2idx, idx2crd};
+pub use layout::{CuteLayout, CuteLeaf, crd2idx, idx2crd};
 pub use product::{
     blocked_product, flat_product, logical_product, raked_product, tile_to_shape, tiled_product, zipped_product,
 };
 pub use recast::{downcast, recast, upcast};
 pub use select::PartialCoordinate;
 pub use swizzle::{ComposedLayout, Swizzle};
-pub use task_mapping::{IndexSource, IndexTerm, LoopNest, TaskCoordinate, TaskMapping};
+pub use task_mapping::{IndexTerm, LoopOrThreadIndex, TaskCoordinateExpr, TaskLoopNest, TaskMapping};
 pub use tensor::{from_tensor_layout, to_distributed, to_memory};
-pub use text::parse_open_tuple;
+pub use text::parse_tuple_with_unknowns;
 pub use thread_value::ThreadValue;
 pub use tuple::{IntTuple, Tree, TupleView};
 

@@ -2,7 +2,7 @@
 
 use super::composition::by_mode;
 use super::divide::{unpack_pair, zip_modes};
-use super::{CuteError, CuteLayout, CuteMode, IntTuple, Tiler, Tree, complement, composition};
+use super::{CuteError, CuteLayout, CuteLeaf, IntTuple, Tiler, Tree, complement, composition};
 
 /// Repeats a block once for each position of a tiler: the result is `(block, repetition)`, and `repetition` maps a
 /// position of the tiler to the offset of the block's copy. Copies at different values of the tiler do not overlap. A
@@ -126,10 +126,10 @@ fn ordered(counts: &[u64], order: Option<&IntTuple>) -> Result<CuteLayout, CuteE
     }
     let mut by_rank: Vec<_> = (0..counts.len()).collect();
     by_rank.sort_by_key(|&at| (ranks[at], at));
-    let (mut modes, mut next) = (vec![CuteMode { shape: 1, stride: 0 }; counts.len()], 1u64);
+    let (mut modes, mut next) = (vec![CuteLeaf { shape: 1, stride: 0 }; counts.len()], 1u64);
     for at in by_rank {
         let shape = counts[at];
-        modes[at] = CuteMode { shape, stride: if shape == 1 { 0 } else { next } };
+        modes[at] = CuteLeaf { shape, stride: if shape == 1 { 0 } else { next } };
         next = next.checked_mul(shape).ok_or(CuteError::Overflow { what: "the size of the result" })?;
     }
     CuteLayout::from_tree(Tree::flat(modes))

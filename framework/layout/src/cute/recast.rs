@@ -1,6 +1,6 @@
 //! Layouts of the same memory in elements of another width.
 
-use super::{CuteError, CuteLayout, CuteMode, Tree};
+use super::{CuteError, CuteLayout, CuteLeaf, Tree};
 
 /// The layout of the same memory in wider elements, each of `ratio` old elements: a mode of stride below `ratio` gets
 /// fewer elements, other strides are divided by `ratio`. If the mode does not fill its last new element, the rest of
@@ -15,13 +15,13 @@ pub fn upcast(layout: &CuteLayout, ratio: u64) -> Result<CuteLayout, CuteError> 
     if ratio == 0 {
         return Err(wrong(0));
     }
-    let wide = layout.tree().grow(&mut |&CuteMode { shape, stride }| {
+    let wide = layout.tree().grow(&mut |&CuteLeaf { shape, stride }| {
         let mode = if stride == 0 || ratio == 1 {
-            CuteMode { shape, stride }
+            CuteLeaf { shape, stride }
         } else if stride.is_multiple_of(ratio) {
-            CuteMode { shape, stride: stride / ratio }
+            CuteLeaf { shape, stride: stride / ratio }
         } else if ratio.is_multiple_of(stride) {
-            CuteMode { shape: shape.div_ceil(ratio / stride), stride: 1 }
+            CuteLeaf { shape: shape.div_ceil(ratio / stride), stride: 1 }
         } else {
             return Err(wrong(stride));
         };
@@ -60,10 +60,10 @@ pub fn downcast(layout: &CuteLayout, ratio: u64) -> Result<CuteLayout, CuteError
         return Err(CuteError::NotDivisible { operation: "downcast", number: 1, divisor: 0 });
     }
     let product = |a: u64| a.checked_mul(ratio).ok_or(CuteError::Overflow { what: "the narrower layout" });
-    CuteLayout::from_tree(layout.tree().grow(&mut |&CuteMode { shape, stride }| {
+    CuteLayout::from_tree(layout.tree().grow(&mut |&CuteLeaf { shape, stride }| {
         Ok(Tree::leaf(match stride {
-            1 => CuteMode { shape: product(shape)?, stride },
-            _ => CuteMode { shape, stride: product(stride)? },
+            1 => CuteLeaf { shape: product(shape)?, stride },
+            _ => CuteLeaf { shape, stride: product(stride)? },
         }))
     })?)
 }

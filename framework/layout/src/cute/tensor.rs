@@ -2,7 +2,7 @@
 
 use crate::{Dim, Layout as TensorLayout, LayoutError, LinearLayout, MemoryLayout};
 
-use super::{ComposedLayout, CuteError, CuteLayout, CuteMode, Tree, coalesce, from_linear, to_linear_modes};
+use super::{ComposedLayout, CuteError, CuteLayout, CuteLeaf, Tree, coalesce, from_linear, to_linear_modes};
 
 /// Converts a tensor's layout to CuTe's notation.
 ///
@@ -13,9 +13,9 @@ use super::{ComposedLayout, CuteError, CuteLayout, CuteMode, Tree, coalesce, fro
 ///
 /// ```
 /// use tilewright_layout::cute::from_tensor_layout;
-/// use tilewright_layout::{Families, families::NeutralFamilies, parse_spec};
+/// use tilewright_layout::{Families, families::NeutralFamilies, parse_family_spec};
 /// let text = |attribute: &str, shape: [u64; 2]| -> Result<String, Box<dyn std::error::Error>> {
-/// Ok(from_tensor_layout(&NeutralFamilies.resolve(&parse_spec(attribute)?, &shape, &NeutralFamilies)?)?.to_string())
+/// Ok(from_tensor_layout(&NeutralFamilies.resolve(&parse_family_spec(attribute)?, &shape, &NeutralFamilies)?)?.to_string())
 /// };
 /// let rows = "#ttg.blocked<{sizePerThread = [1, 2], threadsPerWarp = [8, 4], warpsPerCTA = [1, 1], order = [1, 0]}>";
 /// assert_eq!(text(rows, [8, 8])?, "((4,8),2):((16,1),8)");
@@ -63,8 +63,8 @@ fn in_memory(memory: &MemoryLayout) -> Result<ComposedLayout, CuteError> {
     }
     // Intervals are powers of two, so padding is a sum over the bits of the offset.
     let bits = |mode: CuteLayout| {
-        let strides = mode.leaf_modes().into_iter().flat_map(|CuteMode { shape, stride }| {
-            (0..shape.ilog2()).map(move |bit| CuteMode { shape: 2, stride: memory.physical_offset(stride << bit) })
+        let strides = mode.leaf_modes().into_iter().flat_map(|CuteLeaf { shape, stride }| {
+            (0..shape.ilog2()).map(move |bit| CuteLeaf { shape: 2, stride: memory.physical_offset(stride << bit) })
         });
         CuteLayout::from_tree(Tree::flat(strides))
     };

@@ -194,7 +194,7 @@ impl<'a> Reader<'a> {
 /// # Errors
 /// [`CuteError::Text`] if the text is malformed, [`CuteError::TooDeep`] if the tuple is nested deeper than
 /// [`MAX_DEPTH`].
-pub fn parse_open_tuple(text: &str) -> Result<Tree<Option<u64>>, CuteError> {
+pub fn parse_tuple_with_unknowns(text: &str) -> Result<Tree<Option<u64>>, CuteError> {
     Reader::parse_to_end(text, Reader::open)
 }
 

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use super::cluster::{block_share_shape, cluster_layout, row_major_axis_order};
 use crate::{
-    AttributeSyntax, Dim, FamilyAttribute, FamilySpec, IntVec, OmittedValues, ParameterPosition, ParameterSyntax,
+    AttributeParameterPosition, AttributeSyntax, Dim, FamilyAttribute, FamilySpec, IntVec, ParameterOmission,
+    ParameterSyntax,
 };
 
 pub(super) fn all() -> Vec<AttributeSyntax> {
@@ -49,7 +50,7 @@ fn linear(family: &str) -> AttributeSyntax {
         [("reg_bases", "register"), ("lane_bases", "lane"), ("warp_bases", "warp"), ("block_bases", "block")];
     let syntax = ttg(family)
         .with_keywords(&keywords)
-        .with_parameter(ParameterSyntax::new("shape", &["shape"]).with_omitted_values(OmittedValues::Always));
+        .with_parameter(ParameterSyntax::new("shape", &["shape"]).with_omitted_values(ParameterOmission::Always));
     match family {
         "linear" => syntax
             .with_call("DistributedLinearLayout", &["reg_bases", "lane_bases", "warp_bases", "block_bases", "shape"]),
@@ -78,7 +79,8 @@ fn padded_shared() -> AttributeSyntax {
     let keywords = [("offset_bases", "offset"), ("block_bases", "block"), ("order", "order")];
     ttg("padded_shared")
         .with_parameter(
-            ParameterSyntax::new("interval_padding_pairs", &["intervals"]).with_position(ParameterPosition::Before),
+            ParameterSyntax::new("interval_padding_pairs", &["intervals"])
+                .with_position(AttributeParameterPosition::Before),
         )
         .with_keywords(&keywords)
         .with_parameter(ParameterSyntax::new("shape", &["shape"]).with_implied_by("offset_bases"))
@@ -92,7 +94,9 @@ fn shared_linear() -> AttributeSyntax {
     ttg("shared_linear")
         .with_keywords(&[("offset_bases", "offset")])
         .with_parameter(ParameterSyntax::new("block_bases", &["block"]).with_omitted_value(no_bases))
-        .with_parameter(ParameterSyntax::new("alignment", &["alignment"]).with_position(ParameterPosition::Behind))
+        .with_parameter(
+            ParameterSyntax::new("alignment", &["alignment"]).with_position(AttributeParameterPosition::Behind),
+        )
         .with_call_defaults(
             "SharedLinearLayout",
             &["offset_bases", "block_bases", "alignment"],

@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 use crate::{Dim, FamilyError, FamilySpec, IntVec, LayoutError, LinearLayout, Space};
 
 pub use super::tile::{
-    TileMode, identity_modes, identity_nd, row_major_axis_order, tile_from_identities, tile_from_modes,
+    TileMode, direct_sum_of_modes, identity_modes, identity_nd, row_major_axis_order, tile_from_identities,
 };
 use super::tile::{block_of, direct_sum_of, tensor_space};
 
@@ -20,7 +20,7 @@ pub fn tensor_dims_of_rank(rank: usize) -> SmallVec<[Dim; 8]> {
 ///
 /// # Errors
 /// [`FamilyError::Shape`] if the shape violates a requirement.
-pub fn check_shape(spec: &FamilySpec, shape: &[u64]) -> Result<(), FamilyError> {
+pub fn check_family_shape(spec: &FamilySpec, shape: &[u64]) -> Result<(), FamilyError> {
     let wrong = |message: String| FamilyError::Shape { family: spec.name.clone(), shape: shape.to_vec(), message };
     if shape.is_empty() || shape.len() > 16 {
         return Err(wrong(format!("a tensor has 1 to 16 axes, not {}", shape.len())));
@@ -74,19 +74,19 @@ pub fn cluster_layout(spec: &FamilySpec, bases: &[Vec<u64>], rank: usize) -> Res
 ///
 /// # Errors
 /// The inputs or the outputs have more than 64 bits together.
-pub fn extend_to_tensor(
+pub fn extend_tile_to_tensor(
     tile: &LinearLayout,
     cluster: &LinearLayout,
     shape: &[u64],
 ) -> Result<LinearLayout, LayoutError> {
-    extend_to_tensor_with_dim(Dim::REGISTER, tile, cluster, shape)
+    extend_tile_to_tensor_in_dim(Dim::REGISTER, tile, cluster, shape)
 }
 
-/// As [`extend_to_tensor`], but positions of the dim `input` take the repetitions.
+/// As [`extend_tile_to_tensor`], but positions of the dim `input` take the repetitions.
 ///
 /// # Errors
 /// The inputs or the outputs have more than 64 bits together.
-pub fn extend_to_tensor_with_dim(
+pub fn extend_tile_to_tensor_in_dim(
     input: Dim,
     tile: &LinearLayout,
     cluster: &LinearLayout,
@@ -106,7 +106,7 @@ pub fn extend_to_tensor_with_dim(
 ///
 /// # Errors
 /// As [`cluster_layout`]; sizes that are not powers of two; more than 64 bits.
-pub fn tensor_layout(
+pub fn tensor_layout_from_modes(
     spec: &FamilySpec,
     modes: impl Iterator<Item = TileMode> + Clone,
     order: &[usize],
@@ -148,7 +148,7 @@ pub fn extend_to_blocks(
 ///
 /// # Errors
 /// The layout's out dims are not the axes of the shape, or more than 64 bits.
-pub fn fit_to_shape(layout: &LinearLayout, shape: &[u64], input: Dim) -> Result<LinearLayout, LayoutError> {
+pub fn fit_layout_to_shape(layout: &LinearLayout, shape: &[u64], input: Dim) -> Result<LinearLayout, LayoutError> {
     layout.fitted(tensor_space(shape)?, input)
 }
 

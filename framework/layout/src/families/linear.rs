@@ -6,7 +6,7 @@
 use smallvec::SmallVec;
 
 use crate::f2::Columns;
-use crate::{Dim, FamilyError, FamilySpec, IntVec, LayoutError, LinearLayout, ListedBases, Space};
+use crate::{BasesParameter, Dim, FamilyError, FamilySpec, IntVec, LayoutError, LinearLayout, Space};
 
 use super::cluster::{ensure_layout_not_larger_than, ensure_layout_not_smaller_than, tensor_dims_of_rank};
 use super::tile::tensor_space;
@@ -38,12 +38,12 @@ pub(super) fn resolve(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, 
 }
 
 /// Builds the layout with exactly the given bases and the out space of a tensor of `shape`, which must contain them.
-pub(super) fn from_given(bases: &[(Dim, ListedBases<'_>)], shape: &[u64]) -> Result<LinearLayout, LayoutError> {
+pub(super) fn from_given(bases: &[(Dim, BasesParameter<'_>)], shape: &[u64]) -> Result<LinearLayout, LayoutError> {
     LinearLayout::from_lists(bases.iter().map(|&(dim, given)| (dim, given.iter())), tensor_space(shape)?)
 }
 
 /// The smallest shape that contains all coordinates of the bases.
-fn min_shape(bases: &[(Dim, ListedBases<'_>)], rank: usize) -> IntVec {
+fn min_shape(bases: &[(Dim, BasesParameter<'_>)], rank: usize) -> IntVec {
     let mut highest = IntVec::from_elem(0, rank);
     for basis in bases.iter().flat_map(|(_, given)| given.iter()) {
         for (all, coordinate) in highest.iter_mut().zip(basis) {

@@ -8,7 +8,7 @@ use super::linear;
 use super::samples;
 use super::shared;
 use super::slice;
-use crate::{AttributeSyntax, Families, FamilyError, FamilySpec, Layout, SampleLayout, SampleUse};
+use crate::{AttributeSyntax, Families, FamilyError, FamilySpec, Layout, SampleLayout, SampleLayoutRequest};
 
 /// The provider of the neutral families, such as `blocked` and `slice`, which belong to no vendor.
 #[derive(Debug, Clone, Copy, Default)]
@@ -43,7 +43,7 @@ impl Families for NeutralFamilies {
     }
 
     fn resolve(&self, spec: &FamilySpec, shape: &[u64], all: &dyn Families) -> Result<Layout, FamilyError> {
-        cluster::check_shape(spec, shape)?;
+        cluster::check_family_shape(spec, shape)?;
         match spec.name.as_str() {
             "blocked" => blocked::resolve(spec, shape).map(Layout::Distributed),
             "slice" => slice::resolve(spec, shape, all),
@@ -61,7 +61,7 @@ impl Families for NeutralFamilies {
         }
     }
 
-    fn samples(&self, use_case: SampleUse) -> Vec<SampleLayout> {
+    fn samples(&self, use_case: SampleLayoutRequest) -> Vec<SampleLayout> {
         samples::typical(use_case)
     }
 

@@ -1,11 +1,11 @@
 //! Typical layouts of the neutral families, for conformance suites.
 
-use crate::{FamilyAttribute, FamilySpec, SampleLayout, SampleUse};
+use crate::{FamilyAttribute, FamilySpec, SampleLayout, SampleLayoutRequest};
 
 /// The sample layouts for a use: coalesced loads along rows and along columns, results of reductions, operands of FMA
 /// dots, and shared memory for all of them.
-pub(super) fn typical(use_case: SampleUse) -> Vec<SampleLayout> {
-    let SampleUse { lanes, warps, element_bits } = use_case;
+pub(super) fn typical(use_case: SampleLayoutRequest) -> Vec<SampleLayout> {
+    let SampleLayoutRequest { lanes, warps, element_bits } = use_case;
     if !lanes.is_power_of_two() || !warps.is_power_of_two() || !element_bits.is_power_of_two() || element_bits > 128 {
         return Vec::new();
     }

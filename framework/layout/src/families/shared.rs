@@ -1,7 +1,7 @@
 //! Memory layouts: `swizzled_shared`, `padded_shared`, `shared_linear`, `partitioned_shared`, as in Triton.
 
 use crate::{
-    Dim, Families, FamilyAttribute, FamilyError, FamilySpec, IntVec, Layout, LayoutError, LinearLayout, ListedBases,
+    BasesParameter, Dim, Families, FamilyAttribute, FamilyError, FamilySpec, IntVec, Layout, LayoutError, LinearLayout,
     MemoryLayout, Padding,
 };
 
@@ -151,7 +151,7 @@ fn is_addressable(linear: &LinearLayout, padding: &[Padding]) -> bool {
 /// the result is repeated or cut to a tensor of `shape`.
 fn over_cluster(
     spec: &FamilySpec,
-    offsets: ListedBases<'_>,
+    offsets: BasesParameter<'_>,
     cluster: &[Vec<u64>],
     share_shape: &[u64],
     shape: &[u64],
@@ -240,7 +240,7 @@ fn repeated(
 
 fn explicit(
     spec: &FamilySpec,
-    bases: &[(Dim, ListedBases<'_>)],
+    bases: &[(Dim, BasesParameter<'_>)],
     share_shape: &[u64],
     shape: &[u64],
 ) -> Result<LinearLayout, FamilyError> {

@@ -5,7 +5,7 @@
 
 use smallvec::SmallVec;
 
-use crate::{Axes, Dim, LayoutError, LinearLayout, Space};
+use crate::{AxisIndices, Dim, LayoutError, LinearLayout, Space};
 
 /// The space of a tensor's elements, `dim0` the most minor.
 ///
@@ -56,7 +56,7 @@ impl TileMode {
 }
 
 /// Builds the layout of a tensor of `shape` from the terms of one block's tile, as
-/// [`tensor_layout`](super::cluster::tensor_layout) for a single block.
+/// [`tensor_layout_from_modes`](super::cluster::tensor_layout_from_modes) for a single block.
 pub(super) fn block_of(
     modes: impl Iterator<Item = TileMode> + Clone,
     order: &[usize],
@@ -115,7 +115,7 @@ fn write_units(columns: &mut [u64], start: u32, unit: u32, count: u32) {
 
 /// The axes of a tensor of this rank, the last one first: row-major order.
 #[must_use]
-pub fn row_major_axis_order(rank: usize) -> Axes {
+pub fn row_major_axis_order(rank: usize) -> AxisIndices {
     (0..rank).rev().collect()
 }
 
@@ -130,7 +130,7 @@ pub fn identity_nd(input: Dim, sizes: &[u64], order: &[usize]) -> Result<LinearL
 }
 
 /// The direct sum of identities given as (input, size, axis), the lowest bits first. The result lists its axes in
-/// `order`, the order of repetition in [`extend_to_tensor`](super::cluster::extend_to_tensor).
+/// `order`, the order of repetition in [`extend_tile_to_tensor`](super::cluster::extend_tile_to_tensor).
 ///
 /// # Errors
 /// A size that is no power of two, or more than 64 bits.
@@ -142,7 +142,7 @@ pub fn tile_from_identities(order: &[usize], modes: &[(Dim, u64, usize)]) -> Res
 ///
 /// # Errors
 /// As [`tile_from_identities`].
-pub fn tile_from_modes(order: &[usize], modes: &[TileMode]) -> Result<LinearLayout, LayoutError> {
+pub fn direct_sum_of_modes(order: &[usize], modes: &[TileMode]) -> Result<LinearLayout, LayoutError> {
     direct_sum_of(listed(order).chain(modes.iter().copied()))
 }
 

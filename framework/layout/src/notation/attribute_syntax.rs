@@ -50,11 +50,11 @@ pub struct ParameterSyntax {
     /// The position of the parameter in the text.
     #[serde(default)]
     #[serde(rename = "place")]
-    pub position: ParameterPosition,
+    pub position: AttributeParameterPosition,
     /// The values of the parameter that the text omits.
     #[serde(default)]
     #[serde(rename = "omitted")]
-    pub with_omitted: OmittedValues,
+    pub with_omitted: ParameterOmission,
     /// Name of another parameter that determines this one: the text omits this one if that one is given and is not an
     /// empty list.
     #[serde(default)]
@@ -64,7 +64,7 @@ pub struct ParameterSyntax {
 /// The position of a parameter in attribute text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum ParameterPosition {
+pub enum AttributeParameterPosition {
     /// In the braces, or among the others if the attribute has no braces.
     #[default]
     Inside,
@@ -77,7 +77,7 @@ pub enum ParameterPosition {
 /// Values of a parameter that attribute text omits.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum OmittedValues {
+pub enum ParameterOmission {
     /// No value: the text omits the parameter only if the spec does not give it.
     #[default]
     Never,
@@ -89,7 +89,7 @@ pub enum OmittedValues {
     Always,
 }
 
-impl OmittedValues {
+impl ParameterOmission {
     /// Whether the text omits a value.
     #[must_use]
     pub fn is_omitted(&self, value: &FamilyAttribute) -> bool {
@@ -162,8 +162,8 @@ impl ParameterSyntax {
         Self {
             name: name.to_owned(),
             keywords: keywords.iter().map(|&keyword| keyword.to_owned()).collect(),
-            position: ParameterPosition::default(),
-            with_omitted: OmittedValues::default(),
+            position: AttributeParameterPosition::default(),
+            with_omitted: ParameterOmission::default(),
             implied_by: None,
         }
     }
@@ -171,13 +171,13 @@ impl ParameterSyntax {
     /// The same parameter, but the text omits this value.
     #[must_use]
     pub fn with_omitted_value(mut self, value: impl Into<FamilyAttribute>) -> Self {
-        self.with_omitted = OmittedValues::At(value.into());
+        self.with_omitted = ParameterOmission::At(value.into());
         self
     }
 
     /// The same parameter, but the text omits these values.
     #[must_use]
-    pub fn with_omitted_values(mut self, omitted: OmittedValues) -> Self {
+    pub fn with_omitted_values(mut self, omitted: ParameterOmission) -> Self {
         self.with_omitted = omitted;
         self
     }
@@ -192,7 +192,7 @@ impl ParameterSyntax {
 
     /// The same parameter at this position of the text.
     #[must_use]
-    pub fn with_position(mut self, position: ParameterPosition) -> Self {
+    pub fn with_position(mut self, position: AttributeParameterPosition) -> Self {
         self.position = position;
         self
     }

@@ -7,9 +7,9 @@ impl AttributeSyntaxes {
     /// The same layout with each call replaced by the spec of its family; calls of unknown classes stay.
     ///
     /// ```
-    /// use tilewright_layout::{AttributeSyntaxes, families::NeutralFamilies, parse_spec};
+    /// use tilewright_layout::{AttributeSyntaxes, families::NeutralFamilies, parse_family_spec};
     /// let syntaxes = AttributeSyntaxes::from_families(&NeutralFamilies);
-    /// let call = parse_spec("ttgl.SliceLayout(1, parent=ttgl.BlockedLayout([1, 4], [8, 4], [4, 1], [1, 0]))")?;
+    /// let call = parse_family_spec("ttgl.SliceLayout(1, parent=ttgl.BlockedLayout([1, 4], [8, 4], [4, 1], [1, 0]))")?;
     /// let text = "#ttg.slice<{dim = 1, parent = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [8, 4], \
     ///             warpsPerCTA = [4, 1], order = [1, 0]}>}>";
     /// assert_eq!(syntaxes.print_spec(&syntaxes.replace_constructor_calls(&call)?), text);

@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::case::to_snake_case;
 use crate::text::TextError;
-use crate::{Bases, Dim, FamilySpec, LinearLayout};
+use crate::{Dim, DimBases, FamilySpec, LinearLayout};
 
 #[derive(Serialize)]
 struct Written<'a> {
@@ -33,7 +33,7 @@ impl Serialize for WrittenBases<'_> {
 struct Read {
     in_dims: Vec<(String, u64)>,
     out_dims: Vec<(String, u64)>,
-    bases: BTreeMap<String, Bases>,
+    bases: BTreeMap<String, DimBases>,
 }
 
 impl Serialize for LinearLayout {

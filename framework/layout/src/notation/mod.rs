@@ -16,10 +16,10 @@ mod respell;
 mod spec;
 
 pub use attribute_syntax::{
-    AttributeSyntax, LayoutConstructorSyntax, OmittedValues, ParameterPosition, ParameterSyntax,
+    AttributeParameterPosition, AttributeSyntax, LayoutConstructorSyntax, ParameterOmission, ParameterSyntax,
 };
 pub use case::to_snake_case;
 pub use json::{find_camel_case_key, layout_from_json, layout_to_json, spec_from_json, spec_to_json};
 pub use parse::LayoutAliasReader;
-pub use parse::{parse_definitions, parse_spec};
+pub use parse::{parse_definitions, parse_family_spec};
 pub use respell::AttributeSyntaxes;

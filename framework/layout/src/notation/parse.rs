@@ -19,15 +19,15 @@ const MAX_VALUES: usize = 1 << 16;
 /// A call of a class of Gluon, `gl.BlockedLayout([1, 4], [8, 4], [4, 1], order=[1, 0])`, is a spec of the class's name;
 /// positional arguments are named by their index.
 /// [`AttributeSyntaxes::replace_constructor_calls`](super::AttributeSyntaxes::replace_constructor_calls) gives it the
-/// family's name and its parameters' names, and so does [`FamilySet`](crate::FamilySet).
+/// family's name and its parameters' names, and so does [`FamilyProviders`](crate::FamilyProviders).
 ///
 /// ```
-/// use tilewright_layout::parse_spec;
-/// let spec = parse_spec("#ttg.slice<{dim = 1, parent = #ttg.blocked<{order = [1, 0]}>}>")?;
+/// use tilewright_layout::parse_family_spec;
+/// let spec = parse_family_spec("#ttg.slice<{dim = 1, parent = #ttg.blocked<{order = [1, 0]}>}>")?;
 /// assert_eq!(spec.name, "slice");
-/// let same = parse_spec("#rows = #ttg.blocked<{order = [1, 0]}>\n#ttg.slice<{dim = 1, parent = #rows}>")?;
+/// let same = parse_family_spec("#rows = #ttg.blocked<{order = [1, 0]}>\n#ttg.slice<{dim = 1, parent = #rows}>")?;
 /// assert_eq!(same, spec);
-/// let error = parse_spec("#ttg.blocked<{order = [1, 0}>").unwrap_err();
+/// let error = parse_family_spec("#ttg.blocked<{order = [1, 0}>").unwrap_err();
 /// assert_eq!((error.at, error.line, error.column), (27, 1, 28));
 /// # Ok::<(), tilewright_layout::text::TextError>(())
 /// ```
@@ -35,7 +35,7 @@ const MAX_VALUES: usize = 1 << 16;
 /// # Errors
 /// [`TextError`](crate::text::TextError) at the first syntax error, undefined or repeated name, or limit of nesting or
 /// size.
-pub fn parse_spec(text: &str) -> Parsed<FamilySpec> {
+pub fn parse_family_spec(text: &str) -> Parsed<FamilySpec> {
     if text.trim_start().starts_with('{') {
         return spec_from_text(text);
     }
@@ -62,7 +62,7 @@ pub fn parse_spec(text: &str) -> Parsed<FamilySpec> {
 /// ```
 ///
 /// # Errors
-/// [`TextError`](crate::text::TextError) as [`parse_spec`].
+/// [`TextError`](crate::text::TextError) as [`parse_family_spec`].
 pub fn parse_definitions(text: &str) -> Parsed<Vec<(String, FamilySpec)>> {
     let mut parser = Parser::new(text);
     while parser.definition()? {}
@@ -82,7 +82,7 @@ impl LayoutAliasReader {
     /// and the byte behind it.
     ///
     /// # Errors
-    /// [`TextError`](crate::text::TextError) as [`parse_spec`].
+    /// [`TextError`](crate::text::TextError) as [`parse_family_spec`].
     pub fn read_layout(&mut self, text: &str, at: usize) -> Parsed<(FamilySpec, usize)> {
         self.with_parser(text, at, |parser| Ok((parser.spec()?.value, parser.cursor.at)))
     }
@@ -90,7 +90,7 @@ impl LayoutAliasReader {
     /// Reads the definition `#name = layout` that starts at byte `at` of the text, and returns the byte behind it.
     ///
     /// # Errors
-    /// [`TextError`](crate::text::TextError) as [`parse_spec`], or if the text there is not a definition.
+    /// [`TextError`](crate::text::TextError) as [`parse_family_spec`], or if the text there is not a definition.
     pub fn read_alias_definition(&mut self, text: &str, at: usize) -> Parsed<usize> {
         self.with_parser(text, at, |parser| match parser.definition()? {
             true => Ok(parser.cursor.at),

@@ -2,7 +2,7 @@
 
 use super::case::camel_case;
 use super::parse::UNNAMED;
-use super::{AttributeSyntax, AttributeSyntaxes, ParameterPosition, ParameterSyntax};
+use super::{AttributeParameterPosition, AttributeSyntax, AttributeSyntaxes, ParameterSyntax};
 use crate::text::{Quoted, is_identifier};
 use crate::{FamilyAttribute, FamilySpec};
 
@@ -46,12 +46,12 @@ impl Writer<'_> {
         let mut before = String::new();
         for parameter in &syntax.parameters {
             match parameter.position {
-                ParameterPosition::Before => match self.before(spec, parameter) {
+                AttributeParameterPosition::Before => match self.before(spec, parameter) {
                     Some(list) => before = list,
                     None => self.parameter(spec, parameter, syntax, &mut inside),
                 },
-                ParameterPosition::Inside => self.parameter(spec, parameter, syntax, &mut inside),
-                ParameterPosition::Behind => self.parameter(spec, parameter, syntax, &mut behind),
+                AttributeParameterPosition::Inside => self.parameter(spec, parameter, syntax, &mut inside),
+                AttributeParameterPosition::Behind => self.parameter(spec, parameter, syntax, &mut behind),
             }
         }
         inside.extend(rest.into_iter().map(|name| self.entry(name, &spec.attributes[name])));

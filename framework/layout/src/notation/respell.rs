@@ -4,16 +4,16 @@ use std::collections::BTreeMap;
 
 use super::case::to_snake_case;
 use super::parse::UNNAMED;
-use super::{AttributeSyntax, ParameterPosition, ParameterSyntax};
+use super::{AttributeParameterPosition, AttributeSyntax, ParameterSyntax};
 use crate::{Families, FamilyAttribute, FamilySpec, families};
 
 /// The attribute syntaxes of some families, for printing specs and for their canonical form.
 ///
 /// ```
-/// use tilewright_layout::{AttributeSyntaxes, families::NeutralFamilies, parse_spec, spec_to_json};
+/// use tilewright_layout::{AttributeSyntaxes, families::NeutralFamilies, parse_family_spec, spec_to_json};
 /// let spellings = AttributeSyntaxes::from_families(&NeutralFamilies);
 /// let text = "#ttg.dot_op<{opIdx = 0, parent = #ttg.linear<{register = [[1, 0]], lane = [], warp = [], block = []}>, kWidth = 2}>";
-/// let spec = spellings.to_canonical_spec(&parse_spec(text)?);
+/// let spec = spellings.to_canonical_spec(&parse_family_spec(text)?);
 /// assert_eq!(spec_to_json(&spec)["operand_index"], 0);
 /// assert_eq!(spellings.print_spec(&spec), text);
 /// # Ok::<(), tilewright_layout::text::TextError>(())
@@ -95,7 +95,8 @@ fn take_parameter(
     parameter: &ParameterSyntax,
 ) -> Option<FamilyAttribute> {
     // Text without a keyword is a list; any other value of the parameter follows its keyword.
-    let unnamed = (parameter.position == ParameterPosition::Before).then(|| attributes.remove(UNNAMED)).flatten();
+    let unnamed =
+        (parameter.position == AttributeParameterPosition::Before).then(|| attributes.remove(UNNAMED)).flatten();
     if unnamed.is_some() {
         return unnamed;
     }

@@ -9,8 +9,8 @@ impl Layout {
     /// have.
     ///
     /// ```
-    /// use tilewright_layout::{Families, Layout, families::NeutralFamilies, parse_spec};
-    /// let blocked = parse_spec("#ttg.blocked<{sizePerThread = [2], threadsPerWarp = [4], warpsPerCTA = [1], order = [0]}>")?;
+    /// use tilewright_layout::{Families, Layout, families::NeutralFamilies, parse_family_spec};
+    /// let blocked = parse_family_spec("#ttg.blocked<{sizePerThread = [2], threadsPerWarp = [4], warpsPerCTA = [1], order = [0]}>")?;
     /// let layout = NeutralFamilies.resolve(&blocked, &[8], &NeutralFamilies)?;
     /// let spec = layout.to_spec().expect("a distributed layout");
     /// assert_eq!(spec.name, "linear");

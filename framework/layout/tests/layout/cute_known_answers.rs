@@ -91,7 +91,7 @@ fn answer(value: &Value) -> Answer {
 /// Sets the strides of modes of size 1 to 0, since they do not matter.
 fn canonical(answer: Answer) -> Answer {
     let Answer::Layout(layout) = answer else { return answer };
-    let zeroed = layout.tree().map(|mode| if mode.shape == 1 { CuteMode { shape: 1, stride: 0 } } else { *mode });
+    let zeroed = layout.tree().map(|mode| if mode.shape == 1 { CuteLeaf { shape: 1, stride: 0 } } else { *mode });
     Answer::Layout(CuteLayout::from_tree(zeroed).expect("a layout"))
 }
 

@@ -9,11 +9,11 @@ use tilewright_layout::{Dim, LinearLayout, Space};
 fn pair(
     shape: impl Strategy<Value = u64>,
     stride: impl Strategy<Value = u64>,
-) -> impl Strategy<Value = Tree<CuteMode>> {
-    (shape, stride).prop_map(|(shape, stride)| Tree::leaf(CuteMode { shape, stride }))
+) -> impl Strategy<Value = Tree<CuteLeaf>> {
+    (shape, stride).prop_map(|(shape, stride)| Tree::leaf(CuteLeaf { shape, stride }))
 }
 
-fn nested(leaf: impl Strategy<Value = Tree<CuteMode>> + 'static) -> impl Strategy<Value = CuteLayout> {
+fn nested(leaf: impl Strategy<Value = Tree<CuteLeaf>> + 'static) -> impl Strategy<Value = CuteLayout> {
     let tree = leaf.prop_recursive(2, 5, 3, |inner| {
         prop::collection::vec(inner, 1..=3).prop_map(|modes| Tree::tuple(modes).expect("shallow"))
     });

@@ -7,8 +7,8 @@ use proptest::prelude::*;
 use tilewright_layout::cute::{from_tensor_layout, to_distributed, to_memory};
 use tilewright_layout::families::NeutralFamilies;
 use tilewright_layout::{
-    AttributeSyntaxes, Dim, EnlargedShape, FamilyAttribute, FamilySpec, Layout, LinearLayout, Space, UnmaskedShare,
-    parse_spec, spec_from_json, spec_to_json,
+    AttributeSyntaxes, Dim, EnlargedShape, FamilyAttribute, FamilySpec, Layout, LinearLayout, MaskRequirement, Space,
+    parse_family_spec, spec_from_json, spec_to_json,
 };
 
 fn space(dims: &[(Dim, u32)]) -> Space {
@@ -125,7 +125,7 @@ proptest! {
         let spec = layout.to_spec().expect("a family has it");
         let shape: Vec<u64> = layout.linear().outs().iter().map(|(_, bits)| 1 << bits).collect();
         let text = AttributeSyntaxes::from_families(&NeutralFamilies).print_spec(&spec);
-        for spec in [spec, parse_spec(&text).expect("its own text")] {
+        for spec in [spec, parse_family_spec(&text).expect("its own text")] {
             let found = tilewright_layout::Families::resolve(&NeutralFamilies, &spec, &shape, &NeutralFamilies);
             prop_assert_eq!(found.as_ref(), Ok(&layout), "{}", text);
         }
@@ -177,9 +177,9 @@ proptest! {
         for register in 0..registers {
             let mine: Vec<_> = (0..1 << layout.ins().total_bits()).filter(|index| index % registers == register).map(is_real).collect();
             match enlarged.share_at(&layout, Dim::REGISTER, register) {
-                UnmaskedShare::Real => prop_assert!(mine.iter().all(|&real| real)),
-                UnmaskedShare::Nothing => prop_assert!(mine.iter().all(|&real| !real)),
-                UnmaskedShare::Mixed => prop_assert!(!mine.iter().all(|&real| real)),
+                MaskRequirement::Real => prop_assert!(mine.iter().all(|&real| real)),
+                MaskRequirement::Nothing => prop_assert!(mine.iter().all(|&real| !real)),
+                MaskRequirement::Mixed => prop_assert!(!mine.iter().all(|&real| real)),
             }
         }
     }
@@ -189,7 +189,7 @@ proptest! {
         let attribute_syntaxes = AttributeSyntaxes::from_families(&NeutralFamilies);
         prop_assert_eq!(spec_from_json(&spec_to_json(&spec)), Ok(spec.clone()));
         let text = attribute_syntaxes.print_spec(&spec);
-        let read = parse_spec(&text);
+        let read = parse_family_spec(&text);
         prop_assert_eq!(read.as_ref().map(|read| attribute_syntaxes.to_canonical_spec(read)), Ok(attribute_syntaxes.to_canonical_spec(&spec)), "{}", text);
         prop_assert_eq!(attribute_syntaxes.print_spec(&read.expect("checked")), text);
     }

@@ -2,7 +2,7 @@
 //! layout's coordinates.
 
 use proptest::prelude::*;
-use tilewright_layout::{Dim, IndexBuilder, InputIndex, LayoutError, LinearLayout, apply_layout};
+use tilewright_layout::{Dim, IndexBuilder, IndexOperand, LayoutError, LinearLayout, apply_layout};
 
 /// Computes each operation at once, and counts them.
 #[derive(Default)]
@@ -54,7 +54,7 @@ proptest! {
         let outs = [(Dim::tensor(0), 16), (Dim::tensor(1), 64)];
         let (lane, warp) = (lane & ((1 << lanes.len()) - 1), warp & ((1 << warps.len()) - 1));
         let layout = LinearLayout::from_bases(&[(Dim::LANE, bases(&lanes)), (Dim::WARP, bases(&warps))], &outs).expect("bases");
-        let index = |value, is_known| if is_known { InputIndex::Constant(value) } else { InputIndex::Value(value) };
+        let index = |value, is_known| if is_known { IndexOperand::Constant(value) } else { IndexOperand::Value(value) };
         let inputs = [(Dim::LANE, index(lane, known[0])), (Dim::WARP, index(warp, known[1]))];
         let mut numbers = Numbers::default();
         let found = apply_layout(&mut numbers, &layout, &inputs).expect("in range");
@@ -77,7 +77,7 @@ fn groups_of_bits_cost_one_operation_each() {
     for (bases, operations) in cases {
         let layout = LinearLayout::from_bases(&[(Dim::LANE, bases.clone())], &[(Dim::OFFSET, 64)]).expect("bases");
         let mut numbers = Numbers::default();
-        let found = apply_layout(&mut numbers, &layout, &[(Dim::LANE, InputIndex::Value(5))]).expect("in range");
+        let found = apply_layout(&mut numbers, &layout, &[(Dim::LANE, IndexOperand::Value(5))]).expect("in range");
         assert_eq!(found[..], layout.apply(&[(Dim::LANE, 5)]).expect("in range")[..]);
         assert_eq!(numbers.operations, operations, "{bases:?}");
     }
@@ -87,10 +87,10 @@ fn groups_of_bits_cost_one_operation_each() {
 fn wrong_inputs_are_errors() {
     let layout = LinearLayout::identity(8, Dim::LANE, Dim::OFFSET).expect("a size");
     let cases = [
-        (vec![(Dim::WARP, InputIndex::Value(0))], LayoutError::NoSuchDim { dim: Dim::WARP }),
-        (vec![(Dim::LANE, InputIndex::Value(0)); 2], LayoutError::DuplicateDim { dim: Dim::LANE }),
+        (vec![(Dim::WARP, IndexOperand::Value(0))], LayoutError::NoSuchDim { dim: Dim::WARP }),
+        (vec![(Dim::LANE, IndexOperand::Value(0)); 2], LayoutError::DuplicateDim { dim: Dim::LANE }),
         (
-            vec![(Dim::LANE, InputIndex::Constant(8))],
+            vec![(Dim::LANE, IndexOperand::Constant(8))],
             LayoutError::CoordinateTooLarge { dim: Dim::LANE, value: 8, bits: 3 },
         ),
     ];

@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use tilewright_layout::{
-    Dim, FamilyAttribute, FamilySpec, LayoutError, LinearLayout, Space, layout_from_json, layout_to_json, parse_spec,
-    spec_from_json, spec_to_json,
+    Dim, FamilyAttribute, FamilySpec, LayoutError, LinearLayout, Space, layout_from_json, layout_to_json,
+    parse_family_spec, spec_from_json, spec_to_json,
 };
 
 const INS: [Dim; 4] = [Dim::REGISTER, Dim::LANE, Dim::WARP, Dim::BLOCK];
@@ -300,17 +300,17 @@ proptest! {
     fn json_gives_back_the_spec(spec in any_spec()) {
         let json = spec_to_json(&spec);
         prop_assert_eq!(spec_from_json(&json).expect("its own form"), spec.clone());
-        prop_assert_eq!(parse_spec(&json.to_string()).expect("its own form"), spec);
+        prop_assert_eq!(parse_family_spec(&json.to_string()).expect("its own form"), spec);
     }
 
     #[test]
     fn attribute_text_gives_back_the_spec(spec in any_spec()) {
-        prop_assert_eq!(parse_spec(&text_of(&spec)).expect("well formed"), spec);
+        prop_assert_eq!(parse_family_spec(&text_of(&spec)).expect("well formed"), spec);
     }
 
     #[test]
     fn no_text_makes_the_parser_panic(text in "[#a-z0-9.<>{}\\[\\],=:+\" -]{0,40}") {
-        if let Err(error) = parse_spec(&text) {
+        if let Err(error) = parse_family_spec(&text) {
             prop_assert!(error.at <= text.len());
         }
     }

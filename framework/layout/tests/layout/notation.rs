@@ -4,13 +4,13 @@
 use tilewright_testkit::known_answers;
 use tilewright_testkit::notation;
 
-use known_answers::{Answers, all_agree, chain};
+use known_answers::{Answers, all_agree, list_family_names};
 use notation::check_round_trip;
 use serde_json::Value;
 use tilewright_layout::families::NeutralFamilies;
 use tilewright_layout::{
-    AttributeSyntax, AttributeSyntaxes, Families, FamilyAttribute, FamilyError, FamilySpec, Layout, ParameterPosition,
-    ParameterSyntax, parse_definitions, parse_spec, spec_to_json,
+    AttributeParameterPosition, AttributeSyntax, AttributeSyntaxes, Families, FamilyAttribute, FamilyError, FamilySpec,
+    Layout, ParameterSyntax, parse_definitions, parse_family_spec, spec_to_json,
 };
 
 const LAYOUTS: &str = include_str!("../data/layouts.jsonl");
@@ -19,7 +19,7 @@ const TEXTS: &str = include_str!("../data/attribute_text.jsonl");
 
 fn neutral(row: &Value) -> bool {
     let names = ["blocked", "slice", "linear", "dot_operand", "swizzled_shared", "padded_shared", "shared_linear"];
-    chain(&row["params"]).iter().all(|name| names.contains(&name.as_str()))
+    list_family_names(&row["params"]).iter().all(|name| names.contains(&name.as_str()))
 }
 
 #[test]
@@ -47,7 +47,7 @@ fn a_family_without_attribute_syntax_is_written_by_rule() {
     let text = AttributeSyntaxes::from_families(&NeutralFamilies).print_spec(&spec);
     let expected = r##"#tw.striped<{"Odd name" = [1, -2], fp4KPack = true, warpsPerGroup = 4, word = "16x\"64\\b\n", parent = #tw.plain<{}>}>"##;
     assert_eq!(text, expected);
-    assert_eq!(parse_spec(&text).as_ref(), Ok(&spec));
+    assert_eq!(parse_family_spec(&text).as_ref(), Ok(&spec));
 }
 
 /// A canonical spec that is written as text and parsed again is unchanged, also if the text omits some of its
@@ -60,11 +60,11 @@ fn a_spec_is_what_is_read_from_its_text() {
         "#ttg.padded_shared<[16:+1] {offset = [[0, 1], [0, 2]], shape = [8, 8]}>",
         "#ttg.padded_shared<[16:+1] {offset = [[0, 1], [0, 2]], block = [[1, 0]], shape = [2, 4]}>",
     ] {
-        let spec = attribute_syntaxes.to_canonical_spec(&parse_spec(text).expect("text"));
+        let spec = attribute_syntaxes.to_canonical_spec(&parse_family_spec(text).expect("text"));
         assert_eq!(attribute_syntaxes.to_canonical_spec(&spec), spec, "{text}");
         let written = attribute_syntaxes.print_spec(&spec);
         assert_eq!(
-            attribute_syntaxes.to_canonical_spec(&parse_spec(&written).expect("text")),
+            attribute_syntaxes.to_canonical_spec(&parse_family_spec(&written).expect("text")),
             spec,
             "{text}: {written}"
         );
@@ -82,7 +82,7 @@ fn the_head_of_a_file_defines_layouts() {
     assert_eq!(names, ["blocked", "rows", "smem"]);
     assert_eq!(layouts[1].1.parent.as_deref(), Some(&layouts[0].1));
     let nested = format!("{text}#ttg.slice<{{dim = 0, parent = #rows}}>");
-    assert_eq!(parse_spec(&nested).expect("a layout").parent.as_deref(), Some(&layouts[1].1));
+    assert_eq!(parse_family_spec(&nested).expect("a layout").parent.as_deref(), Some(&layouts[1].1));
 }
 
 /// Wrong texts, the line and column of the fault, and the message.
@@ -115,7 +115,7 @@ const WRONG: [(&str, (usize, usize), &str); 19] = [
 #[test]
 fn errors_point_at_the_character_and_say_what_was_expected() {
     for (text, location, message) in WRONG {
-        let error = parse_spec(text).expect_err("wrong text");
+        let error = parse_family_spec(text).expect_err("wrong text");
         assert_eq!(((error.line, error.column), error.message.as_str()), (location, message), "{text}");
         assert!(text.is_char_boundary(error.at), "{text}");
     }
@@ -126,7 +126,7 @@ fn errors_point_at_the_character_and_say_what_was_expected() {
 #[test]
 fn nesting_and_size_are_bounded() {
     let deep = "#ttg.x<{p = ".repeat(1000);
-    assert_eq!(parse_spec(&deep).expect_err("too deep").message, "nested deeper than 64");
+    assert_eq!(parse_family_spec(&deep).expect_err("too deep").message, "nested deeper than 64");
     let chain: String = (1..200).map(|i| format!("#a{i} = #ttg.x<{{p = #a{}}}>\n", i - 1)).collect();
     let error = parse_definitions(&format!("#a0 = #ttg.x<{{}}>\n{chain}")).expect_err("too deep by names");
     assert_eq!((error.line, error.message.as_str()), (65, "nested deeper than 64"));
@@ -138,7 +138,8 @@ fn nesting_and_size_are_bounded() {
 #[test]
 fn json_and_text_say_the_same() {
     let text = "#ttg.padded_shared<[64:+8] {order = [1, 0], shape = [32, 64]}>";
-    let spec = AttributeSyntaxes::from_families(&NeutralFamilies).to_canonical_spec(&parse_spec(text).expect("text"));
+    let spec =
+        AttributeSyntaxes::from_families(&NeutralFamilies).to_canonical_spec(&parse_family_spec(text).expect("text"));
     let json = serde_json::json!({
         "kind": "padded_shared", "interval_padding_pairs": [[64, 8]], "order": [1, 0], "shape": [32, 64]
     });
@@ -154,7 +155,7 @@ fn no_attribute_syntax_makes_the_printer_panic() {
         parameter(&["."]),
         parameter(&["a.b", "c"]),
         parameter(&["p", "p"]),
-        parameter(&["p"]).with_position(ParameterPosition::Before),
+        parameter(&["p"]).with_position(AttributeParameterPosition::Before),
         ParameterSyntax { name: "parent".to_owned(), ..parameter(&[]) },
     ];
     let values = [

@@ -2,10 +2,10 @@
 
 use tilewright_testkit::known_answers;
 
-use known_answers::{Answers, all_agree, chain, check_layout, numbers, same_layout};
+use known_answers::{Answers, all_agree, check_layout, list_family_names, numbers, same_layout};
 use serde_json::{Value, json};
 use tilewright_layout::families::NeutralFamilies;
-use tilewright_layout::{Bases, Dim, LayoutError, LinearLayout, layout_from_json};
+use tilewright_layout::{Dim, DimBases, LayoutError, LinearLayout, layout_from_json};
 
 const LAYOUTS: &str = include_str!("../data/layouts.jsonl");
 const ALGEBRA: &str = include_str!("../data/algebra.jsonl");
@@ -19,7 +19,7 @@ fn neutral_families_agree() {
 
 pub fn check_neutral_families_agree(answers: Answers) {
     let rows = answers.rows(LAYOUTS, "oracle/layouts.jsonl");
-    let neutral = |row: &Value| chain(&row["params"]).iter().all(|name| NEUTRAL.contains(&name.as_str()));
+    let neutral = |row: &Value| list_family_names(&row["params"]).iter().all(|name| NEUTRAL.contains(&name.as_str()));
     all_agree(&rows, neutral, |row| check_layout(row, &NeutralFamilies));
 }
 
@@ -79,8 +79,8 @@ fn build(op: &str, inputs: &Value) -> Result<LinearLayout, LayoutError> {
 /// Builds a layout from its bases. If the sizes of the out dims are not given, they are inferred, which requires a
 /// surjective layout; if the request does not require one, the result is an error whatever the bases are.
 fn from_bases(inputs: &Value) -> Result<LinearLayout, LayoutError> {
-    let images = |value: &Value| value.as_array().expect("bases").iter().map(numbers).collect::<Bases>();
-    let bases: Vec<(Dim, Bases)> =
+    let images = |value: &Value| value.as_array().expect("bases").iter().map(numbers).collect::<DimBases>();
+    let bases: Vec<(Dim, DimBases)> =
         inputs["bases"].as_array().expect("bases").iter().map(|pair| (dim(&pair[0]), images(&pair[1]))).collect();
     let outs: Vec<Dim> = inputs["out_dim_names"].as_array().expect("names").iter().map(dim).collect();
     let surjective = inputs["require_surjective"] == true;

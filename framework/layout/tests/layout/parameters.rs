@@ -4,7 +4,7 @@ use tilewright_testkit::any_parameters;
 
 use any_parameters::{Kind, Signature};
 use tilewright_layout::families::NeutralFamilies;
-use tilewright_layout::{Dim, Families, FamilySpec, Layout, parse_spec};
+use tilewright_layout::{Dim, Families, FamilySpec, Layout, parse_family_spec};
 
 const BLOCKED: Signature = Signature::new(
     "blocked",
@@ -69,8 +69,8 @@ fn no_parameters_panic() {
 /// All 64 bits of a layout's input can be offset bits: then no `u64` holds the number of elements.
 #[test]
 fn memory_of_all_offsets_is_counted_without_overflow() {
-    let spec =
-        parse_spec("#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>").expect("a spec");
+    let spec = parse_family_spec("#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>")
+        .expect("a spec");
     let elements =
         |shape: &[u64]| match NeutralFamilies.resolve(&spec, shape, &NeutralFamilies).expect("64 bits fit a layout") {
             Layout::Memory(memory) => memory.allocated_elements(),
@@ -82,7 +82,7 @@ fn memory_of_all_offsets_is_counted_without_overflow() {
 }
 
 fn error(text: &str, shape: &[u64]) -> String {
-    let spec = parse_spec(text).expect("the text is well formed");
+    let spec = parse_family_spec(text).expect("the text is well formed");
     NeutralFamilies.resolve(&spec, shape, &NeutralFamilies).expect_err("the parameters are wrong").to_string()
 }
 
@@ -148,7 +148,7 @@ fn parameters_that_triton_rejects_are_rejected() {
         ("#ttg.swizzled_shared<{vec = 12, perPhase = 3, maxPhase = 5, order = [1, 0]}>", &[16, 32]),
     ];
     for (text, shape) in taken {
-        let spec = parse_spec(text).expect("the text is well formed");
+        let spec = parse_family_spec(text).expect("the text is well formed");
         NeutralFamilies.resolve(&spec, shape, &NeutralFamilies).unwrap_or_else(|error| panic!("{error}\nof {text}"));
     }
 }
@@ -202,7 +202,7 @@ fn attribute_text_and_json_name_the_same_layouts() {
     ];
     for (text, json, shape) in pairs {
         let layout = |spec: &str| {
-            let spec = parse_spec(spec).unwrap_or_else(|error| panic!("{error} in {spec}"));
+            let spec = parse_family_spec(spec).unwrap_or_else(|error| panic!("{error} in {spec}"));
             NeutralFamilies
                 .resolve(&spec, &shape, &NeutralFamilies)
                 .unwrap_or_else(|error| panic!("{error} in {spec:?}"))

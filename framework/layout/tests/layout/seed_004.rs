@@ -2,7 +2,7 @@
 //! docs/concepts.md.
 
 use tilewright_layout::families::NeutralFamilies;
-use tilewright_layout::{Dim, Families, Layout, LinearLayout, parse_spec};
+use tilewright_layout::{Dim, Families, Layout, LinearLayout, parse_family_spec};
 
 const REGISTER: Dim = Dim::REGISTER;
 const LANE: Dim = Dim::LANE;
@@ -22,7 +22,7 @@ fn apply(layout: &LinearLayout, input: &[(Dim, u64)]) -> Vec<(Dim, u64)> {
 }
 
 fn resolved(text: &str, shape: [u64; 2]) -> Layout {
-    NeutralFamilies.resolve(&parse_spec(text).expect("text"), &shape, &NeutralFamilies).expect("a layout")
+    NeutralFamilies.resolve(&parse_family_spec(text).expect("text"), &shape, &NeutralFamilies).expect("a layout")
 }
 
 fn blocked(parameters: &str, shape: [u64; 2]) -> LinearLayout {

@@ -9,7 +9,7 @@ use tilewright_tile::op::name::ttg;
 use crate::shared_memory::Access;
 use tilewright_kernel::Queue;
 use tilewright_layout::Dim;
-use tilewright_plan::movement::{GlobalAddress, PointerCopySpec, PointerToSharedCopy, plan_pointer_copy};
+use tilewright_plan::movement::{GlobalAddress, PointerToSharedCopy, PointerToSharedCopySpec, plan_pointer_copy};
 use tilewright_tile::{Op, Value};
 
 use super::error::{LowerErrorReason, Lowered};
@@ -59,7 +59,7 @@ fn plan(lowering: &mut Lowering<'_>, op: Op) -> Lowered<Option<PointerToSharedCo
         );
         groups.iter().filter(|group| group[0] & idle == 0).collect()
     };
-    let problem = PointerCopySpec {
+    let problem = PointerToSharedCopySpec {
         layout: &within,
         memory: &memory_layout.memory,
         start,

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use crate::shared_memory::{Access, Slice};
 use tilewright_assign::batches::{MatrixBatch, extend_over_batches};
 use tilewright_assign::dot_plan::{self, DotTensor};
-use tilewright_assign::layouts::{ClusterPartition, tensor_shape};
-use tilewright_kernel::{Builder, Cast, Scope, Type, Value};
+use tilewright_assign::layouts::{ClusterPartition, tensor_shape_from_layout};
+use tilewright_kernel::{Builder, Cast, CollectiveScope, Type, Value};
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_plan::mma::{MmaPlan, OperandStore};
 use tilewright_target::{ElementType, Queue};
-use tilewright_tile::op_attrs::SMEM_OPERAND;
+use tilewright_tile::op_attrs::SMEM_OPERAND_LOAD;
 use tilewright_tile::{self as tile, Attribute, Op};
 
 use super::error::{LowerErrorReason, Lowered};
@@ -70,8 +70,8 @@ pub(super) fn lower_dot(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     lowering.set_result(op, LoweredValue::Tensor(Registers::new(required, values)))
 }
 
-/// Returns the plan changed so that its MMA reads the operands with the attribute [`SMEM_OPERAND`] in place from shared
-/// memory. Also returns each such operand; `None` for other operands.
+/// Returns the plan changed so that its MMA reads the operands with the attribute [`SMEM_OPERAND_LOAD`] in place from
+/// shared memory. Also returns each such operand; `None` for other operands.
 fn with_smem_operands(lowering: &Lowering<'_>, op: Op, plan: MmaPlan) -> Lowered<(MmaPlan, [Option<SmemOperand>; 2])> {
     let (mut plan, mut smem_operands) = (plan, [None, None]);
     for (side, group) in ["a", "b"].into_iter().enumerate() {
@@ -80,7 +80,7 @@ fn with_smem_operands(lowering: &Lowering<'_>, op: Op, plan: MmaPlan) -> Lowered
         else {
             continue;
         };
-        if lowering.attribute(load, SMEM_OPERAND).is_some() {
+        if lowering.attribute(load, SMEM_OPERAND_LOAD).is_some() {
             let (smem_operand, memory) = shared::smem_operand(lowering, lowering.operand(load, 0)?)?;
             plan = plan.with_operand_memory(side, &memory)?;
             smem_operands[side] = Some(smem_operand);
@@ -176,7 +176,7 @@ impl Matrices<'_> {
                 "a batched MMA of several blocks that reads its operands from memory",
             ));
         }
-        let mut share = tensor_shape(&tensor.layout);
+        let mut share = tensor_shape_from_layout(&tensor.layout);
         let divided = self.blocks.iter().filter(|axis| **axis == Some(side)).count();
         share[side] >>= divided;
         let full = ClusterPartition::from_axes(&share, &[]).coalesced_layout(&share, lowering.config)?;
@@ -243,7 +243,7 @@ impl Matrices<'_> {
         if stores && self.plan.completion_queue().is_some_and(Queue::uses_async_proxy) {
             builder.proxy_fence();
         }
-        builder.barrier(Scope::Block);
+        builder.barrier(CollectiveScope::Block);
     }
 
     /// Emits the MMAs of one matrix, which accumulate in registers, or in tensor memory that is allocated for them. If

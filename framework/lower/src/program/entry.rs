@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use tilewright_assign::LaunchConfig;
-use tilewright_kernel::{Builder, Compare, Element, Kernel, Launch, MemorySpace, Parameter, Type, Value};
+use tilewright_kernel::{Builder, Compare, Element, Kernel, MemorySpace, Parameter, StaticLaunchConfig, Type, Value};
 use tilewright_tile as tile;
 
 use crate::registers::{emit_register_stores, emit_tensor_load};
@@ -67,7 +67,7 @@ pub fn lower_function(program: &LoweringInput<'_>) -> Result<Kernel, LowerError>
         .plan_tensor_copies(tensor_parameter_count)?;
     parameters.extend(maps);
     let context = &program.config.context;
-    let launch = Launch::new(program.config.lanes, program.config.warps)
+    let launch = StaticLaunchConfig::new(program.config.lanes, program.config.warps)
         .with_registers(context.registers.unwrap_or(0))
         .with_blocks(context.blocks);
     let mut builder = Builder::with_parameters(&kernel_name(&function.name), launch, parameters);

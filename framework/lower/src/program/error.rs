@@ -6,12 +6,12 @@ use tilewright_assign::layouts::LayoutResolveError;
 use tilewright_layout::LayoutError;
 use tilewright_plan::mma::MmaError;
 use tilewright_plan::movement::MovementError;
-use tilewright_tile::{Body, BuildError, Op};
+use tilewright_tile::{BuildError, FunctionBody, Op};
 
 /// Max number of operations of a kernel. Each operation counts once, even if a loop executes it many times; a math
 /// function counts as its expansion on the target. A larger kernel is rejected ([`LowerErrorReason::TooLarge`]); real
 /// programs have some thousands.
-pub const MAX_OPERATIONS: u64 = 1 << 18;
+pub const MAX_KERNEL_OPERATIONS: u64 = 1 << 18;
 
 /// The error of an operation that cannot be lowered, with the reason.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -37,7 +37,7 @@ pub enum LowerErrorReason {
     Malformed(String),
     /// The kernel would exceed the max number of operations.
     #[error(
-        "a thread has {operations} operations or more up to here; expected at most {MAX_OPERATIONS}: make the \
+        "a thread has {operations} operations or more up to here; expected at most {MAX_KERNEL_OPERATIONS}: make the \
          tensors smaller, use more warps, or loop over parts of them"
     )]
     TooLarge {
@@ -74,7 +74,7 @@ pub(super) type Lowered<T> = Result<T, LowerErrorReason>;
 
 impl LowerErrorReason {
     /// Makes the error of the operation `op` with this reason.
-    pub(super) fn at(self, body: &Body, op: Op) -> LowerError {
+    pub(super) fn at(self, body: &FunctionBody, op: Op) -> LowerError {
         let operation = body.op(op);
         LowerError { operation: operation.name().to_owned(), at: operation.location.at, reason: Box::new(self) }
     }

@@ -1,6 +1,6 @@
 //! Lowers launch values and synchronization: program and warp ids, barriers, grid dependencies.
 
-use tilewright_kernel::{Binary, MemoryScope, Op as KernelOp, Scope, SpecialRegister};
+use tilewright_kernel::{Binary, CollectiveScope, MemoryScope, Op as KernelOp, SpecialRegister};
 use tilewright_tile::Op;
 use tilewright_tile::op::name::tt;
 
@@ -22,7 +22,7 @@ pub(super) fn program(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     if axis == 0 && lowering.launch.blocks > 1 {
         // The blocks of a cluster are adjacent along axis 0 and execute one program.
         let program = lowering.builder.binary_const(Binary::ShrU, value, lowering.launch.blocks.trailing_zeros());
-        value = lowering.builder.assume_uniform(program, Scope::Cluster);
+        value = lowering.builder.assume_uniform(program, CollectiveScope::Cluster);
     }
     let result = lowering.result(op, 0)?;
     lowering.set_uniform(result, value);
@@ -41,7 +41,7 @@ pub(super) fn barrier(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     if !is_local || lowering.attribute(op, "addrSpace").is_some_and(|spaces| spaces.to_string().contains("global")) {
         lowering.emit_global_barrier();
     } else {
-        lowering.builder.barrier(Scope::Block);
+        lowering.builder.barrier(CollectiveScope::Block);
     }
     Ok(())
 }
@@ -50,7 +50,7 @@ impl Lowering<'_> {
     /// Emits a block barrier that also orders accesses of global memory.
     pub(super) fn emit_global_barrier(&mut self) {
         self.builder.effect(KernelOp::Fence { scope: MemoryScope::Block });
-        self.builder.barrier(Scope::Block);
+        self.builder.barrier(CollectiveScope::Block);
     }
 }
 

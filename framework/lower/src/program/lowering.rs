@@ -5,12 +5,14 @@ use std::sync::Arc;
 
 use tilewright_assign::LaunchConfig;
 use tilewright_assign::layouts::LayoutCache;
-use tilewright_kernel::{Builder, Element, Launch, MathFunction, Scope, SpecialRegister, Type, Value};
+use tilewright_kernel::{
+    Builder, CollectiveScope, Element, MathFunction, SpecialRegister, StaticLaunchConfig, Type, Value,
+};
 use tilewright_layout::{Dim, LinearLayout, MemoryLayout};
-use tilewright_plan::movement::{ClusterThreadBits, PointerToSharedCopy, TensorCopy, ThreadIndices};
+use tilewright_plan::movement::{PointerToSharedCopy, TensorCopy, ThreadBitsAboveWarp, ThreadIndices};
 use tilewright_tile::axis_info::AxisInfoMap;
-use tilewright_tile::op_attrs::SMEM_OPERAND;
-use tilewright_tile::{self as tile, Attribute, Body, Op};
+use tilewright_tile::op_attrs::SMEM_OPERAND_LOAD;
+use tilewright_tile::{self as tile, Attribute, FunctionBody, Op};
 
 use crate::shared_memory::{Access, Annotations, Slice};
 
@@ -32,14 +34,14 @@ pub(super) type TensorCopies = HashMap<Op, (TensorCopy, u32)>;
 
 /// The state while a function is lowered to a kernel.
 pub(super) struct Lowering<'a> {
-    pub body: &'a Body,
+    pub body: &'a FunctionBody,
     pub axis_info: &'a AxisInfoMap,
     pub layouts: &'a LayoutCache<'a>,
     /// The plans that are given for some operations.
     pub plans: &'a FixedPlans,
     /// The target, and the numbers of lanes and warps of the layouts.
     pub config: &'a LaunchConfig<'a>,
-    pub launch: Launch,
+    pub launch: StaticLaunchConfig,
     pub builder: Builder,
     /// Annotations of the tensors that the program itself has in shared memory.
     pub annotations: Annotations,
@@ -83,7 +85,7 @@ pub(super) struct Lowering<'a> {
 }
 
 impl<'a> Lowering<'a> {
-    pub(super) fn new(body: &'a Body, input: &LoweringInput<'a>, builder: Builder) -> Self {
+    pub(super) fn new(body: &'a FunctionBody, input: &LoweringInput<'a>, builder: Builder) -> Self {
         let LoweringInput { axis_info, layouts, config, plans, .. } = *input;
         let launch = builder.launch();
         let mut lowering = Self {
@@ -114,7 +116,7 @@ impl<'a> Lowering<'a> {
             expansions: HashMap::new(),
         };
         for op in body.walk_region(body.root()) {
-            let is_smem_operand = body.op(op).attributes.get(SMEM_OPERAND).is_some();
+            let is_smem_operand = body.op(op).attributes.get(SMEM_OPERAND_LOAD).is_some();
             lowering.by_proxy |= is_smem_operand && config.context.target.shared.asynchronous_proxy;
             for value in &body.op(op).operands {
                 let index = value.index();
@@ -177,8 +179,8 @@ impl<'a> Lowering<'a> {
     }
 
     /// Returns the scope of all threads that execute a program: the cluster, or the block without clusters.
-    pub(super) fn program_scope(&self) -> Scope {
-        if self.launch.blocks > 1 { Scope::Cluster } else { Scope::Block }
+    pub(super) fn program_scope(&self) -> CollectiveScope {
+        if self.launch.blocks > 1 { CollectiveScope::Cluster } else { CollectiveScope::Block }
     }
 
     /// Whether a kernel value is known to be uniform over the block.
@@ -368,7 +370,7 @@ impl<'a> Lowering<'a> {
             return thread;
         }
         let block = self.builder.special(SpecialRegister::Block);
-        thread.in_cluster(ClusterThreadBits { warp_bits, block, block_bits, group: 0 })
+        thread.in_cluster(ThreadBitsAboveWarp { warp_bits, block, block_bits, group: 0 })
     }
 
     /// Runs `act` with `builder` in place of the current builder, so that it receives the emitted operations.

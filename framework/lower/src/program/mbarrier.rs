@@ -2,14 +2,14 @@
 //! arrival does not block; a wait blocks until a phase completes.
 //!
 //! The first warp of a group arrives for the whole group, after a barrier of the group, so that the writes of all its
-//! lanes are visible to waiting warps. If the arrival has the attribute `EVERY_WARP`, each warp arrives separately
+//! lanes are visible to waiting warps. If the arrival has the attribute `ARRIVE_PER_WARP`, each warp arrives separately
 //! instead.
 
-use tilewright_kernel::{Binary, Builder, Compare, Op as KernelOp, Scope, SpecialRegister, Value};
+use tilewright_kernel::{Binary, Builder, CollectiveScope, Compare, Op as KernelOp, SpecialRegister, Value};
 use tilewright_target::Completion;
 use tilewright_tile::op::name::{ttg, tw};
-use tilewright_tile::transform::explicit::EVERY_WARP;
-use tilewright_tile::{Body, Op, ValueOrigin};
+use tilewright_tile::transform::explicit::ARRIVE_PER_WARP;
+use tilewright_tile::{FunctionBody, Op, ValueOrigin};
 
 use super::error::{LowerErrorReason, Lowered};
 use super::lowering::Lowering;
@@ -36,11 +36,11 @@ pub(super) fn operation(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
                 Some(_) => lowering.builder.proxy_fence(),
                 None => {
                     lowering.builder.proxy_fence();
-                    lowering.builder.barrier(Scope::Block);
+                    lowering.builder.barrier(CollectiveScope::Block);
                 }
             }
         }
-        tw::MBARRIER_ARRIVE if lowering.attribute(op, EVERY_WARP).is_some() => {
+        tw::MBARRIER_ARRIVE if lowering.attribute(op, ARRIVE_PER_WARP).is_some() => {
             let arrivals = count(lowering, op, "count")?;
             lowering.builder.if_then(active, |builder| {
                 (0..arrivals).for_each(|_| builder.mbarrier_arrive(pointer, 0));
@@ -48,7 +48,7 @@ pub(super) fn operation(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
         }
         tw::MBARRIER_ARRIVE => {
             let arrivals = count(lowering, op, "count")?;
-            lowering.builder.barrier(Scope::Block);
+            lowering.builder.barrier(CollectiveScope::Block);
             by_first(&mut lowering.builder, active, |builder| {
                 (0..arrivals).for_each(|_| builder.mbarrier_arrive(pointer, 0));
             });
@@ -66,7 +66,7 @@ pub(super) fn operation(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
             // If other mbarriers are invalidated directly before, their barrier suffices; otherwise emit one, after
             // which no warp arrives or waits.
             if !follows_invalidation(lowering.body, op) {
-                lowering.builder.barrier(Scope::Block);
+                lowering.builder.barrier(CollectiveScope::Block);
             }
             by_first(&mut lowering.builder, None, |builder| builder.mbarrier_invalidate(pointer));
         }
@@ -76,7 +76,7 @@ pub(super) fn operation(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
 }
 
 /// Whether the operation before `op`, apart from pure ones, invalidates another mbarrier.
-fn follows_invalidation(body: &Body, op: Op) -> bool {
+fn follows_invalidation(body: &FunctionBody, op: Op) -> bool {
     let all = body.walk_region(body.root());
     let earlier = all.iter().take_while(|other| **other != op);
     let last = earlier.filter(|other| !body.op(**other).definition.traits.pure).last();

@@ -45,6 +45,6 @@ mod types;
 
 pub use along::reduced_layout;
 pub use entry::lower_function;
-pub use error::{LowerError, LowerErrorReason, MAX_OPERATIONS};
+pub use error::{LowerError, LowerErrorReason, MAX_KERNEL_OPERATIONS};
 pub use fixed_plans::FixedPlans;
 pub use input::LoweringInput;

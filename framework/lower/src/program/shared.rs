@@ -9,13 +9,13 @@ use tilewright_tile::op::name::ttg;
 use smallvec::SmallVec;
 
 use crate::shared_memory::{Access, Offsets, Slice};
-use tilewright_assign::layouts::{ClusterPartition, row_major_index, tensor_shape};
+use tilewright_assign::layouts::{ClusterPartition, row_major_index, tensor_shape_from_layout};
 use tilewright_kernel::{Binary, Type, Value};
 use tilewright_layout::f2;
 use tilewright_layout::{Dim, Layout, LinearLayout, MemoryLayout};
 use tilewright_plan::movement::{SharedAccess, emit_f2_product, plan_shared_access};
 use tilewright_target::Direction;
-use tilewright_tile::op_attrs::{DISJOINT, SMEM_OPERAND};
+use tilewright_tile::op_attrs::{DISJOINT, SMEM_OPERAND_LOAD};
 use tilewright_tile::{self as tile, Attribute, Op, ValueOrigin};
 
 use super::error::{LowerErrorReason, Lowered};
@@ -261,7 +261,7 @@ fn memory_shape_of(ty: &tile::TileType) -> Option<Vec<u64>> {
 }
 
 fn load(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
-    if lowering.attribute(op, SMEM_OPERAND).is_some() {
+    if lowering.attribute(op, SMEM_OPERAND_LOAD).is_some() {
         // The MMA reads it in place.
         return Ok(());
     }
@@ -314,7 +314,7 @@ impl Placed {
             return Ok(None);
         }
         let division = ClusterPartition::from_layout(&self.memory.linear, block_bits);
-        let shape = tensor_shape(layout);
+        let shape = tensor_shape_from_layout(layout);
         let is_moved = |(axis, &at): (usize, &u64)| at != 0 && division.divides_axis(axis);
         if self.slab.at.iter().enumerate().any(is_moved) {
             return Err(LowerErrorReason::unsupported("a subslice along an axis that the blocks of a cluster divide"));

@@ -1,15 +1,15 @@
 //! Limits the size of a kernel.
 //!
 //! A tensor becomes one value for each register of its layout, so a short program can become millions of operations,
-//! for which code generators take hours. A kernel may have [`MAX_OPERATIONS`]; the operation that exceeds the limit is
-//! rejected after it is lowered. A dot, which grows with M, N and K, is checked before, by the number of instructions
-//! that its plan issues.
+//! for which code generators take hours. A kernel may have [`MAX_KERNEL_OPERATIONS`]; the operation that exceeds the
+//! limit is rejected after it is lowered. A dot, which grows with M, N and K, is checked before, by the number of
+//! instructions that its plan issues.
 
 use tilewright_kernel::{Element, MathFunction};
 use tilewright_math as math;
 use tilewright_tile::Op;
 
-use super::error::{LowerError, LowerErrorReason, Lowered, MAX_OPERATIONS};
+use super::error::{LowerError, LowerErrorReason, Lowered, MAX_KERNEL_OPERATIONS};
 use super::lowering::Lowering;
 
 impl Lowering<'_> {
@@ -19,10 +19,10 @@ impl Lowering<'_> {
         self.check_size(0).map_err(|reason| reason.at(self.body, op))
     }
 
-    /// Checks that the kernel stays within [`MAX_OPERATIONS`] with `more` further operations.
+    /// Checks that the kernel stays within [`MAX_KERNEL_OPERATIONS`] with `more` further operations.
     pub(super) fn check_size(&mut self, more: u64) -> Lowered<()> {
         let operations = self.operations().saturating_add(more);
-        if operations <= MAX_OPERATIONS { Ok(()) } else { Err(LowerErrorReason::TooLarge { operations }) }
+        if operations <= MAX_KERNEL_OPERATIONS { Ok(()) } else { Err(LowerErrorReason::TooLarge { operations }) }
     }
 
     /// Returns the number of operations that the kernel has so far.

@@ -10,17 +10,17 @@ use tilewright_tile::op::name::tw;
 
 use crate::shared_memory::Access;
 use tilewright_assign::LaunchConfig;
-use tilewright_assign::launch_tensor::{ArgumentParameter, LaunchScalar, find_launch_tensor};
+use tilewright_assign::launch_tensor::{ArgumentParameter, LaunchTimeScalar, find_descriptor_tensor};
 use tilewright_assign::layouts::LayoutCache;
-use tilewright_assign::memory::describe_descriptor_memory;
-use tilewright_kernel::{ElementCount, Parameter, TensorMapFromPointer, Value};
+use tilewright_assign::memory::describe_tensor_descriptor_memory;
+use tilewright_kernel::{ElementCount, LaunchDerivedTensorMap, Parameter, Value};
 use tilewright_layout::{Dim, Layout};
 use tilewright_plan::movement::{
     AsyncCopySpec, AxisStride, GlobalTensor, TensorCopy, TensorCopySource, plan_tensor_copy_to_shared,
 };
 use tilewright_tile::axis_info::{AxisInfo, AxisInfoMap};
 use tilewright_tile::transform::resolve_captured_value;
-use tilewright_tile::{self as tile, Body, Op, ValueOrigin};
+use tilewright_tile::{self as tile, FunctionBody, Op, ValueOrigin};
 
 use super::error::{LowerError, LowerErrorReason, Lowered};
 use super::lowering::{Lowering, TensorCopies};
@@ -33,7 +33,7 @@ const DERIVED_TENSOR_MAP: &str = tw::DERIVED_TENSOR_MAP;
 
 /// The planner of a program's bulk tensor copies, before the program is lowered.
 pub(super) struct TensorCopyPlanner<'a> {
-    pub body: &'a Body,
+    pub body: &'a FunctionBody,
     pub axis_info: &'a AxisInfoMap,
     pub layouts: &'a LayoutCache<'a>,
     pub config: &'a LaunchConfig<'a>,
@@ -96,7 +96,7 @@ impl TensorCopyPlanner<'_> {
             let axes = copy.axes.iter().filter_map(|axis| axis.as_tensor_axis());
             axes.filter_map(|axis| extents.get(axis).copied()).collect()
         };
-        let rows = TensorMapFromPointer { pointer: base, strides: in_order(&strides), sizes: in_order(&sizes) };
+        let rows = LaunchDerivedTensorMap { pointer: base, strides: in_order(&strides), sizes: in_order(&sizes) };
         let name = format!("map{base}");
         let map = Parameter { rows: Some(rows), ..Parameter::tensor_map(&name, copy.map.clone()) };
         Ok((copy, map))
@@ -105,17 +105,18 @@ impl TensorCopyPlanner<'_> {
     /// Returns the tensor behind a tensor descriptor.
     fn mapped_tensor(&self, descriptor: tile::Value) -> Lowered<MappedTensor> {
         let unknown = || LowerErrorReason::unsupported("a bulk tensor copy of a tensor that a launch cannot describe");
-        let tensor = find_launch_tensor(self.body, descriptor).ok_or_else(unknown)?;
+        let tensor = find_descriptor_tensor(self.body, descriptor).ok_or_else(unknown)?;
         let parameter =
             |field: &ArgumentParameter| self.parameters.get(&field.argument).map(|first| first + field.field);
-        let extents = |numbers: &[LaunchScalar]| -> Option<Vec<ElementCount>> {
-            let extent = |number: &LaunchScalar| match number {
-                LaunchScalar::Constant(number) => Some(ElementCount::Number(*number)),
-                LaunchScalar::Argument(field) => parameter(field).map(ElementCount::Parameter),
+        let extents = |numbers: &[LaunchTimeScalar]| -> Option<Vec<ElementCount>> {
+            let extent = |number: &LaunchTimeScalar| match number {
+                LaunchTimeScalar::Constant(number) => Some(ElementCount::Number(*number)),
+                LaunchTimeScalar::Argument(field) => parameter(field).map(ElementCount::Parameter),
             };
             numbers.iter().map(extent).collect()
         };
-        let global = describe_descriptor_memory(self.body.value_type(descriptor), u64::MAX).map(|memory| memory.tensor);
+        let global =
+            describe_tensor_descriptor_memory(self.body.value_type(descriptor), u64::MAX).map(|memory| memory.tensor);
         let all = (global, parameter(&tensor.base), extents(&tensor.strides), extents(&tensor.sizes));
         let (Some(global), Some(base), Some(strides), Some(sizes)) = all else { return Err(unknown()) };
         Ok(MappedTensor { global, base, strides, sizes })

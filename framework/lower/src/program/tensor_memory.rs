@@ -12,10 +12,10 @@ use std::collections::HashSet;
 
 use tilewright_assign::dot_plan;
 use tilewright_kernel::{Binary, Builder, Value};
-use tilewright_plan::mma::{MmaPlan, TensorMemorySpace};
+use tilewright_plan::mma::{AccumulatorAllocation, MmaPlan};
 use tilewright_plan::movement::{MmaBarriers, TensorMemoryAllocation};
 use tilewright_tile::op::name::{ttg, tw};
-use tilewright_tile::{Attribute, Body, Op};
+use tilewright_tile::{Attribute, FunctionBody, Op};
 
 use super::lowering::Lowering;
 use super::pending::OpPositions;
@@ -27,7 +27,7 @@ const MOST_LEFT: u32 = 8;
 /// The tensor-memory columns and mbarriers of a dot whose MMAs complete before the next operation.
 pub(super) struct DotSpace {
     /// The columns and mbarriers.
-    pub space: TensorMemorySpace,
+    pub space: AccumulatorAllocation,
     /// The index of the dot's group of MMAs (MMAs that are committed together) among all groups of the program.
     pub group: Value,
     /// Whether the mbarriers are the dot's alone.
@@ -100,7 +100,7 @@ fn most_groups(lowering: &Lowering<'_>, positions: &OpPositions) -> u32 {
 }
 
 /// Returns the number of groups of MMAs that the operation `wait` may leave in flight, at most [`MOST_LEFT`].
-fn outstanding(body: &Body, wait: Op) -> u32 {
+fn outstanding(body: &FunctionBody, wait: Op) -> u32 {
     let outstanding = body.op(wait).attributes.get("outstanding").and_then(Attribute::as_integer);
     outstanding.and_then(|outstanding| u32::try_from(outstanding).ok()).unwrap_or(0).min(MOST_LEFT)
 }
@@ -118,10 +118,10 @@ impl Lowering<'_> {
 
     /// Returns the tensor memory that begins at the column `column` of the kernel's allocation; `None` if there is no
     /// allocation.
-    pub(super) fn tensor_memory_from(&mut self, column: u32) -> Option<TensorMemorySpace> {
+    pub(super) fn tensor_memory_from(&mut self, column: u32) -> Option<AccumulatorAllocation> {
         let allocation = self.tensor_memory.allocation?;
         let address = moved(&mut self.builder, allocation.address, column);
-        Some(TensorMemorySpace { address, barriers: allocation.barriers })
+        Some(AccumulatorAllocation { address, barriers: allocation.barriers })
     }
 
     /// Returns the tensor-memory columns and mbarriers of a dot that is complete before the next operation. `None` if
@@ -137,7 +137,7 @@ impl Lowering<'_> {
         }
         let barriers = MmaBarriers::emit_declare_and_init(&mut self.builder, 0, plan.commits_per_group());
         let group = self.builder.i32(0);
-        Some(DotSpace { space: TensorMemorySpace { barriers, ..space }, group, has_own_barriers: true })
+        Some(DotSpace { space: AccumulatorAllocation { barriers, ..space }, group, has_own_barriers: true })
     }
 
     /// Returns the number of the next group of MMAs (MMAs that are committed together) as a kernel value; `None`

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use tilewright_kernel::{Issuers, Kernel, Op, Queue, Region, Scope, SharedBuffer, Statement};
+use tilewright_kernel::{CollectiveScope, Issuers, Kernel, Op, Queue, Region, SharedBuffer, Statement};
 
 use super::annotations::Accesses;
 use super::index_analysis::IndexAnalysis;
@@ -97,7 +97,9 @@ impl Search<'_> {
     ) -> AccessesSinceBarrier {
         let first = *position;
         match &statement.op {
-            Op::Barrier { scope: Scope::Block | Scope::Cluster, .. } | Op::NamedBarrier { .. } => since.pass_barrier(),
+            Op::Barrier { scope: CollectiveScope::Block | CollectiveScope::Cluster, .. } | Op::NamedBarrier { .. } => {
+                since.pass_barrier()
+            }
             Op::Wait { queue: Queue::Mma, outstanding, .. } => since.wait_for_mma(*outstanding),
             Op::MbarrierWait { phase, .. } if self.accesses.mma_waits.contains_key(phase) => {
                 since.wait_for_mma_at_mbarrier(self.accesses.mma_waits[phase]);
@@ -167,7 +169,7 @@ fn insert(region: &mut Region, position: &mut usize, before: &BTreeSet<usize>, a
     let mut statements = Vec::with_capacity(region.statements.len());
     for mut statement in std::mem::take(&mut region.statements) {
         if before.contains(position) {
-            let op = Op::Barrier { scope: Scope::Block, issuers: Issuers::All };
+            let op = Op::Barrier { scope: CollectiveScope::Block, issuers: Issuers::All };
             statements.push(Statement { results: Vec::new(), op, location: statement.location });
         }
         *position += 1;

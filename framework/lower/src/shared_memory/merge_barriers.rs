@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use tilewright_kernel::{Kernel, MemorySpace, Op, Region, Scope, Statement, Type, Value};
+use tilewright_kernel::{CollectiveScope, Kernel, MemorySpace, Op, Region, Statement, Type, Value};
 
 use super::annotations::Accesses;
 use super::uses::{Buffers, Uses};
@@ -68,7 +68,7 @@ impl BarrierMerger<'_> {
         for statement in &mut region.statements {
             statement.op.regions_mut().into_iter().for_each(|inner| self.region(inner));
         }
-        let is_barrier = |op: &Op| matches!(op, Op::Barrier { scope: Scope::Block, .. });
+        let is_barrier = |op: &Op| matches!(op, Op::Barrier { scope: CollectiveScope::Block, .. });
         if region.statements.iter().filter(|statement| is_barrier(&statement.op)).count() < 2 {
             return;
         }

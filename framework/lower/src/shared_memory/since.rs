@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use tilewright_plan::barrier_hazards::BarrierHazards;
+use tilewright_plan::barrier_hazards::HazardTracker;
 use tilewright_target::Direction;
 
 use super::annotations::{Access, Accessed, BufferPart};
@@ -18,7 +18,7 @@ pub(super) struct AccessesSinceBarrier {
     pub(super) used: Buffers,
     /// The accesses of the program's own tensors since the barrier. An asynchronous copy counts as an access when it is
     /// waited for.
-    hazards: BarrierHazards<BufferPart>,
+    hazards: HazardTracker<BufferPart>,
     /// The parts of buffers with copies in flight. A copy writes its part at any time until it is waited for; a barrier
     /// does not complete it.
     in_flight: BTreeSet<BufferPart>,

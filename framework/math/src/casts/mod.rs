@@ -8,9 +8,9 @@ mod narrow;
 mod native;
 mod widen;
 
-pub use narrow::{NarrowRounding, Overflow, round_to_format, round_to_odd_f32};
+pub use narrow::{NarrowRounding, Overflow, emit_round_to_format, round_to_odd_f32};
 pub use native::NativeCasts;
 pub use widen::{
     SCALING_OPERATION_COUNT, carrier_type, cast_operation_count, emit_cast, emit_casts, emit_decode_to_f32,
-    emit_widen_to_f32, emit_widened_bits, is_cast_supported, kernel_element,
+    emit_exact_cast_bits, emit_widen_to_f32, is_cast_supported, kernel_element,
 };

@@ -29,7 +29,7 @@ pub enum Overflow {
 ///
 /// NaN becomes [`FloatFormat::encode_nan`] without a sign, or, if the type has no NaN, the greatest finite value, as
 /// PTX `cvt` does.
-pub fn round_to_format(
+pub fn emit_round_to_format(
     builder: &mut Builder,
     value: Value,
     to: FloatFormat,

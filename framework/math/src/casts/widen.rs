@@ -117,7 +117,7 @@ pub fn emit_cast(builder: &mut Builder, value: Value, from: ElementType, to: Ele
             // 16-bit types.
             let first = if kernel_element(to) == Some(Element::F64) { Element::F64 } else { Element::F32 };
             let number = builder.cast(if signed { Cast::FloatS } else { Cast::FloatU }, value, Type::Scalar(first));
-            emit_widened_bits(builder, number, to)
+            emit_exact_cast_bits(builder, number, to)
         }
         (ElementType::Float(format), ElementType::Float(wide)) if is_by_fields(from, to) => {
             let word = builder.cast(Cast::ExtendU, value, WORD);
@@ -132,7 +132,7 @@ pub fn emit_cast(builder: &mut Builder, value: Value, from: ElementType, to: Ele
                     decode(builder, word, format)
                 }
             };
-            emit_widened_bits(builder, number, to)
+            emit_exact_cast_bits(builder, number, to)
         }
     }
 }
@@ -153,7 +153,7 @@ pub fn emit_widen_to_f32(builder: &mut Builder, value: Value, from: ElementType)
 
 /// Converts a floating-point value of the kernel IR to the type `to`, which must represent it; returns the bits of the
 /// result.
-pub fn emit_widened_bits(builder: &mut Builder, value: Value, to: ElementType) -> Value {
+pub fn emit_exact_cast_bits(builder: &mut Builder, value: Value, to: ElementType) -> Value {
     let ty = Type::Scalar(kernel_element(to).unwrap_or(Element::F32));
     let have = builder.type_of(value);
     // No cast converts between two types of 16 bits, so the value goes through binary32.

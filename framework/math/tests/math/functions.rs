@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 use reference::{ReferenceValue, error, host, min_ulp_exponent};
 use tilewright_emulator::{Argument, GlobalMemory, RunLimits};
 use tilewright_kernel::{
-    Binary, Builder, Compare, Element, Kernel, Launch, MathFunction, MemorySpace, Module, Op, Type, verify,
+    Binary, Builder, Compare, Element, Kernel, MathFunction, MemorySpace, Module, Op, StaticLaunchConfig, Type, verify,
 };
 use tilewright_math::{error_bound_ulps, expand_math_functions};
 
@@ -497,7 +497,7 @@ fn angles_at_infinity_and_along_the_axes_are_those_of_c() {
 /// A kernel with vector functions in regions, whose results other operations use.
 fn nested() -> Kernel {
     let pointer = Type::Pointer(MemorySpace::Global);
-    let mut builder = Builder::new("nested", Launch::new(4, 1), &[("to", pointer)]);
+    let mut builder = Builder::new("nested", StaticLaunchConfig::new(4, 1), &[("to", pointer)]);
     let pair = Type::Vector(Element::F32, 2);
     let [from, to, step] = [0, 3, 1].map(|number| builder.i32(number));
     let first = builder.constant(pair, u64::from(0.5f32.to_bits()));

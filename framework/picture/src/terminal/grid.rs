@@ -4,10 +4,10 @@ use crate::text::join;
 use crate::{CellColour, Grid, GridAxis, Rgb};
 
 use super::block::Block;
-use super::{TerminalColours, TextStyle};
+use super::{TerminalColours, TextRenderOptions};
 
 /// Writes a grid as lines of text, cut to the terminal width of the style.
-pub(super) fn write(block: &mut Block, grid: &Grid, style: &TextStyle) {
+pub(super) fn write(block: &mut Block, grid: &Grid, style: &TextRenderOptions) {
     let plan = Plan::of(grid, style);
     plan.write_axes(block);
     plan.write_headings(block);
@@ -42,7 +42,7 @@ struct Plan<'a> {
 const PAD: usize = 1;
 
 impl<'a> Plan<'a> {
-    fn of(grid: &'a Grid, style: &TextStyle) -> Self {
+    fn of(grid: &'a Grid, style: &TextRenderOptions) -> Self {
         let band = longest(grid.row_axis.bands.iter().map(|band| band.heading.as_str()));
         let heading = longest(grid.row_axis.headings.iter().map(String::as_str));
         let mut widths: Vec<_> =

@@ -6,7 +6,7 @@ use tilewright_layout::{Dim, LinearLayout, MemoryLayout};
 use tilewright_target::BankRow;
 
 use super::access::check_element;
-use super::draw_matrix_grid;
+use super::draw_f2_matrix_grid;
 use super::runs::{Values, one_axis_counts_up, range_of_elements, runs};
 use super::stacked::StackedPlane;
 use crate::error::check_size;
@@ -173,7 +173,7 @@ impl<'a> BankDrawing<'a> {
     pub fn draw_address_matrix(&self) -> Result<Grid, PictureError> {
         let address = self.address()?;
         let coordinates: Vec<Dim> = address.ins().dims().collect();
-        let mut grid = draw_matrix_grid(&address.sublayout(&coordinates, &[Dim::OFFSET])?);
+        let mut grid = draw_f2_matrix_grid(&address.sublayout(&coordinates, &[Dim::OFFSET])?);
         grid.row_axis.name = "offset".to_owned();
         grid.column_axis.name = "coordinate".to_owned();
         let bit_kinds: Vec<_> = (0..self.memory.linear.in_bits(Dim::OFFSET)).map(|bit| self.bit_kind(bit)).collect();

@@ -9,7 +9,7 @@ use super::ColourBy;
 use super::axes::TensorAxes;
 use super::banks::BankDrawing;
 use super::layout::{add_all, check_layout_size};
-use super::memory::{MemoryView, banks_in_words};
+use super::memory::{MemoryPictureSpec, banks_in_words};
 use super::origin::{ElementSources, HardwarePosition};
 use super::positions::Positions;
 use super::sliced::SlicedPlane;
@@ -22,7 +22,7 @@ use crate::{Cell, CellColour, EmphasisColour, Grid, GridAxis, Panel, Picture, Pi
 /// them.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
-pub struct ConversionView<'a> {
+pub struct ConversionPictureSpec<'a> {
     /// Name of the conversion, for the title.
     pub name: &'a str,
     /// Distributed layout of the tensor before the conversion.
@@ -37,7 +37,7 @@ pub struct ConversionView<'a> {
     pub plan: &'a ConversionPlan,
 }
 
-impl<'a> ConversionView<'a> {
+impl<'a> ConversionPictureSpec<'a> {
     /// Creates the parameters for a conversion from `src` to `dst`, with a plan for these layouts and this target.
     #[must_use]
     pub fn new(
@@ -57,7 +57,7 @@ impl<'a> ConversionView<'a> {
 ///
 /// # Errors
 /// [`PictureError`] if layouts are too large, or of different tensors.
-pub fn draw_conversion(view: &ConversionView<'_>) -> Result<Picture, PictureError> {
+pub fn draw_conversion(view: &ConversionPictureSpec<'_>) -> Result<Picture, PictureError> {
     let (src, dst) = (Layout::Distributed(view.src.clone()), Layout::Distributed(view.dst.clone()));
     check_layout_size(&src)?;
     check_layout_size(&dst)?;
@@ -170,7 +170,7 @@ fn numbers(plan: &ConversionPlan) -> TextTable {
     TextTable::new(["per warp", "plan", "bound"], rows)
 }
 
-impl ConversionView<'_> {
+impl ConversionPictureSpec<'_> {
     fn describe_path(&self) -> String {
         let path = match self.plan.path {
             ConversionKind::None => "no data movement",
@@ -242,7 +242,7 @@ impl ConversionView<'_> {
         let memory = MemoryLayout::from_linear(LinearLayout::from_columns(ins, outs.clone(), &swizzle.columns)?);
         let store = self.plan.stores_source_layout().then_some(self.src);
         let load = self.plan.loads_destination_layout().then_some(self.dst);
-        let view = MemoryView::new("scratch memory", &memory, self.element_bits, self.target);
+        let view = MemoryPictureSpec::new("scratch memory", &memory, self.element_bits, self.target);
         let view = view.with_store(store).with_load(load);
         let served = view.accessed(&memory)?;
         let Some(first) = served.first() else { return Ok(()) };

@@ -4,7 +4,7 @@ use tilewright_layout::{Dim, Layout, LinearLayout};
 
 use super::LayoutDrawingOptions;
 use super::layout::check_layout_size;
-use super::matrix::{bits, coordinates, draw_matrix_grid, is_one};
+use super::matrix::{bits, coordinates, draw_f2_matrix_grid, is_one};
 use super::positions::Positions;
 use super::sliced::SlicedPlane;
 use super::tensor::LayoutDrawing;
@@ -166,7 +166,7 @@ impl Differences {
 /// Draws the matrix of `linear`, with the columns highlighted whose basis vector differs from that of `other` at the
 /// same input bit.
 fn marked_matrix(linear: &LinearLayout, other: &LinearLayout) -> Grid {
-    let mut grid = draw_matrix_grid(linear);
+    let mut grid = draw_f2_matrix_grid(linear);
     let same = bits(linear.ins()).into_iter().map(|(dim, bit)| basis(linear, dim, bit) == basis(other, dim, bit));
     let same: Vec<bool> = same.collect();
     for (row, column, cell) in grid.cells_mut() {

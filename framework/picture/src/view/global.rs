@@ -21,7 +21,7 @@ const ABREAST: u64 = 4;
 /// The parameters of [`draw_global_accesses()`]: a tensor in global memory, and the layout by which a warp accesses it.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
-pub struct GlobalAccessView<'a> {
+pub struct GlobalAccessPictureSpec<'a> {
     /// Name of the layout, for the title.
     pub name: &'a str,
     /// Distributed layout of the registers that are loaded or stored.
@@ -38,7 +38,7 @@ pub struct GlobalAccessView<'a> {
     pub line_bytes: u64,
 }
 
-impl<'a> GlobalAccessView<'a> {
+impl<'a> GlobalAccessPictureSpec<'a> {
     /// Creates the parameters for the accesses of warp 0 to a tensor whose axes in memory have the order `order`, the
     /// fastest first. Memory lines have 128 bytes.
     #[must_use]
@@ -72,7 +72,7 @@ impl<'a> GlobalAccessView<'a> {
 /// # Errors
 /// [`PictureError`] if the order is no permutation of the axes, the warp or the line size does not exist, the tensor is
 /// too large, or the elements cannot be accessed.
-pub fn draw_global_accesses(view: &GlobalAccessView<'_>) -> Result<Picture, PictureError> {
+pub fn draw_global_accesses(view: &GlobalAccessPictureSpec<'_>) -> Result<Picture, PictureError> {
     view.check()?;
     let memory = dense(view.layout, view.order)?;
     let spec = AccessSpec {
@@ -95,7 +95,7 @@ pub fn draw_global_accesses(view: &GlobalAccessView<'_>) -> Result<Picture, Pict
     Ok(picture)
 }
 
-impl GlobalAccessView<'_> {
+impl GlobalAccessPictureSpec<'_> {
     fn check(&self) -> Result<(), PictureError> {
         let wrong = |reason: String, remedy: &str| Err(PictureError::not_drawable("the accesses", reason, remedy));
         let mut sorted = self.order.to_vec();
@@ -128,7 +128,7 @@ fn dense(layout: &LinearLayout, order: &[usize]) -> Result<MemoryLayout, Picture
 }
 
 struct Requests<'a> {
-    view: &'a GlobalAccessView<'a>,
+    view: &'a GlobalAccessPictureSpec<'a>,
     accesses: WarpAccesses,
     plane: StackedPlane<'a>,
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use tilewright_layout::{Dim, LinearLayout};
-use tilewright_target::{Instruction, Operand};
+use tilewright_target::{Instruction, InstructionOperand};
 
 use crate::error::check_size;
 use crate::text::ranges;
@@ -39,7 +39,7 @@ pub fn draw_instruction(row: &Instruction) -> Result<Picture, PictureError> {
         picture.add_panel(Panel::grid(operand_view.description(), operand_view.grid()));
     }
     for operand in &row.operands {
-        if let Operand::Access { data, address, alignment } = operand {
+        if let InstructionOperand::Access { data, address, alignment } = operand {
             check_size("the access", data.ins().total_bits())?;
             let bytes = operands.first().map_or(1, |operand_view| u64::from(operand_view.bits / 8).max(1));
             let grid = segments(data, address, bytes);
@@ -49,7 +49,7 @@ pub fn draw_instruction(row: &Instruction) -> Result<Picture, PictureError> {
             )));
         }
     }
-    for tile in row.operands.iter().filter_map(Operand::tensor_memory_operand) {
+    for tile in row.operands.iter().filter_map(InstructionOperand::tensor_memory_operand) {
         picture.add_panel(super::tensor_tile::panel(tile)?);
     }
     match picture.panels().count() {
@@ -83,8 +83,8 @@ struct MmaOperands<'a> {
 }
 
 impl<'a> RegisterOperand<'a> {
-    fn of(row: &Instruction, operand: &'a Operand) -> Result<Option<Self>, PictureError> {
-        let Operand::Register { role, element, bits, layout } = operand else { return Ok(None) };
+    fn of(row: &Instruction, operand: &'a InstructionOperand) -> Result<Option<Self>, PictureError> {
+        let InstructionOperand::Register { role, element, bits, layout } = operand else { return Ok(None) };
         check_size(&format!("operand {role}"), layout.ins().total_bits().max(layout.outs().total_bits()))?;
         let mut positions_by_element: BTreeMap<u64, Vec<(u64, u64)>> = BTreeMap::new();
         for input in 0..1u64 << layout.ins().total_bits() {

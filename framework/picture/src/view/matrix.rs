@@ -7,20 +7,20 @@ use crate::{Cell, CellColour, EmphasisColour, Grid, GridAxis, Outline, Panel, Pi
 
 /// Draws the matrix of a layout over F2 as a picture with one panel.
 #[must_use]
-pub fn draw_matrix(title: &str, layout: &LinearLayout) -> Picture {
+pub fn draw_f2_matrix(title: &str, layout: &LinearLayout) -> Picture {
     let mut picture = Picture::new(title);
     picture.caption.push(
         "a column for each input bit, a row for each bit of the tensor's coordinates; frames: identity blocks"
             .to_owned(),
     );
-    picture.add_panel(Panel::grid("matrix over F2", draw_matrix_grid(layout)));
+    picture.add_panel(Panel::grid("matrix over F2", draw_f2_matrix_grid(layout)));
     picture
 }
 
 /// Draws the matrix of a layout over F2: a column per input bit and a row per output bit, grouped by dimension and
 /// named by the bit's weight (1, 2, 4, ...). Ones are coloured by input dimension.
 #[must_use]
-pub fn draw_matrix_grid(layout: &LinearLayout) -> Grid {
+pub fn draw_f2_matrix_grid(layout: &LinearLayout) -> Grid {
     let (in_bits, out_bits) = (bits(layout.ins()), bits(layout.outs()));
     let mut grid = Grid::from_fn(axis("out", layout.outs()), axis("in", layout.ins()), |row, column| {
         let ((dim, bit), (out, out_bit)) = (in_bits[column], out_bits[row]);

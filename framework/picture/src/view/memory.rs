@@ -19,7 +19,7 @@ use crate::{Cell, CellColour, EmphasisColour, Grid, GridAxis, Panel, Picture, Pi
 /// it.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
-pub struct MemoryView<'a> {
+pub struct MemoryPictureSpec<'a> {
     /// Name of the layout, for the title.
     pub name: &'a str,
     /// The memory layout to draw.
@@ -34,7 +34,7 @@ pub struct MemoryView<'a> {
     pub load: Option<&'a LinearLayout>,
 }
 
-impl<'a> MemoryView<'a> {
+impl<'a> MemoryPictureSpec<'a> {
     /// Creates the parameters for a memory without accesses.
     #[must_use]
     pub fn new(name: &'a str, memory: &'a MemoryLayout, element_bits: u32, target: &'a TargetDescription) -> Self {
@@ -60,7 +60,7 @@ impl<'a> MemoryView<'a> {
 ///
 /// # Errors
 /// [`PictureError`] if the tensor is too large, or the target or the layout does not allow the accesses.
-pub fn draw_memory(view: &MemoryView<'_>) -> Result<Picture, PictureError> {
+pub fn draw_memory(view: &MemoryPictureSpec<'_>) -> Result<Picture, PictureError> {
     let mut picture = Picture::new(format!("{} in shared memory of {}", view.name, view.target.name));
     check_size("the memory", view.memory.linear.ins().total_bits())?;
     let served = view.accessed(view.memory)?;
@@ -97,7 +97,7 @@ pub(super) struct BankedAccesses<'a> {
     accesses: WarpAccesses,
 }
 
-impl<'a> MemoryView<'a> {
+impl<'a> MemoryPictureSpec<'a> {
     /// Returns the number of bytes that share a colour: those of a lane's access; without accesses, those of elements
     /// that are consecutive both in memory and in the tensor.
     pub(super) fn together(&self, served: &[BankedAccesses<'_>]) -> u64 {

@@ -26,11 +26,11 @@ mod tensor_tile;
 mod wavefront;
 
 pub use colour_by::ColourBy;
-pub use conversion::{ConversionView, draw_conversion};
+pub use conversion::{ConversionPictureSpec, draw_conversion};
 pub use difference::draw_difference;
-pub use global::{GlobalAccessView, draw_global_accesses};
+pub use global::{GlobalAccessPictureSpec, draw_global_accesses};
 pub use instruction::draw_instruction;
 pub use layout::{LayoutDrawingOptions, draw_layout};
-pub use matrix::{draw_matrix, draw_matrix_grid};
-pub use memory::{MemoryView, draw_memory};
-pub use steps::{draw_composition, draw_division};
+pub use matrix::{draw_f2_matrix, draw_f2_matrix_grid};
+pub use memory::{MemoryPictureSpec, draw_memory};
+pub use steps::{draw_composition, draw_left_division};

@@ -2,7 +2,7 @@
 
 use tilewright_layout::{LinearLayout, Space};
 
-use super::matrix::{bits, coordinates, draw_matrix_grid, is_one};
+use super::matrix::{bits, coordinates, draw_f2_matrix_grid, is_one};
 use crate::text::join;
 use crate::{CellColour, EmphasisColour, Grid, Panel, Picture, PictureError, TextTable};
 
@@ -19,11 +19,11 @@ pub fn draw_composition(
     let product = inner.1.compose(outer.1)?;
     let mut picture = Picture::new(title);
     picture.caption.push(format!("first {}, then {}: matrices are applied from right to left", inner.0, outer.0));
-    picture.add_panel(Panel::grid(outer.0, draw_matrix_grid(outer.1)));
+    picture.add_panel(Panel::grid(outer.0, draw_f2_matrix_grid(outer.1)));
     picture.add_panel(Panel::operator_sign("×"));
-    picture.add_panel(Panel::grid(inner.0, draw_matrix_grid(inner.1)));
+    picture.add_panel(Panel::grid(inner.0, draw_f2_matrix_grid(inner.1)));
     picture.add_panel(Panel::operator_sign("="));
-    picture.add_panel(Panel::grid(format!("{} of {}", outer.0, inner.0), draw_matrix_grid(&product)));
+    picture.add_panel(Panel::grid(format!("{} of {}", outer.0, inner.0), draw_f2_matrix_grid(&product)));
     picture.start_row();
     let row = |(column, name): (usize, String)| {
         let between = nonzero(inner.1.outs(), inner.1.columns()[column]);
@@ -39,7 +39,7 @@ pub fn draw_composition(
 ///
 /// # Errors
 /// [`PictureError`] if the divisor has dimensions, or bits of a dimension, that the dividend lacks.
-pub fn draw_division(
+pub fn draw_left_division(
     title: &str,
     dividend: (&str, &LinearLayout),
     divisor: (&str, &LinearLayout),
@@ -55,13 +55,13 @@ pub fn draw_division(
     ];
     picture.add_panel(Panel::grid(dividend.0, entries.grid()));
     picture.add_panel(Panel::operator_sign(if rest.is_some() { "=" } else { "÷" }));
-    picture.add_panel(Panel::grid(divisor.0, draw_matrix_grid(divisor.1)));
+    picture.add_panel(Panel::grid(divisor.0, draw_f2_matrix_grid(divisor.1)));
     let (name, by) = (dividend.0, divisor.0);
     match rest {
         Some(rest) => {
             picture.caption.push(format!("{name} is a direct sum, with {by} in the low bits of each dim"));
             picture.add_panel(Panel::operator_sign("⊕"));
-            picture.add_panel(Panel::grid("quotient", draw_matrix_grid(&rest)));
+            picture.add_panel(Panel::grid("quotient", draw_f2_matrix_grid(&rest)));
         }
         None => {
             let caption = format!("{name} is not a direct sum of {by} and another layout: marked bits mismatch");
@@ -124,7 +124,7 @@ impl<'a> DivisionEntries<'a> {
     }
 
     fn grid(&self) -> Grid {
-        let mut grid = draw_matrix_grid(self.dividend);
+        let mut grid = draw_f2_matrix_grid(self.dividend);
         grid.outlines.clear();
         for (row, column, cell) in grid.cells_mut() {
             let shade = u64::from(!is_one(self.dividend, row, column));

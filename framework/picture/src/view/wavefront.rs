@@ -70,7 +70,7 @@ fn words(row: &BankRow, accesses: &WarpAccesses, access: &Access, lanes: &[u64])
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use tilewright_target::{Direction, Evidence, PairedLanes};
+    use tilewright_target::{Direction, Evidence, PairedLanePhases};
 
     use super::*;
 
@@ -90,7 +90,7 @@ mod tests {
     }
 
     fn any_row() -> impl Strategy<Value = BankRow> {
-        let paired = prop::option::of(Just(PairedLanes { lanes: vec![1, 2], phase: vec![1, 2, 4, 8] }));
+        let paired = prop::option::of(Just(PairedLanePhases { lanes: vec![1, 2], phase: vec![1, 2, 4, 8] }));
         (0..6u32, 0..4u32, prop::collection::vec(0..16u64, 0..5), paired)
             .prop_map(|(banks, bytes, phase, paired)| BankRow { paired, ..row(1 << banks, 1 << bytes, &phase) })
     }

@@ -5,7 +5,7 @@ use tilewright_testkit::test_targets::test_target;
 
 use samples::{blocked, grid, linear, padded, swizzled};
 use tilewright_layout::{Dim, Layout, LinearLayout, MemoryLayout};
-use tilewright_picture::view::{self, GlobalAccessView, MemoryView};
+use tilewright_picture::view::{self, GlobalAccessPictureSpec, MemoryPictureSpec};
 use tilewright_picture::{EmphasisColour, PanelContent, Picture, TextTable};
 
 fn memory_of(layout: &Layout) -> &MemoryLayout {
@@ -29,7 +29,8 @@ fn column_a_lane(rows: u64) -> LinearLayout {
 
 fn drawn(memory: &Layout, bits: u32, store: Option<&LinearLayout>, load: Option<&LinearLayout>) -> Picture {
     let test_target = test_target();
-    let view = MemoryView::new("memory", memory_of(memory), bits, &test_target).with_store(store).with_load(load);
+    let view =
+        MemoryPictureSpec::new("memory", memory_of(memory), bits, &test_target).with_store(store).with_load(load);
     view::draw_memory(&view).expect("a picture")
 }
 
@@ -118,7 +119,7 @@ fn lanes_that_wait_are_framed_in_later_wavefronts_of_their_phase() {
     let memory = Layout::Memory(MemoryLayout::from_linear(memory.expect("a sum")));
     let column = rows.resize_out(Dim::tensor(1), 8).expect("a size");
     let test_target = test_target();
-    let view = MemoryView::new("memory", memory_of(&memory), 32, &test_target).with_load(&column);
+    let view = MemoryPictureSpec::new("memory", memory_of(&memory), 32, &test_target).with_load(&column);
     let picture = view::draw_memory(&view).expect("a picture");
     let wavefronts = grid(&picture, "loads");
     assert_eq!((wavefronts.rows(), wavefronts.columns()), (8, 8));
@@ -131,7 +132,7 @@ fn lanes_that_wait_are_framed_in_later_wavefronts_of_their_phase() {
 
 fn requests(layout: &LinearLayout, bits: u32, order: &[usize]) -> Picture {
     let test_target = test_target();
-    let view = GlobalAccessView::new("tensor", layout, order, bits, &test_target);
+    let view = GlobalAccessPictureSpec::new("tensor", layout, order, bits, &test_target);
     view::draw_global_accesses(&view).expect("a picture")
 }
 
@@ -177,9 +178,10 @@ fn replicating_lanes_access_an_address_once() {
 #[test]
 fn undrawable_views_are_errors() {
     let (layout, test_target) = (row_a_lane(8), test_target());
-    let of = |order, bits| GlobalAccessView::new("tensor", &layout, order, bits, &test_target);
+    let of = |order, bits| GlobalAccessPictureSpec::new("tensor", &layout, order, bits, &test_target);
     let view = of(&[1, 0], 16);
-    let message = |view: GlobalAccessView<'_>| view::draw_global_accesses(&view).expect_err("no picture").to_string();
+    let message =
+        |view: GlobalAccessPictureSpec<'_>| view::draw_global_accesses(&view).expect_err("no picture").to_string();
     let text = message(of(&[1, 1], 16));
     assert!(text.contains("does not name each of the 2 axes once"), "{text}");
     assert!(message(view.with_warp(1)).contains("there is no warp 1 of 1"));
@@ -189,12 +191,12 @@ fn undrawable_views_are_errors() {
     let memory = swizzled(&[8, 16], 2, 1, 8);
     for bits in [0, 24] {
         let memory = memory_of(&memory);
-        let view = MemoryView::new("", memory, bits, &test_target);
+        let view = MemoryPictureSpec::new("", memory, bits, &test_target);
         assert!(view::draw_memory(&view).expect_err("no picture").to_string().contains("no element has"));
     }
     let huge = memory_of(&memory).clone();
     let padding = vec![tilewright_layout::Padding { interval: 2, padding: 1 << 40 }];
     let huge = MemoryLayout { padding, ..huge };
-    let view = MemoryView::new("", &huge, 16, &test_target);
+    let view = MemoryPictureSpec::new("", &huge, 16, &test_target);
     assert!(view::draw_memory(&view).expect_err("no picture").to_string().contains("the memory with its padding"));
 }

@@ -5,7 +5,7 @@ use crate::samples;
 use proptest::prelude::*;
 use samples::grids;
 use tilewright_layout::{Dim, Layout, LinearLayout, MemoryLayout, Space};
-use tilewright_picture::terminal::{TerminalColours, TextStyle};
+use tilewright_picture::terminal::{TerminalColours, TextRenderOptions};
 use tilewright_picture::view::{self, ColourBy, LayoutDrawingOptions};
 use tilewright_picture::{Picture, html, svg, terminal};
 
@@ -55,7 +55,7 @@ fn render(picture: &Picture) {
     assert!(html::render_html(picture).ends_with("</html>\n"));
     for colours in [TerminalColours::None, TerminalColours::Numbered, TerminalColours::Exact] {
         for width in [None, Some(1), Some(80)] {
-            let text = terminal::render_text(picture, &TextStyle { colours, width, remedy: String::new() });
+            let text = terminal::render_text(picture, &TextRenderOptions { colours, width, remedy: String::new() });
             assert_eq!(text.contains('\u{1b}'), colours != TerminalColours::None && is_painted(picture));
         }
     }
@@ -84,7 +84,7 @@ proptest! {
                 render(&picture);
             }
             let (a, b) = (pair.0.linear(), pair.1.linear());
-            if let Ok(picture) = view::draw_division("any", ("A", a), ("B", b)) {
+            if let Ok(picture) = view::draw_left_division("any", ("A", a), ("B", b)) {
                 let drawn = grids(&picture).iter().any(|(title, _)| *title == "quotient");
                 prop_assert_eq!(drawn, a.divide_left(b).is_some());
                 render(&picture);
@@ -92,7 +92,7 @@ proptest! {
             if let Ok(picture) = view::draw_composition("any", ("A", a), ("B", b)) {
                 render(&picture);
             }
-            render(&view::draw_matrix("any", a));
+            render(&view::draw_f2_matrix("any", a));
         }
     }
 }

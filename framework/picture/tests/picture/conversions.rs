@@ -5,11 +5,11 @@ use tilewright_testkit::test_targets::test_target;
 
 use samples::{grid, linear};
 use tilewright_layout::{Dim, LinearLayout};
-use tilewright_picture::view::{self, ConversionView};
+use tilewright_picture::view::{self, ConversionPictureSpec};
 use tilewright_picture::{Cell, CellColour, EmphasisColour, PanelContent, Picture};
 use tilewright_plan::movement;
 use tilewright_plan::movement::{ConversionKind, ConversionPlan};
-use tilewright_target::{Completion, Instruction, InstructionKind, Operand, Semantics};
+use tilewright_target::{Completion, Instruction, InstructionKind, InstructionOperand, Semantics};
 
 /// Returns two layouts of an 8x8 tensor over 8 lanes: a row per lane, and a column per lane.
 fn rows_and_columns() -> (LinearLayout, LinearLayout) {
@@ -27,7 +27,7 @@ fn plan(src: &LinearLayout, dst: &LinearLayout, path: ConversionKind) -> Convers
 
 fn drawn(src: &LinearLayout, dst: &LinearLayout, plan: &ConversionPlan) -> Picture {
     let target = test_target();
-    let view = ConversionView::new("conversion", [src, dst], 32, &target, plan);
+    let view = ConversionPictureSpec::new("conversion", [src, dst], 32, &target, plan);
     view::draw_conversion(&view).expect("a picture")
 }
 
@@ -142,9 +142,9 @@ fn a_conversion_to_itself_stays() {
     assert_eq!(picture.legend, [(CellColour::from_tone(EmphasisColour::Good), "not moved: 64 of 64".to_owned())]);
 }
 
-fn operand(role: &str, registers: Vec<Vec<u64>>, lanes: Vec<Vec<u64>>, shape: &[u64]) -> Operand {
+fn operand(role: &str, registers: Vec<Vec<u64>>, lanes: Vec<Vec<u64>>, shape: &[u64]) -> InstructionOperand {
     let layout = linear(&[(Dim::REGISTER, registers), (Dim::LANE, lanes)], shape);
-    Operand::Register { role: role.to_owned(), element: "f32".to_owned(), bits: 32, layout }
+    InstructionOperand::Register { role: role.to_owned(), element: "f32".to_owned(), bits: 32, layout }
 }
 
 /// Returns an MMA of 4x2 by 2x2 on four lanes, with B replicated twice.
@@ -212,7 +212,7 @@ fn a_move_shows_who_gives_the_address_of_each_segment() {
     let (data, address) = (data.expect("a layout"), address.expect("a layout"));
     let row = Instruction {
         kind: InstructionKind::SharedMove,
-        operands: vec![registers, Operand::Access { data, address, alignment: 8 }],
+        operands: vec![registers, InstructionOperand::Access { data, address, alignment: 8 }],
         semantics: Semantics::Move,
         completion: Completion::Immediate,
         numerics: None,

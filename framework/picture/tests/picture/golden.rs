@@ -36,7 +36,7 @@ fn a_swizzle() {
 
 #[test]
 fn a_matrix() {
-    check_both("matrix", &view::draw_matrix("matrix", accumulator().linear()));
+    check_both("matrix", &view::draw_f2_matrix("matrix", accumulator().linear()));
 }
 
 #[test]
@@ -57,6 +57,6 @@ fn a_composition() {
 fn a_division() {
     let lanes = vec![vec![0, 2], vec![0, 4], vec![1, 0], vec![2, 0], vec![4, 0]];
     let tile = linear(&[(Dim::REGISTER, vec![vec![0, 1]]), (Dim::LANE, lanes)], &[8, 8]);
-    let picture = view::draw_division("division", ("A", accumulator().linear()), ("B", &tile));
+    let picture = view::draw_left_division("division", ("A", accumulator().linear()), ("B", &tile));
     check_both("division", &picture.expect("a picture"));
 }

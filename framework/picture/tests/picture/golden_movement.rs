@@ -8,10 +8,10 @@ use tilewright_testkit::test_targets::test_target;
 use kept::check_both;
 use samples::{blocked, linear, padded, swizzled};
 use tilewright_layout::{Dim, Layout, LinearLayout, MemoryLayout};
-use tilewright_picture::view::{self, ConversionView, GlobalAccessView, MemoryView};
+use tilewright_picture::view::{self, ConversionPictureSpec, GlobalAccessPictureSpec, MemoryPictureSpec};
 use tilewright_plan::movement;
 use tilewright_plan::movement::ConversionKind;
-use tilewright_target::{Completion, Instruction, InstructionKind, Operand, Semantics};
+use tilewright_target::{Completion, Instruction, InstructionKind, InstructionOperand, Semantics};
 
 fn distributed(layout: Layout) -> LinearLayout {
     match layout {
@@ -38,7 +38,7 @@ fn by_columns() -> LinearLayout {
 
 fn check_memory(name: &str, memory: &MemoryLayout) {
     let (test_target, store, load) = (test_target(), by_rows(), by_columns());
-    let view = MemoryView::new("8x16", memory, 16, &test_target).with_store(&store).with_load(&load);
+    let view = MemoryPictureSpec::new("8x16", memory, 16, &test_target).with_store(&store).with_load(&load);
     check_both(name, &view::draw_memory(&view).expect("a picture"));
 }
 
@@ -55,7 +55,7 @@ fn a_padded_memory() {
 #[test]
 fn accesses_to_global_memory() {
     let (test_target, layout) = (test_target(), by_columns());
-    let view = GlobalAccessView::new("8x16", &layout, &[1, 0], 16, &test_target).with_line_bytes(64);
+    let view = GlobalAccessPictureSpec::new("8x16", &layout, &[1, 0], 16, &test_target).with_line_bytes(64);
     check_both("global", &view::draw_global_accesses(&view).expect("a picture"));
 }
 
@@ -63,7 +63,7 @@ fn check_conversion(name: &str, path: ConversionKind) {
     let (test_target, src, dst) = (test_target(), by_rows(), by_columns());
     let plans = movement::conversion_candidates(&src, &dst, 16, &test_target).expect("a sound question").0;
     let plan = plans.iter().find(|plan| plan.path == path).expect("an open way");
-    let view = ConversionView::new("8x16", [&src, &dst], 16, &test_target, plan);
+    let view = ConversionPictureSpec::new("8x16", [&src, &dst], 16, &test_target, plan);
     check_both(name, &view::draw_conversion(&view).expect("a picture"));
 }
 
@@ -77,9 +77,9 @@ fn a_conversion_through_shared_memory() {
     check_conversion("conversion_shared", ConversionKind::Shared);
 }
 
-fn operand(role: &str, registers: Vec<Vec<u64>>, lanes: Vec<Vec<u64>>, shape: &[u64]) -> Operand {
+fn operand(role: &str, registers: Vec<Vec<u64>>, lanes: Vec<Vec<u64>>, shape: &[u64]) -> InstructionOperand {
     let layout = linear(&[(Dim::REGISTER, registers), (Dim::LANE, lanes)], shape);
-    Operand::Register { role: role.to_owned(), element: "f32".to_owned(), bits: 32, layout }
+    InstructionOperand::Register { role: role.to_owned(), element: "f32".to_owned(), bits: 32, layout }
 }
 
 #[test]

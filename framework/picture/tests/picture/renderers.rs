@@ -4,7 +4,7 @@ use crate::samples;
 
 use samples::{accumulator, blocked, grids, small};
 use serde_json::Value as Json;
-use tilewright_picture::terminal::{TerminalColours, TextStyle};
+use tilewright_picture::terminal::{TerminalColours, TextRenderOptions};
 use tilewright_picture::view::{self, LayoutDrawingOptions};
 use tilewright_picture::{
     Cell, CellColour, CellRun, EmphasisColour, Grid, Panel, Picture, Rgb, TextTable, html, svg, terminal,
@@ -189,7 +189,7 @@ fn refs(all: &[String]) -> Vec<&str> {
 
 #[test]
 fn plain_text_aligns_and_has_no_escapes() {
-    let text = terminal::render_text(&layout_of(&small()), &TextStyle::plain());
+    let text = terminal::render_text(&layout_of(&small()), &TextRenderOptions::plain());
     assert!(!text.contains('\u{1b}'));
     let rows: Vec<&str> = text.lines().filter(|line| line.contains('│') && line.contains(':')).collect();
     assert_eq!(rows.len(), 8);
@@ -212,10 +212,15 @@ fn colours_are_those_of_the_cells() {
     let mut picture = Picture::new("two");
     picture.add_panel(Panel::grid("", grid));
     let Rgb(r, g, b) = CellColour::from_index(0, 8).rgb().expect("a colour");
-    let exact = terminal::render_text(&picture, &TextStyle { colours: TerminalColours::Exact, ..TextStyle::plain() });
+    let exact = terminal::render_text(
+        &picture,
+        &TextRenderOptions { colours: TerminalColours::Exact, ..TextRenderOptions::plain() },
+    );
     assert!(exact.contains(&format!("\u{1b}[48;2;{r};{g};{b};38;5;231m x \u{1b}[0m y")), "{exact:?}");
-    let numbered =
-        terminal::render_text(&picture, &TextStyle { colours: TerminalColours::Numbered, ..TextStyle::plain() });
+    let numbered = terminal::render_text(
+        &picture,
+        &TextRenderOptions { colours: TerminalColours::Numbered, ..TextRenderOptions::plain() },
+    );
     // The colour (0, 114, 178) is nearest to (0, 95, 175) of the cube, which has the index 16 + 6 * 1 + 3.
     assert!(numbered.contains("\u{1b}[48;5;25;38;5;231m x \u{1b}[0m y"), "{numbered:?}");
 }
@@ -223,24 +228,28 @@ fn colours_are_those_of_the_cells() {
 #[test]
 fn a_wide_grid_is_truncated_with_a_remedy() {
     let picture = layout_of(&blocked(&[4, 64], &[1, 2], &[1, 32], &[1, 1]));
-    let style = TextStyle { width: Some(60), remedy: "--columns A..B shows a part".to_owned(), ..TextStyle::plain() };
+    let style = TextRenderOptions {
+        width: Some(60),
+        remedy: "--columns A..B shows a part".to_owned(),
+        ..TextRenderOptions::plain()
+    };
     let text = terminal::render_text(&picture, &style);
     assert!(text.lines().all(|line| line.chars().count() <= 60 || line.starts_with("(columns")), "{text}");
     assert!(text.contains(" of 64; --columns A..B shows a part)"), "{text}");
-    assert!(!terminal::render_text(&picture, &TextStyle::plain()).contains("(columns"));
+    assert!(!terminal::render_text(&picture, &TextRenderOptions::plain()).contains("(columns"));
 }
 
 #[test]
 fn panels_stand_side_by_side_where_they_fit() {
-    let picture = view::draw_matrix("m", small().linear());
+    let picture = view::draw_f2_matrix("m", small().linear());
     let mut two = Picture::new("two");
     for _ in 0..2 {
         picture.panels().for_each(|panel| {
             two.add_panel(panel.clone());
         });
     }
-    let wide = terminal::render_text(&two, &TextStyle::plain());
-    let narrow = terminal::render_text(&two, &TextStyle { width: Some(40), ..TextStyle::plain() });
+    let wide = terminal::render_text(&two, &TextRenderOptions::plain());
+    let narrow = terminal::render_text(&two, &TextRenderOptions { width: Some(40), ..TextRenderOptions::plain() });
     assert_eq!(wide.matches("matrix over F2").count(), 2);
     assert!(wide.lines().any(|line| line.matches("matrix over F2").count() == 2), "{wide}");
     assert!(narrow.lines().all(|line| line.matches("matrix over F2").count() < 2), "{narrow}");

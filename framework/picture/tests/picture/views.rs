@@ -5,7 +5,7 @@ use crate::samples;
 use std::collections::{BTreeMap, BTreeSet};
 
 use samples::{accumulator, blocked, grid, grids, linear, resolved, small, swizzled};
-use tilewright_layout::{Dim, FamilySpec, Layout, LinearLayout, parse_spec};
+use tilewright_layout::{Dim, FamilySpec, Layout, LinearLayout, parse_family_spec};
 use tilewright_picture::view::{self, ColourBy, LayoutDrawingOptions};
 use tilewright_picture::{CellColour, EmphasisColour, PanelContent, Picture, PictureError};
 
@@ -197,7 +197,7 @@ fn a_memory_layout_shows_offsets_and_its_lines() {
 
 #[test]
 fn a_padded_memory_shows_physical_offsets() {
-    let spec = parse_spec("#ttg.padded_shared<[32:+4] {order = [1, 0], shape = [8, 32]}>").expect("a family");
+    let spec = parse_family_spec("#ttg.padded_shared<[32:+4] {order = [1, 0], shape = [8, 32]}>").expect("a family");
     let picture = drawn(&resolved(&spec, &[8, 32]));
     for row in 0..8 {
         let cell = grid(&picture, "tensor").cell(row, 5).expect("a cell");
@@ -242,7 +242,7 @@ fn odd_layouts_have_pictures() {
 #[test]
 fn the_matrix_shows_its_bits_under_their_names() {
     let layout = accumulator();
-    let picture = view::draw_matrix("test", layout.linear());
+    let picture = view::draw_f2_matrix("test", layout.linear());
     let drawn = grid(&picture, "matrix");
     let bits = layout.linear().matrix();
     for (row, bits) in bits.iter().enumerate() {
@@ -342,7 +342,7 @@ fn a_division_shows_the_quotient_or_the_obstacle() {
     let dividend = accumulator();
     let lanes = vec![vec![0, 2], vec![0, 4], vec![1, 0], vec![2, 0], vec![4, 0]];
     let tile = linear(&[(Dim::REGISTER, vec![vec![0, 1]]), (Dim::LANE, lanes.clone())], &[8, 8]);
-    let picture = view::draw_division("test", ("A", dividend.linear()), ("B", &tile)).expect("a picture");
+    let picture = view::draw_left_division("test", ("A", dividend.linear()), ("B", &tile)).expect("a picture");
     let rest = grid(&picture, "quotient");
     assert_eq!((rest.rows(), rest.columns()), (1, 1));
     assert_eq!(rest.cell(0, 0).expect("a cell").text(), "1");
@@ -350,7 +350,7 @@ fn a_division_shows_the_quotient_or_the_obstacle() {
 
     // Registers along dim0 instead: bit 1 of the register is wrong in two entries.
     let other = linear(&[(Dim::REGISTER, vec![vec![1, 0]]), (Dim::LANE, lanes)], &[8, 8]);
-    let picture = view::draw_division("test", ("A", dividend.linear()), ("B", &other)).expect("a picture");
+    let picture = view::draw_left_division("test", ("A", dividend.linear()), ("B", &other)).expect("a picture");
     let drawn = grid(&picture, "A");
     let marked: Vec<_> = (0..drawn.rows())
         .flat_map(|row| (0..drawn.columns()).map(move |column| (row, column)))
@@ -363,6 +363,6 @@ fn a_division_shows_the_quotient_or_the_obstacle() {
     assert_eq!(note.content, lines);
 
     let larger = linear(&[(Dim::REGISTER, vec![vec![1, 0], vec![2, 0], vec![4, 0]])], &[16, 8]);
-    let refused = view::draw_division("test", ("A", dividend.linear()), ("B", &larger));
+    let refused = view::draw_left_division("test", ("A", dividend.linear()), ("B", &larger));
     assert!(matches!(refused, Err(PictureError::NotDrawable { .. })), "{refused:?}");
 }

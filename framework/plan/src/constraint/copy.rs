@@ -2,7 +2,7 @@
 //! `p` and `q` the instruction's tiles on these sides. So both sides map the tile to the same elements of the tensor.
 
 use super::composite::{differs, named};
-use super::{UnsatisfiedConstraint, composite_map};
+use super::{UnsatisfiedConstraint, compose_with_operand_inverse};
 use crate::layouts;
 use tilewright_layout::{Dim, LinearLayout, Space};
 use tilewright_target::Instruction;
@@ -12,7 +12,7 @@ const NAME: &str = "copy";
 /// The tiles of a move instruction such as `ldmatrix`, one on each side of the copy. Both map (register, lane) to
 /// (dim0, dim1) = (slot, element of the slot); a slot is the memory that one lane addresses.
 #[derive(Debug, Clone, PartialEq)]
-pub struct CopyTiles {
+pub struct CopyInstructionTiles {
     /// The memory side, `p` of a load: the lane is the one that addresses a slot, the register numbers the elements of
     /// the slot.
     pub memory: LinearLayout,
@@ -20,7 +20,7 @@ pub struct CopyTiles {
     pub registers: LinearLayout,
 }
 
-impl CopyTiles {
+impl CopyInstructionTiles {
     /// Returns both tiles of an instruction that moves between registers and shared memory, for elements of
     /// `element_bits` bits.
     ///
@@ -65,13 +65,13 @@ impl CopyTiles {
 /// beyond the instruction are repeated unchanged.
 ///
 /// # Errors
-/// As [`composite_map`].
+/// As [`compose_with_operand_inverse`].
 pub fn solve_copy(
     known: &LinearLayout,
     own: &LinearLayout,
     other: &LinearLayout,
 ) -> Result<LinearLayout, UnsatisfiedConstraint> {
-    let map = composite_map(known, own)?;
+    let map = compose_with_operand_inverse(known, own)?;
     let mut ins = Space::default();
     let mut columns = Vec::new();
     for dim in [Dim::REGISTER, Dim::LANE, Dim::WARP, Dim::BLOCK] {
@@ -90,8 +90,9 @@ pub fn solve_copy(
 /// tile `q`.
 ///
 /// # Errors
-/// As [`composite_map`]; [`UnsatisfiedConstraint::Sizes`] if `g` has other sizes than the layout that `f` requires of
-/// it; [`UnsatisfiedConstraint::Differ`] if the two sides map a register, lane or warp to different elements.
+/// As [`compose_with_operand_inverse`]; [`UnsatisfiedConstraint::Sizes`] if `g` has other sizes than the layout that
+/// `f` requires of it; [`UnsatisfiedConstraint::Differ`] if the two sides map a register, lane or warp to different
+/// elements.
 pub fn check_copy(
     (f, p): (&LinearLayout, &LinearLayout),
     (g, q): (&LinearLayout, &LinearLayout),
@@ -101,7 +102,8 @@ pub fn check_copy(
     super::elementwise::equal(NAME, ("the copy", &required), ("the given layout", &g.transpose_outs(&order)?))?;
     // `g` equals the solved layout; its composite map must also equal that of `f` at every bit of the instruction's
     // tile.
-    let (one, other) = (composite_map(f, p)?, composite_map(&g.transpose_outs(&order)?, q)?);
+    let (one, other) =
+        (compose_with_operand_inverse(f, p)?, compose_with_operand_inverse(&g.transpose_outs(&order)?, q)?);
     let differ = one.columns().iter().zip(other.columns()).position(|(a, b)| a != b);
     match differ {
         None => Ok(()),

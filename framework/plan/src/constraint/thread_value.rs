@@ -13,7 +13,7 @@ pub fn to_thread_value(layout: &LinearLayout) -> Result<ThreadValue, Unsatisfied
     let composed = from_tensor_layout(&Layout::Distributed(layout.clone()))?;
     if !composed.swizzles().is_empty() {
         let reason = "threads are swizzled, which shapes and strides cannot express".to_owned();
-        let mode = tilewright_layout::cute::CuteMode { shape: composed.layout().size(), stride: 1 };
+        let mode = tilewright_layout::cute::CuteLeaf { shape: composed.layout().size(), stride: 1 };
         return Err(CuteError::NotLinear {
             mode: composed.to_string(),
             shape: mode.shape,

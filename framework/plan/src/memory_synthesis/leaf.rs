@@ -3,13 +3,13 @@
 
 use super::packing::Packing;
 use super::{
-    AccessAlternative, AccessSolution, MemorySynthesisError, SharedLayoutSolution, SharedTensor, StrideTerm,
+    AccessAlternative, AccessSolution, FreeStrideLayout, MemorySynthesisError, SharedLayoutSolution, SharedTensor,
     TensorAccess,
 };
 use crate::layouts;
 use crate::movement::{
-    FirstOffsetElements, PlanContext, SELECTS_PER_WAVEFRONT, SharedAccessKind, SharedLayoutCandidate,
-    SharedLayoutConstraints, SharedLayoutKind, SharedMemoryAccessor, choose_shared_layout_with_prefix,
+    LayoutPrefixConstraint, PlanContext, SELECTS_PER_WAVEFRONT, SharedAccessKind, SharedLayoutCandidate,
+    SharedLayoutKind, SharedLayoutSearchOptions, SharedMemoryAccessor, choose_shared_layout_with_prefix,
     plan_shared_access, wavefront_lower_bound,
 };
 use tilewright_layout::cute::{self, CuteLayout, Swizzle};
@@ -34,9 +34,9 @@ pub(super) struct Problem<'q, 'a> {
     pub(super) context: PlanContext<'a>,
     /// The stride term (layout with free strides) of the layout that the program states; `None` if the program states
     /// none.
-    pub(super) given: Option<StrideTerm>,
+    pub(super) given: Option<FreeStrideLayout>,
     /// Limits of the swizzle search: the allowed kinds of swizzles, and the max number of layouts to compare.
-    pub(super) constraints: SharedLayoutConstraints,
+    pub(super) constraints: SharedLayoutSearchOptions,
 }
 
 /// The alternative chosen for one access, with the stride term (memory layout with free strides) that it requires. Only
@@ -45,7 +45,7 @@ pub(super) struct Chosen<'q> {
     pub(super) access: usize,
     pub(super) alternative: usize,
     pub(super) lanes: &'q SharedAccessKind,
-    pub(super) term: StrideTerm,
+    pub(super) term: FreeStrideLayout,
 }
 
 impl<'q> Problem<'q, '_> {
@@ -110,7 +110,7 @@ impl<'q> Problem<'q, '_> {
     pub(super) fn weigh(
         &self,
         chosen: &[Chosen<'_>],
-        term: &StrideTerm,
+        term: &FreeStrideLayout,
     ) -> Result<SharedLayoutSolution, MemorySynthesisError> {
         let low = term.assigned().unwrap_or_default();
         let (within, rest) = low.split_at(self.byte_bits().min(low.len()));
@@ -189,8 +189,9 @@ impl<'q> Problem<'q, '_> {
     /// elements; `None` if the alternative is impossible.
     pub(super) fn served_in(&self, access: usize, alternative: usize, memory: &MemoryLayout) -> Option<AccessSolution> {
         let (lanes, layout) = (self.lanes(access, alternative)?, self.layout(access).ok()?);
-        let term =
-            StrideTerm::from_access(layout, lanes, self.tensor.bits).ok().filter(|term| term.admits(&memory.linear))?;
+        let term = FreeStrideLayout::from_access(layout, lanes, self.tensor.bits)
+            .ok()
+            .filter(|term| term.admits(&memory.linear))?;
         let chosen = Chosen { access, alternative, lanes, term };
         let (target, rows) = lanes.restrict_target(self.context.target, self.context.instructions);
         let fetched = self.fetched(&chosen, memory).ok()?;
@@ -222,7 +223,7 @@ impl<'q> Problem<'q, '_> {
         &self,
         best: &SharedLayoutCandidate,
         packing: &Packing,
-        term: &StrideTerm,
+        term: &FreeStrideLayout,
         served: Vec<AccessSolution>,
     ) -> Result<SharedLayoutSolution, MemorySynthesisError> {
         let memory = packing.memory(&best.memory)?;
@@ -255,10 +256,10 @@ impl<'q> Problem<'q, '_> {
 /// the accesses decide. Swizzles must keep the bits that some term preserves; the decided bits above them, which number
 /// the lanes of fetching copies, may be in any order. `within` is the number of offset bits that select an element
 /// within a byte.
-fn begin(chosen: &[Chosen<'_>], low: &[u32], packing: &Packing, within: usize) -> FirstOffsetElements {
+fn begin(chosen: &[Chosen<'_>], low: &[u32], packing: &Packing, within: usize) -> LayoutPrefixConstraint {
     let most = |bits: &mut dyn Iterator<Item = usize>| bits.max().unwrap_or(0).saturating_sub(within).min(low.len());
     let fetched = || chosen.iter().filter(|one| one.lanes.has_fetching_lanes());
-    FirstOffsetElements {
+    LayoutPrefixConstraint {
         order: low.iter().map(|&bit| packing.narrow(1 << bit)).collect(),
         kept: most(&mut chosen.iter().map(|one| one.term.preserved_bits())),
         together: most(&mut fetched().map(|one| one.term.decided_bits())),

@@ -2,8 +2,10 @@
 //! lower bounds.
 
 use super::leaf::{Chosen, Problem};
-use super::{AccessConstraint, MemorySynthesisError, SharedLayoutSolution, SharedTensor, StrideTerm, TensorAccess};
-use crate::movement::{PlanContext, SharedLayoutConstraints, SharedLayoutKind};
+use super::{
+    AccessConstraint, FreeStrideLayout, MemorySynthesisError, SharedLayoutSolution, SharedTensor, TensorAccess,
+};
+use crate::movement::{PlanContext, SharedLayoutKind, SharedLayoutSearchOptions};
 use tilewright_layout::cute::{ComposedLayout, to_memory};
 use tilewright_layout::{Dim, LinearLayout, MemoryLayout};
 
@@ -38,14 +40,14 @@ pub fn solve_shared_layout(
     accesses: &[TensorAccess<'_>],
     context: &PlanContext<'_>,
 ) -> Result<SharedLayoutSolution, MemorySynthesisError> {
-    solve_shared_layout_within(tensor, accesses, context, &SharedLayoutSearchLimits::default())
+    solve_shared_layout_with_search_limits(tensor, accesses, context, &SharedLayoutSearchLimits::default())
 }
 
 /// As [`solve_shared_layout`], with explicit search limits.
 ///
 /// # Errors
 /// As [`solve_shared_layout`].
-pub fn solve_shared_layout_within<'a>(
+pub fn solve_shared_layout_with_search_limits<'a>(
     tensor: &SharedTensor,
     accesses: &[TensorAccess<'a>],
     context: &PlanContext<'a>,
@@ -112,10 +114,10 @@ fn checked<'q, 'a>(
     }
     let axes: Vec<u32> = tensor.shape.iter().map(|size| size.ilog2()).collect();
     let layouts = accesses.iter().map(|access| in_order(access, &axes)).collect::<Result<Vec<_>, _>>()?;
-    let constraints = SharedLayoutConstraints {
+    let constraints = SharedLayoutSearchOptions {
         kinds: options.kinds.clone(),
         budget: options.budget,
-        ..SharedLayoutConstraints::default()
+        ..SharedLayoutSearchOptions::default()
     };
     Ok(Problem { tensor, layouts, accesses, context: *context, given: given(tensor)?, constraints, axes })
 }
@@ -137,12 +139,12 @@ fn in_order(access: &TensorAccess<'_>, axes: &[u32]) -> Result<Option<LinearLayo
 }
 
 /// Returns the stride term of the layout that the program states; `None` if the program states none.
-fn given(tensor: &SharedTensor) -> Result<Option<StrideTerm>, MemorySynthesisError> {
+fn given(tensor: &SharedTensor) -> Result<Option<FreeStrideLayout>, MemorySynthesisError> {
     let Some(layout) = &tensor.layout else { return Ok(None) };
     let wrong = |reason: String| MemorySynthesisError::Given { layout: layout.to_string(), reason };
     let memory = to_memory(&ComposedLayout::new(Vec::new(), 0, layout.clone())?, &tensor.shape);
     let memory = memory.map_err(|error| wrong(error.to_string()))?;
-    let term = StrideTerm::of_memory(&memory.linear);
+    let term = FreeStrideLayout::of_memory(&memory.linear);
     term.map(Some).ok_or_else(|| wrong("each bit of an offset must be one bit of a coordinate".to_owned()))
 }
 
@@ -150,7 +152,7 @@ fn given(tensor: &SharedTensor) -> Result<Option<StrideTerm>, MemorySynthesisErr
 /// lower bound of its price in weighted wavefronts.
 struct Candidate {
     alternative: usize,
-    term: StrideTerm,
+    term: FreeStrideLayout,
     lower_bound: f64,
 }
 
@@ -181,7 +183,7 @@ impl<'q> Problem<'q, '_> {
     fn candidate(&self, access: usize, alternative: usize) -> Result<Candidate, String> {
         let lanes = self.lanes(access, alternative).ok_or("its layouts do not fit all accesses")?;
         let layout = self.layouts[access].as_ref().ok_or("its register layout is unknown")?;
-        let term = StrideTerm::from_access(layout, lanes, self.tensor.bits).map_err(|error| error.to_string())?;
+        let term = FreeStrideLayout::from_access(layout, lanes, self.tensor.bits).map_err(|error| error.to_string())?;
         let chosen = self
             .chosen(access, &Candidate { alternative, term, lower_bound: 0.0 })
             .ok_or("its lanes provide no addresses")?;
@@ -202,7 +204,7 @@ impl<'q> Problem<'q, '_> {
             alternative: self.accesses[access].alternatives[one.alternative].to_string(),
             term: one.term.to_string(),
         };
-        let differ = |first: AccessConstraint, second: AccessConstraint, a: &StrideTerm, b: &StrideTerm| {
+        let differ = |first: AccessConstraint, second: AccessConstraint, a: &FreeStrideLayout, b: &FreeStrideLayout| {
             let bit = a.unify(b).err()?.bit;
             let (first, second) = (Box::new(first), Box::new(second));
             Some(MemorySynthesisError::Disagree { first, second, bit, wants: a.choice(bit), has: b.choice(bit) })
@@ -252,7 +254,7 @@ impl<'q> Search<'_, 'q, '_> {
     /// Visits a partial choice and all its continuations: `chosen` has an alternative for each of the first accesses.
     /// `lower_bound` is the lower bound of their price, `term` the layout with free strides that all of them require;
     /// `None` if nothing is required yet.
-    fn visit(&mut self, chosen: &mut Vec<Chosen<'q>>, term: Option<StrideTerm>, lower_bound: f64) {
+    fn visit(&mut self, chosen: &mut Vec<Chosen<'q>>, term: Option<FreeStrideLayout>, lower_bound: f64) {
         let at = chosen.len();
         let rest: f64 = self.alternatives[at..]
             .iter()
@@ -282,7 +284,7 @@ impl<'q> Search<'_, 'q, '_> {
         }
     }
 
-    fn weigh(&mut self, chosen: &[Chosen<'q>], term: &StrideTerm) {
+    fn weigh(&mut self, chosen: &[Chosen<'q>], term: &FreeStrideLayout) {
         self.leaves += 1;
         match self.problem.weigh(chosen, term) {
             Ok(found) if self.best.as_ref().is_none_or(|best| found.price < best.price) => self.best = Some(found),

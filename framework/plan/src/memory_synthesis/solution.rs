@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::StrideTerm;
+use super::FreeStrideLayout;
 use tilewright_layout::cute::{ComposedLayout, CuteError, CuteLayout, Swizzle};
 use tilewright_layout::{LinearLayout, MemoryLayout};
 
@@ -19,7 +19,7 @@ pub struct AccessSolution {
     /// Bytes that a lane moves in one access; zero for reads by a matrix unit and for bulk tensor copies.
     pub bytes: u64,
     /// The stride term (layout with free strides) that the access requires; `None` if the hardware fixes the layout.
-    pub term: Option<StrideTerm>,
+    pub term: Option<FreeStrideLayout>,
     /// Shared-memory wavefronts of the busiest warp, over all phases of all its accesses.
     pub wavefronts: u64,
     /// Lower bound of the wavefronts of this alternative over all memory layouts.
@@ -46,7 +46,7 @@ impl AccessSolution {
 #[derive(Debug, Clone, PartialEq)]
 pub struct SharedLayoutSolution {
     /// The stride term that refines the terms of all accesses; `None` if the hardware fixes the layout.
-    pub term: Option<StrideTerm>,
+    pub term: Option<FreeStrideLayout>,
     /// The layout before the swizzles, from coordinates to offsets in elements: one mode for each axis, and no free
     /// strides.
     pub layout: CuteLayout,

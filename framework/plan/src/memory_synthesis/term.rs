@@ -8,13 +8,13 @@ use std::fmt;
 
 use thiserror::Error;
 
-use crate::movement::{SegmentBitSource, SharedAccessKind};
+use crate::movement::{SegmentOffsetBitSource, SharedAccessKind};
 use tilewright_layout::f2::rank;
 use tilewright_layout::{Dim, LinearLayout};
 
 /// A memory layout with free strides. Bits of a packed coordinate are numbered along dim0 first, then along dim1, ...
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StrideTerm {
+pub struct FreeStrideLayout {
     /// Log2 of the sizes of the tensor's axes.
     axes: Vec<u32>,
     /// For each of the lowest offset bits, the mask of coordinate bits that it may be assigned to.
@@ -34,7 +34,7 @@ pub struct StrideTerm {
 /// alternative may be possible.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
-pub enum StrideTermError {
+pub enum UnsatisfiableAccess {
     /// Lanes that differ in this bit hold different elements, but the instruction uses this bit of the lane index only
     /// to provide addresses.
     #[error("bit {bit} of the lane must only provide addresses, but it has elements")]
@@ -104,13 +104,13 @@ pub(super) struct Differ {
     pub bit: usize,
 }
 
-impl StrideTerm {
+impl FreeStrideLayout {
     /// Returns the term that an access of kind `kind` requires, for elements of `bits` bits; `layout` is the register
     /// layout of the access, with its axes in the tensor's order.
     ///
     /// # Errors
-    /// [`StrideTermError`] if no memory layout allows the alternative.
-    pub fn from_access(layout: &LinearLayout, kind: &SharedAccessKind, bits: u32) -> Result<Self, StrideTermError> {
+    /// [`UnsatisfiableAccess`] if no memory layout allows the alternative.
+    pub fn from_access(layout: &LinearLayout, kind: &SharedAccessKind, bits: u32) -> Result<Self, UnsatisfiableAccess> {
         if kind.has_fetching_lanes() {
             return Self::of_fetch(layout, kind, bits);
         }
@@ -120,20 +120,22 @@ impl StrideTerm {
         if let Some(&bit) =
             kind.address_lane_bits.iter().find(|&&lane| lanes.get(lane as usize).is_some_and(|&column| column != 0))
         {
-            return Err(StrideTermError::SilentLane { bit });
+            return Err(UnsatisfiableAccess::SilentLane { bit });
         }
         let column_of = |lane: u32| lanes.get(lane as usize).copied().unwrap_or(0);
         let of_lanes: Vec<u64> = kind.segment.iter().filter_map(|bit| lane_of(*bit)).map(column_of).collect();
         if let Some(&column) = of_lanes.iter().find(|column| !column.is_power_of_two()) {
-            return Err(StrideTermError::SlotColumn { column });
+            return Err(UnsatisfiableAccess::SlotColumn { column });
         }
         let inside = of_lanes.iter().fold(0, |all, column| all | column);
-        let others =
-            lanes.iter().enumerate().filter(|(lane, _)| !kind.segment.contains(&SegmentBitSource::Lane(*lane as u32)));
+        let others = lanes
+            .iter()
+            .enumerate()
+            .filter(|(lane, _)| !kind.segment.contains(&SegmentOffsetBitSource::Lane(*lane as u32)));
         let moved = others.map(|(_, column)| column).chain(layout.columns_of(Dim::WARP)).fold(0, |all, c| all | c);
         let doubled = of_lanes.iter().enumerate().any(|(at, column)| of_lanes[..at].contains(column));
         if moved & inside != 0 || doubled {
-            return Err(StrideTermError::SharedBits);
+            return Err(UnsatisfiableAccess::SharedBits);
         }
         let in_registers = bits_in_registers(registers) & !threads.iter().fold(0, |all, column| all | column);
         let mut term = Self::free(layout, &threads, registers);
@@ -141,11 +143,11 @@ impl StrideTerm {
         term.firm = term.low.len();
         let found_bits = u64::from(bits.max(1)) << rank(registers);
         if 8 * kind.bytes > found_bits {
-            return Err(StrideTermError::FewBits { found_bits, bits: 8 * kind.bytes });
+            return Err(UnsatisfiableAccess::FewBits { found_bits, bits: 8 * kind.bytes });
         }
         match term.assigned() {
             Some(_) => Ok(term),
-            None => Err(StrideTermError::NotAdjacent { bytes: kind.bytes }),
+            None => Err(UnsatisfiableAccess::NotAdjacent { bytes: kind.bytes }),
         }
     }
 
@@ -163,23 +165,23 @@ impl StrideTerm {
     /// segment (contiguous bytes that one instruction writes). Any assignment of elements to lanes is allowed,
     /// including linear combinations of coordinate bits, as long as the lanes together fetch the same elements, so that
     /// the number of sectors is unchanged.
-    fn of_fetch(layout: &LinearLayout, kind: &SharedAccessKind, bits: u32) -> Result<Self, StrideTermError> {
+    fn of_fetch(layout: &LinearLayout, kind: &SharedAccessKind, bits: u32) -> Result<Self, UnsatisfiableAccess> {
         let (registers, lanes) = (layout.columns_of(Dim::REGISTER), layout.columns_of(Dim::LANE));
         let warps = layout.columns_of(Dim::WARP);
         let own = ((8 * kind.bytes) / u64::from(bits.max(1))).max(1).ilog2() as usize;
         if 8 * kind.bytes < u64::from(bits) {
-            return Err(StrideTermError::WideElement);
+            return Err(UnsatisfiableAccess::WideElement);
         }
         let together = registers.get(..own).filter(|own| own.iter().all(|column| column.is_power_of_two()));
-        let together = together.ok_or(StrideTermError::NotContiguous { bytes: kind.bytes })?;
+        let together = together.ok_or(UnsatisfiableAccess::NotContiguous { bytes: kind.bytes })?;
         let inside = lanes.iter().fold(0u64, |all, column| all | column);
         if rank(lanes) != lanes.len() as u32 || inside.count_ones() as usize != lanes.len() {
-            return Err(StrideTermError::LaneBits);
+            return Err(UnsatisfiableAccess::LaneBits);
         }
         let others: Vec<u64> = registers[own..].iter().chain(warps).copied().filter(|column| *column != 0).collect();
         let segment: Vec<u64> = together.iter().chain(lanes).copied().collect();
         if rank(&[&segment[..], &others[..]].concat()) != segment.len() as u32 + rank(&others) {
-            return Err(StrideTermError::SharedBits);
+            return Err(UnsatisfiableAccess::SharedBits);
         }
         let threads: Vec<u64> = lanes.iter().chain(warps).copied().collect();
         let mut term = Self::free(layout, &threads, registers);
@@ -188,7 +190,7 @@ impl StrideTerm {
         term.firm = own;
         match term.assigned() {
             Some(_) => Ok(term),
-            None => Err(StrideTermError::Replicated),
+            None => Err(UnsatisfiableAccess::Replicated),
         }
     }
 
@@ -339,7 +341,7 @@ impl StrideTerm {
 }
 
 /// Prints CuTe notation with names for free strides; flat, or nested by axes with `#`.
-impl fmt::Display for StrideTerm {
+impl fmt::Display for FreeStrideLayout {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let modes = self.modes();
         let tuple = |terms: Vec<String>| format!("({})", terms.join(","));
@@ -356,10 +358,10 @@ impl fmt::Display for StrideTerm {
     }
 }
 
-fn lane_of(bit: SegmentBitSource) -> Option<u32> {
+fn lane_of(bit: SegmentOffsetBitSource) -> Option<u32> {
     match bit {
-        SegmentBitSource::Lane(lane) => Some(lane),
-        SegmentBitSource::Byte => None,
+        SegmentOffsetBitSource::Lane(lane) => Some(lane),
+        SegmentOffsetBitSource::Byte => None,
     }
 }
 
@@ -376,28 +378,28 @@ fn find_slot_bits(
     bits: u32,
     (registers, in_registers): (&[u64], u64),
     lanes: &[u64],
-) -> Result<Vec<u64>, StrideTermError> {
+) -> Result<Vec<u64>, UnsatisfiableAccess> {
     let within = bits.trailing_zeros();
     // The address bits within the slot, down to single bits: three within a byte, then those of `kind.segment`.
-    let all = [SegmentBitSource::Byte; 3].into_iter().chain(kind.segment.iter().copied());
-    let segment: Vec<SegmentBitSource> = all.collect();
-    let (element, segment_bits) = segment.split_at_checked(within as usize).ok_or(StrideTermError::LongElement)?;
-    if element.iter().any(|bit| *bit != SegmentBitSource::Byte) {
-        return Err(StrideTermError::SplitElement);
+    let all = [SegmentOffsetBitSource::Byte; 3].into_iter().chain(kind.segment.iter().copied());
+    let segment: Vec<SegmentOffsetBitSource> = all.collect();
+    let (element, segment_bits) = segment.split_at_checked(within as usize).ok_or(UnsatisfiableAccess::LongElement)?;
+    if element.iter().any(|bit| *bit != SegmentOffsetBitSource::Byte) {
+        return Err(UnsatisfiableAccess::SplitElement);
     }
     let mut next = 0;
-    let allowed_bits = |bit: &SegmentBitSource| match *bit {
-        SegmentBitSource::Lane(lane) => Ok(lanes.get(lane as usize).copied().unwrap_or(0)),
-        SegmentBitSource::Byte if kind.copies => {
+    let allowed_bits = |bit: &SegmentOffsetBitSource| match *bit {
+        SegmentOffsetBitSource::Lane(lane) => Ok(lanes.get(lane as usize).copied().unwrap_or(0)),
+        SegmentOffsetBitSource::Byte if kind.copies => {
             let column = registers.get(next).copied().unwrap_or(0);
             next += 1;
             if column & in_registers != 0 {
                 Ok(column)
             } else {
-                Err(StrideTermError::RegisterOrder { register: 1 << (next - 1) })
+                Err(UnsatisfiableAccess::RegisterOrder { register: 1 << (next - 1) })
             }
         }
-        SegmentBitSource::Byte => Ok(in_registers),
+        SegmentOffsetBitSource::Byte => Ok(in_registers),
     };
     segment_bits.iter().map(allowed_bits).collect()
 }

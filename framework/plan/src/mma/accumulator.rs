@@ -7,7 +7,7 @@
 //! value is stored first; otherwise the first MMA overwrites the accumulator.
 
 use crate::movement::{MmaBarriers, TensorMemoryAllocation, TensorMemoryMoves, ThreadIndices, emit_on_first_warp};
-use tilewright_kernel::{Binary, Builder, Cast, Element, Op, Scope, Type, Value};
+use tilewright_kernel::{Binary, Builder, Cast, CollectiveScope, Element, Op, Type, Value};
 use tilewright_layout::Dim;
 
 use super::cast::carrier_type;
@@ -31,7 +31,7 @@ pub struct Accumulator {
 
 /// Columns of tensor memory for an accumulator, and the mbarriers at which its MMAs complete.
 #[derive(Debug, Clone, Copy)]
-pub struct TensorMemorySpace {
+pub struct AccumulatorAllocation {
     /// Tensor-memory address of the first column, an `i32`.
     pub address: Value,
     /// The mbarriers at which groups of MMAs complete. [`MmaPlan::commits_per_group`] returns the number of commits
@@ -42,7 +42,7 @@ pub struct TensorMemorySpace {
 /// The location of an accumulator in tensor memory: its columns, its mbarriers, and the running warp's first tile.
 #[derive(Debug, Clone, Copy)]
 struct TensorMemoryAccumulator {
-    space: TensorMemorySpace,
+    space: AccumulatorAllocation,
     /// Tensor-memory address of the first tile of the current warp group (the warps that issue an MMA together).
     of_group: Value,
     /// Allocation of the columns if the kernel allocates them for this accumulator alone; `None` if the caller has
@@ -129,11 +129,11 @@ impl MmaPlan {
         }
         let allocation =
             TensorMemoryAllocation::emit_alloc(builder, self.tensor_memory_columns(), [0, self.commits_per_group()]);
-        let space = TensorMemorySpace { address: allocation.address, barriers: allocation.barriers };
+        let space = AccumulatorAllocation { address: allocation.address, barriers: allocation.barriers };
         let first = builder.i32(0);
         let mut accumulator = self.emit_tensor_memory_start(builder, space, c, first);
         if c.is_some() {
-            builder.barrier(Scope::Block);
+            builder.barrier(CollectiveScope::Block);
         }
         accumulator.memory =
             accumulator.memory.map(|memory| TensorMemoryAccumulator { own: Some(allocation), ..memory });
@@ -146,7 +146,7 @@ impl MmaPlan {
     pub fn emit_tensor_memory_start(
         &self,
         builder: &mut Builder,
-        space: TensorMemorySpace,
+        space: AccumulatorAllocation,
         c: Option<&[Value]>,
         group: Value,
     ) -> Accumulator {
@@ -170,7 +170,7 @@ impl MmaPlan {
 
     /// Returns the state of an accumulator that [`Self::emit_tensor_memory_start`] put into the columns `space` before,
     /// such as in an earlier iteration; the next MMA adds to it. `group` is the index of the next group of MMAs.
-    pub fn resume_accumulator(&self, builder: &mut Builder, space: TensorMemorySpace, group: Value) -> Accumulator {
+    pub fn resume_accumulator(&self, builder: &mut Builder, space: AccumulatorAllocation, group: Value) -> Accumulator {
         builder.require_registers(self.register_mode());
         let of_group = self.offset(builder, space.address, &[]);
         let adds = builder.constant(I1, 1);
@@ -218,7 +218,7 @@ impl MmaPlan {
         }
         TensorMemoryMoves::emit_wait_stores(builder);
         // One warp reads the scales that all warps have stored.
-        builder.barrier(Scope::Block);
+        builder.barrier(CollectiveScope::Block);
         positions
     }
 

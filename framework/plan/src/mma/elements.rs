@@ -130,7 +130,7 @@ impl ElementConversion {
                 let bits = builder.cast(Cast::Bits, product, WORD);
                 upper_half(builder, bits)
             } else {
-                PackedElement::from_value(cast::emit_widened_bits(builder, product, self.to))
+                PackedElement::from_value(cast::emit_exact_cast_bits(builder, product, self.to))
             });
         }
         all

@@ -7,7 +7,7 @@ use super::accumulator::{Accumulator, unpacked};
 use super::cast::{self, carrier_type};
 use super::descriptor::Tiles;
 use super::elements::{self, PackedElement};
-use super::mma_atom::{Role, Scales, has_fused_multiply_add};
+use super::mma_atom::{Role, Scales, kernel_ir_has_fma};
 use super::operands::Operands;
 use super::plan::MmaPlan;
 
@@ -194,7 +194,7 @@ impl MmaPlan {
         let element = cast::kernel_element(element_type).unwrap_or(Element::I32);
         let (multiply, add) =
             if element_type.is_float() { (Binary::FMul, Binary::FAdd) } else { (Binary::Mul, Binary::Add) };
-        let fuses = has_fused_multiply_add(element_type);
+        let fuses = kernel_ir_has_fma(element_type);
         let mut typed = |values: &[Value]| -> Vec<Value> {
             values.iter().map(|&value| builder.cast(Cast::Bits, value, Type::Scalar(element))).collect()
         };

@@ -3,7 +3,7 @@
 use crate::movement::{TensorMemoryMoveTable, TensorMemoryMoves};
 use tilewright_kernel::Element;
 use tilewright_target::{
-    Completion, ElementType, Instruction, InstructionKind, Operand, Queue, Semantics, TargetDescription,
+    Completion, ElementType, Instruction, InstructionKind, InstructionOperand, Queue, Semantics, TargetDescription,
 };
 
 use super::MmaProblem;
@@ -302,7 +302,7 @@ impl MmaAtom {
         let pipes = pipes(target);
         // A multiply or add costs as much as a select for each 32-bit word of an element.
         let words = f64::from(element_type.bits().div_ceil(32));
-        let operations = if has_fused_multiply_add(element_type) { 1.0 } else { 2.0 };
+        let operations = if kernel_ir_has_fma(element_type) { 1.0 } else { 2.0 };
         Self {
             row: None,
             transposed: false,
@@ -431,16 +431,16 @@ fn roles(row: &Instruction) -> Result<Vec<Role>, String> {
     let mut order = Vec::new();
     for operand in &row.operands {
         let role = match operand {
-            Operand::Register { role, .. } => role.as_str(),
-            Operand::Memory(memory) => &memory.role,
+            InstructionOperand::Register { role, .. } => role.as_str(),
+            InstructionOperand::Memory(memory) => &memory.role,
             // MMAs in tensor memory update the accumulator in place, so `d` is the operand `c` as well.
-            Operand::Tensor(tile) if tile.role == "d" => "c",
-            Operand::Tensor(tile) => &tile.role,
-            Operand::Accumulate => {
+            InstructionOperand::Tensor(tile) if tile.role == "d" => "c",
+            InstructionOperand::Tensor(tile) => &tile.role,
+            InstructionOperand::Accumulate => {
                 order.push(Role::Accumulate);
                 continue;
             }
-            Operand::Constant { .. } => continue,
+            InstructionOperand::Constant { .. } => continue,
             _ => return Err("it takes operands that are neither in registers nor tiles in memory".to_owned()),
         };
         match role {
@@ -463,7 +463,7 @@ fn pipes(target: &TargetDescription) -> u32 {
 
 /// Whether the kernel IR has a fused multiply-add for this element type, which rounds once; otherwise a plain
 /// multiply-add is a multiply and an add.
-pub fn has_fused_multiply_add(element_type: ElementType) -> bool {
+pub fn kernel_ir_has_fma(element_type: ElementType) -> bool {
     element_type.is_float() && kernel_element(element_type) != Some(Element::Bf16)
 }
 

@@ -49,13 +49,13 @@ mod tiling;
 
 use tilewright_math::casts as cast;
 
-pub use accumulator::{Accumulator, TensorMemorySpace};
+pub use accumulator::{Accumulator, AccumulatorAllocation};
 pub use choose::{MmaCandidate, mma_candidates, plan_mma};
 pub use cost::MmaCost;
 pub use mma_alternatives::mma_alternatives;
-pub use mma_atom::has_fused_multiply_add;
-pub use operand_load::matrix_address_emitter;
-pub use operand_load::{LoadedOperandStore, MatrixChunkAddress, OperandLoad, OperandMatrixShape};
+pub use mma_atom::kernel_ir_has_fma;
+pub use operand_load::global_matrix_address_emitter;
+pub use operand_load::{GlobalKChunkAddress, GlobalMatrixChunk, LoadedOperandStore, OperandLoad};
 pub use plan::MmaPlan;
 pub use problem::{MmaError, MmaProblem, WarpPartition};
 pub use resident_operand::OperandStore;

@@ -5,7 +5,7 @@
 
 use crate::cost::{GlobalWork, WarpWork};
 use crate::movement::{
-    AxisStride, BlockLoadPlan, BlockLoadSource, ConversionPlan, DescriptorMatch, GlobalAccess, GlobalAddress,
+    AxisStride, Block2dLoadPlan, BlockLoadSource, ConversionPlan, DescriptorMatch, GlobalAccessPlan, GlobalAddress,
     GlobalTensor, LinearAddress, MovementError, PlanContext, PlanStats, SharedAccess, ThreadIndices,
     find_coalesced_layout, plan_conversion, plan_global_access, plan_shared_access,
 };
@@ -19,7 +19,7 @@ use super::scale;
 
 /// The size and position of a part of a matrix in global memory. All numbers are in elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct OperandMatrixShape {
+pub struct GlobalMatrixChunk {
     /// Numbers of rows and columns of the part.
     pub shape: [u64; 2],
     /// Strides between rows and between columns of the matrix, in elements: powers of two.
@@ -32,7 +32,7 @@ pub struct OperandMatrixShape {
 
 /// The address of one part of a matrix (a chunk of K that is loaded at a time), as kernel IR values.
 #[derive(Debug, Clone, Copy)]
-pub struct MatrixChunkAddress {
+pub struct GlobalKChunkAddress {
     /// Global-memory address of the first element of the part.
     pub base: Value,
     /// Global-memory address of the first element of the whole matrix.
@@ -53,15 +53,15 @@ pub struct OperandLoad {
     /// Register layout of the elements as they are loaded from global memory, before any conversion or store.
     pub loaded: LinearLayout,
     /// Plan of the loads from global memory by lane addresses; unused if `blocks` is set.
-    pub access: GlobalAccess,
+    pub access: GlobalAccessPlan,
     /// The loads by instructions that address 2-D blocks of the matrix; `None` if `access` is used.
-    pub blocks: Option<BlockLoadPlan>,
+    pub blocks: Option<Block2dLoadPlan>,
     /// The conversion to the operand's layout; `None` if the operand is loaded in that layout, or stored to shared
     /// memory.
     pub conversion: Option<ConversionPlan>,
     /// The stores to shared memory; `None` if the atom takes the operand from registers.
     pub store: Option<LoadedOperandStore>,
-    matrix: OperandMatrixShape,
+    matrix: GlobalMatrixChunk,
     element_bytes: u64,
 }
 
@@ -82,7 +82,7 @@ impl OperandLoad {
     /// Plans the quickest load of an operand to the register layout `layout`, by the cost model.
     pub(super) fn new(
         layout: &LinearLayout,
-        matrix: OperandMatrixShape,
+        matrix: GlobalMatrixChunk,
         bits: u32,
         context: PlanContext<'_>,
     ) -> Result<Self, MovementError> {
@@ -93,7 +93,7 @@ impl OperandLoad {
             Ok(Self { loaded, access, blocks: None, conversion, store: None, matrix, element_bytes })
         };
         let mut straight = of(layout.clone(), None)?;
-        if let Some(blocks) = BlockLoadPlan::new(layout, &matrix.source(), bits, context) {
+        if let Some(blocks) = Block2dLoadPlan::new(layout, &matrix.source(), bits, context) {
             let by_blocks = Self { blocks: Some(blocks), ..straight.clone() };
             if by_blocks.warp_cycles(context.target) < straight.warp_cycles(context.target) {
                 straight = by_blocks;
@@ -113,7 +113,7 @@ impl OperandLoad {
     /// returns.
     pub(super) fn stored(
         (layout, operand): (&LinearLayout, &MemoryOperand),
-        matrix: OperandMatrixShape,
+        matrix: GlobalMatrixChunk,
         (elements, element_conversion): (LinearLayout, ElementConversion),
         context: PlanContext<'_>,
     ) -> Result<Self, MovementError> {
@@ -164,7 +164,7 @@ impl OperandLoad {
     /// Emits the kernel IR that loads a part of the matrix; returns one integer for each register of the operand's
     /// layout, or the address of the shared memory that holds the operand. `scales` has one value for each register of
     /// the scales' layout; it is used for elements that are scaled before the store.
-    pub fn emit(&self, builder: &mut Builder, matrix_chunk: MatrixChunkAddress, scales: &[Value]) -> Vec<Value> {
+    pub fn emit(&self, builder: &mut Builder, matrix_chunk: GlobalKChunkAddress, scales: &[Value]) -> Vec<Value> {
         let values = self.loads(builder, matrix_chunk);
         if let Some(store) = &self.store {
             let packed_elements = store.element_conversion.emit(builder, &store.elements, &values, scales);
@@ -177,9 +177,9 @@ impl OperandLoad {
         self.conversion.as_ref().map_or_else(|| values.clone(), |plan| plan.emit(builder, &values))
     }
 
-    fn loads(&self, builder: &mut Builder, matrix_chunk: MatrixChunkAddress) -> Vec<Value> {
+    fn loads(&self, builder: &mut Builder, matrix_chunk: GlobalKChunkAddress) -> Vec<Value> {
         let Some(blocks) = &self.blocks else {
-            let mut row_addresses = matrix_address_emitter(
+            let mut row_addresses = global_matrix_address_emitter(
                 builder,
                 &self.loaded,
                 matrix_chunk.base,
@@ -227,12 +227,12 @@ pub(super) fn stored_bytes(
     target: &TargetDescription,
 ) -> Result<LinearLayout, MovementError> {
     let bits = problem.operand_types()[side].stored_bits().max(8);
-    let tensor = OperandMatrixShape::of_operand(problem, chunk, side).tensor(bits);
+    let tensor = GlobalMatrixChunk::of_operand(problem, chunk, side).tensor(bits);
     let [lanes, warps] = [problem.lanes, problem.warps].map(u64::from);
     find_coalesced_layout(&tensor, bits, lanes, warps, target)
 }
 
-impl OperandMatrixShape {
+impl GlobalMatrixChunk {
     /// Describes one chunk (2^`chunk` elements of K) of operand A (`side` 0) or B (1) as a part of a matrix in global
     /// memory; elements narrower than a byte are counted in bytes along K.
     pub(super) fn of_operand(problem: &MmaProblem, chunk: u32, side: usize) -> Self {
@@ -264,7 +264,7 @@ impl OperandMatrixShape {
 /// Returns a function that emits the global address of the element of a register of `layout`, in a matrix at `base`.
 /// `strides` are those of rows and columns in elements; they must be powers of two, since coordinate bits are added
 /// over F2.
-pub fn matrix_address_emitter(
+pub fn global_matrix_address_emitter(
     builder: &mut Builder,
     layout: &LinearLayout,
     base: Value,

@@ -5,7 +5,7 @@ use tilewright_layout::LinearLayout;
 use tilewright_target::{ElementType, TargetDescription};
 
 use super::elements::{ElementConversion, in_byte};
-use super::operand_load::{OperandLoad, OperandMatrixShape, stored_bytes, stored_from};
+use super::operand_load::{GlobalMatrixChunk, OperandLoad, stored_bytes, stored_from};
 use super::plan::MmaPlan;
 use super::scale;
 
@@ -46,7 +46,7 @@ impl MmaPlan {
             };
             let blocks = (self.chunk_elements() / scale.block).max(1);
             let stride = (self.problem.shape[2] / scale.block).max(1);
-            let matrix = OperandMatrixShape {
+            let matrix = GlobalMatrixChunk {
                 shape: [self.problem.shape[side], blocks],
                 strides: [stride, 1],
                 divisibility: blocks,
@@ -89,7 +89,7 @@ impl MmaPlan {
     fn operand_load(&self, side: usize, context: PlanContext<'_>) -> Result<OperandLoad, MovementError> {
         let (layout, operands) = [(&self.a, &self.atom.a), (&self.b, &self.atom.b)][side];
         let chunk = self.tiling.chunk;
-        let matrix = OperandMatrixShape::of_operand(&self.problem, chunk, side);
+        let matrix = GlobalMatrixChunk::of_operand(&self.problem, chunk, side);
         let element_type = self.problem.operand_types()[side];
         if let Some(memory) = &operands.memory {
             let elements = self.stored_from(side, context.target)?;

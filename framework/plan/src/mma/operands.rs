@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use tilewright_layout::{Dim, LinearLayout};
-use tilewright_target::{ElementType, Instruction, MemoryOperand, Operand};
+use tilewright_target::{ElementType, Instruction, InstructionOperand, MemoryOperand};
 
 /// The element type and the layout of one operand of an MMA atom, for the atom's tile.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,11 +27,11 @@ const NO_SIDES: &str = "the sizes of its tile must be powers of two, and its ele
 impl Operands {
     pub(super) fn of(row: &Instruction, required: &str) -> Result<(Self, [u32; 2]), String> {
         match row.find_matrix_operand(required) {
-            Some(Operand::Register { element, bits, layout, .. }) => {
+            Some(InstructionOperand::Register { element, bits, layout, .. }) => {
                 Self::in_registers(required, element, *bits, layout)
             }
-            Some(Operand::Memory(memory)) => Self::in_memory(memory),
-            Some(Operand::Tensor(_)) => {
+            Some(InstructionOperand::Memory(memory)) => Self::in_memory(memory),
+            Some(InstructionOperand::Tensor(_)) => {
                 Err(format!("it reads {required} from tensor memory, where plans cannot put an operand"))
             }
             _ => Err(format!("it has no operand `{required}`")),

@@ -9,7 +9,9 @@ use super::PlanContext;
 use super::block_begins::BlockOrigins;
 use tilewright_kernel::{Binary, Builder, Cast, Element, Op, Type, Value};
 use tilewright_layout::{Dim, LinearLayout};
-use tilewright_target::{BlockMatrixSpec, BlockOperand, Instruction, InstructionKind, MatrixParameter, Operand};
+use tilewright_target::{
+    BlockLoadMatrix, BlockLoadOperand, BlockMatrixParameter, Instruction, InstructionKind, InstructionOperand,
+};
 
 /// A matrix in global memory from which tiles are loaded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,7 +28,7 @@ pub struct BlockLoadSource {
 
 /// The plan by which a block loads a tile of a matrix with instructions that address 2-D blocks.
 #[derive(Debug, Clone, PartialEq)]
-pub struct BlockLoadPlan {
+pub struct Block2dLoadPlan {
     /// The name of the instruction that loads a 2-D block.
     pub instruction: String,
     /// Number of instructions that each warp issues.
@@ -36,15 +38,15 @@ pub struct BlockLoadPlan {
     pub transactions: u64,
     source: BlockLoadSource,
     element_bits: u32,
-    block: BlockOperand,
-    operands: Vec<Operand>,
+    block: BlockLoadOperand,
+    operands: Vec<InstructionOperand>,
     /// For each bit of the element index within the instruction's result of one lane, the register-index bit (as a
     /// mask) of the layout that has the same element.
     block_registers: Vec<u64>,
     begins: BlockOrigins,
 }
 
-impl BlockLoadPlan {
+impl Block2dLoadPlan {
     /// Plans the loads of a tile in `layout`, which maps registers, lanes and warps to two axes. Takes the instruction
     /// that is issued least often, then the one with the fewest transactions, then with the fewest cycles, then the
     /// first of the table. `None` if no instruction loads tiles of this layout.
@@ -170,11 +172,11 @@ impl BlockLoadPlan {
         let mut operands = Vec::with_capacity(self.operands.len());
         for operand in &self.operands {
             operands.push(match operand {
-                Operand::Register { .. } => continue,
-                Operand::Matrix(MatrixParameter::RowBytes) => builder.i32(stats.row_bytes as u32),
-                Operand::Matrix(MatrixParameter::Rows) => builder.i32(stats.rows as u32),
-                Operand::Matrix(MatrixParameter::Pitch) => builder.i32(stats.pitch as u32),
-                Operand::Coordinate => begin.next().unwrap_or(column),
+                InstructionOperand::Register { .. } => continue,
+                InstructionOperand::Matrix(BlockMatrixParameter::RowBytes) => builder.i32(stats.row_bytes as u32),
+                InstructionOperand::Matrix(BlockMatrixParameter::Rows) => builder.i32(stats.rows as u32),
+                InstructionOperand::Matrix(BlockMatrixParameter::Pitch) => builder.i32(stats.pitch as u32),
+                InstructionOperand::Coordinate => begin.next().unwrap_or(column),
                 _ => base,
             });
         }
@@ -213,9 +215,9 @@ impl BlockLoadSource {
         if self.minor == 1 { [down, along] } else { [along, down] }
     }
 
-    fn stats(&self, element_bits: u32) -> BlockMatrixSpec {
+    fn stats(&self, element_bits: u32) -> BlockLoadMatrix {
         let bytes = |elements: u64| elements.saturating_mul(u64::from(element_bits / 8));
         let (columns, rows) = (self.shape[self.minor], self.shape[1 - self.minor]);
-        BlockMatrixSpec { address: self.alignment, row_bytes: bytes(columns), rows, pitch: bytes(self.pitch) }
+        BlockLoadMatrix { address: self.alignment, row_bytes: bytes(columns), rows, pitch: bytes(self.pitch) }
     }
 }

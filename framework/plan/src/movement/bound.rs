@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use tilewright_kernel::{Counts, is_result};
+use tilewright_kernel::{Counts, is_result_operand};
 use tilewright_layout::Dim;
 use tilewright_layout::f2::Subspace;
 use tilewright_target::{BankRow, Direction, InstructionKind, TargetDescription};
@@ -143,7 +143,7 @@ fn access_instructions<'a>(
             .checked_shl(data.in_bits(byte) + data.in_bits(Dim::REGISTER))
             .filter(|&bits_per_lane| bits_per_lane > 0)?;
         let banks = target.find_instruction_bank_row(&row.name, direction, segment)?;
-        let own = row.operands.iter().any(is_result) == (direction == Direction::Load);
+        let own = row.operands.iter().any(is_result_operand) == (direction == Direction::Load);
         own.then(|| AccessInstruction::new(bits_per_lane, Some(data.out_bits(Dim::named("slot"))), segment, banks))
     });
     plain.chain(rows)

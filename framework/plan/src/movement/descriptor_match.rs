@@ -10,7 +10,7 @@ use thiserror::Error;
 use crate::layouts;
 use tilewright_kernel::{Binary, Builder, Cast, Element, Type, Value};
 use tilewright_layout::{Dim, LayoutError, LinearLayout, Space};
-use tilewright_target::{CanonicalLayout, CanonicalStride, DescriptorFields, MemoryOperand};
+use tilewright_target::{CanonicalLayout, CanonicalLayoutStride, DescriptorFields, MemoryOperand};
 
 /// The values of the matrix descriptor's fields for a memory layout that consists of tiles of an instruction's operand.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -152,8 +152,8 @@ fn divide_by_tile(
                 let byte_offset =
                     unswizzled.next().ok_or_else(|| format!("the matrix has less than a tile along dim{axis}"))?;
                 let stride = match step.stride {
-                    CanonicalStride::Bytes(stride) => stride,
-                    CanonicalStride::Field(field) => {
+                    CanonicalLayoutStride::Bytes(stride) => stride,
+                    CanonicalLayoutStride::Field(field) => {
                         let known = strides.get_mut(field as usize).ok_or("the descriptor has no such stride field")?;
                         *known.get_or_insert(byte_offset >> bit)
                     }
@@ -254,8 +254,8 @@ fn assigned(
         for step in &canonical_layout.axes[axis] {
             for bit in 0..power(step.count).ok()? {
                 match step.stride {
-                    CanonicalStride::Bytes(stride) => fixed.push((power(stride).ok()? + bit, (axis, next))),
-                    CanonicalStride::Field(_) => free.push((axis, next)),
+                    CanonicalLayoutStride::Bytes(stride) => fixed.push((power(stride).ok()? + bit, (axis, next))),
+                    CanonicalLayoutStride::Field(_) => free.push((axis, next)),
                 }
                 next += 1;
             }

@@ -4,7 +4,7 @@
 //! number `n` of mbarriers. Up to `n - 1` later groups may be committed before the wait for a group, because a parity
 //! identifies a phase of an mbarrier only until its next phase completes.
 
-use tilewright_kernel::{Binary, Builder, Op, Queue, Scope, Value};
+use tilewright_kernel::{Binary, Builder, CollectiveScope, Op, Queue, Value};
 
 use super::first_warp::emit_on_first_warp;
 
@@ -31,7 +31,7 @@ impl MmaBarriers {
     pub fn emit_declare_and_init(builder: &mut Builder, bits: u32, arrivals: u32) -> Self {
         let barriers = Self::declare(builder, bits);
         emit_on_first_warp(builder, None, |builder| barriers.emit_init(builder, arrivals));
-        builder.barrier(Scope::Block);
+        builder.barrier(CollectiveScope::Block);
         barriers
     }
 
@@ -62,7 +62,7 @@ impl MmaBarriers {
     /// Emits a block barrier, after which no warp waits for the mbarriers, and then the invalidation of all mbarriers
     /// by the first warp.
     pub fn emit_invalidate_after_barrier(self, builder: &mut Builder) {
-        builder.barrier(Scope::Block);
+        builder.barrier(CollectiveScope::Block);
         emit_on_first_warp(builder, None, |builder| self.emit_invalidate(builder));
     }
 

@@ -36,14 +36,15 @@ mod tmem_alloc;
 mod variadic;
 
 pub use address::emit_f2_product;
-pub use address::{ClusterThreadBits, LinearAddress, ThreadIndices};
-pub use block_load::{BlockLoadPlan, BlockLoadSource};
+pub use address::{LinearAddress, ThreadBitsAboveWarp, ThreadIndices};
+pub use block_load::{Block2dLoadPlan, BlockLoadSource};
 pub use bound::CountLowerBounds;
 pub use check::check_block_size;
 pub(crate) use check::check_size;
 pub use choose::{
-    AccessorStats, ConsecutiveCopy, FirstOffsetElements, GlobalFetch, ScratchLayout, SharedLayoutCandidate,
-    SharedLayoutChoice, SharedLayoutConstraints, SharedLayoutKind, SharedMemoryAccessor, choose_shared_layout,
+    AccessorStats, ConsecutiveLaneCopy, GlobalFetchLayout, LayoutPrefixConstraint, ScratchLayout,
+    SharedLayoutCandidate, SharedLayoutChoice, SharedLayoutKind, SharedLayoutSearchOptions, SharedMemoryAccessor,
+    choose_shared_layout,
 };
 pub(crate) use choose::{choose_shared_layout_with_prefix, wavefront_lower_bound};
 pub use context::PlanContext;
@@ -51,8 +52,8 @@ pub use conversion::ConversionProblem;
 pub use convert::{ConversionKind, ConversionPlan, ShuffleRounds, conversion_candidates, plan_conversion};
 pub(crate) use copy::min_box_count;
 pub use copy::{
-    AsyncCopyPlan, AsyncCopySpec, PointerCopySpec, PointerToSharedCopy, TensorCopy, TensorCopySource,
-    build_tensor_copy_memory_layout, find_consecutive_copy, plan_async_copy, plan_pointer_copy,
+    AsyncCopyPlan, AsyncCopySpec, PointerToSharedCopy, PointerToSharedCopySpec, TensorCopy, TensorCopySource,
+    build_tensor_copy_memory_layout, find_single_address_copy, plan_async_copy, plan_pointer_copy,
     plan_tensor_copy_to_global, plan_tensor_copy_to_shared,
 };
 pub use descriptor_match::{DescriptorMatch, DescriptorMismatch, build_operand_memory_layout};
@@ -60,19 +61,19 @@ pub use error::MovementError;
 pub use first_warp::emit_on_first_warp;
 pub use gather::{GatherPlan, gather_candidates, plan_gather};
 pub use memory::{
-    AxisStride, BankConflicts, BankModel, CACHE_LINE_BYTES, ConflictError, GlobalAccess, GlobalAddress, GlobalTensor,
-    SegmentBitSource, SharedAccess, SharedAccessKind, count_bank_conflicts, find_coalesced_layout, plan_global_access,
-    plan_shared_access,
+    AxisStride, BankConflicts, BankModel, CACHE_LINE_BYTES, ConflictError, GlobalAccessPlan, GlobalAddress,
+    GlobalTensor, SegmentOffsetBitSource, SharedAccess, SharedAccessKind, count_bank_conflicts, find_coalesced_layout,
+    plan_global_access, plan_shared_access,
 };
 pub use mma_barriers::MmaBarriers;
 pub use prefetch::{PrefetchPlan, PrefetchSpec, plan_prefetch};
 pub(crate) use price::SELECTS_PER_WAVEFRONT;
-pub use price::{predict_cycles, price_in_wavefronts};
+pub use price::{predict_cycles, price_counts_in_wavefronts};
 pub use reduce::{ReductionPlan, plan_reduction, reduction_candidates};
 pub use rejected::RejectedCandidate;
 pub(crate) use rejected::best_of;
 pub use scan::{ScanDirection, ScanPlan, plan_scan};
-pub use shared_bits::SharedMemoryBits;
+pub use shared_bits::SharedMemoryTraffic;
 pub use stats::PlanStats;
 pub use tensor_memory::{TensorMemoryMoveTable, TensorMemoryMoves};
 pub use tmem_alloc::TensorMemoryAllocation;

@@ -6,7 +6,7 @@
 use super::tile::emit_warp_branch;
 use super::{MovementError, PlanContext, RejectedCandidate, best_of};
 use tilewright_kernel::{Binary, Builder, Compare, Counts, Op, SpecialRegister, Value};
-use tilewright_target::{BlockMatrixSpec, Instruction, InstructionKind, MatrixParameter, Operand};
+use tilewright_target::{BlockLoadMatrix, BlockMatrixParameter, Instruction, InstructionKind, InstructionOperand};
 
 /// A request to prefetch tiles of a matrix: [`PrefetchSpec::new`] with default values, and `with_` methods that change
 /// them. Sizes of tiles and warps are powers of two.
@@ -49,7 +49,7 @@ pub struct PrefetchPlan {
     /// Rejected instructions, each with the reason.
     pub rejected: Vec<RejectedCandidate<String>>,
     problem: PrefetchSpec,
-    operands: Vec<Operand>,
+    operands: Vec<InstructionOperand>,
     /// Number of the instruction's elements that make up one element of the matrix.
     scale: u32,
 }
@@ -151,10 +151,10 @@ impl PrefetchPlan {
         let mut operands = Vec::with_capacity(self.operands.len());
         for operand in &self.operands {
             operands.push(match operand {
-                Operand::Matrix(MatrixParameter::RowBytes) => builder.i32(stats.row_bytes as u32),
-                Operand::Matrix(MatrixParameter::Rows) => builder.i32(stats.rows as u32),
-                Operand::Matrix(MatrixParameter::Pitch) => builder.i32(stats.pitch as u32),
-                Operand::Coordinate => begin.next().unwrap_or(row),
+                InstructionOperand::Matrix(BlockMatrixParameter::RowBytes) => builder.i32(stats.row_bytes as u32),
+                InstructionOperand::Matrix(BlockMatrixParameter::Rows) => builder.i32(stats.rows as u32),
+                InstructionOperand::Matrix(BlockMatrixParameter::Pitch) => builder.i32(stats.pitch as u32),
+                InstructionOperand::Coordinate => begin.next().unwrap_or(row),
                 _ => base,
             });
         }
@@ -189,9 +189,9 @@ impl PrefetchSpec {
         Self { warps, ..self }
     }
 
-    fn stats(&self) -> BlockMatrixSpec {
+    fn stats(&self) -> BlockLoadMatrix {
         let bytes = |elements: u64| elements.saturating_mul(u64::from(self.element_bits / 8));
         let [rows, columns] = self.matrix;
-        BlockMatrixSpec { address: self.alignment, row_bytes: bytes(columns), rows, pitch: bytes(self.pitch) }
+        BlockLoadMatrix { address: self.alignment, row_bytes: bytes(columns), rows, pitch: bytes(self.pitch) }
     }
 }

@@ -33,12 +33,12 @@ pub(super) fn occupied_cycles(counts: &Counts, warps: u64, target: &TargetDescri
 /// # Examples
 /// ```
 /// use tilewright_kernel::Counts;
-/// use tilewright_plan::movement::price_in_wavefronts;
-/// assert_eq!(price_in_wavefronts(&Counts { shuffles: 3, barriers: 1, selects: 2, ..Counts::default() }), 13.5);
+/// use tilewright_plan::movement::price_counts_in_wavefronts;
+/// assert_eq!(price_counts_in_wavefronts(&Counts { shuffles: 3, barriers: 1, selects: 2, ..Counts::default() }), 13.5);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[must_use]
-pub fn price_in_wavefronts(counts: &Counts) -> f64 {
+pub fn price_counts_in_wavefronts(counts: &Counts) -> f64 {
     let single_cost_ops = counts.shuffles + counts.wavefronts_stored + counts.wavefronts_loaded + counts.warp_barriers;
     let barriers = counts.barriers + counts.cluster_barriers;
     single_cost_ops as f64

@@ -6,9 +6,11 @@
 //! layout. Positions without an element must not be reached, except by stores into memory that belongs to the tile
 //! alone. If a position is narrower than a word, a register holds several positions.
 
-use tilewright_kernel::{Builder, Op, Value, is_result};
+use tilewright_kernel::{Builder, Op, Value, is_result_operand};
 use tilewright_layout::{Dim, LinearLayout, Space};
-use tilewright_target::{Instruction, InstructionKind, Operand, Queue, TargetDescription, TensorMemoryOperand};
+use tilewright_target::{
+    Instruction, InstructionKind, InstructionOperand, Queue, TargetDescription, TensorMemoryOperand,
+};
 
 /// Number of bits of a register and of a column of tensor memory.
 const WORD: u32 = 32;
@@ -69,7 +71,8 @@ impl TensorMemoryMoveTable {
         let Some(memory) = &target.tensor else { return Self::default() };
         let moves = rows.iter().filter(|row| row.kind == InstructionKind::TensorMove);
         let reaches = moves.filter_map(|row| Some((row, Reach::of(row)?)));
-        let (loads, stores): (Vec<_>, Vec<_>) = reaches.partition(|(row, _)| row.operands.iter().any(is_result));
+        let (loads, stores): (Vec<_>, Vec<_>) =
+            reaches.partition(|(row, _)| row.operands.iter().any(is_result_operand));
         let both = |(load, reach): (&Instruction, Reach)| {
             let (store, _) = stores.iter().find(|(_, other)| *other == reach)?;
             Some(([load.name.clone(), store.name.clone()], reach))
@@ -222,10 +225,13 @@ fn moved(builder: &mut Builder, address: Value, offset: u32) -> Value {
 impl Reach {
     /// Returns the positions that an instruction reaches; `None` if its registers are not 32-bit words.
     fn of(row: &Instruction) -> Option<Self> {
-        let memory =
-            row.operands.iter().find_map(Operand::tensor_memory_operand).filter(|memory| memory.bits == WORD)?;
+        let memory = row
+            .operands
+            .iter()
+            .find_map(InstructionOperand::tensor_memory_operand)
+            .filter(|memory| memory.bits == WORD)?;
         let register_layout = row.operands.iter().find_map(|operand| match operand {
-            Operand::Register { bits: WORD, layout, .. } => Some(layout),
+            InstructionOperand::Register { bits: WORD, layout, .. } => Some(layout),
             _ => None,
         })?;
         let memory_map = register_layout.compose(&memory.layout.invert().ok()?).ok()?;

@@ -1,7 +1,7 @@
 //! Allocation of tensor memory for a block (PTX `tcgen05.alloc`): the first warp allocates it, initializes the
 //! mbarriers for the arrivals of MMAs, and frees it at the end.
 
-use tilewright_kernel::{Builder, Element, Scope, Type, Value};
+use tilewright_kernel::{Builder, CollectiveScope, Element, Type, Value};
 
 use super::first_warp::emit_on_first_warp;
 use super::mma_barriers::MmaBarriers;
@@ -25,7 +25,7 @@ impl TensorMemoryAllocation {
             builder.tensor_allocate(word, columns);
             barriers.emit_init(builder, arrivals);
         });
-        builder.barrier(Scope::Block);
+        builder.barrier(CollectiveScope::Block);
         let address = builder.load(Type::Scalar(Element::I32), word, 0, None);
         Self { address, barriers, columns }
     }
@@ -34,7 +34,7 @@ impl TensorMemoryAllocation {
     /// warp invalidates the mbarriers and frees the allocation. Afterwards the block may allocate tensor memory again,
     /// for example in the next iteration of a loop.
     pub fn emit_free(self, builder: &mut Builder) {
-        builder.barrier(Scope::Block);
+        builder.barrier(CollectiveScope::Block);
         emit_on_first_warp(builder, None, |builder| {
             self.barriers.emit_invalidate(builder);
             builder.tensor_free(self.address, self.columns);

@@ -10,7 +10,7 @@ use tilewright_kernel::Counts;
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_lower::build_conversion_kernel;
 use tilewright_plan::movement;
-use tilewright_plan::movement::{ConversionKind, ConversionPlan, PlanContext, price_in_wavefronts};
+use tilewright_plan::movement::{ConversionKind, ConversionPlan, PlanContext, price_counts_in_wavefronts};
 use tilewright_verify::{build_conversion_case, check_emulated};
 
 /// Returns a layout of `2^bits` elements, in rows of four, by the columns of its registers, lanes, warps and blocks.
@@ -128,7 +128,7 @@ fn a_register_bit_and_the_block_bit_are_swapped() {
     };
     assert_eq!((plan.path, plan.stats.counts, plan.cluster_blocks()), (ConversionKind::Cluster, expected, 2));
     assert_eq!((plan.stats.above_bound, plan.stats.shared_bytes), (None, 64));
-    assert_eq!(price_in_wavefronts(&plan.stats.counts), 24.0);
+    assert_eq!(price_counts_in_wavefronts(&plan.stats.counts), 24.0);
 }
 
 #[test]

@@ -301,7 +301,7 @@ fn bytes_are_shuffled_so_that_words_cross_memory() {
     assert_eq!(wavefronts(&best), 8 + 8, "four bytes a lane on both");
     assert!(
         best.stats.counts.shuffles > 0
-            && movement::price_in_wavefronts(&best.stats.counts)
-                < movement::price_in_wavefronts(&of(ConversionKind::Shared).stats.counts)
+            && movement::price_counts_in_wavefronts(&best.stats.counts)
+                < movement::price_counts_in_wavefronts(&of(ConversionKind::Shared).stats.counts)
     );
 }

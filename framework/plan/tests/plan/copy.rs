@@ -8,21 +8,21 @@ use proptest::prelude::*;
 use test_targets::accesses::{memory, problems};
 use test_targets::test_target;
 use tilewright_emulator::FaultKind;
-use tilewright_layout::{Bases, Dim, LinearLayout, MemoryLayout};
+use tilewright_layout::{Dim, DimBases, LinearLayout, MemoryLayout};
 use tilewright_plan::movement::{
-    AsyncCopyPlan, AsyncCopySpec, GlobalTensor, MovementError, PlanContext, find_consecutive_copy, plan_async_copy,
+    AsyncCopyPlan, AsyncCopySpec, GlobalTensor, MovementError, PlanContext, find_single_address_copy, plan_async_copy,
 };
-use tilewright_target::{Completion, Instruction, InstructionKind, Operand, Queue, Semantics};
+use tilewright_target::{Completion, Instruction, InstructionKind, InstructionOperand, Queue, Semantics};
 use tilewright_verify::kernels::{CopyPipelineConfig, OmittedSync};
-use tilewright_verify::{CheckFailure, build_shared_copy_case, check_emulated, check_instruction};
+use tilewright_verify::{CheckFailure, build_async_copy_case, check_emulated, check_instruction_emulated};
 
 /// Returns a copy instruction: eight lanes copy `bytes` bytes each, to one address of each lane or, if `consecutive`,
 /// one after the other.
 fn row(name: &str, bytes: u64, consecutive: bool, masked: bool) -> Instruction {
     let (segment, byte) = (Dim::named("slot"), Dim::named("byte"));
-    let byte_bases: Bases = (0..bytes.ilog2()).map(|bit| vec![0, 1 << bit]).collect();
-    let each = |step: Vec<u64>| (0..3).map(|bit| step.iter().map(|&by| by << bit).collect()).collect::<Bases>();
-    let data = |lanes: Bases, segments: u64, segment_bytes: u64| {
+    let byte_bases: DimBases = (0..bytes.ilog2()).map(|bit| vec![0, 1 << bit]).collect();
+    let each = |step: Vec<u64>| (0..3).map(|bit| step.iter().map(|&by| by << bit).collect()).collect::<DimBases>();
+    let data = |lanes: DimBases, segments: u64, segment_bytes: u64| {
         let bases = [(Dim::LANE, lanes), (byte, byte_bases.clone())];
         LinearLayout::from_bases(&bases, &[(segment, segments), (byte, segment_bytes)]).expect("sizes fit")
     };
@@ -31,14 +31,16 @@ fn row(name: &str, bytes: u64, consecutive: bool, masked: bool) -> Instruction {
     let first = LinearLayout::from_bases(&[(Dim::LANE, vec![vec![0]; 3])], &[(segment, 1)]).expect("sizes fit");
     let alignment = bytes as u32;
     let to = match consecutive {
-        true => Operand::Access { data: data(each(vec![0, bytes]), 1, 8 * bytes), address: first, alignment },
-        false => Operand::Access { data: strided.clone(), address: address.clone(), alignment },
+        true => {
+            InstructionOperand::Access { data: data(each(vec![0, bytes]), 1, 8 * bytes), address: first, alignment }
+        }
+        false => InstructionOperand::Access { data: strided.clone(), address: address.clone(), alignment },
     };
-    let from = Operand::Global { data: strided, address, alignment };
+    let from = InstructionOperand::Global { data: strided, address, alignment };
     Instruction {
         name: name.to_owned(),
         kind: InstructionKind::AsyncCopy,
-        operands: if masked { vec![to, from, Operand::Predicate] } else { vec![from, to] },
+        operands: if masked { vec![to, from, InstructionOperand::Predicate] } else { vec![from, to] },
         cycles: None,
         semantics: Semantics::Move,
         completion: Completion::Queue(Queue::Copies),
@@ -67,7 +69,7 @@ fn proved(memory: &MemoryLayout, bits: u32, copy: &AsyncCopyPlan, stages: CopyPi
     let test_target = test_target();
     let context = PlanContext::new(&test_target).with_instructions(rows);
     let shown = || format!("{bits} bits, {:?}, {copy:#?}\n{}", memory.padding, memory.linear);
-    build_shared_copy_case(copy, memory, bits, stages, context)
+    build_async_copy_case(copy, memory, bits, stages, context)
         .and_then(|case| check_emulated(&case, context))
         .unwrap_or_else(|wrong| panic!("{wrong}\n{}", shown()));
 }
@@ -195,11 +197,12 @@ fn what_may_not_be_there_takes_a_row_with_a_predicate() {
 #[test]
 fn rows_mean_what_they_say() {
     for row in test_instructions().iter().chain(&consecutive()) {
-        let report = check_instruction(row, &test_target()).unwrap_or_else(|wrong| panic!("{}: {wrong}", row.name));
+        let report =
+            check_instruction_emulated(row, &test_target()).unwrap_or_else(|wrong| panic!("{}: {wrong}", row.name));
         assert_eq!(report.counts.asynchronous_copies, 1, "{}", row.name);
     }
-    assert_eq!(find_consecutive_copy(&test_instructions(), &GlobalTensor::row_major(&[64], 16)), None);
-    let copy = find_consecutive_copy(&consecutive(), &GlobalTensor::row_major(&[64], 16)).expect("a row");
+    assert_eq!(find_single_address_copy(&test_instructions(), &GlobalTensor::row_major(&[64], 16)), None);
+    let copy = find_single_address_copy(&consecutive(), &GlobalTensor::row_major(&[64], 16)).expect("a row");
     assert_eq!(copy.access_bits, 32);
 }
 
@@ -214,7 +217,7 @@ fn pipelines_need_all_that_orders_them() {
             proved(&memory, 32, &copy, stages, &rows);
             let without = |omitted| {
                 let stages = CopyPipelineConfig { omitted: Some(omitted), ..stages };
-                match build_shared_copy_case(&copy, &memory, 32, stages, context)
+                match build_async_copy_case(&copy, &memory, 32, stages, context)
                     .and_then(|case| check_emulated(&case, context))
                 {
                     Err(CheckFailure::Fault(fault)) => fault.kind,
@@ -228,7 +231,7 @@ fn pipelines_need_all_that_orders_them() {
     }
     let copy = planned(&plain(), 32, 1, &[]).expect("a copy");
     let stages = CopyPipelineConfig { buffers: 3, tensors: 2, omitted: None };
-    let refused = build_shared_copy_case(&copy, &plain(), 32, stages, &test_target)
+    let refused = build_async_copy_case(&copy, &plain(), 32, stages, &test_target)
         .and_then(|case| check_emulated(&case, &test_target))
         .expect_err("too few tensors");
     assert!(refused.to_string().contains("3 buffers for 2 tensors"), "{refused}");

@@ -7,22 +7,27 @@ use tilewright_testkit::test_targets;
 use possible_dots::planned_if_possible;
 use proptest::prelude::*;
 use test_targets::test_target;
-use tilewright_layout::{Bases, Dim, LinearLayout};
+use tilewright_layout::{Dim, DimBases, LinearLayout};
 use tilewright_plan::mma;
 use tilewright_plan::mma::{MmaPlan, MmaProblem, WarpPartition};
 use tilewright_plan::movement::PlanContext;
-use tilewright_target::{Completion, ElementType, Instruction, InstructionKind, Operand, Semantics};
+use tilewright_target::{Completion, ElementType, Instruction, InstructionKind, InstructionOperand, Semantics};
 use tilewright_verify::{build_mma_cases, check_all_emulated};
 
 fn element_type(name: &str) -> ElementType {
     ElementType::from_name(name).unwrap_or_else(|| panic!("{name} is a type"))
 }
 
-fn operand(role: &str, element: &str, registers: Bases, lanes: Bases) -> Operand {
+fn operand(role: &str, element: &str, registers: DimBases, lanes: DimBases) -> InstructionOperand {
     let outs = [(Dim::tensor(0), 4), (Dim::tensor(1), 4)];
     let layout = LinearLayout::from_bases(&[(Dim::REGISTER, registers), (Dim::LANE, lanes)], &outs);
     let layout = layout.expect("bases fit");
-    Operand::Register { role: role.to_owned(), element: element.to_owned(), bits: element_type(element).bits(), layout }
+    InstructionOperand::Register {
+        role: role.to_owned(),
+        element: element.to_owned(),
+        bits: element_type(element).bits(),
+        layout,
+    }
 }
 
 /// Returns a matrix instruction of M = N = K = 4 for eight lanes with two registers each. The upper bit of K is in

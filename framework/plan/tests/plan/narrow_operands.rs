@@ -9,10 +9,10 @@ use possible_dots::planned_if_possible;
 use proptest::prelude::*;
 use test_targets::test_target;
 use tilewright_emulator::{Argument, Emulator, GlobalMemory, RunLimits, SemanticsTable};
-use tilewright_layout::{Bases, Dim, LinearLayout};
+use tilewright_layout::{Dim, DimBases, LinearLayout};
 use tilewright_plan::mma::{self, BlockScale, MmaPlan, MmaProblem};
 use tilewright_plan::movement::PlanContext;
-use tilewright_target::{Completion, ElementType, Instruction, InstructionKind, Operand, Semantics};
+use tilewright_target::{Completion, ElementType, Instruction, InstructionKind, InstructionOperand, Semantics};
 use tilewright_verify::kernels::build_mma_kernel;
 use tilewright_verify::{build_mma_cases, check_all_emulated};
 
@@ -24,13 +24,25 @@ fn scale(name: &str) -> Option<BlockScale> {
     (!name.is_empty()).then(|| BlockScale::from_name(name).unwrap_or_else(|| panic!("{name} is a type of scales")))
 }
 
-fn register(role: &str, element: &str, bits: u32, registers: Bases, lanes: Bases, sizes: [u64; 2]) -> Operand {
+fn register(
+    role: &str,
+    element: &str,
+    bits: u32,
+    registers: DimBases,
+    lanes: DimBases,
+    sizes: [u64; 2],
+) -> InstructionOperand {
     let outs = [(Dim::tensor(0), sizes[0]), (Dim::tensor(1), sizes[1])];
     let layout = LinearLayout::from_bases(&[(Dim::REGISTER, registers), (Dim::LANE, lanes)], &outs);
-    Operand::Register { role: role.to_owned(), element: element.to_owned(), bits, layout: layout.expect("bases fit") }
+    InstructionOperand::Register {
+        role: role.to_owned(),
+        element: element.to_owned(),
+        bits,
+        layout: layout.expect("bases fit"),
+    }
 }
 
-fn row(name: String, operands: Vec<Operand>) -> Instruction {
+fn row(name: String, operands: Vec<InstructionOperand>) -> Instruction {
     let (kind, semantics, source) = (InstructionKind::Matrix, Semantics::Contract, "invented".to_owned());
     Instruction {
         name,
@@ -64,7 +76,7 @@ fn mma_instruction([d, a, b]: [&str; 3]) -> Instruction {
 /// Returns an instruction of M = 4, N = 2, K = 64 with a scale for each 32 elements of K. Lanes 0 to 3 are the rows of
 /// `a`, lanes 4 to 7 hold the other half of K; columns of `b` are two lanes apart.
 fn scaling([a, b, s]: [&str; 3]) -> Instruction {
-    let along = |count: u32, axis: usize, first: u32| -> Bases {
+    let along = |count: u32, axis: usize, first: u32| -> DimBases {
         (first..first + count).map(|bit| if axis == 0 { vec![1 << bit, 0] } else { vec![0, 1 << bit] }).collect()
     };
     let lanes_a = vec![vec![1, 0], vec![2, 0], vec![0, 32]];
@@ -319,7 +331,7 @@ fn scales_lie_where_their_elements_do() {
     // Rows stay; bits of K below 32 disappear.
     for dim in [Dim::REGISTER, Dim::LANE, Dim::WARP] {
         let of_element = plan.a.bases_of(dim).into_iter();
-        let expected: Bases = of_element.map(|basis| vec![basis[0], basis[1] / 32]).collect();
+        let expected: DimBases = of_element.map(|basis| vec![basis[0], basis[1] / 32]).collect();
         assert_eq!(scales.bases_of(dim), expected, "{dim}");
     }
     assert!(plan.scales[1].is_none());

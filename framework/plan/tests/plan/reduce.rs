@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use test_targets::{LANE_BITS, layout, target_with_xor_shuffles, test_target};
 use tilewright_kernel::Counts;
 use tilewright_layout::families::NeutralFamilies;
-use tilewright_layout::{Dim, Families, LinearLayout, parse_spec};
+use tilewright_layout::{Dim, Families, LinearLayout, parse_family_spec};
 use tilewright_plan::movement::{MovementError, ReductionPlan, plan_reduction, reduction_candidates};
 use tilewright_target::TargetDescription;
 use tilewright_verify::{build_reduction_case, check_emulated};
@@ -88,7 +88,7 @@ fn blocked(shape: [u64; 2], size: [u64; 2], lanes: [u64; 2], warps: [u64; 2]) ->
     let text = format!(
         "#ttg.blocked<{{sizePerThread = {size:?}, threadsPerWarp = {lanes:?}, warpsPerCTA = {warps:?}, order = [1, 0]}}>"
     );
-    let spec = parse_spec(&text).expect("a family");
+    let spec = parse_family_spec(&text).expect("a family");
     NeutralFamilies.resolve(&spec, &shape, &NeutralFamilies).expect("a layout").linear().clone()
 }
 

@@ -2,18 +2,20 @@
 //! are rebuilt from its description; theorem 1 is as in the errata.
 
 use tilewright_layout::cute::{
-    CuteLayout, LoopNest, TaskMapping, ThreadValue, composition, idx2crd, right_inverse, to_distributed,
+    CuteLayout, TaskLoopNest, TaskMapping, ThreadValue, composition, idx2crd, right_inverse, to_distributed,
 };
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_plan::constraint::{
-    CopyTiles, MmaTileMaps, OperandTiles, UnsatisfiedConstraint, check_copy, check_elementwise, check_mma,
-    check_reduction, composite_map, solve_copy, solve_mma_operands, solve_reduction,
+    CopyInstructionTiles, MmaTileToTensorMaps, OperandTiles, UnsatisfiedConstraint, check_copy, check_elementwise,
+    check_mma, check_reduction, compose_with_operand_inverse, solve_copy, solve_mma_operands, solve_reduction,
 };
 use tilewright_plan::memory_synthesis::{
-    MemorySynthesisError, SharedTensor, StrideTerm, TensorAccess, solve_shared_layout,
+    FreeStrideLayout, MemorySynthesisError, SharedTensor, TensorAccess, solve_shared_layout,
 };
 use tilewright_plan::movement::{PlanContext, SharedAccessKind};
-use tilewright_target::{Completion, Direction, Instruction, InstructionKind, Operand, Semantics, TargetDescription};
+use tilewright_target::{
+    Completion, Direction, Instruction, InstructionKind, InstructionOperand, Semantics, TargetDescription,
+};
 
 fn a100() -> TargetDescription {
     let text = include_str!("../../../../targets/a100.toml");
@@ -43,7 +45,7 @@ fn figure_4_task_mappings() {
     assert_eq!(mapping.loops().to_string(), "for i0 in 0..4:\n    task(i0 * 16 + thread / 8, thread % 8)");
     let layout = mapping.thread_value().expect("a layout");
     assert_eq!(TaskMapping::from_thread_value(&layout), Ok(mapping));
-    let LoopNest { loops, axes } = "spatial(4)".parse::<TaskMapping>().expect("a mapping").loops();
+    let TaskLoopNest { loops, axes } = "spatial(4)".parse::<TaskMapping>().expect("a mapping").loops();
     assert_eq!((loops, axes[0].to_string()), (vec![], "thread".to_owned()));
 }
 
@@ -91,8 +93,13 @@ fn ldmatrix(matrices: u64, transposed: bool) -> Instruction {
         name: format!("ldmatrix.x{matrices}{}", if transposed { ".trans" } else { "" }),
         kind: InstructionKind::SharedMove,
         operands: vec![
-            Operand::Register { role: "d".to_owned(), element: "b16".to_owned(), bits: 16, layout: fragment },
-            Operand::Access {
+            InstructionOperand::Register {
+                role: "d".to_owned(),
+                element: "b16".to_owned(),
+                bits: 16,
+                layout: fragment,
+            },
+            InstructionOperand::Access {
                 data: LinearLayout::from_bases(&data, &[(segment, rows), (byte, 16)]).expect("a layout"),
                 address: LinearLayout::from_bases(&[(Dim::LANE, address)], &[(segment, rows)]).expect("a layout"),
                 alignment: 16,
@@ -118,7 +125,7 @@ fn m16n8k16() -> OperandTiles {
 /// Figure 10 (a): 32 threads load two 8x8 matrices; each gives a row of 16x8, and then holds four elements.
 #[test]
 fn figure_10_instruction_layouts() {
-    let sides = CopyTiles::from_instruction(&ldmatrix(2, false), 16).expect("it moves");
+    let sides = CopyInstructionTiles::from_instruction(&ldmatrix(2, false), 16).expect("it moves");
     let of = |layout: &LinearLayout, lane: u64, value: u64| {
         let position = layout.apply(&[(Dim::REGISTER, value), (Dim::LANE, lane)]).expect("inside");
         (position[0].1, position[1].1)
@@ -138,14 +145,17 @@ fn figure_10_instruction_layouts() {
 fn figure_11_composite_of_ldmatrix() {
     let q = tv_layout("((4,8),(2,4)):((64,1),(32,8))", [32, 8], 32);
     let g = tv_layout("((4,8,2),(2,2,2)):((32,1,128),(16,8,256))", [16, 32], 32);
-    let map = composite_map(&g, &q).expect("all threads have their elements");
+    let map = compose_with_operand_inverse(&g, &q).expect("all threads have their elements");
     assert_eq!([0, 1, 2, 3].map(|matrix| at(&map, 8 * matrix, 0)), [[0, 0], [8, 0], [0, 16], [8, 16]]);
     for (row, column) in (0..8).flat_map(|row| (0..8).map(move |column| (row, column))) {
         assert_eq!(at(&map, row, column), [row, column], "the first matrix stays whole");
     }
     // f = g . q^-1 . p: the row of the tile whose address each lane gives.
-    let sides = CopyTiles::from_instruction(&ldmatrix(4, false), 16).expect("it moves");
-    assert_eq!(composite_map(&sides.registers, &q).expect("the same instruction").columns(), sides_identity(&sides));
+    let sides = CopyInstructionTiles::from_instruction(&ldmatrix(4, false), 16).expect("it moves");
+    assert_eq!(
+        compose_with_operand_inverse(&sides.registers, &q).expect("the same instruction").columns(),
+        sides_identity(&sides)
+    );
     let f = solve_copy(&g, &sides.registers, &sides.memory).expect("solvable");
     let row = |lane: u64, warp: u64| {
         let position = f.apply(&[(Dim::REGISTER, 0), (Dim::LANE, lane), (Dim::WARP, warp), (Dim::BLOCK, 0)]);
@@ -159,7 +169,7 @@ fn figure_11_composite_of_ldmatrix() {
 }
 
 /// Returns the columns of the map of a tile onto itself.
-fn sides_identity(sides: &CopyTiles) -> Vec<u64> {
+fn sides_identity(sides: &CopyInstructionTiles) -> Vec<u64> {
     (0..sides.registers.outs().total_bits()).map(|bit| 1 << bit).collect()
 }
 
@@ -172,10 +182,10 @@ fn figure_22_layouts_of_an_mma() {
     assert_eq!(a, tv_layout("((4,8,2),(2,2,2,2)):((64,1,16),(32,8,256,512))", [32, 32], 32));
     assert_eq!(b, tv_layout("((4,8,2),(2,2,2,2)):((2,32,0),(1,8,16,256))", [32, 16], 32));
     // f_A . p_A^-1 takes the four 8x8 matrices of A to distinct places, f_C . p_C^-1 the two of C.
-    let of_a = composite_map(&a, m16n8k16().a.as_ref().expect("in registers")).expect("whole");
+    let of_a = compose_with_operand_inverse(&a, m16n8k16().a.as_ref().expect("in registers")).expect("whole");
     assert_eq!([(0, 0), (8, 0), (0, 8), (8, 8)].map(|(m, k)| at(&of_a, m, k)), [[0, 0], [8, 0], [0, 8], [8, 8]]);
     let tiling = check_mma(Some(&a), Some(&b), &c, &m16n8k16()).expect("consistent");
-    assert_eq!(tiling, MmaTileMaps { m: vec![1, 2, 4, 8], n: vec![1, 2, 4], k: vec![1, 2, 4, 8] });
+    assert_eq!(tiling, MmaTileToTensorMaps { m: vec![1, 2, 4, 8], n: vec![1, 2, 4], k: vec![1, 2, 4, 8] });
     // Theorem 1's second equation: exchanged rows of B no longer are the columns of C.
     let wrong = tv_layout("((4,8,2),(2,2,2,2)):((2,64,0),(1,8,16,32))", [32, 16], 32);
     let error = check_mma(Some(&a), Some(&wrong), &c, &m16n8k16()).expect_err("N differs");
@@ -210,12 +220,12 @@ fn figure_24_alignment_of_a_4_by_64_tile() {
         .into_iter()
         .find(|kind| kind.bytes == 16)
         .expect("loads of 16 bytes");
-    let term = StrideTerm::from_access(&f, &wide, 16).expect("lanes hold eight neighbours");
+    let term = FreeStrideLayout::from_access(&f, &wide, 16).expect("lanes hold eight neighbours");
     assert_eq!(term.to_string(), "(4,8,8):(d2,1,d1)");
     assert_eq!(format!("{term:#}"), "(4,(8,8)):(d2,(1,d1))");
     // A lane with a column of the tile has fewer than 16 bytes.
     let columns =
-        StrideTerm::from_access(&tv_layout("(64,4):(4,1)", [4, 64], 64), &wide, 16).expect_err("four elements");
+        FreeStrideLayout::from_access(&tv_layout("(64,4):(4,1)", [4, 64], 64), &wide, 16).expect_err("four elements");
     assert!(columns.to_string().contains("64 bits, fewer than the 128"), "{columns}");
 }
 

@@ -10,7 +10,9 @@ use tensor_rows::{memory, register, row, tensor};
 use tilewright_kernel::Queue;
 use tilewright_layout::Dim;
 use tilewright_plan::movement::{TensorMemoryMoveTable, TensorMemoryMoves};
-use tilewright_target::{Instruction, InstructionKind, Operand, Semantics, TargetDescription, TensorMemoryOperand};
+use tilewright_target::{
+    Instruction, InstructionKind, InstructionOperand, Semantics, TargetDescription, TensorMemoryOperand,
+};
 
 fn target() -> TargetDescription {
     let mut target = emulator_target::target(false);
@@ -53,7 +55,7 @@ fn tile(rows: u64, columns: u64) -> TensorMemoryOperand {
     let down: Vec<[u64; 2]> = if rows == 16 { BITS.to_vec() } else { vec![[1, 0], [2, 0], [0, 0], [4, 0]] };
     let along: Vec<[u64; 2]> = (0..columns.trailing_zeros()).map(|bit| [0, 1 << bit]).collect();
     match tensor("d", "f32", 32, &down, &along, [rows, columns]) {
-        Operand::Tensor(tile) => tile,
+        InstructionOperand::Tensor(tile) => tile,
         other => panic!("{other:?}"),
     }
 }
@@ -63,7 +65,7 @@ fn is_right(moves: &TensorMemoryMoves, tile: &TensorMemoryOperand, table: &[Inst
     let elements: BTreeMap<[u64; 2], [u64; 2]> = tile.element_positions().into_iter().collect();
     let load = table.iter().find(|row| row.name == moves.instructions[0]).unwrap();
     assert_eq!(load.name.replace("load", "store"), moves.instructions[1]);
-    let in_registers = load.operands.iter().find_map(Operand::register_layout).unwrap();
+    let in_registers = load.operands.iter().find_map(InstructionOperand::register_layout).unwrap();
     assert_eq!(in_registers.in_bits(Dim::REGISTER), moves.issue_bits);
     let warp_offsets = moves.warp_offsets();
     let mut moved = 0;
@@ -121,7 +123,7 @@ fn narrow_tiles_are_stored_for_each_warp() {
     let nothing = [0, 0];
     let along = [[0, 1], nothing, [8, 0], [16, 0]];
     let tile = match tensor("scale_a", "e8m0", 8, &BITS[..3], &along, [32, 2]) {
-        Operand::Tensor(tile) => TensorMemoryOperand { copies: vec![8], ..tile },
+        InstructionOperand::Tensor(tile) => TensorMemoryOperand { copies: vec![8], ..tile },
         other => panic!("{other:?}"),
     };
     let moves = TensorMemoryMoveTable::new(&table(), &target()).cheapest_store(&tile).unwrap();

@@ -9,7 +9,7 @@ use test_targets::accesses::{SharedAccessSpec, distributed, memory, problems};
 use test_targets::divided::divided_case;
 use test_targets::test_target;
 use test_targets::tiles::{TILES, rows};
-use tilewright_kernel::{Builder, Counts, Kernel, Launch, Op};
+use tilewright_kernel::{Builder, Counts, Kernel, Op, StaticLaunchConfig};
 use tilewright_layout::Dim;
 use tilewright_plan::movement::{PlanContext, SharedAccess, plan_shared_access};
 use tilewright_target::{BankRow, Direction, Evidence, Instruction, TargetDescription};
@@ -174,7 +174,7 @@ fn padding_must_not_split_segments() {
 /// Returns a kernel that consists only of the plan's loads.
 fn kernel(access: &SharedAccess, problem: &SharedAccessSpec) -> Kernel {
     let layout = &problem.registers;
-    let launch = Launch::new(1 << layout.in_bits(Dim::LANE), 1 << layout.in_bits(Dim::WARP));
+    let launch = StaticLaunchConfig::new(1 << layout.in_bits(Dim::LANE), 1 << layout.in_bits(Dim::WARP));
     let mut builder = Builder::new("loads", launch, &[]);
     let buffer = builder.shared_buffer(2048, 16);
     access.emit_load(&mut builder, buffer);

@@ -78,7 +78,7 @@ pub struct DeviceTable {
     /// Unloads code; ignores a number that names no loaded code.
     pub unload: Option<unsafe extern "C" fn(devices: *const DevicesHandle, device: u32, code: u64)>,
     /// Runs a kernel of loaded code to its end. `request` is a serialised [`LaunchRequest`](crate::LaunchRequest), the
-    /// returned blob a serialised [`LaunchOutcome`](crate::LaunchOutcome).
+    /// returned blob a serialised [`LaunchStats`](crate::LaunchStats).
     pub launch: Option<
         unsafe extern "C" fn(
             devices: *const DevicesHandle,

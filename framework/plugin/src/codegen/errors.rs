@@ -19,7 +19,7 @@ pub fn unsupported_kernel_error(message: impl Into<String>) -> CompileError {
 
 /// Puts the kernel's name in front of the error's message.
 #[must_use]
-pub fn prefix_kernel_name(error: CompileError, kernel: &Kernel) -> CompileError {
+pub fn prefix_error_with_kernel_name(error: CompileError, kernel: &Kernel) -> CompileError {
     at(error, &format!("kernel `{}`", kernel.name))
 }
 

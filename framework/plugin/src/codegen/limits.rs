@@ -77,7 +77,7 @@ fn check_registers(target: &TargetDescription, kernel: &Kernel) -> Result<(), Co
 /// # Errors
 /// [`CompileError::Unsupported`], with the kernel's name, if a kernel needs more shared memory, a tensor map or a
 /// cluster; [`CompileError::Invalid`] for an alignment of a shared buffer that is no power of two.
-pub fn check_kernels_as_device_functions(target: &TargetDescription, module: &Module) -> Result<(), CompileError> {
+pub fn check_compilable_as_device_functions(target: &TargetDescription, module: &Module) -> Result<(), CompileError> {
     for kernel in &module.kernels {
         let (bytes, most) = (static_shared_bytes(kernel)?, target.shared.static_bytes);
         let cannot =
@@ -116,7 +116,7 @@ pub fn static_shared_bytes(kernel: &Kernel) -> Result<u64, CompileError> {
 ///
 /// # Errors
 /// [`CompileError::Invalid`] for an alignment of a shared buffer that is no power of two.
-pub fn kernel_metadata(module: &Module, rows: &[Instruction]) -> Result<Vec<KernelMetadata>, CompileError> {
+pub fn list_kernel_metadata(module: &Module, rows: &[Instruction]) -> Result<Vec<KernelMetadata>, CompileError> {
     let of = |kernel: &Kernel| Ok(KernelMetadata::new(kernel, static_shared_bytes(kernel)?, rows));
     module.kernels.iter().map(of).collect()
 }

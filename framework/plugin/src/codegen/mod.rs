@@ -8,9 +8,9 @@ mod signature;
 mod values;
 mod walk;
 
-pub use errors::{invalid_module_error, prefix_kernel_name, unsupported_kernel_error};
+pub use errors::{invalid_module_error, prefix_error_with_kernel_name, unsupported_kernel_error};
 pub use generator::CodeGenerator;
-pub use limits::{check_kernels_as_device_functions, check_limits, kernel_metadata, static_shared_bytes};
-pub use signature::check_signatures;
+pub use limits::{check_compilable_as_device_functions, check_limits, list_kernel_metadata, static_shared_bytes};
+pub use signature::check_kernel_signatures;
 pub use values::{TypedValue, ValueMap};
 pub use walk::generate_body;

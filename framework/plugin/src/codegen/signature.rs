@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use tilewright_kernel::{Kernel, MemorySpace, Module, Type};
 
-use super::{invalid_module_error, prefix_kernel_name};
+use super::{invalid_module_error, prefix_error_with_kernel_name};
 use crate::CompileError;
 
 /// Checks that the names and parameters of a module's kernels can be generated. Names consist of letters, digits and
@@ -13,12 +13,12 @@ use crate::CompileError;
 /// # Errors
 /// [`CompileError::Invalid`], with the kernel's name, if a name has other characters or occurs twice, a parameter is no
 /// scalar, global pointer or tensor map, or the kernel's body has arguments.
-pub fn check_signatures(module: &Module) -> Result<(), CompileError> {
+pub fn check_kernel_signatures(module: &Module) -> Result<(), CompileError> {
     let mut names = HashSet::new();
     for kernel in &module.kernels {
-        check_signature(kernel).map_err(|error| prefix_kernel_name(error, kernel))?;
+        check_signature(kernel).map_err(|error| prefix_error_with_kernel_name(error, kernel))?;
         if !names.insert(kernel.name.as_str()) {
-            return Err(prefix_kernel_name(
+            return Err(prefix_error_with_kernel_name(
                 invalid_module_error("another kernel of the module has the same name"),
                 kernel,
             ));

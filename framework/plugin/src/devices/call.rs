@@ -28,7 +28,7 @@ pub(crate) enum DeviceCall {
     },
     /// Unloads code; the answer is empty.
     Unload { code: u64 },
-    /// Runs a kernel; the request is a serialised `LaunchRequest`, the answer a `LaunchOutcome`.
+    /// Runs a kernel; the request is a serialised `LaunchRequest`, the answer a `LaunchStats`.
     Launch {
         #[serde(with = "byte_string")]
         request: Vec<u8>,

@@ -10,7 +10,7 @@ use super::call::{DeviceCall, DeviceNames, Number};
 use crate::channel::Call;
 use crate::remote::Remote;
 use crate::wire;
-use crate::{Artifact, Device, DeviceBufferId, DeviceError, LaunchOutcome, LaunchRequest, LoadedCodeId};
+use crate::{Artifact, Device, DeviceBufferId, DeviceError, LaunchRequest, LaunchStats, LoadedCodeId};
 
 /// Max bytes of device memory per call; longer reads and writes are split.
 const PIECE: usize = 16 << 20;
@@ -118,7 +118,7 @@ impl Device for ProxyDevice {
         let _ = self.call(DeviceCall::Unload { code: code.0 });
     }
 
-    fn launch(&mut self, launch: &LaunchRequest) -> Result<LaunchOutcome, DeviceError> {
+    fn launch(&mut self, launch: &LaunchRequest) -> Result<LaunchStats, DeviceError> {
         let request = wire::serialize_message(launch).map_err(|error| DeviceError::BadLaunch(error.to_string()))?;
         let answer = self.call(DeviceCall::Launch { request })?;
         read(&self.set.remote, "the report of a launch", &answer)

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use fixtures::{fixture, libraries, module, plain, scratch};
 use tilewright_fixture::description;
 use tilewright_layout::families::NeutralFamilies;
-use tilewright_layout::{FamilySpec, Layout, SampleUse};
+use tilewright_layout::{FamilySpec, Layout, SampleLayoutRequest};
 use tilewright_plugin::{CompileError, CompileOptions, Target};
 use tilewright_plugin::{FactoryError, PluginManifest, PluginOrigin, PluginSearchPath, Registry, RegistryError};
 use tilewright_target::{InstructionKind, TargetDescription};
@@ -81,12 +81,12 @@ fn samples_cross_for_every_block_that_the_target_can_have() {
     let description = one.description();
     for &lanes in &description.lanes.choices {
         for (warps, element_bits) in [(1, 8), (2, 16), (4, 32), (8, 64)] {
-            let samples = one.families().samples(SampleUse { lanes, warps, element_bits });
+            let samples = one.families().samples(SampleLayoutRequest { lanes, warps, element_bits });
             assert_eq!(samples.len(), 1, "the linked fixture has samples");
-            assert_eq!(samples, other.families().samples(SampleUse { lanes, warps, element_bits }));
+            assert_eq!(samples, other.families().samples(SampleLayoutRequest { lanes, warps, element_bits }));
         }
     }
-    let none = other.families().samples(SampleUse { lanes: 3, warps: 1, element_bits: 8 });
+    let none = other.families().samples(SampleLayoutRequest { lanes: 3, warps: 1, element_bits: 8 });
     assert!(none.is_empty(), "{none:?}");
 }
 

@@ -1,7 +1,7 @@
 //! The Linear Layouts paper: the layouts of its examples, with its numbers.
 
 use tilewright_layout::families::NeutralFamilies;
-use tilewright_layout::{Dim, Families, LinearLayout, parse_spec};
+use tilewright_layout::{Dim, Families, LinearLayout, parse_family_spec};
 use tilewright_target::{BankRow, Direction, Evidence, count_access_wavefronts};
 
 const I: usize = 0;
@@ -10,7 +10,7 @@ const J: usize = 1;
 /// Layout A of section 4.1: a 16x16 tensor over 2x2 registers, 4x8 threads and 2x1 warps, j fastest.
 fn layout_a() -> LinearLayout {
     let text = "#ttg.blocked<{sizePerThread = [2, 2], threadsPerWarp = [4, 8], warpsPerCTA = [2, 1], order = [1, 0]}>";
-    let spec = parse_spec(text).expect("text");
+    let spec = parse_family_spec(text).expect("text");
     NeutralFamilies.resolve(&spec, &[16, 16], &NeutralFamilies).expect("a layout").linear().clone()
 }
 
@@ -85,8 +85,9 @@ fn section_5_1_a_zero_column_is_a_copy() {
 #[test]
 fn definition_4_11_swizzled_offsets() {
     let text = "#ttg.swizzled_shared<{vec = 4, perPhase = 2, maxPhase = 4, order = [1, 0]}>";
-    let layout =
-        NeutralFamilies.resolve(&parse_spec(text).expect("text"), &[16, 32], &NeutralFamilies).expect("a layout");
+    let layout = NeutralFamilies
+        .resolve(&parse_family_spec(text).expect("text"), &[16, 32], &NeutralFamilies)
+        .expect("a layout");
     let offsets = layout.linear().invert().expect("a memory layout");
     for (i, j) in (0..16).flat_map(|i| (0..32).map(move |j| (i, j))) {
         let expected = i * 32 + (((((i / 2) % 4) ^ (j / 4)) * 4) ^ (j % 4));

@@ -2,11 +2,11 @@
 //! vendor's crate.
 
 use tilewright_layout::families::NeutralFamilies;
-use tilewright_layout::{Dim, Families, Layout, LinearLayout, MemoryLayout, parse_spec};
+use tilewright_layout::{Dim, Families, Layout, LinearLayout, MemoryLayout, parse_family_spec};
 use tilewright_target::{BankRow, Direction, Evidence, count_access_wavefronts};
 
 fn layout(text: &str, shape: [u64; 2]) -> Layout {
-    NeutralFamilies.resolve(&parse_spec(text).expect("text"), &shape, &NeutralFamilies).expect("a layout")
+    NeutralFamilies.resolve(&parse_family_spec(text).expect("text"), &shape, &NeutralFamilies).expect("a layout")
 }
 
 fn element(layout: &LinearLayout, register: u64, lane: u64, warp: u64) -> (u64, u64) {

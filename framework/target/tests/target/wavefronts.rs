@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
 use tilewright_target::{
-    BankRow, Direction, Evidence, PairedLanes, count_access_wavefronts, count_masked_linear_wavefronts,
+    BankRow, Direction, Evidence, PairedLanePhases, count_access_wavefronts, count_masked_linear_wavefronts,
 };
 
 fn row(banks: u32, bank_bytes: u32, phase: &[u64]) -> BankRow {
@@ -64,8 +64,8 @@ fn phase_of<'a>(row: &'a BankRow, addresses: &[Option<u64>]) -> &'a [u64] {
 
 fn any_row() -> impl Strategy<Value = BankRow> {
     let vectors = |most| prop::collection::vec(0..64u64, 0..most);
-    let paired =
-        (prop::collection::vec(1..16u64, 1..3), vectors(6)).prop_map(|(lanes, phase)| PairedLanes { lanes, phase });
+    let paired = (prop::collection::vec(1..16u64, 1..3), vectors(6))
+        .prop_map(|(lanes, phase)| PairedLanePhases { lanes, phase });
     (0..7u32, 0..5u32, vectors(6), any::<bool>(), prop::option::of(paired)).prop_map(
         |(banks, bytes, phase, idle_phases, paired)| BankRow {
             idle_phases,

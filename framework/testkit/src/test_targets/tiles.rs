@@ -1,8 +1,8 @@
 //! Invented instructions, like `ldmatrix`, that move tiles between registers and shared memory.
 
 use super::LANE_BITS;
-use tilewright_layout::{Bases, Dim, LinearLayout};
-use tilewright_target::{Completion, Instruction, InstructionKind, Operand, Semantics};
+use tilewright_layout::{Dim, DimBases, LinearLayout};
+use tilewright_target::{Completion, Instruction, InstructionKind, InstructionOperand, Semantics};
 
 /// The source of one bit of the index of a memory segment, or of one bit of the byte offset in it.
 #[derive(Debug, Clone, Copy)]
@@ -79,18 +79,18 @@ impl Tile {
         };
         // A register holds four bytes, or all bytes of a lane if the instruction moves fewer than four bytes per lane.
         let byte_bits = bytes_per_lane_log2.min(2);
-        let bytes: Bases = (0..byte_bits).map(|bit| image(Byte(bit))).collect();
+        let bytes: DimBases = (0..byte_bits).map(|bit| image(Byte(bit))).collect();
         let registers = (byte_bits..bytes_per_lane_log2).map(|bit| image(Byte(bit))).collect();
         let lanes = (0..self.lane_bits).map(|bit| image(Lane(bit))).collect();
         let sizes = [(segment, 1 << self.segments.len()), (byte, 1 << self.in_segment.len())];
         let data = [(Dim::REGISTER, registers), (Dim::LANE, lanes), (byte, bytes)];
-        let address: Bases = self.address.iter().map(|&segment| vec![segment]).collect();
-        let memory = Operand::Access {
+        let address: DimBases = self.address.iter().map(|&segment| vec![segment]).collect();
+        let memory = InstructionOperand::Access {
             data: LinearLayout::from_bases(&data, &sizes).expect("sizes fit"),
             address: LinearLayout::from_bases(&[(Dim::LANE, address)], &sizes[..1]).expect("sizes fit"),
             alignment: if self.name == "aligned" { 16 } else { 1 << self.in_segment.len() },
         };
-        let registers = Operand::Register {
+        let registers = InstructionOperand::Register {
             role: if loads { "d" } else { "a" }.to_owned(),
             element: "b8".to_owned(),
             bits: 8,

@@ -4,7 +4,7 @@ use super::hints::{hints_at_steps, refine};
 use super::operations::results;
 use super::{AxisInfo, IntegerRange, LaunchValues};
 use crate::op::name::{scf, tt, ttg, ub};
-use crate::{Attributes, Body, Function, Op, Region, TileType, Value};
+use crate::{Attributes, Function, FunctionBody, Op, Region, TileType, Value};
 
 /// Number of rounds of the analysis after which ranges that still change are widened to unbounded.
 const PATIENCE: usize = 4;
@@ -63,7 +63,7 @@ impl AxisInfoMap {
 }
 
 struct Flow<'a> {
-    body: &'a Body,
+    body: &'a FunctionBody,
     launch: &'a LaunchValues,
     /// Whether hints of operations about contiguity and constancy are used.
     uses_hints: bool,

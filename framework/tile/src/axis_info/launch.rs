@@ -2,7 +2,7 @@
 
 use super::{AxisInfo, IntegerRange};
 use crate::op::name::tt;
-use crate::{Attribute, Body, Op, TileType};
+use crate::{Attribute, FunctionBody, Op, TileType};
 
 /// The grid of a launch, and its integer arguments. By default nothing is known.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -22,7 +22,7 @@ impl LaunchValues {
 
     /// Returns the axis information of a program id or of the number of programs along an axis; `None` for other
     /// operations.
-    pub(super) fn of_grid(&self, body: &Body, op: Op) -> Option<AxisInfo> {
+    pub(super) fn of_grid(&self, body: &FunctionBody, op: Op) -> Option<AxisInfo> {
         let operation = body.op(op);
         let is_count = operation.name() == tt::GET_NUM_PROGRAMS;
         if !is_count && operation.name() != tt::GET_PROGRAM_ID {

@@ -6,11 +6,11 @@ use super::division::Division;
 use super::fold::KnownOperation;
 use super::{AxisInfo, IntegerRange};
 use crate::op::name::{arith, tt, ttg};
-use crate::{Attribute, Body, Op, TileType};
+use crate::{Attribute, FunctionBody, Op, TileType};
 
 /// The operation whose axis information is computed; `known` returns the axis information of the operand with an index.
 struct Context<'a> {
-    body: &'a Body,
+    body: &'a FunctionBody,
     op: Op,
     apply: Apply<'a>,
     known: &'a dyn Fn(usize) -> Option<AxisInfo>,
@@ -19,7 +19,7 @@ struct Context<'a> {
 /// Returns the axis information of an operation's result; for `tt.split`, which has two results, it holds for both.
 ///
 /// `None` if the operation has no transfer function, or if an operand has no information.
-pub(super) fn results(body: &Body, op: Op, known: &dyn Fn(usize) -> Option<AxisInfo>) -> Option<AxisInfo> {
+pub(super) fn results(body: &FunctionBody, op: Op, known: &dyn Fn(usize) -> Option<AxisInfo>) -> Option<AxisInfo> {
     let ty = body.value_type(*body.op(op).results.first()?);
     let is_integral = matches!(ty.element(), TileType::Integer(..) | TileType::Index | TileType::Pointer(_));
     if !is_integral {

@@ -1,7 +1,7 @@
 //! The builder of a function: its signature, its blocks and the current position.
 
 use crate::attribute::{Attribute, Attributes};
-use crate::body::{Block, Body, Location, Region, Value};
+use crate::body::{Block, FunctionBody, Location, Region, Value};
 use crate::module::{Function, Visibility};
 use crate::op::Dialects;
 use crate::types::{FunctionType, TileType};
@@ -11,7 +11,7 @@ use crate::types::{FunctionType, TileType};
 pub struct FunctionBuilder<'d> {
     pub(super) dialects: &'d Dialects,
     function: Function,
-    pub(crate) body: Body,
+    pub(crate) body: FunctionBody,
     /// The current block: operations are appended to it.
     pub(crate) block: Block,
     /// The source location of appended operations.
@@ -22,7 +22,7 @@ impl<'d> FunctionBuilder<'d> {
     /// Starts a public function with arguments of these types and no results.
     #[must_use]
     pub fn new(dialects: &'d Dialects, name: &str, arguments: Vec<TileType>) -> Self {
-        let mut body = Body::default();
+        let mut body = FunctionBody::default();
         let block = body.add_block();
         body.append_block(body.root(), block);
         for ty in &arguments {
@@ -55,11 +55,11 @@ impl<'d> FunctionBuilder<'d> {
 
     /// The body built so far.
     #[must_use]
-    pub fn body(&self) -> &Body {
+    pub fn body(&self) -> &FunctionBody {
         &self.body
     }
 
-    pub(crate) fn body_mut(&mut self) -> &mut Body {
+    pub(crate) fn body_mut(&mut self) -> &mut FunctionBody {
         &mut self.body
     }
 

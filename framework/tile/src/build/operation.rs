@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use super::{BuildError, FunctionBuilder};
 use crate::attribute::{Attribute, Attributes};
-use crate::body::{Block, Body, Op, Operation, Region, Successor, Value, Values};
+use crate::body::{Block, FunctionBody, Op, Operation, Region, Successor, Value, Values};
 use crate::op::name::arith;
-use crate::op::{CountRule, GroupTypes, OpDefinition, OperandGroup, TypeExpression};
+use crate::op::{CountRule, GroupTypes, OpDefinition, TypeExpression, ValueGroup};
 use crate::types::TileType;
 
 /// Builds one operation of a function; [`OperationBuilder::build`] appends it to the function's current block.
@@ -187,7 +187,7 @@ impl<'b, 'd> OperationBuilder<'b, 'd> {
         }
     }
 
-    fn append(self) -> Result<(Op, &'b Body), BuildError> {
+    fn append(self) -> Result<(Op, &'b FunctionBody), BuildError> {
         let Self { function, definition, mut operands, results, attributes, regions, successors, error } = self;
         let definition = definition?;
         if let Some(error) = error {
@@ -226,14 +226,14 @@ impl<'b, 'd> OperationBuilder<'b, 'd> {
 /// Returns the types of each group of results: the types `given` or, if that is `None`, those that the definition's
 /// rules infer.
 fn result_types(
-    body: &Body,
+    body: &FunctionBody,
     definition: &OpDefinition,
     operands: &[Vec<Value>],
     given: Option<Vec<TileType>>,
 ) -> Result<Vec<Vec<TileType>>, BuildError> {
     if let Some(given) = given {
         let count = given.len();
-        let sizes = OperandGroup::divide(&definition.results, count);
+        let sizes = ValueGroup::divide(&definition.results, count);
         let sizes = sizes.ok_or_else(|| BuildError::WrongResults { operation: Arc::clone(&definition.name), count })?;
         let mut given = given.into_iter();
         return Ok(sizes.into_iter().map(|size| given.by_ref().take(size).collect()).collect());

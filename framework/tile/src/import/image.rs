@@ -17,7 +17,7 @@ use super::ImportTables;
 use super::plain::element;
 use super::term::{Call, Term};
 use crate::transform::resolve_captured_value;
-use crate::{Attributes, Block, Body, Function, Op, TileType, TileViolation, Value};
+use crate::{Attributes, Block, Function, FunctionBody, Op, TileType, TileViolation, Value};
 
 /// Name of the list function of import terms that loads pixels.
 pub(super) const PIXELS: &str = "pixels";
@@ -85,7 +85,12 @@ pub(super) fn expand_images(
 
 /// Appends the numbers of a descriptor of images of `rank` axes to the arguments; `argument` is the index of its
 /// pointer.
-fn append_image(function: &mut Function, body: &mut Body, (entry, argument): (Block, usize), rank: usize) -> Image {
+fn append_image(
+    function: &mut Function,
+    body: &mut FunctionBody,
+    (entry, argument): (Block, usize),
+    rank: usize,
+) -> Image {
     let pointee = body.value_type(body.arguments(entry)[argument]).pointee_type();
     let bytes = pointee.and_then(|pointee| pointee.element_bits()).map_or(1, |bits| bits / 8).max(1);
     function.arguments[argument].set(DIVISIBILITY, ALIGNMENT as i32);
@@ -125,7 +130,7 @@ struct PixelCopy {
 
 impl PixelCopy {
     /// Returns the operands of an operation that copies pixels by its import rule; `None` if it copies none.
-    fn find(body: &Body, op: Op, imports: &ImportTables) -> Option<Self> {
+    fn find(body: &FunctionBody, op: Op, imports: &ImportTables) -> Option<Self> {
         let replacement = imports.operations.get(body.op(op).name())?;
         let call = replacement.terms_for(body.op(op)).iter().find_map(find_pixels)?;
         let operands = |index: usize| match call.arguments.get(index) {
@@ -137,7 +142,7 @@ impl PixelCopy {
 
     /// Returns the index of the argument of the function that is the copy's descriptor; `None` if `images` has it. The
     /// error is the reason why the copy has no meaning.
-    fn new_image(&self, body: &Body, entry: Block, images: &Images) -> Result<Option<usize>, String> {
+    fn new_image(&self, body: &FunctionBody, entry: Block, images: &Images) -> Result<Option<usize>, String> {
         let (rank, pointer) = (self.coordinates.len(), resolve_captured_value(body, self.descriptor));
         let argument = body.arguments(entry).iter().position(|&argument| argument == pointer);
         let argument = argument.ok_or("its descriptor of images is no argument of the function")?;

@@ -1,9 +1,9 @@
 //! Import of vendor operations as neutral ones.
 //!
 //! A program may use functions of a vendor's library and operations of a vendor's dialect. Tables, which are data, map
-//! them to neutral operations, independent of the target: [`ImportTables`] are the tables, [`import_operations`]
-//! rewrites a program. Operations without a neutral equivalent are rejected with the reason in the table. Assembly that
-//! no table has is kept, since only a code generator can judge it.
+//! them to neutral operations, independent of the target: [`ImportTables`] are the tables,
+//! [`replace_vendor_operations`] rewrites a program. Operations without a neutral equivalent are rejected with the
+//! reason in the table. Assembly that no table has is kept, since only a code generator can judge it.
 //!
 //! `docs/tile-ir.md` has the format of tables. Depends on `tile` only.
 
@@ -22,4 +22,4 @@ mod write;
 
 pub use imports::ImportTables;
 use replacement::Replacement;
-pub use rewrite::import_operations;
+pub use rewrite::replace_vendor_operations;

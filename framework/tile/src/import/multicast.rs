@@ -4,8 +4,8 @@
 //! arrives as often at each block's mbarrier as there are blocks that it reaches.
 
 use crate::verify::SHARED_MEMORY;
-use crate::verify::layout_parameters::bases_parameter;
-use crate::{Attribute, Attributes, Body, LayoutName, Op};
+use crate::verify::layout_parameters::find_layout_bases;
+use crate::{Attribute, Attributes, FunctionBody, LayoutAttribute, Op};
 
 /// Returns the number of arrivals at each mbarrier if each block arrives `number` times at the mbarriers of all blocks
 /// whose indices differ from its own in bits of `mask` only.
@@ -19,7 +19,7 @@ pub(super) fn arrivals(number: i64, mask: i64) -> i64 {
 /// of the block index with zero bases in its `CGALayout`. Of two blocks that share an MMA (`two_ctas`, or the module's
 /// `ttg.two-ctas`), only the even one commits. Without operands in shared memory, or if the operation has an unset
 /// attribute `multicast`, each block commits to itself alone.
-pub(super) fn commits(body: &Body, op: Op, groups: &[String], module: &Attributes) -> i64 {
+pub(super) fn commits(body: &FunctionBody, op: Op, groups: &[String], module: &Attributes) -> i64 {
     let operation = body.op(op);
     let is_set =
         |name: &str| operation.definition.find_attribute(name).map(|_| operation.attributes.get(name).is_some());
@@ -37,8 +37,8 @@ pub(super) fn commits(body: &Body, op: Op, groups: &[String], module: &Attribute
     (0..blocks).filter(commits).count().max(1) as i64
 }
 
-fn part_bits(layout: &LayoutName) -> u64 {
-    let blocks = bases_parameter(layout.spec(), "cga_layout").unwrap_or_default();
+fn part_bits(layout: &LayoutAttribute) -> u64 {
+    let blocks = find_layout_bases(layout.spec(), "cga_layout").unwrap_or_default();
     let nonzero = blocks.iter().map(|basis| u64::from(basis.iter().any(|step| *step != 0)));
     nonzero.enumerate().fold(0, |bits, (bit, is_part)| bits | is_part << bit)
 }

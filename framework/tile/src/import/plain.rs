@@ -1,8 +1,8 @@
 //! Defines the default layout of tensors that are loaded from shared or tensor memory without an explicit layout.
 
 use crate::op::name::ttg;
-use crate::{Attribute, Attributes, Body, FloatType, LayoutName, MemDescType, Op, Signedness, TileType};
-use tilewright_layout::parse_spec;
+use crate::{Attribute, Attributes, FloatType, FunctionBody, LayoutAttribute, MemDescType, Op, Signedness, TileType};
+use tilewright_layout::parse_family_spec;
 
 /// Attribute of the modules that [`around`] returns for operations in partitions.
 const PARTITION: &str = "tw.partition";
@@ -36,7 +36,7 @@ pub(crate) fn of_shape(shape: &[u64], element: &TileType, module: &Attributes) -
     TileType::tensor(shape.to_vec(), element.clone(), layout)
 }
 
-fn layout(shape: &[u64], element: &TileType, warps: u64, lanes: u64, blocks: u64) -> Option<LayoutName> {
+fn layout(shape: &[u64], element: &TileType, warps: u64, lanes: u64, blocks: u64) -> Option<LayoutAttribute> {
     let axes = shape.len();
     let (mut sizes, mut threads) = (vec![1; axes], vec![1; axes]);
     // Sixteen contiguous bytes per lane.
@@ -63,12 +63,12 @@ fn layout(shape: &[u64], element: &TileType, warps: u64, lanes: u64, blocks: u64
         text.push_str(&format!(", CGALayout = {divided:?}"));
     }
     text.push_str("}>");
-    parse_spec(&text).ok().map(|spec| LayoutName::new(spec, text))
+    parse_family_spec(&text).ok().map(|spec| LayoutAttribute::new(spec, text))
 }
 
 /// Returns the module attributes. If `op` is in a partition of a `ttg.warp_specialize`, the attribute `ttg.num-warps`
 /// is the number of warps of the partition.
-pub(crate) fn around(module: &Attributes, body: &Body, op: Op) -> Attributes {
+pub(crate) fn around(module: &Attributes, body: &FunctionBody, op: Op) -> Attributes {
     let mut plain_module = module.clone();
     for groups in body.walk_region(body.root()).into_iter().filter(|op| body.op(*op).name() == ttg::WARP_SPECIALIZE) {
         let operation = body.op(groups);

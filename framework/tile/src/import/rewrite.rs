@@ -19,7 +19,7 @@ use tilewright_target::find_similar_name;
 /// # Errors
 /// A [`TileViolation`] at an operation that the tables reject, with the reason, or at a call of an unknown library
 /// function.
-pub fn import_operations(
+pub fn replace_vendor_operations(
     module: &TileModule,
     imports: &ImportTables,
     dialects: &Dialects,

@@ -6,7 +6,7 @@ use super::plain::{self, element};
 use super::term::{AttributeSource, Call, Shape, Term};
 use crate::op::{AttributeKind, Dialects, OpDefinition};
 use crate::transform::{IrCloner, Rewritten};
-use crate::{Attribute, Attributes, Body, BuildError, Op, Operation, TileType, Value, Values};
+use crate::{Attribute, Attributes, BuildError, FunctionBody, Op, Operation, TileType, Value, Values};
 
 /// Emits the replacement of one foreign operation.
 pub(super) struct ReplacementWriter<'i> {
@@ -202,7 +202,7 @@ impl ReplacementWriter<'_> {
         definition: &OpDefinition,
         name: &str,
         source: &AttributeSource,
-        from: &Body,
+        from: &FunctionBody,
     ) -> Option<Attribute> {
         let foreign = from.op(self.op);
         match source {

@@ -15,9 +15,9 @@ pub struct OpDefinition {
     /// Name of the operation including the dialect: `arith.addf`.
     pub name: Arc<str>,
     /// The operand groups, in order.
-    pub operands: Vec<OperandGroup>,
+    pub operands: Vec<ValueGroup>,
     /// The result groups, in order.
-    pub results: Vec<OperandGroup>,
+    pub results: Vec<ValueGroup>,
     /// The attributes that the definition lists; operations may have others too.
     pub attributes: Vec<AttributeDefinition>,
     /// The element types that scalars and tensors of the dialect may have; empty for any.
@@ -38,7 +38,7 @@ pub struct OpDefinition {
 
 /// A group of operands or results that share one name in the definition.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OperandGroup {
+pub struct ValueGroup {
     /// Name of the group.
     pub name: String,
     /// The number of values that the group may have.
@@ -113,13 +113,13 @@ pub enum AttributeKind {
     /// One of several keywords, each with its number; the generic form has the number.
     Keyword(Arc<BTreeMap<String, u32>>),
     /// A set of keywords in brackets, `<...>`; in the generic form, the attribute's name stands before the brackets.
-    Flags(Arc<FlagSet>),
+    Flags(Arc<FlagAttributeSyntax>),
 }
 
 /// A set of keywords that is written in angle brackets.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct FlagSet {
+pub struct FlagAttributeSyntax {
     /// The attribute's name `#dialect.name`, written before the brackets in the generic form.
     pub name: String,
     /// The separator between the keywords of the set.
@@ -128,7 +128,7 @@ pub struct FlagSet {
     pub words: Vec<String>,
 }
 
-impl FlagSet {
+impl FlagAttributeSyntax {
     /// Returns the first keyword in `flags`, a text `<...>`, that this set does not allow; `None` if it allows all.
     pub(crate) fn unknown<'f>(&self, flags: &'f str) -> Option<&'f str> {
         let words = flags.trim().trim_start_matches('<').trim_end_matches('>').split([',', '|']).map(str::trim);
@@ -162,7 +162,7 @@ pub struct OpTraits {
     pub terminator: bool,
 }
 
-impl OperandGroup {
+impl ValueGroup {
     /// Returns the number of values of each group if `count` values are divided among groups whose sizes the text does
     /// not state. `None` for too few or too many values.
     ///

@@ -7,8 +7,8 @@ use thiserror::Error;
 
 use super::OpDefinition;
 use super::row::File;
-use crate::rules::{VerifyRuleSet, VerifyRules};
-use tilewright_layout::{FamilyAttribute, FamilySpec, parse_spec};
+use crate::rules::{DialectVerifyRules, VerifyRules};
+use tilewright_layout::{FamilyAttribute, FamilySpec, parse_family_spec};
 use tilewright_target::find_similar_name;
 
 /// An error in a dialect file.
@@ -75,7 +75,7 @@ impl Dialects {
     ///
     /// # Errors
     /// [`DialectError`] if a rule of the same name exists; nothing is added in that case.
-    pub fn register_rules(&mut self, rules: &VerifyRuleSet) -> Result<(), DialectError> {
+    pub fn register_rules(&mut self, rules: &DialectVerifyRules) -> Result<(), DialectError> {
         self.rules.add_rule_set(rules).map_err(|message| DialectError { file: "rules".to_owned(), message })
     }
 
@@ -100,7 +100,7 @@ impl Dialects {
         };
         let read: Vec<_> = rows.operations.iter().map(definition).collect::<Result<_, _>>()?;
         let defaults = |(name, parameters): (&String, &String)| {
-            let spec = parse_spec(&format!("#ttg.{name}<{{{parameters}}}>"));
+            let spec = parse_family_spec(&format!("#ttg.{name}<{{{parameters}}}>"));
             spec.map(|spec| (name.clone(), spec)).map_err(|error| wrong(format!("layout `{name}`: {error}")))
         };
         let layouts: Vec<_> = rows.layouts.iter().map(defaults).collect::<Result<_, _>>()?;

@@ -17,8 +17,10 @@ mod template;
 
 pub use class::TypeSet;
 pub use condition::VerifyCondition;
-pub use definition::{AttributeDefinition, AttributeKind, CountRule, FlagSet, OpDefinition, OpTraits, OperandGroup};
+pub use definition::{
+    AttributeDefinition, AttributeKind, CountRule, FlagAttributeSyntax, OpDefinition, OpTraits, ValueGroup,
+};
 pub use dialects::{DialectError, Dialects};
 pub(super) use infer::GroupTypes;
 pub use rule::{TypeExpression, TypeInferenceRule};
-pub use template::{FormatTemplatePiece, SpecialForm};
+pub use template::{FormatTemplatePiece, SpecialFormatPiece};

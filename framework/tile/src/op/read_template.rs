@@ -2,22 +2,22 @@
 
 use tilewright_layout::text::{Cursor, Parsed};
 
-use super::{FormatTemplatePiece, OpDefinition, SpecialForm};
+use super::{FormatTemplatePiece, OpDefinition, SpecialFormatPiece};
 
 /// Names of the special forms without arguments.
-const SPECIALS: [(&str, SpecialForm); 12] = [
-    ("constant", SpecialForm::Constant),
-    ("choice", SpecialForm::Choice),
-    ("for", SpecialForm::For),
-    ("if", SpecialForm::If),
-    ("while", SpecialForm::While),
-    ("switch", SpecialForm::Switch),
-    ("execute", SpecialForm::Execute),
-    ("branch", SpecialForm::Branch),
-    ("conditional_branch", SpecialForm::ConditionalBranch),
-    ("switch_branch", SpecialForm::SwitchBranch),
-    ("warp_specialize", SpecialForm::WarpSpecialize),
-    ("warp_group", SpecialForm::WarpGroup),
+const SPECIALS: [(&str, SpecialFormatPiece); 12] = [
+    ("constant", SpecialFormatPiece::Constant),
+    ("choice", SpecialFormatPiece::Choice),
+    ("for", SpecialFormatPiece::For),
+    ("if", SpecialFormatPiece::If),
+    ("while", SpecialFormatPiece::While),
+    ("switch", SpecialFormatPiece::Switch),
+    ("execute", SpecialFormatPiece::Execute),
+    ("branch", SpecialFormatPiece::Branch),
+    ("conditional_branch", SpecialFormatPiece::ConditionalBranch),
+    ("switch_branch", SpecialFormatPiece::SwitchBranch),
+    ("warp_specialize", SpecialFormatPiece::WarpSpecialize),
+    ("warp_group", SpecialFormatPiece::WarpGroup),
 ];
 
 impl FormatTemplatePiece {
@@ -130,15 +130,17 @@ impl<'a> Reader<'a> {
             return Ok(self
                 .definition
                 .operand_group_index(group)
-                .map(|group| FormatTemplatePiece::Special(SpecialForm::Bundles(group))));
+                .map(|group| FormatTemplatePiece::Special(SpecialFormatPiece::Bundles(group))));
         }
         let [first, second] = [self.cursor.expect_word("a group")?, self.cursor.expect_word("a group")?];
         self.cursor.expect(")")?;
         let first = self.definition.operand_group_index(first);
         Ok(match name {
-            "token" => first.zip(self.definition.result_group_index(second)).map(|(a, b)| SpecialForm::Token(a, b)),
+            "token" => {
+                first.zip(self.definition.result_group_index(second)).map(|(a, b)| SpecialFormatPiece::Token(a, b))
+            }
             "barriers" => {
-                first.zip(self.definition.operand_group_index(second)).map(|(a, b)| SpecialForm::Barriers(a, b))
+                first.zip(self.definition.operand_group_index(second)).map(|(a, b)| SpecialFormatPiece::Barriers(a, b))
             }
             _ => None,
         }

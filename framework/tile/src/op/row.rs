@@ -6,8 +6,8 @@ use std::sync::Arc;
 use serde::Deserialize;
 
 use super::{
-    AttributeDefinition, AttributeKind, CountRule, FlagSet, FormatTemplatePiece, OpDefinition, OpTraits, OperandGroup,
-    TypeInferenceRule, TypeSet, VerifyCondition,
+    AttributeDefinition, AttributeKind, CountRule, FlagAttributeSyntax, FormatTemplatePiece, OpDefinition, OpTraits,
+    TypeInferenceRule, TypeSet, ValueGroup, VerifyCondition,
 };
 use crate::attribute::Attribute;
 use crate::rules::VerifyRules;
@@ -30,7 +30,7 @@ pub(super) struct File {
     pub words: BTreeMap<String, BTreeMap<String, u32>>,
     /// Flag sets for attributes of rows, by the name with which rows refer to them.
     #[serde(default)]
-    pub flags: BTreeMap<String, FlagSet>,
+    pub flags: BTreeMap<String, FlagAttributeSyntax>,
     /// Templates of rows: a row takes the keys that it omits from the template that its `form` names.
     #[serde(default)]
     pub forms: BTreeMap<String, Row>,
@@ -132,14 +132,14 @@ fn elements(text: &str) -> Result<Arc<[TileType]>, String> {
 }
 
 /// Parses operand or result groups, `ptr:pointer mask?:i1 rest*`: name, number and type constraint, by default `any`.
-fn groups(text: &str) -> Result<Vec<OperandGroup>, String> {
+fn groups(text: &str) -> Result<Vec<ValueGroup>, String> {
     text.split_whitespace()
         .map(|word| {
             let (name, class) = word.split_once(':').unwrap_or((word, "any"));
             let class =
                 TypeSet::from_keyword(class).ok_or_else(|| format!("`{class}` in `{word}` is not a class of types"))?;
             let (name, count) = counted(name);
-            Ok(OperandGroup { name: name.to_owned(), count, class })
+            Ok(ValueGroup { name: name.to_owned(), count, class })
         })
         .collect()
 }

@@ -1,14 +1,14 @@
 //! Lets a crate supply rules of the verifier with its dialect files.
 //!
 //! A row of a dialect file names its rules in the key `verify`: `verify = "block(result); tensor_copy(result)"`. A
-//! crate with such files supplies the rules as functions, in a [`VerifyRuleSet`], and
+//! crate with such files supplies the rules as functions, in a [`DialectVerifyRules`], and
 //! [`Dialects::register_rules`](crate::op::Dialects::register_rules) adds them, before the files, to the registry of
-//! dialects. The set also has the rules about the crate's layout families ([`LayoutRules`], found by the family's
+//! dialects. The set also has the rules about the crate's layout families ([`LayoutVerifyRules`], found by the family's
 //! name), and about types and attributes that are kept as text ([`OpaqueTextRule`]).
 //!
 //! ```
 //! use tilewright_tile::op::Dialects;
-//! use tilewright_tile::rules::{CheckResult, OpContext, VerifyRule, VerifyRuleSet, ensure};
+//! use tilewright_tile::rules::{CheckResult, OpContext, VerifyRule, DialectVerifyRules, ensure};
 //! use tilewright_tile::{text, verify_module};
 //!
 //! /// `even(count)`: an attribute is even.
@@ -19,8 +19,8 @@
 //!     })
 //! }
 //!
-//! const RULES: VerifyRuleSet =
-//!     VerifyRuleSet { rules: &[VerifyRule::new("even", even)], layouts: &[], texts: &[], complete: &[] };
+//! const RULES: DialectVerifyRules =
+//!     DialectVerifyRules { rules: &[VerifyRule::new("even", even)], layouts: &[], texts: &[], complete: &[] };
 //! let file = r#"
 //! dialect = "mine"
 //! [operations]
@@ -38,11 +38,12 @@
 //! ```
 
 pub use crate::verify::layout_parameters::{
-    bases_parameter, bases_parameter_of_either_name, bool_parameter, element_count_of_bases, integer_list_parameter,
-    integer_parameter, integer_parameter_by_names, is_power_of_two, padding_parameter, saturating_product,
+    bases_parameter_of_either_name, element_count_of_bases, find_layout_bases, integer_list_parameter,
+    integer_parameter, integer_parameter_by_names, is_power_of_two, read_layout_bool_parameter,
+    read_layout_padding_parameter, saturating_product,
 };
 pub use crate::verify::{
-    AllocationLayout, CheckResult, DistributedBases, DotOperandParameters, LayoutRules, LayoutStorage, OpContext,
-    OpaqueTextRule, SHARED_MEMORY, ThreadDistribution, VerifyRule, VerifyRuleSet, VerifyRules, check_policy_words,
-    ensure, list_types, parse_policy_parameters,
+    AllocationLayout, CheckResult, DialectVerifyRules, DistributedBases, DotOperandParameters, LayoutStorage,
+    LayoutThreadCounts, LayoutVerifyRules, OpContext, OpaqueTextRule, SHARED_MEMORY, VerifyRule, VerifyRules,
+    check_cache_policy_words, ensure, list_types, parse_cache_policy_parameters,
 };

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::op::name::ttg;
-use crate::{Body, Op, Value};
+use crate::{FunctionBody, Op, Value};
 
 /// An allocation in shared memory whose accesses are all known: they access views of it, and none is asynchronous.
 #[derive(Debug)]
@@ -27,7 +27,7 @@ pub(super) struct Allocations {
 }
 
 impl Allocations {
-    pub(super) fn of(body: &Body) -> Self {
+    pub(super) fn of(body: &FunctionBody) -> Self {
         let mut found = Self::default();
         let mut escaped = Vec::new();
         for op in body.walk_region(body.root()) {

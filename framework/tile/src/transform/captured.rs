@@ -6,13 +6,13 @@
 use crate::op::name::ttg;
 use std::collections::{BTreeSet, HashMap};
 
-use crate::{Block, Body, Function, Op, Region, Value, ValueOrigin};
+use crate::{Block, Function, FunctionBody, Op, Region, Value, ValueOrigin};
 
 const GROUPS: &str = ttg::WARP_SPECIALIZE;
 
 /// Makes all captures of the function's warp partitions explicit.
 #[must_use]
-pub fn make_captures_explicit(function: &Function) -> Function {
+pub fn make_partition_captures_explicit(function: &Function) -> Function {
     let mut function = function.clone();
     if let Some(body) = &mut function.body {
         let groups = body.walk_region(body.root()).into_iter().filter(|op| body.op(*op).name() == GROUPS);
@@ -25,7 +25,7 @@ pub fn make_captures_explicit(function: &Function) -> Function {
 
 /// Returns the value that an argument of a partition region captures; if `value` is no such argument, `value` itself.
 #[must_use]
-pub fn resolve_captured_value(body: &Body, value: Value) -> Value {
+pub fn resolve_captured_value(body: &FunctionBody, value: Value) -> Value {
     let ValueOrigin::Argument(block, index) = body.value_origin(value) else { return value };
     let groups = body.walk_region(body.root()).into_iter().filter(|op| body.op(*op).name() == GROUPS);
     let of = |op: &Op| body.op(*op).regions.iter().skip(1).any(|region| body.blocks(*region).first() == Some(&block));
@@ -33,7 +33,7 @@ pub fn resolve_captured_value(body: &Body, value: Value) -> Value {
     given.map_or(value, |given| resolve_captured_value(body, given))
 }
 
-fn capture(body: &mut Body, op: Op) {
+fn capture(body: &mut FunctionBody, op: Op) {
     let regions: Vec<Region> = body.op(op).regions.iter().skip(1).copied().collect();
     let taken: BTreeSet<Value> = regions.iter().flat_map(|region| from_outside(body, *region)).collect();
     let known = body.op(op).operands.to_vec();
@@ -58,7 +58,7 @@ fn capture(body: &mut Body, op: Op) {
 }
 
 /// Adds an argument to a block, with the type and name of a value.
-fn named_like(body: &mut Body, block: Block, value: Value) -> Value {
+fn named_like(body: &mut FunctionBody, block: Block, value: Value) -> Value {
     let argument = body.add_argument(block, body.value_type(value).clone());
     if let Some(name) = body.value_name(value).map(str::to_owned) {
         body.set_name(argument, name);
@@ -67,7 +67,7 @@ fn named_like(body: &mut Body, block: Block, value: Value) -> Value {
 }
 
 /// The values that a region uses but does not define.
-fn from_outside(body: &Body, region: Region) -> BTreeSet<Value> {
+fn from_outside(body: &FunctionBody, region: Region) -> BTreeSet<Value> {
     let inner = body.walk_region(region);
     let nested = inner.iter().flat_map(|op| body.op(*op).regions.iter().copied());
     let blocks = std::iter::once(region).chain(nested).flat_map(|region| body.blocks(region));

@@ -4,12 +4,12 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::graph::ControlFlowGraph;
-use crate::{Block, Body, Value};
+use crate::{Block, FunctionBody, Value};
 
 /// For each block, by index, the loop-closed values that it takes.
 ///
 /// These are defined in a loop that does not contain the block, and used in the block or in blocks that follow it.
-pub(super) fn loop_closed_values(body: &Body, graph: &ControlFlowGraph) -> Vec<Vec<Value>> {
+pub(super) fn loop_closed_values(body: &FunctionBody, graph: &ControlFlowGraph) -> Vec<Vec<Value>> {
     let count = graph.blocks.len();
     if graph.loops.is_empty() {
         return vec![Vec::new(); count];
@@ -43,7 +43,7 @@ pub(super) fn loop_closed_values(body: &Body, graph: &ControlFlowGraph) -> Vec<V
 }
 
 /// All values that a block uses, in nested regions too.
-fn used(body: &Body, block: Block) -> BTreeSet<Value> {
+fn used(body: &FunctionBody, block: Block) -> BTreeSet<Value> {
     let all = body.ops(block).iter().flat_map(|op| body.op_and_nested_ops(*op));
     all.flat_map(|op| body.op(op).operands.clone()).collect()
 }

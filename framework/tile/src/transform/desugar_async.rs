@@ -9,7 +9,7 @@ use std::collections::HashMap;
 
 use crate::import::plain;
 use crate::op::Dialects;
-use crate::{Attribute, Attributes, Body, BuildError, Op, TileModule, TileViolation, Value, Values};
+use crate::{Attribute, Attributes, BuildError, FunctionBody, Op, TileModule, TileViolation, Value, Values};
 
 use super::{IrCloner, Rewrite, Rewritten, each_function, rewrite_function};
 
@@ -24,7 +24,7 @@ const EXPECT: &str = tw::MBARRIER_EXPECT;
 /// # Errors
 /// A [`TileViolation`] at a `tw.mbarrier_expect` whose bytes differ from those of the copies behind it, if warp
 /// partitions depend on it.
-pub fn desugar_async_copies(module: &TileModule, dialects: &Dialects) -> Result<TileModule, TileViolation> {
+pub fn make_copies_synchronous(module: &TileModule, dialects: &Dialects) -> Result<TileModule, TileViolation> {
     each_function(module, |function| {
         let Some(body) = &function.body else { return Ok(function.clone()) };
         let all = body.walk_region(body.root());
@@ -53,7 +53,7 @@ fn is_word(name: &str) -> bool {
 /// it expects.
 ///
 /// The error means that the copies in the block do not transfer these bytes.
-fn last_copy(body: &Body, expect: Op) -> Result<Op, String> {
+fn last_copy(body: &FunctionBody, expect: Op) -> Result<Op, String> {
     let mbarrier = body.operand(expect, "mbarrier");
     let mut bytes = body.op(expect).attributes.get("bytes").and_then(Attribute::as_integer).unwrap_or(0);
     let block = blocks(body).into_iter().find(|&block| body.ops(block).contains(&expect));
@@ -69,14 +69,14 @@ fn last_copy(body: &Body, expect: Op) -> Result<Op, String> {
     Err("the copies to this mbarrier after it in its block do not transfer the bytes that it expects".to_owned())
 }
 
-fn blocks(body: &Body) -> Vec<crate::Block> {
+fn blocks(body: &FunctionBody) -> Vec<crate::Block> {
     let inner = body.walk_region(body.root());
     let regions = inner.iter().flat_map(|op| body.op(*op).regions.iter().copied());
     std::iter::once(body.root()).chain(regions).flat_map(|region| body.blocks(region).to_vec()).collect()
 }
 
 /// Number of bytes of a tensor in memory.
-fn size(body: &Body, value: Value) -> i64 {
+fn size(body: &FunctionBody, value: Value) -> i64 {
     let ty = body.value_type(value);
     let elements: u64 = ty.as_memory().map_or(0, |memory| memory.shape.iter().product());
     (elements * u64::from(ty.element().element_bits().unwrap_or(8)) / 8) as i64

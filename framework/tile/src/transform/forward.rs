@@ -6,7 +6,7 @@ use super::allocations::{Allocation, Allocations};
 use super::{IrCloner, Rewrite, Rewritten, each_function, rewrite_function};
 use crate::op::Dialects;
 use crate::op::name::{tt, ttg};
-use crate::{Attribute, Block, Body, Op, TileModule, TileViolation, Value, ValueOrigin};
+use crate::{Attribute, Block, FunctionBody, Op, TileModule, TileViolation, Value, ValueOrigin};
 
 /// Replaces loads of a tensor in shared memory that was stored earlier in the same block, with no other store between.
 ///
@@ -52,7 +52,7 @@ impl Rewrite for Forward {
 }
 
 /// The loads of global memory that can be replaced, each with the value that replaces it.
-fn forwarded_from_global_memory(body: &Body) -> HashMap<Op, Value> {
+fn forwarded_from_global_memory(body: &FunctionBody) -> HashMap<Op, Value> {
     let mut found = HashMap::new();
     for block in blocks(body) {
         let mut last_store = None;
@@ -70,7 +70,7 @@ fn forwarded_from_global_memory(body: &Body) -> HashMap<Op, Value> {
 }
 
 /// Whether an operation and those nested in it are pure, or loads of global memory.
-fn is_without_effect(body: &Body, op: Op) -> bool {
+fn is_without_effect(body: &FunctionBody, op: Op) -> bool {
     body.op_and_nested_ops(op).iter().all(|&inner| {
         let operation = body.op(inner);
         operation.definition.traits.pure || operation.name() == tt::LOAD || !operation.regions.is_empty()
@@ -79,7 +79,7 @@ fn is_without_effect(body: &Body, op: Op) -> bool {
 
 /// Returns the value that a load reads if `store` was the last store before it; `None` unless that is known for all
 /// elements that the load defines.
-fn stored_value(body: &Body, store: Op, load: Op) -> Option<Value> {
+fn stored_value(body: &FunctionBody, store: Op, load: Op) -> Option<Value> {
     let (store, load) = (body.op(store), body.op(load));
     let value = match (&store.operands[..], &load.operands[..]) {
         (&[to, value], &[from] | &[from, _]) if to == from => value,
@@ -92,7 +92,7 @@ fn stored_value(body: &Body, store: Op, load: Op) -> Option<Value> {
 }
 
 /// The loads of an allocation that can be replaced, each with the value that replaces it.
-fn forwarded(body: &Body, allocation: &Allocation, allocations: &Allocations) -> Vec<(Op, Value)> {
+fn forwarded(body: &FunctionBody, allocation: &Allocation, allocations: &Allocations) -> Vec<(Op, Value)> {
     let search = |&load: &Op| {
         let stored = Search { body, allocation, allocations }.stored(load)?;
         let ty = |value: Value| body.value_type(value).as_tensor();
@@ -111,7 +111,7 @@ fn forwarded(body: &Body, allocation: &Allocation, allocations: &Allocations) ->
 }
 
 struct Search<'a> {
-    body: &'a Body,
+    body: &'a FunctionBody,
     allocation: &'a Allocation,
     allocations: &'a Allocations,
 }
@@ -186,12 +186,12 @@ impl Search<'_> {
     }
 }
 
-fn block_of(body: &Body, op: Op) -> Option<Block> {
+fn block_of(body: &FunctionBody, op: Op) -> Option<Block> {
     blocks(body).into_iter().find(|&block| body.ops(block).contains(&op))
 }
 
 /// The blocks of all regions of a body.
-fn blocks(body: &Body) -> Vec<Block> {
+fn blocks(body: &FunctionBody) -> Vec<Block> {
     let inner = body.walk_region(body.root());
     let regions = inner.iter().flat_map(|op| body.op(*op).regions.iter().copied());
     std::iter::once(body.root()).chain(regions).flat_map(|region| body.blocks(region).to_vec()).collect()

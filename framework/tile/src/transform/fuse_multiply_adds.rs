@@ -3,7 +3,7 @@
 use super::{IrCloner, Rewrite, Rewritten, each_function, rewrite_function};
 use crate::op::Dialects;
 use crate::op::name::{arith, math};
-use crate::{Body, FloatType, Op, TileModule, TileType, TileViolation, Value, ValueOrigin};
+use crate::{FloatType, FunctionBody, Op, TileModule, TileType, TileViolation, Value, ValueOrigin};
 
 /// Replaces a sum or difference by `math.fma`, which rounds once, if one operand is the result of a multiplication
 /// without other uses. Multiplications that lose their use stay for
@@ -22,7 +22,7 @@ pub fn fuse_multiply_adds(module: &TileModule, dialects: &Dialects) -> Result<Ti
 }
 
 /// Returns the number of uses of each value, by its index.
-fn uses(body: &Body) -> Vec<u32> {
+fn uses(body: &FunctionBody) -> Vec<u32> {
     let mut uses = vec![0; body.value_count()];
     for op in body.walk_region(body.root()) {
         body.op(op).operands.iter().for_each(|operand| uses[operand.index()] += 1);
@@ -47,14 +47,14 @@ struct Fused {
 impl Fuse {
     /// The operands of the multiplication that defines a value; `None` if there is none, or if the value has other
     /// uses.
-    fn product(&self, body: &Body, value: Value) -> Option<[Value; 2]> {
+    fn product(&self, body: &FunctionBody, value: Value) -> Option<[Value; 2]> {
         let ValueOrigin::Result(op, _) = body.value_origin(value) else { return None };
         let operation = body.op(op);
         let is_sole_use = operation.name() == arith::MULF && self.uses[value.index()] == 1;
         <[Value; 2]>::try_from(&operation.operands[..]).ok().filter(|_| is_sole_use)
     }
 
-    fn fused(&self, body: &Body, op: Op) -> Option<Fused> {
+    fn fused(&self, body: &FunctionBody, op: Op) -> Option<Fused> {
         let operation = body.op(op);
         let is_difference = operation.name() == arith::SUBF;
         let &[left, right] = &operation.operands[..] else { return None };

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use tilewright_target::immediate_dominators;
 
 use crate::order::{reachable, successors};
-use crate::{Block, Body, Op, Region};
+use crate::{Block, FunctionBody, Op, Region};
 
 /// A control-flow graph whose blocks are in reverse post-order: only back edges to loop headers do not go forward.
 ///
@@ -25,7 +25,7 @@ pub(super) struct ControlFlowGraph {
 
 impl ControlFlowGraph {
     /// Builds the graph; `Err` with the terminator of a back edge if the graph is irreducible.
-    pub fn build(body: &Body, region: Region) -> Result<Self, Op> {
+    pub fn build(body: &FunctionBody, region: Region) -> Result<Self, Op> {
         let blocks = reachable(body, region);
         let index_of_block: HashMap<_, _> = blocks.iter().enumerate().map(|(index, block)| (*block, index)).collect();
         let targets =

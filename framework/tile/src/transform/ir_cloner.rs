@@ -6,7 +6,8 @@ use super::rewrite_error::{RewriteError, Rewritten};
 use crate::op::Dialects;
 use crate::op::name::scf;
 use crate::{
-    Block, Body, Function, FunctionBuilder, Location, Op, Region, TileModule, TileType, TileViolation, Value, Values,
+    Block, Function, FunctionBody, FunctionBuilder, Location, Op, Region, TileModule, TileType, TileViolation, Value,
+    Values,
 };
 
 /// A rewrite pattern, for use with [`IrCloner`].
@@ -22,7 +23,7 @@ pub(crate) struct IrCloner<'a, 'b, 'd> {
     /// The function whose operations are cloned.
     pub function: &'a Function,
     /// The body of that function.
-    pub from: &'a Body,
+    pub from: &'a FunctionBody,
     /// The builder of the function that is being written.
     pub to: &'b mut FunctionBuilder<'d>,
     /// The location of the call that is being inlined; the default location if there is no such call.
@@ -77,7 +78,7 @@ pub(crate) fn violation(cloner: &IrCloner<'_, '_, '_>, op: Op, message: impl Int
 }
 
 impl<'a, 'b, 'd> IrCloner<'a, 'b, 'd> {
-    pub fn new(function: &'a Function, from: &'a Body, to: &'b mut FunctionBuilder<'d>) -> Self {
+    pub fn new(function: &'a Function, from: &'a FunctionBody, to: &'b mut FunctionBuilder<'d>) -> Self {
         Self { function, from, to, call: Location::default(), values: HashMap::new(), blocks: HashMap::new() }
     }
 

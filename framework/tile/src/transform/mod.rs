@@ -1,13 +1,13 @@
 //! Transformations of tile programs; all preserve semantics, except that a contracted sum is rounded once.
 //!
-//! [`simplify_types`] replaces types that only texts have, [`desugar_async_copies`] makes bulk tensor copies
+//! [`simplify_types`] replaces types that only texts have, [`make_copies_synchronous`] makes bulk tensor copies
 //! synchronous, [`decompose_scaled_dots`] multiplies operands by scales that no MMA instruction applies,
 //! [`widen_accumulators`] accumulates dots in a type that MMA instructions have, [`inline_calls`] inlines calls,
 //! [`structurize`] turns branches into structured control flow, [`forward_stores`] forwards stores to loads,
-//! [`fuse_multiply_adds`] contracts products and sums,
-//! [`remove_unused_operations`] is dead code elimination, [`loads`] and [`explicit`] pipeline loops,
-//! [`make_captures_explicit`] makes the captures of warp partitions explicit. After the first six, a program has one
-//! function per entry, with single-block regions. A transformation that fails reports the operation and its location.
+//! [`fuse_multiply_adds`] contracts products and sums, [`remove_unused_operations`] is dead code elimination, [`loads`]
+//! and [`explicit`] pipeline loops, [`make_partition_captures_explicit`] makes the captures of warp partitions
+//! explicit. After the first six, a program has one function per entry, with single-block regions. A transformation
+//! that fails reports the operation and its location.
 
 mod allocations;
 mod captured;
@@ -30,8 +30,8 @@ mod structurizer;
 mod unused;
 mod widen_accumulators;
 
-pub use captured::{make_captures_explicit, resolve_captured_value};
-pub use desugar_async::desugar_async_copies;
+pub use captured::{make_partition_captures_explicit, resolve_captured_value};
+pub use desugar_async::make_copies_synchronous;
 pub use forward::forward_stores;
 pub use fuse_multiply_adds::fuse_multiply_adds;
 pub use inline::inline_calls;

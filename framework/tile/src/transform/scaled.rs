@@ -7,7 +7,9 @@
 use crate::import::plain;
 use crate::op::Dialects;
 use crate::op::name::{arith, tt, ttg};
-use crate::{Attribute, Attributes, Body, BuildError, FloatType, Op, TileModule, TileType, TileViolation, Value};
+use crate::{
+    Attribute, Attributes, BuildError, FloatType, FunctionBody, Op, TileModule, TileType, TileViolation, Value,
+};
 
 use super::{IrCloner, Rewrite, Rewritten, each_function, rewrite_function};
 
@@ -29,16 +31,16 @@ const SIDES: [Side; 2] = [
 ];
 
 impl Side {
-    fn kind<'b>(&self, body: &'b Body, op: Op) -> &'b str {
+    fn kind<'b>(&self, body: &'b FunctionBody, op: Op) -> &'b str {
         body.op(op).attributes.get(self.kind).and_then(Attribute::as_text).unwrap_or_default()
     }
 
     /// Whether a byte of the operand packs two four-bit elements along M or N, and not along K.
-    fn is_across(&self, body: &Body, op: Op) -> bool {
+    fn is_across(&self, body: &FunctionBody, op: Op) -> bool {
         self.kind(body, op) == "e2m1" && body.op(op).attributes.get(self.pack) == Some(&Attribute::Bool(false))
     }
 
-    fn needs_it(&self, body: &Body, op: Op) -> bool {
+    fn needs_it(&self, body: &FunctionBody, op: Op) -> bool {
         let is_wide = matches!(self.kind(body, op), "fp16" | "bf16");
         self.is_across(body, op) || is_wide && body.operand(op, self.scale).is_some()
     }
@@ -58,7 +60,7 @@ pub fn decompose_scaled_dots(module: &TileModule, dialects: &Dialects) -> Result
     })
 }
 
-fn is_meant(body: &Body, op: Op) -> bool {
+fn is_meant(body: &FunctionBody, op: Op) -> bool {
     body.op(op).name() == SCALED_DOT && SIDES.iter().any(|side| side.needs_it(body, op))
 }
 

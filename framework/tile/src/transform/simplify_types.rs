@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use crate::op::Dialects;
 use crate::op::name::{gluon, tt, ttg};
-use crate::{Attribute, Attributes, Body, DenseElements, Function, LayoutName, TileModule, TileType, Value};
+use crate::{
+    Attribute, Attributes, DenseElements, Function, FunctionBody, LayoutAttribute, TileModule, TileType, Value,
+};
 
 /// The families of layouts that are still to be chosen: `#gluon.auto_encoding`, `#gluon.coalesced_encoding`.
 const OPEN_LAYOUTS: [&str; 2] = ["auto_encoding", "coalesced_encoding"];
@@ -31,7 +33,7 @@ fn of_function(function: &mut Function, dialects: &Dialects) {
     }
 }
 
-fn of_body(body: &mut Body, dialects: &Dialects) {
+fn of_body(body: &mut FunctionBody, dialects: &Dialects) {
     for value in body.values() {
         let ty = simple(body.value_type(value));
         body.set_type(value, ty);
@@ -52,7 +54,7 @@ fn of_body(body: &mut Body, dialects: &Dialects) {
 
 /// Replaces operations on the shape of tensors of rank 0, which now are scalars: a scalar becomes a tensor by
 /// `tt.splat`, a tensor a scalar by `tt.unsplat`, and uses of a scalar that became a scalar use its operand.
-fn simplify_reshapes(body: &mut Body, dialects: &Dialects) {
+fn simplify_reshapes(body: &mut FunctionBody, dialects: &Dialects) {
     let mut replaced = HashMap::<Value, Value>::new();
     for op in body.walk_region(body.root()) {
         for operand in &mut body.op_mut(op).operands {
@@ -93,7 +95,7 @@ fn simple(ty: &TileType) -> TileType {
 }
 
 /// Whether the layout, or the parent of a slice, is still to be chosen.
-fn is_open(layout: &LayoutName) -> bool {
+fn is_open(layout: &LayoutAttribute) -> bool {
     let parents = std::iter::successors(Some(layout.spec()), |spec| spec.parent.as_deref());
     parents.map(|spec| spec.name.as_str()).any(|name| OPEN_LAYOUTS.contains(&name))
 }

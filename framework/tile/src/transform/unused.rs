@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::allocations::Allocations;
 use crate::op::name::{scf, tt, ttg};
-use crate::{Body, Op, TileModule};
+use crate::{FunctionBody, Op, TileModule};
 
 /// Removes operations whose results are unused and that have no side effects, transitively.
 ///
@@ -14,7 +14,7 @@ pub fn remove_unused_operations(module: &mut TileModule) {
     module.functions.iter_mut().filter_map(|function| function.body.as_mut()).for_each(of_body);
 }
 
-fn of_body(body: &mut Body) {
+fn of_body(body: &mut FunctionBody) {
     let all = body.walk_region(body.root());
     let mut uses = vec![0u32; body.value_count()];
     for operand in all.iter().flat_map(|op| &body.op(*op).operands) {
@@ -64,7 +64,7 @@ struct Removed {
 
 impl Removed {
     /// Whether an operation has no effect besides its results. A loop that may not terminate counts as an effect.
-    fn is_removable(&self, body: &Body, op: Op) -> bool {
+    fn is_removable(&self, body: &FunctionBody, op: Op) -> bool {
         let operation = body.op(op);
         let traits = operation.definition.traits;
         if traits.terminator {
@@ -95,7 +95,7 @@ struct DeadStores {
 }
 
 impl DeadStores {
-    fn of(body: &Body) -> Self {
+    fn of(body: &FunctionBody) -> Self {
         let mut found = Self { reads: HashMap::new(), allocations: Vec::new(), dead: HashSet::new() };
         for allocation in Allocations::of(body).iter() {
             let at = found.allocations.len();
@@ -122,7 +122,7 @@ impl DeadStores {
     }
 }
 
-fn regions(body: &Body) -> Vec<crate::Region> {
+fn regions(body: &FunctionBody) -> Vec<crate::Region> {
     let inner = body.walk_region(body.root());
     let inner = inner.iter().flat_map(|op| body.op(*op).regions.iter().copied());
     std::iter::once(body.root()).chain(inner).collect()

@@ -6,7 +6,7 @@
 use super::{IrCloner, Rewrite, Rewritten, each_function, rewrite_function};
 use crate::op::Dialects;
 use crate::op::name::{arith, tt};
-use crate::{Body, FloatType, Op, TileModule, TileType, TileViolation, Value};
+use crate::{FloatType, FunctionBody, Op, TileModule, TileType, TileViolation, Value};
 
 /// Whether the target has an MMA instruction whose operands and accumulator have these element types.
 pub type HasMma<'a> = dyn Fn(FloatType, FloatType) -> bool + 'a;
@@ -31,7 +31,7 @@ pub fn widen_accumulators(
 }
 
 /// Returns the accumulator of a dot that is to be widened; `None` for other operations.
-fn find_narrow_accumulator(body: &Body, op: Op, has_mma: &HasMma<'_>) -> Option<Value> {
+fn find_narrow_accumulator(body: &FunctionBody, op: Op, has_mma: &HasMma<'_>) -> Option<Value> {
     let element = |value: Value| match body.value_type(value).element() {
         TileType::Float(float) => Some(*float),
         _ => None,

@@ -10,6 +10,6 @@ mod ty;
 pub use float::FloatType;
 pub(crate) use print::{WriteLayout, write_types};
 pub use ty::{
-    AddressSpace, FunctionType, LayoutName, MemDescType, PointerType, Signedness, TensorDescriptorType, TensorType,
-    TensorViewType, TileType,
+    AddressSpace, FunctionType, LayoutAttribute, MemDescType, PointerType, Signedness, TensorDescriptorType,
+    TensorType, TensorViewType, TileType,
 };

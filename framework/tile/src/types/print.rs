@@ -3,12 +3,12 @@
 use std::fmt;
 
 use super::{
-    AddressSpace, FunctionType, LayoutName, MemDescType, PointerType, Signedness, TensorDescriptorType, TensorType,
-    TensorViewType, TileType,
+    AddressSpace, FunctionType, LayoutAttribute, MemDescType, PointerType, Signedness, TensorDescriptorType,
+    TensorType, TensorViewType, TileType,
 };
 
 /// A function that writes the name of a layout: in full, or as an alias.
-pub(crate) type WriteLayout<'a> = dyn Fn(&LayoutName, &mut dyn fmt::Write) -> fmt::Result + 'a;
+pub(crate) type WriteLayout<'a> = dyn Fn(&LayoutAttribute, &mut dyn fmt::Write) -> fmt::Result + 'a;
 
 impl fmt::Display for TileType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -17,7 +17,7 @@ impl fmt::Display for TileType {
 }
 
 /// Writes layouts in full.
-fn in_full(layout: &LayoutName, f: &mut dyn fmt::Write) -> fmt::Result {
+fn in_full(layout: &LayoutAttribute, f: &mut dyn fmt::Write) -> fmt::Result {
     f.write_str(layout.text())
 }
 
@@ -89,7 +89,7 @@ fn write_tensor(f: &mut dyn fmt::Write, tensor: &TensorType, layouts: &WriteLayo
     f.write_str(">")
 }
 
-fn write_layout(f: &mut dyn fmt::Write, layout: Option<&LayoutName>, layouts: &WriteLayout<'_>) -> fmt::Result {
+fn write_layout(f: &mut dyn fmt::Write, layout: Option<&LayoutAttribute>, layouts: &WriteLayout<'_>) -> fmt::Result {
     let Some(layout) = layout else { return Ok(()) };
     f.write_str(", ")?;
     layouts(layout, f)

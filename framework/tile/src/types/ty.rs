@@ -75,7 +75,7 @@ pub struct TensorType {
     /// The element type: a number or a pointer.
     pub element: TileType,
     /// The distributed layout; `None` before layout assignment.
-    pub layout: Option<LayoutName>,
+    pub layout: Option<LayoutAttribute>,
 }
 
 /// A tensor in shared or tensor memory (`ttg.memdesc`).
@@ -86,9 +86,9 @@ pub struct MemDescType {
     /// The element type.
     pub element: TileType,
     /// The layout of the tensor in the memory.
-    pub layout: LayoutName,
+    pub layout: LayoutAttribute,
     /// The memory space: `#ttg.shared_memory`, ...
-    pub space: LayoutName,
+    pub space: LayoutAttribute,
     /// Whether the memory may be written after its initialization.
     pub mutable: bool,
     /// The shape of the allocation that this tensor is a part of; `None` if the tensor is all of it.
@@ -103,7 +103,7 @@ pub struct TensorDescriptorType {
     /// The element type.
     pub element: TileType,
     /// The memory layout of the blocks in shared memory; `None` if it is not chosen yet.
-    pub layout: Option<LayoutName>,
+    pub layout: Option<LayoutAttribute>,
 }
 
 /// A tensor in global memory with a layout, from which explicit-memory programs copy tiles.
@@ -135,7 +135,7 @@ impl TensorViewType {
 /// The name of a layout or memory space: a family with parameters, and its text. Two names are equal if their canonical
 /// specs are: the text, parameters with default values, and parameters that other parameters imply are not compared.
 #[derive(Debug, Clone)]
-pub struct LayoutName(Arc<NamedLayout>);
+pub struct LayoutAttribute(Arc<NamedLayout>);
 
 #[derive(Debug)]
 struct NamedLayout {
@@ -169,7 +169,7 @@ fn without_defaults(spec: &mut FamilySpec) {
     }
 }
 
-impl LayoutName {
+impl LayoutAttribute {
     /// A name with the text that it was parsed from.
     #[must_use]
     pub fn new(spec: FamilySpec, text: impl Into<String>) -> Self {
@@ -189,15 +189,15 @@ impl LayoutName {
     }
 }
 
-impl PartialEq for LayoutName {
+impl PartialEq for LayoutAttribute {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0) || self.0.canonical == other.0.canonical
     }
 }
 
-impl Eq for LayoutName {}
+impl Eq for LayoutAttribute {}
 
-impl std::hash::Hash for LayoutName {
+impl std::hash::Hash for LayoutAttribute {
     fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
         self.0.canonical.hash(state);
     }
@@ -221,7 +221,7 @@ impl TileType {
 
     /// A tensor type, with or without a layout.
     #[must_use]
-    pub fn tensor(shape: impl Into<Vec<u64>>, element: Self, layout: Option<LayoutName>) -> Self {
+    pub fn tensor(shape: impl Into<Vec<u64>>, element: Self, layout: Option<LayoutAttribute>) -> Self {
         Self::Tensor(Arc::new(TensorType { shape: shape.into(), element, layout }))
     }
 
@@ -256,7 +256,7 @@ impl TileType {
 
     /// Returns the layout of a tensor in registers or memory, or of a descriptor's blocks; `None` if there is none.
     #[must_use]
-    pub fn layout(&self) -> Option<&LayoutName> {
+    pub fn layout(&self) -> Option<&LayoutAttribute> {
         match self {
             Self::Tensor(tensor) => tensor.layout.as_ref(),
             Self::Memory(memory) => Some(&memory.layout),
@@ -302,7 +302,7 @@ impl TileType {
 
     /// The same tensor in another layout; other types are unchanged.
     #[must_use]
-    pub fn with_layout(&self, layout: Option<LayoutName>) -> Self {
+    pub fn with_layout(&self, layout: Option<LayoutAttribute>) -> Self {
         match self {
             Self::Tensor(tensor) => Self::tensor(tensor.shape.clone(), tensor.element.clone(), layout),
             _ => self.clone(),

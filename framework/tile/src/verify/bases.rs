@@ -6,7 +6,7 @@ use tilewright_layout::{Dim, FamilySpec, Layout, MAX_TENSOR_BITS};
 
 use super::OpContext;
 use super::layouts::rank;
-use crate::{LayoutName, MemDescType};
+use crate::{LayoutAttribute, MemDescType};
 
 /// The bases of a distributed layout: for each bit of an input (register, lane, warp, block), the coordinates that it
 /// adds.
@@ -156,7 +156,7 @@ impl OpContext<'_> {
     ///
     /// They may if no family given to the verifier builds one of them.
     #[must_use]
-    pub fn may_be_equal_layouts(&self, left: &LayoutName, right: &LayoutName, shape: &[u64]) -> bool {
+    pub fn may_be_equal_layouts(&self, left: &LayoutAttribute, right: &LayoutAttribute, shape: &[u64]) -> bool {
         self.equivalent(left.spec(), right.spec(), shape) != Some(false)
     }
 
@@ -175,7 +175,7 @@ impl OpContext<'_> {
     /// Returns the bases of a distributed layout for a tensor of this shape; `None` if no family given to the verifier
     /// builds it.
     #[must_use]
-    pub fn distributed_bases(&self, layout: &LayoutName, shape: &[u64]) -> Option<DistributedBases> {
+    pub fn distributed_bases(&self, layout: &LayoutAttribute, shape: &[u64]) -> Option<DistributedBases> {
         let Bases(mut inputs) = self.distributed(layout.spec(), shape)?;
         let [registers, lanes, warps, blocks] = INPUTS.map(|(name, _)| inputs.remove(name).unwrap_or_default());
         Some(DistributedBases { registers, lanes, warps, blocks })

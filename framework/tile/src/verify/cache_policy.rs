@@ -24,18 +24,18 @@ pub(super) fn cache_policy(check: &OpContext<'_>, arguments: &[String]) -> Check
         return Err(format!("`cachePolicy = {text}`: expected `#tt.cache_policy<...>`"));
     };
     if name == NAME {
-        check_policy_words(NAME, parameters, &WORDS)?;
+        check_cache_policy_words(NAME, parameters, &WORDS)?;
     }
     check.rules().check_text(&text).unwrap_or(Ok(()))?;
     let access = arguments.first().map_or("", String::as_str);
     let refused = NOT_OF.iter().find(|(of, _)| *of == access).map_or(&[][..], |(_, words)| *words);
-    let mut modifiers = parse_policy_parameters(parameters).filter(|(key, _)| *key == "cache_modifier");
+    let mut modifiers = parse_cache_policy_parameters(parameters).filter(|(key, _)| *key == "cache_modifier");
     let modifier = modifiers.next().map_or("none", |(_, value)| value);
     ensure(!refused.contains(&modifier), || format!("`cache_modifier = {modifier}` is not one of a {access}"))
 }
 
 /// The parameters of a cache policy, as pairs of name and value, in the order of `text`: `name = value : type, ...`.
-pub fn parse_policy_parameters(text: &str) -> impl Iterator<Item = (&str, &str)> {
+pub fn parse_cache_policy_parameters(text: &str) -> impl Iterator<Item = (&str, &str)> {
     let pairs = text.split(',').filter_map(|pair| pair.split_once('='));
     pairs.map(|(key, value)| (key.trim(), value.split(':').next().unwrap_or_default().trim()))
 }
@@ -46,8 +46,8 @@ pub fn parse_policy_parameters(text: &str) -> impl Iterator<Item = (&str, &str)>
 ///
 /// # Errors
 /// A message about the first parameter or word that is not known.
-pub fn check_policy_words(name: &str, parameters: &str, known: &[(&str, &[&str])]) -> CheckResult {
-    for (key, value) in parse_policy_parameters(parameters) {
+pub fn check_cache_policy_words(name: &str, parameters: &str, known: &[(&str, &[&str])]) -> CheckResult {
+    for (key, value) in parse_cache_policy_parameters(parameters) {
         let Some((_, words)) = known.iter().find(|(parameter, _)| *parameter == key) else {
             return Err(format!("`{key}` is no parameter of `{name}`"));
         };

@@ -1,7 +1,7 @@
 //! Gives rules access to the operation under verification: its operands, results, attributes and surroundings.
 
 use super::context::Context;
-use crate::{Attribute, Body, Function, MemDescType, Op, Operation, TileModule, TileType, Value};
+use crate::{Attribute, Function, FunctionBody, MemDescType, Op, Operation, TileModule, TileType, Value};
 
 /// The operation under verification, and its context.
 ///
@@ -11,7 +11,7 @@ use crate::{Attribute, Body, Function, MemDescType, Op, Operation, TileModule, T
 pub struct OpContext<'a> {
     pub(super) module: &'a TileModule,
     pub(super) function: &'a Function,
-    pub(super) body: &'a Body,
+    pub(super) body: &'a FunctionBody,
     pub(super) op: Op,
     pub(super) operation: &'a Operation,
     pub(super) context: &'a Context<'a>,
@@ -29,7 +29,7 @@ impl<'a> OpContext<'a> {
 
     /// Returns the function body that contains the operation.
     #[must_use]
-    pub fn body(&self) -> &'a Body {
+    pub fn body(&self) -> &'a FunctionBody {
         self.body
     }
 

@@ -1,7 +1,7 @@
 //! Finds the enclosing operations of each operation of a function, and the numbers of lanes, warps and blocks.
 
 use crate::op::name::ttg;
-use crate::{Attribute, Attributes, Block, Body, Function, Op, Region, TileModule};
+use crate::{Attribute, Attributes, Block, Function, FunctionBody, Op, Region, TileModule};
 use std::collections::HashMap;
 use tilewright_layout::Families;
 
@@ -46,7 +46,7 @@ fn number(attributes: &Attributes, name: &str) -> Option<u64> {
 }
 
 impl<'a> Context<'a> {
-    pub fn new(module: &TileModule, function: &Function, body: &Body, families: &'a dyn Families) -> Self {
+    pub fn new(module: &TileModule, function: &Function, body: &FunctionBody, families: &'a dyn Families) -> Self {
         let mut context = Self {
             families,
             parents: vec![None; body.op_count()],
@@ -63,7 +63,7 @@ impl<'a> Context<'a> {
         context
     }
 
-    fn enter(&mut self, body: &Body, root: Region, parent: Option<(Op, usize)>, warps: Option<u64>) {
+    fn enter(&mut self, body: &FunctionBody, root: Region, parent: Option<(Op, usize)>, warps: Option<u64>) {
         let mut open = vec![(root, parent, warps)];
         while let Some((region, parent, warps)) = open.pop() {
             if let Some(parent) = parent {

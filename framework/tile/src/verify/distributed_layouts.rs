@@ -3,13 +3,16 @@
 use tilewright_layout::FamilySpec;
 
 use super::layout_parameters::{
-    bases_parameter, bases_parameter_of_either_name, element_count_of_bases, integer_list_parameter, integer_parameter,
-    integer_parameter_by_names, is_permutation, is_permutation_matrix, is_power_of_two, saturating_product,
+    bases_parameter_of_either_name, element_count_of_bases, find_layout_bases, integer_list_parameter,
+    integer_parameter, integer_parameter_by_names, is_permutation, is_permutation_matrix, is_power_of_two,
+    saturating_product,
 };
-use super::{CheckResult, DotOperandParameters, LayoutRules, LayoutStorage, ThreadDistribution, VerifyRules, ensure};
+use super::{
+    CheckResult, DotOperandParameters, LayoutStorage, LayoutThreadCounts, LayoutVerifyRules, VerifyRules, ensure,
+};
 
 /// The rules about the layouts of registers, one entry for each family.
-pub(super) const LAYOUTS: &[&dyn LayoutRules] = &[&Blocked, &Slice, &DotOp, &Linear, &GenericLinear, &Auto];
+pub(super) const LAYOUTS: &[&dyn LayoutVerifyRules] = &[&Blocked, &Slice, &DotOp, &Linear, &GenericLinear, &Auto];
 
 /// For each input of a layout, two names of the parameter with its bases: this project's, and Triton's.
 const BASES: [[&str; 2]; 4] =
@@ -24,7 +27,7 @@ pub(super) fn check_order(spec: &FamilySpec) -> CheckResult {
 }
 
 /// The distribution of a layout by the rules of its family; `None` if it has no rules, or if they do not determine it.
-fn distribution(spec: &FamilySpec, rules: &VerifyRules) -> Option<ThreadDistribution> {
+fn distribution(spec: &FamilySpec, rules: &VerifyRules) -> Option<LayoutThreadCounts> {
     rules.find_layout_rules(&spec.name)?.distribution(spec, rules)
 }
 
@@ -32,7 +35,7 @@ fn distribution(spec: &FamilySpec, rules: &VerifyRules) -> Option<ThreadDistribu
 #[derive(Debug)]
 struct Blocked;
 
-impl LayoutRules for Blocked {
+impl LayoutVerifyRules for Blocked {
     fn family(&self) -> &'static str {
         "blocked"
     }
@@ -70,12 +73,12 @@ impl LayoutRules for Blocked {
         check_order(spec)
     }
 
-    fn distribution(&self, spec: &FamilySpec, _: &VerifyRules) -> Option<ThreadDistribution> {
-        Some(ThreadDistribution {
+    fn distribution(&self, spec: &FamilySpec, _: &VerifyRules) -> Option<LayoutThreadCounts> {
+        Some(LayoutThreadCounts {
             rank: integer_list_parameter(spec, "order")?.len(),
             lanes: Some(saturating_product(&integer_list_parameter(spec, "threads_per_warp")?)),
             warps: Some(saturating_product(&integer_list_parameter(spec, "warps_per_cta")?)),
-            blocks: element_count_of_bases(bases_parameter(spec, "cga_layout").map_or(0, |bases| bases.len())),
+            blocks: element_count_of_bases(find_layout_bases(spec, "cga_layout").map_or(0, |bases| bases.len())),
         })
     }
 
@@ -90,7 +93,7 @@ impl LayoutRules for Blocked {
 #[derive(Debug)]
 struct Slice;
 
-impl LayoutRules for Slice {
+impl LayoutVerifyRules for Slice {
     fn family(&self) -> &'static str {
         "slice"
     }
@@ -113,9 +116,9 @@ impl LayoutRules for Slice {
         })
     }
 
-    fn distribution(&self, spec: &FamilySpec, rules: &VerifyRules) -> Option<ThreadDistribution> {
+    fn distribution(&self, spec: &FamilySpec, rules: &VerifyRules) -> Option<LayoutThreadCounts> {
         let parent = distribution(spec.parent.as_deref()?, rules)?;
-        Some(ThreadDistribution { rank: parent.rank.checked_sub(1)?, ..parent })
+        Some(LayoutThreadCounts { rank: parent.rank.checked_sub(1)?, ..parent })
     }
 }
 
@@ -128,7 +131,7 @@ pub(super) fn is_elsewhere(storage: LayoutStorage) -> bool {
 #[derive(Debug)]
 struct DotOp;
 
-impl LayoutRules for DotOp {
+impl LayoutVerifyRules for DotOp {
     fn family(&self) -> &'static str {
         "dot_op"
     }
@@ -149,16 +152,16 @@ impl LayoutRules for DotOp {
         rules.find_layout_rules(&parent.name).map_or(Ok(()), |family| family.check_dot_operand(&operand))
     }
 
-    fn distribution(&self, spec: &FamilySpec, rules: &VerifyRules) -> Option<ThreadDistribution> {
+    fn distribution(&self, spec: &FamilySpec, rules: &VerifyRules) -> Option<LayoutThreadCounts> {
         distribution(spec.parent.as_deref()?, rules)
     }
 }
 
 /// The distribution of a layout whose parameters are bases; `None` if it has none.
-fn distribution_of_bases(spec: &FamilySpec) -> Option<ThreadDistribution> {
+fn distribution_of_bases(spec: &FamilySpec) -> Option<LayoutThreadCounts> {
     let [registers, lanes, warps, blocks] = BASES.map(|names| bases_parameter_of_either_name(spec, names));
     let rank = [&registers, &lanes, &warps, &blocks].into_iter().flatten().flatten().map(Vec::len).max()?;
-    Some(ThreadDistribution {
+    Some(LayoutThreadCounts {
         rank,
         lanes: lanes.map(|bases| element_count_of_bases(bases.len())),
         warps: warps.map(|bases| element_count_of_bases(bases.len())),
@@ -170,7 +173,7 @@ fn distribution_of_bases(spec: &FamilySpec) -> Option<ThreadDistribution> {
 #[derive(Debug)]
 struct Linear;
 
-impl LayoutRules for Linear {
+impl LayoutVerifyRules for Linear {
     fn family(&self) -> &'static str {
         "linear"
     }
@@ -195,7 +198,7 @@ impl LayoutRules for Linear {
         })
     }
 
-    fn distribution(&self, spec: &FamilySpec, _: &VerifyRules) -> Option<ThreadDistribution> {
+    fn distribution(&self, spec: &FamilySpec, _: &VerifyRules) -> Option<LayoutThreadCounts> {
         distribution_of_bases(spec)
     }
 }
@@ -204,7 +207,7 @@ impl LayoutRules for Linear {
 #[derive(Debug)]
 struct GenericLinear;
 
-impl LayoutRules for GenericLinear {
+impl LayoutVerifyRules for GenericLinear {
     fn family(&self) -> &'static str {
         "generic_linear"
     }
@@ -223,7 +226,7 @@ impl LayoutRules for GenericLinear {
         Ok(())
     }
 
-    fn distribution(&self, spec: &FamilySpec, _: &VerifyRules) -> Option<ThreadDistribution> {
+    fn distribution(&self, spec: &FamilySpec, _: &VerifyRules) -> Option<LayoutThreadCounts> {
         distribution_of_bases(spec)
     }
 }
@@ -245,7 +248,7 @@ pub(super) fn has_skewed_warps(spec: &FamilySpec) -> bool {
 #[derive(Debug)]
 struct Auto;
 
-impl LayoutRules for Auto {
+impl LayoutVerifyRules for Auto {
     fn family(&self) -> &'static str {
         "auto_encoding"
     }

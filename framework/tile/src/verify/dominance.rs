@@ -5,18 +5,18 @@ use std::collections::HashMap;
 use tilewright_target::immediate_dominators;
 
 use crate::order::{reachable, successors};
-use crate::{Block, Body, Op, Region, ValueOrigin};
+use crate::{Block, FunctionBody, Op, Region, ValueOrigin};
 
 /// A violation: the operation that violates the rule (`None` for the function as a whole), and the message.
 type Broken = (Option<Op>, String);
 
-pub(super) fn check(body: &Body) -> Result<(), Broken> {
+pub(super) fn check(body: &FunctionBody) -> Result<(), Broken> {
     let mut walk = Walk { body, open: vec![false; body.value_count()] };
     walk.region(body.root())
 }
 
 struct Walk<'a> {
-    body: &'a Body,
+    body: &'a FunctionBody,
     /// For each value, by index, whether its definition dominates the current position.
     open: Vec<bool>,
 }
@@ -114,7 +114,7 @@ impl Walk<'_> {
 }
 
 /// For each block, the blocks that it immediately dominates; the entry also has the unreachable blocks.
-fn dominated(body: &Body, region: Region) -> HashMap<Block, Vec<Block>> {
+fn dominated(body: &FunctionBody, region: Region) -> HashMap<Block, Vec<Block>> {
     let order = reachable(body, region);
     let Some(&entry) = order.first() else { return HashMap::new() };
     let index: HashMap<Block, usize> = order.iter().enumerate().map(|(index, block)| (*block, index)).collect();

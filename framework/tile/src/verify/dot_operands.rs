@@ -3,7 +3,7 @@
 use super::encodings::layout_text;
 use super::layout_parameters::{integer_parameter, integer_parameter_by_names};
 use super::{CheckResult, DotOperandParameters, LayoutStorage, OpContext, ensure};
-use crate::{LayoutName, TensorType, TileType};
+use crate::{LayoutAttribute, TensorType, TileType};
 
 /// Checks `tt.dot`: the operands' elements have the same width, and their layouts are those that the result's layout
 /// requires.
@@ -35,14 +35,14 @@ pub(super) fn dot(check: &OpContext<'_>, _: &[String]) -> CheckResult {
         check_least_k(check, left, a.shape.last(), "A")?;
         check_least_k(check, right, b.shape.iter().rev().nth(1), "B")?;
     }
-    let width = |layout: &LayoutName| integer_parameter(layout.spec(), "k_width").unwrap_or(0);
+    let width = |layout: &LayoutAttribute| integer_parameter(layout.spec(), "k_width").unwrap_or(0);
     ensure(width(left) == width(right), || {
         format!("operand A has `kWidth = {}`, and operand B {}: expected one width", width(left), width(right))
     })
 }
 
 /// Checks that operand `name` (`A` or `B`) has at least the number of elements along K that the result's layout needs.
-fn check_least_k(check: &OpContext<'_>, layout: &LayoutName, k: Option<&u64>, name: &str) -> CheckResult {
+fn check_least_k(check: &OpContext<'_>, layout: &LayoutAttribute, k: Option<&u64>, name: &str) -> CheckResult {
     let spec = layout.spec();
     let Some(parent) = spec.parent.as_deref() else { return Ok(()) };
     let Some(family) = check.rules().find_layout_rules(&parent.name) else { return Ok(()) };
@@ -54,7 +54,7 @@ fn check_least_k(check: &OpContext<'_>, layout: &LayoutName, k: Option<&u64>, na
 
 /// Checks the layout of operand `name` (`A` or `B`): its `opIdx` is 0 for A and 1 for B, and its parent is the result's
 /// layout.
-fn dot_operand(check: &OpContext<'_>, layout: &LayoutName, result: &LayoutName, name: &str) -> CheckResult {
+fn dot_operand(check: &OpContext<'_>, layout: &LayoutAttribute, result: &LayoutAttribute, name: &str) -> CheckResult {
     let spec = layout.spec();
     let index = i64::from(name == "B");
     let is_operand = spec.name == "dot_op" || spec.name == "dot_operand";

@@ -8,7 +8,7 @@ use tilewright_layout::FamilySpec;
 use super::bases::Bases;
 use super::layout_parameters::{element_count_of_bases, integer_parameter};
 use super::{CheckResult, OpContext, ensure};
-use crate::{Attribute, LayoutName, MemDescType, TensorType, TileType};
+use crate::{Attribute, LayoutAttribute, MemDescType, TensorType, TileType};
 
 /// Returns the slice of a layout along an axis: the layout without this axis.
 fn slice_of(parent: &FamilySpec, axis: usize) -> FamilySpec {
@@ -16,12 +16,12 @@ fn slice_of(parent: &FamilySpec, axis: usize) -> FamilySpec {
 }
 
 /// Returns the text of a layout for messages, in backquotes; `no layout` for `None`.
-pub(super) fn layout_text(layout: Option<&LayoutName>) -> String {
+pub(super) fn layout_text(layout: Option<&LayoutAttribute>) -> String {
     layout.map_or_else(|| "no layout".to_owned(), |layout| format!("`{}`", layout.text()))
 }
 
 /// Returns whether both tensors have a layout; an error if only one has.
-fn both(from: Option<&LayoutName>, to: Option<&LayoutName>) -> Result<bool, String> {
+fn both(from: Option<&LayoutAttribute>, to: Option<&LayoutAttribute>) -> Result<bool, String> {
     ensure(from.is_some() == to.is_some(), || {
         format!(
             "the operand has {}, and the result {}: expected both to have a layout, or neither",

@@ -35,7 +35,7 @@ fn integers(attribute: &FamilyAttribute) -> Option<Vec<i64>> {
 
 /// Returns the parameter `name` of a layout as a list of lists of integers; `None` if it is absent, or not such a list.
 #[must_use]
-pub fn bases_parameter(spec: &FamilySpec, name: &str) -> Option<Vec<Vec<i64>>> {
+pub fn find_layout_bases(spec: &FamilySpec, name: &str) -> Option<Vec<Vec<i64>>> {
     match spec.attributes.get(name)? {
         FamilyAttribute::List(items) => items.iter().map(integers).collect(),
         _ => None,
@@ -46,18 +46,18 @@ pub fn bases_parameter(spec: &FamilySpec, name: &str) -> Option<Vec<Vec<i64>>> {
 /// second; `None` if it has neither.
 #[must_use]
 pub fn bases_parameter_of_either_name(spec: &FamilySpec, names: [&str; 2]) -> Option<Vec<Vec<i64>>> {
-    names.into_iter().find_map(|name| bases_parameter(spec, name))
+    names.into_iter().find_map(|name| find_layout_bases(spec, name))
 }
 
 /// Returns the bool parameter `name` of a layout; false if it is absent.
 #[must_use]
-pub fn bool_parameter(spec: &FamilySpec, name: &str) -> bool {
+pub fn read_layout_bool_parameter(spec: &FamilySpec, name: &str) -> bool {
     spec.attributes.get(name) == Some(&FamilyAttribute::Bool(true))
 }
 
 /// Returns the pairs `[interval, padding]`, in elements, of a padded layout; `None` if it has none.
 #[must_use]
-pub fn padding_parameter(spec: &FamilySpec) -> Option<Vec<Vec<i64>>> {
+pub fn read_layout_padding_parameter(spec: &FamilySpec) -> Option<Vec<Vec<i64>>> {
     bases_parameter_of_either_name(spec, ["0", "interval_padding_pairs"])
 }
 

@@ -26,7 +26,7 @@ pub enum LayoutStorage {
 
 /// The axes of a distributed layout, and the numbers of lanes, warps and blocks over which it distributes elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ThreadDistribution {
+pub struct LayoutThreadCounts {
     /// Number of axes.
     pub rank: usize,
     /// Lanes of a warp; `None` if the layout does not determine them.
@@ -50,7 +50,7 @@ pub struct DotOperandParameters<'a> {
 
 /// The rules about the layouts of one family. Methods with a default need no implementation for a family without such
 /// rules.
-pub trait LayoutRules: fmt::Debug + Send + Sync {
+pub trait LayoutVerifyRules: fmt::Debug + Send + Sync {
     /// The family's name: `blocked` for `#ttg.blocked<...>`.
     fn family(&self) -> &'static str;
 
@@ -72,7 +72,7 @@ pub trait LayoutRules: fmt::Debug + Send + Sync {
 
     /// Returns the axes, lanes, warps and blocks of a distributed layout; `None` if the parameters do not determine
     /// them.
-    fn distribution(&self, _spec: &FamilySpec, _rules: &VerifyRules) -> Option<ThreadDistribution> {
+    fn distribution(&self, _spec: &FamilySpec, _rules: &VerifyRules) -> Option<LayoutThreadCounts> {
         None
     }
 
@@ -85,7 +85,7 @@ pub trait LayoutRules: fmt::Debug + Send + Sync {
     /// if the family has no memory layouts or the parameters do not determine the number.
     fn memory_blocks(&self, spec: &FamilySpec) -> Option<u64> {
         let LayoutStorage::Memory(_) = self.storage() else { return None };
-        let bases = parameters::bases_parameter(spec, "cga_layout")
+        let bases = parameters::find_layout_bases(spec, "cga_layout")
             .or_else(|| parameters::bases_parameter_of_either_name(spec, ["block", "block_bases"]));
         Some(parameters::element_count_of_bases(bases.map_or(0, |bases| bases.len())))
     }

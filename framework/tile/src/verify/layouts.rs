@@ -3,9 +3,9 @@
 use tilewright_layout::FamilySpec;
 
 use super::distributed_layouts::{has_skewed_warps, is_elsewhere};
-use super::layout_parameters::{bases_parameter, is_permutation_matrix};
-use super::{CheckResult, LayoutStorage, OpContext, SHARED_MEMORY, ThreadDistribution, VerifyRules, ensure};
-use crate::{LayoutName, MemDescType, TileType};
+use super::layout_parameters::{find_layout_bases, is_permutation_matrix};
+use super::{CheckResult, LayoutStorage, LayoutThreadCounts, OpContext, SHARED_MEMORY, VerifyRules, ensure};
+use crate::{LayoutAttribute, MemDescType, TileType};
 
 /// Number of axes of a layout; `None` if its family has no rules, or its parameters do not determine it.
 pub(super) fn rank(spec: &FamilySpec, rules: &VerifyRules) -> Option<usize> {
@@ -15,7 +15,7 @@ pub(super) fn rank(spec: &FamilySpec, rules: &VerifyRules) -> Option<usize> {
 /// Checks a layout attribute and its parents.
 ///
 /// A layout of another dialect than `ttg` is checked only if a rule set lists the dialect as complete.
-pub(super) fn check_attribute(layout: &LayoutName, rules: &VerifyRules) -> CheckResult {
+pub(super) fn check_attribute(layout: &LayoutAttribute, rules: &VerifyRules) -> CheckResult {
     let text = layout.text();
     let dialect = text.strip_prefix('#').and_then(|text| text.split_once('.')).map_or("", |(dialect, _)| dialect);
     let name = layout.spec().name.as_str();
@@ -47,7 +47,7 @@ fn check_spec(spec: &FamilySpec, rules: &VerifyRules) -> CheckResult {
 }
 
 fn check_cluster(spec: &FamilySpec, rules: &VerifyRules) -> CheckResult {
-    let Some(bases) = bases_parameter(spec, "cga_layout") else { return Ok(()) };
+    let Some(bases) = find_layout_bases(spec, "cga_layout") else { return Ok(()) };
     if let Some(rank) = rank(spec, rules) {
         ensure(bases.iter().all(|basis| basis.len() == rank), || {
             format!("a basis of its `CGALayout` does not have {rank} coordinates, one for each axis")
@@ -104,7 +104,7 @@ impl OpContext<'_> {
         self.fits_module(ty, &distribution)
     }
 
-    fn fits_module(&self, ty: &TileType, distribution: &ThreadDistribution) -> CheckResult {
+    fn fits_module(&self, ty: &TileType, distribution: &LayoutThreadCounts) -> CheckResult {
         let context = self.context;
         let sides = [
             ("lanes of a warp", distribution.lanes, context.lanes),

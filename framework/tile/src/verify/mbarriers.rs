@@ -1,6 +1,6 @@
 //! Defines the rules of mbarriers and clusters.
 
-use super::layout_parameters::{bases_parameter, integer_parameter};
+use super::layout_parameters::{find_layout_bases, integer_parameter};
 use super::{CheckResult, OpContext, ensure};
 
 /// Checks that a cluster of the module has several blocks.
@@ -27,7 +27,7 @@ pub(super) fn barrier(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
             )
         })?;
         let spec = memory.layout.spec();
-        let blocks = bases_parameter(spec, "cga_layout").unwrap_or_default();
+        let blocks = find_layout_bases(spec, "cga_layout").unwrap_or_default();
         let moved = blocks.iter().flatten().filter(|by| **by != 0);
         ensure(moved.enumerate().all(|(number, by)| 1i64.checked_shl(number as u32) == Some(*by)), || {
             format!("`{ty}` has `CGALayout = {blocks:?}`: expected 1, 2, 4, ... in this order, and zeros")

@@ -2,7 +2,7 @@
 
 use tilewright_layout::{Dim, FamilySpec, Layout};
 
-use super::layout_parameters::{element_count_of_bases, padding_parameter};
+use super::layout_parameters::{element_count_of_bases, read_layout_padding_parameter};
 use super::layouts::rank;
 use super::{CheckResult, OpContext, SHARED_MEMORY, VerifyRules, ensure};
 use crate::{MemDescType, TileType};
@@ -260,7 +260,7 @@ fn check_paddings(check: &OpContext<'_>, from: &MemDescType, to: &MemDescType) -
     })?;
     let in_bytes = |memory: &MemDescType| {
         let bytes = i64::from(memory.element.element_bits().unwrap_or(8) / 8).max(1);
-        let mut pairs = padding_parameter(memory.layout.spec()).unwrap_or_default();
+        let mut pairs = read_layout_padding_parameter(memory.layout.spec()).unwrap_or_default();
         pairs.iter_mut().flatten().for_each(|number| *number = number.saturating_mul(bytes));
         pairs.sort();
         pairs

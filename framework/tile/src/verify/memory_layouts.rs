@@ -5,20 +5,20 @@ use tilewright_layout::{FamilyAttribute, FamilySpec};
 use super::distributed_layouts::check_order;
 use super::layout_parameters::{
     bases_parameter_of_either_name, integer_list_parameter, integer_parameter, is_permutation_matrix, is_power_of_two,
-    padding_parameter,
+    read_layout_padding_parameter,
 };
-use super::{CheckResult, LayoutRules, LayoutStorage, SHARED_MEMORY, VerifyRules, ensure};
+use super::{CheckResult, LayoutStorage, LayoutVerifyRules, SHARED_MEMORY, VerifyRules, ensure};
 use crate::MemDescType;
 
 /// The rules about the layouts of memory, one entry for each family, and about the names of memories.
-pub(super) const LAYOUTS: &[&dyn LayoutRules] =
+pub(super) const LAYOUTS: &[&dyn LayoutVerifyRules] =
     &[&Swizzled, &Padded, &SharedLinear, &Partitioned, &Space(SHARED_MEMORY), &Space("tensor_memory")];
 
 /// The rules of an attribute that names a memory, not a layout.
 #[derive(Debug)]
 struct Space(&'static str);
 
-impl LayoutRules for Space {
+impl LayoutVerifyRules for Space {
     fn family(&self) -> &'static str {
         self.0
     }
@@ -32,7 +32,7 @@ impl LayoutRules for Space {
 #[derive(Debug)]
 struct Swizzled;
 
-impl LayoutRules for Swizzled {
+impl LayoutVerifyRules for Swizzled {
     fn family(&self) -> &'static str {
         "swizzled_shared"
     }
@@ -75,7 +75,7 @@ impl LayoutRules for Swizzled {
 #[derive(Debug)]
 struct Padded;
 
-impl LayoutRules for Padded {
+impl LayoutVerifyRules for Padded {
     fn family(&self) -> &'static str {
         "padded_shared"
     }
@@ -133,7 +133,7 @@ impl LayoutRules for Padded {
 }
 
 fn check_paddings(spec: &FamilySpec) -> CheckResult {
-    let Some(pairs) = padding_parameter(spec) else { return Ok(()) };
+    let Some(pairs) = read_layout_padding_parameter(spec) else { return Ok(()) };
     ensure(!pairs.is_empty(), || "it has no pair of interval and padding: expected one at least".to_owned())?;
     let mut seen = Vec::new();
     for pair in pairs {
@@ -177,7 +177,7 @@ fn reached_shape(spec: &FamilySpec) -> Option<Vec<i64>> {
 #[derive(Debug)]
 struct SharedLinear;
 
-impl LayoutRules for SharedLinear {
+impl LayoutVerifyRules for SharedLinear {
     fn family(&self) -> &'static str {
         "shared_linear"
     }
@@ -251,7 +251,7 @@ fn eliminate(rows: &mut [u64]) -> usize {
 #[derive(Debug)]
 struct Partitioned;
 
-impl LayoutRules for Partitioned {
+impl LayoutVerifyRules for Partitioned {
     fn family(&self) -> &'static str {
         "partitioned_shared"
     }

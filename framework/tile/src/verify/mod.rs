@@ -38,9 +38,9 @@ mod shapes;
 mod violation;
 
 pub use bases::{AllocationLayout, DistributedBases};
-pub use cache_policy::{check_policy_words, parse_policy_parameters};
+pub use cache_policy::{check_cache_policy_words, parse_cache_policy_parameters};
 pub use check::{CheckResult, OpContext, ensure, list_types};
-pub use layout_rules::{DotOperandParameters, LayoutRules, LayoutStorage, SHARED_MEMORY, ThreadDistribution};
-pub use module::{verify_module, verify_module_with, verify_transformed_module};
-pub use rules::{OpaqueTextRule, VerifyRule, VerifyRuleSet, VerifyRules};
+pub use layout_rules::{DotOperandParameters, LayoutStorage, LayoutThreadCounts, LayoutVerifyRules, SHARED_MEMORY};
+pub use module::{verify_module, verify_module_with_families, verify_transformed_module};
+pub use rules::{DialectVerifyRules, OpaqueTextRule, VerifyRule, VerifyRules};
 pub use violation::TileViolation;

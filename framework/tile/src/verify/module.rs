@@ -11,12 +11,12 @@ use tilewright_layout::families::NeutralFamilies;
 
 /// Verifies every function of a module by the rules of its operations and those of Triton's verifier.
 ///
-/// Layouts of families that belong to vendors are not compared; see [`verify_module_with`].
+/// Layouts of families that belong to vendors are not compared; see [`verify_module_with_families`].
 ///
 /// # Errors
 /// The first [`TileViolation`].
 pub fn verify_module(module: &TileModule) -> Result<(), TileViolation> {
-    verify_module_with(module, &NeutralFamilies)
+    verify_module_with_families(module, &NeutralFamilies)
 }
 
 /// Verifies every function of a module as [`verify_module`] does, with `families` to build the layouts that rules
@@ -26,7 +26,7 @@ pub fn verify_module(module: &TileModule) -> Result<(), TileViolation> {
 ///
 /// # Errors
 /// The first [`TileViolation`].
-pub fn verify_module_with(module: &TileModule, families: &dyn Families) -> Result<(), TileViolation> {
+pub fn verify_module_with_families(module: &TileModule, families: &dyn Families) -> Result<(), TileViolation> {
     module.aliases.iter().try_for_each(|alias| verify_alias(module, alias))?;
     module.functions.iter().try_for_each(|function| verify_function(module, function, Some(families)))
 }

@@ -2,7 +2,7 @@
 
 use super::{CheckResult, OpContext, ensure};
 use crate::TileType;
-use crate::op::{CountRule, OperandGroup, TypeExpression, TypeInferenceRule};
+use crate::op::{CountRule, TypeExpression, TypeInferenceRule, ValueGroup};
 
 impl<'a> OpContext<'a> {
     pub(super) fn row(&self) -> CheckResult {
@@ -27,7 +27,7 @@ impl<'a> OpContext<'a> {
 
     fn groups<'v>(
         &self,
-        rows: &[OperandGroup],
+        rows: &[ValueGroup],
         counts: &[u32],
         what: &str,
         values: impl Fn(usize) -> &'v [crate::Value],
@@ -68,7 +68,7 @@ impl<'a> OpContext<'a> {
         })
     }
 
-    fn element(&self, row: &OperandGroup, ty: &TileType) -> CheckResult {
+    fn element(&self, row: &ValueGroup, ty: &TileType) -> CheckResult {
         let known = &self.operation.definition.elements;
         let is_number = matches!(ty.element(), TileType::Integer(..) | TileType::Float(_));
         let is_known = known.is_empty() || known.contains(ty.element());

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-use super::{CheckResult, LayoutRules, OpContext, conditions, distributed_layouts, memory_layouts};
+use super::{CheckResult, LayoutVerifyRules, OpContext, conditions, distributed_layouts, memory_layouts};
 
 /// A rule that rows of dialect files name in their key `verify`.
 #[derive(Clone, Copy)]
@@ -49,11 +49,11 @@ pub struct OpaqueTextRule {
 
 /// The rules that a crate supplies with its dialect files.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct VerifyRuleSet {
+pub struct DialectVerifyRules {
     /// The rules that rows of dialect files name in their key `verify`.
     pub rules: &'static [VerifyRule],
     /// The rules about the layouts of families, one entry for each family.
-    pub layouts: &'static [&'static dyn LayoutRules],
+    pub layouts: &'static [&'static dyn LayoutVerifyRules],
     /// The rules about types and attributes that are kept as text.
     pub texts: &'static [OpaqueTextRule],
     /// The dialects whose layout attributes all have rules, in this set or in earlier ones; any other name in them is
@@ -70,13 +70,13 @@ pub struct VerifyRules(Arc<Tables>);
 #[derive(Debug, Clone, Default)]
 struct Tables {
     rules: BTreeMap<&'static str, VerifyRule>,
-    layouts: BTreeMap<&'static str, &'static dyn LayoutRules>,
+    layouts: BTreeMap<&'static str, &'static dyn LayoutVerifyRules>,
     texts: BTreeMap<&'static str, OpaqueTextRule>,
     complete: BTreeSet<&'static str>,
 }
 
 impl Tables {
-    fn add(&mut self, set: &VerifyRuleSet) {
+    fn add(&mut self, set: &DialectVerifyRules) {
         self.rules.extend(set.rules.iter().map(|rule| (rule.name, *rule)));
         self.layouts.extend(set.layouts.iter().map(|layout| (layout.family(), *layout)));
         self.texts.extend(set.texts.iter().map(|rule| (rule.name, *rule)));
@@ -90,9 +90,9 @@ impl Default for VerifyRules {
         static NEUTRAL: OnceLock<VerifyRules> = OnceLock::new();
         let neutral = || {
             let mut tables = Tables::default();
-            tables.add(&VerifyRuleSet { rules: conditions::RULES, ..VerifyRuleSet::default() });
+            tables.add(&DialectVerifyRules { rules: conditions::RULES, ..DialectVerifyRules::default() });
             for layouts in [distributed_layouts::LAYOUTS, memory_layouts::LAYOUTS] {
-                tables.add(&VerifyRuleSet { layouts, ..VerifyRuleSet::default() });
+                tables.add(&DialectVerifyRules { layouts, ..DialectVerifyRules::default() });
             }
             VerifyRules(Arc::new(tables))
         };
@@ -105,7 +105,7 @@ impl VerifyRules {
     ///
     /// # Errors
     /// A message with the first name that an earlier rule has: a row could mean either rule.
-    pub fn add_rule_set(&mut self, set: &VerifyRuleSet) -> CheckResult {
+    pub fn add_rule_set(&mut self, set: &DialectVerifyRules) -> CheckResult {
         let rule = set.rules.iter().map(|rule| rule.name).find(|name| self.0.rules.contains_key(name));
         let layout = set.layouts.iter().map(|layout| layout.family()).find(|name| self.0.layouts.contains_key(name));
         let text = set.texts.iter().map(|rule| rule.name).find(|name| self.0.texts.contains_key(name));
@@ -124,12 +124,12 @@ impl VerifyRules {
 
     /// The rules of a layout family; `None` if no set has them.
     #[must_use]
-    pub fn find_layout_rules(&self, family: &str) -> Option<&'static dyn LayoutRules> {
+    pub fn find_layout_rules(&self, family: &str) -> Option<&'static dyn LayoutVerifyRules> {
         self.0.layouts.get(family).copied()
     }
 
     /// All rules of layout families, in the order of their names.
-    pub fn all_layout_rules(&self) -> impl Iterator<Item = &'static dyn LayoutRules> {
+    pub fn all_layout_rules(&self) -> impl Iterator<Item = &'static dyn LayoutVerifyRules> {
         self.0.layouts.values().copied()
     }
 

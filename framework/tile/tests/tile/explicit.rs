@@ -3,9 +3,10 @@
 use tilewright_tile::op::Dialects;
 use tilewright_tile::text::parse_module;
 use tilewright_tile::transform::explicit::{
-    ElementDistance, ExplicitChoices, ScaledOffsetTerm, TensorMapTile, expand_explicit_memory, find_fill_loops,
+    ElementDistance, ExplicitMemoryChoices, ScaledOffsetTerm, TensorMapTileAddress, expand_explicit_memory,
+    find_shared_copy_loops,
 };
-use tilewright_tile::transform::{make_captures_explicit, resolve_captured_value};
+use tilewright_tile::transform::{make_partition_captures_explicit, resolve_captured_value};
 use tilewright_tile::{Attribute, Function, ValueOrigin, verify_module};
 
 /// The text of a program of these lines, which may use `%p` (pointer to `f16`), `%b` (pointer to bytes), integers `%k`
@@ -93,7 +94,7 @@ fn copies_are_prefetched_unless_an_access_is_in_between() {
     let copy = "%ti = tw.slice %g[%i] : !tw.view<64x32x?xf16> -> !tw.view<64x32xf16>
         tw.copy %ti to %s : (!tw.view<64x32xf16>, !m) -> ()";
     let read = "%r = tw.copy %s : (!m) -> tensor<64x32xf16>";
-    let rejected = |lines: &str| find_fill_loops(&function(lines)).pop().expect("a loop that fills").rejected;
+    let rejected = |lines: &str| find_shared_copy_loops(&function(lines)).pop().expect("a loop that fills").rejected;
     assert_eq!(rejected(&in_a_loop(&format!("{copy}\n{read}"))), None);
     let before = rejected(&in_a_loop(&format!("{read}\n{copy}")));
     assert!(before.is_some_and(|reason| reason.contains("before it is filled")));
@@ -120,7 +121,7 @@ fn copies_that_fill_parts_of_a_tensor_are_prefetched() {
     let read = |begin: u32| format!("%r{begin} = tw.copy %h{begin} : ({ty}) -> tensor<32x32xf16>\n");
     let rejected = |copies: &[String]| {
         let lines = format!("{rows}{parts}{}", in_a_loop(&(slice.to_owned() + &copies.concat())));
-        find_fill_loops(&function(&lines)).pop().expect("a loop that fills").rejected
+        find_shared_copy_loops(&function(&lines)).pop().expect("a loop that fills").rejected
     };
     assert_eq!(rejected(&[fill(0), fill(32), read(0), read(32)]), None);
     assert_eq!(rejected(&[fill(32), fill(0), read(0)]), None);
@@ -168,7 +169,7 @@ fn unsupported_programs_are_reported() {
         ),
     ];
     for (lines, expected) in cases {
-        let found = expand_explicit_memory(&function(&lines), &ExplicitChoices::default(), &Dialects::neutral());
+        let found = expand_explicit_memory(&function(&lines), &ExplicitMemoryChoices::default(), &Dialects::neutral());
         let found = found.map_or_else(|violation| violation.to_string(), |_| "nothing".to_owned());
         assert!(found.contains(expected), "{lines}: {found}");
     }
@@ -185,8 +186,8 @@ fn a_loop_of_stages_fills_buffers_before_it() {
     );
     let function = function(&lines);
     for stages in 1..=3u32 {
-        let of = find_fill_loops(&function).pop().expect("a loop that fills");
-        let choices = ExplicitChoices::default().with_stages(of.op, stages);
+        let of = find_shared_copy_loops(&function).pop().expect("a loop that fills");
+        let choices = ExplicitMemoryChoices::default().with_stages(of.op, stages);
         let expansion = expand_explicit_memory(&function, &choices, &Dialects::neutral())
             .unwrap_or_else(|violation| panic!("{violation}"));
         let body = expansion.function.body.as_ref().expect("a body");
@@ -224,7 +225,7 @@ fn a_loop_carried_accumulator_may_be_waited_for_in_the_next_iteration() {
     };
     let of = |text: &str| {
         let function = function(&format!("%half = arith.constant 1.000000e+00 : f16\n{text}"));
-        let of = find_fill_loops(&function).pop().expect("a loop that fills");
+        let of = find_shared_copy_loops(&function).pop().expect("a loop that fills");
         (function, of)
     };
     // The MMA accumulates to another value than the loop-carried one, or the loop yields another value than the MMA's
@@ -236,7 +237,7 @@ fn a_loop_carried_accumulator_may_be_waited_for_in_the_next_iteration() {
     let (function, of) = of(&text);
     assert_eq!(of.accumulator.len(), 1);
     let expanded = |stages: u32| {
-        let choices = ExplicitChoices::default().with_stages(of.op, stages).with_overlapped_mmas(of.op);
+        let choices = ExplicitMemoryChoices::default().with_stages(of.op, stages).with_overlapped_mmas(of.op);
         expand_explicit_memory(&function, &choices, &Dialects::neutral())
     };
     let refused = expanded(2).expect_err("two buffers are too few").to_string();
@@ -269,16 +270,16 @@ fn a_producer_warp_issues_tensor_copies() {
     );
     let function = function(&lines);
     let body = function.body.as_ref().expect("a body");
-    let of = find_fill_loops(&function).pop().expect("a loop that fills");
+    let of = find_shared_copy_loops(&function).pop().expect("a loop that fills");
     let base = body.arguments(body.blocks(body.root())[0])[0];
     let counter = body.arguments(body.blocks(body.op(of.op).regions[0])[0])[0];
     let strides = [32, 1].map(ElementDistance::Number).to_vec();
     let begins = vec![vec![], vec![ScaledOffsetTerm { value: counter, times: 32, over: 1 }]];
-    let lanes = ExplicitChoices::default().with_stages(of.op, 3).with_producer(of.op, 4);
-    let choices = lanes.clone().with_tensor_copy(of.copies[0], TensorMapTile { base, strides, begins });
+    let lanes = ExplicitMemoryChoices::default().with_stages(of.op, 3).with_producer(of.op, 4);
+    let choices = lanes.clone().with_tensor_copy(of.copies[0], TensorMapTileAddress { base, strides, begins });
     let expansion = expand_explicit_memory(&function, &choices, &Dialects::neutral())
         .unwrap_or_else(|violation| panic!("{violation}"));
-    let function = make_captures_explicit(&expansion.function);
+    let function = make_partition_captures_explicit(&expansion.function);
     let body = function.body.as_ref().expect("a body");
     let all = body.walk_region(body.root());
     let [groups] =

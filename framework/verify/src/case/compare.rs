@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{CaseBuffer, CaseElement, CaseScalar, ExpectedContents};
+use super::{CaseBuffer, CaseElement, CaseElementValue, ExpectedContents};
 
 /// The tolerated error of a floating-point result: the sum of a part relative to the expected value and an absolute
 /// part.
@@ -35,9 +35,9 @@ pub struct ElementMismatch {
     /// Index of the element along each axis.
     pub index: Vec<u64>,
     /// Value that the run left in the element.
-    pub got: CaseScalar,
+    pub got: CaseElementValue,
     /// Expected value of the element.
-    pub expected: CaseScalar,
+    pub expected: CaseElementValue,
     /// Tolerated absolute error of the element.
     pub allowed: f64,
 }
@@ -46,12 +46,12 @@ impl Tolerance {
     /// Whether the value `got` is accepted: `|got - expected| <= absolute + relative * |expected|`, or both are equal,
     /// or both are NaN.
     #[must_use]
-    pub fn allows(&self, got: CaseScalar, expected: CaseScalar) -> bool {
+    pub fn allows(&self, got: CaseElementValue, expected: CaseElementValue) -> bool {
         match (got, expected) {
-            (CaseScalar::Integer(got), CaseScalar::Integer(expected)) => {
+            (CaseElementValue::Integer(got), CaseElementValue::Integer(expected)) => {
                 got == expected || got.abs_diff(expected) as f64 <= self.allowed(expected as f64)
             }
-            (CaseScalar::Float(got), CaseScalar::Float(expected)) => {
+            (CaseElementValue::Float(got), CaseElementValue::Float(expected)) => {
                 got == expected
                     || got.is_nan() && expected.is_nan()
                     || got.is_finite() && expected.is_finite() && (got - expected).abs() <= self.allowed(expected)
@@ -77,7 +77,8 @@ impl CaseBuffer {
             // The bytes are compared, so a NaN with other bits counts as a difference.
             ExpectedContents::Unchanged => self.compare(left, &self.before, |got, expected, _| got == expected, 0.0),
             ExpectedContents::Expected { bytes, tolerance } => {
-                let allows = |_: &[u8], _: &[u8], [got, expected]: [CaseScalar; 2]| tolerance.allows(got, expected);
+                let allows =
+                    |_: &[u8], _: &[u8], [got, expected]: [CaseElementValue; 2]| tolerance.allows(got, expected);
                 let mut difference = self.compare(left, bytes, allows, 0.0)?;
                 for mismatch in [&mut difference.first, &mut difference.worst] {
                     mismatch.allowed = tolerance.allowed(magnitude(mismatch.expected));
@@ -101,7 +102,7 @@ impl CaseBuffer {
             left.chunks(self.element.bytes()).zip(rests).zip(values.iter().zip(allowed)).enumerate()
         {
             let got = self.element.decode(got);
-            let values = [got, CaseScalar::Float(expected)];
+            let values = [got, CaseElementValue::Float(expected)];
             if is_near(as_float(got), expected, rest, allowed) {
                 continue;
             }
@@ -122,7 +123,7 @@ impl CaseBuffer {
         &self,
         left: &[u8],
         expected: &[u8],
-        right: impl Fn(&[u8], &[u8], [CaseScalar; 2]) -> bool,
+        right: impl Fn(&[u8], &[u8], [CaseElementValue; 2]) -> bool,
         allowed: f64,
     ) -> Option<BufferDifference> {
         let Self { element, .. } = self;
@@ -156,37 +157,37 @@ impl CaseBuffer {
 
 /// Whether `got` differs by at most `allowed` from the exact sum `expected + rest`, which need not be a binary64
 /// number.
-fn is_near(got: CaseScalar, expected: f64, rest: f64, allowed: f64) -> bool {
+fn is_near(got: CaseElementValue, expected: f64, rest: f64, allowed: f64) -> bool {
     match got {
-        CaseScalar::Float(got) if got.is_finite() && rest != 0.0 => ((got - expected) - rest).abs() <= allowed,
-        got => Tolerance { relative: 0.0, absolute: allowed }.allows(got, CaseScalar::Float(expected)),
+        CaseElementValue::Float(got) if got.is_finite() && rest != 0.0 => ((got - expected) - rest).abs() <= allowed,
+        got => Tolerance { relative: 0.0, absolute: allowed }.allows(got, CaseElementValue::Float(expected)),
     }
 }
 
-fn at(element: CaseElement, bytes: &[u8], element_index: usize) -> CaseScalar {
+fn at(element: CaseElement, bytes: &[u8], element_index: usize) -> CaseElementValue {
     let size = element.bytes();
     element.decode(&bytes[element_index * size..(element_index + 1) * size])
 }
 
-fn as_float(value: CaseScalar) -> CaseScalar {
+fn as_float(value: CaseElementValue) -> CaseElementValue {
     match value {
-        CaseScalar::Integer(value) => CaseScalar::Float(value as f64),
+        CaseElementValue::Integer(value) => CaseElementValue::Float(value as f64),
         value => value,
     }
 }
 
-fn magnitude(value: CaseScalar) -> f64 {
+fn magnitude(value: CaseElementValue) -> f64 {
     match value {
-        CaseScalar::Integer(value) => value as f64,
-        CaseScalar::Float(value) => value.abs(),
+        CaseElementValue::Integer(value) => value as f64,
+        CaseElementValue::Float(value) => value.abs(),
     }
 }
 
 /// Returns the absolute difference of two values; infinity if one of them is not finite.
-fn distance(values: [CaseScalar; 2]) -> f64 {
+fn distance(values: [CaseElementValue; 2]) -> f64 {
     match values {
-        [CaseScalar::Integer(got), CaseScalar::Integer(expected)] => got.abs_diff(expected) as f64,
-        [CaseScalar::Float(got), CaseScalar::Float(expected)] => {
+        [CaseElementValue::Integer(got), CaseElementValue::Integer(expected)] => got.abs_diff(expected) as f64,
+        [CaseElementValue::Float(got), CaseElementValue::Float(expected)] => {
             let off = (got - expected).abs();
             if off.is_nan() { f64::INFINITY } else { off }
         }

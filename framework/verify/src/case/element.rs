@@ -21,7 +21,7 @@ pub enum CaseElement {
 
 /// The value of one element.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum CaseScalar {
+pub enum CaseElementValue {
     /// The value of an integer or boolean element.
     Integer(i128),
     /// The value of a floating-point element.
@@ -31,7 +31,7 @@ pub enum CaseScalar {
 /// The reason why a name names no element type, or why a type has no such value; an error of the case's author.
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
-pub enum CaseElementError {
+pub enum InvalidCaseElementError {
     /// No element type has this name.
     #[error("`{name}` is not an element; expected one of {}", NAMES.map(|(known, _)| known).join(", "))]
     Unknown {
@@ -88,10 +88,10 @@ impl CaseElement {
     /// Parses the name of an element type.
     ///
     /// # Errors
-    /// [`CaseElementError::Unknown`] if no element type has this name.
-    pub fn from_name(name: &str) -> Result<Self, CaseElementError> {
+    /// [`InvalidCaseElementError::Unknown`] if no element type has this name.
+    pub fn from_name(name: &str) -> Result<Self, InvalidCaseElementError> {
         let found = NAMES.iter().find(|(known, _)| *known == name).map(|(_, element)| *element);
-        found.ok_or_else(|| CaseElementError::Unknown { name: name.to_owned() })
+        found.ok_or_else(|| InvalidCaseElementError::Unknown { name: name.to_owned() })
     }
 
     /// Returns the name of the element type, as case files and messages state it; `None` if it has no name.
@@ -124,13 +124,13 @@ impl CaseElement {
 
     /// Decodes the little-endian bytes of one element.
     #[must_use]
-    pub fn decode(self, bytes: &[u8]) -> CaseScalar {
+    pub fn decode(self, bytes: &[u8]) -> CaseElementValue {
         let bits = bytes.iter().rev().fold(0u64, |packed, &byte| packed << 8 | u64::from(byte));
         match self {
-            Self::Boolean => CaseScalar::Integer(i128::from(bits != 0)),
-            Self::Signed(width) => CaseScalar::Integer(i128::from((bits << (64 - width)) as i64 >> (64 - width))),
-            Self::Unsigned(_) => CaseScalar::Integer(i128::from(bits)),
-            Self::Float(float) => CaseScalar::Float(float.decode(bits)),
+            Self::Boolean => CaseElementValue::Integer(i128::from(bits != 0)),
+            Self::Signed(width) => CaseElementValue::Integer(i128::from((bits << (64 - width)) as i64 >> (64 - width))),
+            Self::Unsigned(_) => CaseElementValue::Integer(i128::from(bits)),
+            Self::Float(float) => CaseElementValue::Float(float.decode(bits)),
         }
     }
 
@@ -138,30 +138,30 @@ impl CaseElement {
     /// width; floating-point values are rounded to nearest.
     ///
     /// # Errors
-    /// [`CaseElementError`] if the element type cannot represent the value.
-    pub fn encode(self, value: CaseScalar) -> Result<u64, CaseElementError> {
+    /// [`InvalidCaseElementError`] if the element type cannot represent the value.
+    pub fn encode(self, value: CaseElementValue) -> Result<u64, InvalidCaseElementError> {
         let width = self.bytes() * 8;
         match (self, value) {
-            (Self::Boolean, CaseScalar::Integer(value)) => Ok(u64::from(value != 0)),
-            (Self::Signed(_) | Self::Unsigned(_), CaseScalar::Integer(value)) => {
+            (Self::Boolean, CaseElementValue::Integer(value)) => Ok(u64::from(value != 0)),
+            (Self::Signed(_) | Self::Unsigned(_), CaseElementValue::Integer(value)) => {
                 let fits = (-1i128 << (width - 1)..1i128 << width).contains(&value);
                 let bits = value as u64 & (u64::MAX >> (64 - width));
-                fits.then_some(bits).ok_or(CaseElementError::Range { value, width })
+                fits.then_some(bits).ok_or(InvalidCaseElementError::Range { value, width })
             }
-            (Self::Float(float), CaseScalar::Integer(value)) => encode_float(float, value as f64),
-            (Self::Float(float), CaseScalar::Float(value)) => encode_float(float, value),
-            (_, CaseScalar::Float(value)) => Err(CaseElementError::NotAnInteger { value }),
+            (Self::Float(float), CaseElementValue::Integer(value)) => encode_float(float, value as f64),
+            (Self::Float(float), CaseElementValue::Float(value)) => encode_float(float, value),
+            (_, CaseElementValue::Float(value)) => Err(InvalidCaseElementError::NotAnInteger { value }),
         }
     }
 }
 
-fn encode_float(float: FloatType, value: f64) -> Result<u64, CaseElementError> {
+fn encode_float(float: FloatType, value: f64) -> Result<u64, InvalidCaseElementError> {
     let bits =
         if value.is_finite() { float.encode(value) } else { float.format().round(value, RoundingMode::NearestEven) };
-    bits.ok_or(CaseElementError::NoFloat { float, value })
+    bits.ok_or(InvalidCaseElementError::NoFloat { float, value })
 }
 
-impl fmt::Display for CaseScalar {
+impl fmt::Display for CaseElementValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Integer(value) => write!(f, "{value}"),

@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use thiserror::Error;
 
 pub use compare::{BufferDifference, ElementMismatch, Tolerance};
-pub use element::{CaseElement, CaseElementError, CaseScalar};
+pub use element::{CaseElement, CaseElementValue, InvalidCaseElementError};
 pub use launch::CaseRunResult;
 pub use program::CaseRunError;
 pub use tilewright::run::KernelArgument as CaseValue;
@@ -114,7 +114,7 @@ impl ExpectedContents {
 /// An invalid case; the error of the case's author.
 #[derive(Debug, Error)]
 #[non_exhaustive]
-pub enum CaseError {
+pub enum CaseFileError {
     /// A file does not exist or cannot be read.
     #[error("{file}: {source}")]
     File {

@@ -8,7 +8,9 @@ use serde::Deserialize;
 use serde_json::Value as Json;
 
 use super::compare::Tolerance;
-use super::{CaseArgument, CaseBuffer, CaseElement, CaseError, CaseScalar, CaseValue, ExpectedContents, ProgramCase};
+use super::{
+    CaseArgument, CaseBuffer, CaseElement, CaseElementValue, CaseFileError, CaseValue, ExpectedContents, ProgramCase,
+};
 
 /// A function that reads the contents of a file.
 type Open<'a> = &'a dyn Fn(&Path) -> std::io::Result<Vec<u8>>;
@@ -63,16 +65,16 @@ impl ProgramCase {
     /// Reads `NAME.json` and the files of its buffers, which are in the same folder. Does not read the program.
     ///
     /// # Errors
-    /// [`CaseError`] if a file cannot be read or is not JSON, or a field is missing or invalid.
-    pub fn read(file: &Path) -> Result<Self, CaseError> {
+    /// [`CaseFileError`] if a file cannot be read or is not JSON, or a field is missing or invalid.
+    pub fn read(file: &Path) -> Result<Self, CaseFileError> {
         Self::read_from(file, &|file| std::fs::read(file))
     }
 
     /// Reads a case through `open`, which returns the contents of a file.
     ///
     /// # Errors
-    /// [`CaseError`] if a file cannot be read or is not JSON, or a field is missing or invalid.
-    pub fn read_from(file: &Path, open: Open<'_>) -> Result<Self, CaseError> {
+    /// [`CaseFileError`] if a file cannot be read or is not JSON, or a field is missing or invalid.
+    pub fn read_from(file: &Path, open: Open<'_>) -> Result<Self, CaseFileError> {
         let source = Source { file, folder: file.parent().unwrap_or(Path::new("")), open };
         let case: CaseFile = source.parse()?;
         let buffers = case.buffers.iter().map(|(name, entry)| source.buffer(name, entry));
@@ -94,9 +96,9 @@ impl ProgramCase {
     /// Lists the case files of a folder by name: every `NAME.json` with an `entry`; other files are skipped.
     ///
     /// # Errors
-    /// [`CaseError::File`] if the folder cannot be read.
-    pub fn list_case_files(folder: &Path) -> Result<Vec<std::path::PathBuf>, CaseError> {
-        let failed = |source| CaseError::File { file: folder.to_owned(), source };
+    /// [`CaseFileError::File`] if the folder cannot be read.
+    pub fn list_case_files(folder: &Path) -> Result<Vec<std::path::PathBuf>, CaseFileError> {
+        let failed = |source| CaseFileError::File { file: folder.to_owned(), source };
         let mut files = Vec::new();
         for entry in std::fs::read_dir(folder).map_err(failed)? {
             let file = entry.map_err(failed)?.path();
@@ -120,10 +122,10 @@ struct Source<'a> {
 }
 
 impl Source<'_> {
-    fn parse(&self) -> Result<CaseFile, CaseError> {
+    fn parse(&self) -> Result<CaseFile, CaseFileError> {
         let bytes = self.contents(self.file)?;
-        let json: Json =
-            serde_json::from_slice(&bytes).map_err(|source| CaseError::Json { file: self.file.to_owned(), source })?;
+        let json: Json = serde_json::from_slice(&bytes)
+            .map_err(|source| CaseFileError::Json { file: self.file.to_owned(), source })?;
         serde_path_to_error::deserialize(&json).map_err(|error| {
             let path = error.path().to_string();
             // The path of the outermost object is a dot.
@@ -131,22 +133,22 @@ impl Source<'_> {
         })
     }
 
-    fn contents(&self, file: &Path) -> Result<Vec<u8>, CaseError> {
-        (self.open)(file).map_err(|source| CaseError::File { file: file.to_owned(), source })
+    fn contents(&self, file: &Path) -> Result<Vec<u8>, CaseFileError> {
+        (self.open)(file).map_err(|source| CaseFileError::File { file: file.to_owned(), source })
     }
 
     /// Returns the error of an invalid field.
-    fn wrong(&self, field: &str, message: impl Into<String>) -> CaseError {
-        CaseError::Field { file: self.file.to_owned(), field: field.to_owned(), message: message.into() }
+    fn wrong(&self, field: &str, message: impl Into<String>) -> CaseFileError {
+        CaseFileError::Field { file: self.file.to_owned(), field: field.to_owned(), message: message.into() }
     }
 
     /// Returns the value of the field `name`; if it is `None`, the error that the object at the JSON path `of` lacks
     /// this field.
-    fn required<'v, T>(&self, of: &str, name: &str, value: &'v Option<T>) -> Result<&'v T, CaseError> {
+    fn required<'v, T>(&self, of: &str, name: &str, value: &'v Option<T>) -> Result<&'v T, CaseFileError> {
         value.as_ref().ok_or_else(|| self.wrong(of, format!("`{name}` is missing")))
     }
 
-    fn grid(&self, counts: &[NonZeroU32]) -> Result<[u32; 3], CaseError> {
+    fn grid(&self, counts: &[NonZeroU32]) -> Result<[u32; 3], CaseFileError> {
         let [x, y, z] = counts else {
             return Err(self.wrong("grid", format!("has {} counts; expected those along x, y and z", counts.len())));
         };
@@ -155,7 +157,12 @@ impl Source<'_> {
         Ok([x.get(), y.get(), z.get()])
     }
 
-    fn argument(&self, index: usize, entry: &ArgumentEntry, buffers: &[CaseBuffer]) -> Result<CaseArgument, CaseError> {
+    fn argument(
+        &self,
+        index: usize,
+        entry: &ArgumentEntry,
+        buffers: &[CaseBuffer],
+    ) -> Result<CaseArgument, CaseFileError> {
         let at = format!("args[{index}]");
         let given = match entry.kind.as_str() {
             "pointer" => {
@@ -173,7 +180,7 @@ impl Source<'_> {
         Ok(CaseArgument { name: entry.name.clone(), value: given })
     }
 
-    fn scalar(&self, at: &str, entry: &ArgumentEntry) -> Result<CaseValue, CaseError> {
+    fn scalar(&self, at: &str, entry: &ArgumentEntry) -> Result<CaseValue, CaseFileError> {
         let name = self.required(at, "ir_type", &entry.ir_type)?;
         let element = CaseElement::from_tile_type(name)
             .ok_or_else(|| self.wrong(&format!("{at}.ir_type"), format!("`{name}` is not a type of a number")))?;
@@ -183,12 +190,12 @@ impl Source<'_> {
     }
 
     /// Encodes the number `json`, found at the JSON path `at`, as the bits of an element.
-    fn bits(&self, element: CaseElement, at: &str, json: &Json) -> Result<u64, CaseError> {
+    fn bits(&self, element: CaseElement, at: &str, json: &Json) -> Result<u64, CaseFileError> {
         let value = number(json).ok_or_else(|| self.wrong(at, format!("expected a number, found {json}")))?;
         element.encode(value).map_err(|error| self.wrong(at, error.to_string()))
     }
 
-    fn buffer(&self, name: &str, entry: &BufferEntry) -> Result<CaseBuffer, CaseError> {
+    fn buffer(&self, name: &str, entry: &BufferEntry) -> Result<CaseBuffer, CaseFileError> {
         let at = format!("buffers.{name}");
         let field = |name: &str| format!("{at}.{name}");
         let element =
@@ -214,7 +221,7 @@ impl Source<'_> {
         Ok(CaseBuffer { name: name.to_owned(), element, shape: entry.shape.clone(), before, after })
     }
 
-    fn contents_of(&self, at: &str, name: &str, file: &Option<String>, bytes: u64) -> Result<Vec<u8>, CaseError> {
+    fn contents_of(&self, at: &str, name: &str, file: &Option<String>, bytes: u64) -> Result<Vec<u8>, CaseFileError> {
         let file = self.folder.join(self.required(at, name, file)?);
         let read = self.contents(&file)?;
         if read.len() as u64 == bytes {
@@ -224,13 +231,19 @@ impl Source<'_> {
         Err(self.wrong(&format!("{at}.{name}"), message))
     }
 
-    fn filled(&self, at: &str, element: CaseElement, entry: &BufferEntry, bytes: u64) -> Result<Vec<u8>, CaseError> {
+    fn filled(
+        &self,
+        at: &str,
+        element: CaseElement,
+        entry: &BufferEntry,
+        bytes: u64,
+    ) -> Result<Vec<u8>, CaseFileError> {
         let bits = self.bits(element, &format!("{at}.fill"), self.required(at, "fill", &entry.fill)?)?;
         let one = &bits.to_le_bytes()[..element.bytes()];
         Ok(one.repeat(bytes as usize / one.len()))
     }
 
-    fn expected(&self, at: &str, entry: &BufferEntry, bytes: u64) -> Result<ExpectedContents, CaseError> {
+    fn expected(&self, at: &str, entry: &BufferEntry, bytes: u64) -> Result<ExpectedContents, CaseFileError> {
         let bytes = self.contents_of(at, "expected", &entry.expected, bytes)?;
         let ToleranceEntry { rtol, atol } = *self.required(at, "tolerance", &entry.tolerance)?;
         if let Some((name, bound)) = [("rtol", rtol), ("atol", atol)].into_iter().find(|(_, bound)| *bound < 0.0) {
@@ -241,17 +254,17 @@ impl Source<'_> {
 }
 
 /// Parses a number: an integer, a boolean, a decimal, or the text `nan`, `inf` or `-inf`; `None` for other JSON.
-fn number(json: &Json) -> Option<CaseScalar> {
+fn number(json: &Json) -> Option<CaseElementValue> {
     match json {
-        Json::Bool(flag) => Some(CaseScalar::Integer(i128::from(*flag))),
+        Json::Bool(flag) => Some(CaseElementValue::Integer(i128::from(*flag))),
         Json::Number(number) => match number.as_i128() {
-            Some(integer) => Some(CaseScalar::Integer(integer)),
-            None => number.as_f64().map(CaseScalar::Float),
+            Some(integer) => Some(CaseElementValue::Integer(integer)),
+            None => number.as_f64().map(CaseElementValue::Float),
         },
         Json::String(text) => match text.to_ascii_lowercase().as_str() {
-            "nan" => Some(CaseScalar::Float(f64::NAN)),
-            "inf" | "infinity" => Some(CaseScalar::Float(f64::INFINITY)),
-            "-inf" | "-infinity" => Some(CaseScalar::Float(f64::NEG_INFINITY)),
+            "nan" => Some(CaseElementValue::Float(f64::NAN)),
+            "inf" | "infinity" => Some(CaseElementValue::Float(f64::INFINITY)),
+            "-inf" | "-infinity" => Some(CaseElementValue::Float(f64::NEG_INFINITY)),
             _ => None,
         },
         _ => None,

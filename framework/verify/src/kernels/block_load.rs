@@ -2,11 +2,11 @@
 
 use tilewright_kernel::{Kernel, Value};
 use tilewright_layout::LinearLayout;
-use tilewright_plan::movement::{BlockLoadPlan, GlobalTensor, MovementError, PlanContext, plan_global_access};
+use tilewright_plan::movement::{Block2dLoadPlan, GlobalTensor, MovementError, PlanContext, plan_global_access};
 use tilewright_target::Direction;
 
 use super::pointer_parameters::begin;
-use tilewright_lower::registers::{memory_integer_type, row_major_address_emitter};
+use tilewright_lower::registers::{find_memory_integer, row_major_address_emitter};
 
 /// Builds a kernel that loads a tile in `layout` by `loads` and writes it row-major without gaps. The parameters are
 /// pointers to global memory: the matrix and the tile. The tile starts at row and column `at` (dim0, dim1), which may
@@ -15,12 +15,12 @@ use tilewright_lower::registers::{memory_integer_type, row_major_address_emitter
 /// # Errors
 /// [`MovementError`] if no element has this width, or if the store of the tile cannot be planned.
 pub fn build_block_load_kernel(
-    (layout, loads): (&LinearLayout, &BlockLoadPlan),
+    (layout, loads): (&LinearLayout, &Block2dLoadPlan),
     at: [i32; 2],
     element_bits: u32,
     context: PlanContext<'_>,
 ) -> Result<Kernel, MovementError> {
-    let element = memory_integer_type(element_bits)?;
+    let element = find_memory_integer(element_bits)?;
     let shape = [0, 1].map(|axis| 1u64 << layout.out_bits(tilewright_layout::Dim::tensor(axis)));
     let mut builder = begin("block_load", layout, &["matrix", "tile"]);
     let matrix = builder.parameter(0);

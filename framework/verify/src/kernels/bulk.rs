@@ -1,17 +1,17 @@
 //! Kernels that issue one bulk copy, of a box of a tensor or of contiguous bytes.
 
 use tilewright_kernel::{
-    Binary, Builder, Element, InstructionSignature, Kernel, Launch, MemorySpace, Op, Parameter, Queue, Scope,
-    TensorMap, Type, Value,
+    Binary, Builder, CollectiveScope, Element, InstructionSignature, Kernel, MemorySpace, Op, Parameter, Queue,
+    StaticLaunchConfig, TensorMap, Type, Value,
 };
-use tilewright_target::{Completion, Instruction, Operand};
+use tilewright_target::{Completion, Instruction, InstructionOperand};
 
 use super::copy_pipeline::each_index;
 use crate::CheckFailure;
 
 /// The data that a bulk copy transfers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum BulkCopyData<'a> {
+pub enum BulkCopyKind<'a> {
     /// A box of a tensor, with the tensor's map.
     Box(&'a TensorMap),
     /// This number of contiguous bytes.
@@ -43,7 +43,7 @@ impl BulkCopyFlaw {
     }
 }
 
-impl BulkCopyData<'_> {
+impl BulkCopyKind<'_> {
     /// Number of copied bytes.
     #[must_use]
     pub fn bytes(self) -> u64 {
@@ -56,7 +56,9 @@ impl BulkCopyData<'_> {
     /// Whether an instruction copies this kind of data.
     #[must_use]
     pub fn is_copied_by(row: &Instruction) -> bool {
-        row.operands.iter().any(|operand| matches!(operand, Operand::Box(_) | Operand::SharedBulk { .. }))
+        row.operands
+            .iter()
+            .any(|operand| matches!(operand, InstructionOperand::Box(_) | InstructionOperand::SharedBulk { .. }))
     }
 }
 
@@ -75,25 +77,25 @@ const VECTOR: u32 = 16;
 pub fn build_bulk_copy_kernel(
     row: &Instruction,
     lanes: u32,
-    bulk: BulkCopyData<'_>,
+    bulk: BulkCopyKind<'_>,
     flaw: Option<BulkCopyFlaw>,
 ) -> Result<Kernel, CheckFailure> {
     build(row, lanes, bulk, flaw).map_err(CheckFailure::Row)
 }
 
-fn build(row: &Instruction, lanes: u32, bulk: BulkCopyData<'_>, flaw: Option<BulkCopyFlaw>) -> Result<Kernel, String> {
+fn build(row: &Instruction, lanes: u32, bulk: BulkCopyKind<'_>, flaw: Option<BulkCopyFlaw>) -> Result<Kernel, String> {
     let bytes = u32::try_from(bulk.bytes()).ok().filter(|bytes| bytes.is_multiple_of(VECTOR));
     let bytes = bytes.ok_or_else(|| format!("{} bytes; expected a multiple of {VECTOR}", bulk.bytes()))?;
     let pointer = Type::Pointer(MemorySpace::Global);
     let parameters = match bulk {
-        BulkCopyData::Box(map) => {
+        BulkCopyKind::Box(map) => {
             vec![Parameter::tensor_map("tensor", map.clone()), Parameter::scalar_or_pointer("origin", pointer)]
         }
-        BulkCopyData::Copy1d(_) => vec![Parameter::scalar_or_pointer("span", pointer)],
+        BulkCopyKind::Copy1d(_) => vec![Parameter::scalar_or_pointer("span", pointer)],
     };
     let shared_contents = parameters.len() as u32;
     let parameters = parameters.into_iter().chain([Parameter::scalar_or_pointer("held", pointer)]).collect();
-    let mut builder = Builder::with_parameters("bulk", Launch::new(lanes, 1), parameters);
+    let mut builder = Builder::with_parameters("bulk", StaticLaunchConfig::new(lanes, 1), parameters);
     let buffer = builder.shared_buffer(bytes, alignment(row, bulk)?);
     let shared_contents = builder.parameter(shared_contents);
     let mut issue = Issue { builder, row, flaw, buffer, shared_contents, bytes };
@@ -106,13 +108,13 @@ fn build(row: &Instruction, lanes: u32, bulk: BulkCopyData<'_>, flaw: Option<Bul
 }
 
 /// Returns the alignment in bytes that the instruction requires of the address in shared memory.
-fn alignment(row: &Instruction, bulk: BulkCopyData<'_>) -> Result<u32, String> {
+fn alignment(row: &Instruction, bulk: BulkCopyKind<'_>) -> Result<u32, String> {
     let own = row.operands.iter().find_map(|operand| match (operand, bulk) {
-        (Operand::Box(operand), BulkCopyData::Box(map)) => {
+        (InstructionOperand::Box(operand), BulkCopyKind::Box(map)) => {
             let alignment = || operand.find_layout(map.swizzle).map_or(1, |one| one.alignment);
             Some(map.check_for_operand(operand).map(|()| alignment()).map_err(|error| error.to_string()))
         }
-        (Operand::SharedBulk { alignment }, BulkCopyData::Copy1d(_)) => Some(Ok(*alignment)),
+        (InstructionOperand::SharedBulk { alignment }, BulkCopyKind::Copy1d(_)) => Some(Ok(*alignment)),
         _ => None,
     });
     own.unwrap_or_else(|| Err("it copies neither a box nor a span".to_owned()))
@@ -137,7 +139,7 @@ impl Issue<'_> {
         if !self.has(BulkCopyFlaw::NoFence) {
             self.builder.proxy_fence();
         }
-        self.builder.barrier(Scope::Warp);
+        self.builder.barrier(CollectiveScope::Warp);
         let expected = if self.has(BulkCopyFlaw::NothingExpected) { 0 } else { self.bytes };
         self.builder.mbarrier_arrive(mbarrier, expected);
         self.copy(Some(mbarrier))?;
@@ -160,7 +162,7 @@ impl Issue<'_> {
         if !self.has(BulkCopyFlaw::NoFence) {
             self.builder.proxy_fence();
         }
-        self.builder.barrier(Scope::Warp);
+        self.builder.barrier(CollectiveScope::Warp);
         self.copy(None)?;
         self.builder.commit(queue);
         if !self.has(BulkCopyFlaw::NoWait) {
@@ -173,11 +175,11 @@ impl Issue<'_> {
         let (mut operands, mut axis) = (Vec::new(), 0);
         for operand in &self.row.operands {
             operands.push(match operand {
-                Operand::Box(_) | Operand::SharedBulk { .. } => self.buffer,
-                Operand::TensorMap | Operand::GlobalBulk { .. } => self.builder.parameter(0),
-                Operand::BulkBytes { .. } => self.builder.i32(self.bytes),
-                Operand::Mbarrier => mbarrier.ok_or("it takes an mbarrier, but does not complete on it")?,
-                Operand::Coordinate => {
+                InstructionOperand::Box(_) | InstructionOperand::SharedBulk { .. } => self.buffer,
+                InstructionOperand::TensorMap | InstructionOperand::GlobalBulk { .. } => self.builder.parameter(0),
+                InstructionOperand::BulkBytes { .. } => self.builder.i32(self.bytes),
+                InstructionOperand::Mbarrier => mbarrier.ok_or("it takes an mbarrier, but does not complete on it")?,
+                InstructionOperand::Coordinate => {
                     axis += 1;
                     let origin = self.builder.parameter(1);
                     self.builder.load(Type::Scalar(Element::I32), origin, 4 * (axis - 1), None)

@@ -1,6 +1,6 @@
 //! Pipelines of copies between global and shared memory: rings of buffers, and synchronization omitted on purpose.
 
-use tilewright_kernel::{Binary, Builder, Compare, Element, Launch, SpecialRegister, Type, Value};
+use tilewright_kernel::{Binary, Builder, Compare, Element, SpecialRegister, StaticLaunchConfig, Type, Value};
 use tilewright_plan::movement::MovementError;
 
 const WORD: Type = Type::Scalar(Element::I32);
@@ -87,7 +87,7 @@ pub(super) fn thread_index(builder: &mut Builder) -> Value {
 /// Emits a loop that distributes the indices below `count` over the threads of the block. `act` emits the body; it gets
 /// the index, and a predicate if some threads may have no index.
 pub(super) fn each_index(builder: &mut Builder, count: u32, act: impl FnOnce(&mut Builder, Value, Option<Value>)) {
-    let Launch { lanes, warps, .. } = builder.launch();
+    let StaticLaunchConfig { lanes, warps, .. } = builder.launch();
     let thread = thread_index(builder);
     each_step(builder, count, lanes * warps, |builder, first| {
         let index = builder.binary(Binary::Add, first, thread);

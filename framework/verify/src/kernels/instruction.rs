@@ -1,14 +1,14 @@
 //! Kernels around one vendor instruction, for inspecting, running and checking its code.
 
 use tilewright_kernel::{
-    Binary, Builder, Cast, Element, InstructionSignature, Kernel, Launch, MemorySpace, Op, Scope, SpecialRegister,
-    Type, Value, ValueRequirement, is_result,
+    Binary, Builder, Cast, CollectiveScope, Element, InstructionSignature, Kernel, MemorySpace, Op, SpecialRegister,
+    StaticLaunchConfig, Type, Value, ValueTypeRequirement, is_result_operand,
 };
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_plan::movement::DescriptorMatch;
-use tilewright_target::{Completion, Instruction, MemoryOperand, Operand};
+use tilewright_target::{Completion, Instruction, InstructionOperand, MemoryOperand};
 
-use super::TilePlacement;
+use super::IsolatedSharedTile;
 use crate::CheckFailure;
 
 /// Maximum alignment of an access of global memory, in bytes.
@@ -21,7 +21,7 @@ const ALIGNMENT: u32 = 16;
 /// For an access operand, the memory holds all segments (contiguous bytes at one address, dim `slot` of the row's
 /// layouts) in order; the kernel copies them to shared memory before a load, or from shared memory after a store or a
 /// copy. For an operand in global memory, it holds the segments themselves. For a tile in shared memory, it holds the
-/// bytes of [`TilePlacement::find_smallest`]. Predicates are true.
+/// bytes of [`IsolatedSharedTile::find_smallest`]. Predicates are true.
 ///
 /// # Errors
 /// [`CheckFailure::Row`] if no kernel can issue the row.
@@ -39,11 +39,11 @@ fn build(name: &str, row: &Instruction) -> Result<Kernel, String> {
     Ok(kernel.builder.finish())
 }
 
-pub(super) fn parameter_name(operand: &Operand) -> &str {
+pub(super) fn parameter_name(operand: &InstructionOperand) -> &str {
     operand.role().unwrap_or(match operand {
-        Operand::Constant { role, .. } => role,
-        Operand::Accumulate => "accumulate",
-        Operand::Global { .. } => "global",
+        InstructionOperand::Constant { role, .. } => role,
+        InstructionOperand::Accumulate => "accumulate",
+        InstructionOperand::Global { .. } => "global",
         _ => "memory",
     })
 }
@@ -61,7 +61,7 @@ impl Around {
     /// Starts a kernel with these numbers of lanes and warps; its parameters are pointers to global memory.
     pub(super) fn new(name: &str, [lanes, warps]: [u32; 2], parameters: &[&str]) -> Self {
         let parameters: Vec<_> = parameters.iter().map(|&name| (name, Type::Pointer(MemorySpace::Global))).collect();
-        let builder = Builder::new(name, Launch::new(lanes, warps), &parameters);
+        let builder = Builder::new(name, StaticLaunchConfig::new(lanes, warps), &parameters);
         let mut kernel = Self { builder, thread: Value(0), lane: Value(0), lanes, warps };
         kernel.lane = kernel.builder.special(SpecialRegister::Lane);
         kernel.thread = kernel.lane;
@@ -74,44 +74,44 @@ impl Around {
     }
 
     fn issue(&mut self, row: &Instruction) -> Result<(), String> {
-        let loads = row.operands.iter().any(is_result);
+        let loads = row.operands.iter().any(is_result_operand);
         let (mut operands, mut results, mut stored) = (Vec::new(), Vec::new(), None);
         for (index, operand) in (0..).zip(&row.operands) {
-            let carried = ValueRequirement::from_operand(operand);
-            if let Operand::Memory(memory) = operand {
+            let carried = ValueTypeRequirement::from_operand(operand);
+            if let InstructionOperand::Memory(memory) = operand {
                 operands.push(self.descriptor(index, memory)?);
                 continue;
             }
-            let ty = carried.default_type().filter(|ty| ty.bits() >= 8 || carried == ValueRequirement::Bool);
+            let ty = carried.default_type().filter(|ty| ty.bits() >= 8 || carried == ValueTypeRequirement::Bool);
             let ty = ty.ok_or_else(|| format!("operand {index} is {carried}"))?;
             match operand {
-                operand if is_result(operand) => results.push((index, ty)),
-                Operand::Access { data, address, .. } => {
+                operand if is_result_operand(operand) => results.push((index, ty)),
+                InstructionOperand::Access { data, address, .. } => {
                     let buffer = self.buffer(data)?;
                     if loads {
                         let from = self.builder.parameter(index);
                         self.copy(from, buffer);
-                        self.builder.barrier(Scope::Warp);
+                        self.builder.barrier(CollectiveScope::Warp);
                     } else {
                         stored = Some((index, buffer));
                     }
                     operands.push(self.segment_address(buffer.address, data, address));
                 }
-                Operand::Global { data, address, .. } => {
+                InstructionOperand::Global { data, address, .. } => {
                     let from = self.builder.parameter(index);
                     operands.push(self.segment_address(from, data, address));
                 }
-                Operand::Predicate => operands.push(self.builder.constant(ty, 1)),
+                InstructionOperand::Predicate => operands.push(self.builder.constant(ty, 1)),
                 _ => {
                     let from = self.value_pointer(index, ty);
                     operands.push(self.load(ty, from));
                 }
             }
         }
-        if row.operands.iter().any(|operand| matches!(operand, Operand::Memory(_))) {
+        if row.operands.iter().any(|operand| matches!(operand, InstructionOperand::Memory(_))) {
             // Each warp reads data that all warps have stored, so the proxy fence is followed by a barrier.
             self.builder.proxy_fence();
-            self.builder.barrier(Scope::Block);
+            self.builder.barrier(CollectiveScope::Block);
         }
         let types: Vec<Type> = results.iter().map(|&(_, ty)| ty).collect();
         let values = self.result(row, &types, operands);
@@ -120,7 +120,7 @@ impl Around {
             self.store(to, value);
         }
         if let Some((index, buffer)) = stored {
-            self.builder.barrier(Scope::Warp);
+            self.builder.barrier(CollectiveScope::Warp);
             let to = self.builder.parameter(index);
             self.copy_back(buffer, to);
         }
@@ -141,12 +141,12 @@ impl Around {
     /// Emits the copy of a tile from the memory of kernel parameter `index` to a shared buffer; returns the tile's
     /// matrix descriptor.
     pub(super) fn descriptor(&mut self, index: u32, memory: &MemoryOperand) -> Result<Value, String> {
-        let tile = TilePlacement::find_smallest(memory).map_err(|error| error.to_string())?;
+        let tile = IsolatedSharedTile::find_smallest(memory).map_err(|error| error.to_string())?;
         let bytes = tile.bytes;
         let threads = u64::from(self.lanes * self.warps);
         let own = (bytes / threads).clamp(1, ALIGNMENT.into());
         let item_type =
-            ValueRequirement::Bits(own as u32 * 8).default_type().filter(|_| bytes.is_multiple_of(own * threads));
+            ValueTypeRequirement::Bits(own as u32 * 8).default_type().filter(|_| bytes.is_multiple_of(own * threads));
         let item_type = item_type.ok_or("its tile cannot be distributed over its lanes")?;
         let address = self.builder.shared_buffer(bytes as u32, tile.alignment());
         let from = self.builder.parameter(index);
@@ -161,7 +161,8 @@ impl Around {
     /// layout `data`.
     fn buffer(&mut self, data: &LinearLayout) -> Result<Buffer, String> {
         let bits = 8u32.checked_shl(data.outs().total_bits()).filter(|bits| *bits <= 1 << 20);
-        let item_type = bits.map(|bits| bits / self.lanes).and_then(|bits| ValueRequirement::Bits(bits).default_type());
+        let item_type =
+            bits.map(|bits| bits / self.lanes).and_then(|bits| ValueTypeRequirement::Bits(bits).default_type());
         let item_type = item_type.ok_or("its slots cannot be distributed over one warp")?;
         let address = self.builder.shared_buffer(item_type.bits() / 8 * self.lanes, 128);
         Ok(Buffer { address, item_type, times: 1 })

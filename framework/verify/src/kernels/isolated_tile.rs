@@ -2,11 +2,11 @@
 //! power of two, and its elements may be narrower than a byte.
 
 use thiserror::Error;
-use tilewright_target::{CanonicalLayout, CanonicalStride, DescriptorFields, MemoryOperand};
+use tilewright_target::{CanonicalLayout, CanonicalLayoutStride, DescriptorFields, MemoryOperand};
 
 /// A single tile of an operand, placed at the start of shared memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TilePlacement<'a> {
+pub struct IsolatedSharedTile<'a> {
     memory: &'a MemoryOperand,
     canonical_layout: &'a CanonicalLayout,
     /// Fields of the tile's matrix descriptor.
@@ -44,7 +44,7 @@ pub enum TilePlacementError {
     },
 }
 
-impl<'a> TilePlacement<'a> {
+impl<'a> IsolatedSharedTile<'a> {
     /// Places a tile of an operand in the canonical layout that takes the least memory.
     ///
     /// # Errors
@@ -72,14 +72,14 @@ impl<'a> TilePlacement<'a> {
     ) -> Result<Self, TilePlacementError> {
         let steps = || canonical_layout.axes.iter().flatten();
         let fixed = steps().map(|step| match step.stride {
-            CanonicalStride::Bytes(bytes) => step.count.saturating_sub(1).saturating_mul(bytes),
-            CanonicalStride::Field(_) => 0,
+            CanonicalLayoutStride::Bytes(bytes) => step.count.saturating_sub(1).saturating_mul(bytes),
+            CanonicalLayoutStride::Field(_) => 0,
         });
         let mut end = fixed.fold(u64::from(memory.bits / 8).max(1), u64::saturating_add);
         let encodings = &memory.descriptor.strides;
         let mut strides: Vec<u64> = encodings.iter().map(|field| field.granularity).collect();
         for step in steps() {
-            let CanonicalStride::Field(index) = step.stride else { continue };
+            let CanonicalLayoutStride::Field(index) = step.stride else { continue };
             let (Some(field), Some(stride)) = (encodings.get(index as usize), strides.get_mut(index as usize)) else {
                 return Err(TilePlacementError::NoStride { index });
             };

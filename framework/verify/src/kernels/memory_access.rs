@@ -1,12 +1,12 @@
 //! Kernels around one planned access of shared or of global memory.
 
 use super::pointer_parameters::begin;
-use tilewright_kernel::{Binary, Builder, Compare, Element, Kernel, Launch, Scope, Type, Value};
+use tilewright_kernel::{Binary, Builder, CollectiveScope, Compare, Element, Kernel, StaticLaunchConfig, Type, Value};
 use tilewright_layout::{Dim, LinearLayout, MemoryLayout};
 use tilewright_lower::registers::{
-    emit_register_stores, emit_tensor_load, memory_integer_type, row_major_address_emitter,
+    emit_register_stores, emit_tensor_load, find_memory_integer, row_major_address_emitter,
 };
-use tilewright_plan::movement::{GlobalAccess, MovementError, SharedAccess};
+use tilewright_plan::movement::{GlobalAccessPlan, MovementError, SharedAccess};
 
 use super::copy_pipeline::thread_index;
 
@@ -24,12 +24,12 @@ pub fn build_store_kernel(
     element_bits: u32,
     access: &SharedAccess,
 ) -> Result<Kernel, MovementError> {
-    let element = memory_integer_type(element_bits)?;
+    let element = find_memory_integer(element_bits)?;
     let mut builder = begin("store", registers, &["tensor", "places", "found"]);
     let values = emit_tensor_load(&mut builder, 0, registers, element);
     let buffer = allocate(&mut builder, memory, element);
     access.emit_store(&mut builder, buffer, &values);
-    builder.barrier(Scope::Block);
+    builder.barrier(CollectiveScope::Block);
     let found = builder.parameter(2);
     read_out(&mut builder, buffer, found, memory, element);
     Ok(builder.finish())
@@ -49,7 +49,7 @@ pub fn build_load_kernel(
     element_bits: u32,
     access: &SharedAccess,
 ) -> Result<Kernel, MovementError> {
-    let element = memory_integer_type(element_bits)?;
+    let element = find_memory_integer(element_bits)?;
     let mut builder = begin("load", registers, &["elements", "places", "registers"]);
     let buffer = allocate(&mut builder, memory, element);
     each_offset(&mut builder, memory, |builder, index, active| {
@@ -59,7 +59,7 @@ pub fn build_load_kernel(
         let value = builder.load(Type::Scalar(element), from, 0, active);
         builder.store(pointer, 0, value, active);
     });
-    builder.barrier(Scope::Block);
+    builder.barrier(CollectiveScope::Block);
     let loaded = access.emit_load(&mut builder, buffer);
     emit_register_stores(&mut builder, 2, registers, &loaded);
     Ok(builder.finish())
@@ -73,10 +73,10 @@ pub fn build_load_kernel(
 pub fn build_global_copy_kernel(
     registers: &LinearLayout,
     element_bits: u32,
-    load: &GlobalAccess,
-    store: &GlobalAccess,
+    load: &GlobalAccessPlan,
+    store: &GlobalAccessPlan,
 ) -> Result<Kernel, MovementError> {
-    let element = memory_integer_type(element_bits)?;
+    let element = find_memory_integer(element_bits)?;
     let mut builder = begin("copy", registers, &["tensor", "copy"]);
     let mut from = row_major_address_emitter(&mut builder, 0, registers, element);
     let values = load.emit_load(&mut builder, &mut from);
@@ -98,7 +98,7 @@ fn offsets(memory: &MemoryLayout) -> u32 {
 /// the block; the iterations of a thread are unrolled. `act` emits one iteration; it gets the offset, and a predicate
 /// if some threads have no offset.
 fn each_offset(builder: &mut Builder, memory: &MemoryLayout, mut act: impl FnMut(&mut Builder, Value, Option<Value>)) {
-    let Launch { lanes, warps, .. } = builder.launch();
+    let StaticLaunchConfig { lanes, warps, .. } = builder.launch();
     let (offsets, threads) = (offsets(memory), lanes * warps);
     let thread = thread_index(builder);
     let active = (offsets < threads).then(|| {

@@ -1,12 +1,12 @@
 //! A kernel around one planned MMA: a dot of two matrices in global memory.
 
-use tilewright_kernel::{Binary, Builder, Element, Kernel, Scope, Type, Value};
-use tilewright_plan::mma::{Accumulator, MatrixChunkAddress, MmaPlan, OperandLoad};
+use tilewright_kernel::{Binary, Builder, CollectiveScope, Element, Kernel, Type, Value};
+use tilewright_plan::mma::{Accumulator, GlobalKChunkAddress, MmaPlan, OperandLoad};
 use tilewright_plan::movement::{GlobalTensor, MovementError, PlanContext, plan_global_access};
 use tilewright_target::{Direction, ElementType, Queue};
 
 use super::pointer_parameters::begin;
-use tilewright_lower::registers::{memory_integer_type, row_major_address_emitter};
+use tilewright_lower::registers::{find_memory_integer, row_major_address_emitter};
 
 /// Builds a kernel of one block that multiplies two matrices by `plan` and writes `d = a * b`, or `d = c + a * b` if it
 /// accumulates.
@@ -34,9 +34,9 @@ pub fn build_mma_kernel(plan: &MmaPlan, accumulates: bool, context: PlanContext<
     if plan.chunk_count() == 1 {
         let full_matrix = |parameter| {
             let matrix = builder.parameter(parameter);
-            MatrixChunkAddress { base: matrix, matrix, index: None }
+            GlobalKChunkAddress { base: matrix, matrix, index: None }
         };
-        let matrix_chunks: Vec<MatrixChunkAddress> = (0..inputs).map(full_matrix).collect();
+        let matrix_chunks: Vec<GlobalKChunkAddress> = (0..inputs).map(full_matrix).collect();
         accumulator = chunk(&mut builder, plan, &operand_loads, &matrix_chunks, &accumulator);
     } else {
         let (from, to, step) = (builder.i32(0), builder.i32(plan.chunk_count() as u32), builder.i32(1));
@@ -54,7 +54,7 @@ pub fn build_mma_kernel(plan: &MmaPlan, accumulates: bool, context: PlanContext<
             // If a scale block is longer than a chunk, the load gets the index of its byte, otherwise the index of the
             // chunk.
             let index = if matches!(step, Step::IterationsPerByte(_)) { offset } else { inside[0] };
-            matrix_chunks.push(MatrixChunkAddress {
+            matrix_chunks.push(GlobalKChunkAddress {
                 base: builder.ptr_add(matrix, offset),
                 matrix,
                 index: Some(index),
@@ -63,7 +63,7 @@ pub fn build_mma_kernel(plan: &MmaPlan, accumulates: bool, context: PlanContext<
         let new = chunk(&mut builder, plan, &operand_loads, &matrix_chunks, &accumulator.with_values(&inside[1..]));
         if operand_loads.iter().flatten().any(OperandLoad::uses_shared) {
             // The next iteration overwrites the shared memory that this one reads.
-            builder.barrier(Scope::Block);
+            builder.barrier(CollectiveScope::Block);
         }
         let body = builder.end_region(new.loop_carried_values());
         let values = builder.for_loop(from, to, step, accumulator.loop_carried_values(), body);
@@ -73,7 +73,7 @@ pub fn build_mma_kernel(plan: &MmaPlan, accumulates: bool, context: PlanContext<
     let (memory, bits) = result(plan);
     let access = plan_global_access(&plan.c, &memory, bits, Direction::Store, context.target)?;
     let last = parameters.len() as u32 - 1;
-    let mut addresses = row_major_address_emitter(&mut builder, last, &plan.c, memory_integer_type(bits)?);
+    let mut addresses = row_major_address_emitter(&mut builder, last, &plan.c, find_memory_integer(bits)?);
     access.emit_store(&mut builder, &accumulator, &mut addresses);
     Ok(builder.finish())
 }
@@ -111,7 +111,7 @@ fn chunk(
     builder: &mut Builder,
     plan: &MmaPlan,
     operand_loads: &[Option<OperandLoad>; 4],
-    matrix_chunks: &[MatrixChunkAddress],
+    matrix_chunks: &[GlobalKChunkAddress],
     accumulator: &Accumulator,
 ) -> Accumulator {
     let mut matrix_chunks = matrix_chunks.iter().copied();
@@ -128,7 +128,7 @@ fn chunk(
         if plan.completion_queue().is_some_and(Queue::uses_async_proxy) {
             builder.proxy_fence();
         }
-        builder.barrier(Scope::Block);
+        builder.barrier(CollectiveScope::Block);
     }
     plan.emit_chunk(builder, operands.each_ref().map(Vec::as_slice), scales.each_ref().map(Vec::as_slice), accumulator)
 }
@@ -142,7 +142,7 @@ fn initial(
     context: PlanContext<'_>,
 ) -> Result<Vec<Value>, MovementError> {
     let (memory, bits) = result(plan);
-    let element = memory_integer_type(bits)?;
+    let element = find_memory_integer(bits)?;
     let access = plan_global_access(&plan.c, &memory, bits, Direction::Load, context.target)?;
     let mut addresses = row_major_address_emitter(builder, parameter, &plan.c, element);
     Ok(access.emit_load(builder, &mut addresses))

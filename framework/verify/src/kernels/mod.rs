@@ -18,19 +18,19 @@ mod tensor_copy_pipeline;
 mod tensor_instruction;
 
 pub use block_load::build_block_load_kernel;
-pub use bulk::{BulkCopyData, BulkCopyFlaw, build_bulk_copy_kernel};
+pub use bulk::{BulkCopyFlaw, BulkCopyKind, build_bulk_copy_kernel};
 pub use copy_pipeline::{CopyPipelineConfig, OmittedSync};
 pub use instruction::build_instruction_kernel;
-pub use isolated_tile::{TilePlacement, TilePlacementError};
+pub use isolated_tile::{IsolatedSharedTile, TilePlacementError};
 pub use memory_access::{build_global_copy_kernel, build_load_kernel, build_store_kernel};
 pub use mma::build_mma_kernel;
-pub use pointer_copy_pipeline::build_pointer_copy_kernel;
+pub use pointer_copy_pipeline::build_pointer_copy_pipeline_kernel;
 pub use prefetch::{PrefetchDistance, build_prefetch_kernel};
 pub use register_movement::{
-    EmitScalarCombine, build_gather_kernel, build_reduction_kernel, build_scan_kernel, emit_add, emit_typed_add,
+    EmitScalarCombine, build_gather_kernel, build_reduction_kernel, build_scan_kernel, emit_add, tuple_add_emitter,
 };
 pub use repeated::{build_repeated_conversion_kernel, build_repeated_gather_kernel, build_repeated_staging_kernel};
 pub use strided::{StridedTensor, build_strided_copy_kernel};
 pub use tensor_copy_pipeline::build_tensor_copy_kernel;
-pub use tensor_instruction::build_issue_kernel;
+pub use tensor_instruction::build_instruction_kernel_with_tensor_memory;
 pub(crate) use tensor_instruction::find_tile_moves;

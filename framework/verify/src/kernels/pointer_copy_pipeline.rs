@@ -2,9 +2,9 @@
 //! another tensor is read.
 
 use super::pointer_parameters::begin;
-use tilewright_kernel::{Binary, Builder, Element, Kernel, Scope, Value};
+use tilewright_kernel::{Binary, Builder, CollectiveScope, Element, Kernel, Value};
 use tilewright_layout::{Dim, MemoryLayout};
-use tilewright_lower::registers::{memory_integer_type, row_major_address_emitter_from};
+use tilewright_lower::registers::{find_memory_integer, row_major_address_emitter_from};
 use tilewright_plan::movement::{AsyncCopyPlan, MovementError};
 
 use super::copy_pipeline::{CopyPipelineConfig, OmittedSync, Ring, each_step};
@@ -19,13 +19,13 @@ use super::memory_access::read_out;
 /// # Errors
 /// [`MovementError::ElementBits`] if no element has this width; [`MovementError::Memory`] if the pipeline has fewer
 /// tensors than buffers, or no buffer.
-pub fn build_pointer_copy_kernel(
+pub fn build_pointer_copy_pipeline_kernel(
     copy: &AsyncCopyPlan,
     memory: &MemoryLayout,
     element_bits: u32,
     stages: CopyPipelineConfig,
 ) -> Result<Kernel, MovementError> {
-    let element = memory_integer_type(element_bits)?;
+    let element = find_memory_integer(element_bits)?;
     stages.check()?;
     let mut builder = begin("copy", &copy.layout, &["tensors", "places", "found"]);
     let alignment = copy.alignment().max(16);
@@ -86,12 +86,12 @@ impl Pipeline<'_> {
     /// flight, and then a copy of its buffer to the output.
     fn read(&self, builder: &mut Builder, tensor: Value, outstanding: u32) {
         self.copy.emit_wait(builder, outstanding + u32::from(self.stages.omits(OmittedSync::Wait)));
-        builder.barrier(Scope::Block);
+        builder.barrier(CollectiveScope::Block);
         let buffer = self.ring.buffer_of(builder, tensor);
         let found = self.block_base(builder, 2, tensor, 1 << self.memory.linear.in_bits(Dim::OFFSET));
         read_out(builder, buffer, found, self.memory, self.element);
         if !self.stages.omits(OmittedSync::Barrier) {
-            builder.barrier(Scope::Block);
+            builder.barrier(CollectiveScope::Block);
         }
     }
 }

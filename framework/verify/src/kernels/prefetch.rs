@@ -1,14 +1,14 @@
 //! A kernel that loads the tiles of a matrix one after another, each prefetched some iterations earlier.
 
-use tilewright_kernel::{Binary, Builder, Element, Kernel, Launch, MemorySpace, Type, Value};
+use tilewright_kernel::{Binary, Builder, Element, Kernel, MemorySpace, StaticLaunchConfig, Type, Value};
 use tilewright_layout::Dim;
-use tilewright_plan::mma::matrix_address_emitter;
+use tilewright_plan::mma::global_matrix_address_emitter;
 use tilewright_plan::movement::{
     AxisStride, GlobalTensor, MovementError, PlanContext, PrefetchPlan, find_coalesced_layout, plan_global_access,
 };
 use tilewright_target::Direction;
 
-use tilewright_lower::registers::memory_integer_type;
+use tilewright_lower::registers::find_memory_integer;
 
 /// The distance between the prefetch of a tile and the load of that tile, in a test kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,9 +56,9 @@ pub fn build_prefetch_kernel(
     let [load, store] = [Direction::Load, Direction::Store]
         .map(|direction| plan_global_access(&layout, &tile, bits, direction, context.target));
     let (load, store) = (load?, store?);
-    memory_integer_type(bits)?;
+    find_memory_integer(bits)?;
     let pointer = Type::Pointer(MemorySpace::Global);
-    let launch = Launch::new(lanes, problem.warps as u32);
+    let launch = StaticLaunchConfig::new(lanes, problem.warps as u32);
     let mut builder = Builder::new("prefetched", launch, &[("matrix", pointer), ("copy", pointer)]);
     let fetch = |builder: &mut Builder, tile: Value| {
         let (mut base, column) = (builder.parameter(0), builder.i32(0));
@@ -84,9 +84,9 @@ pub fn build_prefetch_kernel(
     });
     let strides = [problem.pitch, 1];
     let bytes = u64::from(bits / 8);
-    let mut addresses = matrix_address_emitter(&mut builder, &layout, matrix, strides, bytes);
+    let mut addresses = global_matrix_address_emitter(&mut builder, &layout, matrix, strides, bytes);
     let values = load.emit_load(&mut builder, &mut addresses);
-    let mut addresses = matrix_address_emitter(&mut builder, &layout, copy, strides, bytes);
+    let mut addresses = global_matrix_address_emitter(&mut builder, &layout, copy, strides, bytes);
     store.emit_store(&mut builder, &values, &mut addresses);
     let body = builder.end_region(&[]);
     builder.for_loop(from, to, step, &[], body);

@@ -3,7 +3,9 @@
 
 use tilewright_kernel::{Element, Kernel};
 use tilewright_layout::{Dim, LinearLayout};
-use tilewright_lower::{LowerError, LowerErrorReason, RegisterTensorParameter, lower_tensor_function, reduced_layout};
+use tilewright_lower::{
+    LowerError, LowerErrorReason, RegisterTensorParameter, build_and_lower_tensor_function, reduced_layout,
+};
 use tilewright_plan::movement::{GatherPlan, PlanContext, ReductionPlan, ScanDirection, ScanPlan};
 use tilewright_tile::op::name::{arith, tt};
 use tilewright_tile::{BuildError, FloatType, FunctionBuilder, TileType, Value};
@@ -13,7 +15,7 @@ pub type EmitScalarCombine = fn(&mut FunctionBuilder<'_>, &[Value], &[Value]) ->
 
 /// Returns a function that emits the addition of two tuples of scalars, element by element. The scalars are integers
 /// that hold the bits of elements; the addition is the element type's, so floats are added as floats.
-pub fn emit_typed_add(
+pub fn tuple_add_emitter(
     elements: &[Element],
 ) -> impl Fn(&mut FunctionBuilder<'_>, &[Value], &[Value]) -> Result<Vec<Value>, BuildError> + '_ {
     move |builder, earlier, later| {
@@ -68,7 +70,7 @@ pub fn build_reduction_kernel(
     let (src, mut reduction) = (extended(src)?, reduction.clone());
     reduction.result = extended(&reduction.result)?;
     let tensors = tuple(&src, element_bits);
-    lower_tensor_function("reduce", &tensors, context, |builder, values, plans| {
+    build_and_lower_tensor_function("reduce", &tensors, context, |builder, values, plans| {
         let kept = reduced_layout(&reduction.result, axis)?;
         let mut op = builder.build_op(tt::REDUCE).operands("srcs", values).attribute("axis", axis_attribute(axis));
         for tensor in &tensors {
@@ -93,7 +95,7 @@ pub fn build_scan_kernel(
     context: PlanContext<'_>,
 ) -> Result<Kernel, LowerError> {
     let tensors = tuple(src, element_bits);
-    lower_tensor_function("scan", &tensors, context, |builder, values, plans| {
+    build_and_lower_tensor_function("scan", &tensors, context, |builder, values, plans| {
         let types: Vec<TileType> = values.iter().map(|&value| builder.ty(value).clone()).collect();
         let mut op = builder.build_op(tt::SCAN).operands("srcs", values).attribute("axis", axis_attribute(axis));
         op = op.attribute("reverse", direction == ScanDirection::Reverse);
@@ -122,7 +124,7 @@ pub fn build_gather_kernel(
 ) -> Result<Kernel, LowerError> {
     let tensor = RegisterTensorParameter { name: "tensor", layout: src, element_bits };
     let indices = RegisterTensorParameter { name: "indices", layout: indices, element_bits: 32 };
-    lower_tensor_function("gather", &[tensor, indices], context, |builder, values, plans| {
+    build_and_lower_tensor_function("gather", &[tensor, indices], context, |builder, values, plans| {
         let op = builder.build_op(tt::GATHER).operand(values[0]).operand(values[1]);
         let op = op.attribute("axis", axis_attribute(axis));
         let op = op.result(RegisterTensorParameter { element_bits, ..indices }.ty()?).build()?;

@@ -1,11 +1,11 @@
 //! Kernels that repeat a movement within a block, so that it can be timed. Each round starts from the registers of the
 //! previous round, reinterpreted in the source layout.
 
-use tilewright_kernel::{Builder, Element, Kernel, Scope, Type, Value};
+use tilewright_kernel::{Builder, CollectiveScope, Element, Kernel, Type, Value};
 use tilewright_layout::{LinearLayout, MemoryLayout};
 use tilewright_plan::movement::{ConversionPlan, GatherPlan, MovementError, SharedAccess};
 
-use tilewright_lower::registers::{emit_register_stores, emit_tensor_load, memory_integer_type};
+use tilewright_lower::registers::{emit_register_stores, emit_tensor_load, find_memory_integer};
 
 use super::pointer_parameters::begin;
 
@@ -43,7 +43,7 @@ pub fn build_repeated_staging_kernel(
         let buffer = builder.shared_buffer(bytes as u32, 16);
         repeat(builder, values, rounds, true, |builder, values| {
             store.emit_store(builder, buffer, values);
-            builder.barrier(Scope::Block);
+            builder.barrier(CollectiveScope::Block);
             load.emit_load(builder, buffer)
         })
     })
@@ -61,7 +61,7 @@ pub fn build_repeated_gather_kernel(
     rounds: u32,
 ) -> Result<Kernel, MovementError> {
     let shared = gather.stats.shared_bytes > 0;
-    let element = memory_integer_type(element_bits)?;
+    let element = find_memory_integer(element_bits)?;
     let mut builder = begin("gather", layout, &["tensor", "indices", "registers"]);
     let values = emit_tensor_load(&mut builder, 0, layout, element);
     let gather_indices = emit_tensor_load(&mut builder, 1, layout, Element::I32);
@@ -84,7 +84,7 @@ fn kernel_around(
     element_bits: u32,
     act: impl FnOnce(&mut Builder, &[Value]) -> Vec<Value>,
 ) -> Result<Kernel, MovementError> {
-    let element = memory_integer_type(element_bits)?;
+    let element = find_memory_integer(element_bits)?;
     let mut builder = begin(name, src, &["tensor", "registers"]);
     let values = emit_tensor_load(&mut builder, 0, src, element);
     let left = act(&mut builder, &values);
@@ -105,7 +105,7 @@ fn repeat(
     let types: Vec<Type> = [from].iter().chain(values).map(|&value| builder.type_of(value)).collect();
     let arguments = builder.begin_region(&types);
     if shared {
-        builder.barrier(Scope::Block);
+        builder.barrier(CollectiveScope::Block);
     }
     let left = act(builder, &arguments[1..]);
     let body = builder.end_region(&left);

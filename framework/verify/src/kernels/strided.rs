@@ -3,10 +3,10 @@
 use tilewright_kernel::{Binary, Builder, Compare, Kernel, Value};
 use tilewright_layout::f2::multiply_vector;
 use tilewright_layout::{Dim, LinearLayout};
-use tilewright_plan::movement::{GlobalAccess, GlobalAddress, MovementError, ThreadIndices};
+use tilewright_plan::movement::{GlobalAccessPlan, GlobalAddress, MovementError, ThreadIndices};
 
 use super::pointer_parameters::begin;
-use tilewright_lower::registers::memory_integer_type;
+use tilewright_lower::registers::find_memory_integer;
 
 /// Strides and extent of a tensor in global memory, at run time.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,10 +26,10 @@ pub fn build_strided_copy_kernel(
     registers: &LinearLayout,
     tensor: &StridedTensor,
     element_bits: u32,
-    load: &GlobalAccess,
-    store: &GlobalAccess,
+    load: &GlobalAccessPlan,
+    store: &GlobalAccessPlan,
 ) -> Result<Kernel, MovementError> {
-    let bytes = memory_integer_type(element_bits)?.bits() / 8;
+    let bytes = find_memory_integer(element_bits)?.bits() / 8;
     let mut builder = begin("copy", registers, &["tensor", "copy"]);
     let coordinates = own_coordinates(&mut builder, registers, tensor);
     let mut from =

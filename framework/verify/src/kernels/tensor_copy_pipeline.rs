@@ -2,10 +2,11 @@
 //! and the reverse, which stores tiles.
 
 use tilewright_kernel::{
-    Binary, Builder, Element, Kernel, Launch, MemorySpace, Op, Parameter, Queue, Scope, Type, Value,
+    Binary, Builder, CollectiveScope, Element, Kernel, MemorySpace, Op, Parameter, Queue, StaticLaunchConfig, Type,
+    Value,
 };
 use tilewright_layout::{Dim, MemoryLayout};
-use tilewright_lower::registers::memory_integer_type;
+use tilewright_lower::registers::find_memory_integer;
 use tilewright_plan::movement::{MovementError, TensorCopy, TensorCopySource, emit_on_first_warp};
 
 use super::copy_pipeline::{CopyPipelineConfig, OmittedSync, Ring, each_index, each_step};
@@ -22,10 +23,10 @@ use super::copy_pipeline::{CopyPipelineConfig, OmittedSync, Ring, each_index, ea
 pub fn build_tensor_copy_kernel(
     copy: &TensorCopy,
     memory: &MemoryLayout,
-    launch: Launch,
+    launch: StaticLaunchConfig,
     stages: CopyPipelineConfig,
 ) -> Result<Kernel, MovementError> {
-    let element = memory_integer_type(copy.map.element_bits)?;
+    let element = find_memory_integer(copy.map.element_bits)?;
     stages.check()?;
     let pointer = Type::Pointer(MemorySpace::Global);
     let parameters = vec![
@@ -73,7 +74,7 @@ impl Pipeline<'_> {
                 builder.proxy_fence();
             }
         });
-        builder.barrier(Scope::Block);
+        builder.barrier(CollectiveScope::Block);
         for tile in 0..prefetch_distance {
             let tile = builder.i32(tile);
             self.fill(builder, full, tile);
@@ -110,7 +111,7 @@ impl Pipeline<'_> {
             builder.store(shared_contents, 0, value, active);
         });
         if !self.stages.omits(OmittedSync::Barrier) {
-            builder.barrier(Scope::Block);
+            builder.barrier(CollectiveScope::Block);
         }
     }
 
@@ -119,7 +120,7 @@ impl Pipeline<'_> {
         each_step(builder, self.stages.tensors, 1, |builder, tile| {
             let outstanding = self.stages.prefetch_distance() + u32::from(self.stages.omits(OmittedSync::Wait));
             emit_on_first_warp(builder, None, |builder| drop(builder.wait(queue, outstanding, &[])));
-            builder.barrier(Scope::Block);
+            builder.barrier(CollectiveScope::Block);
             self.each_element(builder, tile, |builder, ty, [address, shared_contents], active| {
                 let value = builder.load(ty, shared_contents, 0, active);
                 builder.store(address, 0, value, active);
@@ -128,7 +129,7 @@ impl Pipeline<'_> {
                 builder.proxy_fence();
             }
             if !self.stages.omits(OmittedSync::Barrier) {
-                builder.barrier(Scope::Block);
+                builder.barrier(CollectiveScope::Block);
             }
             let buffer = self.ring.buffer_of(builder, tile);
             emit_on_first_warp(builder, None, |builder| self.copy(builder, buffer, tile, buffer));

@@ -4,12 +4,12 @@
 
 use super::instruction::Around;
 use crate::CheckFailure;
-use tilewright_kernel::{Element, Kernel, Op, Scope, Type, Value, ValueRequirement, is_result};
+use tilewright_kernel::{CollectiveScope, Element, Kernel, Op, Type, Value, ValueTypeRequirement, is_result_operand};
 use tilewright_layout::{Dim, LinearLayout, Space};
 use tilewright_plan::movement::{
     PlanContext, TensorMemoryAllocation, TensorMemoryMoveTable, TensorMemoryMoves, emit_on_first_warp,
 };
-use tilewright_target::{Completion, Instruction, InstructionKind, Operand, Queue, TensorMemoryOperand};
+use tilewright_target::{Completion, Instruction, InstructionKind, InstructionOperand, Queue, TensorMemoryOperand};
 
 /// Builds a kernel that issues the instruction of a row once, like [`super::build_instruction_kernel`], but also for
 /// tiles in tensor memory.
@@ -20,8 +20,12 @@ use tilewright_target::{Completion, Instruction, InstructionKind, Operand, Queue
 ///
 /// # Errors
 /// [`CheckFailure::Row`] if no kernel can issue the row.
-pub fn build_issue_kernel(name: &str, row: &Instruction, context: PlanContext<'_>) -> Result<Kernel, CheckFailure> {
-    match row.operands.iter().find_map(Operand::tensor_memory_operand) {
+pub fn build_instruction_kernel_with_tensor_memory(
+    name: &str,
+    row: &Instruction,
+    context: PlanContext<'_>,
+) -> Result<Kernel, CheckFailure> {
+    match row.operands.iter().find_map(InstructionOperand::tensor_memory_operand) {
         Some(tile) => with_tiles(name, row, tile, context).map_err(CheckFailure::Row),
         None => super::build_instruction_kernel(name, row),
     }
@@ -53,7 +57,7 @@ fn with_tiles(
         TensorMemoryAllocation::emit_alloc(&mut around.builder, columns.next_power_of_two().max(least), [0, 1]);
     match multiplies {
         true => around.multiply(row, &tiles, allocation)?,
-        false if row.operands.iter().any(|operand| matches!(operand, Operand::Memory(_))) => {
+        false if row.operands.iter().any(|operand| matches!(operand, InstructionOperand::Memory(_))) => {
             around.copy_tile(row, &moves, allocation)?;
         }
         false => {
@@ -74,8 +78,9 @@ struct TensorMemoryTile {
     moves: TensorMemoryMoves,
 }
 
-/// Finds the moves by which [`build_issue_kernel`] transfers the tile of a row to tensor memory, and back if it is a
-/// result. The tile of a move between registers and tensor memory is in the rows of one warp.
+/// Finds the moves by which [`build_instruction_kernel_with_tensor_memory`] transfers the tile of a row to tensor
+/// memory, and back if it is a result. The tile of a move between registers and tensor memory is in the rows of one
+/// warp.
 ///
 /// # Errors
 /// A message if the target has no tensor memory, or its table has no such moves.
@@ -155,17 +160,18 @@ impl Around {
     }
 
     fn move_tile(&mut self, row: &Instruction, moves: &TensorMemoryMoves, warp_offset: Value) -> Result<(), String> {
-        let at = |expected: fn(&Operand) -> bool| row.operands.iter().position(expected).map(|at| at as u32);
+        let at = |expected: fn(&InstructionOperand) -> bool| row.operands.iter().position(expected).map(|at| at as u32);
         let memory =
             at(|operand| operand.tensor_memory_operand().is_some()).ok_or("it has no tile in tensor memory")?;
-        let register = at(|operand| matches!(operand, Operand::Register { .. })).ok_or("it has no registers")?;
+        let register =
+            at(|operand| matches!(operand, InstructionOperand::Register { .. })).ok_or("it has no registers")?;
         let ty = row
             .operands
             .get(register as usize)
-            .and_then(|operand| ValueRequirement::from_operand(operand).default_type());
+            .and_then(|operand| ValueTypeRequirement::from_operand(operand).default_type());
         let ty = ty.ok_or("no value type of the kernel IR has its registers")?;
         let name = row.name.clone();
-        if row.operands.iter().any(is_result) {
+        if row.operands.iter().any(is_result_operand) {
             self.fill(memory, moves, warp_offset);
             let pending = self.builder.value(ty.to_pending(), Op::Instruction { name, operands: vec![warp_offset] });
             let value = TensorMemoryMoves::emit_wait_loads(&mut self.builder, &[pending])[0];
@@ -192,12 +198,12 @@ impl Around {
         let (mut operands, mut result) = (Vec::new(), 0);
         for (index, operand) in (0..).zip(&row.operands) {
             match operand {
-                Operand::Tensor(_) => {
+                InstructionOperand::Tensor(_) => {
                     result = index;
                     operands.push(allocation.address);
                 }
-                Operand::Memory(memory) => operands.push(self.descriptor(index, memory)?),
-                other => return Err(format!("operand {index} is {}", ValueRequirement::from_operand(other))),
+                InstructionOperand::Memory(memory) => operands.push(self.descriptor(index, memory)?),
+                other => return Err(format!("operand {index} is {}", ValueTypeRequirement::from_operand(other))),
             }
         }
         self.issue_and_wait(row, operands, allocation)?;
@@ -218,7 +224,7 @@ impl Around {
             return Err("this completion is not supported here".to_owned());
         };
         self.builder.proxy_fence();
-        self.builder.barrier(Scope::Block);
+        self.builder.barrier(CollectiveScope::Block);
         let name = row.name.clone();
         emit_on_first_warp(&mut self.builder, None, |builder| {
             builder.effect(Op::Instruction { name, operands });
@@ -240,7 +246,7 @@ impl Around {
         let mut accumulator = None;
         for (index, operand) in (0..).zip(&row.operands) {
             match operand {
-                Operand::Tensor(tile) => {
+                InstructionOperand::Tensor(tile) => {
                     let tensor_tile =
                         tiles.iter().find(|tensor_tile| tensor_tile.index == index).ok_or("a tile has no columns")?;
                     let at =
@@ -255,10 +261,10 @@ impl Around {
                     accumulator = if is_accumulator { Some((index, tensor_tile, warp_offset)) } else { accumulator };
                     operands.push(at);
                 }
-                Operand::Memory(memory) => operands.push(self.descriptor(index, memory)?),
-                Operand::Accumulate => operands.push(self.builder.constant(Type::Scalar(Element::I1), 1)),
-                Operand::Constant { .. } => {}
-                other => return Err(format!("operand {index} is {}", ValueRequirement::from_operand(other))),
+                InstructionOperand::Memory(memory) => operands.push(self.descriptor(index, memory)?),
+                InstructionOperand::Accumulate => operands.push(self.builder.constant(Type::Scalar(Element::I1), 1)),
+                InstructionOperand::Constant { .. } => {}
+                other => return Err(format!("operand {index} is {}", ValueTypeRequirement::from_operand(other))),
             }
         }
         let (index, tensor_tile, warp_offset) = accumulator.ok_or("its accumulator is not in tensor memory")?;

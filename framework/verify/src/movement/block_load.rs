@@ -1,7 +1,7 @@
 //! Test cases of tiles that are loaded by block loads.
 
 use tilewright_layout::{Dim, LinearLayout};
-use tilewright_plan::movement::{BlockLoadPlan, BlockLoadSource, PlanContext};
+use tilewright_plan::movement::{Block2dLoadPlan, BlockLoadSource, PlanContext};
 
 use super::elements::{element, little_endian};
 use crate::CheckFailure;
@@ -58,7 +58,7 @@ impl BlockLoadTile<'_> {
 /// [`CheckFailure::Movement`] if no element has this width, or if the store of the tile cannot be planned.
 pub fn build_block_load_case<'a>(
     tile: &BlockLoadTile<'_>,
-    loads: &BlockLoadPlan,
+    loads: &Block2dLoadPlan,
     context: impl Into<PlanContext<'a>>,
 ) -> Result<TestCase, CheckFailure> {
     let bits = tile.element_bits;

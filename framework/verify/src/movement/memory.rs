@@ -4,7 +4,7 @@ use crate::kernels::{build_global_copy_kernel, build_load_kernel, build_store_ke
 use tilewright_kernel::Counts;
 use tilewright_layout::{Dim, LinearLayout, MemoryLayout};
 use tilewright_lower::registers::row_major_index;
-use tilewright_plan::movement::{GlobalAccess, SharedAccess};
+use tilewright_plan::movement::{GlobalAccessPlan, SharedAccess};
 
 use super::elements::{element, little_endian, registers, tensor};
 use crate::CheckFailure;
@@ -69,8 +69,8 @@ pub fn build_load_case(
 pub fn build_global_copy_case(
     layout: &LinearLayout,
     element_bits: u32,
-    load: &GlobalAccess,
-    store: &GlobalAccess,
+    load: &GlobalAccessPlan,
+    store: &GlobalAccessPlan,
 ) -> Result<TestCase, CheckFailure> {
     let kernel = build_global_copy_kernel(layout, element_bits, load, store)?;
     let elements = || (0..1u64 << layout.outs().total_bits()).map(|index| element(index, element_bits));
@@ -80,7 +80,7 @@ pub fn build_global_copy_case(
 }
 
 /// Expects that the loads `load` and the stores `store` touch as many sectors as planned.
-pub(super) fn planned_sectors([load, store]: [&GlobalAccess; 2]) -> ExpectedCounts {
+pub(super) fn planned_sectors([load, store]: [&GlobalAccessPlan; 2]) -> ExpectedCounts {
     ExpectedCounts::of_sectors([
         Some(PlannedSectorCount { accesses: "loads", planned: load.transactions, executed: |sectors| sectors.loaded }),
         Some(PlannedSectorCount {

@@ -15,6 +15,6 @@ pub use memory::{build_global_copy_case, build_load_case, build_store_case};
 pub use prefetch::build_prefetch_case;
 pub use registers::{build_conversion_case, build_gather_case, build_reduction_case, build_scan_case};
 pub use repeated::RepeatedMovement;
-pub use shared_copy::build_shared_copy_case;
+pub use shared_copy::build_async_copy_case;
 pub use strided::build_strided_copy_case;
 pub use tensor_copy::build_tensor_copy_case;

@@ -10,7 +10,7 @@ use super::registers::{gathered, index_at};
 use crate::CheckFailure;
 use crate::expected_counts::ExpectedCounts;
 use crate::kernels::{build_repeated_conversion_kernel, build_repeated_gather_kernel, build_repeated_staging_kernel};
-use crate::test_case::{PredictedLaunch, TestCase, input};
+use crate::test_case::{PredictedStats, TestCase, input};
 
 /// A movement within a block that a kernel can repeat: its result has as many registers as its source.
 #[derive(Debug, Clone, Copy)]
@@ -55,9 +55,9 @@ impl RepeatedMovement<'_> {
 
     /// Returns the predicted counts and cycles of one round, with the number of rounds of the kernel.
     #[must_use]
-    pub fn predict_round(&self, element_bits: u32, rounds: u32) -> PredictedLaunch {
+    pub fn predict_round(&self, element_bits: u32, rounds: u32) -> PredictedStats {
         match self {
-            Self::Conversion(_, plan) => PredictedLaunch::of(&plan.stats, rounds),
+            Self::Conversion(_, plan) => PredictedStats::of(&plan.stats, rounds),
             Self::Staging(_, memory, [store, load]) => {
                 let counts = store
                     .stats
@@ -65,9 +65,9 @@ impl RepeatedMovement<'_> {
                     .add_counts(load.stats.counts)
                     .add_counts(Counts { barriers: 1, ..Counts::default() });
                 let (cycles, shared_bytes) = (store.stats.cost + load.stats.cost, memory.allocated_bytes(element_bits));
-                PredictedLaunch { rounds, counts: Some(counts), cycles, shared_bytes }
+                PredictedStats { rounds, counts: Some(counts), cycles, shared_bytes }
             }
-            Self::Gather(_, _, plan) => PredictedLaunch::of(&plan.stats, rounds),
+            Self::Gather(_, _, plan) => PredictedStats::of(&plan.stats, rounds),
         }
     }
 

@@ -1,6 +1,6 @@
 //! Test cases of pipelined copies from global to shared memory.
 
-use crate::kernels::{CopyPipelineConfig, build_pointer_copy_kernel};
+use crate::kernels::{CopyPipelineConfig, build_pointer_copy_pipeline_kernel};
 use tilewright_kernel::Counts;
 use tilewright_layout::{Dim, MemoryLayout};
 use tilewright_lower::registers::row_major_index;
@@ -19,14 +19,14 @@ use crate::test_case::{TestCase, input};
 /// # Errors
 /// [`CheckFailure::Movement`] if no element has this width, or if the pipeline has fewer tensors than buffers, or no
 /// buffer.
-pub fn build_shared_copy_case<'a>(
+pub fn build_async_copy_case<'a>(
     copy: &AsyncCopyPlan,
     memory: &MemoryLayout,
     element_bits: u32,
     stages: CopyPipelineConfig,
     context: impl Into<PlanContext<'a>>,
 ) -> Result<TestCase, CheckFailure> {
-    let kernel = build_pointer_copy_kernel(copy, memory, element_bits, stages)?;
+    let kernel = build_pointer_copy_pipeline_kernel(copy, memory, element_bits, stages)?;
     let bytes = (element_bits / 8) as usize;
     let (size, offsets) = (1u64 << copy.layout.outs().total_bits(), 1u64 << memory.linear.in_bits(Dim::OFFSET));
     let tensors = u64::from(stages.tensors);

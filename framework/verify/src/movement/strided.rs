@@ -1,7 +1,7 @@
 //! Test cases of copies of tensors with arbitrary strides in global memory.
 
 use tilewright_layout::{Dim, LinearLayout};
-use tilewright_plan::movement::GlobalAccess;
+use tilewright_plan::movement::GlobalAccessPlan;
 
 use super::elements::{element, little_endian, low};
 use super::memory::planned_sectors;
@@ -20,7 +20,7 @@ pub fn build_strided_copy_case(
     tensor: &StridedTensor,
     planned: bool,
     element_bits: u32,
-    [load, store]: [&GlobalAccess; 2],
+    [load, store]: [&GlobalAccessPlan; 2],
 ) -> Result<TestCase, CheckFailure> {
     let kernel = build_strided_copy_kernel(layout, tensor, element_bits, load, store)?;
     let bytes = (element_bits / 8) as usize;

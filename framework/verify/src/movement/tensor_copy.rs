@@ -1,7 +1,7 @@
 //! Test cases of bulk tensor copies of a tensor's tiles in a pipeline, to shared memory and back.
 
 use crate::kernels::{CopyPipelineConfig, build_tensor_copy_kernel};
-use tilewright_kernel::{Counts, Launch, MAX_RANK, TensorMapBinding};
+use tilewright_kernel::{Counts, MAX_RANK, StaticLaunchConfig, TensorMapBinding};
 use tilewright_layout::{Dim, MemoryLayout};
 use tilewright_plan::movement::{CountLowerBounds, PlanContext, TensorCopy};
 use tilewright_target::TargetDescription;
@@ -24,7 +24,7 @@ use crate::test_case::{BufferLegend, TestCase, changed, input};
 pub fn build_tensor_copy_case<'a>(
     copy: &TensorCopy,
     memory: &MemoryLayout,
-    launch: Launch,
+    launch: StaticLaunchConfig,
     stages: CopyPipelineConfig,
     shifted: u32,
     context: impl Into<PlanContext<'a>>,

@@ -8,7 +8,7 @@ use tilewright_emulator::{FaultKind, RunReport};
 use tilewright_kernel::{OutOfBoundsFill, Queue, TensorMap};
 use tilewright_plan::movement::PlanContext;
 use tilewright_target::{
-    Completion, Instruction, InstructionKind, Operand, Semantics, TargetDescription, TensorCopyLayout,
+    Completion, Instruction, InstructionKind, InstructionOperand, Semantics, TargetDescription, TensorCopyLayout,
     TensorCopyOperand, XorSwizzle,
 };
 use tilewright_verify::kernels::BulkCopyFlaw;
@@ -21,7 +21,7 @@ fn target() -> TargetDescription {
     target
 }
 
-fn row(name: &str, operands: Vec<Operand>, completion: Completion) -> Instruction {
+fn row(name: &str, operands: Vec<InstructionOperand>, completion: Completion) -> Instruction {
     Instruction {
         name: name.to_owned(),
         kind: InstructionKind::AsyncCopy,
@@ -58,17 +58,22 @@ fn operand(rank: u32) -> TensorCopyOperand {
 }
 
 fn tensor_copies(rank: u32) -> [Instruction; 2] {
-    let coordinates = || (0..rank).map(|_| Operand::Coordinate);
-    let start = || [Operand::Box(operand(rank)), Operand::TensorMap].into_iter();
-    let to = start().chain(coordinates()).chain([Operand::Mbarrier]).collect();
-    let from = [Operand::TensorMap].into_iter().chain(coordinates()).chain([Operand::Box(operand(rank))]).collect();
+    let coordinates = || (0..rank).map(|_| InstructionOperand::Coordinate);
+    let start = || [InstructionOperand::Box(operand(rank)), InstructionOperand::TensorMap].into_iter();
+    let to = start().chain(coordinates()).chain([InstructionOperand::Mbarrier]).collect();
+    let from = [InstructionOperand::TensorMap]
+        .into_iter()
+        .chain(coordinates())
+        .chain([InstructionOperand::Box(operand(rank))])
+        .collect();
     [row("fetch", to, Completion::Mbarrier), row("put", from, Completion::Queue(Queue::Bulk))]
 }
 
 fn bulk_copies_1d() -> [Instruction; 2] {
-    let (shared, global) = (Operand::SharedBulk { alignment: 16 }, Operand::GlobalBulk { alignment: 16 });
-    let bytes = Operand::BulkBytes { granularity: 16 };
-    let to = vec![shared.clone(), global.clone(), bytes.clone(), Operand::Mbarrier];
+    let (shared, global) =
+        (InstructionOperand::SharedBulk { alignment: 16 }, InstructionOperand::GlobalBulk { alignment: 16 });
+    let bytes = InstructionOperand::BulkBytes { granularity: 16 };
+    let to = vec![shared.clone(), global.clone(), bytes.clone(), InstructionOperand::Mbarrier];
     let from = vec![global, shared, bytes];
     [row("fetch_span", to, Completion::Mbarrier), row("put_span", from, Completion::Queue(Queue::Bulk))]
 }

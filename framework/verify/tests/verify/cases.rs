@@ -11,7 +11,7 @@ use tilewright_plan::movement::PlanContext;
 use tilewright_tile::FloatType;
 use tilewright_verify::CheckFailure;
 use tilewright_verify::case::{
-    CaseBuffer, CaseElement, CaseError, CaseScalar, ExpectedContents, ProgramCase, Tolerance,
+    CaseBuffer, CaseElement, CaseElementValue, CaseFileError, ExpectedContents, ProgramCase, Tolerance,
 };
 
 /// The JSON of a case: `c[i] = a[i] * by` for the 16 `f32` of two programs of eight lanes; the last four elements of
@@ -205,9 +205,9 @@ fn files_that_are_not_there_or_too_short_are_named() {
     assert!(error.contains("`buffers.a.input`: ") && error.ends_with("has 60 bytes, but the buffer 64"), "{error}");
     std::fs::remove_file(path.with_file_name("scale.in.a.bin")).expect("removed");
     let error = ProgramCase::read(&path).expect_err("not there");
-    assert!(matches!(&error, CaseError::File { file, .. } if file.ends_with("scale.in.a.bin")), "{error}");
+    assert!(matches!(&error, CaseFileError::File { file, .. } if file.ends_with("scale.in.a.bin")), "{error}");
     std::fs::write(&path, "{").expect("no JSON");
-    assert!(matches!(ProgramCase::read(&path), Err(CaseError::Json { .. })));
+    assert!(matches!(ProgramCase::read(&path), Err(CaseFileError::Json { .. })));
 }
 
 #[test]
@@ -218,13 +218,13 @@ fn the_cases_of_a_folder_are_its_files_of_one_name() {
         std::fs::write(folder.join(other), "[]").expect("a file");
     }
     assert_eq!(ProgramCase::list_case_files(folder).expect("files"), [folder.join("b.json"), path.clone()]);
-    assert!(matches!(ProgramCase::list_case_files(&path), Err(CaseError::File { .. })));
+    assert!(matches!(ProgramCase::list_case_files(&path), Err(CaseFileError::File { .. })));
 }
 
 /// Each entry: the name of an element type, some bytes, and their value.
 #[test]
 fn bytes_are_read_by_element_type() {
-    let integer = |value: i64| CaseScalar::Integer(i128::from(value));
+    let integer = |value: i64| CaseElementValue::Integer(i128::from(value));
     for (name, bytes, expected) in [
         ("i1", &[1][..], integer(1)),
         ("bool", &[0], integer(0)),
@@ -235,26 +235,26 @@ fn bytes_are_read_by_element_type() {
         ("i32", &[0, 0, 0, 0x80], integer(i64::from(i32::MIN))),
         ("u32", &[0, 0, 0, 0x80], integer(1 << 31)),
         ("i64", &[0, 0, 0, 0, 0, 0, 0, 0x80], integer(i64::MIN)),
-        ("u64", &[0, 0, 0, 0, 0, 0, 0, 0x80], CaseScalar::Integer(1 << 63)),
-        ("f16", &[0x00, 0x3e], CaseScalar::Float(1.5)),
-        ("bf16", &[0xc0, 0x3f], CaseScalar::Float(1.5)),
-        ("f32", &[0, 0, 0xc0, 0x3f], CaseScalar::Float(1.5)),
-        ("f64", &[0, 0, 0, 0, 0, 0, 0xf8, 0x3f], CaseScalar::Float(1.5)),
-        ("f8e4m3", &[0x3c], CaseScalar::Float(1.5)),
-        ("f8e5m2", &[0x3e], CaseScalar::Float(1.5)),
+        ("u64", &[0, 0, 0, 0, 0, 0, 0, 0x80], CaseElementValue::Integer(1 << 63)),
+        ("f16", &[0x00, 0x3e], CaseElementValue::Float(1.5)),
+        ("bf16", &[0xc0, 0x3f], CaseElementValue::Float(1.5)),
+        ("f32", &[0, 0, 0xc0, 0x3f], CaseElementValue::Float(1.5)),
+        ("f64", &[0, 0, 0, 0, 0, 0, 0xf8, 0x3f], CaseElementValue::Float(1.5)),
+        ("f8e4m3", &[0x3c], CaseElementValue::Float(1.5)),
+        ("f8e5m2", &[0x3e], CaseElementValue::Float(1.5)),
     ] {
         let element = CaseElement::from_name(name).expect(name);
         assert_eq!(element.decode(bytes), expected, "{name}");
         let encoded = element.encode(expected).expect(name);
         assert_eq!(&encoded.to_le_bytes()[..element.bytes()], bytes, "{name}");
-        let eighty = element.encode(CaseScalar::Integer(80)).expect(name).to_le_bytes();
+        let eighty = element.encode(CaseElementValue::Integer(80)).expect(name).to_le_bytes();
         if !matches!(element, CaseElement::Boolean) {
             let filled = element.decode(&eighty[..element.bytes()]);
-            assert!(filled == integer(80) || filled == CaseScalar::Float(80.0), "{name}");
+            assert!(filled == integer(80) || filled == CaseElementValue::Float(80.0), "{name}");
         }
     }
-    assert_eq!(CaseElement::Float(FloatType::F16).encode(CaseScalar::Float(f64::NEG_INFINITY)), Ok(0xfc00));
-    assert!(CaseElement::Float(FloatType::F8E4M3Fn).encode(CaseScalar::Float(f64::INFINITY)).is_err());
+    assert_eq!(CaseElement::Float(FloatType::F16).encode(CaseElementValue::Float(f64::NEG_INFINITY)), Ok(0xfc00));
+    assert!(CaseElement::Float(FloatType::F8E4M3Fn).encode(CaseElementValue::Float(f64::INFINITY)).is_err());
 }
 
 /// Compares pairs of a computed and an expected number, by the rules of the case format for zeros, NaN, infinities and
@@ -278,9 +278,13 @@ fn numbers_pass_within_their_tolerance() {
         (loose, 12.1, 10.0, false),
         (loose, -8.0, -10.0, true),
     ] {
-        assert_eq!(tolerance.allows(CaseScalar::Float(got), CaseScalar::Float(expected)), passes, "{got} {expected}");
+        assert_eq!(
+            tolerance.allows(CaseElementValue::Float(got), CaseElementValue::Float(expected)),
+            passes,
+            "{got} {expected}"
+        );
     }
-    let integer = |value: i128| CaseScalar::Integer(value);
+    let integer = |value: i128| CaseElementValue::Integer(value);
     assert!(loose.allows(integer(12), integer(10)) && !loose.allows(integer(13), integer(10)));
     assert!(loose.allows(integer(-12), integer(-10)) && !loose.allows(integer(10), integer(-10)));
     assert!(!exact.allows(integer(u64::MAX.into()), integer(i128::from(u64::MAX) - 1)));

@@ -10,8 +10,8 @@ use tilewright_plan::movement::{CountLowerBounds, PlanContext};
 use tilewright_plugin::{Artifact, Device, DeviceError, LaunchArgument, LaunchRequest};
 use tilewright_verify::case::{CaseBuffer, CaseElement, CaseValue, ExpectedContents};
 use tilewright_verify::{
-    CheckFailure, EmulatedDevice, ExpectedCounts, PlannedSectorCount, TestBuffer, TestCase, TestLaunch, check_emulated,
-    wrap_kernel_ir,
+    CheckFailure, EmulatedDevice, ExpectedCounts, PlannedSectorCount, TestBuffer, TestCase, TestLaunch,
+    build_emulator_artifact, check_emulated,
 };
 
 /// The text of a kernel whose eight lanes copy a word each after executing `body`.
@@ -127,7 +127,7 @@ fn the_emulated_device_reports_unsupported_requests() {
     let mut device = EmulatedDevice::new(&target, &[]);
     let none = Artifact { payloads: Vec::new(), kernels: Vec::new(), accepted_by: None };
     assert!(matches!(device.load(&none), Err(DeviceError::BadLaunch(message)) if message.contains("no kernel IR")));
-    let code = device.load(&wrap_kernel_ir(&Module { kernels: vec![kernel(&copy(""))] }, &[])).unwrap();
+    let code = device.load(&build_emulator_artifact(&Module { kernels: vec![kernel(&copy(""))] }, &[])).unwrap();
     let [from, to] = [32, 32].map(|bytes| device.allocate(bytes).unwrap());
     assert_eq!(device.read(from, 0, 32), Ok(vec![0; 32]), "memory is zeroed");
     let launch = |kernel: &str, buffers: [_; 2]| LaunchRequest {

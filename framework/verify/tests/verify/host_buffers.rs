@@ -5,7 +5,7 @@ use tilewright_testkit::emulator_target;
 
 use emulator_target::{kernel, target};
 use tilewright::kernel::Module;
-use tilewright::run::{EmulatedRun, HostBuffer, KernelArgument, KernelLaunch, RunError, run_emulated};
+use tilewright::run::{EmulatedRun, EmulatedRunError, HostBuffer, KernelArgument, KernelLaunch, run_emulated};
 use tilewright_emulator::{FaultKind, RunLimits};
 use tilewright_layout::{Families, families::NeutralFamilies};
 use tilewright_plugin::{Artifact, CompileError, CompileOptions, Device, DeviceError, Target};
@@ -37,7 +37,7 @@ impl Target for Plain {
 }
 
 /// Copies a word of each of eight lanes from one buffer to another.
-fn copy(from: HostBuffer<'_>, to: HostBuffer<'_>) -> Result<EmulatedRun, RunError> {
+fn copy(from: HostBuffer<'_>, to: HostBuffer<'_>) -> Result<EmulatedRun, EmulatedRunError> {
     let kernel = kernel(
         "kernel copy(%0 from: ptr.global, %1 to: ptr.global) lanes 8 warps 1 {
            %2: i32 = special lane
@@ -66,9 +66,9 @@ fn uninitialised_buffers_are_so_at_every_address() {
         let run = copy(from, to(&zeros[..32])).unwrap();
         assert_eq!(run.changed, [None, Some(numbers.clone())]);
         let read = copy(HostBuffer { initialised: false, ..from }, to(&zeros[..32])).unwrap_err();
-        let RunError::Fault(fault) = &read else { panic!("{read}") };
+        let EmulatedRunError::Fault(fault) = &read else { panic!("{read}") };
         assert!(matches!(fault.kind, FaultKind::Uninitialised { .. }), "{address:?}: {fault}");
         let unwritten = copy(from, to(&zeros)).unwrap_err();
-        assert!(matches!(unwritten, RunError::Unwritten { buffer: 1, .. }), "{address:?}: {unwritten}");
+        assert!(matches!(unwritten, EmulatedRunError::Unwritten { buffer: 1, .. }), "{address:?}: {unwritten}");
     }
 }

@@ -6,13 +6,13 @@ use tilewright_testkit::emulator_target;
 use emulator_target::{kernel, target};
 use tilewright_emulator::{Argument, Emulator, Fault, FaultKind, GlobalMemory, RunLimits, SemanticsTable};
 use tilewright_kernel::{
-    Element, InstructionSignature, MemorySpace, Type, ValueRequirement, Violation, verify, verify_instructions,
+    Element, InstructionSignature, MemorySpace, Type, ValueTypeRequirement, Violation, verify, verify_instructions,
 };
-use tilewright_layout::{Bases, Dim, LinearLayout};
-use tilewright_target::{Completion, Instruction, InstructionKind, Operand, Semantics};
-use tilewright_verify::check_instruction;
+use tilewright_layout::{Dim, DimBases, LinearLayout};
+use tilewright_target::{Completion, Instruction, InstructionKind, InstructionOperand, Semantics};
+use tilewright_verify::check_instruction_emulated;
 
-fn row(name: &str, semantics: Semantics, operands: Vec<Operand>) -> Instruction {
+fn row(name: &str, semantics: Semantics, operands: Vec<InstructionOperand>) -> Instruction {
     let (kind, source) = (InstructionKind::Matrix, "invented".to_owned());
     Instruction {
         name: name.to_owned(),
@@ -26,11 +26,18 @@ fn row(name: &str, semantics: Semantics, operands: Vec<Operand>) -> Instruction 
     }
 }
 
-fn register(role: &str, element: &str, bits: u32, registers: Bases, lanes: Bases, shape: [u64; 2]) -> Operand {
+fn register(
+    role: &str,
+    element: &str,
+    bits: u32,
+    registers: DimBases,
+    lanes: DimBases,
+    shape: [u64; 2],
+) -> InstructionOperand {
     let outs = [(Dim::tensor(0), shape[0]), (Dim::tensor(1), shape[1])];
     let layout = LinearLayout::from_bases(&[(Dim::REGISTER, registers), (Dim::LANE, lanes)], &outs);
     let layout = layout.expect("bases fit");
-    Operand::Register { role: role.to_owned(), element: element.to_owned(), bits, layout }
+    InstructionOperand::Register { role: role.to_owned(), element: element.to_owned(), bits, layout }
 }
 
 /// The row of an MMA: `d` of 4 x 4 has two registers in eight lanes, the operands 4 x 2 and 2 x 4 have one register;
@@ -38,7 +45,7 @@ fn register(role: &str, element: &str, bits: u32, registers: Bases, lanes: Bases
 fn mma_instruction(name: &str, [d, a, b]: [(&str, u32); 3]) -> Instruction {
     let together = |bits: u32| if bits < 8 { 8 / bits } else { 1 };
     let inner = u64::from(together(a.1));
-    let along = |axis: usize| -> Bases {
+    let along = |axis: usize| -> DimBases {
         let unit = |k: u64| if axis == 1 { vec![0, k] } else { vec![k, 0] };
         (0..inner.trailing_zeros()).map(|bit| unit(1 << bit)).collect()
     };
@@ -67,7 +74,11 @@ fn rows_load(name: &str) -> Instruction {
         &[(segment, 8), (byte, 8)],
     );
     let address = LinearLayout::from_bases(&[(Dim::LANE, vec![vec![1], vec![2], vec![4]])], &[(segment, 8)]);
-    let access = Operand::Access { data: data.expect("bases fit"), address: address.expect("bases fit"), alignment: 8 };
+    let access = InstructionOperand::Access {
+        data: data.expect("bases fit"),
+        address: address.expect("bases fit"),
+        alignment: 8,
+    };
     let d = register("d", "b64", 64, vec![], vec![vec![4, 0], vec![2, 0], vec![1, 0]], [8, 1]);
     row(name, Semantics::Move, vec![d, access])
 }
@@ -113,10 +124,10 @@ const FILL: &str = "%10: i32 = constant 10
 fn values_of_as_many_bits_carry_an_operand() {
     let row = mma_instruction("p", [("f32", 32), ("f16", 16), ("f16", 16)]);
     let signature = InstructionSignature::from_instruction(&row);
-    assert_eq!(signature.results, [ValueRequirement::Bits(64)]);
+    assert_eq!(signature.results, [ValueTypeRequirement::Bits(64)]);
     assert_eq!(
         signature.operands,
-        [ValueRequirement::Bits(16), ValueRequirement::Bits(16), ValueRequirement::Bits(64)]
+        [ValueTypeRequirement::Bits(16), ValueTypeRequirement::Bits(16), ValueTypeRequirement::Bits(64)]
     );
     assert_eq!(signature.lanes, Some(8));
     let of = |element, count| Type::vector_or_scalar(element, count);
@@ -129,14 +140,14 @@ fn values_of_as_many_bits_carry_an_operand() {
         (of(Element::I1, 64), false),
         (Type::Pointer(MemorySpace::Global), false),
     ] {
-        assert_eq!(ValueRequirement::Bits(64).accepts_type(ty), fits, "{ty}");
+        assert_eq!(ValueTypeRequirement::Bits(64).accepts_type(ty), fits, "{ty}");
     }
-    assert_eq!(ValueRequirement::Bits(64).default_type(), Some(of(Element::I32, 2)));
-    assert_eq!(ValueRequirement::Bits(16).default_type(), Some(of(Element::I16, 1)));
+    assert_eq!(ValueTypeRequirement::Bits(64).default_type(), Some(of(Element::I32, 2)));
+    assert_eq!(ValueTypeRequirement::Bits(16).default_type(), Some(of(Element::I16, 1)));
     let load = InstructionSignature::from_instruction(&rows_load("l"));
     assert_eq!(
         (load.operands, load.results),
-        (vec![ValueRequirement::SharedAddress], vec![ValueRequirement::Bits(64)])
+        (vec![ValueTypeRequirement::SharedAddress], vec![ValueTypeRequirement::Bits(64)])
     );
 }
 
@@ -202,7 +213,7 @@ fn mmas_of_every_type_are_correct() {
         [("i32", 32), ("iu4", 4), ("iu4", 4)],
         [("s32", 32), ("u2", 2), ("s2", 2)],
     ] {
-        let proved = check_instruction(&mma_instruction("p", types), &target);
+        let proved = check_instruction_emulated(&mma_instruction("p", types), &target);
         proved.unwrap_or_else(|error| panic!("{types:?}: {error}"));
     }
 }
@@ -211,7 +222,7 @@ fn mmas_of_every_type_are_correct() {
 fn a_row_that_contradicts_itself_is_refused() {
     let mut wrong = mma_instruction("p", [("f32", 32), ("f16", 16), ("f16", 16)]);
     wrong.operands[1] = register("a", "f16", 16, vec![], vec![vec![0, 1], vec![1, 0], vec![1, 0]], [4, 2]);
-    let error = check_instruction(&wrong, &target(false)).expect_err("rows 2 and 3 are nowhere");
+    let error = check_instruction_emulated(&wrong, &target(false)).expect_err("rows 2 and 3 are nowhere");
     assert!(error.to_string().contains("an element of an operand is in no lane"), "{error}");
 }
 
@@ -322,7 +333,7 @@ fn addresses_that_no_segment_needs_are_ignored() {
     let data = LinearLayout::from_bases(&bases, &[(segment, 4), (byte, 8)]).expect("bases fit");
     let address = LinearLayout::from_bases(&[(Dim::LANE, vec![vec![1], vec![2], vec![0]])], &[(segment, 4)]);
     let d = register("d", "b32", 32, vec![], vec![vec![1, 0], vec![2, 0], vec![0, 1]], [4, 2]);
-    row.operands = vec![d, Operand::Access { data, address: address.expect("bases fit"), alignment: 8 }];
+    row.operands = vec![d, InstructionOperand::Access { data, address: address.expect("bases fit"), alignment: 8 }];
     // These lanes give addresses beyond the end, which must be ignored.
     let text = format!(
         "{FILL} %13: i32 = constant 4
@@ -362,7 +373,7 @@ fn an_instruction_that_does_not_fit_its_row_is_a_fault() {
 #[test]
 fn wavefronts_are_counted_by_the_instructions_own_row_or_that_of_plain_accesses() {
     // Eight slots of eight bytes fill the eight banks twice: two wavefronts, for any grouping of adjacent lanes.
-    let counts = |name: &str| check_instruction(&rows_load(name), &target(false)).expect("it runs").counts;
+    let counts = |name: &str| check_instruction_emulated(&rows_load(name), &target(false)).expect("it runs").counts;
     let plain = counts("rows");
     assert_eq!((plain.matrix_loads, plain.wavefronts_loaded), (1, 2));
     // The instruction's bank row serves slots 0, 1, 4 and 5 together, two of which conflict.

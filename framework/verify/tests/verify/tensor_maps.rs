@@ -7,15 +7,15 @@ use tilewright_emulator::{
     Argument, Emulator, Fault, FaultKind, GlobalMemory, RunLimits, SemanticsTable, TensorMapArgument,
 };
 use tilewright_kernel::{
-    Builder, Element, ElementCount, Kernel, Launch, MemorySpace, Module, OutOfBoundsFill, Parameter, TensorMap,
-    TensorMapFromPointer, Type, Violation, decode, encode, text, verify, verify_instructions,
+    Builder, Element, ElementCount, Kernel, LaunchDerivedTensorMap, MemorySpace, Module, OutOfBoundsFill, Parameter,
+    StaticLaunchConfig, TensorMap, Type, Violation, decode, encode, text, verify, verify_instructions,
 };
 use tilewright_plugin::{KernelMetadata, TensorMapParameter, check_module_tensor_maps};
 use tilewright_target::{
-    Completion, Instruction, InstructionKind, Operand, Semantics, TargetDescription, TensorCopyLayout,
+    Completion, Instruction, InstructionKind, InstructionOperand, Semantics, TargetDescription, TensorCopyLayout,
     TensorCopyOperand, XorSwizzle,
 };
-use tilewright_verify::kernels::{BulkCopyData, build_bulk_copy_kernel};
+use tilewright_verify::kernels::{BulkCopyKind, build_bulk_copy_kernel};
 
 const SWIZZLE: XorSwizzle = XorSwizzle { shift: 3, mask: 0x10 };
 
@@ -24,7 +24,7 @@ fn map(swizzle: XorSwizzle) -> TensorMap {
 }
 
 fn parameters(parameter: Parameter) -> Kernel {
-    Builder::with_parameters("mapped", Launch::new(8, 1), vec![parameter]).finish()
+    Builder::with_parameters("mapped", StaticLaunchConfig::new(8, 1), vec![parameter]).finish()
 }
 
 /// Returns the violation that the verifier finds in a kernel with one parameter.
@@ -72,14 +72,15 @@ fn maps_that_there_cannot_be_are_refused() {
 #[test]
 fn a_map_follows_from_other_parameters() {
     let strides = vec![ElementCount::Number(1), ElementCount::Parameter(1)];
-    let rows = TensorMapFromPointer { pointer: 0, strides, sizes: Vec::new() };
-    let of = |rows: TensorMapFromPointer| Parameter { rows: Some(rows), ..Parameter::tensor_map("rows", map(SWIZZLE)) };
+    let rows = LaunchDerivedTensorMap { pointer: 0, strides, sizes: Vec::new() };
+    let of =
+        |rows: LaunchDerivedTensorMap| Parameter { rows: Some(rows), ..Parameter::tensor_map("rows", map(SWIZZLE)) };
     let given = vec![
         Parameter::scalar_or_pointer("p", Type::Pointer(MemorySpace::Global)),
         Parameter::scalar_or_pointer("n", Type::Scalar(Element::I32)),
         of(rows.clone()),
     ];
-    let kernel = Builder::with_parameters("k", Launch::new(8, 1), given.clone()).finish();
+    let kernel = Builder::with_parameters("k", StaticLaunchConfig::new(8, 1), given.clone()).finish();
     let module = Module { kernels: vec![kernel] };
     verify(&module).unwrap();
     let written = module.to_string();
@@ -97,7 +98,7 @@ fn a_map_follows_from_other_parameters() {
     // If the sizes are given, strides and the size of the buffer need not follow from each other.
     let sizes = vec![ElementCount::Parameter(1), ElementCount::Number(3)];
     let strides = vec![ElementCount::Number(1), ElementCount::Number(96)];
-    let sized = TensorMapFromPointer { pointer: 0, strides, sizes };
+    let sized = LaunchDerivedTensorMap { pointer: 0, strides, sizes };
     let found = sized.derive_tensor(&map(SWIZZLE), ((), 650), |number| (number == 1).then_some(80)).unwrap();
     assert_eq!(
         (&found.sizes[..2], found.strides[1], found.end_offset(&map(SWIZZLE))),
@@ -105,7 +106,7 @@ fn a_map_follows_from_other_parameters() {
     );
     let written = Module {
         kernels: vec![
-            Builder::with_parameters("k", Launch::new(8, 1), {
+            Builder::with_parameters("k", StaticLaunchConfig::new(8, 1), {
                 let mut given = given.clone();
                 given[2] = of(sized.clone());
                 given
@@ -117,21 +118,23 @@ fn a_map_follows_from_other_parameters() {
     assert!(written.to_string().contains("rows of %0 by 1 x 96 sizes %1 x 3)"), "{written}");
     assert_eq!(text::parse(&written.to_string()).unwrap(), written);
     assert_eq!(decode(&encode(&written)).unwrap(), written);
-    let wrong = |rows: TensorMapFromPointer| {
+    let wrong = |rows: LaunchDerivedTensorMap| {
         let mut given = given.clone();
         given[2] = of(rows);
-        let kernel = Builder::with_parameters("k", Launch::new(8, 1), given).finish();
+        let kernel = Builder::with_parameters("k", StaticLaunchConfig::new(8, 1), given).finish();
         verify(&Module { kernels: vec![kernel] }).unwrap_err().to_string()
     };
-    assert!(wrong(TensorMapFromPointer { pointer: 1, ..rows.clone() }).contains("parameter 1 is not a pointer"));
+    assert!(wrong(LaunchDerivedTensorMap { pointer: 1, ..rows.clone() }).contains("parameter 1 is not a pointer"));
     let of_pointer = vec![ElementCount::Number(1), ElementCount::Parameter(0)];
     assert!(
-        wrong(TensorMapFromPointer { strides: of_pointer, ..rows.clone() }).contains("parameter 0 is not a number")
+        wrong(LaunchDerivedTensorMap { strides: of_pointer, ..rows.clone() }).contains("parameter 0 is not a number")
     );
     let sizes = vec![ElementCount::Number(1)];
-    assert!(wrong(TensorMapFromPointer { sizes, ..rows.clone() }).contains("expected none, or one for each of 2 axes"));
     assert!(
-        wrong(TensorMapFromPointer { strides: vec![ElementCount::Number(1)], ..rows.clone() })
+        wrong(LaunchDerivedTensorMap { sizes, ..rows.clone() }).contains("expected none, or one for each of 2 axes")
+    );
+    assert!(
+        wrong(LaunchDerivedTensorMap { strides: vec![ElementCount::Number(1)], ..rows.clone() })
             .contains("one for each of 2 axes")
     );
 }
@@ -176,11 +179,11 @@ fn row() -> Instruction {
         name: "fetch".to_owned(),
         kind: InstructionKind::AsyncCopy,
         operands: vec![
-            Operand::Box(operand),
-            Operand::TensorMap,
-            Operand::Coordinate,
-            Operand::Coordinate,
-            Operand::Mbarrier,
+            InstructionOperand::Box(operand),
+            InstructionOperand::TensorMap,
+            InstructionOperand::Coordinate,
+            InstructionOperand::Coordinate,
+            InstructionOperand::Mbarrier,
         ],
         cycles: None,
         semantics: Semantics::Move,
@@ -191,7 +194,7 @@ fn row() -> Instruction {
 }
 
 fn fetching(map: &TensorMap) -> Kernel {
-    build_bulk_copy_kernel(&row(), 8, BulkCopyData::Box(map), None).unwrap()
+    build_bulk_copy_kernel(&row(), 8, BulkCopyKind::Box(map), None).unwrap()
 }
 
 #[test]

@@ -7,15 +7,15 @@ use std::ptr::null_mut;
 use std::sync::Arc;
 
 use tilewright_plugin::{
-    Artifact, CodeFormat, Device, DeviceBufferId, DeviceError, DeviceHandleTable, LaunchArgument, LaunchOutcome,
-    LaunchRequest, LoadedCodeId,
+    Artifact, CodeFormat, Device, DeviceBufferId, DeviceError, DeviceResourceTable, LaunchArgument, LaunchRequest,
+    LaunchStats, LoadedCodeId,
 };
 
 use super::functions::{Functions, NO_BINARY, OUT_OF_MEMORY, Object, TO_DEVICE, TO_HOST};
 
 /// A GPU that the HIP runtime lists.
 pub(super) struct HipDevice {
-    given: DeviceHandleTable<Owned, Owned>,
+    given: DeviceResourceTable<Owned, Owned>,
     functions: Arc<Functions>,
     ordinal: c_int,
     name: String,
@@ -43,7 +43,7 @@ impl Drop for Owned {
 
 impl HipDevice {
     pub(super) fn open(functions: Arc<Functions>, ordinal: c_int, name: String) -> Result<Self, DeviceError> {
-        let device = Self { given: DeviceHandleTable::default(), functions, ordinal, name };
+        let device = Self { given: DeviceResourceTable::default(), functions, ordinal, name };
         device.enter()?;
         Ok(device)
     }
@@ -145,7 +145,7 @@ impl Device for HipDevice {
         self.given.remove_code(code);
     }
 
-    fn launch(&mut self, launch: &LaunchRequest) -> Result<LaunchOutcome, DeviceError> {
+    fn launch(&mut self, launch: &LaunchRequest) -> Result<LaunchStats, DeviceError> {
         self.enter()?;
         let (module, kernel) = self.given.resolve_launch(launch)?;
         let bad = |message: String| DeviceError::BadLaunch(message);
@@ -192,6 +192,6 @@ impl Device for HipDevice {
         // SAFETY: both events have completed; writes one number.
         let code = unsafe { (self.functions.elapsed)(&raw mut milliseconds, start.object, end.object) };
         let nanoseconds = (code == 0).then(|| (f64::from(milliseconds) * 1e6) as u64);
-        Ok(LaunchOutcome { nanoseconds, ..LaunchOutcome::default() })
+        Ok(LaunchStats { nanoseconds, ..LaunchStats::default() })
     }
 }

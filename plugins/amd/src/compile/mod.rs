@@ -9,15 +9,15 @@ mod instruction;
 mod order;
 
 use tilewright_kernel::{
-    Cast, Element, Kernel, MathFunction, MemoryScope, MemorySpace, Module, Op, Queue, Scope, Type,
+    Cast, CollectiveScope, Element, Kernel, MathFunction, MemoryScope, MemorySpace, Module, Op, Queue, Type,
 };
 use tilewright_llvm::values::{BasicValueEnum, IntValue};
 use tilewright_llvm::{
     Emitter, FenceOrdering, KernelDeclaration, LlvmForm, LlvmTarget, SharedMemoryDeclaration, TargetDialect,
-    find_instruction_queue, unsupported_cast_error, unsupported_function_error, unsupported_queue_error,
+    find_completion_queue, unsupported_cast_error, unsupported_function_error, unsupported_queue_error,
 };
-use tilewright_plugin::codegen::{check_kernels_as_device_functions, check_limits, kernel_metadata};
-use tilewright_plugin::{Artifact, CodeFormat, CodePayload, CompileError, CompileOptions, find_issued_instruction};
+use tilewright_plugin::codegen::{check_compilable_as_device_functions, check_limits, list_kernel_metadata};
+use tilewright_plugin::{Artifact, CodeFormat, CodePayload, CompileError, CompileOptions, find_and_check_instruction};
 use tilewright_target::{Instruction, ShuffleKind, ShufflePrimitive, TargetDescription};
 
 use crate::object;
@@ -41,7 +41,7 @@ pub(crate) fn compile(
             CodeFormat::Assembly => forms.push(LlvmForm::Assembly),
             CodeFormat::Object => forms.push(LlvmForm::Object),
             CodeFormat::Functions => {
-                check_kernels_as_device_functions(target, module)?;
+                check_compilable_as_device_functions(target, module)?;
                 forms.push(LlvmForm::Functions);
             }
             _ => {}
@@ -72,7 +72,7 @@ pub(crate) fn compile(
     }
     let has_object = payloads.iter().any(|payload| payload.form == CodeFormat::Object);
     let accepted_by = has_object.then(|| "LLVM's assembler and linker".to_owned());
-    Ok(Artifact { payloads, kernels: kernel_metadata(module, rows)?, accepted_by })
+    Ok(Artifact { payloads, kernels: list_kernel_metadata(module, rows)?, accepted_by })
 }
 
 /// Whether a kernel of the module has inline assembly, which may be another vendor's.
@@ -320,7 +320,7 @@ impl TargetDialect for Amdgcn<'_> {
         emit.call_pair_intrinsic(&format!("llvm.amdgcn.permlane{lane}.swap"), &[a, b, fetch_inactive, bound_control])
     }
 
-    fn barrier(&self, emit: &Emitter<'_, '_>, scope: Scope) -> Result<(), CompileError> {
+    fn barrier(&self, emit: &Emitter<'_, '_>, scope: CollectiveScope) -> Result<(), CompileError> {
         order::barrier(emit, &self.target.architecture, scope)
     }
 
@@ -333,7 +333,7 @@ impl TargetDialect for Amdgcn<'_> {
     }
 
     fn queue_of(&self, name: &str) -> Option<Queue> {
-        find_instruction_queue(self.rows, name)
+        find_completion_queue(self.rows, name)
     }
 
     /// Emits nothing: loads to LDS complete in order, and a wait counts loads, so a group needs no commit instruction.
@@ -382,7 +382,7 @@ impl TargetDialect for Amdgcn<'_> {
         results: &[Type],
     ) -> Result<Vec<BasicValueEnum<'ctx>>, CompileError> {
         let types: Vec<Type> = operands.iter().map(|&(ty, _)| ty).collect();
-        let row = find_issued_instruction(self.rows, name, emit.launch(), &types, results)?;
+        let row = find_and_check_instruction(self.rows, name, emit.launch(), &types, results)?;
         instruction::emit(emit, row, operands, results)
     }
 }

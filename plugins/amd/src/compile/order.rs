@@ -3,7 +3,7 @@
 //! LLVM may drop the wait before a fence: at the head of a loop, if nothing is in flight on entry but an access at the
 //! end of the loop is (llvm-project pull request 220356). It never drops a wait that is an intrinsic or assembly.
 
-use tilewright_kernel::{MemoryScope, Scope};
+use tilewright_kernel::{CollectiveScope, MemoryScope};
 use tilewright_llvm::{CallOperand, Emitter, FenceOrdering, TargetDialect, no_clusters_error};
 use tilewright_plugin::CompileError;
 
@@ -13,15 +13,15 @@ use super::Amdgcn;
 pub(super) const SHARED_ONLY: Option<(&str, &str)> = Some(("amdgpu-synchronize-as", "local"));
 
 /// Emits a barrier of the given scope, which orders accesses to shared memory only.
-pub(super) fn barrier(emit: &Emitter<'_, '_>, architecture: &str, scope: Scope) -> Result<(), CompileError> {
+pub(super) fn barrier(emit: &Emitter<'_, '_>, architecture: &str, scope: CollectiveScope) -> Result<(), CompileError> {
     let (intrinsic, fenced, name) = match scope {
-        Scope::Warp => ("llvm.amdgcn.wave.barrier", "wavefront", "warp barrier"),
-        Scope::Block => ("llvm.amdgcn.s.barrier", "workgroup", "barrier"),
-        Scope::Cluster => return Err(no_clusters_error()),
+        CollectiveScope::Warp => ("llvm.amdgcn.wave.barrier", "wavefront", "warp barrier"),
+        CollectiveScope::Block => ("llvm.amdgcn.s.barrier", "workgroup", "barrier"),
+        CollectiveScope::Cluster => return Err(no_clusters_error()),
     };
     emit.fence(FenceOrdering::Release, fenced, SHARED_ONLY)?;
     // Shared-memory accesses of one warp complete in order, so a block of one warp needs no wait.
-    if scope == Scope::Block && emit.launch().warps > 1 {
+    if scope == CollectiveScope::Block && emit.launch().warps > 1 {
         wait_for(emit, architecture, Accesses::Shared)?;
     }
     emit.emit_access_order_marker(name)?;

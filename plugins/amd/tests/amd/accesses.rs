@@ -6,8 +6,8 @@
 
 use crate::targets::target;
 use tilewright_plan::movement::ConversionKind;
-use tilewright_vendor_testkit::accesses::layouts::{blocked, distributed};
-use tilewright_vendor_testkit::accesses::{Case, count, swizzled};
+use tilewright_vendor_testkit::accesses::layouts::{format_blocked_layout, resolve_distributed};
+use tilewright_vendor_testkit::accesses::{Case, count, format_swizzled_layout};
 use tilewright_vendor_testkit::prelude::*;
 
 const TRANSPOSE_B16: &str = "ds_read_b64_tr_b16";
@@ -29,18 +29,18 @@ fn f16_case(name: &'static str, k_width: u32, instruction: [u64; 3], memory: Str
 
 fn bytes(name: &'static str, instruction: [u64; 3]) -> Case {
     let registers = operand(0, 16, instruction, [2, 2]);
-    let memory = swizzled(1, 1, 1, [0, 1]);
+    let memory = format_swizzled_layout(1, 1, 1, [0, 1]);
     Case { name, bits: 8, shape: A, registers, memory, by: Some(TRANSPOSE_B8), accesses: 8, wavefronts: 32 }
 }
 
 fn loads() -> Vec<Case> {
-    let plain = || swizzled(1, 1, 1, [0, 1]);
+    let plain = || format_swizzled_layout(1, 1, 1, [0, 1]);
     vec![
         // Along M, rows 32 and 64 apart are in other banks and in registers. Lanes 16 to 31 are eight columns of 256
         // bytes further, so two lanes conflict in each bank.
         f16_case("16x16x32", 8, [16, 16, 32], plain(), 64),
         // Columns are swizzled in units of eight bytes, so there are no conflicts.
-        f16_case("16x16x32, swizzled", 8, [16, 16, 32], swizzled(4, 1, 16, [0, 1]), 32),
+        f16_case("16x16x32, swizzled", 8, [16, 16, 32], format_swizzled_layout(4, 1, 16, [0, 1]), 32),
         // Columns are padded by 16 bytes each, so there are no conflicts.
         f16_case(
             "16x16x32, padded",
@@ -56,13 +56,17 @@ fn loads() -> Vec<Case> {
             name: "B of 16x16x32",
             shape: &[64, 128],
             registers: operand(1, 8, [16, 16, 32], [2, 2]),
-            memory: swizzled(1, 1, 1, [1, 0]),
+            memory: format_swizzled_layout(1, 1, 1, [1, 0]),
             ..f16_case("", 8, [16, 16, 32], String::new(), 64)
         },
         bytes("bytes, 16x16x64", [16, 16, 64]),
         bytes("bytes, 32x32x32", [32, 32, 32]),
         // If K is contiguous, no transposition is needed.
-        Case { by: None, accesses: 8, ..f16_case("K contiguous", 8, [16, 16, 32], swizzled(1, 1, 1, [1, 0]), 128) },
+        Case {
+            by: None,
+            accesses: 8,
+            ..f16_case("K contiguous", 8, [16, 16, 32], format_swizzled_layout(1, 1, 1, [1, 0]), 128)
+        },
     ]
 }
 
@@ -82,7 +86,7 @@ fn operands_are_loaded_by_what_transposes() {
 #[test]
 fn offsets_are_immediates() {
     let target = target("mi355x");
-    let case = f16_case("16x16x32", 8, [16, 16, 32], swizzled(1, 1, 1, [0, 1]), 64);
+    let case = f16_case("16x16x32", 8, [16, 16, 32], format_swizzled_layout(1, 1, 1, [0, 1]), 64);
     let assembly = case.loaded(&target).assembly(&target);
     let loads = assembly.lines().map(str::trim).filter(|line| line.starts_with(TRANSPOSE_B16));
     let addresses = loads.map(|line| line.split_once(", ").unwrap().1.split_once(' ').unwrap_or((line, "")));
@@ -96,8 +100,8 @@ fn offsets_are_immediates() {
 fn conversions_go_through_scratch_by_what_transposes() {
     let target = target("mi355x");
     let shape = [16, 32];
-    let src = distributed(&target, &blocked(&[8, 1], &[2, 32], &[1, 1], &[0, 1]), &shape);
-    let dst = distributed(&target, &operand(0, 8, [16, 16, 32], [1, 1]), &shape);
+    let src = resolve_distributed(&target, &format_blocked_layout(&[8, 1], &[2, 32], &[1, 1], &[0, 1]), &shape);
+    let dst = resolve_distributed(&target, &operand(0, 8, [16, 16, 32], [1, 1]), &shape);
     let shared = |context: PlanContext<'_>| -> ConversionPlan {
         let (plans, _) = conversion_candidates(&src, &dst, 16, context).unwrap();
         let plan = plans.into_iter().find(|plan| plan.path == ConversionKind::Shared).unwrap();
@@ -107,12 +111,12 @@ fn conversions_go_through_scratch_by_what_transposes() {
         plan
     };
     let plain = shared(PlanContext::new(target.description()));
-    let tiled = shared(context(&target));
+    let tiled = shared(build_plan_context(&target));
     // Of 1024 bytes: two loads of 512 bytes, each in two wavefronts, and eight stores of 128 bytes.
     assert_eq!((tiled.stats.counts.matrix_loads, tiled.stats.counts.wavefronts_loaded), (2, 4));
     assert_eq!((tiled.stats.counts.wavefronts_stored, tiled.stats.above_bound.as_deref()), (8, None));
     assert!(tiled.stats.cost < plain.stats.cost, "{plain:?}");
-    let kernel = build_conversion_kernel("convert", [&src, &dst], 16, &tiled, context(&target)).unwrap();
+    let kernel = build_conversion_kernel("convert", [&src, &dst], 16, &tiled, build_plan_context(&target)).unwrap();
     let options = CompileOptions { emit: vec![CodeFormat::Assembly, CodeFormat::Object], optimisation: 2 };
     let artifact = target.compile(&tilewright_kernel::Module { kernels: vec![kernel] }, &options).unwrap();
     assert_eq!(count(artifact.payload_text(CodeFormat::Assembly).unwrap(), TRANSPOSE_B16), 2);

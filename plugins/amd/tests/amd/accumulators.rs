@@ -5,7 +5,7 @@ use crate::targets::target;
 use tilewright_plan::movement::ConversionKind;
 use tilewright_vendor_testkit::code::count;
 use tilewright_vendor_testkit::conversions::proven;
-use tilewright_vendor_testkit::layouts::distributed;
+use tilewright_vendor_testkit::layouts::resolve_distributed;
 use tilewright_vendor_testkit::prelude::*;
 
 const BITS: u32 = 16;
@@ -25,17 +25,17 @@ impl Case {
             "#ttg.amd_mfma<{{version = {version}, warpsPerCTA = [1, 1], instrShape = {instruction:?}, isTransposed = true}}>"
         );
         let operand = format!("#ttg.dot_op<{{opIdx = 0, parent = {result}, kWidth = {k_width}}}>");
-        [result, operand].map(|text| distributed(target, &text, &[instruction[0], 64]))
+        [result, operand].map(|text| resolve_distributed(target, &text, &[instruction[0], 64]))
     }
 
     fn plan(&self, target: &dyn Target) -> ConversionPlan {
         let [src, dst] = self.layouts(target);
-        proven([&src, &dst], BITS, context(target))
+        proven([&src, &dst], BITS, build_plan_context(target))
     }
 
     fn kernels(&self, target: &dyn Target, plan: &ConversionPlan) -> Vec<Kernel> {
         let [src, dst] = self.layouts(target);
-        vec![build_conversion_kernel("convert", [&src, &dst], BITS, plan, context(target)).unwrap()]
+        vec![build_conversion_kernel("convert", [&src, &dst], BITS, plan, build_plan_context(target)).unwrap()]
     }
 }
 

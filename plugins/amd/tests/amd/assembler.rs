@@ -9,12 +9,12 @@ use inkwell::targets::{CodeModel, FileType, InitializationConfig, RelocMode, Tar
 use tilewright_amd_tables::ARCHITECTURES;
 use tilewright_amd_tables::instructions::instructions_of;
 use tilewright_vendor_testkit::prelude::*;
-use tilewright_vendor_testkit::rows::register;
+use tilewright_vendor_testkit::rows::expect_register_operand;
 
 /// Returns an operand's registers in assembly syntax, such as `v[8:11]`, or `a[0:3]` for accumulation registers;
 /// `first` is the number of the first register.
 fn registers(row: &Instruction, required: &str, kind: char, first: u32) -> String {
-    let (_, bits, layout) = register(row, required);
+    let (_, bits, layout) = expect_register_operand(row, required);
     match (bits << layout.in_bits(Dim::REGISTER)).div_ceil(32) {
         1 => format!("{kind}{first}"),
         words => format!("{kind}[{first}:{}]", first + words - 1),

@@ -2,12 +2,12 @@
 #![allow(clippy::unwrap_used)]
 
 use crate::targets::target;
-use tilewright_vendor_testkit::copied_program::{Copied, text};
+use tilewright_vendor_testkit::copied_program::{AsyncCopyProgram, print_kernel};
 use tilewright_vendor_testkit::prelude::*;
 
 /// The tested program. Consecutive lanes access consecutive elements in both memories, and read data that other lanes
 /// have copied.
-const PROGRAM: Copied = Copied {
+const PROGRAM: AsyncCopyProgram = AsyncCopyProgram {
     pointers: "#ttg.blocked<{sizePerThread = [1, 1], threadsPerWarp = [2, 32], warpsPerCTA = [4, 1], order = [1, 0]}>",
     read: "#ttg.blocked<{sizePerThread = [1, 1], threadsPerWarp = [32, 2], warpsPerCTA = [1, 4], order = [0, 1]}>",
     shared: "#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>",
@@ -18,8 +18,8 @@ const PROGRAM: Copied = Copied {
     waits_at_end: true,
 };
 
-fn is_asynchronous(program: &Copied) -> bool {
-    text(&program.kernel(&target("mi300x"))).contains("instruction \"global_load_lds_dword\"")
+fn is_asynchronous(program: &AsyncCopyProgram) -> bool {
+    print_kernel(&program.kernel(&target("mi300x"))).contains("instruction \"global_load_lds_dword\"")
 }
 
 #[test]
@@ -35,7 +35,7 @@ fn tiles_are_loaded_to_lds_while_others_are_read() {
 
 #[test]
 fn what_is_read_before_its_wait_is_a_fault() {
-    let fault = Copied { outstanding: 2, ..PROGRAM }.is_right(&target("mi300x"), 32).unwrap_err();
+    let fault = AsyncCopyProgram { outstanding: 2, ..PROGRAM }.is_right(&target("mi300x"), 32).unwrap_err();
     assert!(matches!(fault.kind, FaultKind::InFlight { .. }), "{fault}");
 }
 
@@ -43,11 +43,15 @@ fn what_is_read_before_its_wait_is_a_fault() {
 /// support neither.
 #[test]
 fn tiles_that_no_row_copies_are_loaded_and_stored() {
-    let masked = Copied { other: Some(0), ..PROGRAM };
-    let swizzled =
-        Copied { shared: "#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 16, order = [1, 0]}>", ..PROGRAM };
-    let across =
-        Copied { shared: "#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0, 1]}>", ..PROGRAM };
+    let masked = AsyncCopyProgram { other: Some(0), ..PROGRAM };
+    let swizzled = AsyncCopyProgram {
+        shared: "#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 16, order = [1, 0]}>",
+        ..PROGRAM
+    };
+    let across = AsyncCopyProgram {
+        shared: "#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0, 1]}>",
+        ..PROGRAM
+    };
     for program in [masked, swizzled, across] {
         assert!(!is_asynchronous(&program));
         let rows = if program.other.is_some() { 17 } else { 32 };

@@ -6,10 +6,10 @@ use object::{Object, ObjectSymbol};
 use tilewright_amd::AmdTarget;
 use tilewright_amd_tables::ARCHITECTURES;
 use tilewright_vendor_testkit::kernels;
-use tilewright_vendor_testkit::kernels::{count, lines_of, module, target};
+use tilewright_vendor_testkit::kernels::{build_fake_target, count, extract_lines_between, module};
 use tilewright_vendor_testkit::prelude::*;
 
-const LAUNCH: Launch = Launch::new(64, 4);
+const LAUNCH: StaticLaunchConfig = StaticLaunchConfig::new(64, 4);
 
 /// Returns the numbers of lanes per warp that kernels of an architecture can have.
 fn lanes(architecture: &str) -> &'static [u32] {
@@ -21,7 +21,7 @@ fn lanes(architecture: &str) -> &'static [u32] {
 }
 
 fn amd(architecture: &str) -> AmdTarget {
-    AmdTarget::new(target(architecture, lanes(architecture))).unwrap()
+    AmdTarget::new(build_fake_target(architecture, lanes(architecture))).unwrap()
 }
 
 fn compiled(architecture: &str, kernels: Vec<Kernel>, emit: &[CodeFormat]) -> Artifact {
@@ -34,12 +34,12 @@ fn assembly(architecture: &str, kernel: Kernel) -> String {
 }
 
 fn body<'a>(assembly: &'a str, name: &str) -> Vec<&'a str> {
-    lines_of(assembly, &format!("\n{name}:"), ".section")
+    extract_lines_between(assembly, &format!("\n{name}:"), ".section")
 }
 
 #[test]
 fn kernels_have_launch_metadata() {
-    let kernel = kernels::through_shared(LAUNCH, Scope::Block);
+    let kernel = kernels::through_shared(LAUNCH, CollectiveScope::Block);
     let artifact =
         compiled("gfx942", vec![kernel], &[CodeFormat::Intermediate, CodeFormat::Assembly, CodeFormat::Object]);
     let text = artifact.payload_text(CodeFormat::Assembly).unwrap();
@@ -68,7 +68,7 @@ fn kernels_have_launch_metadata() {
 #[test]
 fn wide_accesses_stay_wide_and_offsets_are_immediates() {
     for architecture in ["gfx908", "gfx90a", "gfx942", "gfx950"] {
-        let text = assembly(architecture, kernels::through_shared(LAUNCH, Scope::Block));
+        let text = assembly(architecture, kernels::through_shared(LAUNCH, CollectiveScope::Block));
         let lines = body(&text, "through_shared");
         assert_eq!((count(&lines, "ds_write_b128"), count(&lines, "ds_write")), (2, 2), "{text}");
         assert_eq!((count(&lines, "ds_read_b128"), count(&lines, "ds_read")), (2, 2), "{text}");
@@ -81,7 +81,8 @@ fn wide_accesses_stay_wide_and_offsets_are_immediates() {
 #[test]
 fn wide_accesses_of_rdna_stay_wide() {
     for (architecture, lanes) in [("gfx1100", 32), ("gfx1100", 64), ("gfx1201", 32), ("gfx1201", 64)] {
-        let text = assembly(architecture, kernels::through_shared(Launch::new(lanes, 4), Scope::Block));
+        let text =
+            assembly(architecture, kernels::through_shared(StaticLaunchConfig::new(lanes, 4), CollectiveScope::Block));
         let lines = body(&text, "through_shared");
         assert_eq!((count(&lines, "ds_store_b128"), count(&lines, "ds_store")), (2, 2), "{text}");
         assert_eq!((count(&lines, "ds_load_b128"), count(&lines, "ds_load")), (2, 2), "{text}");
@@ -100,8 +101,8 @@ fn a_block_barrier_waits_for_shared_memory_and_flushes_no_cache() {
         ("gfx1200", "s_barrier_wait"),
         ("gfx1201", "s_barrier_wait"),
     ] {
-        let launch = Launch::new(lanes(architecture)[0], 4);
-        let text = assembly(architecture, kernels::through_shared(launch, Scope::Block));
+        let launch = StaticLaunchConfig::new(lanes(architecture)[0], 4);
+        let text = assembly(architecture, kernels::through_shared(launch, CollectiveScope::Block));
         let lines = body(&text, "through_shared");
         assert_eq!(count(&lines, barrier), 1, "{text}");
         let arrival = lines.iter().position(|line| line.starts_with("s_barrier")).unwrap();
@@ -117,8 +118,8 @@ fn a_block_barrier_waits_for_shared_memory_and_flushes_no_cache() {
 #[test]
 fn a_warp_barrier_is_no_block_barrier_and_keeps_stores_before_loads() {
     for architecture in ["gfx908", "gfx942", "gfx950", "gfx1100", "gfx1201"] {
-        let launch = Launch::new(lanes(architecture)[0], 4);
-        let text = assembly(architecture, kernels::through_shared(launch, Scope::Warp));
+        let launch = StaticLaunchConfig::new(lanes(architecture)[0], 4);
+        let text = assembly(architecture, kernels::through_shared(launch, CollectiveScope::Warp));
         let lines = body(&text, "through_shared");
         assert_eq!(count(&lines, "s_barrier"), 0, "{text}");
         let is = |line: &str, cdna, rdna| line.starts_with(cdna) || line.starts_with(rdna);
@@ -142,7 +143,7 @@ fn shuffles_of_wave64_cross_half_waves_on_processors_of_32_lanes() {
     // A read within the half is one permute; a read across halves swaps them first.
     for architecture in ["gfx1100", "gfx1201"] {
         for (lanes, mask, swaps) in [(64, 1, 0), (64, 33, 2), (32, 1, 0)] {
-            let text = assembly(architecture, kernels::shuffle(Launch::new(lanes, 1), mask));
+            let text = assembly(architecture, kernels::shuffle(StaticLaunchConfig::new(lanes, 1), mask));
             let lines = body(&text, "exchange");
             assert_eq!(count(&lines, "ds_bpermute_b32"), 2, "{text}");
             assert_eq!(count(&lines, "v_permlane64_b32"), swaps, "{text}");
@@ -199,7 +200,7 @@ fn shuffles_by_a_constant_are_dpp_moves_where_rows_allow() {
         let target = target_of(name);
         for &(mask, shows) in shown {
             let options = CompileOptions { emit: vec![CodeFormat::Assembly], optimisation: 2 };
-            let launch = Launch::new(lanes, 1);
+            let launch = StaticLaunchConfig::new(lanes, 1);
             let code = target.compile(&module(vec![kernels::shuffle_xor(launch, mask)]), &options).unwrap();
             let text = code.payload_text(CodeFormat::Assembly).unwrap();
             let lines = body(text, "exchange_xor");
@@ -213,7 +214,7 @@ fn shuffles_by_a_constant_are_dpp_moves_where_rows_allow() {
 #[test]
 fn kernels_of_one_module_choose_their_lanes() {
     for (architecture, choice) in [("gfx1100", 32), ("gfx1100", 64), ("gfx1201", 32), ("gfx1201", 64)] {
-        let text = assembly(architecture, kernels::copy(Launch::new(choice, 2)));
+        let text = assembly(architecture, kernels::copy(StaticLaunchConfig::new(choice, 2)));
         assert!(text.contains(&format!(".wavefront_size: {choice}")), "{text}");
         assert!(text.contains(&format!(".amdhsa_wavefront_size32 {}", u32::from(choice == 32))), "{text}");
         assert!(text.contains(&format!(".max_flat_workgroup_size: {}", 2 * choice)), "{text}");
@@ -251,7 +252,7 @@ fn linking_is_deterministic_on_every_architecture() {
     for architecture in ARCHITECTURES {
         for &lanes in lanes(architecture) {
             let options = CompileOptions { emit: vec![CodeFormat::Assembly, CodeFormat::Object], optimisation: 2 };
-            let everything = kernels::all(Launch::new(lanes, 4));
+            let everything = kernels::all(StaticLaunchConfig::new(lanes, 4));
             let once = amd(architecture).compile(&everything, &options);
             let once = once.unwrap_or_else(|error| panic!("{architecture}: {error}"));
             assert!(once == amd(architecture).compile(&everything, &options).unwrap(), "{architecture}");
@@ -281,7 +282,7 @@ fn links(artifact: &Artifact, kernels: &[Kernel]) {
 #[test]
 fn every_optimisation_level_compiles() {
     for architecture in ["gfx90a", "gfx942", "gfx1100", "gfx1250"] {
-        let everything = kernels::all(Launch::new(lanes(architecture)[0], 4));
+        let everything = kernels::all(StaticLaunchConfig::new(lanes(architecture)[0], 4));
         for optimisation in 0..=3 {
             let options = CompileOptions { emit: vec![CodeFormat::Object], optimisation };
             let artifact = amd(architecture).compile(&everything, &options);
@@ -293,11 +294,11 @@ fn every_optimisation_level_compiles() {
 #[test]
 fn launches_beyond_the_target_are_refused() {
     let options = CompileOptions::default();
-    for launch in [Launch::new(32, 1), Launch::new(64, 17)] {
+    for launch in [StaticLaunchConfig::new(32, 1), StaticLaunchConfig::new(64, 17)] {
         let error = amd("gfx942").compile(&module(vec![kernels::copy(launch)]), &options).unwrap_err();
         assert!(matches!(error, CompileError::Invalid(_)), "{error}");
     }
-    let large = kernels::through_shared(Launch::new(64, 16), Scope::Block);
+    let large = kernels::through_shared(StaticLaunchConfig::new(64, 16), CollectiveScope::Block);
     assert!(amd("gfx942").compile(&module(vec![large.clone()]), &options).is_ok());
     let mut larger = large;
     larger.shared.push(tilewright_kernel::SharedBuffer::new(65536, 16));
@@ -309,7 +310,7 @@ fn launches_beyond_the_target_are_refused() {
 fn a_block_of_cdna_4_has_160_kib() {
     let target = target_of("mi355x");
     let with = |bytes| {
-        let mut kernel = kernels::through_shared(LAUNCH, Scope::Block);
+        let mut kernel = kernels::through_shared(LAUNCH, CollectiveScope::Block);
         kernel.shared[0].bytes = bytes;
         target.compile(
             &module(vec![kernel]),
@@ -324,17 +325,17 @@ fn a_block_of_cdna_4_has_160_kib() {
 
 #[test]
 fn only_architectures_of_the_list_are_served() {
-    let error = AmdTarget::new(target("sm_90a", &[32])).unwrap_err();
+    let error = AmdTarget::new(build_fake_target("sm_90a", &[32])).unwrap_err();
     assert!(error.to_string().contains("sm_90a") && error.to_string().contains("gfx942"), "{error}");
 }
 
 #[test]
 fn errors_that_llvm_reports_become_errors_of_the_code_generator() {
     // A description with more shared memory than the processor has.
-    let mut description = target("gfx942", &[64]);
+    let mut description = build_fake_target("gfx942", &[64]);
     description.shared.bytes = 1 << 20;
     let target = AmdTarget::new(description).unwrap();
-    let mut kernel = kernels::through_shared(LAUNCH, Scope::Block);
+    let mut kernel = kernels::through_shared(LAUNCH, CollectiveScope::Block);
     kernel.shared[0].bytes = 1 << 17;
     let error = target.compile(&module(vec![kernel]), &CompileOptions::default()).unwrap_err();
     assert!(matches!(&error, CompileError::Backend(message) if message.contains("131072")), "{error}");
@@ -343,8 +344,9 @@ fn errors_that_llvm_reports_become_errors_of_the_code_generator() {
 #[test]
 fn a_description_cannot_give_a_processor_warps_that_it_has_not() {
     for (architecture, lanes) in [("gfx942", 32), ("gfx1250", 64), ("gfx1100", 16)] {
-        let target = AmdTarget::new(target(architecture, &[lanes])).unwrap();
-        let error = target.compile(&module(vec![kernels::copy(Launch::new(lanes, 1))]), &CompileOptions::default());
+        let target = AmdTarget::new(build_fake_target(architecture, &[lanes])).unwrap();
+        let error =
+            target.compile(&module(vec![kernels::copy(StaticLaunchConfig::new(lanes, 1))]), &CompileOptions::default());
         let error = error.unwrap_err();
         assert!(matches!(&error, CompileError::Unsupported(message) if message.contains(architecture)), "{error}");
     }

@@ -3,7 +3,7 @@
 
 use tilewright_plan::movement::ConversionKind;
 use tilewright_vendor_testkit::conversions::{self, Case};
-use tilewright_vendor_testkit::layouts::blocked;
+use tilewright_vendor_testkit::layouts::format_blocked_layout;
 use tilewright_vendor_testkit::prelude::*;
 
 use crate::assembly::READER;
@@ -18,11 +18,12 @@ fn mfma_operand(index: u32) -> String {
 }
 
 fn cases() -> Vec<Case> {
-    let rows = |size: u64| blocked(&[1, size], &[8, 8], &[4, 1], &[1, 0]);
-    let columns = |size: u64| blocked(&[size, 1], &[8, 8], &[1, 4], &[0, 1]);
-    let single = |size: [u64; 2]| blocked(&size, &[8, 8], &[1, 1], &[1, 0]);
-    let cube =
-        |size: [u64; 3], threads: [u64; 3], warps: [u64; 3], order: [u64; 3]| blocked(&size, &threads, &warps, &order);
+    let rows = |size: u64| format_blocked_layout(&[1, size], &[8, 8], &[4, 1], &[1, 0]);
+    let columns = |size: u64| format_blocked_layout(&[size, 1], &[8, 8], &[1, 4], &[0, 1]);
+    let single = |size: [u64; 2]| format_blocked_layout(&size, &[8, 8], &[1, 1], &[1, 0]);
+    let cube = |size: [u64; 3], threads: [u64; 3], warps: [u64; 3], order: [u64; 3]| {
+        format_blocked_layout(&size, &threads, &warps, &order)
+    };
     let src = cube([1, 1, 4], [1, 8, 8], [4, 1, 1], [2, 1, 0]);
     let dst = cube([1, 4, 1], [4, 4, 4], [1, 1, 4], [1, 2, 0]);
     let shown = |case: Case| match case.name {
@@ -58,7 +59,7 @@ fn cases_of_32_lanes(version: u32) -> Vec<Case> {
              ctaLayout = {{warp = [[0, 1], [1, 0]]}}, instrShape = [16, 16, 16]}}>, kWidth = {width}}}>"
         )
     };
-    let rows = blocked(&[1, 8], &[8, 4], &[4, 1], &[1, 0]);
+    let rows = format_blocked_layout(&[1, 8], &[8, 4], &[4, 1], &[1, 0]);
     let bytes = Case::new("bytes to wmma operand a", ConversionKind::Shared, 8, &[128, 64], rows, operand(0));
     conversions::cases(32, [0, 1].map(operand)).into_iter().chain([bytes]).collect()
 }
@@ -78,15 +79,15 @@ fn the_assembly_matches_the_plan() {
 fn rounds_in_which_lanes_differ_alike_move_within_rows() {
     let target = target("mi100");
     // Exchanges the lowest register bit for the lowest lane bit.
-    let src = blocked(&[2, 1], &[1, 64], &[1, 1], &[0, 1]);
-    let dst = blocked(&[1, 2], &[2, 32], &[1, 1], &[0, 1]);
+    let src = format_blocked_layout(&[2, 1], &[1, 64], &[1, 1], &[0, 1]);
+    let dst = format_blocked_layout(&[1, 2], &[2, 32], &[1, 1], &[0, 1]);
     let case = Case::new("one bit for another", ConversionKind::Shuffle, 32, &[2, 64], src, dst);
     let code = assembly(&target, vec![case.planned(&target).kernel]);
     assert!(code.contains("quad_perm:[1,0,3,2]") && !code.contains("ds_bpermute_b32"), "{code}");
 }
 
-/// Checks the exchange of a register bit for lane bit 3 on all CDNA targets: each of the two words moves by one DPP move,
-/// in the two banks of a row (lanes 8 to 15, lanes 0 to 7) that need it.
+/// Checks the exchange of a register bit for lane bit 3 on all CDNA targets: each of the two words moves by one DPP
+/// move, in the two banks of a row (lanes 8 to 15, lanes 0 to 7) that need it.
 #[test]
 fn lane_bit_3_swaps_by_moves_of_banks() {
     let linear = |registers: &str, lanes: &str| {
@@ -110,7 +111,7 @@ fn lane_bit_3_swaps_by_moves_of_banks() {
 /// grid, so two warps load each operand: twice as much is loaded.
 #[test]
 fn operands_of_mfma_are_stored_once_and_loaded_by_every_user() {
-    conversions::operands_take(&target("mi250"), &cases(), &READER, 512, [1024, 1024]);
+    conversions::check_operand_conversion_bits(&target("mi250"), &cases(), &READER, 512, [1024, 1024]);
 }
 
 #[test]

@@ -3,7 +3,9 @@
 
 use crate::targets::target;
 use tilewright_vendor_testkit::code::count;
-use tilewright_vendor_testkit::dots::{assembly, check_scaled_dots, is_of_families, planned, problem, proven, warps};
+use tilewright_vendor_testkit::dots::{
+    assembly, check_layouts_match_families, check_scaled_dots, planned, problem, proven, warps,
+};
 use tilewright_vendor_testkit::prelude::*;
 
 /// Returns M, N and K of an instruction, parsed from its name.
@@ -132,7 +134,7 @@ fn layouts_are_those_of_the_mfma_families_for_widths_along_k() {
             let plan = proven(&target, &requested);
             assert!(plan.instruction().unwrap().starts_with("v_mfma"), "{types:?}: {}", plan.atom_name());
             if !plan.instruction().unwrap().contains('(') && plan.k_width() == width {
-                is_of_families(&target, &plan, &mfma(&plan, version), Some(width));
+                check_layouts_match_families(&target, &plan, &mfma(&plan, version), Some(width));
             }
         }
     }
@@ -144,7 +146,7 @@ fn layouts_are_those_of_the_wmma_family() {
     let requested = problem(&target, [64, 64, 32], ["f16", "f16", "f32"]).with_k_width(16);
     let plan = proven(&target, &requested);
     assert!(plan.instruction().unwrap().starts_with("v_wmma"), "{}", plan.atom_name());
-    is_of_families(&target, &plan, &wmma(&plan), Some(16));
+    check_layouts_match_families(&target, &plan, &wmma(&plan), Some(16));
 }
 
 #[test]
@@ -226,7 +228,7 @@ fn operands_that_are_cast_keep_their_subnormal_numbers() {
         let plan = proven(&target, &problem);
         assert!(plan.instruction().is_some_and(|name| name.ends_with(row)), "{types:?}: {}", plan.atom_name());
         let by_f16 = problem.with_atom("v_mfma_f32_32x32x8f16".to_owned());
-        let error = mma::plan_mma(&by_f16, context(&target)).unwrap_err().to_string();
+        let error = mma::plan_mma(&by_f16, build_plan_context(&target)).unwrap_err().to_string();
         assert!(error.contains("subnormal"), "{types:?}: {error}");
     }
 }

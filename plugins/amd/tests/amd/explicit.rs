@@ -5,9 +5,14 @@ use tilewright_assign::synthesis::SynthesisOptions;
 use tilewright_vendor_testkit::explicit;
 use tilewright_vendor_testkit::explicit::claims::{InstructionCounts, check_alternatives, check_stated_accesses};
 use tilewright_vendor_testkit::explicit::pinned::compare_pinned;
-use tilewright_vendor_testkit::explicit::tiles::{tiles_table, usual_tiles};
-use tilewright_vendor_testkit::explicit::{MIXED, PROGRAMS, case, executed, is_inside, kept, solved, table};
-use tilewright_vendor_testkit::explicit::{check_mamba, check_parts, check_shared_by_loops, check_two_kinds};
+use tilewright_vendor_testkit::explicit::tiles::{format_tile_derivations, synthesize_usual_tiles};
+use tilewright_vendor_testkit::explicit::{
+    MIXED, PROGRAMS, case, check_synthesis_page_table, is_inner_conversion_line, synthesize_and_emulate,
+    synthesize_and_emulate_case, table,
+};
+use tilewright_vendor_testkit::explicit::{
+    check_loops_filling_one_tensor, check_mamba, check_tile_slice_programs, check_two_kinds,
+};
 
 /// Checks that each program computes its expected results (`solved` reports failures) with the minimum number of
 /// wavefronts.
@@ -15,7 +20,7 @@ use tilewright_vendor_testkit::explicit::{check_mamba, check_parts, check_shared
 fn no_loop_has_conflicts_of_banks() {
     let target = target("mi300x");
     for name in PROGRAMS {
-        let solved = solved(&target, name, SynthesisOptions::default());
+        let solved = synthesize_and_emulate_case(&target, name, SynthesisOptions::default());
         assert_eq!(solved.derivation.conflict_wavefronts_in_loops(), 0, "{name}:\n{}", solved.derivation);
     }
 }
@@ -27,8 +32,8 @@ fn no_loop_has_conflicts_of_banks() {
 fn attention_converts_nothing_between_its_dots() {
     let target = target("mi300x");
     for name in ["explicit_attention", "explicit_attention_dkv", "explicit_attention_dq"] {
-        let solved = solved(&target, name, SynthesisOptions::default());
-        let between = solved.derivation.conversions.iter().filter(|line| is_inside(line));
+        let solved = synthesize_and_emulate_case(&target, name, SynthesisOptions::default());
+        let between = solved.derivation.conversions.iter().filter(|line| is_inner_conversion_line(line));
         assert_eq!(between.collect::<Vec<_>>(), [""; 0], "{name}:\n{}", solved.derivation);
     }
 }
@@ -38,8 +43,8 @@ fn attention_converts_nothing_between_its_dots() {
 fn weights_are_converted_nowhere() {
     let target = target("mi300x");
     for name in MIXED {
-        let solved = solved(&target, name, SynthesisOptions::default());
-        let of_matrices = solved.derivation.conversions.iter().filter(|line| is_inside(line));
+        let solved = synthesize_and_emulate_case(&target, name, SynthesisOptions::default());
+        let of_matrices = solved.derivation.conversions.iter().filter(|line| is_inner_conversion_line(line));
         assert_eq!(of_matrices.collect::<Vec<_>>(), [""; 0], "{name}:\n{}", solved.derivation);
     }
 }
@@ -67,7 +72,7 @@ fn lanes_fetch_what_a_swizzle_wants() {
     for (name, iterations) in [("explicit_int4", 4), ("explicit_int1", 2)] {
         let (case, text) = case(name);
         let text = text.replace("tw.shared_tensor :", "tw.shared_tensor {stages = 2 : i32} :");
-        let found = executed(&target, &case, &text, SynthesisOptions::default());
+        let found = synthesize_and_emulate(&target, &case, &text, SynthesisOptions::default());
         let copies = found.derivation.memories.iter().flat_map(|memory| &memory.accesses);
         for copy in copies.filter(|access| access.operation != "ttg.local_load") {
             assert_eq!(copy.instruction.as_deref(), Some("global_load_lds_dword"), "{name}: {}", found.derivation);
@@ -90,7 +95,7 @@ fn lanes_fetch_what_a_swizzle_wants() {
 /// and stored after it. Each iteration has one barrier, and the prologue stores once.
 #[test]
 fn masked_tiles_are_prefetched_through_registers() {
-    let found = solved(&target("mi300x"), "explicit_gemm_edges", SynthesisOptions::default());
+    let found = synthesize_and_emulate_case(&target("mi300x"), "explicit_gemm_edges", SynthesisOptions::default());
     let derivation = &found.derivation;
     assert!(derivation.copies.iter().any(|copy| copy.operation == "ttg.local_store"), "{derivation}");
     assert!(derivation.loops[0].stages > 1, "{derivation}");
@@ -103,14 +108,14 @@ fn masked_tiles_are_prefetched_through_registers() {
 
 #[test]
 fn dots_use_the_matrix_unit() {
-    let solved = solved(&target("mi300x"), "explicit_gemm", SynthesisOptions::default());
+    let solved = synthesize_and_emulate_case(&target("mi300x"), "explicit_gemm", SynthesisOptions::default());
     assert!(solved.kernel.contains("mfma"), "{}", solved.derivation);
 }
 
 #[test]
 fn the_page_has_what_was_found() {
     let target = target("mi300x");
-    kept("amd", &table(&[("mi300x", &target)]));
+    check_synthesis_page_table("amd", &table(&[("mi300x", &target)]));
 }
 
 /// Checks the usual tiles: each has a program that fits the shared memory of the target; its loop prefetches, or
@@ -119,21 +124,21 @@ fn the_page_has_what_was_found() {
 #[test]
 fn usual_tiles_have_the_choices_of_an_expert() {
     let (mi300x, mi355x) = (target("mi300x"), target("mi355x"));
-    let (mi300x, mi355x) = (usual_tiles(&mi300x), usual_tiles(&mi355x));
+    let (mi300x, mi355x) = (synthesize_usual_tiles(&mi300x), synthesize_usual_tiles(&mi355x));
     for choice in mi300x.iter().chain(&mi355x) {
         let derivation = choice.derivation.as_ref().unwrap_or_else(|error| panic!("{:?}: {error}", choice.tile));
         assert!(derivation.dots[0].instruction.starts_with("v_mfma"), "{:?}: {derivation}", choice.tile);
         let hides_latency = derivation.loops[0].stages > 1 || derivation.prediction.resident > 1;
         assert!(hides_latency, "{:?}: {derivation}", choice.tile);
     }
-    kept("tiles-amd", &tiles_table(&[("mi300x", &mi300x), ("mi355x", &mi355x)]));
+    check_synthesis_page_table("tiles-amd", &format_tile_derivations(&[("mi300x", &mi300x), ("mi355x", &mi355x)]));
 }
 
 #[test]
 fn loops_share_tensors_and_programs_name_parts() {
     for gpu_model in ["mi300x", "mi355x"] {
-        check_shared_by_loops(&target(gpu_model));
-        check_parts(&target(gpu_model));
+        check_loops_filling_one_tensor(&target(gpu_model));
+        check_tile_slice_programs(&target(gpu_model));
     }
     assert_eq!(check_two_kinds(&target("mi300x")).loops.len(), 1);
     check_mamba(&target("mi300x"));

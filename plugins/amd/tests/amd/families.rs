@@ -3,7 +3,7 @@
 use serde_json::Value;
 use tilewright_amd_tables::families::AmdFamilies;
 use tilewright_amd_tables::instructions::instructions_of;
-use tilewright_testkit::known_answers::{all_agree, chain, check_layout};
+use tilewright_testkit::known_answers::{all_agree, check_layout, list_family_names};
 use tilewright_vendor_testkit::prelude::*;
 use tilewright_vendor_testkit::rows::samples_are_layouts;
 
@@ -17,10 +17,10 @@ fn families_agree() {
 
 pub fn check_families_agree(answers: Answers) {
     let vendor_families = families();
-    let set = FamilySet::new(vec![&NeutralFamilies, &vendor_families]);
+    let set = FamilyProviders::new(vec![&NeutralFamilies, &vendor_families]);
     let served = ["slice", "dot_operand", "amd_mfma", "amd_wmma", "mfma_scale", "wmma_scale"];
     let is_vendor_row = |row: &Value| {
-        let names = chain(&row["params"]);
+        let names = list_family_names(&row["params"]);
         names.last().is_some_and(|name| name.starts_with("amd_") || name.ends_with("_scale"))
             && names.iter().all(|name| served.contains(&name.as_str()))
     };
@@ -36,7 +36,7 @@ fn samples_are_layouts_and_match_instruction_operands() {
         for lanes in [32, 64] {
             for warps in [1, 2, 4, 8] {
                 for element_bits in [4, 8, 16, 32, 64] {
-                    let requested = SampleUse { lanes, warps, element_bits };
+                    let requested = SampleLayoutRequest { lanes, warps, element_bits };
                     let fed = samples_are_layouts(&vendor_families, &instructions, requested, &[128, 64]);
                     used_instructions.extend(fed.into_iter().map(|name| (name, element_bits)));
                 }
@@ -44,7 +44,11 @@ fn samples_are_layouts_and_match_instruction_operands() {
         }
         assert!(used_instructions.len() >= 3, "{architecture}: {used_instructions:?}");
     }
-    let none = AmdFamilies::for_architecture("unheard-of").samples(SampleUse { lanes: 64, warps: 4, element_bits: 16 });
+    let none = AmdFamilies::for_architecture("unheard-of").samples(SampleLayoutRequest {
+        lanes: 64,
+        warps: 4,
+        element_bits: 16,
+    });
     assert!(none.is_empty());
 }
 
@@ -54,7 +58,7 @@ fn every_family_is_in_some_sample() {
     for architecture in ARCHITECTURES {
         let vendor_families = AmdFamilies::for_architecture(architecture);
         for (lanes, element_bits) in [(32, 8), (64, 8), (32, 16), (64, 16)] {
-            let samples = vendor_families.samples(SampleUse { lanes, warps: 4, element_bits });
+            let samples = vendor_families.samples(SampleLayoutRequest { lanes, warps: 4, element_bits });
             shown.extend(samples.into_iter().map(|sample| sample.spec.name));
         }
     }

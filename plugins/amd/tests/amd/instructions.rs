@@ -5,7 +5,7 @@ use tilewright_amd_tables::families::AmdFamilies;
 use tilewright_amd_tables::instructions::{instructions_of, omitted_instructions_of};
 use tilewright_testkit::known_answers::numbers;
 use tilewright_vendor_testkit::prelude::*;
-use tilewright_vendor_testkit::rows::{of_family, register};
+use tilewright_vendor_testkit::rows::{expect_register_operand, resolve_family_layout};
 
 /// The dense instructions of each architecture, with layouts as AMD's calculator prints them.
 const CALCULATED: &str = include_str!("../data/matrix_instructions.json");
@@ -15,9 +15,9 @@ const ARCHITECTURES: [(&str, &str); 5] =
 
 /// Returns the layout with published bases, `[i, k, block]` and the like; a single block has no axis.
 fn published(bases: &Value, operand: &Instruction, role: &str) -> LinearLayout {
-    let (_, _, ours) = register(operand, role);
+    let (_, _, ours) = expect_register_operand(operand, role);
     let axes = ours.outs().len();
-    let images = |value: &Value| -> Bases {
+    let images = |value: &Value| -> DimBases {
         let all = value.as_array().expect("bases").iter().map(numbers);
         all.map(|image| {
             assert!(image[axes..].iter().all(|&c| c == 0), "one block, yet {image:?}");
@@ -90,7 +90,7 @@ fn check(row: &Instruction, entry: &Value, bases: &Value) {
     assert_eq!(row.cycles, entry["cycles"].as_f64(), "{}", row.name);
     let types = [("a", &entry["in_a"]), ("b", &entry["in_b"]), ("c", &entry["out"]), ("d", &entry["out"])];
     for (role, of) in types {
-        let (found, bits, layout) = register(row, role);
+        let (found, bits, layout) = expect_register_operand(row, role);
         // An unsigned integer has the layout of the signed one.
         let signed = found.replace("u8", "iu8").replace("u4", "iu4").replace("ii", "i");
         assert_eq!(signed, element(&of["name"]), "{}", row.name);
@@ -127,7 +127,8 @@ pub fn check_operands_of_gfx950_are_as_calculated(answers: Answers) {
             let row = rows.iter().find(|row| row.name == own).unwrap_or_else(|| panic!("gfx950 has no {own}"));
             for role in ["a", "b", "d"] {
                 let expected = published(&entry["bases"][role], row, role);
-                same_layout(register(row, role).2, &expected).unwrap_or_else(|why| panic!("{role} of {own}: {why}"));
+                same_layout(expect_register_operand(row, role).2, &expected)
+                    .unwrap_or_else(|why| panic!("{role} of {own}: {why}"));
             }
         }
     }
@@ -149,7 +150,7 @@ fn scaled_mmas_match_plain_ones_and_scales_match_their_family() {
                 .with_parameter("mdim", m as i64)
                 .with_parameter("tiles_per_warp", [1, 1])
                 .with_parameter("warps_per_cta", [1, 1]);
-            let (element, bits, layout) = register(row, role);
+            let (element, bits, layout) = expect_register_operand(row, role);
             assert_eq!((element, bits), ("e8m0", 8));
             assert_eq!(of_one_warp(&family, &[m, k / 32]), *layout, "{role} of {}", row.name);
         }
@@ -183,7 +184,11 @@ fn families_on_one_tile_are_the_operands_of_the_instruction() {
     for architecture in ["gfx908", "gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1201", "gfx1250"] {
         let mut checked = 0;
         for row in instructions_of(architecture).into_iter().filter(|row| row.kind == InstructionKind::Matrix) {
-            let ((_, bits, d), (_, _, a), (_, _, b)) = (register(&row, "d"), register(&row, "a"), register(&row, "b"));
+            let ((_, bits, d), (_, _, a), (_, _, b)) = (
+                expect_register_operand(&row, "d"),
+                expect_register_operand(&row, "a"),
+                expect_register_operand(&row, "b"),
+            );
             if d.outs().len() > 2 || row.name.ends_with("(wave64)") {
                 continue;
             }
@@ -229,7 +234,7 @@ fn scaled_mmas_of_gfx1250_are_as_published() {
     let mut checked = [0, 0];
     for row in instructions_of("gfx1250").iter().filter(|row| row.name.contains("_f8f6f4(")) {
         for (role, axis) in [("a", 1), ("b", 0)] {
-            let (element, bits, layout) = register(row, role);
+            let (element, bits, layout) = expect_register_operand(row, role);
             let registers = layout.bases_of(Dim::REGISTER);
             assert_eq!(
                 bits << registers.len(),
@@ -246,7 +251,7 @@ fn scaled_mmas_of_gfx1250_are_as_published() {
         }
         let count = if row.name.contains("scale16") { 3 } else { 2 };
         for role in ["scale_a", "scale_b"] {
-            let (_, bits, layout) = register(row, role);
+            let (_, bits, layout) = expect_register_operand(row, role);
             let registers: Vec<Vec<u64>> = (0..count).map(|bit| vec![0, 1 << bit]).collect();
             assert_eq!(layout.bases_of(Dim::REGISTER), registers, "{role} of {}", row.name);
             let lanes = [[1, 0], [2, 0], [4, 0], [8, 0], [0, 0]].map(|row| row.to_vec());
@@ -269,7 +274,7 @@ fn rows_follow_the_architecture() {
 }
 
 fn of_one_warp(spec: &FamilySpec, shape: &[u64]) -> LinearLayout {
-    of_family(&families(), spec, shape, &[Dim::REGISTER, Dim::LANE])
+    resolve_family_layout(&families(), spec, shape, &[Dim::REGISTER, Dim::LANE])
 }
 
 fn families() -> AmdFamilies {

@@ -6,15 +6,15 @@ use tilewright_amd::AmdTarget;
 use tilewright_amd_tables::ARCHITECTURES;
 use tilewright_amd_tables::instructions::instructions_of;
 use tilewright_vendor_testkit::kernels;
-use tilewright_vendor_testkit::kernels::{lines_of, module};
+use tilewright_vendor_testkit::kernels::{extract_lines_between, module};
 use tilewright_vendor_testkit::prelude::*;
-use tilewright_verify::check_instruction;
+use tilewright_verify::check_instruction_emulated;
 
 const LANES: [u32; 2] = [32, 64];
 
 /// Returns a target for tests, with a bank rule for accesses of 64 bits.
 fn target(architecture: &str, lanes: &[u32]) -> TargetDescription {
-    let mut target = kernels::target(architecture, lanes);
+    let mut target = kernels::build_fake_target(architecture, lanes);
     let mut row = target.shared.banks[0].clone();
     row.access_bits = vec![64, 128];
     target.shared.banks.push(row);
@@ -35,9 +35,9 @@ fn registers(operand: &str) -> u32 {
 }
 
 fn expected_registers(row: &Instruction) -> Vec<u32> {
-    let of = |operand: &Operand| match operand {
-        Operand::Register { bits, layout, .. } => (bits << layout.in_bits(Dim::REGISTER)).div_ceil(32),
-        Operand::Access { .. } => 1,
+    let of = |operand: &InstructionOperand| match operand {
+        InstructionOperand::Register { bits, layout, .. } => (bits << layout.in_bits(Dim::REGISTER)).div_ceil(32),
+        InstructionOperand::Access { .. } => 1,
         _ => panic!("{} has another operand", row.name),
     };
     row.operands.iter().map(of).collect()
@@ -56,7 +56,7 @@ fn every_row_is_one_line_with_its_registers() {
         let artifact = compiled(architecture, kernels.collect(), CodeFormat::Assembly);
         let artifact = artifact.unwrap_or_else(|error| panic!("{architecture}: {error}"));
         for (row_index, row) in rows.iter().enumerate() {
-            let text = lines_of(
+            let text = extract_lines_between(
                 artifact.payload_text(CodeFormat::Assembly).unwrap(),
                 &format!(
                     "
@@ -139,7 +139,8 @@ fn on_the_emulator_every_instruction_is_a_plain_mma_or_copy() {
     }
     assert!(all.len() > 200, "{} rows", all.len());
     for ((architecture, name), row) in all {
-        check_instruction(&row, &target(architecture, &LANES)).unwrap_or_else(|e| panic!("{architecture} {name}: {e}"));
+        check_instruction_emulated(&row, &target(architecture, &LANES))
+            .unwrap_or_else(|e| panic!("{architecture} {name}: {e}"));
     }
 }
 
@@ -223,8 +224,8 @@ fn transposed_operands_are_those_of_tritons_tests() {
 fn eight_bit_floats_are_those_of_the_generation() {
     let elements = |architecture, name: &str| {
         let row = instructions_of(architecture).into_iter().find(|row| row.name == name).unwrap();
-        let element = |operand: &Operand| match operand {
-            Operand::Register { element, .. } => element.clone(),
+        let element = |operand: &InstructionOperand| match operand {
+            InstructionOperand::Register { element, .. } => element.clone(),
             _ => String::new(),
         };
         row.operands.iter().map(element).collect::<Vec<_>>()

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::process::Command;
 
 use crate::targets::target;
-use tilewright_vendor_testkit::lines::{FILE, check_programs, instructions, located};
+use tilewright_vendor_testkit::lines::{FILE, add_source_locations, check_programs, instructions};
 use tilewright_vendor_testkit::prelude::*;
 use tilewright_vendor_testkit::programs::program_kernel;
 
@@ -28,7 +28,7 @@ fn accesses_of_programs_have_their_lines() {
 pub fn objects_have_line_tables() {
     let target = target("mi300x");
     let text = std::fs::read_to_string(shared_data::workspace().join("conformance/kernels/add_masked.ttir")).unwrap();
-    let kernel = program_kernel(&target, &located(&text)).unwrap();
+    let kernel = program_kernel(&target, &add_source_locations(&text)).unwrap();
     let artifact = artifact(&target, vec![kernel], &[CodeFormat::Assembly, CodeFormat::Object]).unwrap();
     let object = &artifact.payloads.iter().find(|payload| payload.form == CodeFormat::Object).unwrap().bytes;
     let folder = tempfile::tempdir().unwrap();

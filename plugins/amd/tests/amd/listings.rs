@@ -104,7 +104,8 @@ pub fn listings_of_modules_with_layouts_wait_and_keep_their_order() {
 /// A kernel through shared memory: its lanes store, wait at a barrier, and load what other lanes stored.
 fn through_shared(name: &str) -> (AmdTarget, Kernel, String) {
     let target = target(name);
-    let kernel = kernels::through_shared(Launch::new(target.description().lanes.default, 4), Scope::Block);
+    let kernel =
+        kernels::through_shared(StaticLaunchConfig::new(target.description().lanes.default, 4), CollectiveScope::Block);
     let text = assembly(&target, vec![kernel.clone()]);
     (target, kernel, text)
 }

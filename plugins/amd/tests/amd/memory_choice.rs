@@ -4,8 +4,10 @@
 
 use crate::targets::target;
 use tilewright_amd::AmdTarget;
-use tilewright_plan::movement::{ConsecutiveCopy, SharedLayoutConstraints, SharedLayoutKind, choose_shared_layout};
-use tilewright_vendor_testkit::layouts::{distributed, memory};
+use tilewright_plan::movement::{
+    ConsecutiveLaneCopy, SharedLayoutKind, SharedLayoutSearchOptions, choose_shared_layout,
+};
+use tilewright_vendor_testkit::layouts::{resolve_distributed, resolve_memory};
 use tilewright_vendor_testkit::memory_choice::{check, executed};
 use tilewright_vendor_testkit::prelude::*;
 
@@ -29,13 +31,13 @@ fn operand(index: u32) -> String {
 fn padding_is_no_worse_than_a_vector_a_row() {
     for target in cdna_targets() {
         let accessors = [
-            SharedMemoryAccessor::store(distributed(&target, ROWS, &[64, 64])),
-            SharedMemoryAccessor::load(distributed(&target, &operand(0), &[64, 64])),
+            SharedMemoryAccessor::store(resolve_distributed(&target, ROWS, &[64, 64])),
+            SharedMemoryAccessor::load(resolve_distributed(&target, &operand(0), &[64, 64])),
         ];
-        let only = SharedLayoutConstraints::only_kind(SharedLayoutKind::Padding);
+        let only = SharedLayoutSearchOptions::only_kind(SharedLayoutKind::Padding);
         let choice = choose_shared_layout(&accessors, 16, &only, target.description()).unwrap();
         let text = "#ttg.padded_shared<[64:+8] {order = [1, 0], shape = [64, 64]}>";
-        let known = memory(&target, text, &[64, 64]);
+        let known = resolve_memory(&target, text, &[64, 64]);
         let theirs: u64 =
             accessors.iter().map(|a| executed(&a.layout, a.direction, &known, 16, target.description().into())).sum();
         let chosen = choice.chosen();
@@ -58,12 +60,12 @@ fn copies_permute_what_they_fetch() {
         );
         let global = GlobalTensor::row_major(&[64, 64], 16);
         let accessors = [
-            SharedMemoryAccessor::store(distributed(&target, &fetched, &[64, 64]))
-                .with_copy(ConsecutiveCopy { global, access_bits }),
-            SharedMemoryAccessor::load(distributed(&target, &operand(0), &[64, 64])),
+            SharedMemoryAccessor::store(resolve_distributed(&target, &fetched, &[64, 64]))
+                .with_copy(ConsecutiveLaneCopy { global, access_bits }),
+            SharedMemoryAccessor::load(resolve_distributed(&target, &operand(0), &[64, 64])),
         ];
         let choice =
-            choose_shared_layout(&accessors, 16, &SharedLayoutConstraints::default(), target.description()).unwrap();
+            choose_shared_layout(&accessors, 16, &SharedLayoutSearchOptions::default(), target.description()).unwrap();
         let of = |kind: SharedLayoutKind| choice.candidates.iter().find(|candidate| candidate.kind == kind).unwrap();
         let (plain, padded, permuted) =
             (of(SharedLayoutKind::Plain), of(SharedLayoutKind::Padding), of(SharedLayoutKind::PermutedGlobal));
@@ -102,14 +104,15 @@ fn transposing_loads_are_free_of_conflicts_where_the_tile_lies() {
     let [_, target] = cdna_targets();
     let turned = "#ttg.dot_op<{opIdx = 1, parent = #ttg.amd_mfma<{version = 4, warpsPerCTA = [2, 2], \
                   instrShape = [32, 32, 16], isTransposed = false}>, kWidth = 8}>";
-    let stored = SharedMemoryAccessor::store(distributed(&target, ROWS, &[64, 64]));
-    let loaded = SharedMemoryAccessor::load(distributed(&target, turned, &[64, 64]));
+    let stored = SharedMemoryAccessor::store(resolve_distributed(&target, ROWS, &[64, 64]));
+    let loaded = SharedMemoryAccessor::load(resolve_distributed(&target, turned, &[64, 64]));
     let global = GlobalTensor::row_major(&[64, 64], 16);
-    let copied = stored.clone().with_copy(ConsecutiveCopy { global, access_bits: 128 });
+    let copied = stored.clone().with_copy(ConsecutiveLaneCopy { global, access_bits: 128 });
     for (first, kind) in [(stored, SharedLayoutKind::Functor), (copied, SharedLayoutKind::PermutedGlobal)] {
         let accessors = [first, loaded.clone()];
         let choice =
-            choose_shared_layout(&accessors, 16, &SharedLayoutConstraints::default(), context(&target)).unwrap();
+            choose_shared_layout(&accessors, 16, &SharedLayoutSearchOptions::default(), build_plan_context(&target))
+                .unwrap();
         let chosen = choice.chosen();
         let by = chosen.accessors[1].instruction.as_deref();
         assert_eq!(
@@ -117,9 +120,9 @@ fn transposing_loads_are_free_of_conflicts_where_the_tile_lies() {
             (Some("ds_read_b64_tr_b16"), 0, 0)
         );
         assert_eq!((chosen.kind, chosen.accessors[0].vector_elements), (kind, 8));
-        choice.candidates.iter().for_each(|candidate| check(candidate, &accessors, 16, context(&target)));
+        choice.candidates.iter().for_each(|candidate| check(candidate, &accessors, 16, build_plan_context(&target)));
         let plain =
-            choose_shared_layout(&accessors, 16, &SharedLayoutConstraints::only_kind(kind), target.description())
+            choose_shared_layout(&accessors, 16, &SharedLayoutSearchOptions::only_kind(kind), target.description())
                 .unwrap();
         let narrowest = plain.chosen().accessors.iter().map(|stats| stats.vector_elements).min();
         assert_eq!(narrowest, Some(1), "{:?}", plain.chosen().accessors);

@@ -22,8 +22,11 @@ fn body<'a>(text: &'a str, kernel: &str) -> &'a str {
     text[start..].split(".end_amdhsa_kernel").next().unwrap()
 }
 
-const TARGETS: [(&str, Launch); 3] =
-    [("mi250", Launch::new(64, 4)), ("mi300x", Launch::new(64, 4)), ("rx9070xt", Launch::new(32, 4))];
+const TARGETS: [(&str, StaticLaunchConfig); 3] = [
+    ("mi250", StaticLaunchConfig::new(64, 4)),
+    ("mi300x", StaticLaunchConfig::new(64, 4)),
+    ("rx9070xt", StaticLaunchConfig::new(32, 4)),
+];
 
 #[test]
 fn arithmetic_of_every_element_is_assembled() {
@@ -66,7 +69,8 @@ fn functions_that_the_hardware_has_are_instructions_and_others_are_refused() {
         let target = target(name);
         assert!(!target.description().functions.is_empty());
         for native in &target.description().functions {
-            let text = assembled(name, vec![operations::listed(launch, &native.function, &native.element)]);
+            let text =
+                assembled(name, vec![operations::native_function_kernel(launch, &native.function, &native.element)]);
             let instruction = match native.function.as_str() {
                 "exp2" => "v_exp_f32",
                 "log2" => "v_log_f32",
@@ -74,7 +78,8 @@ fn functions_that_the_hardware_has_are_instructions_and_others_are_refused() {
             };
             assert!(text.contains(instruction), "{text}");
         }
-        let module = Module { kernels: vec![operations::function(launch, MathFunction::Sin, Element::F32)] };
+        let module =
+            Module { kernels: vec![operations::math_function_kernel(launch, MathFunction::Sin, Element::F32)] };
         let error = target.compile(&module, &CompileOptions::default()).unwrap_err();
         assert!(matches!(&error, CompileError::Unsupported(message) if message.contains("`sin` of f32")), "{error}");
     }
@@ -84,7 +89,11 @@ fn functions_that_the_hardware_has_are_instructions_and_others_are_refused() {
 fn assembly_of_another_vendor_is_unsupported() {
     let of = |text: &str, constraints: &str| {
         let word = Type::Scalar(Element::I32);
-        let mut k = Builder::new("k", Launch::new(64, 1), &[("at", Type::Pointer(MemorySpace::Global)), ("n", word)]);
+        let mut k = Builder::new(
+            "k",
+            StaticLaunchConfig::new(64, 1),
+            &[("at", Type::Pointer(MemorySpace::Global)), ("n", word)],
+        );
         let (at, n) = (k.parameter(0), k.parameter(1));
         let sum = k.assembly(text, constraints, &[n, n], &[word]);
         k.store(at, 0, sum[0], None);
@@ -103,7 +112,7 @@ fn assembly_of_another_vendor_is_unsupported() {
 /// cross separates them.
 #[test]
 fn many_stores_are_parted() {
-    let launch = Launch::new(64, 1);
+    let launch = StaticLaunchConfig::new(64, 1);
     let split_count = |stores: u32| {
         let parameters = [("to", Type::Pointer(MemorySpace::Global)), ("x", Type::Scalar(Element::I32))];
         let mut builder = Builder::new("stores", launch, &parameters);
@@ -130,7 +139,8 @@ fn bytes_are_extended_two_at_a_time() {
         let lanes = target(name).description().lanes.default;
         for (count, times) in [(1, 1..=2), (4, 2..=2), (8, 4..=4)] {
             let from = Type::vector_or_scalar(Element::I8, count);
-            let mut k = Builder::new("k", Launch::new(lanes, 1), &[("at", Type::Pointer(MemorySpace::Global))]);
+            let mut k =
+                Builder::new("k", StaticLaunchConfig::new(lanes, 1), &[("at", Type::Pointer(MemorySpace::Global))]);
             let at = k.parameter(0);
             let bytes = k.load(from, at, 0, None);
             let numbers = k.cast(cast, bytes, Type::vector_or_scalar(Element::F32, count));

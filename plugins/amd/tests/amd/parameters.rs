@@ -67,7 +67,7 @@ const FAMILIES: [Signature; 6] = [
 
 #[test]
 fn no_parameters_panic() {
-    parameters::check_random_parameters(3000, &FAMILIES, &families());
+    parameters::check_random_family_parameters(3000, &FAMILIES, &families());
 }
 
 #[test]
@@ -129,7 +129,7 @@ fn rotating_memory_names_what_is_wrong() {
 
 #[test]
 fn attribute_text_and_json_name_the_same_layouts() {
-    let same = |text: &str, json: &str, shape: &[u64]| parameters::are_the_same(&families(), text, json, shape);
+    let same = |text: &str, json: &str, shape: &[u64]| parameters::check_same_layout(&families(), text, json, shape);
     let text = "#ttg.amd_mfma<{version = 3, warpsPerCTA = [4, 1], instrShape = [32, 32, 8], isTransposed = true}>";
     let json = r#"{"kind": "amd_mfma", "version": 3, "warps_per_cta": [4, 1], "instr_shape": [32, 32, 8],
         "transposed": true, "element_bitwidth": 32, "tiles_per_warp": [1, 1]}"#;

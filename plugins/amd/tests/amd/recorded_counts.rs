@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 use tilewright_vendor_testkit::prelude::*;
-use tilewright_vendor_testkit::recorded_counts::{Compiled, Metrics, check_no_growth, file};
+use tilewright_vendor_testkit::recorded_counts::{CompiledCase, Metrics, check_no_growth, file};
 
 use crate::targets::target;
 
@@ -24,7 +24,7 @@ fn check(name: &str) {
 }
 
 /// Returns the counts of a kernel's assembly.
-fn measure(compiled: &Compiled) -> Metrics {
+fn measure(compiled: &CompiledCase) -> Metrics {
     let text = compiled.artifact.payload_text(CodeFormat::Assembly).unwrap();
     let start = text.find(&format!("\n{}:", compiled.launch.kernel)).unwrap();
     let code = text[start..].split(".amdhsa_kernel").next().unwrap();

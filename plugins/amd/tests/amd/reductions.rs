@@ -5,7 +5,7 @@
 use crate::targets::target;
 use std::path::Path;
 
-use tilewright_vendor_testkit::reductions::{MatrixLayouts, Row, check_all, check_kept, list};
+use tilewright_vendor_testkit::reductions::{ListedLayout, MatrixLayouts, check_all, check_committed_list, list};
 
 /// Returns results of `v_mfma_f32_32x32x8` and `v_mfma_f32_16x16x16`, plain and transposed, and the operands of these
 /// instructions, over one to four warps.
@@ -31,13 +31,13 @@ fn matrix_layouts() -> MatrixLayouts {
     MatrixLayouts { results, operands, batched_results: batched, batched_operands }
 }
 
-fn layouts() -> Vec<Row> {
+fn layouts() -> Vec<ListedLayout> {
     list(6, &matrix_layouts())
 }
 
 #[test]
 fn the_list_is_what_its_function_makes() {
-    check_kept(&layouts(), &Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/reductions.jsonl"));
+    check_committed_list(&layouts(), &Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/reductions.jsonl"));
 }
 
 #[test]

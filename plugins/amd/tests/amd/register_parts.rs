@@ -35,7 +35,7 @@ impl Matrix<'_> {
 
     fn addresses(&self) -> String {
         let Self { name, shape: [rows, columns], element, layout } = *self;
-        let tile = Tile { name, rows, columns, pitch: columns, layout: Some(layout) };
+        let tile = TileAddressText { name, rows, columns, pitch: columns, layout: Some(layout) };
         format!("    {}{}", tile.offsets(), tile.addresses(&format!("{name}_at"), name, element))
     }
 
@@ -93,8 +93,12 @@ impl Program<'_> {
     fn run(&self, inputs: &[Vec<u8>]) -> (Kernel, Vec<u8>) {
         let (text, target) = (self.text(), target("mi355x"));
         let kernel = program_kernel(&target, &text).unwrap_or_else(|error| panic!("{error}\n{text}"));
-        let given: Vec<_> =
-            inputs.iter().cloned().map(Given::Bytes).chain([Given::Empty(self.output.bytes())]).collect();
+        let given: Vec<_> = inputs
+            .iter()
+            .cloned()
+            .map(InitialBuffer::Bytes)
+            .chain([InitialBuffer::Empty(self.output.bytes())])
+            .collect();
         let (left, _) = run_block(&target, &kernel, &given, &[]).unwrap_or_else(|fault| panic!("{fault}\n{text}"));
         let module = Module { kernels: vec![kernel.clone()] };
         let options = CompileOptions { emit: vec![CodeFormat::Assembly], ..CompileOptions::default() };

@@ -11,7 +11,7 @@ fn memory(text: &str, shape: &[u64]) -> MemoryLayout {
     let spec = if text.starts_with('{') {
         spec_from_json(&serde_json::from_str(text).unwrap()).unwrap()
     } else {
-        parse_spec(text).unwrap()
+        parse_family_spec(text).unwrap()
     };
     match vendor_families.resolve(&spec, shape, &vendor_families).unwrap() {
         Layout::Memory(memory) => memory,

@@ -6,8 +6,8 @@ use tilewright_vendor_testkit::prelude::*;
 
 fn layout(text: &str, shape: [u64; 2]) -> LinearLayout {
     let vendor_families = AmdFamilies::for_architecture("gfx942");
-    let spec = parse_spec(text).expect("text");
-    let families = FamilySet::new(vec![&NeutralFamilies, &vendor_families]);
+    let spec = parse_family_spec(text).expect("text");
+    let families = FamilyProviders::new(vec![&NeutralFamilies, &vendor_families]);
     families.layout(&spec, &shape).expect("a layout").linear().clone()
 }
 

@@ -3,10 +3,10 @@
 
 use crate::targets::target;
 use tilewright_vendor_testkit::staged_program;
-use tilewright_vendor_testkit::staged_program::{From, Staged};
+use tilewright_vendor_testkit::staged_program::{PipelinedLoopProgram, TileAddressSource};
 
 /// The tested loop: each lane loads four adjacent elements of a row, and reads a column.
-const PROGRAM: Staged = Staged::new(
+const PROGRAM: PipelinedLoopProgram = PipelinedLoopProgram::new(
     "#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [8, 8], warpsPerCTA = [4, 1], order = [1, 0]}>",
     "#ttg.blocked<{sizePerThread = [4, 1], threadsPerWarp = [8, 8], warpsPerCTA = [1, 4], order = [0, 1]}>",
     64,
@@ -35,14 +35,14 @@ fn loads_go_by_registers_into_one_of_two_buffers() {
 fn pipelining_preserves_results() {
     for program in [
         PROGRAM,
-        Staged { from: From::Counter, ..PROGRAM },
-        Staged { from: From::Loaded, ..PROGRAM },
-        Staged { two: true, ..PROGRAM },
-        Staged { other: Some(0), two: true, ..PROGRAM },
-        Staged { other: Some(7), from: From::Counter, ..PROGRAM },
-        Staged { elementwise: true, ..PROGRAM },
-        Staged { twice: true, ..PROGRAM },
-        Staged { begin: -3, step: 5, from: From::Counter, ..PROGRAM },
+        PipelinedLoopProgram { from: TileAddressSource::Counter, ..PROGRAM },
+        PipelinedLoopProgram { from: TileAddressSource::Loaded, ..PROGRAM },
+        PipelinedLoopProgram { two: true, ..PROGRAM },
+        PipelinedLoopProgram { other: Some(0), two: true, ..PROGRAM },
+        PipelinedLoopProgram { other: Some(7), from: TileAddressSource::Counter, ..PROGRAM },
+        PipelinedLoopProgram { elementwise: true, ..PROGRAM },
+        PipelinedLoopProgram { twice: true, ..PROGRAM },
+        PipelinedLoopProgram { begin: -3, step: 5, from: TileAddressSource::Counter, ..PROGRAM },
     ] {
         program.check(&target("mi300x"));
     }
@@ -50,5 +50,5 @@ fn pipelining_preserves_results() {
 
 #[test]
 fn a_dot_in_stages() {
-    staged_program::check_dot_counts_by_stages(&target("mi300x"), &[1, 2]);
+    staged_program::check_stages_table(&target("mi300x"), &[1, 2]);
 }

@@ -6,7 +6,7 @@ use tilewright_amd::AmdTarget;
 use tilewright_assign::synthesis::coalesce::{CopyThreads, coalesce_layout};
 use tilewright_layout::Space;
 use tilewright_plan::memory_synthesis::{
-    SharedLayoutSolution, SharedTensor, StrideTerm, TensorAccess, choose_accesses_for_layout, solve_shared_layout,
+    FreeStrideLayout, SharedLayoutSolution, SharedTensor, TensorAccess, choose_accesses_for_layout, solve_shared_layout,
 };
 use tilewright_plan::movement::{AxisStride, SharedAccessKind};
 use tilewright_target::count_access_wavefronts;
@@ -44,7 +44,7 @@ fn operand_layouts() -> Vec<LinearLayout> {
 }
 
 fn found(target: &AmdTarget, copied: &LinearLayout, operand_layout: &LinearLayout) -> SharedLayoutSolution {
-    let context = context(target);
+    let context = build_plan_context(target);
     let copy = TensorAccess::global_to_shared_copy("the copy", copied.clone(), &context)
         .with_retained_alternatives(|kind| kind.instruction().is_some());
     let accesses = [copy, TensorAccess::load("the load", operand_layout.clone(), &context)];
@@ -113,7 +113,7 @@ fn lanes_bring_side_by_side_what_the_memory_wants_there() {
         swizzled += usize::from(!solution.swizzles.is_empty());
         // The memory layout that was found, given back to the planner, gives the same accesses; the lanes' offsets are
         // linear in the lane's bits.
-        let context = context(&target);
+        let context = build_plan_context(&target);
         let requests = [
             TensorAccess::global_to_shared_copy("the copy", fetched.clone(), &context)
                 .with_retained_alternatives(|kind| kind.instruction().is_some()),
@@ -140,17 +140,18 @@ fn lanes_that_bring_the_same_are_refused() {
         .expect("the copy");
     let bit = |bits: &[u32]| bits.iter().map(|bit| 1u64 << bit).collect::<Vec<u64>>();
     let accumulator = distributed(&bit(&[6]), &[1 << 7, 1 << 8 | 1 << 7, 1 << 9, 1 << 10, 1, 2 | 1], &bit(&[2, 3]));
-    let term = StrideTerm::from_access(&accumulator, &kind, 16).expect("sums of bits do");
+    let term = FreeStrideLayout::from_access(&accumulator, &kind, 16).expect("sums of bits do");
     assert_eq!((term.preserved_bits(), term.decided_bits()), (1, 7));
     for (lanes, warps, reason) in [
         ([1 << 7, 1 << 7, 1 << 9, 1 << 10, 1, 2], [4, 8], "lanes copy the same"),
         ([1 << 7, 1 << 8, 1 << 9, 1 << 10, 1, 2 | 4], [4, 8], "no coordinate bits distinguish"),
         ([1 << 7, 1 << 8, 1 << 9, 1 << 10, 1, 2], [2, 8], "move along the same bits"),
     ] {
-        let refused = StrideTerm::from_access(&distributed(&[1 << 6], &lanes, &warps), &kind, 16).expect_err(reason);
+        let refused =
+            FreeStrideLayout::from_access(&distributed(&[1 << 6], &lanes, &warps), &kind, 16).expect_err(reason);
         assert!(refused.to_string().contains(reason), "{refused}");
     }
     let scattered =
-        StrideTerm::from_access(&distributed(&[1 << 6 | 1], &[128, 256, 512, 1024, 2, 4], &[8, 16]), &kind, 16);
+        FreeStrideLayout::from_access(&distributed(&[1 << 6 | 1], &[128, 256, 512, 1024, 2, 4], &[8, 16]), &kind, 16);
     assert!(scattered.expect_err("a lane's own").to_string().contains("contiguous bytes of global memory"));
 }

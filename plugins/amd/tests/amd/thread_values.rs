@@ -4,7 +4,7 @@
 use serde_json::Value;
 use tilewright_amd_tables::instructions::instructions_of;
 use tilewright_vendor_testkit::prelude::*;
-use tilewright_vendor_testkit::rows::register;
+use tilewright_vendor_testkit::rows::expect_register_operand;
 
 const EXCERPT: &str = include_str!("../data/thread_value_layouts.json");
 
@@ -69,7 +69,8 @@ fn matching_rows(atom: &Value) -> Vec<Instruction> {
     let types = ["D", "A", "B"].map(|role| element(text(&atom["val_types"], role)));
     let [m, n, k] = shape(atom);
     let fits = |row: &Instruction| {
-        let ((of_d, _, d), (of_a, _, a), (of_b, ..)) = (register(row, "d"), register(row, "a"), register(row, "b"));
+        let ((of_d, _, d), (of_a, _, a), (of_b, ..)) =
+            (expect_register_operand(row, "d"), expect_register_operand(row, "a"), expect_register_operand(row, "b"));
         let sizes = [d.out_bits(Dim::tensor(0)), d.out_bits(Dim::tensor(1)), a.out_bits(Dim::tensor(1))];
         // Signedness of integers is a modifier, for which AMD writes `iu`; the variant of 8-bit floats depends on the
         // architecture.
@@ -117,7 +118,7 @@ fn orders_of_k(row: &Instruction, atom: &Value) -> Vec<Vec<u32>> {
     let [m, n, k] = shape(atom);
     let same = |role: &str, key: &str, sizes: [u64; 2], coordinates: &dyn Fn(&[u64]) -> [u64; 3]| {
         let published = ThreadValue::parse(text(atom, key));
-        let layout = register(row, role).2;
+        let layout = expect_register_operand(row, role).2;
         let (registers, lanes) = (1 << layout.in_bits(Dim::REGISTER), 1 << layout.in_bits(Dim::LANE));
         // An operand that fills one register of 32 lanes; the table does not specify the other lanes.
         let unsaid = row.name == "v_wmma_i32_16x16x16_iu4(wave64)" && published.size(0) == 32;

@@ -1,6 +1,6 @@
 //! Defines the rules of the attribute `#ttng.cache_policy`, which states cache levels and fractions.
 
-use tilewright_tile::rules::{CheckResult, check_policy_words, ensure, parse_policy_parameters};
+use tilewright_tile::rules::{CheckResult, check_cache_policy_words, ensure, parse_cache_policy_parameters};
 
 /// The name of the attribute that states a cache policy.
 pub(super) const NAME: &str = "#ttng.cache_policy";
@@ -18,9 +18,9 @@ const WORDS: [(&str, &[&str]); 6] = [
 /// Checks the text in the angle brackets of a cache policy. Names and values of parameters must be known,
 /// `cache_modifier` and `l1` exclude each other, and `l2_fraction` must be above 0 and at most 1.
 pub(super) fn check_policy(parameters: &str) -> CheckResult {
-    check_policy_words(NAME, parameters, &WORDS)?;
+    check_cache_policy_words(NAME, parameters, &WORDS)?;
     let value_of =
-        |key: &str| parse_policy_parameters(parameters).find(|(known, _)| *known == key).map(|(_, value)| value);
+        |key: &str| parse_cache_policy_parameters(parameters).find(|(known, _)| *known == key).map(|(_, value)| value);
     let has_modifier = value_of("cache_modifier").is_some_and(|modifier| modifier != "none");
     ensure(!has_modifier || value_of("l1").is_none(), || "`cache_modifier` and `l1`: expected one of them".to_owned())?;
     let Some(fraction) = value_of("l2_fraction").and_then(|value| value.parse::<f64>().ok()) else { return Ok(()) };

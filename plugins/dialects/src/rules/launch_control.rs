@@ -2,7 +2,7 @@
 //! a block that has not started.
 
 use tilewright_tile::TileType;
-use tilewright_tile::rules::{CheckResult, OpContext, VerifyRule, bases_parameter, ensure};
+use tilewright_tile::rules::{CheckResult, OpContext, VerifyRule, ensure, find_layout_bases};
 
 /// The rule of `ttng`'s operations of cluster launch control.
 pub(super) const RULES: [VerifyRule; 1] = [VerifyRule::new("clc_buffer", clc_buffer)];
@@ -15,7 +15,7 @@ fn clc_buffer(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
             format!("`{ty}` is no response of cluster launch control: expected two elements of i64")
         })?;
         let blocks =
-            ty.as_memory().and_then(|memory| bases_parameter(memory.layout.spec(), "cga_layout")).unwrap_or_default();
+            ty.as_memory().and_then(|memory| find_layout_bases(memory.layout.spec(), "cga_layout")).unwrap_or_default();
         ensure(blocks.iter().flatten().all(|by| *by == 0), || {
             format!("`{ty}` is divided among blocks: expected a response in each, with zeros in `CGALayout`")
         })

@@ -2,9 +2,9 @@
 
 use tilewright_layout::FamilyAttribute;
 use tilewright_tile::rules::{
-    CheckResult, OpContext, VerifyRule, bases_parameter, bool_parameter, ensure, integer_parameter,
+    CheckResult, OpContext, VerifyRule, ensure, find_layout_bases, integer_parameter, read_layout_bool_parameter,
 };
-use tilewright_tile::{FloatType, LayoutName, MemDescType, TileType};
+use tilewright_tile::{FloatType, LayoutAttribute, MemDescType, TileType};
 
 use super::shared_layouts::is_fp4_padded;
 use super::tensor_memory_layouts::{MATRIX, SCALES};
@@ -27,10 +27,10 @@ fn shape<'c>(check: &OpContext<'c>, group: &str) -> &'c [u64] {
 fn shape_in_elements(check: &OpContext<'_>, group: &str, side: usize) -> Vec<u64> {
     let mut shape = shape(check, group).to_vec();
     if check.text_attribute(["a_type", "b_type"][side]) == Some("e2m1") {
-        let layout = check.group_type(group).and_then(TileType::layout).map(LayoutName::spec);
+        let layout = check.group_type(group).and_then(TileType::layout).map(LayoutAttribute::spec);
         let nvmma = layout.filter(|spec| spec.name == "nvmma_shared");
         // K is the last axis of A, and the last but one of B.
-        let from_last = nvmma.map_or(side, |spec| usize::from(bool_parameter(spec, "transposed")));
+        let from_last = nvmma.map_or(side, |spec| usize::from(read_layout_bool_parameter(spec, "transposed")));
         if let Some(size) = shape.iter_mut().rev().nth(from_last) {
             *size = size.saturating_mul(2);
         }
@@ -54,7 +54,7 @@ fn shapes(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
     })
 }
 
-fn family(layout: Option<&LayoutName>) -> &str {
+fn family(layout: Option<&LayoutAttribute>) -> &str {
     layout.map_or("no layout", |layout| layout.spec().name.as_str())
 }
 
@@ -70,7 +70,7 @@ fn mma_v2(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
     })?;
     [a, b].into_iter().try_for_each(|group| {
         let parent = layout(group).and_then(|layout| layout.spec().parent.as_deref());
-        ensure(parent == result.map(LayoutName::spec), || {
+        ensure(parent == result.map(LayoutAttribute::spec), || {
             format!("operand `{group}` has the layout `{}`: expected `dot_op` of the result's", family(layout(group)))
         })
     })
@@ -265,7 +265,7 @@ fn check_types(a: &MemDescType, b: &MemDescType, d: &MemDescType) -> CheckResult
 /// Checks that the blocks of a cluster divide A along M only, B along N only, and the accumulator along both. Basis i
 /// of each `CGALayout` is the step of bit i of the block index.
 fn check_blocks(check: &OpContext<'_>, a: &MemDescType, b: &MemDescType, d: &MemDescType) -> CheckResult {
-    let of = |memory: &MemDescType| bases_parameter(memory.layout.spec(), "cga_layout").unwrap_or_default();
+    let of = |memory: &MemDescType| find_layout_bases(memory.layout.spec(), "cga_layout").unwrap_or_default();
     let (left, right, result) = (of(a), of(b), of(d));
     if left.is_empty() && right.is_empty() && result.is_empty() {
         return Ok(());
@@ -278,7 +278,7 @@ fn check_blocks(check: &OpContext<'_>, a: &MemDescType, b: &MemDescType, d: &Mem
     })?;
     let is_pair = check.is_attribute_set("two_ctas");
     if is_pair {
-        ensure(bool_parameter(d.layout.spec(), "two_ctas"), || {
+        ensure(read_layout_bool_parameter(d.layout.spec(), "two_ctas"), || {
             "`two_ctas`: expected an accumulator whose layout has `twoCTAs = true`".to_owned()
         })?;
         ensure(right.first() == Some(&vec![0, 1]), || {
@@ -316,7 +316,7 @@ fn scales_order(check: &OpContext<'_>, _: &[String]) -> CheckResult {
             continue;
         };
         let [.., rows, columns] = memory.shape[..] else { continue };
-        let blocks = bases_parameter(memory.layout.spec(), "cga_layout").unwrap_or_default();
+        let blocks = find_layout_bases(memory.layout.spec(), "cga_layout").unwrap_or_default();
         let split = |axis: usize| blocks.iter().filter(|basis| basis.get(axis).is_some_and(|by| *by != 0)).count();
         let given = match memory.layout.spec().attributes.get("block_rep_order") {
             Some(FamilyAttribute::Text(word)) => word.as_str(),

@@ -2,23 +2,23 @@
 
 use tilewright_layout::{FamilyAttribute, FamilySpec};
 use tilewright_tile::rules::{
-    CheckResult, DotOperandParameters, LayoutRules, LayoutStorage, ThreadDistribution, VerifyRules, bases_parameter,
-    bases_parameter_of_either_name, element_count_of_bases, ensure, integer_list_parameter, integer_parameter,
-    integer_parameter_by_names, saturating_product,
+    CheckResult, DotOperandParameters, LayoutStorage, LayoutThreadCounts, LayoutVerifyRules, VerifyRules,
+    bases_parameter_of_either_name, element_count_of_bases, ensure, find_layout_bases, integer_list_parameter,
+    integer_parameter, integer_parameter_by_names, saturating_product,
 };
 use tilewright_tile::{FloatType, TileType};
 
 /// Returns the number of blocks of a cluster that a layout distributes a tensor over; 1 if it lacks the parameter
 /// `cga_layout`.
 fn cluster_blocks(spec: &FamilySpec) -> u64 {
-    element_count_of_bases(bases_parameter(spec, "cga_layout").map_or(0, |bases| bases.len()))
+    element_count_of_bases(find_layout_bases(spec, "cga_layout").map_or(0, |bases| bases.len()))
 }
 
 /// Returns the numbers of lanes, warps and blocks that a layout distributes a tensor over. `warps_per_cta` has the
 /// warps along each axis; `None` without this parameter. `lanes` is the number of lanes of a warp.
-fn distribution_of_warps(spec: &FamilySpec, lanes: u64) -> Option<ThreadDistribution> {
+fn distribution_of_warps(spec: &FamilySpec, lanes: u64) -> Option<LayoutThreadCounts> {
     let warps = integer_list_parameter(spec, "warps_per_cta")?;
-    Some(ThreadDistribution {
+    Some(LayoutThreadCounts {
         rank: warps.len(),
         lanes: Some(lanes),
         warps: Some(saturating_product(&warps)),
@@ -30,7 +30,7 @@ fn distribution_of_warps(spec: &FamilySpec, lanes: u64) -> Option<ThreadDistribu
 #[derive(Debug)]
 pub(super) struct NvidiaMma;
 
-impl LayoutRules for NvidiaMma {
+impl LayoutVerifyRules for NvidiaMma {
     fn family(&self) -> &'static str {
         "nvidia_mma"
     }
@@ -44,7 +44,7 @@ impl LayoutRules for NvidiaMma {
         ensure([2, 3].contains(&version), || format!("`versionMajor = {version}`: expected 2 or 3"))
     }
 
-    fn distribution(&self, spec: &FamilySpec, _: &VerifyRules) -> Option<ThreadDistribution> {
+    fn distribution(&self, spec: &FamilySpec, _: &VerifyRules) -> Option<LayoutThreadCounts> {
         distribution_of_warps(spec, 32)
     }
 
@@ -81,7 +81,7 @@ impl LayoutRules for NvidiaMma {
 #[derive(Debug)]
 pub(super) struct Mfma;
 
-impl LayoutRules for Mfma {
+impl LayoutVerifyRules for Mfma {
     fn family(&self) -> &'static str {
         "amd_mfma"
     }
@@ -108,7 +108,7 @@ impl LayoutRules for Mfma {
         ensure(width == 32 || width == 64, || format!("`elementBitWidth = {width}`: expected 32 or 64"))
     }
 
-    fn distribution(&self, spec: &FamilySpec, _: &VerifyRules) -> Option<ThreadDistribution> {
+    fn distribution(&self, spec: &FamilySpec, _: &VerifyRules) -> Option<LayoutThreadCounts> {
         distribution_of_warps(spec, 64)
     }
 
@@ -121,7 +121,7 @@ impl LayoutRules for Mfma {
 #[derive(Debug)]
 pub(super) struct Wmma;
 
-impl LayoutRules for Wmma {
+impl LayoutVerifyRules for Wmma {
     fn family(&self) -> &'static str {
         "amd_wmma"
     }
@@ -152,10 +152,10 @@ impl LayoutRules for Wmma {
         ensure(fits, || format!("`instrShape = {shape:?}` is no shape of WMMA {version}"))
     }
 
-    fn distribution(&self, spec: &FamilySpec, _: &VerifyRules) -> Option<ThreadDistribution> {
+    fn distribution(&self, spec: &FamilySpec, _: &VerifyRules) -> Option<LayoutThreadCounts> {
         let warps = bases_parameter_of_either_name(spec, ["warp_bases", "warp"])?;
         let rank = integer_parameter(spec, "rank").and_then(|rank| usize::try_from(rank).ok());
-        Some(ThreadDistribution {
+        Some(LayoutThreadCounts {
             rank: warps.first().map(Vec::len).or(rank).unwrap_or(2),
             lanes: Some(32),
             warps: Some(element_count_of_bases(warps.len())),

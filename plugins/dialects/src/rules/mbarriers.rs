@@ -1,6 +1,6 @@
 //! Defines the rules of mbarriers in clusters: arrivals at them, and completions of copies and dots.
 
-use tilewright_tile::rules::{CheckResult, OpContext, VerifyRule, bases_parameter, ensure};
+use tilewright_tile::rules::{CheckResult, OpContext, VerifyRule, ensure, find_layout_bases};
 use tilewright_tile::{Attribute, MemDescType};
 
 /// The rules for `ttng`'s mbarriers, by the names that dialect files use.
@@ -14,7 +14,7 @@ pub(super) const RULES: [VerifyRule; 4] = [
 /// Returns the `CGALayout` of the mbarriers in `memory`: for each bit of the block index, the step to that block's
 /// mbarrier, in mbarriers. Empty if the layout of the memory has none.
 fn blocks_of(memory: &MemDescType) -> Vec<Vec<i64>> {
-    bases_parameter(memory.layout.spec(), "cga_layout").unwrap_or_default()
+    find_layout_bases(memory.layout.spec(), "cga_layout").unwrap_or_default()
 }
 
 /// Returns the `CGALayout` of mbarriers (see [`blocks_of`]) that is expected if every `shared` consecutive blocks share

@@ -22,4 +22,4 @@ mod tensor_data_mover;
 mod tensor_memory;
 mod tensor_memory_layouts;
 
-pub use rule_set::RULE_SETS;
+pub use rule_set::VERIFY_RULE_SETS;

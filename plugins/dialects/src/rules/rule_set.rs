@@ -1,6 +1,6 @@
 //! Lists all rules of this crate, in one set for each subject.
 
-use tilewright_tile::rules::{LayoutRules, OpaqueTextRule, VerifyRule, VerifyRuleSet};
+use tilewright_tile::rules::{DialectVerifyRules, LayoutVerifyRules, OpaqueTextRule, VerifyRule};
 
 use super::{
     buffers, cache_policies, launch_control, matrix_dots, matrix_layouts, mbarriers, packed_arithmetic, packed_loads,
@@ -10,7 +10,7 @@ use super::{
 
 /// All rules of the verifier for vendors' operations and layouts. They must be registered before the dialect files,
 /// which refer to them by name, are read.
-pub const RULE_SETS: &[VerifyRuleSet] = &[
+pub const VERIFY_RULE_SETS: &[DialectVerifyRules] = &[
     of_rules(&buffers::RULES),
     of_rules(&launch_control::RULES),
     of_rules(&matrix_dots::RULES),
@@ -26,16 +26,16 @@ pub const RULE_SETS: &[VerifyRuleSet] = &[
     LAYOUTS,
 ];
 
-const fn of_rules(rules: &'static [VerifyRule]) -> VerifyRuleSet {
-    VerifyRuleSet { rules, layouts: &[], texts: &[], complete: &[] }
+const fn of_rules(rules: &'static [VerifyRule]) -> DialectVerifyRules {
+    DialectVerifyRules { rules, layouts: &[], texts: &[], complete: &[] }
 }
 
 /// Rules of vendors' layouts, types and attributes. All vendors' layouts are in Triton's dialects `ttg` and `ttng`;
 /// with this set, a layout attribute of these dialects without rules is an error.
-const LAYOUTS: VerifyRuleSet = VerifyRuleSet {
+const LAYOUTS: DialectVerifyRules = DialectVerifyRules {
     rules: &[],
     layouts: &[
-        &matrix_layouts::NvidiaMma as &dyn LayoutRules,
+        &matrix_layouts::NvidiaMma as &dyn LayoutVerifyRules,
         &matrix_layouts::Mfma,
         &matrix_layouts::Wmma,
         &shared_layouts::Nvmma,

@@ -5,8 +5,8 @@ use std::ops::Range;
 use tilewright_layout::FamilySpec;
 use tilewright_tile::MemDescType;
 use tilewright_tile::rules::{
-    CheckResult, LayoutRules, LayoutStorage, SHARED_MEMORY, VerifyRules, bases_parameter, bool_parameter, ensure,
-    integer_list_parameter, integer_parameter, integer_parameter_by_names,
+    CheckResult, LayoutStorage, LayoutVerifyRules, SHARED_MEMORY, VerifyRules, ensure, find_layout_bases,
+    integer_list_parameter, integer_parameter, integer_parameter_by_names, read_layout_bool_parameter,
 };
 
 /// Names of the parameter that gives the width of a swizzled row in bytes: Triton's name and the project's.
@@ -18,14 +18,14 @@ pub(super) const ELEMENT_BITS: [&str; 2] = ["element_bit_width", "element_bitwid
 /// Whether a layout is of padded fp4, as bulk tensor copies write it: eight bytes of packed elements, then eight unused
 /// bytes.
 pub(super) fn is_fp4_padded(spec: &FamilySpec) -> bool {
-    bool_parameter(spec, "fp4_padded") || bool_parameter(spec, "fp4padded")
+    read_layout_bool_parameter(spec, "fp4_padded") || read_layout_bool_parameter(spec, "fp4padded")
 }
 
 /// Rules of the family `nvmma_shared`: layouts of shared memory that matrix descriptors and bulk tensor copies support.
 #[derive(Debug)]
 pub(super) struct Nvmma;
 
-impl LayoutRules for Nvmma {
+impl LayoutVerifyRules for Nvmma {
     fn family(&self) -> &'static str {
         "nvmma_shared"
     }
@@ -60,7 +60,7 @@ impl LayoutRules for Nvmma {
     }
 
     fn rank(&self, spec: &FamilySpec, _: &VerifyRules) -> Option<usize> {
-        match (bases_parameter(spec, "cga_layout"), integer_parameter(spec, "rank")) {
+        match (find_layout_bases(spec, "cga_layout"), integer_parameter(spec, "rank")) {
             (Some(bases), _) if !bases.is_empty() => Some(bases[0].len()),
             (_, Some(rank)) => usize::try_from(rank).ok(),
             _ => Some(2),
@@ -75,8 +75,8 @@ impl LayoutRules for Nvmma {
         if swizzle == 0 || rank < 2 || memory.shape.len() < 2 {
             return Ok(());
         }
-        let blocks = bases_parameter(spec, "cga_layout").unwrap_or_default();
-        let layout_axis = if bool_parameter(spec, "transposed") { rank - 2 } else { rank - 1 };
+        let blocks = find_layout_bases(spec, "cga_layout").unwrap_or_default();
+        let layout_axis = if read_layout_bool_parameter(spec, "transposed") { rank - 2 } else { rank - 1 };
         let allocation = memory.allocation_shape();
         let split = blocks.iter().filter(|basis| basis.get(layout_axis).is_some_and(|by| *by != 0)).count();
         let axis = allocation.len() - rank + layout_axis;
@@ -91,7 +91,8 @@ impl LayoutRules for Nvmma {
     }
 
     fn is_transposition(&self, from: &FamilySpec, to: &FamilySpec, order: &[usize]) -> Option<bool> {
-        (order == [1, 0]).then(|| bool_parameter(from, "transposed") != bool_parameter(to, "transposed"))
+        (order == [1, 0])
+            .then(|| read_layout_bool_parameter(from, "transposed") != read_layout_bool_parameter(to, "transposed"))
     }
 
     fn cuts_swizzle(&self, spec: &FamilySpec, rank: usize, axis: usize, bits: Range<u32>) -> Option<bool> {
@@ -102,7 +103,11 @@ impl LayoutRules for Nvmma {
             Some(32) => 2..3,
             _ => return Some(false),
         };
-        let rows = if bool_parameter(spec, "transposed") { rank.saturating_sub(1) } else { rank.saturating_sub(2) };
+        let rows = if read_layout_bool_parameter(spec, "transposed") {
+            rank.saturating_sub(1)
+        } else {
+            rank.saturating_sub(2)
+        };
         Some(rank >= 2 && axis == rows && swizzled.any(|bit| bits.contains(&bit)))
     }
 }
@@ -112,7 +117,7 @@ impl LayoutRules for Nvmma {
 #[derive(Debug)]
 pub(super) struct Rotating;
 
-impl LayoutRules for Rotating {
+impl LayoutVerifyRules for Rotating {
     fn family(&self) -> &'static str {
         "amd_rotating_shared"
     }

@@ -2,10 +2,10 @@
 
 use tilewright_layout::{Dim, FamilySpec};
 use tilewright_tile::rules::{
-    CheckResult, OpContext, VerifyRule, bases_parameter, bool_parameter, ensure, integer_parameter,
-    integer_parameter_by_names,
+    CheckResult, OpContext, VerifyRule, ensure, find_layout_bases, integer_parameter, integer_parameter_by_names,
+    read_layout_bool_parameter,
 };
-use tilewright_tile::{LayoutName, MemDescType, TensorDescriptorType, TileType};
+use tilewright_tile::{LayoutAttribute, MemDescType, TensorDescriptorType, TileType};
 
 use super::shared_layouts::{ELEMENT_BITS, SWIZZLE, is_fp4_padded};
 
@@ -74,7 +74,7 @@ fn check_shared_layout(check: &OpContext<'_>, group: &str, descriptor: &TensorDe
             spec.name.clone(),
             integer_parameter_by_names(spec, SWIZZLE),
             bits,
-            bool_parameter(spec, "transposed"),
+            read_layout_bool_parameter(spec, "transposed"),
             is_fp4_padded(spec),
         )
     };
@@ -94,13 +94,13 @@ fn check_copied_layout(check: &OpContext<'_>, memory: &MemDescType) -> CheckResu
             memory.layout.text()
         )
     })?;
-    let axes = bases_parameter(spec, "cga_layout").and_then(|bases| bases.first().map(Vec::len));
+    let axes = find_layout_bases(spec, "cga_layout").and_then(|bases| bases.first().map(Vec::len));
     let axes =
         axes.or_else(|| integer_parameter(spec, "rank").and_then(|rank| usize::try_from(rank).ok())).unwrap_or(2);
     ensure(axes == memory.shape.len(), || {
         format!("memory has {} axes, and its layout {axes}: expected as many", memory.shape.len())
     })?;
-    ensure(!bool_parameter(spec, "transposed"), || {
+    ensure(!read_layout_bool_parameter(spec, "transposed"), || {
         "memory is transposed, which bulk tensor copies do not write".to_owned()
     })?;
     let name = check.operation().name();
@@ -113,7 +113,7 @@ fn check_copied_layout(check: &OpContext<'_>, memory: &MemDescType) -> CheckResu
         "memory is cut out of its allocation across blocks, which copies do not store".to_owned()
     })?;
     if check.is_attribute_set("multicast") {
-        let blocks = bases_parameter(spec, "cga_layout").unwrap_or_default();
+        let blocks = find_layout_bases(spec, "cga_layout").unwrap_or_default();
         ensure(blocks.iter().any(|basis| basis.iter().all(|by| *by == 0)), || {
             "`multicast`: expected a layout that repeats over blocks, with a zero basis in `CGALayout`".to_owned()
         })?;
@@ -147,12 +147,12 @@ fn tensor_rows(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
 pub(super) fn check_row_blocks(
     check: &OpContext<'_>,
     memory: Option<&String>,
-    layout: &LayoutName,
+    layout: &LayoutAttribute,
     shape: &[u64],
 ) -> CheckResult {
     let Some(memory) = memory.and_then(|group| check.memory_type(group)) else { return Ok(()) };
     let Some(own) = check.distributed_bases(layout, shape) else { return Ok(()) };
-    let given = bases_parameter(memory.layout.spec(), "cga_layout").unwrap_or_default();
+    let given = find_layout_bases(memory.layout.spec(), "cga_layout").unwrap_or_default();
     // The bases of `CGALayout` count one block's part as one, while those of the row indices count rows. So the latter
     // are divided by the number of rows in a part.
     let moved = own.blocks.iter().filter(|basis| basis[0] != 0).count();

@@ -1,7 +1,8 @@
 //! Defines the rules of copies between global and shared memory by gfx1250's tensor data mover (TDM).
 
 use tilewright_tile::rules::{
-    CheckResult, OpContext, VerifyRule, ensure, integer_list_parameter, integer_parameter, padding_parameter,
+    CheckResult, OpContext, VerifyRule, ensure, integer_list_parameter, integer_parameter,
+    read_layout_padding_parameter,
 };
 use tilewright_tile::{MemDescType, TensorDescriptorType, TileType};
 
@@ -51,7 +52,7 @@ fn check_layout(check: &OpContext<'_>, group: &str) -> CheckResult {
         ensure(phases <= 1, || format!("memory is swizzled by `{text}`: expected `maxPhase = 1`"))?;
     }
     let bits = i64::from(memory.element.element_bits().unwrap_or(8));
-    for pair in padding_parameter(spec).unwrap_or_default() {
+    for pair in read_layout_padding_parameter(spec).unwrap_or_default() {
         let [interval, padding] = pair[..] else { continue };
         ensure(interval.saturating_mul(bits) >= 64, || {
             format!("an interval of {interval} elements of {bits} bits: expected at least 64 bits")
@@ -116,8 +117,9 @@ fn check_same_layout(descriptor: &TensorDescriptorType, memory: &MemDescType) ->
     let is_reduced = less > 0
         && [own, given].iter().all(|layout| layout.spec().name == "swizzled_shared")
         && descriptor.shape[..less].iter().all(|size| *size == 1);
-    let is_same =
-        own == given || (is_padded && padding_parameter(own.spec()) == padding_parameter(given.spec())) || is_reduced;
+    let is_same = own == given
+        || (is_padded && read_layout_padding_parameter(own.spec()) == read_layout_padding_parameter(given.spec()))
+        || is_reduced;
     ensure(is_same, || {
         format!("the descriptor has the layout `{}`, and memory `{}`: expected one", own.text(), given.text())
     })
@@ -145,7 +147,10 @@ fn check_stored_padding(check: &OpContext<'_>, group: &str, block: &[u64]) -> Ch
     if !name.ends_with("local_to_global") && !name.ends_with("scatter") {
         return Ok(());
     }
-    let pairs = check.memory_type(group).and_then(|memory| padding_parameter(memory.layout.spec())).unwrap_or_default();
+    let pairs = check
+        .memory_type(group)
+        .and_then(|memory| read_layout_padding_parameter(memory.layout.spec()))
+        .unwrap_or_default();
     ensure(pairs.len() <= 1, || format!("memory has {} paddings: expected one", pairs.len()))?;
     let inner = block.last().copied().unwrap_or(0);
     ensure(pairs.iter().all(|pair| pair[0].unsigned_abs() == inner), || {
@@ -209,7 +214,7 @@ fn tdm_rows(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
 /// Checks the padding that a gather writes to shared memory: at most one, at an interval that divides a row of `block`.
 /// Other operations pass.
 fn check_gathered_padding(check: &OpContext<'_>, memory: &MemDescType, block: &[u64]) -> CheckResult {
-    let pairs = padding_parameter(memory.layout.spec()).unwrap_or_default();
+    let pairs = read_layout_padding_parameter(memory.layout.spec()).unwrap_or_default();
     if !check.operation().name().ends_with("gather") || pairs.is_empty() {
         return Ok(());
     }

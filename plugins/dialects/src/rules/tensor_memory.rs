@@ -2,8 +2,8 @@
 
 use tilewright_layout::Dim;
 use tilewright_tile::rules::{
-    CheckResult, DistributedBases, OpContext, VerifyRule, bool_parameter, ensure, integer_parameter,
-    integer_parameter_by_names,
+    CheckResult, DistributedBases, OpContext, VerifyRule, ensure, integer_parameter, integer_parameter_by_names,
+    read_layout_bool_parameter,
 };
 use tilewright_tile::{Attribute, FloatType, MemDescType, TensorType, TileType};
 
@@ -128,9 +128,10 @@ fn copy(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     ensure(from.shape == to.shape, || format!("{:?} is copied to {:?}: expected one shape", from.shape, to.shape))?;
     let spec = from.layout.spec();
     let swizzle = integer_parameter_by_names(spec, SWIZZLE);
-    ensure(spec.name != "nvmma_shared" || !(bool_parameter(spec, "transposed") || is_fp4_padded(spec)), || {
-        format!("the source's layout `{}` is transposed or padded", from.layout.text())
-    })?;
+    ensure(
+        spec.name != "nvmma_shared" || !(read_layout_bool_parameter(spec, "transposed") || is_fp4_padded(spec)),
+        || format!("the source's layout `{}` is transposed or padded", from.layout.text()),
+    )?;
     if to.layout.spec().name == SCALES {
         return ensure(swizzle.is_none_or(|bytes| bytes == 0), || {
             format!("scales are swizzled by `{}`: expected no swizzle", from.layout.text())

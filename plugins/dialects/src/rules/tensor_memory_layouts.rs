@@ -3,8 +3,8 @@
 use tilewright_layout::FamilySpec;
 use tilewright_tile::MemDescType;
 use tilewright_tile::rules::{
-    CheckResult, LayoutRules, LayoutStorage, VerifyRules, bases_parameter, bool_parameter, ensure, integer_parameter,
-    is_power_of_two,
+    CheckResult, LayoutStorage, LayoutVerifyRules, VerifyRules, ensure, find_layout_bases, integer_parameter,
+    is_power_of_two, read_layout_bool_parameter,
 };
 
 /// Name of the layout family of accumulators and operands in tensor memory.
@@ -20,7 +20,7 @@ pub(super) const SPACE: &str = "tensor_memory";
 #[derive(Debug)]
 pub(super) struct Matrix;
 
-impl LayoutRules for Matrix {
+impl LayoutVerifyRules for Matrix {
     fn family(&self) -> &'static str {
         MATRIX
     }
@@ -50,12 +50,12 @@ impl LayoutRules for Matrix {
             format!("`colStride = {}`: expected 1, 2 or 4", stride.unwrap_or_default())
         })?;
         ensure(
-            !(bool_parameter(spec, "fp4_padded") || bool_parameter(spec, "fp4padded"))
+            !(read_layout_bool_parameter(spec, "fp4_padded") || read_layout_bool_parameter(spec, "fp4padded"))
                 || stride.is_none_or(|stride| stride == 1),
             || format!("`fp4Padded` with `colStride = {}`: expected 1", stride.unwrap_or_default()),
         )?;
-        let first = bases_parameter(spec, "cga_layout").and_then(|bases| bases.first().cloned());
-        ensure(!bool_parameter(spec, "two_ctas") || first == Some(vec![1, 0]), || {
+        let first = find_layout_bases(spec, "cga_layout").and_then(|bases| bases.first().cloned());
+        ensure(!read_layout_bool_parameter(spec, "two_ctas") || first == Some(vec![1, 0]), || {
             "`twoCTAs`: the first basis of `CGALayout` must be [1, 0]".to_owned()
         })
     }
@@ -77,7 +77,7 @@ impl LayoutRules for Matrix {
         else {
             return Ok(());
         };
-        let blocks = bases_parameter(spec, "cga_layout").unwrap_or_default();
+        let blocks = find_layout_bases(spec, "cga_layout").unwrap_or_default();
         let split = |axis: usize| blocks.iter().filter(|basis| basis.get(axis).is_some_and(|by| *by != 0)).count();
         let own = &memory.shape[rank - 2..];
         // A tensor may have fewer columns than a tile (`blockN`), but not fewer rows (`blockM`).
@@ -92,7 +92,7 @@ impl LayoutRules for Matrix {
 #[derive(Debug)]
 pub(super) struct Scales;
 
-impl LayoutRules for Scales {
+impl LayoutVerifyRules for Scales {
     fn family(&self) -> &'static str {
         SCALES
     }

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use tilewright_dialects::{DIALECT_FILES, all_dialects, read_import_tables};
-use tilewright_tile::import::import_operations;
-use tilewright_tile::transform::desugar_async_copies;
+use tilewright_tile::import::replace_vendor_operations;
+use tilewright_tile::transform::make_copies_synchronous;
 use tilewright_tile::{TileModule, text, verify_module, verify_transformed_module};
 
 fn read(program: &str) -> TileModule {
@@ -15,7 +15,7 @@ fn read(program: &str) -> TileModule {
 
 /// Imports a program and returns the text of the neutral program, after a check that it verifies.
 pub fn neutral(program: &str) -> String {
-    let done = import_operations(&read(program), &read_import_tables(), &all_dialects())
+    let done = replace_vendor_operations(&read(program), &read_import_tables(), &all_dialects())
         .unwrap_or_else(|error| panic!("{}", error.to_text_error(program)));
     let printed = text::print_module(&done);
     verify_transformed_module(&done).unwrap_or_else(|violation| panic!("{violation}\n{printed}"));
@@ -105,7 +105,7 @@ fn every_function_of_the_tables_has_a_meaning_that_keeps_the_rules() {
     let (imports, dialects) = (read_import_tables(), all_dialects());
     let keeps_the_rules = |symbol: &str, operands: &[&str], result: &str| {
         let Ok(module) = text::parse_module(&call(symbol, operands, result), &dialects) else { return false };
-        let Ok(done) = import_operations(&module, &imports, &dialects) else { return false };
+        let Ok(done) = replace_vendor_operations(&module, &imports, &dialects) else { return false };
         verify_module(&done).is_ok() && !text::print_module(&done).contains("extern")
     };
     let counts = [1, 2, 3, 4];
@@ -140,7 +140,7 @@ fn the_functions_of_libdevice_modules_are_known() {
 #[test]
 fn an_unknown_function_is_rejected_at_its_location() {
     let program = call("__nv_tanff", &["f32"], "f32");
-    let error = import_operations(&read(&program), &read_import_tables(), &all_dialects())
+    let error = replace_vendor_operations(&read(&program), &read_import_tables(), &all_dialects())
         .expect_err("no such function")
         .to_text_error(&program)
         .to_string();
@@ -241,9 +241,9 @@ fn asynchronous_copies_and_mmas_have_neutral_ops() {
 /// Bulk tensor copies become loads and stores by lanes; if all warps execute the same code, no wait is needed.
 #[test]
 fn tensor_copies_become_synchronous_copies() {
-    let module = import_operations(&read(TILES), &read_import_tables(), &all_dialects())
+    let module = replace_vendor_operations(&read(TILES), &read_import_tables(), &all_dialects())
         .unwrap_or_else(|error| panic!("{error}"));
-    let module = desugar_async_copies(&module, &all_dialects()).unwrap_or_else(|error| panic!("{error}"));
+    let module = make_copies_synchronous(&module, &all_dialects()).unwrap_or_else(|error| panic!("{error}"));
     verify_transformed_module(&module).unwrap_or_else(|error| panic!("{error}"));
     let printed = text::print_module(&module);
     for expected in [
@@ -288,9 +288,9 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.thr
 #[test]
 fn groups_arrive_behind_what_they_bring() {
     let once = |text: &str| {
-        let module = import_operations(&read(text), &read_import_tables(), &all_dialects())
+        let module = replace_vendor_operations(&read(text), &read_import_tables(), &all_dialects())
             .unwrap_or_else(|error| panic!("{error}"));
-        desugar_async_copies(&module, &all_dialects()).map_err(|error| error.to_string())
+        make_copies_synchronous(&module, &all_dialects()).map_err(|error| error.to_string())
     };
     let module = once(BROUGHT).unwrap_or_else(|error| panic!("{error}"));
     verify_module(&module).unwrap_or_else(|error| panic!("{error}"));
@@ -409,7 +409,7 @@ fn what_has_no_neutral_meaning_is_refused_with_the_reason() {
   }
 }
 ";
-    let error = import_operations(&read(program), &read_import_tables(), &all_dialects())
+    let error = replace_vendor_operations(&read(program), &read_import_tables(), &all_dialects())
         .expect_err("refused")
         .to_text_error(program)
         .to_string();
@@ -436,13 +436,13 @@ module attributes {{\"ttg.num-warps\" = 4 : i32}} {{
         )
     };
     let same = program("[%i, %i, %i, %i] offsets = [%o, %o]");
-    let module = import_operations(&read(&same), &read_import_tables(), &all_dialects())
+    let module = replace_vendor_operations(&read(&same), &read_import_tables(), &all_dialects())
         .unwrap_or_else(|error| panic!("{}", error.to_text_error(&same)));
     let added: Vec<String> = module.functions[0].signature.arguments.iter().skip(6).map(ToString::to_string).collect();
     // Sizes, strides, and begin, end and step of the spatial axes.
     assert_eq!(added, [vec!["i32"; 4], vec!["i64"; 4], vec!["i32"; 6]].concat());
     let other = program("[%i, %i, %i] offsets = [%o]");
-    let error = import_operations(&read(&other), &read_import_tables(), &all_dialects())
+    let error = replace_vendor_operations(&read(&other), &read_import_tables(), &all_dialects())
         .expect_err("other coordinates")
         .to_text_error(&other)
         .to_string();
@@ -477,7 +477,7 @@ OP
     };
     let check = |program: &str, count: u32| {
         let printed = text::print_module(
-            &import_operations(&read(program), &read_import_tables(), &all_dialects())
+            &replace_vendor_operations(&read(program), &read_import_tables(), &all_dialects())
                 .expect("the program is imported"),
         );
         assert!(printed.contains(&format!("tw.mbarrier_arrive %m, {count} ")), "{count} in\n{printed}");
@@ -513,9 +513,9 @@ fn launch_control_leaves_every_program_to_its_own_blocks() {
         )
         .replace("      %true = arith.constant true\n", "      %true = arith.constant true\n      %answer = ttg.local_alloc : () -> !ttg.memdesc<2xi64, #flat, #smem, mutable>\n")
         .replace("8192", "8208");
-    let module = import_operations(&read(&program), &read_import_tables(), &all_dialects())
+    let module = replace_vendor_operations(&read(&program), &read_import_tables(), &all_dialects())
         .unwrap_or_else(|error| panic!("{error}"));
-    let module = desugar_async_copies(&module, &all_dialects()).unwrap_or_else(|error| panic!("{error}"));
+    let module = make_copies_synchronous(&module, &all_dialects()).unwrap_or_else(|error| panic!("{error}"));
     verify_module(&module).unwrap_or_else(|error| panic!("{error}"));
     let printed = text::print_module(&module);
     let mut rest = printed.as_str();

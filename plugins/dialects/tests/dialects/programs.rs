@@ -1,6 +1,6 @@
 //! Tests that operations of vendors' dialects parse, verify, and print as Triton 3.9.0 prints them.
 
-use tilewright_dialects::{DIALECT_FILES, RULE_SETS, all_dialects};
+use tilewright_dialects::{DIALECT_FILES, VERIFY_RULE_SETS, all_dialects};
 use tilewright_tile::op::VerifyCondition;
 use tilewright_tile::{text, verify_module};
 
@@ -28,7 +28,10 @@ fn no_dialect_replaces_operations_of_another() {
     let mut alone = 0;
     for (file, rows) in DIALECT_FILES {
         let mut dialect = tilewright_tile::op::Dialects::default();
-        RULE_SETS.iter().try_for_each(|rules| dialect.register_rules(rules)).unwrap_or_else(|error| panic!("{error}"));
+        VERIFY_RULE_SETS
+            .iter()
+            .try_for_each(|rules| dialect.register_rules(rules))
+            .unwrap_or_else(|error| panic!("{error}"));
         dialect.add_dialect(file, rows).unwrap_or_else(|error| panic!("{error}"));
         alone += dialect.iter().len();
     }
@@ -39,11 +42,11 @@ fn no_dialect_replaces_operations_of_another() {
 #[test]
 fn rows_name_every_rule() {
     let dialects = all_dialects();
-    for rule in RULE_SETS.iter().flat_map(|set| set.rules) {
+    for rule in VERIFY_RULE_SETS.iter().flat_map(|set| set.rules) {
         let is_named = |condition: &VerifyCondition| matches!(condition, VerifyCondition::Named { rule: named, .. } if named == rule);
         assert!(dialects.iter().any(|definition| definition.verify.iter().any(is_named)), "{}", rule.name);
     }
     let mut twice = all_dialects();
-    let error = twice.register_rules(&RULE_SETS[0]).expect_err("the rules exist").to_string();
+    let error = twice.register_rules(&VERIFY_RULE_SETS[0]).expect_err("the rules exist").to_string();
     assert!(error.contains("there is a rule `buffer` already"), "{error}");
 }

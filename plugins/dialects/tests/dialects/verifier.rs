@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use tilewright_amd_tables::families::AmdFamilies;
 use tilewright_dialects::all_dialects;
-use tilewright_layout::FamilySet;
+use tilewright_layout::FamilyProviders;
 use tilewright_layout::families::NeutralFamilies;
 use tilewright_nvidia_tables::families::NvidiaFamilies;
-use tilewright_tile::{text, verify_module_with};
+use tilewright_tile::{text, verify_module_with_families};
 
 fn corpus() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/peers/verifier")
@@ -47,7 +47,7 @@ fn listed() -> BTreeMap<String, String> {
 #[test]
 fn verdicts_are_those_of_triton() {
     let (nvidia, amd) = (NvidiaFamilies::for_architecture("sm_100a"), AmdFamilies::for_architecture("gfx950"));
-    let families = FamilySet::new(vec![&NeutralFamilies, &nvidia, &amd]);
+    let families = FamilyProviders::new(vec![&NeutralFamilies, &nvidia, &amd]);
     let dialects = all_dialects();
     let (expected, listed) = (verdicts_of_triton(), listed());
     assert!(expected.len() > 1000, "{} verdicts", expected.len());
@@ -56,7 +56,7 @@ fn verdicts_are_those_of_triton() {
         let program = read(name);
         let error = match text::parse_module(&program, &dialects) {
             Err(error) => Some(error.to_string()),
-            Ok(module) => verify_module_with(&module, &families).err().map(|violation| violation.to_string()),
+            Ok(module) => verify_module_with_families(&module, &families).err().map(|violation| violation.to_string()),
         };
         let differs = *accepts != error.is_none();
         match (differs, listed.contains_key(name)) {

@@ -14,4 +14,4 @@ mod opencl;
 mod register_mode;
 
 pub use devices::list_devices;
-pub use register_mode::{LARGE_BY_OPENCL, needs_large_mode};
+pub use register_mode::{OPENCL_LARGE_GRF_OPTION, needs_large_mode};

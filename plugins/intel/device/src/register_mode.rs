@@ -8,7 +8,7 @@ use std::ffi::CStr;
 use tilewright_plugin::KernelMetadata;
 
 /// Build option of OpenCL that selects the large register mode.
-pub const LARGE_BY_OPENCL: &CStr = c"-cl-intel-256-GRF-per-thread";
+pub const OPENCL_LARGE_GRF_OPTION: &CStr = c"-cl-intel-256-GRF-per-thread";
 /// The option of Level Zero's module compiler for the large register mode.
 pub(crate) const LARGE_BY_LEVEL_ZERO: &CStr = c"-ze-opt-large-register-file";
 

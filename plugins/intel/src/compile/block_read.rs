@@ -7,11 +7,11 @@
 
 use rspirv::dr::Operand;
 use rspirv::spirv::{MemoryAccess, Op, StorageClass};
-use tilewright_kernel::{Element, Type, is_result};
+use tilewright_kernel::{Element, Type, is_result_operand};
 use tilewright_layout::Dim;
 use tilewright_plugin::CompileError;
 use tilewright_plugin::codegen::invalid_module_error;
-use tilewright_target::{Instruction, Operand as RowOperand};
+use tilewright_target::{Instruction, InstructionOperand as RowOperand};
 
 use super::emit::Emitter;
 use super::emitted::EmittedValue;
@@ -19,7 +19,7 @@ use super::emitted::EmittedValue;
 /// Returns the private array that the builtin writes: its element type, the letter of that type in mangled names, and
 /// its number of elements. `None` if the instruction has no result in registers.
 fn array(row: &Instruction) -> Option<(Element, char, u32)> {
-    let result = row.operands.iter().find(|operand| is_result(operand))?;
+    let result = row.operands.iter().find(|operand| is_result_operand(operand))?;
     let RowOperand::Register { bits, layout, .. } = result else { return None };
     let all = bits << layout.in_bits(Dim::REGISTER);
     // The builtin returns a plain block of elements of at most 16 bits in 16-bit integers, everything else in 32-bit

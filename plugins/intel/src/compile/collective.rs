@@ -2,7 +2,7 @@
 
 use rspirv::dr::Operand;
 use rspirv::spirv::{self, Capability, MemorySemantics, Op, Word};
-use tilewright_kernel::{Element, Issuers, Scope, ShuffleMode, Type};
+use tilewright_kernel::{CollectiveScope, Element, Issuers, ShuffleMode, Type};
 use tilewright_plugin::CompileError;
 use tilewright_plugin::codegen::{invalid_module_error, unsupported_kernel_error};
 
@@ -49,11 +49,13 @@ impl Emitter {
     }
 
     /// Emits a barrier that waits for all lanes of the scope and makes their writes to shared memory visible.
-    pub(super) fn barrier(&mut self, scope: Scope, _: Issuers) -> Result<(), CompileError> {
+    pub(super) fn barrier(&mut self, scope: CollectiveScope, _: Issuers) -> Result<(), CompileError> {
         let scope = self.scope(match scope {
-            Scope::Warp => spirv::Scope::Subgroup,
-            Scope::Block => spirv::Scope::Workgroup,
-            Scope::Cluster => return Err(unsupported_kernel_error("barriers of clusters: work-groups form none")),
+            CollectiveScope::Warp => spirv::Scope::Subgroup,
+            CollectiveScope::Block => spirv::Scope::Workgroup,
+            CollectiveScope::Cluster => {
+                return Err(unsupported_kernel_error("barriers of clusters: work-groups form none"));
+            }
         });
         let semantics = self.u32((MemorySemantics::WORKGROUP_MEMORY | MemorySemantics::ACQUIRE_RELEASE).bits());
         let scopes = [Operand::IdScope(scope), Operand::IdScope(scope), Operand::IdMemorySemantics(semantics)];

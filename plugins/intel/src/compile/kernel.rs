@@ -4,9 +4,9 @@ use rspirv::dr::Operand;
 use rspirv::spirv::{BuiltIn, Capability, ExecutionMode, ExecutionModel, FunctionControl, Op, Word};
 use tilewright_kernel::{Element, Kernel, MathFunction, MemorySpace, Op as KernelOp, SpecialRegister, Type, Value};
 use tilewright_plugin::codegen::{
-    ValueMap, generate_body, invalid_module_error, prefix_kernel_name, unsupported_kernel_error,
+    ValueMap, generate_body, invalid_module_error, prefix_error_with_kernel_name, unsupported_kernel_error,
 };
-use tilewright_plugin::{CompileError, find_issued_instruction};
+use tilewright_plugin::{CompileError, find_and_check_instruction};
 use tilewright_target::InstructionKind;
 
 use super::CompileTarget;
@@ -52,7 +52,7 @@ pub(super) fn lower<'a>(
         offsets: Vec::new(),
         shared: None,
     };
-    lowering.lower().map_err(|error| prefix_kernel_name(error, kernel))
+    lowering.lower().map_err(|error| prefix_error_with_kernel_name(error, kernel))
 }
 
 impl Lowering<'_> {
@@ -265,7 +265,7 @@ impl Lowering<'_> {
         let emitted = self.values.get_all(operands)?;
         let given: Vec<Type> = emitted.iter().map(|emitted| emitted.ty).collect();
         let types: Vec<Type> = results.iter().map(|&(_, ty)| ty).collect();
-        let row = find_issued_instruction(self.target.instructions, name, self.kernel.launch, &given, &types)?;
+        let row = find_and_check_instruction(self.target.instructions, name, self.kernel.launch, &given, &types)?;
         if row.kind == InstructionKind::Prefetch {
             return self.emitter.prefetch(row, &emitted).map(|()| Vec::new());
         }

@@ -13,7 +13,7 @@ use tilewright_plugin::{CompileError, ExternalTool, ToolError};
 
 use super::offline_reads::with_own_reads;
 use crate::Architecture;
-use tilewright_intel_device::LARGE_BY_OPENCL;
+use tilewright_intel_device::OPENCL_LARGE_GRF_OPTION;
 
 /// The external tool `ocloc`, Intel's offline compiler.
 pub const OCLOC: ExternalTool = ExternalTool {
@@ -34,7 +34,7 @@ pub(super) fn check(spirv: &[u8], architecture: Architecture, is_large: bool) ->
         return Ok(None);
     }
     let Some(program) = OCLOC.find_by_variable() else { return Ok(None) };
-    let options = if is_large { LARGE_BY_OPENCL.to_str().unwrap_or_default() } else { "" };
+    let options = if is_large { OPENCL_LARGE_GRF_OPTION.to_str().unwrap_or_default() } else { "" };
     if let Some(name) = check_with_ocloc(&program, spirv, architecture.name, options)? {
         return Ok(Some(name));
     }

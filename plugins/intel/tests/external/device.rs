@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used)]
 
 use crate::validated_target::{ValidatedTarget, target};
-use tilewright_plan::movement::{BlockLoadPlan, BlockLoadSource};
+use tilewright_plan::movement::{Block2dLoadPlan, BlockLoadSource};
 use tilewright_plugin::{DeviceBufferId, LoadedCodeId};
 use tilewright_vendor_testkit::dots::{planned, problem};
 use tilewright_vendor_testkit::prelude::*;
@@ -29,7 +29,7 @@ pub fn each_mma_instruction_matches_its_semantics() {
     for target in [target("max1550"), target("a770")] {
         let mut device = device(&target);
         for row in target.instructions().iter().filter(|row| row.semantics.is_mma()) {
-            build_instruction_case(row, context(&target))
+            build_instruction_case(row, build_plan_context(&target))
                 .and_then(|case| check_on_device(&case, &target, &mut *device))
                 .unwrap_or_else(|error| panic!("{}: {error}", row.name));
         }
@@ -42,18 +42,20 @@ pub fn loads_of_blocks_give_what_their_rows_say() {
     let mut device = device(&target);
     for row in target.instructions().iter().filter(|row| row.kind == InstructionKind::GlobalMove) {
         let context = PlanContext::new(target.description()).with_instructions(std::slice::from_ref(row));
-        let Some(Operand::Register { layout, bits, .. }) = row.operands.first() else { panic!("{}", row.name) };
+        let Some(InstructionOperand::Register { layout, bits, .. }) = row.operands.first() else {
+            panic!("{}", row.name)
+        };
         let one = LinearLayout::identity(1, Dim::WARP, Dim::tensor(0)).unwrap();
         let layout = layout.direct_sum(&one).unwrap();
         let [rows, columns] = [0, 1].map(|axis| 1u64 << layout.out_bits(Dim::tensor(axis)));
         let shape = [2 * rows + 1, 2 * columns + 32 / u64::from(*bits)];
         let shape = [shape[0], shape[1].max(512 / u64::from(*bits))];
         let source = BlockLoadSource { shape, minor: 1, pitch: 4 * columns.max(32), alignment: 64 };
-        let loads = BlockLoadPlan::new(&layout, &source, *bits, context).unwrap();
+        let loads = Block2dLoadPlan::new(&layout, &source, *bits, context).unwrap();
         let [high, wide] = [rows as i32, columns as i32];
         for begin in [[2 * high, 2 * wide], [-high / 2, -wide / 2]] {
             let tile = BlockLoadTile { layout: &layout, source, element_bits: *bits, begin };
-            build_block_load_case(&tile, &loads, self::context(&target))
+            build_block_load_case(&tile, &loads, self::build_plan_context(&target))
                 .and_then(|case| check_on_device(&case, &target, &mut *device))
                 .unwrap_or_else(|error| panic!("{} at {begin:?}: {error}", row.name));
         }
@@ -66,17 +68,17 @@ pub fn dots_are_correct() {
     let by_blocks = planned(&target, &problem(&target, [64, 64, 64], ["f16", "f16", "f32"]));
     assert!(
         by_blocks
-            .plan_operand_loads(context(&target))
+            .plan_operand_loads(build_plan_context(&target))
             .unwrap()
             .iter()
             .any(|operand_load| operand_load.blocks.is_some())
     );
-    build_mma_cases(&by_blocks, context(&target))
+    build_mma_cases(&by_blocks, build_plan_context(&target))
         .and_then(|cases| cases.iter().try_for_each(|case| check_on_device(case, &target, &mut *device).map(drop)))
         .unwrap();
     for types in [["f16", "f16", "f32"], ["i8", "u8", "i32"], ["i8", "e4m3", "f32"], ["i32", "f16", "f64"]] {
         let plan = planned(&target, &problem(&target, [32, 64, 32], types));
-        build_mma_cases(&plan, context(&target))
+        build_mma_cases(&plan, build_plan_context(&target))
             .and_then(|cases| cases.iter().try_for_each(|case| check_on_device(case, &target, &mut *device).map(drop)))
             .unwrap_or_else(|error| panic!("{types:?} by {}: {error}", plan.atom_name()));
     }
@@ -86,7 +88,7 @@ pub fn dots_are_correct() {
 fn numbering(target: &ValidatedTarget) -> Artifact {
     let i32 = Type::Scalar(Element::I32);
     let parameters = [("out", Type::Pointer(MemorySpace::Global)), ("factor", i32)];
-    let mut builder = Builder::new("numbering", Launch::new(16, 2), &parameters);
+    let mut builder = Builder::new("numbering", StaticLaunchConfig::new(16, 2), &parameters);
     let (out, multiplier) = (builder.parameter(0), builder.parameter(1));
     let block = builder.special(SpecialRegister::Program(0));
     let bytes = builder.binary_const(tilewright_kernel::Binary::Mul, block, 4);

@@ -23,7 +23,7 @@ const DONE: &str = "all calls were made";
 /// Returns a kernel that stores a scalar at the address of its pointer argument.
 fn storing(target: &ValidatedTarget) -> Artifact {
     let parameters = [("out", Type::Pointer(MemorySpace::Global)), ("value", Type::Scalar(Element::I32))];
-    let mut builder = Builder::new("storing", Launch::new(16, 2), &parameters);
+    let mut builder = Builder::new("storing", StaticLaunchConfig::new(16, 2), &parameters);
     let (out, value) = (builder.parameter(0), builder.parameter(1));
     let block = builder.special(SpecialRegister::Program(0));
     let sum = builder.binary(tilewright_kernel::Binary::Add, block, value);

@@ -7,7 +7,7 @@ use crate::validated_target::target;
 use rspirv::binary::Assemble;
 use rspirv::spirv::Op;
 use tilewright_intel_tables::instructions::instructions_of;
-use tilewright_plan::movement::{BlockLoadPlan, BlockLoadSource};
+use tilewright_plan::movement::{Block2dLoadPlan, BlockLoadSource};
 use tilewright_vendor_testkit::dots::{assembly, object, planned, problem, proven};
 use tilewright_vendor_testkit::prelude::*;
 
@@ -22,7 +22,7 @@ fn row(name: &str) -> Instruction {
 }
 
 fn registers(row: &Instruction) -> &LinearLayout {
-    row.operands.iter().find_map(Operand::register_layout).unwrap()
+    row.operands.iter().find_map(InstructionOperand::register_layout).unwrap()
 }
 
 fn columns(layout: &LinearLayout, dim: Dim) -> Vec<[u64; 2]> {
@@ -84,7 +84,7 @@ fn operands_in_the_layout_of_the_mma_use_block_loads() {
     ] {
         let plan = proven(&target, &problem(&target, shape, types).with_warps(warps));
         assert!(plan.instruction().is_some_and(|row| row.starts_with("dpas")), "{types:?}: {}", plan.atom_name());
-        let operand_loads = plan.plan_operand_loads(context(&target)).unwrap();
+        let operand_loads = plan.plan_operand_loads(build_plan_context(&target)).unwrap();
         for (operand_load, expected) in operand_loads.iter().zip(expected) {
             let found = operand_load.blocks.as_ref().map_or("", |blocks| blocks.instruction.as_str());
             let required = format!("intel_sub_group_2d_block_read_{expected}");
@@ -105,7 +105,7 @@ fn chunks_are_blocks_of_one_matrix() {
     for (shape, warps) in [([8, 32, 2048], 1), ([64, 64, 1024], 4)] {
         let plan = proven(&target, &problem(&target, shape, ["f16", "f16", "f32"]).with_warps(warps));
         assert!(plan.chunk_count() > 1);
-        let operand_loads = plan.plan_operand_loads(context(&target)).unwrap();
+        let operand_loads = plan.plan_operand_loads(build_plan_context(&target)).unwrap();
         assert!(operand_loads.iter().all(|operand_load| operand_load.blocks.is_some()), "{shape:?}");
     }
 }
@@ -117,7 +117,7 @@ fn other_operands_are_loaded_element_by_element() {
     let target = target("max1550");
     for (types, shape) in [(["f16", "f16", "f32"], [32, 16, 16]), (["i8", "f16", "f32"], [32, 32, 32])] {
         let plan = proven(&target, &problem(&target, shape, types));
-        let [a, _] = plan.plan_operand_loads(context(&target)).unwrap();
+        let [a, _] = plan.plan_operand_loads(build_plan_context(&target)).unwrap();
         assert!(a.blocks.is_none(), "{types:?} {shape:?}");
     }
 }
@@ -149,7 +149,7 @@ fn arrays_come_first_in_the_first_block() {
     let arrays = block.instructions.iter().take_while(|first| first.class.opcode == Op::Variable).count();
     assert_eq!(
         arrays as u64,
-        plan.plan_operand_loads(context(&target))
+        plan.plan_operand_loads(build_plan_context(&target))
             .unwrap()
             .iter()
             .map(|operand_load| operand_load.blocks.as_ref().unwrap().accesses)
@@ -173,8 +173,8 @@ fn among_loads_of_the_same_map_the_cheapest_wins() {
     let chosen = |cycles: [Option<f64>; 2]| {
         let rows = [&own, &other].into_iter().zip(cycles).map(|(row, cycles)| Instruction { cycles, ..row.clone() });
         let rows: Vec<_> = rows.collect();
-        let context = context(&target).with_instructions(&rows);
-        BlockLoadPlan::new(&layout, &source, 16, context).unwrap().instruction
+        let context = build_plan_context(&target).with_instructions(&rows);
+        Block2dLoadPlan::new(&layout, &source, 16, context).unwrap().instruction
     };
     for (cycles, required) in [
         ([None, None], &own),

@@ -4,7 +4,7 @@
 use crate::validated_target::{ValidatedTarget, target};
 use tilewright_intel::compile::offline::rewrite_for_older_ocloc;
 use tilewright_vendor_testkit::dots::{
-    assembly, check_scaled_dots, is_of_families, object, planned, problem, proven, warps,
+    assembly, check_layouts_match_families, check_scaled_dots, object, planned, problem, proven, warps,
 };
 use tilewright_vendor_testkit::prelude::*;
 
@@ -35,7 +35,7 @@ fn layouts_are_those_of_the_dpas_family() {
             let requested = problem(&target, [32, 32, 32], types).with_k_width(width);
             let plan = proven(&target, &requested);
             let lanes = i64::from(target.description().lanes.default);
-            is_of_families(&target, &plan, &dpas(&plan, bits, lanes), None);
+            check_layouts_match_families(&target, &plan, &dpas(&plan, bits, lanes), None);
         }
     }
 }
@@ -55,12 +55,15 @@ fn large_dots_take_the_large_register_mode() {
     let target = target("max1550");
     let by = |shape, warps, registers| {
         let types = ["bf16", "bf16", "f32"];
-        mma::plan_mma(&problem(&target, shape, types).with_warps(warps).with_registers(registers), context(&target))
+        mma::plan_mma(
+            &problem(&target, shape, types).with_warps(warps).with_registers(registers),
+            build_plan_context(&target),
+        )
     };
     let large = by([256, 256, 32], 32, None).unwrap();
     assert!(large.instruction().is_some_and(|row| row.starts_with("dpas")), "{}", large.atom_name());
     assert_eq!((large.register_mode(), large.cost.registers > 128), (256, true));
-    let kernel = build_mma_kernel(&large, false, context(&target)).unwrap();
+    let kernel = build_mma_kernel(&large, false, build_plan_context(&target)).unwrap();
     assert_eq!(kernel.launch.registers, 256);
     let compiled = artifact(&target, vec![kernel], &[CodeFormat::Object]).unwrap();
     assert_eq!(compiled.kernels[0].registers, 256);

@@ -29,7 +29,7 @@ pub fn check_families_agree(answers: Answers) {
 }
 
 fn expected(case: &Value, shape: &[u64]) -> LinearLayout {
-    let images = |value: &Value| value.as_array().expect("bases").iter().map(numbers).collect::<Bases>();
+    let images = |value: &Value| value.as_array().expect("bases").iter().map(numbers).collect::<DimBases>();
     let bases: Vec<_> =
         ["register", "lane", "warp", "block"].map(|dim| (Dim::named(dim), images(&case["expected"][dim]))).into();
     let outs: Vec<_> = shape.iter().enumerate().map(|(axis, &size)| (Dim::tensor(axis), size)).collect();
@@ -78,7 +78,7 @@ fn samples_are_layouts_and_match_instruction_operands() {
         let instructions = instructions_of(architecture);
         for warps in [1, 2, 4, 8] {
             for element_bits in [8, 16, 32, 64] {
-                let requested = SampleUse { lanes, warps, element_bits };
+                let requested = SampleLayoutRequest { lanes, warps, element_bits };
                 let has_none = element_bits == 64 || (architecture, element_bits) == ("dg2", 32);
                 assert_eq!(vendor_families.samples(requested).is_empty(), has_none);
                 let fed = samples_are_layouts(&vendor_families, &instructions, requested, &[128, 64]).len();
@@ -88,8 +88,11 @@ fn samples_are_layouts_and_match_instruction_operands() {
         }
     }
     assert!(operand_count > 0);
-    let none =
-        IntelFamilies::for_architecture("unheard-of").samples(SampleUse { lanes: 16, warps: 4, element_bits: 16 });
+    let none = IntelFamilies::for_architecture("unheard-of").samples(SampleLayoutRequest {
+        lanes: 16,
+        warps: 4,
+        element_bits: 16,
+    });
     assert!(none.is_empty());
 }
 
@@ -105,7 +108,7 @@ fn block_reads_are_repeated_down_the_rows_first() {
             .with_parameter("warps_per_cta", [2, 2]);
         let operand = FamilySpec::new("dot_operand").with_parameter("operand_index", index).with_parent(block);
         let found = families().resolve(&operand, &[64, 64], &families()).expect("a layout");
-        let mut registers: Bases = [1, 2, 4, 8].map(|row| vec![row, 0]).into();
+        let mut registers: DimBases = [1, 2, 4, 8].map(|row| vec![row, 0]).into();
         registers
             .extend(if index == 0 { [[32, 0], [0, 16], [0, 32]] } else { [[16, 0], [32, 0], [0, 32]] }.map(Vec::from));
         assert_eq!(found.linear().bases_of(Dim::REGISTER), registers, "operand {index}");

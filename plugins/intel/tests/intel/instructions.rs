@@ -4,7 +4,7 @@ use serde_json::Value;
 use tilewright_intel_tables::families::IntelFamilies;
 use tilewright_intel_tables::instructions::{instructions_of, omitted_instructions_of};
 use tilewright_vendor_testkit::prelude::*;
-use tilewright_vendor_testkit::rows::{of_family, register, same_positions};
+use tilewright_vendor_testkit::rows::{check_published_layout, expect_register_operand, resolve_family_layout};
 
 /// Returns the MMA instructions of an architecture; prefetches have separate tests.
 fn mma_instructions(architecture: &str) -> Vec<Instruction> {
@@ -43,9 +43,9 @@ pub fn check_operands_are_as_published(answers: Answers) {
         let rows = atom["shape_mnk"][0].as_u64().expect("M");
         let columns = atom["shape_mnk"][1].as_u64().expect("N");
         // Published tiles are M x K, N x K and M x N, column-major.
-        same_positions(row, "a", &atom["ALayout"], rows, false);
-        same_positions(row, "b", &atom["BLayout"], columns, true);
-        same_positions(row, "d", &atom["CLayout"], rows, false);
+        check_published_layout(row, "a", &atom["ALayout"], rows, false);
+        check_published_layout(row, "b", &atom["BLayout"], columns, true);
+        check_published_layout(row, "d", &atom["CLayout"], rows, false);
         checked.insert(name);
     }
     assert_eq!(checked.len(), 28, "seven combinations of types with four repeat counts each");
@@ -58,14 +58,14 @@ pub fn check_operands_are_as_published(answers: Answers) {
 fn work_items_match_the_extension() {
     for (architecture, lanes) in [("dg2", 8u64), ("pvc", 16), ("xe2", 16)] {
         for row in mma_instructions(architecture) {
-            let (element, bits, a) = register(&row, "a");
+            let (element, bits, a) = expect_register_operand(&row, "a");
             if element == "tf32" {
                 // Rows of tf32 have eight elements; published tables, checked by other tests, give their assignment to
                 // lanes.
                 continue;
             }
             let (k_elements, registers) = (256 / lanes / u64::from(bits), 1 << a.in_bits(Dim::REGISTER));
-            let ((_, _, b), (_, _, d)) = (register(&row, "b"), register(&row, "d"));
+            let ((_, _, b), (_, _, d)) = (expect_register_operand(&row, "b"), expect_register_operand(&row, "d"));
             let at = |layout: &LinearLayout, register, lane| {
                 let coordinates = layout.apply(&[(Dim::REGISTER, register), (Dim::LANE, lane)]).expect("in the tile");
                 (coordinates[0].1, coordinates[1].1)
@@ -104,7 +104,11 @@ fn narrow_instructions_multiply_fewer_types() {
 fn families_on_one_tile_are_the_operands_of_the_instruction() {
     let mut checked = 0;
     for row in ["pvc", "xe2", "dg2"].into_iter().flat_map(mma_instructions) {
-        let ((_, _, d), (_, bits, a), (_, _, b)) = (register(&row, "d"), register(&row, "a"), register(&row, "b"));
+        let ((_, _, d), (_, bits, a), (_, _, b)) = (
+            expect_register_operand(&row, "d"),
+            expect_register_operand(&row, "a"),
+            expect_register_operand(&row, "b"),
+        );
         let size = |layout: &LinearLayout, axis| 1u64 << layout.out_bits(Dim::tensor(axis));
         let (m, n, k) = (size(d, 0), size(d, 1), size(a, 1));
         if !a.is_injective() {
@@ -158,7 +162,7 @@ fn rows_follow_the_architecture() {
 }
 
 fn of_one_warp(spec: &FamilySpec, shape: &[u64]) -> LinearLayout {
-    of_family(&families(), spec, shape, &[Dim::REGISTER, Dim::LANE])
+    resolve_family_layout(&families(), spec, shape, &[Dim::REGISTER, Dim::LANE])
 }
 
 fn families() -> IntelFamilies {

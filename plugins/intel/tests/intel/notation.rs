@@ -20,10 +20,10 @@ const TEXTS: [&str; 4] = [
 #[test]
 fn the_backends_text_comes_back() {
     let vendor_families = IntelFamilies::default();
-    let families = FamilySet::new(vec![&NeutralFamilies, &vendor_families]);
+    let families = FamilyProviders::new(vec![&NeutralFamilies, &vendor_families]);
     let attribute_syntaxes = AttributeSyntaxes::from_families(&families);
     for text in TEXTS {
-        let spec = parse_spec(text).expect("well-formed text");
+        let spec = parse_family_spec(text).expect("well-formed text");
         assert_eq!(attribute_syntaxes.print_spec(&spec), text);
         families.layout(&spec, &[64, 64]).unwrap_or_else(|error| panic!("{text}: {error}"));
     }
@@ -35,9 +35,9 @@ fn every_layout_comes_back_from_its_text_and_json() {
     let mut checked = 0;
     for (architecture, lanes) in [("pvc", 16), ("dg2", 8), ("xe2", 16)] {
         let vendor_families = IntelFamilies::for_architecture(architecture);
-        let families = FamilySet::new(vec![&NeutralFamilies, &vendor_families]);
+        let families = FamilyProviders::new(vec![&NeutralFamilies, &vendor_families]);
         for element_bits in [8, 16] {
-            let samples = vendor_families.samples(SampleUse { lanes, warps: 4, element_bits });
+            let samples = vendor_families.samples(SampleLayoutRequest { lanes, warps: 4, element_bits });
             let dpas = samples.iter().find(|sample| sample.name == "dpas").map(|sample| sample.spec.clone());
             let scale = |dpas| FamilySpec::new("dpas_scale").with_parameter("operand_index", 1).with_parent(dpas);
             // Block-scaled instructions have 16 columns, one for each lane.
@@ -51,10 +51,10 @@ fn every_layout_comes_back_from_its_text_and_json() {
     assert!(checked > 10, "{checked} layouts");
 }
 
-fn check(spec: &FamilySpec, families: &FamilySet) {
+fn check(spec: &FamilySpec, families: &FamilyProviders) {
     let attribute_syntaxes = AttributeSyntaxes::from_families(families);
     let text = attribute_syntaxes.print_spec(spec);
-    let read = parse_spec(&text).unwrap_or_else(|error| panic!("{text}: {error}"));
+    let read = parse_family_spec(&text).unwrap_or_else(|error| panic!("{text}: {error}"));
     let canonical = attribute_syntaxes.to_canonical_spec(spec);
     assert_eq!(attribute_syntaxes.to_canonical_spec(&read), canonical, "{text}");
     assert_eq!(spec_from_json(&spec_to_json(&canonical)), Ok(canonical));

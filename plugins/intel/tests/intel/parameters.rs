@@ -38,7 +38,7 @@ const FAMILIES: [Signature; 3] = [
 
 #[test]
 fn no_parameters_panic() {
-    parameters::check_random_parameters(3000, &FAMILIES, &families());
+    parameters::check_random_family_parameters(3000, &FAMILIES, &families());
 }
 
 #[test]
@@ -66,7 +66,7 @@ fn what_is_wrong_is_named() {
 
 #[test]
 fn attribute_text_and_json_name_the_same_layouts() {
-    let same = |text: &str, json: &str| parameters::are_the_same(&families(), text, json, &[64, 64]);
+    let same = |text: &str, json: &str| parameters::check_same_layout(&families(), text, json, &[64, 64]);
     let text = "#ttig.dpas<{repeatCount = 8, systolicDepth = 8, executionSize = 16, opsPerChan = 2, \
                 threadsPerWarp = 16, warpsPerCTA = [1, 4], repCluster = [2, 1]}>";
     let json = r#"{"kind": "dpas", "repeat_count": 8, "systolic_depth": 8, "execution_size": 16,

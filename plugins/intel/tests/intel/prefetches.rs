@@ -21,7 +21,7 @@ fn blocks_are_those_of_the_compiler() {
     let listed = instructions_of("pvc").into_iter().filter(|row| row.kind == InstructionKind::Prefetch);
     let found: BTreeSet<[u32; 3]> = listed
         .filter_map(|row| match &row.operands[0] {
-            Operand::Block(block) => Some([block.element_bits, block.rows, block.columns]),
+            InstructionOperand::Block(block) => Some([block.element_bits, block.rows, block.columns]),
             _ => None,
         })
         .collect();
@@ -50,7 +50,7 @@ fn the_fewest_blocks_are_chosen_and_shared_out() {
         // Elements of 64 bits are two columns of 32 bits.
         ([16, 8], 64, 1, "32b_16r16x1c", 1),
     ] {
-        let plan = plan_prefetch(&problem(tile, bits, warps), context(&target)).unwrap();
+        let plan = plan_prefetch(&problem(tile, bits, warps), build_plan_context(&target)).unwrap();
         let expected = (format!("intel_sub_group_2d_block_prefetch_{name}"), issues);
         assert_eq!((plan.instruction, plan.counts.prefetches), expected, "{tile:?} of {bits} bits, {warps} warps");
     }
@@ -61,7 +61,7 @@ fn matrices_that_cannot_be_named_are_refused_with_the_reason() {
     let max = target("max1550");
     let good = problem([8, 32], 16, 1);
     let of = |matrix, pitch| PrefetchSpec::new([8, 32], matrix, 16).with_pitch(pitch).with_alignment(64);
-    let refusal = |problem: PrefetchSpec| match plan_prefetch(&problem, context(&max)) {
+    let refusal = |problem: PrefetchSpec| match plan_prefetch(&problem, build_plan_context(&max)) {
         Err(MovementError::Impossible { reasons }) => reasons,
         other => panic!("{problem:?}: {other:?}"),
     };
@@ -73,16 +73,17 @@ fn matrices_that_cannot_be_named_are_refused_with_the_reason() {
     assert!(refusal(of([0, 32], 32)).contains("0 rows"));
     assert!(refusal(of([8, 1 << 24], 1 << 24)).contains("rows of 33554432 bytes"));
     assert!(refusal(problem([8, 32], 4, 1)).contains("has elements of 4 bits: expected a multiple of its 8"));
-    let odd = plan_prefetch(&problem([3, 32], 16, 1), context(&max));
+    let odd = plan_prefetch(&problem([3, 32], 16, 1), build_plan_context(&max));
     assert!(matches!(odd, Err(MovementError::Memory { reason }) if reason.contains("3 is not a size")));
     let older = target("a770");
-    let none = plan_prefetch(&good, context(&older));
+    let none = plan_prefetch(&good, build_plan_context(&older));
     assert!(matches!(none, Err(MovementError::Impossible { reasons }) if reasons.contains("no prefetch instruction")));
 }
 
 fn proven(plan: &PrefetchPlan, distance: PrefetchDistance) -> Result<tilewright_emulator::RunReport, CheckFailure> {
     let target = target("max1550");
-    build_prefetch_case(plan, 16, distance, context(&target)).and_then(|case| check_emulated(&case, context(&target)))
+    build_prefetch_case(plan, 16, distance, build_plan_context(&target))
+        .and_then(|case| check_emulated(&case, build_plan_context(&target)))
 }
 
 /// Checks that all bytes of a matrix of three tiles are prefetched, with and without padding between its rows.
@@ -90,7 +91,7 @@ fn proven(plan: &PrefetchPlan, distance: PrefetchDistance) -> Result<tilewright_
 fn every_byte_is_prefetched_before_it_is_loaded() {
     let target = target("max1550");
     for (tile, bits, warps) in [([32, 32], 16, 1), ([64, 64], 8, 4), ([8, 64], 32, 16), ([128, 32], 64, 2)] {
-        let plan = plan_prefetch(&problem(tile, bits, warps), context(&target)).unwrap();
+        let plan = plan_prefetch(&problem(tile, bits, warps), build_plan_context(&target)).unwrap();
         for distance in [1, 3] {
             let report =
                 proven(&plan, PrefetchDistance::in_tiles(distance)).unwrap_or_else(|wrong| panic!("{plan:?}: {wrong}"));
@@ -98,7 +99,7 @@ fn every_byte_is_prefetched_before_it_is_loaded() {
             assert!(report.sectors_prefetched > 0);
         }
         let pitched = problem(tile, bits, warps).with_pitch(2 * tile[1]);
-        let between = plan_prefetch(&pitched, context(&target)).unwrap();
+        let between = plan_prefetch(&pitched, build_plan_context(&target)).unwrap();
         let report =
             proven(&between, PrefetchDistance::in_tiles(2)).unwrap_or_else(|wrong| panic!("{between:?}: {wrong}"));
         assert_eq!(report.counts.prefetches, between.counts.prefetches * 5);
@@ -111,8 +112,8 @@ fn every_byte_is_prefetched_before_it_is_loaded() {
 #[test]
 fn code_calls_the_builtin() {
     let target = target("max1550");
-    let plan = plan_prefetch(&problem([64, 32], 16, 1), context(&target)).unwrap();
-    let kernel = build_prefetch_kernel(&plan, 16, PrefetchDistance::in_tiles(1), context(&target)).unwrap();
+    let plan = plan_prefetch(&problem([64, 32], 16, 1), build_plan_context(&target)).unwrap();
+    let kernel = build_prefetch_kernel(&plan, 16, PrefetchDistance::in_tiles(1), build_plan_context(&target)).unwrap();
     let options = CompileOptions { emit: vec![CodeFormat::Assembly, CodeFormat::Object], ..CompileOptions::default() };
     let artifact = target.compile(&Module { kernels: vec![kernel] }, &options).unwrap();
     let text = artifact.payload_text(CodeFormat::Assembly).unwrap();

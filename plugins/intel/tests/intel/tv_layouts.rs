@@ -5,7 +5,7 @@ use serde_json::Value;
 use tilewright_intel_tables::instructions::instructions_of;
 use tilewright_testkit::bridged::operands;
 use tilewright_vendor_testkit::prelude::*;
-use tilewright_vendor_testkit::rows::register;
+use tilewright_vendor_testkit::rows::expect_register_operand;
 
 const SAMPLE: &str = include_str!("../data/matrix_instructions.json");
 const MMA_LAYOUTS: &str = "reference/matrix_instruction_tv_layouts.json";
@@ -44,7 +44,7 @@ pub fn check_vectors_of_elements_are_the_same_bits(answers: Answers) {
         let name = atom["name"].as_str().expect("a name");
         let Some(row) = row(name) else { continue };
         for (role, published) in ["a", "b", "d"].into_iter().zip(operands(&atom)) {
-            let (_, bits, layout) = register(&row, role);
+            let (_, bits, layout) = expect_register_operand(&row, role);
             let bits = u64::from(bits);
             // One row of tf32 has eight elements for sixteen lanes, and these atoms exceed it.
             let Some(published) = published else {

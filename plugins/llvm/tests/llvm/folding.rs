@@ -5,14 +5,14 @@
 use crate::dialect;
 use tilewright_llvm::LlvmForm;
 use tilewright_vendor_testkit::kernels;
-use tilewright_vendor_testkit::kernels::{BIT, GLOBAL, QUAD, WORD, module};
+use tilewright_vendor_testkit::kernels::{BIT, GLOBAL_POINTER, QUAD, WORD, module};
 use tilewright_vendor_testkit::prelude::*;
 
-const LAUNCH: Launch = Launch::new(32, 1);
+const LAUNCH: StaticLaunchConfig = StaticLaunchConfig::new(32, 1);
 
 /// Returns the bits of the value that `make` emits, as the kernel stores them: as many low bits as its type has.
 fn stored(make: impl Fn(&mut Builder) -> Value) -> u64 {
-    let mut k = Builder::new("fold", LAUNCH, &[("to", GLOBAL)]);
+    let mut k = Builder::new("fold", LAUNCH, &[("to", GLOBAL_POINTER)]);
     let value = make(&mut k);
     let width = k.type_of(value).bits();
     // As an integer of one element, so that the text has one form.
@@ -92,7 +92,7 @@ fn integer_operations_fold_by_their_semantics() {
 
 #[test]
 fn comparisons_match_their_predicates() {
-    for op in kernels::COMPARISONS {
+    for op in kernels::INTEGER_COMPARISONS {
         for (a, b) in [(0, 1), (1, 0), (7, 7), (0xFFFF_FFFF, 1), (1, 0xFFFF_FFFF), (0x8000_0000, 0x7FFF_FFFF)] {
             let (sa, sb) = (signed(a, 32), signed(b, 32));
             let expected = match op {

@@ -7,16 +7,16 @@ use tilewright_llvm::LlvmForm;
 use tilewright_testkit::seeded_rng::SeededRng;
 use tilewright_vendor_testkit::damage::damage;
 use tilewright_vendor_testkit::kernels;
-use tilewright_vendor_testkit::kernels::{GLOBAL, QUAD, WORD, module};
+use tilewright_vendor_testkit::kernels::{GLOBAL_POINTER, QUAD, WORD, module};
 use tilewright_vendor_testkit::prelude::*;
 use tilewright_vendor_testkit::refused_walks;
 
-const LAUNCH: Launch = Launch::new(64, 2);
+const LAUNCH: StaticLaunchConfig = StaticLaunchConfig::new(64, 2);
 const BYTE: Type = Type::Scalar(Element::I8);
 
 /// Returns the error for a kernel whose body `make` emits. The kernel's parameters are a pointer and a 32-bit word.
 fn error<T>(make: impl FnOnce(&mut Builder) -> T) -> CompileError {
-    let mut k = Builder::new("bad", LAUNCH, &[("at", GLOBAL), ("word", WORD)]);
+    let mut k = Builder::new("bad", LAUNCH, &[("at", GLOBAL_POINTER), ("word", WORD)]);
     make(&mut k);
     dialect::code(&module(vec![k.finish()]), 2, &[LlvmForm::Assembly]).unwrap_err()
 }
@@ -86,7 +86,7 @@ fn types_must_exist_and_casts_fit_them() {
         });
     }
     invalid("bits beyond the 8", |k| k.constant(BYTE, 256));
-    invalid("a constant is a scalar or a vector", |k| k.constant(GLOBAL, 0));
+    invalid("a constant is a scalar or a vector", |k| k.constant(GLOBAL_POINTER, 0));
     invalid("Truncate does not convert i32 to i64", |k| k.cast(Cast::Truncate, A_WORD, Type::Scalar(Element::I64)));
     invalid("ExtendU does not convert ptr.global to i64", |k| k.cast(Cast::ExtendU, AT, Type::Scalar(Element::I64)));
     invalid("32 bits, a i64 64", |k| k.cast(Cast::Bits, A_WORD, Type::Scalar(Element::I64)));
@@ -154,7 +154,7 @@ fn kernels_must_have_memory_that_exists() {
 
 #[test]
 fn a_kernel_named_like_another_ones_memory_keeps_its_name() {
-    let mut first = kernels::through_shared(LAUNCH, tilewright_kernel::Scope::Block);
+    let mut first = kernels::through_shared(LAUNCH, tilewright_kernel::CollectiveScope::Block);
     first.name = "k".to_owned();
     let second = Builder::new("k_shared", LAUNCH, &[]).finish();
     let code = dialect::code(&module(vec![first, second]), 2, &[LlvmForm::Intermediate]).unwrap();

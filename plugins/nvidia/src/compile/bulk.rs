@@ -5,7 +5,7 @@ use tilewright_kernel::{MemorySpace, Type};
 use tilewright_llvm::Emitter;
 use tilewright_llvm::values::BasicValueEnum;
 use tilewright_plugin::CompileError;
-use tilewright_target::{Instruction, Operand};
+use tilewright_target::{Instruction, InstructionOperand};
 
 use super::mbarrier::{WARP_BARRIER, emit_elected};
 use super::registers::Typed;
@@ -23,8 +23,8 @@ pub(super) fn copy<'ctx>(
         given.push(value);
         constraints.push(letter);
         match operand {
-            Operand::BulkBytes { .. } => texts.push(format!("${index}")),
-            Operand::Coordinate => {
+            InstructionOperand::BulkBytes { .. } => texts.push(format!("${index}")),
+            InstructionOperand::Coordinate => {
                 let tensor = texts.last_mut().ok_or_else(|| {
                     CompileError::Backend(format!(
                         "the description of `{}` has a coordinate before its tensor",

@@ -4,11 +4,11 @@
 //! and outputs. The fence orders earlier writes to accumulator registers before the MMAs; the registers may be read
 //! only after the wait.
 
-use tilewright_kernel::{Element, Type, is_result};
+use tilewright_kernel::{Element, Type, is_result_operand};
 use tilewright_llvm::Emitter;
 use tilewright_llvm::values::BasicValueEnum;
 use tilewright_plugin::CompileError;
-use tilewright_target::{Instruction, Operand};
+use tilewright_target::{Instruction, InstructionOperand};
 
 use super::registers::{Typed, registers};
 
@@ -33,11 +33,13 @@ impl<'ctx> TiedRegisters<'ctx> {
     fn of(
         emit: &Emitter<'_, 'ctx>,
         value: BasicValueEnum<'ctx>,
-        (row, operand): (&Instruction, &Operand),
+        (row, operand): (&Instruction, &InstructionOperand),
     ) -> Result<Self, CompileError> {
         let (registers, letter) = registers(operand)?;
         let mut register_values = emit.split_to_elements(value, registers)?;
-        let Operand::Register { bits, .. } = operand else { return Ok(Self { register_values, registers, letter }) };
+        let InstructionOperand::Register { bits, .. } = operand else {
+            return Ok(Self { register_values, registers, letter });
+        };
         let width = registers.element().map_or(32, Element::bits);
         register_values.truncate((row.registers_per_lane(operand) * u64::from(*bits)).div_ceil(width.into()) as usize);
         Ok(Self { register_values, registers, letter })
@@ -106,7 +108,7 @@ pub(super) fn emit_mma<'ctx>(
     operands: &[Typed<'ctx>],
     result: Type,
 ) -> Result<BasicValueEnum<'ctx>, CompileError> {
-    let rows: Vec<&Operand> = row.operands.iter().filter(|operand| !is_result(operand)).collect();
+    let rows: Vec<&InstructionOperand> = row.operands.iter().filter(|operand| !is_result_operand(operand)).collect();
     let ([a, _, c], &[(_, first), (_, second), (accumulator_type, accumulator)]) = (rows.as_slice(), operands) else {
         return Err(CompileError::Backend(format!("`{}` takes operands A and B and the accumulator", row.name)));
     };
@@ -116,7 +118,7 @@ pub(super) fn emit_mma<'ctx>(
         let all: Vec<_> = (from..from + count).map(|index| format!("${index}")).collect();
         format!("{{{}}}", all.join(","))
     };
-    let in_memory = matches!(a, Operand::Memory(_));
+    let in_memory = matches!(a, InstructionOperand::Memory(_));
     let mut others = Vec::new();
     let first_text = if in_memory {
         others.push((first, 'l'));

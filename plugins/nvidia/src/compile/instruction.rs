@@ -2,7 +2,7 @@
 //! [`super::group`] for warpgroup MMAs, [`super::tensor`] for MMAs in tensor memory). `ldmatrix` and `stmatrix` are
 //! LLVM intrinsics, because LLVM folds constant offsets into an intrinsic's address.
 
-use tilewright_kernel::{Element, Module, Op, Region, Type, is_result};
+use tilewright_kernel::{Element, Module, Op, Region, Type, is_result_operand};
 use tilewright_llvm::Emitter;
 use tilewright_llvm::values::BasicValueEnum;
 use tilewright_plugin::CompileError;
@@ -60,7 +60,7 @@ fn emit_mma<'ctx>(
         if is_scale(operand) {
             groups.push("{0,0}".to_owned());
         }
-        if is_result(operand) {
+        if is_result_operand(operand) {
             constraints.extend((0..ty.element_count()).map(|_| format!("={letter}")));
             let element = Type::Scalar(ty.element().unwrap_or(Element::I32));
             results = vec![emit.llvm_type(element)?; ty.element_count() as usize];

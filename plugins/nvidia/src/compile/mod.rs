@@ -24,7 +24,7 @@ use std::borrow::Cow;
 
 use tilewright_kernel::Module;
 use tilewright_llvm::{GeneratedCode, LlvmForm};
-use tilewright_plugin::codegen::{check_kernels_as_device_functions, check_limits, kernel_metadata};
+use tilewright_plugin::codegen::{check_compilable_as_device_functions, check_limits, list_kernel_metadata};
 use tilewright_plugin::{Artifact, CodeFormat, CodePayload, CompileError, CompileOptions, check_module_tensor_maps};
 use tilewright_target::{Instruction, TargetDescription};
 
@@ -53,7 +53,7 @@ pub(crate) fn compile(
             // `ptxas` assembles the object from the PTX text.
             CodeFormat::Assembly | CodeFormat::Object => forms.push(LlvmForm::Assembly),
             CodeFormat::Functions => {
-                check_kernels_as_device_functions(target, module)?;
+                check_compilable_as_device_functions(target, module)?;
                 forms.push(LlvmForm::Functions);
             }
             _ => {}
@@ -65,7 +65,7 @@ pub(crate) fn compile(
     let payloads = payloads(target, code, &options.emit)?;
     let assembled = payloads.iter().any(|payload| payload.form == CodeFormat::Object && payload.format == OF_PTXAS);
     let accepted_by = assembled.then(|| "ptxas".to_owned());
-    Ok(Artifact { payloads, kernels: kernel_metadata(module, rows)?, accepted_by })
+    Ok(Artifact { payloads, kernels: list_kernel_metadata(module, rows)?, accepted_by })
 }
 
 /// The payload format of objects that `ptxas` writes. Two runs may write different bytes: versions 12.9 and 13.4 number

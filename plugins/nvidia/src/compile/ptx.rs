@@ -1,15 +1,15 @@
 //! The PTX dialect of the LLVM translation: kernel attributes, thread indices, shuffles, barriers, asynchronous
 //! operations and vendor instructions.
 
-use tilewright_kernel::{Cast, Element, Kernel, MathFunction, MemoryScope, MemorySpace, Queue, Scope, Type};
+use tilewright_kernel::{Cast, CollectiveScope, Element, Kernel, MathFunction, MemoryScope, MemorySpace, Queue, Type};
 use tilewright_llvm::values::{BasicValueEnum, IntValue, PointerValue};
 use tilewright_llvm::{
     AtomicUpdate, Emitter, KernelDeclaration, LlvmTarget, PredicatedAccess, SharedMemoryDeclaration, TargetDialect,
-    TensorMapDeclaration, find_instruction_queue, no_clusters_error, no_mbarriers_error, no_tensor_memory_error,
+    TensorMapDeclaration, find_completion_queue, no_clusters_error, no_mbarriers_error, no_tensor_memory_error,
     unsupported_cast_error, unsupported_function_error, unsupported_queue_error,
 };
 use tilewright_plugin::codegen::static_shared_bytes;
-use tilewright_plugin::{CompileError, find_issued_instruction};
+use tilewright_plugin::{CompileError, find_and_check_instruction};
 use tilewright_target::{Instruction, TargetDescription};
 
 use super::capability::capability;
@@ -310,13 +310,13 @@ impl TargetDialect for Ptx<'_> {
         emit.call_i32_intrinsic("llvm.nvvm.shfl.sync.bfly.i32", &[emit.i32(ALL_LANES), value, emit.i32(mask), last])
     }
 
-    fn barrier(&self, emit: &Emitter<'_, '_>, scope: Scope) -> Result<(), CompileError> {
+    fn barrier(&self, emit: &Emitter<'_, '_>, scope: CollectiveScope) -> Result<(), CompileError> {
         // All these barriers order the memory accesses of their lanes: `barrier.cluster.arrive` releases and
         // `barrier.cluster.wait` acquires.
         let calls = match scope {
-            Scope::Warp => vec![("llvm.nvvm.bar.warp.sync", Some(emit.i32(ALL_LANES)))],
-            Scope::Block => vec![("llvm.nvvm.barrier.cta.sync.aligned.all", Some(emit.i32(0)))],
-            Scope::Cluster => {
+            CollectiveScope::Warp => vec![("llvm.nvvm.bar.warp.sync", Some(emit.i32(ALL_LANES)))],
+            CollectiveScope::Block => vec![("llvm.nvvm.barrier.cta.sync.aligned.all", Some(emit.i32(0)))],
+            CollectiveScope::Cluster => {
                 self.require_clusters()?;
                 vec![
                     ("llvm.nvvm.barrier.cluster.arrive.aligned", None),
@@ -325,7 +325,7 @@ impl TargetDialect for Ptx<'_> {
             }
         };
         // Tensor memory accesses of one warp are ordered without a fence.
-        self.emit_fenced_sync(emit, [scope != Scope::Warp; 2], || {
+        self.emit_fenced_sync(emit, [scope != CollectiveScope::Warp; 2], || {
             calls.into_iter().try_for_each(|(intrinsic, operand)| {
                 emit.call_intrinsic(intrinsic, &[], operand.map(Into::into).as_slice()).map(|_| ())
             })
@@ -352,7 +352,7 @@ impl TargetDialect for Ptx<'_> {
     }
 
     fn queue_of(&self, name: &str) -> Option<Queue> {
-        find_instruction_queue(self.rows, name)
+        find_completion_queue(self.rows, name)
     }
 
     fn commit(&self, emit: &Emitter<'_, '_>, queue: Queue) -> Result<(), CompileError> {
@@ -519,7 +519,7 @@ impl TargetDialect for Ptx<'_> {
         results: &[Type],
     ) -> Result<Vec<BasicValueEnum<'ctx>>, CompileError> {
         let types: Vec<Type> = operands.iter().map(|&(ty, _)| ty).collect();
-        let row = find_issued_instruction(self.rows, name, emit.launch(), &types, results)?;
+        let row = find_and_check_instruction(self.rows, name, emit.launch(), &types, results)?;
         instruction::emit(emit, row, operands, results)
     }
 }

@@ -8,7 +8,7 @@ use tilewright_kernel::{Element, Kernel, Module, Op, Queue, Region, Type};
 use tilewright_llvm::Emitter;
 use tilewright_llvm::values::{BasicValueEnum, IntValue, PointerValue};
 use tilewright_plugin::CompileError;
-use tilewright_target::{Instruction, InstructionKind, Operand};
+use tilewright_target::{Instruction, InstructionKind, InstructionOperand};
 
 use super::mbarrier::emit_elected;
 use super::registers::Typed;
@@ -93,7 +93,7 @@ pub(super) fn instruction<'ctx>(
     operands: &[Typed<'ctx>],
     results: &[Type],
 ) -> Result<Vec<BasicValueEnum<'ctx>>, CompileError> {
-    let is_copy = row.operands.iter().any(|operand| matches!(operand, Operand::Memory(_)));
+    let is_copy = row.operands.iter().any(|operand| matches!(operand, InstructionOperand::Memory(_)));
     match (row.kind, operands, results) {
         (InstructionKind::TensorMove, &[(_, address), (_, source)], []) if is_copy => {
             let text = format!("{{ .reg .pred one; elect.sync _|one, 0xffffffff; @one {} [$0], $1; }}", row.name);
@@ -151,12 +151,12 @@ fn emit_mma<'ctx>(
     for operand in &row.operands {
         let at = values.len();
         match operand {
-            Operand::Constant { .. } => {
+            InstructionOperand::Constant { .. } => {
                 given.push(format!("${at}"));
                 constraints += "r,";
                 values.push(emit.i32(word).into());
             }
-            Operand::Tensor(_) | Operand::Memory(_) => {
+            InstructionOperand::Tensor(_) | InstructionOperand::Memory(_) => {
                 let is_address = operand.tensor_memory_operand().is_some();
                 given.push(if is_address { format!("[${at}]") } else { format!("${at}") });
                 constraints += if is_address { "r," } else { "l," };
@@ -178,7 +178,7 @@ fn emit_mma<'ctx>(
 /// columns of the two ranges of `16x32bx2`. `None` if the instruction has no such operand.
 fn constant(row: &Instruction) -> Option<u32> {
     row.operands.iter().find_map(|operand| match operand {
-        Operand::Constant { value, .. } => u32::try_from(*value).ok(),
+        InstructionOperand::Constant { value, .. } => u32::try_from(*value).ok(),
         _ => None,
     })
 }

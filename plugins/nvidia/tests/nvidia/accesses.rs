@@ -4,8 +4,8 @@
 
 use crate::layouts::{dot_operand, mma, nvmma_shared};
 use crate::prelude::*;
-use tilewright_vendor_testkit::accesses::layouts::blocked;
-use tilewright_vendor_testkit::accesses::{Case, count, swizzled};
+use tilewright_vendor_testkit::accesses::layouts::format_blocked_layout;
+use tilewright_vendor_testkit::accesses::{Case, count, format_swizzled_layout};
 
 const ROWS: &str = "ldmatrix.sync.aligned.m8n8.x4.shared.b16";
 const COLUMNS: &str = "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16";
@@ -58,12 +58,12 @@ fn bytes(name: &'static str, index: u64, memory: String, by: &'static str) -> Ca
 fn loads_of_ampere() -> Vec<Case> {
     let (k_of_a, m_of_a) = ([1, 0], [0, 1]);
     vec![
-        f16_case("a, k contiguous", 0, swizzled(8, 1, 8, k_of_a), ROWS, 32),
-        f16_case("a, m contiguous", 0, swizzled(8, 1, 8, m_of_a), COLUMNS, 32),
-        f16_case("b, k contiguous", 1, swizzled(8, 1, 8, [0, 1]), ROWS, 128),
-        f16_case("b, n contiguous", 1, swizzled(8, 1, 8, [1, 0]), COLUMNS, 128),
+        f16_case("a, k contiguous", 0, format_swizzled_layout(8, 1, 8, k_of_a), ROWS, 32),
+        f16_case("a, m contiguous", 0, format_swizzled_layout(8, 1, 8, m_of_a), COLUMNS, 32),
+        f16_case("b, k contiguous", 1, format_swizzled_layout(8, 1, 8, [0, 1]), ROWS, 128),
+        f16_case("b, n contiguous", 1, format_swizzled_layout(8, 1, 8, [1, 0]), COLUMNS, 128),
         // Rows of 128 bytes occupy the same banks: eight wavefronts a matrix.
-        f16_case("a, not swizzled", 0, swizzled(1, 1, 1, k_of_a), ROWS, 256),
+        f16_case("a, not swizzled", 0, format_swizzled_layout(1, 1, 1, k_of_a), ROWS, 256),
         // Rows of 128 bytes with 16 bytes of padding. Triton: 32 plain 32-bit loads, as many wavefronts.
         f16_case(
             "a, padded",
@@ -72,7 +72,7 @@ fn loads_of_ampere() -> Vec<Case> {
             ROWS,
             32,
         ),
-        bytes("bytes of a, k contiguous", 0, swizzled(16, 2, 4, k_of_a), ROWS),
+        bytes("bytes of a, k contiguous", 0, format_swizzled_layout(16, 2, 4, k_of_a), ROWS),
     ]
 }
 
@@ -109,11 +109,11 @@ fn operands_in_bulk_copied_memory_are_loaded_by_ldmatrix() {
 
 #[test]
 fn transposed_bytes_are_loaded_by_ldmatrix_where_there_is_one() {
-    let case = || bytes("bytes of a, m contiguous", 0, swizzled(16, 1, 8, [0, 1]), BYTE_COLUMNS);
+    let case = || bytes("bytes of a, m contiguous", 0, format_swizzled_layout(16, 1, 8, [0, 1]), BYTE_COLUMNS);
     for name in ["b200", "rtx5090"] {
         let cases = [
             case(),
-            bytes("bytes of b, n contiguous", 1, swizzled(16, 1, 8, [1, 0]), BYTE_COLUMNS),
+            bytes("bytes of b, n contiguous", 1, format_swizzled_layout(16, 1, 8, [1, 0]), BYTE_COLUMNS),
             bytes("bytes of a in bulk-copied memory", 0, bulk(true, 8), BYTE_COLUMNS),
         ];
         are_loaded(&target(name), cases);
@@ -134,8 +134,8 @@ fn accumulators_are_stored_by_stmatrix() {
     let cases = [
         case("to bulk-copied memory", bulk(false, 16), rows),
         case("to bulk-copied memory, transposed", bulk(true, 16), columns),
-        case("to swizzled memory", swizzled(8, 1, 8, [1, 0]), rows),
-        case("to swizzled memory, transposed", swizzled(8, 1, 8, [0, 1]), columns),
+        case("to swizzled memory", format_swizzled_layout(8, 1, 8, [1, 0]), rows),
+        case("to swizzled memory, transposed", format_swizzled_layout(8, 1, 8, [0, 1]), columns),
     ];
     are_stored(&target("h100"), cases);
 }
@@ -143,7 +143,7 @@ fn accumulators_are_stored_by_stmatrix() {
 #[test]
 fn bytes_are_stored_transposed_by_stmatrix_where_there_is_one() {
     let by = "stmatrix.sync.aligned.m16n8.x4.trans.shared.b8";
-    let case = bytes("result", 0, swizzled(16, 1, 8, [0, 1]), by);
+    let case = bytes("result", 0, format_swizzled_layout(16, 1, 8, [0, 1]), by);
     are_stored(&target("b200"), [Case { registers: result(), accesses: 4, ..case }]);
 }
 
@@ -165,8 +165,8 @@ fn addresses(ptx: &str) -> (BTreeSet<&str>, BTreeSet<u64>) {
 #[test]
 fn one_address_is_computed_and_all_else_is_immediate() {
     let target = target("h100");
-    let by_rows = || f16_case("by rows", 0, swizzled(1, 1, 1, [1, 0]), ROWS, 256);
-    let registers = blocked(&[1, 8], &[4, 8], &[4, 1], &[1, 0]);
+    let by_rows = || f16_case("by rows", 0, format_swizzled_layout(1, 1, 1, [1, 0]), ROWS, 256);
+    let registers = format_blocked_layout(&[1, 8], &[4, 8], &[4, 1], &[1, 0]);
     let plain = Case { name: "plain", registers, by: None, wavefronts: 32, ..by_rows() };
     for case in [plain, by_rows()] {
         let ptx = case.loaded(&target).assembly(&target);

@@ -6,7 +6,7 @@ use crate::prelude::*;
 use tilewright_plan::movement::ConversionKind;
 use tilewright_vendor_testkit::code::count;
 use tilewright_vendor_testkit::conversions::proven;
-use tilewright_vendor_testkit::layouts::distributed;
+use tilewright_vendor_testkit::layouts::resolve_distributed;
 
 const BITS: u32 = 8;
 
@@ -15,7 +15,7 @@ const BITS: u32 = 8;
 fn problem(target: &dyn Target, columns: u64) -> [LinearLayout; 2] {
     let accumulator = mma(3, &[4, 1], &[16, columns, 32]);
     let operand = dot_operand(0, &accumulator, 4);
-    [accumulator, operand].map(|text| distributed(target, &text, &[64, columns]))
+    [accumulator, operand].map(|text| resolve_distributed(target, &text, &[64, columns]))
 }
 
 /// Returns the counts of FlashAttention-3 (`ReorgCFp8toAFp8` of its published code): for every two words of a lane, two
@@ -31,7 +31,7 @@ fn an_accumulator_becomes_an_operand_without_shared_memory() {
     let target = target("h100");
     for columns in [32, 64, 128, 256] {
         let [src, dst] = problem(&target, columns);
-        let plan = proven([&src, &dst], BITS, context(&target));
+        let plan = proven([&src, &dst], BITS, build_plan_context(&target));
         let words = columns / 8;
         let expected = Counts { shuffles: words, permutes: words, selects: words, ..Counts::default() };
         assert_eq!(
@@ -47,7 +47,7 @@ fn an_accumulator_becomes_an_operand_without_shared_memory() {
 /// return them and `wgmma` reads them.
 fn packed(plan: &ConversionPlan, src: &LinearLayout, dst: &LinearLayout) -> Kernel {
     let global = Type::Pointer(MemorySpace::Global);
-    let mut k = Builder::new("convert", Launch::new(32, 4), &[("from", global), ("to", global)]);
+    let mut k = Builder::new("convert", StaticLaunchConfig::new(32, 4), &[("from", global), ("to", global)]);
     let quad = Type::Vector(Element::I8, 4);
     let words = |layout: &LinearLayout| 1i32 << layout.in_bits(Dim::REGISTER) >> 2;
     let mut registers: Vec<Value> = Vec::new();

@@ -5,7 +5,7 @@
 use crate::prelude::*;
 use tilewright_plan::movement::ConversionKind;
 use tilewright_vendor_testkit::clusters;
-use tilewright_vendor_testkit::layouts::distributed;
+use tilewright_vendor_testkit::layouts::resolve_distributed;
 
 fn blocked(size: [u64; 2], threads: [u64; 2], warps: [u64; 2], order: [u64; 2], blocks: &str) -> String {
     format!(
@@ -45,7 +45,7 @@ fn planned(
     (name, src, dst, shape, leaves): &Case,
     bits: u32,
 ) -> (LinearLayout, LinearLayout, ConversionPlan) {
-    let (src, dst) = (distributed(target, src, shape), distributed(target, dst, shape));
+    let (src, dst) = (resolve_distributed(target, src, shape), resolve_distributed(target, dst, shape));
     let plan =
         plan_conversion(&src, &dst, bits, target.description()).unwrap_or_else(|error| panic!("{name}: {error}"));
     assert_eq!(plan.path, if *leaves { ConversionKind::Cluster } else { ConversionKind::Shared }, "{name}");
@@ -59,7 +59,7 @@ fn real_families_convert_across_blocks() {
     for case in cases() {
         for bits in [8, 16, 32] {
             let (src, dst, _) = planned(&target, &case, bits);
-            let context = context(&target);
+            let context = build_plan_context(&target);
             let (plans, _) = conversion_candidates(&src, &dst, bits, context).unwrap();
             assert!(!plans.is_empty());
             for plan in plans {
@@ -93,7 +93,7 @@ fn no_plan_is_slower_than_tritons() {
     for (case, (name, [stored, loaded, block, cluster])) in cases().iter().zip(TRITON) {
         assert_eq!(case.0, name);
         let (src, dst, _) = planned(&target, case, 16);
-        let context = context(&target);
+        let context = build_plan_context(&target);
         let plan = plan_conversion(&src, &dst, 16, context).unwrap();
         // At best every access moves 16 bytes of a lane, in four wavefronts; loads from two blocks take two.
         let loads = if name == "rows to columns of four blocks" { loaded / 2.0 } else { (loaded / 4.0).ceil() };
@@ -135,7 +135,8 @@ fn the_code_matches_the_plan() {
         let target = target(name);
         for case in cases() {
             let (src, dst, plan) = planned(&target, &case, 16);
-            let kernel = build_conversion_kernel("convert", [&src, &dst], 16, &plan, context(&target)).unwrap();
+            let kernel =
+                build_conversion_kernel("convert", [&src, &dst], 16, &plan, build_plan_context(&target)).unwrap();
             let module = Module { kernels: vec![kernel] };
             verify(&module).unwrap();
             let options = CompileOptions { emit: vec![CodeFormat::Assembly, CodeFormat::Object], optimisation: 2 };
@@ -162,13 +163,13 @@ fn the_code_matches_the_plan() {
 
 #[test]
 fn stores_reach_other_blocks_too() {
-    let module = clusters::module(Launch::new(32, 1).with_blocks(2), |k| {
+    let module = clusters::module(StaticLaunchConfig::new(32, 1).with_blocks(2), |k| {
         let buffer = k.shared_buffer(256, 16);
         let block = k.special(SpecialRegister::Block);
         let address = k.cluster_address(buffer, block);
-        k.barrier(Scope::Cluster);
+        k.barrier(CollectiveScope::Cluster);
         k.store(address, 64, block, None);
-        k.barrier(Scope::Cluster);
+        k.barrier(CollectiveScope::Cluster);
         let value = k.load(Type::Scalar(Element::I32), buffer, 64, None);
         let out = k.parameter(0);
         k.store(out, 0, value, None);
@@ -185,7 +186,7 @@ fn targets_without_clusters_reject_them() {
         &target("a100"),
         ["clusters of 2 blocks; a100 has at most 1", "no clusters", "no clusters", "no clusters"],
     );
-    let sixteen = clusters::module(Launch::new(32, 1).with_blocks(16), |_| {});
+    let sixteen = clusters::module(StaticLaunchConfig::new(32, 1).with_blocks(16), |_| {});
     let error = target("h100").compile(&sixteen, &CompileOptions::default()).unwrap_err();
     assert!(matches!(&error, CompileError::Unsupported(message) if message.contains("at most 8")), "{error}");
 }

@@ -4,13 +4,13 @@ use crate::prelude::*;
 use tilewright_assign::{AssignmentError, Strategy};
 use tilewright_tile as tile;
 use tilewright_tile::op::Dialects;
-use tilewright_tile::op_attrs::{INSTRUCTION, WARPS_ALONG};
+use tilewright_tile::op_attrs::{INSTRUCTION, WARP_COUNTS_M_N};
 use tilewright_tile::{Attribute, Attributes, TileModule, TileType};
 
 /// Returns a program with this body. For each pointer `%a`, given with its element type, `%a_at` has the addresses of a
 /// square tile of `size` rows at `%a`.
 fn program(size: u64, pointers: &[(&str, &str)], body: &str) -> TileModule {
-    let tile = Tile { name: "", rows: size, columns: size, pitch: size, layout: None };
+    let tile = TileAddressText { name: "", rows: size, columns: size, pitch: size, layout: None };
     let addresses = pointers.iter().map(|(name, ty)| tile.addresses(&format!("{name}_at"), name, ty));
     let address_ops = tile.offsets() + &addresses.collect::<String>();
     let arguments = pointers.iter().map(|(name, ty)| format!("%{name}: !tt.ptr<{ty}> {{tt.divisibility = 16 : i32}}"));
@@ -21,8 +21,8 @@ fn program(size: u64, pointers: &[(&str, &str)], body: &str) -> TileModule {
 
 /// Assigns layouts to a program on a target.
 fn assigned(target: &NvidiaTarget, warps: u32, module: &TileModule) -> Result<AssignedModule, AssignmentError> {
-    let families = FamilySet::new(vec![&NeutralFamilies, target.families()]);
-    let config = LaunchConfig { context: context(target), families: &families, lanes: 32, warps };
+    let families = FamilyProviders::new(vec![&NeutralFamilies, target.families()]);
+    let config = LaunchConfig { context: build_plan_context(target), families: &families, lanes: 32, warps };
     assign_layouts(module, &config, Strategy::LeastCost)
 }
 
@@ -91,7 +91,7 @@ fn operands_from_before_a_loop_leave_registers_for_its_accumulators() {
     let module = tile::text::parse_module(text, &Dialects::neutral()).unwrap();
     let assigned = assigned(&target("a100"), 8, &module).unwrap();
     assert!(assigned.report.functions[0].conversions.iter().all(|left| left.value != "%scores"), "{}", assigned.report);
-    let warps = dot_attributes(&assigned.module).get(WARPS_ALONG).cloned();
+    let warps = dot_attributes(&assigned.module).get(WARP_COUNTS_M_N).cloned();
     let is_along_m = |warps| warps == Attribute::Array(TileType::integer(64), vec![8, 1]);
     assert!(warps.is_none_or(is_along_m), "{}", assigned.report);
 }
@@ -147,7 +147,7 @@ fn dots_take_the_alternative_with_the_cheapest_program() {
     let of = |attributes: &str| assigned(&target, 4, &small_dot(attributes));
     let weighed = of("").unwrap();
     let attributes = dot_attributes(&weighed.module);
-    assert!(attributes.get(WARPS_ALONG).is_some() && attributes.get(INSTRUCTION).is_some(), "{}", weighed.report);
+    assert!(attributes.get(WARP_COUNTS_M_N).is_some() && attributes.get(INSTRUCTION).is_some(), "{}", weighed.report);
     // B is loaded by 16 bytes along N and transposed through shared memory; nothing else is converted.
     assert!(weighed.report.costly_conversions().all(|line| line.value == "%b"), "{}", weighed.report);
     let mut cheapest = f64::INFINITY;
@@ -156,7 +156,7 @@ fn dots_take_the_alternative_with_the_cheapest_program() {
         let requested = format!("{{tw.instruction = \"{atom}\", tw.warpsAlong = array<i64: {m}, {n}>}}");
         let Ok(pinned) = of(&requested) else { continue };
         let kept = dot_attributes(&pinned.module);
-        assert_eq!(kept.get(WARPS_ALONG), Some(&Attribute::Array(TileType::integer(64), vec![m, n])));
+        assert_eq!(kept.get(WARP_COUNTS_M_N), Some(&Attribute::Array(TileType::integer(64), vec![m, n])));
         cheapest = cheapest.min(pinned.report.total_cost());
     }
     assert!(

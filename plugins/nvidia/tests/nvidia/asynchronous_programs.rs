@@ -1,10 +1,10 @@
 //! Programs with asynchronous copies, which use `cp.async`.
 
 use crate::prelude::*;
-use tilewright_vendor_testkit::copied_program::{Copied, text};
+use tilewright_vendor_testkit::copied_program::{AsyncCopyProgram, print_kernel};
 
 /// The tested program: each lane copies four adjacent elements, and reads elements that other lanes copied.
-const PROGRAM: Copied = Copied {
+const PROGRAM: AsyncCopyProgram = AsyncCopyProgram {
     pointers: "#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>",
     read: "#ttg.blocked<{sizePerThread = [1, 1], threadsPerWarp = [32, 1], warpsPerCTA = [1, 4], order = [0, 1]}>",
     shared: "#ttg.swizzled_shared<{vec = 4, perPhase = 1, maxPhase = 8, order = [1, 0]}>",
@@ -15,8 +15,8 @@ const PROGRAM: Copied = Copied {
     waits_at_end: true,
 };
 
-fn copies(program: &Copied) -> Vec<String> {
-    let text = text(&program.kernel(&target("a100")));
+fn copies(program: &AsyncCopyProgram) -> Vec<String> {
+    let text = print_kernel(&program.kernel(&target("a100")));
     let mut names: Vec<String> = text
         .lines()
         .filter_map(|line| line.split_once("instruction \"cp.async."))
@@ -43,24 +43,26 @@ fn tiles_are_copied_sixteen_bytes_a_lane_while_others_are_read() {
 
 #[test]
 fn what_is_read_before_its_wait_is_a_fault() {
-    let fault = Copied { outstanding: 2, ..PROGRAM }.is_right(&target("a100"), 32).unwrap_err();
+    let fault = AsyncCopyProgram { outstanding: 2, ..PROGRAM }.is_right(&target("a100"), 32).unwrap_err();
     assert!(matches!(fault.kind, FaultKind::InFlight { .. }), "{fault}");
 }
 
 #[test]
 fn copies_are_as_wide_as_addresses_allow() {
-    let narrow = Copied { divisibility: 4, ..PROGRAM };
+    let narrow = AsyncCopyProgram { divisibility: 4, ..PROGRAM };
     assert_eq!(copies(&narrow), ["ca.shared.global.4"]);
     narrow.is_right(&target("a100"), 17).unwrap();
-    let half =
-        Copied { shared: "#ttg.swizzled_shared<{vec = 2, perPhase = 1, maxPhase = 16, order = [1, 0]}>", ..PROGRAM };
+    let half = AsyncCopyProgram {
+        shared: "#ttg.swizzled_shared<{vec = 2, perPhase = 1, maxPhase = 16, order = [1, 0]}>",
+        ..PROGRAM
+    };
     assert_eq!(copies(&half), ["ca.shared.global.8"]);
     half.is_right(&target("a100"), 17).unwrap();
 }
 
 #[test]
 fn all_of_a_tile_is_copied_where_nothing_is_left_out() {
-    let unmasked = Copied { other: None, ..PROGRAM };
+    let unmasked = AsyncCopyProgram { other: None, ..PROGRAM };
     assert_eq!(copies(&unmasked), ["cg.shared.global.16"]);
     unmasked.is_right(&target("a100"), 32).unwrap();
 }
@@ -69,19 +71,21 @@ fn all_of_a_tile_is_copied_where_nothing_is_left_out() {
 /// can fill with zeros only.
 #[test]
 fn tiles_that_are_filled_with_numbers_are_loaded_and_stored() {
-    let filled = Copied { other: Some(7), ..PROGRAM };
+    let filled = AsyncCopyProgram { other: Some(7), ..PROGRAM };
     assert_eq!(copies(&filled), Vec::<String>::new());
-    let text = text(&filled.kernel(&target("a100")));
+    let text = print_kernel(&filled.kernel(&target("a100")));
     assert!(!text.contains("commit copies") && !text.contains("wait copies"), "{text}");
     filled.is_right(&target("a100"), 17).unwrap();
     // A synchronous copy is complete before any wait.
-    Copied { outstanding: 2, ..filled }.is_right(&target("a100"), 17).unwrap();
+    AsyncCopyProgram { outstanding: 2, ..filled }.is_right(&target("a100"), 17).unwrap();
 }
 
 #[test]
 fn scattered_elements_of_shared_memory_are_copied_one_by_one() {
-    let across =
-        Copied { shared: "#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0, 1]}>", ..PROGRAM };
+    let across = AsyncCopyProgram {
+        shared: "#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0, 1]}>",
+        ..PROGRAM
+    };
     assert_eq!(copies(&across), ["ca.shared.global.4"]);
     across.is_right(&target("a100"), 17).unwrap();
 }
@@ -89,13 +93,13 @@ fn scattered_elements_of_shared_memory_are_copied_one_by_one() {
 /// Checks that a block waits, before it exits, for copies that the program leaves in flight.
 #[test]
 fn a_program_may_end_without_a_wait() {
-    Copied { waits_at_end: false, ..PROGRAM }.is_right(&target("a100"), 32).unwrap();
+    AsyncCopyProgram { waits_at_end: false, ..PROGRAM }.is_right(&target("a100"), 32).unwrap();
 }
 
 /// Checks that an iteration has two block barriers: one before the copy, after the loads of the previous iteration, and
 /// one before the load, after the wait.
 #[test]
 fn an_iteration_has_two_barriers() {
-    let text = text(&PROGRAM.kernel(&target("a100")));
+    let text = print_kernel(&PROGRAM.kernel(&target("a100")));
     assert_eq!(text.matches("barrier block all").count(), 2, "{text}");
 }

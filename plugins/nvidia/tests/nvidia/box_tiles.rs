@@ -5,16 +5,16 @@ use crate::layouts::nvmma_shared;
 use crate::prelude::*;
 use tilewright_layout::Padding;
 use tilewright_plan::movement::{AsyncCopyPlan, AxisStride, TensorCopy, plan_tensor_copy_to_global};
-use tilewright_vendor_testkit::layouts::memory;
+use tilewright_vendor_testkit::layouts::resolve_memory;
 use tilewright_verify::kernels::{OmittedSync, build_tensor_copy_kernel};
 use tilewright_verify::{CheckFailure, build_tensor_copy_case};
 
-const LAUNCH: Launch = Launch::new(32, 4);
+const LAUNCH: StaticLaunchConfig = StaticLaunchConfig::new(32, 4);
 const STAGES: CopyPipelineConfig = CopyPipelineConfig { buffers: 3, tensors: 5, omitted: None };
 
 /// Returns Triton's layout of a tile that bulk tensor copies write.
 fn swizzled(width: u64, bits: u32, transposed: bool, shape: &[u64]) -> MemoryLayout {
-    memory(&target("h100"), &nvmma_shared(width, transposed, bits), shape)
+    resolve_memory(&target("h100"), &nvmma_shared(width, transposed, bits), shape)
 }
 
 fn problem<'a>(global: &'a GlobalTensor, memory: &'a MemoryLayout, bits: u32) -> AsyncCopySpec<'a> {
@@ -23,12 +23,15 @@ fn problem<'a>(global: &'a GlobalTensor, memory: &'a MemoryLayout, bits: u32) ->
 
 fn planned(memory: &MemoryLayout, bits: u32, shape: &[u64]) -> AsyncCopyPlan {
     let target = target("h100");
-    plan_async_copy(&problem(&GlobalTensor::row_major(shape, 256), memory, bits), context(&target)).unwrap()
+    plan_async_copy(&problem(&GlobalTensor::row_major(shape, 256), memory, bits), build_plan_context(&target)).unwrap()
 }
 
 fn back(memory: &MemoryLayout, bits: u32, shape: &[u64]) -> Result<TensorCopy, MovementError> {
     let target = target("h100");
-    plan_tensor_copy_to_global(&problem(&GlobalTensor::row_major(shape, 256), memory, bits), context(&target))
+    plan_tensor_copy_to_global(
+        &problem(&GlobalTensor::row_major(shape, 256), memory, bits),
+        build_plan_context(&target),
+    )
 }
 
 /// A tile: its layout in shared memory, the width of an element in bits, its shape, the expected box, and the expected
@@ -72,8 +75,8 @@ fn tensor_copies_load_and_store_swizzled_tiles() {
         assert_eq!(from.counts.mbarrier_arrivals, 0);
         for copy in [tensor_copy, &from] {
             for shifted in [0, 5] {
-                let case = build_tensor_copy_case(copy, &memory, LAUNCH, STAGES, shifted, context(&target));
-                check_case(case, context(&target), format!("{bits} {shape:?} by {shifted}"));
+                let case = build_tensor_copy_case(copy, &memory, LAUNCH, STAGES, shifted, build_plan_context(&target));
+                check_case(case, build_plan_context(&target), format!("{bits} {shape:?} by {shifted}"));
             }
         }
     }
@@ -109,8 +112,8 @@ fn other_axes_may_lie_in_any_order() {
         );
         for copy in copy.tensor_copy().into_iter().chain([&from]) {
             for shifted in [0, 3] {
-                let case = build_tensor_copy_case(copy, &memory, LAUNCH, STAGES, shifted, context(&target));
-                check_case(case, context(&target), format!("{modes:?} by {shifted}"));
+                let case = build_tensor_copy_case(copy, &memory, LAUNCH, STAGES, shifted, build_plan_context(&target));
+                check_case(case, build_plan_context(&target), format!("{modes:?} by {shifted}"));
             }
         }
     }
@@ -132,7 +135,7 @@ fn unsupported_tensor_copies_have_a_reason() {
     let target = target("h100");
     let rows = GlobalTensor::row_major(&[64, 64], 256);
     let unmapped = problem(&rows, &plain, 16).with_tensor_map(false);
-    let copy = plan_async_copy(&unmapped, context(&target)).unwrap();
+    let copy = plan_async_copy(&unmapped, build_plan_context(&target)).unwrap();
     assert_eq!(copy.instruction(), Some("cp.async.cg.shared.global.16"));
     assert!(copy.rejected.iter().any(|rejected| rejected.reason == "the kernel has no tensor map"));
     // Strides that are known at run time only.
@@ -143,7 +146,9 @@ fn unsupported_tensor_copies_have_a_reason() {
         ],
         alignment: 16,
     };
-    let by = |divisibility| plan_tensor_copy_to_global(&problem(&global(divisibility), &plain, 16), context(&target));
+    let by = |divisibility| {
+        plan_tensor_copy_to_global(&problem(&global(divisibility), &plain, 16), build_plan_context(&target))
+    };
     assert_eq!(by(8).unwrap().box_count(), 1);
     assert!(by(4).is_err());
 }
@@ -155,8 +160,8 @@ fn what_is_left_out_is_found() {
     let (to, from) = (planned(&memory, 16, &shape).tensor_copy().unwrap().clone(), back(&memory, 16, &shape).unwrap());
     let fault = |copy: &TensorCopy, omitted| {
         let stages = CopyPipelineConfig { omitted: Some(omitted), ..STAGES };
-        match build_tensor_copy_case(copy, &memory, LAUNCH, stages, 0, context(&target))
-            .and_then(|case| check_emulated(&case, context(&target)))
+        match build_tensor_copy_case(copy, &memory, LAUNCH, stages, 0, build_plan_context(&target))
+            .and_then(|case| check_emulated(&case, build_plan_context(&target)))
         {
             Err(CheckFailure::Fault(fault)) => fault.kind,
             other => panic!("{omitted:?}: {other:?}"),

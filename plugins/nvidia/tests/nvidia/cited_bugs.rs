@@ -5,10 +5,10 @@
 use crate::layouts::{dot_operand, mma};
 use crate::prelude::*;
 use tilewright_lower::registers::row_major_index;
-use tilewright_lower::{LowerErrorReason, RegisterTensorParameter, lower_tensor_function, reduced_layout};
+use tilewright_lower::{LowerErrorReason, RegisterTensorParameter, build_and_lower_tensor_function, reduced_layout};
 use tilewright_tile::op::name::tt;
 use tilewright_tile::{FunctionBuilder, Op, TileType, Value};
-use tilewright_vendor_testkit::layouts::{blocked, distributed};
+use tilewright_vendor_testkit::layouts::{format_blocked_layout, resolve_distributed};
 use tilewright_verify::kernels::emit_add;
 
 /// Returns the register values of a layout after a kernel has run, each with the row-major index of its element.
@@ -55,7 +55,8 @@ fn a_sum_after_a_cumulative_sum() {
         [[1, 1, 1], [8, 4, 1], [2, 2, 1]],
     ];
     for [size, lanes, warps] in configurations {
-        let src = distributed(&target, &blocked(&size, &lanes, &warps, &[2, 1, 0]), &[16, 16, 16]);
+        let src =
+            resolve_distributed(&target, &format_blocked_layout(&size, &lanes, &warps, &[2, 1, 0]), &[16, 16, 16]);
         let cumulative = plan_scan(&src, Dim::tensor(0), &[32], ScanDirection::Forward, target.description()).unwrap();
         let sum = plan_reduction(&src, Dim::tensor(1), &[32], target.description()).unwrap();
         for (seen, counts) in through_memory.iter_mut().zip([cumulative.stats.counts, sum.stats.counts]) {
@@ -63,19 +64,23 @@ fn a_sum_after_a_cumulative_sum() {
         }
         let tensor = RegisterTensorParameter { name: "tensor", layout: &src, element_bits: 32 };
         let result = reduced_layout(&sum.result, Dim::tensor(1)).unwrap();
-        let kernel =
-            lower_tensor_function("both", &[tensor], target.description().into(), |builder, tensors, plans| {
+        let kernel = build_and_lower_tensor_function(
+            "both",
+            &[tensor],
+            target.description().into(),
+            |builder, tensors, plans| {
                 let (ty, reduced) = (tensor.ty()?, RegisterTensorParameter { layout: &result, ..tensor }.ty()?);
                 let scanned = along(builder, [tt::SCAN, tt::SCAN_RETURN], tensors[0], 0, ty)?;
                 plans.scans.insert(scanned.0, cumulative.clone());
                 let summed = along(builder, [tt::REDUCE, tt::REDUCE_RETURN], scanned.1, 1, reduced)?;
                 plans.reductions.insert(summed.0, sum.clone());
                 Ok(vec![summed.1])
-            });
+            },
+        );
         let kernel = kernel.unwrap();
         let element = |i: u32, j: u32, k: u32| ((i * 16 + j) * 16 + k).wrapping_mul(0x9e37_79b9) >> 7;
         let tensor = (0..4096u32).flat_map(|at| element(at >> 8, at >> 4 & 15, at & 15).to_le_bytes()).collect();
-        let buffers = [Given::Bytes(tensor), Given::Empty(4 << sum.result.ins().total_bits())];
+        let buffers = [InitialBuffer::Bytes(tensor), InitialBuffer::Empty(4 << sum.result.ins().total_bits())];
         let (left, _) = run_block(&target, &kernel, &buffers, &[]).unwrap();
         for (index, found) in registers(&sum.result, &left[1]) {
             let (i, k) = (index as u32 / 16, index as u32 % 16);
@@ -92,9 +97,9 @@ fn a_sum_after_a_cumulative_sum() {
 fn a_scan_of_pairs_from_the_end() {
     let target = target("a100");
     for size in [1, 4] {
-        let layout = blocked(&[size], &[32], &[4], &[0]);
+        let layout = format_blocked_layout(&[size], &[32], &[4], &[0]);
         for bits in 3..11 {
-            let src = distributed(&target, &layout, &[1 << bits]);
+            let src = resolve_distributed(&target, &layout, &[1 << bits]);
             for direction in [ScanDirection::Forward, ScanDirection::Reverse] {
                 let plan = plan_scan(&src, Dim::tensor(0), &[32, 32], direction, target.description()).unwrap();
                 let case = build_scan_case((&src, Dim::tensor(0)), &[32, 32], (&plan, direction), target.description());
@@ -114,17 +119,21 @@ fn the_movements_of_attention() {
         [([4, 1], [128, 64]), ([2, 2], [64, 64]), ([1, 4], [16, 64]), ([8, 1], [64, 32]), ([2, 4], [16, 16])]
     {
         let mma = mma(2, &warps, &[16, 8]);
-        let scores = distributed(&target, &mma, &shape);
+        let scores = resolve_distributed(&target, &mma, &shape);
         let plan = plan_reduction(&scores, Dim::tensor(1), &[32], target.description()).unwrap();
         let case = build_reduction_case((&scores, Dim::tensor(1)), &[32], &plan, target.description());
         check_case(case, target.description(), &mma);
-        let column = distributed(&target, &format!("#ttg.slice<{{dim = 1, parent = {mma}}}>"), &shape[..1]);
+        let column = resolve_distributed(&target, &format!("#ttg.slice<{{dim = 1, parent = {mma}}}>"), &shape[..1]);
         let count: u64 = warps.iter().product();
-        let stored = distributed(&target, &blocked(&[1], &[32], &[count], &[0]), &shape[..1]);
-        let operand = distributed(&target, &dot_operand(0, &mma, 2), &shape);
+        let stored = resolve_distributed(&target, &format_blocked_layout(&[1], &[32], &[count], &[0]), &shape[..1]);
+        let operand = resolve_distributed(&target, &dot_operand(0, &mma, 2), &shape);
         for (src, dst, bits) in [(&plan.result, &column, 32), (&column, &stored, 32), (&scores, &operand, 16)] {
-            let plan = plan_conversion(src, dst, bits, context(&target)).unwrap();
-            check_case(build_conversion_case([src, dst], bits, &plan, context(&target)), context(&target), &mma);
+            let plan = plan_conversion(src, dst, bits, build_plan_context(&target)).unwrap();
+            check_case(
+                build_conversion_case([src, dst], bits, &plan, build_plan_context(&target)),
+                build_plan_context(&target),
+                &mma,
+            );
         }
     }
 }

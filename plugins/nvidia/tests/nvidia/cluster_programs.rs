@@ -44,8 +44,8 @@ fn program(blocks: u32, parameters: &str, statements: &str) -> String {
 }
 
 /// The tile of a matrix, whose offsets have the pointer's name as suffix.
-fn tile<'a>(name: &'a str, rows: u64, columns: u64, layout: Option<&'a str>) -> Tile<'a> {
-    Tile { name, rows, columns, pitch: columns, layout }
+fn tile<'a>(name: &'a str, rows: u64, columns: u64, layout: Option<&'a str>) -> TileAddressText<'a> {
+    TileAddressText { name, rows, columns, pitch: columns, layout }
 }
 
 /// Returns the type of a matrix of f32, or of another element.

@@ -2,12 +2,14 @@
 
 use crate::prelude::*;
 use tilewright_vendor_testkit::kernels;
-use tilewright_vendor_testkit::kernels::{GLOBAL, count, lines_of, module, own_address, target};
+use tilewright_vendor_testkit::kernels::{
+    GLOBAL_POINTER, build_fake_target, count, extract_lines_between, module, own_address,
+};
 
-const LAUNCH: Launch = Launch::new(32, 4);
+const LAUNCH: StaticLaunchConfig = StaticLaunchConfig::new(32, 4);
 
 fn nvidia(architecture: &str) -> NvidiaTarget {
-    NvidiaTarget::new(target(architecture, &[32])).unwrap()
+    NvidiaTarget::new(build_fake_target(architecture, &[32])).unwrap()
 }
 
 fn compiled(architecture: &str, kernels: Vec<Kernel>, emit: &[CodeFormat]) -> Artifact {
@@ -21,7 +23,7 @@ fn ptx(kernel: Kernel) -> String {
 }
 
 fn body(ptx: &str) -> Vec<&str> {
-    lines_of(ptx, ".entry", "\n}")
+    extract_lines_between(ptx, ".entry", "\n}")
 }
 
 #[test]
@@ -51,7 +53,7 @@ fn wide_global_accesses_stay_wide() {
 
 #[test]
 fn wide_shared_accesses_stay_wide_and_offsets_are_immediates() {
-    let ptx = ptx(kernels::through_shared(LAUNCH, Scope::Block));
+    let ptx = ptx(kernels::through_shared(LAUNCH, CollectiveScope::Block));
     let lines = body(&ptx);
     assert!(ptx.contains(".shared .align 16 .b8 through_shared_shared[4096]"), "{ptx}");
     assert_eq!((count(&lines, "st.shared.v4.b32"), count(&lines, "st.shared")), (2, 2), "{ptx}");
@@ -70,14 +72,14 @@ fn narrower_vectors_take_the_instruction_of_their_width() {
         (Type::Vector(Element::F64, 2), "v2.b64"),
         (Type::Scalar(Element::Bf16), "b16"),
     ] {
-        let mut k = Builder::new("move_shared", LAUNCH, &[("at", GLOBAL)]);
+        let mut k = Builder::new("move_shared", LAUNCH, &[("at", GLOBAL_POINTER)]);
         let shared = k.shared_buffer(128 * 16, 16);
         let address_of_thread = own_address(&mut k, shared, 16);
         let at = k.parameter(0);
         let at = own_address(&mut k, at, 16);
         let value = k.load(ty, at, 0, None);
         k.store(address_of_thread, 0, value, None);
-        k.barrier(Scope::Warp);
+        k.barrier(CollectiveScope::Warp);
         let value = k.load(ty, address_of_thread, 0, None);
         k.store(at, 0, value, None);
         let ptx = ptx(k.finish());
@@ -173,7 +175,7 @@ fn lanes_that_a_predicate_leaves_out_touch_no_memory() {
 #[test]
 fn multiplication_and_addition_are_rounded_one_by_one() {
     let float = Type::Scalar(Element::F32);
-    let mut k = Builder::new("axpy", LAUNCH, &[("at", GLOBAL)]);
+    let mut k = Builder::new("axpy", LAUNCH, &[("at", GLOBAL_POINTER)]);
     let at = k.parameter(0);
     let loaded: Vec<Value> = [0, 4, 8].map(|offset| k.load(float, at, offset, None)).to_vec();
     let product = k.binary(tilewright_kernel::Binary::FMul, loaded[0], loaded[1]);
@@ -188,13 +190,13 @@ fn multiplication_and_addition_are_rounded_one_by_one() {
 #[test]
 fn shared_memory_beyond_the_static_limit_is_left_to_the_launch() {
     let with = |bytes: u32| {
-        let mut k = Builder::new("large", LAUNCH, &[("at", GLOBAL)]);
+        let mut k = Builder::new("large", LAUNCH, &[("at", GLOBAL_POINTER)]);
         let shared = k.shared_buffer(bytes, 16);
         let address_of_thread = own_address(&mut k, shared, 4);
         let at = k.parameter(0);
         let value = k.load(kernels::WORD, at, 0, None);
         k.store(address_of_thread, 0, value, None);
-        k.barrier(Scope::Block);
+        k.barrier(CollectiveScope::Block);
         let value = k.load(kernels::WORD, shared, 0, None);
         k.store(at, 0, value, None);
         k.finish()
@@ -253,15 +255,15 @@ fn every_optimisation_level_compiles() {
 
 #[test]
 fn launches_beyond_the_target_are_refused() {
-    let refused = |launch: Launch| {
+    let refused = |launch: StaticLaunchConfig| {
         let options = CompileOptions { emit: vec![CodeFormat::Assembly], optimisation: 2 };
         let error = nvidia("sm_80").compile(&module(vec![kernels::copy(launch)]), &options).unwrap_err();
         assert!(matches!(error, CompileError::Invalid(_)), "{error}");
         error.to_string()
     };
-    assert!(refused(Launch::new(64, 1)).contains("64 lanes a warp"));
-    assert!(refused(Launch::new(32, 33)).contains("1024"));
-    assert!(refused(Launch::new(32, 0)).contains("0 warps"));
+    assert!(refused(StaticLaunchConfig::new(64, 1)).contains("64 lanes a warp"));
+    assert!(refused(StaticLaunchConfig::new(32, 33)).contains("1024"));
+    assert!(refused(StaticLaunchConfig::new(32, 0)).contains("0 warps"));
 }
 
 #[test]
@@ -275,7 +277,7 @@ fn an_instruction_that_no_code_is_generated_for_is_unsupported() {
 
 #[test]
 fn only_architectures_of_the_list_are_served() {
-    let error = NvidiaTarget::new(target("gfx942", &[64])).unwrap_err();
+    let error = NvidiaTarget::new(build_fake_target("gfx942", &[64])).unwrap_err();
     assert!(error.to_string().contains("gfx942") && error.to_string().contains("sm_90a"), "{error}");
 }
 
@@ -293,7 +295,7 @@ fn the_virtual_device_is_named_as_no_hardware() {
 /// format).
 #[test]
 fn kernels_become_functions_for_a_hosts_own_module() {
-    let kernel = kernels::through_shared(LAUNCH, Scope::Block);
+    let kernel = kernels::through_shared(LAUNCH, CollectiveScope::Block);
     let artifact = compiled("sm_90a", vec![kernel.clone()], &[CodeFormat::Functions, CodeFormat::Assembly]);
     let formats: Vec<_> = artifact.payloads.iter().map(|payload| payload.format.as_str()).collect();
     assert_eq!(formats, ["ptx", "bc"]);
@@ -312,7 +314,7 @@ fn a_function_has_no_more_shared_memory_than_a_module_may_have() {
     let target = nvidia("sm_90a");
     let most = target.description().shared.static_bytes;
     let kernel = |bytes: u32| {
-        let mut k = Builder::new("large", LAUNCH, &[("at", GLOBAL)]);
+        let mut k = Builder::new("large", LAUNCH, &[("at", GLOBAL_POINTER)]);
         let shared = k.shared_buffer(bytes, 16);
         let address_of_thread = own_address(&mut k, shared, 16);
         let seven = k.i32(7);

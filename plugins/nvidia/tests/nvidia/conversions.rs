@@ -4,7 +4,7 @@
 use crate::prelude::*;
 use tilewright_plan::movement::ConversionKind;
 use tilewright_vendor_testkit::conversions::{self, Case};
-use tilewright_vendor_testkit::layouts::blocked;
+use tilewright_vendor_testkit::layouts::format_blocked_layout;
 
 use crate::layouts::{dot_operand, mma};
 use crate::ptx::READER;
@@ -13,9 +13,9 @@ pub fn cases() -> Vec<Case> {
     // The result of `mma.sync`, for four warps along its rows.
     let result = mma(2, &[4, 1], &[16, 8]);
     let mma_operand = |index, k_width| dot_operand(index, &result, k_width);
-    let rows = |size: u64| blocked(&[1, size], &[4, 8], &[4, 1], &[1, 0]);
-    let columns = |size: u64| blocked(&[size, 1], &[8, 4], &[1, 4], &[0, 1]);
-    let single = |size: [u64; 2]| blocked(&size, &[4, 8], &[1, 1], &[1, 0]);
+    let rows = |size: u64| format_blocked_layout(&[1, size], &[4, 8], &[4, 1], &[1, 0]);
+    let columns = |size: u64| format_blocked_layout(&[size, 1], &[8, 4], &[1, 4], &[0, 1]);
+    let single = |size: [u64; 2]| format_blocked_layout(&size, &[4, 8], &[1, 1], &[1, 0]);
     let shown = |case: Case| match case.name {
         "single bytes" => case.showing(&["st.shared.b8", "ld.shared"]),
         "single elements of 16 bits" => case.showing(&["st.shared.b16", "ld.shared"]),
@@ -82,7 +82,7 @@ fn the_ptx_matches_the_plan() {
 /// B.
 #[test]
 fn operands_of_mma_are_stored_once_and_loaded_by_every_user() {
-    conversions::operands_take(&target("h100"), &cases(), &READER, 1024, [1024, 4096]);
+    conversions::check_operand_conversion_bits(&target("h100"), &cases(), &READER, 1024, [1024, 4096]);
 }
 
 #[test]

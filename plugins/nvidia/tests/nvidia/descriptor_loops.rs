@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use crate::prelude::*;
 use tilewright_assign::stages::LoopPipelineReport;
 use tilewright_verify::case::{
-    CaseArgument, CaseBuffer, CaseElement, CaseScalar, CaseValue, ExpectedContents, ProgramCase, Tolerance,
+    CaseArgument, CaseBuffer, CaseElement, CaseElementValue, CaseValue, ExpectedContents, ProgramCase, Tolerance,
 };
 use tilewright_virtual_ptx::VirtualDevice;
 
@@ -159,8 +159,8 @@ impl Matmul {
         let result = CaseElement::from_name(self.accumulator).expect("an element type");
         let encoded = |element: CaseElement, value: i64| {
             let value = match element {
-                CaseElement::Float(_) => CaseScalar::Float(value as f64),
-                _ => CaseScalar::Integer(value.into()),
+                CaseElement::Float(_) => CaseElementValue::Float(value as f64),
+                _ => CaseElementValue::Integer(value.into()),
             };
             element.encode(value).expect("a small number").to_le_bytes()[..element.bytes()].to_vec()
         };
@@ -221,13 +221,13 @@ impl Matmul {
         let (case, mut lines) = (self.case(), Vec::new());
         let options = ProgramOptions::default().with_warps(self.warps).with_stages(Some(stages));
         let kernel = compiler(target).compile_kernel(&self.text(), &options, &mut |stage| {
-            if let CompilationStage::Layouts(assigned) = stage {
+            if let CompilationStageOutput::Layouts(assigned) = stage {
                 tilewright_tile::verify_transformed_module(&assigned.module).unwrap_or_else(|error| panic!("{error}"));
                 lines.clone_from(&assigned.report.functions[0].loops);
             }
         });
         let kernel = kernel.unwrap_or_else(|error| panic!("{error}\n{}", self.text()));
-        let ran = case.run_emulated(&kernel, context(target), &RunLimits::default());
+        let ran = case.run_emulated(&kernel, build_plan_context(target), &RunLimits::default());
         let ran = ran.unwrap_or_else(|error| panic!("{self:?}, {stages} stages: {error}\n{kernel}"));
         let differences: Vec<String> = ran.differences.iter().map(ToString::to_string).collect();
         assert!(differences.is_empty(), "{self:?}, {stages} stages: {differences:?}");

@@ -3,7 +3,7 @@
 use crate::layouts::{mma, spec};
 use crate::prelude::*;
 use tilewright_vendor_testkit::code::count;
-use tilewright_vendor_testkit::dots::{assembly, is_of_families, planned, problem, proven};
+use tilewright_vendor_testkit::dots::{assembly, check_layouts_match_families, planned, problem, proven};
 
 /// Returns the parameters of the layout of a plan's result.
 fn result(plan: &MmaPlan) -> FamilySpec {
@@ -25,7 +25,7 @@ fn layouts_are_those_of_the_mma_families_for_each_width_along_k() {
                 let requested = problem(&target, [64, 64, 64], types).with_k_width(width);
                 let plan = proven(&target, &requested);
                 assert!(plan.instruction().unwrap().starts_with("mma.sync") && !plan.is_transposed());
-                is_of_families(&target, &plan, &result(&plan), Some(width));
+                check_layouts_match_families(&target, &plan, &result(&plan), Some(width));
             }
         }
     }
@@ -42,7 +42,7 @@ fn code_has_the_mmas_and_the_matrix_loads_of_the_plan() {
             let ptx = assembly(&target, &plan);
             assert_eq!(count(&ptx, "mma.sync"), plan.cost.issues / plan.chunk_count(), "{types:?}");
             assert_eq!(count(&ptx, plan.instruction().unwrap()), plan.cost.issues / plan.chunk_count());
-            let operand_loads = plan.plan_operand_loads(context(&target)).unwrap();
+            let operand_loads = plan.plan_operand_loads(build_plan_context(&target)).unwrap();
             let conversions = operand_loads.iter().filter_map(|operand_load| operand_load.conversion.as_ref());
             let loads = conversions.map(|conversion| conversion.stats.counts.matrix_loads).sum::<u64>();
             assert_eq!(count(&ptx, "ldmatrix"), loads, "{types:?}");
@@ -76,8 +76,11 @@ fn sixteen_bit_operands_in_shared_memory_are_loaded_by_ldmatrix() {
             let ptx = assembly(&target, &plan);
             assert!(count(&ptx, "mma.sync") > 0 && count(&ptx, "fma.") == 0, "{shape:?} {types:?}");
             let (mut matrix_loads, mut others) = (0, 0);
-            for (operand_load, number) in
-                plan.plan_operand_loads(context(&target)).unwrap().iter().zip([plan.problem.a, plan.problem.b])
+            for (operand_load, number) in plan
+                .plan_operand_loads(build_plan_context(&target))
+                .unwrap()
+                .iter()
+                .zip([plan.problem.a, plan.problem.b])
             {
                 let Some(counts) = operand_load.conversion.as_ref().map(|conversion| conversion.stats.counts) else {
                     // A lane's elements are contiguous in memory, so plain loads suffice.

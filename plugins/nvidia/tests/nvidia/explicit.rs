@@ -1,28 +1,28 @@
 //! Synthesis of explicit-memory programs on targets of three generations, checked by execution.
 
 use crate::prelude::*;
-use tilewright_assign::synthesis::AccessLine;
+use tilewright_assign::synthesis::AccessReport;
 use tilewright_assign::synthesis::SynthesisOptions;
 use tilewright_testkit::sample::sample;
 use tilewright_vendor_testkit::explicit;
 use tilewright_vendor_testkit::explicit::MIXED;
-use tilewright_vendor_testkit::explicit::PACKED;
+use tilewright_vendor_testkit::explicit::PRESHUFFLED;
 use tilewright_vendor_testkit::explicit::PROGRAMS;
 use tilewright_vendor_testkit::explicit::case;
+use tilewright_vendor_testkit::explicit::check_loops_filling_one_tensor;
 use tilewright_vendor_testkit::explicit::check_mamba;
-use tilewright_vendor_testkit::explicit::check_parts;
-use tilewright_vendor_testkit::explicit::check_shared_by_loops;
+use tilewright_vendor_testkit::explicit::check_synthesis_page_table;
+use tilewright_vendor_testkit::explicit::check_tile_slice_programs;
 use tilewright_vendor_testkit::explicit::check_two_kinds;
 use tilewright_vendor_testkit::explicit::claims::{InstructionCounts, check_alternatives, check_stated_accesses};
-use tilewright_vendor_testkit::explicit::derived;
-use tilewright_vendor_testkit::explicit::executed;
-use tilewright_vendor_testkit::explicit::is_inside;
-use tilewright_vendor_testkit::explicit::kept;
+use tilewright_vendor_testkit::explicit::is_inner_conversion_line;
 use tilewright_vendor_testkit::explicit::pinned::compare_pinned;
-use tilewright_vendor_testkit::explicit::solved;
+use tilewright_vendor_testkit::explicit::synthesize_and_emulate;
+use tilewright_vendor_testkit::explicit::synthesize_and_emulate_case;
+use tilewright_vendor_testkit::explicit::synthesize_layouts;
 use tilewright_vendor_testkit::explicit::table;
 use tilewright_vendor_testkit::explicit::tiled;
-use tilewright_vendor_testkit::explicit::tiles::{sized_gemm, tiles_table, usual_tiles};
+use tilewright_vendor_testkit::explicit::tiles::{format_tile_derivations, sized_gemm, synthesize_usual_tiles};
 use tilewright_verify::case::ProgramCase;
 use tilewright_virtual_ptx::VirtualDevice;
 
@@ -31,7 +31,7 @@ fn no_loop_has_conflicts_of_banks() {
     for gpu_model in ["a100", "h100", "rtx4090"] {
         let target = target(gpu_model);
         for name in PROGRAMS {
-            let solved = solved(&target, name, SynthesisOptions::default());
+            let solved = synthesize_and_emulate_case(&target, name, SynthesisOptions::default());
             assert_eq!(
                 solved.derivation.conflict_wavefronts_in_loops(),
                 0,
@@ -46,10 +46,10 @@ fn no_loop_has_conflicts_of_banks() {
 /// in each iteration.
 #[test]
 fn a_gemm_is_a_pipeline_of_the_widest_instructions() {
-    let solved = solved(&target("a100"), "explicit_gemm", SynthesisOptions::default());
+    let solved = synthesize_and_emulate_case(&target("a100"), "explicit_gemm", SynthesisOptions::default());
     assert!(solved.kernel.contains("cp.async.cg.shared.global.16"), "{}", solved.derivation);
     assert!(solved.kernel.contains("ldmatrix.sync.aligned.m8n8.x4.shared.b16"), "{}", solved.derivation);
-    assert!(solved.derivation.conversions.iter().all(|line| !is_inside(line)), "{}", solved.derivation);
+    assert!(solved.derivation.conversions.iter().all(|line| !is_inner_conversion_line(line)), "{}", solved.derivation);
     assert!(solved.derivation.loops[0].stages > 1);
     // Five iterations along K; each loads 64 x 32 and 32 x 64 elements of 16 bits, half of each in a warp: 2 x 2048
     // bytes. The result is converted, a quarter of 64 x 64 elements in a warp, so that it is stored by 16 bytes.
@@ -63,19 +63,19 @@ fn a_gemm_is_a_pipeline_of_the_widest_instructions() {
 #[test]
 fn weights_are_converted_nowhere() {
     for gpu_model in ["a100", "h100", "rtx4090"] {
-        for name in MIXED.into_iter().chain(PACKED) {
-            let solved = solved(&target(gpu_model), name, SynthesisOptions::default());
-            let of_matrices = solved.derivation.conversions.iter().filter(|line| is_inside(line));
+        for name in MIXED.into_iter().chain(PRESHUFFLED) {
+            let solved = synthesize_and_emulate_case(&target(gpu_model), name, SynthesisOptions::default());
+            let of_matrices = solved.derivation.conversions.iter().filter(|line| is_inner_conversion_line(line));
             assert_eq!(of_matrices.collect::<Vec<_>>(), [""; 0], "{name} on {gpu_model}:\n{}", solved.derivation);
             let copied = solved.derivation.memories.iter().flat_map(|memory| &memory.accesses);
             let copied: Vec<_> = copied.filter(|access| access.operation != "ttg.local_load").collect();
             // The interleaved layout is copied eight bytes at a time; bulk tensor copies use no registers.
             let least = if name == "explicit_interleaved" { 64 } else { 128 };
             let is_wide =
-                |access: &&AccessLine| access.operation == "tw.bulk_tensor_load" || access.vector_bits >= least;
+                |access: &&AccessReport| access.operation == "tw.bulk_tensor_load" || access.vector_bits >= least;
             assert!(copied.len() == 2 && copied.iter().all(is_wide), "{name} on {gpu_model}: {}", solved.derivation);
         }
-        let int4 = solved(&target(gpu_model), "explicit_int4", SynthesisOptions::default());
+        let int4 = synthesize_and_emulate_case(&target(gpu_model), "explicit_int4", SynthesisOptions::default());
         assert_eq!((int4.counts.shuffles, int4.counts.shuffles_xor), (0, 0));
     }
 }
@@ -85,8 +85,8 @@ fn weights_are_converted_nowhere() {
 fn attention_converts_nothing() {
     for gpu_model in ["a100", "h100", "rtx4090"] {
         for name in ["explicit_attention", "explicit_attention_dkv", "explicit_attention_dq", "explicit_decode"] {
-            let solved = solved(&target(gpu_model), name, SynthesisOptions::default());
-            let of_matrices = solved.derivation.conversions.iter().filter(|line| is_inside(line));
+            let solved = synthesize_and_emulate_case(&target(gpu_model), name, SynthesisOptions::default());
+            let of_matrices = solved.derivation.conversions.iter().filter(|line| is_inner_conversion_line(line));
             assert_eq!(of_matrices.collect::<Vec<_>>(), [""; 0], "{name} on {gpu_model}:\n{}", solved.derivation);
         }
     }
@@ -97,9 +97,11 @@ fn attention_converts_nothing() {
 #[test]
 fn synthesis_stages_can_be_disabled() {
     let target = target("a100");
-    let memory = solved(&target, "explicit_gemm", SynthesisOptions::default().with_memory_search(false));
+    let memory =
+        synthesize_and_emulate_case(&target, "explicit_gemm", SynthesisOptions::default().with_memory_search(false));
     assert!(memory.derivation.memories.iter().all(|line| !line.notation.contains("Swizzle")), "{}", memory.derivation);
-    let pipeline = solved(&target, "explicit_gemm", SynthesisOptions::default().with_pipelining(false));
+    let pipeline =
+        synthesize_and_emulate_case(&target, "explicit_gemm", SynthesisOptions::default().with_pipelining(false));
     assert_eq!(pipeline.derivation.loops[0].stages, 1);
     // Each iteration has one barrier before it reads, and one before the buffer is overwritten.
     assert!(pipeline.counts.barriers > 5, "{}", pipeline.derivation);
@@ -115,7 +117,12 @@ fn copies_that_disagree_are_named() {
         let copy = text
             .replace("tw.copy %ai to %sa :", "tw.copy %ai to %sa {instruction = \"cp.async.cg.shared.global.16\"} :");
         let load = format!("%ra = tw.copy %sa {{instruction = \"{load}\"}} :");
-        derived(&target, &copy.replace("%ra = tw.copy %sa :", &load), case.warps, SynthesisOptions::default())
+        synthesize_layouts(
+            &target,
+            &copy.replace("%ra = tw.copy %sa :", &load),
+            case.warps,
+            SynthesisOptions::default(),
+        )
     };
     let found = pinned("ldmatrix.sync.aligned.m8n8.x4.shared.b16").expect("rows agree");
     let of_a = found.memories.iter().find(|memory| memory.tensor == "%sa").expect("the tensor");
@@ -136,7 +143,7 @@ fn constraints_are_named() {
         let line = found.registers.iter().find(|line| line.value == value);
         line.map_or_else(|| panic!("{value}: {found}"), |line| line.constraint.clone())
     };
-    let gemm = &solved(&target, "explicit_gemm", SynthesisOptions::default()).derivation;
+    let gemm = &synthesize_and_emulate_case(&target, "explicit_gemm", SynthesisOptions::default()).derivation;
     // m16n8k16 in order: the tile is the first corner of both operands and of the accumulator.
     let of_result = constraint(gemm, "%next");
     assert!(of_result.starts_with("anchor: tiled by mma.sync.aligned.m16n8k16.row.col"), "{of_result}");
@@ -144,11 +151,11 @@ fn constraints_are_named() {
     assert!(of_result.contains(m) && of_result.contains(n), "{of_result}");
     let load = constraint(gemm, "%ra");
     assert!(load.starts_with("copy: f = g q^-1 p, p and q being those of ldmatrix"), "{load}");
-    let attention = &solved(&target, "explicit_attention", SynthesisOptions::default()).derivation;
+    let attention = &synthesize_and_emulate_case(&target, "explicit_attention", SynthesisOptions::default()).derivation;
     assert_eq!(constraint(attention, "%greatest"), "reduce: layout of %scaled without axis 1");
     assert_eq!(constraint(attention, "%below"), "elementwise: layout of %scaled");
     assert!(constraint(attention, "%end").starts_with("carried"), "{attention}");
-    assert!(attention.conversions.iter().all(|line| !is_inside(line)), "{attention}");
+    assert!(attention.conversions.iter().all(|line| !is_inner_conversion_line(line)), "{attention}");
 }
 
 /// Checks that, on targets with warpgroup MMAs, both operands are read from shared memory, in a canonical layout that
@@ -157,12 +164,16 @@ fn constraints_are_named() {
 fn warp_groups_multiply_from_shared_memory() {
     for gpu_model in ["h100", "gh200"] {
         let target = target(gpu_model);
-        let found = solved(&target, "explicit_gemm", SynthesisOptions::default());
+        let found = synthesize_and_emulate_case(&target, "explicit_gemm", SynthesisOptions::default());
         assert!(found.derivation.dots[0].instruction.starts_with("wgmma.mma_async"), "{}", found.derivation);
         assert!(found.kernel.contains("wgmma.mma_async.sync.aligned.m64n64k16"), "{}", found.kernel);
         let counts = &found.counts;
         // Only the conversion of the result loads: a quarter of 64 x 64 elements of 16 bits in a warp.
-        assert!(found.derivation.conversions.iter().all(|line| !is_inside(line)), "{}", found.derivation);
+        assert!(
+            found.derivation.conversions.iter().all(|line| !is_inner_conversion_line(line)),
+            "{}",
+            found.derivation
+        );
         assert_eq!((counts.wavefronts_loaded, counts.matrix_loads, counts.shared_loads), (2048 / 128, 4, 0));
         for memory in &found.derivation.memories {
             let copy = memory.accesses.iter().find(|access| access.operation != "ttg.local_load").expect("a copy");
@@ -186,7 +197,7 @@ fn warp_groups_multiply_what_is_scaled_and_cast() {
             ("explicit_moe", "m64n32k16.f32.f16.f16.rs", 1),
             ("explicit_interleaved", "m64n32k16.f32.f16.f16.rs", 1),
         ] {
-            let found = solved(&target(gpu_model), name, SynthesisOptions::default());
+            let found = synthesize_and_emulate_case(&target(gpu_model), name, SynthesisOptions::default());
             let derivation = &found.derivation;
             assert!(derivation.dots[0].instruction.contains(row), "{name} on {gpu_model}: {derivation}");
             assert_eq!(derivation.conflict_wavefronts_in_loops(), 0, "{name} on {gpu_model}: {derivation}");
@@ -209,12 +220,12 @@ fn warp_groups_multiply_large_tiles_that_are_cast() {
     let text = text.replace("%a: !tt.ptr<i8>", "%a: !tt.ptr<f16>").replace("%c: !tt.ptr<i8>", "%c: !tt.ptr<f16>");
     let cast = "      %cast = tw.cast %rb : tensor<64x128xi8> -> tensor<64x128xf16>\n      %next = tw.mma %ra, %cast,";
     let text = text.replace("      %next = tw.mma %ra, %rb,", cast);
-    let derivation = derived(&target("h100"), &text, 4, SynthesisOptions::default()).expect("a solution");
+    let derivation = synthesize_layouts(&target("h100"), &text, 4, SynthesisOptions::default()).expect("a solution");
     assert!(derivation.dots[0].instruction.contains("m64n128k16.f32.f16.f16.rs"), "{derivation}");
 }
 
-/// Checks that a dot which is chosen again keeps no MMAs in flight that only the instruction before it had: 8-bit elements
-/// along N are transposed for `wgmma`, which is as fast as `mma.sync`.
+/// Checks that a dot which is chosen again keeps no MMAs in flight that only the instruction before it had: 8-bit
+/// elements along N are transposed for `wgmma`, which is as fast as `mma.sync`.
 #[test]
 fn only_warp_groups_overlap_with_the_next_iteration() {
     let text = sized_gemm([128, 128, 64], "i8");
@@ -224,7 +235,7 @@ fn only_warp_groups_overlap_with_the_next_iteration() {
     let text = text.replace("    %gb = tw.global_view %pb, \"(64,128,?):(1,?,64)\" [%k]", &rows);
     let text = text.replace("%turns = arith.constant 64 : i32", "%turns = arith.divsi %k, %depth : i32");
     assert!(text.contains("%step]") && text.contains("divsi"), "{text}");
-    let derivation = derived(&target("h100"), &text, 8, SynthesisOptions::default()).expect("a solution");
+    let derivation = synthesize_layouts(&target("h100"), &text, 8, SynthesisOptions::default()).expect("a solution");
     let overlaps = derivation.loops.iter().any(|of| !of.pending.is_empty());
     assert!(!overlaps || derivation.dots[0].instruction.starts_with("wgmma"), "{derivation}");
 }
@@ -235,7 +246,7 @@ fn only_warp_groups_overlap_with_the_next_iteration() {
 fn each_synthesis_stage_lowers_the_cost() {
     let target = target("a100");
     let of = |name: &str, options: SynthesisOptions| {
-        let counts = solved(&target, name, options).counts;
+        let counts = synthesize_and_emulate_case(&target, name, options).counts;
         let copies = counts.asynchronous_copies + counts.shared_stores;
         [counts.wavefronts_stored + counts.wavefronts_loaded, copies, counts.barriers]
     };
@@ -256,7 +267,7 @@ fn the_page_has_what_was_found() {
     let loaded = ["a100", "h100", "rtx4090"].map(|name| (name, target(name)));
     let targets: Vec<(&str, &dyn tilewright_plugin::Target)> =
         loaded.iter().map(|(name, target)| (*name, target as _)).collect();
-    kept("nvidia", &table(&targets));
+    check_synthesis_page_table("nvidia", &table(&targets));
 }
 
 /// Checks a copy between two tensors in shared memory: it goes through registers, in a layout that suits both.
@@ -268,7 +279,7 @@ fn shared_memory_is_copied_to_shared_memory() {
             text.replace("%sb = tw.shared_tensor : !b", "%sb = tw.shared_tensor : !b\n    %sc = tw.shared_tensor : !a");
         let load = "%ra = tw.copy %sa : (!a)";
         let text = text.replace(load, "tw.copy %sa to %sc : (!a, !a) -> ()\n      %ra = tw.copy %sc : (!a)");
-        let found = executed(&target(gpu_model), &case, &text, SynthesisOptions::default());
+        let found = synthesize_and_emulate(&target(gpu_model), &case, &text, SynthesisOptions::default());
         let between = found.derivation.memories.iter().find(|memory| memory.tensor == "%sc").expect("the tensor");
         assert_eq!(between.accesses.iter().map(|access| access.excess).collect::<Vec<_>>().iter().sum::<u64>(), 0);
         assert!(found.counts.shared_stores + found.counts.matrix_stores > 0, "{}", found.derivation);
@@ -286,13 +297,13 @@ fn dots_of_one_shape_choose_for_the_memory_of_their_operands() {
     let tiles = [("(64,32,", "(64,64,"), ("(32,64,", "(64,64,"), ("constant 32 :", "constant 64 :")];
     let text = sizes.into_iter().chain(tiles).fold(text, |text, (from, to)| text.replace(from, to));
     let case = ProgramCase { warps: 8, ..case };
-    let found = executed(&target, &case, &text, SynthesisOptions::default());
+    let found = synthesize_and_emulate(&target, &case, &text, SynthesisOptions::default());
     let rows: Vec<&str> = found.derivation.dots.iter().map(|dot| dot.instruction.as_str()).collect();
     let expected = ["k", "m"].map(|axis| format!("wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16.rs.{axis}"));
     assert_eq!(rows, expected, "{}", found.derivation);
     assert!(found.derivation.loops[0].tensor_copies, "{}", found.derivation);
     let pinned = format!("{{instruction = \"{}\"}} : tensor<128x64xf16> * tensor<64x64xf16>", expected[0]);
-    let shared = derived(
+    let shared = synthesize_layouts(
         &target,
         &text.replace(": tensor<128x64xf16> * tensor<64x64xf16>", &pinned),
         8,
@@ -306,7 +317,7 @@ fn dots_of_one_shape_choose_for_the_memory_of_their_operands() {
 /// A and B swapped: it reads V from shared memory and does not store the probabilities there.
 #[test]
 fn warp_groups_multiply_probabilities_in_registers() {
-    let found = solved(&target("h100"), "explicit_attention", SynthesisOptions::default());
+    let found = synthesize_and_emulate_case(&target("h100"), "explicit_attention", SynthesisOptions::default());
     let rows: Vec<&str> = found.derivation.dots.iter().map(|dot| dot.instruction.as_str()).collect();
     assert!(rows.iter().all(|row| row.starts_with("wgmma") && row.contains(".rs.")), "{}", found.derivation);
 }
@@ -326,7 +337,7 @@ fn no_pinned_alternative_is_predicted_to_be_faster() {
 #[test]
 fn results_are_converted_before_the_store_if_that_is_faster() {
     for gpu_model in ["a100", "h100"] {
-        let found = solved(&target(gpu_model), "explicit_gemm_edges", SynthesisOptions::default());
+        let found = synthesize_and_emulate_case(&target(gpu_model), "explicit_gemm_edges", SynthesisOptions::default());
         let store = found.derivation.copies.iter().find(|copy| copy.operation == "tt.store").expect("a store");
         assert!(store.layout.contains("sizePerThread = [1, 4]"), "{gpu_model}: {}", found.derivation);
     }
@@ -337,7 +348,7 @@ fn results_are_converted_before_the_store_if_that_is_faster() {
 fn a_short_k_is_multiplied_from_registers() {
     let (case, text) = case("explicit_gemm");
     let (case, text) = tiled(&case, &text, [64, 64, 8], 160);
-    let found = executed(&target("h100"), &case, &text, SynthesisOptions::default());
+    let found = synthesize_and_emulate(&target("h100"), &case, &text, SynthesisOptions::default());
     let instruction = &found.derivation.dots[0].instruction;
     assert_eq!(instruction, "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32", "{}", found.derivation);
 }
@@ -347,7 +358,7 @@ fn a_short_k_is_multiplied_from_registers() {
 #[test]
 fn accumulators_are_in_registers() {
     for name in ["explicit_gemm", "explicit_attention"] {
-        let found = solved(&target("b200"), name, SynthesisOptions::default());
+        let found = synthesize_and_emulate_case(&target("b200"), name, SynthesisOptions::default());
         let is_in_registers = found.derivation.dots.iter().all(|dot| dot.instruction.starts_with("mma.sync"));
         assert!(is_in_registers, "{name}: {}", found.derivation);
     }
@@ -361,7 +372,7 @@ fn a_pinned_instruction_is_refused_with_its_reason() {
     let (case, text) = tiled(&case, &text, [64, 64, 8], 160);
     let row = "wgmma.mma_async.sync.aligned.m64n64k8.f32.tf32.tf32.ss.kk";
     let text = text.replace("%rb, %sum :", &format!("%rb, %sum {{instruction = \"{row}\"}} :"));
-    let error = derived(&target, &text, case.warps, SynthesisOptions::default()).expect_err("another type");
+    let error = synthesize_layouts(&target, &text, case.warps, SynthesisOptions::default()).expect_err("another type");
     assert!(error.contains(row) && error.contains("elements of tf32") && error.contains("has f16"), "{error}");
 }
 
@@ -379,9 +390,9 @@ fn branches_that_are_cut_would_not_have_been_better() {
 #[test]
 fn packed_weights_are_loaded_as_matrices() {
     let target = target("rtx4090");
-    let found = solved(&target, "explicit_packed", SynthesisOptions::default());
+    let found = synthesize_and_emulate_case(&target, "explicit_packed", SynthesisOptions::default());
     let (derivation, counts) = (&found.derivation, &found.counts);
-    assert!(derivation.conversions.iter().all(|line| !is_inside(line)), "{derivation}");
+    assert!(derivation.conversions.iter().all(|line| !is_inner_conversion_line(line)), "{derivation}");
     assert_eq!((counts.shuffles, counts.shuffles_xor), (0, 0), "{derivation}");
     assert_eq!(derivation.dots[0].n_width, Some(2), "{derivation}");
     let tensor = derivation.memories.iter().find(|memory| memory.tensor == "%sb").expect("the tensor");
@@ -411,9 +422,10 @@ fn packed_weights_are_loaded_as_matrices() {
 #[test]
 fn interleaved_weights_are_loaded_as_they_lie() {
     for gpu_model in ["a100", "rtx4090"] {
-        let found = solved(&target(gpu_model), "explicit_interleaved", SynthesisOptions::default());
+        let found =
+            synthesize_and_emulate_case(&target(gpu_model), "explicit_interleaved", SynthesisOptions::default());
         let (derivation, counts) = (&found.derivation, &found.counts);
-        assert!(derivation.conversions.iter().all(|line| !is_inside(line)), "{derivation}");
+        assert!(derivation.conversions.iter().all(|line| !is_inner_conversion_line(line)), "{derivation}");
         assert_eq!((counts.shuffles, counts.shuffles_xor), (0, 0), "{derivation}");
         let tensor = derivation.memories.iter().find(|memory| memory.tensor == "%sb").expect("the tensor");
         let [copy, load] = &tensor.accesses[..] else { panic!("{derivation}") };
@@ -434,7 +446,7 @@ fn interleaved_weights_are_loaded_as_they_lie() {
 #[test]
 fn usual_tiles_have_the_choices_of_an_expert() {
     let (a100, h100) = (target("a100"), target("h100"));
-    let (a100, h100) = (usual_tiles(&a100), usual_tiles(&h100));
+    let (a100, h100) = (synthesize_usual_tiles(&a100), synthesize_usual_tiles(&h100));
     for choice in a100.iter().chain(&h100) {
         let accumulators = choice.tile[0] * choice.tile[1] / u64::from(32 * choice.warps);
         assert_eq!(choice.derivation.is_ok(), accumulators < 255, "{:?} by {} warps", choice.tile, choice.warps);
@@ -446,7 +458,7 @@ fn usual_tiles_have_the_choices_of_an_expert() {
     for derivation in a100.iter().chain(&h100).filter_map(|choice| choice.derivation.as_ref().ok()) {
         assert!(derivation.loops[0].stages > 1 || derivation.prediction.resident > 1, "{derivation}");
     }
-    kept("tiles-nvidia", &tiles_table(&[("a100", &a100), ("h100", &h100)]));
+    check_synthesis_page_table("tiles-nvidia", &format_tile_derivations(&[("a100", &a100), ("h100", &h100)]));
 }
 
 /// Checks that a program has dots of both kinds, which the same instruction executes.
@@ -471,7 +483,7 @@ fn mamba_scans_tiles_of_shared_memory() {
 #[test]
 fn several_loops_fill_one_tensor() {
     for gpu_model in ["a100", "h100"] {
-        let [parts, repeated] = check_shared_by_loops(&target(gpu_model));
+        let [parts, repeated] = check_loops_filling_one_tensor(&target(gpu_model));
         for solved in [&parts, &repeated] {
             assert!(solved.derivation.loops.iter().all(|of| of.stages > 1), "{}", solved.derivation);
         }
@@ -487,7 +499,7 @@ fn programs_name_parts_of_tiles() {
     let (case, _) = case("explicit_gemm");
     for gpu_model in ["a100", "h100"] {
         let target = target(gpu_model);
-        let all = check_parts(&target);
+        let all = check_tile_slice_programs(&target);
         assert!(all[..2].iter().all(|solved| solved.derivation.loops[0].stages > 1), "{}", all[0].derivation);
         assert!(all[2].counts.asynchronous_copies > 0, "{}", all[2].derivation);
         for solved in all {
@@ -550,7 +562,7 @@ fn warps_of_a_dot_can_be_pinned() {
     for (gpu_model, instruction) in [("a100", "mma.sync"), ("h100", "wgmma")] {
         let target = target(gpu_model);
         for [m, n] in [[1, 4], [2, 2], [4, 1]] {
-            let found = executed(&target, &case, &pinned([m, n]), SynthesisOptions::default());
+            let found = synthesize_and_emulate(&target, &case, &pinned([m, n]), SynthesisOptions::default());
             let dot = &found.derivation.dots[0];
             let warps = dot.layouts[2].split_once("warp = ").expect("the bases of warps").1;
             let warps = warps.split_once("]]").expect("the last basis").0;
@@ -558,12 +570,17 @@ fn warps_of_a_dot_can_be_pinned() {
             let expected = if m == 4 { instruction } else { "mma.sync" };
             assert!(dot.instruction.starts_with(expected), "{gpu_model}: {}", found.derivation);
         }
-        let wrong = derived(&target, &pinned([2, 1]), case.warps, SynthesisOptions::default());
+        let wrong = synthesize_layouts(&target, &pinned([2, 1]), case.warps, SynthesisOptions::default());
         let wrong = wrong.map(|found| found.to_string()).expect_err("two warps of four");
         assert!(wrong.contains("2 warps along M and 1 along N are required, but the block has 4"), "{wrong}");
     }
     let instruction = "instruction = \"wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16.ss.kk\", warps";
-    let both = derived(&target("h100"), &pinned([2, 2]).replace("warps", instruction), 4, SynthesisOptions::default());
+    let both = synthesize_layouts(
+        &target("h100"),
+        &pinned([2, 2]).replace("warps", instruction),
+        4,
+        SynthesisOptions::default(),
+    );
     let both = both.map(|found| found.to_string()).expect_err("two warps along M");
     assert!(both.contains("4 warps along M issue it together, the problem has 2 there"), "{both}");
 }

@@ -4,7 +4,7 @@ use crate::prelude::*;
 use serde_json::Value;
 use tilewright_nvidia_tables::NvidiaTables;
 use tilewright_plugin::{TablesOnly, VendorTarget};
-use tilewright_testkit::known_answers::{all_agree, chain, check_layout};
+use tilewright_testkit::known_answers::{all_agree, check_layout, list_family_names};
 use tilewright_vendor_testkit::rows::samples_are_layouts;
 
 const SAMPLE: &str = include_str!("../data/layouts.jsonl");
@@ -16,11 +16,11 @@ fn families_agree() {
 
 pub fn check_families_agree(answers: Answers) {
     let vendor_families = families();
-    let set = FamilySet::new(vec![&NeutralFamilies, &vendor_families]);
+    let set = FamilyProviders::new(vec![&NeutralFamilies, &vendor_families]);
     let served =
         ["slice", "dot_operand", "nvidia_mma", "nvmma_shared", "tensor_memory", "tensor_memory_scales", "tmem_reg"];
     let is_vendor_row = |row: &Value| {
-        let names = chain(&row["params"]);
+        let names = list_family_names(&row["params"]);
         names.last().is_some_and(|name| name.starts_with("nv") || name.starts_with("tensor_memory"))
             && names.iter().all(|name| served.contains(&name.as_str()))
     };
@@ -35,14 +35,17 @@ fn samples_are_layouts_and_match_instruction_operands() {
         let instructions = instructions_of(architecture);
         for warps in [1, 2, 4, 8] {
             for element_bits in [8, 16, 32, 64] {
-                let requested = SampleUse { lanes: 32, warps, element_bits };
+                let requested = SampleLayoutRequest { lanes: 32, warps, element_bits };
                 operand_count += samples_are_layouts(&vendor_families, &instructions, requested, &[128, 128]).len();
             }
         }
     }
     assert!(operand_count > 0);
-    let none =
-        NvidiaFamilies::for_architecture("unheard-of").samples(SampleUse { lanes: 32, warps: 4, element_bits: 16 });
+    let none = NvidiaFamilies::for_architecture("unheard-of").samples(SampleLayoutRequest {
+        lanes: 32,
+        warps: 4,
+        element_bits: 16,
+    });
     assert!(none.is_empty());
 }
 
@@ -51,8 +54,11 @@ fn samples_are_layouts_and_match_instruction_operands() {
 #[test]
 fn samples_follow_the_architecture() {
     let names = |architecture: &str, warps, element_bits| -> BTreeSet<String> {
-        let samples =
-            NvidiaFamilies::for_architecture(architecture).samples(SampleUse { lanes: 32, warps, element_bits });
+        let samples = NvidiaFamilies::for_architecture(architecture).samples(SampleLayoutRequest {
+            lanes: 32,
+            warps,
+            element_bits,
+        });
         samples.into_iter().map(|sample| sample.name).collect()
     };
     let all = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect::<BTreeSet<_>>();

@@ -3,7 +3,7 @@
 
 use crate::prelude::*;
 use tilewright_plan::movement::{ConversionKind, GatherPlan, gather_candidates, plan_gather};
-use tilewright_vendor_testkit::layouts::{blocked, distributed};
+use tilewright_vendor_testkit::layouts::{format_blocked_layout, resolve_distributed};
 
 const ROWS: u64 = 64;
 
@@ -11,8 +11,8 @@ const ROWS: u64 = 64;
 /// along it as it has elements, at most a whole warp; registers hold the rest.
 fn lines(target: &NvidiaTarget, length: u64) -> LinearLayout {
     let lanes = length.min(32);
-    let text = blocked(&[1, 1], &[32 / lanes, lanes], &[4, 1], &[1, 0]);
-    distributed(target, &text, &[ROWS, length])
+    let text = format_blocked_layout(&[1, 1], &[32 / lanes, lanes], &[4, 1], &[1, 0]);
+    resolve_distributed(target, &text, &[ROWS, length])
 }
 
 /// Returns the plans of a gather by shuffles and through shared memory, after both have run on the emulator.
@@ -73,7 +73,7 @@ fn the_path_of_a_gather_flips_once_with_the_line_length() {
 #[test]
 fn lines_across_warps_go_through_shared_memory() {
     let target = target("h100");
-    let layout = distributed(&target, &blocked(&[1, 1], &[1, 32], &[1, 4], &[1, 0]), &[4, 128]);
+    let layout = resolve_distributed(&target, &format_blocked_layout(&[1, 1], &[1, 32], &[1, 4], &[1, 0]), &[4, 128]);
     let (candidates, rejected) = gather_candidates(&layout, &layout, Dim::tensor(1), 32, target.description()).unwrap();
     assert_eq!(candidates.iter().map(|gather_plan| gather_plan.path).collect::<Vec<_>>(), [ConversionKind::Shared]);
     assert_eq!(rejected[0].reason, "warps need elements of other warps");

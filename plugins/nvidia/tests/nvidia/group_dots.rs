@@ -41,7 +41,7 @@ fn four_warps_multiply_wherever_it_fits_and_nowhere_else() {
         for shape in shapes() {
             for warps in [2, 4, 8, 16] {
                 // Two warps cannot hold the accumulators of the largest shapes: no MMA fits.
-                let plan = mma::plan_mma(&problem(shape, types, warps), context(&target));
+                let plan = mma::plan_mma(&problem(shape, types, warps), build_plan_context(&target));
                 let atom = plan.as_ref().map_or("none", MmaPlan::atom_name);
                 let by_group = atom.starts_with("wgmma.mma_async");
                 let (expected, possible) = (expected(shape, bits, warps), possible(shape, types, bits, warps));
@@ -70,7 +70,7 @@ fn four_warps_multiply_the_pairs_of_table_5_that_are_theirs() {
         // Other pairs use other MMAs for any number of warps.
         for (warps, must) in [4, 8, 16].into_iter().zip(&mut must).take(if theirs { 3 } else { 1 }) {
             // Some f64 accumulators are too large for four warps.
-            let plan = mma::plan_mma(&problem(dot.shape, types, warps), context(&target));
+            let plan = mma::plan_mma(&problem(dot.shape, types, warps), build_plan_context(&target));
             let atom = plan.as_ref().map_or("none", MmaPlan::atom_name);
             let expected = theirs && expected(dot.shape, Some(16), warps);
             *must += u32::from(expected);
@@ -102,7 +102,7 @@ fn warpgroup_mmas_take_operands_that_are_scaled_first() {
         for ((types, scales), warps) in sides.into_iter().flat_map(|side| [2, 4, 8, 16].map(|warps| (side, warps))) {
             for shape in shapes().chain([[64, 64, 64], [64, 32, 32], [128, 16, 64], [256, 64, 64]]) {
                 let problem = problem(shape, types, warps).with_scales(scales);
-                let plan = mma::plan_mma(&problem, context(&target));
+                let plan = mma::plan_mma(&problem, build_plan_context(&target));
                 let atom = plan.as_ref().map_or("none", MmaPlan::atom_name);
                 let is_theirs = atom.starts_with("wgmma");
                 let expected = expected(shape, Some(16), warps);
@@ -202,7 +202,7 @@ fn accumulators_saturate_if_requested() {
         assert!(!planned(&target, &wrapping).atom_name().contains("satfinite"), "{types:?}");
     }
     let plain = problem([16, 16, 16], ["i16", "i16", "i32"], 4).with_saturating(true);
-    let refused = mma::plan_mma(&plain, context(&target)).unwrap_err().to_string();
+    let refused = mma::plan_mma(&plain, build_plan_context(&target)).unwrap_err().to_string();
     assert!(refused.contains("its accumulator wraps and must saturate"), "{refused}");
 }
 

@@ -18,7 +18,7 @@ struct Under {
 
 impl Under {
     fn new() -> Self {
-        let mut builder = Builder::new("group", Launch::new(32, 4), &[]);
+        let mut builder = Builder::new("group", StaticLaunchConfig::new(32, 4), &[]);
         let buffer = builder.shared_buffer(4096, 256);
         let (lane, warp) = (builder.special(SpecialRegister::Lane), builder.special(SpecialRegister::Warp));
         let before = builder.binary_const(Binary::Mul, warp, 32);
@@ -39,7 +39,7 @@ impl Under {
 
     fn fence_and_barrier(&mut self) {
         self.builder.proxy_fence();
-        self.builder.barrier(Scope::Block);
+        self.builder.barrier(CollectiveScope::Block);
     }
 
     fn issue(&mut self) -> Value {
@@ -82,7 +82,7 @@ fn four_warps_multiply_what_they_have_fenced() {
 #[test]
 fn plain_stores_must_be_fenced() {
     let mut under = Under::new();
-    under.builder.barrier(Scope::Block);
+    under.builder.barrier(CollectiveScope::Block);
     let accumulator = under.issue();
     under.wait(accumulator);
     assert!(matches!(under.fault(), Some(FaultKind::Unfenced { .. })));

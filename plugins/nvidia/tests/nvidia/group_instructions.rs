@@ -6,7 +6,7 @@ use crate::layouts::{dot_operand, mma, nvmma_shared, spec};
 use crate::prelude::*;
 use serde_json::Value;
 use tilewright_plan::movement::{DescriptorMatch, build_operand_memory_layout};
-use tilewright_vendor_testkit::rows::{memory, of_family, register, same_positions};
+use tilewright_vendor_testkit::rows::{check_published_layout, expect_register_operand, memory, resolve_family_layout};
 
 const GROUP_INSTRUCTIONS: &str = include_str!("../data/group_instructions.json");
 
@@ -56,10 +56,10 @@ pub fn check_operands_are_as_published(answers: Answers) {
         assert_eq!(forms.len(), expected, "{leading}");
         for row in forms {
             for role in ["c", "d"] {
-                same_positions(row, role, &atom["CLayout"], m, false);
+                check_published_layout(row, role, &atom["CLayout"], m, false);
             }
             if form == "rs" {
-                same_positions(row, "a", &atom["ALayout"], m, false);
+                check_published_layout(row, "a", &atom["ALayout"], m, false);
             } else {
                 assert_eq!(memory(row, "a").shape, [m, k], "{}", row.name);
             }
@@ -94,11 +94,11 @@ fn fragments_of_a_warpgroup_match_those_of_single_warps() {
         for (role, shape, count) in [("a", [16, k], &mut of_a), ("d", [16, 8], &mut of_d)] {
             let Some((element, _, operand_memory)) = row.find_register_operand(role) else { continue };
             let fits = |one: &&Instruction| {
-                let (found, _, layout) = register(one, role);
+                let (found, _, layout) = expect_register_operand(one, role);
                 found == element && [0, 1].map(|axis| 1u64 << layout.out_bits(Dim::tensor(axis))) == shape
             };
             let Some(one) = of_one_warp.iter().find(fits) else { continue };
-            let (_, _, one) = register(one, role);
+            let (_, _, one) = expect_register_operand(one, role);
             let registers = 1u64 << one.in_bits(Dim::REGISTER);
             for (at, lane, warp) in (0..registers * 32 * 4).map(|at| (at / 128, at % 32, at / 32 % 4)) {
                 let coordinates = operand_memory
@@ -125,14 +125,14 @@ fn registers_are_those_of_the_families() {
     const DIMS: [Dim; 3] = [Dim::REGISTER, Dim::LANE, Dim::WARP];
     let families = NvidiaFamilies::for_architecture("sm_90a");
     for row in group_rows() {
-        let (_, _, d) = register(&row, "d");
+        let (_, _, d) = expect_register_operand(&row, "d");
         let k = memory(&row, "b").shape[0];
         let n = 1u64 << d.out_bits(Dim::tensor(1));
         let result = mma(3, &[4, 1], &[16, n, k]);
-        assert_eq!(of_family(&families, &spec(&result), &[64, n], &DIMS), *d, "d of {}", row.name);
+        assert_eq!(resolve_family_layout(&families, &spec(&result), &[64, n], &DIMS), *d, "d of {}", row.name);
         let Some((_, bits, a)) = row.find_register_operand("a") else { continue };
         let operand = spec(&dot_operand(0, &result, u64::from(32 / bits)));
-        assert_eq!(of_family(&families, &operand, &[64, k], &DIMS), *a, "a of {}", row.name);
+        assert_eq!(resolve_family_layout(&families, &operand, &[64, k], &DIMS), *a, "a of {}", row.name);
     }
 }
 
@@ -142,7 +142,7 @@ fn memory_operands() -> Vec<MemoryOperand> {
     let mut all: Vec<MemoryOperand> = Vec::new();
     for row in group_rows() {
         for operand in &row.operands {
-            if let Operand::Memory(memory) = operand
+            if let InstructionOperand::Memory(memory) = operand
                 && !all.contains(memory)
             {
                 all.push(memory.clone());
@@ -162,7 +162,7 @@ fn is_along_rows(operand: &MemoryOperand) -> bool {
     // The first step of the contiguous axis has the size of an element.
     let canonical_layout = &operand.layouts[0];
     let bytes = u64::from(operand.bits / 8);
-    canonical_layout.axes[1][0].stride == tilewright_target::CanonicalStride::Bytes(bytes)
+    canonical_layout.axes[1][0].stride == tilewright_target::CanonicalLayoutStride::Bytes(bytes)
 }
 
 #[test]

@@ -63,7 +63,7 @@ impl ImageCopy {
         let typed = |names: &[String], ty: &str| {
             names.iter().map(|name| format!("{name}: {ty}")).collect::<Vec<_>>().join(", ")
         };
-        let tile = Tile {
+        let tile = TileAddressText {
             name: "y",
             rows: *pixels as u64,
             columns: *channels as u64,
@@ -114,8 +114,8 @@ module attributes {{\"ttg.num-ctas\" = 1 : i32, \"ttg.num-warps\" = 4 : i32, \"t
         [vec![words(self.coordinates), offsets, words(self.shape), strides], corners.to_vec()].concat().concat()
     }
 
-    /// Returns the index in the image of each element of the block, pixel by pixel as PTX ISA describes the traversal of
-    /// the bounding box; `None` outside of the image.
+    /// Returns the index in the image of each element of the block, pixel by pixel as PTX ISA describes the traversal
+    /// of the bounding box; `None` outside of the image.
     fn elements(&self) -> Vec<Option<usize>> {
         let spatial = self.offsets.len();
         let (mut at, mut batch) = (self.coordinates[1..=spatial].to_vec(), self.coordinates[0]);
@@ -147,8 +147,8 @@ module attributes {{\"ttg.num-ctas\" = 1 : i32, \"ttg.num-warps\" = 4 : i32, \"t
     }
 }
 
-/// For images of one to three spatial axes, copies take the pixels of the bounding box, and zeros outside of the image. The
-/// assembler, if there is one, accepts the code.
+/// For images of one to three spatial axes, copies take the pixels of the bounding box, and zeros outside of the image.
+/// The assembler, if there is one, accepts the code.
 #[test]
 fn image_copies_take_the_pixels_of_the_bounding_box() {
     for (name, copy) in ["h100", "b200", "a100"].iter().flat_map(|name| COPIES.iter().map(move |copy| (name, copy))) {
@@ -157,7 +157,7 @@ fn image_copies_take_the_pixels_of_the_bounding_box() {
         let image: Vec<u16> = (1..).take(copy.shape.iter().product::<i64>() as usize).collect();
         let bytes: Vec<u8> = image.iter().flat_map(|word| word.to_le_bytes()).collect();
         let expected = copy.elements();
-        let given = [Given::Bytes(bytes), Given::Empty(expected.len() * 2)];
+        let given = [InitialBuffer::Bytes(bytes), InitialBuffer::Empty(expected.len() * 2)];
         let (left, _) = run_block(&target, &kernel, &given, &copy.numbers()).unwrap_or_else(|fault| panic!("{fault}"));
         let found = left[1].chunks(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]]));
         let expected = expected.into_iter().map(|index| index.map_or(0, |index| image[index]));

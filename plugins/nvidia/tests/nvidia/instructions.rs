@@ -5,7 +5,7 @@ use crate::layouts::{dot_operand, mma, spec};
 use crate::prelude::*;
 use serde_json::Value;
 use tilewright_nvidia_tables::instructions::omitted_instructions_of;
-use tilewright_vendor_testkit::rows::{of_family, register, same_positions};
+use tilewright_vendor_testkit::rows::{check_published_layout, expect_register_operand, resolve_family_layout};
 
 const MATRIX_INSTRUCTIONS: &str = include_str!("../data/matrix_instructions.json");
 const SPARSE: &str = include_str!("../data/sparse_instructions.json");
@@ -53,9 +53,9 @@ pub fn check_operands_of_scaled_mmas_are_as_published(answers: Answers) {
         let [m, n] = [0, 1].map(|axis| atom["shape_mnk"][axis].as_u64().expect("a size"));
         // `mxf4` stands for `mxf4nvf4` too.
         for row in all.iter().filter(|row| row.name.contains(kind)) {
-            same_positions(row, "a", &atom["ALayout"], m, false);
-            same_positions(row, "b", &atom["BLayout"], n, true);
-            same_positions(row, "d", &atom["CLayout"], m, false);
+            check_published_layout(row, "a", &atom["ALayout"], m, false);
+            check_published_layout(row, "b", &atom["BLayout"], n, true);
+            check_published_layout(row, "d", &atom["CLayout"], m, false);
             checked.insert(row.name.clone());
         }
     }
@@ -75,7 +75,7 @@ fn scales_lie_as_their_family_has_them() {
     let mut checked = 0;
     for row in instructions_of("sm_120a").iter().filter(|row| row.name.contains("block_scale")) {
         for (index, role) in [(0i64, "scale_a"), (1, "scale_b")] {
-            let (_, bits, layout) = register(row, role);
+            let (_, bits, layout) = expect_register_operand(row, role);
             let family = FamilySpec::new("mma_scale")
                 .with_parameter("operand_index", index)
                 .with_parameter("warps_per_cta", [1, 1]);
@@ -99,10 +99,10 @@ pub fn check_matrix_operands_are_as_published(answers: Answers) {
         let row = by_name(&name).unwrap_or_else(|| panic!("{} has no row {name}", atom["name"]));
         let [m, n] = [0, 1].map(|axis| atom["shape_mnk"][axis].as_u64().expect("a size"));
         // Published tiles are M x K, N x K and M x N, column-major.
-        same_positions(&row, "a", &atom["ALayout"], m, false);
-        same_positions(&row, "b", &atom["BLayout"], n, true);
-        same_positions(&row, "c", &atom["CLayout"], m, false);
-        same_positions(&row, "d", &atom["CLayout"], m, false);
+        check_published_layout(&row, "a", &atom["ALayout"], m, false);
+        check_published_layout(&row, "b", &atom["BLayout"], n, true);
+        check_published_layout(&row, "c", &atom["CLayout"], m, false);
+        check_published_layout(&row, "d", &atom["CLayout"], m, false);
         checked.insert(name);
     }
     let wrapping_names: BTreeSet<_> =
@@ -128,7 +128,11 @@ fn saturating_mmas_have_the_layouts_of_wrapping_ones() {
             let wrapping = all.iter().find(|row| row.name == name).expect("the wrapping row");
             assert_eq!(row.operands, wrapping.operands, "{name}");
             let types = ["s8", "u8", "s4", "u4"];
-            assert!(types.contains(&register(row, "a").0) && types.contains(&register(row, "b").0), "{name}");
+            assert!(
+                types.contains(&expect_register_operand(row, "a").0)
+                    && types.contains(&expect_register_operand(row, "b").0),
+                "{name}"
+            );
             assert_eq!((&row.semantics, &wrapping.semantics), (&Semantics::ContractSaturating, &Semantics::Contract));
         }
     }
@@ -254,7 +258,7 @@ fn access(row: &Instruction) -> (&LinearLayout, &LinearLayout) {
 fn fragments_of_matrix_moves_are_their_data_in_elements() {
     for row in instructions_of("sm_90").iter().filter(|row| row.name.contains("matrix")) {
         let role = if row.name.starts_with("ld") { "d" } else { "a" };
-        let (_, bits, fragment) = register(row, role);
+        let (_, bits, fragment) = expect_register_operand(row, role);
         assert_eq!(bits, 16);
         let (data, _) = access(row);
         for element in 0..1 << fragment.in_bits(Dim::REGISTER) {
@@ -271,9 +275,9 @@ fn fragments_of_matrix_moves_are_their_data_in_elements() {
 #[test]
 fn families_on_one_tile_are_the_operands_of_the_instruction() {
     for row in instructions_of("sm_90a").iter().filter(|row| row.name.starts_with("mma")) {
-        let (_, bits, a) = register(row, "a");
-        let (_, _, b) = register(row, "b");
-        let (_, _, d) = register(row, "d");
+        let (_, bits, a) = expect_register_operand(row, "a");
+        let (_, _, b) = expect_register_operand(row, "b");
+        let (_, _, d) = expect_register_operand(row, "d");
         let size = |layout: &LinearLayout, axis| 1u64 << layout.out_bits(Dim::tensor(axis));
         let (m, n, k) = (size(d, 0), size(d, 1), size(a, 1));
         let result = mma(2, &[1, 1], &[m, n]);
@@ -303,7 +307,7 @@ fn rows_follow_the_architecture() {
 }
 
 fn of_one_warp(spec: &FamilySpec, shape: &[u64]) -> LinearLayout {
-    of_family(&NvidiaFamilies::for_architecture("sm_90a"), spec, shape, &[Dim::REGISTER, Dim::LANE])
+    resolve_family_layout(&NvidiaFamilies::for_architecture("sm_90a"), spec, shape, &[Dim::REGISTER, Dim::LANE])
 }
 
 /// Cycles between issues of an MMA instruction to one pipe, as published: measured intervals, or the peak of the

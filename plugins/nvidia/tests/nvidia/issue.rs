@@ -6,15 +6,15 @@ use serde_json::Value as Json;
 use tilewright_target::BankRow;
 use tilewright_vendor_testkit::kernels;
 use tilewright_vendor_testkit::kernels::module;
-use tilewright_verify::check_instruction;
-use tilewright_verify::kernels::BulkCopyData;
+use tilewright_verify::check_instruction_emulated;
+use tilewright_verify::kernels::BulkCopyKind;
 
 const MOVES: &str = include_str!("../data/matrix_moves.json");
 
 /// Returns a target for tests, with shared-memory banks as in the CUDA programming guide: accesses of 128 bits a lane
 /// take phases of eight lanes.
 pub fn target(architecture: &str) -> TargetDescription {
-    let mut target = kernels::target(architecture, &[32]);
+    let mut target = kernels::build_fake_target(architecture, &[32]);
     target.shared.banks.push(BankRow {
         directions: vec![Direction::Store, Direction::Load],
         access_bits: vec![128],
@@ -67,10 +67,10 @@ fn registers(statement: &str) -> Vec<usize> {
 
 /// Returns the numbers of 32-bit registers (64-bit ones for f64) that PTX's tables give an operand. Scales have one,
 /// followed by two numbers that select the byte and the lane.
-fn expected_registers(row: &Instruction, operand: &Operand) -> Vec<usize> {
+fn expected_registers(row: &Instruction, operand: &InstructionOperand) -> Vec<usize> {
     let count = match operand {
-        Operand::Register { role, .. } if role.starts_with("scale_") => return vec![1, 2],
-        Operand::Register { role, bits, layout, .. } => {
+        InstructionOperand::Register { role, .. } if role.starts_with("scale_") => return vec![1, 2],
+        InstructionOperand::Register { role, bits, layout, .. } => {
             let register_count = match (role.as_str(), row.mma_shape()) {
                 // The rest of 64 x N of a warpgroup's result, if N is no power of two.
                 ("c" | "d", Some([64, n, _])) => 64 * n as usize / 128,
@@ -85,12 +85,12 @@ fn expected_registers(row: &Instruction, operand: &Operand) -> Vec<usize> {
 
 /// Whether an instruction accesses tensor memory, or is a bulk copy; such instructions have their own tests.
 pub fn is_tested_elsewhere(row: &Instruction) -> bool {
-    row.operands.iter().any(|operand| operand.tensor_memory_operand().is_some()) || BulkCopyData::is_copied_by(row)
+    row.operands.iter().any(|operand| operand.tensor_memory_operand().is_some()) || BulkCopyKind::is_copied_by(row)
 }
 
 /// Whether an instruction is an asynchronous copy from global to shared memory.
 fn is_copy(row: &Instruction) -> bool {
-    row.operands.iter().any(|operand| matches!(operand, Operand::Global { .. }))
+    row.operands.iter().any(|operand| matches!(operand, InstructionOperand::Global { .. }))
 }
 
 /// Returns the instructions to test: all warp instructions; of warpgroup instructions all types and forms with some
@@ -123,7 +123,7 @@ fn every_row_is_one_statement_with_its_registers() {
         for (row, ptx) in rows.iter().zip(each) {
             let mut expected: Vec<_> =
                 row.operands.iter().flat_map(|operand| expected_registers(row, operand)).collect();
-            if row.operands.iter().any(|operand| matches!(operand, Operand::Memory(_))) {
+            if row.operands.iter().any(|operand| matches!(operand, InstructionOperand::Memory(_))) {
                 // The name after the mnemonic gives the operands' locations; the accumulator is updated in place.
                 let mnemonic = row.name.rsplitn(3, '.').last().unwrap();
                 let found: Vec<_> = ptx.match_indices(mnemonic).map(|(at, _)| &ptx[at..]).collect();
@@ -149,12 +149,13 @@ fn on_the_emulator_every_instruction_is_a_plain_mma_or_copy() {
         }
     }
     for row in checked.values() {
-        let report = check_instruction(row, &target("sm_90a")).unwrap_or_else(|error| panic!("{}: {error}", row.name));
+        let report =
+            check_instruction_emulated(row, &target("sm_90a")).unwrap_or_else(|error| panic!("{}: {error}", row.name));
         if row.semantics == Semantics::Move && !is_copy(row) {
             // Consecutive rows of a matrix occupy different banks: one wavefront for each matrix, and a plain access of
             // all lanes to copy it.
             let counts = report.counts;
-            let register = row.operands.iter().find(|operand| matches!(operand, Operand::Register { .. }));
+            let register = row.operands.iter().find(|operand| matches!(operand, InstructionOperand::Register { .. }));
             // Eight 16-byte segments are one wavefront.
             let matrices = expected_registers(row, register.unwrap()).iter().sum::<usize>() as u64;
             let is_load = counts.matrix_loads == 1;
@@ -170,7 +171,7 @@ fn moved(row: &Instruction) -> Vec<u16> {
     let kernel = build_instruction_kernel("issue", row).unwrap();
     let (semantics, target) = (SemanticsTable::from_instructions(std::slice::from_ref(row)), target("sm_90a"));
     let is_load = row.name.starts_with("ldmatrix");
-    let Operand::Access { data, .. } = &row.operands[usize::from(is_load)] else { panic!("no access") };
+    let InstructionOperand::Access { data, .. } = &row.operands[usize::from(is_load)] else { panic!("no access") };
     let bytes: Vec<u8> = (0..1u16 << (data.outs().total_bits() - 1)).flat_map(u16::to_le_bytes).collect();
     let mut memory = GlobalMemory::new();
     let buffers = [memory.allocate_with(&bytes), memory.allocate_with(&bytes)];
@@ -243,12 +244,12 @@ fn matrix_moves_on_the_emulator_are_as_published() {
 fn constant_offsets_go_into_the_address() {
     let row = row_named("ldmatrix.sync.aligned.m8n8.x1.shared.b16");
     let word = Type::Scalar(Element::I32);
-    let mut k = Builder::new("moved", Launch::new(32, 1), &[("to", kernels::GLOBAL)]);
+    let mut k = Builder::new("moved", StaticLaunchConfig::new(32, 1), &[("to", kernels::GLOBAL_POINTER)]);
     let shared = k.shared_buffer(1024, 128);
     let address_of_thread = kernels::own_address(&mut k, shared, 16);
     let zero = k.i32(0);
     k.store(address_of_thread, 256, zero, None);
-    k.barrier(tilewright_kernel::Scope::Warp);
+    k.barrier(tilewright_kernel::CollectiveScope::Warp);
     let far = k.i32(256);
     let far = k.ptr_add(address_of_thread, far);
     let loaded = k.value(word, Op::Instruction { name: row.name.clone(), operands: vec![far] });
@@ -274,7 +275,7 @@ fn what_an_architecture_lacks_is_unsupported_by_name() {
 
 #[test]
 fn operands_that_do_not_fit_the_row_are_the_callers_fault() {
-    let mut k = Builder::new("wrong", Launch::new(32, 1), &[]);
+    let mut k = Builder::new("wrong", StaticLaunchConfig::new(32, 1), &[]);
     let word = k.i32(0);
     let name = "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64".to_owned();
     let pair = Type::Vector(Element::F64, 2);

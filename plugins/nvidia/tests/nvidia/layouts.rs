@@ -28,5 +28,5 @@ pub fn tensor_memory(rows: u64, columns: u64) -> FamilySpec {
 
 /// Parses the text of a layout.
 pub fn spec(text: &str) -> FamilySpec {
-    parse_spec(text).unwrap_or_else(|error| panic!("{text}: {error}"))
+    parse_family_spec(text).unwrap_or_else(|error| panic!("{text}: {error}"))
 }

@@ -187,7 +187,7 @@ fn a_loop_carries_one_base_of_strided_tiles() {
         for (step, distance, is_equal) in steps {
             let kernel = Tiles { start, step }.kernel();
             assert_eq!(carried_pointers(&kernel), if is_equal { pointers } else { 32 }, "{start}, {step}");
-            let given = [Given::Bytes(memory.clone()), Given::Empty(128 * 32 * 4)];
+            let given = [InitialBuffer::Bytes(memory.clone()), InitialBuffer::Empty(128 * 32 * 4)];
             let (left, _) = run_block(&target("h100"), &kernel, &given, &[s as u64, t as u64, iterations as u64])
                 .unwrap_or_else(|fault| panic!("{start}, {step}: {fault}"));
             for (index, found) in left[1].chunks(4).enumerate() {

@@ -2,7 +2,7 @@
 
 use crate::prelude::*;
 use crate::virtual_device::bench::{self, Shape, device_of, words};
-use tilewright_vendor_testkit::kernels::{GLOBAL, WORD, module, own_address};
+use tilewright_vendor_testkit::kernels::{GLOBAL_POINTER, WORD, module, own_address};
 
 /// Architectures with mbarriers that count bytes, each with a GPU model.
 const GPU_MODELS: [(&str, &str); 3] = [("sm_90a", "h100"), ("sm_100a", "b200"), ("sm_120a", "rtx5090")];
@@ -10,11 +10,11 @@ const GPU_MODELS: [(&str, &str); 3] = [("sm_90a", "h100"), ("sm_100a", "b200"), 
 /// Returns a kernel: warp 0 sends a word of each lane to warp 1, four times, through one buffer. Warp 0 waits until the
 /// buffer is empty, warp 1 until it is full.
 fn handshake(arrivals: u32, bytes: u32) -> Kernel {
-    let mut k = Builder::new("handshake", Launch::new(32, 2), &[("out", GLOBAL)]);
+    let mut k = Builder::new("handshake", StaticLaunchConfig::new(32, 2), &[("out", GLOBAL_POINTER)]);
     let buffer = k.shared_buffer(128, 16);
     let (full, empty) = (k.mbarrier(arrivals), k.mbarrier(1));
     k.proxy_fence();
-    k.barrier(Scope::Block);
+    k.barrier(CollectiveScope::Block);
     let (lane, warp) = (k.special(SpecialRegister::Lane), k.special(SpecialRegister::Warp));
     let [zero, one, four] = [0, 1, 4].map(|number| k.constant(WORD, number));
     let address = k.binary_const(Binary::Mul, lane, 4);
@@ -107,7 +107,7 @@ fn what_no_mbarrier_counts_is_refused() {
 /// Returns a kernel: in each of three iterations warp 0 makes a word of shared memory an mbarrier, arrives there, and,
 /// if `invalidates`, ends it; then each lane of warp 0 stores a number to the same word.
 fn reuse(invalidates: bool) -> Kernel {
-    let mut k = Builder::new("reuse", Launch::new(32, 2), &[("out", GLOBAL)]);
+    let mut k = Builder::new("reuse", StaticLaunchConfig::new(32, 2), &[("out", GLOBAL_POINTER)]);
     let pointer = k.shared_buffer(8, 8);
     let warp = k.special(SpecialRegister::Warp);
     let [zero, one, three] = [0, 1, 3].map(|number| k.constant(WORD, number));
@@ -119,7 +119,7 @@ fn reuse(invalidates: bool) -> Kernel {
         k.begin_region(&[]);
         let otherwise = k.end_region(&[]);
         k.if_else(first, then, otherwise, &[]);
-        k.barrier(Scope::Block);
+        k.barrier(CollectiveScope::Block);
     };
     let iteration = k.begin_region(&[WORD])[0];
     by_first(&mut k, &|k| {
@@ -127,7 +127,7 @@ fn reuse(invalidates: bool) -> Kernel {
         k.mbarrier_arrive(pointer, 0);
     });
     k.mbarrier_wait(pointer, zero);
-    k.barrier(Scope::Block);
+    k.barrier(CollectiveScope::Block);
     by_first(&mut k, &|k| {
         if invalidates {
             k.mbarrier_invalidate(pointer);
@@ -138,7 +138,7 @@ fn reuse(invalidates: bool) -> Kernel {
     let out = k.parameter(0);
     let out = own_address(&mut k, out, 4);
     k.store(out, 0, word, None);
-    k.barrier(Scope::Block);
+    k.barrier(CollectiveScope::Block);
     let iterations = k.end_region(&[]);
     k.for_loop(zero, three, one, &[], iterations);
     k.finish()

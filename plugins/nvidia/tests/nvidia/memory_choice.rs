@@ -3,8 +3,8 @@
 
 use crate::layouts::{dot_operand, mma, nvmma_shared};
 use crate::prelude::*;
-use tilewright_plan::movement::{SharedLayoutConstraints, SharedLayoutKind, choose_shared_layout};
-use tilewright_vendor_testkit::layouts::{blocked, distributed, memory};
+use tilewright_plan::movement::{SharedLayoutKind, SharedLayoutSearchOptions, choose_shared_layout};
+use tilewright_vendor_testkit::layouts::{format_blocked_layout, resolve_distributed, resolve_memory};
 use tilewright_vendor_testkit::memory_choice::{check, executed};
 
 const ROWS: &str =
@@ -29,11 +29,13 @@ fn matrix_rows() -> LinearLayout {
 #[test]
 fn the_swizzle_of_128_bytes_is_found() {
     let target = target("a100");
-    let accessors =
-        [SharedMemoryAccessor::store(distributed(&target, ROWS, &[64, 64])), SharedMemoryAccessor::load(matrix_rows())];
+    let accessors = [
+        SharedMemoryAccessor::store(resolve_distributed(&target, ROWS, &[64, 64])),
+        SharedMemoryAccessor::load(matrix_rows()),
+    ];
     let choice =
-        choose_shared_layout(&accessors, 16, &SharedLayoutConstraints::default(), target.description()).unwrap();
-    let known = memory(&target, &nvmma_shared(128, false, 16), &[64, 64]);
+        choose_shared_layout(&accessors, 16, &SharedLayoutSearchOptions::default(), target.description()).unwrap();
+    let known = resolve_memory(&target, &nvmma_shared(128, false, 16), &[64, 64]);
     let chosen = choice.chosen();
     assert_eq!(
         (chosen.kind, choice.wavefronts_above_bound(), chosen.conflict_wavefronts()),
@@ -50,15 +52,15 @@ fn operands_are_no_worse_than_in_nvmma_shared() {
     let target = target("a100");
     let cases = [(0, false), (1, true), (1, false)];
     for (index, transposed) in cases {
-        let columns = blocked(&[8, 1], &[8, 4], &[1, 4], &[0, 1]);
+        let columns = format_blocked_layout(&[8, 1], &[8, 4], &[1, 4], &[0, 1]);
         let stored = if transposed { columns.as_str() } else { ROWS };
         let accessors = [
-            SharedMemoryAccessor::store(distributed(&target, stored, &[64, 64])),
-            SharedMemoryAccessor::load(distributed(&target, &operand(index), &[64, 64])),
+            SharedMemoryAccessor::store(resolve_distributed(&target, stored, &[64, 64])),
+            SharedMemoryAccessor::load(resolve_distributed(&target, &operand(index), &[64, 64])),
         ];
         let choice =
-            choose_shared_layout(&accessors, 16, &SharedLayoutConstraints::default(), target.description()).unwrap();
-        let known = memory(&target, &nvmma_shared(128, transposed, 16), &[64, 64]);
+            choose_shared_layout(&accessors, 16, &SharedLayoutSearchOptions::default(), target.description()).unwrap();
+        let known = resolve_memory(&target, &nvmma_shared(128, transposed, 16), &[64, 64]);
         let theirs: u64 = (accessors.iter())
             .map(|accessor| executed(&accessor.layout, accessor.direction, &known, 16, target.description().into()))
             .sum();
@@ -80,11 +82,16 @@ fn matrix_loads_are_free_of_conflicts_where_the_tile_lies() {
     for target in [target("a100"), target("h100")] {
         for (index, across) in [(0, false), (1, true)] {
             let accessors = [
-                SharedMemoryAccessor::store(distributed(&target, ROWS, &[64, 64])),
-                SharedMemoryAccessor::load(distributed(&target, &operand(index), &[64, 64])),
+                SharedMemoryAccessor::store(resolve_distributed(&target, ROWS, &[64, 64])),
+                SharedMemoryAccessor::load(resolve_distributed(&target, &operand(index), &[64, 64])),
             ];
-            let choice =
-                choose_shared_layout(&accessors, 16, &SharedLayoutConstraints::default(), context(&target)).unwrap();
+            let choice = choose_shared_layout(
+                &accessors,
+                16,
+                &SharedLayoutSearchOptions::default(),
+                build_plan_context(&target),
+            )
+            .unwrap();
             let chosen = choice.chosen();
             // 8 KiB by four warps; an operand of 64x64 by two: wavefronts of 128 bytes.
             let found: Vec<_> = chosen.accessors.iter().map(|f| (f.wavefronts, f.excess)).collect();
@@ -92,10 +99,13 @@ fn matrix_loads_are_free_of_conflicts_where_the_tile_lies() {
             let by = chosen.accessors[1].instruction.as_deref().unwrap_or_default();
             assert!(by.starts_with("ldmatrix") && by.contains(".trans") == across, "operand {index}: {by}");
             assert_eq!(chosen.accessors[0].instruction, None, "stores of 16 bytes need none");
-            choice.candidates.iter().for_each(|candidate| check(candidate, &accessors, 16, context(&target)));
-            let functor = SharedLayoutConstraints::only_kind(SharedLayoutKind::Functor);
+            choice
+                .candidates
+                .iter()
+                .for_each(|candidate| check(candidate, &accessors, 16, build_plan_context(&target)));
+            let functor = SharedLayoutSearchOptions::only_kind(SharedLayoutKind::Functor);
             let plain = choose_shared_layout(&accessors, 16, &functor, target.description()).unwrap();
-            let rows = choose_shared_layout(&accessors, 16, &functor, context(&target)).unwrap();
+            let rows = choose_shared_layout(&accessors, 16, &functor, build_plan_context(&target)).unwrap();
             assert_eq!(
                 (rows.wavefronts_above_bound(), rows.chosen().weighted_wavefronts()),
                 (0, chosen.weighted_wavefronts())
@@ -111,14 +121,16 @@ fn matrix_loads_are_free_of_conflicts_where_the_tile_lies() {
 fn matrix_stores_are_free_of_conflicts_where_the_tile_lies() {
     let target = target("h100");
     let accessors = [
-        SharedMemoryAccessor::store(distributed(&target, &mma(2, &[2, 2], &[16, 8]), &[64, 64])),
-        SharedMemoryAccessor::load(distributed(&target, ROWS, &[64, 64])),
+        SharedMemoryAccessor::store(resolve_distributed(&target, &mma(2, &[2, 2], &[16, 8]), &[64, 64])),
+        SharedMemoryAccessor::load(resolve_distributed(&target, ROWS, &[64, 64])),
     ];
-    let choice = choose_shared_layout(&accessors, 16, &SharedLayoutConstraints::default(), context(&target)).unwrap();
+    let choice =
+        choose_shared_layout(&accessors, 16, &SharedLayoutSearchOptions::default(), build_plan_context(&target))
+            .unwrap();
     let chosen = choice.chosen();
     let found: Vec<_> = chosen.accessors.iter().map(|f| (f.wavefronts, f.excess)).collect();
     assert_eq!((found, choice.wavefronts_above_bound()), (vec![(16, 0), (16, 0)], 0));
     let by = chosen.accessors[0].instruction.as_deref().unwrap_or_default();
     assert!(by.starts_with("stmatrix"), "{by}");
-    choice.candidates.iter().for_each(|candidate| check(candidate, &accessors, 16, context(&target)));
+    choice.candidates.iter().for_each(|candidate| check(candidate, &accessors, 16, build_plan_context(&target)));
 }

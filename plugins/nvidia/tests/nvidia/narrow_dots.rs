@@ -92,8 +92,9 @@ fn a_k_permuted_operand_stays_in_memory_for_warpgroup_mmas() {
         let permuted = proven(&target, &plain.clone().with_k_permuted([false, true]));
         let cycles = [&natural, &permuted].map(|plan| plan.cost.cycles());
         assert!(cycles[1] <= cycles[0], "{other}: {cycles:?}");
-        let loads = [&natural, &permuted]
-            .map(|plan| plan.plan_operand_loads(context(&target)).unwrap()[0].warp_cycles(target.description()));
+        let loads = [&natural, &permuted].map(|plan| {
+            plan.plan_operand_loads(build_plan_context(&target)).unwrap()[0].warp_cycles(target.description())
+        });
         assert!(loads[1] <= loads[0], "{other}: {loads:?}");
         if natural.instruction().unwrap().starts_with("wgmma") {
             assert!(permuted.instruction().unwrap().starts_with("wgmma"), "{:?}", permuted.instruction());
@@ -105,7 +106,7 @@ fn a_k_permuted_operand_stays_in_memory_for_warpgroup_mmas() {
 }
 
 fn text(target: &NvidiaTarget, plan: &MmaPlan) -> String {
-    build_mma_kernel(plan, false, context(target)).unwrap().to_string()
+    build_mma_kernel(plan, false, build_plan_context(target)).unwrap().to_string()
 }
 
 #[test]
@@ -114,13 +115,13 @@ fn a_k_permuted_operand_lets_the_other_be_loaded_wide_without_a_shuffle() {
     let plain = scaled(&target, [64, 64, 256], ["e2m1", "bf16"], ["e8m0", ""]);
     let k_permuted = plain.clone().with_k_permuted([false, true]);
     let plan = proven(&target, &k_permuted);
-    let [of_a, of_b] = plan.plan_operand_loads(context(&target)).unwrap();
+    let [of_a, of_b] = plan.plan_operand_loads(build_plan_context(&target)).unwrap();
     // Sixteen elements or more of a row are loaded at once, directly into the MMA's registers.
     assert!(of_a.conversion.is_none() && of_a.access.vector_elements >= 8, "{of_a:?}");
     assert!(!text(&target, &plan).contains("exchange"));
     // B is loaded as if K were in the MMA's order, which without the permutation leaves A one byte at a time.
     let natural = proven(&target, &plain.with_k_width(2));
-    let [a_natural, b_natural] = natural.plan_operand_loads(context(&target)).unwrap();
+    let [a_natural, b_natural] = natural.plan_operand_loads(build_plan_context(&target)).unwrap();
     assert!(a_natural.warp_cycles(target.description()) > of_a.warp_cycles(target.description()));
     assert_eq!(of_b.warp_cycles(target.description()), b_natural.warp_cycles(target.description()));
     assert_eq!(plan.b, natural.b);

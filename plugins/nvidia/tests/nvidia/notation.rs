@@ -7,7 +7,7 @@ use tilewright_testkit::notation;
 #[test]
 fn text_is_what_triton_prints() {
     let vendor_families = NvidiaFamilies::default();
-    let families = FamilySet::new(vec![&NeutralFamilies, &vendor_families]);
+    let families = FamilyProviders::new(vec![&NeutralFamilies, &vendor_families]);
     notation::all_texts_are_as_printed(include_str!("../data/attribute_text.jsonl"), &families);
 }
 
@@ -18,6 +18,6 @@ fn every_layout_comes_back_from_its_text() {
 
 pub fn check_every_layout_comes_back_from_its_text(answers: Answers) {
     let vendor_families = NvidiaFamilies::default();
-    let families = FamilySet::new(vec![&NeutralFamilies, &vendor_families]);
+    let families = FamilyProviders::new(vec![&NeutralFamilies, &vendor_families]);
     notation::all_layouts_come_back(answers, include_str!("../data/layouts.jsonl"), &families);
 }

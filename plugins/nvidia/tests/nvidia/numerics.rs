@@ -4,7 +4,9 @@ use crate::prelude::*;
 use tilewright_target::Summation;
 
 fn operand_element(row: &Instruction) -> &str {
-    row.find_matrix_operand("a").and_then(Operand::element).unwrap_or_else(|| panic!("{} has no a", row.name))
+    row.find_matrix_operand("a")
+        .and_then(InstructionOperand::element)
+        .unwrap_or_else(|| panic!("{} has no a", row.name))
 }
 
 fn mma_instructions(architecture: &str) -> Vec<Instruction> {

@@ -5,7 +5,7 @@ use crate::prelude::*;
 use crate::virtual_device::bench::{Given as DeviceGiven, Shape, device_of, run_on};
 use tilewright_vendor_testkit::{exponentials, operations};
 
-const LAUNCH: Launch = Launch::new(32, 4);
+const LAUNCH: StaticLaunchConfig = StaticLaunchConfig::new(32, 4);
 
 fn compiled(name: &str, kernels: Vec<Kernel>, emit: &[CodeFormat]) -> String {
     let options = CompileOptions { emit: emit.to_vec(), optimisation: 2 };
@@ -108,17 +108,17 @@ fn functions_that_the_hardware_has_are_instructions_and_others_are_refused() {
     let ptx = assembled(
         "h100",
         vec![
-            operations::function(LAUNCH, MathFunction::Exp2, Element::F32),
-            operations::function(LAUNCH, MathFunction::Rsqrt, Element::F32),
+            operations::math_function_kernel(LAUNCH, MathFunction::Exp2, Element::F32),
+            operations::math_function_kernel(LAUNCH, MathFunction::Rsqrt, Element::F32),
         ],
     );
     assert!(ptx.contains("ex2.approx.ftz.f32") && ptx.contains("rsqrt.approx.ftz.f32"), "{ptx}");
-    let module = Module { kernels: vec![operations::function(LAUNCH, MathFunction::Sin, Element::F32)] };
+    let module = Module { kernels: vec![operations::math_function_kernel(LAUNCH, MathFunction::Sin, Element::F32)] };
     let error = target("h100").compile(&module, &CompileOptions::default()).unwrap_err();
     assert!(matches!(&error, CompileError::Unsupported(message) if message.contains("`sin` of f32")), "{error}");
     let listed = target("h100");
     for native in &listed.description().functions {
-        assembled("h100", vec![operations::listed(LAUNCH, &native.function, &native.element)]);
+        assembled("h100", vec![operations::native_function_kernel(LAUNCH, &native.function, &native.element)]);
     }
 }
 
@@ -171,7 +171,8 @@ fn regions_may_take_more_elements_than_a_lane_has() {
     let target = target("h100");
     let kernel = program_kernel(&target, text).unwrap_or_else(|error| panic!("{error}"));
     let given = (0..64i32).flat_map(|at| (at * at).to_le_bytes()).collect();
-    let (left, _) = run_block(&target, &kernel, &[Given::Bytes(given), Given::Empty(256)], &[]).unwrap();
+    let (left, _) =
+        run_block(&target, &kernel, &[InitialBuffer::Bytes(given), InitialBuffer::Empty(256)], &[]).unwrap();
     assert_eq!(words(&left[1]), (0..64).map(|at| at * at - at).collect::<Vec<_>>());
 }
 
@@ -219,7 +220,7 @@ fn programs_may_have_several_sets_of_partitions() {
     let (target, mut device) = device_of("h100");
     let kernel = program_kernel(&target, text).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(kernel.launch.warps, 9);
-    let (left, _) = run_block(&target, &kernel, &[Given::Empty(12)], &[]).unwrap();
+    let (left, _) = run_block(&target, &kernel, &[InitialBuffer::Empty(12)], &[]).unwrap();
     assert_eq!(words(&left[0]), [1, 2, 3]);
     let shape = Shape { warps: 9, grid: [1; 3], shared_bytes: kernel.shared_bytes() };
     let ptx = assembled("h100", vec![kernel]);
@@ -278,7 +279,7 @@ fn tensors_of_rank_0_are_scalars() {
 }";
     let target = target("h100");
     let kernel = program_kernel(&target, text).unwrap_or_else(|error| panic!("{error}"));
-    let given = [Given::Bytes(1.5f32.to_le_bytes().to_vec()), Given::Empty(256)];
+    let given = [InitialBuffer::Bytes(1.5f32.to_le_bytes().to_vec()), InitialBuffer::Empty(256)];
     let (left, _) = run_block(&target, &kernel, &given, &[]).unwrap_or_else(|fault| panic!("{fault}"));
     assert_eq!(left[1], [3.0f32.to_le_bytes(); 64].concat());
 }

@@ -65,7 +65,7 @@ const FAMILIES: [Signature; 7] = [
 
 #[test]
 fn no_parameters_panic() {
-    parameters::check_random_parameters(6000, &FAMILIES, &families());
+    parameters::check_random_family_parameters(6000, &FAMILIES, &families());
 }
 
 #[test]
@@ -153,7 +153,7 @@ fn what_is_wrong_with_registers_of_tensor_memory_and_scales_is_named() {
 fn scales_lie_with_the_quads() {
     let layout = |index: i32| {
         let text = format!("#ttg.mma_scale<{{opIdx = {index}, warpsPerCTA = [2, 2]}}>");
-        parameters::layout(&families(), &text, &[64, 4]).linear().clone()
+        parameters::resolve_layout(&families(), &text, &[64, 4]).linear().clone()
     };
     for (index, rows) in [(0, 16), (1, 8)] {
         let layout = layout(index);
@@ -179,7 +179,7 @@ fn scales_lie_with_the_quads() {
 
 #[test]
 fn attribute_text_and_json_name_the_same_layouts() {
-    let same = |text: &str, json: &str, shape: &[u64]| parameters::are_the_same(&families(), text, json, shape);
+    let same = |text: &str, json: &str, shape: &[u64]| parameters::check_same_layout(&families(), text, json, shape);
     let text = mma(2, &[4, 1], &[16, 8]);
     let json = r#"{"kind": "nvidia_mma", "version": [2, 0], "warps_per_cta": [4, 1], "instr_shape": [16, 8]}"#;
     same(&text, json, &[64, 32]);
@@ -199,7 +199,7 @@ fn attribute_text_and_json_name_the_same_layouts() {
 
 #[test]
 fn attribute_text_and_json_name_the_same_tensor_memory() {
-    let same = |text: &str, json: &str, shape: &[u64]| parameters::are_the_same(&families(), text, json, shape);
+    let same = |text: &str, json: &str, shape: &[u64]| parameters::check_same_layout(&families(), text, json, shape);
     let text = "#ttng.tensor_memory_encoding<blockM = 64, blockN = 32, colStride = 1, CGALayout = [[1, 0]], \
                 twoCTAs = true>";
     let json = r#"{"kind": "tensor_memory", "block": [64, 32], "col_stride": 1, "cga_layout": [[1, 0]],

@@ -7,9 +7,9 @@ use crate::prelude::*;
 use tilewright_assign::synthesis::{SynthesisError, SynthesisOptions, TiledProgram, search_tile_sizes};
 use tilewright_testkit::sample::{is_all, sample};
 use tilewright_tile::op::Dialects;
-use tilewright_tile::text::{SizedText, parse_module};
+use tilewright_tile::text::{TileSizeTemplate, parse_module};
 use tilewright_vendor_testkit::explicit;
-use tilewright_vendor_testkit::explicit::ranked::{Ranked, Variant, switches};
+use tilewright_vendor_testkit::explicit::ranked::{RankingStats, Variant, switches};
 use tilewright_vendor_testkit::explicit::{case, tiled};
 
 /// Adds an attribute to an operation of a text, unless the operation has attributes.
@@ -47,13 +47,13 @@ fn variants(target: &NvidiaTarget) -> Vec<Vec<Variant>> {
 
 #[test]
 fn what_executes_less_is_predicted_to_take_less() {
-    let mut ranked = Ranked::default();
+    let mut ranked = RankingStats::default();
     for gpu_model in sample(vec!["a100", "rtx4090"], 2, 0) {
         for group in variants(&target(gpu_model)) {
             ranked.add(gpu_model, &group);
         }
     }
-    let Ranked { pairs, wrong, report } = ranked;
+    let RankingStats { pairs, wrong, report } = ranked;
     println!("{pairs:?} pairs, {wrong:?} ranked wrongly");
     assert!(pairs[0] >= if is_all() { 30 } else { 8 }, "{pairs:?} pairs");
     // Counts do not show that a program without a pipeline waits for its copies.
@@ -75,11 +75,11 @@ fn what_executes_less_is_predicted_to_take_less_where_nothing_was_mended() {
         ("a100", "explicit_interleaved"),
         ("a100", "explicit_gemm_edges"),
     ];
-    let mut ranked = Ranked::default();
+    let mut ranked = RankingStats::default();
     for (gpu_model, name) in sample(all, 5, 0) {
         ranked.add_ablations(gpu_model, &target(gpu_model), name);
     }
-    let Ranked { pairs, wrong, report } = ranked;
+    let RankingStats { pairs, wrong, report } = ranked;
     println!("{pairs:?} pairs, {wrong:?} ranked wrongly\n{report}");
     assert!(pairs[0] >= if is_all() { 40 } else { 8 }, "{pairs:?} pairs");
     assert!(wrong[0] == 0 && wrong[1] * 4 <= pairs[1], "of {pairs:?} pairs {wrong:?}\n{report}");
@@ -97,8 +97,8 @@ fn a_program_lists_its_sizes() {
         let options = ProgramOptions::default().with_tile_sizes(sizes);
         let (mut chosen, mut predicted) = (None, None);
         compiler.compile_kernel(text, &options, &mut |stage| match stage {
-            CompilationStage::Sizes(sizes) => chosen = Some(sizes.clone()),
-            CompilationStage::Synthesis(found) => predicted = Some(found.prediction.cycles),
+            CompilationStageOutput::Sizes(sizes) => chosen = Some(sizes.clone()),
+            CompilationStageOutput::Synthesis(found) => predicted = Some(found.prediction.cycles),
             _ => {}
         })?;
         Ok::<_, ProgramError>((chosen.expect("sizes"), predicted.expect("a prediction")))
@@ -118,13 +118,14 @@ fn a_program_lists_its_sizes() {
     assert!(unknown.contains("no size `z`, there are m, n, k, depth"), "{unknown}");
     // With the suite's sizes the result is the suite's program.
     let (case, plain) = case("explicit_gemm");
-    let sized = SizedText::parse(text)
+    let sized = TileSizeTemplate::parse(text)
         .expect("a text")
         .expect("sizes")
         .substitute_sizes(&[64, 64, 32, 160])
         .expect("a program");
     let renamed = sized.replace("sized_gemm", "explicit_gemm");
-    let counts = |text: &str| explicit::executed(&target, &case, text, SynthesisOptions::default()).counts;
+    let counts =
+        |text: &str| explicit::synthesize_and_emulate(&target, &case, text, SynthesisOptions::default()).counts;
     assert_eq!(counts(&renamed), counts(&plain));
 }
 
@@ -132,8 +133,8 @@ fn a_program_lists_its_sizes() {
 #[test]
 fn sizes_of_tiles_are_found() {
     let target = target("a100");
-    let families = FamilySet::new(vec![&NeutralFamilies, target.families()]);
-    let context = context(&target);
+    let families = FamilyProviders::new(vec![&NeutralFamilies, target.families()]);
+    let context = build_plan_context(&target);
     let config = LaunchConfig { context, families: &families, lanes: 32, warps: 4 };
     let (case, text) = case("explicit_gemm");
     let sizes: [&[u64]; 3] = [&[32, 64, 128], &[32, 64], &[16, 32]];

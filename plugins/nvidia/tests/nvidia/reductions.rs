@@ -8,8 +8,10 @@ use std::path::Path;
 
 use serde_json::Value;
 use tilewright_plan::cost::WarpWork;
-use tilewright_vendor_testkit::prices::tally::{FROZEN, Tally, counts_of_triton};
-use tilewright_vendor_testkit::reductions::{MatrixLayouts, Row, check_all, check_kept, list, problems};
+use tilewright_vendor_testkit::prices::tally::{OPERATION_PRICES, Tally, counts_of_triton};
+use tilewright_vendor_testkit::reductions::{
+    ListedLayout, MatrixLayouts, check_all, check_committed_list, list, plan_all,
+};
 
 /// Counts of Triton's code for the same sums, written by `conformance/peers/reductions_beside_triton.py`.
 const TRITON: &str = include_str!("../data/reductions_triton.jsonl");
@@ -36,13 +38,13 @@ fn matrix_layouts() -> MatrixLayouts {
     MatrixLayouts { results, operands, batched_results: batched, batched_operands: batched_operands.to_vec() }
 }
 
-fn layouts() -> Vec<Row> {
+fn layouts() -> Vec<ListedLayout> {
     list(5, &matrix_layouts())
 }
 
 #[test]
 fn the_list_is_what_its_function_makes() {
-    check_kept(&layouts(), &Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/reductions.jsonl"));
+    check_committed_list(&layouts(), &Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/reductions.jsonl"));
 }
 
 #[test]
@@ -74,7 +76,7 @@ fn none_is_slower_than_what_triton_emits() {
     let mut slower = Vec::new();
     for (name, called) in TARGETS {
         let (target, theirs) = (target(name), of_triton(called));
-        for problem in problems(&layouts(), &target) {
+        for problem in plan_all(&layouts(), &target) {
             let row = &theirs[&problem.id];
             let accumulator = kinds.entry((called, problem.kind)).or_default();
             accumulator.reductions += 1;
@@ -92,7 +94,7 @@ fn none_is_slower_than_what_triton_emits() {
                 count("shared_stores") + count("shared_loads") + by_matrix.sum::<f64>(),
             ];
             let wavefront_prices =
-                [Tally::of_plan(&counts), Tally::of_triton(row, 32, 1)].map(|tally| tally.price(FROZEN));
+                [Tally::of_plan(&counts), Tally::of_triton(row, 32, 1)].map(|tally| tally.price(OPERATION_PRICES));
             for side in 0..2 {
                 accumulator.instructions[side] += instructions[side];
                 accumulator.wavefront_prices[side] += wavefront_prices[side];

@@ -2,7 +2,7 @@
 //! axis. Each scan runs on the emulator, forward and reverse.
 
 use crate::prelude::*;
-use tilewright_vendor_testkit::layouts::{blocked, distributed};
+use tilewright_vendor_testkit::layouts::{format_blocked_layout, resolve_distributed};
 
 #[test]
 fn scans_are_correct_and_cost_as_documented() {
@@ -21,7 +21,7 @@ fn scans_are_correct_and_cost_as_documented() {
         ("32 lanes and 4 warps", [1, 1], [1, 32], [1, 4]),
         ("32 registers and 4 warps", [1, 32], [32, 1], [1, 4]),
     ] {
-        let src = distributed(&plugin, &blocked(&size, &lanes, &warps, &[1, 0]), &[64, 128]);
+        let src = resolve_distributed(&plugin, &format_blocked_layout(&size, &lanes, &warps, &[1, 0]), &[64, 128]);
         for direction in [ScanDirection::Forward, ScanDirection::Reverse] {
             let plan = plan_scan(&src, Dim::tensor(1), &[32], direction, target).unwrap();
             build_scan_case((&src, Dim::tensor(1)), &[32], (&plan, direction), target)

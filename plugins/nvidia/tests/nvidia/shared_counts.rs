@@ -1,17 +1,17 @@
 //! Compares barriers and bytes of shared memory with Triton's.
 
 use crate::prelude::*;
-use tilewright_vendor_testkit::shared_counts::{COMMITTED, REAL, take_no_more_than_triton};
+use tilewright_vendor_testkit::shared_counts::{COMMITTED_SETS, REAL_SETS, take_no_more_than_triton};
 
 #[test]
 fn texts_take_no_more_than_triton() {
-    check(&COMMITTED, 120);
+    check(&COMMITTED_SETS, 120);
 }
 
 /// Checks real programs, which are data outside of the repository.
 #[allow(dead_code, reason = "tests that need the shared data call it")]
 pub fn real_programs_take_no_more_than_triton() {
-    check(&REAL, 400);
+    check(&REAL_SETS, 400);
 }
 
 fn check(sets: &[&str], least: usize) {

@@ -2,7 +2,7 @@
 //! any barrier is needless, as the emulator's race detector shows.
 
 use crate::prelude::*;
-use tilewright_kernel::{Region, Scope};
+use tilewright_kernel::{CollectiveScope, Region};
 
 /// Elements of a slot: 4 warps x 32 lanes, one each.
 const ELEMENTS: u32 = 128;
@@ -194,7 +194,7 @@ module attributes {{\"ttg.num-ctas\" = 1 : i32, \"ttg.num-warps\" = 4 : i32, \"t
 
     fn run(&self, kernel: &Kernel, iterations: i32) -> Result<(), Fault> {
         let (left, _) =
-            run_block(&target("a100"), kernel, &[Given::Empty(4 * ELEMENTS as usize)], &[iterations as u64])?;
+            run_block(&target("a100"), kernel, &[InitialBuffer::Empty(4 * ELEMENTS as usize)], &[iterations as u64])?;
         let found: Vec<i32> =
             left[0].chunks_exact(4).map(|four| i32::from_le_bytes(four.try_into().unwrap())).collect();
         assert_eq!(found, self.expected(iterations), "{iterations} iterations of {self:?}");
@@ -206,7 +206,7 @@ module attributes {{\"ttg.num-ctas\" = 1 : i32, \"ttg.num-warps\" = 4 : i32, \"t
 /// fewer.
 fn remove_barrier(region: &mut Region, number: &mut Option<usize>) {
     region.statements.retain(|statement| {
-        let is_barrier = matches!(statement.op, Op::Barrier { scope: Scope::Block, .. });
+        let is_barrier = matches!(statement.op, Op::Barrier { scope: CollectiveScope::Block, .. });
         match number {
             Some(0) if is_barrier => {
                 *number = None;

@@ -4,10 +4,10 @@ use crate::prelude::*;
 use std::path::Path;
 
 use tilewright_vendor_testkit::staged_program;
-use tilewright_vendor_testkit::staged_program::{From, Staged};
+use tilewright_vendor_testkit::staged_program::{PipelinedLoopProgram, TileAddressSource};
 
 /// The tested loop: each lane loads four adjacent elements of a row, and reads a column.
-const PROGRAM: Staged = Staged::new(
+const PROGRAM: PipelinedLoopProgram = PipelinedLoopProgram::new(
     "#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>",
     "#ttg.blocked<{sizePerThread = [8, 1], threadsPerWarp = [1, 32], warpsPerCTA = [4, 1], order = [0, 1]}>",
     32,
@@ -55,25 +55,32 @@ fn an_iteration_has_one_barrier() {
 
 #[test]
 fn pipelining_preserves_results() {
-    let masked = |other| Staged { other: Some(other), ..PROGRAM };
+    let masked = |other| PipelinedLoopProgram { other: Some(other), ..PROGRAM };
     for program in [
         PROGRAM,
-        Staged { from: From::Counter, ..PROGRAM },
-        Staged { from: From::Loaded, ..PROGRAM },
-        Staged { from: From::Quotient, ..PROGRAM },
-        Staged { two: true, ..PROGRAM },
-        Staged { two: true, from: From::Counter, ..masked(0) },
+        PipelinedLoopProgram { from: TileAddressSource::Counter, ..PROGRAM },
+        PipelinedLoopProgram { from: TileAddressSource::Loaded, ..PROGRAM },
+        PipelinedLoopProgram { from: TileAddressSource::Quotient, ..PROGRAM },
+        PipelinedLoopProgram { two: true, ..PROGRAM },
+        PipelinedLoopProgram { two: true, from: TileAddressSource::Counter, ..masked(0) },
         masked(0),
         masked(7),
-        Staged { two: true, ..masked(7) },
-        Staged { twice: true, ..PROGRAM },
-        Staged { elementwise: true, ..PROGRAM },
-        Staged { elementwise: true, two: true, from: From::Counter, ..PROGRAM },
-        Staged { stores: true, ..PROGRAM },
-        Staged { iterations: Some(2), ..PROGRAM },
-        Staged { begin: -3, step: 5, from: From::Counter, ..PROGRAM },
+        PipelinedLoopProgram { two: true, ..masked(7) },
+        PipelinedLoopProgram { twice: true, ..PROGRAM },
+        PipelinedLoopProgram { elementwise: true, ..PROGRAM },
+        PipelinedLoopProgram { elementwise: true, two: true, from: TileAddressSource::Counter, ..PROGRAM },
+        PipelinedLoopProgram { stores: true, ..PROGRAM },
+        PipelinedLoopProgram { iterations: Some(2), ..PROGRAM },
+        PipelinedLoopProgram { begin: -3, step: 5, from: TileAddressSource::Counter, ..PROGRAM },
         // After the last iteration the counter overflows.
-        Staged { begin: i32::MAX - 13, step: 2, short: 1, two: true, from: From::Counter, ..PROGRAM },
+        PipelinedLoopProgram {
+            begin: i32::MAX - 13,
+            step: 2,
+            short: 1,
+            two: true,
+            from: TileAddressSource::Counter,
+            ..PROGRAM
+        },
     ] {
         program.check(&target("a100"));
     }
@@ -84,7 +91,7 @@ fn pipelining_preserves_results() {
 fn what_is_turned_round_is_copied() {
     let turned =
         "#ttg.blocked<{sizePerThread = [4, 1], threadsPerWarp = [8, 4], warpsPerCTA = [1, 4], order = [0, 1]}>";
-    let program = Staged { turned: Some(turned), ..PROGRAM };
+    let program = PipelinedLoopProgram { turned: Some(turned), ..PROGRAM };
     program.check(&target("a100"));
     let compiled = program.compiled(&target("a100"), Some(3));
     let load = compiled.prefetched_loads()[0];
@@ -96,8 +103,8 @@ fn what_is_turned_round_is_copied() {
 /// of two buffers.
 #[test]
 fn loads_without_async_copies_use_registers() {
-    let filled = Staged { other: Some(7), ..PROGRAM };
-    let elementwise = Staged { elementwise: true, ..PROGRAM };
+    let filled = PipelinedLoopProgram { other: Some(7), ..PROGRAM };
+    let elementwise = PipelinedLoopProgram { elementwise: true, ..PROGRAM };
     for program in [filled, elementwise] {
         let compiled = program.compiled(&target("a100"), Some(4));
         let load = compiled.prefetched_loads()[0];
@@ -106,10 +113,10 @@ fn loads_without_async_copies_use_registers() {
         let barriers = |iterations| program.run(&target("a100"), &compiled.kernel, iterations, 32).unwrap().barriers;
         assert_eq!(barriers(7) - barriers(3), 4, "{}", compiled.text);
     }
-    let copied = Staged { other: Some(0), ..PROGRAM }.compiled(&target("a100"), Some(3));
+    let copied = PipelinedLoopProgram { other: Some(0), ..PROGRAM }.compiled(&target("a100"), Some(3));
     assert!(copied.prefetched_loads()[0].by.as_ref().unwrap().starts_with("copied"), "{:?}", copied.line());
     // One of two tiles is copied, the other is computed from loads.
-    let both = Staged { elementwise: true, two: true, ..PROGRAM }.compiled(&target("a100"), Some(3));
+    let both = PipelinedLoopProgram { elementwise: true, two: true, ..PROGRAM }.compiled(&target("a100"), Some(3));
     let instructions: Vec<&str> = both.prefetched_loads().iter().map(|load| &load.by.as_ref().unwrap()[..2]).collect();
     assert_eq!((instructions, both.line().bytes), (vec!["by", "co"], (2 + 3) * 4096), "{:?}", both.line());
 }
@@ -117,12 +124,15 @@ fn loads_without_async_copies_use_registers() {
 #[test]
 fn unprefetchable_loads_stay_with_a_reason() {
     for (program, reason) in [
-        (Staged { from: From::Loaded, ..PROGRAM }, "its slice has `tt.load`"),
-        (Staged { from: From::Quotient, ..PROGRAM }, "`arith.divsi` by a value that may be zero"),
-        (Staged { twice: true, ..PROGRAM }, "more than once"),
-        (Staged { stores: true, ..PROGRAM }, "moved across `tt.store`"),
-        (Staged { iterations: Some(1), ..PROGRAM }, "one iteration at most"),
-        (Staged { num_stages: Some(1), ..PROGRAM }, "one stage is requested"),
+        (PipelinedLoopProgram { from: TileAddressSource::Loaded, ..PROGRAM }, "its slice has `tt.load`"),
+        (
+            PipelinedLoopProgram { from: TileAddressSource::Quotient, ..PROGRAM },
+            "`arith.divsi` by a value that may be zero",
+        ),
+        (PipelinedLoopProgram { twice: true, ..PROGRAM }, "more than once"),
+        (PipelinedLoopProgram { stores: true, ..PROGRAM }, "moved across `tt.store`"),
+        (PipelinedLoopProgram { iterations: Some(1), ..PROGRAM }, "one iteration at most"),
+        (PipelinedLoopProgram { num_stages: Some(1), ..PROGRAM }, "one stage is requested"),
     ] {
         let compiled = program.compiled(&target("a100"), None);
         assert!(compiled.prefetched_loads().is_empty(), "{program:?}\n{}", compiled.text);
@@ -134,13 +144,13 @@ fn unprefetchable_loads_stay_with_a_reason() {
 
 #[test]
 fn stages_are_as_requested_within_iterations_and_memory() {
-    let stages = |program: Staged, requested| program.compiled(&target("a100"), requested).line().stages;
+    let stages = |program: PipelinedLoopProgram, requested| program.compiled(&target("a100"), requested).line().stages;
     assert_eq!(stages(PROGRAM, None), 3);
     assert_eq!(stages(PROGRAM, Some(1)), 1);
     assert_eq!(stages(PROGRAM, Some(4)), 4);
-    assert_eq!(stages(Staged { num_stages: Some(4), ..PROGRAM }, None), 4);
-    assert_eq!(stages(Staged { num_stages: Some(4), ..PROGRAM }, Some(2)), 2);
-    let few = Staged { iterations: Some(2), ..PROGRAM }.compiled(&target("a100"), Some(4));
+    assert_eq!(stages(PipelinedLoopProgram { num_stages: Some(4), ..PROGRAM }, None), 4);
+    assert_eq!(stages(PipelinedLoopProgram { num_stages: Some(4), ..PROGRAM }, Some(2)), 2);
+    let few = PipelinedLoopProgram { iterations: Some(2), ..PROGRAM }.compiled(&target("a100"), Some(4));
     assert_eq!((few.line().stages, few.line().note.as_deref()), (2, Some("the loop has 2 iterations")));
     let many = PROGRAM.compiled(&target("a100"), Some(60));
     let room = u64::from(tilewright_plugin::Target::description(&target("a100")).shared.bytes);
@@ -150,7 +160,7 @@ fn stages_are_as_requested_within_iterations_and_memory() {
 
 #[test]
 fn a_dot_in_stages() {
-    staged_program::check_dot_counts_by_stages(&target("a100"), &[1, 2, 3]);
+    staged_program::check_stages_table(&target("a100"), &[1, 2, 3]);
 }
 
 /// Number of columns of A and rows of B in the program of [`operands_in_registers`].
@@ -159,7 +169,8 @@ const DEPTH: usize = 96;
 /// A matmul of 64 x 96 by 96 x 32, 16 columns of A in each of `%n` iterations. Operands are loaded in the
 /// layouts that the MMA takes, so that they do not pass through shared memory.
 fn operands_in_registers() -> String {
-    let tile = |name, rows, columns, pitch, layout| Tile { name, rows, columns, pitch, layout: Some(layout) };
+    let tile =
+        |name, rows, columns, pitch, layout| TileAddressText { name, rows, columns, pitch, layout: Some(layout) };
     let (a, b) = (tile("_a", 64, 16, DEPTH as u64, "#a"), tile("_b", 16, 32, 32, "#b"));
     let c = tile("_c", 64, 32, 32, "#mma");
     let addresses = [(a, "first_a", "x", "f16"), (b, "first_b", "y", "f16"), (c, "to", "z", "f32")]
@@ -205,13 +216,13 @@ fn operands_in_registers_are_prefetched() {
     };
     let matrix = |elements: usize| {
         let bytes = (0..elements).flat_map(|index| f16(number(index)).to_le_bytes()).collect();
-        Given::Bytes(bytes)
+        InitialBuffer::Bytes(bytes)
     };
-    let buffers = [matrix(64 * DEPTH), matrix(DEPTH * 32), Given::Empty(64 * 32 * 4)];
+    let buffers = [matrix(64 * DEPTH), matrix(DEPTH * 32), InitialBuffer::Empty(64 * 32 * 4)];
     for stages in [1, 2, 3] {
         let (mut lines, options) = (Vec::new(), ProgramOptions::default().with_stages(Some(stages)));
         let kernel = compiler(&target("a100")).compile_kernel(&operands_in_registers(), &options, &mut |stage| {
-            if let CompilationStage::Layouts(assigned) = stage {
+            if let CompilationStageOutput::Layouts(assigned) = stage {
                 tilewright_tile::verify_transformed_module(&assigned.module).unwrap_or_else(|error| panic!("{error}"));
                 lines.clone_from(&assigned.report.functions[0].loops);
             }

@@ -60,7 +60,7 @@ fn theirs(layout: &str, shape: &[u64], load: &LinearLayout, copy: &LinearLayout,
 fn choices_of_a_public_solver_are_met_or_beaten() {
     let known: Value = serde_json::from_str(include_str!("../data/solver_choices.json")).unwrap();
     let target = target("a100");
-    let context = context(&target);
+    let context = build_plan_context(&target);
     let cases = known["shared"].as_array().unwrap();
     assert_eq!(cases.len(), 14);
     for case in cases {
@@ -128,7 +128,7 @@ fn int4_operand() -> LinearLayout {
 #[test]
 fn int4_weights_load_as_operands_by_ldmatrix() {
     let target = target("a100");
-    let context = context(&target);
+    let context = build_plan_context(&target);
     let tensor = SharedTensor::new(&[128, 128], 4);
     let matrix = TensorAccess::load("weights", int4_operand(), &context)
         .with_retained_alternatives(|kind| kind.instruction().is_some());
@@ -160,7 +160,7 @@ fn row(target: &NvidiaTarget, required: impl Fn(&Instruction) -> bool) -> &Instr
 #[test]
 fn layouts_that_the_hardware_fixes_are_enumerated() {
     let target = target("h100");
-    let context = context(&target);
+    let context = build_plan_context(&target);
     let mma = row(&target, |row| row.name.contains("m64n128k16") && row.name.contains("f32.f16.f16"));
     let b = TensorAccess::matrix_unit_read("product", mma, "b").unwrap();
     // K x N, contiguous along K: 16-byte pieces of columns.

@@ -33,7 +33,7 @@ fn accumulators_are_in_tensor_memory_if_and_only_if_they_fit() {
         for m in [32, 64, 128] {
             for (n, k) in [(4, 16), (4, 32), (8, 8), (8, 32), (16, 16), (64, 32)] {
                 for warps in [2, 4, 8] {
-                    let plan = mma::plan_mma(&problem([m, n, k], types, warps), context(&target));
+                    let plan = mma::plan_mma(&problem([m, n, k], types, warps), build_plan_context(&target));
                     let atom = plan.as_ref().map_or("none", MmaPlan::atom_name);
                     let there = atom.starts_with("tcgen05.mma");
                     assert_eq!(there, plan.as_ref().is_ok_and(|plan| plan.tensor_memory_columns() >= 32));

@@ -6,7 +6,7 @@ use crate::layouts::tensor_memory;
 use crate::prelude::*;
 use crate::tensor_atoms::atoms;
 use tilewright_nvidia_tables::instructions::omitted_instructions_of;
-use tilewright_vendor_testkit::rows::{constant, memory};
+use tilewright_vendor_testkit::rows::{find_constant_operand, memory};
 
 fn mma_instructions(required: &str) -> Vec<Instruction> {
     let all = instructions_of("sm_100a").into_iter().filter(|row| row.name.starts_with("tcgen05.mma"));
@@ -79,7 +79,12 @@ fn operand_a_lies_in_the_rows_of_the_accumulator() {
         assert_eq!(a.columns(), 8, "32 bytes of K");
         let shared = row.name.replace(".ts.", ".ss.k");
         let shared = mma_instructions(".ss.").into_iter().find(|other| other.name == shared).unwrap();
-        assert_eq!((constant(&row), memory(&row, "b")), (constant(&shared), memory(&shared, "b")), "{}", row.name);
+        assert_eq!(
+            (find_constant_operand(&row), memory(&row, "b")),
+            (find_constant_operand(&shared), memory(&shared, "b")),
+            "{}",
+            row.name
+        );
     }
 }
 
@@ -116,7 +121,7 @@ fn scales_lie_as_the_family_has_them() {
 fn instruction_descriptors_of_scaled_mmas_encode_types_and_sizes() {
     let field = |word: u64, at: u32, width: u32| word >> at & ((1 << width) - 1);
     for row in mma_instructions("block_scale") {
-        let word = constant(&row).unwrap();
+        let word = find_constant_operand(&row).unwrap();
         let (a, b) = (memory(&row, "a"), memory(&row, "b"));
         let code = |element: &str| match element {
             "e4m3" => 0,

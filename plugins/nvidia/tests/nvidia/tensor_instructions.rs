@@ -7,8 +7,8 @@ use crate::prelude::*;
 use crate::tensor_atoms::atoms;
 use serde_json::Value;
 use tilewright_nvidia_tables::ARCHITECTURES;
-use tilewright_vendor_testkit::rows::{constant, memory, tile};
-use tilewright_verify::kernels::build_issue_kernel;
+use tilewright_vendor_testkit::rows::{expect_tensor_memory_operand, find_constant_operand, memory};
+use tilewright_verify::kernels::build_instruction_kernel_with_tensor_memory;
 
 fn tensor_rows(architecture: &str) -> Vec<Instruction> {
     instructions_of(architecture).into_iter().filter(|row| row.name.starts_with("tcgen05")).collect()
@@ -70,8 +70,8 @@ pub fn check_registers_of_moves_are_as_published(answers: Answers) {
         let Some((name, side)) = move_of(&atom) else { continue };
         let row = all.iter().find(|row| row.name == name).unwrap_or_else(|| panic!("{} has no row", atom["name"]));
         let published = ThreadValue::parse(atom[side].as_str().unwrap());
-        let register_layout = row.operands.iter().find_map(Operand::register_layout).unwrap();
-        let columns = 1u64 << tile(row).layout.in_bits(Dim::COL);
+        let register_layout = row.operands.iter().find_map(InstructionOperand::register_layout).unwrap();
+        let columns = 1u64 << expect_tensor_memory_operand(row).layout.in_bits(Dim::COL);
         assert_eq!(published.size(1), 32 << register_layout.in_bits(Dim::REGISTER), "{name}");
         for (thread, register) in (0..32).flat_map(|lane| (0..published.size(1) / 32).map(move |at| (lane, at))) {
             let coordinates = register_layout.apply(&[(Dim::REGISTER, register), (Dim::LANE, thread)]).unwrap();
@@ -83,7 +83,7 @@ pub fn check_registers_of_moves_are_as_published(answers: Answers) {
                 "{name} {thread} {register}"
             );
         }
-        assert_eq!(constant(row), name.contains("bx2.").then_some(columns / 2), "{name}");
+        assert_eq!(find_constant_operand(row), name.contains("bx2.").then_some(columns / 2), "{name}");
         checked.insert(name);
     }
     let own = all.into_iter().map(|row| row.name);
@@ -112,7 +112,8 @@ pub fn check_mmas_have_the_published_shapes(answers: Answers) {
         let rows: Vec<_> = all.iter().filter(|row| row.name.contains(&name_fragment)).collect();
         assert_eq!(rows.len(), if a == "f16" { 4 } else { 1 }, "{name}");
         for row in rows {
-            let accumulator = [0, 1].map(|axis| 1u64 << tile(row).layout.out_bits(Dim::tensor(axis)));
+            let accumulator =
+                [0, 1].map(|axis| 1u64 << expect_tensor_memory_operand(row).layout.out_bits(Dim::tensor(axis)));
             assert_eq!(accumulator, [m, n], "{}", row.name);
             assert_eq!((memory(row, "a").shape, memory(row, "b").shape), ([m, k], [k, n]), "{}", row.name);
         }
@@ -127,7 +128,7 @@ pub fn check_mmas_have_the_published_shapes(answers: Answers) {
 fn accumulators_have_the_layout_of_the_family() {
     let families = NvidiaFamilies::for_architecture("sm_100a");
     for row in tensor_rows("sm_100a").iter().filter(|row| row.name.contains(".mma.")) {
-        let accumulator = tile(row);
+        let accumulator = expect_tensor_memory_operand(row);
         let size = [0, 1].map(|axis| 1u64 << accumulator.layout.out_bits(Dim::tensor(axis)));
         let spec = tensor_memory(size[0], size[1]);
         let family = families.resolve(&spec, &size, &families).unwrap();
@@ -145,9 +146,9 @@ fn instruction_descriptors_say_types_sizes_and_majorness() {
     let mut words = BTreeSet::new();
     for row in plain_mmas() {
         let row = &row;
-        let word = constant(row).unwrap();
+        let word = find_constant_operand(row).unwrap();
         let (a, b) = (memory(row, "a"), memory(row, "b"));
-        let sum = match tile(row).element.as_str() {
+        let sum = match expect_tensor_memory_operand(row).element.as_str() {
             "f16" => 0,
             "f32" => 1,
             "s32" => 2,
@@ -167,7 +168,7 @@ fn instruction_descriptors_say_types_sizes_and_majorness() {
         // The canonical layouts have the same contiguous axis as the descriptor.
         let neighbour = |operand: &MemoryOperand, k_axis: usize| {
             let first = operand.layouts[0].axes[1 - k_axis][0].stride;
-            u64::from(first == tilewright_target::CanonicalStride::Bytes(u64::from(operand.bits / 8)))
+            u64::from(first == tilewright_target::CanonicalLayoutStride::Bytes(u64::from(operand.bits / 8)))
         };
         assert_eq!([field(word, 15, 1), field(word, 16, 1)], [neighbour(a, 1), neighbour(b, 0)], "{}", row.name);
         // The bits for sparse, saturating and negated forms and all reserved bits are zero.
@@ -228,7 +229,7 @@ fn samples() -> Vec<Instruction> {
 #[test]
 fn on_the_emulator_instructions_are_moves_and_plain_mmas() {
     let target = target("b200");
-    let context = context(&target);
+    let context = build_plan_context(&target);
     for row in samples() {
         build_instruction_case(&row, context)
             .and_then(|case| check_emulated(&case, context))
@@ -239,15 +240,17 @@ fn on_the_emulator_instructions_are_moves_and_plain_mmas() {
 /// Returns a module with a kernel for each tested instruction, which issues it once.
 pub fn issue_of_samples(context: PlanContext<'_>) -> Module {
     let kernels = samples();
-    let kernels =
-        kernels.iter().enumerate().map(|(at, row)| build_issue_kernel(&format!("issue{at}"), row, context).unwrap());
+    let kernels = kernels
+        .iter()
+        .enumerate()
+        .map(|(at, row)| build_instruction_kernel_with_tensor_memory(&format!("issue{at}"), row, context).unwrap());
     Module { kernels: kernels.collect() }
 }
 
 #[test]
 fn rows_are_one_statement_each() {
     let target = target("b200");
-    let context = context(&target);
+    let context = build_plan_context(&target);
     let options = CompileOptions { emit: vec![CodeFormat::Assembly], optimisation: 2 };
     let artifact = target.compile(&issue_of_samples(context), &options).unwrap();
     let ptx = artifact.payload_text(CodeFormat::Assembly).unwrap();
@@ -263,7 +266,7 @@ fn rows_are_one_statement_each() {
         assert_eq!(count("tcgen05.commit."), usize::from(is_mma || is_copy), "{}", row.name);
         assert!(count("tcgen05.wait::ld") >= 1 && (is_copy || count("tcgen05.wait::st") >= 1), "{}", row.name);
         if is_mma {
-            let word = constant(row).unwrap();
+            let word = find_constant_operand(row).unwrap();
             assert!(text.contains(&word.to_string()), "{} lacks {word}", row.name);
         }
     }

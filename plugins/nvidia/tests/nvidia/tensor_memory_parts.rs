@@ -36,7 +36,7 @@ fn program(parameters: &str, statements: &str) -> String {
 
 /// Returns statements that load a matrix from the pointer `%name` as `%name_value`.
 fn load(name: &str, rows: u64, columns: u64, element: &str) -> String {
-    let tile = Tile { name, rows, columns, pitch: columns, layout: Some("#p") };
+    let tile = TileAddressText { name, rows, columns, pitch: columns, layout: Some("#p") };
     format!(
         "{}{}    %{name}_value = tt.load %{name}_at : tensor<{rows}x{columns}x!tt.ptr<{element}>, #p>\n",
         tile.offsets(),
@@ -46,7 +46,7 @@ fn load(name: &str, rows: u64, columns: u64, element: &str) -> String {
 
 /// Returns statements that store the matrix `%value` at the pointer `%to`.
 fn store(to: &str, value: &str, rows: u64, columns: u64, element: &str) -> String {
-    let tile = Tile { name: to, rows, columns, pitch: columns, layout: Some("#p") };
+    let tile = TileAddressText { name: to, rows, columns, pitch: columns, layout: Some("#p") };
     format!(
         "{}{}    tt.store %{to}_at, %{value} : tensor<{rows}x{columns}x!tt.ptr<{element}>, #p>\n",
         tile.offsets(),
@@ -63,7 +63,8 @@ fn pointer(name: &str, element: &str) -> String {
 fn last_buffer(name: &str, text: &str, inputs: &[Vec<u8>], output: usize) -> Vec<u8> {
     let (target, mut device) = device_of(name);
     let kernel = program_kernel(&target, text).unwrap_or_else(|error| panic!("{error}\n{text}"));
-    let given: Vec<_> = inputs.iter().cloned().map(Given::Bytes).chain([Given::Empty(output)]).collect();
+    let given: Vec<_> =
+        inputs.iter().cloned().map(InitialBuffer::Bytes).chain([InitialBuffer::Empty(output)]).collect();
     let (left, _) = run_block(&target, &kernel, &given, &[]).unwrap_or_else(|fault| panic!("{fault}"));
     let shape = Shape { warps: 4, grid: [1; 3], shared_bytes: kernel.shared_bytes() };
     // If an assembler is installed, it makes the object from the PTX.

@@ -41,7 +41,7 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.thr
 "#;
 
 fn program() -> String {
-    let tile = |name, rows| Tile { name, rows, columns: 64, pitch: 64, layout: Some("#p") };
+    let tile = |name, rows| TileAddressText { name, rows, columns: 64, pitch: 64, layout: Some("#p") };
     let (own, of_b) = (tile("", 128), tile("_b", 64));
     let offsets_text = [
         own.offsets(),
@@ -114,8 +114,8 @@ fn tensor_memory_accumulators_add_all_mmas() {
 
 /// Returns the accumulator that the kernel leaves on the emulator.
 fn accumulator(target: &dyn Target, kernel: &Kernel, more: u64) -> Result<Vec<f32>, Fault> {
-    let [a, b] = [matrix(128, 64, 7), matrix(64, 64, 11)].map(|(_, bytes)| Given::Bytes(bytes));
-    let (left, _) = run_block(target, kernel, &[a, b, Given::Empty(4 * 128 * 64)], &[more])?;
+    let [a, b] = [matrix(128, 64, 7), matrix(64, 64, 11)].map(|(_, bytes)| InitialBuffer::Bytes(bytes));
+    let (left, _) = run_block(target, kernel, &[a, b, InitialBuffer::Empty(4 * 128 * 64)], &[more])?;
     Ok(left[2].chunks_exact(4).map(|four| f32::from_le_bytes(four.try_into().unwrap())).collect())
 }
 

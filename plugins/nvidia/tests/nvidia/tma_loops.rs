@@ -5,7 +5,7 @@
 use crate::prelude::*;
 use tilewright_assign::synthesis::{PredictedPerformance, SynthesisOptions};
 use tilewright_vendor_testkit::explicit::tiles::sized_gemm;
-use tilewright_vendor_testkit::explicit::{case, derived, executed, tiled};
+use tilewright_vendor_testkit::explicit::{case, synthesize_and_emulate, synthesize_layouts, tiled};
 use tilewright_virtual_ptx::VirtualDevice;
 
 /// Programs whose loops use only bulk tensor copies.
@@ -41,7 +41,12 @@ fn tma_fills_the_stages_of_a_dot() {
     for gpu_model in ["h100", "gh200"] {
         let (case, _) = case("explicit_gemm");
         for stages in 2..=4 {
-            let found = executed(&target(gpu_model), &case, &produced(stages, false), SynthesisOptions::default());
+            let found = synthesize_and_emulate(
+                &target(gpu_model),
+                &case,
+                &produced(stages, false),
+                SynthesisOptions::default(),
+            );
             let of = &found.derivation.loops[0];
             assert!(of.tensor_copies && of.producers == 0 && of.stages == stages, "{gpu_model}: {}", found.derivation);
             assert!(found.kernel.contains("cp.async.bulk.tensor.2d"), "{}", found.kernel);
@@ -67,7 +72,7 @@ fn a_producer_warp_issues_tensor_copies() {
         let target = target(gpu_model);
         let (case, _) = case("explicit_gemm");
         for stages in 2..=4 {
-            let found = executed(&target, &case, &produced(stages, true), SynthesisOptions::default());
+            let found = synthesize_and_emulate(&target, &case, &produced(stages, true), SynthesisOptions::default());
             let of = &found.derivation.loops[0];
             assert!(of.tensor_copies && of.producers == 1 && of.stages == stages, "{gpu_model}: {}", found.derivation);
             assert!(found.derivation.to_string().contains("issued by 1 producer warp"), "{}", found.derivation);
@@ -91,12 +96,14 @@ fn tma_loops_may_have_a_producer_warp() {
     let target = target("h100");
     for name in PRODUCED {
         let (case, text) = case(name);
-        let found = executed(&target, &case, &with_warp_specialize(&text, true), SynthesisOptions::default());
+        let found =
+            synthesize_and_emulate(&target, &case, &with_warp_specialize(&text, true), SynthesisOptions::default());
         assert_eq!(found.derivation.loops[0].producers, 1, "{name}: {}", found.derivation);
     }
     let (case, text) = case("explicit_int4");
-    let error = derived(&target, &with_warp_specialize(&text, true), case.warps, SynthesisOptions::default())
-        .expect_err("packed weights");
+    let error =
+        synthesize_layouts(&target, &with_warp_specialize(&text, true), case.warps, SynthesisOptions::default())
+            .expect_err("packed weights");
     assert!(error.contains("must be bulk tensor copies"), "{error}");
 }
 
@@ -111,11 +118,15 @@ fn producers_are_chosen_where_they_gain() {
     let of_large_tiles =
         of_large_tiles.replace("%turns = arith.constant 5 : i32", "%turns = arith.divsi %k, %c32 : i32");
     for (case, text, gains) in [(&small, text, false), (&large, of_large_tiles, true)] {
-        let found = &executed(&target, case, &text, SynthesisOptions::default()).derivation;
+        let found = &synthesize_and_emulate(&target, case, &text, SynthesisOptions::default()).derivation;
         assert_eq!(found.loops[0].producers, u32::from(gains), "{found}");
         let of = |specialized: bool| {
-            let found =
-                derived(&target, &with_warp_specialize(&text, specialized), case.warps, SynthesisOptions::default());
+            let found = synthesize_layouts(
+                &target,
+                &with_warp_specialize(&text, specialized),
+                case.warps,
+                SynthesisOptions::default(),
+            );
             found.unwrap_or_else(|error| panic!("{error}")).prediction
         };
         let [with, without] = [true, false].map(of);
@@ -126,17 +137,17 @@ fn producers_are_chosen_where_they_gain() {
     }
     // A block of 32 warps has no thread left for a producer warp.
     let (_, text) = case("explicit_gemm");
-    let full = derived(&target, &with_warp_specialize(&text, true), 32, SynthesisOptions::default())
+    let full = synthesize_layouts(&target, &with_warp_specialize(&text, true), 32, SynthesisOptions::default())
         .expect_err("a full block");
     assert!(full.contains("`tt.warp_specialize`"), "{full}");
-    assert!(derived(&target, &text, 32, SynthesisOptions::default()).is_ok());
+    assert!(synthesize_layouts(&target, &text, 32, SynthesisOptions::default()).is_ok());
     // A request for a producer warp without bulk tensor copies is an error.
     let (case, _) = case("explicit_gemm");
     let a100 = self::target("a100");
-    let error =
-        derived(&a100, &produced(2, true), case.warps, SynthesisOptions::default()).expect_err("no mbarriers there");
+    let error = synthesize_layouts(&a100, &produced(2, true), case.warps, SynthesisOptions::default())
+        .expect_err("no mbarriers there");
     assert!(error.contains("`tt.warp_specialize` on `a100`"), "{error}");
-    let found = derived(&a100, &produced(2, false), case.warps, SynthesisOptions::default())
+    let found = synthesize_layouts(&a100, &produced(2, false), case.warps, SynthesisOptions::default())
         .unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(found.loops[0].producers, 0, "{found}");
 }
@@ -148,7 +159,8 @@ fn mma_stays_in_flight_across_iterations() {
     let target = target("h100");
     for stages in [2, 4] {
         let text = with_stages(&sized_gemm([128, 128, 32], "f16"), stages);
-        let found = derived(&target, &text, 4, SynthesisOptions::default()).unwrap_or_else(|error| panic!("{error}"));
+        let found = synthesize_layouts(&target, &text, 4, SynthesisOptions::default())
+            .unwrap_or_else(|error| panic!("{error}"));
         let expected: &[&str] = if stages > 2 { &["%next"] } else { &[] };
         assert_eq!(found.loops[0].pending, expected, "{found}");
         let ptx = assembly(&target, &text.replace("sized_gemm", "explicit_gemm"));
@@ -162,7 +174,7 @@ fn mma_stays_in_flight_across_iterations() {
 fn lanes_copy_if_tma_cannot() {
     let boxed = |gpu_model: &str, text: &str, options: SynthesisOptions| {
         let (case, _) = case("explicit_gemm");
-        let found = derived(&target(gpu_model), text, case.warps, options);
+        let found = synthesize_layouts(&target(gpu_model), text, case.warps, options);
         let found = found.unwrap_or_else(|error| panic!("{gpu_model}: {error}"));
         found.loops[0].tensor_copies || !found.loops[0].pending.is_empty()
     };

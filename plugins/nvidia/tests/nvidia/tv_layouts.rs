@@ -6,7 +6,7 @@ use crate::prelude::*;
 use serde_json::Value;
 use tilewright_testkit::bridged::{bridged, operands};
 use tilewright_testkit::known_answers::numbers;
-use tilewright_vendor_testkit::rows::register;
+use tilewright_vendor_testkit::rows::expect_register_operand;
 
 const SAMPLE: &str = include_str!("../data/tv_layouts.json");
 const MMA_LAYOUTS: &str = "reference/matrix_instruction_tv_layouts.json";
@@ -32,7 +32,7 @@ fn element(name: &str) -> Option<&'static str> {
 /// Returns the register layouts of d, a and b of a warp MMA; `None` if the instruction table lacks it.
 fn row(name: &str) -> Option<[LinearLayout; 3]> {
     let row = instructions_of("sm_90a").into_iter().find(|row| row.name == name)?;
-    Some(["a", "b", "d"].map(|required| register(&row, required).2.clone()))
+    Some(["a", "b", "d"].map(|required| expect_register_operand(&row, required).2.clone()))
 }
 
 fn same(found: &LinearLayout, published: Option<&LinearLayout>, what: &str) {

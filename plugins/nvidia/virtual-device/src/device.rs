@@ -1,8 +1,8 @@
 //! The virtual device behind the framework's `Device` trait.
 
 use tilewright_plugin::{
-    Artifact, CodeFormat, Device, DeviceBufferId, DeviceError, DeviceHandleTable, KernelMetadata, LaunchArgument,
-    LaunchOutcome, LaunchRequest, LoadedCodeId,
+    Artifact, CodeFormat, Device, DeviceBufferId, DeviceError, DeviceResourceTable, KernelMetadata, LaunchArgument,
+    LaunchRequest, LaunchStats, LoadedCodeId,
 };
 use tilewright_target::{Instruction, TargetDescription};
 
@@ -17,7 +17,7 @@ pub struct VirtualDevice {
     global: Global,
     /// Table of the handles that the device has returned: of buffers, with the buffer's index in global memory, and of
     /// loaded code.
-    given: DeviceHandleTable<u64, Loaded>,
+    given: DeviceResourceTable<u64, Loaded>,
     last: LaunchReport,
     replicated_stores: bool,
 }
@@ -37,7 +37,7 @@ impl VirtualDevice {
     /// Creates the virtual device of a target; `instructions` is the target's instruction table.
     #[must_use]
     pub fn new(target: TargetDescription, instructions: Vec<Instruction>) -> Self {
-        let (global, given, last) = (Global::default(), DeviceHandleTable::default(), LaunchReport::default());
+        let (global, given, last) = (Global::default(), DeviceResourceTable::default(), LaunchReport::default());
         Self { target, instructions, global, given, last, replicated_stores: false }
     }
 
@@ -145,7 +145,7 @@ impl VirtualDevice {
 
 /// Encodes the arguments of a launch as the bytes of the kernel's parameter memory.
 fn parameters(
-    given: &DeviceHandleTable<u64, Loaded>,
+    given: &DeviceResourceTable<u64, Loaded>,
     (program, kernel): (&Program, &KernelMetadata),
     arguments: &[LaunchArgument],
 ) -> Result<Vec<u8>, DeviceError> {
@@ -265,7 +265,7 @@ impl Device for VirtualDevice {
         }
     }
 
-    fn launch(&mut self, launch: &LaunchRequest) -> Result<LaunchOutcome, DeviceError> {
+    fn launch(&mut self, launch: &LaunchRequest) -> Result<LaunchStats, DeviceError> {
         let (loaded, metadata) = self.given.resolve_launch(launch)?;
         let missing = || DeviceError::BadLaunch(format!("the code has no kernel `{}`", launch.kernel));
         let program = loaded.programs.iter().find(|program| program.name == launch.kernel).ok_or_else(missing)?;
@@ -281,7 +281,7 @@ impl Device for VirtualDevice {
         };
         let ran = run(program, &launch, &mut self.global);
         self.last = ran.map_err(|fault| DeviceError::Fault(fault.to_string()))?;
-        Ok(LaunchOutcome { counts: Some(self.last.counts), ..LaunchOutcome::default() })
+        Ok(LaunchStats { counts: Some(self.last.counts), ..LaunchStats::default() })
     }
 }
 

@@ -24,12 +24,12 @@ pub struct Case {
 }
 
 /// Returns a `swizzled_shared` layout as text, with the parameters `vec`, `perPhase`, `maxPhase` and `order`.
-pub fn swizzled(vector: u64, phase: u64, phases: u64, order: [u64; 2]) -> String {
+pub fn format_swizzled_layout(vector: u64, phase: u64, phases: u64, order: [u64; 2]) -> String {
     format!("#ttg.swizzled_shared<{{vec = {vector}, perPhase = {phase}, maxPhase = {phases}, order = {order:?}}}>")
 }
 
 /// A planned access that has been checked on the emulator, as a kernel.
-pub struct Moved {
+pub struct PlannedAccess {
     pub access: SharedAccess,
     pub kernel: Kernel,
 }
@@ -38,18 +38,18 @@ impl Case {
     /// Plans the loads of the case with and without the vendor's instructions, and checks both plans on the emulator.
     /// Asserts that the plan with these instructions is as expected, and costs at most as much as the plan without
     /// them.
-    pub fn loaded(&self, target: &dyn Target) -> Moved {
+    pub fn loaded(&self, target: &dyn Target) -> PlannedAccess {
         self.moved(target, true)
     }
 
     /// Plans and checks the case's stores, as [`Case::loaded`] does for loads.
-    pub fn stored(&self, target: &dyn Target) -> Moved {
+    pub fn stored(&self, target: &dyn Target) -> PlannedAccess {
         self.moved(target, false)
     }
 
-    fn moved(&self, target: &dyn Target, loads: bool) -> Moved {
-        let registers = layouts::distributed(target, &self.registers, self.shape);
-        let memory = layouts::memory(target, &self.memory, self.shape);
+    fn moved(&self, target: &dyn Target, loads: bool) -> PlannedAccess {
+        let registers = layouts::resolve_distributed(target, &self.registers, self.shape);
+        let memory = layouts::resolve_memory(target, &self.memory, self.shape);
         let planned = |context: PlanContext<'_>| {
             let direction = if loads { Direction::Load } else { Direction::Store };
             let access = plan_shared_access(&registers, &memory, self.bits, direction, context).unwrap();
@@ -64,7 +64,7 @@ impl Case {
         let build = if loads { build_load_kernel } else { build_store_kernel };
         let kernel = build(&registers, &memory, self.bits, &access).unwrap();
         verify_instructions(&kernel, target.instructions()).unwrap();
-        Moved { access, kernel }
+        PlannedAccess { access, kernel }
     }
 
     fn is_as_it_must_be(&self, access: &SharedAccess) {
@@ -79,7 +79,7 @@ impl Case {
     }
 }
 
-impl Moved {
+impl PlannedAccess {
     /// Compiles the kernel of the case to assembly.
     pub fn assembly(&self, target: &dyn Target) -> String {
         verify(&Module { kernels: vec![self.kernel.clone()] }).unwrap();

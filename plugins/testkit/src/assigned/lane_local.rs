@@ -5,13 +5,13 @@ use std::collections::HashSet;
 
 use crate::prelude::*;
 use tilewright_tile::op::name::tt;
-use tilewright_tile::{Attribute, Body, Op};
+use tilewright_tile::{Attribute, FunctionBody, Op};
 
 /// Checks that each lane holds, in registers of an operand, all elements that the operation's semantics puts into the
 /// lane's result registers. `operands` and `results` have the tensors' layouts, in order. Operations that are not
 /// lane-local pass.
 pub fn check_lane_local(
-    body: &Body,
+    body: &FunctionBody,
     op: Op,
     operands: &[Option<LinearLayout>],
     results: &[Option<LinearLayout>],

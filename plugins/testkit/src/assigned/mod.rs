@@ -11,10 +11,10 @@ use crate::prelude::*;
 use tilewright_assign::AssignmentError;
 use tilewright_assign::dot_plan::plan_dot;
 use tilewright_assign::layouts::LayoutCache;
-use tilewright_tile::import::{ImportTables, import_operations};
+use tilewright_tile::import::{ImportTables, replace_vendor_operations};
 use tilewright_tile::op::Dialects;
 use tilewright_tile::op::name::{arith, tt};
-use tilewright_tile::{Attribute, Body, Op, TileModule, TileType, text, verify_transformed_module};
+use tilewright_tile::{Attribute, FunctionBody, Op, TileModule, TileType, text, verify_transformed_module};
 
 /// A program in Triton IR without layouts, with Triton's results for it (`triton`).
 pub struct Program {
@@ -60,10 +60,11 @@ impl Program {
 
 /// Assigns layouts to a program by both strategies, propagation and least cost, and checks both results. Returns the
 /// result of least cost; an error if it costs more than that of propagation.
-pub fn assigned(program: &Program, config: &LaunchConfig<'_>) -> Result<AssignedModule, String> {
+pub fn assign_and_check(program: &Program, config: &LaunchConfig<'_>) -> Result<AssignedModule, String> {
     let one = |strategy| {
         let assigned = assign_layouts(&program.module, config, strategy).map_err(|error| error.to_string())?;
-        check_assigned(&program.module, &assigned.module, config).map_err(|error| format!("{strategy:?}: {error}"))?;
+        check_assigned_module(&program.module, &assigned.module, config)
+            .map_err(|error| format!("{strategy:?}: {error}"))?;
         Ok::<_, String>(assigned)
     };
     let (followed, least) = (one(Strategy::Propagation)?, one(Strategy::LeastCost)?);
@@ -79,7 +80,7 @@ pub fn assigned(program: &Program, config: &LaunchConfig<'_>) -> Result<Assigned
 
 /// Checks that every tensor of `after` has a layout, that operands have the layouts that their operations require, and
 /// that `after` computes the same as `before`.
-pub fn check_assigned(before: &TileModule, after: &TileModule, config: &LaunchConfig<'_>) -> Result<(), String> {
+pub fn check_assigned_module(before: &TileModule, after: &TileModule, config: &LaunchConfig<'_>) -> Result<(), String> {
     let printed = text::print_module(after);
     verify_transformed_module(after).map_err(|violation| format!("{violation}\n{printed}"))?;
     let reparsed = text::parse_module(&printed, &Dialects::neutral()).map_err(|error| error.to_string())?;
@@ -96,7 +97,7 @@ pub fn check_assigned(before: &TileModule, after: &TileModule, config: &LaunchCo
     semantics::same(before, after)
 }
 
-fn rules(body: &Body, op: Op, layouts: &LayoutCache<'_>, config: &LaunchConfig<'_>) -> Result<(), String> {
+fn rules(body: &FunctionBody, op: Op, layouts: &LayoutCache<'_>, config: &LaunchConfig<'_>) -> Result<(), String> {
     let operation = body.op(op);
     let layout_of = |value: &tilewright_tile::Value| -> Result<Option<LinearLayout>, String> {
         let ty = body.value_type(*value);
@@ -149,7 +150,8 @@ pub fn check_layouts_stay(
             continue;
         }
         let module = text::parse_module(&std::fs::read_to_string(&path).unwrap(), dialects).unwrap();
-        let module = import_operations(&module, imports, dialects).unwrap_or_else(|error| panic!("{file}: {error:?}"));
+        let module =
+            replace_vendor_operations(&module, imports, dialects).unwrap_or_else(|error| panic!("{file}: {error:?}"));
         let number = |name: &str| module.attributes.get(name).and_then(Attribute::as_integer).unwrap() as u32;
         let (lanes, warps) = (number("ttg.threads-per-warp"), number("ttg.num-warps"));
         let config = LaunchConfig { context, families, lanes, warps };
@@ -177,8 +179,8 @@ fn results(module: &TileModule) -> Vec<(&str, TileType)> {
 
 /// Returns the text of a program that loads a 32 x 32 matrix of f16 as `%x`, executes the statements `what`, and stores
 /// `result` (a value with its type) at `%to`. The value of `%count` is unknown at compile time.
-pub fn square(what: &str, result: &str) -> String {
-    let tile = Tile { name: "", rows: 32, columns: 32, pitch: 32, layout: None };
+pub fn build_square_tile_program(what: &str, result: &str) -> String {
+    let tile = TileAddressText { name: "", rows: 32, columns: 32, pitch: 32, layout: None };
     let address_ops = tile.offsets() + &tile.addresses("from", "p", "f16") + &tile.addresses("to", "q", "f32");
     format!(
         "module {{

@@ -1,6 +1,6 @@
 //! Layout assignment to the programs of the shared test data, on a vendor's targets.
 
-use super::{assigned, check_layouts_stay, programs};
+use super::{assign_and_check, check_layouts_stay, programs};
 use crate::prelude::*;
 use tilewright_assign::AssignmentError;
 use tilewright_assign::Strategy;
@@ -11,7 +11,7 @@ use tilewright_tile::op::Dialects;
 /// that Triton compiles for this target, at most as many costly conversions may remain as in Triton's results. `triton`
 /// is Triton's name of the target; `None` if it has none.
 pub fn every_program_has_layouts(target: &dyn Target, triton: Option<&str>) {
-    let families = FamilySet::new(vec![&NeutralFamilies, target.families()]);
+    let families = FamilyProviders::new(vec![&NeutralFamilies, target.families()]);
     let description = target.description();
     let context = PlanContext::new(description).with_instructions(target.instructions());
     let (mut beyond, mut conversions) = (Vec::new(), [0, 0]);
@@ -23,7 +23,7 @@ pub fn every_program_has_layouts(target: &dyn Target, triton: Option<&str>) {
             beyond.push(program.name);
             continue;
         }
-        let assignment = assigned(&program, &config).unwrap_or_else(|error| panic!("{label}: {error}"));
+        let assignment = assign_and_check(&program, &config).unwrap_or_else(|error| panic!("{label}: {error}"));
         let left = assignment.report.costly_conversions().count() as u64;
         if let Some(theirs) = triton.and_then(|triton| program.of_triton(triton)) {
             conversions = [conversions[0] + left, conversions[1] + theirs];
@@ -38,7 +38,7 @@ pub fn every_program_has_layouts(target: &dyn Target, triton: Option<&str>) {
 /// dialects for parsing, and the import tables that replace vendors' operations. The programs are the files of the
 /// shared test data whose names end with one of `endings`.
 pub fn named_layouts_stay(target: &dyn Target, words: (&Dialects, &ImportTables), endings: &[&str]) {
-    let families = FamilySet::new(vec![&NeutralFamilies, target.families()]);
+    let families = FamilyProviders::new(vec![&NeutralFamilies, target.families()]);
     let context = PlanContext::new(target.description()).with_instructions(target.instructions());
     check_layouts_stay(context, &families, words, endings);
 }

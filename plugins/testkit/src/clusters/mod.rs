@@ -3,7 +3,7 @@
 use crate::prelude::*;
 
 /// Returns a verified module with one kernel, whose only parameter is a pointer; `act` builds the kernel's body.
-pub fn module(launch: Launch, act: impl FnOnce(&mut Builder)) -> Module {
+pub fn module(launch: StaticLaunchConfig, act: impl FnOnce(&mut Builder)) -> Module {
     let mut builder = Builder::new("across", launch, &[("out", Type::Pointer(MemorySpace::Global))]);
     act(&mut builder);
     let module = Module { kernels: vec![builder.finish()] };
@@ -13,10 +13,10 @@ pub fn module(launch: Launch, act: impl FnOnce(&mut Builder)) -> Module {
 
 /// Returns four modules, each with one feature of clusters: a launch with clusters, a cluster barrier, the block's
 /// index in the cluster, and an address in another block's shared memory.
-fn asking(launch: Launch) -> [Module; 4] {
+fn asking(launch: StaticLaunchConfig) -> [Module; 4] {
     [
         module(launch.with_blocks(2), |_| {}),
-        module(launch, |k| k.barrier(Scope::Cluster)),
+        module(launch, |k| k.barrier(CollectiveScope::Cluster)),
         module(launch, |k| {
             k.special(SpecialRegister::Block);
         }),
@@ -32,7 +32,7 @@ fn asking(launch: Launch) -> [Module; 4] {
 /// messages must contain.
 #[track_caller]
 pub fn are_refused(target: &dyn Target, words: [&str; 4]) {
-    let launch = Launch::new(target.description().lanes.default, 1);
+    let launch = StaticLaunchConfig::new(target.description().lanes.default, 1);
     for (module, words) in asking(launch).iter().zip(words) {
         match target.compile(module, &CompileOptions::default()) {
             Err(CompileError::Unsupported(message)) => assert!(message.contains(words), "{message}"),

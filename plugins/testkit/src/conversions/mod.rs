@@ -1,13 +1,13 @@
 //! Layout conversions whose code the vendors' crates check: layouts as text, the plan, the kernel, and the data
 //! movement that is expected from the layouts alone.
 
-use crate::layouts::blocked;
-use crate::layouts::distributed;
+use crate::layouts::format_blocked_layout;
+use crate::layouts::resolve_distributed;
 use crate::movement::Movement;
-use crate::movement::{Reader, check_straight_line};
+use crate::movement::{Reader, check_no_loops};
 use crate::prelude::*;
 use tilewright_layout::f2::Subspace;
-use tilewright_plan::movement::{ConversionKind, SharedMemoryBits};
+use tilewright_plan::movement::{ConversionKind, SharedMemoryTraffic};
 
 /// A test case: a layout conversion, the kind of plan to check (not always the cheapest), and mnemonics that the code
 /// must contain.
@@ -71,7 +71,8 @@ impl Case {
     }
 
     pub fn planned(&self, target: &dyn Target) -> Planned {
-        let (src, dst) = (distributed(target, &self.src, &self.shape), distributed(target, &self.dst, &self.shape));
+        let (src, dst) =
+            (resolve_distributed(target, &self.src, &self.shape), resolve_distributed(target, &self.dst, &self.shape));
         let context = PlanContext::new(target.description());
         let context = if self.tiles { context.with_instructions(target.instructions()) } else { context };
         let context = self.scratch.map_or(context, |bytes| context.with_scratch_bytes(bytes));
@@ -101,7 +102,7 @@ impl Case {
     ) {
         let found = plan.stats.shared_bits;
         if plan.path != ConversionKind::Shared {
-            return assert_eq!(found, SharedMemoryBits::default(), "{}", self.name);
+            return assert_eq!(found, SharedMemoryTraffic::default(), "{}", self.name);
         }
         assert_eq!(found.loaded, bits_of_thread(dst, self.bits), "{}: a lane loads each required word once", self.name);
         let src_bits = bits_of_thread(src, self.bits);
@@ -156,14 +157,14 @@ impl Planned {
 /// smaller). `a` and `b` are the layouts, as text, of an MMA's operands with elements of 16 bits.
 pub fn cases(lanes: u64, [a, b]: [String; 2]) -> Vec<Case> {
     let down = lanes / 8;
-    let rows = |size: u64| blocked(&[1, size], &[down, 8], &[4, 1], &[1, 0]);
-    let columns = |size: u64| blocked(&[size, 1], &[8, down], &[1, 4], &[0, 1]);
-    let wide = |order: [u64; 2]| blocked(&[1, 1], &[down, 8], &[4, 1], &order);
-    let single = |order: [u64; 2]| blocked(&[1, 4], &[down, 8], &[1, 1], &order);
-    let one = |order: [u64; 2]| blocked(&[1, 1], &[lanes / 4, 4], &[1, 4], &order);
-    let pairs = blocked(&[1, 2], &[lanes / 4, 4], &[2, 2], &[1, 0]);
-    let in_lane = |order: [u64; 3]| blocked(&[1, 2, 4], &[lanes, 1, 1], &[4, 1, 1], &order);
-    let long = |threads: [u64; 2], warps: [u64; 2]| blocked(&[1, 4], &threads, &warps, &[1, 0]);
+    let rows = |size: u64| format_blocked_layout(&[1, size], &[down, 8], &[4, 1], &[1, 0]);
+    let columns = |size: u64| format_blocked_layout(&[size, 1], &[8, down], &[1, 4], &[0, 1]);
+    let wide = |order: [u64; 2]| format_blocked_layout(&[1, 1], &[down, 8], &[4, 1], &order);
+    let single = |order: [u64; 2]| format_blocked_layout(&[1, 4], &[down, 8], &[1, 1], &order);
+    let one = |order: [u64; 2]| format_blocked_layout(&[1, 1], &[lanes / 4, 4], &[1, 4], &order);
+    let pairs = format_blocked_layout(&[1, 2], &[lanes / 4, 4], &[2, 2], &[1, 0]);
+    let in_lane = |order: [u64; 3]| format_blocked_layout(&[1, 2, 4], &[lanes, 1, 1], &[4, 1, 1], &order);
+    let long = |threads: [u64; 2], warps: [u64; 2]| format_blocked_layout(&[1, 4], &threads, &warps, &[1, 0]);
     let (by_rows, by_columns) = (long([4, lanes / 4], [16, 1]), long([8, down], [8, 2]));
     vec![
         Case::new("blocked to operand a", ConversionKind::Shared, 16, &[128, 64], rows(8), a),
@@ -235,7 +236,7 @@ pub fn code_moves_what_the_plans_say(target: &dyn Target, cases: &[Case], reader
         let code = assembly(target, vec![planned.kernel.clone()]);
         let found = (reader.movement)(&code, "convert");
         assert!(planned.is_done_by(found), "{}: {found:?}, planned {:?}: {code}", case.name, planned.movement());
-        check_straight_line(&code, planned.replicated);
+        check_no_loops(&code, planned.replicated);
         case.is_shown(&(reader.instructions)(&code, "convert"));
         (reader.spills_nothing)(case.name, &code);
     }
@@ -265,7 +266,13 @@ pub fn are_what_they_are_for(target: &dyn Target, cases: &[Case]) {
 /// Checks the code for conversions of 128x64 elements of 16 bits from a blocked layout to the operands of an MMA, in
 /// one round through shared memory. A lane must store `stored` bits, and load the bits in `loaded` (for operands A and
 /// B).
-pub fn operands_take(target: &dyn Target, cases: &[Case], reader: &Reader, stored: u64, loaded: [u64; 2]) {
+pub fn check_operand_conversion_bits(
+    target: &dyn Target,
+    cases: &[Case],
+    reader: &Reader,
+    stored: u64,
+    loaded: [u64; 2],
+) {
     for (name, loaded) in ["blocked to operand a", "blocked to operand b"].into_iter().zip(loaded) {
         let planned = named(cases, name).planned(target);
         let found = (reader.movement)(&assembly(target, vec![planned.kernel.clone()]), "convert");

@@ -10,7 +10,7 @@ const TILES: usize = 4;
 const TILE: usize = 32 * 32;
 
 /// The parameters of the test program's text.
-pub struct Copied {
+pub struct AsyncCopyProgram {
     /// Layout of the tensor of pointers that the copies read through.
     pub pointers: &'static str,
     /// Layout of the tiles in registers, after loads from shared memory.
@@ -28,7 +28,7 @@ pub struct Copied {
     pub waits_at_end: bool,
 }
 
-impl Copied {
+impl AsyncCopyProgram {
     fn text(&self) -> String {
         let Self { pointers, read, shared, lanes, divisibility, outstanding, .. } = self;
         let mask = match self.other {
@@ -36,7 +36,7 @@ impl Copied {
             None => "",
         };
         let other = self.other.unwrap_or(0);
-        let tile = |name, layout| Tile { name, rows: 32, columns: 32, pitch: 32, layout: Some(layout) };
+        let tile = |name, layout| TileAddressText { name, rows: 32, columns: 32, pitch: 32, layout: Some(layout) };
         let (of_p, of_r) = (tile("_p", "#p"), tile("_r", "#r"));
         let address_ops = of_p.offsets() + &of_p.addresses("from", "x", "i32");
         let read_addresses = of_r.offsets() + &of_r.addresses("to", "y", "i32");
@@ -99,7 +99,7 @@ module attributes {{\"ttg.num-ctas\" = 1 : i32, \"ttg.num-warps\" = 4 : i32, \"t
         let numbers: Vec<u32> =
             (0..((TILES + 1) * TILE) as u32).map(|number| number.wrapping_mul(0x9e37_79b9)).collect();
         let bytes = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
-        let buffers = [Given::Bytes(bytes), Given::Empty(4 * TILES * TILE)];
+        let buffers = [InitialBuffer::Bytes(bytes), InitialBuffer::Empty(4 * TILES * TILE)];
         let (left, _) = run_block(target, &self.kernel(target), &buffers, &[rows.into()])?;
         for (index, found) in left[1].chunks_exact(4).enumerate() {
             let is_there = (index % TILE / 32) < rows as usize;
@@ -111,6 +111,6 @@ module attributes {{\"ttg.num-ctas\" = 1 : i32, \"ttg.num-warps\" = 4 : i32, \"t
 }
 
 /// Prints the kernel IR of a kernel as text.
-pub fn text(kernel: &Kernel) -> String {
+pub fn print_kernel(kernel: &Kernel) -> String {
     Module { kernels: vec![kernel.clone()] }.to_string()
 }

@@ -44,14 +44,14 @@ pub fn problem_with_warps(shape: [u64; 3], types: [&str; 3], warps: u32) -> MmaP
 
 /// Plans the MMA; panics if there is no plan.
 pub fn planned(target: &dyn Target, problem: &MmaProblem) -> MmaPlan {
-    mma::plan_mma(problem, context(target)).unwrap_or_else(|error| panic!("{problem:?}: {error}"))
+    mma::plan_mma(problem, build_plan_context(target)).unwrap_or_else(|error| panic!("{problem:?}: {error}"))
 }
 
 /// Plans the MMA, checks the plan on the emulator, and returns it.
 pub fn proven(target: &dyn Target, problem: &MmaProblem) -> MmaPlan {
     let plan = planned(target, problem);
-    build_mma_cases(&plan, context(target))
-        .and_then(|cases| check_all_emulated(&cases, context(target)))
+    build_mma_cases(&plan, build_plan_context(target))
+        .and_then(|cases| check_all_emulated(&cases, build_plan_context(target)))
         .unwrap_or_else(|error| panic!("{}: {error}", plan.atom_name()));
     plan
 }
@@ -88,14 +88,14 @@ fn scaled_problems(target: &dyn Target) -> Vec<MmaProblem> {
 pub fn check_scaled_dots(target: &dyn Target, stride: usize) {
     let mut planned = 0;
     for problem in scaled_problems(target).iter().step_by(stride) {
-        let plan = match mma::plan_mma(problem, context(target)) {
+        let plan = match mma::plan_mma(problem, build_plan_context(target)) {
             Ok(plan) => plan,
             Err(mma::MmaError::Impossible { .. }) => continue,
             Err(error) => panic!("{problem:?}: {error}"),
         };
         planned += 1;
-        build_mma_cases(&plan, context(target))
-            .and_then(|cases| check_all_emulated(&cases, context(target)))
+        build_mma_cases(&plan, build_plan_context(target))
+            .and_then(|cases| check_all_emulated(&cases, build_plan_context(target)))
             .unwrap_or_else(|error| panic!("{problem:?} by {}: {error}", plan.atom_name()));
     }
     assert!(planned > 700 / stride, "{planned} dots have a plan");
@@ -114,11 +114,11 @@ pub fn object(target: &dyn Target, plan: &MmaPlan) -> Vec<u8> {
 
 /// Returns the assembly of a kernel with the plan that reads an initial accumulator; compiles no object.
 pub fn accumulating_assembly(target: &dyn Target, plan: &MmaPlan) -> String {
-    crate::code::assembly(target, vec![build_mma_kernel(plan, true, context(target)).unwrap()])
+    crate::code::assembly(target, vec![build_mma_kernel(plan, true, build_plan_context(target)).unwrap()])
 }
 
 fn compiled(target: &dyn Target, plan: &MmaPlan) -> Artifact {
-    let kernel = build_mma_kernel(plan, false, context(target)).unwrap();
+    let kernel = build_mma_kernel(plan, false, build_plan_context(target)).unwrap();
     let artifact = artifact(target, vec![kernel], &[CodeFormat::Assembly, CodeFormat::Object]);
     artifact.unwrap_or_else(|error| panic!("{}: {error}", plan.atom_name()))
 }
@@ -141,8 +141,8 @@ pub fn dot_operand(index: i64, k_width: Option<u64>, parent: &FamilySpec) -> Fam
 /// Checks that a plan's layouts are those of the vendor's layout families, except for the order of registers. The plan
 /// must have all of K in one chunk. `result` has the parameters of the result's layout; `k_width` is the operands'
 /// parameter.
-pub fn is_of_families(target: &dyn Target, plan: &MmaPlan, result: &FamilySpec, k_width: Option<u64>) {
-    let families = FamilySet::new(vec![&NeutralFamilies, target.families()]);
+pub fn check_layouts_match_families(target: &dyn Target, plan: &MmaPlan, result: &FamilySpec, k_width: Option<u64>) {
+    let families = FamilyProviders::new(vec![&NeutralFamilies, target.families()]);
     let [m, n, k] = plan.problem.shape;
     assert_eq!(plan.chunk_elements(), k, "all of K at once");
     let all = [

@@ -2,9 +2,9 @@
 //! that it lists.
 
 use super::parts::example;
-use super::{PROGRAMS, Solved, case, executed, solution, tiled};
+use super::{EmulatedDerivation, PROGRAMS, case, solution, synthesize_and_emulate, tiled};
 use crate::prelude::*;
-use tilewright_assign::synthesis::{AccessLine, Derivation, SynthesisOptions};
+use tilewright_assign::synthesis::{AccessReport, Derivation, SynthesisOptions};
 
 /// The operation of asynchronous copies from global to shared memory.
 const COPY: &str = "ttg.async_copy_global_to_local";
@@ -47,16 +47,16 @@ pub fn stated_copies(derivation: &Derivation) -> InstructionCounts {
 
 /// Counts the other instructions that a derivation states for accesses of shared memory.
 pub fn stated_accesses(derivation: &Derivation) -> InstructionCounts {
-    let is_plain = |access: &AccessLine| [LOAD, COPY, "ttg.local_store"].contains(&&*access.operation);
+    let is_plain = |access: &AccessReport| [LOAD, COPY, "ttg.local_store"].contains(&&*access.operation);
     stated(derivation, |access| is_plain(access) && !is_asynchronous(access))
 }
 
 /// Whether an access is an asynchronous copy. A copy that no instruction can make asynchronous is one of plain stores.
-fn is_asynchronous(access: &AccessLine) -> bool {
+fn is_asynchronous(access: &AccessReport) -> bool {
     access.operation == COPY && access.instruction.is_some()
 }
 
-fn stated(derivation: &Derivation, is_counted: impl Fn(&AccessLine) -> bool) -> InstructionCounts {
+fn stated(derivation: &Derivation, is_counted: impl Fn(&AccessReport) -> bool) -> InstructionCounts {
     let mut counts = InstructionCounts::new();
     for memory in &derivation.memories {
         let of = derivation.loops.iter().find(|of| of.tensors.contains(&memory.tensor));
@@ -70,7 +70,7 @@ fn stated(derivation: &Derivation, is_counted: impl Fn(&AccessLine) -> bool) -> 
     counts
 }
 
-fn name(access: &AccessLine) -> String {
+fn name(access: &AccessReport) -> String {
     let direction = if access.operation == LOAD { "load" } else { "store" };
     access.instruction.clone().unwrap_or_else(|| format!("{direction} {}", access.vector_bits))
 }
@@ -101,8 +101,8 @@ pub fn check_alternatives(target: &dyn Target) {
     let mut listed = 0;
     for name in PROGRAMS {
         let (case, text) = case(name);
-        let solved = executed(target, &case, &text, SynthesisOptions::default());
-        let Solved { derivation, .. } = &*solved;
+        let solved = synthesize_and_emulate(target, &case, &text, SynthesisOptions::default());
+        let EmulatedDerivation { derivation, .. } = &*solved;
         let total = |line: &tilewright_assign::synthesis::PredictedPerformance| {
             line.launch.cycles_by_resource().iter().map(|(_, cycles)| cycles).sum::<f64>()
         };

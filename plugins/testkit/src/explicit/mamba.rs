@@ -4,11 +4,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::parts::read_example;
-use super::{Solved, executed};
+use super::{EmulatedDerivation, synthesize_and_emulate};
 use crate::prelude::*;
 use tilewright_assign::synthesis::SynthesisOptions;
 use tilewright_verify::case::{
-    CaseArgument, CaseBuffer, CaseElement, CaseScalar, CaseValue, ExpectedContents, ProgramCase,
+    CaseArgument, CaseBuffer, CaseElement, CaseElementValue, CaseValue, ExpectedContents, ProgramCase,
 };
 
 const TIMES: usize = 96;
@@ -18,8 +18,8 @@ const STATES: usize = 16;
 const TILE: usize = 16;
 
 /// Executes the program and checks its result against the recurrence, computed time by time.
-pub fn check_mamba(target: &dyn Target) -> Arc<Solved> {
-    executed(target, &mamba_case(), &read_example("mamba_scan"), SynthesisOptions::default())
+pub fn check_mamba(target: &dyn Target) -> Arc<EmulatedDerivation> {
+    synthesize_and_emulate(target, &mamba_case(), &read_example("mamba_scan"), SynthesisOptions::default())
 }
 
 /// The case: inputs that `f16` has exactly.
@@ -72,7 +72,7 @@ fn mamba_case() -> ProgramCase {
 fn input(name: &str, element: &str, shape: [usize; 2], value: impl Fn(usize, usize) -> f64) -> CaseBuffer {
     let element = CaseElement::from_name(element).expect("an element type");
     let encoded = |row: usize, column: usize| {
-        let bits = element.encode(CaseScalar::Float(value(row, column))).expect("a small number");
+        let bits = element.encode(CaseElementValue::Float(value(row, column))).expect("a small number");
         bits.to_le_bytes()[..element.bytes()].to_vec()
     };
     let before = (0..shape[0]).flat_map(|row| (0..shape[1]).flat_map(move |column| encoded(row, column)));

@@ -22,8 +22,8 @@ use tilewright_testkit::sample::is_all;
 use tilewright_verify::case::ProgramCase;
 
 pub use mamba::check_mamba;
-pub use parts::check_parts;
-pub use shared_by_loops::check_shared_by_loops;
+pub use parts::check_tile_slice_programs;
+pub use shared_by_loops::check_loops_filling_one_tensor;
 pub use table::table;
 pub use two_kinds::check_two_kinds;
 
@@ -52,10 +52,10 @@ pub const PROGRAMS: [&str; 17] = [
 pub const MIXED: [&str; 3] = ["explicit_int1", "explicit_int4", "explicit_moe"];
 
 /// Programs whose weights are stored in the order of the lanes of NVIDIA's MMA instructions.
-pub const PACKED: [&str; 2] = ["explicit_interleaved", "explicit_packed"];
+pub const PRESHUFFLED: [&str; 2] = ["explicit_interleaved", "explicit_packed"];
 
 /// A program for which synthesis has found layouts, and which has been emulated.
-pub struct Solved {
+pub struct EmulatedDerivation {
     pub derivation: Derivation,
     /// The loops of Triton's loads, which are pipelined after synthesis.
     pub loops: Vec<LoopPipelineReport>,
@@ -94,7 +94,12 @@ pub fn tiled(case: &ProgramCase, text: &str, [m, n, k]: [u64; 3], depth: u64) ->
 }
 
 /// Finds layouts for a program text by synthesis; returns the solution, or the reason why there is none.
-pub fn derived(target: &dyn Target, text: &str, warps: u32, synthesis: SynthesisOptions) -> Result<Derivation, String> {
+pub fn synthesize_layouts(
+    target: &dyn Target,
+    text: &str,
+    warps: u32,
+    synthesis: SynthesisOptions,
+) -> Result<Derivation, String> {
     solution(target, text, warps, synthesis).map(|(_, derivation, _)| derivation)
 }
 
@@ -111,8 +116,8 @@ fn solve(target: &dyn Target, text: &str, warps: u32, synthesis: SynthesisOption
     let options = ProgramOptions::default().with_warps(warps).with_synthesis(synthesis);
     let (mut derivation, mut loops) = (None, Vec::new());
     let kernel = compiler(target).compile_kernel(text, &options, &mut |stage| match stage {
-        CompilationStage::Synthesis(found) => derivation = Some(found.clone()),
-        CompilationStage::Layouts(assigned) => loops = assigned.report.pipelined_loops().cloned().collect(),
+        CompilationStageOutput::Synthesis(found) => derivation = Some(found.clone()),
+        CompilationStageOutput::Layouts(assigned) => loops = assigned.report.pipelined_loops().cloned().collect(),
         _ => {}
     });
     let kernel = kernel.map_err(|error| error.to_string())?;
@@ -120,14 +125,23 @@ fn solve(target: &dyn Target, text: &str, warps: u32, synthesis: SynthesisOption
 }
 
 /// Finds layouts for a program of the suite, emulates it, and checks its buffers against plain arithmetic.
-pub fn solved(target: &dyn Target, name: &str, synthesis: SynthesisOptions) -> Arc<Solved> {
+pub fn synthesize_and_emulate_case(
+    target: &dyn Target,
+    name: &str,
+    synthesis: SynthesisOptions,
+) -> Arc<EmulatedDerivation> {
     let (case, text) = case(name);
-    executed(target, &case, &text, synthesis)
+    synthesize_and_emulate(target, &case, &text, synthesis)
 }
 
 /// Finds layouts for a program text and emulates it with a test case. Results are cached for all tests of the process.
-pub fn executed(target: &dyn Target, case: &ProgramCase, text: &str, synthesis: SynthesisOptions) -> Arc<Solved> {
-    static KNOWN: Cache<Arc<Solved>> = Mutex::new(BTreeMap::new());
+pub fn synthesize_and_emulate(
+    target: &dyn Target,
+    case: &ProgramCase,
+    text: &str,
+    synthesis: SynthesisOptions,
+) -> Arc<EmulatedDerivation> {
+    static KNOWN: Cache<Arc<EmulatedDerivation>> = Mutex::new(BTreeMap::new());
     let key = format!("{} {} {:?} {synthesis:?} {text}", target.description().name, case.name, case.grid);
     cached(&KNOWN, key, || Arc::new(execute(target, case, text, synthesis)))
 }
@@ -140,16 +154,16 @@ fn cached<T: Clone>(cache: &Cache<T>, key: String, compute: impl FnOnce() -> T) 
     entry.get_or_init(compute).clone()
 }
 
-fn execute(target: &dyn Target, case: &ProgramCase, text: &str, synthesis: SynthesisOptions) -> Solved {
+fn execute(target: &dyn Target, case: &ProgramCase, text: &str, synthesis: SynthesisOptions) -> EmulatedDerivation {
     let name = &case.name;
     let (kernel, derivation, loops) =
         solution(target, text, case.warps, synthesis).unwrap_or_else(|error| panic!("{name}: {error}"));
-    let ran = case.run_emulated(&kernel, context(target), &RunLimits::default());
+    let ran = case.run_emulated(&kernel, build_plan_context(target), &RunLimits::default());
     let outcome = ran.unwrap_or_else(|error| panic!("{name}: {error}"));
     let differences: Vec<String> = outcome.differences.iter().map(ToString::to_string).collect();
     assert!(differences.is_empty(), "{name}: {differences:?}");
     let kernel = Module { kernels: vec![kernel] }.to_string();
-    Solved { derivation, loops, counts: outcome.report.counts, report: outcome.report, kernel }
+    EmulatedDerivation { derivation, loops, counts: outcome.report.counts, report: outcome.report, kernel }
 }
 
 /// Checks that synthesis with pruned search finds the same solution as with exhaustive search. Programs whose
@@ -162,7 +176,8 @@ pub fn pruning_changes_nothing(gpu_model: &str, target: &dyn Target) -> usize {
         let (case, text) = case(name);
         let of = |pruned: bool| {
             let options = SynthesisOptions::default().with_pruning(pruned).with_max_leaves(most);
-            derived(target, &text, case.warps, options).unwrap_or_else(|error| panic!("{name} on {gpu_model}: {error}"))
+            synthesize_layouts(target, &text, case.warps, options)
+                .unwrap_or_else(|error| panic!("{name} on {gpu_model}: {error}"))
         };
         let exhaustive = of(false);
         if exhaustive.search.cut > 0 {
@@ -182,7 +197,7 @@ pub fn pruning_changes_nothing(gpu_model: &str, target: &dyn Target) -> usize {
 /// Whether a line of the report is a layout conversion of a matrix within the program. Conversions for the final store
 /// to global memory do not count, nor those of a column that is broadcast, whose layout has no bases along the second
 /// axis.
-pub fn is_inside(line: &str) -> bool {
+pub fn is_inner_conversion_line(line: &str) -> bool {
     let to = line.split(" to #").nth(1).unwrap_or_default();
     let bases = to.split('[').filter_map(|basis| basis.split(']').next()?.split_once(", "));
     let moves = bases.into_iter().any(|(_, second)| second.parse::<u64>().is_ok_and(|at| at != 0));
@@ -190,6 +205,6 @@ pub fn is_inside(line: &str) -> bool {
 }
 
 /// Checks that `table` equals the section of `docs/synthesis.md` between the marks of name `mark`.
-pub fn kept(mark: &str, table: &str) {
+pub fn check_synthesis_page_table(mark: &str, table: &str) {
     golden::check_section(&shared_data::workspace().join("docs/synthesis.md"), mark, table);
 }

@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
-use super::{Solved, case, executed};
+use super::{EmulatedDerivation, case, synthesize_and_emulate};
 use crate::prelude::*;
 use tilewright_assign::synthesis::SynthesisOptions;
 
 /// Executes the examples that load halves of tiles, in a loop with stages and with buffers that the program orders, and
 /// a program that fills the halves of a tile one by one. Checks their results, and that no loop has bank conflicts.
-pub fn check_parts(target: &dyn Target) -> [Arc<Solved>; 3] {
+pub fn check_tile_slice_programs(target: &dyn Target) -> [Arc<EmulatedDerivation>; 3] {
     let (case, _) = case("explicit_gemm");
     let fragments = example("fragment_gemm");
     [fill_parts(&fragments), fragments, example("buffered_gemm")].map(|text| {
-        let solved = executed(target, &case, &text, SynthesisOptions::default());
+        let solved = synthesize_and_emulate(target, &case, &text, SynthesisOptions::default());
         assert_eq!(solved.derivation.conflict_wavefronts_in_loops(), 0, "{}", solved.derivation);
         solved
     })

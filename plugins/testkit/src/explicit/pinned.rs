@@ -1,7 +1,7 @@
 //! Compares the choices of synthesis with pinned ones: an instruction, a number of stages, a conversion before a store.
 
 use super::tiles::sized_gemm;
-use super::{PROGRAMS, case, derived};
+use super::{PROGRAMS, case, synthesize_layouts};
 use crate::prelude::*;
 use tilewright_assign::synthesis::{Derivation, SynthesisOptions};
 use tilewright_testkit::sample::is_all;
@@ -20,7 +20,7 @@ struct PinnedProgram {
 pub fn compare_pinned(target: &dyn Target) -> (usize, Vec<String>) {
     let (mut compared, mut faster) = (0, Vec::new());
     for (name, text, warps) in programs() {
-        let predict = |text: &str| derived(target, text, warps, SynthesisOptions::default());
+        let predict = |text: &str| synthesize_layouts(target, text, warps, SynthesisOptions::default());
         let Ok(found) = predict(&text) else { continue };
         for pinned in pinned_programs(target, &text, &found) {
             let Ok(other) = predict(&pinned.text) else { continue };
@@ -34,7 +34,8 @@ pub fn compare_pinned(target: &dyn Target) -> (usize, Vec<String>) {
     (compared, faster)
 }
 
-/// Returns the name, the text and the number of warps of each program to compare: two of them, unless all cases are tested.
+/// Returns the name, the text and the number of warps of each program to compare: two of them, unless all cases are
+/// tested.
 fn programs() -> Vec<(String, String, u32)> {
     let is_all = is_all();
     let of_suite = PROGRAMS.into_iter().filter(|name| is_all || *name == "explicit_gemm");

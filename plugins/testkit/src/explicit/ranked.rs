@@ -4,7 +4,7 @@
 
 use std::fmt::Write;
 
-use super::{case, executed};
+use super::{case, synthesize_and_emulate};
 use crate::prelude::*;
 use tilewright_assign::synthesis::SynthesisOptions;
 use tilewright_verify::case::ProgramCase;
@@ -24,7 +24,7 @@ pub struct Variant {
 
 impl Variant {
     pub fn of(target: &dyn Target, name: String, case: &ProgramCase, text: &str, options: SynthesisOptions) -> Self {
-        let solved = executed(target, case, text, options);
+        let solved = synthesize_and_emulate(target, case, text, options);
         let (counts, report) = (&solved.counts, &solved.report);
         let blocks = u64::from(case.grid.iter().product::<u32>());
         let accesses = counts.shared_stores + counts.shared_loads + counts.matrix_stores + counts.matrix_loads;
@@ -76,7 +76,7 @@ pub fn switches() -> Vec<(String, SynthesisOptions)> {
 /// Counts of pairs of a better and a worse variant. Index 0 counts pairs whose better variant takes at most as much
 /// shared memory as the worse one, index 1 the other pairs.
 #[derive(Default)]
-pub struct Ranked {
+pub struct RankingStats {
     pub pairs: [usize; 2],
     /// Number of pairs that the cost model ranks wrongly, with the same two indices.
     pub wrong: [usize; 2],
@@ -84,7 +84,7 @@ pub struct Ranked {
     pub report: String,
 }
 
-impl Ranked {
+impl RankingStats {
     /// Returns the sum of both counts, with both reports.
     pub fn with(self, other: Self) -> Self {
         let sum = |a: [usize; 2], b: [usize; 2]| [a[0] + b[0], a[1] + b[1]];

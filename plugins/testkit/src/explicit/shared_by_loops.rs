@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::{Solved, case, executed};
+use super::{EmulatedDerivation, case, synthesize_and_emulate};
 use crate::prelude::*;
 use tilewright_assign::synthesis::SynthesisOptions;
 
@@ -87,10 +87,10 @@ impl DotText {
 /// Executes programs whose loops or copies fill one tensor together, and checks their results. Loops that fill the
 /// same tensors have as many buffers. Returns the solutions of the programs of two loops with parts of K, and of two
 /// loops with equal bounds.
-pub fn check_shared_by_loops(target: &dyn Target) -> [Arc<Solved>; 2] {
+pub fn check_loops_filling_one_tensor(target: &dyn Target) -> [Arc<EmulatedDerivation>; 2] {
     let (case, dot) = (case("explicit_gemm").0, DotText::new());
     let solve = |text: &str| {
-        let solved = executed(target, &case, text, SynthesisOptions::default());
+        let solved = synthesize_and_emulate(target, &case, text, SynthesisOptions::default());
         let loops = &solved.derivation.loops;
         assert!(loops.iter().all(|of| of.buffers == loops[0].buffers), "{}", solved.derivation);
         solved
@@ -100,7 +100,7 @@ pub fn check_shared_by_loops(target: &dyn Target) -> [Arc<Solved>; 2] {
     }
     [dot.program(&dot.two_loops().each_ref().map(String::as_str)), dot.repeated()].map(|text| {
         let solved = solve(&text);
-        let without = executed(target, &case, &text, SynthesisOptions::default().with_pipelining(false));
+        let without = synthesize_and_emulate(target, &case, &text, SynthesisOptions::default().with_pipelining(false));
         assert_eq!((solved.derivation.loops.len(), without.derivation.loops[0].stages), (2, 1));
         assert!(solved.derivation.prediction.cycles <= without.derivation.prediction.cycles, "{}", solved.derivation);
         solved

@@ -3,10 +3,10 @@
 
 use std::fmt::Write;
 
-use super::{PROGRAMS, Solved, solved};
+use super::{EmulatedDerivation, PROGRAMS, synthesize_and_emulate_case};
 use crate::prelude::*;
 use serde_json::Value;
-use tilewright_assign::synthesis::{AccessLine, Derivation, SynthesisOptions};
+use tilewright_assign::synthesis::{AccessReport, Derivation, SynthesisOptions};
 use tilewright_tile::op::name::{ttg, tw};
 
 /// Operation counts of Triton's code, from `conformance/peers/explicit_beside_triton.py`.
@@ -20,7 +20,7 @@ pub fn table(targets: &[(&str, &dyn Target)]) -> String {
     );
     for name in PROGRAMS {
         for (gpu_model, target) in targets {
-            let found = solved(*target, name, SynthesisOptions::default());
+            let found = synthesize_and_emulate_case(*target, name, SynthesisOptions::default());
             let row = row(&found);
             let theirs = theirs(&triton["targets"][*gpu_model][name]);
             // Writing to a `String` does not fail.
@@ -30,7 +30,7 @@ pub fn table(targets: &[(&str, &dyn Target)]) -> String {
     text
 }
 
-fn row(Solved { derivation, counts, .. }: &Solved) -> String {
+fn row(EmulatedDerivation { derivation, counts, .. }: &EmulatedDerivation) -> String {
     let instruction = derivation.dots.first().map_or("none", |dot| &dot.instruction);
     let [copies, loads] = [true, false].map(|copies| bits(derivation, copies));
     let stages = derivation.loops.iter().max_by_key(|of| of.stages).map_or_else(
@@ -54,7 +54,7 @@ fn row(Solved { derivation, counts, .. }: &Solved) -> String {
 /// tensor copies, which have no lanes.
 fn bits(derivation: &Derivation, copies: bool) -> String {
     let accesses = derivation.memories.iter().flat_map(|memory| &memory.accesses);
-    let is_copy = |access: &&AccessLine| (access.operation != ttg::LOCAL_LOAD) == copies;
+    let is_copy = |access: &&AccessReport| (access.operation != ttg::LOCAL_LOAD) == copies;
     let (tensor_copies, lanes): (Vec<_>, Vec<_>) =
         accesses.filter(is_copy).partition(|access| access.operation == tw::BULK_TENSOR_LOAD);
     let least = lanes.iter().map(|access| access.vector_bits).min().map(|bits| bits.to_string());

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::derived;
+use super::synthesize_layouts;
 use crate::prelude::*;
 use tilewright_assign::synthesis::{Derivation, SynthesisOptions};
 
@@ -29,7 +29,7 @@ const KINDS: [(&str, u32); 4] = [("f16", 4), ("f16", 8), ("f8E4M3FN", 8), ("i8",
 const DEPTH: u64 = 4096;
 
 /// The choices for one tile.
-pub struct TileChoice {
+pub struct TileDerivation {
     /// The tile: M, N and K.
     pub tile: [u64; 3],
     /// Element type of the operands.
@@ -53,17 +53,17 @@ pub fn sized_gemm([m, n, k]: [u64; 3], element: &str) -> String {
 }
 
 /// Solves the usual tiles on a target.
-pub fn usual_tiles(target: &dyn Target) -> Vec<TileChoice> {
+pub fn synthesize_usual_tiles(target: &dyn Target) -> Vec<TileDerivation> {
     let kinds = |tile: [u64; 3]| KINDS.into_iter().map(move |(element, warps)| (tile, element, warps));
     let solve = |(tile, element, warps): ([u64; 3], &'static str, u32)| {
-        let derivation = derived(target, &sized_gemm(tile, element), warps, SynthesisOptions::default());
-        TileChoice { tile, element, warps, derivation }
+        let derivation = synthesize_layouts(target, &sized_gemm(tile, element), warps, SynthesisOptions::default());
+        TileDerivation { tile, element, warps, derivation }
     };
     TILES.into_iter().flat_map(kinds).map(solve).collect()
 }
 
 /// Returns the instruction of a choice, and how its loop is pipelined.
-fn summary(choice: &TileChoice) -> String {
+fn summary(choice: &TileDerivation) -> String {
     let Ok(derivation) = &choice.derivation else { return "none: too many registers".to_owned() };
     let instruction = &derivation.dots[0].instruction;
     let of = &derivation.loops[0];
@@ -81,13 +81,13 @@ fn summary(choice: &TileChoice) -> String {
 }
 
 /// Writes the choices for the usual tiles as a table, one column for each target.
-pub fn tiles_table(targets: &[(&str, &[TileChoice])]) -> String {
+pub fn format_tile_derivations(targets: &[(&str, &[TileDerivation])]) -> String {
     let names: Vec<&str> = targets.iter().map(|(name, _)| *name).collect();
     let mut text =
         format!("| tile | operands | warps | {} |\n|---|---|--:|{}\n", names.join(" | "), "---|".repeat(names.len()));
     let rows = targets.first().map_or(0, |(_, choices)| choices.len());
     for row in 0..rows {
-        let TileChoice { tile: [m, n, k], element, warps, .. } = &targets[0].1[row];
+        let TileDerivation { tile: [m, n, k], element, warps, .. } = &targets[0].1[row];
         let choices: Vec<String> = targets.iter().map(|(_, choices)| summary(&choices[row])).collect();
         let _ = writeln!(text, "| {m}x{n}x{k} | `{element}` | {warps} | {} |", choices.join(" | "));
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Solved, case, executed};
+use super::{EmulatedDerivation, case, synthesize_and_emulate};
 use crate::prelude::*;
 use tilewright_assign::synthesis::{Derivation, SynthesisOptions};
 
@@ -25,11 +25,11 @@ const END: &str = "    %two = arith.constant 2 : i32
 /// Executes the suite's dot with `tt.dot` in place of `tw.mma`, and with a second loop of Triton's operations, and
 /// checks the results. The search chooses the same for both kinds of dot. Returns the solution of the program with two
 /// loops.
-pub fn check_two_kinds(target: &dyn Target) -> Arc<Solved> {
+pub fn check_two_kinds(target: &dyn Target) -> Arc<EmulatedDerivation> {
     let (case, text) = case("explicit_gemm");
-    let solve = |text: &str| executed(target, &case, text, SynthesisOptions::default());
+    let solve = |text: &str| synthesize_and_emulate(target, &case, text, SynthesisOptions::default());
     let (mma, dot) = (solve(&text), solve(&text.replace("tw.mma", "tt.dot")));
-    let choices = |solved: &Solved| {
+    let choices = |solved: &EmulatedDerivation| {
         let Derivation { dots, loops, memories, shared_bytes, .. } = &solved.derivation;
         format!("{dots:?} {loops:?} {memories:?} {shared_bytes}")
     };

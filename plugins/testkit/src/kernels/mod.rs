@@ -2,7 +2,7 @@
 
 use crate::prelude::*;
 
-pub const GLOBAL: Type = Type::Pointer(MemorySpace::Global);
+pub const GLOBAL_POINTER: Type = Type::Pointer(MemorySpace::Global);
 pub const WORD: Type = Type::Scalar(Element::I32);
 pub const BIT: Type = Type::Scalar(Element::I1);
 pub const QUAD: Type = Type::Vector(Element::I32, 4);
@@ -21,7 +21,7 @@ pub const INTEGER_OPERATIONS: [Binary; 11] = [
     Binary::RemU,
 ];
 pub const FLOAT_OPERATIONS: [Binary; 3] = [Binary::FAdd, Binary::FSub, Binary::FMul];
-pub const COMPARISONS: [Compare; 6] =
+pub const INTEGER_COMPARISONS: [Compare; 6] =
     [Compare::Eq, Compare::Ne, Compare::LtU, Compare::LeU, Compare::LtS, Compare::LeS];
 
 pub fn module(kernels: Vec<Kernel>) -> Module {
@@ -45,8 +45,8 @@ pub fn own_address(k: &mut Builder, base: Value, bytes: u32) -> Value {
 }
 
 /// Returns a kernel whose lanes each copy 32 bytes by two accesses of 16 bytes.
-pub fn copy(launch: Launch) -> Kernel {
-    let mut k = Builder::new("copy", launch, &[("from", GLOBAL), ("to", GLOBAL)]);
+pub fn copy(launch: StaticLaunchConfig) -> Kernel {
+    let mut k = Builder::new("copy", launch, &[("from", GLOBAL_POINTER), ("to", GLOBAL_POINTER)]);
     let (from, to) = (k.parameter(0), k.parameter(1));
     let from = own_address(&mut k, from, 32);
     let to = own_address(&mut k, to, 32);
@@ -59,8 +59,8 @@ pub fn copy(launch: Launch) -> Kernel {
 
 /// Returns a kernel whose lanes each store two values of 16 bytes to shared memory and, after a barrier of the given
 /// scope, load the values of the lane with the mirrored index.
-pub fn through_shared(launch: Launch, scope: Scope) -> Kernel {
-    let mut k = Builder::new("through_shared", launch, &[("from", GLOBAL), ("to", GLOBAL)]);
+pub fn through_shared(launch: StaticLaunchConfig, scope: CollectiveScope) -> Kernel {
+    let mut k = Builder::new("through_shared", launch, &[("from", GLOBAL_POINTER), ("to", GLOBAL_POINTER)]);
     let lanes = launch.lanes * launch.warps;
     let shared = k.shared_buffer(lanes * 32, 16);
     let (from, to) = (k.parameter(0), k.parameter(1));
@@ -85,8 +85,8 @@ pub fn through_shared(launch: Launch, scope: Scope) -> Kernel {
 }
 
 /// Returns a kernel whose lanes each get an integer and a float from lane i xor `mask`, by an indexed shuffle.
-pub fn shuffle(launch: Launch, mask: u32) -> Kernel {
-    let mut k = Builder::new("exchange", launch, &[("at", GLOBAL)]);
+pub fn shuffle(launch: StaticLaunchConfig, mask: u32) -> Kernel {
+    let mut k = Builder::new("exchange", launch, &[("at", GLOBAL_POINTER)]);
     let at = k.parameter(0);
     let at = own_address(&mut k, at, 8);
     let lane = k.special(SpecialRegister::Lane);
@@ -100,8 +100,8 @@ pub fn shuffle(launch: Launch, mask: u32) -> Kernel {
 }
 
 /// Returns a kernel like [`shuffle`], but with a shuffle that has the xor mask as an immediate.
-pub fn shuffle_xor(launch: Launch, mask: u32) -> Kernel {
-    let mut k = Builder::new("exchange_xor", launch, &[("at", GLOBAL)]);
+pub fn shuffle_xor(launch: StaticLaunchConfig, mask: u32) -> Kernel {
+    let mut k = Builder::new("exchange_xor", launch, &[("at", GLOBAL_POINTER)]);
     let at = k.parameter(0);
     let at = own_address(&mut k, at, 8);
     for (offset, element) in [(0, Element::I32), (4, Element::F32)] {
@@ -113,8 +113,8 @@ pub fn shuffle_xor(launch: Launch, mask: u32) -> Kernel {
 }
 
 /// Returns a kernel whose lanes with an index below `bound` each add one to a 32-bit word in memory.
-pub fn predicated(launch: Launch) -> Kernel {
-    let mut k = Builder::new("predicated", launch, &[("at", GLOBAL), ("bound", WORD)]);
+pub fn predicated(launch: StaticLaunchConfig) -> Kernel {
+    let mut k = Builder::new("predicated", launch, &[("at", GLOBAL_POINTER), ("bound", WORD)]);
     let (at, bound) = (k.parameter(0), k.parameter(1));
     let at = own_address(&mut k, at, 4);
     let lane = k.special(SpecialRegister::Lane);
@@ -127,8 +127,8 @@ pub fn predicated(launch: Launch) -> Kernel {
 
 /// Returns a kernel that permutes bytes: bytes 0 to 3 of the result are bytes 1 and 2 of the first word and bytes 0 and
 /// 3 of the second.
-pub fn permute(launch: Launch) -> Kernel {
-    let mut k = Builder::new("permute", launch, &[("at", GLOBAL)]);
+pub fn permute(launch: StaticLaunchConfig) -> Kernel {
+    let mut k = Builder::new("permute", launch, &[("at", GLOBAL_POINTER)]);
     let at = k.parameter(0);
     let at = own_address(&mut k, at, 8);
     let a = k.load(WORD, at, 0, None);
@@ -139,8 +139,8 @@ pub fn permute(launch: Launch) -> Kernel {
 }
 
 /// Returns a kernel that sums `count` words in a loop, and stores the sum if it is even, otherwise its negative.
-pub fn loop_and_branch(launch: Launch) -> Kernel {
-    let mut k = Builder::new("loop_and_branch", launch, &[("at", GLOBAL), ("count", WORD)]);
+pub fn loop_and_branch(launch: StaticLaunchConfig) -> Kernel {
+    let mut k = Builder::new("loop_and_branch", launch, &[("at", GLOBAL_POINTER), ("count", WORD)]);
     let (at, count) = (k.parameter(0), k.parameter(1));
     let (zero, one) = (k.i32(0), k.i32(1));
     let arguments = k.begin_region(&[WORD, WORD]);
@@ -165,9 +165,12 @@ pub fn loop_and_branch(launch: Launch) -> Kernel {
 
 /// Returns a kernel with arithmetic on scalars and vectors of every element type, and with comparisons, selects, casts,
 /// packs and unpacks. It stores each result.
-pub fn everything(launch: Launch) -> Kernel {
-    let mut k =
-        Builder::new("everything", launch, &[("from", GLOBAL), ("to", GLOBAL), ("scale", Type::Scalar(Element::F16))]);
+pub fn elementwise_ops(launch: StaticLaunchConfig) -> Kernel {
+    let mut k = Builder::new(
+        "everything",
+        launch,
+        &[("from", GLOBAL_POINTER), ("to", GLOBAL_POINTER), ("scale", Type::Scalar(Element::F16))],
+    );
     let (from, to) = (k.parameter(0), k.parameter(1));
     let axes: Vec<Value> = (0..3).map(|axis| k.special(SpecialRegister::Program(axis))).collect();
     let mut byte_offset = 0;
@@ -202,7 +205,7 @@ pub fn everything(launch: Launch) -> Kernel {
                 let value = k.cast(Cast::Bits, a, bits);
                 keep(&mut k, value);
             } else if count == 1 {
-                for op in COMPARISONS {
+                for op in INTEGER_COMPARISONS {
                     let holds = k.compare(op, a, b);
                     let value = k.select(holds, a, b);
                     keep(&mut k, value);
@@ -240,21 +243,21 @@ fn widths(k: &mut Builder, a: Value, element: Element, keep: &mut impl FnMut(&mu
 }
 
 /// Returns a module with one kernel of each of the functions above.
-pub fn all(launch: Launch) -> Module {
+pub fn all(launch: StaticLaunchConfig) -> Module {
     module(vec![
         copy(launch),
-        through_shared(launch, Scope::Block),
+        through_shared(launch, CollectiveScope::Block),
         shuffle(launch, launch.lanes - 1),
         shuffle_xor(launch, launch.lanes - 1),
         predicated(launch),
         permute(launch),
         loop_and_branch(launch),
-        everything(launch),
+        elementwise_ops(launch),
     ])
 }
 
 /// Returns the description of an invented target with this architecture and these choices of lanes per warp.
-pub fn target(architecture: &str, lanes: &[u32]) -> TargetDescription {
+pub fn build_fake_target(architecture: &str, lanes: &[u32]) -> TargetDescription {
     let mut target = TargetDescription::from_toml("target.toml", include_str!("target.toml")).unwrap();
     target.architecture = architecture.to_owned();
     target.lanes.default = lanes[0];
@@ -263,7 +266,7 @@ pub fn target(architecture: &str, lanes: &[u32]) -> TargetDescription {
 }
 
 /// Returns the lines of assembly from the label `begin` up to the text `end`, without comments.
-pub fn lines_of<'a>(assembly: &'a str, begin: &str, end: &str) -> Vec<&'a str> {
+pub fn extract_lines_between<'a>(assembly: &'a str, begin: &str, end: &str) -> Vec<&'a str> {
     let start = assembly.find(begin).unwrap_or_else(|| panic!("no `{begin}` in:\n{assembly}"));
     let rest = &assembly[start..];
     let length = rest.find(end).unwrap_or(rest.len());

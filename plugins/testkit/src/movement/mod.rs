@@ -1,7 +1,7 @@
 //! Compares data movement in generated code with planned data movement: functions of each vendor count the accesses in
 //! the code.
 
-use tilewright_plan::movement::SharedMemoryBits;
+use tilewright_plan::movement::SharedMemoryTraffic;
 
 use crate::prelude::*;
 
@@ -20,7 +20,7 @@ pub struct Movement {
 
 impl Movement {
     /// Returns the data movement of a plan.
-    pub fn of_plan(counts: &Counts, bits: SharedMemoryBits) -> Self {
+    pub fn of_plan(counts: &Counts, bits: SharedMemoryTraffic) -> Self {
         Self {
             stored_bits: bits.stored,
             loaded_bits: bits.loaded,
@@ -45,7 +45,7 @@ pub struct Reader {
 
 /// Checks that the code has no loop: it has no branches, or, if some lanes skip stores (`some_sit_out`), only forward
 /// branches.
-pub fn check_straight_line(code: &str, some_sit_out: bool) {
+pub fn check_no_loops(code: &str, some_sit_out: bool) {
     let lines: Vec<Vec<&str>> = code.lines().map(|line| line.split_whitespace().collect()).collect();
     let is_branch = |word: &&str| ["bra", "s_branch", "s_cbranch"].iter().any(|branch| word.starts_with(branch));
     for (at, line) in lines.iter().enumerate() {

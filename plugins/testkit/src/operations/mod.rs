@@ -11,7 +11,7 @@ pub const FLOATS: [Element; 4] = [Element::F16, Element::Bf16, Element::F32, Ele
 pub const INTEGERS: [Element; 4] = [Element::I8, Element::I16, Element::I32, Element::I64];
 
 /// Builds a kernel named `name`. `body` emits its operations; it gets the address of 64 bytes that only this lane uses.
-fn kernel(name: &str, launch: Launch, body: impl FnOnce(&mut Builder, Value)) -> Kernel {
+fn kernel(name: &str, launch: StaticLaunchConfig, body: impl FnOnce(&mut Builder, Value)) -> Kernel {
     let mut k = Builder::new(name, launch, &[("at", GLOBAL), ("n", WORD)]);
     let lane = k.special(SpecialRegister::Lane);
     let bytes = k.binary_const(Binary::Mul, lane, 64);
@@ -25,7 +25,7 @@ fn kernel(name: &str, launch: Launch, body: impl FnOnce(&mut Builder, Value)) ->
 /// extended to 32-bit words before the store.
 fn computing(
     name: &str,
-    launch: Launch,
+    launch: StaticLaunchConfig,
     ty: Type,
     compute: impl FnOnce(&mut Builder, Value, Value) -> Value,
 ) -> Kernel {
@@ -41,7 +41,7 @@ fn computing(
 }
 
 /// Returns kernels with arithmetic, comparisons and casts of every element type, for scalars and vectors of two.
-pub fn arithmetic(launch: Launch) -> Vec<Kernel> {
+pub fn arithmetic(launch: StaticLaunchConfig) -> Vec<Kernel> {
     let mut kernels = Vec::new();
     let types = |elements: &[Element]| -> Vec<Type> {
         elements.iter().flat_map(|&element| [Type::Scalar(element), Type::Vector(element, 2)]).collect()
@@ -80,7 +80,7 @@ pub fn arithmetic(launch: Launch) -> Vec<Kernel> {
 
 /// Returns kernels with every atomic operation on every element type: in global and shared memory, with and without a
 /// predicate, and with every order and scope.
-pub fn atomics(launch: Launch) -> Vec<Kernel> {
+pub fn atomics(launch: StaticLaunchConfig) -> Vec<Kernel> {
     let mut kernels = Vec::new();
     let elements = [Element::I32, Element::I64, Element::F16, Element::Bf16, Element::F32, Element::F64];
     for &op in Atomic::ALL {
@@ -120,7 +120,7 @@ pub fn atomics(launch: Launch) -> Vec<Kernel> {
 }
 
 /// Returns kernels with while loops, the grid's size, address arithmetic, assertions, prints and grid dependencies.
-pub fn programs(launch: Launch) -> Vec<Kernel> {
+pub fn programs(launch: StaticLaunchConfig) -> Vec<Kernel> {
     let until = computing("collatz", launch, WORD, |k, a, _| {
         let zero = k.i32(0);
         let carried = k.begin_region(&[WORD, WORD]);
@@ -185,17 +185,17 @@ pub fn programs(launch: Launch) -> Vec<Kernel> {
 
 /// Returns a kernel with an operation that a target file lists in `[[functions]]`: a cast, a binary operation or a math
 /// function.
-pub fn listed(launch: Launch, name: &str, element: &str) -> Kernel {
+pub fn native_function_kernel(launch: StaticLaunchConfig, name: &str, element: &str) -> Kernel {
     let element = Element::ALL.into_iter().find(|known| known.name() == element).unwrap();
     match (Cast::from_name(name), Binary::from_name(name)) {
         (Some(cast), _) => listed_cast(launch, cast, element),
         (_, Some(binary)) => computing(name, launch, Type::Vector(element, 2), |k, a, b| k.binary(binary, a, b)),
-        _ => function(launch, MathFunction::from_name(name).unwrap(), element),
+        _ => math_function_kernel(launch, MathFunction::from_name(name).unwrap(), element),
     }
 }
 
 /// Returns a kernel with a cast that a target file lists for the type `listed`.
-fn listed_cast(launch: Launch, cast: Cast, listed: Element) -> Kernel {
+fn listed_cast(launch: StaticLaunchConfig, cast: Cast, listed: Element) -> Kernel {
     let (from, to) = match cast {
         Cast::FloatS | Cast::FloatU => (Element::I32, listed),
         Cast::RoundZ => (Element::F32, listed),
@@ -210,7 +210,7 @@ fn listed_cast(launch: Launch, cast: Cast, listed: Element) -> Kernel {
 }
 
 /// Returns a kernel that applies a math function to vectors of two elements.
-pub fn function(launch: Launch, function: MathFunction, element: Element) -> Kernel {
+pub fn math_function_kernel(launch: StaticLaunchConfig, function: MathFunction, element: Element) -> Kernel {
     let name = format!("{}_{}", function.name(), element.name());
     computing(&name, launch, Type::Vector(element, 2), |k, a, b| k.math(function, &[a, b][..function.operand_count()]))
 }

@@ -1,11 +1,11 @@
 //! Reductions, scans, gathers and shared-memory accesses whose code the vendors' crates check: a few of each, for warps
 //! of any size.
 
-use crate::layouts::{blocked, distributed};
+use crate::layouts::{format_blocked_layout, resolve_distributed};
 use crate::movement::Movement;
-use crate::movement::{Reader, check_straight_line};
+use crate::movement::{Reader, check_no_loops};
 use crate::prelude::*;
-use tilewright_plan::movement::{SharedMemoryBits, plan_gather};
+use tilewright_plan::movement::{SharedMemoryTraffic, plan_gather};
 use tilewright_verify::kernels::{build_gather_kernel, build_reduction_kernel, build_scan_kernel, emit_add};
 
 /// A kernel that executes a plan, and the data movement that its code must perform.
@@ -22,7 +22,7 @@ pub struct Planned {
 }
 
 impl Planned {
-    fn new(name: &str, kernel: Kernel, counts: Counts, bits: SharedMemoryBits) -> Self {
+    fn new(name: &str, kernel: Kernel, counts: Counts, bits: SharedMemoryTraffic) -> Self {
         let movement = Movement::of_plan(&counts, bits);
         Self { name: name.to_owned(), kernel, movement, most_stored: bits.stored, loaded_lower_bound: bits.loaded }
     }
@@ -50,10 +50,10 @@ impl Planned {
 /// Returns the reductions, scans and gathers for warps of `2^lane_bits` lanes.
 pub fn all(target: &dyn Target, lane_bits: u32) -> Vec<Planned> {
     let half = 1u64 << (lane_bits - 3);
-    let in_lanes = blocked(&[1, 4], &[8, half], &[4, 1], &[1, 0]);
-    let in_warps = blocked(&[1, 4], &[8, half], &[1, 4], &[1, 0]);
+    let in_lanes = format_blocked_layout(&[1, 4], &[8, half], &[4, 1], &[1, 0]);
+    let in_warps = format_blocked_layout(&[1, 4], &[8, half], &[1, 4], &[1, 0]);
     let within = |axis: u64| {
-        if axis == 0 { blocked(&[8, 1], &[1, 8 * half], &[1, 4], &[1, 0]) } else { in_lanes.clone() }
+        if axis == 0 { format_blocked_layout(&[8, 1], &[1, 8 * half], &[1, 4], &[1, 0]) } else { in_lanes.clone() }
     };
     let mut plans = Vec::new();
     for (name, layout, axis) in
@@ -76,7 +76,7 @@ pub fn all(target: &dyn Target, lane_bits: u32) -> Vec<Planned> {
 /// that access. The number of each pair counts the bits of shared memory that a lane accesses in the rest of the
 /// kernel, in the other direction.
 pub fn accesses(target: &dyn Target, lane_bits: u32) -> Vec<(Planned, u64)> {
-    let registers = blocked(&[1, 8], &[1 << (lane_bits - 3), 8], &[4, 1], &[1, 0]);
+    let registers = format_blocked_layout(&[1, 8], &[1 << (lane_bits - 3), 8], &[4, 1], &[1, 0]);
     let mut plans = Vec::new();
     for (name, text) in [
         ("swizzled", "#ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0]}>"),
@@ -84,7 +84,7 @@ pub fn accesses(target: &dyn Target, lane_bits: u32) -> Vec<(Planned, u64)> {
         ("in columns", "#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0, 1]}>"),
         ("padded", "#ttg.padded_shared<[64:+8] {order = [1, 0], shape = [64, 64]}>"),
     ] {
-        let (src, memory) = (distributed(target, &registers, &[64, 64]), memory(text, &[64, 64]));
+        let (src, memory) = (resolve_distributed(target, &registers, &[64, 64]), memory(text, &[64, 64]));
         let store = plan_shared_access(&src, &memory, 16, Direction::Store, target.description()).expect("a plan");
         let load = plan_shared_access(&src, &memory, 16, Direction::Load, target.description()).expect("a plan");
         // The rest of the kernel moves each element of shared memory once, distributed evenly over the threads.
@@ -101,14 +101,14 @@ pub fn accesses(target: &dyn Target, lane_bits: u32) -> Vec<(Planned, u64)> {
 }
 
 fn memory(text: &str, shape: &[u64]) -> MemoryLayout {
-    match NeutralFamilies.resolve(&parse_spec(text).expect("a family"), shape, &NeutralFamilies) {
+    match NeutralFamilies.resolve(&parse_family_spec(text).expect("a family"), shape, &NeutralFamilies) {
         Ok(Layout::Memory(memory)) => memory,
         other => panic!("{text}: {other:?}"),
     }
 }
 
 fn reduction(target: &dyn Target, name: &str, layout: &str, axis: usize, bits: &[u32]) -> Planned {
-    let src = distributed(target, layout, &[32, 64]);
+    let src = resolve_distributed(target, layout, &[32, 64]);
     let plan = plan_reduction(&src, Dim::tensor(axis), bits, target.description()).expect("a plan");
     let kernel = build_reduction_kernel((&src, Dim::tensor(axis)), bits, &plan, emit_add, target.description().into())
         .expect("a kernel");
@@ -116,7 +116,7 @@ fn reduction(target: &dyn Target, name: &str, layout: &str, axis: usize, bits: &
 }
 
 fn scanned(target: &dyn Target, name: &str, layout: &str, axis: usize, bits: &[u32]) -> Planned {
-    let src = distributed(target, layout, &[32, 64]);
+    let src = resolve_distributed(target, layout, &[32, 64]);
     let (axis, direction) = (Dim::tensor(axis), ScanDirection::Forward);
     let plan = plan_scan(&src, axis, bits, direction, target.description()).expect("a plan");
     let kernel = build_scan_kernel((&src, axis), bits, (&plan, direction), emit_add, target.description().into());
@@ -132,7 +132,7 @@ fn bits_per_lane(layout: &LinearLayout, bits: &[u32]) -> u64 {
 }
 
 fn gathered(target: &dyn Target, name: &str, layout: &str, bits: u32) -> Planned {
-    let src = distributed(target, layout, &[32, 64]);
+    let src = resolve_distributed(target, layout, &[32, 64]);
     let axis = Dim::tensor(1);
     let plan = plan_gather(&src, &src, axis, bits, target.description()).expect("a plan");
     let kernel = build_gather_kernel(([&src, &src], axis), bits, &plan, target.description().into()).expect("a kernel");
@@ -143,7 +143,7 @@ fn gathered(target: &dyn Target, name: &str, layout: &str, bits: u32) -> Planned
 pub fn code_moves_what_the_plans_say(target: &dyn Target, lane_bits: u32, reader: &Reader) {
     for plan in all(target, lane_bits) {
         let code = plan.assembly(target);
-        check_straight_line(&code, true);
+        check_no_loops(&code, true);
         let found = (reader.movement)(&code, &plan.kernel.name);
         assert!(plan.is_done_by(found), "{}: {found:?}, planned {:?}: {code}", plan.name, plan.movement);
         (reader.spills_nothing)(&plan.name, &code);

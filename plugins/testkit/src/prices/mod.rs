@@ -14,7 +14,7 @@ pub mod tally;
 
 use crate::prelude::*;
 use serde_json::Value;
-use tally::{COUNTED, FROZEN, Tally, work_of_triton};
+use tally::{COUNTED, OPERATION_PRICES, Tally, work_of_triton};
 use tilewright_layout::layout_from_json;
 use tilewright_plan::movement;
 
@@ -98,10 +98,10 @@ impl Compared {
         format!(
             "{id:38} {bits:2} {path:>8} {:>7.1} {:>8.2} {}  | {triton:>8} {:>7.1} {:>8.2} {}",
             self.cycles[0],
-            ours.price(FROZEN),
+            ours.price(OPERATION_PRICES),
             counts(ours),
             self.cycles[1],
-            tritons.price(FROZEN),
+            tritons.price(OPERATION_PRICES),
             counts(tritons)
         )
     }
@@ -122,7 +122,8 @@ pub fn all_rows(answers: Answers, table: impl Fn(&TargetDescription) -> Option<V
 /// Prints the comparison. Returns the ids of the conversions whose plan takes more predicted cycles than Triton's code.
 pub fn slower(rows: &[Compared]) -> BTreeSet<&str> {
     summary(rows);
-    let above = |row: &&Compared| row.ours.price(FROZEN) > row.tritons.price(FROZEN) || row.is_slower();
+    let above =
+        |row: &&Compared| row.ours.price(OPERATION_PRICES) > row.tritons.price(OPERATION_PRICES) || row.is_slower();
     let above: Vec<_> = rows.iter().filter(above).collect();
     println!("\n{} of {} rows of a higher price or time (cycles, price; ours | Triton's):", above.len(), rows.len());
     above.iter().for_each(|row| println!("{}", row.shown()));
@@ -130,7 +131,7 @@ pub fn slower(rows: &[Compared]) -> BTreeSet<&str> {
 }
 
 /// Keeps only the conversions for which Triton's code consists of plain loads, stores, shuffles and selects.
-pub fn plain(rows: Vec<Compared>) -> Vec<Compared> {
+pub fn filter_plain_rows(rows: Vec<Compared>) -> Vec<Compared> {
     rows.into_iter().filter(|row| row.is_plain).collect()
 }
 
@@ -139,7 +140,7 @@ pub fn plain(rows: Vec<Compared>) -> Vec<Compared> {
 fn summary(rows: &[Compared]) {
     let mut kinds: BTreeMap<(&str, &str), [f64; 5]> = BTreeMap::new();
     for row in rows {
-        let (ours, tritons) = (row.ours.price(FROZEN), row.tritons.price(FROZEN));
+        let (ours, tritons) = (row.ours.price(OPERATION_PRICES), row.tritons.price(OPERATION_PRICES));
         let accumulator = kinds.entry((&row.target, &row.paths[1])).or_default();
         let one = [ours < tritons, ours == tritons, ours > tritons].map(|holds| f64::from(u8::from(holds)));
         for (sum, value) in accumulator.iter_mut().zip([one[0], one[1], one[2], ours, tritons]) {
@@ -156,7 +157,7 @@ fn summary(rows: &[Compared]) {
     println!("\nrows above the formula's price when one price is halved or doubled:");
     for (at, counted) in COUNTED.iter().enumerate() {
         let flips = [0.5, 2.0].map(|scale| {
-            let mut prices = FROZEN;
+            let mut prices = OPERATION_PRICES;
             prices[at] *= scale;
             let above = |prices| rows.iter().filter(|row| row.ours.price(prices) > row.tritons.price(prices)).count();
             above(prices)

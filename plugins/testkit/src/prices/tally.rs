@@ -20,7 +20,7 @@ pub struct Tally {
 }
 
 /// The price of one operation of each kind, in the order of [`COUNTED`].
-pub const FROZEN: [f64; 5] = [1.0, 1.0, 0.25, 10.0, 1.0];
+pub const OPERATION_PRICES: [f64; 5] = [1.0, 1.0, 0.25, 10.0, 1.0];
 
 impl Tally {
     pub fn counts(self) -> [f64; 5] {

@@ -6,11 +6,11 @@
 //! functions below generate a list by enumerating parameters, for warps of any size; the vendor's tests provide the MMA
 //! layouts.
 
-use crate::layouts::blocked;
+use crate::layouts::format_blocked_layout;
 
 /// A layout, and the kind under which Table 4 of the Linear Layouts paper counts it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Row {
+pub struct ListedLayout {
     pub kind: &'static str,
     pub layout: String,
 }
@@ -24,7 +24,7 @@ pub struct MatrixLayouts {
 }
 
 /// Returns the list for warps of `2^lane_bits` lanes; `matrix` has the vendor's MMA layouts.
-pub fn list(lane_bits: u32, matrix: &MatrixLayouts) -> Vec<Row> {
+pub fn list(lane_bits: u32, matrix: &MatrixLayouts) -> Vec<ListedLayout> {
     let kinds = [
         ("blocked", 20, of_two_axes(lane_bits)),
         ("mma", 20, matrix.results.clone()),
@@ -36,7 +36,7 @@ pub fn list(lane_bits: u32, matrix: &MatrixLayouts) -> Vec<Row> {
     ];
     let rows = kinds.into_iter().flat_map(|(kind, count, layouts)| {
         assert!(layouts.len() >= count, "{} layouts of kind {kind}, {count} are required", layouts.len());
-        layouts.into_iter().take(count).map(move |layout| Row { kind, layout })
+        layouts.into_iter().take(count).map(move |layout| ListedLayout { kind, layout })
     });
     rows.collect()
 }
@@ -48,7 +48,7 @@ fn of_two_axes(lane_bits: u32) -> Vec<String> {
         [(0, [4, 1], [1, 0]), (lane_bits - 2, [1, 4], [1, 0]), (2, [2, 2], [0, 1]), (lane_bits, [2, 2], [0, 1])];
     let sizes = [[1, 1], [1, 4], [4, 1], [2, 2], [1, 8]];
     let one = |size: [u64; 2], (rows, warps, order): (u32, [u64; 2], [u64; 2])| {
-        blocked(&size, &[1 << rows, 1 << (lane_bits - rows)], &warps, &order)
+        format_blocked_layout(&size, &[1 << rows, 1 << (lane_bits - rows)], &warps, &order)
     };
     sizes.into_iter().flat_map(|size| distributions.map(|distribution| one(size, distribution))).collect()
 }
@@ -65,7 +65,7 @@ fn of_three_axes(lane_bits: u32) -> Vec<String> {
         [[1, 1, 1], lanes(2, 2), [1, 1, 4], [1, 0, 2]],
         [[2, 1, 4], lanes(1, 1), [1, 2, 2], [0, 2, 1]],
     ];
-    parents.iter().map(|[size, lanes, warps, order]| blocked(size, lanes, warps, order)).collect()
+    parents.iter().map(|[size, lanes, warps, order]| format_blocked_layout(size, lanes, warps, order)).collect()
 }
 
 /// Returns the slices of every parent layout along each of its three axes.

@@ -5,11 +5,11 @@ pub mod list;
 
 use std::path::Path;
 
-use crate::layouts::distributed;
+use crate::layouts::resolve_distributed;
 use crate::prelude::*;
 use tilewright_plan::movement::ReductionPlan;
 
-pub use list::{MatrixLayouts, Row, list};
+pub use list::{ListedLayout, MatrixLayouts, list};
 
 const SHAPES: [[u64; 2]; 5] = [[128, 16], [128, 128], [32, 128], [32, 32], [16, 16]];
 const ELEMENT_BITS: u32 = 32;
@@ -25,13 +25,13 @@ pub struct PlannedReduction {
 }
 
 /// Returns the list of layouts as text, one JSON object on each line.
-pub fn text(rows: &[Row]) -> String {
-    let line = |row: &Row| format!("{}\n", serde_json::json!({ "kind": row.kind, "layout": row.layout }));
+pub fn text(rows: &[ListedLayout]) -> String {
+    let line = |row: &ListedLayout| format!("{}\n", serde_json::json!({ "kind": row.kind, "layout": row.layout }));
     rows.iter().map(line).collect()
 }
 
 /// Checks that the list of layouts equals a committed file, and that it has 100 different layouts.
-pub fn check_kept(rows: &[Row], file: &Path) {
+pub fn check_committed_list(rows: &[ListedLayout], file: &Path) {
     let different: BTreeSet<_> = rows.iter().map(|row| &row.layout).collect();
     assert_eq!((rows.len(), different.len()), (100, 100), "layouts of the list");
     golden::check(file, &text(rows));
@@ -39,11 +39,11 @@ pub fn check_kept(rows: &[Row], file: &Path) {
 
 /// Plans the reductions of every layout of the list for the target, in each shape and along both axes. Panics if one
 /// cannot be planned.
-pub fn problems(rows: &[Row], target: &dyn Target) -> Vec<PlannedReduction> {
+pub fn plan_all(rows: &[ListedLayout], target: &dyn Target) -> Vec<PlannedReduction> {
     let mut all = Vec::new();
     for (index, row) in rows.iter().enumerate() {
         for shape in SHAPES {
-            let src = distributed(target, &row.layout, &shape);
+            let src = resolve_distributed(target, &row.layout, &shape);
             for axis in 0..2 {
                 let id = format!("{index}/{}x{}/{axis}", shape[0], shape[1]);
                 let along = Dim::tensor(axis);
@@ -58,13 +58,13 @@ pub fn problems(rows: &[Row], target: &dyn Target) -> Vec<PlannedReduction> {
 
 /// Emulates all reductions of the list on each target. A kernel that several targets with the same banks share is
 /// emulated once.
-pub fn check_all(rows: &[Row], targets: &[&dyn Target]) {
+pub fn check_all(rows: &[ListedLayout], targets: &[&dyn Target]) {
     let mut proven = BTreeSet::new();
     for &target in targets {
         let banks = target.description().shared.banks.iter();
         let banks: Vec<_> =
             banks.map(|row| (&row.directions, &row.access_bits, row.banks, row.bank_bytes, &row.phase)).collect();
-        for problem in problems(rows, target) {
+        for problem in plan_all(rows, target) {
             let mut plan = problem.plan.clone();
             plan.stats.cost = 0.0;
             if proven.insert(format!("{} {plan:?} {banks:?}", problem.id)) {

@@ -15,7 +15,7 @@ const TILES: usize = 8;
 
 /// How the program determines which tile an iteration loads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum From {
+pub enum TileAddressSource {
     /// By pointers that the loop carries from iteration to iteration.
     Carried,
     /// By an index that is the loop's induction variable.
@@ -29,13 +29,13 @@ pub enum From {
 /// The parameters of the program. It computes `y = 3 y + tile` in each iteration, and also adds `5 tile` of another
 /// tensor if `two`.
 #[derive(Debug, Clone, Copy)]
-pub struct Staged {
+pub struct PipelinedLoopProgram {
     /// Layout of the tiles that the loop loads.
     pub loaded: &'static str,
     /// Layout of the tiles in the computation after the loads.
     pub read: &'static str,
     pub lanes: u32,
-    pub from: From,
+    pub from: TileAddressSource,
     /// The value that elements of masked-off rows get; `None` if the loads have no mask.
     pub other: Option<u32>,
     pub two: bool,
@@ -90,7 +90,7 @@ impl Compiled {
     }
 }
 
-impl Staged {
+impl PipelinedLoopProgram {
     /// Creates a program whose loop loads tiles in layout `loaded` through loop-carried pointers and converts them to
     /// layout `read`. `lanes` is the number of lanes of a warp.
     pub const fn new(loaded: &'static str, read: &'static str, lanes: u32) -> Self {
@@ -98,7 +98,7 @@ impl Staged {
             loaded,
             read,
             lanes,
-            from: From::Carried,
+            from: TileAddressSource::Carried,
             other: None,
             two: false,
             twice: false,
@@ -123,18 +123,20 @@ impl Staged {
             .replace("BEGIN", &begin.to_string())
             .replace("STEP", &step.to_string());
         let number = match self.from {
-            From::Carried => String::new(),
-            From::Counter => format!("{iteration}\n      %number = arith.muli %passed, %size : i32"),
-            From::Loaded => format!(
+            TileAddressSource::Carried => String::new(),
+            TileAddressSource::Counter => format!("{iteration}\n      %number = arith.muli %passed, %size : i32"),
+            TileAddressSource::Loaded => format!(
                 "{iteration}\n      %entry = tt.addptr %numbers, %passed : !tt.ptr<i32>, i32
       %found = tt.load %entry : !tt.ptr<i32>\n      %number = arith.muli %found, %size : i32"
             ),
-            From::Quotient => format!(
+            TileAddressSource::Quotient => format!(
                 "{iteration}\n      %less = arith.divsi %passed, %one : i32\n      %number = arith.muli %less, %size : i32"
             ),
         };
         let address_ops = match self.from {
-            From::Carried => "%place = tt.addptr %at, %none : tensor<32x32x!tt.ptr<i32>, #p>, tensor<32x32xi32, #p>",
+            TileAddressSource::Carried => {
+                "%place = tt.addptr %at, %none : tensor<32x32x!tt.ptr<i32>, #p>, tensor<32x32xi32, #p>"
+            }
             _ => {
                 "%skips = tt.splat %number : i32 -> tensor<32x32xi32, #p>
       %place = tt.addptr %first, %skips : tensor<32x32x!tt.ptr<i32>, #p>, tensor<32x32xi32, #p>"
@@ -177,7 +179,7 @@ impl Staged {
     %end = arith.subi %behind_last, %short : i32"
                 .to_owned(),
         };
-        let tile = |name, layout| Tile { name, rows: 32, columns: 32, pitch: 32, layout: Some(layout) };
+        let tile = |name, layout| TileAddressText { name, rows: 32, columns: 32, pitch: 32, layout: Some(layout) };
         let (of_p, of_r) = (tile("_p", "#p"), tile("_r", "#r"));
         let tile_addresses = of_p.offsets() + &of_p.addresses("first", "x", "i32");
         let read_addresses = of_r.offsets() + &of_r.addresses("to", "y", "i32");
@@ -241,7 +243,7 @@ module attributes {{\"ttg.num-ctas\" = 1 : i32, \"ttg.num-warps\" = 4 : i32, \"t
         let (mut printed, mut lines, mut conversions) = (String::new(), Vec::new(), 0);
         let options = ProgramOptions::default().with_stages(stages);
         let kernel = compiler(target).compile_kernel(&self.text(), &options, &mut |stage| {
-            if let CompilationStage::Layouts(assigned) = stage {
+            if let CompilationStageOutput::Layouts(assigned) = stage {
                 printed = text::print_module(&assigned.module);
                 tilewright_tile::verify_transformed_module(&assigned.module)
                     .unwrap_or_else(|error| panic!("{error}\n{printed}"));
@@ -261,13 +263,13 @@ module attributes {{\"ttg.num-ctas\" = 1 : i32, \"ttg.num-warps\" = 4 : i32, \"t
         // The index of the tile for each iteration, if the iteration loads the index from memory.
         let order: Vec<u32> = (0..TILES as u32).map(|iteration| (iteration * 3) % TILES as u32).collect();
         let bytes = |numbers: &[u32]| numbers.iter().flat_map(|number| number.to_le_bytes()).collect::<Vec<u8>>();
-        let buffers = [bytes(&numbers), vec![0; 8 * TILE], bytes(&order)].map(Given::Bytes);
+        let buffers = [bytes(&numbers), vec![0; 8 * TILE], bytes(&order)].map(InitialBuffer::Bytes);
         let (left, report) = run_block(target, kernel, &buffers, &[rows as u64, iterations as u64, 1])?;
         let found = &left[1];
         for index in 0..TILE {
             let (mut sum, mut kept) = (0u32, 0u32);
             for (iteration, &listed) in order.iter().enumerate().take(iterations) {
-                let tile = if self.from == From::Loaded { listed as usize } else { iteration };
+                let tile = if self.from == TileAddressSource::Loaded { listed as usize } else { iteration };
                 let is_there = self.other.is_none() || index / 32 < rows;
                 let of = |from: usize| if is_there { numbers[from] } else { self.other.unwrap_or(0) };
                 let own = of(tile * TILE + index);
@@ -312,7 +314,7 @@ module attributes {{\"ttg.num-ctas\" = 1 : i32, \"ttg.num-warps\" = 4 : i32, \"t
 
 /// Compares a table in the documentation with the operation counts of a block: those of a dot program of the suite, for
 /// each number of pipeline stages.
-pub fn check_dot_counts_by_stages(target: &dyn Target, stages: &[u32]) {
+pub fn check_stages_table(target: &dyn Target, stages: &[u32]) {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/kernels/dot_masked.json");
     let case = ProgramCase::read(&file).unwrap_or_else(|error| panic!("{error}"));
     let text = std::fs::read_to_string(&case.program).unwrap_or_else(|error| panic!("{error}"));

@@ -2,14 +2,14 @@
 //! resolve.
 
 use crate::prelude::*;
-use tilewright_assign::layouts::{LayoutCache, layout_name};
-use tilewright_tile::{Body, TileType, text};
+use tilewright_assign::layouts::{LayoutCache, format_layout_attribute};
+use tilewright_tile::{FunctionBody, TileType, text};
 
 /// Checks the tensor types of all programs in the shared test data whose file names end with one of `endings`, for
 /// warps of `lanes` lanes. Returns the number of distinct types.
 pub fn all_have_layouts(target: &dyn Target, endings: &[&str], lanes: u64) -> usize {
     let folder = shared_data::path("kernels/ttgir");
-    let families = FamilySet::new(vec![&NeutralFamilies, target.families()]);
+    let families = FamilyProviders::new(vec![&NeutralFamilies, target.families()]);
     let (layouts, dialects) = (LayoutCache::new(&families), tilewright_dialects::all_dialects());
     let mut seen = BTreeSet::new();
     let entries = std::fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
@@ -29,7 +29,7 @@ pub fn all_have_layouts(target: &dyn Target, endings: &[&str], lanes: u64) -> us
     seen.len()
 }
 
-fn types(body: &Body) -> Vec<TileType> {
+fn types(body: &FunctionBody) -> Vec<TileType> {
     let mut found: Vec<TileType> = Vec::new();
     for op in body.walk_region(body.root()) {
         let operation = body.op(op);
@@ -45,7 +45,8 @@ fn check_type(ty: &TileType, layouts: &LayoutCache<'_>, lanes: u64) -> Result<()
         TileType::Tensor(tensor) => {
             let layout = layouts.resolve_distributed(ty).map_err(|error| error.to_string())?;
             let sizes: Vec<u64> = layout.outs().iter().map(|(_, bits)| 1 << bits).collect();
-            let round_trip = TileType::tensor(tensor.shape.clone(), tensor.element.clone(), Some(layout_name(&layout)));
+            let round_trip =
+                TileType::tensor(tensor.shape.clone(), tensor.element.clone(), Some(format_layout_attribute(&layout)));
             let same = layouts.resolve_distributed(&round_trip).map_err(|error| error.to_string())? == layout;
             let fits = sizes == tensor.shape && layout.is_surjective() && 1 << layout.in_bits(Dim::LANE) == lanes;
             (fits && same).then_some(()).ok_or_else(|| format!("{ty}: {layout:?}"))

@@ -15,5 +15,5 @@ mod predict;
 mod work;
 
 pub use occupancy::{ModelError, Occupancy};
-pub use predict::{LaunchCycles, PipeCycles, TimePrediction, predict_time};
-pub use work::{ModelBlock, ModelStep, Pipelining, StepWork};
+pub use predict::{LaunchResourceCycles, PipeCycles, TimePrediction, predict_time};
+pub use work::{ModelLaunch, ModelStep, Pipelining, StepWork};

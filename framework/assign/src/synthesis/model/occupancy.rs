@@ -2,8 +2,8 @@
 
 use thiserror::Error;
 
-use super::ModelBlock;
-use tilewright_target::{TargetDescription, Throughput};
+use super::ModelLaunch;
+use tilewright_target::{DeviceThroughput, TargetDescription};
 
 /// The reason why there is no prediction.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -43,7 +43,7 @@ impl Occupancy {
     ///
     /// # Errors
     /// [`ModelError`] if the target has no throughput table, or a block does not fit a compute unit.
-    pub fn compute(block: &ModelBlock, target: &TargetDescription) -> Result<Self, ModelError> {
+    pub fn compute(block: &ModelLaunch, target: &TargetDescription) -> Result<Self, ModelError> {
         let stats = stats(target)?;
         let warps = block.warps.max(1).saturating_add(block.producers);
         let threads = warps.saturating_mul(block.lanes.max(1));
@@ -72,6 +72,6 @@ impl Occupancy {
 }
 
 /// Returns the throughput table of a target.
-pub(super) fn stats(target: &TargetDescription) -> Result<&Throughput, ModelError> {
+pub(super) fn stats(target: &TargetDescription) -> Result<&DeviceThroughput, ModelError> {
     target.throughput.as_ref().ok_or_else(|| ModelError::NoThroughput { target: target.name.clone() })
 }

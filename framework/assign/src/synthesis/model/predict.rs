@@ -1,12 +1,12 @@
 //! Predicted cycles, from work and the throughput of the target.
 
 use super::occupancy::stats;
-use super::{ModelBlock, ModelError, ModelStep, Occupancy, Pipelining, StepWork};
+use super::{ModelError, ModelLaunch, ModelStep, Occupancy, Pipelining, StepWork};
 use serde::Serialize;
 use std::fmt;
-use tilewright_plan::cost::{CACHE_BANDWIDTH_RATIO, CACHE_REQUEST_BYTES, REACHED_BANDWIDTH_SHARE};
+use tilewright_plan::cost::{CACHE_BANDWIDTH_RATIO, CACHE_REQUEST_COST_IN_BYTES, REACHED_BANDWIDTH_SHARE};
 use tilewright_plan::movement::CACHE_LINE_BYTES;
-use tilewright_target::{TargetDescription, Throughput};
+use tilewright_target::{DeviceThroughput, TargetDescription};
 
 /// The share of the time of all other pipes and latencies that is added to the time of the busiest pipe, which hides
 /// the rest. The value is assumed; it makes the program with less other work faster if the busiest pipes are equal.
@@ -39,7 +39,7 @@ impl PipeCycles {
 /// Cycles for which a launch keeps each resource of a compute unit busy. The greatest is hidden by nothing; of each
 /// other, a sixteenth adds to the time of the launch.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
-pub struct LaunchCycles {
+pub struct LaunchResourceCycles {
     /// Cycles that the compute unit takes to issue the instructions of all its blocks.
     pub issue: f64,
     /// Cycles for which its blocks occupy the shared-memory pipe.
@@ -52,7 +52,7 @@ pub struct LaunchCycles {
     pub latency: f64,
 }
 
-impl LaunchCycles {
+impl LaunchResourceCycles {
     fn by_name(&self) -> [(&'static str, f64); 5] {
         [
             ("issue", self.issue),
@@ -77,7 +77,7 @@ impl LaunchCycles {
     }
 }
 
-impl fmt::Display for LaunchCycles {
+impl fmt::Display for LaunchResourceCycles {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let each = self.by_name().map(|(name, cycles)| format!("{name} {cycles:.0}"));
         f.write_str(&each.join(", "))
@@ -90,7 +90,7 @@ pub struct TimePrediction {
     /// Cycles until the compute unit that is busy longest has finished.
     pub cycles: f64,
     /// Cycles for which the launch keeps each resource busy.
-    pub launch: LaunchCycles,
+    pub launch: LaunchResourceCycles,
     /// The number of blocks that are resident together on a compute unit, and the limiting resource.
     pub resident: Occupancy,
     /// Cycles for which one block occupies each pipe.
@@ -105,7 +105,7 @@ pub struct TimePrediction {
 ///
 /// # Errors
 /// [`ModelError`] if the target has no throughput table, or a block does not fit a compute unit.
-pub fn predict_time(block: &ModelBlock, target: &TargetDescription) -> Result<TimePrediction, ModelError> {
+pub fn predict_time(block: &ModelLaunch, target: &TargetDescription) -> Result<TimePrediction, ModelError> {
     let stats = stats(target)?;
     let (warps, lanes) = (block.warps.max(1) as f64, block.lanes.max(1) as f64);
     let model = ThroughputModel { stats, target, warps, lanes, is_cached: block.distinct_bytes.is_some() };
@@ -120,7 +120,7 @@ pub fn predict_time(block: &ModelBlock, target: &TargetDescription) -> Result<Ti
     // All compute units share the last-level cache and device memory, so blocks of an incomplete last round get more of
     // them.
     let transfers = block.blocks as f64 / units as f64 * spent.pipes.global;
-    let launch = LaunchCycles {
+    let launch = LaunchResourceCycles {
         issue: of_unit(spent.pipes.issue),
         shared: of_unit(spent.pipes.shared),
         matrix: of_unit(spent.pipes.matrix),
@@ -135,7 +135,7 @@ pub fn predict_time(block: &ModelBlock, target: &TargetDescription) -> Result<Ti
 
 /// Returns the cycles that device memory takes to transfer the distinct bytes of a launch to all compute units; zero if
 /// these bytes are unknown, because the pipe of each compute unit then counts all accessed bytes.
-fn memory_cycles(block: &ModelBlock, stats: &Throughput) -> f64 {
+fn memory_cycles(block: &ModelLaunch, stats: &DeviceThroughput) -> f64 {
     let accessed = block.global_bytes() * block.blocks as f64;
     let distinct = block.distinct_bytes.map_or(0.0, |distinct| accessed.min(distinct as f64));
     distinct / (stats.bytes_per_cycle() * REACHED_BANDWIDTH_SHARE) / f64::from(stats.compute_units.max(1))
@@ -169,7 +169,7 @@ impl InFlight {
 }
 
 struct ThroughputModel<'a> {
-    stats: &'a Throughput,
+    stats: &'a DeviceThroughput,
     target: &'a TargetDescription,
     warps: f64,
     lanes: f64,
@@ -273,8 +273,8 @@ impl ThroughputModel<'_> {
     /// access of less than a line takes longer than its bytes. Spilled registers are stored and loaded.
     fn transfer_cycles(&self, work: &StepWork) -> f64 {
         let bytes = work.global_bytes as f64 + work.spilled_registers as f64 * 8.0 * self.lanes * self.warps;
-        let requests = CACHE_REQUEST_BYTES * work.global_lines as f64;
-        let lines = (bytes + requests) / (1.0 + CACHE_REQUEST_BYTES / CACHE_LINE_BYTES as f64);
+        let requests = CACHE_REQUEST_COST_IN_BYTES * work.global_lines as f64;
+        let lines = (bytes + requests) / (1.0 + CACHE_REQUEST_COST_IN_BYTES / CACHE_LINE_BYTES as f64);
         let by_memory = if self.is_cached { 0.0 } else { bytes / REACHED_BANDWIDTH_SHARE };
         (lines / CACHE_BANDWIDTH_RATIO).max(by_memory) / self.stats.bytes_per_cycle()
     }

@@ -87,7 +87,7 @@ pub struct Pipelining {
 
 /// The blocks of a launch, which are all alike, as input of the performance model.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ModelBlock {
+pub struct ModelLaunch {
     /// Number of blocks of the launch.
     pub blocks: u64,
     /// Number of warps of a block that do the work.
@@ -108,7 +108,7 @@ pub struct ModelBlock {
     pub steps: Vec<ModelStep>,
 }
 
-impl ModelBlock {
+impl ModelLaunch {
     /// Returns the bytes of global memory that the block accesses.
     pub(in crate::synthesis) fn global_bytes(&self) -> f64 {
         sum_global_bytes(&self.steps)

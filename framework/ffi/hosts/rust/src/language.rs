@@ -8,18 +8,18 @@ pub struct Program {
     /// Number of elements of a tile.
     pub tile: u32,
     /// The assignments, each of an expression to a name, in order.
-    pub lines: Vec<(String, Expression)>,
+    pub lines: Vec<(String, ElementwiseExpression)>,
 }
 
 /// An expression of an assignment.
 #[derive(Debug, PartialEq)]
-pub enum Expression {
+pub enum ElementwiseExpression {
     /// Name of an input, or of an assignment on an earlier line.
     Name(String),
     /// A number, as an f32 literal.
     Number(f32),
     /// A binary operation: operator, left and right operand.
-    Both(char, Box<Expression>, Box<Expression>),
+    Both(char, Box<ElementwiseExpression>, Box<ElementwiseExpression>),
 }
 
 /// The reason why a program is malformed.
@@ -43,7 +43,7 @@ pub fn read(text: &str) -> Result<Program, LanguageError> {
             }
             (_, Some(_)) if program.tile == 0 => return Err(wrong("write `tile SIZE` first".to_owned())),
             (_, Some((name, expression))) => {
-                let expression = Reader { rest: expression.trim() }.parse_to_end().map_err(wrong)?;
+                let expression = ExpressionParser { rest: expression.trim() }.parse_to_end().map_err(wrong)?;
                 program.lines.push((name.trim().to_owned(), expression));
             }
             _ => return Err(wrong(format!("expected `name = expression`, found `{line}`"))),
@@ -52,38 +52,38 @@ pub fn read(text: &str) -> Result<Program, LanguageError> {
     Ok(program)
 }
 
-struct Reader<'a> {
+struct ExpressionParser<'a> {
     rest: &'a str,
 }
 
-impl<'a> Reader<'a> {
-    fn parse_to_end(mut self) -> Result<Expression, String> {
+impl<'a> ExpressionParser<'a> {
+    fn parse_to_end(mut self) -> Result<ElementwiseExpression, String> {
         let expression = self.sum()?;
         if self.rest.is_empty() { Ok(expression) } else { Err(format!("expected the end, found `{}`", self.rest)) }
     }
 
-    fn sum(&mut self) -> Result<Expression, String> {
+    fn sum(&mut self) -> Result<ElementwiseExpression, String> {
         self.chain(&['+', '-'], Self::product)
     }
 
-    fn product(&mut self) -> Result<Expression, String> {
+    fn product(&mut self) -> Result<ElementwiseExpression, String> {
         self.chain(&['*'], Self::factor)
     }
 
     fn chain(
         &mut self,
         operators: &[char],
-        operand: fn(&mut Self) -> Result<Expression, String>,
-    ) -> Result<Expression, String> {
+        operand: fn(&mut Self) -> Result<ElementwiseExpression, String>,
+    ) -> Result<ElementwiseExpression, String> {
         let mut expression = operand(self)?;
         while let Some(operator) = self.rest.chars().next().filter(|next| operators.contains(next)) {
             self.advance(1);
-            expression = Expression::Both(operator, Box::new(expression), Box::new(operand(self)?));
+            expression = ElementwiseExpression::Both(operator, Box::new(expression), Box::new(operand(self)?));
         }
         Ok(expression)
     }
 
-    fn factor(&mut self) -> Result<Expression, String> {
+    fn factor(&mut self) -> Result<ElementwiseExpression, String> {
         if self.rest.starts_with('(') {
             self.advance(1);
             let inner = self.sum()?;
@@ -97,9 +97,9 @@ impl<'a> Reader<'a> {
         let word = self.advance(end);
         match word.chars().next() {
             Some(first) if first.is_ascii_digit() => {
-                word.parse().map(Expression::Number).map_err(|error| format!("`{word}`: {error}"))
+                word.parse().map(ElementwiseExpression::Number).map_err(|error| format!("`{word}`: {error}"))
             }
-            Some(_) => Ok(Expression::Name(word.to_owned())),
+            Some(_) => Ok(ElementwiseExpression::Name(word.to_owned())),
             None => Err("expected a name, a number or `(`".to_owned()),
         }
     }

@@ -20,7 +20,7 @@ use tilewright::tile::{Dialects, ImportTables, print_module};
 use tilewright::{LayoutRequest, ProgramCompiler, ProgramOptions, Session};
 
 fn main() -> ExitCode {
-    match run() {
+    match compile_for_targets() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {error}");
@@ -29,7 +29,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn run() -> Result<(), Box<dyn Error>> {
+fn compile_for_targets() -> Result<(), Box<dyn Error>> {
     let mut arguments: Vec<_> = std::env::args().skip(1).collect();
     let own_module = arguments.first().is_some_and(|first| first == "--own-module");
     arguments.drain(..usize::from(own_module));
@@ -41,13 +41,13 @@ fn run() -> Result<(), Box<dyn Error>> {
     let text = print_module(&translate::module(&program, &dialects)?);
     let session = Session::builder(tilewright_targets::read_catalogue()?).open()?;
     for target in targets {
-        ask(&session, target)?;
+        print_conversion_plan(&session, target)?;
         let form = if own_module { CodeFormat::Functions } else { CodeFormat::Assembly };
-        let (kernel, artifact) = compiled(&session, target, &text, &dialects, form)?;
+        let (kernel, artifact) = compile_program(&session, target, &text, &dialects, form)?;
         if own_module {
             let functions = artifact.payload(form).ok_or_else(|| format!("{target} has no functions for a host"))?;
             let processor = &session.catalogue().get(target)?.architecture;
-            println!("{}", own_module::assembly(&functions.bytes, &kernel, processor)?);
+            println!("{}", own_module::link_and_compile_to_assembly(&functions.bytes, &kernel, processor)?);
         } else {
             println!("{}", artifact.payload_text(form).ok_or("the target's assembly is not text")?);
         }
@@ -57,7 +57,7 @@ fn run() -> Result<(), Box<dyn Error>> {
 
 /// Plans the conversion of a tile of 32 x 32 f32 on a target, from the layout that is best for loading rows to the one
 /// that is best for storing columns.
-fn ask(session: &Session, target: &str) -> Result<(), Box<dyn Error>> {
+fn print_conversion_plan(session: &Session, target: &str) -> Result<(), Box<dyn Error>> {
     let few = session.catalogue().get(target)?.lanes.default / 8;
     let layout = |text: String| -> Result<_, Box<dyn Error>> {
         Ok(LayoutRequest::from_text(&format!("#ttg.blocked<{{{text}}}>"))?.resolve_linear_layout(
@@ -86,7 +86,7 @@ fn ask(session: &Session, target: &str) -> Result<(), Box<dyn Error>> {
 }
 
 /// Compiles the program `text`; returns the kernel's name and the code in the form `form`.
-fn compiled(
+fn compile_program(
     session: &Session,
     name: &str,
     text: &str,

@@ -20,7 +20,7 @@ use inkwell::{AddressSpace, IntPredicate, OptimizationLevel};
 use tilewright_llvm as _;
 
 /// Properties of a GPU that the host needs to write a kernel for it.
-struct HostTarget {
+struct GpuTarget {
     /// Prefix of the GPU's LLVM target triple.
     triple: &'static str,
     /// Number of LLVM's calling convention for kernels of the GPU.
@@ -30,37 +30,37 @@ struct HostTarget {
     lane: &'static str,
 }
 
-const HOST_TARGETS: [HostTarget; 2] = [
-    HostTarget {
+const GPU_LLVM_TARGETS: [GpuTarget; 2] = [
+    GpuTarget {
         triple: "nvptx64",
         kernel: 71,
         block: "llvm.nvvm.read.ptx.sreg.ctaid.x",
         lane: "llvm.nvvm.read.ptx.sreg.tid.x",
     },
-    HostTarget { triple: "amdgcn", kernel: 91, block: "llvm.amdgcn.workgroup.id.x", lane: "llvm.amdgcn.workitem.id.x" },
+    GpuTarget { triple: "amdgcn", kernel: 91, block: "llvm.amdgcn.workgroup.id.x", lane: "llvm.amdgcn.workitem.id.x" },
 ];
 
 /// Compiles the host's module for a processor, with the program's bitcode linked into the module; returns the assembly.
-pub fn assembly(bitcode: &[u8], program: &str, processor: &str) -> Result<String, Box<dyn Error>> {
+pub fn link_and_compile_to_assembly(bitcode: &[u8], program: &str, processor: &str) -> Result<String, Box<dyn Error>> {
     let context = Context::create();
     let buffer = MemoryBuffer::create_from_memory_range_copy(bitcode, "program");
     let tiles = Module::parse_bitcode_from_buffer(&buffer, &context).map_err(|error| error.to_string())?;
     let triple = tiles.get_triple();
     let named = triple.as_str().to_string_lossy().into_owned();
-    let machine = HOST_TARGETS.iter().find(|machine| named.starts_with(machine.triple));
+    let machine = GPU_LLVM_TARGETS.iter().find(|machine| named.starts_with(machine.triple));
     let machine = machine.ok_or_else(|| format!("this host cannot write kernels for {named}"))?;
     let called = tiles.get_function(program).ok_or_else(|| format!("the bitcode has no function `{program}`"))?;
 
     let host_module = context.create_module("host");
     host_module.set_triple(&triple);
     host_module.set_data_layout(&tiles.get_data_layout());
-    write_kernel(&context, &host_module, called, machine)?;
+    emit_wrapper_kernel(&context, &host_module, called, machine)?;
     host_module.link_in_module(tiles).map_err(|error| error.to_string())?;
     // Internal linkage lets LLVM delete the function once it is inlined.
     host_module.get_function(program).ok_or("the program was not linked")?.set_linkage(Linkage::Internal);
     host_module.verify().map_err(|error| error.to_string())?;
 
-    let generator = generator(&host_module, processor)?;
+    let generator = create_target_machine(&host_module, processor)?;
     host_module
         .run_passes("default<O2>", &generator, PassBuilderOptions::create())
         .map_err(|error| error.to_string())?;
@@ -69,11 +69,11 @@ pub fn assembly(bitcode: &[u8], program: &str, processor: &str) -> Result<String
 }
 
 /// Writes the kernel `host(program's parameters, done)`, which calls the program and then writes `done[block] = 1`.
-fn write_kernel<'c>(
+fn emit_wrapper_kernel<'c>(
     context: &'c Context,
     host_module: &Module<'c>,
     program: FunctionValue<'c>,
-    machine: &HostTarget,
+    machine: &GpuTarget,
 ) -> Result<(), Box<dyn Error>> {
     let declared = host_module.add_function(&program.get_name().to_string_lossy(), program.get_type(), None);
     let word = context.i32_type();
@@ -118,7 +118,7 @@ fn write_kernel<'c>(
     Ok(())
 }
 
-fn generator(module: &Module<'_>, processor: &str) -> Result<TargetMachine, Box<dyn Error>> {
+fn create_target_machine(module: &Module<'_>, processor: &str) -> Result<TargetMachine, Box<dyn Error>> {
     let config = InitializationConfig { disassembler: false, ..InitializationConfig::default() };
     Target::initialize_nvptx(&config);
     Target::initialize_amd_gpu(&config);

@@ -9,14 +9,14 @@ use tilewright::tile::{
     Value, verify_module,
 };
 
-use crate::language::{Expression, Program};
+use crate::language::{ElementwiseExpression, Program};
 
 /// Returns the names that are read before they are assigned, then the assigned names, each once.
-fn arguments(program: &Program) -> Vec<String> {
+fn find_argument_names(program: &Program) -> Vec<String> {
     let (mut inputs, mut outputs): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
     for (name, expression) in &program.lines {
         let mut read = Vec::new();
-        names(expression, &mut read);
+        collect_names(expression, &mut read);
         for name in read {
             if !inputs.contains(&name) && !outputs.contains(&name) {
                 inputs.push(name);
@@ -30,27 +30,27 @@ fn arguments(program: &Program) -> Vec<String> {
     inputs.into_iter().chain(outputs).collect()
 }
 
-fn names(expression: &Expression, found: &mut Vec<String>) {
+fn collect_names(expression: &ElementwiseExpression, found: &mut Vec<String>) {
     match expression {
-        Expression::Name(name) => found.push(name.clone()),
-        Expression::Number(_) => {}
-        Expression::Both(_, left, right) => {
-            names(left, found);
-            names(right, found);
+        ElementwiseExpression::Name(name) => found.push(name.clone()),
+        ElementwiseExpression::Number(_) => {}
+        ElementwiseExpression::Both(_, left, right) => {
+            collect_names(left, found);
+            collect_names(right, found);
         }
     }
 }
 
 /// Translates a program to a module of tile IR.
 pub fn module(program: &Program, dialects: &Dialects) -> Result<TileModule, Box<dyn std::error::Error>> {
-    let arguments = arguments(program);
+    let arguments = find_argument_names(program);
     let pointer = TileType::pointer(TileType::Float(FloatType::F32));
     let types = arguments.iter().map(|_| pointer.clone()).chain([TileType::integer(32)]).collect();
     let mut function = FunctionBuilder::new(dialects, "tile", types);
     for argument in 0..=arguments.len() {
         function.set_argument_attribute(argument, "tt.divisibility", 16);
     }
-    let mut translation = Translation::begin(function, program.tile)?;
+    let mut translation = Translator::begin(function, program.tile)?;
     let values = translation.function.arguments().to_vec();
     translation.bases = arguments.into_iter().zip(values).collect();
     for (name, expression) in &program.lines {
@@ -66,7 +66,7 @@ pub fn module(program: &Program, dialects: &Dialects) -> Result<TileModule, Box<
     Ok(module)
 }
 
-struct Translation<'d> {
+struct Translator<'d> {
     function: FunctionBuilder<'d>,
     tile: u64,
     /// The element index of each position of a tile, and whether the element exists.
@@ -76,7 +76,7 @@ struct Translation<'d> {
     known: BTreeMap<String, Value>,
 }
 
-impl<'d> Translation<'d> {
+impl<'d> Translator<'d> {
     fn begin(mut function: FunctionBuilder<'d>, tile: u32) -> Result<Self, BuildError> {
         let i32s = TileType::tensor([u64::from(tile)], TileType::integer(32), None);
         let count = *function.arguments().last().unwrap_or(&function.arguments()[0]);
@@ -116,11 +116,11 @@ impl<'d> Translation<'d> {
         self.function.add_constant(Attribute::Dense(DenseElements { ty, elements }))
     }
 
-    fn value(&mut self, expression: &Expression) -> Result<Value, BuildError> {
+    fn value(&mut self, expression: &ElementwiseExpression) -> Result<Value, BuildError> {
         match expression {
-            Expression::Number(number) => self.number(*number),
-            Expression::Name(name) => self.named(name),
-            Expression::Both(operator, left, right) => {
+            ElementwiseExpression::Number(number) => self.number(*number),
+            ElementwiseExpression::Name(name) => self.named(name),
+            ElementwiseExpression::Both(operator, left, right) => {
                 let (left, right) = (self.value(left)?, self.value(right)?);
                 let operation = match operator {
                     '+' => arith::ADDF,

@@ -1,6 +1,6 @@
 //! Thread-value layouts as digits along axes, in the order of task mappings.
 
-use super::super::{CuteLayout, CuteMode};
+use super::super::{CuteLayout, CuteLeaf};
 
 /// The index that contains a digit: the thread index or the value index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -52,8 +52,8 @@ pub(super) fn ordered_digits(layout: &CuteLayout, shape: &[u64]) -> Result<Vec<D
 }
 
 /// Splits a mode of the thread index or of the value index into digits that each move along one axis.
-fn along_axes(kind: Kind, mode: CuteMode, shape: &[u64]) -> Result<Vec<Digit>, String> {
-    let CuteMode { shape: mut size, mut stride } = mode;
+fn along_axes(kind: Kind, mode: CuteLeaf, shape: &[u64]) -> Result<Vec<Digit>, String> {
+    let CuteLeaf { shape: mut size, mut stride } = mode;
     if stride == 0 {
         return Err(format!("{size} {} have the same element; each task has one worker", kind.name()));
     }

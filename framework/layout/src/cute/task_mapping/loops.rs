@@ -6,16 +6,16 @@ use super::digits::{Digit, Kind};
 
 /// The loop nest of a worker over its tasks, the outermost loop first, and the coordinate of a task along each axis.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LoopNest {
+pub struct TaskLoopNest {
     /// Trip count of each loop, the outermost first.
     pub loops: Vec<u64>,
     /// The coordinate of a task along each axis.
-    pub axes: Vec<TaskCoordinate>,
+    pub axes: Vec<TaskCoordinateExpr>,
 }
 
 /// The coordinate of a task along one axis: a sum of terms.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct TaskCoordinate {
+pub struct TaskCoordinateExpr {
     /// The terms whose total is the coordinate, the coarsest first.
     pub terms: Vec<IndexTerm>,
 }
@@ -24,14 +24,14 @@ pub struct TaskCoordinate {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IndexTerm {
     /// The loop counter, or the digit of the thread index.
-    pub of: IndexSource,
+    pub of: LoopOrThreadIndex,
     /// The number by which the loop counter or the digit is multiplied.
     pub scale: u64,
 }
 
 /// The variable of a term: a loop counter, or a digit of the thread index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum IndexSource {
+pub enum LoopOrThreadIndex {
     /// The counter of the loop with this index.
     Loop(usize),
     /// A digit of the thread index: the quotient by `divide`, then the remainder by `modulo`.
@@ -43,22 +43,24 @@ pub enum IndexSource {
     },
 }
 
-impl LoopNest {
+impl TaskLoopNest {
     /// Builds the loops from digits that are listed finest first, for a grid of `rank` axes.
     pub(super) fn from_digits(digits: &[Digit], rank: usize) -> Self {
         let values: Vec<&Digit> = digits.iter().filter(|digit| digit.kind == Kind::Value).collect();
         let workers: u64 = digits.iter().filter(|digit| digit.kind == Kind::Thread).map(|digit| digit.size).product();
-        let mut axes = vec![TaskCoordinate::default(); rank];
+        let mut axes = vec![TaskCoordinateExpr::default(); rank];
         let (mut divide, mut seen) = (1, 0);
         for digit in digits {
             let of = match digit.kind {
                 Kind::Value => {
                     seen += 1;
-                    IndexSource::Loop(values.len() - seen)
+                    LoopOrThreadIndex::Loop(values.len() - seen)
                 }
                 Kind::Thread => {
-                    let source =
-                        IndexSource::Thread { divide, modulo: (divide * digit.size < workers).then_some(digit.size) };
+                    let source = LoopOrThreadIndex::Thread {
+                        divide,
+                        modulo: (divide * digit.size < workers).then_some(digit.size),
+                    };
                     divide *= digit.size;
                     source
                 }
@@ -85,13 +87,13 @@ impl LoopNest {
     }
 }
 
-impl TaskCoordinate {
+impl TaskCoordinateExpr {
     fn at(&self, counters: &[u64], thread: u64) -> u64 {
         let of = |term: &IndexTerm| {
             term.scale
                 * match term.of {
-                    IndexSource::Loop(number) => counters.get(number).copied().unwrap_or(0),
-                    IndexSource::Thread { divide, modulo } => {
+                    LoopOrThreadIndex::Loop(number) => counters.get(number).copied().unwrap_or(0),
+                    LoopOrThreadIndex::Thread { divide, modulo } => {
                         let digit = thread / divide.max(1);
                         modulo.map_or(digit, |size| digit % size.max(1))
                     }
@@ -104,8 +106,8 @@ impl TaskCoordinate {
 impl fmt::Display for IndexTerm {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.of {
-            IndexSource::Loop(number) => write!(out, "i{number}")?,
-            IndexSource::Thread { divide, modulo } => {
+            LoopOrThreadIndex::Loop(number) => write!(out, "i{number}")?,
+            LoopOrThreadIndex::Thread { divide, modulo } => {
                 let divided = if divide == 1 { "thread".to_owned() } else { format!("thread / {divide}") };
                 let digit = modulo.map_or(divided.clone(), |size| format!("{divided} % {size}"));
                 if self.scale != 1 && digit != "thread" { write!(out, "({digit})")? } else { write!(out, "{digit}")? }
@@ -115,7 +117,7 @@ impl fmt::Display for IndexTerm {
     }
 }
 
-impl fmt::Display for TaskCoordinate {
+impl fmt::Display for TaskCoordinateExpr {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let terms: Vec<String> = self.terms.iter().map(IndexTerm::to_string).collect();
         out.write_str(if terms.is_empty() { "0" } else { "" })?;
@@ -124,12 +126,12 @@ impl fmt::Display for TaskCoordinate {
 }
 
 /// Prints each loop on a line, indented by its depth, and then the task.
-impl fmt::Display for LoopNest {
+impl fmt::Display for TaskLoopNest {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (number, size) in self.loops.iter().enumerate() {
             writeln!(out, "{}for i{number} in 0..{size}:", "    ".repeat(number))?;
         }
-        let axes: Vec<String> = self.axes.iter().map(TaskCoordinate::to_string).collect();
+        let axes: Vec<String> = self.axes.iter().map(TaskCoordinateExpr::to_string).collect();
         write!(out, "{}task({})", "    ".repeat(self.loops.len()), axes.join(", "))
     }
 }

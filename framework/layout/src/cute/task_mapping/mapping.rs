@@ -2,8 +2,8 @@
 
 use super::digits;
 use super::digits::{Digit, Kind};
-use super::loops::LoopNest;
-use crate::cute::{CuteError, CuteLayout, CuteMode, IntTuple, ThreadValue, Tree, coalesce};
+use super::loops::TaskLoopNest;
+use crate::cute::{CuteError, CuteLayout, CuteLeaf, IntTuple, ThreadValue, Tree, coalesce};
 use std::fmt;
 
 /// A task mapping (Hexcute): assigns the tasks of a grid to workers, in order.
@@ -133,10 +133,10 @@ impl TaskMapping {
         let before = |axis: usize| shape[..axis].iter().product::<u64>();
         let of = |kind: Kind| {
             let own = self.digits().into_iter().filter(|digit| digit.kind == kind);
-            let modes: Vec<CuteMode> =
-                own.map(|digit| CuteMode { shape: digit.size, stride: digit.step * before(digit.axis) }).collect();
+            let modes: Vec<CuteLeaf> =
+                own.map(|digit| CuteLeaf { shape: digit.size, stride: digit.step * before(digit.axis) }).collect();
             coalesce(&CuteLayout::from_tree(Tree::flat(if modes.is_empty() {
-                vec![CuteMode { shape: 1, stride: 0 }]
+                vec![CuteLeaf { shape: 1, stride: 0 }]
             } else {
                 modes
             }))?)
@@ -179,8 +179,8 @@ impl TaskMapping {
 
     /// The loop nest of a worker over its tasks.
     #[must_use]
-    pub fn loops(&self) -> LoopNest {
-        LoopNest::from_digits(&self.digits(), self.rank)
+    pub fn loops(&self) -> TaskLoopNest {
+        TaskLoopNest::from_digits(&self.digits(), self.rank)
     }
 }
 

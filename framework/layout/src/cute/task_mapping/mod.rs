@@ -18,5 +18,5 @@ mod digits;
 mod loops;
 mod mapping;
 
-pub use loops::{IndexSource, IndexTerm, LoopNest, TaskCoordinate};
+pub use loops::{IndexTerm, LoopOrThreadIndex, TaskCoordinateExpr, TaskLoopNest};
 pub use mapping::TaskMapping;

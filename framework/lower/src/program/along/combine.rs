@@ -1,7 +1,7 @@
 //! The combine region of a reduction or scan, which combines tuples of elements.
 
 use tilewright_kernel::{Builder, Value};
-use tilewright_tile::{Block, Body, Op};
+use tilewright_tile::{Block, FunctionBody, Op};
 
 use super::super::error::{LowerError, LowerErrorReason, Lowered};
 use super::super::lowered::Registers;
@@ -45,7 +45,7 @@ impl Tuples {
     }
 
     /// Whether the combine region may compute other bits if its two tuples of arguments are swapped.
-    pub(super) fn depends_on_order(&self, body: &Body) -> bool {
+    pub(super) fn depends_on_order(&self, body: &FunctionBody) -> bool {
         sides::depends_on_order(body, self.block)
     }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tilewright_assign::layouts::replicate_axes_in_blocks;
 use tilewright_kernel::{
-    Atomic, Binary, Cast, Compare, Element, MemoryOrder, MemoryScope, Op as KernelOp, Scope, Type, Value,
+    Atomic, Binary, Cast, CollectiveScope, Compare, Element, MemoryOrder, MemoryScope, Op as KernelOp, Type, Value,
 };
 use tilewright_layout::{Dim, LinearLayout, MemoryLayout};
 use tilewright_plan::movement::plan_shared_access;
@@ -39,9 +39,9 @@ pub(in super::super) fn histogram(lowering: &mut Lowering<'_>, op: Op) -> Lowere
     let counters = lowering.builder.shared_buffer(4 * bins, ALIGNMENT);
     let zeros = vec![lowering.builder.i32(0); 1 << layout.in_bits(Dim::REGISTER)];
     plan_access(Direction::Store)?.emit_store(&mut lowering.builder, counters, &zeros);
-    lowering.builder.barrier(Scope::Block);
+    lowering.builder.barrier(CollectiveScope::Block);
     count_elements(lowering, &tensor, masks.as_deref(), counters, bins);
-    lowering.builder.barrier(Scope::Block);
+    lowering.builder.barrier(CollectiveScope::Block);
     let ty = lowering.carrier(lowering.result(op, 0)?)?;
     let builder = &mut lowering.builder;
     let counts = plan_access(Direction::Load)?.emit_load(builder, counters);

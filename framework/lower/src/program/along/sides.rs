@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use tilewright_tile::{Block, Body, Operation, Value};
+use tilewright_tile::{Block, FunctionBody, Operation, Value};
 
 /// A key of value numbering: the name of an operation with its attributes, and the value numbers of its operands.
 type Term = (String, Vec<usize>);
@@ -11,7 +11,7 @@ type Term = (String, Vec<usize>);
 /// whether it computes the same terms; blocks with nested regions always count as different. With other terms, the
 /// combination may round differently (as Welford's algorithm does), or select the other one of two equal or unordered
 /// elements.
-pub(super) fn depends_on_order(body: &Body, block: Block) -> bool {
+pub(super) fn depends_on_order(body: &FunctionBody, block: Block) -> bool {
     let arguments = body.arguments(block);
     let half = arguments.len() / 2;
     let swapped = [&arguments[half..], &arguments[..half]].concat();
@@ -22,7 +22,7 @@ pub(super) fn depends_on_order(body: &Body, block: Block) -> bool {
 
 /// Returns the value numbers of the operands of the block's terminator. The block's arguments have the value numbers 0,
 /// 1, ... in the order of `arguments`.
-fn given(body: &Body, block: Block, arguments: &[Value], terms: &mut HashMap<Term, usize>) -> Vec<usize> {
+fn given(body: &FunctionBody, block: Block, arguments: &[Value], terms: &mut HashMap<Term, usize>) -> Vec<usize> {
     let mut numbers: HashMap<Value, usize> =
         arguments.iter().enumerate().map(|(index, argument)| (*argument, index)).collect();
     let mut last = Vec::new();

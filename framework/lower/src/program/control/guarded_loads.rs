@@ -5,7 +5,7 @@
 
 use tilewright_kernel::Value;
 use tilewright_tile::op::name::{arith, tt};
-use tilewright_tile::{self as tile, Attribute, Body, Op, ValueOrigin};
+use tilewright_tile::{self as tile, Attribute, FunctionBody, Op, ValueOrigin};
 
 use super::super::error::LowerError;
 use super::super::lowering::Lowering;
@@ -48,7 +48,7 @@ fn block_of_loads(lowering: &Lowering<'_>, op: Op) -> Option<tile::Block> {
 }
 
 /// Returns the bits of one element of a constant whose elements are all equal; `None` for other values.
-fn splat_bits(body: &Body, value: tile::Value) -> Option<u64> {
+fn splat_bits(body: &FunctionBody, value: tile::Value) -> Option<u64> {
     let ValueOrigin::Result(op, _) = body.value_origin(value) else { return None };
     if body.op(op).name() != arith::CONSTANT {
         return None;

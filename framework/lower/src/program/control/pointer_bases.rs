@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use tilewright_kernel::Value;
 use tilewright_tile::op::name::{arith, tt, ttg};
-use tilewright_tile::{self as tile, Body, TileType, ValueOrigin};
+use tilewright_tile::{self as tile, FunctionBody, TileType, ValueOrigin};
 
 use super::super::error::Lowered;
 use super::super::lowered::{self, LoweredValue};
@@ -202,7 +202,7 @@ impl Lowering<'_> {
 }
 
 /// Returns the offsets whose additions to the pointers `from` make the pointers `to`; `None` if `to` is no such sum.
-fn steps_from(body: &Body, from: tile::Value, to: tile::Value) -> Option<Vec<tile::Value>> {
+fn steps_from(body: &FunctionBody, from: tile::Value, to: tile::Value) -> Option<Vec<tile::Value>> {
     let mut steps = Vec::new();
     let mut value = to;
     while value != from {

@@ -2,7 +2,7 @@
 
 use super::Groups;
 use crate::program::error::{LowerErrorReason, Lowered};
-use tilewright_kernel::{Binary, Kernel, Op, Region, Scope, SpecialRegister, Value};
+use tilewright_kernel::{Binary, CollectiveScope, Kernel, Op, Region, SpecialRegister, Value};
 
 /// In the region of each warp group (the warps of one partition), replaces block barriers by named barriers of the
 /// group, and counts warps from the group's first. Rejects a barrier of the cluster in such a region, because it would
@@ -33,7 +33,7 @@ pub(super) fn resolve(groups: &Groups, kernel: &mut Kernel) -> Lowered<()> {
 /// Whether a region contains a barrier of all warps of a cluster.
 fn has_cluster_barrier(region: &Region) -> bool {
     region.statements.iter().any(|statement| match &statement.op {
-        Op::Barrier { scope: Scope::Cluster, .. } => true,
+        Op::Barrier { scope: CollectiveScope::Cluster, .. } => true,
         op => op.regions().into_iter().any(has_cluster_barrier),
     })
 }
@@ -50,10 +50,10 @@ impl PartitionBarriers {
     fn region(&self, region: &mut Region) {
         for statement in &mut region.statements {
             match &mut statement.op {
-                op @ Op::Barrier { scope: Scope::Block, .. } if self.warps > 1 => {
+                op @ Op::Barrier { scope: CollectiveScope::Block, .. } if self.warps > 1 => {
                     *op = Op::NamedBarrier { number: self.number, warps: self.warps };
                 }
-                Op::Barrier { scope: scope @ Scope::Block, .. } => *scope = Scope::Warp,
+                Op::Barrier { scope: scope @ CollectiveScope::Block, .. } => *scope = CollectiveScope::Warp,
                 op @ Op::Special(SpecialRegister::Warp) => {
                     *op = Op::Binary { op: Binary::Sub, a: self.warp, b: self.first };
                 }

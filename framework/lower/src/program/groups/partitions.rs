@@ -12,7 +12,7 @@ use crate::shared_memory::ALL_GROUPS;
 use tilewright_assign::LaunchConfig;
 use tilewright_kernel::{Compare, Kernel, SpecialRegister, Value};
 use tilewright_tile::op::name::ttg;
-use tilewright_tile::{self as tile, Attribute, Block, Body, Op, Region};
+use tilewright_tile::{self as tile, Attribute, Block, FunctionBody, Op, Region};
 
 const GROUPS: &str = ttg::WARP_SPECIALIZE;
 
@@ -24,7 +24,7 @@ impl Groups {
     /// [`LowerErrorReason`] if a `ttg.warp_specialize` stands in a loop or a branch; if a partition has a number of
     /// warps that no layout can have, such as three; or if the target has too few named barriers.
     pub(crate) fn of(
-        body: &Body,
+        body: &FunctionBody,
         entry: Block,
         config: &LaunchConfig<'_>,
     ) -> Result<Option<Self>, (Op, LowerErrorReason)> {
@@ -48,7 +48,7 @@ impl Groups {
     }
 
     /// Returns the group that executes each partition of `op`; adds groups if there are too few with as many warps.
-    fn assign_partitions(&mut self, body: &Body, op: Op) -> Lowered<Vec<usize>> {
+    fn assign_partitions(&mut self, body: &FunctionBody, op: Op) -> Lowered<Vec<usize>> {
         let Some(Attribute::Array(_, all)) = body.op(op).attributes.get("partitionNumWarps") else {
             return Ok(Vec::new());
         };

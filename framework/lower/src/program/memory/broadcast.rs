@@ -1,6 +1,6 @@
 //! Broadcasts one thread's result (such as the old value of an atomic operation) to every thread that holds a replica.
 
-use tilewright_kernel::{Binary, Cast, Element, Op as KernelOp, Scope, SpecialRegister, Type, Value};
+use tilewright_kernel::{Binary, Cast, CollectiveScope, Element, Op as KernelOp, SpecialRegister, Type, Value};
 use tilewright_layout::f2;
 use tilewright_layout::{Dim, LinearLayout};
 
@@ -60,10 +60,10 @@ impl Lowering<'_> {
     /// loads from another block.
     fn loaded_from_block(&mut self, of_block: u64, addresses: &[Value], element: Type, ty: Type) -> Vec<Value> {
         if of_block == 0 {
-            self.builder.barrier(Scope::Block);
+            self.builder.barrier(CollectiveScope::Block);
             return addresses.iter().map(|&address| self.loaded(address, element, ty)).collect();
         }
-        self.builder.barrier(Scope::Cluster);
+        self.builder.barrier(CollectiveScope::Cluster);
         let block = self.builder.special(SpecialRegister::Block);
         let block = self.builder.binary_const(Binary::And, block, !of_block as u32);
         let load = |&address: &Value| {
@@ -71,7 +71,7 @@ impl Lowering<'_> {
             self.loaded(address, element, ty)
         };
         let values = addresses.iter().map(load).collect();
-        self.builder.barrier(Scope::Cluster);
+        self.builder.barrier(CollectiveScope::Cluster);
         values
     }
 
@@ -98,7 +98,7 @@ impl Lowering<'_> {
         if self.launch.warps == 1 && self.launch.blocks == 1 {
             let word = to_memory(&mut self.builder, value);
             let word = self.of_first_lane(word, element);
-            self.builder.barrier(Scope::Block);
+            self.builder.barrier(CollectiveScope::Block);
             return from_memory(&mut self.builder, word, ty);
         }
         let bytes = element.bits() / 8;

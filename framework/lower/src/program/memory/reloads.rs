@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use tilewright_layout::Dim;
 use tilewright_tile::op::name::{scf, tt, ttg, tw};
-use tilewright_tile::{Block, Body, Op, Value, ValueOrigin};
+use tilewright_tile::{Block, FunctionBody, Op, Value, ValueOrigin};
 
 use super::super::lowering::Lowering;
 use super::super::tensor_coordinates::free_bits;
@@ -27,7 +27,7 @@ pub(in super::super) fn find_reloads(lowering: &Lowering<'_>) -> HashSet<Op> {
 
 struct Search<'a> {
     lowering: &'a Lowering<'a>,
-    body: &'a Body,
+    body: &'a FunctionBody,
     /// For each argument of a loop, its value before the loop.
     initial: HashMap<Value, Value>,
     /// The base pointers through which one of several warps has stored an element since the last barrier.

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use tilewright_plan::mma::MmaPlan;
 use tilewright_tile::op::name::scf;
-use tilewright_tile::op_attrs::PENDING;
-use tilewright_tile::{Attribute, Body, Op, Value, ValueOrigin};
+use tilewright_tile::op_attrs::IS_PENDING;
+use tilewright_tile::{Attribute, FunctionBody, Op, Value, ValueOrigin};
 
 use super::positions::OpPositions;
 use super::state::AWAIT;
@@ -32,13 +32,18 @@ impl Dots {
 }
 
 /// Whether the program asks for an asynchronous MMA.
-pub(super) fn is_pending(body: &Body, op: Op) -> bool {
-    matches!(body.op(op).attributes.get(PENDING), Some(Attribute::Unit | Attribute::Bool(true)))
+pub(super) fn is_pending(body: &FunctionBody, op: Op) -> bool {
+    matches!(body.op(op).attributes.get(IS_PENDING), Some(Attribute::Unit | Attribute::Bool(true)))
 }
 
 /// Whether the operation `op` can take the accumulator of an MMA with the plan `plan`, as its operand `index`, while
 /// the accumulator is in flight or in tensor memory.
-fn takes(body: &Body, (op, index): (Op, usize), plan: &MmaPlan, (dots, positions): (&Dots, &OpPositions)) -> bool {
+fn takes(
+    body: &FunctionBody,
+    (op, index): (Op, usize),
+    plan: &MmaPlan,
+    (dots, positions): (&Dots, &OpPositions),
+) -> bool {
     match body.op(op).name() {
         AWAIT => true,
         scf::FOR => index >= 3,
@@ -60,7 +65,7 @@ pub(super) struct Flow {
 }
 
 impl Flow {
-    pub(super) fn of(body: &Body, ops: &[Op], dots: &Dots, positions: &OpPositions) -> Self {
+    pub(super) fn of(body: &FunctionBody, ops: &[Op], dots: &Dots, positions: &OpPositions) -> Self {
         let mut flow = Self::default();
         for (op, plan) in dots.iter() {
             flow.values.insert(body.op(op).results[0], plan.clone());
@@ -86,7 +91,7 @@ impl Flow {
 
     /// Records that the result of a loop carries the same accumulator as the loop's argument. If a user of the result
     /// cannot take the accumulator in tensor memory, it leaves tensor memory after the loop.
-    fn leave(&mut self, body: &Body, argument: Value, result: Value, dots: &Dots, positions: &OpPositions) {
+    fn leave(&mut self, body: &FunctionBody, argument: Value, result: Value, dots: &Dots, positions: &OpPositions) {
         let Some(plan) = self.values.get(&argument).cloned() else { return };
         let is_taken = positions.users(result).iter().all(|&user| takes(body, user, &plan, (dots, positions)));
         if is_taken || !plan.is_in_tensor_memory() {
@@ -96,7 +101,7 @@ impl Flow {
         self.joined.push((argument, result));
     }
 
-    fn through(&mut self, body: &Body, op: Op, dots: &Dots, positions: &OpPositions) {
+    fn through(&mut self, body: &FunctionBody, op: Op, dots: &Dots, positions: &OpPositions) {
         let operation = body.op(op);
         match operation.name() {
             AWAIT => {
@@ -138,7 +143,7 @@ impl Flow {
     /// memory, or is a value of `bad`. These must be demoted, with all MMAs of the same accumulator.
     pub(super) fn misused(
         &self,
-        body: &Body,
+        body: &FunctionBody,
         ops: &[Op],
         mut bad: HashSet<Value>,
         (dots, positions): (&Dots, &OpPositions),
@@ -170,7 +175,13 @@ impl Flow {
 
 /// Whether the wait `wait` completes the MMA that produced `value`: the wait leaves no MMA in flight, or at least as
 /// many MMAs were issued after the value as the wait leaves in flight.
-fn is_there(body: &Body, wait: Op, value: Value, mmas: &HashMap<Op, Arc<MmaPlan>>, positions: &OpPositions) -> bool {
+fn is_there(
+    body: &FunctionBody,
+    wait: Op,
+    value: Value,
+    mmas: &HashMap<Op, Arc<MmaPlan>>,
+    positions: &OpPositions,
+) -> bool {
     let outstanding = body.op(wait).attributes.get("outstanding").and_then(Attribute::as_integer).unwrap_or(0);
     let Ok(outstanding @ 1..) = usize::try_from(outstanding) else { return true };
     let ValueOrigin::Result(from, _) = body.value_origin(value) else { return false };

@@ -9,7 +9,7 @@ use crate::program::shared::layout_of;
 use tilewright_assign::dot_plan;
 use tilewright_layout::LinearLayout;
 use tilewright_plan::mma::{MmaPlan, mma_candidates, plan_mma};
-use tilewright_tile::{Body, Op, Value, ValueOrigin};
+use tilewright_tile::{FunctionBody, Op, Value, ValueOrigin};
 
 use super::flow::{Dots, Flow, is_pending};
 use super::positions::OpPositions;
@@ -58,7 +58,7 @@ pub(in crate::program) fn planned(lowering: &Lowering<'_>) -> Pending {
 
 /// Returns the chain of operations by which an operand comes from shared memory: layout conversions, beginning with the
 /// operand's producer, and the load last. `None` if no load produces the operand.
-pub(super) fn load(body: &Body, operand: Value) -> Option<Vec<Op>> {
+pub(super) fn load(body: &FunctionBody, operand: Value) -> Option<Vec<Op>> {
     let ValueOrigin::Result(op, _) = body.value_origin(operand) else { return None };
     match body.op(op).name() {
         ttg::LOCAL_LOAD => Some(vec![op]),
@@ -73,7 +73,7 @@ pub(super) fn load(body: &Body, operand: Value) -> Option<Vec<Op>> {
 
 /// Returns, for the operands A and B of a dot, the chain of operations that [`load`] returns; `None` if no load
 /// produces one of them.
-fn loads(body: &Body, op: Op) -> Option<[Vec<Op>; 2]> {
+fn loads(body: &FunctionBody, op: Op) -> Option<[Vec<Op>; 2]> {
     Some([load(body, body.operand(op, "a")?)?, load(body, body.operand(op, "b")?)?])
 }
 
@@ -122,7 +122,7 @@ fn match_descriptors(plan: &MmaPlan, memories: [&LinearLayout; 2]) -> Option<Mma
 
 /// Whether the MMA `op` can read the operand later than the load or conversion `load` does. The result of `load` must
 /// have one use, and no operation between the two may write memory.
-fn stands_before(body: &Body, load: Op, op: Op) -> bool {
+fn stands_before(body: &FunctionBody, load: Op, op: Op) -> bool {
     let value = body.op(load).results[0];
     let all = body.walk_region(body.root());
     let uses = all.iter().flat_map(|&user| body.op(user).operands.iter()).filter(|&&operand| operand == value).count();
@@ -142,7 +142,7 @@ fn stands_before(body: &Body, load: Op, op: Op) -> bool {
 }
 
 /// Whether a tensor in memory is a whole buffer, not a subslice of one.
-fn is_full_buffer(body: &Body, value: Value) -> bool {
+fn is_full_buffer(body: &FunctionBody, value: Value) -> bool {
     match body.value_origin(value) {
         ValueOrigin::Argument(..) => true,
         ValueOrigin::Result(op, _) => match body.op(op).name() {

@@ -8,8 +8,8 @@ use crate::program::lowering::Lowering;
 use crate::program::shared;
 use crate::shared_memory::Access;
 use std::sync::Arc;
-use tilewright_kernel::{Queue, Scope, Type, Value};
-use tilewright_plan::mma::{MmaPlan, TensorMemorySpace};
+use tilewright_kernel::{CollectiveScope, Queue, Type, Value};
+use tilewright_plan::mma::{AccumulatorAllocation, MmaPlan};
 use tilewright_tile::{self as tile, Op};
 
 impl Pending {
@@ -60,7 +60,7 @@ fn start_pending(
         lowering.wait_for_mma_groups(0);
         let (space, group) = space_of(lowering, like)?;
         plan.emit_tensor_memory_start(&mut lowering.builder, space, Some(&words), group);
-        lowering.builder.barrier(Scope::Block);
+        lowering.builder.barrier(CollectiveScope::Block);
         return Ok(Arc::default());
     }
     Ok(plan.emit_pending_accumulator(&mut lowering.builder, &words).into())
@@ -68,7 +68,7 @@ fn start_pending(
 
 /// Returns the tensor-memory columns and mbarriers of the accumulator that `value` carries, and the number of the next
 /// group of MMAs (MMAs that are committed together).
-fn space_of(lowering: &mut Lowering<'_>, value: tile::Value) -> Lowered<(TensorMemorySpace, Value)> {
+fn space_of(lowering: &mut Lowering<'_>, value: tile::Value) -> Lowered<(AccumulatorAllocation, Value)> {
     let column = lowering.pending.column_of(value);
     let space = column.and_then(|column| lowering.tensor_memory_from(column));
     space
@@ -97,7 +97,7 @@ pub(crate) fn lower_async_mma(lowering: &mut Lowering<'_>, op: Op) -> Lowered<bo
     }
     let &[a, b] = &addresses[..] else { return Ok(false) };
     if plan.is_in_tensor_memory() && !lowering.follows_barrier(op) {
-        lowering.builder.barrier(Scope::Block);
+        lowering.builder.barrier(CollectiveScope::Block);
     }
     lowering.record_access(Access::Read, slices);
     if plan.is_in_tensor_memory() {

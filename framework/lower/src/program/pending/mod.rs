@@ -1,6 +1,6 @@
 //! Lowers asynchronous MMAs (PTX `wgmma`, `tcgen05.mma`): dots with the attribute
-//! [`PENDING`](tilewright_tile::op_attrs::PENDING), if an instruction of the target reads both operands in place from
-//! shared memory and completes later.
+//! [`PENDING`](tilewright_tile::op_attrs::IS_PENDING), if an instruction of the target reads both operands in place
+//! from shared memory and completes later.
 //!
 //! Asynchronous MMAs are found for the whole program before any operation is lowered, because a pending accumulator may
 //! only reach another asynchronous MMA, a loop's iteration arguments, or `tw.mma_wait`. If it reaches another

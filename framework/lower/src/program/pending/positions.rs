@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use tilewright_tile::op::name::scf;
-use tilewright_tile::{Block, Body, Op, Value};
+use tilewright_tile::{Block, FunctionBody, Op, Value};
 
 use super::state::AWAIT;
 
@@ -18,7 +18,7 @@ pub(in crate::program) struct OpPositions {
 }
 
 impl OpPositions {
-    pub(in crate::program) fn of(body: &Body) -> Self {
+    pub(in crate::program) fn of(body: &FunctionBody) -> Self {
         let (mut around, mut within, mut users) = (HashMap::new(), HashMap::new(), HashMap::<_, Vec<_>>::new());
         let mut regions = vec![(None, body.root())];
         while let Some((parent, region)) = regions.pop() {
@@ -42,20 +42,20 @@ impl OpPositions {
     }
 
     /// Whether the operation is in no other control flow than `scf.for` loops.
-    pub(in crate::program) fn is_only_in_loops(&self, body: &Body, op: Op) -> bool {
+    pub(in crate::program) fn is_only_in_loops(&self, body: &FunctionBody, op: Op) -> bool {
         let mut parents = std::iter::successors(self.around.get(&op), |parent| self.around.get(parent));
         parents.all(|parent| body.op(*parent).name() == scf::FOR)
     }
 
     /// Whether the iteration that executes the operation also waits for MMAs, in the same block; true outside of loops.
-    pub(super) fn is_waited_for(&self, body: &Body, op: Op) -> bool {
+    pub(super) fn is_waited_for(&self, body: &FunctionBody, op: Op) -> bool {
         let is_wait = |op: &Op| body.op(*op).name() == AWAIT;
         let waits = || self.within.get(&op).is_some_and(|(block, _)| body.ops(*block).iter().any(is_wait));
         !self.around.contains_key(&op) || waits()
     }
 
     /// Whether the operation, a terminator, ends the body of an `scf.for` loop.
-    pub(super) fn ends_iteration(&self, body: &Body, op: Op) -> bool {
+    pub(super) fn ends_iteration(&self, body: &FunctionBody, op: Op) -> bool {
         self.around.get(&op).is_some_and(|around| body.op(*around).name() == scf::FOR)
     }
 }

@@ -10,7 +10,7 @@ use tilewright_assign::dot_plan;
 use tilewright_plan::mma::MmaPlan;
 use tilewright_tile::op::name::{scf, tt};
 use tilewright_tile::transform::loads::carried_accumulator_index;
-use tilewright_tile::{Body, Op, Value};
+use tilewright_tile::{FunctionBody, Op, Value};
 
 use super::flow::{Dots, Flow, is_pending};
 use super::positions::OpPositions;
@@ -55,7 +55,7 @@ fn is_numbered(lowering: &Lowering<'_>, op: Op, plan: &MmaPlan, positions: &OpPo
 
 /// Returns the values whose accumulator cannot stay in tensor memory, because they have several users, or because
 /// different operations put the accumulator there.
-pub(super) fn misused(body: &Body, ops: &[Op], flow: &Flow, positions: &OpPositions) -> HashSet<Value> {
+pub(super) fn misused(body: &FunctionBody, ops: &[Op], flow: &Flow, positions: &OpPositions) -> HashSet<Value> {
     let in_memory = |value: Value| flow.values.get(&value).is_some_and(|plan| plan.is_in_tensor_memory());
     let mut bad: HashSet<Value> =
         flow.values.keys().copied().filter(|&value| in_memory(value) && positions.users(value).len() > 1).collect();

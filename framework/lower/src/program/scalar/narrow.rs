@@ -28,7 +28,7 @@ pub(super) fn rounded(
         Some(Element::F64) => casts::round_to_odd_f32(builder, value),
         _ => builder.cast(Cast::ExtendF, value, Type::Scalar(Element::F32)),
     };
-    Ok(casts::round_to_format(builder, single, format(to)?, rounding, Overflow::Saturate))
+    Ok(casts::emit_round_to_format(builder, single, format(to)?, rounding, Overflow::Saturate))
 }
 
 fn format(float: FloatType) -> Lowered<FloatFormat> {

@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use tilewright_picture::terminal::TextStyle;
+use tilewright_picture::terminal::TextRenderOptions;
 use tilewright_picture::{Picture, svg, terminal};
 use tilewright_testkit::golden;
 
@@ -16,5 +16,5 @@ pub fn check(name: &str, text: &str) {
 /// Compares a picture's SVG and text with their golden files.
 pub fn check_both(name: &str, picture: &Picture) {
     check(&format!("{name}.svg"), &svg::render_svg(picture));
-    check(&format!("{name}.txt"), &terminal::render_text(picture, &TextStyle::plain()));
+    check(&format!("{name}.txt"), &terminal::render_text(picture, &TextRenderOptions::plain()));
 }

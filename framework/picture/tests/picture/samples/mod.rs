@@ -3,7 +3,7 @@
 #![allow(dead_code, reason = "each test program uses its own part of this")]
 
 use tilewright_layout::families::NeutralFamilies;
-use tilewright_layout::{Dim, FamilySet, FamilySpec, Layout, LinearLayout};
+use tilewright_layout::{Dim, FamilyProviders, FamilySpec, Layout, LinearLayout};
 use tilewright_picture::{Grid, PanelContent, Picture};
 
 /// Returns a blocked layout whose last axis is the fastest.
@@ -23,7 +23,7 @@ pub fn small() -> Layout {
 }
 
 pub fn resolved(spec: &FamilySpec, shape: &[u64]) -> Layout {
-    FamilySet::new(vec![&NeutralFamilies]).layout(spec, shape).expect("a neutral layout")
+    FamilyProviders::new(vec![&NeutralFamilies]).layout(spec, shape).expect("a neutral layout")
 }
 
 /// Returns the layout of the accumulator of a 16x8 MMA tile, column by column: four lanes per row, eight rows of lanes;

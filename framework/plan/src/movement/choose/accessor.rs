@@ -17,7 +17,7 @@ pub struct SharedMemoryAccessor {
     pub weight: u64,
     /// The copy from global memory that executes these stores, if it takes one shared-memory address for a whole warp;
     /// `None` for other accessors.
-    pub copy: Option<ConsecutiveCopy>,
+    pub copy: Option<ConsecutiveLaneCopy>,
 }
 
 impl SharedMemoryAccessor {
@@ -43,7 +43,7 @@ impl SharedMemoryAccessor {
     /// Returns the same accessor, but executed by the copy `copy`, which takes one shared-memory address for a warp and
     /// writes consecutively.
     #[must_use]
-    pub fn with_copy(self, copy: ConsecutiveCopy) -> Self {
+    pub fn with_copy(self, copy: ConsecutiveLaneCopy) -> Self {
         Self { copy: Some(copy), ..self }
     }
 }
@@ -51,7 +51,7 @@ impl SharedMemoryAccessor {
 /// A copy from global to shared memory that takes one shared-memory address for a warp (such as AMD LDS DMA): it writes
 /// the elements of lane 0, then those of lane 1, and so on.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ConsecutiveCopy {
+pub struct ConsecutiveLaneCopy {
     /// The tensor in global memory that is copied.
     pub global: GlobalTensor,
     /// Max number of bits that a lane fetches in one copy instruction.
@@ -60,7 +60,7 @@ pub struct ConsecutiveCopy {
 
 /// Elements that a layout must have at its first offsets.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct FirstOffsetElements {
+pub struct LayoutPrefixConstraint {
     /// The element of each of the first offset bits, as a packed coordinate of the first accessor's layout.
     pub order: Vec<u64>,
     /// The first `kept` entries of `order` are not swizzled, and padding does not separate the elements that they span.
@@ -72,7 +72,7 @@ pub struct FirstOffsetElements {
 
 /// Constraints on a shared-memory layout, and limits of the search for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SharedLayoutConstraints {
+pub struct SharedLayoutSearchOptions {
     /// The allowed kinds of layouts.
     pub kinds: Vec<SharedLayoutKind>,
     /// Max bytes of shared memory that the tensor takes in a block; `None` for all memory of the target.
@@ -84,7 +84,7 @@ pub struct SharedLayoutConstraints {
     pub budget: u64,
 }
 
-impl Default for SharedLayoutConstraints {
+impl Default for SharedLayoutSearchOptions {
     /// Returns constraints that allow all kinds of layouts and all memory, and tolerate no wavefronts above the lower
     /// bound.
     fn default() -> Self {
@@ -92,7 +92,7 @@ impl Default for SharedLayoutConstraints {
     }
 }
 
-impl SharedLayoutConstraints {
+impl SharedLayoutSearchOptions {
     /// Allows layouts of one kind only.
     #[must_use]
     pub fn only_kind(kind: SharedLayoutKind) -> Self {

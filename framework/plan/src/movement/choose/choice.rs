@@ -82,7 +82,7 @@ fn is_zero(count: &u64) -> bool {
 
 /// The elements that a copy from global memory fetches.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct GlobalFetch {
+pub struct GlobalFetchLayout {
     /// The elements that each lane fetches, as a distributed layout.
     pub layout: LinearLayout,
     /// Number of global-memory transactions of all warps of a block that the copy takes with this layout.
@@ -103,7 +103,7 @@ pub struct SharedLayoutCandidate {
     /// Bytes of shared memory that the tensor takes in a block.
     pub bytes: u64,
     /// The elements that the accessor with a copy fetches from global memory; `None` if no accessor is a copy.
-    pub fetch: Option<GlobalFetch>,
+    pub fetch: Option<GlobalFetchLayout>,
     /// The swizzle that [`SharedLayoutKind::Functor`] applies to a plain layout of the axes; `None` for other kinds.
     pub functor: Option<Swizzle>,
     /// The reason why the constraints do not allow the layout; `None` if they allow it.

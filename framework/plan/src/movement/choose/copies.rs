@@ -7,8 +7,8 @@ use tilewright_layout::{Dim, LayoutError, LinearLayout};
 use tilewright_target::{Direction, TargetDescription};
 
 use super::super::{MovementError, plan_global_access};
-use super::accessor::ConsecutiveCopy;
-use super::choice::{GlobalFetch, SharedLayoutKind};
+use super::accessor::ConsecutiveLaneCopy;
+use super::choice::{GlobalFetchLayout, SharedLayoutKind};
 use super::linear::{Bounds, Search};
 use super::problem::SharedLayoutProblem;
 use super::weigh::{Proposal, Weigher};
@@ -19,7 +19,7 @@ use crate::layouts;
 pub(super) struct Copied {
     /// The index of the copy among the accessors.
     at: usize,
-    copy: ConsecutiveCopy,
+    copy: ConsecutiveLaneCopy,
     /// The target, restricted to accesses of global memory that are no wider than the copy's.
     target: TargetDescription,
     /// The bases of the index within a lane's access: for each of its bits, the element that the bit adds (over F2), in
@@ -35,7 +35,7 @@ impl Copied {
     pub(super) fn new(
         problem: &SharedLayoutProblem<'_>,
         at: usize,
-        copy: &ConsecutiveCopy,
+        copy: &ConsecutiveLaneCopy,
     ) -> Result<Self, MovementError> {
         let side = &problem.sides[at];
         let mut target = problem.target.clone();
@@ -67,7 +67,7 @@ impl Copied {
 
     /// Returns the elements that each lane must fetch so that the memory has the element `columns[i]` at offset bit
     /// `i`, with the number of global-memory transactions of this copy.
-    fn fetch(&self, problem: &SharedLayoutProblem<'_>, columns: &[u64]) -> Result<GlobalFetch, MovementError> {
+    fn fetch(&self, problem: &SharedLayoutProblem<'_>, columns: &[u64]) -> Result<GlobalFetchLayout, MovementError> {
         let side = &problem.sides[self.at];
         let (vector, rest) = columns.split_at(self.vector.len());
         let (lanes, rest) = rest.split_at(self.lanes.len());
@@ -80,7 +80,11 @@ impl Copied {
         let layout: LinearLayout = distributed(problem, &side.layout, &registers, lanes, &warps)?;
         let access =
             plan_global_access(&layout, &self.copy.global, problem.element_bits, Direction::Load, &self.target)?;
-        Ok(GlobalFetch { layout, transactions: access.transactions, straight_transactions: self.straight_transactions })
+        Ok(GlobalFetchLayout {
+            layout,
+            transactions: access.transactions,
+            straight_transactions: self.straight_transactions,
+        })
     }
 }
 

@@ -7,8 +7,8 @@
 //! - [`swizzle`]: one writer and one reader; the dimensions of subspaces give the swizzle (Linear Layouts paper, Lemma
 //!   9.5).
 //! - `linear`: any accessors, by a search of linear layouts with a budget. Its first layouts combine candidates for the
-//!   low offset bits (`bank_words`) with candidates for the bits above those that select a bank (`segments`). `estimate`
-//!   counts their wavefronts, exactly for layouts without padding.
+//!   low offset bits (`bank_words`) with candidates for the bits above those that select a bank (`segments`).
+//!   `estimate` counts their wavefronts, exactly for layouts without padding.
 //! - `functor`: `Swizzle<B,M,S>` over axes in some order (Hexcute paper).
 //! - `padding`: padding between equal intervals of elements (Triton Bespoke Layouts).
 //! - `copies`: copies that write consecutively the elements of consecutive lanes (Triton Bespoke Layouts).
@@ -30,8 +30,8 @@ mod side;
 pub(in crate::movement) mod swizzle;
 mod weigh;
 
-pub use accessor::{ConsecutiveCopy, FirstOffsetElements, SharedLayoutConstraints, SharedMemoryAccessor};
-pub use choice::{AccessorStats, GlobalFetch, SharedLayoutCandidate, SharedLayoutChoice, SharedLayoutKind};
+pub use accessor::{ConsecutiveLaneCopy, LayoutPrefixConstraint, SharedLayoutSearchOptions, SharedMemoryAccessor};
+pub use choice::{AccessorStats, GlobalFetchLayout, SharedLayoutCandidate, SharedLayoutChoice, SharedLayoutKind};
 pub use search::choose_shared_layout;
 pub(crate) use search::{choose_shared_layout_with_prefix, wavefront_lower_bound};
 pub use swizzle::ScratchLayout;

@@ -9,7 +9,7 @@ use tilewright_target::{BankRow, Direction, TargetDescription};
 use super::super::conversion::ConversionSide as Columned;
 use super::super::tile::LocatedAccessor;
 use super::super::{ConversionProblem, MovementError, PlanContext, SELECTS_PER_WAVEFRONT};
-use super::accessor::{ConsecutiveCopy, FirstOffsetElements, SharedMemoryAccessor};
+use super::accessor::{ConsecutiveLaneCopy, LayoutPrefixConstraint, SharedMemoryAccessor};
 use super::side::Side;
 use crate::layouts;
 
@@ -23,7 +23,7 @@ pub(super) struct SharedLayoutProblem<'a> {
     pub(super) bits: u32,
     /// The accessor that is a copy from global memory, with its index among the accessors; `None` if no accessor is a
     /// copy.
-    pub(super) copy: Option<(usize, &'a ConsecutiveCopy)>,
+    pub(super) copy: Option<(usize, &'a ConsecutiveLaneCopy)>,
     basis: Columns,
     solver: Solver,
     blocks: Columns,
@@ -166,7 +166,7 @@ impl<'a> SharedLayoutProblem<'a> {
     }
 
     /// Converts the first elements that `begin` requires to coordinates of the problem.
-    pub(super) fn prefix_columns(&self, begin: &FirstOffsetElements) -> Result<Columns, MovementError> {
+    pub(super) fn prefix_columns(&self, begin: &LayoutPrefixConstraint) -> Result<Columns, MovementError> {
         let refused = |reason: &str| MovementError::memory(reason);
         let mut space = Subspace::zero();
         let known = begin

@@ -1,6 +1,6 @@
 //! Chooses the layout of a tensor in shared memory from its accesses.
 
-use super::accessor::{FirstOffsetElements, SharedLayoutConstraints, SharedMemoryAccessor};
+use super::accessor::{LayoutPrefixConstraint, SharedLayoutSearchOptions, SharedMemoryAccessor};
 use super::choice::{SharedLayoutChoice, SharedLayoutKind};
 use super::copies::{self, Copied};
 use super::functor;
@@ -19,7 +19,7 @@ use tilewright_target::TargetDescription;
 ///
 /// ```
 /// use tilewright_layout::{Dim, LinearLayout};
-/// use tilewright_plan::movement::{SharedMemoryAccessor, SharedLayoutConstraints, choose_shared_layout};
+/// use tilewright_plan::movement::{SharedMemoryAccessor, SharedLayoutSearchOptions, choose_shared_layout};
 /// # let text = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../testkit/src/test_targets/small.toml"));
 /// # let target = tilewright_target::TargetDescription::from_toml("small.toml", text)?;
 /// // 8x8 words on a machine of 8 lanes and 8 banks: rows are stored, columns are loaded.
@@ -27,7 +27,7 @@ use tilewright_target::TargetDescription;
 /// let rows = part(Dim::LANE, 1)?.direct_sum(&part(Dim::REGISTER, 0)?)?;
 /// let columns = part(Dim::LANE, 0)?.direct_sum(&part(Dim::REGISTER, 1)?)?;
 /// let accessors = [SharedMemoryAccessor::store(rows), SharedMemoryAccessor::load(columns)];
-/// let choice = choose_shared_layout(&accessors, 32, &SharedLayoutConstraints::default(), &target)?;
+/// let choice = choose_shared_layout(&accessors, 32, &SharedLayoutSearchOptions::default(), &target)?;
 /// assert_eq!((choice.chosen().weighted_wavefronts(), choice.wavefronts_above_bound()), (16, 0));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -39,7 +39,7 @@ use tilewright_target::TargetDescription;
 pub fn choose_shared_layout<'a>(
     accessors: &[SharedMemoryAccessor],
     element_bits: u32,
-    constraints: &SharedLayoutConstraints,
+    constraints: &SharedLayoutSearchOptions,
     context: impl Into<PlanContext<'a>>,
 ) -> Result<SharedLayoutChoice, MovementError> {
     let context = context.into();
@@ -70,8 +70,8 @@ pub fn choose_shared_layout<'a>(
 pub(crate) fn choose_shared_layout_with_prefix<'a>(
     accessors: &'a [SharedMemoryAccessor],
     element_bits: u32,
-    begin: &FirstOffsetElements,
-    constraints: &SharedLayoutConstraints,
+    begin: &LayoutPrefixConstraint,
+    constraints: &SharedLayoutSearchOptions,
     target: &'a TargetDescription,
     context: &[PlanContext<'a>],
 ) -> Result<SharedLayoutChoice, MovementError> {

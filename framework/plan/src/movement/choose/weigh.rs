@@ -11,8 +11,8 @@ use tilewright_layout::cute::Swizzle;
 use tilewright_layout::f2::Columns;
 
 use super::super::SELECTS_PER_WAVEFRONT;
-use super::accessor::SharedLayoutConstraints;
-use super::choice::{AccessorStats, GlobalFetch, SharedLayoutCandidate, SharedLayoutChoice, SharedLayoutKind};
+use super::accessor::SharedLayoutSearchOptions;
+use super::choice::{AccessorStats, GlobalFetchLayout, SharedLayoutCandidate, SharedLayoutChoice, SharedLayoutKind};
 use super::lower_bound;
 use super::problem::SharedLayoutProblem;
 use super::side::Side;
@@ -23,7 +23,7 @@ const CONSECUTIVE: &str = "the copy writes consecutively what consecutive lanes 
 /// The comparison of layouts: the problem, and the best layout of each kind so far.
 pub(super) struct Weigher<'a> {
     pub(super) problem: &'a SharedLayoutProblem<'a>,
-    pub(super) constraints: &'a SharedLayoutConstraints,
+    pub(super) constraints: &'a SharedLayoutSearchOptions,
     pub(super) most_bytes: u64,
     min_wavefronts: Vec<u64>,
     lower_bound: u64,
@@ -42,7 +42,7 @@ pub(super) struct Proposal<'a> {
     pub(super) functor: Option<Swizzle>,
     /// The index of the accessor that is a copy, and the elements that it fetches; `None` if no accessor permutes its
     /// fetches.
-    pub(super) fetch: Option<(usize, GlobalFetch)>,
+    pub(super) fetch: Option<(usize, GlobalFetchLayout)>,
 }
 
 impl<'a> Proposal<'a> {
@@ -54,7 +54,7 @@ impl<'a> Proposal<'a> {
 impl<'a> Weigher<'a> {
     pub(super) fn new(
         problem: &'a SharedLayoutProblem<'a>,
-        constraints: &'a SharedLayoutConstraints,
+        constraints: &'a SharedLayoutSearchOptions,
     ) -> Result<Self, MovementError> {
         let target = problem.target;
         let none = || {

@@ -1,7 +1,7 @@
 //! Emits copies from global to shared memory.
 
 use super::super::address::{LinearAddress, ThreadIndices};
-use super::super::memory::{GlobalAccess, GlobalAddress, SharedAccess};
+use super::super::memory::{GlobalAccessPlan, GlobalAddress, SharedAccess};
 use super::super::tile::{emit_pointer, emit_warp_branch};
 use super::issued::LaneCopies;
 use super::row::Role;
@@ -47,7 +47,7 @@ impl AsyncCopyPlan {
 fn through_registers(
     builder: &mut Builder,
     buffer: Value,
-    load: &GlobalAccess,
+    load: &GlobalAccessPlan,
     store: &SharedAccess,
     emit_address: &mut dyn FnMut(&mut Builder, usize) -> GlobalAddress,
 ) {

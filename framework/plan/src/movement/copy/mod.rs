@@ -23,8 +23,8 @@ pub use bulk_tensor::{
     TensorCopy, TensorCopySource, build_tensor_copy_memory_layout, plan_tensor_copy_to_global,
     plan_tensor_copy_to_shared,
 };
-pub use plan::{find_consecutive_copy, plan_async_copy};
-pub use pointer_copy::{PointerCopySpec, PointerToSharedCopy, plan_pointer_copy};
+pub use plan::{find_single_address_copy, plan_async_copy};
+pub use pointer_copy::{PointerToSharedCopy, PointerToSharedCopySpec, plan_pointer_copy};
 pub use problem::AsyncCopySpec;
 pub(in crate::movement) use row::CopyInstruction;
 pub use shared_copy::AsyncCopyPlan;

@@ -12,7 +12,7 @@ use tilewright_target::Direction;
 
 /// A request to copy to shared memory the elements that a tensor of pointers points to.
 #[derive(Clone, Copy)]
-pub struct PointerCopySpec<'a> {
+pub struct PointerToSharedCopySpec<'a> {
     /// The layout of the tensor of pointers: the element that each register of each lane points to.
     pub layout: &'a LinearLayout,
     /// The layout of the destination in shared memory.
@@ -43,7 +43,7 @@ pub struct PointerToSharedCopy {
 /// # Errors
 /// The reason why each instruction is rejected; the caller can still use plain accesses.
 pub fn plan_pointer_copy(
-    problem: &PointerCopySpec<'_>,
+    problem: &PointerToSharedCopySpec<'_>,
     context: &PlanContext<'_>,
 ) -> Result<PointerToSharedCopy, Vec<RejectedCandidate<String>>> {
     let rows = context.instructions.iter().filter_map(CopyInstruction::from_instruction);
@@ -54,11 +54,11 @@ pub fn plan_pointer_copy(
 }
 
 fn by_row(
-    problem: &PointerCopySpec<'_>,
+    problem: &PointerToSharedCopySpec<'_>,
     row: &CopyInstruction<'_>,
     context: &PlanContext<'_>,
 ) -> Result<PointerToSharedCopy, String> {
-    let &PointerCopySpec { layout, memory, start, element_bits, masked, groups } = problem;
+    let &PointerToSharedCopySpec { layout, memory, start, element_bits, masked, groups } = problem;
     let elements = row.elements(element_bits, masked)?;
     if row.lane_bits() != layout.in_bits(Dim::LANE) {
         return Err(format!("it is for warps of {} lanes", 1u32 << row.lane_bits()));

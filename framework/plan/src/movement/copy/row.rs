@@ -2,7 +2,7 @@
 
 use tilewright_kernel::Queue;
 use tilewright_layout::{Dim, LinearLayout};
-use tilewright_target::{Completion, Instruction, InstructionKind, Operand};
+use tilewright_target::{Completion, Instruction, InstructionKind, InstructionOperand};
 
 /// The role of an operand of an asynchronous copy instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,15 +37,15 @@ impl<'a> CopyInstruction<'a> {
         let (mut roles, mut to, mut from) = (Vec::new(), None, None);
         for operand in &row.operands {
             roles.push(match operand {
-                Operand::Access { data, alignment, .. } => {
+                InstructionOperand::Access { data, alignment, .. } => {
                     to = Some((data, *alignment));
                     Role::To
                 }
-                Operand::Global { data, alignment, .. } => {
+                InstructionOperand::Global { data, alignment, .. } => {
                     from = Some((data, *alignment));
                     Role::From
                 }
-                Operand::Predicate => Role::Predicate,
+                InstructionOperand::Predicate => Role::Predicate,
                 _ => return None,
             });
         }

@@ -3,7 +3,7 @@
 use super::bulk_tensor::TensorCopy;
 use super::issued::LaneCopies;
 use crate::movement::RejectedCandidate;
-use crate::movement::memory::{GlobalAccess, SharedAccess};
+use crate::movement::memory::{GlobalAccessPlan, SharedAccess};
 use tilewright_kernel::{Counts, Queue};
 use tilewright_layout::LinearLayout;
 
@@ -26,8 +26,8 @@ pub struct AsyncCopyPlan {
 #[derive(Debug, Clone)]
 pub(super) enum CopyPath {
     Asynchronous(Box<LaneCopies>),
-    Plain(Box<(GlobalAccess, SharedAccess)>),
-    TensorCopy(Box<(TensorCopy, GlobalAccess, SharedAccess)>),
+    Plain(Box<(GlobalAccessPlan, SharedAccess)>),
+    TensorCopy(Box<(TensorCopy, GlobalAccessPlan, SharedAccess)>),
 }
 
 impl AsyncCopyPlan {

@@ -8,7 +8,8 @@ use super::shuffles;
 use super::shuffles::Shuffles;
 use crate::movement::check::check_element;
 use crate::movement::{
-    ConversionKind, MovementError, PlanContext, PlanStats, RejectedCandidate, predict_cycles, price_in_wavefronts,
+    ConversionKind, MovementError, PlanContext, PlanStats, RejectedCandidate, predict_cycles,
+    price_counts_in_wavefronts,
 };
 use tilewright_kernel::{Builder, Counts, Value};
 use tilewright_layout::{Dim, LinearLayout};
@@ -145,12 +146,12 @@ impl GatherPlan {
         Self { path, stats, expected_wavefronts, expected_cycles, steps }
     }
 
-    /// Returns the expected price of the gather in shared-memory wavefronts of a warp ([`price_in_wavefronts`]), with
-    /// the mean number of loaded wavefronts over uniformly random indices.
+    /// Returns the expected price of the gather in shared-memory wavefronts of a warp ([`price_counts_in_wavefronts`]),
+    /// with the mean number of loaded wavefronts over uniformly random indices.
     #[must_use]
     pub fn expected_price(&self) -> f64 {
         let counts = &self.stats.counts;
-        price_in_wavefronts(counts) - counts.wavefronts_loaded as f64 + self.expected_wavefronts
+        price_counts_in_wavefronts(counts) - counts.wavefronts_loaded as f64 + self.expected_wavefronts
     }
 
     /// Emits the gather. `src` holds one scalar integer of the element's width for each source register; `indices`

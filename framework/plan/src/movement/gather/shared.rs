@@ -1,13 +1,13 @@
 //! Gathers through shared memory: the block stores the source, and each index becomes a load.
 
-use tilewright_kernel::{Binary, Builder, Compare, Counts, Element, Scope, Type, Value};
+use tilewright_kernel::{Binary, Builder, CollectiveScope, Compare, Counts, Element, Type, Value};
 use tilewright_layout::f2::{Solver, Subspace, multiply_vector};
 use tilewright_layout::{Dim, MemoryLayout, Space};
 use tilewright_target::{Direction, TargetDescription, count_access_wavefronts};
 
 use super::super::address::{ThreadIndices, emit_f2_product};
 use super::super::price::occupied_cycles;
-use super::super::{MovementError, PlanContext, SharedAccess, SharedMemoryBits, plan_shared_access};
+use super::super::{MovementError, PlanContext, SharedAccess, SharedMemoryTraffic, plan_shared_access};
 use super::problem::GatherProblem;
 use crate::layouts;
 
@@ -248,9 +248,9 @@ impl Shared {
     }
 
     /// Returns the numbers of bits that a lane stores to and loads from shared memory.
-    pub(super) fn shared_bits(&self) -> SharedMemoryBits {
+    pub(super) fn shared_bits(&self) -> SharedMemoryTraffic {
         let loaded = u64::from(self.element.bits()) * self.loads();
-        SharedMemoryBits { loaded, stored: self.store.stats.shared_bits.stored << self.round_bits }
+        SharedMemoryTraffic { loaded, stored: self.store.stats.shared_bits.stored << self.round_bits }
     }
 
     pub(super) fn emit(&self, builder: &mut Builder, src: &[Value], indices: &[Value]) -> Vec<Value> {
@@ -266,14 +266,14 @@ impl Shared {
         let mut results: Vec<Option<Value>> = vec![None; indices.len()];
         for round in 0..1u64 << self.round_bits {
             if round > 0 {
-                builder.barrier(Scope::Block);
+                builder.barrier(CollectiveScope::Block);
             }
             let flipped = multiply_vector(&self.flipped, round);
             let count = 1u64 << self.stored.len();
             let own: Vec<Value> =
                 (0..count).map(|at| src[(multiply_vector(&self.stored, at) ^ flipped) as usize]).collect();
             self.store.emit_store(builder, buffer, &own);
-            builder.barrier(Scope::Block);
+            builder.barrier(CollectiveScope::Block);
             for register in self.loaded(round) {
                 let loaded = self.emit_load(builder, buffer, addresses[register], register as u64);
                 results[register] = Some(match results[register] {

@@ -8,7 +8,7 @@ use super::super::tile::{Source, Tile};
 
 /// The source of one bit of the byte index within a slot (contiguous bytes of one access).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum SegmentBitSource {
+pub enum SegmentOffsetBitSource {
     /// The bit selects one of the bytes that a lane holds.
     Byte,
     /// The bit equals the bit of the lane index with this index.
@@ -25,7 +25,7 @@ pub struct SharedAccessKind {
     /// Number of bytes that a lane moves in one access.
     pub bytes: u64,
     /// The source of each bit of the byte index within a slot (the contiguous bytes of one access), lowest bit first.
-    pub segment: Vec<SegmentBitSource>,
+    pub segment: Vec<SegmentOffsetBitSource>,
     /// The lane bits that only select addresses: lanes that differ in them hold no data of their own.
     pub address_lane_bits: Vec<u32>,
     /// Whether the access copies from global memory, so that the bytes of a lane keep the order of global memory.
@@ -45,7 +45,7 @@ impl SharedAccessKind {
             instruction: None,
             direction,
             bytes: u64::from(bits / 8),
-            segment: vec![SegmentBitSource::Byte; (bits / 8).ilog2() as usize],
+            segment: vec![SegmentOffsetBitSource::Byte; (bits / 8).ilog2() as usize],
             address_lane_bits: Vec::new(),
             copies: false,
             masked: true,
@@ -67,7 +67,7 @@ impl SharedAccessKind {
     /// address of its own. The memory layout then determines the elements that a lane fetches.
     #[must_use]
     pub fn has_fetching_lanes(&self) -> bool {
-        self.copies && self.segment.iter().any(|bit| matches!(bit, SegmentBitSource::Lane(_)))
+        self.copies && self.segment.iter().any(|bit| matches!(bit, SegmentOffsetBitSource::Lane(_)))
     }
 
     /// Returns the number of bytes of a slot, the contiguous bytes of one access.
@@ -93,8 +93,8 @@ impl SharedAccessKind {
 
 fn of_tile(tile: &Tile<'_>) -> SharedAccessKind {
     let bit = |source: &Source| match *source {
-        Source::Byte(_) => SegmentBitSource::Byte,
-        Source::Lane(lane) => SegmentBitSource::Lane(lane),
+        Source::Byte(_) => SegmentOffsetBitSource::Byte,
+        Source::Lane(lane) => SegmentOffsetBitSource::Lane(lane),
     };
     let [in_segment, segments] = tile.sources();
     let named = |lane: &u32| in_segment.iter().chain(segments).any(|source| *source == Source::Lane(*lane));
@@ -112,10 +112,10 @@ fn of_tile(tile: &Tile<'_>) -> SharedAccessKind {
 fn of_copy(copy: &CopyInstruction<'_>) -> Option<SharedAccessKind> {
     let own = u64::from(copy.bytes).ilog2() as usize;
     let mut segment = vec![None; copy.segment_bytes().ilog2() as usize];
-    segment.iter_mut().take(own).for_each(|bit| *bit = Some(SegmentBitSource::Byte));
+    segment.iter_mut().take(own).for_each(|bit| *bit = Some(SegmentOffsetBitSource::Byte));
     for lane in 0..copy.lane_bits() {
         if let Some(byte) = copy.within_segment(lane as usize).filter(|byte| byte.is_power_of_two()) {
-            *segment.get_mut(byte.ilog2() as usize)? = Some(SegmentBitSource::Lane(lane));
+            *segment.get_mut(byte.ilog2() as usize)? = Some(SegmentOffsetBitSource::Lane(lane));
         }
     }
     Some(SharedAccessKind {

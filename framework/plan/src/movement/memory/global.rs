@@ -175,7 +175,7 @@ pub const CACHE_LINE_BYTES: u64 = 128;
 
 /// A plan that loads a tensor from global memory to registers, or stores it.
 #[derive(Debug, Clone)]
-pub struct GlobalAccess {
+pub struct GlobalAccessPlan {
     /// Number of elements that a lane moves in one access.
     pub vector_elements: u64,
     /// Number of access instructions that each warp issues.
@@ -224,7 +224,7 @@ pub fn plan_global_access(
     element_bits: u32,
     direction: Direction,
     target: &TargetDescription,
-) -> Result<GlobalAccess, MovementError> {
+) -> Result<GlobalAccessPlan, MovementError> {
     let element = check_element(element_bits)?;
     check_axes(registers, memory)?;
     check_size("tensor", registers)?;
@@ -242,7 +242,7 @@ pub fn plan_global_access(
     let groups = groups(columns, &units[..width as usize]);
     let all: Vec<u64> = columns.iter().chain(&threads).copied().collect();
     let copies = Solver::new(&all).free_columns() >> columns.len();
-    let access = GlobalAccess {
+    let access = GlobalAccessPlan {
         vector_elements: 1 << width,
         accesses: groups.len() as u64,
         transactions: 0,
@@ -256,7 +256,7 @@ pub fn plan_global_access(
         idle: if direction == Direction::Store { copies } else { 0 },
     };
     let [transactions, lines, address_cycles] = access.count_transactions(registers, memory, &threads, target);
-    Ok(GlobalAccess { transactions, lines, address_cycles, ..access })
+    Ok(GlobalAccessPlan { transactions, lines, address_cycles, ..access })
 }
 
 fn check_axes(registers: &LinearLayout, memory: &GlobalTensor) -> Result<(), LayoutError> {
@@ -321,7 +321,7 @@ fn groups(columns: &[u64], vector: &[u64]) -> Vec<Vec<usize>> {
     (0..1u64 << steps.len()).map(group).collect()
 }
 
-impl GlobalAccess {
+impl GlobalAccessPlan {
     /// Returns the registers that each access of a lane moves, in the order of memory.
     #[must_use]
     pub fn register_groups(&self) -> &[Vec<usize>] {
@@ -424,7 +424,7 @@ impl GlobalAccess {
     }
 
     /// Emits the stores, without replicas. `registers` holds one scalar integer for each register; `emit_address` is as
-    /// for [`GlobalAccess::emit_load`].
+    /// for [`GlobalAccessPlan::emit_load`].
     ///
     /// # Panics
     /// If `registers` has fewer values than the layout has registers.

@@ -4,7 +4,7 @@
 use smallvec::SmallVec;
 
 use super::{LocatedAccessor, Phase, Reach};
-use tilewright_kernel::{Element, is_result};
+use tilewright_kernel::{Element, is_result_operand};
 use tilewright_layout::f2::{Columns, Subspace, rank};
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_target::{BankRow, Direction, Instruction, InstructionKind, TargetDescription};
@@ -91,7 +91,7 @@ impl<'a> Tile<'a> {
                 .all(|bit| in_segment.iter().chain(&segments).any(|&source| source == Source::Byte(bit)));
         sound.then_some(Self {
             name: Some(&row.name),
-            direction: if row.operands.iter().any(is_result) { Direction::Load } else { Direction::Store },
+            direction: if row.operands.iter().any(is_result_operand) { Direction::Load } else { Direction::Store },
             in_segment,
             segments,
             address,

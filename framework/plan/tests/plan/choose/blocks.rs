@@ -2,7 +2,7 @@
 //! holds its own part, and the layout is chosen as if the tensor had one block's elements only.
 
 use tilewright_layout::{Dim, LinearLayout};
-use tilewright_plan::movement::{SharedLayoutConstraints, SharedMemoryAccessor, choose_shared_layout};
+use tilewright_plan::movement::{SharedLayoutSearchOptions, SharedMemoryAccessor, choose_shared_layout};
 
 use tilewright_testkit::test_targets::test_target;
 
@@ -22,7 +22,7 @@ fn in_blocks(registers: usize, lanes: usize) -> LinearLayout {
 fn each_block_keeps_its_own_slice() {
     let accessors = [SharedMemoryAccessor::store(in_blocks(0, 1)), SharedMemoryAccessor::load(in_blocks(1, 0))];
     let choice =
-        choose_shared_layout(&accessors, 32, &SharedLayoutConstraints::default(), &test_target()).expect("a choice");
+        choose_shared_layout(&accessors, 32, &SharedLayoutSearchOptions::default(), &test_target()).expect("a choice");
     let chosen = choice.chosen();
     assert_eq!(
         (chosen.weighted_wavefronts(), chosen.conflict_wavefronts(), choice.wavefronts_above_bound()),
@@ -36,7 +36,7 @@ fn each_block_keeps_its_own_slice() {
 #[test]
 fn accessors_of_other_tensors_or_blocks_are_refused() {
     let refused = |accessors: &[SharedMemoryAccessor]| {
-        choose_shared_layout(accessors, 32, &SharedLayoutConstraints::default(), &test_target())
+        choose_shared_layout(accessors, 32, &SharedLayoutSearchOptions::default(), &test_target())
             .expect_err("a refusal")
             .to_string()
     };
@@ -53,7 +53,7 @@ fn accessors_of_other_tensors_or_blocks_are_refused() {
     let other = choose_shared_layout(
         &[SharedMemoryAccessor::store(alone)],
         4,
-        &SharedLayoutConstraints::default(),
+        &SharedLayoutSearchOptions::default(),
         &test_target(),
     );
     assert!(other.expect_err("half bytes").to_string().contains("4 bits"));

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_plan::movement::{
-    ConsecutiveCopy, GlobalTensor, PlanContext, SharedLayoutCandidate, SharedLayoutChoice, SharedLayoutConstraints,
-    SharedLayoutKind, SharedMemoryAccessor, choose_shared_layout, plan_shared_access,
+    ConsecutiveLaneCopy, GlobalTensor, PlanContext, SharedLayoutCandidate, SharedLayoutChoice, SharedLayoutKind,
+    SharedLayoutSearchOptions, SharedMemoryAccessor, choose_shared_layout, plan_shared_access,
 };
 use tilewright_target::Direction;
 use tilewright_verify::{build_load_case, build_store_case, check_emulated};
@@ -16,7 +16,7 @@ use tilewright_testkit::test_targets::test_target;
 
 fn copied(layout: &LinearLayout, shape: [u64; 2], access_bits: u32) -> SharedMemoryAccessor {
     let global = GlobalTensor::row_major(&shape, 16);
-    SharedMemoryAccessor::store(layout.clone()).with_copy(ConsecutiveCopy { global, access_bits })
+    SharedMemoryAccessor::store(layout.clone()).with_copy(ConsecutiveLaneCopy { global, access_bits })
 }
 
 /// Checks that the fetched elements are contiguous in memory, lane after lane, for every access of every warp.
@@ -119,7 +119,7 @@ fn problem() -> (Vec<SharedMemoryAccessor>, LinearLayout) {
 fn padding_and_permuted_fetches_keep_the_copy_consecutive() {
     let (requested, fetched) = problem();
     let choice =
-        choose_shared_layout(&requested, 32, &SharedLayoutConstraints::default(), &test_target()).expect("a choice");
+        choose_shared_layout(&requested, 32, &SharedLayoutSearchOptions::default(), &test_target()).expect("a choice");
     let (plain, padded) = (of_kind(&choice, SharedLayoutKind::Plain), of_kind(&choice, SharedLayoutKind::Padding));
     let permuted = of_kind(&choice, SharedLayoutKind::PermutedGlobal);
     is_consecutive(&fetched, plain, 2);
@@ -151,7 +151,7 @@ fn padding_alone_takes_the_fewest_bytes_that_split_no_access() {
     let choice = choose_shared_layout(
         &requested,
         32,
-        &SharedLayoutConstraints::only_kind(SharedLayoutKind::Padding),
+        &SharedLayoutSearchOptions::only_kind(SharedLayoutKind::Padding),
         &test_target(),
     )
     .expect("a choice");
@@ -175,7 +175,7 @@ fn a_fetch_that_touches_more_sectors_never_wins() {
     // any wavefronts.
     let (requested, _) = problem();
     let choice =
-        choose_shared_layout(&requested, 32, &SharedLayoutConstraints::default(), &test_target()).expect("a choice");
+        choose_shared_layout(&requested, 32, &SharedLayoutSearchOptions::default(), &test_target()).expect("a choice");
     let open = choice.candidates.iter().filter(|candidate| candidate.rejected.is_none());
     let extra = |c: &SharedLayoutCandidate| {
         c.fetch.as_ref().map_or(0, |fetch| fetch.transactions - fetch.straight_transactions)
@@ -187,7 +187,7 @@ fn a_fetch_that_touches_more_sectors_never_wins() {
 #[test]
 fn what_no_copy_can_do_is_refused() {
     let ask = |accessor| {
-        choose_shared_layout(&[accessor], 32, &SharedLayoutConstraints::default(), &test_target())
+        choose_shared_layout(&[accessor], 32, &SharedLayoutSearchOptions::default(), &test_target())
             .expect_err("a refusal")
     };
     let rows = plane([2, 3], &along(0, 0..2), &along(1, 0..3), &[]);

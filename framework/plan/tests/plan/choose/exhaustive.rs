@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use tilewright_layout::f2::{Subspace, multiply_vector};
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_plan::movement::{
-    SharedLayoutConstraints, SharedLayoutKind, SharedMemoryAccessor, choose_shared_layout,
+    SharedLayoutKind, SharedLayoutSearchOptions, SharedMemoryAccessor, choose_shared_layout,
 };
 use tilewright_target::{Direction, TargetDescription};
 
@@ -140,7 +140,7 @@ fn check(case: &Case, source: &mut SeededRng) {
     let choice = choose_shared_layout(
         &requested,
         case.element_bits,
-        &SharedLayoutConstraints::only_kind(SharedLayoutKind::Swizzle),
+        &SharedLayoutSearchOptions::only_kind(SharedLayoutKind::Swizzle),
         &target,
     )
     .expect("a choice");
@@ -256,7 +256,7 @@ fn no_sharing_of_replicas_is_cheaper() {
         let choice = choose_shared_layout(
             &requested,
             32,
-            &SharedLayoutConstraints::only_kind(SharedLayoutKind::Swizzle),
+            &SharedLayoutSearchOptions::only_kind(SharedLayoutKind::Swizzle),
             &target,
         );
         let choice = choice.expect("a choice");

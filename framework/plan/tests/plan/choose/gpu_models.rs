@@ -4,8 +4,8 @@
 use tilewright_layout::cute;
 use tilewright_layout::{LinearLayout, MemoryLayout, Padding};
 use tilewright_plan::movement::{
-    ConsecutiveCopy, GlobalTensor, SharedLayoutChoice, SharedLayoutConstraints, SharedLayoutKind, SharedMemoryAccessor,
-    choose_shared_layout, plan_shared_access,
+    ConsecutiveLaneCopy, GlobalTensor, SharedLayoutChoice, SharedLayoutKind, SharedLayoutSearchOptions,
+    SharedMemoryAccessor, choose_shared_layout, plan_shared_access,
 };
 use tilewright_target::TargetDescription;
 
@@ -23,7 +23,7 @@ pub fn description((file, text): (&str, &str)) -> TargetDescription {
 fn proven(
     accessors: &[SharedMemoryAccessor],
     bits: u32,
-    constraints: &SharedLayoutConstraints,
+    constraints: &SharedLayoutSearchOptions,
     target: &TargetDescription,
 ) -> SharedLayoutChoice {
     let choice = choose_shared_layout(accessors, bits, constraints, target).expect("a choice");
@@ -85,7 +85,7 @@ fn functors_of_hexcute_are_found() {
     ] {
         let accessors = tile(7, columns);
         let theirs = taken(&accessors, &functor(known, [7, columns]), 16, &a100);
-        let choice = proven(&accessors, 16, &SharedLayoutConstraints::default(), &a100);
+        let choice = proven(&accessors, 16, &SharedLayoutSearchOptions::default(), &a100);
         let chosen = choice.chosen();
         assert_eq!(
             (chosen.weighted_wavefronts(), chosen.conflict_wavefronts(), choice.wavefronts_above_bound()),
@@ -110,7 +110,7 @@ fn several_readers_share_a_layout() {
         &[along(0, 5..6), along(1, 1..2)].concat(),
     );
     let accessors = [tile(6, 6), vec![SharedMemoryAccessor::load(columns).with_weight(2)]].concat();
-    let choice = proven(&accessors, 16, &SharedLayoutConstraints::default(), &a100);
+    let choice = proven(&accessors, 16, &SharedLayoutSearchOptions::default(), &a100);
     let chosen = choice.chosen();
     assert_eq!(choice.wavefronts_above_best_known(), 0);
     let weighted: Vec<u64> = chosen.accessors.iter().zip([1, 1, 2]).map(|(f, weight)| f.wavefronts * weight).collect();
@@ -118,7 +118,7 @@ fn several_readers_share_a_layout() {
     // The best layout for two of the accessors does not take fewer wavefronts for all three.
     for pair in [[0, 1], [0, 2], [1, 2]] {
         let pair: Vec<SharedMemoryAccessor> = pair.iter().map(|&at| accessors[at].clone()).collect();
-        let of_two = choose_shared_layout(&pair, 16, &SharedLayoutConstraints::default(), &a100).expect("a choice");
+        let of_two = choose_shared_layout(&pair, 16, &SharedLayoutSearchOptions::default(), &a100).expect("a choice");
         let for_all: u64 = (accessors.iter())
             .map(|one| one.weight * taken(std::slice::from_ref(one), &of_two.chosen().memory, 16, &a100))
             .sum();
@@ -149,7 +149,7 @@ fn padding_of_a_vector_a_row_is_matched() {
         &along(0, 3..4),
     );
     let accessors = [SharedMemoryAccessor::store(stored), SharedMemoryAccessor::load(operand(6, 6))];
-    let choice = proven(&accessors, 16, &SharedLayoutConstraints::only_kind(SharedLayoutKind::Padding), &mi300x);
+    let choice = proven(&accessors, 16, &SharedLayoutSearchOptions::only_kind(SharedLayoutKind::Padding), &mi300x);
     let chosen = choice.chosen();
     let plain = choice.candidates.iter().find(|candidate| candidate.kind == SharedLayoutKind::Plain).expect("rows");
     let known = MemoryLayout { padding: vec![Padding { interval: 64, padding: 8 }], ..plain.memory.clone() };
@@ -169,9 +169,9 @@ fn copies_to_shared_memory_pad_or_permute() {
         &[along(1, 3..6), along(0, 0..3)].concat(),
         &along(0, 3..4),
     );
-    let copy = ConsecutiveCopy { global: GlobalTensor::row_major(&[64, 64], 16), access_bits: 128 };
+    let copy = ConsecutiveLaneCopy { global: GlobalTensor::row_major(&[64, 64], 16), access_bits: 128 };
     let accessors = [SharedMemoryAccessor::store(fetched).with_copy(copy), SharedMemoryAccessor::load(operand(6, 6))];
-    let choice = proven(&accessors, 16, &SharedLayoutConstraints::default(), &mi355x);
+    let choice = proven(&accessors, 16, &SharedLayoutSearchOptions::default(), &mi355x);
     let of = |kind: SharedLayoutKind| choice.candidates.iter().find(|c| c.kind == kind).expect("a candidate");
     assert_eq!(
         (choice.chosen().kind, choice.chosen().conflict_wavefronts(), choice.wavefronts_above_bound()),

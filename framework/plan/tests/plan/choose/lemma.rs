@@ -3,7 +3,7 @@
 //! avoid both. Then neither side has conflicts, counted by enumerating every address.
 
 use tilewright_plan::movement::{
-    SharedLayoutConstraints, SharedLayoutKind, SharedMemoryAccessor, choose_shared_layout,
+    SharedLayoutKind, SharedLayoutSearchOptions, SharedMemoryAccessor, choose_shared_layout,
 };
 use tilewright_target::Direction;
 
@@ -27,7 +27,7 @@ fn words_and_wider_elements_never_conflict() {
             let choice = choose_shared_layout(
                 &accessors,
                 element_bits,
-                &SharedLayoutConstraints::only_kind(SharedLayoutKind::Swizzle),
+                &SharedLayoutSearchOptions::only_kind(SharedLayoutKind::Swizzle),
                 &target,
             );
             let choice = choice.expect("a choice");

@@ -4,7 +4,7 @@
 use tilewright_layout::{Dim, LinearLayout, Padding};
 use tilewright_plan::movement::plan_shared_access;
 use tilewright_plan::movement::{
-    SharedLayoutConstraints, SharedLayoutKind, SharedMemoryAccessor, choose_shared_layout,
+    SharedLayoutKind, SharedLayoutSearchOptions, SharedMemoryAccessor, choose_shared_layout,
 };
 use tilewright_target::Direction;
 use tilewright_verify::{build_load_case, build_store_case, check_emulated};
@@ -50,7 +50,7 @@ fn check(sizes: [u32; 2], element_bits: u32, excess: u64, accessors: &[(LinearLa
         })
         .collect();
     let constraints =
-        SharedLayoutConstraints { excess, ..SharedLayoutConstraints::only_kind(SharedLayoutKind::Padding) };
+        SharedLayoutSearchOptions { excess, ..SharedLayoutSearchOptions::only_kind(SharedLayoutKind::Padding) };
     let target = test_target();
     let choice = choose_shared_layout(&requested, element_bits, &constraints, &target).expect("a choice");
     let chosen = choice.chosen();
@@ -130,9 +130,9 @@ fn bytes_have_a_limit() {
         })
         .collect();
     let within = |bytes| {
-        let constraints = SharedLayoutConstraints {
+        let constraints = SharedLayoutSearchOptions {
             max_bytes: Some(bytes),
-            ..SharedLayoutConstraints::only_kind(SharedLayoutKind::Padding)
+            ..SharedLayoutSearchOptions::only_kind(SharedLayoutKind::Padding)
         };
         choose_shared_layout(&requested, 32, &constraints, &test_target())
     };

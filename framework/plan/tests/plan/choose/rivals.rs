@@ -4,8 +4,8 @@
 
 use tilewright_layout::MemoryLayout;
 use tilewright_plan::movement::{
-    PlanContext, SharedLayoutConstraints, SharedMemoryAccessor, choose_shared_layout, plan_conversion,
-    plan_shared_access, price_in_wavefronts,
+    PlanContext, SharedLayoutSearchOptions, SharedMemoryAccessor, choose_shared_layout, plan_conversion,
+    plan_shared_access, price_counts_in_wavefronts,
 };
 use tilewright_target::{Direction, TargetDescription};
 use tilewright_testkit::seeded_rng::SeededRng;
@@ -40,15 +40,16 @@ fn case(source: &mut SeededRng, count: usize, target: &TargetDescription) -> Cas
 fn taken(case: &Case, memory: &MemoryLayout, context: PlanContext<'_>) -> (u64, f64) {
     let of = |one: &SharedMemoryAccessor| {
         let plan = plan_shared_access(&one.layout, memory, case.element_bits, one.direction, context).expect("a plan");
-        (one.weight * plan.wavefronts(), one.weight as f64 * price_in_wavefronts(&plan.stats.counts))
+        (one.weight * plan.wavefronts(), one.weight as f64 * price_counts_in_wavefronts(&plan.stats.counts))
     };
     case.accessors.iter().map(of).fold((0, 0.0), |sum, own| (sum.0 + own.0, sum.1 + own.1))
 }
 
 fn compare(case: &Case, rivals: usize, source: &mut SeededRng, context: PlanContext<'_>) {
     let shown = || format!("{} bits on {}: {:?}", case.element_bits, context.target.name, case.accessors);
-    let choice = choose_shared_layout(&case.accessors, case.element_bits, &SharedLayoutConstraints::default(), context)
-        .expect("a choice");
+    let choice =
+        choose_shared_layout(&case.accessors, case.element_bits, &SharedLayoutSearchOptions::default(), context)
+            .expect("a choice");
     let chosen = choice.chosen();
     let (wavefronts, own) = taken(case, &chosen.memory, context);
     assert_eq!(wavefronts, chosen.weighted_wavefronts(), "{}", shown());
@@ -94,7 +95,8 @@ fn lanes_with_replicas_share_a_store() {
     let stored = layout(&[1, 2, 4, 8, 0, 16, 32, 64, 128], 5, 0, 8);
     let loaded = layout(&[1, 2, 4, 8, 16, 32, 64, 128], 5, 0, 8);
     let accessors = [SharedMemoryAccessor::store(stored), SharedMemoryAccessor::load(loaded)];
-    let choice = choose_shared_layout(&accessors, 32, &SharedLayoutConstraints::default(), context).expect("a choice");
+    let choice =
+        choose_shared_layout(&accessors, 32, &SharedLayoutSearchOptions::default(), context).expect("a choice");
     choice.candidates.iter().for_each(|candidate| check(candidate, &accessors, 32, context));
     // 1024 bytes are eight wavefronts in each direction.
     let stats = &choice.chosen().accessors;

@@ -3,7 +3,7 @@
 
 use tilewright_layout::MemoryLayout;
 use tilewright_plan::movement::{
-    ConsecutiveCopy, GlobalTensor, PlanContext, SharedLayoutChoice, SharedLayoutConstraints, SharedLayoutKind,
+    ConsecutiveLaneCopy, GlobalTensor, PlanContext, SharedLayoutChoice, SharedLayoutKind, SharedLayoutSearchOptions,
     SharedMemoryAccessor, choose_shared_layout, plan_shared_access,
 };
 use tilewright_target::Direction;
@@ -24,10 +24,11 @@ fn taken(accessors: &[SharedMemoryAccessor], memory: &MemoryLayout, bits: u32, c
 
 /// Chooses a layout, executes it, and checks that it is no worse than without instructions.
 fn chosen(accessors: &[SharedMemoryAccessor], bits: u32, context: PlanContext<'_>) -> SharedLayoutChoice {
-    let choice = choose_shared_layout(accessors, bits, &SharedLayoutConstraints::default(), context).expect("a choice");
+    let choice =
+        choose_shared_layout(accessors, bits, &SharedLayoutSearchOptions::default(), context).expect("a choice");
     choice.candidates.iter().for_each(|candidate| check(candidate, accessors, bits, context));
     let plain =
-        choose_shared_layout(accessors, bits, &SharedLayoutConstraints::default(), context.target).expect("a choice");
+        choose_shared_layout(accessors, bits, &SharedLayoutSearchOptions::default(), context.target).expect("a choice");
     assert!(
         choice.chosen().weighted_wavefronts() <= plain.chosen().weighted_wavefronts()
             && choice.lower_bound <= plain.lower_bound
@@ -79,7 +80,7 @@ fn a_transposing_row_frees_both_sides() {
     let found: Vec<_> = stats.iter().map(|f| (f.wavefronts, f.excess, f.instruction.as_deref())).collect();
     assert_eq!(found, [(4, 0, None), (4, 0, Some("load_columns"))]);
     assert_eq!(choice.chosen().memory.alignment, Some(16), "the slots of the instruction, or the widest stores");
-    let plain = choose_shared_layout(&accessors, 16, &SharedLayoutConstraints::default(), &target).expect("a choice");
+    let plain = choose_shared_layout(&accessors, 16, &SharedLayoutSearchOptions::default(), &target).expect("a choice");
     assert!(
         plain.chosen().weighted_wavefronts() > choice.chosen().weighted_wavefronts(),
         "{:?}",
@@ -107,7 +108,7 @@ fn copies_use_no_rows() {
     let (target, rows) = (test_target(), rows());
     let context = PlanContext::new(&target).with_instructions(&rows);
     let columns = layout(&[8, 16, 32, 4, 1, 2], 3, 0, 6);
-    let copy = ConsecutiveCopy { global: GlobalTensor::row_major(&[64], 16), access_bits: 16 };
+    let copy = ConsecutiveLaneCopy { global: GlobalTensor::row_major(&[64], 16), access_bits: 16 };
     let stored = chosen(&[SharedMemoryAccessor::store(columns.clone())], 16, context);
     let copied = chosen(&[SharedMemoryAccessor::store(columns).with_copy(copy)], 16, context);
     let by = |choice: &SharedLayoutChoice| choice.chosen().accessors[0].instruction.clone();
@@ -125,7 +126,7 @@ fn allowed_wavefronts_leave_the_simplest_layout() {
         SharedMemoryAccessor::load(layout(&[8, 16, 32, 1, 2, 4], 3, 0, 6)),
     ];
     let kind = |excess| {
-        let constraints = SharedLayoutConstraints { excess, ..SharedLayoutConstraints::default() };
+        let constraints = SharedLayoutSearchOptions { excess, ..SharedLayoutSearchOptions::default() };
         choose_shared_layout(&accessors, 32, &constraints, &target).expect("a choice").chosen().kind
     };
     assert_eq!(kind(1 << 20), SharedLayoutKind::Plain);

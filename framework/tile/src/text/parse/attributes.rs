@@ -1,7 +1,7 @@
 //! Parses attributes.
 
 use super::Parser;
-use crate::types::LayoutName;
+use crate::types::LayoutAttribute;
 use crate::{Attribute, Attributes};
 use tilewright_layout::text::Parsed;
 
@@ -106,7 +106,7 @@ impl<'a> Parser<'a> {
         match self.layouts.read_layout(self.cursor.text(), start) {
             Ok((mut spec, read)) if read == end => {
                 self.dialects.remove_layout_defaults(&mut spec);
-                Ok(Attribute::Layout(LayoutName::new(spec, text)))
+                Ok(Attribute::Layout(LayoutAttribute::new(spec, text)))
             }
             _ => Ok(Attribute::Foreign(short_form(text).into())),
         }

@@ -2,28 +2,28 @@
 
 use super::Parser;
 use super::draft::Draft;
-use crate::op::SpecialForm;
+use crate::op::SpecialFormatPiece;
 use crate::{Attribute, TileType};
 use tilewright_layout::text::Parsed;
 
 impl Parser<'_> {
-    pub(super) fn special(&mut self, draft: &mut Draft, special: SpecialForm) -> Parsed<()> {
+    pub(super) fn special(&mut self, draft: &mut Draft, special: SpecialFormatPiece) -> Parsed<()> {
         match special {
-            SpecialForm::Token(operand, result) => self.token(draft, operand, result),
-            SpecialForm::Barriers(barriers, predicates) => self.barriers(draft, barriers, predicates),
-            SpecialForm::Bundles(group) => self.bundles(draft, group),
-            SpecialForm::Constant => self.constant(draft),
-            SpecialForm::Choice => self.choice(draft),
-            SpecialForm::For => self.counted_loop(draft),
-            SpecialForm::If => self.branches(draft),
-            SpecialForm::While => self.conditional_loop(draft),
-            SpecialForm::Switch => self.region_switch(draft),
-            SpecialForm::Execute => self.execute(draft),
-            SpecialForm::Branch => self.branch(draft),
-            SpecialForm::ConditionalBranch => self.conditional_branch(draft),
-            SpecialForm::SwitchBranch => self.switch_branch(draft),
-            SpecialForm::WarpSpecialize => self.warp_specialize(draft),
-            SpecialForm::WarpGroup => self.warp_group(draft),
+            SpecialFormatPiece::Token(operand, result) => self.token(draft, operand, result),
+            SpecialFormatPiece::Barriers(barriers, predicates) => self.barriers(draft, barriers, predicates),
+            SpecialFormatPiece::Bundles(group) => self.bundles(draft, group),
+            SpecialFormatPiece::Constant => self.constant(draft),
+            SpecialFormatPiece::Choice => self.choice(draft),
+            SpecialFormatPiece::For => self.counted_loop(draft),
+            SpecialFormatPiece::If => self.branches(draft),
+            SpecialFormatPiece::While => self.conditional_loop(draft),
+            SpecialFormatPiece::Switch => self.region_switch(draft),
+            SpecialFormatPiece::Execute => self.execute(draft),
+            SpecialFormatPiece::Branch => self.branch(draft),
+            SpecialFormatPiece::ConditionalBranch => self.conditional_branch(draft),
+            SpecialFormatPiece::SwitchBranch => self.switch_branch(draft),
+            SpecialFormatPiece::WarpSpecialize => self.warp_specialize(draft),
+            SpecialFormatPiece::WarpGroup => self.warp_group(draft),
         }
     }
 

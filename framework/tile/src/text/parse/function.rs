@@ -1,7 +1,7 @@
 //! Parses functions.
 
 use super::Parser;
-use crate::{Attributes, Body, Function, FunctionType, Location, TileType, Visibility};
+use crate::{Attributes, Function, FunctionBody, FunctionType, Location, TileType, Visibility};
 use tilewright_layout::text::Parsed;
 
 /// A declared argument of a function; it has no name if the function has no body.
@@ -76,8 +76,8 @@ impl<'a> Parser<'a> {
         self.list(")", |parser| Ok((parser.ty()?, parser.attributes_if_any()?)))
     }
 
-    fn body(&mut self, arguments: &[Argument<'a>]) -> Parsed<Body> {
-        self.body = Body::default();
+    fn body(&mut self, arguments: &[Argument<'a>]) -> Parsed<FunctionBody> {
+        self.body = FunctionBody::default();
         self.scopes.enter(true);
         let entry = self.body.add_block();
         for argument in arguments {

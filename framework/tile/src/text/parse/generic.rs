@@ -2,7 +2,7 @@
 
 use super::Parser;
 use super::draft::{Draft, Used};
-use crate::op::{FormatTemplatePiece, OperandGroup, SpecialForm};
+use crate::op::{FormatTemplatePiece, SpecialFormatPiece, ValueGroup};
 use crate::{Attribute, DenseElements, Op, TileType};
 use tilewright_layout::text::Parsed;
 
@@ -99,12 +99,12 @@ impl Parser<'_> {
 
     /// Divides the operands of an operation among the groups of its definition.
     ///
-    /// The sizes of the groups are in `operandSegmentSizes`; without it, they are those of [`OperandGroup::divide`].
+    /// The sizes of the groups are in `operandSegmentSizes`; without it, they are those of [`ValueGroup::divide`].
     fn group_operands(&mut self, draft: &mut Draft, operands: Vec<Used>) -> Parsed<()> {
         let rows = &draft.definition.operands;
         let sizes = match draft.attributes.remove("operandSegmentSizes") {
             Some(Attribute::Array(_, sizes)) => sizes.into_iter().map(|size| size as usize).collect::<Vec<_>>(),
-            _ => OperandGroup::divide(rows, operands.len()).unwrap_or_default(),
+            _ => ValueGroup::divide(rows, operands.len()).unwrap_or_default(),
         };
         let total = sizes.iter().try_fold(0usize, |total, size| total.checked_add(*size));
         if sizes.len() != rows.len() || total != Some(operands.len()) {
@@ -137,7 +137,10 @@ impl Parser<'_> {
 /// Whether this is `ttg.warp_specialize`: its generic form nests the partition regions (all but the first) in an
 /// operation `ttg.warp_specialize.partitions`.
 fn is_specialized(draft: &Draft) -> bool {
-    matches!(draft.definition.format.as_deref(), Some([FormatTemplatePiece::Special(SpecialForm::WarpSpecialize), ..]))
+    matches!(
+        draft.definition.format.as_deref(),
+        Some([FormatTemplatePiece::Special(SpecialFormatPiece::WarpSpecialize), ..])
+    )
 }
 
 /// Converts the numbers of a switch's cases from the dense attribute of the generic form to a list attribute.

@@ -1,7 +1,7 @@
 //! Parses modules and functions in MLIR's generic form.
 
 use super::Parser;
-use crate::{Attribute, Attributes, Body, Function, Location, TileType, Visibility};
+use crate::{Attribute, Attributes, Function, FunctionBody, Location, TileType, Visibility};
 use tilewright_layout::text::Parsed;
 
 impl Parser<'_> {
@@ -76,8 +76,8 @@ impl Parser<'_> {
     }
 
     /// Parses a region in braces; `None` if it is empty, as in a declaration.
-    fn generic_body(&mut self) -> Parsed<Option<Body>> {
-        self.body = Body::default();
+    fn generic_body(&mut self) -> Parsed<Option<FunctionBody>> {
+        self.body = FunctionBody::default();
         self.scopes.enter(true);
         let root = self.body.root();
         self.blocks(root, None)?;

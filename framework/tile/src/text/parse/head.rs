@@ -1,7 +1,7 @@
 //! Parses the module and the definitions outside of functions: aliases of attributes, types and locations.
 
 use super::Parser;
-use crate::types::LayoutName;
+use crate::types::LayoutAttribute;
 use crate::{Attribute, Attributes, Location, TileModule};
 use tilewright_layout::text::Parsed;
 
@@ -104,7 +104,7 @@ impl<'a> Parser<'a> {
             && read == end
         {
             self.dialects.remove_layout_defaults(&mut spec);
-            self.aliases.push(Attribute::Layout(LayoutName::new(spec, text.clone())));
+            self.aliases.push(Attribute::Layout(LayoutAttribute::new(spec, text.clone())));
         }
         self.attribute_names.insert(name, text);
         // An alias is a layout if its text is parsed as one; an error only means that it is another attribute.

@@ -3,7 +3,7 @@
 use super::forward_refs::ForwardReferences;
 use super::names::Scopes;
 use crate::op::Dialects;
-use crate::{Attribute, Body, Function, TileModule, TileType};
+use crate::{Attribute, Function, FunctionBody, TileModule, TileType};
 use std::collections::HashMap;
 use std::sync::Arc;
 use tilewright_layout::LayoutAliasReader;
@@ -51,7 +51,7 @@ pub(super) struct Parser<'a> {
     /// The byte at which each location alias is defined, for aliases that are used before.
     pub(super) location_definitions: HashMap<&'a str, usize>,
     /// The body of the function that is being parsed.
-    pub(super) body: Body,
+    pub(super) body: FunctionBody,
     pub(super) scopes: Scopes<'a>,
     pub(super) forward_refs: ForwardReferences,
     pub(super) functions: Vec<Function>,
@@ -70,7 +70,7 @@ impl<'a> Parser<'a> {
             tensors: HashMap::new(),
             locations: HashMap::new(),
             location_definitions: HashMap::new(),
-            body: Body::default(),
+            body: FunctionBody::default(),
             scopes: Scopes::default(),
             forward_refs: ForwardReferences::default(),
             functions: Vec::new(),

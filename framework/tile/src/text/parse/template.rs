@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::Parser;
 use super::draft::Draft;
-use crate::op::{AttributeKind, CountRule, FlagSet, FormatTemplatePiece, OperandGroup};
+use crate::op::{AttributeKind, CountRule, FlagAttributeSyntax, FormatTemplatePiece, ValueGroup};
 use crate::{Attribute, TileType};
 use tilewright_layout::text::Parsed;
 
@@ -159,7 +159,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn check_flags(&self, at: usize, flags: &FlagSet, words: &str) -> Parsed<()> {
+    fn check_flags(&self, at: usize, flags: &FlagAttributeSyntax, words: &str) -> Parsed<()> {
         match flags.unknown(words) {
             Some(word) => Err(self.unknown_keyword(at, &flags.name, word, flags.words.iter())),
             None => Ok(()),
@@ -257,7 +257,7 @@ impl Parser<'_> {
     /// Divides the types of all results among the result groups. A group of variable size gets the types that the other
     /// groups leave.
     pub(super) fn distribute_results(&mut self, draft: &mut Draft, types: Vec<TileType>) -> Parsed<()> {
-        let Some(sizes) = OperandGroup::divide(&draft.definition.results, types.len()) else {
+        let Some(sizes) = ValueGroup::divide(&draft.definition.results, types.len()) else {
             let message = format!("`{}` does not have {} results", draft.definition.name, types.len());
             return Err(self.cursor.error_at(draft.at, message));
         };

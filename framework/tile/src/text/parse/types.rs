@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::Parser;
 use crate::op::TypeSet;
 use crate::types::{
-    AddressSpace, FloatType, FunctionType, LayoutName, MemDescType, PointerType, Signedness, TensorDescriptorType,
+    AddressSpace, FloatType, FunctionType, LayoutAttribute, MemDescType, PointerType, Signedness, TensorDescriptorType,
     TensorType, TensorViewType, TileType,
 };
 use tilewright_layout::text::{Cursor, Parsed};
@@ -249,14 +249,14 @@ impl<'a> Parser<'a> {
     }
 
     /// Parses the name of a layout.
-    pub(super) fn layout(&mut self) -> Parsed<LayoutName> {
+    pub(super) fn layout(&mut self) -> Parsed<LayoutAttribute> {
         self.cursor.skip_blanks();
         let start = self.cursor.at;
         let (mut spec, end) = self.layouts.read_layout(self.cursor.text(), start)?;
         self.dialects.remove_layout_defaults(&mut spec);
         self.cursor.at = end;
         let text = self.expanded(&self.cursor.text()[start..end], start)?;
-        Ok(LayoutName::new(spec, text))
+        Ok(LayoutAttribute::new(spec, text))
     }
 
     /// Parses a function type: `(types) -> types`.

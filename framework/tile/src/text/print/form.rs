@@ -4,25 +4,25 @@ use std::fmt;
 
 use super::Printer;
 use super::line::Line;
-use crate::op::SpecialForm;
+use crate::op::SpecialFormatPiece;
 use crate::{Attribute, Operation, Region, Successor, TileType, Value};
 
 impl Printer<'_> {
     pub(super) fn special(
         &mut self,
         operation: &Operation,
-        special: SpecialForm,
+        special: SpecialFormatPiece,
         line: &mut Line,
         within: Region,
     ) -> fmt::Result {
         match special {
-            SpecialForm::Token(operand, result) => {
+            SpecialFormatPiece::Token(operand, result) => {
                 if !operation.result_group(result).is_empty() || !operation.operand_group(operand).is_empty() {
                     line.push_without_space(&format!("[{}]", self.used(operation.operand_group(operand))));
                 }
                 Ok(())
             }
-            SpecialForm::Barriers(barriers, predicates) => {
+            SpecialFormatPiece::Barriers(barriers, predicates) => {
                 let pairs = operation.operand_group(barriers).iter().zip(operation.operand_group(predicates));
                 for (barrier, predicate) in pairs {
                     line.push_without_space(&format!(
@@ -33,27 +33,27 @@ impl Printer<'_> {
                 }
                 Ok(())
             }
-            SpecialForm::Bundles(group) => {
+            SpecialFormatPiece::Bundles(group) => {
                 self.bundles(operation, group, line);
                 Ok(())
             }
-            SpecialForm::Constant => {
+            SpecialFormatPiece::Constant => {
                 self.other_attributes(operation, line)?;
                 let value = operation.attributes.get("value");
                 line.push_token(&value.map(|value| self.attribute(value)).unwrap_or_default());
                 Ok(())
             }
-            SpecialForm::Choice => self.choice(operation, line),
-            SpecialForm::For => self.counted_loop(operation, line),
-            SpecialForm::If => self.branches(operation, line),
-            SpecialForm::While => self.conditional_loop(operation, line),
-            SpecialForm::Switch => self.region_switch(operation, line),
-            SpecialForm::Execute => self.execute(operation, line),
-            SpecialForm::Branch | SpecialForm::ConditionalBranch | SpecialForm::SwitchBranch => {
+            SpecialFormatPiece::Choice => self.choice(operation, line),
+            SpecialFormatPiece::For => self.counted_loop(operation, line),
+            SpecialFormatPiece::If => self.branches(operation, line),
+            SpecialFormatPiece::While => self.conditional_loop(operation, line),
+            SpecialFormatPiece::Switch => self.region_switch(operation, line),
+            SpecialFormatPiece::Execute => self.execute(operation, line),
+            SpecialFormatPiece::Branch | SpecialFormatPiece::ConditionalBranch | SpecialFormatPiece::SwitchBranch => {
                 self.branch(operation, special, line, within)
             }
-            SpecialForm::WarpSpecialize => self.warp_specialize(operation, line),
-            SpecialForm::WarpGroup => self.warp_group(operation, line),
+            SpecialFormatPiece::WarpSpecialize => self.warp_specialize(operation, line),
+            SpecialFormatPiece::WarpGroup => self.warp_group(operation, line),
         }
     }
 
@@ -209,11 +209,17 @@ impl Printer<'_> {
         "  ".repeat(self.depth)
     }
 
-    fn branch(&mut self, operation: &Operation, special: SpecialForm, line: &mut Line, within: Region) -> fmt::Result {
+    fn branch(
+        &mut self,
+        operation: &Operation,
+        special: SpecialFormatPiece,
+        line: &mut Line,
+        within: Region,
+    ) -> fmt::Result {
         let targets: Vec<_> = operation.successors.iter().map(|to| self.successor(operation, to, within)).collect();
         match special {
-            SpecialForm::Branch => line.push_token(&targets.join(", ")),
-            SpecialForm::ConditionalBranch => {
+            SpecialFormatPiece::Branch => line.push_token(&targets.join(", ")),
+            SpecialFormatPiece::ConditionalBranch => {
                 line.push_token(&self.used(operation.operand_group(0)));
                 if let Some(Attribute::Array(_, weights)) = operation.attributes.get("branch_weights") {
                     let weights: Vec<_> = weights.iter().map(u64::to_string).collect();

@@ -5,10 +5,10 @@ use std::fmt::{self, Write as _};
 use super::names::Names;
 use super::{Layouts, Printer};
 use crate::attribute::write_symbol;
-use crate::{Attributes, Body, Function, Region};
+use crate::{Attributes, Function, FunctionBody, Region};
 
 pub(super) fn write(function: &Function, layouts: &Layouts, out: &mut String) -> fmt::Result {
-    let empty = Body::default();
+    let empty = FunctionBody::default();
     let body = function.body.as_ref().unwrap_or(&empty);
     let mut printer = Printer { body, layouts, names: Names::new(body), out, depth: 1 };
     printer.names.enter();

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::{Body, Value};
+use crate::{FunctionBody, Value};
 
 /// The printed names of values, and the names in scope.
 pub(super) struct Names {
@@ -15,7 +15,7 @@ pub(super) struct Names {
 }
 
 impl Names {
-    pub fn new(body: &Body) -> Self {
+    pub fn new(body: &FunctionBody) -> Self {
         Self { known: vec![None; body.value_count()], taken: Vec::new(), next: vec![0] }
     }
 
@@ -34,7 +34,7 @@ impl Names {
     }
 
     /// Gives consecutive values one name, and returns the text of their definition: `%a`, or `%a:2` for two values.
-    pub fn define_values(&mut self, body: &Body, values: &[Value]) -> String {
+    pub fn define_values(&mut self, body: &FunctionBody, values: &[Value]) -> String {
         let Some(first) = values.first() else { return String::new() };
         let required = body.value_name(*first).filter(|name| !name.is_empty()).map(str::to_owned);
         let name = match required {

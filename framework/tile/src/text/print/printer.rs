@@ -1,7 +1,7 @@
 //! Prints types and layouts, with aliases of long layouts.
 
 use super::names::Names;
-use crate::{Body, LayoutName, TileType};
+use crate::{FunctionBody, LayoutAttribute, TileType};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fmt;
@@ -12,14 +12,14 @@ pub(super) struct Layouts(RefCell<LayoutTable>);
 
 #[derive(Default)]
 struct LayoutTable {
-    names: HashMap<LayoutName, String>,
+    names: HashMap<LayoutAttribute, String>,
     definitions: Vec<(String, String)>,
     /// For each family (such as `blocked`), the number of its layouts that have an alias, to number the next one.
     counts: HashMap<String, usize>,
 }
 
 impl Layouts {
-    pub(super) fn write(&self, layout: &LayoutName, f: &mut dyn fmt::Write) -> fmt::Result {
+    pub(super) fn write(&self, layout: &LayoutAttribute, f: &mut dyn fmt::Write) -> fmt::Result {
         // A layout without parameters is short: no alias.
         if !layout.text().contains('<') {
             return f.write_str(layout.text());
@@ -45,7 +45,7 @@ impl Layouts {
 
 /// Prints the operations of a function.
 pub(super) struct Printer<'a> {
-    pub(super) body: &'a Body,
+    pub(super) body: &'a FunctionBody,
     pub(super) layouts: &'a Layouts,
     pub(super) names: Names,
     pub(super) out: &'a mut String,

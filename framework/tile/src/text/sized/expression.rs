@@ -6,7 +6,7 @@ use tilewright_layout::text::{Cursor, Parsed};
 
 /// An error in the evaluation of a size expression; it contains the expression's text.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum SizeError {
+pub enum SizeExpressionError {
     /// The value of the expression is negative.
     #[error("`{0}` is negative with these sizes")]
     Negative(String),
@@ -48,9 +48,9 @@ impl Expression {
     }
 
     /// Returns the value of the expression for the tile sizes `sizes`, in the order of their declarations.
-    pub(super) fn of(&self, sizes: &[u64]) -> Result<u64, SizeError> {
+    pub(super) fn of(&self, sizes: &[u64]) -> Result<u64, SizeExpressionError> {
         let mut numbers: Vec<u64> = Vec::new();
-        let large = || SizeError::Large(self.text.clone());
+        let large = || SizeExpressionError::Large(self.text.clone());
         for step in &self.steps {
             let number = match *step {
                 Step::Number(number) => number,
@@ -59,10 +59,12 @@ impl Expression {
                     let (right, left) = (numbers.pop().unwrap_or(0), numbers.pop().unwrap_or(0));
                     match sign {
                         '+' => left.checked_add(right).ok_or_else(large)?,
-                        '-' => left.checked_sub(right).ok_or_else(|| SizeError::Negative(self.text.clone()))?,
+                        '-' => {
+                            left.checked_sub(right).ok_or_else(|| SizeExpressionError::Negative(self.text.clone()))?
+                        }
                         '*' => left.checked_mul(right).ok_or_else(large)?,
-                        '/' => left.checked_div(right).ok_or_else(|| SizeError::Zero(self.text.clone()))?,
-                        _ => left.checked_rem(right).ok_or_else(|| SizeError::Zero(self.text.clone()))?,
+                        '/' => left.checked_div(right).ok_or_else(|| SizeExpressionError::Zero(self.text.clone()))?,
+                        _ => left.checked_rem(right).ok_or_else(|| SizeExpressionError::Zero(self.text.clone()))?,
                     }
                 }
             };

@@ -14,5 +14,5 @@
 mod expression;
 mod sized_text;
 
-pub use expression::SizeError;
-pub use sized_text::{SizeParameter, SizedText};
+pub use expression::SizeExpressionError;
+pub use sized_text::{SizeParameter, TileSizeTemplate};

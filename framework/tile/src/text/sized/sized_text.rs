@@ -1,7 +1,7 @@
 //! Program texts with tile sizes as parameters, and their instances.
 
 use super::expression::Expression;
-use super::expression::SizeError;
+use super::expression::SizeExpressionError;
 use tilewright_layout::text::{Cursor, Parsed};
 
 /// A tile size of a program and its candidate values.
@@ -15,7 +15,7 @@ pub struct SizeParameter {
 
 /// A program text with placeholders for tile sizes.
 #[derive(Debug, Clone, PartialEq)]
-pub struct SizedText {
+pub struct TileSizeTemplate {
     parameters: Vec<SizeParameter>,
     blocks: Option<Expression>,
     pieces: Vec<Piece>,
@@ -27,7 +27,7 @@ enum Piece {
     Number(Expression),
 }
 
-impl SizedText {
+impl TileSizeTemplate {
     /// Parses a text; `None` if it has no `tw.size`.
     ///
     /// # Errors
@@ -103,8 +103,8 @@ impl SizedText {
     /// The program text for these sizes, in the order of the parameters.
     ///
     /// # Errors
-    /// [`SizeError`]: a negative value, an overflow, or a division by zero.
-    pub fn substitute_sizes(&self, sizes: &[u64]) -> Result<String, SizeError> {
+    /// [`SizeExpressionError`]: a negative value, an overflow, or a division by zero.
+    pub fn substitute_sizes(&self, sizes: &[u64]) -> Result<String, SizeExpressionError> {
         let mut program = String::new();
         for piece in &self.pieces {
             match piece {
@@ -118,8 +118,8 @@ impl SizedText {
     /// The number of blocks of a launch with these sizes; `None` if the text has no `tw.blocks`.
     ///
     /// # Errors
-    /// As [`SizedText::substitute_sizes`].
-    pub fn launch_blocks(&self, sizes: &[u64]) -> Result<Option<u64>, SizeError> {
+    /// As [`TileSizeTemplate::substitute_sizes`].
+    pub fn launch_blocks(&self, sizes: &[u64]) -> Result<Option<u64>, SizeExpressionError> {
         self.blocks.as_ref().map(|blocks| blocks.of(sizes)).transpose()
     }
 }
@@ -146,7 +146,7 @@ mod tests {
 
     #[test]
     fn sizes_are_put_where_they_stand() {
-        let sized = SizedText::parse(TEXT).expect("a text").expect("sizes");
+        let sized = TileSizeTemplate::parse(TEXT).expect("a text").expect("sizes");
         let names: Vec<_> = sized
             .parameters()
             .iter()
@@ -160,7 +160,7 @@ mod tests {
         let pinned = sized.clone().with_fixed_size("m", 256).expect("a size");
         assert_eq!(pinned.parameters()[0].sizes, [256]);
         assert!(sized.with_fixed_size("n", 1).is_none());
-        assert_eq!(SizedText::parse("module {}\n"), Ok(None));
+        assert_eq!(TileSizeTemplate::parse("module {}\n"), Ok(None));
     }
 
     #[test]
@@ -180,7 +180,7 @@ mod tests {
             ("tw.size m = 1\ntw.blocks m m\n", 2, 13, "the end of the line"),
             ("tw.blocks 3\n", 1, 10, "`tw.size`"),
         ] {
-            let error = SizedText::parse(text).expect_err(text);
+            let error = TileSizeTemplate::parse(text).expect_err(text);
             assert_eq!((error.line, error.column), (line, column), "{text}: {error}");
             assert!(error.message.contains(message), "{text}: {error}");
         }
@@ -190,15 +190,15 @@ mod tests {
     fn invalid_numbers_are_errors() {
         let of = |expression: &str, m: u64| {
             let text = format!("tw.size m = 4\n${{{expression}}}");
-            SizedText::parse(&text)
+            TileSizeTemplate::parse(&text)
                 .expect("a text")
                 .expect("sizes")
                 .substitute_sizes(&[m])
                 .map(|text| text.trim().to_owned())
         };
         assert_eq!(of("(m + 1) * 3 % 4 - 2", 4), Ok("1".to_owned()));
-        assert_eq!(of("16 - m", 20), Err(SizeError::Negative("16 - m".to_owned())));
-        assert_eq!(of("16 / (m - 4)", 4), Err(SizeError::Zero("16 / (m - 4)".to_owned())));
-        assert_eq!(of("m * m", u64::MAX), Err(SizeError::Large("m * m".to_owned())));
+        assert_eq!(of("16 - m", 20), Err(SizeExpressionError::Negative("16 - m".to_owned())));
+        assert_eq!(of("16 / (m - 4)", 4), Err(SizeExpressionError::Zero("16 / (m - 4)".to_owned())));
+        assert_eq!(of("m * m", u64::MAX), Err(SizeExpressionError::Large("m * m".to_owned())));
     }
 }

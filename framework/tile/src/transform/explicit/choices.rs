@@ -3,16 +3,16 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use super::FillLoop;
-use crate::{LayoutName, Op, Value};
+use super::SharedCopyLoop;
+use crate::{LayoutAttribute, Op, Value};
 
 /// The choices for the operations of a program; an operation without an entry gets the default choice.
 ///
-/// [`ExplicitChoices::default`] has no entries. [`ExplicitChoices::with_copies`] replaces the entries of all copies;
-/// each other setter adds one entry.
+/// [`ExplicitMemoryChoices::default`] has no entries. [`ExplicitMemoryChoices::with_copies`] replaces the entries of
+/// all copies; each other setter adds one entry.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
-pub struct ExplicitChoices {
+pub struct ExplicitMemoryChoices {
     /// The choices for copies.
     pub copies: HashMap<Op, CopyChoice>,
     /// The choices for dots.
@@ -23,19 +23,19 @@ pub struct ExplicitChoices {
     /// The loops of two stages whose tensors have one buffer each: the lanes hold the tiles of the next iteration in
     /// registers until all warps have read the buffer. All copies of such a loop go through registers.
     pub single_buffer: HashSet<Op>,
-    /// The loops that wait for the MMAs of an accumulator ([`super::FillLoop::accumulator`]) only in the next
+    /// The loops that wait for the MMAs of an accumulator ([`super::SharedCopyLoop::accumulator`]) only in the next
     /// iteration.
     ///
     /// The MMAs overlap with the start of that iteration. Such a loop needs at least three stages.
     pub overlapped_mmas: HashSet<Op>,
     /// The copies that become bulk tensor copies (TMA), each with its tensor map; all are in outermost loops with
     /// stages.
-    pub tensor_copies: HashMap<Op, TensorMapTile>,
+    pub tensor_copies: HashMap<Op, TensorMapTileAddress>,
     /// The number of consumer warps of each loop with a producer warp, which issues all copies as bulk tensor copies.
     pub producers: HashMap<Op, u32>,
 }
 
-impl ExplicitChoices {
+impl ExplicitMemoryChoices {
     /// Sets the choices for all copies, in place of earlier ones.
     #[must_use]
     pub fn with_copies(self, copies: HashMap<Op, CopyChoice>) -> Self {
@@ -51,7 +51,7 @@ impl ExplicitChoices {
 
     /// Gives the loop `of` two stages with one buffer for each tensor that it fills.
     #[must_use]
-    pub fn with_single_buffer(mut self, of: &FillLoop) -> Self {
+    pub fn with_single_buffer(mut self, of: &SharedCopyLoop) -> Self {
         self.stages.insert(of.op, 2);
         self.single_buffer.insert(of.op);
         of.copies.iter().for_each(|copy| self.copies.entry(*copy).or_default().through_registers = true);
@@ -74,7 +74,7 @@ impl ExplicitChoices {
 
     /// Makes `copy` a bulk tensor copy with this tensor map.
     #[must_use]
-    pub fn with_tensor_copy(mut self, copy: Op, mapped: TensorMapTile) -> Self {
+    pub fn with_tensor_copy(mut self, copy: Op, mapped: TensorMapTileAddress) -> Self {
         self.tensor_copies.insert(copy, mapped);
         self
     }
@@ -89,7 +89,7 @@ impl ExplicitChoices {
 
 /// A tile of global memory as a box of a tensor map; the launch derives the map from a function argument's buffer.
 #[derive(Debug, Clone, PartialEq)]
-pub struct TensorMapTile {
+pub struct TensorMapTileAddress {
     /// The function argument: a pointer to the tensor.
     pub base: Value,
     /// The stride along each axis of the tile, in elements.
@@ -122,7 +122,7 @@ pub struct ScaledOffsetTerm {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct CopyChoice {
     /// The distributed layout of a copy from global to shared memory; `None` if it is not chosen.
-    pub layout: Option<LayoutName>,
+    pub layout: Option<LayoutAttribute>,
     /// Number of bytes that are contiguous both in a lane's registers and in global memory; `None` if unknown.
     pub bytes: Option<u64>,
     /// Whether the copy goes through registers although an asynchronous copy is possible.

@@ -4,7 +4,7 @@ use crate::op::name::{tt, ttg};
 
 use super::expander::Expander;
 use super::tile::mask;
-use crate::op_attrs::{PENDING, PREFETCH};
+use crate::op_attrs::{IS_PENDING, IS_PREFETCH};
 use crate::transform::{IrCloner, Rewritten, violation};
 use crate::{Attribute, Op, TileType, Value};
 
@@ -23,7 +23,7 @@ impl Expander<'_> {
                 if is_asynchronous {
                     cloner.to.commit_group()?;
                 }
-                if is_asynchronous && operation.attributes.get(PENDING).is_none() {
+                if is_asynchronous && operation.attributes.get(IS_PENDING).is_none() {
                     cloner.to.wait_for_groups(0)?;
                 }
                 Ok(())
@@ -57,7 +57,7 @@ impl Expander<'_> {
         let load = load.operands("mask", mask.as_slice()).operands("other", other.as_slice()).result(ty);
         // Loads of copies through registers are prefetches: nothing waits for them at the issue point.
         let is_prefetched = self.choices.copies.get(&op).is_some_and(|choice| choice.through_registers);
-        let load = if is_prefetched { load.attribute(PREFETCH, Attribute::Unit) } else { load };
+        let load = if is_prefetched { load.attribute(IS_PREFETCH, Attribute::Unit) } else { load };
         let value = load.value()?;
         self.record_copy(op, value, cloner);
         Ok(value)

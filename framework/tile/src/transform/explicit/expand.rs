@@ -1,6 +1,6 @@
 //! Expands programs with explicit memory into loads, stores and copies.
 
-use super::choices::ExplicitChoices;
+use super::choices::ExplicitMemoryChoices;
 use super::expander::{Expander, Replacements};
 use super::{packed, pipeline};
 use crate::op::Dialects;
@@ -29,7 +29,7 @@ pub struct ExpandedFunction {
 /// [`TileViolation`] at an operation that is not supported in its context.
 pub fn expand_explicit_memory(
     function: &Function,
-    choices: &ExplicitChoices,
+    choices: &ExplicitMemoryChoices,
     dialects: &Dialects,
 ) -> Result<ExpandedFunction, TileViolation> {
     let mut expander = Expander {

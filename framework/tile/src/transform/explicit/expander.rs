@@ -1,12 +1,12 @@
 //! Keeps the state of expanding an explicit-memory program: views, tensors in shared memory, and replacements of
 //! operations.
 
-use super::choices::ExplicitChoices;
+use super::choices::ExplicitMemoryChoices;
 use super::packed;
 use super::tile::Tile;
 use crate::transform::pipeliner::Buffers;
 use crate::transform::{IrCloner, Rewritten, violation};
-use crate::{LayoutName, MemDescType, Op, Value};
+use crate::{LayoutAttribute, MemDescType, Op, Value};
 use std::collections::HashMap;
 use tilewright_layout::FamilySpec;
 
@@ -22,7 +22,7 @@ pub(super) struct Replacements {
 }
 
 pub(super) struct Expander<'c> {
-    pub choices: &'c ExplicitChoices,
+    pub choices: &'c ExplicitMemoryChoices,
     /// For each value with elements narrower than a byte, the axis along which a byte of memory packs adjacent
     /// elements.
     pub packed_axes: HashMap<Value, usize>,
@@ -64,7 +64,7 @@ impl Expander<'_> {
 
     /// The type of one buffer of the tensor `value`; bytes pack elements narrower than a byte.
     fn stored_type(&self, value: Value, memory: &MemDescType) -> MemDescType {
-        let layout = LayoutName::new(FamilySpec::new("auto"), UNRESOLVED_LAYOUT);
+        let layout = LayoutAttribute::new(FamilySpec::new("auto"), UNRESOLVED_LAYOUT);
         let mut stored = MemDescType { layout, mutable: true, allocation: None, ..memory.clone() };
         if let Some(&axis) = self.packed_axes.get(&value) {
             let (shape, element) = packed::stored(&memory.shape, &memory.element, axis);

@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 
 use super::parts::{cover, full_tensor, is_selection, region};
 use crate::transform::pipeliner::{Slice, backward, carried_accumulator_index, is_repeatable};
-use crate::{Block, Body, Function, Op, TileType, Value, ValueOrigin};
+use crate::{Block, Function, FunctionBody, Op, TileType, Value, ValueOrigin};
 
 /// A loop that fills tensors in shared memory from global memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FillLoop {
+pub struct SharedCopyLoop {
     /// The `scf.for` operation of the loop.
     pub op: Op,
     /// The copies from global to shared memory in the loop's body.
@@ -28,13 +28,13 @@ pub struct FillLoop {
 
 /// The loops of a function that fill tensors in shared memory, inner loops first.
 #[must_use]
-pub fn find_fill_loops(function: &Function) -> Vec<FillLoop> {
+pub fn find_shared_copy_loops(function: &Function) -> Vec<SharedCopyLoop> {
     let Some(body) = &function.body else { return Vec::new() };
     let all = body.walk_region(body.root()).into_iter().rev().filter(|op| body.op(*op).name() == scf::FOR);
     all.filter_map(|op| of_loop(body, op)).collect()
 }
 
-fn of_loop(body: &Body, op: Op) -> Option<FillLoop> {
+fn of_loop(body: &FunctionBody, op: Op) -> Option<SharedCopyLoop> {
     let block = *body.blocks(*body.op(op).regions.first()?).first()?;
     let copies: Vec<Op> = body.ops(block).iter().copied().filter(|copy| fills(body, *copy).is_some()).collect();
     if copies.is_empty() {
@@ -54,19 +54,19 @@ fn of_loop(body: &Body, op: Op) -> Option<FillLoop> {
         .or_else(|| (tensors.len() < filled.len()).then(|| "a tensor that it fills is allocated elsewhere".to_owned()));
     let dots = body.ops(block).iter().copied().filter(|dot| matches!(body.op(*dot).name(), tw::MMA | tt::DOT));
     let accumulator = dots.filter(|dot| carried_accumulator_index(body, block, *dot).is_some()).collect();
-    Some(FillLoop { op, copies, tensors, prefetch_slice, rejected, accumulator })
+    Some(SharedCopyLoop { op, copies, tensors, prefetch_slice, rejected, accumulator })
 }
 
 /// The tensor in shared memory that a copy from global memory fills, or fills a part of; `None` if the operation is no
 /// such copy.
-fn fills(body: &Body, op: Op) -> Option<Value> {
+fn fills(body: &FunctionBody, op: Op) -> Option<Value> {
     let operation = body.op(op);
     let target = body.operand(op, "dst").filter(|_| operation.name() == tw::COPY)?;
     let from_global = matches!(body.value_type(operation.operands[0]), TileType::View(_));
     (from_global && matches!(body.value_type(target), TileType::Memory(_))).then(|| full_tensor(body, target))
 }
 
-fn maker(body: &Body, value: Value) -> Option<Op> {
+fn maker(body: &FunctionBody, value: Value) -> Option<Op> {
     match body.value_origin(value) {
         ValueOrigin::Result(op, _) if body.op(op).name() == tw::SHARED_TENSOR => Some(op),
         _ => None,
@@ -76,7 +76,7 @@ fn maker(body: &Body, value: Value) -> Option<Op> {
 /// The operations on which the copies of an iteration depend, and the copies, in program order.
 ///
 /// The error is the reason why the copies cannot be prefetched.
-fn find_prefetch_slice(body: &Body, block: Block, copies: &[Op]) -> Result<Vec<Op>, String> {
+fn find_prefetch_slice(body: &FunctionBody, block: Block, copies: &[Op]) -> Result<Vec<Op>, String> {
     let roots = copies.iter().flat_map(|copy| body.op(*copy).operands.iter().copied()).collect();
     let check = |op| match is_repeatable(body, op) {
         true => Ok(()),
@@ -95,7 +95,7 @@ fn find_prefetch_slice(body: &Body, block: Block, copies: &[Op]) -> Result<Vec<O
 /// Checks that no tile in the tensors `filled` outlives an iteration of the loop body `block`: its copies fill all of
 /// each tensor, before all other uses of it, and all uses of it outside of the loop are in other loops that fill it
 /// first.
-fn used_here(body: &Body, block: Block, filled: &[Value]) -> Result<(), String> {
+fn used_here(body: &FunctionBody, block: Block, filled: &[Value]) -> Result<(), String> {
     let within = ops_within(body, block);
     for &value in filled {
         is_filled_first(body, block, value)?;
@@ -110,7 +110,7 @@ fn used_here(body: &Body, block: Block, filled: &[Value]) -> Result<(), String> 
 
 /// Checks that the copies of a block fill each element of the tensor `value` once, before all other uses of the tensor
 /// in the block. The error is the reason.
-fn is_filled_first(body: &Body, block: Block, value: Value) -> Result<(), String> {
+fn is_filled_first(body: &FunctionBody, block: Block, value: Value) -> Result<(), String> {
     let use_of = |op: &Op| body.op_and_nested_ops(*op).iter().any(|op| uses(body, *op, value));
     let all: Vec<Op> = body.ops(block).iter().copied().filter(use_of).collect();
     let first: Vec<Op> = all.iter().copied().take_while(|op| fills(body, *op) == Some(value)).collect();
@@ -129,7 +129,7 @@ fn is_filled_first(body: &Body, block: Block, value: Value) -> Result<(), String
 }
 
 /// The operations within each loop whose body fills the tensor `value` before all other uses of it.
-fn ops_of_loops_that_fill(body: &Body, value: Value) -> impl Iterator<Item = BTreeSet<Op>> {
+fn ops_of_loops_that_fill(body: &FunctionBody, value: Value) -> impl Iterator<Item = BTreeSet<Op>> {
     let loops = body.walk_region(body.root()).into_iter().filter(|op| body.op(*op).name() == scf::FOR);
     let blocks = loops.filter_map(|op| body.blocks(*body.op(op).regions.first()?).first().copied());
     let fills_first = move |block: &Block| is_filled_first(body, *block, value).is_ok();
@@ -137,10 +137,10 @@ fn ops_of_loops_that_fill(body: &Body, value: Value) -> impl Iterator<Item = BTr
 }
 
 /// Whether an operation reads or writes the tensor `value` or a part of it.
-fn uses(body: &Body, op: Op, value: Value) -> bool {
+fn uses(body: &FunctionBody, op: Op, value: Value) -> bool {
     !is_selection(body, op) && body.op(op).operands.iter().any(|operand| full_tensor(body, *operand) == value)
 }
 
-fn ops_within(body: &Body, block: Block) -> BTreeSet<Op> {
+fn ops_within(body: &FunctionBody, block: Block) -> BTreeSet<Op> {
     body.ops(block).iter().flat_map(|op| body.op_and_nested_ops(*op)).collect()
 }

@@ -1,8 +1,8 @@
 //! Expands explicit-memory programs (as in Hexcute, with explicit tensors in shared memory) to Triton's operations.
 //!
 //! Views of global memory become pointers, tensors in shared memory become allocations, copies become loads, stores and
-//! asynchronous copies. The choices are an input ([`ExplicitChoices`]), found by layout assignment. Layouts of shared
-//! memory stay open ([`UNRESOLVED_LAYOUT`]) until the layouts of registers are known.
+//! asynchronous copies. The choices are an input ([`ExplicitMemoryChoices`]), found by layout assignment. Layouts of
+//! shared memory stay open ([`UNRESOLVED_LAYOUT`]) until the layouts of registers are known.
 //!
 //! - `expand`: operation by operation, `expander`: its state;
 //! - `choices`: the choices;
@@ -26,8 +26,10 @@ mod tile;
 mod values;
 mod view;
 
-pub use super::pipeliner::EVERY_WARP;
-pub use choices::{CopyChoice, DotChoice, ElementDistance, ExplicitChoices, ScaledOffsetTerm, TensorMapTile};
+pub use super::pipeliner::ARRIVE_PER_WARP;
+pub use choices::{
+    CopyChoice, DotChoice, ElementDistance, ExplicitMemoryChoices, ScaledOffsetTerm, TensorMapTileAddress,
+};
 pub use expand::{ExpandedFunction, expand_explicit_memory};
 pub use expander::UNRESOLVED_LAYOUT;
-pub use loops::{FillLoop, find_fill_loops};
+pub use loops::{SharedCopyLoop, find_shared_copy_loops};

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use crate::transform::rewrite_error::violation_of;
 use crate::view_layout::{ModeStride, ViewLayout};
-use crate::{Attribute, Body, BuildError, Function, FunctionBuilder, Op, TileType, TileViolation, Value};
+use crate::{Attribute, BuildError, Function, FunctionBody, FunctionBuilder, Op, TileType, TileViolation, Value};
 
 /// Number of elements in a byte of memory; 1 for elements of six bits and for those of a byte or more.
 pub(super) fn in_byte(element: &TileType) -> u64 {
@@ -64,12 +64,17 @@ pub(super) fn axes(function: &Function) -> Result<HashMap<Value, usize>, TileVio
 }
 
 /// Whether an operation creates a view of elements narrower than a byte, given a pointer to bytes.
-fn is_of_bytes(body: &Body, op: Op) -> bool {
+fn is_of_bytes(body: &FunctionBody, op: Op) -> bool {
     let element = body.value_type(body.op(op).results[0]).element();
     is_narrow(element) && body.value_type(body.op(op).operands[0]).pointee_type().as_ref() != Some(element)
 }
 
-fn copied(function: &Function, body: &Body, op: Op, axes: &mut HashMap<Value, usize>) -> Result<(), TileViolation> {
+fn copied(
+    function: &Function,
+    body: &FunctionBody,
+    op: Op,
+    axes: &mut HashMap<Value, usize>,
+) -> Result<(), TileViolation> {
     let operation = body.op(op);
     let ends: Vec<Value> = operation.results.iter().chain(operation.operands.iter().take(2)).copied().collect();
     let ends = ends.into_iter().filter(|value| is_narrow(body.value_type(*value).element()));
@@ -90,7 +95,7 @@ fn copied(function: &Function, body: &Body, op: Op, axes: &mut HashMap<Value, us
 }
 
 /// Returns the axis of a view that has stride 1, along which bytes pack its elements; axis 0 if a byte has one element.
-fn unit_axis(function: &Function, body: &Body, op: Op) -> Result<usize, TileViolation> {
+fn unit_axis(function: &Function, body: &FunctionBody, op: Op) -> Result<usize, TileViolation> {
     let text = body.op(op).attributes.get("layout").and_then(Attribute::as_text).unwrap_or_default();
     let layout = ViewLayout::parse(text).map_err(|error| violation_of(function, op, error.to_string()))?;
     let follows = |modes: &Vec<crate::view_layout::ViewMode>| {

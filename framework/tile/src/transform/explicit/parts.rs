@@ -6,7 +6,7 @@ use super::expander::Expander;
 use super::packed::is_narrow;
 use crate::op::name::ttg;
 use crate::transform::{IrCloner, Rewritten, violation};
-use crate::{Body, MemDescType, Op, TileType, Value, ValueOrigin};
+use crate::{FunctionBody, MemDescType, Op, TileType, Value, ValueOrigin};
 
 /// A box of elements of a tensor, by its first coordinates and its sizes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,24 +16,24 @@ pub(super) struct Region {
 }
 
 /// The operation that selects a part of memory, and the memory; `None` for other values.
-fn source(body: &Body, value: Value) -> Option<(Op, Value)> {
+fn source(body: &FunctionBody, value: Value) -> Option<(Op, Value)> {
     let ValueOrigin::Result(op, _) = body.value_origin(value) else { return None };
     let is_view = matches!(body.op(op).name(), ttg::MEMDESC_SUBSLICE | ttg::MEMDESC_INDEX);
     is_view.then(|| (op, body.op(op).operands[0]))
 }
 
 /// The memory that contains the part `value`; `value` if it is no part.
-pub(super) fn full_tensor(body: &Body, value: Value) -> Value {
+pub(super) fn full_tensor(body: &FunctionBody, value: Value) -> Value {
     source(body, value).map_or(value, |(_, source)| full_tensor(body, source))
 }
 
 /// Whether an operation only selects a part of memory.
-pub(super) fn is_selection(body: &Body, op: Op) -> bool {
+pub(super) fn is_selection(body: &FunctionBody, op: Op) -> bool {
     body.op(op).results.first().is_some_and(|result| source(body, *result).is_some())
 }
 
 /// The elements of [`full_tensor`] that `value` has; `None` if the program selects it by an index.
-pub(super) fn region(body: &Body, value: Value) -> Option<Region> {
+pub(super) fn region(body: &FunctionBody, value: Value) -> Option<Region> {
     let sizes = body.value_type(value).shape()?.to_vec();
     let Some((op, source)) = source(body, value) else {
         return Some(Region { first: vec![0; sizes.len()], sizes });

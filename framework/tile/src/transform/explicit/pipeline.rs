@@ -6,9 +6,9 @@
 
 use std::collections::HashMap;
 
-use super::choices::ExplicitChoices;
+use super::choices::ExplicitMemoryChoices;
 use super::expander::Expander;
-use super::loops::{FillLoop, find_fill_loops};
+use super::loops::{SharedCopyLoop, find_shared_copy_loops};
 use crate::op::name::{scf, tw};
 use crate::op_attrs::DISJOINT;
 use crate::transform::pipeliner::{Prefetch, Schedule, Slice, Source, Stream, carried_accumulator_index, expand};
@@ -19,9 +19,12 @@ use crate::{Attribute, Function, Op, TileViolation, Value, Values};
 /// The number of buffers of each tensor in shared memory, by its operation, as chosen for the loop that fills it.
 ///
 /// The error is at a loop that cannot have the chosen number, or at a tensor that loops with different numbers fill.
-pub(super) fn buffer_counts(function: &Function, choices: &ExplicitChoices) -> Result<HashMap<Op, u32>, TileViolation> {
+pub(super) fn buffer_counts(
+    function: &Function,
+    choices: &ExplicitMemoryChoices,
+) -> Result<HashMap<Op, u32>, TileViolation> {
     let mut buffers = HashMap::new();
-    for of in find_fill_loops(function) {
+    for of in find_shared_copy_loops(function) {
         let Some(&count) = choices.stages.get(&of.op) else { continue };
         if choices.overlapped_mmas.contains(&of.op) && (count < 3 || of.accumulator.is_empty()) {
             let message =
@@ -56,7 +59,7 @@ impl Expander<'_> {
     /// Emits a loop with several stages; returns false, and emits nothing, for other loops.
     pub(super) fn pipelined(&mut self, op: Op, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<bool> {
         let stages = self.choices.stages.get(&op).copied().unwrap_or(1);
-        let of = find_fill_loops(cloner.function).into_iter().find(|of| of.op == op).filter(|_| stages > 1);
+        let of = find_shared_copy_loops(cloner.function).into_iter().find(|of| of.op == op).filter(|_| stages > 1);
         let Some(of) = of else { return Ok(false) };
         let schedule = self.schedule(&of, stages, cloner);
         if !schedule.asynchronous_accumulators.is_empty() {
@@ -70,7 +73,7 @@ impl Expander<'_> {
         Ok(true)
     }
 
-    fn schedule(&self, of: &FillLoop, stages: u32, cloner: &IrCloner<'_, '_, '_>) -> Schedule {
+    fn schedule(&self, of: &SharedCopyLoop, stages: u32, cloner: &IrCloner<'_, '_, '_>) -> Schedule {
         let body = cloner.from;
         let block = body.blocks(body.op(of.op).regions[0])[0];
         let is_pending = self.choices.overlapped_mmas.contains(&of.op);
@@ -107,7 +110,7 @@ impl Expander<'_> {
 /// The copies of the loop that is being emitted; as the front end of the pipeliner, it emits their prefetches.
 struct Copies<'e, 'c> {
     expander: &'e mut Expander<'c>,
-    of: &'e FillLoop,
+    of: &'e SharedCopyLoop,
 }
 
 impl Copies<'_, '_> {

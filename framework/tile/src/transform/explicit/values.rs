@@ -4,7 +4,9 @@ use crate::op::name::{arith, tt, ttg};
 
 use super::expander::Expander;
 use super::packed;
-use crate::op_attrs::{COLUMNS_PER_LANE, INSTRUCTION, K_WIDTH, MMA_CHOICES, PENDING, SMEM_OPERAND, WARPS_ALONG_M};
+use crate::op_attrs::{
+    ALL_WARPS_ALONG_M, COLUMNS_PER_LANE, INSTRUCTION, IS_PENDING, K_WIDTH, MMA_CHOICES, SMEM_OPERAND_LOAD,
+};
 use crate::{Attribute, BuildError, FloatType, FunctionBuilder, Op, TileType, Value, ValueOrigin};
 
 use crate::transform::{IrCloner, Rewritten, violation};
@@ -47,7 +49,7 @@ impl Expander<'_> {
         let choice = self.choices.dots.get(&op).cloned().unwrap_or_default();
         for (operand, _) in mma_operands.iter().zip(choice.smem_operands).filter(|(_, smem_operands)| *smem_operands) {
             if let ValueOrigin::Result(load, _) = cloner.to.body().value_origin(*operand) {
-                cloner.to.body_mut().op_mut(load).attributes.set(SMEM_OPERAND, Attribute::Unit);
+                cloner.to.body_mut().op_mut(load).attributes.set(SMEM_OPERAND_LOAD, Attribute::Unit);
             }
         }
         let number = |width: u64| Attribute::integer(width as i64, TileType::integer(32));
@@ -55,8 +57,8 @@ impl Expander<'_> {
             (INSTRUCTION, choice.instruction.map(Attribute::Text)),
             (K_WIDTH, choice.k_width.map(number)),
             (COLUMNS_PER_LANE, choice.n_width.map(number)),
-            (WARPS_ALONG_M, choice.warps_along_m.then_some(Attribute::Unit)),
-            (PENDING, self.pending.contains(&op).then_some(Attribute::Unit)),
+            (ALL_WARPS_ALONG_M, choice.warps_along_m.then_some(Attribute::Unit)),
+            (IS_PENDING, self.pending.contains(&op).then_some(Attribute::Unit)),
         ];
         let chosen = chosen.into_iter().filter_map(|(name, value)| Some((name, value?)));
         // The choices that the program states replace those of the search.

@@ -5,11 +5,11 @@
 //! states the loop's number of stages.
 
 use crate::op::name::{scf, tt, ttg};
-use crate::op_attrs::{NUM_STAGES, SMEM_OPERAND};
+use crate::op_attrs::{NUM_STAGES, SMEM_OPERAND_LOAD};
 use std::collections::BTreeSet;
 
 use crate::transform::pipeliner::{Slice, backward, check_speculatable};
-use crate::{Block, Body, Function, Op, TileType, Value, ValueOrigin};
+use crate::{Block, Function, FunctionBody, Op, TileType, Value, ValueOrigin};
 
 /// Queries about layouts that only the layout algorithms of the target can answer.
 #[derive(Clone, Copy)]
@@ -31,12 +31,12 @@ pub struct LoadLoop {
     /// The loads of the loop that are not prefetched, each with the reason.
     pub left: Vec<(Op, String)>,
     /// The operands that an MMA reads from shared memory and that are the same in each iteration.
-    pub invariant_operands: Vec<InvariantOperand>,
+    pub invariant_operands: Vec<InvariantDotOperand>,
 }
 
 /// An operand of a dot in a loop whose value is computed outside the loop, and so is the same in each iteration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct InvariantOperand {
+pub struct InvariantDotOperand {
     /// The dot in the loop.
     pub dot: Op,
     /// The operand: A (0) or B (1).
@@ -90,12 +90,12 @@ type Traced = (Op, Vec<Op>);
 /// Loads that cannot be prefetched, with their common reason.
 type Refused = (Vec<Op>, &'static str);
 
-pub(super) fn is_load(body: &Body, op: Op) -> bool {
+pub(super) fn is_load(body: &FunctionBody, op: Op) -> bool {
     matches!(body.op(op).name(), tt::LOAD | tt::DESCRIPTOR_LOAD)
 }
 
 struct Search<'s> {
-    body: &'s Body,
+    body: &'s FunctionBody,
     block: Block,
     queries: &'s LayoutQueries<'s>,
     uses: &'s [u32],
@@ -107,7 +107,7 @@ struct Search<'s> {
 }
 
 impl<'s> Search<'s> {
-    fn of(body: &'s Body, op: Op, queries: &'s LayoutQueries<'s>, uses: &'s [u32]) -> Option<Self> {
+    fn of(body: &'s FunctionBody, op: Op, queries: &'s LayoutQueries<'s>, uses: &'s [u32]) -> Option<Self> {
         let block = *body.blocks(*body.op(op).regions.first()?).first()?;
         let loop_ops: BTreeSet<Op> = body.ops(block).iter().copied().collect();
         let mut loaded = BTreeSet::new();
@@ -212,17 +212,20 @@ impl<'s> Search<'s> {
 
     /// Returns the operands that an MMA of the loop reads from shared memory and that are computed outside the loop;
     /// `inner` has the operations of the loop.
-    fn invariant_operands(&self, inner: &[Op]) -> Vec<InvariantOperand> {
+    fn invariant_operands(&self, inner: &[Op]) -> Vec<InvariantDotOperand> {
         let body = self.body;
         let regions = || inner.iter().flat_map(|op| body.op(*op).regions.iter());
         let blocks: BTreeSet<Block> = regions().flat_map(|region| body.blocks(*region).iter().copied()).collect();
         let is_outside = |value: Value| match body.value_origin(value) {
-            ValueOrigin::Result(op, _) => !inner.contains(&op) && body.op(op).attributes.get(SMEM_OPERAND).is_none(),
+            ValueOrigin::Result(op, _) => {
+                !inner.contains(&op) && body.op(op).attributes.get(SMEM_OPERAND_LOAD).is_none()
+            }
             ValueOrigin::Argument(block, _) => !blocks.contains(&block),
         };
         let dots = body.ops(self.block).iter().copied().filter(|op| body.op(*op).name() == tt::DOT);
-        let operands = dots
-            .flat_map(|dot| (0..2).map(move |side| InvariantOperand { dot, side, value: body.op(dot).operands[side] }));
+        let operands = dots.flat_map(|dot| {
+            (0..2).map(move |side| InvariantDotOperand { dot, side, value: body.op(dot).operands[side] })
+        });
         operands.filter(|of| is_outside(of.value) && (self.queries.can_read_from_shared)(of.dot, of.side)).collect()
     }
 
@@ -333,7 +336,7 @@ impl<'s> Search<'s> {
 ///
 /// # Errors
 /// The reason why an operation cannot be executed for a later iteration.
-pub(super) fn slice(body: &Body, block: Block, loads: &[PrefetchableLoad]) -> Result<Slice, String> {
+pub(super) fn slice(body: &FunctionBody, block: Block, loads: &[PrefetchableLoad]) -> Result<Slice, String> {
     let roots = loads.iter().flat_map(|load| {
         let is_passed_on = |value: &Value| match body.value_origin(*value) {
             ValueOrigin::Result(defining_op, _) => defining_op == load.op || load.chain.contains(&defining_op),

@@ -9,7 +9,7 @@
 //! with a distance of the number of buffers less one, or goes through registers ([`PrefetchPath::Registers`]), with a
 //! distance of one. A load whose value does not pass through shared memory is prefetched into registers, which the loop
 //! carries ([`PrefetchPath::Carried`]), if a dot depends on it or the program states the number of stages. Layout
-//! assignment chooses, and passes its choice as [`PipelinedLoop`].
+//! assignment chooses, and passes its choice as [`LoopPipelinePlan`].
 //!
 //! - `find`: the loads, and the operands that are the same in each iteration;
 //! - `pipelined`: the choices;
@@ -22,6 +22,8 @@ mod prefetch;
 mod stored_operands;
 
 pub use crate::transform::pipeliner::carried_accumulator_index;
-pub use find::{BufferReader, InvariantOperand, LayoutQueries, LoadLoop, PrefetchableLoad, innermost_load_loops};
-pub use pipelined::{HoistedOperand, PipelinedLoop, PrefetchPath, PrefetchedLoad, REGISTER_BUFFERS};
+pub use find::{BufferReader, InvariantDotOperand, LayoutQueries, LoadLoop, PrefetchableLoad, innermost_load_loops};
+pub use pipelined::{
+    HoistedSharedOperand, LoopPipelinePlan, PlannedPrefetch, PrefetchPath, REGISTER_PATH_BUFFER_COUNT,
+};
 pub use prefetch::pipeline_function;

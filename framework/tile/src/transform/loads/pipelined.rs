@@ -1,7 +1,7 @@
 //! Describes the loops to be pipelined: buffers, prefetched loads, and the path of each.
 
-use super::find::{InvariantOperand, PrefetchableLoad};
-use crate::{LayoutName, Op};
+use super::find::{InvariantDotOperand, PrefetchableLoad};
+use crate::{LayoutAttribute, Op};
 
 /// The path of a prefetched load to its buffer in shared memory, or to registers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,13 +18,13 @@ pub enum PrefetchPath {
 
 /// A loop, with the loads that are to be prefetched in it.
 #[derive(Debug, Clone)]
-pub struct PipelinedLoop {
+pub struct LoopPipelinePlan {
     /// The `scf.for` operation of the loop.
     pub op: Op,
     /// Number of buffers of asynchronous copies and bulk tensor copies; other loads have two buffers, or none.
     pub stages: u32,
     /// The loads to prefetch.
-    pub loads: Vec<PrefetchedLoad>,
+    pub loads: Vec<PlannedPrefetch>,
     /// The dots whose MMAs are in flight when the next iteration begins: all dots of the loop, or none.
     ///
     /// Both operands of such a dot are in buffers that prefetches fill. These prefetches may go through registers only
@@ -35,31 +35,31 @@ pub struct PipelinedLoop {
     /// Otherwise, it covers only the MMAs of the waiting thread's warps.
     pub mma_waits_cover_block: bool,
     /// The MMA operands that are stored to shared memory once, before the loop.
-    pub stored_operands: Vec<HoistedOperand>,
+    pub stored_operands: Vec<HoistedSharedOperand>,
 }
 
 /// An MMA operand that is stored to shared memory before the loop, and its layout there.
 #[derive(Debug, Clone)]
-pub struct HoistedOperand {
+pub struct HoistedSharedOperand {
     /// The dot, and its operand (A or B) that is stored.
-    pub operand: InvariantOperand,
+    pub operand: InvariantDotOperand,
     /// The layout of the operand in shared memory.
-    pub memory: LayoutName,
+    pub memory: LayoutAttribute,
 }
 
 /// A load that is to be prefetched, with its path and the layouts of its buffer.
 #[derive(Debug, Clone)]
-pub struct PrefetchedLoad {
+pub struct PlannedPrefetch {
     /// The load, and the operations that read its value.
     pub load: PrefetchableLoad,
     /// The path of the load.
     pub path: PrefetchPath,
     /// Shared-memory layout of the load's buffer; `None` if the load has no buffer.
-    pub memory: Option<LayoutName>,
+    pub memory: Option<LayoutAttribute>,
     /// Layout of a block of the load's descriptor in the buffer, as a bulk tensor copy writes it; `None` for other
     /// copies.
-    pub block: Option<LayoutName>,
+    pub block: Option<LayoutAttribute>,
 }
 
 /// Number of buffers of a load through registers: one is read while the other is filled.
-pub const REGISTER_BUFFERS: u32 = 2;
+pub const REGISTER_PATH_BUFFER_COUNT: u32 = 2;

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use super::find::{BufferReader, PrefetchableLoad, slice};
 use super::stored_operands::{HoistedOperands, buffer_type};
-use super::{PipelinedLoop, PrefetchPath, PrefetchedLoad, REGISTER_BUFFERS};
+use super::{LoopPipelinePlan, PlannedPrefetch, PrefetchPath, REGISTER_PATH_BUFFER_COUNT};
 use crate::op::Dialects;
 use crate::op::name::{ttg, tw};
-use crate::op_attrs::SMEM_OPERAND;
+use crate::op_attrs::SMEM_OPERAND_LOAD;
 use crate::transform::pipeliner::{
     Buffers, Prefetch, Schedule, Source, Stream, backward, carried_accumulator_index, expand,
 };
@@ -23,14 +23,14 @@ use crate::{Attribute, Function, Op, TileType, TileViolation, Value, ValueOrigin
 /// overlapped dot whose accumulator is not loop-carried.
 pub fn pipeline_function(
     function: &Function,
-    loops: &[PipelinedLoop],
+    loops: &[LoopPipelinePlan],
     dialects: &Dialects,
 ) -> Result<Function, TileViolation> {
     rewrite_function(function, dialects, &mut Loops { loops, stored_operands: HoistedOperands::default() })
 }
 
 struct Loops<'l> {
-    loops: &'l [PipelinedLoop],
+    loops: &'l [LoopPipelinePlan],
     stored_operands: HoistedOperands,
 }
 
@@ -76,7 +76,7 @@ impl Rewrite for Loops<'_> {
 ///
 /// The part of an iteration that does not prefetch omits operations whose results only lead to values that buffers
 /// replace, and loop-carried values that only these operations use.
-fn schedule(of: &PipelinedLoop, streams: &[Vec<usize>], cloner: &IrCloner<'_, '_, '_>) -> Result<Schedule, String> {
+fn schedule(of: &LoopPipelinePlan, streams: &[Vec<usize>], cloner: &IrCloner<'_, '_, '_>) -> Result<Schedule, String> {
     let (body, operation) = (cloner.from, cloner.from.op(of.op));
     let block = operation.regions.first().and_then(|region| body.blocks(*region).first().copied());
     let block = block.ok_or("it has no body")?;
@@ -85,7 +85,7 @@ fn schedule(of: &PipelinedLoop, streams: &[Vec<usize>], cloner: &IrCloner<'_, '_
         let has_loads = matches!(path, PrefetchPath::Registers | PrefetchPath::Carried);
         let (buffers, distance) = match path {
             PrefetchPath::Copy | PrefetchPath::TensorCopy => (of.stages.max(2), of.stages.max(2) - 1),
-            PrefetchPath::Registers => (REGISTER_BUFFERS, REGISTER_BUFFERS - 1),
+            PrefetchPath::Registers => (REGISTER_PATH_BUFFER_COUNT, REGISTER_PATH_BUFFER_COUNT - 1),
             PrefetchPath::Carried => (0, 1),
         };
         let bytes = |number: &usize| match path {
@@ -136,7 +136,7 @@ fn bytes_of(ty: &TileType) -> u64 {
 
 /// The loads of the loop that is being emitted; as the front end of the pipeliner, it emits their prefetches.
 struct Loads<'l> {
-    loads: &'l [PrefetchedLoad],
+    loads: &'l [PlannedPrefetch],
     /// The dots whose MMAs are in flight when the next iteration begins.
     overlapped_dots: &'l [Op],
     stored_operands: &'l HoistedOperands,
@@ -180,7 +180,7 @@ impl Rewrite for Loads<'_> {
         let ty = cloner.from.value_type(load.required).clone();
         let mut new_op = cloner.to.build_op(ttg::LOCAL_LOAD).operand(buffer).result(ty);
         if matches!(load.reader, BufferReader::MmaOperand(..)) {
-            new_op = new_op.attribute(SMEM_OPERAND, Attribute::Unit);
+            new_op = new_op.attribute(SMEM_OPERAND_LOAD, Attribute::Unit);
         }
         let value = new_op.value()?;
         cloner.bind(load.required, value);
@@ -276,7 +276,7 @@ fn copy(load: &PrefetchableLoad, buffer: Value, cloner: &mut IrCloner<'_, '_, '_
 
 /// Emits a bulk tensor copy, which arrives at `mbarrier`, into a buffer in the layout of the descriptor's blocks.
 fn tensor_copy(
-    load: &PrefetchedLoad,
+    load: &PlannedPrefetch,
     buffer: Value,
     mbarrier: Option<Value>,
     cloner: &mut IrCloner<'_, '_, '_>,

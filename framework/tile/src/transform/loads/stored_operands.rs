@@ -4,12 +4,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::HoistedOperand;
+use super::HoistedSharedOperand;
 use crate::op::name::ttg;
-use crate::op_attrs::{PENDING, SMEM_OPERAND};
+use crate::op_attrs::{IS_PENDING, SMEM_OPERAND_LOAD};
 use crate::transform::pipeliner::shared_memory;
 use crate::transform::{IrCloner, Rewritten};
-use crate::{Attribute, LayoutName, MemDescType, Op, TileType, Value, ValueOrigin, Values};
+use crate::{Attribute, LayoutAttribute, MemDescType, Op, TileType, Value, ValueOrigin, Values};
 
 /// The buffers of stored operands, by dot and operand (A 0, B 1).
 #[derive(Default)]
@@ -19,7 +19,11 @@ pub(super) struct HoistedOperands {
 
 impl HoistedOperands {
     /// Emits the stores of operands, before their loop.
-    pub fn emit_stores(&mut self, operands: &[HoistedOperand], cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<()> {
+    pub fn emit_stores(
+        &mut self,
+        operands: &[HoistedSharedOperand],
+        cloner: &mut IrCloner<'_, '_, '_>,
+    ) -> Rewritten<()> {
         for of in operands {
             let value = of.operand.value;
             let memory = TileType::Memory(Arc::new(buffer_type(cloner.from.value_type(value), &of.memory)));
@@ -44,20 +48,20 @@ impl HoistedOperands {
             let Some(buffer) = buffer else { continue };
             let ty = cloner.from.value_type(operation.operands[side]).clone();
             let read = cloner.to.build_op(ttg::LOCAL_LOAD).operand(buffer).result(ty);
-            operands[side] = read.attribute(SMEM_OPERAND, Attribute::Unit).value()?;
+            operands[side] = read.attribute(SMEM_OPERAND_LOAD, Attribute::Unit).value()?;
         }
         cloner.clone_op_with(op, operands, Vec::new());
         if let ValueOrigin::Result(new_op, _) = cloner.to.body().value_origin(cloner.clone_of(operation.results[0]))
             && overlapped
         {
-            cloner.to.body_mut().op_mut(new_op).attributes.set(PENDING, Attribute::Unit);
+            cloner.to.body_mut().op_mut(new_op).attributes.set(IS_PENDING, Attribute::Unit);
         }
         Ok(true)
     }
 }
 
 /// The type of a buffer in shared memory with the shape and the elements of `ty`.
-pub(super) fn buffer_type(ty: &TileType, layout: &LayoutName) -> MemDescType {
+pub(super) fn buffer_type(ty: &TileType, layout: &LayoutAttribute) -> MemDescType {
     MemDescType {
         shape: ty.shape().unwrap_or_default().to_vec(),
         element: ty.element().clone(),

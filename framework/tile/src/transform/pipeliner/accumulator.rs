@@ -1,12 +1,12 @@
 //! Accumulators that a loop carries for one dot.
 
-use crate::{Block, Body, Op, Value, ValueOrigin};
+use crate::{Block, FunctionBody, Op, Value, ValueOrigin};
 
 /// Returns the index of the loop-carried value that only serves as the accumulator of `dot`; `None` if there is none.
 ///
 /// The index does not count the loop's counter. The MMAs of such a dot may overlap with the next iteration.
 #[must_use]
-pub fn carried_accumulator_index(body: &Body, block: Block, dot: Op) -> Option<usize> {
+pub fn carried_accumulator_index(body: &FunctionBody, block: Block, dot: Op) -> Option<usize> {
     let operation = body.op(dot);
     let accumulator = operation.operands.get(2).copied()?;
     let ValueOrigin::Argument(of, index @ 1..) = body.value_origin(accumulator) else { return None };

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::op::name::{arith, ttg};
-use crate::{BuildError, FunctionBuilder, LayoutName, MemDescType, TileType, Value};
+use crate::{BuildError, FunctionBuilder, LayoutAttribute, MemDescType, TileType, Value};
 use tilewright_layout::FamilySpec;
 
 /// The buffers (stages) of a tensor in shared memory.
@@ -38,8 +38,8 @@ impl Buffers {
 }
 
 /// Returns the name of the memory space of shared memory, `#ttg.shared_memory`.
-pub(in crate::transform) fn shared_memory() -> LayoutName {
-    LayoutName::new(FamilySpec::new("shared_memory"), "#ttg.shared_memory")
+pub(in crate::transform) fn shared_memory() -> LayoutAttribute {
+    LayoutAttribute::new(FamilySpec::new("shared_memory"), "#ttg.shared_memory")
 }
 
 impl FunctionBuilder<'_> {

@@ -27,4 +27,4 @@ pub(in crate::transform) use buffers::{Buffers, shared_memory};
 pub(in crate::transform) use expand::{Prefetch, Source, expand};
 pub(in crate::transform) use schedule::{Schedule, Stream};
 pub(in crate::transform) use slice::{Slice, backward, check_speculatable, is_repeatable};
-pub use waits::EVERY_WARP;
+pub use waits::ARRIVE_PER_WARP;

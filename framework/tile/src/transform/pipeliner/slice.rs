@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use crate::op::name::arith;
-use crate::{Block, Body, Op, Value, ValueOrigin};
+use crate::{Block, FunctionBody, Op, Value, ValueOrigin};
 
 /// A slice: a part of an iteration that can be executed independently of the rest.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub(in crate::transform) struct Slice {
 /// # Errors
 /// The first error of `check` for an operation of the slice.
 pub(in crate::transform) fn backward(
-    body: &Body,
+    body: &FunctionBody,
     block: Block,
     roots: Vec<Value>,
     is_known: impl Fn(Value) -> bool,
@@ -54,7 +54,7 @@ pub(in crate::transform) fn backward(
 }
 
 /// Whether an operation can be executed again, for a later iteration: it has neither effects nor regions.
-pub(in crate::transform) fn is_repeatable(body: &Body, op: Op) -> bool {
+pub(in crate::transform) fn is_repeatable(body: &FunctionBody, op: Op) -> bool {
     let operation = body.op(op);
     operation.definition.traits.pure && operation.regions.is_empty()
 }
@@ -63,7 +63,7 @@ pub(in crate::transform) fn is_repeatable(body: &Body, op: Op) -> bool {
 ///
 /// # Errors
 /// The operation has effects or regions, or may divide by zero.
-pub(in crate::transform) fn check_speculatable(body: &Body, op: Op) -> Result<(), String> {
+pub(in crate::transform) fn check_speculatable(body: &FunctionBody, op: Op) -> Result<(), String> {
     let operation = body.op(op);
     let name = operation.name();
     if !is_repeatable(body, op) {

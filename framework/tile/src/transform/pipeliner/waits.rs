@@ -6,10 +6,10 @@ use crate::op::name::{arith, ttg, tw};
 use crate::{Attribute, BuildError, FunctionBuilder, MemDescType, TileType, Value};
 use tilewright_layout::FamilySpec;
 
-use crate::LayoutName;
+use crate::LayoutAttribute;
 
 /// The attribute of a `tw.mbarrier_arrive` that makes each warp arrive separately, after all lanes of the warp.
-pub const EVERY_WARP: &str = "every_warp";
+pub const ARRIVE_PER_WARP: &str = "every_warp";
 
 impl FunctionBuilder<'_> {
     /// Emits a commit: the asynchronous copies issued since the last commit form a group.
@@ -124,7 +124,7 @@ impl Mbarriers {
         let mbarrier = empty.emit_view(Some(index), to)?;
         let new_op = to.build_op(tw::MBARRIER_ARRIVE).operands("mbarrier", mbarrier.as_slice());
         let new_op = new_op.operands("pred", predicate.as_slice()).attribute("count", 1);
-        new_op.attribute(EVERY_WARP, Attribute::Unit).build().map(drop)
+        new_op.attribute(ARRIVE_PER_WARP, Attribute::Unit).build().map(drop)
     }
 }
 
@@ -145,7 +145,7 @@ fn initialized(buffers: u32, arrivals: u32, to: &mut FunctionBuilder<'_>) -> Res
         .with_parameter("per_phase", 1)
         .with_parameter("max_phase", 1);
     let spec = spec.with_parameter("order", [0i64]);
-    let layout = LayoutName::new(spec, "#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>");
+    let layout = LayoutAttribute::new(spec, "#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>");
     let (shape, element) = (vec![1], TileType::integer(64));
     let one = MemDescType { shape, element, layout, space: shared_memory(), mutable: true, allocation: None };
     let all = Buffers::emit_allocation(one, buffers, to)?;

@@ -3,13 +3,13 @@
 
 use tilewright_tile::axis_info::{AxisInfo, AxisInfoMap, DimInfo};
 use tilewright_tile::op::Dialects;
-use tilewright_tile::{Body, Function, Value, text};
+use tilewright_tile::{Function, FunctionBody, Value, text};
 
 /// Programs with expected values. The numbers are those of Triton 3.9's analysis, or better ones that hold.
 const FACTS: &str = include_str!("facts.ttir");
 
 /// Returns the value with this name, a result or an argument.
-pub(super) fn named_value(body: &Body, name: &str) -> Value {
+pub(super) fn named_value(body: &FunctionBody, name: &str) -> Value {
     let results = body.walk_region(body.root()).into_iter().flat_map(|op| body.op(op).results.clone());
     let regions = body.walk_region(body.root()).into_iter().flat_map(|op| body.op(op).regions.clone());
     let inner = regions.flat_map(|region| body.arguments(body.blocks(region)[0]).to_vec());

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use tilewright_tile::axis_info::{AxisInfo, AxisInfoMap, IndexBitPosition};
-use tilewright_tile::{Attribute, Body, Function, Op, Region, TileType, Value};
+use tilewright_tile::{Attribute, Function, FunctionBody, Op, Region, TileType, Value};
 
 /// The elements of a value, row-major; integers as signed numbers, except that a bool is 0 or 1; pointers in bytes.
 type Elements = Vec<i64>;
@@ -11,7 +11,7 @@ type Elements = Vec<i64>;
 /// Interprets a function on integers, and checks the axis information of every value when it is computed. A run with an
 /// overflow checks nothing from there on.
 struct Run<'a> {
-    body: &'a Body,
+    body: &'a FunctionBody,
     axis_info: &'a AxisInfoMap,
     values: HashMap<Value, Elements>,
     /// The number of claims checked, except trivial ones.

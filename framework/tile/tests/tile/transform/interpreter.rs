@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use tilewright_tile::{Attribute, Block, Body, Function, Op, Region, TileModule, Value};
+use tilewright_tile::{Attribute, Block, Function, FunctionBody, Op, Region, TileModule, Value};
 
 /// The results of a function, and its printed output. A poison value is `None`.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub fn run_within(module: &TileModule, name: &str, arguments: &[i64], most: usiz
 
 struct Frame<'a> {
     module: &'a TileModule,
-    body: &'a Body,
+    body: &'a FunctionBody,
     values: HashMap<Value, Option<i64>>,
     printed: &'a mut Vec<i64>,
     /// Maximum number of prints.

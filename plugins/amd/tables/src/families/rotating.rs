@@ -7,7 +7,7 @@
 use tilewright_layout::families::cluster::{
     block_share_shape, cluster_layout, ensure_layout_not_larger_than, tensor_dims_of_rank,
 };
-use tilewright_layout::{Bases, Dim, FamilyError, FamilySpec, LayoutError, LinearLayout, MemoryLayout};
+use tilewright_layout::{Dim, DimBases, FamilyError, FamilySpec, LayoutError, LinearLayout, MemoryLayout};
 
 /// Parameters of the swizzle over the two fastest axes, named as in Triton; all are powers of two.
 struct Pattern {
@@ -56,7 +56,7 @@ fn block(share: &[u64], order: &[usize], pattern: &Pattern) -> Result<LinearLayo
     let Some(&second) = order.get(1) else { return LinearLayout::identity(columns, Dim::OFFSET, column) };
     let along_row = (0..columns.trailing_zeros()).map(|bit| vec![1 << bit, 0]);
     let rows = (0..share[second].trailing_zeros()).map(|bit| 1u64 << bit);
-    let bases: Bases = along_row.chain(rows.map(|row| vec![pattern.of_row(row) % columns, row])).collect();
+    let bases: DimBases = along_row.chain(rows.map(|row| vec![pattern.of_row(row) % columns, row])).collect();
     let sizes = [(column, columns), (Dim::tensor(second), share[second])];
     let matrix = LinearLayout::from_bases(&[(Dim::OFFSET, bases)], &sizes)?;
     order[2..].iter().try_fold(matrix, |sum, &axis| {

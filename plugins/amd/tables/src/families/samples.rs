@@ -3,7 +3,7 @@
 
 use std::cmp::Reverse;
 
-use tilewright_layout::{Dim, FamilyAttribute, FamilySpec, LinearLayout, SampleLayout, SampleUse};
+use tilewright_layout::{Dim, FamilyAttribute, FamilySpec, LinearLayout, SampleLayout, SampleLayoutRequest};
 use tilewright_target::Instruction;
 
 use crate::instructions::instructions_of;
@@ -38,9 +38,9 @@ impl Family {
     }
 }
 
-pub(super) fn typical(architecture: &str, use_case: SampleUse) -> Vec<SampleLayout> {
+pub(super) fn typical(architecture: &str, use_case: SampleLayoutRequest) -> Vec<SampleLayout> {
     let Some(family) = Family::of(architecture) else { return Vec::new() };
-    let SampleUse { lanes, warps, element_bits } = use_case;
+    let SampleLayoutRequest { lanes, warps, element_bits } = use_case;
     if !warps.is_power_of_two() || !element_bits.is_power_of_two() || element_bits > 128 {
         return Vec::new();
     }
@@ -114,7 +114,7 @@ struct SampleMma {
 }
 
 impl SampleMma {
-    fn of(row: &Instruction, use_case: SampleUse) -> Option<Self> {
+    fn of(row: &Instruction, use_case: SampleLayoutRequest) -> Option<Self> {
         let operand = |required: &str| row.find_register_operand(required).map(|(_, bits, layout)| (bits, layout));
         let ((bits, a), (result_bits, d)) = (operand("a")?, operand("d")?);
         let size = |layout: &LinearLayout, axis| 1i64 << layout.out_bits(Dim::tensor(axis));

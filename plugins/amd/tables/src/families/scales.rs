@@ -6,9 +6,11 @@
 
 use tilewright_layout::f2::Columns;
 use tilewright_layout::families::cluster::{
-    TileMode, cluster_layout, extend_to_tensor, row_major_axis_order, tensor_layout,
+    TileMode, cluster_layout, extend_tile_to_tensor, row_major_axis_order, tensor_layout_from_modes,
 };
-use tilewright_layout::{Basis, Dim, FamilyError, FamilySpec, IntVec, LayoutError, LinearLayout, ListedBases, Space};
+use tilewright_layout::{
+    BasesParameter, BasisCoordinates, Dim, FamilyError, FamilySpec, IntVec, LayoutError, LinearLayout, Space,
+};
 
 const LANES: u64 = 64;
 /// Number of elements along K that one block-scaled `wmma` of gfx1250 multiplies.
@@ -62,7 +64,7 @@ pub(super) fn mfma(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, Fam
         warps_along(1),
         warps_along(0),
     ];
-    tensor_layout(spec, modes.into_iter(), &row_major_axis_order(2), &[], shape)
+    tensor_layout_from_modes(spec, modes.into_iter(), &row_major_axis_order(2), &[], shape)
 }
 
 /// Returns the register layout of the scales of an operand of `wmma` on gfx1250.
@@ -82,8 +84,8 @@ pub(super) fn wmma(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, Fam
     if block_size != 16 && block_size != 32 {
         return Err(read.invalid_value_error("scale_factor", &format!("{block_size} is neither 16 nor 32")));
     }
-    let scale_bases = |name: &str, bases: ListedBases<'_>| -> Result<IntVec, FamilyError> {
-        let along = |mut basis: Basis<'_>| match (basis.next(), basis.next(), basis.next()) {
+    let scale_bases = |name: &str, bases: BasesParameter<'_>| -> Result<IntVec, FamilyError> {
+        let along = |mut basis: BasisCoordinates<'_>| match (basis.next(), basis.next(), basis.next()) {
             (Some(row), Some(column), None) if row.max(column) < 1 << 32 => Ok([row, column][index]),
             _ => Err(read.invalid_value_error(name, "each basis must have two coordinates, below 2^32")),
         };
@@ -92,7 +94,7 @@ pub(super) fn wmma(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, Fam
     let tiles = Tiles { m, of_operand: if (index == 0) == transposed { n } else { m }, k: WMMA_K / block_size };
     let (registers, warps) = (scale_bases("reg_bases", registers)?, scale_bases("warp_bases", warps)?);
     let cluster = cluster_layout(spec, &[], 2)?;
-    let build = || extend_to_tensor(&tiles.spread(&registers, &warps, shape[1])?, &cluster, shape);
+    let build = || extend_tile_to_tensor(&tiles.spread(&registers, &warps, shape[1])?, &cluster, shape);
     build().map_err(|error| FamilyError::from_layout_error(&spec.name, &error))
 }
 

@@ -6,9 +6,9 @@ use super::rotating;
 use super::samples;
 use super::scales;
 use super::wmma;
-use tilewright_layout::families::cluster::check_shape;
+use tilewright_layout::families::cluster::check_family_shape;
 use tilewright_layout::{
-    AttributeSyntax, Families, FamilyError, FamilySpec, Layout, LinearLayout, SampleLayout, SampleUse,
+    AttributeSyntax, Families, FamilyError, FamilySpec, Layout, LinearLayout, SampleLayout, SampleLayoutRequest,
 };
 
 /// The layout families (named constructors of layouts) of this plugin: `amd_mfma` and `amd_wmma`, their operands
@@ -41,7 +41,7 @@ impl Families for AmdFamilies {
         NAMES.contains(&name)
     }
 
-    fn samples(&self, use_case: SampleUse) -> Vec<SampleLayout> {
+    fn samples(&self, use_case: SampleLayoutRequest) -> Vec<SampleLayout> {
         samples::typical(&self.architecture, use_case)
     }
 
@@ -50,7 +50,7 @@ impl Families for AmdFamilies {
     }
 
     fn resolve(&self, spec: &FamilySpec, shape: &[u64], _: &dyn Families) -> Result<Layout, FamilyError> {
-        check_shape(spec, shape)?;
+        check_family_shape(spec, shape)?;
         if spec.name == "amd_rotating_shared" {
             return rotating::resolve(spec, shape).map(Layout::Memory);
         }

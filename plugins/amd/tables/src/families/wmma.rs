@@ -6,10 +6,11 @@
 
 use tilewright_layout::f2::Columns;
 use tilewright_layout::families::cluster::{
-    TileMode, cluster_layout, extend_to_tensor, row_major_axis_order, tensor_layout, tile_from_modes,
+    TileMode, cluster_layout, direct_sum_of_modes, extend_tile_to_tensor, row_major_axis_order,
+    tensor_layout_from_modes,
 };
 use tilewright_layout::{
-    Bases, Basis, Dim, FamilyError, FamilySpec, IntVec, LayoutError, LinearLayout, ListedBases, Space,
+    BasesParameter, BasisCoordinates, Dim, DimBases, FamilyError, FamilySpec, IntVec, LayoutError, LinearLayout, Space,
 };
 
 /// Maximum number of bases of a tile grid for the fast path of [`Wmma::grid_modes`]; few grids have more.
@@ -22,9 +23,9 @@ struct Wmma<'a> {
     m: u64,
     n: u64,
     k: u64,
-    registers: ListedBases<'a>,
-    warps: ListedBases<'a>,
-    cluster: Bases,
+    registers: BasesParameter<'a>,
+    warps: BasesParameter<'a>,
+    cluster: DimBases,
     rank: usize,
 }
 
@@ -92,11 +93,11 @@ impl<'a> Wmma<'a> {
         shape: &[u64],
     ) -> Result<LinearLayout, FamilyError> {
         if let Some(grid) = self.grid_modes(replicated) {
-            return tensor_layout(spec, tile.into_iter().chain(grid), order, cluster, shape);
+            return tensor_layout_from_modes(spec, tile.into_iter().chain(grid), order, cluster, shape);
         }
         let grid = self.tiles(spec, self.rank, replicated)?;
         let cluster = cluster_layout(spec, cluster, self.rank)?;
-        let build = || extend_to_tensor(&tile_from_modes(order, &tile)?.direct_sum(&grid)?, &cluster, shape);
+        let build = || extend_tile_to_tensor(&direct_sum_of_modes(order, &tile)?.direct_sum(&grid)?, &cluster, shape);
         build().map_err(|error| FamilyError::from_layout_error(&spec.name, &error))
     }
 
@@ -153,7 +154,7 @@ impl<'a> Wmma<'a> {
             shifts[axis] = u64::from(outs.total_bits());
             outs.push(Dim::tensor(axis), 64 - extents[axis].leading_zeros())?;
         }
-        let packed = |basis: Basis<'_>| {
+        let packed = |basis: BasisCoordinates<'_>| {
             basis.zip(&shifts).fold(0, |all, (by, &shift)| all | by.checked_shl(shift as u32).unwrap_or(0))
         };
         let columns: Columns = self.registers.iter().chain(self.warps.iter()).map(packed).collect();
@@ -162,7 +163,7 @@ impl<'a> Wmma<'a> {
 }
 
 /// Reads the parameter `cta_layout` of Triton's attribute text: the bases of registers and of warps, in tiles.
-fn tiles(spec: &FamilySpec) -> Result<(ListedBases<'_>, ListedBases<'_>), FamilyError> {
+fn tiles(spec: &FamilySpec) -> Result<(BasesParameter<'_>, BasesParameter<'_>), FamilyError> {
     let read = spec.parameter_reader();
     let tilewright_layout::FamilyAttribute::Spec(group) = read.required(&["cta_layout"])? else {
         return Err(read.invalid_value_error("cta_layout", "must be a group of bases of `register` and `warp`"));

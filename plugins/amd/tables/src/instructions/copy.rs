@@ -4,8 +4,8 @@
 //! Three more widths are not in the table: loads of one and of two bytes write a whole word of LDS, and twelve bytes
 //! are not a power of two.
 
-use tilewright_layout::{Bases, Dim, LayoutError, LinearLayout};
-use tilewright_target::{Completion, Instruction, InstructionKind, Operand, Queue, Semantics};
+use tilewright_layout::{Dim, DimBases, LayoutError, LinearLayout};
+use tilewright_target::{Completion, Instruction, InstructionKind, InstructionOperand, Queue, Semantics};
 
 const SOURCE: &str = "AMD CDNA 3 ISA reference, memory instructions with LDS as destination: LDS address is M0 plus \
                       the lane's number times the bytes of a lane; LLVM, AMDGPU usage, llvm.amdgcn.global.load.lds: sizes of gfx950";
@@ -25,9 +25,9 @@ pub(super) fn rows(architecture: &str) -> Vec<Instruction> {
 fn row(words: u32) -> Result<Instruction, LayoutError> {
     let (segment, byte) = (Dim::named("slot"), Dim::named("byte"));
     let (lanes, bytes) = (1u64 << LANE_BITS, 4 * u64::from(words));
-    let byte_bases: Bases = (0..bytes.ilog2()).map(|bit| vec![0, 1 << bit]).collect();
-    let each: Bases = (0..LANE_BITS).map(|bit| vec![1 << bit, 0]).collect();
-    let after: Bases = (0..LANE_BITS).map(|bit| vec![0, bytes << bit]).collect();
+    let byte_bases: DimBases = (0..bytes.ilog2()).map(|bit| vec![0, 1 << bit]).collect();
+    let each: DimBases = (0..LANE_BITS).map(|bit| vec![1 << bit, 0]).collect();
+    let after: DimBases = (0..LANE_BITS).map(|bit| vec![0, bytes << bit]).collect();
     let from =
         LinearLayout::from_bases(&[(Dim::LANE, each), (byte, byte_bases.clone())], &[(segment, lanes), (byte, bytes)])?;
     let to =
@@ -35,12 +35,15 @@ fn row(words: u32) -> Result<Instruction, LayoutError> {
     let first = LinearLayout::from_bases(&[(Dim::LANE, vec![vec![0]; LANE_BITS as usize])], &[(segment, 1)])?;
     let size = if words == 1 { "dword".to_owned() } else { format!("dwordx{words}") };
     // Global addresses need only an alignment of four bytes.
-    let from =
-        Operand::Global { data: from, address: LinearLayout::identity(lanes, Dim::LANE, segment)?, alignment: 4 };
+    let from = InstructionOperand::Global {
+        data: from,
+        address: LinearLayout::identity(lanes, Dim::LANE, segment)?,
+        alignment: 4,
+    };
     Ok(Instruction {
         name: format!("global_load_lds_{size}"),
         kind: InstructionKind::AsyncCopy,
-        operands: vec![Operand::Access { data: to, address: first, alignment: bytes as u32 }, from],
+        operands: vec![InstructionOperand::Access { data: to, address: first, alignment: bytes as u32 }, from],
         cycles: None,
         semantics: Semantics::Move,
         completion: Completion::Queue(Queue::Copies),

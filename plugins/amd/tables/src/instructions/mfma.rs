@@ -2,7 +2,7 @@
 
 use tilewright_layout::families::cluster::tile_from_identities;
 use tilewright_layout::{Dim, LayoutError, LinearLayout};
-use tilewright_target::{Instruction, Operand};
+use tilewright_target::{Instruction, InstructionOperand};
 
 use super::{Element, mma_instruction, numerics};
 
@@ -137,8 +137,8 @@ pub(super) fn rows(architecture: &str) -> Vec<Instruction> {
 
 /// On gfx942, renames an operand's 8-bit floating-point type to the FNUZ variant, which has neither infinities nor a
 /// negative zero. Later architectures have the OCP types.
-fn without_negative_zero(operand: &mut Operand) {
-    if let Operand::Register { element, .. } = operand
+fn without_negative_zero(operand: &mut InstructionOperand) {
+    if let InstructionOperand::Register { element, .. } = operand
         && matches!(element.as_str(), "fp8" | "bf8")
     {
         element.push_str("_fnuz");

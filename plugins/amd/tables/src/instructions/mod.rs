@@ -15,7 +15,7 @@ pub use mfma::exists_before_gfx940;
 use tilewright_layout::LinearLayout;
 use tilewright_plugin::{InstructionGroup, concatenate_instruction_groups};
 use tilewright_target::{
-    Completion, Instruction, InstructionKind, MmaNumerics, OmittedInstruction, Operand, Semantics,
+    Completion, Instruction, InstructionKind, InstructionOperand, MmaNumerics, OmittedInstruction, Semantics,
 };
 
 /// The instruction table in groups by kind, each with a function that returns an architecture's instructions.
@@ -60,8 +60,8 @@ impl Element {
         Self { name, bits }
     }
 
-    fn operand(self, role: &str, layout: LinearLayout) -> Operand {
-        Operand::Register { role: role.to_owned(), element: self.name.to_owned(), bits: self.bits, layout }
+    fn operand(self, role: &str, layout: LinearLayout) -> InstructionOperand {
+        InstructionOperand::Register { role: role.to_owned(), element: self.name.to_owned(), bits: self.bits, layout }
     }
 }
 

@@ -4,8 +4,8 @@
 //! the segments of a block form a row-major matrix of sixteen columns, and each lane receives one column. Two more
 //! instructions, for elements of 4 and 6 bits, are not in the table, since elements of kernels are whole bytes.
 
-use tilewright_layout::{Bases, Dim, LayoutError, LinearLayout};
-use tilewright_target::{Completion, Instruction, InstructionKind, Operand, Semantics};
+use tilewright_layout::{Dim, DimBases, LayoutError, LinearLayout};
+use tilewright_target::{Completion, Instruction, InstructionKind, InstructionOperand, Semantics};
 
 const SOURCE: &str = "AMD CDNA 4 ISA reference, section 11.4, matrix transpose loads from LDS; which lane gets what: \
                       Triton's AMD backend (TargetFeatures.cpp, lowerDsReadTr) and, for 16 bits, ROCm/rocm-systems \
@@ -28,13 +28,17 @@ pub(super) fn rows(architecture: &str) -> Vec<Instruction> {
 }
 
 fn row(bits: u32) -> Result<Instruction, LayoutError> {
-    let register =
-        Operand::Register { role: "d".to_owned(), element: format!("b{bits}"), bits, layout: columns(bits)? };
+    let register = InstructionOperand::Register {
+        role: "d".to_owned(),
+        element: format!("b{bits}"),
+        bits,
+        layout: columns(bits)?,
+    };
     let address = LinearLayout::identity(1 << LANE_BITS, Dim::LANE, Dim::named("slot"))?;
     Ok(Instruction {
         name: format!("ds_read_b64_tr_b{bits}"),
         kind: InstructionKind::SharedMove,
-        operands: vec![register, Operand::Access { data: data(bits)?, address, alignment: 8 }],
+        operands: vec![register, InstructionOperand::Access { data: data(bits)?, address, alignment: 8 }],
         cycles: None,
         semantics: Semantics::Move,
         completion: Completion::Immediate,
@@ -65,7 +69,7 @@ fn data(bits: u32) -> Result<LinearLayout, LayoutError> {
     };
     let row_bits = COLUMN_BITS + element_bits;
     let block_bits = COLUMN_BITS + SEGMENT_BITS;
-    let in_lane: Bases = (0..element_bits).chain(row_bits..block_bits).map(column_of_bit).collect();
+    let in_lane: DimBases = (0..element_bits).chain(row_bits..block_bits).map(column_of_bit).collect();
     let lane = |lane: u32| if lane < COLUMN_BITS { lane + element_bits } else { lane - COLUMN_BITS + block_bits };
     let lanes = (0..LANE_BITS).map(|bit| column_of_bit(lane(bit))).collect();
     let (bytes, registers) = in_lane.split_at(2);

@@ -6,7 +6,7 @@
 //! Modifiers of integer instructions select signed operands and saturation. Each combination is a separate instruction
 //! here; its name includes the types unless both operands are signed, and `clamp` if it saturates.
 
-use tilewright_layout::{Bases, Dim, LayoutError, LinearLayout};
+use tilewright_layout::{Dim, DimBases, LayoutError, LinearLayout};
 use tilewright_target::{Instruction, Semantics};
 
 use super::{Element, mma_instruction, numerics};
@@ -191,9 +191,9 @@ impl Spread {
             basis[axis] = coordinate;
             basis
         };
-        let registers: Bases = self.registers.iter().map(|&unit| at(axis, unit)).collect();
+        let registers: DimBases = self.registers.iter().map(|&unit| at(axis, unit)).collect();
         let lower = [1, 2, 4, 8].map(|unit| at(1 - axis, unit));
-        let lanes: Bases = lower.into_iter().chain(self.upper.iter().map(|&unit| at(axis, unit))).collect();
+        let lanes: DimBases = lower.into_iter().chain(self.upper.iter().map(|&unit| at(axis, unit))).collect();
         let dims = [(Dim::tensor(0), sizes[0]), (Dim::tensor(1), sizes[1])];
         LinearLayout::from_bases(&[(Dim::REGISTER, registers), (Dim::LANE, lanes)], &dims)?.require_surjective()
     }

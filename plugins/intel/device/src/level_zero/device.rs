@@ -7,8 +7,8 @@ use std::ptr::{null, null_mut};
 use std::sync::Arc;
 
 use tilewright_plugin::{
-    Artifact, CodeFormat, Device, DeviceBufferId, DeviceError, DeviceHandleTable, LaunchArgument, LaunchOutcome,
-    LaunchRequest, LoadedCodeId,
+    Artifact, CodeFormat, Device, DeviceBufferId, DeviceError, DeviceResourceTable, LaunchArgument, LaunchRequest,
+    LaunchStats, LoadedCodeId,
 };
 
 use super::found::Found;
@@ -29,7 +29,7 @@ const MAGIC: [u8; 4] = 0x0723_0203u32.to_le_bytes();
 
 /// A GPU that a Level Zero driver lists. Rust drops its fields in order, so the context is released last.
 pub(super) struct LevelZeroDevice {
-    given: DeviceHandleTable<Owned, Owned>,
+    given: DeviceResourceTable<Owned, Owned>,
     /// An immediate command list in synchronous mode: each call returns only after its command has completed.
     list: Owned,
     pool: Owned,
@@ -49,7 +49,7 @@ impl LevelZeroDevice {
         check("zeContextCreate", code)?;
         let context = Arc::new(Context { functions, object });
         let (list, pool) = (list(&context, about.device)?, pool(&context)?);
-        Ok(Self { given: DeviceHandleTable::default(), list, pool, context, about })
+        Ok(Self { given: DeviceResourceTable::default(), list, pool, context, about })
     }
 
     fn functions(&self) -> &Functions {
@@ -222,7 +222,7 @@ impl Device for LevelZeroDevice {
         self.given.remove_code(code);
     }
 
-    fn launch(&mut self, launch: &LaunchRequest) -> Result<LaunchOutcome, DeviceError> {
+    fn launch(&mut self, launch: &LaunchRequest) -> Result<LaunchStats, DeviceError> {
         let (module, known) = self.given.resolve_launch(launch)?;
         let kernel = self.kernel(module, &launch.kernel)?;
         let functions = self.functions();
@@ -238,7 +238,7 @@ impl Device for LevelZeroDevice {
             (functions.launch)(list, kernel.get(), grid, event.get(), 0, null_mut())
         };
         check("zeCommandListAppendLaunchKernel", code).map_err(|error| DeviceError::Fault(error.to_string()))?;
-        Ok(LaunchOutcome { nanoseconds: self.nanoseconds(&event), ..LaunchOutcome::default() })
+        Ok(LaunchStats { nanoseconds: self.nanoseconds(&event), ..LaunchStats::default() })
     }
 }
 

@@ -18,8 +18,8 @@ use cl3::event::{
 use cl3::kernel::set_kernel_arg;
 use cl3::memory::{CL_MEM_READ_WRITE, create_buffer, release_mem_object};
 use tilewright_plugin::{
-    Artifact, CodeFormat, Device, DeviceBufferId, DeviceError, DeviceHandleTable, KernelMetadata, LaunchArgument,
-    LaunchOutcome, LaunchRequest, LoadedCodeId,
+    Artifact, CodeFormat, Device, DeviceBufferId, DeviceError, DeviceResourceTable, KernelMetadata, LaunchArgument,
+    LaunchRequest, LaunchStats, LoadedCodeId,
 };
 
 use super::found::Found;
@@ -32,7 +32,7 @@ const INVALID_BUFFER_SIZE: i32 = cl3::error_codes::CL_INVALID_BUFFER_SIZE;
 
 /// A GPU or CPU that an OpenCL driver lists. Rust drops its fields in order, so the context is released last.
 pub(super) struct OpenClDevice {
-    given: DeviceHandleTable<Handle, Handle>,
+    given: DeviceResourceTable<Handle, Handle>,
     /// Compiled programs that define builtins for MMA and 2-D block loads, by the set of builtins in each.
     builtins: HashMap<BTreeSet<String>, Handle>,
     queue: Handle,
@@ -43,7 +43,7 @@ pub(super) struct OpenClDevice {
 impl OpenClDevice {
     pub(super) fn open(about: Arc<Found>) -> Result<Self, DeviceError> {
         let (context, queue) = program::context_and_queue(about.id as *mut c_void)?;
-        Ok(Self { given: DeviceHandleTable::default(), builtins: HashMap::new(), queue, context, about })
+        Ok(Self { given: DeviceResourceTable::default(), builtins: HashMap::new(), queue, context, about })
     }
 
     fn id(&self) -> *mut c_void {
@@ -171,7 +171,7 @@ impl Device for OpenClDevice {
         self.given.remove_code(code);
     }
 
-    fn launch(&mut self, launch: &LaunchRequest) -> Result<LaunchOutcome, DeviceError> {
+    fn launch(&mut self, launch: &LaunchRequest) -> Result<LaunchStats, DeviceError> {
         let bad = |message: String| DeviceError::BadLaunch(message);
         let (program, found) = self.given.resolve_launch(launch)?;
         let kernel = program::kernel(program, &launch.kernel)?;
@@ -188,7 +188,7 @@ impl Device for OpenClDevice {
         let event = unsafe { Handle::own(event, release_event) };
         wait_for_events(&[event.get()])
             .map_err(|code| DeviceError::Fault(failed("clWaitForEvents")(code).to_string()))?;
-        Ok(LaunchOutcome { nanoseconds: nanoseconds(&event), ..LaunchOutcome::default() })
+        Ok(LaunchStats { nanoseconds: nanoseconds(&event), ..LaunchStats::default() })
     }
 }
 

@@ -20,7 +20,7 @@ use tilewright_plugin::DeviceError;
 
 use super::found::text;
 use super::handle::{Handle, failed};
-use crate::register_mode::LARGE_BY_OPENCL;
+use crate::register_mode::OPENCL_LARGE_GRF_OPTION;
 
 /// OpenCL C macros that define the MMA builtins; a program instantiates only those that it needs.
 const MMA_BUILTINS: &str = include_str!("matrix_mad.cl");
@@ -158,7 +158,7 @@ impl Wants {
     /// square root correctly; `is_large` selects the large register mode of a GPU.
     pub(super) fn options(&self, rounds_correctly: bool, is_large: bool) -> CString {
         let rounding = (self.divides && rounds_correctly).then_some(c"-cl-fp32-correctly-rounded-divide-sqrt");
-        let mode = is_large.then_some(LARGE_BY_OPENCL);
+        let mode = is_large.then_some(OPENCL_LARGE_GRF_OPTION);
         let options: Vec<&[u8]> = rounding.into_iter().chain(mode).map(CStr::to_bytes).collect();
         CString::new(options.join(&b' ')).unwrap_or_default()
     }

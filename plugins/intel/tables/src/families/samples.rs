@@ -3,12 +3,12 @@
 
 use std::cmp::Reverse;
 
-use tilewright_layout::{Dim, FamilySpec, LinearLayout, SampleLayout, SampleUse};
+use tilewright_layout::{Dim, FamilySpec, LinearLayout, SampleLayout, SampleLayoutRequest};
 use tilewright_target::Instruction;
 
 use crate::instructions::instructions_of;
 
-pub(super) fn typical(architecture: &str, use_case: SampleUse) -> Vec<SampleLayout> {
+pub(super) fn typical(architecture: &str, use_case: SampleLayoutRequest) -> Vec<SampleLayout> {
     if !use_case.warps.is_power_of_two() {
         return Vec::new();
     }
@@ -29,7 +29,7 @@ struct SampleMma {
 }
 
 impl SampleMma {
-    fn of(row: &Instruction, use_case: SampleUse) -> Option<Self> {
+    fn of(row: &Instruction, use_case: SampleLayoutRequest) -> Option<Self> {
         let operand = |required: &str| row.find_register_operand(required).map(|(_, bits, layout)| (bits, layout));
         let ((bits, _), (_, d)) = (operand("a")?, operand("d")?);
         let size = |layout: &LinearLayout, axis| 1i64 << layout.out_bits(Dim::tensor(axis));
@@ -39,7 +39,7 @@ impl SampleMma {
         fits.then(|| Self { name: row.name.clone(), m: size(d, 0), n: size(d, 1), operand_loads })
     }
 
-    fn samples(&self, use_case: SampleUse) -> Vec<SampleLayout> {
+    fn samples(&self, use_case: SampleLayoutRequest) -> Vec<SampleLayout> {
         let along_columns = 1i64 << (use_case.warps.trailing_zeros() / 2);
         let along_rows = i64::from(use_case.warps) / along_columns;
         let dpas = FamilySpec::new("dpas")

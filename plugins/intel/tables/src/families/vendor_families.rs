@@ -4,8 +4,10 @@ use super::attribute_syntax;
 use super::block_read;
 use super::dpas;
 use super::samples;
-use tilewright_layout::families::cluster::check_shape;
-use tilewright_layout::{AttributeSyntax, Families, FamilyError, FamilySpec, Layout, SampleLayout, SampleUse};
+use tilewright_layout::families::cluster::check_family_shape;
+use tilewright_layout::{
+    AttributeSyntax, Families, FamilyError, FamilySpec, Layout, SampleLayout, SampleLayoutRequest,
+};
 
 /// The layout families (named constructors of layouts) of this plugin: `dpas`, `dpas_scale`, and `dot_operand` (alias
 /// `dot_op`), the operands of `dpas` and of `subgroup_2d_block`.
@@ -37,7 +39,7 @@ impl Families for IntelFamilies {
         NAMES.contains(&name)
     }
 
-    fn samples(&self, use_case: SampleUse) -> Vec<SampleLayout> {
+    fn samples(&self, use_case: SampleLayoutRequest) -> Vec<SampleLayout> {
         samples::typical(&self.architecture, use_case)
     }
 
@@ -46,7 +48,7 @@ impl Families for IntelFamilies {
     }
 
     fn resolve(&self, spec: &FamilySpec, shape: &[u64], _: &dyn Families) -> Result<Layout, FamilyError> {
-        check_shape(spec, shape)?;
+        check_family_shape(spec, shape)?;
         if shape.len() < 2 {
             return Err(FamilyError::Shape {
                 family: spec.name.clone(),

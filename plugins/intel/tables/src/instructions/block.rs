@@ -1,11 +1,11 @@
 //! Operands of instructions on 2-D blocks, rectangular parts of a matrix in global memory.
 
-use tilewright_target::{BlockOperand, MatrixParameter, Operand};
+use tilewright_target::{BlockLoadOperand, BlockMatrixParameter, InstructionOperand};
 
 /// Returns the operands of an instruction on a block of `rows` x `columns` elements: the block, the matrix's row bytes,
 /// rows and pitch, and the block's two coordinates in the matrix.
-pub(super) fn operands(element_bits: u32, rows: u32, columns: u32) -> Vec<Operand> {
-    let block = BlockOperand {
+pub(super) fn operands(element_bits: u32, rows: u32, columns: u32) -> Vec<InstructionOperand> {
+    let block = BlockLoadOperand {
         element_bits,
         rows,
         columns,
@@ -15,8 +15,13 @@ pub(super) fn operands(element_bits: u32, rows: u32, columns: u32) -> Vec<Operan
         pitch_granularity: 16,
         most: 1 << 24,
     };
-    let stats = [MatrixParameter::RowBytes, MatrixParameter::Rows, MatrixParameter::Pitch].map(Operand::Matrix);
-    [Operand::Block(block)].into_iter().chain(stats).chain([Operand::Coordinate, Operand::Coordinate]).collect()
+    let stats = [BlockMatrixParameter::RowBytes, BlockMatrixParameter::Rows, BlockMatrixParameter::Pitch]
+        .map(InstructionOperand::Matrix);
+    [InstructionOperand::Block(block)]
+        .into_iter()
+        .chain(stats)
+        .chain([InstructionOperand::Coordinate, InstructionOperand::Coordinate])
+        .collect()
 }
 
 /// Whether an architecture has 2-D block instructions.

@@ -2,7 +2,7 @@
 
 use tilewright_layout::families::cluster::tile_from_identities;
 use tilewright_layout::{Dim, LayoutError, LinearLayout};
-use tilewright_target::{Completion, Instruction, InstructionKind, Operand, Semantics};
+use tilewright_target::{Completion, Instruction, InstructionKind, InstructionOperand, Semantics};
 
 use super::block;
 
@@ -71,8 +71,12 @@ fn row(form: Form, [element_bits, rows, columns, count]: [u32; 4]) -> Result<Ins
         Form::Transposed => transposed(high, wide)?,
         Form::Together => together(high, wide, count.into(), u64::from(width / element_bits))?,
     };
-    let result =
-        Operand::Register { role: "d".to_owned(), element: format!("u{element_bits}"), bits: element_bits, layout };
+    let result = InstructionOperand::Register {
+        role: "d".to_owned(),
+        element: format!("u{element_bits}"),
+        bits: element_bits,
+        layout,
+    };
     Ok(Instruction {
         name: format!("intel_sub_group_2d_block_read_{name}{element_bits}b_{rows}r{columns}x{count}c"),
         kind: InstructionKind::GlobalMove,

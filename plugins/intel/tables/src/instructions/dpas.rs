@@ -7,7 +7,7 @@
 
 use tilewright_layout::families::cluster::tile_from_identities;
 use tilewright_layout::{Dim, LayoutError, LinearLayout};
-use tilewright_target::{Completion, Instruction, InstructionKind, MmaNumerics, Operand, Semantics};
+use tilewright_target::{Completion, Instruction, InstructionKind, InstructionOperand, MmaNumerics, Semantics};
 
 use crate::families::dpas::neighbours;
 
@@ -48,7 +48,7 @@ pub(super) fn rows(architecture: &str) -> Vec<Instruction> {
 }
 
 fn row(repeat: u64, columns: u64, [d, a, b, c]: [&str; 4]) -> Result<Instruction, LayoutError> {
-    let register = |role: &str, element: &str, layout| Operand::Register {
+    let register = |role: &str, element: &str, layout| InstructionOperand::Register {
         role: role.to_owned(),
         element: element.to_owned(),
         bits: bits(element),

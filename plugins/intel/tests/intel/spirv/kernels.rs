@@ -1,7 +1,7 @@
 //! Kernels that together use every operation and type, and a target to compile them for.
 
 use crate::validated_target::{self, ValidatedTarget};
-pub use tilewright_vendor_testkit::kernels::GLOBAL;
+pub use tilewright_vendor_testkit::kernels::GLOBAL_POINTER;
 use tilewright_vendor_testkit::kernels::{self, FLOAT_OPERATIONS, INTEGER_OPERATIONS, own_address, own_offset};
 use tilewright_vendor_testkit::prelude::*;
 
@@ -9,7 +9,7 @@ use tilewright_vendor_testkit::prelude::*;
 pub fn description(architecture: &str) -> TargetDescription {
     // The narrowest vector engine has the narrowest sub-groups.
     let lanes: &[u32] = if architecture == "dg2" { &[8, 16, 32] } else { &[16, 32] };
-    let mut description = kernels::target(architecture, lanes);
+    let mut description = kernels::build_fake_target(architecture, lanes);
     description.lanes.default = 16;
     description.shared.banks[0].phase = vec![1, 2, 4, 8];
     (description.shared.bytes, description.shared.static_bytes) = (131_072, 131_072);
@@ -38,7 +38,7 @@ pub const I64: Type = Type::Scalar(Element::I64);
 
 /// Begins a kernel of two warps with a pointer to an input and one to an output.
 pub fn begin(name: &str, lanes: u32) -> Builder {
-    Builder::new(name, Launch::new(lanes, 2), &[("in", GLOBAL), ("out", GLOBAL)])
+    Builder::new(name, StaticLaunchConfig::new(lanes, 2), &[("in", GLOBAL_POINTER), ("out", GLOBAL_POINTER)])
 }
 
 /// Returns the address of this lane's `bytes` bytes in the buffer of a pointer parameter.
@@ -59,12 +59,12 @@ pub fn copy(lanes: u32) -> Module {
 /// Returns a kernel: every lane gets two words from the lane whose index differs in the lowest bit, by an indexed
 /// shuffle.
 pub fn shuffle(lanes: u32) -> Module {
-    module(kernels::shuffle(Launch::new(lanes, 2), 1))
+    module(kernels::shuffle(StaticLaunchConfig::new(lanes, 2), 1))
 }
 
 /// Returns a kernel as [`shuffle`] does, but with a shuffle by an xor mask.
 pub fn shuffle_xor(lanes: u32) -> Module {
-    module(kernels::shuffle_xor(Launch::new(lanes, 2), 1))
+    module(kernels::shuffle_xor(StaticLaunchConfig::new(lanes, 2), 1))
 }
 
 /// Returns a kernel: every lane gets, through shared memory, the word of the opposite lane of the block.
@@ -78,12 +78,12 @@ pub fn shared(lanes: u32) -> Module {
     let address = b.ptr_add(buffer, own_offset);
     b.store(address, 0, value, None);
     b.store(first, 4, value, None);
-    b.barrier(Scope::Block);
+    b.barrier(CollectiveScope::Block);
     let last = b.i32(2 * lanes * 4 - 4);
     let opposite = b.binary(Binary::Sub, last, own_offset);
     let address = b.ptr_add(buffer, opposite);
     let value = b.load(I32, address, 0, None);
-    b.barrier(Scope::Warp);
+    b.barrier(CollectiveScope::Warp);
     let to = address_of_thread(&mut b, 1, 4);
     b.store(to, 0, value, None);
     module(b.finish())
@@ -92,8 +92,8 @@ pub fn shared(lanes: u32) -> Module {
 /// Returns a kernel with predicates: the first `count` lanes of the block double their word, the next `count` write
 /// zero, and the others write nothing.
 pub fn predicated(lanes: u32) -> Module {
-    let parameters = [("in", GLOBAL), ("out", GLOBAL), ("count", I32)];
-    let mut b = Builder::new("predicated", Launch::new(lanes, 2), &parameters);
+    let parameters = [("in", GLOBAL_POINTER), ("out", GLOBAL_POINTER), ("count", I32)];
+    let mut b = Builder::new("predicated", StaticLaunchConfig::new(lanes, 2), &parameters);
     let index = own_offset(&mut b, 1);
     let count = b.parameter(2);
     let within = b.compare(Compare::LtU, index, count);
@@ -109,8 +109,8 @@ pub fn predicated(lanes: u32) -> Module {
 /// Returns a kernel that sums `in[i] + i` over `i` in 0, 3, ... below `bound`, multiplied by five in lanes with an odd
 /// index. The loop also carries a vector that doubles in each iteration.
 pub fn loops(lanes: u32) -> Module {
-    let parameters = [("in", GLOBAL), ("out", GLOBAL), ("bound", I32), ("step", I32)];
-    let mut b = Builder::new("loops", Launch::new(lanes, 2), &parameters);
+    let parameters = [("in", GLOBAL_POINTER), ("out", GLOBAL_POINTER), ("bound", I32), ("step", I32)];
+    let mut b = Builder::new("loops", StaticLaunchConfig::new(lanes, 2), &parameters);
     let pair = Type::Vector(Element::I32, 2);
     let (zero, ones) = (b.i32(0), b.constant(pair, 1));
     let arguments = b.begin_region(&[I32, I32, pair]);
@@ -151,18 +151,18 @@ pub fn nested(lanes: u32) -> Module {
     let (start, bound, step) = (b.i32(1), b.i32(7), b.i32(2));
     let arguments = b.begin_region(&[I32, I32]);
     b.store(address, 0, arguments[1], None);
-    b.barrier(Scope::Block);
+    b.barrier(CollectiveScope::Block);
     let five = b.i32(5);
     let below = b.compare(Compare::LtU, arguments[0], five);
     b.begin_region(&[]);
     let loaded = b.load(I32, address, 0, None);
     let more = b.binary(Binary::Add, loaded, arguments[0]);
-    b.barrier(Scope::Warp);
+    b.barrier(CollectiveScope::Warp);
     let then = b.end_region(&[more]);
     b.begin_region(&[]);
     let otherwise = b.end_region(&[arguments[1]]);
     let next = b.if_else(below, then, otherwise, &[I32]);
-    b.barrier(Scope::Block);
+    b.barrier(CollectiveScope::Block);
     let body = b.end_region(&[next[0]]);
     let result = b.for_loop(start, bound, step, &[value], body);
     b.store(to, 0, result[0], None);
@@ -230,7 +230,7 @@ pub fn compares(lanes: u32, element: Element) -> Module {
     let (from, to) = (address_of_thread(&mut b, 0, 2 * bytes), address_of_thread(&mut b, 1, 16));
     let left = b.load(ty, from, 0, None);
     let right = b.load(ty, from, bytes as i32, None);
-    for (index, op) in (0..).zip(kernels::COMPARISONS) {
+    for (index, op) in (0..).zip(kernels::INTEGER_COMPARISONS) {
         let condition = b.compare(op, left, right);
         let byte = b.cast(Cast::ExtendU, condition, Type::Scalar(Element::I8));
         b.store(to, index, byte, None);
@@ -296,8 +296,8 @@ pub fn reversal(lanes: u32, element: Element, count: u32, alignment: u32) -> Mod
 
 /// Returns a kernel that uses block indices, and 64-bit and negative pointer offsets.
 pub fn blocks(lanes: u32) -> Module {
-    let parameters = [("out", GLOBAL), ("flag", I1), ("half", Type::Scalar(Element::F16)), ("wide", I64)];
-    let mut b = Builder::new("blocks", Launch::new(lanes, 1), &parameters);
+    let parameters = [("out", GLOBAL_POINTER), ("flag", I1), ("half", Type::Scalar(Element::F16)), ("wide", I64)];
+    let mut b = Builder::new("blocks", StaticLaunchConfig::new(lanes, 1), &parameters);
     let axes = [0, 1, 2].map(|axis| b.special(SpecialRegister::Program(axis)));
     let block = b.cast(Cast::ExtendU, axes[0], I64);
     let bytes = b.constant(I64, 24);

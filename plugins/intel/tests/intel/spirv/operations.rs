@@ -4,7 +4,7 @@ use crate::spirv::programs;
 use crate::validated_target::target;
 use tilewright_vendor_testkit::prelude::*;
 
-const LAUNCH: Launch = Launch::new(16, 4);
+const LAUNCH: StaticLaunchConfig = StaticLaunchConfig::new(16, 4);
 
 fn compiled(name: &str, kernel: Kernel) -> Result<String, CompileError> {
     let options = CompileOptions { emit: vec![CodeFormat::Assembly, CodeFormat::Object], optimisation: 2 };
@@ -81,11 +81,13 @@ fn functions_that_the_target_lists_are_extended_instructions() {
         assert!(!target.description().functions.is_empty());
         for native in &target.description().functions {
             let function = MathFunction::ALL.iter().copied().find(|one| one.name() == native.function).expect("known");
-            let text = compiled(name, programs::function(LAUNCH, function, Element::F32)).expect("it compiles");
+            let text =
+                compiled(name, programs::math_function_kernel(LAUNCH, function, Element::F32)).expect("it compiles");
             assert!(text.contains(&format!(" {} ", function.name())), "{text}");
         }
         for function in [MathFunction::Sin, MathFunction::Pow] {
-            let error = compiled(name, programs::function(LAUNCH, function, Element::F32)).expect_err("not listed");
+            let error =
+                compiled(name, programs::math_function_kernel(LAUNCH, function, Element::F32)).expect_err("not listed");
             assert!(matches!(error, CompileError::Unsupported(_)), "{error}");
         }
     }

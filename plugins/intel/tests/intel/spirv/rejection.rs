@@ -1,7 +1,7 @@
 //! Modules that violate a rule are rejected with the position, and never by a panic or as a failure of the code
 //! generator.
 
-use crate::spirv::kernels::{self, GLOBAL, I1, I32, I64};
+use crate::spirv::kernels::{self, GLOBAL_POINTER, I1, I32, I64};
 use tilewright_intel::IntelTarget;
 use tilewright_kernel::{Issuers, Region, SharedBuffer, ShuffleMode, Statement};
 use tilewright_testkit::seeded_rng::SeededRng;
@@ -11,8 +11,8 @@ use tilewright_vendor_testkit::refused_walks;
 
 /// Returns a kernel with these statements and two parameters: %0, a global pointer, and %1, an `i32`.
 fn kernel(statements: Vec<(Vec<(u32, Type)>, Op)>) -> Kernel {
-    let parameters = [("p", GLOBAL), ("n", I32)];
-    let mut kernel = Builder::new("bad", Launch::new(16, 1), &parameters).finish();
+    let parameters = [("p", GLOBAL_POINTER), ("n", I32)];
+    let mut kernel = Builder::new("bad", StaticLaunchConfig::new(16, 1), &parameters).finish();
     kernel.body.statements = statements.into_iter().map(statement).collect();
     kernel
 }
@@ -44,7 +44,7 @@ const N: Value = Value(1);
 #[test]
 fn operands_have_the_types_that_operations_take() {
     let binary = |op, a, b| Op::Binary { op, a, b };
-    invalid_op(GLOBAL, binary(Binary::Add, P, P), "a scalar or vector was expected");
+    invalid_op(GLOBAL_POINTER, binary(Binary::Add, P, P), "a scalar or vector was expected");
     invalid_op(I32, binary(Binary::Add, N, P), "i32 was expected");
     invalid_op(I32, binary(Binary::FAdd, N, N), "FAdd of i32");
     invalid_op(I32, Op::Unary { op: Unary::FNeg, a: N }, "`f_neg` of");
@@ -54,7 +54,7 @@ fn operands_have_the_types_that_operations_take() {
     invalid_op(I32, Op::PermuteBytes { a: P, b: N, selector: 0, alternative: None }, "i32 was expected");
     invalid_op(I32, Op::PermuteBytes { a: N, b: N, selector: 0x8000, alternative: None }, "nibbles");
     invalid_op(I32, Op::PtrAdd { pointer: N, bytes: N }, "i32 advanced");
-    invalid_op(GLOBAL, Op::PtrAdd { pointer: P, bytes: P }, "advanced by ptr.global");
+    invalid_op(GLOBAL_POINTER, Op::PtrAdd { pointer: P, bytes: P }, "advanced by ptr.global");
     invalid_op(I32, Op::Extract { vector: N, index: 0 }, "element 0 of i32");
     invalid_op(
         I64,
@@ -84,7 +84,7 @@ fn memory_is_accessed_by_pointers_at_alignments() {
     invalid_op(I32, load(N, 4), "i32 used as a pointer");
     invalid_op(I32, load(P, 3), "alignment 3");
     invalid_op(I32, load(P, 0), "alignment 0");
-    invalid_op(GLOBAL, load(P, 8), "in memory");
+    invalid_op(GLOBAL_POINTER, load(P, 8), "in memory");
     let predicated = Op::Load { pointer: P, predicate: Some(N), offset: 0, alignment: 4, other: None };
     invalid_op(I32, predicated, "value %1 is a i32; a i1 is needed");
     invalid_op(Type::Pointer(MemorySpace::Shared), Op::SharedAddress { buffer: 0 }, "no shared buffer 0");
@@ -123,7 +123,7 @@ fn an_instruction_of_no_table_is_unsupported() {
 
 #[test]
 fn what_breaks_a_rule_of_the_walk_is_refused() {
-    refused_walks::are_refused(Launch::new(16, 1), |module| kernels::compile(module).map(drop));
+    refused_walks::are_refused(StaticLaunchConfig::new(16, 1), |module| kernels::compile(module).map(drop));
 }
 
 #[test]

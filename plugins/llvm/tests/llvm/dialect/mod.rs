@@ -54,7 +54,7 @@ impl TargetDialect for Plain {
         emit.call_i32_intrinsic("llvm.amdgcn.ds.bpermute", &[lane, value])
     }
 
-    fn barrier(&self, emit: &Emitter<'_, '_>, _scope: Scope) -> Result<(), CompileError> {
+    fn barrier(&self, emit: &Emitter<'_, '_>, _scope: CollectiveScope) -> Result<(), CompileError> {
         emit.call_intrinsic("llvm.amdgcn.s.barrier", &[], &[]).map(|_| ())
     }
 

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use cudarc::driver::{result, sys};
 use tilewright_plugin::{
-    Artifact, CodeFormat, Device, DeviceBufferId, DeviceError, DeviceHandleTable, KernelMetadata, LaunchArgument,
-    LaunchOutcome, LaunchRequest, LoadedCodeId,
+    Artifact, CodeFormat, Device, DeviceBufferId, DeviceError, DeviceResourceTable, KernelMetadata, LaunchArgument,
+    LaunchRequest, LaunchStats, LoadedCodeId,
 };
 use tilewright_target::TargetDescription;
 
@@ -18,7 +18,7 @@ use super::owned::{Context, Event, Memory, Module};
 
 /// A GPU that the CUDA driver lists.
 pub(super) struct CudaDevice {
-    given: DeviceHandleTable<Memory, Module>,
+    given: DeviceResourceTable<Memory, Module>,
     context: Arc<Context>,
     name: String,
     /// Driver version as `cuDriverGetVersion` returns it: 1000 for each major, 10 for each minor version.
@@ -52,7 +52,7 @@ impl CudaDevice {
         let context = Arc::new(Context::of(device)?);
         let name = format!("{name} (GPU {device}; CUDA driver {}.{})", version / 1000, version % 1000 / 10);
         let static_bytes = target.shared.static_bytes.into();
-        Ok(Self { given: DeviceHandleTable::default(), context, name, version, static_bytes })
+        Ok(Self { given: DeviceResourceTable::default(), context, name, version, static_bytes })
     }
 
     /// Encodes the arguments of a kernel for the driver.
@@ -150,7 +150,7 @@ impl Device for CudaDevice {
         self.given.remove_code(code);
     }
 
-    fn launch(&mut self, launch: &LaunchRequest) -> Result<LaunchOutcome, DeviceError> {
+    fn launch(&mut self, launch: &LaunchRequest) -> Result<LaunchStats, DeviceError> {
         self.context.enter()?;
         let (module, kernel) = self.given.resolve_launch(launch)?;
         let (function, shared) = self.function(module, kernel)?;
@@ -171,6 +171,6 @@ impl Device for CudaDevice {
         // SAFETY: both events have completed.
         let milliseconds = unsafe { result::event::elapsed(start.0, end.0) };
         let nanoseconds = milliseconds.ok().map(|milliseconds| (f64::from(milliseconds) * 1e6) as u64);
-        Ok(LaunchOutcome { nanoseconds, ..LaunchOutcome::default() })
+        Ok(LaunchStats { nanoseconds, ..LaunchStats::default() })
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! A tensor of scales has one row for each row of A or column of B; its second axis counts the scale blocks along K.
 
-use tilewright_layout::families::cluster::{cluster_layout, extend_to_tensor, row_major_axis_order};
-use tilewright_layout::{Bases, Dim, FamilyError, FamilySpec, LayoutError, LinearLayout};
+use tilewright_layout::families::cluster::{cluster_layout, extend_tile_to_tensor, row_major_axis_order};
+use tilewright_layout::{Dim, DimBases, FamilyError, FamilySpec, LayoutError, LinearLayout};
 
 /// Returns the layout of a tensor of scales. The parameter `warps_per_cta` has the warps along each axis of the MMA's
 /// result.
@@ -24,7 +24,7 @@ pub(super) fn registers(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout
     let cluster = cluster_layout(spec, &cluster, rank)?;
     let build = || -> Result<LinearLayout, LayoutError> {
         let tile = tile(index == 0, shape)?.direct_sum(&spread(index == 0, &warps)?)?;
-        extend_to_tensor(&tile, &cluster, shape)
+        extend_tile_to_tensor(&tile, &cluster, shape)
     };
     build().map_err(|error| FamilyError::from_layout_error(&spec.name, &error))
 }
@@ -34,7 +34,7 @@ pub(super) fn registers(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout
 fn tile(is_left: bool, shape: &[u64]) -> Result<LinearLayout, LayoutError> {
     let (rank, rows) = (shape.len(), shape.len() - 2);
     let in_quad = if is_left { 8 } else { 0 };
-    let lanes: Bases = [in_quad, 0, 1, 2, 4]
+    let lanes: DimBases = [in_quad, 0, 1, 2, 4]
         .map(|row| {
             let mut basis = vec![0; rank];
             basis[rows] = row;

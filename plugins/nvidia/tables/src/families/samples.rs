@@ -3,12 +3,16 @@
 
 use std::collections::BTreeMap;
 
-use tilewright_layout::{Dim, FamilyAttribute, FamilySpec, LinearLayout, SampleLayout, SampleUse};
+use tilewright_layout::{Dim, FamilyAttribute, FamilySpec, LinearLayout, SampleLayout, SampleLayoutRequest};
 use tilewright_target::{Instruction, InstructionKind};
 
 use crate::instructions::instructions_of;
 
-pub(super) fn sample_layouts(architecture: &str, largest_mmas: &LargestMmas, use_case: SampleUse) -> Vec<SampleLayout> {
+pub(super) fn sample_layouts(
+    architecture: &str,
+    largest_mmas: &LargestMmas,
+    use_case: SampleLayoutRequest,
+) -> Vec<SampleLayout> {
     if use_case.lanes != 32 || !use_case.warps.is_power_of_two() {
         return Vec::new();
     }
@@ -55,7 +59,7 @@ impl LargestMmas {
         Self(largest)
     }
 
-    fn samples(&self, use_case: SampleUse) -> Vec<SampleLayout> {
+    fn samples(&self, use_case: SampleLayoutRequest) -> Vec<SampleLayout> {
         let mma = self.0.get(&use_case.element_bits);
         mma.map(|mma| mma.samples(use_case.warps)).unwrap_or_default()
     }
@@ -103,7 +107,7 @@ impl SampleMma {
     }
 }
 
-fn of_groups(use_case: SampleUse) -> [SampleLayout; 2] {
+fn of_groups(use_case: SampleLayoutRequest) -> [SampleLayout; 2] {
     let bits = i64::from(use_case.element_bits);
     let result = FamilySpec::new("nvidia_mma")
         .with_parameter("version", [3i64, 0])
@@ -115,7 +119,7 @@ fn of_groups(use_case: SampleUse) -> [SampleLayout; 2] {
 
 /// Returns samples in tensor memory: accumulators of 128 and of 64 rows, and for 8-bit elements the scales of an
 /// operand.
-fn tensor_memory(use_case: SampleUse) -> Vec<SampleLayout> {
+fn tensor_memory(use_case: SampleLayoutRequest) -> Vec<SampleLayout> {
     let mut samples = vec![
         SampleLayout::new("tensor-memory", in_tensor_memory([128, 64])),
         SampleLayout::new("tensor-memory-64", in_tensor_memory([64, 32])),
@@ -127,7 +131,7 @@ fn tensor_memory(use_case: SampleUse) -> Vec<SampleLayout> {
 }
 
 /// Returns samples of the registers into which a warpgroup loads an accumulator from tensor memory.
-fn through_tensor_memory(use_case: SampleUse) -> [SampleLayout; 2] {
+fn through_tensor_memory(use_case: SampleLayoutRequest) -> [SampleLayout; 2] {
     let registers = |variant: &str| {
         FamilySpec::new("tmem_reg")
             .with_parameter("memory", FamilyAttribute::Spec(Box::new(in_tensor_memory([128, 64]))))
@@ -143,7 +147,7 @@ fn in_tensor_memory(block: [i64; 2]) -> FamilySpec {
 }
 
 /// Returns samples for the scales of A and of B of a block-scaled MMA.
-fn scales(use_case: SampleUse) -> [SampleLayout; 2] {
+fn scales(use_case: SampleLayoutRequest) -> [SampleLayout; 2] {
     let along_columns = 1i64 << (use_case.warps.trailing_zeros() / 2);
     let of = |index: i64| {
         FamilySpec::new("mma_scale")

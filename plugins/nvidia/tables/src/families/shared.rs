@@ -5,11 +5,11 @@
 
 use tilewright_layout::f2::Columns;
 use tilewright_layout::families::cluster::{
-    ensure_layout_not_smaller_than, extend_to_blocks, fit_to_shape, identity_nd, row_major_axis_order,
+    ensure_layout_not_smaller_than, extend_to_blocks, fit_layout_to_shape, identity_nd, row_major_axis_order,
     tensor_dims_of_rank,
 };
 use tilewright_layout::{
-    Axes, Dim, FamilyAttribute, FamilyError, FamilySpec, IntVec, LayoutError, LinearLayout, MemoryLayout,
+    AxisIndices, Dim, FamilyAttribute, FamilyError, FamilySpec, IntVec, LayoutError, LinearLayout, MemoryLayout,
     ParameterReader, Space,
 };
 
@@ -147,7 +147,7 @@ fn block(spec: &FamilySpec, swizzle: &Swizzle, share: &[u64], shape: &[u64]) -> 
         // height of a box.
         if copied.len() == 2 && !swizzle.transposed { swizzle.core() } else { swizzled_box(swizzle, &copied) }
     };
-    tile.and_then(|tile| fit_to_shape(&tile, share, Dim::OFFSET)).map_err(failed)
+    tile.and_then(|tile| fit_layout_to_shape(&tile, share, Dim::OFFSET)).map_err(failed)
 }
 
 /// Returns the shape of the box of one bulk tensor copy. `copied` has the largest box size along each axis; along the
@@ -178,7 +178,7 @@ fn box_shape(spec: &FamilySpec, swizzle: &Swizzle, mut copied: IntVec, shape: &[
 fn plain(copied: &[u64], transposed: bool) -> Result<LinearLayout, LayoutError> {
     let rank = copied.len();
     let row_major = row_major_axis_order(rank);
-    let (extents, axes): (Axes, Axes) = if transposed && rank > 1 {
+    let (extents, axes): (AxisIndices, AxisIndices) = if transposed && rank > 1 {
         (std::iter::once(0).chain((1..rank).rev()).collect(), (0..rank - 1).rev().chain([rank - 1]).collect())
     } else {
         (row_major.clone(), row_major.clone())
@@ -194,7 +194,7 @@ fn plain(copied: &[u64], transposed: bool) -> Result<LinearLayout, LayoutError> 
 fn swizzled_box(swizzle: &Swizzle, copied: &[u64]) -> Result<LinearLayout, LayoutError> {
     let rank = copied.len();
     let contiguous = if swizzle.transposed { 0 } else { rank - 1 };
-    let others: Axes = (0..rank).rev().filter(|&axis| axis != contiguous).collect();
+    let others: AxisIndices = (0..rank).rev().filter(|&axis| axis != contiguous).collect();
     let rows = others.iter().map(|&axis| copied[axis]).product();
     let filled = ensure_layout_not_smaller_than(&swizzle.core()?, &[rows, swizzle.columns()], Dim::OFFSET)?;
     let sized = |axes: &[usize]| -> Vec<(Dim, u64)> {

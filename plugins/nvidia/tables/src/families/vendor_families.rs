@@ -9,8 +9,10 @@ use super::samples::{self, LargestMmas};
 use super::shared;
 use super::tensor_memory;
 use super::tensor_memory_access;
-use tilewright_layout::families::cluster::check_shape;
-use tilewright_layout::{AttributeSyntax, Families, FamilyError, FamilySpec, Layout, SampleLayout, SampleUse};
+use tilewright_layout::families::cluster::check_family_shape;
+use tilewright_layout::{
+    AttributeSyntax, Families, FamilyError, FamilySpec, Layout, SampleLayout, SampleLayoutRequest,
+};
 
 /// The layout families (named constructors of layouts) of this plugin: `nvidia_mma` (versions 2 and 3), its operands
 /// `dot_operand` (or `dot_op`), `mma_scale`, `nvmma_shared`, `tensor_memory`, `tensor_memory_scales` (also with the
@@ -54,7 +56,7 @@ impl Families for NvidiaFamilies {
         NAMES.contains(&name)
     }
 
-    fn samples(&self, use_case: SampleUse) -> Vec<SampleLayout> {
+    fn samples(&self, use_case: SampleLayoutRequest) -> Vec<SampleLayout> {
         let largest_mmas = self.largest_mmas.get_or_init(|| LargestMmas::of(&self.architecture));
         samples::sample_layouts(&self.architecture, largest_mmas, use_case)
     }
@@ -64,7 +66,7 @@ impl Families for NvidiaFamilies {
     }
 
     fn resolve(&self, spec: &FamilySpec, shape: &[u64], all: &dyn Families) -> Result<Layout, FamilyError> {
-        check_shape(spec, shape)?;
+        check_family_shape(spec, shape)?;
         match spec.name.as_str() {
             "nvidia_mma" => mma::result(spec, shape).map(Layout::Distributed),
             "dot_operand" | "dot_op" => mma::operand(spec, shape).map(Layout::Distributed),

@@ -3,7 +3,7 @@
 //! a bulk group.
 
 use tilewright_target::{
-    Completion, Instruction, InstructionKind, Operand, Queue, Semantics, TensorCopyLayout, TensorCopyOperand,
+    Completion, Instruction, InstructionKind, InstructionOperand, Queue, Semantics, TensorCopyLayout, TensorCopyOperand,
 };
 
 use super::swizzle;
@@ -28,7 +28,7 @@ pub(super) fn rows(capability: u32) -> Vec<Instruction> {
     tensor_copies.chain([bulk_copy_1d_to_shared(), bulk_copy_1d_from_shared()]).collect()
 }
 
-fn row(form: &str, operands: Vec<Operand>, completion: Completion) -> Instruction {
+fn row(form: &str, operands: Vec<InstructionOperand>, completion: Completion) -> Instruction {
     Instruction {
         name: format!("{MNEMONIC}.{form}"),
         kind: InstructionKind::AsyncCopy,
@@ -42,40 +42,40 @@ fn row(form: &str, operands: Vec<Operand>, completion: Completion) -> Instructio
 }
 
 fn box_to_shared(rank: u32) -> Instruction {
-    let operands = [Operand::Box(box_operand(rank)), Operand::TensorMap].into_iter();
-    let operands = operands.chain(coordinates(rank)).chain([Operand::Mbarrier]).collect();
+    let operands = [InstructionOperand::Box(box_operand(rank)), InstructionOperand::TensorMap].into_iter();
+    let operands = operands.chain(coordinates(rank)).chain([InstructionOperand::Mbarrier]).collect();
     let form = format!("tensor.{rank}d.shared::cluster.global.tile.mbarrier::complete_tx::bytes");
     row(&form, operands, Completion::Mbarrier)
 }
 
 fn box_from_shared(rank: u32) -> Instruction {
-    let operands = [Operand::TensorMap].into_iter().chain(coordinates(rank));
-    let operands = operands.chain([Operand::Box(box_operand(rank))]).collect();
+    let operands = [InstructionOperand::TensorMap].into_iter().chain(coordinates(rank));
+    let operands = operands.chain([InstructionOperand::Box(box_operand(rank))]).collect();
     let form = format!("tensor.{rank}d.global.shared::cta.tile.bulk_group");
     row(&form, operands, Completion::Queue(Queue::Bulk))
 }
 
 fn bulk_copy_1d_to_shared() -> Instruction {
     let operands = vec![
-        Operand::SharedBulk { alignment: BULK_ALIGNMENT },
-        Operand::GlobalBulk { alignment: BULK_ALIGNMENT },
-        Operand::BulkBytes { granularity: BULK_ALIGNMENT },
-        Operand::Mbarrier,
+        InstructionOperand::SharedBulk { alignment: BULK_ALIGNMENT },
+        InstructionOperand::GlobalBulk { alignment: BULK_ALIGNMENT },
+        InstructionOperand::BulkBytes { granularity: BULK_ALIGNMENT },
+        InstructionOperand::Mbarrier,
     ];
     row("shared::cluster.global.mbarrier::complete_tx::bytes", operands, Completion::Mbarrier)
 }
 
 fn bulk_copy_1d_from_shared() -> Instruction {
     let operands = vec![
-        Operand::GlobalBulk { alignment: BULK_ALIGNMENT },
-        Operand::SharedBulk { alignment: BULK_ALIGNMENT },
-        Operand::BulkBytes { granularity: BULK_ALIGNMENT },
+        InstructionOperand::GlobalBulk { alignment: BULK_ALIGNMENT },
+        InstructionOperand::SharedBulk { alignment: BULK_ALIGNMENT },
+        InstructionOperand::BulkBytes { granularity: BULK_ALIGNMENT },
     ];
     row("global.shared::cta.bulk_group", operands, Completion::Queue(Queue::Bulk))
 }
 
-fn coordinates(rank: u32) -> impl Iterator<Item = Operand> {
-    (0..rank).map(|_| Operand::Coordinate)
+fn coordinates(rank: u32) -> impl Iterator<Item = InstructionOperand> {
+    (0..rank).map(|_| InstructionOperand::Coordinate)
 }
 
 /// Returns the operand that describes a tensor copy's box, for a tensor of `rank` axes. A swizzled box has rows as wide

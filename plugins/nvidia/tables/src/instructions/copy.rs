@@ -1,8 +1,8 @@
 //! `cp.async`: each lane copies 4, 8 or 16 bytes from its address in global memory to its address in shared memory, or
 //! writes as many zeros to shared memory.
 
-use tilewright_layout::{Bases, Dim, LayoutError, LinearLayout};
-use tilewright_target::{Completion, Instruction, InstructionKind, Operand, Queue, Semantics};
+use tilewright_layout::{Dim, DimBases, LayoutError, LinearLayout};
+use tilewright_target::{Completion, Instruction, InstructionKind, InstructionOperand, Queue, Semantics};
 
 const SOURCE: &str =
     "PTX ISA, cp.async: sizes, cache operators, ignore-src; cp.async.commit_group, cp.async.wait_group";
@@ -22,8 +22,8 @@ pub(super) fn rows(capability: u32) -> Vec<Instruction> {
 
 fn row(cached: &str, bytes: u32) -> Result<Instruction, LayoutError> {
     let (segment, byte) = (Dim::named("slot"), Dim::named("byte"));
-    let lanes: Bases = (0..LANES.ilog2()).map(|bit| vec![1 << bit, 0]).collect();
-    let byte_bases: Bases = (0..bytes.ilog2()).map(|bit| vec![0, 1 << bit]).collect();
+    let lanes: DimBases = (0..LANES.ilog2()).map(|bit| vec![1 << bit, 0]).collect();
+    let byte_bases: DimBases = (0..bytes.ilog2()).map(|bit| vec![0, 1 << bit]).collect();
     let data = LinearLayout::from_bases(
         &[(Dim::LANE, lanes), (byte, byte_bases)],
         &[(segment, LANES), (byte, u64::from(bytes))],
@@ -33,9 +33,9 @@ fn row(cached: &str, bytes: u32) -> Result<Instruction, LayoutError> {
         name: format!("cp.async.{cached}.shared.global.{bytes}"),
         kind: InstructionKind::AsyncCopy,
         operands: vec![
-            Operand::Access { data: data.clone(), address: address.clone(), alignment: bytes },
-            Operand::Global { data, address, alignment: bytes },
-            Operand::Predicate,
+            InstructionOperand::Access { data: data.clone(), address: address.clone(), alignment: bytes },
+            InstructionOperand::Global { data, address, alignment: bytes },
+            InstructionOperand::Predicate,
         ],
         cycles: None,
         semantics: Semantics::Move,

@@ -4,8 +4,8 @@
 //! Every row of a matrix is a segment, 16 consecutive bytes of shared memory. The lane that gives a segment's address
 //! usually does not hold the segment's elements.
 
-use tilewright_layout::{Bases, Dim, LayoutError, LinearLayout};
-use tilewright_target::{Completion, Instruction, InstructionKind, Operand, Semantics};
+use tilewright_layout::{Dim, DimBases, LayoutError, LinearLayout};
+use tilewright_target::{Completion, Instruction, InstructionKind, InstructionOperand, Semantics};
 
 const SOURCE: &str = "PTX ISA, ldmatrix and stmatrix: fragment layout and threads that provide addresses";
 
@@ -37,14 +37,14 @@ fn of_bytes(name: &str, shape: &str, matrices: u64) -> Result<Instruction, Layou
     let is_load = name == "ldmatrix";
     // In a matrix of sixteen rows, a lane's second register holds the next two rows. With more matrices, or matrices of
     // eight rows, it holds the same rows of the next matrix.
-    let (registers, row_step, rows): (Bases, u64, u64) = if is_load {
+    let (registers, row_step, rows): (DimBases, u64, u64) = if is_load {
         let next = (0..matrices.trailing_zeros()).map(|bit| vec![16 << bit, 0]);
         (std::iter::once(vec![2, 0]).chain(next).collect(), 4, 16 * matrices)
     } else {
         ((0..matrices.trailing_zeros()).map(|bit| vec![8 << bit, 0]).collect(), 2, 8 * matrices)
     };
-    let lanes: Bases = vec![vec![row_step, 0], vec![2 * row_step, 0], vec![0, 1], vec![0, 2], vec![0, 4]];
-    let bytes: Bases = vec![vec![1, 0], vec![0, 8]];
+    let lanes: DimBases = vec![vec![row_step, 0], vec![2 * row_step, 0], vec![0, 1], vec![0, 2], vec![0, 4]];
+    let bytes: DimBases = vec![vec![1, 0], vec![0, 8]];
     let elements = bytes.iter().chain(&registers).cloned().collect();
     let fragment = LinearLayout::from_bases(
         &[(Dim::REGISTER, elements), (Dim::LANE, lanes.clone())],
@@ -54,13 +54,13 @@ fn of_bytes(name: &str, shape: &str, matrices: u64) -> Result<Instruction, Layou
         &[(Dim::REGISTER, registers), (Dim::LANE, lanes), (Dim::named("byte"), bytes)],
         &[(Dim::named("slot"), rows), (Dim::named("byte"), 16)],
     )?;
-    let register_operand = Operand::Register {
+    let register_operand = InstructionOperand::Register {
         role: if is_load { "d" } else { "a" }.to_owned(),
         element: "b8".to_owned(),
         bits: 8,
         layout: fragment,
     };
-    let memory = Operand::Access { data, address: address(rows)?, alignment: 16 };
+    let memory = InstructionOperand::Access { data, address: address(rows)?, alignment: 16 };
     Ok(Instruction {
         name: format!("{name}.sync.aligned.{shape}.x{matrices}.trans.shared.b8"),
         kind: InstructionKind::SharedMove,
@@ -76,13 +76,17 @@ fn of_bytes(name: &str, shape: &str, matrices: u64) -> Result<Instruction, Layou
 
 fn row(name: &str, matrices: u64, transposed: bool) -> Result<Instruction, LayoutError> {
     let is_load = name == "ldmatrix";
-    let registers = Operand::Register {
+    let registers = InstructionOperand::Register {
         role: if is_load { "d" } else { "a" }.to_owned(),
         element: "b16".to_owned(),
         bits: 16,
         layout: fragment(matrices, transposed)?,
     };
-    let memory = Operand::Access { data: data(matrices, transposed)?, address: address(8 * matrices)?, alignment: 16 };
+    let memory = InstructionOperand::Access {
+        data: data(matrices, transposed)?,
+        address: address(8 * matrices)?,
+        alignment: 16,
+    };
     let trans = if transposed { ".trans" } else { "" };
     Ok(Instruction {
         name: format!("{name}.sync.aligned.m8n8.x{matrices}{trans}.shared.b16"),
@@ -99,7 +103,7 @@ fn row(name: &str, matrices: u64, transposed: bool) -> Result<Instruction, Layou
 /// Returns the map from (32-bit register, lane, byte of the register) to (segment, byte of the segment). A segment is a
 /// 16-byte row in shared memory.
 fn data(matrices: u64, transposed: bool) -> Result<LinearLayout, LayoutError> {
-    let (lanes, bytes): (Bases, Bases) = if transposed {
+    let (lanes, bytes): (DimBases, DimBases) = if transposed {
         // A register holds two rows of one column.
         (vec![vec![2, 0], vec![4, 0], vec![0, 2], vec![0, 4], vec![0, 8]], vec![vec![0, 1], vec![1, 0]])
     } else {

@@ -2,7 +2,7 @@
 
 use tilewright_layout::families::cluster::tile_from_identities;
 use tilewright_layout::{Dim, LayoutError, LinearLayout};
-use tilewright_target::{Completion, Instruction, InstructionKind, Operand, Semantics};
+use tilewright_target::{Completion, Instruction, InstructionKind, InstructionOperand, Semantics};
 
 use super::numerics;
 
@@ -104,8 +104,8 @@ pub(super) fn row(name: String, [m, n, k]: [u64; 3], [d, a, b, c]: [&str; 4]) ->
     })
 }
 
-pub(super) fn register(role: &str, element: &str, bits: u32, layout: LinearLayout) -> Operand {
-    Operand::Register { role: role.to_owned(), element: element.to_owned(), bits, layout }
+pub(super) fn register(role: &str, element: &str, bits: u32, layout: LinearLayout) -> InstructionOperand {
+    InstructionOperand::Register { role: role.to_owned(), element: element.to_owned(), bits, layout }
 }
 
 fn bits(element: &str) -> u32 {

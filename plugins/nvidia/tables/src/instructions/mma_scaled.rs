@@ -5,7 +5,7 @@
 //! represent all their values.
 
 use tilewright_layout::families::cluster::tile_from_identities;
-use tilewright_layout::{Bases, Dim, LayoutError, LinearLayout};
+use tilewright_layout::{Dim, DimBases, LayoutError, LinearLayout};
 use tilewright_target::Instruction;
 
 use super::mma::{register, row};
@@ -56,7 +56,7 @@ fn scaled(
 /// A, and the first holds the scales of a column of B; the other lanes hold replicas. The instruction's byte and thread
 /// selectors are zero, which selects these bytes and lanes.
 fn scales(rows: u64, lanes: &[u64], count: u64) -> Result<LinearLayout, LayoutError> {
-    let lanes: Bases = lanes.iter().map(|&row| vec![row, 0]).collect();
+    let lanes: DimBases = lanes.iter().map(|&row| vec![row, 0]).collect();
     let along = tile_from_identities(&[0, 1], &[(Dim::REGISTER, count, 1)])?;
     let registers = along.bases_of(Dim::REGISTER);
     let sizes = [(Dim::tensor(0), rows), (Dim::tensor(1), count)];

@@ -5,7 +5,9 @@
 //!
 //! Source: PTX ISA, "Shared Memory Layout" and "Matrix Descriptor Format".
 
-use tilewright_target::{AxisStep, CanonicalLayout, CanonicalStride, DescriptorField, DescriptorFormat, MemoryOperand};
+use tilewright_target::{
+    CanonicalLayout, CanonicalLayoutStride, CanonicalMode, DescriptorField, DescriptorFormat, MemoryOperand,
+};
 
 use super::swizzle;
 
@@ -91,17 +93,17 @@ pub(super) fn descriptor(mode: DescriptorField, fixed: u64) -> DescriptorFormat 
     DescriptorFormat { bits: 64, start: bytes(0), strides: vec![bytes(16), bytes(32)], mode, fixed }
 }
 
-fn fixed(count: u64, bytes: u64) -> AxisStep {
-    AxisStep { count, stride: CanonicalStride::Bytes(bytes) }
+fn fixed(count: u64, bytes: u64) -> CanonicalMode {
+    CanonicalMode { count, stride: CanonicalLayoutStride::Bytes(bytes) }
 }
 
-fn free(count: u64, field: u32) -> AxisStep {
-    AxisStep { count, stride: CanonicalStride::Field(field) }
+fn free(count: u64, field: u32) -> CanonicalMode {
+    CanonicalMode { count, stride: CanonicalLayoutStride::Field(field) }
 }
 
 /// Returns the steps (count and distance in bytes) over `count` adjacent elements of `bits` bits. For elements narrower
 /// than a byte, the first step goes over the elements that share a byte.
-fn side_by_side(count: u64, bits: u64) -> Vec<AxisStep> {
+fn side_by_side(count: u64, bits: u64) -> Vec<CanonicalMode> {
     let shared = 8 / bits.min(8);
     let within = (shared > 1).then(|| fixed(shared, 0));
     within.into_iter().chain([fixed(count / shared, bits.div_ceil(8))]).collect()
@@ -109,7 +111,7 @@ fn side_by_side(count: u64, bits: u64) -> Vec<AxisStep> {
 
 /// Returns the steps along K, and the steps along M or N, of the K-major layout with this swizzle width in bytes. `k`
 /// and `other` are the sizes of the tile along these axes.
-fn along_k(width: u64, bits: u64, k: u64, other: u64) -> (Vec<AxisStep>, Vec<AxisStep>) {
+fn along_k(width: u64, bits: u64, k: u64, other: u64) -> (Vec<CanonicalMode>, Vec<CanonicalMode>) {
     let unit = 128 / bits;
     match width {
         0 => {
@@ -122,7 +124,7 @@ fn along_k(width: u64, bits: u64, k: u64, other: u64) -> (Vec<AxisStep>, Vec<Axi
 
 /// Returns the steps along K, and the steps along M or N, of the MN-major layout with this swizzle width in bytes.
 /// Elements have `bytes` bytes; `k` and `other` are the sizes of the tile along these axes.
-fn across_k(width: u64, bytes: u64, k: u64, other: u64) -> (Vec<AxisStep>, Vec<AxisStep>) {
+fn across_k(width: u64, bytes: u64, k: u64, other: u64) -> (Vec<CanonicalMode>, Vec<CanonicalMode>) {
     let row = width.max(16) / bytes;
     match width {
         0 => (vec![fixed(8, 16), free(k / 8, LEADING)], vec![fixed(row, bytes), free(other / row, STRIDE)]),

@@ -3,9 +3,9 @@
 //!
 //! Only the shape for scales is here, 32 rows of 16 bytes; the others are in [`super::omitted_instructions_of`].
 
-use tilewright_layout::{Bases, Dim, LayoutError, LinearLayout};
+use tilewright_layout::{Dim, DimBases, LayoutError, LinearLayout};
 use tilewright_target::{
-    Completion, Instruction, InstructionKind, MemoryOperand, Operand, Queue, Semantics, TensorMemoryOperand,
+    Completion, Instruction, InstructionKind, InstructionOperand, MemoryOperand, Queue, Semantics, TensorMemoryOperand,
 };
 
 use super::smem_operand::{OperandLocation, memory};
@@ -24,7 +24,7 @@ pub(super) fn rows(architecture: &str) -> Vec<Instruction> {
 
 fn row() -> Result<Instruction, LayoutError> {
     let [rows, bytes] = SIZE;
-    let along = |axis: usize| -> Bases {
+    let along = |axis: usize| -> DimBases {
         let step = |bit: u32| if axis == 0 { vec![1 << bit, 0] } else { vec![0, 1 << bit] };
         (0..SIZE[axis].trailing_zeros()).map(step).collect()
     };
@@ -45,7 +45,7 @@ fn row() -> Result<Instruction, LayoutError> {
     Ok(Instruction {
         name: "tcgen05.cp.cta_group::1.32x128b.warpx4".to_owned(),
         kind: InstructionKind::TensorMove,
-        operands: vec![Operand::Tensor(tile), Operand::Memory(source)],
+        operands: vec![InstructionOperand::Tensor(tile), InstructionOperand::Memory(source)],
         cycles: None,
         semantics: Semantics::Move,
         completion: Completion::Queue(Queue::Mma),

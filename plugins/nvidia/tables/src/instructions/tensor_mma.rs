@@ -5,9 +5,10 @@
 //! and majorness are in the instruction descriptor, a 32-bit word that is constant for each instruction. Block-scaled
 //! MMAs are in [`super::tensor_scaled`], unlisted forms in [`super::omitted_instructions_of`].
 
-use tilewright_layout::{Bases, Dim, LayoutError, LinearLayout};
+use tilewright_layout::{Dim, DimBases, LayoutError, LinearLayout};
 use tilewright_target::{
-    Completion, DescriptorField, Instruction, InstructionKind, Operand, Queue, Semantics, TensorMemoryOperand,
+    Completion, DescriptorField, Instruction, InstructionKind, InstructionOperand, Queue, Semantics,
+    TensorMemoryOperand,
 };
 
 use super::numerics;
@@ -100,14 +101,14 @@ fn row(
         copies: vec![],
     };
     let first = match sides[0] {
-        OperandLocation::NotShared => Operand::Tensor(TensorMemoryOperand {
+        OperandLocation::NotShared => InstructionOperand::Tensor(TensorMemoryOperand {
             role: "a".to_owned(),
             element: a.to_owned(),
             bits: bits(a),
             layout: in_rows(height, k)?,
             copies: vec![],
         }),
-        side => Operand::Memory(memory("a", a, [height, k], side, &encoding)),
+        side => InstructionOperand::Memory(memory("a", a, [height, k], side, &encoding)),
     };
     Ok(Instruction {
         name: format!(
@@ -117,15 +118,15 @@ fn row(
         ),
         kind: InstructionKind::Matrix,
         operands: vec![
-            Operand::Tensor(accumulator),
+            InstructionOperand::Tensor(accumulator),
             first,
-            Operand::Memory(memory("b", b, [k, columns], sides[1], &encoding)),
-            Operand::Constant {
+            InstructionOperand::Memory(memory("b", b, [k, columns], sides[1], &encoding)),
+            InstructionOperand::Constant {
                 role: "descriptor".to_owned(),
                 bits: 32,
                 value: instruction_descriptor([d, a, b], [height, columns], sides),
             },
-            Operand::Accumulate,
+            InstructionOperand::Accumulate,
         ],
         cycles: None,
         semantics: Semantics::Contract,
@@ -143,11 +144,11 @@ pub(super) fn encoding() -> DescriptorEncoding {
 /// Returns the layout of an accumulator, or of A, in tensor memory: row i of the matrix is row i of tensor memory, and
 /// columns are adjacent. A matrix of 64 rows puts sixteen rows in the first half of each warp's 32 rows.
 pub(super) fn in_rows(height: u64, columns: u64) -> Result<LinearLayout, LayoutError> {
-    let mut rows: Bases = (0..height.trailing_zeros()).map(|bit| vec![1 << bit, 0]).collect();
+    let mut rows: DimBases = (0..height.trailing_zeros()).map(|bit| vec![1 << bit, 0]).collect();
     if height == 64 {
         rows.insert(4, vec![0, 0]);
     }
-    let along: Bases = (0..columns.trailing_zeros()).map(|bit| vec![0, 1 << bit]).collect();
+    let along: DimBases = (0..columns.trailing_zeros()).map(|bit| vec![0, 1 << bit]).collect();
     let sizes = [(Dim::tensor(0), height), (Dim::tensor(1), columns)];
     LinearLayout::from_bases(&[(Dim::ROW, rows), (Dim::COL, along)], &sizes)
 }

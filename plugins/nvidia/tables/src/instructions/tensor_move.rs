@@ -4,8 +4,10 @@
 //! first columns; further registers hold further columns. `16x32bx2` moves two column ranges at a constant distance;
 //! here the second range directly follows the first. `.pack::16b` and `.unpack::16b` are not listed.
 
-use tilewright_layout::{Bases, Dim, LayoutError, LinearLayout};
-use tilewright_target::{Completion, Instruction, InstructionKind, Operand, Queue, Semantics, TensorMemoryOperand};
+use tilewright_layout::{Dim, DimBases, LayoutError, LinearLayout};
+use tilewright_target::{
+    Completion, Instruction, InstructionKind, InstructionOperand, Queue, Semantics, TensorMemoryOperand,
+};
 
 use crate::families::tensor_memory_access::{Atom, atom};
 
@@ -75,21 +77,21 @@ pub(super) fn rows(architecture: &str) -> Vec<Instruction> {
 fn row(shape: &Shape, times: u64, is_load: bool) -> Result<Instruction, LayoutError> {
     let sizes = [(Dim::tensor(0), shape.rows), (Dim::tensor(1), shape.columns)];
     let bases =
-        |coordinates: &[[u64; 2]]| -> Bases { coordinates.iter().map(|coordinate| coordinate.to_vec()).collect() };
+        |coordinates: &[[u64; 2]]| -> DimBases { coordinates.iter().map(|coordinate| coordinate.to_vec()).collect() };
     let register_layout = [(Dim::REGISTER, bases(&shape.registers)), (Dim::LANE, bases(&shape.lanes))];
     let register_layout = LinearLayout::from_bases(&register_layout, &sizes)?;
-    let along = |axis: usize, size: u64| -> Bases {
+    let along = |axis: usize, size: u64| -> DimBases {
         (0..size.trailing_zeros()).map(|bit| if axis == 0 { vec![1 << bit, 0] } else { vec![0, 1 << bit] }).collect()
     };
     let tile_layout = [(Dim::ROW, along(0, shape.rows)), (Dim::COL, along(1, shape.columns))];
     let tile_layout = LinearLayout::from_bases(&tile_layout, &sizes)?;
-    let register = Operand::Register {
+    let register = InstructionOperand::Register {
         role: if is_load { "d" } else { "a" }.to_owned(),
         element: "u32".to_owned(),
         bits: 32,
         layout: register_layout,
     };
-    let memory = Operand::Tensor(TensorMemoryOperand {
+    let memory = InstructionOperand::Tensor(TensorMemoryOperand {
         role: "memory".to_owned(),
         element: "u32".to_owned(),
         bits: 32,
@@ -98,7 +100,7 @@ fn row(shape: &Shape, times: u64, is_load: bool) -> Result<Instruction, LayoutEr
     });
     let (word, queue) = if is_load { ("ld", Queue::TensorLoads) } else { ("st", Queue::TensorStores) };
     let mut operands = if is_load { vec![register, memory] } else { vec![memory, register] };
-    operands.extend(shape.half_split_offset.map(|value| Operand::Constant {
+    operands.extend(shape.half_split_offset.map(|value| InstructionOperand::Constant {
         role: "apart".to_owned(),
         bits: 32,
         value,

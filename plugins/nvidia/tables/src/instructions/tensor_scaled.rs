@@ -7,8 +7,10 @@
 //!
 //! Six-bit types, and four-bit types mixed with eight-bit ones, are in [`super::omitted_instructions_of`].
 
-use tilewright_layout::{Bases, Dim, LayoutError, LinearLayout};
-use tilewright_target::{Completion, Instruction, InstructionKind, Operand, Queue, Semantics, TensorMemoryOperand};
+use tilewright_layout::{Dim, DimBases, LayoutError, LinearLayout};
+use tilewright_target::{
+    Completion, Instruction, InstructionKind, InstructionOperand, Queue, Semantics, TensorMemoryOperand,
+};
 
 use super::smem_operand::{OperandLocation, memory};
 use super::tensor_mma::{encoding, has_tensor_memory, in_rows};
@@ -60,7 +62,7 @@ fn row(kind: &Kind, [a, b]: [&str; 2], columns: u64) -> Result<Instruction, Layo
     let k = K_BYTES * 8 / u64::from(super::smem_operand::bits(a));
     let Kind { name, count, scale, .. } = kind;
     let tensor = |role: &str, element: &str, bits, layout, copies| {
-        Operand::Tensor(TensorMemoryOperand {
+        InstructionOperand::Tensor(TensorMemoryOperand {
             role: role.to_owned(),
             element: element.to_owned(),
             bits,
@@ -77,16 +79,16 @@ fn row(kind: &Kind, [a, b]: [&str; 2], columns: u64) -> Result<Instruction, Layo
         kind: InstructionKind::Matrix,
         operands: vec![
             tensor("d", "f32", 32, in_rows(ROWS, columns)?, vec![]),
-            Operand::Memory(memory("a", a, [ROWS, k], OperandLocation::KMajor, &encoding)),
-            Operand::Memory(memory("b", b, [k, columns], OperandLocation::KMajor, &encoding)),
-            Operand::Constant {
+            InstructionOperand::Memory(memory("a", a, [ROWS, k], OperandLocation::KMajor, &encoding)),
+            InstructionOperand::Memory(memory("b", b, [k, columns], OperandLocation::KMajor, &encoding)),
+            InstructionOperand::Constant {
                 role: "descriptor".to_owned(),
                 bits: 32,
                 value: instruction_descriptor([a, b], columns, scale),
             },
             tensor("scale_a", scale, 8, scales(ROWS, *count)?, copies.clone()),
             tensor("scale_b", scale, 8, scales(columns, *count)?, copies),
-            Operand::Accumulate,
+            InstructionOperand::Accumulate,
         ],
         cycles: None,
         semantics: Semantics::Contract,
@@ -103,8 +105,8 @@ fn scales(rows: u64, count: u64) -> Result<LinearLayout, LayoutError> {
     let down = |row: u64| if row < rows { vec![row, 0] } else { vec![0, 0] };
     let along = |byte: u64| if byte < count { vec![0, byte] } else { vec![0, 0] };
     let further = (0..).map(|bit| SCALE_ROWS << bit).take_while(|&row| row < rows);
-    let along_columns: Bases = [1, 2].into_iter().map(along).chain(further.map(down)).collect();
-    let own: Bases = (0..SCALE_ROWS.trailing_zeros()).map(|bit| down(1 << bit)).collect();
+    let along_columns: DimBases = [1, 2].into_iter().map(along).chain(further.map(down)).collect();
+    let own: DimBases = (0..SCALE_ROWS.trailing_zeros()).map(|bit| down(1 << bit)).collect();
     let sizes = [(Dim::tensor(0), rows), (Dim::tensor(1), count)];
     LinearLayout::from_bases(&[(Dim::ROW, own), (Dim::COL, along_columns)], &sizes)
 }

@@ -11,7 +11,9 @@ use super::numerics;
 use super::smem_operand::{DescriptorEncoding, OperandLocation, bits, descriptor, memory};
 use tilewright_layout::families::cluster::tile_from_identities;
 use tilewright_layout::{Dim, LayoutError, LinearLayout};
-use tilewright_target::{Completion, DescriptorField, Instruction, InstructionKind, Operand, Queue, Semantics};
+use tilewright_target::{
+    Completion, DescriptorField, Instruction, InstructionKind, InstructionOperand, Queue, Semantics,
+};
 
 const SOURCE: &str = "PTX ISA, asynchronous warpgroup-level matrix instructions: register fragments, shared memory matrix layout, matrix descriptor";
 
@@ -87,7 +89,7 @@ fn sides(bits: u32) -> Vec<[OperandLocation; 2]> {
 
 fn row([d, a, b]: [&str; 3], columns: u64, [side_a, side_b]: [OperandLocation; 2]) -> Result<Instruction, LayoutError> {
     let k = K_BYTES * 8 / u64::from(bits(a));
-    let register = |role: &str, element: &str, layout| Operand::Register {
+    let register = |role: &str, element: &str, layout| InstructionOperand::Register {
         role: role.to_owned(),
         element: element.to_owned(),
         bits: bits(element),
@@ -97,7 +99,7 @@ fn row([d, a, b]: [&str; 3], columns: u64, [side_a, side_b]: [OperandLocation; 2
         DescriptorEncoding { descriptor: descriptor(DescriptorField { at: 62, width: 2, granularity: 1 }, 0), mode };
     let first = match side_a {
         OperandLocation::NotShared => register("a", a, a_in_registers(k, bits(a))?),
-        side => Operand::Memory(memory("a", a, [ROWS, k], side, &encoding)),
+        side => InstructionOperand::Memory(memory("a", a, [ROWS, k], side, &encoding)),
     };
     let letter = |side| match side {
         OperandLocation::KMajor => "k",
@@ -117,7 +119,7 @@ fn row([d, a, b]: [&str; 3], columns: u64, [side_a, side_b]: [OperandLocation; 2
         operands: vec![
             register("d", d, result(enclosing)?),
             first,
-            Operand::Memory(memory("b", b, [k, columns], side_b, &encoding)),
+            InstructionOperand::Memory(memory("b", b, [k, columns], side_b, &encoding)),
             register("c", d, result(enclosing)?),
         ],
         cycles: None,

@@ -4,7 +4,7 @@ use std::process::Command;
 
 use crate::prelude::*;
 use tilewright_testkit::external::Need;
-use tilewright_vendor_testkit::recorded_counts::{Compiled, Metrics, about, check_no_growth, file};
+use tilewright_vendor_testkit::recorded_counts::{CompiledCase, Metrics, about, check_no_growth, file};
 
 /// Targets with committed counts, and the processor name for the assembler.
 const TARGETS: [(&str, &str); 2] = [("a100", "sm_80"), ("h100", "sm_90a")];
@@ -31,7 +31,7 @@ pub fn machine_code_does_not_grow() {
 }
 
 /// Returns the counts of a kernel's machine code.
-fn measure(compiled: &Compiled, processor: &str) -> Metrics {
+fn measure(compiled: &CompiledCase, processor: &str) -> Metrics {
     let directory = tempfile::tempdir().unwrap();
     let (ptx, cubin) = (directory.path().join("kernel.ptx"), directory.path().join("kernel.cubin"));
     std::fs::write(&ptx, &compiled.artifact.payload(CodeFormat::Assembly).unwrap().bytes).unwrap();

@@ -15,8 +15,8 @@ fn is_assembled(name: &str, target: &NvidiaTarget, module: &Module) {
 
 pub fn objects_of_every_architecture_are_cubins() {
     for architecture in ARCHITECTURES {
-        let target = NvidiaTarget::new(kernels::target(architecture, &[32])).unwrap();
-        is_assembled(architecture, &target, &kernels::all(Launch::new(32, 4)));
+        let target = NvidiaTarget::new(kernels::build_fake_target(architecture, &[32])).unwrap();
+        is_assembled(architecture, &target, &kernels::all(StaticLaunchConfig::new(32, 4)));
     }
 }
 
@@ -34,6 +34,6 @@ pub fn every_row_is_assembled() {
 
 pub fn rows_of_tensor_memory_are_assembled() {
     let target = crate::prelude::target("b200");
-    let context = context(&target);
+    let context = build_plan_context(&target);
     is_assembled("rows of tensor memory", &target, &tensor_instructions::issue_of_samples(context));
 }

@@ -21,8 +21,8 @@ impl Matrices {
     pub fn pointers(warps: u32, [a, b]: [&str; 2]) -> String {
         let [of_a, of_b] = [format!("#pa{warps}"), format!("#pb{warps}")];
         let pitch = 32 * (TILES as u64 + 1);
-        let tile_a = Tile { name: "_a", rows: 64, columns: 32, pitch, layout: Some(&of_a) };
-        let tile_b = Tile { name: "_b", rows: 32, columns: 64, pitch: 64, layout: Some(&of_b) };
+        let tile_a = TileAddressText { name: "_a", rows: 64, columns: 32, pitch, layout: Some(&of_a) };
+        let tile_b = TileAddressText { name: "_b", rows: 32, columns: 64, pitch: 64, layout: Some(&of_b) };
         [tile_a.offsets(), tile_a.addresses("from_a", a, "f16"), tile_b.offsets(), tile_b.addresses("from_b", b, "f16")]
             .concat()
     }
@@ -36,7 +36,7 @@ impl Matrices {
     pub fn around(warps: u32, body: &str, aliases: &str) -> String {
         let mma = if warps == 4 { mma(3, &[4, 1], &[16, 64, 16]) } else { mma(2, &[warps.into(), 1], &[16, 8]) };
         let own = Self::aliases(warps);
-        let tile = Tile { name: "_c", rows: 64, columns: 64, pitch: 64, layout: Some("#out") };
+        let tile = TileAddressText { name: "_c", rows: 64, columns: 64, pitch: 64, layout: Some("#out") };
         let address_ops = tile.offsets() + &tile.addresses("to", "c", "f32");
         format!(
             "{own}{aliases}#mma = {mma}
@@ -102,7 +102,8 @@ module attributes {{\"ttg.num-ctas\" = 1 : i32, \"ttg.num-warps\" = {warps} : i3
 
     /// Runs the kernel on the emulator and checks its results, which are exact.
     pub fn is_right(gpu_model: &str, kernel: &Kernel, iterations: u32) -> Result<(), Fault> {
-        let buffers = Self::operand_bytes().map(Given::Bytes).into_iter().chain([Given::Empty(4 * 64 * 64)]);
+        let buffers =
+            Self::operand_bytes().map(InitialBuffer::Bytes).into_iter().chain([InitialBuffer::Empty(4 * 64 * 64)]);
         let (left, _) = run_block(&target(gpu_model), kernel, &buffers.collect::<Vec<_>>(), &[iterations.into()])?;
         Self::are_right(&left[2], iterations as usize);
         Ok(())

@@ -9,7 +9,7 @@ use tilewright_kernel::Builder;
 use tilewright_math::casts::NativeCasts;
 use tilewright_target::FloatFormat;
 use tilewright_vendor_testkit::emulated;
-use tilewright_vendor_testkit::kernels::GLOBAL;
+use tilewright_vendor_testkit::kernels::GLOBAL_POINTER;
 
 const WARPS: u32 = 8;
 
@@ -56,7 +56,8 @@ impl Ocp {
 
 /// Returns a kernel whose lanes each convert `count` elements of the first buffer to elements of the second.
 fn kernel(target: &NvidiaTarget, (format, extends): (FloatFormat, bool), wide: Element, count: u32) -> Kernel {
-    let mut k = Builder::new("k", Launch::new(32, WARPS), &[("from", GLOBAL), ("to", GLOBAL)]);
+    let mut k =
+        Builder::new("k", StaticLaunchConfig::new(32, WARPS), &[("from", GLOBAL_POINTER), ("to", GLOBAL_POINTER)]);
     let (from, to) = if extends { (Element::I8, wide) } else { (wide, Element::I8) };
     let [program, warp, lane] =
         [SpecialRegister::Program(0), SpecialRegister::Warp, SpecialRegister::Lane].map(|register| k.special(register));
@@ -100,7 +101,7 @@ fn converted(
     let given = [Given::Buffer(from.to_vec()), Given::Buffer(vec![0; to_bytes])];
     let (mut left, _) = run_on(&mut device, ptx, "k", shape, &given).unwrap();
     let one = to_bytes / blocks as usize;
-    let given = [emulated::Given::Bytes(from.to_vec()), emulated::Given::Bytes(vec![0; to_bytes])];
+    let given = [emulated::InitialBuffer::Bytes(from.to_vec()), emulated::InitialBuffer::Bytes(vec![0; to_bytes])];
     let (emulated, _) = emulated::run_block(&target, &kernel, &given, &[]).unwrap();
     [left.swap_remove(1), emulated[1][..one].to_vec()]
 }

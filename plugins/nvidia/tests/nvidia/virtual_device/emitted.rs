@@ -43,7 +43,7 @@ fn conversions_are_right_and_as_planned() {
 pub fn check_conversions_are_right_and_as_planned(answers: Answers) {
     let sample = include_str!("../../../../testkit/data/conversions.jsonl");
     let target = target("a100");
-    let context = context(&target);
+    let context = build_plan_context(&target);
     let (mut shown, mut large) = (0, 0);
     for row in answers.rows(sample, "oracle/conversions.jsonl") {
         let name = row["id"].as_str().unwrap();

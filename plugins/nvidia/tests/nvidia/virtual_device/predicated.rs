@@ -5,7 +5,7 @@ use super::bench::{Given, Shape, device, run_on};
 use crate::prelude::*;
 use tilewright_kernel::{Atomic, Builder};
 use tilewright_vendor_testkit::emulated;
-use tilewright_vendor_testkit::kernels::GLOBAL;
+use tilewright_vendor_testkit::kernels::GLOBAL_POINTER;
 
 const LANES: usize = 32;
 const SLOT: usize = 16;
@@ -35,7 +35,11 @@ struct Form {
 /// Returns a kernel whose lane `l` reads its slot of the first buffer if `l` is odd, and then writes the value that it
 /// has to its slot of the second buffer if bit 1 of `l` is set. Odd bytes of the value `other` differ from even ones.
 fn kernel(form: Form) -> Kernel {
-    let mut k = Builder::new("k", Launch::new(LANES as u32, 1), &[("from", GLOBAL), ("to", GLOBAL)]);
+    let mut k = Builder::new(
+        "k",
+        StaticLaunchConfig::new(LANES as u32, 1),
+        &[("from", GLOBAL_POINTER), ("to", GLOBAL_POINTER)],
+    );
     let buffer = k.shared_buffer((LANES * SLOT) as u32, SLOT as u32);
     let lane = k.special(SpecialRegister::Lane);
     let bytes = k.binary_const(Binary::Mul, lane, SLOT as u32);
@@ -48,7 +52,7 @@ fn kernel(form: Form) -> Kernel {
         let all_words = k.load(Type::Vector(Element::I32, 4), from, 0, None);
         address = k.ptr_add(buffer, bytes);
         k.store(address, 0, all_words, None);
-        k.barrier(Scope::Block);
+        k.barrier(CollectiveScope::Block);
     }
     let [first, second] = [1, 2].map(|bit| {
         let own = k.binary_const(Binary::And, lane, bit);
@@ -108,7 +112,7 @@ fn predicated_accesses_are_single_instructions() {
             let given = [&from, &to].map(|bytes| Given::Buffer(bytes.clone()));
             let (left, _) = run_on(&mut device(), ptx, "k", Shape::warps(1), &given).unwrap();
             assert_eq!(left[1], expected, "{form:?} on the virtual device");
-            let given = [&from, &to].map(|bytes| emulated::Given::Bytes(bytes.clone()));
+            let given = [&from, &to].map(|bytes| emulated::InitialBuffer::Bytes(bytes.clone()));
             let (left, _) = emulated::run_block(&target, &kernel, &given, &[]).unwrap();
             assert_eq!(left[1], expected, "{form:?} on the emulator");
         }
@@ -117,7 +121,11 @@ fn predicated_accesses_are_single_instructions() {
 
 #[test]
 fn lanes_without_the_predicate_do_not_update_atomically() {
-    let mut k = Builder::new("k", Launch::new(LANES as u32, 1), &[("sum", GLOBAL), ("old", GLOBAL)]);
+    let mut k = Builder::new(
+        "k",
+        StaticLaunchConfig::new(LANES as u32, 1),
+        &[("sum", GLOBAL_POINTER), ("old", GLOBAL_POINTER)],
+    );
     let lane = k.special(SpecialRegister::Lane);
     let odd = k.binary_const(Binary::And, lane, 1);
     let odd = k.cast(Cast::Truncate, odd, Type::Scalar(Element::I1));

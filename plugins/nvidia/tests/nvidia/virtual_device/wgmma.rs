@@ -15,8 +15,8 @@ fn every_row_multiplies() {
     });
     let mut ran = 0;
     for row in chosen {
-        let result =
-            build_instruction_case(row, context(&target)).and_then(|case| check_on_device(&case, &target, &mut device));
+        let result = build_instruction_case(row, build_plan_context(&target))
+            .and_then(|case| check_on_device(&case, &target, &mut device));
         result.unwrap_or_else(|wrong| panic!("{}: {wrong}", row.name));
         ran += 1;
     }

@@ -1,6 +1,6 @@
 //! MMAs of one warp (`mma.sync`). The target's instruction table gives their register layouts and numerics.
 
-use tilewright_emulator::MmaElement;
+use tilewright_emulator::MmaElementEvaluator;
 use tilewright_layout::Dim;
 use tilewright_target::Instruction;
 
@@ -70,7 +70,7 @@ struct Mma {
     tiles: [Tile; 4],
     to: Vec<Option<Destination>>,
     from: [Vec<u32>; 3],
-    sum: MmaElement,
+    sum: MmaElementEvaluator,
 }
 
 fn decode_mma(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operation>, String> {
@@ -85,7 +85,7 @@ fn decode_mma(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Op
     for ((tile, from), role) in tiles[1..].iter().zip(&from).zip(["a", "b", "c"]) {
         tile.fits(from.len(), role, form)?;
     }
-    Ok(Box::new(Mma { tiles, to, from, sum: MmaElement::from_instruction(row)? }))
+    Ok(Box::new(Mma { tiles, to, from, sum: MmaElementEvaluator::from_instruction(row)? }))
 }
 
 impl Operation for Mma {

@@ -5,7 +5,7 @@
 //! Source: PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions": register fragments, matrix descriptor,
 //! canonical layouts.
 
-use tilewright_emulator::MmaElement;
+use tilewright_emulator::MmaElementEvaluator;
 
 use super::groups;
 use crate::machine::{Destination, DeviceFaultKind, LANES, Next, Operation, Running};
@@ -100,7 +100,7 @@ struct Wgmma {
     columns: usize,
     /// Bits of an element of A and B, and bits of an element of the accumulator.
     bits: [u32; 2],
-    sum: MmaElement,
+    sum: MmaElementEvaluator,
 }
 
 fn decode_wgmma(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operation>, String> {
@@ -141,7 +141,7 @@ fn decode_wgmma(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn 
         return Err(format!("`{}` takes {registers} accumulator registers, and 4 of operand A", form.opcode));
     }
     let adds = operands.predicate(3)?;
-    Ok(Box::new(Wgmma { to, accumulator, a, b, adds, columns, bits, sum: MmaElement::from_instruction(row)? }))
+    Ok(Box::new(Wgmma { to, accumulator, a, b, adds, columns, bits, sum: MmaElementEvaluator::from_instruction(row)? }))
 }
 
 /// Whether `row`, the name of an instruction of the target, is for this opcode. Names have further suffixes for the

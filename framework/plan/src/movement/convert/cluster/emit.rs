@@ -1,8 +1,8 @@
 //! Emits a conversion across the blocks of a cluster.
 
-use tilewright_kernel::{Binary, Builder, Scope, SpecialRegister, Value};
+use tilewright_kernel::{Binary, Builder, CollectiveScope, SpecialRegister, Value};
 
-use super::super::super::address::{ClusterThreadBits, ThreadIndices};
+use super::super::super::address::{ThreadBitsAboveWarp, ThreadIndices};
 use super::super::super::tile::Loads;
 use super::ClusterPlan;
 
@@ -14,7 +14,7 @@ impl ClusterPlan {
         let block = builder.special(SpecialRegister::Block);
         let stores = self.scratch.stores(builder, thread, buffer);
         let mut loads = self.loads(builder, thread, block, buffer);
-        let scope = if self.leaves { Scope::Cluster } else { Scope::Block };
+        let scope = if self.leaves { CollectiveScope::Cluster } else { CollectiveScope::Block };
         self.scratch.filled(builder, scope, registers, stores, &mut loads);
         if self.leaves {
             // Other blocks may still read this block's memory.
@@ -38,7 +38,7 @@ impl ClusterPlan {
         buffer: Value,
     ) -> Vec<Loads<'a>> {
         let (warp_bits, block_bits) = (self.warp_bits, self.block_bits);
-        let of_group = |group| thread.in_cluster(ClusterThreadBits { warp_bits, block, block_bits, group });
+        let of_group = |group| thread.in_cluster(ThreadBitsAboveWarp { warp_bits, block, block_bits, group });
         let moves = self.distances.iter().any(|&distance| distance != 0);
         let distance = moves.then(|| of_group(0).emit_f2_product(builder, &self.distances));
         let first = distance.map(|distance| builder.binary(Binary::Xor, block, distance));

@@ -1,6 +1,6 @@
 //! Emits stores to and loads from scratch memory.
 
-use tilewright_kernel::{Builder, Scope, Value};
+use tilewright_kernel::{Builder, CollectiveScope, Value};
 
 use super::super::super::address::ThreadIndices;
 use super::super::super::tile::{Loads, Stores};
@@ -35,7 +35,7 @@ impl Scratch {
     pub(in super::super) fn filled(
         &self,
         builder: &mut Builder,
-        scope: Scope,
+        scope: CollectiveScope,
         registers: &[Value],
         mut stores: Stores<'_>,
         loads: &mut [Loads<'_>],

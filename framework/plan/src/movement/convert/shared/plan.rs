@@ -10,7 +10,7 @@ use crate::movement::tile::{Accesses, LocatedAccessor, Memory, PlacedAccessor, R
 use crate::movement::{ConversionProblem, PlanContext};
 use smallvec::SmallVec;
 use std::cmp::Ordering;
-use tilewright_kernel::{Counts, Scope};
+use tilewright_kernel::{CollectiveScope, Counts};
 use tilewright_layout::f2::multiply_vector;
 use tilewright_target::{Direction, TargetDescription};
 
@@ -156,9 +156,9 @@ fn cycles_of(stats: &TileStats, direction: Direction, target: &TargetDescription
 
 /// Returns the scope of the barrier between stores and loads: a warp barrier suffices if no warp reads elements that
 /// another warp stored. `idle` is the mask of the thread bits whose threads do not store.
-pub(super) fn scope(conversion: &ConversionProblem, idle: u64) -> Scope {
+pub(super) fn scope(conversion: &ConversionProblem, idle: u64) -> CollectiveScope {
     let lanes = conversion.lane_mask();
-    if stays_in_warps(conversion) && idle & !lanes == 0 { Scope::Warp } else { Scope::Block }
+    if stays_in_warps(conversion) && idle & !lanes == 0 { CollectiveScope::Warp } else { CollectiveScope::Block }
 }
 
 /// Whether every warp holds all elements that its threads need.

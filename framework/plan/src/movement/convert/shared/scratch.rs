@@ -4,7 +4,7 @@ use crate::movement::choose::swizzle::ScratchLayout;
 use crate::movement::price::predict_cycles;
 use crate::movement::tile::Accesses;
 use crate::movement::{CountLowerBounds, PlanStats};
-use tilewright_kernel::{Counts, Scope};
+use tilewright_kernel::{CollectiveScope, Counts};
 use tilewright_target::TargetDescription;
 
 /// Stores to and loads from scratch memory, with the layout of that memory. The memory is filled once in each round.
@@ -12,7 +12,7 @@ use tilewright_target::TargetDescription;
 pub(crate) struct Scratch {
     pub(super) lane_bits: u32,
     pub(super) bytes: u64,
-    pub(super) scope: Scope,
+    pub(super) scope: CollectiveScope,
     pub(super) swizzle: ScratchLayout,
     pub(super) rounds: u32,
     pub(super) store: Accesses,
@@ -62,9 +62,9 @@ impl Scratch {
         let of = |side: &Accesses| side.counts(side.stats.wavefronts());
         let mut counts = of(&self.store).add_counts(of(&self.load));
         match self.scope {
-            Scope::Warp if target.shared.warp_ordered => {}
-            Scope::Warp => counts.warp_barriers = barriers,
-            Scope::Block | Scope::Cluster => counts.barriers = barriers,
+            CollectiveScope::Warp if target.shared.warp_ordered => {}
+            CollectiveScope::Warp => counts.warp_barriers = barriers,
+            CollectiveScope::Block | CollectiveScope::Cluster => counts.barriers = barriers,
         }
         counts
     }

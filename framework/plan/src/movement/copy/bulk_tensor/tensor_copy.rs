@@ -8,7 +8,7 @@ use crate::movement::{MovementError, PlanContext, RejectedCandidate, best_of};
 use std::collections::BTreeSet;
 use tilewright_kernel::{Counts, OutOfBoundsFill, Queue, TensorMap};
 use tilewright_layout::{Dim, LayoutError, LinearLayout, Space};
-use tilewright_target::{Completion, Direction, Instruction, Operand, TensorCopyLayout, TensorCopyOperand};
+use tilewright_target::{Completion, Direction, Instruction, InstructionOperand, TensorCopyLayout, TensorCopyOperand};
 
 /// The role of an operand of a bulk tensor copy instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -144,7 +144,7 @@ fn box_of(row: &Instruction, direction: Direction) -> Option<&TensorCopyOperand>
         Completion::Immediate => return None,
     };
     let operand = row.operands.iter().find_map(|operand| match operand {
-        Operand::Box(operand) => Some(operand),
+        InstructionOperand::Box(operand) => Some(operand),
         _ => None,
     });
     operand.filter(|_| row_direction == direction)
@@ -260,11 +260,11 @@ fn copy_of(
     box_layout: &TensorCopyLayout,
     context: &PlanContext<'_>,
 ) -> Result<TensorCopy, String> {
-    let role = |operand: &Operand| match operand {
-        Operand::Box(_) => Some(Role::Box),
-        Operand::TensorMap => Some(Role::Tensor),
-        Operand::Coordinate => Some(Role::Coordinate),
-        Operand::Mbarrier => Some(Role::Mbarrier),
+    let role = |operand: &InstructionOperand| match operand {
+        InstructionOperand::Box(_) => Some(Role::Box),
+        InstructionOperand::TensorMap => Some(Role::Tensor),
+        InstructionOperand::Coordinate => Some(Role::Coordinate),
+        InstructionOperand::Mbarrier => Some(Role::Mbarrier),
         _ => None,
     };
     let roles: Option<Vec<Role>> = row.operands.iter().map(role).collect();
