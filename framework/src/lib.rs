@@ -105,7 +105,7 @@ pub use session::{RequestError, Session};
 pub mod layout {
     #[doc(inline)]
     pub use tilewright_layout::{
-        AttributeSyntaxes, ColumnAction, Dim, DimBases, EnlargedShape, Families, FamilyAttribute, FamilyError,
+        AttributeSyntaxes, ColumnAction, Dim, DimBases, EnlargedShape, Families, FamilyError, FamilyParameterValue,
         FamilySpec, IndexBuilder, IndexOperand, Layout, LayoutError, LinearLayout, MaskRequirement, MemoryLayout,
         Padding, Space, apply_layout, cute, families, layout_from_json, layout_to_json, parse_family_spec,
         solve_composition, spec_from_json, spec_to_json, text::TextError,

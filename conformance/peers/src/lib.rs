@@ -22,7 +22,7 @@ pub struct TimedLayout {
 ///
 /// # Errors
 /// `layouts.json` is not JSON, or an entry lacks a name, a valid layout family or a shape.
-pub fn read_layout_cases() -> Result<Vec<TimedLayout>, Box<dyn Error>> {
+pub fn read_timed_layouts() -> Result<Vec<TimedLayout>, Box<dyn Error>> {
     let rows: Vec<serde_json::Value> = serde_json::from_str(include_str!("../layouts.json"))?;
     let case = |row: &serde_json::Value| -> Result<TimedLayout, Box<dyn Error>> {
         let name = row["name"].as_str().ok_or("a row has no name")?.to_owned();

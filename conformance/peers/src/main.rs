@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tilewright_layout::{Dim, Families, FamilyError, layout_to_json};
-use tilewright_peers::{BenchmarkLayouts, TimedLayout, call_with_all_vendor_families, read_layout_cases};
+use tilewright_peers::{BenchmarkLayouts, TimedLayout, call_with_all_vendor_families, read_timed_layouts};
 
 /// Time after which a measurement starts no further batch.
 const LONG: Duration = Duration::from_millis(400);
@@ -22,7 +22,7 @@ const BATCH: Duration = Duration::from_micros(8);
 
 fn main() -> Result<(), Box<dyn Error>> {
     let operations = operations()?;
-    let cases = read_layout_cases()?;
+    let cases = read_timed_layouts()?;
     let families = call_with_all_vendor_families(|families| {
         cases.iter().map(|case| built(case, families)).collect::<Result<Vec<_>, _>>()
     })?;

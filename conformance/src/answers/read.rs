@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use serde_json::Value as Json;
-use tilewright_layout::{FamilyAttribute, FamilySpec, spec_from_json};
+use tilewright_layout::{FamilyParameterValue, FamilySpec, spec_from_json};
 
 use super::{AnswersError, KnownAnswer, KnownAnswers};
 
@@ -113,7 +113,7 @@ impl Head {
 /// Returns the names of the layout families of a spec and of the specs nested in it, outermost first.
 fn families(spec: &FamilySpec) -> Vec<String> {
     let inner = spec.attributes.values().filter_map(|value| match value {
-        FamilyAttribute::Spec(spec) => Some(&**spec),
+        FamilyParameterValue::Spec(spec) => Some(&**spec),
         _ => None,
     });
     let inner = spec.parent.as_deref().into_iter().chain(inner);

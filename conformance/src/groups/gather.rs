@@ -56,7 +56,8 @@ impl CaseGroup for Gathers {
         let case = |gather: GatherAlong| {
             Case::new(format!("gather/{gather}"), move |context| {
                 merge_verdicts(
-                    list_plans(context, &gather).and_then(|(layouts, plans)| check(context, &gather, &layouts, &plans)),
+                    list_gather_plans(context, &gather)
+                        .and_then(|(layouts, plans)| check(context, &gather, &layouts, &plans)),
                 )
             })
         };
@@ -78,7 +79,7 @@ fn small(plans: &[GatherPlan]) -> Result<&GatherPlan, Verdict> {
 
 /// Builds the kernel of the best plan, with its input and its expected output.
 fn test_cases(context: &Context, gather: &GatherAlong) -> Result<Vec<TestCase>, Verdict> {
-    let ((source, indices), plans) = list_plans(context, gather)?;
+    let ((source, indices), plans) = list_gather_plans(context, gather)?;
     let (bits, of) = (gather.along.tensor.setting.element.bits(), ([&source, &indices], gather.along.dim()));
     let target = context.target().description();
     build_gather_case(of, bits, small(&plans)?, target).map(|case| vec![case]).map_err(not_built)
@@ -117,7 +118,7 @@ type Layouts = (LinearLayout, LinearLayout);
 ///
 /// # Errors
 /// The verdict of the case if a layout cannot be built, or the gather has no plan.
-pub fn list_plans(context: &Context, gather: &GatherAlong) -> Result<(Layouts, Vec<GatherPlan>), Verdict> {
+pub fn list_gather_plans(context: &Context, gather: &GatherAlong) -> Result<(Layouts, Vec<GatherPlan>), Verdict> {
     let along = &gather.along;
     let source = along.layout(context)?;
     let mut expected: CaseTensor = along.tensor.clone();

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::memory::{BufferHandle, GlobalMemory};
-use tilewright_kernel::{self as kernel, MAX_RANK, TensorMap};
+use tilewright_kernel::{self as kernel, MAX_TENSOR_MAP_RANK, TensorMap};
 
 /// A tensor in global memory that a launch binds to a tensor-map parameter.
 pub type TensorMapArgument = kernel::TensorMapBinding<BufferHandle>;
@@ -14,8 +14,8 @@ pub(super) struct Tensor {
     pub(super) map: TensorMap,
     /// Global-memory address of the tensor's first element.
     pub(super) address: u64,
-    pub(super) sizes: [u64; MAX_RANK],
-    pub(super) strides: [u64; MAX_RANK],
+    pub(super) sizes: [u64; MAX_TENSOR_MAP_RANK],
+    pub(super) strides: [u64; MAX_TENSOR_MAP_RANK],
 }
 
 /// A run of bytes of a box that are contiguous both in the tensor and in the box.

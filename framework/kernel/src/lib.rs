@@ -47,11 +47,11 @@ pub use op::{
 };
 pub use signature::{
     InstructionSignature, ValueTypeRequirement, check_instruction_tensor_maps, is_result_operand, is_value_operand,
-    verify_instructions,
+    verify_vendor_instructions,
 };
 pub use signature_error::SignatureError;
 pub use source::SourceLocation;
-pub use tensor_map::{MAX_RANK, OutOfBoundsFill, TensorMap, TensorMapBinding};
+pub use tensor_map::{MAX_TENSOR_MAP_RANK, OutOfBoundsFill, TensorMap, TensorMapBinding};
 pub use tensor_map_error::TensorMapError;
 pub use tilewright_target::Queue;
 pub use types::{Element, MemorySpace, Type, Uniformity};

@@ -287,7 +287,7 @@ pub fn check_instruction_tensor_maps(
 ///
 /// # Errors
 /// [`Violation::Instruction`] for the first instruction that does not fit its row.
-pub fn verify_instructions(kernel: &Kernel, rows: &[Instruction]) -> Result<(), VerifyError> {
+pub fn verify_vendor_instructions(kernel: &Kernel, rows: &[Instruction]) -> Result<(), VerifyError> {
     let mut types = Vec::new();
     let parameters = kernel.parameters.iter().enumerate().map(|(number, p)| (Value(number as u32), p.ty));
     parameters.for_each(|(value, ty)| set(&mut types, value, ty));

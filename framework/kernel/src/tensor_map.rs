@@ -10,14 +10,15 @@ use tilewright_target::{TensorCopyOperand, XorSwizzle, named_enum};
 use super::TensorMapError;
 
 /// Maximum number of axes of a tensor.
-pub const MAX_RANK: usize = 5;
+pub const MAX_TENSOR_MAP_RANK: usize = 5;
 
 /// The part of a tensor map that a kernel is compiled for, in a parameter of type [`super::Type::TensorMap`].
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct TensorMap {
     /// Width of an element in bits, 8 to 64.
     pub element_bits: u32,
-    /// Number of elements of a box along each axis, the contiguous axis first. There are one to [`MAX_RANK`] axes.
+    /// Number of elements of a box along each axis, the contiguous axis first. There are one to [`MAX_TENSOR_MAP_RANK`]
+    /// axes.
     pub box_sizes: Vec<u32>,
     /// XOR swizzle of the shared-memory addresses of a box, whose elements are packed, first axis fastest.
     #[serde(default)]
@@ -49,17 +50,17 @@ pub struct TensorMapBinding<Buffer> {
     /// Byte offset of the tensor in the buffer.
     pub offset: u64,
     /// Size along each axis of the map, in elements; entries of further axes are ignored.
-    pub sizes: [u64; MAX_RANK],
+    pub sizes: [u64; MAX_TENSOR_MAP_RANK],
     /// Stride along each axis, in bytes; the entry of the first axis is ignored, since it is contiguous.
-    pub strides: [u64; MAX_RANK],
+    pub strides: [u64; MAX_TENSOR_MAP_RANK],
 }
 
 impl<Buffer> TensorMapBinding<Buffer> {
     /// Creates the binding of a tensor without gaps, with elements of `element_bytes` bytes, first axis fastest; `None`
-    /// if it has more than [`MAX_RANK`] axes.
+    /// if it has more than [`MAX_TENSOR_MAP_RANK`] axes.
     #[must_use]
     pub fn contiguous(buffer: Buffer, sizes: &[u64], element_bytes: u64) -> Option<Self> {
-        let (mut all, mut strides) = ([1; MAX_RANK], [0; MAX_RANK]);
+        let (mut all, mut strides) = ([1; MAX_TENSOR_MAP_RANK], [0; MAX_TENSOR_MAP_RANK]);
         all.get_mut(..sizes.len())?.copy_from_slice(sizes);
         let mut stride = element_bytes;
         for (size, own) in all.iter().zip(&mut strides) {
@@ -70,10 +71,10 @@ impl<Buffer> TensorMapBinding<Buffer> {
     }
 
     /// Creates the binding of a tensor with these sizes and strides, in elements of `element_bytes` bytes; `None` if it
-    /// has more than [`MAX_RANK`] axes.
+    /// has more than [`MAX_TENSOR_MAP_RANK`] axes.
     #[must_use]
     pub fn strided(buffer: Buffer, sizes: &[u64], strides: &[u64], element_bytes: u64) -> Option<Self> {
-        let (mut all, mut steps) = ([1; MAX_RANK], [0; MAX_RANK]);
+        let (mut all, mut steps) = ([1; MAX_TENSOR_MAP_RANK], [0; MAX_TENSOR_MAP_RANK]);
         all.get_mut(..sizes.len())?.copy_from_slice(sizes);
         for (own, stride) in steps.get_mut(..strides.len())?.iter_mut().zip(strides) {
             *own = stride.saturating_mul(element_bytes);
@@ -137,7 +138,7 @@ impl TensorMap {
         if !matches!(self.element_bits, 8 | 16 | 32 | 64) {
             return Err(TensorMapError::ElementBits { bits: self.element_bits });
         }
-        if self.rank() == 0 || self.rank() > MAX_RANK {
+        if self.rank() == 0 || self.rank() > MAX_TENSOR_MAP_RANK {
             return Err(TensorMapError::Rank { rank: self.rank() });
         }
         if self.box_sizes.contains(&0) {

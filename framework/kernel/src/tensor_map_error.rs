@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use super::{ElementCount, MAX_RANK};
+use super::{ElementCount, MAX_TENSOR_MAP_RANK};
 
 /// The reason why a tensor map or its tensor is invalid, or why an instruction cannot copy its boxes; an error of the
 /// caller.
@@ -15,8 +15,8 @@ pub enum TensorMapError {
         /// Width of an element in bits.
         bits: u32,
     },
-    /// The number of axes of a map is 0 or above [`MAX_RANK`].
-    #[error("a box of {rank} axes; expected 1 to {MAX_RANK}")]
+    /// The number of axes of a map is 0 or above [`MAX_TENSOR_MAP_RANK`].
+    #[error("a box of {rank} axes; expected 1 to {MAX_TENSOR_MAP_RANK}")]
     Rank {
         /// Number of axes of the map.
         rank: usize,
@@ -91,7 +91,7 @@ pub enum TensorMapError {
         /// Size of the tensor along each axis, in elements.
         sizes: Vec<u64>,
         /// Stride of the tensor along each axis, in bytes.
-        strides: [u64; MAX_RANK],
+        strides: [u64; MAX_TENSOR_MAP_RANK],
     },
     /// The derived map has not one stride for each axis of the map, or its first stride is not 1.
     #[error("strides {strides:?}; expected one for each of {rank} axes, of the first one element")]

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AttributeSyntax, AttributeSyntaxes, Dim, FamilyAttribute, FamilyError, FamilySpec, LinearLayout, MemoryLayout,
+    AttributeSyntax, AttributeSyntaxes, Dim, FamilyError, FamilyParameterValue, FamilySpec, LinearLayout, MemoryLayout,
 };
 
 /// A layout that a family (a named constructor of layouts such as `blocked`) builds.
@@ -201,7 +201,7 @@ impl Families for FamilyProviders<'_> {
 
 /// Whether a spec, or one that it contains, is a call of a class, which begins with a capital.
 fn has_call(spec: &FamilySpec) -> bool {
-    let within = |value: &FamilyAttribute| matches!(value, FamilyAttribute::Spec(nested) if has_call(nested));
+    let within = |value: &FamilyParameterValue| matches!(value, FamilyParameterValue::Spec(nested) if has_call(nested));
     is_class(&spec.name) || spec.parent.as_deref().is_some_and(has_call) || spec.attributes.values().any(within)
 }
 

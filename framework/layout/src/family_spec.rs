@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// The value of one parameter of a family.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(untagged)]
-pub enum FamilyAttribute {
+pub enum FamilyParameterValue {
     /// True or false.
     Bool(bool),
     /// An integer.
@@ -15,7 +15,7 @@ pub enum FamilyAttribute {
     /// A string.
     Text(String),
     /// A list.
-    List(Vec<FamilyAttribute>),
+    List(Vec<FamilyParameterValue>),
     /// A nested spec.
     Spec(Box<FamilySpec>),
 }
@@ -32,7 +32,7 @@ pub struct FamilySpec {
     pub parent: Option<Box<FamilySpec>>,
     /// Parameters by name, in `snake_case`.
     #[serde(flatten)]
-    pub attributes: BTreeMap<String, FamilyAttribute>,
+    pub attributes: BTreeMap<String, FamilyParameterValue>,
 }
 
 impl FamilySpec {
@@ -44,7 +44,7 @@ impl FamilySpec {
 
     /// The same spec with one more parameter.
     #[must_use]
-    pub fn with_parameter(mut self, parameter: &str, value: impl Into<FamilyAttribute>) -> Self {
+    pub fn with_parameter(mut self, parameter: &str, value: impl Into<FamilyParameterValue>) -> Self {
         self.attributes.insert(parameter.to_owned(), value.into());
         self
     }
@@ -57,25 +57,25 @@ impl FamilySpec {
     }
 }
 
-impl From<i64> for FamilyAttribute {
+impl From<i64> for FamilyParameterValue {
     fn from(value: i64) -> Self {
         Self::Int(value)
     }
 }
 
-impl From<bool> for FamilyAttribute {
+impl From<bool> for FamilyParameterValue {
     fn from(value: bool) -> Self {
         Self::Bool(value)
     }
 }
 
-impl<T: Into<FamilyAttribute> + Clone, const N: usize> From<[T; N]> for FamilyAttribute {
+impl<T: Into<FamilyParameterValue> + Clone, const N: usize> From<[T; N]> for FamilyParameterValue {
     fn from(values: [T; N]) -> Self {
         Self::List(values.into_iter().map(Into::into).collect())
     }
 }
 
-impl<T: Into<FamilyAttribute> + Clone> From<&[T]> for FamilyAttribute {
+impl<T: Into<FamilyParameterValue> + Clone> From<&[T]> for FamilyParameterValue {
     fn from(values: &[T]) -> Self {
         Self::List(values.iter().cloned().map(Into::into).collect())
     }

@@ -42,7 +42,7 @@ pub use enlarge::{EnlargedShape, MaskRequirement};
 pub use error::LayoutError;
 pub use family::{Families, FamilyProviders, Layout, OperandReference, SampleLayout, SampleLayoutRequest};
 pub use family_error::FamilyError;
-pub use family_spec::{FamilyAttribute, FamilySpec};
+pub use family_spec::{FamilyParameterValue, FamilySpec};
 pub use fit::solve_composition;
 pub use index_arithmetic::{IndexBuilder, IndexOperand, apply_layout};
 pub use limits::MAX_TENSOR_BITS;
@@ -56,5 +56,5 @@ pub use notation::{
     ParameterSyntax, find_camel_case_key, layout_from_json, layout_to_json, parse_definitions, parse_family_spec,
     spec_from_json, spec_to_json,
 };
-pub use parameters::{AxisIndices, BasesParameter, BasisCoordinates, IntVec, ParameterReader};
+pub use parameters::{AxisNumbers, BasesParameter, BasisCoordinates, IntVec, ParameterReader};
 pub use space::Space;

@@ -9,20 +9,20 @@ use smallvec::SmallVec;
 
 use super::nearest::{find_similar_name, similar_name_hint};
 use super::notation::case::to_snake_case;
-use super::{DimBases, FamilyAttribute, FamilyError, FamilySpec};
+use super::{DimBases, FamilyError, FamilyParameterValue, FamilySpec};
 
 /// A list of numbers, mostly one for each axis; four are held without heap allocation.
 pub type IntVec = SmallVec<[u64; 4]>;
 
 /// A list of axes; four are held without heap allocation.
-pub type AxisIndices = SmallVec<[usize; 4]>;
+pub type AxisNumbers = SmallVec<[usize; 4]>;
 
 /// A reader of a spec's parameters, each by its name or an alias; in the end it reports the parameters that were not
 /// read.
 #[derive(Debug)]
 pub struct ParameterReader<'a> {
     spec: &'a FamilySpec,
-    given: SmallVec<[(&'a str, &'a FamilyAttribute); 10]>,
+    given: SmallVec<[(&'a str, &'a FamilyParameterValue); 10]>,
     /// Mask of the parameters in `given` that have been read. No family has 64 parameters: if a spec has more, one of
     /// the first 64 stays unread and is reported.
     read: Cell<u64>,
@@ -51,7 +51,7 @@ impl<'a> ParameterReader<'a> {
     /// Returns the raw value of a parameter, `None` if it is not given; `names` are its name and aliases, the canonical
     /// one first.
     #[must_use]
-    pub fn optional(&self, names: &'static [&'static str]) -> Option<&'a FamilyAttribute> {
+    pub fn optional(&self, names: &'static [&'static str]) -> Option<&'a FamilyParameterValue> {
         self.requested.borrow_mut().push(names);
         let mut found = None;
         for &name in names {
@@ -73,7 +73,7 @@ impl<'a> ParameterReader<'a> {
     ///
     /// # Errors
     /// [`FamilyError::Parameter`] if it is absent.
-    pub fn required(&self, names: &'static [&'static str]) -> Result<&'a FamilyAttribute, FamilyError> {
+    pub fn required(&self, names: &'static [&'static str]) -> Result<&'a FamilyParameterValue, FamilyError> {
         self.optional(names).ok_or_else(|| match self.misspelt(names) {
             Some(given) if names.contains(&to_snake_case(given).as_str()) => {
                 self.invalid_value_error(names[0], &format!("is missing: `{given}` must be written `{}`", names[0]))
@@ -114,7 +114,7 @@ impl<'a> ParameterReader<'a> {
     pub fn flag_or(&self, names: &'static [&'static str], default: bool) -> Result<bool, FamilyError> {
         match self.optional(names) {
             None => Ok(default),
-            Some(FamilyAttribute::Bool(value)) => Ok(*value),
+            Some(FamilyParameterValue::Bool(value)) => Ok(*value),
             Some(_) => Err(self.invalid_value_error(names[0], "must be true or false")),
         }
     }
@@ -141,13 +141,13 @@ impl<'a> ParameterReader<'a> {
     /// [`FamilyError::Parameter`] if it is absent, or not such a list.
     pub fn powers_of_two(&self, names: &'static [&'static str], count: usize) -> Result<IntVec, FamilyError> {
         let value = self.required(names)?;
-        if let FamilyAttribute::List(items) = value
+        if let FamilyParameterValue::List(items) = value
             && items.len() == count
         {
             let mut powers = IntVec::new();
             for item in items {
                 match item {
-                    FamilyAttribute::Int(number) if *number > 0 && number.count_ones() == 1 => {
+                    FamilyParameterValue::Int(number) if *number > 0 && number.count_ones() == 1 => {
                         powers.push(*number as u64)
                     }
                     _ => return Err(self.no_power(names[0], item)),
@@ -160,7 +160,7 @@ impl<'a> ParameterReader<'a> {
     }
 
     #[cold]
-    fn no_power(&self, name: &str, item: &FamilyAttribute) -> FamilyError {
+    fn no_power(&self, name: &str, item: &FamilyParameterValue) -> FamilyError {
         match self.as_number(name, item).and_then(|number| self.as_power(name, number)) {
             Err(error) => error,
             Ok(number) => self.invalid_value_error(name, &format!("{number} is out of range")),
@@ -171,9 +171,9 @@ impl<'a> ParameterReader<'a> {
     ///
     /// # Errors
     /// [`FamilyError::Parameter`] if it is absent, or not such a list.
-    pub fn axis_order(&self, names: &'static [&'static str], rank: usize) -> Result<AxisIndices, FamilyError> {
+    pub fn axis_order(&self, names: &'static [&'static str], rank: usize) -> Result<AxisNumbers, FamilyError> {
         let list = self.numbers(names)?;
-        let mut axes = AxisIndices::new();
+        let mut axes = AxisNumbers::new();
         let mut seen = 0u64;
         for &number in &list {
             let bit = 1u64.checked_shl(number.min(64) as u32).unwrap_or(0);
@@ -247,10 +247,10 @@ impl<'a> ParameterReader<'a> {
         }
     }
 
-    fn as_number(&self, name: &str, value: &FamilyAttribute) -> Result<u64, FamilyError> {
+    fn as_number(&self, name: &str, value: &FamilyParameterValue) -> Result<u64, FamilyError> {
         match value {
-            FamilyAttribute::Int(number) if *number >= 0 => Ok(*number as u64),
-            FamilyAttribute::Int(number) => Err(self.invalid_value_error(name, &format!("{number} is negative"))),
+            FamilyParameterValue::Int(number) if *number >= 0 => Ok(*number as u64),
+            FamilyParameterValue::Int(number) => Err(self.invalid_value_error(name, &format!("{number} is negative"))),
             _ => Err(self.invalid_value_error(name, "must be an integer")),
         }
     }
@@ -262,9 +262,9 @@ impl<'a> ParameterReader<'a> {
         Err(self.invalid_value_error(name, &format!("{number} is not a power of two")))
     }
 
-    fn as_numbers(&self, name: &str, value: &FamilyAttribute) -> Result<IntVec, FamilyError> {
+    fn as_numbers(&self, name: &str, value: &FamilyParameterValue) -> Result<IntVec, FamilyError> {
         match value {
-            FamilyAttribute::List(items) => {
+            FamilyParameterValue::List(items) => {
                 let mut numbers = IntVec::new();
                 for item in items {
                     numbers.push(self.as_number(name, item)?);
@@ -275,12 +275,12 @@ impl<'a> ParameterReader<'a> {
         }
     }
 
-    fn given_bases(&self, name: &str, value: &'a FamilyAttribute) -> Result<BasesParameter<'a>, FamilyError> {
-        let FamilyAttribute::List(lists) = value else {
+    fn given_bases(&self, name: &str, value: &'a FamilyParameterValue) -> Result<BasesParameter<'a>, FamilyError> {
+        let FamilyParameterValue::List(lists) = value else {
             return Err(self.invalid_value_error(name, "must be a list of lists of integers"));
         };
         for list in lists {
-            let FamilyAttribute::List(items) = list else {
+            let FamilyParameterValue::List(items) = list else {
                 return Err(self.invalid_value_error(name, "must be a list of integers"));
             };
             for item in items {
@@ -293,14 +293,14 @@ impl<'a> ParameterReader<'a> {
 
 /// The coordinates of one basis of [`BasesParameter`].
 #[derive(Debug, Clone)]
-pub struct BasisCoordinates<'a>(std::slice::Iter<'a, FamilyAttribute>);
+pub struct BasisCoordinates<'a>(std::slice::Iter<'a, FamilyParameterValue>);
 
 impl Iterator for BasisCoordinates<'_> {
     type Item = u64;
 
     fn next(&mut self) -> Option<u64> {
         // `listed_bases` has checked that every item is a non-negative integer.
-        self.0.next().map(|item| if let FamilyAttribute::Int(number) = item { number.unsigned_abs() } else { 0 })
+        self.0.next().map(|item| if let FamilyParameterValue::Int(number) = item { number.unsigned_abs() } else { 0 })
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
@@ -313,7 +313,7 @@ impl ExactSizeIterator for BasisCoordinates<'_> {}
 /// The bases that a spec lists, checked to be lists of non-negative integers.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct BasesParameter<'a> {
-    lists: &'a [FamilyAttribute],
+    lists: &'a [FamilyParameterValue],
 }
 
 impl<'a> BasesParameter<'a> {
@@ -326,7 +326,7 @@ impl<'a> BasesParameter<'a> {
     /// The coordinates of each basis.
     pub fn iter(self) -> impl ExactSizeIterator<Item = BasisCoordinates<'a>> + Clone + 'a {
         self.lists.iter().map(|list| {
-            BasisCoordinates(if let FamilyAttribute::List(items) = list { items.iter() } else { [].iter() })
+            BasisCoordinates(if let FamilyParameterValue::List(items) = list { items.iter() } else { [].iter() })
         })
     }
 

@@ -2,7 +2,9 @@
 
 use tilewright_kernel::{Builder, Element, SpecialRegister, Type, Value};
 use tilewright_layout::{Dim, LinearLayout};
-use tilewright_plan::movement::{GlobalAddress, LinearAddress, MovementError, ThreadBitsAboveWarp, ThreadIndices};
+use tilewright_plan::movement::{
+    GlobalAddress, LinearAddressEmitter, MovementError, ThreadBitsAboveWarp, ThreadIndices,
+};
 
 /// Returns the integer element of this width in bits; an error if memory supports none (it supports 8 bits or more).
 pub fn find_memory_integer(bits: u32) -> Result<Element, MovementError> {
@@ -57,7 +59,7 @@ pub fn row_major_address_emitter_from(
     let columns = |dim| layout.columns_of(dim).iter().map(|&column| row_major_index(layout, column) * bytes);
     let threads: Vec<u64> = columns(Dim::LANE).chain(columns(Dim::WARP)).chain(columns(Dim::BLOCK)).collect();
     let thread = thread_of(builder, layout);
-    let mut addresses = LinearAddress::new(builder, thread, base, &threads, bytes);
+    let mut addresses = LinearAddressEmitter::new(builder, thread, base, &threads, bytes);
     let registers: Vec<u64> =
         layout.columns_of(Dim::REGISTER).iter().map(|&column| row_major_index(layout, column)).collect();
     move |builder, register| {
@@ -90,7 +92,7 @@ pub fn emit_register_stores(builder: &mut Builder, parameter: u32, dst: &LinearL
     let columns: Vec<u64> = (0..thread_bits).chain(block_bits).map(|bit| bytes << bit).collect();
     let base = builder.parameter(parameter);
     let thread = thread_of(builder, dst);
-    let mut addresses = LinearAddress::new(builder, thread, base, &columns, bytes);
+    let mut addresses = LinearAddressEmitter::new(builder, thread, base, &columns, bytes);
     for (register, &value) in values.iter().enumerate() {
         let (pointer, offset) = addresses.emit_offset(builder, (register as u64) << thread_bits);
         builder.store(pointer, offset, value, None);

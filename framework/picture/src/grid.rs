@@ -6,7 +6,7 @@ use crate::{Cell, EmphasisColour};
 
 /// A band: rows or columns from `start` up to the next band, with a thick border before them and a common heading.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AxisBand {
+pub struct HeadedLineGroup {
     /// Index of the first row or column of the band.
     pub start: usize,
     /// The heading of the band; empty for a thick border alone.
@@ -21,7 +21,7 @@ pub struct GridAxis {
     /// Headings of the rows or columns in order; those beyond the last heading have none.
     pub headings: Vec<String>,
     /// The bands (groups of rows or columns), by ascending start.
-    pub bands: Vec<AxisBand>,
+    pub bands: Vec<HeadedLineGroup>,
     count: usize,
 }
 
@@ -83,7 +83,8 @@ impl GridAxis {
     /// Sets the bands (groups of rows or columns) by their starts and headings.
     #[must_use]
     pub fn with_bands<T: Into<String>>(mut self, bands: impl IntoIterator<Item = (usize, T)>) -> Self {
-        self.bands = bands.into_iter().map(|(start, heading)| AxisBand { start, heading: heading.into() }).collect();
+        self.bands =
+            bands.into_iter().map(|(start, heading)| HeadedLineGroup { start, heading: heading.into() }).collect();
         self
     }
 
@@ -108,12 +109,12 @@ impl GridAxis {
 
     /// Returns the band that begins at a row or column; `None` if none does.
     #[must_use]
-    pub fn band_starting_at(&self, start: usize) -> Option<&AxisBand> {
+    pub fn band_starting_at(&self, start: usize) -> Option<&HeadedLineGroup> {
         self.bands.iter().find(|band| band.start == start)
     }
 
     /// Returns each band with the index after its last row or column.
-    pub(crate) fn spans(&self) -> impl Iterator<Item = (&AxisBand, usize)> {
+    pub(crate) fn spans(&self) -> impl Iterator<Item = (&HeadedLineGroup, usize)> {
         let ends = self.bands.iter().skip(1).map(|band| band.start).chain([self.count]);
         self.bands.iter().zip(ends).filter(|(band, end)| band.start < *end && *end <= self.count)
     }
@@ -121,9 +122,10 @@ impl GridAxis {
     /// Returns the part of the axis in a range of rows or columns. A band that begins before the range and reaches into
     /// it begins at the start of the range.
     fn cropped(&self, range: &Range<usize>) -> Self {
-        let starts_later = |next: Option<&AxisBand>| next.is_none_or(|next| next.start > range.start);
-        let reaches =
-            |&(index, band): &(usize, &AxisBand)| band.start < range.end && starts_later(self.bands.get(index + 1));
+        let starts_later = |next: Option<&HeadedLineGroup>| next.is_none_or(|next| next.start > range.start);
+        let reaches = |&(index, band): &(usize, &HeadedLineGroup)| {
+            band.start < range.end && starts_later(self.bands.get(index + 1))
+        };
         let bands = self.bands.iter().enumerate().filter(reaches);
         let bands = bands.map(|(_, band)| (band.start.max(range.start) - range.start, band.heading.clone()));
         Self::new(self.name.clone(), range.clone().map(|index| self.heading(index))).with_bands(bands)

@@ -61,7 +61,7 @@ pub use external_tool::{ExternalTool, ToolError};
 pub use factory::TargetFactory;
 pub use factory_error::FactoryError;
 pub use failure::{ErrorCode, PluginFailure};
-pub use handles::DeviceResourceTable;
+pub use handles::DeviceObjectTable;
 pub use host::{serve_plugin, serve_plugin_on_streams};
 pub use isolated::PluginHostCommand;
 pub use issue::{check_module_tensor_maps, find_and_check_instruction};

@@ -4,7 +4,7 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
-use tilewright_layout::{Families, FamilyAttribute, FamilySpec, Layout};
+use tilewright_layout::{Families, FamilyParameterValue, FamilySpec, Layout};
 
 /// The kind of value that a family's parameter expects, and that the generator gives it most of the time.
 #[derive(Debug, Clone, Copy)]
@@ -96,12 +96,14 @@ fn number() -> impl Strategy<Value = i64> + Clone {
     prop_oneof![96 => (0..7u32).prop_map(|bits| 1i64 << bits), 3 => 0..20i64, 1 => extreme]
 }
 
-fn list(items: impl Strategy<Value = Vec<i64>>) -> impl Strategy<Value = FamilyAttribute> {
-    items.prop_map(|items| FamilyAttribute::from(&items[..]))
+fn list(items: impl Strategy<Value = Vec<i64>>) -> impl Strategy<Value = FamilyParameterValue> {
+    items.prop_map(|items| FamilyParameterValue::from(&items[..]))
 }
 
-fn lists(items: impl Strategy<Value = Vec<Vec<i64>>>) -> impl Strategy<Value = FamilyAttribute> {
-    items.prop_map(|items| FamilyAttribute::List(items.iter().map(|item| FamilyAttribute::from(&item[..])).collect()))
+fn lists(items: impl Strategy<Value = Vec<Vec<i64>>>) -> impl Strategy<Value = FamilyParameterValue> {
+    items.prop_map(|items| {
+        FamilyParameterValue::List(items.iter().map(|item| FamilyParameterValue::from(&item[..])).collect())
+    })
 }
 
 /// Generates lists of basis vectors over `rank` tensor axes: each vector is zero, or a step along one axis by a power
@@ -121,11 +123,11 @@ fn units(rank: usize) -> impl Strategy<Value = Vec<Vec<i64>>> {
     })
 }
 
-fn proper(kind: Kind, rank: usize) -> BoxedStrategy<FamilyAttribute> {
+fn proper(kind: Kind, rank: usize) -> BoxedStrategy<FamilyParameterValue> {
     let coordinate = prop_oneof![4 => Just(0i64), 8 => (0..6u32).prop_map(|bits| 1i64 << bits), 1 => number()];
     match kind {
-        Kind::Number => number().prop_map(FamilyAttribute::Int).boxed(),
-        Kind::Flag => any::<bool>().prop_map(FamilyAttribute::Bool).boxed(),
+        Kind::Number => number().prop_map(FamilyParameterValue::Int).boxed(),
+        Kind::Flag => any::<bool>().prop_map(FamilyParameterValue::Bool).boxed(),
         Kind::PerAxis => list(vec(number(), rank)).boxed(),
         Kind::Few => list(vec(number(), 2..=3)).boxed(),
         Kind::Pairs => lists(vec(vec(number(), 2), 0..3)).boxed(),
@@ -134,24 +136,24 @@ fn proper(kind: Kind, rank: usize) -> BoxedStrategy<FamilyAttribute> {
             let wild = vec(vec(coordinate, rank), 0..7);
             lists(prop_oneof![2 => Just(Vec::new()), 6 => units(rank), 1 => wild]).boxed()
         }
-        Kind::Spec(of) => spec(*of, rank).prop_map(|spec| FamilyAttribute::Spec(Box::new(spec))).boxed(),
-        Kind::OneOf(numbers) => prop::sample::select(numbers).prop_map(FamilyAttribute::Int).boxed(),
-        Kind::ListOf(all) => prop::sample::select(all).prop_map(FamilyAttribute::from).boxed(),
+        Kind::Spec(of) => spec(*of, rank).prop_map(|spec| FamilyParameterValue::Spec(Box::new(spec))).boxed(),
+        Kind::OneOf(numbers) => prop::sample::select(numbers).prop_map(FamilyParameterValue::Int).boxed(),
+        Kind::ListOf(all) => prop::sample::select(all).prop_map(FamilyParameterValue::from).boxed(),
         Kind::Keyword(words) => {
-            prop::sample::select(words).prop_map(|word| FamilyAttribute::Text(word.to_owned())).boxed()
+            prop::sample::select(words).prop_map(|word| FamilyParameterValue::Text(word.to_owned())).boxed()
         }
     }
 }
 
-fn anything() -> impl Strategy<Value = FamilyAttribute> {
+fn anything() -> impl Strategy<Value = FamilyParameterValue> {
     let number = prop_oneof![any::<i64>(), number()];
     let leaf = prop_oneof![
-        number.prop_map(FamilyAttribute::Int),
-        any::<bool>().prop_map(FamilyAttribute::Bool),
-        "[a-z]{0,4}".prop_map(FamilyAttribute::Text),
-        Just(FamilyAttribute::Spec(Box::new(FamilySpec::new("blocked")))),
+        number.prop_map(FamilyParameterValue::Int),
+        any::<bool>().prop_map(FamilyParameterValue::Bool),
+        "[a-z]{0,4}".prop_map(FamilyParameterValue::Text),
+        Just(FamilyParameterValue::Spec(Box::new(FamilySpec::new("blocked")))),
     ];
-    leaf.prop_recursive(3, 80, 70, |inner| vec(inner, 0..70).prop_map(FamilyAttribute::List))
+    leaf.prop_recursive(3, 80, 70, |inner| vec(inner, 0..70).prop_map(FamilyParameterValue::List))
 }
 
 /// Generates `cases` random requests for the layout families, builds their layouts, and calls `check` with each layout

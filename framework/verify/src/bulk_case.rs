@@ -6,7 +6,7 @@ use super::case::{CaseBuffer, CaseElement, CaseValue, ExpectedContents};
 use super::exact::scrambled;
 use super::test_case::{BufferLegend, TestBuffer, TestCase, input};
 use crate::kernels::{BulkCopyFlaw, BulkCopyKind, build_bulk_copy_kernel};
-use tilewright_kernel::{MAX_RANK, OutOfBoundsFill, TensorMap, TensorMapBinding};
+use tilewright_kernel::{MAX_TENSOR_MAP_RANK, OutOfBoundsFill, TensorMap, TensorMapBinding};
 use tilewright_target::{Completion, Instruction};
 use tilewright_tile::FloatType;
 
@@ -33,7 +33,7 @@ impl<'a> Mapped<'a> {
     }
 
     fn given<B>(&self, buffer: B) -> TensorMapBinding<B> {
-        let (mut sizes, mut strides) = ([1; MAX_RANK], [0; MAX_RANK]);
+        let (mut sizes, mut strides) = ([1; MAX_TENSOR_MAP_RANK], [0; MAX_TENSOR_MAP_RANK]);
         sizes.iter_mut().zip(&self.sizes).for_each(|(destination, &size)| *destination = size);
         strides.iter_mut().zip(&self.strides).for_each(|(destination, &stride)| *destination = stride);
         TensorMapBinding { buffer, offset: 0, sizes, strides }

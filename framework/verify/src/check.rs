@@ -128,7 +128,7 @@ pub(crate) fn emulate(
 fn verified(case: &TestCase, instructions: &[Instruction]) -> Result<Module, CheckFailure> {
     let module = Module { kernels: vec![case.kernel.clone()] };
     kernel::verify(&module)?;
-    kernel::verify_instructions(&case.kernel, instructions)?;
+    kernel::verify_vendor_instructions(&case.kernel, instructions)?;
     Ok(module)
 }
 

@@ -34,7 +34,7 @@ pub fn build_instruction_case<'a>(
     let kernel = build_instruction_kernel_with_tensor_memory("issue", row, context)?;
     // The kernel is verified first, then its instructions against their rows.
     tilewright_kernel::verify(&Module { kernels: vec![kernel.clone()] })?;
-    tilewright_kernel::verify_instructions(&kernel, context.instructions)?;
+    tilewright_kernel::verify_vendor_instructions(&kernel, context.instructions)?;
     let problem = match row.semantics {
         Semantics::Contract | Semantics::ContractSaturating | Semantics::CountDifferent => {
             IssueOperands::for_mma(row, context)

@@ -5,7 +5,7 @@ use tilewright_layout::{Dim, LinearLayout};
 use tilewright_target::{InstructionOperand, MemoryOperand};
 
 use super::case::{CaseBuffer, ExpectedContents};
-use super::test_case::{BufferElement, BufferLegend, TestBuffer, input};
+use super::test_case::{BufferElementBits, BufferLegend, TestBuffer, input};
 use crate::kernels::IsolatedSharedTile;
 
 /// The initial contents of an instruction's operands, and the expected result of one issue.
@@ -49,7 +49,7 @@ impl IssueOperands {
                 (operand_field.location.clone(), operand_field.element, operand_field.at, operand_field.bits)
             });
             let (location, element, bit, bits) = named.unwrap_or_else(|| (format!("bit {wrong}"), 0, wrong, 1));
-            BufferElement { location, element, bit, bits }
+            BufferElementBits { location, element, bit, bits }
         }));
         buffers
     }

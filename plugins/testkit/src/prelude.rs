@@ -10,7 +10,7 @@ pub use tilewright_kernel::{
 };
 pub use tilewright_layout::families::NeutralFamilies;
 pub use tilewright_layout::{
-    Dim, DimBases, Families, FamilyAttribute, FamilyProviders, FamilySpec, Layout, LinearLayout, MemoryLayout,
+    Dim, DimBases, Families, FamilyParameterValue, FamilyProviders, FamilySpec, Layout, LinearLayout, MemoryLayout,
     SampleLayoutRequest, parse_family_spec,
 };
 pub use tilewright_lower::build_conversion_kernel;

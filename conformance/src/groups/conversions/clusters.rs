@@ -1,7 +1,7 @@
 //! Layout conversions across the blocks of a cluster, for targets with clusters. The blocks split another axis after
 //! the conversion, swap elements, gather parts of the tensor, or replicate it.
 
-use tilewright_layout::{FamilyAttribute, FamilySpec};
+use tilewright_layout::{FamilyParameterValue, FamilySpec};
 
 use super::super::{CaseTensor, KernelConfig, NamedLayout};
 use super::ConversionCase;
@@ -53,7 +53,7 @@ fn blocked(
     order: [i64; 2],
     blocks: &[[i64; 2]],
 ) -> FamilySpec {
-    let blocks = FamilyAttribute::List(blocks.iter().copied().map(FamilyAttribute::from).collect());
+    let blocks = FamilyParameterValue::List(blocks.iter().copied().map(FamilyParameterValue::from).collect());
     FamilySpec::new("blocked")
         .with_parameter("size_per_thread", per_lane)
         .with_parameter("threads_per_warp", per_warp)

@@ -1,6 +1,6 @@
 //! Layout conversions between random distributed layouts. Their seed is part of the case's name, to repeat a failure.
 
-use tilewright_layout::{FamilyAttribute, FamilySpec};
+use tilewright_layout::{FamilyParameterValue, FamilySpec};
 
 use super::super::{CaseTensor, KernelConfig, NamedLayout};
 use super::ConversionCase;
@@ -48,7 +48,8 @@ fn layout(numbers: &mut Numbers, shape: [u64; 2], setting: KernelConfig) -> Fami
     // Lanes take their bits before warps. The order matters only for a small tensor, with too few bits for both.
     let lanes = take(numbers, setting.lanes.trailing_zeros());
     let warps = take(numbers, setting.warps.trailing_zeros());
-    let bases = |bases: Vec<[i64; 2]>| FamilyAttribute::List(bases.into_iter().map(FamilyAttribute::from).collect());
+    let bases =
+        |bases: Vec<[i64; 2]>| FamilyParameterValue::List(bases.into_iter().map(FamilyParameterValue::from).collect());
     FamilySpec::new("linear")
         .with_parameter("reg_bases", bases(left))
         .with_parameter("lane_bases", bases(lanes))

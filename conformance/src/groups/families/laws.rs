@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use tilewright_layout::{
-    Dim, FamilyAttribute, FamilySpec, Layout, LinearLayout, SampleLayout, layout_from_json, layout_to_json,
+    Dim, FamilyParameterValue, FamilySpec, Layout, LinearLayout, SampleLayout, layout_from_json, layout_to_json,
     parse_family_spec,
 };
 
@@ -56,10 +56,11 @@ pub(super) fn spelled_out(context: &Context, sample: &SampleLayout) -> LawResult
     })
 }
 
-fn bases(layout: &LinearLayout, dim: Dim) -> FamilyAttribute {
-    let basis =
-        |basis: Vec<u64>| FamilyAttribute::List(basis.into_iter().map(|c| FamilyAttribute::Int(c as i64)).collect());
-    FamilyAttribute::List(layout.bases_of(dim).into_iter().map(basis).collect())
+fn bases(layout: &LinearLayout, dim: Dim) -> FamilyParameterValue {
+    let basis = |basis: Vec<u64>| {
+        FamilyParameterValue::List(basis.into_iter().map(|c| FamilyParameterValue::Int(c as i64)).collect())
+    };
+    FamilyParameterValue::List(layout.bases_of(dim).into_iter().map(basis).collect())
 }
 
 /// Pairs of a tensor shape and a larger one: doubled along either axis or many times larger.

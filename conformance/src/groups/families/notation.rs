@@ -1,6 +1,6 @@
 //! Formats specs (family and parameters) as a user would write them, to check that they are parsed as intended.
 
-use tilewright_layout::{FamilyAttribute, FamilySpec};
+use tilewright_layout::{FamilyParameterValue, FamilySpec};
 
 /// Formats the spec as JSON, one of the notations that users write.
 pub(super) fn json(spec: &FamilySpec) -> String {
@@ -15,12 +15,14 @@ pub(super) fn attribute(spec: &FamilySpec) -> String {
     format!("#layout.{}<{{{}}}>", spec.name, entries.join(", "))
 }
 
-fn value(value: &FamilyAttribute) -> String {
+fn value(value: &FamilyParameterValue) -> String {
     match value {
-        FamilyAttribute::Bool(value) => value.to_string(),
-        FamilyAttribute::Int(value) => value.to_string(),
-        FamilyAttribute::Text(value) => format!("\"{value}\""),
-        FamilyAttribute::List(items) => format!("[{}]", items.iter().map(self::value).collect::<Vec<_>>().join(", ")),
-        FamilyAttribute::Spec(spec) => attribute(spec),
+        FamilyParameterValue::Bool(value) => value.to_string(),
+        FamilyParameterValue::Int(value) => value.to_string(),
+        FamilyParameterValue::Text(value) => format!("\"{value}\""),
+        FamilyParameterValue::List(items) => {
+            format!("[{}]", items.iter().map(self::value).collect::<Vec<_>>().join(", "))
+        }
+        FamilyParameterValue::Spec(spec) => attribute(spec),
     }
 }

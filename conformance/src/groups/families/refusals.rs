@@ -1,7 +1,7 @@
 //! Checks invalid requests for layouts. A request must be rejected with an error that names the family or, if a family
 //! may accept it, give a layout of the whole tensor; never a crash, never a layout of another tensor.
 
-use tilewright_layout::{FamilyAttribute, FamilyError, FamilySpec, Layout, SampleLayout};
+use tilewright_layout::{FamilyError, FamilyParameterValue, FamilySpec, Layout, SampleLayout};
 
 use super::super::law::{LawResult, law_failure, require};
 use super::super::walk::covers_evenly;
@@ -26,7 +26,7 @@ pub(super) fn unknown(context: &Context, sample: &SampleLayout) -> LawResult {
 /// Checks that a parameter of another type is rejected, and that an extreme value of the right type is rejected or
 /// gives a layout of the whole tensor.
 pub(super) fn types(context: &Context, sample: &SampleLayout) -> LawResult {
-    let other = |value: &FamilyAttribute| others_of(value);
+    let other = |value: &FamilyParameterValue| others_of(value);
     each_level(&sample.spec, &|level| replaced(level, &other), &mut |spec| refused(context, spec, &SHAPE).map(drop))?;
     each_level(&sample.spec, &|level| replaced(level, &extremes_of), &mut |spec| {
         check_rejected_or_covers_shape(context, spec, &SHAPE)
@@ -89,36 +89,45 @@ fn each_level(
 
 /// Returns copies of the spec `level`, each with another value of one parameter: one copy for each parameter and each
 /// value that `others` returns for the parameter's value.
-fn replaced(level: &FamilySpec, others: &dyn Fn(&FamilyAttribute) -> Vec<FamilyAttribute>) -> Vec<FamilySpec> {
-    let of = |(name, value): (&String, &FamilyAttribute)| -> Vec<FamilySpec> {
+fn replaced(
+    level: &FamilySpec,
+    others: &dyn Fn(&FamilyParameterValue) -> Vec<FamilyParameterValue>,
+) -> Vec<FamilySpec> {
+    let of = |(name, value): (&String, &FamilyParameterValue)| -> Vec<FamilySpec> {
         others(value).into_iter().map(|other| level.clone().with_parameter(name, other)).collect()
     };
     level.attributes.iter().flat_map(of).collect()
 }
 
-fn text() -> FamilyAttribute {
-    FamilyAttribute::Text("nonsense".to_owned())
+fn text() -> FamilyParameterValue {
+    FamilyParameterValue::Text("nonsense".to_owned())
 }
 
 /// Returns values that a parameter like `value` must reject: values of other types and, for a text, an unknown word.
-fn others_of(value: &FamilyAttribute) -> Vec<FamilyAttribute> {
-    let nested = FamilyAttribute::List(vec![FamilyAttribute::List(vec![text()])]);
+fn others_of(value: &FamilyParameterValue) -> Vec<FamilyParameterValue> {
+    let nested = FamilyParameterValue::List(vec![FamilyParameterValue::List(vec![text()])]);
     match value {
-        FamilyAttribute::Bool(_) => vec![FamilyAttribute::Int(7), text(), nested],
-        FamilyAttribute::Int(_) => vec![text(), FamilyAttribute::List(vec![FamilyAttribute::Int(1)]), nested],
-        FamilyAttribute::Text(_) => vec![text(), FamilyAttribute::Int(7), FamilyAttribute::Bool(true), nested],
-        FamilyAttribute::List(_) => vec![text(), FamilyAttribute::Int(1), FamilyAttribute::Bool(true), nested],
-        FamilyAttribute::Spec(_) => vec![text(), FamilyAttribute::Int(1), nested],
+        FamilyParameterValue::Bool(_) => vec![FamilyParameterValue::Int(7), text(), nested],
+        FamilyParameterValue::Int(_) => {
+            vec![text(), FamilyParameterValue::List(vec![FamilyParameterValue::Int(1)]), nested]
+        }
+        FamilyParameterValue::Text(_) => {
+            vec![text(), FamilyParameterValue::Int(7), FamilyParameterValue::Bool(true), nested]
+        }
+        FamilyParameterValue::List(_) => {
+            vec![text(), FamilyParameterValue::Int(1), FamilyParameterValue::Bool(true), nested]
+        }
+        FamilyParameterValue::Spec(_) => vec![text(), FamilyParameterValue::Int(1), nested],
     }
 }
 
 /// Returns values of the type of `value` that no GPU uses, such as negative or huge sizes.
-fn extremes_of(value: &FamilyAttribute) -> Vec<FamilyAttribute> {
+fn extremes_of(value: &FamilyParameterValue) -> Vec<FamilyParameterValue> {
     match value {
-        FamilyAttribute::Int(_) => {
-            [i64::MIN, -1, 0, 3, 1 << 31, 1 << 40, 1 << 62, i64::MAX].map(FamilyAttribute::Int).to_vec()
+        FamilyParameterValue::Int(_) => {
+            [i64::MIN, -1, 0, 3, 1 << 31, 1 << 40, 1 << 62, i64::MAX].map(FamilyParameterValue::Int).to_vec()
         }
-        FamilyAttribute::List(items) => {
+        FamilyParameterValue::List(items) => {
             let with_item = |at: usize| {
                 extremes_of(&items[at]).into_iter().map(move |item| {
                     let mut list = items.clone();
@@ -128,10 +137,10 @@ fn extremes_of(value: &FamilyAttribute) -> Vec<FamilyAttribute> {
             };
             let longer = items.iter().chain(items).cloned().collect();
             let lists = (0..items.len()).flat_map(with_item).chain([Vec::new(), longer]);
-            lists.map(FamilyAttribute::List).collect()
+            lists.map(FamilyParameterValue::List).collect()
         }
-        FamilyAttribute::Bool(value) => vec![FamilyAttribute::Bool(!value)],
-        FamilyAttribute::Text(_) | FamilyAttribute::Spec(_) => Vec::new(),
+        FamilyParameterValue::Bool(value) => vec![FamilyParameterValue::Bool(!value)],
+        FamilyParameterValue::Text(_) | FamilyParameterValue::Spec(_) => Vec::new(),
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use tilewright_layout::{Families, FamilyAttribute, FamilySpec, SampleLayout, spec_from_json};
+use tilewright_layout::{Families, FamilyParameterValue, FamilySpec, SampleLayout, spec_from_json};
 
 use super::super::KernelConfig;
 use super::super::law::case_name_part;
@@ -40,7 +40,8 @@ fn samples(context: &Context) -> Vec<SampleLayout> {
 
 /// Whether a family occurs in a spec: as the spec's family, in its parent, or in a parameter.
 pub(super) fn mentions_family(spec: &FamilySpec, name: &str) -> bool {
-    let inside = |value: &FamilyAttribute| matches!(value, FamilyAttribute::Spec(spec) if mentions_family(spec, name));
+    let inside =
+        |value: &FamilyParameterValue| matches!(value, FamilyParameterValue::Spec(spec) if mentions_family(spec, name));
     spec.name == name
         || spec.parent.as_deref().is_some_and(|parent| mentions_family(parent, name))
         || spec.attributes.values().any(inside)

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use conformance_pack::FigurePoint;
-use tilewright_layout::{Dim, FamilyAttribute, FamilySpec, Layout, LinearLayout, MemoryLayout};
+use tilewright_layout::{Dim, FamilyParameterValue, FamilySpec, Layout, LinearLayout, MemoryLayout};
 use tilewright_plan::movement;
 use tilewright_plan::movement::{ConversionKind, MovementError, PlanContext, plan_shared_access};
 use tilewright_target::Direction;
@@ -183,7 +183,7 @@ impl Movement {
         let spec = FamilySpec::new("padded_shared")
             .with_parameter(
                 "interval_padding_pairs",
-                FamilyAttribute::List(vec![FamilyAttribute::from([self.shape[1] as i64, vector])]),
+                FamilyParameterValue::List(vec![FamilyParameterValue::from([self.shape[1] as i64, vector])]),
             )
             .with_parameter("order", [1i64, 0]);
         match resolve(context, &spec, &self.shape)? {

@@ -6,7 +6,7 @@ use tilewright_layout::{Dim, LinearLayout};
 use tilewright_plan::movement::{Block2dLoadPlan, BlockLoadSource, PlanContext};
 use tilewright_target::{Instruction, InstructionKind, InstructionOperand};
 use tilewright_verify::kernels::build_block_load_kernel;
-use tilewright_verify::{BlockLoadTile, CheckFailure, TestCase, build_block_load_case, check_emulated};
+use tilewright_verify::{BlockLoadTile, CheckFailure, TestCase, build_block_2d_load_case, check_emulated};
 
 use super::super::artifact;
 use super::super::executed::not_built;
@@ -89,7 +89,7 @@ fn cases(context: &Context, row: &Instruction, plan_context: PlanContext<'_>) ->
     blocks
         .begins()
         .into_iter()
-        .map(|begin| build_block_load_case(&blocks.tile(begin), &blocks.loads, plan_context))
+        .map(|begin| build_block_2d_load_case(&blocks.tile(begin), &blocks.loads, plan_context))
         .collect()
 }
 

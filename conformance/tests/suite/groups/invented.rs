@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use tilewright_kernel::Module;
 use tilewright_layout::families::cluster::{check_family_shape, extend_tile_to_tensor};
 use tilewright_layout::{
-    Dim, Families, FamilyAttribute, FamilyError, FamilySpec, Layout, LinearLayout, MemoryLayout, Padding, SampleLayout,
-    SampleLayoutRequest,
+    Dim, Families, FamilyError, FamilyParameterValue, FamilySpec, Layout, LinearLayout, MemoryLayout, Padding,
+    SampleLayout, SampleLayoutRequest,
 };
 use tilewright_plugin::{Artifact, CompileError, CompileOptions, Device, DeviceError, Target};
 use tilewright_target::{Completion, Instruction, InstructionKind, InstructionOperand, Semantics, TargetDescription};
@@ -221,7 +221,7 @@ impl Families for Tiles {
         }
         let operand_role = |operand_role: &str| {
             FamilySpec::new("tile")
-                .with_parameter("part", FamilyAttribute::Text(operand_role.to_owned()))
+                .with_parameter("part", FamilyParameterValue::Text(operand_role.to_owned()))
                 .with_parameter("warps", i64::from(use_case.warps))
         };
         let sample = |role: &str| {
@@ -267,13 +267,13 @@ impl Tiles {
     fn parameters(&self, spec: &FamilySpec) -> Result<(String, u64), FamilyError> {
         let read = spec.parameter_reader();
         let operand_role = match read.required(&["part"])? {
-            FamilyAttribute::Text(operand_role) if ["a", "b", "d"].contains(&operand_role.as_str()) => {
+            FamilyParameterValue::Text(operand_role) if ["a", "b", "d"].contains(&operand_role.as_str()) => {
                 operand_role.clone()
             }
             _ => return Err(read.invalid_value_error("part", "must be `a`, `b` or `d`")),
         };
         let warps = match read.required(&["warps"])? {
-            FamilyAttribute::Text(_) if self.flaw == Flaw::AcceptsText => 4,
+            FamilyParameterValue::Text(_) if self.flaw == Flaw::AcceptsText => 4,
             _ => read.number(&["warps"])?,
         };
         if self.flaw == Flaw::ForgetsParameter {

@@ -197,7 +197,7 @@ fn wrong_results_and_counts_of_gathers_on_both_paths_are_found() {
     for path in [ConversionKind::Shuffle, ConversionKind::Shared] {
         let (problem, (layouts, plans)) = found(
             gather::all(&context),
-            |problem| gather::list_plans(&context, problem),
+            |problem| gather::list_gather_plans(&context, problem),
             |problem, ((source, _), plans)| {
                 problem.along.tensor.elements() >= 1024 && plans[0].path == path && lanes_differ(source)
             },

@@ -2,7 +2,7 @@
 //! the number of warps along each of the two axes.
 
 use tilewright_plugin::layout::families::cluster::{
-    TileMode, check_shape, identity_modes, row_major_axis_order, tensor_layout_from_modes,
+    TileMode, check_family_shape, identity_modes, row_major_axis_order, tensor_layout_from_block_tile,
 };
 use tilewright_plugin::layout::{Dim, Families, FamilyError, FamilySpec, Layout, SampleLayout, SampleLayoutRequest};
 
@@ -32,7 +32,7 @@ impl Families for LoomFamilies {
         let read = spec.parameter_reader();
         let warps = read.powers_of_two(&["warps"], 2)?;
         read.check_all_read()?;
-        check_shape(spec, shape)?;
+        check_family_shape(spec, shape)?;
         if shape.len() != 2 {
             let message = "a result has two axes".to_owned();
             return Err(FamilyError::Shape { family: spec.name.clone(), shape: shape.to_vec(), message });
@@ -41,6 +41,6 @@ impl Families for LoomFamilies {
         let tile = [(Dim::REGISTER, 4, 1), (Dim::LANE, 2, 1), (Dim::LANE, 8, 0)].map(TileMode::from);
         let order = row_major_axis_order(2);
         let modes = tile.into_iter().chain(identity_modes(Dim::WARP, &warps, &order, None));
-        Ok(Layout::Distributed(tensor_layout_from_modes(spec, modes, &order, &[], shape)?))
+        Ok(Layout::Distributed(tensor_layout_from_block_tile(spec, modes, &order, &[], shape)?))
     }
 }

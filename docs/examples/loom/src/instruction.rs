@@ -7,7 +7,7 @@
 //! | c and d, of (m, n) | four along n | two along n, eight along m |
 
 use tilewright_plugin::layout::{Dim, LayoutError, LinearLayout};
-use tilewright_plugin::target::{Completion, Instruction, InstructionKind, MmaNumerics, Operand, Semantics};
+use tilewright_plugin::target::{Completion, Instruction, InstructionKind, InstructionOperand, MmaNumerics, Semantics};
 
 /// Name of the instruction in plans, kernel IR and pictures.
 pub const NAME: &str = "loom.mma.8x8x4.f32.f16";
@@ -17,8 +17,18 @@ pub fn row() -> Result<Instruction, LayoutError> {
     let a = tile(&[[0, 1]], &[[0, 2], [1, 0], [2, 0], [4, 0]], [8, 4])?;
     let b = tile(&[[1, 0]], &[[2, 0], [0, 1], [0, 2], [0, 4]], [4, 8])?;
     let d = tile(&[[0, 1], [0, 2]], &[[0, 4], [1, 0], [2, 0], [4, 0]], [8, 8])?;
-    let operand = |role: &str, layout| Operand::Register { role: role.into(), element: "f16".into(), bits: 16, layout };
-    let sum = |role: &str, layout| Operand::Register { role: role.into(), element: "f32".into(), bits: 32, layout };
+    let operand = |role: &str, layout| InstructionOperand::Register {
+        role: role.into(),
+        element: "f16".into(),
+        bits: 16,
+        layout,
+    };
+    let sum = |role: &str, layout| InstructionOperand::Register {
+        role: role.into(),
+        element: "f32".into(),
+        bits: 32,
+        layout,
+    };
     Ok(Instruction {
         name: NAME.to_owned(),
         kind: InstructionKind::Matrix,

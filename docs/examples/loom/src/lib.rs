@@ -11,9 +11,9 @@ mod code;
 mod family;
 mod instruction;
 
+use tilewright_plugin::FactoryError;
 use tilewright_plugin::kernel::Module;
 use tilewright_plugin::layout::Families;
-use tilewright_plugin::FactoryError;
 use tilewright_plugin::target::{Instruction, TargetDescription};
 use tilewright_plugin::{Artifact, CompileError, CompileOptions, Device, DeviceError, Target};
 

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use tilewright_layout::families::NeutralFamilies;
-use tilewright_layout::{Dim, Families, FamilyAttribute, FamilySpec, Layout, LinearLayout};
+use tilewright_layout::{Dim, Families, FamilyParameterValue, FamilySpec, Layout, LinearLayout};
 use tilewright_tile::LayoutAttribute;
 
 /// Returns the name of a distributed layout: `#ttg.blocked<...>` if the layout is blocked, else its bases as
@@ -28,7 +28,8 @@ fn linear(layout: &LinearLayout) -> LayoutAttribute {
         let separator = if index == 0 { "" } else { ", " };
         // Writing to a string does not fail.
         let _ = write!(text, "{separator}{word} = [{}]", lists.join(", "));
-        spec = spec.with_parameter(word, FamilyAttribute::List(bases.iter().map(|basis| numbers(basis)).collect()));
+        spec =
+            spec.with_parameter(word, FamilyParameterValue::List(bases.iter().map(|basis| numbers(basis)).collect()));
     }
     text.push_str("}>");
     LayoutAttribute::new(spec, text)
@@ -109,8 +110,8 @@ fn list(values: &[u64]) -> String {
     format!("[{}]", values.iter().map(u64::to_string).collect::<Vec<_>>().join(", "))
 }
 
-fn numbers(values: &[u64]) -> FamilyAttribute {
-    FamilyAttribute::List(
-        values.iter().map(|&value| FamilyAttribute::Int(i64::try_from(value).unwrap_or(i64::MAX))).collect(),
+fn numbers(values: &[u64]) -> FamilyParameterValue {
+    FamilyParameterValue::List(
+        values.iter().map(|&value| FamilyParameterValue::Int(i64::try_from(value).unwrap_or(i64::MAX))).collect(),
     )
 }

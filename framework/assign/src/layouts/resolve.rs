@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use thiserror::Error;
 
-use tilewright_layout::{Families, FamilyAttribute, FamilyError, FamilySpec, Layout, LinearLayout};
+use tilewright_layout::{Families, FamilyError, FamilyParameterValue, FamilySpec, Layout, LinearLayout};
 use tilewright_tile::{LayoutAttribute, MemDescType, TileType};
 
 /// The reason why a type gives no layout.
@@ -151,18 +151,20 @@ const USUAL_RANK: usize = 2;
 /// Returns the rank of a layout as its parameters determine it: an explicit `rank`, the length of `order` or `shape`,
 /// or the length of a basis. `None` if no parameter determines it.
 fn rank(spec: &FamilySpec) -> Option<usize> {
-    if let Some(FamilyAttribute::Int(rank)) = spec.attributes.get("rank") {
+    if let Some(FamilyParameterValue::Int(rank)) = spec.attributes.get("rank") {
         return usize::try_from(*rank).ok();
     }
-    if let Some(FamilyAttribute::List(axes)) = spec.attributes.get("order").or_else(|| spec.attributes.get("shape")) {
+    if let Some(FamilyParameterValue::List(axes)) =
+        spec.attributes.get("order").or_else(|| spec.attributes.get("shape"))
+    {
         return Some(axes.len());
     }
     let bases = spec.attributes.values().filter_map(|value| match value {
-        FamilyAttribute::List(items) => items.first(),
+        FamilyParameterValue::List(items) => items.first(),
         _ => None,
     });
     let lengths = bases.filter_map(|basis| match basis {
-        FamilyAttribute::List(coordinates) => Some(coordinates.len()),
+        FamilyParameterValue::List(coordinates) => Some(coordinates.len()),
         _ => None,
     });
     lengths.max()

@@ -15,7 +15,9 @@ use tilewright_layout::{Dim, LinearLayout};
 use tilewright_plan::memory_synthesis::{
     AccessAlternative as MemoryAlternative, SharedLayoutSolution, SharedTensor, TensorAccess, solve_shared_layout,
 };
-use tilewright_plan::movement::{ConversionKind, PointerToSharedCopySpec, plan_conversion, plan_pointer_copy};
+use tilewright_plan::movement::{
+    ConversionKind, PointerToSharedCopySpec, plan_conversion, plan_pointer_to_shared_copy,
+};
 use tilewright_target::Queue;
 use tilewright_tile::axis_info::{AxisInfoMap, IndexBitPosition};
 use tilewright_tile::transform::loads::{
@@ -275,7 +277,7 @@ impl PipelinePlanner<'_> {
             masked: mask.is_some(),
             groups: &groups,
         };
-        let copy_plan = plan_pointer_copy(&problem, context).ok()?;
+        let copy_plan = plan_pointer_to_shared_copy(&problem, context).ok()?;
         let bytes = bytes_of(&solution, tensor.bits);
         let is_async = copy_plan.completion_queue() == Queue::Copies && bytes.is_multiple_of(copy_plan.alignment());
         is_async.then_some((solution, bytes))

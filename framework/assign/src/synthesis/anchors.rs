@@ -18,7 +18,7 @@ use tilewright_plan::mma::{MmaCost, MmaError, MmaProblem, mma_candidates, plan_m
 use tilewright_plan::movement::{AxisStride as GlobalStride, GlobalTensor, MovementError, RejectedCandidate};
 use tilewright_target::{CanonicalLayoutStride, InstructionOperand, MemoryOperand};
 use tilewright_tile::axis_info::AxisInfoMap;
-use tilewright_tile::transform::explicit::{CopyChoice, DotChoice, ExpandedFunction};
+use tilewright_tile::transform::explicit::{CopyChoice, DotChoice, LoweredExplicitFunction};
 use tilewright_tile::{FunctionBody, Op, TileType, Value, ValueOrigin};
 
 /// Candidates for the number of contiguous K elements in a lane (`kWidth` in Triton).
@@ -297,7 +297,7 @@ impl Slice {
 /// Returns the layout by which threads copy from global to shared memory, as a choice for the copy `copy_op`.
 /// Neighbouring threads copy neighbours in memory, and accesses are as wide as AxisInfo allows.
 pub(super) fn of_copy(
-    expanded: &ExpandedFunction,
+    expanded: &LoweredExplicitFunction,
     axis_info: &AxisInfoMap,
     copy_op: Op,
     config: &LaunchConfig<'_>,

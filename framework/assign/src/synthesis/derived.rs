@@ -13,7 +13,7 @@ use crate::layouts::to_canonical_dim_order;
 use crate::memory::{describe_pointer_memory, element_bits_while_moved};
 use tilewright_layout::{Dim, LinearLayout, Space};
 use tilewright_plan::constraint::{
-    CopyInstructionTiles, MmaTileToTensorMaps, OperandTiles, UnsatisfiedConstraint, check_elementwise, check_mma,
+    CopyInstructionTiles, LayoutConstraintError, MmaTileToTensorMaps, OperandTiles, check_elementwise, check_mma,
     check_reduction, solve_copy,
 };
 use tilewright_tile::op::name::{scf, tt, ttg};
@@ -126,7 +126,7 @@ impl ConstraintTrace<'_, '_> {
             }
             // In a tensor smaller than the tile, elements are replicated, which the description of the instruction's
             // operands does not express.
-            Err(UnsatisfiedConstraint::Sizes { .. } | UnsatisfiedConstraint::Instruction { .. }) => {
+            Err(LayoutConstraintError::Sizes { .. } | LayoutConstraintError::Instruction { .. }) => {
                 Ok(format!("{by}, by its plan"))
             }
             Err(unsatisfied) => Err(self.disagree(operands[0], op, unsatisfied)),
@@ -175,7 +175,7 @@ impl ConstraintTrace<'_, '_> {
         })
     }
 
-    fn disagree(&self, value: Value, op: Op, source: UnsatisfiedConstraint) -> SynthesisError {
+    fn disagree(&self, value: Value, op: Op, source: LayoutConstraintError) -> SynthesisError {
         let named = |op: Op| {
             let operation = self.program.body.op(op);
             let result = operation.results.first().map(|value| format!(" {}", self.program.body.display_name(*value)));

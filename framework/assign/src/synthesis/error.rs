@@ -68,7 +68,7 @@ pub enum SynthesisError {
         /// The second of the two operations, as text.
         second: String,
         /// The constraint that the two layouts violate.
-        source: Box<tilewright_plan::constraint::UnsatisfiedConstraint>,
+        source: Box<tilewright_plan::constraint::LayoutConstraintError>,
     },
     /// No combination of tile sizes gives a program; the caller's fault.
     #[error("no combination of tile sizes results in a program: allow at least one")]

@@ -10,7 +10,7 @@ use crate::LaunchConfig;
 use crate::layouts::LayoutCache;
 use crate::memory::element_bits_while_moved;
 use tilewright_layout::cute::{CuteLayout, IntTuple};
-use tilewright_layout::{self as layout, Dim, FamilyAttribute, FamilySpec, LinearLayout, MemoryLayout};
+use tilewright_layout::{self as layout, Dim, FamilyParameterValue, FamilySpec, LinearLayout, MemoryLayout};
 use tilewright_plan::memory_synthesis::{
     self as memory, AccessAlternative, AccessSolution, SharedLayoutSolution, SharedTensor, TensorAccess,
 };
@@ -170,7 +170,7 @@ pub(crate) fn memory_name(memory: &MemoryLayout) -> LayoutAttribute {
         let _ = write!(text, "{}[{}]", if index == 0 { "" } else { ", " }, basis.join(", "));
     }
     text.push_str("]}");
-    if let Some(FamilyAttribute::Int(alignment)) = spec.attributes.get("alignment") {
+    if let Some(FamilyParameterValue::Int(alignment)) = spec.attributes.get("alignment") {
         let _ = write!(text, ", alignment = {alignment}");
     }
     text.push('>');

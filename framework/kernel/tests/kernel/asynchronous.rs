@@ -3,7 +3,7 @@
 
 use tilewright_kernel::{
     Element, InstructionSignature, MemorySpace, Queue, Type, Value, ValueTypeRequirement, Violation, text, verify,
-    verify_instructions,
+    verify_vendor_instructions,
 };
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_target::{Completion, Instruction, InstructionKind, InstructionOperand, Semantics};
@@ -190,8 +190,8 @@ fn rows_on_a_queue_give_what_is_pending_and_take_it_as_their_accumulator() {
       %1: 2xf32 = instruction \"a\" %0, %0, %0
     }";
     let module = text::parse(text).unwrap();
-    assert!(verify_instructions(&module.kernels[0], &[row(Completion::Immediate)]).is_ok());
-    let refused = verify_instructions(&module.kernels[0], &[queued]).unwrap_err().to_string();
+    assert!(verify_vendor_instructions(&module.kernels[0], &[row(Completion::Immediate)]).is_ok());
+    let refused = verify_vendor_instructions(&module.kernels[0], &[queued]).unwrap_err().to_string();
     assert!(refused.contains("result 0 is 2xf32; expected a pending scalar or vector of 64 bits"), "{refused}");
 }
 

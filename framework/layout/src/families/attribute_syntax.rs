@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::cluster::{block_share_shape, cluster_layout, row_major_axis_order};
 use crate::{
-    AttributeParameterPosition, AttributeSyntax, Dim, FamilyAttribute, FamilySpec, IntVec, ParameterOmission,
+    AttributeParameterPosition, AttributeSyntax, Dim, FamilyParameterValue, FamilySpec, IntVec, ParameterOmission,
     ParameterSyntax,
 };
 
@@ -90,7 +90,7 @@ fn padded_shared() -> AttributeSyntax {
 }
 
 fn shared_linear() -> AttributeSyntax {
-    let no_bases = FamilyAttribute::List(Vec::new());
+    let no_bases = FamilyParameterValue::List(Vec::new());
     ttg("shared_linear")
         .with_keywords(&[("offset_bases", "offset")])
         .with_parameter(ParameterSyntax::new("block_bases", &["block"]).with_omitted_value(no_bases))
@@ -127,7 +127,7 @@ pub(super) fn padded_to_attribute_form(mut spec: FamilySpec) -> FamilySpec {
             .with_parameter("order", numbers(order.iter().map(|&axis| axis as u64)))
             .with_parameter("shape", numbers(shape));
     }
-    spec.with_parameter("block_bases", FamilyAttribute::List(blocks.into_iter().map(numbers).collect()))
+    spec.with_parameter("block_bases", FamilyParameterValue::List(blocks.into_iter().map(numbers).collect()))
 }
 
 /// The bases of a padded layout, all in elements: the bases of blocks too, which specs count in multiples of one
@@ -189,7 +189,7 @@ fn order_of(offsets: &[Vec<u64>], shape: &[u64]) -> Option<Vec<usize>> {
     (fits && filled.map(|(axis, bit)| unit(axis, bit)).eq(offsets.iter().cloned())).then_some(order)
 }
 
-fn numbers(values: impl IntoIterator<Item = u64>) -> FamilyAttribute {
-    let integers = values.into_iter().map(|value| FamilyAttribute::Int(i64::try_from(value).unwrap_or(i64::MAX)));
-    FamilyAttribute::List(integers.collect())
+fn numbers(values: impl IntoIterator<Item = u64>) -> FamilyParameterValue {
+    let integers = values.into_iter().map(|value| FamilyParameterValue::Int(i64::try_from(value).unwrap_or(i64::MAX)));
+    FamilyParameterValue::List(integers.collect())
 }

@@ -3,7 +3,7 @@
 
 use crate::{Dim, FamilyError, FamilySpec, LinearLayout};
 
-use super::cluster::{identity_modes, tensor_layout_from_modes};
+use super::cluster::{identity_modes, tensor_layout_from_block_tile};
 
 pub(super) fn resolve(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, FamilyError> {
     let read = spec.parameter_reader();
@@ -17,7 +17,7 @@ pub(super) fn resolve(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, 
     let modes = identity_modes(Dim::REGISTER, &per_lane, &order, None)
         .chain(identity_modes(Dim::LANE, &per_warp, &order, None))
         .chain(identity_modes(Dim::WARP, &per_block, &order, None));
-    let mut layout = tensor_layout_from_modes(spec, modes, &order, &cluster, shape)?;
+    let mut layout = tensor_layout_from_block_tile(spec, modes, &order, &cluster, shape)?;
     layout.drop_zero_bases(Dim::REGISTER);
     Ok(layout)
 }

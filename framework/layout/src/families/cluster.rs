@@ -106,7 +106,7 @@ pub fn extend_tile_to_tensor_in_dim(
 ///
 /// # Errors
 /// As [`cluster_layout`]; sizes that are not powers of two; more than 64 bits.
-pub fn tensor_layout_from_modes(
+pub fn tensor_layout_from_block_tile(
     spec: &FamilySpec,
     modes: impl Iterator<Item = TileMode> + Clone,
     order: &[usize],

@@ -4,7 +4,7 @@
 
 use crate::{Dim, FamilyError, FamilySpec, LinearLayout};
 
-use super::cluster::{identity_modes, tensor_layout_from_modes};
+use super::cluster::{identity_modes, tensor_layout_from_block_tile};
 
 pub(super) fn resolve(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, FamilyError> {
     let read = spec.parameter_reader();
@@ -37,5 +37,5 @@ pub(super) fn resolve(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, 
     let modes = identity_modes(Dim::REGISTER, &per_lane, &order, None)
         .chain(identity_modes(Dim::LANE, &per_warp, &order, Some(k_axis)))
         .chain(identity_modes(Dim::WARP, &per_block, &order, Some(k_axis)));
-    tensor_layout_from_modes(parent, modes, &order, &cluster, shape)
+    tensor_layout_from_block_tile(parent, modes, &order, &cluster, shape)
 }

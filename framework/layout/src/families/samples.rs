@@ -1,6 +1,6 @@
 //! Typical layouts of the neutral families, for conformance suites.
 
-use crate::{FamilyAttribute, FamilySpec, SampleLayout, SampleLayoutRequest};
+use crate::{FamilyParameterValue, FamilySpec, SampleLayout, SampleLayoutRequest};
 
 /// The sample layouts for a use: coalesced loads along rows and along columns, results of reductions, operands of FMA
 /// dots, and shared memory for all of them.
@@ -26,7 +26,7 @@ pub(super) fn typical(use_case: SampleLayoutRequest) -> Vec<SampleLayout> {
 }
 
 fn memory(vector: u32) -> [SampleLayout; 4] {
-    let order = |fastest: [i64; 2]| FamilyAttribute::from(fastest);
+    let order = |fastest: [i64; 2]| FamilyParameterValue::from(fastest);
     let swizzled = |per_phase: i64, max_phase: i64, fastest| {
         FamilySpec::new("swizzled_shared")
             .with_parameter("vec", i64::from(vector))

@@ -1,8 +1,8 @@
 //! Memory layouts: `swizzled_shared`, `padded_shared`, `shared_linear`, `partitioned_shared`, as in Triton.
 
 use crate::{
-    BasesParameter, Dim, Families, FamilyAttribute, FamilyError, FamilySpec, IntVec, Layout, LayoutError, LinearLayout,
-    MemoryLayout, Padding,
+    BasesParameter, Dim, Families, FamilyError, FamilyParameterValue, FamilySpec, IntVec, Layout, LayoutError,
+    LinearLayout, MemoryLayout, Padding,
 };
 
 use super::cluster::{
@@ -195,7 +195,7 @@ pub(super) fn partitioned(spec: &FamilySpec, shape: &[u64], all: &dyn Families) 
     let partitions = read.power_of_two(&["num_partitions"])?;
     let groups = read.power_of_two(&["num_groups"])?;
     let axis = read.number(&["partition_dim"])?;
-    let FamilyAttribute::Spec(inner) = read.required(&["partition_layout"])? else {
+    let FamilyParameterValue::Spec(inner) = read.required(&["partition_layout"])? else {
         return Err(read.invalid_value_error("partition_layout", "must be a layout"));
     };
     read.check_all_read()?;

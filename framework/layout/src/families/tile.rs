@@ -5,7 +5,7 @@
 
 use smallvec::SmallVec;
 
-use crate::{AxisIndices, Dim, LayoutError, LinearLayout, Space};
+use crate::{AxisNumbers, Dim, LayoutError, LinearLayout, Space};
 
 /// The space of a tensor's elements, `dim0` the most minor.
 ///
@@ -56,7 +56,7 @@ impl TileMode {
 }
 
 /// Builds the layout of a tensor of `shape` from the terms of one block's tile, as
-/// [`tensor_layout_from_modes`](super::cluster::tensor_layout_from_modes) for a single block.
+/// [`tensor_layout_from_block_tile`](super::cluster::tensor_layout_from_block_tile) for a single block.
 pub(super) fn block_of(
     modes: impl Iterator<Item = TileMode> + Clone,
     order: &[usize],
@@ -115,7 +115,7 @@ fn write_units(columns: &mut [u64], start: u32, unit: u32, count: u32) {
 
 /// The axes of a tensor of this rank, the last one first: row-major order.
 #[must_use]
-pub fn row_major_axis_order(rank: usize) -> AxisIndices {
+pub fn row_major_axis_order(rank: usize) -> AxisNumbers {
     (0..rank).rev().collect()
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::FamilyAttribute;
+use crate::FamilyParameterValue;
 
 /// The text form of one family's layouts as an MLIR attribute. A family without one is printed by the general rule:
 /// `#tw.name<{...}>`, its parameters in `camelCase`, in alphabetical order.
@@ -34,7 +34,7 @@ pub struct LayoutConstructorSyntax {
     pub parameters: Vec<String>,
     /// Values of parameters that the call does not give.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub defaults: BTreeMap<String, FamilyAttribute>,
+    pub defaults: BTreeMap<String, FamilyParameterValue>,
 }
 
 /// The attribute syntax of one parameter.
@@ -82,7 +82,7 @@ pub enum ParameterOmission {
     #[default]
     Never,
     /// This value, which is the parameter's default.
-    At(FamilyAttribute),
+    At(FamilyParameterValue),
     /// A list of ones, which is the parameter's default.
     AtOnes,
     /// Every value: the rest of the text determines the parameter.
@@ -92,12 +92,12 @@ pub enum ParameterOmission {
 impl ParameterOmission {
     /// Whether the text omits a value.
     #[must_use]
-    pub fn is_omitted(&self, value: &FamilyAttribute) -> bool {
+    pub fn is_omitted(&self, value: &FamilyParameterValue) -> bool {
         match self {
             Self::Never => false,
             Self::At(default) => default == value,
             Self::AtOnes => {
-                matches!(value, FamilyAttribute::List(items) if items.iter().all(|item| *item == FamilyAttribute::Int(1)))
+                matches!(value, FamilyParameterValue::List(items) if items.iter().all(|item| *item == FamilyParameterValue::Int(1)))
             }
             Self::Always => true,
         }
@@ -124,7 +124,7 @@ impl AttributeSyntax {
         mut self,
         name: &str,
         parameters: &[&str],
-        defaults: [(&str, FamilyAttribute); N],
+        defaults: [(&str, FamilyParameterValue); N],
     ) -> Self {
         self.calls.push(LayoutConstructorSyntax {
             name: name.to_owned(),
@@ -170,7 +170,7 @@ impl ParameterSyntax {
 
     /// The same parameter, but the text omits this value.
     #[must_use]
-    pub fn with_omitted_value(mut self, value: impl Into<FamilyAttribute>) -> Self {
+    pub fn with_omitted_value(mut self, value: impl Into<FamilyParameterValue>) -> Self {
         self.with_omitted = ParameterOmission::At(value.into());
         self
     }
@@ -200,6 +200,6 @@ impl ParameterSyntax {
     /// The parameter `cga_layout` of most families: the bases of a cluster's blocks, by default none.
     #[must_use]
     pub fn cga_layout() -> Self {
-        Self::new("cga_layout", &["CGALayout"]).with_omitted_value(FamilyAttribute::List(Vec::new()))
+        Self::new("cga_layout", &["CGALayout"]).with_omitted_value(FamilyParameterValue::List(Vec::new()))
     }
 }

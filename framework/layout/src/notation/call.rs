@@ -1,7 +1,7 @@
 //! Conversion of calls, such as those of Gluon's classes, to specs of families.
 
 use super::{AttributeSyntaxes, LayoutConstructorSyntax};
-use crate::{FamilyAttribute, FamilyError, FamilySpec, similar_name_hint};
+use crate::{FamilyError, FamilyParameterValue, FamilySpec, similar_name_hint};
 
 impl AttributeSyntaxes {
     /// The same layout with each call replaced by the spec of its family; calls of unknown classes stay.
@@ -27,7 +27,7 @@ impl AttributeSyntaxes {
             **parent = self.replace_constructor_calls(parent)?;
         }
         for value in result.attributes.values_mut() {
-            if let FamilyAttribute::Spec(nested) = value {
+            if let FamilyParameterValue::Spec(nested) = value {
                 **nested = self.replace_constructor_calls(nested)?;
             }
         }
@@ -64,7 +64,9 @@ fn from_call(spec: &FamilySpec, family: &str, call: &LayoutConstructorSyntax) ->
             })?,
         };
         let taken = match value {
-            FamilyAttribute::Spec(parent) if parameter == "parent" => result.parent.replace(parent.clone()).is_some(),
+            FamilyParameterValue::Spec(parent) if parameter == "parent" => {
+                result.parent.replace(parent.clone()).is_some()
+            }
             _ if parameter == "parent" => return Err(wrong(parameter, "must be a layout".to_owned())),
             value => result.attributes.insert(parameter.clone(), value.clone()).is_some(),
         };

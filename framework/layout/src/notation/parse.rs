@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::case::to_snake_case;
 use super::json::spec_from_text;
 use crate::text::{Cursor, Parsed};
-use crate::{FamilyAttribute, FamilySpec};
+use crate::{FamilyParameterValue, FamilySpec};
 
 /// Maximum nesting depth of layouts and lists in text, with aliases expanded.
 const MAX_DEPTH: usize = 64;
@@ -257,7 +257,7 @@ impl<'a> Parser<'a> {
         };
         let value = self.value(&name)?;
         let value = self.counted(start, value, size)?;
-        if value == FamilyAttribute::Text("None".to_owned()) {
+        if value == FamilyParameterValue::Text("None".to_owned()) {
             return Ok(());
         }
         self.set_parameter(spec, start, name, value)
@@ -360,9 +360,15 @@ impl<'a> Parser<'a> {
     }
 
     /// Adds a parameter, read at `start`, to a spec; an error if the spec has it already.
-    fn set_parameter(&self, spec: &mut FamilySpec, start: usize, name: String, value: FamilyAttribute) -> Parsed<()> {
+    fn set_parameter(
+        &self,
+        spec: &mut FamilySpec,
+        start: usize,
+        name: String,
+        value: FamilyParameterValue,
+    ) -> Parsed<()> {
         let is_known = match value {
-            FamilyAttribute::Spec(parent) if name == "parent" => spec.parent.replace(parent).is_some(),
+            FamilyParameterValue::Spec(parent) if name == "parent" => spec.parent.replace(parent).is_some(),
             _ if name == "parent" => return Err(self.cursor.error_at(start, "`parent` must be a layout")),
             other => spec.attributes.insert(name.clone(), other).is_some(),
         };
@@ -373,51 +379,51 @@ impl<'a> Parser<'a> {
     }
 
     /// Reads the value of the parameter `name`; named values in braces are a spec of that name.
-    fn value(&mut self, name: &str) -> Parsed<Read<FamilyAttribute>> {
+    fn value(&mut self, name: &str) -> Parsed<Read<FamilyParameterValue>> {
         match self.cursor.peek() {
             Some('[') => self.list(name, ["[", "]"]),
             Some('(') if self.calls > 0 => self.list(name, ["(", ")"]),
-            Some('#') => Ok(self.spec()?.map(|spec| FamilyAttribute::Spec(Box::new(spec)))),
+            Some('#') => Ok(self.spec()?.map(|spec| FamilyParameterValue::Spec(Box::new(spec)))),
             Some('{') => self.group(name),
             Some(c) if c.is_ascii_digit() || c == '-' => self.number(),
-            Some('"') => Ok(Read::leaf(FamilyAttribute::Text(self.cursor.read_quoted("a text")?))),
+            Some('"') => Ok(Read::leaf(FamilyParameterValue::Text(self.cursor.read_quoted("a text")?))),
             _ => {
                 let word = self.word("a value")?;
                 if self.calls > 0 && (self.cursor.is_next("(") || self.cursor.is_next(".")) {
                     let name = self.dotted(word)?;
                     if self.cursor.is_next("(") {
-                        return Ok(self.call(&name)?.map(|spec| FamilyAttribute::Spec(Box::new(spec))));
+                        return Ok(self.call(&name)?.map(|spec| FamilyParameterValue::Spec(Box::new(spec))));
                     }
                     // A constant of a module, such as an element type: `gl.float16`.
-                    return Ok(Read::leaf(FamilyAttribute::Text(name)));
+                    return Ok(Read::leaf(FamilyParameterValue::Text(name)));
                 }
                 Ok(Read::leaf(match word.as_str() {
-                    "true" => FamilyAttribute::Bool(true),
-                    "false" => FamilyAttribute::Bool(false),
-                    "True" if self.calls > 0 => FamilyAttribute::Bool(true),
-                    "False" if self.calls > 0 => FamilyAttribute::Bool(false),
-                    _ => FamilyAttribute::Text(word),
+                    "true" => FamilyParameterValue::Bool(true),
+                    "false" => FamilyParameterValue::Bool(false),
+                    "True" if self.calls > 0 => FamilyParameterValue::Bool(true),
+                    "False" if self.calls > 0 => FamilyParameterValue::Bool(false),
+                    _ => FamilyParameterValue::Text(word),
                 }))
             }
         }
     }
 
-    fn group(&mut self, name: &str) -> Parsed<Read<FamilyAttribute>> {
+    fn group(&mut self, name: &str) -> Parsed<Read<FamilyParameterValue>> {
         self.cursor.expect("{")?;
         let group = self.nested(|parser, size| {
             let mut spec = FamilySpec::new(name);
             parser.entries(&mut spec, "}", size)?;
-            Ok(FamilyAttribute::Spec(Box::new(spec)))
+            Ok(FamilyParameterValue::Spec(Box::new(spec)))
         })?;
         self.cursor.expect("}")?;
         Ok(group)
     }
 
     /// Reads values in brackets; `64:+8` is the pair of 64 and 8. In a call a comma may end the list.
-    fn list(&mut self, name: &str, [opening, closing]: [&str; 2]) -> Parsed<Read<FamilyAttribute>> {
+    fn list(&mut self, name: &str, [opening, closing]: [&str; 2]) -> Parsed<Read<FamilyParameterValue>> {
         self.cursor.expect(opening)?;
         if self.cursor.skip_if_next(closing) {
-            return Ok(Read::leaf(FamilyAttribute::List(Vec::new())));
+            return Ok(Read::leaf(FamilyParameterValue::List(Vec::new())));
         }
         let list = self.nested(|parser, size| {
             let mut items = Vec::new();
@@ -426,12 +432,12 @@ impl<'a> Parser<'a> {
                 let item = parser.value(name)?;
                 let mut item = parser.counted(start, item, size)?;
                 if parser.cursor.skip_if_next(":+") {
-                    item = FamilyAttribute::List(vec![item, parser.number()?.value]);
+                    item = FamilyParameterValue::List(vec![item, parser.number()?.value]);
                 }
                 items.push(item);
                 let more = parser.cursor.skip_if_next(",");
                 if !more || (parser.calls > 0 && parser.cursor.is_next(closing)) {
-                    return Ok(FamilyAttribute::List(items));
+                    return Ok(FamilyParameterValue::List(items));
                 }
             }
         })?;
@@ -439,7 +445,7 @@ impl<'a> Parser<'a> {
         Ok(list)
     }
 
-    fn number(&mut self) -> Parsed<Read<FamilyAttribute>> {
+    fn number(&mut self) -> Parsed<Read<FamilyParameterValue>> {
         self.cursor.skip_blanks();
         let start = self.cursor.at;
         let sign = if self.cursor.skip_if_next("-") { "-" } else { "" };
@@ -455,7 +461,7 @@ impl<'a> Parser<'a> {
         if !self.cursor.is_next(":+") && self.cursor.skip_if_next(":") {
             self.cursor.read_identifier("the type of the integer")?;
         }
-        Ok(Read::leaf(FamilyAttribute::Int(number)))
+        Ok(Read::leaf(FamilyParameterValue::Int(number)))
     }
 }
 

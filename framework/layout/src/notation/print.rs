@@ -4,7 +4,7 @@ use super::case::camel_case;
 use super::parse::UNNAMED;
 use super::{AttributeParameterPosition, AttributeSyntax, AttributeSyntaxes, ParameterSyntax};
 use crate::text::{Quoted, is_identifier};
-use crate::{FamilyAttribute, FamilySpec};
+use crate::{FamilyParameterValue, FamilySpec};
 
 /// The dialect of families without an attribute syntax.
 const DIALECT: &str = "tw";
@@ -69,10 +69,10 @@ impl Writer<'_> {
     /// Prints the list that the text has before the braces, without a keyword; pairs of numbers as `64:+8`. `None` if
     /// the spec does not give the parameter, or not as a list.
     fn before(&self, spec: &FamilySpec, parameter: &ParameterSyntax) -> Option<String> {
-        let FamilyAttribute::List(items) = spec.attributes.get(&parameter.name)? else { return None };
-        let item = |item: &FamilyAttribute| match item {
-            FamilyAttribute::List(pair) => match pair[..] {
-                [FamilyAttribute::Int(first), FamilyAttribute::Int(second)] => format!("{first}:+{second}"),
+        let FamilyParameterValue::List(items) = spec.attributes.get(&parameter.name)? else { return None };
+        let item = |item: &FamilyParameterValue| match item {
+            FamilyParameterValue::List(pair) => match pair[..] {
+                [FamilyParameterValue::Int(first), FamilyParameterValue::Int(second)] => format!("{first}:+{second}"),
                 _ => self.value(item),
             },
             _ => self.value(item),
@@ -103,7 +103,7 @@ impl Writer<'_> {
         } else if let Some(value) = spec.attributes.get(&parameter.name) {
             match (value, &parameter.keywords[..]) {
                 (_, [keyword]) => entries.push(format!("{keyword} = {}", self.value(value))),
-                (FamilyAttribute::List(items), keywords) if items.len() == keywords.len() => {
+                (FamilyParameterValue::List(items), keywords) if items.len() == keywords.len() => {
                     entries.extend(
                         keywords.iter().zip(items).map(|(keyword, item)| format!("{keyword} = {}", self.value(item))),
                     );
@@ -125,21 +125,21 @@ impl Writer<'_> {
         given.map(|(keyword, value)| format!("{keyword} = {}", self.value(value))).collect()
     }
 
-    fn entry(&self, name: &str, value: &FamilyAttribute) -> String {
+    fn entry(&self, name: &str, value: &FamilyParameterValue) -> String {
         // The name of an unnamed list is quoted, and so is a name that `camelCase` cannot express.
         let by_rule = camel_case(name).filter(|_| name != UNNAMED);
         format!("{} = {}", by_rule.unwrap_or_else(|| Quoted(name).to_string()), self.value(value))
     }
 
-    fn value(&self, value: &FamilyAttribute) -> String {
+    fn value(&self, value: &FamilyParameterValue) -> String {
         match value {
-            FamilyAttribute::Bool(value) => value.to_string(),
-            FamilyAttribute::Int(value) => value.to_string(),
-            FamilyAttribute::Text(value) => Quoted(value).to_string(),
-            FamilyAttribute::List(items) => {
+            FamilyParameterValue::Bool(value) => value.to_string(),
+            FamilyParameterValue::Int(value) => value.to_string(),
+            FamilyParameterValue::Text(value) => Quoted(value).to_string(),
+            FamilyParameterValue::List(items) => {
                 format!("[{}]", items.iter().map(|item| self.value(item)).collect::<Vec<_>>().join(", "))
             }
-            FamilyAttribute::Spec(spec) => text(spec, self.attribute_syntaxes),
+            FamilyParameterValue::Spec(spec) => text(spec, self.attribute_syntaxes),
         }
     }
 }

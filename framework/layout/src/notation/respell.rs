@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::case::to_snake_case;
 use super::parse::UNNAMED;
 use super::{AttributeParameterPosition, AttributeSyntax, ParameterSyntax};
-use crate::{Families, FamilyAttribute, FamilySpec, families};
+use crate::{Families, FamilyParameterValue, FamilySpec, families};
 
 /// The attribute syntaxes of some families, for printing specs and for their canonical form.
 ///
@@ -58,10 +58,10 @@ impl AttributeSyntaxes {
         result
     }
 
-    fn canonical_within(&self, value: &mut FamilyAttribute) {
+    fn canonical_within(&self, value: &mut FamilyParameterValue) {
         match value {
-            FamilyAttribute::Spec(spec) => **spec = self.to_canonical_spec(spec),
-            FamilyAttribute::List(items) => items.iter_mut().for_each(|item| self.canonical_within(item)),
+            FamilyParameterValue::Spec(spec) => **spec = self.to_canonical_spec(spec),
+            FamilyParameterValue::List(items) => items.iter_mut().for_each(|item| self.canonical_within(item)),
             _ => {}
         }
     }
@@ -83,7 +83,7 @@ fn named(spec: &FamilySpec, syntax: &AttributeSyntax) -> FamilySpec {
     result.attributes.retain(|name, value| {
         let is_group =
             |keyword: &String| keyword.split_once('.').is_some_and(|(group, _)| to_snake_case(group) == *name);
-        let emptied = matches!(value, FamilyAttribute::Spec(group) if group.attributes.is_empty());
+        let emptied = matches!(value, FamilyParameterValue::Spec(group) if group.attributes.is_empty());
         !(emptied && syntax.parameters.iter().any(|parameter| parameter.keywords.first().is_some_and(is_group)))
     });
     result
@@ -91,9 +91,9 @@ fn named(spec: &FamilySpec, syntax: &AttributeSyntax) -> FamilySpec {
 
 /// Removes a parameter, given by its keywords, from `attributes`, and returns its value; `None` if it is not given.
 fn take_parameter(
-    attributes: &mut BTreeMap<String, FamilyAttribute>,
+    attributes: &mut BTreeMap<String, FamilyParameterValue>,
     parameter: &ParameterSyntax,
-) -> Option<FamilyAttribute> {
+) -> Option<FamilyParameterValue> {
     // Text without a keyword is a list; any other value of the parameter follows its keyword.
     let unnamed =
         (parameter.position == AttributeParameterPosition::Before).then(|| attributes.remove(UNNAMED)).flatten();
@@ -103,7 +103,7 @@ fn take_parameter(
     match &parameter.keywords[..] {
         [keyword] => match keyword.split_once('.') {
             Some((group, keyword)) => match attributes.get_mut(&to_snake_case(group))? {
-                FamilyAttribute::Spec(group) => group.attributes.remove(&to_snake_case(keyword)),
+                FamilyParameterValue::Spec(group) => group.attributes.remove(&to_snake_case(keyword)),
                 _ => None,
             },
             None => attributes.remove(&to_snake_case(keyword)),
@@ -115,7 +115,7 @@ fn take_parameter(
                 keywords.iter().map(|keyword| attributes.get(&to_snake_case(keyword)).cloned()).collect();
             let values = values?;
             keywords.iter().for_each(|keyword| drop(attributes.remove(&to_snake_case(keyword))));
-            Some(FamilyAttribute::List(values))
+            Some(FamilyParameterValue::List(values))
         }
     }
 }
@@ -126,7 +126,7 @@ fn leave_out(spec: &mut FamilySpec, syntax: &AttributeSyntax) {
         let omitted =
             spec.attributes.get(&parameter.name).is_some_and(|value| parameter.with_omitted.is_omitted(value));
         let implied = parameter.implied_by.as_ref().and_then(|by| spec.attributes.get(by));
-        omitted || implied.is_some_and(|value| *value != FamilyAttribute::List(Vec::new()))
+        omitted || implied.is_some_and(|value| *value != FamilyParameterValue::List(Vec::new()))
     };
     let names: Vec<_> = syntax.parameters.iter().filter(left_out).map(|parameter| parameter.name.clone()).collect();
     names.iter().for_each(|name| drop(spec.attributes.remove(name)));

@@ -1,6 +1,6 @@
 //! Specs for layouts that no family built: the families that take bases, with the layout's bases.
 
-use crate::{Dim, FamilyAttribute, FamilySpec, Layout, LinearLayout, MemoryLayout};
+use crate::{Dim, FamilyParameterValue, FamilySpec, Layout, LinearLayout, MemoryLayout};
 
 impl Layout {
     /// Returns a spec that lists this layout's bases: `linear` (`generic_linear` if the layout is not distributed),
@@ -50,7 +50,7 @@ fn in_memory(memory: &MemoryLayout) -> Option<FamilySpec> {
     let pairs: Option<Vec<_>> =
         memory.padding.iter().map(|padding| numbers(&[padding.interval, padding.padding])).collect();
     let spec = of_bases("padded_shared", &memory.linear, &names)?;
-    spec.with_parameter("interval_padding_pairs", FamilyAttribute::List(pairs?)).with_shape(&memory.linear)
+    spec.with_parameter("interval_padding_pairs", FamilyParameterValue::List(pairs?)).with_shape(&memory.linear)
 }
 
 /// Returns a spec of the family `family` with the bases of each input dim; `names` are these dims with the names of
@@ -63,7 +63,7 @@ fn of_bases(family: &str, linear: &LinearLayout, names: &[(Dim, &str)]) -> Optio
     }
     names.iter().try_fold(FamilySpec::new(family), |spec, (dim, name)| {
         let bases: Option<Vec<_>> = linear.bases_of(*dim).iter().map(|basis| numbers(basis)).collect();
-        Some(spec.with_parameter(name, FamilyAttribute::List(bases?)))
+        Some(spec.with_parameter(name, FamilyParameterValue::List(bases?)))
     })
 }
 
@@ -74,10 +74,10 @@ impl FamilySpec {
     }
 }
 
-fn numbers(values: &[u64]) -> Option<FamilyAttribute> {
+fn numbers(values: &[u64]) -> Option<FamilyParameterValue> {
     values
         .iter()
-        .map(|&value| Some(FamilyAttribute::Int(i64::try_from(value).ok()?)))
+        .map(|&value| Some(FamilyParameterValue::Int(i64::try_from(value).ok()?)))
         .collect::<Option<_>>()
-        .map(FamilyAttribute::List)
+        .map(FamilyParameterValue::List)
 }

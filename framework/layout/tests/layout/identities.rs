@@ -7,8 +7,8 @@ use proptest::prelude::*;
 use tilewright_layout::cute::{from_tensor_layout, to_distributed, to_memory};
 use tilewright_layout::families::NeutralFamilies;
 use tilewright_layout::{
-    AttributeSyntaxes, Dim, EnlargedShape, FamilyAttribute, FamilySpec, Layout, LinearLayout, MaskRequirement, Space,
-    parse_family_spec, spec_from_json, spec_to_json,
+    AttributeSyntaxes, Dim, EnlargedShape, FamilyParameterValue, FamilySpec, Layout, LinearLayout, MaskRequirement,
+    Space, parse_family_spec, spec_from_json, spec_to_json,
 };
 
 fn space(dims: &[(Dim, u32)]) -> Space {
@@ -210,10 +210,13 @@ fn spec() -> impl Strategy<Value = FamilySpec> {
     let words = ["order", "shape", "offset_bases", "block_bases", "k_width", "cga_layout", "reg_bases", "alignment"];
     let key = prop_oneof![4 => prop::sample::select(words.to_vec()).prop_map(str::to_owned), 2 => "[a-z_A-Z0-9é]{1,8}"];
     let key = key.prop_filter("fields of their own in JSON", |key| key != "kind" && key != "parent");
-    let integer = any::<i64>().prop_map(FamilyAttribute::Int);
-    let leaf =
-        prop_oneof![integer, any::<bool>().prop_map(FamilyAttribute::Bool), ".{0,6}".prop_map(FamilyAttribute::Text)];
-    let value = leaf.prop_recursive(2, 12, 4, |inner| vec(inner, 0..4).prop_map(FamilyAttribute::List));
+    let integer = any::<i64>().prop_map(FamilyParameterValue::Int);
+    let leaf = prop_oneof![
+        integer,
+        any::<bool>().prop_map(FamilyParameterValue::Bool),
+        ".{0,6}".prop_map(FamilyParameterValue::Text)
+    ];
+    let value = leaf.prop_recursive(2, 12, 4, |inner| vec(inner, 0..4).prop_map(FamilyParameterValue::List));
     let flat = (name, vec((key, value), 0..4)).prop_map(|(name, attributes)| FamilySpec {
         name,
         parent: None,

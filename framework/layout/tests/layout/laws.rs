@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use tilewright_layout::{
-    Dim, FamilyAttribute, FamilySpec, LayoutError, LinearLayout, Space, layout_from_json, layout_to_json,
+    Dim, FamilyParameterValue, FamilySpec, LayoutError, LinearLayout, Space, layout_from_json, layout_to_json,
     parse_family_spec, spec_from_json, spec_to_json,
 };
 
@@ -318,11 +318,11 @@ proptest! {
 
 fn any_spec() -> impl Strategy<Value = FamilySpec> {
     let leaf = prop_oneof![
-        any::<i64>().prop_map(FamilyAttribute::Int),
-        any::<bool>().prop_map(FamilyAttribute::Bool),
-        "x[a-z]{0,5}".prop_map(FamilyAttribute::Text),
+        any::<i64>().prop_map(FamilyParameterValue::Int),
+        any::<bool>().prop_map(FamilyParameterValue::Bool),
+        "x[a-z]{0,5}".prop_map(FamilyParameterValue::Text),
     ];
-    let value = leaf.prop_recursive(2, 12, 4, |inner| vec(inner, 0..4).prop_map(FamilyAttribute::List));
+    let value = leaf.prop_recursive(2, 12, 4, |inner| vec(inner, 0..4).prop_map(FamilyParameterValue::List));
     let plain = ("[a-z][a-z_]{0,7}", prop::collection::btree_map("x[a-z]{1,6}(_[a-z]{1,4})?", value, 0..4))
         .prop_map(|(name, attributes)| FamilySpec { name, parent: None, attributes });
     plain.prop_recursive(2, 6, 1, |inner| {
@@ -343,13 +343,15 @@ fn text_of(spec: &FamilySpec) -> String {
     format!("#any.{}<{{{}}}>", spec.name, entries.join(", "))
 }
 
-fn value_text(value: &FamilyAttribute) -> String {
+fn value_text(value: &FamilyParameterValue) -> String {
     match value {
-        FamilyAttribute::Bool(value) => value.to_string(),
-        FamilyAttribute::Int(value) => value.to_string(),
-        FamilyAttribute::Text(word) => word.clone(),
-        FamilyAttribute::List(items) => format!("[{}]", items.iter().map(value_text).collect::<Vec<_>>().join(", ")),
-        FamilyAttribute::Spec(spec) => text_of(spec),
+        FamilyParameterValue::Bool(value) => value.to_string(),
+        FamilyParameterValue::Int(value) => value.to_string(),
+        FamilyParameterValue::Text(word) => word.clone(),
+        FamilyParameterValue::List(items) => {
+            format!("[{}]", items.iter().map(value_text).collect::<Vec<_>>().join(", "))
+        }
+        FamilyParameterValue::Spec(spec) => text_of(spec),
     }
 }
 

@@ -9,8 +9,8 @@ use notation::check_round_trip;
 use serde_json::Value;
 use tilewright_layout::families::NeutralFamilies;
 use tilewright_layout::{
-    AttributeParameterPosition, AttributeSyntax, AttributeSyntaxes, Families, FamilyAttribute, FamilyError, FamilySpec,
-    Layout, ParameterSyntax, parse_definitions, parse_family_spec, spec_to_json,
+    AttributeParameterPosition, AttributeSyntax, AttributeSyntaxes, Families, FamilyError, FamilyParameterValue,
+    FamilySpec, Layout, ParameterSyntax, parse_definitions, parse_family_spec, spec_to_json,
 };
 
 const LAYOUTS: &str = include_str!("../data/layouts.jsonl");
@@ -42,7 +42,7 @@ fn a_family_without_attribute_syntax_is_written_by_rule() {
         .with_parameter("warps_per_group", 4)
         .with_parameter("fp4_k_pack", true)
         .with_parameter("Odd name", [1, -2])
-        .with_parameter("word", FamilyAttribute::Text("16x\"64\\b\n".to_owned()))
+        .with_parameter("word", FamilyParameterValue::Text("16x\"64\\b\n".to_owned()))
         .with_parent(FamilySpec::new("plain"));
     let text = AttributeSyntaxes::from_families(&NeutralFamilies).print_spec(&spec);
     let expected = r##"#tw.striped<{"Odd name" = [1, -2], fp4KPack = true, warpsPerGroup = 4, word = "16x\"64\\b\n", parent = #tw.plain<{}>}>"##;
@@ -159,9 +159,9 @@ fn no_attribute_syntax_makes_the_printer_panic() {
         ParameterSyntax { name: "parent".to_owned(), ..parameter(&[]) },
     ];
     let values = [
-        FamilyAttribute::Int(1),
-        FamilyAttribute::List(vec![FamilyAttribute::Int(1)]),
-        FamilyAttribute::Text("é".to_owned()),
+        FamilyParameterValue::Int(1),
+        FamilyParameterValue::List(vec![FamilyParameterValue::Int(1)]),
+        FamilyParameterValue::Text("é".to_owned()),
     ];
     for (parameter, value) in parameters.iter().flat_map(|parameter| values.iter().map(move |value| (parameter, value)))
     {

@@ -9,7 +9,9 @@ use tilewright_tile::op::name::ttg;
 use crate::shared_memory::Access;
 use tilewright_kernel::Queue;
 use tilewright_layout::Dim;
-use tilewright_plan::movement::{GlobalAddress, PointerToSharedCopy, PointerToSharedCopySpec, plan_pointer_copy};
+use tilewright_plan::movement::{
+    GlobalAddress, PointerToSharedCopy, PointerToSharedCopySpec, plan_pointer_to_shared_copy,
+};
 use tilewright_tile::{Op, Value};
 
 use super::error::{LowerErrorReason, Lowered};
@@ -67,7 +69,7 @@ fn plan(lowering: &mut Lowering<'_>, op: Op) -> Lowered<Option<PointerToSharedCo
         masked: mask.is_some(),
         groups: &groups,
     };
-    let copy = plan_pointer_copy(&problem, &lowering.config.context).ok();
+    let copy = plan_pointer_to_shared_copy(&problem, &lowering.config.context).ok();
     // The tensors of an allocation follow each other without padding, so each must start at the alignment of the copy.
     let bytes = memory_layout.memory.allocated_bytes(element.bits());
     Ok(copy.filter(|copy| copy.completion_queue() == Queue::Copies && bytes.is_multiple_of(copy.alignment())))

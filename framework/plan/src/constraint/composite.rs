@@ -1,6 +1,6 @@
 //! Composite maps from the tile of an instruction to the tile of a tensor.
 
-use super::UnsatisfiedConstraint;
+use super::LayoutConstraintError;
 use tilewright_layout::f2::Solver;
 use tilewright_layout::{Dim, LinearLayout, Space};
 
@@ -12,9 +12,9 @@ const NAME: &str = "composite";
 /// lanes, and the first warps if several warps issue it together.
 ///
 /// # Errors
-/// [`UnsatisfiedConstraint::Differ`] if a lane or a register that repeats elements of the tile holds other elements of
-/// the tensor; [`UnsatisfiedConstraint::Sizes`] if the layout has other lanes, or fewer registers or warps, than the
-/// instruction; [`UnsatisfiedConstraint::Instruction`] if no thread holds some element of the tile.
+/// [`LayoutConstraintError::Differ`] if a lane or a register that repeats elements of the tile holds other elements of
+/// the tensor; [`LayoutConstraintError::Sizes`] if the layout has other lanes, or fewer registers or warps, than the
+/// instruction; [`LayoutConstraintError::Instruction`] if no thread holds some element of the tile.
 ///
 /// ```
 /// use tilewright_layout::cute::to_distributed;
@@ -31,7 +31,7 @@ const NAME: &str = "composite";
 pub fn compose_with_operand_inverse(
     layout: &LinearLayout,
     operand: &LinearLayout,
-) -> Result<LinearLayout, UnsatisfiedConstraint> {
+) -> Result<LinearLayout, LayoutConstraintError> {
     let (element_columns, elements) = instruction_columns(layout, operand)?;
     let solver = Solver::new(&elements);
     let at = |unit: u64| {
@@ -41,7 +41,7 @@ pub fn compose_with_operand_inverse(
         })
     };
     let columns: Option<Vec<u64>> = (0..operand.outs().total_bits()).map(|bit| at(1 << bit)).collect();
-    let columns = columns.ok_or_else(|| UnsatisfiedConstraint::Instruction {
+    let columns = columns.ok_or_else(|| LayoutConstraintError::Instruction {
         instruction: "of the operand".to_owned(),
         reason: "an element of its tile is in no thread".to_owned(),
     })?;
@@ -66,14 +66,14 @@ pub fn compose_with_operand_inverse(
 fn instruction_columns(
     layout: &LinearLayout,
     operand: &LinearLayout,
-) -> Result<(Vec<u64>, Vec<u64>), UnsatisfiedConstraint> {
+) -> Result<(Vec<u64>, Vec<u64>), LayoutConstraintError> {
     let (mut element_columns, mut elements) = (Vec::new(), Vec::new());
     for (dim, bits) in operand.ins().iter() {
         let dim_columns = layout.columns_of(dim);
         let fits = if dim == Dim::LANE { dim_columns.len() as u32 == bits } else { dim_columns.len() as u32 >= bits };
         if !fits {
             let (first, second) = ("the layout".into(), "the instruction".into());
-            return Err(UnsatisfiedConstraint::Sizes {
+            return Err(LayoutConstraintError::Sizes {
                 constraint: NAME,
                 dim,
                 first,
@@ -115,8 +115,8 @@ pub(super) fn differs(
     (first, has): (&str, u64),
     (second, wants): (&str, u64),
     outs: &Space,
-) -> UnsatisfiedConstraint {
-    UnsatisfiedConstraint::Differ {
+) -> LayoutConstraintError {
+    LayoutConstraintError::Differ {
         constraint,
         location: location.into(),
         first: first.into(),

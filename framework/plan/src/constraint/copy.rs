@@ -2,7 +2,7 @@
 //! `p` and `q` the instruction's tiles on these sides. So both sides map the tile to the same elements of the tensor.
 
 use super::composite::{differs, named};
-use super::{UnsatisfiedConstraint, compose_with_operand_inverse};
+use super::{LayoutConstraintError, compose_with_operand_inverse};
 use crate::layouts;
 use tilewright_layout::{Dim, LinearLayout, Space};
 use tilewright_target::Instruction;
@@ -25,10 +25,10 @@ impl CopyInstructionTiles {
     /// `element_bits` bits.
     ///
     /// # Errors
-    /// [`UnsatisfiedConstraint::Instruction`] if the instruction's lanes provide no shared-memory addresses, if
+    /// [`LayoutConstraintError::Instruction`] if the instruction's lanes provide no shared-memory addresses, if
     /// elements are narrower than a byte, or if the instruction divides elements among lanes.
-    pub fn from_instruction(row: &Instruction, element_bits: u32) -> Result<Self, UnsatisfiedConstraint> {
-        let wrong = |reason: &str| UnsatisfiedConstraint::Instruction {
+    pub fn from_instruction(row: &Instruction, element_bits: u32) -> Result<Self, LayoutConstraintError> {
+        let wrong = |reason: &str| LayoutConstraintError::Instruction {
             instruction: row.name.clone(),
             reason: reason.to_owned(),
         };
@@ -70,7 +70,7 @@ pub fn solve_copy(
     known: &LinearLayout,
     own: &LinearLayout,
     other: &LinearLayout,
-) -> Result<LinearLayout, UnsatisfiedConstraint> {
+) -> Result<LinearLayout, LayoutConstraintError> {
     let map = compose_with_operand_inverse(known, own)?;
     let mut ins = Space::default();
     let mut columns = Vec::new();
@@ -90,13 +90,13 @@ pub fn solve_copy(
 /// tile `q`.
 ///
 /// # Errors
-/// As [`compose_with_operand_inverse`]; [`UnsatisfiedConstraint::Sizes`] if `g` has other sizes than the layout that
-/// `f` requires of it; [`UnsatisfiedConstraint::Differ`] if the two sides map a register, lane or warp to different
+/// As [`compose_with_operand_inverse`]; [`LayoutConstraintError::Sizes`] if `g` has other sizes than the layout that
+/// `f` requires of it; [`LayoutConstraintError::Differ`] if the two sides map a register, lane or warp to different
 /// elements.
 pub fn check_copy(
     (f, p): (&LinearLayout, &LinearLayout),
     (g, q): (&LinearLayout, &LinearLayout),
-) -> Result<(), UnsatisfiedConstraint> {
+) -> Result<(), LayoutConstraintError> {
     let required = solve_copy(f, p, q)?;
     let order: Vec<Dim> = f.outs().dims().collect();
     super::elementwise::equal(NAME, ("the copy", &required), ("the given layout", &g.transpose_outs(&order)?))?;

@@ -1,17 +1,17 @@
 //! Constraints of elementwise operations, whose tensors have equal layouts, and of reductions, whose result lacks an
 //! axis.
 
-use super::UnsatisfiedConstraint;
+use super::LayoutConstraintError;
 use super::composite::{differs, named};
 use tilewright_layout::{Dim, LinearLayout, Space};
 
 /// Checks that all tensors of an elementwise operation, each given by name and layout, have the same layout.
 ///
 /// # Errors
-/// [`UnsatisfiedConstraint::Sizes`] if the sizes of another tensor's layout differ from the first's;
-/// [`UnsatisfiedConstraint::Differ`] if a register, lane or warp has different elements in the first tensor and in
+/// [`LayoutConstraintError::Sizes`] if the sizes of another tensor's layout differ from the first's;
+/// [`LayoutConstraintError::Differ`] if a register, lane or warp has different elements in the first tensor and in
 /// another.
-pub fn check_elementwise(tensors: &[(&str, &LinearLayout)]) -> Result<(), UnsatisfiedConstraint> {
+pub fn check_elementwise(tensors: &[(&str, &LinearLayout)]) -> Result<(), LayoutConstraintError> {
     let Some((first, others)) = tensors.split_first() else { return Ok(()) };
     others.iter().try_for_each(|other| equal("elementwise", *first, *other))
 }
@@ -20,8 +20,8 @@ pub fn check_elementwise(tensors: &[(&str, &LinearLayout)]) -> Result<(), Unsati
 /// decreases by one. Threads and registers that differed along the axis become replicas.
 ///
 /// # Errors
-/// [`UnsatisfiedConstraint::Layout`] if the axis does not exist.
-pub fn solve_reduction(layout: &LinearLayout, axis: usize) -> Result<LinearLayout, UnsatisfiedConstraint> {
+/// [`LayoutConstraintError::Layout`] if the axis does not exist.
+pub fn solve_reduction(layout: &LinearLayout, axis: usize) -> Result<LinearLayout, LayoutConstraintError> {
     let removed_dim = Dim::tensor(axis);
     if !layout.outs().contains(removed_dim) {
         return Err(tilewright_layout::LayoutError::NoSuchDim { dim: removed_dim }.into());
@@ -48,10 +48,10 @@ pub fn solve_reduction(layout: &LinearLayout, axis: usize) -> Result<LinearLayou
 /// registers that become replicas.
 ///
 /// # Errors
-/// [`UnsatisfiedConstraint::Layout`] if the axis does not exist; [`UnsatisfiedConstraint::Sizes`] if the sizes of
-/// `result` differ from the reduced layout's; [`UnsatisfiedConstraint::Differ`] if `result` maps a register, lane or
+/// [`LayoutConstraintError::Layout`] if the axis does not exist; [`LayoutConstraintError::Sizes`] if the sizes of
+/// `result` differ from the reduced layout's; [`LayoutConstraintError::Differ`] if `result` maps a register, lane or
 /// warp to another element.
-pub fn check_reduction(layout: &LinearLayout, result: &LinearLayout, axis: usize) -> Result<(), UnsatisfiedConstraint> {
+pub fn check_reduction(layout: &LinearLayout, result: &LinearLayout, axis: usize) -> Result<(), LayoutConstraintError> {
     // The result may lack the registers that become replicas when the axis is removed.
     let with_repeats = solve_reduction(layout, axis)?;
     let once = with_repeats.remove_zero_bases(Dim::REGISTER);
@@ -65,10 +65,10 @@ pub(super) fn equal(
     constraint: &'static str,
     (first, left): (&str, &LinearLayout),
     (second, right): (&str, &LinearLayout),
-) -> Result<(), UnsatisfiedConstraint> {
+) -> Result<(), LayoutConstraintError> {
     let sizes = |dim: Dim, a: u32, b: u32| match a == b {
         true => Ok(()),
-        false => Err(UnsatisfiedConstraint::Sizes {
+        false => Err(LayoutConstraintError::Sizes {
             constraint,
             dim,
             first: first.into(),

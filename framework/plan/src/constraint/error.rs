@@ -8,7 +8,7 @@ use tilewright_layout::{Dim, LayoutError};
 /// The reason why a constraint does not hold, or cannot be solved.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
-pub enum UnsatisfiedConstraint {
+pub enum LayoutConstraintError {
     /// Two layouts map a position to different elements.
     #[error("{constraint}: {location} leads to {has} by {first}, and to {wants} by {second}")]
     Differ {

@@ -4,7 +4,7 @@
 //! `a` is M x K, `b` K x N and `c` M x N, as dim0 x dim1.
 
 use super::composite::differs;
-use super::{UnsatisfiedConstraint, compose_with_operand_inverse};
+use super::{LayoutConstraintError, compose_with_operand_inverse};
 use crate::layouts;
 use tilewright_layout::f2::Subspace;
 use tilewright_layout::{Dim, LinearLayout, Space};
@@ -28,11 +28,11 @@ impl OperandTiles {
     /// Returns the operand tiles of a matrix instruction.
     ///
     /// # Errors
-    /// [`UnsatisfiedConstraint::Instruction`] if the instruction's accumulator is not in registers.
-    pub fn from_instruction(row: &Instruction) -> Result<Self, UnsatisfiedConstraint> {
+    /// [`LayoutConstraintError::Instruction`] if the instruction's accumulator is not in registers.
+    pub fn from_instruction(row: &Instruction) -> Result<Self, LayoutConstraintError> {
         let in_registers = |required: &str| row.find_register_operand(required).map(|(.., layout)| layout.clone());
         let accumulator = in_registers("d").or_else(|| in_registers("c"));
-        let c = accumulator.ok_or_else(|| UnsatisfiedConstraint::Instruction {
+        let c = accumulator.ok_or_else(|| LayoutConstraintError::Instruction {
             instruction: row.name.clone(),
             reason: "its accumulator is not in registers, so no operand layouts follow from it".to_owned(),
         })?;
@@ -64,14 +64,14 @@ pub struct MmaOperandLayouts {
 /// in the instruction's order; warps that share rows or columns of the accumulator hold replicas.
 ///
 /// # Errors
-/// As [`compose_with_operand_inverse`] for the accumulator; [`UnsatisfiedConstraint::Differ`] if a bit of the tile's M
-/// moves along the accumulator's N, or a bit of N along M; [`UnsatisfiedConstraint::Sizes`] if the instruction's K is
+/// As [`compose_with_operand_inverse`] for the accumulator; [`LayoutConstraintError::Differ`] if a bit of the tile's M
+/// moves along the accumulator's N, or a bit of N along M; [`LayoutConstraintError::Sizes`] if the instruction's K is
 /// larger than `depth`.
 pub fn solve_mma_operands(
     c: &LinearLayout,
     operands: &OperandTiles,
     depth: u64,
-) -> Result<MmaOperandLayouts, UnsatisfiedConstraint> {
+) -> Result<MmaOperandLayouts, LayoutConstraintError> {
     let [m, n] = accumulator(c, operands)?;
     let rest = Rest::of(c, &operands.c);
     let in_tile =
@@ -81,7 +81,7 @@ pub fn solve_mma_operands(
     if k_bits > required {
         let (first, second) = ("the instruction".into(), "the operands".into());
         let dim = Dim::tensor(1);
-        return Err(UnsatisfiedConstraint::Sizes {
+        return Err(LayoutConstraintError::Sizes {
             constraint: NAME,
             dim,
             first,
@@ -93,7 +93,7 @@ pub fn solve_mma_operands(
     let k: Vec<u64> = (0..k_bits).map(|bit| 1 << bit).collect();
     let over: Vec<u64> = (k_bits..required).map(|bit| 1 << bit).collect();
     let sizes = [c.out_bits(Dim::tensor(0)), c.out_bits(Dim::tensor(1)), required];
-    let operand = |own: &Option<LinearLayout>, side: usize| -> Result<Option<LinearLayout>, UnsatisfiedConstraint> {
+    let operand = |own: &Option<LinearLayout>, side: usize| -> Result<Option<LinearLayout>, LayoutConstraintError> {
         let Some(own) = own else { return Ok(None) };
         let maps = if side == 0 { [&m, &k] } else { [&k, &n] };
         let bits = if side == 0 { [sizes[0], sizes[2]] } else { [sizes[2], sizes[1]] };
@@ -143,7 +143,7 @@ impl Rest {
 
 /// Returns the maps of M and of N: for each bit of the instruction's M (or N) the coordinate along the accumulator's M
 /// (or N). An error if the bit also moves along the accumulator's other axis.
-fn accumulator(c: &LinearLayout, operands: &OperandTiles) -> Result<[Vec<u64>; 2], UnsatisfiedConstraint> {
+fn accumulator(c: &LinearLayout, operands: &OperandTiles) -> Result<[Vec<u64>; 2], LayoutConstraintError> {
     let map = compose_with_operand_inverse(c, &operands.c)?;
     let mut maps = [Vec::new(), Vec::new()];
     for axis in 0..2 {
@@ -165,16 +165,16 @@ fn accumulator(c: &LinearLayout, operands: &OperandTiles) -> Result<[Vec<u64>; 2
 /// the tensors.
 ///
 /// # Errors
-/// [`UnsatisfiedConstraint::Differ`] if two operands map a bit of M, N or K to different positions, or a thread lacks
-/// an element that it must multiply; it names the lane, register or warp. [`UnsatisfiedConstraint::Sizes`] if an
-/// operand's lanes or warps do not fit the instruction; [`UnsatisfiedConstraint::Instruction`] if a lane or register
+/// [`LayoutConstraintError::Differ`] if two operands map a bit of M, N or K to different positions, or a thread lacks
+/// an element that it must multiply; it names the lane, register or warp. [`LayoutConstraintError::Sizes`] if an
+/// operand's lanes or warps do not fit the instruction; [`LayoutConstraintError::Instruction`] if a lane or register
 /// moves along several bits of the tile.
 pub fn check_mma(
     a: Option<&LinearLayout>,
     b: Option<&LinearLayout>,
     c: &LinearLayout,
     operands: &OperandTiles,
-) -> Result<MmaTileToTensorMaps, UnsatisfiedConstraint> {
+) -> Result<MmaTileToTensorMaps, LayoutConstraintError> {
     let [m, n] = accumulator(c, operands)?;
     let mut maps = [m.into_iter().map(Some).collect(), n.into_iter().map(Some).collect(), Vec::new()];
     let operand = |layout: Option<&LinearLayout>, own: &Option<LinearLayout>, side: usize| {
@@ -220,37 +220,37 @@ impl TiledOperand {
 
     /// Returns the axis of the tile and the bit of its coordinate along which a column of the instruction's tile moves;
     /// `None` for a zero column. An error if the column moves along several bits.
-    fn single(&self, column: u64) -> Result<Option<(usize, usize)>, UnsatisfiedConstraint> {
+    fn single(&self, column: u64) -> Result<Option<(usize, usize)>, LayoutConstraintError> {
         let at = self.at(&self.own, column);
         let axis = usize::from(at[0] == 0);
         match (column, at[axis].is_power_of_two() && at[1 - axis] == 0) {
             (0, _) => Ok(None),
             (_, true) => Ok(Some((axis, at[axis].trailing_zeros() as usize))),
-            (_, false) => Err(UnsatisfiedConstraint::Instruction {
+            (_, false) => Err(LayoutConstraintError::Instruction {
                 instruction: format!("operand `{}`", self.name()),
                 reason: "a lane or register moves along several bits of its tile".to_owned(),
             }),
         }
     }
 
-    fn differs(&self, location: String, has: u64, wants: u64) -> UnsatisfiedConstraint {
+    fn differs(&self, location: String, has: u64, wants: u64) -> LayoutConstraintError {
         differs(NAME, location, (&format!("`{}`", self.name()), has), ("the other operands", wants), self.layout.outs())
     }
 
-    fn packed(&self, axis: usize, along: u64) -> Result<u64, UnsatisfiedConstraint> {
+    fn packed(&self, axis: usize, along: u64) -> Result<u64, LayoutConstraintError> {
         Ok(self.layout.outs().pack(&[(Dim::tensor(axis), along), (Dim::tensor(1 - axis), 0)])?)
     }
 
     /// Adds to `maps` the bits of M, N and K along which the lanes of the operand's tile move, and the warps that issue
     /// the instruction together. Each bit is mapped to the coordinate by which the tensor's layout moves for the same
     /// lane or warp. An error if a lane or warp contradicts a bit that is mapped already.
-    fn by_lanes(&self, maps: &mut Maps) -> Result<(), UnsatisfiedConstraint> {
+    fn by_lanes(&self, maps: &mut Maps) -> Result<(), LayoutConstraintError> {
         for dim in [Dim::LANE, Dim::WARP] {
             let (own, have) = (self.own.columns_of(dim), self.layout.columns_of(dim));
             if dim == Dim::LANE && own.len() != have.len() || own.len() > have.len() {
                 let (first, second) = (format!("`{}`", self.name()).into(), "the instruction".into());
                 let (left, right) = (have.len() as u32, own.len() as u32);
-                return Err(UnsatisfiedConstraint::Sizes { constraint: NAME, dim, first, second, left, right });
+                return Err(LayoutConstraintError::Sizes { constraint: NAME, dim, first, second, left, right });
             }
             for (bit, (&element, &column)) in own.iter().zip(have).enumerate() {
                 let location = format!("{dim} {}", 1u64 << bit);
@@ -280,7 +280,7 @@ impl TiledOperand {
     /// Adds to `maps` the bits of M, N and K along which the registers of the operand's tile move. If a bit is mapped
     /// already, the operand's registers must contain its element. Otherwise [`Self::free`] chooses its coordinate in
     /// the tensor; `other` is the other operand, `None` if that is in memory.
-    fn by_registers(&self, maps: &mut Maps, other: Option<&Self>) -> Result<(), UnsatisfiedConstraint> {
+    fn by_registers(&self, maps: &mut Maps, other: Option<&Self>) -> Result<(), LayoutConstraintError> {
         let in_registers = self.in_registers();
         for (bit, &element) in self.own.columns_of(Dim::REGISTER).iter().enumerate() {
             let Some((axis, of_axis)) = self.single(element)? else { continue };
@@ -288,7 +288,7 @@ impl TiledOperand {
             let map = &maps[index];
             let along = match map.get(of_axis).copied().flatten() {
                 Some(known) => known,
-                None => self.free(axis, map, other)?.ok_or_else(|| UnsatisfiedConstraint::Instruction {
+                None => self.free(axis, map, other)?.ok_or_else(|| LayoutConstraintError::Instruction {
                     instruction: format!("operand `{}`", self.name()),
                     reason: format!("offset {} along K of the tile is in no register", 1u64 << of_axis),
                 })?,
@@ -315,7 +315,7 @@ impl TiledOperand {
         axis: usize,
         map: &[Option<u64>],
         other: Option<&Self>,
-    ) -> Result<Option<u64>, UnsatisfiedConstraint> {
+    ) -> Result<Option<u64>, LayoutConstraintError> {
         for &column in self.layout.columns_of(Dim::REGISTER) {
             let at = self.at(&self.layout, column);
             let is_new = at[1 - axis] == 0 && at[axis] != 0 && !map.contains(&Some(at[axis]));
@@ -333,7 +333,7 @@ impl TiledOperand {
     /// Checks the operand's registers and warps beyond the instruction's tile: each warp must hold the rows (of `a`) or
     /// columns (of `b`) of its part of the accumulator `c`. `own_accumulator` is the instruction's tile of the
     /// accumulator.
-    fn of_the_rest(&self, c: &LinearLayout, own_accumulator: &LinearLayout) -> Result<(), UnsatisfiedConstraint> {
+    fn of_the_rest(&self, c: &LinearLayout, own_accumulator: &LinearLayout) -> Result<(), LayoutConstraintError> {
         let axis = self.side;
         let together = own_accumulator.in_bits(Dim::WARP) as usize;
         let of_accumulator = |&column: &u64| c.outs().coordinate(column, Dim::tensor(axis));

@@ -18,6 +18,6 @@ mod thread_value;
 pub use composite::compose_with_operand_inverse;
 pub use copy::{CopyInstructionTiles, check_copy, solve_copy};
 pub use elementwise::{check_elementwise, check_reduction, solve_reduction};
-pub use error::UnsatisfiedConstraint;
+pub use error::LayoutConstraintError;
 pub use mma::{MmaOperandLayouts, MmaTileToTensorMaps, OperandTiles, check_mma, solve_mma_operands};
 pub use thread_value::{from_thread_value, to_thread_value};

@@ -6,7 +6,7 @@
 use crate::cost::{GlobalWork, WarpWork};
 use crate::movement::{
     AxisStride, Block2dLoadPlan, BlockLoadSource, ConversionPlan, DescriptorMatch, GlobalAccessPlan, GlobalAddress,
-    GlobalTensor, LinearAddress, MovementError, PlanContext, PlanStats, SharedAccess, ThreadIndices,
+    GlobalTensor, LinearAddressEmitter, MovementError, PlanContext, PlanStats, SharedAccess, ThreadIndices,
     find_coalesced_layout, plan_conversion, plan_global_access, plan_shared_access,
 };
 use tilewright_kernel::{Binary, Builder, Counts, Value};
@@ -279,7 +279,7 @@ pub fn global_matrix_address_emitter(
     let threads: Vec<u64> = columns(Dim::LANE).chain(columns(Dim::WARP)).map(|index| index * element_bytes).collect();
     let registers: Vec<u64> = columns(Dim::REGISTER).collect();
     let thread = ThreadIndices::new(builder, layout.in_bits(Dim::LANE));
-    let mut addresses = LinearAddress::new(builder, thread, base, &threads, element_bytes);
+    let mut addresses = LinearAddressEmitter::new(builder, thread, base, &threads, element_bytes);
     move |builder, register| {
         let (pointer, offset) =
             addresses.emit_offset(builder, tilewright_layout::f2::multiply_vector(&registers, register as u64));

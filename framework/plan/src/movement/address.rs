@@ -161,7 +161,7 @@ pub fn emit_f2_product(builder: &mut Builder, value: Value, columns: &[u64]) -> 
 /// that depends on the thread is computed once for each set of constant bits that overlap it; the other bits of a
 /// constant become the immediate offset.
 #[derive(Debug)]
-pub struct LinearAddress {
+pub struct LinearAddressEmitter {
     base: Value,
     thread_offset: Value,
     thread_bits: u64,
@@ -171,7 +171,7 @@ pub struct LinearAddress {
     pointers: Vec<(u64, Value)>,
 }
 
-impl LinearAddress {
+impl LinearAddressEmitter {
     /// Creates addresses relative to `base`; `columns` has the byte offset that each bit of the thread index adds (over
     /// F2). Constant offsets are passed to [`Self::emit_offset`] in elements of `element_bytes` bytes.
     pub fn new(builder: &mut Builder, thread: ThreadIndices, base: Value, columns: &[u64], element_bytes: u64) -> Self {

@@ -36,7 +36,7 @@ mod tmem_alloc;
 mod variadic;
 
 pub use address::emit_f2_product;
-pub use address::{LinearAddress, ThreadBitsAboveWarp, ThreadIndices};
+pub use address::{LinearAddressEmitter, ThreadBitsAboveWarp, ThreadIndices};
 pub use block_load::{Block2dLoadPlan, BlockLoadSource};
 pub use bound::CountLowerBounds;
 pub use check::check_block_size;
@@ -53,7 +53,7 @@ pub use convert::{ConversionKind, ConversionPlan, ShuffleRounds, conversion_cand
 pub(crate) use copy::min_box_count;
 pub use copy::{
     AsyncCopyPlan, AsyncCopySpec, PointerToSharedCopy, PointerToSharedCopySpec, TensorCopy, TensorCopySource,
-    build_tensor_copy_memory_layout, find_single_address_copy, plan_async_copy, plan_pointer_copy,
+    build_tensor_copy_memory_layout, find_single_address_copy, plan_async_copy, plan_pointer_to_shared_copy,
     plan_tensor_copy_to_global, plan_tensor_copy_to_shared,
 };
 pub use descriptor_match::{DescriptorMatch, DescriptorMismatch, build_operand_memory_layout};

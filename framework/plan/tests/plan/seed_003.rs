@@ -6,7 +6,7 @@ use tilewright_layout::cute::{
 };
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_plan::constraint::{
-    CopyInstructionTiles, MmaTileToTensorMaps, OperandTiles, UnsatisfiedConstraint, check_copy, check_elementwise,
+    CopyInstructionTiles, LayoutConstraintError, MmaTileToTensorMaps, OperandTiles, check_copy, check_elementwise,
     check_mma, check_reduction, compose_with_operand_inverse, solve_copy, solve_mma_operands, solve_reduction,
 };
 use tilewright_plan::memory_synthesis::{
@@ -165,7 +165,7 @@ fn figure_11_composite_of_ldmatrix() {
     assert_eq!(check_copy((&f, &sides.memory), (&g, &sides.registers)), Ok(()));
     let other = tv_layout("((4,8,2),(2,2,2)):((32,1,128),(16,256,8))", [16, 32], 32);
     let error = check_copy((&f, &sides.memory), (&other, &sides.registers)).expect_err("the matrices are exchanged");
-    assert!(matches!(&error, UnsatisfiedConstraint::Differ { location, .. } if &**location == "register 2"), "{error}");
+    assert!(matches!(&error, LayoutConstraintError::Differ { location, .. } if &**location == "register 2"), "{error}");
 }
 
 /// Returns the columns of the map of a tile onto itself.
@@ -189,7 +189,7 @@ fn figure_22_layouts_of_an_mma() {
     // Theorem 1's second equation: exchanged rows of B no longer are the columns of C.
     let wrong = tv_layout("((4,8,2),(2,2,2,2)):((2,64,0),(1,8,16,32))", [32, 16], 32);
     let error = check_mma(Some(&a), Some(&wrong), &c, &m16n8k16()).expect_err("N differs");
-    assert!(matches!(&error, UnsatisfiedConstraint::Differ { constraint: "mma", .. }), "{error}");
+    assert!(matches!(&error, LayoutConstraintError::Differ { constraint: "mma", .. }), "{error}");
 }
 
 /// Figure 13: a dot, the sum of its rows, a division, a cast, and a second dot with the result as its operand A.

@@ -6,7 +6,7 @@ use crate::types::{Signedness, TileType};
 
 /// A set of types, named by a keyword of dialect files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TypeSet {
+pub struct OperandTypeConstraint {
     container: Container,
     element: Element,
 }
@@ -48,7 +48,7 @@ enum Element {
     Pointer,
 }
 
-impl TypeSet {
+impl OperandTypeConstraint {
     /// All types.
     pub const ANY: Self = Self { container: Container::Any, element: Element::Any };
 
@@ -148,7 +148,7 @@ impl Element {
     }
 }
 
-impl fmt::Display for TypeSet {
+impl fmt::Display for OperandTypeConstraint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let element = match self.element {
             Element::Any => "values".to_owned(),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 
-use super::{FormatTemplatePiece, TypeInferenceRule, TypeSet, VerifyCondition};
+use super::{FormatTemplatePiece, OperandTypeConstraint, TypeInferenceRule, VerifyCondition};
 use crate::attribute::Attribute;
 use crate::types::TileType;
 
@@ -44,7 +44,7 @@ pub struct ValueGroup {
     /// The number of values that the group may have.
     pub count: CountRule,
     /// The types that the values of the group may have.
-    pub class: TypeSet,
+    pub class: OperandTypeConstraint,
 }
 
 /// The allowed number of values in a group, or of regions.

@@ -8,7 +8,7 @@ use thiserror::Error;
 use super::OpDefinition;
 use super::row::File;
 use crate::rules::{DialectVerifyRules, VerifyRules};
-use tilewright_layout::{FamilyAttribute, FamilySpec, parse_family_spec};
+use tilewright_layout::{FamilyParameterValue, FamilySpec, parse_family_spec};
 use tilewright_target::find_similar_name;
 
 /// An error in a dialect file.
@@ -131,7 +131,7 @@ impl Dialects {
             spec.attributes.retain(|name, value| defaults.attributes.get(name) != Some(value));
         }
         let inner = spec.attributes.values_mut().filter_map(|value| match value {
-            FamilyAttribute::Spec(inner) => Some(inner),
+            FamilyParameterValue::Spec(inner) => Some(inner),
             _ => None,
         });
         inner.chain(&mut spec.parent).for_each(|inner| self.remove_layout_defaults(inner));

@@ -15,7 +15,7 @@ mod row;
 mod rule;
 mod template;
 
-pub use class::TypeSet;
+pub use class::OperandTypeConstraint;
 pub use condition::VerifyCondition;
 pub use definition::{
     AttributeDefinition, AttributeKind, CountRule, FlagAttributeSyntax, OpDefinition, OpTraits, ValueGroup,
@@ -23,4 +23,4 @@ pub use definition::{
 pub use dialects::{DialectError, Dialects};
 pub(super) use infer::GroupTypes;
 pub use rule::{TypeExpression, TypeInferenceRule};
-pub use template::{FormatTemplatePiece, SpecialFormatPiece};
+pub use template::{FormatTemplatePiece, OpSpecificFormatPiece};

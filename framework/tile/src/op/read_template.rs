@@ -2,22 +2,22 @@
 
 use tilewright_layout::text::{Cursor, Parsed};
 
-use super::{FormatTemplatePiece, OpDefinition, SpecialFormatPiece};
+use super::{FormatTemplatePiece, OpDefinition, OpSpecificFormatPiece};
 
 /// Names of the special forms without arguments.
-const SPECIALS: [(&str, SpecialFormatPiece); 12] = [
-    ("constant", SpecialFormatPiece::Constant),
-    ("choice", SpecialFormatPiece::Choice),
-    ("for", SpecialFormatPiece::For),
-    ("if", SpecialFormatPiece::If),
-    ("while", SpecialFormatPiece::While),
-    ("switch", SpecialFormatPiece::Switch),
-    ("execute", SpecialFormatPiece::Execute),
-    ("branch", SpecialFormatPiece::Branch),
-    ("conditional_branch", SpecialFormatPiece::ConditionalBranch),
-    ("switch_branch", SpecialFormatPiece::SwitchBranch),
-    ("warp_specialize", SpecialFormatPiece::WarpSpecialize),
-    ("warp_group", SpecialFormatPiece::WarpGroup),
+const SPECIALS: [(&str, OpSpecificFormatPiece); 12] = [
+    ("constant", OpSpecificFormatPiece::Constant),
+    ("choice", OpSpecificFormatPiece::Choice),
+    ("for", OpSpecificFormatPiece::For),
+    ("if", OpSpecificFormatPiece::If),
+    ("while", OpSpecificFormatPiece::While),
+    ("switch", OpSpecificFormatPiece::Switch),
+    ("execute", OpSpecificFormatPiece::Execute),
+    ("branch", OpSpecificFormatPiece::Branch),
+    ("conditional_branch", OpSpecificFormatPiece::ConditionalBranch),
+    ("switch_branch", OpSpecificFormatPiece::SwitchBranch),
+    ("warp_specialize", OpSpecificFormatPiece::WarpSpecialize),
+    ("warp_group", OpSpecificFormatPiece::WarpGroup),
 ];
 
 impl FormatTemplatePiece {
@@ -130,18 +130,18 @@ impl<'a> Reader<'a> {
             return Ok(self
                 .definition
                 .operand_group_index(group)
-                .map(|group| FormatTemplatePiece::Special(SpecialFormatPiece::Bundles(group))));
+                .map(|group| FormatTemplatePiece::Special(OpSpecificFormatPiece::Bundles(group))));
         }
         let [first, second] = [self.cursor.expect_word("a group")?, self.cursor.expect_word("a group")?];
         self.cursor.expect(")")?;
         let first = self.definition.operand_group_index(first);
         Ok(match name {
             "token" => {
-                first.zip(self.definition.result_group_index(second)).map(|(a, b)| SpecialFormatPiece::Token(a, b))
+                first.zip(self.definition.result_group_index(second)).map(|(a, b)| OpSpecificFormatPiece::Token(a, b))
             }
-            "barriers" => {
-                first.zip(self.definition.operand_group_index(second)).map(|(a, b)| SpecialFormatPiece::Barriers(a, b))
-            }
+            "barriers" => first
+                .zip(self.definition.operand_group_index(second))
+                .map(|(a, b)| OpSpecificFormatPiece::Barriers(a, b)),
             _ => None,
         }
         .map(FormatTemplatePiece::Special))

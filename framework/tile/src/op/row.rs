@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::{
     AttributeDefinition, AttributeKind, CountRule, FlagAttributeSyntax, FormatTemplatePiece, OpDefinition, OpTraits,
-    TypeInferenceRule, TypeSet, ValueGroup, VerifyCondition,
+    OperandTypeConstraint, TypeInferenceRule, ValueGroup, VerifyCondition,
 };
 use crate::attribute::Attribute;
 use crate::rules::VerifyRules;
@@ -136,8 +136,8 @@ fn groups(text: &str) -> Result<Vec<ValueGroup>, String> {
     text.split_whitespace()
         .map(|word| {
             let (name, class) = word.split_once(':').unwrap_or((word, "any"));
-            let class =
-                TypeSet::from_keyword(class).ok_or_else(|| format!("`{class}` in `{word}` is not a class of types"))?;
+            let class = OperandTypeConstraint::from_keyword(class)
+                .ok_or_else(|| format!("`{class}` in `{word}` is not a class of types"))?;
             let (name, count) = counted(name);
             Ok(ValueGroup { name: name.to_owned(), count, class })
         })

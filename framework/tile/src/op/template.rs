@@ -12,7 +12,7 @@
 //! | `fn` | the types of all operands, an arrow, the types of all results |
 //! | `{}` | all attributes that no other piece writes |
 //! | `(?...)` | an optional part, present if its first placeholder is |
-//! | `@name(a b)` | a special form: [`SpecialFormatPiece`] |
+//! | `@name(a b)` | a special form: [`OpSpecificFormatPiece`] |
 //! | anything else | itself |
 
 /// A part of a format template: a literal or a placeholder.
@@ -47,12 +47,12 @@ pub enum FormatTemplatePiece {
     /// Pieces that are present or absent together.
     Optional(Vec<FormatTemplatePiece>),
     /// A special form that the other pieces cannot express.
-    Special(SpecialFormatPiece),
+    Special(OpSpecificFormatPiece),
 }
 
 /// Forms that only some operations have and the other pieces cannot express.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SpecialFormatPiece {
+pub enum OpSpecificFormatPiece {
     /// An async token: `[%dependency]`, or `[]` if the operation has a token as a result but as no operand.
     ///
     /// The fields are the indices of the operand group and of the result group.

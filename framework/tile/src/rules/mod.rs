@@ -45,5 +45,5 @@ pub use crate::verify::layout_parameters::{
 pub use crate::verify::{
     AllocationLayout, CheckResult, DialectVerifyRules, DistributedBases, DotOperandParameters, LayoutStorage,
     LayoutThreadCounts, LayoutVerifyRules, OpContext, OpaqueTextRule, SHARED_MEMORY, VerifyRule, VerifyRules,
-    check_cache_policy_words, ensure, list_types, parse_cache_policy_parameters,
+    check_cache_policy_words, ensure, format_type_list, parse_cache_policy_parameters,
 };

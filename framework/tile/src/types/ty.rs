@@ -3,7 +3,7 @@
 use super::float::FloatType;
 use std::sync::{Arc, LazyLock};
 use tilewright_layout::families::NeutralFamilies;
-use tilewright_layout::{AttributeSyntaxes, FamilyAttribute, FamilySpec};
+use tilewright_layout::{AttributeSyntaxes, FamilyParameterValue, FamilySpec};
 use tilewright_target::named_enum;
 
 /// The type of a value.
@@ -157,13 +157,13 @@ fn canonical(spec: &FamilySpec) -> FamilySpec {
 
 fn without_defaults(spec: &mut FamilySpec) {
     spec.attributes.retain(|_, value| match value {
-        FamilyAttribute::Bool(value) => *value,
-        FamilyAttribute::List(items) => !items.is_empty(),
+        FamilyParameterValue::Bool(value) => *value,
+        FamilyParameterValue::List(items) => !items.is_empty(),
         _ => true,
     });
     spec.parent.iter_mut().for_each(|parent| without_defaults(parent));
     for value in spec.attributes.values_mut() {
-        if let FamilyAttribute::Spec(inner) = value {
+        if let FamilyParameterValue::Spec(inner) = value {
             without_defaults(inner);
         }
     }

@@ -141,7 +141,7 @@ pub fn ensure(holds: bool, message: impl FnOnce() -> String) -> CheckResult {
 
 /// The text of a list of types, for a message.
 #[must_use]
-pub fn list_types(types: &[&TileType]) -> String {
+pub fn format_type_list(types: &[&TileType]) -> String {
     let types: Vec<_> = types.iter().map(|ty| format!("`{ty}`")).collect();
     if types.is_empty() { "nothing".to_owned() } else { types.join(", ") }
 }

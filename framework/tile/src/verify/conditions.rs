@@ -1,8 +1,8 @@
 //! Lists the neutral rules, and defines those about types and attributes in general.
 
 use super::{
-    CheckResult, OpContext, VerifyRule, cache_policy, descriptors, dot_operands, dots, encodings, ensure, list_types,
-    mbarriers, memory, nesting,
+    CheckResult, OpContext, VerifyRule, cache_policy, descriptors, dot_operands, dots, encodings, ensure,
+    format_type_list, mbarriers, memory, nesting,
 };
 use crate::op::VerifyCondition;
 use crate::{MemDescType, TileType};
@@ -81,14 +81,16 @@ impl OpContext<'_> {
 /// Checks that all values of the groups have the same type.
 fn same_types(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
     let types = check.types_of_groups(groups);
-    ensure(types.windows(2).all(|pair| pair[0] == pair[1]), || format!("{}: expected one type", list_types(&types)))
+    ensure(types.windows(2).all(|pair| pair[0] == pair[1]), || {
+        format!("{}: expected one type", format_type_list(&types))
+    })
 }
 
 /// Checks that all tensors of the groups have the same shape; scalars are not compared.
 fn same_shape(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
     let tensors = check.tensors_of(groups);
     ensure(tensors.windows(2).all(|pair| pair[0].shape() == pair[1].shape()), || {
-        format!("{} differ in shape", list_types(&tensors))
+        format!("{} differ in shape", format_type_list(&tensors))
     })
 }
 
@@ -96,7 +98,7 @@ fn same_shape(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
 fn same_element(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
     let types = check.types_of_groups(groups);
     ensure(types.windows(2).all(|pair| pair[0].element() == pair[1].element()), || {
-        format!("{} differ in their element type", list_types(&types))
+        format!("{} differ in their element type", format_type_list(&types))
     })
 }
 
@@ -104,7 +106,7 @@ fn same_element(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
 fn same_layout(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
     let tensors = check.tensors_of(groups);
     ensure(tensors.windows(2).all(|pair| pair[0].layout() == pair[1].layout()), || {
-        format!("{} differ in layout", list_types(&tensors))
+        format!("{} differ in layout", format_type_list(&tensors))
     })
 }
 

@@ -1,6 +1,6 @@
 //! Checks regions, their arguments and terminators, calls and branches.
 
-use super::{CheckResult, OpContext, ensure, list_types};
+use super::{CheckResult, OpContext, ensure, format_type_list};
 use crate::op::name::{scf, tt};
 use crate::{Region, TileType, Value};
 
@@ -26,7 +26,11 @@ impl OpContext<'_> {
             let brought = self.types(self.operation.operands.get(successor.operands.clone()).unwrap_or_default());
             let taken = self.types(self.body.arguments(successor.block));
             ensure(brought == taken, || {
-                format!("a jump brings {}, and the block takes {}", list_types(&brought), list_types(&taken))
+                format!(
+                    "a jump brings {}, and the block takes {}",
+                    format_type_list(&brought),
+                    format_type_list(&taken)
+                )
             })?;
         }
         Ok(())
@@ -48,14 +52,14 @@ impl OpContext<'_> {
     fn takes(&self, region: Region, expected: &[&TileType]) -> CheckResult {
         let taken = self.entry_types(region);
         ensure(taken == expected, || {
-            format!("a region takes {}: expected {}", list_types(&taken), list_types(expected))
+            format!("a region takes {}: expected {}", format_type_list(&taken), format_type_list(expected))
         })
     }
 
     fn gives(&self, region: Region, name: &str, expected: &[&TileType]) -> CheckResult {
         let given = self.types(self.ending(region, name)?);
         ensure(given == expected, || {
-            format!("`{name}` yields {}: expected {}", list_types(&given), list_types(expected))
+            format!("`{name}` yields {}: expected {}", format_type_list(&given), format_type_list(expected))
         })
     }
 
@@ -72,7 +76,7 @@ impl OpContext<'_> {
         self.gives(*region, ending, &elements)?;
         let shape = sources[0].shape().unwrap_or_default();
         ensure(sources.iter().all(|ty| ty.shape() == Some(shape) && ty.layout() == sources[0].layout()), || {
-            format!("the tensors {} differ in shape or layout", list_types(&sources))
+            format!("the tensors {} differ in shape or layout", format_type_list(&sources))
         })?;
         let axis = self
             .integer_attribute("axis")
@@ -90,7 +94,11 @@ impl OpContext<'_> {
                 result.element() == *element && result.shape().unwrap_or_default() == expected
             });
         ensure(fits, || {
-            format!("{} become {}: expected the shape {expected:?}", list_types(&sources), list_types(&results))
+            format!(
+                "{} become {}: expected the shape {expected:?}",
+                format_type_list(&sources),
+                format_type_list(&results)
+            )
         })
     }
 
@@ -118,12 +126,16 @@ impl OpContext<'_> {
         };
         let bounds = self.types(&self.operation.operands[..3.min(self.operation.operands.len())]);
         ensure(bounds.iter().all(|ty| *ty == counter), || {
-            format!("bounds and step are {}: expected one type", list_types(&bounds))
+            format!("bounds and step are {}: expected one type", format_type_list(&bounds))
         })?;
         let carried = self.types(self.operation.operand_group(3));
         let results = self.types(&self.operation.results);
         ensure(carried == results, || {
-            format!("{} are loop-carried, and the results are {}", list_types(&carried), list_types(&results))
+            format!(
+                "{} are loop-carried, and the results are {}",
+                format_type_list(&carried),
+                format_type_list(&results)
+            )
         })?;
         let all: Vec<&TileType> = std::iter::once(counter).chain(carried.iter().copied()).collect();
         self.takes(*region, &all)?;
@@ -150,7 +162,7 @@ impl OpContext<'_> {
         let passed = self.ending(before, scf::CONDITION)?;
         let passed = self.types(passed.get(1..).unwrap_or_default());
         ensure(passed == results, || {
-            format!("`scf.condition` passes {}: expected {}", list_types(&passed), list_types(&results))
+            format!("`scf.condition` passes {}: expected {}", format_type_list(&passed), format_type_list(&results))
         })?;
         self.takes(after, &results)?;
         self.gives(after, scf::YIELD, &carried)
@@ -170,7 +182,7 @@ impl OpContext<'_> {
         ensure(fits, || {
             let (takes, gives): (Vec<_>, Vec<_>) =
                 (callee.signature.arguments.iter().collect(), callee.signature.results.iter().collect());
-            format!("`@{name}` takes {} and returns {}", list_types(&takes), list_types(&gives))
+            format!("`@{name}` takes {} and returns {}", format_type_list(&takes), format_type_list(&gives))
         })
     }
 
@@ -178,7 +190,7 @@ impl OpContext<'_> {
         let given = self.types(&self.operation.operands);
         ensure(given.iter().copied().eq(&self.function.signature.results), || {
             let expected: Vec<_> = self.function.signature.results.iter().collect();
-            format!("{} are returned: expected {}", list_types(&given), list_types(&expected))
+            format!("{} are returned: expected {}", format_type_list(&given), format_type_list(&expected))
         })
     }
 }

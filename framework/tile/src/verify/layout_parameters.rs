@@ -1,12 +1,12 @@
 //! Reads the parameters of layout attributes, for the rules of families.
 
-use tilewright_layout::{FamilyAttribute, FamilySpec};
+use tilewright_layout::{FamilyParameterValue, FamilySpec};
 
 /// Returns the integer parameter `name` of a layout; `None` if it is absent, or not an integer.
 #[must_use]
 pub fn integer_parameter(spec: &FamilySpec, name: &str) -> Option<i64> {
     match spec.attributes.get(name) {
-        Some(FamilyAttribute::Int(number)) => Some(*number),
+        Some(FamilyParameterValue::Int(number)) => Some(*number),
         _ => None,
     }
 }
@@ -24,10 +24,10 @@ pub fn integer_list_parameter(spec: &FamilySpec, name: &str) -> Option<Vec<i64>>
     integers(spec.attributes.get(name)?)
 }
 
-fn integers(attribute: &FamilyAttribute) -> Option<Vec<i64>> {
-    let FamilyAttribute::List(items) = attribute else { return None };
-    let number = |item: &FamilyAttribute| match item {
-        FamilyAttribute::Int(number) => Some(*number),
+fn integers(attribute: &FamilyParameterValue) -> Option<Vec<i64>> {
+    let FamilyParameterValue::List(items) = attribute else { return None };
+    let number = |item: &FamilyParameterValue| match item {
+        FamilyParameterValue::Int(number) => Some(*number),
         _ => None,
     };
     items.iter().map(number).collect()
@@ -37,7 +37,7 @@ fn integers(attribute: &FamilyAttribute) -> Option<Vec<i64>> {
 #[must_use]
 pub fn find_layout_bases(spec: &FamilySpec, name: &str) -> Option<Vec<Vec<i64>>> {
     match spec.attributes.get(name)? {
-        FamilyAttribute::List(items) => items.iter().map(integers).collect(),
+        FamilyParameterValue::List(items) => items.iter().map(integers).collect(),
         _ => None,
     }
 }
@@ -52,7 +52,7 @@ pub fn bases_parameter_of_either_name(spec: &FamilySpec, names: [&str; 2]) -> Op
 /// Returns the bool parameter `name` of a layout; false if it is absent.
 #[must_use]
 pub fn read_layout_bool_parameter(spec: &FamilySpec, name: &str) -> bool {
-    spec.attributes.get(name) == Some(&FamilyAttribute::Bool(true))
+    spec.attributes.get(name) == Some(&FamilyParameterValue::Bool(true))
 }
 
 /// Returns the pairs `[interval, padding]`, in elements, of a padded layout; `None` if it has none.

@@ -1,6 +1,6 @@
 //! Defines the rules of the neutral layouts of memory: swizzled, padded, linear, partitioned.
 
-use tilewright_layout::{FamilyAttribute, FamilySpec};
+use tilewright_layout::{FamilyParameterValue, FamilySpec};
 
 use super::distributed_layouts::check_order;
 use super::layout_parameters::{
@@ -261,7 +261,7 @@ impl LayoutVerifyRules for Partitioned {
     }
 
     fn check(&self, spec: &FamilySpec, rules: &VerifyRules) -> CheckResult {
-        let Some(FamilyAttribute::Spec(inner)) = spec.attributes.get("partition_layout") else { return Ok(()) };
+        let Some(FamilyParameterValue::Spec(inner)) = spec.attributes.get("partition_layout") else { return Ok(()) };
         let storage = rules.find_layout_rules(&inner.name).map(|family| family.storage());
         ensure(storage != Some(LayoutStorage::Registers), || {
             format!("`partitionLayout` is `{}`, a layout of registers: expected one of shared memory", inner.name)
@@ -269,7 +269,7 @@ impl LayoutVerifyRules for Partitioned {
     }
 
     fn rank(&self, spec: &FamilySpec, rules: &VerifyRules) -> Option<usize> {
-        let Some(FamilyAttribute::Spec(inner)) = spec.attributes.get("partition_layout") else { return None };
+        let Some(FamilyParameterValue::Spec(inner)) = spec.attributes.get("partition_layout") else { return None };
         rules.find_layout_rules(&inner.name)?.rank(inner, rules)
     }
 

@@ -39,7 +39,7 @@ mod violation;
 
 pub use bases::{AllocationLayout, DistributedBases};
 pub use cache_policy::{check_cache_policy_words, parse_cache_policy_parameters};
-pub use check::{CheckResult, OpContext, ensure, list_types};
+pub use check::{CheckResult, OpContext, ensure, format_type_list};
 pub use layout_rules::{DotOperandParameters, LayoutStorage, LayoutThreadCounts, LayoutVerifyRules, SHARED_MEMORY};
 pub use module::{verify_module, verify_module_with_families, verify_transformed_module};
 pub use rules::{DialectVerifyRules, OpaqueTextRule, VerifyRule, VerifyRules};

@@ -3,7 +3,7 @@
 //!
 //! A partition is any region but the first of a `ttg.warp_specialize`; other warps execute it.
 
-use super::{CheckResult, OpContext, ensure, list_types};
+use super::{CheckResult, OpContext, ensure, format_type_list};
 use crate::op::name::{scf, tt, ttg};
 use crate::{Block, Region, Value, ValueOrigin};
 
@@ -107,7 +107,9 @@ pub(super) fn warp_yield(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     let Some((parent, _)) = check.context.parent(check.op) else { return Ok(()) };
     let given = check.types(&check.operation.operands);
     let expected = check.types(&check.body.op(parent).results);
-    ensure(given == expected, || format!("it gives {}: expected {}", list_types(&given), list_types(&expected)))
+    ensure(given == expected, || {
+        format!("it gives {}: expected {}", format_type_list(&given), format_type_list(&expected))
+    })
 }
 
 /// Checks `ttg.warp_specialize`: the captures, numbers of warps and terminators of its partitions.
@@ -150,7 +152,7 @@ fn check_partition(check: &OpContext<'_>, number: usize, region: Region) -> Chec
     ensure(entry.is_some(), || format!("partition {partition} has no block: expected one at least"))?;
     let arguments = entry.map_or_else(Vec::new, |entry| check.types(check.body.arguments(*entry)));
     ensure(arguments == captures, || {
-        let (taken, expected) = (list_types(&arguments), list_types(&captures));
+        let (taken, expected) = (format_type_list(&arguments), format_type_list(&captures));
         format!("partition {partition} takes {taken}: expected the types of the captures, {expected}")
     })?;
     for op in check.body.walk_region(region) {

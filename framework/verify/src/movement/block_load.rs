@@ -56,7 +56,7 @@ impl BlockLoadTile<'_> {
 ///
 /// # Errors
 /// [`CheckFailure::Movement`] if no element has this width, or if the store of the tile cannot be planned.
-pub fn build_block_load_case<'a>(
+pub fn build_block_2d_load_case<'a>(
     tile: &BlockLoadTile<'_>,
     loads: &Block2dLoadPlan,
     context: impl Into<PlanContext<'a>>,

@@ -1,7 +1,7 @@
 //! Test cases of bulk tensor copies of a tensor's tiles in a pipeline, to shared memory and back.
 
 use crate::kernels::{CopyPipelineConfig, build_tensor_copy_kernel};
-use tilewright_kernel::{Counts, MAX_RANK, StaticLaunchConfig, TensorMapBinding};
+use tilewright_kernel::{Counts, MAX_TENSOR_MAP_RANK, StaticLaunchConfig, TensorMapBinding};
 use tilewright_layout::{Dim, MemoryLayout};
 use tilewright_plan::movement::{CountLowerBounds, PlanContext, TensorCopy};
 use tilewright_target::TargetDescription;
@@ -124,7 +124,12 @@ impl<'a> Tiles<'a> {
 
     fn given<B: Copy>(&self, buffer: B) -> TensorMapBinding<B> {
         let packed = TensorMapBinding::contiguous(buffer, &self.sizes, u64::from(self.bits / 8));
-        packed.unwrap_or(TensorMapBinding { buffer, offset: 0, sizes: [1; MAX_RANK], strides: [0; MAX_RANK] })
+        packed.unwrap_or(TensorMapBinding {
+            buffer,
+            offset: 0,
+            sizes: [1; MAX_TENSOR_MAP_RANK],
+            strides: [0; MAX_TENSOR_MAP_RANK],
+        })
     }
 
     fn bytes(&self, elements: Vec<u64>) -> Vec<u8> {

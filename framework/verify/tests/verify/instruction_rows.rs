@@ -6,7 +6,8 @@ use tilewright_testkit::emulator_target;
 use emulator_target::{kernel, target};
 use tilewright_emulator::{Argument, Emulator, Fault, FaultKind, GlobalMemory, RunLimits, SemanticsTable};
 use tilewright_kernel::{
-    Element, InstructionSignature, MemorySpace, Type, ValueTypeRequirement, Violation, verify, verify_instructions,
+    Element, InstructionSignature, MemorySpace, Type, ValueTypeRequirement, Violation, verify,
+    verify_vendor_instructions,
 };
 use tilewright_layout::{Dim, DimBases, LinearLayout};
 use tilewright_target::{Completion, Instruction, InstructionKind, InstructionOperand, Semantics};
@@ -169,7 +170,8 @@ fn a_kernel_is_checked_against_the_rows() {
         );
         let module = tilewright_kernel::text::parse(&text).expect("it parses");
         verify(&module).expect("the kernel by itself is valid");
-        match verify_instructions(&module.kernels[0], &rows).map_err(|error| (error.operation, error.violation)) {
+        match verify_vendor_instructions(&module.kernels[0], &rows).map_err(|error| (error.operation, error.violation))
+        {
             Ok(()) => None,
             Err((Some(3), Violation::Instruction { message, .. })) => Some(message),
             Err(other) => panic!("{other:?}"),

@@ -8,7 +8,7 @@ use tilewright_emulator::{
 };
 use tilewright_kernel::{
     Builder, Element, ElementCount, Kernel, LaunchDerivedTensorMap, MemorySpace, Module, OutOfBoundsFill, Parameter,
-    StaticLaunchConfig, TensorMap, Type, Violation, decode, encode, text, verify, verify_instructions,
+    StaticLaunchConfig, TensorMap, Type, Violation, decode, encode, text, verify, verify_vendor_instructions,
 };
 use tilewright_plugin::{KernelMetadata, TensorMapParameter, check_module_tensor_maps};
 use tilewright_target::{
@@ -209,10 +209,10 @@ fn tensor_maps_to_encode_are_listed() {
 #[test]
 fn instructions_accept_tensor_maps_of_their_box_shape() {
     let mut kernel = fetching(&map(SWIZZLE));
-    verify_instructions(&kernel, &[row()]).unwrap();
+    verify_vendor_instructions(&kernel, &[row()]).unwrap();
     check_module_tensor_maps(&[row()], &Module { kernels: vec![kernel.clone()] }).unwrap();
     kernel.parameters[0].map = Some(TensorMap { box_sizes: vec![16, 65], ..map(SWIZZLE) });
-    let error = verify_instructions(&kernel, &[row()]).unwrap_err();
+    let error = verify_vendor_instructions(&kernel, &[row()]).unwrap_err();
     assert!(
         matches!(&error.violation, Violation::Instruction { message, .. } if message.contains("65 elements")),
         "{error}"

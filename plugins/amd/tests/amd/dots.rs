@@ -34,7 +34,7 @@ fn wmma(plan: &MmaPlan) -> FamilySpec {
         .with_parameter("version", 1i64)
         .with_parameter("instr_shape", shape(plan.instruction().unwrap()))
         .with_parameter("transposed", false)
-        .with_parameter("warp_bases", FamilyAttribute::from(&bases[..]))
+        .with_parameter("warp_bases", FamilyParameterValue::from(&bases[..]))
 }
 
 /// Checks instructions on six-bit operands, with scales and without: the elements are packed in the registers of the

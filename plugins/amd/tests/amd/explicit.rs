@@ -5,10 +5,10 @@ use tilewright_assign::synthesis::SynthesisOptions;
 use tilewright_vendor_testkit::explicit;
 use tilewright_vendor_testkit::explicit::claims::{InstructionCounts, check_alternatives, check_stated_accesses};
 use tilewright_vendor_testkit::explicit::pinned::compare_pinned;
-use tilewright_vendor_testkit::explicit::tiles::{format_tile_derivations, synthesize_usual_tiles};
+use tilewright_vendor_testkit::explicit::tiles::{format_synthesis_choices, synthesize_usual_tiles};
 use tilewright_vendor_testkit::explicit::{
-    MIXED, PROGRAMS, case, check_synthesis_page_table, is_inner_conversion_line, synthesize_and_emulate,
-    synthesize_and_emulate_case, table,
+    EXPLICIT_MEMORY_PROGRAMS, MIXED, case, check_synthesis_page_table, is_inner_conversion_line,
+    synthesize_and_emulate, synthesize_and_emulate_case, table,
 };
 use tilewright_vendor_testkit::explicit::{
     check_loops_filling_one_tensor, check_mamba, check_tile_slice_programs, check_two_kinds,
@@ -19,7 +19,7 @@ use tilewright_vendor_testkit::explicit::{
 #[test]
 fn no_loop_has_conflicts_of_banks() {
     let target = target("mi300x");
-    for name in PROGRAMS {
+    for name in EXPLICIT_MEMORY_PROGRAMS {
         let solved = synthesize_and_emulate_case(&target, name, SynthesisOptions::default());
         assert_eq!(solved.derivation.conflict_wavefronts_in_loops(), 0, "{name}:\n{}", solved.derivation);
     }
@@ -131,7 +131,7 @@ fn usual_tiles_have_the_choices_of_an_expert() {
         let hides_latency = derivation.loops[0].stages > 1 || derivation.prediction.resident > 1;
         assert!(hides_latency, "{:?}: {derivation}", choice.tile);
     }
-    check_synthesis_page_table("tiles-amd", &format_tile_derivations(&[("mi300x", &mi300x), ("mi355x", &mi355x)]));
+    check_synthesis_page_table("tiles-amd", &format_synthesis_choices(&[("mi300x", &mi300x), ("mi355x", &mi355x)]));
 }
 
 #[test]

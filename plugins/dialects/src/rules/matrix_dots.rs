@@ -1,6 +1,6 @@
 //! Defines the rules of dots on tensor cores (`wgmma`, `tcgen05.mma`) and of their operands' scales.
 
-use tilewright_layout::FamilyAttribute;
+use tilewright_layout::FamilyParameterValue;
 use tilewright_tile::rules::{
     CheckResult, OpContext, VerifyRule, ensure, find_layout_bases, integer_parameter, read_layout_bool_parameter,
 };
@@ -319,7 +319,7 @@ fn scales_order(check: &OpContext<'_>, _: &[String]) -> CheckResult {
         let blocks = find_layout_bases(memory.layout.spec(), "cga_layout").unwrap_or_default();
         let split = |axis: usize| blocks.iter().filter(|basis| basis.get(axis).is_some_and(|by| *by != 0)).count();
         let given = match memory.layout.spec().attributes.get("block_rep_order") {
-            Some(FamilyAttribute::Text(word)) => word.as_str(),
+            Some(FamilyParameterValue::Text(word)) => word.as_str(),
             _ => "mnThenK",
         };
         let is_relevant = rows >> split(0) > 128 && columns >> split(1) > 4;

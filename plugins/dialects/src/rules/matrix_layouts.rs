@@ -1,6 +1,6 @@
 //! Defines the rules of layouts of MMA results.
 
-use tilewright_layout::{FamilyAttribute, FamilySpec};
+use tilewright_layout::{FamilyParameterValue, FamilySpec};
 use tilewright_tile::rules::{
     CheckResult, DotOperandParameters, LayoutStorage, LayoutThreadCounts, LayoutVerifyRules, VerifyRules,
     bases_parameter_of_either_name, element_count_of_bases, ensure, find_layout_bases, integer_list_parameter,
@@ -101,7 +101,7 @@ impl LayoutVerifyRules for Mfma {
             })?;
         }
         let transposed = spec.attributes.get("is_transposed").or_else(|| spec.attributes.get("transposed"));
-        ensure(transposed.is_none_or(|value| matches!(value, FamilyAttribute::Bool(_))), || {
+        ensure(transposed.is_none_or(|value| matches!(value, FamilyParameterValue::Bool(_))), || {
             "`isTransposed` must be true or false".to_owned()
         })?;
         let width = integer_parameter_by_names(spec, ["element_bit_width", "element_bitwidth"]).unwrap_or(32);

@@ -8,7 +8,7 @@ use tilewright_plan::movement::{Block2dLoadPlan, BlockLoadSource};
 use tilewright_plugin::{DeviceBufferId, LoadedCodeId};
 use tilewright_vendor_testkit::dots::{planned, problem};
 use tilewright_vendor_testkit::prelude::*;
-use tilewright_verify::{BlockLoadTile, build_block_load_case};
+use tilewright_verify::{BlockLoadTile, build_block_2d_load_case};
 
 /// Returns the reason why this machine has no device that runs the code; `None` if it has one.
 pub fn missing() -> Option<String> {
@@ -55,7 +55,7 @@ pub fn loads_of_blocks_give_what_their_rows_say() {
         let [high, wide] = [rows as i32, columns as i32];
         for begin in [[2 * high, 2 * wide], [-high / 2, -wide / 2]] {
             let tile = BlockLoadTile { layout: &layout, source, element_bits: *bits, begin };
-            build_block_load_case(&tile, &loads, self::build_plan_context(&target))
+            build_block_2d_load_case(&tile, &loads, self::build_plan_context(&target))
                 .and_then(|case| check_on_device(&case, &target, &mut *device))
                 .unwrap_or_else(|error| panic!("{} at {begin:?}: {error}", row.name));
         }

@@ -53,7 +53,7 @@ fn spec(case: &Value) -> FamilySpec {
 fn attributes(name: &str, values: &Value) -> FamilySpec {
     let mut spec = FamilySpec::new(name);
     for (key, value) in values.as_object().expect("named values").iter().filter(|(_, value)| !value.is_null()) {
-        let value: FamilyAttribute = serde_json::from_value(value.clone()).expect("a number or a list");
+        let value: FamilyParameterValue = serde_json::from_value(value.clone()).expect("a number or a list");
         spec = spec.with_parameter(&snake_case(key), value);
     }
     spec
@@ -130,7 +130,10 @@ fn clusters_share_out_operands_and_scales() {
         .with_parameter("rep_cluster", [1, 1])
         .with_parameter(
             "cga_layout",
-            FamilyAttribute::List(vec![FamilyAttribute::from(&[0i64, 1][..]), FamilyAttribute::from(&[1i64, 0][..])]),
+            FamilyParameterValue::List(vec![
+                FamilyParameterValue::from(&[0i64, 1][..]),
+                FamilyParameterValue::from(&[1i64, 0][..]),
+            ]),
         );
     let of =
         |name: &str, index: i64| FamilySpec::new(name).with_parameter("operand_index", index).with_parent(dpas.clone());

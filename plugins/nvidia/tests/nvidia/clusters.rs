@@ -14,9 +14,9 @@ struct Cluster {
 }
 
 impl Cluster {
-    fn given(&self) -> FamilyAttribute {
-        let basis = |basis: &[u64; 2]| FamilyAttribute::from(basis.map(|unit| unit as i64));
-        FamilyAttribute::List(self.bases.iter().map(basis).collect())
+    fn given(&self) -> FamilyParameterValue {
+        let basis = |basis: &[u64; 2]| FamilyParameterValue::from(basis.map(|unit| unit as i64));
+        FamilyParameterValue::List(self.bases.iter().map(basis).collect())
     }
 
     /// Returns the first element of each block's part, if each part has the size `share` and blocks along `repeated`
@@ -138,17 +138,17 @@ fn tensor_memory_its_scales_and_its_registers() {
             each_block_has_its_share(&cluster, pair, [128, 64], None)?;
             let registers = |memory: FamilySpec| {
                 FamilySpec::new("tmem_reg")
-                    .with_parameter("memory", FamilyAttribute::Spec(Box::new(memory)))
+                    .with_parameter("memory", FamilyParameterValue::Spec(Box::new(memory)))
                     .with_parameter("element_bits", 16)
                     .with_parameter("num_warps", 8)
-                    .with_parameter("instr_variant", FamilyAttribute::Text("32x32b".to_owned()))
+                    .with_parameter("instr_variant", FamilyParameterValue::Text("32x32b".to_owned()))
             };
             let pair = (&registers(spread(tensor_memory(rows, 32))), &registers(tensor_memory(rows, 32)));
             each_block_has_its_share(&cluster, pair, [128, 64], None)?;
         }
         for order in ["mnThenK", "kThenMn"] {
             let scales = FamilySpec::new("tensor_memory_scales")
-                .with_parameter("block_rep_order", FamilyAttribute::Text(order.to_owned()));
+                .with_parameter("block_rep_order", FamilyParameterValue::Text(order.to_owned()));
             each_block_has_its_share(&cluster, (&spread(scales.clone()), &scales), [256, 16], None)?;
         }
         Ok(())

@@ -5,9 +5,9 @@ use tilewright_assign::synthesis::AccessReport;
 use tilewright_assign::synthesis::SynthesisOptions;
 use tilewright_testkit::sample::sample;
 use tilewright_vendor_testkit::explicit;
+use tilewright_vendor_testkit::explicit::EXPLICIT_MEMORY_PROGRAMS;
 use tilewright_vendor_testkit::explicit::MIXED;
 use tilewright_vendor_testkit::explicit::PRESHUFFLED;
-use tilewright_vendor_testkit::explicit::PROGRAMS;
 use tilewright_vendor_testkit::explicit::case;
 use tilewright_vendor_testkit::explicit::check_loops_filling_one_tensor;
 use tilewright_vendor_testkit::explicit::check_mamba;
@@ -22,7 +22,7 @@ use tilewright_vendor_testkit::explicit::synthesize_and_emulate_case;
 use tilewright_vendor_testkit::explicit::synthesize_layouts;
 use tilewright_vendor_testkit::explicit::table;
 use tilewright_vendor_testkit::explicit::tiled;
-use tilewright_vendor_testkit::explicit::tiles::{format_tile_derivations, sized_gemm, synthesize_usual_tiles};
+use tilewright_vendor_testkit::explicit::tiles::{format_synthesis_choices, sized_gemm, synthesize_usual_tiles};
 use tilewright_verify::case::ProgramCase;
 use tilewright_virtual_ptx::VirtualDevice;
 
@@ -30,7 +30,7 @@ use tilewright_virtual_ptx::VirtualDevice;
 fn no_loop_has_conflicts_of_banks() {
     for gpu_model in ["a100", "h100", "rtx4090"] {
         let target = target(gpu_model);
-        for name in PROGRAMS {
+        for name in EXPLICIT_MEMORY_PROGRAMS {
             let solved = synthesize_and_emulate_case(&target, name, SynthesisOptions::default());
             assert_eq!(
                 solved.derivation.conflict_wavefronts_in_loops(),
@@ -458,7 +458,7 @@ fn usual_tiles_have_the_choices_of_an_expert() {
     for derivation in a100.iter().chain(&h100).filter_map(|choice| choice.derivation.as_ref().ok()) {
         assert!(derivation.loops[0].stages > 1 || derivation.prediction.resident > 1, "{derivation}");
     }
-    check_synthesis_page_table("tiles-nvidia", &format_tile_derivations(&[("a100", &a100), ("h100", &h100)]));
+    check_synthesis_page_table("tiles-nvidia", &format_synthesis_choices(&[("a100", &a100), ("h100", &h100)]));
 }
 
 /// Checks that a program has dots of both kinds, which the same instruction executes.

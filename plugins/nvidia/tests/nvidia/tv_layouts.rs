@@ -132,7 +132,7 @@ pub fn check_accumulators_in_tensor_memory(answers: Answers) {
         if blocks == 2 {
             spec = spec
                 .with_parameter("two_ctas", true)
-                .with_parameter("cga_layout", FamilyAttribute::List(vec![FamilyAttribute::from([1i64, 0])]));
+                .with_parameter("cga_layout", FamilyParameterValue::List(vec![FamilyParameterValue::from([1i64, 0])]));
         }
         let by_lane = c.reshape_ins(&[(Dim::ROW, 128), (Dim::COL, shape[1]), (Dim::BLOCK, blocks)]).expect("its size");
         same(&family(&spec, &shape[..2]), Some(&by_lane.squeeze_ins()), &atom["name"].to_string());
@@ -209,10 +209,10 @@ pub fn check_loads_of_tensor_memory(answers: Answers) {
         let columns = bits / 32 * times;
         let memory = tensor_memory(128, columns);
         let spec = FamilySpec::new("tmem_reg")
-            .with_parameter("memory", FamilyAttribute::Spec(Box::new(memory)))
+            .with_parameter("memory", FamilyParameterValue::Spec(Box::new(memory)))
             .with_parameter("element_bits", 32)
             .with_parameter("num_warps", 4)
-            .with_parameter("instr_variant", FamilyAttribute::Text(format!("{rows}x{bits}b")));
+            .with_parameter("instr_variant", FamilyParameterValue::Text(format!("{rows}x{bits}b")));
         let family = family(&spec, &[128, columns]);
         let published = ThreadValue::parse(atom["DstLayout_bits"].as_str().expect("a layout"));
         let registers = published.size(1) / 32;

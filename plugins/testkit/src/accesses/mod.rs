@@ -4,7 +4,7 @@
 pub use crate::layouts;
 
 use crate::prelude::*;
-use tilewright_kernel::verify_instructions;
+use tilewright_kernel::verify_vendor_instructions;
 use tilewright_plan::movement::SharedAccess;
 
 /// A test case: a load or store of a tensor in shared memory, and the plan that is expected for it.
@@ -63,7 +63,7 @@ impl Case {
         self.is_as_it_must_be(&access);
         let build = if loads { build_load_kernel } else { build_store_kernel };
         let kernel = build(&registers, &memory, self.bits, &access).unwrap();
-        verify_instructions(&kernel, target.instructions()).unwrap();
+        verify_vendor_instructions(&kernel, target.instructions()).unwrap();
         PlannedAccess { access, kernel }
     }
 

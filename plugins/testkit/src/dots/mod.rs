@@ -132,7 +132,7 @@ pub fn warps(plan: &MmaPlan) -> [i64; 2] {
 pub fn dot_operand(index: i64, k_width: Option<u64>, parent: &FamilySpec) -> FamilySpec {
     let spec = FamilySpec::new("dot_operand").with_parameter("operand_index", index);
     let spec = match k_width {
-        Some(width) => spec.with_parameter("k_width", FamilyAttribute::Int(width as i64)),
+        Some(width) => spec.with_parameter("k_width", FamilyParameterValue::Int(width as i64)),
         None => spec,
     };
     spec.with_parent(parent.clone())

@@ -2,7 +2,7 @@
 //! that it lists.
 
 use super::parts::example;
-use super::{EmulatedDerivation, PROGRAMS, case, solution, synthesize_and_emulate, tiled};
+use super::{EXPLICIT_MEMORY_PROGRAMS, EmulatedDerivation, case, solution, synthesize_and_emulate, tiled};
 use crate::prelude::*;
 use tilewright_assign::synthesis::{AccessReport, Derivation, SynthesisOptions};
 
@@ -16,7 +16,7 @@ pub type InstructionCounts = BTreeMap<String, u64>;
 /// Returns the programs whose code is compared: those of the suite, and its dot with other tiles and with parts of
 /// tiles.
 pub fn compared_programs() -> Vec<(String, String, u32)> {
-    let suite = PROGRAMS.into_iter().map(|name| {
+    let suite = EXPLICIT_MEMORY_PROGRAMS.into_iter().map(|name| {
         let (case, text) = case(name);
         (name.to_owned(), text, case.warps)
     });
@@ -99,7 +99,7 @@ pub fn check_stated_accesses(target: &dyn Target, emitted: impl Fn(&str) -> [Ins
 /// that was taken, each with a reason; the cycles by resource add up to the predicted ones.
 pub fn check_alternatives(target: &dyn Target) {
     let mut listed = 0;
-    for name in PROGRAMS {
+    for name in EXPLICIT_MEMORY_PROGRAMS {
         let (case, text) = case(name);
         let solved = synthesize_and_emulate(target, &case, &text, SynthesisOptions::default());
         let EmulatedDerivation { derivation, .. } = &*solved;
@@ -123,5 +123,5 @@ pub fn check_alternatives(target: &dyn Target) {
         let text = derivation.to_string();
         assert_eq!(text.matches("not taken: ").count(), derivation.alternatives.len(), "{text}");
     }
-    assert!(listed > PROGRAMS.len(), "{listed} alternatives");
+    assert!(listed > EXPLICIT_MEMORY_PROGRAMS.len(), "{listed} alternatives");
 }

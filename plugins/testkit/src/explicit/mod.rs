@@ -28,7 +28,7 @@ pub use table::table;
 pub use two_kinds::check_two_kinds;
 
 /// Names of the explicit-memory programs in the conformance suite.
-pub const PROGRAMS: [&str; 17] = [
+pub const EXPLICIT_MEMORY_PROGRAMS: [&str; 17] = [
     "explicit_attention",
     "explicit_attention_dkv",
     "explicit_attention_dq",
@@ -172,7 +172,7 @@ fn execute(target: &dyn Target, case: &ProgramCase, text: &str, synthesis: Synth
 pub fn pruning_changes_nothing(gpu_model: &str, target: &dyn Target) -> usize {
     let most = if is_all() { 256 } else { 32 };
     let mut compared = 0;
-    for name in PROGRAMS {
+    for name in EXPLICIT_MEMORY_PROGRAMS {
         let (case, text) = case(name);
         let of = |pruned: bool| {
             let options = SynthesisOptions::default().with_pruning(pruned).with_max_leaves(most);

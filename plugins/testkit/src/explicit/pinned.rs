@@ -1,7 +1,7 @@
 //! Compares the choices of synthesis with pinned ones: an instruction, a number of stages, a conversion before a store.
 
 use super::tiles::sized_gemm;
-use super::{PROGRAMS, case, synthesize_layouts};
+use super::{EXPLICIT_MEMORY_PROGRAMS, case, synthesize_layouts};
 use crate::prelude::*;
 use tilewright_assign::synthesis::{Derivation, SynthesisOptions};
 use tilewright_testkit::sample::is_all;
@@ -38,7 +38,7 @@ pub fn compare_pinned(target: &dyn Target) -> (usize, Vec<String>) {
 /// tested.
 fn programs() -> Vec<(String, String, u32)> {
     let is_all = is_all();
-    let of_suite = PROGRAMS.into_iter().filter(|name| is_all || *name == "explicit_gemm");
+    let of_suite = EXPLICIT_MEMORY_PROGRAMS.into_iter().filter(|name| is_all || *name == "explicit_gemm");
     let of_suite = of_suite.map(|name| {
         let (case, text) = case(name);
         (name.to_owned(), text, case.warps)

@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use super::{EmulatedDerivation, PROGRAMS, synthesize_and_emulate_case};
+use super::{EXPLICIT_MEMORY_PROGRAMS, EmulatedDerivation, synthesize_and_emulate_case};
 use crate::prelude::*;
 use serde_json::Value;
 use tilewright_assign::synthesis::{AccessReport, Derivation, SynthesisOptions};
@@ -18,7 +18,7 @@ pub fn table(targets: &[(&str, &dyn Target)]) -> String {
     let mut text = String::from(
         "| program | target | instruction | bits of copies | of loads | wavefronts stored | loaded | above the lower bound, in loops | conversions | shuffles | shared bytes | barriers | stages | leaves | Triton: instruction | conversions | shared bytes | barriers |\n|---|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|---|--:|--:|--:|\n",
     );
-    for name in PROGRAMS {
+    for name in EXPLICIT_MEMORY_PROGRAMS {
         for (gpu_model, target) in targets {
             let found = synthesize_and_emulate_case(*target, name, SynthesisOptions::default());
             let row = row(&found);

@@ -81,7 +81,7 @@ fn summary(choice: &TileDerivation) -> String {
 }
 
 /// Writes the choices for the usual tiles as a table, one column for each target.
-pub fn format_tile_derivations(targets: &[(&str, &[TileDerivation])]) -> String {
+pub fn format_synthesis_choices(targets: &[(&str, &[TileDerivation])]) -> String {
     let names: Vec<&str> = targets.iter().map(|(name, _)| *name).collect();
     let mut text =
         format!("| tile | operands | warps | {} |\n|---|---|--:|{}\n", names.join(" | "), "---|".repeat(names.len()));

@@ -1,6 +1,6 @@
 //! Emits copies from global to shared memory.
 
-use super::super::address::{LinearAddress, ThreadIndices};
+use super::super::address::{LinearAddressEmitter, ThreadIndices};
 use super::super::memory::{GlobalAccessPlan, GlobalAddress, SharedAccess};
 use super::super::tile::{emit_pointer, emit_warp_branch};
 use super::issued::LaneCopies;
@@ -65,7 +65,7 @@ impl LaneCopies {
         let thread = ThreadIndices::new(builder, self.lane_bits);
         let columns: Vec<u64> = self.threads.iter().map(|column| column * self.element_bytes).collect();
         let mut addresses =
-            LinearAddress::new(builder, thread, buffer, &columns, self.element_bytes).padded(&self.padding);
+            LinearAddressEmitter::new(builder, thread, buffer, &columns, self.element_bytes).padded(&self.padding);
         let active = thread.emit_are_bits_zero(builder, self.idle);
         let mut copies = Vec::new();
         for &(register, offset) in &self.groups {

@@ -24,7 +24,7 @@ pub use bulk_tensor::{
     plan_tensor_copy_to_shared,
 };
 pub use plan::{find_single_address_copy, plan_async_copy};
-pub use pointer_copy::{PointerToSharedCopy, PointerToSharedCopySpec, plan_pointer_copy};
+pub use pointer_copy::{PointerToSharedCopy, PointerToSharedCopySpec, plan_pointer_to_shared_copy};
 pub use problem::AsyncCopySpec;
 pub(in crate::movement) use row::CopyInstruction;
 pub use shared_copy::AsyncCopyPlan;

@@ -42,7 +42,7 @@ pub struct PointerToSharedCopy {
 ///
 /// # Errors
 /// The reason why each instruction is rejected; the caller can still use plain accesses.
-pub fn plan_pointer_copy(
+pub fn plan_pointer_to_shared_copy(
     problem: &PointerToSharedCopySpec<'_>,
     context: &PlanContext<'_>,
 ) -> Result<PointerToSharedCopy, Vec<RejectedCandidate<String>>> {

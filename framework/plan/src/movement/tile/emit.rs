@@ -1,6 +1,6 @@
 //! Emits the stores and loads of an accessor (a store or load of a tensor) in shared memory.
 
-use super::super::address::{LinearAddress, ThreadIndices};
+use super::super::address::{LinearAddressEmitter, ThreadIndices};
 use super::super::packing::{narrowed, wide_type, widened};
 use super::Accesses;
 use super::accesses::Access;
@@ -15,10 +15,10 @@ impl Accesses {
         thread: ThreadIndices,
         buffer: Value,
         padding: &[Padding],
-    ) -> LinearAddress {
+    ) -> LinearAddressEmitter {
         let bytes = u64::from(self.element.bits() / 8);
         let columns: Vec<u64> = self.stats.addresses.iter().map(|column| column * bytes).collect();
-        LinearAddress::new(builder, thread, buffer, &columns, bytes).padded(padding)
+        LinearAddressEmitter::new(builder, thread, buffer, &columns, bytes).padded(padding)
     }
 }
 
@@ -26,7 +26,7 @@ impl Accesses {
 pub(in super::super) struct Stores<'a> {
     accesses: &'a Accesses,
     thread: ThreadIndices,
-    addresses: LinearAddress,
+    addresses: LinearAddressEmitter,
     /// The emitted conditions so far: for a value of [`Access::issuer`](super::accesses::Access), the condition under
     /// which a thread makes such accesses; `None` if all threads do.
     makers: Vec<(u64, Option<Value>)>,
@@ -112,7 +112,7 @@ pub(in super::super) fn emit_warp_branch(builder: &mut Builder, active: Value, o
 /// The emitter of an accessor's loads for one thread.
 pub(in super::super) struct Loads<'a> {
     accesses: &'a Accesses,
-    addresses: LinearAddress,
+    addresses: LinearAddressEmitter,
     /// The loaded value of each register; `None` if it has not been loaded yet.
     loaded: Vec<Option<Value>>,
 }

@@ -2,28 +2,28 @@
 
 use super::Parser;
 use super::draft::Draft;
-use crate::op::SpecialFormatPiece;
+use crate::op::OpSpecificFormatPiece;
 use crate::{Attribute, TileType};
 use tilewright_layout::text::Parsed;
 
 impl Parser<'_> {
-    pub(super) fn special(&mut self, draft: &mut Draft, special: SpecialFormatPiece) -> Parsed<()> {
+    pub(super) fn special(&mut self, draft: &mut Draft, special: OpSpecificFormatPiece) -> Parsed<()> {
         match special {
-            SpecialFormatPiece::Token(operand, result) => self.token(draft, operand, result),
-            SpecialFormatPiece::Barriers(barriers, predicates) => self.barriers(draft, barriers, predicates),
-            SpecialFormatPiece::Bundles(group) => self.bundles(draft, group),
-            SpecialFormatPiece::Constant => self.constant(draft),
-            SpecialFormatPiece::Choice => self.choice(draft),
-            SpecialFormatPiece::For => self.counted_loop(draft),
-            SpecialFormatPiece::If => self.branches(draft),
-            SpecialFormatPiece::While => self.conditional_loop(draft),
-            SpecialFormatPiece::Switch => self.region_switch(draft),
-            SpecialFormatPiece::Execute => self.execute(draft),
-            SpecialFormatPiece::Branch => self.branch(draft),
-            SpecialFormatPiece::ConditionalBranch => self.conditional_branch(draft),
-            SpecialFormatPiece::SwitchBranch => self.switch_branch(draft),
-            SpecialFormatPiece::WarpSpecialize => self.warp_specialize(draft),
-            SpecialFormatPiece::WarpGroup => self.warp_group(draft),
+            OpSpecificFormatPiece::Token(operand, result) => self.token(draft, operand, result),
+            OpSpecificFormatPiece::Barriers(barriers, predicates) => self.barriers(draft, barriers, predicates),
+            OpSpecificFormatPiece::Bundles(group) => self.bundles(draft, group),
+            OpSpecificFormatPiece::Constant => self.constant(draft),
+            OpSpecificFormatPiece::Choice => self.choice(draft),
+            OpSpecificFormatPiece::For => self.counted_loop(draft),
+            OpSpecificFormatPiece::If => self.branches(draft),
+            OpSpecificFormatPiece::While => self.conditional_loop(draft),
+            OpSpecificFormatPiece::Switch => self.region_switch(draft),
+            OpSpecificFormatPiece::Execute => self.execute(draft),
+            OpSpecificFormatPiece::Branch => self.branch(draft),
+            OpSpecificFormatPiece::ConditionalBranch => self.conditional_branch(draft),
+            OpSpecificFormatPiece::SwitchBranch => self.switch_branch(draft),
+            OpSpecificFormatPiece::WarpSpecialize => self.warp_specialize(draft),
+            OpSpecificFormatPiece::WarpGroup => self.warp_group(draft),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::Parser;
 use super::draft::{Draft, Used};
-use crate::op::{FormatTemplatePiece, SpecialFormatPiece, ValueGroup};
+use crate::op::{FormatTemplatePiece, OpSpecificFormatPiece, ValueGroup};
 use crate::{Attribute, DenseElements, Op, TileType};
 use tilewright_layout::text::Parsed;
 
@@ -139,7 +139,7 @@ impl Parser<'_> {
 fn is_specialized(draft: &Draft) -> bool {
     matches!(
         draft.definition.format.as_deref(),
-        Some([FormatTemplatePiece::Special(SpecialFormatPiece::WarpSpecialize), ..])
+        Some([FormatTemplatePiece::Special(OpSpecificFormatPiece::WarpSpecialize), ..])
     )
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::Parser;
-use crate::op::TypeSet;
+use crate::op::OperandTypeConstraint;
 use crate::types::{
     AddressSpace, FloatType, FunctionType, LayoutAttribute, MemDescType, PointerType, Signedness, TensorDescriptorType,
     TensorType, TensorViewType, TileType,
@@ -50,7 +50,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Parses a type of the set `class`; the text may omit the type constructor (the word before `<`).
-    pub(super) fn type_of_class(&mut self, class: TypeSet) -> Parsed<TileType> {
+    pub(super) fn type_of_class(&mut self, class: OperandTypeConstraint) -> Parsed<TileType> {
         match class.constructor() {
             Some(constructor) if self.cursor.is_next("<") => self.nested(|parser| parser.constructed(constructor)),
             _ => self.ty(),

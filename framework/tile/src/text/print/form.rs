@@ -4,25 +4,25 @@ use std::fmt;
 
 use super::Printer;
 use super::line::Line;
-use crate::op::SpecialFormatPiece;
+use crate::op::OpSpecificFormatPiece;
 use crate::{Attribute, Operation, Region, Successor, TileType, Value};
 
 impl Printer<'_> {
     pub(super) fn special(
         &mut self,
         operation: &Operation,
-        special: SpecialFormatPiece,
+        special: OpSpecificFormatPiece,
         line: &mut Line,
         within: Region,
     ) -> fmt::Result {
         match special {
-            SpecialFormatPiece::Token(operand, result) => {
+            OpSpecificFormatPiece::Token(operand, result) => {
                 if !operation.result_group(result).is_empty() || !operation.operand_group(operand).is_empty() {
                     line.push_without_space(&format!("[{}]", self.used(operation.operand_group(operand))));
                 }
                 Ok(())
             }
-            SpecialFormatPiece::Barriers(barriers, predicates) => {
+            OpSpecificFormatPiece::Barriers(barriers, predicates) => {
                 let pairs = operation.operand_group(barriers).iter().zip(operation.operand_group(predicates));
                 for (barrier, predicate) in pairs {
                     line.push_without_space(&format!(
@@ -33,27 +33,27 @@ impl Printer<'_> {
                 }
                 Ok(())
             }
-            SpecialFormatPiece::Bundles(group) => {
+            OpSpecificFormatPiece::Bundles(group) => {
                 self.bundles(operation, group, line);
                 Ok(())
             }
-            SpecialFormatPiece::Constant => {
+            OpSpecificFormatPiece::Constant => {
                 self.other_attributes(operation, line)?;
                 let value = operation.attributes.get("value");
                 line.push_token(&value.map(|value| self.attribute(value)).unwrap_or_default());
                 Ok(())
             }
-            SpecialFormatPiece::Choice => self.choice(operation, line),
-            SpecialFormatPiece::For => self.counted_loop(operation, line),
-            SpecialFormatPiece::If => self.branches(operation, line),
-            SpecialFormatPiece::While => self.conditional_loop(operation, line),
-            SpecialFormatPiece::Switch => self.region_switch(operation, line),
-            SpecialFormatPiece::Execute => self.execute(operation, line),
-            SpecialFormatPiece::Branch | SpecialFormatPiece::ConditionalBranch | SpecialFormatPiece::SwitchBranch => {
-                self.branch(operation, special, line, within)
-            }
-            SpecialFormatPiece::WarpSpecialize => self.warp_specialize(operation, line),
-            SpecialFormatPiece::WarpGroup => self.warp_group(operation, line),
+            OpSpecificFormatPiece::Choice => self.choice(operation, line),
+            OpSpecificFormatPiece::For => self.counted_loop(operation, line),
+            OpSpecificFormatPiece::If => self.branches(operation, line),
+            OpSpecificFormatPiece::While => self.conditional_loop(operation, line),
+            OpSpecificFormatPiece::Switch => self.region_switch(operation, line),
+            OpSpecificFormatPiece::Execute => self.execute(operation, line),
+            OpSpecificFormatPiece::Branch
+            | OpSpecificFormatPiece::ConditionalBranch
+            | OpSpecificFormatPiece::SwitchBranch => self.branch(operation, special, line, within),
+            OpSpecificFormatPiece::WarpSpecialize => self.warp_specialize(operation, line),
+            OpSpecificFormatPiece::WarpGroup => self.warp_group(operation, line),
         }
     }
 
@@ -212,14 +212,14 @@ impl Printer<'_> {
     fn branch(
         &mut self,
         operation: &Operation,
-        special: SpecialFormatPiece,
+        special: OpSpecificFormatPiece,
         line: &mut Line,
         within: Region,
     ) -> fmt::Result {
         let targets: Vec<_> = operation.successors.iter().map(|to| self.successor(operation, to, within)).collect();
         match special {
-            SpecialFormatPiece::Branch => line.push_token(&targets.join(", ")),
-            SpecialFormatPiece::ConditionalBranch => {
+            OpSpecificFormatPiece::Branch => line.push_token(&targets.join(", ")),
+            OpSpecificFormatPiece::ConditionalBranch => {
                 line.push_token(&self.used(operation.operand_group(0)));
                 if let Some(Attribute::Array(_, weights)) = operation.attributes.get("branch_weights") {
                     let weights: Vec<_> = weights.iter().map(u64::to_string).collect();

@@ -6,7 +6,7 @@ use super::Printer;
 use super::line::Line;
 use super::operation::numbered;
 use crate::attribute::write_bits;
-use crate::op::{AttributeKind, FormatTemplatePiece, SpecialFormatPiece};
+use crate::op::{AttributeKind, FormatTemplatePiece, OpSpecificFormatPiece};
 use crate::{Attribute, Operation, Region, Value};
 
 impl Printer<'_> {
@@ -122,7 +122,7 @@ fn is_there(operation: &Operation, piece: &FormatTemplatePiece) -> Option<bool> 
     }
 }
 
-impl SpecialFormatPiece {
+impl OpSpecificFormatPiece {
     /// Whether the special form writes the attribute with this name, so that it is not among the others.
     fn writes(self, name: &str) -> bool {
         match self {

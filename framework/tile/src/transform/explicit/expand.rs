@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 /// A function after expansion, with Triton's operations, and the operations of the program that its operations replace.
 #[derive(Debug, Clone)]
-pub struct ExpandedFunction {
+pub struct LoweredExplicitFunction {
     /// The function after expansion.
     pub function: Function,
     /// For each tensor in shared memory: its operation in the program, and the allocation after expansion.
@@ -31,7 +31,7 @@ pub fn expand_explicit_memory(
     function: &Function,
     choices: &ExplicitMemoryChoices,
     dialects: &Dialects,
-) -> Result<ExpandedFunction, TileViolation> {
+) -> Result<LoweredExplicitFunction, TileViolation> {
     let mut expander = Expander {
         choices,
         packed_axes: packed::axes(function)?,
@@ -45,7 +45,7 @@ pub fn expand_explicit_memory(
     };
     let function = rewrite_function(function, dialects, &mut expander)?;
     let Replacements { tensors, copies, dots } = expander.replacements;
-    Ok(ExpandedFunction { function, tensors, copies, dots })
+    Ok(LoweredExplicitFunction { function, tensors, copies, dots })
 }
 
 impl Rewrite for Expander<'_> {

@@ -13,7 +13,7 @@ use tilewright_layout::FamilySpec;
 /// The layout of tensors in shared memory whose layout is still to be chosen.
 pub const UNRESOLVED_LAYOUT: &str = "#tw.auto";
 
-/// The operations and values after expansion that replace those of the program, for [`super::ExpandedFunction`].
+/// The operations and values after expansion that replace those of the program, for [`super::LoweredExplicitFunction`].
 #[derive(Debug, Default)]
 pub(super) struct Replacements {
     pub tensors: Vec<(Op, Value)>,

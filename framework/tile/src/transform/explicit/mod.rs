@@ -30,6 +30,6 @@ pub use super::pipeliner::ARRIVE_PER_WARP;
 pub use choices::{
     CopyChoice, DotChoice, ElementDistance, ExplicitMemoryChoices, ScaledOffsetTerm, TensorMapTileAddress,
 };
-pub use expand::{ExpandedFunction, expand_explicit_memory};
+pub use expand::{LoweredExplicitFunction, expand_explicit_memory};
 pub use expander::UNRESOLVED_LAYOUT;
 pub use loops::{SharedCopyLoop, find_shared_copy_loops};

@@ -1,7 +1,7 @@
 //! The text syntax of Triton's attributes for this vendor's layout families. Scales have no attribute in Triton, hence
 //! no syntax.
 
-use tilewright_layout::{AttributeSyntax, FamilyAttribute, ParameterOmission, ParameterSyntax};
+use tilewright_layout::{AttributeSyntax, FamilyParameterValue, ParameterOmission, ParameterSyntax};
 
 pub(super) fn all() -> Vec<AttributeSyntax> {
     vec![amd_mfma(), amd_wmma()]
@@ -38,7 +38,7 @@ fn amd_mfma() -> AttributeSyntax {
 /// Returns the syntax of `amd_wmma`. The attribute's `rank` is the number of axes of the tensor.
 fn amd_wmma() -> AttributeSyntax {
     let bases = |name: &str, word: &str| {
-        ParameterSyntax::new(name, &[word]).with_omitted_value(FamilyAttribute::List(Vec::new()))
+        ParameterSyntax::new(name, &[word]).with_omitted_value(FamilyParameterValue::List(Vec::new()))
     };
     AttributeSyntax::new("amd_wmma", "ttg", "amd_wmma")
         .with_keywords(&[("version", "version"), ("transposed", "isTranspose")])

@@ -3,7 +3,9 @@
 //! The 64 lanes of a wave first go along a row of the result, then to further groups of rows. The result tiles of one
 //! wave repeat along N before they repeat along M.
 
-use tilewright_layout::families::cluster::{TileMode, identity_modes, row_major_axis_order, tensor_layout_from_modes};
+use tilewright_layout::families::cluster::{
+    TileMode, identity_modes, row_major_axis_order, tensor_layout_from_block_tile,
+};
 use tilewright_layout::{Dim, FamilyError, FamilySpec, IntVec, LinearLayout};
 
 const LANES: u64 = 64;
@@ -68,7 +70,7 @@ pub(super) fn result(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, F
     let (order, batch) = (row_major_axis_order(rank), row_major_axis_order(rank - 2));
     // Warps that `warps_per_cta` gives to batch axes cover these axes last.
     let modes = result_tile(&mfma, shape).into_iter().chain(identity_modes(Dim::WARP, &mfma.warps, &batch, None));
-    tensor_layout_from_modes(spec, modes, &order, &mfma.cluster, shape)
+    tensor_layout_from_block_tile(spec, modes, &order, &mfma.cluster, shape)
 }
 
 /// Returns the tile of all warps: all columns (N) of the tensor, and in each warp the rows of one instruction (of
@@ -126,5 +128,11 @@ pub(super) fn operand(
     }
     let warps = identity_modes(Dim::WARP, &mfma.warps, &warp_order, Some(k_axis));
     // Blocks of a cluster along K each hold a different part of K, unlike in other vendors' operand layouts.
-    tensor_layout_from_modes(parent, tile.map(TileMode::from).into_iter().chain(warps), &order, &mfma.cluster, shape)
+    tensor_layout_from_block_tile(
+        parent,
+        tile.map(TileMode::from).into_iter().chain(warps),
+        &order,
+        &mfma.cluster,
+        shape,
+    )
 }

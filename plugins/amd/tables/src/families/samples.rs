@@ -3,7 +3,7 @@
 
 use std::cmp::Reverse;
 
-use tilewright_layout::{Dim, FamilyAttribute, FamilySpec, LinearLayout, SampleLayout, SampleLayoutRequest};
+use tilewright_layout::{Dim, FamilyParameterValue, FamilySpec, LinearLayout, SampleLayout, SampleLayoutRequest};
 use tilewright_target::Instruction;
 
 use crate::instructions::instructions_of;
@@ -92,11 +92,11 @@ impl Grid {
 
     /// Returns the parameter `warp_bases`: for each bit of the warp index, the [row, column] step in numbers of tiles.
     /// The low bits step along the columns, the high bits along the rows.
-    fn bases(self) -> FamilyAttribute {
+    fn bases(self) -> FamilyParameterValue {
         let units = |size: i64| (0..size.trailing_zeros()).map(|bit| 1i64 << bit);
         let bases: Vec<[i64; 2]> =
             units(self.columns).map(|unit| [0, unit]).chain(units(self.rows).map(|unit| [unit, 0])).collect();
-        FamilyAttribute::from(&bases[..])
+        FamilyParameterValue::from(&bases[..])
     }
 }
 

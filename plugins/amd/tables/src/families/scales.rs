@@ -6,7 +6,7 @@
 
 use tilewright_layout::f2::Columns;
 use tilewright_layout::families::cluster::{
-    TileMode, cluster_layout, extend_tile_to_tensor, row_major_axis_order, tensor_layout_from_modes,
+    TileMode, cluster_layout, extend_tile_to_tensor, row_major_axis_order, tensor_layout_from_block_tile,
 };
 use tilewright_layout::{
     BasesParameter, BasisCoordinates, Dim, FamilyError, FamilySpec, IntVec, LayoutError, LinearLayout, Space,
@@ -64,7 +64,7 @@ pub(super) fn mfma(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, Fam
         warps_along(1),
         warps_along(0),
     ];
-    tensor_layout_from_modes(spec, modes.into_iter(), &row_major_axis_order(2), &[], shape)
+    tensor_layout_from_block_tile(spec, modes.into_iter(), &row_major_axis_order(2), &[], shape)
 }
 
 /// Returns the register layout of the scales of an operand of `wmma` on gfx1250.

@@ -7,7 +7,7 @@
 use tilewright_layout::f2::Columns;
 use tilewright_layout::families::cluster::{
     TileMode, cluster_layout, direct_sum_of_modes, extend_tile_to_tensor, row_major_axis_order,
-    tensor_layout_from_modes,
+    tensor_layout_from_block_tile,
 };
 use tilewright_layout::{
     BasesParameter, BasisCoordinates, Dim, DimBases, FamilyError, FamilySpec, IntVec, LayoutError, LinearLayout, Space,
@@ -93,7 +93,7 @@ impl<'a> Wmma<'a> {
         shape: &[u64],
     ) -> Result<LinearLayout, FamilyError> {
         if let Some(grid) = self.grid_modes(replicated) {
-            return tensor_layout_from_modes(spec, tile.into_iter().chain(grid), order, cluster, shape);
+            return tensor_layout_from_block_tile(spec, tile.into_iter().chain(grid), order, cluster, shape);
         }
         let grid = self.tiles(spec, self.rank, replicated)?;
         let cluster = cluster_layout(spec, cluster, self.rank)?;
@@ -165,7 +165,7 @@ impl<'a> Wmma<'a> {
 /// Reads the parameter `cta_layout` of Triton's attribute text: the bases of registers and of warps, in tiles.
 fn tiles(spec: &FamilySpec) -> Result<(BasesParameter<'_>, BasesParameter<'_>), FamilyError> {
     let read = spec.parameter_reader();
-    let tilewright_layout::FamilyAttribute::Spec(group) = read.required(&["cta_layout"])? else {
+    let tilewright_layout::FamilyParameterValue::Spec(group) = read.required(&["cta_layout"])? else {
         return Err(read.invalid_value_error("cta_layout", "must be a group of bases of `register` and `warp`"));
     };
     let inner = group.parameter_reader();

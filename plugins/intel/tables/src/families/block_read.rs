@@ -1,6 +1,8 @@
 //! The layout family `subgroup_2d_block`: registers that a sub-group's 2-D block load fills with an operand of an MMA.
 
-use tilewright_layout::families::cluster::{TileMode, identity_modes, row_major_axis_order, tensor_layout_from_modes};
+use tilewright_layout::families::cluster::{
+    TileMode, identity_modes, row_major_axis_order, tensor_layout_from_block_tile,
+};
 use tilewright_layout::{Dim, FamilyError, FamilySpec, LinearLayout};
 
 use super::operand_axes::operand_axes;
@@ -43,5 +45,5 @@ pub(super) fn operand(spec: &FamilySpec, is_left: bool, shape: &[u64]) -> Result
     order.swap(0, 1);
     let warp_order = row_major_axis_order(rank);
     let warps = identity_modes(Dim::WARP, &warps, &warp_order, Some(k));
-    tensor_layout_from_modes(spec, modes.map(TileMode::from).into_iter().chain(warps), &order, &bases, shape)
+    tensor_layout_from_block_tile(spec, modes.map(TileMode::from).into_iter().chain(warps), &order, &bases, shape)
 }

@@ -6,8 +6,8 @@
 //! consecutive sub-groups go along N, then along M.
 
 use tilewright_layout::families::cluster::{
-    TileMode, cluster_layout, extend_tile_to_tensor, identity_modes, row_major_axis_order, tensor_layout_from_modes,
-    tile_from_identities,
+    TileMode, cluster_layout, extend_tile_to_tensor, identity_modes, row_major_axis_order,
+    tensor_layout_from_block_tile, tile_from_identities,
 };
 use tilewright_layout::{Dim, FamilyError, FamilySpec, IntVec, LayoutError, LinearLayout};
 
@@ -141,7 +141,13 @@ pub(super) fn result(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, F
     let modes = [columns, rows, above, along, down];
     let order = row_major_axis_order(rank);
     let warps = identity_modes(Dim::WARP, &dpas.warps, &order, None);
-    tensor_layout_from_modes(spec, modes.map(TileMode::from).into_iter().chain(warps), &order, &dpas.cluster, shape)
+    tensor_layout_from_block_tile(
+        spec,
+        modes.map(TileMode::from).into_iter().chain(warps),
+        &order,
+        &dpas.cluster,
+        shape,
+    )
 }
 
 /// Returns the register layout of operand A (`is_left`) or B for a tensor of this shape.
@@ -162,7 +168,7 @@ pub(super) fn operand(spec: &FamilySpec, is_left: bool, shape: &[u64]) -> Result
     }
     let warp_order = row_major_axis_order(rank);
     let warps = identity_modes(Dim::WARP, &dpas.warps, &warp_order, Some(k));
-    tensor_layout_from_modes(spec, modes.map(TileMode::from).into_iter().chain(warps), &order, &bases, shape)
+    tensor_layout_from_block_tile(spec, modes.map(TileMode::from).into_iter().chain(warps), &order, &bases, shape)
 }
 
 /// Returns the register layout of the scales of operand A or B, for a tensor with one row for each row of A or column

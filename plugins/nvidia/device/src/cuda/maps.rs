@@ -5,7 +5,7 @@
 use std::ffi::c_void;
 
 use cudarc::driver::sys;
-use tilewright_kernel::{MAX_RANK, OutOfBoundsFill, TensorMap, TensorMapBinding};
+use tilewright_kernel::{MAX_TENSOR_MAP_RANK, OutOfBoundsFill, TensorMap, TensorMapBinding};
 use tilewright_plugin::{DeviceBufferId, DeviceError, TensorMapParameter};
 
 use super::driver_error::failed;
@@ -30,8 +30,8 @@ pub(super) fn encode_tensor_map(
     }
     let (map, rank) = (&of.map, of.map.rank());
     let bad = |message: String| DeviceError::BadLaunch(format!("argument {}: {message}", of.parameter));
-    if rank == 0 || rank > MAX_RANK {
-        return Err(bad(format!("a map of {rank} axes; expected 1 to {MAX_RANK}")));
+    if rank == 0 || rank > MAX_TENSOR_MAP_RANK {
+        return Err(bad(format!("a map of {rank} axes; expected 1 to {MAX_TENSOR_MAP_RANK}")));
     }
     let mode = of.mode.and_then(swizzle).ok_or_else(|| bad("its swizzle mode is unknown".to_owned()))?;
     let ty = data_type(map).ok_or_else(|| bad(format!("no tensor map has elements of {} bits", map.element_bits)))?;
@@ -41,7 +41,7 @@ pub(super) fn encode_tensor_map(
     };
     // The driver takes no stride of the first axis, along which elements are contiguous.
     let strides = &tensor.strides[1..];
-    let every_element = [1u32; MAX_RANK];
+    let every_element = [1u32; MAX_TENSOR_MAP_RANK];
     let mut tensor_map = sys::CUtensorMap { opaque: [0; 16] };
     // SAFETY: writes one map; reads `rank` sizes, box sizes and element strides, and `rank - 1` strides.
     let code = unsafe {

@@ -3,8 +3,10 @@
 //! All these layouts repeat one 8x8 atom: four lanes go along the axis that is contiguous in registers, each with some
 //! adjacent elements, and eight lanes go along the other axis.
 
-use tilewright_layout::families::cluster::{TileMode, identity_modes, row_major_axis_order, tensor_layout_from_modes};
-use tilewright_layout::{AxisIndices, Dim, FamilyError, FamilySpec, IntVec, LinearLayout};
+use tilewright_layout::families::cluster::{
+    TileMode, identity_modes, row_major_axis_order, tensor_layout_from_block_tile,
+};
+use tilewright_layout::{AxisNumbers, Dim, FamilyError, FamilySpec, IntVec, LinearLayout};
 
 /// Parameters of an `nvidia_mma` layout: the instruction's tile, and how warps and blocks repeat it.
 struct Mma {
@@ -55,7 +57,7 @@ impl Mma {
 
     /// Returns the tensor axes along which consecutive warps go, the fastest first: for a warpgroup rows come first,
     /// for `mma.sync` columns.
-    fn warp_order(&self, rank: usize) -> AxisIndices {
+    fn warp_order(&self, rank: usize) -> AxisNumbers {
         if self.warp_group { (0..rank).collect() } else { row_major_axis_order(rank) }
     }
 
@@ -72,7 +74,7 @@ pub(super) fn result(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, F
     let (order, warp_order) = (row_major_axis_order(rank), mma.warp_order(rank));
     let tile = atoms(2, rank - 1, mma.tile[1], rank - 2, mma.tile[0]);
     let modes = tile.into_iter().chain(identity_modes(Dim::WARP, &mma.warps, &warp_order, None));
-    tensor_layout_from_modes(spec, modes, &order, &mma.cluster, shape)
+    tensor_layout_from_block_tile(spec, modes, &order, &mma.cluster, shape)
 }
 
 /// Returns the layout of operand A or B in registers, for a tensor of this shape.
@@ -105,7 +107,7 @@ pub(super) fn operand(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, 
     }
     let tile = atoms(k_width, k_axis, k, other_axis, other);
     let modes = tile.into_iter().chain(identity_modes(Dim::WARP, &mma.warps, &warp_order, Some(k_axis)));
-    tensor_layout_from_modes(spec, modes, &order, &bases, shape)
+    tensor_layout_from_block_tile(spec, modes, &order, &bases, shape)
 }
 
 fn matrix_rank(spec: &FamilySpec, shape: &[u64]) -> Result<usize, FamilyError> {

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use tilewright_layout::{Dim, FamilyAttribute, FamilySpec, LinearLayout, SampleLayout, SampleLayoutRequest};
+use tilewright_layout::{Dim, FamilyParameterValue, FamilySpec, LinearLayout, SampleLayout, SampleLayoutRequest};
 use tilewright_target::{Instruction, InstructionKind};
 
 use crate::instructions::instructions_of;
@@ -134,10 +134,10 @@ fn tensor_memory(use_case: SampleLayoutRequest) -> Vec<SampleLayout> {
 fn through_tensor_memory(use_case: SampleLayoutRequest) -> [SampleLayout; 2] {
     let registers = |variant: &str| {
         FamilySpec::new("tmem_reg")
-            .with_parameter("memory", FamilyAttribute::Spec(Box::new(in_tensor_memory([128, 64]))))
+            .with_parameter("memory", FamilyParameterValue::Spec(Box::new(in_tensor_memory([128, 64]))))
             .with_parameter("element_bits", i64::from(use_case.element_bits))
             .with_parameter("num_warps", i64::from(use_case.warps))
-            .with_parameter("instr_variant", FamilyAttribute::Text(variant.to_owned()))
+            .with_parameter("instr_variant", FamilyParameterValue::Text(variant.to_owned()))
     };
     [SampleLayout::new("tmem-32x32b", registers("32x32b")), SampleLayout::new("tmem-16x256b", registers("16x256b"))]
 }

@@ -9,7 +9,7 @@ use tilewright_layout::families::cluster::{
     tensor_dims_of_rank,
 };
 use tilewright_layout::{
-    AxisIndices, Dim, FamilyAttribute, FamilyError, FamilySpec, IntVec, LayoutError, LinearLayout, MemoryLayout,
+    AxisNumbers, Dim, FamilyError, FamilyParameterValue, FamilySpec, IntVec, LayoutError, LinearLayout, MemoryLayout,
     ParameterReader, Space,
 };
 
@@ -115,7 +115,7 @@ impl Swizzle {
 /// Returns the bits of the element type that the parameter `dtype` names: the first number in it, such as 16 for
 /// `float16` and 8 for `float8e5`.
 fn element_bits(read: &ParameterReader<'_>) -> Result<u64, FamilyError> {
-    let Some(FamilyAttribute::Text(name)) = read.optional(&["dtype"]) else {
+    let Some(FamilyParameterValue::Text(name)) = read.optional(&["dtype"]) else {
         return Err(read.invalid_value_error("dtype", "must be an element type, such as `float16`"));
     };
     let digits: String = name.chars().skip_while(|c| !c.is_ascii_digit()).take_while(char::is_ascii_digit).collect();
@@ -178,7 +178,7 @@ fn box_shape(spec: &FamilySpec, swizzle: &Swizzle, mut copied: IntVec, shape: &[
 fn plain(copied: &[u64], transposed: bool) -> Result<LinearLayout, LayoutError> {
     let rank = copied.len();
     let row_major = row_major_axis_order(rank);
-    let (extents, axes): (AxisIndices, AxisIndices) = if transposed && rank > 1 {
+    let (extents, axes): (AxisNumbers, AxisNumbers) = if transposed && rank > 1 {
         (std::iter::once(0).chain((1..rank).rev()).collect(), (0..rank - 1).rev().chain([rank - 1]).collect())
     } else {
         (row_major.clone(), row_major.clone())
@@ -194,7 +194,7 @@ fn plain(copied: &[u64], transposed: bool) -> Result<LinearLayout, LayoutError> 
 fn swizzled_box(swizzle: &Swizzle, copied: &[u64]) -> Result<LinearLayout, LayoutError> {
     let rank = copied.len();
     let contiguous = if swizzle.transposed { 0 } else { rank - 1 };
-    let others: AxisIndices = (0..rank).rev().filter(|&axis| axis != contiguous).collect();
+    let others: AxisNumbers = (0..rank).rev().filter(|&axis| axis != contiguous).collect();
     let rows = others.iter().map(|&axis| copied[axis]).product();
     let filled = ensure_layout_not_smaller_than(&swizzle.core()?, &[rows, swizzle.columns()], Dim::OFFSET)?;
     let sized = |axes: &[usize]| -> Vec<(Dim, u64)> {

@@ -8,7 +8,7 @@ use tilewright_layout::f2::Columns;
 use tilewright_layout::families::cluster::{
     block_share_shape, cluster_layout, ensure_layout_not_larger_than, identity_nd,
 };
-use tilewright_layout::{Dim, FamilyAttribute, FamilyError, FamilySpec, LayoutError, LinearLayout, Space};
+use tilewright_layout::{Dim, FamilyError, FamilyParameterValue, FamilySpec, LayoutError, LinearLayout, Space};
 
 /// Number of rows of tensor memory.
 const ROWS: u64 = 128;
@@ -151,8 +151,8 @@ pub(super) fn scales(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, F
     let read = spec.parameter_reader();
     let along_first = match read.optional(&["block_rep_order"]) {
         None => false,
-        Some(FamilyAttribute::Text(order)) if order == "mnThenK" => false,
-        Some(FamilyAttribute::Text(order)) if order == "kThenMn" => true,
+        Some(FamilyParameterValue::Text(order)) if order == "mnThenK" => false,
+        Some(FamilyParameterValue::Text(order)) if order == "kThenMn" => true,
         Some(_) => return Err(read.invalid_value_error("block_rep_order", "is neither mnThenK nor kThenMn")),
     };
     let _ = read.bases_or_none(&["cga_layout"])?;

@@ -7,7 +7,7 @@
 use tilewright_layout::f2::Columns;
 use tilewright_layout::families::cluster::cluster_layout;
 use tilewright_layout::{
-    Dim, Families, FamilyAttribute, FamilyError, FamilySpec, Layout, LayoutError, LinearLayout, Space,
+    Dim, Families, FamilyError, FamilyParameterValue, FamilySpec, Layout, LayoutError, LinearLayout, Space,
 };
 
 /// Number of rows of tensor memory.
@@ -38,13 +38,13 @@ pub(crate) fn atom(variant: &str) -> Option<Atom> {
 /// tensor-memory layout, which is the parameter `memory` of `spec`.
 pub(super) fn registers(spec: &FamilySpec, shape: &[u64], all: &dyn Families) -> Result<LinearLayout, FamilyError> {
     let read = spec.parameter_reader();
-    let FamilyAttribute::Spec(memory) = read.required(&["memory"])? else {
+    let FamilyParameterValue::Spec(memory) = read.required(&["memory"])? else {
         return Err(read.invalid_value_error("memory", "must be a layout of tensor memory"));
     };
     let bits = read.power_of_two(&["element_bits"])?;
     let warps = read.power_of_two(&["num_warps"])?;
     let variant = match read.required(&["instr_variant"])? {
-        FamilyAttribute::Text(word) => atom(word),
+        FamilyParameterValue::Text(word) => atom(word),
         _ => None,
     };
     let variant = variant

@@ -4,7 +4,7 @@
 use crate::prelude::*;
 use crate::virtual_device::bench::device_of;
 use crate::virtual_device::bench::{Shape, artifact, fault, words};
-use tilewright_kernel::{MAX_RANK, OutOfBoundsFill, TensorMap, TensorMapBinding};
+use tilewright_kernel::{MAX_TENSOR_MAP_RANK, OutOfBoundsFill, TensorMap, TensorMapBinding};
 use tilewright_plugin::TensorMapParameter;
 use tilewright_target::XorSwizzle;
 use tilewright_verify::{TestCase, build_box_copy_case, build_bulk_copy_1d_case, edge_box_origins};
@@ -120,7 +120,8 @@ fn data_of_a_bulk_copy_in_flight_is_not_accessed() {
     modified.kernels[0].parameters = Some(vec![0, 64]);
     let code = device.load(&modified).unwrap();
     let buffer = device.allocate(16).unwrap();
-    let tensor = TensorMapBinding { buffer, offset: 0, sizes: [1; MAX_RANK], strides: [0; MAX_RANK] };
+    let tensor =
+        TensorMapBinding { buffer, offset: 0, sizes: [1; MAX_TENSOR_MAP_RANK], strides: [0; MAX_TENSOR_MAP_RANK] };
     let arguments = vec![LaunchArgument::Tensor(tensor), LaunchArgument::Buffer(buffer)];
     let launched = device.launch(&LaunchRequest { code, kernel: "k".to_owned(), grid: [1, 1, 1], arguments });
     assert!(

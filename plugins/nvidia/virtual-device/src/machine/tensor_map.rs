@@ -2,7 +2,7 @@
 //! memory. Since the hardware's encoding is not published, this encoding is the virtual device's own. Source: PTX ISA,
 //! "Tensors"; CUDA driver API, `cuTensorMapEncodeTiled`.
 
-use tilewright_kernel::{MAX_RANK, OutOfBoundsFill};
+use tilewright_kernel::{MAX_TENSOR_MAP_RANK, OutOfBoundsFill};
 use tilewright_plugin::TensorMapParameter;
 
 /// Number of bytes of a tensor map.
@@ -15,10 +15,10 @@ const MAGIC: u64 = 0x7469_6c65_6d61_7031;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Tensor {
     pub(crate) address: u64,
-    pub(crate) sizes: [u64; MAX_RANK],
+    pub(crate) sizes: [u64; MAX_TENSOR_MAP_RANK],
     /// Distance in bytes between adjacent elements along each axis, the contiguous axis first.
-    pub(crate) strides: [u64; MAX_RANK],
-    pub(crate) box_sizes: [u64; MAX_RANK],
+    pub(crate) strides: [u64; MAX_TENSOR_MAP_RANK],
+    pub(crate) box_sizes: [u64; MAX_TENSOR_MAP_RANK],
     pub(crate) rank: usize,
     pub(crate) element_bytes: u64,
     /// The swizzle mode as in `CUtensorMapSwizzle`: 0 for none; 1, 2 and 3 for 32, 64 and 128 bytes.
@@ -45,8 +45,8 @@ impl Tensor {
     pub(crate) fn new(
         of: &TensorMapParameter,
         address: u64,
-        sizes: [u64; MAX_RANK],
-        given_strides: [u64; MAX_RANK],
+        sizes: [u64; MAX_TENSOR_MAP_RANK],
+        given_strides: [u64; MAX_TENSOR_MAP_RANK],
     ) -> Result<Self, String> {
         let (map, mut strides) = (&of.map, given_strides);
         map.check().map_err(|error| error.to_string())?;
@@ -59,7 +59,7 @@ impl Tensor {
                 "its address or a stride is {bytes:#x}; expected a multiple of {BULK_ALIGNMENT} bytes"
             ));
         }
-        let mut box_sizes = [1; MAX_RANK];
+        let mut box_sizes = [1; MAX_TENSOR_MAP_RANK];
         box_sizes.iter_mut().zip(&map.box_sizes).for_each(|(destination, &size)| *destination = size.into());
         let outside = match map.outside {
             OutOfBoundsFill::Zeros => 0,
@@ -102,14 +102,15 @@ impl Tensor {
         }
         let [MAGIC, address, small, first, others, rest @ ..] = words else { return None };
         let byte = |number: u32| small >> (8 * number) & 0xff;
-        let (mut box_sizes, mut sizes, mut strides) = ([first; MAX_RANK], [1; MAX_RANK], [0; MAX_RANK]);
+        let (mut box_sizes, mut sizes, mut strides) =
+            ([first; MAX_TENSOR_MAP_RANK], [1; MAX_TENSOR_MAP_RANK], [0; MAX_TENSOR_MAP_RANK]);
         box_sizes
             .iter_mut()
             .skip(1)
             .zip(0..)
             .for_each(|(destination, number)| *destination = others >> (16 * number) & 0xffff);
-        sizes.iter_mut().zip(&rest[..MAX_RANK]).for_each(|(destination, &word)| *destination = word);
-        strides.iter_mut().zip(&rest[MAX_RANK..]).for_each(|(destination, &word)| *destination = word);
+        sizes.iter_mut().zip(&rest[..MAX_TENSOR_MAP_RANK]).for_each(|(destination, &word)| *destination = word);
+        strides.iter_mut().zip(&rest[MAX_TENSOR_MAP_RANK..]).for_each(|(destination, &word)| *destination = word);
         let (rank, outside, element_code) = (byte(0) as usize, byte(3) as u8, byte(4) as u8);
         let (element_bytes, mode) = (byte(1), byte(2));
         Some(Self { address, sizes, strides, box_sizes, rank, element_bytes, mode, outside, element_code })
@@ -118,7 +119,7 @@ impl Tensor {
     /// Returns a tensor map with all fields unset. Kernels create maps from 128 zero bytes and then replace every
     /// field.
     pub(crate) fn blank() -> Self {
-        let none = [0; MAX_RANK];
+        let none = [0; MAX_TENSOR_MAP_RANK];
         let (sizes, strides, box_sizes) = (none, none, none);
         Self { address: 0, sizes, strides, box_sizes, rank: 0, element_bytes: 0, mode: 0, outside: 0, element_code: 0 }
     }
@@ -132,12 +133,14 @@ impl Tensor {
     /// value for each axis. Returns an error message if the value is not supported.
     pub(crate) fn replace(&mut self, field: &str, axis: usize, value: u64) -> Result<(), String> {
         let wrong = || format!("`{field}` of a tensor map: {value:#x} is not supported");
-        if axis >= MAX_RANK {
-            return Err(format!("`{field}` of axis {axis}; a tensor map has at most {MAX_RANK} axes"));
+        if axis >= MAX_TENSOR_MAP_RANK {
+            return Err(format!("`{field}` of axis {axis}; a tensor map has at most {MAX_TENSOR_MAP_RANK} axes"));
         }
         let is_supported = match field {
-            "rank" => value < MAX_RANK as u64,
-            "global_address" | "global_stride" => value.is_multiple_of(BULK_ALIGNMENT) && axis + 1 < MAX_RANK,
+            "rank" => value < MAX_TENSOR_MAP_RANK as u64,
+            "global_address" | "global_stride" => {
+                value.is_multiple_of(BULK_ALIGNMENT) && axis + 1 < MAX_TENSOR_MAP_RANK
+            }
             "box_dim" => (1..=256).contains(&value),
             "element_stride" => value == 1,
             "interleave_layout" => value == 0,
@@ -176,7 +179,7 @@ impl Tensor {
     /// Returns the elements of a box. `origin` has the tensor coordinates of its first element; `to` is its address in
     /// shared memory.
     pub(crate) fn pieces(&self, origin: &[i32], to: u64) -> impl Iterator<Item = Piece> + use<'_> {
-        let mut begin = [0i64; MAX_RANK];
+        let mut begin = [0i64; MAX_TENSOR_MAP_RANK];
         begin.iter_mut().zip(origin).for_each(|(destination, &at)| *destination = at.into());
         (0..self.box_bytes() / self.element_bytes.max(1)).map(move |element| {
             let (mut rest, mut address) = (element, Some(self.address));
