@@ -1,5 +1,5 @@
-//! The conformance suite: checks a target, its plugin and the generated code, and reports the [`Level`] of evidence
-//! (from layout algebra to a run on a device) for each check.
+//! The conformance suite: checks a target, its plugin and the generated code, and reports the [`EvidenceLevel`] of
+//! evidence (from layout algebra to a run on a device) for each check.
 //!
 //! A [`CaseGroup`] builds [`Case`]s from the target's own data (sample layouts of its families, its instruction table),
 //! so that targets of third parties are tested like any other. A case's name suffices to run the case again. The

@@ -4,8 +4,8 @@
 //! body is typed SSA with structured control flow: lanes are implicit, every operation is executed by all lanes that
 //! reach it, and lanes reconverge where a region ends. Every value has a [`Type`] and a [`Uniformity`]: uniform values
 //! are equal in all lanes of a warp, block-uniform ones in all lanes of a block, cluster-uniform ones in all lanes of a
-//! cluster ([`analyze_uniformity`] computes it). A collective names its [`Scope`] and its [`Issuers`]; all of its
-//! issuers must reach it together, so it may stand only under control that is uniform over its scope. Vendor
+//! cluster ([`analyze_uniformity`] computes it). A collective names its [`CollectiveScope`] and its [`Issuers`]; all of
+//! its issuers must reach it together, so it may stand only under control that is uniform over its scope. Vendor
 //! instructions are collectives of a warp.
 //!
 //! Asynchronous operations are instructions whose entries in the instruction table say how they complete: on a

@@ -11,8 +11,8 @@ use tilewright_layout::families::NeutralFamilies;
 
 impl ProgramCompiler<'_> {
     /// Predicts the time of a launch of `kernel`, which [`Self::compile_kernel`] has compiled with these options.
-    /// `assigned` is the program in the last [`CompilationStageOutput::Layouts`](super::CompilationStage::Layouts) of
-    /// that compilation.
+    /// `assigned` is the program in the last
+    /// [`CompilationStageOutput::Layouts`](super::CompilationStageOutput::Layouts) of that compilation.
     ///
     /// # Errors
     /// [`ProgramError`]: the program has no function, or the performance model has no prediction.

@@ -43,8 +43,8 @@ pub enum Completion {
     /// The instruction completes with its commit group on this queue. Its results are pending until a wait for that
     /// group.
     Queue(Queue),
-    /// The instruction completes on the mbarrier of its operand [`super::Operand::Mbarrier`], which counts the bytes
-    /// that the instruction writes.
+    /// The instruction completes on the mbarrier of its operand [`super::InstructionOperand::Mbarrier`], which counts
+    /// the bytes that the instruction writes.
     Mbarrier,
 }
 

@@ -123,7 +123,7 @@ impl Instruction {
     }
 
     /// Returns the layouts of data and addresses, and the alignment of the slots, of the operand in shared memory whose
-    /// addresses the lanes provide ([`Operand::Access`]); `None` if there is none.
+    /// addresses the lanes provide ([`InstructionOperand::Access`]); `None` if there is none.
     #[must_use]
     pub fn access_operand(&self) -> Option<(&LinearLayout, &LinearLayout, u32)> {
         self.operands.iter().find_map(|operand| match operand {
@@ -223,8 +223,8 @@ pub enum InstructionOperand {
     /// A tile in shared memory that the instruction itself reads, through a matrix descriptor.
     Memory(MemoryOperand),
     /// Global memory that the lanes address in slots (contiguous byte ranges with one address each), as
-    /// [`Operand::Access`]. A copy moves each byte that a lane has here to the position of the same byte of that lane
-    /// in the operand [`Operand::Access`].
+    /// [`InstructionOperand::Access`]. A copy moves each byte that a lane has here to the position of the same byte of
+    /// that lane in the operand [`InstructionOperand::Access`].
     Global {
         /// Layout from (lane, byte) to (slot, byte): the bytes that each lane reads or writes.
         data: LinearLayout,
@@ -247,7 +247,8 @@ pub enum InstructionOperand {
     Coordinate,
     /// A block of a matrix in global memory; the value is the matrix's address, the same in all lanes.
     Block(BlockLoadOperand),
-    /// A parameter, such as the pitch, of the matrix whose block the instruction accesses ([`Operand::Block`]).
+    /// A parameter, such as the pitch, of the matrix whose block the instruction accesses
+    /// ([`InstructionOperand::Block`]).
     Matrix(BlockMatrixParameter),
     /// Contiguous bytes of shared memory; the value is the address of the first byte, the same in all lanes.
     #[serde(rename = "shared_span")]

@@ -1,7 +1,7 @@
 //! The body of a function: operations, blocks, regions and values in one arena.
 //!
-//! Handles are indices into one [`Body`]; a handle of another body gives wrong answers or panics. An operation that is
-//! removed from its block stays in the arena.
+//! Handles are indices into one [`FunctionBody`]; a handle of another body gives wrong answers or panics. An operation
+//! that is removed from its block stays in the arena.
 
 use std::sync::Arc;
 

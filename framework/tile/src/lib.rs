@@ -2,7 +2,7 @@
 //!
 //! The text form is Triton IR ([`text`]), so that real programs are read as they are. The set of operations is data
 //! ([`op`]): rows of dialect files; plugins add the dialects of vendors. A [`TileModule`] has functions; a function's
-//! [`Body`] is an arena of operations, blocks, regions and values.
+//! [`FunctionBody`] is an arena of operations, blocks, regions and values.
 //!
 //! [`axis_info`] is static axis information about integers and pointers (Triton AxisInfo).
 

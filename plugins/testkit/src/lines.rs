@@ -9,7 +9,7 @@ use tilewright_plugin::codegen::check_limits;
 use tilewright_testkit::sample::sample;
 use tilewright_verify::case::ProgramCase;
 
-/// The file name in the source locations that [`located`] adds.
+/// The file name in the source locations that [`add_source_locations`] adds.
 pub const FILE: &str = "/source/kernel.py";
 
 /// Appends a source location to each operation, with the operation's line in the text. Operations with regions get
