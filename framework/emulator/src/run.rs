@@ -92,11 +92,12 @@ pub struct Emulator<'a> {
 /// # Examples
 /// ```
 /// use tilewright_emulator::{Argument, GlobalMemory, RunLimits, run_kernel};
-/// use tilewright_kernel::{Binary, Builder, Element, Launch, MemorySpace, SpecialRegister, Type};
+/// use tilewright_kernel::{Binary, Builder, Element, MemorySpace, SpecialRegister, StaticLaunchConfig, Type};
 /// # let text = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../testkit/src/test_targets/small.toml"));
 /// # let target = tilewright_target::TargetDescription::from_toml("small.toml", text)?;
 /// // Each of 8 lanes doubles one integer.
-/// let mut builder = Builder::new("double", Launch::new(8, 1), &[("data", Type::Pointer(MemorySpace::Global))]);
+/// let config = StaticLaunchConfig::new(8, 1);
+/// let mut builder = Builder::new("double", config, &[("data", Type::Pointer(MemorySpace::Global))]);
 /// let lane = builder.special(SpecialRegister::Lane);
 /// let (data, offset) = (builder.parameter(0), builder.binary_const(Binary::Mul, lane, 4));
 /// let address = builder.ptr_add(data, offset);

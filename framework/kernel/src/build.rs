@@ -17,9 +17,10 @@ use crate::{
 ///
 /// # Examples
 /// ```
-/// use tilewright_kernel::{Binary, Builder, Element, Launch, MemorySpace, Module, SpecialRegister, Type, verify};
+/// use tilewright_kernel::{Binary, Builder, Element, MemorySpace, Module, SpecialRegister, StaticLaunchConfig, Type, verify};
 /// // Each of 8 lanes doubles one integer.
-/// let mut builder = Builder::new("double", Launch::new(8, 1), &[("data", Type::Pointer(MemorySpace::Global))]);
+/// let config = StaticLaunchConfig::new(8, 1);
+/// let mut builder = Builder::new("double", config, &[("data", Type::Pointer(MemorySpace::Global))]);
 /// let lane = builder.special(SpecialRegister::Lane);
 /// let (data, offset) = (builder.parameter(0), builder.binary_const(Binary::Mul, lane, 4));
 /// let address = builder.ptr_add(data, offset);
