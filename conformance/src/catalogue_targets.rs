@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use tilewright::{Session, SessionBuilder};
 use tilewright_plugin::{self as plugin, Target};
-use tilewright_target::{Catalogue, TargetDescription};
+use tilewright_target::{TargetCatalogue, TargetDescription};
 
 use crate::results::digest;
 use crate::{OpenError, PluginIsolation, ServingPluginRecord, TestableTargets, answers};
@@ -23,7 +23,11 @@ impl CatalogueTargets {
     ///
     /// # Errors
     /// [`OpenError`] if a file is not a plugin or the path of this program is unknown.
-    pub fn open(catalogue: Catalogue, plugins: &[PathBuf], isolation: PluginIsolation) -> Result<Self, OpenError> {
+    pub fn open(
+        catalogue: TargetCatalogue,
+        plugins: &[PathBuf],
+        isolation: PluginIsolation,
+    ) -> Result<Self, OpenError> {
         let unknown = |error: &dyn std::fmt::Display| OpenError::Unknown(error.to_string());
         let mut builder = Session::builder(catalogue).with_plugins(plugins);
         if let PluginIsolation::Process(limit) = isolation {
@@ -33,7 +37,7 @@ impl CatalogueTargets {
     }
 
     /// Returns the plugin that serves a target; `None` if none does.
-    fn serving(&self, name: &str) -> Option<&plugin::KnownPlugin> {
+    fn serving(&self, name: &str) -> Option<&plugin::RegisteredPlugin> {
         self.0.registry().find_server(&self.0.catalogue().get(name).ok()?.architecture)
     }
 

@@ -28,7 +28,7 @@ mod shard;
 mod suggest;
 mod targets;
 
-pub use answers::{AnswersBySubject, AnswersError, KnownAnswer, KnownAnswers};
+pub use answers::{AnswersError, KnownAnswer, KnownAnswers, KnownAnswersBySubject};
 pub use case::{Case, CaseKernels, Verdict};
 pub use catalogue_targets::CatalogueTargets;
 pub use context::{Context, Thoroughness};

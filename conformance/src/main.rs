@@ -57,7 +57,8 @@ fn main() -> ExitCode {
         return exit;
     }
     let open = |plugins: &[_], isolation| -> Result<Box<dyn TestableTargets>, OpenError> {
-        let catalogue = tilewright_targets::read_catalogue().map_err(|error| OpenError::Unknown(error.to_string()))?;
+        let catalogue =
+            tilewright_targets::read_default_catalogue().map_err(|error| OpenError::Unknown(error.to_string()))?;
         Ok(Box::new(CatalogueTargets::open(catalogue, plugins, isolation)?))
     };
     let mandatory = match MandatoryCases::standard() {

@@ -6,14 +6,14 @@ use std::time::Duration;
 use thiserror::Error;
 
 use tilewright_plugin::{LoadError, PluginHostCommand, PluginSearchPath, Registry};
-use tilewright_target::{Catalogue, CatalogueError};
+use tilewright_target::{TargetCatalogue, TargetCatalogueError};
 
 use super::Session;
 
 /// Configures a [`Session`]; see [`Session::builder`].
 #[derive(Debug)]
 pub struct SessionBuilder {
-    catalogue: Catalogue,
+    catalogue: TargetCatalogue,
     /// The plugins that the caller named.
     files: Vec<PathBuf>,
     discovery: PluginSearchPath,
@@ -26,7 +26,7 @@ pub struct SessionBuilder {
 pub enum SessionOpenError {
     /// A directory of target files cannot be read, or one of its files is invalid.
     #[error(transparent)]
-    Targets(#[from] CatalogueError),
+    Targets(#[from] TargetCatalogueError),
     /// A plugin file that the caller names cannot be loaded.
     #[error(transparent)]
     Plugin(#[from] LoadError),
@@ -42,12 +42,12 @@ impl Session {
     /// use tilewright::plugin::PluginSearchPath;
     ///
     /// // Only the plugins that are linked into this program: search nowhere.
-    /// let session = Session::builder(tilewright_targets::read_catalogue()?).with_search_path(PluginSearchPath::default()).open()?;
+    /// let session = Session::builder(tilewright_targets::read_default_catalogue()?).with_search_path(PluginSearchPath::default()).open()?;
     /// assert!(session.catalogue().get("mi300x").is_ok());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
-    pub fn builder(catalogue: Catalogue) -> SessionBuilder {
+    pub fn builder(catalogue: TargetCatalogue) -> SessionBuilder {
         SessionBuilder {
             catalogue,
             files: Vec::new(),
@@ -71,7 +71,7 @@ impl SessionBuilder {
     /// ```
     /// use tilewright::{Session, SessionOpenError};
     ///
-    /// let builder = Session::builder(tilewright_targets::read_catalogue()?);
+    /// let builder = Session::builder(tilewright_targets::read_default_catalogue()?);
     /// assert!(matches!(builder.with_target_directories(["/no/such/directory"]), Err(SessionOpenError::Targets(_))));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -91,7 +91,7 @@ impl SessionBuilder {
     /// ```
     /// use tilewright::{Session, SessionOpenError};
     ///
-    /// let builder = Session::builder(tilewright_targets::read_catalogue()?);
+    /// let builder = Session::builder(tilewright_targets::read_default_catalogue()?);
     /// assert!(matches!(builder.with_plugins(["/no/such/plugin.so"]).open(), Err(SessionOpenError::Plugin(_))));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -108,7 +108,7 @@ impl SessionBuilder {
     /// use tilewright::plugin::PluginSearchPath;
     /// use tilewright::{Session, SessionOpenError};
     ///
-    /// let builder = Session::builder(tilewright_targets::read_catalogue()?);
+    /// let builder = Session::builder(tilewright_targets::read_default_catalogue()?);
     /// let builder = builder.with_plugins(["/no/such/plugin.so"]).with_search_path(PluginSearchPath::default());
     /// assert!(matches!(builder.open(), Err(SessionOpenError::Plugin(_))));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -127,7 +127,7 @@ impl SessionBuilder {
     /// use std::time::Duration;
     /// use tilewright::Session;
     ///
-    /// let builder = Session::builder(tilewright_targets::read_catalogue()?);
+    /// let builder = Session::builder(tilewright_targets::read_default_catalogue()?);
     /// let session = builder.with_isolated_plugins("/usr/local/bin/tilewright", Duration::from_secs(60)).open()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

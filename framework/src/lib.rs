@@ -16,7 +16,7 @@
 //! use tilewright_emulator::{Argument, GlobalMemory, RunLimits, run_kernel};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let session = Session::builder(tilewright_targets::read_catalogue()?).with_search_path(PluginSearchPath::default()).open()?;
+//! let session = Session::builder(tilewright_targets::read_default_catalogue()?).with_search_path(PluginSearchPath::default()).open()?;
 //!
 //! // A layout is a linear map over F2 from (register, lane, warp, block) to tensor coordinates.
 //! let layout = |text: &str| -> Result<_, Box<dyn std::error::Error>> {
@@ -57,7 +57,7 @@
 //! use tilewright::{LayoutRequest, Session};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let session = Session::builder(tilewright_targets::read_catalogue()?).open()?;
+//! let session = Session::builder(tilewright_targets::read_default_catalogue()?).open()?;
 //! # let layout = |text: &str| -> Result<_, Box<dyn std::error::Error>> {
 //! #     Ok(LayoutRequest::from_text(text)?.resolve_linear_layout(&session, None, &[32, 32])?)
 //! # };
@@ -98,7 +98,7 @@ mod session;
 pub use builder::{SessionBuilder, SessionOpenError};
 pub use program::{ChosenTileSizes, CompilationStageOutput, ProgramCompiler, ProgramError, ProgramOptions};
 pub use request::{LayoutRequest, LayoutRequestError};
-pub use session::{RequestError, Session};
+pub use session::{Session, SessionError};
 
 /// Layouts, their families (named constructors of layouts such as `blocked`), text and JSON notations, and the CuTe
 /// layout algebra.
@@ -116,10 +116,10 @@ pub mod layout {
 pub mod plan {
     #[doc(inline)]
     pub use tilewright_plan::movement::{
-        AsyncCopyPlan, AsyncCopySpec, AxisStride, BankModel, ConsecutiveLaneCopy, ConversionKind, ConversionPlan,
-        CountLowerBounds, GatherPlan, GlobalAccessPlan, GlobalTensor, MovementError, PlanContext, PlanStats,
-        ReductionPlan, RejectedCandidate, ScanDirection, ScanPlan, ScratchLayout, SharedAccess, SharedLayoutChoice,
-        SharedLayoutKind, SharedLayoutSearchOptions, SharedMemoryAccessor, TensorCopy, choose_shared_layout,
+        AsyncCopyPlan, AsyncCopySpec, AxisStride, BankModel, ConversionKind, ConversionPlan, CountLowerBounds,
+        GatherPlan, GlobalAccessPlan, GlobalTensor, MovementError, PlanContext, PlanStats, RankedSharedLayouts,
+        ReductionPlan, RejectedCandidate, ScanDirection, ScanPlan, ScratchLayout, SharedAccessPlan, SharedLayoutKind,
+        SharedLayoutSearchOptions, SharedMemoryAccessor, TensorCopy, WarpAddressedSharedCopy, choose_shared_layout,
         conversion_candidates, count_bank_conflicts, gather_candidates, plan_async_copy, plan_conversion, plan_gather,
         plan_global_access, plan_reduction, plan_scan, plan_shared_access, plan_tensor_copy_to_global,
         price_counts_in_wavefronts, reduction_candidates,
@@ -140,7 +140,7 @@ pub mod tile {
     #[doc(inline)]
     pub use tilewright_assign::{Strategy, synthesis};
     #[doc(inline)]
-    pub use tilewright_tile::import::ImportTables;
+    pub use tilewright_tile::import::ForeignOpReplacements;
     #[doc(inline)]
     pub use tilewright_tile::op::{
         AttributeDefinition, AttributeKind, CountRule, Dialects, OpDefinition, ValueGroup, name,
@@ -157,7 +157,7 @@ pub mod tile {
 /// The SIMT kernel IR that plans and programs are lowered to.
 pub mod kernel {
     #[doc(inline)]
-    pub use tilewright_kernel::text::parse;
+    pub use tilewright_kernel::text::parse_module;
     #[doc(inline)]
     pub use tilewright_kernel::{
         Builder, Counts, Element, Kernel, Module, Parameter, StaticLaunchConfig, VerifyError, verify,
@@ -170,8 +170,8 @@ pub mod kernel {
 pub mod target {
     #[doc(inline)]
     pub use tilewright_target::{
-        Catalogue, CatalogueError, Direction, ElementType, Instruction, InstructionKind, InstructionOperand,
-        MemoryOperand, OmittedInstruction, Semantics, TargetDescription,
+        Direction, ElementType, Instruction, InstructionKind, InstructionOperand, MemoryOperand, OmittedInstruction,
+        Semantics, TargetCatalogue, TargetCatalogueError, TargetDescription,
     };
 }
 

@@ -11,7 +11,7 @@ use tilewright_layout::{
     spec_from_json,
 };
 
-use super::{RequestError, Session};
+use super::{Session, SessionError};
 
 /// Number of lanes in a warp of a thread-value layout or task mapping that is requested without a target.
 const LANES: u64 = 32;
@@ -122,7 +122,7 @@ impl LayoutRequest {
     /// layout or task mapping has as many lanes as the target's, or 32 without a target.
     ///
     /// # Errors
-    /// [`RequestError`] if the family cannot build the layout, if the target or its plugin is not available, or if the
+    /// [`SessionError`] if the family cannot build the layout, if the target or its plugin is not available, or if the
     /// elements of the layout are not those of the tensor.
     ///
     /// # Examples
@@ -131,7 +131,7 @@ impl LayoutRequest {
     /// use tilewright::plugin::Registry;
     /// use tilewright::{LayoutRequest, Session};
     ///
-    /// let session = Session::new(tilewright_targets::read_catalogue()?, Registry::new());
+    /// let session = Session::new(tilewright_targets::read_default_catalogue()?, Registry::new());
     /// let text = "#ttg.swizzled_shared<{vec = 4, perPhase = 1, maxPhase = 8, order = [1, 0]}>";
     /// assert!(matches!(LayoutRequest::from_text(text)?.resolve_layout(&session, None, &[32, 32])?, Layout::Memory(_)));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -141,7 +141,7 @@ impl LayoutRequest {
         session: &Session,
         target: Option<&str>,
         shape: &[u64],
-    ) -> Result<Layout, RequestError> {
+    ) -> Result<Layout, SessionError> {
         match self {
             Self::Given(layout) => Ok((**layout).clone().into()),
             Self::Family(spec) => session.layout(target, spec, shape),
@@ -169,7 +169,7 @@ impl LayoutRequest {
         session: &Session,
         target: Option<&str>,
         shape: &[u64],
-    ) -> Result<Option<MemoryLayout>, RequestError> {
+    ) -> Result<Option<MemoryLayout>, SessionError> {
         if let Self::Cute(layout) = self {
             return Ok(Some(to_memory(layout, shape)?));
         }
@@ -183,9 +183,9 @@ impl LayoutRequest {
     }
 
     /// Returns an error unless the layout, whose elements are those of the tensor if `are_same`, is one of the tensor.
-    fn check_elements(&self, are_same: bool, shape: &[u64]) -> Result<(), RequestError> {
+    fn check_elements(&self, are_same: bool, shape: &[u64]) -> Result<(), SessionError> {
         let sizes = || shape.iter().map(u64::to_string).collect::<Vec<_>>().join("x");
-        if are_same { Ok(()) } else { Err(RequestError::OtherElements { layout: self.to_text(), shape: sizes() }) }
+        if are_same { Ok(()) } else { Err(SessionError::OtherElements { layout: self.to_text(), shape: sizes() }) }
     }
 
     /// Returns the text of a layout in CuTe's notation or of a task mapping.
@@ -202,7 +202,7 @@ impl LayoutRequest {
     /// [`Session::distributed_layout`], with the same `target`, so it must build a distributed layout.
     ///
     /// # Errors
-    /// [`RequestError::NotDistributed`] if the request is for a memory layout; otherwise as
+    /// [`SessionError::NotDistributed`] if the request is for a memory layout; otherwise as
     /// [`LayoutRequest::resolve_layout`].
     ///
     /// # Examples
@@ -211,7 +211,7 @@ impl LayoutRequest {
     /// use tilewright::plugin::Registry;
     /// use tilewright::{LayoutRequest, Session};
     ///
-    /// let session = Session::new(tilewright_targets::read_catalogue()?, Registry::new());
+    /// let session = Session::new(tilewright_targets::read_default_catalogue()?, Registry::new());
     /// let text = "#ttg.blocked<{sizePerThread = [2], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>";
     /// let layout = LayoutRequest::from_text(text)?.resolve_linear_layout(&session, None, &[256])?;
     /// assert_eq!(layout.in_bits(Dim::REGISTER), 1);
@@ -222,13 +222,13 @@ impl LayoutRequest {
         session: &Session,
         target: Option<&str>,
         shape: &[u64],
-    ) -> Result<LinearLayout, RequestError> {
+    ) -> Result<LinearLayout, SessionError> {
         match self {
             Self::Given(layout) => Ok((**layout).clone()),
             Self::Family(spec) => session.distributed_layout(target, spec, shape),
             Self::Cute(_) | Self::TaskMapping(_) => match self.resolve_layout(session, target, shape)? {
                 Layout::Distributed(layout) => Ok(layout),
-                Layout::Memory(_) | Layout::TensorMemory(_) => Err(RequestError::NotDistributed(self.to_text())),
+                Layout::Memory(_) | Layout::TensorMemory(_) => Err(SessionError::NotDistributed(self.to_text())),
             },
         }
     }
@@ -250,7 +250,7 @@ fn starts_with_any(text: &str, names: &[&str]) -> bool {
     names.iter().any(|name| text.strip_prefix(name).is_some_and(|rest| rest.trim_start().starts_with(['(', '<'])))
 }
 
-fn lanes(session: &Session, target: Option<&str>) -> Result<u64, RequestError> {
+fn lanes(session: &Session, target: Option<&str>) -> Result<u64, SessionError> {
     let Some(name) = target else { return Ok(LANES) };
     Ok(u64::from(session.catalogue().get(name)?.lanes.default))
 }

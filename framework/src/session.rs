@@ -18,7 +18,7 @@ use tilewright_lower as lower;
 use tilewright_plan::movement::{self, ConversionPlan, MovementError, PlanContext};
 use tilewright_plugin::{Artifact, CompileError, CompileOptions, Target};
 use tilewright_plugin::{Registry, RegistryError};
-use tilewright_target::{Catalogue, CatalogueError, Instruction, InstructionKind};
+use tilewright_target::{Instruction, InstructionKind, TargetCatalogue, TargetCatalogueError};
 
 /// The known targets, and plugins that are opened on demand. A session may be shared between threads.
 ///
@@ -28,7 +28,7 @@ use tilewright_target::{Catalogue, CatalogueError, Instruction, InstructionKind}
 /// use tilewright::plugin::Registry;
 ///
 /// // A session without plugins: layouts, plans and kernels, but no code for a target.
-/// let session = Session::new(tilewright_targets::read_catalogue()?, Registry::new());
+/// let session = Session::new(tilewright_targets::read_default_catalogue()?, Registry::new());
 /// assert_eq!(session.catalogue().get("h100")?.lanes.default, 32);
 /// assert!(session.registry().plugins().is_empty());
 /// assert!(session.target("h100").is_err_and(|error| error.to_string().contains("no plugin serves architecture")));
@@ -36,7 +36,7 @@ use tilewright_target::{Catalogue, CatalogueError, Instruction, InstructionKind}
 /// ```
 #[derive(Debug)]
 pub struct Session {
-    catalogue: Catalogue,
+    catalogue: TargetCatalogue,
     registry: Registry,
     plans: Mutex<HashMap<ConversionKey, ConversionPlan>>,
 }
@@ -56,10 +56,10 @@ const MOST_PLANS: usize = 4096;
 /// The reason why a request failed.
 #[derive(Debug, Error)]
 #[non_exhaustive]
-pub enum RequestError {
+pub enum SessionError {
     /// The catalogue does not have the target; the caller's fault.
     #[error(transparent)]
-    Target(#[from] CatalogueError),
+    Target(#[from] TargetCatalogueError),
     /// No plugin serves the target, or its plugin cannot be opened.
     #[error(transparent)]
     Plugin(#[from] RegistryError),
@@ -97,13 +97,13 @@ pub enum RequestError {
 impl Session {
     /// Creates a session over the given targets and plugins; no plugin is opened yet.
     #[must_use]
-    pub fn new(catalogue: Catalogue, registry: Registry) -> Self {
+    pub fn new(catalogue: TargetCatalogue, registry: Registry) -> Self {
         Self { catalogue, registry, plans: Mutex::default() }
     }
 
     /// Returns the known targets.
     #[must_use]
-    pub fn catalogue(&self) -> &Catalogue {
+    pub fn catalogue(&self) -> &TargetCatalogue {
         &self.catalogue
     }
 
@@ -116,26 +116,26 @@ impl Session {
     /// Returns the target with this name, served by its plugin.
     ///
     /// # Errors
-    /// [`RequestError::Target`] if the catalogue does not have the target, [`RequestError::Plugin`] if no plugin serves
+    /// [`SessionError::Target`] if the catalogue does not have the target, [`SessionError::Plugin`] if no plugin serves
     /// it or its plugin cannot be opened.
     ///
     /// # Examples
     /// ```no_run
-    /// # let session = tilewright::Session::builder(tilewright_targets::read_catalogue()?).open()?;
+    /// # let session = tilewright::Session::builder(tilewright_targets::read_default_catalogue()?).open()?;
     /// let target = session.target("h100")?;
     /// assert!(target.instructions().iter().any(|instruction| instruction.name.starts_with("mma")));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn target(&self, name: &str) -> Result<Arc<dyn Target>, RequestError> {
+    pub fn target(&self, name: &str) -> Result<Arc<dyn Target>, SessionError> {
         Ok(self.registry.create_target(self.catalogue.get(name)?)?)
     }
 
     /// Returns the target with this name, for layouts only: its instruction table may not have been read.
     ///
     /// # Errors
-    /// [`RequestError::Target`] if the catalogue does not have the target, [`RequestError::Plugin`] if no plugin serves
+    /// [`SessionError::Target`] if the catalogue does not have the target, [`SessionError::Plugin`] if no plugin serves
     /// it or its plugin cannot be opened.
-    pub fn target_without_table(&self, name: &str) -> Result<Arc<dyn Target>, RequestError> {
+    pub fn target_without_table(&self, name: &str) -> Result<Arc<dyn Target>, SessionError> {
         Ok(self.registry.create_target_without_table(self.catalogue.get(name)?)?)
     }
 
@@ -144,8 +144,8 @@ impl Session {
     /// family. A plugin that cannot be opened is an error only if no other plugin knows the family.
     ///
     /// # Errors
-    /// [`RequestError::Target`] if the catalogue does not have the target, [`RequestError::Plugin`] if a plugin that is
-    /// needed cannot be opened, [`RequestError::Family`] if the family is unknown or cannot build the layout.
+    /// [`SessionError::Target`] if the catalogue does not have the target, [`SessionError::Plugin`] if a plugin that is
+    /// needed cannot be opened, [`SessionError::Family`] if the family is unknown or cannot build the layout.
     ///
     /// # Examples
     /// ```
@@ -153,12 +153,12 @@ impl Session {
     /// use tilewright::layout::{Layout, parse_family_spec};
     /// use tilewright::plugin::Registry;
     ///
-    /// let session = Session::new(tilewright_targets::read_catalogue()?, Registry::new());
+    /// let session = Session::new(tilewright_targets::read_default_catalogue()?, Registry::new());
     /// let spec = parse_family_spec("#ttg.swizzled_shared<{vec = 4, perPhase = 1, maxPhase = 8, order = [1, 0]}>")?;
     /// assert!(matches!(session.layout(None, &spec, &[32, 32])?, Layout::Memory(_)));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn layout(&self, target: Option<&str>, spec: &FamilySpec, shape: &[u64]) -> Result<Layout, RequestError> {
+    pub fn layout(&self, target: Option<&str>, spec: &FamilySpec, shape: &[u64]) -> Result<Layout, SessionError> {
         target.map(|name| self.catalogue.get(name)).transpose()?;
         let mut unknown = match FamilyProviders::new(vec![&NeutralFamilies]).layout(spec, shape) {
             Err(error) if not_served(&error) => error,
@@ -192,7 +192,7 @@ impl Session {
     /// opened.
     ///
     /// # Errors
-    /// With a target: [`RequestError::Target`] if the catalogue does not have it, [`RequestError::Plugin`] if no plugin
+    /// With a target: [`SessionError::Target`] if the catalogue does not have it, [`SessionError::Plugin`] if no plugin
     /// serves it or its plugin cannot be opened. Without a target: none.
     ///
     /// # Examples
@@ -201,12 +201,12 @@ impl Session {
     /// use tilewright::layout::parse_family_spec;
     /// use tilewright::plugin::Registry;
     ///
-    /// let session = Session::new(tilewright_targets::read_catalogue()?, Registry::new());
+    /// let session = Session::new(tilewright_targets::read_default_catalogue()?, Registry::new());
     /// let text = "#ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>";
     /// assert_eq!(session.attribute_syntaxes(None)?.print_spec(&parse_family_spec(text)?), text);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn attribute_syntaxes(&self, target: Option<&str>) -> Result<AttributeSyntaxes, RequestError> {
+    pub fn attribute_syntaxes(&self, target: Option<&str>) -> Result<AttributeSyntaxes, SessionError> {
         let targets: Vec<_> = match target {
             Some(name) => vec![self.target_without_table(name)?],
             None => self.one_target_a_plugin().iter().filter_map(|name| self.target_without_table(name).ok()).collect(),
@@ -219,7 +219,7 @@ impl Session {
     /// Returns the linear map of a distributed layout that a family builds for a tensor of `shape`.
     ///
     /// # Errors
-    /// [`RequestError::NotDistributed`] if the family builds a memory or tensor-memory layout; otherwise as
+    /// [`SessionError::NotDistributed`] if the family builds a memory or tensor-memory layout; otherwise as
     /// [`Self::layout`].
     ///
     /// # Examples
@@ -228,7 +228,7 @@ impl Session {
     /// use tilewright::layout::{Dim, parse_family_spec};
     /// use tilewright::plugin::Registry;
     ///
-    /// let session = Session::new(tilewright_targets::read_catalogue()?, Registry::new());
+    /// let session = Session::new(tilewright_targets::read_default_catalogue()?, Registry::new());
     /// let spec = parse_family_spec("#ttg.blocked<{sizePerThread = [2], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>")?;
     /// let layout = session.distributed_layout(None, &spec, &[256])?;
     /// assert_eq!(layout.apply(&[(Dim::REGISTER, 1), (Dim::LANE, 3), (Dim::WARP, 2)])?, [(Dim::tensor(0), 1 + 2 * (3 + 32 * 2))]);
@@ -239,17 +239,17 @@ impl Session {
         target: Option<&str>,
         spec: &FamilySpec,
         shape: &[u64],
-    ) -> Result<LinearLayout, RequestError> {
+    ) -> Result<LinearLayout, SessionError> {
         match self.layout(target, spec, shape)? {
             Layout::Distributed(layout) => Ok(layout),
-            Layout::Memory(_) | Layout::TensorMemory(_) => Err(RequestError::NotDistributed(spec.name.clone())),
+            Layout::Memory(_) | Layout::TensorMemory(_) => Err(SessionError::NotDistributed(spec.name.clone())),
         }
     }
 
     /// Returns the target with this name; `None` if no plugin serves it.
     ///
     /// # Errors
-    /// [`RequestError::Target`] if the catalogue does not have the target, [`RequestError::Plugin`] if its plugin
+    /// [`SessionError::Target`] if the catalogue does not have the target, [`SessionError::Plugin`] if its plugin
     /// cannot be opened.
     ///
     /// # Examples
@@ -257,12 +257,12 @@ impl Session {
     /// use tilewright::Session;
     /// use tilewright::plugin::Registry;
     ///
-    /// let session = Session::new(tilewright_targets::read_catalogue()?, Registry::new());
+    /// let session = Session::new(tilewright_targets::read_default_catalogue()?, Registry::new());
     /// assert!(session.target_if_served("h100")?.is_none());
     /// assert!(session.target_if_served("h1000").is_err());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn target_if_served(&self, name: &str) -> Result<Option<Arc<dyn Target>>, RequestError> {
+    pub fn target_if_served(&self, name: &str) -> Result<Option<Arc<dyn Target>>, SessionError> {
         let description = self.catalogue.get(name)?;
         match self.registry.find_server(&description.architecture) {
             Some(_) => Ok(Some(self.registry.create_target(description)?)),
@@ -273,19 +273,19 @@ impl Session {
     /// Returns the target's instructions of these kinds, in the order of `kinds`; none if no plugin serves the target.
     ///
     /// # Errors
-    /// [`RequestError::Target`] if the catalogue does not have the target, [`RequestError::Plugin`] if its plugin
+    /// [`SessionError::Target`] if the catalogue does not have the target, [`SessionError::Plugin`] if its plugin
     /// cannot be opened or fails to list its instructions.
     ///
     /// # Examples
     /// ```no_run
     /// use tilewright::target::InstructionKind;
-    /// # let session = tilewright::Session::builder(tilewright_targets::read_catalogue()?).open()?;
+    /// # let session = tilewright::Session::builder(tilewright_targets::read_default_catalogue()?).open()?;
     /// for instruction in session.instructions_of("h100", &[InstructionKind::SharedMove])? {
     ///     println!("{}", instruction.name);
     /// }
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn instructions_of(&self, name: &str, kinds: &[InstructionKind]) -> Result<Vec<Instruction>, RequestError> {
+    pub fn instructions_of(&self, name: &str, kinds: &[InstructionKind]) -> Result<Vec<Instruction>, SessionError> {
         let description = self.catalogue.get(name)?;
         if self.registry.find_server(&description.architecture).is_none() {
             return Ok(Vec::new());
@@ -300,8 +300,8 @@ impl Session {
     /// Plans are cached.
     ///
     /// # Errors
-    /// [`RequestError::Target`] if the catalogue does not have the target, [`RequestError::Plugin`] if its plugin
-    /// cannot be opened, [`RequestError::Movement`] if no plan exists.
+    /// [`SessionError::Target`] if the catalogue does not have the target, [`SessionError::Plugin`] if its plugin
+    /// cannot be opened, [`SessionError::Movement`] if no plan exists.
     ///
     /// # Examples
     /// ```
@@ -310,7 +310,7 @@ impl Session {
     /// use tilewright::plugin::Registry;
     /// use tilewright::Session;
     ///
-    /// let session = Session::new(tilewright_targets::read_catalogue()?, Registry::new());
+    /// let session = Session::new(tilewright_targets::read_default_catalogue()?, Registry::new());
     /// // 64 elements: a lane holds two consecutive ones, or one of each half. No element changes its warp.
     /// let part = |dim, size| LinearLayout::identity(size, dim, Dim::tensor(0));
     /// let pairs = part(Dim::REGISTER, 2)?.direct_sum(&part(Dim::LANE, 32)?)?;
@@ -325,7 +325,7 @@ impl Session {
         src: &LinearLayout,
         dst: &LinearLayout,
         element_bits: u32,
-    ) -> Result<ConversionPlan, RequestError> {
+    ) -> Result<ConversionPlan, SessionError> {
         let requested = ConversionKey { target: target.to_owned(), src: src.clone(), dst: dst.clone(), element_bits };
         let plans = || self.plans.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(plan) = plans().get(&requested) {
@@ -346,7 +346,7 @@ impl Session {
     /// [`lower::build_conversion_kernel`] for the kernel's parameters.
     ///
     /// # Errors
-    /// As [`Self::plan_conversion`]; [`RequestError::Lower`] if the plan cannot be lowered to a kernel.
+    /// As [`Self::plan_conversion`]; [`SessionError::Lower`] if the plan cannot be lowered to a kernel.
     ///
     /// # Examples
     /// ```
@@ -354,7 +354,7 @@ impl Session {
     /// use tilewright::plugin::Registry;
     /// use tilewright::Session;
     ///
-    /// let session = Session::new(tilewright_targets::read_catalogue()?, Registry::new());
+    /// let session = Session::new(tilewright_targets::read_default_catalogue()?, Registry::new());
     /// let part = |dim, size| LinearLayout::identity(size, dim, Dim::tensor(0));
     /// let pairs = part(Dim::REGISTER, 2)?.direct_sum(&part(Dim::LANE, 32)?)?;
     /// let halves = part(Dim::LANE, 32)?.direct_sum(&part(Dim::REGISTER, 2)?)?;
@@ -368,7 +368,7 @@ impl Session {
         src: &LinearLayout,
         dst: &LinearLayout,
         element_bits: u32,
-    ) -> Result<Module, RequestError> {
+    ) -> Result<Module, SessionError> {
         let plan = self.plan_conversion(target, src, dst, element_bits)?;
         let kernel = lower::build_conversion_kernel(
             "convert",
@@ -385,20 +385,20 @@ impl Session {
     /// Compiles a module for a target.
     ///
     /// # Errors
-    /// [`RequestError::Lowered`] if the module is invalid, [`RequestError::Compile`] if it does not compile; as
+    /// [`SessionError::Lowered`] if the module is invalid, [`SessionError::Compile`] if it does not compile; as
     /// [`Self::target`] if the target or its plugin is not available.
     ///
     /// # Examples
     /// ```no_run
     /// use tilewright::plugin::{CompileOptions, CodeFormat};
-    /// # let session = tilewright::Session::builder(tilewright_targets::read_catalogue()?).open()?;
-    /// let module = tilewright::kernel::parse("kernel empty() lanes 32 warps 1 {}")?;
+    /// # let session = tilewright::Session::builder(tilewright_targets::read_default_catalogue()?).open()?;
+    /// let module = tilewright::kernel::parse_module("kernel empty() lanes 32 warps 1 {}")?;
     /// let options = CompileOptions { emit: vec![CodeFormat::Assembly], ..CompileOptions::default() };
     /// let artifact = session.compile("h100", &module, &options)?;
     /// assert!(artifact.payload_text(CodeFormat::Assembly).is_some_and(|ptx| ptx.contains(".entry empty")));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn compile(&self, target: &str, module: &Module, options: &CompileOptions) -> Result<Artifact, RequestError> {
+    pub fn compile(&self, target: &str, module: &Module, options: &CompileOptions) -> Result<Artifact, SessionError> {
         kernel::verify(module)?;
         Ok(self.target(target)?.compile(module, options)?)
     }

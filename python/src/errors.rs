@@ -3,7 +3,7 @@
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use tilewright::run::EmulatedRunError;
-use tilewright::{ProgramError, RequestError};
+use tilewright::{ProgramError, SessionError};
 use tilewright_emulator::{Fault, FaultKind};
 use tilewright_kernel::SourceLocation;
 
@@ -23,9 +23,9 @@ pub fn input(py: Python<'_>, message: &str) -> PyErr {
 
 /// Makes the exception for a failed request: `InputError` for an unknown target or an invalid layout family, otherwise
 /// `CompileError`.
-pub fn pipeline(py: Python<'_>, error: &RequestError) -> PyErr {
+pub fn pipeline(py: Python<'_>, error: &SessionError) -> PyErr {
     match error {
-        RequestError::Target(_) | RequestError::Family(_) => input(py, &error.to_string()),
+        SessionError::Target(_) | SessionError::Family(_) => input(py, &error.to_string()),
         _ => exception(py, "CompileError", &error.to_string(), &PyDict::new(py)),
     }
 }
@@ -112,7 +112,7 @@ pub enum Refused {
     /// A plugin cannot be opened.
     Input(String),
     /// The code generator rejected the kernel.
-    Pipeline(RequestError),
+    Pipeline(SessionError),
 }
 
 impl Refused {

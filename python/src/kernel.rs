@@ -99,7 +99,7 @@ impl Kernel {
 
     /// The kernel IR as bytes, from which a session of the same version makes the kernel again.
     fn encode<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        PyBytes::new(py, &tilewright_kernel::encode(&Module { kernels: vec![self.kernel.clone()] }))
+        PyBytes::new(py, &tilewright_kernel::encode_module(&Module { kernels: vec![self.kernel.clone()] }))
     }
 
     /// The program with a layout for every tensor.

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use pyo3::prelude::*;
 use tilewright::plugin::{CodeFormat, CompileOptions, PluginSearchPath, Registry};
-use tilewright::tile::{Dialects, ImportTables, Strategy};
+use tilewright::tile::{Dialects, ForeignOpReplacements, Strategy};
 use tilewright::{CompilationStageOutput, LayoutRequest, ProgramCompiler, ProgramOptions};
 use tilewright_kernel::Module;
 use tilewright_picture::view::{self, LayoutDrawingOptions};
@@ -20,15 +20,15 @@ use crate::kernel::Kernel;
 pub struct Session {
     session: tilewright::Session,
     dialects: Dialects,
-    imports: ImportTables,
+    imports: ForeignOpReplacements,
     /// Paths of the manifests or libraries of the plugins that generate code.
     generators: Vec<PathBuf>,
     code: OnceLock<Result<tilewright::Session, String>>,
 }
 
 /// Returns the built-in targets together with those whose target files are in `directories`.
-fn catalogue(directories: &[PathBuf]) -> Result<tilewright::target::Catalogue, String> {
-    let mut catalogue = tilewright_targets::read_catalogue().map_err(|error| error.to_string())?;
+fn catalogue(directories: &[PathBuf]) -> Result<tilewright::target::TargetCatalogue, String> {
+    let mut catalogue = tilewright_targets::read_default_catalogue().map_err(|error| error.to_string())?;
     for directory in directories {
         catalogue.add_directory(directory).map_err(|error| error.to_string())?;
     }
@@ -119,7 +119,7 @@ impl Session {
 
     /// Makes a kernel of the bytes of [`Kernel::encode`].
     fn decode(&self, py: Python<'_>, target: &str, kernel: &[u8]) -> PyResult<Kernel> {
-        let module = tilewright_kernel::decode(kernel).map_err(|error| errors::input(py, &error.to_string()))?;
+        let module = tilewright_kernel::decode_module(kernel).map_err(|error| errors::input(py, &error.to_string()))?;
         let kernel = module.kernels.into_iter().next().ok_or_else(|| errors::input(py, "there is no kernel"))?;
         let served = py.detach(|| self.session.target(target)).map_err(|error| errors::pipeline(py, &error))?;
         Ok(Kernel::new(served, kernel, String::new(), String::new()))

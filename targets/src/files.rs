@@ -1,7 +1,7 @@
 //! The target files (TOML, one GPU model each) of this repository.
 
 use std::ffi::OsStr;
-use tilewright_target::{Catalogue, CatalogueError};
+use tilewright_target::{TargetCatalogue, TargetCatalogueError};
 
 /// Environment variable that lists directories with further target files.
 pub const SEARCH_PATH: &str = "TILEWRIGHT_TARGET_PATH";
@@ -17,17 +17,17 @@ pub const TARGET_FILE_JSON_SCHEMA: &str = include_str!("../target.schema.json");
 ///
 /// # Errors
 /// A directory is missing or cannot be read, or a file is invalid.
-pub fn read_catalogue() -> Result<Catalogue, CatalogueError> {
+pub fn read_default_catalogue() -> Result<TargetCatalogue, TargetCatalogueError> {
     read_catalogue_with_search_path(std::env::var_os(SEARCH_PATH).as_deref())
 }
 
-/// Reads the same targets as [`read_catalogue`], with the given search path in place of the environment variable's
-/// value.
+/// Reads the same targets as [`read_default_catalogue`], with the given search path in place of the environment
+/// variable's value.
 ///
 /// # Errors
 /// A directory is missing or cannot be read, or a file is invalid.
-pub fn read_catalogue_with_search_path(search_path: Option<&OsStr>) -> Result<Catalogue, CatalogueError> {
-    let mut catalogue = Catalogue::default();
+pub fn read_catalogue_with_search_path(search_path: Option<&OsStr>) -> Result<TargetCatalogue, TargetCatalogueError> {
+    let mut catalogue = TargetCatalogue::default();
     for (file, text) in TARGET_FILES {
         catalogue.add(file, text)?;
     }

@@ -5,4 +5,6 @@
 
 mod files;
 
-pub use files::{SEARCH_PATH, TARGET_FILE_JSON_SCHEMA, TARGET_FILES, read_catalogue, read_catalogue_with_search_path};
+pub use files::{
+    SEARCH_PATH, TARGET_FILE_JSON_SCHEMA, TARGET_FILES, read_catalogue_with_search_path, read_default_catalogue,
+};

@@ -9,7 +9,7 @@ use tilewright_plugin::Target;
 
 /// A layout whose construction is timed.
 #[derive(Debug, Clone)]
-pub struct TimedLayout {
+pub struct LayoutTimingCase {
     /// Name of the layout in the tables of the comparison.
     pub name: String,
     /// The layout family and the values of its parameters.
@@ -22,11 +22,11 @@ pub struct TimedLayout {
 ///
 /// # Errors
 /// `layouts.json` is not JSON, or an entry lacks a name, a valid layout family or a shape.
-pub fn read_timed_layouts() -> Result<Vec<TimedLayout>, Box<dyn Error>> {
+pub fn read_layout_timing_cases() -> Result<Vec<LayoutTimingCase>, Box<dyn Error>> {
     let rows: Vec<serde_json::Value> = serde_json::from_str(include_str!("../layouts.json"))?;
-    let case = |row: &serde_json::Value| -> Result<TimedLayout, Box<dyn Error>> {
+    let case = |row: &serde_json::Value| -> Result<LayoutTimingCase, Box<dyn Error>> {
         let name = row["name"].as_str().ok_or("a row has no name")?.to_owned();
-        Ok(TimedLayout {
+        Ok(LayoutTimingCase {
             name,
             spec: spec_from_json(&row["params"])?,
             shape: serde_json::from_value(row["shape"].clone())?,
@@ -48,7 +48,7 @@ pub fn call_with_all_vendor_families<T>(work: impl FnOnce(&dyn Families) -> T) -
 /// # Errors
 /// A target file is invalid, no target has the name, or neither NVIDIA's nor AMD's plugin serves its architecture.
 pub fn open_target(name: &str) -> Result<Box<dyn Target>, Box<dyn Error>> {
-    let catalogue = tilewright_targets::read_catalogue()?;
+    let catalogue = tilewright_targets::read_default_catalogue()?;
     let description = catalogue.get(name)?.clone();
     if tilewright_nvidia_tables::ARCHITECTURES.contains(&description.architecture.as_str()) {
         return Ok(Box::new(tilewright_nvidia::NvidiaTarget::new(description)?));

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tilewright_layout::{Dim, Families, FamilyError, layout_to_json};
-use tilewright_peers::{BenchmarkLayouts, TimedLayout, call_with_all_vendor_families, read_timed_layouts};
+use tilewright_peers::{BenchmarkLayouts, LayoutTimingCase, call_with_all_vendor_families, read_layout_timing_cases};
 
 /// Time after which a measurement starts no further batch.
 const LONG: Duration = Duration::from_millis(400);
@@ -22,7 +22,7 @@ const BATCH: Duration = Duration::from_micros(8);
 
 fn main() -> Result<(), Box<dyn Error>> {
     let operations = operations()?;
-    let cases = read_timed_layouts()?;
+    let cases = read_layout_timing_cases()?;
     let families = call_with_all_vendor_families(|families| {
         cases.iter().map(|case| built(case, families)).collect::<Result<Vec<_>, _>>()
     })?;
@@ -62,7 +62,7 @@ fn operations() -> Result<BTreeMap<&'static str, f64>, Box<dyn Error>> {
     ]))
 }
 
-fn built(case: &TimedLayout, families: &dyn Families) -> Result<Value, FamilyError> {
+fn built(case: &LayoutTimingCase, families: &dyn Families) -> Result<Value, FamilyError> {
     let layout = families.resolve(&case.spec, &case.shape, families)?;
     let took = nanoseconds(|| families.resolve(black_box(&case.spec), black_box(&case.shape), families));
     Ok(json!({ "name": case.name, "nanoseconds": took, "layout": layout_to_json(layout.linear()) }))

@@ -31,19 +31,19 @@ impl KnownAnswer {
 }
 
 /// Known answers by subject, such as the name of a layout family or of an operation.
-pub type AnswersBySubject = BTreeMap<String, Vec<KnownAnswer>>;
+pub type KnownAnswersBySubject = BTreeMap<String, Vec<KnownAnswer>>;
 
 /// All known answers that were loaded, by kind.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct KnownAnswers {
     /// Expected layouts, by the layout families in the layout's spec, the outermost first, such as `slice-of-blocked`.
-    pub layouts: AnswersBySubject,
+    pub layouts: KnownAnswersBySubject,
     /// Expected results of operations on linear layouts, by operation.
-    pub algebra: AnswersBySubject,
+    pub algebra: KnownAnswersBySubject,
     /// Expected results of operations on layouts of CuTe (NVIDIA's layout library), by operation.
-    pub cute: AnswersBySubject,
+    pub cute: KnownAnswersBySubject,
     /// Facts on architectures from vendor documentation, by subject, such as `banks` or `limits`.
-    pub facts: AnswersBySubject,
+    pub facts: KnownAnswersBySubject,
 }
 
 /// The reason why a file of known answers cannot be used. The fault lies with the plugin or user that named the file.
@@ -93,7 +93,7 @@ impl KnownAnswers {
         read::add(self, path)
     }
 
-    fn insert(rows: &mut AnswersBySubject, about: String, row: KnownAnswer) {
+    fn insert(rows: &mut KnownAnswersBySubject, about: String, row: KnownAnswer) {
         let rows = rows.entry(about).or_default();
         if !rows.contains(&row) {
             rows.push(row);

@@ -7,13 +7,13 @@ use tilewright_layout::{Dim, LinearLayout};
 
 use super::corpus::{LayoutCorpus, Sampler};
 use super::setting::ELEMENTS;
-use super::{CaseTensor, NamedLayout};
+use super::{CaseTensorSpec, NamedLayout};
 use crate::{Context, Verdict};
 
 /// An axis of a tensor, or of a tuple of tensors in one layout. Case names spell it
 /// `blocked-rows/axis1/f16+f32/64x128/w4`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TensorAxis {
+pub struct AxisOperationCase {
     /// The layout that the tensors share.
     pub source: NamedLayout,
     /// Index of the axis that the operation works along.
@@ -21,19 +21,19 @@ pub struct TensorAxis {
     /// Element types of the tuple's other tensors; empty for a single tensor.
     pub others: Vec<Element>,
     /// The first tensor: element type, shape and number of warps.
-    pub tensor: CaseTensor,
+    pub tensor: CaseTensorSpec,
 }
 
 /// Max number of axes of a tensor.
 const AXES: usize = 3;
 
-impl fmt::Display for TensorAxis {
+impl fmt::Display for AxisOperationCase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/axis{}/{}", self.source.name, self.axis, self.tensor.name_with(&self.others))
     }
 }
 
-impl TensorAxis {
+impl AxisOperationCase {
     /// Returns the cases of every layout, axis, element width, number of lanes and tuple in `tuples`: `usual` tensors
     /// for each combination, or all tensors if the run is thorough.
     ///

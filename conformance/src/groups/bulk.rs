@@ -4,7 +4,7 @@
 use tilewright_kernel::{OutOfBoundsFill, TensorMap};
 use tilewright_plan::movement::PlanContext;
 use tilewright_target::{Completion, Instruction, TargetDescription, TensorCopyLayout, TensorCopyOperand};
-use tilewright_verify::kernels::{BulkCopyFlaw, BulkCopyKind};
+use tilewright_verify::kernels::{BulkCopyExtent, BulkCopyFlaw};
 use tilewright_verify::{
     CheckFailure, TestCase, build_box_copy_case, build_bulk_copy_1d_case, check_emulated, edge_box_origins,
 };
@@ -35,7 +35,7 @@ pub(super) fn map_of(operand: &TensorCopyOperand, box_layout: &TensorCopyLayout,
 /// Returns the tensor map (`None` for a 1-D copy) and the number of bytes that an instruction copies in its cases;
 /// `None` if it is not a bulk copy.
 pub(super) fn bulk_copy_of(row: &Instruction) -> Option<(Option<TensorMap>, u32)> {
-    if !BulkCopyKind::is_copied_by(row) {
+    if !BulkCopyExtent::is_copied_by(row) {
         return None;
     }
     let map = row.tensor_copy_operand().and_then(|operand| Some(map_of(operand, operand.layouts.first()?, 16)));

@@ -9,7 +9,7 @@ use tilewright_layout::families::NeutralFamilies;
 use tilewright_layout::{Dim, Families, FamilySpec, Layout, SampleLayout};
 
 use super::setting::ELEMENTS;
-use super::{CaseTensor, KernelConfig, NamedLayout};
+use super::{CaseTensorSpec, KernelConfig, NamedLayout};
 use crate::{Context, Status};
 
 /// The layouts for one element width and one number of lanes, for every number of warps.
@@ -28,7 +28,7 @@ pub(super) struct LayoutCorpus {
 type LayoutKey = (usize, &'static [u64], String);
 
 /// A tensor, and the layouts for it that a caller requested by name.
-pub(super) type TensorWithLayouts = (CaseTensor, Vec<NamedLayout>);
+pub(super) type TensorWithLayouts = (CaseTensorSpec, Vec<NamedLayout>);
 
 /// Selects tensors for the subjects of a group (such as pairs of layouts): a different part of the candidates for each
 /// subject; see [`Context::select_variants`].
@@ -105,10 +105,10 @@ impl LayoutCorpus {
     }
 
     /// Returns all tensors with the corpus's element width and number of lanes.
-    pub(super) fn tensors(&self) -> Vec<CaseTensor> {
+    pub(super) fn tensors(&self) -> Vec<CaseTensorSpec> {
         let of = |setting: KernelConfig| {
-            let shapes = (1..=3).flat_map(move |axes| CaseTensor::shapes(axes, setting));
-            shapes.map(move |shape| CaseTensor { shape: shape.to_vec(), setting })
+            let shapes = (1..=3).flat_map(move |axes| CaseTensorSpec::shapes(axes, setting));
+            shapes.map(move |shape| CaseTensorSpec { shape: shape.to_vec(), setting })
         };
         self.distributed.iter().flat_map(|&(setting, _)| of(setting)).collect()
     }
@@ -124,7 +124,7 @@ impl LayoutCorpus {
     ) -> Vec<TensorWithLayouts> {
         let candidates = self.candidates(expected).filter(|(_, shape)| keep(shape)).collect();
         let with_layouts = |(at, shape): (usize, &[u64])| {
-            let tensor = CaseTensor { shape: shape.to_vec(), setting: self.distributed[at].0 };
+            let tensor = CaseTensorSpec { shape: shape.to_vec(), setting: self.distributed[at].0 };
             Some((tensor, self.find(at, expected)?.into_iter().cloned().collect()))
         };
         let context = sampler.context;
@@ -142,7 +142,7 @@ impl LayoutCorpus {
         if let Some(&known) = self.usable.borrow().get(&key) {
             return known;
         }
-        let tensor = CaseTensor { shape: shape.to_vec(), setting: self.distributed[at].0 };
+        let tensor = CaseTensorSpec { shape: shape.to_vec(), setting: self.distributed[at].0 };
         let usable = match endpoint.layout(context, &tensor) {
             Ok(Layout::Distributed(layout)) => {
                 // A lane holds a power of two of words; 255 registers count as 256.
@@ -168,7 +168,7 @@ impl LayoutCorpus {
             let found = self.find(at, expected).unwrap_or_default();
             let takes = |&axes: &usize| !found.is_empty() && found.iter().all(|endpoint| endpoint.takes(axes));
             let axes: Vec<usize> = (1..=3).filter(takes).collect();
-            axes.into_iter().flat_map(move |axes| CaseTensor::shapes(axes, setting)).map(move |shape| (at, shape))
+            axes.into_iter().flat_map(move |axes| CaseTensorSpec::shapes(axes, setting)).map(move |shape| (at, shape))
         };
         self.distributed.iter().enumerate().flat_map(of_warps)
     }

@@ -2,7 +2,7 @@
 
 use tilewright_layout::{Dim, FamilySpec, Layout, LinearLayout, MemoryLayout, SampleLayout, Space};
 
-use super::CaseTensor;
+use super::CaseTensorSpec;
 use super::law::{law_failure, resolve};
 use crate::{Context, Verdict};
 
@@ -36,7 +36,7 @@ impl NamedLayout {
     /// # Errors
     /// The verdict of the case if the layout cannot be built, or is no distributed layout over the tensor's warps and
     /// lanes.
-    pub fn distributed(&self, context: &Context, tensor: &CaseTensor) -> Result<LinearLayout, Verdict> {
+    pub fn distributed(&self, context: &Context, tensor: &CaseTensorSpec) -> Result<LinearLayout, Verdict> {
         let Layout::Distributed(layout) = self.layout(context, tensor)? else {
             return Err(law_failure(format!("`{}` builds no distributed layout", self.name)));
         };
@@ -55,7 +55,7 @@ impl NamedLayout {
     ///
     /// # Errors
     /// The verdict of the case if the layout cannot be built, or is not a memory layout.
-    pub fn memory(&self, context: &Context, tensor: &CaseTensor) -> Result<MemoryLayout, Verdict> {
+    pub fn memory(&self, context: &Context, tensor: &CaseTensorSpec) -> Result<MemoryLayout, Verdict> {
         match self.layout(context, tensor)? {
             Layout::Memory(layout) => Ok(layout),
             _ => Err(law_failure(format!("`{}` builds no memory layout", self.name))),
@@ -66,7 +66,7 @@ impl NamedLayout {
     ///
     /// # Errors
     /// The verdict of the case if the layout cannot be built.
-    pub fn layout(&self, context: &Context, tensor: &CaseTensor) -> Result<Layout, Verdict> {
+    pub fn layout(&self, context: &Context, tensor: &CaseTensorSpec) -> Result<Layout, Verdict> {
         let (planes, shape) = self.split(tensor)?;
         Ok(match resolve(context, &self.spec, shape)? {
             Layout::Distributed(layout) => Layout::Distributed(stacked(&layout, Dim::REGISTER, planes)?),
@@ -79,7 +79,7 @@ impl NamedLayout {
 
     /// Returns the number of planes and the shape of one plane if the layout has one axis fewer than the tensor. If it
     /// has as many axes, returns `None` and the tensor's shape.
-    fn split<'a>(&self, tensor: &'a CaseTensor) -> Result<(Option<u64>, &'a [u64]), Verdict> {
+    fn split<'a>(&self, tensor: &'a CaseTensorSpec) -> Result<(Option<u64>, &'a [u64]), Verdict> {
         match tensor.shape.split_first() {
             _ if self.axes == tensor.shape.len() => Ok((None, &tensor.shape)),
             Some((&planes, plane)) if self.takes(tensor.shape.len()) => Ok((Some(planes), plane)),

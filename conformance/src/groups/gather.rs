@@ -9,11 +9,11 @@ use tilewright_plan::movement;
 use tilewright_plan::movement::{GatherPlan, RejectedCandidate};
 use tilewright_verify::{TestCase, build_gather_case};
 
-use super::along::TensorAxis;
+use super::along::AxisOperationCase;
 use super::corpus::{LayoutCorpus, Sampler};
 use super::emulated::{merge_verdicts, planning_verdict, run_on_emulator};
 use super::executed::{device_case, not_built};
-use super::{CaseTensor, NamedLayout};
+use super::{CaseTensorSpec, NamedLayout};
 use crate::{Case, CaseGroup, Context, EvidenceLevel, Verdict};
 
 /// The group `gather` of the conformance suite: cases on gathers along an axis.
@@ -32,7 +32,7 @@ const MAX_PRICE: f64 = 8192.0;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GatherAlong {
     /// The tensor to gather from, and its axis.
-    pub along: TensorAxis,
+    pub along: AxisOperationCase,
     /// The layout of the indices and the result.
     pub indices: NamedLayout,
     /// Size of the result along the axis; `None` for the source's size.
@@ -41,7 +41,7 @@ pub struct GatherAlong {
 
 impl fmt::Display for GatherAlong {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let TensorAxis { source, axis, tensor, .. } = &self.along;
+        let AxisOperationCase { source, axis, tensor, .. } = &self.along;
         let index_count = self.index_count.map(|index_count| format!("-to-{index_count}")).unwrap_or_default();
         write!(f, "{}-by-{}/axis{axis}{index_count}/{tensor}", source.name, self.indices.name)
     }
@@ -56,7 +56,7 @@ impl CaseGroup for Gathers {
         let case = |gather: GatherAlong| {
             Case::new(format!("gather/{gather}"), move |context| {
                 merge_verdicts(
-                    list_gather_plans(context, &gather)
+                    list_gather_case_plans(context, &gather)
                         .and_then(|(layouts, plans)| check(context, &gather, &layouts, &plans)),
                 )
             })
@@ -79,7 +79,7 @@ fn small(plans: &[GatherPlan]) -> Result<&GatherPlan, Verdict> {
 
 /// Builds the kernel of the best plan, with its input and its expected output.
 fn test_cases(context: &Context, gather: &GatherAlong) -> Result<Vec<TestCase>, Verdict> {
-    let ((source, indices), plans) = list_gather_plans(context, gather)?;
+    let ((source, indices), plans) = list_gather_case_plans(context, gather)?;
     let (bits, of) = (gather.along.tensor.setting.element.bits(), ([&source, &indices], gather.along.dim()));
     let target = context.target().description();
     build_gather_case(of, bits, small(&plans)?, target).map(|case| vec![case]).map_err(not_built)
@@ -101,7 +101,7 @@ pub fn all(context: &Context) -> Vec<GatherAlong> {
                 for index_count in sampler.some_of(1, vec![None, Some(INDEX_COUNT)]) {
                     for (tensor, ends) in corpus.select_tensors(&mut sampler, 1, &[source, indices], fits) {
                         let (source, indices) = (ends[0].clone(), ends[1].clone());
-                        let along = TensorAxis { source, axis, others: Vec::new(), tensor };
+                        let along = AxisOperationCase { source, axis, others: Vec::new(), tensor };
                         all.push(GatherAlong { along, indices, index_count });
                     }
                 }
@@ -118,10 +118,10 @@ type Layouts = (LinearLayout, LinearLayout);
 ///
 /// # Errors
 /// The verdict of the case if a layout cannot be built, or the gather has no plan.
-pub fn list_gather_plans(context: &Context, gather: &GatherAlong) -> Result<(Layouts, Vec<GatherPlan>), Verdict> {
+pub fn list_gather_case_plans(context: &Context, gather: &GatherAlong) -> Result<(Layouts, Vec<GatherPlan>), Verdict> {
     let along = &gather.along;
     let source = along.layout(context)?;
-    let mut expected: CaseTensor = along.tensor.clone();
+    let mut expected: CaseTensorSpec = along.tensor.clone();
     expected.shape[along.axis] = gather.index_count.unwrap_or(expected.shape[along.axis]);
     let indices = gather.indices.distributed(context, &expected)?;
     let (bits, target) = (along.tensor.setting.element.bits(), context.target().description());

@@ -1,14 +1,18 @@
 //! Cases with known answers: one case checks all answers on a subject, and its failure quotes the wrong ones.
 
 use super::law::{LawResult, case_name_part, law_failure};
-use crate::{AnswersBySubject, Case, Context, EvidenceLevel, KnownAnswer, Verdict};
+use crate::{Case, Context, EvidenceLevel, KnownAnswer, KnownAnswersBySubject, Verdict};
 
 /// Max number of known answers that a failure quotes in full.
 const DETAILED_ROWS: usize = 4;
 
 /// Returns one case for each subject of the known answers, named `GROUP/answers/SUBJECT`. The case runs `check` on each
 /// answer about the subject.
-pub(super) fn cases(group: &str, rows: &AnswersBySubject, check: fn(&Context, &KnownAnswer) -> LawResult) -> Vec<Case> {
+pub(super) fn cases(
+    group: &str,
+    rows: &KnownAnswersBySubject,
+    check: fn(&Context, &KnownAnswer) -> LawResult,
+) -> Vec<Case> {
     let case = |(about, rows): (&String, &Vec<KnownAnswer>)| {
         let rows = rows.clone();
         Case::new(format!("{group}/answers/{}", case_name_part(about)), move |context| all(context, &rows, check))

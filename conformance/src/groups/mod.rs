@@ -32,7 +32,7 @@ mod setting;
 mod tensor;
 mod walk;
 
-pub use along::TensorAxis;
+pub use along::AxisOperationCase;
 pub use endpoint::NamedLayout;
 pub use setting::KernelConfig;
-pub use tensor::CaseTensor;
+pub use tensor::CaseTensorSpec;

@@ -9,7 +9,7 @@ use tilewright_plan::movement;
 use tilewright_plan::movement::ReductionPlan;
 use tilewright_verify::{TestCase, build_reduction_case};
 
-use super::along::TensorAxis;
+use super::along::AxisOperationCase;
 use super::emulated::{bound_verdict, merge_verdicts, planning_verdict, run_on_emulator, stores_once};
 use super::executed::{device_case, not_built};
 use super::law::law_failure;
@@ -30,12 +30,12 @@ impl CaseGroup for Reductions {
     }
 
     fn cases(&self, context: &Context) -> Vec<Case> {
-        let case = |along: TensorAxis| {
+        let case = |along: AxisOperationCase| {
             Case::new(format!("reduce/{along}"), move |context| {
                 merge_verdicts(plan(context, &along).and_then(|(layout, plan)| check(context, &along, &layout, &plan)))
             })
         };
-        let on_device = |along: TensorAxis| {
+        let on_device = |along: AxisOperationCase| {
             device_case(format!("reduce/device/{along}"), move |context| test_cases(context, &along))
         };
         let all = all(context);
@@ -46,7 +46,7 @@ impl CaseGroup for Reductions {
 }
 
 /// Builds the kernel of the best plan, with its input and its expected output.
-fn test_cases(context: &Context, along: &TensorAxis) -> Result<Vec<TestCase>, Verdict> {
+fn test_cases(context: &Context, along: &AxisOperationCase) -> Result<Vec<TestCase>, Verdict> {
     let (layout, plan) = plan(context, along)?;
     let case =
         build_reduction_case((&layout, along.dim()), &along.element_bits(), &plan, context.target().description());
@@ -55,15 +55,15 @@ fn test_cases(context: &Context, along: &TensorAxis) -> Result<Vec<TestCase>, Ve
 
 /// Returns the reductions that are checked for a target.
 #[must_use]
-pub fn all(context: &Context) -> Vec<TensorAxis> {
-    TensorAxis::all(context, 1, &TUPLES)
+pub fn all(context: &Context) -> Vec<AxisOperationCase> {
+    AxisOperationCase::all(context, 1, &TUPLES)
 }
 
 /// Builds the layout of the tensors and plans the reduction.
 ///
 /// # Errors
 /// The verdict of the case if the layout cannot be built, or the reduction has no plan.
-pub fn plan(context: &Context, along: &TensorAxis) -> Result<(LinearLayout, ReductionPlan), Verdict> {
+pub fn plan(context: &Context, along: &AxisOperationCase) -> Result<(LinearLayout, ReductionPlan), Verdict> {
     let layout = along.layout(context)?;
     let plan = movement::plan_reduction(&layout, along.dim(), &along.element_bits(), context.target().description());
     Ok((layout, plan.map_err(planning_verdict)?))
@@ -75,7 +75,7 @@ pub fn plan(context: &Context, along: &TensorAxis) -> Result<(LinearLayout, Redu
 /// The verdict of the case if the check fails.
 pub fn check(
     context: &Context,
-    along: &TensorAxis,
+    along: &AxisOperationCase,
     layout: &LinearLayout,
     plan: &ReductionPlan,
 ) -> Result<Verdict, Verdict> {

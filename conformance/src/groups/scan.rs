@@ -8,7 +8,7 @@ use tilewright_plan::movement;
 use tilewright_plan::movement::{ScanDirection, ScanPlan};
 use tilewright_verify::{TestCase, build_scan_case};
 
-use super::along::TensorAxis;
+use super::along::AxisOperationCase;
 use super::emulated::{bound_verdict, merge_verdicts, planning_verdict, run_on_emulator};
 use super::executed::{device_case, not_built};
 use crate::{Case, CaseGroup, Context, Verdict};
@@ -28,7 +28,7 @@ pub struct ScanAlong {
     /// The direction of the scan: from the first element or from the last.
     pub direction: ScanDirection,
     /// The scanned tensor (or tuple of tensors) and its axis.
-    pub along: TensorAxis,
+    pub along: AxisOperationCase,
 }
 
 impl fmt::Display for ScanAlong {
@@ -73,11 +73,11 @@ fn test_cases(context: &Context, scan: &ScanAlong) -> Result<Vec<TestCase>, Verd
 #[must_use]
 pub fn all(context: &Context) -> Vec<ScanAlong> {
     let directions = [ScanDirection::Forward, ScanDirection::Reverse];
-    let both = |(at, along): (usize, TensorAxis)| {
+    let both = |(at, along): (usize, AxisOperationCase)| {
         let ends = context.select_variants(at, 1, directions.to_vec(), |_| true).into_iter();
         ends.map(move |direction| ScanAlong { direction, along: along.clone() })
     };
-    TensorAxis::all(context, 1, &TUPLES).into_iter().enumerate().flat_map(both).collect()
+    AxisOperationCase::all(context, 1, &TUPLES).into_iter().enumerate().flat_map(both).collect()
 }
 
 /// Builds the layout of the tensors and plans the scan.

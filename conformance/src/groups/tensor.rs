@@ -9,7 +9,7 @@ use super::KernelConfig;
 /// A tensor in a kernel. Case names spell it `f16/64x128/w4`, followed by the number of lanes if it is not the target's
 /// default.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CaseTensor {
+pub struct CaseTensorSpec {
     /// The tensor's shape, in elements.
     pub shape: Vec<u64>,
     /// The tensor's element type, and the warps and lanes of the block that holds it.
@@ -27,7 +27,7 @@ const SOLIDS: [&[u64]; 3] = [&[2, 16, 64], &[16, 1, 8], &[4, 64, 32]];
 /// Max elements of a tensor for each lane of its block; more would exceed the registers of any target.
 const MOST_ELEMENTS_OF_A_LANE: u64 = 256;
 
-impl CaseTensor {
+impl CaseTensorSpec {
     /// Returns the shapes with this number of axes that a block of this configuration can hold.
     #[must_use]
     pub fn shapes(axes: usize, setting: KernelConfig) -> Vec<&'static [u64]> {
@@ -57,7 +57,7 @@ impl CaseTensor {
     }
 }
 
-impl fmt::Display for CaseTensor {
+impl fmt::Display for CaseTensorSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.name_with(&[]))
     }

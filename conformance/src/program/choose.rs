@@ -11,7 +11,7 @@ use super::stop::Stop;
 use super::suite::Suite;
 use crate::suggest::{did_you_mean, suggestion};
 use crate::{CaseFilter, CaseGroup, Context, FilterError, KnownAnswers, TestableTargets, list_cases};
-use tilewright_target::CatalogueError;
+use tilewright_target::TargetCatalogueError;
 
 /// For each target, the names of the chosen cases, sorted.
 pub(super) type Chosen = BTreeMap<String, Vec<String>>;
@@ -160,6 +160,6 @@ pub(super) fn chosen_targets(targets: &dyn TestableTargets, requested: &[String]
     }
     match requested.iter().find(|name| !known.contains(name)) {
         None => Ok(requested.to_vec()),
-        Some(name) => Err(Stop::usage(CatalogueError::Unknown { name: name.clone(), known }.to_string())),
+        Some(name) => Err(Stop::usage(TargetCatalogueError::Unknown { name: name.clone(), known }.to_string())),
     }
 }

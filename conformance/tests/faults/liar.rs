@@ -95,7 +95,8 @@ impl Target for Liar {
         match self.lie {
             Lie::Kernel(edit) => {
                 let text = self.edit_text(edit, &module.to_string());
-                let edited = kernel::text::parse(&text).map_err(|error| CompileError::Invalid(error.to_string()))?;
+                let edited =
+                    kernel::text::parse_module(&text).map_err(|error| CompileError::Invalid(error.to_string()))?;
                 kernel::verify(&edited).map_err(|error| CompileError::Invalid(error.to_string()))?;
                 self.real.compile(&edited, options)
             }

@@ -262,7 +262,7 @@ fn rows() -> Vec<Fault> {
 }
 
 /// Changes the bank description of plain accesses of `bits` bits.
-fn banks(target: &mut TargetDescription, bits: u32, change: impl Fn(&mut tilewright_target::BankRow)) {
+fn banks(target: &mut TargetDescription, bits: u32, change: impl Fn(&mut tilewright_target::BankTableEntry)) {
     target.shared.banks.iter_mut().filter(|row| row.access_bits.contains(&bits)).for_each(change);
 }
 

@@ -55,7 +55,7 @@ fn groups() -> Vec<Box<dyn CaseGroup>> {
 }
 
 fn targets() -> BTreeMap<String, Arc<dyn Target>> {
-    let catalogue = tilewright_targets::read_catalogue().expect("the targets are read");
+    let catalogue = tilewright_targets::read_default_catalogue().expect("the targets are read");
     let session = Session::builder(catalogue).open().expect("plugins are found");
     let open = |name: &str| session.target(name).expect("served");
     all().iter().map(|fault| (fault.target.to_owned(), open(fault.target))).collect()

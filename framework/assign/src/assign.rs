@@ -7,7 +7,7 @@ use super::propagate::propagate;
 use super::report::{AssignmentReport, FunctionReport};
 use super::rewrite::rewrite;
 use super::{AssignmentError, LaunchConfig, Strategy, dot_alternatives, local_search, operand_orders};
-use tilewright_plan::movement::{MovementError, check_block_size};
+use tilewright_plan::movement::{MovementError, check_block_fits_target};
 use tilewright_tile::op::Dialects;
 use tilewright_tile::op::name::ttg;
 use tilewright_tile::{TileModule, TileType};
@@ -59,7 +59,7 @@ pub fn assign_layouts(
     let wrong =
         |message: &str| AssignmentError::Program { operation: "module".to_owned(), message: message.to_owned() };
     check_cluster(module, config)?;
-    check_block_size(config.lanes.into(), config.warps.into(), config.context.target)?;
+    check_block_fits_target(config.lanes.into(), config.warps.into(), config.context.target)?;
     if !config.warps.is_power_of_two() {
         return Err(wrong("the number of warps of a block must be a power of two"));
     }

@@ -16,8 +16,8 @@ use tilewright_plan::mma::{BlockScale, MmaError, MmaPlan, MmaProblem, WarpPartit
 use tilewright_target::ElementType;
 use tilewright_tile::op::name::tw;
 use tilewright_tile::op_attrs::{
-    ALL_WARPS_ALONG_M, COLUMNS_PER_LANE, FMA_DOT_LANES_ALONG_M, INSTRUCTION, IS_PENDING, K_WIDTH, MMA_CHOICES,
-    SMEM_OPERAND_LOAD, SWAP_AB, WARP_COUNTS_M_N,
+    ALL_WARPS_ALONG_M, DOT_COLUMNS_PER_LANE, FMA_DOT_LANES_ALONG_M, INSTRUCTION, IS_PENDING, K_WIDTH,
+    MMA_TO_DOT_ATTRIBUTES, OPERAND_STAYS_IN_SMEM, SWAP_AB, WARP_COUNTS_M_N,
 };
 use tilewright_tile::{Attribute, Attributes, FunctionBody, Op, Operation, TileType, Value, ValueOrigin};
 
@@ -157,17 +157,17 @@ pub fn mma_problem(body: &FunctionBody, op: Op, lanes: u32, warps: u32) -> Resul
         .with_atom(atom)
         .with_warp_partition(warp_partition)
         .with_k_width(number(K_WIDTH))
-        .with_n_width(number(COLUMNS_PER_LANE)))
+        .with_n_width(number(DOT_COLUMNS_PER_LANE)))
 }
 
 /// Whether a value is an operand that the MMA reads from shared memory, so that it takes no registers.
 pub(crate) fn is_smem_operand(body: &FunctionBody, value: Value) -> bool {
-    matches!(body.value_origin(value), ValueOrigin::Result(op, _) if body.op(op).attributes.get(SMEM_OPERAND_LOAD).is_some())
+    matches!(body.value_origin(value), ValueOrigin::Result(op, _) if body.op(op).attributes.get(OPERAND_STAYS_IN_SMEM).is_some())
 }
 
 /// Returns the name of the attribute by which a dot states a choice: `name` is that of `tt.dot`.
 fn choice_attribute<'n>(dot: &Operation, name: &'n str) -> &'n str {
-    let of_mma = MMA_CHOICES.iter().find(|(_, of_dot)| *of_dot == name).filter(|_| dot.name() == tw::MMA);
+    let of_mma = MMA_TO_DOT_ATTRIBUTES.iter().find(|(_, of_dot)| *of_dot == name).filter(|_| dot.name() == tw::MMA);
     of_mma.map_or(name, |(of_mma, _)| *of_mma)
 }
 
@@ -196,7 +196,7 @@ pub(super) fn write_plan_attributes(attributes: &mut Attributes, problem: &MmaPr
     let shared = problem.warp_partition;
     let numbers = [
         (K_WIDTH, problem.k_width),
-        (COLUMNS_PER_LANE, problem.n_width),
+        (DOT_COLUMNS_PER_LANE, problem.n_width),
         (FMA_DOT_LANES_ALONG_M, shared.and_then(|shared| shared.lanes)),
     ];
     for (name, value) in numbers {

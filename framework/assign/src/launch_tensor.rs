@@ -25,7 +25,7 @@ pub enum LaunchTimeScalar {
 /// A tensor in global memory whose base, sizes and strides are known at launch, so that the host can encode its tensor
 /// map.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LaunchTimeTensorDescriptor {
+pub struct LaunchTimeTensor {
     /// The pointer to the first element.
     pub base: ArgumentParameter,
     /// The size along each axis.
@@ -38,7 +38,7 @@ pub struct LaunchTimeTensorDescriptor {
 /// describe it. That includes descriptors that pad with NaN, because tensor maps can pad with NaN only for some element
 /// types.
 #[must_use]
-pub fn find_descriptor_tensor(body: &FunctionBody, descriptor: Value) -> Option<LaunchTimeTensorDescriptor> {
+pub fn find_descriptor_tensor(body: &FunctionBody, descriptor: Value) -> Option<LaunchTimeTensor> {
     let TileType::Descriptor(ty) = body.value_type(descriptor) else { return None };
     let rank = ty.shape.len();
     let op = match body.value_origin(descriptor) {
@@ -56,16 +56,12 @@ pub fn find_descriptor_tensor(body: &FunctionBody, descriptor: Value) -> Option<
                 true => LaunchTimeScalar::Constant(1),
                 false => field(1 + rank + axis),
             });
-            return Some(LaunchTimeTensorDescriptor {
-                base,
-                sizes: (1..=rank).map(field).collect(),
-                strides: strides.collect(),
-            });
+            return Some(LaunchTimeTensor { base, sizes: (1..=rank).map(field).collect(), strides: strides.collect() });
         }
     };
     let pads_with_nan = body.op(op).attributes.get("padding").and_then(Attribute::as_text) == Some("nan");
     let numbers = |group| body.operands(op, group).iter().map(|&value| number(body, value)).collect::<Option<Vec<_>>>();
-    let tensor = LaunchTimeTensorDescriptor {
+    let tensor = LaunchTimeTensor {
         base: argument(body, body.operand(op, "base")?)?,
         sizes: numbers("shape")?,
         strides: numbers("strides")?,

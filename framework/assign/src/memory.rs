@@ -77,7 +77,7 @@ fn segments(info: &AxisInfo, axis: usize, size: u64, bytes: u64) -> Vec<(u64, Ax
 /// Describes the tensor behind a tensor descriptor of type `ty`: rows along its last axis, each 16-byte aligned. An
 /// access covers at most `together` elements of a row.
 #[must_use]
-pub fn describe_tensor_descriptor_memory(ty: &TileType, together: u64) -> Option<PointerMemory> {
+pub fn describe_descriptor_global_tensor(ty: &TileType, together: u64) -> Option<PointerMemory> {
     let shape = ty.shape()?;
     let bits = element_bits_while_moved(ty.element());
     let bytes = u64::from(bits / 8);

@@ -12,7 +12,7 @@ use super::layouts::tensor_shape_from_layout;
 use super::op_costs::{OpCosts, registers};
 use tilewright_kernel::Counts;
 use tilewright_layout::{Dim, LinearLayout};
-use tilewright_plan::cost::{WarpTime, WarpWork, issue_cycles};
+use tilewright_plan::cost::{WarpTime, WarpWork, plain_instruction_cycles};
 use tilewright_plan::memory_synthesis::{
     SharedLayoutSearchLimits, SharedTensor, TensorAccess, solve_shared_layout_with_search_limits,
 };
@@ -200,7 +200,7 @@ impl<'a> Prices<'a> {
 
     /// Returns the cycles that a number of arithmetic instructions takes to issue.
     fn issue(&self, instructions: f64) -> f64 {
-        instructions * issue_cycles(self.config.context.target)
+        instructions * plain_instruction_cycles(self.config.context.target)
     }
 
     fn gathering(&self, axis: usize, bits: u32, source: LayoutId, indices: LayoutId) -> f64 {

@@ -6,11 +6,11 @@ use serde_json::{Value as Json, json};
 
 use tilewright_layout::{Dim, LinearLayout, MemoryLayout};
 use tilewright_plan::movement::{
-    AxisStride, GlobalAccessPlan, GlobalTensor, MovementError, PlanContext, SharedAccess, plan_global_access,
+    AxisStride, GlobalAccessPlan, GlobalTensor, MovementError, PlanContext, SharedAccessPlan, plan_global_access,
     plan_shared_access,
 };
 use tilewright_target::{Direction, InstructionKind, TargetDescription};
-use tilewright_verify::kernels::{build_global_copy_kernel, build_load_kernel, build_store_kernel};
+use tilewright_verify::kernels::{build_global_copy_kernel, build_shared_load_kernel, build_shared_store_kernel};
 
 use crate::emit::{AnswerForms, AnswerOptions};
 use crate::failure::CommandError;
@@ -57,8 +57,8 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
             let context = PlanContext::new(target).with_instructions(&instructions);
             let both = plan_shared_accesses(&registers, &memory, bits, context)?;
             let kernels = || {
-                let store = build_store_kernel(&registers, &memory, bits, &both.store)?;
-                Ok(vec![store, build_load_kernel(&registers, &memory, bits, &both.load)?])
+                let store = build_shared_store_kernel(&registers, &memory, bits, &both.store)?;
+                Ok(vec![store, build_shared_load_kernel(&registers, &memory, bits, &both.load)?])
             };
             let text = || Ok(shared_text(&both, bits));
             answer(AnswerForms { kernels: &kernels, json: &|| shared_accesses_to_json(&both), text: &text })
@@ -81,7 +81,7 @@ pub fn plan_shared_accesses(
     memory: &MemoryLayout,
     bits: u32,
     context: PlanContext<'_>,
-) -> Result<StoreAndLoad<SharedAccess>, MovementError> {
+) -> Result<StoreAndLoad<SharedAccessPlan>, MovementError> {
     let access = |direction| plan_shared_access(registers, memory, bits, direction, context);
     Ok(StoreAndLoad { store: access(Direction::Store)?, load: access(Direction::Load)? })
 }
@@ -119,8 +119,8 @@ pub fn contiguous_global_tensor(shape: &[u64], order: &[usize], alignment: u64) 
     Ok(tensor)
 }
 
-fn shared_text(both: &StoreAndLoad<SharedAccess>, bits: u32) -> String {
-    let side = |name: &str, access: &SharedAccess| {
+fn shared_text(both: &StoreAndLoad<SharedAccessPlan>, bits: u32) -> String {
+    let side = |name: &str, access: &SharedAccessPlan| {
         let wide = access.vector_elements * u64::from(bits);
         let by = access.instruction().map_or(String::new(), |name| format!(" by {name}"));
         format!("{name}: {wide} bits a lane per access{by}\n{}", PlanStatsTable::from(&access.stats).to_text())
@@ -143,8 +143,8 @@ fn global_text(both: &StoreAndLoad<GlobalAccessPlan>, bits: u32, target: &Target
 }
 
 /// Converts the plans of accesses to shared memory to JSON.
-pub fn shared_accesses_to_json(both: &StoreAndLoad<SharedAccess>) -> Json {
-    let side = |access: &SharedAccess| {
+pub fn shared_accesses_to_json(both: &StoreAndLoad<SharedAccessPlan>) -> Json {
+    let side = |access: &SharedAccessPlan| {
         let mut answer = PlanStatsTable::from(&access.stats).to_json();
         answer["vector_elements"] = json!(access.vector_elements);
         if let Some(name) = access.instruction() {

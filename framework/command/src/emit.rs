@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use serde_json::Value as Json;
 
-use tilewright::{RequestError, Session};
+use tilewright::{Session, SessionError};
 use tilewright_kernel as kernel;
 use tilewright_kernel::{Kernel, Module};
 use tilewright_plugin::{CodeFormat, CompileOptions};
@@ -92,7 +92,7 @@ pub fn compile_and_write(
     code: &CodeOutputOptions,
 ) -> Result<(), CommandError> {
     let module = Module { kernels };
-    kernel::verify(&module).map_err(RequestError::from)?;
+    kernel::verify(&module).map_err(SessionError::from)?;
     let form = match form {
         CodeForm::Kernel => return write_code(code, module.to_string().as_bytes(), true),
         CodeForm::Llvm => CodeFormat::Intermediate,

@@ -5,14 +5,14 @@ use std::process::ExitCode;
 
 use ariadne::{CharSet, Config, IndexType, Label, Report, ReportKind, Source};
 
-use tilewright::{LayoutRequestError, RequestError, SessionOpenError};
+use tilewright::{LayoutRequestError, SessionError, SessionOpenError};
 use tilewright_layout::text::TextError;
 use tilewright_lower::LowerError;
 use tilewright_picture::PictureError;
 use tilewright_plan::mma::MmaError;
 use tilewright_plan::movement::MovementError;
 use tilewright_plugin::{CompileError, LoadError};
-use tilewright_target::CatalogueError;
+use tilewright_target::TargetCatalogueError;
 
 /// Error of a command, with an exit code.
 #[derive(Debug)]
@@ -81,13 +81,13 @@ fn show_location(name: &str, text: &str, error: &TextError) {
     }
 }
 
-impl From<RequestError> for CommandError {
-    fn from(error: RequestError) -> Self {
+impl From<SessionError> for CommandError {
+    fn from(error: SessionError) -> Self {
         let message = error.to_string();
         match error {
-            RequestError::Plugin(_) | RequestError::Lowered(_) => Self::Broken(message),
-            RequestError::Compile(CompileError::Backend(_) | CompileError::Plugin(_)) => Self::Broken(message),
-            RequestError::Family(tilewright_layout::FamilyError::Plugin(_)) => Self::Broken(message),
+            SessionError::Plugin(_) | SessionError::Lowered(_) => Self::Broken(message),
+            SessionError::Compile(CompileError::Backend(_) | CompileError::Plugin(_)) => Self::Broken(message),
+            SessionError::Family(tilewright_layout::FamilyError::Plugin(_)) => Self::Broken(message),
             _ => Self::Input(message),
         }
     }
@@ -104,7 +104,7 @@ macro_rules! input_errors {
     )*};
 }
 
-input_errors!(CatalogueError, MmaError, LowerError, MovementError, PictureError);
+input_errors!(TargetCatalogueError, MmaError, LowerError, MovementError, PictureError);
 
 /// Converts a [`SessionOpenError`]: if a plugin violates its interface ([`LoadError::Broken`]) or its process fails
 /// ([`LoadError::Isolated`]), the command has failed; every other error, such as a file that is not a plugin, is bad

@@ -3,7 +3,7 @@
 use std::num::IntErrorKind;
 use std::time::Duration;
 
-use tilewright::{LayoutRequest, RequestError, Session};
+use tilewright::{LayoutRequest, Session, SessionError};
 use tilewright_kernel::Element;
 use tilewright_layout::{Layout, LinearLayout, MemoryLayout};
 
@@ -19,7 +19,8 @@ const TIMEOUT_VARIABLE: &str = "TILEWRIGHT_PLUGIN_TIMEOUT";
 /// Opens a session: the targets and plugins that the options and the environment name. Plugins run in their own
 /// processes, so that a crash of a plugin does not end the command.
 pub fn open_session(global: &GlobalOptions) -> Result<Session, CommandError> {
-    let builder = Session::builder(tilewright_targets::read_catalogue()?).with_target_directories(&global.targets)?;
+    let builder =
+        Session::builder(tilewright_targets::read_default_catalogue()?).with_target_directories(&global.targets)?;
     let program = std::env::current_exe()
         .map_err(|error| CommandError::Broken(format!("cannot find the file of this program: {error}")))?;
     Ok(builder.with_plugins(&global.plugin).with_isolated_plugins(program, patience()?).open()?)
@@ -131,7 +132,7 @@ fn is_of_shape(layout: &LinearLayout, shape: &[u64]) -> bool {
 }
 
 /// Converts the error of resolving a layout; the message calls the layout `name`.
-fn of_named(name: &str, error: RequestError) -> CommandError {
+fn of_named(name: &str, error: SessionError) -> CommandError {
     match CommandError::from(error) {
         CommandError::Input(message) => CommandError::Input(format!("{name}: {message}")),
         other => other,

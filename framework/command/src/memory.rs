@@ -9,8 +9,8 @@ use tilewright::Session;
 use tilewright_layout::cute;
 use tilewright_layout::{AttributeSyntaxes, Layout, layout_to_json, spec_to_json};
 use tilewright_plan::movement::{
-    ConsecutiveLaneCopy, GlobalTensor, PlanContext, SharedLayoutCandidate, SharedLayoutChoice, SharedLayoutKind,
-    SharedLayoutSearchOptions, SharedMemoryAccessor, choose_shared_layout,
+    GlobalTensor, PlanContext, RankedSharedLayouts, SharedLayoutCandidate, SharedLayoutKind, SharedLayoutSearchOptions,
+    SharedMemoryAccessor, WarpAddressedSharedCopy, choose_shared_layout,
 };
 use tilewright_target::{Direction, InstructionKind};
 
@@ -100,7 +100,7 @@ fn accessors(session: &Session, options: &Options) -> Result<Vec<SharedMemoryAcc
     let mut accessors = stores.chain(loads).collect::<Result<Vec<_>, CommandError>>()?;
     if let Some(access_bits) = options.copy {
         let global = GlobalTensor::row_major(&shape, 16);
-        accessors[0].copy = Some(ConsecutiveLaneCopy { global, access_bits });
+        accessors[0].copy = Some(WarpAddressedSharedCopy { global, access_bits });
     }
     Ok(accessors)
 }
@@ -113,7 +113,7 @@ fn weighted(text: &str) -> (u64, &str) {
 
 /// Describes the choice as text.
 fn shown(
-    choice: &SharedLayoutChoice,
+    choice: &RankedSharedLayouts,
     accessors: &[SharedMemoryAccessor],
     attribute_syntaxes: &AttributeSyntaxes,
 ) -> String {
@@ -164,7 +164,7 @@ fn by_accessor(chosen: &SharedLayoutCandidate, accessors: &[SharedMemoryAccessor
 }
 
 /// Returns the table of the kinds of layouts, the best first.
-fn by_kind(choice: &SharedLayoutChoice) -> String {
+fn by_kind(choice: &RankedSharedLayouts) -> String {
     let mut table = new_table(["kind", "wavefronts", "conflicts", "bytes", "transactions", ""], 1..5);
     for (at, candidate) in choice.candidates.iter().enumerate() {
         let transactions = candidate
@@ -211,7 +211,7 @@ fn texts(chosen: &SharedLayoutCandidate, attribute_syntaxes: &AttributeSyntaxes)
 }
 
 /// Converts the choice to JSON.
-pub fn choice_to_json(choice: &SharedLayoutChoice) -> Json {
+pub fn choice_to_json(choice: &RankedSharedLayouts) -> Json {
     let chosen = choice.chosen();
     json!({
         "chosen": chosen.kind,

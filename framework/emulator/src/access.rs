@@ -11,7 +11,7 @@ use super::tensor_memory::TensorMemory;
 use std::collections::BTreeSet;
 
 use tilewright_kernel::{Counts, MemorySpace};
-use tilewright_target::{BankRow, Direction, count_access_wavefronts};
+use tilewright_target::{BankTableEntry, Direction, count_access_wavefronts};
 
 /// Maximum number of bytes of one lane's access: 64 elements of 8 bytes.
 const WIDEST: usize = 512;
@@ -396,7 +396,7 @@ fn for_each_block(space: MemorySpace, addresses: &[Option<u64>], mut act: impl F
 /// Adds the wavefronts of one shared-memory access to `counts`; each lane accesses `bytes` bytes at its address.
 pub(super) fn count_wavefronts(
     direction: Direction,
-    row: &BankRow,
+    row: &BankTableEntry,
     addresses: &[Option<u64>],
     bytes: u32,
     counts: &mut Counts,

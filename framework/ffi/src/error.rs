@@ -2,11 +2,11 @@
 
 use std::ffi::{CString, c_char};
 
-use tilewright::{LayoutRequestError, ProgramError, RequestError, SessionOpenError};
+use tilewright::{LayoutRequestError, ProgramError, SessionError, SessionOpenError};
 use tilewright_layout::text::TextError;
 use tilewright_layout::{FamilyError, LayoutError};
 use tilewright_plugin::CompileError;
-use tilewright_target::CatalogueError;
+use tilewright_target::TargetCatalogueError;
 
 use crate::handle::{destroy, handle, text};
 
@@ -68,13 +68,13 @@ impl Failure {
     }
 }
 
-impl From<RequestError> for Failure {
-    fn from(error: RequestError) -> Self {
+impl From<SessionError> for Failure {
+    fn from(error: SessionError) -> Self {
         let code = match &error {
-            RequestError::Target(_) => TW_ERROR_TARGET,
-            RequestError::Plugin(_) | RequestError::Family(FamilyError::Plugin(_)) => TW_ERROR_PLUGIN,
-            RequestError::Lowered(_) => TW_ERROR_INTERNAL,
-            RequestError::Compile(error) => of_compiling(error),
+            SessionError::Target(_) => TW_ERROR_TARGET,
+            SessionError::Plugin(_) | SessionError::Family(FamilyError::Plugin(_)) => TW_ERROR_PLUGIN,
+            SessionError::Lowered(_) => TW_ERROR_INTERNAL,
+            SessionError::Compile(error) => of_compiling(error),
             _ => TW_ERROR_INPUT,
         };
         Self::new(code, error.to_string())
@@ -114,8 +114,8 @@ impl From<LayoutRequestError> for Failure {
     }
 }
 
-impl From<CatalogueError> for Failure {
-    fn from(error: CatalogueError) -> Self {
+impl From<TargetCatalogueError> for Failure {
+    fn from(error: TargetCatalogueError) -> Self {
         Self::new(TW_ERROR_TARGET, error.to_string())
     }
 }

@@ -4,7 +4,8 @@ use std::ffi::c_char;
 
 use serde_json::{Map, Value as Json};
 use tilewright::operations::{
-    InputKind, LAYOUT_OPERATIONS, LayoutOperation, LayoutOperationError, perform_layout_operation, resolve_layouts,
+    JsonInputKind, LAYOUT_OPERATIONS, LayoutOperationEntry, LayoutOperationError, perform_layout_operation,
+    resolve_layout_inputs,
 };
 use tilewright_layout::{layout_from_json, layout_to_json};
 
@@ -57,14 +58,14 @@ pub unsafe extern "C" fn tw_layout_operation(
         // string.
         let (handles, inputs) =
             unsafe { (read_array("layouts", layouts, layout_count)?, read_optional_text("inputs", inputs)?) };
-        let operation = LayoutOperation::find(name).map_err(refused)?;
+        let operation = LayoutOperationEntry::find(name).map_err(refused)?;
         let mut inputs = parsed(inputs)?;
         // SAFETY: the caller promises that the elements of `layouts` are handles, which live as long as the call.
         let given: Vec<&tw_layout> =
             handles.iter().map(|&layout| unsafe { borrowed("layouts", layout) }).collect::<Result<_, _>>()?;
         add_layouts(operation, &given, &mut inputs)?;
         let mut inputs = Json::Object(inputs);
-        resolve_layouts(&session.session, None, None, operation, &mut inputs).map_err(refused)?;
+        resolve_layout_inputs(&session.session, None, None, operation, &mut inputs).map_err(refused)?;
         let result = perform_layout_operation(operation.name, &inputs).map_err(refused)?;
         // SAFETY: the caller promises that `out_layout` and `out_json` are null or may be written.
         let (out_layout, out_json) = unsafe { (out_layout.as_mut(), out_json.as_mut()) };
@@ -90,12 +91,12 @@ fn parsed(inputs: Option<&str>) -> Result<Map<String, Json>, Failure> {
 
 /// Adds the caller's layouts to the inputs of an operation, in the order of its layout inputs.
 fn add_layouts(
-    operation: &LayoutOperation,
+    operation: &LayoutOperationEntry,
     given: &[&tw_layout],
     inputs: &mut Map<String, Json>,
 ) -> Result<(), Failure> {
     let names: Vec<_> =
-        operation.inputs.iter().filter(|input| input.kind == InputKind::Layout).map(|input| input.name).collect();
+        operation.inputs.iter().filter(|input| input.kind == JsonInputKind::Layout).map(|input| input.name).collect();
     if given.len() > names.len() {
         let message = format!("`{}` takes {} layouts, not {}", operation.name, names.len(), given.len());
         return Err(Failure::argument(message));

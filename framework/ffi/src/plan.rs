@@ -2,7 +2,7 @@
 
 use std::ffi::{CString, c_char};
 
-use tilewright::RequestError;
+use tilewright::SessionError;
 use tilewright_kernel::Kernel;
 use tilewright_layout::Layout;
 use tilewright_lower::build_conversion_kernel;
@@ -151,9 +151,9 @@ pub unsafe extern "C" fn tw_plan_conversion(
             return Err(Failure::new(TW_ERROR_INPUT, "a conversion is between layouts of registers, not of memory"));
         };
         let plan = session.heard(|| session.session.plan_conversion(target, src, dst, element_bits))?;
-        let context = PlanContext::new(session.session.catalogue().get(target).map_err(RequestError::from)?);
+        let context = PlanContext::new(session.session.catalogue().get(target).map_err(SessionError::from)?);
         let kernel =
-            build_conversion_kernel("convert", [src, dst], element_bits, &plan, context).map_err(RequestError::from)?;
+            build_conversion_kernel("convert", [src, dst], element_bits, &plan, context).map_err(SessionError::from)?;
         let path = text(plan.path.to_string());
         *out = handle(tw_plan { target: target.to_owned(), kernel, plan, path });
         Ok(())

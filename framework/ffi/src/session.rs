@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde_json::json;
 use tilewright::Session;
 use tilewright_plugin::PluginSearchPath;
-use tilewright_tile::import::ImportTables;
+use tilewright_tile::import::ForeignOpReplacements;
 use tilewright_tile::op::Dialects;
 
 use crate::blob::tw_blob;
@@ -24,7 +24,7 @@ use crate::option::{number, read_options, tw_option, unknown, wrong};
 pub struct tw_session {
     pub(crate) session: Session,
     pub(crate) dialects: Dialects,
-    pub(crate) imports: ImportTables,
+    pub(crate) imports: ForeignOpReplacements,
     diagnostics: Option<Arc<Diagnostics>>,
 }
 
@@ -75,7 +75,8 @@ impl Requested {
     }
 
     fn session(self, diagnostics: Option<&Arc<Diagnostics>>) -> Result<Session, Failure> {
-        let builder = Session::builder(tilewright_targets::read_catalogue()?).with_target_directories(&self.targets)?;
+        let builder =
+            Session::builder(tilewright_targets::read_default_catalogue()?).with_target_directories(&self.targets)?;
         let builder = match self.isolate {
             Some(command) => builder.with_isolated_plugins(command, self.patience),
             None => builder,

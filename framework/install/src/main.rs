@@ -102,19 +102,19 @@ fn copy_plugins(built: &Path, folder: &Path) -> Result<Vec<PathBuf>, InstallErro
     for name in PLUGINS {
         let manifest = built.join(format!("{name}.plugin.toml"));
         done.push(copy(&manifest, &folder.join(format!("{name}.plugin.toml")))?);
-        let library = read_library_name(&manifest)?;
+        let library = read_plugin_library_name(&manifest)?;
         done.push(copy(&built.join(&library), &folder.join(&library))?);
         let answers = format!("{name}.answers.jsonl");
         if built.join(&answers).is_file() {
             done.push(copy(&built.join(&answers), &folder.join(&answers))?);
         }
     }
-    done.push(llvm(folder)?);
+    done.push(copy_llvm_library(folder)?);
     Ok(done)
 }
 
 /// Returns the file name of a plugin's library, read from the key `library` of the manifest at this path.
-fn read_library_name(manifest: &Path) -> Result<String, InstallError> {
+fn read_plugin_library_name(manifest: &Path) -> Result<String, InstallError> {
     let text =
         std::fs::read_to_string(manifest).map_err(|source| InstallError::File { file: manifest.to_owned(), source })?;
     let table: Option<toml::Table> = text.parse().ok();
@@ -124,7 +124,7 @@ fn read_library_name(manifest: &Path) -> Result<String, InstallError> {
 
 /// Copies the LLVM library that the plugins link into `folder`, under the name by which they load it; returns the path
 /// of the copy.
-fn llvm(folder: &Path) -> Result<PathBuf, InstallError> {
+fn copy_llvm_library(folder: &Path) -> Result<PathBuf, InstallError> {
     let (from, library) = (Path::new(env!("LLVM_FOLDER")), concat!("lib", env!("LLVM_LIBRARY"), ".so"));
     let link_file = from.join(library);
     let error = |source| InstallError::File { file: link_file.clone(), source };
@@ -138,7 +138,7 @@ fn llvm(folder: &Path) -> Result<PathBuf, InstallError> {
 
 fn write_file(file: &Path, bytes: &[u8]) -> Result<PathBuf, InstallError> {
     let error = |source| InstallError::File { file: file.to_owned(), source };
-    prepare_destination(file)?;
+    prepare_destination_file(file)?;
     std::fs::write(file, bytes).map_err(error)?;
     Ok(file.to_owned())
 }
@@ -147,20 +147,20 @@ fn copy(from: &Path, to: &Path) -> Result<PathBuf, InstallError> {
     if !from.is_file() {
         return Err(InstallError::Missing(from.to_owned()));
     }
-    prepare_destination(to)?;
+    prepare_destination_file(to)?;
     std::fs::copy(from, to).map_err(|source| InstallError::File { file: to.to_owned(), source })?;
     Ok(to.to_owned())
 }
 
 fn create_symlink(name: &str, file: &Path) -> Result<PathBuf, InstallError> {
-    prepare_destination(file)?;
+    prepare_destination_file(file)?;
     std::os::unix::fs::symlink(name, file).map_err(|source| InstallError::File { file: file.to_owned(), source })?;
     Ok(file.to_owned())
 }
 
 /// Prepares the writing of `file`: creates its folder and removes an existing file, since a library in use must not be
 /// overwritten in place.
-fn prepare_destination(file: &Path) -> Result<(), InstallError> {
+fn prepare_destination_file(file: &Path) -> Result<(), InstallError> {
     let error = |source| InstallError::File { file: file.to_owned(), source };
     if let Some(folder) = file.parent() {
         std::fs::create_dir_all(folder).map_err(error)?;

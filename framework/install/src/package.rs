@@ -12,7 +12,7 @@ const SYSTEM_LIBRARY_FLAGS: &str = "-ldl -lpthread -lm -lgcc_s -lc";
 pub fn generate_package_config_files(prefix: &Path) -> [(String, String); 3] {
     [
         ("pkgconfig/tilewright.pc".to_owned(), pkg_config(prefix)),
-        ("cmake/Tilewright/TilewrightConfig.cmake".to_owned(), cmake()),
+        ("cmake/Tilewright/TilewrightConfig.cmake".to_owned(), generate_cmake_config()),
         ("cmake/Tilewright/TilewrightConfigVersion.cmake".to_owned(), cmake_version_file()),
     ]
 }
@@ -35,7 +35,7 @@ fn pkg_config(prefix: &Path) -> String {
 
 /// Returns the text of the CMake package file. The file derives paths from its own location, so that the prefix can be
 /// moved.
-fn cmake() -> String {
+fn generate_cmake_config() -> String {
     format!(
         "get_filename_component(_prefix \"${{CMAKE_CURRENT_LIST_DIR}}/../../..\" ABSOLUTE)\n\
          foreach(_kind SHARED STATIC)\n\

@@ -51,18 +51,18 @@ struct Incoming<T> {
 
 /// Serializes a module.
 #[must_use]
-pub fn encode(module: &Module) -> Vec<u8> {
+pub fn encode_module(module: &Module) -> Vec<u8> {
     // Only a value without a serialized form makes the write to a vector fail; a module has no such value.
     let written = cbor::to_cbor(&Outgoing { version: VERSION, module });
     debug_assert!(written.is_ok(), "{written:?}");
     written.unwrap_or_default()
 }
 
-/// Deserializes a module from bytes of [`encode`].
+/// Deserializes a module from bytes of [`encode_module`].
 ///
 /// # Errors
 /// [`DecodeError`]: malformed bytes, a later version, or an unknown operation.
-pub fn decode(bytes: &[u8]) -> Result<Module, DecodeError> {
+pub fn decode_module(bytes: &[u8]) -> Result<Module, DecodeError> {
     match read::<Module>(bytes) {
         Ok(Incoming { version, module }) if version <= VERSION => Ok(module),
         Ok(Incoming { version, .. }) => Err(later(version)),
@@ -72,7 +72,7 @@ pub fn decode(bytes: &[u8]) -> Result<Module, DecodeError> {
 
 fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<Incoming<T>, CborError> {
     let levels = LEVELS_PER_REGION * MAX_REGION_DEPTH + LEVELS_AROUND;
-    cbor::take_from_cbor(bytes, levels).map(|(incoming, _)| incoming)
+    cbor::take_cbor_value(bytes, levels).map(|(incoming, _)| incoming)
 }
 
 fn later(version: u32) -> DecodeError {

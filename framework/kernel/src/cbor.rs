@@ -68,7 +68,7 @@ pub fn to_cbor<T: Serialize>(value: &T) -> Result<Vec<u8>, CborError> {
 ///
 /// # Errors
 /// [`CborError`]: malformed bytes, a value of another type, or deeper nesting.
-pub fn take_from_cbor<T: DeserializeOwned>(bytes: &[u8], levels: usize) -> Result<(T, &[u8]), CborError> {
+pub fn take_cbor_value<T: DeserializeOwned>(bytes: &[u8], levels: usize) -> Result<(T, &[u8]), CborError> {
     let mut reader = Reader { rest: bytes, levels };
     let value = T::deserialize(&mut reader)?;
     Ok((value, reader.rest))
@@ -425,17 +425,17 @@ mod tests {
         let mut theirs = Vec::new();
         ciborium::into_writer(&value, &mut theirs).unwrap();
         assert_eq!(
-            take_from_cbor::<Everything>(&theirs, 8),
+            take_cbor_value::<Everything>(&theirs, 8),
             Ok((everything(Some(Box::new(everything(None)))), &[][..]))
         );
         let ours = to_cbor(&value).unwrap();
         assert_eq!(ciborium::from_reader::<Everything, _>(ours.as_slice()).unwrap(), value);
-        assert_eq!(take_from_cbor::<Everything>(&ours, 8).unwrap().0, value);
+        assert_eq!(take_cbor_value::<Everything>(&ours, 8).unwrap().0, value);
     }
 
     #[test]
     fn numbers_and_containers_are_read_in_every_form() {
-        let read = |bytes: &[u8]| super::take_from_cbor::<Vec<f64>>(bytes, 4).map(|(value, rest)| (value, rest.len()));
+        let read = |bytes: &[u8]| super::take_cbor_value::<Vec<f64>>(bytes, 4).map(|(value, rest)| (value, rest.len()));
         // An array without a length: a tag before a float of 32 bits, integers, a binary16 float; then one byte behind
         // it.
         let bytes = b"\x9f\xc1\xfa\x3f\x80\x00\x00\x02\x21\xf9\x38\x00\xff\x00";
@@ -443,15 +443,15 @@ mod tests {
         assert!(read(b"\x82\x01").is_err(), "one is missing");
         assert!(read(b"\x81\xfb\x00").is_err(), "cut off");
         assert!(read(b"\x9b\xff\xff\xff\xff\xff\xff\xff\xff\x01").is_err(), "a length that nobody has");
-        let text = super::take_from_cbor::<String>(b"\x7f\x62ti\x62le\xff", 4);
+        let text = super::take_cbor_value::<String>(b"\x7f\x62ti\x62le\xff", 4);
         assert_eq!(text, Ok(("tile".to_owned(), &[][..])));
         // Surplus items of an array or variant are skipped.
         assert_eq!(
-            super::take_from_cbor::<((u8, u8), u8)>(b"\x82\x83\x01\x02\x81\x03\x04", 4),
+            super::take_cbor_value::<((u8, u8), u8)>(b"\x82\x83\x01\x02\x81\x03\x04", 4),
             Ok((((1, 2), 4), &[][..]))
         );
         assert_eq!(
-            super::take_from_cbor::<(Shape, u8)>(b"\x82\xa1\x65Plain\x82\x01\x02\x04", 4),
+            super::take_cbor_value::<(Shape, u8)>(b"\x82\xa1\x65Plain\x82\x01\x02\x04", 4),
             Ok(((Shape::Plain, 4), &[][..]))
         );
     }
@@ -465,19 +465,19 @@ mod tests {
         {
             let bytes = [container.repeat(1_000_000).as_slice(), end].concat();
             // A chain of tags is not nesting.
-            let refused = take_from_cbor::<Cbor>(&bytes, 300).is_err();
+            let refused = take_cbor_value::<Cbor>(&bytes, 300).is_err();
             assert_eq!(refused, container != b"\xc1", "{container:x?}");
             let skipped = [b"\xa1\x61x", bytes.as_slice()].concat();
-            assert!(take_from_cbor::<Nothing>(&skipped, 300).is_err(), "{container:x?}");
+            assert!(take_cbor_value::<Nothing>(&skipped, 300).is_err(), "{container:x?}");
         }
         let nested = |depth: usize| [[0x81].repeat(depth).as_slice(), &[0]].concat();
-        assert!(take_from_cbor::<Cbor>(&nested(300), 300).is_ok());
-        assert!(take_from_cbor::<Cbor>(&nested(301), 300).is_err());
+        assert!(take_cbor_value::<Cbor>(&nested(300), 300).is_ok());
+        assert!(take_cbor_value::<Cbor>(&nested(301), 300).is_err());
     }
 
     #[test]
     fn unknown_variants_are_distinguished_from_other_errors() {
-        let unknown = |bytes: &[u8]| take_from_cbor::<Shape>(bytes, 4).unwrap_err().unknown_variant;
+        let unknown = |bytes: &[u8]| take_cbor_value::<Shape>(bytes, 4).unwrap_err().unknown_variant;
         assert!(unknown(b"\x64Ring") && unknown(b"\xa1\x64Ring\x01"));
         assert!(
             !unknown(b"\x67Wrapped") && !unknown(b"\xa1\x67Wrapped\x61x") && !unknown(b"\x01") && !unknown(b"\xa0")

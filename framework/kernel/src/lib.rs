@@ -16,7 +16,7 @@
 //! [`Op::ClusterAddress`] converts it to the shared memory of another block. Elements have power-of-two bit widths.
 //!
 //! Modules print to and parse from text ([`text`]) and cross the plugin boundary as CBOR
-//! ([`encode`], [`decode`]); [`verify`] checks all that a code generator may rely on.
+//! ([`encode_module`], [`decode_module`]); [`verify`] checks all that a code generator may rely on.
 
 mod build;
 mod bytes;
@@ -37,9 +37,9 @@ mod value;
 mod verify;
 
 pub use build::Builder;
-pub use bytes::{DecodeError, decode, encode};
+pub use bytes::{DecodeError, decode_module, encode_module};
 pub use count::Counts;
-pub use mapped_rows::{ElementCount, LaunchDerivedTensorMap};
+pub use mapped_rows::{LaunchDerivedTensorMap, LaunchTimeElementCount};
 pub use module::{Kernel, MAX_CLUSTER_BLOCKS, Module, Parameter, SharedBuffer, StaticLaunchConfig};
 pub use op::{
     Atomic, Binary, Cast, CollectiveScope, Compare, DirectedRounding, Issuers, MAX_REGION_DEPTH, MathFunction,

@@ -12,16 +12,16 @@ pub struct LaunchDerivedTensorMap {
     /// Index of the kernel parameter that points to the tensor's first element.
     pub pointer: u32,
     /// Stride along each axis of the map, in elements, ascending; 1 along the first axis.
-    pub strides: Vec<ElementCount>,
+    pub strides: Vec<LaunchTimeElementCount>,
     /// Size along each axis of the map, in elements; empty if the strides and the buffer determine the sizes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub sizes: Vec<ElementCount>,
+    pub sizes: Vec<LaunchTimeElementCount>,
 }
 
 /// A stride or a size as a number of elements: a constant, or the argument of a kernel parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum ElementCount {
+pub enum LaunchTimeElementCount {
     /// A constant number of elements.
     Number(u64),
     /// The argument of the kernel parameter with this index.
@@ -40,7 +40,7 @@ impl LaunchDerivedTensorMap {
         map: &TensorMap,
         parameters: impl Fn(u32) -> Option<Type>,
     ) -> Result<(), TensorMapError> {
-        if self.strides.len() != map.rank() || self.strides.first() != Some(&ElementCount::Number(1)) {
+        if self.strides.len() != map.rank() || self.strides.first() != Some(&LaunchTimeElementCount::Number(1)) {
             return Err(TensorMapError::Strides { strides: self.strides.clone(), rank: map.rank() });
         }
         if !self.sizes.is_empty() && self.sizes.len() != map.rank() {
@@ -50,7 +50,9 @@ impl LaunchDerivedTensorMap {
             return Err(TensorMapError::Pointer { parameter: self.pointer });
         }
         let wrong = self.strides.iter().chain(&self.sizes).find_map(|extent| match *extent {
-            ElementCount::Parameter(number) if !matches!(parameters(number), Some(Type::Scalar(_))) => Some(number),
+            LaunchTimeElementCount::Parameter(number) if !matches!(parameters(number), Some(Type::Scalar(_))) => {
+                Some(number)
+            }
             _ => None,
         });
         wrong.map_or(Ok(()), |parameter| Err(TensorMapError::StrideParameter { parameter }))
@@ -70,11 +72,11 @@ impl LaunchDerivedTensorMap {
         given: impl Fn(u32) -> Option<u64>,
     ) -> Result<TensorMapBinding<Buffer>, TensorMapError> {
         let element = u64::from(map.element_bits / 8).max(1);
-        let number = |extent: &ElementCount| match *extent {
-            ElementCount::Number(number) => Some(number),
-            ElementCount::Parameter(number) => given(number),
+        let number = |extent: &LaunchTimeElementCount| match *extent {
+            LaunchTimeElementCount::Number(number) => Some(number),
+            LaunchTimeElementCount::Parameter(number) => given(number),
         };
-        let numbers = |all: &[ElementCount]| -> Result<Vec<u64>, TensorMapError> {
+        let numbers = |all: &[LaunchTimeElementCount]| -> Result<Vec<u64>, TensorMapError> {
             all.iter().map(number).collect::<Option<_>>().ok_or(TensorMapError::MissingStride)
         };
         let strides = numbers(&self.strides)?;

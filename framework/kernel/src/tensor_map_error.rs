@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use super::{ElementCount, MAX_TENSOR_MAP_RANK};
+use super::{LaunchTimeElementCount, MAX_TENSOR_MAP_RANK};
 
 /// The reason why a tensor map or its tensor is invalid, or why an instruction cannot copy its boxes; an error of the
 /// caller.
@@ -97,7 +97,7 @@ pub enum TensorMapError {
     #[error("strides {strides:?}; expected one for each of {rank} axes, of the first one element")]
     Strides {
         /// The strides that the derived map states, in elements.
-        strides: Vec<ElementCount>,
+        strides: Vec<LaunchTimeElementCount>,
         /// The number of axes of the map.
         rank: usize,
     },
@@ -105,7 +105,7 @@ pub enum TensorMapError {
     #[error("sizes {sizes:?}; expected none, or one for each of {rank} axes")]
     Sizes {
         /// The sizes that the derived map states, in elements.
-        sizes: Vec<ElementCount>,
+        sizes: Vec<LaunchTimeElementCount>,
         /// The number of axes of the map.
         rank: usize,
     },

@@ -98,12 +98,12 @@ pub struct SampleLayout {
     /// tile's size, the layout is the operand's, up to the order of registers and, for operands A and B together, the
     /// order of K.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub operand: Option<OperandReference>,
+    pub operand: Option<InstructionOperandReference>,
 }
 
 /// An operand of an instruction, by name and role.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct OperandReference {
+pub struct InstructionOperandReference {
     /// Name of the instruction, as in the target's instruction table.
     pub instruction: String,
     /// Role of the operand in the instruction: `a`, `b`, `c` or `d`.
@@ -120,7 +120,7 @@ impl SampleLayout {
     /// Sets the operand whose tile the layout repeats.
     #[must_use]
     pub fn for_operand(mut self, instruction: &str, role: &str) -> Self {
-        self.operand = Some(OperandReference { instruction: instruction.to_owned(), role: role.to_owned() });
+        self.operand = Some(InstructionOperandReference { instruction: instruction.to_owned(), role: role.to_owned() });
         self
     }
 }

@@ -105,7 +105,7 @@ pub fn apply_layout<B: IndexBuilder>(
             let columns = along(out, layout.columns_of(*dim));
             match index {
                 IndexOperand::Constant(at) => constant ^= multiply_vector(&columns, *at),
-                IndexOperand::Value(value) => emit_add_xor_product(builder, &mut sum, value, &columns),
+                IndexOperand::Value(value) => emit_f2_product_into_sum(builder, &mut sum, value, &columns),
             }
         }
         (out, emit_xor_constant(builder, sum, constant))
@@ -145,7 +145,7 @@ pub fn emit_xor_constant<B: IndexBuilder>(builder: &mut B, sum: Option<B::Value>
 
 /// Emits the product over F2 of the matrix with these columns and the bits of `index`, and adds it to `sum` by xor; a
 /// `sum` of `None` is zero.
-pub fn emit_add_xor_product<B: IndexBuilder>(
+pub fn emit_f2_product_into_sum<B: IndexBuilder>(
     builder: &mut B,
     sum: &mut Option<B::Value>,
     index: &B::Value,

@@ -40,7 +40,7 @@ pub use coordinates::Coordinates;
 pub use dim::Dim;
 pub use enlarge::{EnlargedShape, MaskRequirement};
 pub use error::LayoutError;
-pub use family::{Families, FamilyProviders, Layout, OperandReference, SampleLayout, SampleLayoutRequest};
+pub use family::{Families, FamilyProviders, InstructionOperandReference, Layout, SampleLayout, SampleLayoutRequest};
 pub use family_error::FamilyError;
 pub use family_spec::{FamilyParameterValue, FamilySpec};
 pub use fit::solve_composition;
@@ -52,7 +52,7 @@ pub use nearest::{find_similar_name, similar_name_hint};
 pub use notation::LayoutAliasReader;
 pub use notation::to_snake_case;
 pub use notation::{
-    AttributeParameterPosition, AttributeSyntax, AttributeSyntaxes, LayoutConstructorSyntax, ParameterOmission,
+    AttributeParameterPosition, AttributeSyntax, AttributeSyntaxes, LayoutConstructorSyntax, OmittedParameterValues,
     ParameterSyntax, find_camel_case_key, layout_from_json, layout_to_json, parse_definitions, parse_family_spec,
     spec_from_json, spec_to_json,
 };

@@ -3,7 +3,7 @@
 use tilewright_kernel::{Builder, Element, SpecialRegister, Type, Value};
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_plan::movement::{
-    GlobalAddress, LinearAddressEmitter, MovementError, ThreadBitsAboveWarp, ThreadIndices,
+    ClusterBlockBits, LinearAddressEmitter, MovementError, PredicatedGlobalAddress, ThreadIndices,
 };
 
 /// Returns the integer element of this width in bits; an error if memory supports none (it supports 8 bits or more).
@@ -30,7 +30,7 @@ pub fn emit_tensor_load(builder: &mut Builder, parameter: u32, src: &LinearLayou
     let mut emit_address = row_major_address_emitter(builder, parameter, src, element);
     (0..1usize << src.in_bits(Dim::REGISTER))
         .map(|register| {
-            let GlobalAddress { pointer, offset, predicate } = emit_address(builder, register);
+            let PredicatedGlobalAddress { pointer, offset, predicate } = emit_address(builder, register);
             builder.load(Type::Scalar(element), pointer, offset, predicate)
         })
         .collect()
@@ -43,7 +43,7 @@ pub fn row_major_address_emitter(
     parameter: u32,
     layout: &LinearLayout,
     element: Element,
-) -> impl FnMut(&mut Builder, usize) -> GlobalAddress + use<> {
+) -> impl FnMut(&mut Builder, usize) -> PredicatedGlobalAddress + use<> {
     let base = builder.parameter(parameter);
     row_major_address_emitter_from(builder, base, layout, element)
 }
@@ -54,7 +54,7 @@ pub fn row_major_address_emitter_from(
     base: Value,
     layout: &LinearLayout,
     element: Element,
-) -> impl FnMut(&mut Builder, usize) -> GlobalAddress + use<> {
+) -> impl FnMut(&mut Builder, usize) -> PredicatedGlobalAddress + use<> {
     let bytes = u64::from(element.bits() / 8);
     let columns = |dim| layout.columns_of(dim).iter().map(|&column| row_major_index(layout, column) * bytes);
     let threads: Vec<u64> = columns(Dim::LANE).chain(columns(Dim::WARP)).chain(columns(Dim::BLOCK)).collect();
@@ -65,7 +65,7 @@ pub fn row_major_address_emitter_from(
     move |builder, register| {
         let (pointer, offset) =
             addresses.emit_offset(builder, tilewright_layout::f2::multiply_vector(&registers, register as u64));
-        GlobalAddress { pointer, offset, predicate: None }
+        PredicatedGlobalAddress { pointer, offset, predicate: None }
     }
 }
 
@@ -78,13 +78,13 @@ fn thread_of(builder: &mut Builder, layout: &LinearLayout) -> ThreadIndices {
         return thread;
     }
     let block = builder.special(SpecialRegister::Program(0));
-    thread.in_cluster(ThreadBitsAboveWarp { warp_bits, block, block_bits, group: 0 })
+    thread.in_cluster(ClusterBlockBits { warp_bits, block, block_bits, group: 0 })
 }
 
 /// Emits the stores of a result's registers to the memory that the pointer parameter `parameter` addresses. Register
 /// `r` of thread `t` in block `b` is stored at index `(b * R + r) * T + t`, for `R` registers and `T` threads of a
 /// block.
-pub fn emit_register_stores(builder: &mut Builder, parameter: u32, dst: &LinearLayout, values: &[Value]) {
+pub fn emit_register_dump(builder: &mut Builder, parameter: u32, dst: &LinearLayout, values: &[Value]) {
     let bytes = values.first().map_or(1, |&value| u64::from(builder.type_of(value).bits() / 8));
     let thread_bits = dst.in_bits(Dim::LANE) + dst.in_bits(Dim::WARP);
     let first_block_bit = thread_bits + dst.in_bits(Dim::REGISTER);

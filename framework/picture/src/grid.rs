@@ -6,7 +6,7 @@ use crate::{Cell, EmphasisColour};
 
 /// A band: rows or columns from `start` up to the next band, with a thick border before them and a common heading.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HeadedLineGroup {
+pub struct HeadedGridBand {
     /// Index of the first row or column of the band.
     pub start: usize,
     /// The heading of the band; empty for a thick border alone.
@@ -21,7 +21,7 @@ pub struct GridAxis {
     /// Headings of the rows or columns in order; those beyond the last heading have none.
     pub headings: Vec<String>,
     /// The bands (groups of rows or columns), by ascending start.
-    pub bands: Vec<HeadedLineGroup>,
+    pub bands: Vec<HeadedGridBand>,
     count: usize,
 }
 
@@ -84,7 +84,7 @@ impl GridAxis {
     #[must_use]
     pub fn with_bands<T: Into<String>>(mut self, bands: impl IntoIterator<Item = (usize, T)>) -> Self {
         self.bands =
-            bands.into_iter().map(|(start, heading)| HeadedLineGroup { start, heading: heading.into() }).collect();
+            bands.into_iter().map(|(start, heading)| HeadedGridBand { start, heading: heading.into() }).collect();
         self
     }
 
@@ -109,12 +109,12 @@ impl GridAxis {
 
     /// Returns the band that begins at a row or column; `None` if none does.
     #[must_use]
-    pub fn band_starting_at(&self, start: usize) -> Option<&HeadedLineGroup> {
+    pub fn band_starting_at(&self, start: usize) -> Option<&HeadedGridBand> {
         self.bands.iter().find(|band| band.start == start)
     }
 
     /// Returns each band with the index after its last row or column.
-    pub(crate) fn spans(&self) -> impl Iterator<Item = (&HeadedLineGroup, usize)> {
+    pub(crate) fn spans(&self) -> impl Iterator<Item = (&HeadedGridBand, usize)> {
         let ends = self.bands.iter().skip(1).map(|band| band.start).chain([self.count]);
         self.bands.iter().zip(ends).filter(|(band, end)| band.start < *end && *end <= self.count)
     }
@@ -122,8 +122,8 @@ impl GridAxis {
     /// Returns the part of the axis in a range of rows or columns. A band that begins before the range and reaches into
     /// it begins at the start of the range.
     fn cropped(&self, range: &Range<usize>) -> Self {
-        let starts_later = |next: Option<&HeadedLineGroup>| next.is_none_or(|next| next.start > range.start);
-        let reaches = |&(index, band): &(usize, &HeadedLineGroup)| {
+        let starts_later = |next: Option<&HeadedGridBand>| next.is_none_or(|next| next.start > range.start);
+        let reaches = |&(index, band): &(usize, &HeadedGridBand)| {
             band.start < range.end && starts_later(self.bands.get(index + 1))
         };
         let bands = self.bands.iter().enumerate().filter(reaches);

@@ -7,7 +7,7 @@
 //!
 //! A [`Picture`] consists of rows of [`Panel`]s. A panel has a title, a caption and a [`PanelContent`]:
 //!
-//! - a [`Grid`] of [`Cell`]s over two [`GridAxis`]es with headings and [`HeadedLineGroup`]s (a thick border and a
+//! - a [`Grid`] of [`Cell`]s over two [`GridAxis`]es with headings and [`HeadedGridBand`]s (a thick border and a
 //!   heading), with [`Outline`]s around rectangles of cells, and [`CellRun`]s: names of consecutive cells of a row,
 //!   shown instead of the cells' texts if cells are too small. A bit matrix is a grid too:
 //!   [`view::draw_f2_matrix_grid`];
@@ -67,5 +67,5 @@ pub mod view;
 pub use cell::Cell;
 pub use error::PictureError;
 pub use fill::{CellColour, EmphasisColour, Rgb};
-pub use grid::{CellRun, Grid, GridAxis, HeadedLineGroup, Outline};
+pub use grid::{CellRun, Grid, GridAxis, HeadedGridBand, Outline};
 pub use picture::{Panel, PanelContent, Picture, TextTable};

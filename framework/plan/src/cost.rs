@@ -192,7 +192,7 @@ impl WarpWork {
         let cycles = |costs: &[(u64, &Cost)]| -> f64 { costs.iter().map(|(n, cost)| *n as f64 * cost.cycles).sum() };
         let latencies =
             |costs: &[(u64, &Cost)]| -> f64 { costs.iter().map(|(n, cost)| *n as f64 * cost.latency).sum() };
-        let plain = issue_cycles(target);
+        let plain = plain_instruction_cycles(target);
         let permuted = |counts: &Counts| [(counts.permutes, &table.permute), (counts.selects, &table.select)];
         let barriers = [
             (counts.barriers, &table.block_barrier),
@@ -217,7 +217,7 @@ impl WarpWork {
 /// Returns the cycles of the compute unit that one plain instruction of a warp takes: its issue slot, or its time on
 /// the arithmetic pipe if that is longer.
 #[must_use]
-pub fn issue_cycles(target: &TargetDescription) -> f64 {
+pub fn plain_instruction_cycles(target: &TargetDescription) -> f64 {
     let slot = target.throughput.as_ref().map_or(0.5, |rates| 1.0 / rates.issues_per_cycle.max(1.0));
     // Most plain instructions are integer arithmetic, which has the rate of selects.
     slot.max(target.costs.select.cycles)

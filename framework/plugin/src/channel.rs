@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::devices::call::DeviceCall;
-use super::failure::PluginFailure;
+use super::failure::SerializedError;
 use crate::artifact::byte_string;
 
 /// One call to a plugin. The caller numbers the targets that it creates and never reuses a number.
@@ -102,5 +102,5 @@ pub(super) trait Channel: Send + Sync {
     fn file(&self) -> &Path;
 
     /// Makes a call and returns the bytes of its answer.
-    fn call(&self, call: Call) -> Result<Vec<u8>, PluginFailure>;
+    fn call(&self, call: Call) -> Result<Vec<u8>, SerializedError>;
 }

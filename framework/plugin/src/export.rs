@@ -13,7 +13,7 @@ use super::bytes::read_slice;
 use super::devices;
 use super::exported_handles::{Served, drop_handle, return_handle, target_of_handle};
 use super::factory::TargetFactory;
-use super::failure::{ErrorCode, PluginFailure};
+use super::failure::{ErrorCode, SerializedError};
 use super::listener::keep_host;
 use super::message::{self, FamilyAnswer, FamilyRequest, Piece, PieceRequest, TargetInfo};
 use super::wire;
@@ -52,7 +52,7 @@ macro_rules! export_plugin {
             host: *const $crate::abi::HostTable,
         ) -> *const $crate::abi::PluginTable {
             // SAFETY: passed on with the same contract.
-            unsafe { $crate::answer_host_query(host_major, host_minor, host) }
+            unsafe { $crate::connect_plugin_to_host(host_major, host_minor, host) }
         }
     };
 }
@@ -94,7 +94,7 @@ static TABLE: PluginTable = PluginTable {
 /// # Safety
 /// `host` must be null or point to a host table that lives until the process ends.
 #[must_use]
-pub unsafe fn answer_host_query(host_major: u32, _host_minor: u32, host: *const HostTable) -> *const PluginTable {
+pub unsafe fn connect_plugin_to_host(host_major: u32, _host_minor: u32, host: *const HostTable) -> *const PluginTable {
     if host_major != ABI_MAJOR {
         return std::ptr::null();
     }
@@ -122,9 +122,9 @@ extern "C" fn architecture(index: u32) -> Slice {
 unsafe extern "C" fn target_create(description: Slice, out: *mut *mut TargetHandle) -> *mut ErrorHandle {
     let work = || {
         let description = message::read_description(read_slice(description)?)
-            .map_err(|error| PluginFailure::malformed("the target description", &error))?;
+            .map_err(|error| SerializedError::malformed("the target description", &error))?;
         let factory = TargetFactory::find(&description.architecture)
-            .ok_or_else(|| PluginFailure::new(ErrorCode::ARCHITECTURE, [description.architecture.as_str()]))?;
+            .ok_or_else(|| SerializedError::new(ErrorCode::ARCHITECTURE, [description.architecture.as_str()]))?;
         Ok(Served((factory.create)(description)?))
     };
     // SAFETY: the host's contract.
@@ -171,34 +171,34 @@ unsafe extern "C" fn compile(
     }
 }
 
-fn info_bytes(target: &dyn Target) -> Result<Vec<u8>, PluginFailure> {
+fn info_bytes(target: &dyn Target) -> Result<Vec<u8>, SerializedError> {
     written("the target's families and instructions", &TargetInfo::of(target, &Piece::ALL)?)
 }
 
-fn pieces_bytes(target: &dyn Target, request: &[u8]) -> Result<Vec<u8>, PluginFailure> {
+fn pieces_bytes(target: &dyn Target, request: &[u8]) -> Result<Vec<u8>, SerializedError> {
     let PieceRequest { pieces } =
-        message::read_pieces(request).map_err(|error| PluginFailure::malformed("the names of pieces", &error))?;
+        message::read_pieces(request).map_err(|error| SerializedError::malformed("the names of pieces", &error))?;
     written("the target's pieces", &TargetInfo::of(target, &pieces)?)
 }
 
-fn family_bytes(target: &dyn Target, request: &[u8]) -> Result<Vec<u8>, PluginFailure> {
+fn family_bytes(target: &dyn Target, request: &[u8]) -> Result<Vec<u8>, SerializedError> {
     let request: FamilyRequest = wire::deserialize_message(request)
-        .map_err(|error| PluginFailure::malformed("the layout family request", &error))?;
+        .map_err(|error| SerializedError::malformed("the layout family request", &error))?;
     // A parent layout is of the target's own families or neutral: the plugin's side has no others.
     let all = FamilyProviders::new(vec![target.families(), &NeutralFamilies]);
     let layout = target.families().resolve(&request.spec, &request.shape, &all)?;
     written("the layout", &FamilyAnswer { layout })
 }
 
-fn artifact_bytes(target: &dyn Target, module: &[u8], options: &[u8]) -> Result<Vec<u8>, PluginFailure> {
-    let module = kernel::decode(module)?;
+fn artifact_bytes(target: &dyn Target, module: &[u8], options: &[u8]) -> Result<Vec<u8>, SerializedError> {
+    let module = kernel::decode_module(module)?;
     let options =
-        message::read_options(options).map_err(|error| PluginFailure::malformed("the compile options", &error))?;
+        message::read_options(options).map_err(|error| SerializedError::malformed("the compile options", &error))?;
     written("the compiled code", &target.compile(&module, &options)?)
 }
 
-fn written<T: serde::Serialize>(what: &str, value: &T) -> Result<Vec<u8>, PluginFailure> {
-    wire::serialize_message(value).map_err(|error| PluginFailure::internal(format!("{what} cannot be sent: {error}")))
+fn written<T: serde::Serialize>(what: &str, value: &T) -> Result<Vec<u8>, SerializedError> {
+    wire::serialize_message(value).map_err(|error| SerializedError::internal(format!("{what} cannot be sent: {error}")))
 }
 
 unsafe extern "C" fn blob_bytes(blob: *const BlobHandle) -> Slice {
@@ -213,17 +213,17 @@ unsafe extern "C" fn blob_destroy(blob: *mut BlobHandle) {
 
 unsafe extern "C" fn error_code(error: *const ErrorHandle) -> u32 {
     // SAFETY: the host's contract; every error is a `Failure`.
-    unsafe { error.cast::<PluginFailure>().as_ref() }.map_or(0, |failure| failure.code.0)
+    unsafe { error.cast::<SerializedError>().as_ref() }.map_or(0, |failure| failure.code.0)
 }
 
 unsafe extern "C" fn error_message(error: *const ErrorHandle, index: u32) -> Slice {
     // SAFETY: the host's contract.
-    let failure = unsafe { error.cast::<PluginFailure>().as_ref() };
+    let failure = unsafe { error.cast::<SerializedError>().as_ref() };
     let message = failure.and_then(|failure| failure.chain.get(index as usize));
     message.map_or(Slice::EMPTY, |message| Slice::of(message.as_bytes()))
 }
 
 unsafe extern "C" fn error_destroy(error: *mut ErrorHandle) {
     // SAFETY: the host's contract.
-    unsafe { drop_handle(error.cast::<PluginFailure>()) }
+    unsafe { drop_handle(error.cast::<SerializedError>()) }
 }

@@ -5,7 +5,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::abi::{ErrorHandle, TargetHandle};
-use super::failure::{ErrorCode, PluginFailure};
+use super::failure::{ErrorCode, SerializedError};
 use crate::Target;
 
 /// The target that a [`TargetHandle`] points to.
@@ -17,7 +17,7 @@ pub(super) struct Served(pub Box<dyn Target>);
 /// `out` must be valid for a write.
 pub(super) unsafe fn return_handle<Work, Handle, Value>(out: *mut *mut Handle, work: Work) -> *mut ErrorHandle
 where
-    Work: FnOnce() -> Result<Value, PluginFailure>,
+    Work: FnOnce() -> Result<Value, SerializedError>,
 {
     // SAFETY: the caller's contract. The handle is only ever cast back to a `Value`.
     unsafe { return_value(out, || work().map(|value| Box::into_raw(Box::new(value)).cast())) }
@@ -29,10 +29,10 @@ where
 /// `out` must be valid for a write.
 pub(super) unsafe fn return_value<Value>(
     out: *mut Value,
-    work: impl FnOnce() -> Result<Value, PluginFailure>,
+    work: impl FnOnce() -> Result<Value, SerializedError>,
 ) -> *mut ErrorHandle {
     let outcome = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|payload| {
-        let failure = PluginFailure::panicked(&*payload);
+        let failure = SerializedError::panicked(&*payload);
         // Dropping a payload may panic again.
         std::mem::forget(payload);
         Err(failure)
@@ -67,10 +67,10 @@ pub(super) unsafe fn drop_handle<Value>(handle: *mut Value) {
 ///
 /// # Safety
 /// `target` must be null or a live handle of this table.
-pub(super) unsafe fn target_of_handle<'a>(target: *const TargetHandle) -> Result<&'a dyn Target, PluginFailure> {
+pub(super) unsafe fn target_of_handle<'a>(target: *const TargetHandle) -> Result<&'a dyn Target, SerializedError> {
     // SAFETY: the caller's contract; handles are created by `target_create` from a `Served`.
     let served = unsafe { target.cast::<Served>().as_ref() };
     served
         .map(|served| &*served.0)
-        .ok_or_else(|| PluginFailure::new(ErrorCode::MALFORMED, ["the target handle is null"]))
+        .ok_or_else(|| SerializedError::new(ErrorCode::MALFORMED, ["the target handle is null"]))
 }

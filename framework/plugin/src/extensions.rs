@@ -3,20 +3,20 @@
 #![allow(unsafe_code)]
 
 use super::abi::Extension;
-use super::failure::PluginFailure;
+use super::failure::SerializedError;
 use super::plugin_functions::{MOST_ITEMS, text};
 
 /// Finds the optional table of this name, which must have at least `required_bytes` bytes; `None` if the chain lacks
 /// it.
 ///
 /// # Errors
-/// [`PluginFailure`] if a table of the chain is misaligned or too small, its name is not valid text, or the chain has
+/// [`SerializedError`] if a table of the chain is misaligned or too small, its name is not valid text, or the chain has
 /// no end.
 pub(super) fn find_extension(
     first: *const Extension,
     name: &str,
     required_bytes: usize,
-) -> Result<Option<*const Extension>, PluginFailure> {
+) -> Result<Option<*const Extension>, SerializedError> {
     let mut extension = first;
     for _ in 0..MOST_ITEMS {
         if extension.is_null() {
@@ -44,6 +44,6 @@ pub(super) fn find_extension(
 }
 
 /// Returns the error for a chain that violates a rule of the interface.
-pub(super) fn broken(what: &str) -> PluginFailure {
-    PluginFailure::internal(format!("its extensions are broken: {what}"))
+pub(super) fn broken(what: &str) -> SerializedError {
+    SerializedError::internal(format!("its extensions are broken: {what}"))
 }

@@ -59,20 +59,20 @@ impl ErrorCode {
 
 /// An error as it crosses the boundary.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PluginFailure {
+pub struct SerializedError {
     /// The kind of the error.
     pub code: ErrorCode,
     /// Messages, outermost first; the code defines the meaning of each.
     pub chain: Vec<String>,
 }
 
-impl fmt::Display for PluginFailure {
+impl fmt::Display for SerializedError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.chain.join(": "))
     }
 }
 
-impl PluginFailure {
+impl SerializedError {
     pub(super) fn new(code: ErrorCode, chain: impl IntoIterator<Item = impl Into<String>>) -> Self {
         Self { code, chain: chain.into_iter().map(Into::into).collect() }
     }
@@ -135,7 +135,7 @@ impl PluginFailure {
     }
 }
 
-impl From<CompileError> for PluginFailure {
+impl From<CompileError> for SerializedError {
     fn from(error: CompileError) -> Self {
         match error {
             CompileError::Unsupported(message) => Self::new(ErrorCode::UNSUPPORTED, [message]),
@@ -147,7 +147,7 @@ impl From<CompileError> for PluginFailure {
     }
 }
 
-impl From<FamilyError> for PluginFailure {
+impl From<FamilyError> for SerializedError {
     fn from(error: FamilyError) -> Self {
         match error {
             FamilyError::Unknown { name, known } => Self::new(ErrorCode::FAMILY, std::iter::once(name).chain(known)),
@@ -164,7 +164,7 @@ impl From<FamilyError> for PluginFailure {
     }
 }
 
-impl From<DecodeError> for PluginFailure {
+impl From<DecodeError> for SerializedError {
     fn from(error: DecodeError) -> Self {
         match error {
             DecodeError::UnknownOperation(name) => Self::new(
@@ -176,7 +176,7 @@ impl From<DecodeError> for PluginFailure {
     }
 }
 
-impl From<FactoryError> for PluginFailure {
+impl From<FactoryError> for SerializedError {
     fn from(error: FactoryError) -> Self {
         match error {
             FactoryError::Architecture(name) => Self::new(ErrorCode::ARCHITECTURE, [name]),
@@ -186,7 +186,7 @@ impl From<FactoryError> for PluginFailure {
     }
 }
 
-impl PluginFailure {
+impl SerializedError {
     /// Converts to a factory error that names the plugin.
     pub(super) fn into_factory_error(self, plugin: &str) -> FactoryError {
         match self.code {
@@ -203,7 +203,7 @@ mod tests {
 
     #[test]
     fn an_unknown_operation_is_unsupported_and_named() {
-        let failure = PluginFailure::from(DecodeError::UnknownOperation("warp_drive".to_owned()));
+        let failure = SerializedError::from(DecodeError::UnknownOperation("warp_drive".to_owned()));
         match failure.into_compile_error("libplugin.so") {
             CompileError::Unsupported(message) => assert!(message.contains("`warp_drive`"), "{message}"),
             other => panic!("{other:?}"),
@@ -212,7 +212,7 @@ mod tests {
 
     #[test]
     fn a_code_of_a_later_version_is_the_plugins_failure() {
-        let failure = PluginFailure::new(ErrorCode(4711), ["first", "second"]);
+        let failure = SerializedError::new(ErrorCode(4711), ["first", "second"]);
         let expected = "libplugin.so: first: second".to_owned();
         assert_eq!(failure.clone().into_compile_error("libplugin.so"), CompileError::Plugin(expected.clone()));
         assert_eq!(failure.into_family_error("libplugin.so"), FamilyError::Plugin(expected));
@@ -221,7 +221,7 @@ mod tests {
     #[test]
     fn a_chain_that_is_too_short_is_no_fault_of_the_reader() {
         for code in 0..16 {
-            let failure = PluginFailure { code: ErrorCode(code), chain: Vec::new() };
+            let failure = SerializedError { code: ErrorCode(code), chain: Vec::new() };
             let _ = failure.clone().into_compile_error("libplugin.so");
             let _ = failure.clone().into_family_error("libplugin.so");
             let _ = failure.into_factory_error("libplugin.so");

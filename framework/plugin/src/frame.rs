@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::channel::Call;
-use super::failure::PluginFailure;
+use super::failure::SerializedError;
 use super::wire::{self, MAX_MESSAGE_BYTES};
 use crate::artifact::byte_string;
 
@@ -36,7 +36,7 @@ pub(super) enum AnswerEvent {
     Log { level: u32, message: String },
     Progress { done: u64, total: u64, what: String },
     Done(#[serde(with = "byte_string")] Vec<u8>),
-    Failed(PluginFailure),
+    Failed(SerializedError),
 }
 
 /// Writes one frame and flushes the stream.

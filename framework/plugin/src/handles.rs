@@ -9,19 +9,19 @@ use super::{Artifact, DeviceBufferId, DeviceError, KernelMetadata, LaunchArgumen
 /// A device's buffers and loaded code by number. Numbers are never reused, so stale handles are detected; a removed
 /// entry is released by its own `drop`.
 #[derive(Debug)]
-pub struct DeviceObjectTable<Memory, Code> {
+pub struct DeviceObjectMap<Memory, Code> {
     buffers: HashMap<u64, (Memory, u64)>,
     codes: HashMap<u64, (Code, Vec<KernelMetadata>)>,
     next: u64,
 }
 
-impl<Memory, Code> Default for DeviceObjectTable<Memory, Code> {
+impl<Memory, Code> Default for DeviceObjectMap<Memory, Code> {
     fn default() -> Self {
         Self { buffers: HashMap::new(), codes: HashMap::new(), next: 1 }
     }
 }
 
-impl<Memory, Code> DeviceObjectTable<Memory, Code> {
+impl<Memory, Code> DeviceObjectMap<Memory, Code> {
     fn number(&mut self) -> u64 {
         self.next += 1;
         self.next - 1
@@ -140,8 +140,8 @@ mod tests {
 
     fn handles(
         parameters: Option<Vec<u32>>,
-    ) -> (DeviceObjectTable<&'static str, &'static str>, LoadedCodeId, DeviceBufferId) {
-        let mut handles = DeviceObjectTable::default();
+    ) -> (DeviceObjectMap<&'static str, &'static str>, LoadedCodeId, DeviceBufferId) {
+        let mut handles = DeviceObjectMap::default();
         let artifact = Artifact { payloads: Vec::new(), kernels: vec![metadata(parameters)], accepted_by: None };
         let (code, buffer) = (handles.insert_code("code", &artifact), handles.insert_buffer("memory", 16));
         (handles, code, buffer)

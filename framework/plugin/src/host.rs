@@ -10,7 +10,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::channel::Channel;
-use super::failure::{ErrorCode, PluginFailure};
+use super::failure::{ErrorCode, SerializedError};
 use super::frame::{self, Answer, AnswerEvent, Request};
 use super::library::Library;
 use super::listener::{self, LogLevel, PluginMessageListener};
@@ -45,7 +45,7 @@ pub fn serve_plugin_on_streams(
     output: impl Write + Send + 'static,
 ) -> io::Result<()> {
     let answers = Arc::new(Answers { output: Mutex::new(Box::new(output)), current: AtomicU64::new(0) });
-    listener::init_listener(Box::new(Forward(Arc::clone(&answers))));
+    listener::set_plugin_message_listener(Box::new(Forward(Arc::clone(&answers))));
     let opened = Library::open(library);
     let finished = Arc::new(AtomicBool::new(false));
     let pending = read_requests(input, Arc::clone(&finished));
@@ -94,7 +94,7 @@ fn answer_all(
         answers.current.store(request.id, Ordering::Relaxed);
         let event = match opened {
             Ok(library) => library.call(request.call).map_or_else(AnswerEvent::Failed, AnswerEvent::Done),
-            Err(error) => AnswerEvent::Failed(PluginFailure::new(LOAD_FAILED, [error.to_string()])),
+            Err(error) => AnswerEvent::Failed(SerializedError::new(LOAD_FAILED, [error.to_string()])),
         };
         answers.send(request.id, event)?;
     }

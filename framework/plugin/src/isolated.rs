@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use super::channel::{Call, Channel};
 use super::child_process::{ChildEvent, ChildProcess};
-use super::failure::PluginFailure;
+use super::failure::SerializedError;
 use super::frame::{self, Answer, AnswerEvent, Request};
 use super::library::Library;
 use super::listener::{self, LogLevel};
@@ -85,11 +85,11 @@ impl Isolated {
         Self { command, file, limit, tables, state: Mutex::default() }
     }
 
-    fn start(&self) -> Result<Running, PluginFailure> {
+    fn start(&self) -> Result<Running, SerializedError> {
         let mut command = Command::new(&self.command.program);
         command.args(&self.command.args).arg(&self.file);
         let process = ChildProcess::start(command, |output| frame::read(output).transpose()).map_err(|error| {
-            PluginFailure::internal(format!(
+            SerializedError::internal(format!(
                 "its server process {} cannot be started: {error}",
                 self.command.program.display()
             ))
@@ -98,14 +98,14 @@ impl Isolated {
     }
 
     /// Makes one call on the child process; starts the process and creates the call's target again as needed.
-    fn call_process(&self, state: &mut State, call: &Call) -> Result<Vec<u8>, PluginFailure> {
+    fn call_process(&self, state: &mut State, call: &Call) -> Result<Vec<u8>, SerializedError> {
         if state.running.is_none() {
             if state.failed_starts >= MOST_FAILED_STARTS {
                 let message = format!(
                     "no longer started, since {MOST_FAILED_STARTS} server processes in a row ended before they \
                      answered; fix the cause and start again"
                 );
-                return Err(PluginFailure::internal(message));
+                return Err(SerializedError::internal(message));
             }
             state.running = Some(self.start()?);
         }
@@ -113,7 +113,7 @@ impl Isolated {
         self.send_call(state, call)
     }
 
-    fn recreate_target(&self, state: &mut State, call: &Call) -> Result<(), PluginFailure> {
+    fn recreate_target(&self, state: &mut State, call: &Call) -> Result<(), SerializedError> {
         let Some(target) = call.target() else { return Ok(()) };
         let created = state.running.as_ref().is_some_and(|running| running.created.contains(&target));
         let Some(description) = state.descriptions.get(&target).filter(|_| !created).cloned() else { return Ok(()) };
@@ -122,9 +122,9 @@ impl Isolated {
 
     /// Sends one call and waits for its answer; if no complete answer comes, ends the child process and returns an
     /// error.
-    fn send_call(&self, state: &mut State, call: &Call) -> Result<Vec<u8>, PluginFailure> {
+    fn send_call(&self, state: &mut State, call: &Call) -> Result<Vec<u8>, SerializedError> {
         let Some(mut running) = state.running.take() else {
-            return Err(PluginFailure::internal("no process serves it"));
+            return Err(SerializedError::internal("no process serves it"));
         };
         state.next_id += 1;
         let limit_ms = u64::try_from(self.limit.as_millis()).unwrap_or(u64::MAX);
@@ -149,7 +149,7 @@ impl Isolated {
     }
 
     /// Returns the error for a child process that gave no answer.
-    fn explain(&self, running: Running, call: &Call, broken: &Broken) -> PluginFailure {
+    fn explain(&self, running: Running, call: &Call, broken: &Broken) -> SerializedError {
         let end = match broken {
             Broken::TimedOut => running.process.kill(),
             Broken::Exited(_) => running.process.finish(),
@@ -157,7 +157,7 @@ impl Isolated {
         let stderr_tail_text =
             if end.stderr_tail.is_empty() { String::new() } else { format!("; its last output: {}", end.stderr_tail) };
         let doing = call.doing();
-        PluginFailure::internal(match broken {
+        SerializedError::internal(match broken {
             Broken::TimedOut => format!(
                 "gave no answer within {:?} while {doing} and was ended; raise the limit if it needs longer, or \
                  report it to the plugin's author{stderr_tail_text}",
@@ -174,7 +174,7 @@ impl Isolated {
 impl Running {
     /// Sends a request and reads the parts of its answer up to the last; returns the reason if no complete answer
     /// comes.
-    fn send_request(&mut self, request: &Request, limit: Duration) -> Result<Result<Vec<u8>, PluginFailure>, Broken> {
+    fn send_request(&mut self, request: &Request, limit: Duration) -> Result<Result<Vec<u8>, SerializedError>, Broken> {
         let broken = |how: String| Err(Broken::Exited(how));
         let deadline = Instant::now() + limit;
         let mut bytes = Vec::new();
@@ -226,7 +226,7 @@ impl Channel for Isolated {
         &self.file
     }
 
-    fn call(&self, call: Call) -> Result<Vec<u8>, PluginFailure> {
+    fn call(&self, call: Call) -> Result<Vec<u8>, SerializedError> {
         let Some(tables) = self.tables.as_ref().filter(|_| call.reads_tables()) else {
             return self.call_in_process(call);
         };
@@ -247,7 +247,7 @@ impl Isolated {
     }
 
     /// Makes a call on the child process; calls that only release something start no process.
-    fn call_in_process(&self, call: Call) -> Result<Vec<u8>, PluginFailure> {
+    fn call_in_process(&self, call: Call) -> Result<Vec<u8>, SerializedError> {
         let mut state = self.state();
         match &call {
             Call::Destroy { target } => {
@@ -269,7 +269,7 @@ impl Isolated {
             Call::Device { devices, .. } => {
                 let running = state.running.as_ref();
                 if !running.is_some_and(|running| running.devices.contains(devices)) {
-                    return Err(PluginFailure::internal("the process of these devices has ended; open them again"));
+                    return Err(SerializedError::internal("the process of these devices has ended; open them again"));
                 }
                 self.send_call(&mut state, &call)
             }

@@ -56,20 +56,20 @@ pub use device::{
     SectorCounts,
 };
 pub use discovery::{DEBUG_VARIABLE, PATH_VARIABLE, PluginSearchPath};
-pub use export::answer_host_query;
+pub use export::connect_plugin_to_host;
 pub use external_tool::{ExternalTool, ToolError};
 pub use factory::TargetFactory;
 pub use factory_error::FactoryError;
-pub use failure::{ErrorCode, PluginFailure};
-pub use handles::DeviceObjectTable;
+pub use failure::{ErrorCode, SerializedError};
+pub use handles::DeviceObjectMap;
 pub use host::{serve_plugin, serve_plugin_on_streams};
 pub use isolated::PluginHostCommand;
 pub use issue::{check_module_tensor_maps, find_and_check_instruction};
-pub use listener::{LogLevel, PluginMessageListener, init_listener, log, progress, with_listener};
+pub use listener::{LogLevel, PluginMessageListener, log, report_progress, set_plugin_message_listener, with_listener};
 pub use load_error::LoadError;
 pub use manifest::{MANIFEST_SUFFIX, PluginManifest};
 pub use message::read_as_every_message;
-pub use registry::{KnownPlugin, PluginOrigin, Registry, RegistryError, RejectedPlugin, ShadowedPlugin};
+pub use registry::{PluginOrigin, RegisteredPlugin, Registry, RegistryError, RejectedPlugin, ShadowedPlugin};
 pub use vendor::{
     InstructionGroup, TablesOnly, VendorBackend, VendorTables, VendorTarget, concatenate_instruction_groups,
 };

@@ -16,7 +16,7 @@ use super::abi::{
 use super::channel::{Call, Channel};
 use super::devices::library::{Functions as DeviceFunctions, OpenDevices, find};
 use super::extensions::find_extension;
-use super::failure::PluginFailure;
+use super::failure::SerializedError;
 use super::load_error::LoadError;
 use super::message::PluginInfo;
 use super::open_target::OpenTarget;
@@ -42,7 +42,7 @@ pub(super) struct Library {
     abi_minor: u32,
     targets: Mutex<HashMap<u64, Arc<OpenTarget>>>,
     /// The functions of the plugin's optional table `devices`, or the reason why they are missing.
-    device_functions: Result<Arc<DeviceFunctions>, PluginFailure>,
+    device_functions: Result<Arc<DeviceFunctions>, SerializedError>,
     devices: Mutex<HashMap<u64, Arc<OpenDevices>>>,
 }
 
@@ -137,7 +137,7 @@ impl Library {
     }
 
     /// Reads the plugin's name, version and architectures.
-    pub(super) fn info(&self) -> Result<PluginInfo, PluginFailure> {
+    pub(super) fn info(&self) -> Result<PluginInfo, SerializedError> {
         // SAFETY: functions of a checked table, called as the interface requires; the texts live as long as the image,
         // and are copied immediately.
         let (name, version) =
@@ -152,17 +152,17 @@ impl Library {
             architectures.push(text("an architecture", slice)?);
         }
         if architectures.len() == MOST_ITEMS as usize {
-            return Err(PluginFailure::internal("it lists architectures without end"));
+            return Err(SerializedError::internal("it lists architectures without end"));
         }
         if name.is_empty() || architectures.is_empty() {
-            return Err(PluginFailure::internal(
+            return Err(SerializedError::internal(
                 "it names no architectures, or not itself: no targets are registered in it",
             ));
         }
         Ok(PluginInfo { name, version, abi_minor: self.abi_minor, architectures })
     }
 
-    fn create(&self, target: u64, description: &[u8]) -> Result<Vec<u8>, PluginFailure> {
+    fn create(&self, target: u64, description: &[u8]) -> Result<Vec<u8>, SerializedError> {
         let mut handle = std::ptr::null_mut();
         let error = {
             let _alone = INITIALISATION.lock().unwrap_or_else(PoisonError::into_inner);
@@ -171,16 +171,16 @@ impl Library {
         };
         self.functions.outcome(error)?;
         if handle.is_null() {
-            return Err(PluginFailure::internal("it gave neither a target nor an error"));
+            return Err(SerializedError::internal("it gave neither a target nor an error"));
         }
         let opened = OpenTarget { functions: Arc::clone(&self.functions), handle };
         self.targets.lock().unwrap_or_else(PoisonError::into_inner).insert(target, Arc::new(opened));
         Ok(Vec::new())
     }
 
-    fn target(&self, target: u64) -> Result<Arc<OpenTarget>, PluginFailure> {
+    fn target(&self, target: u64) -> Result<Arc<OpenTarget>, SerializedError> {
         let targets = self.targets.lock().unwrap_or_else(PoisonError::into_inner);
-        targets.get(&target).cloned().ok_or_else(|| PluginFailure::internal(format!("there is no target {target}")))
+        targets.get(&target).cloned().ok_or_else(|| SerializedError::internal(format!("there is no target {target}")))
     }
 
     /// Calls a function of the plugin's table, which returns a blob, on the target with the number `target`; returns
@@ -189,21 +189,21 @@ impl Library {
         &self,
         target: u64,
         function: impl FnOnce(&Functions, *const TargetHandle, *mut *mut BlobHandle) -> *mut ErrorHandle,
-    ) -> Result<Vec<u8>, PluginFailure> {
+    ) -> Result<Vec<u8>, SerializedError> {
         let target = self.target(target)?;
         self.functions.blob(|out| function(&self.functions, target.handle, out))
     }
 
-    fn open_devices(&self, target: u64, devices: u64) -> Result<Vec<u8>, PluginFailure> {
+    fn open_devices(&self, target: u64, devices: u64) -> Result<Vec<u8>, SerializedError> {
         let functions = self.device_functions.clone()?;
         let (opened, names) = OpenDevices::open(functions, self.target(target)?)?;
         self.devices.lock().unwrap_or_else(PoisonError::into_inner).insert(devices, Arc::new(opened));
         Ok(names)
     }
 
-    fn devices(&self, devices: u64) -> Result<Arc<OpenDevices>, PluginFailure> {
+    fn devices(&self, devices: u64) -> Result<Arc<OpenDevices>, SerializedError> {
         let all = self.devices.lock().unwrap_or_else(PoisonError::into_inner);
-        all.get(&devices).cloned().ok_or_else(|| PluginFailure::internal(format!("there are no devices {devices}")))
+        all.get(&devices).cloned().ok_or_else(|| SerializedError::internal(format!("there are no devices {devices}")))
     }
 }
 
@@ -212,12 +212,12 @@ impl Channel for Library {
         &self.file
     }
 
-    fn call(&self, call: Call) -> Result<Vec<u8>, PluginFailure> {
+    fn call(&self, call: Call) -> Result<Vec<u8>, SerializedError> {
         // SAFETY of the calls below: functions of a checked table, called on live handles with slices that outlive the
         // call.
         match &call {
             Call::Describe => {
-                wire::serialize_message(&self.info()?).map_err(|error| PluginFailure::internal(error.to_string()))
+                wire::serialize_message(&self.info()?).map_err(|error| SerializedError::internal(error.to_string()))
             }
             Call::Create { target, description } => self.create(*target, description),
             Call::Destroy { target } => {

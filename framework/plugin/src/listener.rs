@@ -1,7 +1,7 @@
 //! Log messages and progress reports of plugins.
 //!
-//! In a host, [`init_listener`] sets the receiver for the whole process and [`with_listener`] the receiver during one
-//! closure; in a plugin, [`log`] and [`progress`] send to the host.
+//! In a host, [`set_plugin_message_listener`] sets the receiver for the whole process and [`with_listener`] the
+//! receiver during one closure; in a plugin, [`log`] and [`progress`] send to the host.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -45,7 +45,7 @@ static LISTENER: OnceLock<Box<dyn PluginMessageListener>> = OnceLock::new();
 
 /// Sends messages of plugins to `listener` from now on. Without a listener, warnings and errors go to standard error.
 /// Only the first call sets the listener; returns whether this call did.
-pub fn init_listener(listener: Box<dyn PluginMessageListener>) -> bool {
+pub fn set_plugin_message_listener(listener: Box<dyn PluginMessageListener>) -> bool {
     LISTENER.set(listener).is_ok()
 }
 
@@ -98,7 +98,7 @@ pub fn log(level: LogLevel, message: &str) {
 
 /// Reports the progress of a long call to the host: `done` of `total` items are finished, and `what` names the items. A
 /// `total` of zero means unknown.
-pub fn progress(done: u64, total: u64, what: &str) {
+pub fn report_progress(done: u64, total: u64, what: &str) {
     match host() {
         Some(HostTable { context, progress: Some(progress), .. }) => {
             // SAFETY: as in `log`.

@@ -10,7 +10,7 @@ use super::wire::{self, WireError, is_unknown};
 use crate::{Artifact, CodeFormat, CodePayload, CompileOptions, FactoryError, Target};
 use tilewright_layout::{AttributeSyntax, FamilySpec, Layout, SampleLayout, SampleLayoutRequest};
 use tilewright_target::{
-    BankRow, Instruction, InstructionKind, OmittedInstruction, ShufflePrimitive, TargetDescription,
+    BankTableEntry, Instruction, InstructionKind, OmittedInstruction, ShufflePrimitive, TargetDescription,
 };
 
 /// A plugin's description of itself: name, version and architectures.
@@ -131,7 +131,7 @@ pub(super) struct FamilyAnswer {
 pub(super) fn read_description(bytes: &[u8]) -> Result<TargetDescription, WireError> {
     let description: TargetDescription = wire::read_without_unknown(
         bytes,
-        &[(&["exchanges"], is_unknown::<ShufflePrimitive>), (&["shared", "banks"], is_unknown::<BankRow>)],
+        &[(&["exchanges"], is_unknown::<ShufflePrimitive>), (&["shared", "banks"], is_unknown::<BankTableEntry>)],
     )?;
     description.check().map_err(|fault| WireError::Malformed(fault.to_string()))?;
     Ok(description)

@@ -4,7 +4,7 @@
 
 use super::abi::{BlobHandle, ErrorHandle, PluginTable, Slice, TargetHandle};
 use super::bytes::{lossy_text, read_slice};
-use super::failure::{ErrorCode, PluginFailure};
+use super::failure::{ErrorCode, SerializedError};
 use super::functions::functions;
 
 /// Max number of architectures read from a plugin, and of messages read from an error.
@@ -32,21 +32,21 @@ impl Functions {
     pub(super) fn blob(
         &self,
         function: impl FnOnce(*mut *mut BlobHandle) -> *mut ErrorHandle,
-    ) -> Result<Vec<u8>, PluginFailure> {
+    ) -> Result<Vec<u8>, SerializedError> {
         let mut blob = std::ptr::null_mut();
         self.outcome(function(&raw mut blob))?;
         if blob.is_null() {
-            return Err(PluginFailure::internal("it gave neither an answer nor an error"));
+            return Err(SerializedError::internal("it gave neither an answer nor an error"));
         }
         // SAFETY: a live blob of this table; its bytes are copied before it is destroyed.
         let bytes = unsafe { read_slice((self.blob_bytes)(blob)) }.map(<[u8]>::to_vec);
         // SAFETY: destroyed once.
         unsafe { (self.blob_destroy)(blob) };
-        bytes.map_err(|failure| PluginFailure::internal(format!("it gave an answer that cannot be read: {failure}")))
+        bytes.map_err(|failure| SerializedError::internal(format!("it gave an answer that cannot be read: {failure}")))
     }
 
     /// Copies the contents of an error that a function returned and frees it; null means success.
-    pub(super) fn outcome(&self, error: *mut ErrorHandle) -> Result<(), PluginFailure> {
+    pub(super) fn outcome(&self, error: *mut ErrorHandle) -> Result<(), SerializedError> {
         if error.is_null() {
             return Ok(());
         }
@@ -56,16 +56,16 @@ impl Functions {
             let messages = (0..MOST_ITEMS).map(|index| (self.error_message)(error, index));
             let chain = messages.take_while(|slice| slice.length > 0).map(lossy_text).collect();
             (self.error_destroy)(error);
-            Err(PluginFailure { code, chain })
+            Err(SerializedError { code, chain })
         }
     }
 }
 
 /// Reads a text from a plugin; `what` names the text in the error.
-pub(super) fn text(what: &str, slice: Slice) -> Result<String, PluginFailure> {
+pub(super) fn text(what: &str, slice: Slice) -> Result<String, SerializedError> {
     let bytes =
-        read_slice(slice).map_err(|failure| PluginFailure::internal(format!("{what} cannot be read: {failure}")))?;
-    let text =
-        std::str::from_utf8(bytes).map_err(|error| PluginFailure::internal(format!("{what} is not UTF-8: {error}")))?;
+        read_slice(slice).map_err(|failure| SerializedError::internal(format!("{what} cannot be read: {failure}")))?;
+    let text = std::str::from_utf8(bytes)
+        .map_err(|error| SerializedError::internal(format!("{what} is not UTF-8: {error}")))?;
     Ok(text.to_owned())
 }

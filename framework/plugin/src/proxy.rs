@@ -105,7 +105,7 @@ impl Target for Proxy {
 
     fn compile(&self, module: &kernel::Module, options: &CompileOptions) -> Result<Artifact, CompileError> {
         let options = wire::serialize_message(options).map_err(|error| CompileError::Invalid(error.to_string()))?;
-        let call = Call::Compile { target: self.remote.target(), module: kernel::encode(module), options };
+        let call = Call::Compile { target: self.remote.target(), module: kernel::encode_module(module), options };
         let answer = self.remote.call(call).map_err(|failure| failure.into_compile_error(&self.remote.plugin()))?;
         message::read_artifact(&answer)
             .map_err(|error| CompileError::Plugin(self.remote.unreadable_answer("compiled code", &error)))

@@ -36,7 +36,7 @@ pub enum PluginOrigin {
 
 /// A plugin that a registry knows.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct KnownPlugin {
+pub struct RegisteredPlugin {
     /// The plugin's name: one word, e.g. `acme`.
     pub name: String,
     /// The plugin's version, e.g. `0.1.0`.
@@ -66,9 +66,9 @@ pub struct ShadowedPlugin {
     /// The name of the architecture.
     pub architecture: String,
     /// The plugin that serves the architecture.
-    pub served_by: KnownPlugin,
+    pub served_by: RegisteredPlugin,
     /// Another plugin for the architecture, which is not used.
-    pub passed_over: KnownPlugin,
+    pub passed_over: RegisteredPlugin,
 }
 
 /// The reason why a registry cannot provide a target.
@@ -120,7 +120,7 @@ enum Source {
 }
 
 struct Entry {
-    plugin: KnownPlugin,
+    plugin: RegisteredPlugin,
     source: Source,
 }
 
@@ -181,7 +181,7 @@ impl Registry {
             linked.entry(factory.plugin).or_default().push(factory);
         }
         let entries = linked.into_values().map(|factories| Entry {
-            plugin: KnownPlugin {
+            plugin: RegisteredPlugin {
                 name: factories[0].plugin.to_owned(),
                 version: factories[0].version.to_owned(),
                 file: None,
@@ -211,7 +211,7 @@ impl Registry {
     /// let error = Registry::new().load(Path::new("/no/such/plugin.so")).expect_err("no file");
     /// assert!(error.to_string().contains("/no/such/plugin.so"));
     /// ```
-    pub fn load(&mut self, file: &Path) -> Result<&KnownPlugin, LoadError> {
+    pub fn load(&mut self, file: &Path) -> Result<&RegisteredPlugin, LoadError> {
         let is_manifest = file.to_string_lossy().ends_with(MANIFEST_SUFFIX);
         let manifest = if is_manifest { Some(PluginManifest::read(file)?) } else { None };
         let library = manifest.as_ref().map_or_else(|| file.to_owned(), |manifest| manifest.library_path(file));
@@ -224,7 +224,7 @@ impl Registry {
             built_with = manifest.built_with;
         }
         discovery::trace(file, "loaded");
-        let plugin = KnownPlugin {
+        let plugin = RegisteredPlugin {
             name: info.name,
             version: info.version,
             file: Some(channel.file().to_owned()),
@@ -273,7 +273,7 @@ impl Registry {
             return discovery::trace(file, "its library is known already");
         }
         discovery::trace(file, "accepted");
-        let plugin = KnownPlugin {
+        let plugin = RegisteredPlugin {
             name: manifest.name.clone(),
             version: manifest.version.clone(),
             file: Some(library),
@@ -318,7 +318,7 @@ impl Registry {
 
     /// Returns the known plugins, in order of precedence.
     #[must_use]
-    pub fn plugins(&self) -> Vec<&KnownPlugin> {
+    pub fn plugins(&self) -> Vec<&RegisteredPlugin> {
         self.entries.iter().map(|entry| &entry.plugin).collect()
     }
 
@@ -349,7 +349,7 @@ impl Registry {
 
     /// Returns the plugin that serves an architecture; `None` if none does.
     #[must_use]
-    pub fn find_server(&self, architecture: &str) -> Option<&KnownPlugin> {
+    pub fn find_server(&self, architecture: &str) -> Option<&RegisteredPlugin> {
         self.entry(architecture).map(|entry| &entry.plugin)
     }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::channel::{Call, Channel};
 use super::factory_error::FactoryError;
-use super::failure::PluginFailure;
+use super::failure::SerializedError;
 use super::message::{self, Piece, PieceRequest, TargetInfo};
 use super::wire::{self, WireError};
 
@@ -31,7 +31,7 @@ impl Remote {
         self.target
     }
 
-    pub(super) fn call(&self, call: Call) -> Result<Vec<u8>, PluginFailure> {
+    pub(super) fn call(&self, call: Call) -> Result<Vec<u8>, SerializedError> {
         self.channel.call(call)
     }
 

@@ -90,7 +90,7 @@ pub(super) fn read_without_unknown<T: DeserializeOwned>(
 /// means that the body is no `T`.
 fn read_body<T: DeserializeOwned>(bytes: &[u8]) -> Result<Result<T, CborError>, WireError> {
     within_bounds(bytes.len())?;
-    let found = match cbor::take_from_cbor::<Incoming<T>>(bytes, MAX_MESSAGE_DEPTH) {
+    let found = match cbor::take_cbor_value::<Incoming<T>>(bytes, MAX_MESSAGE_DEPTH) {
         Ok((incoming, [])) => Ok(incoming),
         Ok((_, rest)) => return Err(WireError::Malformed(format!("{} bytes after the end", rest.len()))),
         Err(mismatch) => Err(mismatch),
@@ -99,7 +99,7 @@ fn read_body<T: DeserializeOwned>(bytes: &[u8]) -> Result<Result<T, CborError>, 
     // reported.
     let version = match &found {
         Ok(incoming) => incoming.version,
-        Err(_) => cbor::take_from_cbor::<Incoming<IgnoredAny>>(bytes, MAX_MESSAGE_DEPTH)?.0.version,
+        Err(_) => cbor::take_cbor_value::<Incoming<IgnoredAny>>(bytes, MAX_MESSAGE_DEPTH)?.0.version,
     };
     if version > WIRE_VERSION {
         return Err(WireError::Version { found: version });
@@ -122,7 +122,7 @@ pub(super) type IsUnknown = fn(&[u8]) -> bool;
 
 /// Whether an entry of type `T` has a variant unknown to this version: an [`IsUnknown`] function.
 pub(super) fn is_unknown<T: DeserializeOwned>(row: &[u8]) -> bool {
-    cbor::take_from_cbor::<T>(row, MAX_MESSAGE_DEPTH).is_err_and(|mismatch| mismatch.unknown_variant)
+    cbor::take_cbor_value::<T>(row, MAX_MESSAGE_DEPTH).is_err_and(|mismatch| mismatch.unknown_variant)
 }
 
 fn skip_rows(value: &mut Value, path: &[&str], is_unknown: IsUnknown) {

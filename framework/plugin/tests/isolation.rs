@@ -44,7 +44,7 @@ fn serve(file: &Path) -> ExitCode {
 }
 
 fn run_tests() -> ExitCode {
-    plugin::init_listener(Box::new(Heard));
+    plugin::set_plugin_message_listener(Box::new(Heard));
     let tests: [(&str, fn()); 15] = [
         ("an isolated plugin looks like any other", an_isolated_plugin_looks_like_any_other),
         ("a plugin in C is served too", a_plugin_in_c_is_served_too),

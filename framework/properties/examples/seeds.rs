@@ -138,7 +138,7 @@ fn mapped() -> Result<Vec<Module>, Box<dyn Error>> {
            mbarrier_wait %2, %1
          }",
     ];
-    texts.into_iter().map(|text| Ok(kernel::text::parse(text)?)).collect()
+    texts.into_iter().map(|text| Ok(kernel::text::parse_module(text)?)).collect()
 }
 
 fn kernels_and_targets() -> Done {
@@ -149,16 +149,16 @@ fn kernels_and_targets() -> Done {
         messages.add(wire::serialize_message(&target)?)?;
         for module in modules(&target) {
             text.add(module.to_string())?;
-            bytes.add(kernel::encode(&module))?;
+            bytes.add(kernel::encode_module(&module))?;
         }
     }
     for module in mapped()? {
         text.add(module.to_string())?;
-        bytes.add(kernel::encode(&module))?;
+        bytes.add(kernel::encode_module(&module))?;
     }
-    let module = kernel::text::parse(TENSOR_MEMORY)?;
+    let module = kernel::text::parse_module(TENSOR_MEMORY)?;
     text.add(module.to_string())?;
-    bytes.add(kernel::encode(&module))?;
+    bytes.add(kernel::encode_module(&module))?;
     messages.add(wire::serialize_message(&CompileOptions::default())?)?;
     for row in rows("layouts.jsonl")?.into_iter().step_by(8) {
         messages.add(wire::serialize_message(&json!({ "spec": row["params"], "shape": row["shape"] }))?)?;

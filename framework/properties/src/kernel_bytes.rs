@@ -8,8 +8,8 @@ use tilewright_kernel as kernel;
 /// # Panics
 /// If the property does not hold for `bytes`.
 pub fn check(bytes: &[u8]) {
-    if let Ok(module) = kernel::decode(bytes) {
-        assert_eq!(kernel::decode(&kernel::encode(&module)).as_ref(), Ok(&module));
+    if let Ok(module) = kernel::decode_module(bytes) {
+        assert_eq!(kernel::decode_module(&kernel::encode_module(&module)).as_ref(), Ok(&module));
         let _ = kernel::verify(&module);
         let _ = module.to_string();
     }

@@ -9,12 +9,12 @@ use tilewright_kernel as kernel;
 /// If the property does not hold for `bytes`.
 pub fn check(bytes: &[u8]) {
     let source = crate::text(bytes);
-    match kernel::text::parse(source) {
+    match kernel::text::parse_module(source) {
         Err(error) => assert!(error.line >= 1 && error.column >= 1),
         Ok(module) => {
             let written = module.to_string();
-            assert_eq!(kernel::text::parse(&written).as_ref(), Ok(&module), "{written}");
-            assert_eq!(kernel::decode(&kernel::encode(&module)).as_ref(), Ok(&module), "{written}");
+            assert_eq!(kernel::text::parse_module(&written).as_ref(), Ok(&module), "{written}");
+            assert_eq!(kernel::decode_module(&kernel::encode_module(&module)).as_ref(), Ok(&module), "{written}");
             let _ = kernel::verify(&module);
         }
     }

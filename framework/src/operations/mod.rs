@@ -18,5 +18,5 @@ mod values;
 pub use cute::perform_cute_operation;
 pub use error::LayoutOperationError;
 pub use perform::perform_layout_operation;
-pub use resolve::resolve_layouts;
-pub use table::{InputKind, LAYOUT_OPERATIONS, LayoutOperation, OperationInput};
+pub use resolve::resolve_layout_inputs;
+pub use table::{JsonInputKind, LAYOUT_OPERATIONS, LayoutOperationEntry, LayoutOperationParameter};

@@ -3,7 +3,7 @@
 use serde_json::Value as Json;
 
 use super::error::{LayoutOperationError, wrong};
-use super::table::LayoutOperation;
+use super::table::LayoutOperationEntry;
 use tilewright_layout::to_snake_case;
 
 /// Performs the operation `name` of [`LAYOUT_OPERATIONS`](super::LAYOUT_OPERATIONS) on linear layouts; `inputs` is a
@@ -25,7 +25,7 @@ use tilewright_layout::to_snake_case;
 /// # Ok::<(), tilewright::operations::LayoutOperationError>(())
 /// ```
 pub fn perform_layout_operation(name: &str, inputs: &Json) -> Result<Json, LayoutOperationError> {
-    let operation = LayoutOperation::find(name)?;
+    let operation = LayoutOperationEntry::find(name)?;
     let given = inputs.as_object().ok_or_else(|| wrong("`inputs` must be an object"))?;
     if let Some(strange) = given.keys().find(|given| operation.input(given).is_none()) {
         return Err(not_an_input(operation, strange));
@@ -33,7 +33,7 @@ pub fn perform_layout_operation(name: &str, inputs: &Json) -> Result<Json, Layou
     (operation.function)(inputs)
 }
 
-fn not_an_input(operation: &LayoutOperation, strange: &str) -> LayoutOperationError {
+fn not_an_input(operation: &LayoutOperationEntry, strange: &str) -> LayoutOperationError {
     let name = operation.name;
     if let Some(input) = operation.input(&to_snake_case(strange)) {
         return wrong(format!("`{strange}` is not an input of `{name}`: write `{}`", input.name));

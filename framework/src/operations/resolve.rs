@@ -3,7 +3,7 @@
 use serde_json::{Map, Value as Json};
 
 use super::error::LayoutOperationError;
-use super::table::{InputKind, LayoutOperation};
+use super::table::{JsonInputKind, LayoutOperationEntry};
 use crate::{LayoutRequest, Session};
 use tilewright_layout::{Layout, layout_to_json};
 
@@ -17,26 +17,26 @@ use tilewright_layout::{Layout, layout_to_json};
 ///
 /// ```
 /// use serde_json::json;
-/// use tilewright::operations::{LayoutOperation, perform_layout_operation, resolve_layouts};
+/// use tilewright::operations::{LayoutOperationEntry, perform_layout_operation, resolve_layout_inputs};
 /// use tilewright::plugin::Registry;
 /// use tilewright::Session;
 ///
-/// let session = Session::new(tilewright_targets::read_catalogue()?, Registry::new());
-/// let operation = LayoutOperation::find("flattenOuts")?;
+/// let session = Session::new(tilewright_targets::read_default_catalogue()?, Registry::new());
+/// let operation = LayoutOperationEntry::find("flattenOuts")?;
 /// let mut inputs = json!({"layout": "SwizzledSharedLayout(2, 1, 2, [1, 0])"});
-/// resolve_layouts(&session, None, Some(&[2, 4]), operation, &mut inputs)?;
+/// resolve_layout_inputs(&session, None, Some(&[2, 4]), operation, &mut inputs)?;
 /// assert_eq!(perform_layout_operation(operation.name, &inputs)?["out_dims"], json!([["dim0", 8]]));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn resolve_layouts(
+pub fn resolve_layout_inputs(
     session: &Session,
     target: Option<&str>,
     shape: Option<&[u64]>,
-    operation: &LayoutOperation,
+    operation: &LayoutOperationEntry,
     inputs: &mut Json,
 ) -> Result<(), LayoutOperationError> {
     let Some(given) = inputs.as_object_mut() else { return Ok(()) };
-    for input in operation.inputs.iter().filter(|input| input.kind == InputKind::Layout) {
+    for input in operation.inputs.iter().filter(|input| input.kind == JsonInputKind::Layout) {
         if let Some(value) = given.get_mut(input.name).filter(|value| !has_bases(value)) {
             let named = |message: String| LayoutOperationError::Layout(format!("`{}`: {message}", input.name));
             *value = bases(session, target, shape, value).map_err(named)?;

@@ -9,13 +9,13 @@ use super::{algebra, columns, queries, shape, sizes, values};
 
 /// An operation on linear layouts, by name.
 #[derive(Debug, Clone, Copy)]
-pub struct LayoutOperation {
+pub struct LayoutOperationEntry {
     /// The name of the operation, in `snake_case`.
     pub name: &'static str,
     /// Other names of the operation: those of Triton's `LinearLayout`, of its helpers and of its Python binding.
     pub aliases: &'static [&'static str],
     /// The inputs of the operation, in the order of its usage text.
-    pub inputs: &'static [OperationInput],
+    pub inputs: &'static [LayoutOperationParameter],
     /// The text that describes the operation's result in the documentation: `layout` if the result is a layout,
     /// otherwise the fields of the result's JSON object.
     pub result: &'static str,
@@ -24,20 +24,20 @@ pub struct LayoutOperation {
     pub(super) function: fn(&Json) -> Result<Json, LayoutOperationError>,
 }
 
-/// An input of a [`LayoutOperation`].
+/// An input of a [`LayoutOperationEntry`].
 #[derive(Debug, Clone, Copy)]
-pub struct OperationInput {
+pub struct LayoutOperationParameter {
     /// The name of the input: its key in the JSON object of inputs, such as `layout`.
     pub name: &'static str,
     /// The form of the input's JSON value.
-    pub kind: InputKind,
+    pub kind: JsonInputKind,
     /// The value if the input is left out, as JSON; `None` if it is required.
     pub default: Option<&'static str>,
 }
 
 /// The form of an input's JSON value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum InputKind {
+pub enum JsonInputKind {
     /// A linear layout.
     Layout,
     /// The name of a dim.
@@ -61,7 +61,7 @@ pub enum InputKind {
     Points,
 }
 
-impl InputKind {
+impl JsonInputKind {
     /// Returns this form in words, with an example unless the words are enough, for messages and documentation.
     #[must_use]
     pub fn description(self) -> &'static str {
@@ -80,17 +80,17 @@ impl InputKind {
     }
 }
 
-impl LayoutOperation {
+impl LayoutOperationEntry {
     /// Returns the operation of this name or alias; an alias may also be in `snake_case`.
     ///
     /// # Errors
     /// [`LayoutOperationError::Unknown`] if no operation has this name or alias.
     ///
     /// ```
-    /// use tilewright::operations::LayoutOperation;
-    /// assert_eq!(LayoutOperation::find("invertAndCompose")?.name, "invert_and_compose");
-    /// assert_eq!(LayoutOperation::find("get_free_variable_masks")?.name, "free_variable_masks");
-    /// let error = LayoutOperation::find("flaten_ins").unwrap_err();
+    /// use tilewright::operations::LayoutOperationEntry;
+    /// assert_eq!(LayoutOperationEntry::find("invertAndCompose")?.name, "invert_and_compose");
+    /// assert_eq!(LayoutOperationEntry::find("get_free_variable_masks")?.name, "free_variable_masks");
+    /// let error = LayoutOperationEntry::find("flaten_ins").unwrap_err();
     /// assert_eq!(error.to_string(), "unknown operation `flaten_ins`; did you mean `flatten_ins`?");
     /// # Ok::<(), tilewright::operations::LayoutOperationError>(())
     /// ```
@@ -107,7 +107,7 @@ impl LayoutOperation {
 
     /// Returns the operation's input of this name; `None` if the operation has no such input.
     #[must_use]
-    pub fn input(&self, name: &str) -> Option<&'static OperationInput> {
+    pub fn input(&self, name: &str) -> Option<&'static LayoutOperationParameter> {
         self.inputs.iter().find(|input| input.name == name)
     }
 
@@ -120,50 +120,50 @@ impl LayoutOperation {
 
 const LAYOUT: &str = "layout";
 
-const fn required(name: &'static str, kind: InputKind) -> OperationInput {
-    OperationInput { name, kind, default: None }
+const fn required(name: &'static str, kind: JsonInputKind) -> LayoutOperationParameter {
+    LayoutOperationParameter { name, kind, default: None }
 }
 
-const fn or(name: &'static str, kind: InputKind, default: &'static str) -> OperationInput {
-    OperationInput { name, kind, default: Some(default) }
+const fn or(name: &'static str, kind: JsonInputKind, default: &'static str) -> LayoutOperationParameter {
+    LayoutOperationParameter { name, kind, default: Some(default) }
 }
 
 const fn row(
     name: &'static str,
     aliases: &'static [&'static str],
-    inputs: &'static [OperationInput],
+    inputs: &'static [LayoutOperationParameter],
     result: &'static str,
     rust: &'static str,
     function: fn(&Json) -> Result<Json, LayoutOperationError>,
-) -> LayoutOperation {
-    LayoutOperation { name, aliases, inputs, result, rust, function }
+) -> LayoutOperationEntry {
+    LayoutOperationEntry { name, aliases, inputs, result, rust, function }
 }
 
-const OF: OperationInput = required("layout", InputKind::Layout);
-const A: OperationInput = required("a", InputKind::Layout);
-const B: OperationInput = required("b", InputKind::Layout);
-const SIZE: OperationInput = required("size", InputKind::Number);
-const IN_DIM: OperationInput = required("in_dim", InputKind::Dim);
-const OUT_DIM: OperationInput = required("out_dim", InputKind::Dim);
-const DIM: OperationInput = required("dim", InputKind::Dim);
-const DIMS: OperationInput = required("dims", InputKind::Dims);
-const INS: OperationInput = required("ins", InputKind::Dims);
-const OUTS: OperationInput = required("outs", InputKind::Dims);
-const ORDER: OperationInput = required("order", InputKind::Dims);
-const FROM: OperationInput = required("from", InputKind::Dim);
-const TO: OperationInput = required("to", InputKind::Dim);
-const SIZES: OperationInput = required("sizes", InputKind::Sizes);
-const SHAPE: OperationInput = required("shape", InputKind::Numbers);
-const POINTS: OperationInput = required("points", InputKind::Points);
+const OF: LayoutOperationParameter = required("layout", JsonInputKind::Layout);
+const A: LayoutOperationParameter = required("a", JsonInputKind::Layout);
+const B: LayoutOperationParameter = required("b", JsonInputKind::Layout);
+const SIZE: LayoutOperationParameter = required("size", JsonInputKind::Number);
+const IN_DIM: LayoutOperationParameter = required("in_dim", JsonInputKind::Dim);
+const OUT_DIM: LayoutOperationParameter = required("out_dim", JsonInputKind::Dim);
+const DIM: LayoutOperationParameter = required("dim", JsonInputKind::Dim);
+const DIMS: LayoutOperationParameter = required("dims", JsonInputKind::Dims);
+const INS: LayoutOperationParameter = required("ins", JsonInputKind::Dims);
+const OUTS: LayoutOperationParameter = required("outs", JsonInputKind::Dims);
+const ORDER: LayoutOperationParameter = required("order", JsonInputKind::Dims);
+const FROM: LayoutOperationParameter = required("from", JsonInputKind::Dim);
+const TO: LayoutOperationParameter = required("to", JsonInputKind::Dim);
+const SIZES: LayoutOperationParameter = required("sizes", JsonInputKind::Sizes);
+const SHAPE: LayoutOperationParameter = required("shape", JsonInputKind::Numbers);
+const POINTS: LayoutOperationParameter = required("points", JsonInputKind::Points);
 
 /// The operations on linear layouts, by subject.
-pub const LAYOUT_OPERATIONS: &[LayoutOperation] = &[
+pub const LAYOUT_OPERATIONS: &[LayoutOperationEntry] = &[
     // Constructors.
     row("identity_1d", &["identity1D"], &[SIZE, IN_DIM, OUT_DIM], LAYOUT, "LinearLayout::identity", algebra::identity),
     row(
         "strided_1d",
         &["strided1D"],
-        &[SIZE, required("stride", InputKind::Number), IN_DIM, OUT_DIM],
+        &[SIZE, required("stride", JsonInputKind::Number), IN_DIM, OUT_DIM],
         LAYOUT,
         "LinearLayout::strided",
         algebra::strided,
@@ -171,7 +171,7 @@ pub const LAYOUT_OPERATIONS: &[LayoutOperation] = &[
     row(
         "zeros_1d",
         &["zeros1D"],
-        &[SIZE, IN_DIM, OUT_DIM, or("out_dim_size", InputKind::Number, "1")],
+        &[SIZE, IN_DIM, OUT_DIM, or("out_dim_size", JsonInputKind::Number, "1")],
         LAYOUT,
         "LinearLayout::zeros",
         algebra::zeros,
@@ -180,10 +180,10 @@ pub const LAYOUT_OPERATIONS: &[LayoutOperation] = &[
         "from_bases",
         &["LinearLayout"],
         &[
-            required("bases", InputKind::Lists),
-            required("out_dim_names", InputKind::Dims),
-            or("out_dim_sizes", InputKind::Numbers, "null"),
-            or("require_surjective", InputKind::Flag, "true"),
+            required("bases", JsonInputKind::Lists),
+            required("out_dim_names", JsonInputKind::Dims),
+            or("out_dim_sizes", JsonInputKind::Numbers, "null"),
+            or("require_surjective", JsonInputKind::Flag, "true"),
         ],
         LAYOUT,
         "LinearLayout::from_bases",
@@ -192,7 +192,7 @@ pub const LAYOUT_OPERATIONS: &[LayoutOperation] = &[
     row(
         "from_output_masks",
         &[],
-        &[required("ins", InputKind::Sizes), required("masks", InputKind::Lists)],
+        &[required("ins", JsonInputKind::Sizes), required("masks", JsonInputKind::Lists)],
         LAYOUT,
         "LinearLayout::from_output_masks",
         algebra::from_output_masks,
@@ -200,7 +200,7 @@ pub const LAYOUT_OPERATIONS: &[LayoutOperation] = &[
     row(
         "identity_nd",
         &["identityStandardND"],
-        &[IN_DIM, SHAPE, required("order", InputKind::Numbers)],
+        &[IN_DIM, SHAPE, required("order", JsonInputKind::Numbers)],
         LAYOUT,
         "families::cluster::identity_nd",
         algebra::identity_nd,
@@ -211,7 +211,7 @@ pub const LAYOUT_OPERATIONS: &[LayoutOperation] = &[
     row(
         "compose",
         &[],
-        &[required("inner", InputKind::Layout), required("outer", InputKind::Layout)],
+        &[required("inner", JsonInputKind::Layout), required("outer", JsonInputKind::Layout)],
         LAYOUT,
         "LinearLayout::compose",
         algebra::compose,
@@ -233,7 +233,7 @@ pub const LAYOUT_OPERATIONS: &[LayoutOperation] = &[
     row(
         "repetitions",
         &["getReps"],
-        &[OF, required("tile", InputKind::Layout)],
+        &[OF, required("tile", JsonInputKind::Layout)],
         LAYOUT,
         "LinearLayout::divide_out_tile",
         algebra::repetitions,
@@ -244,7 +244,7 @@ pub const LAYOUT_OPERATIONS: &[LayoutOperation] = &[
     row(
         "reshape_ins",
         &["reshapeIns"],
-        &[OF, required("ins", InputKind::Sizes)],
+        &[OF, required("ins", JsonInputKind::Sizes)],
         LAYOUT,
         "LinearLayout::reshape_ins",
         shape::reshape_ins,
@@ -252,7 +252,7 @@ pub const LAYOUT_OPERATIONS: &[LayoutOperation] = &[
     row(
         "reshape_outs",
         &["reshapeOuts"],
-        &[OF, required("outs", InputKind::Sizes)],
+        &[OF, required("outs", JsonInputKind::Sizes)],
         LAYOUT,
         "LinearLayout::reshape_outs",
         shape::reshape_outs,
@@ -376,7 +376,7 @@ pub const LAYOUT_OPERATIONS: &[LayoutOperation] = &[
     row(
         "output_basis_mask",
         &["getOutputBasisMask"],
-        &[OF, INS, required("out", InputKind::Dim)],
+        &[OF, INS, required("out", JsonInputKind::Dim)],
         "`value`",
         "LinearLayout::output_basis_mask",
         queries::output_basis_mask,
@@ -394,7 +394,7 @@ pub const LAYOUT_OPERATIONS: &[LayoutOperation] = &[
     row(
         "select_bases",
         &["ColumnAction"],
-        &[OF, DIM, required("kept", InputKind::Numbers)],
+        &[OF, DIM, required("kept", JsonInputKind::Numbers)],
         LAYOUT,
         "ColumnAction::apply",
         columns::select_bases,
@@ -410,7 +410,7 @@ pub const LAYOUT_OPERATIONS: &[LayoutOperation] = &[
     row(
         "order_for_division",
         &["regPermForDivide"],
-        &[OF, DIVISOR, DIM, or("above", InputKind::Flag, "false")],
+        &[OF, DIVISOR, DIM, or("above", JsonInputKind::Flag, "false")],
         "`kept`",
         "LinearLayout::division_order",
         columns::order_for_division,
@@ -428,9 +428,9 @@ pub const LAYOUT_OPERATIONS: &[LayoutOperation] = &[
         &["largestVectorisation"],
         &[
             OF,
-            required("widest", InputKind::Number),
-            or("register", InputKind::Dim, "\"register\""),
-            or("offset", InputKind::Dim, "\"offset\""),
+            required("widest", JsonInputKind::Number),
+            or("register", JsonInputKind::Dim, "\"register\""),
+            or("offset", JsonInputKind::Dim, "\"offset\""),
         ],
         "`elements`, `kept`",
         "LinearLayout::widest_vector_access",
@@ -444,11 +444,11 @@ pub const LAYOUT_OPERATIONS: &[LayoutOperation] = &[
     row(
         "index_arithmetic",
         &["applyLinearLayout"],
-        &[OF, or("constants", InputKind::Point, "{}")],
+        &[OF, or("constants", JsonInputKind::Point, "{}")],
         "`instructions`, `values`",
         "apply_layout",
         values::index_arithmetic,
     ),
 ];
 
-const DIVISOR: OperationInput = required("divisor", InputKind::Layout);
+const DIVISOR: LayoutOperationParameter = required("divisor", JsonInputKind::Layout);

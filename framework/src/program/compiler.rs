@@ -3,7 +3,7 @@
 use tilewright_assign::Strategy;
 use tilewright_assign::synthesis;
 use tilewright_plugin::Target;
-use tilewright_tile::import::ImportTables;
+use tilewright_tile::import::ForeignOpReplacements;
 use tilewright_tile::op::Dialects;
 
 /// Compiles tile programs for a target; see [`ProgramCompiler::compile_kernel`].
@@ -12,7 +12,7 @@ pub struct ProgramCompiler<'a> {
     /// The operations that programs may contain.
     pub dialects: &'a Dialects,
     /// The translations of vendors' operations to neutral ones.
-    pub imports: &'a ImportTables,
+    pub imports: &'a ForeignOpReplacements,
     /// The target for which programs are compiled, served by its plugin.
     pub target: &'a dyn Target,
 }

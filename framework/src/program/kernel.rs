@@ -8,7 +8,7 @@ use super::error::ProgramError;
 use super::sizes::Sized;
 use super::stage::CompilationStageOutput;
 use tilewright_assign::layouts::LayoutCache;
-use tilewright_assign::synthesis::{needs_synthesis, synthesize};
+use tilewright_assign::synthesis::{has_explicit_memory_ops, synthesize};
 use tilewright_assign::{self as engine, AssignedModule, LaunchConfig};
 use tilewright_kernel::{self as kernel, Kernel};
 use tilewright_layout::FamilyProviders;
@@ -37,7 +37,7 @@ impl ProgramCompiler<'_> {
     /// #     }
     /// #     fn devices(&self) -> Result<Vec<Box<dyn Device>>, DeviceError> { Ok(Vec::new()) }
     /// # }
-    /// use tilewright::tile::{Dialects, ImportTables};
+    /// use tilewright::tile::{Dialects, ForeignOpReplacements};
     /// use tilewright::{CompilationStageOutput, ProgramCompiler, ProgramOptions};
     ///
     /// let program = "tt.func @iota(%out: !tt.ptr<i32>) {
@@ -47,9 +47,9 @@ impl ProgramCompiler<'_> {
     ///   tt.store %to, %i : tensor<128x!tt.ptr<i32>>
     ///   tt.return
     /// }";
-    /// let (dialects, imports) = (Dialects::neutral(), ImportTables::default());
+    /// let (dialects, imports) = (Dialects::neutral(), ForeignOpReplacements::default());
     /// # // In place of `session.target("h100")?`, which needs a plugin.
-    /// # let target = Plain(tilewright_targets::read_catalogue()?.get("h100")?.clone());
+    /// # let target = Plain(tilewright_targets::read_default_catalogue()?.get("h100")?.clone());
     /// let compiler = ProgramCompiler { dialects: &dialects, imports: &imports, target: &target };
     /// let mut stages = Vec::new();
     /// let seen = &mut |stage: CompilationStageOutput<'_>| stages.push(stage.name());
@@ -77,7 +77,7 @@ impl ProgramCompiler<'_> {
         let description = self.target.description();
         let families = FamilyProviders::new(vec![&NeutralFamilies, self.target.families()]);
         let config = launch_config(self.target, Some(&module), options, &families)?;
-        let assigned = if needs_synthesis(&module) {
+        let assigned = if has_explicit_memory_ops(&module) {
             let found = match known {
                 Some(found) => found,
                 None => synthesize(&module, &config, options.synthesis())

@@ -7,7 +7,7 @@ use super::compiler::{ProgramCompiler, ProgramOptions};
 use super::config::launch_config;
 use super::error::ProgramError;
 use tilewright_assign::synthesis::{
-    SynthesisError, SynthesizedProgram, TileSizeSearchResult, TiledProgram, needs_synthesis, search_tile_sizes,
+    SynthesisError, SynthesizedProgram, TileSizeSearchResult, TiledProgram, has_explicit_memory_ops, search_tile_sizes,
 };
 use tilewright_layout::FamilyProviders;
 use tilewright_layout::families::NeutralFamilies;
@@ -99,7 +99,7 @@ impl ProgramCompiler<'_> {
             wrong(&"sizes are compared by the time of a launch: add its number of blocks as a line `tw.blocks ...`")
         })?;
         let module = self.neutral(&text, options, &mut |_| {})?;
-        match needs_synthesis(&module) {
+        match has_explicit_memory_ops(&module) {
             true => Ok(TiledProgram { module, blocks }),
             false => {
                 Err(wrong(&"sizes are chosen only for programs with explicit memory: pass one value for each size"))

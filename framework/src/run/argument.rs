@@ -36,7 +36,7 @@ pub enum KernelArgument {
 /// ```
 /// use tilewright::run::{KernelArgument, bind_arguments};
 ///
-/// let module = tilewright::kernel::parse("kernel fill(%0 to: ptr.global, %1 count: i32) lanes 32 warps 1 {}")?;
+/// let module = tilewright::kernel::parse_module("kernel fill(%0 to: ptr.global, %1 count: i32) lanes 32 warps 1 {}")?;
 /// let given = [("to", KernelArgument::Buffer(0)), ("count", KernelArgument::Scalar { bits: 7, width: 32 })];
 /// assert_eq!(bind_arguments(&module.kernels[0], &given, &[64])?, given.map(|(_, argument)| argument));
 /// let missing = bind_arguments(&module.kernels[0], &given[..1], &[64]);

@@ -58,7 +58,7 @@ impl EmulatedRunError {
 /// # Examples
 /// ```no_run
 /// use tilewright::run::{HostBuffer, KernelArgument, KernelLaunch, bind_arguments, run_emulated};
-/// use tilewright::tile::{Dialects, ImportTables};
+/// use tilewright::tile::{Dialects, ForeignOpReplacements};
 /// use tilewright::{ProgramCompiler, ProgramOptions};
 /// use tilewright_emulator::RunLimits;
 ///
@@ -69,9 +69,9 @@ impl EmulatedRunError {
 ///   tt.store %to, %i : tensor<128x!tt.ptr<i32>>
 ///   tt.return
 /// }";
-/// let session = tilewright::Session::builder(tilewright_targets::read_catalogue()?).open()?;
+/// let session = tilewright::Session::builder(tilewright_targets::read_default_catalogue()?).open()?;
 /// let target = session.target("h100")?;
-/// let compiler = ProgramCompiler { dialects: &Dialects::neutral(), imports: &ImportTables::default(), target: &*target };
+/// let compiler = ProgramCompiler { dialects: &Dialects::neutral(), imports: &ForeignOpReplacements::default(), target: &*target };
 /// let kernel = compiler.compile_kernel(program, &ProgramOptions::default(), &mut |_| {})?;
 /// let out = [0; 4 * 128];
 /// let arguments = bind_arguments(&kernel, &[("out", KernelArgument::Buffer(0))], &[out.len() as u64])?;

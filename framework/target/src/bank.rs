@@ -21,7 +21,7 @@ pub enum Direction {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[cfg_attr(test, schemars(deny_unknown_fields))]
-pub struct BankRow {
+pub struct BankTableEntry {
     /// The directions (loads, stores or both) of the accesses that this entry describes.
     #[cfg_attr(test, schemars(length(min = 1)))]
     pub directions: Vec<Direction>,
@@ -65,12 +65,12 @@ pub struct PairedLanePhases {
     /// The distances of partners: lane `i` is paired with lane `i ^ v`, with the same `v` of this list for all lanes.
     #[cfg_attr(test, schemars(length(min = 1), inner(range(min = 1))))]
     pub lanes: Vec<u64>,
-    /// The phase of such an access, in place of [`BankRow::phase`], which it contains.
+    /// The phase of such an access, in place of [`BankTableEntry::phase`], which it contains.
     #[cfg_attr(test, schemars(inner(range(min = 1))))]
     pub phase: Vec<u64>,
 }
 
-impl BankRow {
+impl BankTableEntry {
     /// Returns the maximum number of bytes that one shared-memory wavefront moves: one word of `bank_bytes` in each
     /// bank.
     #[must_use]
@@ -127,11 +127,12 @@ impl BankRow {
 /// Returns the number of wavefronts that one shared-memory access of a warp takes.
 ///
 /// `addresses[lane]` is the byte address of the lane's access of `bytes` bytes; `None` for inactive lanes. The lanes of
-/// a phase ([`BankRow::phase_of`]) are served together. Each bank serves one word of `bank_bytes` in a wavefront, to
-/// all lanes that access it. A phase takes as many wavefronts as its busiest bank has different words, and phases
-/// follow each other. A phase without active lanes takes none, or one if [`BankRow::idle_phases`] is set.
+/// a phase ([`BankTableEntry::phase_of`]) are served together. Each bank serves one word of `bank_bytes` in a
+/// wavefront, to all lanes that access it. A phase takes as many wavefronts as its busiest bank has different words,
+/// and phases follow each other. A phase without active lanes takes none, or one if [`BankTableEntry::idle_phases`] is
+/// set.
 #[must_use]
-pub fn count_access_wavefronts(row: &BankRow, addresses: &[Option<u64>], bytes: u32) -> u64 {
+pub fn count_access_wavefronts(row: &BankTableEntry, addresses: &[Option<u64>], bytes: u32) -> u64 {
     let phase = Phase::of_access(row, addresses);
     let mut load = BankLoad::new(row);
     let idle = u32::from(row.idle_phases && addresses.iter().any(Option::is_some));
@@ -151,7 +152,7 @@ pub fn count_access_wavefronts(row: &BankRow, addresses: &[Option<u64>], bytes: 
 /// Returns the number of wavefronts of an access of `bytes` bytes per lane whose byte addresses are linear over F2. All
 /// lanes of the warp are active; lane `i` accesses the xor of the `lanes[b]` over the set bits `b` of `i`.
 #[must_use]
-pub fn count_linear_wavefronts(row: &BankRow, lanes: &[u64], bytes: u32) -> u64 {
+pub fn count_linear_wavefronts(row: &BankTableEntry, lanes: &[u64], bytes: u32) -> u64 {
     count_masked_linear_wavefronts(row, lanes, 0, bytes)
 }
 
@@ -162,7 +163,7 @@ pub fn count_linear_wavefronts(row: &BankRow, lanes: &[u64], bytes: u32) -> u64 
 /// aligned offset, a coset of one), so each bank that is touched serves equally many of them, 2^(dimension of the words
 /// - dimension of their banks).
 #[must_use]
-pub fn count_masked_linear_wavefronts(row: &BankRow, lanes: &[u64], idle: u64, bytes: u32) -> u64 {
+pub fn count_masked_linear_wavefronts(row: &BankTableEntry, lanes: &[u64], idle: u64, bytes: u32) -> u64 {
     let bits = lanes.len() as u32;
     let aligned = bytes.is_power_of_two() && lanes.iter().all(|address| address & u64::from(bytes - 1) == 0);
     if !aligned {
@@ -205,7 +206,7 @@ struct Phase {
 
 impl Phase {
     /// The phases of an access with the byte address of each lane.
-    fn of_access(row: &BankRow, addresses: &[Option<u64>]) -> Self {
+    fn of_access(row: &BankTableEntry, addresses: &[Option<u64>]) -> Self {
         let partner = |lane: usize, distance: u64| addresses.get(lane ^ distance as usize).copied().flatten();
         let is_pair = |distance| {
             let lanes = addresses.iter().enumerate();
@@ -258,7 +259,7 @@ struct BankLoad {
 }
 
 impl BankLoad {
-    fn new(row: &BankRow) -> Self {
+    fn new(row: &BankTableEntry) -> Self {
         let banks = row.bank_mask() as usize + 1;
         BankLoad {
             shift: row.bank_shift(),

@@ -31,7 +31,7 @@ pub struct BlockLoadOperand {
 /// A parameter of the matrix other than its address, which the instruction takes as an `i32`, the same in all lanes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum BlockMatrixParameter {
+pub enum BlockLoadMatrixParameter {
     /// Size of a row of the matrix in bytes, without padding up to the next row.
     RowBytes,
     /// Number of rows of the matrix.
@@ -42,7 +42,7 @@ pub enum BlockMatrixParameter {
 
 /// A matrix in global memory, to be checked by [`BlockLoadOperand::check`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct BlockLoadMatrix {
+pub struct BlockLoadSourceMatrix {
     /// Byte address of the matrix, or any number with the same alignment.
     pub address: u64,
     /// Size of a row of the matrix in bytes, without padding up to the next row.
@@ -56,7 +56,7 @@ pub struct BlockLoadMatrix {
 /// A requirement of a 2-D block instruction that a matrix violates, so that the instruction cannot access its blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
-pub enum BlockLoadMatrixError {
+pub enum BlockLoadSourceMatrixError {
     /// The address of the matrix is not a multiple of the required alignment.
     #[error("the matrix begins at {address:#x}, which is not a multiple of {alignment} bytes")]
     Address {
@@ -109,23 +109,23 @@ impl BlockLoadOperand {
     /// Checks whether the instruction can access blocks of this matrix.
     ///
     /// # Errors
-    /// [`BlockLoadMatrixError`]: the first violated requirement.
-    pub fn check(&self, matrix: BlockLoadMatrix) -> Result<(), BlockLoadMatrixError> {
-        let BlockLoadMatrix { address, row_bytes, rows, pitch } = matrix;
+    /// [`BlockLoadSourceMatrixError`]: the first violated requirement.
+    pub fn check(&self, matrix: BlockLoadSourceMatrix) -> Result<(), BlockLoadSourceMatrixError> {
+        let BlockLoadSourceMatrix { address, row_bytes, rows, pitch } = matrix;
         let (min, most) = (u64::from(self.least_bytes), u64::from(self.most));
         if !address.is_multiple_of(self.alignment.into()) {
-            return Err(BlockLoadMatrixError::Address { address, alignment: self.alignment });
+            return Err(BlockLoadSourceMatrixError::Address { address, alignment: self.alignment });
         }
         if !(min..=most).contains(&row_bytes) || !row_bytes.is_multiple_of(self.row_granularity.into()) {
             let granularity = self.row_granularity;
-            return Err(BlockLoadMatrixError::RowBytes { bytes: row_bytes, granularity, min, most });
+            return Err(BlockLoadSourceMatrixError::RowBytes { bytes: row_bytes, granularity, min, most });
         }
         if pitch < row_bytes || pitch > most || !pitch.is_multiple_of(self.pitch_granularity.into()) {
             let granularity = self.pitch_granularity;
-            return Err(BlockLoadMatrixError::Pitch { pitch, granularity, min: row_bytes, most });
+            return Err(BlockLoadSourceMatrixError::Pitch { pitch, granularity, min: row_bytes, most });
         }
         if rows == 0 || rows > most {
-            return Err(BlockLoadMatrixError::Rows { rows, most });
+            return Err(BlockLoadSourceMatrixError::Rows { rows, most });
         }
         Ok(())
     }

@@ -11,14 +11,14 @@ use super::{TargetDescription, TargetFileError};
 
 /// The known target descriptions by target name.
 #[derive(Debug, Clone, Default)]
-pub struct Catalogue {
+pub struct TargetCatalogue {
     targets: BTreeMap<String, TargetDescription>,
 }
 
 /// The reason why a catalogue cannot be read or lacks a target.
 #[derive(Debug, Error)]
 #[non_exhaustive]
-pub enum CatalogueError {
+pub enum TargetCatalogueError {
     /// A target file is invalid.
     #[error(transparent)]
     File(#[from] TargetFileError),
@@ -36,7 +36,7 @@ pub enum CatalogueError {
         /// The environment variable that names the directories.
         variable: String,
         /// The reason why the directory cannot be added.
-        error: Box<CatalogueError>,
+        error: Box<TargetCatalogueError>,
     },
     /// No target in the catalogue has this name.
     #[error("unknown target `{name}`{}; known are {}", suggestion(.name, .known), .known.join(", "))]
@@ -53,7 +53,7 @@ fn suggestion(name: &str, known: &[String]) -> String {
     near.map_or_else(String::new, |near| format!(" (did you mean `{near}`?)"))
 }
 
-impl Catalogue {
+impl TargetCatalogue {
     /// Adds the target that the text of a target file describes; it replaces a target of the same name. `file` is the
     /// file's name for error messages.
     ///
@@ -69,10 +69,11 @@ impl Catalogue {
     /// a renamed copy with the old name inside is reported and replaces nothing.
     ///
     /// # Errors
-    /// [`CatalogueError::Unreadable`] if the directory or a file cannot be read, [`CatalogueError::File`] if a file is
-    /// invalid or has another name than its target.
-    pub fn add_directory(&mut self, directory: &Path) -> Result<(), CatalogueError> {
-        let unreadable = |path: &Path, error| CatalogueError::Unreadable { path: path.display().to_string(), error };
+    /// [`TargetCatalogueError::Unreadable`] if the directory or a file cannot be read, [`TargetCatalogueError::File`]
+    /// if a file is invalid or has another name than its target.
+    pub fn add_directory(&mut self, directory: &Path) -> Result<(), TargetCatalogueError> {
+        let unreadable =
+            |path: &Path, error| TargetCatalogueError::Unreadable { path: path.display().to_string(), error };
         let entries = std::fs::read_dir(directory).map_err(|error| unreadable(directory, error))?;
         let mut files = Vec::new();
         for entry in entries {
@@ -94,10 +95,10 @@ impl Catalogue {
     /// skipped.
     ///
     /// # Errors
-    /// [`CatalogueError::SearchPath`] if a directory cannot be added.
-    pub fn add_search_path(&mut self, variable: &str, value: &OsStr) -> Result<(), CatalogueError> {
+    /// [`TargetCatalogueError::SearchPath`] if a directory cannot be added.
+    pub fn add_search_path(&mut self, variable: &str, value: &OsStr) -> Result<(), TargetCatalogueError> {
         for directory in std::env::split_paths(value).filter(|directory| !directory.as_os_str().is_empty()) {
-            self.add_directory(&directory).map_err(|error| CatalogueError::SearchPath {
+            self.add_directory(&directory).map_err(|error| TargetCatalogueError::SearchPath {
                 variable: variable.to_owned(),
                 error: Box::new(error),
             })?;
@@ -108,14 +109,14 @@ impl Catalogue {
     /// Finds the target named `name`, or else the first target, in order of names, that has `name` as an alias.
     ///
     /// # Errors
-    /// [`CatalogueError::Unknown`], with the nearest name and all known ones.
-    pub fn get(&self, name: &str) -> Result<&TargetDescription, CatalogueError> {
+    /// [`TargetCatalogueError::Unknown`], with the nearest name and all known ones.
+    pub fn get(&self, name: &str) -> Result<&TargetDescription, TargetCatalogueError> {
         let known = || self.targets.keys().cloned().collect();
         let alias = || self.iter().find(|target| target.aliases.iter().any(|alias| alias == name));
         self.targets
             .get(name)
             .or_else(alias)
-            .ok_or_else(|| CatalogueError::Unknown { name: name.to_owned(), known: known() })
+            .ok_or_else(|| TargetCatalogueError::Unknown { name: name.to_owned(), known: known() })
     }
 
     /// Iterates over all targets, in ascending order of their names.

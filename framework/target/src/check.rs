@@ -9,8 +9,9 @@ use thiserror::Error;
 use tilewright_layout::f2::Subspace;
 
 use super::{
-    BankRow, Cost, CostTable, DeviceThroughput, Direction, Global, Limits, MatrixRate, MmaThroughput, NativeFunction,
-    PairedLanePhases, Shared, ShuffleKind, ShufflePrimitive, TargetDescription, TensorMemory, WarpLaneCounts,
+    BankTableEntry, Cost, CostTable, DeviceThroughput, Direction, Global, HardwareMathFunction, Limits, MatrixRate,
+    MmaThroughput, PairedLanePhases, Shared, ShuffleKind, ShufflePrimitive, SupportedWarpSizes, TargetDescription,
+    TensorMemory,
 };
 
 /// Maximum number of lanes in a warp that a description may state. This bound and the next four (banks, bytes of a bank
@@ -89,7 +90,7 @@ fn check_name(name: &str) -> Checked {
     }
 }
 
-fn check_lanes(lanes: &WarpLaneCounts) -> Checked {
+fn check_lanes(lanes: &SupportedWarpSizes) -> Checked {
     let choices = &lanes.choices;
     not_empty("choices", choices)?;
     check_each("choices", choices, |path, &choice| power_of_two(path, choice, MOST_LANES))?;
@@ -103,7 +104,7 @@ fn check_lanes(lanes: &WarpLaneCounts) -> Checked {
     text("source", &lanes.source)
 }
 
-fn check_limits(limits: &Limits, lanes: &WarpLaneCounts) -> Checked {
+fn check_limits(limits: &Limits, lanes: &SupportedWarpSizes) -> Checked {
     count("lanes_per_block", limits.lanes_per_block)?;
     if let Some(warp) = lanes.choices.iter().find(|&&warp| !limits.lanes_per_block.is_multiple_of(warp)) {
         let found = format!("{} lanes", limits.lanes_per_block);
@@ -127,7 +128,7 @@ fn check_limits(limits: &Limits, lanes: &WarpLaneCounts) -> Checked {
     text("source", &limits.source)
 }
 
-fn check_shared(shared: &Shared, lanes: &WarpLaneCounts) -> Checked {
+fn check_shared(shared: &Shared, lanes: &SupportedWarpSizes) -> Checked {
     count("bytes", shared.bytes)?;
     count("static_bytes", shared.static_bytes)?;
     at_most("static_bytes", shared.static_bytes, shared.bytes, "shared.bytes")?;
@@ -158,23 +159,23 @@ fn check_shared(shared: &Shared, lanes: &WarpLaneCounts) -> Checked {
     text("source", &shared.source)
 }
 
-fn serves(row: &BankRow, direction: Direction, bits: u32) -> bool {
+fn serves(row: &BankTableEntry, direction: Direction, bits: u32) -> bool {
     row.directions.contains(&direction) && row.access_bits.contains(&bits)
 }
 
 /// Returns the first access (direction and width) that `row` covers and an entry of `earlier` covers too, as text for a
 /// message; `None` if there is none.
-fn served_before(row: &BankRow, earlier: &[BankRow]) -> Option<String> {
+fn served_before(row: &BankTableEntry, earlier: &[BankTableEntry]) -> Option<String> {
     let by = row.instruction.as_ref().map_or(String::new(), |name| format!(" by `{name}`"));
     let accesses = DIRECTIONS.into_iter().flat_map(|of| row.access_bits.iter().map(move |&bits| (of, bits)));
     let mut served = accesses.filter(|&((_, direction), bits)| {
-        let same = |other: &BankRow| other.instruction == row.instruction && serves(other, direction, bits);
+        let same = |other: &BankTableEntry| other.instruction == row.instruction && serves(other, direction, bits);
         serves(row, direction, bits) && earlier.iter().any(same)
     });
     served.next().map(|((word, _), bits)| format!("a {word} of {bits} bits{by}"))
 }
 
-fn check_bank_row(row: &BankRow, lanes: &WarpLaneCounts) -> Checked {
+fn check_bank_row(row: &BankTableEntry, lanes: &SupportedWarpSizes) -> Checked {
     not_empty("directions", &row.directions)?;
     if let Some((repeat_index, _)) = repeated(&row.directions) {
         return Err(DescriptionError::entry("directions", repeat_index, "is listed twice"));
@@ -202,7 +203,7 @@ fn check_bank_row(row: &BankRow, lanes: &WarpLaneCounts) -> Checked {
 }
 
 /// The phase of pairs has the lanes of the other phase and each partner; half of its lanes have addresses of their own.
-fn check_paired(row: &BankRow, paired: &PairedLanePhases, lanes: &WarpLaneCounts) -> Checked {
+fn check_paired(row: &BankTableEntry, paired: &PairedLanePhases, lanes: &SupportedWarpSizes) -> Checked {
     not_empty("paired.lanes", &paired.lanes)?;
     check_phase("paired.phase", &paired.phase, lanes)?;
     let space = Subspace::span(paired.phase.iter().copied());
@@ -218,7 +219,7 @@ fn check_paired(row: &BankRow, paired: &PairedLanePhases, lanes: &WarpLaneCounts
     Ok(())
 }
 
-fn check_phase(key: &str, phase: &[u64], lanes: &WarpLaneCounts) -> Checked {
+fn check_phase(key: &str, phase: &[u64], lanes: &SupportedWarpSizes) -> Checked {
     let warp = most_lanes(lanes);
     let mut space = Subspace::zero();
     check_each(key, phase, |path, &vector| {
@@ -244,7 +245,7 @@ fn check_global(global: &Global) -> Checked {
     text("source", &global.source)
 }
 
-fn check_shuffles(rows: &[ShufflePrimitive], lanes: &WarpLaneCounts) -> Checked {
+fn check_shuffles(rows: &[ShufflePrimitive], lanes: &SupportedWarpSizes) -> Checked {
     for (index, row) in rows.iter().enumerate() {
         let table = format!("shuffles[{index}]");
         width("bits", row.bits).within(&table)?;
@@ -258,7 +259,7 @@ fn check_shuffles(rows: &[ShufflePrimitive], lanes: &WarpLaneCounts) -> Checked 
     Ok(())
 }
 
-fn check_shuffle_lanes(row: &ShufflePrimitive, lanes: &WarpLaneCounts) -> Checked {
+fn check_shuffle_lanes(row: &ShufflePrimitive, lanes: &SupportedWarpSizes) -> Checked {
     let warp = most_lanes(lanes);
     match row.kind {
         ShuffleKind::Index if row.lanes.is_empty() => Ok(()),
@@ -347,7 +348,7 @@ fn check_tensor(tensor: &TensorMemory) -> Checked {
     text("source", &tensor.source)
 }
 
-fn check_functions(rows: &[NativeFunction]) -> Checked {
+fn check_functions(rows: &[HardwareMathFunction]) -> Checked {
     for (index, row) in rows.iter().enumerate() {
         let table = format!("functions[{index}]");
         text("function", &row.function).within(&table)?;
@@ -365,7 +366,7 @@ fn check_functions(rows: &[NativeFunction]) -> Checked {
     Ok(())
 }
 
-fn most_lanes(lanes: &WarpLaneCounts) -> u32 {
+fn most_lanes(lanes: &SupportedWarpSizes) -> u32 {
     lanes.choices.iter().copied().max().unwrap_or(1)
 }
 

@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::{
-    BankRow, CostTable, DeviceThroughput, Direction, Evidence, MmaThroughput, NativeFunction, ShuffleXorMasks,
-    TensorMemory,
+    BankTableEntry, CostTable, DeviceThroughput, Direction, Evidence, HardwareMathFunction, MmaThroughput,
+    ShuffleXorMasks, TensorMemory,
 };
 
 /// The description of one GPU model. Read from TOML with [`TargetDescription::from_toml`]; `docs/targets.md` describes
@@ -29,7 +29,7 @@ pub struct TargetDescription {
     #[cfg_attr(test, schemars(regex(pattern = r"\S")))]
     pub architecture: String,
     /// Numbers of lanes that a warp can have.
-    pub lanes: WarpLaneCounts,
+    pub lanes: SupportedWarpSizes,
     /// Limits on the size and the resources of a block and of a lane.
     pub limits: Limits,
     /// Properties of shared memory.
@@ -52,14 +52,14 @@ pub struct TargetDescription {
     pub tensor: Option<TensorMemory>,
     /// Floating-point functions and casts that the hardware computes, such as `exp2`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub functions: Vec<NativeFunction>,
+    pub functions: Vec<HardwareMathFunction>,
 }
 
 /// The numbers of lanes that a warp can have; some hardware lets a kernel choose.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[cfg_attr(test, schemars(deny_unknown_fields))]
-pub struct WarpLaneCounts {
+pub struct SupportedWarpSizes {
     /// Number of lanes in a warp of a kernel that does not choose one.
     #[cfg_attr(test, schemars(range(min = 1)))]
     pub default: u32,
@@ -143,7 +143,7 @@ pub struct Shared {
     /// The bank table: one entry for each combination of access direction, access width and, if it matters,
     /// instruction.
     #[cfg_attr(test, schemars(length(min = 1)))]
-    pub banks: Vec<BankRow>,
+    pub banks: Vec<BankTableEntry>,
     /// Whether the lanes of a warp see loads and stores of their own warp in program order without a barrier.
     pub warp_ordered: bool,
     /// Whether bulk copies and MMA instructions access shared memory through a separate proxy (PTX async proxy), so
@@ -260,14 +260,14 @@ pub enum ShuffleKind {
 impl TargetDescription {
     /// Finds the hardware's instruction for the function `name` on the element type `element`; `None` if it has none.
     #[must_use]
-    pub fn find_native_function(&self, name: &str, element: &str) -> Option<&NativeFunction> {
+    pub fn find_native_function(&self, name: &str, element: &str) -> Option<&HardwareMathFunction> {
         self.functions.iter().find(|native| native.function == name && native.element == element)
     }
 
     /// Returns the bank entry for plain accesses of the given direction and of `bits` bits per lane; `None` if the bank
     /// table has no such entry.
     #[must_use]
-    pub fn find_bank_row(&self, direction: Direction, bits: u32) -> Option<&BankRow> {
+    pub fn find_bank_row(&self, direction: Direction, bits: u32) -> Option<&BankTableEntry> {
         self.shared.banks.iter().find(|row| {
             row.instruction.is_none() && row.directions.contains(&direction) && row.access_bits.contains(&bits)
         })
@@ -276,7 +276,7 @@ impl TargetDescription {
     /// Returns the bank entry for accesses by the instruction `name`, of the given direction and of `bits` bits per
     /// lane: the instruction's own entry, or else the entry for plain accesses. `None` if there is neither.
     #[must_use]
-    pub fn find_instruction_bank_row(&self, name: &str, direction: Direction, bits: u32) -> Option<&BankRow> {
+    pub fn find_instruction_bank_row(&self, name: &str, direction: Direction, bits: u32) -> Option<&BankTableEntry> {
         let own = self.shared.banks.iter().find(|row| {
             row.instruction.as_deref() == Some(name)
                 && row.directions.contains(&direction)

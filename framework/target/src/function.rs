@@ -8,7 +8,7 @@ use super::Evidence;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[cfg_attr(test, schemars(deny_unknown_fields))]
-pub struct NativeFunction {
+pub struct HardwareMathFunction {
     /// Name of the function or cast in the kernel IR, such as `exp2` or `extend_e4m3`.
     #[cfg_attr(test, schemars(regex(pattern = r"\S")))]
     pub function: String,

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    BlockLoadOperand, BlockMatrixParameter, Completion, MemoryOperand, MmaNumerics, TensorCopyOperand,
+    BlockLoadMatrixParameter, BlockLoadOperand, Completion, MemoryOperand, MmaNumerics, TensorCopyOperand,
     TensorMemoryOperand,
 };
 use tilewright_layout::f2::{Subspace, multiply_vector};
@@ -249,7 +249,7 @@ pub enum InstructionOperand {
     Block(BlockLoadOperand),
     /// A parameter, such as the pitch, of the matrix whose block the instruction accesses
     /// ([`InstructionOperand::Block`]).
-    Matrix(BlockMatrixParameter),
+    Matrix(BlockLoadMatrixParameter),
     /// Contiguous bytes of shared memory; the value is the address of the first byte, the same in all lanes.
     #[serde(rename = "shared_span")]
     SharedBulk {

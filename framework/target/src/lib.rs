@@ -30,23 +30,25 @@ mod throughput;
 mod unused;
 
 pub use bank::{
-    BankRow, Direction, PairedLanePhases, count_access_wavefronts, count_linear_wavefronts,
+    BankTableEntry, Direction, PairedLanePhases, count_access_wavefronts, count_linear_wavefronts,
     count_masked_linear_wavefronts,
 };
-pub use block_operand::{BlockLoadMatrix, BlockLoadMatrixError, BlockLoadOperand, BlockMatrixParameter};
+pub use block_operand::{
+    BlockLoadMatrixParameter, BlockLoadOperand, BlockLoadSourceMatrix, BlockLoadSourceMatrixError,
+};
 pub use box_operand::{TensorCopyLayout, TensorCopyOperand};
-pub use catalogue::{Catalogue, CatalogueError};
+pub use catalogue::{TargetCatalogue, TargetCatalogueError};
 pub use check::DescriptionError;
 pub use completion::{Completion, Queue};
 pub use cost::{Cost, CostTable, Evidence};
 pub use description::{
-    AddressUnitRate, Global, Limits, Shared, ShuffleKind, ShufflePrimitive, TargetDescription, TargetFileError,
-    WarpLaneCounts,
+    AddressUnitRate, Global, Limits, Shared, ShuffleKind, ShufflePrimitive, SupportedWarpSizes, TargetDescription,
+    TargetFileError,
 };
 pub use dominators::immediate_dominators;
 pub use element_type::ElementType;
 pub use format::{FloatFormat, RoundingMode};
-pub use function::NativeFunction;
+pub use function::HardwareMathFunction;
 pub use instruction::{Instruction, InstructionKind, InstructionOperand, Semantics};
 pub use lane_xors::ShuffleXorMasks;
 pub use matrix_unit::{InstructionCyclesEvidence, MatrixRate, MmaIssueCycles, MmaIssuer, MmaThroughput};

@@ -3,12 +3,12 @@
 use tilewright_emulator::{Argument, Fault, GlobalMemory, RunLimits, RunReport, run_kernel};
 use tilewright_kernel::{Kernel, text};
 use tilewright_target::{
-    BankRow, Cost, CostTable, Direction, Evidence, Global, Limits as TargetLimits, Shared, ShuffleKind,
-    ShufflePrimitive, TargetDescription, WarpLaneCounts,
+    BankTableEntry, Cost, CostTable, Direction, Evidence, Global, Limits as TargetLimits, Shared, ShuffleKind,
+    ShufflePrimitive, SupportedWarpSizes, TargetDescription,
 };
 
-fn row(directions: &[Direction], access_bits: &[u32], phase: &[u64], instruction: Option<&str>) -> BankRow {
-    BankRow {
+fn row(directions: &[Direction], access_bits: &[u32], phase: &[u64], instruction: Option<&str>) -> BankTableEntry {
+    BankTableEntry {
         directions: directions.to_vec(),
         access_bits: access_bits.to_vec(),
         instruction: instruction.map(str::to_owned),
@@ -34,7 +34,7 @@ pub fn target(warp_ordered: bool) -> TargetDescription {
         aliases: Vec::new(),
         gpu_model: "Invented 8".to_owned(),
         architecture: "none".to_owned(),
-        lanes: WarpLaneCounts {
+        lanes: SupportedWarpSizes {
             default: 8,
             choices: vec![4, 8],
             evidence: Evidence::Assumed,
@@ -104,7 +104,7 @@ pub fn target(warp_ordered: bool) -> TargetDescription {
 
 /// Parses the text of a module (kernel IR) that has one kernel; returns the kernel.
 pub fn kernel(text: &str) -> Kernel {
-    let module = text::parse(text).expect("the test's text parses");
+    let module = text::parse_module(text).expect("the test's text parses");
     assert_eq!(module.kernels.len(), 1);
     module.kernels.into_iter().next().expect("one kernel")
 }

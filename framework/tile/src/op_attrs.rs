@@ -6,8 +6,8 @@
 pub const NUM_STAGES: &str = "tt.num_stages";
 
 /// The attributes by which `tw.mma` states choices, each with the attribute by which `tt.dot` states the same choice.
-pub const MMA_CHOICES: [(&str, &str); 4] =
-    [("instruction", INSTRUCTION), ("kWidth", K_WIDTH), ("nWidth", COLUMNS_PER_LANE), ("warps", WARP_COUNTS_M_N)];
+pub const MMA_TO_DOT_ATTRIBUTES: [(&str, &str); 4] =
+    [("instruction", INSTRUCTION), ("kWidth", K_WIDTH), ("nWidth", DOT_COLUMNS_PER_LANE), ("warps", WARP_COUNTS_M_N)];
 
 /// Names the MMA instruction that executes a dot, an entry of the target's instruction table.
 pub const INSTRUCTION: &str = "tw.instruction";
@@ -19,7 +19,7 @@ pub const K_WIDTH: &str = "tw.kWidth";
 pub const CONTIGUOUS_ALONG_K: &str = "tw.alongK";
 
 /// Number of adjacent columns that a lane holds of a dot's result.
-pub const COLUMNS_PER_LANE: &str = "tw.columnsPerLane";
+pub const DOT_COLUMNS_PER_LANE: &str = "tw.columnsPerLane";
 
 /// Numbers of warps along M and along N of a dot (Triton `warpsPerCTA`).
 pub const WARP_COUNTS_M_N: &str = "tw.warpsAlong";
@@ -39,7 +39,7 @@ pub const IS_PENDING: &str = "tw.pending";
 
 /// Marks a `ttg.local_load` whose result is an MMA operand that stays in shared memory (CuTe SS/RS): no load is
 /// emitted.
-pub const SMEM_OPERAND_LOAD: &str = "tw.smemOperand";
+pub const OPERAND_STAYS_IN_SMEM: &str = "tw.smemOperand";
 
 /// Marks a load that prefetches for a later iteration: nothing waits for it at the issue point.
 pub const IS_PREFETCH: &str = "tw.prefetch";

@@ -28,7 +28,7 @@ pub struct ViewMode {
 
 /// A memory layout: the modes of each axis, fastest first.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ViewLayout {
+pub struct DynamicCuteLayout {
     /// For each axis, its modes, fastest first.
     pub axes: Vec<Vec<ViewMode>>,
     /// The number of strides that are operands of the operation.
@@ -48,7 +48,7 @@ pub struct ViewLayoutParseError {
 /// A shape or a list of strides as parsed: a number, `?` (`None`), or a tuple of these.
 type Term = Tree<Option<u64>>;
 
-impl ViewLayout {
+impl DynamicCuteLayout {
     /// Parses the text of a layout.
     ///
     /// # Errors
@@ -130,13 +130,13 @@ mod tests {
 
     #[test]
     fn axes_have_modes_and_runtime_strides_are_numbered() {
-        let layout = ViewLayout::parse("(128, (4,8), ?) : (?, (1, 64), ?)").expect("a layout");
+        let layout = DynamicCuteLayout::parse("(128, (4,8), ?) : (?, (1, 64), ?)").expect("a layout");
         assert_eq!(layout.shape(), [Some(128), Some(32), None]);
         assert_eq!(layout.operands, 2);
         assert_eq!(layout.axes[0], [ViewMode { size: Some(128), stride: ModeStride::Operand(0) }]);
         assert_eq!(layout.axes[1], [known(4, 1), known(8, 64)]);
         assert_eq!(layout.axes[2], [ViewMode { size: None, stride: ModeStride::Operand(1) }]);
-        assert_eq!(ViewLayout::parse("64:1").expect("a layout").axes, [[known(64, 1)]]);
+        assert_eq!(DynamicCuteLayout::parse("64:1").expect("a layout").axes, [[known(64, 1)]]);
     }
 
     #[test]
@@ -149,7 +149,7 @@ mod tests {
             ("(4,x):(1,4)", "`x)`"),
             ("(4,0):(1,4)", "zero"),
         ] {
-            let error = ViewLayout::parse(text).expect_err(text).to_string();
+            let error = DynamicCuteLayout::parse(text).expect_err(text).to_string();
             assert!(error.contains(message), "{error}");
         }
     }

@@ -5,7 +5,7 @@ use super::CheckFailure;
 use super::case::{CaseBuffer, CaseElement, CaseValue, ExpectedContents};
 use super::exact::scrambled;
 use super::test_case::{BufferLegend, TestBuffer, TestCase, input};
-use crate::kernels::{BulkCopyFlaw, BulkCopyKind, build_bulk_copy_kernel};
+use crate::kernels::{BulkCopyExtent, BulkCopyFlaw, build_bulk_copy_kernel};
 use tilewright_kernel::{MAX_TENSOR_MAP_RANK, OutOfBoundsFill, TensorMap, TensorMapBinding};
 use tilewright_target::{Completion, Instruction};
 use tilewright_tile::FloatType;
@@ -162,7 +162,7 @@ pub fn build_box_copy_case(
 ) -> Result<TestCase, CheckFailure> {
     let mapped = Mapped::new(map);
     let sides = BulkContents::of_box(row, &mapped, origin)?;
-    let kernel = build_bulk_copy_kernel(row, lanes, BulkCopyKind::Box(map), flaw)?;
+    let kernel = build_bulk_copy_kernel(row, lanes, BulkCopyExtent::Box(map), flaw)?;
     let is_number = map.outside == OutOfBoundsFill::NotANumber;
     let element = float(map.element_bits).filter(|_| is_number).unwrap_or(CaseElement::Unsigned(8));
     let [global, shared_contents] = sides.buffers((map.element_bits / 8) as usize, element);
@@ -182,7 +182,7 @@ pub fn build_bulk_copy_1d_case(
     lanes: u32,
     flaw: Option<BulkCopyFlaw>,
 ) -> Result<TestCase, CheckFailure> {
-    let kernel = build_bulk_copy_kernel(row, lanes, BulkCopyKind::Copy1d(bytes), flaw)?;
+    let kernel = build_bulk_copy_kernel(row, lanes, BulkCopyExtent::Copy1d(bytes), flaw)?;
     Ok(TestCase::of_buffers(
         kernel,
         1,

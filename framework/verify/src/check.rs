@@ -7,7 +7,7 @@ use tilewright_plan::movement::PlanContext;
 use tilewright_plugin::{Artifact, CompileOptions, Device, LaunchStats, Target};
 use tilewright_target::Instruction;
 
-use super::case::{BufferDifference, CaseBuffer, ExpectedContents};
+use super::case::{BufferMismatchSummary, CaseBuffer, ExpectedContents};
 use super::check_failure::CheckFailure;
 use super::emulated_device::{EmulatedDevice, build_emulator_artifact};
 use super::test_case::{BufferLegend, TestBuffer, TestCase, TestLaunch};
@@ -114,7 +114,7 @@ pub(crate) fn emulate(
     case: TestCase,
     context: PlanContext<'_>,
     limits: &RunLimits,
-) -> Result<(RunReport, Vec<BufferDifference>), CheckFailure> {
+) -> Result<(RunReport, Vec<BufferMismatchSummary>), CheckFailure> {
     let TestCase { kernel, launch } = case;
     let mut device = EmulatedDevice::new(context.target, context.instructions).with_limits(*limits);
     let artifact = build_emulator_artifact(&Module { kernels: vec![kernel] }, context.instructions);
@@ -141,7 +141,7 @@ fn of_fault(failure: CheckFailure, device: &mut EmulatedDevice<'_>) -> CheckFail
     }
 }
 
-fn differences(launch: &TestLaunch, left: &[Vec<u8>]) -> Vec<BufferDifference> {
+fn differences(launch: &TestLaunch, left: &[Vec<u8>]) -> Vec<BufferMismatchSummary> {
     launch.buffers.iter().zip(left).filter_map(|(buffer, left)| buffer.content.compare_contents(left)).collect()
 }
 

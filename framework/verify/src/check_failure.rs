@@ -7,7 +7,7 @@ use tilewright_lower::LowerError;
 use tilewright_plan::movement::MovementError;
 use tilewright_plugin::{CompileError, DeviceError};
 
-use super::case::BufferDifference;
+use super::case::BufferMismatchSummary;
 
 /// The reason why a check fails: a test case cannot be built, or has a wrong result.
 #[derive(Debug, Error)]
@@ -51,7 +51,7 @@ pub enum CheckFailure {
     },
     /// Buffers differ from their expected contents.
     #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
-    Differences(Vec<BufferDifference>),
+    Differences(Vec<BufferMismatchSummary>),
     /// The planned counts differ from the executed ones.
     #[error("the plan counts {planned:?}, executed were {executed:?}")]
     Counts {

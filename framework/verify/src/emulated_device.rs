@@ -22,7 +22,7 @@ pub fn build_emulator_artifact(module: &Module, instructions: &[Instruction]) ->
     let payload = CodePayload {
         form: CodeFormat::Object,
         format: FORMAT.to_owned(),
-        bytes: kernel::encode(module),
+        bytes: kernel::encode_module(module),
         may_differ: false,
     };
     let metadata = |lowered| KernelMetadata::new(lowered, kernel::Kernel::shared_bytes(lowered), instructions);
@@ -127,7 +127,8 @@ impl Device for EmulatedDevice<'_> {
         let payload = payload.ok_or_else(|| {
             DeviceError::BadLaunch("the artifact has no kernel IR, which the emulator needs".to_owned())
         })?;
-        let module = kernel::decode(&payload.bytes).map_err(|error| DeviceError::BadLaunch(error.to_string()))?;
+        let module =
+            kernel::decode_module(&payload.bytes).map_err(|error| DeviceError::BadLaunch(error.to_string()))?;
         let code = LoadedCodeId(self.handle());
         self.modules.insert(code.0, module);
         Ok(code)

@@ -5,8 +5,8 @@ use tilewright_layout::{Dim, LinearLayout};
 use tilewright_target::{InstructionOperand, MemoryOperand};
 
 use super::case::{CaseBuffer, ExpectedContents};
-use super::test_case::{BufferElementBits, BufferLegend, TestBuffer, input};
-use crate::kernels::IsolatedSharedTile;
+use super::test_case::{BufferElementField, BufferLegend, TestBuffer, input};
+use crate::kernels::SharedOperandTile;
 
 /// The initial contents of an instruction's operands, and the expected result of one issue.
 pub(super) struct IssueOperands {
@@ -49,7 +49,7 @@ impl IssueOperands {
                 (operand_field.location.clone(), operand_field.element, operand_field.at, operand_field.bits)
             });
             let (location, element, bit, bits) = named.unwrap_or_else(|| (format!("bit {wrong}"), 0, wrong, 1));
-            BufferElementBits { location, element, bit, bits }
+            BufferElementField { location, element, bit, bits }
         }));
         buffers
     }
@@ -78,7 +78,7 @@ pub(super) fn filled(
     bits: u32,
     element: impl Fn([u64; 2]) -> Result<u64, String>,
 ) -> Result<Vec<u8>, String> {
-    let tile = IsolatedSharedTile::find_smallest(memory).map_err(|error| error.to_string())?;
+    let tile = SharedOperandTile::find_smallest(memory).map_err(|error| error.to_string())?;
     let mut bytes = vec![0xff; tile.bytes as usize];
     for at in (0..memory.shape[0]).flat_map(|row| (0..memory.shape[1]).map(move |column| [row, column])) {
         put(&mut bytes, tile.bit_offset(at), bits, element(at)?);

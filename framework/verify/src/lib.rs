@@ -30,10 +30,10 @@ pub use check_failure::CheckFailure;
 pub use emulated_device::{EmulatedDevice, build_emulator_artifact};
 pub use expected_counts::{ExpectedCounts, PlannedSectorCount};
 pub use instruction_case::{build_instruction_case, check_instruction_emulated};
-pub use mma_case::build_mma_cases;
+pub use mma_case::build_mma_plan_cases;
 pub use movement::{
     BlockLoadTile, RepeatedMovement, build_async_copy_case, build_block_2d_load_case, build_conversion_case,
-    build_gather_case, build_global_copy_case, build_load_case, build_prefetch_case, build_reduction_case,
-    build_scan_case, build_store_case, build_strided_copy_case, build_tensor_copy_case,
+    build_gather_case, build_global_copy_case, build_prefetch_case, build_reduction_case, build_scan_case,
+    build_shared_load_case, build_shared_store_case, build_strided_copy_case, build_tensor_copy_case,
 };
-pub use test_case::{BufferElementBits, BufferLegend, PredictedStats, TestBuffer, TestCase, TestLaunch};
+pub use test_case::{BufferElementField, BufferLegend, PredictedStats, TestBuffer, TestCase, TestLaunch};

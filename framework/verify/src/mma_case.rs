@@ -25,7 +25,10 @@ use tilewright_target::ElementType;
 ///
 /// # Errors
 /// [`CheckFailure`] if no kernel can be built for the plan, or if this crate does not know an element type.
-pub fn build_mma_cases<'a>(plan: &MmaPlan, context: impl Into<PlanContext<'a>>) -> Result<Vec<TestCase>, CheckFailure> {
+pub fn build_mma_plan_cases<'a>(
+    plan: &MmaPlan,
+    context: impl Into<PlanContext<'a>>,
+) -> Result<Vec<TestCase>, CheckFailure> {
     let context = context.into();
     let tolerance = Tolerance::of(plan, context);
     let shown = run_inputs(plan, &tolerance)?.into_iter();

@@ -97,11 +97,11 @@ impl PredictedStats {
 
 /// A description of a buffer's bits: for each bit, the field (an element of the tested tensor) that contains it.
 #[derive(Clone)]
-pub struct BufferLegend(Arc<dyn Fn(u64) -> BufferElementBits + Send + Sync>);
+pub struct BufferLegend(Arc<dyn Fn(u64) -> BufferElementField + Send + Sync>);
 
 /// A field of a buffer: the bits that hold one element of the tested tensor.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BufferElementBits {
+pub struct BufferElementField {
     /// Register and lane, or memory offset, that the field comes from.
     pub location: String,
     /// Row-major index of the element that is expected in the field.
@@ -114,7 +114,7 @@ pub struct BufferElementBits {
 
 impl BufferLegend {
     /// Creates a legend from a function that maps the index of a bit in the buffer to the field that contains it.
-    pub fn from_fn(field: impl Fn(u64) -> BufferElementBits + Send + Sync + 'static) -> Self {
+    pub fn from_fn(field: impl Fn(u64) -> BufferElementField + Send + Sync + 'static) -> Self {
         Self(Arc::new(field))
     }
 
@@ -124,13 +124,13 @@ impl BufferLegend {
         Self::from_fn(move |bit| {
             let index = bit / u64::from(bits);
             let (location, element) = name(index);
-            BufferElementBits { location, element, bit: index * u64::from(bits), bits }
+            BufferElementField { location, element, bit: index * u64::from(bits), bits }
         })
     }
 
     /// Returns the field that contains the bit with this index in the buffer.
     #[must_use]
-    pub fn describe_bit(&self, bit: u64) -> BufferElementBits {
+    pub fn describe_bit(&self, bit: u64) -> BufferElementField {
         (self.0)(bit)
     }
 }

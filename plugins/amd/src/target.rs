@@ -12,7 +12,7 @@ pub type AmdTarget = VendorTarget<AmdBackend>;
 
 /// The vendor AMD, as type parameter of [`VendorTarget`].
 #[derive(Debug)]
-pub enum AmdBackend {}
+pub struct AmdBackend;
 
 impl VendorBackend for AmdBackend {
     type Tables = AmdTables;

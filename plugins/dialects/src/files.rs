@@ -1,6 +1,6 @@
 //! The dialect files (lists of a vendor's tile operations) and import tables of all vendors.
 
-use tilewright_tile::import::ImportTables;
+use tilewright_tile::import::ForeignOpReplacements;
 use tilewright_tile::op::{DialectError, Dialects};
 
 use crate::rules::VERIFY_RULE_SETS;
@@ -56,8 +56,8 @@ pub const IMPORT_TABLE_FILES: &[(&str, &str)] = &[
 /// # Panics
 /// Never: the tables are part of the library, and tests parse each of them.
 #[must_use]
-pub fn read_import_tables() -> ImportTables {
-    let mut imports = ImportTables::default();
+pub fn read_import_tables() -> ForeignOpReplacements {
+    let mut imports = ForeignOpReplacements::default();
     for (file, text) in IMPORT_TABLE_FILES {
         if let Err(error) = imports.add_table(file, text) {
             panic!("{error}");

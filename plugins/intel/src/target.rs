@@ -12,7 +12,7 @@ pub type IntelTarget = VendorTarget<IntelBackend>;
 
 /// The vendor Intel, as type parameter of [`VendorTarget`].
 #[derive(Debug)]
-pub enum IntelBackend {}
+pub struct IntelBackend;
 
 impl VendorBackend for IntelBackend {
     type Tables = IntelTables;

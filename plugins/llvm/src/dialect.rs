@@ -222,7 +222,7 @@ pub trait TargetDialect {
         operands: &[BasicValueEnum<'ctx>],
     ) -> Result<BasicValueEnum<'ctx>, CompileError> {
         let _ = (emit, operands);
-        Err(unsupported_function_error(function, element))
+        Err(unsupported_math_function_error(function, element))
     }
 
     /// Emits the conversion of a pointer to shared memory to an `i32`. A dialect whose pointers are wider than 32 bits
@@ -416,7 +416,7 @@ pub trait TargetDialect {
         value: (Type, BasicValueEnum<'ctx>),
     ) -> Result<BasicValueEnum<'ctx>, CompileError> {
         let _ = (emit, value);
-        Err(unsupported_queue_error(queue))
+        Err(unsupported_completion_queue_error(queue))
     }
 
     /// Returns the queue (asynchronous operations of one kind, which a wait covers) of an instruction; `None` if the
@@ -432,7 +432,7 @@ pub trait TargetDialect {
     /// [`CompileError::Unsupported`] if no instruction completes on the queue.
     fn commit(&self, emit: &Emitter<'_, '_>, queue: Queue) -> Result<(), CompileError> {
         let _ = emit;
-        Err(unsupported_queue_error(queue))
+        Err(unsupported_completion_queue_error(queue))
     }
 
     /// Emits a wait until at most `outstanding` of the queue's latest groups are in flight. Every group of the kernel
@@ -448,7 +448,7 @@ pub trait TargetDialect {
         min_outstanding: u32,
     ) -> Result<(), CompileError> {
         let _ = (emit, outstanding, min_outstanding);
-        Err(unsupported_queue_error(queue))
+        Err(unsupported_completion_queue_error(queue))
     }
 
     /// Converts results of a queue's instructions to plain values, right after the wait for them. The emitted code must
@@ -535,7 +535,7 @@ pub trait TargetDialect {
         pointer: PointerValue<'ctx>,
     ) -> Result<(), CompileError> {
         let _ = (emit, pointer);
-        Err(unsupported_queue_error(queue))
+        Err(unsupported_completion_queue_error(queue))
     }
 
     /// Emits the allocation of `columns` columns of tensor memory by a whole warp. The address of the first column is
@@ -645,7 +645,7 @@ pub fn unsupported_cast_error(cast: Cast, from: Type, to: Type) -> CompileError 
 
 /// Returns the error for a math function for which the target has no instruction.
 #[must_use]
-pub fn unsupported_function_error(function: MathFunction, element: Element) -> CompileError {
+pub fn unsupported_math_function_error(function: MathFunction, element: Element) -> CompileError {
     let (function, element) = (function.name(), element.name());
     CompileError::Unsupported(format!("`{function}` of {element} is not an operation of this target: expand it before"))
 }
@@ -677,7 +677,7 @@ pub fn no_tensor_memory_error() -> CompileError {
 
 /// Returns the error for a queue on which no instruction of this target completes.
 #[must_use]
-pub fn unsupported_queue_error(queue: Queue) -> CompileError {
+pub fn unsupported_completion_queue_error(queue: Queue) -> CompileError {
     CompileError::Unsupported(format!("no instruction completes on the queue `{}` on this target", queue.name()))
 }
 

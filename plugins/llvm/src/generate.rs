@@ -17,7 +17,7 @@ use crate::{LlvmTarget, TargetDialect};
 
 /// The kinds of output that a compilation can produce.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LlvmForm {
+pub enum LlvmOutputKind {
     /// Optimized LLVM IR as text.
     Intermediate,
     /// Assembly as text, in the syntax of LLVM's target.
@@ -51,7 +51,7 @@ pub fn compile_module(
     dialect: &dyn TargetDialect,
     source: &Module,
     optimisation: u8,
-    forms: &[LlvmForm],
+    forms: &[LlvmOutputKind],
 ) -> Result<GeneratedCode, CompileError> {
     let level = level(optimisation)?;
     let names = dialect.llvm_target();
@@ -66,20 +66,20 @@ pub fn compile_module(
         Ok::<_, CompileError>(module)
     };
     let mut code = GeneratedCode::default();
-    if forms.contains(&LlvmForm::Functions) {
+    if forms.contains(&LlvmOutputKind::Functions) {
         code.functions = Some(optimised(Role::Function)?.write_bitcode_to_memory().as_slice().to_vec());
     }
-    if forms.iter().all(|form| *form == LlvmForm::Functions) && !forms.is_empty() {
+    if forms.iter().all(|form| *form == LlvmOutputKind::Functions) && !forms.is_empty() {
         return Ok(code);
     }
     let module = optimised(Role::Kernel)?;
-    if forms.contains(&LlvmForm::Intermediate) {
+    if forms.contains(&LlvmOutputKind::Intermediate) {
         code.intermediate = Some(module.print_to_string().to_string());
     }
-    if forms.contains(&LlvmForm::Assembly) {
+    if forms.contains(&LlvmOutputKind::Assembly) {
         code.assembly = Some(write(&session, &machine, &module, FileType::Assembly)?);
     }
-    if forms.contains(&LlvmForm::Object) {
+    if forms.contains(&LlvmOutputKind::Object) {
         code.object = Some(write(&session, &machine, &module, FileType::Object)?);
     }
     Ok(code)

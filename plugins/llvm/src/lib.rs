@@ -39,10 +39,10 @@ mod translate;
 pub use dialect::{
     AtomicUpdate, KernelDeclaration, LlvmTarget, PredicatedAccess, SharedMemoryDeclaration, TargetDialect,
     TensorMapDeclaration, find_completion_queue, no_clusters_error, no_mbarriers_error, no_tensor_memory_error,
-    unsupported_cast_error, unsupported_function_error, unsupported_queue_error,
+    unsupported_cast_error, unsupported_completion_queue_error, unsupported_math_function_error,
 };
 pub use emitter::{Emitter, FenceOrdering};
-pub use generate::{GeneratedCode, LlvmForm, compile_module};
+pub use generate::{GeneratedCode, LlvmOutputKind, compile_module};
 pub use pieces::CallOperand;
 
 /// LLVM types and values that appear in the interface of [`TargetDialect`], re-exported from `inkwell`.

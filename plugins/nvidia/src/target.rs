@@ -12,7 +12,7 @@ pub type NvidiaTarget = VendorTarget<NvidiaBackend>;
 
 /// The vendor NVIDIA, as type parameter of [`VendorTarget`].
 #[derive(Debug)]
-pub enum NvidiaBackend {}
+pub struct NvidiaBackend;
 
 impl VendorBackend for NvidiaBackend {
     type Tables = NvidiaTables;

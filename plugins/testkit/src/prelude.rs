@@ -31,12 +31,12 @@ pub use tilewright_testkit::known_answers::{self, Answers, same_layout};
 pub use tilewright_testkit::thread_value::ThreadValue;
 pub use tilewright_testkit::{golden, shared_data};
 pub use tilewright_verify::kernels::{
-    CopyPipelineConfig, build_instruction_kernel, build_load_kernel, build_mma_kernel,
-    build_pointer_copy_pipeline_kernel, build_store_kernel,
+    CopyPipelineConfig, build_instruction_kernel, build_mma_kernel, build_pointer_copy_pipeline_kernel,
+    build_shared_load_kernel, build_shared_store_kernel,
 };
 pub use tilewright_verify::{
-    build_conversion_case, build_gather_case, build_instruction_case, build_load_case, build_mma_cases,
-    build_reduction_case, build_scan_case, build_store_case, check_emulated, check_on_device,
+    build_conversion_case, build_gather_case, build_instruction_case, build_mma_plan_cases, build_reduction_case,
+    build_scan_case, build_shared_load_case, build_shared_store_case, check_emulated, check_on_device,
 };
 
 pub use crate::code::{artifact, assembled, assembly, refusal};

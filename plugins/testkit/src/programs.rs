@@ -3,13 +3,13 @@
 use std::sync::LazyLock;
 
 use crate::prelude::*;
-use tilewright_tile::import::ImportTables;
+use tilewright_tile::import::ForeignOpReplacements;
 use tilewright_tile::op::Dialects;
 
 /// Returns a compiler of tile programs for a target; it accepts the operations of all vendors.
 pub fn compiler(target: &dyn Target) -> ProgramCompiler<'_> {
     static DIALECTS: LazyLock<Dialects> = LazyLock::new(tilewright_dialects::all_dialects);
-    static IMPORTS: LazyLock<ImportTables> = LazyLock::new(tilewright_dialects::read_import_tables);
+    static IMPORTS: LazyLock<ForeignOpReplacements> = LazyLock::new(tilewright_dialects::read_import_tables);
     ProgramCompiler { dialects: &DIALECTS, imports: &IMPORTS, target }
 }
 

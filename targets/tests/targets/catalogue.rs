@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use tilewright_target::{CatalogueError, Direction, Evidence, TargetDescription};
+use tilewright_target::{Direction, Evidence, TargetCatalogueError, TargetDescription};
 use tilewright_targets::{SEARCH_PATH, TARGET_FILES, read_catalogue_with_search_path};
 
 /// Creates an empty directory for one test.
@@ -209,7 +209,7 @@ fn users_add_targets_in_directories_and_later_ones_win() {
 fn a_missing_directory_is_an_error_that_names_it_and_the_variable() {
     let missing = directory("missing").join("nowhere");
     let error = read_catalogue_with_search_path(Some(missing.as_os_str())).expect_err("there is no such directory");
-    assert!(matches!(error, CatalogueError::SearchPath { .. }));
+    assert!(matches!(error, TargetCatalogueError::SearchPath { .. }));
     let message = error.to_string();
     assert!(message.starts_with(&format!("in {SEARCH_PATH}: cannot read {}: ", missing.display())), "{message}");
 }

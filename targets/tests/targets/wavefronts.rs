@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use proptest::prelude::*;
-use tilewright_target::{BankRow, Catalogue, Direction, count_access_wavefronts, count_linear_wavefronts};
+use tilewright_target::{BankTableEntry, Direction, TargetCatalogue, count_access_wavefronts, count_linear_wavefronts};
 use tilewright_targets::read_catalogue_with_search_path;
 
 use Direction::{Load, Store};
@@ -129,11 +129,11 @@ fn count(row: &Words, addresses: &[Option<u64>], bytes: u64) -> u64 {
     total
 }
 
-fn built_in() -> Catalogue {
+fn built_in() -> TargetCatalogue {
     read_catalogue_with_search_path(None).expect("the built-in files read")
 }
 
-fn row(catalogue: &Catalogue, target: &str, direction: Direction, bits: u32) -> BankRow {
+fn row(catalogue: &TargetCatalogue, target: &str, direction: Direction, bits: u32) -> BankTableEntry {
     let target = catalogue.get(target).expect("the target is built in");
     target.find_bank_row(direction, bits).expect("there is a row").clone()
 }

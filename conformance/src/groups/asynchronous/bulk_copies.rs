@@ -4,7 +4,7 @@
 use tilewright_emulator::FaultKind;
 use tilewright_target::Instruction;
 use tilewright_verify::CheckFailure;
-use tilewright_verify::kernels::{BulkCopyFlaw, BulkCopyKind};
+use tilewright_verify::kernels::{BulkCopyExtent, BulkCopyFlaw};
 
 use super::super::bulk::{box_test_cases, check_box_cases, copy_direction, map_of, run_flawed};
 use super::super::executed::device_case;
@@ -16,7 +16,7 @@ const WIDTHS: [u32; 4] = [8, 16, 32, 64];
 
 /// Returns all cases of bulk copy instructions.
 pub(super) fn cases(context: &Context) -> Vec<Case> {
-    let rows = context.target().instructions().iter().filter(|row| BulkCopyKind::is_copied_by(row));
+    let rows = context.target().instructions().iter().filter(|row| BulkCopyExtent::is_copied_by(row));
     rows.flat_map(|row| borders(context, row).into_iter().chain(wrong(row))).collect()
 }
 

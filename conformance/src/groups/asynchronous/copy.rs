@@ -8,14 +8,14 @@ use tilewright_kernel::Module;
 use tilewright_layout::MemoryLayout;
 use tilewright_plan::movement::{
     AsyncCopyPlan, AsyncCopySpec, GlobalTensor, PlanContext, SharedLayoutSearchOptions, SharedMemoryAccessor,
-    choose_shared_layout, find_coalesced_layout, find_single_address_copy, plan_async_copy,
+    choose_shared_layout, find_coalesced_layout, find_warp_addressed_copy, plan_async_copy,
 };
 use tilewright_verify::kernels::{CopyPipelineConfig, OmittedSync, build_pointer_copy_pipeline_kernel};
 use tilewright_verify::{CheckFailure, build_async_copy_case, check_emulated};
 
 use super::super::corpus::{LayoutCorpus, Sampler};
 use super::super::emulated::{merge_verdicts, planning_verdict, run_on_emulator};
-use super::super::{CaseTensor, NamedLayout, artifact};
+use super::super::{CaseTensorSpec, NamedLayout, artifact};
 use crate::{Case, Context, EvidenceLevel, Verdict};
 
 /// The property of an asynchronous copy that a case checks.
@@ -60,7 +60,7 @@ pub struct AsyncCopyCase {
     /// Whether the memory layout is chosen for a reader, rather than given.
     pub chosen: bool,
     /// The copied tensor: element type, shape and number of warps.
-    pub tensor: CaseTensor,
+    pub tensor: CaseTensorSpec,
 }
 
 impl fmt::Display for AsyncCopyCase {
@@ -126,7 +126,7 @@ impl AsyncCopyCase {
         let bits = setting.element.bits();
         let fetched = find_coalesced_layout(global, bits, setting.lanes.into(), setting.warps.into(), target);
         let fetched = SharedMemoryAccessor::store(fetched.map_err(planning_verdict)?);
-        let consecutive = find_single_address_copy(context.target().instructions(), global);
+        let consecutive = find_warp_addressed_copy(context.target().instructions(), global);
         let copied = match &consecutive {
             Some(copy) => fetched.clone().with_copy(copy.clone()),
             None => fetched.clone(),

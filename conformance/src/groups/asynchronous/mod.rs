@@ -16,7 +16,7 @@ mod prefetch;
 mod tiles;
 
 use tilewright_target::{Completion, InstructionKind};
-use tilewright_verify::kernels::BulkCopyKind;
+use tilewright_verify::kernels::BulkCopyExtent;
 
 pub use copy::{AsyncCopyCase, AsyncCopyProperty};
 pub use prefetch::{PrefetchCase, PrefetchProperty};
@@ -45,7 +45,7 @@ impl CaseGroup for Asynchronous {
             return cases;
         }
         cases.extend(AsyncCopyCase::all(context).into_iter().map(AsyncCopyCase::case));
-        if rows.iter().any(BulkCopyKind::is_copied_by) {
+        if rows.iter().any(BulkCopyExtent::is_copied_by) {
             cases.extend(bulk_copies::cases(context));
             let tiles = TileCopyCase::all(context);
             let on_device = tiles.iter().filter(|_| context.tested_device().is_some());

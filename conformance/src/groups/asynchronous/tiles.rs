@@ -14,7 +14,7 @@ use tilewright_verify::{CheckFailure, TestCase, build_tensor_copy_case, check_em
 use super::super::corpus::{LayoutCorpus, Sampler};
 use super::super::emulated::{merge_verdicts, planning_verdict, run_on_emulator};
 use super::super::executed::{device_case, not_built};
-use super::super::{CaseTensor, NamedLayout, artifact};
+use super::super::{CaseTensorSpec, NamedLayout, artifact};
 use super::bulk_copies::expect_fault;
 use crate::{Case, Context, EvidenceLevel, Status, Verdict};
 
@@ -59,7 +59,7 @@ pub struct TileCopyCase {
     /// The layout of the tiles in shared memory.
     pub end: NamedLayout,
     /// One tile: element type, shape and number of warps.
-    pub tensor: CaseTensor,
+    pub tensor: CaseTensorSpec,
 }
 
 impl fmt::Display for TileCopyCase {

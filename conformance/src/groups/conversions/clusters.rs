@@ -3,7 +3,7 @@
 
 use tilewright_layout::{FamilyParameterValue, FamilySpec};
 
-use super::super::{CaseTensor, KernelConfig, NamedLayout};
+use super::super::{CaseTensorSpec, KernelConfig, NamedLayout};
 use super::ConversionCase;
 use crate::Context;
 
@@ -40,7 +40,7 @@ impl Split {
         let rows = blocked([1, 4], [lanes / inner, inner], [warps, 1], [1, 0], self.source);
         let cols = blocked([4, 1], [inner, lanes / inner], [1, warps], [0, 1], self.target);
         let endpoint = |name: &str, spec| NamedLayout { name: name.to_owned(), spec, axes: 2 };
-        let tensor = CaseTensor { shape: SHAPE.to_vec(), setting };
+        let tensor = CaseTensorSpec { shape: SHAPE.to_vec(), setting };
         let between = ConversionCase::between(endpoint("rows", rows), endpoint("cols", cols), tensor);
         ConversionCase { title: format!("blocks-{}", self.name), ..between }
     }

@@ -16,7 +16,7 @@ use tilewright_layout::LinearLayout;
 pub use checks::{build_best_plan_test, check_emulated_plans, check_reproducible_compilation};
 
 use super::executed::device_case;
-use super::{CaseTensor, NamedLayout};
+use super::{CaseTensorSpec, NamedLayout};
 use crate::{Case, CaseGroup, Context, Verdict};
 
 /// A conversion of a tensor between two distributed layouts. Case names spell it
@@ -28,7 +28,7 @@ pub struct ConversionCase {
     /// The layout that the tensor gets.
     pub target: NamedLayout,
     /// The converted tensor: element type, shape and number of warps.
-    pub tensor: CaseTensor,
+    pub tensor: CaseTensorSpec,
     /// The part of the case name before the tensor, with the names of the two layouts.
     title: String,
 }
@@ -40,7 +40,7 @@ impl fmt::Display for ConversionCase {
 }
 
 impl ConversionCase {
-    fn between(source: NamedLayout, target: NamedLayout, tensor: CaseTensor) -> Self {
+    fn between(source: NamedLayout, target: NamedLayout, tensor: CaseTensorSpec) -> Self {
         let title = format!("{}-to-{}", source.name, target.name);
         Self { source, target, tensor, title }
     }

@@ -2,7 +2,7 @@
 
 use tilewright_layout::{FamilyParameterValue, FamilySpec};
 
-use super::super::{CaseTensor, KernelConfig, NamedLayout};
+use super::super::{CaseTensorSpec, KernelConfig, NamedLayout};
 use super::ConversionCase;
 use crate::Context;
 
@@ -29,7 +29,7 @@ fn conversion(seed: u64, setting: KernelConfig) -> ConversionCase {
     let mut endpoint =
         |name: &str| NamedLayout { name: name.to_owned(), spec: layout(&mut numbers, shape, setting), axes: 2 };
     let (source, target) = (endpoint("source"), endpoint("target"));
-    let tensor = CaseTensor { shape: shape.to_vec(), setting };
+    let tensor = CaseTensorSpec { shape: shape.to_vec(), setting };
     ConversionCase { title: format!("random-{seed}"), ..ConversionCase::between(source, target, tensor) }
 }
 

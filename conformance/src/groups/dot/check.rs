@@ -8,7 +8,7 @@ use tilewright_plan::mma::{MmaError, MmaPlan, MmaProblem};
 use tilewright_plan::movement::PlanContext;
 use tilewright_target::TargetDescription;
 use tilewright_verify::kernels::build_mma_kernel;
-use tilewright_verify::{CheckFailure, build_mma_cases, check_all_emulated};
+use tilewright_verify::{CheckFailure, build_mma_plan_cases, check_all_emulated};
 
 use super::super::artifact;
 use super::super::emulated::merge_verdicts;
@@ -48,7 +48,7 @@ pub(super) fn check_on_emulator(context: &Context, problem: &MmaProblem) -> Verd
         Ok(plan) => plan,
         Err(verdict) => return verdict,
     };
-    let cases = build_mma_cases(&plan, plan_context(context));
+    let cases = build_mma_plan_cases(&plan, plan_context(context));
     match cases.and_then(|cases| check_all_emulated(&cases, plan_context(context))) {
         Ok(_) => Verdict::pass(EvidenceLevel::Emulated).with_detail(format!("by {}", plan.atom_name())),
         Err(wrong @ (CheckFailure::Row(_) | CheckFailure::Invalid(_))) => {
@@ -66,13 +66,13 @@ pub(super) fn device_dot_case(
     let packed = problem.clone();
     let check = move |context: &Context| {
         let plan = problem(context).and_then(|problem| planned(context, &problem))?;
-        let cases = build_mma_cases(&plan, plan_context(context)).map_err(not_built)?;
+        let cases = build_mma_plan_cases(&plan, plan_context(context)).map_err(not_built)?;
         let verdict = on_device(context, &cases);
         let detail = format!("by {}: {}", plan.atom_name(), verdict.detail);
         Ok(verdict.with_detail(detail))
     };
     Case::new(name, move |context| merge_verdicts(check(context))).with_test_cases(move |context| {
-        build_mma_cases(&planned(context, &packed(context)?)?, plan_context(context)).map_err(not_built)
+        build_mma_plan_cases(&planned(context, &packed(context)?)?, plan_context(context)).map_err(not_built)
     })
 }
 

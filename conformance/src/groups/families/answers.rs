@@ -6,14 +6,14 @@ use tilewright_layout::{Families, Layout, MemoryLayout, layout_from_json, spec_f
 
 use super::super::known;
 use super::super::law::{LawResult, case_name_part, law_failure, require};
-use crate::{AnswersBySubject, Case, Context, KnownAnswer, Verdict};
+use crate::{Case, Context, KnownAnswer, KnownAnswersBySubject, Verdict};
 
 /// Returns a case for each combination of nested families in the known answers; the case is unsupported if the target
 /// does not serve all of them.
 pub(super) fn cases(context: &Context) -> Vec<Case> {
     let names = context.families().names();
     let is_served = |families: &str| families.split("-of-").all(|family| names.iter().any(|name| name == family));
-    let (served, others): (AnswersBySubject, AnswersBySubject) =
+    let (served, others): (KnownAnswersBySubject, KnownAnswersBySubject) =
         context.answers().layouts.clone().into_iter().partition(|(families, _)| is_served(families));
     let unserved = |families: String| {
         let reason = "the target does not serve these families, which have known answers";

@@ -6,7 +6,7 @@ use conformance_pack::FigurePoint;
 use tilewright_plan::mma::{BlockScale, MmaPlan, MmaProblem};
 use tilewright_plan::movement::PlanContext;
 use tilewright_target::ElementType;
-use tilewright_verify::{TestCase, build_mma_cases, check_all_emulated};
+use tilewright_verify::{TestCase, build_mma_plan_cases, check_all_emulated};
 
 use super::super::dot::planned;
 use super::super::executed::not_built;
@@ -72,7 +72,7 @@ impl FigureVariant for DotVariant {
 
     fn check_kernel(&self, context: &Context) -> Result<Verdict, Verdict> {
         let plan = self.plan(context)?;
-        let cases = build_mma_cases(&plan, plan_context(context)).map_err(not_built)?;
+        let cases = build_mma_plan_cases(&plan, plan_context(context)).map_err(not_built)?;
         let report = check_all_emulated(&cases, plan_context(context))
             .map_err(|wrong| Verdict::fail(EvidenceLevel::Emulated, wrong.to_string()))?;
         let (cycles, counts) = (plan.cost.cycles(), report.counts);
@@ -85,6 +85,6 @@ impl FigureVariant for DotVariant {
     }
 
     fn test_cases(&self, context: &Context) -> Result<Vec<TestCase>, Verdict> {
-        build_mma_cases(&self.plan(context)?, plan_context(context)).map_err(not_built)
+        build_mma_plan_cases(&self.plan(context)?, plan_context(context)).map_err(not_built)
     }
 }

@@ -2,7 +2,7 @@
 
 use tilewright_kernel::Module;
 use tilewright_target::Instruction;
-use tilewright_verify::kernels::{BulkCopyKind, build_bulk_copy_kernel};
+use tilewright_verify::kernels::{BulkCopyExtent, build_bulk_copy_kernel};
 use tilewright_verify::{CheckFailure, TestCase, build_bulk_copy_1d_case};
 
 use super::super::artifact;
@@ -34,7 +34,7 @@ pub(super) fn test_cases(context: &Context, row: &Instruction) -> Result<Vec<Tes
 pub(super) fn compiled(context: &Context, row: &Instruction) -> Verdict {
     let lanes = context.target().description().lanes.default;
     let map = bulk_copy_of(row).and_then(|(map, _)| map);
-    let bulk = map.as_ref().map_or(BulkCopyKind::Copy1d(BULK_COPY_BYTES), BulkCopyKind::Box);
+    let bulk = map.as_ref().map_or(BulkCopyExtent::Copy1d(BULK_COPY_BYTES), BulkCopyExtent::Box);
     match build_bulk_copy_kernel(row, lanes, bulk, None) {
         Ok(kernel) => artifact::check_compilation(context, &Module { kernels: vec![kernel] }),
         Err(wrong) => Verdict::fail(EvidenceLevel::Layout, wrong.to_string()),

@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 
 use tilewright_plan::movement::PlanContext;
 use tilewright_target::{Instruction, InstructionKind};
-use tilewright_verify::kernels::BulkCopyKind;
+use tilewright_verify::kernels::BulkCopyExtent;
 use tilewright_verify::{CheckFailure, TestCase, build_instruction_case, check_emulated};
 
 use super::executed::{device_case, not_built};
@@ -62,7 +62,7 @@ fn case(name: String, row: &Instruction, check: fn(&Context, &Instruction) -> Ve
 
 fn code(context: &Context, row: &Instruction) -> Verdict {
     match row {
-        row if BulkCopyKind::is_copied_by(row) => bulk::compiled(context, row),
+        row if BulkCopyExtent::is_copied_by(row) => bulk::compiled(context, row),
         row if prefetches(row) => prefetch::compiled(context, row),
         row if block_load::is_of(row) => block_load::compiled(context, row),
         row => code::compiled(context, row),
@@ -77,7 +77,7 @@ fn prefetches(row: &Instruction) -> bool {
 fn test_cases(context: &Context, row: &Instruction) -> Result<Vec<TestCase>, Verdict> {
     let target = context.target();
     match row {
-        row if BulkCopyKind::is_copied_by(row) => bulk::test_cases(context, row),
+        row if BulkCopyExtent::is_copied_by(row) => bulk::test_cases(context, row),
         row if block_load::is_of(row) => block_load::test_cases(context, row),
         row => {
             let plan_context = PlanContext::new(target.description()).with_instructions(target.instructions());
@@ -91,7 +91,7 @@ fn test_cases(context: &Context, row: &Instruction) -> Result<Vec<TestCase>, Ver
 fn meaning(context: &Context, row: &Instruction) -> Verdict {
     let target = context.target();
     let checked = match row {
-        row if BulkCopyKind::is_copied_by(row) => bulk::emulated(context, row),
+        row if BulkCopyExtent::is_copied_by(row) => bulk::emulated(context, row),
         row if prefetches(row) => prefetch::emulated(context, row),
         row if block_load::is_of(row) => block_load::emulated(context, row),
         row => {

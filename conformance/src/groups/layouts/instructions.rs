@@ -8,7 +8,7 @@ use tilewright_plan::movement::{DescriptorMatch, build_operand_memory_layout};
 use tilewright_target::{
     CanonicalLayout, Instruction, InstructionKind, InstructionOperand, MemoryOperand, TensorMemoryOperand,
 };
-use tilewright_verify::kernels::IsolatedSharedTile;
+use tilewright_verify::kernels::SharedOperandTile;
 
 use super::super::law::{LawResult, case, case_name_part, law_failure, require};
 use super::super::walk::{covers_evenly, walk};
@@ -160,7 +160,7 @@ fn check_canonical_layouts(context: &Context, memory: &MemoryOperand) -> LawResu
 
 /// Checks that an isolated tile has distinct bits for each element, in memory aligned as the canonical layout requires.
 fn check_isolated_tile(memory: &MemoryOperand, canonical_layout: &CanonicalLayout) -> Result<(), String> {
-    let tile = IsolatedSharedTile::with_layout(memory, canonical_layout).map_err(|error| error.to_string())?;
+    let tile = SharedOperandTile::with_layout(memory, canonical_layout).map_err(|error| error.to_string())?;
     let width = u64::from(memory.bits);
     let mut taken = vec![false; (8 * tile.bytes / width) as usize];
     for element in (0..memory.shape[0]).flat_map(|row| (0..memory.shape[1]).map(move |column| [row, column])) {

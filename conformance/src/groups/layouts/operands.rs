@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use tilewright_layout::{Dim, LinearLayout, OperandReference, SampleLayout, SampleLayoutRequest};
+use tilewright_layout::{Dim, InstructionOperandReference, LinearLayout, SampleLayout, SampleLayoutRequest};
 
 use super::super::KernelConfig;
 use super::super::law::{LawResult, case, case_name_part, distributed, law_failure, require};
@@ -41,7 +41,7 @@ pub(super) fn cases(context: &Context) -> Vec<Case> {
     cases
 }
 
-type OperandSample<'a> = (&'a SampleLayout, &'a OperandReference);
+type OperandSample<'a> = (&'a SampleLayout, &'a InstructionOperandReference);
 
 /// Returns the pairs of samples that are operands A and B of one instruction and derived from one result layout.
 fn operand_pairs<'a>(operand_samples: &[OperandSample<'a>]) -> Vec<(OperandSample<'a>, OperandSample<'a>)> {
@@ -54,7 +54,7 @@ fn operand_pairs<'a>(operand_samples: &[OperandSample<'a>]) -> Vec<(OperandSampl
 fn operand_and_sample(
     context: &Context,
     sample: &SampleLayout,
-    operand: &OperandReference,
+    operand: &InstructionOperandReference,
     uses: SampleLayoutRequest,
 ) -> Result<(LinearLayout, LinearLayout), Verdict> {
     let rows = context.target().instructions();
@@ -76,7 +76,12 @@ fn operand_and_sample(
 
 /// Checks that the sample's layout of one tile equals the operand's, up to a permutation of registers and, for A and B,
 /// of K.
-fn tile(context: &Context, sample: &SampleLayout, operand: &OperandReference, uses: SampleLayoutRequest) -> LawResult {
+fn tile(
+    context: &Context,
+    sample: &SampleLayout,
+    operand: &InstructionOperandReference,
+    uses: SampleLayoutRequest,
+) -> LawResult {
     let (row, sample_layout) = operand_and_sample(context, sample, operand, uses)?;
     let fits = match k_axis(operand) {
         Some(axis) => !orders_of_k(&row, &sample_layout, axis).is_empty(),
@@ -103,7 +108,7 @@ fn one_order_of_k(
 }
 
 /// Returns the axis of an operand that is K; `None` for operands other than A and B.
-fn k_axis(operand: &OperandReference) -> Option<usize> {
+fn k_axis(operand: &InstructionOperandReference) -> Option<usize> {
     match operand.role.as_str() {
         "a" => Some(1),
         "b" => Some(0),

@@ -13,7 +13,7 @@ use tilewright_verify::kernels::StridedTensor;
 
 use super::super::corpus::{LayoutCorpus, Sampler};
 use super::super::emulated::{merge_verdicts, planning_verdict, run_on_emulator};
-use super::super::{CaseTensor, NamedLayout};
+use super::super::{CaseTensorSpec, NamedLayout};
 use crate::{Case, Context, EvidenceLevel, Verdict};
 
 /// The properties of a tensor in global memory (strides, alignment, masked part) that the planner knows.
@@ -117,16 +117,16 @@ const WIDEST_VECTOR: u64 = 16;
 /// Case names spell it `global/blocked-rows/pitched/f16/64x128/w4`; the layout is `coalesced` if it is chosen for the
 /// tensor.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct GlobalCopy {
+pub struct GlobalCopyCase {
     /// The layout of the tensor in registers; `None` if the case has one chosen for the tensor.
     pub registers: Option<NamedLayout>,
     /// The properties of the tensor in memory that the planner knows.
     pub known: KnownTensorProperties,
     /// The copied tensor: element type, shape and number of warps.
-    pub tensor: CaseTensor,
+    pub tensor: CaseTensorSpec,
 }
 
-impl fmt::Display for GlobalCopy {
+impl fmt::Display for GlobalCopyCase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let registers = self.registers.as_ref().map_or("coalesced", |endpoint| &endpoint.name);
         write!(f, "global/{registers}/{}/{}", self.known.name(), self.tensor)
@@ -139,7 +139,7 @@ const CHOSEN: usize = 4;
 /// The plans of the copy's load and of its store.
 type Accesses = [GlobalAccessPlan; 2];
 
-impl GlobalCopy {
+impl GlobalCopyCase {
     /// Returns all copies that are checked for a target: each layout and each known property, for each element width.
     #[must_use]
     pub fn all(context: &Context) -> Vec<Self> {

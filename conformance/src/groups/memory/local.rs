@@ -3,13 +3,13 @@
 use std::fmt;
 
 use tilewright_layout::{LinearLayout, MemoryLayout};
-use tilewright_plan::movement::{SharedAccess, plan_shared_access};
+use tilewright_plan::movement::{SharedAccessPlan, plan_shared_access};
 use tilewright_target::Direction;
-use tilewright_verify::{build_load_case, build_store_case};
+use tilewright_verify::{build_shared_load_case, build_shared_store_case};
 
 use super::super::corpus::{LayoutCorpus, Sampler};
 use super::super::emulated::{bound_verdict, merge_verdicts, planning_verdict, run_on_emulator, stores_once};
-use super::super::{CaseTensor, NamedLayout};
+use super::super::{CaseTensorSpec, NamedLayout};
 use crate::{Case, Context, Verdict};
 
 /// A store to or a load from shared memory. Case names spell it `store/blocked-rows-to-shared-rows/f16/64x128/w4` or
@@ -23,7 +23,7 @@ pub struct LocalAccess {
     /// The layout of the tensor in shared memory.
     pub memory: NamedLayout,
     /// The tensor that is stored or loaded: element type, shape and number of warps.
-    pub tensor: CaseTensor,
+    pub tensor: CaseTensorSpec,
 }
 
 impl fmt::Display for LocalAccess {
@@ -74,7 +74,7 @@ impl LocalAccess {
     /// # Errors
     /// The verdict of the case if a layout cannot be built, the tensor exceeds the shared memory of a block, or the
     /// access has no plan.
-    pub fn plan(&self, context: &Context) -> Result<(Layouts, SharedAccess), Verdict> {
+    pub fn plan(&self, context: &Context) -> Result<(Layouts, SharedAccessPlan), Verdict> {
         let target = context.target().description();
         let registers = self.registers.distributed(context, &self.tensor)?;
         let memory = self.memory.memory(context, &self.tensor)?;
@@ -98,20 +98,20 @@ impl LocalAccess {
         &self,
         context: &Context,
         (registers, memory): &Layouts,
-        plan: &SharedAccess,
+        plan: &SharedAccessPlan,
     ) -> Result<Verdict, Verdict> {
         let (target, bits) = (context.target().description(), self.tensor.setting.element.bits());
         match self.access {
             Direction::Store => {
-                let report = run_on_emulator(build_store_case(registers, memory, bits, plan), target)?;
+                let report = run_on_emulator(build_shared_store_case(registers, memory, bits, plan), target)?;
                 stores_once(&report, bytes(&self.tensor, self.tensor.elements()))?;
             }
-            Direction::Load => drop(run_on_emulator(build_load_case(registers, memory, bits, plan), target)?),
+            Direction::Load => drop(run_on_emulator(build_shared_load_case(registers, memory, bits, plan), target)?),
         }
         Ok(bound_verdict(plan.stats.above_bound.as_deref()))
     }
 }
 
-fn bytes(tensor: &CaseTensor, elements: u64) -> u64 {
+fn bytes(tensor: &CaseTensorSpec, elements: u64) -> u64 {
     elements * u64::from(tensor.setting.element.bits() / 8)
 }

@@ -4,7 +4,7 @@
 mod global;
 mod local;
 
-pub use global::{GlobalCopy, KnownTensorProperties};
+pub use global::{GlobalCopyCase, KnownTensorProperties};
 pub use local::LocalAccess;
 
 use crate::{Case, CaseGroup, Context};
@@ -20,7 +20,7 @@ impl CaseGroup for MemoryGroup {
 
     fn cases(&self, context: &Context) -> Vec<Case> {
         let local = LocalAccess::all(context).into_iter();
-        let global = GlobalCopy::all(context).into_iter();
-        local.map(LocalAccess::case).chain(global.map(GlobalCopy::case)).collect()
+        let global = GlobalCopyCase::all(context).into_iter();
+        local.map(LocalAccess::case).chain(global.map(GlobalCopyCase::case)).collect()
     }
 }

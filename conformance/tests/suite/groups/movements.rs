@@ -4,17 +4,17 @@ use std::collections::BTreeSet;
 
 use conformance::groups::conversions::{self, ConversionCase};
 use conformance::groups::gather::{self, GatherAlong, Gathers};
-use conformance::groups::memory::{GlobalCopy, LocalAccess, MemoryGroup};
+use conformance::groups::memory::{GlobalCopyCase, LocalAccess, MemoryGroup};
 use conformance::groups::reduce::{self, Reductions};
 use conformance::groups::scan::{self, Scans};
-use conformance::groups::{CaseTensor, KernelConfig, TensorAxis};
+use conformance::groups::{AxisOperationCase, CaseTensorSpec, KernelConfig};
 use conformance::{CaseGroup, Context, EvidenceLevel, Status, Thoroughness, Verdict};
 
 use super::context;
 use super::invented::Flaw;
 
 /// Tensors, each with the name of the layout used for it.
-type Shown = Vec<(CaseTensor, String)>;
+type Shown = Vec<(CaseTensorSpec, String)>;
 
 fn converted(context: &Context) -> Shown {
     let label = |c: &ConversionCase| format!("{} {}", c.source.name, c.target.name);
@@ -27,17 +27,18 @@ fn accessed(context: &Context) -> Shown {
 }
 
 fn copied(context: &Context) -> Shown {
-    let label = |c: &GlobalCopy| format!("{:?} {:?}", c.known, c.registers.as_ref().map(|registers| &registers.name));
-    GlobalCopy::all(context).iter().map(|copy| (copy.tensor.clone(), label(copy))).collect()
+    let label =
+        |c: &GlobalCopyCase| format!("{:?} {:?}", c.known, c.registers.as_ref().map(|registers| &registers.name));
+    GlobalCopyCase::all(context).iter().map(|copy| (copy.tensor.clone(), label(copy))).collect()
 }
 
 fn reduced(context: &Context) -> Shown {
-    let label = |along: &TensorAxis| format!("{} {} {}", along.source.name, along.axis, along.others.len());
+    let label = |along: &AxisOperationCase| format!("{} {} {}", along.source.name, along.axis, along.others.len());
     reduce::all(context).iter().map(|along| (along.tensor.clone(), label(along))).collect()
 }
 
 fn scanned(context: &Context) -> Shown {
-    let label = |along: &TensorAxis| format!("{} {} {}", along.source.name, along.axis, along.others.len());
+    let label = |along: &AxisOperationCase| format!("{} {} {}", along.source.name, along.axis, along.others.len());
     scan::all(context).iter().map(|scan| (scan.along.tensor.clone(), label(&scan.along))).collect()
 }
 

@@ -4,7 +4,7 @@
 use std::fmt::Display;
 
 use conformance::groups::gather::{self, Gathers};
-use conformance::groups::memory::{GlobalCopy, KnownTensorProperties, LocalAccess};
+use conformance::groups::memory::{GlobalCopyCase, KnownTensorProperties, LocalAccess};
 use conformance::groups::reduce::{self, Reductions};
 use conformance::groups::scan::{self, ScanAlong, Scans};
 use conformance::{CaseGroup, EvidenceLevel, Status, Thoroughness, Verdict};
@@ -112,27 +112,28 @@ fn elements_that_are_stored_twice_are_found() {
 #[test]
 fn copies_that_do_or_count_something_else_are_found() {
     let context = context(Flaw::None);
-    let known =
-        |word: &'static str| move |copy: &GlobalCopy| copy.to_string().contains(word) && copy.tensor.shape == [64, 128];
+    let known = |word: &'static str| {
+        move |copy: &GlobalCopyCase| copy.to_string().contains(word) && copy.tensor.shape == [64, 128]
+    };
     for word in ["/row-major/", "/odd-pitch/", "/column-major/"] {
         let (problem, (layout, accesses)) =
-            found(GlobalCopy::all(&context), |copy| copy.plan(&context), |copy, _| known(word)(copy));
+            found(GlobalCopyCase::all(&context), |copy| copy.plan(&context), |copy, _| known(word)(copy));
         assert_eq!(problem.check(&context, &layout, &accesses).map(|verdict| verdict.status), Ok(Status::Pass));
         let mut miscounted = accesses.clone();
         miscounted[0].transactions += 1;
         fails(problem.check(&context, &layout, &miscounted), "sectors of global memory");
     }
-    let requested = |copy: &GlobalCopy| copy.registers.is_some() && known("/row-major/")(copy);
+    let requested = |copy: &GlobalCopyCase| copy.registers.is_some() && known("/row-major/")(copy);
     let (problem, (layout, wide)) = found(
-        GlobalCopy::all(&context),
+        GlobalCopyCase::all(&context),
         |copy| copy.plan(&context),
         |copy, (_, plans)| requested(copy) && plans[0].vector_elements > 1,
     );
     // A plan for full vectors is run on rows that are not aligned to vectors.
-    let pitched = GlobalCopy { known: KnownTensorProperties::OddPitch, ..problem.clone() };
+    let pitched = GlobalCopyCase { known: KnownTensorProperties::OddPitch, ..problem.clone() };
     fails(pitched.check(&context, &layout, &wide), "is not a multiple of");
     // A plan for contiguous rows is run on contiguous columns.
-    let turned = GlobalCopy { known: KnownTensorProperties::ColumnMajor, ..problem.clone() };
+    let turned = GlobalCopyCase { known: KnownTensorProperties::ColumnMajor, ..problem.clone() };
     let (_, columns) = turned.plan(&context).expect("it can be planned");
     fails(problem.check(&context, &layout, &columns), "");
 }
@@ -197,7 +198,7 @@ fn wrong_results_and_counts_of_gathers_on_both_paths_are_found() {
     for path in [ConversionKind::Shuffle, ConversionKind::Shared] {
         let (problem, (layouts, plans)) = found(
             gather::all(&context),
-            |problem| gather::list_gather_plans(&context, problem),
+            |problem| gather::list_gather_case_plans(&context, problem),
             |problem, ((source, _), plans)| {
                 problem.along.tensor.elements() >= 1024 && plans[0].path == path && lanes_differ(source)
             },

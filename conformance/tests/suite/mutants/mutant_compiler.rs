@@ -12,7 +12,7 @@ use tilewright_lower::LowerErrorReason;
 use tilewright_plan::movement::PlanContext;
 use tilewright_plugin::{CompileOptions, Target};
 use tilewright_tile as tile;
-use tilewright_tile::import::ImportTables;
+use tilewright_tile::import::ForeignOpReplacements;
 use tilewright_tile::op::Dialects;
 use tilewright_tile::text;
 use tilewright_verify::CheckFailure;
@@ -40,7 +40,7 @@ pub enum Outcome {
 /// Compiles mutants and checks every stage.
 pub struct MutantCompiler<'a> {
     pub dialects: &'a Dialects,
-    pub imports: &'a ImportTables,
+    pub imports: &'a ForeignOpReplacements,
     pub target: &'a dyn Target,
 }
 

@@ -6,7 +6,7 @@ use super::transfers::ReshapeTransfers;
 use super::{DotNodes, Kind, RequiredLayout};
 use crate::dot_plan::OPERANDS;
 use crate::layouts::LayoutTransfer;
-use crate::memory::{describe_tensor_descriptor_memory, element_bits_while_moved, find_descriptor_mask_alignment};
+use crate::memory::{describe_descriptor_global_tensor, element_bits_while_moved, find_descriptor_mask_alignment};
 use crate::{AssignmentError, LOOP_WEIGHT};
 use tilewright_target::{Direction, InstructionOperand};
 use tilewright_tile::op::name::{tt, ttg, tw};
@@ -120,7 +120,7 @@ impl Builder<'_, '_> {
         let Some(tensor) = tensor.filter(|value| self.is_tensor(*value)) else { return Ok(()) };
         let is_load = !operation.results.is_empty();
         let direction = if is_load { Direction::Load } else { Direction::Store };
-        let named = describe_tensor_descriptor_memory(self.body.value_type(tensor), self.together(op, weight));
+        let named = describe_descriptor_global_tensor(self.body.value_type(tensor), self.together(op, weight));
         let kind = named.map_or(Kind::Nothing, |named| Kind::Access(Access { named, direction }));
         let node = self.node(kind, Some(op), weight, self.shape(tensor));
         for (operand, value) in operation.operands.iter().enumerate() {

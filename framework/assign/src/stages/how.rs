@@ -21,7 +21,8 @@ use tilewright_plan::movement::{
 use tilewright_target::Queue;
 use tilewright_tile::axis_info::{AxisInfoMap, IndexBitPosition};
 use tilewright_tile::transform::loads::{
-    BufferReader, HoistedSharedOperand, InvariantDotOperand, PrefetchPath, PrefetchableLoad, carried_accumulator_index,
+    HoistedSharedOperand, InvariantDotOperand, PrefetchConsumer, PrefetchPath, PrefetchableLoad,
+    carried_accumulator_index,
 };
 use tilewright_tile::{FunctionBody, LayoutAttribute, Op, Value};
 
@@ -96,7 +97,7 @@ impl PipelinePlanner<'_> {
         let Some(block) = block else { return Vec::new() };
         let dots: Vec<Op> = body.op_and_nested_ops(of).into_iter().filter(|op| body.op(*op).is_dot()).collect();
         let is_in_buffer = |dot: Op, side: usize| {
-            loads.iter().any(|(load, _)| load.reader == BufferReader::MmaOperand(dot, side))
+            loads.iter().any(|(load, _)| load.reader == PrefetchConsumer::MmaOperand(dot, side))
                 || stored.iter().any(|of| (of.operand.dot, of.operand.side) == (dot, side))
         };
         let may_overlap = |dot: &Op| {
@@ -148,9 +149,10 @@ impl PipelinePlanner<'_> {
         let (only, None) = (users.next()?, users.next()) else { return None };
         let mut blocks = ops.iter().flat_map(|op| &body.op(*op).regions).flat_map(|region| body.blocks(*region));
         let is_in_iteration = blocks.any(|block| [load.op, only].iter().all(|op| body.ops(*block).contains(op)));
-        let is_converted =
-            load.reader == BufferReader::Registers && is_in_iteration && body.op(only).name() == ttg::CONVERT_LAYOUT;
-        let reader = BufferReader::Conversion(only);
+        let is_converted = load.reader == PrefetchConsumer::Registers
+            && is_in_iteration
+            && body.op(only).name() == ttg::CONVERT_LAYOUT;
+        let reader = PrefetchConsumer::Conversion(only);
         is_converted.then(|| PrefetchableLoad { required: body.op(only).results[0], reader, ..load.clone() })
     }
 
@@ -159,7 +161,7 @@ impl PipelinePlanner<'_> {
         let bits = element_bits_while_moved(self.body.value_type(load.stored).element());
         let registers = (u64::from(bits) << register_layout.in_bits(Dim::REGISTER)).div_ceil(32);
         let carried = PrefetchPlan { path: PrefetchPath::Carried, solution: None, bytes: 0, registers, block: None };
-        if load.reader == BufferReader::Registers && !copies {
+        if load.reader == PrefetchConsumer::Registers && !copies {
             return Ok(carried);
         }
         let tensor = SharedTensor::new(self.body.value_type(load.stored).shape().unwrap_or_default(), bits);
@@ -171,7 +173,7 @@ impl PipelinePlanner<'_> {
             let (path, solution) = (PrefetchPath::Copy, Some(solution));
             return Ok(PrefetchPlan { path, solution, bytes, registers: 0, block: None });
         }
-        if load.reader == BufferReader::Registers {
+        if load.reader == PrefetchConsumer::Registers {
             return Ok(carried);
         }
         let context = &self.config.context;
@@ -185,8 +187,12 @@ impl PipelinePlanner<'_> {
 
     /// Checks that the MMA instruction that reads a buffer, if `reader` is one, can read it in the memory layout of
     /// `solution`.
-    pub(super) fn check_operand(&self, reader: BufferReader, solution: &SharedLayoutSolution) -> Result<(), String> {
-        let BufferReader::MmaOperand(op, side) = reader else { return Ok(()) };
+    pub(super) fn check_operand(
+        &self,
+        reader: PrefetchConsumer,
+        solution: &SharedLayoutSolution,
+    ) -> Result<(), String> {
+        let PrefetchConsumer::MmaOperand(op, side) = reader else { return Ok(()) };
         let planned = self.dot_plan(op).ok_or("its dot has no plan")?;
         let plan = planned.plan.with_operand_memory(side, &solution.memory.linear);
         plan.map(drop).map_err(|error| error.to_string())
@@ -202,17 +208,17 @@ impl PipelinePlanner<'_> {
         let store = TensorAccess::store("the store", self.layout(value)?, context);
         let reader = mma_operand_access(&self.dot_plan(dot)?.plan, side, "the MMA", self.config)?;
         let solution = solve_shared_layout(&tensor, &[store, reader.with_weight(LOOP_WEIGHT)], context).ok()?;
-        self.check_operand(BufferReader::MmaOperand(dot, side), &solution).ok()?;
+        self.check_operand(PrefetchConsumer::MmaOperand(dot, side), &solution).ok()?;
         let bytes = bytes_of(&solution, bits);
         Some((solution, bytes))
     }
 
     fn reader(&self, load: &PrefetchableLoad) -> Option<TensorAccess<'_>> {
         match load.reader {
-            BufferReader::Conversion(_) | BufferReader::Registers => {
+            PrefetchConsumer::Conversion(_) | PrefetchConsumer::Registers => {
                 Some(TensorAccess::load("the reader", self.layout(load.required)?, &self.config.context))
             }
-            BufferReader::MmaOperand(op, side) => {
+            PrefetchConsumer::MmaOperand(op, side) => {
                 mma_operand_access(&self.dot_plan(op)?.plan, side, "the MMA", self.config)
             }
         }

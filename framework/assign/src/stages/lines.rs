@@ -8,7 +8,7 @@ use super::how::PrefetchPlan;
 use crate::source::{source, suffix};
 use tilewright_kernel::SourceLocation;
 use tilewright_plan::memory_synthesis::SharedLayoutSolution;
-use tilewright_tile::transform::loads::{BufferReader, InvariantDotOperand, PrefetchPath, PrefetchableLoad};
+use tilewright_tile::transform::loads::{InvariantDotOperand, PrefetchConsumer, PrefetchPath, PrefetchableLoad};
 use tilewright_tile::{FunctionBody, LayoutAttribute, Op, Value};
 
 /// The report of a loop with loads.
@@ -132,7 +132,7 @@ pub(super) fn named(body: &FunctionBody, op: Op) -> String {
 /// Returns the conversion that a prefetched load replaces: the name of the value, its layout and the required layout.
 /// `None` if it replaces none.
 pub(super) fn conversion(body: &FunctionBody, load: &PrefetchableLoad) -> Option<(String, String, String)> {
-    let BufferReader::Conversion(_) = load.reader else { return None };
+    let PrefetchConsumer::Conversion(_) = load.reader else { return None };
     let layout = |value: Value| body.value_type(value).layout().map(|layout| layout.text().to_owned());
     Some((body.display_name(load.stored), layout(load.stored)?, layout(load.required)?))
 }

@@ -10,7 +10,7 @@ use tilewright_tile::{FunctionBody, Op};
 use super::how::{PipelinePlanner, PrefetchPlan, bytes_of};
 use crate::launch_tensor::find_descriptor_tensor;
 use crate::layouts::{LayoutTransfer, shape_transfers, transferred_axis};
-use crate::memory::describe_tensor_descriptor_memory;
+use crate::memory::describe_descriptor_global_tensor;
 use crate::synthesis::accesses::bulk_copy_access;
 use crate::synthesis::shared_layout::memory_name;
 
@@ -36,7 +36,7 @@ impl PipelinePlanner<'_> {
         let solution = solve_shared_layout(tensor, &[access, reader.clone()], context).ok()?;
         self.check_operand(load.reader, &solution).ok()?;
         let block = MemoryLayout { linear: views.to_block(&solution.memory.linear)?, ..solution.memory.clone() };
-        let global = describe_tensor_descriptor_memory(body.value_type(descriptor), u64::MAX)?.tensor;
+        let global = describe_descriptor_global_tensor(body.value_type(descriptor), u64::MAX)?.tensor;
         let problem = AsyncCopySpec::new(&global, &block, tensor.bits, self.config.lanes, self.config.warps);
         let copy = plan_tensor_copy_to_shared(&problem.with_tensor_map(true), *context).ok()?;
         let bytes = bytes_of(&solution, tensor.bits);

@@ -11,7 +11,7 @@ use crate::layouts::{LayoutCache, map_coordinates};
 use crate::{LOOP_WEIGHT, LaunchConfig};
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_plan::memory_synthesis::{AccessAlternative, TensorAccess};
-use tilewright_tile::op_attrs::SMEM_OPERAND_LOAD;
+use tilewright_tile::op_attrs::OPERAND_STAYS_IN_SMEM;
 use tilewright_tile::{FunctionBody, Op, Value, ValueOrigin};
 
 /// The properties of a copy that are known before the memory layout is found.
@@ -111,7 +111,7 @@ pub(super) fn accesses<'a>(
         };
         let context = &config.context;
         let access = match operation.name() {
-            ttg::LOCAL_LOAD if is_of(0) && operation.attributes.get(SMEM_OPERAND_LOAD).is_some() => {
+            ttg::LOCAL_LOAD if is_of(0) && operation.attributes.get(OPERAND_STAYS_IN_SMEM).is_some() => {
                 by_unit(body, op, &named(operation.operands[0]), config)?
             }
             ttg::LOCAL_LOAD if is_of(0) => {

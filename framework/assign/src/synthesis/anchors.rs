@@ -6,14 +6,14 @@ use std::sync::Arc;
 use tilewright_tile::op::name::{tt, tw};
 
 use super::accesses::{allocation, is_part};
-use super::coalesce::{CoalescedLayout, CopyThreads, coalesce_layout};
+use super::coalesce::{CoalescedLayout, CopyThreadCounts, coalesce_layout};
 use super::{SynthesisError, SynthesisOptions};
 use crate::LaunchConfig;
 use crate::dot_plan::mma_problem;
 use crate::layouts::{format_layout_attribute, to_canonical_dim_order};
 use crate::memory::{PointerMemory, describe_pointer_memory};
 use tilewright_layout::Dim;
-use tilewright_plan::constraint::OperandTiles;
+use tilewright_plan::constraint::InstructionOperandLayouts;
 use tilewright_plan::mma::{MmaCost, MmaError, MmaProblem, mma_candidates, plan_mma};
 use tilewright_plan::movement::{AxisStride as GlobalStride, GlobalTensor, MovementError, RejectedCandidate};
 use tilewright_target::{CanonicalLayoutStride, InstructionOperand, MemoryOperand};
@@ -210,7 +210,7 @@ fn plan_in_shared(
     config: &LaunchConfig<'_>,
 ) -> Result<(MmaCost, [bool; 2]), String> {
     if let Some(row) = config.context.instructions.iter().find(|row| row.name == atom) {
-        OperandTiles::from_instruction(row).map_err(|error| error.to_string())?;
+        InstructionOperandLayouts::from_instruction(row).map_err(|error| error.to_string())?;
     }
     let pinned = problem.clone().with_atom(atom.to_owned()).with_k_width(width.or(problem.k_width));
     let plan = plan_mma(&pinned, config.context).map_err(|error| error.to_string())?;
@@ -325,7 +325,7 @@ pub(super) fn mapped(
     config: &LaunchConfig<'_>,
     options: SynthesisOptions,
 ) -> Result<CoalescedLayout, MovementError> {
-    let threads = CopyThreads { lanes: config.lanes.into(), warps: config.warps.into() };
+    let threads = CopyThreadCounts { lanes: config.lanes.into(), warps: config.warps.into() };
     let tensor = if options.task_mapping { named.tensor.clone() } else { without_contiguity(&named.tensor) };
     coalesce_layout(&tensor, named.bits, threads, None, config.context.target)
 }

@@ -27,7 +27,7 @@ pub struct CoalescedLayout {
 
 /// The numbers of threads that take part in a copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct CopyThreads {
+pub struct CopyThreadCounts {
     /// Number of lanes of a warp.
     pub lanes: u64,
     /// Number of warps of a block.
@@ -44,7 +44,7 @@ pub struct CopyThreads {
 pub fn coalesce_layout(
     global: &GlobalTensor,
     bits: u32,
-    threads: CopyThreads,
+    threads: CopyThreadCounts,
     widths: Option<&[u32]>,
     target: &TargetDescription,
 ) -> Result<CoalescedLayout, MovementError> {

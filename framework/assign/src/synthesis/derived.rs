@@ -13,11 +13,11 @@ use crate::layouts::to_canonical_dim_order;
 use crate::memory::{describe_pointer_memory, element_bits_while_moved};
 use tilewright_layout::{Dim, LinearLayout, Space};
 use tilewright_plan::constraint::{
-    CopyInstructionTiles, LayoutConstraintError, MmaTileToTensorMaps, OperandTiles, check_elementwise, check_mma,
-    check_reduction, solve_copy,
+    CopyInstructionTiles, InstructionOperandLayouts, LayoutConstraintError, MmaTileToTensorBases, check_elementwise,
+    check_mma, check_reduction, solve_copy,
 };
 use tilewright_tile::op::name::{scf, tt, ttg};
-use tilewright_tile::op_attrs::SMEM_OPERAND_LOAD;
+use tilewright_tile::op_attrs::OPERAND_STAYS_IN_SMEM;
 use tilewright_tile::{Attribute, Op, Value, ValueOrigin};
 
 /// A solved program, and the other inputs from which its layouts follow.
@@ -70,7 +70,7 @@ impl ConstraintTrace<'_, '_> {
                 format!("reduce: layout of {} without axis {axis}", name(source))
             }
             tt::LOAD => self.loaded(op, result)?,
-            ttg::LOCAL_LOAD if operation.attributes.get(SMEM_OPERAND_LOAD).is_some() => {
+            ttg::LOCAL_LOAD if operation.attributes.get(OPERAND_STAYS_IN_SMEM).is_some() => {
                 "smem operand: the MMA reads it from shared memory in a canonical layout".to_owned()
             }
             ttg::LOCAL_LOAD => self.out_of_shared(op, result)?,
@@ -109,8 +109,8 @@ impl ConstraintTrace<'_, '_> {
         };
         let [a, b, c] =
             [self.program.layout(operands[0])?, self.program.layout(operands[1])?, self.program.layout(operands[2])?];
-        let tile =
-            OperandTiles::from_instruction(row).map_err(|unsatisfied| self.disagree(operands[2], op, unsatisfied))?;
+        let tile = InstructionOperandLayouts::from_instruction(row)
+            .map_err(|unsatisfied| self.disagree(operands[2], op, unsatisfied))?;
         let read = |layout: &Option<LinearLayout>| layout.is_some();
         let found = match plan.is_transposed() {
             false => check_mma(read(&tile.a).then_some(&a), read(&tile.b).then_some(&b), &c, &tile),
@@ -121,7 +121,7 @@ impl ConstraintTrace<'_, '_> {
         };
         let by = format!("anchor: tiled by {}{}", row.name, if plan.is_transposed() { ", transposed" } else { "" });
         match found {
-            Ok(MmaTileToTensorMaps { m, n, k }) => {
+            Ok(MmaTileToTensorBases { m, n, k }) => {
                 Ok(format!("{by}; its M maps to {m:?}, its N to {n:?}, its K to {k:?} of the operands'"))
             }
             // In a tensor smaller than the tile, elements are replicated, which the description of the instruction's

@@ -25,7 +25,7 @@ use tilewright_layout::MemoryLayout;
 use tilewright_plan::mma::MmaPlan;
 use tilewright_tile::axis_info::AxisInfoMap;
 use tilewright_tile::op::Dialects;
-use tilewright_tile::op_attrs::{COLUMNS_PER_LANE, K_WIDTH};
+use tilewright_tile::op_attrs::{DOT_COLUMNS_PER_LANE, K_WIDTH};
 use tilewright_tile::transform::explicit::{ExplicitMemoryChoices, SharedCopyLoop, expand_explicit_memory};
 use tilewright_tile::{Attribute, Function, FunctionBody, Op, TileModule, Value, ValueOrigin};
 
@@ -232,7 +232,7 @@ fn dot_line(body: &FunctionBody, op: Op, plan: &MmaPlan) -> DotReport {
         value: body.display_name(operation.results[0]),
         instruction: plan.atom_name().to_owned(),
         k_width: number(K_WIDTH),
-        n_width: number(COLUMNS_PER_LANE),
+        n_width: number(DOT_COLUMNS_PER_LANE),
         cycles: plan.cost.cycles(),
         layouts: [0, 1, 2].map(|operand| layout_text(body, operation.operands[operand])),
     }

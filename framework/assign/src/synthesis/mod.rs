@@ -51,7 +51,7 @@ pub use derivation::{
 pub use error::SynthesisError;
 pub use launch_time::{LaunchPredictionInput, predict_launch_time};
 pub use options::SynthesisOptions;
-pub use search::{SynthesizedProgram, needs_synthesis, synthesize};
+pub use search::{SynthesizedProgram, has_explicit_memory_ops, synthesize};
 pub use tiles::{TileSizeSearchResult, TiledProgram, search_tile_sizes};
 #[doc(inline)]
 pub use tilewright_tile::axis_info::LaunchValues;

@@ -31,7 +31,7 @@ pub struct SynthesizedProgram {
 
 /// Whether a program contains operations with explicit memory (`tw` operations that state where tiles lie).
 #[must_use]
-pub fn needs_synthesis(module: &TileModule) -> bool {
+pub fn has_explicit_memory_ops(module: &TileModule) -> bool {
     let words = [
         tw::GLOBAL_VIEW,
         tw::SHARED_TENSOR,

@@ -10,7 +10,7 @@ use tilewright_target::{Completion, Instruction, InstructionOperand, TensorCopyO
 use tilewright_tile::axis_info::{AxisInfo, AxisInfoMap};
 use tilewright_tile::op::name::{arith, scf, tt, tw};
 use tilewright_tile::transform::explicit::{ElementDistance, ScaledOffsetTerm, TensorMapTileAddress};
-use tilewright_tile::view_layout::{ModeStride, ViewLayout};
+use tilewright_tile::view_layout::{DynamicCuteLayout, ModeStride};
 use tilewright_tile::{Attribute, FunctionBody, Op, TileType, Value, ValueOrigin};
 
 /// Returns the tensor map by which a copy from global to shared memory can be a bulk tensor copy. `None` if the target
@@ -113,7 +113,7 @@ impl Tile {
             }
         };
         let text = body.op(view_op).attributes.get("layout").and_then(Attribute::as_text)?;
-        let layout = ViewLayout::parse(text).ok()?;
+        let layout = DynamicCuteLayout::parse(text).ok()?;
         let operands = body.operands(view_op, "strides");
         let mut strides = Vec::new();
         for modes in &layout.axes {

@@ -20,15 +20,15 @@ use super::solved::Solved;
 use crate::LaunchConfig;
 use crate::dot_plan::is_smem_operand;
 use crate::graph::{Access, Kind};
-use crate::memory::{describe_tensor_descriptor_memory, element_bits_while_moved};
+use crate::memory::{describe_descriptor_global_tensor, element_bits_while_moved};
 use crate::op_costs::OpCosts;
 use tilewright_layout::Dim;
 use tilewright_plan::memory_synthesis::AccessSolution;
 use tilewright_plan::mma::MmaCost;
 use tilewright_plan::movement::{CACHE_LINE_BYTES, plan_conversion, plan_global_access};
-use tilewright_target::{BankRow, Direction};
+use tilewright_target::{BankTableEntry, Direction};
 use tilewright_tile::axis_info::AxisInfoMap;
-use tilewright_tile::op_attrs::{IS_PENDING, SMEM_OPERAND_LOAD};
+use tilewright_tile::op_attrs::{IS_PENDING, OPERAND_STAYS_IN_SMEM};
 use tilewright_tile::{Attribute, Op, Operation, Region, TileType, Value, ValueOrigin};
 
 const GROUPS: &str = ttg::WARP_SPECIALIZE;
@@ -232,12 +232,12 @@ impl WorkCounter<'_, '_> {
             return *counts;
         }
         let body = self.program.body;
-        let is_smem_operand = body.op(op).attributes.get(SMEM_OPERAND_LOAD).is_some();
+        let is_smem_operand = body.op(op).attributes.get(OPERAND_STAYS_IN_SMEM).is_some();
         let Some(layout) = self.program.layout(registers).ok().filter(|_| !is_smem_operand) else {
             return AccessCounts::default();
         };
         let target = self.program.config.context.target;
-        let wavefront = target.shared.banks.iter().map(BankRow::wavefront_bytes).max().unwrap_or(1).max(1);
+        let wavefront = target.shared.banks.iter().map(BankTableEntry::wavefront_bytes).max().unwrap_or(1).max(1);
         let widest = target.shared.access_bits.iter().copied().max().unwrap_or(32).max(1);
         let bits =
             u64::from(element_bits_while_moved(body.value_type(elements).element())) << layout.in_bits(Dim::REGISTER);
@@ -344,7 +344,7 @@ impl WorkCounter<'_, '_> {
         });
         let config = self.program.config;
         let rows = &config.context.target.shared.banks;
-        let wavefront = rows.iter().map(BankRow::wavefront_bytes).max().unwrap_or(1).max(1);
+        let wavefront = rows.iter().map(BankTableEntry::wavefront_bytes).max().unwrap_or(1).max(1);
         let issued = self.moved.get(&op).map_or(1, |moved| moved.issued);
         StepWork {
             global_bytes: bytes,
@@ -372,7 +372,7 @@ impl WorkCounter<'_, '_> {
             | tt::DESCRIPTOR_STORE
             | tt::DESCRIPTOR_REDUCE
             | tt::DESCRIPTOR_SCATTER => {
-                let named = describe_tensor_descriptor_memory(self.program.body.value_type(first), u64::MAX);
+                let named = describe_descriptor_global_tensor(self.program.body.value_type(first), u64::MAX);
                 named.map_or(Kind::Nothing, |named| Kind::Access(Access { named, direction }))
             }
             _ if direction == Direction::Store => {

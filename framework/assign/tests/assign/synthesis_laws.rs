@@ -2,12 +2,12 @@
 //! force, predictions are monotonic.
 
 use proptest::prelude::*;
-use tilewright_assign::synthesis::coalesce::{CopyThreads, coalesce_layout};
+use tilewright_assign::synthesis::coalesce::{CopyThreadCounts, coalesce_layout};
 use tilewright_assign::synthesis::model::{ModelError, ModelLaunch, ModelStep, Pipelining, StepWork, predict_time};
 use tilewright_layout::cute::ComposedLayout;
 use tilewright_layout::f2::Subspace;
 use tilewright_layout::{Dim, LinearLayout, MemoryLayout, Space};
-use tilewright_plan::constraint::{OperandTiles, check_mma, solve_mma_operands};
+use tilewright_plan::constraint::{InstructionOperandLayouts, check_mma, solve_mma_operands};
 use tilewright_plan::memory_synthesis::{MemorySynthesisError, SharedTensor, TensorAccess, solve_shared_layout};
 use tilewright_plan::movement::{AxisStride, GlobalTensor, PlanContext, plan_shared_access};
 use tilewright_target::{Direction, TargetDescription, count_access_wavefronts};
@@ -176,9 +176,9 @@ fn operand(registers: &[[u64; 2]], lanes: &[[u64; 2]], sizes: [u64; 2]) -> Linea
     LinearLayout::from_bases(&bases, &[(Dim::tensor(0), sizes[0]), (Dim::tensor(1), sizes[1])]).expect("small")
 }
 
-fn m16n8k16() -> OperandTiles {
+fn m16n8k16() -> InstructionOperandLayouts {
     let rows = |first: [u64; 2], second: [u64; 2]| [first, second, [1, 0], [2, 0], [4, 0]];
-    OperandTiles {
+    InstructionOperandLayouts {
         a: Some(operand(&[[0, 1], [8, 0], [0, 8]], &rows([0, 2], [0, 4]), [16, 16])),
         b: Some(operand(&[[1, 0], [8, 0]], &[[2, 0], [4, 0], [0, 1], [0, 2], [0, 4]], [16, 8])),
         c: operand(&[[0, 1], [8, 0]], &rows([0, 2], [0, 4]), [16, 8]),
@@ -289,7 +289,7 @@ proptest! {
     #[test]
     fn coalesced_copies_cover_all_elements_with_contiguous_vectors(global in global(), warps in 0..3u32, bits in prop::sample::select(vec![4u32, 8, 16, 32])) {
         let target = a100();
-        let threads = CopyThreads { lanes: 32, warps: 1 << warps };
+        let threads = CopyThreadCounts { lanes: 32, warps: 1 << warps };
         let found = match coalesce_layout(&global, bits, threads, None, &target) {
             Ok(found) => found,
             Err(error) => {

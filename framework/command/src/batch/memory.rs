@@ -3,8 +3,8 @@
 use serde_json::Value as Json;
 
 use tilewright_plan::movement::{
-    ConsecutiveLaneCopy, GlobalTensor, PlanContext, SharedLayoutKind, SharedLayoutSearchOptions, SharedMemoryAccessor,
-    choose_shared_layout as choose,
+    GlobalTensor, PlanContext, SharedLayoutKind, SharedLayoutSearchOptions, SharedMemoryAccessor,
+    WarpAddressedSharedCopy, choose_shared_layout as choose,
 };
 use tilewright_target::{Direction, InstructionKind};
 
@@ -35,7 +35,9 @@ fn accessor(request: Request<'_>, shape: &[u64], fields: &Json) -> Result<Shared
     };
     let copy = match nested_request.integer_field("copy_bits")?.map(u32::try_from) {
         None => None,
-        Some(Ok(access_bits)) => Some(ConsecutiveLaneCopy { global: GlobalTensor::row_major(shape, 16), access_bits }),
+        Some(Ok(access_bits)) => {
+            Some(WarpAddressedSharedCopy { global: GlobalTensor::row_major(shape, 16), access_bits })
+        }
         Some(Err(_)) => return Err(BatchError::invalid_field("`copy_bits` is more than any access has")),
     };
     Ok(SharedMemoryAccessor { layout, direction, weight: nested_request.integer_field("weight")?.unwrap_or(1), copy })

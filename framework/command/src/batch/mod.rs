@@ -63,7 +63,7 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
 ///
 /// # Examples
 /// ```
-/// let session = tilewright::Session::new(tilewright_targets::read_catalogue()?, tilewright::plugin::Registry::new());
+/// let session = tilewright::Session::new(tilewright_targets::read_default_catalogue()?, tilewright::plugin::Registry::new());
 /// let request = br#"{"id": 1, "op": "cute.composition", "inputs": ["(4,8):(8,1)", "8:2"]}"#;
 /// let answer = tilewright_command::answer_request(&session, request);
 /// assert_eq!(answer["result"], "(2,4):(16,1)");

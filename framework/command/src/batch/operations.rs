@@ -3,7 +3,7 @@
 use serde_json::Value as Json;
 
 use tilewright::LayoutRequest;
-use tilewright::operations::{self, LayoutOperation, LayoutOperationError};
+use tilewright::operations::{self, LayoutOperationEntry, LayoutOperationError};
 
 use super::conflicts::bank_conflicts;
 use super::memory::choose_shared_layout;
@@ -47,13 +47,13 @@ pub fn dispatch_request(request: Request<'_>) -> Result<Json, BatchError> {
 /// Performs an operation of the table of layout operations. An input may be a layout by its family, with its tensor's
 /// shape.
 fn on_layouts(request: Request<'_>, name: &str) -> Result<Json, BatchError> {
-    let operation = LayoutOperation::find(name).map_err(|error| unknown(name, error))?;
+    let operation = LayoutOperationEntry::find(name).map_err(|error| unknown(name, error))?;
     let inputs = request.optional_field("inputs").unwrap_or(&Json::Null);
     let mut resolved;
     let inputs = match inputs.as_object() {
         Some(given) if given.values().any(is_family) => {
             resolved = inputs.clone();
-            operations::resolve_layouts(request.session, request.target_name()?, None, operation, &mut resolved)?;
+            operations::resolve_layout_inputs(request.session, request.target_name()?, None, operation, &mut resolved)?;
             &resolved
         }
         _ => inputs,

@@ -4,12 +4,12 @@ use std::fmt::Display;
 
 use serde_json::{Value as Json, json};
 
-use tilewright::RequestError;
+use tilewright::SessionError;
 use tilewright::operations::LayoutOperationError;
 use tilewright_layout::FamilyError;
 use tilewright_plan::movement::MovementError;
 use tilewright_plugin::CompileError;
-use tilewright_target::CatalogueError;
+use tilewright_target::TargetCatalogueError;
 
 use crate::limits::shorten;
 
@@ -54,25 +54,25 @@ impl From<LayoutOperationError> for BatchError {
     }
 }
 
-impl From<RequestError> for BatchError {
-    fn from(error: RequestError) -> Self {
+impl From<SessionError> for BatchError {
+    fn from(error: SessionError) -> Self {
         let code = match error {
-            RequestError::Target(error) => return error.into(),
-            RequestError::Movement(error) => return error.into(),
-            RequestError::Family(FamilyError::Plugin(_)) | RequestError::Plugin(_) => "failed",
-            RequestError::Family(_)
-            | RequestError::NotDistributed(_)
-            | RequestError::Cute(_)
-            | RequestError::OtherElements { .. } => "bad_layout",
-            RequestError::Compile(CompileError::Unsupported(_)) => "unsupported",
+            SessionError::Target(error) => return error.into(),
+            SessionError::Movement(error) => return error.into(),
+            SessionError::Family(FamilyError::Plugin(_)) | SessionError::Plugin(_) => "failed",
+            SessionError::Family(_)
+            | SessionError::NotDistributed(_)
+            | SessionError::Cute(_)
+            | SessionError::OtherElements { .. } => "bad_layout",
+            SessionError::Compile(CompileError::Unsupported(_)) => "unsupported",
             _ => "failed",
         };
         Self::new(code, error)
     }
 }
 
-impl From<CatalogueError> for BatchError {
-    fn from(error: CatalogueError) -> Self {
+impl From<TargetCatalogueError> for BatchError {
+    fn from(error: TargetCatalogueError) -> Self {
         Self::new("unknown_target", error)
     }
 }

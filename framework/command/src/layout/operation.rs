@@ -7,8 +7,8 @@ use serde_json::{Map, Value as Json, json};
 
 use tilewright::LayoutRequest;
 use tilewright::operations::{
-    InputKind, LAYOUT_OPERATIONS, LayoutOperation, LayoutOperationError, OperationInput, perform_layout_operation,
-    resolve_layouts,
+    JsonInputKind, LAYOUT_OPERATIONS, LayoutOperationEntry, LayoutOperationError, LayoutOperationParameter,
+    perform_layout_operation, resolve_layout_inputs,
 };
 use tilewright_layout::{layout_from_json, layout_to_json, to_snake_case};
 
@@ -43,11 +43,12 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
         }
         return Ok(());
     };
-    let operation = LayoutOperation::find(name).map_err(failed)?;
+    let operation = LayoutOperationEntry::find(name).map_err(failed)?;
     let shape = options.shape.as_deref().map(input::parse_shape).transpose()?;
     let mut inputs = inputs(operation, &options.inputs)?;
     let session = input::open_session(global)?;
-    resolve_layouts(&session, options.target.as_deref(), shape.as_deref(), operation, &mut inputs).map_err(failed)?;
+    resolve_layout_inputs(&session, options.target.as_deref(), shape.as_deref(), operation, &mut inputs)
+        .map_err(failed)?;
     let result = perform_layout_operation(operation.name, &inputs).map_err(failed)?;
     match layout_from_json(&result) {
         Ok(layout) if operation.gives_layout() && !options.json => writeln!(out, "{layout}")?,
@@ -57,8 +58,8 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
 }
 
 /// Writes an operation with its inputs: `zeros_1d size in_dim out_dim [out_dim_size]`.
-fn usage(operation: &LayoutOperation) -> String {
-    let input = |input: &OperationInput| match input.default {
+fn usage(operation: &LayoutOperationEntry) -> String {
+    let input = |input: &LayoutOperationParameter| match input.default {
         None => format!(" {}", input.name),
         Some(_) => format!(" [{}]", input.name),
     };
@@ -70,7 +71,7 @@ fn failed(error: LayoutOperationError) -> CommandError {
 }
 
 /// Converts `INPUT=VALUE` arguments to the JSON inputs of an operation.
-fn inputs(operation: &LayoutOperation, given: &[String]) -> Result<Json, CommandError> {
+fn inputs(operation: &LayoutOperationEntry, given: &[String]) -> Result<Json, CommandError> {
     let mut inputs = Map::new();
     for argument in given {
         let wrong = |why: &str| {
@@ -92,8 +93,8 @@ fn inputs(operation: &LayoutOperation, given: &[String]) -> Result<Json, Command
 
 /// Converts the text of an input to JSON. If the input must be a layout and is none, the error has the reason; for all
 /// other inputs the error is `None`.
-fn value(kind: InputKind, text: &str) -> Result<Json, Option<tilewright::LayoutRequestError>> {
-    if kind == InputKind::Layout {
+fn value(kind: JsonInputKind, text: &str) -> Result<Json, Option<tilewright::LayoutRequestError>> {
+    if kind == JsonInputKind::Layout {
         return match LayoutRequest::from_text(text).map_err(Some)? {
             LayoutRequest::Given(layout) => Ok(layout_to_json(&layout)),
             // Other layouts stay text: the operation resolves them, since a family may be a plugin's.
@@ -107,12 +108,12 @@ fn value(kind: InputKind, text: &str) -> Result<Json, Option<tilewright::LayoutR
     let number = |text: &str| text.parse::<u64>().map(Json::from).ok();
     let sized = |pair: &str| pair.split_once(':').and_then(|(dim, size)| Some(json!([dim, number(size)?])));
     let value = match kind {
-        InputKind::Dim => Some(json!(text)),
-        InputKind::Number => number(text),
-        InputKind::Flag => text.parse::<bool>().map(Json::from).ok(),
-        InputKind::Dims => Some(list().collect()),
-        InputKind::Numbers => text.split([',', 'x']).map(number).collect::<Option<Vec<_>>>().map(Json::from),
-        InputKind::Sizes => list().map(sized).collect::<Option<Vec<_>>>().map(Json::from),
+        JsonInputKind::Dim => Some(json!(text)),
+        JsonInputKind::Number => number(text),
+        JsonInputKind::Flag => text.parse::<bool>().map(Json::from).ok(),
+        JsonInputKind::Dims => Some(list().collect()),
+        JsonInputKind::Numbers => text.split([',', 'x']).map(number).collect::<Option<Vec<_>>>().map(Json::from),
+        JsonInputKind::Sizes => list().map(sized).collect::<Option<Vec<_>>>().map(Json::from),
         _ => None,
     };
     value.ok_or(None)

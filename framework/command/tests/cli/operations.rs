@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use serde_json::{Map, Value as Json, json};
-use tilewright::operations::{LAYOUT_OPERATIONS, LayoutOperation, OperationInput};
+use tilewright::operations::{LAYOUT_OPERATIONS, LayoutOperationEntry, LayoutOperationParameter};
 use tilewright_testkit::golden;
 
 use crate::command::{batch, lines, run, tilewright};
@@ -296,7 +296,7 @@ fn operations_answer_alike_everywhere() {
     let mut requests = Vec::new();
     let mut expected = Vec::new();
     for (name, inputs, answer) in &cases {
-        let operation = LayoutOperation::find(name).expect("an operation");
+        let operation = LayoutOperationEntry::find(name).expect("an operation");
         for known in std::iter::once(&operation.name).chain(operation.aliases) {
             requests.push(json!({"id": known, "op": known, "inputs": inputs}));
             expected.push(answer);
@@ -530,7 +530,7 @@ fn calls_of_gluon_are_layouts() {
 #[test]
 fn the_page_and_the_aliases_follow_the_table() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let input = |input: &OperationInput| match input.default {
+    let input = |input: &LayoutOperationParameter| match input.default {
         None => format!("`{}`", input.name),
         Some(default) => format!("`{}` (default `{default}`)", input.name),
     };

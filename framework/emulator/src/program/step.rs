@@ -5,7 +5,7 @@ use tilewright_kernel::{
     self as kernel, Binary, Cast, CollectiveScope, Compare, Element, MathFunction, MemorySpace, Queue, SpecialRegister,
     Type, Unary,
 };
-use tilewright_target::{BankRow, Direction, RoundingMode};
+use tilewright_target::{BankTableEntry, Direction, RoundingMode};
 
 /// One step of a decoded kernel. Fields are indices into a warp's register file unless stated otherwise; `n` is the
 /// number of registers of a value, its elements times the lanes.
@@ -301,7 +301,7 @@ pub(crate) struct Access<'a> {
     pub(crate) count: usize,
     pub(crate) value: usize,
     /// Entry of the bank table for a shared-memory access; `None` for other memories.
-    pub(crate) row: Option<&'a BankRow>,
+    pub(crate) row: Option<&'a BankTableEntry>,
     /// Index of the shared buffer that the pointer points into; `None` if unknown.
     pub(crate) buffer: Option<u32>,
 }

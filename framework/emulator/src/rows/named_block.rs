@@ -4,7 +4,9 @@ use super::super::fault::LaneFault;
 use super::super::mapped_tensor::Run;
 use super::super::semantics::InstructionCall;
 use tilewright_kernel::is_value_operand;
-use tilewright_target::{BlockLoadMatrix, BlockLoadOperand, BlockMatrixParameter, Instruction, InstructionOperand};
+use tilewright_target::{
+    BlockLoadMatrixParameter, BlockLoadOperand, BlockLoadSourceMatrix, Instruction, InstructionOperand,
+};
 
 /// The operands that describe a matrix block, by index.
 pub(super) struct NamedBlock {
@@ -25,7 +27,7 @@ impl NamedBlock {
             _ => None,
         });
         let (matrix, block) = block.ok_or("its description has no matrix block")?;
-        let figure = |required: BlockMatrixParameter| {
+        let figure = |required: BlockLoadMatrixParameter| {
             let at = given.iter().position(|operand| **operand == InstructionOperand::Matrix(required));
             at.ok_or_else(|| format!("its description lacks the {required:?} of the matrix"))
         };
@@ -36,14 +38,15 @@ impl NamedBlock {
             .collect();
         let begin = begin.try_into().map_err(|_| "its coordinates are not a column and a row".to_owned())?;
         let [row_bytes, rows, pitch] =
-            [BlockMatrixParameter::RowBytes, BlockMatrixParameter::Rows, BlockMatrixParameter::Pitch].map(figure);
+            [BlockLoadMatrixParameter::RowBytes, BlockLoadMatrixParameter::Rows, BlockLoadMatrixParameter::Pitch]
+                .map(figure);
         Ok(Self { matrix, row_bytes: row_bytes?, rows: rows?, pitch: pitch?, begin, block })
     }
 
     /// Returns the rows of the block that lie inside of the matrix, each with the offset of its first byte in the
     /// block's bytes (row after row).
     pub(super) fn inside(&self, call: &InstructionCall<'_>) -> Result<Vec<Run>, LaneFault> {
-        let matrix = BlockLoadMatrix {
+        let matrix = BlockLoadSourceMatrix {
             address: call.uniform_operand(self.matrix)?,
             row_bytes: call.uniform_operand(self.row_bytes)?,
             rows: call.uniform_operand(self.rows)?,
@@ -65,7 +68,7 @@ impl NamedBlock {
         Ok(self.rows_of(matrix, [row, first]))
     }
 
-    fn rows_of(&self, matrix: BlockLoadMatrix, [row, first]: [i64; 2]) -> Vec<Run> {
+    fn rows_of(&self, matrix: BlockLoadSourceMatrix, [row, first]: [i64; 2]) -> Vec<Run> {
         let own = self.block.row_bytes() as i64;
         let (begin, end) = (first.max(0), (first + own).min(matrix.row_bytes as i64));
         if begin >= end {

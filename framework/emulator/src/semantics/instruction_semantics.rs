@@ -9,7 +9,7 @@ use crate::shared::CompletionEffect;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use tilewright_kernel::{Counts, Element, Queue, Type};
-use tilewright_target::{BankRow, Direction, TargetDescription};
+use tilewright_target::{BankTableEntry, Direction, TargetDescription};
 
 /// Semantics of a vendor instruction that all lanes of one warp issue together.
 ///
@@ -231,7 +231,7 @@ impl<'a> InstructionCall<'a> {
 
     /// Returns the instruction's own bank row (entry of the bank table) of a direction; if it has none, the row of
     /// plain accesses of the width.
-    pub(super) fn bank_row(&self, direction: Direction, bits: u32) -> Result<&'a BankRow, LaneFault> {
+    pub(super) fn bank_row(&self, direction: Direction, bits: u32) -> Result<&'a BankTableEntry, LaneFault> {
         let name = self.instruction.name;
         let row = self.target.find_instruction_bank_row(name, direction, bits);
         let missing = || FaultKind::NoBankRow { direction, bits, instruction: Some(name.to_owned()) };

@@ -5,8 +5,8 @@ use tilewright_target::XorSwizzle;
 
 use super::parser::Parser;
 use crate::{
-    Element, ElementCount, Kernel, LaunchDerivedTensorMap, MAX_REGION_DEPTH, MemorySpace, Module, OutOfBoundsFill,
-    Parameter, Region, SharedBuffer, Statement, StaticLaunchConfig, TensorMap, Type, Value,
+    Element, Kernel, LaunchDerivedTensorMap, LaunchTimeElementCount, MAX_REGION_DEPTH, MemorySpace, Module,
+    OutOfBoundsFill, Parameter, Region, SharedBuffer, Statement, StaticLaunchConfig, TensorMap, Type, Value,
 };
 
 /// Parses a module; [`crate::verify`] checks its rules.
@@ -23,7 +23,7 @@ use crate::{
 /// assert!(parse("kernel empty() lanes 32 {}").is_err());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn parse(text: &str) -> Parsed<Module> {
+pub fn parse_module(text: &str) -> Parsed<Module> {
     let mut parser = Parser::new(text);
     let mut module = Module::default();
     while !parser.cursor.is_at_end() {
@@ -125,7 +125,7 @@ impl Parser<'_> {
         Ok(LaunchDerivedTensorMap { pointer, strides, sizes })
     }
 
-    fn extents(&mut self) -> Parsed<Vec<ElementCount>> {
+    fn extents(&mut self) -> Parsed<Vec<LaunchTimeElementCount>> {
         let mut extents = vec![self.extent()?];
         while self.take_keyword("x") {
             extents.push(self.extent()?);
@@ -133,10 +133,10 @@ impl Parser<'_> {
         Ok(extents)
     }
 
-    fn extent(&mut self) -> Parsed<ElementCount> {
+    fn extent(&mut self) -> Parsed<LaunchTimeElementCount> {
         match self.is_at_value() {
-            true => self.parameter_number().map(ElementCount::Parameter),
-            false => self.number("a number of elements").map(ElementCount::Number),
+            true => self.parameter_number().map(LaunchTimeElementCount::Parameter),
+            false => self.number("a number of elements").map(LaunchTimeElementCount::Number),
         }
     }
 

@@ -6,7 +6,9 @@ use tilewright_layout::text::{Quoted, is_identifier};
 use tilewright_target::XorSwizzle;
 
 use super::operation::write_operation;
-use crate::{ElementCount, Kernel, LaunchDerivedTensorMap, Module, Region, Statement, TensorMap, Type, Value};
+use crate::{
+    Kernel, LaunchDerivedTensorMap, LaunchTimeElementCount, Module, Region, Statement, TensorMap, Type, Value,
+};
 
 impl Display for Value {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
@@ -77,12 +79,12 @@ fn write_rows(f: &mut Formatter<'_>, rows: &LaunchDerivedTensorMap) -> fmt::Resu
     Ok(())
 }
 
-fn write_extents(f: &mut Formatter<'_>, extents: &[ElementCount]) -> fmt::Result {
+fn write_extents(f: &mut Formatter<'_>, extents: &[LaunchTimeElementCount]) -> fmt::Result {
     for (axis, extent) in extents.iter().enumerate() {
         f.write_str(if axis > 0 { " x " } else { " " })?;
         match extent {
-            ElementCount::Number(number) => write!(f, "{number}")?,
-            ElementCount::Parameter(number) => write!(f, "%{number}")?,
+            LaunchTimeElementCount::Number(number) => write!(f, "{number}")?,
+            LaunchTimeElementCount::Parameter(number) => write!(f, "%{number}")?,
         }
     }
     Ok(())

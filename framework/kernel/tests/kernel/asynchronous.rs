@@ -20,7 +20,7 @@ fn violation(body: &str) -> Violation {
            {body}
          }}"
     );
-    let module = text::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let module = text::parse_module(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
     verify(&module).expect_err(body).violation
 }
 
@@ -47,9 +47,9 @@ fn only_waits_instructions_and_carriers_take_what_is_pending() {
       mbarrier_invalidate %1
       wait copies 2
     }";
-    let module = text::parse(sound).unwrap();
+    let module = text::parse_module(sound).unwrap();
     verify(&module).unwrap();
-    assert_eq!(text::parse(&module.to_string()).unwrap(), module);
+    assert_eq!(text::parse_module(&module.to_string()).unwrap(), module);
 
     let refused =
         |found: Type, expected: &str| Violation::Operand { value: Value(5), found, expected: expected.to_owned() };
@@ -189,7 +189,7 @@ fn rows_on_a_queue_give_what_is_pending_and_take_it_as_their_accumulator() {
       %0: 2xf32 = constant 0
       %1: 2xf32 = instruction \"a\" %0, %0, %0
     }";
-    let module = text::parse(text).unwrap();
+    let module = text::parse_module(text).unwrap();
     assert!(verify_vendor_instructions(&module.kernels[0], &[row(Completion::Immediate)]).is_ok());
     let refused = verify_vendor_instructions(&module.kernels[0], &[queued]).unwrap_err().to_string();
     assert!(refused.contains("result 0 is 2xf32; expected a pending scalar or vector of 64 bits"), "{refused}");

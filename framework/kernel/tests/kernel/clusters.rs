@@ -2,8 +2,8 @@
 #![allow(clippy::unwrap_used)]
 
 use tilewright_kernel::{
-    MemorySpace, Module, StaticLaunchConfig, Type, Uniformity, Value, Violation, analyze_uniformity, decode, encode,
-    text, verify,
+    MemorySpace, Module, StaticLaunchConfig, Type, Uniformity, Value, Violation, analyze_uniformity, decode_module,
+    encode_module, text, verify,
 };
 
 fn module(blocks: u32, body: &str) -> Module {
@@ -15,7 +15,7 @@ fn module(blocks: u32, body: &str) -> Module {
            {body}
          }}"
     );
-    text::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"))
+    text::parse_module(&text).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
 fn violation(blocks: u32, body: &str) -> Violation {
@@ -37,8 +37,8 @@ fn a_kernel_carries_its_blocks_in_text_and_bytes() {
     let text = module.to_string();
     assert!(text.contains("lanes 8 warps 4 blocks 4 {"), "{text}");
     assert!(text.contains("%4: ptr.cluster = cluster_address %3, %2"), "{text}");
-    assert_eq!(text::parse(&text).as_ref(), Ok(&module));
-    assert_eq!(decode(&encode(&module)).as_ref(), Ok(&module));
+    assert_eq!(text::parse_module(&text).as_ref(), Ok(&module));
+    assert_eq!(decode_module(&encode_module(&module)).as_ref(), Ok(&module));
     // A kernel without `blocks` has clusters of one block.
     let single = self::module(1, "").to_string();
     assert!(!single.contains("blocks"), "{single}");
@@ -78,7 +78,7 @@ fn a_cluster_address_combines_a_shared_address_and_a_block() {
     for (body, expected) in cases {
         assert_eq!(violation(2, body), expected, "{body}");
     }
-    let parameter = text::parse("kernel k(%0 p: ptr.cluster) lanes 8 warps 1 blocks 2 {}").unwrap();
+    let parameter = text::parse_module("kernel k(%0 p: ptr.cluster) lanes 8 warps 1 blocks 2 {}").unwrap();
     let refused = verify(&parameter).unwrap_err().violation;
     assert_eq!(refused, Violation::ParameterType { parameter: 0, found: Type::Pointer(MemorySpace::Cluster) });
 }

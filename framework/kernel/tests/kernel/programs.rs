@@ -15,7 +15,7 @@ fn module(body: &str) -> Module {
            {body}
          }}"
     );
-    text::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"))
+    text::parse_module(&text).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
 #[test]

@@ -3,12 +3,12 @@
 
 use ciborium::Value as Cbor;
 use proptest::prelude::*;
-use tilewright_kernel::text::parse;
+use tilewright_kernel::text::parse_module;
 use tilewright_kernel::{
-    Atomic, Binary, Cast, CollectiveScope, Compare, DecodeError, Element, ElementCount, Issuers, Kernel,
-    LaunchDerivedTensorMap, MAX_REGION_DEPTH, MathFunction, MemoryOrder, MemoryScope, MemorySpace, Module, Op,
+    Atomic, Binary, Cast, CollectiveScope, Compare, DecodeError, Element, Issuers, Kernel, LaunchDerivedTensorMap,
+    LaunchTimeElementCount, MAX_REGION_DEPTH, MathFunction, MemoryOrder, MemoryScope, MemorySpace, Module, Op,
     OutOfBoundsFill, Parameter, Queue, Region, SharedBuffer, ShuffleMode, SpecialRegister, Statement,
-    StaticLaunchConfig, TensorMap, Type, Unary, Value, decode, encode,
+    StaticLaunchConfig, TensorMap, Type, Unary, Value, decode_module, encode_module,
 };
 use tilewright_target::XorSwizzle;
 
@@ -179,8 +179,10 @@ fn tensor_map() -> impl Strategy<Value = TensorMap> {
 
 fn kernel() -> impl Strategy<Value = Kernel> {
     let plain = (any::<String>(), ty()).prop_map(|(name, ty)| Parameter::scalar_or_pointer(&name, ty));
-    let extent =
-        prop_oneof![any::<u64>().prop_map(ElementCount::Number), any::<u32>().prop_map(ElementCount::Parameter)];
+    let extent = prop_oneof![
+        any::<u64>().prop_map(LaunchTimeElementCount::Number),
+        any::<u32>().prop_map(LaunchTimeElementCount::Parameter)
+    ];
     let extents = |least| prop::collection::vec(extent.clone(), least..6);
     let rows = (any::<u32>(), extents(1), extents(0)).prop_map(|(pointer, strides, sizes)| LaunchDerivedTensorMap {
         pointer,
@@ -226,19 +228,19 @@ proptest! {
     #[test]
     fn text_is_read_back(module in module()) {
         let text = module.to_string();
-        let parsed = parse(&text).map_err(|error| TestCaseError::fail(format!("{error}\n{text}")))?;
+        let parsed = parse_module(&text).map_err(|error| TestCaseError::fail(format!("{error}\n{text}")))?;
         prop_assert_eq!(&parsed, &module, "{}", text);
         prop_assert_eq!(parsed.to_string(), text);
     }
 
     #[test]
     fn bytes_are_read_back(module in module()) {
-        prop_assert_eq!(decode(&encode(&module)), Ok(module));
+        prop_assert_eq!(decode_module(&encode_module(&module)), Ok(module));
     }
 
     #[test]
     fn no_text_makes_the_parser_panic(text in any::<String>()) {
-        let _ = parse(&text);
+        let _ = parse_module(&text);
     }
 
     /// Text with few errors reaches deeper into the parser than noise.
@@ -248,18 +250,18 @@ proptest! {
         let boundaries: Vec<_> = text.char_indices().map(|(index, _)| index).chain([text.len()]).collect();
         let cut = *at.get(&boundaries);
         let rest = boundaries.iter().copied().find(|&boundary| boundary > cut).unwrap_or(cut);
-        if let Err(error) = parse(&format!("{}{with}{}", &text[..cut], &text[rest..])) {
+        if let Err(error) = parse_module(&format!("{}{with}{}", &text[..cut], &text[rest..])) {
             prop_assert!(error.line >= 1 && error.column >= 1 && !error.message.is_empty());
         }
     }
 
     #[test]
     fn no_bytes_make_the_decoder_panic(module in module(), at in any::<prop::sample::Index>(), byte in any::<u8>()) {
-        let mut bytes = encode(&module);
+        let mut bytes = encode_module(&module);
         let at = at.index(bytes.len());
         bytes[at] = byte;
-        let _ = decode(&bytes);
-        let _ = decode(&bytes[..at]);
+        let _ = decode_module(&bytes);
+        let _ = decode_module(&bytes[..at]);
     }
 }
 
@@ -295,7 +297,7 @@ kernel copy_rows(%0 from: ptr.global, %1 \"the end\": i32) lanes 32 warps 4 {
   }
 }
 ";
-    let module = parse(text).unwrap();
+    let module = parse_module(text).unwrap();
     assert_eq!(module.to_string(), text);
     let kernel = &module.kernels[0];
     assert_eq!(kernel.parameters[1].name, "the end");
@@ -314,7 +316,7 @@ fn the_example_of_the_guide_is_sound() {
         .take_while(|line| line.starts_with("    "))
         .map(|line| format!("{}\n", &line[4..]))
         .collect();
-    let module = parse(&example).unwrap();
+    let module = parse_module(&example).unwrap();
     tilewright_kernel::verify(&module).unwrap();
     assert_eq!(module.to_string(), example);
 }
@@ -341,7 +343,7 @@ fn comments_and_layout_do_not_matter_but_lines_end_what_may_be_left_out() {
         if %0 { yield } else { yield }
         instruction \"pause\"
         %2: i32 = constant 0 }";
-    let statements = parse(text).unwrap().kernels.remove(0).body.statements;
+    let statements = parse_module(text).unwrap().kernels.remove(0).body.statements;
     assert_eq!(statements.len(), 5);
     assert!(matches!(&statements[1].op, Op::Load { predicate: None, .. }));
     assert!(matches!(&statements[3].op, Op::Instruction { operands, .. } if operands.is_empty()));
@@ -374,12 +376,12 @@ fn errors_say_where_and_what_was_expected() {
         ("kernel k() lanes 8 warps 1 {".to_owned(), (1, 29, "expected an operation (")),
     ];
     for (text, (line, column, message)) in table {
-        let found = parse(&text).expect_err(&text);
+        let found = parse_module(&text).expect_err(&text);
         assert_eq!((found.line, found.column), (line, column), "{text}: {found}");
         assert!(found.message.starts_with(message), "{text}: {found}");
     }
     // An offset of -2^31 fits.
-    parse(&body("%1: i32 = load %0 - 2147483648 align 4")).unwrap();
+    parse_module(&body("%1: i32 = load %0 - 2147483648 align 4")).unwrap();
 }
 
 /// A kernel with `depth` nested ifs.
@@ -406,10 +408,10 @@ fn nested(depth: usize) -> Module {
 #[test]
 fn nesting_is_bounded_in_text_and_bytes() {
     let deepest = nested(MAX_REGION_DEPTH);
-    assert_eq!(parse(&deepest.to_string()).as_ref(), Ok(&deepest));
-    assert_eq!(decode(&encode(&deepest)).as_ref(), Ok(&deepest));
-    assert!(parse(&nested(MAX_REGION_DEPTH + 1).to_string()).is_err());
-    assert!(decode(&encode(&nested(2 * MAX_REGION_DEPTH))).is_err());
+    assert_eq!(parse_module(&deepest.to_string()).as_ref(), Ok(&deepest));
+    assert_eq!(decode_module(&encode_module(&deepest)).as_ref(), Ok(&deepest));
+    assert!(parse_module(&nested(MAX_REGION_DEPTH + 1).to_string()).is_err());
+    assert!(decode_module(&encode_module(&nested(2 * MAX_REGION_DEPTH))).is_err());
 }
 
 #[test]
@@ -450,8 +452,8 @@ fn renamed_operations_are_read_by_their_earlier_names() {
             "kernel k(%0 \"p\": ptr.global) lanes 32 warps 1 {{\n %1: i32 = constant 4\n %2: ptr.global = {add} %0, %1\n}}"
         )
     };
-    assert_eq!(parse(&text("advance")), parse(&text("ptr_add")));
-    assert!(parse(&text("advance")).unwrap().to_string().contains("= ptr_add %0, %1"));
+    assert_eq!(parse_module(&text("advance")), parse_module(&text("ptr_add")));
+    assert!(parse_module(&text("advance")).unwrap().to_string().contains("= ptr_add %0, %1"));
 }
 
 proptest! {
@@ -499,11 +501,11 @@ fn by_hand(version: u32, op: Cbor) -> Vec<u8> {
 fn unknown_operations_are_named_and_unknown_fields_skipped() {
     let known = by_hand(1, map(&[("barrier", map(&[("scope", "warp".into()), ("issuers", "all".into())]))]));
     // Bytes from writers that predate clusters have no `blocks`.
-    assert_eq!(decode(&known).unwrap().kernels[0].launch, StaticLaunchConfig::new(8, 1));
+    assert_eq!(decode_module(&known).unwrap().kernels[0].launch, StaticLaunchConfig::new(8, 1));
 
     let binary = |op: &str| map(&[("binary", map(&[("op", op.into()), ("a", 0.into()), ("b", 0.into())]))]);
-    assert!(decode(&by_hand(1, binary("add"))).is_ok());
-    let unknown = |op: Cbor| match decode(&by_hand(1, op)) {
+    assert!(decode_module(&by_hand(1, binary("add"))).is_ok());
+    let unknown = |op: Cbor| match decode_module(&by_hand(1, op)) {
         Err(DecodeError::UnknownOperation(name)) => name,
         other => panic!("{other:?}"),
     };
@@ -511,7 +513,7 @@ fn unknown_operations_are_named_and_unknown_fields_skipped() {
     assert_eq!(unknown("drain".into()), "drain");
     assert_eq!(unknown(binary("f_power")), "binary f_power");
     let function = |name: &str| map(&[("math", map(&[("function", name.into()), ("operands", array(&[0.into()]))]))]);
-    assert!(decode(&by_hand(1, function("exp2"))).is_ok());
+    assert!(decode_module(&by_hand(1, function("exp2"))).is_ok());
     assert_eq!(unknown(function("versin")), "math versin");
     assert_eq!(unknown(map(&[("atomic_rmw", map(&[("op", "nand".into())]))])), "atomic_rmw nand");
     assert_eq!(unknown(map(&[("cast", map(&[("op", "round".into()), ("a", 0.into())]))])), "cast round");
@@ -520,8 +522,8 @@ fn unknown_operations_are_named_and_unknown_fields_skipped() {
 #[test]
 fn later_versions_and_noise_are_refused() {
     let op = map(&[("yield", map(&[("values", array(&[]))]))]);
-    assert_eq!(decode(&by_hand(2, op)), Err(DecodeError::Version { found: 2, known: 1 }));
+    assert_eq!(decode_module(&by_hand(2, op)), Err(DecodeError::Version { found: 2, known: 1 }));
     for bytes in [&b""[..], b"\xff", b"module", b"\xa0", &[0x9f; 100_000], &[0x81; 100_000]] {
-        assert!(matches!(decode(bytes), Err(DecodeError::Malformed(_))));
+        assert!(matches!(decode_module(bytes), Err(DecodeError::Malformed(_))));
     }
 }

@@ -19,7 +19,7 @@ fn module(body: &str) -> Module {
            {body}
          }}"
     );
-    text::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"))
+    text::parse_module(&text).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
 fn broken(body: &str) -> VerifyError {
@@ -249,7 +249,7 @@ fn an_error_names_kernel_and_operation() {
 #[test]
 fn heads_of_kernels_are_sane() {
     let head = |text: &str| {
-        let module = text::parse(text).unwrap_or_else(|error| panic!("{error}"));
+        let module = text::parse_module(text).unwrap_or_else(|error| panic!("{error}"));
         let error = verify(&module).expect_err(text);
         assert_eq!(error.operation, None);
         error.violation
@@ -280,7 +280,7 @@ fn heads_of_kernels_are_sane() {
         head("kernel a() lanes 8 warps 1 { shared 0: 0x7fffffff bytes align 1\n shared 1: 1 bytes align 1 }"),
         Violation::SharedBytes { found: 0x8000_0000 }
     );
-    let mut module = text::parse("kernel a() lanes 8 warps 1 {}").unwrap();
+    let mut module = text::parse_module("kernel a() lanes 8 warps 1 {}").unwrap();
     module.kernels[0].body.arguments.push((Value(0), I32));
     assert_eq!(verify(&module).unwrap_err().violation, Violation::BodyArguments);
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::cluster::{block_share_shape, cluster_layout, row_major_axis_order};
 use crate::{
-    AttributeParameterPosition, AttributeSyntax, Dim, FamilyParameterValue, FamilySpec, IntVec, ParameterOmission,
+    AttributeParameterPosition, AttributeSyntax, Dim, FamilyParameterValue, FamilySpec, IntVec, OmittedParameterValues,
     ParameterSyntax,
 };
 
@@ -50,7 +50,7 @@ fn linear(family: &str) -> AttributeSyntax {
         [("reg_bases", "register"), ("lane_bases", "lane"), ("warp_bases", "warp"), ("block_bases", "block")];
     let syntax = ttg(family)
         .with_keywords(&keywords)
-        .with_parameter(ParameterSyntax::new("shape", &["shape"]).with_omitted_values(ParameterOmission::Always));
+        .with_parameter(ParameterSyntax::new("shape", &["shape"]).with_omitted_values(OmittedParameterValues::Always));
     match family {
         "linear" => syntax
             .with_call("DistributedLinearLayout", &["reg_bases", "lane_bases", "warp_bases", "block_bases", "shape"]),

@@ -79,14 +79,14 @@ pub fn extend_tile_to_tensor(
     cluster: &LinearLayout,
     shape: &[u64],
 ) -> Result<LinearLayout, LayoutError> {
-    extend_tile_to_tensor_in_dim(Dim::REGISTER, tile, cluster, shape)
+    extend_tile_to_tensor_by_input_dim(Dim::REGISTER, tile, cluster, shape)
 }
 
 /// As [`extend_tile_to_tensor`], but positions of the dim `input` take the repetitions.
 ///
 /// # Errors
 /// The inputs or the outputs have more than 64 bits together.
-pub fn extend_tile_to_tensor_in_dim(
+pub fn extend_tile_to_tensor_by_input_dim(
     input: Dim,
     tile: &LinearLayout,
     cluster: &LinearLayout,

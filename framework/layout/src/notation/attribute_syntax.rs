@@ -54,7 +54,7 @@ pub struct ParameterSyntax {
     /// The values of the parameter that the text omits.
     #[serde(default)]
     #[serde(rename = "omitted")]
-    pub with_omitted: ParameterOmission,
+    pub with_omitted: OmittedParameterValues,
     /// Name of another parameter that determines this one: the text omits this one if that one is given and is not an
     /// empty list.
     #[serde(default)]
@@ -77,7 +77,7 @@ pub enum AttributeParameterPosition {
 /// Values of a parameter that attribute text omits.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum ParameterOmission {
+pub enum OmittedParameterValues {
     /// No value: the text omits the parameter only if the spec does not give it.
     #[default]
     Never,
@@ -89,7 +89,7 @@ pub enum ParameterOmission {
     Always,
 }
 
-impl ParameterOmission {
+impl OmittedParameterValues {
     /// Whether the text omits a value.
     #[must_use]
     pub fn is_omitted(&self, value: &FamilyParameterValue) -> bool {
@@ -163,7 +163,7 @@ impl ParameterSyntax {
             name: name.to_owned(),
             keywords: keywords.iter().map(|&keyword| keyword.to_owned()).collect(),
             position: AttributeParameterPosition::default(),
-            with_omitted: ParameterOmission::default(),
+            with_omitted: OmittedParameterValues::default(),
             implied_by: None,
         }
     }
@@ -171,13 +171,13 @@ impl ParameterSyntax {
     /// The same parameter, but the text omits this value.
     #[must_use]
     pub fn with_omitted_value(mut self, value: impl Into<FamilyParameterValue>) -> Self {
-        self.with_omitted = ParameterOmission::At(value.into());
+        self.with_omitted = OmittedParameterValues::At(value.into());
         self
     }
 
     /// The same parameter, but the text omits these values.
     #[must_use]
-    pub fn with_omitted_values(mut self, omitted: ParameterOmission) -> Self {
+    pub fn with_omitted_values(mut self, omitted: OmittedParameterValues) -> Self {
         self.with_omitted = omitted;
         self
     }

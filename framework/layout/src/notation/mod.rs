@@ -16,7 +16,7 @@ mod respell;
 mod spec;
 
 pub use attribute_syntax::{
-    AttributeParameterPosition, AttributeSyntax, LayoutConstructorSyntax, ParameterOmission, ParameterSyntax,
+    AttributeParameterPosition, AttributeSyntax, LayoutConstructorSyntax, OmittedParameterValues, ParameterSyntax,
 };
 pub use case::to_snake_case;
 pub use json::{find_camel_case_key, layout_from_json, layout_to_json, spec_from_json, spec_to_json};

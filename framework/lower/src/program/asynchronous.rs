@@ -10,7 +10,7 @@ use crate::shared_memory::Access;
 use tilewright_kernel::Queue;
 use tilewright_layout::Dim;
 use tilewright_plan::movement::{
-    GlobalAddress, PointerToSharedCopy, PointerToSharedCopySpec, plan_pointer_to_shared_copy,
+    PointerToSharedCopy, PointerToSharedCopySpec, PredicatedGlobalAddress, plan_pointer_to_shared_copy,
 };
 use tilewright_tile::{Op, Value};
 
@@ -105,7 +105,7 @@ fn copied(lowering: &mut Lowering<'_>, op: Op, copy: &PointerToSharedCopy) -> Lo
     let slice = slice(lowering, memory)?;
     lowering.record_access(Access::Copy, vec![slice]);
     let buffer = placed_at(lowering, memory)?;
-    copy.emit(&mut lowering.builder, buffer, &mut |_, register| GlobalAddress {
+    copy.emit(&mut lowering.builder, buffer, &mut |_, register| PredicatedGlobalAddress {
         pointer: addresses[register].pointer,
         offset: addresses[register].offset,
         predicate: predicates.as_ref().map(|all| all[register]),

@@ -11,7 +11,7 @@ use tilewright_kernel::{Builder, Cast, CollectiveScope, Type, Value};
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_plan::mma::{MmaPlan, OperandStore};
 use tilewright_target::{ElementType, Queue};
-use tilewright_tile::op_attrs::SMEM_OPERAND_LOAD;
+use tilewright_tile::op_attrs::OPERAND_STAYS_IN_SMEM;
 use tilewright_tile::{self as tile, Attribute, Op};
 
 use super::error::{LowerErrorReason, Lowered};
@@ -70,8 +70,8 @@ pub(super) fn lower_dot(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     lowering.set_result(op, LoweredValue::Tensor(Registers::new(required, values)))
 }
 
-/// Returns the plan changed so that its MMA reads the operands with the attribute [`SMEM_OPERAND_LOAD`] in place from
-/// shared memory. Also returns each such operand; `None` for other operands.
+/// Returns the plan changed so that its MMA reads the operands with the attribute [`OPERAND_STAYS_IN_SMEM`] in place
+/// from shared memory. Also returns each such operand; `None` for other operands.
 fn with_smem_operands(lowering: &Lowering<'_>, op: Op, plan: MmaPlan) -> Lowered<(MmaPlan, [Option<SmemOperand>; 2])> {
     let (mut plan, mut smem_operands) = (plan, [None, None]);
     for (side, group) in ["a", "b"].into_iter().enumerate() {
@@ -80,7 +80,7 @@ fn with_smem_operands(lowering: &Lowering<'_>, op: Op, plan: MmaPlan) -> Lowered
         else {
             continue;
         };
-        if lowering.attribute(load, SMEM_OPERAND_LOAD).is_some() {
+        if lowering.attribute(load, OPERAND_STAYS_IN_SMEM).is_some() {
             let (smem_operand, memory) = shared::smem_operand(lowering, lowering.operand(load, 0)?)?;
             plan = plan.with_operand_memory(side, &memory)?;
             smem_operands[side] = Some(smem_operand);

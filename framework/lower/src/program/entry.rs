@@ -6,7 +6,7 @@ use tilewright_assign::LaunchConfig;
 use tilewright_kernel::{Builder, Compare, Element, Kernel, MemorySpace, Parameter, StaticLaunchConfig, Type, Value};
 use tilewright_tile as tile;
 
-use crate::registers::{emit_register_stores, emit_tensor_load};
+use crate::registers::{emit_register_dump, emit_tensor_load};
 use crate::shared_memory;
 
 use super::asynchronous;
@@ -160,7 +160,7 @@ impl Lowering<'_> {
     fn write_result(&mut self, result: tile::Value, parameter: u32) -> Lowered<()> {
         let Registers { layout, values } = self.tensor(result)?;
         let words: Vec<Value> = values.iter().map(|&value| to_memory(&mut self.builder, value)).collect();
-        emit_register_stores(&mut self.builder, parameter, &layout, &words);
+        emit_register_dump(&mut self.builder, parameter, &layout, &words);
         Ok(())
     }
 }

@@ -9,9 +9,9 @@ use tilewright_kernel::{
     Builder, CollectiveScope, Element, MathFunction, SpecialRegister, StaticLaunchConfig, Type, Value,
 };
 use tilewright_layout::{Dim, LinearLayout, MemoryLayout};
-use tilewright_plan::movement::{PointerToSharedCopy, TensorCopy, ThreadBitsAboveWarp, ThreadIndices};
+use tilewright_plan::movement::{ClusterBlockBits, PointerToSharedCopy, TensorCopy, ThreadIndices};
 use tilewright_tile::axis_info::AxisInfoMap;
-use tilewright_tile::op_attrs::SMEM_OPERAND_LOAD;
+use tilewright_tile::op_attrs::OPERAND_STAYS_IN_SMEM;
 use tilewright_tile::{self as tile, Attribute, FunctionBody, Op};
 
 use crate::shared_memory::{Access, Annotations, Slice};
@@ -116,7 +116,7 @@ impl<'a> Lowering<'a> {
             expansions: HashMap::new(),
         };
         for op in body.walk_region(body.root()) {
-            let is_smem_operand = body.op(op).attributes.get(SMEM_OPERAND_LOAD).is_some();
+            let is_smem_operand = body.op(op).attributes.get(OPERAND_STAYS_IN_SMEM).is_some();
             lowering.by_proxy |= is_smem_operand && config.context.target.shared.asynchronous_proxy;
             for value in &body.op(op).operands {
                 let index = value.index();
@@ -370,7 +370,7 @@ impl<'a> Lowering<'a> {
             return thread;
         }
         let block = self.builder.special(SpecialRegister::Block);
-        thread.in_cluster(ThreadBitsAboveWarp { warp_bits, block, block_bits, group: 0 })
+        thread.in_cluster(ClusterBlockBits { warp_bits, block, block_bits, group: 0 })
     }
 
     /// Runs `act` with `builder` in place of the current builder, so that it receives the emitted operations.

@@ -13,9 +13,9 @@ use tilewright_assign::layouts::{ClusterPartition, row_major_index, tensor_shape
 use tilewright_kernel::{Binary, Type, Value};
 use tilewright_layout::f2;
 use tilewright_layout::{Dim, Layout, LinearLayout, MemoryLayout};
-use tilewright_plan::movement::{SharedAccess, emit_f2_product, plan_shared_access};
+use tilewright_plan::movement::{SharedAccessPlan, emit_f2_product, plan_shared_access};
 use tilewright_target::Direction;
-use tilewright_tile::op_attrs::{DISJOINT, SMEM_OPERAND_LOAD};
+use tilewright_tile::op_attrs::{DISJOINT, OPERAND_STAYS_IN_SMEM};
 use tilewright_tile::{self as tile, Attribute, Op, ValueOrigin};
 
 use super::error::{LowerErrorReason, Lowered};
@@ -261,7 +261,7 @@ fn memory_shape_of(ty: &tile::TileType) -> Option<Vec<u64>> {
 }
 
 fn load(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
-    if lowering.attribute(op, SMEM_OPERAND_LOAD).is_some() {
+    if lowering.attribute(op, OPERAND_STAYS_IN_SMEM).is_some() {
         // The MMA reads it in place.
         return Ok(());
     }
@@ -295,7 +295,7 @@ impl Placed {
         lowering: &Lowering<'_>,
         layout: &LinearLayout,
         direction: Direction,
-    ) -> Lowered<Option<SharedAccess>> {
+    ) -> Lowered<Option<SharedAccessPlan>> {
         let plan = |layout: &LinearLayout| {
             plan_shared_access(layout, &self.memory, self.element.bits(), direction, lowering.config.context)
         };

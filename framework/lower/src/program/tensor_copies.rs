@@ -12,11 +12,11 @@ use crate::shared_memory::Access;
 use tilewright_assign::LaunchConfig;
 use tilewright_assign::launch_tensor::{ArgumentParameter, LaunchTimeScalar, find_descriptor_tensor};
 use tilewright_assign::layouts::LayoutCache;
-use tilewright_assign::memory::describe_tensor_descriptor_memory;
-use tilewright_kernel::{ElementCount, LaunchDerivedTensorMap, Parameter, Value};
+use tilewright_assign::memory::describe_descriptor_global_tensor;
+use tilewright_kernel::{LaunchDerivedTensorMap, LaunchTimeElementCount, Parameter, Value};
 use tilewright_layout::{Dim, Layout};
 use tilewright_plan::movement::{
-    AsyncCopySpec, AxisStride, GlobalTensor, TensorCopy, TensorCopySource, plan_tensor_copy_to_shared,
+    AsyncCopySpec, AxisStride, GlobalTensor, TensorCopy, TensorCopyGlobalTile, plan_tensor_copy_to_shared,
 };
 use tilewright_tile::axis_info::{AxisInfo, AxisInfoMap};
 use tilewright_tile::transform::resolve_captured_value;
@@ -92,7 +92,7 @@ impl TensorCopyPlanner<'_> {
             let message = format!("boxes need {}-byte alignment, not {bytes}-byte buffers", copy.alignment);
             return Err(LowerErrorReason::unsupported(message));
         }
-        let in_order = |extents: &[ElementCount]| {
+        let in_order = |extents: &[LaunchTimeElementCount]| {
             let axes = copy.axes.iter().filter_map(|axis| axis.as_tensor_axis());
             axes.filter_map(|axis| extents.get(axis).copied()).collect()
         };
@@ -108,15 +108,15 @@ impl TensorCopyPlanner<'_> {
         let tensor = find_descriptor_tensor(self.body, descriptor).ok_or_else(unknown)?;
         let parameter =
             |field: &ArgumentParameter| self.parameters.get(&field.argument).map(|first| first + field.field);
-        let extents = |numbers: &[LaunchTimeScalar]| -> Option<Vec<ElementCount>> {
+        let extents = |numbers: &[LaunchTimeScalar]| -> Option<Vec<LaunchTimeElementCount>> {
             let extent = |number: &LaunchTimeScalar| match number {
-                LaunchTimeScalar::Constant(number) => Some(ElementCount::Number(*number)),
-                LaunchTimeScalar::Argument(field) => parameter(field).map(ElementCount::Parameter),
+                LaunchTimeScalar::Constant(number) => Some(LaunchTimeElementCount::Number(*number)),
+                LaunchTimeScalar::Argument(field) => parameter(field).map(LaunchTimeElementCount::Parameter),
             };
             numbers.iter().map(extent).collect()
         };
         let global =
-            describe_tensor_descriptor_memory(self.body.value_type(descriptor), u64::MAX).map(|memory| memory.tensor);
+            describe_descriptor_global_tensor(self.body.value_type(descriptor), u64::MAX).map(|memory| memory.tensor);
         let all = (global, parameter(&tensor.base), extents(&tensor.strides), extents(&tensor.sizes));
         let (Some(global), Some(base), Some(strides), Some(sizes)) = all else { return Err(unknown()) };
         Ok(MappedTensor { global, base, strides, sizes })
@@ -135,8 +135,8 @@ impl TensorCopyPlanner<'_> {
         let (mut axes, mut extents) = (Vec::new(), Vec::new());
         for ((axis, &size), &stride) in shape.iter().enumerate().zip(body.operands(mapped, "strides")) {
             let (stride, extent) = match body.constant_integer(stride).and_then(|number| u64::try_from(number).ok()) {
-                Some(number) => (AxisStride::Elements(number), ElementCount::Number(number)),
-                None => (AxisStride::MultipleOf(known(stride)), ElementCount::Parameter(parameter(stride)?)),
+                Some(number) => (AxisStride::Elements(number), LaunchTimeElementCount::Number(number)),
+                None => (AxisStride::MultipleOf(known(stride)), LaunchTimeElementCount::Parameter(parameter(stride)?)),
             };
             axes.push((Dim::tensor(axis), size, stride));
             extents.push(extent);
@@ -158,10 +158,10 @@ struct MappedTensor {
     /// Index of the kernel parameter that points to the tensor.
     base: u32,
     /// For each axis of the tensor, the formula by which the launch computes its stride, in elements.
-    strides: Vec<ElementCount>,
+    strides: Vec<LaunchTimeElementCount>,
     /// For each axis of the tensor, the formula by which the launch computes its size; empty if the strides determine
     /// the sizes.
-    sizes: Vec<ElementCount>,
+    sizes: Vec<LaunchTimeElementCount>,
 }
 
 /// Lowers `tw.bulk_tensor_load`: the first warp of the group issues the copy.
@@ -187,7 +187,7 @@ pub(super) fn load(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     lowering.record_access(Access::Copy, vec![slice]);
     let map = lowering.builder.parameter(number);
     by_first(&mut lowering.builder, active, |builder| {
-        copy.emit_without_completion(builder, buffer, TensorCopySource { map, origin: &origin }, mbarrier);
+        copy.emit_without_completion(builder, buffer, TensorCopyGlobalTile { map, origin: &origin }, mbarrier);
     });
     Ok(())
 }

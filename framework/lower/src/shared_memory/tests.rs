@@ -17,7 +17,7 @@ fn kernel(buffers: &[u32], body: &str) -> Kernel {
     let shared: String = buffers.iter().enumerate().map(shared).collect();
     let constants = "  %1: i32 = constant 0\n  %2: i32 = constant 4\n  %3: i32 = constant 1\n";
     let text = format!("kernel k(%0 p: ptr.global) lanes 32 warps 2 {{\n{shared}{constants}{body}\n}}");
-    text::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}")).kernels.remove(0)
+    text::parse_module(&text).unwrap_or_else(|error| panic!("{error}\n{text}")).kernels.remove(0)
 }
 
 fn addresses(kernel: &Kernel) -> Vec<u32> {

@@ -8,7 +8,7 @@ mod narrow;
 mod native;
 mod widen;
 
-pub use narrow::{NarrowRounding, Overflow, emit_round_to_format, round_to_odd_f32};
+pub use narrow::{NarrowRounding, Overflow, emit_round_to_format, emit_round_to_odd_f32};
 pub use native::NativeCasts;
 pub use widen::{
     SCALING_OPERATION_COUNT, carrier_type, cast_operation_count, emit_cast, emit_casts, emit_decode_to_f32,

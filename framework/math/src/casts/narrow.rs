@@ -99,7 +99,7 @@ fn subnormal<'p>(x: Real<'p>, to: FloatFormat, rounding: NarrowRounding) -> Int<
 
 /// Rounds a binary64 value to odd in binary32: if inexact, the neighbour whose last bit is one. A second rounding to
 /// any type of fewer than 23 significant bits then equals a direct rounding.
-pub fn round_to_odd_f32(builder: &mut Builder, value: Value) -> Value {
+pub fn emit_round_to_odd_f32(builder: &mut Builder, value: Value) -> Value {
     let int = Type::Scalar(Element::I32);
     let (single, wide) = (Type::Scalar(Element::F32), Type::Scalar(Element::F64));
     let nearest = builder.cast(Cast::RoundF, value, single);

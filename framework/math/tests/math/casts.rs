@@ -6,8 +6,8 @@ use tilewright_testkit::emulator_target::target;
 use half::{bf16, f16};
 use tilewright_kernel::{Binary, Cast, Element, Type};
 use tilewright_math::casts::{
-    NarrowRounding, NativeCasts, Overflow, carrier_type, emit_cast, emit_round_to_format, emit_widen_to_f32,
-    is_cast_supported, round_to_odd_f32,
+    NarrowRounding, NativeCasts, Overflow, carrier_type, emit_cast, emit_round_to_format, emit_round_to_odd_f32,
+    emit_widen_to_f32, is_cast_supported,
 };
 use tilewright_target::{ElementType, FloatFormat};
 
@@ -92,7 +92,7 @@ fn check(from: Element, arguments: &[u64], value: impl Fn(u64) -> f64, names: &[
             for overflow in [Overflow::Saturate, Overflow::Special] {
                 let kernel = elementwise::kernel(&[from], element, |builder, values| {
                     let single = match from {
-                        Element::F64 => round_to_odd_f32(builder, values[0]),
+                        Element::F64 => emit_round_to_odd_f32(builder, values[0]),
                         _ => builder.cast(Cast::ExtendF, values[0], Type::Scalar(Element::F32)),
                     };
                     emit_round_to_format(builder, single, to, rounding, overflow)

@@ -3,7 +3,7 @@
 //! For a layout over several blocks, the memory grid shows block 0.
 
 use tilewright_layout::{Dim, LinearLayout, MemoryLayout};
-use tilewright_target::BankRow;
+use tilewright_target::BankTableEntry;
 
 use super::access::check_element;
 use super::draw_f2_matrix_grid;
@@ -18,7 +18,7 @@ use crate::{Cell, CellColour, EmphasisColour, Grid, GridAxis, PictureError, Text
 pub(super) struct BankDrawing<'a> {
     memory: &'a MemoryLayout,
     element_bits: u32,
-    row: &'a BankRow,
+    row: &'a BankTableEntry,
     /// Number of consecutive elements that share a colour: those of one bank word, or of a lane's access if that is
     /// wider.
     group: u64,
@@ -41,7 +41,7 @@ impl<'a> BankDrawing<'a> {
     pub fn new(
         memory: &'a MemoryLayout,
         element_bits: u32,
-        row: &'a BankRow,
+        row: &'a BankTableEntry,
         together: u64,
     ) -> Result<Self, PictureError> {
         check_element(element_bits)?;

@@ -5,7 +5,7 @@ use tilewright_layout::f2::Subspace;
 use tilewright_layout::{Dim, LinearLayout, MemoryLayout};
 use tilewright_plan::movement;
 use tilewright_plan::movement::ConversionKind;
-use tilewright_target::{BankRow, Direction, TargetDescription};
+use tilewright_target::{BankTableEntry, Direction, TargetDescription};
 
 use super::access::{Access, AccessSpec, WarpAccesses};
 use super::axes::TensorAxes;
@@ -93,7 +93,7 @@ pub fn draw_memory(view: &MemoryPictureSpec<'_>) -> Result<Picture, PictureError
 /// The accesses of warp 0 in one direction (stores or loads), or in both if they are equal.
 pub(super) struct BankedAccesses<'a> {
     name: &'static str,
-    pub row: &'a BankRow,
+    pub row: &'a BankTableEntry,
     accesses: WarpAccesses,
 }
 
@@ -108,12 +108,12 @@ impl<'a> MemoryPictureSpec<'a> {
     }
 
     /// Returns the target's bank model for its widest plain loads, for pictures without accesses.
-    fn plain_row(&self) -> Result<&'a BankRow, PictureError> {
+    fn plain_row(&self) -> Result<&'a BankTableEntry, PictureError> {
         let widest = self.target.shared.access_bits.iter().copied().max().unwrap_or(0);
         self.row(Direction::Load, widest)
     }
 
-    fn row(&self, direction: Direction, bits: u32) -> Result<&'a BankRow, PictureError> {
+    fn row(&self, direction: Direction, bits: u32) -> Result<&'a BankTableEntry, PictureError> {
         self.target.find_bank_row(direction, bits).ok_or_else(|| {
             let reason = format!("target {} has no bank row for accesses of {bits} bits", self.target.name);
             PictureError::not_drawable("the banks", reason, "add one to its description")
@@ -151,7 +151,7 @@ impl<'a> MemoryPictureSpec<'a> {
         &self,
         picture: &mut Picture,
         served: &[BankedAccesses<'_>],
-        row: &BankRow,
+        row: &BankTableEntry,
     ) -> Result<(), PictureError> {
         let mut rows: Vec<_> = served.iter().map(|served| served.summary("this one")).collect();
         let mut compared = Vec::new();
@@ -233,7 +233,7 @@ fn consecutive(linear: &LinearLayout) -> u64 {
     (0..=in_order).rev().find(|&bits| is_disjoint(bits)).map_or(1, |bits| 1 << bits)
 }
 
-pub(super) fn banks_in_words(row: &BankRow) -> String {
+pub(super) fn banks_in_words(row: &BankTableEntry) -> String {
     let phase = Subspace::span(row.phase.iter().copied()).dimension();
     format!(
         "{} banks of {} bytes; accesses of {} bits serve {} lanes at once",
@@ -246,8 +246,8 @@ pub(super) fn banks_in_words(row: &BankRow) -> String {
 
 impl BankedAccesses<'_> {
     /// Whether these accesses would take the same wavefronts by the bank model `row`.
-    fn is_served_by(&self, row: &BankRow) -> bool {
-        let banks = |row: &BankRow| (row.banks, row.bank_bytes);
+    fn is_served_by(&self, row: &BankTableEntry) -> bool {
+        let banks = |row: &BankTableEntry| (row.banks, row.bank_bytes);
         let has_phases =
             |access: &Access| self.row.lanes_of_phases(&access.addresses) == row.lanes_of_phases(&access.addresses);
         banks(self.row) == banks(row) && self.accesses.list.iter().all(has_phases)

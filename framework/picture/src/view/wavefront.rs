@@ -1,6 +1,6 @@
 //! Computes the shared-memory wavefronts of an access: the lanes that each bank serves in each wavefront.
 
-use tilewright_target::BankRow;
+use tilewright_target::BankTableEntry;
 
 use super::access::{Access, WarpAccesses};
 
@@ -29,7 +29,7 @@ pub(super) struct Word {
 
 /// Returns the wavefronts of an access. The lanes of a phase are served together; in each wavefront a bank serves one
 /// word to all lanes that access it, in lane order.
-pub(super) fn wavefronts(row: &BankRow, accesses: &WarpAccesses, access: &Access) -> Vec<Wavefront> {
+pub(super) fn wavefronts(row: &BankTableEntry, accesses: &WarpAccesses, access: &Access) -> Vec<Wavefront> {
     let mut all = Vec::new();
     for (phase, lanes) in row.lanes_of_phases(&access.addresses).iter().enumerate() {
         let banks = words(row, accesses, access, lanes);
@@ -43,7 +43,7 @@ pub(super) fn wavefronts(row: &BankRow, accesses: &WarpAccesses, access: &Access
 }
 
 /// Returns for each bank the distinct words that the lanes of a phase access.
-fn words(row: &BankRow, accesses: &WarpAccesses, access: &Access, lanes: &[u64]) -> Vec<Vec<Word>> {
+fn words(row: &BankTableEntry, accesses: &WarpAccesses, access: &Access, lanes: &[u64]) -> Vec<Vec<Word>> {
     let mut banks: Vec<Vec<Word>> = vec![Vec::new(); row.banks as usize];
     for &lane in lanes {
         let Some(Some(first)) = access.addresses.get(lane as usize).copied() else { continue };
@@ -74,8 +74,8 @@ mod tests {
 
     use super::*;
 
-    fn row(banks: u32, bank_bytes: u32, phase: &[u64]) -> BankRow {
-        BankRow {
+    fn row(banks: u32, bank_bytes: u32, phase: &[u64]) -> BankTableEntry {
+        BankTableEntry {
             directions: vec![Direction::Load],
             access_bits: vec![32],
             instruction: None,
@@ -89,10 +89,10 @@ mod tests {
         }
     }
 
-    fn any_row() -> impl Strategy<Value = BankRow> {
+    fn any_row() -> impl Strategy<Value = BankTableEntry> {
         let paired = prop::option::of(Just(PairedLanePhases { lanes: vec![1, 2], phase: vec![1, 2, 4, 8] }));
         (0..6u32, 0..4u32, prop::collection::vec(0..16u64, 0..5), paired)
-            .prop_map(|(banks, bytes, phase, paired)| BankRow { paired, ..row(1 << banks, 1 << bytes, &phase) })
+            .prop_map(|(banks, bytes, phase, paired)| BankTableEntry { paired, ..row(1 << banks, 1 << bytes, &phase) })
     }
 
     proptest! {

@@ -267,8 +267,7 @@ fn a_cropped_grid_keeps_its_headings() {
     }
     // The full grid has a border before every eighth row and column. The cropped part starts within a band in both
     // directions, so its first bands start at 0.
-    let starts =
-        |bands: &[tilewright_picture::HeadedLineGroup]| bands.iter().map(|band| band.start).collect::<Vec<_>>();
+    let starts = |bands: &[tilewright_picture::HeadedGridBand]| bands.iter().map(|band| band.start).collect::<Vec<_>>();
     assert_eq!((starts(&section.row_axis.bands), starts(&section.column_axis.bands)), (vec![0, 7], vec![0, 2, 10, 18]));
     assert!(section.runs.iter().all(|run| run.row < 11 && run.end <= 26 && run.start < run.end));
     assert_eq!(full.crop(40..50, 0..1).rows(), 0);

@@ -19,16 +19,16 @@ const NAME: &str = "composite";
 /// ```
 /// use tilewright_layout::cute::to_distributed;
 /// use tilewright_layout::Dim;
-/// use tilewright_plan::constraint::compose_with_operand_inverse;
+/// use tilewright_plan::constraint::find_tile_to_tensor_map;
 /// // Hexcute paper, section 4.2: four 8x8 matrices, one below the other, go to four places of a 16x32 tile.
 /// let q = to_distributed(&"((4,8),(2,4)):((64,1),(32,8))".parse()?, &[32, 8], 32)?;
 /// let g = to_distributed(&"((4,8,2),(2,2,2)):((32,1,128),(16,8,256))".parse()?, &[16, 32], 32)?;
-/// let map = compose_with_operand_inverse(&g, &q)?;
+/// let map = find_tile_to_tensor_map(&g, &q)?;
 /// let matrix = |number: u64| map.apply(&[(Dim::tensor(0), 8 * number), (Dim::tensor(1), 0)]).map(|at| at.to_vec());
 /// assert_eq!(matrix(3)?, [(Dim::tensor(0), 8), (Dim::tensor(1), 16)]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn compose_with_operand_inverse(
+pub fn find_tile_to_tensor_map(
     layout: &LinearLayout,
     operand: &LinearLayout,
 ) -> Result<LinearLayout, LayoutConstraintError> {

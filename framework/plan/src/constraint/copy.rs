@@ -2,7 +2,7 @@
 //! `p` and `q` the instruction's tiles on these sides. So both sides map the tile to the same elements of the tensor.
 
 use super::composite::{differs, named};
-use super::{LayoutConstraintError, compose_with_operand_inverse};
+use super::{LayoutConstraintError, find_tile_to_tensor_map};
 use crate::layouts;
 use tilewright_layout::{Dim, LinearLayout, Space};
 use tilewright_target::Instruction;
@@ -65,13 +65,13 @@ impl CopyInstructionTiles {
 /// beyond the instruction are repeated unchanged.
 ///
 /// # Errors
-/// As [`compose_with_operand_inverse`].
+/// As [`find_tile_to_tensor_map`].
 pub fn solve_copy(
     known: &LinearLayout,
     own: &LinearLayout,
     other: &LinearLayout,
 ) -> Result<LinearLayout, LayoutConstraintError> {
-    let map = compose_with_operand_inverse(known, own)?;
+    let map = find_tile_to_tensor_map(known, own)?;
     let mut ins = Space::default();
     let mut columns = Vec::new();
     for dim in [Dim::REGISTER, Dim::LANE, Dim::WARP, Dim::BLOCK] {
@@ -90,10 +90,10 @@ pub fn solve_copy(
 /// tile `q`.
 ///
 /// # Errors
-/// As [`compose_with_operand_inverse`]; [`LayoutConstraintError::Sizes`] if `g` has other sizes than the layout that
+/// As [`find_tile_to_tensor_map`]; [`LayoutConstraintError::Sizes`] if `g` has other sizes than the layout that
 /// `f` requires of it; [`LayoutConstraintError::Differ`] if the two sides map a register, lane or warp to different
 /// elements.
-pub fn check_copy(
+pub fn check_copy_layouts(
     (f, p): (&LinearLayout, &LinearLayout),
     (g, q): (&LinearLayout, &LinearLayout),
 ) -> Result<(), LayoutConstraintError> {
@@ -102,8 +102,7 @@ pub fn check_copy(
     super::elementwise::equal(NAME, ("the copy", &required), ("the given layout", &g.transpose_outs(&order)?))?;
     // `g` equals the solved layout; its composite map must also equal that of `f` at every bit of the instruction's
     // tile.
-    let (one, other) =
-        (compose_with_operand_inverse(f, p)?, compose_with_operand_inverse(&g.transpose_outs(&order)?, q)?);
+    let (one, other) = (find_tile_to_tensor_map(f, p)?, find_tile_to_tensor_map(&g.transpose_outs(&order)?, q)?);
     let differ = one.columns().iter().zip(other.columns()).position(|(a, b)| a != b);
     match differ {
         None => Ok(()),

@@ -4,7 +4,7 @@
 //! `a` is M x K, `b` K x N and `c` M x N, as dim0 x dim1.
 
 use super::composite::differs;
-use super::{LayoutConstraintError, compose_with_operand_inverse};
+use super::{LayoutConstraintError, find_tile_to_tensor_map};
 use crate::layouts;
 use tilewright_layout::f2::Subspace;
 use tilewright_layout::{Dim, LinearLayout, Space};
@@ -15,7 +15,7 @@ const NAME: &str = "mma";
 /// The layouts of an MMA instruction's operand tiles in registers; `None` for an operand that the instruction reads
 /// from memory.
 #[derive(Debug, Clone, PartialEq)]
-pub struct OperandTiles {
+pub struct InstructionOperandLayouts {
     /// The tile of operand A, from (register, lane) to M x K; `None` if the instruction reads it from memory.
     pub a: Option<LinearLayout>,
     /// The tile of operand B, from (register, lane) to K x N; `None` if the instruction reads it from memory.
@@ -24,7 +24,7 @@ pub struct OperandTiles {
     pub c: LinearLayout,
 }
 
-impl OperandTiles {
+impl InstructionOperandLayouts {
     /// Returns the operand tiles of a matrix instruction.
     ///
     /// # Errors
@@ -42,7 +42,7 @@ impl OperandTiles {
 
 /// The maps from the M, N and K of an instruction's tile to the M, N and K of the tensors.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MmaTileToTensorMaps {
+pub struct MmaTileToTensorBases {
     /// For each bit of the instruction's M, its offset along the tensors' M, in elements.
     pub m: Vec<u64>,
     /// For each bit of the instruction's N, its offset along the tensors' N, in elements.
@@ -64,12 +64,12 @@ pub struct MmaOperandLayouts {
 /// in the instruction's order; warps that share rows or columns of the accumulator hold replicas.
 ///
 /// # Errors
-/// As [`compose_with_operand_inverse`] for the accumulator; [`LayoutConstraintError::Differ`] if a bit of the tile's M
+/// As [`find_tile_to_tensor_map`] for the accumulator; [`LayoutConstraintError::Differ`] if a bit of the tile's M
 /// moves along the accumulator's N, or a bit of N along M; [`LayoutConstraintError::Sizes`] if the instruction's K is
 /// larger than `depth`.
 pub fn solve_mma_operands(
     c: &LinearLayout,
-    operands: &OperandTiles,
+    operands: &InstructionOperandLayouts,
     depth: u64,
 ) -> Result<MmaOperandLayouts, LayoutConstraintError> {
     let [m, n] = accumulator(c, operands)?;
@@ -143,8 +143,8 @@ impl Rest {
 
 /// Returns the maps of M and of N: for each bit of the instruction's M (or N) the coordinate along the accumulator's M
 /// (or N). An error if the bit also moves along the accumulator's other axis.
-fn accumulator(c: &LinearLayout, operands: &OperandTiles) -> Result<[Vec<u64>; 2], LayoutConstraintError> {
-    let map = compose_with_operand_inverse(c, &operands.c)?;
+fn accumulator(c: &LinearLayout, operands: &InstructionOperandLayouts) -> Result<[Vec<u64>; 2], LayoutConstraintError> {
+    let map = find_tile_to_tensor_map(c, &operands.c)?;
     let mut maps = [Vec::new(), Vec::new()];
     for axis in 0..2 {
         for (bit, &column) in map.columns_of(Dim::tensor(axis)).iter().enumerate() {
@@ -173,8 +173,8 @@ pub fn check_mma(
     a: Option<&LinearLayout>,
     b: Option<&LinearLayout>,
     c: &LinearLayout,
-    operands: &OperandTiles,
-) -> Result<MmaTileToTensorMaps, LayoutConstraintError> {
+    operands: &InstructionOperandLayouts,
+) -> Result<MmaTileToTensorBases, LayoutConstraintError> {
     let [m, n] = accumulator(c, operands)?;
     let mut maps = [m.into_iter().map(Some).collect(), n.into_iter().map(Some).collect(), Vec::new()];
     let operand = |layout: Option<&LinearLayout>, own: &Option<LinearLayout>, side: usize| {
@@ -189,7 +189,7 @@ pub fn check_mma(
     }
     both.iter().try_for_each(|operand| operand.of_the_rest(c, &operands.c))?;
     let known = |map: &[Option<u64>]| map.iter().map(|at| at.unwrap_or(0)).collect();
-    Ok(MmaTileToTensorMaps { m: known(&maps[0]), n: known(&maps[1]), k: known(&maps[2]) })
+    Ok(MmaTileToTensorBases { m: known(&maps[0]), n: known(&maps[1]), k: known(&maps[2]) })
 }
 
 /// The maps of M, N and K from the instruction's tile to the tensors, under construction: for each bit of the tile's M,

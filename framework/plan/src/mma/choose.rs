@@ -9,7 +9,9 @@
 
 use std::cmp::Ordering;
 
-use crate::movement::{PlanContext, RejectedCandidate, TensorMemoryMoveTable, check_block_size, plan_conversion};
+use crate::movement::{
+    PlanContext, RejectedCandidate, TensorMemoryMoveTable, check_block_fits_target, plan_conversion,
+};
 use tilewright_layout::{Dim, LinearLayout};
 
 use super::mma_atom::{MmaAtom, TypeChecks};
@@ -122,7 +124,7 @@ fn weigh(
 ) -> Result<(Vec<MmaPlan>, Vec<RejectedCandidate<String>>), MmaError> {
     problem.check()?;
     let target = context.target;
-    check_block_size(problem.lanes.into(), problem.warps.into(), target)?;
+    check_block_fits_target(problem.lanes.into(), problem.warps.into(), target)?;
     let (mut plans, mut refused) = (Vec::new(), Vec::new());
     let mut table = TensorMemoryMoveTable::new(context.instructions, target);
     let mut types = TypeChecks::default();

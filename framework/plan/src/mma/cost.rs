@@ -117,7 +117,7 @@ impl MmaCost {
         Self {
             issues,
             issue_cycles,
-            slot_cycles: (issues + moves) as f64 * cost::issue_cycles(target) * warps,
+            slot_cycles: (issues + moves) as f64 * cost::plain_instruction_cycles(target) * warps,
             traffic_cycles: cycles(wavefronts) + (read_cycles - hidden).max(0.0) + moved,
             cast_cycles: operations as f64 * target.costs.select.cycles * warps,
             operand_load_cycles: 0.0,

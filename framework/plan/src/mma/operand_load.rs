@@ -5,9 +5,9 @@
 
 use crate::cost::{GlobalWork, WarpWork};
 use crate::movement::{
-    AxisStride, Block2dLoadPlan, BlockLoadSource, ConversionPlan, DescriptorMatch, GlobalAccessPlan, GlobalAddress,
-    GlobalTensor, LinearAddressEmitter, MovementError, PlanContext, PlanStats, SharedAccess, ThreadIndices,
-    find_coalesced_layout, plan_conversion, plan_global_access, plan_shared_access,
+    AxisStride, Block2dLoadPlan, BlockLoadSource, ConversionPlan, DescriptorMatch, GlobalAccessPlan, GlobalTensor,
+    LinearAddressEmitter, MovementError, PlanContext, PlanStats, PredicatedGlobalAddress, SharedAccessPlan,
+    ThreadIndices, find_coalesced_layout, plan_conversion, plan_global_access, plan_shared_access,
 };
 use tilewright_kernel::{Binary, Builder, Counts, Value};
 use tilewright_layout::{Dim, LinearLayout, MemoryLayout};
@@ -69,7 +69,7 @@ pub struct OperandLoad {
 #[derive(Debug, Clone)]
 pub struct LoadedOperandStore {
     /// Plan of the stores from registers to shared memory.
-    pub access: SharedAccess,
+    pub access: SharedAccessPlan,
     /// Size in bytes of the operand's shared memory, for one chunk of K.
     pub bytes: u32,
     alignment: u32,
@@ -270,7 +270,7 @@ pub fn global_matrix_address_emitter(
     base: Value,
     strides: [u64; 2],
     element_bytes: u64,
-) -> impl FnMut(&mut Builder, usize) -> GlobalAddress + use<> {
+) -> impl FnMut(&mut Builder, usize) -> PredicatedGlobalAddress + use<> {
     let at = |column: u64| {
         let [row, column] = [0, 1].map(|axis| layout.outs().coordinate(column, Dim::tensor(axis)));
         row * strides[0] + column * strides[1]
@@ -283,6 +283,6 @@ pub fn global_matrix_address_emitter(
     move |builder, register| {
         let (pointer, offset) =
             addresses.emit_offset(builder, tilewright_layout::f2::multiply_vector(&registers, register as u64));
-        GlobalAddress { pointer, offset, predicate: None }
+        PredicatedGlobalAddress { pointer, offset, predicate: None }
     }
 }

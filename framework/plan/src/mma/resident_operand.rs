@@ -2,7 +2,7 @@
 //!
 //! All chunks are held at once: the highest register bits, or offset bits in shared memory, select the chunk.
 
-use crate::movement::{DescriptorMatch, MovementError, PlanContext, SharedAccess, plan_shared_access};
+use crate::movement::{DescriptorMatch, MovementError, PlanContext, SharedAccessPlan, plan_shared_access};
 use tilewright_kernel::{Builder, Value};
 use tilewright_layout::{Dim, LayoutError, LinearLayout, MemoryLayout};
 use tilewright_target::{Direction, MemoryOperand};
@@ -18,7 +18,7 @@ use super::scale::grouped;
 #[derive(Debug, Clone)]
 pub struct OperandStore {
     /// Plan of the stores from registers to shared memory.
-    pub access: SharedAccess,
+    pub access: SharedAccessPlan,
     /// Size in bytes of the operand's shared memory, over all of K.
     pub bytes: u32,
     alignment: u32,

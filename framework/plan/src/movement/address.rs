@@ -4,7 +4,7 @@ use smallvec::{SmallVec, smallvec};
 
 use tilewright_kernel::{Binary, Builder, Compare, Element, SpecialRegister, Type, Value};
 use tilewright_layout::Padding;
-use tilewright_layout::index_arithmetic::{emit_add_xor_product, emit_xor_constant};
+use tilewright_layout::index_arithmetic::{emit_f2_product_into_sum, emit_xor_constant};
 
 /// The lane and warp index of the running thread, and its block's index in a cluster if there is one.
 #[derive(Debug, Clone, Copy)]
@@ -12,13 +12,13 @@ pub struct ThreadIndices {
     lane: Value,
     warp: Value,
     lane_bits: u32,
-    cluster: Option<ThreadBitsAboveWarp>,
+    cluster: Option<ClusterBlockBits>,
 }
 
 /// The bits of a thread index above the warp, for a thread of a cluster: the index of the block, then bits that are
 /// equal for all threads.
 #[derive(Debug, Clone, Copy)]
-pub struct ThreadBitsAboveWarp {
+pub struct ClusterBlockBits {
     /// Number of warp bits in the thread index.
     pub warp_bits: u32,
     /// The kernel IR value of the block's index in its cluster.
@@ -43,7 +43,7 @@ impl ThreadIndices {
 
     /// Returns the same thread with its block's index in a cluster.
     #[must_use]
-    pub fn in_cluster(self, cluster: ThreadBitsAboveWarp) -> Self {
+    pub fn in_cluster(self, cluster: ClusterBlockBits) -> Self {
         Self { cluster: Some(cluster), ..self }
     }
 
@@ -111,7 +111,7 @@ impl ThreadIndices {
         let mut index_terms: SmallVec<[_; 3]> = smallvec![(self.lane, mask & lane_mask, bits & lane_mask)];
         let (mask, bits) = (mask >> self.lane_bits, bits >> self.lane_bits);
         match self.cluster {
-            Some(ThreadBitsAboveWarp { warp_bits, block, .. }) => {
+            Some(ClusterBlockBits { warp_bits, block, .. }) => {
                 let warp_mask = (1u64 << warp_bits) - 1;
                 index_terms.push((self.warp, mask & warp_mask, bits & warp_mask));
                 index_terms.push((block, mask >> warp_bits, bits >> warp_bits));
@@ -143,7 +143,7 @@ impl ThreadIndices {
         let mut sum = None;
         let (index_terms, constant) = self.index_terms(columns);
         for (index, columns) in index_terms {
-            emit_add_xor_product(builder, &mut sum, &index, columns);
+            emit_f2_product_into_sum(builder, &mut sum, &index, columns);
         }
         emit_xor_constant(builder, sum, constant)
     }
@@ -153,7 +153,7 @@ impl ThreadIndices {
 /// bits, lowest first.
 pub fn emit_f2_product(builder: &mut Builder, value: Value, columns: &[u64]) -> Value {
     let mut sum = None;
-    emit_add_xor_product(builder, &mut sum, &value, columns);
+    emit_f2_product_into_sum(builder, &mut sum, &value, columns);
     emit_xor_constant(builder, sum, 0)
 }
 

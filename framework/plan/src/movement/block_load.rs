@@ -10,7 +10,7 @@ use super::block_begins::BlockOrigins;
 use tilewright_kernel::{Binary, Builder, Cast, Element, Op, Type, Value};
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_target::{
-    BlockLoadMatrix, BlockLoadOperand, BlockMatrixParameter, Instruction, InstructionKind, InstructionOperand,
+    BlockLoadMatrixParameter, BlockLoadOperand, BlockLoadSourceMatrix, Instruction, InstructionKind, InstructionOperand,
 };
 
 /// A matrix in global memory from which tiles are loaded.
@@ -173,9 +173,9 @@ impl Block2dLoadPlan {
         for operand in &self.operands {
             operands.push(match operand {
                 InstructionOperand::Register { .. } => continue,
-                InstructionOperand::Matrix(BlockMatrixParameter::RowBytes) => builder.i32(stats.row_bytes as u32),
-                InstructionOperand::Matrix(BlockMatrixParameter::Rows) => builder.i32(stats.rows as u32),
-                InstructionOperand::Matrix(BlockMatrixParameter::Pitch) => builder.i32(stats.pitch as u32),
+                InstructionOperand::Matrix(BlockLoadMatrixParameter::RowBytes) => builder.i32(stats.row_bytes as u32),
+                InstructionOperand::Matrix(BlockLoadMatrixParameter::Rows) => builder.i32(stats.rows as u32),
+                InstructionOperand::Matrix(BlockLoadMatrixParameter::Pitch) => builder.i32(stats.pitch as u32),
                 InstructionOperand::Coordinate => begin.next().unwrap_or(column),
                 _ => base,
             });
@@ -215,9 +215,9 @@ impl BlockLoadSource {
         if self.minor == 1 { [down, along] } else { [along, down] }
     }
 
-    fn stats(&self, element_bits: u32) -> BlockLoadMatrix {
+    fn stats(&self, element_bits: u32) -> BlockLoadSourceMatrix {
         let bytes = |elements: u64| elements.saturating_mul(u64::from(element_bits / 8));
         let (columns, rows) = (self.shape[self.minor], self.shape[1 - self.minor]);
-        BlockLoadMatrix { address: self.alignment, row_bytes: bytes(columns), rows, pitch: bytes(self.pitch) }
+        BlockLoadSourceMatrix { address: self.alignment, row_bytes: bytes(columns), rows, pitch: bytes(self.pitch) }
     }
 }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use tilewright_kernel::{Counts, is_result_operand};
 use tilewright_layout::Dim;
 use tilewright_layout::f2::Subspace;
-use tilewright_target::{BankRow, Direction, InstructionKind, TargetDescription};
+use tilewright_target::{BankTableEntry, Direction, InstructionKind, TargetDescription};
 
 use super::{ConversionProblem, PlanContext};
 
@@ -117,7 +117,7 @@ struct AccessInstruction {
 }
 
 impl AccessInstruction {
-    fn new(bits_per_lane: u64, segment_bits: Option<u32>, segment: u32, row: &BankRow) -> Self {
+    fn new(bits_per_lane: u64, segment_bits: Option<u32>, segment: u32, row: &BankTableEntry) -> Self {
         let phase_bits = row.most_phase_bits();
         let at_once = (row.wavefront_bytes() * 8).min(u64::from(segment) << phase_bits);
         Self { bits_per_lane, segment_bits, phase_bits, at_once }

@@ -12,7 +12,7 @@ use super::error::MOST_REGISTER_BITS;
 /// # Errors
 /// [`MovementError::Lanes`] if the target has no warps of this size; [`MovementError::Block`] if the block has more
 /// threads than the target allows.
-pub fn check_block_size(lanes: u64, warps: u64, target: &TargetDescription) -> Result<(), MovementError> {
+pub fn check_block_fits_target(lanes: u64, warps: u64, target: &TargetDescription) -> Result<(), MovementError> {
     if !target.lanes.choices.iter().any(|&choice| u64::from(choice) == lanes) {
         let choices = target.lanes.choices.clone();
         return Err(MovementError::Lanes { target: target.name.clone(), lanes, choices });

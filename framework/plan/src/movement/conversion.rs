@@ -6,7 +6,7 @@ use tilewright_layout::{Dim, LayoutError, LinearLayout};
 use tilewright_target::TargetDescription;
 
 use super::MovementError;
-use super::check::{check_block_size, check_element, check_hardware, check_size};
+use super::check::{check_block_fits_target, check_element, check_hardware, check_size};
 
 /// One of the two layouts of a conversion, as the packed tensor coordinates that its input bits add.
 #[derive(Debug, Clone)]
@@ -86,7 +86,7 @@ impl ConversionProblem {
             }
         }
         let (lane_bits, warp_bits) = (src.in_bits(Dim::LANE), src.in_bits(Dim::WARP));
-        check_block_size(1 << lane_bits, 1 << warp_bits, target)?;
+        check_block_fits_target(1 << lane_bits, 1 << warp_bits, target)?;
         let (src, dst) = (side("source", src)?, side("destination", &dst)?);
         let origin = origin(&src, &dst);
         Ok(Self { src, dst, element, lane_bits, warp_bits, origin })

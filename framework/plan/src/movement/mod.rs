@@ -36,14 +36,14 @@ mod tmem_alloc;
 mod variadic;
 
 pub use address::emit_f2_product;
-pub use address::{LinearAddressEmitter, ThreadBitsAboveWarp, ThreadIndices};
+pub use address::{ClusterBlockBits, LinearAddressEmitter, ThreadIndices};
 pub use block_load::{Block2dLoadPlan, BlockLoadSource};
 pub use bound::CountLowerBounds;
-pub use check::check_block_size;
+pub use check::check_block_fits_target;
 pub(crate) use check::check_size;
 pub use choose::{
-    AccessorStats, ConsecutiveLaneCopy, GlobalFetchLayout, LayoutPrefixConstraint, ScratchLayout,
-    SharedLayoutCandidate, SharedLayoutChoice, SharedLayoutKind, SharedLayoutSearchOptions, SharedMemoryAccessor,
+    AccessorStats, GlobalFetchLayout, LayoutPrefixConstraint, RankedSharedLayouts, ScratchLayout,
+    SharedLayoutCandidate, SharedLayoutKind, SharedLayoutSearchOptions, SharedMemoryAccessor, WarpAddressedSharedCopy,
     choose_shared_layout,
 };
 pub(crate) use choose::{choose_shared_layout_with_prefix, wavefront_lower_bound};
@@ -52,8 +52,8 @@ pub use conversion::ConversionProblem;
 pub use convert::{ConversionKind, ConversionPlan, ShuffleRounds, conversion_candidates, plan_conversion};
 pub(crate) use copy::min_box_count;
 pub use copy::{
-    AsyncCopyPlan, AsyncCopySpec, PointerToSharedCopy, PointerToSharedCopySpec, TensorCopy, TensorCopySource,
-    build_tensor_copy_memory_layout, find_single_address_copy, plan_async_copy, plan_pointer_to_shared_copy,
+    AsyncCopyPlan, AsyncCopySpec, PointerToSharedCopy, PointerToSharedCopySpec, TensorCopy, TensorCopyGlobalTile,
+    build_tensor_copy_memory_layout, find_warp_addressed_copy, plan_async_copy, plan_pointer_to_shared_copy,
     plan_tensor_copy_to_global, plan_tensor_copy_to_shared,
 };
 pub use descriptor_match::{DescriptorMatch, DescriptorMismatch, build_operand_memory_layout};
@@ -61,9 +61,9 @@ pub use error::MovementError;
 pub use first_warp::emit_on_first_warp;
 pub use gather::{GatherPlan, gather_candidates, plan_gather};
 pub use memory::{
-    AxisStride, BankConflicts, BankModel, CACHE_LINE_BYTES, ConflictError, GlobalAccessPlan, GlobalAddress,
-    GlobalTensor, SegmentOffsetBitSource, SharedAccess, SharedAccessKind, count_bank_conflicts, find_coalesced_layout,
-    plan_global_access, plan_shared_access,
+    AxisStride, BankConflicts, BankModel, CACHE_LINE_BYTES, ConflictError, GlobalAccessPlan, GlobalTensor,
+    PredicatedGlobalAddress, SegmentOffsetBitSource, SharedAccessKind, SharedAccessPlan, count_bank_conflicts,
+    find_coalesced_layout, plan_global_access, plan_shared_access,
 };
 pub use mma_barriers::MmaBarriers;
 pub use prefetch::{PrefetchPlan, PrefetchSpec, plan_prefetch};
@@ -73,7 +73,7 @@ pub use reduce::{ReductionPlan, plan_reduction, reduction_candidates};
 pub use rejected::RejectedCandidate;
 pub(crate) use rejected::best_of;
 pub use scan::{ScanDirection, ScanPlan, plan_scan};
-pub use shared_bits::SharedMemoryTraffic;
+pub use shared_bits::SharedMemoryBitsPerLane;
 pub use stats::PlanStats;
 pub use tensor_memory::{TensorMemoryMoveTable, TensorMemoryMoves};
 pub use tmem_alloc::TensorMemoryAllocation;

@@ -6,7 +6,9 @@
 use super::tile::emit_warp_branch;
 use super::{MovementError, PlanContext, RejectedCandidate, best_of};
 use tilewright_kernel::{Binary, Builder, Compare, Counts, Op, SpecialRegister, Value};
-use tilewright_target::{BlockLoadMatrix, BlockMatrixParameter, Instruction, InstructionKind, InstructionOperand};
+use tilewright_target::{
+    BlockLoadMatrixParameter, BlockLoadSourceMatrix, Instruction, InstructionKind, InstructionOperand,
+};
 
 /// A request to prefetch tiles of a matrix: [`PrefetchSpec::new`] with default values, and `with_` methods that change
 /// them. Sizes of tiles and warps are powers of two.
@@ -151,9 +153,9 @@ impl PrefetchPlan {
         let mut operands = Vec::with_capacity(self.operands.len());
         for operand in &self.operands {
             operands.push(match operand {
-                InstructionOperand::Matrix(BlockMatrixParameter::RowBytes) => builder.i32(stats.row_bytes as u32),
-                InstructionOperand::Matrix(BlockMatrixParameter::Rows) => builder.i32(stats.rows as u32),
-                InstructionOperand::Matrix(BlockMatrixParameter::Pitch) => builder.i32(stats.pitch as u32),
+                InstructionOperand::Matrix(BlockLoadMatrixParameter::RowBytes) => builder.i32(stats.row_bytes as u32),
+                InstructionOperand::Matrix(BlockLoadMatrixParameter::Rows) => builder.i32(stats.rows as u32),
+                InstructionOperand::Matrix(BlockLoadMatrixParameter::Pitch) => builder.i32(stats.pitch as u32),
                 InstructionOperand::Coordinate => begin.next().unwrap_or(row),
                 _ => base,
             });
@@ -189,9 +191,9 @@ impl PrefetchSpec {
         Self { warps, ..self }
     }
 
-    fn stats(&self) -> BlockLoadMatrix {
+    fn stats(&self) -> BlockLoadSourceMatrix {
         let bytes = |elements: u64| elements.saturating_mul(u64::from(self.element_bits / 8));
         let [rows, columns] = self.matrix;
-        BlockLoadMatrix { address: self.alignment, row_bytes: bytes(columns), rows, pitch: bytes(self.pitch) }
+        BlockLoadSourceMatrix { address: self.alignment, row_bytes: bytes(columns), rows, pitch: bytes(self.pitch) }
     }
 }

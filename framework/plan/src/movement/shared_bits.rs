@@ -6,7 +6,7 @@ use std::ops::Add;
 /// Bits that one lane moves through shared memory, over all accesses of a plan. Code generators may join or split
 /// accesses, so tests of generated code compare bits rather than numbers of accesses.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct SharedMemoryTraffic {
+pub struct SharedMemoryBitsPerLane {
     /// Bits that a lane stores, if none of its accesses is predicated off.
     pub stored: u64,
     /// Bits that a lane loads.
@@ -14,7 +14,7 @@ pub struct SharedMemoryTraffic {
 }
 
 /// Adds the bits of two plans.
-impl Add for SharedMemoryTraffic {
+impl Add for SharedMemoryBitsPerLane {
     type Output = Self;
 
     fn add(self, other: Self) -> Self {
@@ -22,7 +22,7 @@ impl Add for SharedMemoryTraffic {
     }
 }
 
-impl Sum for SharedMemoryTraffic {
+impl Sum for SharedMemoryBitsPerLane {
     fn sum<I: Iterator<Item = Self>>(plans: I) -> Self {
         plans.fold(Self::default(), Self::add)
     }

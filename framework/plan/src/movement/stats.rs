@@ -2,7 +2,7 @@
 
 use tilewright_kernel::Counts;
 
-use super::{CountLowerBounds, SharedMemoryTraffic};
+use super::{CountLowerBounds, SharedMemoryBitsPerLane};
 
 /// Counts, shared memory, cost and lower bound of a plan of data movement.
 #[derive(Debug, Clone, Default)]
@@ -15,7 +15,7 @@ pub struct PlanStats {
     /// Bytes of shared memory that the plan allocates for a block.
     pub shared_bytes: u64,
     /// Bits that one lane stores to, and loads from, shared memory.
-    pub shared_bits: SharedMemoryTraffic,
+    pub shared_bits: SharedMemoryBitsPerLane,
     /// Predicted cycles of a block by the [cost model](crate::cost), with the combining operations of reductions and
     /// scans.
     pub cost: f64,

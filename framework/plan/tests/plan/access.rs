@@ -9,19 +9,19 @@ use test_targets::accesses::{distributed, memory, problems};
 use test_targets::test_target;
 use tilewright_kernel::Counts;
 use tilewright_layout::{LinearLayout, MemoryLayout};
-use tilewright_plan::movement::{MovementError, SharedAccess, plan_shared_access};
+use tilewright_plan::movement::{MovementError, SharedAccessPlan, plan_shared_access};
 use tilewright_target::Direction;
-use tilewright_verify::{build_load_case, build_store_case, check_emulated};
+use tilewright_verify::{build_shared_load_case, build_shared_store_case, check_emulated};
 
-fn check(registers: &LinearLayout, memory: &MemoryLayout, bits: u32) -> (SharedAccess, SharedAccess) {
+fn check(registers: &LinearLayout, memory: &MemoryLayout, bits: u32) -> (SharedAccessPlan, SharedAccessPlan) {
     let target = test_target();
     let store = plan_shared_access(registers, memory, bits, Direction::Store, &target).expect("the question is sound");
     let load = plan_shared_access(registers, memory, bits, Direction::Load, &target).expect("the question is sound");
     let shown = || format!("{bits} bits, {:?}\nregisters\n{registers}\nmemory\n{}", memory.padding, memory.linear);
-    build_store_case(registers, memory, bits, &store)
+    build_shared_store_case(registers, memory, bits, &store)
         .and_then(|case| check_emulated(&case, &target))
         .unwrap_or_else(|wrong| panic!("store: {wrong}\n{}", shown()));
-    build_load_case(registers, memory, bits, &load)
+    build_shared_load_case(registers, memory, bits, &load)
         .and_then(|case| check_emulated(&case, &target))
         .unwrap_or_else(|wrong| panic!("load: {wrong}\n{}", shown()));
     (store, load)

@@ -10,7 +10,7 @@ use test_targets::test_target;
 use tilewright_emulator::FaultKind;
 use tilewright_layout::{Dim, DimBases, LinearLayout, MemoryLayout};
 use tilewright_plan::movement::{
-    AsyncCopyPlan, AsyncCopySpec, GlobalTensor, MovementError, PlanContext, find_single_address_copy, plan_async_copy,
+    AsyncCopyPlan, AsyncCopySpec, GlobalTensor, MovementError, PlanContext, find_warp_addressed_copy, plan_async_copy,
 };
 use tilewright_target::{Completion, Instruction, InstructionKind, InstructionOperand, Queue, Semantics};
 use tilewright_verify::kernels::{CopyPipelineConfig, OmittedSync};
@@ -201,8 +201,8 @@ fn rows_mean_what_they_say() {
             check_instruction_emulated(row, &test_target()).unwrap_or_else(|wrong| panic!("{}: {wrong}", row.name));
         assert_eq!(report.counts.asynchronous_copies, 1, "{}", row.name);
     }
-    assert_eq!(find_single_address_copy(&test_instructions(), &GlobalTensor::row_major(&[64], 16)), None);
-    let copy = find_single_address_copy(&consecutive(), &GlobalTensor::row_major(&[64], 16)).expect("a row");
+    assert_eq!(find_warp_addressed_copy(&test_instructions(), &GlobalTensor::row_major(&[64], 16)), None);
+    let copy = find_warp_addressed_copy(&consecutive(), &GlobalTensor::row_major(&[64], 16)).expect("a row");
     assert_eq!(copy.access_bits, 32);
 }
 

@@ -12,7 +12,7 @@ use tilewright_plan::mma;
 use tilewright_plan::mma::{MmaPlan, MmaProblem, WarpPartition};
 use tilewright_plan::movement::PlanContext;
 use tilewright_target::{Completion, ElementType, Instruction, InstructionKind, InstructionOperand, Semantics};
-use tilewright_verify::{build_mma_cases, check_all_emulated};
+use tilewright_verify::{build_mma_plan_cases, check_all_emulated};
 
 fn element_type(name: &str) -> ElementType {
     ElementType::from_name(name).unwrap_or_else(|| panic!("{name} is a type"))
@@ -71,7 +71,7 @@ pub fn planned(problem: &MmaProblem, rows: &[Instruction]) -> MmaPlan {
 pub fn proven(plan: &MmaPlan, rows: &[Instruction]) {
     let test_target = test_target();
     let context = PlanContext::new(&test_target).with_instructions(rows);
-    build_mma_cases(plan, context)
+    build_mma_plan_cases(plan, context)
         .and_then(|cases| check_all_emulated(&cases, context))
         .unwrap_or_else(|error| panic!("{:?}: {error}", plan.problem));
 }
@@ -115,7 +115,7 @@ proptest! {
         let required = problem.k_width.unwrap_or(plan.k_width());
         prop_assert_eq!(plan.k_width(), required);
         prop_assert!(!chained || plan.warp_partition()[1] == 1);
-        build_mma_cases(&plan, context).and_then(|cases| check_all_emulated(&cases, context)).map_err(|error| TestCaseError::fail(format!("{problem:?}: {error}")))?;
+        build_mma_plan_cases(&plan, context).and_then(|cases| check_all_emulated(&cases, context)).map_err(|error| TestCaseError::fail(format!("{problem:?}: {error}")))?;
     }
 }
 

@@ -14,7 +14,7 @@ use tilewright_plan::mma::{self, BlockScale, MmaPlan, MmaProblem};
 use tilewright_plan::movement::PlanContext;
 use tilewright_target::{Completion, ElementType, Instruction, InstructionKind, InstructionOperand, Semantics};
 use tilewright_verify::kernels::build_mma_kernel;
-use tilewright_verify::{build_mma_cases, check_all_emulated};
+use tilewright_verify::{build_mma_plan_cases, check_all_emulated};
 
 fn element_type(name: &str) -> ElementType {
     ElementType::from_name(name).unwrap_or_else(|| panic!("{name} is a type"))
@@ -293,7 +293,7 @@ proptest! {
         let (test_target, rows) = (test_target(), if with_rows { rows() } else { Vec::new() });
         let context = PlanContext::new(&test_target).with_instructions(&rows);
         let Some(plan) = planned_if_possible(&problem, context)? else { return Ok(()) };
-        build_mma_cases(&plan, context).and_then(|cases| check_all_emulated(&cases, context)).map_err(|error| TestCaseError::fail(format!("{problem:?}: {error}")))?;
+        build_mma_plan_cases(&plan, context).and_then(|cases| check_all_emulated(&cases, context)).map_err(|error| TestCaseError::fail(format!("{problem:?}: {error}")))?;
     }
 }
 

@@ -6,8 +6,9 @@ use tilewright_layout::cute::{
 };
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_plan::constraint::{
-    CopyInstructionTiles, LayoutConstraintError, MmaTileToTensorMaps, OperandTiles, check_copy, check_elementwise,
-    check_mma, check_reduction, compose_with_operand_inverse, solve_copy, solve_mma_operands, solve_reduction,
+    CopyInstructionTiles, InstructionOperandLayouts, LayoutConstraintError, MmaTileToTensorBases, check_copy_layouts,
+    check_elementwise, check_mma, check_reduction, find_tile_to_tensor_map, solve_copy, solve_mma_operands,
+    solve_reduction,
 };
 use tilewright_plan::memory_synthesis::{
     FreeStrideLayout, MemorySynthesisError, SharedTensor, TensorAccess, solve_shared_layout,
@@ -114,8 +115,8 @@ fn ldmatrix(matrices: u64, transposed: bool) -> Instruction {
 }
 
 /// Returns the operand tiles of `mma.sync.aligned.m16n8k16`, figures 10 (b) and 22, with b as K x N.
-fn m16n8k16() -> OperandTiles {
-    OperandTiles {
+fn m16n8k16() -> InstructionOperandLayouts {
+    InstructionOperandLayouts {
         a: Some(tv_layout("((4,8),(2,2,2)):((32,1),(16,8,128))", [16, 16], 32)),
         b: Some(tv_layout("((4,8),(2,2)):((2,16),(1,8))", [16, 8], 32)),
         c: tv_layout("((4,8),(2,2)):((32,1),(16,8))", [16, 8], 32),
@@ -145,7 +146,7 @@ fn figure_10_instruction_layouts() {
 fn figure_11_composite_of_ldmatrix() {
     let q = tv_layout("((4,8),(2,4)):((64,1),(32,8))", [32, 8], 32);
     let g = tv_layout("((4,8,2),(2,2,2)):((32,1,128),(16,8,256))", [16, 32], 32);
-    let map = compose_with_operand_inverse(&g, &q).expect("all threads have their elements");
+    let map = find_tile_to_tensor_map(&g, &q).expect("all threads have their elements");
     assert_eq!([0, 1, 2, 3].map(|matrix| at(&map, 8 * matrix, 0)), [[0, 0], [8, 0], [0, 16], [8, 16]]);
     for (row, column) in (0..8).flat_map(|row| (0..8).map(move |column| (row, column))) {
         assert_eq!(at(&map, row, column), [row, column], "the first matrix stays whole");
@@ -153,7 +154,7 @@ fn figure_11_composite_of_ldmatrix() {
     // f = g . q^-1 . p: the row of the tile whose address each lane gives.
     let sides = CopyInstructionTiles::from_instruction(&ldmatrix(4, false), 16).expect("it moves");
     assert_eq!(
-        compose_with_operand_inverse(&sides.registers, &q).expect("the same instruction").columns(),
+        find_tile_to_tensor_map(&sides.registers, &q).expect("the same instruction").columns(),
         sides_identity(&sides)
     );
     let f = solve_copy(&g, &sides.registers, &sides.memory).expect("solvable");
@@ -162,9 +163,10 @@ fn figure_11_composite_of_ldmatrix() {
         position.expect("inside").iter().map(|(_, at)| *at).collect::<Vec<_>>()
     };
     assert_eq!([row(3, 0), row(8, 0), row(17, 0), row(31, 1)], [vec![3, 0], vec![8, 0], vec![1, 16], vec![15, 24]]);
-    assert_eq!(check_copy((&f, &sides.memory), (&g, &sides.registers)), Ok(()));
+    assert_eq!(check_copy_layouts((&f, &sides.memory), (&g, &sides.registers)), Ok(()));
     let other = tv_layout("((4,8,2),(2,2,2)):((32,1,128),(16,256,8))", [16, 32], 32);
-    let error = check_copy((&f, &sides.memory), (&other, &sides.registers)).expect_err("the matrices are exchanged");
+    let error =
+        check_copy_layouts((&f, &sides.memory), (&other, &sides.registers)).expect_err("the matrices are exchanged");
     assert!(matches!(&error, LayoutConstraintError::Differ { location, .. } if &**location == "register 2"), "{error}");
 }
 
@@ -182,10 +184,10 @@ fn figure_22_layouts_of_an_mma() {
     assert_eq!(a, tv_layout("((4,8,2),(2,2,2,2)):((64,1,16),(32,8,256,512))", [32, 32], 32));
     assert_eq!(b, tv_layout("((4,8,2),(2,2,2,2)):((2,32,0),(1,8,16,256))", [32, 16], 32));
     // f_A . p_A^-1 takes the four 8x8 matrices of A to distinct places, f_C . p_C^-1 the two of C.
-    let of_a = compose_with_operand_inverse(&a, m16n8k16().a.as_ref().expect("in registers")).expect("whole");
+    let of_a = find_tile_to_tensor_map(&a, m16n8k16().a.as_ref().expect("in registers")).expect("whole");
     assert_eq!([(0, 0), (8, 0), (0, 8), (8, 8)].map(|(m, k)| at(&of_a, m, k)), [[0, 0], [8, 0], [0, 8], [8, 8]]);
     let tiling = check_mma(Some(&a), Some(&b), &c, &m16n8k16()).expect("consistent");
-    assert_eq!(tiling, MmaTileToTensorMaps { m: vec![1, 2, 4, 8], n: vec![1, 2, 4], k: vec![1, 2, 4, 8] });
+    assert_eq!(tiling, MmaTileToTensorBases { m: vec![1, 2, 4, 8], n: vec![1, 2, 4], k: vec![1, 2, 4, 8] });
     // Theorem 1's second equation: exchanged rows of B no longer are the columns of C.
     let wrong = tv_layout("((4,8,2),(2,2,2,2)):((2,64,0),(1,8,16,32))", [32, 16], 32);
     let error = check_mma(Some(&a), Some(&wrong), &c, &m16n8k16()).expect_err("N differs");

@@ -11,16 +11,16 @@ use test_targets::test_target;
 use test_targets::tiles::{TILES, rows};
 use tilewright_kernel::{Builder, Counts, Kernel, Op, StaticLaunchConfig};
 use tilewright_layout::Dim;
-use tilewright_plan::movement::{PlanContext, SharedAccess, plan_shared_access};
-use tilewright_target::{BankRow, Direction, Evidence, Instruction, TargetDescription};
-use tilewright_verify::{build_load_case, build_store_case, check_emulated};
+use tilewright_plan::movement::{PlanContext, SharedAccessPlan, plan_shared_access};
+use tilewright_target::{BankTableEntry, Direction, Evidence, Instruction, TargetDescription};
+use tilewright_verify::{build_shared_load_case, build_shared_store_case, check_emulated};
 
 /// Plans an access in one direction and checks the plan.
-fn proved(problem: &SharedAccessSpec, loads: bool, context: PlanContext<'_>) -> SharedAccess {
+fn proved(problem: &SharedAccessSpec, loads: bool, context: PlanContext<'_>) -> SharedAccessPlan {
     let SharedAccessSpec { registers, memory, bits } = problem;
     let direction = if loads { Direction::Load } else { Direction::Store };
     let access = plan_shared_access(registers, memory, *bits, direction, context).expect("the question is sound");
-    let case = if loads { build_load_case } else { build_store_case };
+    let case = if loads { build_shared_load_case } else { build_shared_store_case };
     let checked = case(registers, memory, *bits, &access).and_then(|case| check_emulated(&case, context));
     if let Err(wrong) = checked {
         let by = access.instruction().unwrap_or("plain accesses");
@@ -36,7 +36,7 @@ fn target_with_row(row: &Instruction, segment_bits: u32, phase: &[u64]) -> Targe
     for banks in &mut target.shared.banks {
         (banks.banks, banks.phase) = (1, Vec::new());
     }
-    target.shared.banks.push(BankRow {
+    target.shared.banks.push(BankTableEntry {
         directions: vec![Direction::Store, Direction::Load],
         access_bits: vec![8 << segment_bits],
         instruction: Some(row.name.clone()),
@@ -82,7 +82,7 @@ proptest! {
     }
 }
 
-fn met(access: &SharedAccess) -> bool {
+fn met(access: &SharedAccessPlan) -> bool {
     let (counts, bound) = (&access.stats.counts, &access.stats.bound);
     counts.wavefronts_stored <= bound.wavefronts_stored && counts.wavefronts_loaded <= bound.wavefronts_loaded
 }
@@ -172,7 +172,7 @@ fn padding_must_not_split_segments() {
 }
 
 /// Returns a kernel that consists only of the plan's loads.
-fn kernel(access: &SharedAccess, problem: &SharedAccessSpec) -> Kernel {
+fn kernel(access: &SharedAccessPlan, problem: &SharedAccessSpec) -> Kernel {
     let layout = &problem.registers;
     let launch = StaticLaunchConfig::new(1 << layout.in_bits(Dim::LANE), 1 << layout.in_bits(Dim::WARP));
     let mut builder = Builder::new("loads", launch, &[]);

@@ -116,7 +116,7 @@ pub fn static_shared_bytes(kernel: &Kernel) -> Result<u64, CompileError> {
 ///
 /// # Errors
 /// [`CompileError::Invalid`] for an alignment of a shared buffer that is no power of two.
-pub fn list_kernel_metadata(module: &Module, rows: &[Instruction]) -> Result<Vec<KernelMetadata>, CompileError> {
+pub fn list_kernel_launch_metadata(module: &Module, rows: &[Instruction]) -> Result<Vec<KernelMetadata>, CompileError> {
     let of = |kernel: &Kernel| Ok(KernelMetadata::new(kernel, static_shared_bytes(kernel)?, rows));
     module.kernels.iter().map(of).collect()
 }

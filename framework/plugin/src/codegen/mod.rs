@@ -10,7 +10,9 @@ mod walk;
 
 pub use errors::{invalid_module_error, prefix_error_with_kernel_name, unsupported_kernel_error};
 pub use generator::CodeGenerator;
-pub use limits::{check_compilable_as_device_functions, check_limits, list_kernel_metadata, static_shared_bytes};
+pub use limits::{
+    check_compilable_as_device_functions, check_limits, list_kernel_launch_metadata, static_shared_bytes,
+};
 pub use signature::check_kernel_signatures;
 pub use values::{TypedValue, ValueMap};
 pub use walk::generate_body;

@@ -1,9 +1,9 @@
 //! Errors of devices as they cross the plugin boundary.
 
 use crate::DeviceError;
-use crate::{ErrorCode, PluginFailure};
+use crate::{ErrorCode, SerializedError};
 
-impl From<DeviceError> for PluginFailure {
+impl From<DeviceError> for SerializedError {
     fn from(error: DeviceError) -> Self {
         match error {
             DeviceError::NoRuntime(message) => Self::new(ErrorCode::NO_RUNTIME, [message]),
@@ -18,7 +18,7 @@ impl From<DeviceError> for PluginFailure {
     }
 }
 
-impl PluginFailure {
+impl SerializedError {
     /// Converts the failure to a device error that names the plugin.
     pub(crate) fn into_device_error(self, plugin: &str) -> DeviceError {
         let message = self.chain.join(": ");
@@ -54,12 +54,12 @@ mod tests {
             DeviceError::Fault(message()),
             DeviceError::Driver(message()),
         ] {
-            assert_eq!(PluginFailure::from(error.clone()).into_device_error("libplugin.so"), error);
+            assert_eq!(SerializedError::from(error.clone()).into_device_error("libplugin.so"), error);
         }
-        let broken = PluginFailure::from(DeviceError::Plugin(message())).into_device_error("libplugin.so");
+        let broken = SerializedError::from(DeviceError::Plugin(message())).into_device_error("libplugin.so");
         assert_eq!(broken, DeviceError::Plugin("libplugin.so: why".to_owned()));
         for code in 0..24 {
-            let _ = PluginFailure { code: ErrorCode(code), chain: Vec::new() }.into_device_error("libplugin.so");
+            let _ = SerializedError { code: ErrorCode(code), chain: Vec::new() }.into_device_error("libplugin.so");
         }
     }
 }

@@ -14,7 +14,7 @@ use crate::extensions::{broken, find_extension};
 use crate::functions::functions;
 use crate::open_target::OpenTarget;
 use crate::plugin_functions::{Functions as PluginFunctions, MOST_ITEMS, text};
-use crate::{ErrorCode, PluginFailure, wire};
+use crate::{ErrorCode, SerializedError, wire};
 
 functions! { Functions of DeviceTable:
     open: unsafe extern "C" fn(*const TargetHandle, *mut *mut DevicesHandle) -> *mut ErrorHandle,
@@ -30,10 +30,10 @@ functions! { Functions of DeviceTable:
 }
 
 /// Returns the functions of a plugin's devices table, or the reason why the table cannot be used.
-pub(crate) fn find(first: *const Extension) -> Result<Arc<Functions>, PluginFailure> {
+pub(crate) fn find(first: *const Extension) -> Result<Arc<Functions>, SerializedError> {
     let Some(extension) = find_extension(first, DEVICE_TABLE_NAME, REQUIRED_DEVICE_TABLE_SIZE)? else {
         let message = "the plugin has no `devices` extension: it compiles, but cannot launch";
-        return Err(PluginFailure::new(ErrorCode::NO_RUNTIME, [message]));
+        return Err(SerializedError::new(ErrorCode::NO_RUNTIME, [message]));
     };
     // SAFETY: its size covers all fields of this version; an aligned extension is an aligned table.
     let table = unsafe { extension.cast::<DeviceTable>().read() };
@@ -63,13 +63,13 @@ impl Drop for OpenDevices {
 
 impl OpenDevices {
     /// Opens the devices of a target; returns the set, and the devices' names as the bytes of an answer.
-    pub(crate) fn open(functions: Arc<Functions>, target: Arc<OpenTarget>) -> Result<(Self, Vec<u8>), PluginFailure> {
+    pub(crate) fn open(functions: Arc<Functions>, target: Arc<OpenTarget>) -> Result<(Self, Vec<u8>), SerializedError> {
         let mut handle = std::ptr::null_mut();
         // SAFETY: a function of a checked table, called on a live target.
         let error = unsafe { (functions.open)(target.handle(), &raw mut handle) };
         target.functions().outcome(error)?;
         if handle.is_null() {
-            return Err(PluginFailure::internal("it gave neither devices nor an error"));
+            return Err(SerializedError::internal("it gave neither devices nor an error"));
         }
         let mut opened = Self { functions, handle, target, count: 0 };
         let mut names = Vec::new();
@@ -83,14 +83,14 @@ impl OpenDevices {
             opened.count += 1;
         }
         let names = wire::serialize_message(&DeviceNames { names })
-            .map_err(|error| PluginFailure::internal(error.to_string()))?;
+            .map_err(|error| SerializedError::internal(error.to_string()))?;
         Ok((opened, names))
     }
 
     /// Makes a call on a device of the set.
-    pub(crate) fn call(&self, device: u32, call: &DeviceCall) -> Result<Vec<u8>, PluginFailure> {
+    pub(crate) fn call(&self, device: u32, call: &DeviceCall) -> Result<Vec<u8>, SerializedError> {
         if device >= self.count {
-            return Err(PluginFailure::internal(format!("there is no device {device}")));
+            return Err(SerializedError::internal(format!("there is no device {device}")));
         }
         let (functions, set, plugin) = (&*self.functions, self.handle, self.target.functions());
         // SAFETY of the calls below: functions of a checked table, called on a live set with slices that outlive the
@@ -129,8 +129,8 @@ impl OpenDevices {
 fn number(
     plugin: &PluginFunctions,
     function: impl FnOnce(*mut u64) -> *mut ErrorHandle,
-) -> Result<Vec<u8>, PluginFailure> {
+) -> Result<Vec<u8>, SerializedError> {
     let mut number = 0;
     plugin.outcome(function(&raw mut number))?;
-    wire::serialize_message(&Number { number }).map_err(|error| PluginFailure::internal(error.to_string()))
+    wire::serialize_message(&Number { number }).map_err(|error| SerializedError::internal(error.to_string()))
 }

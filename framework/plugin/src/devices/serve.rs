@@ -11,7 +11,7 @@ use crate::abi::{
 use crate::bytes::read_slice;
 use crate::exported_handles::{drop_handle, return_handle, return_value, target_of_handle};
 use crate::{Device, DeviceBufferId, LaunchRequest, LoadedCodeId};
-use crate::{ErrorCode, PluginFailure, message, wire};
+use crate::{ErrorCode, SerializedError, message, wire};
 
 /// Returns the devices table of a plugin; `next` is the optional table that follows it in the chain.
 pub(crate) const fn table(next: &'static PieceTable) -> DeviceTable {
@@ -67,13 +67,13 @@ unsafe extern "C" fn device_name(devices: *const DevicesHandle, device: u32) -> 
 unsafe fn with<T>(
     devices: *const DevicesHandle,
     device: u32,
-    work: impl FnOnce(&mut dyn Device) -> Result<T, PluginFailure>,
-) -> Result<T, PluginFailure> {
+    work: impl FnOnce(&mut dyn Device) -> Result<T, SerializedError>,
+) -> Result<T, SerializedError> {
     // SAFETY: the caller's contract.
     let opened = unsafe { devices.cast::<Opened>().as_ref() };
     let found = opened.and_then(|opened| opened.0.get(device as usize));
     let (_, found) =
-        found.ok_or_else(|| PluginFailure::new(ErrorCode::MALFORMED, [format!("there is no device {device}")]))?;
+        found.ok_or_else(|| SerializedError::new(ErrorCode::MALFORMED, [format!("there is no device {device}")]))?;
     // The lock is taken even if an earlier call on the device has panicked: the device itself decides what it can still
     // do.
     work(&mut **found.lock().unwrap_or_else(PoisonError::into_inner))
@@ -130,7 +130,7 @@ unsafe extern "C" fn load(
 ) -> *mut ErrorHandle {
     let work = || {
         let artifact = message::read_artifact(read_slice(artifact)?)
-            .map_err(|error| PluginFailure::malformed("the artifact", &error))?;
+            .map_err(|error| SerializedError::malformed("the artifact", &error))?;
         unsafe { with(devices, device, |device| Ok(device.load(&artifact)?.0)) }
     };
     unsafe { return_value(code, work) }
@@ -149,9 +149,10 @@ unsafe extern "C" fn launch(
 ) -> *mut ErrorHandle {
     let work = || {
         let request: LaunchRequest = wire::deserialize_message(read_slice(request)?)
-            .map_err(|error| PluginFailure::malformed("the launch", &error))?;
+            .map_err(|error| SerializedError::malformed("the launch", &error))?;
         let launched = unsafe { with(devices, device, |device| Ok(device.launch(&request)?)) }?;
-        wire::serialize_message(&launched).map_err(|error| PluginFailure::malformed("the report of the launch", &error))
+        wire::serialize_message(&launched)
+            .map_err(|error| SerializedError::malformed("the report of the launch", &error))
     };
     unsafe { return_handle(out, work) }
 }
@@ -171,6 +172,6 @@ unsafe fn call_without_result(devices: *const DevicesHandle, device: u32, work: 
                 Ok(())
             })
         });
-        drop_handle(error.cast::<PluginFailure>());
+        drop_handle(error.cast::<SerializedError>());
     }
 }

@@ -216,7 +216,7 @@ fn is_the_plain_plugin(file: &Path) {
     assert!(target.instructions().is_empty() && target.families().names().is_empty());
     let module = module("any");
     let artifact = target.compile(&module, &CompileOptions::default()).expect("code");
-    let length = tilewright_kernel::encode(&module).len();
+    let length = tilewright_kernel::encode_module(&module).len();
     assert_eq!(artifact.payload_text(CodeFormat::Assembly), Some(format!("; a module of {length} bytes\n").as_str()));
     let unknown = target.families().resolve(&FamilySpec::new("any"), &[4], &NeutralFamilies);
     assert_eq!(unknown, Err(FamilyError::Unknown { name: "any".to_owned(), known: Vec::new() }));

@@ -1,7 +1,9 @@
 //! Target files: valid files, and the position, message and remedy for each kind of mistake.
 
 use proptest::prelude::*;
-use tilewright_target::{Catalogue, CatalogueError, Direction, Evidence, MmaIssuer, ShuffleKind, TargetDescription};
+use tilewright_target::{
+    Direction, Evidence, MmaIssuer, ShuffleKind, TargetCatalogue, TargetCatalogueError, TargetDescription,
+};
 
 /// The file of a fictitious machine, with every key that a file can have.
 const TARGET_TOML: &str = r#"name = "toy-1"
@@ -649,9 +651,9 @@ fn columns_count_letters() {
 
 #[test]
 fn catalogue_errors_name_the_file() {
-    let mut catalogue = Catalogue::default();
+    let mut catalogue = TargetCatalogue::default();
     catalogue.add("toy-1.toml", TARGET_TOML).expect("the file reads");
-    let error = catalogue.add("toy-2.toml", "name = 1").map_err(CatalogueError::from).expect_err("is wrong");
+    let error = catalogue.add("toy-2.toml", "name = 1").map_err(TargetCatalogueError::from).expect_err("is wrong");
     assert_eq!(error.to_string(), "toy-2.toml:1:8: `name`: expected a string, found 1");
     assert_eq!(catalogue.get("toy-1").expect("is there"), &test_target());
 }

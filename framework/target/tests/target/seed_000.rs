@@ -2,7 +2,7 @@
 
 use tilewright_layout::families::NeutralFamilies;
 use tilewright_layout::{Dim, Families, LinearLayout, parse_family_spec};
-use tilewright_target::{BankRow, Direction, Evidence, count_access_wavefronts};
+use tilewright_target::{BankTableEntry, Direction, Evidence, count_access_wavefronts};
 
 const I: usize = 0;
 const J: usize = 1;
@@ -127,7 +127,7 @@ impl Figure5 {
 
     /// Number of transactions for each thread's first vector: two elements at a time, two threads in a phase.
     fn transactions(&self, lanes: [u64; 2]) -> u64 {
-        let row = BankRow {
+        let row = BankTableEntry {
             directions: vec![Direction::Load],
             access_bits: vec![64],
             instruction: None,

@@ -3,7 +3,7 @@
 
 use tilewright_layout::families::NeutralFamilies;
 use tilewright_layout::{Dim, Families, Layout, LinearLayout, MemoryLayout, parse_family_spec};
-use tilewright_target::{BankRow, Direction, Evidence, count_access_wavefronts};
+use tilewright_target::{BankTableEntry, Direction, Evidence, count_access_wavefronts};
 
 fn layout(text: &str, shape: [u64; 2]) -> Layout {
     NeutralFamilies.resolve(&parse_family_spec(text).expect("text"), &shape, &NeutralFamilies).expect("a layout")
@@ -47,8 +47,8 @@ fn blocked_along_columns() {
 }
 
 /// Shared memory of 32 banks of 4 bytes, which serves eight lanes of 16 bytes at a time.
-fn banks() -> BankRow {
-    BankRow {
+fn banks() -> BankTableEntry {
+    BankTableEntry {
         directions: vec![Direction::Load, Direction::Store],
         access_bits: vec![128],
         instruction: None,

@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
 use tilewright_target::{
-    BankRow, Direction, Evidence, PairedLanePhases, count_access_wavefronts, count_masked_linear_wavefronts,
+    BankTableEntry, Direction, Evidence, PairedLanePhases, count_access_wavefronts, count_masked_linear_wavefronts,
 };
 
-fn row(banks: u32, bank_bytes: u32, phase: &[u64]) -> BankRow {
-    BankRow {
+fn row(banks: u32, bank_bytes: u32, phase: &[u64]) -> BankTableEntry {
+    BankTableEntry {
         directions: vec![Direction::Load],
         access_bits: vec![32],
         instruction: None,
@@ -30,7 +30,7 @@ fn span(phase: &[u64]) -> BTreeSet<u64> {
 /// The wavefronts by definition: lanes that differ by a vector of the phase are served together, those of the larger
 /// phase of pairs if each active lane has the address of an active partner; byte by byte, each
 /// bank collects its accessed words. Phases without active lanes count once if `idle_phases` is set.
-fn by_bytes(row: &BankRow, addresses: &[Option<u64>], bytes: u32) -> u64 {
+fn by_bytes(row: &BankTableEntry, addresses: &[Option<u64>], bytes: u32) -> u64 {
     let space = span(phase_of(row, addresses));
     let mut required: BTreeMap<u64, BTreeMap<u64, BTreeSet<u64>>> = BTreeMap::new();
     for (lane, address) in addresses.iter().enumerate() {
@@ -52,7 +52,7 @@ fn by_bytes(row: &BankRow, addresses: &[Option<u64>], bytes: u32) -> u64 {
 }
 
 /// The phase of an access, by comparing the addresses of all lanes with those of their partners.
-fn phase_of<'a>(row: &'a BankRow, addresses: &[Option<u64>]) -> &'a [u64] {
+fn phase_of<'a>(row: &'a BankTableEntry, addresses: &[Option<u64>]) -> &'a [u64] {
     let at = |lane: u64| addresses.get(lane as usize).copied().flatten();
     let equal = |lane: u64, other: u64| at(lane).is_none() || at(other).is_none() || at(lane) == at(other);
     let lanes = addresses.len() as u64;
@@ -62,12 +62,12 @@ fn phase_of<'a>(row: &'a BankRow, addresses: &[Option<u64>]) -> &'a [u64] {
     }
 }
 
-fn any_row() -> impl Strategy<Value = BankRow> {
+fn any_row() -> impl Strategy<Value = BankTableEntry> {
     let vectors = |most| prop::collection::vec(0..64u64, 0..most);
     let paired = (prop::collection::vec(1..16u64, 1..3), vectors(6))
         .prop_map(|(lanes, phase)| PairedLanePhases { lanes, phase });
     (0..7u32, 0..5u32, vectors(6), any::<bool>(), prop::option::of(paired)).prop_map(
-        |(banks, bytes, phase, idle_phases, paired)| BankRow {
+        |(banks, bytes, phase, idle_phases, paired)| BankTableEntry {
             idle_phases,
             paired,
             ..row(1 << banks, 1 << bytes, &phase)

@@ -13,7 +13,7 @@
 
 use std::collections::HashMap;
 
-use super::ImportTables;
+use super::ForeignOpReplacements;
 use super::plain::element;
 use super::term::{Call, Term};
 use crate::transform::resolve_captured_value;
@@ -56,7 +56,7 @@ pub(super) type Images = HashMap<Value, Image>;
 /// another copy of the descriptor.
 pub(super) fn expand_images(
     mut function: Function,
-    imports: &ImportTables,
+    imports: &ForeignOpReplacements,
 ) -> Result<(Function, Images), TileViolation> {
     let mut images = Images::new();
     let Some(mut body) = function.body.take() else { return Ok((function, images)) };
@@ -112,7 +112,7 @@ fn append_image(
 }
 
 /// Returns the element type of the images that a descriptor type describes; `None` if it is none.
-fn image_element(ty: &TileType, imports: &ImportTables) -> Option<TileType> {
+fn image_element(ty: &TileType, imports: &ForeignOpReplacements) -> Option<TileType> {
     let TileType::Foreign(text) = ty else { return None };
     let (name, parameters) = text.split_once('<')?;
     if !imports.images.contains(name) {
@@ -130,7 +130,7 @@ struct PixelCopy {
 
 impl PixelCopy {
     /// Returns the operands of an operation that copies pixels by its import rule; `None` if it copies none.
-    fn find(body: &FunctionBody, op: Op, imports: &ImportTables) -> Option<Self> {
+    fn find(body: &FunctionBody, op: Op, imports: &ForeignOpReplacements) -> Option<Self> {
         let replacement = imports.operations.get(body.op(op).name())?;
         let call = replacement.terms_for(body.op(op)).iter().find_map(find_pixels)?;
         let operands = |index: usize| match call.arguments.get(index) {

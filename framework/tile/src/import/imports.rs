@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The entries of import tables: the replacement of each foreign library function, operation and assembly text.
 #[derive(Debug, Clone, Default)]
-pub struct ImportTables {
+pub struct ForeignOpReplacements {
     pub(super) functions: BTreeMap<String, Replacement>,
     pub(super) operations: BTreeMap<String, Replacement>,
     pub(super) assembly: BTreeMap<String, Replacement>,
@@ -15,7 +15,7 @@ pub struct ImportTables {
     pub(super) images: BTreeSet<String>,
 }
 
-impl ImportTables {
+impl ForeignOpReplacements {
     /// Adds the table `text`; error messages call it `file`. Its entries replace earlier ones of the same names.
     ///
     /// # Errors

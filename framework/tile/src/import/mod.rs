@@ -1,7 +1,7 @@
 //! Import of vendor operations as neutral ones.
 //!
 //! A program may use functions of a vendor's library and operations of a vendor's dialect. Tables, which are data, map
-//! them to neutral operations, independent of the target: [`ImportTables`] are the tables,
+//! them to neutral operations, independent of the target: [`ForeignOpReplacements`] are the tables,
 //! [`replace_vendor_operations`] rewrites a program. Operations without a neutral equivalent are rejected with the
 //! reason in the table. Assembly that no table has is kept, since only a code generator can judge it.
 //!
@@ -20,6 +20,6 @@ mod table;
 mod term;
 mod write;
 
-pub use imports::ImportTables;
+pub use imports::ForeignOpReplacements;
 use replacement::Replacement;
 pub use rewrite::replace_vendor_operations;

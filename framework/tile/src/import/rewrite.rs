@@ -7,7 +7,7 @@ use super::image::{Images, expand_images};
 use super::plain;
 use super::replacement::has;
 use super::write::ReplacementWriter;
-use super::{ImportTables, Replacement};
+use super::{ForeignOpReplacements, Replacement};
 use crate::op::Dialects;
 use crate::transform::{IrCloner, Rewrite, Rewritten, each_function, rewrite_function, violation};
 use crate::{Attribute, Attributes, Function, Op, Operation, TileModule, TileType, TileViolation, Value, Values};
@@ -21,7 +21,7 @@ use tilewright_target::find_similar_name;
 /// function.
 pub fn replace_vendor_operations(
     module: &TileModule,
-    imports: &ImportTables,
+    imports: &ForeignOpReplacements,
     dialects: &Dialects,
 ) -> Result<TileModule, TileViolation> {
     each_function(module, |function| {
@@ -33,7 +33,7 @@ pub fn replace_vendor_operations(
 }
 
 struct Importing<'i> {
-    imports: &'i ImportTables,
+    imports: &'i ForeignOpReplacements,
     dialects: &'i Dialects,
     module: &'i Attributes,
     images: Images,

@@ -113,13 +113,13 @@ pub enum AttributeKind {
     /// One of several keywords, each with its number; the generic form has the number.
     Keyword(Arc<BTreeMap<String, u32>>),
     /// A set of keywords in brackets, `<...>`; in the generic form, the attribute's name stands before the brackets.
-    Flags(Arc<FlagAttributeSyntax>),
+    Flags(Arc<FlagSetSyntax>),
 }
 
 /// A set of keywords that is written in angle brackets.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct FlagAttributeSyntax {
+pub struct FlagSetSyntax {
     /// The attribute's name `#dialect.name`, written before the brackets in the generic form.
     pub name: String,
     /// The separator between the keywords of the set.
@@ -128,7 +128,7 @@ pub struct FlagAttributeSyntax {
     pub words: Vec<String>,
 }
 
-impl FlagAttributeSyntax {
+impl FlagSetSyntax {
     /// Returns the first keyword in `flags`, a text `<...>`, that this set does not allow; `None` if it allows all.
     pub(crate) fn unknown<'f>(&self, flags: &'f str) -> Option<&'f str> {
         let words = flags.trim().trim_start_matches('<').trim_end_matches('>').split([',', '|']).map(str::trim);

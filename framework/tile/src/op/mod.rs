@@ -18,7 +18,7 @@ mod template;
 pub use class::OperandTypeConstraint;
 pub use condition::VerifyCondition;
 pub use definition::{
-    AttributeDefinition, AttributeKind, CountRule, FlagAttributeSyntax, OpDefinition, OpTraits, ValueGroup,
+    AttributeDefinition, AttributeKind, CountRule, FlagSetSyntax, OpDefinition, OpTraits, ValueGroup,
 };
 pub use dialects::{DialectError, Dialects};
 pub(super) use infer::GroupTypes;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::Deserialize;
 
 use super::{
-    AttributeDefinition, AttributeKind, CountRule, FlagAttributeSyntax, FormatTemplatePiece, OpDefinition, OpTraits,
+    AttributeDefinition, AttributeKind, CountRule, FlagSetSyntax, FormatTemplatePiece, OpDefinition, OpTraits,
     OperandTypeConstraint, TypeInferenceRule, ValueGroup, VerifyCondition,
 };
 use crate::attribute::Attribute;
@@ -30,7 +30,7 @@ pub(super) struct File {
     pub words: BTreeMap<String, BTreeMap<String, u32>>,
     /// Flag sets for attributes of rows, by the name with which rows refer to them.
     #[serde(default)]
-    pub flags: BTreeMap<String, FlagAttributeSyntax>,
+    pub flags: BTreeMap<String, FlagSetSyntax>,
     /// Templates of rows: a row takes the keys that it omits from the template that its `form` names.
     #[serde(default)]
     pub forms: BTreeMap<String, Row>,

@@ -3,8 +3,8 @@
 //! A row of a dialect file names its rules in the key `verify`: `verify = "block(result); tensor_copy(result)"`. A
 //! crate with such files supplies the rules as functions, in a [`DialectVerifyRules`], and
 //! [`Dialects::register_rules`](crate::op::Dialects::register_rules) adds them, before the files, to the registry of
-//! dialects. The set also has the rules about the crate's layout families ([`LayoutVerifyRules`], found by the family's
-//! name), and about types and attributes that are kept as text ([`OpaqueTextRule`]).
+//! dialects. The set also has the rules about the crate's layout families ([`LayoutFamilyRules`], found by the family's
+//! name), and about types and attributes that are kept as text ([`OpaqueTextVerifyRule`]).
 //!
 //! ```
 //! use tilewright_tile::op::Dialects;
@@ -38,12 +38,12 @@
 //! ```
 
 pub use crate::verify::layout_parameters::{
-    bases_parameter_of_either_name, element_count_of_bases, find_layout_bases, integer_list_parameter,
-    integer_parameter, integer_parameter_by_names, is_power_of_two, read_layout_bool_parameter,
+    bases_parameter_of_either_name, element_count_of_bases, find_layout_bases, find_layout_integer,
+    find_layout_integer_by_names, find_layout_integer_list, is_power_of_two, read_layout_bool_parameter,
     read_layout_padding_parameter, saturating_product,
 };
 pub use crate::verify::{
-    AllocationLayout, CheckResult, DialectVerifyRules, DistributedBases, DotOperandParameters, LayoutStorage,
-    LayoutThreadCounts, LayoutVerifyRules, OpContext, OpaqueTextRule, SHARED_MEMORY, VerifyRule, VerifyRules,
+    AllocationLayout, CheckResult, DialectVerifyRules, DistributedBases, DotOperandParameters, LayoutFamilyRules,
+    LayoutStorage, LayoutThreadCounts, OpContext, OpaqueTextVerifyRule, SHARED_MEMORY, VerifyRule, VerifyRules,
     check_cache_policy_words, ensure, format_type_list, parse_cache_policy_parameters,
 };

@@ -10,4 +10,4 @@ mod sized;
 
 pub use parse::parse_module;
 pub use print::print_module;
-pub use sized::{SizeExpressionError, SizeParameter, TileSizeTemplate};
+pub use sized::{SizeExpressionError, TileSizeCandidates, TileSizeTemplate};

@@ -3,16 +3,16 @@
 use tilewright_layout::FamilySpec;
 
 use super::layout_parameters::{
-    bases_parameter_of_either_name, element_count_of_bases, find_layout_bases, integer_list_parameter,
-    integer_parameter, integer_parameter_by_names, is_permutation, is_permutation_matrix, is_power_of_two,
+    bases_parameter_of_either_name, element_count_of_bases, find_layout_bases, find_layout_integer,
+    find_layout_integer_by_names, find_layout_integer_list, is_permutation, is_permutation_matrix, is_power_of_two,
     saturating_product,
 };
 use super::{
-    CheckResult, DotOperandParameters, LayoutStorage, LayoutThreadCounts, LayoutVerifyRules, VerifyRules, ensure,
+    CheckResult, DotOperandParameters, LayoutFamilyRules, LayoutStorage, LayoutThreadCounts, VerifyRules, ensure,
 };
 
 /// The rules about the layouts of registers, one entry for each family.
-pub(super) const LAYOUTS: &[&dyn LayoutVerifyRules] = &[&Blocked, &Slice, &DotOp, &Linear, &GenericLinear, &Auto];
+pub(super) const LAYOUTS: &[&dyn LayoutFamilyRules] = &[&Blocked, &Slice, &DotOp, &Linear, &GenericLinear, &Auto];
 
 /// For each input of a layout, two names of the parameter with its bases: this project's, and Triton's.
 const BASES: [[&str; 2]; 4] =
@@ -20,7 +20,7 @@ const BASES: [[&str; 2]; 4] =
 
 /// Checks that `order` has each axis once.
 pub(super) fn check_order(spec: &FamilySpec) -> CheckResult {
-    let Some(order) = integer_list_parameter(spec, "order") else { return Ok(()) };
+    let Some(order) = find_layout_integer_list(spec, "order") else { return Ok(()) };
     ensure(is_permutation(&order), || {
         format!("`order = {order:?}`: expected each axis from 0 to {} once", order.len().saturating_sub(1))
     })
@@ -35,7 +35,7 @@ fn distribution(spec: &FamilySpec, rules: &VerifyRules) -> Option<LayoutThreadCo
 #[derive(Debug)]
 struct Blocked;
 
-impl LayoutVerifyRules for Blocked {
+impl LayoutFamilyRules for Blocked {
     fn family(&self) -> &'static str {
         "blocked"
     }
@@ -56,7 +56,7 @@ impl LayoutVerifyRules for Blocked {
         ];
         let mut ranks = Vec::new();
         for (name, word) in sizes {
-            let Some(sizes) = integer_list_parameter(spec, name) else {
+            let Some(sizes) = find_layout_integer_list(spec, name) else {
                 return Err(format!("`{word}` must be a list of whole numbers"));
             };
             ensure(sizes.iter().all(|size| is_power_of_two(*size)), || {
@@ -64,7 +64,7 @@ impl LayoutVerifyRules for Blocked {
             })?;
             ranks.push(sizes.len());
         }
-        let Some(order) = integer_list_parameter(spec, "order") else {
+        let Some(order) = find_layout_integer_list(spec, "order") else {
             return Err("`order` must be a list of axes".to_owned());
         };
         ensure(ranks.iter().all(|rank| *rank == order.len()), || {
@@ -75,9 +75,9 @@ impl LayoutVerifyRules for Blocked {
 
     fn distribution(&self, spec: &FamilySpec, _: &VerifyRules) -> Option<LayoutThreadCounts> {
         Some(LayoutThreadCounts {
-            rank: integer_list_parameter(spec, "order")?.len(),
-            lanes: Some(saturating_product(&integer_list_parameter(spec, "threads_per_warp")?)),
-            warps: Some(saturating_product(&integer_list_parameter(spec, "warps_per_cta")?)),
+            rank: find_layout_integer_list(spec, "order")?.len(),
+            lanes: Some(saturating_product(&find_layout_integer_list(spec, "threads_per_warp")?)),
+            warps: Some(saturating_product(&find_layout_integer_list(spec, "warps_per_cta")?)),
             blocks: element_count_of_bases(find_layout_bases(spec, "cga_layout").map_or(0, |bases| bases.len())),
         })
     }
@@ -93,7 +93,7 @@ impl LayoutVerifyRules for Blocked {
 #[derive(Debug)]
 struct Slice;
 
-impl LayoutVerifyRules for Slice {
+impl LayoutFamilyRules for Slice {
     fn family(&self) -> &'static str {
         "slice"
     }
@@ -109,7 +109,7 @@ impl LayoutVerifyRules for Slice {
             format!("its parent `{}` is no layout of registers", parent.name)
         })?;
         let rank = family.and_then(|family| family.rank(parent, rules));
-        let (Some(axis), Some(rank)) = (integer_parameter(spec, "dim"), rank) else { return Ok(()) };
+        let (Some(axis), Some(rank)) = (find_layout_integer(spec, "dim"), rank) else { return Ok(()) };
         ensure(rank >= 2, || format!("its parent has {rank} axis: expected two or more"))?;
         ensure(usize::try_from(axis).is_ok_and(|axis| axis < rank), || {
             format!("`dim = {axis}`: its parent has axes 0 to {}", rank - 1)
@@ -131,7 +131,7 @@ pub(super) fn is_elsewhere(storage: LayoutStorage) -> bool {
 #[derive(Debug)]
 struct DotOp;
 
-impl LayoutVerifyRules for DotOp {
+impl LayoutFamilyRules for DotOp {
     fn family(&self) -> &'static str {
         "dot_op"
     }
@@ -145,10 +145,11 @@ impl LayoutVerifyRules for DotOp {
     }
 
     fn check(&self, spec: &FamilySpec, rules: &VerifyRules) -> CheckResult {
-        let index = integer_parameter_by_names(spec, ["op_idx", "operand_index"]).unwrap_or(0);
+        let index = find_layout_integer_by_names(spec, ["op_idx", "operand_index"]).unwrap_or(0);
         ensure(index == 0 || index == 1, || format!("`opIdx = {index}`: expected 0 for operand A or 1 for B"))?;
         let Some(parent) = spec.parent.as_deref() else { return Err("`parent` is missing".to_owned()) };
-        let operand = DotOperandParameters { parent, index, k_width: integer_parameter(spec, "k_width").unwrap_or(0) };
+        let operand =
+            DotOperandParameters { parent, index, k_width: find_layout_integer(spec, "k_width").unwrap_or(0) };
         rules.find_layout_rules(&parent.name).map_or(Ok(()), |family| family.check_dot_operand(&operand))
     }
 
@@ -173,7 +174,7 @@ fn distribution_of_bases(spec: &FamilySpec) -> Option<LayoutThreadCounts> {
 #[derive(Debug)]
 struct Linear;
 
-impl LayoutVerifyRules for Linear {
+impl LayoutFamilyRules for Linear {
     fn family(&self) -> &'static str {
         "linear"
     }
@@ -207,7 +208,7 @@ impl LayoutVerifyRules for Linear {
 #[derive(Debug)]
 struct GenericLinear;
 
-impl LayoutVerifyRules for GenericLinear {
+impl LayoutFamilyRules for GenericLinear {
     fn family(&self) -> &'static str {
         "generic_linear"
     }
@@ -248,7 +249,7 @@ pub(super) fn has_skewed_warps(spec: &FamilySpec) -> bool {
 #[derive(Debug)]
 struct Auto;
 
-impl LayoutVerifyRules for Auto {
+impl LayoutFamilyRules for Auto {
     fn family(&self) -> &'static str {
         "auto_encoding"
     }

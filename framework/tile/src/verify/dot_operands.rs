@@ -1,7 +1,7 @@
 //! Checks the layouts of the operands of dots.
 
 use super::encodings::layout_text;
-use super::layout_parameters::{integer_parameter, integer_parameter_by_names};
+use super::layout_parameters::{find_layout_integer, find_layout_integer_by_names};
 use super::{CheckResult, DotOperandParameters, LayoutStorage, OpContext, ensure};
 use crate::{LayoutAttribute, TensorType, TileType};
 
@@ -35,7 +35,7 @@ pub(super) fn dot(check: &OpContext<'_>, _: &[String]) -> CheckResult {
         check_least_k(check, left, a.shape.last(), "A")?;
         check_least_k(check, right, b.shape.iter().rev().nth(1), "B")?;
     }
-    let width = |layout: &LayoutAttribute| integer_parameter(layout.spec(), "k_width").unwrap_or(0);
+    let width = |layout: &LayoutAttribute| find_layout_integer(layout.spec(), "k_width").unwrap_or(0);
     ensure(width(left) == width(right), || {
         format!("operand A has `kWidth = {}`, and operand B {}: expected one width", width(left), width(right))
     })
@@ -47,7 +47,7 @@ fn check_least_k(check: &OpContext<'_>, layout: &LayoutAttribute, k: Option<&u64
     let Some(parent) = spec.parent.as_deref() else { return Ok(()) };
     let Some(family) = check.rules().find_layout_rules(&parent.name) else { return Ok(()) };
     let index = i64::from(name == "B");
-    let operand = DotOperandParameters { parent, index, k_width: integer_parameter(spec, "k_width").unwrap_or(0) };
+    let operand = DotOperandParameters { parent, index, k_width: find_layout_integer(spec, "k_width").unwrap_or(0) };
     let (k, least) = (k.copied().unwrap_or(0), family.least_k(&operand));
     ensure(k >= least, || format!("operand {name} has K of {k}: expected at least {least} for its `kWidth`"))
 }
@@ -69,7 +69,7 @@ fn dot_operand(check: &OpContext<'_>, layout: &LayoutAttribute, result: &LayoutA
             )
         });
     }
-    let given = integer_parameter_by_names(spec, ["op_idx", "operand_index"]);
+    let given = find_layout_integer_by_names(spec, ["op_idx", "operand_index"]);
     ensure(given == Some(index), || {
         format!("operand {name} has `opIdx = {}`: expected {index}", given.unwrap_or_default())
     })?;

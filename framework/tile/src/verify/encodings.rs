@@ -6,7 +6,7 @@
 use tilewright_layout::FamilySpec;
 
 use super::bases::Bases;
-use super::layout_parameters::{element_count_of_bases, integer_parameter};
+use super::layout_parameters::{element_count_of_bases, find_layout_integer};
 use super::{CheckResult, OpContext, ensure};
 use crate::{Attribute, LayoutAttribute, MemDescType, TensorType, TileType};
 
@@ -74,7 +74,7 @@ pub(super) fn expand_dims(check: &OpContext<'_>, _: &[String]) -> CheckResult {
             source.text()
         )
     })?;
-    ensure(integer_parameter(spec, "dim") == Some(axis as i64), || {
+    ensure(find_layout_integer(spec, "dim") == Some(axis as i64), || {
         format!("the operand's layout `{}` is no slice along axis {axis}", source.text())
     })?;
     let Some(parent) = spec.parent.as_deref() else { return Ok(()) };

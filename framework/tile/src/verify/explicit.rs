@@ -2,7 +2,7 @@
 
 use super::{CheckResult, OpContext, ensure};
 use crate::op::name::tw;
-use crate::view_layout::ViewLayout;
+use crate::view_layout::DynamicCuteLayout;
 use crate::{Attribute, TileType};
 
 impl OpContext<'_> {
@@ -20,9 +20,9 @@ impl OpContext<'_> {
         }
     }
 
-    fn written_layout(&self) -> Result<Option<ViewLayout>, String> {
+    fn written_layout(&self) -> Result<Option<DynamicCuteLayout>, String> {
         let text = self.operation.attributes.get("layout").and_then(Attribute::as_text);
-        text.map(|text| ViewLayout::parse(text).map_err(|error| error.to_string())).transpose()
+        text.map(|text| DynamicCuteLayout::parse(text).map_err(|error| error.to_string())).transpose()
     }
 
     fn global_view(&self) -> CheckResult {

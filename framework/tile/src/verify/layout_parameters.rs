@@ -4,7 +4,7 @@ use tilewright_layout::{FamilyParameterValue, FamilySpec};
 
 /// Returns the integer parameter `name` of a layout; `None` if it is absent, or not an integer.
 #[must_use]
-pub fn integer_parameter(spec: &FamilySpec, name: &str) -> Option<i64> {
+pub fn find_layout_integer(spec: &FamilySpec, name: &str) -> Option<i64> {
     match spec.attributes.get(name) {
         Some(FamilyParameterValue::Int(number)) => Some(*number),
         _ => None,
@@ -14,13 +14,13 @@ pub fn integer_parameter(spec: &FamilySpec, name: &str) -> Option<i64> {
 /// Returns the integer parameter that a layout has under the first of these names, or else under the second; `None` if
 /// it has neither.
 #[must_use]
-pub fn integer_parameter_by_names(spec: &FamilySpec, names: [&str; 2]) -> Option<i64> {
-    names.into_iter().find_map(|name| integer_parameter(spec, name))
+pub fn find_layout_integer_by_names(spec: &FamilySpec, names: [&str; 2]) -> Option<i64> {
+    names.into_iter().find_map(|name| find_layout_integer(spec, name))
 }
 
 /// Returns the parameter `name` of a layout as a list of integers; `None` if it is absent, or not such a list.
 #[must_use]
-pub fn integer_list_parameter(spec: &FamilySpec, name: &str) -> Option<Vec<i64>> {
+pub fn find_layout_integer_list(spec: &FamilySpec, name: &str) -> Option<Vec<i64>> {
     integers(spec.attributes.get(name)?)
 }
 

@@ -50,7 +50,7 @@ pub struct DotOperandParameters<'a> {
 
 /// The rules about the layouts of one family. Methods with a default need no implementation for a family without such
 /// rules.
-pub trait LayoutVerifyRules: fmt::Debug + Send + Sync {
+pub trait LayoutFamilyRules: fmt::Debug + Send + Sync {
     /// The family's name: `blocked` for `#ttg.blocked<...>`.
     fn family(&self) -> &'static str;
 

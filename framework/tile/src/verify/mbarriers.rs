@@ -1,6 +1,6 @@
 //! Defines the rules of mbarriers and clusters.
 
-use super::layout_parameters::{find_layout_bases, integer_parameter};
+use super::layout_parameters::{find_layout_bases, find_layout_integer};
 use super::{CheckResult, OpContext, ensure};
 
 /// Checks that a cluster of the module has several blocks.
@@ -33,7 +33,7 @@ pub(super) fn barrier(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
             format!("`{ty}` has `CGALayout = {blocks:?}`: expected 1, 2, 4, ... in this order, and zeros")
         })?;
         let is_plain = spec.name == "swizzled_shared"
-            && ["vec", "per_phase", "max_phase"].iter().all(|name| integer_parameter(spec, name) == Some(1));
+            && ["vec", "per_phase", "max_phase"].iter().all(|name| find_layout_integer(spec, name) == Some(1));
         ensure(is_plain && memory.allocated_axes() == memory.shape, || {
             format!(
                 "`{ty}` is swizzled, or a part of an allocation: expected a whole one with `vec`, `perPhase` and `maxPhase` of 1"

@@ -4,21 +4,21 @@ use tilewright_layout::{FamilyParameterValue, FamilySpec};
 
 use super::distributed_layouts::check_order;
 use super::layout_parameters::{
-    bases_parameter_of_either_name, integer_list_parameter, integer_parameter, is_permutation_matrix, is_power_of_two,
-    read_layout_padding_parameter,
+    bases_parameter_of_either_name, find_layout_integer, find_layout_integer_list, is_permutation_matrix,
+    is_power_of_two, read_layout_padding_parameter,
 };
-use super::{CheckResult, LayoutStorage, LayoutVerifyRules, SHARED_MEMORY, VerifyRules, ensure};
+use super::{CheckResult, LayoutFamilyRules, LayoutStorage, SHARED_MEMORY, VerifyRules, ensure};
 use crate::MemDescType;
 
 /// The rules about the layouts of memory, one entry for each family, and about the names of memories.
-pub(super) const LAYOUTS: &[&dyn LayoutVerifyRules] =
+pub(super) const LAYOUTS: &[&dyn LayoutFamilyRules] =
     &[&Swizzled, &Padded, &SharedLinear, &Partitioned, &Space(SHARED_MEMORY), &Space("tensor_memory")];
 
 /// The rules of an attribute that names a memory, not a layout.
 #[derive(Debug)]
 struct Space(&'static str);
 
-impl LayoutVerifyRules for Space {
+impl LayoutFamilyRules for Space {
     fn family(&self) -> &'static str {
         self.0
     }
@@ -32,7 +32,7 @@ impl LayoutVerifyRules for Space {
 #[derive(Debug)]
 struct Swizzled;
 
-impl LayoutVerifyRules for Swizzled {
+impl LayoutFamilyRules for Swizzled {
     fn family(&self) -> &'static str {
         "swizzled_shared"
     }
@@ -47,18 +47,18 @@ impl LayoutVerifyRules for Swizzled {
 
     fn check(&self, spec: &FamilySpec, _: &VerifyRules) -> CheckResult {
         for (name, word) in [("vec", "vec"), ("per_phase", "perPhase"), ("max_phase", "maxPhase")] {
-            let value = integer_parameter(spec, name).unwrap_or(0);
+            let value = find_layout_integer(spec, name).unwrap_or(0);
             ensure(value >= 0, || format!("`{word} = {value}`: expected a number that is not negative"))?;
         }
         check_order(spec)
     }
 
     fn rank(&self, spec: &FamilySpec, _: &VerifyRules) -> Option<usize> {
-        Some(integer_list_parameter(spec, "order")?.len())
+        Some(find_layout_integer_list(spec, "order")?.len())
     }
 
     fn is_transposition(&self, from: &FamilySpec, to: &FamilySpec, order: &[usize]) -> Option<bool> {
-        let (axes, result) = (integer_list_parameter(from, "order")?, integer_list_parameter(to, "order")?);
+        let (axes, result) = (find_layout_integer_list(from, "order")?, find_layout_integer_list(to, "order")?);
         if axes.len() != order.len() {
             return None;
         }
@@ -66,7 +66,7 @@ impl LayoutVerifyRules for Swizzled {
         let inferred: Option<Vec<i64>> = axes.iter().map(|axis| position(*axis)).collect();
         let is_same = ["vec", "per_phase", "max_phase"]
             .iter()
-            .all(|name| integer_parameter(from, name) == integer_parameter(to, name));
+            .all(|name| find_layout_integer(from, name) == find_layout_integer(to, name));
         Some(is_same && inferred == Some(result))
     }
 }
@@ -75,7 +75,7 @@ impl LayoutVerifyRules for Swizzled {
 #[derive(Debug)]
 struct Padded;
 
-impl LayoutVerifyRules for Padded {
+impl LayoutFamilyRules for Padded {
     fn family(&self) -> &'static str {
         "padded_shared"
     }
@@ -101,7 +101,7 @@ impl LayoutVerifyRules for Padded {
     fn check(&self, spec: &FamilySpec, _: &VerifyRules) -> CheckResult {
         check_paddings(spec)?;
         if let (Some(order), Some(shape)) =
-            (integer_list_parameter(spec, "order"), integer_list_parameter(spec, "shape"))
+            (find_layout_integer_list(spec, "order"), find_layout_integer_list(spec, "shape"))
         {
             ensure(order.len() == shape.len(), || {
                 format!("`order` has {} axes, and `shape` {}: expected as many", order.len(), shape.len())
@@ -124,7 +124,7 @@ impl LayoutVerifyRules for Padded {
     }
 
     fn rank(&self, spec: &FamilySpec, _: &VerifyRules) -> Option<usize> {
-        integer_list_parameter(spec, "order").map(|order| order.len()).or_else(|| rank_of_offsets(spec))
+        find_layout_integer_list(spec, "order").map(|order| order.len()).or_else(|| rank_of_offsets(spec))
     }
 
     fn check_memory(&self, memory: &MemDescType, _: &VerifyRules) -> CheckResult {
@@ -154,7 +154,7 @@ fn rank_of_offsets(spec: &FamilySpec) -> Option<usize> {
 /// span.
 fn check_shape(memory: &MemDescType) -> CheckResult {
     let spec = memory.layout.spec();
-    let Some(own) = integer_list_parameter(spec, "shape").or_else(|| reached_shape(spec)) else { return Ok(()) };
+    let Some(own) = find_layout_integer_list(spec, "shape").or_else(|| reached_shape(spec)) else { return Ok(()) };
     let allocation = memory.allocation_shape();
     let inner = &allocation[allocation.len() - own.len().min(allocation.len())..];
     let fits = inner.iter().zip(&own).all(|(size, own)| *size == own.unsigned_abs());
@@ -177,7 +177,7 @@ fn reached_shape(spec: &FamilySpec) -> Option<Vec<i64>> {
 #[derive(Debug)]
 struct SharedLinear;
 
-impl LayoutVerifyRules for SharedLinear {
+impl LayoutFamilyRules for SharedLinear {
     fn family(&self) -> &'static str {
         "shared_linear"
     }
@@ -191,7 +191,7 @@ impl LayoutVerifyRules for SharedLinear {
     }
 
     fn check(&self, spec: &FamilySpec, _: &VerifyRules) -> CheckResult {
-        if let Some(alignment) = integer_parameter(spec, "alignment") {
+        if let Some(alignment) = find_layout_integer(spec, "alignment") {
             ensure(is_power_of_two(alignment), || format!("`alignment = {alignment}`: expected a power of two"))?;
         }
         let offsets = bases_parameter_of_either_name(spec, ["offset", "offset_bases"]).unwrap_or_default();
@@ -251,7 +251,7 @@ fn eliminate(rows: &mut [u64]) -> usize {
 #[derive(Debug)]
 struct Partitioned;
 
-impl LayoutVerifyRules for Partitioned {
+impl LayoutFamilyRules for Partitioned {
     fn family(&self) -> &'static str {
         "partitioned_shared"
     }

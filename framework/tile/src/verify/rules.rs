@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-use super::{CheckResult, LayoutVerifyRules, OpContext, conditions, distributed_layouts, memory_layouts};
+use super::{CheckResult, LayoutFamilyRules, OpContext, conditions, distributed_layouts, memory_layouts};
 
 /// A rule that rows of dialect files name in their key `verify`.
 #[derive(Clone, Copy)]
@@ -40,7 +40,7 @@ impl Eq for VerifyRule {}
 
 /// A rule about types or attributes that the parser keeps as text: `!dialect.name<...>`, `#dialect.name<...>`.
 #[derive(Debug, Clone, Copy)]
-pub struct OpaqueTextRule {
+pub struct OpaqueTextVerifyRule {
     /// Name of the type or attribute, with its prefix: `!dialect.name` or `#dialect.name`.
     pub name: &'static str,
     /// Checks the text in the angle brackets.
@@ -53,9 +53,9 @@ pub struct DialectVerifyRules {
     /// The rules that rows of dialect files name in their key `verify`.
     pub rules: &'static [VerifyRule],
     /// The rules about the layouts of families, one entry for each family.
-    pub layouts: &'static [&'static dyn LayoutVerifyRules],
+    pub layouts: &'static [&'static dyn LayoutFamilyRules],
     /// The rules about types and attributes that are kept as text.
-    pub texts: &'static [OpaqueTextRule],
+    pub texts: &'static [OpaqueTextVerifyRule],
     /// The dialects whose layout attributes all have rules, in this set or in earlier ones; any other name in them is
     /// an error.
     pub complete: &'static [&'static str],
@@ -70,8 +70,8 @@ pub struct VerifyRules(Arc<Tables>);
 #[derive(Debug, Clone, Default)]
 struct Tables {
     rules: BTreeMap<&'static str, VerifyRule>,
-    layouts: BTreeMap<&'static str, &'static dyn LayoutVerifyRules>,
-    texts: BTreeMap<&'static str, OpaqueTextRule>,
+    layouts: BTreeMap<&'static str, &'static dyn LayoutFamilyRules>,
+    texts: BTreeMap<&'static str, OpaqueTextVerifyRule>,
     complete: BTreeSet<&'static str>,
 }
 
@@ -124,12 +124,12 @@ impl VerifyRules {
 
     /// The rules of a layout family; `None` if no set has them.
     #[must_use]
-    pub fn find_layout_rules(&self, family: &str) -> Option<&'static dyn LayoutVerifyRules> {
+    pub fn find_layout_rules(&self, family: &str) -> Option<&'static dyn LayoutFamilyRules> {
         self.0.layouts.get(family).copied()
     }
 
     /// All rules of layout families, in the order of their names.
-    pub fn all_layout_rules(&self) -> impl Iterator<Item = &'static dyn LayoutVerifyRules> {
+    pub fn all_layout_rules(&self) -> impl Iterator<Item = &'static dyn LayoutFamilyRules> {
         self.0.layouts.values().copied()
     }
 

@@ -16,7 +16,7 @@ pub struct Tolerance {
 
 /// The differences between a buffer and its expected contents.
 #[derive(Debug, Clone, PartialEq)]
-pub struct BufferDifference {
+pub struct BufferMismatchSummary {
     /// Name of the buffer.
     pub buffer: String,
     /// Number of elements of the buffer.
@@ -69,7 +69,7 @@ impl CaseBuffer {
     /// Compares the bytes `left`, which a run left in the buffer, with the expected contents; `None` if they are as
     /// expected.
     #[must_use]
-    pub fn compare_contents(&self, left: &[u8]) -> Option<BufferDifference> {
+    pub fn compare_contents(&self, left: &[u8]) -> Option<BufferMismatchSummary> {
         match &self.after {
             ExpectedContents::Anything => None,
             ExpectedContents::Unchanged if left == self.before => None,
@@ -95,7 +95,12 @@ impl CaseBuffer {
 
     /// Compares the bytes `left` with the expected values `values` plus their low parts `rests`; `allowed` has the
     /// tolerated absolute error of each element. `None` if all elements are within it.
-    fn compare_near(&self, left: &[u8], [values, rests]: [&[f64]; 2], allowed: &[f64]) -> Option<BufferDifference> {
+    fn compare_near(
+        &self,
+        left: &[u8],
+        [values, rests]: [&[f64]; 2],
+        allowed: &[f64],
+    ) -> Option<BufferMismatchSummary> {
         let (mut wrong, mut first, mut worst) = (0, None, None::<(f64, ElementMismatch)>);
         let rests = rests.iter().copied().chain(std::iter::repeat(0.0));
         for (element_index, ((got, rest), (&expected, &allowed))) in
@@ -116,7 +121,7 @@ impl CaseBuffer {
             }
         }
         let (_, worst) = worst?;
-        Some(BufferDifference { buffer: self.name.clone(), elements: values.len(), wrong, first: first?, worst })
+        Some(BufferMismatchSummary { buffer: self.name.clone(), elements: values.len(), wrong, first: first?, worst })
     }
 
     fn compare(
@@ -125,7 +130,7 @@ impl CaseBuffer {
         expected: &[u8],
         right: impl Fn(&[u8], &[u8], [CaseElementValue; 2]) -> bool,
         allowed: f64,
-    ) -> Option<BufferDifference> {
+    ) -> Option<BufferMismatchSummary> {
         let Self { element, .. } = self;
         let size = element.bytes();
         let (mut wrong, mut first, mut worst) = (0, None, (0, -1.0));
@@ -145,7 +150,7 @@ impl CaseBuffer {
             allowed,
         };
         let elements = expected.len() / size;
-        Some(BufferDifference {
+        Some(BufferMismatchSummary {
             buffer: self.name.clone(),
             elements,
             wrong,
@@ -211,7 +216,7 @@ fn index(element_index: u64, shape: &[u64]) -> Vec<u64> {
     index
 }
 
-impl fmt::Display for BufferDifference {
+impl fmt::Display for BufferMismatchSummary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { buffer, elements, wrong, first, worst } = self;
         write!(f, "buffer `{buffer}`: {wrong} of {elements} elements are wrong; the first {first}")?;

@@ -1,6 +1,6 @@
 //! Execution of the kernel that was compiled from a case's program.
 
-use super::compare::BufferDifference;
+use super::compare::BufferMismatchSummary;
 use super::{CaseValue, ProgramCase};
 use crate::check::emulate;
 use crate::{CheckFailure, TestCase};
@@ -15,7 +15,7 @@ pub struct CaseRunResult {
     /// Counts and other statistics of the run.
     pub report: RunReport,
     /// Buffers that differ from the expected contents; empty if all are correct.
-    pub differences: Vec<BufferDifference>,
+    pub differences: Vec<BufferMismatchSummary>,
 }
 
 impl ProgramCase {

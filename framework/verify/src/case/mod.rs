@@ -15,7 +15,7 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
-pub use compare::{BufferDifference, ElementMismatch, Tolerance};
+pub use compare::{BufferMismatchSummary, ElementMismatch, Tolerance};
 pub use element::{CaseElement, CaseElementValue, InvalidCaseElementError};
 pub use launch::CaseRunResult;
 pub use program::CaseRunError;

@@ -11,7 +11,7 @@ use crate::CheckFailure;
 
 /// The data that a bulk copy transfers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum BulkCopyKind<'a> {
+pub enum BulkCopyExtent<'a> {
     /// A box of a tensor, with the tensor's map.
     Box(&'a TensorMap),
     /// This number of contiguous bytes.
@@ -43,7 +43,7 @@ impl BulkCopyFlaw {
     }
 }
 
-impl BulkCopyKind<'_> {
+impl BulkCopyExtent<'_> {
     /// Number of copied bytes.
     #[must_use]
     pub fn bytes(self) -> u64 {
@@ -77,21 +77,26 @@ const VECTOR: u32 = 16;
 pub fn build_bulk_copy_kernel(
     row: &Instruction,
     lanes: u32,
-    bulk: BulkCopyKind<'_>,
+    bulk: BulkCopyExtent<'_>,
     flaw: Option<BulkCopyFlaw>,
 ) -> Result<Kernel, CheckFailure> {
     build(row, lanes, bulk, flaw).map_err(CheckFailure::Row)
 }
 
-fn build(row: &Instruction, lanes: u32, bulk: BulkCopyKind<'_>, flaw: Option<BulkCopyFlaw>) -> Result<Kernel, String> {
+fn build(
+    row: &Instruction,
+    lanes: u32,
+    bulk: BulkCopyExtent<'_>,
+    flaw: Option<BulkCopyFlaw>,
+) -> Result<Kernel, String> {
     let bytes = u32::try_from(bulk.bytes()).ok().filter(|bytes| bytes.is_multiple_of(VECTOR));
     let bytes = bytes.ok_or_else(|| format!("{} bytes; expected a multiple of {VECTOR}", bulk.bytes()))?;
     let pointer = Type::Pointer(MemorySpace::Global);
     let parameters = match bulk {
-        BulkCopyKind::Box(map) => {
+        BulkCopyExtent::Box(map) => {
             vec![Parameter::tensor_map("tensor", map.clone()), Parameter::scalar_or_pointer("origin", pointer)]
         }
-        BulkCopyKind::Copy1d(_) => vec![Parameter::scalar_or_pointer("span", pointer)],
+        BulkCopyExtent::Copy1d(_) => vec![Parameter::scalar_or_pointer("span", pointer)],
     };
     let shared_contents = parameters.len() as u32;
     let parameters = parameters.into_iter().chain([Parameter::scalar_or_pointer("held", pointer)]).collect();
@@ -108,13 +113,13 @@ fn build(row: &Instruction, lanes: u32, bulk: BulkCopyKind<'_>, flaw: Option<Bul
 }
 
 /// Returns the alignment in bytes that the instruction requires of the address in shared memory.
-fn alignment(row: &Instruction, bulk: BulkCopyKind<'_>) -> Result<u32, String> {
+fn alignment(row: &Instruction, bulk: BulkCopyExtent<'_>) -> Result<u32, String> {
     let own = row.operands.iter().find_map(|operand| match (operand, bulk) {
-        (InstructionOperand::Box(operand), BulkCopyKind::Box(map)) => {
+        (InstructionOperand::Box(operand), BulkCopyExtent::Box(map)) => {
             let alignment = || operand.find_layout(map.swizzle).map_or(1, |one| one.alignment);
             Some(map.check_for_operand(operand).map(|()| alignment()).map_err(|error| error.to_string()))
         }
-        (InstructionOperand::SharedBulk { alignment }, BulkCopyKind::Copy1d(_)) => Some(Ok(*alignment)),
+        (InstructionOperand::SharedBulk { alignment }, BulkCopyExtent::Copy1d(_)) => Some(Ok(*alignment)),
         _ => None,
     });
     own.unwrap_or_else(|| Err("it copies neither a box nor a span".to_owned()))

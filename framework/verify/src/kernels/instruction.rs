@@ -8,7 +8,7 @@ use tilewright_layout::{Dim, LinearLayout};
 use tilewright_plan::movement::DescriptorMatch;
 use tilewright_target::{Completion, Instruction, InstructionOperand, MemoryOperand};
 
-use super::IsolatedSharedTile;
+use super::SharedOperandTile;
 use crate::CheckFailure;
 
 /// Maximum alignment of an access of global memory, in bytes.
@@ -21,7 +21,7 @@ const ALIGNMENT: u32 = 16;
 /// For an access operand, the memory holds all segments (contiguous bytes at one address, dim `slot` of the row's
 /// layouts) in order; the kernel copies them to shared memory before a load, or from shared memory after a store or a
 /// copy. For an operand in global memory, it holds the segments themselves. For a tile in shared memory, it holds the
-/// bytes of [`IsolatedSharedTile::find_smallest`]. Predicates are true.
+/// bytes of [`SharedOperandTile::find_smallest`]. Predicates are true.
 ///
 /// # Errors
 /// [`CheckFailure::Row`] if no kernel can issue the row.
@@ -141,7 +141,7 @@ impl Around {
     /// Emits the copy of a tile from the memory of kernel parameter `index` to a shared buffer; returns the tile's
     /// matrix descriptor.
     pub(super) fn descriptor(&mut self, index: u32, memory: &MemoryOperand) -> Result<Value, String> {
-        let tile = IsolatedSharedTile::find_smallest(memory).map_err(|error| error.to_string())?;
+        let tile = SharedOperandTile::find_smallest(memory).map_err(|error| error.to_string())?;
         let bytes = tile.bytes;
         let threads = u64::from(self.lanes * self.warps);
         let own = (bytes / threads).clamp(1, ALIGNMENT.into());

@@ -6,7 +6,7 @@ use tilewright_target::{CanonicalLayout, CanonicalLayoutStride, DescriptorFields
 
 /// A single tile of an operand, placed at the start of shared memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct IsolatedSharedTile<'a> {
+pub struct SharedOperandTile<'a> {
     memory: &'a MemoryOperand,
     canonical_layout: &'a CanonicalLayout,
     /// Fields of the tile's matrix descriptor.
@@ -18,7 +18,7 @@ pub struct IsolatedSharedTile<'a> {
 /// The reason why an operand has no tile in shared memory; its row author's fault.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
-pub enum TilePlacementError {
+pub enum SharedOperandTileError {
     /// The operand has no canonical layout.
     #[error("operand `{role}` has no canonical layout")]
     NoLayout {
@@ -44,13 +44,13 @@ pub enum TilePlacementError {
     },
 }
 
-impl<'a> IsolatedSharedTile<'a> {
+impl<'a> SharedOperandTile<'a> {
     /// Places a tile of an operand in the canonical layout that takes the least memory.
     ///
     /// # Errors
-    /// [`TilePlacementError`] if the operand has no canonical layout, or the tile in one of its layouts is too large or
-    /// has strides that no descriptor encodes.
-    pub fn find_smallest(memory: &'a MemoryOperand) -> Result<Self, TilePlacementError> {
+    /// [`SharedOperandTileError`] if the operand has no canonical layout, or the tile in one of its layouts is too
+    /// large or has strides that no descriptor encodes.
+    pub fn find_smallest(memory: &'a MemoryOperand) -> Result<Self, SharedOperandTileError> {
         let mut smallest: Option<Self> = None;
         for canonical_layout in &memory.layouts {
             let tile = Self::with_layout(memory, canonical_layout)?;
@@ -58,18 +58,18 @@ impl<'a> IsolatedSharedTile<'a> {
                 smallest = Some(tile);
             }
         }
-        smallest.ok_or_else(|| TilePlacementError::NoLayout { role: memory.role.clone() })
+        smallest.ok_or_else(|| SharedOperandTileError::NoLayout { role: memory.role.clone() })
     }
 
     /// Places a tile in one of the operand's canonical layouts. The descriptor's strides are chosen as powers of two
     /// beyond the fixed strides, so that the XOR swizzle stays within them.
     ///
     /// # Errors
-    /// [`TilePlacementError`] if no descriptor encodes the strides.
+    /// [`SharedOperandTileError`] if no descriptor encodes the strides.
     pub fn with_layout(
         memory: &'a MemoryOperand,
         canonical_layout: &'a CanonicalLayout,
-    ) -> Result<Self, TilePlacementError> {
+    ) -> Result<Self, SharedOperandTileError> {
         let steps = || canonical_layout.axes.iter().flatten();
         let fixed = steps().map(|step| match step.stride {
             CanonicalLayoutStride::Bytes(bytes) => step.count.saturating_sub(1).saturating_mul(bytes),
@@ -81,12 +81,12 @@ impl<'a> IsolatedSharedTile<'a> {
         for step in steps() {
             let CanonicalLayoutStride::Field(index) = step.stride else { continue };
             let (Some(field), Some(stride)) = (encodings.get(index as usize), strides.get_mut(index as usize)) else {
-                return Err(TilePlacementError::NoStride { index });
+                return Err(SharedOperandTileError::NoStride { index });
             };
             *stride = end.checked_next_power_of_two().unwrap_or(u64::MAX).max(field.granularity);
             end = step.count.saturating_sub(1).saturating_mul(*stride).saturating_add(end);
         }
-        let bytes = end.checked_next_power_of_two().ok_or(TilePlacementError::TooLarge)?;
+        let bytes = end.checked_next_power_of_two().ok_or(SharedOperandTileError::TooLarge)?;
         let fields = DescriptorFields { start: 0, strides, mode: canonical_layout.mode };
         let tile = Self { memory, canonical_layout, fields, bytes };
         tile.descriptor().map(|_| tile)
@@ -95,10 +95,10 @@ impl<'a> IsolatedSharedTile<'a> {
     /// Returns the descriptor of the tile for memory at address zero.
     ///
     /// # Errors
-    /// [`TilePlacementError::Strides`] if no descriptor encodes the strides.
-    pub fn descriptor(&self) -> Result<u64, TilePlacementError> {
+    /// [`SharedOperandTileError::Strides`] if no descriptor encodes the strides.
+    pub fn descriptor(&self) -> Result<u64, SharedOperandTileError> {
         let bits = self.memory.descriptor.encode(&self.fields);
-        bits.ok_or_else(|| TilePlacementError::Strides {
+        bits.ok_or_else(|| SharedOperandTileError::Strides {
             layout: self.canonical_layout.name.clone(),
             strides: self.fields.strides.clone(),
         })

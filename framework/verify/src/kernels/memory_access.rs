@@ -4,9 +4,9 @@ use super::pointer_parameters::begin;
 use tilewright_kernel::{Binary, Builder, CollectiveScope, Compare, Element, Kernel, StaticLaunchConfig, Type, Value};
 use tilewright_layout::{Dim, LinearLayout, MemoryLayout};
 use tilewright_lower::registers::{
-    emit_register_stores, emit_tensor_load, find_memory_integer, row_major_address_emitter,
+    emit_register_dump, emit_tensor_load, find_memory_integer, row_major_address_emitter,
 };
-use tilewright_plan::movement::{GlobalAccessPlan, MovementError, SharedAccess};
+use tilewright_plan::movement::{GlobalAccessPlan, MovementError, SharedAccessPlan};
 
 use super::copy_pipeline::thread_index;
 
@@ -18,11 +18,11 @@ use super::copy_pipeline::thread_index;
 ///
 /// # Errors
 /// [`MovementError::ElementBits`] if no element has this width.
-pub fn build_store_kernel(
+pub fn build_shared_store_kernel(
     registers: &LinearLayout,
     memory: &MemoryLayout,
     element_bits: u32,
-    access: &SharedAccess,
+    access: &SharedAccessPlan,
 ) -> Result<Kernel, MovementError> {
     let element = find_memory_integer(element_bits)?;
     let mut builder = begin("store", registers, &["tensor", "places", "found"]);
@@ -43,11 +43,11 @@ pub fn build_store_kernel(
 ///
 /// # Errors
 /// [`MovementError::ElementBits`] if no element has this width.
-pub fn build_load_kernel(
+pub fn build_shared_load_kernel(
     registers: &LinearLayout,
     memory: &MemoryLayout,
     element_bits: u32,
-    access: &SharedAccess,
+    access: &SharedAccessPlan,
 ) -> Result<Kernel, MovementError> {
     let element = find_memory_integer(element_bits)?;
     let mut builder = begin("load", registers, &["elements", "places", "registers"]);
@@ -61,7 +61,7 @@ pub fn build_load_kernel(
     });
     builder.barrier(CollectiveScope::Block);
     let loaded = access.emit_load(&mut builder, buffer);
-    emit_register_stores(&mut builder, 2, registers, &loaded);
+    emit_register_dump(&mut builder, 2, registers, &loaded);
     Ok(builder.finish())
 }
 

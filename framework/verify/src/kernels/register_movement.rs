@@ -39,7 +39,7 @@ fn sum(builder: &mut FunctionBuilder<'_>, [a, b]: [Value; 2], element: Element) 
 ///
 /// # Errors
 /// [`BuildError`] if the values are not integers of one type.
-pub fn emit_add(
+pub fn emit_tuple_add(
     builder: &mut FunctionBuilder<'_>,
     earlier: &[Value],
     later: &[Value],

@@ -3,9 +3,9 @@
 
 use tilewright_kernel::{Builder, CollectiveScope, Element, Kernel, Type, Value};
 use tilewright_layout::{LinearLayout, MemoryLayout};
-use tilewright_plan::movement::{ConversionPlan, GatherPlan, MovementError, SharedAccess};
+use tilewright_plan::movement::{ConversionPlan, GatherPlan, MovementError, SharedAccessPlan};
 
-use tilewright_lower::registers::{emit_register_stores, emit_tensor_load, find_memory_integer};
+use tilewright_lower::registers::{emit_register_dump, emit_tensor_load, find_memory_integer};
 
 use super::pointer_parameters::begin;
 
@@ -35,7 +35,7 @@ pub fn build_repeated_staging_kernel(
     layouts: [&LinearLayout; 2],
     element_bits: u32,
     memory: &MemoryLayout,
-    [store, load]: [&SharedAccess; 2],
+    [store, load]: [&SharedAccessPlan; 2],
     rounds: u32,
 ) -> Result<Kernel, MovementError> {
     kernel_around("stage", layouts, element_bits, |builder, values| {
@@ -67,7 +67,7 @@ pub fn build_repeated_gather_kernel(
     let gather_indices = emit_tensor_load(&mut builder, 1, layout, Element::I32);
     let left =
         repeat(&mut builder, &values, rounds, shared, |builder, values| gather.emit(builder, values, &gather_indices));
-    emit_register_stores(&mut builder, 2, layout, &left);
+    emit_register_dump(&mut builder, 2, layout, &left);
     Ok(builder.finish())
 }
 
@@ -88,7 +88,7 @@ fn kernel_around(
     let mut builder = begin(name, src, &["tensor", "registers"]);
     let values = emit_tensor_load(&mut builder, 0, src, element);
     let left = act(&mut builder, &values);
-    emit_register_stores(&mut builder, 1, dst, &left);
+    emit_register_dump(&mut builder, 1, dst, &left);
     Ok(builder.finish())
 }
 

@@ -3,7 +3,7 @@
 use tilewright_kernel::{Binary, Builder, Compare, Kernel, Value};
 use tilewright_layout::f2::multiply_vector;
 use tilewright_layout::{Dim, LinearLayout};
-use tilewright_plan::movement::{GlobalAccessPlan, GlobalAddress, MovementError, ThreadIndices};
+use tilewright_plan::movement::{GlobalAccessPlan, MovementError, PredicatedGlobalAddress, ThreadIndices};
 
 use super::pointer_parameters::begin;
 use tilewright_lower::registers::find_memory_integer;
@@ -62,7 +62,7 @@ fn emit_address(
     bytes: u32,
     coordinates: &[Value],
     register: usize,
-) -> GlobalAddress {
+) -> PredicatedGlobalAddress {
     let packed = multiply_vector(registers.columns_of(Dim::REGISTER), register as u64);
     let mut pointer = builder.parameter(parameter);
     let mut predicate = None;
@@ -76,5 +76,5 @@ fn emit_address(
             predicate = Some(builder.compare(Compare::LtU, coordinate, limit));
         }
     }
-    GlobalAddress { pointer, offset: 0, predicate }
+    PredicatedGlobalAddress { pointer, offset: 0, predicate }
 }

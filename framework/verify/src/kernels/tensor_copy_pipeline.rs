@@ -7,7 +7,7 @@ use tilewright_kernel::{
 };
 use tilewright_layout::{Dim, MemoryLayout};
 use tilewright_lower::registers::find_memory_integer;
-use tilewright_plan::movement::{MovementError, TensorCopy, TensorCopySource, emit_on_first_warp};
+use tilewright_plan::movement::{MovementError, TensorCopy, TensorCopyGlobalTile, emit_on_first_warp};
 
 use super::copy_pipeline::{CopyPipelineConfig, OmittedSync, Ring, each_index, each_step};
 
@@ -144,7 +144,7 @@ impl Pipeline<'_> {
         let origins = builder.ptr_add(origins, bytes);
         let coordinate = |axis: u32| builder.load(Type::Scalar(Element::I32), origins, 4 * axis.cast_signed(), None);
         let origin: Vec<Value> = (0..axes).map(coordinate).collect();
-        let source = TensorCopySource { map: builder.parameter(0), origin: &origin };
+        let source = TensorCopyGlobalTile { map: builder.parameter(0), origin: &origin };
         self.copy.emit(builder, buffer, source, mbarrier);
     }
 

@@ -1,10 +1,10 @@
 //! Test cases of accesses of shared and of global memory.
 
-use crate::kernels::{build_global_copy_kernel, build_load_kernel, build_store_kernel};
+use crate::kernels::{build_global_copy_kernel, build_shared_load_kernel, build_shared_store_kernel};
 use tilewright_kernel::Counts;
 use tilewright_layout::{Dim, LinearLayout, MemoryLayout};
 use tilewright_lower::registers::row_major_index;
-use tilewright_plan::movement::{GlobalAccessPlan, SharedAccess};
+use tilewright_plan::movement::{GlobalAccessPlan, SharedAccessPlan};
 
 use super::elements::{element, little_endian, registers, tensor};
 use crate::CheckFailure;
@@ -16,13 +16,13 @@ use crate::test_case::{TestCase, input};
 ///
 /// # Errors
 /// [`CheckFailure::Movement`] if no element has this width.
-pub fn build_store_case(
+pub fn build_shared_store_case(
     layout: &LinearLayout,
     memory: &MemoryLayout,
     element_bits: u32,
-    access: &SharedAccess,
+    access: &SharedAccessPlan,
 ) -> Result<TestCase, CheckFailure> {
-    let kernel = build_store_kernel(layout, memory, element_bits, access)?;
+    let kernel = build_shared_store_kernel(layout, memory, element_bits, access)?;
     let bytes = (element_bits / 8) as usize;
     let stored = (0..1u64 << layout.outs().total_bits()).map(|index| element(index, element_bits));
     let linear = memory.linear.clone();
@@ -41,13 +41,13 @@ pub fn build_store_case(
 ///
 /// # Errors
 /// [`CheckFailure::Movement`] if no element has this width.
-pub fn build_load_case(
+pub fn build_shared_load_case(
     layout: &LinearLayout,
     memory: &MemoryLayout,
     element_bits: u32,
-    access: &SharedAccess,
+    access: &SharedAccessPlan,
 ) -> Result<TestCase, CheckFailure> {
-    let kernel = build_load_kernel(layout, memory, element_bits, access)?;
+    let kernel = build_shared_load_kernel(layout, memory, element_bits, access)?;
     let bytes = (element_bits / 8) as usize;
     let shared_contents = little_endian(by_offset(memory).map(|index| element(index, element_bits)), bytes);
     let elements: Vec<_> = (0..1u64 << layout.outs().total_bits()).map(|index| element(index, element_bits)).collect();

@@ -11,7 +11,7 @@ mod strided;
 mod tensor_copy;
 
 pub use block_load::{BlockLoadTile, build_block_2d_load_case};
-pub use memory::{build_global_copy_case, build_load_case, build_store_case};
+pub use memory::{build_global_copy_case, build_shared_load_case, build_shared_store_case};
 pub use prefetch::build_prefetch_case;
 pub use registers::{build_conversion_case, build_gather_case, build_reduction_case, build_scan_case};
 pub use repeated::RepeatedMovement;

@@ -1,6 +1,6 @@
 //! Test cases of movements between registers: conversions, reductions, scans and gathers.
 
-use crate::kernels::{build_gather_kernel, build_reduction_kernel, build_scan_kernel, emit_add};
+use crate::kernels::{build_gather_kernel, build_reduction_kernel, build_scan_kernel, emit_tuple_add};
 use tilewright_kernel::Kernel;
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_lower::build_conversion_kernel;
@@ -41,7 +41,7 @@ pub fn build_reduction_case<'a>(
     plan: &ReductionPlan,
     context: impl Into<PlanContext<'a>>,
 ) -> Result<TestCase, CheckFailure> {
-    let kernel = build_reduction_kernel((src, axis), element_bits, plan, emit_add, context.into())?;
+    let kernel = build_reduction_kernel((src, axis), element_bits, plan, emit_tuple_add, context.into())?;
     let accumulator: Vec<_> = element_bits.iter().map(|&bits| reduce_along(src, axis, bits)).collect();
     Ok(moved(kernel, [src, &plan.result], element_bits, &accumulator).with_plan(&plan.stats))
 }
@@ -57,7 +57,7 @@ pub fn build_scan_case<'a>(
     (plan, direction): (&ScanPlan, ScanDirection),
     context: impl Into<PlanContext<'a>>,
 ) -> Result<TestCase, CheckFailure> {
-    let by = if element_bits.len() == 2 { compose } else { emit_add };
+    let by = if element_bits.len() == 2 { compose } else { emit_tuple_add };
     let kernel = build_scan_kernel((src, axis), element_bits, (plan, direction), by, context.into())?;
     Ok(moved(kernel, [src, src], element_bits, &scanned(src, axis, element_bits, direction)).with_plan(&plan.stats))
 }
@@ -89,7 +89,7 @@ pub fn build_gather_case<'a>(
 /// Emits the composition of two maps: `x -> n (m x + b) + c` from the earlier `x -> m x + b` and the later `x -> n x +
 /// c`.
 fn compose(builder: &mut FunctionBuilder<'_>, earlier: &[Value], later: &[Value]) -> Result<Vec<Value>, BuildError> {
-    let (&[m, b], &[n, c]) = (earlier, later) else { return emit_add(builder, earlier, later) };
+    let (&[m, b], &[n, c]) = (earlier, later) else { return emit_tuple_add(builder, earlier, later) };
     let mut binary = |name, left, right| builder.build_op(name).operand(left).operand(right).value();
     let moved = binary(arith::MULI, b, n)?;
     Ok(vec![binary(arith::MULI, m, n)?, binary(arith::ADDI, moved, c)?])

@@ -3,7 +3,7 @@
 use tilewright_kernel::{Counts, Kernel};
 use tilewright_layout::{Dim, LinearLayout, MemoryLayout};
 use tilewright_lower::registers::row_major_index;
-use tilewright_plan::movement::{ConversionPlan, CountLowerBounds, GatherPlan, SharedAccess};
+use tilewright_plan::movement::{ConversionPlan, CountLowerBounds, GatherPlan, SharedAccessPlan};
 
 use super::elements::{element, little_endian, registers};
 use super::registers::{gathered, index_at};
@@ -18,7 +18,7 @@ pub enum RepeatedMovement<'a> {
     /// A conversion between two layouts.
     Conversion([&'a LinearLayout; 2], &'a ConversionPlan),
     /// A conversion through the given shared-memory layout, by a store and a load.
-    Staging([&'a LinearLayout; 2], &'a MemoryLayout, [&'a SharedAccess; 2]),
+    Staging([&'a LinearLayout; 2], &'a MemoryLayout, [&'a SharedAccessPlan; 2]),
     /// A gather along an axis of a tensor by pseudo-random indices of the same layout.
     Gather(&'a LinearLayout, Dim, &'a GatherPlan),
 }

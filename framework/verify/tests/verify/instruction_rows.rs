@@ -168,7 +168,7 @@ fn a_kernel_is_checked_against_the_rows() {
                }}
              }}"
         );
-        let module = tilewright_kernel::text::parse(&text).expect("it parses");
+        let module = tilewright_kernel::text::parse_module(&text).expect("it parses");
         verify(&module).expect("the kernel by itself is valid");
         match verify_vendor_instructions(&module.kernels[0], &rows).map_err(|error| (error.operation, error.violation))
         {

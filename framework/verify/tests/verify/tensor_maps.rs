@@ -7,15 +7,16 @@ use tilewright_emulator::{
     Argument, Emulator, Fault, FaultKind, GlobalMemory, RunLimits, SemanticsTable, TensorMapArgument,
 };
 use tilewright_kernel::{
-    Builder, Element, ElementCount, Kernel, LaunchDerivedTensorMap, MemorySpace, Module, OutOfBoundsFill, Parameter,
-    StaticLaunchConfig, TensorMap, Type, Violation, decode, encode, text, verify, verify_vendor_instructions,
+    Builder, Element, Kernel, LaunchDerivedTensorMap, LaunchTimeElementCount, MemorySpace, Module, OutOfBoundsFill,
+    Parameter, StaticLaunchConfig, TensorMap, Type, Violation, decode_module, encode_module, text, verify,
+    verify_vendor_instructions,
 };
 use tilewright_plugin::{KernelMetadata, TensorMapParameter, check_module_tensor_maps};
 use tilewright_target::{
     Completion, Instruction, InstructionKind, InstructionOperand, Semantics, TargetDescription, TensorCopyLayout,
     TensorCopyOperand, XorSwizzle,
 };
-use tilewright_verify::kernels::{BulkCopyKind, build_bulk_copy_kernel};
+use tilewright_verify::kernels::{BulkCopyExtent, build_bulk_copy_kernel};
 
 const SWIZZLE: XorSwizzle = XorSwizzle { shift: 3, mask: 0x10 };
 
@@ -39,9 +40,9 @@ fn tensor_maps_print_their_fields() {
     verify(&module).unwrap();
     let written = module.to_string();
     assert!(written.contains("%0 tensor: map 16 bits box 16 x 4 mix 3 0x10 outside zeros)"), "{written}");
-    assert_eq!(text::parse(&written).unwrap(), module);
-    assert_eq!(decode(&encode(&module)).unwrap(), module);
-    let unsaid = text::parse("kernel k(%0 t: map) lanes 8 warps 1 {\n}").unwrap_err();
+    assert_eq!(text::parse_module(&written).unwrap(), module);
+    assert_eq!(decode_module(&encode_module(&module)).unwrap(), module);
+    let unsaid = text::parse_module("kernel k(%0 t: map) lanes 8 warps 1 {\n}").unwrap_err();
     assert!(unsaid.message.contains("expected the width of an element"), "{}", unsaid.message);
 }
 
@@ -71,7 +72,7 @@ fn maps_that_there_cannot_be_are_refused() {
 /// A tensor map of another parameter's buffer: the launch's other arguments determine its sizes.
 #[test]
 fn a_map_follows_from_other_parameters() {
-    let strides = vec![ElementCount::Number(1), ElementCount::Parameter(1)];
+    let strides = vec![LaunchTimeElementCount::Number(1), LaunchTimeElementCount::Parameter(1)];
     let rows = LaunchDerivedTensorMap { pointer: 0, strides, sizes: Vec::new() };
     let of =
         |rows: LaunchDerivedTensorMap| Parameter { rows: Some(rows), ..Parameter::tensor_map("rows", map(SWIZZLE)) };
@@ -85,8 +86,8 @@ fn a_map_follows_from_other_parameters() {
     verify(&module).unwrap();
     let written = module.to_string();
     assert!(written.contains("outside zeros rows of %0 by 1 x %1)"), "{written}");
-    assert_eq!(text::parse(&written).unwrap(), module);
-    assert_eq!(decode(&encode(&module)).unwrap(), module);
+    assert_eq!(text::parse_module(&written).unwrap(), module);
+    assert_eq!(decode_module(&encode_module(&module)).unwrap(), module);
     // 16 bits per element: 640 bytes are 4 rows of 80 elements.
     let tensor =
         |n: u64, bytes: u64| rows.derive_tensor(&map(SWIZZLE), ((), bytes), |number| (number == 1).then_some(n));
@@ -96,8 +97,8 @@ fn a_map_follows_from_other_parameters() {
     assert!(tensor(80, 650).unwrap_err().to_string().contains("a buffer of 650 bytes"));
     assert!(tensor(0, 640).unwrap_err().to_string().contains("strides [1, 0]"));
     // If the sizes are given, strides and the size of the buffer need not follow from each other.
-    let sizes = vec![ElementCount::Parameter(1), ElementCount::Number(3)];
-    let strides = vec![ElementCount::Number(1), ElementCount::Number(96)];
+    let sizes = vec![LaunchTimeElementCount::Parameter(1), LaunchTimeElementCount::Number(3)];
+    let strides = vec![LaunchTimeElementCount::Number(1), LaunchTimeElementCount::Number(96)];
     let sized = LaunchDerivedTensorMap { pointer: 0, strides, sizes };
     let found = sized.derive_tensor(&map(SWIZZLE), ((), 650), |number| (number == 1).then_some(80)).unwrap();
     assert_eq!(
@@ -116,8 +117,8 @@ fn a_map_follows_from_other_parameters() {
     };
     verify(&written).unwrap();
     assert!(written.to_string().contains("rows of %0 by 1 x 96 sizes %1 x 3)"), "{written}");
-    assert_eq!(text::parse(&written.to_string()).unwrap(), written);
-    assert_eq!(decode(&encode(&written)).unwrap(), written);
+    assert_eq!(text::parse_module(&written.to_string()).unwrap(), written);
+    assert_eq!(decode_module(&encode_module(&written)).unwrap(), written);
     let wrong = |rows: LaunchDerivedTensorMap| {
         let mut given = given.clone();
         given[2] = of(rows);
@@ -125,16 +126,16 @@ fn a_map_follows_from_other_parameters() {
         verify(&Module { kernels: vec![kernel] }).unwrap_err().to_string()
     };
     assert!(wrong(LaunchDerivedTensorMap { pointer: 1, ..rows.clone() }).contains("parameter 1 is not a pointer"));
-    let of_pointer = vec![ElementCount::Number(1), ElementCount::Parameter(0)];
+    let of_pointer = vec![LaunchTimeElementCount::Number(1), LaunchTimeElementCount::Parameter(0)];
     assert!(
         wrong(LaunchDerivedTensorMap { strides: of_pointer, ..rows.clone() }).contains("parameter 0 is not a number")
     );
-    let sizes = vec![ElementCount::Number(1)];
+    let sizes = vec![LaunchTimeElementCount::Number(1)];
     assert!(
         wrong(LaunchDerivedTensorMap { sizes, ..rows.clone() }).contains("expected none, or one for each of 2 axes")
     );
     assert!(
-        wrong(LaunchDerivedTensorMap { strides: vec![ElementCount::Number(1)], ..rows.clone() })
+        wrong(LaunchDerivedTensorMap { strides: vec![LaunchTimeElementCount::Number(1)], ..rows.clone() })
             .contains("one for each of 2 axes")
     );
 }
@@ -149,7 +150,7 @@ fn maps_go_nowhere_else() {
                {body}
              }}"
         );
-        verify(&text::parse(&kernel).unwrap()).unwrap_err().violation
+        verify(&text::parse_module(&kernel).unwrap()).unwrap_err().violation
     };
     assert!(matches!(refused("%2: map = select %1, %0, %0"), Violation::MapDefined { .. }));
     assert!(matches!(refused("%2: map = instruction \"x\" %0"), Violation::MapDefined { .. }));
@@ -194,7 +195,7 @@ fn row() -> Instruction {
 }
 
 fn fetching(map: &TensorMap) -> Kernel {
-    build_bulk_copy_kernel(&row(), 8, BulkCopyKind::Box(map), None).unwrap()
+    build_bulk_copy_kernel(&row(), 8, BulkCopyExtent::Box(map), None).unwrap()
 }
 
 #[test]

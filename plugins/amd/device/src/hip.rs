@@ -7,7 +7,7 @@ use std::ptr::null_mut;
 use std::sync::Arc;
 
 use tilewright_plugin::{
-    Artifact, CodeFormat, Device, DeviceBufferId, DeviceError, DeviceObjectTable, LaunchArgument, LaunchRequest,
+    Artifact, CodeFormat, Device, DeviceBufferId, DeviceError, DeviceObjectMap, LaunchArgument, LaunchRequest,
     LaunchStats, LoadedCodeId,
 };
 
@@ -15,7 +15,7 @@ use super::functions::{Functions, NO_BINARY, OUT_OF_MEMORY, Object, TO_DEVICE, T
 
 /// A GPU that the HIP runtime lists.
 pub(super) struct HipDevice {
-    given: DeviceObjectTable<Owned, Owned>,
+    given: DeviceObjectMap<Owned, Owned>,
     functions: Arc<Functions>,
     ordinal: c_int,
     name: String,
@@ -43,7 +43,7 @@ impl Drop for Owned {
 
 impl HipDevice {
     pub(super) fn open(functions: Arc<Functions>, ordinal: c_int, name: String) -> Result<Self, DeviceError> {
-        let device = Self { given: DeviceObjectTable::default(), functions, ordinal, name };
+        let device = Self { given: DeviceObjectMap::default(), functions, ordinal, name };
         device.enter()?;
         Ok(device)
     }

@@ -13,10 +13,10 @@ use tilewright_kernel::{
 };
 use tilewright_llvm::values::{BasicValueEnum, IntValue};
 use tilewright_llvm::{
-    Emitter, FenceOrdering, KernelDeclaration, LlvmForm, LlvmTarget, SharedMemoryDeclaration, TargetDialect,
-    find_completion_queue, unsupported_cast_error, unsupported_function_error, unsupported_queue_error,
+    Emitter, FenceOrdering, KernelDeclaration, LlvmOutputKind, LlvmTarget, SharedMemoryDeclaration, TargetDialect,
+    find_completion_queue, unsupported_cast_error, unsupported_completion_queue_error, unsupported_math_function_error,
 };
-use tilewright_plugin::codegen::{check_compilable_as_device_functions, check_limits, list_kernel_metadata};
+use tilewright_plugin::codegen::{check_compilable_as_device_functions, check_limits, list_kernel_launch_metadata};
 use tilewright_plugin::{Artifact, CodeFormat, CodePayload, CompileError, CompileOptions, find_and_check_instruction};
 use tilewright_target::{Instruction, ShuffleKind, ShufflePrimitive, TargetDescription};
 
@@ -37,20 +37,20 @@ pub(crate) fn compile(
     let mut forms = Vec::new();
     for emit in &options.emit {
         match emit {
-            CodeFormat::Intermediate => forms.push(LlvmForm::Intermediate),
-            CodeFormat::Assembly => forms.push(LlvmForm::Assembly),
-            CodeFormat::Object => forms.push(LlvmForm::Object),
+            CodeFormat::Intermediate => forms.push(LlvmOutputKind::Intermediate),
+            CodeFormat::Assembly => forms.push(LlvmOutputKind::Assembly),
+            CodeFormat::Object => forms.push(LlvmOutputKind::Object),
             CodeFormat::Functions => {
                 check_compilable_as_device_functions(target, module)?;
-                forms.push(LlvmForm::Functions);
+                forms.push(LlvmOutputKind::Functions);
             }
             _ => {}
         }
     }
     let foreign = has_assembly(module);
-    if foreign && !forms.contains(&LlvmForm::Object) {
+    if foreign && !forms.contains(&LlvmOutputKind::Object) {
         // LLVM validates inline assembly only when it assembles an object.
-        forms.push(LlvmForm::Object);
+        forms.push(LlvmOutputKind::Object);
     }
     let code = tilewright_llvm::compile_module(&dialect, module, options.optimisation, &forms);
     let code = code.map_err(|error| if foreign { refused_assembly(error) } else { error })?;
@@ -72,7 +72,7 @@ pub(crate) fn compile(
     }
     let has_object = payloads.iter().any(|payload| payload.form == CodeFormat::Object);
     let accepted_by = has_object.then(|| "LLVM's assembler and linker".to_owned());
-    Ok(Artifact { payloads, kernels: list_kernel_metadata(module, rows)?, accepted_by })
+    Ok(Artifact { payloads, kernels: list_kernel_launch_metadata(module, rows)?, accepted_by })
 }
 
 /// Whether a kernel of the module has inline assembly, which may be another vendor's.
@@ -220,7 +220,7 @@ impl TargetDialect for Amdgcn<'_> {
             (MathFunction::Log2, Element::F32, &[a]) if listed => {
                 emit.call_intrinsic_overloaded_by_operand("llvm.log2", a)
             }
-            _ => Err(unsupported_function_error(function, element)),
+            _ => Err(unsupported_math_function_error(function, element)),
         }
     }
 
@@ -338,7 +338,7 @@ impl TargetDialect for Amdgcn<'_> {
 
     /// Emits nothing: loads to LDS complete in order, and a wait counts loads, so a group needs no commit instruction.
     fn commit(&self, _emit: &Emitter<'_, '_>, queue: Queue) -> Result<(), CompileError> {
-        if queue == Queue::Copies { Ok(()) } else { Err(unsupported_queue_error(queue)) }
+        if queue == Queue::Copies { Ok(()) } else { Err(unsupported_completion_queue_error(queue)) }
     }
 
     /// Waits until at most `outstanding` groups are in flight. The hardware counts loads, and each group has at least
@@ -352,7 +352,7 @@ impl TargetDialect for Amdgcn<'_> {
         min_outstanding: u32,
     ) -> Result<(), CompileError> {
         if queue != Queue::Copies {
-            return Err(unsupported_queue_error(queue));
+            return Err(unsupported_completion_queue_error(queue));
         }
         let loads = emit.i32(order::loads_outstanding(outstanding.saturating_mul(min_outstanding)));
         emit.call_intrinsic("llvm.amdgcn.s.waitcnt", &[], &[loads.into()])?;

@@ -8,7 +8,7 @@ use tilewright_target::OmittedInstruction;
 
 /// The layout families and instructions of AMD GPUs.
 #[derive(Debug)]
-pub enum AmdTables {}
+pub struct AmdTables;
 
 impl VendorTables for AmdTables {
     const ARCHITECTURES: &'static [&'static str] = ARCHITECTURES;

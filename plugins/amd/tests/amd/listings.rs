@@ -298,7 +298,8 @@ fn loads_stay_before_barriers_and_waits_at_the_heads_of_loops() {
             let text = format!(
                 "kernel hard(%0 to: ptr.global, %1 count: i32) lanes {lanes} warps 4 {{ {VALUES}\n{statements} }}"
             );
-            let module = tilewright_kernel::text::parse(&text).unwrap_or_else(|error| panic!("{what}: {error:?}"));
+            let module =
+                tilewright_kernel::text::parse_module(&text).unwrap_or_else(|error| panic!("{what}: {error:?}"));
             let code = assembly(&target, module.kernels.clone());
             assert_eq!(
                 violations(architecture, &module.kernels[0], &code),

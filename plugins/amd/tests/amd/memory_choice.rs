@@ -5,7 +5,7 @@
 use crate::targets::target;
 use tilewright_amd::AmdTarget;
 use tilewright_plan::movement::{
-    ConsecutiveLaneCopy, SharedLayoutKind, SharedLayoutSearchOptions, choose_shared_layout,
+    SharedLayoutKind, SharedLayoutSearchOptions, WarpAddressedSharedCopy, choose_shared_layout,
 };
 use tilewright_vendor_testkit::layouts::{resolve_distributed, resolve_memory};
 use tilewright_vendor_testkit::memory_choice::{check, executed};
@@ -61,7 +61,7 @@ fn copies_permute_what_they_fetch() {
         let global = GlobalTensor::row_major(&[64, 64], 16);
         let accessors = [
             SharedMemoryAccessor::store(resolve_distributed(&target, &fetched, &[64, 64]))
-                .with_copy(ConsecutiveLaneCopy { global, access_bits }),
+                .with_copy(WarpAddressedSharedCopy { global, access_bits }),
             SharedMemoryAccessor::load(resolve_distributed(&target, &operand(0), &[64, 64])),
         ];
         let choice =
@@ -107,7 +107,7 @@ fn transposing_loads_are_free_of_conflicts_where_the_tile_lies() {
     let stored = SharedMemoryAccessor::store(resolve_distributed(&target, ROWS, &[64, 64]));
     let loaded = SharedMemoryAccessor::load(resolve_distributed(&target, turned, &[64, 64]));
     let global = GlobalTensor::row_major(&[64, 64], 16);
-    let copied = stored.clone().with_copy(ConsecutiveLaneCopy { global, access_bits: 128 });
+    let copied = stored.clone().with_copy(WarpAddressedSharedCopy { global, access_bits: 128 });
     for (first, kind) in [(stored, SharedLayoutKind::Functor), (copied, SharedLayoutKind::PermutedGlobal)] {
         let accessors = [first, loaded.clone()];
         let choice =

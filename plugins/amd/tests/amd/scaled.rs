@@ -174,7 +174,7 @@ fn execute(
         .with_scales([scale(), scale()])
         .with_atom(name.clone());
     let plan = mma::plan_mma(&problem, build_plan_context(target)).unwrap_or_else(|error| panic!("{name}: {error}"));
-    let cases = build_mma_cases(&plan, build_plan_context(target)).unwrap();
+    let cases = build_mma_plan_cases(&plan, build_plan_context(target)).unwrap();
     // The plan may also use instructions of the target that move data.
     let moves = target.instructions().iter().filter(|row| row.mma_shape().is_none());
     let rows: Vec<Instruction> = rows.iter().chain(moves).cloned().collect();

@@ -3,7 +3,7 @@
 
 use crate::targets::target;
 use tilewright_amd::AmdTarget;
-use tilewright_assign::synthesis::coalesce::{CopyThreads, coalesce_layout};
+use tilewright_assign::synthesis::coalesce::{CopyThreadCounts, coalesce_layout};
 use tilewright_layout::Space;
 use tilewright_plan::memory_synthesis::{
     FreeStrideLayout, SharedLayoutSolution, SharedTensor, TensorAccess, choose_accesses_for_layout, solve_shared_layout,
@@ -65,7 +65,7 @@ fn units(elements: impl Iterator<Item = u64>) -> usize {
 #[test]
 fn lanes_bring_side_by_side_what_the_memory_wants_there() {
     let target = target("mi300x");
-    let threads = CopyThreads { lanes: LANES, warps: 4 };
+    let threads = CopyThreadCounts { lanes: LANES, warps: 4 };
     let copied = coalesce_layout(&global(), 16, threads, Some(&[16, 32]), target.description()).expect("a copy").layout;
     let mut swizzled = 0;
     for operand_layout in operand_layouts() {

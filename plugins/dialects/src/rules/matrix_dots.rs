@@ -2,7 +2,7 @@
 
 use tilewright_layout::FamilyParameterValue;
 use tilewright_tile::rules::{
-    CheckResult, OpContext, VerifyRule, ensure, find_layout_bases, integer_parameter, read_layout_bool_parameter,
+    CheckResult, OpContext, VerifyRule, ensure, find_layout_bases, find_layout_integer, read_layout_bool_parameter,
 };
 use tilewright_tile::{FloatType, LayoutAttribute, MemDescType, TileType};
 
@@ -64,7 +64,7 @@ fn mma_v2(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
     let [a, b, d] = groups else { return Ok(()) };
     let layout = |group: &String| check.group_type(group).and_then(TileType::layout);
     let result = layout(d);
-    let version = result.and_then(|layout| integer_parameter(layout.spec(), "version_major"));
+    let version = result.and_then(|layout| find_layout_integer(layout.spec(), "version_major"));
     ensure(family(result) == "nvidia_mma" && version == Some(2), || {
         format!("the result has the layout `{}`: expected `#ttg.nvidia_mma` of version 2", family(result))
     })?;
@@ -81,7 +81,7 @@ fn mma_v2(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
 fn wgmma(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     let (Some(a), Some(b)) = (check.group_type("a"), check.group_type("b")) else { return Ok(()) };
     let Some(d) = check.group_type("d") else { return Ok(()) };
-    let version = d.layout().and_then(|layout| integer_parameter(layout.spec(), "version_major"));
+    let version = d.layout().and_then(|layout| find_layout_integer(layout.spec(), "version_major"));
     ensure(family(d.layout()) == "nvidia_mma" && version == Some(3), || {
         format!("the result is a `{d}`: expected the layout `#ttg.nvidia_mma` of version 3")
     })?;
@@ -106,7 +106,7 @@ fn wgmma(check: &OpContext<'_>, _: &[String]) -> CheckResult {
 /// elements.
 fn check_elements(check: &OpContext<'_>, a: &TileType, b: &TileType, d: &TileType) -> CheckResult {
     if let (Some(layout), Some(bits)) = (a.as_tensor().and_then(|a| a.layout.as_ref()), a.element_bits())
-        && let Some(width) = integer_parameter(layout.spec(), "k_width")
+        && let Some(width) = find_layout_integer(layout.spec(), "k_width")
     {
         let expected = i64::from(32 / bits.max(1));
         ensure(width == expected, || {
@@ -156,10 +156,10 @@ fn mma5(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
     }
     check_accumulator_layout(d, is_scaled)?;
     let spec = d.layout.spec();
-    ensure(integer_parameter(spec, "block_n").unwrap_or(0) <= 256, || {
+    ensure(find_layout_integer(spec, "block_n").unwrap_or(0) <= 256, || {
         "`blockN` of the accumulator is above 256 columns".to_owned()
     })?;
-    ensure(!is_scaled || integer_parameter(spec, "block_m") != Some(64), || {
+    ensure(!is_scaled || find_layout_integer(spec, "block_m") != Some(64), || {
         "`blockM = 64`: expected 128 rows in scaled dots".to_owned()
     })?;
     if is_scaled { Ok(()) } else { check_blocks(check, a, b, d) }
@@ -180,7 +180,7 @@ fn check_operand_layouts(a: &MemDescType, b: &MemDescType) -> CheckResult {
 }
 
 fn column_stride(memory: &MemDescType) -> i64 {
-    integer_parameter(memory.layout.spec(), "col_stride").unwrap_or(1)
+    find_layout_integer(memory.layout.spec(), "col_stride").unwrap_or(1)
 }
 
 /// Checks that the accumulator is in tensor memory. Without scales, each element must have a 32-bit column.

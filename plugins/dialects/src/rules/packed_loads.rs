@@ -2,7 +2,7 @@
 
 use tilewright_tile::TensorType;
 use tilewright_tile::rules::{
-    CheckResult, OpContext, VerifyRule, ensure, integer_list_parameter, integer_parameter_by_names,
+    CheckResult, OpContext, VerifyRule, ensure, find_layout_integer_by_names, find_layout_integer_list,
 };
 
 /// The rule for `amdg`'s transposing load, by the name that dialect files use.
@@ -18,9 +18,9 @@ fn packed_transposed(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     ensure(spec.name == "dot_op" || spec.name == "dot_operand", || {
         format!("the result's layout is `{}`: expected `#ttg.dot_op`", layout.text())
     })?;
-    let index = integer_parameter_by_names(spec, ["op_idx", "operand_index"]).unwrap_or(0);
+    let index = find_layout_integer_by_names(spec, ["op_idx", "operand_index"]).unwrap_or(0);
     let expected = if index == 0 { [0, 1] } else { [1, 0] };
-    if let Some(order) = integer_list_parameter(memory.layout.spec(), "order") {
+    if let Some(order) = find_layout_integer_list(memory.layout.spec(), "order") {
         ensure(order == expected, || format!("memory has `order = {order:?}`: expected {expected:?}"))?;
     }
     let [rows, columns] = memory.shape[..] else { return Ok(()) };

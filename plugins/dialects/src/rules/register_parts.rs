@@ -1,7 +1,7 @@
 //! Defines the rules of operations that split, join or reorder the registers of each lane.
 
 use tilewright_tile::TensorType;
-use tilewright_tile::rules::{CheckResult, OpContext, VerifyRule, ensure, integer_list_parameter};
+use tilewright_tile::rules::{CheckResult, OpContext, VerifyRule, ensure, find_layout_integer_list};
 
 /// The rules of `amdg`'s operations on registers.
 pub(super) const RULES: [VerifyRule; 3] = [
@@ -118,7 +118,7 @@ fn in_thread_transpose(check: &OpContext<'_>, _: &[String]) -> CheckResult {
         return Ok(());
     };
     let (Some(per_lane), Some(order)) =
-        (integer_list_parameter(own.spec(), "size_per_thread"), integer_list_parameter(own.spec(), "order"))
+        (find_layout_integer_list(own.spec(), "size_per_thread"), find_layout_integer_list(own.spec(), "order"))
     else {
         return Ok(());
     };

@@ -1,6 +1,6 @@
 //! Lists all rules of this crate, in one set for each subject.
 
-use tilewright_tile::rules::{DialectVerifyRules, LayoutVerifyRules, OpaqueTextRule, VerifyRule};
+use tilewright_tile::rules::{DialectVerifyRules, LayoutFamilyRules, OpaqueTextVerifyRule, VerifyRule};
 
 use super::{
     buffers, cache_policies, launch_control, matrix_dots, matrix_layouts, mbarriers, packed_arithmetic, packed_loads,
@@ -35,7 +35,7 @@ const fn of_rules(rules: &'static [VerifyRule]) -> DialectVerifyRules {
 const LAYOUTS: DialectVerifyRules = DialectVerifyRules {
     rules: &[],
     layouts: &[
-        &matrix_layouts::NvidiaMma as &dyn LayoutVerifyRules,
+        &matrix_layouts::NvidiaMma as &dyn LayoutFamilyRules,
         &matrix_layouts::Mfma,
         &matrix_layouts::Wmma,
         &shared_layouts::Nvmma,
@@ -44,8 +44,8 @@ const LAYOUTS: DialectVerifyRules = DialectVerifyRules {
         &tensor_memory_layouts::Scales,
     ],
     texts: &[
-        OpaqueTextRule { name: "!ttng.tensordesc_im2col", check: tensor_copies::check_image_descriptor },
-        OpaqueTextRule { name: cache_policies::NAME, check: cache_policies::check_policy },
+        OpaqueTextVerifyRule { name: "!ttng.tensordesc_im2col", check: tensor_copies::check_image_descriptor },
+        OpaqueTextVerifyRule { name: cache_policies::NAME, check: cache_policies::check_policy },
     ],
     complete: &["ttg", "ttng"],
 };

@@ -5,8 +5,8 @@ use std::ops::Range;
 use tilewright_layout::FamilySpec;
 use tilewright_tile::MemDescType;
 use tilewright_tile::rules::{
-    CheckResult, LayoutStorage, LayoutVerifyRules, SHARED_MEMORY, VerifyRules, ensure, find_layout_bases,
-    integer_list_parameter, integer_parameter, integer_parameter_by_names, read_layout_bool_parameter,
+    CheckResult, LayoutFamilyRules, LayoutStorage, SHARED_MEMORY, VerifyRules, ensure, find_layout_bases,
+    find_layout_integer, find_layout_integer_by_names, find_layout_integer_list, read_layout_bool_parameter,
 };
 
 /// Names of the parameter that gives the width of a swizzled row in bytes: Triton's name and the project's.
@@ -25,7 +25,7 @@ pub(super) fn is_fp4_padded(spec: &FamilySpec) -> bool {
 #[derive(Debug)]
 pub(super) struct Nvmma;
 
-impl LayoutVerifyRules for Nvmma {
+impl LayoutFamilyRules for Nvmma {
     fn family(&self) -> &'static str {
         "nvmma_shared"
     }
@@ -49,18 +49,18 @@ impl LayoutVerifyRules for Nvmma {
     }
 
     fn check(&self, spec: &FamilySpec, _: &VerifyRules) -> CheckResult {
-        if let Some(swizzle) = integer_parameter_by_names(spec, SWIZZLE) {
+        if let Some(swizzle) = find_layout_integer_by_names(spec, SWIZZLE) {
             ensure([0, 32, 64, 128].contains(&swizzle), || {
                 format!("`swizzlingByteWidth = {swizzle}`: expected 0, 32, 64 or 128")
             })?;
         }
-        ensure(integer_parameter_by_names(spec, ELEMENT_BITS) != Some(0), || {
+        ensure(find_layout_integer_by_names(spec, ELEMENT_BITS) != Some(0), || {
             "`elementBitWidth = 0`: expected the width of an element in bits".to_owned()
         })
     }
 
     fn rank(&self, spec: &FamilySpec, _: &VerifyRules) -> Option<usize> {
-        match (find_layout_bases(spec, "cga_layout"), integer_parameter(spec, "rank")) {
+        match (find_layout_bases(spec, "cga_layout"), find_layout_integer(spec, "rank")) {
             (Some(bases), _) if !bases.is_empty() => Some(bases[0].len()),
             (_, Some(rank)) => usize::try_from(rank).ok(),
             _ => Some(2),
@@ -69,8 +69,8 @@ impl LayoutVerifyRules for Nvmma {
 
     fn check_memory(&self, memory: &MemDescType, rules: &VerifyRules) -> CheckResult {
         let spec = memory.layout.spec();
-        let swizzle = integer_parameter_by_names(spec, SWIZZLE).unwrap_or(0);
-        let bits = integer_parameter_by_names(spec, ELEMENT_BITS).unwrap_or(8);
+        let swizzle = find_layout_integer_by_names(spec, SWIZZLE).unwrap_or(0);
+        let bits = find_layout_integer_by_names(spec, ELEMENT_BITS).unwrap_or(8);
         let rank = self.rank(spec, rules).unwrap_or(2);
         if swizzle == 0 || rank < 2 || memory.shape.len() < 2 {
             return Ok(());
@@ -97,7 +97,7 @@ impl LayoutVerifyRules for Nvmma {
 
     fn cuts_swizzle(&self, spec: &FamilySpec, rank: usize, axis: usize, bits: Range<u32>) -> Option<bool> {
         // The swizzle xors the index of a 16-byte chunk within its row with these bits of the row index.
-        let mut swizzled = match integer_parameter_by_names(spec, SWIZZLE) {
+        let mut swizzled = match find_layout_integer_by_names(spec, SWIZZLE) {
             Some(128) => 0..3,
             Some(64) => 1..3,
             Some(32) => 2..3,
@@ -117,7 +117,7 @@ impl LayoutVerifyRules for Nvmma {
 #[derive(Debug)]
 pub(super) struct Rotating;
 
-impl LayoutVerifyRules for Rotating {
+impl LayoutFamilyRules for Rotating {
     fn family(&self) -> &'static str {
         "amd_rotating_shared"
     }
@@ -127,6 +127,6 @@ impl LayoutVerifyRules for Rotating {
     }
 
     fn rank(&self, spec: &FamilySpec, _: &VerifyRules) -> Option<usize> {
-        Some(integer_list_parameter(spec, "order")?.len())
+        Some(find_layout_integer_list(spec, "order")?.len())
     }
 }

@@ -2,7 +2,7 @@
 
 use tilewright_layout::{Dim, FamilySpec};
 use tilewright_tile::rules::{
-    CheckResult, OpContext, VerifyRule, ensure, find_layout_bases, integer_parameter, integer_parameter_by_names,
+    CheckResult, OpContext, VerifyRule, ensure, find_layout_bases, find_layout_integer, find_layout_integer_by_names,
     read_layout_bool_parameter,
 };
 use tilewright_tile::{LayoutAttribute, MemDescType, TensorDescriptorType, TileType};
@@ -69,10 +69,10 @@ fn check_shared_layout(check: &OpContext<'_>, group: &str, descriptor: &TensorDe
     // The descriptor's block may have more axes than the shared memory, so only the parameters that the copy uses are
     // compared.
     let parameters = |spec: &FamilySpec| {
-        let bits = integer_parameter_by_names(spec, ELEMENT_BITS).unwrap_or(8);
+        let bits = find_layout_integer_by_names(spec, ELEMENT_BITS).unwrap_or(8);
         (
             spec.name.clone(),
-            integer_parameter_by_names(spec, SWIZZLE),
+            find_layout_integer_by_names(spec, SWIZZLE),
             bits,
             read_layout_bool_parameter(spec, "transposed"),
             is_fp4_padded(spec),
@@ -96,7 +96,7 @@ fn check_copied_layout(check: &OpContext<'_>, memory: &MemDescType) -> CheckResu
     })?;
     let axes = find_layout_bases(spec, "cga_layout").and_then(|bases| bases.first().map(Vec::len));
     let axes =
-        axes.or_else(|| integer_parameter(spec, "rank").and_then(|rank| usize::try_from(rank).ok())).unwrap_or(2);
+        axes.or_else(|| find_layout_integer(spec, "rank").and_then(|rank| usize::try_from(rank).ok())).unwrap_or(2);
     ensure(axes == memory.shape.len(), || {
         format!("memory has {} axes, and its layout {axes}: expected as many", memory.shape.len())
     })?;

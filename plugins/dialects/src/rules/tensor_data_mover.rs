@@ -1,7 +1,7 @@
 //! Defines the rules of copies between global and shared memory by gfx1250's tensor data mover (TDM).
 
 use tilewright_tile::rules::{
-    CheckResult, OpContext, VerifyRule, ensure, integer_list_parameter, integer_parameter,
+    CheckResult, OpContext, VerifyRule, ensure, find_layout_integer, find_layout_integer_list,
     read_layout_padding_parameter,
 };
 use tilewright_tile::{MemDescType, TensorDescriptorType, TileType};
@@ -48,7 +48,7 @@ fn check_layout(check: &OpContext<'_>, group: &str) -> CheckResult {
         format!("memory has the layout `{text}`: expected `swizzled_shared` without swizzle, or `padded_shared`")
     })?;
     if spec.name == "swizzled_shared" {
-        let phases = integer_parameter(spec, "max_phase").unwrap_or(1);
+        let phases = find_layout_integer(spec, "max_phase").unwrap_or(1);
         ensure(phases <= 1, || format!("memory is swizzled by `{text}`: expected `maxPhase = 1`"))?;
     }
     let bits = i64::from(memory.element.element_bits().unwrap_or(8));
@@ -132,7 +132,8 @@ fn check_pieces(hint: i64, memory: &MemDescType) -> CheckResult {
     if spec.name != "partitioned_shared" {
         return Ok(());
     }
-    let [partitions, groups] = ["num_partitions", "num_groups"].map(|name| integer_parameter(spec, name).unwrap_or(1));
+    let [partitions, groups] =
+        ["num_partitions", "num_groups"].map(|name| find_layout_integer(spec, name).unwrap_or(1));
     let pieces = partitions.saturating_mul(groups).max(1);
     let warps = i64::from((hint as u64 & u64::from(u32::MAX)).count_ones());
     ensure(warps % pieces == 0, || {
@@ -194,7 +195,7 @@ fn tdm_rows(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
         check_gathered_padding(check, ty, &descriptor.shape)?;
     }
     if let Some(order) =
-        check.memory_type(memory).and_then(|memory| integer_list_parameter(memory.layout.spec(), "order"))
+        check.memory_type(memory).and_then(|memory| find_layout_integer_list(memory.layout.spec(), "order"))
     {
         ensure(order.len() != 2 || order == [1, 0], || {
             format!("memory has `order = {order:?}`: expected rows, [1, 0]")

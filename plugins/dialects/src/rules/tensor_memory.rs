@@ -2,7 +2,7 @@
 
 use tilewright_layout::Dim;
 use tilewright_tile::rules::{
-    CheckResult, DistributedBases, OpContext, VerifyRule, ensure, integer_parameter, integer_parameter_by_names,
+    CheckResult, DistributedBases, OpContext, VerifyRule, ensure, find_layout_integer, find_layout_integer_by_names,
     read_layout_bool_parameter,
 };
 use tilewright_tile::{Attribute, FloatType, MemDescType, TensorType, TileType};
@@ -31,7 +31,7 @@ fn check_rows(check: &OpContext<'_>, registers: &TensorType, memory: &MemDescTyp
     if memory.layout.spec().name != MATRIX || registers.shape.len() != 2 {
         return Ok(());
     }
-    let rows = integer_parameter(memory.layout.spec(), "block_m").unwrap_or(128);
+    let rows = find_layout_integer(memory.layout.spec(), "block_m").unwrap_or(128);
     let Some(DistributedBases { lanes, warps, .. }) = check.distributed_bases(layout, &registers.shape) else {
         return Ok(());
     };
@@ -127,7 +127,7 @@ fn copy(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     check_layout(to)?;
     ensure(from.shape == to.shape, || format!("{:?} is copied to {:?}: expected one shape", from.shape, to.shape))?;
     let spec = from.layout.spec();
-    let swizzle = integer_parameter_by_names(spec, SWIZZLE);
+    let swizzle = find_layout_integer_by_names(spec, SWIZZLE);
     ensure(
         spec.name != "nvmma_shared" || !(read_layout_bool_parameter(spec, "transposed") || is_fp4_padded(spec)),
         || format!("the source's layout `{}` is transposed or padded", from.layout.text()),
@@ -137,7 +137,7 @@ fn copy(check: &OpContext<'_>, _: &[String]) -> CheckResult {
             format!("scales are swizzled by `{}`: expected no swizzle", from.layout.text())
         });
     }
-    let rows = integer_parameter(to.layout.spec(), "block_m").unwrap_or(128);
+    let rows = find_layout_integer(to.layout.spec(), "block_m").unwrap_or(128);
     ensure(rows == 128, || format!("it is copied to blocks of {rows} rows: expected `blockM = 128`"))?;
     ensure(from.element.element_bits() == Some(32), || format!("elements of `{}`: expected 32 bits", from.element))?;
     ensure(swizzle != Some(0), || format!("the source's layout `{}` is not swizzled", from.layout.text()))?;

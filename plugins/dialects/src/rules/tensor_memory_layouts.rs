@@ -3,7 +3,7 @@
 use tilewright_layout::FamilySpec;
 use tilewright_tile::MemDescType;
 use tilewright_tile::rules::{
-    CheckResult, LayoutStorage, LayoutVerifyRules, VerifyRules, ensure, find_layout_bases, integer_parameter,
+    CheckResult, LayoutFamilyRules, LayoutStorage, VerifyRules, ensure, find_layout_bases, find_layout_integer,
     is_power_of_two, read_layout_bool_parameter,
 };
 
@@ -20,7 +20,7 @@ pub(super) const SPACE: &str = "tensor_memory";
 #[derive(Debug)]
 pub(super) struct Matrix;
 
-impl LayoutVerifyRules for Matrix {
+impl LayoutFamilyRules for Matrix {
     fn family(&self) -> &'static str {
         MATRIX
     }
@@ -39,7 +39,7 @@ impl LayoutVerifyRules for Matrix {
                 format!("`{word}` is missing")
             })?;
         }
-        let [rows, columns, stride] = ["block_m", "block_n", "col_stride"].map(|name| integer_parameter(spec, name));
+        let [rows, columns, stride] = ["block_m", "block_n", "col_stride"].map(|name| find_layout_integer(spec, name));
         ensure(rows.is_none_or(|rows| rows == 64 || rows == 128), || {
             format!("`blockM = {}`: expected 64 or 128 rows", rows.unwrap_or_default())
         })?;
@@ -69,11 +69,11 @@ impl LayoutVerifyRules for Matrix {
         let rank = memory.shape.len();
         ensure(rank == 2 || rank == 3, || format!("a tensor of {rank} axes: expected two, or three for buffers"))?;
         let spec = memory.layout.spec();
-        let stride = integer_parameter(spec, "col_stride").unwrap_or(1).unsigned_abs();
+        let stride = find_layout_integer(spec, "col_stride").unwrap_or(1).unsigned_abs();
         ensure(u64::from(bits) * stride <= 32, || {
             format!("elements of {bits} bits with `colStride = {stride}`: expected at most 32 bits for both")
         })?;
-        let (Some(rows), Some(columns)) = (integer_parameter(spec, "block_m"), integer_parameter(spec, "block_n"))
+        let (Some(rows), Some(columns)) = (find_layout_integer(spec, "block_m"), find_layout_integer(spec, "block_n"))
         else {
             return Ok(());
         };
@@ -92,7 +92,7 @@ impl LayoutVerifyRules for Matrix {
 #[derive(Debug)]
 pub(super) struct Scales;
 
-impl LayoutVerifyRules for Scales {
+impl LayoutFamilyRules for Scales {
     fn family(&self) -> &'static str {
         SCALES
     }

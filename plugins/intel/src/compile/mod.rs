@@ -33,7 +33,7 @@ mod prefetch;
 
 use rspirv::binary::{Assemble, Disassemble};
 use tilewright_kernel::Module;
-use tilewright_plugin::codegen::{check_kernel_signatures, check_limits, list_kernel_metadata};
+use tilewright_plugin::codegen::{check_kernel_signatures, check_limits, list_kernel_launch_metadata};
 use tilewright_plugin::{Artifact, CodeFormat, CodePayload, CompileError, CompileOptions};
 use tilewright_target::{Instruction, TargetDescription};
 
@@ -81,7 +81,7 @@ pub fn compile_module(
     let words = spirv.assemble();
     let payloads = payloads(options, &words, || spirv.disassemble());
     let object = payloads.iter().find(|payload| payload.form == CodeFormat::Object);
-    let kernels = list_kernel_metadata(module, instructions)?;
+    let kernels = list_kernel_launch_metadata(module, instructions)?;
     let is_large = needs_large_mode(&kernels);
     let accepted_by = object.map_or(Ok(None), |object| run_checkers(&object.bytes, architecture, is_large))?;
     Ok(Artifact { payloads, kernels, accepted_by })

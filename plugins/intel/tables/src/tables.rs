@@ -8,7 +8,7 @@ use tilewright_target::OmittedInstruction;
 
 /// The layout families and instructions of Intel GPUs.
 #[derive(Debug)]
-pub enum IntelTables {}
+pub struct IntelTables;
 
 impl VendorTables for IntelTables {
     const ARCHITECTURES: &'static [&'static str] = ARCHITECTURES;

@@ -73,12 +73,12 @@ pub fn dots_are_correct() {
             .iter()
             .any(|operand_load| operand_load.blocks.is_some())
     );
-    build_mma_cases(&by_blocks, build_plan_context(&target))
+    build_mma_plan_cases(&by_blocks, build_plan_context(&target))
         .and_then(|cases| cases.iter().try_for_each(|case| check_on_device(case, &target, &mut *device).map(drop)))
         .unwrap();
     for types in [["f16", "f16", "f32"], ["i8", "u8", "i32"], ["i8", "e4m3", "f32"], ["i32", "f16", "f64"]] {
         let plan = planned(&target, &problem(&target, [32, 64, 32], types));
-        build_mma_cases(&plan, build_plan_context(&target))
+        build_mma_plan_cases(&plan, build_plan_context(&target))
             .and_then(|cases| cases.iter().try_for_each(|case| check_on_device(case, &target, &mut *device).map(drop)))
             .unwrap_or_else(|error| panic!("{types:?} by {}: {error}", plan.atom_name()));
     }

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 use crate::dialect;
-use tilewright_llvm::LlvmForm;
+use tilewright_llvm::LlvmOutputKind;
 use tilewright_vendor_testkit::kernels;
 use tilewright_vendor_testkit::kernels::{BIT, GLOBAL_POINTER, QUAD, WORD, module};
 use tilewright_vendor_testkit::prelude::*;
@@ -19,7 +19,7 @@ fn stored(make: impl Fn(&mut Builder) -> Value) -> u64 {
     let bits = k.cast(Cast::Bits, value, Type::Scalar(Element::integer_of_width(width).unwrap()));
     let to = k.parameter(0);
     k.store(to, 0, bits, None);
-    let code = dialect::code(&module(vec![k.finish()]), 2, &[LlvmForm::Intermediate]).unwrap();
+    let code = dialect::code(&module(vec![k.finish()]), 2, &[LlvmOutputKind::Intermediate]).unwrap();
     let text = code.intermediate.unwrap();
     let store = text.lines().find(|line| line.trim_start().starts_with("store ")).unwrap_or_else(|| panic!("{text}"));
     let literal = store.split_whitespace().nth(2).unwrap().trim_end_matches(',');

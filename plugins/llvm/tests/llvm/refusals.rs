@@ -3,7 +3,7 @@
 
 use crate::dialect;
 use tilewright_kernel::{Issuers, Queue, SharedBuffer, ShuffleMode};
-use tilewright_llvm::LlvmForm;
+use tilewright_llvm::LlvmOutputKind;
 use tilewright_testkit::seeded_rng::SeededRng;
 use tilewright_vendor_testkit::damage::damage;
 use tilewright_vendor_testkit::kernels;
@@ -18,7 +18,7 @@ const BYTE: Type = Type::Scalar(Element::I8);
 fn error<T>(make: impl FnOnce(&mut Builder) -> T) -> CompileError {
     let mut k = Builder::new("bad", LAUNCH, &[("at", GLOBAL_POINTER), ("word", WORD)]);
     make(&mut k);
-    dialect::code(&module(vec![k.finish()]), 2, &[LlvmForm::Assembly]).unwrap_err()
+    dialect::code(&module(vec![k.finish()]), 2, &[LlvmOutputKind::Assembly]).unwrap_err()
 }
 
 #[track_caller]
@@ -139,7 +139,7 @@ fn tensor_memory_is_the_targets() {
 
 #[test]
 fn kernels_must_have_memory_that_exists() {
-    let refused = |kernels: Vec<Kernel>| match dialect::code(&module(kernels), 2, &[LlvmForm::Assembly]) {
+    let refused = |kernels: Vec<Kernel>| match dialect::code(&module(kernels), 2, &[LlvmOutputKind::Assembly]) {
         Err(CompileError::Invalid(message)) => message,
         other => panic!("{other:?}"),
     };
@@ -157,7 +157,7 @@ fn a_kernel_named_like_another_ones_memory_keeps_its_name() {
     let mut first = kernels::through_shared(LAUNCH, tilewright_kernel::CollectiveScope::Block);
     first.name = "k".to_owned();
     let second = Builder::new("k_shared", LAUNCH, &[]).finish();
-    let code = dialect::code(&module(vec![first, second]), 2, &[LlvmForm::Intermediate]).unwrap();
+    let code = dialect::code(&module(vec![first, second]), 2, &[LlvmOutputKind::Intermediate]).unwrap();
     assert!(code.intermediate.unwrap().contains("void @k_shared()"));
 }
 
@@ -165,13 +165,13 @@ fn a_kernel_named_like_another_ones_memory_keeps_its_name() {
 fn levels_that_do_not_exist_are_errors_of_the_option() {
     let error = dialect::code(&Module::default(), 9, &[]).unwrap_err();
     assert!(matches!(error, CompileError::Option { .. }), "{error}");
-    assert!(dialect::code(&Module::default(), 2, &[LlvmForm::Assembly, LlvmForm::Object]).is_ok());
+    assert!(dialect::code(&Module::default(), 2, &[LlvmOutputKind::Assembly, LlvmOutputKind::Object]).is_ok());
 }
 
 #[test]
 fn all_threads_get_the_same_code() {
     let everything = kernels::all(LAUNCH);
-    let forms = [LlvmForm::Intermediate, LlvmForm::Assembly, LlvmForm::Object];
+    let forms = [LlvmOutputKind::Intermediate, LlvmOutputKind::Assembly, LlvmOutputKind::Object];
     let expected = dialect::code(&everything, 2, &forms).unwrap();
     std::thread::scope(|scope| {
         let compile = || dialect::code(&everything, 2, &forms).unwrap();

@@ -23,8 +23,8 @@ mod warp_reductions;
 use std::borrow::Cow;
 
 use tilewright_kernel::Module;
-use tilewright_llvm::{GeneratedCode, LlvmForm};
-use tilewright_plugin::codegen::{check_compilable_as_device_functions, check_limits, list_kernel_metadata};
+use tilewright_llvm::{GeneratedCode, LlvmOutputKind};
+use tilewright_plugin::codegen::{check_compilable_as_device_functions, check_limits, list_kernel_launch_metadata};
 use tilewright_plugin::{Artifact, CodeFormat, CodePayload, CompileError, CompileOptions, check_module_tensor_maps};
 use tilewright_target::{Instruction, TargetDescription};
 
@@ -49,12 +49,12 @@ pub(crate) fn compile(
     let mut forms = Vec::new();
     for emit in &options.emit {
         match emit {
-            CodeFormat::Intermediate => forms.push(LlvmForm::Intermediate),
+            CodeFormat::Intermediate => forms.push(LlvmOutputKind::Intermediate),
             // `ptxas` assembles the object from the PTX text.
-            CodeFormat::Assembly | CodeFormat::Object => forms.push(LlvmForm::Assembly),
+            CodeFormat::Assembly | CodeFormat::Object => forms.push(LlvmOutputKind::Assembly),
             CodeFormat::Functions => {
                 check_compilable_as_device_functions(target, module)?;
-                forms.push(LlvmForm::Functions);
+                forms.push(LlvmOutputKind::Functions);
             }
             _ => {}
         }
@@ -65,7 +65,7 @@ pub(crate) fn compile(
     let payloads = payloads(target, code, &options.emit)?;
     let assembled = payloads.iter().any(|payload| payload.form == CodeFormat::Object && payload.format == OF_PTXAS);
     let accepted_by = assembled.then(|| "ptxas".to_owned());
-    Ok(Artifact { payloads, kernels: list_kernel_metadata(module, rows)?, accepted_by })
+    Ok(Artifact { payloads, kernels: list_kernel_launch_metadata(module, rows)?, accepted_by })
 }
 
 /// The payload format of objects that `ptxas` writes. Two runs may write different bytes: versions 12.9 and 13.4 number

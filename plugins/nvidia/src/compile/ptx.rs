@@ -6,7 +6,7 @@ use tilewright_llvm::values::{BasicValueEnum, IntValue, PointerValue};
 use tilewright_llvm::{
     AtomicUpdate, Emitter, KernelDeclaration, LlvmTarget, PredicatedAccess, SharedMemoryDeclaration, TargetDialect,
     TensorMapDeclaration, find_completion_queue, no_clusters_error, no_mbarriers_error, no_tensor_memory_error,
-    unsupported_cast_error, unsupported_function_error, unsupported_queue_error,
+    unsupported_cast_error, unsupported_completion_queue_error, unsupported_math_function_error,
 };
 use tilewright_plugin::codegen::static_shared_bytes;
 use tilewright_plugin::{CompileError, find_and_check_instruction};
@@ -197,7 +197,7 @@ impl TargetDialect for Ptx<'_> {
             (MathFunction::Div, Element::F32, &[a, b]) if listed => {
                 emit.call_value_intrinsic("llvm.nvvm.div.full", &[a, b])
             }
-            _ => Err(unsupported_function_error(function, element)),
+            _ => Err(unsupported_math_function_error(function, element)),
         }
     }
 
@@ -347,7 +347,7 @@ impl TargetDialect for Ptx<'_> {
     ) -> Result<BasicValueEnum<'ctx>, CompileError> {
         match queue {
             Queue::Mma => group::emit_accumulator_fence(emit, (ty, value)),
-            other => Err(unsupported_queue_error(other)),
+            other => Err(unsupported_completion_queue_error(other)),
         }
     }
 
@@ -359,9 +359,10 @@ impl TargetDialect for Ptx<'_> {
         match queue {
             Queue::Copies => emit.call_intrinsic("llvm.nvvm.cp.async.commit.group", &[], &[]).map(|_| ()),
             Queue::Mma => group::commit(emit),
-            Queue::Bulk => {
-                self.require_mbarriers().map_err(|_| unsupported_queue_error(queue)).and_then(|()| bulk::commit(emit))
-            }
+            Queue::Bulk => self
+                .require_mbarriers()
+                .map_err(|_| unsupported_completion_queue_error(queue))
+                .and_then(|()| bulk::commit(emit)),
             // `tcgen05.wait` waits for all loads or all stores of tensor memory, so these queues have no groups to
             // commit.
             Queue::TensorLoads | Queue::TensorStores => self.has_tensor_memory(),
@@ -382,7 +383,7 @@ impl TargetDialect for Ptx<'_> {
             Queue::Mma => group::wait(emit, outstanding),
             Queue::Bulk => self
                 .require_mbarriers()
-                .map_err(|_| unsupported_queue_error(queue))
+                .map_err(|_| unsupported_completion_queue_error(queue))
                 .and_then(|()| bulk::wait(emit, outstanding)),
             Queue::TensorLoads | Queue::TensorStores => {
                 self.has_tensor_memory()?;
@@ -448,7 +449,7 @@ impl TargetDialect for Ptx<'_> {
         self.require_mbarriers()?;
         match queue {
             Queue::Mma if self.target.tensor.is_some() => tensor::commit(emit, pointer),
-            other => Err(unsupported_queue_error(other)),
+            other => Err(unsupported_completion_queue_error(other)),
         }
     }
 

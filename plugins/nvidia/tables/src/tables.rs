@@ -8,7 +8,7 @@ use tilewright_target::OmittedInstruction;
 
 /// The layout families and instructions of NVIDIA GPUs.
 #[derive(Debug)]
-pub enum NvidiaTables {}
+pub struct NvidiaTables;
 
 impl VendorTables for NvidiaTables {
     const ARCHITECTURES: &'static [&'static str] = ARCHITECTURES;

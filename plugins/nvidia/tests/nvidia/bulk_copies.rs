@@ -4,13 +4,13 @@
 use crate::prelude::*;
 use tilewright_kernel::{OutOfBoundsFill, TensorMap};
 use tilewright_target::TensorCopyOperand;
-use tilewright_verify::kernels::{BulkCopyKind, build_bulk_copy_kernel};
+use tilewright_verify::kernels::{BulkCopyExtent, build_bulk_copy_kernel};
 use tilewright_verify::{build_box_copy_case, build_bulk_copy_1d_case, edge_box_origins};
 
 const GPU_MODELS: [&str; 3] = ["h100", "b200", "rtx5090"];
 
 fn bulk_rows(target: &NvidiaTarget) -> Vec<Instruction> {
-    target.instructions().iter().filter(|row| BulkCopyKind::is_copied_by(row)).cloned().collect()
+    target.instructions().iter().filter(|row| BulkCopyExtent::is_copied_by(row)).cloned().collect()
 }
 
 /// Returns tensor maps for the box operand of an instruction: every swizzle with every element width.
@@ -68,7 +68,7 @@ fn layouts_are_the_published_swizzles() {
     }
 }
 
-fn artifact(target: &NvidiaTarget, row: &Instruction, bulk: BulkCopyKind<'_>) -> Artifact {
+fn artifact(target: &NvidiaTarget, row: &Instruction, bulk: BulkCopyExtent<'_>) -> Artifact {
     let module = Module { kernels: vec![build_bulk_copy_kernel(row, 32, bulk, None).unwrap()] };
     let options = CompileOptions { emit: vec![CodeFormat::Assembly, CodeFormat::Object], optimisation: 2 };
     let artifact = target.compile(&module, &options).unwrap();
@@ -85,7 +85,7 @@ fn every_row_is_code() {
         let target = target(gpu_model);
         for row in bulk_rows(&target) {
             let Some(operand) = row.tensor_copy_operand() else {
-                let artifact = artifact(&target, &row, BulkCopyKind::Copy1d(1024));
+                let artifact = artifact(&target, &row, BulkCopyExtent::Copy1d(1024));
                 let ptx = artifact.payload_text(CodeFormat::Assembly).unwrap();
                 assert!(ptx.contains(&format!("@one {} [", row.name)), "{ptx}");
                 assert!(ptx.contains("1024;") || ptx.contains(", 1024"), "{ptx}");
@@ -93,7 +93,7 @@ fn every_row_is_code() {
                 continue;
             };
             let map = &maps(operand)[1];
-            let artifact = artifact(&target, &row, BulkCopyKind::Box(map));
+            let artifact = artifact(&target, &row, BulkCopyExtent::Box(map));
             let ptx = artifact.payload_text(CodeFormat::Assembly).unwrap();
             assert!(ptx.contains(".param .align 64 .b8 bulk_param_0[128]"), "{ptx}");
             assert!(!ptx.contains(".local"), "the map stays where it is: {ptx}");
@@ -126,7 +126,7 @@ fn tensor_copies_without_an_instruction_are_rejected_by_codegen() {
     let target = target(GPU_MODELS[0]);
     let row = bulk_rows(&target).into_iter().find(|row| row.name.contains("tensor.2d")).unwrap();
     let map = maps(row.tensor_copy_operand().unwrap()).remove(0);
-    let mut kernel = build_bulk_copy_kernel(&row, 32, BulkCopyKind::Box(&map), None).unwrap();
+    let mut kernel = build_bulk_copy_kernel(&row, 32, BulkCopyExtent::Box(&map), None).unwrap();
     kernel.parameters[0].map.as_mut().unwrap().box_sizes[1] = 257;
     let error = target.compile(&Module { kernels: vec![kernel] }, &CompileOptions::default()).unwrap_err();
     let CompileError::Invalid(message) = error else { panic!("{error}") };

@@ -9,7 +9,7 @@ use tilewright_lower::{LowerErrorReason, RegisterTensorParameter, build_and_lowe
 use tilewright_tile::op::name::tt;
 use tilewright_tile::{FunctionBuilder, Op, TileType, Value};
 use tilewright_vendor_testkit::layouts::{format_blocked_layout, resolve_distributed};
-use tilewright_verify::kernels::emit_add;
+use tilewright_verify::kernels::emit_tuple_add;
 
 /// Returns the register values of a layout after a kernel has run, each with the row-major index of its element.
 fn registers(layout: &LinearLayout, written: &[u8]) -> Vec<(u64, u32)> {
@@ -34,7 +34,7 @@ fn along(
     let op = builder.build_op(name).operand(tensor).attribute("axis", axis).result(result);
     let op = if name == tt::SCAN { op.attribute("reverse", false) } else { op };
     let op = op.region(vec![TileType::integer(32); 2], |builder, sides| {
-        let sum = emit_add(builder, &sides[..1], &sides[1..])?;
+        let sum = emit_tuple_add(builder, &sides[..1], &sides[1..])?;
         builder.build_op(end).operand(sum[0]).build().map(drop)
     });
     let op = op.build()?;

@@ -108,7 +108,7 @@ fn loop_kernel(offsets: &[u32], words: u32) -> Kernel {
   }}
 }}"
     );
-    tilewright_kernel::text::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}")).kernels.remove(0)
+    tilewright_kernel::text::parse_module(&text).unwrap_or_else(|error| panic!("{error}\n{text}")).kernels.remove(0)
 }
 
 /// Checks that a loop with several loads, unless it carries many words, states four resident blocks: a lane may then

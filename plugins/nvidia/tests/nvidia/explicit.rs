@@ -505,7 +505,8 @@ fn programs_name_parts_of_tiles() {
         for solved in all {
             // As the suite's dot: 16 matrices of 8x8 of each operand in each of five iterations, four in a load.
             assert_eq!(solved.counts.matrix_loads, 5 * (16 + 16) / 4, "{}", solved.derivation);
-            let mut module = tilewright_kernel::text::parse(&solved.kernel).unwrap_or_else(|error| panic!("{error}"));
+            let mut module =
+                tilewright_kernel::text::parse_module(&solved.kernel).unwrap_or_else(|error| panic!("{error}"));
             let mut device = VirtualDevice::new(target.description().clone(), target.instructions().to_vec());
             let checked = case
                 .to_test_case(module.kernels.remove(0))

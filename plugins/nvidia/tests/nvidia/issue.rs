@@ -3,11 +3,11 @@
 
 use crate::prelude::*;
 use serde_json::Value as Json;
-use tilewright_target::BankRow;
+use tilewright_target::BankTableEntry;
 use tilewright_vendor_testkit::kernels;
 use tilewright_vendor_testkit::kernels::module;
 use tilewright_verify::check_instruction_emulated;
-use tilewright_verify::kernels::BulkCopyKind;
+use tilewright_verify::kernels::BulkCopyExtent;
 
 const MOVES: &str = include_str!("../data/matrix_moves.json");
 
@@ -15,7 +15,7 @@ const MOVES: &str = include_str!("../data/matrix_moves.json");
 /// take phases of eight lanes.
 pub fn target(architecture: &str) -> TargetDescription {
     let mut target = kernels::build_fake_target(architecture, &[32]);
-    target.shared.banks.push(BankRow {
+    target.shared.banks.push(BankTableEntry {
         directions: vec![Direction::Store, Direction::Load],
         access_bits: vec![128],
         instruction: None,
@@ -85,7 +85,7 @@ fn expected_registers(row: &Instruction, operand: &InstructionOperand) -> Vec<us
 
 /// Whether an instruction accesses tensor memory, or is a bulk copy; such instructions have their own tests.
 pub fn is_tested_elsewhere(row: &Instruction) -> bool {
-    row.operands.iter().any(|operand| operand.tensor_memory_operand().is_some()) || BulkCopyKind::is_copied_by(row)
+    row.operands.iter().any(|operand| operand.tensor_memory_operand().is_some()) || BulkCopyExtent::is_copied_by(row)
 }
 
 /// Whether an instruction is an asynchronous copy from global to shared memory.

@@ -4,7 +4,7 @@
 
 use crate::prelude::*;
 use serde_json::Value;
-use tilewright_assign::synthesis::coalesce::{CopyThreads, coalesce_layout};
+use tilewright_assign::synthesis::coalesce::{CopyThreadCounts, coalesce_layout};
 use tilewright_layout::cute::{ComposedLayout, Swizzle, to_distributed, to_memory};
 use tilewright_plan::memory_synthesis::{
     MemorySynthesisError, SharedLayoutSolution, SharedTensor, TensorAccess, solve_shared_layout,
@@ -106,7 +106,7 @@ fn copies_of_a_public_solver_are_met_or_beaten() {
         let stride = |axis: usize| if axis == row { AxisStride::Elements(1) } else { AxisStride::Elements(8192) };
         let axes = tile.iter().enumerate().map(|(axis, &size)| (Dim::tensor(axis), size, stride(axis))).collect();
         let memory = GlobalTensor { axes, alignment: 16 };
-        let threads = CopyThreads { lanes: 32, warps: 1 << theirs.in_bits(Dim::WARP) };
+        let threads = CopyThreadCounts { lanes: 32, warps: 1 << theirs.in_bits(Dim::WARP) };
         let ours = coalesce_layout(&memory, 16, threads, None, target.description()).unwrap();
         let taken = plan_global_access(&theirs, &memory, 16, Direction::Load, target.description()).unwrap();
         assert!(ours.vector_elements >= taken.vector_elements && ours.vector_elements == 8, "{name}");

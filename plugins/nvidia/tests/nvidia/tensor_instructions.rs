@@ -291,7 +291,7 @@ fn ptx_of_allocation(head: &str, end: &str) -> String {
            }}
          }}"
     );
-    let module = tilewright_kernel::text::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let module = tilewright_kernel::text::parse_module(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
     let options = CompileOptions { emit: vec![CodeFormat::Assembly], optimisation: 0 };
     target("b200").compile(&module, &options).unwrap().payload_text(CodeFormat::Assembly).unwrap().to_owned()
 }

@@ -1,7 +1,7 @@
 //! The virtual device behind the framework's `Device` trait.
 
 use tilewright_plugin::{
-    Artifact, CodeFormat, Device, DeviceBufferId, DeviceError, DeviceObjectTable, KernelMetadata, LaunchArgument,
+    Artifact, CodeFormat, Device, DeviceBufferId, DeviceError, DeviceObjectMap, KernelMetadata, LaunchArgument,
     LaunchRequest, LaunchStats, LoadedCodeId,
 };
 use tilewright_target::{Instruction, TargetDescription};
@@ -17,7 +17,7 @@ pub struct VirtualDevice {
     global: Global,
     /// Table of the handles that the device has returned: of buffers, with the buffer's index in global memory, and of
     /// loaded code.
-    given: DeviceObjectTable<u64, Loaded>,
+    given: DeviceObjectMap<u64, Loaded>,
     last: LaunchReport,
     replicated_stores: bool,
 }
@@ -37,7 +37,7 @@ impl VirtualDevice {
     /// Creates the virtual device of a target; `instructions` is the target's instruction table.
     #[must_use]
     pub fn new(target: TargetDescription, instructions: Vec<Instruction>) -> Self {
-        let (global, given, last) = (Global::default(), DeviceObjectTable::default(), LaunchReport::default());
+        let (global, given, last) = (Global::default(), DeviceObjectMap::default(), LaunchReport::default());
         Self { target, instructions, global, given, last, replicated_stores: false }
     }
 
@@ -145,7 +145,7 @@ impl VirtualDevice {
 
 /// Encodes the arguments of a launch as the bytes of the kernel's parameter memory.
 fn parameters(
-    given: &DeviceObjectTable<u64, Loaded>,
+    given: &DeviceObjectMap<u64, Loaded>,
     (program, kernel): (&Program, &KernelMetadata),
     arguments: &[LaunchArgument],
 ) -> Result<Vec<u8>, DeviceError> {

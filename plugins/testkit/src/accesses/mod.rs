@@ -5,7 +5,7 @@ pub use crate::layouts;
 
 use crate::prelude::*;
 use tilewright_kernel::verify_vendor_instructions;
-use tilewright_plan::movement::SharedAccess;
+use tilewright_plan::movement::SharedAccessPlan;
 
 /// A test case: a load or store of a tensor in shared memory, and the plan that is expected for it.
 pub struct Case {
@@ -30,7 +30,7 @@ pub fn format_swizzled_layout(vector: u64, phase: u64, phases: u64, order: [u64;
 
 /// A planned access that has been checked on the emulator, as a kernel.
 pub struct PlannedAccess {
-    pub access: SharedAccess,
+    pub access: SharedAccessPlan,
     pub kernel: Kernel,
 }
 
@@ -53,7 +53,7 @@ impl Case {
         let planned = |context: PlanContext<'_>| {
             let direction = if loads { Direction::Load } else { Direction::Store };
             let access = plan_shared_access(&registers, &memory, self.bits, direction, context).unwrap();
-            let case = if loads { build_load_case } else { build_store_case };
+            let case = if loads { build_shared_load_case } else { build_shared_store_case };
             check_case(case(&registers, &memory, self.bits, &access), context, self.name);
             access
         };
@@ -61,13 +61,13 @@ impl Case {
         let access = planned(PlanContext::new(target.description()).with_instructions(target.instructions()));
         assert!(access.stats.cost <= plain.stats.cost, "{}: {plain:?}", self.name);
         self.is_as_it_must_be(&access);
-        let build = if loads { build_load_kernel } else { build_store_kernel };
+        let build = if loads { build_shared_load_kernel } else { build_shared_store_kernel };
         let kernel = build(&registers, &memory, self.bits, &access).unwrap();
         verify_vendor_instructions(&kernel, target.instructions()).unwrap();
         PlannedAccess { access, kernel }
     }
 
-    fn is_as_it_must_be(&self, access: &SharedAccess) {
+    fn is_as_it_must_be(&self, access: &SharedAccessPlan) {
         let Counts { shared_stores, shared_loads, matrix_stores, matrix_loads, .. } = access.stats.counts;
         let (plain, by_row) = (shared_stores + shared_loads, matrix_stores + matrix_loads);
         let accesses = if self.by.is_some() { (0, self.accesses) } else { (self.accesses, 0) };

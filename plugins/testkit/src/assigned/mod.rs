@@ -11,7 +11,7 @@ use crate::prelude::*;
 use tilewright_assign::AssignmentError;
 use tilewright_assign::dot_plan::plan_dot;
 use tilewright_assign::layouts::LayoutCache;
-use tilewright_tile::import::{ImportTables, replace_vendor_operations};
+use tilewright_tile::import::{ForeignOpReplacements, replace_vendor_operations};
 use tilewright_tile::op::Dialects;
 use tilewright_tile::op::name::{arith, tt};
 use tilewright_tile::{Attribute, FunctionBody, Op, TileModule, TileType, text, verify_transformed_module};
@@ -139,7 +139,7 @@ fn rules(body: &FunctionBody, op: Op, layouts: &LayoutCache<'_>, config: &Launch
 pub fn check_layouts_stay(
     context: PlanContext<'_>,
     families: &dyn Families,
-    (dialects, imports): (&Dialects, &ImportTables),
+    (dialects, imports): (&Dialects, &ForeignOpReplacements),
     endings: &[&str],
 ) {
     let folder = shared_data::path("kernels/ttgir");

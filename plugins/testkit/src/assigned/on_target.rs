@@ -4,7 +4,7 @@ use super::{assign_and_check, check_layouts_stay, programs};
 use crate::prelude::*;
 use tilewright_assign::AssignmentError;
 use tilewright_assign::Strategy;
-use tilewright_tile::import::ImportTables;
+use tilewright_tile::import::ForeignOpReplacements;
 use tilewright_tile::op::Dialects;
 
 /// Checks that every program gets layouts, except at most one whose dot needs too many registers. Over all programs
@@ -37,7 +37,7 @@ pub fn every_program_has_layouts(target: &dyn Target, triton: Option<&str>) {
 /// Checks that layout assignment keeps the layouts of programs that Triton has assigned layouts to. `words` are the
 /// dialects for parsing, and the import tables that replace vendors' operations. The programs are the files of the
 /// shared test data whose names end with one of `endings`.
-pub fn named_layouts_stay(target: &dyn Target, words: (&Dialects, &ImportTables), endings: &[&str]) {
+pub fn named_layouts_stay(target: &dyn Target, words: (&Dialects, &ForeignOpReplacements), endings: &[&str]) {
     let families = FamilyProviders::new(vec![&NeutralFamilies, target.families()]);
     let context = PlanContext::new(target.description()).with_instructions(target.instructions());
     check_layouts_stay(context, &families, words, endings);

@@ -7,7 +7,7 @@ use crate::movement::Movement;
 use crate::movement::{Reader, check_no_loops};
 use crate::prelude::*;
 use tilewright_layout::f2::Subspace;
-use tilewright_plan::movement::{ConversionKind, SharedMemoryTraffic};
+use tilewright_plan::movement::{ConversionKind, SharedMemoryBitsPerLane};
 
 /// A test case: a layout conversion, the kind of plan to check (not always the cheapest), and mnemonics that the code
 /// must contain.
@@ -102,7 +102,7 @@ impl Case {
     ) {
         let found = plan.stats.shared_bits;
         if plan.path != ConversionKind::Shared {
-            return assert_eq!(found, SharedMemoryTraffic::default(), "{}", self.name);
+            return assert_eq!(found, SharedMemoryBitsPerLane::default(), "{}", self.name);
         }
         assert_eq!(found.loaded, bits_of_thread(dst, self.bits), "{}: a lane loads each required word once", self.name);
         let src_bits = bits_of_thread(src, self.bits);

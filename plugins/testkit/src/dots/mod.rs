@@ -50,7 +50,7 @@ pub fn planned(target: &dyn Target, problem: &MmaProblem) -> MmaPlan {
 /// Plans the MMA, checks the plan on the emulator, and returns it.
 pub fn proven(target: &dyn Target, problem: &MmaProblem) -> MmaPlan {
     let plan = planned(target, problem);
-    build_mma_cases(&plan, build_plan_context(target))
+    build_mma_plan_cases(&plan, build_plan_context(target))
         .and_then(|cases| check_all_emulated(&cases, build_plan_context(target)))
         .unwrap_or_else(|error| panic!("{}: {error}", plan.atom_name()));
     plan
@@ -94,7 +94,7 @@ pub fn check_scaled_dots(target: &dyn Target, stride: usize) {
             Err(error) => panic!("{problem:?}: {error}"),
         };
         planned += 1;
-        build_mma_cases(&plan, build_plan_context(target))
+        build_mma_plan_cases(&plan, build_plan_context(target))
             .and_then(|cases| check_all_emulated(&cases, build_plan_context(target)))
             .unwrap_or_else(|error| panic!("{problem:?} by {}: {error}", plan.atom_name()));
     }

@@ -15,10 +15,10 @@ pub fn executed(
     let plan = plan_shared_access(layout, memory, bits, direction, context).expect("a plan");
     match direction {
         Direction::Store => {
-            check_case(build_store_case(layout, memory, bits, &plan), context, "stores").counts.wavefronts_stored
+            check_case(build_shared_store_case(layout, memory, bits, &plan), context, "stores").counts.wavefronts_stored
         }
         Direction::Load => {
-            check_case(build_load_case(layout, memory, bits, &plan), context, "loads").counts.wavefronts_loaded
+            check_case(build_shared_load_case(layout, memory, bits, &plan), context, "loads").counts.wavefronts_loaded
         }
     }
 }

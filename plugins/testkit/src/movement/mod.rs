@@ -1,7 +1,7 @@
 //! Compares data movement in generated code with planned data movement: functions of each vendor count the accesses in
 //! the code.
 
-use tilewright_plan::movement::SharedMemoryTraffic;
+use tilewright_plan::movement::SharedMemoryBitsPerLane;
 
 use crate::prelude::*;
 
@@ -20,7 +20,7 @@ pub struct Movement {
 
 impl Movement {
     /// Returns the data movement of a plan.
-    pub fn of_plan(counts: &Counts, bits: SharedMemoryTraffic) -> Self {
+    pub fn of_plan(counts: &Counts, bits: SharedMemoryBitsPerLane) -> Self {
         Self {
             stored_bits: bits.stored,
             loaded_bits: bits.loaded,

@@ -5,8 +5,8 @@ use crate::layouts::{format_blocked_layout, resolve_distributed};
 use crate::movement::Movement;
 use crate::movement::{Reader, check_no_loops};
 use crate::prelude::*;
-use tilewright_plan::movement::{SharedMemoryTraffic, plan_gather};
-use tilewright_verify::kernels::{build_gather_kernel, build_reduction_kernel, build_scan_kernel, emit_add};
+use tilewright_plan::movement::{SharedMemoryBitsPerLane, plan_gather};
+use tilewright_verify::kernels::{build_gather_kernel, build_reduction_kernel, build_scan_kernel, emit_tuple_add};
 
 /// A kernel that executes a plan, and the data movement that its code must perform.
 pub struct Planned {
@@ -22,7 +22,7 @@ pub struct Planned {
 }
 
 impl Planned {
-    fn new(name: &str, kernel: Kernel, counts: Counts, bits: SharedMemoryTraffic) -> Self {
+    fn new(name: &str, kernel: Kernel, counts: Counts, bits: SharedMemoryBitsPerLane) -> Self {
         let movement = Movement::of_plan(&counts, bits);
         Self { name: name.to_owned(), kernel, movement, most_stored: bits.stored, loaded_lower_bound: bits.loaded }
     }
@@ -89,12 +89,12 @@ pub fn accesses(target: &dyn Target, lane_bits: u32) -> Vec<(Planned, u64)> {
         let load = plan_shared_access(&src, &memory, 16, Direction::Load, target.description()).expect("a plan");
         // The rest of the kernel moves each element of shared memory once, distributed evenly over the threads.
         let others = 16 * 64 * 64 / (4 << lane_bits);
-        let kernel = build_store_kernel(&src, &memory, 16, &store).expect("a kernel");
+        let kernel = build_shared_store_kernel(&src, &memory, 16, &store).expect("a kernel");
         plans.push((
             Planned::new(&format!("store {name}"), kernel, store.stats.counts, store.stats.shared_bits),
             others,
         ));
-        let kernel = build_load_kernel(&src, &memory, 16, &load).expect("a kernel");
+        let kernel = build_shared_load_kernel(&src, &memory, 16, &load).expect("a kernel");
         plans.push((Planned::new(&format!("load {name}"), kernel, load.stats.counts, load.stats.shared_bits), others));
     }
     plans
@@ -110,8 +110,9 @@ fn memory(text: &str, shape: &[u64]) -> MemoryLayout {
 fn reduction(target: &dyn Target, name: &str, layout: &str, axis: usize, bits: &[u32]) -> Planned {
     let src = resolve_distributed(target, layout, &[32, 64]);
     let plan = plan_reduction(&src, Dim::tensor(axis), bits, target.description()).expect("a plan");
-    let kernel = build_reduction_kernel((&src, Dim::tensor(axis)), bits, &plan, emit_add, target.description().into())
-        .expect("a kernel");
+    let kernel =
+        build_reduction_kernel((&src, Dim::tensor(axis)), bits, &plan, emit_tuple_add, target.description().into())
+            .expect("a kernel");
     Planned::new(name, kernel, plan.stats.counts, plan.stats.shared_bits).of_copies(bits_per_lane(&src, bits))
 }
 
@@ -119,7 +120,7 @@ fn scanned(target: &dyn Target, name: &str, layout: &str, axis: usize, bits: &[u
     let src = resolve_distributed(target, layout, &[32, 64]);
     let (axis, direction) = (Dim::tensor(axis), ScanDirection::Forward);
     let plan = plan_scan(&src, axis, bits, direction, target.description()).expect("a plan");
-    let kernel = build_scan_kernel((&src, axis), bits, (&plan, direction), emit_add, target.description().into());
+    let kernel = build_scan_kernel((&src, axis), bits, (&plan, direction), emit_tuple_add, target.description().into());
     let kernel = kernel.expect("a kernel");
     let planned =
         Planned::new(name, kernel, plan.stats.counts, plan.stats.shared_bits).of_copies(bits_per_lane(&src, bits));

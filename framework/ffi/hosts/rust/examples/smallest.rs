@@ -4,7 +4,7 @@ use tilewright::plugin::{CodeFormat, CompileOptions};
 use tilewright::{LayoutRequest, Session};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let session = Session::builder(tilewright_targets::read_catalogue()?).open()?;
+    let session = Session::builder(tilewright_targets::read_default_catalogue()?).open()?;
 
     let target = "h100";
     let layout = |text: &str| -> Result<_, Box<dyn std::error::Error>> {

@@ -4,7 +4,7 @@ use thiserror::Error;
 
 /// A program of the tile language.
 #[derive(Debug, PartialEq)]
-pub struct Program {
+pub struct ElementwiseProgram {
     /// Number of elements of a tile.
     pub tile: u32,
     /// The assignments, each of an expression to a name, in order.
@@ -31,8 +31,8 @@ pub struct LanguageError {
 }
 
 /// Parses the text of a program.
-pub fn read(text: &str) -> Result<Program, LanguageError> {
-    let mut program = Program { tile: 0, lines: Vec::new() };
+pub fn read(text: &str) -> Result<ElementwiseProgram, LanguageError> {
+    let mut program = ElementwiseProgram { tile: 0, lines: Vec::new() };
     for (line_number, line) in text.lines().enumerate() {
         let wrong = |message: String| LanguageError { line: line_number + 1, message };
         let line = line.split('#').next().unwrap_or_default().trim();

@@ -16,11 +16,11 @@ use std::process::ExitCode;
 use tilewright::kernel::Module;
 use tilewright::layout::Dim;
 use tilewright::plugin::{Artifact, CodeFormat, CompileOptions};
-use tilewright::tile::{Dialects, ImportTables, print_module};
+use tilewright::tile::{Dialects, ForeignOpReplacements, print_module};
 use tilewright::{LayoutRequest, ProgramCompiler, ProgramOptions, Session};
 
 fn main() -> ExitCode {
-    match compile_for_targets() {
+    match run_command_line() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {error}");
@@ -29,7 +29,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn compile_for_targets() -> Result<(), Box<dyn Error>> {
+fn run_command_line() -> Result<(), Box<dyn Error>> {
     let mut arguments: Vec<_> = std::env::args().skip(1).collect();
     let own_module = arguments.first().is_some_and(|first| first == "--own-module");
     arguments.drain(..usize::from(own_module));
@@ -38,16 +38,16 @@ fn compile_for_targets() -> Result<(), Box<dyn Error>> {
     };
     let program = language::read(&std::fs::read_to_string(program)?)?;
     let dialects = Dialects::neutral();
-    let text = print_module(&translate::module(&program, &dialects)?);
-    let session = Session::builder(tilewright_targets::read_catalogue()?).open()?;
+    let text = print_module(&translate::translate_to_tile_ir(&program, &dialects)?);
+    let session = Session::builder(tilewright_targets::read_default_catalogue()?).open()?;
     for target in targets {
-        print_conversion_plan(&session, target)?;
+        print_example_conversion(&session, target)?;
         let form = if own_module { CodeFormat::Functions } else { CodeFormat::Assembly };
-        let (kernel, artifact) = compile_program(&session, target, &text, &dialects, form)?;
+        let (kernel, artifact) = compile_program_for_target(&session, target, &text, &dialects, form)?;
         if own_module {
             let functions = artifact.payload(form).ok_or_else(|| format!("{target} has no functions for a host"))?;
             let processor = &session.catalogue().get(target)?.architecture;
-            println!("{}", own_module::link_and_compile_to_assembly(&functions.bytes, &kernel, processor)?);
+            println!("{}", own_module::compile_with_linked_bitcode(&functions.bytes, &kernel, processor)?);
         } else {
             println!("{}", artifact.payload_text(form).ok_or("the target's assembly is not text")?);
         }
@@ -57,7 +57,7 @@ fn compile_for_targets() -> Result<(), Box<dyn Error>> {
 
 /// Plans the conversion of a tile of 32 x 32 f32 on a target, from the layout that is best for loading rows to the one
 /// that is best for storing columns.
-fn print_conversion_plan(session: &Session, target: &str) -> Result<(), Box<dyn Error>> {
+fn print_example_conversion(session: &Session, target: &str) -> Result<(), Box<dyn Error>> {
     let few = session.catalogue().get(target)?.lanes.default / 8;
     let layout = |text: String| -> Result<_, Box<dyn Error>> {
         Ok(LayoutRequest::from_text(&format!("#ttg.blocked<{{{text}}}>"))?.resolve_linear_layout(
@@ -86,7 +86,7 @@ fn print_conversion_plan(session: &Session, target: &str) -> Result<(), Box<dyn 
 }
 
 /// Compiles the program `text`; returns the kernel's name and the code in the form `form`.
-fn compile_program(
+fn compile_program_for_target(
     session: &Session,
     name: &str,
     text: &str,
@@ -94,7 +94,7 @@ fn compile_program(
     form: CodeFormat,
 ) -> Result<(String, Artifact), Box<dyn Error>> {
     let target = session.target(name)?;
-    let compiler = ProgramCompiler { dialects, imports: &ImportTables::default(), target: &*target };
+    let compiler = ProgramCompiler { dialects, imports: &ForeignOpReplacements::default(), target: &*target };
     let kernel = compiler.compile_kernel(text, &ProgramOptions::default(), &mut |_| {})?;
     let options = CompileOptions { emit: vec![form], ..CompileOptions::default() };
     let name_of_kernel = kernel.name.clone();

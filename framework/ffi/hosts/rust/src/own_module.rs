@@ -20,7 +20,7 @@ use inkwell::{AddressSpace, IntPredicate, OptimizationLevel};
 use tilewright_llvm as _;
 
 /// Properties of a GPU that the host needs to write a kernel for it.
-struct GpuTarget {
+struct GpuLlvmConventions {
     /// Prefix of the GPU's LLVM target triple.
     triple: &'static str,
     /// Number of LLVM's calling convention for kernels of the GPU.
@@ -30,18 +30,23 @@ struct GpuTarget {
     lane: &'static str,
 }
 
-const GPU_LLVM_TARGETS: [GpuTarget; 2] = [
-    GpuTarget {
+const GPU_LLVM_TARGETS: [GpuLlvmConventions; 2] = [
+    GpuLlvmConventions {
         triple: "nvptx64",
         kernel: 71,
         block: "llvm.nvvm.read.ptx.sreg.ctaid.x",
         lane: "llvm.nvvm.read.ptx.sreg.tid.x",
     },
-    GpuTarget { triple: "amdgcn", kernel: 91, block: "llvm.amdgcn.workgroup.id.x", lane: "llvm.amdgcn.workitem.id.x" },
+    GpuLlvmConventions {
+        triple: "amdgcn",
+        kernel: 91,
+        block: "llvm.amdgcn.workgroup.id.x",
+        lane: "llvm.amdgcn.workitem.id.x",
+    },
 ];
 
 /// Compiles the host's module for a processor, with the program's bitcode linked into the module; returns the assembly.
-pub fn link_and_compile_to_assembly(bitcode: &[u8], program: &str, processor: &str) -> Result<String, Box<dyn Error>> {
+pub fn compile_with_linked_bitcode(bitcode: &[u8], program: &str, processor: &str) -> Result<String, Box<dyn Error>> {
     let context = Context::create();
     let buffer = MemoryBuffer::create_from_memory_range_copy(bitcode, "program");
     let tiles = Module::parse_bitcode_from_buffer(&buffer, &context).map_err(|error| error.to_string())?;
@@ -73,7 +78,7 @@ fn emit_wrapper_kernel<'c>(
     context: &'c Context,
     host_module: &Module<'c>,
     program: FunctionValue<'c>,
-    machine: &GpuTarget,
+    machine: &GpuLlvmConventions,
 ) -> Result<(), Box<dyn Error>> {
     let declared = host_module.add_function(&program.get_name().to_string_lossy(), program.get_type(), None);
     let word = context.i32_type();

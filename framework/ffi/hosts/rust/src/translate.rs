@@ -9,10 +9,10 @@ use tilewright::tile::{
     Value, verify_module,
 };
 
-use crate::language::{ElementwiseExpression, Program};
+use crate::language::{ElementwiseExpression, ElementwiseProgram};
 
 /// Returns the names that are read before they are assigned, then the assigned names, each once.
-fn find_argument_names(program: &Program) -> Vec<String> {
+fn find_argument_names(program: &ElementwiseProgram) -> Vec<String> {
     let (mut inputs, mut outputs): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
     for (name, expression) in &program.lines {
         let mut read = Vec::new();
@@ -42,7 +42,10 @@ fn collect_names(expression: &ElementwiseExpression, found: &mut Vec<String>) {
 }
 
 /// Translates a program to a module of tile IR.
-pub fn module(program: &Program, dialects: &Dialects) -> Result<TileModule, Box<dyn std::error::Error>> {
+pub fn translate_to_tile_ir(
+    program: &ElementwiseProgram,
+    dialects: &Dialects,
+) -> Result<TileModule, Box<dyn std::error::Error>> {
     let arguments = find_argument_names(program);
     let pointer = TileType::pointer(TileType::Float(FloatType::F32));
     let types = arguments.iter().map(|_| pointer.clone()).chain([TileType::integer(32)]).collect();
@@ -50,7 +53,7 @@ pub fn module(program: &Program, dialects: &Dialects) -> Result<TileModule, Box<
     for argument in 0..=arguments.len() {
         function.set_argument_attribute(argument, "tt.divisibility", 16);
     }
-    let mut translation = Translator::begin(function, program.tile)?;
+    let mut translation = ElementwiseTranslator::begin(function, program.tile)?;
     let values = translation.function.arguments().to_vec();
     translation.bases = arguments.into_iter().zip(values).collect();
     for (name, expression) in &program.lines {
@@ -66,7 +69,7 @@ pub fn module(program: &Program, dialects: &Dialects) -> Result<TileModule, Box<
     Ok(module)
 }
 
-struct Translator<'d> {
+struct ElementwiseTranslator<'d> {
     function: FunctionBuilder<'d>,
     tile: u64,
     /// The element index of each position of a tile, and whether the element exists.
@@ -76,7 +79,7 @@ struct Translator<'d> {
     known: BTreeMap<String, Value>,
 }
 
-impl<'d> Translator<'d> {
+impl<'d> ElementwiseTranslator<'d> {
     fn begin(mut function: FunctionBuilder<'d>, tile: u32) -> Result<Self, BuildError> {
         let i32s = TileType::tensor([u64::from(tile)], TileType::integer(32), None);
         let count = *function.arguments().last().unwrap_or(&function.arguments()[0]);

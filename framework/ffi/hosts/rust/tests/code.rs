@@ -74,8 +74,9 @@ fn the_hosts_kernel_matches_the_program() {
     const COUNT: u32 = 3008;
     let code = own_module("a100");
     let ptx = &code[code.find("//").expect("PTX")..];
-    let session =
-        Session::builder(tilewright_targets::read_catalogue().expect("the targets")).open().expect("the plugins");
+    let session = Session::builder(tilewright_targets::read_default_catalogue().expect("the targets"))
+        .open()
+        .expect("the plugins");
     let target = session.target("a100").expect("a target");
     let mut devices = target.devices().expect("devices");
     let device = devices.iter_mut().find(|device| device.name().contains("virtual")).expect("the virtual device");

@@ -25,7 +25,7 @@ pub(super) fn rounded(
 ) -> Lowered<Value> {
     let rounding = if to_zero { NarrowRounding::TowardZero } else { NarrowRounding::NearestEven };
     let single = match native(from) {
-        Some(Element::F64) => casts::round_to_odd_f32(builder, value),
+        Some(Element::F64) => casts::emit_round_to_odd_f32(builder, value),
         _ => builder.cast(Cast::ExtendF, value, Type::Scalar(Element::F32)),
     };
     Ok(casts::emit_round_to_format(builder, single, format(to)?, rounding, Overflow::Saturate))
@@ -58,6 +58,6 @@ pub(super) fn toward_zero(builder: &mut Builder, value: Value, to: Element) -> V
 
 /// Casts binary64 to a 16-bit type through binary32, with a single rounding.
 pub(super) fn by_odd_single(builder: &mut Builder, value: Value, to: Element) -> Value {
-    let single = casts::round_to_odd_f32(builder, value);
+    let single = casts::emit_round_to_odd_f32(builder, value);
     builder.cast(Cast::RoundF, single, Type::Scalar(to))
 }

@@ -17,7 +17,7 @@ pub struct SharedMemoryAccessor {
     pub weight: u64,
     /// The copy from global memory that executes these stores, if it takes one shared-memory address for a whole warp;
     /// `None` for other accessors.
-    pub copy: Option<ConsecutiveLaneCopy>,
+    pub copy: Option<WarpAddressedSharedCopy>,
 }
 
 impl SharedMemoryAccessor {
@@ -43,7 +43,7 @@ impl SharedMemoryAccessor {
     /// Returns the same accessor, but executed by the copy `copy`, which takes one shared-memory address for a warp and
     /// writes consecutively.
     #[must_use]
-    pub fn with_copy(self, copy: ConsecutiveLaneCopy) -> Self {
+    pub fn with_copy(self, copy: WarpAddressedSharedCopy) -> Self {
         Self { copy: Some(copy), ..self }
     }
 }
@@ -51,7 +51,7 @@ impl SharedMemoryAccessor {
 /// A copy from global to shared memory that takes one shared-memory address for a warp (such as AMD LDS DMA): it writes
 /// the elements of lane 0, then those of lane 1, and so on.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ConsecutiveLaneCopy {
+pub struct WarpAddressedSharedCopy {
     /// The tensor in global memory that is copied.
     pub global: GlobalTensor,
     /// Max number of bits that a lane fetches in one copy instruction.

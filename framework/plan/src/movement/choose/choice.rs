@@ -151,7 +151,7 @@ impl SharedLayoutCandidate {
 
 /// The result of [`choose_shared_layout`](super::choose_shared_layout).
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SharedLayoutChoice {
+pub struct RankedSharedLayouts {
     /// The best layout of each kind: the chosen one first, layouts that the constraints do not allow last.
     pub candidates: Vec<SharedLayoutCandidate>,
     /// The kinds without a candidate, each with the reason.
@@ -160,7 +160,7 @@ pub struct SharedLayoutChoice {
     pub lower_bound: u64,
 }
 
-impl SharedLayoutChoice {
+impl RankedSharedLayouts {
     pub(super) fn of(
         mut candidates: Vec<SharedLayoutCandidate>,
         rejected: Vec<(SharedLayoutKind, String)>,

@@ -7,7 +7,7 @@ use tilewright_layout::{Dim, LayoutError, LinearLayout};
 use tilewright_target::{Direction, TargetDescription};
 
 use super::super::{MovementError, plan_global_access};
-use super::accessor::ConsecutiveLaneCopy;
+use super::accessor::WarpAddressedSharedCopy;
 use super::choice::{GlobalFetchLayout, SharedLayoutKind};
 use super::linear::{Bounds, Search};
 use super::problem::SharedLayoutProblem;
@@ -19,7 +19,7 @@ use crate::layouts;
 pub(super) struct Copied {
     /// The index of the copy among the accessors.
     at: usize,
-    copy: ConsecutiveLaneCopy,
+    copy: WarpAddressedSharedCopy,
     /// The target, restricted to accesses of global memory that are no wider than the copy's.
     target: TargetDescription,
     /// The bases of the index within a lane's access: for each of its bits, the element that the bit adds (over F2), in
@@ -35,7 +35,7 @@ impl Copied {
     pub(super) fn new(
         problem: &SharedLayoutProblem<'_>,
         at: usize,
-        copy: &ConsecutiveLaneCopy,
+        copy: &WarpAddressedSharedCopy,
     ) -> Result<Self, MovementError> {
         let side = &problem.sides[at];
         let mut target = problem.target.clone();

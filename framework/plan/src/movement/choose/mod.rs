@@ -30,8 +30,8 @@ mod side;
 pub(in crate::movement) mod swizzle;
 mod weigh;
 
-pub use accessor::{ConsecutiveLaneCopy, LayoutPrefixConstraint, SharedLayoutSearchOptions, SharedMemoryAccessor};
-pub use choice::{AccessorStats, GlobalFetchLayout, SharedLayoutCandidate, SharedLayoutChoice, SharedLayoutKind};
+pub use accessor::{LayoutPrefixConstraint, SharedLayoutSearchOptions, SharedMemoryAccessor, WarpAddressedSharedCopy};
+pub use choice::{AccessorStats, GlobalFetchLayout, RankedSharedLayouts, SharedLayoutCandidate, SharedLayoutKind};
 pub use search::choose_shared_layout;
 pub(crate) use search::{choose_shared_layout_with_prefix, wavefront_lower_bound};
 pub use swizzle::ScratchLayout;

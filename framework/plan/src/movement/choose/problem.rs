@@ -4,12 +4,12 @@ use smallvec::SmallVec;
 
 use tilewright_layout::f2::{Columns, Solver, Subspace, multiply_vector};
 use tilewright_layout::{Dim, LayoutError, LinearLayout, MemoryLayout, Padding, Space};
-use tilewright_target::{BankRow, Direction, TargetDescription};
+use tilewright_target::{BankTableEntry, Direction, TargetDescription};
 
 use super::super::conversion::ConversionSide as Columned;
 use super::super::tile::LocatedAccessor;
 use super::super::{ConversionProblem, MovementError, PlanContext, SELECTS_PER_WAVEFRONT};
-use super::accessor::{ConsecutiveLaneCopy, LayoutPrefixConstraint, SharedMemoryAccessor};
+use super::accessor::{LayoutPrefixConstraint, SharedMemoryAccessor, WarpAddressedSharedCopy};
 use super::side::Side;
 use crate::layouts;
 
@@ -23,7 +23,7 @@ pub(super) struct SharedLayoutProblem<'a> {
     pub(super) bits: u32,
     /// The accessor that is a copy from global memory, with its index among the accessors; `None` if no accessor is a
     /// copy.
-    pub(super) copy: Option<(usize, &'a ConsecutiveLaneCopy)>,
+    pub(super) copy: Option<(usize, &'a WarpAddressedSharedCopy)>,
     basis: Columns,
     solver: Solver,
     blocks: Columns,
@@ -133,7 +133,7 @@ impl<'a> SharedLayoutProblem<'a> {
 
     /// Returns the bank model of an accessor's accesses of `2^width` elements; `None` if the target has no such
     /// accesses.
-    pub(super) fn row(&self, side: &Side<'a>, width: u32) -> Option<&'a BankRow> {
+    pub(super) fn row(&self, side: &Side<'a>, width: u32) -> Option<&'a BankTableEntry> {
         let (bits, target) = (self.element_bits << width, side.context.target);
         target.find_bank_row(side.direction(), bits).filter(|_| target.shared.access_bits.contains(&bits))
     }
@@ -141,7 +141,7 @@ impl<'a> SharedLayoutProblem<'a> {
     /// Returns log2 of the number of elements that all banks deliver at once, for each entry of the target's bank
     /// table; ascending, each number once.
     pub(super) fn lines(&self) -> SmallVec<[u32; 4]> {
-        let elements = |row: &BankRow| (row.wavefront_bytes() / self.element_bytes()).max(1).ilog2();
+        let elements = |row: &BankTableEntry| (row.wavefront_bytes() / self.element_bytes()).max(1).ilog2();
         let mut lines: SmallVec<[u32; 4]> = self.target.shared.banks.iter().map(elements).collect();
         lines.sort_unstable();
         lines.dedup();

@@ -1,7 +1,7 @@
 //! Chooses the layout of a tensor in shared memory from its accesses.
 
 use super::accessor::{LayoutPrefixConstraint, SharedLayoutSearchOptions, SharedMemoryAccessor};
-use super::choice::{SharedLayoutChoice, SharedLayoutKind};
+use super::choice::{RankedSharedLayouts, SharedLayoutKind};
 use super::copies::{self, Copied};
 use super::functor;
 use super::linear;
@@ -41,7 +41,7 @@ pub fn choose_shared_layout<'a>(
     element_bits: u32,
     constraints: &SharedLayoutSearchOptions,
     context: impl Into<PlanContext<'a>>,
-) -> Result<SharedLayoutChoice, MovementError> {
+) -> Result<RankedSharedLayouts, MovementError> {
     let context = context.into();
     let problem = SharedLayoutProblem::new(accessors, element_bits, context.target, &vec![context; accessors.len()])?;
     let shared = lower_bound::cheapest_variants(&problem);
@@ -74,7 +74,7 @@ pub(crate) fn choose_shared_layout_with_prefix<'a>(
     constraints: &SharedLayoutSearchOptions,
     target: &'a TargetDescription,
     context: &[PlanContext<'a>],
-) -> Result<SharedLayoutChoice, MovementError> {
+) -> Result<RankedSharedLayouts, MovementError> {
     let problem = SharedLayoutProblem::new(accessors, element_bits, target, context)?;
     let low = problem.prefix_columns(begin)?;
     let shared = lower_bound::cheapest_variants(&problem);

@@ -4,7 +4,7 @@
 //! greedily, one at a time.
 
 use tilewright_layout::f2::{Columns, Subspace};
-use tilewright_target::BankRow;
+use tilewright_target::BankTableEntry;
 
 use super::super::tile::Tile;
 use super::problem::SharedLayoutProblem;
@@ -91,7 +91,7 @@ fn seen_by_rows(problem: &SharedLayoutProblem<'_>, side: &Side<'_>, low: &[u64])
 
 /// Returns the index of the first offset bit above the bits that select a bank of `row`; `low` are the elements of the
 /// offset bits below the banks.
-fn line(problem: &SharedLayoutProblem<'_>, row: &BankRow, low: &[u64]) -> usize {
+fn line(problem: &SharedLayoutProblem<'_>, row: &BankTableEntry, low: &[u64]) -> usize {
     let line = (row.wavefront_bytes() / problem.element_bytes()).max(1).ilog2() as usize;
     line.max(low.len()).min(problem.bits as usize)
 }

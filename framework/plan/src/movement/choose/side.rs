@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 use tilewright_layout::LinearLayout;
 use tilewright_layout::f2::{Columns, Subspace, multiply_vector};
-use tilewright_target::{BankRow, Direction};
+use tilewright_target::{BankTableEntry, Direction};
 
 use super::super::PlanContext;
 use super::super::tile::{LocatedAccessor, Tile};
@@ -94,13 +94,13 @@ impl<'a> Side<'a> {
     }
 
     /// The active lanes of one phase (lanes that are served together), as a space of lane indices.
-    pub(super) fn phase_lanes(&self, row: &BankRow) -> Subspace {
+    pub(super) fn phase_lanes(&self, row: &BankTableEntry) -> Subspace {
         let phase = row.phase_of(|distance| multiply_vector(self.lanes(), distance) == 0);
         Subspace::span(phase.iter().copied()).intersection(&self.active())
     }
 
     /// Returns, for each bit of the space of the active lanes of one phase, the element that it adds (over F2).
-    pub(super) fn phase(&self, row: &BankRow) -> Columns {
+    pub(super) fn phase(&self, row: &BankTableEntry) -> Columns {
         self.phase_lanes(row).basis().iter().map(|&lane| multiply_vector(self.lanes(), lane)).collect()
     }
 }

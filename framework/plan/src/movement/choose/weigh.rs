@@ -5,14 +5,14 @@
 //! same score ranks the best layouts of the kinds; all are reported, since a caller's constraints may not allow the
 //! first.
 
-use crate::movement::{MovementError, SharedAccess, plan_shared_access};
+use crate::movement::{MovementError, SharedAccessPlan, plan_shared_access};
 use tilewright_layout::Padding;
 use tilewright_layout::cute::Swizzle;
 use tilewright_layout::f2::Columns;
 
 use super::super::SELECTS_PER_WAVEFRONT;
 use super::accessor::SharedLayoutSearchOptions;
-use super::choice::{AccessorStats, GlobalFetchLayout, SharedLayoutCandidate, SharedLayoutChoice, SharedLayoutKind};
+use super::choice::{AccessorStats, GlobalFetchLayout, RankedSharedLayouts, SharedLayoutCandidate, SharedLayoutKind};
 use super::lower_bound;
 use super::problem::SharedLayoutProblem;
 use super::side::Side;
@@ -175,7 +175,7 @@ impl<'a> Weigher<'a> {
         })
     }
 
-    fn stats(&self, at: usize, side: &Side<'_>, plan: &SharedAccess) -> AccessorStats {
+    fn stats(&self, at: usize, side: &Side<'_>, plan: &SharedAccessPlan) -> AccessorStats {
         let wavefronts = plan.wavefronts();
         let row = side.tiles.iter().find(|tile| tile.name.is_some() && tile.name == plan.instruction());
         let (width, selects) = (plan.vector_elements.ilog2(), plan.stats.counts.selects);
@@ -206,7 +206,7 @@ impl<'a> Weigher<'a> {
     }
 
     /// Returns the best layout of each kind, and the reasons why kinds have none; an error if no layout is allowed.
-    pub(super) fn choice(mut self) -> Result<SharedLayoutChoice, MovementError> {
+    pub(super) fn choice(mut self) -> Result<RankedSharedLayouts, MovementError> {
         match self.problem.is_copied() {
             false => self.reject(SharedLayoutKind::PermutedGlobal, "no accessor is a copy from global memory"),
             true => self.reject(SharedLayoutKind::Functor, CONSECUTIVE),
@@ -217,7 +217,7 @@ impl<'a> Weigher<'a> {
         let unsaid = missing.filter(|kind| known.iter().all(|(known, _)| known != kind));
         self.rejected.extend(unsaid.map(|kind| (kind, "no layout of this kind fits".to_owned())));
         self.rejected.retain(|(kind, _)| best.iter().all(|candidate| candidate.kind != *kind));
-        let choice = SharedLayoutChoice::of(self.best, self.rejected, self.lower_bound);
+        let choice = RankedSharedLayouts::of(self.best, self.rejected, self.lower_bound);
         if choice.candidates.first().is_some_and(|candidate| candidate.rejected.is_none()) {
             return Ok(choice);
         }

@@ -1,7 +1,7 @@
 //! Emits copies from global to shared memory.
 
 use super::super::address::{LinearAddressEmitter, ThreadIndices};
-use super::super::memory::{GlobalAccessPlan, GlobalAddress, SharedAccess};
+use super::super::memory::{GlobalAccessPlan, PredicatedGlobalAddress, SharedAccessPlan};
 use super::super::tile::{emit_pointer, emit_warp_branch};
 use super::issued::LaneCopies;
 use super::row::Role;
@@ -18,7 +18,7 @@ impl AsyncCopyPlan {
         &self,
         builder: &mut Builder,
         buffer: Value,
-        emit_address: &mut dyn FnMut(&mut Builder, usize) -> GlobalAddress,
+        emit_address: &mut dyn FnMut(&mut Builder, usize) -> PredicatedGlobalAddress,
     ) {
         match &self.path {
             CopyPath::Asynchronous(issued) => issued.emit(builder, buffer, emit_address),
@@ -48,8 +48,8 @@ fn through_registers(
     builder: &mut Builder,
     buffer: Value,
     load: &GlobalAccessPlan,
-    store: &SharedAccess,
-    emit_address: &mut dyn FnMut(&mut Builder, usize) -> GlobalAddress,
+    store: &SharedAccessPlan,
+    emit_address: &mut dyn FnMut(&mut Builder, usize) -> PredicatedGlobalAddress,
 ) {
     let values = load.emit_load(builder, emit_address);
     store.emit_store(builder, buffer, &values);
@@ -60,7 +60,7 @@ impl LaneCopies {
         &self,
         builder: &mut Builder,
         buffer: Value,
-        emit_address: &mut dyn FnMut(&mut Builder, usize) -> GlobalAddress,
+        emit_address: &mut dyn FnMut(&mut Builder, usize) -> PredicatedGlobalAddress,
     ) {
         let thread = ThreadIndices::new(builder, self.lane_bits);
         let columns: Vec<u64> = self.threads.iter().map(|column| column * self.element_bytes).collect();
@@ -71,7 +71,7 @@ impl LaneCopies {
         for &(register, offset) in &self.groups {
             let to = addresses.emit_offset(builder, offset);
             let to = emit_pointer(builder, to);
-            let GlobalAddress { pointer, offset, predicate } = emit_address(builder, register);
+            let PredicatedGlobalAddress { pointer, offset, predicate } = emit_address(builder, register);
             let from = emit_pointer(builder, (pointer, offset));
             let reads =
                 |builder: &mut Builder| predicate.unwrap_or_else(|| builder.constant(Type::Scalar(Element::I1), 1));

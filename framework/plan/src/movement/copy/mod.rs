@@ -20,10 +20,10 @@ mod shared_copy;
 
 pub(crate) use bulk_tensor::min_box_count;
 pub use bulk_tensor::{
-    TensorCopy, TensorCopySource, build_tensor_copy_memory_layout, plan_tensor_copy_to_global,
+    TensorCopy, TensorCopyGlobalTile, build_tensor_copy_memory_layout, plan_tensor_copy_to_global,
     plan_tensor_copy_to_shared,
 };
-pub use plan::{find_single_address_copy, plan_async_copy};
+pub use plan::{find_warp_addressed_copy, plan_async_copy};
 pub use pointer_copy::{PointerToSharedCopy, PointerToSharedCopySpec, plan_pointer_to_shared_copy};
 pub use problem::AsyncCopySpec;
 pub(in crate::movement) use row::CopyInstruction;

@@ -7,7 +7,7 @@ use super::row::CopyInstruction;
 use super::shared_copy::{AsyncCopyPlan, CopyPath};
 use crate::cost::{GlobalWork, WarpWork, memory_latency};
 use crate::movement::memory::{GlobalTensor, find_coalesced_layout, plan_global_access, plan_shared_access};
-use crate::movement::{ConsecutiveLaneCopy, MovementError, PlanContext, RejectedCandidate, predict_cycles};
+use crate::movement::{MovementError, PlanContext, RejectedCandidate, WarpAddressedSharedCopy, predict_cycles};
 use tilewright_target::{Direction, Instruction};
 
 /// Plans a copy from global to shared memory: by asynchronous copy instructions or by plain loads and stores.
@@ -71,11 +71,14 @@ pub fn plan_async_copy<'a>(
 /// Returns the copy by the widest instruction of the table that takes one shared-memory address for all lanes and so
 /// writes consecutively; `None` if there is no such instruction.
 #[must_use]
-pub fn find_single_address_copy(instructions: &[Instruction], global: &GlobalTensor) -> Option<ConsecutiveLaneCopy> {
+pub fn find_warp_addressed_copy(
+    instructions: &[Instruction],
+    global: &GlobalTensor,
+) -> Option<WarpAddressedSharedCopy> {
     let rows =
         instructions.iter().filter_map(CopyInstruction::from_instruction).filter(CopyInstruction::is_consecutive);
     let widest = rows.map(|row| 8 * row.bytes).max()?;
-    Some(ConsecutiveLaneCopy { global: global.clone(), access_bits: widest })
+    Some(WarpAddressedSharedCopy { global: global.clone(), access_bits: widest })
 }
 
 /// Plans the copy by loads to registers and stores from the registers to shared memory.

@@ -1,7 +1,7 @@
 //! Copies from per-lane pointers to shared memory: the layout of the program's pointer tensor fixes the elements of
 //! each lane.
 
-use super::super::memory::{GlobalAddress, locate_registers};
+use super::super::memory::{PredicatedGlobalAddress, locate_registers};
 use super::super::price::occupied_cycles;
 use super::super::{PlanContext, RejectedCandidate, best_of};
 use super::issued::{LaneCopies, plan_lane_copies};
@@ -105,7 +105,7 @@ impl PointerToSharedCopy {
         &self,
         builder: &mut Builder,
         buffer: Value,
-        emit_address: &mut dyn FnMut(&mut Builder, usize) -> GlobalAddress,
+        emit_address: &mut dyn FnMut(&mut Builder, usize) -> PredicatedGlobalAddress,
     ) {
         self.issued.emit(builder, buffer, emit_address);
     }

@@ -3,7 +3,7 @@
 use super::bulk_tensor::TensorCopy;
 use super::issued::LaneCopies;
 use crate::movement::RejectedCandidate;
-use crate::movement::memory::{GlobalAccessPlan, SharedAccess};
+use crate::movement::memory::{GlobalAccessPlan, SharedAccessPlan};
 use tilewright_kernel::{Counts, Queue};
 use tilewright_layout::LinearLayout;
 
@@ -26,8 +26,8 @@ pub struct AsyncCopyPlan {
 #[derive(Debug, Clone)]
 pub(super) enum CopyPath {
     Asynchronous(Box<LaneCopies>),
-    Plain(Box<(GlobalAccessPlan, SharedAccess)>),
-    TensorCopy(Box<(TensorCopy, GlobalAccessPlan, SharedAccess)>),
+    Plain(Box<(GlobalAccessPlan, SharedAccessPlan)>),
+    TensorCopy(Box<(TensorCopy, GlobalAccessPlan, SharedAccessPlan)>),
 }
 
 impl AsyncCopyPlan {

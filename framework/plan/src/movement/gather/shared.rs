@@ -7,14 +7,14 @@ use tilewright_target::{Direction, TargetDescription, count_access_wavefronts};
 
 use super::super::address::{ThreadIndices, emit_f2_product};
 use super::super::price::occupied_cycles;
-use super::super::{MovementError, PlanContext, SharedAccess, SharedMemoryTraffic, plan_shared_access};
+use super::super::{MovementError, PlanContext, SharedAccessPlan, SharedMemoryBitsPerLane, plan_shared_access};
 use super::problem::GatherProblem;
 use crate::layouts;
 
 /// The plan of a gather by loads from shared memory, in rounds if the source does not fit there at once.
 #[derive(Debug, Clone)]
 pub(super) struct Shared {
-    store: SharedAccess,
+    store: SharedAccessPlan,
     element: Element,
     pub(super) bytes: u64,
     /// Mean number of shared-memory wavefronts that a warp loads, over uniformly random indices.
@@ -248,9 +248,9 @@ impl Shared {
     }
 
     /// Returns the numbers of bits that a lane stores to and loads from shared memory.
-    pub(super) fn shared_bits(&self) -> SharedMemoryTraffic {
+    pub(super) fn shared_bits(&self) -> SharedMemoryBitsPerLane {
         let loaded = u64::from(self.element.bits()) * self.loads();
-        SharedMemoryTraffic { loaded, stored: self.store.stats.shared_bits.stored << self.round_bits }
+        SharedMemoryBitsPerLane { loaded, stored: self.store.stats.shared_bits.stored << self.round_bits }
     }
 
     pub(super) fn emit(&self, builder: &mut Builder, src: &[Value], indices: &[Value]) -> Vec<Value> {

@@ -17,7 +17,7 @@ use crate::movement::check::check_element;
 
 /// A plan that stores a tensor from registers to shared memory, or loads it from there.
 #[derive(Debug, Clone)]
-pub struct SharedAccess {
+pub struct SharedAccessPlan {
     /// The counts and cost of the plan, and the lower bound of accesses between these layouts.
     pub stats: PlanStats,
     /// Number of elements that a lane moves in one access.
@@ -59,7 +59,7 @@ pub fn plan_shared_access<'a>(
     element_bits: u32,
     direction: Direction,
     context: impl Into<PlanContext<'a>>,
-) -> Result<SharedAccess, MovementError> {
+) -> Result<SharedAccessPlan, MovementError> {
     let context = context.into();
     let side = locate_registers(registers, memory, element_bits, direction)?;
     let (needed, have) = (memory.allocated_bytes(element_bits), u64::from(context.target.shared.bytes));
@@ -156,12 +156,12 @@ fn priced(
     bound: CountLowerBounds,
     padding: &[Padding],
     target: &TargetDescription,
-) -> SharedAccess {
+) -> SharedAccessPlan {
     let counts = accesses.counts(wavefronts);
     let above = accesses.why_above(&counts, &bound);
     let permutes = accesses.stats.permutes;
     let packing = Counts { permutes, ..Counts::default() };
-    SharedAccess {
+    SharedAccessPlan {
         stats: PlanStats {
             counts,
             permutes,
@@ -178,7 +178,7 @@ fn priced(
     }
 }
 
-impl SharedAccess {
+impl SharedAccessPlan {
     /// Returns the name of the instruction that makes the accesses; `None` for plain accesses.
     #[must_use]
     pub fn instruction(&self) -> Option<&str> {

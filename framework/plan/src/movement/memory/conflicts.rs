@@ -3,7 +3,7 @@
 use thiserror::Error;
 
 use tilewright_layout::{Dim, LayoutError, LinearLayout, MemoryLayout};
-use tilewright_target::{BankRow, Direction, Evidence, TargetDescription, count_access_wavefronts};
+use tilewright_target::{BankTableEntry, Direction, Evidence, TargetDescription, count_access_wavefronts};
 
 /// The bank model by which conflicts are counted.
 #[derive(Debug, Clone, Copy)]
@@ -111,22 +111,22 @@ fn vector_bits(memory_map: &LinearLayout, memory: &MemoryLayout, element_bits: u
     (0..=(WIDEST / element_bits).ilog2()).rev().find(|&vector| allowed(vector)).unwrap_or(0)
 }
 
-fn rows(model: BankModel<'_>, access_bits: u32) -> Result<Vec<BankRow>, ConflictError> {
+fn rows(model: BankModel<'_>, access_bits: u32) -> Result<Vec<BankTableEntry>, ConflictError> {
     let target = match model {
         BankModel::Plain => return Ok(vec![plain_row(access_bits)]),
         BankModel::Target(target) => target,
     };
     // Phases are counted one by one. An idle phase may take a wavefront, but has no conflict.
-    let alone = |row: &BankRow| BankRow { idle_phases: false, paired: None, ..row.clone() };
+    let alone = |row: &BankTableEntry| BankTableEntry { idle_phases: false, paired: None, ..row.clone() };
     let directions = [Direction::Store, Direction::Load];
     let rows: Option<Vec<_>> =
         directions.iter().map(|&direction| target.find_bank_row(direction, access_bits).map(alone)).collect();
     rows.ok_or_else(|| ConflictError::NoRow { target: target.name.clone(), bits: access_bits })
 }
 
-fn plain_row(access_bits: u32) -> BankRow {
+fn plain_row(access_bits: u32) -> BankTableEntry {
     let lanes = (1024 / access_bits).min(32);
-    BankRow {
+    BankTableEntry {
         directions: vec![Direction::Store, Direction::Load],
         access_bits: vec![access_bits],
         instruction: None,
@@ -143,7 +143,7 @@ fn plain_row(access_bits: u32) -> BankRow {
 /// Returns the max number of wavefronts that a phase of an access of 2^`vector` elements takes beyond the first one,
 /// over all accesses.
 fn worst_excess(
-    row: &BankRow,
+    row: &BankTableEntry,
     memory_map: &LinearLayout,
     memory: &MemoryLayout,
     element_bits: u32,

@@ -161,7 +161,7 @@ fn lowest_bit(number: u64) -> u64 {
 
 /// The address of an element in global memory, as kernel IR.
 #[derive(Debug, Clone, Copy)]
-pub struct GlobalAddress {
+pub struct PredicatedGlobalAddress {
     /// A pointer to global memory.
     pub pointer: Value,
     /// Constant byte offset from `pointer`.
@@ -406,12 +406,12 @@ impl GlobalAccessPlan {
     pub fn emit_load(
         &self,
         builder: &mut Builder,
-        emit_address: &mut dyn FnMut(&mut Builder, usize) -> GlobalAddress,
+        emit_address: &mut dyn FnMut(&mut Builder, usize) -> PredicatedGlobalAddress,
     ) -> Vec<Value> {
         let count = self.vector_elements as u32;
         let mut loaded: Vec<Option<Value>> = vec![None; 1 << self.registers.len()];
         for group in &self.groups {
-            let GlobalAddress { pointer, offset, predicate } = emit_address(builder, group[0]);
+            let PredicatedGlobalAddress { pointer, offset, predicate } = emit_address(builder, group[0]);
             let value = builder.load(wide_type(self.element, count), pointer, offset, predicate);
             for (&register, element) in group.iter().zip(narrowed(builder, value, self.element, count)) {
                 loaded[register] = Some(element);
@@ -432,12 +432,12 @@ impl GlobalAccessPlan {
         &self,
         builder: &mut Builder,
         registers: &[Value],
-        emit_address: &mut dyn FnMut(&mut Builder, usize) -> GlobalAddress,
+        emit_address: &mut dyn FnMut(&mut Builder, usize) -> PredicatedGlobalAddress,
     ) {
         let active = (self.idle != 0)
             .then(|| ThreadIndices::new(builder, self.lane_bits).emit_are_bits_zero(builder, self.idle));
         for group in &self.groups {
-            let GlobalAddress { pointer, offset, predicate } = emit_address(builder, group[0]);
+            let PredicatedGlobalAddress { pointer, offset, predicate } = emit_address(builder, group[0]);
             let elements: Vec<Value> = group.iter().map(|&register| registers[register]).collect();
             let value = widened(builder, &elements);
             let predicate = match (active.flatten(), predicate) {

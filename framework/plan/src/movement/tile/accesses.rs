@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 
 use super::{LocatedAccessor, PlacedAccessor, TileStats};
-use crate::movement::{CountLowerBounds, SharedMemoryTraffic};
+use crate::movement::{CountLowerBounds, SharedMemoryBitsPerLane};
 use tilewright_kernel::{Counts, Element};
 use tilewright_layout::f2::{Columns, Solver, multiply_vector};
 use tilewright_target::Direction;
@@ -144,11 +144,11 @@ impl Accesses {
     }
 
     /// Returns the number of bits that a lane stores, or loads, in all accesses.
-    pub(in super::super) fn shared_bits(&self) -> SharedMemoryTraffic {
+    pub(in super::super) fn shared_bits(&self) -> SharedMemoryBitsPerLane {
         let bits = self.stats.elements() * u64::from(self.element.bits());
         match self.direction {
-            Direction::Store => SharedMemoryTraffic { stored: bits, loaded: 0 },
-            Direction::Load => SharedMemoryTraffic { stored: 0, loaded: bits },
+            Direction::Store => SharedMemoryBitsPerLane { stored: bits, loaded: 0 },
+            Direction::Load => SharedMemoryBitsPerLane { stored: 0, loaded: bits },
         }
     }
 

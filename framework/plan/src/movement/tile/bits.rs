@@ -7,7 +7,7 @@ use super::{LocatedAccessor, Phase, Reach};
 use tilewright_kernel::{Element, is_result_operand};
 use tilewright_layout::f2::{Columns, Subspace, rank};
 use tilewright_layout::{Dim, LinearLayout};
-use tilewright_target::{BankRow, Direction, Instruction, InstructionKind, TargetDescription};
+use tilewright_target::{BankTableEntry, Direction, Instruction, InstructionKind, TargetDescription};
 
 /// Log2 of the max number of bytes of a slot (contiguous memory at one address). It is more than any memory has.
 const MAX_SEGMENT_BITS: usize = 24;
@@ -127,7 +127,7 @@ impl<'a> Tile<'a> {
     }
 
     /// Returns the target's bank model for these accesses; `None` if it has none.
-    pub(in super::super) fn bank_row<'t>(&self, target: &'t TargetDescription) -> Option<&'t BankRow> {
+    pub(in super::super) fn bank_row<'t>(&self, target: &'t TargetDescription) -> Option<&'t BankTableEntry> {
         let bits = 8 << self.segment_bits();
         match self.name {
             Some(name) => target.find_instruction_bank_row(name, self.direction, bits),

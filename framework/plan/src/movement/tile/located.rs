@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 use tilewright_kernel::Element;
 use tilewright_layout::Padding;
 use tilewright_layout::f2::{Columns, Solver, Subspace, multiply_vector};
-use tilewright_target::{BankRow, Direction, TargetDescription};
+use tilewright_target::{BankTableEntry, Direction, TargetDescription};
 
 /// An accessor (a store or load of a tensor): the elements that its registers and threads hold, as coordinates in
 /// shared memory.
@@ -117,7 +117,7 @@ pub(in super::super) struct Phase {
 impl Phase {
     /// Returns the phase of the bank model `row`; `columns` has the bases of the lane bits (for instructions, of the
     /// slot bits): the elements that they add.
-    pub(super) fn new(row: &BankRow, columns: &[u64]) -> Self {
+    pub(super) fn new(row: &BankTableEntry, columns: &[u64]) -> Self {
         let phase = row.phase_of(|distance| multiply_vector(columns, distance) == 0);
         let lanes = phase.iter().map(|&lane| multiply_vector(columns, lane)).collect();
         Self { lanes, wavefront_bytes: row.wavefront_bytes() }

@@ -4,12 +4,12 @@ use smallvec::SmallVec;
 
 use super::{Accesses, PlacedAccessor, Tile, TileStats};
 use tilewright_layout::f2::{Columns, multiply_vector};
-use tilewright_target::{BankRow, count_access_wavefronts, count_masked_linear_wavefronts};
+use tilewright_target::{BankTableEntry, count_access_wavefronts, count_masked_linear_wavefronts};
 
 impl PlacedAccessor<'_> {
     /// Counts the wavefronts of one access of a warp; `offset` is added (over F2) to the offsets of its slots
     /// (contiguous memory at one address). If lanes access several blocks, each block's memory serves its own lanes.
-    pub(super) fn wavefronts(&self, stats: &TileStats, row: &BankRow, offset: u64) -> u64 {
+    pub(super) fn wavefronts(&self, stats: &TileStats, row: &BankTableEntry, offset: u64) -> u64 {
         let byte_bits = self.side.byte_bits();
         let idle = stats.idle & self.side.lane_mask();
         let reach = &self.side.reach;

@@ -5,18 +5,18 @@ use std::collections::BTreeSet;
 
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_plan::movement::{
-    ConsecutiveLaneCopy, GlobalTensor, PlanContext, SharedLayoutCandidate, SharedLayoutChoice, SharedLayoutKind,
-    SharedLayoutSearchOptions, SharedMemoryAccessor, choose_shared_layout, plan_shared_access,
+    GlobalTensor, PlanContext, RankedSharedLayouts, SharedLayoutCandidate, SharedLayoutKind, SharedLayoutSearchOptions,
+    SharedMemoryAccessor, WarpAddressedSharedCopy, choose_shared_layout, plan_shared_access,
 };
 use tilewright_target::Direction;
-use tilewright_verify::{build_load_case, build_store_case, check_emulated};
+use tilewright_verify::{build_shared_load_case, build_shared_store_case, check_emulated};
 
 use super::layouts::{along, plane};
 use tilewright_testkit::test_targets::test_target;
 
 fn copied(layout: &LinearLayout, shape: [u64; 2], access_bits: u32) -> SharedMemoryAccessor {
     let global = GlobalTensor::row_major(&shape, 16);
-    SharedMemoryAccessor::store(layout.clone()).with_copy(ConsecutiveLaneCopy { global, access_bits })
+    SharedMemoryAccessor::store(layout.clone()).with_copy(WarpAddressedSharedCopy { global, access_bits })
 }
 
 /// Checks that the fetched elements are contiguous in memory, lane after lane, for every access of every warp.
@@ -85,14 +85,14 @@ pub fn check<'a>(
         let plan = plan_shared_access(layout, &candidate.memory, bits, accessor.direction, context).expect("a plan");
         let executed = match accessor.direction {
             Direction::Store => {
-                build_store_case(layout, &candidate.memory, bits, &plan)
+                build_shared_store_case(layout, &candidate.memory, bits, &plan)
                     .and_then(|case| check_emulated(&case, context))
                     .expect("memory")
                     .counts
                     .wavefronts_stored
             }
             Direction::Load => {
-                build_load_case(layout, &candidate.memory, bits, &plan)
+                build_shared_load_case(layout, &candidate.memory, bits, &plan)
                     .and_then(|case| check_emulated(&case, context))
                     .expect("registers")
                     .counts
@@ -103,7 +103,7 @@ pub fn check<'a>(
     }
 }
 
-fn of_kind(choice: &SharedLayoutChoice, kind: SharedLayoutKind) -> &SharedLayoutCandidate {
+fn of_kind(choice: &RankedSharedLayouts, kind: SharedLayoutKind) -> &SharedLayoutCandidate {
     choice.candidates.iter().find(|candidate| candidate.kind == kind).expect("a candidate of the kind")
 }
 

@@ -4,8 +4,8 @@
 use tilewright_layout::cute;
 use tilewright_layout::{LinearLayout, MemoryLayout, Padding};
 use tilewright_plan::movement::{
-    ConsecutiveLaneCopy, GlobalTensor, SharedLayoutChoice, SharedLayoutKind, SharedLayoutSearchOptions,
-    SharedMemoryAccessor, choose_shared_layout, plan_shared_access,
+    GlobalTensor, RankedSharedLayouts, SharedLayoutKind, SharedLayoutSearchOptions, SharedMemoryAccessor,
+    WarpAddressedSharedCopy, choose_shared_layout, plan_shared_access,
 };
 use tilewright_target::TargetDescription;
 
@@ -25,7 +25,7 @@ fn proven(
     bits: u32,
     constraints: &SharedLayoutSearchOptions,
     target: &TargetDescription,
-) -> SharedLayoutChoice {
+) -> RankedSharedLayouts {
     let choice = choose_shared_layout(accessors, bits, constraints, target).expect("a choice");
     for candidate in &choice.candidates {
         check(candidate, accessors, bits, target);
@@ -169,7 +169,7 @@ fn copies_to_shared_memory_pad_or_permute() {
         &[along(1, 3..6), along(0, 0..3)].concat(),
         &along(0, 3..4),
     );
-    let copy = ConsecutiveLaneCopy { global: GlobalTensor::row_major(&[64, 64], 16), access_bits: 128 };
+    let copy = WarpAddressedSharedCopy { global: GlobalTensor::row_major(&[64, 64], 16), access_bits: 128 };
     let accessors = [SharedMemoryAccessor::store(fetched).with_copy(copy), SharedMemoryAccessor::load(operand(6, 6))];
     let choice = proven(&accessors, 16, &SharedLayoutSearchOptions::default(), &mi355x);
     let of = |kind: SharedLayoutKind| choice.candidates.iter().find(|c| c.kind == kind).expect("a candidate");

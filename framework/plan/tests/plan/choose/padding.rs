@@ -7,7 +7,7 @@ use tilewright_plan::movement::{
     SharedLayoutKind, SharedLayoutSearchOptions, SharedMemoryAccessor, choose_shared_layout,
 };
 use tilewright_target::Direction;
-use tilewright_verify::{build_load_case, build_store_case, check_emulated};
+use tilewright_verify::{build_shared_load_case, build_shared_store_case, check_emulated};
 
 use super::brute::Accesses;
 use super::layouts::{along, plane};
@@ -63,12 +63,12 @@ fn check(sizes: [u32; 2], element_bits: u32, excess: u64, accessors: &[(LinearLa
         let plan = plan_shared_access(layout, &chosen.memory, element_bits, *direction, &target).expect("a plan");
         let executed = match direction {
             Direction::Store => {
-                let report = build_store_case(layout, &chosen.memory, element_bits, &plan)
+                let report = build_shared_store_case(layout, &chosen.memory, element_bits, &plan)
                     .and_then(|case| check_emulated(&case, &target));
                 report.expect("memory holds the tensor").counts.wavefronts_stored
             }
             Direction::Load => {
-                let report = build_load_case(layout, &chosen.memory, element_bits, &plan)
+                let report = build_shared_load_case(layout, &chosen.memory, element_bits, &plan)
                     .and_then(|case| check_emulated(&case, &target));
                 report.expect("registers hold the tensor").counts.wavefronts_loaded
             }

@@ -3,8 +3,8 @@
 
 use tilewright_layout::MemoryLayout;
 use tilewright_plan::movement::{
-    ConsecutiveLaneCopy, GlobalTensor, PlanContext, SharedLayoutChoice, SharedLayoutKind, SharedLayoutSearchOptions,
-    SharedMemoryAccessor, choose_shared_layout, plan_shared_access,
+    GlobalTensor, PlanContext, RankedSharedLayouts, SharedLayoutKind, SharedLayoutSearchOptions, SharedMemoryAccessor,
+    WarpAddressedSharedCopy, choose_shared_layout, plan_shared_access,
 };
 use tilewright_target::Direction;
 
@@ -23,7 +23,7 @@ fn taken(accessors: &[SharedMemoryAccessor], memory: &MemoryLayout, bits: u32, c
 }
 
 /// Chooses a layout, executes it, and checks that it is no worse than without instructions.
-fn chosen(accessors: &[SharedMemoryAccessor], bits: u32, context: PlanContext<'_>) -> SharedLayoutChoice {
+fn chosen(accessors: &[SharedMemoryAccessor], bits: u32, context: PlanContext<'_>) -> RankedSharedLayouts {
     let choice =
         choose_shared_layout(accessors, bits, &SharedLayoutSearchOptions::default(), context).expect("a choice");
     choice.candidates.iter().for_each(|candidate| check(candidate, accessors, bits, context));
@@ -108,10 +108,10 @@ fn copies_use_no_rows() {
     let (target, rows) = (test_target(), rows());
     let context = PlanContext::new(&target).with_instructions(&rows);
     let columns = layout(&[8, 16, 32, 4, 1, 2], 3, 0, 6);
-    let copy = ConsecutiveLaneCopy { global: GlobalTensor::row_major(&[64], 16), access_bits: 16 };
+    let copy = WarpAddressedSharedCopy { global: GlobalTensor::row_major(&[64], 16), access_bits: 16 };
     let stored = chosen(&[SharedMemoryAccessor::store(columns.clone())], 16, context);
     let copied = chosen(&[SharedMemoryAccessor::store(columns).with_copy(copy)], 16, context);
-    let by = |choice: &SharedLayoutChoice| choice.chosen().accessors[0].instruction.clone();
+    let by = |choice: &RankedSharedLayouts| choice.chosen().accessors[0].instruction.clone();
     assert_eq!((by(&stored).is_some(), by(&copied)), (true, None));
     // Eight accesses of two bytes a lane; stores take a wavefront for each 32 of 128 bytes.
     assert_eq!((stored.chosen().weighted_wavefronts(), copied.chosen().weighted_wavefronts()), (4, 8));

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::Parser;
 use super::draft::Draft;
-use crate::op::{AttributeKind, CountRule, FlagAttributeSyntax, FormatTemplatePiece, ValueGroup};
+use crate::op::{AttributeKind, CountRule, FlagSetSyntax, FormatTemplatePiece, ValueGroup};
 use crate::{Attribute, TileType};
 use tilewright_layout::text::Parsed;
 
@@ -159,7 +159,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn check_flags(&self, at: usize, flags: &FlagAttributeSyntax, words: &str) -> Parsed<()> {
+    fn check_flags(&self, at: usize, flags: &FlagSetSyntax, words: &str) -> Parsed<()> {
         match flags.unknown(words) {
             Some(word) => Err(self.unknown_keyword(at, &flags.name, word, flags.words.iter())),
             None => Ok(()),

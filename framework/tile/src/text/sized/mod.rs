@@ -15,4 +15,4 @@ mod expression;
 mod sized_text;
 
 pub use expression::SizeExpressionError;
-pub use sized_text::{SizeParameter, TileSizeTemplate};
+pub use sized_text::{TileSizeCandidates, TileSizeTemplate};

@@ -6,7 +6,7 @@ use tilewright_layout::text::{Cursor, Parsed};
 
 /// A tile size of a program and its candidate values.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SizeParameter {
+pub struct TileSizeCandidates {
     /// Name of the size.
     pub name: String,
     /// The candidate values, in the order of the search.
@@ -16,7 +16,7 @@ pub struct SizeParameter {
 /// A program text with placeholders for tile sizes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TileSizeTemplate {
-    parameters: Vec<SizeParameter>,
+    parameters: Vec<TileSizeCandidates>,
     blocks: Option<Expression>,
     pieces: Vec<Piece>,
 }
@@ -82,13 +82,13 @@ impl TileSizeTemplate {
                 size => sizes.push(size),
             }
         }
-        self.parameters.push(SizeParameter { name: name.to_owned(), sizes });
+        self.parameters.push(TileSizeCandidates { name: name.to_owned(), sizes });
         cursor.expect_end("`,` or the end of the line")
     }
 
     /// The tile sizes, in the order of the text.
     #[must_use]
-    pub fn parameters(&self) -> &[SizeParameter] {
+    pub fn parameters(&self) -> &[TileSizeCandidates] {
         &self.parameters
     }
 

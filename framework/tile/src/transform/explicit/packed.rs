@@ -6,7 +6,7 @@ use crate::op::name::{arith, tt, tw};
 use std::collections::HashMap;
 
 use crate::transform::rewrite_error::violation_of;
-use crate::view_layout::{ModeStride, ViewLayout};
+use crate::view_layout::{DynamicCuteLayout, ModeStride};
 use crate::{Attribute, BuildError, Function, FunctionBody, FunctionBuilder, Op, TileType, TileViolation, Value};
 
 /// Number of elements in a byte of memory; 1 for elements of six bits and for those of a byte or more.
@@ -97,7 +97,7 @@ fn copied(
 /// Returns the axis of a view that has stride 1, along which bytes pack its elements; axis 0 if a byte has one element.
 fn unit_axis(function: &Function, body: &FunctionBody, op: Op) -> Result<usize, TileViolation> {
     let text = body.op(op).attributes.get("layout").and_then(Attribute::as_text).unwrap_or_default();
-    let layout = ViewLayout::parse(text).map_err(|error| violation_of(function, op, error.to_string()))?;
+    let layout = DynamicCuteLayout::parse(text).map_err(|error| violation_of(function, op, error.to_string()))?;
     let follows = |modes: &Vec<crate::view_layout::ViewMode>| {
         modes.len() == 1 && modes[0].stride == ModeStride::Elements(1) && modes[0].size.is_some_and(|size| size > 1)
     };

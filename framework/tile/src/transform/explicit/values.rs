@@ -5,7 +5,8 @@ use crate::op::name::{arith, tt, ttg};
 use super::expander::Expander;
 use super::packed;
 use crate::op_attrs::{
-    ALL_WARPS_ALONG_M, COLUMNS_PER_LANE, INSTRUCTION, IS_PENDING, K_WIDTH, MMA_CHOICES, SMEM_OPERAND_LOAD,
+    ALL_WARPS_ALONG_M, DOT_COLUMNS_PER_LANE, INSTRUCTION, IS_PENDING, K_WIDTH, MMA_TO_DOT_ATTRIBUTES,
+    OPERAND_STAYS_IN_SMEM,
 };
 use crate::{Attribute, BuildError, FloatType, FunctionBuilder, Op, TileType, Value, ValueOrigin};
 
@@ -49,14 +50,14 @@ impl Expander<'_> {
         let choice = self.choices.dots.get(&op).cloned().unwrap_or_default();
         for (operand, _) in mma_operands.iter().zip(choice.smem_operands).filter(|(_, smem_operands)| *smem_operands) {
             if let ValueOrigin::Result(load, _) = cloner.to.body().value_origin(*operand) {
-                cloner.to.body_mut().op_mut(load).attributes.set(SMEM_OPERAND_LOAD, Attribute::Unit);
+                cloner.to.body_mut().op_mut(load).attributes.set(OPERAND_STAYS_IN_SMEM, Attribute::Unit);
             }
         }
         let number = |width: u64| Attribute::integer(width as i64, TileType::integer(32));
         let chosen = [
             (INSTRUCTION, choice.instruction.map(Attribute::Text)),
             (K_WIDTH, choice.k_width.map(number)),
-            (COLUMNS_PER_LANE, choice.n_width.map(number)),
+            (DOT_COLUMNS_PER_LANE, choice.n_width.map(number)),
             (ALL_WARPS_ALONG_M, choice.warps_along_m.then_some(Attribute::Unit)),
             (IS_PENDING, self.pending.contains(&op).then_some(Attribute::Unit)),
         ];
@@ -185,7 +186,7 @@ impl FunctionBuilder<'_> {
 
 /// The attribute of `tt.dot` for an attribute of `tw.mma`; attributes of `tt.dot` keep their names.
 fn dot_attribute(name: &str) -> &str {
-    MMA_CHOICES.iter().find(|(of_mma, _)| *of_mma == name).map_or(name, |(_, of_dot)| *of_dot)
+    MMA_TO_DOT_ATTRIBUTES.iter().find(|(of_mma, _)| *of_mma == name).map_or(name, |(_, of_dot)| *of_dot)
 }
 
 /// The name of the operation that casts between these element types; `None` if none is needed.

@@ -5,14 +5,14 @@ use super::packed;
 use super::tile::{Leaf, Stride, Tile};
 use crate::op::name::tt;
 use crate::transform::{IrCloner, Rewritten, violation};
-use crate::view_layout::{ModeStride, ViewLayout, ViewMode};
+use crate::view_layout::{DynamicCuteLayout, ModeStride, ViewMode};
 use crate::{Attribute, Op, Value};
 
 impl Expander<'_> {
     pub(super) fn global_view(&mut self, op: Op, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<()> {
         let operation = cloner.from.op(op);
         let text = operation.attributes.get("layout").and_then(Attribute::as_text).unwrap_or_default();
-        let layout = ViewLayout::parse(text).map_err(|error| violation(cloner, op, error.to_string()))?;
+        let layout = DynamicCuteLayout::parse(text).map_err(|error| violation(cloner, op, error.to_string()))?;
         let strides = cloner.all(cloner.from.operands(op, "strides"));
         let leaf = |mode: &ViewMode| {
             let stride = match mode.stride {

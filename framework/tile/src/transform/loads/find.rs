@@ -5,7 +5,7 @@
 //! states the loop's number of stages.
 
 use crate::op::name::{scf, tt, ttg};
-use crate::op_attrs::{NUM_STAGES, SMEM_OPERAND_LOAD};
+use crate::op_attrs::{NUM_STAGES, OPERAND_STAYS_IN_SMEM};
 use std::collections::BTreeSet;
 
 use crate::transform::pipeliner::{Slice, backward, check_speculatable};
@@ -57,13 +57,13 @@ pub struct PrefetchableLoad {
     /// The value of the program that a read of the buffer replaces; without a buffer, the loaded value.
     pub required: Value,
     /// The consumer of the prefetched value.
-    pub reader: BufferReader,
+    pub reader: PrefetchConsumer,
 }
 
 /// The consumer of a prefetched value: it reads the buffer in shared memory that the load fills or, without a buffer,
 /// registers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum BufferReader {
+pub enum PrefetchConsumer {
     /// All lanes, in the result layout of this layout conversion.
     Conversion(Op),
     /// The MMA instruction of a dot, for operand A (0) or B (1).
@@ -192,8 +192,13 @@ impl<'s> Search<'s> {
     /// hide each other's latencies, so that a prefetch is worth its registers only if the program asks for it.
     fn register_prefetch(&self, op: Op) -> Option<PrefetchableLoad> {
         let &[value] = &self.body.op(op).results[..] else { return None };
-        let load =
-            PrefetchableLoad { op, chain: Vec::new(), stored: value, required: value, reader: BufferReader::Registers };
+        let load = PrefetchableLoad {
+            op,
+            chain: Vec::new(),
+            stored: value,
+            required: value,
+            reader: PrefetchConsumer::Registers,
+        };
         ((self.has_stages || self.reaches_dot(value)) && self.can_go(&load).is_ok()).then_some(load)
     }
 
@@ -218,7 +223,7 @@ impl<'s> Search<'s> {
         let blocks: BTreeSet<Block> = regions().flat_map(|region| body.blocks(*region).iter().copied()).collect();
         let is_outside = |value: Value| match body.value_origin(value) {
             ValueOrigin::Result(op, _) => {
-                !inner.contains(&op) && body.op(op).attributes.get(SMEM_OPERAND_LOAD).is_none()
+                !inner.contains(&op) && body.op(op).attributes.get(OPERAND_STAYS_IN_SMEM).is_none()
             }
             ValueOrigin::Argument(block, _) => !blocks.contains(&block),
         };
@@ -231,19 +236,19 @@ impl<'s> Search<'s> {
 
     /// Returns the readers of buffers in shared memory. Each comes with the value to store in the buffer, and with the
     /// value of the program that the read replaces.
-    fn readers(&self) -> Vec<(Value, Value, BufferReader)> {
+    fn readers(&self) -> Vec<(Value, Value, PrefetchConsumer)> {
         let mut readers = Vec::new();
         for &op in self.body.ops(self.block) {
             let operation = self.body.op(op);
             match operation.name() {
                 ttg::CONVERT_LAYOUT if (self.queries.moves_through_shared)(op) => {
-                    readers.push((operation.operands[0], operation.results[0], BufferReader::Conversion(op)));
+                    readers.push((operation.operands[0], operation.results[0], PrefetchConsumer::Conversion(op)));
                 }
                 tt::DOT => {
                     let sides = (0..2).filter(|side| (self.queries.can_read_from_shared)(op, *side));
                     readers.extend(sides.map(|side| {
                         let value = operation.operands[side];
-                        (value, value, BufferReader::MmaOperand(op, side))
+                        (value, value, PrefetchConsumer::MmaOperand(op, side))
                     }));
                 }
                 _ => {}

@@ -22,7 +22,9 @@ mod prefetch;
 mod stored_operands;
 
 pub use crate::transform::pipeliner::carried_accumulator_index;
-pub use find::{BufferReader, InvariantDotOperand, LayoutQueries, LoadLoop, PrefetchableLoad, innermost_load_loops};
+pub use find::{
+    InvariantDotOperand, LayoutQueries, LoadLoop, PrefetchConsumer, PrefetchableLoad, innermost_load_loops,
+};
 pub use pipelined::{
     HoistedSharedOperand, LoopPipelinePlan, PlannedPrefetch, PrefetchPath, REGISTER_PATH_BUFFER_COUNT,
 };

@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::find::{BufferReader, PrefetchableLoad, slice};
+use super::find::{PrefetchConsumer, PrefetchableLoad, slice};
 use super::stored_operands::{HoistedOperands, buffer_type};
 use super::{LoopPipelinePlan, PlannedPrefetch, PrefetchPath, REGISTER_PATH_BUFFER_COUNT};
 use crate::op::Dialects;
 use crate::op::name::{ttg, tw};
-use crate::op_attrs::SMEM_OPERAND_LOAD;
+use crate::op_attrs::OPERAND_STAYS_IN_SMEM;
 use crate::transform::pipeliner::{
     Buffers, Prefetch, Schedule, Source, Stream, backward, carried_accumulator_index, expand,
 };
@@ -179,8 +179,8 @@ impl Rewrite for Loads<'_> {
         let buffer = self.buffer(load_index, source.and_then(Source::buffer_index), cloner)?;
         let ty = cloner.from.value_type(load.required).clone();
         let mut new_op = cloner.to.build_op(ttg::LOCAL_LOAD).operand(buffer).result(ty);
-        if matches!(load.reader, BufferReader::MmaOperand(..)) {
-            new_op = new_op.attribute(SMEM_OPERAND_LOAD, Attribute::Unit);
+        if matches!(load.reader, PrefetchConsumer::MmaOperand(..)) {
+            new_op = new_op.attribute(OPERAND_STAYS_IN_SMEM, Attribute::Unit);
         }
         let value = new_op.value()?;
         cloner.bind(load.required, value);

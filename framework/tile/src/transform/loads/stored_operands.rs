@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::HoistedSharedOperand;
 use crate::op::name::ttg;
-use crate::op_attrs::{IS_PENDING, SMEM_OPERAND_LOAD};
+use crate::op_attrs::{IS_PENDING, OPERAND_STAYS_IN_SMEM};
 use crate::transform::pipeliner::shared_memory;
 use crate::transform::{IrCloner, Rewritten};
 use crate::{Attribute, LayoutAttribute, MemDescType, Op, TileType, Value, ValueOrigin, Values};
@@ -48,7 +48,7 @@ impl HoistedOperands {
             let Some(buffer) = buffer else { continue };
             let ty = cloner.from.value_type(operation.operands[side]).clone();
             let read = cloner.to.build_op(ttg::LOCAL_LOAD).operand(buffer).result(ty);
-            operands[side] = read.attribute(SMEM_OPERAND_LOAD, Attribute::Unit).value()?;
+            operands[side] = read.attribute(OPERAND_STAYS_IN_SMEM, Attribute::Unit).value()?;
         }
         cloner.clone_op_with(op, operands, Vec::new());
         if let ValueOrigin::Result(new_op, _) = cloner.to.body().value_origin(cloner.clone_of(operation.results[0]))

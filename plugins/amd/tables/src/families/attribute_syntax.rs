@@ -1,7 +1,7 @@
 //! The text syntax of Triton's attributes for this vendor's layout families. Scales have no attribute in Triton, hence
 //! no syntax.
 
-use tilewright_layout::{AttributeSyntax, FamilyParameterValue, ParameterOmission, ParameterSyntax};
+use tilewright_layout::{AttributeSyntax, FamilyParameterValue, OmittedParameterValues, ParameterSyntax};
 
 pub(super) fn all() -> Vec<AttributeSyntax> {
     vec![amd_mfma(), amd_wmma()]
@@ -18,7 +18,8 @@ fn amd_mfma() -> AttributeSyntax {
         .with_keywords(&keywords)
         .with_parameter(ParameterSyntax::cga_layout())
         .with_parameter(
-            ParameterSyntax::new("tiles_per_warp", &["tilesPerWarp"]).with_omitted_values(ParameterOmission::AtOnes),
+            ParameterSyntax::new("tiles_per_warp", &["tilesPerWarp"])
+                .with_omitted_values(OmittedParameterValues::AtOnes),
         )
         .with_parameter(ParameterSyntax::new("element_bitwidth", &["elementBitWidth"]).with_omitted_value(32))
         .with_call(
@@ -46,7 +47,7 @@ fn amd_wmma() -> AttributeSyntax {
         .with_parameter(bases("warp_bases", "ctaLayout.warp"))
         .with_parameter(ParameterSyntax::cga_layout())
         .with_parameter(ParameterSyntax::new("instr_shape", &["instrShape"]).with_omitted_value([16, 16, 16]))
-        .with_parameter(ParameterSyntax::new("rank", &["rank"]).with_omitted_values(ParameterOmission::Always))
+        .with_parameter(ParameterSyntax::new("rank", &["rank"]).with_omitted_values(OmittedParameterValues::Always))
         .with_call(
             "AMDWMMALayout",
             &["version", "transposed", "warp_bases", "reg_bases", "instr_shape", "cga_layout", "rank"],

@@ -7,7 +7,7 @@ use std::ptr::{null, null_mut};
 use std::sync::Arc;
 
 use tilewright_plugin::{
-    Artifact, CodeFormat, Device, DeviceBufferId, DeviceError, DeviceObjectTable, LaunchArgument, LaunchRequest,
+    Artifact, CodeFormat, Device, DeviceBufferId, DeviceError, DeviceObjectMap, LaunchArgument, LaunchRequest,
     LaunchStats, LoadedCodeId,
 };
 
@@ -29,7 +29,7 @@ const MAGIC: [u8; 4] = 0x0723_0203u32.to_le_bytes();
 
 /// A GPU that a Level Zero driver lists. Rust drops its fields in order, so the context is released last.
 pub(super) struct LevelZeroDevice {
-    given: DeviceObjectTable<Owned, Owned>,
+    given: DeviceObjectMap<Owned, Owned>,
     /// An immediate command list in synchronous mode: each call returns only after its command has completed.
     list: Owned,
     pool: Owned,
@@ -49,7 +49,7 @@ impl LevelZeroDevice {
         check("zeContextCreate", code)?;
         let context = Arc::new(Context { functions, object });
         let (list, pool) = (list(&context, about.device)?, pool(&context)?);
-        Ok(Self { given: DeviceObjectTable::default(), list, pool, context, about })
+        Ok(Self { given: DeviceObjectMap::default(), list, pool, context, about })
     }
 
     fn functions(&self) -> &Functions {

@@ -18,7 +18,7 @@ use cl3::event::{
 use cl3::kernel::set_kernel_arg;
 use cl3::memory::{CL_MEM_READ_WRITE, create_buffer, release_mem_object};
 use tilewright_plugin::{
-    Artifact, CodeFormat, Device, DeviceBufferId, DeviceError, DeviceObjectTable, KernelMetadata, LaunchArgument,
+    Artifact, CodeFormat, Device, DeviceBufferId, DeviceError, DeviceObjectMap, KernelMetadata, LaunchArgument,
     LaunchRequest, LaunchStats, LoadedCodeId,
 };
 
@@ -32,7 +32,7 @@ const INVALID_BUFFER_SIZE: i32 = cl3::error_codes::CL_INVALID_BUFFER_SIZE;
 
 /// A GPU or CPU that an OpenCL driver lists. Rust drops its fields in order, so the context is released last.
 pub(super) struct OpenClDevice {
-    given: DeviceObjectTable<Handle, Handle>,
+    given: DeviceObjectMap<Handle, Handle>,
     /// Compiled programs that define builtins for MMA and 2-D block loads, by the set of builtins in each.
     builtins: HashMap<BTreeSet<String>, Handle>,
     queue: Handle,
@@ -43,7 +43,7 @@ pub(super) struct OpenClDevice {
 impl OpenClDevice {
     pub(super) fn open(about: Arc<Found>) -> Result<Self, DeviceError> {
         let (context, queue) = program::context_and_queue(about.id as *mut c_void)?;
-        Ok(Self { given: DeviceObjectTable::default(), builtins: HashMap::new(), queue, context, about })
+        Ok(Self { given: DeviceObjectMap::default(), builtins: HashMap::new(), queue, context, about })
     }
 
     fn id(&self) -> *mut c_void {

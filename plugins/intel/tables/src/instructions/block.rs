@@ -1,6 +1,6 @@
 //! Operands of instructions on 2-D blocks, rectangular parts of a matrix in global memory.
 
-use tilewright_target::{BlockLoadOperand, BlockMatrixParameter, InstructionOperand};
+use tilewright_target::{BlockLoadMatrixParameter, BlockLoadOperand, InstructionOperand};
 
 /// Returns the operands of an instruction on a block of `rows` x `columns` elements: the block, the matrix's row bytes,
 /// rows and pitch, and the block's two coordinates in the matrix.
@@ -15,7 +15,7 @@ pub(super) fn operands(element_bits: u32, rows: u32, columns: u32) -> Vec<Instru
         pitch_granularity: 16,
         most: 1 << 24,
     };
-    let stats = [BlockMatrixParameter::RowBytes, BlockMatrixParameter::Rows, BlockMatrixParameter::Pitch]
+    let stats = [BlockLoadMatrixParameter::RowBytes, BlockLoadMatrixParameter::Rows, BlockLoadMatrixParameter::Pitch]
         .map(InstructionOperand::Matrix);
     [InstructionOperand::Block(block)]
         .into_iter()

@@ -3,7 +3,7 @@
 
 use tilewright_llvm::values::IntValue;
 use tilewright_llvm::{
-    Emitter, GeneratedCode, KernelDeclaration, LlvmForm, LlvmTarget, SharedMemoryDeclaration, TargetDialect,
+    Emitter, GeneratedCode, KernelDeclaration, LlvmOutputKind, LlvmTarget, SharedMemoryDeclaration, TargetDialect,
     compile_module,
 };
 use tilewright_vendor_testkit::prelude::*;
@@ -74,6 +74,6 @@ impl TargetDialect for Plain {
 }
 
 /// Returns the code of a module in the given forms.
-pub fn code(module: &Module, optimisation: u8, forms: &[LlvmForm]) -> Result<GeneratedCode, CompileError> {
+pub fn code(module: &Module, optimisation: u8, forms: &[LlvmOutputKind]) -> Result<GeneratedCode, CompileError> {
     compile_module(&Plain, module, optimisation, forms)
 }

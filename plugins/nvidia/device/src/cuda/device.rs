@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use cudarc::driver::{result, sys};
 use tilewright_plugin::{
-    Artifact, CodeFormat, Device, DeviceBufferId, DeviceError, DeviceObjectTable, KernelMetadata, LaunchArgument,
+    Artifact, CodeFormat, Device, DeviceBufferId, DeviceError, DeviceObjectMap, KernelMetadata, LaunchArgument,
     LaunchRequest, LaunchStats, LoadedCodeId,
 };
 use tilewright_target::TargetDescription;
@@ -18,7 +18,7 @@ use super::owned::{Context, Event, Memory, Module};
 
 /// A GPU that the CUDA driver lists.
 pub(super) struct CudaDevice {
-    given: DeviceObjectTable<Memory, Module>,
+    given: DeviceObjectMap<Memory, Module>,
     context: Arc<Context>,
     name: String,
     /// Driver version as `cuDriverGetVersion` returns it: 1000 for each major, 10 for each minor version.
@@ -52,7 +52,7 @@ impl CudaDevice {
         let context = Arc::new(Context::of(device)?);
         let name = format!("{name} (GPU {device}; CUDA driver {}.{})", version / 1000, version % 1000 / 10);
         let static_bytes = target.shared.static_bytes.into();
-        Ok(Self { given: DeviceObjectTable::default(), context, name, version, static_bytes })
+        Ok(Self { given: DeviceObjectMap::default(), context, name, version, static_bytes })
     }
 
     /// Encodes the arguments of a kernel for the driver.

@@ -146,7 +146,7 @@ fn bulk_copies_are_of_multiples_of_the_granularity() {
 #[test]
 fn every_row_runs() {
     let (target, mut device) = device_of("h100");
-    let rows = target.instructions().iter().filter(|row| tilewright_verify::kernels::BulkCopyKind::is_copied_by(row));
+    let rows = target.instructions().iter().filter(|row| tilewright_verify::kernels::BulkCopyExtent::is_copied_by(row));
     let mut ran = 0;
     let mut right = |case: TestCase, what: String| {
         check_on_device(&case, &target, &mut device).unwrap_or_else(|wrong| panic!("{what}: {wrong}"));

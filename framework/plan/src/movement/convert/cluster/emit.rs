@@ -2,7 +2,7 @@
 
 use tilewright_kernel::{Binary, Builder, CollectiveScope, SpecialRegister, Value};
 
-use super::super::super::address::{ThreadBitsAboveWarp, ThreadIndices};
+use super::super::super::address::{ClusterBlockBits, ThreadIndices};
 use super::super::super::tile::Loads;
 use super::ClusterPlan;
 
@@ -38,7 +38,7 @@ impl ClusterPlan {
         buffer: Value,
     ) -> Vec<Loads<'a>> {
         let (warp_bits, block_bits) = (self.warp_bits, self.block_bits);
-        let of_group = |group| thread.in_cluster(ThreadBitsAboveWarp { warp_bits, block, block_bits, group });
+        let of_group = |group| thread.in_cluster(ClusterBlockBits { warp_bits, block, block_bits, group });
         let moves = self.distances.iter().any(|&distance| distance != 0);
         let distance = moves.then(|| of_group(0).emit_f2_product(builder, &self.distances));
         let first = distance.map(|distance| builder.binary(Binary::Xor, block, distance));

@@ -5,7 +5,7 @@ use tilewright_kernel::{Binary, Builder, Op, Value};
 
 /// The global-memory side of a bulk tensor copy.
 #[derive(Debug, Clone, Copy)]
-pub struct TensorCopySource<'a> {
+pub struct TensorCopyGlobalTile<'a> {
     /// The tensor map, a kernel parameter that the host encodes for [`TensorCopy::map`].
     pub map: Value,
     /// Coordinates of the first element of the copied tile, along each axis of [`TensorCopy::axes`]: signed `i32`,
@@ -18,7 +18,7 @@ impl TensorCopy {
     /// execute this code. Copies to shared memory complete on `mbarrier`, at which the warp arrives with the bytes of
     /// all boxes. Copies from shared memory are committed as a group; the caller must first emit a proxy fence and a
     /// barrier for all threads that stored the data.
-    pub fn emit(&self, builder: &mut Builder, buffer: Value, source: TensorCopySource<'_>, mbarrier: Value) {
+    pub fn emit(&self, builder: &mut Builder, buffer: Value, source: TensorCopyGlobalTile<'_>, mbarrier: Value) {
         if self.completion_queue().is_none() {
             builder.mbarrier_arrive(mbarrier, self.total_box_bytes() as u32);
         }
@@ -34,7 +34,7 @@ impl TensorCopy {
         &self,
         builder: &mut Builder,
         buffer: Value,
-        source: TensorCopySource<'_>,
+        source: TensorCopyGlobalTile<'_>,
         mbarrier: Value,
     ) {
         for (distance, begins) in &self.box_starts {

@@ -5,7 +5,7 @@ mod emit;
 mod tensor_copy;
 mod tiling;
 
-pub use emit::TensorCopySource;
+pub use emit::TensorCopyGlobalTile;
 use tensor_copy::Role;
 pub(super) use tensor_copy::by_tensor_copies;
 pub(crate) use tensor_copy::min_box_count;
