@@ -16,11 +16,11 @@ use crate::{
 ///
 /// # Examples
 /// ```
-/// use tilewright_kernel::text::parse;
-/// let module = parse("kernel empty() lanes 32 warps 4 {}")?;
+/// use tilewright_kernel::text::parse_module;
+/// let module = parse_module("kernel empty() lanes 32 warps 4 {}")?;
 /// assert_eq!((module.kernels[0].launch.lanes, module.kernels[0].launch.warps), (32, 4));
-/// assert_eq!(parse(&module.to_string())?, module);
-/// assert!(parse("kernel empty() lanes 32 {}").is_err());
+/// assert_eq!(parse_module(&module.to_string())?, module);
+/// assert!(parse_module("kernel empty() lanes 32 {}").is_err());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn parse_module(text: &str) -> Parsed<Module> {
