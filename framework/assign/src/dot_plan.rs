@@ -165,7 +165,7 @@ pub(crate) fn is_smem_operand(body: &FunctionBody, value: Value) -> bool {
     matches!(body.value_origin(value), ValueOrigin::Result(op, _) if body.op(op).attributes.get(OPERAND_STAYS_IN_SMEM).is_some())
 }
 
-/// Returns the name of the attribute by which a dot states a choice: `name` is that of `tt.dot`.
+/// Returns the name of the attribute by which a dot states a choice that `tt.dot` states by the attribute `name`.
 fn choice_attribute<'n>(dot: &Operation, name: &'n str) -> &'n str {
     let of_mma = MMA_TO_DOT_ATTRIBUTES.iter().find(|(_, of_dot)| *of_dot == name).filter(|_| dot.name() == tw::MMA);
     of_mma.map_or(name, |(of_mma, _)| *of_mma)

@@ -30,14 +30,20 @@ const FEW: usize = 4096;
 
 /// The choices of neighbours that follow a node, in the order of the search: those that change few nodes first.
 const FOLLOW_CHOICES: [Follow; 7] = [
-    Follow { before: false, after: false, anchors: false },
+    ALONE,
     Follow { before: true, after: false, anchors: false },
     Follow { before: false, after: true, anchors: false },
     Follow { before: true, after: true, anchors: false },
     Follow { before: true, after: false, anchors: true },
     Follow { before: false, after: true, anchors: true },
-    Follow { before: true, after: true, anchors: true },
+    EVERYWHERE,
 ];
+
+/// No other node takes the layout of the changed one.
+const ALONE: Follow = Follow { before: false, after: false, anchors: false };
+
+/// All connected nodes take the layout of the changed one, anchors too.
+const EVERYWHERE: Follow = Follow { before: true, after: true, anchors: true };
 
 /// Candidate layouts, by the shape of the tensor whose layout is chosen.
 pub(super) type Suggested = BTreeMap<Vec<u64>, Vec<LayoutId>>;
@@ -93,7 +99,6 @@ fn lane_swaps(
 /// and converts as early as that lowers the cost. No sequence of steps that each lower the cost leads there from one
 /// layout for all accesses.
 fn take_lane_swaps(state: &mut State<'_, '_>, long: LayoutId, shorter: &[LayoutId]) {
-    let [alone, everywhere] = [FOLLOW_CHOICES[0], FOLLOW_CHOICES[6]];
     let everything = vec![true; state.graph.nodes.len()];
     let shape = state.graph.interner.get(long).outs().clone();
     let is_open = |&node: &usize| {
@@ -103,15 +108,15 @@ fn take_lane_swaps(state: &mut State<'_, '_>, long: LayoutId, shorter: &[LayoutI
     };
     let accesses: Vec<usize> = (0..everything.len()).filter(is_open).collect();
     for &node in &accesses {
-        let change = step(state, node, long, everywhere);
+        let change = step(state, node, long, EVERYWHERE);
         state.apply(&change);
     }
     for (&node, &key) in accesses.iter().flat_map(|node| shorter.iter().map(move |key| (node, key))) {
-        attempt(state, node, key, alone);
+        attempt(state, node, key, ALONE);
     }
     for node in (0..everything.len()).rev().filter(|&node| !state.graph.nodes[node].kind.is_anchor()) {
         for key in from_users(state, node, &everything) {
-            attempt(state, node, key, alone);
+            attempt(state, node, key, ALONE);
         }
     }
     backward(state);

@@ -54,8 +54,8 @@ impl MmaPlan {
     /// that is multiplied at a time) is the largest whose operands and accumulator take at most half of a lane's
     /// registers, else the smallest that the atom takes. A chunk may take all registers but [`ADDRESS_REGISTERS`] if the
     /// atom reads both operands from shared memory, since they take registers only until they are stored, or if it reads
-    /// one that the program has there, since it then reads all of K at once. A larger
-    /// register mode is taken only if no chunk fits the default mode, since fewer threads then fit on a compute unit.
+    /// one that the program has there, since it then reads all of K at once. A larger register mode is taken only if no
+    /// chunk fits the default mode, since fewer threads then fit on a compute unit.
     pub(super) fn new(
         problem: &MmaProblem,
         atom: &MmaAtom,

@@ -25,7 +25,7 @@ class TilewrightBackend(BaseBackend):
         super().__init__(target)
         from .driver import TilewrightDriver
 
-        # Triton keeps no name with a compiled kernel, whose target is that of the process.
+        # Triton keeps no name with a compiled kernel: its target is the one that the process runs on.
         named = target.arch if target.backend == NAME else getattr(target, "name", None)
         self._name = str(named or TilewrightDriver.target_name())
 

@@ -47,7 +47,7 @@ fn run_command_line() -> Result<(), Box<dyn Error>> {
         if own_module {
             let functions = artifact.payload(form).ok_or_else(|| format!("{target} has no functions for a host"))?;
             let processor = &session.catalogue().get(target)?.architecture;
-            println!("{}", own_module::compile_with_linked_bitcode(&functions.bytes, &kernel, processor)?);
+            println!("{}", own_module::compile_with_bitcode(&functions.bytes, &kernel, processor)?);
         } else {
             println!("{}", artifact.payload_text(form).ok_or("the target's assembly is not text")?);
         }

@@ -46,7 +46,7 @@ const GPU_LLVM_TARGETS: [GpuLlvmConventions; 2] = [
 ];
 
 /// Compiles the host's module for a processor, with the program's bitcode linked into the module; returns the assembly.
-pub fn compile_with_linked_bitcode(bitcode: &[u8], program: &str, processor: &str) -> Result<String, Box<dyn Error>> {
+pub fn compile_with_bitcode(bitcode: &[u8], program: &str, processor: &str) -> Result<String, Box<dyn Error>> {
     let context = Context::create();
     let buffer = MemoryBuffer::create_from_memory_range_copy(bitcode, "program");
     let tiles = Module::parse_bitcode_from_buffer(&buffer, &context).map_err(|error| error.to_string())?;
