@@ -75,7 +75,7 @@ pub fn assign_layouts(
         let graph = build(function, config, &interner)?;
         let prices = Prices::new(&graph, config);
         let mut state = propagate(&graph, &prices, config)?;
-        let first = state.total();
+        let first = state.total(f64::INFINITY);
         if strategy == Strategy::LeastCost {
             local_search::improve(&mut state, config)?;
             dot_alternatives::take(&mut state, function, config)?;

@@ -117,7 +117,7 @@ fn find_best_alternative(
     let wrong = |source| AssignmentError::Mma { operation: operation.clone(), source };
     let weight = of.nodes.iter().flatten().map(|&node| state.graph.nodes[node].weight).fold(1.0, f64::max);
     let dot_price = |dot_plan: &DotPlan| weight * dot_plan.plan.warp_issue_cycles();
-    let before = (state.total(), dot_price(&of.dot_plan));
+    let before = (state.total(f64::INFINITY), dot_price(&of.dot_plan));
     let (waiting, most_live) =
         (waits(state), live_registers(state).max(config.registers_per_lane().saturating_sub(BESIDE)));
     let mut best = None;
@@ -131,7 +131,7 @@ fn find_best_alternative(
         let mut tried = state.clone();
         tried.apply(&change);
         sweeps(&mut tried, &near, suggested, STEPS * near.len());
-        let after = (tried.total(), dot_price(&dot_plan));
+        let after = (tried.total(f64::INFINITY), dot_price(&dot_plan));
         // The cost without the dots must not rise, so that the total does not exceed the total of propagation, before
         // the local search.
         let is_feasible = waits(&tried) <= waiting && live_registers(&tried) <= most_live;

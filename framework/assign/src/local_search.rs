@@ -55,7 +55,8 @@ pub(super) fn improve(state: &mut State<'_, '_>, config: &LaunchConfig<'_>) -> R
     for (long, shorter) in lane_swaps(&suggested, state.graph.interner, config)? {
         let mut tried = state.clone();
         take_lane_swaps(&mut tried, long, &shorter);
-        if tried.total() < state.total() - MIN_GAIN {
+        let limit = state.total(f64::INFINITY) - MIN_GAIN;
+        if tried.total(limit) < limit {
             descend(&mut tried, &suggested);
             state.keys = tried.keys;
         }
@@ -217,15 +218,16 @@ fn compare_all(state: &mut State<'_, '_>, suggested: &Suggested) {
         }
         open.push((node, keys));
     }
-    let mut best = (state.total(), state.keys.clone());
+    let mut best = (state.total(f64::INFINITY), state.keys.clone());
     for choice in 0..choices {
         let mut rest = choice;
         for (node, keys) in &open {
             state.keys[*node] = keys[rest % keys.len()];
             rest /= keys.len();
         }
-        let total = state.total();
-        if total < best.0 - 1e-6 {
+        let limit = best.0 - 1e-6;
+        let total = state.total(limit);
+        if total < limit {
             best = (total, state.keys.clone());
         }
     }

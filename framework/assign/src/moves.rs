@@ -133,7 +133,7 @@ pub(super) fn attempt(state: &mut State<'_, '_>, node: usize, key: LayoutId, fol
         return false;
     }
     let change = step(state, node, key, follow);
-    let gains = state.difference(&change) < -MIN_GAIN;
+    let gains = state.is_lowered_by(&change, MIN_GAIN);
     if gains {
         state.apply(&change);
     }

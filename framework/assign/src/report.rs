@@ -104,7 +104,7 @@ impl FunctionReport {
         first: f64,
         config: &LaunchConfig<'_>,
     ) -> Self {
-        let cost = state.total();
+        let cost = state.total(f64::INFINITY);
         let (name, cost_of_propagation) = (before.name.to_string(), first);
         let (mut values, mut conversions) = (Vec::new(), Vec::new());
         if let Some(body) = &after.body {

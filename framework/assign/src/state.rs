@@ -65,17 +65,13 @@ impl State<'_, '_> {
         self.graph.reaches_dot[value.index()].then(|| self.prices.prefetch(node, access, assigned, to))?
     }
 
-    /// Returns the cost, in cycles for each warp, of providing a value in all layouts that are required of it, by
+    /// Returns the costs, in cycles for each warp, of providing a value in each layout that is required of it, by
     /// conversion or rematerialization.
-    fn value_cost(&self, value: Value) -> f64 {
+    fn value_costs(&self, value: Value) -> impl Iterator<Item = f64> {
         let weight = self.graph.weights[value.index()];
         let role = self.graph.roles[value.index()];
-        if let Role::Of(..) = role
-            && self.assigned_layout(value).is_none()
-        {
-            return IMPOSSIBLE;
-        }
-        let price = |required: Option<LayoutId>| match (role, required) {
+        let is_impossible = matches!(role, Role::Of(..)) && self.assigned_layout(value).is_none();
+        let price = move |required: Option<LayoutId>| match (role, required) {
             (Role::Scalar, _) => 0.0,
             (_, None) => IMPOSSIBLE,
             (Role::Free(cone), Some(layout)) if weight >= LOOP_WEIGHT as f64 => {
@@ -84,7 +80,8 @@ impl State<'_, '_> {
             (Role::Free(_), Some(layout)) => weight * self.prices.remat_price(&self.graph.remats, value, layout),
             (Role::Of(..), Some(layout)) => self.conversion(value, layout),
         };
-        self.required(value).into_iter().map(price).sum()
+        let required = if is_impossible { vec![None] } else { self.required(value) };
+        required.into_iter().map(price)
     }
 
     /// Returns the cost of a node's operation over all its executions, in cycles for each warp.
@@ -97,37 +94,45 @@ impl State<'_, '_> {
         node_state.weight * self.prices.operation(node, &node_state.kind, self.keys[node], source)
     }
 
-    /// Returns the total cost of all nodes and values, in cycles for each warp.
-    pub(super) fn total(&self) -> f64 {
-        let nodes: f64 = (0..self.graph.nodes.len()).map(|node| self.node_cost(node)).sum();
-        nodes + self.values().map(|value| self.value_cost(value)).sum::<f64>()
+    /// Returns the total cost of all nodes and values, in cycles for each warp. Stops at the first sum that is not below
+    /// `limit`, and returns it: plans that do not matter are not computed.
+    pub(super) fn total(&self, limit: f64) -> f64 {
+        let nodes: Vec<usize> = (0..self.graph.nodes.len()).collect();
+        self.cost(&nodes, &self.values_of(&nodes), limit)
     }
 
-    /// Iterates over the values that appear in nodes, as results or operands, each once.
-    fn values(&self) -> impl Iterator<Item = Value> {
-        let ends = self.graph.nodes.iter().flat_map(|node| node.outs.iter().chain(&node.ins));
-        ends.map(|end| end.value).collect::<BTreeSet<_>>().into_iter()
+    /// Returns the values that appear in nodes, as results or operands, each once.
+    fn values_of(&self, nodes: &[usize]) -> BTreeSet<Value> {
+        let ends = nodes.iter().map(|&node| &self.graph.nodes[node]).flat_map(|node| node.outs.iter().chain(&node.ins));
+        ends.map(|end| end.value).collect()
     }
 
-    /// Returns the change of the total cost, in cycles for each warp, that `change` would cause; negative if the cost
-    /// falls. The state stays as it is.
-    pub(super) fn difference(&mut self, change: &[(usize, LayoutId)]) -> f64 {
-        let (mut nodes, mut values) = (BTreeSet::new(), BTreeSet::new());
-        for &(node, _) in change {
-            nodes.insert(node);
-            let node_state = &self.graph.nodes[node];
-            values.extend(node_state.outs.iter().chain(&node_state.ins).map(|end| end.value));
-            nodes.extend(node_state.outs.iter().flat_map(|end| &self.graph.watchers[end.value.index()]));
+    /// Returns the cost of these nodes and values, in cycles for each warp, or the first sum that is not below `limit`.
+    fn cost(&self, nodes: &[usize], values: &BTreeSet<Value>, limit: f64) -> f64 {
+        let of_nodes = nodes.iter().map(|&node| self.node_cost(node));
+        let mut total = 0.0;
+        for cost in of_nodes.chain(values.iter().flat_map(|&value| self.value_costs(value))) {
+            total += cost;
+            // No cost is negative.
+            if total >= limit {
+                break;
+            }
         }
-        let cost = |state: &Self| -> f64 {
-            let of_nodes: f64 = nodes.iter().map(|&node| state.node_cost(node)).sum();
-            of_nodes + values.iter().map(|&value| state.value_cost(value)).sum::<f64>()
-        };
-        let before = cost(self);
+        total
+    }
+
+    /// Whether `change` lowers the total cost by more than `gain` cycles for each warp. The state stays as it is.
+    pub(super) fn is_lowered_by(&mut self, change: &[(usize, LayoutId)], gain: f64) -> bool {
+        let changed: Vec<usize> = change.iter().map(|&(node, _)| node).collect();
+        let results = changed.iter().flat_map(|&node| &self.graph.nodes[node].outs);
+        let watchers = results.flat_map(|end| &self.graph.watchers[end.value.index()]);
+        let nodes: BTreeSet<usize> = changed.iter().chain(watchers).copied().collect();
+        let (nodes, values): (Vec<usize>, _) = (nodes.into_iter().collect(), self.values_of(&changed));
+        let limit = self.cost(&nodes, &values, f64::INFINITY) - gain;
         let old = self.apply(change);
-        let after = cost(self);
+        let after = self.cost(&nodes, &values, limit);
         self.apply(&old);
-        after - before
+        after < limit
     }
 
     /// Applies a change; returns the change that reverts it.

@@ -5,6 +5,7 @@ use tilewright_layout::f2::{Columns, Solver, Subspace};
 use tilewright_target::count_masked_linear_wavefronts;
 
 use super::super::tile::{Memory, PlacedAccessor};
+use super::lower_bound;
 use super::problem::SharedLayoutProblem;
 use super::side::Side;
 
@@ -42,26 +43,32 @@ impl Located {
     }
 }
 
-/// Returns the fewest wavefronts of a warp for the accessor `side` over the access instructions of the table, in the
-/// memory whose offset bits have the elements `columns`; `None` if no instruction fits.
-fn by_rows(problem: &SharedLayoutProblem<'_>, side: &Side<'_>, columns: &[u64]) -> Option<u64> {
-    if side.tiles.is_empty() {
-        return None;
-    }
-    let memory = Memory::new(columns, &[]);
-    let placed = PlacedAccessor::new(&side.located, &memory, problem.target);
-    side.tiles.iter().filter_map(|tile| Some(placed.best_with_words(tile)?.wavefronts())).min()
+/// Returns the fewest wavefronts of a warp for the accessor `side` over plain accesses and the access instructions of
+/// the table; `None` if none fits.
+fn fewest(problem: &SharedLayoutProblem<'_>, side: &Side<'_>, memory: &Memory<'_>) -> Option<u64> {
+    let plain = Located::new(side, memory.offsets()).wavefronts(problem, side);
+    let placed = PlacedAccessor::new(&side.located, memory, problem.target);
+    side.tiles.iter().fold(plain, |fewest, tile| {
+        // An instruction that cannot take fewer wavefronts in any memory is not divided.
+        let may_take_fewer = |fewest| lower_bound::by_row(problem, side, tile).is_none_or(|bound| bound < fewest);
+        match fewest {
+            Some(fewest) if !may_take_fewer(fewest) => Some(fewest),
+            _ => placed.best_with_words(tile).map(|stats| stats.wavefronts()).into_iter().chain(fewest).min(),
+        }
+    })
 }
 
 /// Returns the wavefronts of the accessors with these indices, each times its weight, in the memory whose offset bit
-/// `i` has the element `columns[i]`.
-pub(super) fn weighted(problem: &SharedLayoutProblem<'_>, sides: &[usize], columns: &[u64]) -> u64 {
-    let memory = Solver::new(columns);
-    let of = |&at: &usize| {
-        let side = &problem.sides[at];
-        let plain = Located::new(side, &memory).wavefronts(problem, side);
-        let wavefronts = plain.into_iter().chain(by_rows(problem, side, columns)).min().unwrap_or(u64::MAX);
-        wavefronts.saturating_mul(side.weight)
-    };
-    sides.iter().map(of).fold(0, u64::saturating_add)
+/// `i` has the element `columns[i]`. Stops at the first sum that is not below `limit`, and returns it.
+pub(super) fn weighted(problem: &SharedLayoutProblem<'_>, sides: &[usize], columns: &[u64], limit: u64) -> u64 {
+    let memory = Memory::new(columns, &[]);
+    let mut total = 0u64;
+    for side in sides.iter().map(|&at| &problem.sides[at]) {
+        let wavefronts = fewest(problem, side, &memory).unwrap_or(u64::MAX);
+        total = total.saturating_add(wavefronts.saturating_mul(side.weight));
+        if total >= limit {
+            break;
+        }
+    }
+    total
 }

@@ -20,8 +20,9 @@ pub(super) fn search(weigher: &mut Weigher<'_>, bases: &[Columns], kept: u32) {
             // A swizzle is its own inverse: an offset has the element that the base layout has at the swizzled offset.
             let offset_of_bit = (0..problem.bits).map(|bit| multiply_vector(base, swizzle.apply(1 << bit)));
             let columns: Columns = offset_of_bit.collect();
-            let wavefronts = estimate::weighted(problem, &all, &columns);
-            if best.as_ref().is_none_or(|(min_wavefronts, _, _)| wavefronts < *min_wavefronts) {
+            let limit = best.as_ref().map_or(u64::MAX, |(min_wavefronts, _, _)| *min_wavefronts);
+            let wavefronts = estimate::weighted(problem, &all, &columns, limit);
+            if best.is_none() || wavefronts < limit {
                 best = Some((wavefronts, swizzle, columns));
             }
         }

@@ -72,9 +72,10 @@ impl<'a> Search<'a> {
         self.budget == 0 || self.best.first().is_some_and(|(min_wavefronts, _)| *min_wavefronts <= self.bounds.goal)
     }
 
-    fn price(&mut self, columns: &[u64]) -> u64 {
+    /// Returns the weighted wavefronts of a layout, or a number that is not below `limit` if they are not.
+    fn price(&mut self, columns: &[u64], limit: u64) -> u64 {
         self.budget = self.budget.saturating_sub(1);
-        estimate::weighted(self.problem, self.sides, columns)
+        estimate::weighted(self.problem, self.sides, columns, limit)
     }
 
     fn keep(&mut self, price: u64, columns: Columns) {
@@ -110,7 +111,7 @@ impl<'a> Search<'a> {
                 if self.is_done() {
                     return;
                 }
-                let price = self.price(&columns);
+                let price = self.price(&columns, u64::MAX);
                 self.keep(price, columns);
             }
         }
@@ -126,7 +127,7 @@ impl<'a> Search<'a> {
                 break;
             }
             let next = apply_operation(&columns, operation);
-            let after = self.price(&next);
+            let after = self.price(&next, price);
             unchanged += 1;
             if after < price {
                 (price, columns, unchanged) = (after, next, 0);
@@ -163,7 +164,7 @@ impl<'a> Search<'a> {
             for _ in 0..3 + round % 4 {
                 columns = apply_operation(&columns, operations[random.below(operations.len())]);
             }
-            let price = self.price(&columns);
+            let price = self.price(&columns, u64::MAX);
             self.descend((price, columns));
         }
     }

@@ -137,6 +137,11 @@ impl<'a> Memory<'a> {
         Self { columns, padding, offsets: Solver::new(columns) }
     }
 
+    /// Returns the solver for the offset of an element.
+    pub(in super::super) fn offsets(&self) -> &Solver {
+        &self.offsets
+    }
+
     pub(super) fn offset(&self, vector: u64) -> u64 {
         self.offsets.solve(vector).unwrap_or(0)
     }
