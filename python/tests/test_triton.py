@@ -292,6 +292,29 @@ def test_a_loop_loads_what_an_earlier_one_has_stored(target: str) -> None:
     np.testing.assert_array_equal(sums, np.append(x + 1, [0, 0]).reshape(4, 4).sum(0))
 
 
+@triton.jit
+def prints_and_counts(count_ptr, out_ptr, N: tl.constexpr):
+    at = tl.arange(0, N)
+    count = tl.load(count_ptr)
+    tl.store(count_ptr, count + 1)
+    total = at
+    for _ in range(count):
+        total += at
+    tl.store(out_ptr + at, total)
+    tl.device_print("total", total)
+
+
+@on_targets
+def test_all_warps_load_before_one_stores_and_each_element_is_printed_once(
+    target: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    count, out = np.full(1, 2, np.int32), np.zeros(8, np.int32)
+    prints_and_counts[(1,)](tw.array(count), tw.array(out), N=8)
+    assert count[0] == 3 and out.tolist() == [3 * at for at in range(8)]
+    expected = [f"pid (0, 0, 0) idx ({at}) total: {3 * at}" for at in range(8)]
+    assert sorted(capsys.readouterr().out.splitlines()) == expected
+
+
 @on_targets
 def test_the_device_answers(target: str) -> None:
     driver = triton.runtime.driver.active
