@@ -13,7 +13,6 @@ from tilewright.errors import UnsupportedError
 from tilewright.session import session
 from tilewright.targets import target
 
-from .assembly import replace_assembly
 from .options import Options
 
 
@@ -60,12 +59,12 @@ class Compilation:
 
     def assign_layouts(self, module: Any, metadata: dict[str, Any]) -> str:
         """Compiles TTIR; returns the program with a layout for every tensor. The kernel is kept for the last stage."""
-        self._kernel = compile_program(replace_assembly(str(module)), self._options, metadata)
+        self._kernel = compile_program(str(module), self._options, metadata)
         return self._kernel.layouts
 
     def kernel(self, module: Any, metadata: dict[str, Any]) -> bytes:
         """Returns the kernel. Without an earlier stage the program is TTGIR, whose layouts are kept."""
-        compiled = self._kernel or compile_program(replace_assembly(str(module)), self._options, metadata)
+        compiled = self._kernel or compile_program(str(module), self._options, metadata)
         return compiled.encode()
 
 
@@ -104,6 +103,7 @@ def compile_program(text: str, options: dict[str, Any], metadata: dict[str, Any]
             stages=options["num_stages"],
             entry=name[1],
             fp_fusion=options["enable_fp_fusion"],
+            keep_assembly=options.get("keep_assembly"),
         )
     except UnsupportedError as error:
         raise TooLargeError(str(error), error.line, error.column) from error
