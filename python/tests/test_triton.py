@@ -293,6 +293,26 @@ def test_a_loop_loads_what_an_earlier_one_has_stored(target: str) -> None:
 
 
 @triton.jit
+def sum_blocks(x_ptr, out_ptr, M, N, B: tl.constexpr):
+    x = tl.make_block_ptr(x_ptr, (M, N), (N, 1), (0, 0), (B, B), (1, 0))
+    total = tl.zeros([B, B], tl.float32)
+    for _ in range(0, N, B):
+        total += tl.load(x, boundary_check=(0, 1), padding_option="zero")
+        x = tl.advance(x, (0, B))
+    out = tl.make_block_ptr(out_ptr, (M, B), (B, 1), (0, 0), (B, B), (1, 0))
+    tl.store(out, total, boundary_check=(0,))
+
+
+@pytest.mark.skipif(tuple(map(int, triton.__version__.split(".")[:2])) >= (3, 9), reason="Triton 3.9 has no block pointers")
+@on_targets
+def test_block_pointers_of_older_versions(target: str) -> None:
+    x, out = np.arange(13 * 40, dtype=np.float32).reshape(13, 40), np.zeros((13, 16), np.float32)
+    sum_blocks[(1,)](tw.array(x), tw.array(out), 13, 40, B=16)
+    padded = np.pad(x, ((0, 0), (0, 8)))
+    np.testing.assert_array_equal(out, padded.reshape(13, 3, 16).sum(1))
+
+
+@triton.jit
 def prints_and_counts(count_ptr, out_ptr, N: tl.constexpr):
     at = tl.arange(0, N)
     count = tl.load(count_ptr)

@@ -17,10 +17,13 @@ from .options import Options
 
 
 def optimise_ttir(module: Any, metadata: dict[str, Any]) -> Any:
-    """Runs Triton's passes on TTIR that do not depend on a target. Descriptors of the host become pointers."""
+    """Runs Triton's passes on TTIR that do not depend on a target. Descriptors of the host, and block pointers (which Triton
+    has up to 3.8), become pointers."""
     manager = ir.pass_manager(module.context)
     manager.enable_debug()
     passes.common.add_inliner(manager)
+    if hasattr(passes.ttir, "add_rewrite_tensor_pointer"):
+        passes.ttir.add_rewrite_tensor_pointer(manager)
     if "tt.tensordesc" in str(module):
         passes.ttir.add_rewrite_tensor_descriptor_to_pointer(manager)
     passes.common.add_canonicalizer(manager)
