@@ -313,6 +313,20 @@ def test_block_pointers_of_older_versions(target: str) -> None:
 
 
 @triton.jit
+def copy_through_caches(x_ptr, out_ptr, count, N: tl.constexpr):
+    at = tl.arange(0, N)
+    x = tl.load(x_ptr + at, at < count, 0.0, cache_modifier=".cg", eviction_policy="evict_last")
+    tl.store(out_ptr + at, x, at < count, cache_modifier=".cs", eviction_policy="evict_first")
+
+
+@on_targets
+def test_cache_policies_change_no_value(target: str) -> None:
+    x, out = np.arange(64, dtype=np.float32), np.zeros(64, np.float32)
+    copy_through_caches[(1,)](tw.array(x), tw.array(out), 60, N=64)
+    np.testing.assert_array_equal(out[:60], x[:60])
+
+
+@triton.jit
 def prints_and_counts(count_ptr, out_ptr, N: tl.constexpr):
     at = tl.arange(0, N)
     count = tl.load(count_ptr)
