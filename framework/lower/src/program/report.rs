@@ -45,7 +45,7 @@ pub(super) fn print(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
         let is_unsigned = !hex && signs.get(number) == Some(&0);
         let (predicate, elements) = indexed_elements(lowering, operand)?;
         lowering.builder.if_then(predicate, |builder| {
-            for (index, value) in elements {
+            for IndexedElement { index, value } in elements {
                 let value = if is_unsigned { to_unsigned(builder, value) } else { value };
                 builder.effect(KernelOp::Print {
                     prefix: prefix.clone(),
@@ -59,16 +59,22 @@ pub(super) fn print(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     Ok(())
 }
 
+/// An element in a register of a lane, and its index along each axis of its tensor.
+struct IndexedElement {
+    index: Vec<Value>,
+    value: Value,
+}
+
 /// Returns the elements of a value in a lane's registers, each once and with its index, and the predicate that selects
 /// one thread among those with the same elements.
 fn indexed_elements(
     lowering: &mut Lowering<'_>,
     value: tilewright_tile::Value,
-) -> Lowered<(Option<Value>, Vec<(Vec<Value>, Value)>)> {
+) -> Lowered<(Option<Value>, Vec<IndexedElement>)> {
     let tensor = match lowering.lowered(value)? {
         LoweredValue::Scalar(value) => {
             let value = *value;
-            return Ok((lowering.is_first_of_program(), vec![(Vec::new(), value)]));
+            return Ok((lowering.is_first_of_program(), vec![IndexedElement { index: Vec::new(), value }]));
         }
         LoweredValue::Tensor(tensor) => tensor.clone(),
         _ => return Err(LowerErrorReason::unsupported("only numbers and tensors of them are printed")),
@@ -78,7 +84,7 @@ fn indexed_elements(
     let idle = idle_registers(layout) as usize;
     let index = |register: usize| coordinates.iter().map(|axis| axis[register]).collect();
     let registers = tensor.values.iter().enumerate().filter(|(register, _)| register & idle == 0);
-    let elements = registers.map(|(register, &value)| (index(register), value)).collect();
+    let elements = registers.map(|(register, &value)| IndexedElement { index: index(register), value }).collect();
     Ok((lowering.active(layout), elements))
 }
 
