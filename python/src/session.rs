@@ -74,7 +74,7 @@ impl Session {
 
     /// Compiles a tile program to kernel IR.
     #[pyo3(signature = (target, text, *, warps = None, lanes = None, stages = None, entry = None, strategy = None,
-                        fp_fusion = None))]
+                        fp_fusion = None, keep_assembly = None))]
     #[allow(clippy::too_many_arguments, reason = "keyword arguments of Python")]
     fn compile(
         &self,
@@ -87,6 +87,7 @@ impl Session {
         entry: Option<&str>,
         strategy: Option<&str>,
         fp_fusion: Option<bool>,
+        keep_assembly: Option<bool>,
     ) -> PyResult<Kernel> {
         let strategy = match strategy {
             None | Some("least-cost") => Strategy::LeastCost,
@@ -98,6 +99,7 @@ impl Session {
         };
         let options = ProgramOptions::default().with_warps(warps).with_lanes(lanes).with_stages(stages);
         let options = options.with_strategy(strategy).with_separate_rounding(fp_fusion == Some(false));
+        let options = options.with_kept_assembly(keep_assembly == Some(true));
         let options = match entry {
             Some(entry) => options.with_entry(entry),
             None => options,

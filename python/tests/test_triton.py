@@ -292,6 +292,63 @@ def test_a_loop_loads_what_an_earlier_one_has_stored(target: str) -> None:
     np.testing.assert_array_equal(sums, np.append(x + 1, [0, 0]).reshape(4, 4).sum(0))
 
 
+@triton.jit
+def sum_blocks(x_ptr, out_ptr, M, N, B: tl.constexpr):
+    x = tl.make_block_ptr(x_ptr, (M, N), (N, 1), (0, 0), (B, B), (1, 0))
+    total = tl.zeros([B, B], tl.float32)
+    for _ in range(0, N, B):
+        total += tl.load(x, boundary_check=(0, 1), padding_option="zero")
+        x = tl.advance(x, (0, B))
+    out = tl.make_block_ptr(out_ptr, (M, B), (B, 1), (0, 0), (B, B), (1, 0))
+    tl.store(out, total, boundary_check=(0,))
+
+
+@pytest.mark.skipif(tuple(map(int, triton.__version__.split(".")[:2])) >= (3, 9), reason="Triton 3.9 has no block pointers")
+@on_targets
+def test_block_pointers_of_older_versions(target: str) -> None:
+    x, out = np.arange(13 * 40, dtype=np.float32).reshape(13, 40), np.zeros((13, 16), np.float32)
+    sum_blocks[(1,)](tw.array(x), tw.array(out), 13, 40, B=16)
+    padded = np.pad(x, ((0, 0), (0, 8)))
+    np.testing.assert_array_equal(out, padded.reshape(13, 3, 16).sum(1))
+
+
+@triton.jit
+def copy_through_caches(x_ptr, out_ptr, count, N: tl.constexpr):
+    at = tl.arange(0, N)
+    x = tl.load(x_ptr + at, at < count, 0.0, cache_modifier=".cg", eviction_policy="evict_last")
+    tl.store(out_ptr + at, x, at < count, cache_modifier=".cs", eviction_policy="evict_first")
+
+
+@on_targets
+def test_cache_policies_change_no_value(target: str) -> None:
+    x, out = np.arange(64, dtype=np.float32), np.zeros(64, np.float32)
+    copy_through_caches[(1,)](tw.array(x), tw.array(out), 60, N=64)
+    np.testing.assert_array_equal(out[:60], x[:60])
+
+
+@triton.jit
+def prints_and_counts(count_ptr, out_ptr, N: tl.constexpr):
+    at = tl.arange(0, N)
+    count = tl.load(count_ptr)
+    tl.store(count_ptr, count + 1)
+    total = at
+    for _ in range(count):
+        total += at
+    tl.store(out_ptr + at, total)
+    tl.device_print("total", total)
+
+
+@on_targets
+def test_all_warps_load_before_one_stores_and_each_element_is_printed_once(
+    target: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    count, out = np.full(1, 2, np.int32), np.zeros(8, np.int32)
+    prints_and_counts[(1,)](tw.array(count), tw.array(out), N=8)
+    assert count[0] == 3 and out.tolist() == [3 * at for at in range(8)]
+    expected = [f"pid (0, 0, 0) idx ({at}) total: {3 * at}" for at in range(8)]
+    assert sorted(capsys.readouterr().out.splitlines()) == expected
+
+
 @on_targets
 def test_the_device_answers(target: str) -> None:
     driver = triton.runtime.driver.active

@@ -4,6 +4,7 @@ mod groups;
 mod mutants;
 mod out_of_tree;
 mod packs;
+mod replicas;
 mod repository;
 mod served;
 mod vocabulary;

@@ -115,6 +115,9 @@ pub struct CompilationArguments {
     /// Round products before they are summed, instead of fusing multiply-adds.
     #[arg(long)]
     no_fp_fusion: bool,
+    /// Keep inline assembly whose function is known, instead of compiling this function.
+    #[arg(long)]
+    keep_assembly: bool,
     #[command(flatten)]
     without: Without,
 }
@@ -153,6 +156,7 @@ impl CompilationArguments {
             .with_strategy(strategy)
             .with_stages(self.stages)
             .with_separate_rounding(self.no_fp_fusion)
+            .with_kept_assembly(self.keep_assembly)
             .with_synthesis(synthesis)
             .with_tile_sizes(self.sizes.clone());
         match entry {

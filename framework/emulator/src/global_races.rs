@@ -4,13 +4,15 @@
 //! Programs of a launch are unordered, except by atomic operations: a program that accesses an address after an atomic
 //! operation of another one is ordered after that program and all earlier ones. The check never reports ordered
 //! accesses, and may miss races. A store that changes nothing does not race: programs may store the same value. Nor does
-//! a load that another warp of the program has done before the store, as the same access in program order: both warps
-//! have replicas of one element of a tensor, and only one of them stores it.
+//! a load that another warp of the program has done before the store, as the same access in program order, if nothing
+//! observes the value that it gets: both warps have replicas of one element of a tensor, and only one stores it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::fault::FaultKind;
+use super::observed::find_observed_loads;
 use super::shared::{Accessor, Record, describe_in_block};
+use tilewright_kernel::Kernel;
 use tilewright_target::Direction;
 
 /// Initial size of a buffer's granules in bytes; an access of smaller size or alignment splits them. Accesses are
@@ -128,6 +130,8 @@ pub(super) struct GlobalRaces {
     events: Vec<Event>,
     /// The lists of reads of all granules; the entry at [`NONE`] stands for the end of a list.
     reads: Vec<EarlierRead>,
+    /// The operations whose loaded values something observes, other than a store with a predicate.
+    observed: HashSet<u32>,
     /// For each address of an atomic operation, the last program that executed one there.
     atomics: HashMap<u64, u32>,
     /// Number of the running program, in order of start, from one.
@@ -138,6 +142,10 @@ pub(super) struct GlobalRaces {
 }
 
 impl GlobalRaces {
+    pub(super) fn new(kernel: &Kernel) -> Self {
+        Self { observed: find_observed_loads(kernel), ..Self::default() }
+    }
+
     /// Starts or resumes a program; `known` is the value of [`Self::known`] when it was suspended, or 0.
     pub(super) fn enter(&mut self, program: u32, known: u32) {
         (self.program, self.known) = (program, known);
@@ -171,7 +179,7 @@ impl GlobalRaces {
             return Ok(());
         }
         let event = self.event(who);
-        let Self { buffers, events, reads, program, known, .. } = self;
+        let Self { buffers, events, reads, observed, program, known, .. } = self;
         if buffers.len() <= range.buffer {
             buffers.resize_with(range.buffer + 1, || None);
         }
@@ -193,7 +201,8 @@ impl GlobalRaces {
                 && let Some(other) = unordered(granule.write)
             {
                 let is_replica = |event: u32| event < granule.write && events[event as usize].record.is_alike(who);
-                if direction == Direction::Load && other.1 && is_own && granule.reads(reads).any(is_replica) {
+                let may_differ = direction == Direction::Load && !observed.contains(&who.operation);
+                if may_differ && other.1 && is_own && granule.reads(reads).any(is_replica) {
                     continue;
                 }
                 return Err(race(direction, Direction::Store, range.address, other));

@@ -44,6 +44,7 @@ mod fault;
 mod global_races;
 mod mapped_tensor;
 mod memory;
+mod observed;
 mod print;
 mod program;
 mod queues;

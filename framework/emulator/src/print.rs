@@ -19,12 +19,22 @@ pub struct LanePrintRecord {
     pub prefix: String,
     /// The values as text, a vector's elements in brackets.
     pub values: Vec<String>,
+    /// The index of the values in their tensor; `None` if they belong to no tensor.
+    pub index: Option<Vec<u32>>,
 }
 
 impl fmt::Display for LanePrintRecord {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { block: [x, y, z], warp, lane, prefix, values } = self;
-        write!(f, "block ({x}, {y}, {z}) warp {warp} lane {lane}: {prefix}{}", values.join(", "))
+        let Self { block: [x, y, z], warp, lane, prefix, values, index } = self;
+        match index {
+            // As Triton prints an element.
+            Some(index) => {
+                let index: Vec<String> = index.iter().map(u32::to_string).collect();
+                write!(f, "pid ({x}, {y}, {z}) idx ({}){prefix}", index.join(", "))?;
+            }
+            None => write!(f, "block ({x}, {y}, {z}) warp {warp} lane {lane}: {prefix}")?,
+        }
+        f.write_str(&values.join(", "))
     }
 }
 

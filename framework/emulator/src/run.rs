@@ -257,7 +257,7 @@ impl<'a> Emulator<'a> {
             counts: Counts::default(),
             steps: limits.steps,
             step_limit: limits.steps,
-            races: limits.global_races.then(GlobalRaces::default),
+            races: limits.global_races.then(|| GlobalRaces::new(self.kernel)),
             programs: 0,
         })
     }

@@ -407,7 +407,7 @@ impl Builder {
     /// Appends a print of `prefix` and the values of every lane; the values are printed in hexadecimal if `hex`,
     /// otherwise integers as signed.
     pub fn print(&mut self, prefix: &str, hex: bool, values: &[Value]) {
-        self.effect(Op::Print { prefix: prefix.to_owned(), hex, values: values.to_vec() });
+        self.effect(Op::Print { prefix: prefix.to_owned(), hex, values: values.to_vec(), index: None });
     }
 
     /// Appends inline assembly of a vendor, with results of the given types.

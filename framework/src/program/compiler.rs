@@ -56,6 +56,9 @@ pub struct ProgramOptions {
     /// Whether products and sums are rounded separately. By default they are contracted into multiply-adds that round
     /// once, as Triton's `enable_fp_fusion` does.
     pub separate_rounding: bool,
+    /// Whether inline assembly whose function is known stays assembly, which only the code generator of its vendor
+    /// accepts. By default it becomes this function, which may be more accurate and slower.
+    pub keep_assembly: bool,
 }
 
 impl ProgramOptions {
@@ -87,6 +90,12 @@ impl ProgramOptions {
     #[must_use]
     pub fn with_separate_rounding(self, separate_rounding: bool) -> Self {
         Self { separate_rounding, ..self }
+    }
+
+    /// Sets whether inline assembly whose function is known stays assembly ([`Self::keep_assembly`]).
+    #[must_use]
+    pub fn with_kept_assembly(self, keep_assembly: bool) -> Self {
+        Self { keep_assembly, ..self }
     }
 
     /// Sets the name of the entry function ([`Self::entry`]).

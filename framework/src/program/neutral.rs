@@ -1,5 +1,7 @@
 //! Reads a program and transforms it to one function of neutral operations (those that no vendor's dialect defines).
 
+use std::borrow::Cow;
+
 use super::compiler::{ProgramCompiler, ProgramOptions};
 use super::error::ProgramError;
 use super::stage::CompilationStageOutput;
@@ -37,7 +39,11 @@ impl ProgramCompiler<'_> {
         let mut module = self.parse_program(text)?;
         seen(CompilationStageOutput::Read(&module));
         simplify_types(&mut module, self.dialects);
-        let module = replace_vendor_operations(&module, self.imports, self.dialects).map_err(in_text)?;
+        let imports = match options.keep_assembly {
+            true => Cow::Owned(self.imports.without_assembly()),
+            false => Cow::Borrowed(self.imports),
+        };
+        let module = replace_vendor_operations(&module, &imports, self.dialects).map_err(in_text)?;
         seen(CompilationStageOutput::Import(&module));
         let module = make_copies_synchronous(&module, self.dialects).map_err(in_text)?;
         let module = decompose_scaled_dots(&module, self.dialects).map_err(in_text)?;

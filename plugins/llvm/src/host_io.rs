@@ -33,8 +33,15 @@ impl<'ctx> Body<'_, 'ctx> {
         Ok(())
     }
 
-    /// Emits a print by every lane: its block, warp and lane index, then the prefix and the values.
-    pub(crate) fn print(&mut self, prefix: &str, hex: bool, values: &[Value]) -> Result<(), CompileError> {
+    /// Emits a print by every lane: its block, and its warp and lane index or the index of the elements, then the prefix
+    /// and the values.
+    pub(crate) fn print(
+        &mut self,
+        prefix: &str,
+        hex: bool,
+        values: &[Value],
+        index: Option<&[Value]>,
+    ) -> Result<(), CompileError> {
         let mut printed = Vec::new();
         for &value in values {
             let value = self.value(value)?;
@@ -46,20 +53,31 @@ impl<'ctx> Body<'_, 'ctx> {
                 _ => printed.push(value),
             }
         }
-        let registers = [0, 1, 2].map(SpecialRegister::Program).into_iter();
-        let registers = registers.chain([SpecialRegister::Warp, SpecialRegister::Lane]);
-        let who = registers.map(|register| Ok(self.special(register)?.value)).collect::<Result<Vec<_>, _>>()?;
+        let (place, who) = self.printed_place(index)?;
         let prefix = prefix.replace('%', "%%");
         let empty: &[Typed<'ctx>] = &[];
         let chunks = printed.chunks(MOST_PRINTED).chain(printed.is_empty().then_some(empty));
         for chunk in chunks {
             let shown = chunk.iter().map(|value| self.printf_argument(*value, hex)).collect::<Result<Vec<_>, _>>()?;
             let words: Vec<&str> = shown.iter().map(|&(word, _)| word).collect();
-            let format = format!("block (%u, %u, %u) warp %u lane %u: {prefix}{}\n", words.join(", "));
+            let format = format!("{place}{prefix}{}\n", words.join(", "));
             let given: Vec<_> = who.iter().copied().chain(shown.iter().map(|&(_, value)| value)).collect();
             self.dialect.print(&self.emit, &format, &given)?;
         }
         Ok(())
+    }
+
+    /// Returns the start of a line of print, as a `printf` format, and its arguments.
+    fn printed_place(&mut self, index: Option<&[Value]>) -> Result<(String, Vec<BasicValueEnum<'ctx>>), CompileError> {
+        let thread = [SpecialRegister::Warp, SpecialRegister::Lane];
+        let registers = [0, 1, 2].map(SpecialRegister::Program).into_iter();
+        let registers = registers.chain(thread.into_iter().filter(|_| index.is_none()));
+        let mut given = registers.map(|register| Ok(self.special(register)?.value)).collect::<Result<Vec<_>, _>>()?;
+        let Some(index) = index else { return Ok(("block (%u, %u, %u) warp %u lane %u: ".to_owned(), given)) };
+        for &coordinate in index {
+            given.push(self.value(coordinate)?.value);
+        }
+        Ok((format!("pid (%u, %u, %u) idx ({})", vec!["%u"; index.len()].join(", ")), given))
     }
 
     /// Returns the `printf` conversion specifier for a value, and the value converted to a `printf` argument.

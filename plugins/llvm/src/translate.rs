@@ -411,7 +411,7 @@ impl<'a, 'ctx> Body<'a, 'ctx> {
             }
             Op::Fence { scope } => self.dialect.fence(&self.emit, *scope),
             Op::Assert { condition, predicate, .. } => self.assert(*condition, *predicate),
-            Op::Print { prefix, hex, values } => self.print(prefix, *hex, values),
+            Op::Print { prefix, hex, values, index } => self.print(prefix, *hex, values, index.as_deref()),
             Op::GridDependency { wait } => self.dialect.grid_dependency(&self.emit, *wait),
             Op::Barrier { scope, issuers: Issuers::All } => self.dialect.barrier(&self.emit, *scope),
             Op::NamedBarrier { number, warps } => {

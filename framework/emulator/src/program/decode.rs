@@ -344,9 +344,10 @@ impl<'a> Decoder<'a> {
                 let predicate = predicate.map(|predicate| self.at(predicate));
                 Step::Assert { condition: self.at(*condition), predicate, message }
             }
-            Op::Print { prefix, hex, values } => {
+            Op::Print { prefix, hex, values, index } => {
                 let values = values.iter().map(|&value| (self.at(value), self.location(value).ty)).collect();
-                Step::Print(Print { prefix, hex: *hex, values })
+                let index = index.as_ref().map(|index| index.iter().map(|&value| self.at(value)).collect());
+                Step::Print(Print { prefix, hex: *hex, values, index })
             }
             Op::Assembly { text, .. } => {
                 results.iter().for_each(|&(value, ty)| _ = self.allocate(value, ty));

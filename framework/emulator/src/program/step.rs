@@ -326,6 +326,8 @@ pub(crate) struct Print<'a> {
     pub(crate) prefix: &'a str,
     pub(crate) hex: bool,
     pub(crate) values: Vec<(usize, Type)>,
+    /// The index of the values in their tensor, one value for each axis.
+    pub(crate) index: Option<Vec<usize>>,
 }
 
 /// A step that issues a vendor instruction.

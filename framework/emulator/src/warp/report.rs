@@ -54,6 +54,10 @@ impl Warp {
                 lane: lane as u32,
                 prefix: print.prefix.to_owned(),
                 values: values.collect(),
+                index: print
+                    .index
+                    .as_ref()
+                    .map(|index| index.iter().map(|&at| self.registers[at + lane] as u32).collect()),
             });
         }
     }

@@ -144,6 +144,23 @@ const RACES: &[(&str, u32, &str, bool)] = &[
         true,
     ),
     (
+        "a loop observes replicas of what another warp updates in place",
+        2,
+        "%20: i1 = compare eq %1, %3
+         %21: i1 = compare eq %11, %3
+         %22: i1 = binary and %20, %21
+         %23: i32 = load %0 align 4 if %20
+         %24: i32 = binary add %23, %4
+         %29: i1 = binary and %22, %7
+         store %0, %24 align 4 if %29
+         %25: i32 = for %3 to %23 step %4 carry %3 (%26: i32, %27: i32) {
+             %28: i32 = binary add %27, %26
+             yield %28
+         }
+         store %6, %25 align 4 if %22",
+        true,
+    ),
+    (
         // Warp w loads the words of the lanes of warp (w + i) mod 2 in iteration i; warp 0 updates them.
         "a warp loads in one iteration what another updates in the next one",
         2,

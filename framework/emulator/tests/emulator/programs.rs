@@ -351,7 +351,7 @@ fn prints_come_in_the_order_of_lanes_warps_and_blocks() {
         %6: 2xf16 = constant 0x3e00
         %7: f32 = constant 0x3dcccccd
         %8: f64 = constant 0xc000000000000000
-        if %3 { print \"all \" %4, %3, %5, %6, %7, %8 print \"bits \" hex %4, %5, %7, %3, %6, %0 yield } else { yield }
+        if %3 { print \"all \" %4, %3, %5, %6, %7, %8 print \"bits \" hex %4, %5, %7, %3, %6, %0 print \" x: \" %7 index %1, %2 yield } else { yield }
       }";
     let kernel = kernel(text);
     let printed: Mutex<Vec<LanePrintRecord>> = Mutex::new(Vec::new());
@@ -367,7 +367,7 @@ fn prints_come_in_the_order_of_lanes_warps_and_blocks() {
     let mut expected = Vec::new();
     for block in 0..2 {
         for warp in 0..2 {
-            for prefix in ["all ", "bits "] {
+            for prefix in ["all ", "bits ", " x: "] {
                 expected.extend([0, 1].map(|lane| (block, warp, prefix, lane)));
             }
         }
@@ -376,6 +376,7 @@ fn prints_come_in_the_order_of_lanes_warps_and_blocks() {
     assert_eq!(printed[0].values, ["-2", "1", "-32768", "[1.5, 1.5]", "0.1", "-2"]);
     let address = format!("0x{:016x}", memory.address(at));
     assert_eq!(printed[2].values, ["0xfffffffe", "0x8000", "0x3dcccccd", "0x1", "[0x3e00, 0x3e00]", address.as_str()]);
+    assert_eq!(printed[5].to_string(), "pid (0, 0, 0) idx (1, 2) x: 0.1");
     assert_eq!(printed[1].to_string(), "block (0, 0, 0) warp 0 lane 1: all -2, 1, -32768, [1.5, 1.5], 0.1, -2");
 }
 

@@ -44,6 +44,12 @@ impl<R> Field<R> for Option<Value> {
     }
 }
 
+impl<R> Field<R> for Option<Vec<Value>> {
+    fn values(&self) -> &[Value] {
+        self.as_deref().unwrap_or(&[])
+    }
+}
+
 impl<R> Field<R> for Option<(Value, u16)> {
     fn values(&self) -> &[Value] {
         self.as_ref().map_or(&[], |(value, _)| slice::from_ref(value))

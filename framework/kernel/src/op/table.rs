@@ -227,7 +227,7 @@ macro_rules! operations {
                 #[serde(default, skip_serializing_if = "Option::is_none")]
                 predicate: Option<Value> where is(BOOL),
             } [condition "," message predicate] -> none;
-            /// Prints the values of every lane; integers as signed.
+            /// Prints the values of every lane; integers as signed. With an index, they are elements of a tensor.
             print Print {
                 /// Text that is printed before the values.
                 prefix: String = "what comes before the values",
@@ -235,7 +235,11 @@ macro_rules! operations {
                 hex: bool,
                 /// Scalars, vectors or pointers to global memory.
                 values: Vec<Value> where one_of(PRINTED),
-            } [prefix (hex hex) values] -> none;
+                /// The index of the elements in their tensor, one `i32` for each axis. `None` if they belong to no
+                /// tensor.
+                #[serde(default, skip_serializing_if = "Option::is_none")]
+                index: Option<Vec<Value>> where is(I32),
+            } [prefix (hex hex) values (index index)] -> none;
             /// Inline assembly of a vendor; only the code generator of this vendor accepts it.
             assembly Assembly {
                 /// The text, with `$0`, `$1`, ... for the results, then the operands.

@@ -243,6 +243,23 @@ pub(super) mod hex {
     }
 }
 
+/// The form of a print's index: the keyword `index` and the values, or nothing.
+pub(super) mod index {
+    use super::{FieldText, Parsed, Parser, fmt};
+    use crate::{Statement, Value};
+
+    pub(in crate::text) fn write(index: &Option<Vec<Value>>, _: &Statement, line: &mut String) -> fmt::Result {
+        let Some(index) = index else { return Ok(()) };
+        line.push_str(" index");
+        index.write(line)
+    }
+
+    pub(in crate::text) fn read(parser: &mut Parser<'_>, _: &str) -> Parsed<Option<Vec<Value>>> {
+        let is_given = parser.on_same_line() && parser.take_keyword("index");
+        is_given.then(|| parser.values()).transpose()
+    }
+}
+
 /// The form of a flag: the keyword `wait` if it is true, `launch` if not.
 pub(super) mod wait_or_launch {
     use super::{Parsed, Parser, fmt};

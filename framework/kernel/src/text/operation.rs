@@ -4,7 +4,7 @@ use std::fmt::{self, Write};
 
 use tilewright_layout::text::Parsed;
 
-use super::form::{FieldText, bits_of, carry, hex, other, otherwise, wait_or_launch};
+use super::form::{FieldText, bits_of, carry, hex, index, other, otherwise, wait_or_launch};
 use super::parser::Parser;
 use crate::op::operations;
 use crate::{Op, Statement};

@@ -85,7 +85,8 @@ fn memory_or_output() -> impl Strategy<Value = Op> {
             message,
             predicate
         }),
-        (any::<String>(), any::<bool>(), values()).prop_map(|(prefix, hex, values)| Op::Print { prefix, hex, values }),
+        (any::<String>(), any::<bool>(), values(), prop::option::of(values()))
+            .prop_map(|(prefix, hex, values, index)| Op::Print { prefix, hex, values, index }),
         (any::<String>(), any::<String>(), values()).prop_map(|(text, constraints, operands)| Op::Assembly {
             text,
             constraints,

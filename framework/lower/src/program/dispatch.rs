@@ -31,6 +31,9 @@ impl Lowering<'_> {
             // The MMA reads the operand in place.
             return Ok(());
         }
+        if self.ordered_accesses.contains(&op) {
+            self.emit_global_barrier(self.program_scope());
+        }
         // The functions for operations with regions attach the location to their errors themselves.
         match operation.name() {
             scf::FOR => control::counted(self, op),

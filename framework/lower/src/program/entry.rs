@@ -15,7 +15,7 @@ use super::groups::{self, Groups};
 use super::input::LoweringInput;
 use super::lowered::{LoweredValue, Registers, TensorDescriptor};
 use super::lowering::Lowering;
-use super::memory::{find_reloads, from_memory, to_memory};
+use super::memory::{find_accesses_to_order, from_memory, to_memory};
 use super::pending;
 use super::tensor_copies::TensorCopyPlanner;
 use super::tensor_memory;
@@ -99,7 +99,7 @@ pub fn lower_function(program: &LoweringInput<'_>) -> Result<Kernel, LowerError>
         }
     }
     tensor_memory::find_dots(&mut lowering);
-    lowering.reloads = find_reloads(&lowering);
+    lowering.ordered_accesses = find_accesses_to_order(&lowering);
     // All groups are planned before any is lowered: one warp group may fill a buffer that matrix units read for
     // another.
     for config in configs.iter().chain([program.config]) {

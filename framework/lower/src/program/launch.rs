@@ -39,7 +39,7 @@ pub(super) fn warp(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
 pub(super) fn barrier(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let is_local = lowering.attribute(op, "addrSpace").is_some_and(|spaces| spaces.to_string().contains("local"));
     if !is_local || lowering.attribute(op, "addrSpace").is_some_and(|spaces| spaces.to_string().contains("global")) {
-        lowering.emit_global_barrier();
+        lowering.emit_global_barrier(CollectiveScope::Block);
     } else {
         lowering.builder.barrier(CollectiveScope::Block);
     }
@@ -47,10 +47,11 @@ pub(super) fn barrier(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
 }
 
 impl Lowering<'_> {
-    /// Emits a block barrier that also orders accesses of global memory.
-    pub(super) fn emit_global_barrier(&mut self) {
-        self.builder.effect(KernelOp::Fence { scope: MemoryScope::Block });
-        self.builder.barrier(CollectiveScope::Block);
+    /// Emits a barrier of a block or cluster that also orders accesses of global memory.
+    pub(super) fn emit_global_barrier(&mut self, scope: CollectiveScope) {
+        let memory = if scope == CollectiveScope::Block { MemoryScope::Block } else { MemoryScope::Device };
+        self.builder.effect(KernelOp::Fence { scope: memory });
+        self.builder.barrier(scope);
     }
 }
 

@@ -65,8 +65,8 @@ pub(super) struct Lowering<'a> {
     pub tensor_memory: TensorMemory,
     /// The arguments of loops that carry one base for all pointers of a tensor.
     pub pointer_bases: HashMap<tile::Value, PointerSum>,
-    /// The loads of global memory that need a block barrier before them.
-    pub reloads: HashSet<Op>,
+    /// The accesses of global memory that need a barrier of the program before them.
+    pub ordered_accesses: HashSet<Op>,
     /// A condition under which loads are lowered, besides their masks; `None` means true.
     pub guard: Option<Value>,
     /// For each value index of the function, the kernel values that the value is lowered to; `None` before its
@@ -106,7 +106,7 @@ impl<'a> Lowering<'a> {
             pending: Pending::default(),
             tensor_memory: TensorMemory::default(),
             pointer_bases: HashMap::new(),
-            reloads: HashSet::new(),
+            ordered_accesses: HashSet::new(),
             guard: None,
             lowered: Vec::new(),
             uses: Vec::new(),

@@ -31,12 +31,19 @@ impl ForeignOpReplacements {
         let images = rows.images.clone();
         let functions: Vec<_> = rows.expand_function_families().into_iter().map(read).collect::<Result<_, _>>()?;
         let operations: Vec<_> = rows.operations.into_iter().map(read).collect::<Result<_, _>>()?;
-        let assembly: Vec<_> = rows.assembly.into_iter().map(read).collect::<Result<_, _>>()?;
+        let assembly = rows.assembly.into_iter().map(|(text, row)| (assembly_key(&text), row));
+        let assembly: Vec<_> = assembly.map(read).collect::<Result<_, _>>()?;
         self.images.extend(images);
         self.functions.extend(functions);
         self.operations.extend(operations);
         self.assembly.extend(assembly);
         Ok(())
+    }
+
+    /// Returns the tables without the entries of assembly texts.
+    #[must_use]
+    pub fn without_assembly(&self) -> Self {
+        Self { assembly: BTreeMap::new(), ..self.clone() }
     }
 
     /// Iterates over the names of all library functions that the tables replace.
@@ -48,4 +55,10 @@ impl ForeignOpReplacements {
     pub fn operation_names(&self) -> impl ExactSizeIterator<Item = (&str, Option<&str>)> {
         self.operations.iter().map(|(name, replacement)| (name.as_str(), replacement.refused.as_deref()))
     }
+}
+
+/// Returns the key of an assembly text: one instruction without its end, braces around it, and redundant blanks.
+pub(super) fn assembly_key(text: &str) -> String {
+    let is_outside = |c: char| c.is_whitespace() || "{};".contains(c);
+    text.trim_matches(is_outside).split_whitespace().collect::<Vec<_>>().join(" ")
 }

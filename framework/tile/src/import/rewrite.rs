@@ -4,13 +4,16 @@ use crate::op::name::{tt, ub};
 use std::collections::HashMap;
 
 use super::image::{Images, expand_images};
+use super::imports::assembly_key;
 use super::plain;
 use super::replacement::has;
 use super::write::ReplacementWriter;
 use super::{ForeignOpReplacements, Replacement};
 use crate::op::Dialects;
 use crate::transform::{IrCloner, Rewrite, Rewritten, each_function, rewrite_function, violation};
-use crate::{Attribute, Attributes, Function, Op, Operation, TileModule, TileType, TileViolation, Value, Values};
+use crate::{
+    Attribute, Attributes, Function, FunctionBody, Op, Operation, TileModule, TileType, TileViolation, Value, Values,
+};
 use tilewright_target::find_similar_name;
 
 /// Replaces foreign operations (vendor operations and calls of library functions) by neutral ones from the tables.
@@ -45,6 +48,7 @@ impl<'i> Importing<'i> {
     fn replacement(
         &self,
         function: &Function,
+        body: &FunctionBody,
         operation: &Operation,
     ) -> Result<Option<&'i Replacement>, TileViolation> {
         let text = |name: &str| operation.attributes.get(name).and_then(Attribute::as_text).unwrap_or_default();
@@ -58,16 +62,25 @@ impl<'i> Importing<'i> {
                     TileViolation::of(function, operation, message)
                 })
             }
-            tt::ELEMENTWISE_INLINE_ASM => Ok(self.imports.assembly.get(text("asm_string").trim())),
+            tt::ELEMENTWISE_INLINE_ASM if has_word_elements(body, operation) => {
+                Ok(self.imports.assembly.get(&assembly_key(text("asm_string"))))
+            }
             name => Ok(self.imports.operations.get(name)),
         }
     }
 }
 
+/// Whether each register of inline assembly is one element: all elements have 32 bits.
+fn has_word_elements(body: &FunctionBody, operation: &Operation) -> bool {
+    let mut values = operation.operands.iter().chain(&operation.results);
+    let pack = operation.attributes.get("packed_element").and_then(Attribute::as_integer);
+    pack == Some(1) && values.all(|&value| body.value_type(value).element().element_bits() == Some(32))
+}
+
 impl Rewrite for Importing<'_> {
     fn rewrite(&mut self, op: Op, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<bool> {
         let operation = cloner.from.op(op);
-        let Some(replacement) = self.replacement(cloner.function, operation)? else { return Ok(false) };
+        let Some(replacement) = self.replacement(cloner.function, cloner.from, operation)? else { return Ok(false) };
         refuse(replacement, operation).map_err(|message| violation(cloner, op, message))?;
         let around = plain::around(self.module, cloner.from, op);
         let writer = ReplacementWriter { dialects: self.dialects, module: &around, images: &self.images, op };

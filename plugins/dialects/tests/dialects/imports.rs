@@ -563,7 +563,14 @@ fn assembly_that_a_table_has_becomes_operations() {
         !rounded.contains("inline_asm") && rounded.contains("arith.andi") && rounded.contains("math.isnan"),
         "{rounded}"
     );
-    // Other assembly stays: only the vendor's compiler knows it.
-    let other = assembly("ex2.approx.f32 $0, $1;");
-    assert_eq!(neutral(&other), other);
+    for text in ["ex2.approx.f32 $0, $1;", "{ ex2.approx.ftz.f32  $0, $1; }", "v_exp_f32 $0, $1"] {
+        let function = neutral(&assembly(text));
+        assert!(!function.contains("inline_asm") && function.contains("math.exp2 "), "{function}");
+    }
+    // Other assembly stays: only the vendor's compiler knows it. So do registers of several elements.
+    let packed = assembly("mov.b32 $0, $1;").replace("f32", "i8").replace("packed_element = 1", "packed_element = 4");
+    for other in [assembly("prmt.b32 $0, $1, $1, 0x0123;"), assembly("ex2.approx.f32 $0, $1; neg.f32 $0, $0;"), packed]
+    {
+        assert_eq!(neutral(&other), other);
+    }
 }

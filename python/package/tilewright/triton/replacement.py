@@ -194,7 +194,7 @@ class PtxProgram:
         """Compiles the kernel; returns the program with a layout for every tensor."""
         from .stages import compile_program
 
-        options = {**self._options.__dict__, "arch": self._target}
+        options = {**self._options.__dict__, "arch": self._target, "keep_assembly": True}
         self._kernel = compile_program(with_scratch_parameters(_text(module)), options, metadata)
         # Blocks of a cluster: one, if Triton would have divided tensors over several.
         metadata["num_ctas"] = self._kernel.blocks

@@ -13,15 +13,17 @@ from tilewright.errors import UnsupportedError
 from tilewright.session import session
 from tilewright.targets import target
 
-from .assembly import replace_assembly
 from .options import Options
 
 
 def optimise_ttir(module: Any, metadata: dict[str, Any]) -> Any:
-    """Runs Triton's passes on TTIR that do not depend on a target. Descriptors of the host become pointers."""
+    """Runs Triton's passes on TTIR that do not depend on a target. Descriptors of the host, and block pointers (which Triton
+    has up to 3.8), become pointers."""
     manager = ir.pass_manager(module.context)
     manager.enable_debug()
     passes.common.add_inliner(manager)
+    if hasattr(passes.ttir, "add_rewrite_tensor_pointer"):
+        passes.ttir.add_rewrite_tensor_pointer(manager)
     if "tt.tensordesc" in str(module):
         passes.ttir.add_rewrite_tensor_descriptor_to_pointer(manager)
     passes.common.add_canonicalizer(manager)
@@ -60,12 +62,12 @@ class Compilation:
 
     def assign_layouts(self, module: Any, metadata: dict[str, Any]) -> str:
         """Compiles TTIR; returns the program with a layout for every tensor. The kernel is kept for the last stage."""
-        self._kernel = compile_program(replace_assembly(str(module)), self._options, metadata)
+        self._kernel = compile_program(str(module), self._options, metadata)
         return self._kernel.layouts
 
     def kernel(self, module: Any, metadata: dict[str, Any]) -> bytes:
         """Returns the kernel. Without an earlier stage the program is TTGIR, whose layouts are kept."""
-        compiled = self._kernel or compile_program(replace_assembly(str(module)), self._options, metadata)
+        compiled = self._kernel or compile_program(str(module), self._options, metadata)
         return compiled.encode()
 
 
@@ -104,6 +106,7 @@ def compile_program(text: str, options: dict[str, Any], metadata: dict[str, Any]
             stages=options["num_stages"],
             entry=name[1],
             fp_fusion=options["enable_fp_fusion"],
+            keep_assembly=options.get("keep_assembly"),
         )
     except UnsupportedError as error:
         raise TooLargeError(str(error), error.line, error.column) from error

@@ -21,9 +21,6 @@ pub(in super::super) fn load(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()>
     let (mask, other) = (lowering.optional(op, "mask"), lowering.optional(op, "other"));
     let result = lowering.result(op, 0)?;
     let ty = lowering.carrier(result)?;
-    if lowering.reloads.contains(&op) {
-        lowering.emit_global_barrier();
-    }
     if lowering.body.value_type(result).as_tensor().is_none() {
         let address = lowering.scalar(pointer)?;
         let mask = mask.map(|mask| lowering.scalar(mask)).transpose()?;

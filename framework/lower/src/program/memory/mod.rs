@@ -6,7 +6,7 @@ mod broadcast;
 mod groups;
 mod load;
 mod narrow_atomic;
-mod reloads;
+mod replica_order;
 mod store;
 
 pub(super) use atomic::{
@@ -15,5 +15,5 @@ pub(super) use atomic::{
 pub(super) use groups::VectorGroups;
 pub(super) use load::{from_memory, load, loaded};
 pub(super) use narrow_atomic::{Ordered, combined, emit_compare_and_swap_loop};
-pub(super) use reloads::find_reloads;
+pub(super) use replica_order::find_accesses_to_order;
 pub(super) use store::{both, store, to_memory};

@@ -1,4 +1,5 @@
-//! Finds the loads of global memory that need a block barrier before them.
+//! Finds the accesses of global memory that need a barrier before them, because several warps have replicas of an
+//! element.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,20 +10,28 @@ use tilewright_tile::{Block, FunctionBody, Op, Value, ValueOrigin};
 use super::super::lowering::Lowering;
 use super::super::tensor_coordinates::free_bits;
 
-/// Finds the loads that may read an element that one of several warps with this element has stored: the other warps
-/// load it only after a barrier. Loads and stores through different parameters of the function access different memory.
-pub(in super::super) fn find_reloads(lowering: &Lowering<'_>) -> HashSet<Op> {
+/// Finds the accesses that need a barrier of the program before them. One of the warps with replicas of an element
+/// stores it: the others may load it only after that store, or must have loaded it before. Accesses through different
+/// parameters of the function access different memory.
+pub(in super::super) fn find_accesses_to_order(lowering: &Lowering<'_>) -> HashSet<Op> {
     let mut search = Search {
         lowering,
         body: lowering.body,
         initial: HashMap::new(),
-        stored: HashSet::new(),
+        since_barrier: Replicated::default(),
         found: HashSet::new(),
     };
-    if lowering.launch.warps > 1 && !lowering.has_groups() {
+    if lowering.launch.warps * lowering.launch.blocks > 1 && !lowering.has_groups() {
         lowering.body.blocks(lowering.body.root()).iter().for_each(|&block| search.visit_block(block));
     }
     search.found
+}
+
+/// The base pointers of accesses of elements with replicas in several warps.
+#[derive(Default, Clone)]
+struct Replicated {
+    loaded: HashSet<Value>,
+    stored: HashSet<Value>,
 }
 
 struct Search<'a> {
@@ -30,8 +39,8 @@ struct Search<'a> {
     body: &'a FunctionBody,
     /// For each argument of a loop, its value before the loop.
     initial: HashMap<Value, Value>,
-    /// The base pointers through which one of several warps has stored an element since the last barrier.
-    stored: HashSet<Value>,
+    /// The accesses since the last barrier.
+    since_barrier: Replicated,
     found: HashSet<Op>,
 }
 
@@ -41,25 +50,43 @@ impl Search<'_> {
             let operation = self.body.op(op);
             let base = operation.operands.first().and_then(|&pointer| self.base(pointer));
             match (operation.name(), base) {
-                (tt::STORE, Some(base)) if self.has_replicas_in_warps(op) => {
-                    self.stored.insert(base);
+                _ if self.is_barrier(op) => self.since_barrier = Replicated::default(),
+                (tt::LOAD, Some(base)) => {
+                    if self.since_barrier.stored.contains(&base) {
+                        self.order(op);
+                    }
+                    if operation.results.first().is_some_and(|&loaded| self.has_replicas(loaded)) {
+                        self.since_barrier.loaded.insert(base);
+                    }
                 }
-                (tt::LOAD, Some(base)) if self.stored.contains(&base) => {
-                    self.found.insert(op);
-                    self.stored.clear();
+                (tt::STORE | tt::ATOMIC_RMW | tt::ATOMIC_CAS | tt::ATOMIC_STORE, Some(base)) => {
+                    if self.since_barrier.loaded.contains(&base) {
+                        self.order(op);
+                    }
+                    // All replicas of an atomic operation's result follow a barrier.
+                    let is_broadcast = operation.results.iter().any(|&result| self.lowering.is_used(result));
+                    if !is_broadcast && operation.operands.get(1).is_some_and(|&stored| self.has_replicas(stored)) {
+                        self.since_barrier.stored.insert(base);
+                    }
                 }
-                _ if self.is_barrier(op) => self.stored.clear(),
                 _ if !operation.regions.is_empty() => self.visit_regions(op),
                 _ => {}
             }
         }
     }
 
-    /// Whether an operation has a barrier of all warps: atomic operations of a scalar have one unless they are relaxed.
+    fn order(&mut self, op: Op) {
+        self.found.insert(op);
+        self.since_barrier = Replicated::default();
+    }
+
+    /// Whether an operation has a barrier of all warps of the program before and after its accesses: atomic operations
+    /// of a scalar have them unless they are relaxed.
     fn is_barrier(&self, op: Op) -> bool {
         let operation = self.body.op(op);
         match operation.name() {
-            ttg::BARRIER | tw::CLUSTER_BARRIER | tt::ATOMIC_POLL => true,
+            ttg::BARRIER => self.lowering.launch.blocks == 1,
+            tw::CLUSTER_BARRIER | tt::ATOMIC_POLL => true,
             tt::ATOMIC_RMW | tt::ATOMIC_CAS | tt::ATOMIC_LOAD | tt::ATOMIC_STORE => {
                 let pointer = operation.operands.first().map(|&pointer| self.body.value_type(pointer));
                 let is_scalar = pointer.is_some_and(|ty| ty.as_tensor().is_none());
@@ -78,20 +105,24 @@ impl Search<'_> {
             let arguments = self.body.arguments(block).iter().rev().zip(operation.operands.iter().rev());
             self.initial.extend(arguments.map(|(&argument, &operand)| (argument, operand)));
         }
-        let mut after = self.stored.clone();
+        let mut after = self.since_barrier.clone();
         for &block in blocks.iter().chain(&blocks) {
-            self.stored.clone_from(&after);
+            self.since_barrier.clone_from(&after);
             self.visit_block(block);
-            after.extend(&self.stored);
+            after.loaded.extend(&self.since_barrier.loaded);
+            after.stored.extend(&self.since_barrier.stored);
         }
-        self.stored = after;
+        self.since_barrier = after;
     }
 
-    /// Whether several warps have replicas of the elements that a store writes.
-    fn has_replicas_in_warps(&self, store: Op) -> bool {
-        let ty = self.body.op(store).operands.get(1).map(|&value| self.body.value_type(value));
-        let Some(ty) = ty.filter(|ty| ty.as_tensor().is_some()) else { return true };
-        self.lowering.layouts.resolve_distributed(ty).is_ok_and(|layout| free_bits(&layout, Dim::WARP) != 0)
+    /// Whether several warps of the program have replicas of the elements of a value.
+    fn has_replicas(&self, value: Value) -> bool {
+        let ty = self.body.value_type(value);
+        if ty.as_tensor().is_none() {
+            return true;
+        }
+        let layout = self.lowering.layouts.resolve_distributed(ty);
+        layout.is_ok_and(|layout| [Dim::WARP, Dim::BLOCK].iter().any(|&dim| free_bits(&layout, dim) != 0))
     }
 
     /// Returns the parameter of the function that a pointer, or each pointer of a tensor, comes from; `None` if that is

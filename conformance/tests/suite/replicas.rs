@@ -1,0 +1,115 @@
+//! Programs whose warps have replicas of an element: one stores it, and each is printed once.
+
+use std::sync::Mutex;
+
+use tilewright::run::{HostBuffer, KernelArgument, KernelLaunch, bind_arguments, run_emulated};
+use tilewright::{ProgramCompiler, ProgramOptions};
+use tilewright_emulator::{LanePrintRecord, RunLimits};
+use tilewright_kernel::Kernel;
+use tilewright_plugin::Target;
+
+use crate::served::targets;
+
+const TARGETS: [&str; 5] = ["h100", "b200", "mi300x", "rx7900xtx", "max1550"];
+
+/// All threads load a count and one stores it in place, before a loop of as many iterations. Then two threads of each
+/// element of a tensor load it, and one stores it in place, before all values are added up.
+const IN_PLACE: &str = "tt.func @in_place(%count: !tt.ptr<i32>, %x: !tt.ptr<i32>, %out: !tt.ptr<i32>) {
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  %n = tt.load %count : !tt.ptr<i32>
+  %more = arith.addi %n, %one : i32
+  tt.store %count, %more : !tt.ptr<i32>
+  %i = tt.make_range {start = 0 : i32, end = 64 : i32} : tensor<64xi32>
+  %xs = tt.splat %x : !tt.ptr<i32> -> tensor<64x!tt.ptr<i32>>
+  %from = tt.addptr %xs, %i : tensor<64x!tt.ptr<i32>>, tensor<64xi32>
+  %before = tt.load %from : tensor<64x!tt.ptr<i32>>
+  %doubled = arith.addi %before, %before : tensor<64xi32>
+  tt.store %from, %doubled : tensor<64x!tt.ptr<i32>>
+  %sum = \"tt.reduce\"(%before) <{axis = 0 : i32}> ({
+  ^bb0(%a: i32, %b: i32):
+    %s = arith.addi %a, %b : i32
+    tt.reduce.return %s : i32
+  }) : (tensor<64xi32>) -> i32
+  %outs = tt.splat %out : !tt.ptr<i32> -> tensor<64x!tt.ptr<i32>>
+  %to = tt.addptr %outs, %i : tensor<64x!tt.ptr<i32>>, tensor<64xi32>
+  %start = tt.splat %sum : i32 -> tensor<64xi32>
+  %end = scf.for %k = %zero to %n step %one iter_args(%total = %start) -> (tensor<64xi32>) : i32 {
+    %next = arith.addi %total, %i : tensor<64xi32>
+    scf.yield %next : tensor<64xi32>
+  }
+  tt.store %to, %end : tensor<64x!tt.ptr<i32>>
+  tt.return
+}";
+
+const PRINTS: &str = "tt.func @prints(%x: !tt.ptr<f32>, %n: i32) {
+  %i = tt.make_range {start = 0 : i32, end = 4 : i32} : tensor<4xi32>
+  %bytes = arith.trunci %i : tensor<4xi32> to tensor<4xi8>
+  %high = arith.constant dense<-2> : tensor<4xi8>
+  %unsigned = arith.addi %bytes, %high : tensor<4xi8>
+  %row = tt.expand_dims %i {axis = 0 : i32} : tensor<4xi32> -> tensor<1x4xi32>
+  %all = tt.broadcast %row : tensor<1x4xi32> -> tensor<2x4xi32>
+  tt.print \" all: \" {hex = false, isSigned = array<i32: 1>} : %all : tensor<2x4xi32>
+  tt.print \" two: \" {hex = false, isSigned = array<i32: 1, 0>} : %n, %unsigned : i32, tensor<4xi8>
+  tt.print \" done\" {hex = false, isSigned = array<i32>}
+  tt.return
+}";
+
+/// Runs a program of one block on words, and returns their values afterwards and the printed lines.
+fn run(target: &dyn Target, text: &str, given: &[(&str, KernelArgument)], words: &[Vec<u32>]) -> Ran {
+    let (dialects, imports) = (tilewright_dialects::all_dialects(), tilewright_dialects::read_import_tables());
+    let compiler = ProgramCompiler { dialects: &dialects, imports: &imports, target };
+    let kernel: Kernel = compiler.compile_kernel(text, &ProgramOptions::default(), &mut |_| {}).expect("it compiles");
+    let bytes: Vec<Vec<u8>> =
+        words.iter().map(|words| words.iter().flat_map(|word| word.to_le_bytes()).collect()).collect();
+    let sizes: Vec<u64> = bytes.iter().map(|bytes| bytes.len() as u64).collect();
+    let arguments = bind_arguments(&kernel, given, &sizes).expect("the arguments fit");
+    let buffers = bytes.iter().map(|bytes| HostBuffer::new(bytes)).collect();
+    let launch = KernelLaunch { grid: [1, 1, 1], arguments: &arguments, buffers };
+    let limits = RunLimits { global_races: true, ..RunLimits::default() };
+    let printed = Mutex::new(Vec::new());
+    let keep = |line: LanePrintRecord| printed.lock().expect("nothing panics").push(line.to_string());
+    let ran = run_emulated(&kernel, target, &launch, &limits, Some(&keep));
+    let ran = ran.unwrap_or_else(|error| panic!("{}: {error}", target.description().name));
+    let after = ran.changed.into_iter().zip(bytes).map(|(changed, before)| changed.unwrap_or(before));
+    let to_words = |bytes: Vec<u8>| {
+        bytes.chunks(4).map(|word| u32::from_le_bytes(word.try_into().expect("it has four bytes"))).collect()
+    };
+    Ran { words: after.map(to_words).collect(), printed: printed.into_inner().expect("nothing panics") }
+}
+
+struct Ran {
+    words: Vec<Vec<u32>>,
+    printed: Vec<String>,
+}
+
+#[test]
+fn all_replicas_are_loaded_before_one_is_stored() {
+    let given = [("count", 0), ("x", 1), ("out", 2)].map(|(name, at)| (name, KernelArgument::Buffer(at)));
+    let x: Vec<u32> = (0..64).collect();
+    for target in targets(&TARGETS) {
+        let ran = run(&*target, IN_PLACE, &given, &[vec![3], x.clone(), vec![0; 64]]);
+        let sum: u32 = x.iter().sum();
+        let expected = [vec![4], x.iter().map(|x| 2 * x).collect(), x.iter().map(|x| sum + 3 * x).collect()];
+        assert_eq!(ran.words, expected, "{}", target.description().name);
+    }
+}
+
+#[test]
+fn each_element_is_printed_once() {
+    let given =
+        [("x", KernelArgument::Buffer(0)), ("n", KernelArgument::Scalar { bits: u64::from(u32::MAX), width: 32 })];
+    let elements = (0..2).flat_map(|row| (0..4).map(move |column| (row, column)));
+    let mut expected: Vec<String> =
+        elements.map(|(row, column)| format!("pid (0, 0, 0) idx ({row}, {column}) all: {column}")).collect();
+    let bytes = [254, 255, 0, 1];
+    expected.push("pid (0, 0, 0) idx () two: (operand 0) -1".to_owned());
+    expected.extend((0..4).map(|at| format!("pid (0, 0, 0) idx ({at}) two: (operand 1) {}", bytes[at])));
+    expected.push("pid (0, 0, 0) idx () done".to_owned());
+    expected.sort();
+    for target in targets(&TARGETS) {
+        let mut printed = run(&*target, PRINTS, &given, &[vec![0]]).printed;
+        printed.sort();
+        assert_eq!(printed, expected, "{}", target.description().name);
+    }
+}
