@@ -313,7 +313,7 @@ tt.func public @buffers(%x: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %y: !tt.p
   %first = tt.load %from : tensor<512x!tt.ptr<f32>, #b>
   %at = ttg.memdesc_index %all[%zero] : !ttg.memdesc<2x512xf32, #s, #ttg.shared_memory, mutable> -> !ttg.memdesc<512xf32, #s, #ttg.shared_memory, mutable>
   ttg.local_store %first, %at : tensor<512xf32, #b> -> !ttg.memdesc<512xf32, #s, #ttg.shared_memory, mutable>
-  %sums:3 = scf.for %k = %zero to %n step %one iter_args(%sum = %none, %p = %from, %full = %at) -> (tensor<512xf32, #b>, tensor<512x!tt.ptr<f32>, #b>, !ttg.memdesc<512xf32, #s, #ttg.shared_memory, mutable>) : i32 {
+  %ends:3 = scf.for %k = %zero to %n step %one iter_args(%sum = %none, %p = %from, %full = %at) -> (tensor<512xf32, #b>, tensor<512x!tt.ptr<f32>, #b>, !ttg.memdesc<512xf32, #s, #ttg.shared_memory, mutable>) : i32 {
     %next = tt.addptr %p, %step : tensor<512x!tt.ptr<f32>, #b>, tensor<512xi32, #b>
     %loaded = tt.load %next : tensor<512x!tt.ptr<f32>, #b>
     BEFORE_LOAD
@@ -327,7 +327,7 @@ tt.func public @buffers(%x: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %y: !tt.p
   }
   %to = tt.splat %y : !tt.ptr<f32> -> tensor<512x!tt.ptr<f32>, #b>
   %out = tt.addptr %to, %i : tensor<512x!tt.ptr<f32>, #b>, tensor<512xi32, #b>
-  tt.store %out, %sums#0 : tensor<512x!tt.ptr<f32>, #b>
+  tt.store %out, %ends#0 : tensor<512x!tt.ptr<f32>, #b>
   tt.return
 }";
 
