@@ -125,13 +125,18 @@ def find_loops(blocks: list[Block]) -> list[set[int]]:
     return list(loops.values())
 
 
-class Loop:
-    """The instructions of a loop."""
+# The classes of loads of global memory.
+LOADS = ("load", "copy")
 
-    def __init__(self, instructions: list[Instruction]) -> None:
-        self.instructions = instructions
-        self.work = sum(instruction.matrix_work for instruction in instructions)
-        self.bytes_read = sum(one.access_bytes for one in instructions if one.kind in ("load", "copy"))
+
+class Loop:
+    """The instructions of a loop, whose blocks are `body`."""
+
+    def __init__(self, blocks: list[Block], body: set[int]) -> None:
+        self.body = body
+        self.instructions = instructions_of(blocks, body)
+        self.work = sum(instruction.matrix_work for instruction in self.instructions)
+        self.bytes_read = sum(one.access_bytes for one in self.instructions if one.kind in LOADS)
 
     @property
     def is_wait(self) -> bool:
@@ -152,13 +157,26 @@ def find_heaviest_loop(blocks: list[Block]) -> Loop | None:
     itself.
     """
     loops = find_loops(blocks)
-    waits = [body for body in loops if Loop(instructions_of(blocks, body)).is_wait]
+    waits = [body for body in loops if Loop(blocks, body).is_wait]
     waiting = {index for body in waits for index in body}
     bodies = [body - waiting for body in loops if body not in waits]
-    found = [(body, Loop(instructions_of(blocks, body))) for body in bodies if body]
-    working = [pair for pair in found if pair[1].work] or [pair for pair in found if pair[1].bytes_read] or found
-    innermost = [loop for body, loop in working if not any(other < body for other, _ in working)]
+    found = [Loop(blocks, body) for body in bodies if body]
+    working = [loop for loop in found if loop.work] or [loop for loop in found if loop.bytes_read] or found
+    innermost = [loop for loop in working if not any(other.body < loop.body for other in working)]
     return max(innermost, key=lambda loop: (loop.work, loop.bytes_read, len(loop.instructions)), default=None)
+
+
+def count_loads(instructions: Iterable[Instruction]) -> int:
+    """How many load global memory."""
+    return sum(one.kind in LOADS for one in instructions)
+
+
+def count_prefetches(blocks: list[Block], loop: Loop) -> int:
+    """Loads before a loop that take the place of its first iteration's: as many as an iteration has, if there are so many."""
+    before = {index for index, block in enumerate(blocks) if loop.body.intersection(block.follows)} - loop.body
+    while new := {index for index, block in enumerate(blocks) if before.intersection(block.follows)} - before - loop.body:
+        before |= new
+    return min(count_loads(loop.instructions), count_loads(instructions_of(blocks, before)))
 
 
 def summarize(lines: Iterable[str | Instruction], target: str) -> dict[str, float]:
@@ -169,7 +187,8 @@ def summarize(lines: Iterable[str | Instruction], target: str) -> dict[str, floa
     within = loop.instructions if loop else []
     return {
         "instructions": len(everything),
-        "global_loads": sum(one.kind in ("load", "copy") for one in everything),
+        "global_loads": count_loads(everything),
+        "prefetches": count_prefetches(blocks, loop) if loop else 0,
         "global_stores": sum(one.kind == "store" for one in everything),
         "loop": len(within),
         "loop_work": loop.work if loop else 0,

@@ -107,7 +107,7 @@ impl GlobalWork {
 pub struct WarpTime {
     /// Time in the issue slots of all instructions and on the arithmetic pipe.
     pub issue: f64,
-    /// Time on the shared-memory pipe, which serves wavefronts and shuffles.
+    /// Time on the shared-memory pipe, which serves wavefronts, and the shuffles that are no arithmetic instructions.
     pub shared: f64,
     /// Time on the global-memory pipe, for accesses, cache lines and sectors.
     pub global: f64,
@@ -193,16 +193,17 @@ impl WarpWork {
         let latencies =
             |costs: &[(u64, &Cost)]| -> f64 { costs.iter().map(|(n, cost)| *n as f64 * cost.latency).sum() };
         let plain = plain_instruction_cycles(target);
-        let permuted = |counts: &Counts| [(counts.permutes, &table.permute), (counts.selects, &table.select)];
+        let alone = costs_of_arithmetic(counts, table);
         let barriers = [
             (counts.barriers, &table.block_barrier),
             (counts.cluster_barriers, table.cluster_barrier.as_ref().unwrap_or(&table.block_barrier)),
             (counts.warp_barriers, &table.warp_barrier),
         ];
-        let waited = latencies(&costs_of_moves(&self.chain, table)) + latencies(&permuted(&self.chain));
+        let chain = &self.chain;
+        let waited = latencies(&costs_of_moves(chain, table)) + latencies(&costs_of_arithmetic(chain, table));
+        let plain_instructions = self.issued_instructions() - alone.iter().map(|(n, _)| n).sum::<u64>() as f64;
         WarpTime {
-            issue: (self.issued_instructions() - (counts.permutes + counts.selects) as f64) * plain
-                + cycles(&permuted(counts)),
+            issue: plain_instructions * plain + cycles(&alone),
             shared: cycles(&costs_of_moves(counts, table)),
             global: self.global.cycles(target),
             matrix: self.matrix_cycles,
@@ -236,15 +237,40 @@ fn moved_words(counts: &Counts) -> [u64; 5] {
     [counts.wavefronts_stored, counts.wavefronts_loaded, by_index, counts.shuffles_xor, counts.swaps]
 }
 
-/// Returns the operations that move words between threads, in the order of [`moved_words`]: for each kind the number of
+/// Returns the operations on the shared-memory pipe, in the order of [`moved_words`]: for each kind the number of
 /// operations and the cost of one.
 fn costs_of_moves<'t>(counts: &Counts, table: &'t CostTable) -> [(u64, &'t Cost); 5] {
     let [stored, loaded, by_index, by_xor, swaps] = moved_words(counts);
+    let unless_arithmetic = |count, cost: &Option<Cost>| (if cost.is_none() { count } else { 0 }, &table.shuffle);
     [
         (stored, &table.shared_store_wavefront),
         (loaded, &table.shared_load_wavefront),
         (by_index, &table.shuffle),
-        (by_xor, table.shuffle_xor.as_ref().unwrap_or(&table.shuffle)),
-        (swaps, table.swap.as_ref().unwrap_or(&table.shuffle)),
+        unless_arithmetic(by_xor, &table.shuffle_xor),
+        unless_arithmetic(swaps, &table.swap),
     ]
+}
+
+/// Returns the operations on the arithmetic pipe whose costs include the issue slot: byte permutes, selects, and the
+/// shuffles by a lane xor and swaps for which the target file states a cost.
+fn costs_of_arithmetic<'t>(counts: &Counts, table: &'t CostTable) -> [(u64, &'t Cost); 4] {
+    let if_arithmetic = |count, cost: &'t Option<Cost>| cost.as_ref().map_or((0, &table.select), |cost| (count, cost));
+    let [.., by_xor, swaps] = moved_words(counts);
+    [
+        (counts.permutes, &table.permute),
+        (counts.selects, &table.select),
+        if_arithmetic(by_xor, &table.shuffle_xor),
+        if_arithmetic(swaps, &table.swap),
+    ]
+}
+
+/// Returns the number of shuffles on the shared-memory pipe, and the number of plain instructions that the other shuffles
+/// take.
+#[must_use]
+pub fn count_shuffles_by_pipe(counts: &Counts, target: &TargetDescription) -> (u64, f64) {
+    let [_, _, on_shared @ ..] = costs_of_moves(counts, &target.costs);
+    let [_, _, others @ ..] = costs_of_arithmetic(counts, &target.costs);
+    let instructions =
+        others.iter().map(|(count, cost)| *count as f64 * cost.cycles / plain_instruction_cycles(target));
+    (on_shared.iter().map(|(count, _)| count).sum(), instructions.sum())
 }

@@ -7,7 +7,7 @@ use inkwell::context::Context;
 use inkwell::intrinsics::Intrinsic;
 use inkwell::module::Module;
 use inkwell::types::BasicMetadataTypeEnum;
-use inkwell::values::BasicMetadataValueEnum;
+use inkwell::values::{BasicMetadataValueEnum, CallSiteValue};
 use inkwell::{AtomicOrdering, values::IntValue};
 use tilewright_kernel::StaticLaunchConfig;
 use tilewright_plugin::CompileError;
@@ -73,6 +73,15 @@ impl<'ctx> Emitter<'_, 'ctx> {
         overload: &[BasicTypeEnum<'ctx>],
         operands: &[BasicValueEnum<'ctx>],
     ) -> Result<Option<BasicValueEnum<'ctx>>, CompileError> {
+        Ok(self.issue_intrinsic(intrinsic, overload, operands)?.try_as_basic_value().basic())
+    }
+
+    pub(crate) fn issue_intrinsic(
+        &self,
+        intrinsic: &str,
+        overload: &[BasicTypeEnum<'ctx>],
+        operands: &[BasicValueEnum<'ctx>],
+    ) -> Result<CallSiteValue<'ctx>, CompileError> {
         let wrong = |what: &str| CompileError::Backend(format!("LLVM's intrinsic `{intrinsic}` {what}"));
         let found = Intrinsic::find(intrinsic).ok_or_else(|| wrong("does not exist in this LLVM"))?;
         let function = found.get_declaration(self.module, overload).ok_or_else(|| wrong("needs overload types"))?;
@@ -82,8 +91,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
             return Err(wrong("takes other operands"));
         }
         let operands: Vec<BasicMetadataValueEnum> = operands.iter().map(|&value| value.into()).collect();
-        let call = self.builder.build_call(function, &operands, "").map_err(builder_error)?;
-        Ok(call.try_as_basic_value().basic())
+        self.builder.build_call(function, &operands, "").map_err(builder_error)
     }
 
     /// Emits a call of an intrinsic that is not overloaded, with `i32` operands and an `i32` result.

@@ -160,6 +160,27 @@ impl<'ctx> Emitter<'_, 'ctx> {
         overload: &[BasicTypeEnum<'ctx>],
         operands: &[CallOperand<'ctx>],
     ) -> Result<Option<BasicValueEnum<'ctx>>, CompileError> {
+        self.call_intrinsic(intrinsic, overload, &self.fit_operands(intrinsic, overload, operands)?)
+    }
+
+    /// Emits a call of an intrinsic by which the warp waits for its memory accesses; `operand` is a constant. Fences
+    /// before and after it must order the accesses: for passes over LLVM IR it accesses only memory that the kernel
+    /// cannot reach, so that they still recognize loads of constant memory.
+    ///
+    /// # Errors
+    /// [`CompileError::Backend`] if this LLVM lacks the intrinsic or it takes other operands.
+    pub fn call_wait(&self, intrinsic: &str, operand: u32) -> Result<(), CompileError> {
+        let operands = self.fit_operands(intrinsic, &[], &[CallOperand::Number(operand)])?;
+        self.mark_inaccessible(self.issue_intrinsic(intrinsic, &[], &operands)?);
+        Ok(())
+    }
+
+    fn fit_operands(
+        &self,
+        intrinsic: &str,
+        overload: &[BasicTypeEnum<'ctx>],
+        operands: &[CallOperand<'ctx>],
+    ) -> Result<Vec<BasicValueEnum<'ctx>>, CompileError> {
         let wrong = |what: &str| backend(format!("LLVM's intrinsic `{intrinsic}` {what}"));
         let found = Intrinsic::find(intrinsic).ok_or_else(|| wrong("does not exist in this LLVM"))?;
         let function = found.get_declaration(self.module, overload).ok_or_else(|| wrong("needs overload types"))?;
@@ -178,7 +199,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
                 (CallOperand::Number(_), _) => return Err(wrong("takes no constant at this position")),
             });
         }
-        self.call_intrinsic(intrinsic, overload, &fitting)
+        Ok(fitting)
     }
 
     /// Emits the conversion of a value of 8, 16 or 32 bits, an integer or a vector of integers, to a 32-bit integer;
@@ -299,13 +320,18 @@ impl<'ctx> Emitter<'_, 'ctx> {
     /// accesses. For passes over LLVM IR it accesses only memory that the kernel cannot reach, so that they still
     /// recognize loads of constant memory.
     pub(crate) fn marker(&self, comment: &str) -> Result<(), CompileError> {
-        const INACCESSIBLE_MEMORY: u64 = 0b1100;
         let call = self.issue(comment, "~{memory}", &[], &[], true)?;
         self.mark(call, &["convergent", "nounwind"]);
+        self.mark_inaccessible(call);
+        Ok(())
+    }
+
+    /// Marks a call that accesses only memory that the kernel cannot reach.
+    fn mark_inaccessible(&self, call: CallSiteValue<'ctx>) {
+        const INACCESSIBLE_MEMORY: u64 = 0b1100;
         let memory = Attribute::get_named_enum_kind_id("memory");
         let effects = self.context.create_enum_attribute(memory, INACCESSIBLE_MEMORY);
         call.add_attribute(AttributeLoc::Function, effects);
-        Ok(())
     }
 
     fn issue(

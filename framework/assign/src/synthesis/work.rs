@@ -29,7 +29,7 @@ use tilewright_plan::movement::{CACHE_LINE_BYTES, plan_conversion, plan_global_a
 use tilewright_target::{BankTableEntry, Direction};
 use tilewright_tile::axis_info::AxisInfoMap;
 use tilewright_tile::op_attrs::{IS_PENDING, OPERAND_STAYS_IN_SMEM};
-use tilewright_tile::{Attribute, Op, Operation, Region, TileType, Value, ValueOrigin};
+use tilewright_tile::{Attribute, MemDescType, Op, Operation, Region, TileType, Value, ValueOrigin};
 
 const GROUPS: &str = ttg::WARP_SPECIALIZE;
 
@@ -80,7 +80,7 @@ impl WorkCounter<'_, '_> {
     /// Returns the launch of the program's blocks; each block takes `shared_bytes` bytes of shared memory. `launched`
     /// is the number of blocks, `None` for an assumed one.
     pub(super) fn blocks(&self, shared_bytes: u64, launched: Option<u64>) -> Result<ModelLaunch, SynthesisError> {
-        let steps = self.region(self.program.body.root(), &mut BarrierState::default())?;
+        let steps = self.region(self.program.body.root(), &mut BarrierState::new(self.program.body))?;
         let (registers, producers) = (self.pressure.registers(), self.producers());
         Ok(ModelLaunch { registers, shared_bytes, producers, ..blocks(self.program.config, launched, steps) })
     }
@@ -106,6 +106,7 @@ impl WorkCounter<'_, '_> {
                 if operation.name() == scf::FOR {
                     let (body, (pipelining, is_pipelined)) = (operation.regions[0], self.pipelining(op));
                     let around = std::mem::replace(&mut since.is_pipelined, is_pipelined);
+                    since.enter_loop(self.program.body, op);
                     // Walk the loop body twice and keep the steps of the second pass, which begins with the hazards
                     // that an iteration leaves for the next one.
                     self.region(body, since)?;
@@ -278,7 +279,11 @@ impl WorkCounter<'_, '_> {
                 let plan = self.program.plans.get(&op);
                 let work = plan.map(|plan| multiplied(&plan.cost, self.program.config)).unwrap_or_default();
                 let (shared_accesses, wavefronts_stored) = self.count_operand_stores(op)?;
-                let barriers = u64::from(shared_accesses > 0);
+                let is_in_shared =
+                    |value: &&Value| body.value_type(**value).as_memory().is_some_and(MemDescType::is_shared);
+                let operands = operation.operands.iter().filter(is_in_shared);
+                let reads = operands.map(|value| since.count_barriers_before(body, *value, Direction::Load));
+                let barriers = reads.sum::<u64>() + u64::from(shared_accesses > 0);
                 StepWork { pending: self.is_in_flight(op), shared_accesses, wavefronts_stored, barriers, ..work }
             }
             ttg::LOCAL_LOAD => {
@@ -319,6 +324,7 @@ impl WorkCounter<'_, '_> {
             tw::MBARRIER_ARRIVE => StepWork { shared_accesses: 1, ..StepWork::default() },
             tw::BULK_TENSOR_LOAD if !since.is_pipelined => StepWork::default(),
             tw::BULK_TENSOR_LOAD => self.boxed(op),
+            ttg::ASYNC_WAIT => StepWork { barriers: since.count_barriers_after_wait(), ..StepWork::default() },
             ttg::BARRIER => {
                 since.pass_barrier();
                 StepWork { barriers: 1, ..StepWork::default() }
@@ -387,7 +393,7 @@ impl WorkCounter<'_, '_> {
         };
         let layout = self.program.layout(first)?;
         let op_costs = OpCosts::of(&kind, &layout, self.program.config)?;
-        let moves = StepWork::from_counts(&op_costs.counts, 0, 0.0);
+        let moves = StepWork::from_counts(&op_costs.counts, &self.program.config.context.target);
         let arithmetic = moves.arithmetic + op_costs.plain.ceil() as u64;
         let (global_bytes, global_lines) = match &kind {
             Kind::Access(access) => {
@@ -416,7 +422,7 @@ impl WorkCounter<'_, '_> {
         let layouts = [self.program.layouts.resolve_distributed(from)?, self.program.layouts.resolve_distributed(to)?];
         let plan =
             plan_conversion(&layouts[0], &layouts[1], element_bits_while_moved(from), self.program.config.context)?;
-        Ok(StepWork::from_counts(&plan.stats.counts_with_packing(), 0, 0.0))
+        Ok(StepWork::from_counts(&plan.stats.counts_with_packing(), &self.program.config.context.target))
     }
 }
 

@@ -295,6 +295,61 @@ const TRIANGLE: &str = "tt.func public @triangle(%x: !tt.ptr<f32> {tt.divisibili
   tt.return
 }";
 
+/// A loop over two buffers as Triton writes it, without barriers: its analysis inserts one before the load of the buffer
+/// that other warps have stored, and one before the store, since the index may select the buffer that was loaded.
+const BUFFERS: &str = "\
+#b = #ttg.blocked<{sizePerThread = [4], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+#s = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>
+tt.func public @buffers(%x: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %y: !tt.ptr<f32>, %n: i32) {
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  %two = arith.constant 2 : i32
+  %none = arith.constant dense<0.0> : tensor<512xf32, #b>
+  %step = arith.constant dense<512> : tensor<512xi32, #b>
+  %i = tt.make_range {start = 0 : i32, end = 512 : i32} : tensor<512xi32, #b>
+  %base = tt.splat %x : !tt.ptr<f32> -> tensor<512x!tt.ptr<f32>, #b>
+  %from = tt.addptr %base, %i : tensor<512x!tt.ptr<f32>, #b>, tensor<512xi32, #b>
+  %all = ttg.local_alloc : () -> !ttg.memdesc<2x512xf32, #s, #ttg.shared_memory, mutable>
+  %first = tt.load %from : tensor<512x!tt.ptr<f32>, #b>
+  %at = ttg.memdesc_index %all[%zero] : !ttg.memdesc<2x512xf32, #s, #ttg.shared_memory, mutable> -> !ttg.memdesc<512xf32, #s, #ttg.shared_memory, mutable>
+  ttg.local_store %first, %at : tensor<512xf32, #b> -> !ttg.memdesc<512xf32, #s, #ttg.shared_memory, mutable>
+  %ends:3 = scf.for %k = %zero to %n step %one iter_args(%sum = %none, %p = %from, %full = %at) -> (tensor<512xf32, #b>, tensor<512x!tt.ptr<f32>, #b>, !ttg.memdesc<512xf32, #s, #ttg.shared_memory, mutable>) : i32 {
+    %next = tt.addptr %p, %step : tensor<512x!tt.ptr<f32>, #b>, tensor<512xi32, #b>
+    %loaded = tt.load %next : tensor<512x!tt.ptr<f32>, #b>
+    BEFORE_LOAD
+    %read = ttg.local_load %full : !ttg.memdesc<512xf32, #s, #ttg.shared_memory, mutable> -> tensor<512xf32, #b>
+    %more = arith.addf %sum, %read : tensor<512xf32, #b>
+    %which = arith.remsi %k, %two : i32
+    %empty = ttg.memdesc_index %all[%which] : !ttg.memdesc<2x512xf32, #s, #ttg.shared_memory, mutable> -> !ttg.memdesc<512xf32, #s, #ttg.shared_memory, mutable>
+    BEFORE_STORE
+    ttg.local_store %loaded, %empty : tensor<512xf32, #b> -> !ttg.memdesc<512xf32, #s, #ttg.shared_memory, mutable>
+    scf.yield %more, %next, %empty : tensor<512xf32, #b>, tensor<512x!tt.ptr<f32>, #b>, !ttg.memdesc<512xf32, #s, #ttg.shared_memory, mutable>
+  }
+  %to = tt.splat %y : !tt.ptr<f32> -> tensor<512x!tt.ptr<f32>, #b>
+  %out = tt.addptr %to, %i : tensor<512x!tt.ptr<f32>, #b>, tensor<512xi32, #b>
+  tt.store %out, %ends#0 : tensor<512x!tt.ptr<f32>, #b>
+  tt.return
+}";
+
+/// Barriers that a loop over buffers implies take as long as stated ones.
+#[test]
+fn implied_barriers_of_buffers_are_predicted() {
+    let folder = folder("buffers");
+    let (program, case) = (folder.join("buffers.ttgir"), folder.join("buffers.json"));
+    std::fs::write(&case, r#"{"grid": [132], "args": [{}, {}, {"value": 1000}]}"#).expect("a file");
+    let issue = |before_load: &str, before_store: &str| {
+        let text = BUFFERS.replace("BEFORE_LOAD", before_load).replace("BEFORE_STORE", before_store);
+        std::fs::write(&program, text).expect("a file");
+        let arguments = [program.as_os_str(), "--launch".as_ref(), case.as_os_str()];
+        let out = run(tilewright().arg("explain").args(arguments).args(["--target", "h100", "--json"])).out;
+        let number = json_lines(&out.replace('\n', ""))[0].pointer("/pipes/issue").and_then(serde_json::Value::as_f64);
+        number.expect("a number")
+    };
+    const BARRIER: &str = "ttg.barrier local";
+    let [implied, both, one] = [("", ""), (BARRIER, BARRIER), ("", BARRIER)].map(|(a, b)| issue(a, b));
+    assert!(implied == both && both > one, "{implied} {both} {one}");
+}
+
 /// The predicted time of a launch follows from its grid, arguments and buffers: loops have the mean trip count of the
 /// programs, and the last-level cache serves bytes that are accessed again.
 #[test]

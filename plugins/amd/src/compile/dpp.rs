@@ -71,11 +71,22 @@ pub(super) fn emit_swap<'ctx>(
     lane: u32,
     native_lanes: u32,
 ) -> Result<Option<[IntValue<'ctx>; 2]>, CompileError> {
-    let (Some(XorShuffle::Dpp(control)), Some(above)) = (across(lane, native_lanes), banks_above(lane)) else {
+    let (Some([from_below, from_above]), Some(above)) = (swap_controls(lane, native_lanes), banks_above(lane)) else {
         return Ok(None);
     };
-    let swapped_a = emit_dpp(emit, control, above, b, a)?;
-    Ok(Some([swapped_a, emit_dpp(emit, control, ALL_BANKS ^ above, a, b)?]))
+    let swapped_a = emit_dpp(emit, from_below, above, b, a)?;
+    Ok(Some([swapped_a, emit_dpp(emit, from_above, ALL_BANKS ^ above, a, b)?]))
+}
+
+/// Returns the DPP controls by which lanes whose index has the bit `lane` read the lanes without it, and the reverse.
+fn swap_controls(lane: u32, native_lanes: u32) -> Option<[u32; 2]> {
+    const ROW_SHIFT_LEFT: u32 = 0x100;
+    const ROW_SHIFT_RIGHT: u32 = 0x110;
+    match (across(lane, native_lanes), lane) {
+        (Some(XorShuffle::Dpp(control)), _) => Some([control; 2]),
+        (None, 4) => Some([ROW_SHIFT_RIGHT | lane, ROW_SHIFT_LEFT | lane]),
+        _ => None,
+    }
 }
 
 /// Returns the banks (operand `bank_mask`) of the lanes of a row whose index has the bit `lane`; `None` if these lanes are

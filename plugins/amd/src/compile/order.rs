@@ -4,7 +4,7 @@
 //! end of the loop is (llvm-project pull request 220356). It never drops a wait that is an intrinsic or assembly.
 
 use tilewright_kernel::{CollectiveScope, MemoryScope};
-use tilewright_llvm::{CallOperand, Emitter, FenceOrdering, TargetDialect, no_clusters_error};
+use tilewright_llvm::{Emitter, FenceOrdering, TargetDialect, no_clusters_error};
 use tilewright_plugin::CompileError;
 
 use super::Amdgcn;
@@ -76,7 +76,7 @@ fn wait_for(emit: &Emitter<'_, '_>, architecture: &str, accesses: Accesses) -> R
                 (Accesses::Shared, _) => 0xc07f,
                 (Accesses::All, _) => 0x0070,
             };
-            emit.call_intrinsic("llvm.amdgcn.s.waitcnt", &[], &[emit.i32(counts).into()])?;
+            emit.call_wait("llvm.amdgcn.s.waitcnt", counts)?;
             if (accesses, generation) == (Accesses::All, Some("gfx11")) {
                 emit.ordered_assembly("s_waitcnt_vscnt null, 0x0", "~{memory}", &[], &[])?;
             }
@@ -84,7 +84,7 @@ fn wait_for(emit: &Emitter<'_, '_>, architecture: &str, accesses: Accesses) -> R
         }
     };
     for counter in waits {
-        emit.call_with_bitcasts(&format!("llvm.amdgcn.s.wait.{counter}"), &[], &[CallOperand::Number(0)])?;
+        emit.call_wait(&format!("llvm.amdgcn.s.wait.{counter}"), 0)?;
     }
     Ok(())
 }

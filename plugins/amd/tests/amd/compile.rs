@@ -115,6 +115,29 @@ fn a_block_barrier_waits_for_shared_memory_and_flushes_no_cache() {
     }
 }
 
+/// A load of one address by all lanes goes to scalar registers, also after a barrier.
+#[test]
+fn loads_of_constant_memory_after_a_barrier_are_scalar() {
+    let text = "kernel copied(%0 x: ptr.global, %1 y: ptr.global) lanes 64 warps 4 {
+  barrier block all
+  %2: i32 = load %0 align 4
+  %3: i32 = special lane
+  %4: i64 = cast extend_s %3
+  %5: i64 = constant 4
+  %6: i64 = binary mul %4, %5
+  %7: ptr.global = ptr_add %1, %6
+  store %7, %2 align 4
+}
+";
+    for architecture in ["gfx90a", "gfx942", "gfx1201"] {
+        let text = text.replace("lanes 64", &format!("lanes {}", lanes(architecture)[0]));
+        let kernels = tilewright_kernel::text::parse_module(&text).unwrap().kernels;
+        let compiled = compiled(architecture, kernels, &[CodeFormat::Assembly]);
+        let text = compiled.payload_text(CodeFormat::Assembly).unwrap();
+        assert_eq!(count(&body(text, "copied"), "global_load"), 0, "{text}");
+    }
+}
+
 #[test]
 fn a_warp_barrier_is_no_block_barrier_and_keeps_stores_before_loads() {
     for architecture in ["gfx908", "gfx942", "gfx950", "gfx1100", "gfx1201"] {

@@ -86,24 +86,37 @@ fn rounds_in_which_lanes_differ_alike_move_within_rows() {
     assert!(code.contains("quad_perm:[1,0,3,2]") && !code.contains("ds_bpermute_b32"), "{code}");
 }
 
-/// Checks the exchange of a register bit for lane bit 3 on all CDNA targets: each of the two words moves by one DPP
-/// move, in the two banks of a row (lanes 8 to 15, lanes 0 to 7) that need it.
+/// Checks the exchange of a register bit for lane bits 2 and 3: each of the two words moves by one DPP move, in the two
+/// banks (of four lanes) of a row that need it. Lanes of CDNA read across bit 2 by shifts of the row: a lane with the bit
+/// reads four lanes below.
 #[test]
-fn lane_bit_3_swaps_by_moves_of_banks() {
+fn lane_bits_2_and_3_swap_by_moves_of_banks() {
     let linear = |registers: &str, lanes: &str| {
         format!("#ttg.linear<{{register = {registers}, lane = {lanes}, warp = [], block = []}}>")
     };
-    for name in ["mi100", "mi250", "mi300x", "mi355x"] {
-        let src = linear("[[1, 0]]", "[[0, 1], [0, 2], [0, 4], [0, 8], [0, 16], [0, 32]]");
-        let dst = linear("[[0, 8]]", "[[0, 1], [0, 2], [0, 4], [1, 0], [0, 16], [0, 32]]");
-        let case = Case::new("a bit for lane bit 3", ConversionKind::Shuffle, 32, &[2, 64], src, dst);
-        let planned = case.planned(&target(name));
-        let counts = planned.plan.stats.counts;
-        assert_eq!((counts.shuffles, counts.swaps, counts.selects), (1, 1, 0), "{name}");
-        let code = assembly(&target(name), vec![planned.kernel]);
-        let moves =
-            ["0xc", "0x3"].map(|banks| code.matches(&format!("row_ror:8 row_mask:0xf bank_mask:{banks}")).count());
-        assert_eq!((moves, code.contains("v_cndmask")), ([1, 1], false), "{name}: {code}");
+    let cdna = [["row_shr:4", "row_shl:4"], ["row_ror:8"; 2]];
+    let rdna = [["row_xmask:4"; 2], ["row_xmask:8"; 2]];
+    let targets = [("mi100", cdna), ("mi250", cdna), ("mi300x", cdna), ("mi355x", cdna), ("rx7900xtx", rdna)];
+    for (name, controls) in targets {
+        let target = target(name);
+        let lanes: Vec<u32> = (0..target.description().lanes.default.ilog2()).map(|bit| 1 << bit).collect();
+        for (bit, controls, banks) in [(4, controls[0], ["0xa", "0x5"]), (8, controls[1], ["0xc", "0x3"])] {
+            let across = |bit_image: &str| {
+                let image = |&lane: &u32| if lane == bit { bit_image.to_owned() } else { format!("[0, {lane}]") };
+                format!("[{}]", lanes.iter().map(image).collect::<Vec<_>>().join(", "))
+            };
+            let src = linear("[[1, 0]]", &across(&format!("[0, {bit}]")));
+            let dst = linear(&format!("[[0, {bit}]]"), &across("[1, 0]"));
+            let shape = [2, u64::from(target.description().lanes.default)];
+            let case = Case::new("a bit for a lane bit", ConversionKind::Shuffle, 32, &shape, src, dst);
+            let planned = case.planned(&target);
+            let counts = planned.plan.stats.counts;
+            assert_eq!((counts.shuffles, counts.swaps, counts.selects), (1, 1, 0), "{name}");
+            let code = assembly(&target, vec![planned.kernel]);
+            let count =
+                |at: usize| code.matches(&format!("{} row_mask:0xf bank_mask:{}", controls[at], banks[at])).count();
+            assert_eq!(([count(0), count(1)], code.contains("v_cndmask")), ([1, 1], false), "{name} {bit}: {code}");
+        }
     }
 }
 

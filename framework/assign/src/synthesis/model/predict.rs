@@ -127,9 +127,7 @@ pub fn predict_time(block: &ModelLaunch, target: &TargetDescription) -> Result<T
         global: transfers.max(memory_cycles(block, stats)),
         latency: rounds as f64 * latency,
     };
-    let times = launch.by_name().map(|(_, cycles)| cycles);
-    let busiest = times.into_iter().fold(0.0, f64::max);
-    let cycles = busiest + NOT_HIDDEN * (times.iter().sum::<f64>() - busiest);
+    let cycles = launch.cycles_by_resource().iter().map(|(_, cycles)| cycles).sum();
     Ok(TimePrediction { cycles, launch, resident, pipes: spent.pipes, latency, bound_by: launch.bottleneck() })
 }
 

@@ -1,6 +1,8 @@
 //! The work of the blocks of a launch, as input of the performance model.
 
 use tilewright_kernel::Counts;
+use tilewright_plan::cost::count_shuffles_by_pipe;
+use tilewright_target::TargetDescription;
 
 /// The work of the warps of a block in one step. Counts are those of one warp, the maximum if warps differ.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -24,7 +26,7 @@ pub struct StepWork {
     pub wavefronts_loaded: u64,
     /// Number of shared-memory access instructions of a warp.
     pub shared_accesses: u64,
-    /// Number of shuffles between lanes that a warp executes.
+    /// Number of shuffles between lanes that a warp executes on the shared-memory pipe.
     pub shuffles: u64,
     /// Number of matrix instructions (MMAs) of a warp.
     pub matrix_instructions: u64,
@@ -41,19 +43,17 @@ pub struct StepWork {
 }
 
 impl StepWork {
-    /// Converts operation counts, of a plan or of an execution, to work; each of `matrix_instructions` takes
-    /// `matrix_cycles`.
+    /// Converts operation counts of a plan to work on a target.
     #[must_use]
-    pub fn from_counts(counts: &Counts, matrix_instructions: u64, matrix_cycles: f64) -> Self {
+    pub fn from_counts(counts: &Counts, target: &TargetDescription) -> Self {
+        let (shuffles, others) = count_shuffles_by_pipe(counts, target);
         Self {
             wavefronts_stored: counts.wavefronts_stored,
             wavefronts_loaded: counts.wavefronts_loaded,
             shared_accesses: counts.shared_stores + counts.shared_loads + counts.matrix_stores + counts.matrix_loads,
-            shuffles: counts.shuffles,
-            arithmetic: counts.permutes + counts.selects,
+            shuffles,
+            arithmetic: counts.permutes + counts.selects + others.ceil() as u64,
             barriers: counts.barriers,
-            matrix_instructions,
-            matrix_cycles,
             ..Self::default()
         }
     }
