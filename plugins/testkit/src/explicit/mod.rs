@@ -1,8 +1,10 @@
 //! Checks of the conformance suite's explicit-memory programs, which state the memory space of each tile: synthesis
 //! finds layouts, the kernels are emulated, and the results are listed in a table.
 
+mod case_data;
 pub mod claims;
 mod mamba;
+mod paper_kernels;
 mod parts;
 pub mod pinned;
 pub mod ranked;
@@ -22,6 +24,7 @@ use tilewright_testkit::sample::is_all;
 use tilewright_verify::case::ProgramCase;
 
 pub use mamba::check_mamba;
+pub use paper_kernels::check_paper_kernels;
 pub use parts::check_tile_slice_programs;
 pub use shared_by_loops::check_loops_filling_one_tensor;
 pub use table::table;
