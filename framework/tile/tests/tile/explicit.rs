@@ -45,6 +45,11 @@ fn violations_are_reported() {
         ("%x = tw.global_view %p, \"(64,16):(16,1)\" : !tt.ptr<f16> -> !tw.view<64x32xf16>", "another shape"),
         ("%x = tw.global_view %p, \"(64,32\" : !tt.ptr<f16> -> !tw.view<64x32xf16>", "expected `:`"),
         ("%x = tw.global_view %p, \"(64,32):(32,1)\" : !tt.ptr<f16> -> !tw.view<64x32xf32>", "expected these"),
+        (
+            "%q = tt.bitcast %p : !tt.ptr<f16> -> !tt.ptr<i4>
+            %x = tw.global_view %q, \"(64,32):(32,1)\" : !tt.ptr<i4> -> !tw.view<64x32xi4>",
+            "pass `!tt.ptr<i8>`",
+        ),
         ("%x = tw.slice %g[%k, %m] : !tw.view<64x32x?xf16> -> !tw.view<64x32xf16>", "2 indices"),
         (
             "%x = tw.gather %g[%l] {axis = 3 : i32} : !tw.view<64x32x?xf16>, tensor<16xi32> -> !tw.view<16x32x?xf16>",

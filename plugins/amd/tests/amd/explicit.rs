@@ -5,7 +5,7 @@ use tilewright_assign::synthesis::SynthesisOptions;
 use tilewright_vendor_testkit::explicit;
 use tilewright_vendor_testkit::explicit::claims::{InstructionCounts, check_alternatives, check_stated_accesses};
 use tilewright_vendor_testkit::explicit::pinned::compare_pinned;
-use tilewright_vendor_testkit::explicit::tiles::{format_synthesis_choices, synthesize_usual_tiles};
+use tilewright_vendor_testkit::explicit::tiles::{check_usual_tiles_page, synthesize_usual_tiles};
 use tilewright_vendor_testkit::explicit::{
     EXPLICIT_MEMORY_PROGRAMS, MIXED, case, check_synthesis_page_table, is_inner_conversion_line,
     synthesize_and_emulate, synthesize_and_emulate_case, table,
@@ -132,7 +132,7 @@ fn usual_tiles_have_the_choices_of_an_expert() {
         let hides_latency = derivation.loops[0].stages > 1 || derivation.prediction.resident > 1;
         assert!(hides_latency, "{:?}: {derivation}", choice.tile);
     }
-    check_synthesis_page_table("tiles-amd", &format_synthesis_choices(&[("mi300x", &mi300x), ("mi355x", &mi355x)]));
+    check_usual_tiles_page("tiles-amd", &[("mi300x", &mi300x), ("mi355x", &mi355x)]);
 }
 
 #[test]
@@ -148,7 +148,7 @@ fn loops_share_tensors_and_programs_name_parts() {
 #[test]
 fn kernels_of_the_paper_are_right() {
     let (mi300x, mi355x) = (target("mi300x"), target("mi355x"));
-    check_paper_kernels("paper-amd", &[("mi300x", &mi300x, 4), ("mi355x", &mi355x, 4)]);
+    check_paper_kernels("paper-amd", 1, &[("mi300x", &mi300x, 4), ("mi355x", &mi355x, 4)]);
 }
 
 #[test]

@@ -15,5 +15,5 @@ fn loops_share_tensors_and_programs_name_parts() {
 
 #[test]
 fn kernels_of_the_paper_are_right() {
-    check_paper_kernels("paper-intel", &[("max1550", &target("max1550"), 16)]);
+    check_paper_kernels("paper-intel", 0, &[("max1550", &target("max1550"), 16)]);
 }

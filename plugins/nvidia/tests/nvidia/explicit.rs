@@ -23,7 +23,7 @@ use tilewright_vendor_testkit::explicit::synthesize_and_emulate_case;
 use tilewright_vendor_testkit::explicit::synthesize_layouts;
 use tilewright_vendor_testkit::explicit::table;
 use tilewright_vendor_testkit::explicit::tiled;
-use tilewright_vendor_testkit::explicit::tiles::{format_synthesis_choices, sized_gemm, synthesize_usual_tiles};
+use tilewright_vendor_testkit::explicit::tiles::{check_usual_tiles_page, sized_gemm, synthesize_usual_tiles};
 use tilewright_verify::case::ProgramCase;
 use tilewright_virtual_ptx::VirtualDevice;
 
@@ -460,7 +460,7 @@ fn usual_tiles_have_the_choices_of_an_expert() {
     for derivation in a100.iter().chain(&h100).filter_map(|choice| choice.derivation.as_ref().ok()) {
         assert!(derivation.loops[0].stages > 1 || derivation.prediction.resident > 1, "{derivation}");
     }
-    check_synthesis_page_table("tiles-nvidia", &format_synthesis_choices(&[("a100", &a100), ("h100", &h100)]));
+    check_usual_tiles_page("tiles-nvidia", &[("a100", &a100), ("h100", &h100)]);
 }
 
 /// Checks that a program has dots of both kinds, which the same instruction executes.
@@ -483,7 +483,7 @@ fn mamba_scans_tiles_of_shared_memory() {
 #[test]
 fn kernels_of_the_paper_are_right() {
     let (a100, h100) = (target("a100"), target("h100"));
-    check_paper_kernels("paper-nvidia", &[("a100", &a100, 4), ("h100", &h100, 8)]);
+    check_paper_kernels("paper-nvidia", 4, &[("a100", &a100, 4), ("h100", &h100, 8)]);
 }
 
 /// Checks that two loops which fill one tensor are pipelined, on h100 by bulk tensor copies if tiles are known to lie

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use super::case_data::{Argument, build_case, input, integers, output};
 use super::mamba::mamba_case;
 use super::parts::read_example;
-use super::{EmulatedDerivation, synthesize_and_emulate};
+use super::{EmulatedDerivation, check_synthesis_page_rows, synthesize_and_emulate};
 use crate::prelude::*;
 use tilewright_assign::synthesis::{AccessReport, Derivation, SharedCopyLoopReport, SynthesisOptions};
-use tilewright_testkit::sample::{is_all, sample};
+use tilewright_testkit::sample::sample;
 use tilewright_tile::op::name::{ttg, tw};
 use tilewright_tile::text::TileSizeTemplate;
 use tilewright_verify::case::ProgramCase;
@@ -67,30 +67,19 @@ const KERNELS: [PaperKernel; 7] = [
 const HEADER: &str = "| kernel | tile | target | warps | instruction | copies to shared memory | swizzles | stages |\n|---|---|---|--:|---|---|---|---|\n";
 
 /// Checks the results of the kernels on the emulator, and the table of choices at the mark `mark` of
-/// `docs/synthesis.md`. `warps` are those of a block for each target, except that decoding and the scan have four. By
-/// default, two kernels are checked; with [`tilewright_testkit::sample::ALL_CASES`] all, which rewrites the table.
-pub fn check_paper_kernels(mark: &str, targets: &[(&str, &dyn Target, u32)]) {
+/// `docs/synthesis.md`. `targets` have the numbers of warps of a block; decoding and the scan have four. Each target
+/// checks one kernel, the first target that of index `first`; with [`tilewright_testkit::sample::ALL_CASES`] all.
+pub fn check_paper_kernels(mark: &str, first: usize, targets: &[(&str, &dyn Target, u32)]) {
     let mut rows = Vec::new();
     for (index, (gpu_model, target, warps)) in targets.iter().enumerate() {
-        for kernel in sample(KERNELS.iter().collect(), 4, index) {
+        for kernel in sample(KERNELS.iter().collect(), KERNELS.len(), first + index) {
             let warps = if kernel.sizes.is_empty() || kernel.program == "sized_decode" { 4 } else { *warps };
             rows.push((kernel.name, kernel.row(gpu_model, &solve(kernel, *target, warps), warps)));
         }
     }
-    let page = shared_data::workspace().join("docs/synthesis.md");
-    if is_all() {
-        let order = |name: &str| KERNELS.iter().position(|kernel| kernel.name == name);
-        rows.sort_by_key(|(name, _)| order(name));
-        let rows: String = rows.into_iter().map(|(_, row)| row).collect();
-        return golden::check_section(&page, mark, &format!("{HEADER}{rows}"));
-    }
-    let page = std::fs::read_to_string(page).expect("the page");
-    for (_, row) in rows {
-        assert!(
-            page.contains(&row),
-            "the page lacks this row; TILEWRIGHT_BLESS=1 TILEWRIGHT_ALL_CASES=1 writes it\n{row}"
-        );
-    }
+    let order = |name: &str| KERNELS.iter().position(|kernel| kernel.name == name);
+    rows.sort_by_key(|(name, _)| order(name));
+    check_synthesis_page_rows(mark, HEADER, &rows.into_iter().map(|(_, row)| row).collect::<Vec<_>>());
 }
 
 fn solve(kernel: &PaperKernel, target: &dyn Target, warps: u32) -> Arc<EmulatedDerivation> {
