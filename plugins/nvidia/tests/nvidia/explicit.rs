@@ -563,6 +563,37 @@ fn accesses_of_ptx(ptx: &str) -> [InstructionCounts; 2] {
     [copies, others]
 }
 
+/// Checks two dots that use the same copies: each may read an operand from shared memory or from registers.
+#[test]
+fn dots_that_share_operands_read_them_from_shared_memory() {
+    let (case, text) = case("explicit_gemm");
+    let types = "tensor<64x32xf16> * tensor<32x64xf16> -> tensor<64x64xf32>";
+    let twice = |pinned: [&str; 2]| {
+        let [other, same] = pinned.map(|row| match row {
+            "" => String::new(),
+            row => format!(" {{instruction = \"{row}\"}}"),
+        });
+        let dots = format!(
+            "%other = tw.mma %ra, %rb, %empty{other} : {types}
+      %same = tw.mma %ra, %rb, %sum{same} : {types}
+      %none = arith.subf %other, %other : tensor<64x64xf32>
+      %next = arith.addf %same, %none : tensor<64x64xf32>"
+        );
+        text.replace(&format!("%next = tw.mma %ra, %rb, %sum : {types}"), &dots)
+    };
+    let rows = [
+        "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32",
+        "wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16.ss.kk",
+    ];
+    let programs = [("h100", twice([""; 2]), 2), ("h100", twice(rows), 1), ("a100", twice([""; 2]), 0)];
+    for (gpu_model, text, from_shared) in programs {
+        let found = synthesize_and_emulate(&target(gpu_model), &case, &text, SynthesisOptions::default());
+        let instructions = || found.derivation.dots.iter().map(|dot| dot.instruction.as_str());
+        assert_eq!(instructions().count(), 2, "{}", found.derivation);
+        assert_eq!(instructions().filter(|row| row.contains(".ss.")).count(), from_shared, "{}", found.derivation);
+    }
+}
+
 /// Checks dots whose warps the program divides among M and N: `wgmma` needs its four warps along M.
 #[test]
 fn warps_of_a_dot_can_be_pinned() {
