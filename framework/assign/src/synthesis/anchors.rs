@@ -227,8 +227,8 @@ pub(super) fn lie_in_shared(body: &FunctionBody, dot: Op) -> [bool; 2] {
 }
 
 /// Whether an MMA can read an operand directly from shared memory. The operand must be a tensor there, or the result of
-/// a `tw.copy` to registers whose only use is the dot. Between the copy and the dot, nothing may write to the copied
-/// tensor. No matrix descriptor describes a part of a tensor.
+/// a `tw.copy` to registers that only dots use, as operands A and B. Between the copy and the dot, nothing may write to
+/// the copied tensor. No matrix descriptor describes a part of a tensor.
 fn lies_in_shared(body: &FunctionBody, dot: Op, operand: Value) -> bool {
     if matches!(body.value_type(operand), TileType::Memory(_)) {
         return !is_part(body, operand);
@@ -240,7 +240,11 @@ fn lies_in_shared(body: &FunctionBody, dot: Op, operand: Value) -> bool {
     let Some(tensor) = tensor.filter(|tensor| is_read(*tensor)) else { return false };
     let is_explicit = operation.attributes.get("instruction").is_some() || body.value_type(operand).layout().is_some();
     let all = body.walk_region(body.root());
-    let uses = all.iter().flat_map(|op| &body.op(*op).operands).filter(|value| **value == operand);
+    let uses = |op: &Op| {
+        let operation = body.op(*op);
+        let multiplied = if matches!(operation.name(), tw::MMA | tt::DOT) { 2 } else { 0 };
+        operation.operands[multiplied..].contains(&operand)
+    };
     let index_of = |required: Op| all.iter().position(|op| *op == required);
     let (Some(from), Some(to)) = (index_of(copy), index_of(dot)) else { return false };
     let between = all.get(from + 1..to).unwrap_or_default();
@@ -250,7 +254,7 @@ fn lies_in_shared(body: &FunctionBody, dot: Op, operand: Value) -> bool {
             && body.op(*op).regions.is_empty()
             && !body.op(*op).definition.traits.terminator
     });
-    !is_explicit && uses.count() == 1 && undisturbed
+    !is_explicit && !all.iter().any(uses) && undisturbed
 }
 
 /// Properties of the backward slice of a dot's operands through elementwise and shape operations.

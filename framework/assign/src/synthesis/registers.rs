@@ -23,11 +23,10 @@ pub(crate) const BESIDE: u64 = 24;
 /// The register pressure of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct RegisterPressure {
-    /// Number of 32-bit registers of a lane that tensors take at once, at most.
+    /// Number of 32-bit registers of a lane that tensors take at once, at most. Operands that are loaded from shared
+    /// memory for one dot are loaded as late as possible, [`K_STEPS`] steps at once.
     tensors: u64,
-    /// The same number if operands are loaded as late as possible, in [`K_STEPS`] steps.
-    least: u64,
-    /// The operation at which tensors take `least` registers; `None` at the begin of the program.
+    /// The operation at which tensors take this number of registers; `None` at the begin of the program.
     pub at: Option<Op>,
 }
 
@@ -40,7 +39,7 @@ impl RegisterPressure {
     /// Returns the number of registers that a lane spills if it has `available`. Addresses and counters are computed
     /// again before tensors are spilled.
     pub(super) fn spilled(self, available: u64) -> u64 {
-        self.least.saturating_sub(available)
+        self.tensors.saturating_sub(available)
     }
 }
 
@@ -56,26 +55,24 @@ pub(crate) fn live(
     let mut spans = Spans { body, ops: Vec::new(), of: HashMap::new() };
     spans.region(body.root(), &mut Vec::new());
     let operands = find_step_operands(body, plans);
-    let (mut changes, mut least_changes) = (Vec::new(), Vec::new());
+    let mut changes = Vec::new();
     for (&value, &[begin, end]) in &spans.of {
         let ty = body.value_type(value);
         if is_free(body, value) || is_smem_operand(body, value) || viewed(body, value).is_some() {
             continue;
         }
-        let bits = ty.element_bits().unwrap_or(32);
         let layout = layouts.resolve_distributed(ty)?;
         let known = axis_info.get(value).map_or(0, |info| count_known_steps(&layout, info));
+        let StepOperand { steps, bits } = operands.get(&value).copied().unwrap_or_default();
+        let bits = ty.element_bits().unwrap_or(32).max(bits);
         let bits_per_lane = i64::from(bits) << (layout.in_bits(Dim::REGISTER) - known);
-        let steps = operands.get(&value).map_or(1, |steps| steps / K_STEPS).max(1);
-        for (changes, bits) in [(&mut changes, bits_per_lane), (&mut least_changes, bits_per_lane / steps as i64)] {
-            let registers = (bits + 31) / 32;
-            // The result may take the registers of an operand at its last use.
-            changes.extend([(begin, registers), (end.max(begin + 1), -registers)]);
-        }
+        let registers = (bits_per_lane / (steps / K_STEPS).max(1) as i64 + 31) / 32;
+        // The result may take the registers of an operand at its last use.
+        changes.extend([(begin, registers), (end.max(begin + 1), -registers)]);
     }
-    let ((tensors, _), (least, position)) = (find_peak(changes), find_peak(least_changes));
+    let (tensors, position) = find_peak(changes);
     let at = position.checked_sub(1).and_then(|index| spans.ops.get(index).copied());
-    Ok(RegisterPressure { tensors, least, at })
+    Ok(RegisterPressure { tensors, at })
 }
 
 /// Returns the highest sum of changes up to a position, and the position.
@@ -91,14 +88,24 @@ fn find_peak(mut changes: Vec<(usize, i64)>) -> (u64, usize) {
     (u64::try_from(most).unwrap_or(0), position)
 }
 
+/// A tensor that a block loads from shared memory for one dot.
+#[derive(Debug, Clone, Copy, Default)]
+struct StepOperand {
+    /// Number of K steps of the dot.
+    steps: u64,
+    /// Number of bits of an element in the dot's instruction; zero for a tensor from which elementwise operations
+    /// compute the operand.
+    bits: u32,
+}
+
 /// Finds operands of dots, and tensors from which elementwise operations compute such operands, that a block loads from
-/// shared memory and uses once. Returns the number of K steps of their dots.
-fn find_step_operands(body: &FunctionBody, plans: &HashMap<Op, MmaPlan>) -> HashMap<Value, u64> {
+/// shared memory and uses once.
+fn find_step_operands(body: &FunctionBody, plans: &HashMap<Op, MmaPlan>) -> HashMap<Value, StepOperand> {
     let all = body.walk_region(body.root());
     let mut uses: HashMap<Value, u32> = HashMap::new();
     all.iter().flat_map(|op| &body.op(*op).operands).for_each(|value| *uses.entry(*value).or_default() += 1);
     let regions = all.iter().flat_map(|op| &body.op(*op).regions).copied().chain([body.root()]);
-    let mut steps = HashMap::new();
+    let mut found: HashMap<Value, StepOperand> = HashMap::new();
     for block in regions.flat_map(|region| body.blocks(region)) {
         let mut loaded = HashSet::new();
         for operation in body.ops(*block).iter().map(|op| body.op(*op)) {
@@ -111,15 +118,22 @@ fn find_step_operands(body: &FunctionBody, plans: &HashMap<Op, MmaPlan>) -> Hash
         }
         for &op in body.ops(*block).iter().rev() {
             let operation = body.op(op);
-            let (count, operands) = match plans.get(&op) {
-                Some(plan) => (Some(plan.k_steps()), &operation.operands[..2]),
-                None => (operation.results.first().and_then(|result| steps.get(result).copied()), &*operation.operands),
+            let record = |value: &Value, operand: StepOperand, found: &mut HashMap<_, _>| {
+                _ = loaded.contains(value).then(|| found.insert(*value, operand));
             };
-            let Some(count) = count else { continue };
-            steps.extend(operands.iter().filter(|value| loaded.contains(value)).map(|value| (*value, count)));
+            if let Some(plan) = plans.get(&op) {
+                for (side, value) in operation.operands[..2].iter().enumerate() {
+                    let bits = plan.instruction_element_bits(side);
+                    record(value, StepOperand { steps: plan.k_steps(), bits }, &mut found);
+                }
+            } else if let Some(&StepOperand { steps, .. }) =
+                operation.results.first().and_then(|result| found.get(result))
+            {
+                operation.operands.iter().for_each(|value| record(value, StepOperand { steps, bits: 0 }, &mut found));
+            }
         }
     }
-    steps
+    found
 }
 
 /// Returns the number of bits of a register's index that change the value by a known number.

@@ -315,11 +315,17 @@ impl Search<'_, '_> {
     }
 
     /// Returns the choices of the best leaf (complete choice), and the copies of a loop and its group that can be bulk
-    /// tensor copies, with their tensor maps. A tensor is filled either only by bulk tensor copies or by none. `None`
-    /// for a loop of one stage.
+    /// tensor copies, with their tensor maps. A tensor is filled either only by bulk tensor copies or by none. A loop of
+    /// one stage gets two; `None` if the program states one.
     fn boxed(&self, of: &SharedCopyLoop) -> Option<(ExplicitMemoryChoices, Vec<(Op, TensorMapTileAddress)>)> {
         let (_, choices) = self.best.as_ref()?;
-        let choices = self.tree.with_stages(choices, of, *choices.stages.get(&of.op)?);
+        let is_open =
+            |stages: u32| self.tree.loops.iter().any(|open| open.of.op == of.op && open.stages.contains(&stages));
+        let stages = match *choices.stages.get(&of.op)? {
+            1 if is_open(2) => 2,
+            stages => stages,
+        };
+        let choices = self.tree.with_stages(choices, of, stages);
         let group = self.tree.group(of);
         let fills = || group.iter().flat_map(|of| of.copies.iter().zip(&of.tensors));
         let can_be_tensor_copy = |copy: &Op| self.tree.tensor_copies.contains_key(copy);

@@ -239,6 +239,12 @@ impl MmaPlan {
         (self.problem.shape[2] >> self.atom.tile[2]).max(1)
     }
 
+    /// Number of bits of an element of operand A (`side` 0) or B (1) in the instruction.
+    #[must_use]
+    pub fn instruction_element_bits(&self, side: usize) -> u32 {
+        [&self.atom.a, &self.atom.b][side.min(1)].element_type.bits()
+    }
+
     /// Number of consecutive elements of K that a lane holds.
     #[must_use]
     pub fn k_width(&self) -> u64 {

@@ -38,8 +38,13 @@ impl OpContext<'_> {
             format!("{strides} strides are passed, the layout needs {}", layout.operands)
         })?;
         let pointee = pointer.pointee_type();
-        let packed = view.element.element_bits().is_some_and(|bits| bits < 8) && pointee == Some(TileType::integer(8));
-        ensure(packed || pointee.as_ref() == Some(&view.element), || {
+        let is_narrow = view.element.element_bits().is_some_and(|bits| bits < 8);
+        let packed = is_narrow && pointee == Some(TileType::integer(8));
+        let is_own = pointee.as_ref() == Some(&view.element);
+        ensure(!is_own || !is_narrow || view.element == TileType::integer(1), || {
+            format!("`{pointer}` has no addresses: memory packs `{}` in bytes; pass `!tt.ptr<i8>`", view.element)
+        })?;
+        ensure(packed || is_own, || {
             format!("`{pointer}` is seen as elements of `{}`: expected these, or bytes of narrower ones", view.element)
         })
     }

@@ -2,7 +2,7 @@
 
 use crate::validated_target::target;
 use tilewright_vendor_testkit::explicit::{
-    check_loops_filling_one_tensor, check_mamba, check_tile_slice_programs, check_two_kinds,
+    check_loops_filling_one_tensor, check_mamba, check_paper_kernels, check_tile_slice_programs, check_two_kinds,
 };
 
 #[test]
@@ -11,4 +11,9 @@ fn loops_share_tensors_and_programs_name_parts() {
     check_tile_slice_programs(&target("max1550"));
     check_two_kinds(&target("max1550"));
     check_mamba(&target("max1550"));
+}
+
+#[test]
+fn kernels_of_the_paper_are_right() {
+    check_paper_kernels("paper-intel", 0, &[("max1550", &target("max1550"), 16)]);
 }

@@ -1,15 +1,13 @@
 //! The selective scan of Mamba as an explicit-memory program: `docs/examples/mamba_scan.ttir`.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
+use super::case_data::{Argument, build_case, input, output};
 use super::parts::read_example;
 use super::{EmulatedDerivation, synthesize_and_emulate};
 use crate::prelude::*;
 use tilewright_assign::synthesis::SynthesisOptions;
-use tilewright_verify::case::{
-    CaseArgument, CaseBuffer, CaseElement, CaseElementValue, CaseValue, ExpectedContents, ProgramCase,
-};
+use tilewright_verify::case::ProgramCase;
 
 const TIMES: usize = 96;
 const CHANNELS: usize = 32;
@@ -23,7 +21,7 @@ pub fn check_mamba(target: &dyn Target) -> Arc<EmulatedDerivation> {
 }
 
 /// The case: inputs that `f16` has exactly.
-fn mamba_case() -> ProgramCase {
+pub(super) fn mamba_case() -> ProgramCase {
     let x = |time: usize, channel: usize| ((7 * time + 5 * channel) % 9) as f64 / 4.0 - 1.0;
     let dt = |time: usize, channel: usize| (1 + (3 * time + channel) % 5) as f64 / 32.0;
     let a = |channel: usize, state: usize| -((1 + (channel + state) % 4) as f64) / 2.0;
@@ -40,47 +38,15 @@ fn mamba_case() -> ProgramCase {
             }
         }
     }
-    let allowed = outputs.iter().map(|output: &f64| output.abs() / 1024.0 + 1.0 / 4096.0).collect();
-    let buffers = vec![
-        input("a", "f32", [CHANNELS, STATES], a),
-        input("b", "f16", [TIMES, STATES], b),
-        input("c", "f16", [TIMES, STATES], c),
-        input("dt", "f16", [TIMES, CHANNELS], dt),
-        input("x", "f16", [TIMES, CHANNELS], x),
-        CaseBuffer {
-            after: ExpectedContents::Near { values: outputs, rests: Vec::new(), allowed },
-            ..input("y", "f16", [TIMES, CHANNELS], |_, _| 0.0)
-        },
+    let arguments = vec![
+        ("x", input("f16", [TIMES, CHANNELS], x)),
+        ("dt", input("f16", [TIMES, CHANNELS], dt)),
+        ("a", input("f32", [CHANNELS, STATES], a)),
+        ("b", input("f16", [TIMES, STATES], b)),
+        ("c", input("f16", [TIMES, STATES], c)),
+        ("y", output("f16", [TIMES, CHANNELS], outputs, [1.0 / 1024.0, 1.0 / 4096.0])),
+        ("times", Argument::Integer(TIMES)),
+        ("channels", Argument::Integer(CHANNELS)),
     ];
-    let sizes = [TIMES, CHANNELS].map(|size| CaseValue::Scalar { bits: size as u64, width: 32 });
-    let values = [4, 3, 0, 1, 2, 5].into_iter().map(CaseValue::Buffer).chain(sizes);
-    let names = ["x", "dt", "a", "b", "c", "y", "times", "channels"];
-    let arguments = names.into_iter().zip(values).map(|(name, value)| CaseArgument { name: name.to_owned(), value });
-    ProgramCase {
-        name: "mamba_scan".to_owned(),
-        program: PathBuf::new(),
-        entry: "mamba_scan".to_owned(),
-        grid: [(CHANNELS / TILE) as u32, 1, 1],
-        warps: 4,
-        stages: None,
-        blocks: 1,
-        arguments: arguments.collect(),
-        buffers,
-    }
-}
-
-fn input(name: &str, element: &str, shape: [usize; 2], value: impl Fn(usize, usize) -> f64) -> CaseBuffer {
-    let element = CaseElement::from_name(element).expect("an element type");
-    let encoded = |row: usize, column: usize| {
-        let bits = element.encode(CaseElementValue::Float(value(row, column))).expect("a small number");
-        bits.to_le_bytes()[..element.bytes()].to_vec()
-    };
-    let before = (0..shape[0]).flat_map(|row| (0..shape[1]).flat_map(move |column| encoded(row, column)));
-    CaseBuffer {
-        name: name.to_owned(),
-        element,
-        shape: shape.map(|size| size as u64).to_vec(),
-        before: before.collect(),
-        after: ExpectedContents::Unchanged,
-    }
+    build_case("mamba_scan", [CHANNELS / TILE, 1], 4, arguments)
 }

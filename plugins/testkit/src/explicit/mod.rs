@@ -1,8 +1,10 @@
 //! Checks of the conformance suite's explicit-memory programs, which state the memory space of each tile: synthesis
 //! finds layouts, the kernels are emulated, and the results are listed in a table.
 
+mod case_data;
 pub mod claims;
 mod mamba;
+mod paper_kernels;
 mod parts;
 pub mod pinned;
 pub mod ranked;
@@ -18,10 +20,11 @@ use crate::prelude::*;
 use tilewright_assign::stages::LoopPipelineReport;
 use tilewright_assign::synthesis::{Derivation, SynthesisOptions};
 use tilewright_emulator::RunReport;
-use tilewright_testkit::sample::is_all;
+use tilewright_testkit::sample::{ALL_CASES, is_all};
 use tilewright_verify::case::ProgramCase;
 
 pub use mamba::check_mamba;
+pub use paper_kernels::check_paper_kernels;
 pub use parts::check_tile_slice_programs;
 pub use shared_by_loops::check_loops_filling_one_tensor;
 pub use table::table;
@@ -207,4 +210,19 @@ pub fn is_inner_conversion_line(line: &str) -> bool {
 /// Checks that `table` equals the section of `docs/synthesis.md` between the marks of name `mark`.
 pub fn check_synthesis_page_table(mark: &str, table: &str) {
     golden::check_section(&shared_data::workspace().join("docs/synthesis.md"), mark, table);
+}
+
+/// Checks that the section `mark` of `docs/synthesis.md` has these rows of a table; if all cases are tested, these rows
+/// only, and `TILEWRIGHT_BLESS` writes them.
+fn check_synthesis_page_rows(mark: &str, header: &str, rows: &[String]) {
+    if is_all() {
+        return check_synthesis_page_table(mark, &format!("{header}{}", rows.concat()));
+    }
+    let page = std::fs::read_to_string(shared_data::workspace().join("docs/synthesis.md")).expect("the page");
+    let section = page.split(&format!("<!-- {mark} -->")).nth(1).unwrap_or_default();
+    let section = section.split(&format!("<!-- end of {mark} -->")).next().unwrap_or_default();
+    for row in rows {
+        let lacks = format!("the table {mark} lacks this row; TILEWRIGHT_BLESS=1 {ALL_CASES}=1 writes it");
+        assert!(section.contains(row), "{lacks}\n{row}");
+    }
 }

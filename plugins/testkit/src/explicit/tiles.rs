@@ -1,10 +1,9 @@
 //! The choices of synthesis for the usual tiles of a matrix multiplication, as a table.
 
-use std::fmt::Write;
-
-use super::synthesize_layouts;
+use super::{check_synthesis_page_rows, synthesize_layouts};
 use crate::prelude::*;
 use tilewright_assign::synthesis::{Derivation, SynthesisOptions};
+use tilewright_testkit::sample::sample;
 
 /// Tiles M x N x K of an iteration, as CUTLASS, Composable Kernel and Triton's autotuning lists use them.
 const TILES: [[u64; 3]; 12] = [
@@ -52,14 +51,24 @@ pub fn sized_gemm([m, n, k]: [u64; 3], element: &str) -> String {
     if element.starts_with('i') { text.replace("0.000000e+00 : f32", "0 : i32").replace("f32", "i32") } else { text }
 }
 
-/// Solves the usual tiles on a target.
+/// Solves the usual tiles on a target, a fifth of them unless all cases are tested. Checks that `tt.dot` in place of
+/// `tw.mma` gives the same choices, for one of 16.
 pub fn synthesize_usual_tiles(target: &dyn Target) -> Vec<TileDerivation> {
     let kinds = |tile: [u64; 3]| KINDS.into_iter().map(move |(element, warps)| (tile, element, warps));
+    let all: Vec<_> = TILES.into_iter().flat_map(kinds).collect();
+    let derive = |text: &str, warps: u32| synthesize_layouts(target, text, warps, SynthesisOptions::default());
+    for (tile, element, warps) in sample(all.clone(), 16, 5) {
+        let text = sized_gemm(tile, element);
+        let choices = [text.replace("tw.mma", "tt.dot"), text].map(|text| {
+            derive(&text, warps).map(|found| format!("{:?} {:?} {:?}", found.dots, found.loops, found.memories))
+        });
+        assert_eq!(choices[0], choices[1], "{tile:?} of {element} by {warps} warps");
+    }
     let solve = |(tile, element, warps): ([u64; 3], &'static str, u32)| {
-        let derivation = synthesize_layouts(target, &sized_gemm(tile, element), warps, SynthesisOptions::default());
+        let derivation = derive(&sized_gemm(tile, element), warps);
         TileDerivation { tile, element, warps, derivation }
     };
-    TILES.into_iter().flat_map(kinds).map(solve).collect()
+    sample(all, 5, 0).into_iter().map(solve).collect()
 }
 
 /// Returns the instruction of a choice, and how its loop is pipelined.
@@ -80,16 +89,16 @@ fn summary(choice: &TileDerivation) -> String {
     text
 }
 
-/// Writes the choices for the usual tiles as a table, one column for each target.
-pub fn format_synthesis_choices(targets: &[(&str, &[TileDerivation])]) -> String {
+/// Checks the choices for the usual tiles in the table `mark` of `docs/synthesis.md`, one column for each target.
+pub fn check_usual_tiles_page(mark: &str, targets: &[(&str, &[TileDerivation])]) {
     let names: Vec<&str> = targets.iter().map(|(name, _)| *name).collect();
-    let mut text =
+    let header =
         format!("| tile | operands | warps | {} |\n|---|---|--:|{}\n", names.join(" | "), "---|".repeat(names.len()));
     let rows = targets.first().map_or(0, |(_, choices)| choices.len());
-    for row in 0..rows {
+    let row = |row: usize| {
         let TileDerivation { tile: [m, n, k], element, warps, .. } = &targets[0].1[row];
         let choices: Vec<String> = targets.iter().map(|(_, choices)| summary(&choices[row])).collect();
-        let _ = writeln!(text, "| {m}x{n}x{k} | `{element}` | {warps} | {} |", choices.join(" | "));
-    }
-    text
+        format!("| {m}x{n}x{k} | `{element}` | {warps} | {} |\n", choices.join(" | "))
+    };
+    check_synthesis_page_rows(mark, &header, &(0..rows).map(row).collect::<Vec<_>>());
 }

@@ -108,6 +108,9 @@ impl Expander<'_> {
     /// Expands a copy from shared memory to registers.
     fn load_shared(&mut self, op: Op, source: Value, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<()> {
         let result = cloner.from.op(op).results[0];
+        if self.is_read_in_shared(cloner.from, result) {
+            return Ok(());
+        }
         let loaded = self.out_of_shared(op, source, cloner)?;
         self.give(result, loaded, cloner)
     }

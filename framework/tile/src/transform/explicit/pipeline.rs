@@ -97,7 +97,6 @@ impl Expander<'_> {
             asynchronous_accumulators: if is_pending { accumulator.collect() } else { Vec::new() },
             prefetches_last: false,
             mma_waits_cover_block: false,
-            owns_buffers: false,
             consumers: self.choices.producers.get(&of.op).copied(),
         }
     }

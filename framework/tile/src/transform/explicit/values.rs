@@ -8,7 +8,7 @@ use crate::op_attrs::{
     ALL_WARPS_ALONG_M, DOT_COLUMNS_PER_LANE, INSTRUCTION, IS_PENDING, K_WIDTH, MMA_TO_DOT_ATTRIBUTES,
     OPERAND_STAYS_IN_SMEM,
 };
-use crate::{Attribute, BuildError, FloatType, FunctionBuilder, Op, TileType, Value, ValueOrigin};
+use crate::{Attribute, BuildError, FloatType, FunctionBody, FunctionBuilder, Op, TileType, Value, ValueOrigin};
 
 use crate::transform::{IrCloner, Rewritten, violation};
 
@@ -39,9 +39,12 @@ impl Expander<'_> {
     pub(super) fn mma(&mut self, op: Op, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<()> {
         let operands = cloner.from.op(op).operands.clone();
         let mut mma_operands = Vec::new();
-        for &operand in &operands[..2] {
-            mma_operands.push(match cloner.from.value_type(operand) {
-                TileType::Memory(_) => self.out_of_shared(op, operand, cloner)?,
+        for (side, &operand) in operands[..2].iter().enumerate() {
+            mma_operands.push(match (cloner.from.value_type(operand), cloner.from.value_origin(operand)) {
+                (TileType::Memory(_), _) => self.out_of_shared(op, operand, cloner)?,
+                (_, ValueOrigin::Result(copy, _)) if self.reads_shared_copy(cloner.from, op, side) => {
+                    self.out_of_shared(copy, cloner.from.op(copy).operands[0], cloner)?
+                }
                 _ => cloner.clone_of(operand),
             });
         }
@@ -70,6 +73,20 @@ impl Expander<'_> {
         self.replacements.dots.push((op, new_op));
         cloner.bind(cloner.from.op(op).results[0], result);
         Ok(())
+    }
+
+    /// Whether an MMA reads operand A (`side` 0) or B (1) from shared memory, from which the program copies it to
+    /// registers for several dots.
+    fn reads_shared_copy(&self, body: &FunctionBody, dot: Op, side: usize) -> bool {
+        let operand = body.op(dot).operands[side];
+        self.choices.dots.get(&dot).is_some_and(|choice| choice.smem_operands[side]) && users(body, operand).len() > 1
+    }
+
+    /// Whether MMAs read the tensor that a copy to registers copies from shared memory, so that no operation needs the
+    /// copy.
+    pub(super) fn is_read_in_shared(&self, body: &FunctionBody, copied: Value) -> bool {
+        let users = users(body, copied);
+        users.len() > 1 && users.iter().all(|&(op, index)| index < 2 && self.reads_shared_copy(body, op, index))
     }
 
     pub(super) fn cast(&mut self, op: Op, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<()> {
@@ -222,4 +239,11 @@ fn combination(kind: &str, element: &TileType) -> Option<&'static str> {
         ("min", false) => arith::MINSI,
         _ => return None,
     })
+}
+
+/// Returns the operations that use a value, each with the index of the operand.
+fn users(body: &FunctionBody, value: Value) -> Vec<(Op, usize)> {
+    let operands = |op: Op| body.op(op).operands.iter().enumerate().map(move |(index, operand)| (op, index, *operand));
+    let all = body.walk_region(body.root()).into_iter().flat_map(operands);
+    all.filter(|(_, _, operand)| *operand == value).map(|(op, index, _)| (op, index)).collect()
 }

@@ -351,7 +351,8 @@ impl<'s> Pipeline<'s> {
         let mut results = self.close(region, around, &initial, &given, cloner)?;
         front.read(&[], cloner);
         cloner.to.wait_for_mmas(&mut results, accumulators, 0)?;
-        if self.schedule.owns_buffers && self.schedule.streams.iter().any(|stream| stream.has_copies) {
+        if self.schedule.streams.iter().any(|stream| stream.has_copies) {
+            // The buffers end their lifetime here, so that later operations may use their addresses.
             cloner.to.wait_for_groups(0)?;
         }
         Ok(results)

@@ -28,9 +28,6 @@ pub(in crate::transform) struct Schedule {
     /// An iteration that begins with a barrier then needs no second one before it refills the buffers that the MMAs
     /// have read.
     pub mma_waits_cover_block: bool,
-    /// Whether only the loop uses the buffers: their lifetime then ends after the loop, where all copies are waited
-    /// for.
-    pub owns_buffers: bool,
     /// The number of consumer warps, if a producer warp issues the prefetches, which must all be bulk tensor copies.
     ///
     /// `None` without a producer warp.
