@@ -93,7 +93,8 @@ fn vectors_are_added_by_one_instruction() {
             assert_eq!((one.matches(old).count(), one.matches(new).count()), (1, 0), "{name}: {one}");
         }
     }
-    let ptx = compiled("h100", operations::vector_additions(LAUNCH, target("h100").description()), &[CodeFormat::Assembly]);
+    let ptx =
+        compiled("h100", operations::vector_additions(LAUNCH, target("h100").description()), &[CodeFormat::Assembly]);
     for (kernel, instruction) in [
         ("sum_f32_64", "atom.relaxed.gpu.global.add.v2.f32 {%"),
         ("sum_f32_128_unused", "red.relaxed.gpu.global.add.v4.f32 [%"),

@@ -69,7 +69,7 @@ fn pipelining_preserves_results() {
         PipelinedLoopProgram { twice: true, ..PROGRAM },
         PipelinedLoopProgram { elementwise: true, ..PROGRAM },
         PipelinedLoopProgram { elementwise: true, two: true, from: TileAddressSource::Counter, ..PROGRAM },
-        PipelinedLoopProgram { stores: true, ..PROGRAM },
+        PipelinedLoopProgram { stores: Some("y"), ..PROGRAM },
         PipelinedLoopProgram { iterations: Some(2), ..PROGRAM },
         PipelinedLoopProgram { begin: -3, step: 5, from: TileAddressSource::Counter, ..PROGRAM },
         // After the last iteration the counter overflows.
@@ -130,7 +130,7 @@ fn unprefetchable_loads_stay_with_a_reason() {
             "`arith.divsi` by a value that may be zero",
         ),
         (PipelinedLoopProgram { twice: true, ..PROGRAM }, "more than once"),
-        (PipelinedLoopProgram { stores: true, ..PROGRAM }, "moved across `tt.store`"),
+        (PipelinedLoopProgram { stores: Some("x"), ..PROGRAM }, "a `tt.store` of the loop writes"),
         (PipelinedLoopProgram { iterations: Some(1), ..PROGRAM }, "one iteration at most"),
         (PipelinedLoopProgram { num_stages: Some(1), ..PROGRAM }, "one stage is requested"),
     ] {
@@ -140,6 +140,16 @@ fn unprefetchable_loads_stay_with_a_reason() {
         assert!(compiled.reasons().contains(reason), "{}: {reason}", compiled.reasons());
         assert!(compiled.conversions > 0 && !compiled.text.contains("ttg.local_alloc"), "{}", compiled.text);
     }
+}
+
+/// Checks that loads are prefetched across a store through another parameter, which each iteration keeps.
+#[test]
+fn loads_are_prefetched_across_stores_through_another_parameter() {
+    let compiled = PipelinedLoopProgram { stores: Some("y"), ..PROGRAM }.compiled(&target("a100"), Some(3));
+    let load = compiled.prefetched_loads()[0];
+    assert!(load.by.as_ref().unwrap().starts_with("copied by cp.async.cg.shared.global.16"), "{load:?}");
+    let body = compiled.text.split("scf.for").nth(1).unwrap().split("scf.yield").next().unwrap();
+    assert_eq!(body.matches("tt.store").count(), 1, "{}", compiled.text);
 }
 
 #[test]

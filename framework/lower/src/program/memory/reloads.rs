@@ -1,10 +1,11 @@
 //! Finds the loads of global memory that need a block barrier before them.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use tilewright_layout::Dim;
-use tilewright_tile::op::name::{scf, tt, ttg, tw};
-use tilewright_tile::{Block, FunctionBody, Op, Value, ValueOrigin};
+use tilewright_tile::op::name::{tt, ttg, tw};
+use tilewright_tile::transform::loads::PointerBases;
+use tilewright_tile::{Block, FunctionBody, Op, Value};
 
 use super::super::lowering::Lowering;
 use super::super::tensor_coordinates::free_bits;
@@ -15,7 +16,7 @@ pub(in super::super) fn find_reloads(lowering: &Lowering<'_>) -> HashSet<Op> {
     let mut search = Search {
         lowering,
         body: lowering.body,
-        initial: HashMap::new(),
+        bases: PointerBases::of(lowering.body),
         stored: HashSet::new(),
         found: HashSet::new(),
     };
@@ -28,8 +29,7 @@ pub(in super::super) fn find_reloads(lowering: &Lowering<'_>) -> HashSet<Op> {
 struct Search<'a> {
     lowering: &'a Lowering<'a>,
     body: &'a FunctionBody,
-    /// For each argument of a loop, its value before the loop.
-    initial: HashMap<Value, Value>,
+    bases: PointerBases<'a>,
     /// The base pointers through which one of several warps has stored an element since the last barrier.
     stored: HashSet<Value>,
     found: HashSet<Op>,
@@ -39,7 +39,7 @@ impl Search<'_> {
     fn visit_block(&mut self, block: Block) {
         for &op in self.body.ops(block) {
             let operation = self.body.op(op);
-            let base = operation.operands.first().and_then(|&pointer| self.base(pointer));
+            let base = operation.operands.first().and_then(|&pointer| self.bases.find(pointer));
             match (operation.name(), base) {
                 (tt::STORE, Some(base)) if self.has_replicas_in_warps(op) => {
                     self.stored.insert(base);
@@ -74,10 +74,6 @@ impl Search<'_> {
         let operation = self.body.op(op);
         let blocks: Vec<Block> =
             operation.regions.iter().flat_map(|&region| self.body.blocks(region)).copied().collect();
-        for &block in &blocks {
-            let arguments = self.body.arguments(block).iter().rev().zip(operation.operands.iter().rev());
-            self.initial.extend(arguments.map(|(&argument, &operand)| (argument, operand)));
-        }
         let mut after = self.stored.clone();
         for &block in blocks.iter().chain(&blocks) {
             self.stored.clone_from(&after);
@@ -92,29 +88,5 @@ impl Search<'_> {
         let ty = self.body.op(store).operands.get(1).map(|&value| self.body.value_type(value));
         let Some(ty) = ty.filter(|ty| ty.as_tensor().is_some()) else { return true };
         self.lowering.layouts.resolve_distributed(ty).is_ok_and(|layout| free_bits(&layout, Dim::WARP) != 0)
-    }
-
-    /// Returns the parameter of the function that a pointer, or each pointer of a tensor, comes from; `None` if that is
-    /// unknown.
-    fn base(&self, pointer: Value) -> Option<Value> {
-        let (op, index) = match self.body.value_origin(pointer) {
-            ValueOrigin::Argument(..) => match self.initial.get(&pointer) {
-                Some(&initial) => return self.base(initial),
-                None => return Some(pointer),
-            },
-            ValueOrigin::Result(op, index) => (op, index as usize),
-        };
-        let operation = self.body.op(op);
-        let operand = match operation.name() {
-            scf::FOR | scf::WHILE => {
-                operation.operands.iter().rev().nth(operation.results.len().checked_sub(index + 1)?)
-            }
-            tt::ADDPTR | tt::SPLAT | tt::BROADCAST | tt::EXPAND_DIMS | tt::RESHAPE | tt::TRANS | tt::BITCAST => {
-                operation.operands.first()
-            }
-            ttg::CONVERT_LAYOUT => operation.operands.first(),
-            _ => None,
-        };
-        operand.and_then(|&operand| self.base(operand))
     }
 }
