@@ -3,6 +3,8 @@
 use crate::prelude::*;
 use std::path::Path;
 
+use tilewright_vendor_testkit::copied_program::print_kernel;
+use tilewright_vendor_testkit::programs::program_kernel;
 use tilewright_vendor_testkit::staged_program;
 use tilewright_vendor_testkit::staged_program::{PipelinedLoopProgram, TileAddressSource};
 
@@ -255,4 +257,57 @@ fn operands_in_registers_are_prefetched() {
             }
         }
     }
+}
+
+/// Returns a matrix product whose loop follows the operations `before`.
+fn product_after(before: &str) -> String {
+    let (tile, pointers) = ("tensor<64x64xf16>", "tensor<64x64x!tt.ptr<f16>>");
+    format!(
+        "module {{
+  tt.func public @k(%a: !tt.ptr<f16> {{tt.divisibility = 16 : i32}}, %b: !tt.ptr<f16> {{tt.divisibility = 16 : i32}}, \
+         %c: !tt.ptr<f16> {{tt.divisibility = 16 : i32}}, %n: i32 {{tt.divisibility = 16 : i32}}, %m: i1) {{
+    %zero = arith.constant 0 : i32
+    %step = arith.constant 64 : i32
+    %zeros = arith.constant dense<0.000000e+00> : tensor<64x64xf32>
+    {before}
+    %i = tt.make_range {{end = 64 : i32, start = 0 : i32}} : tensor<64xi32>
+    %column = tt.expand_dims %i {{axis = 1 : i32}} : tensor<64xi32> -> tensor<64x1xi32>
+    %row = tt.expand_dims %i {{axis = 0 : i32}} : tensor<64xi32> -> tensor<1x64xi32>
+    %pitch = tt.splat %n : i32 -> tensor<64x1xi32>
+    %starts = arith.muli %column, %pitch : tensor<64x1xi32>
+    %down = tt.broadcast %starts : tensor<64x1xi32> -> tensor<64x64xi32>
+    %across = tt.broadcast %row : tensor<1x64xi32> -> tensor<64x64xi32>
+    %offsets = arith.addi %down, %across : tensor<64x64xi32>
+    %as = tt.splat %a : !tt.ptr<f16> -> {pointers}
+    %bs = tt.splat %b : !tt.ptr<f16> -> {pointers}
+    %cs = tt.splat %c : !tt.ptr<f16> -> {pointers}
+    %ci = tt.addptr %cs, %offsets : {pointers}, tensor<64x64xi32>
+    %done = scf.for %k = %zero to %n step %step iter_args(%acc = %zeros) -> (tensor<64x64xf32>) : i32 {{
+      %moves = tt.splat %k : i32 -> tensor<64x64xi32>
+      %moved = arith.addi %offsets, %moves : tensor<64x64xi32>
+      %ai = tt.addptr %as, %moved : {pointers}, tensor<64x64xi32>
+      %bi = tt.addptr %bs, %moved : {pointers}, tensor<64x64xi32>
+      %x = tt.load %ai : {pointers}
+      %y = tt.load %bi : {pointers}
+      %next = tt.dot %x, %y, %acc, inputPrecision = tf32 : {tile} * {tile} -> tensor<64x64xf32>
+      scf.yield %next : tensor<64x64xf32>
+    }}
+    %result = arith.truncf %done : tensor<64x64xf32> to {tile}
+    tt.store %ci, %result : {pointers}
+    tt.return
+  }}
+}}"
+    )
+}
+
+/// Checks that the layouts of a loop after an early return are those of the loop alone.
+#[test]
+fn a_loop_after_an_early_return_is_copied_as_before() {
+    let copies = |before: &str| {
+        let kernel = program_kernel(&target("a100"), &product_after(before)).unwrap();
+        print_kernel(&kernel).matches("instruction \"cp.async.cg.shared.global.16").count()
+    };
+    let alone = copies("");
+    assert!(alone > 0);
+    assert_eq!(copies("cf.cond_br %m, ^bb1, ^bb2\n  ^bb1:\n    tt.return\n  ^bb2:"), alone);
 }
