@@ -7,8 +7,9 @@
 
 use tilewright_layout::Dim;
 use tilewright_plan::movement::{AxisStride, GlobalTensor};
+use tilewright_target::TargetDescription;
 use tilewright_tile::axis_info::{AxisInfo, AxisInfoMap, IndexBitPosition};
-use tilewright_tile::{FunctionBody, Op, TileType, Value, ValueOrigin};
+use tilewright_tile::{Attribute, FunctionBody, Op, TileType, Value, ValueOrigin};
 
 /// The global memory that a tensor of pointers addresses.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -103,6 +104,19 @@ pub fn find_descriptor_mask_alignment(body: &FunctionBody, axis_info: &AxisInfoM
     };
     let ends = body.op(op).operands.first().map_or(1, |&descriptor| end_divisor(descriptor));
     divisor(body.operands(op, "indices").last()).min(ends)
+}
+
+/// Returns the widths in bits of the vectors of adjacent elements that an atomic operation updates at once on the
+/// target; none if it updates single elements.
+#[must_use]
+pub fn find_vector_update_bits<'t>(body: &FunctionBody, op: Op, target: &'t TargetDescription) -> &'t [u32] {
+    let kind = body.op(op).attributes.get("atomic_rmw_op").and_then(Attribute::as_text);
+    match body.operand(op, "val") {
+        Some(value) if kind == Some("fadd") => {
+            target.global.find_vector_add_bits(&body.value_type(value).element().to_string())
+        }
+        _ => &[],
+    }
 }
 
 /// Returns the number of bits of an element of this type while it moves: whole bytes, a power of two, at most 64.

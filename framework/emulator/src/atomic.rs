@@ -20,22 +20,27 @@ pub(super) fn atomic(
     accessor: &mut Accessor<'_>,
 ) -> Result<(), LaneFault> {
     let mut addresses: Addresses = [None; 64];
+    let element_bytes = u64::from(one.element.bits() / 8);
+    let bytes = element_bytes * one.count as u64;
     for lane in 0..lanes {
         let is_active = one.predicate.is_none_or(|predicate| registers[predicate + lane] != 0);
         if active >> lane & 1 == 0 || !is_active {
-            registers[one.to + lane] = 0;
+            (0..one.count).for_each(|element| registers[one.to + element * lanes + lane] = 0);
             continue;
         }
-        let address = registers[one.pointer + lane];
-        addresses[lane] = Some(address);
+        let start = registers[one.pointer + lane];
+        addresses[lane] = Some(start);
         accessor.lane = lane as u8;
-        let expected = one.expected.map(|expected| registers[expected + lane]);
-        let old = changed(one, address, (expected, registers[one.value + lane]), memories, accessor)
-            .map_err(|kind| LaneFault { lane: Some(lane as u32), kind })?;
-        registers[one.to + lane] = old;
+        let fault = |kind| LaneFault { lane: Some(lane as u32), kind };
+        aligned(Direction::Load, one.space, start, bytes as u32).map_err(fault)?;
+        for element in 0..one.count {
+            let (at, address) = (element * lanes + lane, start + element as u64 * element_bytes);
+            let expected = one.expected.map(|expected| registers[expected + at]);
+            let old = changed(one, address, (expected, registers[one.value + at]), memories, accessor);
+            registers[one.to + at] = old.map_err(fault)?;
+        }
     }
     if one.space == MemorySpace::Global {
-        let bytes = u64::from(one.element.bits() / 8);
         let sectors = transactions(&addresses[..lanes], bytes, memories.transaction_bytes);
         memories.transactions.loaded += sectors;
         memories.transactions.stored += sectors;

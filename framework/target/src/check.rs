@@ -242,6 +242,11 @@ fn check_global(global: &Global) -> Checked {
         power_of_two("scattered_lanes", unit.scattered_lanes, unit.group_lanes).within(table)?;
         text("source", &unit.source).within(table)?;
     }
+    for (index, row) in global.vector_adds.iter().enumerate() {
+        let table = format!("vector_adds[{index}]");
+        widths("access_bits", &row.access_bits).within(&table)?;
+        text("source", &row.source).within(&table)?;
+    }
     text("source", &global.source)
 }
 

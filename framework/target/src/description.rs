@@ -176,6 +176,9 @@ pub struct Global {
     /// Rate of the unit that processes the addresses of a warp's access; `None` if it is unknown or never limits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub address_unit: Option<AddressUnitRate>,
+    /// Atomic additions of vectors: each element is added atomically, the vector as a whole is not.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub vector_adds: Vec<VectorAtomicAdd>,
     /// Number of stages (buffers) of pipelined copies if neither the launch nor the loop sets one: one buffer is read,
     /// the copies to the others are in flight. Three by default.
     #[serde(default = "usual_stages")]
@@ -186,6 +189,34 @@ pub struct Global {
     /// Origin of this entry's values: a document, a measurement or an assumption.
     #[cfg_attr(test, schemars(regex(pattern = r"\S")))]
     pub source: String,
+}
+
+/// Widths of an atomic addition of several adjacent floating-point elements by one lane.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(deny_unknown_fields))]
+pub struct VectorAtomicAdd {
+    /// Names of the element types.
+    #[cfg_attr(test, schemars(length(min = 1)))]
+    pub elements: Vec<String>,
+    /// Supported widths in bits per lane. The address is aligned to the width.
+    #[cfg_attr(test, schemars(length(min = 1), inner(range(min = 8, max = 8192))))]
+    pub access_bits: Vec<u32>,
+    /// Kind of evidence for this entry's values: measured, documented or assumed.
+    pub evidence: Evidence,
+    /// Origin of this entry's values: a document, a measurement or an assumption.
+    #[cfg_attr(test, schemars(regex(pattern = r"\S")))]
+    pub source: String,
+}
+
+impl Global {
+    /// Returns the widths in bits of atomic additions of vectors of an element type; none if there are only scalar
+    /// ones.
+    #[must_use]
+    pub fn find_vector_add_bits(&self, element: &str) -> &[u32] {
+        let row = self.vector_adds.iter().find(|row| row.elements.iter().any(|name| name == element));
+        row.map_or(&[], |row| &row.access_bits)
+    }
 }
 
 /// Rate of the unit that processes the addresses of accesses of global memory, group by group of consecutive lanes. A

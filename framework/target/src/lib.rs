@@ -43,7 +43,7 @@ pub use completion::{Completion, Queue};
 pub use cost::{Cost, CostTable, Evidence};
 pub use description::{
     AddressUnitRate, Global, Limits, Shared, ShuffleKind, ShufflePrimitive, SupportedWarpSizes, TargetDescription,
-    TargetFileError,
+    TargetFileError, VectorAtomicAdd,
 };
 pub use dominators::immediate_dominators;
 pub use element_type::ElementType;

@@ -70,6 +70,7 @@ pub fn target(warp_ordered: bool) -> TargetDescription {
         },
         global: Global {
             address_unit: None,
+            vector_adds: Vec::new(),
             access_bits: vec![8, 16, 32, 64, 128],
             transaction_bytes: 32,
             stages: 3,

@@ -18,15 +18,16 @@ impl<'ctx> Body<'_, 'ctx> {
         pointer: Value,
         value: Value,
         how: Ordered,
+        is_used: bool,
     ) -> Result<Typed<'ctx>, CompileError> {
         let (space, address) = self.pointer(pointer)?;
         let value = self.value(value)?;
-        let element = self.atomic_type(op, space, value.ty)?;
+        self.check_atomic_type(op, space, value.ty)?;
         let how = self.release_before(how)?;
         let (order, scope) = (how.order, how.scope);
         let predicate = how.predicate.map(|predicate| self.integer(predicate, Element::I1)).transpose()?;
-        let written =
-            AtomicUpdate { op, space, pointer: address, element, value: value.value, order, scope, predicate };
+        let (ty, pointer, operand) = (value.ty, address, value.value);
+        let written = AtomicUpdate { op, space, pointer, ty, value: operand, order, scope, predicate, is_used };
         if let Some(old) = self.dialect.atomic(&self.emit, &written)? {
             return Ok(Typed::new(value.ty, old));
         }
@@ -51,7 +52,7 @@ impl<'ctx> Body<'_, 'ctx> {
         let (space, address) = self.pointer(pointer)?;
         let value = self.value(value)?;
         let expected = self.value_of(expected, value.ty)?;
-        self.atomic_type(Atomic::Exchange, space, value.ty)?;
+        self.check_atomic_type(Atomic::Exchange, space, value.ty)?;
         let how = self.release_before(how)?;
         let scope = self.dialect.memory_scope(how.scope);
         let old = self.predicated(how.predicate, value.ty, |body| {
@@ -70,9 +71,13 @@ impl<'ctx> Body<'_, 'ctx> {
         Ok(if separate { how.without_release() } else { how })
     }
 
-    fn atomic_type(&self, op: Atomic, space: MemorySpace, ty: Type) -> Result<Element, CompileError> {
-        match ty {
-            Type::Scalar(element) if op.supports_element(element) && space != MemorySpace::Cluster => Ok(element),
+    fn check_atomic_type(&self, op: Atomic, space: MemorySpace, ty: Type) -> Result<(), CompileError> {
+        let reaches = match ty {
+            Type::Scalar(_) => space != MemorySpace::Cluster,
+            _ => space == MemorySpace::Global,
+        };
+        match ty.element() {
+            Some(element) if op.supports_element(element) && reaches => Ok(()),
             _ => Err(invalid_module_error(format!("atomic `{}` of a {ty} in {} memory", op.name(), space.name()))),
         }
     }

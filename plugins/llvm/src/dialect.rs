@@ -64,18 +64,18 @@ pub enum SharedMemoryDeclaration {
     Dynamic,
 }
 
-/// An atomic read-modify-write operation on a scalar in memory.
+/// An atomic read-modify-write operation on a scalar, or on each element of a vector, in memory.
 #[derive(Debug, Clone, Copy)]
 pub struct AtomicUpdate<'ctx> {
     /// The arithmetic that the operation does, such as an addition.
     pub op: Atomic,
     /// The memory space of the address.
     pub space: MemorySpace,
-    /// Address of the scalar, in the address space of `space`.
+    /// Address of the scalar or vector, in the address space of `space`.
     pub pointer: PointerValue<'ctx>,
-    /// Element type of the scalar.
-    pub element: Element,
-    /// The operand that the operation combines with the scalar.
+    /// Type of the scalar or vector.
+    pub ty: Type,
+    /// The operand that the operation combines with memory.
     pub value: BasicValueEnum<'ctx>,
     /// Memory order of the operation relative to other accesses.
     pub order: MemoryOrder,
@@ -83,6 +83,8 @@ pub struct AtomicUpdate<'ctx> {
     pub scope: MemoryScope,
     /// The predicate, an `i1`: if it is false, nothing is accessed and the old value is zero. `None` means true.
     pub predicate: Option<IntValue<'ctx>>,
+    /// Whether the kernel uses the old value; if not, any value may be returned in its place.
+    pub is_used: bool,
 }
 
 /// A load or store of a value under a predicate.

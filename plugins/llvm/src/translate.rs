@@ -1,6 +1,7 @@
 //! Translates kernels, values and statements of the kernel IR to LLVM IR; other modules emit single operations.
 
 use std::cell::Cell;
+use std::collections::HashSet;
 
 use inkwell::AddressSpace;
 use inkwell::basic_block::BasicBlock;
@@ -115,6 +116,7 @@ pub(crate) fn translate<'ctx>(
             stores: 0,
             global_stores: 0,
             division: None,
+            used: used_values(kernel),
             lines,
         };
         body.run().map_err(|error| prefix_error_with_kernel_name(error, kernel))?;
@@ -123,6 +125,15 @@ pub(crate) fn translate<'ctx>(
         lines.finish();
     }
     Ok(())
+}
+
+/// Returns the values that are operands, in a kernel with atomic updates; none for others.
+fn used_values(kernel: &Kernel) -> HashSet<Value> {
+    let statements = kernel.statements();
+    match statements.iter().any(|statement| matches!(statement.op, Op::AtomicRmw { .. })) {
+        true => statements.iter().flat_map(|statement| statement.op.operands()).collect(),
+        false => HashSet::new(),
+    }
 }
 
 fn declare<'ctx>(
@@ -286,6 +297,8 @@ pub(crate) struct Body<'a, 'ctx> {
     pub(crate) global_stores: usize,
     /// The last division by a hidden divisor.
     pub(crate) division: Option<Division<'ctx>>,
+    /// The values that are operands, in a kernel with atomic updates; empty in others.
+    used: HashSet<Value>,
     /// The debug location of each of the kernel's source locations; empty if the module has no debug information.
     pub(crate) lines: Vec<Option<DILocation<'ctx>>>,
 }
@@ -357,6 +370,11 @@ impl<'a, 'ctx> Body<'a, 'ctx> {
             (Op::Assembly { text, constraints, operands }, _) => self.assembly((text, constraints), operands, results),
             (Op::Swap { a, b, lane, issuers: Issuers::All }, _) => self.swap(*a, *b, *lane),
             (Op::Wait { queue, outstanding, values }, _) => self.wait(*queue, *outstanding, values),
+            (Op::AtomicRmw { op, pointer, value, predicate, order, scope }, &[(old, _)]) => {
+                let how = Ordered { predicate: *predicate, order: *order, scope: *scope };
+                let is_used = self.used.contains(&old);
+                Ok(vec![self.atomic_rmw(*op, *pointer, *value, how, is_used)?])
+            }
             (op, &[(_, ty)]) if op.has_single_result() => Ok(vec![self.result(op, ty)?]),
             (op, _) => self.effect(op).map(|()| Vec::new()),
         }
@@ -382,10 +400,6 @@ impl<'a, 'ctx> Body<'a, 'ctx> {
             Op::Load { pointer, predicate, offset, alignment, other } => {
                 let access = LaneAccess::new(*pointer, *predicate, *offset, *alignment);
                 self.load(ty, access, *other)
-            }
-            Op::AtomicRmw { op, pointer, value, predicate, order, scope } => {
-                let how = Ordered { predicate: *predicate, order: *order, scope: *scope };
-                self.atomic_rmw(*op, *pointer, *value, how)
             }
             Op::AtomicCompareExchange { pointer, expected, value, predicate, order, scope } => {
                 let how = Ordered { predicate: *predicate, order: *order, scope: *scope };

@@ -16,7 +16,9 @@ use tilewright_target::Direction;
 use tilewright_tile::axis_info::AxisInfoMap;
 use tilewright_tile::{Attribute, Block, Function, FunctionBody, Op, Region, TileType, Value};
 
-/// Assumed number of executions of each branch of an `if` or switch, relative to those of the operation itself.
+/// Assumed number of executions of each branch of an `if` or switch in a loop, relative to those of the operation
+/// itself. Outside of loops it is one: most such branches are the rest of a kernel after an early return, and a loop in
+/// one must have the weight of a loop.
 const BRANCH_WEIGHT: f64 = 0.5;
 
 /// Builds the layout graph of a function.
@@ -152,7 +154,7 @@ impl<'f, 'a> Builder<'f, 'a> {
     }
 
     pub(super) fn branch_weight(weight: f64) -> f64 {
-        weight * BRANCH_WEIGHT
+        if weight > 1.0 { weight * BRANCH_WEIGHT } else { weight }
     }
 
     pub(super) fn is_tensor(&self, value: Value) -> bool {

@@ -1,8 +1,8 @@
 //! Kinds of layout-graph nodes, by how the cost of a node depends on the layout.
 
-use crate::memory::{PointerMemory, describe_pointer_memory, element_bits_while_moved};
+use crate::memory::{PointerMemory, describe_pointer_memory, element_bits_while_moved, find_vector_update_bits};
 use tilewright_plan::movement::ScanDirection;
-use tilewright_target::Direction;
+use tilewright_target::{Direction, TargetDescription};
 use tilewright_tile::axis_info::AxisInfoMap;
 use tilewright_tile::op::name::{math, tt};
 use tilewright_tile::{Attribute, FunctionBody, Op, Operation, Value};
@@ -40,14 +40,20 @@ pub(crate) enum Kind {
 impl Kind {
     /// Returns the kind [`Kind::Access`] for the accesses through the pointers of an operation; `Nothing` if the
     /// operation has no tensor of pointers.
-    pub(crate) fn of_access(body: &FunctionBody, axis_info: &AxisInfoMap, op: Op, direction: Direction) -> Self {
+    pub(crate) fn of_access(
+        (body, axis_info): (&FunctionBody, &AxisInfoMap),
+        target: &TargetDescription,
+        op: Op,
+        direction: Direction,
+    ) -> Self {
         let pointers = body.operand(op, "ptr").or_else(|| body.operand(op, "src"));
         match pointers
             .and_then(|pointers| describe_pointer_memory(body, axis_info, pointers, body.operands(op, "mask")))
         {
-            // Atomic operations access single elements.
+            // Atomic operations access single elements, or the vectors that the target updates at once.
             Some(mut named) if body.op(op).name().starts_with("tt.atomic") => {
-                named.tensor.alignment = u64::from(named.bits / 8);
+                let widest = find_vector_update_bits(body, op, target).iter().fold(named.bits, |a, &b| a.max(b));
+                named.tensor.alignment = named.tensor.alignment.min(u64::from(widest / 8));
                 Self::Access(Access { named, direction })
             }
             Some(named) => Self::Access(Access { named, direction }),

@@ -111,7 +111,8 @@ impl Builder<'_, '_> {
     }
 
     fn accesses(&mut self, op: Op, weight: f64, direction: Direction) -> Result<(), AssignmentError> {
-        self.add_same_layout(op, weight, Kind::of_access(self.body, self.axis_info, op, direction)).map(drop)
+        let kind = Kind::of_access((self.body, self.axis_info), self.config.context.target, op, direction);
+        self.add_same_layout(op, weight, kind).map(drop)
     }
 
     fn copies(&mut self, op: Op, weight: f64) -> Result<(), AssignmentError> {

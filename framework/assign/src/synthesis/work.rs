@@ -368,10 +368,11 @@ impl WorkCounter<'_, '_> {
         let operation = self.program.body.op(op);
         let first = operation.operands.iter().chain(&operation.results).find(|value| self.program.is_tensor(**value));
         let Some(&first) = first else { return Ok(StepWork::default()) };
+        let program = (self.program.body, self.program.axis_info);
         let kind = match operation.name() {
             tt::REDUCE | tt::SCAN => Kind::along_an_axis(self.program.body, op),
             tt::LOAD | tt::ATOMIC_LOAD | ttg::ASYNC_COPY_GLOBAL_TO_LOCAL => {
-                Kind::of_access(self.program.body, self.program.axis_info, op, Direction::Load)
+                Kind::of_access(program, self.program.config.context.target, op, Direction::Load)
             }
             tt::DESCRIPTOR_LOAD
             | tt::DESCRIPTOR_GATHER
@@ -382,7 +383,7 @@ impl WorkCounter<'_, '_> {
                 named.map_or(Kind::Nothing, |named| Kind::Access(Access { named, direction }))
             }
             _ if direction == Direction::Store => {
-                Kind::of_access(self.program.body, self.program.axis_info, op, direction)
+                Kind::of_access(program, self.program.config.context.target, op, direction)
             }
             _ if operation.definition.traits.elementwise
                 && !is_memory_reference(self.program.body.value_type(operation.results[0])) =>

@@ -294,6 +294,7 @@ impl<'a> Decoder<'a> {
         Step::Atomic(Atomic {
             op,
             element,
+            count: ty.element_count() as usize,
             space,
             pointer: location.at,
             expected: expected.map(|expected| self.at(expected)),

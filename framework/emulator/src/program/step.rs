@@ -311,6 +311,8 @@ pub(crate) struct Atomic {
     /// The kind of operation; the step is a compare-exchange instead if `expected` is set.
     pub(crate) op: kernel::Atomic,
     pub(crate) element: Element,
+    /// Number of adjacent elements that a lane updates, one after the other.
+    pub(crate) count: usize,
     pub(crate) space: MemorySpace,
     pub(crate) pointer: usize,
     pub(crate) expected: Option<usize>,

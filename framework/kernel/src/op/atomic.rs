@@ -1,6 +1,6 @@
 //! Kinds of atomic operations, memory orders and memory scopes.
 
-use super::rule::{FLOAT_SCALAR, OFFSET, TypeSet};
+use super::rule::{FLOAT, OFFSET, TypeSet};
 use crate::Element;
 use tilewright_target::named_enum;
 
@@ -57,7 +57,7 @@ named_enum! {
 }
 
 impl Atomic {
-    /// Whether the atomic operation works on scalars of this element type.
+    /// Whether the atomic operation works on this element type.
     #[must_use]
     pub fn supports_element(self, element: Element) -> bool {
         match self {
@@ -68,6 +68,6 @@ impl Atomic {
 
     /// Returns the types that the value operand of the operation may have.
     pub(super) fn operand(self) -> TypeSet {
-        if self == Self::FAdd { FLOAT_SCALAR } else { OFFSET }
+        if self == Self::FAdd { FLOAT } else { OFFSET }
     }
 }

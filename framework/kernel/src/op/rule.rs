@@ -71,8 +71,6 @@ pub(crate) const FLOAT: TypeSet = set("a floating-point type", |ty| ty.element()
 pub(crate) const FMA_FLOAT: TypeSet = set("a floating-point type but bf16", |ty| {
     ty.element().is_some_and(|element| element.is_float() && element != Element::Bf16)
 });
-pub(crate) const FLOAT_SCALAR: TypeSet =
-    set("f16, bf16, f32 or f64", |ty| matches!(ty, Type::Scalar(element) if element.is_float()));
 /// The types that operands of math functions may have: `f32`, `f64`, and vectors of these.
 pub(crate) const MATH_FLOAT: TypeSet =
     set("f32, f64 or a vector of them", |ty| matches!(ty.element(), Some(Element::F32 | Element::F64)));

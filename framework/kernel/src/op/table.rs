@@ -171,14 +171,15 @@ macro_rules! operations {
                 /// Alignment of pointer plus offset, in bytes.
                 alignment: u32 = "an alignment",
             } [pointer offset "," value "align" alignment predicate] -> none;
-            /// Atomic read-modify-write of a scalar: combines memory with `value` and returns the old value. Lanes
-            /// whose predicate is false access no memory and get zero.
+            /// Atomic read-modify-write of a scalar, or of each element of a vector: combines memory with `value` and
+            /// returns the old value. Lanes whose predicate is false access no memory and get zero.
             atomic_rmw AtomicRmw {
                 /// The operation that combines memory with the value.
                 op: Atomic,
                 /// The address, in global or shared memory; aligned to its width.
                 pointer: Value where one_of(ATOMIC_POINTER),
-                /// An `i32` or `i64`; for [`Atomic::FAdd`] a floating-point scalar.
+                /// An `i32` or `i64`; for [`Atomic::FAdd`] a floating-point scalar, or a vector that the target adds at
+                /// once.
                 value: Value where one_of(op.operand()),
                 /// The predicate, an `i1`; `None` means true.
                 predicate: Option<Value> where is(BOOL),

@@ -70,7 +70,7 @@ fn operands_and_results_are_those_of_the_operation() {
         ("%9: f64 = math sin %2", "expected f32"),
         ("%9: i32 = atomic_rmw add relaxed device %5, %1", "operand %5 is i32; expected ptr.global or ptr.shared"),
         ("%9: f32 = atomic_rmw add relaxed device %0, %2", "operand %2 is f32; expected i32 or i64"),
-        ("%9: i32 = atomic_rmw f_add relaxed device %0, %1", "operand %1 is i32; expected f16, bf16, f32 or f64"),
+        ("%9: i32 = atomic_rmw f_add relaxed device %0, %1", "operand %1 is i32; expected a floating-point type"),
         ("%9: i64 = atomic_rmw add relaxed device %0, %1", "expected i32"),
         ("%9: i32 = atomic_rmw add relaxed device %0, %1 if %5", "operand %5 is i32; expected i1"),
         ("%9: i32 = atomic_compare_exchange relaxed device %0, %4, %1", "operand %4 is i64; expected i32"),

@@ -55,6 +55,21 @@ fn atomics_of_every_element_are_assembled() {
 }
 
 #[test]
+fn pairs_are_added_by_one_instruction() {
+    for (name, launch) in TARGETS {
+        let kernels = operations::vector_additions(launch, target(name).description());
+        assert_eq!(kernels.len(), if name == "mi250" { 2 } else { 4 }, "{name}");
+        let text = assembled(name, kernels);
+        for kernel in text.split(".amdhsa_kernel ").skip(1).map(|rest| rest.lines().next().unwrap()) {
+            let element = kernel.split('_').nth(1).unwrap();
+            let one = body(&text, kernel);
+            assert!(one.contains(&format!("global_atomic_pk_add_{element}")), "{name}: {one}");
+            assert!(!one.contains("cmpswap"), "{name}: {one}");
+        }
+    }
+}
+
+#[test]
 fn programs_are_assembled_and_print_nothing() {
     for (name, launch) in TARGETS {
         let text = assembled(name, operations::programs(launch));

@@ -9,7 +9,7 @@ use tilewright_plugin::CompileError;
 use tilewright_target::{Instruction, InstructionKind, Semantics};
 
 use super::registers::{Typed, is_scale, registers};
-use super::{bulk, conversion, group, mbarrier, tensor};
+use super::{atomic, bulk, conversion, group, mbarrier, tensor};
 use tilewright_nvidia_tables::instructions::BULK_COPY;
 
 /// Emits one instruction. The caller has checked the operands and results.
@@ -143,6 +143,7 @@ pub(super) fn ptx_version(architecture: &str, module: &Module) -> Option<u32> {
             | Op::MbarrierInvalidate { .. }
             | Op::MbarrierCommit { .. } => Some(mbarrier::VERSION),
             Op::Cast { op, .. } if op.extended_format().or(op.rounded_format()).is_some() => Some(conversion::VERSION),
+            Op::AtomicRmw { .. } => statement.results.iter().filter_map(|&(_, ty)| atomic::version(ty)).max(),
             op => op.regions().into_iter().filter_map(of).max(),
         });
         versions.flatten().max()

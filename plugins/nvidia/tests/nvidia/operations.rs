@@ -81,6 +81,31 @@ fn atomics_of_every_element_are_assembled() {
 }
 
 #[test]
+fn vectors_are_added_by_one_instruction() {
+    for (name, count) in [("a100", 1), ("h100", 8), ("rtx5090", 8)] {
+        let kernels = operations::vector_additions(LAUNCH, target(name).description());
+        assert_eq!(kernels.len(), 2 * count, "{name}");
+        let names: Vec<_> = kernels.iter().map(|kernel| kernel.name.clone()).collect();
+        let ptx = assembled(name, kernels);
+        for kernel in names {
+            let one = body(&ptx, &kernel);
+            let [old, new] = if kernel.ends_with("unused") { ["red.", "atom."] } else { ["atom.", "red."] };
+            assert_eq!((one.matches(old).count(), one.matches(new).count()), (1, 0), "{name}: {one}");
+        }
+    }
+    let ptx =
+        compiled("h100", operations::vector_additions(LAUNCH, target("h100").description()), &[CodeFormat::Assembly]);
+    for (kernel, instruction) in [
+        ("sum_f32_64", "atom.relaxed.gpu.global.add.v2.f32 {%"),
+        ("sum_f32_128_unused", "red.relaxed.gpu.global.add.v4.f32 [%"),
+        ("sum_f16_32", "atom.relaxed.gpu.global.add.noftz.f16x2 %"),
+        ("sum_bf16_128", "atom.relaxed.gpu.global.add.noftz.v4.bf16x2 {%"),
+    ] {
+        assert!(body(&ptx, kernel).contains(instruction), "{kernel}: {}", body(&ptx, kernel));
+    }
+}
+
+#[test]
 fn orders_and_scopes_are_those_of_the_operation() {
     let ptx = compiled("h100", operations::atomics(LAUNCH), &[CodeFormat::Assembly]);
     for (scope, word) in [("block", "cta"), ("device", "gpu"), ("system", "sys")] {

@@ -3,6 +3,8 @@
 use crate::prelude::*;
 use std::path::Path;
 
+use tilewright_vendor_testkit::copied_program::print_kernel;
+use tilewright_vendor_testkit::programs::program_kernel;
 use tilewright_vendor_testkit::staged_program;
 use tilewright_vendor_testkit::staged_program::{PipelinedLoopProgram, TileAddressSource};
 
@@ -69,7 +71,7 @@ fn pipelining_preserves_results() {
         PipelinedLoopProgram { twice: true, ..PROGRAM },
         PipelinedLoopProgram { elementwise: true, ..PROGRAM },
         PipelinedLoopProgram { elementwise: true, two: true, from: TileAddressSource::Counter, ..PROGRAM },
-        PipelinedLoopProgram { stores: true, ..PROGRAM },
+        PipelinedLoopProgram { stores: Some("y"), ..PROGRAM },
         PipelinedLoopProgram { iterations: Some(2), ..PROGRAM },
         PipelinedLoopProgram { begin: -3, step: 5, from: TileAddressSource::Counter, ..PROGRAM },
         // After the last iteration the counter overflows.
@@ -130,7 +132,7 @@ fn unprefetchable_loads_stay_with_a_reason() {
             "`arith.divsi` by a value that may be zero",
         ),
         (PipelinedLoopProgram { twice: true, ..PROGRAM }, "more than once"),
-        (PipelinedLoopProgram { stores: true, ..PROGRAM }, "moved across `tt.store`"),
+        (PipelinedLoopProgram { stores: Some("x"), ..PROGRAM }, "a `tt.store` of the loop writes"),
         (PipelinedLoopProgram { iterations: Some(1), ..PROGRAM }, "one iteration at most"),
         (PipelinedLoopProgram { num_stages: Some(1), ..PROGRAM }, "one stage is requested"),
     ] {
@@ -140,6 +142,16 @@ fn unprefetchable_loads_stay_with_a_reason() {
         assert!(compiled.reasons().contains(reason), "{}: {reason}", compiled.reasons());
         assert!(compiled.conversions > 0 && !compiled.text.contains("ttg.local_alloc"), "{}", compiled.text);
     }
+}
+
+/// Checks that loads are prefetched across a store through another parameter, which each iteration keeps.
+#[test]
+fn loads_are_prefetched_across_stores_through_another_parameter() {
+    let compiled = PipelinedLoopProgram { stores: Some("y"), ..PROGRAM }.compiled(&target("a100"), Some(3));
+    let load = compiled.prefetched_loads()[0];
+    assert!(load.by.as_ref().unwrap().starts_with("copied by cp.async.cg.shared.global.16"), "{load:?}");
+    let body = compiled.text.split("scf.for").nth(1).unwrap().split("scf.yield").next().unwrap();
+    assert_eq!(body.matches("tt.store").count(), 1, "{}", compiled.text);
 }
 
 #[test]
@@ -245,4 +257,57 @@ fn operands_in_registers_are_prefetched() {
             }
         }
     }
+}
+
+/// Returns a matrix product whose loop follows the operations `before`.
+fn product_after(before: &str) -> String {
+    let (tile, pointers) = ("tensor<64x64xf16>", "tensor<64x64x!tt.ptr<f16>>");
+    format!(
+        "module {{
+  tt.func public @k(%a: !tt.ptr<f16> {{tt.divisibility = 16 : i32}}, %b: !tt.ptr<f16> {{tt.divisibility = 16 : i32}}, \
+         %c: !tt.ptr<f16> {{tt.divisibility = 16 : i32}}, %n: i32 {{tt.divisibility = 16 : i32}}, %m: i1) {{
+    %zero = arith.constant 0 : i32
+    %step = arith.constant 64 : i32
+    %zeros = arith.constant dense<0.000000e+00> : tensor<64x64xf32>
+    {before}
+    %i = tt.make_range {{end = 64 : i32, start = 0 : i32}} : tensor<64xi32>
+    %column = tt.expand_dims %i {{axis = 1 : i32}} : tensor<64xi32> -> tensor<64x1xi32>
+    %row = tt.expand_dims %i {{axis = 0 : i32}} : tensor<64xi32> -> tensor<1x64xi32>
+    %pitch = tt.splat %n : i32 -> tensor<64x1xi32>
+    %starts = arith.muli %column, %pitch : tensor<64x1xi32>
+    %down = tt.broadcast %starts : tensor<64x1xi32> -> tensor<64x64xi32>
+    %across = tt.broadcast %row : tensor<1x64xi32> -> tensor<64x64xi32>
+    %offsets = arith.addi %down, %across : tensor<64x64xi32>
+    %as = tt.splat %a : !tt.ptr<f16> -> {pointers}
+    %bs = tt.splat %b : !tt.ptr<f16> -> {pointers}
+    %cs = tt.splat %c : !tt.ptr<f16> -> {pointers}
+    %ci = tt.addptr %cs, %offsets : {pointers}, tensor<64x64xi32>
+    %done = scf.for %k = %zero to %n step %step iter_args(%acc = %zeros) -> (tensor<64x64xf32>) : i32 {{
+      %moves = tt.splat %k : i32 -> tensor<64x64xi32>
+      %moved = arith.addi %offsets, %moves : tensor<64x64xi32>
+      %ai = tt.addptr %as, %moved : {pointers}, tensor<64x64xi32>
+      %bi = tt.addptr %bs, %moved : {pointers}, tensor<64x64xi32>
+      %x = tt.load %ai : {pointers}
+      %y = tt.load %bi : {pointers}
+      %next = tt.dot %x, %y, %acc, inputPrecision = tf32 : {tile} * {tile} -> tensor<64x64xf32>
+      scf.yield %next : tensor<64x64xf32>
+    }}
+    %result = arith.truncf %done : tensor<64x64xf32> to {tile}
+    tt.store %ci, %result : {pointers}
+    tt.return
+  }}
+}}"
+    )
+}
+
+/// Checks that the layouts of a loop after an early return are those of the loop alone.
+#[test]
+fn a_loop_after_an_early_return_is_copied_as_before() {
+    let copies = |before: &str| {
+        let kernel = program_kernel(&target("a100"), &product_after(before)).unwrap();
+        print_kernel(&kernel).matches("instruction \"cp.async.cg.shared.global.16").count()
+    };
+    let alone = copies("");
+    assert!(alone > 0);
+    assert_eq!(copies("cf.cond_br %m, ^bb1, ^bb2\n  ^bb1:\n    tt.return\n  ^bb2:"), alone);
 }

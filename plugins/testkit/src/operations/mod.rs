@@ -119,6 +119,31 @@ pub fn atomics(launch: StaticLaunchConfig) -> Vec<Kernel> {
     kernels
 }
 
+/// Returns kernels with each atomic addition of a vector that the target has, named `sum_ELEMENT_BITS`, and with
+/// `_unused` if the old value has no use.
+pub fn vector_additions(launch: StaticLaunchConfig, target: &TargetDescription) -> Vec<Kernel> {
+    let mut kernels = Vec::new();
+    for (row, element) in
+        target.global.vector_adds.iter().flat_map(|row| row.elements.iter().map(move |one| (row, one)))
+    {
+        let element = *Element::ALL.iter().find(|one| one.name() == element).unwrap();
+        for &bits in &row.access_bits {
+            let ty = Type::Vector(element, bits / element.bits());
+            let name = format!("sum_{}_{bits}", element.name());
+            let sum = |k: &mut Builder, a| {
+                let at = k.parameter(0);
+                k.atomic_rmw(Atomic::FAdd, at, a, None)
+            };
+            kernels.push(computing(&name, launch, ty, |k, a, _| sum(k, a)));
+            kernels.push(computing(&format!("{name}_unused"), launch, ty, |k, a, b| {
+                sum(k, a);
+                b
+            }));
+        }
+    }
+    kernels
+}
+
 /// Returns kernels with while loops, the grid's size, address arithmetic, assertions, prints and grid dependencies.
 pub fn programs(launch: StaticLaunchConfig) -> Vec<Kernel> {
     let until = computing("collatz", launch, WORD, |k, a, _| {

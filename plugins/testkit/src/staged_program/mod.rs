@@ -45,8 +45,8 @@ pub struct PipelinedLoopProgram {
     pub elementwise: bool,
     /// Layout of the transposed tile before its layout conversion; `None` if tiles are not transposed.
     pub turned: Option<&'static str>,
-    /// Whether the loop stores its intermediate result to global memory.
-    pub stores: bool,
+    /// The pointer parameter through which the loop stores its intermediate result, `x` or `y`; it loads through `x`.
+    pub stores: Option<&'static str>,
     /// Number of stages in the loop's attribute; `None` if the loop has no attribute.
     pub num_stages: Option<u32>,
     /// Number of iterations, if the loop's bound is constant; `None` if it is a parameter.
@@ -104,7 +104,7 @@ impl PipelinedLoopProgram {
             twice: false,
             elementwise: false,
             turned: None,
-            stores: false,
+            stores: None,
             num_stages: None,
             iterations: None,
             begin: 0,
@@ -167,7 +167,7 @@ impl PipelinedLoopProgram {
             false => "%sum = arith.addi %sum_a, %nothing : tensor<32x32xi32, #r>",
         };
         let second = second.replace("MASK", mask);
-        let store = if self.stores { "tt.store %to, %sum : tensor<32x32x!tt.ptr<i32>, #r>" } else { "" };
+        let store = if self.stores.is_some() { "tt.store %stored, %sum : tensor<32x32x!tt.ptr<i32>, #r>" } else { "" };
         let num_stages =
             self.num_stages.map_or_else(String::new, |stages| format!(" {{tt.num_stages = {stages} : i32}}"));
         let (bound, other) =
@@ -182,7 +182,8 @@ impl PipelinedLoopProgram {
         let tile = |name, layout| TileAddressText { name, rows: 32, columns: 32, pitch: 32, layout: Some(layout) };
         let (of_p, of_r) = (tile("_p", "#p"), tile("_r", "#r"));
         let tile_addresses = of_p.offsets() + &of_p.addresses("first", "x", "i32");
-        let read_addresses = of_r.offsets() + &of_r.addresses("to", "y", "i32");
+        let stored_addresses = self.stores.map_or_else(String::new, |from| of_r.addresses("stored", from, "i32"));
+        let read_addresses = of_r.offsets() + &of_r.addresses("to", "y", "i32") + &stored_addresses;
         format!(
             "#p = {loaded}
 #r = {read}

@@ -1,6 +1,7 @@
 //! Lowers atomic operations: each element is updated once, regardless of replicas, and the old value reaches all
 //! replicas.
 
+use tilewright_assign::memory::find_vector_update_bits;
 use tilewright_kernel::{
     Atomic, Binary, Builder, Compare, Element, MemoryOrder, MemoryScope, Op as KernelOp, Type, Value,
 };
@@ -12,6 +13,7 @@ use super::super::lowered::{LoweredValue, Registers};
 use super::super::lowering::Lowering;
 use super::super::tensor_coordinates::idle_registers;
 use super::super::types::{integer, native, stored};
+use super::VectorGroups;
 use super::load::from_memory;
 use super::narrow_atomic::{Ordered, combined, emit_compare_and_swap_loop};
 use super::store::both;
@@ -39,10 +41,9 @@ pub(in super::super) fn read_modify_write(lowering: &mut Lowering<'_>, op: Op) -
     let kind = lowering.keyword(op, "atomic_rmw_op").unwrap_or_default();
     let kind =
         atomic(kind).ok_or_else(|| LowerErrorReason::malformed(format!("there is no atomic operation `{kind}`")))?;
-    let ordered @ Ordered { order, scope } = Ordered::of(lowering, op)?;
     let mask = lowering.optional(op, "mask");
     check_atomic_element(kind, lowering.body.value_type(lowering.operand(op, 1)?).element())?;
-    each(lowering, op, mask, |lowering, operands, predicate| {
+    each(lowering, op, mask, |lowering, operands, predicate, ordered @ Ordered { order, scope }| {
         let (pointer, value) = (operands[0], operands[1]);
         let given = lowering.builder.type_of(value);
         let value = if kind == Atomic::FAdd { value } else { lowering.emit_integer_bits(value) };
@@ -76,8 +77,7 @@ pub(in super::super) fn check_atomic_element(kind: Atomic, element: &tile::TileT
 }
 
 pub(in super::super) fn compare_exchange(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
-    let ordered @ Ordered { order, scope } = Ordered::of(lowering, op)?;
-    each(lowering, op, None, |lowering, operands, predicate| {
+    each(lowering, op, None, |lowering, operands, predicate, ordered @ Ordered { order, scope }| {
         let (pointer, expected, value) = (operands[0], operands[1], operands[2]);
         let given = lowering.builder.type_of(value);
         // Floating-point numbers are compared bitwise.
@@ -117,11 +117,10 @@ pub(in super::super) fn atomic(word: &str) -> Option<Atomic> {
 /// Lowers `tt.atomic_load` as an atomic `or` with zero. Elements too narrow for atomics are loaded, with a fence after
 /// the load.
 pub(in super::super) fn load(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
-    let Ordered { order, scope } = Ordered::of(lowering, op)?;
     let mask = lowering.optional(op, "mask");
     let ty = lowering.carrier(lowering.result(op, 0)?)?;
     let word = stored(ty);
-    each(lowering, op, mask, |lowering, operands, predicate| {
+    each(lowering, op, mask, |lowering, operands, predicate, Ordered { order, scope }| {
         let (builder, pointer) = (&mut lowering.builder, operands[0]);
         if word.bits() < 32 {
             let found = builder.load(word, pointer, 0, predicate);
@@ -138,9 +137,8 @@ pub(in super::super) fn load(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()>
 
 /// Lowers `tt.atomic_store`.
 pub(in super::super) fn store(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
-    let Ordered { order, scope } = Ordered::of(lowering, op)?;
     let mask = lowering.optional(op, "mask");
-    each(lowering, op, mask, |lowering, operands, predicate| {
+    each(lowering, op, mask, |lowering, operands, predicate, Ordered { order, scope }| {
         let pointer = operands[0];
         let value = lowering.emit_integer_bits(operands[1]);
         let builder = &mut lowering.builder;
@@ -165,7 +163,6 @@ const LOOK: u64 = 8;
 /// it returns false after a number of polls (the timeout over 2^[`LOOK`]), because kernels have no clock. The elements
 /// of a thread share these polls. Without a timeout, the result is a constant, which no thread reads from another.
 pub(in super::super) fn poll(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
-    let ordered = Ordered::of(lowering, op)?;
     let mut left = match lowering.optional(op, "timeout") {
         Some(timeout) => {
             let time = lowering.scalar(timeout)?;
@@ -174,7 +171,7 @@ pub(in super::super) fn poll(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()>
         }
         None => None,
     };
-    each(lowering, op, None, |lowering, operands, predicate| {
+    each(lowering, op, None, |lowering, operands, predicate, ordered| {
         let expected = lowering.emit_integer_bits(operands[1]);
         let (found, rest) = looked(&mut lowering.builder, (operands[0], expected), predicate, ordered, left);
         left = rest;
@@ -224,63 +221,115 @@ fn looked(
     (final_values[0], final_values.get(1).copied())
 }
 
-/// Calls `act` for each element, to emit its update: with the operands except the mask, and with the predicate of the
-/// element. `act` returns the old value, or another value that becomes the result.
+/// Calls `act` for each element, or each vector of elements that the target updates at once, to emit its update: with
+/// the operands except the mask, with the predicate, and with the order that the update itself must have. `act` returns
+/// the old value, or another value that becomes the result.
 fn each(
     lowering: &mut Lowering<'_>,
     op: Op,
     mask: Option<tile::Value>,
-    mut act: impl FnMut(&mut Lowering<'_>, &[Value], Option<Value>) -> Value,
+    act: impl FnMut(&mut Lowering<'_>, &[Value], Option<Value>, Ordered) -> Value,
 ) -> Lowered<()> {
-    let body = lowering.body;
-    let operation = body.op(op);
-    let result = operation.results.first().copied().filter(|&result| lowering.is_used(result));
-    let operands: Vec<_> = operation.operands.iter().copied().filter(|&operand| Some(operand) != mask).collect();
-    let pointer = lowering.operand(op, 0)?;
-    if body.value_type(pointer).as_tensor().is_none() {
-        let values = operands.iter().map(|&operand| lowering.scalar(operand)).collect::<Lowered<Vec<_>>>()?;
-        let mask = mask.map(|mask| lowering.scalar(mask)).transpose()?;
-        let is_first = lowering.is_first_of_program();
-        let predicate = both(&mut lowering.builder, is_first, mask);
-        // Barriers order the accesses of other threads before and after the operation, and let all threads wait for the
-        // one that polls.
-        let is_ordered = lowering.keyword(op, "sem") != Some("relaxed") || operation.name() == tt::ATOMIC_POLL;
-        let needs_barrier = is_ordered && is_first.is_some();
-        let scope = lowering.program_scope();
-        if needs_barrier {
-            lowering.builder.barrier(scope);
-        }
-        let old = act(lowering, &values, predicate);
-        let is_same = lowering.is_uniform(old);
-        match result {
-            Some(result) if !is_same => {
-                let old = lowering.of_first(is_first, old);
-                lowering.set_assumed_uniform(result, old);
-            }
-            _ if needs_barrier => lowering.builder.barrier(scope),
-            _ => {}
-        }
-        if let Some(result) = result.filter(|_| is_same) {
-            lowering.set_uniform(result, old);
-        }
-        return Ok(());
+    let operation = lowering.body.op(op);
+    let update = TileUpdate {
+        op,
+        operands: operation.operands.iter().copied().filter(|&operand| Some(operand) != mask).collect(),
+        mask,
+        result: operation.results.first().copied().filter(|&result| lowering.is_used(result)),
+        ordered: Ordered::of(lowering, op)?,
+    };
+    match lowering.body.value_type(update.operands[0]).as_tensor() {
+        None => emit_scalar_update(lowering, &update, act),
+        Some(_) => emit_tensor_update(lowering, &update, act),
     }
+}
+
+/// An atomic operation of the tile IR.
+struct TileUpdate {
+    op: Op,
+    /// The operands except the mask; the pointer is the first.
+    operands: Vec<tile::Value>,
+    mask: Option<tile::Value>,
+    /// The result; `None` if it has no uses.
+    result: Option<tile::Value>,
+    ordered: Ordered,
+}
+
+fn emit_scalar_update(
+    lowering: &mut Lowering<'_>,
+    update: &TileUpdate,
+    mut act: impl FnMut(&mut Lowering<'_>, &[Value], Option<Value>, Ordered) -> Value,
+) -> Lowered<()> {
+    let operands = update.operands.iter();
+    let values = operands.map(|&operand| lowering.scalar(operand)).collect::<Lowered<Vec<_>>>()?;
+    let mask = update.mask.map(|mask| lowering.scalar(mask)).transpose()?;
+    let is_first = lowering.is_first_of_program();
+    let predicate = both(&mut lowering.builder, is_first, mask);
+    // Barriers order the accesses of other threads before and after the operation, and let all threads wait for the one
+    // that polls.
+    let is_poll = lowering.body.op(update.op).name() == tt::ATOMIC_POLL;
+    let needs_barrier = (update.ordered.order != MemoryOrder::Relaxed || is_poll) && is_first.is_some();
+    let scope = lowering.program_scope();
+    if needs_barrier {
+        lowering.builder.barrier(scope);
+    }
+    let old = act(lowering, &values, predicate, update.ordered);
+    let is_same = lowering.is_uniform(old);
+    match update.result {
+        Some(result) if !is_same => {
+            let old = lowering.of_first(is_first, old);
+            lowering.set_assumed_uniform(result, old);
+        }
+        _ if needs_barrier => lowering.builder.barrier(scope),
+        _ => {}
+    }
+    if let Some(result) = update.result.filter(|_| is_same) {
+        lowering.set_uniform(result, old);
+    }
+    Ok(())
+}
+
+fn emit_tensor_update(
+    lowering: &mut Lowering<'_>,
+    update: &TileUpdate,
+    mut act: impl FnMut(&mut Lowering<'_>, &[Value], Option<Value>, Ordered) -> Value,
+) -> Lowered<()> {
+    let (pointer, ordered) = (update.operands[0], update.ordered);
     let layout = lowering.layout_of(pointer)?;
-    let all = operands.iter().map(|&operand| lowering.registers_in(operand, &layout)).collect::<Lowered<Vec<_>>>()?;
-    let masks = mask.map(|mask| lowering.registers_in(mask, &layout)).transpose()?;
+    let operands = update.operands.iter();
+    let all = operands.map(|&operand| lowering.registers_in(operand, &layout)).collect::<Lowered<Vec<_>>>()?;
+    let masks = update.mask.map(|mask| lowering.registers_in(mask, &layout)).transpose()?;
     let active = lowering.active(&layout);
     let idle = idle_registers(&layout) as usize;
-    let mut old: Vec<Value> = Vec::with_capacity(all[0].len());
-    for register in 0..all[0].len() {
-        if register & idle != 0 {
-            old.push(old[register & !idle]);
-            continue;
-        }
-        let values: Vec<Value> = all.iter().map(|values| values[register]).collect();
-        let predicate = both(&mut lowering.builder, active, masks.as_ref().map(|masks| masks[register]));
-        old.push(act(lowering, &values, predicate));
+    let element = stored(lowering.builder.type_of(all[all.len() - 1][0]));
+    let widths = find_vector_update_bits(lowering.body, update.op, lowering.config.context.target);
+    let masked: Vec<_> = update.mask.into_iter().collect();
+    let groups = VectorGroups::of((lowering.axis_info, pointer, &masked), &layout, element, widths);
+    let groups: Vec<_> = groups.iter().filter(|group| group[0] & idle == 0).collect();
+    // The order among the elements of a tensor is unspecified, so one fence before and one after order them all.
+    let has_fences = groups.len() > 1;
+    let each = if has_fences { Ordered { order: MemoryOrder::Relaxed, ..ordered } } else { ordered };
+    if has_fences && ordered.releases() {
+        lowering.builder.effect(KernelOp::Fence { scope: ordered.scope });
     }
-    if let Some(result) = result {
+    let mut old = all[0].to_vec();
+    for group in &groups {
+        let mut values = vec![all[0][group[0]]];
+        for operand in &all[1..] {
+            let elements: Vec<Value> = group.iter().map(|&register| operand[register]).collect();
+            values.push(lowering.builder.pack(&elements));
+        }
+        let predicate = both(&mut lowering.builder, active, masks.as_ref().map(|masks| masks[group[0]]));
+        let found = act(lowering, &values, predicate, each);
+        for (index, &register) in (0u32..).zip(group).filter(|_| update.result.is_some()) {
+            old[register] = lowering.builder.extract(found, index);
+        }
+    }
+    if has_fences && ordered.acquires() {
+        lowering.builder.effect(KernelOp::Fence { scope: ordered.scope });
+    }
+    if let Some(result) = update.result {
+        let old: Vec<Value> = (0..old.len()).map(|register| old[register & !idle]).collect();
         let old = lowering.broadcast_replicas(&layout, active, &old)?;
         lowering.set_lowered(result, LoweredValue::Tensor(Registers::new(layout, old)));
     }

@@ -14,6 +14,18 @@ pub(in super::super) struct Ordered {
     pub scope: MemoryScope,
 }
 
+impl Ordered {
+    /// Whether accesses before the operation are ordered before it.
+    pub(super) fn releases(self) -> bool {
+        matches!(self.order, MemoryOrder::Release | MemoryOrder::AcquireRelease)
+    }
+
+    /// Whether accesses after the operation are ordered after it.
+    pub(super) fn acquires(self) -> bool {
+        matches!(self.order, MemoryOrder::Acquire | MemoryOrder::AcquireRelease)
+    }
+}
+
 /// The position of an element in the word that a compare-and-swap exchanges.
 struct WordElement {
     word: Value,

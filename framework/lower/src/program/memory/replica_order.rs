@@ -1,11 +1,12 @@
 //! Finds the accesses of global memory that need a barrier before them, because several warps have replicas of an
 //! element.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use tilewright_layout::Dim;
-use tilewright_tile::op::name::{scf, tt, ttg, tw};
-use tilewright_tile::{Block, FunctionBody, Op, Value, ValueOrigin};
+use tilewright_tile::op::name::{tt, ttg, tw};
+use tilewright_tile::transform::loads::PointerBases;
+use tilewright_tile::{Block, FunctionBody, Op, Value};
 
 use super::super::lowering::Lowering;
 use super::super::tensor_coordinates::free_bits;
@@ -17,7 +18,7 @@ pub(in super::super) fn find_accesses_to_order(lowering: &Lowering<'_>) -> HashS
     let mut search = Search {
         lowering,
         body: lowering.body,
-        initial: HashMap::new(),
+        bases: PointerBases::of(lowering.body),
         since_barrier: Replicated::default(),
         found: HashSet::new(),
     };
@@ -37,8 +38,7 @@ struct Replicated {
 struct Search<'a> {
     lowering: &'a Lowering<'a>,
     body: &'a FunctionBody,
-    /// For each argument of a loop, its value before the loop.
-    initial: HashMap<Value, Value>,
+    bases: PointerBases<'a>,
     /// The accesses since the last barrier.
     since_barrier: Replicated,
     found: HashSet<Op>,
@@ -48,7 +48,7 @@ impl Search<'_> {
     fn visit_block(&mut self, block: Block) {
         for &op in self.body.ops(block) {
             let operation = self.body.op(op);
-            let base = operation.operands.first().and_then(|&pointer| self.base(pointer));
+            let base = operation.operands.first().and_then(|&pointer| self.bases.find(pointer));
             match (operation.name(), base) {
                 _ if self.is_barrier(op) => self.since_barrier = Replicated::default(),
                 (tt::LOAD, Some(base)) => {
@@ -101,10 +101,6 @@ impl Search<'_> {
         let operation = self.body.op(op);
         let blocks: Vec<Block> =
             operation.regions.iter().flat_map(|&region| self.body.blocks(region)).copied().collect();
-        for &block in &blocks {
-            let arguments = self.body.arguments(block).iter().rev().zip(operation.operands.iter().rev());
-            self.initial.extend(arguments.map(|(&argument, &operand)| (argument, operand)));
-        }
         let mut after = self.since_barrier.clone();
         for &block in blocks.iter().chain(&blocks) {
             self.since_barrier.clone_from(&after);
@@ -123,29 +119,5 @@ impl Search<'_> {
         }
         let layout = self.lowering.layouts.resolve_distributed(ty);
         layout.is_ok_and(|layout| [Dim::WARP, Dim::BLOCK].iter().any(|&dim| free_bits(&layout, dim) != 0))
-    }
-
-    /// Returns the parameter of the function that a pointer, or each pointer of a tensor, comes from; `None` if that is
-    /// unknown.
-    fn base(&self, pointer: Value) -> Option<Value> {
-        let (op, index) = match self.body.value_origin(pointer) {
-            ValueOrigin::Argument(..) => match self.initial.get(&pointer) {
-                Some(&initial) => return self.base(initial),
-                None => return Some(pointer),
-            },
-            ValueOrigin::Result(op, index) => (op, index as usize),
-        };
-        let operation = self.body.op(op);
-        let operand = match operation.name() {
-            scf::FOR | scf::WHILE => {
-                operation.operands.iter().rev().nth(operation.results.len().checked_sub(index + 1)?)
-            }
-            tt::ADDPTR | tt::SPLAT | tt::BROADCAST | tt::EXPAND_DIMS | tt::RESHAPE | tt::TRANS | tt::BITCAST => {
-                operation.operands.first()
-            }
-            ttg::CONVERT_LAYOUT => operation.operands.first(),
-            _ => None,
-        };
-        operand.and_then(|&operand| self.base(operand))
     }
 }

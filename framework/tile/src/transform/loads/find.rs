@@ -4,6 +4,7 @@
 //! in shared memory, perhaps after elementwise operations, or if a dot of the loop depends on it, or if the program
 //! states the loop's number of stages.
 
+use super::pointer_bases::PointerBases;
 use crate::op::name::{scf, tt, ttg};
 use crate::op_attrs::{NUM_STAGES, OPERAND_STAYS_IN_SMEM};
 use std::collections::BTreeSet;
@@ -81,8 +82,9 @@ pub fn innermost_load_loops(function: &Function, queries: &LayoutQueries<'_>) ->
     for op in body.walk_region(body.root()) {
         body.op(op).operands.iter().for_each(|value| uses[value.index()] += 1);
     }
+    let bases = PointerBases::of(body);
     let all = body.walk_region(body.root()).into_iter().filter(|op| body.op(*op).name() == scf::FOR);
-    all.filter_map(|op| Search::of(body, op, queries, &uses)?.found(op)).collect()
+    all.filter_map(|op| Search::of(body, op, queries, (&uses, &bases))?.found(op)).collect()
 }
 
 /// A load, and the operations from it to a value that depends on it, in order.
@@ -99,6 +101,9 @@ struct Search<'s> {
     block: Block,
     queries: &'s LayoutQueries<'s>,
     uses: &'s [u32],
+    bases: &'s PointerBases<'s>,
+    /// The parameters through which the loop stores.
+    stored: BTreeSet<Value>,
     loop_ops: BTreeSet<Op>,
     /// The values of an iteration that depend on its loads.
     loaded: BTreeSet<Value>,
@@ -107,7 +112,12 @@ struct Search<'s> {
 }
 
 impl<'s> Search<'s> {
-    fn of(body: &'s FunctionBody, op: Op, queries: &'s LayoutQueries<'s>, uses: &'s [u32]) -> Option<Self> {
+    fn of(
+        body: &'s FunctionBody,
+        op: Op,
+        queries: &'s LayoutQueries<'s>,
+        (uses, bases): (&'s [u32], &'s PointerBases<'s>),
+    ) -> Option<Self> {
         let block = *body.blocks(*body.op(op).regions.first()?).first()?;
         let loop_ops: BTreeSet<Op> = body.ops(block).iter().copied().collect();
         let mut loaded = BTreeSet::new();
@@ -118,7 +128,9 @@ impl<'s> Search<'s> {
             }
         }
         let has_stages = body.op(op).attributes.get(NUM_STAGES).is_some();
-        Some(Self { body, block, queries, uses, loop_ops, loaded, has_stages })
+        let stores = body.op_and_nested_ops(op).into_iter().filter(|op| body.op(*op).name() == tt::STORE);
+        let stored = stores.filter_map(|store| bases.find(body.op(store).operands[0])).collect();
+        Some(Self { body, block, queries, uses, bases, stored, loop_ops, loaded, has_stages })
     }
 
     fn found(&self, op: Op) -> Option<LoadLoop> {
@@ -170,7 +182,8 @@ impl<'s> Search<'s> {
 
     /// The reason why no load of the loop can be prefetched, given the operations of its body; `None` if some may be.
     ///
-    /// It is an unsupported counter, or an operation with side effects or a barrier.
+    /// It is an unsupported counter, or an operation with side effects or a barrier, except stores through known
+    /// parameters of the function.
     fn rejected(&self, inner: &[Op]) -> Option<String> {
         let counter = self.body.arguments(self.block).first().map(|counter| self.body.value_type(*counter));
         if !matches!(counter, Some(TileType::Integer(..))) {
@@ -178,8 +191,10 @@ impl<'s> Search<'s> {
         }
         let may_be_passed = |op: &&Op| {
             let operation = self.body.op(**op);
+            let name = operation.name();
             operation.definition.traits.pure
-                || matches!(operation.name(), tt::LOAD | tt::DESCRIPTOR_LOAD | scf::IF | tt::DOT | tt::DOT_SCALED)
+                || matches!(name, tt::LOAD | tt::DESCRIPTOR_LOAD | scf::IF | tt::DOT | tt::DOT_SCALED)
+                || name == tt::STORE && self.bases.find(operation.operands[0]).is_some()
         };
         let stays = inner.iter().find(|op| !may_be_passed(op))?;
         Some(format!("no load can be moved across `{}`", self.body.op(*stays).name()))
@@ -326,6 +341,10 @@ impl<'s> Search<'s> {
         let volatile = self.body.op(load.op).attributes.get("isVolatile");
         if volatile.is_some_and(|volatile| *volatile == crate::Attribute::Bool(true)) {
             return Err("it is volatile".to_owned());
+        }
+        let base = self.bases.find(self.body.op(load.op).operands[0]);
+        if !self.stored.is_empty() && base.is_none_or(|base| self.stored.contains(&base)) {
+            return Err("it may read an element that a `tt.store` of the loop writes".to_owned());
         }
         let ty = self.body.value_type(load.stored);
         let numbers = matches!(ty.element(), TileType::Integer(..) | TileType::Float(_));

@@ -13,11 +13,13 @@
 //!
 //! - `find`: the loads, and the operands that are the same in each iteration;
 //! - `pipelined`: the choices;
+//! - `pointer_bases`: the parameters that loads and stores of the loop access;
 //! - `prefetch`: the schedule and the emission of prefetches;
 //! - `stored_operands`: MMA operands that are stored to shared memory before the loop.
 
 mod find;
 mod pipelined;
+mod pointer_bases;
 mod prefetch;
 mod stored_operands;
 
@@ -28,4 +30,5 @@ pub use find::{
 pub use pipelined::{
     HoistedSharedOperand, LoopPipelinePlan, PlannedPrefetch, PrefetchPath, REGISTER_PATH_BUFFER_COUNT,
 };
+pub use pointer_bases::PointerBases;
 pub use prefetch::pipeline_function;

@@ -7,7 +7,7 @@ use super::find::{PrefetchConsumer, PrefetchableLoad, slice};
 use super::stored_operands::{HoistedOperands, buffer_type};
 use super::{LoopPipelinePlan, PlannedPrefetch, PrefetchPath, REGISTER_PATH_BUFFER_COUNT};
 use crate::op::Dialects;
-use crate::op::name::{ttg, tw};
+use crate::op::name::{tt, ttg, tw};
 use crate::op_attrs::OPERAND_STAYS_IN_SMEM;
 use crate::transform::pipeliner::{
     Buffers, Prefetch, Schedule, Source, Stream, backward, carried_accumulator_index, expand,
@@ -103,10 +103,17 @@ fn schedule(of: &LoopPipelinePlan, streams: &[Vec<usize>], cloner: &IrCloner<'_,
     let used: BTreeSet<Value> =
         body.walk_region(body.root()).into_iter().flat_map(|op| body.op(op).operands.clone()).collect();
     let carried = body.arguments(block).iter().skip(1).zip(&operation.results);
-    let roots = carried.filter(|(_, result)| used.contains(result)).map(|(argument, _)| *argument).collect();
+    let mut roots: Vec<Value> =
+        carried.filter(|(_, result)| used.contains(result)).map(|(argument, _)| *argument).collect();
+    let has_store = |op: &Op| body.op_and_nested_ops(*op).into_iter().any(|op| body.op(op).name() == tt::STORE);
+    let stores: BTreeSet<Op> = body.ops(block).iter().copied().filter(has_store).collect();
+    let ops = stores.iter().flat_map(|store| body.op_and_nested_ops(*store));
+    roots.extend(ops.flat_map(|op| body.op(op).operands.iter().copied()));
     let read: BTreeSet<Value> = of.loads.iter().map(|load| load.load.required).collect();
     let mut rest = backward(body, block, roots, |value| read.contains(&value), |_| Ok(()))?;
-    let is_kept = |op: &Op| rest.ops.contains(op) || body.op(*op).results.iter().any(|value| read.contains(value));
+    let is_kept = |op: &Op| {
+        rest.ops.contains(op) || stores.contains(op) || body.op(*op).results.iter().any(|value| read.contains(value))
+    };
     rest.ops = body.ops(block).iter().copied().filter(is_kept).collect();
     let accumulators = of.overlapped_dots.iter().map(|dot| {
         let carried = carried_accumulator_index(body, block, *dot)?;

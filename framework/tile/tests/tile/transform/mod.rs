@@ -3,6 +3,7 @@
 mod accumulators;
 mod interpreter;
 mod loops;
+mod pointer_bases;
 
 use std::fmt::Write;
 

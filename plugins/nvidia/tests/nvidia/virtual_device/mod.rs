@@ -11,4 +11,5 @@ mod predicated;
 mod programs;
 mod rows;
 mod text;
+mod vector_atomics;
 mod wgmma;
