@@ -17,6 +17,10 @@ use tilewright_tile::{FunctionBody, Op, Region, TileType, Value, ValueOrigin};
 /// the others later.
 const K_STEPS: u64 = 2;
 
+/// Least number of bytes of K in such a step: loads of matrices and of wide vectors have several short steps of an
+/// instruction. (`ptxas` takes no fewer registers for steps of 16 bytes.)
+const MIN_STEP_BYTES: u64 = 32;
+
 /// Assumed number of 32-bit registers of a lane for addresses, counters and other values that are no tensors.
 pub(crate) const BESIDE: u64 = 24;
 
@@ -124,7 +128,9 @@ fn find_step_operands(body: &FunctionBody, plans: &HashMap<Op, MmaPlan>) -> Hash
             if let Some(plan) = plans.get(&op) {
                 for (side, value) in operation.operands[..2].iter().enumerate() {
                     let bits = plan.instruction_element_bits(side);
-                    record(value, StepOperand { steps: plan.k_steps(), bits }, &mut found);
+                    let bytes = plan.problem.shape[2] * u64::from(bits) / 8;
+                    let steps = plan.k_steps().min(bytes / MIN_STEP_BYTES);
+                    record(value, StepOperand { steps, bits }, &mut found);
                 }
             } else if let Some(&StepOperand { steps, .. }) =
                 operation.results.first().and_then(|result| found.get(result))
