@@ -394,7 +394,7 @@ impl WorkCounter<'_, '_> {
         };
         let layout = self.program.layout(first)?;
         let op_costs = OpCosts::of(&kind, &layout, self.program.config)?;
-        let moves = StepWork::from_counts(&op_costs.counts, &self.program.config.context.target);
+        let moves = StepWork::from_counts(&op_costs.counts, self.program.config.context.target);
         let arithmetic = moves.arithmetic + op_costs.plain.ceil() as u64;
         let (global_bytes, global_lines) = match &kind {
             Kind::Access(access) => {
@@ -423,7 +423,7 @@ impl WorkCounter<'_, '_> {
         let layouts = [self.program.layouts.resolve_distributed(from)?, self.program.layouts.resolve_distributed(to)?];
         let plan =
             plan_conversion(&layouts[0], &layouts[1], element_bits_while_moved(from), self.program.config.context)?;
-        Ok(StepWork::from_counts(&plan.stats.counts_with_packing(), &self.program.config.context.target))
+        Ok(StepWork::from_counts(&plan.stats.counts_with_packing(), self.program.config.context.target))
     }
 }
 
