@@ -555,7 +555,7 @@ fn texts() -> Vec<Fault> {
         ),
         fault(
             "an atomic maximum is a minimum",
-            Put("atom.relaxed.gpu.global.max", ".max", ".min"),
+            Put("red.relaxed.gpu.global.max", ".max", ".min"),
             &["kernels/device/atomics"],
             "kernels/device/atomics",
             "buffer",
