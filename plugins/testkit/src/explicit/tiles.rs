@@ -76,7 +76,8 @@ fn summary(choice: &TileDerivation) -> String {
     let Ok(derivation) = &choice.derivation else { return "none: too many registers".to_owned() };
     let instruction = &derivation.dots[0].instruction;
     let of = &derivation.loops[0];
-    let mut text = format!("`{instruction}`, {} stages", of.stages);
+    let unit = if of.stages == 1 { "stage" } else { "stages" };
+    let mut text = format!("`{instruction}`, {} {unit}", of.stages);
     if of.buffers < of.stages {
         text.push_str(", one buffer");
     }
