@@ -240,6 +240,22 @@ def products():
           "z": ("f32", [32, 32], None, product(scaled, y, 32), 2.0**-20, float(max(magnitude)) * 2.0**-18)})
     scaled_factors_of_16_bits(random)
     scaled_across_k(random)
+    split_products()
+
+
+def split_products():
+    """Numbers of 24 digits, whose products are sums of products of fewer digits; an infinity, and a NaN with all bits set."""
+    random = Random(17)
+    digits = lambda: (2**23 + random.below(2**23)) * (1 - 2 * random.below(2)) * Fraction(2) ** -random.integers(1, 21, 26)[0]
+    x, y = [digits() for _ in range(1024)], [digits() for _ in range(1024)]
+    magnitude = float(max(product([abs(a) for a in x], [abs(b) for b in y], 32)))
+    z = product(x, y, 32)
+    x[7 * 32 + 3], x[9 * 32 + 30] = math.inf, struct.unpack("<f", b"\xff\xff\xff\x7f")[0]
+    z[7 * 32 : 8 * 32] = [math.copysign(math.inf, factor) for factor in y[3 * 32 : 4 * 32]]
+    z[9 * 32 : 10 * 32] = [math.nan] * 32
+    results = {name: ("f32", [32, 32], None, z, 0.0, magnitude * error) for name, error in (("u", 2.0**-20), ("v", 2.0**-15), ("w", 2.0**-20))}
+    case("dot_split", pointers(x="f32", y="f32", u="f32", v="f32", w="f32"),
+         {"x": ("f32", [32, 32], x, None), "y": ("f32", [32, 32], y, None), **results})
 
 
 def power(scale):

@@ -11,7 +11,7 @@ use tilewright_target::{Instruction, InstructionOperand};
 use tilewright_tile::import::replace_vendor_operations;
 use tilewright_tile::transform::{
     decompose_scaled_dots, forward_stores, fuse_multiply_adds, inline_calls, make_copies_synchronous,
-    remove_unused_operations, simplify_types, structurize, widen_accumulators,
+    remove_unused_operations, simplify_types, split_dots, structurize, widen_accumulators,
 };
 use tilewright_tile::{self as tile, FloatType, TileModule};
 
@@ -49,6 +49,8 @@ impl ProgramCompiler<'_> {
         let module = decompose_scaled_dots(&module, self.dialects).map_err(in_text)?;
         let has_mma = |operand, accumulator| self.has_mma(operand, accumulator);
         let module = widen_accumulators(&module, self.dialects, &has_mma).map_err(in_text)?;
+        let is_faster = |operand, dots| self.is_faster_than_single(operand, dots);
+        let module = split_dots(&module, self.dialects, &is_faster).map_err(in_text)?;
         let module = structurize(&module, self.dialects).map_err(in_text)?;
         let mut module = inline_calls(&module, self.dialects).map_err(in_text)?;
         keep(&mut module, options.entry.as_deref())?;
@@ -64,11 +66,27 @@ impl ProgramCompiler<'_> {
 
     /// Whether the target has an MMA instruction whose operand A and accumulator have these element types.
     fn has_mma(&self, operand: FloatType, accumulator: FloatType) -> bool {
+        self.mmas(operand, accumulator).next().is_some()
+    }
+
+    /// Returns the MMA instructions of the target whose operand A and accumulator have these element types.
+    fn mmas(&self, operand: FloatType, accumulator: FloatType) -> impl Iterator<Item = &Instruction> {
         let is_of = |row: &Instruction, role: &str, ty: FloatType| {
             row.find_matrix_operand(role).and_then(InstructionOperand::element) == Some(ty.name())
         };
-        let mut mmas = self.target.instructions().iter().filter(|row| row.mma_shape().is_some());
-        mmas.any(|row| is_of(row, "a", operand) && is_of(row, "d", accumulator))
+        let mmas = self.target.instructions().iter().filter(|row| row.mma_shape().is_some());
+        mmas.filter(move |row| is_of(row, "a", operand) && is_of(row, "d", accumulator))
+    }
+
+    /// Whether this number of dots with operands of type `narrow`, accumulated in `f32`, takes less time than one dot
+    /// with operands of `f32`, by MMA instructions or fused multiply-adds.
+    fn is_faster_than_single(&self, narrow: FloatType, dots: usize) -> bool {
+        let target = self.target.description();
+        let best = |operand: FloatType| {
+            let rates = self.mmas(operand, FloatType::F32).filter_map(|row| target.mma_multiply_adds_per_cycle(row));
+            rates.fold(0.0, f64::max)
+        };
+        best(narrow) > dots as f64 * best(FloatType::F32).max(target.lane_multiply_adds_per_cycle())
     }
 }
 

@@ -288,6 +288,7 @@ fn check_costs(costs: &CostTable) -> Checked {
         ("swap", costs.swap.as_ref()),
         ("permute", Some(&costs.permute)),
         ("select", Some(&costs.select)),
+        ("multiply_add", costs.multiply_add.as_ref()),
         ("block_barrier", Some(&costs.block_barrier)),
         ("warp_barrier", Some(&costs.warp_barrier)),
         ("cluster_barrier", costs.cluster_barrier.as_ref()),

@@ -60,6 +60,9 @@ pub struct CostTable {
     pub permute: Cost,
     /// Cost of one select (conditional move) of 32 bits.
     pub select: Cost,
+    /// Cost of one fused multiply-add of 32 bits; that of `select` if `None`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub multiply_add: Option<Cost>,
     /// Cost of one barrier of all warps of a block.
     pub block_barrier: Cost,
     /// Cost of one barrier of the lanes of a warp.
@@ -67,4 +70,12 @@ pub struct CostTable {
     /// Cost of one barrier of all blocks of a cluster, if the target has clusters; that of `block_barrier` if `None`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cluster_barrier: Option<Cost>,
+}
+
+impl CostTable {
+    /// Returns the number of cycles of one fused multiply-add of 32 bits by a warp.
+    #[must_use]
+    pub fn multiply_add_cycles(&self) -> f64 {
+        self.multiply_add.as_ref().unwrap_or(&self.select).cycles
+    }
 }

@@ -148,6 +148,22 @@ impl TargetDescription {
         Some(MmaIssueCycles { cycles, evidence: Evidence::Assumed, source })
     }
 
+    /// Returns the number of multiply-adds that the matrix pipes of a compute unit finish per cycle by an MMA
+    /// instruction of this target; `None` where [`Self::issue_cycles`] returns `None`.
+    #[must_use]
+    pub fn mma_multiply_adds_per_cycle(&self, row: &Instruction) -> Option<f64> {
+        let (work, cycles) = (self.work(row)?, self.issue_cycles(row)?.cycles);
+        let pipes = self.matrix.as_ref().map_or(1, |matrix| matrix.pipes.max(1));
+        Some(work.multiply_adds / f64::from(work.warps) / cycles * f64::from(pipes))
+    }
+
+    /// Returns the number of multiply-adds in `f32` that the lanes of a compute unit finish per cycle without MMA
+    /// instructions.
+    #[must_use]
+    pub fn lane_multiply_adds_per_cycle(&self) -> f64 {
+        f64::from(self.lanes.default) / self.costs.multiply_add_cycles()
+    }
+
     /// Returns the work of one issue of an MMA instruction: its multiply-adds, operand width and issuer; `None` if it
     /// is no MMA instruction.
     fn work<'t>(&self, row: &'t Instruction) -> Option<MmaWork<'t>> {

@@ -92,6 +92,7 @@ pub fn target(warp_ordered: bool) -> TargetDescription {
             swap: None,
             permute: cost(0.5),
             select: cost(0.5),
+            multiply_add: None,
             block_barrier: cost(10.0),
             warp_barrier: cost(1.0),
             cluster_barrier: None,

@@ -300,7 +300,6 @@ impl MmaAtom {
             memory: None,
         };
         let pipes = pipes(target);
-        // A multiply or add costs as much as a select for each 32-bit word of an element.
         let words = f64::from(element_type.bits().div_ceil(32));
         let operations = if kernel_ir_has_fma(element_type) { 1.0 } else { 2.0 };
         Self {
@@ -317,7 +316,7 @@ impl MmaAtom {
             tile: [rows, columns, 0],
             group: 0,
             queue: None,
-            cycles: operations * words * target.costs.select.cycles * f64::from(pipes),
+            cycles: operations * words * target.costs.multiply_add_cycles() * f64::from(pipes),
             pipes,
         }
     }

@@ -2,11 +2,11 @@
 //!
 //! [`simplify_types`] replaces types that only texts have, [`make_copies_synchronous`] makes bulk tensor copies
 //! synchronous, [`decompose_scaled_dots`] multiplies operands by scales that no MMA instruction applies,
-//! [`widen_accumulators`] accumulates dots in a type that MMA instructions have, [`inline_calls`] inlines calls,
-//! [`structurize`] turns branches into structured control flow, [`forward_stores`] forwards stores to loads,
+//! [`widen_accumulators`] accumulates dots in a type that MMA instructions have, [`split_dots`] computes dots in `f32` by
+//! several MMAs of a narrower type, [`inline_calls`] inlines calls, [`structurize`] turns branches into structured control flow, [`forward_stores`] forwards stores to loads,
 //! [`fuse_multiply_adds`] contracts products and sums, [`remove_unused_operations`] is dead code elimination, [`loads`]
 //! and [`explicit`] pipeline loops, [`make_partition_captures_explicit`] makes the captures of warp partitions
-//! explicit. After the first six, a program has one function per entry, with single-block regions. A transformation
+//! explicit. After the first seven, a program has one function per entry, with single-block regions. A transformation
 //! that fails reports the operation and its location.
 
 mod allocations;
@@ -25,6 +25,7 @@ mod repeated;
 mod rewrite_error;
 mod scaled;
 mod simplify_types;
+mod split_dots;
 mod structure;
 mod structurizer;
 mod unused;
@@ -39,6 +40,7 @@ pub(crate) use ir_cloner::{IrCloner, Rewrite, each_function, rewrite_function, v
 pub(crate) use rewrite_error::{RewriteError, Rewritten};
 pub use scaled::decompose_scaled_dots;
 pub use simplify_types::simplify_types;
+pub use split_dots::{IsFaster, split_dots};
 pub use structure::structurize;
 pub use unused::remove_unused_operations;
 pub use widen_accumulators::{HasMma, widen_accumulators};

@@ -4,6 +4,7 @@ mod accumulators;
 mod interpreter;
 mod loops;
 mod pointer_bases;
+mod split_dots;
 
 use std::fmt::Write;
 
