@@ -27,13 +27,13 @@ pub type IsFaster<'a> = dyn Fn(FloatType, usize) -> bool + 'a;
 struct Split {
     /// Type of the parts.
     ty: FloatType,
-    /// For each dot but the last, which of the parts of A and of B it multiplies, in the order of addition. The last dot
-    /// multiplies the first parts.
+    /// The indices of the parts of A and of B that the dots of small parts multiply, in the order of addition. The last
+    /// dot, not listed, multiplies the first parts.
     small_dots: &'static [[usize; 2]],
 }
 
 impl Split {
-    /// Returns the sum that a dot's precision states; `None` if it states one product.
+    /// Returns the split that a dot's precision states; `None` if it states one dot.
     fn from_precision(precision: &str) -> Option<Self> {
         const TWO_PARTS: &[[usize; 2]] = &[[1, 0], [0, 1]];
         const THREE_PARTS: &[[usize; 2]] = &[[1, 1], [2, 0], [0, 2], [1, 0], [0, 1]];
@@ -103,9 +103,9 @@ impl Rewrite for SplitDots<'_> {
             sum = append_dot(cloner.to, [a[of_a], b[of_b], sum])?;
         }
         let small = append_without_nans(cloner.to, sum, zeros)?;
-        let product = append_dot(cloner.to, [a[0], b[0], small])?;
-        // The accumulator is added to the finished product, since MMA instructions may truncate sums.
-        let total = cloner.to.binary(arith::ADDF, product, c)?;
+        let large = append_dot(cloner.to, [a[0], b[0], small])?;
+        // The accumulator is added to the finished dot, since MMA instructions may truncate sums.
+        let total = cloner.to.binary(arith::ADDF, large, c)?;
         cloner.bind(result, total);
         Ok(true)
     }
