@@ -21,13 +21,15 @@ pub struct PointerMemory {
 }
 
 /// Describes the memory that `pointers` address, from AxisInfo. It limits the width of an access to elements for which
-/// every mask is constant. `None` if `pointers` is not a tensor of pointers.
+/// every mask is constant. No access needs more than `sufficient_alignment`, in bytes. `None` if `pointers` is not a
+/// tensor of pointers.
 #[must_use]
 pub fn describe_pointer_memory(
     body: &FunctionBody,
     axis_info: &AxisInfoMap,
     pointers: Value,
     masks: &[Value],
+    sufficient_alignment: u64,
 ) -> Option<PointerMemory> {
     let ty = body.value_type(pointers);
     let shape = ty.as_tensor()?.shape.clone();
@@ -36,17 +38,20 @@ pub fn describe_pointer_memory(
     let bytes = u64::from(bits / 8);
     let Some(info) = axis_info.get(pointers) else {
         let axes = shape.iter().enumerate().map(|(axis, &size)| (Dim::tensor(axis), size, AxisStride::MultipleOf(1)));
-        return Some(PointerMemory { tensor: GlobalTensor { axes: axes.collect(), alignment: bytes }, bits });
+        let tensor = GlobalTensor { max_access_bytes: bytes, ..GlobalTensor::new(axes.collect(), bytes) };
+        return Some(PointerMemory { tensor, bits });
     };
     let masks: Vec<_> = masks.iter().map(|mask| axis_info.get(*mask)).collect();
     let is_shared =
         |at: &IndexBitPosition| masks.iter().all(|mask| mask.is_some_and(|mask| mask.is_constant_across_bit(*at)));
-    let run = info.aligned_vector_bits().into_iter().take_while(is_shared).count();
+    let bytes_of_run = |run: Vec<IndexBitPosition>| bytes << run.into_iter().take_while(is_shared).count();
+    let alignment = bytes_of_run(info.aligned_vector_bits());
+    let max_access_bytes = bytes_of_run(info.vector_bits(sufficient_alignment));
     let axes = shape.iter().enumerate().flat_map(|(axis, &size)| {
         let dim = Dim::tensor(axis);
         segments(info, axis, size, bytes).into_iter().map(move |(size, stride)| (dim, size, stride))
     });
-    Some(PointerMemory { tensor: GlobalTensor { axes: axes.collect(), alignment: bytes << run }, bits })
+    Some(PointerMemory { tensor: GlobalTensor { axes: axes.collect(), alignment, max_access_bytes }, bits })
 }
 
 /// Splits an axis of pointers into segments of constant stride, those of the lowest index bits first. Returns the
@@ -89,7 +94,7 @@ pub fn describe_descriptor_global_tensor(ty: &TileType, together: u64) -> Option
         (Dim::tensor(axis), size, stride)
     });
     let alignment = together.min(aligned_elements) * bytes;
-    Some(PointerMemory { tensor: GlobalTensor { axes: axes.collect(), alignment }, bits })
+    Some(PointerMemory { tensor: GlobalTensor { axes: axes.collect(), alignment, max_access_bytes: alignment }, bits })
 }
 
 /// Returns a number of consecutive elements along the last axis that are either all in bounds or all out of bounds. The

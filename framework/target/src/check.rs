@@ -236,6 +236,9 @@ fn check_global(global: &Global) -> Checked {
     widths("access_bits", &global.access_bits)?;
     power_of_two("transaction_bytes", global.transaction_bytes, u32::MAX)?;
     count("stages", global.stages)?;
+    if let Some(bytes) = global.alignment_bytes {
+        power_of_two("alignment_bytes", bytes, u32::MAX)?;
+    }
     if let Some(unit) = &global.address_unit {
         let table = "address_unit";
         power_of_two("group_lanes", unit.group_lanes, MOST_LANES).within(table)?;

@@ -173,6 +173,11 @@ pub struct Global {
     /// Size in bytes of a transaction of global memory (a sector).
     #[cfg_attr(test, schemars(range(min = 1)))]
     pub transaction_bytes: u32,
+    /// Alignment in bytes that suffices for plain loads and stores of any width; `None` if each needs the alignment of
+    /// its width.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, schemars(range(min = 1)))]
+    pub alignment_bytes: Option<u32>,
     /// Rate of the unit that processes the addresses of a warp's access; `None` if it is unknown or never limits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub address_unit: Option<AddressUnitRate>,
@@ -210,6 +215,13 @@ pub struct VectorAtomicAdd {
 }
 
 impl Global {
+    /// Returns the alignment in bytes that suffices for vectors: no plain load or store needs more. The maximum if each
+    /// needs the alignment of its width.
+    #[must_use]
+    pub fn sufficient_alignment(&self) -> u64 {
+        self.alignment_bytes.map_or(u64::MAX, u64::from)
+    }
+
     /// Returns the widths in bits of atomic additions of vectors of an element type; none if there are only scalar
     /// ones.
     #[must_use]

@@ -69,6 +69,7 @@ pub fn target(warp_ordered: bool) -> TargetDescription {
             source: "invented".to_owned(),
         },
         global: Global {
+            alignment_bytes: None,
             address_unit: None,
             vector_adds: Vec::new(),
             access_bits: vec![8, 16, 32, 64, 128],

@@ -93,7 +93,7 @@ impl KnownTensorProperties {
             _ => (Dim::tensor(axis), shape[axis], AxisStride::Elements(stride)),
         };
         let alignment = if self == Self::Unaligned { u64::from(element_bits / 8) } else { 256 };
-        GlobalTensor { axes: strides.into_iter().enumerate().map(known).collect(), alignment }
+        GlobalTensor::new(strides.into_iter().enumerate().map(known).collect(), alignment)
     }
 
     /// Returns the tensor as the kernel gets it at run time: all strides, and the limit of the first axis if it is

@@ -47,13 +47,14 @@ impl Kind {
         direction: Direction,
     ) -> Self {
         let pointers = body.operand(op, "ptr").or_else(|| body.operand(op, "src"));
-        match pointers
-            .and_then(|pointers| describe_pointer_memory(body, axis_info, pointers, body.operands(op, "mask")))
-        {
+        let sufficient = target.global.sufficient_alignment();
+        match pointers.and_then(|pointers| {
+            describe_pointer_memory(body, axis_info, pointers, body.operands(op, "mask"), sufficient)
+        }) {
             // Atomic operations access single elements, or the vectors that the target updates at once.
             Some(mut named) if body.op(op).name().starts_with("tt.atomic") => {
                 let widest = find_vector_update_bits(body, op, target).iter().fold(named.bits, |a, &b| a.max(b));
-                named.tensor.alignment = named.tensor.alignment.min(u64::from(widest / 8));
+                named.tensor.max_access_bytes = named.tensor.alignment.min(u64::from(widest / 8));
                 Self::Access(Access { named, direction })
             }
             Some(named) => Self::Access(Access { named, direction }),

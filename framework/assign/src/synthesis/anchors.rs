@@ -310,7 +310,8 @@ pub(super) fn of_copy(
     let Some(body) = &expanded.function.body else { return Ok(CopyChoice::default()) };
     let pointers = body.op(copy_op).operands[0];
     let masks: Vec<Value> = body.operands(copy_op, "mask").to_vec();
-    let Some(named) = describe_pointer_memory(body, axis_info, pointers, &masks) else {
+    let sufficient = config.context.target.global.sufficient_alignment();
+    let Some(named) = describe_pointer_memory(body, axis_info, pointers, &masks, sufficient) else {
         return Ok(CopyChoice::default());
     };
     let found = mapped(&named, config, options)?;
@@ -337,5 +338,5 @@ pub(super) fn mapped(
 /// Returns the description of the same tensor with all strides unknown, so that accesses are of single elements.
 fn without_contiguity(tensor: &GlobalTensor) -> GlobalTensor {
     let axes = tensor.axes.iter().map(|&(dim, size, _)| (dim, size, GlobalStride::MultipleOf(1))).collect();
-    GlobalTensor { axes, alignment: 1 }
+    GlobalTensor::new(axes, 1)
 }

@@ -56,7 +56,7 @@ pub fn coalesce_layout(
     let bytes = packed.tensor(global);
     let still = still_axes(&bytes);
     let moving: Vec<_> = bytes.axes.iter().filter(|(dim, ..)| !still.contains(dim)).copied().collect();
-    let moving = GlobalTensor { axes: moving, alignment: bytes.alignment };
+    let moving = GlobalTensor { axes: moving, ..bytes };
     let width = bits.max(8);
     let coalesced = find_coalesced_layout(&moving, width, threads.lanes, threads.warps, &target)?;
     let access = plan_global_access(&coalesced, &moving, width, Direction::Load, &target)?;
@@ -116,7 +116,7 @@ impl Packed {
                 (dim, size, AxisStride::MultipleOf((stride >> self.bits).max(1)))
             }
         };
-        GlobalTensor { axes: global.axes.iter().map(narrowed).collect(), alignment: global.alignment }
+        GlobalTensor { axes: global.axes.iter().map(narrowed).collect(), ..*global }
     }
 
     /// Extends a layout of the packed bytes to the elements of the tensor, and to its axes of stride zero.

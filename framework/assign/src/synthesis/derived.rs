@@ -140,6 +140,7 @@ impl ConstraintTrace<'_, '_> {
             self.program.axis_info,
             pointers,
             self.program.body.operands(op, "mask"),
+            self.program.config.context.target.global.sufficient_alignment(),
         );
         let result_layout = self.program.layout(result)?;
         let anchor = match named {

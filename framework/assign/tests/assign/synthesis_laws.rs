@@ -276,10 +276,8 @@ fn global() -> impl Strategy<Value = GlobalTensor> {
             next *= size * if kind == 2 { 16 } else { 1 };
         }
         let axes = axes.iter().zip(strides).enumerate();
-        GlobalTensor {
-            axes: axes.map(|(axis, (&(size, _), stride))| (Dim::tensor(axis), size, stride)).collect(),
-            alignment: 1 << alignment,
-        }
+        let axes = axes.map(|(axis, (&(size, _), stride))| (Dim::tensor(axis), size, stride)).collect();
+        GlobalTensor::new(axes, 1 << alignment)
     })
 }
 

@@ -58,6 +58,7 @@ fn plan(lowering: &mut Lowering<'_>, op: Op) -> Lowered<Option<PointerToSharedCo
             &layout,
             element,
             &[element.bits().saturating_mul(elements)],
+            u64::MAX,
         );
         groups.iter().filter(|group| group[0] & idle == 0).collect()
     };

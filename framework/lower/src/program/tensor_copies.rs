@@ -146,7 +146,7 @@ impl TensorCopyPlanner<'_> {
                 "a tensor map needs a stride for each axis, and elements of whole bytes",
             ));
         }
-        let global = GlobalTensor { axes, alignment: known(base) };
+        let global = GlobalTensor::new(axes, known(base));
         Ok(MappedTensor { global, base: parameter(base)?, strides: extents, sizes: Vec::new() })
     }
 }

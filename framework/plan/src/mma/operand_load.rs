@@ -257,7 +257,7 @@ impl GlobalMatrixChunk {
     fn tensor(self, bits: u32) -> GlobalTensor {
         let axis = |axis: usize| (Dim::tensor(axis), self.shape[axis], AxisStride::Elements(self.strides[axis]));
         let axes = vec![axis(0), axis(1)];
-        GlobalTensor { axes, alignment: ALIGNMENT.min(self.divisibility * u64::from(bits / 8)) }
+        GlobalTensor::new(axes, ALIGNMENT.min(self.divisibility * u64::from(bits / 8)))
     }
 }
 

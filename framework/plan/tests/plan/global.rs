@@ -62,7 +62,7 @@ fn runs_go_through_segments_of_an_axis() {
         (first, 4, AxisStride::Elements(8)),
         (second, 4, AxisStride::Elements(2)),
     ];
-    let memory = GlobalTensor { axes, alignment: 16 };
+    let memory = GlobalTensor::new(axes, 16);
     assert_eq!(memory.axis_sizes(), [(first, 8), (second, 4)]);
     let layout = find_coalesced_layout(&memory, 32, 8, 1, &test_target()).expect("a layout");
     // The run has 32 words: each of 8 lanes has four of them, which are 16 bytes.
@@ -101,7 +101,7 @@ fn what_is_not_known_is_not_assumed() {
     let layout = rows_in_lanes();
     let width = |axes: [(u64, AxisStride); 2], alignment| {
         let axes = (0..).zip(axes).map(|(axis, (size, stride))| (Dim::tensor(axis), size, stride)).collect();
-        let memory = GlobalTensor { axes, alignment };
+        let memory = GlobalTensor::new(axes, alignment);
         let plan = plan_global_access(&layout, &memory, 32, Direction::Load, &test_target()).expect("a plan");
         (plan.vector_elements, plan.limited_by)
     };
@@ -115,6 +115,26 @@ fn what_is_not_known_is_not_assumed() {
     assert_eq!(width([(8, AxisStride::Elements(4)), unit], 8).0, 2);
     let (one, why) = width([(8, AxisStride::Elements(1)), (4, AxisStride::Elements(8))], 16);
     assert_eq!((one, why.as_str()), (1, "a lane has no more elements that are contiguous in memory"));
+}
+
+/// Checks a target whose accesses need at most the alignment of a dword: unknown pitches of dwords do not narrow them,
+/// masks and elements that are aligned less do.
+#[test]
+fn accesses_are_as_wide_as_the_sufficient_alignment_allows() {
+    let mut target = test_target();
+    target.global.alignment_bytes = Some(4);
+    let width = |bits: u32, pitch, alignment, max_access_bytes| {
+        let axes =
+            vec![(Dim::tensor(0), 8, AxisStride::MultipleOf(pitch)), (Dim::tensor(1), 4, AxisStride::Elements(1))];
+        let memory = GlobalTensor { max_access_bytes, ..GlobalTensor::new(axes, alignment) };
+        let plan = plan_global_access(&rows_in_lanes(), &memory, bits, Direction::Load, &target).expect("a plan");
+        plan.vector_elements
+    };
+    assert_eq!(width(32, 1, 4, u64::MAX), 4);
+    assert_eq!(width(32, 1, 4, 8), 2, "a mask may differ in the second half of a vector");
+    assert_eq!(width(16, 2, 4, u64::MAX), 4);
+    assert_eq!(width(16, 1, 4, u64::MAX), 1, "every second row begins in the middle of a dword");
+    assert_eq!(width(16, 2, 2, u64::MAX), 1);
 }
 
 /// Checks the cycles of a unit that takes 16 lanes in a cycle if they touch one transaction, and else 4 lanes: ROCm

@@ -170,6 +170,13 @@ impl AxisInfo {
     /// vector's size.
     #[must_use]
     pub fn aligned_vector_bits(&self) -> Vec<IndexBitPosition> {
+        self.vector_bits(u64::MAX)
+    }
+
+    /// Returns the index bits that number the elements of the widest vectors whose first element is a multiple of the
+    /// vector's size or of `sufficient_alignment`, as [`Self::aligned_vector_bits`] does.
+    #[must_use]
+    pub fn vector_bits(&self, sufficient_alignment: u64) -> Vec<IndexBitPosition> {
         let distance = |length: usize| self.unit.checked_shl(length as u32).filter(|distance| *distance > 0);
         let mut run: Vec<usize> = Vec::new();
         let next = |length: usize| self.steps.iter().position(|step| step.is_some() && *step == distance(length));
@@ -178,7 +185,7 @@ impl AxisInfo {
         }
         let is_aligned = |length: usize| {
             let others = self.divisibility_with(|bit| run[..length].contains(&bit));
-            distance(length).is_some_and(|bytes| others.is_multiple_of(bytes as u64))
+            distance(length).is_some_and(|size| others.is_multiple_of((size as u64).min(sufficient_alignment)))
         };
         let length = (0..=run.len()).rev().find(|&length| is_aligned(length)).unwrap_or(0);
         let all: Vec<IndexBitPosition> = self.index_bits().collect();

@@ -51,7 +51,7 @@ pub fn build_prefetch_kernel(
         (Dim::tensor(0), rows, AxisStride::Elements(problem.pitch)),
         (Dim::tensor(1), columns, AxisStride::Elements(1)),
     ];
-    let tile = GlobalTensor { axes, alignment: problem.alignment };
+    let tile = GlobalTensor::new(axes, problem.alignment);
     let layout = find_coalesced_layout(&tile, bits, lanes.into(), problem.warps, context.target)?;
     let [load, store] = [Direction::Load, Direction::Store]
         .map(|direction| plan_global_access(&layout, &tile, bits, direction, context.target));

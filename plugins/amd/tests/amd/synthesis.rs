@@ -17,7 +17,7 @@ const LANES: u64 = 64;
 /// Returns a tensor of 64 rows of 32 elements of 16 bits, row-major in global memory.
 fn global() -> GlobalTensor {
     let axes = vec![(Dim::tensor(0), 64, AxisStride::MultipleOf(8)), (Dim::tensor(1), 32, AxisStride::Elements(1))];
-    GlobalTensor { axes, alignment: 16 }
+    GlobalTensor::new(axes, 16)
 }
 
 fn distributed(registers: &[u64], lanes: &[u64], warps: &[u64]) -> LinearLayout {

@@ -139,12 +139,9 @@ fn unsupported_tensor_copies_have_a_reason() {
     assert_eq!(copy.instruction(), Some("cp.async.cg.shared.global.16"));
     assert!(copy.rejected.iter().any(|rejected| rejected.reason == "the kernel has no tensor map"));
     // Strides that are known at run time only.
-    let global = |divisibility| GlobalTensor {
-        axes: vec![
-            (Dim::tensor(0), 64, AxisStride::MultipleOf(divisibility)),
-            (Dim::tensor(1), 64, AxisStride::Elements(1)),
-        ],
-        alignment: 16,
+    let global = |divisibility| {
+        let rows = (Dim::tensor(0), 64, AxisStride::MultipleOf(divisibility));
+        GlobalTensor::new(vec![rows, (Dim::tensor(1), 64, AxisStride::Elements(1))], 16)
     };
     let by = |divisibility| {
         plan_tensor_copy_to_global(&problem(&global(divisibility), &plain, 16), build_plan_context(&target))

@@ -105,7 +105,7 @@ fn copies_of_a_public_solver_are_met_or_beaten() {
         let row = usize::from(theirs.outs().coordinate(theirs.columns_of(Dim::REGISTER)[0], Dim::tensor(0)) == 0);
         let stride = |axis: usize| if axis == row { AxisStride::Elements(1) } else { AxisStride::Elements(8192) };
         let axes = tile.iter().enumerate().map(|(axis, &size)| (Dim::tensor(axis), size, stride(axis))).collect();
-        let memory = GlobalTensor { axes, alignment: 16 };
+        let memory = GlobalTensor::new(axes, 16);
         let threads = CopyThreadCounts { lanes: 32, warps: 1 << theirs.in_bits(Dim::WARP) };
         let ours = coalesce_layout(&memory, 16, threads, None, target.description()).unwrap();
         let taken = plan_global_access(&theirs, &memory, 16, Direction::Load, target.description()).unwrap();

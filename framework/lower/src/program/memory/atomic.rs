@@ -304,7 +304,7 @@ fn emit_tensor_update(
     let element = stored(lowering.builder.type_of(all[all.len() - 1][0]));
     let widths = find_vector_update_bits(lowering.body, update.op, lowering.config.context.target);
     let masked: Vec<_> = update.mask.into_iter().collect();
-    let groups = VectorGroups::of((lowering.axis_info, pointer, &masked), &layout, element, widths);
+    let groups = VectorGroups::of((lowering.axis_info, pointer, &masked), &layout, element, widths, u64::MAX);
     let groups: Vec<_> = groups.iter().filter(|group| group[0] & idle == 0).collect();
     // The order among the elements of a tensor is unspecified, so one fence before and one after order them all.
     let has_fences = groups.len() > 1;

@@ -13,29 +13,35 @@ pub(in super::super) struct VectorGroups {
     within: Vec<u32>,
     /// The number of registers of a lane.
     registers: usize,
+    /// Alignment of the elements of a group in bytes, if it is not that of their size.
+    alignment: u64,
 }
 
 impl VectorGroups {
     /// Finds the widest groups that axis information, layout and target allow for the tensor of pointers `pointer`.
-    /// `element` is the type of an element in memory, `access_bits` the widths of accesses that the target has. The
-    /// values `masks` must be equal for all elements of a group.
+    /// `element` is the type of an element in memory, `access_bits` the widths of accesses that the target has, which
+    /// need at most the alignment `sufficient_alignment`, in bytes. The values `masks` must be equal for all elements
+    /// of a group.
     pub(in super::super) fn of(
         (axis_info, pointer, masks): (&AxisInfoMap, Value, &[Value]),
         layout: &LinearLayout,
         element: Type,
         access_bits: &[u32],
+        sufficient_alignment: u64,
     ) -> Self {
         let registers = 1usize << layout.in_bits(Dim::REGISTER);
         let bits = element.bits();
         let widest = access_bits.iter().copied().max().unwrap_or(bits).max(bits);
-        let Some(info) = axis_info.get(pointer) else { return Self { within: Vec::new(), registers } };
+        let Some(info) = axis_info.get(pointer) else { return Self::allowed(Vec::new(), registers, bits, &[]) };
         let masks: Vec<_> = masks.iter().map(|&mask| axis_info.get(mask)).collect();
         let is_shared =
             |at: &IndexBitPosition| masks.iter().all(|mask| mask.is_some_and(|mask| mask.is_constant_across_bit(*at)));
         let most = (widest / bits).max(1).ilog2() as usize;
-        let run = info.aligned_vector_bits().into_iter().take_while(is_shared).take(most);
+        let run = info.vector_bits(sufficient_alignment).into_iter().take_while(is_shared).take(most);
         let within = unit_steps(layout, run.map(|at| (at.axis, at.bit)));
-        Self::allowed(within, registers, bits, access_bits)
+        let groups = Self::allowed(within, registers, bits, access_bits);
+        let is_aligned = groups.within.len() <= info.aligned_vector_bits().len();
+        Self { alignment: if is_aligned { u64::MAX } else { sufficient_alignment }, ..groups }
     }
 
     /// Finds the widest groups of at most `most` elements that are consecutive along one axis, which must be contiguous
@@ -57,7 +63,13 @@ impl VectorGroups {
         while !within.is_empty() && !access_bits.contains(&(bits << within.len())) {
             within.pop();
         }
-        Self { within, registers }
+        Self { within, registers, alignment: u64::MAX }
+    }
+
+    /// Returns the alignment in bytes of accesses of this type, one for each group.
+    pub(in super::super) fn alignment(&self, ty: Type) -> u32 {
+        let size = ty.bits().div_ceil(8);
+        u32::try_from(self.alignment).map_or(size, |alignment| alignment.min(size))
     }
 
     /// Iterates over the groups, each with its registers in the order of memory.

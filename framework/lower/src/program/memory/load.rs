@@ -28,8 +28,9 @@ pub(in super::super) fn load(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()>
         let other = other.map(|other| lowering.scalar(other)).transpose()?;
         let builder = &mut lowering.builder;
         let other = other.map(|other| to_memory(builder, other));
-        let address = ElementAddress { pointer: address, offset: 0 };
-        let loaded = one(builder, address, stored(ty), predicate, other);
+        let (element, alignment) = (stored(ty), stored(ty).bits().div_ceil(8));
+        let load = KernelOp::Load { pointer: address, predicate, offset: 0, alignment, other };
+        let loaded = builder.value(element, load);
         let value = from_memory(builder, loaded, ty);
         lowering.set_assumed_uniform(result, value);
         return Ok(());
@@ -61,8 +62,9 @@ pub(in super::super) fn loaded(
     let others = other.map(|other| lowering.registers_in(other, &layout)).transpose()?;
     let element = stored(ty);
     let masks: Vec<_> = mask.into_iter().collect();
-    let widths = &lowering.config.context.target.global.access_bits;
-    let groups = VectorGroups::of((lowering.axis_info, pointer, &masks), &layout, element, widths);
+    let global = &lowering.config.context.target.global;
+    let (widths, sufficient) = (&global.access_bits, global.sufficient_alignment());
+    let groups = VectorGroups::of((lowering.axis_info, pointer, &masks), &layout, element, widths, sufficient);
     let mut values = vec![None; addresses.len()];
     let mut known: Vec<(RequestedLoad, Value)> = Vec::new();
     for group in groups.iter() {
@@ -77,7 +79,9 @@ pub(in super::super) fn loaded(
             let builder = &mut lowering.builder;
             let own: Vec<Value> = request.others.iter().map(|&other| to_memory(builder, other)).collect();
             let other = (!own.is_empty()).then(|| builder.pack(&own));
-            let loaded = one(builder, request.address, vector, predicate, other);
+            let ElementAddress { pointer, offset } = request.address;
+            let alignment = groups.alignment(vector);
+            let loaded = builder.value(vector, KernelOp::Load { pointer, predicate, offset, alignment, other });
             known.push((request, loaded));
             loaded
         });
@@ -116,17 +120,6 @@ fn guarded(lowering: &mut Lowering<'_>, mask: tile::Value, layout: &Arc<LinearLa
         }
     }
     Ok(all)
-}
-
-fn one(
-    builder: &mut Builder,
-    ElementAddress { pointer, offset }: ElementAddress,
-    ty: Type,
-    predicate: Option<Value>,
-    other: Option<Value>,
-) -> Value {
-    let alignment = ty.bits().div_ceil(8);
-    builder.value(ty, KernelOp::Load { pointer, predicate, offset, alignment, other })
 }
 
 /// Converts an element from its type in memory to the type that carries it in registers.

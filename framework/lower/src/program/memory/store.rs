@@ -1,6 +1,6 @@
 //! Lowers `tt.store`.
 
-use tilewright_kernel::{Binary, Builder, Cast, Element, Type, Value};
+use tilewright_kernel::{Binary, Builder, Cast, Element, Op as KernelOp, Type, Value};
 use tilewright_tile::Op;
 
 use super::super::error::Lowered;
@@ -8,6 +8,7 @@ use super::super::lowering::Lowering;
 use super::super::tensor_coordinates::idle_registers;
 use super::super::types::stored;
 use super::VectorGroups;
+use super::addresses::ElementAddress;
 
 /// Lowers `tt.store` through a pointer or a tensor of pointers: each element is stored once, regardless of replicas.
 pub(in super::super) fn store(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
@@ -29,8 +30,9 @@ pub(in super::super) fn store(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()
     let predicates = mask.map(|mask| lowering.registers_in(mask, &layout)).transpose()?;
     let element = stored(ty);
     let masks: Vec<_> = mask.into_iter().collect();
-    let widths = &lowering.config.context.target.global.access_bits;
-    let groups = VectorGroups::of((lowering.axis_info, pointer, &masks), &layout, element, widths);
+    let global = &lowering.config.context.target.global;
+    let (widths, sufficient) = (&global.access_bits, global.sufficient_alignment());
+    let groups = VectorGroups::of((lowering.axis_info, pointer, &masks), &layout, element, widths, sufficient);
     let idle = idle_registers(&layout) as usize;
     let active = lowering.active(&layout);
     for group in groups.iter().filter(|group| group[0] & idle == 0) {
@@ -39,7 +41,9 @@ pub(in super::super) fn store(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()
         let vector = builder.pack(&elements);
         let predicate = both(builder, active, predicates.as_ref().map(|all| all[group[0]]));
         let address = addresses[group[0]];
-        builder.store(address.pointer, address.offset, vector, predicate);
+        let alignment = groups.alignment(builder.type_of(vector));
+        let ElementAddress { pointer, offset } = address;
+        builder.effect(KernelOp::Store { pointer, value: vector, predicate, offset, alignment });
     }
     Ok(())
 }

@@ -40,6 +40,7 @@ impl Copied {
         let side = &problem.sides[at];
         let mut target = problem.target.clone();
         target.global.access_bits.retain(|&bits| bits <= copy.access_bits);
+        target.global.alignment_bytes = None;
         let access = plan_global_access(&side.layout, &copy.global, problem.element_bits, Direction::Load, &target)?;
         let registers = access.register_groups().first().map_or(&[][..], |group| group);
         let vector = (0..access.vector_elements.ilog2()).filter_map(|bit| registers.get(1 << bit));

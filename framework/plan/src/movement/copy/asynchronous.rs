@@ -46,6 +46,7 @@ fn of_layout(
     let words = |error: MovementError| error.to_string();
     let mut target = context.target.clone();
     target.global.access_bits = vec![8 * row.bytes];
+    target.global.alignment_bytes = None;
     if row.alignment[0] > row.bytes {
         return Err("it needs more alignment in global memory than it reads bytes".to_owned());
     }

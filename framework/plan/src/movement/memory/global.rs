@@ -9,7 +9,7 @@ use std::array;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-use tilewright_kernel::{Binary, Builder, Element, Value};
+use tilewright_kernel::{Binary, Builder, Element, Op, Value};
 use tilewright_layout::f2::{Solver, Subspace, multiply_vector};
 use tilewright_layout::{Dim, LayoutError, LinearLayout, Space};
 use tilewright_target::{Direction, TargetDescription};
@@ -37,6 +37,8 @@ pub struct GlobalTensor {
     pub axes: Vec<(Dim, u64, AxisStride)>,
     /// Alignment of the tensor's first element, in bytes.
     pub alignment: u64,
+    /// Max bytes of a lane's access: its elements have one mask value. The maximum if only alignment limits accesses.
+    pub max_access_bytes: u64,
 }
 
 impl GlobalTensor {
@@ -53,7 +55,13 @@ impl GlobalTensor {
             })
             .collect();
         axes.reverse();
-        Self { axes, alignment }
+        Self::new(axes, alignment)
+    }
+
+    /// Describes a tensor with these axes, whose address is a multiple of `alignment` bytes. No mask limits accesses.
+    #[must_use]
+    pub fn new(axes: Vec<(Dim, u64, AxisStride)>, alignment: u64) -> Self {
+        Self { axes, alignment, max_access_bytes: u64::MAX }
     }
 
     /// Returns the axes with their sizes, each axis once.
@@ -92,15 +100,16 @@ impl GlobalTensor {
         (run, others)
     }
 
-    /// Returns the largest power of two, in elements, that divides the tensor's alignment and the strides outside of
-    /// the run. The run consists of segments, of one or more dims, that are contiguous in memory ([`Self::run`]).
-    /// The start of every vector is a multiple of this number.
+    /// Returns the largest power of two of bytes that divides the tensor's alignment and the strides outside of the
+    /// run. The run consists of segments, of one or more dims, that are contiguous in memory ([`Self::run`]). The
+    /// address of every vector is a multiple of this number.
     fn divisibility(&self, element_bytes: u64) -> u64 {
         let (_, others) = self.run();
         let strides = others.iter().filter(|segment| segment.bits > 0).map(|segment| match segment.stride {
             AxisStride::Elements(stride) | AxisStride::MultipleOf(stride) => 1u64 << stride.trailing_zeros().min(62),
         });
-        strides.chain([lowest_bit(self.alignment) / element_bytes]).min().unwrap_or(1).max(1)
+        let strides = strides.map(|stride| stride.saturating_mul(element_bytes));
+        strides.fold(lowest_bit(self.alignment), u64::min)
     }
 
     /// Returns the byte offset of an element from the tensor's first element. Axes of unknown stride are spread so far
@@ -191,6 +200,8 @@ pub struct GlobalAccessPlan {
     pub limited_by: String,
     element: Element,
     lane_bits: u32,
+    /// Alignment of the accesses in bytes.
+    alignment: u32,
     registers: Vec<u64>,
     /// For each access, the registers that it moves, in the order of memory.
     groups: Vec<Vec<usize>>,
@@ -251,6 +262,7 @@ pub fn plan_global_access(
         limited_by,
         element,
         lane_bits: registers.in_bits(Dim::LANE),
+        alignment: memory.divisibility(u64::from(element_bits / 8)).min(u64::from(element_bits / 8) << width) as u32,
         registers: columns.to_vec(),
         groups,
         idle: if direction == Direction::Store { copies } else { 0 },
@@ -294,13 +306,17 @@ fn widest(
     let others = registers.ins().dims().filter(|&dim| dim != Dim::REGISTER);
     let moved = others.flat_map(|dim| registers.columns_of(dim)).fold(0, |all, column| all | column);
     let unshared = units.iter().take_while(|&&unit| moved & unit == 0).count() as u32;
-    let aligned = memory.divisibility(u64::from(element_bits / 8)).ilog2();
+    let element_bytes = u64::from(element_bits / 8);
+    let elements = |bytes: u64| (bytes / element_bytes).max(1).ilog2();
+    let divisibility = memory.divisibility(element_bytes);
+    let aligned = if divisibility < target.global.sufficient_alignment() { divisibility } else { u64::MAX };
     let offered = target.global.access_bits.iter().max().map_or(0, |&bits| (bits / element_bits).max(1).ilog2());
     let limits = [
         (offered, "the target has no wider access"),
         (together, "a lane has no more elements that are contiguous in memory"),
         (unshared, "other lanes have neighbours within a wider vector"),
-        (aligned, "wider vectors are not known to be aligned"),
+        (elements(aligned), "wider vectors are not known to be aligned"),
+        (elements(memory.max_access_bytes), "the elements of wider vectors may differ in their masks"),
     ];
     let (width, why) = limits.into_iter().min_by_key(|(width, _)| *width).unwrap_or((0, ""));
     (width, why.to_owned())
@@ -412,7 +428,8 @@ impl GlobalAccessPlan {
         let mut loaded: Vec<Option<Value>> = vec![None; 1 << self.registers.len()];
         for group in &self.groups {
             let PredicatedGlobalAddress { pointer, offset, predicate } = emit_address(builder, group[0]);
-            let value = builder.load(wide_type(self.element, count), pointer, offset, predicate);
+            let (ty, alignment) = (wide_type(self.element, count), self.alignment);
+            let value = builder.value(ty, Op::Load { pointer, predicate, offset, alignment, other: None });
             for (&register, element) in group.iter().zip(narrowed(builder, value, self.element, count)) {
                 loaded[register] = Some(element);
             }
@@ -444,7 +461,7 @@ impl GlobalAccessPlan {
                 (Some(own), Some(given)) => Some(builder.binary(Binary::And, own, given)),
                 (own, given) => own.or(given),
             };
-            builder.store(pointer, offset, value, predicate);
+            builder.effect(Op::Store { pointer, value, predicate, offset, alignment: self.alignment });
         }
     }
 }
