@@ -10,7 +10,8 @@ which is built here unless `--program` names it.
 
 Counts are sums over all warps of the grid: PTX instructions that are issued, by class; sectors of global memory that loads and
 stores touch; wavefronts of loads and stores in shared memory, without those of asynchronous copies and `wgmma` operands. The pipe that
-executes wavefronts also executes shuffles, at the same rate, so that a kernel is listed if both together are above Triton's.
+executes wavefronts also executes shuffles, at the same rate, and `redux` takes as long as two shuffles (docs/results/gpus.md), so that a
+kernel is listed if all three together are above Triton's.
 
 The model's cycles are those of one compute unit that executes all blocks: the cycles of its pipes, and the issue slots of machine
 instructions. Executed machine instructions are executed PTX instructions times the machine instructions for each PTX instruction in
@@ -42,6 +43,7 @@ INSTRUCTIONS = (
     "global",
     "shared",
     "shuffle",
+    "redux",
     "barrier",
     "matrix",
     "matrix_work",
@@ -53,8 +55,8 @@ INSTRUCTIONS = (
 )
 # An instruction in the text of PTX, with its guard.
 PTX_INSTRUCTION = re.compile(r"^\s*\{?\s*(?:@!?%?\w+\s+)?[a-z][\w.:]*(?:\s[^;]*)?;", re.MULTILINE)
-# What occupies the pipe of shared memory, a cycle each.
-PIPE = ("wavefronts", "shuffle")
+# The cycles of instructions that move data between lanes (docs/results/gpus.md): a `redux` takes as long as two shuffles.
+PIPE_CYCLES = {"wavefronts": 1, "shuffle": 1, "redux": 2}
 # The counts that are committed.
 RECORDED = ("issued", "sectors", "wavefronts", "global", "shared", "shuffle", "barrier", "matrix", "matrix_work")
 
@@ -93,8 +95,9 @@ class Pair:
 
     @property
     def has_more_in_pipe(self) -> bool:
-        """Whether ours has more wavefronts and shuffles together."""
-        return sum(self.own[metric] for metric in PIPE) > sum(self.other[metric] for metric in PIPE)
+        """Whether ours has more wavefronts, shuffles and `redux` together."""
+        own, other = (sum(counts[name] * cycles for name, cycles in PIPE_CYCLES.items()) for counts in (self.own, self.other))
+        return own > other
 
 
 def pair_cases(cases: pathlib.Path, own: dict[str, Line], other: dict[str, Line]) -> Iterator[Pair | str]:
@@ -116,7 +119,7 @@ def summarize(compared: dict[str, list[Pair]]) -> list[str]:
     names = ["model's cycles, geometric mean", "above 1", "worst", "issued, geometric mean", "worst"]
     for metric in ("sectors", "wavefronts"):
         names += [f"{metric}, ours", "Triton's", "cases with more"]
-    names += ["shuffles, ours", "Triton's", "cases with more wavefronts and shuffles", "barriers and fences, ours", "Triton's"]
+    names += ["shuffles, ours", "Triton's", "cases with more cycles between lanes", "barriers and fences, ours", "Triton's"]
     lines = [row("target", "kernels", "cases", *names), "|---|---|" + "--:|" * (1 + len(names))]
     return lines + [summary_row(target, kind, some) for target, kind, some in class_rows(compared)]
 
@@ -160,12 +163,12 @@ def list_above(compared: dict[str, list[Pair]], metric: str) -> list[str]:
 
 
 def list_pipe_above(compared: dict[str, list[Pair]]) -> list[str]:
-    """The kernels with more wavefronts and shuffles together, the greatest ratio of wavefronts first."""
-    names = ["wavefronts, ours", "Triton's", "shuffles, ours", "Triton's"]
+    """The kernels with more wavefronts, shuffles and `redux` together, the greatest ratio of wavefronts first."""
+    names = ["wavefronts, ours", "Triton's", "shuffles, ours", "Triton's", "`redux`, ours", "Triton's"]
     lines = [row("case", "target", *names), "|---|---|" + "--:|" * len(names)]
     found = [(pair, target) for target, pairs in compared.items() for pair in pairs if pair.has_more_in_pipe]
     for pair, target in sorted(found, key=lambda entry: -entry[0].ratio("wavefronts")):
-        cells = [side[metric] for metric in PIPE for side in (pair.own, pair.other)]
+        cells = [side[metric] for metric in PIPE_CYCLES for side in (pair.own, pair.other)]
         lines.append(row(f"`{pair.name}`", target, *cells))
     return lines
 

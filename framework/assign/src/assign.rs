@@ -6,7 +6,7 @@ use super::price::Prices;
 use super::propagate::propagate;
 use super::report::{AssignmentReport, FunctionReport};
 use super::rewrite::rewrite;
-use super::{AssignmentError, LaunchConfig, Strategy, dot_alternatives, local_search, operand_orders};
+use super::{AssignmentError, LaunchConfig, Strategy, dot_alternatives, local_search, operand_orders, replica_stores};
 use tilewright_plan::movement::{MovementError, check_block_fits_target};
 use tilewright_tile::op::Dialects;
 use tilewright_tile::op::name::ttg;
@@ -79,6 +79,7 @@ pub fn assign_layouts(
         if strategy == Strategy::LeastCost {
             local_search::improve(&mut state, config)?;
             dot_alternatives::take(&mut state, function, config)?;
+            replica_stores::divide_among_replicas(&mut state)?;
         }
         let (rewritten, left) = rewrite(function, &state, config, convert)?;
         functions.push(FunctionReport::of(function, &rewritten, &state, &left, first, config));

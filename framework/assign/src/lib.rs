@@ -24,6 +24,7 @@ mod op_costs;
 mod operand_orders;
 mod price;
 mod propagate;
+mod replica_stores;
 mod report;
 mod rewrite;
 mod source;

@@ -48,5 +48,7 @@ pub use pieces::CallOperand;
 /// LLVM types and values that appear in the interface of [`TargetDialect`], re-exported from `inkwell`.
 pub mod values {
     pub use inkwell::types::{BasicType, BasicTypeEnum};
-    pub use inkwell::values::{BasicValue, BasicValueEnum, IntValue, PointerValue};
+    pub use inkwell::values::{
+        BasicValue, BasicValueEnum, CallSiteValue, InstructionOpcode, InstructionValue, IntValue, Operand, PointerValue,
+    };
 }

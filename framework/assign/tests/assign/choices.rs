@@ -6,10 +6,10 @@ use crate::assign::module;
 use tilewright_vendor_testkit::assigned;
 
 use assigned::check_assigned_module;
-use tilewright_assign::layouts::LayoutCache;
+use tilewright_assign::layouts::{LayoutCache, resolve_distributed_layout};
 use tilewright_assign::{AssignedModule, LaunchConfig, Strategy, assign_layouts};
 use tilewright_layout::families::NeutralFamilies;
-use tilewright_layout::parse_family_spec;
+use tilewright_layout::{Dim, parse_family_spec};
 use tilewright_plan::movement::{ConversionKind, PlanContext};
 use tilewright_target::TargetDescription;
 use tilewright_tile::{FunctionBody, LayoutAttribute, TileModule, Value};
@@ -90,6 +90,41 @@ fn conversions_add_to_the_cost() {
     // A warp's quarter of 1024 numbers takes four shuffles of pairs, or a store, a barrier and a load.
     assert!(of_conversions >= 4.0, "{moves}");
     assert!(moves.total_cost() >= of_conversions, "{moves}");
+}
+
+/// Checks that one instruction of each warp stores the sums of its rows, 32 bytes for 8 rows: the lanes that have the same
+/// sums in two registers each store another one, and the rows of a warp are adjacent.
+#[test]
+fn replicas_store_different_registers() {
+    let source =
+        "tt.func @sums(%x: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %y: !tt.ptr<f32> {tt.divisibility = 16 : i32}) {
+      %row = arith.constant dense<32> : tensor<32x1xi32>
+      %i = tt.make_range {end = 32 : i32, start = 0 : i32} : tensor<32xi32>
+      %r = tt.expand_dims %i {axis = 1 : i32} : tensor<32xi32> -> tensor<32x1xi32>
+      %o = arith.muli %r, %row : tensor<32x1xi32>
+      %c = tt.expand_dims %i {axis = 0 : i32} : tensor<32xi32> -> tensor<1x32xi32>
+      %ob = tt.broadcast %o : tensor<32x1xi32> -> tensor<32x32xi32>
+      %cb = tt.broadcast %c : tensor<1x32xi32> -> tensor<32x32xi32>
+      %at = arith.addi %ob, %cb : tensor<32x32xi32>
+      %base = tt.splat %x : !tt.ptr<f32> -> tensor<32x32x!tt.ptr<f32>>
+      %from = tt.addptr %base, %at : tensor<32x32x!tt.ptr<f32>>, tensor<32x32xi32>
+      %v = tt.load %from : tensor<32x32x!tt.ptr<f32>>
+      %sum = \"tt.reduce\"(%v) <{axis = 1 : i32}> ({
+      ^bb0(%a: f32, %b: f32):
+        %s = arith.addf %a, %b : f32
+        tt.reduce.return %s : f32
+      }) : (tensor<32x32xf32>) -> tensor<32xf32>
+      %out = tt.splat %y : !tt.ptr<f32> -> tensor<32x!tt.ptr<f32>>
+      %to = tt.addptr %out, %i : tensor<32x!tt.ptr<f32>>, tensor<32xi32>
+      tt.store %to, %sum : tensor<32x!tt.ptr<f32>>
+      tt.return
+    }";
+    let assignment = chosen(&module(source), Strategy::LeastCost);
+    let body = assignment.module.functions[0].body.as_ref().unwrap();
+    let stored = all_values(body).into_iter().find(|value| body.value_name(*value) == Some("to")).unwrap();
+    let layout = resolve_distributed_layout(body.value_type(stored), &NeutralFamilies).unwrap();
+    assert_eq!(layout.in_bits(Dim::REGISTER), 0, "{}", assignment.report);
+    assert_eq!(layout.columns_of(Dim::WARP), [8, 16], "{}", assignment.report);
 }
 
 /// Checks the latency of conversions. A conversion through shared memory waits for the store, the barrier and the load;

@@ -11,6 +11,7 @@ use tilewright_kernel::{
 use tilewright_layout::{Dim, LinearLayout, MemoryLayout};
 use tilewright_plan::movement::{ClusterBlockBits, PointerToSharedCopy, TensorCopy, ThreadIndices};
 use tilewright_tile::axis_info::AxisInfoMap;
+use tilewright_tile::op::name::ttg;
 use tilewright_tile::op_attrs::OPERAND_STAYS_IN_SMEM;
 use tilewright_tile::{self as tile, Attribute, FunctionBody, Op};
 
@@ -74,6 +75,8 @@ pub(super) struct Lowering<'a> {
     lowered: Vec<Option<LoweredValue>>,
     /// For each value index of the function, the number of its uses.
     uses: Vec<u32>,
+    /// The results of the layout conversions of values.
+    converted: HashMap<tile::Value, tile::Value>,
     /// Whether matrix units read the program's tensors in shared memory through the asynchronous proxy (PTX).
     by_proxy: bool,
     /// The kernel values that are known to be uniform over the block.
@@ -110,6 +113,7 @@ impl<'a> Lowering<'a> {
             guard: None,
             lowered: Vec::new(),
             uses: Vec::new(),
+            converted: HashMap::new(),
             by_proxy: false,
             uniform: HashSet::new(),
             known: HashMap::new(),
@@ -124,6 +128,9 @@ impl<'a> Lowering<'a> {
                     lowering.uses.resize(index + 1, 0);
                 }
                 lowering.uses[index] += 1;
+            }
+            if body.op(op).name() == ttg::CONVERT_LAYOUT && plans.is_empty() {
+                lowering.converted.insert(body.op(op).operands[0], body.op(op).results[0]);
             }
         }
         lowering
@@ -330,6 +337,11 @@ impl<'a> Lowering<'a> {
         let layout = Arc::new(layout);
         self.known.insert(ty.clone(), layout.clone());
         Ok(layout)
+    }
+
+    /// Returns the result of a value's layout conversion if the value has no other use.
+    pub(super) fn only_conversion(&self, value: tile::Value) -> Option<tile::Value> {
+        self.converted.get(&value).copied().filter(|_| self.uses.get(value.index()) == Some(&1))
     }
 
     /// Whether the program uses a value.

@@ -69,7 +69,7 @@ pub use mma_barriers::MmaBarriers;
 pub use prefetch::{PrefetchPlan, PrefetchSpec, plan_prefetch};
 pub(crate) use price::SELECTS_PER_WAVEFRONT;
 pub use price::{predict_cycles, price_counts_in_wavefronts};
-pub use reduce::{ReductionPlan, plan_reduction, reduction_candidates};
+pub use reduce::{ReductionPlan, plan_reduction, plan_reduction_to, reduction_candidates};
 pub use rejected::RejectedCandidate;
 pub(crate) use rejected::best_of;
 pub use scan::{ScanDirection, ScanPlan, plan_scan};

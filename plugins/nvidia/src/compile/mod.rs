@@ -17,6 +17,7 @@ mod mbarrier;
 mod predicated;
 mod ptx;
 mod registers;
+mod segment;
 mod tensor;
 mod warp_reductions;
 

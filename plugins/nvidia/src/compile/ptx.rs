@@ -13,6 +13,7 @@ use tilewright_plugin::{CompileError, find_and_check_instruction};
 use tilewright_target::{Instruction, TargetDescription};
 
 use super::capability::capability;
+use super::segment::{SegmentLane, strip_mask};
 use super::{bulk, chained_dots, conversion, group, instruction, load_loops, mbarrier, predicated, tensor};
 
 /// LLVM's number of the calling convention `ptx_kernel`.
@@ -295,9 +296,13 @@ impl TargetDialect for Ptx<'_> {
         value: IntValue<'ctx>,
         lane: IntValue<'ctx>,
     ) -> Result<IntValue<'ctx>, CompileError> {
-        // The last operand limits source lanes: here all lanes of the warp are one segment.
-        let last = emit.i32(WARP - 1);
-        emit.call_i32_intrinsic("llvm.nvvm.shfl.sync.idx.i32", &[emit.i32(ALL_LANES), value, lane, last])
+        // The last operand has the last source lane of a segment, and, from bit 8 on, the bits that number segments.
+        let (lane, segments) = match SegmentLane::find(lane) {
+            Some(SegmentLane { kept, ones }) => (emit.i32(ones), kept),
+            None => (strip_mask(lane), 0),
+        };
+        let bounds = emit.i32(segments << 8 | (WARP - 1));
+        emit.call_i32_intrinsic("llvm.nvvm.shfl.sync.idx.i32", &[emit.i32(ALL_LANES), value, lane, bounds])
     }
 
     fn shuffle_xor<'ctx>(

@@ -139,6 +139,39 @@ fn shuffles_are_shfl_idx_of_the_full_warp() {
 }
 
 #[test]
+fn shuffles_within_segments_take_constants() {
+    // (bits that are cleared and then set in the lane's index, operands of the shuffle): the source lane, and the bits of
+    // the segment above the last lane. An index that is not made of the lane's bits is computed, and needs no mask.
+    for (clear, set, operands) in
+        [(3, 3, ", 3, 7199, -1;"), (7, 2, ", 2, 6175, -1;"), (31, 5, ", 5, 31, -1;"), (0, 32, ", 0, 7967, -1;")]
+    {
+        let ptx = ptx(shuffle_from(|k, lane| {
+            let kept = k.binary_const(Binary::And, lane, !clear);
+            k.binary_const(Binary::Or, kept, set)
+        }));
+        let shuffle = body(&ptx).into_iter().find(|line| line.starts_with("shfl")).unwrap();
+        assert!(shuffle.starts_with("shfl.sync.idx.b32") && shuffle.ends_with(operands), "{clear} {set}: {shuffle}");
+    }
+    let ptx = ptx(shuffle_from(|k, lane| {
+        let before = k.binary_const(Binary::Sub, lane, 1);
+        k.binary_const(Binary::And, before, 31)
+    }));
+    assert!(ptx.contains(", 31, -1;") && count(&body(&ptx), "and") == 1, "only the lane's index is masked: {ptx}");
+}
+
+/// Returns a kernel whose lanes each get the index of the lane that `source` computes from their own index.
+fn shuffle_from(source: impl Fn(&mut Builder, Value) -> Value) -> Kernel {
+    let mut k = Builder::new("exchange", LAUNCH, &[("at", GLOBAL_POINTER)]);
+    let at = k.parameter(0);
+    let at = own_address(&mut k, at, 4);
+    let lane = k.special(SpecialRegister::Lane);
+    let from = source(&mut k, lane);
+    let received = k.shuffle(lane, from);
+    k.store(at, 0, received, None);
+    k.finish()
+}
+
+#[test]
 fn shuffles_by_a_constant_are_butterflies() {
     let ptx = ptx(kernels::shuffle_xor(LAUNCH, 5));
     let shuffles: Vec<_> = body(&ptx).into_iter().filter(|line| line.starts_with("shfl")).collect();

@@ -6,7 +6,7 @@ use tilewright_layout::{Dim, LinearLayout, Space};
 use tilewright_plan::movement;
 use tilewright_tile::Op;
 
-use super::super::error::{LowerError, LowerErrorReason};
+use super::super::error::{LowerError, LowerErrorReason, Lowered};
 use super::super::lowered::{LoweredValue, Registers};
 use super::super::lowering::Lowering;
 use super::combine::Tuples;
@@ -18,27 +18,52 @@ pub(in super::super) fn reduced(lowering: &mut Lowering<'_>, op: Op) -> Result<(
     let at = |reason: LowerErrorReason| reason.at(body, op);
     let tuples = Tuples::of(lowering, op).map_err(at)?;
     let layout = tuples.tensors[0].layout.clone();
-    let planned = match lowering.plans.reductions.get(&op) {
-        Some(plan) => Ok(plan.clone()),
-        None => movement::plan_reduction(&layout, tuples.axis, &tuples.bits, lowering.config.context.target),
+    let given = converted_layout(lowering, op).map_err(at)?;
+    let target = lowering.config.context.target;
+    let planned = match (lowering.plans.reductions.get(&op), &given) {
+        (Some(plan), _) => Ok(plan.clone()),
+        (None, Some(given)) => movement::plan_reduction_to(given, &layout, tuples.axis, &tuples.bits, target),
+        (None, None) => movement::plan_reduction(&layout, tuples.axis, &tuples.bits, target),
     };
     let mut plan = planned.map_err(|error| at(error.into()))?;
     if tuples.depends_on_order(lowering.body) {
         plan = plan.with_ordered_combines();
     }
     let results = tuples.through(lowering, |builder, words, combine| plan.emit(builder, words, combine))?;
-    let from = Arc::new(reduced_layout(&plan.result, tuples.axis).map_err(at)?);
+    let from = match &given {
+        Some(given) => given.clone(),
+        None => Arc::new(reduced_layout(&plan.result, tuples.axis).map_err(at)?),
+    };
     for (index, values) in results.into_iter().enumerate() {
         let result = lowering.result(op, index).map_err(at)?;
         if body.value_type(result).as_tensor().is_none() {
             lowering.set_assumed_uniform(result, values[0]);
             continue;
         }
-        let required = lowering.layout_of(result).map_err(at)?;
+        let required = match &given {
+            Some(given) => given.clone(),
+            None => lowering.layout_of(result).map_err(at)?,
+        };
         let values = lowering.convert(&Registers::new(from.clone(), values), &required).map_err(at)?;
         lowering.set_lowered(result, LoweredValue::Tensor(Registers::new(required, values)));
     }
     Ok(())
+}
+
+/// Returns the layout to which all used results of a reduction are converted; `None` if a result is used otherwise.
+fn converted_layout(lowering: &mut Lowering<'_>, op: Op) -> Lowered<Option<Arc<LinearLayout>>> {
+    let mut given: Option<Arc<LinearLayout>> = None;
+    for &result in &lowering.body.op(op).results {
+        if !lowering.is_used(result) {
+            continue;
+        }
+        let Some(converted) = lowering.only_conversion(result) else { return Ok(None) };
+        let layout = lowering.layout_of(converted)?;
+        if given.get_or_insert_with(|| layout.clone()) != &layout {
+            return Ok(None);
+        }
+    }
+    Ok(given)
 }
 
 /// Returns the layout of a reduction's result: the axis is removed, and later axes move up by one.

@@ -28,7 +28,7 @@ pub(super) struct ReductionCandidate {
     pub(super) partial_bits_in_registers: u32,
     /// The steps between lanes after the conversion of partial results.
     pub(super) after: Vec<LaneStep>,
-    /// The layout of the results before they are broadcast; `None` if every lane has its results already.
+    /// The layout of the results before a last conversion; `None` if every lane has its results already.
     pub(super) left: Option<LinearLayout>,
 }
 
@@ -138,13 +138,23 @@ impl ReductionCandidate {
         }
         let in_registers = (sharing_lanes.len() as u32..problem.partial_bits).map(|partial| 1u64 << (shift + partial));
         read.registers = in_registers.chain(read.registers).collect();
+        let mut left = left.map(|left| left.layout(problem, problem.result.outs())).transpose()?;
+        // Results that one warp has are converted to the required layout at once.
+        let dst = if problem.partial_bits == 0 {
+            LinearLayout::from_columns(problem.required.ins().clone(), space.clone(), problem.required.columns())?
+        } else {
+            if problem.is_converted() {
+                left.get_or_insert_with(|| problem.result.clone());
+            }
+            read.layout(problem, &space)?
+        };
         Ok(Self {
             before: problem.lane_steps(given),
             src: problem.after_halving(given).layout(problem, &space)?,
-            dst: read.layout(problem, &space)?,
+            dst,
             partial_bits_in_registers: problem.partial_bits - sharing_lanes.len() as u32,
             after,
-            left: left.map(|left| left.layout(problem, problem.result.outs())).transpose()?,
+            left,
         })
     }
 }

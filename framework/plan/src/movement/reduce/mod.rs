@@ -12,4 +12,4 @@ mod lanes;
 mod problem;
 mod reduction;
 
-pub use reduction::{ReductionPlan, plan_reduction, reduction_candidates};
+pub use reduction::{ReductionPlan, plan_reduction, plan_reduction_to, reduction_candidates};

@@ -25,6 +25,8 @@ pub(super) struct ReductionProblem {
     pub(super) partial_bits: u32,
     /// The layout of the results: the source's without the axis.
     pub(super) result: LinearLayout,
+    /// The layout that is required of the results; [`Self::result`] unless another one is given.
+    pub(super) required: LinearLayout,
     pub(super) axis: Dim,
 }
 
@@ -74,7 +76,41 @@ impl ReductionProblem {
         let blocks = blocks.iter().map(|role| role.result).collect();
         let (lane_bits, warp_bits) = (src.in_bits(Dim::LANE), src.in_bits(Dim::WARP));
         let element_bits = element_bits.to_vec();
-        Ok(Self { element_bits, summed, kept, lanes, warps, blocks, lane_bits, warp_bits, partial_bits, result, axis })
+        let required = result.clone();
+        Ok(Self {
+            element_bits,
+            summed,
+            kept,
+            lanes,
+            warps,
+            blocks,
+            lane_bits,
+            warp_bits,
+            partial_bits,
+            result,
+            required,
+            axis,
+        })
+    }
+
+    /// Returns the same reduction with the layout that is required of the results. Its axes are the remaining ones in
+    /// order, numbered from 0.
+    pub(super) fn with_required_layout(self, required: &LinearLayout) -> Result<Self, MovementError> {
+        let space = self.result.outs();
+        let mut axes: Vec<Dim> = space.dims().collect();
+        axes.sort_unstable();
+        let renamed = |&column: &u64| {
+            let at = |(index, &axis)| (axis, required.outs().coordinate(column, Dim::tensor(index)));
+            space.pack(&axes.iter().enumerate().map(at).collect::<Vec<_>>())
+        };
+        let columns = required.columns().iter().map(renamed).collect::<Result<Vec<_>, _>>()?;
+        let required = LinearLayout::from_columns(required.ins().clone(), space.clone(), &columns)?;
+        Ok(Self { required, ..self })
+    }
+
+    /// Whether the results are required in another layout than the source's without the axis.
+    pub(super) fn is_converted(&self) -> bool {
+        self.required != self.result
     }
 
     /// Returns the lane bits along which lanes have different partial results of the same results; the reduction

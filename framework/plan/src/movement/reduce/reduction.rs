@@ -16,8 +16,8 @@ use tilewright_target::{Direction, ShuffleXorMasks, TargetDescription};
 /// A plan of a reduction of a tensor, or of a tuple of tensors of one layout.
 #[derive(Debug, Clone)]
 pub struct ReductionPlan {
-    /// The layout of the results: the source's layout without the axis (Triton's slice layout). Every lane that held an
-    /// element of a result has the result.
+    /// The layout of the results: the source's layout without the axis (Triton's slice layout), so that every lane that
+    /// held an element of a result has the result; or the layout that [`plan_reduction_to`] was given.
     pub result: LinearLayout,
     /// The counts, shared memory and cost of the plan, and the lower bound of reductions to this layout.
     pub stats: PlanStats,
@@ -67,15 +67,50 @@ pub fn plan_reduction(
     element_bits: &[u32],
     target: &TargetDescription,
 ) -> Result<ReductionPlan, MovementError> {
+    plan_problem(&ReductionProblem::new(src, axis, element_bits)?, target)
+}
+
+/// Plans the cheapest reduction whose results are required in the layout `required`, whose axes are the remaining ones,
+/// numbered from 0. Lanes that need different results need not get all.
+///
+/// # Errors
+/// As for [`plan_reduction`], and if `required` is not a layout of the results.
+///
+/// # Examples
+/// ```
+/// use tilewright_layout::{Dim, LinearLayout};
+/// use tilewright_plan::movement::{plan_reduction, plan_reduction_to};
+/// # let text = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../testkit/src/test_targets/small.toml"));
+/// # let target = tilewright_target::TargetDescription::from_toml("small.toml", text)?;
+/// let part = |dim, axis| LinearLayout::identity(8, dim, Dim::tensor(axis));
+/// let rows = part(Dim::LANE, 0)?.direct_sum(&part(Dim::REGISTER, 1)?)?;
+/// // Every lane has a part of all columns: half of the sums, a quarter and an eighth remain after each shuffle.
+/// let all = plan_reduction(&rows, Dim::tensor(0), &[32], &target)?;
+/// let one = plan_reduction_to(&part(Dim::LANE, 0)?, &rows, Dim::tensor(0), &[32], &target)?;
+/// assert_eq!(one.stats.counts.shuffles, 4 + 2 + 1);
+/// assert!(all.stats.cost > one.stats.cost);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn plan_reduction_to(
+    required: &LinearLayout,
+    src: &LinearLayout,
+    axis: Dim,
+    element_bits: &[u32],
+    target: &TargetDescription,
+) -> Result<ReductionPlan, MovementError> {
     let problem = ReductionProblem::new(src, axis, element_bits)?;
+    plan_problem(&problem.with_required_layout(required)?, target)
+}
+
+fn plan_problem(problem: &ReductionProblem, target: &TargetDescription) -> Result<ReductionPlan, MovementError> {
     let context = PlanContext::new(target);
     let (mut best, mut rejected) = (None::<ReductionPlan>, None);
-    for candidate in ReductionCandidate::all(&problem)? {
+    for candidate in ReductionCandidate::all(problem)? {
         let most = best.as_ref().map_or(f64::INFINITY, |best| best.stats.cost);
-        if cycles_lower_bound(&problem, &candidate, context)? > most {
+        if cycles_lower_bound(problem, &candidate, context)? > most {
             continue;
         }
-        match build(&problem, &candidate, context) {
+        match build(problem, &candidate, context) {
             Ok(reduction) if best.as_ref().is_none_or(|best| compare(&reduction, best).is_lt()) => {
                 best = Some(reduction);
             }
@@ -148,7 +183,7 @@ fn cycles_lower_bound(
     for &bits in &problem.element_bits {
         lowest += conversion_lower_bound(&candidate.src, &candidate.dst, bits, context)?;
         if let Some(left) = &candidate.left {
-            lowest += conversion_lower_bound(left, &problem.result, bits, context)?;
+            lowest += conversion_lower_bound(left, &problem.required, bits, context)?;
         }
     }
     Ok(lowest)
@@ -181,14 +216,14 @@ fn build_within(
     };
     let moves = converted(&candidate.src, &candidate.dst)?;
     let broadcasts =
-        candidate.left.as_ref().map(|left| converted(left, &problem.result)).transpose()?.unwrap_or_default();
+        candidate.left.as_ref().map(|left| converted(left, &problem.required)).transpose()?.unwrap_or_default();
     let xors = target.lane_xors(u32::BITS);
     let stats = candidate
         .stats_of_steps(problem, target)
         .then(moves.iter().chain(&broadcasts).map(|plan| &plan.stats))
         .with_bound(bound(problem, &moves, target), || why_above(problem));
     Ok(ReductionPlan {
-        result: problem.result.clone(),
+        result: problem.required.clone(),
         stats,
         sources: problem.sources(),
         lane_bits: problem.lane_bits,
@@ -211,8 +246,12 @@ fn why_above(problem: &ReductionProblem) -> String {
 /// Computes the lower bound of the counts of a warp. Within a warp: every result depends on all lanes along the axis,
 /// and a shuffle at most doubles the number of lanes on which a value depends. Each result also needs as many received
 /// words as there are other lanes: once to combine and, unless shared memory broadcasts the result, once more. Between
-/// warps: all but one of the partial results of each result leave their warp, divided evenly among the warps.
+/// warps: all but one of the partial results of each result leave their warp, divided evenly among the warps. A reduction to
+/// another layout than the source's without the axis has no known bound.
 fn bound(problem: &ReductionProblem, moves: &[ConversionPlan], target: &TargetDescription) -> CountLowerBounds {
+    if problem.is_converted() {
+        return CountLowerBounds::default();
+    }
     if problem.partial_bits == 0 {
         let depth = problem.summing_lanes().count() as u64;
         let words = |bits: &u32| (u64::from(*bits) << problem.distinct_kept()).div_ceil(u64::from(u32::BITS));

@@ -35,8 +35,10 @@ fn matrix_work(opcode: &str) -> u64 {
 }
 
 /// The classes of instructions for which [`LaunchReport::metrics`] has a count.
-const CLASSES: [&str; 11] =
-    ["global", "shared", "local", "shuffle", "barrier", "matrix", "control", "move", "convert", "float", "integer"];
+const CLASSES: [&str; 12] = [
+    "global", "shared", "local", "shuffle", "redux", "barrier", "matrix", "control", "move", "convert", "float",
+    "integer",
+];
 
 /// Returns the class (one of [`CLASSES`]) of an opcode with its modifiers.
 fn class(opcode: &str) -> &'static str {
@@ -54,6 +56,7 @@ fn class(opcode: &str) -> &'static str {
         "cp" => "global",
         "mma" | "wgmma" => "matrix",
         "shfl" => "shuffle",
+        "redux" => "redux",
         "bar" | "barrier" | "mbarrier" | "fence" | "membar" => "barrier",
         "bra" | "brx" | "ret" | "exit" | "call" | "trap" => "control",
         "mov" | "cvta" => "move",
