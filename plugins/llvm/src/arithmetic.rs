@@ -248,6 +248,9 @@ impl<'ctx> Body<'_, 'ctx> {
         if !is_convertible || a.ty.element_count() != ty.element_count() {
             return Err(invalid_module_error(format!("{op:?} does not convert {} to {ty}", a.ty)));
         }
+        if let Some(value) = self.round_integers(op, a, ty)? {
+            return Ok(Typed::new(ty, value));
+        }
         let opcode = match op {
             Cast::Truncate => InstructionOpcode::Trunc,
             Cast::ExtendU => InstructionOpcode::ZExt,

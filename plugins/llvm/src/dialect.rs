@@ -280,6 +280,21 @@ pub trait TargetDialect {
         Ok(None)
     }
 
+    /// Emits the conversion of a 32-bit integer, signed or not, to an `f32` number that rounds to `bf16` as the integer
+    /// does; `None` if LLVM selects instructions that convert integers to `bf16`.
+    ///
+    /// # Errors
+    /// [`CompileError::Backend`] if LLVM rejects the instruction.
+    fn integer_before_bf16<'ctx>(
+        &self,
+        emit: &Emitter<'_, 'ctx>,
+        integer: BasicValueEnum<'ctx>,
+        is_signed: bool,
+    ) -> Result<Option<BasicValueEnum<'ctx>>, CompileError> {
+        let _ = (emit, integer, is_signed);
+        Ok(None)
+    }
+
     /// Emits a cast between an 8-bit floating-point format in bytes and a wider type, of a scalar or of a vector of at
     /// least two elements.
     ///

@@ -9,7 +9,7 @@
 use inkwell::FloatPredicate;
 use inkwell::types::BasicTypeEnum;
 use inkwell::values::{BasicValueEnum, InstructionOpcode};
-use tilewright_kernel::{Binary, Compare, Element, MathFunction, Type, Unary, Value};
+use tilewright_kernel::{Binary, Cast, Compare, Element, MathFunction, Type, Unary, Value};
 use tilewright_plugin::CompileError;
 use tilewright_plugin::codegen::{invalid_module_error, unsupported_kernel_error};
 
@@ -116,6 +116,28 @@ impl<'ctx> Body<'_, 'ctx> {
             _ => return Err(invalid_module_error(format!("compares numbers, not a {}", a.ty))),
         };
         Ok(Typed::new(Type::vector_or_scalar(Element::I1, a.ty.element_count()), value))
+    }
+
+    /// Emits the cast `op` of 32-bit integers to `bf16` through `f32`, rounding once; `None` for other casts, or if LLVM
+    /// selects an instruction for it.
+    pub(crate) fn round_integers(
+        &self,
+        op: Cast,
+        a: Typed<'ctx>,
+        ty: Type,
+    ) -> Result<Option<BasicValueEnum<'ctx>>, CompileError> {
+        if !matches!(op, Cast::FloatS | Cast::FloatU) || a.ty.element() != Some(Element::I32) || !is_bfloat(ty) {
+            return Ok(None);
+        }
+        let narrow = self.llvm_type(Type::Scalar(Element::Bf16))?;
+        let round = |integer| {
+            let number = self.dialect.integer_before_bf16(&self.emit, integer, op == Cast::FloatS)?;
+            let cast = |number| self.emit.builder.build_cast(InstructionOpcode::FPTrunc, number, narrow, "");
+            number.map(|number| cast(number).map_err(builder_error)).transpose()
+        };
+        let integers = self.emit.split_to_elements(a.value, a.ty)?;
+        let numbers = integers.into_iter().map(round).collect::<Result<Option<Vec<_>>, CompileError>>();
+        numbers?.map(|numbers| self.emit.join_elements(&numbers, ty, ty)).transpose()
     }
 
     /// Extends `f16` and `bf16` values to `f32`; returns other values unchanged.

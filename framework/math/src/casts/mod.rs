@@ -6,6 +6,7 @@
 
 mod narrow;
 mod native;
+mod upper_byte;
 mod widen;
 
 pub use narrow::{NarrowRounding, Overflow, emit_round_to_format, emit_round_to_odd_f32};

@@ -4,8 +4,10 @@
 use tilewright_kernel::{Binary, Builder, Cast, Element, Type, Value};
 use tilewright_target::{FloatFormat, TargetDescription};
 
+use super::upper_byte::{self, is_upper_byte};
+
 /// Max number of elements that one cast instruction converts: as many as a 32-bit register has bytes.
-const ELEMENTS: usize = 4;
+const ELEMENTS: usize = upper_byte::BYTES;
 
 /// The wider types that casts of 8-bit formats convert from or to, in order of preference. If the target has no cast to
 /// the required type, [`NativeCasts::extend`] casts to the first of these types that it has a cast to, and converts the
@@ -59,10 +61,14 @@ impl NativeCasts {
     }
 
     /// Converts encodings of the 8-bit format `from` to the wider type `to`, which represents all of them. `None` if
-    /// the target has no instruction for this cast.
+    /// the target has no instruction for this cast, and no byte permutes that do it for several at once.
     pub fn extend(self, builder: &mut Builder, bytes: &[Value], from: FloatFormat, to: Element) -> Option<Vec<Value>> {
         let cast = Cast::extend_from_format(from).filter(|_| WIDE.contains(&to))?;
-        let through = [to].into_iter().chain(WIDE).find(|&element| self.is_native(cast, element))?;
+        let Some(through) = [to].into_iter().chain(WIDE).find(|&element| self.is_native(cast, element)) else {
+            let is_packed = self.permutes_bytes && bytes.len().is_multiple_of(ELEMENTS) && is_upper_byte(from);
+            let numbers = is_packed.then(|| upper_byte::emit_extend(builder, bytes))?;
+            return Some(numbers.into_iter().map(|number| resized(builder, number, to)).collect());
+        };
         Some(by_vectors(builder, bytes, |builder, vector| {
             let count = builder.type_of(vector).element_count();
             let wide = builder.cast(cast, vector, Type::vector_or_scalar(through, count));
@@ -88,11 +94,8 @@ impl NativeCasts {
             let packed = builder.pack(four);
             let packed = builder.cast(Cast::Bits, packed, word);
             let packed = builder.binary_const(Binary::Xor, packed, flipped);
-            [0x4140, 0x4342].map(|selector| {
-                let pair = builder.permute_bytes(packed, upper, selector);
-                let pair = builder.cast(Cast::Bits, pair, Type::Vector(Element::F16, 2));
-                builder.binary(Binary::FAdd, pair, excess)
-            })
+            let pairs = upper_byte::select_pairs(builder, [packed, upper], [0x4140, 0x4342]);
+            pairs.map(|pair| builder.binary(Binary::FAdd, pair, excess))
         });
         let pairs: Vec<Value> = pairs.collect();
         Some(pairs.into_iter().flat_map(|pair| [0, 1].map(|index| builder.extract(pair, index))).collect())
@@ -110,11 +113,14 @@ impl NativeCasts {
     }
 
     /// Rounds numbers of one type (`f16`, `bf16` or `f32`) to encodings of the 8-bit format `to`; `None` if the target
-    /// has no instruction for this cast.
+    /// has no instruction for this cast, and none to round several at once by words.
     pub fn round(self, builder: &mut Builder, numbers: &[Value], to: FloatFormat) -> Option<Vec<Value>> {
         let from = numbers.first().and_then(|&number| builder.type_of(number).element())?;
         let cast = Cast::round_to_format(to).filter(|_| WIDE.contains(&from))?;
-        let through = [from, Element::F32].into_iter().find(|&element| self.is_native(cast, element))?;
+        let Some(through) = [from, Element::F32].into_iter().find(|&element| self.is_native(cast, element)) else {
+            let is_packed = self.permutes_bytes && self.is_native(Cast::RoundZ, Element::F16) && is_upper_byte(to);
+            return is_packed.then(|| upper_byte::emit_round(builder, numbers));
+        };
         Some(by_vectors(builder, numbers, |builder, vector| {
             let wide = resized(builder, vector, through);
             builder.cast(cast, wide, Type::vector_or_scalar(Element::I8, builder.type_of(wide).element_count()))

@@ -204,7 +204,7 @@ fn single(builder: &mut Builder, number: Value) -> Value {
 
 /// The similarity of a narrow type's encoding to that of binary16, which makes a conversion to binary16 short.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum HalfForm {
+pub(super) enum HalfForm {
     /// The encoding is the upper bits of a binary16 encoding.
     Prefix,
     /// Exponent and mantissa, moved to the fields of binary16, encode the number divided by a constant power of two.
@@ -213,7 +213,7 @@ enum HalfForm {
 }
 
 impl HalfForm {
-    fn of(format: FloatFormat) -> Option<Self> {
+    pub(super) fn of(format: FloatFormat) -> Option<Self> {
         let [exponent, mantissa, _] = format.field_widths();
         let [half_exponent, half_mantissa, _] = FloatFormat::F16.field_widths();
         let is_bounded = mantissa > 0 && mantissa <= half_mantissa && format.is_signed();

@@ -11,6 +11,32 @@ use super::registers::Typed;
 /// Minimum PTX version, times ten, that offers the casts of 8-bit floats on every processor that has them.
 pub(super) const VERSION: u32 = 81;
 
+/// Minimum compute capability, times ten, that converts integers to `bf16` by an instruction.
+pub(super) const BF16_OF_INTEGERS: u32 = 90;
+
+/// Emits the conversion of a 32-bit integer to an `f32` number that rounds to `bf16` as the integer does. From 2^24 on,
+/// `f32` lacks low bits of the integer. They become low bits of the number, far below the last bit of a `bf16`, so that
+/// rounding distinguishes a tie from integers near it. The predicated instruction saves a selection.
+pub(super) fn round_integer_before_bf16<'ctx>(
+    emit: &Emitter<'_, 'ctx>,
+    integer: BasicValueEnum<'ctx>,
+    is_signed: bool,
+) -> Result<BasicValueEnum<'ctx>, CompileError> {
+    let number = emit.llvm_type(Type::Scalar(Element::F32))?;
+    let sign = if is_signed { 's' } else { 'u' };
+    let text = format!(
+        "{{\n\t.reg .pred lost;\n\t.reg .f32 size;\n\t.reg .b32 bits;\n\t\
+         cvt.rz.f32.{sign}32 $0, $1;\n\t\
+         abs.f32 size, $0;\n\t\
+         setp.ge.f32 lost, size, 0f4B800000;\n\t\
+         mov.b32 bits, $0;\n\t\
+         @lost lop3.b32 bits, bits, $1, 255, 0xf8;\n\t\
+         mov.b32 $0, bits;\n\t}}"
+    );
+    let numbers = emit.pure_assembly(&text, "=&f,r", &[integer], &[number])?;
+    numbers.first().copied().ok_or_else(|| CompileError::Backend("assembly without a result".to_owned()))
+}
+
 /// Emits a cast between 8-bit floats in bytes and wider floats: bytes to `f16`, or `f16` or `f32` to bytes. Values are
 /// scalars or vectors.
 pub(super) fn emit<'ctx>(

@@ -252,6 +252,16 @@ impl TargetDialect for Ptx<'_> {
         hidden.first().map(|&copy| emit.expect_integer_result("assembly", Some(copy))).transpose()
     }
 
+    fn integer_before_bf16<'ctx>(
+        &self,
+        emit: &Emitter<'_, 'ctx>,
+        integer: BasicValueEnum<'ctx>,
+        is_signed: bool,
+    ) -> Result<Option<BasicValueEnum<'ctx>>, CompileError> {
+        let is_needed = capability(&self.target.architecture) < conversion::BF16_OF_INTEGERS;
+        is_needed.then(|| conversion::round_integer_before_bf16(emit, integer, is_signed)).transpose()
+    }
+
     fn convert_bytes<'ctx>(
         &self,
         emit: &Emitter<'_, 'ctx>,

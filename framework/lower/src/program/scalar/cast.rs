@@ -131,6 +131,12 @@ fn from_integer(
             let double = builder.cast(op, value, Type::Scalar(Element::F64));
             Ok(narrow::by_odd_single(builder, double, Element::Bf16))
         }
+        // The integers that binary32 rounds exceed the range of binary16. Two numbers in binary32 become a register's
+        // pair of binary16 by one instruction.
+        Some(Element::F16) if builder.type_of(value) == WORD => {
+            let single = builder.cast(op, value, Type::Scalar(Element::F32));
+            Ok(builder.cast(Cast::RoundF, single, Type::Scalar(Element::F16)))
+        }
         Some(element) => Ok(builder.cast(op, value, Type::Scalar(element))),
         // Integers that are too large for binary32 exceed the range of narrow types, except for powers of two.
         None => {

@@ -5,7 +5,7 @@
 use super::bench::{Given, Shape, device_of, run_on};
 use crate::prelude::*;
 use half::{bf16, f16};
-use tilewright_kernel::Builder;
+use tilewright_kernel::{Builder, Value};
 use tilewright_math::casts::NativeCasts;
 use tilewright_target::FloatFormat;
 use tilewright_vendor_testkit::emulated;
@@ -56,9 +56,24 @@ impl Ocp {
 
 /// Returns a kernel whose lanes each convert `count` elements of the first buffer to elements of the second.
 fn kernel(target: &NvidiaTarget, (format, extends): (FloatFormat, bool), wide: Element, count: u32) -> Kernel {
+    let native = NativeCasts::from_target(target.description());
+    casting_kernel(if extends { (Element::I8, wide) } else { (wide, Element::I8) }, count, |k, values| {
+        let converted = match extends {
+            true => native.extend(k, &values, format, wide),
+            false => native.round(k, &values, format),
+        };
+        converted.expect("the target has an instruction")
+    })
+}
+
+/// As [`kernel`]; `convert` emits the conversion.
+pub(super) fn casting_kernel(
+    (from, to): (Element, Element),
+    count: u32,
+    convert: impl FnOnce(&mut Builder, Vec<Value>) -> Vec<Value>,
+) -> Kernel {
     let mut k =
         Builder::new("k", StaticLaunchConfig::new(32, WARPS), &[("from", GLOBAL_POINTER), ("to", GLOBAL_POINTER)]);
-    let (from, to) = if extends { (Element::I8, wide) } else { (wide, Element::I8) };
     let [program, warp, lane] =
         [SpecialRegister::Program(0), SpecialRegister::Warp, SpecialRegister::Lane].map(|register| k.special(register));
     let first = k.binary_const(Binary::Mul, program, WARPS);
@@ -72,26 +87,23 @@ fn kernel(target: &NvidiaTarget, (format, extends): (FloatFormat, bool), wide: E
     });
     let loaded = k.load(Type::vector_or_scalar(from, count), from_at, 0, None);
     let values: Vec<_> = (0..count).map(|index| k.extract(loaded, index)).collect();
-    let native = NativeCasts::from_target(target.description());
-    let converted = match extends {
-        true => native.extend(&mut k, &values, format, wide),
-        false => native.round(&mut k, &values, format),
-    };
-    let converted = k.pack(&converted.expect("the target has an instruction"));
+    let converted = convert(&mut k, values);
+    let converted = k.pack(&converted);
     k.store(to_at, 0, converted, None);
     k.finish()
 }
 
-/// Converts the elements in `from` and checks that `found` occurs in the PTX as often as `times`. Returns the results
-/// of the virtual device, and of the emulator for the first block.
-fn converted(
+/// Converts the elements in `from` on a target and checks that `found` occurs in the PTX as often as `times`. Returns
+/// the results of the virtual device, and of the emulator for the first block.
+pub(super) fn converted(
+    target: &str,
     kernel_of: impl Fn(&NvidiaTarget) -> Kernel,
     from: &[u8],
     to_bytes: usize,
     blocks: u32,
     (found, times): (&str, usize),
 ) -> [Vec<u8>; 2] {
-    let (target, mut device) = device_of("h100");
+    let (target, mut device) = device_of(target);
     let kernel = kernel_of(&target);
     let options = CompileOptions { emit: vec![CodeFormat::Assembly], optimisation: 3 };
     let artifact = target.compile(&Module { kernels: vec![kernel.clone()] }, &options).unwrap();
@@ -116,7 +128,7 @@ fn all_bytes_are_extended_exactly() {
             let kernel_of = |target: &NvidiaTarget| kernel(target, (format.format, true), wide, count);
             let times = (count as usize).div_ceil(2);
             let bytes = wide.bits() as usize / 8;
-            let found = converted(kernel_of, &from, elements * bytes, 1, (instruction.trim(), times));
+            let found = converted("h100", kernel_of, &from, elements * bytes, 1, (instruction.trim(), times));
             let found = found.iter().flat_map(|found| from.iter().zip(found.chunks_exact(bytes)));
             for (&from, found) in found {
                 let found = match wide {
@@ -139,7 +151,7 @@ fn every_f16_and_bf16_is_rounded_to_the_nearest_byte() {
             let from: Vec<u8> = (0..=u16::MAX).flat_map(u16::to_le_bytes).collect();
             let instruction = format!("cvt.rn.satfinite.{}.{instruction}", format.name);
             let kernel_of = |target: &NvidiaTarget| kernel(target, (format.format, false), wide, 4);
-            let found = converted(kernel_of, &from, 1 << 16, 1 << 6, (&instruction, 2));
+            let found = converted("h100", kernel_of, &from, 1 << 16, 1 << 6, (&instruction, 2));
             for (bits, found) in found.into_iter().flat_map(|found| (0..=u16::MAX).zip(found)) {
                 let value =
                     if wide == Element::F16 { f16::from_bits(bits).to_f64() } else { bf16::from_bits(bits).to_f64() };
@@ -149,25 +161,61 @@ fn every_f16_and_bf16_is_rounded_to_the_nearest_byte() {
     }
 }
 
+/// On a target without conversions of 8-bit floats, `e5m2` numbers are the upper bytes of `f16` numbers.
+#[test]
+fn pairs_of_e5m2_are_rounded_and_extended_in_words() {
+    for (wide, instruction) in
+        [(Element::F16, ("min.f16x2", 2)), (Element::Bf16, ("cvt.rz.f16x2.f32", 2)), (Element::F32, (", 65535;", 4))]
+    {
+        let from = if wide == Element::F32 { singles(E5M2) } else { (0..1 << 16).collect() };
+        let bytes: Vec<u8> =
+            from.iter().flat_map(|bits| bits.to_le_bytes()[..wide.bits() as usize / 8].to_vec()).collect();
+        let kernel_of = |target: &NvidiaTarget| kernel(target, (E5M2.format, false), wide, 4);
+        let found = converted("a100", kernel_of, &bytes, from.len(), from.len() as u32 / 1024, instruction);
+        for (&bits, found) in found.iter().flat_map(|found| from.iter().zip(found)) {
+            let value = match wide {
+                Element::F16 => f16::from_bits(bits as u16).to_f64(),
+                Element::Bf16 => bf16::from_bits(bits as u16).to_f64(),
+                _ => f32::from_bits(bits).into(),
+            };
+            let is_nan = value.is_nan() && E5M2.value(*found).is_nan();
+            assert!(is_nan || *found == E5M2.nearest(value), "{value} to e5m2: {found:#x}");
+        }
+    }
+    let from: Vec<u8> = (0..1024u32).map(|at| at as u8).collect();
+    let kernel_of = |target: &NvidiaTarget| kernel(target, (E5M2.format, true), Element::F16, 4);
+    let found = converted("a100", kernel_of, &from, 2048, 1, ("prmt.b32", 2));
+    for (&from, found) in found.iter().flat_map(|found| from.iter().zip(found.chunks_exact(2))) {
+        let (found, expected) = (f16::from_le_bytes(found.try_into().unwrap()).to_f64(), E5M2.value(from));
+        assert!(expected.is_nan() && found.is_nan() || expected.to_bits() == found.to_bits(), "{from:#x}: {found}");
+    }
+}
+
+/// Returns 4096 encodings of `f32` numbers: those of a format, midpoints and their neighbours, and others spread over
+/// all encodings.
+fn singles(format: Ocp) -> Vec<u32> {
+    let mut values: Vec<u32> = Vec::new();
+    for bits in 0..0x7f {
+        let [a, b] = [bits, bits + 1].map(|bits| format.value(bits));
+        for value in [a, (a + b) / 2.0] {
+            let bits = (value as f32).to_bits();
+            values.extend([bits.wrapping_sub(1), bits, bits + 1].into_iter().flat_map(|bits| [bits, bits ^ 1 << 31]));
+        }
+    }
+    let rest = (1 << 12) - values.len();
+    values.extend((0..).map(|at: u32| at.wrapping_mul(0x9e37_79b9)).take(rest));
+    values
+}
+
 #[test]
 fn singles_are_rounded_to_the_nearest_byte() {
     for format in [E4M3, E5M2] {
-        // Numbers, midpoints and their neighbours, and others spread over all patterns.
-        let mut values: Vec<u32> = Vec::new();
-        for bits in 0..0x7f {
-            let [a, b] = [bits, bits + 1].map(|bits| format.value(bits));
-            for value in [a, (a + b) / 2.0] {
-                let bits = (value as f32).to_bits();
-                values
-                    .extend([bits.wrapping_sub(1), bits, bits + 1].into_iter().flat_map(|bits| [bits, bits ^ 1 << 31]));
-            }
-        }
-        let elements = 1 << 12;
-        values.extend((0..).map(|at: u32| at.wrapping_mul(0x9e37_79b9)).take(elements - values.len()));
+        let values = singles(format);
+        let elements = values.len();
         let from: Vec<u8> = values.iter().flat_map(|bits| bits.to_le_bytes()).collect();
         let instruction = format!("cvt.rn.satfinite.{}.f32", format.name);
         let kernel_of = |target: &NvidiaTarget| kernel(target, (format.format, false), Element::F32, 2);
-        let found = converted(kernel_of, &from, elements, elements as u32 / 512, (&instruction, 1));
+        let found = converted("h100", kernel_of, &from, elements, elements as u32 / 512, (&instruction, 1));
         for (bits, found) in found.iter().flat_map(|found| values.iter().zip(found)) {
             let (bits, found) = (*bits, *found);
             let value = f32::from_bits(bits);
