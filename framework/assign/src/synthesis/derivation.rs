@@ -274,7 +274,13 @@ impl SharedTensorReport {
 
 impl fmt::Display for SharedCopyLoopReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "loop that fills {}: {} stages", self.tensors.join(", "), self.stages)?;
+        write!(
+            f,
+            "loop that fills {}: {} stage{}",
+            self.tensors.join(", "),
+            self.stages,
+            if self.stages == 1 { "" } else { "s" }
+        )?;
         if self.buffers < self.stages {
             write!(f, " with one buffer, refilled from registers")?;
         }

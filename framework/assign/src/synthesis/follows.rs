@@ -57,7 +57,7 @@ impl CopyConsequences {
         &mut self,
         body: &FunctionBody,
         copies: &[(Op, Op)],
-        (tree, choices): (&Tree, &ExplicitMemoryChoices),
+        (tree, choices): (&Tree<'_>, &ExplicitMemoryChoices),
         moved: &HashMap<Op, AccessCounts>,
     ) {
         let staged = |of: &&SharedCopyLoop| choices.stages.get(&of.op).is_some_and(|stages| *stages > 1);

@@ -48,11 +48,11 @@ pub(super) struct Leaf {
 impl Leaf {
     /// Solves a program under the choices `choices`. The memory layouts that are found may imply further choices for
     /// some copies; the program is then solved a second time with these.
-    pub(super) fn solve(
+    pub(super) fn solve<'m>(
         module: &TileModule,
         choices: &ExplicitMemoryChoices,
-        tree: &Tree,
-        config: &LaunchConfig<'_>,
+        tree: &Tree<'m>,
+        config: &LaunchConfig<'m>,
         options: SynthesisOptions,
     ) -> Result<Self, SynthesisError> {
         let (found, follows) = Self::once(module, choices, &HashMap::new(), tree, config, options)?;
@@ -73,12 +73,12 @@ impl Leaf {
 
     /// Solves a program once, under the choices `choices` and with the memory layouts `settled` fixed. Also returns the
     /// choices for copies that follow from the memory layouts.
-    fn once(
+    fn once<'m>(
         module: &TileModule,
         choices: &ExplicitMemoryChoices,
         settled: &HashMap<Op, MemoryLayout>,
-        tree: &Tree,
-        config: &LaunchConfig<'_>,
+        tree: &Tree<'m>,
+        config: &LaunchConfig<'m>,
         options: SynthesisOptions,
     ) -> Result<(Self, CopyConsequences), SynthesisError> {
         let dialects = Dialects::neutral();
@@ -101,8 +101,8 @@ impl Leaf {
             for &(from, tensor) in &expanded.tensors {
                 let given = function.body.as_ref().and_then(|body| body.op(from).attributes.get("layout"));
                 let known = Known { given: given.and_then(Attribute::as_text), settled: settled.get(&from) };
-                let placed =
-                    shared_layout::choose_layout(body, tensor, (known, &requested), config, &layouts, options)?;
+                let known = (known, &requested, &tree.solved_layouts);
+                let placed = shared_layout::choose_layout(body, tensor, known, config, &layouts, options)?;
                 memories.push(placed.line);
                 moved.extend(placed.moved);
                 follows.fetch(body, from, (placed.fetched, &placed.memory), (&expanded.copies, &layouts))?;

@@ -1,6 +1,6 @@
 //! Search of the tree of choices: depth first until a leaf has a solution, then from the best leaf to its neighbours.
-//! A search of the choices for each loop follows: stages, overlapped MMAs, bulk tensor copies and a producer warp. Then
-//! the dots are chosen again with these, and layout conversions are tried before stores.
+//! Layout conversions are then tried before stores, and a search of the choices for each loop follows: stages, overlapped
+//! MMAs, bulk tensor copies and a producer warp. With these, dots and conversions are chosen again.
 
 use super::alternatives::Tried;
 use super::anchors::DotCandidate;
@@ -62,12 +62,25 @@ pub fn synthesize(
     let tree = Tree::of(module, config, options)?;
     let (best, refusals, refused, size) = (None, Refusals::default(), None, SearchStats::default());
     let most_leaves = options.leaves;
-    let (tried, tried_dots) = (Tried::default(), Vec::new());
-    let mut search =
-        Search { tree: &tree, module, config, options, best, refusals, refused, tried, tried_dots, size, most_leaves };
+    let (tried, tried_dots, solved) = (Tried::default(), Vec::new(), Vec::new());
+    let mut search = Search {
+        tree: &tree,
+        module,
+        config,
+        options,
+        best,
+        refusals,
+        refused,
+        tried_dots,
+        solved,
+        size,
+        most_leaves,
+        tried,
+    };
     search.descend(0, &mut tree.initial_choices());
     search.tune_dots();
     search.most_leaves = search.size.leaves.saturating_add(options.leaves);
+    search.tune_stores();
     search.tune_loops();
     search.tune_dots_of_loops();
     search.tune_stores();
@@ -116,7 +129,7 @@ fn conversions(assigned: &AssignedModule) -> Vec<String> {
 }
 
 struct Search<'s, 'm> {
-    tree: &'s Tree,
+    tree: &'s Tree<'m>,
     module: &'s TileModule,
     config: &'s LaunchConfig<'m>,
     options: SynthesisOptions,
@@ -128,6 +141,8 @@ struct Search<'s, 'm> {
     refused: Option<SynthesisError>,
     /// The choices for the dots of each leaf (complete choice) that was solved with the current choices for loops.
     tried_dots: Vec<HashMap<Op, DotChoice>>,
+    /// All leaves (complete choices) that were solved, each with whether its tensors fit shared memory.
+    solved: Vec<(ExplicitMemoryChoices, bool)>,
     size: SearchStats,
     /// The number of solved leaves at which the current part of the search ends.
     most_leaves: usize,
@@ -139,12 +154,12 @@ impl Search<'_, '_> {
     /// Finds a first leaf (complete choice) with a solution: tries the candidates of the dot group `level` of the tree
     /// in order, and of the groups after it. `choices` has the choices made so far.
     fn descend(&mut self, level: usize, choices: &mut ExplicitMemoryChoices) {
-        self.size.nodes += 1;
         let tree = self.tree;
         let Some(group) = tree.dots.get(level) else {
             self.leaf_that_fits(choices);
             return;
         };
+        self.size.nodes += 1;
         for candidate in &group.candidates {
             choices.dots.extend(group.ops.iter().map(|(op, _)| (*op, candidate.choice.clone())));
             self.descend(level + 1, choices);
@@ -198,10 +213,11 @@ impl Search<'_, '_> {
         if self.tried_dots.contains(&choices.dots) {
             return;
         }
-        self.size.nodes += 1;
-        match self.is_beaten(&self.tree.dot_work(&choices, self.config)) {
-            true => self.size.cut += 1,
-            false => self.leaf_that_fits(&choices),
+        if self.is_beaten(&self.tree.dot_work(&choices, self.config)) {
+            self.size.nodes += 1;
+            self.size.cut += 1;
+        } else {
+            self.leaf_that_fits(&choices);
         }
     }
 
@@ -267,15 +283,10 @@ impl Search<'_, '_> {
         let Some((leaf, choices)) = &self.best else { return false };
         let (can_overlap, before) =
             (leaf.can_overlap(&open.of) && stages >= MIN_OVERLAPPED_STAGES, leaf.prediction.cycles);
-        let known = choices.buffer_count(open.of.op) == Some(stages);
-        let is_known = |pending: bool| known && choices.overlapped_mmas.contains(&open.of.op) == pending;
         let mut choices = self.tree.with_stages(choices, &open.of, stages);
-        let tried: Vec<bool> =
-            [false, true].into_iter().filter(|&pending| !is_known(pending) && (can_overlap || !pending)).collect();
-        for pending in tried {
+        for pending in [false, true].into_iter().filter(|pending| can_overlap || !pending) {
             choices.overlapped_mmas.remove(&open.of.op);
             choices.overlapped_mmas.extend(pending.then_some(open.of.op));
-            self.size.nodes += 1;
             self.leaf(&choices);
         }
         self.best.as_ref().is_some_and(|(leaf, _)| leaf.prediction.cycles < before)
@@ -297,7 +308,6 @@ impl Search<'_, '_> {
         let choices = group
             .into_iter()
             .fold(self.tree.with_stages(choices, &open.of, 2), ExplicitMemoryChoices::with_single_buffer);
-        self.size.nodes += 1;
         self.leaf(&choices);
     }
 
@@ -309,7 +319,6 @@ impl Search<'_, '_> {
         };
         let before = self.best_cycles();
         choices.tensor_copies.extend(tensor_copies);
-        self.size.nodes += 1;
         self.leaf(&choices);
         self.best_cycles() < before
     }
@@ -354,7 +363,6 @@ impl Search<'_, '_> {
             Some((mut choices, tensor_copies)) => {
                 choices.tensor_copies.extend(tensor_copies);
                 choices.producers.insert(open.of.op, self.config.warps);
-                self.size.nodes += 1;
                 let other = if is_explicit { self.best.take() } else { None };
                 self.leaf(&choices);
                 if self.best.is_none() {
@@ -372,23 +380,43 @@ impl Search<'_, '_> {
         self.refused.get_or_insert(SynthesisError::NoProducers { target });
     }
 
-    /// Solves the best leaf (complete choice) again with a layout conversion before each store to global memory that
-    /// has none, and keeps each conversion that is faster. Layout assignment compares the operations alone, not the
-    /// program.
+    /// Solves the best leaf (complete choice) again with a layout conversion before each store to global memory that has
+    /// none, or without the one that it has, and keeps each change that is faster. Layout assignment compares the
+    /// operations alone, not the program.
     fn tune_stores(&mut self) {
-        let stores = self.best.as_ref().map(|(leaf, _)| leaf.plain_stores.clone());
-        for store in stores.into_iter().flatten() {
+        let Some((leaf, choices)) = &self.best else { return };
+        let converted = choices.copies.iter().filter(|(_, choice)| choice.converted).map(|(store, _)| *store);
+        let mut stores: Vec<Op> = leaf.plain_stores.iter().copied().chain(converted).collect();
+        stores.sort_unstable();
+        for store in stores {
             let Some((_, choices)) = &self.best else { return };
             let mut choices = choices.clone();
-            choices.copies.entry(store).or_default().converted = true;
-            self.size.nodes += 1;
+            let choice = choices.copies.entry(store).or_default();
+            choice.converted = !choice.converted;
             self.leaf(&choices);
         }
     }
 
+    /// Solves a leaf (complete choice) unless it is known, and keeps it if it is the fastest. Returns false if its
+    /// tensors do not fit shared memory.
+    fn leaf(&mut self, choices: &ExplicitMemoryChoices) -> bool {
+        let known = self.solved.iter().find(|(known, _)| self.best.is_some() && known == choices);
+        if let Some((_, fits)) = known {
+            return *fits;
+        }
+        if self.size.leaves >= self.most_leaves {
+            self.size.cut += 1;
+            return true;
+        }
+        let fits = self.solve(choices);
+        self.solved.push((choices.clone(), fits));
+        fits
+    }
+
     /// Solves a leaf (complete choice), and keeps it if it is the fastest. Returns false if its tensors do not
     /// fit shared memory.
-    fn leaf(&mut self, choices: &ExplicitMemoryChoices) -> bool {
+    fn solve(&mut self, choices: &ExplicitMemoryChoices) -> bool {
+        self.size.nodes += 1;
         let target = self.config.context.target;
         let (bytes, most) = (self.tree.shared_bytes(choices), u64::from(target.shared.bytes));
         if bytes > most {
@@ -397,10 +425,6 @@ impl Search<'_, '_> {
             self.tried.add(self.describe(choices), Err(&error));
             self.refusals.add(error);
             return false;
-        }
-        if self.size.leaves >= self.most_leaves {
-            self.size.cut += 1;
-            return true;
         }
         self.size.leaves += 1;
         let solved = Leaf::solve(self.module, choices, self.tree, self.config, self.options);

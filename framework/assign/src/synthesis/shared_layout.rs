@@ -1,5 +1,6 @@
 //! Finds the layouts of tensors in shared memory that need the fewest wavefronts over all accesses.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fmt::Write;
 
@@ -29,6 +30,37 @@ pub(super) struct Placed {
     pub memory: MemoryLayout,
 }
 
+/// The problems of memory layouts that were solved, with their solutions. Leaves of a search (complete choices) that
+/// differ in other choices have equal problems.
+#[derive(Default)]
+pub(super) struct SolvedLayouts<'m>(RefCell<Vec<SolvedLayout<'m>>>);
+
+struct SolvedLayout<'m> {
+    problem: SharedTensor,
+    accesses: Vec<TensorAccess<'m>>,
+    solution: Result<SharedLayoutSolution, Box<memory::MemorySynthesisError>>,
+}
+
+impl<'m> SolvedLayouts<'m> {
+    /// Returns the solution of a problem; solves it if it is new.
+    fn solve(
+        &self,
+        problem: &SharedTensor,
+        accesses: &[TensorAccess<'m>],
+        config: &LaunchConfig<'m>,
+        bounds: &memory::SharedLayoutSearchLimits,
+    ) -> Result<SharedLayoutSolution, Box<memory::MemorySynthesisError>> {
+        let is_equal = |known: &&SolvedLayout<'_>| known.problem == *problem && known.accesses == accesses;
+        if let Some(known) = self.0.borrow().iter().find(is_equal) {
+            return known.solution.clone();
+        }
+        let solution = solve(problem, accesses, config, bounds);
+        let solved = SolvedLayout { problem: problem.clone(), accesses: accesses.to_vec(), solution: solution.clone() };
+        self.0.borrow_mut().push(solved);
+        solution
+    }
+}
+
 /// The part of a tensor's memory layout that is known before the search.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Known<'k> {
@@ -40,12 +72,12 @@ pub(super) struct Known<'k> {
 
 /// Finds the layout of a tensor in shared memory, and writes it into the types of its values. Returns the layout with
 /// the counts of each access. `known` is the part of the layout that is known, `requested` the known properties of each
-/// copy.
-pub(super) fn choose_layout(
+/// copy, `solved` the solutions that are known.
+pub(super) fn choose_layout<'m>(
     body: &mut FunctionBody,
     tensor: Value,
-    (known, requested): (Known<'_>, &HashMap<Op, CopyConstraints>),
-    config: &LaunchConfig<'_>,
+    (known, requested, solved): (Known<'_>, &HashMap<Op, CopyConstraints>, &SolvedLayouts<'m>),
+    config: &LaunchConfig<'m>,
     layouts: &LayoutCache<'_>,
     options: SynthesisOptions,
 ) -> Result<Placed, SynthesisError> {
@@ -56,7 +88,7 @@ pub(super) fn choose_layout(
     let refused = |source| SynthesisError::Memory { tensor: named.clone(), source };
     let parts = parts(body, &buffers);
     let buffers = [buffers, parts].concat();
-    let (ops, accesses): (Vec<Vec<Op>>, Vec<TensorAccess<'_>>) =
+    let (ops, accesses): (Vec<Vec<Op>>, Vec<TensorAccess<'m>>) =
         accesses(body, &buffers, requested, config, layouts)?.into_iter().unzip();
     let mut problem = SharedTensor::new(one.shape().unwrap_or_default(), element_bits_while_moved(ty.element()));
     if let Some(given) = known.given {
@@ -74,7 +106,7 @@ pub(super) fn choose_layout(
         Some(memory) => {
             memory::choose_accesses_for_layout(&problem, &accesses, memory, &config.context).map_err(Box::new)
         }
-        None => solve(&problem, &accesses, config, &bounds),
+        None => solved.solve(&problem, &accesses, config, &bounds),
     };
     let solution = solution.map_err(refused)?;
     let layout = memory_name(&solution.memory);

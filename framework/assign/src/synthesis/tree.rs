@@ -8,6 +8,7 @@ use super::anchors::{self, DotCandidate};
 use super::iteration_count::execution_count;
 use super::model::StepWork;
 use super::reuse::Reuse;
+use super::shared_layout::SolvedLayouts;
 use super::tensor_copies;
 use super::work::multiplied;
 use super::{SynthesisError, SynthesisOptions};
@@ -30,7 +31,7 @@ pub(super) const MIN_OVERLAPPED_STAGES: u32 = 3;
 
 /// The open choices of a program, each with its alternatives, the best guess first.
 #[derive(Default)]
-pub(super) struct Tree {
+pub(super) struct Tree<'m> {
     pub copies: HashMap<Op, CopyChoice>,
     pub dots: Vec<DotGroup>,
     pub loops: Vec<Staged>,
@@ -40,6 +41,8 @@ pub(super) struct Tree {
     tensor_bytes: HashMap<Op, u64>,
     /// The reuse of global memory between blocks.
     pub reuse: Reuse,
+    /// The layouts of shared memory that leaves (complete choices) have in common.
+    pub solved_layouts: SolvedLayouts<'m>,
 }
 
 /// A loop that fills tensors in shared memory.
@@ -59,11 +62,11 @@ pub(super) struct DotGroup {
     pub candidates: Vec<DotCandidate>,
 }
 
-impl Tree {
+impl<'m> Tree<'m> {
     /// Finds the open choices of a module of one function.
     pub(super) fn of(
         module: &TileModule,
-        config: &LaunchConfig<'_>,
+        config: &LaunchConfig<'m>,
         options: SynthesisOptions,
     ) -> Result<Self, SynthesisError> {
         let Some((function, body)) = module.functions.first().and_then(|first| Some((first, first.body.as_ref()?)))
@@ -88,7 +91,8 @@ impl Tree {
         let copies = copies(function, config, options)?;
         let (dots, tensor_bytes) = (group_dots(body, &axis_info, config)?, tensor_bytes(body));
         let reuse = Reuse::of(body, &axis_info);
-        Ok(Self { copies, dots, loops, tensor_copies, tensor_bytes, reuse })
+        let solved_layouts = SolvedLayouts::default();
+        Ok(Self { copies, dots, loops, tensor_copies, tensor_bytes, reuse, solved_layouts })
     }
 
     /// Returns the choices from which the search begins, without dots.

@@ -10,7 +10,7 @@ use crate::{LayoutAttribute, Op, Value};
 ///
 /// [`ExplicitMemoryChoices::default`] has no entries. [`ExplicitMemoryChoices::with_copies`] replaces the entries of
 /// all copies; each other setter adds one entry.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ExplicitMemoryChoices {
     /// The choices for copies.
