@@ -15,14 +15,28 @@ use tilewright_tile::op_attrs::OPERAND_STAYS_IN_SMEM;
 use tilewright_tile::{FunctionBody, Op, Value, ValueOrigin};
 
 /// The properties of a copy that are known before the memory layout is found.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(super) struct CopyConstraints {
+    /// The copy of the program.
+    pub copy: Op,
     /// The text by which the program describes the copy, for messages.
     pub explicit: String,
     /// Number of bytes that are contiguous both in a lane's registers and in global memory; `None` if nothing is known.
     pub bytes: Option<u64>,
     /// The instruction that the program names for the copy; `None` if it names none.
     pub instruction: Option<String>,
+}
+
+/// An operation that accesses a tensor in shared memory.
+pub(super) struct AccessOp {
+    pub op: Op,
+    /// The operation of the program that it implements; several do if the loop that repeats the operation has a
+    /// prologue.
+    pub source: Op,
+    /// The text that describes it, for messages.
+    pub name: String,
+    /// The assumed number of executions.
+    pub weight: u64,
 }
 
 /// Returns the allocation in shared memory that contains the buffer `value`; if `value` is an allocation itself,
@@ -92,8 +106,8 @@ pub(super) fn accesses<'a>(
     requested: &HashMap<Op, CopyConstraints>,
     config: &LaunchConfig<'a>,
     layouts: &LayoutCache<'_>,
-) -> Result<Vec<(Vec<Op>, TensorAccess<'a>)>, SynthesisError> {
-    let mut found: Vec<(Vec<Op>, TensorAccess<'a>)> = Vec::new();
+) -> Result<Vec<(Vec<AccessOp>, TensorAccess<'a>)>, SynthesisError> {
+    let mut found: Vec<(Vec<AccessOp>, TensorAccess<'a>)> = Vec::new();
     let buffer = buffers.iter().rfind(|buffer| !is_part(body, **buffer));
     let shape = buffer.and_then(|buffer| body.value_type(*buffer).shape()).unwrap_or_default();
     for (op, weight) in weighted(body) {
@@ -150,15 +164,17 @@ pub(super) fn accesses<'a>(
             None => access,
         };
         // Equal accesses are merged, with the sum of their weights.
-        let alike = |(_, known): &&mut (Vec<Op>, TensorAccess<'a>)| {
+        let alike = |(_, known): &&mut (Vec<AccessOp>, TensorAccess<'a>)| {
             known.layout == access.layout && known.alternatives == access.alternatives
         };
+        let source = requested.get(&op).map_or(op, |requested| requested.copy);
+        let access_op = AccessOp { op, source, name: access.name.clone(), weight };
         match found.iter_mut().find(alike) {
             Some((ops, known)) => {
-                ops.push(op);
+                ops.push(access_op);
                 known.weight += weight;
             }
-            None => found.push((vec![op], access.with_weight(weight))),
+            None => found.push((vec![access_op], access.with_weight(weight))),
         }
     }
     Ok(found)

@@ -69,6 +69,8 @@ pub struct CopyReport {
     pub layout: String,
     /// The reason why the copy has this layout, as text.
     pub constraint: String,
+    /// How often the code has the copy: the prologue of a pipelined loop repeats the copies of the loop.
+    pub emitted: u64,
 }
 
 /// A tensor in registers, with its layout.
@@ -156,6 +158,8 @@ pub struct AccessReport {
     pub least: u64,
     /// Number of wavefronts, of those in one execution, that are due to bank conflicts.
     pub excess: u64,
+    /// How often the code has the access: the prologue of a pipelined loop repeats the copies of the loop.
+    pub emitted: u64,
     /// Assumed number of executions of the access; each enclosing `scf.for` loop counts as a fixed number of
     /// iterations.
     pub weight: u64,
@@ -215,7 +219,7 @@ impl fmt::Display for Derivation {
             }
         }
         for copy in &self.copies {
-            writeln!(f, "{}: {}", copy.heading(), copy.constraint)?;
+            writeln!(f, "{}{}: {}", copy.heading(), emitted_text(copy.emitted), copy.constraint)?;
             writeln!(f, "  {}", copy.layout)?;
         }
         for line in &self.registers {
@@ -230,8 +234,9 @@ impl fmt::Display for Derivation {
                 let how = access.instruction.as_deref().unwrap_or("plain accesses");
                 write!(f, "  {} by {how} of {} bits", access.name, access.vector_bits)?;
                 access.term.iter().try_for_each(|term| write!(f, " requires {term}"))?;
-                let AccessReport { issued, wavefronts, least, .. } = access;
-                writeln!(f, ": {issued} accesses, {wavefronts} wavefronts, {least} at least")?;
+                let AccessReport { issued, wavefronts, least, emitted, .. } = access;
+                let emitted = emitted_text(*emitted);
+                writeln!(f, ": {issued} accesses, {wavefronts} wavefronts, {least} at least{emitted}")?;
             }
         }
         self.loops.iter().try_for_each(|of| writeln!(f, "{of}"))?;
@@ -247,6 +252,11 @@ impl fmt::Display for Derivation {
         }
         self.alternatives.iter().try_for_each(|alternative| write!(f, "  not taken: {alternative}"))
     }
+}
+
+/// How often the code has a copy, if it has it several times.
+fn emitted_text(emitted: u64) -> String {
+    if emitted > 1 { format!(", emitted {emitted} times") } else { String::new() }
 }
 
 impl DotReport {

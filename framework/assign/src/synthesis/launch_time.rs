@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use tilewright_tile::op::name::{tt, ttg};
 
-use super::accesses::{accesses, buffers};
+use super::accesses::{AccessOp, accesses, buffers};
 use super::model::ModelLaunch;
 use super::predicted::predicted;
 use super::prefetched::PrefetchedLoads;
@@ -92,7 +92,7 @@ fn count_accesses_of(
     let buffers = buffers(body, tensor);
     let buffer = *buffers.last().unwrap_or(&tensor);
     let ty = body.value_type(buffer);
-    let (ops, accesses): (Vec<Vec<Op>>, Vec<_>) =
+    let (ops, accesses): (Vec<Vec<AccessOp>>, Vec<_>) =
         accesses(body, &buffers, &HashMap::new(), config, layouts)?.into_iter().unzip();
     let problem = SharedTensor::new(ty.shape().unwrap_or_default(), element_bits_while_moved(ty.element()));
     // Tensor memory has no banks.
@@ -100,5 +100,5 @@ fn count_accesses_of(
     let wrong = |source| SynthesisError::Memory { tensor: body.display_name(tensor), source: Box::new(source) };
     let solution = choose_accesses_for_layout(&problem, &accesses, &memory, &config.context).map_err(wrong)?;
     let counts = solution.served.iter().map(AccessCounts::from);
-    Ok(counts.zip(&ops).flat_map(|(counts, ops)| ops.iter().map(move |op| (*op, counts))).collect())
+    Ok(counts.zip(&ops).flat_map(|(counts, ops)| ops.iter().map(move |access| (access.op, counts))).collect())
 }

@@ -128,13 +128,7 @@ impl Leaf {
             dots.push(dot_line(body, op, &plan));
             plans.insert(op, plan);
         }
-        let mut copies: Vec<CopyReport> = Vec::new();
-        for line in expanded.copies.iter().filter_map(|&(from, op)| of_copy(function, from, body, op)) {
-            // The prologue of a pipelined loop repeats the loop's copies; each is listed once.
-            if !copies.contains(&line) {
-                copies.push(line);
-            }
-        }
+        let copies = copy_reports(function, &expanded.copies, body);
         // Without task mapping, copies keep their layouts.
         if options.task_mapping {
             follows.find_synchronous_copies(body, &expanded.copies, (tree, choices), &moved);
@@ -208,7 +202,8 @@ fn requested(
     };
     let of = |&(from, expanded_op): &(Op, Op)| {
         let bytes = choices.copies.get(&from).and_then(|choice| choice.bytes);
-        (expanded_op, CopyConstraints { explicit: description(function, from), bytes, instruction: named(from) })
+        let (explicit, instruction) = (description(function, from), named(from));
+        (expanded_op, CopyConstraints { copy: from, explicit, bytes, instruction })
     };
     copies.iter().map(of).collect()
 }
@@ -246,6 +241,23 @@ fn is_plain_store(body: &FunctionBody, op: Op) -> bool {
     value.is_some_and(|value| !is_converted(value))
 }
 
+/// Returns the reports of all copies of the program. `copies` has each copy with the operations that implement it; each
+/// is reported once, with the number of its repetitions in the prologues of loops.
+fn copy_reports(function: &Function, copies: &[(Op, Op)], body: &FunctionBody) -> Vec<CopyReport> {
+    let mut reports: Vec<(Op, CopyReport)> = Vec::new();
+    for &(from, op) in copies {
+        let Some(report) = of_copy(function, from, body, op) else { continue };
+        let alike = |(copy, known): &&mut (Op, CopyReport)| {
+            *copy == from && (&known.operation, &known.layout) == (&report.operation, &report.layout)
+        };
+        match reports.iter_mut().find(alike) {
+            Some((_, known)) => known.emitted += 1,
+            None => reports.push((from, report)),
+        }
+    }
+    reports.into_iter().map(|(_, report)| report).collect()
+}
+
 /// Returns the derivation line of the copy `from` of the original program: the operation `op` that implements it, and
 /// the reason for its layout. `None` if `op` does not copy.
 fn of_copy(function: &Function, from: Op, body: &FunctionBody, op: Op) -> Option<CopyReport> {
@@ -269,6 +281,7 @@ fn of_copy(function: &Function, from: Op, body: &FunctionBody, op: Op) -> Option
                 value: original.display_name(*value),
                 layout,
                 constraint: "bulk tensor copies of whole boxes, in the canonical layout".to_owned(),
+                emitted: 1,
             });
         }
         ttg::LOCAL_LOAD => (*value, operation.results[0], "f = g q^-1 p: read in the layout of its user"),
@@ -286,6 +299,7 @@ fn of_copy(function: &Function, from: Op, body: &FunctionBody, op: Op) -> Option
         value: original.display_name(value),
         layout: layout_text(body, tensor),
         constraint: constraint.to_owned(),
+        emitted: 1,
     })
 }
 

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fmt::Write;
 
-use super::accesses::{CopyConstraints, accesses, buffers, parts};
+use super::accesses::{AccessOp, CopyConstraints, accesses, buffers, parts};
 use super::work::AccessCounts;
 use super::{AccessReport, SharedTensorReport, SynthesisError, SynthesisOptions};
 use crate::LaunchConfig;
@@ -88,7 +88,7 @@ pub(super) fn choose_layout<'m>(
     let refused = |source| SynthesisError::Memory { tensor: named.clone(), source };
     let parts = parts(body, &buffers);
     let buffers = [buffers, parts].concat();
-    let (ops, accesses): (Vec<Vec<Op>>, Vec<TensorAccess<'m>>) =
+    let (ops, accesses): (Vec<Vec<AccessOp>>, Vec<TensorAccess<'m>>) =
         accesses(body, &buffers, requested, config, layouts)?.into_iter().unzip();
     let mut problem = SharedTensor::new(one.shape().unwrap_or_default(), element_bits_while_moved(ty.element()));
     if let Some(given) = known.given {
@@ -116,27 +116,15 @@ pub(super) fn choose_layout<'m>(
             body.set_type(buffer, TileType::Memory(memory.into()));
         }
     }
-    let line = |((served, ops), access): ((&AccessSolution, &Vec<Op>), &TensorAccess<'_>)| AccessReport {
-        operation: ops.first().map_or_else(String::new, |op| body.op(*op).name().to_owned()),
-        name: served.access.clone(),
-        instruction: served.instruction.clone(),
-        vector_bits: served.bytes * 8,
-        term: served.term.as_ref().map(ToString::to_string),
-        issued: served.issued,
-        wavefronts: served.wavefronts,
-        least: served.lower_bound,
-        excess: served.conflict_wavefronts(),
-        weight: access.weight,
-    };
     let elements: u64 = ty.shape().unwrap_or_default().iter().product();
     let copies = (elements >> solution.memory.linear.outs().total_bits()).max(1);
-    let how = |(served, ops): (&AccessSolution, &Vec<Op>)| -> Vec<(Op, AccessCounts)> {
+    let how = |(served, ops): (&AccessSolution, &Vec<AccessOp>)| -> Vec<(Op, AccessCounts)> {
         let moved = AccessCounts::from(served);
-        ops.iter().map(|op| (*op, moved)).collect()
+        ops.iter().map(|access| (access.op, moved)).collect()
     };
     let moved = solution.served.iter().zip(&ops).flat_map(how).collect();
     let fetched = solution.served.iter().zip(&ops).filter_map(|(served, ops)| Some((served.fetched.clone()?, ops)));
-    let fetched = fetched.flat_map(|(layout, ops)| ops.iter().map(move |op| (*op, layout.clone()))).collect();
+    let fetched = fetched.flat_map(|(layout, ops)| ops.iter().map(move |access| (access.op, layout.clone()))).collect();
     let line = SharedTensorReport {
         tensor: named.clone(),
         ty: one.to_string(),
@@ -145,9 +133,42 @@ pub(super) fn choose_layout<'m>(
         term: solution.term.as_ref().map(ToString::to_string),
         price: solution.price,
         bytes: solution.memory.allocated_bytes(problem.bits) * copies,
-        accesses: solution.served.iter().zip(&ops).zip(&accesses).map(line).collect(),
+        accesses: solution
+            .served
+            .iter()
+            .zip(&ops)
+            .flat_map(|(served, ops)| access_reports(body, served, ops))
+            .collect(),
     };
     Ok(Placed { line, moved, fetched, memory: solution.memory })
+}
+
+/// Returns one report for each operation of the program that makes an access.
+fn access_reports(body: &FunctionBody, served: &AccessSolution, ops: &[AccessOp]) -> Vec<AccessReport> {
+    let mut sources: Vec<Op> = Vec::new();
+    let mut reports: Vec<AccessReport> = Vec::new();
+    for AccessOp { op, source, name, weight } in ops {
+        if let Some(index) = sources.iter().position(|known| known == source) {
+            reports[index].emitted += 1;
+            reports[index].weight += weight;
+            continue;
+        }
+        sources.push(*source);
+        reports.push(AccessReport {
+            operation: body.op(*op).name().to_owned(),
+            name: name.clone(),
+            instruction: served.instruction.clone(),
+            vector_bits: served.bytes * 8,
+            term: served.term.as_ref().map(ToString::to_string),
+            issued: served.issued,
+            wavefronts: served.wavefronts,
+            least: served.lower_bound,
+            excess: served.conflict_wavefronts(),
+            emitted: 1,
+            weight: *weight,
+        });
+    }
+    reports
 }
 
 /// Solves for a memory layout that the widest possible asynchronous copies can fill. If that layout has bank conflicts,

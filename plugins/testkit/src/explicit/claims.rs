@@ -13,8 +13,8 @@ const LOAD: &str = "ttg.local_load";
 /// Counts of instructions by name. Plain accesses have the names `load 128` and `store 128`, with their bits.
 pub type InstructionCounts = BTreeMap<String, u64>;
 
-/// Returns the programs whose code is compared: those of the suite, and its dot with other tiles and with parts of
-/// tiles.
+/// Returns the programs whose code is compared: those of the suite, its dot with other tiles and with parts of tiles,
+/// and one whose copies are outside of loops.
 pub fn compared_programs() -> Vec<(String, String, u32)> {
     let suite = EXPLICIT_MEMORY_PROGRAMS.into_iter().map(|name| {
         let (case, text) = case(name);
@@ -30,7 +30,24 @@ pub fn compared_programs() -> Vec<(String, String, u32)> {
         (format!("explicit_gemm {tile:?}"), text, dot.warps)
     });
     let fragments = ("fragment_gemm".to_owned(), example("fragment_gemm"), dot.warps);
-    suite.chain(tiles).chain([fragments]).collect()
+    let straight = ("straight copies".to_owned(), straight_copies(&text), dot.warps);
+    suite.chain(tiles).chain([fragments, straight]).collect()
+}
+
+/// Returns the suite's dot with two steps of K instead of its loop, which fill the same tensors by equal copies.
+fn straight_copies(text: &str) -> String {
+    let (before, rest) = text.split_once("    %sums = scf.for").expect("the loop");
+    let (head, rest) = rest.split_once('\n').expect("the head of the loop");
+    assert!(head.contains("iter_args(%sum = %empty)"));
+    let (step, after) = rest.split_once("      scf.yield %next : tensor<64x64xf32>\n    }\n").expect("its end");
+    let first = step.replace("%i]", "%c0]").replace("%sum ", "%empty ");
+    let second = ["%ai", "%bi", "%ra", "%rb", "%next"].into_iter().fold(step.to_owned(), |step, name| {
+        [" ", ",", "["]
+            .into_iter()
+            .fold(step, |step, end| step.replace(&format!("{name}{end}"), &format!("{name}2{end}")))
+    });
+    let second = second.replace("%i]", "%c1]").replace("%sum ", "%next ");
+    format!("{before}{first}{second}{}", after.replace("%sums", "%next2"))
 }
 
 /// Compiles a program to assembly; returns its derivation and the assembly.
@@ -59,12 +76,15 @@ fn is_asynchronous(access: &AccessReport) -> bool {
 fn stated(derivation: &Derivation, is_counted: impl Fn(&AccessReport) -> bool) -> InstructionCounts {
     let mut counts = InstructionCounts::new();
     for memory in &derivation.memories {
-        let of = derivation.loops.iter().find(|of| of.tensors.contains(&memory.tensor));
-        // The prologue of a loop repeats its copies, once for each iteration that is prefetched.
-        let prefetched = of.map_or(0, |of| u64::from(of.stages) - 1 - u64::from(!of.pending.is_empty()));
+        // LLVM merges equal loads of a tensor that is written only once.
+        let writes = memory.accesses.iter().filter(|access| access.operation != LOAD);
+        let is_constant = writes.map(|access| access.emitted * access.weight).sum::<u64>() <= 1;
+        let mut loads = BTreeSet::new();
         for access in memory.accesses.iter().filter(|access| is_counted(access)) {
-            let repeated = if access.operation == LOAD { 1 } else { 1 + prefetched };
-            *counts.entry(name(access)).or_default() += access.issued * repeated;
+            if access.operation == LOAD && is_constant && !loads.insert((name(access), &access.term)) {
+                continue;
+            }
+            *counts.entry(name(access)).or_default() += access.issued * access.emitted;
         }
     }
     counts
