@@ -129,6 +129,7 @@ impl<'a> Lowering<'a> {
                 }
                 lowering.uses[index] += 1;
             }
+            // Given plans are for the layouts before and after each conversion.
             if body.op(op).name() == ttg::CONVERT_LAYOUT && plans.is_empty() {
                 lowering.converted.insert(body.op(op).operands[0], body.op(op).results[0]);
             }
