@@ -89,6 +89,21 @@ fn short_gathers_use_shuffles_and_long_ones_shared_memory() {
     assert!(paths.is_sorted_by_key(|path| *path == ConversionKind::Shared), "{paths:?}");
 }
 
+/// Checks lines within one lane, and lines within a warp that are too long for shuffles: neither needs a barrier of
+/// the block.
+#[test]
+fn lines_within_lanes_or_warps_need_no_block_barrier() {
+    let in_lanes: Vec<_> = [(0usize, 1u64), (0, 2), (0, 4), (1, 1), (1, 2)].to_vec();
+    let own = layout(&in_lanes, [3, 2, 0], 0);
+    let plan = check(&own, &own, Dim::tensor(1), 64);
+    let counts = plan.stats.counts;
+    assert_eq!((plan.path, counts.shuffles, counts.selects), (ConversionKind::Register, 0, 4 * 3));
+    let long = check(&rows(6), &rows(6), Dim::tensor(1), 32);
+    assert_eq!((long.path, long.stats.counts.barriers), (ConversionKind::Shared, 0));
+    let across = check(&across_warps(5), &across_warps(5), Dim::tensor(1), 32);
+    assert_eq!((across.path, across.stats.counts.barriers), (ConversionKind::Shared, 1));
+}
+
 #[test]
 fn invalid_inputs_are_errors() {
     let target = test_target();
@@ -121,7 +136,8 @@ fn short_memory_takes_rounds_or_a_conversion() {
                 let case = build_gather_case(([&src, &indices], Dim::tensor(axis)), 32, &plan, &target);
                 case.and_then(|case| check_emulated(&case, &target))
                     .unwrap_or_else(|wrong| panic!("{} in {bytes} bytes: {wrong}\n{src}\n{indices}", plan.path));
-                rounds += usize::from(plan.path == ConversionKind::Shared && plan.stats.counts.barriers > 1);
+                let barriers = plan.stats.counts.barriers + plan.stats.counts.warp_barriers;
+                rounds += usize::from(plan.path == ConversionKind::Shared && barriers > 1);
                 mixed += usize::from(plan.path == ConversionKind::Mixed);
             }
         }

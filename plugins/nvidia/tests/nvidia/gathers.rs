@@ -51,9 +51,10 @@ fn the_path_of_a_gather_flips_once_with_the_line_length() {
             let (shuffled, shared) = both(&target, length, bits);
             let counts = shuffled.stats.counts;
             assert_eq!((counts.shuffles, counts.selects), shuffles_by_hand(length), "{length}");
-            // Every lane stores its elements and loads its results, with one barrier between.
-            assert_eq!((shared.stats.counts.barriers, shared.stats.counts.shuffles), (1, 0));
-            assert_eq!(shared.stats.counts.shared_loads, ROWS * length / 128);
+            // Every lane stores its elements and loads its results, with one barrier of the warp between.
+            let counts = shared.stats.counts;
+            assert_eq!((counts.barriers, counts.warp_barriers, counts.shuffles), (0, 1, 0));
+            assert_eq!(counts.shared_loads, ROWS * length / 128);
             let cheaper = shuffled.expected_cycles <= shared.expected_cycles;
             chosen.push(cheaper);
             let path = if cheaper { ConversionKind::Shuffle } else { ConversionKind::Shared };

@@ -2,7 +2,8 @@
 //! elements that differ only in their coordinate along the axis.
 //!
 //! If the lines of the source lie within the warps that need them, lanes read from each other: one shuffle for each
-//! register that may hold the element, and selects. A conversion can bring them there. Otherwise the source is stored
+//! register that may hold the element, and selects. If they lie within the lanes, selects suffice. A conversion can
+//! bring them into the warps. Otherwise the source is stored
 //! to shared memory, and each index becomes a load (Linear Layouts paper, section 5.5 and Figure 8), in several rounds
 //! if the memory is short. Bank conflicts of the loads depend on the indices; plans use the mean over uniformly random
 //! indices.

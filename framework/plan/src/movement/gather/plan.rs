@@ -17,8 +17,9 @@ use tilewright_layout::{Dim, LinearLayout};
 /// A plan of a gather along one axis (Triton `tt.gather`).
 #[derive(Debug, Clone)]
 pub struct GatherPlan {
-    /// The kind of the plan: [`ConversionKind::Shuffle`], [`ConversionKind::Shared`], or [`ConversionKind::Mixed`] for
-    /// a conversion followed by shuffles.
+    /// The kind of the plan: [`ConversionKind::Register`] if each lane selects among its own registers,
+    /// [`ConversionKind::Shuffle`], [`ConversionKind::Shared`], or [`ConversionKind::Mixed`] for a conversion followed
+    /// by shuffles.
     pub path: ConversionKind,
     /// The counts, shared memory and cost of the plan. The loaded wavefronts are those of loads without bank conflicts.
     /// The number of conflicts depends on the indices, so there is no lower bound.
@@ -106,7 +107,9 @@ pub fn gather_candidates<'a>(
         Ok((steps, counts)) => open.push(GatherPlan::new(path, steps, counts, &problem, context)),
         Err(reason) => rejected.push(RejectedCandidate { candidate: path, reason }),
     };
-    take(ConversionKind::Shuffle, by_shuffles.map(|(shuffles, counts)| (Steps::Shuffles(shuffles), counts)));
+    let is_in_lanes = by_shuffles.as_ref().is_ok_and(|(shuffles, _)| shuffles.stays_in_lanes);
+    let by_lanes = if is_in_lanes { ConversionKind::Register } else { ConversionKind::Shuffle };
+    take(by_lanes, by_shuffles.map(|(shuffles, counts)| (Steps::Shuffles(shuffles), counts)));
     take(ConversionKind::Shared, by_memory.map(|(shared, counts)| (Steps::Shared(Box::new(shared)), counts)));
     if needs_conversion && (is_short || lines::is_promising(&problem)) {
         let converted = lines::plan(&problem, indices, context);

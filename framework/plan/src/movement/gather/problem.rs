@@ -5,6 +5,7 @@ use crate::movement::MovementError;
 use crate::movement::check::{check_hardware, check_size};
 use crate::movement::conversion::{Holders, Origin, Position};
 use tilewright_kernel::Element;
+use tilewright_layout::f2::Subspace;
 use tilewright_layout::{Dim, LayoutError, LinearLayout};
 
 /// A checked gather: the source, and for each position of the result its line in the source.
@@ -62,6 +63,18 @@ impl GatherProblem {
     /// Returns, for each bit of the index along the axis, the packed coordinate of the source that it stands for.
     pub(super) fn axis_units(&self) -> Vec<u64> {
         layouts::units(self.src.outs(), self.axis).collect()
+    }
+
+    /// Whether each warp alone has all elements that its threads need; no element has replicas in other warps.
+    pub(super) fn stays_in_warps(&self) -> bool {
+        let lanes = (1u64 << self.lane_bits) - 1;
+        let own = [self.src.columns_of(Dim::REGISTER), self.src.columns_of(Dim::LANE)].concat();
+        let mut span = Subspace::span(own);
+        let has_no_replicas = self.src.columns_of(Dim::WARP).iter().all(|&column| span.insert(column));
+        has_no_replicas
+            && self.origin().is_some_and(|(origin, index)| {
+                !origin.crosses_warps(lanes) && index.iter().all(|position| position.thread & !lanes == 0)
+            })
     }
 
     /// Returns the source position that each bit of a result's position adds, and the source position that each bit of

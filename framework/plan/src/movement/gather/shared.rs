@@ -35,6 +35,8 @@ pub(super) struct Shared {
     threads: Vec<u64>,
     index: Vec<u64>,
     offset_bits: u32,
+    /// Scope of the barriers between stores and loads.
+    scope: CollectiveScope,
 }
 
 /// Plans the gather through shared memory, with the order of axes in memory for which it is cheapest.
@@ -94,6 +96,7 @@ fn in_order(
         threads: addresses(&problem.threads),
         index: addresses(&problem.axis_units()),
         offset_bits,
+        scope: if problem.stays_in_warps() { CollectiveScope::Warp } else { CollectiveScope::Block },
         store,
     };
     let loads = shared.loads();
@@ -101,10 +104,16 @@ fn in_order(
         MovementError::impossible(format!("target {} has no load of {bits} bits from shared memory", target.name))
     })?;
     let rounds = 1u64 << shared.round_bits;
+    let [barriers, warp_barriers] = match shared.scope {
+        CollectiveScope::Warp if target.shared.warp_ordered => [0, 0],
+        CollectiveScope::Warp => [0, 2 * rounds - 1],
+        CollectiveScope::Block | CollectiveScope::Cluster => [2 * rounds - 1, 0],
+    };
     let loaded = Counts {
         shared_loads: loads,
         wavefronts_loaded: loads * least,
-        barriers: 2 * rounds - 1,
+        barriers,
+        warp_barriers,
         selects: loads - (1u64 << problem.registers.len()),
         ..Counts::default()
     };
@@ -266,14 +275,14 @@ impl Shared {
         let mut results: Vec<Option<Value>> = vec![None; indices.len()];
         for round in 0..1u64 << self.round_bits {
             if round > 0 {
-                builder.barrier(CollectiveScope::Block);
+                builder.barrier(self.scope);
             }
             let flipped = multiply_vector(&self.flipped, round);
             let count = 1u64 << self.stored.len();
             let own: Vec<Value> =
                 (0..count).map(|at| src[(multiply_vector(&self.stored, at) ^ flipped) as usize]).collect();
             self.store.emit_store(builder, buffer, &own);
-            builder.barrier(CollectiveScope::Block);
+            builder.barrier(self.scope);
             for register in self.loaded(round) {
                 let loaded = self.emit_load(builder, buffer, addresses[register], register as u64);
                 results[register] = Some(match results[register] {

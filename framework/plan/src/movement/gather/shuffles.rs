@@ -1,4 +1,5 @@
-//! Gathers by shuffles: lanes read registers of other lanes of their warp.
+//! Gathers by shuffles: lanes read registers of other lanes of their warp. Lanes whose own registers have all elements
+//! that they need select among them without shuffles.
 
 use tilewright_kernel::{Binary, Builder, Compare, Counts, Value};
 use tilewright_layout::f2::{Subspace, multiply_vector};
@@ -21,29 +22,31 @@ pub(super) struct Shuffles {
     /// value fetches a register, and one of these has the element.
     choices: Vec<u64>,
     result_bits: u32,
+    /// Whether each lane needs only elements of its own registers.
+    pub(super) stays_in_lanes: bool,
 }
 
-/// Plans the gather by shuffles. The plan is rejected if warps need elements of other warps, or if the target has no
-/// indexed shuffle.
+/// Plans the gather by shuffles. The plan is rejected if warps need elements of other warps, or if lanes need elements
+/// of other lanes and the target has no indexed shuffle.
 pub(super) fn plan(problem: &GatherProblem, target: &TargetDescription) -> Result<(Shuffles, Counts), String> {
-    target.index_shuffle_bits().filter(|&bits| bits == u32::BITS).ok_or("the target has no 32-bit shuffle")?;
     let (origin, index) = problem.origin().ok_or("a block needs elements that it does not have")?;
-    let lanes = (1u64 << problem.lane_bits) - 1;
-    if origin.crosses_warps(lanes) || index.iter().any(|p| p.thread & !lanes != 0) {
+    let stays_within = |threads: u64| !origin.crosses_warps(threads) && index.iter().all(|p| p.thread & !threads == 0);
+    if !stays_within((1 << problem.lane_bits) - 1) {
         return Err("warps need elements of other warps".to_owned());
+    }
+    let stays_in_lanes = stays_within(0);
+    if !stays_in_lanes && target.index_shuffle_bits() != Some(u32::BITS) {
+        return Err("the target has no 32-bit shuffle".to_owned());
     }
     let chosen = origin.of_threads.iter().chain(&index).map(|p| p.register);
     let choices = Subspace::span(chosen);
     let choices: Vec<u64> = (0..1u64 << choices.dimension()).map(|at| multiply_vector(choices.basis(), at)).collect();
     let results = 1u64 << problem.registers.len();
     let rounds = choices.len() as u64;
-    let counts = Counts {
-        shuffles: results * rounds * words(problem.element.bits(), 1),
-        selects: results * (rounds - 1),
-        ..Counts::default()
-    };
+    let shuffles = if stays_in_lanes { 0 } else { results * rounds * words(problem.element.bits(), 1) };
+    let counts = Counts { shuffles, selects: results * (rounds - 1), ..Counts::default() };
     let (lane_bits, result_bits) = (problem.lane_bits, problem.registers.len() as u32);
-    Ok((Shuffles { lane_bits, origin, index, choices, result_bits }, counts))
+    Ok((Shuffles { lane_bits, origin, index, choices, result_bits, stays_in_lanes }, counts))
 }
 
 impl Shuffles {
@@ -77,10 +80,14 @@ impl Shuffles {
     }
 
     /// Emits, for each value of `choices`, a shuffle of the source register `fixed` xor this value from the lane
-    /// `lane`, and selects the one whose value equals `register`.
+    /// `lane`, unless that is always the lane itself, and selects the one whose value equals `register`.
     fn chosen(&self, builder: &mut Builder, src: &[Value], fixed: u64, register: Value, lane: Value) -> Value {
         let fetched = |builder: &mut Builder, choice: u64| {
-            emit_shuffle_tuples(builder, Source::Lane(lane), &[vec![src[(fixed ^ choice) as usize]]])[0][0]
+            let own = src[(fixed ^ choice) as usize];
+            if self.stays_in_lanes {
+                return own;
+            }
+            emit_shuffle_tuples(builder, Source::Lane(lane), &[vec![own]])[0][0]
         };
         let mut value = fetched(builder, self.choices[0]);
         for &choice in &self.choices[1..] {
