@@ -17,7 +17,8 @@ The model's cycles are those of one compute unit that executes all blocks: the c
 instructions. Executed machine instructions are executed PTX instructions times the machine instructions for each PTX instruction in
 the kernel's code, since `ptxas` merges instructions and removes moves.
 
-`--page` puts the tables into docs/results.md.
+`--page` puts the tables into docs/results.md. `executed_above.json` has the reason for each kernel above Triton's in the model's cycles,
+in sectors, or in cycles of exchange (wavefronts, shuffles and `redux`); with `--page` the script fails if a reason is missing or needless.
 """
 
 import argparse
@@ -33,10 +34,12 @@ from typing import Any
 
 from case_classes import class_rows, classify
 from machine_code_beside_triton import assemble
+from reasons import above_table, check_reasons
 from record import write_record
 from tables import HERE, put_tables, row
 from triton_code import PROCESSORS, compile_by_triton
 
+REASONS = HERE / "executed_above.json"
 Counts = dict[str, int]
 Line = dict[str, Any]
 INSTRUCTIONS = (
@@ -56,7 +59,7 @@ INSTRUCTIONS = (
 # An instruction in the text of PTX, with its guard.
 PTX_INSTRUCTION = re.compile(r"^\s*\{?\s*(?:@!?%?\w+\s+)?[a-z][\w.:]*(?:\s[^;]*)?;", re.MULTILINE)
 # The cycles of instructions that move data between lanes (docs/results/gpus.md): a `redux` takes as long as two shuffles.
-PIPE_CYCLES = {"wavefronts": 1, "shuffle": 1, "redux": 2}
+EXCHANGE_CYCLES = {"wavefronts": 1, "shuffle": 1, "redux": 2}
 # The counts that are committed.
 RECORDED = ("issued", "sectors", "wavefronts", "global", "shared", "shuffle", "barrier", "matrix", "matrix_work")
 
@@ -87,17 +90,13 @@ class Pair:
 
     def __init__(self, name: str, kind: str, own: Counts, other: Counts) -> None:
         self.name, self.kind, self.own, self.other = name, kind, own, other
+        for counts in (own, other):
+            counts["exchange"] = sum(counts[name] * cycles for name, cycles in EXCHANGE_CYCLES.items())
 
     def ratio(self, metric: str) -> float:
-        """Ours over Triton's; of counts that may be 0, each plus 1."""
+        """Ours over Triton's; if a count is 0, of both counts plus 1."""
         more = 0 if self.own[metric] and self.other[metric] else 1
         return (self.own[metric] + more) / (self.other[metric] + more)
-
-    @property
-    def has_more_in_pipe(self) -> bool:
-        """Whether ours has more wavefronts, shuffles and `redux` together."""
-        own, other = (sum(counts[name] * cycles for name, cycles in PIPE_CYCLES.items()) for counts in (self.own, self.other))
-        return own > other
 
 
 def pair_cases(cases: pathlib.Path, own: dict[str, Line], other: dict[str, Line]) -> Iterator[Pair | str]:
@@ -149,28 +148,16 @@ def summary_row(target: str, kind: str, some: list[Pair]) -> str:
         if metric in ("sectors", "wavefronts"):
             cells.append(sum(pair.own[metric] > pair.other[metric] for pair in some))
         if metric == "shuffle":
-            cells.append(sum(pair.has_more_in_pipe for pair in some))
+            cells.append(sum(pair.own["exchange"] > pair.other["exchange"] for pair in some))
     return row(target, kind, len(some), *cells)
 
 
-def list_above(compared: dict[str, list[Pair]], metric: str) -> list[str]:
-    """The kernels whose count is above Triton's, the greatest ratio first."""
-    lines = [row("case", "target", "ours", "Triton's", "ratio"), "|---|---|--:|--:|--:|"]
-    found = [(pair, target) for target, pairs in compared.items() for pair in pairs if pair.own[metric] > pair.other[metric]]
-    for pair, target in sorted(found, key=lambda entry: -entry[0].ratio(metric)):
-        lines.append(row(f"`{pair.name}`", target, pair.own[metric], pair.other[metric], f"{pair.ratio(metric):.2f}"))
-    return lines
-
-
-def list_pipe_above(compared: dict[str, list[Pair]]) -> list[str]:
-    """The kernels with more wavefronts, shuffles and `redux` together, the greatest ratio of wavefronts first."""
-    names = ["wavefronts, ours", "Triton's", "shuffles, ours", "Triton's", "`redux`, ours", "Triton's"]
-    lines = [row("case", "target", *names), "|---|---|" + "--:|" * len(names)]
-    found = [(pair, target) for target, pairs in compared.items() for pair in pairs if pair.has_more_in_pipe]
-    for pair, target in sorted(found, key=lambda entry: -entry[0].ratio("wavefronts")):
-        cells = [side[metric] for metric in PIPE_CYCLES for side in (pair.own, pair.other)]
-        lines.append(row(f"`{pair.name}`", target, *cells))
-    return lines
+def find_above(compared: dict[str, list[Pair]], metric: str) -> dict[str, dict[str, float]]:
+    """For each target, the kernels whose count is above Triton's, with the ratios."""
+    return {
+        target: {pair.name: pair.ratio(metric) for pair in pairs if pair.own[metric] > pair.other[metric]}
+        for target, pairs in compared.items()
+    }
 
 
 def print_worst(target: str, pairs: Iterable[Pair], number: int) -> None:
@@ -210,17 +197,18 @@ def main() -> None:
         compared[target], left_out = compare(chosen.program, target, cases, chosen.ptx and chosen.ptx.resolve())
         print("\n".join(f"not compared on {target}: {reason}" for reason in left_out))
         print_worst(target, compared[target], chosen.worst)
-    tables = {
-        "executed": summarize(compared),
-        "cycles above": list_above(compared, "cycles"),
-        "executed, by instruction": instruction_table(compared),
-        "sectors above": list_above(compared, "sectors"),
-        "wavefronts above": list_pipe_above(compared),
-    }
+    tables = {"executed": summarize(compared), "executed, by instruction": instruction_table(compared)}
+    failures = []
+    for metric, reasons in json.loads(REASONS.read_text()).items():
+        above = find_above(compared, metric)
+        tables[f"{metric} above"] = above_table(above, reasons)
+        failures += [f"{metric} on {failure}" for failure in check_reasons(above, reasons)]
     put_tables(tables, chosen.page)
     if chosen.record:
         for target, pairs in compared.items():
             write_record(chosen.record / f"executed.{target}.jsonl", pairs, RECORDED, target=target)
+    if chosen.page and failures:
+        sys.exit("\n".join(failures))
 
 
 if __name__ == "__main__":

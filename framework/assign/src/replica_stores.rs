@@ -81,19 +81,19 @@ fn divide_registers(layout: &LinearLayout, count: usize) -> Option<LinearLayout>
 /// Returns the layout with the same elements along each axis in registers and warps together, but the lower bits of
 /// coordinates in registers: the registers of a warp hold adjacent elements.
 fn take_adjacent_elements(layout: &LinearLayout) -> Result<LinearLayout, LayoutError> {
-    let mut held = [Dim::REGISTER, Dim::WARP].map(|dim| layout.columns_of(dim).to_vec());
+    let mut moved = [Dim::REGISTER, Dim::WARP].map(|dim| layout.columns_of(dim).to_vec());
     let outs = layout.outs();
     for (axis, _) in outs.iter() {
         let is_along = |column: &u64| *column == outs.pack(&[(axis, outs.coordinate(*column, axis))]).unwrap_or(0);
         let mut along: Vec<&mut u64> =
-            held.iter_mut().flatten().filter(|column| **column != 0 && is_along(column)).collect();
+            moved.iter_mut().flatten().filter(|column| **column != 0 && is_along(column)).collect();
         let mut sorted: Vec<u64> = along.iter().map(|column| **column).collect();
         sorted.sort_unstable();
         along.iter_mut().zip(sorted).for_each(|(column, next)| **column = next);
     }
     with_columns(layout, |dim| match dim {
-        Dim::REGISTER => held[0].clone(),
-        Dim::WARP => held[1].clone(),
+        Dim::REGISTER => moved[0].clone(),
+        Dim::WARP => moved[1].clone(),
         _ => layout.columns_of(dim).to_vec(),
     })
 }

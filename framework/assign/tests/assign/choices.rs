@@ -92,12 +92,12 @@ fn conversions_add_to_the_cost() {
     assert!(moves.total_cost() >= of_conversions, "{moves}");
 }
 
-/// Checks that one instruction of each warp stores the sums of its rows, 32 bytes for 8 rows: the lanes that have the same
-/// sums in two registers each store another one, and the rows of a warp are adjacent.
+/// Checks that one instruction of each warp stores the totals of its rows, 32 bytes for 8 rows: the lanes that have the
+/// same totals in two registers each store another one, and the rows of a warp are adjacent.
 #[test]
 fn replicas_store_different_registers() {
     let source =
-        "tt.func @sums(%x: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %y: !tt.ptr<f32> {tt.divisibility = 16 : i32}) {
+        "tt.func @totals(%x: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %y: !tt.ptr<f32> {tt.divisibility = 16 : i32}) {
       %row = arith.constant dense<32> : tensor<32x1xi32>
       %i = tt.make_range {end = 32 : i32, start = 0 : i32} : tensor<32xi32>
       %r = tt.expand_dims %i {axis = 1 : i32} : tensor<32xi32> -> tensor<32x1xi32>
@@ -109,14 +109,14 @@ fn replicas_store_different_registers() {
       %base = tt.splat %x : !tt.ptr<f32> -> tensor<32x32x!tt.ptr<f32>>
       %from = tt.addptr %base, %at : tensor<32x32x!tt.ptr<f32>>, tensor<32x32xi32>
       %v = tt.load %from : tensor<32x32x!tt.ptr<f32>>
-      %sum = \"tt.reduce\"(%v) <{axis = 1 : i32}> ({
+      %total = \"tt.reduce\"(%v) <{axis = 1 : i32}> ({
       ^bb0(%a: f32, %b: f32):
         %s = arith.addf %a, %b : f32
         tt.reduce.return %s : f32
       }) : (tensor<32x32xf32>) -> tensor<32xf32>
       %out = tt.splat %y : !tt.ptr<f32> -> tensor<32x!tt.ptr<f32>>
       %to = tt.addptr %out, %i : tensor<32x!tt.ptr<f32>>, tensor<32xi32>
-      tt.store %to, %sum : tensor<32x!tt.ptr<f32>>
+      tt.store %to, %total : tensor<32x!tt.ptr<f32>>
       tt.return
     }";
     let assignment = chosen(&module(source), Strategy::LeastCost);

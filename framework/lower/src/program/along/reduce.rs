@@ -50,7 +50,7 @@ pub(in super::super) fn reduced(lowering: &mut Lowering<'_>, op: Op) -> Result<(
     Ok(())
 }
 
-/// Returns the layout to which all used results of a reduction are converted; `None` if a result is used otherwise.
+/// Returns the layout that conversions give to all used results of a reduction; `None` if a result is used otherwise.
 fn converted_layout(lowering: &mut Lowering<'_>, op: Op) -> Lowered<Option<Arc<LinearLayout>>> {
     let mut given: Option<Arc<LinearLayout>> = None;
     for &result in &lowering.body.op(op).results {

@@ -84,7 +84,7 @@ pub fn plan_reduction(
 /// # let target = tilewright_target::TargetDescription::from_toml("small.toml", text)?;
 /// let part = |dim, axis| LinearLayout::identity(8, dim, Dim::tensor(axis));
 /// let rows = part(Dim::LANE, 0)?.direct_sum(&part(Dim::REGISTER, 1)?)?;
-/// // Every lane has a part of all columns: half of the sums, a quarter and an eighth remain after each shuffle.
+/// // Every lane has a row of eight columns: lanes send four partial results, then two, then one.
 /// let all = plan_reduction(&rows, Dim::tensor(0), &[32], &target)?;
 /// let one = plan_reduction_to(&part(Dim::LANE, 0)?, &rows, Dim::tensor(0), &[32], &target)?;
 /// assert_eq!(one.stats.counts.shuffles, 4 + 2 + 1);
