@@ -1,9 +1,9 @@
 //! Search of the tree of choices: depth first until a leaf has a solution, then from the best leaf to its neighbours.
 //! Layout conversions are then tried before stores, and a search of the choices for each loop follows: stages, overlapped
-//! MMAs, bulk tensor copies and a producer warp. With these, dots and conversions are chosen again.
+//! MMAs, bulk tensor copies and a producer warp; both also from the fastest leaves with other instructions. With these,
+//! dots and conversions are chosen again.
 
 use super::alternatives::Tried;
-use super::anchors::DotCandidate;
 use super::error::Refusals;
 use super::leaf::{Leaf, of_loop};
 use super::model::StepWork;
@@ -19,6 +19,8 @@ use tilewright_tile::{Op, TileModule};
 
 /// Number of named barriers for two warp groups: one for each group, and one for both.
 const GROUP_BARRIERS: u32 = 3;
+/// Max number of leaves (complete choices) besides the best one from which the choices for loops are searched.
+const MAX_STARTS: usize = 2;
 
 /// A program with a layout for every tensor, and the derivation of the layouts.
 #[derive(Debug, Clone)]
@@ -79,9 +81,12 @@ pub fn synthesize(
     };
     search.descend(0, &mut tree.initial_choices());
     search.tune_dots();
-    search.most_leaves = search.size.leaves.saturating_add(options.leaves);
+    let starts = search.find_starts();
+    search.extend_limit();
     search.tune_stores();
     search.tune_loops();
+    starts.iter().for_each(|choices| search.tune_from(choices));
+    search.extend_limit();
     search.tune_dots_of_loops();
     search.tune_stores();
     let Search { best, refusals, refused, size, tried, .. } = search;
@@ -141,13 +146,22 @@ struct Search<'s, 'm> {
     refused: Option<SynthesisError>,
     /// The choices for the dots of each leaf (complete choice) that was solved with the current choices for loops.
     tried_dots: Vec<HashMap<Op, DotChoice>>,
-    /// All leaves (complete choices) that were solved, each with whether its tensors fit shared memory.
-    solved: Vec<(ExplicitMemoryChoices, bool)>,
+    /// All leaves (complete choices) that were tried.
+    solved: Vec<SolvedLeaf>,
     size: SearchStats,
     /// The number of solved leaves at which the current part of the search ends.
     most_leaves: usize,
     /// The solved leaves (complete choices), and those without a solution.
     tried: Tried,
+}
+
+/// A leaf (complete choice) that was tried.
+struct SolvedLeaf {
+    choices: ExplicitMemoryChoices,
+    /// Whether its tensors fit shared memory.
+    fits: bool,
+    /// The predicted cycles; `None` if it has no solution.
+    cycles: Option<f64>,
 }
 
 impl Search<'_, '_> {
@@ -177,39 +191,43 @@ impl Search<'_, '_> {
         cycle_lower_bound(&sure, self.config, self.options.blocks).is_ok_and(|least| least >= best.prediction.cycles)
     }
 
-    /// Solves the best leaf (complete choice) again with each other candidate for one group of dots, and for one dot,
-    /// and keeps the fastest, until no such change is faster. Dots of a group often need the same candidate, but the
-    /// memory of their operands, and the operations between them, may differ.
+    /// Solves the best leaf (complete choice) again with one instruction for all dots, with each other candidate for one
+    /// group of dots, and for one dot, and keeps the fastest, until no such change is faster. Dots of a group often need
+    /// the same candidate, but the memory of their operands, and the operations between them, may differ.
     fn tune_dots(&mut self) {
         let tree = self.tree;
         let mut before = f64::INFINITY;
         while let Some(cycles) = self.best_cycles().filter(|cycles| *cycles < before) {
             before = cycles;
+            for instruction in tree.common_instructions() {
+                let Some((_, best)) = &self.best else { return };
+                self.try_dots(tree.dots_by_instruction(instruction, best));
+            }
             for group in &tree.dots {
+                let all = || group.ops.iter().map(|(dot, _)| *dot);
                 for candidate in &group.candidates {
-                    self.try_candidate(&group.ops, candidate);
+                    self.try_dots(all().map(|dot| (dot, &candidate.choice)).collect());
                 }
-                for (dot, candidate) in
-                    group.ops.iter().flat_map(|dot| group.candidates.iter().map(move |one| (dot, one)))
-                {
-                    self.try_candidate(std::slice::from_ref(dot), candidate);
+                for (dot, candidate) in all().flat_map(|dot| group.candidates.iter().map(move |one| (dot, one))) {
+                    self.try_dots(vec![(dot, &candidate.choice)]);
                 }
             }
         }
     }
 
-    /// Solves the best leaf (complete choice) again with this candidate for some dots, unless it cannot be faster.
-    fn try_candidate(&mut self, dots: &[(Op, u64)], candidate: &DotCandidate) {
+    /// Solves the best leaf (complete choice) again with these choices for some dots, unless it cannot be faster.
+    fn try_dots(&mut self, dots: Vec<(Op, &DotChoice)>) {
         let Some((_, best)) = &self.best else { return };
         let mut choices = best.clone();
-        choices.dots.extend(dots.iter().map(|(dot, _)| (*dot, candidate.choice.clone())));
-        if candidate.choice.smem_operands != [true; 2] {
-            // Only MMAs that read both operands from shared memory overlap with the next iteration.
-            let accumulates =
-                |of: &SharedCopyLoop| of.accumulator.iter().any(|dot| dots.iter().any(|(other, _)| other == dot));
-            let loops = self.tree.loops.iter().filter(|open| accumulates(&open.of));
-            loops.for_each(|open| _ = choices.overlapped_mmas.remove(&open.of.op));
-        }
+        // Only MMAs that read both operands from shared memory overlap with the next iteration.
+        let waits = |accumulator: &[Op]| {
+            accumulator
+                .iter()
+                .any(|dot| dots.iter().any(|(other, choice)| other == dot && choice.smem_operands != [true; 2]))
+        };
+        let loops = self.tree.loops.iter().filter(|open| waits(&open.of.accumulator));
+        loops.for_each(|open| _ = choices.overlapped_mmas.remove(&open.of.op));
+        choices.dots.extend(dots.into_iter().map(|(dot, choice)| (dot, choice.clone())));
         if self.tried_dots.contains(&choices.dots) {
             return;
         }
@@ -229,6 +247,44 @@ impl Search<'_, '_> {
         self.tune_dots();
         if self.best_cycles() < before {
             self.tune_loops();
+        }
+    }
+
+    /// Lets the next part of the search solve [`SynthesisOptions::leaves`] further leaves.
+    fn extend_limit(&mut self) {
+        self.most_leaves = self.size.leaves.saturating_add(self.options.leaves);
+    }
+
+    /// Returns the fastest leaves (complete choices) whose dots have other instructions than the best leaf, and than each
+    /// other, at most [`MAX_STARTS`]. With other choices for loops and stores, one of them may be faster.
+    fn find_starts(&self) -> Vec<ExplicitMemoryChoices> {
+        let mut solved: Vec<(&ExplicitMemoryChoices, f64)> =
+            self.solved.iter().filter_map(|leaf| Some((&leaf.choices, leaf.cycles?))).collect();
+        solved.sort_by(|(_, left), (_, right)| left.total_cmp(right));
+        let has_instructions_of = |one: &ExplicitMemoryChoices, other: &ExplicitMemoryChoices| {
+            let instruction = |choices: &ExplicitMemoryChoices, dot| Some(choices.dots.get(dot)?.instruction.clone());
+            one.dots.keys().all(|dot| instruction(one, dot) == instruction(other, dot))
+        };
+        let mut starts: Vec<&ExplicitMemoryChoices> = self.best.iter().map(|(_, choices)| choices).collect();
+        for (choices, _) in solved {
+            if starts.len() <= MAX_STARTS && !starts.iter().any(|known| has_instructions_of(known, choices)) {
+                starts.push(choices);
+            }
+        }
+        starts.into_iter().skip(1).cloned().collect()
+    }
+
+    /// Chooses stores and loops from the leaf (complete choice) `choices`, and keeps the result if it is faster than the
+    /// best leaf.
+    fn tune_from(&mut self, choices: &ExplicitMemoryChoices) {
+        let (best, refused) = (self.best.take(), self.refused.take());
+        self.leaf(choices);
+        self.tune_stores();
+        self.tune_loops();
+        let cycles = best.as_ref().map_or(f64::INFINITY, |(leaf, _)| leaf.prediction.cycles);
+        let is_faster = self.best_cycles().is_some_and(|found| found < cycles);
+        if self.refused.is_some() || !is_faster && refused.is_none() {
+            (self.best, self.refused) = (best, refused);
         }
     }
 
@@ -400,22 +456,21 @@ impl Search<'_, '_> {
     /// Solves a leaf (complete choice) unless it is known, and keeps it if it is the fastest. Returns false if its
     /// tensors do not fit shared memory.
     fn leaf(&mut self, choices: &ExplicitMemoryChoices) -> bool {
-        let known = self.solved.iter().find(|(known, _)| self.best.is_some() && known == choices);
-        if let Some((_, fits)) = known {
-            return *fits;
+        if let Some(known) = self.solved.iter().find(|known| self.best.is_some() && known.choices == *choices) {
+            return known.fits;
         }
         if self.size.leaves >= self.most_leaves {
             self.size.cut += 1;
             return true;
         }
-        let fits = self.solve(choices);
-        self.solved.push((choices.clone(), fits));
+        let (fits, cycles) = self.solve(choices);
+        self.solved.push(SolvedLeaf { choices: choices.clone(), fits, cycles });
         fits
     }
 
-    /// Solves a leaf (complete choice), and keeps it if it is the fastest. Returns false if its tensors do not
-    /// fit shared memory.
-    fn solve(&mut self, choices: &ExplicitMemoryChoices) -> bool {
+    /// Solves a leaf (complete choice), and keeps it if it is the fastest. Returns whether its tensors fit shared memory,
+    /// and the predicted cycles if it has a solution.
+    fn solve(&mut self, choices: &ExplicitMemoryChoices) -> (bool, Option<f64>) {
         self.size.nodes += 1;
         let target = self.config.context.target;
         let (bytes, most) = (self.tree.shared_bytes(choices), u64::from(target.shared.bytes));
@@ -424,25 +479,24 @@ impl Search<'_, '_> {
             let error = SynthesisError::SharedMemoryExceeded { target, bytes, most };
             self.tried.add(self.describe(choices), Err(&error));
             self.refusals.add(error);
-            return false;
+            return (false, None);
         }
         self.size.leaves += 1;
-        let solved = Leaf::solve(self.module, choices, self.tree, self.config, self.options);
-        match &solved {
-            Ok(leaf) => self.tried.add(leaf.choices(), Ok(&leaf.prediction)),
-            Err(error) => self.tried.add(self.describe(choices), Err(error)),
-        }
-        match solved {
-            Ok(leaf) if self.best.as_ref().is_none_or(|(best, _)| leaf.prediction.cycles < best.prediction.cycles) => {
-                self.best = Some((leaf, choices.clone()));
-                true
+        match Leaf::solve(self.module, choices, self.tree, self.config, self.options) {
+            Ok(leaf) => {
+                self.tried.add(leaf.choices(), Ok(&leaf.prediction));
+                let cycles = leaf.prediction.cycles;
+                if self.best_cycles().is_none_or(|best| cycles < best) {
+                    self.best = Some((leaf, choices.clone()));
+                }
+                (true, Some(cycles))
             }
-            Ok(_) => true,
             Err(error) => {
+                self.tried.add(self.describe(choices), Err(&error));
                 let fits = !matches!(error, SynthesisError::SharedMemoryExceeded { .. });
                 self.size.unsatisfied += 1;
                 self.refusals.add(error);
-                fits
+                (fits, None)
             }
         }
     }

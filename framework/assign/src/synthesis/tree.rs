@@ -1,6 +1,6 @@
 //! The open choices of a program, each with its alternatives: the tree that synthesis searches.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::ops::RangeInclusive;
 use tilewright_tile::op::name::{ttg, tw};
 
@@ -17,7 +17,7 @@ use crate::memory::element_bits_while_moved;
 use tilewright_tile::axis_info::AxisInfoMap;
 use tilewright_tile::op::Dialects;
 use tilewright_tile::transform::explicit::{
-    CopyChoice, ExplicitMemoryChoices, SharedCopyLoop, TensorMapTileAddress, expand_explicit_memory,
+    CopyChoice, DotChoice, ExplicitMemoryChoices, SharedCopyLoop, TensorMapTileAddress, expand_explicit_memory,
     find_shared_copy_loops,
 };
 use tilewright_tile::{Attribute, Function, FunctionBody, Op, TileModule};
@@ -100,6 +100,43 @@ impl<'m> Tree<'m> {
         let initial = ExplicitMemoryChoices::default().with_copies(self.copies.clone());
         let stages = |open: &Staged| FIRST_STAGES.clamp(*open.stages.start(), *open.stages.end());
         self.loops.iter().fold(initial, |choices, open| choices.with_stages(open.of.op, stages(open)))
+    }
+
+    /// Returns the instructions of candidates that several groups of dots have in common.
+    pub(super) fn common_instructions(&self) -> BTreeSet<&str> {
+        let (mut known, mut common) = (BTreeSet::new(), BTreeSet::new());
+        for group in &self.dots {
+            let candidates = group.candidates.iter().filter_map(|candidate| candidate.choice.instruction.as_deref());
+            let of_group: BTreeSet<&str> = candidates.collect();
+            common.extend(known.intersection(&of_group).copied());
+            known.extend(of_group);
+        }
+        common
+    }
+
+    /// Returns, for each dot with a candidate of this instruction, the candidate that is most like its choice in
+    /// `choices`. Dots with one instruction need fewer layout conversions between each other.
+    pub(super) fn dots_by_instruction(
+        &self,
+        instruction: &str,
+        choices: &ExplicitMemoryChoices,
+    ) -> Vec<(Op, &DotChoice)> {
+        let mut found = Vec::new();
+        for group in &self.dots {
+            let by_instruction = || {
+                let candidates = group.candidates.iter().map(|candidate| &candidate.choice).rev();
+                candidates.filter(|choice| choice.instruction.as_deref() == Some(instruction))
+            };
+            for &(op, _) in &group.ops {
+                let Some(now) = choices.dots.get(&op) else { continue };
+                let likeness = |choice: &&DotChoice| {
+                    let rows = choice.warps_along_m == now.warps_along_m;
+                    (rows, choice.k_width == now.k_width, choice.n_width == now.n_width)
+                };
+                found.extend(by_instruction().max_by_key(likeness).map(|choice| (op, choice)));
+            }
+        }
+        found
     }
 
     /// Returns the work of each dot by its choice, with its number of executions.
