@@ -372,15 +372,22 @@ impl Search<'_, '_> {
         self.refused.get_or_insert(SynthesisError::NoProducers { target });
     }
 
-    /// Solves the best leaf (complete choice) again with a layout conversion before each store to global memory that
-    /// has none, and keeps each conversion that is faster. Layout assignment compares the operations alone, not the
-    /// program.
+    /// Solves the best leaf (complete choice) again with other copies to global memory, and keeps those that are faster: a
+    /// layout conversion before each store that has none, and bulk tensor copies from shared memory. Layout assignment
+    /// compares the operations alone, not the program.
     fn tune_stores(&mut self) {
         let stores = self.best.as_ref().map(|(leaf, _)| leaf.plain_stores.clone());
         for store in stores.into_iter().flatten() {
             let Some((_, choices)) = &self.best else { return };
             let mut choices = choices.clone();
             choices.copies.entry(store).or_default().converted = true;
+            self.size.nodes += 1;
+            self.leaf(&choices);
+        }
+        let tree = self.tree;
+        for store in &tree.bulk_stores {
+            let (Some((_, choices)), Some(mapped)) = (&self.best, tree.tensor_copies.get(store)) else { return };
+            let choices = choices.clone().with_tensor_copy(*store, mapped.clone());
             self.size.nodes += 1;
             self.leaf(&choices);
         }
