@@ -3,6 +3,7 @@
 use tilewright_layout::{Dim, LinearLayout, MemoryLayout};
 use tilewright_plan::memory_synthesis::{SharedTensor, TensorAccess, solve_shared_layout};
 use tilewright_plan::movement::{AsyncCopySpec, plan_tensor_copy_to_shared};
+use tilewright_target::Direction;
 use tilewright_tile::op::name::{tt, ttg};
 use tilewright_tile::transform::loads::{PrefetchPath, PrefetchableLoad};
 use tilewright_tile::{FunctionBody, Op};
@@ -32,7 +33,8 @@ impl PipelinePlanner<'_> {
         }
         find_descriptor_tensor(body, descriptor)?;
         let views = Views::of(body, load)?;
-        let access = bulk_copy_access("the copy", views.block.len(), views.contiguous_axis()?, self.config);
+        let access =
+            bulk_copy_access("the copy", (views.block.len(), Direction::Store), views.contiguous_axis()?, self.config);
         let solution = solve_shared_layout(tensor, &[access, reader.clone()], context).ok()?;
         self.check_operand(load.reader, &solution).ok()?;
         let block = MemoryLayout { linear: views.to_block(&solution.memory.linear)?, ..solution.memory.clone() };

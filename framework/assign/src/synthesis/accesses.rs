@@ -11,6 +11,7 @@ use crate::layouts::{LayoutCache, map_coordinates};
 use crate::{LOOP_WEIGHT, LaunchConfig};
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_plan::memory_synthesis::{AccessAlternative, TensorAccess};
+use tilewright_target::Direction;
 use tilewright_tile::op_attrs::OPERAND_STAYS_IN_SMEM;
 use tilewright_tile::{FunctionBody, Op, Value, ValueOrigin};
 
@@ -155,7 +156,10 @@ pub(super) fn accesses<'a>(
                 })
             }
             tw::BULK_TENSOR_LOAD if body.operand(op, "dst").is_some_and(|buffer| buffers.contains(&buffer)) => {
-                tensor_copy_access(body, op, config, &named(operation.operands[0]))
+                tensor_copy_access(body, op, Direction::Store, config, &named(operation.operands[0]))
+            }
+            tw::BULK_TENSOR_STORE if body.operand(op, "src").is_some_and(|buffer| buffers.contains(&buffer)) => {
+                tensor_copy_access(body, op, Direction::Load, config, &named(operation.operands[0]))
             }
             _ => continue,
         };
@@ -180,22 +184,33 @@ pub(super) fn accesses<'a>(
     Ok(found)
 }
 
-/// Returns the access by which a bulk tensor copy fills a buffer, with one alternative for each instruction.
-fn tensor_copy_access<'a>(body: &FunctionBody, load: Op, config: &LaunchConfig<'a>, name: &str) -> TensorAccess<'a> {
-    let ValueOrigin::Result(mapped, _) = body.value_origin(body.op(load).operands[0]) else {
+/// Returns the access by which a bulk tensor copy fills or reads a buffer, with one alternative for each instruction.
+fn tensor_copy_access<'a>(
+    body: &FunctionBody,
+    copy: Op,
+    direction: Direction,
+    config: &LaunchConfig<'a>,
+    name: &str,
+) -> TensorAccess<'a> {
+    let ValueOrigin::Result(mapped, _) = body.value_origin(body.op(copy).operands[0]) else {
         return TensorAccess::without_alternatives(name);
     };
     let strides = body.operands(mapped, "strides");
     let is_one = |value: &Value| body.constant_integer(*value) == Some(1);
     let Some(first) = strides.iter().position(is_one) else { return TensorAccess::without_alternatives(name) };
-    bulk_copy_access(name, strides.len(), Dim::tensor(first), config)
+    bulk_copy_access(name, (strides.len(), direction), Dim::tensor(first), config)
 }
 
-/// Returns the access of a bulk tensor copy of boxes of this rank, with one alternative for each instruction. Elements
-/// are contiguous along `first` in global memory.
-pub(crate) fn bulk_copy_access<'a>(name: &str, rank: usize, first: Dim, config: &LaunchConfig<'a>) -> TensorAccess<'a> {
+/// Returns the access of a bulk tensor copy of boxes of this rank, with one alternative for each instruction that
+/// accesses shared memory in this direction. Elements are contiguous along `first` in global memory.
+pub(crate) fn bulk_copy_access<'a>(
+    name: &str,
+    (rank, direction): (usize, Direction),
+    first: Dim,
+    config: &LaunchConfig<'a>,
+) -> TensorAccess<'a> {
     let mut all = TensorAccess::without_alternatives(name);
-    let by_row = rows(rank, config).filter_map(|(row, _)| TensorAccess::tensor_copy(name, row, first));
+    let by_row = rows(rank, direction, config).filter_map(|(row, _)| TensorAccess::tensor_copy(name, row, first));
     all.alternatives.extend(by_row.flat_map(|one| one.alternatives));
     all
 }

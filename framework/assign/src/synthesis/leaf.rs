@@ -100,7 +100,9 @@ impl Leaf {
             let requested = requested(function, choices, &expanded.copies);
             for &(from, tensor) in &expanded.tensors {
                 let given = function.body.as_ref().and_then(|body| body.op(from).attributes.get("layout"));
-                let known = Known { given: given.and_then(Attribute::as_text), settled: settled.get(&from) };
+                let name = is_copy(function, from).then(|| format!("of `{}`", description(function, from)));
+                let given = given.and_then(Attribute::as_text);
+                let known = Known { name: name.as_deref(), given, settled: settled.get(&from) };
                 let known = (known, &requested, &tree.solved_layouts);
                 let placed = shared_layout::choose_layout(body, tensor, known, config, &layouts, options)?;
                 memories.push(placed.line);
@@ -108,7 +110,7 @@ impl Leaf {
                 follows.fetch(body, from, (placed.fetched, &placed.memory), (&expanded.copies, &layouts))?;
             }
         }
-        let shared_bytes = memories.iter().map(|memory| memory.bytes).sum();
+        let shared_bytes: u64 = memories.iter().map(|memory| memory.bytes).sum();
         let most = u64::from(config.context.target.shared.bytes);
         if shared_bytes > most {
             return Err(SynthesisError::SharedMemoryExceeded {
@@ -117,6 +119,7 @@ impl Leaf {
                 most,
             });
         }
+        let shared_bytes = peak_bytes(function, &expanded.tensors, &memories);
         let empty = FunctionBody::default();
         let solved = assigned.module.functions.first();
         let body = solved.and_then(|function| function.body.as_ref()).unwrap_or(&empty);
@@ -178,6 +181,30 @@ impl Leaf {
         let program = Solved { body, axis_info: &axis_info, config, layouts: &layouts, plans: &self.plans };
         ConstraintTrace { program, memories: &self.memories, options }.lines()
     }
+}
+
+/// Whether a shared tensor belongs to a copy from registers: that of a bulk tensor copy to global memory.
+fn is_copy(function: &Function, from: Op) -> bool {
+    function.body.as_ref().is_some_and(|body| body.op(from).name() == tw::COPY)
+}
+
+/// Returns the bytes of shared memory that the tensors take at the same time. `memories` are the reports of `tensors`,
+/// each with its operation in the program.
+fn peak_bytes(function: &Function, tensors: &[(Op, Value)], memories: &[SharedTensorReport]) -> u64 {
+    let (mut tiles, mut most_of_copy) = (0, 0);
+    for ((from, _), memory) in tensors.iter().zip(memories) {
+        match is_final_copy(function, *from) {
+            true => most_of_copy = memory.bytes.max(most_of_copy),
+            false => tiles += memory.bytes,
+        }
+    }
+    tiles.max(most_of_copy)
+}
+
+/// Whether a shared tensor belongs to a copy outside of loops, and takes the memory of the tiles of earlier loops.
+fn is_final_copy(function: &Function, from: Op) -> bool {
+    let Some(body) = function.body.as_ref().filter(|_| is_copy(function, from)) else { return false };
+    body.blocks(body.root()).first().is_some_and(|entry| body.ops(*entry).contains(&from))
 }
 
 /// Returns an operation as text: its result, its name, and its first two operands.
@@ -281,6 +308,16 @@ fn of_copy(function: &Function, from: Op, body: &FunctionBody, op: Op) -> Option
                 value: original.display_name(*value),
                 layout,
                 constraint: "bulk tensor copies of whole boxes, in the canonical layout".to_owned(),
+                emitted: 1,
+            });
+        }
+        tw::BULK_TENSOR_STORE => {
+            let layout = body.operand(op, "src").map_or_else(String::new, |buffer| layout_text(body, buffer));
+            return Some(CopyReport {
+                operation: operation.name().to_owned(),
+                value: original.display_name(*value),
+                layout,
+                constraint: "a bulk tensor copy of whole boxes to global memory, in the canonical layout".to_owned(),
                 emitted: 1,
             });
         }

@@ -436,9 +436,9 @@ impl Search<'_, '_> {
         self.refused.get_or_insert(SynthesisError::NoProducers { target });
     }
 
-    /// Solves the best leaf (complete choice) again with a layout conversion before each store to global memory that has
-    /// none, or without the one that it has, and keeps each change that is faster. Layout assignment compares the
-    /// operations alone, not the program.
+    /// Solves the best leaf (complete choice) again with other copies to global memory, and keeps those that are faster: a
+    /// layout conversion before each store that has none, no conversion before each that has one, and bulk tensor copies
+    /// from shared memory. Layout assignment compares the operations alone, not the program.
     fn tune_stores(&mut self) {
         let Some((leaf, choices)) = &self.best else { return };
         let converted = choices.copies.iter().filter(|(_, choice)| choice.converted).map(|(store, _)| *store);
@@ -449,6 +449,12 @@ impl Search<'_, '_> {
             let mut choices = choices.clone();
             let choice = choices.copies.entry(store).or_default();
             choice.converted = !choice.converted;
+            self.leaf(&choices);
+        }
+        let tree = self.tree;
+        for store in &tree.bulk_stores {
+            let (Some((_, choices)), Some(mapped)) = (&self.best, tree.tensor_copies.get(store)) else { return };
+            let choices = choices.clone().with_tensor_copy(*store, mapped.clone());
             self.leaf(&choices);
         }
     }

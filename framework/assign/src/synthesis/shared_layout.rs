@@ -61,9 +61,11 @@ impl<'m> SolvedLayouts<'m> {
     }
 }
 
-/// The part of a tensor's memory layout that is known before the search.
+/// The properties of a tensor that are known before the search for its memory layout.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Known<'k> {
+    /// The name of a tensor that has none in the program.
+    pub name: Option<&'k str>,
     /// The layout up to a swizzle, as the program states it; `None` if it states none.
     pub given: Option<&'k str>,
     /// The whole layout, if choices for copies already depend on it.
@@ -82,7 +84,7 @@ pub(super) fn choose_layout<'m>(
     options: SynthesisOptions,
 ) -> Result<Placed, SynthesisError> {
     let buffers = buffers(body, tensor);
-    let named = body.display_name(tensor);
+    let named = known.name.map_or_else(|| body.display_name(tensor), str::to_owned);
     let ty = body.value_type(tensor).clone();
     let one = body.value_type(*buffers.last().unwrap_or(&tensor)).clone();
     let refused = |source| SynthesisError::Memory { tensor: named.clone(), source };

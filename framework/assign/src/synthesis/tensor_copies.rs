@@ -1,20 +1,20 @@
-//! Copies of a loop that can be bulk tensor copies (TMA): tiles of rank two whose tensor map the launch can build from
-//! a function argument.
+//! Copies that can be bulk tensor copies (TMA): tiles of rank two whose tensor map the launch can build from a function
+//! argument.
 //!
-//! TMA fills out-of-bounds elements with zeros, so a tile must provably stay within the rows of the tensor. It does if
+//! TMA fills out-of-bounds elements with zeros and does not store them, so a tile must provably stay within the rows of the tensor. It does if
 //! its offset along the row is zero and it is no wider than a row, or if the bounds of a loop limit its offset. These
 //! bounds are constants, or the upper bound is the row length divided by the step.
 
 use crate::LaunchConfig;
-use tilewright_target::{Completion, Instruction, InstructionOperand, TensorCopyOperand};
+use tilewright_target::{Completion, Direction, Instruction, InstructionOperand, TensorCopyOperand};
 use tilewright_tile::axis_info::{AxisInfo, AxisInfoMap};
 use tilewright_tile::op::name::{arith, scf, tt, tw};
 use tilewright_tile::transform::explicit::{ElementDistance, ScaledOffsetTerm, TensorMapTileAddress};
 use tilewright_tile::view_layout::{DynamicCuteLayout, ModeStride};
 use tilewright_tile::{Attribute, FunctionBody, Op, TileType, Value, ValueOrigin};
 
-/// Returns the tensor map by which a copy from global to shared memory can be a bulk tensor copy. `None` if the target
-/// has no such copy, or if a requirement is not known to hold.
+/// Returns the tensor map by which a copy from global to shared memory, or to global memory, can be a bulk tensor copy.
+/// `None` if the target has no such copy, or if a requirement is not known to hold.
 pub(super) fn find_tensor_map(
     body: &FunctionBody,
     axis_info: &AxisInfoMap,
@@ -22,18 +22,20 @@ pub(super) fn find_tensor_map(
     config: &LaunchConfig<'_>,
 ) -> Option<TensorMapTileAddress> {
     let operation = body.op(copy);
-    let target = body.operand(copy, "dst")?;
-    let shape = body.value_type(target).shape()?;
-    let bits = body.value_type(target).element_bits()?;
+    let direction = shared_access(body, copy)?;
+    let ends = (operation.operands[0], body.operand(copy, "dst")?);
+    let (view, copied) = if direction == Direction::Store { ends } else { (ends.1, ends.0) };
+    let shape = body.value_type(copied).shape()?;
+    let bits = body.value_type(copied).element_bits()?;
     // Boxes fill all of a tensor, since no tensor map describes a part of a swizzled one.
-    let is_part =
-        !matches!(body.value_origin(target), ValueOrigin::Result(op, _) if body.op(op).name() == tw::SHARED_TENSOR);
+    let is_part = body.value_type(copied).as_memory().is_some()
+        && !matches!(body.value_origin(copied), ValueOrigin::Result(op, _) if body.op(op).name() == tw::SHARED_TENSOR);
     let plain = body.operands(copy, "bounds").is_empty() && operation.attributes.get("instruction").is_none();
     if is_part || !plain || shape.len() != 2 || bits < 8 {
         return None;
     }
-    let required_alignment = required_alignment(shape.len(), config)?;
-    let tile = Tile::of(body, operation.operands[0])?;
+    let required_alignment = required_alignment(shape.len(), direction, config)?;
+    let tile = Tile::of(body, view)?;
     let program = Program { body, axis_info };
     let along = (0..2).find(|&axis| tile.strides[axis] == ElementDistance::Number(1) && shape[axis] > 1)?;
     let row = Row { along, across: 1 - along, width: shape[along], pitch: tile.strides[1 - along] };
@@ -69,19 +71,35 @@ pub(super) fn find_tensor_map(
     })
 }
 
-/// Returns the alignment that a tensor map requires of its address and strides, in bytes; `None` if no instruction
-/// copies boxes of this rank.
-fn required_alignment(rank: usize, config: &LaunchConfig<'_>) -> Option<u64> {
-    rows(rank, config).map(|(_, operand)| u64::from(operand.global_alignment.max(1))).max()
+/// Returns how a copy accesses shared memory if it is a bulk tensor copy: a copy from global to shared memory stores to
+/// it, a copy to global memory loads from it. `None` for other copies.
+pub(super) fn shared_access(body: &FunctionBody, copy: Op) -> Option<Direction> {
+    let is_view = |value: Value| matches!(body.value_type(value), TileType::View(_));
+    match (is_view(*body.op(copy).operands.first()?), is_view(body.operand(copy, "dst")?)) {
+        (true, false) => Some(Direction::Store),
+        (false, true) => Some(Direction::Load),
+        _ => None,
+    }
 }
 
-/// Iterates over the target's bulk tensor copies of boxes of this rank that complete on an mbarrier.
+/// Returns the alignment that a tensor map requires of its address and strides, in bytes; `None` if no instruction
+/// copies boxes of this rank.
+fn required_alignment(rank: usize, direction: Direction, config: &LaunchConfig<'_>) -> Option<u64> {
+    rows(rank, direction, config).map(|(_, operand)| u64::from(operand.global_alignment.max(1))).max()
+}
+
+/// Iterates over the target's bulk tensor copies of boxes of this rank that store to shared memory (and complete on an
+/// mbarrier) or load from it (as a bulk group).
 pub(super) fn rows<'a>(
     rank: usize,
+    direction: Direction,
     config: &LaunchConfig<'a>,
 ) -> impl Iterator<Item = (&'a Instruction, &'a TensorCopyOperand)> {
-    let arriving = config.context.instructions.iter().filter(|row| row.completion == Completion::Mbarrier);
-    arriving.flat_map(move |row| {
+    let completes = move |row: &&Instruction| match direction {
+        Direction::Store => row.completion == Completion::Mbarrier,
+        Direction::Load => matches!(row.completion, Completion::Queue(_)),
+    };
+    config.context.instructions.iter().filter(completes).flat_map(move |row| {
         row.operands.iter().filter_map(move |operand| match operand {
             InstructionOperand::Box(axis_value) if axis_value.rank as usize == rank => Some((row, axis_value)),
             _ => None,

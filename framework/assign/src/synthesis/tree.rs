@@ -14,6 +14,7 @@ use super::work::multiplied;
 use super::{SynthesisError, SynthesisOptions};
 use crate::LaunchConfig;
 use crate::memory::element_bits_while_moved;
+use tilewright_target::Direction;
 use tilewright_tile::axis_info::AxisInfoMap;
 use tilewright_tile::op::Dialects;
 use tilewright_tile::transform::explicit::{
@@ -37,6 +38,8 @@ pub(super) struct Tree<'m> {
     pub loops: Vec<Staged>,
     /// The copies that can be bulk tensor copies, each with its tensor map.
     pub tensor_copies: HashMap<Op, TensorMapTileAddress>,
+    /// The copies to global memory that can be bulk tensor copies, in the order of the program.
+    pub bulk_stores: Vec<Op>,
     /// Bytes of one buffer of each tensor in shared memory, without padding.
     tensor_bytes: HashMap<Op, u64>,
     /// The reuse of global memory between blocks.
@@ -84,15 +87,21 @@ impl<'m> Tree<'m> {
         let outermost = body.blocks(body.root()).first().map_or(&[][..], |entry| body.ops(*entry));
         // Bulk tensor copies replace task mappings, so one option disables both.
         let of_loops = loops.iter().filter(|open| options.task_mapping && outermost.contains(&open.of.op));
-        let may = of_loops.flat_map(|open| &open.of.copies);
-        let tensor_copies = may
-            .filter_map(|&copy| Some((copy, tensor_copies::find_tensor_map(body, &axis_info, copy, config)?)))
+        let is_store = |op: &Op| {
+            body.op(*op).name() == tw::COPY && tensor_copies::shared_access(body, *op) == Some(Direction::Load)
+        };
+        let stores = body.walk_region(body.root()).into_iter().filter(|op| options.task_mapping && is_store(op));
+        let may = of_loops.flat_map(|open| open.of.copies.iter().copied()).chain(stores);
+        let tensor_copies: HashMap<Op, TensorMapTileAddress> = may
+            .filter_map(|copy| Some((copy, tensor_copies::find_tensor_map(body, &axis_info, copy, config)?)))
             .collect();
+        let mut bulk_stores: Vec<Op> = tensor_copies.keys().copied().filter(is_store).collect();
+        bulk_stores.sort_unstable();
         let copies = copies(function, config, options)?;
         let (dots, tensor_bytes) = (group_dots(body, &axis_info, config)?, tensor_bytes(body));
         let reuse = Reuse::of(body, &axis_info);
         let solved_layouts = SolvedLayouts::default();
-        Ok(Self { copies, dots, loops, tensor_copies, tensor_bytes, reuse, solved_layouts })
+        Ok(Self { copies, dots, loops, tensor_copies, bulk_stores, tensor_bytes, reuse, solved_layouts })
     }
 
     /// Returns the choices from which the search begins, without dots.

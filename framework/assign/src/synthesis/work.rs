@@ -148,7 +148,8 @@ impl WorkCounter<'_, '_> {
         let is_box = |op: &Op| body.op(*op).name() == tw::BULK_TENSOR_LOAD;
         let tensor_copies: Vec<Op> =
             others.iter().flat_map(|region| body.walk_region(*region)).filter(is_box).collect();
-        let brought = tensor_copies.iter().map(|op| ModelStep::Work(StepWork { produced: true, ..self.boxed(*op) }));
+        let brought =
+            tensor_copies.iter().map(|op| ModelStep::Work(StepWork { produced: true, ..self.boxed(*op, "dst") }));
         let inside = || body.walk_region(*first).into_iter();
         let buffers =
             tensor_copies.iter().filter_map(|op| buffer_count(body, body.operand(*op, "dst")?)).max().unwrap_or(1);
@@ -323,7 +324,19 @@ impl WorkCounter<'_, '_> {
             // A consumer warp signals that it has read a buffer.
             tw::MBARRIER_ARRIVE => StepWork { shared_accesses: 1, ..StepWork::default() },
             tw::BULK_TENSOR_LOAD if !since.is_pipelined => StepWork::default(),
-            tw::BULK_TENSOR_LOAD => self.boxed(op),
+            tw::BULK_TENSOR_LOAD => self.boxed(op, "dst"),
+            tw::BULK_TENSOR_STORE => {
+                let source = body.operand(op, "src");
+                let barriers = source.map_or(0, |from| since.count_barriers_before(body, from, Direction::Load));
+                let work = self.boxed(op, "src");
+                StepWork {
+                    wavefronts_loaded: work.wavefronts_stored,
+                    wavefronts_stored: 0,
+                    asynchronous: false,
+                    barriers,
+                    ..work
+                }
+            }
             ttg::ASYNC_WAIT => StepWork { barriers: since.count_barriers_after_wait(), ..StepWork::default() },
             ttg::BARRIER => {
                 since.pass_barrier();
@@ -341,9 +354,10 @@ impl WorkCounter<'_, '_> {
         })
     }
 
-    /// Returns the work of a bulk tensor copy: one warp issues it, and it writes shared memory in full wavefronts.
-    fn boxed(&self, op: Op) -> StepWork {
-        let ty = self.program.body.operand(op, "dst").map(|buffer| self.program.body.value_type(buffer));
+    /// Returns the work of a bulk tensor copy of the operand `memory`: one warp issues it, and it writes shared memory in
+    /// full wavefronts.
+    fn boxed(&self, op: Op, memory: &str) -> StepWork {
+        let ty = self.program.body.operand(op, memory).map(|buffer| self.program.body.value_type(buffer));
         let bytes = ty.map_or(0, |ty| {
             let elements: u64 = ty.shape().unwrap_or_default().iter().product();
             elements * u64::from(ty.element().element_bits().unwrap_or(8)) / 8

@@ -118,6 +118,9 @@ impl Lowering<'_> {
             ("tw", "update_tensor_descriptor") => moved::moved(self, op),
             ("tw", "mma_wait") => pending::awaited(self, op),
             ("tw", "bulk_tensor_load") => tensor_copies::load(self, op),
+            ("tw", "bulk_tensor_store") => tensor_copies::store(self, op),
+            // Each store waits for its copy.
+            ("tw", "bulk_tensor_wait") => Ok(()),
             // The tensor map is a parameter of the kernel, so no code is emitted for it.
             ("tw", "derived_tensor_map") => self.set_result(op, LoweredValue::Token),
             ("tw", dialect_op) if dialect_op.starts_with("mbarrier_") => mbarrier::operation(self, op),

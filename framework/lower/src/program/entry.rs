@@ -17,7 +17,7 @@ use super::lowered::{LoweredValue, Registers, TensorDescriptor};
 use super::lowering::Lowering;
 use super::memory::{find_accesses_to_order, from_memory, to_memory};
 use super::pending;
-use super::tensor_copies::TensorCopyPlanner;
+use super::tensor_copies::{TensorCopyPlanner, has_stores};
 use super::tensor_memory;
 use super::types::{carrier, stored};
 
@@ -77,6 +77,9 @@ pub fn lower_function(program: &LoweringInput<'_>) -> Result<Kernel, LowerError>
     let mut lowering = Lowering::new(body, program, builder);
     lowering.groups = groups;
     lowering.tensor_copies = tensor_copies;
+    if has_stores(body) {
+        lowering.set_read_by_async_proxy();
+    }
     let mut values: Vec<Value> = (0..first_result).rev().map(|index| lowering.builder.parameter(index)).collect();
     for &argument in arguments {
         match body.value_type(argument) {

@@ -1,5 +1,6 @@
 //! Lowers bulk tensor copies (PTX `cp.async.bulk.tensor`). The launch encodes a tensor map of the memory behind one of
-//! the program's pointers, one lane issues the copy, and the copied bytes are counted at an mbarrier.
+//! the program's pointers, and one lane issues the copy. The bytes of a copy to shared memory are counted at an
+//! mbarrier; a copy from shared memory is a bulk group, for which the issuing warp waits.
 //!
 //! Tensor maps are parameters of the kernel, so they are found before any operation is lowered: `tw.derived_tensor_map`
 //! has a pointer and strides as operands, a tensor descriptor also sizes; all are arguments of the function or
@@ -16,7 +17,8 @@ use tilewright_assign::memory::describe_descriptor_global_tensor;
 use tilewright_kernel::{LaunchDerivedTensorMap, LaunchTimeElementCount, Parameter, Value};
 use tilewright_layout::{Dim, Layout};
 use tilewright_plan::movement::{
-    AsyncCopySpec, AxisStride, GlobalTensor, TensorCopy, TensorCopyGlobalTile, plan_tensor_copy_to_shared,
+    AsyncCopySpec, AxisStride, GlobalTensor, TensorCopy, TensorCopyGlobalTile, plan_tensor_copy_to_global,
+    plan_tensor_copy_to_shared,
 };
 use tilewright_tile::axis_info::{AxisInfo, AxisInfoMap};
 use tilewright_tile::transform::resolve_captured_value;
@@ -28,7 +30,6 @@ use super::mbarrier::by_first;
 use super::shared::{placed_at, slice};
 use super::types::{carrier, stored};
 
-const COPY: &str = tw::BULK_TENSOR_LOAD;
 const DERIVED_TENSOR_MAP: &str = tw::DERIVED_TENSOR_MAP;
 
 /// The planner of a program's bulk tensor copies, before the program is lowered.
@@ -51,7 +52,7 @@ impl TensorCopyPlanner<'_> {
     pub(super) fn plan_tensor_copies(&self, before: usize) -> Result<(TensorCopies, Vec<Parameter>), LowerError> {
         let (mut tensor_copies, mut maps) = (TensorCopies::new(), Vec::<Parameter>::new());
         let all = self.body.walk_region(self.body.root());
-        for op in all.into_iter().filter(|&op| self.body.op(op).name() == COPY) {
+        for op in all.into_iter().filter(|&op| shared_end(self.body, op).is_some()) {
             let (copy, map) = self.planned(op).map_err(|reason| reason.at(self.body, op))?;
             let known = maps.iter().position(|known| known.map == map.map && known.rows == map.rows);
             let number = known.unwrap_or_else(|| {
@@ -71,10 +72,11 @@ impl TensorCopyPlanner<'_> {
         let operand =
             |group: &str| body.operand(op, group).ok_or_else(|| LowerErrorReason::malformed("an operand is missing"));
         let descriptor = resolve_captured_value(body, operand("desc")?);
-        let ty = body.value_type(operand("dst")?);
+        let is_store = body.op(op).name() == tw::BULK_TENSOR_STORE;
+        let ty = body.value_type(operand(if is_store { "src" } else { "dst" })?);
         let memory_layout = self.layouts.resolve_memory(ty)?;
         let Layout::Memory(memory) = memory_layout.layout else {
-            return Err(LowerErrorReason::unsupported("a bulk tensor copy whose destination is not shared memory"));
+            return Err(LowerErrorReason::unsupported("a bulk tensor copy of something other than shared memory"));
         };
         let element_bits = stored(carrier(ty.element())?).bits();
         let mapped = match body.value_origin(descriptor) {
@@ -86,7 +88,10 @@ impl TensorCopyPlanner<'_> {
         let MappedTensor { global, base, strides, sizes } = mapped;
         let (lanes, warps) = (self.config.lanes, self.config.warps);
         let problem = AsyncCopySpec::new(&global, &memory, element_bits, lanes, warps).with_tensor_map(true);
-        let copy = plan_tensor_copy_to_shared(&problem, self.config.context)?;
+        let copy = match is_store {
+            true => plan_tensor_copy_to_global(&problem, self.config.context)?,
+            false => plan_tensor_copy_to_shared(&problem, self.config.context)?,
+        };
         let bytes = memory.allocated_bytes(element_bits);
         if !bytes.is_multiple_of(copy.alignment) {
             let message = format!("boxes need {}-byte alignment, not {bytes}-byte buffers", copy.alignment);
@@ -164,30 +169,72 @@ struct MappedTensor {
     sizes: Vec<LaunchTimeElementCount>,
 }
 
-/// Lowers `tw.bulk_tensor_load`: the first warp of the group issues the copy.
-pub(super) fn load(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
-    let Some((copy, number)) = lowering.tensor_copies.get(&op).cloned() else {
+/// Returns the shared memory that a bulk tensor copy fills or reads; `None` for other operations.
+fn shared_end(body: &FunctionBody, op: Op) -> Option<tile::Value> {
+    match body.op(op).name() {
+        tw::BULK_TENSOR_LOAD => body.operand(op, "dst"),
+        tw::BULK_TENSOR_STORE => body.operand(op, "src"),
+        _ => None,
+    }
+}
+
+/// Whether a program has bulk tensor copies that read shared memory.
+pub(super) fn has_stores(body: &FunctionBody) -> bool {
+    body.walk_region(body.root()).into_iter().any(|op| body.op(op).name() == tw::BULK_TENSOR_STORE)
+}
+
+/// A bulk tensor copy with its lowered operands.
+struct LoweredCopy {
+    plan: TensorCopy,
+    map: Value,
+    /// Coordinates of the first element of the tile, along the axes of the tensor map.
+    origin: Vec<Value>,
+    /// The shared memory, as a value of the program and as an address.
+    memory: tile::Value,
+    buffer: Value,
+}
+
+fn lower_operands(lowering: &Lowering<'_>, op: Op) -> Lowered<LoweredCopy> {
+    let Some((plan, number)) = lowering.tensor_copies.get(&op).cloned() else {
         return Err(LowerErrorReason::unsupported("a bulk tensor copy without a plan"));
     };
     let indices: Vec<Value> =
         lowering.body.operands(op, "indices").iter().map(|&index| lowering.scalar(index)).collect::<Lowered<_>>()?;
-    let along = copy.axes.iter().map(|axis| axis.as_tensor_axis().and_then(|axis| indices.get(axis).copied()));
+    let along = plan.axes.iter().map(|axis| axis.as_tensor_axis().and_then(|axis| indices.get(axis).copied()));
     let origin: Option<Vec<Value>> = along.collect();
     let origin = origin.ok_or_else(|| LowerErrorReason::malformed("an index is missing"))?;
-    let at = |group: &str| {
-        let value =
-            lowering.body.operand(op, group).ok_or_else(|| LowerErrorReason::malformed("an operand is missing"))?;
-        placed_at(lowering, value)
-    };
-    let (buffer, mbarrier) = (at("dst")?, at("mbarrier")?);
+    let memory = shared_end(lowering.body, op);
+    let memory = memory.ok_or_else(|| LowerErrorReason::malformed("an operand is missing"))?;
+    let buffer = placed_at(lowering, memory)?;
+    Ok(LoweredCopy { plan, map: lowering.builder.parameter(number), origin, memory, buffer })
+}
+
+/// Lowers `tw.bulk_tensor_load`: the first warp of the group issues the copy.
+pub(super) fn load(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
+    let LoweredCopy { plan, map, origin, memory, buffer } = lower_operands(lowering, op)?;
+    let mbarrier = lowering.body.operand(op, "mbarrier");
+    let mbarrier = mbarrier.ok_or_else(|| LowerErrorReason::malformed("an operand is missing"))?;
+    let mbarrier = placed_at(lowering, mbarrier)?;
     let active = lowering.optional(op, "pred").map(|active| lowering.scalar(active)).transpose()?;
-    let memory =
-        lowering.body.operand(op, "dst").ok_or_else(|| LowerErrorReason::malformed("an operand is missing"))?;
     let slice = slice(lowering, memory)?;
     lowering.record_access(Access::Copy, vec![slice]);
-    let map = lowering.builder.parameter(number);
     by_first(&mut lowering.builder, active, |builder| {
-        copy.emit_without_completion(builder, buffer, TensorCopyGlobalTile { map, origin: &origin }, mbarrier);
+        plan.emit_without_completion(builder, buffer, TensorCopyGlobalTile { map, origin: &origin }, mbarrier);
+    });
+    Ok(())
+}
+
+/// Lowers `tw.bulk_tensor_store`: the first warp of the group issues the copy and waits for it, so that a block barrier
+/// orders later stores to the shared memory.
+pub(super) fn store(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
+    let LoweredCopy { plan, map, origin, memory, buffer } = lower_operands(lowering, op)?;
+    let queue = plan.completion_queue();
+    let queue = queue.ok_or_else(|| LowerErrorReason::malformed("a copy to global memory without a bulk group"))?;
+    let slice = slice(lowering, memory)?;
+    lowering.record_access(Access::Load, vec![slice]);
+    by_first(&mut lowering.builder, None, |builder| {
+        plan.emit(builder, buffer, TensorCopyGlobalTile { map, origin: &origin }, buffer);
+        builder.wait(queue, 0, &[]);
     });
     Ok(())
 }

@@ -3,9 +3,13 @@
 //! PTX; both must match plain arithmetic.
 
 use crate::prelude::*;
-use tilewright_assign::synthesis::{PredictedPerformance, SynthesisOptions};
+use tilewright_assign::synthesis::{CopyReport, PredictedPerformance, SynthesisOptions};
 use tilewright_vendor_testkit::explicit::tiles::sized_gemm;
-use tilewright_vendor_testkit::explicit::{case, synthesize_and_emulate, synthesize_layouts, tiled};
+use tilewright_vendor_testkit::explicit::{
+    EmulatedDerivation, bulk_store_program, case, synthesize_and_emulate, synthesize_and_emulate_case,
+    synthesize_layouts, tiled,
+};
+use tilewright_verify::case::ProgramCase;
 use tilewright_virtual_ptx::VirtualDevice;
 
 /// Programs whose loops use only bulk tensor copies.
@@ -214,13 +218,22 @@ fn assembly(target: &NvidiaTarget, text: &str) -> String {
     artifact.payload_text(CodeFormat::Assembly).expect("text").to_owned()
 }
 
+/// Compiles a program with bulk tensor copies to PTX, and checks its results on the virtual device.
+fn check_ptx(target: &dyn Target, case: &ProgramCase, text: &str) {
+    let (dialects, imports) = (tilewright_dialects::all_dialects(), tilewright_dialects::read_import_tables());
+    let compiler = ProgramCompiler { dialects: &dialects, imports: &imports, target };
+    let kernel = case.compile_variant(&compiler, text, &ProgramOptions::default()).expect("a kernel");
+    assert!(kernel.to_string().contains("cp.async.bulk.tensor.2d"), "{}: {kernel}", case.name);
+    let mut device = VirtualDevice::new(target.description().clone(), target.instructions().to_vec());
+    let checked = case.to_test_case(kernel).and_then(|case| check_on_device(&case, target, &mut device));
+    checked.unwrap_or_else(|wrong| panic!("{}: {wrong}", case.name));
+}
+
 /// Checks that the virtual device executes the PTX correctly, with bulk copies that complete as late as possible, and
 /// that `ptxas` accepts the PTX if installed.
 #[test]
 fn the_virtual_device_runs_tma_loops() {
     let target = target("h100");
-    let (dialects, imports) = (tilewright_dialects::all_dialects(), tilewright_dialects::read_import_tables());
-    let compiler = ProgramCompiler { dialects: &dialects, imports: &imports, target: &target };
     let gemm =
         [2, 3, 4].map(|stages| [true, false].map(|specialized| ("explicit_gemm", produced(stages, specialized))));
     for (name, text) in gemm
@@ -229,13 +242,54 @@ fn the_virtual_device_runs_tma_loops() {
         .chain(["explicit_fp8", "explicit_attention", "explicit_attention_dkv"].map(|name| (name, case(name).1)))
         .chain(PRODUCED.map(|name| (name, with_warp_specialize(&case(name).1, true))))
     {
-        let (case, _) = case(name);
-        let kernel = case.compile_variant(&compiler, &text, &ProgramOptions::default()).expect("a kernel");
-        assert!(kernel.to_string().contains("cp.async.bulk.tensor.2d"), "{name}: {kernel}");
-        let mut device = VirtualDevice::new(target.description().clone(), target.instructions().to_vec());
-        let checked = case.to_test_case(kernel).and_then(|case| check_on_device(&case, &target, &mut device));
-        checked.unwrap_or_else(|wrong| panic!("{name}: {wrong}"));
+        check_ptx(&target, &case(name).0, &text);
     }
     let ptx = assembly(&target, &staged(3));
     assert!(ptx.contains("mbarrier.try_wait") && ptx.contains("cp.async.bulk.tensor.2d"), "{ptx}");
+}
+
+/// Checks copies to global memory as bulk tensor copies: one box in each iteration from the shared tensor, and the
+/// result of attention, which `stmatrix` stores to shared memory first. A store in the next iteration must not overwrite
+/// a box that is being read; the emulator and the virtual device, whose bulk copies complete as late as possible, report
+/// it. Targets without such copies store by lanes.
+#[test]
+fn bulk_tensor_copies_store_tiles() {
+    let (case, text) = bulk_store_program();
+    let stores = |found: &EmulatedDerivation| {
+        let copies = found.derivation.copies.iter().filter(|copy| copy.operation == "tw.bulk_tensor_store");
+        copies.map(|copy| copy.value.clone()).collect::<Vec<_>>()
+    };
+    let target_h100 = target("h100");
+    let found = synthesize_and_emulate(&target_h100, &case, &text, SynthesisOptions::default());
+    assert_eq!(stores(&found), ["%yi"], "{}", found.derivation);
+    assert_eq!((found.counts.bulk_copies, found.counts.bulk_bytes), (2, 2 * 64 * 64 * 2), "{:?}", found.counts);
+    // Each iteration has a barrier before the tensor is overwritten, and one before the box is read.
+    assert_eq!(found.counts.barriers, 2 * 2, "{}", found.kernel);
+    check_ptx(&target_h100, &case, &text);
+    let attention = synthesize_and_emulate_case(&target_h100, "explicit_attention", SynthesisOptions::default());
+    assert_eq!(stores(&attention), ["%go"], "{}", attention.derivation);
+    assert!(
+        attention.derivation.to_string().contains("tensor of `tw.copy %rounded to %go`"),
+        "{}",
+        attention.derivation
+    );
+    let by_lanes = synthesize_and_emulate(&target("a100"), &case, &text, SynthesisOptions::default());
+    assert_eq!(stores(&by_lanes), [""; 0], "{}", by_lanes.derivation);
+}
+
+/// Checks which copies to global memory cannot be bulk tensor copies: tiles in rows of 120 bytes, and masked ones.
+#[test]
+fn other_tiles_are_stored_by_lanes() {
+    let (case, text) = bulk_store_program();
+    let rows_of_120_bytes =
+        text.replace("(64,64,2):(64,1,4096)\" : !tt.ptr<f16>", "(64,64,2):(60,1,3840)\" : !tt.ptr<f16>");
+    let copy = "to %yi : (!s, !tw.view<64x64xf16>)";
+    let masked = text.replace(copy, "to %yi within [%row, %row] : (!s, !tw.view<64x64xf16>, i32, i32)");
+    assert!(text != masked && text != rows_of_120_bytes);
+    for text in [rows_of_120_bytes, masked] {
+        let found = synthesize_layouts(&target("h100"), &text, case.warps, SynthesisOptions::default());
+        let found = found.unwrap_or_else(|error| panic!("{error}"));
+        let is_bulk = |copy: &CopyReport| copy.value == "%yi" && copy.operation == "tw.bulk_tensor_store";
+        assert!(!found.copies.iter().any(is_bulk) && !found.to_string().contains("copy %yi by tw"), "{found}");
+    }
 }

@@ -1,6 +1,7 @@
 //! Checks of the conformance suite's explicit-memory programs, which state the memory space of each tile: synthesis
 //! finds layouts, the kernels are emulated, and the results are listed in a table.
 
+mod bulk_stores;
 mod case_data;
 pub mod claims;
 mod mamba;
@@ -23,6 +24,7 @@ use tilewright_emulator::RunReport;
 use tilewright_testkit::sample::{ALL_CASES, is_all};
 use tilewright_verify::case::ProgramCase;
 
+pub use bulk_stores::bulk_store_program;
 pub use mamba::check_mamba;
 pub use paper_kernels::check_paper_kernels;
 pub use parts::check_tile_slice_programs;

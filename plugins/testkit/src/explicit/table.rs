@@ -54,7 +54,10 @@ fn row(EmulatedDerivation { derivation, counts, .. }: &EmulatedDerivation) -> St
 /// tensor copies, which have no lanes.
 fn bits(derivation: &Derivation, copies: bool) -> String {
     let accesses = derivation.memories.iter().flat_map(|memory| &memory.accesses);
-    let is_copy = |access: &&AccessReport| (access.operation != ttg::LOCAL_LOAD) == copies;
+    let is_copy = |access: &&AccessReport| match &*access.operation {
+        tw::BULK_TENSOR_STORE => false,
+        operation => (operation != ttg::LOCAL_LOAD) == copies,
+    };
     let (tensor_copies, lanes): (Vec<_>, Vec<_>) =
         accesses.filter(is_copy).partition(|access| access.operation == tw::BULK_TENSOR_LOAD);
     let least = lanes.iter().map(|access| access.vector_bits).min().map(|bits| bits.to_string());

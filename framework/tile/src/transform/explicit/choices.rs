@@ -28,8 +28,8 @@ pub struct ExplicitMemoryChoices {
     ///
     /// The MMAs overlap with the start of that iteration. Such a loop needs at least three stages.
     pub overlapped_mmas: HashSet<Op>,
-    /// The copies that become bulk tensor copies (TMA), each with its tensor map; all are in outermost loops with
-    /// stages.
+    /// The copies that become bulk tensor copies (TMA), each with its tensor map. Copies to shared memory are in outermost
+    /// loops with stages.
     pub tensor_copies: HashMap<Op, TensorMapTileAddress>,
     /// The number of consumer warps of each loop with a producer warp, which issues all copies as bulk tensor copies.
     pub producers: HashMap<Op, u32>,

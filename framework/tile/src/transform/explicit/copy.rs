@@ -28,6 +28,7 @@ impl Expander<'_> {
                 }
                 Ok(())
             }
+            Some(_) if self.is_box(op) => self.store_box(op, source, cloner),
             Some(target) => {
                 let value = match is_memory(source) {
                     true => self.out_of_shared(op, source, cloner)?,
@@ -156,7 +157,7 @@ impl Expander<'_> {
     /// The value that a copy stores from registers.
     ///
     /// It is an error if elements are narrower than a byte, since memory packs them and registers do not.
-    fn registers_to_store(
+    pub(super) fn registers_to_store(
         &self,
         op: Op,
         source: Value,

@@ -1,12 +1,14 @@
 //! Bulk tensor copies (TMA): creates the tensor maps that they read, and issues them.
 
-use crate::op::name::{arith, tw};
+use crate::op::name::{arith, ttg, tw};
 use std::sync::Arc;
 
 use super::choices::{ElementDistance, ScaledOffsetTerm};
-use super::expander::Expander;
+use super::expander::{Expander, UNRESOLVED_LAYOUT};
+use crate::transform::pipeliner::{Buffers, shared_memory};
 use crate::transform::{IrCloner, Rewritten, violation};
-use crate::{Op, TensorDescriptorType, TileType, Value};
+use crate::{LayoutAttribute, MemDescType, Op, TensorDescriptorType, TileType, Value};
+use tilewright_layout::FamilySpec;
 
 impl Expander<'_> {
     /// Whether a copy becomes a bulk tensor copy.
@@ -21,13 +23,13 @@ impl Expander<'_> {
         elements * u64::from(target.element().element_bits().unwrap_or(8)) / 8
     }
 
-    /// Emits the tensor map of the memory that a copy reads.
+    /// Emits the tensor map of the global memory that a copy reads or writes.
     pub(super) fn map(&self, copy: Op, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<Value> {
         let Some(mapped) = self.choices.tensor_copies.get(&copy) else {
             return Err(violation(cloner, copy, "the tensor that it copies boxes of is unknown"));
         };
-        let target = cloner.from.value_type(cloner.from.op(copy).operands[1]);
-        let (shape, element) = (target.shape().unwrap_or_default().to_vec(), target.element().clone());
+        let copied = copy_end(copy, cloner);
+        let (shape, element) = (copied.shape().unwrap_or_default().to_vec(), copied.element().clone());
         let strides = mapped.strides.iter().map(|stride| match *stride {
             ElementDistance::Number(number) => {
                 cloner.to.integer(i64::try_from(number).unwrap_or(i64::MAX), &TileType::integer(32))
@@ -63,6 +65,50 @@ impl Expander<'_> {
         self.replacements.copies.push((op, new_op));
         Ok(())
     }
+
+    /// Emits a copy to global memory as a bulk tensor copy. Registers are stored to a shared tensor of their own first.
+    pub(super) fn store_box(&mut self, op: Op, source: Value, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<()> {
+        let Some(mapped) = self.choices.tensor_copies.get(&op) else {
+            return Err(violation(cloner, op, "the tensor that it copies boxes of is unknown"));
+        };
+        let buffer = match cloner.from.value_type(source) {
+            TileType::Memory(_) => self.emit_buffer_view(source, op, cloner)?,
+            _ => self.store_to_scratch(op, source, cloner)?,
+        };
+        let map = self.map(op, cloner)?;
+        let indices = mapped.begins.iter().map(|terms| sum(cloner, terms)).collect::<Result<Vec<_>, _>>()?;
+        let new_op = cloner.to.build_op(tw::BULK_TENSOR_STORE).operands("desc", &[map]).operands("indices", &indices);
+        let new_op = new_op.operands("src", &[buffer]).build()?;
+        self.replacements.copies.push((op, new_op));
+        Ok(())
+    }
+
+    /// Stores the tensor in registers that a copy stores to a shared tensor, and returns this tensor.
+    fn store_to_scratch(&mut self, op: Op, source: Value, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<Value> {
+        let target = cloner.from.op(op).operands[1];
+        let value = self.registers_to_store(op, source, target, cloner)?;
+        let ty = cloner.to.ty(value);
+        let layout = LayoutAttribute::new(FamilySpec::new("auto"), UNRESOLVED_LAYOUT);
+        let memory = MemDescType {
+            shape: ty.shape().unwrap_or_default().to_vec(),
+            element: ty.element().clone(),
+            layout,
+            space: shared_memory(),
+            mutable: true,
+            allocation: None,
+        };
+        let scratch = Buffers::emit_allocation(memory, 1, cloner.to)?.all;
+        self.replacements.tensors.push((op, scratch));
+        let store = cloner.to.build_op(ttg::LOCAL_STORE).operand(value).operand(scratch).build()?;
+        self.replacements.copies.push((op, store));
+        Ok(scratch)
+    }
+}
+
+/// Returns the type of the tile that a copy transfers: of the end that is not global memory.
+fn copy_end<'a>(copy: Op, cloner: &'a IrCloner<'_, '_, '_>) -> &'a TileType {
+    let [source, target] = [0, 1].map(|operand| cloner.from.value_type(cloner.from.op(copy).operands[operand]));
+    if matches!(source, TileType::View(_)) { target } else { source }
 }
 
 /// Emits the sum of the terms of an offset; 0 if there are none.
