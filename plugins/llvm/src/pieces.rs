@@ -20,12 +20,19 @@ fn backend(message: impl Into<String>) -> CompileError {
     CompileError::Backend(message.into())
 }
 
+/// Returns the value from which bitcasts compute `value`.
+fn before_bitcasts(value: BasicValueEnum<'_>) -> BasicValueEnum<'_> {
+    let cast = value.as_instruction_value().filter(|cast| cast.get_opcode() == InstructionOpcode::BitCast);
+    let source = cast.and_then(|cast| cast.get_operand(0)).and_then(Operand::value);
+    source.map_or(value, before_bitcasts)
+}
+
 /// Returns the vector that the given elements are extracted from, and the index of the first one divided by their
 /// number. `None` unless they are consecutive elements of one vector and this index is a multiple of their number.
 fn source_word<'ctx>(elements: &[BasicValueEnum<'ctx>]) -> Option<(VectorValue<'ctx>, u32)> {
     let count = elements.len() as u32;
-    let mut sources = elements.iter().map(|element| {
-        let extract = element.as_instruction_value()?;
+    let mut sources = elements.iter().map(|&element| {
+        let extract = before_bitcasts(element).as_instruction_value()?;
         let operand = |at| extract.get_operand(at).and_then(Operand::value);
         match (extract.get_opcode(), operand(0)?, operand(1)?) {
             (InstructionOpcode::ExtractElement, BasicValueEnum::VectorValue(vector), BasicValueEnum::IntValue(at)) => {
