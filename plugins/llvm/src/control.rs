@@ -2,8 +2,8 @@
 
 use inkwell::IntPredicate;
 use inkwell::basic_block::BasicBlock;
-use inkwell::values::{BasicValue, InstructionValue, IntValue, PhiValue};
-use tilewright_kernel::{Element, Op, Type, Value};
+use inkwell::values::{BasicValue, BasicValueEnum, InstructionValue, IntValue, PhiValue};
+use tilewright_kernel::{CollectiveScope, Element, Op, Type, Value};
 use tilewright_plugin::CompileError;
 use tilewright_plugin::codegen::{CodeGenerator, ValueMap};
 
@@ -58,6 +58,18 @@ impl<'ctx> CodeGenerator for Body<'_, 'ctx> {
 
     fn operation(&mut self, op: &Op, results: &[(Value, Type)]) -> Result<Vec<Typed<'ctx>>, CompileError> {
         self.append(op, results)
+    }
+
+    fn assume_uniform(&mut self, value: Typed<'ctx>, scope: CollectiveScope) -> Result<Typed<'ctx>, CompileError> {
+        match value.value {
+            BasicValueEnum::IntValue(word)
+                if scope == CollectiveScope::Warp && value.ty == Type::Scalar(Element::I32) =>
+            {
+                let uniform = self.dialect.uniform_in_warp(&self.emit, word)?;
+                Ok(Typed::new(value.ty, uniform.into()))
+            }
+            _ => Ok(value),
+        }
     }
 
     fn branch_on(&mut self, condition: &Typed<'ctx>) -> Result<[BasicBlock<'ctx>; 3], CompileError> {

@@ -345,6 +345,20 @@ pub trait TargetDialect {
         Ok(())
     }
 
+    /// Returns an `i32` that is equal in all lanes of a warp, all of which are active, in a form that the assembler knows
+    /// to be uniform; `value` itself if there is no such form.
+    ///
+    /// # Errors
+    /// [`CompileError::Backend`] if LLVM rejects the instruction.
+    fn uniform_in_warp<'ctx>(
+        &self,
+        emit: &Emitter<'_, 'ctx>,
+        value: IntValue<'ctx>,
+    ) -> Result<IntValue<'ctx>, CompileError> {
+        let _ = emit;
+        Ok(value)
+    }
+
     /// Emits an indexed shuffle: each lane gets the `i32` `value` of the lane with index `lane`.
     ///
     /// # Errors

@@ -142,7 +142,8 @@ impl MmaPlan {
         let own = std::iter::repeat_n([0, 0], (lane_bits + self.atom.group) as usize);
         let groups = self.tiling.warpgroup_tiles().into_iter().map(|group| tile(group[side], 0));
         let threads: Vec<[u64; 2]> = own.chain(groups).collect();
-        let tiles = Tiles::new(builder, (layout, memory), packed_elements[0].value, lane_bits, &threads);
+        let threads = (&threads[..], self.atom.tensor.is_none());
+        let tiles = Tiles::new(builder, (layout, memory), packed_elements[0].value, lane_bits, threads);
         // The index of a tile along M or N counts warp groups in its low bits and repetitions of the atom in its high
         // bits.
         let beyond = self.tiling.warps[side];

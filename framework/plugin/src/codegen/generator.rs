@@ -1,6 +1,6 @@
 //! The trait of code generators, called by the walk over a kernel's statements.
 
-use tilewright_kernel::{Op, Type, Value};
+use tilewright_kernel::{CollectiveScope, Op, Type, Value};
 
 use super::{TypedValue, ValueMap};
 use crate::CompileError;
@@ -31,6 +31,12 @@ pub trait CodeGenerator {
     /// Appends an operation without regions and returns its generated results, whose types the walk checks. `results`
     /// has the kernel's values for them, with their types; an operation with a single result has exactly one entry.
     fn operation(&mut self, op: &Op, results: &[(Value, Type)]) -> Result<Vec<Self::Value>, CompileError>;
+
+    /// Returns the value, which is equal in all lanes of `scope`, in a form that the compiler behind the generator knows to
+    /// be uniform; the value itself if there is no such form.
+    fn assume_uniform(&mut self, value: Self::Value, _scope: CollectiveScope) -> Result<Self::Value, CompileError> {
+        Ok(value)
+    }
 
     /// Branches on an `i1`; returns the blocks for true, for false, and their join.
     fn branch_on(&mut self, condition: &Self::Value) -> Result<[Self::Block; 3], CompileError>;

@@ -59,7 +59,10 @@ fn statement<G: CodeGenerator>(
             repeat(generator, Some([*from, *to, *step]), carried, body, location)?
         }
         Op::While { carried, body } => repeat(generator, None, carried, body, location)?,
-        Op::AssumeUniform { value, .. } => vec![generator.values().get(*value)?],
+        Op::AssumeUniform { value, scope } => {
+            let value = generator.values().get(*value)?;
+            vec![generator.assume_uniform(value, *scope)?]
+        }
         Op::Yield { .. } => {
             return Err(invalid_module_error("is allowed only at the end of a region of `if`, `for` or `while`"));
         }

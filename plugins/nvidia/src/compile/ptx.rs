@@ -202,17 +202,24 @@ impl TargetDialect for Ptx<'_> {
         }
     }
 
+    fn uniform_in_warp<'ctx>(
+        &self,
+        emit: &Emitter<'_, 'ctx>,
+        value: IntValue<'ctx>,
+    ) -> Result<IntValue<'ctx>, CompileError> {
+        // ptxas keeps the result of a shuffle from one lane in a uniform register. LLVM may move the instruction out of
+        // loops.
+        let text = "shfl.sync.idx.b32 $0, $1, 0, 31, -1;";
+        first_integer(&emit.pure_assembly(text, "=r,r", &[value.into()], &[value.get_type().into()])?)
+    }
+
     fn shared_address<'ctx>(
         &self,
         emit: &Emitter<'_, 'ctx>,
         pointer: PointerValue<'ctx>,
     ) -> Result<IntValue<'ctx>, CompileError> {
         let results = [emit.llvm_type(Type::Scalar(Element::I32))?];
-        let address = emit.pure_assembly("cvt.u32.u64 $0, $1;", "=r,l", &[pointer.into()], &results)?;
-        match address[..] {
-            [BasicValueEnum::IntValue(address)] => Ok(address),
-            _ => Err(CompileError::Backend("assembly without a result".to_owned())),
-        }
+        first_integer(&emit.pure_assembly("cvt.u32.u64 $0, $1;", "=r,l", &[pointer.into()], &results)?)
     }
 
     fn carried<'ctx>(
@@ -537,5 +544,13 @@ impl TargetDialect for Ptx<'_> {
         let types: Vec<Type> = operands.iter().map(|&(ty, _)| ty).collect();
         let row = find_and_check_instruction(self.rows, name, emit.launch(), &types, results)?;
         instruction::emit(emit, row, operands, results)
+    }
+}
+
+/// Returns the only result of inline assembly, an integer.
+fn first_integer<'ctx>(results: &[BasicValueEnum<'ctx>]) -> Result<IntValue<'ctx>, CompileError> {
+    match results {
+        [BasicValueEnum::IntValue(integer)] => Ok(*integer),
+        _ => Err(CompileError::Backend("assembly without an integer result".to_owned())),
     }
 }
