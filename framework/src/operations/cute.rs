@@ -3,7 +3,7 @@
 use serde_json::{Value as Json, json};
 
 use super::error::{LayoutOperationError, wrong};
-use tilewright_layout::cute::{self, CuteError, CuteLayout, IntTuple, Swizzle, Tiler};
+use tilewright_layout::cute::{self, CuteError, CuteLayout, IntTuple, SignedLayout, Swizzle, Tiler};
 
 /// Max number of coordinates of a layout that the operation `table` accepts: it returns a value for each.
 const LONGEST_TABLE: u64 = 1 << 16;
@@ -93,6 +93,11 @@ pub fn perform_cute_operation(name: &str, inputs: &[Json]) -> Result<Json, Layou
     if inputs.len() > most {
         return Err(wrong(format!("`{name}` takes {most} inputs at most, not {}", inputs.len())));
     }
+    let is_signed =
+        |input: &Json| input.as_str().and_then(|text| text.parse().ok()).filter(SignedLayout::has_negative_strides);
+    if let Some(signed) = inputs.first().and_then(is_signed) {
+        return perform_signed_operation(name, &signed, inputs);
+    }
     let first = || layout(inputs, 0);
     let second = || layout(inputs, 1);
     let result = match operation {
@@ -114,11 +119,37 @@ pub fn perform_cute_operation(name: &str, inputs: &[Json]) -> Result<Json, Layou
     result.map(|layout| json!(layout.to_string())).map_err(no_result)
 }
 
+/// Performs an operation on a layout with negative strides. Operations that count offsets from 0, such as complements
+/// and inverses, are not defined for it.
+fn perform_signed_operation(name: &str, layout: &SignedLayout, inputs: &[Json]) -> Result<Json, LayoutOperationError> {
+    let result = match name {
+        "coalesce" => layout.coalesce(),
+        "composition" | "composition_extended" => layout.compose(&self::layout(inputs, 1)?),
+        "flatten" => layout.flatten(),
+        "table" => {
+            check_table_size(layout.size())?;
+            let values = (0..layout.size()).map(|index| layout.at(index)).collect::<Result<Vec<_>, _>>();
+            return values.map(|values| json!(values)).map_err(no_result);
+        }
+        _ => {
+            let message =
+                "negative strides; expected offsets from 0, except for coalesce, composition, flatten and table";
+            return Err(LayoutOperationError::Undefined(format!("`{name}` of `{layout}`: {message}")));
+        }
+    };
+    result.map(|layout| json!(layout.to_string())).map_err(no_result)
+}
+
 fn table(layout: &CuteLayout) -> Result<Json, LayoutOperationError> {
-    if layout.size() > LONGEST_TABLE {
-        return Err(wrong(format!("a table of {} values; expected at most {LONGEST_TABLE}", layout.size())));
-    }
+    check_table_size(layout.size())?;
     Ok(layout.values().collect())
+}
+
+fn check_table_size(size: u64) -> Result<(), LayoutOperationError> {
+    match size > LONGEST_TABLE {
+        true => Err(wrong(format!("a table of {size} values; expected at most {LONGEST_TABLE}"))),
+        false => Ok(()),
+    }
 }
 
 fn swizzled(inputs: &[Json]) -> Result<Json, LayoutOperationError> {

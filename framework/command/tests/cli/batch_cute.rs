@@ -41,8 +41,29 @@ fn what_has_no_answer_is_refused_with_a_reason() {
         request("cute.table", json!(["1000000:1"])),
         request("cute.guess", json!([])),
         request("cute.filter", json!(["4:1", "8:1"])),
+        request("cute.complement", json!(["8:-1", 16])),
+        request("cute.composition", json!(["8:1", "8:-1"])),
     ]));
     let codes: Vec<_> = answers.iter().map(|answer| answer["error"]["code"].as_str().unwrap_or("none")).collect();
-    assert_eq!(codes, ["undefined", "bad_layout", "bad_request", "bad_request", "unknown_op", "bad_request"]);
+    assert_eq!(codes[..6], ["undefined", "bad_layout", "bad_request", "bad_request", "unknown_op", "bad_request"]);
+    assert_eq!(codes[6..], ["undefined", "bad_layout"]);
     assert!(answers[0]["error"]["message"].as_str().is_some_and(|text| text.contains("at index")), "{}", answers[0]);
+}
+
+/// Checks layouts with negative strides by hand: `8:-1` maps `i` to `-i`, and the modes of a composition step through
+/// those of the outer layout.
+#[test]
+fn negative_strides_give_negative_offsets() {
+    let request = |op: &str, inputs: Value| json!({ "id": 0, "op": op, "inputs": inputs });
+    let answers = batch(lines(&[
+        request("cute.table", json!(["8:-1"])),
+        request("cute.table", json!(["(2,3):(-3,1)"])),
+        request("cute.coalesce", json!(["(4,(2,8)):(-1,(-4,-8))"])),
+        request("cute.composition", json!(["(4,8):(-8,1)", "8:2"])),
+        request("cute.flatten", json!(["((2,2),2):((-1,4),-2)"])),
+    ]));
+    let results: Vec<_> = answers.iter().map(|answer| answer["result"].clone()).collect();
+    let table = json!([0, -1, -2, -3, -4, -5, -6, -7]);
+    let expected = json!([table, [0, -3, 1, -2, 2, -1], "64:-1", "(2,4):(-16,1)", "(2,2,2):(-1,4,-2)"]);
+    assert_eq!(json!(results), expected);
 }

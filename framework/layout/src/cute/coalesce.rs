@@ -5,13 +5,19 @@ use super::{CuteError, CuteLayout, CuteLeaf, IntTuple};
 
 /// Drops modes of size 1 and joins neighbours that continue each other; order stays.
 pub(super) fn coalesce_modes(flat: &[CuteLeaf]) -> Vec<CuteLeaf> {
-    let mut joined: Vec<CuteLeaf> = Vec::with_capacity(flat.len());
-    for &mode in flat.iter().filter(|mode| mode.shape != 1) {
-        match joined.last_mut() {
-            Some(last) if last.shape.checked_mul(last.stride) == Some(mode.stride) => {
-                last.shape = last.shape.saturating_mul(mode.shape);
-            }
-            _ => joined.push(mode),
+    join_modes(flat.iter().copied().filter(|mode| mode.shape != 1), |last, next| {
+        let continues = last.shape.checked_mul(last.stride) == Some(next.stride);
+        continues.then(|| CuteLeaf { shape: last.shape.saturating_mul(next.shape), stride: last.stride })
+    })
+}
+
+/// Replaces neighbours by the mode that `join` returns for them, if it returns one.
+pub(super) fn join_modes<M: Copy>(modes: impl Iterator<Item = M>, join: impl Fn(M, M) -> Option<M>) -> Vec<M> {
+    let mut joined: Vec<M> = Vec::new();
+    for mode in modes {
+        match joined.last_mut().and_then(|last| Some((join(*last, mode)?, last))) {
+            Some((both, last)) => *last = both,
+            None => joined.push(mode),
         }
     }
     joined

@@ -27,6 +27,7 @@ mod layout;
 mod product;
 mod recast;
 mod select;
+mod signed;
 mod swizzle;
 mod task_mapping;
 mod tensor;
@@ -47,6 +48,7 @@ pub use product::{
 };
 pub use recast::{downcast, recast, upcast};
 pub use select::PartialCoordinate;
+pub use signed::{SignedLayout, SignedLeaf};
 pub use swizzle::{ComposedLayout, Swizzle};
 pub use task_mapping::{IndexTerm, LoopOrThreadIndex, TaskCoordinateExpr, TaskLoopNest, TaskMapping};
 pub use tensor::{from_tensor_layout, to_distributed, to_memory};

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use super::{
     ComposedLayout, CoordinateLayout, CoordinateMode, CuteError, CuteLayout, IntTuple, MAX_DEPTH, PartialCoordinate,
-    Swizzle, TaskMapping, Tree,
+    SignedLayout, SignedLeaf, Swizzle, TaskMapping, Tree,
 };
 use crate::text::{Cursor, Parsed};
 
@@ -50,6 +50,33 @@ impl<'a> Reader<'a> {
 
     fn tuple(&mut self) -> Result<IntTuple, CuteError> {
         self.tree(0, |reader| reader.cursor.read_decimal("an integer or `(`"))
+    }
+
+    fn strides(&mut self) -> Result<IntTuple, CuteError> {
+        self.tree(0, |reader| {
+            reader.cursor.skip_blanks();
+            if reader.cursor.is_next("-") {
+                let message = "a negative stride; expected offsets from 0: reverse the axis, or use signed layouts";
+                return Err(reader.cursor.error_at(reader.cursor.at, message));
+            }
+            reader.cursor.read_decimal("an integer or `(`")
+        })
+    }
+
+    fn signed_layout(&mut self) -> Result<SignedLayout, CuteError> {
+        let shape = self.tuple()?;
+        self.must(":", "`:` and strides")?;
+        let stride = self.tree(0, |reader| {
+            let is_negative = reader.cursor.skip_if_next("-");
+            let stride = reader.cursor.read_decimal::<i64>("an integer or `(`")?;
+            Ok(if is_negative { -stride } else { stride })
+        })?;
+        let modes = shape.zip(&stride, &mut |&shape, &stride| SignedLeaf { shape, stride });
+        SignedLayout::from_tree(modes.ok_or_else(|| CuteError::NotCongruent {
+            left: shape.to_string(),
+            right: stride.to_string(),
+            remedy: "give every size a stride",
+        })?)
     }
 
     fn selection(&mut self) -> Result<PartialCoordinate, CuteError> {
@@ -114,7 +141,7 @@ impl<'a> Reader<'a> {
         let shape = self.tuple()?;
         // A shape without strides denotes its compact layout.
         if self.cursor.skip_if_next(":") {
-            CuteLayout::new(&shape, &self.tuple()?)
+            CuteLayout::new(&shape, &self.strides()?)
         } else {
             CuteLayout::from_compact_shape(&shape)
         }
@@ -227,6 +254,14 @@ impl FromStr for CuteLayout {
 
     fn from_str(text: &str) -> Result<Self, CuteError> {
         Reader::parse_to_end(text, Reader::layout)
+    }
+}
+
+impl FromStr for SignedLayout {
+    type Err = CuteError;
+
+    fn from_str(text: &str) -> Result<Self, CuteError> {
+        Reader::parse_to_end(text, Reader::signed_layout)
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod cute_known_answers;
 mod cute_laws;
+mod cute_signed;
 mod cute_slices;
 mod identities;
 mod index_arithmetic;

@@ -46,7 +46,7 @@ module {
 /// Returns the program with its case.
 pub fn bulk_store_program() -> (ProgramCase, String) {
     let x = |row: usize, column: usize| ((7 * row + 5 * column) % 9) as f64 / 4.0 - 1.0;
-    let times = |factor: f64| (0..ROWS * COLUMNS).map(|at| factor * x(at / COLUMNS, at % COLUMNS)).collect();
+    let times = |scale: f64| (0..ROWS * COLUMNS).map(|at| scale * x(at / COLUMNS, at % COLUMNS)).collect();
     let arguments = vec![
         ("x", input("f16", [ROWS, COLUMNS], x)),
         ("y", output("f16", [ROWS, COLUMNS], times(2.0), [0.0; 2])),
