@@ -23,8 +23,8 @@ impl MatrixBatch {
 }
 
 /// Plans the MMA of one matrix by all warps. For a batch of `count` matrices (`None` without a batch axis), divides the
-/// warps into as many groups as possible and returns the plan of one group, if it has the same instruction and its
-/// operands are in registers; the groups then multiply different matrices.
+/// warps into groups that multiply different matrices, if the operands of a group's plan are in registers. Returns the
+/// plan of one group in the division that takes the fewest cycles; among equals, the one of most groups.
 pub(super) fn warp_partition(
     problem: &MmaProblem,
     count: Option<u64>,
@@ -39,18 +39,29 @@ pub(super) fn warp_partition(
     let Some(count) = count else { return Ok((full, None)) };
     let in_registers =
         |plan: &MmaPlan| [&plan.a, &plan.b].iter().all(|operand_layout| !operand_layout.ins().contains(Dim::OFFSET));
+    let cycles = |plan: &MmaPlan, groups: u32| batch_cycles(plan, MatrixBatch { count, groups }, config);
     let most = count.trailing_zeros().min(problem.warps.trailing_zeros());
-    for groups in (1..=most).rev() {
-        let fewer = problem.clone().with_warps(problem.warps >> groups).with_chained(full.problem.chained);
+    let mut best = (full, 0);
+    for groups in 1..=most {
+        let fewer = problem.clone().with_warps(problem.warps >> groups).with_chained(best.0.problem.chained);
         match plan_mma(&fewer, config.context) {
-            Ok(own) if own.instruction() == full.instruction() && in_registers(&own) => {
-                return Ok((own, Some(MatrixBatch { count, groups })));
-            }
+            Ok(own) if in_registers(&own) && cycles(&own, groups) <= cycles(&best.0, best.1) => best = (own, groups),
             Ok(_) | Err(MmaError::Impossible { .. }) => {}
             Err(other) => return Err(other),
         }
     }
-    Ok((full, Some(MatrixBatch { count, groups: 0 })))
+    let (plan, groups) = best;
+    Ok((plan, Some(MatrixBatch { count, groups })))
+}
+
+/// Returns the cycles of the compute unit for a batch, by the plan of one group. The groups share the matrix pipes: the
+/// warps of each pipe issue one after the other. All other cycles of a plan are of resources that all warps share.
+fn batch_cycles(plan: &MmaPlan, batch: MatrixBatch, config: &LaunchConfig<'_>) -> f64 {
+    let pipes = config.context.target.matrix.as_ref().map_or(1, |matrix| matrix.pipes.max(1));
+    let warps = plan.problem.warps;
+    let slower = f64::from((warps << batch.groups).div_ceil(pipes)) / f64::from(warps.div_ceil(pipes));
+    let issuing = plan.cost.issue_cycles * slower * batch.matrices_per_warp() as f64;
+    issuing + (plan.cost.cycles() - plan.cost.issue_cycles) * batch.count as f64
 }
 
 /// Extends a layout to `size` elements along an axis; the added elements are in additional highest registers.
