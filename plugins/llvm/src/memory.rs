@@ -26,7 +26,7 @@ struct Predicated<'ctx> {
 
 impl<'ctx> Body<'_, 'ctx> {
     /// Emits the addition of bytes to a pointer. If the pointer has an offset of bits of the thread's index, and some of
-    /// its bits are one field with those of `bytes`, the sum of both is added to the pointer without this offset.
+    /// its bits and bits of `bytes` are one field, the sum of both is added to the pointer without this offset.
     pub(crate) fn ptr_add(&mut self, pointer: Value, bytes: Value) -> Result<Typed<'ctx>, CompileError> {
         let before = self.value(pointer)?;
         let (space, mut address) = self.pointer(pointer)?;
