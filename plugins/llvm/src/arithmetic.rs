@@ -146,15 +146,25 @@ impl<'ctx> Body<'_, 'ctx> {
     ) -> Result<(), CompileError> {
         let Some(a) = a else { return Ok(()) };
         if let Some(constant) = constant {
-            result.thread = a.apply(op, constant);
+            let is_kept = result.ty == WORD || a.keeps_bits(op, constant);
+            result.thread = a.apply(op, constant).filter(|_| is_kept);
+            return Ok(());
+        }
+        if result.ty != WORD {
             return Ok(());
         }
         let Some(b) = b.filter(|_| matches!(op, Binary::Add | Binary::Or | Binary::Xor)) else { return Ok(()) };
         result.thread = a.plus(b);
-        let Some(sum) = result.thread.filter(|sum| sum.fields().len() < a.fields().len() + b.fields().len()) else {
-            return Ok(());
-        };
-        let Some(index) = self.dialect.thread_index(&self.emit)? else { return Ok(()) };
+        let Some(sum) = a.merged(b) else { return Ok(()) };
+        if let Some(value) = self.thread_sum(sum)? {
+            result.value = value.into();
+        }
+        Ok(())
+    }
+
+    /// Emits the sum of fields of the thread's index; `None` if no register has this index.
+    pub(crate) fn thread_sum(&self, sum: ThreadFields) -> Result<Option<IntValue<'ctx>>, CompileError> {
+        let Some(index) = self.dialect.thread_index(&self.emit)? else { return Ok(None) };
         let mut value = None;
         for field in sum.fields() {
             let moved = match field.shift {
@@ -168,10 +178,7 @@ impl<'ctx> Body<'_, 'ctx> {
                 Some(before) => self.emit.builder.build_or(before, term, "").map_err(builder_error)?,
             });
         }
-        if let Some(value) = value {
-            result.value = value.into();
-        }
-        Ok(())
+        Ok(value)
     }
 
     /// Makes LLVM keep `sum` if it adds up [`PRODUCTS_OF_PARTIAL_SUM`] products, and returns how many products it adds
@@ -280,7 +287,9 @@ impl<'ctx> Body<'_, 'ctx> {
         // LLVM makes the result poison if the number does not fit the integer type, but the kernel IR guarantees some
         // value.
         let value = if to_integer { ffi::freeze(&self.emit.builder, value) } else { value };
-        Ok(Typed::new(ty, value))
+        let is_extended = matches!(op, Cast::ExtendU | Cast::ExtendS) && a.ty == WORD;
+        let thread = a.thread.filter(|thread| is_extended && thread.is_non_negative());
+        Ok(Typed { thread, ..Typed::new(ty, value) })
     }
 
     /// Emits a bitcast to the type `ty`, which must have as many bits. Pointers are converted through an integer.

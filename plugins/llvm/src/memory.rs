@@ -25,17 +25,24 @@ struct Predicated<'ctx> {
 }
 
 impl<'ctx> Body<'_, 'ctx> {
+    /// Emits the addition of bytes to a pointer. If the pointer has an offset of bits of the thread's index, and some of
+    /// its bits and bits of `bytes` are one field, the sum of both is added to the pointer without this offset.
     pub(crate) fn ptr_add(&mut self, pointer: Value, bytes: Value) -> Result<Typed<'ctx>, CompileError> {
-        let (space, pointer) = self.pointer(pointer)?;
+        let before = self.value(pointer)?;
+        let (space, mut address) = self.pointer(pointer)?;
         let bytes = self.value(bytes)?;
-        match (bytes.ty, bytes.value) {
-            (Type::Scalar(Element::I32 | Element::I64), BasicValueEnum::IntValue(bytes)) => {
-                let value =
-                    ffi::ptr_add(&self.emit.builder, self.emit.context, pointer, bytes).map_err(builder_error)?;
-                Ok(Typed::new(Type::Pointer(space), value.into()))
-            }
-            _ => Err(invalid_module_error(format!("a pointer is moved by an i32 or i64, not by a {}", bytes.ty))),
+        let (Type::Scalar(Element::I32 | Element::I64), BasicValueEnum::IntValue(mut offset)) = (bytes.ty, bytes.value)
+        else {
+            return Err(invalid_module_error(format!("a pointer is moved by an i32 or i64, not by a {}", bytes.ty)));
+        };
+        let mut thread = bytes.thread;
+        if let (Some(base), Some(sum)) = (before.base, before.thread.zip(thread).and_then(|(a, b)| a.merged(b)))
+            && let Some(value) = self.thread_sum(sum)?
+        {
+            (address, offset, thread) = (base, value, Some(sum));
         }
+        let value = ffi::ptr_add(&self.emit.builder, self.emit.context, address, offset).map_err(builder_error)?;
+        Ok(Typed { thread, base: Some(address), ..Typed::new(Type::Pointer(space), value.into()) })
     }
 
     pub(crate) fn load(

@@ -56,6 +56,28 @@ impl ThreadFields {
         other.fields().iter().try_fold(self, |sum, &field| sum.with(field))
     }
 
+    /// Returns the sum of two integers if at least one field of it consists of a field of each; `None` otherwise. Bit 31,
+    /// the sign of an offset, must be clear.
+    pub(crate) fn merged(self, other: Self) -> Option<Self> {
+        let is_shorter = |sum: &Self| sum.count < self.count + other.count;
+        self.plus(other).filter(is_shorter).filter(Self::is_non_negative)
+    }
+
+    /// Whether bit 31, the sign bit of an `i32`, is clear.
+    pub(crate) fn is_non_negative(&self) -> bool {
+        self.fields().iter().all(|field| field.mask >> 31 == 0)
+    }
+
+    /// Whether `op` with a constant, applied to the integer as an `i64`, has no bits beyond a non-negative `i32`.
+    pub(crate) fn keeps_bits(&self, op: Binary, constant: u64) -> bool {
+        let by = match op {
+            Binary::Shl => constant,
+            Binary::Mul => constant.trailing_zeros().into(),
+            _ => 0,
+        };
+        self.fields().iter().all(|field| by < u64::from(field.mask.leading_zeros()))
+    }
+
     fn map(self, change: impl Fn(Field) -> Option<Field>) -> Option<Self> {
         self.fields().iter().try_fold(Self::default(), |all, &field| all.with(change(field)?))
     }

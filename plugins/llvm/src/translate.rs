@@ -40,13 +40,16 @@ pub(crate) struct Typed<'ctx> {
     pub(crate) constant: Option<u64>,
     /// The number of integer products that the value sums since the last partial sum that LLVM must keep.
     pub(crate) products: u32,
-    /// The bits of the thread's index that the value consists of, if they are known.
+    /// The bits of the thread's index that the value consists of, if they are known. A pointer's offset from `base`
+    /// consists of them.
     pub(crate) thread: Option<ThreadFields>,
+    /// The pointer to which an offset of known bits of the thread's index was added.
+    pub(crate) base: Option<PointerValue<'ctx>>,
 }
 
 impl<'ctx> Typed<'ctx> {
     pub(crate) fn new(ty: Type, value: BasicValueEnum<'ctx>) -> Self {
-        Self { ty, value, constant: None, products: 0, thread: None }
+        Self { ty, value, constant: None, products: 0, thread: None, base: None }
     }
 }
 

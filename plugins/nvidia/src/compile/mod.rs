@@ -9,6 +9,7 @@ mod bulk;
 mod capability;
 mod chained_dots;
 mod conversion;
+mod fragments;
 mod group;
 mod instruction;
 pub(crate) mod lines;
@@ -91,7 +92,9 @@ fn payloads(
     if let Some(bitcode) = code.functions {
         payloads.push(payload(CodeFormat::Functions, "bc", bitcode));
     }
-    let Some(ptx) = code.assembly.map(lines::keep_lines_only) else { return Ok(payloads) };
+    let Some(ptx) = code.assembly.map(lines::keep_lines_only).map(fragments::copy_fragments) else {
+        return Ok(payloads);
+    };
     if emit.contains(&CodeFormat::Object) {
         payloads.push(match object::assemble(&target.architecture, &ptx)? {
             Some(cubin) => payload(CodeFormat::Object, OF_PTXAS, cubin),

@@ -299,6 +299,26 @@ fn launches_beyond_the_target_are_refused() {
     assert!(refused(StaticLaunchConfig::new(32, 0)).contains("0 warps"));
 }
 
+/// Rows and columns of a tile are adjacent bits of the lane's index: one mask and one addition give the address.
+#[test]
+fn offsets_of_adjacent_bits_of_the_thread_are_added_together() {
+    let mut k = Builder::new("tile", LAUNCH, &[("to", GLOBAL_POINTER)]);
+    let (to, lane) = (k.parameter(0), k.special(SpecialRegister::Lane));
+    let mut address = to;
+    for mask in [0b11100, 0b00011] {
+        let bits = k.binary_const(Binary::And, lane, mask);
+        let wide = k.cast(Cast::ExtendS, bits, Type::Scalar(Element::I64));
+        let size = k.constant(Type::Scalar(Element::I64), 16);
+        let offset = k.binary(Binary::Mul, wide, size);
+        address = k.ptr_add(address, offset);
+    }
+    k.store(address, 0, lane, None);
+    let ptx = ptx(k.finish());
+    let counts = ["add.s64", "and.b32"].map(|instruction| count(&body(&ptx), instruction));
+    assert_eq!(counts[0], 1, "{ptx}");
+    assert!(counts[1] <= 2, "{ptx}");
+}
+
 #[test]
 fn an_instruction_that_no_code_is_generated_for_is_unsupported() {
     let mut k = Builder::new("unknown", LAUNCH, &[]);

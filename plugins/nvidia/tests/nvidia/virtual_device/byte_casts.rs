@@ -191,7 +191,7 @@ fn pairs_of_e5m2_are_rounded_and_extended_in_words() {
     }
 }
 
-/// Returns 4096 encodings of `f32` numbers: those of a format, midpoints and their neighbours, and others spread over
+/// Returns 4096 encodings of `f32` numbers: the numbers of a format, midpoints and their neighbours, and others spread over
 /// all encodings.
 fn singles(format: Ocp) -> Vec<u32> {
     let mut values: Vec<u32> = Vec::new();

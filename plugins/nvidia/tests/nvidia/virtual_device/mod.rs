@@ -7,6 +7,7 @@ mod emitted;
 mod faults;
 mod foreign;
 mod foreign_forms;
+mod fragments;
 mod integer_casts;
 mod predicated;
 mod programs;
