@@ -345,7 +345,7 @@ pub trait TargetDialect {
         Ok(())
     }
 
-    /// Returns an `i32` that is equal in all lanes of a warp, all of which are active, in a form that the assembler knows
+    /// Returns an `i32` that is equal in all lanes of a warp without inactive lanes, in a form that the assembler knows
     /// to be uniform; `value` itself if there is no such form.
     ///
     /// # Errors

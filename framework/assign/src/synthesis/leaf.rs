@@ -183,7 +183,7 @@ impl Leaf {
     }
 }
 
-/// Whether a shared tensor belongs to a copy from registers: that of a bulk tensor copy to global memory.
+/// Whether a shared tensor belongs to a copy: to a bulk tensor copy from registers to global memory.
 fn is_copy(function: &Function, from: Op) -> bool {
     function.body.as_ref().is_some_and(|body| body.op(from).name() == tw::COPY)
 }

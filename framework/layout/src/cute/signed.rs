@@ -102,7 +102,7 @@ impl SignedLayout {
         Self::from_tree(modes)
     }
 
-    /// The layout as one of coordinates: the sum of the positive steps, and that of the negative ones.
+    /// The layout as one of coordinates: the sum of the positive steps, and the sum of the negative ones.
     fn by_sign(&self) -> Result<CoordinateLayout, CuteError> {
         let modes = self.0.map(|mode| {
             let distance = mode.stride.unsigned_abs();
@@ -121,7 +121,7 @@ impl SignedLayout {
     }
 }
 
-/// The sum of the positive steps less that of the negative ones.
+/// The sum of the positive steps minus the sum of the negative ones.
 fn difference(parts: &[u64]) -> Result<i64, CuteError> {
     let sum = |part: usize| parts.get(part).copied().and_then(|sum| i64::try_from(sum).ok()).ok_or(VALUE);
     Ok(sum(0)? - sum(1)?)

@@ -13,7 +13,7 @@ pub(in super::super) struct VectorGroups {
     within: Vec<u32>,
     /// The number of registers of a lane.
     registers: usize,
-    /// Alignment of the elements of a group in bytes, if it is not that of their size.
+    /// Alignment of the elements of a group in bytes, if it is not their size.
     alignment: u64,
 }
 
