@@ -48,7 +48,7 @@ fn kernel(count: usize) -> Kernel {
 fn fragments_that_several_mmas_read_are_copied_once() {
     // Small integers as `f16`, so that sums are exact.
     let integers = [0u16, 0x3c00, 0x4000, 0x4200, 0x4400, 0x4500, 0x4600, 0x4700];
-    let from: Vec<u8> = (0..LANES * 32).flat_map(|at| integers[at * at % 8 ^ at / 5 % 8].to_le_bytes()).collect();
+    let from: Vec<u8> = (0..LANES * 32).flat_map(|at| integers[(at * at % 8) ^ (at / 5 % 8)].to_le_bytes()).collect();
     for (count, copies) in [(1, 0), (2, 8)] {
         let [device, emulator] =
             converted("a100", |_| kernel(count), &from, LANES * 64, 1, ("lop3.b32 \t%copy", copies));
