@@ -301,23 +301,16 @@ fn of_copy(function: &Function, from: Op, body: &FunctionBody, op: Op) -> Option
         tt::LOAD => {
             (*value, operation.results[0], "f = g: read from global memory in the layout of its user, or coalesced")
         }
-        tw::BULK_TENSOR_LOAD => {
-            let layout = body.operand(op, "dst").map_or_else(String::new, |buffer| layout_text(body, buffer));
+        name @ (tw::BULK_TENSOR_LOAD | tw::BULK_TENSOR_STORE) => {
+            let (memory, constraint) = match name == tw::BULK_TENSOR_LOAD {
+                true => ("dst", "bulk tensor copies of whole boxes, in the canonical layout"),
+                false => ("src", "a bulk tensor copy of whole boxes to global memory, in the canonical layout"),
+            };
             return Some(CopyReport {
-                operation: operation.name().to_owned(),
+                operation: name.to_owned(),
                 value: original.display_name(*value),
-                layout,
-                constraint: "bulk tensor copies of whole boxes, in the canonical layout".to_owned(),
-                emitted: 1,
-            });
-        }
-        tw::BULK_TENSOR_STORE => {
-            let layout = body.operand(op, "src").map_or_else(String::new, |buffer| layout_text(body, buffer));
-            return Some(CopyReport {
-                operation: operation.name().to_owned(),
-                value: original.display_name(*value),
-                layout,
-                constraint: "a bulk tensor copy of whole boxes to global memory, in the canonical layout".to_owned(),
+                layout: body.operand(op, memory).map_or_else(String::new, |buffer| layout_text(body, buffer)),
+                constraint: constraint.to_owned(),
                 emitted: 1,
             });
         }

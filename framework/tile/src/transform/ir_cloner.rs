@@ -55,6 +55,21 @@ pub(crate) fn each_function(
     rewrite_each(module, module.functions.iter(), rewrite)
 }
 
+/// Rewrites each function of a module that has an operation for which `is_meant` returns true; the others stay as they
+/// are.
+pub(crate) fn rewrite_functions_with(
+    module: &TileModule,
+    dialects: &Dialects,
+    is_meant: impl Fn(&FunctionBody, Op) -> bool,
+    rewrite: &mut dyn Rewrite,
+) -> Result<TileModule, TileViolation> {
+    each_function(module, |function| {
+        let body = function.body.as_ref();
+        let has_any = |body: &FunctionBody| body.walk_region(body.root()).iter().any(|&op| is_meant(body, op));
+        if body.is_some_and(has_any) { rewrite_function(function, dialects, rewrite) } else { Ok(function.clone()) }
+    })
+}
+
 /// Returns a module like `module`, but without aliases, whose functions are those of `functions`, rewritten by
 /// `rewrite`.
 pub(crate) fn rewrite_each<'m>(

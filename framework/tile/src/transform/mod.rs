@@ -36,7 +36,7 @@ pub use desugar_async::make_copies_synchronous;
 pub use forward::forward_stores;
 pub use fuse_multiply_adds::fuse_multiply_adds;
 pub use inline::inline_calls;
-pub(crate) use ir_cloner::{IrCloner, Rewrite, each_function, rewrite_function, violation};
+pub(crate) use ir_cloner::{IrCloner, Rewrite, each_function, rewrite_function, rewrite_functions_with, violation};
 pub(crate) use rewrite_error::{RewriteError, Rewritten};
 pub use scaled::decompose_scaled_dots;
 pub use simplify_types::simplify_types;

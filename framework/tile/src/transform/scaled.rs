@@ -11,7 +11,7 @@ use crate::{
     Attribute, Attributes, BuildError, FloatType, FunctionBody, Op, TileModule, TileType, TileViolation, Value,
 };
 
-use super::{IrCloner, Rewrite, Rewritten, each_function, rewrite_function};
+use super::{IrCloner, Rewrite, Rewritten, rewrite_functions_with};
 
 const SCALED_DOT: &str = tt::DOT_SCALED;
 
@@ -51,13 +51,7 @@ impl Side {
 /// # Errors
 /// A [`TileViolation`] at a dot that violates a rule.
 pub fn decompose_scaled_dots(module: &TileModule, dialects: &Dialects) -> Result<TileModule, TileViolation> {
-    each_function(module, |function| {
-        let Some(body) = &function.body else { return Ok(function.clone()) };
-        if !body.walk_region(body.root()).iter().any(|&op| is_meant(body, op)) {
-            return Ok(function.clone());
-        }
-        rewrite_function(function, dialects, &mut ScaledBefore { module: &module.attributes })
-    })
+    rewrite_functions_with(module, dialects, is_meant, &mut ScaledBefore { module: &module.attributes })
 }
 
 fn is_meant(body: &FunctionBody, op: Op) -> bool {

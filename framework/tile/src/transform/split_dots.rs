@@ -8,7 +8,7 @@
 //! rounded: rounding up the bits of some NaNs would give a number.
 
 use super::rewrite_error::Rewritten;
-use super::{IrCloner, Rewrite, each_function, rewrite_function};
+use super::{IrCloner, Rewrite, rewrite_functions_with};
 use crate::op::Dialects;
 use crate::op::name::{arith, tt};
 use crate::{
@@ -61,13 +61,8 @@ pub fn split_dots(
     dialects: &Dialects,
     is_faster: &IsFaster<'_>,
 ) -> Result<TileModule, TileViolation> {
-    each_function(module, |function| {
-        let Some(body) = &function.body else { return Ok(function.clone()) };
-        if !body.walk_region(body.root()).iter().any(|&op| find_split(body, op, is_faster).is_some()) {
-            return Ok(function.clone());
-        }
-        rewrite_function(function, dialects, &mut SplitDots { is_faster })
-    })
+    let is_meant = |body: &FunctionBody, op| find_split(body, op, is_faster).is_some();
+    rewrite_functions_with(module, dialects, is_meant, &mut SplitDots { is_faster })
 }
 
 /// Returns how to split a dot; `None` for a dot that stays, and for other operations.

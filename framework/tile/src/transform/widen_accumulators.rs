@@ -3,7 +3,7 @@
 //! Without such an instruction, a dot multiplies by fused multiply-adds of single lanes. As in Triton 3.9.0, the
 //! accumulator is `f32` within one dot, and is rounded to `f16` after it.
 
-use super::{IrCloner, Rewrite, Rewritten, each_function, rewrite_function};
+use super::{IrCloner, Rewrite, Rewritten, rewrite_functions_with};
 use crate::op::Dialects;
 use crate::op::name::{arith, tt};
 use crate::{FloatType, FunctionBody, Op, TileModule, TileType, TileViolation, Value};
@@ -21,13 +21,8 @@ pub fn widen_accumulators(
     dialects: &Dialects,
     has_mma: &HasMma<'_>,
 ) -> Result<TileModule, TileViolation> {
-    each_function(module, |function| {
-        let Some(body) = &function.body else { return Ok(function.clone()) };
-        if !body.walk_region(body.root()).iter().any(|&op| find_narrow_accumulator(body, op, has_mma).is_some()) {
-            return Ok(function.clone());
-        }
-        rewrite_function(function, dialects, &mut Widen { has_mma })
-    })
+    let is_meant = |body: &FunctionBody, op| find_narrow_accumulator(body, op, has_mma).is_some();
+    rewrite_functions_with(module, dialects, is_meant, &mut Widen { has_mma })
 }
 
 /// Returns the accumulator of a dot that is to be widened; `None` for other operations.
