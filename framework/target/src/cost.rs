@@ -60,7 +60,7 @@ pub struct CostTable {
     pub permute: Cost,
     /// Cost of one select (conditional move) of 32 bits.
     pub select: Cost,
-    /// Cost of one fused multiply-add of 32 bits; that of `select` if `None`.
+    /// Cost of one fused multiply-add of 32 bits; the cost of `select` if `None`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub multiply_add: Option<Cost>,
     /// Cost of one barrier of all warps of a block.

@@ -100,7 +100,11 @@ macro_rules! operations {
                 value: Value where one_of(NOT_PENDING),
                 /// The lanes that have equal values.
                 scope: CollectiveScope,
-            } [scope value] -> one(same_type_as(value)) fn assume_uniform;
+            } [scope value] -> one(same_type_as(value)) needs(match scope {
+                // A code generator may emit a shuffle from one lane.
+                CollectiveScope::Warp => Uniformity::Uniform,
+                CollectiveScope::Block | CollectiveScope::Cluster => Uniformity::Varying,
+            }) fn assume_uniform;
             /// A conversion to the type of the result.
             cast Cast {
                 /// The kind of conversion, such as truncation.

@@ -312,6 +312,7 @@ fn collectives_stand_under_uniform_control_only() {
         ("%9: i32 = shuffle index all %5, %5", true),
         ("%9: i32 = shuffle_xor 1 all %5", true),
         ("barrier warp all", true),
+        ("%9: i32 = assume_uniform warp %1", true),
         ("instruction \"vendor.thing\"", true),
         ("barrier block all", false),
     ];
@@ -347,6 +348,11 @@ fn collectives_stand_under_uniform_control_only() {
                 assert_eq!(verify(&module(&body)).is_ok(), allowed, "{body}");
             }
         }
+    }
+    // An assumption about the block shuffles nothing.
+    for (scope, allowed) in [("warp", false), ("block", true)] {
+        let body = format!("if %7 {{ %9: i32 = assume_uniform {scope} %1\n yield }} else {{ yield }}");
+        assert_eq!(verify(&module(&body)).is_ok(), allowed, "{body}");
     }
     let scope = |body: &str| broken(body).to_string();
     assert!(scope("if %7 { barrier warp all\n yield } else { yield }").contains("lanes of a warp"));
