@@ -7,7 +7,7 @@ use super::accesses::{AccessOp, accesses, buffers};
 use super::model::ModelLaunch;
 use super::predicted::predicted;
 use super::prefetched::PrefetchedLoads;
-use super::registers::live;
+use super::registers::{find_step_operands, live};
 use super::solved::Solved;
 use super::work::{AccessCounts, WorkCounter};
 use super::{PredictedPerformance, SynthesisError};
@@ -52,8 +52,9 @@ pub fn predict_launch_time(
     let moved = count_accesses(body, config, &layouts)?;
     let program = Solved { body, axis_info: &axis_info, config, layouts: &layouts, plans: &plans };
     let pressure = live(body, &axis_info, &layouts, &plans)?;
-    let prefetched = PrefetchedLoads::of(body);
-    let counted = WorkCounter { program, moved: &moved, pressure, prefetched, launch_info: Some(&launch_info) };
+    let (step_operands, prefetched) = (find_step_operands(body, &plans), PrefetchedLoads::of(body));
+    let (moved, launch_info) = (&moved, Some(&launch_info));
+    let counted = WorkCounter { program, moved, pressure, step_operands, prefetched, launch_info };
     let blocks = launch.values.grid.iter().product::<u64>() * u64::from(config.context.blocks);
     let block = counted.blocks(shared_bytes, Some(blocks))?;
     predicted(&ModelLaunch { distinct_bytes: launch.buffer_bytes, ..block }, config)

@@ -67,7 +67,7 @@ pub(crate) fn live(
         }
         let layout = layouts.resolve_distributed(ty)?;
         let known = axis_info.get(value).map_or(0, |info| count_known_steps(&layout, info));
-        let StepOperand { steps, bits } = operands.get(&value).copied().unwrap_or_default();
+        let (steps, bits) = operands.get(&value).map_or((0, 0), |operand| (operand.steps, operand.bits));
         let bits = ty.element_bits().unwrap_or(32).max(bits);
         let bits_per_lane = i64::from(bits) << (layout.in_bits(Dim::REGISTER) - known);
         let registers = (bits_per_lane / (steps / K_STEPS).max(1) as i64 + 31) / 32;
@@ -93,10 +93,12 @@ fn find_peak(mut changes: Vec<(usize, i64)>) -> (u64, usize) {
 }
 
 /// A tensor that a block loads from shared memory for one dot.
-#[derive(Debug, Clone, Copy, Default)]
-struct StepOperand {
+#[derive(Debug, Clone, Copy)]
+pub(super) struct StepOperand {
+    /// The dot.
+    pub dot: Op,
     /// Number of K steps of the dot.
-    steps: u64,
+    pub steps: u64,
     /// Number of bits of an element in the dot's instruction; zero for a tensor from which elementwise operations
     /// compute the operand.
     bits: u32,
@@ -104,7 +106,7 @@ struct StepOperand {
 
 /// Finds operands of dots, and tensors from which elementwise operations compute such operands, that a block loads from
 /// shared memory and uses once.
-fn find_step_operands(body: &FunctionBody, plans: &HashMap<Op, MmaPlan>) -> HashMap<Value, StepOperand> {
+pub(super) fn find_step_operands(body: &FunctionBody, plans: &HashMap<Op, MmaPlan>) -> HashMap<Value, StepOperand> {
     let all = body.walk_region(body.root());
     let mut uses: HashMap<Value, u32> = HashMap::new();
     all.iter().flat_map(|op| &body.op(*op).operands).for_each(|value| *uses.entry(*value).or_default() += 1);
@@ -130,12 +132,13 @@ fn find_step_operands(body: &FunctionBody, plans: &HashMap<Op, MmaPlan>) -> Hash
                     let bits = plan.instruction_element_bits(side);
                     let bytes = plan.problem.shape[2] * u64::from(bits) / 8;
                     let steps = plan.k_steps().min(bytes / MIN_STEP_BYTES);
-                    record(value, StepOperand { steps, bits }, &mut found);
+                    record(value, StepOperand { dot: op, steps, bits }, &mut found);
                 }
-            } else if let Some(&StepOperand { steps, .. }) =
-                operation.results.first().and_then(|result| found.get(result))
-            {
-                operation.operands.iter().for_each(|value| record(value, StepOperand { steps, bits: 0 }, &mut found));
+            } else if let Some(&computed) = operation.results.first().and_then(|result| found.get(result)) {
+                operation
+                    .operands
+                    .iter()
+                    .for_each(|value| record(value, StepOperand { bits: 0, ..computed }, &mut found));
             }
         }
     }

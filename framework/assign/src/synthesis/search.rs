@@ -315,37 +315,23 @@ impl Search<'_, '_> {
         }
     }
 
-    /// Changes the number of a loop's stages one by one, as long as this makes the best leaf (complete choice) faster.
+    /// Solves the best leaf (complete choice) again with each number of stages of a loop, and keeps the fastest. With more
+    /// stages fewer blocks may be resident, so a number between two fast ones may be slow.
     fn tune_stages(&mut self, open: &Staged) {
-        let of = open.of.op;
-        let stages = |search: &Self| search.best.as_ref().and_then(|(_, choices)| choices.stages.get(&of).copied());
-        if let Some(first) = stages(self) {
-            self.try_stages(open, first);
-        }
-        let up: fn(u32) -> Option<u32> = |stages| stages.checked_add(1);
-        let down: fn(u32) -> Option<u32> = |stages| stages.checked_sub(1);
-        for next in [up, down] {
-            while let Some(stages) = stages(self).and_then(next).filter(|stages| open.stages.contains(stages)) {
-                if !self.try_stages(open, stages) {
-                    break;
-                }
-            }
-        }
+        open.stages.clone().for_each(|stages| self.try_stages(open, stages));
     }
 
     /// Solves the best leaf (complete choice) again with this number of stages in a loop, once without and, if
-    /// possible, once with MMAs that overlap with the next iteration. Returns whether one of the new leaves is faster.
-    fn try_stages(&mut self, open: &Staged, stages: u32) -> bool {
-        let Some((leaf, choices)) = &self.best else { return false };
-        let (can_overlap, before) =
-            (leaf.can_overlap(&open.of) && stages >= MIN_OVERLAPPED_STAGES, leaf.prediction.cycles);
+    /// possible, once with MMAs that overlap with the next iteration.
+    fn try_stages(&mut self, open: &Staged, stages: u32) {
+        let Some((leaf, choices)) = &self.best else { return };
+        let can_overlap = leaf.can_overlap(&open.of) && stages >= MIN_OVERLAPPED_STAGES;
         let mut choices = self.tree.with_stages(choices, &open.of, stages);
         for pending in [false, true].into_iter().filter(|pending| can_overlap || !pending) {
             choices.overlapped_mmas.remove(&open.of.op);
             choices.overlapped_mmas.extend(pending.then_some(open.of.op));
             self.leaf(&choices);
         }
-        self.best.as_ref().is_some_and(|(leaf, _)| leaf.prediction.cycles < before)
     }
 
     /// Solves the best leaf (complete choice) again with a single buffer for each tensor of a loop, which lanes refill

@@ -12,10 +12,12 @@ use super::SynthesisError;
 use super::accesses::buffer_count;
 use super::implied_barriers::BarrierState;
 use super::iteration_count::{iteration_count, mean_iteration_count};
+use super::loads_in_flight::LoadsInFlight;
 use super::model::{ModelLaunch, ModelStep, Pipelining, StepWork};
+use super::operand_work::OperandWork;
 use super::predicted::{blocks, registers_per_lane};
 use super::prefetched::{PrefetchedLoads, is_load};
-use super::registers::RegisterPressure;
+use super::registers::{RegisterPressure, StepOperand};
 use super::solved::Solved;
 use crate::LaunchConfig;
 use crate::dot_plan::is_smem_operand;
@@ -29,7 +31,7 @@ use tilewright_plan::movement::{CACHE_LINE_BYTES, plan_conversion, plan_global_a
 use tilewright_target::{BankTableEntry, Direction};
 use tilewright_tile::axis_info::AxisInfoMap;
 use tilewright_tile::op_attrs::{IS_PENDING, OPERAND_STAYS_IN_SMEM};
-use tilewright_tile::{Attribute, MemDescType, Op, Operation, Region, TileType, Value, ValueOrigin};
+use tilewright_tile::{Attribute, MemDescType, Op, Region, TileType, Value, ValueOrigin};
 
 const GROUPS: &str = ttg::WARP_SPECIALIZE;
 
@@ -71,6 +73,8 @@ pub(super) struct WorkCounter<'s, 'm> {
     /// The counts of each shared-memory access, by the operation that makes it.
     pub moved: &'s HashMap<Op, AccessCounts>,
     pub pressure: RegisterPressure,
+    /// The tensors of dots' operands whose K steps code generators load as late as possible.
+    pub step_operands: HashMap<Value, StepOperand>,
     pub prefetched: PrefetchedLoads,
     /// The axis information of a launch whose arguments are known; `None` if only the program is known.
     pub launch_info: Option<&'s AxisInfoMap>,
@@ -99,6 +103,7 @@ impl WorkCounter<'_, '_> {
     fn region(&self, region: Region, since: &mut BarrierState) -> Result<Vec<ModelStep>, SynthesisError> {
         let mut steps = Vec::new();
         let mut waited = LoadsInFlight::default();
+        let mut operands = OperandWork::default();
         for block in self.program.body.blocks(region) {
             for &op in self.program.body.ops(*block) {
                 let operation = self.program.body.op(op);
@@ -123,6 +128,10 @@ impl WorkCounter<'_, '_> {
                 let work = StepWork { spilled_registers, ..self.work(op, since)? };
                 if is_load(operation) && !work.asynchronous {
                     waited.issue(operation, work, &mut steps);
+                } else if let Some(operand) = operation.results.first().and_then(|of| self.step_operands.get(of)) {
+                    steps.extend(operands.add(operand, work));
+                } else if let Some(step) = operands.with_dot(op, work) {
+                    steps.push(step);
                 } else if work != StepWork::default() {
                     steps.push(ModelStep::Work(work));
                 }
@@ -438,44 +447,6 @@ impl WorkCounter<'_, '_> {
         let plan =
             plan_conversion(&layouts[0], &layouts[1], element_bits_while_moved(from), self.program.config.context)?;
         Ok(StepWork::from_counts(&plan.stats.counts_with_packing(), self.program.config.context.target))
-    }
-}
-
-/// Loads that are issued and not used yet. A warp waits for a load at the first use of its result, so these loads have
-/// one latency together.
-#[derive(Default)]
-struct LoadsInFlight {
-    /// Position of the step that has the work of all these loads.
-    step: Option<usize>,
-    results: Vec<Value>,
-}
-
-impl LoadsInFlight {
-    /// Waits for the loads if an operation uses them, or executes operations that may.
-    fn wait_before(&mut self, operation: &Operation) {
-        let is_used = operation.operands.iter().any(|value| self.results.contains(value));
-        if is_used || !operation.regions.is_empty() || operation.name() == ttg::BARRIER {
-            *self = Self::default();
-        }
-    }
-
-    /// Adds a load to those in flight, and its work to their step.
-    fn issue(&mut self, load: &Operation, work: StepWork, steps: &mut Vec<ModelStep>) {
-        self.results.extend(load.results.iter().copied());
-        match self.step.and_then(|step| steps.get_mut(step)) {
-            Some(ModelStep::Work(loads)) => {
-                loads.global_bytes += work.global_bytes;
-                loads.global_lines += work.global_lines;
-                loads.global_accesses += work.global_accesses;
-                loads.address_cycles += work.address_cycles;
-                loads.arithmetic += work.arithmetic;
-                loads.spilled_registers += work.spilled_registers;
-            }
-            _ => {
-                self.step = Some(steps.len());
-                steps.push(ModelStep::Work(work));
-            }
-        }
     }
 }
 

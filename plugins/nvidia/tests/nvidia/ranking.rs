@@ -17,10 +17,17 @@ fn with_attributes(text: &str, operation: &str, attributes: &str) -> String {
     text.replace(&format!("{operation} :"), &format!("{operation} {attributes} :"))
 }
 
+/// Returns the text with `stages` buffers of each shared tensor whose attributes state nothing.
+fn with_stages(text: &str, stages: u32) -> String {
+    with_attributes(text, "= tw.shared_tensor", &format!("{{stages = {stages} : i32}}"))
+}
+
+/// Returns groups of variants of a program. All have three stages, so that most take as much shared memory.
 fn variants(target: &NvidiaTarget) -> Vec<Vec<Variant>> {
     let mut all = Vec::new();
     for name in sample(vec!["explicit_gemm", "explicit_int4", "explicit_fp8"], 3, 0) {
         let (case, text) = case(name);
+        let text = with_stages(&text, 3);
         let of = |(named, options): (String, SynthesisOptions)| Variant::of(target, named, &case, &text, options);
         all.push(switches().into_iter().map(of).collect());
     }
@@ -30,13 +37,14 @@ fn variants(target: &NvidiaTarget) -> Vec<Vec<Variant>> {
         for tile in [[64, 64, 32], [128, 64, 32], [32, 64, 32], [64, 32, 32], [64, 64, 16]] {
             let (case, text) = tiled(&case, &text, tile, 160);
             let pinned = format!("{{instruction = \"mma.sync.aligned.{row}.row.col.f32.f16.f16.f32\"}}");
-            let text = with_attributes(&text, "tw.mma %ra, %rb, %sum", &pinned);
+            let text = with_stages(&with_attributes(&text, "tw.mma %ra, %rb, %sum", &pinned), 3);
             own.push(Variant::of(target, format!("{tile:?} by {row}"), &case, &text, SynthesisOptions::default()));
         }
     }
     let (case, text) = tiled(&case, &text, [64, 64, 32], 160);
     for layout in ["(64,32):(32,1)", "(64,(8,4)):(8,(1,512))"] {
-        let text = with_attributes(&text, "%sa = tw.shared_tensor", &format!("{{layout = \"{layout}\"}}"));
+        let layout_of_a = format!("{{layout = \"{layout}\", stages = 3 : i32}}");
+        let text = with_stages(&with_attributes(&text, "%sa = tw.shared_tensor", &layout_of_a), 3);
         own.push(Variant::of(target, format!("a in {layout}"), &case, &text, SynthesisOptions::default()));
         let plain = SynthesisOptions::default().with_memory_search(false);
         own.push(Variant::of(target, format!("a in {layout} alone"), &case, &text, plain));

@@ -117,7 +117,7 @@ fn tma_loops_may_have_a_producer_warp() {
 fn producers_are_chosen_where_they_gain() {
     let target = target("h100");
     let (small, text) = case("explicit_gemm");
-    let (large, of_large_tiles) = tiled(&small, &text, [128, 64, 32], 160);
+    let (large, of_large_tiles) = tiled(&small, &text, [128, 32, 32], 160);
     // Iterations that are counted by the length of a row stay within it.
     let of_large_tiles =
         of_large_tiles.replace("%turns = arith.constant 5 : i32", "%turns = arith.divsi %k, %c32 : i32");
@@ -162,7 +162,7 @@ fn producers_are_chosen_where_they_gain() {
 fn mma_stays_in_flight_across_iterations() {
     let target = target("h100");
     for stages in [2, 4] {
-        let text = with_stages(&sized_gemm([128, 128, 32], "f16"), stages);
+        let text = with_stages(&sized_gemm([128, 128, 64], "f16"), stages);
         let found = synthesize_layouts(&target, &text, 4, SynthesisOptions::default())
             .unwrap_or_else(|error| panic!("{error}"));
         let expected: &[&str] = if stages > 2 { &["%next"] } else { &[] };

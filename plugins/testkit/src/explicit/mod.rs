@@ -175,7 +175,7 @@ fn execute(target: &dyn Target, case: &ProgramCase, text: &str, synthesis: Synth
 /// exhaustive search has more than 32 leaves are skipped, with [`tilewright_testkit::sample::ALL_CASES`] more than 256.
 /// Returns the number of programs that were compared.
 pub fn pruning_changes_nothing(gpu_model: &str, target: &dyn Target) -> usize {
-    let most = if is_all() { 256 } else { 32 };
+    let most = if is_all() { 256 } else { 64 };
     let mut compared = 0;
     for name in EXPLICIT_MEMORY_PROGRAMS {
         let (case, text) = case(name);

@@ -12,6 +12,10 @@ use tilewright_target::{DeviceThroughput, TargetDescription};
 /// the rest. The value is assumed; it makes the program with less other work faster if the busiest pipes are equal.
 const NOT_HIDDEN: f64 = 1.0 / 16.0;
 
+/// Mean time of an access of global memory in queues, in latencies of an access without queues. The value is assumed, as
+/// is the exponential distribution of these times.
+const QUEUEING_SHARE: f64 = 1.0;
+
 /// Cycles for which the work of a block occupies the pipes of a compute unit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct PipeCycles {
@@ -112,7 +116,8 @@ pub fn predict_time(block: &ModelLaunch, target: &TargetDescription) -> Result<T
     let resident = Occupancy::compute(block, target)?;
     let spent = model.steps(&block.steps);
     // Asynchronous work still in flight at the end is waited for.
-    let latency = spent.latency + spent.in_flight.all() + spent.mma_cycles;
+    let in_flight = spent.in_flight.all() + late_cycles(spent.in_flight.latency, 0.0);
+    let latency = spent.latency + in_flight + spent.mma_cycles;
     let units = u64::from(stats.compute_units).max(1);
     let blocks_per_compute_unit = block.blocks.div_ceil(units);
     let rounds = blocks_per_compute_unit.div_ceil(resident.blocks.max(1));
@@ -181,6 +186,7 @@ impl ThroughputModel<'_> {
         steps.iter().fold(Spent::default(), |all, step| {
             let step_cost = match step {
                 ModelStep::Work(work) => self.work(work),
+                ModelStep::Interleaved { parts, steps } => self.interleaved(parts, *steps),
                 ModelStep::Loop { iteration_count, pipelining, body } => {
                     self.loop_time(*iteration_count, *pipelining, self.steps(body))
                 }
@@ -200,22 +206,33 @@ impl ThroughputModel<'_> {
     /// Returns the time of a loop. In a pipelined loop the first iteration waits for its copies, unless steps before
     /// the loop have waited for them. Each further iteration takes as long as its own work, its transfers, its
     /// overlapping MMAs, or the latency of copies divided by the number of iterations whose copies are in flight,
-    /// whichever is longest.
+    /// whichever is longest, and the time for which it waits for late copies.
     fn loop_time(&self, iteration_count: u64, pipelining: Pipelining, body: Spent) -> Spent {
         if iteration_count == 0 {
             return Spent::default();
         }
-        let alone = body.latency + body.in_flight.all() + body.mma_cycles;
+        let latency = body.in_flight.latency;
+        let alone = body.latency + body.in_flight.all() + late_cycles(latency, 0.0) + body.mma_cycles;
         let next = match pipelining.stages {
             0 | 1 => alone,
             stages => {
-                let step_cost = body.latency.max(body.pipes.global).max(body.mma_cycles);
-                step_cost.max(body.in_flight.latency / (stages - 1) as f64)
+                let in_flight = (stages - 1) as f64;
+                let step_cost = body.latency.max(body.pipes.global).max(body.mma_cycles).max(latency / in_flight);
+                step_cost + late_cycles(latency, in_flight * step_cost) / in_flight
             }
         };
         let first = if pipelining.is_filled { next } else { alone };
         let latency = first + (iteration_count - 1) as f64 * next;
         Spent { pipes: PipeCycles::default().plus(body.pipes, iteration_count as f64), latency, ..Spent::default() }
+    }
+
+    /// Returns the time of parts whose `steps` steps are interleaved: each part takes the pipes for all its work, and
+    /// only the first step of a part is not hidden by the part that takes longest.
+    fn interleaved(&self, parts: &[StepWork], steps: u64) -> Spent {
+        let each: Vec<ModelStep> = parts.iter().map(|work| ModelStep::Work(*work)).collect();
+        let longest = parts.iter().map(|work| self.work(work).latency).fold(0.0, f64::max);
+        let all = self.steps(&each);
+        Spent { latency: longest + (all.latency - longest) / steps.max(1) as f64, ..all }
     }
 
     fn work(&self, work: &StepWork) -> Spent {
@@ -262,7 +279,10 @@ impl ThroughputModel<'_> {
         let mma_cycles = if work.pending { matrix } else { 0.0 };
         match work.asynchronous {
             true => Spent { pipes, latency: step_cost, in_flight: fetched, mma_cycles },
-            false => Spent { pipes, latency: step_cost + fetched.all(), mma_cycles, ..Spent::default() },
+            false => {
+                let latency = step_cost + fetched.all() + late_cycles(fetched.latency, 0.0);
+                Spent { pipes, latency, mma_cycles, ..Spent::default() }
+            }
         }
     }
 
@@ -276,4 +296,11 @@ impl ThroughputModel<'_> {
         let by_memory = if self.is_cached { 0.0 } else { bytes / REACHED_BANDWIDTH_SHARE };
         (lines / CACHE_BANDWIDTH_RATIO).max(by_memory) / self.stats.bytes_per_cycle()
     }
+}
+
+/// Returns the mean number of cycles for which an iteration waits for a copy that was issued `ahead` cycles before. The
+/// copy takes `latency` cycles and a time in queues.
+fn late_cycles(latency: f64, ahead: f64) -> f64 {
+    let queueing = QUEUEING_SHARE * latency;
+    if queueing > 0.0 { queueing * ((latency - ahead).min(0.0) / queueing).exp() } else { 0.0 }
 }

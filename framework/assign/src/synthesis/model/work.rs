@@ -64,6 +64,14 @@ impl StepWork {
 pub enum ModelStep {
     /// Work that is done once.
     Work(StepWork),
+    /// Loads and conversions of the operands of a dot, and the dot. Code generators interleave their K steps: a step of
+    /// the operands is loaded while the step before it is multiplied.
+    Interleaved {
+        /// The work of all steps of each part.
+        parts: Vec<StepWork>,
+        /// The number of K steps.
+        steps: u64,
+    },
     /// A loop over further steps.
     Loop {
         /// The trip count of the loop.
@@ -118,6 +126,7 @@ impl ModelLaunch {
 fn sum_global_bytes(steps: &[ModelStep]) -> f64 {
     let of_step = |step: &ModelStep| match step {
         ModelStep::Work(work) => work.global_bytes as f64,
+        ModelStep::Interleaved { parts, .. } => parts.iter().map(|work| work.global_bytes as f64).sum(),
         ModelStep::Loop { iteration_count, body, .. } => *iteration_count as f64 * sum_global_bytes(body),
     };
     steps.iter().map(of_step).sum()
