@@ -85,7 +85,10 @@ pub fn synthesize(
     search.extend_limit();
     search.tune_stores();
     search.tune_loops();
-    starts.iter().for_each(|choices| search.tune_from(choices));
+    for choices in &starts {
+        search.extend_limit();
+        search.tune_from(choices);
+    }
     search.extend_limit();
     search.tune_dots_of_loops();
     search.tune_stores();
@@ -199,10 +202,8 @@ impl Search<'_, '_> {
         let mut before = f64::INFINITY;
         while let Some(cycles) = self.best_cycles().filter(|cycles| *cycles < before) {
             before = cycles;
-            for instruction in tree.common_instructions() {
-                let Some((_, best)) = &self.best else { return };
-                self.try_dots(tree.dots_by_instruction(instruction, best));
-            }
+            let Some((_, best)) = &self.best else { return };
+            tree.dots_by_instruction(best).into_iter().for_each(|dots| self.try_dots(dots));
             for group in &tree.dots {
                 let all = || group.ops.iter().map(|(dot, _)| *dot);
                 for candidate in &group.candidates {

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 use tilewright_tile::op::name::{ttg, tw};
 
 use super::anchors::{self, DotCandidate};
@@ -65,6 +66,12 @@ pub(super) struct DotGroup {
     pub candidates: Vec<DotCandidate>,
 }
 
+impl DotGroup {
+    fn choices(&self) -> impl DoubleEndedIterator<Item = &DotChoice> {
+        self.candidates.iter().map(|candidate| &candidate.choice)
+    }
+}
+
 impl<'m> Tree<'m> {
     /// Finds the open choices of a module of one function.
     pub(super) fn of(
@@ -111,38 +118,48 @@ impl<'m> Tree<'m> {
         self.loops.iter().fold(initial, |choices, open| choices.with_stages(open.of.op, stages(open)))
     }
 
-    /// Returns the instructions of candidates that several groups of dots have in common.
-    pub(super) fn common_instructions(&self) -> BTreeSet<&str> {
+    /// Returns choices of one instruction for all dots that have a candidate of it, for each instruction that several
+    /// groups have in common: the candidates most like the choices in `choices`, and the same with each other number of
+    /// adjacent K elements for the dots of one group. Dots with one instruction need fewer layout conversions between
+    /// each other.
+    pub(super) fn dots_by_instruction(&self, choices: &ExplicitMemoryChoices) -> Vec<Vec<(Op, &DotChoice)>> {
         let (mut known, mut common) = (BTreeSet::new(), BTreeSet::new());
         for group in &self.dots {
-            let candidates = group.candidates.iter().filter_map(|candidate| candidate.choice.instruction.as_deref());
-            let of_group: BTreeSet<&str> = candidates.collect();
+            let of_group: BTreeSet<_> = group.choices().map(|choice| &choice.instruction).collect();
             common.extend(known.intersection(&of_group).copied());
             known.extend(of_group);
         }
-        common
+        let alike = |instruction| {
+            let like_now = self.dots_most_alike(choices, instruction, None);
+            let by_width = self.dots.iter().flat_map(move |group| {
+                let of_instruction = group.choices().filter(move |choice| choice.instruction == *instruction);
+                let widths: BTreeSet<Option<u64>> = of_instruction.map(|choice| choice.k_width).collect();
+                widths.into_iter().map(move |width| self.dots_most_alike(choices, instruction, Some((group, width))))
+            });
+            by_width.chain([like_now])
+        };
+        common.into_iter().flat_map(alike).collect()
     }
 
     /// Returns, for each dot with a candidate of this instruction, the candidate that is most like its choice in
-    /// `choices`. Dots with one instruction need fewer layout conversions between each other.
-    pub(super) fn dots_by_instruction(
+    /// `choices`; the dots of the group `of_width` have this number of adjacent K elements.
+    fn dots_most_alike(
         &self,
-        instruction: &str,
         choices: &ExplicitMemoryChoices,
+        instruction: &Option<Arc<str>>,
+        of_width: Option<(&DotGroup, Option<u64>)>,
     ) -> Vec<(Op, &DotChoice)> {
         let mut found = Vec::new();
         for group in &self.dots {
-            let by_instruction = || {
-                let candidates = group.candidates.iter().map(|candidate| &candidate.choice).rev();
-                candidates.filter(|choice| choice.instruction.as_deref() == Some(instruction))
-            };
+            let width = of_width.filter(|(other, _)| std::ptr::eq(*other, group)).map(|(_, width)| width);
             for &(op, _) in &group.ops {
                 let Some(now) = choices.dots.get(&op) else { continue };
                 let likeness = |choice: &&DotChoice| {
-                    let rows = choice.warps_along_m == now.warps_along_m;
-                    (rows, choice.k_width == now.k_width, choice.n_width == now.n_width)
+                    let is_of_width = choice.k_width == width.unwrap_or(now.k_width);
+                    (choice.warps_along_m == now.warps_along_m, is_of_width, choice.n_width == now.n_width)
                 };
-                found.extend(by_instruction().max_by_key(likeness).map(|choice| (op, choice)));
+                let by_instruction = group.choices().rev().filter(|choice| choice.instruction == *instruction);
+                found.extend(by_instruction.max_by_key(likeness).map(|choice| (op, choice)));
             }
         }
         found
