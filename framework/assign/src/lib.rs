@@ -27,6 +27,7 @@ mod propagate;
 mod replica_stores;
 mod report;
 mod rewrite;
+mod shared_buffer;
 mod source;
 pub mod stages;
 mod state;

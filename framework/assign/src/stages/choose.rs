@@ -3,9 +3,9 @@
 use super::how::{PipelinePlanner, PrefetchPlan};
 use super::lines::{LoadPrefetchReport, LoopPipelineReport, named};
 use crate::LaunchConfig;
+use crate::shared_buffer::memory_name;
 use crate::source::source;
 use crate::synthesis::iteration_count::known_iteration_count;
-use crate::synthesis::shared_layout::memory_name;
 use tilewright_tile::transform::loads::{
     HoistedSharedOperand, LoadLoop, LoopPipelinePlan, PlannedPrefetch, PrefetchPath, PrefetchableLoad,
     REGISTER_PATH_BUFFER_COUNT,

@@ -17,7 +17,7 @@
 //! finds the layout of a tensor in shared memory from its accesses; [`coalesce`] starts a chain of copies at global
 //! memory; [`model`] predicts performance.
 
-pub(super) mod accesses;
+mod accesses;
 mod alternatives;
 mod anchors;
 pub mod coalesce;
@@ -36,7 +36,7 @@ mod prefetched;
 pub(super) mod registers;
 mod reuse;
 mod search;
-pub(super) mod shared_layout;
+mod shared_layout;
 mod solved;
 mod tensor_copies;
 mod tiles;
