@@ -29,6 +29,7 @@ mod report;
 mod rewrite;
 mod shared_buffer;
 mod source;
+mod stage_count;
 pub mod stages;
 mod state;
 mod strategy;

@@ -1,9 +1,9 @@
 //! The layout of a buffer in shared memory, with the instructions that fill and read it. The tensors of explicit-memory
 //! programs and the buffers of prefetched loads pass the same decision ([`SharedBuffer::solve`]).
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::rc::Rc;
-use thiserror::Error;
 
 use crate::LaunchConfig;
 use crate::dot_plan::DotPlan;
@@ -12,7 +12,7 @@ use tilewright_plan::memory_synthesis::{
     AccessAlternative, MemorySynthesisError, SharedLayoutSearchLimits, SharedLayoutSolution, SharedTensor,
     TensorAccess, solve_shared_layout_with_search_limits,
 };
-use tilewright_plan::mma::{MmaError, MmaPlan};
+use tilewright_plan::mma::MmaPlan;
 use tilewright_target::{Completion, Direction, Instruction, InstructionOperand, TensorCopyOperand};
 use tilewright_tile::LayoutAttribute;
 
@@ -26,17 +26,6 @@ pub(crate) struct SharedBuffer<'m> {
     pub mma_reads: Vec<(Rc<DotPlan>, usize)>,
     /// The allowed layouts, and the limits of the search for one.
     pub limits: SharedLayoutSearchLimits,
-}
-
-/// The reason why a buffer has no layout.
-#[derive(Debug, Clone, PartialEq, Error)]
-pub(crate) enum SharedBufferError {
-    /// No layout serves all accesses.
-    #[error(transparent)]
-    Layout(#[from] Box<MemorySynthesisError>),
-    /// An MMA cannot read the layout that was found.
-    #[error(transparent)]
-    Mma(#[from] MmaError),
 }
 
 impl<'m> SharedBuffer<'m> {
@@ -55,9 +44,12 @@ impl<'m> SharedBuffer<'m> {
     /// layout, the layout is for any accesses too.
     ///
     /// # Errors
-    /// [`SharedBufferError`] if no layout serves all accesses, or if an MMA cannot read the layout.
-    pub fn solve(&self, config: &LaunchConfig<'_>) -> Result<SharedLayoutSolution, SharedBufferError> {
-        for width in self.asynchronous_widths().into_iter().rev() {
+    /// [`MemorySynthesisError`] if no layout serves all accesses, or if an MMA cannot read the layout.
+    pub fn solve(&self, config: &LaunchConfig<'_>) -> Result<SharedLayoutSolution, Box<MemorySynthesisError>> {
+        let copies = self.accesses.iter().filter(|access| access.from_global).flat_map(|access| &access.alternatives);
+        let copies = copies.filter(|alternative| alternative.instruction().is_some());
+        let widths: BTreeSet<u64> = copies.map(AccessAlternative::bytes).collect();
+        for width in widths.into_iter().rev() {
             let Ok(solution) = self.with_copies_of(width).solve_as_is(config) else { continue };
             let has_conflicts = solution.conflict_wavefronts() > 0;
             let other = if has_conflicts { self.solve_as_is(config).ok() } else { None };
@@ -66,38 +58,23 @@ impl<'m> SharedBuffer<'m> {
         self.solve_as_is(config)
     }
 
-    /// Returns the bytes that a lane moves in one asynchronous copy, for each instruction that can fill the buffer from
-    /// global memory, in ascending order.
-    fn asynchronous_widths(&self) -> Vec<u64> {
-        let copies = self.accesses.iter().filter(|access| access.from_global);
-        let alternatives = copies.flat_map(|access| &access.alternatives);
-        let mut widths: Vec<u64> = alternatives
-            .filter(|alternative| alternative.instruction().is_some())
-            .map(AccessAlternative::bytes)
-            .collect();
-        widths.sort_unstable();
-        widths.dedup();
-        widths
-    }
-
     /// Returns the same buffer, filled from global memory only by asynchronous copies of `width` bytes of a lane.
     fn with_copies_of(&self, width: u64) -> Self {
         let mut narrowed = self.clone();
         for access in narrowed.accesses.iter_mut().filter(|access| access.from_global) {
-            access
-                .alternatives
-                .retain(|alternative| alternative.instruction().is_some() && alternative.bytes() == width);
+            access.alternatives.retain(|copy| copy.instruction().is_some() && copy.bytes() == width);
         }
         narrowed
     }
 
     /// Finds the cheapest layout for the accesses, and checks that the MMAs can read it.
-    fn solve_as_is(&self, config: &LaunchConfig<'_>) -> Result<SharedLayoutSolution, SharedBufferError> {
-        let solution =
-            solve_shared_layout_with_search_limits(&self.tensor, &self.accesses, &config.context, &self.limits)
-                .map_err(Box::new)?;
+    fn solve_as_is(&self, config: &LaunchConfig<'_>) -> Result<SharedLayoutSolution, Box<MemorySynthesisError>> {
+        let (tensor, limits) = (&self.tensor, &self.limits);
+        let solution = solve_shared_layout_with_search_limits(tensor, &self.accesses, &config.context, limits)?;
         for (dot, side) in &self.mma_reads {
-            dot.plan.with_operand_memory(*side, &solution.memory.linear)?;
+            let (read, access) = (dot.plan.with_operand_memory(*side, &solution.memory.linear), dot.plan.atom_name());
+            let refused = |reason| MemorySynthesisError::Access { access: access.to_owned(), reason };
+            read.map_err(|error| refused(error.to_string()))?;
         }
         Ok(solution)
     }

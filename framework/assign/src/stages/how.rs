@@ -166,9 +166,11 @@ impl PipelinePlanner<'_> {
         if let Some(plan) = self.plan_tensor_copy(load, &read) {
             return Ok(plan);
         }
-        if let Some((solution, bytes)) = self.plan_copy(load, &register_layout, &read) {
-            let (path, solution) = (PrefetchPath::Copy, Some(solution));
-            return Ok(PrefetchPlan { path, solution, bytes, registers: 0, block: None });
+        let in_buffer = |path, registers, (solution, bytes)| {
+            Ok(PrefetchPlan { path, solution: Some(solution), bytes, registers, block: None })
+        };
+        if let Some(copied) = self.plan_copy(load, &register_layout, &read) {
+            return in_buffer(PrefetchPath::Copy, 0, copied);
         }
         if load.reader == PrefetchConsumer::Registers {
             return Ok(carried);
@@ -176,8 +178,7 @@ impl PipelinePlanner<'_> {
         let store = TensorAccess::store("the store", register_layout, &self.config.context).with_weight(LOOP_WEIGHT);
         let solution = read.with_first_access(store).solve(self.config).map_err(|error| error.to_string())?;
         let bytes = bytes_of(&solution, bits);
-        let (path, solution) = (PrefetchPath::Registers, Some(solution));
-        Ok(PrefetchPlan { path, solution, bytes, registers, block: None })
+        in_buffer(PrefetchPath::Registers, registers, (solution, bytes))
     }
 
     /// Plans the shared-memory buffer of an operand that is stored before the loop. Returns its memory layout with the

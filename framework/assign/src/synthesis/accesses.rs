@@ -6,12 +6,13 @@ use std::rc::Rc;
 use tilewright_tile::op::name::{scf, ttg, tw};
 
 use super::SynthesisError;
+use super::model::StepWork;
 use crate::dot_plan::{DotPlan, plan_dot};
 use crate::layouts::{LayoutCache, map_coordinates};
 use crate::shared_buffer::{bulk_copy_access, mma_operand_access};
 use crate::{LOOP_WEIGHT, LaunchConfig};
 use tilewright_layout::{Dim, LinearLayout};
-use tilewright_plan::memory_synthesis::{AccessAlternative, TensorAccess};
+use tilewright_plan::memory_synthesis::{AccessAlternative, AccessSolution, TensorAccess};
 use tilewright_plan::mma::MmaError;
 use tilewright_target::Direction;
 use tilewright_tile::op_attrs::OPERAND_STAYS_IN_SMEM;
@@ -43,6 +44,38 @@ pub(super) struct AccessOp {
     /// The dot whose MMA reads the tensor in place, with the operand that it is: A (0) or B (1); `None` for other
     /// accesses.
     pub mma_read: Option<(Rc<DotPlan>, usize)>,
+}
+
+/// The counts of one access of a tensor in shared memory.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct AccessCounts {
+    /// Number of access instructions that a warp issues for one execution of the access.
+    pub issued: u64,
+    /// Number of shared-memory wavefronts of a warp in one execution of the access.
+    pub wavefronts: u64,
+    /// Number of byte permutes of a lane that pack or unpack the registers of the access.
+    pub permutes: u64,
+    /// Whether an instruction of the target's table implements the access. A copy from global memory is asynchronous
+    /// only then.
+    pub by_row: bool,
+}
+
+impl From<&AccessSolution> for AccessCounts {
+    fn from(served: &AccessSolution) -> Self {
+        let AccessSolution { issued, wavefronts, permutes, .. } = *served;
+        Self { issued, wavefronts, permutes, by_row: served.instruction.is_some() }
+    }
+}
+
+impl AccessCounts {
+    /// Returns the work of a warp for one execution of the access.
+    pub(super) fn work(self, direction: Direction) -> StepWork {
+        let all = StepWork { shared_accesses: self.issued, arithmetic: self.permutes, ..StepWork::default() };
+        match direction {
+            Direction::Load => StepWork { wavefronts_loaded: self.wavefronts, ..all },
+            Direction::Store => StepWork { wavefronts_stored: self.wavefronts, ..all },
+        }
+    }
 }
 
 /// Returns the allocation in shared memory that contains the buffer `value`; if `value` is an allocation itself,

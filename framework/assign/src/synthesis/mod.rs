@@ -18,7 +18,7 @@
 //! memory; [`model`] predicts performance.
 
 mod accesses;
-mod alternatives;
+pub(super) mod alternatives;
 mod anchors;
 pub mod coalesce;
 mod derivation;

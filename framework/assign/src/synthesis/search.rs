@@ -10,6 +10,7 @@ use super::model::StepWork;
 use super::predicted::cycle_lower_bound;
 use super::tree::{MIN_OVERLAPPED_STAGES, Staged, Tree};
 use super::{Derivation, SearchStats, SynthesisError, SynthesisOptions};
+use crate::stage_count::choose_stages;
 use crate::{AssignedModule, LaunchConfig};
 use std::collections::HashMap;
 use tilewright_tile::op::name::tw;
@@ -79,7 +80,7 @@ pub fn synthesize(
         most_leaves,
         tried,
     };
-    search.descend(0, &mut tree.initial_choices());
+    search.descend(0, &mut tree.initial_choices(config));
     search.tune_dots();
     let starts = search.find_starts();
     search.extend_limit();
@@ -315,21 +316,11 @@ impl Search<'_, '_> {
         }
     }
 
-    /// Changes the number of a loop's stages one by one, as long as this makes the best leaf (complete choice) faster.
+    /// Chooses the number of a loop's stages, starting from that of the best leaf (complete choice).
     fn tune_stages(&mut self, open: &Staged) {
-        let of = open.of.op;
-        let stages = |search: &Self| search.best.as_ref().and_then(|(_, choices)| choices.stages.get(&of).copied());
-        if let Some(first) = stages(self) {
-            self.try_stages(open, first);
-        }
-        let up: fn(u32) -> Option<u32> = |stages| stages.checked_add(1);
-        let down: fn(u32) -> Option<u32> = |stages| stages.checked_sub(1);
-        for next in [up, down] {
-            while let Some(stages) = stages(self).and_then(next).filter(|stages| open.stages.contains(stages)) {
-                if !self.try_stages(open, stages) {
-                    break;
-                }
-            }
+        let stages = self.best.as_ref().and_then(|(_, choices)| choices.stages.get(&open.of.op).copied());
+        if let Some(first) = stages {
+            choose_stages(&open.stages, first, |stages| self.try_stages(open, stages));
         }
     }
 

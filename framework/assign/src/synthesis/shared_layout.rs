@@ -3,17 +3,16 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-use super::accesses::{AccessOp, CopyConstraints, accesses, buffers, parts};
-use super::work::AccessCounts;
+use super::accesses::{AccessCounts, AccessOp, CopyConstraints, accesses, buffers, parts};
 use super::{AccessReport, SharedTensorReport, SynthesisError, SynthesisOptions};
 use crate::LaunchConfig;
 use crate::layouts::LayoutCache;
 use crate::memory::element_bits_while_moved;
-use crate::shared_buffer::{SharedBuffer, SharedBufferError, memory_name};
+use crate::shared_buffer::{SharedBuffer, memory_name};
 use tilewright_layout::cute::{CuteLayout, IntTuple};
 use tilewright_layout::{LinearLayout, MemoryLayout};
 use tilewright_plan::memory_synthesis::{
-    AccessSolution, SharedLayoutSearchLimits, SharedLayoutSolution, SharedTensor, TensorAccess,
+    AccessSolution, MemorySynthesisError, SharedLayoutSearchLimits, SharedLayoutSolution, SharedTensor, TensorAccess,
     choose_accesses_for_layout,
 };
 use tilewright_plan::movement::SharedLayoutKind;
@@ -36,7 +35,7 @@ pub(super) struct Placed {
 #[derive(Default)]
 pub(super) struct SolvedLayouts<'m>(RefCell<Vec<(SharedBuffer<'m>, SolvedLayout)>>);
 
-type SolvedLayout = Result<SharedLayoutSolution, SharedBufferError>;
+type SolvedLayout = Result<SharedLayoutSolution, Box<MemorySynthesisError>>;
 
 impl<'m> SolvedLayouts<'m> {
     /// Returns the solution of a buffer; finds it if the buffer is new.
@@ -77,10 +76,6 @@ pub(super) fn choose_layout<'m>(
     let ty = body.value_type(tensor).clone();
     let one = body.value_type(*buffers.last().unwrap_or(&tensor)).clone();
     let refused = |source| SynthesisError::Memory { tensor: named.clone(), source };
-    let wrong = |error| match error {
-        SharedBufferError::Layout(source) => refused(source),
-        SharedBufferError::Mma(source) => SynthesisError::Mma { operation: named.clone(), source },
-    };
     let parts = parts(body, &buffers);
     let buffers = [buffers, parts].concat();
     let (ops, accesses): (Vec<Vec<AccessOp>>, Vec<TensorAccess<'m>>) =
@@ -99,11 +94,12 @@ pub(super) fn choose_layout<'m>(
     let mma_reads = ops.iter().flatten().filter_map(|access| access.mma_read.clone()).collect();
     let problem = SharedBuffer { limits, ..SharedBuffer::new(problem, accesses, mma_reads) };
     let solution = match known.settled {
-        Some(memory) => choose_accesses_for_layout(&problem.tensor, &problem.accesses, memory, &config.context)
-            .map_err(|source| SharedBufferError::Layout(Box::new(source))),
+        Some(memory) => {
+            choose_accesses_for_layout(&problem.tensor, &problem.accesses, memory, &config.context).map_err(Box::new)
+        }
         None => solved.solve(&problem, config),
     };
-    let solution = solution.map_err(wrong)?;
+    let solution = solution.map_err(refused)?;
     let layout = memory_name(&solution.memory);
     for &buffer in &buffers {
         if let TileType::Memory(memory) = body.value_type(buffer) {
