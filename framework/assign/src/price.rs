@@ -10,12 +10,11 @@ use super::graph::{Access, Graph, Kind, Remat};
 use super::interner::{Interner, LayoutId, TransferId};
 use super::layouts::tensor_shape_from_layout;
 use super::op_costs::{OpCosts, registers};
+use super::shared_buffer::{SharedBuffer, is_filled_asynchronously, prefetching_access};
 use tilewright_kernel::Counts;
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_plan::cost::{WarpTime, WarpWork, plain_instruction_cycles};
-use tilewright_plan::memory_synthesis::{
-    SharedLayoutSearchLimits, SharedTensor, TensorAccess, solve_shared_layout_with_search_limits,
-};
+use tilewright_plan::memory_synthesis::{SharedTensor, TensorAccess};
 use tilewright_plan::movement::{ConversionKind, MovementError, plan_conversion, plan_gather, plan_global_access};
 use tilewright_tile::Value;
 
@@ -139,7 +138,7 @@ impl<'a> Prices<'a> {
 
     /// Returns the cost of reading, in layout `to`, the value of a load in a loop from a buffer in shared memory that
     /// asynchronous copies fill. `node` loads the value by `access` in the layout `from`. `None` if no copy is as wide
-    /// as the load, or if the buffer would have bank conflicts.
+    /// as the load, or if stores of the loaded value fill the buffer at less cost.
     pub(super) fn prefetch(&self, node: usize, access: &Access, from: LayoutId, to: LayoutId) -> Option<f64> {
         let key = (self.kinds[node], from, to);
         if let Some(&known) = self.prefetches.borrow().get(&key) {
@@ -153,24 +152,13 @@ impl<'a> Prices<'a> {
     fn plan_prefetch(&self, access: &Access, from: &LinearLayout, to: &LinearLayout) -> Option<f64> {
         let (context, bits) = (&self.config.context, access.named.bits);
         let loaded = plan_global_access(from, &access.named.tensor, bits, access.direction, context.target).ok()?;
-        let copy = TensorAccess::global_to_shared_copy("the copy", from.clone(), context).with_retained_alternatives(
-            |alternative| alternative.instruction().is_some() && alternative.bytes() == loaded.bytes_per_lane(),
-        );
-        if copy.alternatives.is_empty() {
-            return None;
-        }
+        let copy = prefetching_access(from, loaded.bytes_per_lane(), self.config)?;
         let reader = TensorAccess::load("the reader", to.clone(), context);
-        let bounds = SharedLayoutSearchLimits {
-            budget: PRICED_LAYOUTS,
-            leaves: PRICED_CHOICES,
-            ..SharedLayoutSearchLimits::default()
-        };
         let tensor = SharedTensor::new(&tensor_shape_from_layout(to), bits);
-        let solution = solve_shared_layout_with_search_limits(&tensor, &[copy, reader], context, &bounds).ok()?;
+        let mut buffer = SharedBuffer::new(tensor, vec![copy, reader], Vec::new());
+        (buffer.limits.budget, buffer.limits.leaves) = (PRICED_LAYOUTS, PRICED_CHOICES);
+        let solution = buffer.solve(self.config).ok().filter(is_filled_asynchronously)?;
         let [copy, read] = &solution.served[..] else { return None };
-        if solution.conflict_wavefronts() > 0 {
-            return None;
-        }
         let issued = |is_plain: bool| if read.instruction.is_none() == is_plain { read.issued } else { 0 };
         // Copies keep the order of global memory. Elements that share a register of the reader, but are not adjacent in
         // memory, are merged.

@@ -7,6 +7,7 @@ use super::rewrite::RemainingConversion;
 use super::source::{source, suffix};
 use super::stages::LoopPipelineReport;
 use super::state::State;
+use super::synthesis::RejectedAlternative;
 use super::{LaunchConfig, Strategy};
 use tilewright_kernel::{Counts, SourceLocation};
 use tilewright_plan::movement::{ConversionKind, ConversionPlan, plan_conversion};
@@ -37,6 +38,9 @@ pub struct FunctionReport {
     pub conversions: Vec<ConversionReport>,
     /// The pipelined loops; empty if pipelining did not run.
     pub loops: Vec<LoopPipelineReport>,
+    /// The numbers of stages that were tried and not taken, for loops whose number neither the program nor the launch
+    /// states.
+    pub alternatives: Vec<RejectedAlternative>,
 }
 
 /// The layout of a value.
@@ -111,7 +115,7 @@ impl FunctionReport {
             values = tensors(body).map(|value| of_value(body, value)).collect();
             conversions = left.iter().map(|left| of_conversion(body, state, left, config)).collect();
         }
-        Self { name, cost, cost_of_propagation, values, conversions, loops: Vec::new() }
+        Self { name, cost, cost_of_propagation, values, conversions, loops: Vec::new(), alternatives: Vec::new() }
     }
 }
 
@@ -203,7 +207,7 @@ impl fmt::Display for FunctionReport {
         for of in &self.loops {
             write!(f, "{of}")?;
         }
-        Ok(())
+        self.alternatives.iter().try_for_each(|alternative| write!(f, "  not taken: {alternative}"))
     }
 }
 

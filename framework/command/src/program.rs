@@ -106,7 +106,8 @@ pub struct CompilationArguments {
     /// Strategy by which layouts are assigned to tensors.
     #[arg(long, value_enum, default_value_t)]
     strategy: Choice,
-    /// Max stages of software-pipelined loops; 1 disables prefetching.
+    /// Max stages of software-pipelined loops; 1 disables prefetching. Default: the loop's attribute, or the number with
+    /// the least predicted time.
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..=64))]
     stages: Option<u32>,
     /// Value of a size that the program leaves open (`tw.size`); may be given several times, for different sizes.

@@ -44,7 +44,7 @@ pub struct ProgramOptions {
     /// The strategy by which layout assignment chooses layouts.
     pub strategy: Strategy,
     /// Max number of stages of pipelined loops; one disables prefetching. If `None`, each loop has the number in its
-    /// attribute or, without the attribute, the target's default ([`tilewright_assign::stages`]).
+    /// attribute or, without the attribute, the one with the least predicted time ([`tilewright_assign::stages`]).
     pub stages: Option<u32>,
     /// Options of layout synthesis, for programs with explicit memory (`tw` operations that state where tiles lie).
     pub synthesis: synthesis::SynthesisOptions,

@@ -28,6 +28,6 @@ impl ProgramCompiler<'_> {
         };
         let families = FamilyProviders::new(vec![&NeutralFamilies, self.target.families()]);
         let config = launch_config(self.target, Some(&assigned.module), options, &families)?;
-        Ok(predict_launch_time(function, kernel.shared_bytes(), launch, &config)?)
+        Ok(predict_launch_time(function, kernel.shared_bytes(), Some(launch), &config)?)
     }
 }

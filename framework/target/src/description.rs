@@ -184,8 +184,8 @@ pub struct Global {
     /// Atomic additions of vectors: each element is added atomically, the vector as a whole is not.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub vector_adds: Vec<VectorAtomicAdd>,
-    /// Number of stages (buffers) of pipelined copies if neither the launch nor the loop sets one: one buffer is read,
-    /// the copies to the others are in flight. Three by default.
+    /// Number of stages (buffers) of pipelined copies from which the choice of this number begins if neither the launch
+    /// nor the loop sets it: one buffer is read, the copies to the others are in flight. Three by default.
     #[serde(default = "usual_stages")]
     #[cfg_attr(test, schemars(range(min = 1)))]
     pub stages: u32,

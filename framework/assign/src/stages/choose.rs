@@ -3,9 +3,9 @@
 use super::how::{PipelinePlanner, PrefetchPlan};
 use super::lines::{LoadPrefetchReport, LoopPipelineReport, named};
 use crate::LaunchConfig;
+use crate::shared_buffer::memory_name;
 use crate::source::source;
 use crate::synthesis::iteration_count::known_iteration_count;
-use crate::synthesis::shared_layout::memory_name;
 use tilewright_tile::transform::loads::{
     HoistedSharedOperand, LoadLoop, LoopPipelinePlan, PlannedPrefetch, PrefetchPath, PrefetchableLoad,
     REGISTER_PATH_BUFFER_COUNT,
@@ -40,14 +40,8 @@ impl PipelinePlanner<'_> {
     /// they need from `available`.
     pub fn choose_prefetches(&self, of: &LoadLoop, required: u32, available: &mut BlockResources) -> LoopDecision {
         let body = self.body;
-        let mut line = LoopPipelineReport {
-            name: named(body, of.op),
-            source: source(body, of.op),
-            stages: 1,
-            bytes: 0,
-            loads: Vec::new(),
-            note: None,
-        };
+        let (name, source) = (named(body, of.op), source(body, of.op));
+        let mut line = LoopPipelineReport { name, source, stages: 1, bytes: 0, loads: Vec::new(), note: None };
         let mut staged = LoopPipelinePlan {
             op: of.op,
             stages: 1,

@@ -9,12 +9,10 @@ use tilewright_tile::op::name::{tt, ttg};
 use crate::dot_plan::{DotPlan, plan_dot};
 use crate::layouts::LayoutCache;
 use crate::memory::element_bits_while_moved;
-use crate::synthesis::accesses::mma_operand_access;
+use crate::shared_buffer::{SharedBuffer, is_filled_asynchronously, mma_operand_access, prefetching_access};
 use crate::{LOOP_WEIGHT, LaunchConfig};
 use tilewright_layout::{Dim, LinearLayout};
-use tilewright_plan::memory_synthesis::{
-    AccessAlternative as MemoryAlternative, SharedLayoutSolution, SharedTensor, TensorAccess, solve_shared_layout,
-};
+use tilewright_plan::memory_synthesis::{SharedLayoutSolution, SharedTensor, TensorAccess};
 use tilewright_plan::movement::{
     ConversionKind, PointerToSharedCopySpec, plan_conversion, plan_pointer_to_shared_copy,
 };
@@ -164,80 +162,67 @@ impl PipelinePlanner<'_> {
         if load.reader == PrefetchConsumer::Registers && !copies {
             return Ok(carried);
         }
-        let tensor = SharedTensor::new(self.body.value_type(load.stored).shape().unwrap_or_default(), bits);
-        let reader = self.reader(load).ok_or("its reader has no known access")?.with_weight(LOOP_WEIGHT);
-        if let Some(plan) = self.plan_tensor_copy(load, &tensor, &reader) {
+        let read = self.buffer(load.stored, load.reader, load.required).ok_or("its reader has no known access")?;
+        if let Some(plan) = self.plan_tensor_copy(load, &read) {
             return Ok(plan);
         }
-        if let Some((solution, bytes)) = self.copied(load, &register_layout, &tensor, &reader) {
-            let (path, solution) = (PrefetchPath::Copy, Some(solution));
-            return Ok(PrefetchPlan { path, solution, bytes, registers: 0, block: None });
+        let in_buffer = |path, registers, (solution, bytes)| {
+            Ok(PrefetchPlan { path, solution: Some(solution), bytes, registers, block: None })
+        };
+        if let Some(copied) = self.plan_copy(load, &register_layout, &read) {
+            return in_buffer(PrefetchPath::Copy, 0, copied);
         }
         if load.reader == PrefetchConsumer::Registers {
             return Ok(carried);
         }
-        let context = &self.config.context;
-        let store = TensorAccess::store("the store", register_layout.clone(), context).with_weight(LOOP_WEIGHT);
-        let solution = solve_shared_layout(&tensor, &[store, reader], context).map_err(|error| error.to_string())?;
-        self.check_operand(load.reader, &solution)?;
+        let store = TensorAccess::store("the store", register_layout, &self.config.context).with_weight(LOOP_WEIGHT);
+        let solution = read.with_first_access(store).solve(self.config).map_err(|error| error.to_string())?;
         let bytes = bytes_of(&solution, bits);
-        let (path, solution) = (PrefetchPath::Registers, Some(solution));
-        Ok(PrefetchPlan { path, solution, bytes, registers, block: None })
-    }
-
-    /// Checks that the MMA instruction that reads a buffer, if `reader` is one, can read it in the memory layout of
-    /// `solution`.
-    pub(super) fn check_operand(
-        &self,
-        reader: PrefetchConsumer,
-        solution: &SharedLayoutSolution,
-    ) -> Result<(), String> {
-        let PrefetchConsumer::MmaOperand(op, side) = reader else { return Ok(()) };
-        let planned = self.dot_plan(op).ok_or("its dot has no plan")?;
-        let plan = planned.plan.with_operand_memory(side, &solution.memory.linear);
-        plan.map(drop).map_err(|error| error.to_string())
+        in_buffer(PrefetchPath::Registers, registers, (solution, bytes))
     }
 
     /// Plans the shared-memory buffer of an operand that is stored before the loop. Returns its memory layout with the
     /// accesses, and the size of the buffer in bytes. `None` if no layout serves both the store and the MMA.
     pub(super) fn plan_stored_operand(&self, operand: &InvariantDotOperand) -> Option<(SharedLayoutSolution, u64)> {
         let InvariantDotOperand { dot, side, value } = *operand;
-        let (ty, context) = (self.body.value_type(value), &self.config.context);
-        let bits = element_bits_while_moved(ty.element());
-        let tensor = SharedTensor::new(ty.shape()?, bits);
-        let store = TensorAccess::store("the store", self.layout(value)?, context);
-        let reader = mma_operand_access(&self.dot_plan(dot)?.plan, side, "the MMA", self.config)?;
-        let solution = solve_shared_layout(&tensor, &[store, reader.with_weight(LOOP_WEIGHT)], context).ok()?;
-        self.check_operand(PrefetchConsumer::MmaOperand(dot, side), &solution).ok()?;
-        let bytes = bytes_of(&solution, bits);
+        let read = self.buffer(value, PrefetchConsumer::MmaOperand(dot, side), value)?;
+        let store = TensorAccess::store("the store", self.layout(value)?, &self.config.context);
+        let solution = read.with_first_access(store).solve(self.config).ok()?;
+        let bytes = bytes_of(&solution, read.tensor.bits);
         Some((solution, bytes))
     }
 
-    fn reader(&self, load: &PrefetchableLoad) -> Option<TensorAccess<'_>> {
-        match load.reader {
+    /// Returns the buffer of `value` with its reader, which needs the layout of `required` if it reads to registers;
+    /// `None` if the reader has no known access.
+    fn buffer(&self, value: Value, reader: PrefetchConsumer, required: Value) -> Option<SharedBuffer<'_>> {
+        let ty = self.body.value_type(value);
+        let tensor = SharedTensor::new(ty.shape().unwrap_or_default(), element_bits_while_moved(ty.element()));
+        let (access, mma_reads) = match reader {
             PrefetchConsumer::Conversion(_) | PrefetchConsumer::Registers => {
-                Some(TensorAccess::load("the reader", self.layout(load.required)?, &self.config.context))
+                let layout = self.layout(required)?;
+                (TensorAccess::load("the reader", layout, &self.config.context), Vec::new())
             }
             PrefetchConsumer::MmaOperand(op, side) => {
-                mma_operand_access(&self.dot_plan(op)?.plan, side, "the MMA", self.config)
+                let dot = self.dot_plan(op)?;
+                (mma_operand_access(&dot.plan, side, "the MMA", self.config)?, vec![(dot, side)])
             }
-        }
+        };
+        Some(SharedBuffer::new(tensor, vec![access.with_weight(LOOP_WEIGHT)], mma_reads))
     }
 
     /// Plans an asynchronous copy of a load's value, in `register_layout`, to shared memory, by an instruction as wide
-    /// as the load; `reader` is the access that reads the buffer. Returns the memory layout of a buffer with its
-    /// accesses, and the size of one buffer in bytes.
+    /// as the load; `read` is the buffer with its reader. Returns the memory layout of a buffer with its accesses, and
+    /// the size of one buffer in bytes.
     ///
-    /// `None` if no such instruction exists, if accesses would have bank conflicts, or if the copy would fetch elements
+    /// `None` if no such instruction exists, if stores from registers are cheaper, or if the copy would fetch elements
     /// that the load does not.
-    fn copied(
+    fn plan_copy(
         &self,
         load: &PrefetchableLoad,
         register_layout: &LinearLayout,
-        tensor: &SharedTensor,
-        reader: &TensorAccess<'_>,
+        read: &SharedBuffer<'_>,
     ) -> Option<(SharedLayoutSolution, u64)> {
-        let (body, context) = (self.body, &self.config.context);
+        let (body, context, bits) = (self.body, &self.config.context, read.tensor.bits);
         let operation = body.op(load.op);
         let only_transposes = load.chain.iter().all(|op| body.op(*op).name() == tt::TRANS);
         if operation.name() != tt::LOAD || !only_transposes {
@@ -250,27 +235,15 @@ impl PipelinePlanner<'_> {
         }
         // Transpositions between load and store keep register indices, so the number of bytes follows from the layout
         // of the load.
-        let together = self.together(pointers, mask, &self.layout(operation.results[0])?, tensor.bits);
+        let together = self.together(pointers, mask, &self.layout(operation.results[0])?, bits);
         let widest = context.target.global.access_bits.iter().map(|bits| u64::from(bits / 8)).max()?;
-        let as_wide = together.min(widest);
-        let rows =
-            |alternative: &MemoryAlternative<'_>| alternative.instruction().is_some() && alternative.bytes() == as_wide;
-        let copy = TensorAccess::global_to_shared_copy("the copy", register_layout.clone(), context)
-            .with_retained_alternatives(rows)
-            .with_weight(LOOP_WEIGHT);
-        if copy.alternatives.is_empty() {
-            return None;
-        }
-        let solution = solve_shared_layout(tensor, &[copy, reader.clone()], context).ok()?;
-        if solution.conflict_wavefronts() > 0 {
-            return None;
-        }
-        self.check_operand(load.reader, &solution).ok()?;
+        let copy = prefetching_access(register_layout, together.min(widest), self.config)?.with_weight(LOOP_WEIGHT);
+        let solution = read.with_first_access(copy).solve(self.config).ok().filter(is_filled_asynchronously)?;
         let idle: usize = (register_layout.columns_of(Dim::REGISTER).iter().enumerate())
             .map(|(bit, column)| if *column == 0 { 1usize << bit } else { 0 })
             .sum();
         let groups = |elements: u32| -> Vec<Vec<usize>> {
-            let fits = u64::from(elements) * u64::from(tensor.bits / 8) <= together;
+            let fits = u64::from(elements) * u64::from(bits / 8) <= together;
             let count = if fits { elements as usize } else { 1 };
             let firsts = (0..1usize << register_layout.in_bits(Dim::REGISTER)).step_by(count);
             firsts.filter(|first| first & idle == 0).map(|first| (first..first + count).collect()).collect()
@@ -279,12 +252,12 @@ impl PipelinePlanner<'_> {
             layout: register_layout,
             memory: &solution.memory,
             start: 0,
-            element_bits: tensor.bits,
+            element_bits: bits,
             masked: mask.is_some(),
             groups: &groups,
         };
         let copy_plan = plan_pointer_to_shared_copy(&problem, context).ok()?;
-        let bytes = bytes_of(&solution, tensor.bits);
+        let bytes = bytes_of(&solution, bits);
         let is_async = copy_plan.completion_queue() == Queue::Copies && bytes.is_multiple_of(copy_plan.alignment());
         is_async.then_some((solution, bytes))
     }

@@ -30,7 +30,7 @@ pub struct LoopPipelineReport {
 }
 
 /// The report of a load in a loop, or of an MMA operand that is stored before the loop.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LoadPrefetchReport {
     /// Name of the loaded value, or of the MMA operand, in the program's text.
     pub value: String,
@@ -52,18 +52,13 @@ pub struct LoadPrefetchReport {
 
 impl LoadPrefetchReport {
     pub(super) fn left(body: &FunctionBody, load: Op, reason: String) -> Self {
+        Self { reason: Some(reason), ..Self::named(body, load) }
+    }
+
+    /// Returns a report with the name and the source line of a load.
+    fn named(body: &FunctionBody, load: Op) -> Self {
         let value = body.op(load).results.first().map_or_else(String::new, |value| body.display_name(*value));
-        let source = source(body, load);
-        Self {
-            value,
-            source,
-            is_invariant: false,
-            by: None,
-            memory: None,
-            bytes: 0,
-            conflicts: 0,
-            reason: Some(reason),
-        }
+        Self { value, source: source(body, load), ..Self::default() }
     }
 
     pub(super) fn for_stored_operand(
@@ -103,16 +98,12 @@ impl LoadPrefetchReport {
             }
             PrefetchPath::Carried => format!("in {} registers of a lane", how.registers),
         };
-        let value = body.op(load.op).results.first().map_or_else(String::new, |value| body.display_name(*value));
         Self {
-            value,
-            source: source(body, load.op),
-            is_invariant: false,
             by: Some(filled),
             memory: memory.map(|memory| memory.text().to_owned()),
             bytes: how.bytes,
             conflicts: solution.map_or(0, SharedLayoutSolution::conflict_wavefronts),
-            reason: None,
+            ..Self::named(body, load.op)
         }
     }
 }
@@ -137,13 +128,20 @@ pub(super) fn conversion(body: &FunctionBody, load: &PrefetchableLoad) -> Option
     Some((body.display_name(load.stored), layout(load.stored)?, layout(load.required)?))
 }
 
+impl LoopPipelineReport {
+    /// Returns the loop with its number of stages and the bytes of its buffers, as text.
+    pub(super) fn heading(&self) -> String {
+        let stages = match self.stages {
+            1 => "no load is prefetched".to_owned(),
+            stages => format!("{stages} stages, {} bytes of shared memory", self.bytes),
+        };
+        format!("{}{}: {stages}", self.name, suffix(self.source.as_ref()))
+    }
+}
+
 impl fmt::Display for LoopPipelineReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "    {}{}: ", self.name, suffix(self.source.as_ref()))?;
-        match self.stages {
-            1 => writeln!(f, "no load is prefetched")?,
-            stages => writeln!(f, "{stages} stages, {} bytes of shared memory", self.bytes)?,
-        }
+        writeln!(f, "    {}", self.heading())?;
         if let Some(note) = &self.note {
             writeln!(f, "      no more stages: {note}")?;
         }

@@ -1,8 +1,8 @@
 //! Software pipelining of loops, after layout assignment.
 //!
 //! [`pipeline_loops`] finds the loads of each loop that can be prefetched ([`tilewright_tile::transform::loads`]),
-//! plans the prefetch of each load (`how`), and chooses the number of stages within the limits of shared memory and
-//! registers (`choose`); `lines` reports the result. Pipelining belongs to this crate because it needs plans of data
+//! plans the prefetch of each load (`how`), and chooses the number of stages (`pipeline`) within the limits of shared
+//! memory and registers (`choose`); `lines` reports the result. Pipelining belongs to this crate because it needs plans of data
 //! movement and of dots, and because its result is a tile program.
 //!
 //! A load is prefetched if its value goes through shared memory anyway: to a conversion, or to an MMA that reads it

@@ -1,7 +1,6 @@
 //! Plans the prefetch of a load through a tensor descriptor as a bulk tensor copy (TMA).
 
 use tilewright_layout::{Dim, LinearLayout, MemoryLayout};
-use tilewright_plan::memory_synthesis::{SharedTensor, TensorAccess, solve_shared_layout};
 use tilewright_plan::movement::{AsyncCopySpec, plan_tensor_copy_to_shared};
 use tilewright_target::Direction;
 use tilewright_tile::op::name::{tt, ttg};
@@ -12,20 +11,14 @@ use super::how::{PipelinePlanner, PrefetchPlan, bytes_of};
 use crate::launch_tensor::find_descriptor_tensor;
 use crate::layouts::{LayoutTransfer, shape_transfers, transferred_axis};
 use crate::memory::describe_descriptor_global_tensor;
-use crate::synthesis::accesses::bulk_copy_access;
-use crate::synthesis::shared_layout::memory_name;
+use crate::shared_buffer::{SharedBuffer, bulk_copy_access, memory_name};
 
 impl PipelinePlanner<'_> {
-    /// Plans the prefetch of a load as a bulk tensor copy.
+    /// Plans the prefetch of a load as a bulk tensor copy; `read` is the buffer with its readers.
     ///
     /// `None` if the load has no descriptor that a launch can turn into a tensor map, if the loaded value is changed
     /// before its use, or if bulk copies fill no memory layout that the reader can read.
-    pub(super) fn plan_tensor_copy(
-        &self,
-        load: &PrefetchableLoad,
-        tensor: &SharedTensor,
-        reader: &TensorAccess<'_>,
-    ) -> Option<PrefetchPlan> {
+    pub(super) fn plan_tensor_copy(&self, load: &PrefetchableLoad, read: &SharedBuffer<'_>) -> Option<PrefetchPlan> {
         let (body, context) = (self.body, &self.config.context);
         let descriptor = body.operand(load.op, "desc")?;
         if body.op(load.op).name() != tt::DESCRIPTOR_LOAD || context.blocks > 1 {
@@ -35,13 +28,12 @@ impl PipelinePlanner<'_> {
         let views = Views::of(body, load)?;
         let access =
             bulk_copy_access("the copy", (views.block.len(), Direction::Store), views.contiguous_axis()?, self.config);
-        let solution = solve_shared_layout(tensor, &[access, reader.clone()], context).ok()?;
-        self.check_operand(load.reader, &solution).ok()?;
+        let solution = read.with_first_access(access).solve(self.config).ok()?;
         let block = MemoryLayout { linear: views.to_block(&solution.memory.linear)?, ..solution.memory.clone() };
         let global = describe_descriptor_global_tensor(body.value_type(descriptor), u64::MAX)?.tensor;
-        let problem = AsyncCopySpec::new(&global, &block, tensor.bits, self.config.lanes, self.config.warps);
+        let problem = AsyncCopySpec::new(&global, &block, read.tensor.bits, self.config.lanes, self.config.warps);
         let copy = plan_tensor_copy_to_shared(&problem.with_tensor_map(true), *context).ok()?;
-        let bytes = bytes_of(&solution, tensor.bits);
+        let bytes = bytes_of(&solution, read.tensor.bits);
         let block = Some(memory_name(&block));
         let solution = Some(solution);
         let plan = PrefetchPlan { path: PrefetchPath::TensorCopy, solution, bytes, registers: 0, block };

@@ -2,15 +2,18 @@
 //! executions.
 
 use std::collections::HashMap;
+use std::rc::Rc;
 use tilewright_tile::op::name::{scf, ttg, tw};
 
 use super::SynthesisError;
-use super::tensor_copies::rows;
-use crate::dot_plan::plan_dot;
+use super::model::StepWork;
+use crate::dot_plan::{DotPlan, plan_dot};
 use crate::layouts::{LayoutCache, map_coordinates};
+use crate::shared_buffer::{bulk_copy_access, mma_operand_access};
 use crate::{LOOP_WEIGHT, LaunchConfig};
 use tilewright_layout::{Dim, LinearLayout};
-use tilewright_plan::memory_synthesis::{AccessAlternative, TensorAccess};
+use tilewright_plan::memory_synthesis::{AccessAlternative, AccessSolution, TensorAccess};
+use tilewright_plan::mma::MmaError;
 use tilewright_target::Direction;
 use tilewright_tile::op_attrs::OPERAND_STAYS_IN_SMEM;
 use tilewright_tile::{FunctionBody, Op, Value, ValueOrigin};
@@ -38,6 +41,41 @@ pub(super) struct AccessOp {
     pub name: String,
     /// The assumed number of executions.
     pub weight: u64,
+    /// The dot whose MMA reads the tensor in place, with the operand that it is: A (0) or B (1); `None` for other
+    /// accesses.
+    pub mma_read: Option<(Rc<DotPlan>, usize)>,
+}
+
+/// The counts of one access of a tensor in shared memory.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct AccessCounts {
+    /// Number of access instructions that a warp issues for one execution of the access.
+    pub issued: u64,
+    /// Number of shared-memory wavefronts of a warp in one execution of the access.
+    pub wavefronts: u64,
+    /// Number of byte permutes of a lane that pack or unpack the registers of the access.
+    pub permutes: u64,
+    /// Whether an instruction of the target's table implements the access. A copy from global memory is asynchronous
+    /// only then.
+    pub by_row: bool,
+}
+
+impl From<&AccessSolution> for AccessCounts {
+    fn from(served: &AccessSolution) -> Self {
+        let AccessSolution { issued, wavefronts, permutes, .. } = *served;
+        Self { issued, wavefronts, permutes, by_row: served.instruction.is_some() }
+    }
+}
+
+impl AccessCounts {
+    /// Returns the work of a warp for one execution of the access.
+    pub(super) fn work(self, direction: Direction) -> StepWork {
+        let all = StepWork { shared_accesses: self.issued, arithmetic: self.permutes, ..StepWork::default() };
+        match direction {
+            Direction::Load => StepWork { wavefronts_loaded: self.wavefronts, ..all },
+            Direction::Store => StepWork { wavefronts_stored: self.wavefronts, ..all },
+        }
+    }
 }
 
 /// Returns the allocation in shared memory that contains the buffer `value`; if `value` is an allocation itself,
@@ -125,9 +163,12 @@ pub(super) fn accesses<'a>(
             None => format!("{} {}", operation.name(), body.display_name(allocation(body, value))),
         };
         let context = &config.context;
+        let mut mma_read = None;
         let access = match operation.name() {
             ttg::LOCAL_LOAD if is_of(0) && operation.attributes.get(OPERAND_STAYS_IN_SMEM).is_some() => {
-                by_unit(body, op, &named(operation.operands[0]), config)?
+                let (access, dot, side) = mma_access(body, op, &named(operation.operands[0]), config)?;
+                mma_read = Some((Rc::new(dot), side));
+                access
             }
             ttg::LOCAL_LOAD if is_of(0) => {
                 let value = operation.results[0];
@@ -172,7 +213,7 @@ pub(super) fn accesses<'a>(
             known.layout == access.layout && known.alternatives == access.alternatives
         };
         let source = requested.get(&op).map_or(op, |requested| requested.copy);
-        let access_op = AccessOp { op, source, name: access.name.clone(), weight };
+        let access_op = AccessOp { op, source, name: access.name.clone(), weight, mma_read };
         match found.iter_mut().find(alike) {
             Some((ops, known)) => {
                 ops.push(access_op);
@@ -201,55 +242,25 @@ fn tensor_copy_access<'a>(
     bulk_copy_access(name, (strides.len(), direction), Dim::tensor(first), config)
 }
 
-/// Returns the access of a bulk tensor copy of boxes of this rank, with one alternative for each instruction that
-/// accesses shared memory in this direction. Elements are contiguous along `first` in global memory.
-pub(crate) fn bulk_copy_access<'a>(
-    name: &str,
-    (rank, direction): (usize, Direction),
-    first: Dim,
-    config: &LaunchConfig<'a>,
-) -> TensorAccess<'a> {
-    let mut all = TensorAccess::without_alternatives(name);
-    let by_row = rows(rank, direction, config).filter_map(|(row, _)| TensorAccess::tensor_copy(name, row, first));
-    all.alternatives.extend(by_row.flat_map(|one| one.alternatives));
-    all
-}
-
-/// Returns the access of an MMA that reads an operand in place from shared memory; `load` is the operation whose result
-/// is the operand.
-fn by_unit<'a>(
+/// Returns the access of an MMA that reads an operand in place from shared memory, the plan of its dot, and the operand:
+/// A (0) or B (1). `load` is the operation whose result is the operand.
+fn mma_access<'a>(
     body: &FunctionBody,
     load: Op,
     name: &str,
     config: &LaunchConfig<'a>,
-) -> Result<TensorAccess<'a>, SynthesisError> {
+) -> Result<(TensorAccess<'a>, DotPlan, usize), SynthesisError> {
     let value = body.op(load).results[0];
-    let wrong = |reasons: String| SynthesisError::Mma {
-        operation: name.to_owned(),
-        source: tilewright_plan::mma::MmaError::Impossible { reasons },
-    };
+    let refused = |source| SynthesisError::Mma { operation: name.to_owned(), source };
+    let wrong = |reasons: String| refused(MmaError::Impossible { reasons });
     let of = body.walk_region(body.root()).into_iter().find(|op| body.op(*op).operands.contains(&value));
     let of = of.ok_or_else(|| wrong("no dot reads it".to_owned()))?;
-    let plan =
-        plan_dot(body, of, config).map_err(|source| SynthesisError::Mma { operation: name.to_owned(), source })?;
-    let plan = plan.plan;
+    let dot = plan_dot(body, of, config).map_err(refused)?;
     let side = usize::from(body.operand(of, "a") != Some(value));
-    let access = mma_operand_access(&plan, side, name, config);
-    access.ok_or_else(|| wrong(format!("{} reads no operand from shared memory", plan.atom_name())))
-}
-
-/// Returns the access by which an MMA reads operand A (`side` 0) or B (1) from shared memory. `None` if it reads the
-/// operand from registers.
-pub(crate) fn mma_operand_access<'a>(
-    plan: &tilewright_plan::mma::MmaPlan,
-    side: usize,
-    name: &str,
-    config: &LaunchConfig<'a>,
-) -> Option<TensorAccess<'a>> {
-    let role = if (side == 0) == plan.is_transposed() { "b" } else { "a" };
-    let row = plan.instruction().and_then(|name| config.context.instructions.iter().find(|row| row.name == name));
-    let access = row.and_then(|row| TensorAccess::matrix_unit_read(name, row, role));
-    access.map(|access| if plan.is_transposed() { access.of_transposed_tensor() } else { access })
+    let access = mma_operand_access(&dot.plan, side, name, config);
+    let access =
+        access.ok_or_else(|| wrong(format!("{} reads no operand from shared memory", dot.plan.atom_name())))?;
+    Ok((access, dot, side))
 }
 
 /// Returns the access with only the alternative of the instruction `row`, which the program names for it.

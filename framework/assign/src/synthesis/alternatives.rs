@@ -34,11 +34,11 @@ impl fmt::Display for RejectedAlternative {
 
 /// The leaves (complete choices) that a search has tried: their choices as text, and the prediction or the error.
 #[derive(Default)]
-pub(super) struct Tried(Vec<(Vec<String>, Result<PredictedPerformance, String>)>);
+pub(crate) struct Tried(Vec<(Vec<String>, Result<PredictedPerformance, String>)>);
 
 impl Tried {
     /// Adds a leaf with its choices.
-    pub(super) fn add(&mut self, choices: Vec<String>, outcome: Result<&PredictedPerformance, &SynthesisError>) {
+    pub(crate) fn add(&mut self, choices: Vec<String>, outcome: Result<&PredictedPerformance, &SynthesisError>) {
         let outcome = outcome.cloned().map_err(|error| error.to_string());
         if !self.0.iter().any(|(known, other)| *known == choices && *other == outcome) {
             self.0.push((choices, outcome));
@@ -47,7 +47,7 @@ impl Tried {
 
     /// Returns the best alternatives to the leaf with the choices `taken`, the fastest first, and after them those
     /// without a solution.
-    pub(super) fn into_alternatives(
+    pub(crate) fn into_alternatives(
         mut self,
         taken: &[String],
         best: &PredictedPerformance,

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use tilewright_tile::op::name::ttg;
 
 use super::SynthesisError;
+use super::accesses::AccessCounts;
 use super::tree::Tree;
-use super::work::AccessCounts;
 use crate::layouts::{LayoutCache, format_layout_attribute, to_canonical_dim_order};
 use tilewright_layout::{Dim, LinearLayout, MemoryLayout};
 use tilewright_tile::transform::explicit::{ExplicitMemoryChoices, SharedCopyLoop};

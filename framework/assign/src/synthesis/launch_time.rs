@@ -3,16 +3,14 @@
 use std::collections::HashMap;
 use tilewright_tile::op::name::{tt, ttg};
 
-use super::accesses::{AccessOp, accesses, buffers};
+use super::accesses::{AccessCounts, AccessOp, accesses, buffers};
+use super::leaf::plan_dot_mma;
 use super::model::ModelLaunch;
 use super::predicted::predicted;
-use super::prefetched::PrefetchedLoads;
-use super::registers::{find_step_operands, live};
 use super::solved::Solved;
-use super::work::{AccessCounts, WorkCounter};
+use super::work::WorkCounter;
 use super::{PredictedPerformance, SynthesisError};
 use crate::LaunchConfig;
-use crate::dot_plan::plan_dot;
 use crate::layouts::LayoutCache;
 use crate::memory::element_bits_while_moved;
 use tilewright_layout::Layout;
@@ -32,7 +30,8 @@ pub struct LaunchPredictionInput {
 }
 
 /// Predicts the time of a launch of a function with layouts, after pipelining, whose kernel takes `shared_bytes` bytes
-/// of shared memory.
+/// of shared memory. If `launch` is `None`, the launch has unknown arguments and enough blocks to fill the target several
+/// times.
 ///
 /// # Errors
 /// [`SynthesisError`] if a dot or an access of shared memory has no plan, if a type's layout does not resolve, or if a
@@ -40,34 +39,27 @@ pub struct LaunchPredictionInput {
 pub fn predict_launch_time(
     function: &Function,
     shared_bytes: u64,
-    launch: &LaunchPredictionInput,
+    launch: Option<&LaunchPredictionInput>,
     config: &LaunchConfig<'_>,
 ) -> Result<PredictedPerformance, SynthesisError> {
     let empty = FunctionBody::default();
     let body = function.body.as_ref().unwrap_or(&empty);
     let layouts = LayoutCache::new(config.families);
-    let (axis_info, launch_info) =
-        (AxisInfoMap::analyze(function), AxisInfoMap::analyze_for_launch(function, &launch.values));
+    let axis_info = AxisInfoMap::analyze(function);
+    let launch_info = launch.map(|launch| AxisInfoMap::analyze_for_launch(function, &launch.values));
     let plans = plan_dots(body, config)?;
     let moved = count_accesses(body, config, &layouts)?;
     let program = Solved { body, axis_info: &axis_info, config, layouts: &layouts, plans: &plans };
-    let pressure = live(body, &axis_info, &layouts, &plans)?;
-    let (step_operands, prefetched) = (find_step_operands(body, &plans), PrefetchedLoads::of(body));
-    let (moved, launch_info) = (&moved, Some(&launch_info));
-    let counted = WorkCounter { program, moved, pressure, step_operands, prefetched, launch_info };
-    let blocks = launch.values.grid.iter().product::<u64>() * u64::from(config.context.blocks);
-    let block = counted.blocks(shared_bytes, Some(blocks))?;
-    predicted(&ModelLaunch { distinct_bytes: launch.buffer_bytes, ..block }, config)
+    let grid = launch.map(|launch| launch.values.grid.iter().product::<u64>() * u64::from(config.context.blocks));
+    let block = WorkCounter::new(program, &moved, launch_info.as_ref())?.blocks(shared_bytes, grid)?;
+    let distinct_bytes = launch.and_then(|launch| launch.buffer_bytes);
+    predicted(&ModelLaunch { distinct_bytes, ..block }, config)
 }
 
 fn plan_dots(body: &FunctionBody, config: &LaunchConfig<'_>) -> Result<HashMap<Op, MmaPlan>, SynthesisError> {
     let dots =
         body.walk_region(body.root()).into_iter().filter(|op| matches!(body.op(*op).name(), tt::DOT | tt::DOT_SCALED));
-    let plan = |op: Op| {
-        let wrong = |source| SynthesisError::Mma { operation: body.display_name(body.op(op).results[0]), source };
-        Ok((op, plan_dot(body, op, config).map_err(wrong)?.plan))
-    };
-    dots.map(plan).collect()
+    dots.map(|op| Ok((op, plan_dot_mma(body, op, config)?))).collect()
 }
 
 /// Counts the accesses of all tensors in shared memory, in the layouts that their types name.

@@ -8,8 +8,6 @@ use super::derived::ConstraintTrace;
 use super::follows::CopyConsequences;
 use super::model::ModelLaunch;
 use super::predicted::predicted;
-use super::prefetched::PrefetchedLoads;
-use super::registers::{find_step_operands, live};
 use super::shared_layout::{self, Known};
 use super::solved::Solved;
 use super::tree::Tree;
@@ -125,7 +123,7 @@ impl Leaf {
         let body = solved.and_then(|function| function.body.as_ref()).unwrap_or(&empty);
         let (mut plans, mut dots, mut queued) = (HashMap::new(), Vec::new(), HashSet::new());
         for &(from, op) in &expanded.dots {
-            let plan = planned(body, op, config)?;
+            let plan = plan_dot_mma(body, op, config)?;
             let smem_operands = choices.dots.get(&from).is_some_and(|choice| choice.smem_operands == [true; 2]);
             queued.extend((smem_operands && plan.pending_queue().is_some()).then_some(from));
             dots.push(dot_line(body, op, &plan));
@@ -142,11 +140,7 @@ impl Leaf {
             tree.loops.iter().map(|open| of_loop(function, &open.of, choices)).collect();
         let axis_info = solved.map(AxisInfoMap::analyze).unwrap_or_else(|| AxisInfoMap::analyze(function));
         let program = Solved { body, axis_info: &axis_info, config, layouts: &layouts, plans: &plans };
-        let pressure = live(body, &axis_info, &layouts, &plans)?;
-        let (step_operands, prefetched) = (find_step_operands(body, &plans), PrefetchedLoads::of(body));
-        let moved = &moved;
-        let counted = WorkCounter { program, moved, pressure, step_operands, prefetched, launch_info: None };
-        let block = counted.blocks(shared_bytes, options.blocks)?;
+        let block = WorkCounter::new(program, &moved, None)?.blocks(shared_bytes, options.blocks)?;
         let distinct_bytes = tree.reuse.distinct_bytes(&block);
         let prediction = predicted(&ModelLaunch { distinct_bytes, ..block }, config)?;
         let found =
@@ -240,7 +234,8 @@ fn layout_text(body: &FunctionBody, value: Value) -> String {
     body.value_type(value).layout().map_or_else(String::new, |layout| layout.text().to_owned())
 }
 
-fn planned(body: &FunctionBody, op: Op, config: &LaunchConfig<'_>) -> Result<MmaPlan, SynthesisError> {
+/// Plans the MMA of a dot.
+pub(super) fn plan_dot_mma(body: &FunctionBody, op: Op, config: &LaunchConfig<'_>) -> Result<MmaPlan, SynthesisError> {
     let wrong = |source| SynthesisError::Mma { operation: body.display_name(body.op(op).results[0]), source };
     Ok(plan_dot(body, op, config).map_err(wrong)?.plan)
 }

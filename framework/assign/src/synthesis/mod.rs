@@ -17,8 +17,8 @@
 //! finds the layout of a tensor in shared memory from its accesses; [`coalesce`] starts a chain of copies at global
 //! memory; [`model`] predicts performance.
 
-pub(super) mod accesses;
-mod alternatives;
+mod accesses;
+pub(super) mod alternatives;
 mod anchors;
 pub mod coalesce;
 mod derivation;
@@ -38,7 +38,7 @@ mod prefetched;
 pub(super) mod registers;
 mod reuse;
 mod search;
-pub(super) mod shared_layout;
+mod shared_layout;
 mod solved;
 mod tensor_copies;
 mod tiles;

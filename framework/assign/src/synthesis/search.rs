@@ -10,6 +10,7 @@ use super::model::StepWork;
 use super::predicted::cycle_lower_bound;
 use super::tree::{MIN_OVERLAPPED_STAGES, Staged, Tree};
 use super::{Derivation, SearchStats, SynthesisError, SynthesisOptions};
+use crate::stage_count::choose_stages;
 use crate::{AssignedModule, LaunchConfig};
 use std::collections::HashMap;
 use tilewright_tile::op::name::tw;
@@ -79,7 +80,7 @@ pub fn synthesize(
         most_leaves,
         tried,
     };
-    search.descend(0, &mut tree.initial_choices());
+    search.descend(0, &mut tree.initial_choices(config));
     search.tune_dots();
     let starts = search.find_starts();
     search.extend_limit();
@@ -316,23 +317,27 @@ impl Search<'_, '_> {
         }
     }
 
-    /// Solves the best leaf (complete choice) again with each number of stages of a loop, and keeps the fastest. With more
-    /// stages fewer blocks may be resident, so a number between two fast ones may be slow.
+    /// Chooses the number of a loop's stages, starting from that of the best leaf (complete choice).
     fn tune_stages(&mut self, open: &Staged) {
-        open.stages.clone().for_each(|stages| self.try_stages(open, stages));
+        let stages = self.best.as_ref().and_then(|(_, choices)| choices.stages.get(&open.of.op).copied());
+        if let Some(first) = stages {
+            choose_stages(&open.stages, first, |stages| self.try_stages(open, stages));
+        }
     }
 
     /// Solves the best leaf (complete choice) again with this number of stages in a loop, once without and, if
-    /// possible, once with MMAs that overlap with the next iteration.
-    fn try_stages(&mut self, open: &Staged, stages: u32) {
-        let Some((leaf, choices)) = &self.best else { return };
-        let can_overlap = leaf.can_overlap(&open.of) && stages >= MIN_OVERLAPPED_STAGES;
+    /// possible, once with MMAs that overlap with the next iteration. Returns whether one of the new leaves is faster.
+    fn try_stages(&mut self, open: &Staged, stages: u32) -> bool {
+        let Some((leaf, choices)) = &self.best else { return false };
+        let (can_overlap, before) =
+            (leaf.can_overlap(&open.of) && stages >= MIN_OVERLAPPED_STAGES, leaf.prediction.cycles);
         let mut choices = self.tree.with_stages(choices, &open.of, stages);
         for pending in [false, true].into_iter().filter(|pending| can_overlap || !pending) {
             choices.overlapped_mmas.remove(&open.of.op);
             choices.overlapped_mmas.extend(pending.then_some(open.of.op));
             self.leaf(&choices);
         }
+        self.best.as_ref().is_some_and(|(leaf, _)| leaf.prediction.cycles < before)
     }
 
     /// Solves the best leaf (complete choice) again with a single buffer for each tensor of a loop, which lanes refill

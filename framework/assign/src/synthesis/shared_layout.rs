@@ -2,21 +2,21 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::fmt::Write;
 
-use super::accesses::{AccessOp, CopyConstraints, accesses, buffers, parts};
-use super::work::AccessCounts;
+use super::accesses::{AccessCounts, AccessOp, CopyConstraints, accesses, buffers, parts};
 use super::{AccessReport, SharedTensorReport, SynthesisError, SynthesisOptions};
 use crate::LaunchConfig;
 use crate::layouts::LayoutCache;
 use crate::memory::element_bits_while_moved;
+use crate::shared_buffer::{SharedBuffer, memory_name};
 use tilewright_layout::cute::{CuteLayout, IntTuple};
-use tilewright_layout::{self as layout, Dim, FamilyParameterValue, FamilySpec, LinearLayout, MemoryLayout};
+use tilewright_layout::{LinearLayout, MemoryLayout};
 use tilewright_plan::memory_synthesis::{
-    self as memory, AccessAlternative, AccessSolution, SharedLayoutSolution, SharedTensor, TensorAccess,
+    AccessSolution, MemorySynthesisError, SharedLayoutSearchLimits, SharedLayoutSolution, SharedTensor, TensorAccess,
+    choose_accesses_for_layout,
 };
 use tilewright_plan::movement::SharedLayoutKind;
-use tilewright_tile::{FunctionBody, LayoutAttribute, MemDescType, Op, TileType, Value};
+use tilewright_tile::{FunctionBody, MemDescType, Op, TileType, Value};
 
 /// A tensor in shared memory with the layout that was found for it.
 pub(super) struct Placed {
@@ -30,33 +30,21 @@ pub(super) struct Placed {
     pub memory: MemoryLayout,
 }
 
-/// The problems of memory layouts that were solved, with their solutions. Leaves of a search (complete choices) that
-/// differ in other choices have equal problems.
+/// The buffers whose layouts were found, with their solutions. Leaves of a search (complete choices) that differ in
+/// other choices have equal buffers.
 #[derive(Default)]
-pub(super) struct SolvedLayouts<'m>(RefCell<Vec<SolvedLayout<'m>>>);
+pub(super) struct SolvedLayouts<'m>(RefCell<Vec<(SharedBuffer<'m>, SolvedLayout)>>);
 
-struct SolvedLayout<'m> {
-    problem: SharedTensor,
-    accesses: Vec<TensorAccess<'m>>,
-    solution: Result<SharedLayoutSolution, Box<memory::MemorySynthesisError>>,
-}
+type SolvedLayout = Result<SharedLayoutSolution, Box<MemorySynthesisError>>;
 
 impl<'m> SolvedLayouts<'m> {
-    /// Returns the solution of a problem; solves it if it is new.
-    fn solve(
-        &self,
-        problem: &SharedTensor,
-        accesses: &[TensorAccess<'m>],
-        config: &LaunchConfig<'m>,
-        bounds: &memory::SharedLayoutSearchLimits,
-    ) -> Result<SharedLayoutSolution, Box<memory::MemorySynthesisError>> {
-        let is_equal = |known: &&SolvedLayout<'_>| known.problem == *problem && known.accesses == accesses;
-        if let Some(known) = self.0.borrow().iter().find(is_equal) {
-            return known.solution.clone();
+    /// Returns the solution of a buffer; finds it if the buffer is new.
+    fn solve(&self, buffer: &SharedBuffer<'m>, config: &LaunchConfig<'m>) -> SolvedLayout {
+        if let Some((_, solution)) = self.0.borrow().iter().find(|(known, _)| known == buffer) {
+            return solution.clone();
         }
-        let solution = solve(problem, accesses, config, bounds);
-        let solved = SolvedLayout { problem: problem.clone(), accesses: accesses.to_vec(), solution: solution.clone() };
-        self.0.borrow_mut().push(solved);
+        let solution = buffer.solve(config);
+        self.0.borrow_mut().push((buffer.clone(), solution.clone()));
         solution
     }
 }
@@ -101,14 +89,15 @@ pub(super) fn choose_layout<'m>(
         let rows = CuteLayout::new(&IntTuple::flat(problem.shape.iter().copied()), &IntTuple::flat(strides));
         problem.layout = Some(rows.map_err(|error| refused(Box::new(error.into())))?);
     }
-    let kinds =
-        if options.memory { memory::SharedLayoutSearchLimits::default().kinds } else { vec![SharedLayoutKind::Plain] };
-    let bounds = memory::SharedLayoutSearchLimits { kinds, ..memory::SharedLayoutSearchLimits::default() };
+    let kinds = if options.memory { SharedLayoutSearchLimits::default().kinds } else { vec![SharedLayoutKind::Plain] };
+    let limits = SharedLayoutSearchLimits { kinds, ..SharedLayoutSearchLimits::default() };
+    let mma_reads = ops.iter().flatten().filter_map(|access| access.mma_read.clone()).collect();
+    let problem = SharedBuffer { limits, ..SharedBuffer::new(problem, accesses, mma_reads) };
     let solution = match known.settled {
         Some(memory) => {
-            memory::choose_accesses_for_layout(&problem, &accesses, memory, &config.context).map_err(Box::new)
+            choose_accesses_for_layout(&problem.tensor, &problem.accesses, memory, &config.context).map_err(Box::new)
         }
-        None => solved.solve(&problem, &accesses, config, &bounds),
+        None => solved.solve(&problem, config),
     };
     let solution = solution.map_err(refused)?;
     let layout = memory_name(&solution.memory);
@@ -134,7 +123,7 @@ pub(super) fn choose_layout<'m>(
         notation: solution.composed_layout().map(|layout| layout.to_string()).unwrap_or_default(),
         term: solution.term.as_ref().map(ToString::to_string),
         price: solution.price,
-        bytes: solution.memory.allocated_bytes(problem.bits) * copies,
+        bytes: solution.memory.allocated_bytes(problem.tensor.bits) * copies,
         accesses: solution
             .served
             .iter()
@@ -149,7 +138,7 @@ pub(super) fn choose_layout<'m>(
 fn access_reports(body: &FunctionBody, served: &AccessSolution, ops: &[AccessOp]) -> Vec<AccessReport> {
     let mut sources: Vec<Op> = Vec::new();
     let mut reports: Vec<AccessReport> = Vec::new();
-    for AccessOp { op, source, name, weight } in ops {
+    for AccessOp { op, source, name, weight, .. } in ops {
         if let Some(index) = sources.iter().position(|known| known == source) {
             reports[index].emitted += 1;
             reports[index].weight += weight;
@@ -171,63 +160,4 @@ fn access_reports(body: &FunctionBody, served: &AccessSolution, ops: &[AccessOp]
         });
     }
     reports
-}
-
-/// Solves for a memory layout that the widest possible asynchronous copies can fill. If that layout has bank conflicts,
-/// a layout for any accesses (such as copies through registers) is returned if it is cheaper. If no asynchronous copies
-/// can fill a layout, the layout is for any accesses too.
-fn solve<'a>(
-    problem: &SharedTensor,
-    accesses: &[TensorAccess<'a>],
-    config: &LaunchConfig<'a>,
-    bounds: &memory::SharedLayoutSearchLimits,
-) -> Result<SharedLayoutSolution, Box<memory::MemorySynthesisError>> {
-    let row_bytes = |access: &TensorAccess<'_>| {
-        let rows =
-            access.alternatives.iter().filter(|alternative| access.from_global && alternative.instruction().is_some());
-        rows.map(AccessAlternative::bytes).collect::<Vec<_>>()
-    };
-    let mut widths: Vec<u64> = accesses.iter().flat_map(row_bytes).collect();
-    widths.sort_unstable();
-    widths.dedup();
-    for &width in widths.iter().rev() {
-        let by_rows = |access: &TensorAccess<'a>| -> TensorAccess<'a> {
-            match access.from_global {
-                true => access.clone().with_retained_alternatives(|alternative| {
-                    alternative.instruction().is_some() && alternative.bytes() == width
-                }),
-                false => access.clone(),
-            }
-        };
-        let narrowed: Vec<TensorAccess<'a>> = accesses.iter().map(by_rows).collect();
-        if let Ok(solution) =
-            memory::solve_shared_layout_with_search_limits(problem, &narrowed, &config.context, bounds)
-        {
-            let conflicts = solution.served.iter().any(|served| served.conflict_wavefronts() > 0);
-            let other = conflicts
-                .then(|| {
-                    memory::solve_shared_layout_with_search_limits(problem, accesses, &config.context, bounds).ok()
-                })
-                .flatten();
-            return Ok(other.filter(|other| other.price < solution.price).unwrap_or(solution));
-        }
-    }
-    memory::solve_shared_layout_with_search_limits(problem, accesses, &config.context, bounds).map_err(Box::new)
-}
-
-/// Returns the attribute by which types name a memory layout.
-pub(crate) fn memory_name(memory: &MemoryLayout) -> LayoutAttribute {
-    let spec = layout::Layout::Memory(memory.clone()).to_spec().unwrap_or_else(|| FamilySpec::new("shared_linear"));
-    let mut text = String::from("#ttg.shared_linear<{offset = [");
-    for (index, basis) in memory.linear.bases_of(Dim::OFFSET).iter().enumerate() {
-        let basis: Vec<String> = basis.iter().map(u64::to_string).collect();
-        // Writing to a text does not fail.
-        let _ = write!(text, "{}[{}]", if index == 0 { "" } else { ", " }, basis.join(", "));
-    }
-    text.push_str("]}");
-    if let Some(FamilyParameterValue::Int(alignment)) = spec.attributes.get("alignment") {
-        let _ = write!(text, ", alignment = {alignment}");
-    }
-    text.push('>');
-    LayoutAttribute::new(spec, text)
 }

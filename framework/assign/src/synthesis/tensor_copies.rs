@@ -6,7 +6,8 @@
 //! bounds are constants, or the upper bound is the row length divided by the step.
 
 use crate::LaunchConfig;
-use tilewright_target::{Completion, Direction, Instruction, InstructionOperand, TensorCopyOperand};
+use crate::shared_buffer::bulk_copy_instructions;
+use tilewright_target::Direction;
 use tilewright_tile::axis_info::{AxisInfo, AxisInfoMap};
 use tilewright_tile::op::name::{arith, scf, tt, tw};
 use tilewright_tile::transform::explicit::{ElementDistance, ScaledOffsetTerm, TensorMapTileAddress};
@@ -85,26 +86,7 @@ pub(super) fn shared_access(body: &FunctionBody, copy: Op) -> Option<Direction> 
 /// Returns the alignment that a tensor map requires of its address and strides, in bytes; `None` if no instruction
 /// copies boxes of this rank.
 fn required_alignment(rank: usize, direction: Direction, config: &LaunchConfig<'_>) -> Option<u64> {
-    rows(rank, direction, config).map(|(_, operand)| u64::from(operand.global_alignment.max(1))).max()
-}
-
-/// Iterates over the target's bulk tensor copies of boxes of this rank that store to shared memory (and complete on an
-/// mbarrier) or load from it (as a bulk group).
-pub(super) fn rows<'a>(
-    rank: usize,
-    direction: Direction,
-    config: &LaunchConfig<'a>,
-) -> impl Iterator<Item = (&'a Instruction, &'a TensorCopyOperand)> {
-    let completes = move |row: &&Instruction| match direction {
-        Direction::Store => row.completion == Completion::Mbarrier,
-        Direction::Load => matches!(row.completion, Completion::Queue(_)),
-    };
-    config.context.instructions.iter().filter(completes).flat_map(move |row| {
-        row.operands.iter().filter_map(move |operand| match operand {
-            InstructionOperand::Box(axis_value) if axis_value.rank as usize == rank => Some((row, axis_value)),
-            _ => None,
-        })
-    })
+    bulk_copy_instructions(rank, direction, config).map(|(_, operand)| u64::from(operand.global_alignment.max(1))).max()
 }
 
 /// A tile of rank two in global memory: its base pointer and the strides of its axes. `steps` are the indices by which

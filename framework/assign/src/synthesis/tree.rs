@@ -15,6 +15,7 @@ use super::work::multiplied;
 use super::{SynthesisError, SynthesisOptions};
 use crate::LaunchConfig;
 use crate::memory::element_bits_while_moved;
+use crate::stage_count::MAX_STAGES;
 use tilewright_target::Direction;
 use tilewright_tile::axis_info::AxisInfoMap;
 use tilewright_tile::op::Dialects;
@@ -24,10 +25,6 @@ use tilewright_tile::transform::explicit::{
 };
 use tilewright_tile::{Attribute, Function, FunctionBody, Op, TileModule};
 
-/// Max number of pipeline stages that is tried if the program states none.
-const MAX_STAGES: u32 = 8;
-/// Number of pipeline stages from which the search begins, if their buffers fit shared memory.
-const FIRST_STAGES: u32 = 3;
 /// Min number of stages of a loop whose MMAs overlap with the next iteration.
 pub(super) const MIN_OVERLAPPED_STAGES: u32 = 3;
 
@@ -112,9 +109,10 @@ impl<'m> Tree<'m> {
     }
 
     /// Returns the choices from which the search begins, without dots.
-    pub(super) fn initial_choices(&self) -> ExplicitMemoryChoices {
+    pub(super) fn initial_choices(&self, config: &LaunchConfig<'_>) -> ExplicitMemoryChoices {
         let initial = ExplicitMemoryChoices::default().with_copies(self.copies.clone());
-        let stages = |open: &Staged| FIRST_STAGES.clamp(*open.stages.start(), *open.stages.end());
+        let stages =
+            |open: &Staged| config.context.target.global.stages.clamp(*open.stages.start(), *open.stages.end());
         self.loops.iter().fold(initial, |choices, open| choices.with_stages(open.of.op, stages(open)))
     }
 

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use tilewright_tile::op::name::{scf, tt, ttg, tw};
 
 use super::SynthesisError;
-use super::accesses::buffer_count;
+use super::accesses::{AccessCounts, buffer_count};
 use super::implied_barriers::BarrierState;
 use super::iteration_count::{iteration_count, mean_iteration_count};
 use super::loads_in_flight::LoadsInFlight;
@@ -17,7 +17,7 @@ use super::model::{ModelLaunch, ModelStep, Pipelining, StepWork};
 use super::operand_work::OperandWork;
 use super::predicted::{blocks, registers_per_lane};
 use super::prefetched::{PrefetchedLoads, is_load};
-use super::registers::{RegisterPressure, StepOperand};
+use super::registers::{RegisterPressure, StepOperand, find_step_operands, live};
 use super::solved::Solved;
 use crate::LaunchConfig;
 use crate::dot_plan::is_smem_operand;
@@ -25,7 +25,6 @@ use crate::graph::{Access, Kind};
 use crate::memory::{describe_descriptor_global_tensor, element_bits_while_moved};
 use crate::op_costs::OpCosts;
 use tilewright_layout::Dim;
-use tilewright_plan::memory_synthesis::AccessSolution;
 use tilewright_plan::mma::MmaCost;
 use tilewright_plan::movement::{CACHE_LINE_BYTES, plan_conversion, plan_global_access};
 use tilewright_target::{BankTableEntry, Direction};
@@ -35,52 +34,32 @@ use tilewright_tile::{Attribute, MemDescType, Op, Region, TileType, Value, Value
 
 const GROUPS: &str = ttg::WARP_SPECIALIZE;
 
-/// The counts of one access of a tensor in shared memory.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct AccessCounts {
-    /// Number of access instructions that a warp issues for one execution of the access.
-    pub issued: u64,
-    /// Number of shared-memory wavefronts of a warp in one execution of the access.
-    pub wavefronts: u64,
-    /// Number of byte permutes of a lane that pack or unpack the registers of the access.
-    pub permutes: u64,
-    /// Whether an instruction of the target's table implements the access. A copy from global memory is asynchronous
-    /// only then.
-    pub by_row: bool,
-}
-
-impl From<&AccessSolution> for AccessCounts {
-    fn from(served: &AccessSolution) -> Self {
-        let AccessSolution { issued, wavefronts, permutes, .. } = *served;
-        Self { issued, wavefronts, permutes, by_row: served.instruction.is_some() }
-    }
-}
-
-impl AccessCounts {
-    /// Returns the work of a warp for one execution of the access.
-    fn work(self, direction: Direction) -> StepWork {
-        let all = StepWork { shared_accesses: self.issued, arithmetic: self.permutes, ..StepWork::default() };
-        match direction {
-            Direction::Load => StepWork { wavefronts_loaded: self.wavefronts, ..all },
-            Direction::Store => StepWork { wavefronts_stored: self.wavefronts, ..all },
-        }
-    }
-}
-
 /// Counts the work of a solved program, from the counts of its shared-memory accesses.
 pub(super) struct WorkCounter<'s, 'm> {
-    pub program: Solved<'s, 'm>,
+    program: Solved<'s, 'm>,
     /// The counts of each shared-memory access, by the operation that makes it.
-    pub moved: &'s HashMap<Op, AccessCounts>,
-    pub pressure: RegisterPressure,
+    moved: &'s HashMap<Op, AccessCounts>,
+    pressure: RegisterPressure,
     /// The tensors of dots' operands whose K steps code generators load as late as possible.
-    pub step_operands: HashMap<Value, StepOperand>,
-    pub prefetched: PrefetchedLoads,
+    step_operands: HashMap<Value, StepOperand>,
+    prefetched: PrefetchedLoads,
     /// The axis information of a launch whose arguments are known; `None` if only the program is known.
-    pub launch_info: Option<&'s AxisInfoMap>,
+    launch_info: Option<&'s AxisInfoMap>,
 }
 
-impl WorkCounter<'_, '_> {
+impl<'s, 'm> WorkCounter<'s, 'm> {
+    /// Creates the counter of a program; the fields are those of the same names.
+    pub(super) fn new(
+        program: Solved<'s, 'm>,
+        moved: &'s HashMap<Op, AccessCounts>,
+        launch_info: Option<&'s AxisInfoMap>,
+    ) -> Result<Self, SynthesisError> {
+        let pressure = live(program.body, program.axis_info, program.layouts, program.plans)?;
+        let step_operands = find_step_operands(program.body, program.plans);
+        let prefetched = PrefetchedLoads::of(program.body);
+        Ok(Self { program, moved, pressure, step_operands, prefetched, launch_info })
+    }
+
     /// Returns the launch of the program's blocks; each block takes `shared_bytes` bytes of shared memory. `launched`
     /// is the number of blocks, `None` for an assumed one.
     pub(super) fn blocks(&self, shared_bytes: u64, launched: Option<u64>) -> Result<ModelLaunch, SynthesisError> {

@@ -157,7 +157,6 @@ fn loads_are_prefetched_across_stores_through_another_parameter() {
 #[test]
 fn stages_are_as_requested_within_iterations_and_memory() {
     let stages = |program: PipelinedLoopProgram, requested| program.compiled(&target("a100"), requested).line().stages;
-    assert_eq!(stages(PROGRAM, None), 3);
     assert_eq!(stages(PROGRAM, Some(1)), 1);
     assert_eq!(stages(PROGRAM, Some(4)), 4);
     assert_eq!(stages(PipelinedLoopProgram { num_stages: Some(4), ..PROGRAM }, None), 4);
@@ -168,6 +167,23 @@ fn stages_are_as_requested_within_iterations_and_memory() {
     let room = u64::from(tilewright_plugin::Target::description(&target("a100")).shared.bytes);
     assert_eq!(u64::from(many.line().stages), room / 4096);
     assert!(many.line().note.as_ref().unwrap().contains("60 stages take"), "{:?}", many.line());
+}
+
+/// Checks the choice of stages that nothing states: no number that a launch can state is predicted to be faster, and
+/// the report has other numbers that are not.
+#[test]
+fn unstated_stages_have_the_least_predicted_time() {
+    let long = PipelinedLoopProgram { begin: 0, iterations: Some(8), ..PROGRAM };
+    for program in [PROGRAM, long, PipelinedLoopProgram { two: true, ..PROGRAM }] {
+        let compiled = |stages| program.compiled(&target("a100"), stages);
+        let (chosen, stated) = (compiled(None), (1..=8).map(|stages| compiled(Some(stages)).cycles.unwrap()));
+        let (cycles, stated) = (chosen.cycles.unwrap(), stated.collect::<Vec<f64>>());
+        assert!(stated.iter().all(|other| cycles <= *other), "{cycles} of {stated:?}");
+        let others = chosen.alternatives.iter().filter_map(|other| other.prediction.as_ref());
+        let others: Vec<f64> = others.map(|prediction| prediction.cycles).collect();
+        assert!(!others.is_empty() && others.iter().all(|other| *other >= cycles), "{:?}", chosen.alternatives);
+        assert!(compiled(Some(3)).alternatives.is_empty());
+    }
 }
 
 #[test]

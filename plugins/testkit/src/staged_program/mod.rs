@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use crate::prelude::*;
+use tilewright_assign::FunctionReport;
 use tilewright_assign::stages::{LoadPrefetchReport, LoopPipelineReport};
+use tilewright_assign::synthesis::{LaunchPredictionInput, LaunchValues, RejectedAlternative};
 use tilewright_tile::op::name::ttg;
 use tilewright_tile::text;
 use tilewright_verify::case::ProgramCase;
@@ -66,6 +68,11 @@ pub struct Compiled {
     pub lines: Vec<LoopPipelineReport>,
     /// Number of layout conversions in the program after layout assignment.
     pub conversions: usize,
+    /// The predicted cycles of a launch of sixteen blocks for each compute unit, with unknown arguments; `None` without a
+    /// prediction.
+    pub cycles: Option<f64>,
+    /// The numbers of stages that were tried and not taken.
+    pub alternatives: Vec<RejectedAlternative>,
 }
 
 impl Compiled {
@@ -241,19 +248,23 @@ module attributes {{\"ttg.num-ctas\" = 1 : i32, \"ttg.num-warps\" = 4 : i32, \"t
 
     /// Compiles the program for a target; `stages` overrides the number of pipeline stages if given.
     pub fn compiled(&self, target: &dyn Target, stages: Option<u32>) -> Compiled {
-        let (mut printed, mut lines, mut conversions) = (String::new(), Vec::new(), 0);
-        let options = ProgramOptions::default().with_stages(stages);
+        let (mut found, options) = (None, ProgramOptions::default().with_stages(stages));
         let kernel = compiler(target).compile_kernel(&self.text(), &options, &mut |stage| {
             if let CompilationStageOutput::Layouts(assigned) = stage {
-                printed = text::print_module(&assigned.module);
-                tilewright_tile::verify_transformed_module(&assigned.module)
-                    .unwrap_or_else(|error| panic!("{error}\n{printed}"));
-                lines = assigned.report.functions[0].loops.clone();
-                conversions = printed.matches(ttg::CONVERT_LAYOUT).count();
+                found = Some(assigned.clone());
             }
         });
         let kernel = kernel.unwrap_or_else(|error| panic!("{error}\n{}", self.text()));
-        Compiled { kernel, text: printed, lines, conversions }
+        let assigned = found.expect("the program has layouts");
+        let text = text::print_module(&assigned.module);
+        tilewright_tile::verify_transformed_module(&assigned.module).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        let units = target.description().throughput.as_ref().map_or(1, |throughput| throughput.compute_units);
+        let values = LaunchValues { grid: [16 * u64::from(units), 1, 1], arguments: Vec::new() };
+        let launch = LaunchPredictionInput { values, buffer_bytes: None };
+        let predicted = compiler(target).predict_launch(&assigned, &kernel, &options, &launch);
+        let cycles = predicted.ok().map(|predicted| predicted.cycles);
+        let FunctionReport { loops: lines, alternatives, .. } = assigned.report.functions[0].clone();
+        Compiled { kernel, conversions: text.matches(ttg::CONVERT_LAYOUT).count(), text, lines, cycles, alternatives }
     }
 
     /// Emulates a kernel for `iterations` iterations, with a mask that covers `rows` rows of each tile. Checks the

@@ -1,0 +1,165 @@
+//! The layout of a buffer in shared memory, with the instructions that fill and read it. The tensors of explicit-memory
+//! programs and the buffers of prefetched loads pass the same decision ([`SharedBuffer::solve`]).
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::rc::Rc;
+
+use crate::LaunchConfig;
+use crate::dot_plan::DotPlan;
+use tilewright_layout::{self as layout, Dim, FamilyParameterValue, FamilySpec, LinearLayout, MemoryLayout};
+use tilewright_plan::memory_synthesis::{
+    AccessAlternative, MemorySynthesisError, SharedLayoutSearchLimits, SharedLayoutSolution, SharedTensor,
+    TensorAccess, solve_shared_layout_with_search_limits,
+};
+use tilewright_plan::mma::MmaPlan;
+use tilewright_target::{Completion, Direction, Instruction, InstructionOperand, TensorCopyOperand};
+use tilewright_tile::LayoutAttribute;
+
+/// A buffer in shared memory whose layout is to be found.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct SharedBuffer<'m> {
+    pub tensor: SharedTensor,
+    /// The accesses that fill and read the buffer, each with the instructions that can execute it.
+    pub accesses: Vec<TensorAccess<'m>>,
+    /// The dots whose MMAs read the buffer in place, each with the operand that it is: A (0) or B (1).
+    pub mma_reads: Vec<(Rc<DotPlan>, usize)>,
+    /// The allowed layouts, and the limits of the search for one.
+    pub limits: SharedLayoutSearchLimits,
+}
+
+impl<'m> SharedBuffer<'m> {
+    /// Creates a buffer with the usual limits of the search for its layout.
+    pub fn new(tensor: SharedTensor, accesses: Vec<TensorAccess<'m>>, mma_reads: Vec<(Rc<DotPlan>, usize)>) -> Self {
+        Self { tensor, accesses, mma_reads, limits: SharedLayoutSearchLimits::default() }
+    }
+
+    /// Returns the same buffer with one more access, which comes before the others.
+    pub fn with_first_access(&self, access: TensorAccess<'m>) -> Self {
+        Self { accesses: [&[access], &self.accesses[..]].concat(), ..self.clone() }
+    }
+
+    /// Finds a layout that the widest possible asynchronous copies can fill. If it has bank conflicts, a layout for any
+    /// accesses (such as copies through registers) is returned if it is cheaper. If no asynchronous copies can fill a
+    /// layout, the layout is for any accesses too.
+    ///
+    /// # Errors
+    /// [`MemorySynthesisError`] if no layout serves all accesses, or if an MMA cannot read the layout.
+    pub fn solve(&self, config: &LaunchConfig<'_>) -> Result<SharedLayoutSolution, Box<MemorySynthesisError>> {
+        let copies = self.accesses.iter().filter(|access| access.from_global).flat_map(|access| &access.alternatives);
+        let copies = copies.filter(|alternative| alternative.instruction().is_some());
+        let widths: BTreeSet<u64> = copies.map(AccessAlternative::bytes).collect();
+        for width in widths.into_iter().rev() {
+            let Ok(solution) = self.with_copies_of(width).solve_as_is(config) else { continue };
+            let has_conflicts = solution.conflict_wavefronts() > 0;
+            let other = if has_conflicts { self.solve_as_is(config).ok() } else { None };
+            return Ok(other.filter(|other| other.price < solution.price).unwrap_or(solution));
+        }
+        self.solve_as_is(config)
+    }
+
+    /// Returns the same buffer, filled from global memory only by asynchronous copies of `width` bytes of a lane.
+    fn with_copies_of(&self, width: u64) -> Self {
+        let mut narrowed = self.clone();
+        for access in narrowed.accesses.iter_mut().filter(|access| access.from_global) {
+            access.alternatives.retain(|copy| copy.instruction().is_some() && copy.bytes() == width);
+        }
+        narrowed
+    }
+
+    /// Finds the cheapest layout for the accesses, and checks that the MMAs can read it.
+    fn solve_as_is(&self, config: &LaunchConfig<'_>) -> Result<SharedLayoutSolution, Box<MemorySynthesisError>> {
+        let (tensor, limits) = (&self.tensor, &self.limits);
+        let solution = solve_shared_layout_with_search_limits(tensor, &self.accesses, &config.context, limits)?;
+        for (dot, side) in &self.mma_reads {
+            let (read, access) = (dot.plan.with_operand_memory(*side, &solution.memory.linear), dot.plan.atom_name());
+            let refused = |reason| MemorySynthesisError::Access { access: access.to_owned(), reason };
+            read.map_err(|error| refused(error.to_string()))?;
+        }
+        Ok(solution)
+    }
+}
+
+/// Returns the access that fills a buffer with the value of a load of the register layout `layout`: by asynchronous
+/// copies as wide as the load, which accesses `bytes` bytes of a lane, or by stores of the loaded value. `None` if the
+/// target has no such copy.
+pub(crate) fn prefetching_access<'a>(
+    layout: &LinearLayout,
+    bytes: u64,
+    config: &LaunchConfig<'a>,
+) -> Option<TensorAccess<'a>> {
+    let is_copy = |alternative: &AccessAlternative<'_>| alternative.instruction().is_some();
+    let copy = TensorAccess::global_to_shared_copy("the copy", layout.clone(), &config.context)
+        .with_retained_alternatives(|alternative| !is_copy(alternative) || alternative.bytes() == bytes);
+    copy.alternatives.iter().any(is_copy).then_some(copy)
+}
+
+/// Whether asynchronous copies fill a buffer; its first access fills it.
+pub(crate) fn is_filled_asynchronously(solution: &SharedLayoutSolution) -> bool {
+    solution.served.first().is_some_and(|filled| filled.instruction.is_some())
+}
+
+/// Returns the access by which an MMA reads operand A (`side` 0) or B (1) from shared memory. `None` if it reads the
+/// operand from registers.
+pub(crate) fn mma_operand_access<'a>(
+    plan: &MmaPlan,
+    side: usize,
+    name: &str,
+    config: &LaunchConfig<'a>,
+) -> Option<TensorAccess<'a>> {
+    let role = if (side == 0) == plan.is_transposed() { "b" } else { "a" };
+    let row = plan.instruction().and_then(|name| config.context.instructions.iter().find(|row| row.name == name));
+    let access = row.and_then(|row| TensorAccess::matrix_unit_read(name, row, role));
+    access.map(|access| if plan.is_transposed() { access.of_transposed_tensor() } else { access })
+}
+
+/// Returns the access of a bulk tensor copy of boxes of this rank, with one alternative for each instruction that
+/// accesses shared memory in this direction. Elements are contiguous along `first` in global memory.
+pub(crate) fn bulk_copy_access<'a>(
+    name: &str,
+    (rank, direction): (usize, Direction),
+    first: Dim,
+    config: &LaunchConfig<'a>,
+) -> TensorAccess<'a> {
+    let mut all = TensorAccess::without_alternatives(name);
+    let by_row = bulk_copy_instructions(rank, direction, config)
+        .filter_map(|(row, _)| TensorAccess::tensor_copy(name, row, first));
+    all.alternatives.extend(by_row.flat_map(|one| one.alternatives));
+    all
+}
+
+/// Iterates over the target's bulk tensor copies of boxes of this rank that store to shared memory (and complete on an
+/// mbarrier) or load from it (as a bulk group).
+pub(crate) fn bulk_copy_instructions<'a>(
+    rank: usize,
+    direction: Direction,
+    config: &LaunchConfig<'a>,
+) -> impl Iterator<Item = (&'a Instruction, &'a TensorCopyOperand)> {
+    let completes = move |row: &&Instruction| match direction {
+        Direction::Store => row.completion == Completion::Mbarrier,
+        Direction::Load => matches!(row.completion, Completion::Queue(_)),
+    };
+    config.context.instructions.iter().filter(completes).flat_map(move |row| {
+        row.operands.iter().filter_map(move |operand| match operand {
+            InstructionOperand::Box(axis_value) if axis_value.rank as usize == rank => Some((row, axis_value)),
+            _ => None,
+        })
+    })
+}
+
+/// Returns the attribute by which types name a memory layout.
+pub(crate) fn memory_name(memory: &MemoryLayout) -> LayoutAttribute {
+    let spec = layout::Layout::Memory(memory.clone()).to_spec().unwrap_or_else(|| FamilySpec::new("shared_linear"));
+    let mut text = String::from("#ttg.shared_linear<{offset = [");
+    for (index, basis) in memory.linear.bases_of(Dim::OFFSET).iter().enumerate() {
+        let basis: Vec<String> = basis.iter().map(u64::to_string).collect();
+        // Writing to a text does not fail.
+        let _ = write!(text, "{}[{}]", if index == 0 { "" } else { ", " }, basis.join(", "));
+    }
+    text.push_str("]}");
+    if let Some(FamilyParameterValue::Int(alignment)) = spec.attributes.get("alignment") {
+        let _ = write!(text, ", alignment = {alignment}");
+    }
+    text.push('>');
+    LayoutAttribute::new(spec, text)
+}
