@@ -387,6 +387,7 @@ impl<'a, 'ctx> Body<'a, 'ctx> {
     fn result(&mut self, op: &Op, ty: Type) -> Result<Typed<'ctx>, CompileError> {
         match op {
             Op::Constant { bits } => self.constant(ty, *bits),
+            Op::Unspecified {} => self.unspecified(ty),
             Op::Special(register) => self.special(*register),
             Op::SharedAddress { buffer } => self.shared_address(*buffer),
             Op::ClusterAddress { pointer, block } => self.cluster_address(*pointer, *block),

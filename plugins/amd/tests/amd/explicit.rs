@@ -3,9 +3,11 @@
 use crate::targets::target;
 use tilewright_assign::synthesis::SynthesisOptions;
 use tilewright_vendor_testkit::explicit;
-use tilewright_vendor_testkit::explicit::claims::{InstructionCounts, check_alternatives, check_stated_accesses};
+use tilewright_vendor_testkit::explicit::claims::{
+    InstructionCounts, check_alternatives, check_stated_accesses, compiled,
+};
 use tilewright_vendor_testkit::explicit::pinned::compare_pinned;
-use tilewright_vendor_testkit::explicit::tiles::{check_usual_tiles_page, synthesize_usual_tiles};
+use tilewright_vendor_testkit::explicit::tiles::{check_usual_tiles_page, sized_gemm, synthesize_usual_tiles};
 use tilewright_vendor_testkit::explicit::{
     EXPLICIT_MEMORY_PROGRAMS, MIXED, case, check_synthesis_page_table, is_inner_conversion_line,
     synthesize_and_emulate, synthesize_and_emulate_case, table,
@@ -160,6 +162,27 @@ fn alternatives_are_listed_with_reasons() {
 #[test]
 fn stated_accesses_are_emitted() {
     check_stated_accesses(&target("mi300x"), accesses_of_assembly);
+}
+
+/// Checks a loop that prefetches through registers: its last iteration, which loads nothing, does not write zeros.
+#[test]
+fn the_last_iteration_leaves_prefetch_registers_unset() {
+    let text = sized_gemm([64, 64, 64], "f16");
+    let (derivation, assembly) = compiled(&target("mi300x"), &("sized_gemm".to_owned(), text, 4));
+    assert_eq!((derivation.loops[0].stages, derivation.loops[0].buffers), (2, 1), "{derivation}");
+    let body = loops_of(&assembly).find(|body| body.contains("v_mfma")).expect("a loop of MMAs");
+    assert!(body.contains("global_load_dwordx4"), "{body}");
+    let zeros = body.lines().filter(|line| line.contains("v_mov_b32") && line.trim_end().ends_with(", 0"));
+    assert_eq!(zeros.collect::<Vec<_>>(), [""; 0], "{body}");
+}
+
+/// The bodies of the loops in assembly: from the target of each backward branch to the branch.
+fn loops_of(assembly: &str) -> impl Iterator<Item = &str> {
+    assembly.match_indices("s_cbranch").filter_map(|(end, _)| {
+        let before = &assembly[..end];
+        let label = assembly[end..].lines().next()?.split_whitespace().nth(1)?;
+        before.rfind(&format!("\n{label}:")).map(|start| &before[start..])
+    })
 }
 
 /// Counts the asynchronous copies, and the other accesses of LDS, in assembly; `ds_read2` and `ds_write2` count twice.

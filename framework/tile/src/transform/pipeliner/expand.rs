@@ -53,7 +53,7 @@ pub(in crate::transform) trait Prefetch: Rewrite {
     /// Emits the stores of loaded values into the buffers of a stream.
     ///
     /// `index_and_existence` is the buffer index, and an `i1` that is false if the loop lacks the iteration of the
-    /// values: the values are then zeros, and need not be stored. `is_disjoint` states that no other operation accesses
+    /// values: the values are then unspecified, and need not be stored. `is_disjoint` states that no other operation accesses
     /// these buffers between the barriers before and after the store.
     fn store(
         &mut self,
