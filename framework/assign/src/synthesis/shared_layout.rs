@@ -174,7 +174,8 @@ fn access_reports(body: &FunctionBody, served: &AccessSolution, ops: &[AccessOp]
 }
 
 /// Solves for a memory layout that the widest possible asynchronous copies can fill. If that layout has bank conflicts,
-/// a layout for any accesses (such as copies through registers) is returned if it is cheaper. If no asynchronous copies
+/// if lanes permute or move registers, or if plain accesses are wider, a layout for any accesses (such as copies through
+/// registers) is returned if it is cheaper. If no asynchronous copies
 /// can fill a layout, the layout is for any accesses too.
 fn solve<'a>(
     problem: &SharedTensor,
@@ -203,8 +204,11 @@ fn solve<'a>(
         if let Ok(solution) =
             memory::solve_shared_layout_with_search_limits(problem, &narrowed, &config.context, bounds)
         {
-            let conflicts = solution.served.iter().any(|served| served.conflict_wavefronts() > 0);
-            let other = conflicts
+            let is_perfect = |served: &AccessSolution| served.conflict_wavefronts() == 0 && served.permutes == 0;
+            let is_narrow = |access: &TensorAccess<'_>| {
+                access.from_global && access.alternatives.iter().any(|alternative| alternative.bytes() > width)
+            };
+            let other = (!solution.served.iter().all(is_perfect) || accesses.iter().any(is_narrow))
                 .then(|| {
                     memory::solve_shared_layout_with_search_limits(problem, accesses, &config.context, bounds).ok()
                 })
