@@ -70,14 +70,14 @@ fn branches_that_are_cut_would_not_have_been_better() {
 /// buffers; without that, the search refills one buffer from registers.
 #[test]
 fn lanes_fetch_what_a_swizzle_wants() {
-    let target = target("mi300x");
+    let target = target("mi355x");
     for (name, iterations) in [("explicit_int4", 4), ("explicit_int1", 2)] {
         let (case, text) = case(name);
         let text = text.replace("tw.shared_tensor :", "tw.shared_tensor {stages = 2 : i32} :");
         let found = synthesize_and_emulate(&target, &case, &text, SynthesisOptions::default());
         let copies = found.derivation.memories.iter().flat_map(|memory| &memory.accesses);
         for copy in copies.filter(|access| access.operation != "ttg.local_load") {
-            assert_eq!(copy.instruction.as_deref(), Some("global_load_lds_dword"), "{name}: {}", found.derivation);
+            assert_eq!(copy.instruction.as_deref(), Some("global_load_lds_dwordx4"), "{name}: {}", found.derivation);
             assert_eq!(copy.excess, 0, "{name}: {}", found.derivation);
         }
         assert!(
@@ -164,14 +164,16 @@ fn stated_accesses_are_emitted() {
     check_stated_accesses(&target("mi300x"), accesses_of_assembly);
 }
 
-/// Checks a loop that prefetches through registers: its last iteration, which loads nothing, does not write zeros.
+/// Checks a loop that prefetches through registers: its last iteration, which loads nothing, does not write zeros, and
+/// all loads are issued at the start of an iteration, before the work that hides their latency.
 #[test]
-fn the_last_iteration_leaves_prefetch_registers_unset() {
+fn prefetches_start_an_iteration_and_write_no_zeros() {
     let text = sized_gemm([64, 64, 64], "f16");
     let (derivation, assembly) = compiled(&target("mi300x"), &("sized_gemm".to_owned(), text, 4));
     assert_eq!((derivation.loops[0].stages, derivation.loops[0].buffers), (2, 1), "{derivation}");
     let body = loops_of(&assembly).find(|body| body.contains("v_mfma")).expect("a loop of MMAs");
-    assert!(body.contains("global_load_dwordx4"), "{body}");
+    let (last_load, first_read) = (body.rfind("global_load_dwordx4"), body.find("ds_read"));
+    assert!(last_load.is_some() && last_load < first_read, "{body}");
     let zeros = body.lines().filter(|line| line.contains("v_mov_b32") && line.trim_end().ends_with(", 0"));
     assert_eq!(zeros.collect::<Vec<_>>(), [""; 0], "{body}");
 }
