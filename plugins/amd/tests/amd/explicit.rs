@@ -77,7 +77,8 @@ fn lanes_fetch_what_a_swizzle_wants() {
         let found = synthesize_and_emulate(&target, &case, &text, SynthesisOptions::default());
         let copies = found.derivation.memories.iter().flat_map(|memory| &memory.accesses);
         for copy in copies.filter(|access| access.operation != "ttg.local_load") {
-            assert_eq!(copy.instruction.as_deref(), Some("global_load_lds_dwordx4"), "{name}: {}", found.derivation);
+            let instruction = copy.instruction.as_deref().unwrap_or_default();
+            assert!(instruction.starts_with("global_load_lds_dword"), "{name}: {}", found.derivation);
             assert_eq!(copy.excess, 0, "{name}: {}", found.derivation);
         }
         assert!(
@@ -168,7 +169,7 @@ fn stated_accesses_are_emitted() {
 /// all loads are issued at the start of an iteration, before the work that hides their latency.
 #[test]
 fn prefetches_start_an_iteration_and_write_no_zeros() {
-    let text = sized_gemm([64, 64, 64], "f16");
+    let text = sized_gemm([128, 128, 64], "f16");
     let (derivation, assembly) = compiled(&target("mi300x"), &("sized_gemm".to_owned(), text, 4));
     assert_eq!((derivation.loops[0].stages, derivation.loops[0].buffers), (2, 1), "{derivation}");
     let body = loops_of(&assembly).find(|body| body.contains("v_mfma")).expect("a loop of MMAs");

@@ -135,7 +135,9 @@ fn copies(derivation: &Derivation) -> String {
         ttg::ASYNC_COPY_GLOBAL_TO_LOCAL if access.instruction.is_some() => {
             Some(format!("asynchronous, {} bits", access.vector_bits))
         }
-        ttg::ASYNC_COPY_GLOBAL_TO_LOCAL | ttg::LOCAL_STORE => Some(format!("by registers, {} bits", access.vector_bits)),
+        ttg::ASYNC_COPY_GLOBAL_TO_LOCAL | ttg::LOCAL_STORE => {
+            Some(format!("by registers, {} bits", access.vector_bits))
+        }
         _ => None,
     };
     grouped(derivation, |memory| memory.accesses.iter().find_map(kind))
