@@ -39,9 +39,9 @@ impl<'m> SharedBuffer<'m> {
         Self { accesses: [&[access], &self.accesses[..]].concat(), ..self.clone() }
     }
 
-    /// Finds a layout that the widest possible asynchronous copies can fill. If it has bank conflicts, a layout for any
-    /// accesses (such as copies through registers) is returned if it is cheaper. If no asynchronous copies can fill a
-    /// layout, the layout is for any accesses too.
+    /// Finds a layout that the widest possible asynchronous copies can fill. If it has bank conflicts, if lanes permute or
+    /// move registers, or if plain accesses are wider, a layout for any accesses (such as copies through registers) is
+    /// returned if it is cheaper. If no asynchronous copies can fill a layout, the layout is for any accesses too.
     ///
     /// # Errors
     /// [`MemorySynthesisError`] if no layout serves all accesses, or if an MMA cannot read the layout.
@@ -51,8 +51,11 @@ impl<'m> SharedBuffer<'m> {
         let widths: BTreeSet<u64> = copies.map(AccessAlternative::bytes).collect();
         for width in widths.into_iter().rev() {
             let Ok(solution) = self.with_copies_of(width).solve_as_is(config) else { continue };
-            let has_conflicts = solution.conflict_wavefronts() > 0;
-            let other = if has_conflicts { self.solve_as_is(config).ok() } else { None };
+            let is_best =
+                solution.served.iter().all(|served| served.conflict_wavefronts() == 0 && served.permutes == 0);
+            let is_narrow = |access: &TensorAccess<'_>| access.alternatives.iter().any(|plain| plain.bytes() > width);
+            let is_widest = !self.accesses.iter().any(|access| access.from_global && is_narrow(access));
+            let other = if is_best && is_widest { None } else { self.solve_as_is(config).ok() };
             return Ok(other.filter(|other| other.price < solution.price).unwrap_or(solution));
         }
         self.solve_as_is(config)

@@ -276,6 +276,11 @@ impl Builder {
         self.value(ty, Op::Constant { bits })
     }
 
+    /// Appends a value with arbitrary bits, for a scalar or vector that is never used.
+    pub fn unspecified(&mut self, ty: Type) -> Value {
+        self.value(ty, Op::Unspecified {})
+    }
+
     /// Appends a 32-bit integer constant.
     pub fn i32(&mut self, value: u32) -> Value {
         self.constant(Type::Scalar(Element::I32), u64::from(value))

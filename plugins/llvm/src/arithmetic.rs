@@ -75,6 +75,18 @@ impl<'ctx> Body<'_, 'ctx> {
         Ok(Typed { constant: Some(bits), ..Typed::new(ty, value) })
     }
 
+    /// Emits a value with arbitrary bits. LLVM's `poison` would make the conjunction of a mask with a false condition
+    /// arbitrary too; with `undef` it stays false.
+    pub(crate) fn unspecified(&mut self, ty: Type) -> Result<Typed<'ctx>, CompileError> {
+        let value = match self.llvm_type(ty)? {
+            BasicTypeEnum::IntType(integer) => integer.get_undef().as_basic_value_enum(),
+            BasicTypeEnum::FloatType(float) => float.get_undef().as_basic_value_enum(),
+            BasicTypeEnum::VectorType(vector) => vector.get_undef().as_basic_value_enum(),
+            _ => return Err(unsupported_kernel_error(format!("unspecified values of type {ty}"))),
+        };
+        Ok(Typed::new(ty, value))
+    }
+
     pub(crate) fn unary(&mut self, op: Unary, a: Value) -> Result<Typed<'ctx>, CompileError> {
         let a = self.value(a)?;
         if op.is_float() && is_float(a.ty) {
@@ -338,7 +350,7 @@ impl<'ctx> Body<'_, 'ctx> {
                 self.emit.join_elements(&words, Type::vector_or_scalar(Element::I32, words.len() as u32), ty)?;
             return Ok(Typed::new(ty, value));
         }
-        let mut vector = required.get_poison();
+        let mut vector = required.get_undef();
         for (index, scalar) in (0u32..).zip(scalars) {
             vector = self
                 .emit

@@ -80,6 +80,7 @@ impl<'ctx> CodeGenerator for Body<'_, 'ctx> {
     }
 
     fn begin_block(&mut self, block: BasicBlock<'ctx>) -> Result<(), CompileError> {
+        self.ends_with_loads = false;
         self.emit.builder.position_at_end(block);
         Ok(())
     }
@@ -89,6 +90,9 @@ impl<'ctx> CodeGenerator for Body<'_, 'ctx> {
     }
 
     fn branch(&mut self, to: BasicBlock<'ctx>) -> Result<(), CompileError> {
+        if std::mem::take(&mut self.ends_with_loads) {
+            self.dialect.keep_loads_before(&self.emit)?;
+        }
         self.emit.builder.build_unconditional_branch(to).map(|_| ()).map_err(builder_error)
     }
 

@@ -257,6 +257,17 @@ pub trait TargetDialect {
         Ok(value)
     }
 
+    /// Emits code behind loads from global memory that end a branch, such as the prefetches of a loop. If LLVM removes the
+    /// branch, it may move the loads towards their uses, behind the work that hides their latency; a dialect can keep
+    /// them here. By default, emits nothing.
+    ///
+    /// # Errors
+    /// [`CompileError`] if the target cannot emit the operation.
+    fn keep_loads_before(&self, emit: &Emitter<'_, '_>) -> Result<(), CompileError> {
+        let _ = emit;
+        Ok(())
+    }
+
     /// Returns the LLVM property of a loop whose number of iterations is not constant, such as
     /// `llvm.loop.unroll.disable`; `None` for no property. `stores` is true if the loop stores to global memory.
     fn loop_property(&self, stores: bool) -> Option<&'static str> {

@@ -54,6 +54,7 @@ impl<'ctx> Body<'_, 'ctx> {
         let stored = self.stored_type(ty)?;
         let other = other.map_or_else(|| Ok(stored.const_zero()), |other| self.value_of(other, ty))?;
         let address = self.address(access)?;
+        self.ends_with_loads |= self.pointer(access.pointer)?.0 == MemorySpace::Global;
         let predicated = self.predicated_access(access, ty)?;
         let loaded = match &predicated {
             Some(predicated) => self.dialect.predicated_load(&self.emit, predicated, other)?,

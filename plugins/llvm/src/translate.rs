@@ -118,6 +118,7 @@ pub(crate) fn translate<'ctx>(
             values,
             stores: 0,
             global_stores: 0,
+            ends_with_loads: false,
             division: None,
             used: used_values(kernel),
             lines,
@@ -298,6 +299,8 @@ pub(crate) struct Body<'a, 'ctx> {
     pub(crate) stores: usize,
     /// Stores to global memory so far.
     pub(crate) global_stores: usize,
+    /// Whether the current block of a branch has loads from global memory.
+    pub(crate) ends_with_loads: bool,
     /// The last division by a hidden divisor.
     pub(crate) division: Option<Division<'ctx>>,
     /// The values that are operands, in a kernel with atomic updates; empty in others.
@@ -387,6 +390,7 @@ impl<'a, 'ctx> Body<'a, 'ctx> {
     fn result(&mut self, op: &Op, ty: Type) -> Result<Typed<'ctx>, CompileError> {
         match op {
             Op::Constant { bits } => self.constant(ty, *bits),
+            Op::Unspecified {} => self.unspecified(ty),
             Op::Special(register) => self.special(*register),
             Op::SharedAddress { buffer } => self.shared_address(*buffer),
             Op::ClusterAddress { pointer, block } => self.cluster_address(*pointer, *block),

@@ -3,11 +3,11 @@
 
 use std::collections::HashMap;
 use std::rc::Rc;
-use tilewright_tile::op::name::{scf, ttg, tw};
+use tilewright_tile::op::name::{scf, tt, ttg, tw};
 
 use super::SynthesisError;
 use super::model::StepWork;
-use crate::dot_plan::{DotPlan, plan_dot};
+use crate::dot_plan::{DotPlan, mma_problem, plan_dot};
 use crate::layouts::{LayoutCache, map_coordinates};
 use crate::shared_buffer::{bulk_copy_access, mma_operand_access};
 use crate::{LOOP_WEIGHT, LaunchConfig};
@@ -172,11 +172,13 @@ pub(super) fn accesses<'a>(
             }
             ttg::LOCAL_LOAD if is_of(0) => {
                 let value = operation.results[0];
-                TensorAccess::load(&named(value), registers(value)?, context)
+                let bytes = mma_operand_bytes(body, value, config);
+                TensorAccess::load(&named(value), registers(value)?, context).with_register_vectors(bytes)
             }
             ttg::LOCAL_STORE if is_of(1) => {
                 let value = operation.operands[0];
-                TensorAccess::store(&named(value), registers(value)?, context)
+                let loaded = requested.get(&op).and_then(|requested| requested.bytes).unwrap_or(0);
+                TensorAccess::store(&named(value), registers(value)?, context).with_register_vectors(loaded)
             }
             ttg::LOCAL_ALLOC if !operation.operands.is_empty() && buffers.contains(&operation.results[0]) => {
                 let value = operation.operands[0];
@@ -240,6 +242,18 @@ fn tensor_copy_access<'a>(
     let is_one = |value: &Value| body.constant_integer(*value) == Some(1);
     let Some(first) = strides.iter().position(is_one) else { return TensorAccess::without_alternatives(name) };
     bulk_copy_access(name, (strides.len(), direction), Dim::tensor(first), config)
+}
+
+/// Returns the bytes that a lane gives to one MMA by consecutive registers, if a dot with a chosen instruction reads
+/// `value` from registers; otherwise zero. If the operands differ, the smaller number.
+fn mma_operand_bytes(body: &FunctionBody, value: Value, config: &LaunchConfig<'_>) -> u64 {
+    let reads = |op: &Op| body.op(*op).name() == tt::DOT && body.op(*op).operands[..2].contains(&value);
+    let dot = body.walk_region(body.root()).into_iter().find(reads);
+    let atom = dot.and_then(|dot| mma_problem(body, dot, config.lanes, config.warps).ok()?.atom);
+    let row = config.context.instructions.iter().find(|row| Some(&row.name) == atom.as_ref());
+    let operands = row.into_iter().flat_map(|row| ["a", "b"].map(|role| row.find_register_operand(role)));
+    let bytes = operands.flatten().map(|(_, bits, layout)| (u64::from(bits) << layout.in_bits(Dim::REGISTER)) / 8);
+    bytes.min().unwrap_or(0)
 }
 
 /// Returns the access of an MMA that reads an operand in place from shared memory, the plan of its dot, and the operand:

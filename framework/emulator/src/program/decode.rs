@@ -104,7 +104,7 @@ impl<'a> Decoder<'a> {
         }
         let to = self.allocate(result, ty);
         let n = self.width(ty);
-        if let Some(bits) = self.constant_bits(op) {
+        if let Some(bits) = self.constant_bits(op, ty) {
             self.program.constants.push((to, n, bits));
         } else {
             let step = self.computation(op, ty, to, n);
@@ -128,9 +128,11 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    fn constant_bits(&self, op: &Op) -> Option<u64> {
+    fn constant_bits(&self, op: &Op, ty: Type) -> Option<u64> {
         match op {
             Op::Constant { bits } => Some(*bits),
+            // All bits set: NaN in every floating-point type, so that a test sees a use.
+            Op::Unspecified {} => ty.element().map(|element| u64::MAX >> (64 - element.bits())),
             Op::SharedAddress { buffer } => self.shared_offsets.get(*buffer as usize).copied(),
             _ => None,
         }

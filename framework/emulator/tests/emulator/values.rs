@@ -373,6 +373,16 @@ fn loads_with_a_false_predicate_give_zero() {
     assert_eq!(one_word_each(text), [0; 8]);
 }
 
+/// Checks that an unspecified number is a NaN, so that results that depend on it are seen to be wrong.
+#[test]
+fn unspecified_floats_are_nan() {
+    let text = "%5: f32 = unspecified\n %20: i32 = cast bits %5";
+    assert!(one_word_each(text).iter().all(|&bits| f32::from_bits(bits).is_nan()));
+    let text = "%5: 2xbf16 = unspecified\n %20: i32 = cast bits %5";
+    let upper_halves = one_word_each(text).into_iter().map(|bits| f32::from_bits(bits & 0xffff_0000));
+    assert!(upper_halves.into_iter().all(f32::is_nan));
+}
+
 #[test]
 fn the_host_reads_only_what_was_written() {
     use tilewright_emulator::HostAccessError;

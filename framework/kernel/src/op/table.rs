@@ -33,6 +33,9 @@ macro_rules! operations {
                 /// The bits of the constant (of each element, for a vector), zero-extended.
                 bits: u64 = "64 bits",
             } [(bits_of bits)] -> one(one_of(ELEMENTS));
+            /// A value with arbitrary bits, which may differ at each use (LLVM `undef`). No effect may depend on these
+            /// bits: no address, condition, predicate or stored value that is read later.
+            unspecified Unspecified {} [] -> one(one_of(ELEMENTS));
             /// A value that the hardware supplies.
             special Special (register: SpecialRegister) [register] -> one(is(I32));
             // A shared address is block-uniform at best, since each block has its own shared memory.

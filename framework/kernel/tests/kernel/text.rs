@@ -101,6 +101,7 @@ fn flat_op() -> impl Strategy<Value = Op> {
     let access = || (value(), prop::option::of(value()), any::<i32>(), any::<u32>());
     prop_oneof![
         any::<u64>().prop_map(|bits| Op::Constant { bits }),
+        Just(Op::Unspecified {}),
         special().prop_map(Op::Special),
         any::<u32>().prop_map(|buffer| Op::SharedAddress { buffer }),
         (value(), value()).prop_map(|(pointer, block)| Op::ClusterAddress { pointer, block }),

@@ -177,6 +177,7 @@ pub(super) fn computes(op: &Op) -> bool {
     matches!(
         op,
         Op::Constant { .. }
+            | Op::Unspecified {}
             | Op::Special(_)
             | Op::SharedAddress { .. }
             | Op::Unary { .. }

@@ -22,6 +22,9 @@ use tilewright_target::Direction;
 /// wavefront.
 const ISSUE_PRICE: f64 = 0.25;
 
+/// Bits of a register.
+const WORD_BITS: u64 = 32;
+
 /// The synthesis problem after validation: one tensor, its accesses, and derived data.
 pub(super) struct Problem<'q, 'a> {
     pub(super) tensor: &'q SharedTensor,
@@ -88,8 +91,10 @@ impl<'q> Problem<'q, '_> {
     }
 
     fn price(&self, access: &TensorAccess<'_>, lanes: &SharedAccessKind, wavefronts: u64, issued: u64) -> f64 {
-        // A plain store of data from global memory has a load before it.
-        let times = if access.from_global && !lanes.copies { 2.0 } else { 1.0 };
+        // A plain store of data from global memory has a load before it. A copy whose lanes write adjacent elements has
+        // an instruction before it that sets their common address (AMD: M0).
+        let is_pair = access.from_global && (!lanes.copies || lanes.has_fetching_lanes());
+        let times = if is_pair { 2.0 } else { 1.0 };
         access.weight as f64 * (wavefronts as f64 + times * ISSUE_PRICE * issued as f64)
     }
 
@@ -179,10 +184,31 @@ impl<'q> Problem<'q, '_> {
             wavefronts: plan.wavefronts(),
             lower_bound: wavefront_lower_bound(accessor, self.unit_bits(), context)?,
             issued: plan.issued(),
-            // Asynchronous copies bypass the registers.
-            permutes: if chosen.lanes.copies { 0 } else { plan.stats.permutes },
+            permutes: match plan.stats.permutes {
+                // Asynchronous copies bypass the registers.
+                _ if chosen.lanes.copies => 0,
+                0 => self.word_moves(chosen, accessor, memory),
+                permutes => permutes,
+            },
             fetched: None,
         })
+    }
+
+    /// Returns the number of moves of a lane between registers before a store or after a load. The words of a vector are
+    /// in consecutive registers, for the access and for the other instruction that moves it, so a vector that takes words
+    /// of several vectors, or in another order, is put together word by word.
+    fn word_moves(&self, chosen: &Chosen<'_>, accessor: &SharedMemoryAccessor, memory: &MemoryLayout) -> u64 {
+        let bytes = self.accesses[chosen.access].register_vector_bytes.min(chosen.lanes.bytes);
+        let (unit_bits, vector_bits) = (u64::from(self.unit_bits()), 8 * bytes);
+        let columns = accessor.layout.columns_of(Dim::REGISTER).iter().copied();
+        let registers: Vec<u64> = columns.filter(|&column| column != 0).collect();
+        let offsets = memory.linear.columns_of(Dim::OFFSET);
+        let is_word = |bit: &usize| (WORD_BITS..vector_bits).contains(&(unit_bits << bit));
+        let is_in_place = |bit: usize| registers.get(bit) == offsets.get(bit);
+        if chosen.lanes.instruction.is_some() || (0..offsets.len()).filter(is_word).all(is_in_place) {
+            return 0;
+        }
+        (unit_bits << registers.len()) / WORD_BITS
     }
 
     /// Returns the solution of the access by the alternative with this index, in the memory layout `memory` of unpacked

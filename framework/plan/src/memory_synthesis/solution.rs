@@ -26,7 +26,8 @@ pub struct AccessSolution {
     pub lower_bound: u64,
     /// Number of access instructions that the busiest warp issues.
     pub issued: u64,
-    /// Number of byte permutes by which a lane packs its registers into the words of the accesses, or unpacks them.
+    /// Number of byte permutes by which a lane packs its registers into the words of the accesses, or unpacks them, and
+    /// of moves of words between vectors.
     pub permutes: u64,
     /// The register layout of the elements that each lane fetches from global memory, which follows from the memory
     /// layout. `None` except for copies whose lanes write adjacent elements and each give an address to fetch from.

@@ -106,6 +106,10 @@ pub struct TensorAccess<'a> {
     /// Whether the stored data come from global memory: plain stores then need loads to registers first, asynchronous
     /// copies do not.
     pub from_global: bool,
+    /// Bytes that another instruction moves by consecutive registers of a lane, in the order of the register layout: the
+    /// load of a vector that is stored, or the MMA whose operand is loaded. Zero if no instruction requires consecutive
+    /// registers.
+    pub register_vector_bytes: u64,
     /// The alternatives by which the access can be executed, in any order.
     pub alternatives: Vec<AccessAlternative<'a>>,
 }
@@ -177,7 +181,14 @@ impl<'a> TensorAccess<'a> {
     }
 
     fn new(name: &str, layout: Option<LinearLayout>) -> Self {
-        Self { name: name.to_owned(), layout, weight: 1, from_global: false, alternatives: Vec::new() }
+        Self {
+            name: name.to_owned(),
+            layout,
+            weight: 1,
+            from_global: false,
+            register_vector_bytes: 0,
+            alternatives: Vec::new(),
+        }
     }
 
     fn of_registers(name: &str, layout: LinearLayout, direction: Direction, context: &PlanContext<'a>) -> Self {
@@ -192,6 +203,12 @@ impl<'a> TensorAccess<'a> {
             .map(AccessAlternative::Lanes)
             .collect();
         Self { alternatives, ..Self::new(name, Some(layout)) }
+    }
+
+    /// Returns the same access with this number of bytes that another instruction moves by consecutive registers.
+    #[must_use]
+    pub fn with_register_vectors(self, bytes: u64) -> Self {
+        Self { register_vector_bytes: bytes, ..self }
     }
 
     /// Returns the same access with this weight.

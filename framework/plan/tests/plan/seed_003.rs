@@ -264,6 +264,25 @@ fn figure_14_satisfiable_and_unsatisfiable() {
     assert!(found.served[0].bytes.min(found.served[1].bytes) < 16, "{found}");
 }
 
+/// Checks the moves between registers for a store of loaded vectors. Rows of 16 bytes that are stored as they were loaded
+/// take none. If the layout joins halves of two rows in the 16 bytes, all words of a lane move.
+#[test]
+fn words_of_other_vectors_are_moved() {
+    let target = a100();
+    let context = PlanContext::new(&target);
+    // Each lane has 8 elements of a row, and of the row that is 32 below.
+    let rows = tv_layout("((8,32),(8,2)):((512,1),(64,32))", [64, 64], 32);
+    let store =
+        TensorAccess::store("copy(ra, sa)", rows, &context).with_retained_alternatives(|kind| kind.bytes() == 16);
+    let moves = |text: &str, vector_bytes: u64| {
+        let tensor = SharedTensor { layout: Some(layout(text)), ..SharedTensor::new(&[64, 64], 16) };
+        let store = store.clone().with_register_vectors(vector_bytes);
+        solve_shared_layout(&tensor, &[store], &context).expect("16 bytes are contiguous").served[0].permutes
+    };
+    let (as_loaded, joined) = ("(64,64):(64,1)", "((32,2),(4,2,8)):((16,4),(1,8,512))");
+    assert_eq!([moves(as_loaded, 16), moves(joined, 16), moves(joined, 8), moves(joined, 0)], [0, 8, 0, 0]);
+}
+
 /// Figure 3: the packed layout of int4 weights maps offsets to elements of a 16x16 tile, counted along rows. It is the
 /// register layout of `mma`, so 32 bits of memory are the bits of the f16 operand that a lane needs.
 #[test]

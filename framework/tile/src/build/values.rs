@@ -1,7 +1,7 @@
 //! Operations with one result: constants, arithmetic, comparisons.
 
 use super::{BuildError, FunctionBuilder};
-use crate::op::name::{arith, tt};
+use crate::op::name::{arith, tt, ub};
 use crate::{Attribute, TileType, Value};
 
 impl FunctionBuilder<'_> {
@@ -18,6 +18,11 @@ impl FunctionBuilder<'_> {
     /// Appends a zero constant of a scalar or tensor type.
     pub(crate) fn zeros(&mut self, ty: &TileType) -> Result<Value, BuildError> {
         self.add_constant(Attribute::of_bits(0, ty.clone()))
+    }
+
+    /// Appends a value with arbitrary bits (`ub.poison`), of a scalar or tensor type.
+    pub(crate) fn unspecified(&mut self, ty: &TileType) -> Result<Value, BuildError> {
+        self.build_op(ub::POISON).result(ty.clone()).value()
     }
 
     /// Appends a binary operation whose result has the type of the first operand.

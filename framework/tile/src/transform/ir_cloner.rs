@@ -209,7 +209,8 @@ impl<'a, 'b, 'd> IrCloner<'a, 'b, 'd> {
         self.bind_all(&operation.results, &results);
     }
 
-    /// Emits an `scf.if` that yields the values that `then` returns, or zeros if the condition is false.
+    /// Emits an `scf.if` that yields the values that `then` returns. If the condition is false, the values are
+    /// unspecified, and no effect may depend on them.
     pub fn emit_if(
         &mut self,
         condition: Value,
@@ -224,8 +225,8 @@ impl<'a, 'b, 'd> IrCloner<'a, 'b, 'd> {
             return Ok(self.to.build_op(scf::IF).operand(condition).existing_region(yes).empty_region().values()?);
         }
         let (no, around) = self.to.enter_region(Vec::new());
-        let zeros = types.iter().map(|ty| self.to.zeros(ty)).collect::<Result<Vec<_>, _>>()?;
-        self.to.build_op(scf::YIELD).operands("results", &zeros).build()?;
+        let others = types.iter().map(|ty| self.to.unspecified(ty)).collect::<Result<Vec<_>, _>>()?;
+        self.to.build_op(scf::YIELD).operands("results", &others).build()?;
         self.to.set_insertion_block(around);
         Ok(self
             .to

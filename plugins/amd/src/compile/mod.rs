@@ -255,6 +255,11 @@ impl TargetDialect for Amdgcn<'_> {
         }
     }
 
+    /// Emits a barrier of LLVM's scheduler, where the end of the branch's block has been.
+    fn keep_loads_before(&self, emit: &Emitter<'_, '_>) -> Result<(), CompileError> {
+        emit.call_wait("llvm.amdgcn.sched.barrier", order::NOTHING_CROSSES)
+    }
+
     /// Accepts any text, since LLVM's assembler validates it.
     fn check_assembly(&self, _text: &str) -> Result<(), CompileError> {
         Ok(())

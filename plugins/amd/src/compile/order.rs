@@ -12,6 +12,10 @@ use super::Amdgcn;
 /// Annotation that restricts a fence to shared memory, so that no cache of global memory is flushed.
 pub(super) const SHARED_ONLY: Option<(&str, &str)> = Some(("amdgpu-synchronize-as", "local"));
 
+/// Operand of `llvm.amdgcn.sched.barrier` (LLVM, AMDGPU usage), the kinds of instructions that may cross it: none. With
+/// other operands, LLVM 22 still moves loads across it.
+pub(super) const NOTHING_CROSSES: u32 = 0;
+
 /// Emits a barrier of the given scope, which orders accesses to shared memory only.
 pub(super) fn barrier(emit: &Emitter<'_, '_>, architecture: &str, scope: CollectiveScope) -> Result<(), CompileError> {
     let (intrinsic, fenced, name) = match scope {

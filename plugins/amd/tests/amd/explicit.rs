@@ -3,9 +3,11 @@
 use crate::targets::target;
 use tilewright_assign::synthesis::SynthesisOptions;
 use tilewright_vendor_testkit::explicit;
-use tilewright_vendor_testkit::explicit::claims::{InstructionCounts, check_alternatives, check_stated_accesses};
+use tilewright_vendor_testkit::explicit::claims::{
+    InstructionCounts, check_alternatives, check_stated_accesses, compiled,
+};
 use tilewright_vendor_testkit::explicit::pinned::compare_pinned;
-use tilewright_vendor_testkit::explicit::tiles::{check_usual_tiles_page, synthesize_usual_tiles};
+use tilewright_vendor_testkit::explicit::tiles::{check_usual_tiles_page, sized_gemm, synthesize_usual_tiles};
 use tilewright_vendor_testkit::explicit::{
     EXPLICIT_MEMORY_PROGRAMS, MIXED, case, check_synthesis_page_table, is_inner_conversion_line,
     synthesize_and_emulate, synthesize_and_emulate_case, table,
@@ -65,13 +67,17 @@ fn branches_that_are_cut_would_not_have_been_better() {
 
 /// Checks loops with asynchronous copies, which write to consecutive addresses, so the lanes fetch elements in swizzled
 /// order. There are no bank conflicts, each iteration has one barrier, and no copy is a store. The programs state two
-/// buffers; without that, the search refills one buffer from registers.
+/// buffers and the instruction; without that, the search copies through registers, by wider accesses.
 #[test]
 fn lanes_fetch_what_a_swizzle_wants() {
     let target = target("mi300x");
     for (name, iterations) in [("explicit_int4", 4), ("explicit_int1", 2)] {
         let (case, text) = case(name);
         let text = text.replace("tw.shared_tensor :", "tw.shared_tensor {stages = 2 : i32} :");
+        let pinned = |text: String, tensor: &str| {
+            text.replace(&format!("{tensor} :"), &format!("{tensor} {{instruction = \"global_load_lds_dword\"}} :"))
+        };
+        let text = [" to %sa", " to %sb"].into_iter().fold(text, pinned);
         let found = synthesize_and_emulate(&target, &case, &text, SynthesisOptions::default());
         let copies = found.derivation.memories.iter().flat_map(|memory| &memory.accesses);
         for copy in copies.filter(|access| access.operation != "ttg.local_load") {
@@ -160,6 +166,29 @@ fn alternatives_are_listed_with_reasons() {
 #[test]
 fn stated_accesses_are_emitted() {
     check_stated_accesses(&target("mi300x"), accesses_of_assembly);
+}
+
+/// Checks a loop that prefetches through registers: its last iteration, which loads nothing, does not write zeros, and
+/// all loads are issued at the start of an iteration, before the work that hides their latency.
+#[test]
+fn prefetches_start_an_iteration_and_write_no_zeros() {
+    let text = sized_gemm([128, 128, 64], "f16");
+    let (derivation, assembly) = compiled(&target("mi300x"), &("sized_gemm".to_owned(), text, 4));
+    assert_eq!((derivation.loops[0].stages, derivation.loops[0].buffers), (2, 1), "{derivation}");
+    let body = loops_of(&assembly).find(|body| body.contains("v_mfma")).expect("a loop of MMAs");
+    let (last_load, first_read) = (body.rfind("global_load_dwordx4"), body.find("ds_read"));
+    assert!(last_load.is_some() && last_load < first_read, "{body}");
+    let zeros = body.lines().filter(|line| line.contains("v_mov_b32") && line.trim_end().ends_with(", 0"));
+    assert_eq!(zeros.collect::<Vec<_>>(), [""; 0], "{body}");
+}
+
+/// The bodies of the loops in assembly: from the target of each backward branch to the branch.
+fn loops_of(assembly: &str) -> impl Iterator<Item = &str> {
+    assembly.match_indices("s_cbranch").filter_map(|(end, _)| {
+        let before = &assembly[..end];
+        let label = assembly[end..].lines().next()?.split_whitespace().nth(1)?;
+        before.rfind(&format!("\n{label}:")).map(|start| &before[start..])
+    })
 }
 
 /// Counts the asynchronous copies, and the other accesses of LDS, in assembly; `ds_read2` and `ds_write2` count twice.

@@ -192,6 +192,11 @@ impl Emitter {
         self.constant(Element::I32, 1, u64::from(value))
     }
 
+    /// Returns a value of this SPIR-V type with arbitrary bits.
+    pub(super) fn undefined(&mut self, ty: Word) -> Word {
+        self.global(Op::Undef, Some(ty), Vec::new())
+    }
+
     pub(super) fn null(&mut self, ty: Word) -> Word {
         self.global(Op::ConstantNull, Some(ty), Vec::new())
     }

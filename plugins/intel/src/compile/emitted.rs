@@ -138,6 +138,13 @@ impl Emitter {
         Ok(EmittedValue::new(ty, ids))
     }
 
+    /// Returns a value of type `ty` with arbitrary bits. `ty` is any type except a pointer to global memory.
+    pub(super) fn unspecified_value(&mut self, ty: Type) -> EmittedValue {
+        let id_type = self.id_type(ty);
+        let id = self.undefined(id_type);
+        EmittedValue::new(ty, vec![id; (ty.element_count() / vector_width(ty)) as usize])
+    }
+
     /// Returns a constant whose elements all have the bits `bits`. `ty` is any type except a pointer to global memory.
     pub(super) fn constant_value(&mut self, ty: Type, bits: u64) -> EmittedValue {
         let element = ty.element().unwrap_or(Element::I32);

@@ -172,6 +172,7 @@ impl Lowering<'_> {
     fn result(&mut self, op: &KernelOp, ty: Type) -> Result<EmittedValue, CompileError> {
         match op {
             KernelOp::Constant { bits } => self.constant(ty, *bits),
+            KernelOp::Unspecified {} => Ok(self.emitter.unspecified_value(ty)),
             KernelOp::Special(register) => self.special(*register),
             KernelOp::SharedAddress { buffer } => self.shared_address(*buffer),
             KernelOp::Load { pointer, predicate, offset, alignment, other } => {

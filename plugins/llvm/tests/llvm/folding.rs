@@ -241,6 +241,16 @@ fn a_load_with_a_false_predicate_gives_zero() {
     assert_eq!(found, 0);
 }
 
+/// Checks that a false condition masks an unspecified value: LLVM does not treat the value as poison.
+#[test]
+fn an_unspecified_value_can_be_masked() {
+    let found = stored(|k| {
+        let (unspecified, zero) = (k.unspecified(WORD), k.i32(0));
+        k.binary(Binary::And, unspecified, zero)
+    });
+    assert_eq!(found, 0);
+}
+
 #[test]
 fn bytes_are_permuted_by_the_selector() {
     let (a, b, selector) = (0x3322_1100_u32, 0x7766_5544_u32, 0x7240_u16);

@@ -132,8 +132,12 @@ fn shorten(instruction: &str) -> String {
 fn copies(derivation: &Derivation) -> String {
     let kind = |access: &AccessReport| match &*access.operation {
         tw::BULK_TENSOR_LOAD => Some("bulk tensor".to_owned()),
-        ttg::ASYNC_COPY_GLOBAL_TO_LOCAL => Some(format!("asynchronous, {} bits", access.vector_bits)),
-        ttg::LOCAL_STORE => Some(format!("by registers, {} bits", access.vector_bits)),
+        ttg::ASYNC_COPY_GLOBAL_TO_LOCAL if access.instruction.is_some() => {
+            Some(format!("asynchronous, {} bits", access.vector_bits))
+        }
+        ttg::ASYNC_COPY_GLOBAL_TO_LOCAL | ttg::LOCAL_STORE => {
+            Some(format!("by registers, {} bits", access.vector_bits))
+        }
         _ => None,
     };
     grouped(derivation, |memory| memory.accesses.iter().find_map(kind))

@@ -1,10 +1,10 @@
 //! Lowers an `scf.if` whose first branch only loads under masks, and whose other branch yields the value of masked
-//! elements. The software pipeliner writes such operations for loads that the last iterations omit. The condition
+//! elements or unspecified values. The software pipeliner writes such operations for loads that the last iterations omit. The condition
 //! becomes a part of the masks, so that there is no branch, and vectors of loaded elements are not taken apart to be
 //! merged with the other branch.
 
 use tilewright_kernel::Value;
-use tilewright_tile::op::name::{arith, tt};
+use tilewright_tile::op::name::{arith, tt, ub};
 use tilewright_tile::{self as tile, Attribute, FunctionBody, Op, ValueOrigin};
 
 use super::super::error::LowerError;
@@ -26,7 +26,7 @@ pub(super) fn guarded_loads(
 }
 
 /// Returns the block of the first branch if it only loads under masks, and the other branch yields the value of masked
-/// elements. `None` for other branches.
+/// elements or unspecified values. `None` for other branches.
 fn block_of_loads(lowering: &Lowering<'_>, op: Op) -> Option<tile::Block> {
     let body = lowering.body;
     let &[then, otherwise] = body.op(op).regions.as_slice() else { return None };
@@ -34,7 +34,7 @@ fn block_of_loads(lowering: &Lowering<'_>, op: Op) -> Option<tile::Block> {
     let (end, loads) = body.ops(block).split_last()?;
     let (other_end, constants) = body.ops(lowering.only_block(otherwise).ok()?).split_last()?;
     let is_masked = |&load: &Op| body.op(load).name() == tt::LOAD && lowering.optional(load, "mask").is_some();
-    let is_constant = |&other: &Op| body.op(other).name() == arith::CONSTANT;
+    let is_constant = |&other: &Op| [arith::CONSTANT, ub::POISON].contains(&body.op(other).name());
     if loads.is_empty() || !loads.iter().all(is_masked) || !constants.iter().all(is_constant) {
         return None;
     }
@@ -42,9 +42,14 @@ fn block_of_loads(lowering: &Lowering<'_>, op: Op) -> Option<tile::Block> {
     let mut is_same = yielded.map(|(&value, &other)| {
         let ValueOrigin::Result(load, _) = body.value_origin(value) else { return false };
         let masked = lowering.optional(load, "other").map_or(Some(0), |other| splat_bits(body, other));
-        loads.contains(&load) && masked.is_some() && masked == splat_bits(body, other)
+        let is_masked_value = || masked.is_some() && masked == splat_bits(body, other);
+        loads.contains(&load) && (is_unspecified(body, other) || is_masked_value())
     });
     is_same.all(|is_same| is_same).then_some(block)
+}
+
+fn is_unspecified(body: &FunctionBody, value: tile::Value) -> bool {
+    matches!(body.value_origin(value), ValueOrigin::Result(op, _) if body.op(op).name() == ub::POISON)
 }
 
 /// Returns the bits of one element of a constant whose elements are all equal; `None` for other values.

@@ -1,6 +1,7 @@
 //! Lowers constants.
 
 use tilewright_kernel::{Builder, Cast, Compare, Type, Value};
+use tilewright_layout::Dim;
 use tilewright_tile::op::name::ub;
 use tilewright_tile::{self as tile, Attribute, Op};
 
@@ -14,7 +15,7 @@ use super::super::types::stored;
 /// with one operation for each element; a constant with more elements is rejected.
 const MOST_ELEMENTS: usize = 64;
 
-/// Lowers `arith.constant`, a number or a tensor; `ub.poison` becomes zero.
+/// Lowers `arith.constant`, a number or a tensor; and `ub.poison`.
 pub(in super::super) fn constant(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let result = lowering.result(op, 0)?;
     if matches!(lowering.body.value_type(result), tile::TileType::Token) {
@@ -25,8 +26,10 @@ pub(in super::super) fn constant(lowering: &mut Lowering<'_>, op: Op) -> Lowered
         return Err(LowerErrorReason::unsupported("a constant in shared memory"));
     }
     let carrier = lowering.carrier(result)?;
+    if lowering.body.op(op).name() == ub::POISON {
+        return unspecified(lowering, op, carrier);
+    }
     let elements: Vec<u64> = match lowering.attribute(op, "value") {
-        _ if lowering.body.op(op).name() == ub::POISON => vec![0],
         Some(Attribute::Number(number)) => vec![number.bits],
         Some(Attribute::Bool(value)) => vec![u64::from(*value)],
         Some(Attribute::Dense(dense)) => dense.elements.to_vec(),
@@ -49,7 +52,7 @@ pub(in super::super) fn constant(lowering: &mut Lowering<'_>, op: Op) -> Lowered
     lowering.propagate_uniform(&[], &numbers);
     let layout = lowering.layout_of(result)?;
     if let [single] = numbers[..] {
-        let values = vec![single; 1 << layout.in_bits(tilewright_layout::Dim::REGISTER)];
+        let values = vec![single; 1 << layout.in_bits(Dim::REGISTER)];
         return lowering.give_tensor(op, layout, values);
     }
     let indices = lowering.numbers(&layout, |column| row_major_index(&shape, &unpack_coordinates(&layout, column)));
@@ -57,6 +60,26 @@ pub(in super::super) fn constant(lowering: &mut Lowering<'_>, op: Op) -> Lowered
     for index in indices {
         values.push(chosen(&mut lowering.builder, index, &numbers));
     }
+    lowering.give_tensor(op, layout, values)
+}
+
+/// Lowers `ub.poison`, a number or a tensor, whose elements `carrier` carries in registers.
+fn unspecified(lowering: &mut Lowering<'_>, op: Op, carrier: Type) -> Lowered<()> {
+    let result = lowering.result(op, 0)?;
+    let value = match carrier {
+        Type::Pointer(_) => {
+            let address = lowering.builder.unspecified(stored(carrier));
+            lowering.builder.cast(Cast::Bits, address, carrier)
+        }
+        _ => lowering.builder.unspecified(carrier),
+    };
+    if lowering.body.value_type(result).as_tensor().is_none() {
+        lowering.set_uniform(result, value);
+        return Ok(());
+    }
+    lowering.propagate_uniform(&[], &[value]);
+    let layout = lowering.layout_of(result)?;
+    let values = vec![value; 1 << layout.in_bits(Dim::REGISTER)];
     lowering.give_tensor(op, layout, values)
 }
 

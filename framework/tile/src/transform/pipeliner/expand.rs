@@ -53,7 +53,7 @@ pub(in crate::transform) trait Prefetch: Rewrite {
     /// Emits the stores of loaded values into the buffers of a stream.
     ///
     /// `index_and_existence` is the buffer index, and an `i1` that is false if the loop lacks the iteration of the
-    /// values: the values are then zeros, and need not be stored. `is_disjoint` states that no other operation accesses
+    /// values: the values are then unspecified, and need not be stored. `is_disjoint` states that no other operation accesses
     /// these buffers between the barriers before and after the store.
     fn store(
         &mut self,
@@ -201,7 +201,7 @@ impl<'s> Pipeline<'s> {
     fn prologue(&self, front: &mut dyn Prefetch, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<Vec<Position>> {
         let mut positions = Vec::new();
         for (ordinal, stream) in self.schedule.streams.iter().enumerate() {
-            let mut prefetch_iteration = self.bounds.emit_first_iteration(&stream.slice, cloner)?;
+            let mut prefetch_iteration = self.bounds.emit_first_iteration(stream, cloner)?;
             let mut carried = Values::new();
             for distance in 0..stream.distance {
                 let index = cloner.to.constant_i32(distance)?;
@@ -311,7 +311,11 @@ impl<'s> Pipeline<'s> {
         let mut beside = arguments[1 + rest.carried.len()..].iter().copied();
         let positions: Option<Vec<Position>> =
             first.iter().map(|position| position.with_arguments(&mut beside)).collect();
-        let positions = positions.unwrap_or_default();
+        let mut positions = positions.unwrap_or_default();
+        let not_carried = positions.iter_mut().filter_map(|position| position.prefetch_iteration.as_mut());
+        for iteration in not_carried.filter(|iteration| !iteration.carries_existence) {
+            iteration.exists = self.bounds.emit_has_next(arguments[0], cloner)?;
+        }
         self.wait(&positions, cloner)?;
         let is_early = |stream: &Stream| !self.schedule.prefetches_last || stream.has_loads;
         let mut prefetched = self.prefetch_later_iterations(&positions, is_early, front, cloner)?;

@@ -1,5 +1,6 @@
 //! Represents an iteration of a pipelined loop in the emitted function.
 
+use super::schedule::Stream;
 use super::slice::Slice;
 use crate::op::name::arith;
 use crate::transform::ir_cloner::Rewrite;
@@ -12,6 +13,9 @@ pub(super) struct Iteration {
     pub counter: Value,
     /// Whether the loop has this iteration, as an `i1`.
     pub exists: Value,
+    /// Whether the loop carries `exists`. It does not if the iteration is the one after the current one, whose counter
+    /// tells whether there is another.
+    pub carries_existence: bool,
     /// The loop-carried values on which the iteration's slice depends, in the order of [`Slice::carried`].
     pub carried: Vec<Value>,
 }
@@ -19,14 +23,21 @@ pub(super) struct Iteration {
 impl Iteration {
     /// The values of the iteration in the order of the emitted loop's arguments: counter, `i1`, loop-carried values.
     pub fn values(&self) -> Vec<Value> {
-        [self.counter, self.exists].iter().chain(&self.carried).copied().collect()
+        let exists = self.carries_existence.then_some(self.exists);
+        std::iter::once(self.counter).chain(exists).chain(self.carried.iter().copied()).collect()
     }
 
     /// Returns an iteration with as many values as this one, taken from `arguments`; `None` if the counter or the `i1`
     /// is missing there.
     pub fn with_arguments(&self, arguments: &mut impl Iterator<Item = Value>) -> Option<Self> {
-        let (counter, exists) = (arguments.next()?, arguments.next()?);
-        Some(Self { counter, exists, carried: arguments.take(self.carried.len()).collect() })
+        let counter = arguments.next()?;
+        let exists = if self.carries_existence { arguments.next()? } else { self.exists };
+        Some(Self {
+            counter,
+            exists,
+            carries_existence: self.carries_existence,
+            carried: arguments.take(self.carried.len()).collect(),
+        })
     }
 }
 
@@ -54,12 +65,12 @@ impl Bounds {
         Ok(Self { block, begin: *begin, end: *end, step: *step, initial: initial.to_vec(), unsigned })
     }
 
-    /// Emits the first iteration of the loop, with the loop-carried values of `slice`.
-    pub fn emit_first_iteration(&self, slice: &Slice, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<Iteration> {
+    /// Emits the first iteration of the loop, with the loop-carried values of the stream's slice.
+    pub fn emit_first_iteration(&self, stream: &Stream, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<Iteration> {
         let less = if self.unsigned { "ult" } else { "slt" };
         let exists = cloner.to.compare(less, self.begin, self.end)?;
-        let carried = slice.carried.iter().map(|index| self.initial[index - 1]).collect();
-        Ok(Iteration { counter: self.begin, exists, carried })
+        let carried = stream.slice.carried.iter().map(|index| self.initial[index - 1]).collect();
+        Ok(Iteration { counter: self.begin, exists, carries_existence: stream.distance > 1, carried })
     }
 
     /// Binds the loop's values to those of `iteration`, and emits the operations of `slice` for it.
@@ -78,10 +89,17 @@ impl Bounds {
         Ok(slice.ops.iter().try_for_each(|op| cloner.rewrite_or_clone_op(*op, front))?)
     }
 
-    /// Emits the iteration after `iteration`, whose slice was emitted last.
+    /// Emits the test whether another iteration follows the one with this counter, as an `i1`.
     ///
-    /// It exists if the distance of the counter to the end is more than a step. An unsigned integer of the counter's
-    /// type holds that distance, so the comparison is not wrong by an overflow.
+    /// It does if the distance of the counter to the end is more than a step. An unsigned integer of the counter's type
+    /// holds that distance, so the comparison is not wrong by an overflow.
+    pub fn emit_has_next(&self, counter: Value, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<Value> {
+        let left = cloner.to.binary(arith::SUBI, self.end, counter)?;
+        Ok(cloner.to.compare("ugt", left, self.step)?)
+    }
+
+    /// Emits the iteration after `iteration`, whose slice was emitted last. If the loop does not carry its existence, it
+    /// is left open.
     pub fn emit_next_iteration(
         &self,
         slice: &Slice,
@@ -90,11 +108,13 @@ impl Bounds {
     ) -> Rewritten<Iteration> {
         let yielded = self.yielded_clones(cloner);
         let carried = slice.carried.iter().map(|index| yielded[index - 1]).collect();
-        let left = cloner.to.binary(arith::SUBI, self.end, iteration.counter)?;
-        let more = cloner.to.compare("ugt", left, self.step)?;
-        let exists = cloner.to.binary(arith::ANDI, iteration.exists, more)?;
+        let mut exists = iteration.exists;
+        if iteration.carries_existence {
+            let has_next = self.emit_has_next(iteration.counter, cloner)?;
+            exists = cloner.to.binary(arith::ANDI, exists, has_next)?;
+        }
         let counter = cloner.to.binary(arith::ADDI, iteration.counter, self.step)?;
-        Ok(Iteration { counter, exists, carried })
+        Ok(Iteration { counter, exists, carries_existence: iteration.carries_existence, carried })
     }
 
     /// The clones of the values that the loop body yields, for the iteration that was emitted last.

@@ -136,6 +136,12 @@ fn predicates_branch_around_accesses() {
 }
 
 #[test]
+fn an_unspecified_value_is_undefined() {
+    let listing = Listing::of(&kernels::unspecified(16, Element::F32, 4));
+    assert_eq!((listing.count("OpUndef"), listing.count("OpConstantNull")), (1, 0));
+}
+
+#[test]
 fn control_flow_is_structured() {
     let listing = Listing::of(&kernels::loops(16));
     assert_eq!((listing.count("OpLoopMerge"), listing.count("OpSelectionMerge")), (1, 1));

@@ -47,7 +47,7 @@ impl<L: Iterator<Item = u64>> Lane<L> {
             (Op::Constant, [Operand::LiteralBit32(value)]) => drop(self.values.insert(id, u64::from(*value))),
             (Op::Constant, [Operand::LiteralBit64(value)]) => drop(self.values.insert(id, *value)),
             (Op::ConstantTrue, _) => drop(self.values.insert(id, 1)),
-            (Op::ConstantFalse | Op::ConstantNull, _) => drop(self.values.insert(id, 0)),
+            (Op::ConstantFalse | Op::ConstantNull | Op::Undef, _) => drop(self.values.insert(id, 0)),
             (Op::Variable, _) => {
                 let input = self.types[&instruction.result_type.expect("variables have types")].input;
                 // Inputs get an address with all bits set, so that loads recognise them.

@@ -106,6 +106,27 @@ pub fn predicated(lanes: u32) -> Module {
     module(b.finish())
 }
 
+/// Returns a kernel whose lanes load a vector or scalar and store it if their index is below `count`; the others neither
+/// load nor store, and their value is unspecified.
+pub fn unspecified(lanes: u32, element: Element, count: u32) -> Module {
+    let parameters = [("in", GLOBAL_POINTER), ("out", GLOBAL_POINTER), ("count", I32)];
+    let mut b = Builder::new("unspecified", StaticLaunchConfig::new(lanes, 2), &parameters);
+    let ty = Type::vector_or_scalar(element, count);
+    let bytes = ty.bits().div_ceil(8);
+    let (from, to) = (address_of_thread(&mut b, 0, bytes), address_of_thread(&mut b, 1, bytes));
+    let (index, limit) = (own_offset(&mut b, 1), b.parameter(2));
+    let within = b.compare(Compare::LtU, index, limit);
+    b.begin_region(&[]);
+    let loaded = b.load(ty, from, 0, None);
+    let then = b.end_region(&[loaded]);
+    b.begin_region(&[]);
+    let other = b.unspecified(ty);
+    let otherwise = b.end_region(&[other]);
+    let value = b.if_else(within, then, otherwise, &[ty])[0];
+    b.store(to, 0, value, Some(within));
+    module(b.finish())
+}
+
 /// Returns a kernel that sums `in[i] + i` over `i` in 0, 3, ... below `bound`, multiplied by five in lanes with an odd
 /// index. The loop also carries a vector that doubles in each iteration.
 pub fn loops(lanes: u32) -> Module {
@@ -340,6 +361,7 @@ pub fn all(lanes: u32) -> Vec<Module> {
         } else {
             modules.push(compares(lanes, element));
         }
+        modules.extend([1, 4, 32].map(|count| unspecified(lanes, element, count)));
         for count in [1, 2, 4, 8, 16, 32, 64] {
             modules.extend([1, 16].map(|alignment| reversal(lanes, element, count, alignment)));
         }

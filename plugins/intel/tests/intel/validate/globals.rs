@@ -196,9 +196,10 @@ impl Globals {
                 let boolean = self.types.get(&ty) == Some(&Ty::Bool);
                 require(boolean, instruction, "true and false are booleans")
             }
-            Op::ConstantNull => {
+            Op::ConstantNull | Op::Undef => {
                 let pointer = matches!(self.types.get(&ty), Some(Ty::Pointer(..)));
-                require(numbers.is_some() || pointer, instruction, "only numbers, vectors and pointers are null")
+                let message = "only numbers, vectors and pointers are null or undefined";
+                require(numbers.is_some() || pointer, instruction, message)
             }
             Op::Constant => self.add_number(instruction, numbers),
             Op::ConstantComposite => self.check_composite(instruction, ty),
