@@ -49,7 +49,7 @@ fn formula<'p>(function: MathFunction, natives: Natives, [x, y, z]: [Real<'p>; 3
         MathFunction::Atanh => inverse_hyperbolic::atanh(x),
         MathFunction::Erf => error_function::erf(x, natives),
         MathFunction::Erfc => error_function::erfc(x),
-        MathFunction::Pow => power::pow(x, y),
+        MathFunction::Pow => power::pow(x, y, natives),
         MathFunction::Cbrt => root::cbrt(x),
         MathFunction::Rsqrt => root::rsqrt(x),
         MathFunction::Sqrt => x.sqrt(),

@@ -1,10 +1,13 @@
-//! Powers: `x^y = 2^(y log2(x))`, with the logarithm and the exponent `y log2(x)` in double-word arithmetic.
+//! Powers: `x^y = 2^(y log2(x))`, with the logarithm and the exponent `y log2(x)` as double-word values. In binary64,
+//! all steps to them are double-word arithmetic; in binary32, only those whose error the result would show.
 
 use super::double_word::DoubleWord;
 use super::formula_builder::{Bool, Real};
 use super::logarithm;
-use super::tables::constants::LOG2_E;
+use super::natives::Natives;
+use super::tables::constants::{LOG2_E, TWO_THIRDS};
 use super::tables::exponential::EXP2;
+use super::tables::logarithm::ATANH_TAIL;
 
 /// The binary logarithm of a finite positive value, as a double-word value.
 fn log2_double_word<'p>(x: Real<'p>) -> DoubleWord<'p> {
@@ -14,6 +17,40 @@ fn log2_double_word<'p>(x: Real<'p>) -> DoubleWord<'p> {
     DoubleWord::new(sum.high.fast_two_sum(sum.low + fraction.low))
 }
 
+/// The binary logarithm of a finite positive value in binary32: `e + (2 s + c s^3) log2(e)` with `s = f / (2 + f)` and a
+/// polynomial `c` of `s^2`. The error of the quotient `s` is kept, and the term of the third power, which is below
+/// 2^-7, is rounded to one word.
+fn log2_double_word_single<'p>(x: Real<'p>, natives: Natives) -> DoubleWord<'p> {
+    let formula = x.formula;
+    let (f, e) = logarithm::reduced(x);
+    let inverse = natives.quotient(formula.real_constant(1.0), f + 2.0);
+    let s = f * inverse;
+    let s_low = s.mul_add(-f, s.mul_add(-2.0, f)) * inverse;
+    let square = s * s;
+    let series = square.mul_add(ATANH_TAIL.evaluate_polynomial(square), formula.table_entry(&TWO_THIRDS, 0));
+    let cubic = square * (series * formula.table_entry(&LOG2_E, 0));
+    let [scale, scale_low] = [0, 1].map(|index| formula.table_entry(&LOG2_E, index) * 2.0);
+    let high = s.mul_add(scale, e);
+    let low = s.mul_add(scale, e - high);
+    let low = s_low.mul_add(cubic.mul_add(3.0, scale), s.mul_add(scale_low, low));
+    DoubleWord::new(high.fast_two_sum(cubic.mul_add(s, low)))
+}
+
+/// Returns `size` to the power of `y` in binary32, for a finite positive `size`.
+fn magnitude_single<'p>(size: Real<'p>, y: Real<'p>, natives: Natives) -> Real<'p> {
+    /// Beyond this binary exponent, the result is zero or infinite.
+    const MAX_EXPONENT: f64 = 152.0;
+    let log = log2_double_word_single(size, natives);
+    let [high, left] = log.high.two_product(y);
+    let (count, exponent) = high.round_product(1.0);
+    let rest = (high - count) + log.low.mul_add(y, left);
+    let power = rest.mul_add(EXP2.evaluate_polynomial(rest), 1.0).scale_by_power_of_two(exponent);
+    let far = high.is_less(0.0).select(0.0, f64::INFINITY);
+    let power = size.formula.real_constant(MAX_EXPONENT).is_less(high.abs()).select(far, power);
+    // The logarithm of one is zero, and its product with an infinite exponent is NaN.
+    size.is_equal(1.0).select(1.0, power)
+}
+
 /// Returns whether a value is an integer, and whether it is an odd integer.
 fn parity<'p>(y: Real<'p>) -> (Bool<'p>, Bool<'p>) {
     let half = y * 0.5;
@@ -21,11 +58,11 @@ fn parity<'p>(y: Real<'p>) -> (Bool<'p>, Bool<'p>) {
     (is_integer, is_integer & !half.truncate().is_equal(half))
 }
 
-/// Returns `size` to the power of `y`, for a finite positive `size`.
+/// Returns `size` to the power of `y` in binary64, for a finite positive `size`.
 fn magnitude<'p>(size: Real<'p>, y: Real<'p>) -> Real<'p> {
     // `most` limits the magnitude of `y`: greater exponents give finite nonzero results only for the base one. `range`
     // limits the binary exponent of the result: beyond it, the result is zero or infinite.
-    let (most, range) = size.formula.select_by_type((1e12, 160.0), (1e22, 1100.0));
+    let (most, range) = (1e22, 1100.0);
     let y = y.clamp(-most, most);
     let log = log2_double_word(size);
     let [high, left] = log.high.two_product(y);
@@ -39,14 +76,15 @@ fn magnitude<'p>(size: Real<'p>, y: Real<'p>) -> Real<'p> {
     (power + natural.mul_add(power, natural) + 1.0).scale_by_power_of_two(exponent)
 }
 
-pub(super) fn pow<'p>(x: Real<'p>, y: Real<'p>) -> Real<'p> {
+pub(super) fn pow<'p>(x: Real<'p>, y: Real<'p>, natives: Natives) -> Real<'p> {
     let size = x.abs();
+    let power = if x.formula.is_f32() { magnitude_single(size, y, natives) } else { magnitude(size, y) };
     let (is_integer, is_odd) = parity(y);
     // Powers of zero and infinity are zero or infinite.
     let is_zero = size.is_equal(0.0);
     let is_extreme = is_zero | size.is_equal(f64::INFINITY);
     let extreme = (is_zero ^ y.is_less(0.0)).select(0.0, f64::INFINITY);
-    let result = is_extreme.select(extreme, magnitude(size, y));
+    let result = is_extreme.select(extreme, power);
     let result = result.flip_sign_by(is_odd.select_int(x.sign_bit(), 0));
     let is_real = is_integer | !x.is_less(0.0) | is_extreme;
     let result = (is_real & !x.is_unordered(y)).select(result, f64::NAN);

@@ -11,7 +11,7 @@ use tilewright_target::{Instruction, InstructionOperand};
 use tilewright_tile::import::replace_vendor_operations;
 use tilewright_tile::transform::{
     decompose_scaled_dots, forward_stores, fuse_multiply_adds, inline_calls, make_copies_synchronous,
-    remove_unused_operations, simplify_types, split_dots, structurize, widen_accumulators,
+    remove_unused_operations, replace_descriptor_accesses, simplify_types, split_dots, structurize, widen_accumulators,
 };
 use tilewright_tile::{self as tile, FloatType, TileModule};
 
@@ -55,6 +55,9 @@ impl ProgramCompiler<'_> {
         let mut module = inline_calls(&module, self.dialects).map_err(in_text)?;
         keep(&mut module, options.entry.as_deref())?;
         let mut module = forward_stores(&module, self.dialects).map_err(in_text)?;
+        if !self.has_tensor_copies() {
+            module = replace_descriptor_accesses(&module, self.dialects).map_err(in_text)?;
+        }
         if !options.separate_rounding {
             module = fuse_multiply_adds(&module, self.dialects).map_err(in_text)?;
         }
@@ -62,6 +65,11 @@ impl ProgramCompiler<'_> {
         tile::verify_transformed_module(&module).map_err(in_text)?;
         seen(CompilationStageOutput::Shape(&module));
         Ok(module)
+    }
+
+    /// Whether the target has bulk tensor copies.
+    fn has_tensor_copies(&self) -> bool {
+        self.target.instructions().iter().any(|row| row.tensor_copy_operand().is_some())
     }
 
     /// Whether the target has an MMA instruction whose operand A and accumulator have these element types.

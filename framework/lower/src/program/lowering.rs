@@ -68,6 +68,8 @@ pub(super) struct Lowering<'a> {
     pub pointer_bases: HashMap<tile::Value, PointerSum>,
     /// The accesses of global memory that need a barrier of the program before them.
     pub ordered_accesses: HashSet<Op>,
+    /// The block whose operations are lowered.
+    pub block: Option<tile::Block>,
     /// A condition under which loads are lowered, besides their masks; `None` means true.
     pub guard: Option<Value>,
     /// For each value index of the function, the kernel values that the value is lowered to; `None` before its
@@ -110,6 +112,7 @@ impl<'a> Lowering<'a> {
             tensor_memory: TensorMemory::default(),
             pointer_bases: HashMap::new(),
             ordered_accesses: HashSet::new(),
+            block: None,
             guard: None,
             lowered: Vec::new(),
             uses: Vec::new(),
@@ -142,9 +145,11 @@ impl<'a> Lowering<'a> {
         let body = self.body;
         let ops = body.ops(block);
         let ends = ops.last().copied().filter(|last| body.op(*last).definition.traits.terminator);
+        let around = self.block.replace(block);
         for &op in ops.iter().filter(|op| Some(**op) != ends) {
             self.operation(op)?;
         }
+        self.block = around;
         Ok(ends)
     }
 

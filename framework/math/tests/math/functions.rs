@@ -156,7 +156,12 @@ fn single_pairs(function: MathFunction) -> [Vec<u64>; 2] {
     }
     let samples: Vec<u64> = SeededRng::new(2).take(60_000).collect();
     for pair in samples.chunks(2) {
-        let (x, other) = (pair[0] >> 32, pair[1] >> 32);
+        let (random, other) = (pair[0] >> 32, pair[1] >> 32);
+        let x = match (function, pair[0] % 3) {
+            // Bases with a binary exponent of zero, where the logarithm's relative error is greatest.
+            (MathFunction::Pow, 1) => u64::from(std::f32::consts::FRAC_1_SQRT_2.to_bits()) + random % (1 << 23),
+            _ => random,
+        };
         first.push(x);
         second.push(match (function, pair[0] % 3) {
             (_, 0) => other,
@@ -272,7 +277,11 @@ fn table(single: &BTreeMap<MathFunction, Worst>, double: &BTreeMap<MathFunction,
             Some(worst) => format!("{:.2}", worst.error),
             None => "-".to_owned(),
         };
-        let bound = error_bound_ulps(function, Element::F32).expect("a bound");
+        let bounds = [Element::F32, Element::F64].map(|element| error_bound_ulps(function, element).expect("a bound"));
+        let bound = match bounds {
+            [single, double] if single == double => single.to_string(),
+            [single, double] => format!("{single}, {double}"),
+        };
         let [on_single, on_double] = [Element::F32, Element::F64].map(|element| operations(function, element));
         let (name, single, double) = (function.name(), met(single), met(double));
         lines.push(format!("| `{name}` | {bound} | {single} | {double} | {on_single} | {on_double} |"));

@@ -151,13 +151,12 @@ impl Apply<'_> {
             return AxisInfo::constant(i64::from(value), self.ty);
         }
         let below = match predicate {
-            "slt" | "sge" => Some((a, b)),
-            "sgt" | "sle" => Some((b, a)),
-            "ult" | "uge" if is_unsigned => Some((a, b)),
-            "ugt" | "ule" if is_unsigned => Some((b, a)),
+            "slt" | "sge" | "ult" | "uge" => Some((a, b)),
+            "sgt" | "sle" | "ugt" | "ule" => Some((b, a)),
             _ => None,
         };
         // If `low` is below `bound`, so is the rest of its group, because the bound is a multiple of the group's size.
+        // That holds for unsigned numbers too: a negative number and its group are moved by a multiple of that size.
         let groups = below.map(|(low, bound)| {
             let bound_steps = &bound.steps;
             Groups::find(low, bound.divisibility(), |bit| bound_steps[bit] == Some(0), |_| false)

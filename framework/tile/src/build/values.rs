@@ -66,4 +66,25 @@ impl FunctionBuilder<'_> {
         let ty = TileType::tensor([size], TileType::integer(32), None);
         self.build_op(tt::MAKE_RANGE).attribute("start", 0).attribute("end", end).result(ty).value()
     }
+
+    /// Appends a tensor of this shape that has the elements of a vector along `axis`, repeated along the other axes.
+    pub(crate) fn spread(&mut self, vector: Value, axis: usize, shape: &[u64]) -> Result<Value, BuildError> {
+        let element = self.ty(vector).element().clone();
+        let mut value = vector;
+        let mut sizes = vec![shape[axis]];
+        for other in 0..shape.len() {
+            if other == axis {
+                continue;
+            }
+            let at = if other < axis { other } else { sizes.len() };
+            sizes.insert(at, 1);
+            let ty = TileType::tensor(sizes.clone(), element.clone(), None);
+            let at = i32::try_from(at).unwrap_or(0);
+            value = self.build_op(tt::EXPAND_DIMS).operand(value).attribute("axis", at).result(ty).value()?;
+        }
+        if sizes == shape {
+            return Ok(value);
+        }
+        self.unary(tt::BROADCAST, value, TileType::tensor(shape, element, None))
+    }
 }

@@ -1,7 +1,7 @@
 //! Transformations of tile programs; all preserve semantics, except that a contracted sum is rounded once.
 //!
 //! [`simplify_types`] replaces types that only texts have, [`make_copies_synchronous`] makes bulk tensor copies
-//! synchronous, [`decompose_scaled_dots`] multiplies operands by scales that no MMA instruction applies,
+//! synchronous, [`replace_descriptor_accesses`] accesses tensors by pointers, [`decompose_scaled_dots`] multiplies operands by scales that no MMA instruction applies,
 //! [`widen_accumulators`] accumulates dots in a type that MMA instructions have, [`split_dots`] computes dots in `f32` by
 //! several MMAs of a narrower type, [`inline_calls`] inlines calls, [`structurize`] turns branches into structured control flow, [`forward_stores`] forwards stores to loads,
 //! [`fuse_multiply_adds`] contracts products and sums, [`remove_unused_operations`] is dead code elimination, [`loads`]
@@ -12,6 +12,7 @@
 mod allocations;
 mod captured;
 mod carried;
+mod descriptor_accesses;
 mod desugar_async;
 pub mod explicit;
 mod forward;
@@ -32,6 +33,7 @@ mod unused;
 mod widen_accumulators;
 
 pub use captured::{make_partition_captures_explicit, resolve_captured_value};
+pub use descriptor_accesses::replace_descriptor_accesses;
 pub use desugar_async::make_copies_synchronous;
 pub use forward::forward_stores;
 pub use fuse_multiply_adds::fuse_multiply_adds;

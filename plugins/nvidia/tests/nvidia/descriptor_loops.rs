@@ -108,7 +108,7 @@ impl Matmul {
         let (before_loop, in_loop) = if self.resident { (load_a, String::new()) } else { (String::new(), load_a) };
         format!(
             "module {{
-  tt.func public @matmul(%a: !tt.ptr<{element}> {{tt.divisibility = 16 : i32}}, %b: !tt.ptr<{element}> {{tt.divisibility = 16 : i32}}, %c: !tt.ptr<{accumulator}> {{tt.divisibility = 16 : i32}}, %m: i32, %n: i32, %k: i32, %pitch_a: i32 {{tt.divisibility = 16 : i32}}, %pitch_b: i64 {{tt.divisibility = 16 : i32}}, %pitch_c: i32 {{tt.divisibility = 16 : i32}}) {{
+  tt.func public @matmul(%a: !tt.ptr<{element}> {{tt.divisibility = 16 : i32}}, %b: !tt.ptr<{element}> {{tt.divisibility = 16 : i32}}, %c: !tt.ptr<{accumulator}> {{tt.divisibility = 16 : i32}}, %m: i32, %n: i32, %k: i32 {{tt.divisibility = 8 : i32}}, %pitch_a: i32 {{tt.divisibility = 16 : i32}}, %pitch_b: i64 {{tt.divisibility = 16 : i32}}, %pitch_c: i32 {{tt.divisibility = 16 : i32}}) {{
     %none = arith.constant dense<{zero}> : tensor<{m}x{n}x{accumulator}>
     %zero = arith.constant 0 : i32
     %one = arith.constant 1 : i32
@@ -293,6 +293,24 @@ fn other_descriptors_need_no_tensor_map() {
         let maps = kernel.parameters.iter().filter(|parameter| parameter.rows.is_some()).count();
         let expected = if gpu_model == "h100" { 1 } else { 0 };
         assert_eq!((maps, counts.bulk_copies > 0), (expected, expected > 0), "{matmul:?}: {line}");
+    }
+}
+
+/// Checks that, on a target without TMA, both operands are prefetched by `cp.async` if a mask covers whole vectors, and
+/// that blocks at the edges of the matrices are right.
+#[test]
+fn descriptors_are_copied_by_lanes_without_tma() {
+    let target = target("a100");
+    for matmul in COPIED {
+        let (kernel, line, counts) = matmul.checked(&target, 3);
+        let is_copied = |by: &str| by.starts_with("copied by cp.async");
+        let copied = line.loads.iter().filter(|load| load.by.as_deref().is_some_and(is_copied)).count();
+        // Without a transposition the rows of B end at N, of which nothing is known, so that a mask covers one element.
+        assert_eq!(copied, if matmul.transposed { 2 } else { 1 }, "{matmul:?}: {line}");
+        assert!(counts.asynchronous_copies > 0, "{matmul:?}: {counts:?}");
+        let mut device = VirtualDevice::new(target.description().clone(), target.instructions().to_vec());
+        let checked = matmul.case().to_test_case(kernel).and_then(|case| check_on_device(&case, &target, &mut device));
+        checked.unwrap_or_else(|wrong| panic!("{matmul:?}: {wrong}"));
     }
 }
 

@@ -1,9 +1,10 @@
 //! Finds the arguments of loops whose pointers are one base plus loop-invariant offsets ([`PointerSum`]), and lowers
 //! their bases.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use tilewright_kernel::Value;
+use tilewright_layout::LinearLayout;
 use tilewright_tile::op::name::{arith, tt, ttg};
 use tilewright_tile::{self as tile, FunctionBody, TileType, ValueOrigin};
 
@@ -125,6 +126,49 @@ impl Lowering<'_> {
         let sum = self.pointer_bases.get_mut(&argument)?;
         sum.base = base;
         Some(sum.expand(&mut self.builder))
+    }
+
+    /// Emits the registers of a `tt.addptr`, `pointers` plus `offsets`, as the pointers' own bases plus `offsets`, plus the
+    /// pointers' own offsets, if that takes fewer additions. So do rows of a tile whose registers share a column: it is
+    /// added once, and the pointers to the rows are not needed. Registers that differ by constants count once. `None` if
+    /// it takes as many additions or more, and in loops and branches, where `pointers` may be loop-invariant while `offsets`
+    /// change.
+    pub(in super::super) fn add_to_bases(
+        &mut self,
+        op: tile::Op,
+        layout: &LinearLayout,
+        [pointers, offsets]: [&[Value]; 2],
+    ) -> Option<Vec<Value>> {
+        let entry = self.body.blocks(self.body.root()).first().copied();
+        if self.block != entry {
+            return None;
+        }
+        let operation = self.body.op(op);
+        let value = operation.operands[0];
+        let TileType::Pointer(ty) = self.body.value_type(value).element() else { return None };
+        let bytes = u64::from(ty.pointee.element_bits()?.div_ceil(8));
+        let differences = RegisterDifferences::of(layout, self.axis_info.get_proven(operation.results[0]));
+        let [pointers, offsets] = [pointers, offsets].map(|registers| differences.select(registers));
+        let separate = pointers.iter().collect::<HashSet<_>>().len();
+        let [bases, own] = self.operands_of(&Registers { value, registers: pointers }, tt::ADDPTR)?.of;
+        if bases.registers.iter().zip(&offsets).collect::<HashSet<_>>().len() >= separate {
+            return None;
+        }
+        let mut known = HashMap::new();
+        let mut add = |lowering: &mut Self, pointer: Value, offset: Value| {
+            *known.entry((pointer, offset)).or_insert_with(|| {
+                let sum = add_elements(&mut lowering.builder, pointer, offset, bytes);
+                lowering.propagate_uniform(&[pointer, offset], &[sum]);
+                sum
+            })
+        };
+        let addends = bases.registers.into_iter().zip(offsets).zip(own.registers);
+        let sums = addends.map(|((base, offset), own)| {
+            let moved = add(self, base, offset);
+            add(self, moved, own)
+        });
+        let sums: Vec<Value> = sums.collect();
+        Some(differences.expand(&mut self.builder, &sums))
     }
 
     /// Splits pointers, registers of the value `from`, into bases and offsets.

@@ -66,6 +66,11 @@ pub(crate) fn elementwise(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let layout = lowering.layout_of(shaped)?;
     let operands =
         operation.operands.iter().map(|&value| lowering.registers_in(value, &layout)).collect::<Lowered<Vec<_>>>()?;
+    if operation.name() == tt::ADDPTR
+        && let Some(sums) = lowering.add_to_bases(op, &layout, [&operands[0], &operands[1]])
+    {
+        return lowering.give_tensor(op, layout, sums);
+    }
     let mut known = packed_casts(lowering, native, operation, (&from, &to), &operands);
     let registers = 1usize << layout.in_bits(tilewright_layout::Dim::REGISTER);
     let mut results: Vec<Vec<Value>> = vec![Vec::with_capacity(registers); operation.results.len()];

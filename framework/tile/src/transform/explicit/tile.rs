@@ -1,7 +1,7 @@
 //! Emits the pointers and masks of the elements of a tile of global memory.
 
 use crate::op::name::{arith, tt};
-use crate::{BuildError, FunctionBuilder, TileType, Value};
+use crate::{BuildError, FunctionBuilder, Value};
 
 /// A tile of a tensor in global memory.
 #[derive(Debug, Clone)]
@@ -148,26 +148,5 @@ impl FunctionBuilder<'_> {
         let ty = self.ty(elements).clone();
         let by = self.integer(i64::from(per_pointee.trailing_zeros()), &ty)?;
         self.binary(arith::SHRSI, elements, by)
-    }
-
-    /// Emits a tensor of this shape that has the elements of a vector along `axis`, repeated along the other axes.
-    fn spread(&mut self, vector: Value, axis: usize, shape: &[u64]) -> Result<Value, BuildError> {
-        let element = self.ty(vector).element().clone();
-        let mut value = vector;
-        let mut sizes = vec![shape[axis]];
-        for other in 0..shape.len() {
-            if other == axis {
-                continue;
-            }
-            let at = if other < axis { other } else { sizes.len() };
-            sizes.insert(at, 1);
-            let ty = TileType::tensor(sizes.clone(), element.clone(), None);
-            let at = i32::try_from(at).unwrap_or(0);
-            value = self.build_op(tt::EXPAND_DIMS).operand(value).attribute("axis", at).result(ty).value()?;
-        }
-        if sizes == shape {
-            return Ok(value);
-        }
-        self.unary(tt::BROADCAST, value, TileType::tensor(shape, element, None))
     }
 }
