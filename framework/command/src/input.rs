@@ -97,7 +97,7 @@ pub fn parse_layout(
 /// A layout to show: with its request, or as a map of coordinates to values if no linear layout has this map.
 pub enum ShownLayout {
     /// The request, and the layout that it resolves to.
-    Layout(Box<LayoutRequest>, Layout),
+    Layout(Box<LayoutRequest>, Box<Layout>),
     /// A layout in CuTe's notation, and the reason why no linear layout is the same map.
     Values(NotatedLayout, String),
 }
@@ -114,7 +114,7 @@ pub fn parse_shown_layout(
     let linear = parse_shape(shape_text).and_then(|shape| {
         let request = request_of_shape(name, text, &shape)?;
         let layout = request.resolve_layout(session, target, &shape).map_err(|error| of_named(name, error))?;
-        Ok(ShownLayout::Layout(Box::new(request), layout))
+        Ok(ShownLayout::Layout(Box::new(request), Box::new(layout)))
     });
     linear.or_else(|error| match (parse_values(text, shape_text), error.input_message()) {
         (Some(layout), Some(reason)) => Ok(ShownLayout::Values(layout, reason.to_owned())),

@@ -18,7 +18,7 @@ use tilewright_plan::memory_synthesis::{
 use tilewright_plan::movement::{
     ConversionKind, PointerToSharedCopySpec, plan_conversion, plan_pointer_to_shared_copy,
 };
-use tilewright_target::Queue;
+use tilewright_target::{Optimization, Queue};
 use tilewright_tile::axis_info::{AxisInfoMap, IndexBitPosition};
 use tilewright_tile::transform::loads::{
     HoistedSharedOperand, InvariantDotOperand, PrefetchConsumer, PrefetchPath, PrefetchableLoad,
@@ -70,6 +70,9 @@ impl PipelinePlanner<'_> {
 
     /// Whether the MMA of a dot reads all of operand A (`side` 0) or B (1) from shared memory, in its layout there.
     pub fn reads_operand_from_shared(&self, op: Op, side: usize) -> bool {
+        if !self.config.context.enables(Optimization::SharedOperands) {
+            return false;
+        }
         let Some(planned) = self.dot_plan(op) else { return false };
         let in_memory = planned.operands[side].is_none() && planned.batches.is_none();
         in_memory && mma_operand_access(&planned.plan, side, "MMA", self.config).is_some()
@@ -92,6 +95,9 @@ impl PipelinePlanner<'_> {
         loads: &[(PrefetchableLoad, PrefetchPlan)],
         stored: &[HoistedSharedOperand],
     ) -> Vec<Op> {
+        if !self.config.context.enables(Optimization::OverlappedMma) {
+            return Vec::new();
+        }
         let body = self.body;
         let block = body.op(of).regions.first().and_then(|region| body.blocks(*region).first().copied());
         let Some(block) = block else { return Vec::new() };
@@ -203,6 +209,9 @@ impl PipelinePlanner<'_> {
     pub(super) fn plan_stored_operand(&self, operand: &InvariantDotOperand) -> Option<(SharedLayoutSolution, u64)> {
         let InvariantDotOperand { dot, side, value } = *operand;
         let (ty, context) = (self.body.value_type(value), &self.config.context);
+        if !context.enables(Optimization::HoistedOperands) {
+            return None;
+        }
         let bits = element_bits_while_moved(ty.element());
         let tensor = SharedTensor::new(ty.shape()?, bits);
         let store = TensorAccess::store("the store", self.layout(value)?, context);
@@ -240,7 +249,7 @@ impl PipelinePlanner<'_> {
         let (body, context) = (self.body, &self.config.context);
         let operation = body.op(load.op);
         let only_transposes = load.chain.iter().all(|op| body.op(*op).name() == tt::TRANS);
-        if operation.name() != tt::LOAD || !only_transposes {
+        if operation.name() != tt::LOAD || !only_transposes || !context.enables(Optimization::AsyncCopies) {
             return None;
         }
         let (pointers, mask) = (body.operand(load.op, "ptr")?, body.operand(load.op, "mask"));
