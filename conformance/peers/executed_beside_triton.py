@@ -76,7 +76,7 @@ def add_cycles(lines: dict[str, Line], folder: pathlib.Path, target: str) -> Non
 def run_program(program: str | None, target: str, *folders: pathlib.Path | str) -> dict[str, Line]:
     """The lines that the program `executed` prints, by case."""
     built = (
-        [program] if program else ["cargo", "run", "--quiet", "--release", "-p", "tilewright-peers", "--bin", "executed", "--"]
+        [str(pathlib.Path(program).resolve())] if program else ["cargo", "run", "--quiet", "--release", "-p", "tilewright-peers", "--bin", "executed", "--"]
     )
     command = [*built, target, *map(str, folders)]
     done = subprocess.run(command, check=False, cwd=HERE, stdout=subprocess.PIPE, text=True)

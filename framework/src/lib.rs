@@ -171,7 +171,8 @@ pub mod target {
     #[doc(inline)]
     pub use tilewright_target::{
         Direction, ElementType, Instruction, InstructionKind, InstructionOperand, MemoryOperand, OmittedInstruction,
-        Semantics, TargetCatalogue, TargetCatalogueError, TargetDescription,
+        Optimization, OptimizationSet, Semantics, TargetCatalogue, TargetCatalogueError, TargetDescription,
+        UnknownOptimizationError,
     };
 }
 

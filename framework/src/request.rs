@@ -4,7 +4,7 @@
 use serde_json::Value as Json;
 use thiserror::Error;
 
-use tilewright_layout::cute::{ComposedLayout, CuteError, TaskMapping, to_distributed, to_memory};
+use tilewright_layout::cute::{ComposedLayout, CoordinateLayout, CuteError, TaskMapping, to_distributed, to_memory};
 use tilewright_layout::text::TextError;
 use tilewright_layout::{
     Dim, FamilySpec, Layout, LinearLayout, MemoryLayout, find_camel_case_key, layout_from_json, parse_family_spec,
@@ -27,6 +27,8 @@ pub enum LayoutRequest {
     /// A layout in CuTe's notation. Two modes without a swizzle are a thread-value layout, from (thread, value) to the
     /// element, counted with the first axis fastest. All others are memory layouts, from the coordinate to the offset.
     Cute(Box<ComposedLayout>),
+    /// A layout in CuTe's notation whose values are coordinates, from (thread, value) to the coordinate of the element.
+    Coordinates(Box<CoordinateLayout>),
     /// A task mapping, whose workers are threads and whose tasks are the elements of the tensor.
     TaskMapping(TaskMapping),
 }
@@ -78,6 +80,7 @@ impl LayoutRequest {
         match serde_json::from_str::<Json>(text) {
             Ok(json @ Json::Object(_)) => Self::from_json(&json),
             _ if starts_with_any(text, &["repeat", "spatial"]) => Ok(Self::TaskMapping(text.parse()?)),
+            _ if is_cute(text) && text.contains('@') => Ok(Self::Coordinates(Box::new(text.parse()?))),
             _ if is_cute(text) => Ok(Self::Cute(Box::new(text.parse()?))),
             _ => Ok(Self::Family(parse_family_spec(text)?)),
         }
@@ -151,6 +154,12 @@ impl LayoutRequest {
                 Ok(Layout::Distributed(layout))
             }
             Self::Cute(layout) => Ok(Layout::Memory(to_memory(layout, shape)?)),
+            Self::Coordinates(layout) => {
+                let elements = ComposedLayout::new(Vec::new(), 0, layout.to_elements(shape)?)?;
+                let layout = to_distributed(&elements, shape, lanes(session, target)?)?;
+                self.check_elements(layout.is_surjective(), shape)?;
+                Ok(Layout::Distributed(layout))
+            }
             Self::TaskMapping(mapping) => {
                 self.check_elements(mapping.shape() == shape, shape)?;
                 let layout = mapping.thread_value()?.composed()?;
@@ -192,6 +201,7 @@ impl LayoutRequest {
     fn to_text(&self) -> String {
         match self {
             Self::Cute(layout) => layout.to_string(),
+            Self::Coordinates(layout) => layout.to_string(),
             Self::TaskMapping(mapping) => mapping.to_string(),
             Self::Family(spec) => spec.name.clone(),
             Self::Given(layout) => layout.to_string(),
@@ -226,10 +236,12 @@ impl LayoutRequest {
         match self {
             Self::Given(layout) => Ok((**layout).clone()),
             Self::Family(spec) => session.distributed_layout(target, spec, shape),
-            Self::Cute(_) | Self::TaskMapping(_) => match self.resolve_layout(session, target, shape)? {
-                Layout::Distributed(layout) => Ok(layout),
-                Layout::Memory(_) | Layout::TensorMemory(_) => Err(SessionError::NotDistributed(self.to_text())),
-            },
+            Self::Cute(_) | Self::Coordinates(_) | Self::TaskMapping(_) => {
+                match self.resolve_layout(session, target, shape)? {
+                    Layout::Distributed(layout) => Ok(layout),
+                    Layout::Memory(_) | Layout::TensorMemory(_) => Err(SessionError::NotDistributed(self.to_text())),
+                }
+            }
         }
     }
 }
@@ -241,7 +253,12 @@ fn is_thread_value(layout: &ComposedLayout) -> bool {
 
 /// Whether a text has the form of CuTe's notation, with or without a swizzle.
 fn is_cute(text: &str) -> bool {
-    text.trim_start().starts_with(|c: char| c == '(' || c.is_ascii_digit()) || starts_with_any(text, &["Swizzle", "Sw"])
+    let text = text.trim_start();
+    let name = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').next().unwrap_or_default();
+    let is_pointer = name.ends_with("ptr") && text[name.len()..].starts_with('[');
+    text.trim_start_matches('_').starts_with(|c: char| c == '(' || c.is_ascii_digit())
+        || is_pointer
+        || starts_with_any(text, &["Swizzle", "Sw", "S"])
 }
 
 /// Whether a text starts with one of the names, followed by a bracket.

@@ -6,6 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use tilewright::plugin::Target;
 use tilewright::run::{EmulatedRun, HostBuffer, KernelArgument, KernelLaunch, bind_arguments, run_emulated};
+use tilewright::target::OptimizationSet;
 use tilewright_emulator::RunLimits;
 use tilewright_kernel::Module;
 
@@ -18,11 +19,21 @@ pub struct Kernel {
     kernel: tilewright_kernel::Kernel,
     layouts: String,
     report: String,
+    disabled: OptimizationSet,
 }
 
 impl Kernel {
     pub fn new(target: Arc<dyn Target>, kernel: tilewright_kernel::Kernel, layouts: String, report: String) -> Self {
-        Self { target, kernel, layouts, report }
+        Self { target, kernel, layouts, report, disabled: OptimizationSet::default() }
+    }
+
+    /// Returns the kernel with these optimizations disabled in code generation.
+    pub fn with_disabled(self, disabled: OptimizationSet) -> Self {
+        Self { disabled, ..self }
+    }
+
+    pub fn disabled(&self) -> OptimizationSet {
+        self.disabled
     }
 
     pub fn kernel(&self) -> &tilewright_kernel::Kernel {

@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 
 use pyo3::prelude::*;
 use tilewright::plugin::{CodeFormat, CompileOptions, PluginSearchPath, Registry};
+use tilewright::target::{Optimization, OptimizationSet};
 use tilewright::tile::{Dialects, ForeignOpReplacements, Strategy};
 use tilewright::{CompilationStageOutput, LayoutRequest, ProgramCompiler, ProgramOptions};
 use tilewright_kernel::Module;
@@ -74,7 +75,7 @@ impl Session {
 
     /// Compiles a tile program to kernel IR.
     #[pyo3(signature = (target, text, *, warps = None, lanes = None, stages = None, entry = None, strategy = None,
-                        fp_fusion = None, keep_assembly = None))]
+                        fp_fusion = None, keep_assembly = None, disable = None))]
     #[allow(clippy::too_many_arguments, reason = "keyword arguments of Python")]
     fn compile(
         &self,
@@ -88,6 +89,7 @@ impl Session {
         strategy: Option<&str>,
         fp_fusion: Option<bool>,
         keep_assembly: Option<bool>,
+        disable: Option<Vec<String>>,
     ) -> PyResult<Kernel> {
         let strategy = match strategy {
             None | Some("least-cost") => Strategy::LeastCost,
@@ -98,8 +100,13 @@ impl Session {
             }
         };
         let options = ProgramOptions::default().with_warps(warps).with_lanes(lanes).with_stages(stages);
-        let options = options.with_strategy(strategy).with_separate_rounding(fp_fusion == Some(false));
-        let options = options.with_kept_assembly(keep_assembly == Some(true));
+        let options = options.with_strategy(strategy);
+        let disabled = disable.unwrap_or_default().into_iter().map(|name| name.parse::<Optimization>());
+        let disabled: Result<OptimizationSet, _> = disabled.collect();
+        let disabled = disabled.map_err(|error| errors::input(py, &error.to_string()))?;
+        let options = options.with_disabled(disabled).with_kept_assembly(keep_assembly == Some(true));
+        let is_separate = fp_fusion == Some(false) || disabled.contains(Optimization::FusedMultiplyAdd);
+        let options = options.with_separate_rounding(is_separate);
         let options = match entry {
             Some(entry) => options.with_entry(entry),
             None => options,
@@ -114,7 +121,7 @@ impl Session {
                     report = assigned.report.to_string();
                 }
             });
-            kernel.map(|kernel| Kernel::new(served, kernel, layouts, report))
+            kernel.map(|kernel| Kernel::new(served, kernel, layouts, report).with_disabled(disabled))
         });
         compiled.map_err(|error| errors::program(py, &error))
     }
@@ -138,7 +145,7 @@ impl Session {
         let generated = py.detach(|| {
             let module = Module { kernels: vec![kernel.kernel().clone()] };
             let code = self.code().map_err(|error| errors::Refused::Input(error.clone()))?;
-            let options = CompileOptions { emit: vec![emit], optimisation };
+            let options = CompileOptions { emit: vec![emit], optimisation, disabled: kernel.disabled() };
             code.compile(kernel.target_name(), &module, &options).map_err(errors::Refused::Pipeline)
         });
         let artifact = generated.map_err(|refused| refused.raise(py))?;

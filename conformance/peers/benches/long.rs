@@ -46,7 +46,7 @@ fn compiled(count: usize) -> Result<(), Box<dyn Error>> {
     let kernel = compiler.compile_kernel(&text, &ProgramOptions::default(), &mut |_| record_time(&mut cells))?;
     let module = Module { kernels: vec![kernel] };
     for form in [CodeFormat::Intermediate, CodeFormat::Assembly] {
-        target.compile(&module, &CompileOptions { emit: vec![form], optimisation: 3 })?;
+        target.compile(&module, &CompileOptions { emit: vec![form], optimisation: 3, ..CompileOptions::default() })?;
         record_time(&mut cells);
     }
     cells.push(most_memory().map_or_else(|| "-".to_owned(), |kib| format!("{}", kib / 1024)));

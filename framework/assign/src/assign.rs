@@ -8,6 +8,7 @@ use super::report::{AssignmentReport, FunctionReport};
 use super::rewrite::rewrite;
 use super::{AssignmentError, LaunchConfig, Strategy, dot_alternatives, local_search, operand_orders, replica_stores};
 use tilewright_plan::movement::{MovementError, check_block_fits_target};
+use tilewright_target::Optimization;
 use tilewright_tile::op::Dialects;
 use tilewright_tile::op::name::ttg;
 use tilewright_tile::{TileModule, TileType};
@@ -70,7 +71,9 @@ pub fn assign_layouts(
     let mut assigned = module.clone();
     let mut functions = Vec::new();
     for function in &mut assigned.functions {
-        operand_orders::record(function);
+        if config.context.enables(Optimization::OperandOrders) {
+            operand_orders::record(function);
+        }
         let interner = Interner::default();
         let graph = build(function, config, &interner)?;
         let prices = Prices::new(&graph, config);
@@ -78,8 +81,12 @@ pub fn assign_layouts(
         let first = state.total(f64::INFINITY);
         if strategy == Strategy::LeastCost {
             local_search::improve(&mut state, config)?;
-            dot_alternatives::take(&mut state, function, config)?;
-            replica_stores::divide_among_replicas(&mut state)?;
+            if config.context.enables(Optimization::DotAlternatives) {
+                dot_alternatives::take(&mut state, function, config)?;
+            }
+            if config.context.enables(Optimization::ReplicaStores) {
+                replica_stores::divide_among_replicas(&mut state)?;
+            }
         }
         let (rewritten, left) = rewrite(function, &state, config, convert)?;
         functions.push(FunctionReport::of(function, &rewritten, &state, &left, first, config));

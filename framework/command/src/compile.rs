@@ -93,7 +93,8 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
         _ => CodeForm::Kernel,
     };
     let kernel = kernel.map_err(|error| to_command_error(file, &text, &error))?;
-    compile_and_write(&session, &options.request.target, vec![kernel], form, &options.code)
+    let code = options.code.clone().with_disabled(options.request.disabled());
+    compile_and_write(&session, &options.request.target, vec![kernel], form, &code)
 }
 
 fn dump(folder: &Path, name: &str, text: &str) -> Result<(), CommandError> {

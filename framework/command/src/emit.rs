@@ -10,6 +10,7 @@ use tilewright::{Session, SessionError};
 use tilewright_kernel as kernel;
 use tilewright_kernel::{Kernel, Module};
 use tilewright_plugin::{CodeFormat, CompileOptions};
+use tilewright_target::OptimizationSet;
 
 use crate::failure::CommandError;
 
@@ -32,7 +33,7 @@ pub enum CodeForm {
 const OPTIMISATION: u8 = 2;
 
 /// Options of the output of code: the file, and the optimisation level.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub struct CodeOutputOptions {
     /// Write the code to this file instead of standard output.
     #[arg(short, long, value_name = "FILE")]
@@ -40,6 +41,16 @@ pub struct CodeOutputOptions {
     /// Optimisation level of the code generator.
     #[arg(long, default_value_t = OPTIMISATION, value_parser = clap::value_parser!(u8).range(0..=3))]
     opt: u8,
+    /// The optimizations that the code generator disables; a program's options set them.
+    #[arg(skip)]
+    disabled: OptimizationSet,
+}
+
+impl CodeOutputOptions {
+    /// Returns the options with these optimizations of the code generator disabled.
+    pub fn with_disabled(self, disabled: OptimizationSet) -> Self {
+        Self { disabled, ..self }
+    }
 }
 
 /// Options that select the form of an answer with a plan: text, JSON, or code.
@@ -71,7 +82,11 @@ impl AnswerOptions {
     pub fn print_answer(&self, session: &Session, target: &str, answer: AnswerForms<'_>) -> Result<(), CommandError> {
         let AnswerForms { kernels, json, text } = answer;
         if let Some(form) = self.emit {
-            let code = CodeOutputOptions { output: self.output.clone(), opt: OPTIMISATION };
+            let code = CodeOutputOptions {
+                output: self.output.clone(),
+                opt: OPTIMISATION,
+                disabled: OptimizationSet::default(),
+            };
             return compile_and_write(session, target, kernels()?, form, &code);
         }
         let mut out = std::io::stdout().lock();
@@ -100,7 +115,7 @@ pub fn compile_and_write(
         CodeForm::Object => CodeFormat::Object,
         CodeForm::Functions => CodeFormat::Functions,
     };
-    let requested = CompileOptions { emit: vec![form], optimisation: code.opt };
+    let requested = CompileOptions { emit: vec![form], optimisation: code.opt, disabled: code.disabled };
     let artifact = session.compile(target, &module, &requested)?;
     let payload = artifact.payload(form).ok_or_else(|| {
         CommandError::Input(format!("target {target} has no such form of code; try another value of --emit"))

@@ -54,6 +54,15 @@ impl CommandError {
         }
     }
 
+    /// Returns the message of an error of the input; `None` for other failures.
+    pub fn input_message(&self) -> Option<&str> {
+        match self {
+            Self::Input(message) => Some(message),
+            Self::Text { error, .. } => Some(&error.message),
+            Self::Broken(_) | Self::BrokenPipe => None,
+        }
+    }
+
     /// Converts the error of parsing a layout from `text`; the message calls the layout `name`.
     pub fn from_layout_error(name: &str, text: &str, error: LayoutRequestError) -> Self {
         match error {

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use tilewright::{LayoutRequest, Session, SessionError};
 use tilewright_kernel::Element;
+use tilewright_layout::cute::NotatedLayout;
 use tilewright_layout::{Layout, LinearLayout, MemoryLayout};
 
 use crate::GlobalOptions;
@@ -91,6 +92,43 @@ pub fn parse_layout(
     shape: &[u64],
 ) -> Result<Layout, CommandError> {
     request_of_shape(name, text, shape)?.resolve_layout(session, target, shape).map_err(|error| of_named(name, error))
+}
+
+/// A layout to show: with its request, or as a map of coordinates to values if no linear layout has this map.
+pub enum ShownLayout {
+    /// The request, and the layout that it resolves to.
+    Layout(Box<LayoutRequest>, Box<Layout>),
+    /// A layout in CuTe's notation, and the reason why no linear layout is the same map.
+    Values(NotatedLayout, String),
+}
+
+/// Parses a layout that is only shown, for a tensor of the shape `shape_text`; error messages call it `name`. A layout in
+/// CuTe's notation may have any sizes and strides, if it has as many coordinates as the tensor has elements.
+pub fn parse_shown_layout(
+    session: &Session,
+    name: &str,
+    text: &str,
+    target: Option<&str>,
+    shape_text: &str,
+) -> Result<ShownLayout, CommandError> {
+    let linear = parse_shape(shape_text).and_then(|shape| {
+        let request = request_of_shape(name, text, &shape)?;
+        let layout = request.resolve_layout(session, target, &shape).map_err(|error| of_named(name, error))?;
+        Ok(ShownLayout::Layout(Box::new(request), Box::new(layout)))
+    });
+    linear.or_else(|error| match (parse_values(text, shape_text), error.input_message()) {
+        (Some(layout), Some(reason)) => Ok(ShownLayout::Values(layout, reason.to_owned())),
+        _ => Err(error),
+    })
+}
+
+/// Parses a layout in CuTe's notation that has as many coordinates as a tensor of the shape has elements; `None` for
+/// other texts.
+fn parse_values(text: &str, shape_text: &str) -> Option<NotatedLayout> {
+    let product = |sizes: &[u64]| sizes.iter().try_fold(1u64, |all, size| all.checked_mul(*size));
+    let shape: Vec<u64> = shape_text.split('x').map(str::parse).collect::<Result<_, _>>().ok()?;
+    let layout: NotatedLayout = text.parse().ok()?;
+    (product(&layout.sizes().ok()?)? == product(&shape)?).then_some(layout)
 }
 
 /// Parses a memory layout; error messages call it `name`. `None` if the layout is of another kind.

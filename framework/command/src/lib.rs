@@ -25,6 +25,7 @@ mod memory;
 mod new_plugin;
 mod notation;
 mod operations;
+mod optimizations;
 mod program;
 mod reduce;
 mod run;
@@ -69,6 +70,8 @@ enum Command {
     Instructions(instructions::Options),
     /// List the operations of tile programs, or describe one.
     Operations(operations::Options),
+    /// List the optimizations that `--disable` names.
+    Optimizations,
     /// Show which lane and register holds each element of a layout.
     Layout(layout::Options),
     /// Draw a layout: to the terminal, or as SVG or HTML.
@@ -116,6 +119,7 @@ pub fn main() -> ExitCode {
         Command::Targets(options) => targets::run(&arguments.global, options),
         Command::Instructions(options) => instructions::run(&arguments.global, options),
         Command::Operations(options) => operations::run(options),
+        Command::Optimizations => optimizations::run(),
         Command::Layout(options) => layout::run(&arguments.global, options),
         Command::Draw(command) => draw::run(&arguments.global, command),
         Command::Convert(options) => convert::run(&arguments.global, options),

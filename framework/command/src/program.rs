@@ -7,9 +7,10 @@ use clap::{Args, ValueEnum};
 use tilewright::Session;
 use tilewright::tile::TileModule;
 use tilewright::{CompilationStageOutput, ProgramCompiler, ProgramError, ProgramOptions};
-use tilewright_assign::synthesis::{LaunchPredictionInput, PredictedPerformance, SynthesisOptions};
+use tilewright_assign::synthesis::{LaunchPredictionInput, PredictedPerformance};
 use tilewright_assign::{AssignedModule, Strategy};
 use tilewright_kernel::Kernel;
+use tilewright_target::{Optimization, OptimizationSet};
 
 use crate::failure::CommandError;
 use crate::limits::read_text;
@@ -40,6 +41,11 @@ pub struct ProgramRequest {
 }
 
 impl ProgramRequest {
+    /// Returns the optimizations that are disabled.
+    pub fn disabled(&self) -> OptimizationSet {
+        self.compiling.disabled()
+    }
+
     /// Parses and compiles the program, with or without dynamic shared memory for data movements; returns the program's
     /// text, and the kernel or the error. `seen` is called with the program after each stage.
     pub fn compile_kernel(
@@ -113,31 +119,26 @@ pub struct CompilationArguments {
     /// Value of a size that the program leaves open (`tw.size`); may be given several times, for different sizes.
     #[arg(long = "size", value_name = "NAME=NUMBER", value_parser = size)]
     sizes: Vec<(String, u64)>,
-    /// Round products before they are summed, instead of fusing multiply-adds.
+    /// Round products before they are summed: `--disable fused-multiply-add`.
     #[arg(long)]
     no_fp_fusion: bool,
     /// Keep inline assembly whose function is known, instead of compiling this function.
     #[arg(long)]
     keep_assembly: bool,
-    #[command(flatten)]
-    without: Without,
-}
-
-/// Switches that each disable one part of the synthesis of explicit-memory programs, to measure its gain.
-#[derive(Debug, Clone, Copy, Args)]
-struct Without {
-    /// Whether to disable the choice of shared-memory layouts: tensors in shared memory are row-major.
-    #[arg(long = "without-memory-synthesis")]
-    memory: bool,
-    /// Whether to disable the mapping of copies to lanes: lanes copy single elements to shared memory in turn.
-    #[arg(long = "without-task-mapping")]
-    task_mapping: bool,
-    /// Whether to disable software pipelining: the program waits for each copy to shared memory immediately.
-    #[arg(long = "without-pipeline")]
-    pipeline: bool,
+    /// Disable an optimization, to measure its gain or to find which one a faulty kernel needs; may be given several
+    /// times. `tilewright optimizations` lists them.
+    #[arg(long, value_name = "OPTIMIZATION")]
+    disable: Vec<Optimization>,
 }
 
 impl CompilationArguments {
+    /// Returns the optimizations that are disabled.
+    fn disabled(&self) -> OptimizationSet {
+        let named: OptimizationSet = self.disable.iter().copied().collect();
+        let is_separate = self.no_fp_fusion || named.contains(Optimization::FusedMultiplyAdd);
+        named.with(Optimization::FusedMultiplyAdd, is_separate)
+    }
+
     /// Converts to the compiler's options; `entry` is the name of the function to compile, `None` for the only function
     /// of the program.
     pub fn to_program_options(&self, entry: Option<&str>) -> ProgramOptions {
@@ -145,20 +146,14 @@ impl CompilationArguments {
             Choice::Propagation => Strategy::Propagation,
             Choice::LeastCost => Strategy::LeastCost,
         };
-        let Without { memory, task_mapping, pipeline } = self.without;
-        let synthesis = SynthesisOptions::default()
-            .with_memory_search(!memory)
-            .with_task_mapping_search(!task_mapping)
-            .with_pipelining(!pipeline);
         let options = ProgramOptions::default()
             .with_warps(self.warps)
             .with_lanes(self.lanes)
             .with_registers(self.registers)
             .with_strategy(strategy)
             .with_stages(self.stages)
-            .with_separate_rounding(self.no_fp_fusion)
+            .with_disabled(self.disabled())
             .with_kept_assembly(self.keep_assembly)
-            .with_synthesis(synthesis)
             .with_tile_sizes(self.sizes.clone());
         match entry {
             Some(entry) => options.with_entry(entry),

@@ -6,9 +6,10 @@ use tilewright::{CompilationStageOutput, ProgramCompiler, ProgramOptions};
 use tilewright_assign::Strategy;
 use tilewright_kernel::{Kernel, Module};
 use tilewright_plugin::{Artifact, CodeFormat, CompileOptions};
+use tilewright_target::{Optimization, OptimizationSet};
 
 use crate::boundary::{borrowed, fill, guarded, out_pointer, read_text};
-use crate::error::{Failure, TW_ERROR_UNSUPPORTED, tw_error};
+use crate::error::{Failure, TW_ERROR_OPTION, TW_ERROR_UNSUPPORTED, tw_error};
 use crate::handle::{destroy, handle, text};
 use crate::option::{number, read_options, tw_option, unknown, wrong};
 use crate::plan::tw_plan;
@@ -66,7 +67,7 @@ struct Requested {
     optimisation: u8,
 }
 
-const KEYS: &[&str] = &["entry", "warps", "lanes", "strategy", "stages", "emit", "optimisation"];
+const KEYS: &[&str] = &["entry", "warps", "lanes", "strategy", "stages", "emit", "optimisation", "disable"];
 
 /// The names of the forms of code: those of the framework, then those of the target's compiler.
 const FORMS: &[&str] = &["layouts", "plan", "kernel", "llvm", "asm", "object", "functions"];
@@ -89,6 +90,7 @@ impl Requested {
                     level @ 0..=3 => requested.optimisation = level,
                     _ => return Err(wrong(key, value, "0 to 3")),
                 },
+                "disable" => requested.program.disabled = disabled(key, value)?,
                 _ => return Err(unknown(key, KEYS)),
             }
         }
@@ -127,6 +129,11 @@ fn strategy(key: &str, value: &str) -> Result<Strategy, Failure> {
     }
 }
 
+fn disabled(key: &str, value: &str) -> Result<OptimizationSet, Failure> {
+    let named = value.split(',').map(|name| name.trim().parse::<Optimization>());
+    named.collect::<Result<_, _>>().map_err(|error| Failure::new(TW_ERROR_OPTION, format!("option `{key}`: {error}")))
+}
+
 fn forms(key: &str, value: &str) -> Result<Vec<String>, Failure> {
     let named = value.split(',').map(str::trim);
     let known = named.map(|form| match FORMS.contains(&form) {
@@ -139,8 +146,8 @@ fn forms(key: &str, value: &str) -> Result<Vec<String>, Failure> {
 /// Compiles a tile program, `length` bytes of Triton IR. Option keys: `emit` (forms separated by commas: `layouts`,
 /// `plan`, `kernel`, `llvm`, `asm`, `object`, `functions`; default `asm`), `entry` (the function to launch; optional if
 /// there is only one), `warps` of a block and `lanes` of a warp (unless the program states them), `strategy`
-/// (`least-cost` or `propagation`), `stages` (of software-pipelined loops, 1 to 64), `optimisation` (0 to 3). Available
-/// since 1.0.
+/// (`least-cost` or `propagation`), `stages` (of software-pipelined loops, 1 to 64), `optimisation` (0 to 3), `disable`
+/// (optimizations separated by commas, as `tilewright optimizations` lists them). Available since 1.0.
 ///
 /// # Safety
 /// `session` is a handle, `target` a text, `program` points to `length` bytes, `options` to `count` options; `out` may
@@ -228,8 +235,11 @@ fn code(
         forms.push(Form::of("kernel", "tw", module.to_string().into_bytes()));
     }
     let emitted = requested.emitted();
-    let options =
-        CompileOptions { emit: emitted.iter().map(|&(_, form)| form).collect(), optimisation: requested.optimisation };
+    let options = CompileOptions {
+        emit: emitted.iter().map(|&(_, form)| form).collect(),
+        optimisation: requested.optimisation,
+        disabled: requested.program.disabled,
+    };
     let artifact = session.session.compile(target, &module, &options)?;
     for (name, form) in emitted {
         let payload = artifact.payload(form).ok_or_else(|| {

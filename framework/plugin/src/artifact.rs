@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use tilewright_kernel::{Kernel, LaunchDerivedTensorMap, StaticLaunchConfig, TensorMap};
-use tilewright_target::{Instruction, InstructionOperand};
+use tilewright_target::{Instruction, InstructionOperand, OptimizationSet};
 
 /// Options of one compilation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -12,11 +12,18 @@ pub struct CompileOptions {
     pub emit: Vec<CodeFormat>,
     /// Optimisation level of the code generator, 0 to 3.
     pub optimisation: u8,
+    /// The optimizations that the compiler of the target disables; it ignores those that it does not have.
+    #[serde(default, skip_serializing_if = "OptimizationSet::is_empty")]
+    pub disabled: OptimizationSet,
 }
 
 impl Default for CompileOptions {
     fn default() -> Self {
-        Self { emit: vec![CodeFormat::Assembly, CodeFormat::Object], optimisation: 2 }
+        Self {
+            emit: vec![CodeFormat::Assembly, CodeFormat::Object],
+            optimisation: 2,
+            disabled: OptimizationSet::default(),
+        }
     }
 }
 

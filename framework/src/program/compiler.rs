@@ -3,6 +3,7 @@
 use tilewright_assign::Strategy;
 use tilewright_assign::synthesis;
 use tilewright_plugin::Target;
+use tilewright_target::{Optimization, OptimizationSet};
 use tilewright_tile::import::ForeignOpReplacements;
 use tilewright_tile::op::Dialects;
 
@@ -53,9 +54,9 @@ pub struct ProgramOptions {
     /// Whether the scratch memory of data movements is limited to the size of static shared memory, as for a function
     /// that the device code of a host compiler calls: it cannot have dynamic shared memory.
     pub static_memory: bool,
-    /// Whether products and sums are rounded separately. By default they are contracted into multiply-adds that round
-    /// once, as Triton's `enable_fp_fusion` does.
-    pub separate_rounding: bool,
+    /// The optimizations that are disabled. The code generator has its own copy
+    /// ([`CompileOptions::disabled`](tilewright_plugin::CompileOptions::disabled)).
+    pub disabled: OptimizationSet,
     /// Whether inline assembly whose function is known stays assembly, which only the code generator of its vendor
     /// accepts. By default it becomes this function, which may be more accurate and slower.
     pub keep_assembly: bool,
@@ -86,10 +87,18 @@ impl ProgramOptions {
         Self { static_memory, ..self }
     }
 
-    /// Sets whether a product is rounded before it is added ([`Self::separate_rounding`]).
+    /// Sets whether products and sums are rounded separately: disables or enables [`Optimization::FusedMultiplyAdd`],
+    /// Triton's `enable_fp_fusion`.
     #[must_use]
     pub fn with_separate_rounding(self, separate_rounding: bool) -> Self {
-        Self { separate_rounding, ..self }
+        let disabled = self.disabled.with(Optimization::FusedMultiplyAdd, separate_rounding);
+        Self { disabled, ..self }
+    }
+
+    /// Disables these optimizations, and enables all others ([`Self::disabled`]).
+    #[must_use]
+    pub fn with_disabled(self, disabled: OptimizationSet) -> Self {
+        Self { disabled, ..self }
     }
 
     /// Sets whether inline assembly whose function is known stays assembly ([`Self::keep_assembly`]).
@@ -116,9 +125,14 @@ impl ProgramOptions {
         Self { stages: stages.into(), ..self }
     }
 
-    /// Returns the options of layout synthesis, limited to the stages of these options.
+    /// Returns the options of layout synthesis, limited to the stages and to the enabled optimizations of these options.
     pub(super) fn synthesis(&self) -> synthesis::SynthesisOptions {
-        self.synthesis.with_max_stages(self.stages.or(self.synthesis.stages))
+        let enables = |optimization| !self.disabled.contains(optimization);
+        self.synthesis
+            .with_max_stages(self.stages.or(self.synthesis.stages))
+            .with_memory_search(self.synthesis.memory && enables(Optimization::MemorySynthesis))
+            .with_task_mapping_search(self.synthesis.task_mapping && enables(Optimization::TaskMapping))
+            .with_pipelining(self.synthesis.pipeline && enables(Optimization::Prefetch))
     }
 
     /// Sets the options of layout synthesis.

@@ -35,7 +35,8 @@ pub(super) fn launch_config<'m>(
     let context = PlanContext::new(description)
         .with_instructions(target.instructions())
         .with_scratch_bytes(u64::from(memory))
-        .with_registers(registers);
+        .with_registers(registers)
+        .with_disabled(options.disabled);
     let warps = attribute("ttg.num-warps")?.or(options.warps).unwrap_or(WARPS);
     let lanes = attribute("ttg.threads-per-warp")?.or(options.lanes).unwrap_or(description.lanes.default);
     let context = context.with_cluster_blocks(attribute("ttg.num-ctas")?.unwrap_or(1));

@@ -14,6 +14,7 @@ use tilewright_kernel::{self as kernel, Kernel};
 use tilewright_layout::FamilyProviders;
 use tilewright_layout::families::NeutralFamilies;
 use tilewright_lower as lower;
+use tilewright_target::Optimization;
 use tilewright_tile::axis_info::AxisInfoMap;
 
 impl ProgramCompiler<'_> {
@@ -74,7 +75,6 @@ impl ProgramCompiler<'_> {
         };
         let text = &*text;
         let module = self.neutral(text, options, seen)?;
-        let description = self.target.description();
         let families = FamilyProviders::new(vec![&NeutralFamilies, self.target.families()]);
         let config = launch_config(self.target, Some(&module), options, &families)?;
         let assigned = if has_explicit_memory_ops(&module) {
@@ -91,7 +91,7 @@ impl ProgramCompiler<'_> {
         let mut kernel = with_stages(&assigned, &config, options.stages, text, seen)?;
         seen(CompilationStageOutput::Kernel(&kernel));
         tilewright_math::expand_math_functions(&mut kernel, |function, element| {
-            description.find_native_function(function.name(), element.name()).is_some()
+            config.context.is_native_function(function, element)
         });
         seen(CompilationStageOutput::Math(&kernel));
         let verified = kernel::Module { kernels: vec![kernel] };
@@ -142,7 +142,8 @@ fn with_stages(
     let most = u64::from(config.context.target.shared.bytes);
     // The buffers of a pipelined loop are planned for one block, so loops of a cluster of several blocks are not
     // pipelined.
-    let mut required = if config.context.blocks > 1 { Some(1) } else { stages };
+    let is_pipelined = config.context.blocks == 1 && config.context.enables(Optimization::Prefetch);
+    let mut required = if is_pipelined { stages } else { Some(1) };
     loop {
         let staged = engine::stages::pipeline_loops(assigned, config, required)?;
         seen(CompilationStageOutput::Layouts(&staged));

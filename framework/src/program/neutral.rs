@@ -7,7 +7,7 @@ use super::error::ProgramError;
 use super::stage::CompilationStageOutput;
 use tilewright_layout::FamilyProviders;
 use tilewright_layout::families::NeutralFamilies;
-use tilewright_target::{Instruction, InstructionOperand};
+use tilewright_target::{Instruction, InstructionOperand, Optimization};
 use tilewright_tile::import::replace_vendor_operations;
 use tilewright_tile::transform::{
     decompose_scaled_dots, forward_stores, fuse_multiply_adds, inline_calls, make_copies_synchronous,
@@ -54,11 +54,13 @@ impl ProgramCompiler<'_> {
         let module = structurize(&module, self.dialects).map_err(in_text)?;
         let mut module = inline_calls(&module, self.dialects).map_err(in_text)?;
         keep(&mut module, options.entry.as_deref())?;
-        let mut module = forward_stores(&module, self.dialects).map_err(in_text)?;
+        if !options.disabled.contains(Optimization::StoreForwarding) {
+            module = forward_stores(&module, self.dialects).map_err(in_text)?;
+        }
         if !self.has_tensor_copies() {
             module = replace_descriptor_accesses(&module, self.dialects).map_err(in_text)?;
         }
-        if !options.separate_rounding {
+        if !options.disabled.contains(Optimization::FusedMultiplyAdd) {
             module = fuse_multiply_adds(&module, self.dialects).map_err(in_text)?;
         }
         remove_unused_operations(&mut module);

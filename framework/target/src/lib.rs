@@ -23,6 +23,7 @@ mod matrix_unit;
 mod memory_operand;
 mod named_enum;
 mod numerics;
+mod optimization;
 #[cfg(test)]
 mod schema;
 mod tensor_memory;
@@ -57,6 +58,7 @@ pub use memory_operand::{
     MemoryOperand, XorSwizzle,
 };
 pub use numerics::{MmaNumerics, Summation};
+pub use optimization::{Optimization, OptimizationSet, UnknownOptimizationError};
 pub use tensor_memory::{TensorMemory, TensorMemoryOperand};
 pub use throughput::DeviceThroughput;
 pub use tilewright_layout::find_similar_name;

@@ -4,7 +4,10 @@ use crate::prelude::*;
 
 /// Compiles kernels to the given forms; returns the artifact or the error.
 pub fn artifact(target: &dyn Target, kernels: Vec<Kernel>, emit: &[CodeFormat]) -> Result<Artifact, CompileError> {
-    target.compile(&Module { kernels }, &CompileOptions { emit: emit.to_vec(), optimisation: 2 })
+    target.compile(
+        &Module { kernels },
+        &CompileOptions { emit: emit.to_vec(), optimisation: 2, ..CompileOptions::default() },
+    )
 }
 
 /// Compiles kernels to assembly; panics with the error if that fails.

@@ -30,7 +30,11 @@ impl CompiledCase {
         let text = std::fs::read_to_string(&case.program).unwrap();
         let (dialects, imports) = (tilewright_dialects::all_dialects(), tilewright_dialects::read_import_tables());
         let compiler = ProgramCompiler { dialects: &dialects, imports: &imports, target };
-        let options = CompileOptions { emit: vec![CodeFormat::Assembly], optimisation: OPTIMISATION };
+        let options = CompileOptions {
+            emit: vec![CodeFormat::Assembly],
+            optimisation: OPTIMISATION,
+            ..CompileOptions::default()
+        };
         let (launch, artifact) = case.compile_variant_launch(&compiler, &text, &options).unwrap();
         Self { launch, artifact }
     }

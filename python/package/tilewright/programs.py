@@ -154,8 +154,10 @@ def compile(
     stages: int | None = None,
     entry: str | None = None,
     strategy: str | None = None,
+    disable: Sequence[str] | None = None,
 ) -> Kernel:
-    """Compiles Triton IR (TTIR or TTGIR text) for a target.
+    """Compiles Triton IR (TTIR or TTGIR text) for a target. `disable` names optimizations to leave out, as `tilewright
+    optimizations` lists them.
 
     >>> program = '''tt.func @fill(%to: !tt.ptr<i32>, %value: i32) {
     ...   %i = tt.make_range {start = 0 : i32, end = 64 : i32} : tensor<64xi32>
@@ -172,7 +174,8 @@ def compile(
     (448, 8)
     """
     options = {"warps": warps, "lanes": lanes, "stages": stages, "entry": entry, "strategy": strategy}
-    return Kernel(session().compile(target, text, **options))  # type: ignore[arg-type]
+    disabled = None if disable is None else list(disable)
+    return Kernel(session().compile(target, text, disable=disabled, **options))  # type: ignore[arg-type]
 
 
 def run(text: str, target: str, grid: int | Sequence[int], *arguments: Any, **options: Any) -> Run:

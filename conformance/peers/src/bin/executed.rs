@@ -2,12 +2,15 @@
 //! instructions issued by class, and counts of memory accesses. Every buffer must have the expected contents.
 //!
 //!     executed TARGET CASES [FOLDER]
-//!     executed TARGET CASES --emit FOLDER
+//!     executed TARGET CASES --emit FOLDER [--disable NAME] [--changed-from FOLDER]
 //!
-//! Without a folder, the cases are compiled here; `--emit` names one for their PTX. A folder has the PTX of another
-//! compiler in `NAME.ptx`, and facts that the PTX does not state in `NAME.launch.json`: `warps`, `shared_bytes`, and
-//! `scratch_bytes`: for each scratch buffer that follows the arguments, its number of bytes per program of the grid
-//! (`machine_code_beside_triton.py` writes both files).
+//! Without a folder, the cases are compiled here; `--emit` names one for their PTX, and `--disable` an optimization
+//! (`tilewright optimizations`) that they are compiled without; `--changed-from` leaves out cases with the same PTX as in a
+//! folder.
+//!
+//! A folder without `--emit` has the PTX of another compiler in `NAME.ptx`, and facts that the PTX does not state in
+//! `NAME.launch.json`: `warps`, `shared_bytes`, and `scratch_bytes`: for each scratch buffer that follows the arguments,
+//! its number of bytes per program of the grid (`machine_code_beside_triton.py` writes both files).
 //!
 //! `issue_cycles` and `pipe_cycles` are the cost model's (`docs/cost-model.md`) for one compute unit that executes all
 //! blocks: the issue slots of the PTX instructions, and the cycles of all other resources. Latency does not count.
@@ -18,9 +21,11 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tilewright::ProgramCompiler;
+use tilewright::target::{Optimization, OptimizationSet};
 use tilewright_kernel::Counts;
 use tilewright_plan::cost::{GlobalWork, WarpTime, WarpWork};
 use tilewright_plugin::{Artifact, CodeFormat, CodePayload, CompileOptions, DeviceError, KernelMetadata, Target};
+
 use tilewright_verify::case::{CaseBuffer, CaseElement, CaseValue, ExpectedContents, ProgramCase};
 use tilewright_verify::{CheckFailure, TestLaunch, run_and_check_launch};
 use tilewright_virtual_ptx::{LaunchReport, VirtualDevice};
@@ -31,28 +36,69 @@ type Failure = Box<dyn Error>;
 const OPTIMISATION: u8 = 3;
 
 fn main() -> Result<(), Failure> {
-    const USAGE: &str = "usage: executed TARGET CASES [[--emit] FOLDER]";
     let given: Vec<String> = std::env::args().skip(1).collect();
-    let (name, cases, folder, emitted) = match given.as_slice() {
-        [name, cases] => (name, cases, None, None),
-        [name, cases, folder] => (name, cases, Some(Path::new(folder)), None),
-        [name, cases, option, folder] if option == "--emit" => (name, cases, None, Some(Path::new(folder))),
-        _ => return Err(USAGE.into()),
-    };
-    let target = tilewright_peers::open_target(name)?;
-    for file in ProgramCase::list_case_files(Path::new(cases))? {
+    let given = Arguments::parse(&given).ok_or(USAGE)?;
+    let target = tilewright_peers::open_target(given.target)?;
+    let disabled = given.disabled.map(str::parse::<Optimization>).transpose()?.into_iter().collect();
+    for file in ProgramCase::list_case_files(given.cases)? {
         let case = ProgramCase::read(&file)?;
-        let built = match folder {
-            None => compile(&case, &*target),
+        let built = match given.folder {
+            None => compile(&case, &*target, disabled),
             Some(folder) if !ptx_file(folder, &case).exists() => continue,
             Some(folder) => read(&case, folder),
         };
-        if let (Some(folder), Ok(built)) = (emitted, &built) {
-            std::fs::write(ptx_file(folder, &case), &built.artifact.payloads[0].bytes)?;
+        if let Ok(built) = &built {
+            let ptx = &built.artifact.payloads[0].bytes;
+            if given.unchanged.is_some_and(|folder| std::fs::read(ptx_file(folder, &case)).is_ok_and(|own| own == *ptx))
+            {
+                continue;
+            }
+            if let Some(folder) = given.emitted {
+                std::fs::write(ptx_file(folder, &case), ptx)?;
+            }
         }
         println!("{}", built.map_or_else(failed, |built| execute(&built, &*target)).with_case(&case));
     }
     Ok(())
+}
+
+const USAGE: &str = "usage: executed TARGET CASES [FOLDER | --emit FOLDER [--disable NAME] [--changed-from FOLDER]]";
+
+/// The arguments of the command line.
+struct Arguments<'a> {
+    target: &'a str,
+    cases: &'a Path,
+    /// The folder with the PTX of another compiler.
+    folder: Option<&'a Path>,
+    /// The folder to which the PTX of this compiler is written.
+    emitted: Option<&'a Path>,
+    /// The name of an optimization to disable.
+    disabled: Option<&'a str>,
+    /// The folder with PTX of an earlier run; cases whose PTX is the same are left out.
+    unchanged: Option<&'a Path>,
+}
+
+impl<'a> Arguments<'a> {
+    /// Returns the arguments; `None` if they break the usage.
+    fn parse(given: &'a [String]) -> Option<Self> {
+        let [target, cases, rest @ ..] = given else { return None };
+        let mut arguments =
+            Self { target, cases: Path::new(cases), folder: None, emitted: None, disabled: None, unchanged: None };
+        match rest {
+            [folder] => arguments.folder = Some(Path::new(folder)),
+            options => {
+                for option in options.chunks(2) {
+                    match option {
+                        [option, folder] if option == "--emit" => arguments.emitted = Some(Path::new(folder)),
+                        [option, name] if option == "--disable" => arguments.disabled = Some(name),
+                        [option, folder] if option == "--changed-from" => arguments.unchanged = Some(Path::new(folder)),
+                        _ => return None,
+                    }
+                }
+            }
+        }
+        Some(arguments)
+    }
 }
 
 /// A launch with the code that the virtual device executes for it.
@@ -64,11 +110,11 @@ struct BuiltCase {
 }
 
 /// Compiles a case with this project's compiler.
-fn compile(case: &ProgramCase, target: &dyn Target) -> Result<BuiltCase, Failure> {
+fn compile(case: &ProgramCase, target: &dyn Target, disabled: OptimizationSet) -> Result<BuiltCase, Failure> {
     let text = std::fs::read_to_string(&case.program)?;
     let (dialects, imports) = (tilewright_dialects::all_dialects(), tilewright_dialects::read_import_tables());
     let compiler = ProgramCompiler { dialects: &dialects, imports: &imports, target };
-    let options = CompileOptions { emit: vec![CodeFormat::Assembly], optimisation: OPTIMISATION };
+    let options = CompileOptions { emit: vec![CodeFormat::Assembly], optimisation: OPTIMISATION, disabled };
     let (launch, artifact) = case.compile_variant_launch(&compiler, &text, &options)?;
     Ok(BuiltCase { launch, artifact, is_foreign: false })
 }

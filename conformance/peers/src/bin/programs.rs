@@ -140,7 +140,10 @@ fn compile_once(
     watch.record_stage("verify");
     let module = Module { kernels: vec![kernel] };
     let of = |emit: &[CodeFormat]| {
-        compiler.target.compile(&module, &CompileOptions { emit: emit.to_vec(), optimisation: OPTIMISATION })
+        compiler.target.compile(
+            &module,
+            &CompileOptions { emit: emit.to_vec(), optimisation: OPTIMISATION, ..CompileOptions::default() },
+        )
     };
     watch.last = Instant::now();
     let intermediate = of(&[CodeFormat::Intermediate]);

@@ -16,7 +16,7 @@ use tilewright_plan::memory_synthesis::{SharedLayoutSolution, SharedTensor, Tens
 use tilewright_plan::movement::{
     ConversionKind, PointerToSharedCopySpec, plan_conversion, plan_pointer_to_shared_copy,
 };
-use tilewright_target::Queue;
+use tilewright_target::{Optimization, Queue};
 use tilewright_tile::axis_info::{AxisInfoMap, IndexBitPosition};
 use tilewright_tile::transform::loads::{
     HoistedSharedOperand, InvariantDotOperand, PrefetchConsumer, PrefetchPath, PrefetchableLoad,
@@ -68,6 +68,9 @@ impl PipelinePlanner<'_> {
 
     /// Whether the MMA of a dot reads all of operand A (`side` 0) or B (1) from shared memory, in its layout there.
     pub fn reads_operand_from_shared(&self, op: Op, side: usize) -> bool {
+        if !self.config.context.enables(Optimization::SharedOperands) {
+            return false;
+        }
         let Some(planned) = self.dot_plan(op) else { return false };
         let in_memory = planned.operands[side].is_none() && planned.batches.is_none();
         in_memory && mma_operand_access(&planned.plan, side, "MMA", self.config).is_some()
@@ -90,6 +93,9 @@ impl PipelinePlanner<'_> {
         loads: &[(PrefetchableLoad, PrefetchPlan)],
         stored: &[HoistedSharedOperand],
     ) -> Vec<Op> {
+        if !self.config.context.enables(Optimization::OverlappedMma) {
+            return Vec::new();
+        }
         let body = self.body;
         let block = body.op(of).regions.first().and_then(|region| body.blocks(*region).first().copied());
         let Some(block) = block else { return Vec::new() };
@@ -185,6 +191,9 @@ impl PipelinePlanner<'_> {
     /// accesses, and the size of the buffer in bytes. `None` if no layout serves both the store and the MMA.
     pub(super) fn plan_stored_operand(&self, operand: &InvariantDotOperand) -> Option<(SharedLayoutSolution, u64)> {
         let InvariantDotOperand { dot, side, value } = *operand;
+        if !self.config.context.enables(Optimization::HoistedOperands) {
+            return None;
+        }
         let read = self.buffer(value, PrefetchConsumer::MmaOperand(dot, side), value)?;
         let store = TensorAccess::store("the store", self.layout(value)?, &self.config.context);
         let solution = read.with_first_access(store).solve(self.config).ok()?;
@@ -225,7 +234,7 @@ impl PipelinePlanner<'_> {
         let (body, context, bits) = (self.body, &self.config.context, read.tensor.bits);
         let operation = body.op(load.op);
         let only_transposes = load.chain.iter().all(|op| body.op(*op).name() == tt::TRANS);
-        if operation.name() != tt::LOAD || !only_transposes {
+        if operation.name() != tt::LOAD || !only_transposes || !context.enables(Optimization::AsyncCopies) {
             return None;
         }
         let (pointers, mask) = (body.operand(load.op, "ptr")?, body.operand(load.op, "mask"));

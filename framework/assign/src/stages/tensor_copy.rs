@@ -2,7 +2,7 @@
 
 use tilewright_layout::{Dim, LinearLayout, MemoryLayout};
 use tilewright_plan::movement::{AsyncCopySpec, plan_tensor_copy_to_shared};
-use tilewright_target::Direction;
+use tilewright_target::{Direction, Optimization};
 use tilewright_tile::op::name::{tt, ttg};
 use tilewright_tile::transform::loads::{PrefetchPath, PrefetchableLoad};
 use tilewright_tile::{FunctionBody, Op};
@@ -21,7 +21,8 @@ impl PipelinePlanner<'_> {
     pub(super) fn plan_tensor_copy(&self, load: &PrefetchableLoad, read: &SharedBuffer<'_>) -> Option<PrefetchPlan> {
         let (body, context) = (self.body, &self.config.context);
         let descriptor = body.operand(load.op, "desc")?;
-        if body.op(load.op).name() != tt::DESCRIPTOR_LOAD || context.blocks > 1 {
+        let is_enabled = context.enables(Optimization::TensorCopies);
+        if body.op(load.op).name() != tt::DESCRIPTOR_LOAD || context.blocks > 1 || !is_enabled {
             return None;
         }
         find_descriptor_tensor(body, descriptor)?;

@@ -7,6 +7,7 @@ use tilewright_picture::view::{self, ColourBy, LayoutDrawingOptions};
 use super::destination::PictureDestination;
 use super::request::{TensorOptions, caption_lines};
 use crate::failure::CommandError;
+use crate::input::ShownLayout;
 use crate::{GlobalOptions, input};
 
 /// Options of `tilewright draw layout`.
@@ -62,9 +63,15 @@ impl ViewOptions {
 /// Runs `tilewright draw layout`.
 pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError> {
     let session = input::open_session(global)?;
-    let layout = options.request.parse_layout(&session, "LAYOUT", &options.layout)?;
     let title = format!("layout of a tensor of {}", options.request.shape);
-    let mut picture = view::draw_layout(&title, &layout, &options.view.options())?;
+    let mut picture = match options.request.parse_shown_layout(&session, "LAYOUT", &options.layout)? {
+        ShownLayout::Layout(_, layout) => view::draw_layout(&title, &layout, &options.view.options())?,
+        ShownLayout::Values(layout, reason) => {
+            let mut picture = view::draw_layout_values(&title, &layout)?;
+            picture.caption.extend(caption_lines("", &format!("values by coordinate; no linear layout: {reason}")));
+            picture
+        }
+    };
     picture.caption.splice(0..0, caption_lines("", &options.layout));
     options.destination.draw(picture)
 }

@@ -5,7 +5,7 @@ use tilewright::Session;
 use tilewright_layout::Layout;
 
 use crate::failure::CommandError;
-use crate::input;
+use crate::input::{self, ShownLayout};
 
 /// The tensor's shape, and the target whose layout families can be named.
 #[derive(Debug, Args)]
@@ -22,6 +22,11 @@ impl TensorOptions {
     /// Parses the layout `text` for the tensor; error messages call it `name`.
     pub fn parse_layout(&self, session: &Session, name: &str, text: &str) -> Result<Layout, CommandError> {
         self.parse_layout_of_shape(session, name, text, &self.shape)
+    }
+
+    /// Parses the layout `text`, which is only shown, for the tensor; error messages call it `name`.
+    pub fn parse_shown_layout(&self, session: &Session, name: &str, text: &str) -> Result<ShownLayout, CommandError> {
+        input::parse_shown_layout(session, name, text, self.target.as_deref(), &self.shape)
     }
 
     /// Parses the layout `text` for a tensor of another shape; error messages call it `name`.

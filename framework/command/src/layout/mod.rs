@@ -3,6 +3,7 @@
 mod operation;
 mod options;
 mod show;
+mod values;
 
 pub use options::{Options, run};
 pub use show::any_layout_to_json;

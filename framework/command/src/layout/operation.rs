@@ -8,7 +8,7 @@ use serde_json::{Map, Value as Json, json};
 use tilewright::LayoutRequest;
 use tilewright::operations::{
     JsonInputKind, LAYOUT_OPERATIONS, LayoutOperationEntry, LayoutOperationError, LayoutOperationParameter,
-    perform_layout_operation, resolve_layout_inputs,
+    perform_cute_operation, perform_layout_operation, resolve_layout_inputs,
 };
 use tilewright_layout::{layout_from_json, layout_to_json, to_snake_case};
 
@@ -18,9 +18,11 @@ use crate::{GlobalOptions, input};
 /// Options of `tilewright layout op`.
 #[derive(Debug, Args)]
 pub struct Options {
-    /// The operation, as `invert_and_compose` or by Triton's name, `invertAndCompose`.
+    /// The operation, as `invert_and_compose` or by Triton's name, `invertAndCompose`; on CuTe layouts as
+    /// `cute.composition`.
     name: Option<String>,
-    /// Inputs of the operation: `layout='#ttg.blocked<{...}>'`, `order=dim1,dim0`, `outs=dim0:4,dim1:8`, or JSON.
+    /// Inputs of the operation: `layout='#ttg.blocked<{...}>'`, `order=dim1,dim0`, `outs=dim0:4,dim1:8`, or JSON. Those of
+    /// `cute.` operations have no names: `'(4,8):(-8,1)' 8:2`.
     #[arg(value_name = "INPUT=VALUE")]
     inputs: Vec<String>,
     /// The shape of the tensor of layouts that are named by a family, as 16x16.
@@ -43,6 +45,11 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
         }
         return Ok(());
     };
+    if let Some(cute) = name.strip_prefix("cute.") {
+        let result = perform_cute_operation(cute, &cute_inputs(&options.inputs)).map_err(failed)?;
+        writeln!(out, "{}", result.as_str().map_or_else(|| result.to_string(), str::to_owned))?;
+        return Ok(());
+    }
     let operation = LayoutOperationEntry::find(name).map_err(failed)?;
     let shape = options.shape.as_deref().map(input::parse_shape).transpose()?;
     let mut inputs = inputs(operation, &options.inputs)?;
@@ -55,6 +62,13 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
         _ => writeln!(out, "{result}")?,
     }
     Ok(())
+}
+
+/// Converts the inputs of an operation on CuTe layouts to JSON: numbers, lists of tilers, and layouts as text.
+fn cute_inputs(given: &[String]) -> Vec<Json> {
+    let is_json = |text: &&str| text.starts_with(['[', '{']) || text.parse::<u64>().is_ok();
+    let json = |text: &str| Some(text).filter(is_json).and_then(|text| serde_json::from_str(text).ok());
+    given.iter().map(|text| json(text).unwrap_or_else(|| json!(text))).collect()
 }
 
 /// Writes an operation with its inputs: `zeros_1d size in_dim out_dim [out_dim_size]`.

@@ -1,18 +1,21 @@
 //! Shows the lane and register of each element of a layout.
 
 use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::io::Write;
 
 use clap::Args;
 use serde_json::{Map, Value as Json, json};
 
-use tilewright::LayoutRequest;
 use tilewright_layout::{Dim, Layout, LinearLayout, MemoryLayout, layout_to_json};
 
 use crate::failure::CommandError;
+use crate::input::ShownLayout;
 use crate::notation::LayoutNotation;
 use crate::text_table::new_table;
 use crate::{GlobalOptions, input};
+
+use super::values::{self, ValuesForm};
 
 /// Options of `tilewright layout` that show a layout.
 #[derive(Debug, Args)]
@@ -35,19 +38,31 @@ pub struct Options {
     notation: Option<LayoutNotation>,
 }
 
+impl Options {
+    /// The requested form of the output.
+    fn form(&self) -> ValuesForm {
+        match self.notation {
+            _ if self.json => ValuesForm::Json,
+            Some(notation) => ValuesForm::Notation(notation),
+            None => ValuesForm::Table,
+        }
+    }
+}
+
 /// Max rows, and max columns, of a printed table.
-const MOST: u64 = 64;
+pub(super) const MOST: u64 = 64;
 
 /// Max log2 of the number of positions or elements that a printed table shows.
-const MOST_BITS: u32 = 20;
+pub(super) const MOST_BITS: u32 = 20;
 
 /// Shows the layout.
 pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError> {
     let session = input::open_session(global)?;
-    let shape = input::parse_shape(&options.shape)?;
-    let request = LayoutRequest::from_text(&options.layout)
-        .map_err(|error| CommandError::from_layout_error("LAYOUT", &options.layout, error))?;
-    let layout = request.resolve_layout(&session, options.target.as_deref(), &shape)?;
+    let (layout, target) = (&options.layout, options.target.as_deref());
+    let (request, layout) = match input::parse_shown_layout(&session, "LAYOUT", layout, target, &options.shape)? {
+        ShownLayout::Layout(request, layout) => (request, layout),
+        ShownLayout::Values(layout, reason) => return values::print_values(options.form(), &layout, &reason),
+    };
     let mut out = std::io::stdout().lock();
     if let Some(notation) = options.notation {
         let attribute_syntaxes = session.attribute_syntaxes(options.target.as_deref())?;
@@ -161,48 +176,52 @@ fn tensor_memory(linear: &LinearLayout) -> BTreeMap<u64, Vec<String>> {
 fn grid(linear: &LinearLayout, cells: &BTreeMap<u64, Vec<String>>) -> String {
     let mut axes: Vec<(Dim, u64)> = linear.outs().iter().map(|(dim, bits)| (dim, 1u64 << bits)).collect();
     axes.sort();
-    let columns = axes.pop();
-    let rows = axes.pop();
-    let planes: u64 = axes.iter().map(|&(_, size)| size).product();
+    grid_of_axes(&axes, &|coordinates| {
+        let named: Vec<_> = axes.iter().zip(coordinates).map(|(&(dim, _), &at)| (dim, at)).collect();
+        let element = linear.outs().pack(&named).ok();
+        element.and_then(|element| cells.get(&element)).map_or_else(|| "-".to_owned(), |entries| entries.join(","))
+    })
+}
+
+/// Draws a cell for each coordinate in tables of the last two axes, one for each index of the earlier axes. `cell` gives
+/// the text at a coordinate along each axis.
+pub(super) fn grid_of_axes(axes: &[(impl Display, u64)], cell: &dyn Fn(&[u64]) -> String) -> String {
+    let sizes: Vec<u64> = axes.iter().map(|&(_, size)| size).collect();
+    let (outer, plane_sizes) = sizes.split_at(sizes.len().saturating_sub(2));
+    let (rows, columns) = match *plane_sizes {
+        [rows, columns] => (Some(rows), columns),
+        [columns] => (None, columns),
+        _ => (None, 1),
+    };
     let mut text = String::new();
-    for plane in 0..planes {
-        let mut fixed = Vec::new();
-        let mut rest = plane;
-        for &(dim, size) in axes.iter().rev() {
-            fixed.push((dim, rest % size));
+    for plane in 0..outer.iter().product() {
+        let mut fixed = vec![0; outer.len()];
+        let mut rest: u64 = plane;
+        for (index, size) in fixed.iter_mut().zip(outer).rev() {
+            *index = rest % size;
             rest /= size;
         }
-        fixed.reverse();
         if !fixed.is_empty() {
-            let names: Vec<_> = fixed.iter().map(|(dim, index)| format!("{dim} = {index}")).collect();
+            let names: Vec<_> = axes.iter().zip(&fixed).map(|((name, _), index)| format!("{name} = {index}")).collect();
             text += &format!("{}\n", names.join(", "));
         }
-        text += &page(linear, cells, &fixed, rows, columns);
+        let at = |row: u64, column: u64| {
+            let in_plane = if rows.is_some() { vec![row, column] } else { vec![column] };
+            cell(&[&fixed[..], &in_plane[..plane_sizes.len()]].concat())
+        };
+        text += &page(rows.unwrap_or(1), columns, &at);
         text += "\n";
     }
     text
 }
 
-fn page(
-    linear: &LinearLayout,
-    cells: &BTreeMap<u64, Vec<String>>,
-    fixed: &[(Dim, u64)],
-    rows: Option<(Dim, u64)>,
-    columns: Option<(Dim, u64)>,
-) -> String {
-    let (row_count, column_count) = (rows.map_or(1, |r| r.1), columns.map_or(1, |c| c.1));
+/// Draws one table of `row_count` rows and `column_count` columns; `cell` gives the text at a row and a column.
+fn page(row_count: u64, column_count: u64, cell: &dyn Fn(u64, u64) -> String) -> String {
     let shown_columns = column_count.min(MOST);
     let header: Vec<_> = std::iter::once(String::new()).chain((0..shown_columns).map(|c| c.to_string())).collect();
     let mut table = new_table(header, 0..0);
     for row in 0..row_count.min(MOST) {
-        let cell = |column: u64| {
-            let mut coordinates = fixed.to_vec();
-            coordinates.extend(rows.map(|(dim, _)| (dim, row)));
-            coordinates.extend(columns.map(|(dim, _)| (dim, column)));
-            let element = linear.outs().pack(&coordinates).ok();
-            element.and_then(|element| cells.get(&element)).map_or_else(|| "-".to_owned(), |entries| entries.join(","))
-        };
-        table.add_row(std::iter::once(row.to_string()).chain((0..shown_columns).map(cell)));
+        table.add_row(std::iter::once(row.to_string()).chain((0..shown_columns).map(|column| cell(row, column))));
     }
     let mut text = table.trim_fmt();
     text.push('\n');

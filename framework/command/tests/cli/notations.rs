@@ -141,3 +141,51 @@ fn layouts_of_other_tensors_are_rejected_with_both_sizes() {
         assert!(printed.failed(2).contains("does not have each element of a tensor of 32x16"), "{}", printed.err);
     }
 }
+
+/// Checks tables and pictures of layouts that no linear layout is, against the definition: the sum of coordinate times
+/// stride, with the first mode the fastest.
+#[test]
+fn layouts_without_a_linear_map_are_shown_by_their_values() {
+    for (layout, shape, expected) in [
+        ("(2,4):(-4,1)", "2x4", json!([0, -4, 1, -3, 2, -2, 3, -1])),
+        ("(_2,_4):(_-4,_1)", "2x4", json!([0, -4, 1, -3, 2, -2, 3, -1])),
+        ("(2,3):(3,1)", "2x3", json!([0, 3, 1, 4, 2, 5])),
+        ("S<1,0,1> o 1 o (2,2):(2,1)", "2x2", json!([1, 2, 3, 4])),
+        ("(2,2,2):(1@0,1@1,1@2)", "2x2x2", json!([[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0]])),
+        ("4:3", "4", json!([0, 3, 6, 9])),
+    ] {
+        let shown = |first: &[&str], last: &[&str]| {
+            let printed = run(tilewright().args(first).args([layout, "--shape", shape]).args(last));
+            assert_eq!(printed.code, Some(0), "{layout}: {}", printed.err);
+            printed.out
+        };
+        let values: Value = serde_json::from_str(&shown(&["layout"], &["--json"])).expect("JSON");
+        let listed = values["values"].as_array().expect("a list");
+        let expected = expected.as_array().expect("a list");
+        assert_eq!(&listed[..expected.len()], expected, "{layout}");
+        let (table, picture) = (shown(&["layout"], &[]), shown(&["draw", "layout"], &[]));
+        assert!(table.contains("no linear layout: ") && picture.contains("no linear layout: "), "{table}{picture}");
+        for value in listed.iter().map(|value| value.to_string().replace('[', "(").replace(']', ")")) {
+            assert!(table.contains(&value) && picture.contains(&value), "{layout}, {value}: {table}{picture}");
+        }
+        let options = ["--shape", shape, "--element", "f16", "--target", "h100"];
+        let converted = run(tilewright().args(["convert", layout, layout]).args(options));
+        assert_eq!(converted.code, Some(2), "{layout} has no linear map");
+    }
+}
+
+#[test]
+fn basis_strides_name_the_element_of_a_thread_and_value() {
+    let by_coordinates = written("linear", "((4,8),2):((1@1,1@0),4@1)", "8x8");
+    assert_eq!(by_coordinates, written("linear", "((4,8),2):((8,1),32)", "8x8"));
+}
+
+#[test]
+fn texts_of_printed_cute_layouts_are_read() {
+    let swizzled = "Swizzle<3,3,3> o 0 o (8,64):(64,1)";
+    for text in ["S<3,3,3> o _0 o (_8,_64):(_64,_1)", "Sw<3,3,3> o smem_ptr[16b](0x7f00) o (8,64):(64,1)"] {
+        assert_eq!(written("cute", text, "8x64"), swizzled, "{text}");
+    }
+    let composed = run(tilewright().args(["layout", "op", "cute.composition", "(4,8):(-8,1)", "8:2"]));
+    assert_eq!((composed.code, composed.out.trim()), (Some(0), "(2,4):(-16,1)"), "{}", composed.err);
+}

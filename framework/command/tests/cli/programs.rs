@@ -45,6 +45,16 @@ fn warps_are_as_requested() {
 }
 
 #[test]
+fn optimizations_are_listed_and_disabled() {
+    let listed = run(tilewright().arg("optimizations")).out;
+    assert!(listed.lines().any(|line| line.starts_with("predicated-accesses ")), "{listed}");
+    assert_ne!(compiled(&["--target", "h100", "--disable", "predicated-accesses"]), compiled(&["--target", "h100"]));
+    let wrong = run(tilewright().args(["compile", "--target", "h100", "--disable", "prefech"]).arg(kernel("dot.ttir")));
+    assert_eq!(wrong.code, Some(2));
+    assert!(wrong.err.contains("did you mean `prefetch`?"), "{}", wrong.err);
+}
+
+#[test]
 fn a_dump_has_every_stage() {
     let folder = folder("dump");
     compiled(&["--target", "h100", "--dump", &folder.display().to_string()]);

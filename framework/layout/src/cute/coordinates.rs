@@ -105,6 +105,24 @@ impl CoordinateLayout {
         Ok(coordinates)
     }
 
+    /// The layout whose values are elements of a tensor of `shape`, counted with the first axis the fastest, in place of
+    /// their coordinates.
+    ///
+    /// # Errors
+    /// [`CuteError::TooManyModes`] if the coordinates have more axes than the tensor; [`CuteError::Overflow`] if an
+    /// element does not fit 64 bits.
+    pub fn to_elements(&self, shape: &[u64]) -> Result<CuteLayout, CuteError> {
+        if self.axes > shape.len() {
+            return Err(CuteError::TooManyModes { what: "the coordinate", have: self.axes, most: shape.len() });
+        }
+        let weights = shape.iter().scan(1u64, |weight, size| {
+            let own = *weight;
+            *weight = weight.checked_mul(*size)?;
+            Some(own)
+        });
+        self.packed(&weights.collect::<Vec<_>>())
+    }
+
     /// The composition: the layout `c -> self(inner(c))`.
     ///
     /// # Errors

@@ -175,7 +175,9 @@ pub enum CuteError {
         reason: String,
     },
     /// A composed layout with an offset is affine, not linear.
-    #[error("the offset is {offset}: a layout with an offset maps 0 elsewhere and is not linear")]
+    #[error(
+        "the offset is {offset}: a layout with an offset maps 0 elsewhere and is not linear; add the offset to the address"
+    )]
     Offset {
         /// The offset of the composed layout.
         offset: u64,

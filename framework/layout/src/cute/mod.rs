@@ -24,6 +24,7 @@ mod divide;
 mod error;
 mod inverse;
 mod layout;
+mod notated;
 mod product;
 mod recast;
 mod select;
@@ -43,6 +44,7 @@ pub use divide::{flat_divide, logical_divide, tiled_divide, zipped_divide};
 pub use error::CuteError;
 pub use inverse::{complement, left_inverse, max_common_layout, max_common_vector, nullspace, right_inverse};
 pub use layout::{CuteLayout, CuteLeaf, crd2idx, idx2crd};
+pub use notated::NotatedLayout;
 pub use product::{
     blocked_product, flat_product, logical_product, raked_product, tile_to_shape, tiled_product, zipped_product,
 };

@@ -107,6 +107,11 @@ impl ComposedLayout {
         &self.layout
     }
 
+    /// The same offset and swizzles over another layout.
+    pub(super) fn with_layout(&self, layout: CuteLayout) -> Result<Self, CuteError> {
+        Self::new(self.swizzles.clone(), self.offset, layout)
+    }
+
     /// The value at an integer coordinate.
     ///
     /// # Errors

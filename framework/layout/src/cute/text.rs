@@ -8,6 +8,9 @@ use super::{
 };
 use crate::text::{Cursor, Parsed};
 
+/// The names of a swizzle, as the versions of CuTe print them.
+const SWIZZLES: [&str; 3] = ["Swizzle", "Sw", "S"];
+
 struct Reader<'a> {
     cursor: Cursor<'a>,
 }
@@ -48,18 +51,28 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Reads an integer, which CuTe prints as `_8` if it is static.
+    fn integer<T: FromStr>(&mut self, expected: &str) -> Parsed<T> {
+        self.cursor.skip_blanks();
+        let is_static =
+            |rest: &str| rest.strip_prefix('_').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+        self.cursor.at += usize::from(is_static(self.cursor.rest()));
+        self.cursor.read_decimal(expected)
+    }
+
     fn tuple(&mut self) -> Result<IntTuple, CuteError> {
-        self.tree(0, |reader| reader.cursor.read_decimal("an integer or `(`"))
+        self.tree(0, |reader| reader.integer("an integer or `(`"))
     }
 
     fn strides(&mut self) -> Result<IntTuple, CuteError> {
         self.tree(0, |reader| {
             reader.cursor.skip_blanks();
-            if reader.cursor.is_next("-") {
-                let message = "a negative stride; expected offsets from 0: reverse the axis, or use signed layouts";
+            if reader.cursor.is_next("-") || reader.cursor.is_next("_-") {
+                let message = "a negative stride, which no linear layout has: reverse the axis and add the offset of its last \
+                               element to the address; `layout`, `draw layout` and `cute.*` operations show the map as it is";
                 return Err(reader.cursor.error_at(reader.cursor.at, message));
             }
-            reader.cursor.read_decimal("an integer or `(`")
+            reader.integer("an integer or `(`")
         })
     }
 
@@ -67,8 +80,8 @@ impl<'a> Reader<'a> {
         let shape = self.tuple()?;
         self.must(":", "`:` and strides")?;
         let stride = self.tree(0, |reader| {
-            let is_negative = reader.cursor.skip_if_next("-");
-            let stride = reader.cursor.read_decimal::<i64>("an integer or `(`")?;
+            let is_negative = reader.cursor.skip_if_next("-") || reader.cursor.skip_if_next("_-");
+            let stride = reader.integer::<i64>("an integer or `(`")?;
             Ok(if is_negative { -stride } else { stride })
         })?;
         let modes = shape.zip(&stride, &mut |&shape, &stride| SignedLeaf { shape, stride });
@@ -103,7 +116,7 @@ impl<'a> Reader<'a> {
     fn steps(&mut self) -> Parsed<Vec<(u64, u32)>> {
         let mut steps = Vec::new();
         loop {
-            let step = self.cursor.read_decimal::<u64>("a stride such as `1@0`, or `(`")?;
+            let step = self.integer::<u64>("a stride such as `1@0`, or `(`")?;
             if step == 0 && steps.is_empty() && !self.cursor.skip_if_next("@") {
                 return Ok(steps);
             }
@@ -198,17 +211,34 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn composed(&mut self) -> Result<ComposedLayout, CuteError> {
-        let mut swizzles = Vec::new();
-        while self.cursor.skip_if_next("Swizzle") || self.cursor.skip_if_next("Sw") {
-            swizzles.push(self.swizzle()?);
+    /// Skips the pointer of a printed tensor, such as `smem_ptr[16b](0x7f00) o`, which is no part of its layout.
+    fn skip_pointer(&mut self) -> Result<(), CuteError> {
+        self.cursor.skip_blanks();
+        let rest = self.cursor.rest();
+        let name = rest.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').next().unwrap_or_default();
+        if name.ends_with("ptr") && rest[name.len()..].starts_with('[') {
+            let end = rest.find(')').map_or(rest.len(), |end| end + 1);
+            self.cursor.at += end;
             if !self.composes() {
                 return Err(self.cursor.expected_token_error("`o`").into());
             }
         }
+        Ok(())
+    }
+
+    fn composed(&mut self) -> Result<ComposedLayout, CuteError> {
+        let mut swizzles = Vec::new();
+        self.skip_pointer()?;
+        while SWIZZLES.iter().any(|name| self.cursor.skip_if_next(name)) {
+            swizzles.push(self.swizzle()?);
+            if !self.composes() {
+                return Err(self.cursor.expected_token_error("`o`").into());
+            }
+            self.skip_pointer()?;
+        }
         let before = self.cursor.at;
         // `4 o ...` begins with an offset; `4:1` and `4` begin with a layout.
-        let offset = self.cursor.read_decimal::<u64>("an offset").ok().filter(|_| self.composes());
+        let offset = self.integer::<u64>("an offset").ok().filter(|_| self.composes());
         if offset.is_none() {
             self.cursor.at = before;
         }
@@ -270,8 +300,8 @@ impl FromStr for Swizzle {
 
     fn from_str(text: &str) -> Result<Self, CuteError> {
         Reader::parse_to_end(text, |reader| {
-            if !reader.cursor.skip_if_next("Swizzle") {
-                reader.must("Sw", "`Swizzle<B,M,S>`")?;
+            if !SWIZZLES.iter().any(|name| reader.cursor.skip_if_next(name)) {
+                return Err(reader.cursor.expected_token_error("`Swizzle<B,M,S>`").into());
             }
             reader.swizzle()
         })

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use tilewright_assign::LaunchConfig;
 use tilewright_kernel::{Builder, Compare, Element, Kernel, MemorySpace, Parameter, StaticLaunchConfig, Type, Value};
+use tilewright_target::Optimization;
 use tilewright_tile as tile;
 
 use crate::registers::{emit_register_dump, emit_tensor_load};
@@ -127,7 +128,8 @@ pub fn lower_function(program: &LoweringInput<'_>) -> Result<Kernel, LowerError>
             lowering.write_result(result, parameter).map_err(failed)?;
         }
     }
-    let (kernel, free) = (lowering.builder.finish(), free_shared_bytes(program.config));
+    let kernel = lowering.builder.finish();
+    let free = context.enables(Optimization::MergedBarriers).then(|| free_shared_bytes(program.config));
     let mut kernel = match program.plans.is_empty() {
         true => shared_memory::allocate_buffers(kernel, &lowering.annotations, free),
         false => shared_memory::allocate_disjoint(kernel, &lowering.annotations),

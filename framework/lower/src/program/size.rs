@@ -27,10 +27,8 @@ impl Lowering<'_> {
 
     /// Returns the number of operations that the kernel has so far.
     fn operations(&mut self) -> u64 {
-        let target = self.config.context.target;
-        let native = |function: MathFunction, element: Element| {
-            target.find_native_function(function.name(), element.name()).is_some()
-        };
+        let context = self.config.context;
+        let native = |function: MathFunction, element: Element| context.is_native_function(function, element);
         let written = |(function, element, count): (MathFunction, Element, u64)| {
             if native(function, element) {
                 return 0;

@@ -12,11 +12,12 @@ use tilewright_kernel::Kernel;
 /// Allocates all buffers, and inserts the barriers that address reuse and the program's accesses need.
 ///
 /// Data movements may share barriers, which makes their buffers disjoint. They do if the kernel then takes at most
-/// `free` bytes of shared memory, or no more than without sharing.
-pub(crate) fn allocate_buffers(kernel: Kernel, annotations: &Annotations, free: u64) -> Kernel {
+/// `free` bytes of shared memory, or no more than without sharing. With `None` they share none.
+pub(crate) fn allocate_buffers(kernel: Kernel, annotations: &Annotations, free: Option<u64>) -> Kernel {
     if kernel.shared.is_empty() {
         return kernel;
     }
+    let Some(free) = free else { return each_placed(kernel, annotations) };
     let (uses, accesses) = used(&kernel, annotations);
     let mut together = kernel.clone();
     merge_barriers::together(&mut together, &uses, &accesses);

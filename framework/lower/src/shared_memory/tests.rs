@@ -8,7 +8,7 @@ use tilewright_layout::{Dim, LinearLayout, MemoryLayout};
 
 /// Allocates the buffers of a kernel without tensors of the program, as for data movements alone.
 fn placed(kernel: Kernel) -> Kernel {
-    super::allocate_buffers(kernel, &Annotations::default(), u64::MAX)
+    super::allocate_buffers(kernel, &Annotations::default(), Some(u64::MAX))
 }
 
 /// Returns a kernel of two warps with these buffers and this body; `%0` is a pointer, `%1` to `%3` are 0, 4 and 1.
@@ -138,7 +138,7 @@ fn of_accesses(body: &str, accesses: &[Access]) -> String {
     names(&super::allocate_buffers(
         kernel(&[64], &body),
         &Annotations { allocations: vec![Value(50)], accesses, ..Annotations::default() },
-        u64::MAX,
+        Some(u64::MAX),
     ))
 }
 
@@ -216,7 +216,7 @@ fn tensors_in_other_buffers_have_no_hazard() {
     let accesses = (100..).map(Value).zip(accesses.map(|access| (access, Vec::new()))).collect();
     let annotations = Annotations { allocations: vec![Value(50), Value(51)], accesses, ..Annotations::default() };
     assert_eq!(
-        names(&super::allocate_buffers(kernel(&[64, 64], body), &annotations, u64::MAX)),
+        names(&super::allocate_buffers(kernel(&[64, 64], body), &annotations, Some(u64::MAX))),
         "store store barrier load load"
     );
 }
@@ -239,7 +239,7 @@ fn stores_and_loads_of_one_address_are_separated_by_barriers() {
     let kernel = super::allocate_buffers(
         kernel(&[64, 64], body),
         &Annotations { allocations: vec![Value(50), Value(51)], accesses, ..Annotations::default() },
-        u64::MAX,
+        Some(u64::MAX),
     );
     assert_eq!(addresses(&kernel), [0, 0]);
     assert_eq!(names(&kernel), "store barrier load barrier store barrier load");
@@ -345,7 +345,7 @@ fn a_buffer_is_in_use_until_its_copies_complete() {
             accesses: HashMap::from([(Value(100), (Access::Copy, Vec::new()))]),
             ..Annotations::default()
         };
-        addresses(&super::allocate_buffers(kernel(&[64, 64], &body), &annotations, u64::MAX))
+        addresses(&super::allocate_buffers(kernel(&[64, 64], &body), &annotations, Some(u64::MAX)))
     };
     assert_ne!(of(1)[0], of(1)[1]);
     assert_eq!(of(0), [0, 0]);
@@ -365,7 +365,7 @@ fn conversions_share_a_barrier_if_memory_suffices() {
     let together = placed(kernel.clone());
     assert_eq!(names(&together), "store store barrier load load");
     assert_eq!(addresses(&together), [128, 0]);
-    let short = super::allocate_buffers(kernel, &Annotations::default(), 191);
+    let short = super::allocate_buffers(kernel, &Annotations::default(), Some(191));
     assert_eq!(names(&short), "store barrier load barrier store barrier load");
     assert_eq!(addresses(&short), [0, 0]);
 }
@@ -433,7 +433,7 @@ fn barriers_are_not_merged_across_accesses_of_program_tensors() {
   %9: i32 = load %50 align 4";
     let accesses = (100..).map(Value).zip([Access::Store, Access::Load].map(|access| (access, Vec::new()))).collect();
     let annotations = Annotations { allocations: vec![Value(50)], accesses, ..Annotations::default() };
-    let kernel = super::allocate_buffers(kernel(&[64, 64, 64], body), &annotations, u64::MAX);
+    let kernel = super::allocate_buffers(kernel(&[64, 64, 64], body), &annotations, Some(u64::MAX));
     assert_eq!(names(&kernel), "store barrier load store barrier store barrier load load");
     assert_eq!(addresses(&kernel)[0], addresses(&kernel)[1]);
 }
@@ -470,7 +470,7 @@ fn of_slots(initial: i64, index: &str, accesses: &[(Access, u32)]) -> String {
     let kernel = super::allocate_buffers(
         kernel(&[128], &body),
         &Annotations { allocations: vec![Value(50)], accesses, ..Annotations::default() },
-        u64::MAX,
+        Some(u64::MAX),
     );
     let names = names(&kernel);
     let (_, inside) = names.split_once("for[").expect("a loop");
@@ -569,7 +569,7 @@ fn parts_of_a_tensor_are_distinguished() {
             let accesses = [(Access::Store, slice(first)), (Access::Load, slice(second))];
             let accesses = (100..).map(Value).zip(accesses).collect();
             let annotations = Annotations { allocations: vec![Value(50)], accesses, ..Annotations::default() };
-            let kernel = super::allocate_buffers(kernel(&[128], body), &annotations, u64::MAX);
+            let kernel = super::allocate_buffers(kernel(&[128], body), &annotations, Some(u64::MAX));
             // By hand: part 0 has the offsets whose bit 2 is zero, part 1 the others; part 2 lies within part 1, part 3
             // within part 0.
             let overlap = a == b || matches!((a.min(b), a.max(b)), (0, 3) | (1, 2));
@@ -608,7 +608,7 @@ fn warp_groups_reuse_addresses_of_buffers_before_the_branch() {
   }}"
         );
         let annotations = Annotations { partings: vec![Value(40)], ..Annotations::default() };
-        addresses(&super::allocate_buffers(kernel(&[64, 64, 64], &body), &annotations, u64::MAX))
+        addresses(&super::allocate_buffers(kernel(&[64, 64, 64], &body), &annotations, Some(u64::MAX)))
     };
     assert_eq!(of("named_barrier 0, 2"), [0, 0, 0]);
     // Uses by concurrent groups are never disjoint in time.

@@ -23,6 +23,7 @@ mod stacked;
 mod steps;
 mod tensor;
 mod tensor_tile;
+mod values;
 mod wavefront;
 
 pub use colour_by::ColourBy;
@@ -34,3 +35,4 @@ pub use layout::{LayoutDrawingOptions, draw_layout};
 pub use matrix::{draw_f2_matrix, draw_f2_matrix_grid};
 pub use memory::{MemoryPictureSpec, draw_memory};
 pub use steps::{draw_composition, draw_left_division};
+pub use values::draw_layout_values;

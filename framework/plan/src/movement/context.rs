@@ -1,6 +1,8 @@
 //! The context of a plan: the target, its instruction table and the limits of the plan.
 
-use tilewright_target::{Instruction, TargetDescription};
+use tilewright_kernel::{Element, MathFunction};
+use tilewright_math::casts::NativeCasts;
+use tilewright_target::{Instruction, Optimization, OptimizationSet, TargetDescription};
 
 /// The input that all planners share: a target, its instructions and the limits that plans must keep.
 #[derive(Debug, Clone, Copy)]
@@ -23,6 +25,8 @@ pub struct PlanContext<'a> {
     pub(crate) keeps_words: bool,
     /// Number of blocks of the cluster that executes a program, a power of two: the size of the layouts' block dim.
     pub blocks: u32,
+    /// The optimizations that are disabled.
+    pub disabled: OptimizationSet,
 }
 
 impl<'a> PlanContext<'a> {
@@ -38,6 +42,7 @@ impl<'a> PlanContext<'a> {
             shares_replicas: true,
             keeps_words: false,
             blocks: 1,
+            disabled: OptimizationSet::default(),
         }
     }
 
@@ -58,6 +63,34 @@ impl<'a> PlanContext<'a> {
     #[must_use]
     pub fn with_registers(self, registers: Option<u32>) -> Self {
         Self { registers, ..self }
+    }
+
+    /// Returns the context with these optimizations disabled, and all others enabled.
+    #[must_use]
+    pub fn with_disabled(self, disabled: OptimizationSet) -> Self {
+        Self { disabled, ..self }
+    }
+
+    /// Whether an optimization is enabled.
+    #[must_use]
+    pub fn enables(&self, optimization: Optimization) -> bool {
+        !self.disabled.contains(optimization)
+    }
+
+    /// Whether a math function stays one operation of the kernel IR, for which the target has an instruction.
+    #[must_use]
+    pub fn is_native_function(&self, function: MathFunction, element: Element) -> bool {
+        self.enables(Optimization::NativeFunctions)
+            && self.target.find_native_function(function.name(), element.name()).is_some()
+    }
+
+    /// Returns the casts for which instructions of the target are used.
+    #[must_use]
+    pub fn native_casts(&self) -> NativeCasts {
+        match self.enables(Optimization::NativeCasts) {
+            true => NativeCasts::from_target(self.target),
+            false => NativeCasts::default(),
+        }
     }
 
     /// Returns the context for asynchronous copies: their data bypass the registers, so selects cannot divide the work

@@ -64,7 +64,11 @@ impl ProgramCase {
         text: &str,
         options: &CompileOptions,
     ) -> Result<(TestLaunch, Artifact), CaseRunError> {
-        let test = self.to_test_case(self.compile_variant(compiler, text, &ProgramOptions::default())?)?;
+        let test = self.to_test_case(self.compile_variant(
+            compiler,
+            text,
+            &ProgramOptions::default().with_disabled(options.disabled),
+        )?)?;
         let module = Module { kernels: vec![test.kernel] };
         let artifact = compiler.target.compile(&module, options).map_err(CheckFailure::from)?;
         Ok((test.launch, artifact))

@@ -18,7 +18,7 @@ use tilewright_llvm::{
 };
 use tilewright_plugin::codegen::{check_compilable_as_device_functions, check_limits, list_kernel_launch_metadata};
 use tilewright_plugin::{Artifact, CodeFormat, CodePayload, CompileError, CompileOptions, find_and_check_instruction};
-use tilewright_target::{Instruction, ShuffleKind, ShufflePrimitive, TargetDescription};
+use tilewright_target::{Instruction, Optimization, OptimizationSet, ShuffleKind, ShufflePrimitive, TargetDescription};
 
 use crate::object;
 
@@ -33,7 +33,7 @@ pub(crate) fn compile(
     options: &CompileOptions,
 ) -> Result<Artifact, CompileError> {
     check_limits(target, module)?;
-    let dialect = Amdgcn { target, rows };
+    let dialect = Amdgcn { target, rows, disabled: options.disabled };
     let mut forms = Vec::new();
     for emit in &options.emit {
         match emit {
@@ -96,6 +96,7 @@ fn refused_assembly(error: CompileError) -> CompileError {
 struct Amdgcn<'a> {
     target: &'a TargetDescription,
     rows: &'a [Instruction],
+    disabled: OptimizationSet,
 }
 
 impl Amdgcn<'_> {
@@ -122,6 +123,10 @@ impl TargetDialect for Amdgcn<'_> {
             shared: 3,
             cluster: None,
         }
+    }
+
+    fn loop_property(&self, _stores: bool) -> Option<&'static str> {
+        self.disabled.contains(Optimization::LoopUnrolling).then_some("llvm.loop.unroll.disable")
     }
 
     fn kernel(&self, kernel: &Kernel) -> Result<KernelDeclaration, CompileError> {

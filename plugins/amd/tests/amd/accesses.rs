@@ -117,7 +117,11 @@ fn conversions_go_through_scratch_by_what_transposes() {
     assert_eq!((tiled.stats.counts.wavefronts_stored, tiled.stats.above_bound.as_deref()), (8, None));
     assert!(tiled.stats.cost < plain.stats.cost, "{plain:?}");
     let kernel = build_conversion_kernel("convert", [&src, &dst], 16, &tiled, build_plan_context(&target)).unwrap();
-    let options = CompileOptions { emit: vec![CodeFormat::Assembly, CodeFormat::Object], optimisation: 2 };
+    let options = CompileOptions {
+        emit: vec![CodeFormat::Assembly, CodeFormat::Object],
+        optimisation: 2,
+        ..CompileOptions::default()
+    };
     let artifact = target.compile(&tilewright_kernel::Module { kernels: vec![kernel] }, &options).unwrap();
     assert_eq!(count(artifact.payload_text(CodeFormat::Assembly).unwrap(), TRANSPOSE_B16), 2);
 }

@@ -25,7 +25,7 @@ fn amd(architecture: &str) -> AmdTarget {
 }
 
 fn compiled(architecture: &str, kernels: Vec<Kernel>, emit: &[CodeFormat]) -> Artifact {
-    let options = CompileOptions { emit: emit.to_vec(), optimisation: 2 };
+    let options = CompileOptions { emit: emit.to_vec(), optimisation: 2, ..CompileOptions::default() };
     amd(architecture).compile(&module(kernels), &options).unwrap()
 }
 
@@ -222,7 +222,8 @@ fn shuffles_by_a_constant_are_dpp_moves_where_rows_allow() {
     for &(name, lanes, shown) in ACROSS {
         let target = target_of(name);
         for &(mask, shows) in shown {
-            let options = CompileOptions { emit: vec![CodeFormat::Assembly], optimisation: 2 };
+            let options =
+                CompileOptions { emit: vec![CodeFormat::Assembly], optimisation: 2, ..CompileOptions::default() };
             let launch = StaticLaunchConfig::new(lanes, 1);
             let code = target.compile(&module(vec![kernels::shuffle_xor(launch, mask)]), &options).unwrap();
             let text = code.payload_text(CodeFormat::Assembly).unwrap();
@@ -274,7 +275,11 @@ fn lanes_that_a_predicate_leaves_out_touch_no_memory() {
 fn linking_is_deterministic_on_every_architecture() {
     for architecture in ARCHITECTURES {
         for &lanes in lanes(architecture) {
-            let options = CompileOptions { emit: vec![CodeFormat::Assembly, CodeFormat::Object], optimisation: 2 };
+            let options = CompileOptions {
+                emit: vec![CodeFormat::Assembly, CodeFormat::Object],
+                optimisation: 2,
+                ..CompileOptions::default()
+            };
             let everything = kernels::all(StaticLaunchConfig::new(lanes, 4));
             let once = amd(architecture).compile(&everything, &options);
             let once = once.unwrap_or_else(|error| panic!("{architecture}: {error}"));
@@ -307,7 +312,7 @@ fn every_optimisation_level_compiles() {
     for architecture in ["gfx90a", "gfx942", "gfx1100", "gfx1250"] {
         let everything = kernels::all(StaticLaunchConfig::new(lanes(architecture)[0], 4));
         for optimisation in 0..=3 {
-            let options = CompileOptions { emit: vec![CodeFormat::Object], optimisation };
+            let options = CompileOptions { emit: vec![CodeFormat::Object], optimisation, ..CompileOptions::default() };
             let artifact = amd(architecture).compile(&everything, &options);
             assert!(artifact.is_ok(), "{architecture} at {optimisation}: {artifact:?}");
         }
@@ -337,7 +342,11 @@ fn a_block_of_cdna_4_has_160_kib() {
         kernel.shared[0].bytes = bytes;
         target.compile(
             &module(vec![kernel]),
-            &CompileOptions { emit: vec![CodeFormat::Assembly, CodeFormat::Object], optimisation: 2 },
+            &CompileOptions {
+                emit: vec![CodeFormat::Assembly, CodeFormat::Object],
+                optimisation: 2,
+                ..CompileOptions::default()
+            },
         )
     };
     let artifact = with(163_840).unwrap();

@@ -7,7 +7,11 @@ use tilewright_vendor_testkit::{exponentials, operations};
 
 /// Returns the assembly of the kernels after LLVM's assembler and linker have accepted it.
 fn assembled(name: &str, kernels: Vec<Kernel>) -> String {
-    let options = CompileOptions { emit: vec![CodeFormat::Assembly, CodeFormat::Object], optimisation: 2 };
+    let options = CompileOptions {
+        emit: vec![CodeFormat::Assembly, CodeFormat::Object],
+        optimisation: 2,
+        ..CompileOptions::default()
+    };
     let artifact =
         target(name).compile(&Module { kernels }, &options).unwrap_or_else(|error| panic!("{name}: {error}"));
     let text = artifact.payload_text(CodeFormat::Assembly).unwrap().to_owned();
@@ -117,7 +121,7 @@ fn assembly_of_another_vendor_is_unsupported() {
     assert!(assembled("mi250", vec![of("v_add_u32 $0, $1, $2", "=v,v,v")]).contains("v_add_u32"));
     for emit in [CodeFormat::Intermediate, CodeFormat::Assembly, CodeFormat::Object] {
         let module = Module { kernels: vec![of("add.u32 $0, $1, $2;", "=r,r,r")] };
-        let options = CompileOptions { emit: vec![emit], optimisation: 2 };
+        let options = CompileOptions { emit: vec![emit], optimisation: 2, ..CompileOptions::default() };
         let error = target("mi250").compile(&module, &options).unwrap_err();
         assert!(matches!(&error, CompileError::Unsupported(message) if message.contains("assembly")), "{error}");
     }

@@ -28,7 +28,7 @@ use tilewright_kernel::Module;
 use tilewright_llvm::{GeneratedCode, LlvmOutputKind};
 use tilewright_plugin::codegen::{check_compilable_as_device_functions, check_limits, list_kernel_launch_metadata};
 use tilewright_plugin::{Artifact, CodeFormat, CodePayload, CompileError, CompileOptions, check_module_tensor_maps};
-use tilewright_target::{Instruction, TargetDescription};
+use tilewright_target::{Instruction, Optimization, TargetDescription};
 
 use crate::object;
 use ptx::Ptx;
@@ -47,6 +47,7 @@ pub(crate) fn compile(
         rows,
         version: instruction::ptx_version(&target.architecture, module),
         tensor: tensor::is_used(module),
+        disabled: options.disabled,
     };
     let mut forms = Vec::new();
     for emit in &options.emit {
@@ -61,10 +62,13 @@ pub(crate) fn compile(
             _ => {}
         }
     }
-    let has_reductions = capability::capability(&target.architecture) >= warp_reductions::CAPABILITY;
+    let enables = |optimization| !options.disabled.contains(optimization);
+    let has_reductions = enables(Optimization::WarpReductions)
+        && capability::capability(&target.architecture) >= warp_reductions::CAPABILITY;
     let fused = if has_reductions { warp_reductions::fuse(module) } else { Cow::Borrowed(module) };
     let code = tilewright_llvm::compile_module(&dialect, &fused, options.optimisation, &forms)?;
-    let payloads = payloads(target, code, &options.emit)?;
+    let copies_fragments = enables(Optimization::FragmentCopies);
+    let payloads = payloads(target, code, &options.emit, copies_fragments)?;
     let assembled = payloads.iter().any(|payload| payload.form == CodeFormat::Object && payload.format == OF_PTXAS);
     let accepted_by = assembled.then(|| "ptxas".to_owned());
     Ok(Artifact { payloads, kernels: list_kernel_launch_metadata(module, rows)?, accepted_by })
@@ -78,6 +82,7 @@ fn payloads(
     target: &TargetDescription,
     code: GeneratedCode,
     emit: &[CodeFormat],
+    copies_fragments: bool,
 ) -> Result<Vec<CodePayload>, CompileError> {
     let mut payloads = Vec::new();
     let payload = |form, format: &str, bytes| CodePayload {
@@ -92,9 +97,10 @@ fn payloads(
     if let Some(bitcode) = code.functions {
         payloads.push(payload(CodeFormat::Functions, "bc", bitcode));
     }
-    let Some(ptx) = code.assembly.map(lines::keep_lines_only).map(fragments::copy_fragments) else {
+    let Some(ptx) = code.assembly.map(lines::keep_lines_only) else {
         return Ok(payloads);
     };
+    let ptx = if copies_fragments { fragments::copy_fragments(ptx) } else { ptx };
     if emit.contains(&CodeFormat::Object) {
         payloads.push(match object::assemble(&target.architecture, &ptx)? {
             Some(cubin) => payload(CodeFormat::Object, OF_PTXAS, cubin),

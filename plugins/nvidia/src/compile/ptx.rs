@@ -10,7 +10,7 @@ use tilewright_llvm::{
 };
 use tilewright_plugin::codegen::static_shared_bytes;
 use tilewright_plugin::{CompileError, find_and_check_instruction};
-use tilewright_target::{Instruction, TargetDescription};
+use tilewright_target::{Instruction, Optimization, OptimizationSet, TargetDescription};
 
 use super::capability::capability;
 use super::segment::{SegmentLane, strip_mask};
@@ -42,6 +42,8 @@ pub(super) struct Ptx<'a> {
     pub(super) version: Option<u32>,
     /// Whether a kernel uses tensor memory, so that thread synchronization needs `tcgen05` fences around it.
     pub(super) tensor: bool,
+    /// The optimizations that are disabled.
+    pub(super) disabled: OptimizationSet,
 }
 
 impl Ptx<'_> {
@@ -54,6 +56,21 @@ impl Ptx<'_> {
     /// capability 9.0.
     fn require_mbarriers(&self) -> Result<(), CompileError> {
         if self.target.shared.asynchronous_proxy { Ok(()) } else { Err(no_mbarriers_error()) }
+    }
+
+    /// Whether an optimization is enabled.
+    fn enables(&self, optimization: Optimization) -> bool {
+        !self.disabled.contains(optimization)
+    }
+
+    /// Returns the number of resident blocks that a kernel of `lanes` lanes and `bytes` bytes of shared memory states;
+    /// `None` if it states none.
+    fn resident_blocks(&self, kernel: &Kernel, lanes: u32, bytes: u64) -> Option<u32> {
+        if !self.enables(Optimization::ResidentBlocks) {
+            return None;
+        }
+        load_loops::resident_blocks(kernel, lanes, self.target)
+            .or_else(|| chained_dots::resident_blocks(kernel, lanes, bytes, self.target))
     }
 
     fn has_tensor_memory(&self) -> Result<(), CompileError> {
@@ -98,9 +115,7 @@ impl TargetDialect for Ptx<'_> {
         let mut attributes = vec![("nvvm.reqntid".to_owned(), format!("{lanes},1,1"))];
         if kernel.launch.registers > 0 {
             attributes.push(("nvvm.maxnreg".to_owned(), kernel.launch.registers.to_string()));
-        } else if let Some(blocks) = load_loops::resident_blocks(kernel, lanes, self.target)
-            .or_else(|| chained_dots::resident_blocks(kernel, lanes, bytes, self.target))
-        {
+        } else if let Some(blocks) = self.resident_blocks(kernel, lanes, bytes) {
             attributes.push(("nvvm.minctasm".to_owned(), blocks.to_string()));
         }
         if kernel.launch.blocks > 1 {
@@ -165,7 +180,10 @@ impl TargetDialect for Ptx<'_> {
         access: &PredicatedAccess<'ctx>,
         other: BasicValueEnum<'ctx>,
     ) -> Result<Option<BasicValueEnum<'ctx>>, CompileError> {
-        predicated::load(emit, access, other)
+        match self.enables(Optimization::PredicatedAccesses) {
+            true => predicated::load(emit, access, other),
+            false => Ok(None),
+        }
     }
 
     fn predicated_store<'ctx>(
@@ -174,7 +192,7 @@ impl TargetDialect for Ptx<'_> {
         access: &PredicatedAccess<'ctx>,
         value: BasicValueEnum<'ctx>,
     ) -> Result<bool, CompileError> {
-        predicated::store(emit, access, value)
+        Ok(self.enables(Optimization::PredicatedAccesses) && predicated::store(emit, access, value)?)
     }
 
     fn math<'ctx>(
@@ -228,7 +246,7 @@ impl TargetDialect for Ptx<'_> {
         ty: Type,
         value: BasicValueEnum<'ctx>,
     ) -> Result<BasicValueEnum<'ctx>, CompileError> {
-        if ty != Type::Pointer(MemorySpace::Global) {
+        if ty != Type::Pointer(MemorySpace::Global) || !self.enables(Optimization::PointerInduction) {
             return Ok(value);
         }
         let hidden = emit.pure_assembly("", "=l,0", &[value], &[value.get_type()])?;
@@ -239,7 +257,8 @@ impl TargetDialect for Ptx<'_> {
     /// loads are in flight. In a loop with stores, disables all unrolling: each load waits for the store before it,
     /// which may be to the same address.
     fn loop_property(&self, stores: bool) -> Option<&'static str> {
-        Some(if stores { "llvm.loop.unroll.disable" } else { "llvm.loop.unroll.runtime.disable" })
+        let is_rolled = stores || !self.enables(Optimization::LoopUnrolling);
+        Some(if is_rolled { "llvm.loop.unroll.disable" } else { "llvm.loop.unroll.runtime.disable" })
     }
 
     /// Copies the divisor by empty inline assembly, so that LLVM does not know its value. Any divisor is allowed, since

@@ -139,7 +139,11 @@ fn the_code_matches_the_plan() {
                 build_conversion_kernel("convert", [&src, &dst], 16, &plan, build_plan_context(&target)).unwrap();
             let module = Module { kernels: vec![kernel] };
             verify(&module).unwrap();
-            let options = CompileOptions { emit: vec![CodeFormat::Assembly, CodeFormat::Object], optimisation: 2 };
+            let options = CompileOptions {
+                emit: vec![CodeFormat::Assembly, CodeFormat::Object],
+                optimisation: 2,
+                ..CompileOptions::default()
+            };
             let artifact = target.compile(&module, &options).unwrap_or_else(|error| panic!("{}: {error}", case.0));
             let ptx = artifact.payload_text(CodeFormat::Assembly).unwrap();
             let count = |word: &str| ptx.matches(word).count() as u64;

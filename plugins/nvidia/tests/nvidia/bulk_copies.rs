@@ -70,7 +70,11 @@ fn layouts_are_the_published_swizzles() {
 
 fn artifact(target: &NvidiaTarget, row: &Instruction, bulk: BulkCopyExtent<'_>) -> Artifact {
     let module = Module { kernels: vec![build_bulk_copy_kernel(row, 32, bulk, None).unwrap()] };
-    let options = CompileOptions { emit: vec![CodeFormat::Assembly, CodeFormat::Object], optimisation: 2 };
+    let options = CompileOptions {
+        emit: vec![CodeFormat::Assembly, CodeFormat::Object],
+        optimisation: 2,
+        ..CompileOptions::default()
+    };
     let artifact = target.compile(&module, &options).unwrap();
     assert!(
         artifact.accepted_by.is_some() || object::find_assembler().is_err(),

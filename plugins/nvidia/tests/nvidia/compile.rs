@@ -13,7 +13,7 @@ fn nvidia(architecture: &str) -> NvidiaTarget {
 }
 
 fn compiled(architecture: &str, kernels: Vec<Kernel>, emit: &[CodeFormat]) -> Artifact {
-    let options = CompileOptions { emit: emit.to_vec(), optimisation: 2 };
+    let options = CompileOptions { emit: emit.to_vec(), optimisation: 2, ..CompileOptions::default() };
     nvidia(architecture).compile(&module(kernels), &options).unwrap()
 }
 
@@ -246,7 +246,11 @@ fn shared_memory_beyond_the_static_limit_is_left_to_the_launch() {
 fn compilation_is_deterministic_on_every_architecture() {
     for architecture in ARCHITECTURES {
         let target = nvidia(architecture);
-        let options = CompileOptions { emit: vec![CodeFormat::Assembly, CodeFormat::Intermediate], optimisation: 2 };
+        let options = CompileOptions {
+            emit: vec![CodeFormat::Assembly, CodeFormat::Intermediate],
+            optimisation: 2,
+            ..CompileOptions::default()
+        };
         let once = target.compile(&kernels::all(LAUNCH), &options).unwrap_or_else(|e| panic!("{architecture}: {e}"));
         let twice = target.compile(&kernels::all(LAUNCH), &options).unwrap();
         assert!(once == twice, "{architecture}");
@@ -260,7 +264,7 @@ fn compilation_is_deterministic_on_every_architecture() {
 #[test]
 fn the_object_is_a_cubin_if_there_is_an_assembler_and_ptx_if_not() {
     for architecture in ARCHITECTURES {
-        let options = CompileOptions { emit: vec![CodeFormat::Object], optimisation: 2 };
+        let options = CompileOptions { emit: vec![CodeFormat::Object], optimisation: 2, ..CompileOptions::default() };
         let artifact = nvidia(architecture).compile(&kernels::all(LAUNCH), &options);
         let artifact = artifact.unwrap_or_else(|error| panic!("{architecture}: {error}"));
         let object = artifact.payload(CodeFormat::Object).unwrap();
@@ -277,11 +281,11 @@ fn the_object_is_a_cubin_if_there_is_an_assembler_and_ptx_if_not() {
 #[test]
 fn every_optimisation_level_compiles() {
     for optimisation in 0..=3 {
-        let options = CompileOptions { emit: vec![CodeFormat::Object], optimisation };
+        let options = CompileOptions { emit: vec![CodeFormat::Object], optimisation, ..CompileOptions::default() };
         let artifact = nvidia("sm_80").compile(&kernels::all(LAUNCH), &options);
         assert!(artifact.is_ok(), "{optimisation}: {artifact:?}");
     }
-    let options = CompileOptions { emit: vec![CodeFormat::Assembly], optimisation: 4 };
+    let options = CompileOptions { emit: vec![CodeFormat::Assembly], optimisation: 4, ..CompileOptions::default() };
     let error = nvidia("sm_80").compile(&kernels::all(LAUNCH), &options).unwrap_err();
     assert!(matches!(&error, CompileError::Option { option, .. } if option == "optimisation"), "{error}");
 }
@@ -289,7 +293,7 @@ fn every_optimisation_level_compiles() {
 #[test]
 fn launches_beyond_the_target_are_refused() {
     let refused = |launch: StaticLaunchConfig| {
-        let options = CompileOptions { emit: vec![CodeFormat::Assembly], optimisation: 2 };
+        let options = CompileOptions { emit: vec![CodeFormat::Assembly], optimisation: 2, ..CompileOptions::default() };
         let error = nvidia("sm_80").compile(&module(vec![kernels::copy(launch)]), &options).unwrap_err();
         assert!(matches!(error, CompileError::Invalid(_)), "{error}");
         error.to_string()
@@ -374,11 +378,14 @@ fn a_function_has_no_more_shared_memory_than_a_module_may_have() {
         k.store(address_of_thread, 0, seven, None);
         module(vec![k.finish()])
     };
-    let functions = CompileOptions { emit: vec![CodeFormat::Functions], optimisation: 2 };
+    let functions = CompileOptions { emit: vec![CodeFormat::Functions], optimisation: 2, ..CompileOptions::default() };
     assert!(target.compile(&kernel(most), &functions).is_ok());
     assert!(
         target
-            .compile(&kernel(most + 16), &CompileOptions { emit: vec![CodeFormat::Assembly], optimisation: 2 })
+            .compile(
+                &kernel(most + 16),
+                &CompileOptions { emit: vec![CodeFormat::Assembly], optimisation: 2, ..CompileOptions::default() }
+            )
             .is_ok()
     );
     let error = target.compile(&kernel(most + 16), &functions).unwrap_err();

@@ -89,7 +89,7 @@ fn groups_of_the_instruction_table_have_one_kind() {
 fn tables_alone_serve_targets_without_code_and_devices() {
     let tables = VendorTarget::<TablesOnly<NvidiaTables>>::new(target_description("h100")).expect("it is served");
     assert_eq!(tables.instructions(), target("h100").instructions());
-    let options = CompileOptions { emit: vec![CodeFormat::Assembly], optimisation: 0 };
+    let options = CompileOptions { emit: vec![CodeFormat::Assembly], optimisation: 0, ..CompileOptions::default() };
     let compiled = tables.compile(&Module { kernels: Vec::new() }, &options);
     assert!(matches!(compiled, Err(CompileError::Unsupported(why)) if why.contains("`sm_90a`: load a plugin")));
     assert!(matches!(tables.devices(), Err(DeviceError::NoRuntime(why)) if why.contains("`sm_90a`: load a plugin")));

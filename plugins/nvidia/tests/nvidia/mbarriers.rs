@@ -48,7 +48,11 @@ fn handshake(arrivals: u32, bytes: u32) -> Kernel {
 
 /// Returns the kernel's PTX, which `ptxas` must accept if it is installed.
 fn ptx(gpu_model: &str, kernel: Kernel) -> String {
-    let options = CompileOptions { emit: vec![CodeFormat::Assembly, CodeFormat::Object], optimisation: 2 };
+    let options = CompileOptions {
+        emit: vec![CodeFormat::Assembly, CodeFormat::Object],
+        optimisation: 2,
+        ..CompileOptions::default()
+    };
     let artifact = target(gpu_model).compile(&module(vec![kernel]), &options).unwrap();
     match &artifact.accepted_by {
         Some(tool) => assert_eq!(tool, "ptxas"),

@@ -8,7 +8,7 @@ use tilewright_vendor_testkit::{exponentials, operations};
 const LAUNCH: StaticLaunchConfig = StaticLaunchConfig::new(32, 4);
 
 fn compiled(name: &str, kernels: Vec<Kernel>, emit: &[CodeFormat]) -> String {
-    let options = CompileOptions { emit: emit.to_vec(), optimisation: 2 };
+    let options = CompileOptions { emit: emit.to_vec(), optimisation: 2, ..CompileOptions::default() };
     let artifact =
         target(name).compile(&Module { kernels }, &options).unwrap_or_else(|error| panic!("{name}: {error}"));
     artifact.payload_text(CodeFormat::Assembly).unwrap().to_owned()

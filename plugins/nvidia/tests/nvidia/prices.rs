@@ -34,7 +34,11 @@ pub fn check_matrix_accesses_become_code(answers: Answers) {
             .and_then(|case| check_emulated(&case, context))
             .unwrap();
         let kernel = build_conversion_kernel("convert", [&row.src, &row.dst], row.bits, &row.plan, context).unwrap();
-        let options = CompileOptions { emit: vec![CodeFormat::Assembly, CodeFormat::Object], optimisation: 2 };
+        let options = CompileOptions {
+            emit: vec![CodeFormat::Assembly, CodeFormat::Object],
+            optimisation: 2,
+            ..CompileOptions::default()
+        };
         let artifact = target.compile(&Module { kernels: vec![kernel] }, &options).unwrap();
         let ptx = artifact.payload_text(CodeFormat::Assembly).unwrap();
         let count = |word: &str| ptx.lines().filter(|line| line.trim_start().starts_with(word)).count() as u64;

@@ -251,7 +251,7 @@ pub fn issue_of_samples(context: PlanContext<'_>) -> Module {
 fn rows_are_one_statement_each() {
     let target = target("b200");
     let context = build_plan_context(&target);
-    let options = CompileOptions { emit: vec![CodeFormat::Assembly], optimisation: 2 };
+    let options = CompileOptions { emit: vec![CodeFormat::Assembly], optimisation: 2, ..CompileOptions::default() };
     let artifact = target.compile(&issue_of_samples(context), &options).unwrap();
     let ptx = artifact.payload_text(CodeFormat::Assembly).unwrap();
     for (row, text) in samples().iter().zip(ptx.split(".entry").skip(1)) {
@@ -292,7 +292,7 @@ fn ptx_of_allocation(head: &str, end: &str) -> String {
          }}"
     );
     let module = tilewright_kernel::text::parse_module(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
-    let options = CompileOptions { emit: vec![CodeFormat::Assembly], optimisation: 0 };
+    let options = CompileOptions { emit: vec![CodeFormat::Assembly], optimisation: 0, ..CompileOptions::default() };
     target("b200").compile(&module, &options).unwrap().payload_text(CodeFormat::Assembly).unwrap().to_owned()
 }
 

@@ -209,7 +209,7 @@ fn assembly(target: &NvidiaTarget, text: &str) -> String {
     let (dialects, imports) = (tilewright_dialects::all_dialects(), tilewright_dialects::read_import_tables());
     let compiler = ProgramCompiler { dialects: &dialects, imports: &imports, target };
     let kernel = case.compile_variant(&compiler, text, &ProgramOptions::default()).expect("a kernel");
-    let mut options = CompileOptions { emit: vec![CodeFormat::Assembly], optimisation: 2 };
+    let mut options = CompileOptions { emit: vec![CodeFormat::Assembly], optimisation: 2, ..CompileOptions::default() };
     if object::find_assembler().is_ok() {
         options.emit.push(CodeFormat::Object);
     }

@@ -4,6 +4,7 @@
 //! merged with the other branch.
 
 use tilewright_kernel::Value;
+use tilewright_target::Optimization;
 use tilewright_tile::op::name::{arith, tt, ub};
 use tilewright_tile::{self as tile, Attribute, FunctionBody, Op, ValueOrigin};
 
@@ -18,7 +19,8 @@ pub(super) fn guarded_loads(
     op: Op,
     condition: Value,
 ) -> Result<Option<Vec<Value>>, LowerError> {
-    let Some(block) = block_of_loads(lowering, op) else { return Ok(None) };
+    let is_enabled = lowering.config.context.enables(Optimization::GuardedLoads);
+    let Some(block) = block_of_loads(lowering, op).filter(|_| is_enabled) else { return Ok(None) };
     lowering.guard = Some(condition);
     let values = yielded(lowering, op, block);
     lowering.guard = None;

@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use tilewright_kernel::Value;
 use tilewright_layout::LinearLayout;
+use tilewright_target::Optimization;
 use tilewright_tile::op::name::{arith, tt, ttg};
 use tilewright_tile::{self as tile, FunctionBody, TileType, ValueOrigin};
 
@@ -67,6 +68,9 @@ impl Lowering<'_> {
         initial: tile::Value,
         yielded: tile::Value,
     ) -> Lowered<Option<PointerSum>> {
+        if !self.config.context.enables(Optimization::PointerBases) {
+            return Ok(None);
+        }
         let TileType::Pointer(pointer) = self.body.value_type(argument).element() else { return Ok(None) };
         let Some(bits) = pointer.pointee.element_bits() else { return Ok(None) };
         let LoweredValue::Tensor(tensor) = self.lowered(initial)?.clone() else { return Ok(None) };

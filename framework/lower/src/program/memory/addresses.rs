@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use tilewright_kernel::Value;
 use tilewright_layout::LinearLayout;
+use tilewright_target::Optimization;
 use tilewright_tile as tile;
 
 use super::super::error::Lowered;
@@ -17,7 +18,14 @@ pub(in super::super) struct ElementAddress {
     pub offset: i32,
 }
 
-impl Lowering<'_> {
+impl<'a> Lowering<'a> {
+    /// Returns the widths in bits of the accesses of global memory that loads and stores may take; none if each element
+    /// is accessed alone.
+    pub(super) fn global_access_bits(&self) -> &'a [u32] {
+        let context = &self.config.context;
+        if context.enables(Optimization::VectorAccesses) { &context.target.global.access_bits } else { &[] }
+    }
+
     /// Returns the addresses of all registers of a tensor of pointers in a layout. Where axis information gives the
     /// difference of two pointers, the address is the first pointer with an offset, so that an access instruction adds
     /// it.
@@ -27,7 +35,9 @@ impl Lowering<'_> {
         layout: &Arc<LinearLayout>,
     ) -> Lowered<Vec<ElementAddress>> {
         let pointers = self.registers_in(pointer, layout)?;
-        let differences = RegisterDifferences::of(layout, self.axis_info.get_proven(pointer));
+        let info = self.axis_info.get_proven(pointer);
+        let info = info.filter(|_| self.config.context.enables(Optimization::ConstantOffsets));
+        let differences = RegisterDifferences::of(layout, info);
         let address = |register: usize| {
             let (source, bytes) = differences.source(register);
             match i32::try_from(bytes) {

@@ -62,8 +62,8 @@ pub(in super::super) fn loaded(
     let others = other.map(|other| lowering.registers_in(other, &layout)).transpose()?;
     let element = stored(ty);
     let masks: Vec<_> = mask.into_iter().collect();
-    let global = &lowering.config.context.target.global;
-    let (widths, sufficient) = (&global.access_bits, global.sufficient_alignment());
+    let sufficient = lowering.config.context.target.global.sufficient_alignment();
+    let widths = lowering.global_access_bits();
     let groups = VectorGroups::of((lowering.axis_info, pointer, &masks), &layout, element, widths, sufficient);
     let mut values = vec![None; addresses.len()];
     let mut known: Vec<(RequestedLoad, Value)> = Vec::new();

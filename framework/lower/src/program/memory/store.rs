@@ -30,8 +30,8 @@ pub(in super::super) fn store(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()
     let predicates = mask.map(|mask| lowering.registers_in(mask, &layout)).transpose()?;
     let element = stored(ty);
     let masks: Vec<_> = mask.into_iter().collect();
-    let global = &lowering.config.context.target.global;
-    let (widths, sufficient) = (&global.access_bits, global.sufficient_alignment());
+    let sufficient = lowering.config.context.target.global.sufficient_alignment();
+    let widths = lowering.global_access_bits();
     let groups = VectorGroups::of((lowering.axis_info, pointer, &masks), &layout, element, widths, sufficient);
     let idle = idle_registers(&layout) as usize;
     let active = lowering.active(&layout);

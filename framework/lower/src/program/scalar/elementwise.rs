@@ -14,6 +14,7 @@ use smallvec::{SmallVec, smallvec};
 use std::collections::{HashMap, HashSet};
 use tilewright_kernel::{Builder, Value};
 use tilewright_math::casts::NativeCasts;
+use tilewright_target::Optimization;
 use tilewright_tile::op::name::{arith, math, tt};
 use tilewright_tile::{Op, Operation, TileType, ValueOrigin};
 
@@ -52,7 +53,7 @@ pub(crate) fn elementwise(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
         values.iter().map(|&value| body.value_type(value).element().clone()).collect()
     };
     let (from, to) = (elements(&operation.operands), elements(&operation.results));
-    let native = NativeCasts::from_target(lowering.config.context.target);
+    let native = lowering.config.context.native_casts();
     let shaped = operation.results.iter().find(|&&result| body.value_type(result).as_tensor().is_some());
     let Some(&shaped) = shaped else {
         let values = operation.operands.iter().map(|&value| lowering.scalar(value)).collect::<Lowered<Vec<_>>>()?;
@@ -77,6 +78,7 @@ pub(crate) fn elementwise(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     // Registers whose elements are equal by the axis information, such as those of a row mask in a group of rows that
     // the bound does not cut, are computed once.
     let info = lowering.axis_info.get_proven(shaped).filter(|_| operation.results.len() == 1);
+    let info = info.filter(|_| lowering.config.context.enables(Optimization::SharedMasks));
     let equal = RegisterDifferences::of(&layout, info);
     for register in 0..registers {
         if let (from, 0) = equal.source(register)

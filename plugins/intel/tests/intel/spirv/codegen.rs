@@ -15,7 +15,7 @@ impl Listing {
     }
 
     fn on(architecture: &str, module: &Module) -> Self {
-        let options = CompileOptions { emit: vec![CodeFormat::Assembly], optimisation: 2 };
+        let options = CompileOptions { emit: vec![CodeFormat::Assembly], optimisation: 2, ..CompileOptions::default() };
         let artifact = kernels::target(architecture).compile(module, &options).expect("it compiles");
         let text = artifact.payload_text(CodeFormat::Assembly).expect("assembly is text");
         Self(text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect())
@@ -274,7 +274,7 @@ fn the_assembly_is_the_object_as_text() {
 fn only_requested_forms_are_emitted() {
     let target = kernels::target("pvc");
     let forms = |emit: &[CodeFormat]| {
-        let options = CompileOptions { emit: emit.to_vec(), optimisation: 0 };
+        let options = CompileOptions { emit: emit.to_vec(), optimisation: 0, ..CompileOptions::default() };
         let artifact = target.compile(&kernels::copy(16), &options).expect("it compiles");
         artifact.payloads.iter().map(|payload| payload.format.clone()).collect::<Vec<_>>()
     };

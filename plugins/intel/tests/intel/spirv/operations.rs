@@ -7,7 +7,11 @@ use tilewright_vendor_testkit::prelude::*;
 const LAUNCH: StaticLaunchConfig = StaticLaunchConfig::new(16, 4);
 
 fn compiled(name: &str, kernel: Kernel) -> Result<String, CompileError> {
-    let options = CompileOptions { emit: vec![CodeFormat::Assembly, CodeFormat::Object], optimisation: 2 };
+    let options = CompileOptions {
+        emit: vec![CodeFormat::Assembly, CodeFormat::Object],
+        optimisation: 2,
+        ..CompileOptions::default()
+    };
     let artifact = target(name).compile(&Module { kernels: vec![kernel] }, &options)?;
     Ok(artifact.payload_text(CodeFormat::Assembly).expect("assembly is text").to_owned())
 }

@@ -10,7 +10,11 @@ pub fn mma_operands_in_shared_memory_are_assembled() {
     for name in ["explicit_gemm", "explicit_gemm_edges", "explicit_attention"] {
         let (case, text) = case(name);
         let kernel = case.compile_variant(&compiler, &text, &ProgramOptions::default()).expect("a kernel");
-        let options = CompileOptions { emit: vec![CodeFormat::Assembly, CodeFormat::Object], optimisation: 2 };
+        let options = CompileOptions {
+            emit: vec![CodeFormat::Assembly, CodeFormat::Object],
+            optimisation: 2,
+            ..CompileOptions::default()
+        };
         let compiled = target.compile(&Module { kernels: vec![kernel] }, &options);
         let compiled = compiled.unwrap_or_else(|error| panic!("{name}: {error}"));
         let ptx = compiled.payload_text(CodeFormat::Assembly).expect("text");

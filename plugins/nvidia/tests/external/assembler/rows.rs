@@ -6,7 +6,7 @@ use crate::tensor_instructions;
 use tilewright_vendor_testkit::kernels;
 
 fn is_assembled(name: &str, target: &NvidiaTarget, module: &Module) {
-    let options = CompileOptions { emit: vec![CodeFormat::Object], optimisation: 2 };
+    let options = CompileOptions { emit: vec![CodeFormat::Object], optimisation: 2, ..CompileOptions::default() };
     let artifact = target.compile(module, &options).unwrap_or_else(|error| panic!("{name}: {error}"));
     let object = artifact.payload(CodeFormat::Object).unwrap();
     assert_eq!(object.format, "cubin", "{name}");

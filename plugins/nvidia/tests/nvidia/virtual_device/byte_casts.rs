@@ -105,7 +105,7 @@ pub(super) fn converted(
 ) -> [Vec<u8>; 2] {
     let (target, mut device) = device_of(target);
     let kernel = kernel_of(&target);
-    let options = CompileOptions { emit: vec![CodeFormat::Assembly], optimisation: 3 };
+    let options = CompileOptions { emit: vec![CodeFormat::Assembly], optimisation: 3, ..CompileOptions::default() };
     let artifact = target.compile(&Module { kernels: vec![kernel.clone()] }, &options).unwrap();
     let ptx = artifact.payload_text(CodeFormat::Assembly).unwrap();
     assert_eq!(ptx.matches(found).count(), times, "{found}: {ptx}");

@@ -9,6 +9,7 @@ mod foreign;
 mod foreign_forms;
 mod fragments;
 mod integer_casts;
+mod optimizations;
 mod predicated;
 mod programs;
 mod rows;

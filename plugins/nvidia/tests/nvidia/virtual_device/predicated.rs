@@ -99,7 +99,8 @@ fn predicated_accesses_are_single_instructions() {
         for (shared, has_other, offset) in [(false, false, 0), (false, true, 0), (true, true, 0), (false, true, 4096)] {
             let form = Form { ty, shared, has_other, offset };
             let kernel = kernel(form);
-            let options = CompileOptions { emit: vec![CodeFormat::Assembly], optimisation: 2 };
+            let options =
+                CompileOptions { emit: vec![CodeFormat::Assembly], optimisation: 2, ..CompileOptions::default() };
             let artifact = target.compile(&Module { kernels: vec![kernel.clone()] }, &options).unwrap();
             let ptx = artifact.payload_text(CodeFormat::Assembly).unwrap();
             let space = if shared { "shared" } else { "global" };
@@ -135,7 +136,7 @@ fn lanes_without_the_predicate_do_not_update_atomically() {
     let before = k.atomic_rmw(Atomic::Or, sum, lane, Some(odd));
     k.store(old, 0, before, None);
     let kernel = k.finish();
-    let options = CompileOptions { emit: vec![CodeFormat::Assembly], optimisation: 2 };
+    let options = CompileOptions { emit: vec![CodeFormat::Assembly], optimisation: 2, ..CompileOptions::default() };
     let artifact = target("a100").compile(&Module { kernels: vec![kernel] }, &options).unwrap();
     let ptx = artifact.payload_text(CodeFormat::Assembly).unwrap();
     assert!(ptx.lines().any(|line| line.trim().starts_with("@%p") && line.contains("atom.")), "{ptx}");

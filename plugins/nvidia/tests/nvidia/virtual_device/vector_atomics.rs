@@ -56,7 +56,7 @@ fn bytes(element: &str, numbers: impl Iterator<Item = u32>) -> Vec<u8> {
 fn checked(name: &str, element: &str, order: &str, keeps: bool) -> String {
     let (target, mut device) = device_of(name);
     let kernel = program_kernel(&target, &program(element, order, keeps)).unwrap();
-    let options = CompileOptions { emit: vec![CodeFormat::Assembly], optimisation: 2 };
+    let options = CompileOptions { emit: vec![CodeFormat::Assembly], optimisation: 2, ..CompileOptions::default() };
     let artifact = target.compile(&Module { kernels: vec![kernel.clone()] }, &options).unwrap();
     let ptx = artifact.payload_text(CodeFormat::Assembly).unwrap();
     let (x, y) = (|index: u32| index % 5, |index: u32| index % 7 + 1);
