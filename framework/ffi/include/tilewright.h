@@ -510,8 +510,8 @@ void tw_blob_destroy(struct tw_blob *blob);
  * Compiles a tile program, `length` bytes of Triton IR. Option keys: `emit` (forms separated by commas: `layouts`,
  * `plan`, `kernel`, `llvm`, `asm`, `object`, `functions`; default `asm`), `entry` (the function to launch; optional if
  * there is only one), `warps` of a block and `lanes` of a warp (unless the program states them), `strategy`
- * (`least-cost` or `propagation`), `stages` (of software-pipelined loops, 1 to 64), `optimisation` (0 to 3). Available
- * since 1.0.
+ * (`least-cost` or `propagation`), `stages` (of software-pipelined loops, 1 to 64), `optimisation` (0 to 3), `disable`
+ * (optimizations separated by commas, as `tilewright optimizations` lists them). Available since 1.0.
  */
 struct tw_error *tw_compile(const struct tw_session *session,
                             const char *target,

@@ -301,10 +301,13 @@ impl<'s, 'm> WorkCounter<'s, 'm> {
                 let filled = self.program.body.operand(op, "result").unwrap_or(operation.operands[1]);
                 let barriers = since.count_barriers_before(body, filled, Direction::Store);
                 let read = self.op_costs(op, Direction::Load)?;
+                // Copies that are narrower than loads of the tile compute further addresses, in both memories.
+                let arithmetic = read.arithmetic + 2 * issued.saturating_sub(read.global_accesses);
                 StepWork {
                     shared_accesses: issued,
                     wavefronts_stored: wavefronts,
                     barriers,
+                    arithmetic,
                     asynchronous: by_row,
                     ..read
                 }

@@ -1,13 +1,14 @@
 //! Transformations of tile programs; all preserve semantics, except that a contracted sum is rounded once.
 //!
 //! [`simplify_types`] replaces types that only texts have, [`make_copies_synchronous`] makes bulk tensor copies
-//! synchronous, [`replace_descriptor_accesses`] accesses tensors by pointers, [`decompose_scaled_dots`] multiplies operands by scales that no MMA instruction applies,
-//! [`widen_accumulators`] accumulates dots in a type that MMA instructions have, [`split_dots`] computes dots in `f32` by
-//! several MMAs of a narrower type, [`inline_calls`] inlines calls, [`structurize`] turns branches into structured control flow, [`forward_stores`] forwards stores to loads,
-//! [`fuse_multiply_adds`] contracts products and sums, [`remove_unused_operations`] is dead code elimination, [`loads`]
-//! and [`explicit`] pipeline loops, [`make_partition_captures_explicit`] makes the captures of warp partitions
-//! explicit. After the first seven, a program has one function per entry, with single-block regions. A transformation
-//! that fails reports the operation and its location.
+//! synchronous, [`replace_descriptor_accesses`] replaces descriptors by pointers, [`decompose_scaled_dots`] multiplies
+//! operands by scales that no MMA instruction applies, [`widen_accumulators`] accumulates dots in a type that MMA
+//! instructions have, [`split_dots`] computes dots in `f32` by several MMAs of a narrower type, [`inline_calls`]
+//! inlines calls, [`structurize`] turns branches into structured control flow, [`forward_stores`] forwards stores to
+//! loads, [`fuse_multiply_adds`] contracts products and sums, [`remove_unused_operations`] is dead code elimination,
+//! [`loads`] and [`explicit`] pipeline loops, [`make_partition_captures_explicit`] makes the captures of warp
+//! partitions explicit. After the first eight, a program has one function per entry, with single-block regions. A
+//! transformation that fails reports the operation and its location.
 
 mod allocations;
 mod captured;

@@ -1,7 +1,7 @@
 //! The cost model of shared-memory synthesis compared with execution, for pairs of variants. If no count is higher for
 //! one variant than for the other, and it executes fewer wavefronts, accesses, barriers or bytes, the model must
-//! predict that it is faster. This must hold only if the variant uses no more shared memory; otherwise fewer blocks may
-//! be resident, which may cost more.
+//! predict that it is faster. This must hold only if the variant has as many resident blocks and prefetches if the other
+//! does.
 
 use crate::prelude::*;
 use tilewright_assign::synthesis::{SynthesisError, SynthesisOptions, TiledProgram, search_tile_sizes};

@@ -121,6 +121,7 @@ fn producers_are_chosen_where_they_gain() {
     // Iterations that are counted by the length of a row stay within it.
     let of_large_tiles =
         of_large_tiles.replace("%turns = arith.constant 5 : i32", "%turns = arith.divsi %k, %c32 : i32");
+    let of_large_tiles = with_stages(&of_large_tiles, 5);
     for (case, text, gains) in [(&small, text, false), (&large, of_large_tiles, true)] {
         let found = &synthesize_and_emulate(&target, case, &text, SynthesisOptions::default()).derivation;
         assert_eq!(found.loops[0].producers, u32::from(gains), "{found}");

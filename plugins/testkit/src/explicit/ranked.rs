@@ -19,6 +19,10 @@ pub struct Variant {
     steps: u64,
     /// Shared memory of a block in bytes.
     shared_bytes: u64,
+    /// Number of blocks that are resident on a compute unit.
+    resident: u64,
+    /// Whether a loop prefetches.
+    is_pipelined: bool,
     predicted: f64,
 }
 
@@ -40,11 +44,15 @@ impl Variant {
         // proportional to this prediction times the number of blocks.
         let predicted = solved.derivation.prediction.cycles * blocks as f64;
         let shared_bytes = solved.derivation.shared_bytes;
+        let resident = solved.derivation.prediction.resident;
+        let is_pipelined = solved.derivation.loops.iter().any(|of| of.stages > 1);
         Self {
             name,
             moved: [wavefronts, accesses, barriers, shuffles, bytes],
             steps: report.steps,
             shared_bytes,
+            resident,
+            is_pipelined,
             predicted,
         }
     }
@@ -73,8 +81,9 @@ pub fn switches() -> Vec<(String, SynthesisOptions)> {
     (0..8).map(of).collect()
 }
 
-/// Counts of pairs of a better and a worse variant. Index 0 counts pairs whose better variant takes at most as much
-/// shared memory as the worse one, index 1 the other pairs.
+/// Counts of pairs of a better and a worse variant. Index 0 counts pairs whose better variant has at least as many
+/// resident blocks as the worse one and prefetches if that does, index 1 the other pairs: counts do not show latencies
+/// that other blocks or prefetches hide.
 #[derive(Default)]
 pub struct RankingStats {
     pub pairs: [usize; 2],
@@ -101,14 +110,15 @@ impl RankingStats {
             if !better.dominates(worse) {
                 continue;
             }
-            let kind = usize::from(better.shared_bytes > worse.shared_bytes);
+            let is_hidden = better.resident >= worse.resident && better.is_pipelined >= worse.is_pipelined;
+            let kind = usize::from(!is_hidden);
             self.pairs[kind] += 1;
             if better.predicted < worse.predicted {
                 continue;
             }
             self.wrong[kind] += 1;
-            for Variant { name, moved, steps, shared_bytes, predicted } in [better, worse] {
-                let counts = format!("{moved:?}, {steps} steps, {shared_bytes} bytes");
+            for Variant { name, moved, steps, shared_bytes, resident, predicted, .. } in [better, worse] {
+                let counts = format!("{moved:?}, {steps} steps, {shared_bytes} bytes, {resident} resident");
                 // Writing to a `String` does not fail.
                 let _ = writeln!(self.report, "{gpu_model} {name}: {counts}, {predicted:.0} cycles");
             }

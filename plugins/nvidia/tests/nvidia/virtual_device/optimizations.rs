@@ -24,7 +24,6 @@ fn case_of(optimization: Optimization) -> Option<(&'static str, &'static str)> {
         O::ReplicaStores => ("a100", "reductions"),
         O::MergedBarriers => ("a100", "copies_once"),
         O::ResidentBlocks => ("a100", "explicit_gemv"),
-        O::FragmentCopies => ("a100", "explicit_int4"),
         O::MemorySynthesis | O::TaskMapping => ("a100", "explicit_gemm"),
         _ => return None,
     })
