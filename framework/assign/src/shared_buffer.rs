@@ -40,8 +40,8 @@ impl<'m> SharedBuffer<'m> {
     }
 
     /// Finds a layout that the widest possible asynchronous copies can fill. If it has bank conflicts, if lanes permute or
-    /// move registers, or if plain accesses are wider, a layout for any accesses (such as copies through registers) is
-    /// returned if it is cheaper. If no asynchronous copies can fill a layout, the layout is for any accesses too.
+    /// move registers, or if plain accesses are wider, a layout for any accesses but narrower asynchronous copies (such as
+    /// copies through registers) is returned if it is cheaper. If no asynchronous copies can fill a layout, the layout is for any accesses too.
     ///
     /// # Errors
     /// [`MemorySynthesisError`] if no layout serves all accesses, or if an MMA cannot read the layout.
@@ -55,7 +55,7 @@ impl<'m> SharedBuffer<'m> {
                 solution.served.iter().all(|served| served.conflict_wavefronts() == 0 && served.permutes == 0);
             let is_narrow = |access: &TensorAccess<'_>| access.alternatives.iter().any(|plain| plain.bytes() > width);
             let is_widest = !self.accesses.iter().any(|access| access.from_global && is_narrow(access));
-            let other = if is_best && is_widest { None } else { self.solve_as_is(config).ok() };
+            let other = if is_best && is_widest { None } else { self.with_copies_from(width).solve_as_is(config).ok() };
             return Ok(other.filter(|other| other.price < solution.price).unwrap_or(solution));
         }
         self.solve_as_is(config)
@@ -68,6 +68,15 @@ impl<'m> SharedBuffer<'m> {
             access.alternatives.retain(|copy| copy.instruction().is_some() && copy.bytes() == width);
         }
         narrowed
+    }
+
+    /// Returns the same buffer without asynchronous copies of less than `width` bytes of a lane.
+    fn with_copies_from(&self, width: u64) -> Self {
+        let mut wide = self.clone();
+        for access in wide.accesses.iter_mut().filter(|access| access.from_global) {
+            access.alternatives.retain(|copy| copy.instruction().is_none() || copy.bytes() >= width);
+        }
+        wide
     }
 
     /// Finds the cheapest layout for the accesses, and checks that the MMAs can read it.
@@ -84,7 +93,7 @@ impl<'m> SharedBuffer<'m> {
 }
 
 /// Returns the access that fills a buffer with the value of a load of the register layout `layout`: by asynchronous
-/// copies as wide as the load, which accesses `bytes` bytes of a lane, or by stores of the loaded value. `None` if the
+/// copies as wide as the load, which accesses `bytes` bytes of a lane, or by stores of at most these bytes. `None` if the
 /// target has no such copy.
 pub(crate) fn prefetching_access<'a>(
     layout: &LinearLayout,
@@ -93,7 +102,10 @@ pub(crate) fn prefetching_access<'a>(
 ) -> Option<TensorAccess<'a>> {
     let is_copy = |alternative: &AccessAlternative<'_>| alternative.instruction().is_some();
     let copy = TensorAccess::global_to_shared_copy("the copy", layout.clone(), &config.context)
-        .with_retained_alternatives(|alternative| !is_copy(alternative) || alternative.bytes() == bytes);
+        .with_retained_alternatives(|alternative| match is_copy(alternative) {
+            true => alternative.bytes() == bytes,
+            false => alternative.bytes() <= bytes,
+        });
     copy.alternatives.iter().any(is_copy).then_some(copy)
 }
 
