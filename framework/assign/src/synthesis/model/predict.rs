@@ -116,7 +116,7 @@ pub fn predict_time(block: &ModelLaunch, target: &TargetDescription) -> Result<T
     let resident = Occupancy::compute(block, target)?;
     let spent = model.steps(&block.steps);
     // Asynchronous work still in flight at the end is waited for.
-    let in_flight = spent.in_flight.all() + late_cycles(spent.in_flight.latency, 0.0);
+    let in_flight = spent.in_flight.all() + delay_cycles(spent.in_flight.latency, 0.0);
     let latency = spent.latency + in_flight + spent.mma_cycles;
     let units = u64::from(stats.compute_units).max(1);
     let blocks_per_compute_unit = block.blocks.div_ceil(units);
@@ -212,13 +212,13 @@ impl ThroughputModel<'_> {
             return Spent::default();
         }
         let latency = body.in_flight.latency;
-        let alone = body.latency + body.in_flight.all() + late_cycles(latency, 0.0) + body.mma_cycles;
+        let alone = body.latency + body.in_flight.all() + delay_cycles(latency, 0.0) + body.mma_cycles;
         let next = match pipelining.stages {
             0 | 1 => alone,
             stages => {
                 let in_flight = (stages - 1) as f64;
                 let step_cost = body.latency.max(body.pipes.global).max(body.mma_cycles).max(latency / in_flight);
-                step_cost + late_cycles(latency, in_flight * step_cost) / in_flight
+                step_cost + delay_cycles(latency, in_flight * step_cost) / in_flight
             }
         };
         let first = if pipelining.is_filled { next } else { alone };
@@ -280,7 +280,7 @@ impl ThroughputModel<'_> {
         match work.asynchronous {
             true => Spent { pipes, latency: step_cost, in_flight: fetched, mma_cycles },
             false => {
-                let latency = step_cost + fetched.all() + late_cycles(fetched.latency, 0.0);
+                let latency = step_cost + fetched.all() + delay_cycles(fetched.latency, 0.0);
                 Spent { pipes, latency, mma_cycles, ..Spent::default() }
             }
         }
@@ -300,7 +300,7 @@ impl ThroughputModel<'_> {
 
 /// Returns the mean number of cycles for which an iteration waits for a copy that was issued `ahead` cycles before. The
 /// copy takes `latency` cycles and a time in queues.
-fn late_cycles(latency: f64, ahead: f64) -> f64 {
+fn delay_cycles(latency: f64, ahead: f64) -> f64 {
     let queueing = QUEUEING_SHARE * latency;
     if queueing > 0.0 { queueing * ((latency - ahead).min(0.0) / queueing).exp() } else { 0.0 }
 }

@@ -167,12 +167,12 @@ impl Lowering<'_> {
             })
         };
         let addends = bases.registers.into_iter().zip(offsets).zip(own.registers);
-        let sums = addends.map(|((base, offset), own)| {
+        let added = addends.map(|((base, offset), own)| {
             let moved = add(self, base, offset);
             add(self, moved, own)
         });
-        let sums: Vec<Value> = sums.collect();
-        Some(differences.expand(&mut self.builder, &sums))
+        let added: Vec<Value> = added.collect();
+        Some(differences.expand(&mut self.builder, &added))
     }
 
     /// Splits pointers, registers of the value `from`, into bases and offsets.

@@ -68,9 +68,9 @@ pub(crate) fn elementwise(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let operands =
         operation.operands.iter().map(|&value| lowering.registers_in(value, &layout)).collect::<Lowered<Vec<_>>>()?;
     if operation.name() == tt::ADDPTR
-        && let Some(sums) = lowering.add_to_bases(op, &layout, [&operands[0], &operands[1]])
+        && let Some(added) = lowering.add_to_bases(op, &layout, [&operands[0], &operands[1]])
     {
-        return lowering.give_tensor(op, layout, sums);
+        return lowering.give_tensor(op, layout, added);
     }
     let mut known = packed_casts(lowering, native, operation, (&from, &to), &operands);
     let registers = 1usize << layout.in_bits(tilewright_layout::Dim::REGISTER);
