@@ -41,7 +41,8 @@ impl<'m> SharedBuffer<'m> {
 
     /// Finds a layout that the widest possible asynchronous copies can fill. If it has bank conflicts, if lanes permute or
     /// move registers, or if plain accesses are wider, a layout for any accesses but narrower asynchronous copies (such as
-    /// copies through registers) is returned if it is cheaper. If no asynchronous copies can fill a layout, the layout is for any accesses too.
+    /// copies through registers) is returned if it is cheaper. If no asynchronous copies can fill a layout, the layout is
+    /// for any accesses too.
     ///
     /// # Errors
     /// [`MemorySynthesisError`] if no layout serves all accesses, or if an MMA cannot read the layout.

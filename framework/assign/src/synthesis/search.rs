@@ -317,7 +317,7 @@ impl Search<'_, '_> {
         }
     }
 
-    /// Chooses the number of a loop's stages, starting from that of the best leaf (complete choice).
+    /// Chooses the number of a loop's stages, starting from the stages of the best leaf (complete choice).
     fn tune_stages(&mut self, open: &Staged) {
         let stages = self.best.as_ref().and_then(|(_, choices)| choices.stages.get(&open.of.op).copied());
         if let Some(first) = stages {

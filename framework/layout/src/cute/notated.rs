@@ -84,7 +84,7 @@ impl NotatedLayout {
 impl FromStr for NotatedLayout {
     type Err = CuteError;
 
-    /// Reads a layout of the first kind that has this text. The error is that of layouts with offsets from 0.
+    /// Reads a layout of the first kind that has this text. The error is the one of layouts with offsets from 0.
     fn from_str(text: &str) -> Result<Self, CuteError> {
         text.parse().map(Self::Composed).or_else(|error| {
             let signed = text.parse().map(Self::Signed);

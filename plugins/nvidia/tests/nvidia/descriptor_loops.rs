@@ -305,7 +305,7 @@ fn descriptors_are_copied_by_lanes_without_tma() {
         let (kernel, line, counts) = matmul.checked(&target, 3);
         let is_copied = |by: &str| by.starts_with("copied by cp.async");
         let copied = line.loads.iter().filter(|load| load.by.as_deref().is_some_and(is_copied)).count();
-        // Without a transposition the rows of B end at N, of which nothing is known, so that a mask covers one element.
+        // Without a transposition the rows of B end at N, and N is unknown, so that a mask covers one element.
         assert_eq!(copied, if matmul.transposed { 2 } else { 1 }, "{matmul:?}: {line}");
         assert!(counts.asynchronous_copies > 0, "{matmul:?}: {counts:?}");
         let mut device = VirtualDevice::new(target.description().clone(), target.instructions().to_vec());
