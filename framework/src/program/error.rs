@@ -102,7 +102,7 @@ fn is_impossible_movement(error: &MovementError) -> bool {
 fn is_unsupported_mma(error: &MmaError) -> bool {
     match error {
         MmaError::Movement(source) => is_impossible_movement(source),
-        MmaError::Impossible { .. } => true,
+        MmaError::Impossible { .. } | MmaError::Registers { .. } => true,
         _ => false,
     }
 }

@@ -118,6 +118,8 @@ pub fn mma_candidates<'a>(
     Ok((weighed.iter().map(candidate).collect(), refused))
 }
 
+/// Returns the plans, best first, and the rejected candidates with the reasons: first those whose types fit, the nearest
+/// first.
 fn weigh(
     problem: &MmaProblem,
     context: PlanContext<'_>,
@@ -125,7 +127,7 @@ fn weigh(
     problem.check()?;
     let target = context.target;
     check_block_fits_target(problem.lanes.into(), problem.warps.into(), target)?;
-    let (mut plans, mut refused) = (Vec::new(), Vec::new());
+    let (mut plans, mut refused, mut near) = (Vec::new(), Vec::new(), Vec::new());
     let mut table = TensorMemoryMoveTable::new(context.instructions, target);
     let mut types = TypeChecks::default();
     let requested = |name: &str| problem.atom.as_deref().is_none_or(|atom| atom == name);
@@ -148,30 +150,47 @@ fn weigh(
         let mut reason = None;
         let atoms = atoms.into_iter().flat_map(|atom| atom.swap_ab().into_iter().chain([atom]));
         for atom in atoms.filter(|atom| atom.has_partition(problem)) {
-            let cheapest =
-                atom.check(problem).and_then(|()| best_split(problem, &atom, min_cycles_of(&plans), context));
-            match cheapest {
+            match best_split(problem, &atom, min_cycles_of(&plans), context) {
                 Ok(plan) => plans.push(plan),
                 // One reason for each instruction is enough.
                 Err(why) if !atom.transposed && reason.is_none() => reason = Some(why),
                 Err(_) => {}
             }
         }
-        reason.into_iter().for_each(&mut refuse);
+        reason.into_iter().for_each(|why| near.push((row.name.clone(), why)));
     }
     for rows in (0..=problem.lanes.trailing_zeros()).rev() {
         let atom = MmaAtom::of_multiply_adds(problem, rows, target);
         if !requested(atom.name()) || !atom.has_partition(problem) {
             continue;
         }
-        match atom.check(problem).and_then(|()| best_split(problem, &atom, min_cycles_of(&plans), context)) {
+        match best_split(problem, &atom, min_cycles_of(&plans), context) {
             Ok(plan) => plans.push(plan),
-            Err(reason) if rows == 0 => refused.push(RejectedCandidate { candidate: atom.name().to_owned(), reason }),
+            Err(why) if rows == 0 => near.push((atom.name().to_owned(), why)),
             Err(_) => {}
         }
     }
     sort(&mut plans);
-    Ok((plans, refused))
+    Ok((plans, nearest_first(near).into_iter().chain(refused).collect()))
+}
+
+/// Returns the rejected atoms, those that need the fewest registers first, with the reasons. The reason of the nearest
+/// atoms states the remedy.
+fn nearest_first(mut rejected: Vec<(String, MmaError)>) -> Vec<RejectedCandidate<String>> {
+    let registers = |why: &MmaError| if let MmaError::Registers { needed, .. } = why { *needed } else { u64::MAX };
+    rejected.sort_by_key(|(_, why)| registers(why));
+    let fewest = rejected.first().map_or(u64::MAX, |(_, why)| registers(why));
+    let candidate = |(candidate, why): (String, MmaError)| {
+        let reason = match why {
+            MmaError::Registers { needed, .. } if needed == fewest => {
+                format!("{why}; more warps or a smaller tile take fewer")
+            }
+            MmaError::Impossible { reasons } => reasons,
+            why => why.to_string(),
+        };
+        RejectedCandidate { candidate, reason }
+    };
+    rejected.into_iter().map(candidate).collect()
 }
 
 /// Returns the fewest cycles of these plans, times [`AS_GOOD`].
@@ -183,11 +202,12 @@ fn min_cycles_of(plans: &[MmaPlan]) -> f64 {
 /// the operand of another MMA. Conversions of operands that another MMA produced are expensive to plan, so they are
 /// priced only if the plan takes at most `most` cycles without them. The error is the reason why no partition is
 /// possible.
-fn best_split(problem: &MmaProblem, atom: &MmaAtom, most: f64, context: PlanContext<'_>) -> Result<MmaPlan, String> {
+fn best_split(problem: &MmaProblem, atom: &MmaAtom, most: f64, context: PlanContext<'_>) -> Result<MmaPlan, MmaError> {
+    atom.check(problem).map_err(|reasons| MmaError::Impossible { reasons })?;
     // Warps that issue together are along M.
     let warps = problem.warps.trailing_zeros().saturating_sub(atom.group);
     let min_row_bits = if problem.chained { warps } else { 0 };
-    let (mut best, mut reason): (Option<MmaPlan>, _) = (None, String::new());
+    let (mut best, mut reason): (Option<MmaPlan>, _) = (None, MmaError::Impossible { reasons: String::new() });
     let explicit_rows =
         problem.warp_partition.map(|shared| shared.warps[0].trailing_zeros().saturating_sub(atom.group));
     let row_warp_bits = explicit_rows.map_or(min_row_bits..=warps, |rows| rows.min(warps)..=rows.min(warps));
@@ -200,8 +220,7 @@ fn best_split(problem: &MmaProblem, atom: &MmaAtom, most: f64, context: PlanCont
         match plan {
             Ok(plan) if best.as_ref().is_none_or(|best| compare(&plan, best).is_lt()) => best = Some(plan),
             Ok(_) => {}
-            Err(MmaError::Impossible { reasons }) => reason = reasons,
-            Err(other) => reason = other.to_string(),
+            Err(why) => reason = why,
         }
     }
     best.ok_or(reason)

@@ -117,10 +117,7 @@ impl MmaPlan {
         let fits = |plan: &Self| plan.cost.registers <= limit;
         match smallest {
             Some(plan) if fits(&plan) => Ok(plan),
-            Some(plan) => {
-                let needed = plan.cost.registers;
-                Err(MmaError::Impossible { reasons: format!("a lane would need {needed} registers of {limit}") })
-            }
+            Some(plan) => Err(MmaError::Registers { needed: plan.cost.registers, limit }),
             None => Err(MmaError::Impossible { reasons: reason }),
         }
     }

@@ -341,6 +341,14 @@ pub enum MmaError {
         /// The reasons: for each rejected atom, why it is impossible, or why the constraint cannot hold.
         reasons: String,
     },
+    /// An atom whose plans all need more registers in a lane than it has; [`MmaError::Impossible`] lists it as a reason.
+    #[error("a lane would need {needed} registers of {limit}")]
+    Registers {
+        /// The fewest 32-bit registers of a lane that a plan needs.
+        needed: u64,
+        /// The number of 32-bit registers that a lane has.
+        limit: u64,
+    },
     /// No plan moves an operand or the result to its layout.
     #[error(transparent)]
     Movement(#[from] MovementError),

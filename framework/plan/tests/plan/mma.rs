@@ -246,7 +246,15 @@ fn refusals_say_why() {
     let narrow = problem([4, 4, 8], ["f16", "f16", "f32"], 1).with_k_width(64);
     assert!(refused(&narrow).contains("a lane has at most 4 elements of K, not 64"));
     let message = refused(&problem([256, 256, 4], ["f64", "f64", "f64"], 1));
-    assert!(message.contains("registers of"), "{message}");
+    let needed =
+        message.split("would need ").skip(1).map(|rest| rest.split(' ').next().and_then(|count| count.parse().ok()));
+    let needed: Vec<u64> = needed.map(|count| count.expect("a number of registers")).collect();
+    assert!(needed.len() > 1 && needed.is_sorted(), "the nearest candidate is first: {message}");
+    assert!(needed[0] >= 256 * 256 * 2 / 8, "a lane holds its accumulators: {message}");
+    assert!(
+        message.starts_with("no candidate multiplies: ") && message.contains("a smaller tile take fewer"),
+        "{message}"
+    );
     assert!(refused(&problem([3, 4, 4], ["f16", "f16", "f32"], 1)).contains("3 is not a tile size"));
     assert!(refused(&problem([4, 4, 4], ["f16", "f16", "f32"], 1).with_lanes(16)).contains("16"));
     assert!(refused(&problem([4, 4, 4], ["f16", "f16", "f32"], 3)).contains("3 warps"));
