@@ -16,7 +16,7 @@ use super::state::{Change, State};
 use super::synthesis::registers::BESIDE;
 use super::{AssignmentError, LOOP_WEIGHT, LaunchConfig};
 use tilewright_layout::Dim;
-use tilewright_plan::mma::{MmaError, MmaProblem, mma_alternatives};
+use tilewright_plan::mma::{CandidateSpace, MmaError, MmaProblem, dot_candidates};
 use tilewright_target::Direction;
 use tilewright_tile::op_attrs::{ALL_WARPS_ALONG_M, INSTRUCTION, IS_PENDING};
 use tilewright_tile::{Attributes, Function, FunctionBody, Op, Value};
@@ -122,7 +122,9 @@ fn find_best_alternative(
         (waits(state), live_registers(state).max(config.registers_per_lane().saturating_sub(BESIDE)));
     let mut best = None;
     let mut lowest = before;
-    for problem in mma_alternatives(&plan.problem, plan, MOST, config.context).map_err(wrong)? {
+    let space = CandidateSpace::RegisterLayouts { best: plan, most: MOST };
+    let (candidates, _) = dot_candidates(&plan.problem, &space, config.context).map_err(wrong)?;
+    for problem in candidates.into_iter().map(|candidate| candidate.problem) {
         let (attributes, dot_plan) = match try_problem(body, of.op, &problem, config) {
             Err(MmaError::Impossible { .. }) => continue,
             other => other.map_err(wrong)?,

@@ -249,7 +249,7 @@ fn group_dots(
         match dots.iter_mut().find(|(known, _)| *known == signature) {
             Some((_, group)) => group.ops.push((op, execution_count)),
             None => {
-                let candidates = anchors::dot_candidates(body, op, config)?;
+                let candidates = anchors::find_dot_candidates(body, op, config)?;
                 dots.push((signature, DotGroup { ops: vec![(op, execution_count)], candidates }));
             }
         }
