@@ -129,7 +129,8 @@ pub mod plan {
     pub mod dot {
         #[doc(inline)]
         pub use tilewright_plan::mma::{
-            BlockScale, MmaCandidate, MmaError, MmaPlan, MmaProblem, mma_candidates, plan_mma,
+            BlockScale, CandidateSpace, DotCandidate, MmaCandidate, MmaError, MmaPlan, MmaProblem, dot_candidates,
+            mma_candidates, plan_mma,
         };
     }
 }

@@ -1,12 +1,16 @@
 //! Assigns a layout to every tensor of a module.
 
+use super::dot_alternatives::TriedPlans;
 use super::graph::build;
 use super::interner::Interner;
 use super::price::Prices;
 use super::propagate::propagate;
 use super::report::{AssignmentReport, FunctionReport};
 use super::rewrite::rewrite;
-use super::{AssignmentError, LaunchConfig, Strategy, dot_alternatives, local_search, operand_orders, replica_stores};
+use super::{
+    AssignmentError, AssignmentOptions, LaunchConfig, Strategy, dot_alternatives, local_search, operand_orders,
+    replica_stores,
+};
 use tilewright_plan::movement::{MovementError, check_block_fits_target};
 use tilewright_target::Optimization;
 use tilewright_tile::op::Dialects;
@@ -55,8 +59,9 @@ pub struct AssignedModule {
 pub fn assign_layouts(
     module: &TileModule,
     config: &LaunchConfig<'_>,
-    strategy: Strategy,
+    options: impl Into<AssignmentOptions>,
 ) -> Result<AssignedModule, AssignmentError> {
+    let AssignmentOptions { strategy, stages } = options.into();
     let wrong =
         |message: &str| AssignmentError::Program { operation: "module".to_owned(), message: message.to_owned() };
     check_cluster(module, config)?;
@@ -79,17 +84,18 @@ pub fn assign_layouts(
         let prices = Prices::new(&graph, config);
         let mut state = propagate(&graph, &prices, config)?;
         let first = state.total(f64::INFINITY);
+        let mut plans = TriedPlans::of(function, &graph);
         if strategy == Strategy::LeastCost {
             local_search::improve(&mut state, config)?;
             if config.context.enables(Optimization::DotAlternatives) {
-                dot_alternatives::take(&mut state, function, config)?;
+                dot_alternatives::take(&mut state, function, &mut plans, (config, stages), convert)?;
             }
             if config.context.enables(Optimization::ReplicaStores) {
                 replica_stores::divide_among_replicas(&mut state)?;
             }
         }
         let (rewritten, left) = rewrite(function, &state, config, convert)?;
-        functions.push(FunctionReport::of(function, &rewritten, &state, &left, first, config));
+        functions.push(FunctionReport::of(function, &rewritten, &state, &left, (first, plans), config));
         *function = rewritten;
     }
     let number = |value: u32| tilewright_tile::Attribute::integer(i64::from(value), TileType::integer(32));

@@ -1,28 +1,44 @@
-//! Alternative plans of dots, compared by the cost of the surrounding program.
+//! Alternative plans of dots, compared by the predicted time of the launch.
 //!
 //! By default a dot takes the plan with the fewest cycles for operands that lie densely in memory. If operands are
 //! masked or come from other dots, or users of the result have another layout, another plan may need fewer conversions.
-//! A dot takes such a plan if it lowers the total with the dot's own cost, and does not raise the cost of the
-//! surrounding operations. Attributes record the choice, so that lowering finds the same plan.
+//! The cost of the surrounding program and the dot's own cost rank the alternatives; an alternative must not raise the
+//! cost of the surrounding operations. The best ones are written out and pipelined, and the dot takes the plan with
+//! which the program has the least predicted time, as in the search of explicit-memory programs. Attributes record the
+//! choice, so that lowering finds the same plan.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use super::dot_plan::{DotPlan, plan_dot, write_plan_attributes};
-use super::graph::{DotNodes, Kind, Role};
+use super::graph::{DotNodes, Graph, Kind, Role};
 use super::interner::LayoutId;
 use super::local_search::{Suggested, improve, suggestions, sweeps};
 use super::moves::MIN_GAIN;
+use super::rewrite::rewrite;
+use super::shared_buffer::SolvedLayouts;
+use super::stages::predict_pipelined;
 use super::state::{Change, State};
+use super::synthesis::alternatives::Tried;
+use super::synthesis::dot_heading;
 use super::synthesis::registers::BESIDE;
 use super::{AssignmentError, LOOP_WEIGHT, LaunchConfig};
 use tilewright_layout::Dim;
-use tilewright_plan::mma::{MmaError, MmaProblem, mma_alternatives};
+use tilewright_plan::mma::{CandidateSpace, MmaError, MmaProblem, WarpPartition, dot_candidates};
 use tilewright_target::Direction;
+use tilewright_tile::op::OpDefinition;
 use tilewright_tile::op_attrs::{ALL_WARPS_ALONG_M, INSTRUCTION, IS_PENDING};
 use tilewright_tile::{Attributes, Function, FunctionBody, Op, Value};
 
 /// Max number of alternative plans that are tried for a dot.
 const MOST: usize = 8;
+/// Max number of alternative plans of a dot, the cheapest, with which the time of the program is predicted.
+const MAX_PREDICTED: usize = 3;
+/// Programs count as equally fast if their predicted times differ by less than this factor: the prediction is no better
+/// than that, and the cost of the program then decides.
+const AS_FAST: f64 = 1.01;
+/// Max cost of a program whose time is predicted, as a multiple of the cost with the cheapest plan.
+const MAX_COST: f64 = 1.1;
 /// Max number of dots in a program for which alternatives are tried; in programs with more dots each keeps the plan
 /// with the fewest cycles.
 const MAX_DOTS: usize = 8;
@@ -34,38 +50,111 @@ const CHAIN: usize = 6;
 /// times the number of these nodes.
 const STEPS: usize = 64;
 
-/// Chooses alternative plans for dots if they lower the cost. Records them in the attributes of the dots, and updates
-/// the keys (chosen layouts) of the graph's nodes.
+/// The plans of a function's dots that were compared.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct TriedPlans {
+    /// The plan that each dot has, as text.
+    pub dots: Vec<String>,
+    /// The programs whose time was predicted, by the plans of their dots and by their loops.
+    pub tried: Tried,
+}
+
+impl TriedPlans {
+    /// Returns the plans that the dots of a function have in its graph.
+    pub fn of(function: &Function, graph: &Graph<'_>) -> Self {
+        let heading = |body| graph.dots.iter().map(|dot| plan_heading(body, dot.op, &dot.dot_plan)).collect();
+        Self { dots: function.body.as_ref().map_or_else(Vec::new, heading), tried: Tried::default() }
+    }
+}
+
+/// A plan of a dot, with the layouts around it that cost least.
+struct Alternative {
+    /// The attributes of the dot that record the plan.
+    attributes: Attributes,
+    /// The key (chosen layout) of every graph node.
+    keys: Vec<LayoutId>,
+    /// The cost of the program with the dot, in cycles for each warp.
+    cost: f64,
+    heading: String,
+}
+
+/// Chooses plans for dots: those with which the program, pipelined in at most `stages` stages, has the least predicted
+/// time. Records them in the attributes of the dots, and updates the keys (chosen layouts) of the graph's nodes.
+/// `convert` defines layout conversions.
 pub(super) fn take(
     state: &mut State<'_, '_>,
     function: &mut Function,
-    config: &LaunchConfig<'_>,
+    plans: &mut TriedPlans,
+    (config, stages): (&LaunchConfig<'_>, Option<u32>),
+    convert: &Arc<OpDefinition>,
 ) -> Result<(), AssignmentError> {
-    let Some(body) = &mut function.body else { return Ok(()) };
     let graph = state.graph;
     if graph.dots.len() > MAX_DOTS {
         return Ok(());
     }
-    let mut taken = false;
-    for dot_nodes in &graph.dots {
-        if !is_open(body, dot_nodes) {
-            continue;
-        }
-        let suggested = suggestions(state, config)?;
-        let Some((attributes, keys)) = find_best_alternative(state, body, dot_nodes, &suggested, config)? else {
-            continue;
-        };
-        body.op_mut(dot_nodes.op).attributes = attributes;
-        state.keys = keys;
-        taken = true;
+    let (solved, mut taken) = (SolvedLayouts::default(), false);
+    for (index, dot_nodes) in graph.dots.iter().enumerate() {
+        let Some(body) = function.body.as_mut().filter(|body| is_open(body, dot_nodes)) else { continue };
+        let mut dots = plans.dots.clone();
+        let found = find_alternatives(state, body, dot_nodes, config, |heading, reason| {
+            dots[index] = heading;
+            plans.tried.reject(dots.clone(), reason);
+        })?;
+        let mut program = (function.clone(), state.clone());
+        let fastest = find_fastest(found, |alternative| {
+            write_alternative(&mut program.0, &mut program.1, dot_nodes.op, alternative);
+            let (written, _) = rewrite(&program.0, &program.1, config, convert)?;
+            let (loops, predicted) = predict_pipelined(&written, (config, &solved), stages)?;
+            plans.dots[index].clone_from(&alternative.heading);
+            let cycles = predicted.as_ref().map_or(f64::INFINITY, |prediction| prediction.cycles);
+            plans.tried.add([&plans.dots[..], &loops].concat(), predicted.as_ref());
+            Ok(cycles)
+        })?;
+        let Some(fastest) = fastest else { continue };
+        plans.dots[index].clone_from(&fastest.heading);
+        taken |= fastest.keys != state.keys;
+        write_alternative(function, state, dot_nodes.op, &fastest);
     }
-    if !taken {
-        return Ok(());
-    }
+    let Some(body) = function.body.as_mut().filter(|_| taken) else { return Ok(()) };
     for dot_nodes in &graph.dots {
         keep(state, body, dot_nodes, config)?;
     }
     improve(state, config)
+}
+
+/// Returns the alternative whose program has the least predicted time; of those that count as equally fast
+/// ([`AS_FAST`]), the first.
+fn find_fastest(
+    alternatives: Vec<Alternative>,
+    mut predict: impl FnMut(&Alternative) -> Result<f64, AssignmentError>,
+) -> Result<Option<Alternative>, AssignmentError> {
+    let mut fastest: Option<(f64, Alternative)> = None;
+    for alternative in alternatives {
+        let cycles = predict(&alternative)?;
+        if fastest.as_ref().is_none_or(|(least, _)| AS_FAST * cycles < *least) {
+            fastest = Some((cycles, alternative));
+        }
+    }
+    Ok(fastest.map(|(_, alternative)| alternative))
+}
+
+/// Gives a dot the plan of an alternative, and the graph's nodes its keys (chosen layouts).
+fn write_alternative(function: &mut Function, state: &mut State<'_, '_>, dot: Op, alternative: &Alternative) {
+    if let Some(body) = &mut function.body {
+        body.op_mut(dot).attributes.clone_from(&alternative.attributes);
+    }
+    state.keys.clone_from(&alternative.keys);
+}
+
+/// Returns the plan of a dot as text.
+fn plan_heading(body: &FunctionBody, op: Op, dot_plan: &DotPlan) -> String {
+    let problem = dot_plan.plan.to_explicit_problem();
+    let name = body.display_name(body.op(op).results[0]);
+    let mut text = dot_heading(&name, dot_plan.plan.atom_name(), problem.k_width, problem.n_width);
+    if let Some(WarpPartition { swap_ab, warps: [m, n], .. }) = problem.warp_partition {
+        text += &format!(", {m} x {n} warps{}", if swap_ab { ", A and B swapped" } else { "" });
+    }
+    text
 }
 
 /// Records a dot's plan in its attributes if lowering would otherwise compute another one. That happens if the plan
@@ -100,29 +189,67 @@ fn is_open(body: &FunctionBody, of: &DotNodes) -> bool {
     in_registers && unsaid && !explicit
 }
 
-/// Returns the best alternative plan of a dot: the dot's attributes for it, and the key (chosen layout) of every graph
-/// node. `None` if no alternative lowers the cost.
-fn find_best_alternative(
+/// The limits that the program around a dot must keep with another plan of the dot.
+struct Limits {
+    /// The cost without the dots, in cycles for each warp.
+    cost: f64,
+    /// The loads that are not prefetched, as [`waits`].
+    waiting: f64,
+    /// Registers of a lane, as [`live_registers`].
+    registers: u64,
+}
+
+impl Limits {
+    fn of(state: &State<'_, '_>, config: &LaunchConfig<'_>) -> Self {
+        let registers = live_registers(state).max(config.registers_per_lane().saturating_sub(BESIDE));
+        Self { cost: state.total(f64::INFINITY), waiting: waits(state), registers }
+    }
+
+    /// Returns the cost without the dots, in cycles for each warp. The cost must not rise, so that the total does not
+    /// exceed the total of propagation, before the local search.
+    ///
+    /// # Errors
+    /// The limit that is exceeded.
+    fn check(&self, state: &State<'_, '_>) -> Result<f64, String> {
+        let (cost, registers) = (state.total(f64::INFINITY), live_registers(state));
+        if cost > self.cost {
+            return Err(format!("the rest of the program costs a warp {:.0} cycles more", cost - self.cost));
+        }
+        if waits(state) > self.waiting {
+            return Err("a load of a loop is not prefetched".to_owned());
+        }
+        if registers > self.registers {
+            return Err(format!("a lane needs {registers} registers for tensors, {} are left", self.registers));
+        }
+        Ok(cost)
+    }
+}
+
+/// Returns the plans of a dot whose time is worth predicting, the cheapest first: the present one and at most
+/// [`MAX_PREDICTED`] others. None if the program around the dot leaves nothing to gain. `reject` is called with each
+/// other plan and the reason.
+fn find_alternatives(
     state: &State<'_, '_>,
     body: &mut FunctionBody,
     of: &DotNodes,
-    suggested: &Suggested,
     config: &LaunchConfig<'_>,
-) -> Result<Option<(Attributes, Vec<LayoutId>)>, AssignmentError> {
-    let (plan, near) = (&of.dot_plan.plan, around(state, of));
-    if !converts(state, &near) && !is_narrow(state, &near, suggested) {
-        return Ok(None);
+    mut reject: impl FnMut(String, String),
+) -> Result<Vec<Alternative>, AssignmentError> {
+    let (plan, near, suggested) = (&of.dot_plan.plan, around(state, of), suggestions(state, config)?);
+    if !converts(state, &near) && !is_narrow(state, &near, &suggested) {
+        return Ok(Vec::new());
     }
     let operation = body.op(of.op).name().to_owned();
     let wrong = |source| AssignmentError::Mma { operation: operation.clone(), source };
     let weight = of.nodes.iter().flatten().map(|&node| state.graph.nodes[node].weight).fold(1.0, f64::max);
     let dot_price = |dot_plan: &DotPlan| weight * dot_plan.plan.warp_issue_cycles();
-    let before = (state.total(f64::INFINITY), dot_price(&of.dot_plan));
-    let (waiting, most_live) =
-        (waits(state), live_registers(state).max(config.registers_per_lane().saturating_sub(BESIDE)));
-    let mut best = None;
-    let mut lowest = before;
-    for problem in mma_alternatives(&plan.problem, plan, MOST, config.context).map_err(wrong)? {
+    let limits = Limits::of(state, config);
+    let (attributes, keys) = (body.op(of.op).attributes.clone(), state.keys.clone());
+    let (cost, heading) = (limits.cost + dot_price(&of.dot_plan), plan_heading(body, of.op, &of.dot_plan));
+    let mut found = vec![Alternative { attributes, keys, cost: cost - MIN_GAIN, heading }];
+    let space = CandidateSpace::RegisterLayouts { best: plan, most: MOST };
+    let (candidates, _) = dot_candidates(&plan.problem, &space, config.context).map_err(wrong)?;
+    for problem in candidates.into_iter().map(|candidate| candidate.problem) {
         let (attributes, dot_plan) = match try_problem(body, of.op, &problem, config) {
             Err(MmaError::Impossible { .. }) => continue,
             other => other.map_err(wrong)?,
@@ -130,17 +257,35 @@ fn find_best_alternative(
         let Some(change) = change(state, of, &dot_plan)? else { continue };
         let mut tried = state.clone();
         tried.apply(&change);
-        sweeps(&mut tried, &near, suggested, STEPS * near.len());
-        let after = (tried.total(f64::INFINITY), dot_price(&dot_plan));
-        // The cost without the dots must not rise, so that the total does not exceed the total of propagation, before
-        // the local search.
-        let is_feasible = waits(&tried) <= waiting && live_registers(&tried) <= most_live;
-        if is_feasible && after.0 <= before.0 && after.0 + after.1 < lowest.0 + lowest.1 - MIN_GAIN {
-            lowest = after;
-            best = Some((attributes, tried.keys));
+        sweeps(&mut tried, &near, &suggested, STEPS * near.len());
+        let heading = plan_heading(body, of.op, &dot_plan);
+        match limits.check(&tried) {
+            Ok(around) => {
+                let cost = around + dot_price(&dot_plan);
+                found.push(Alternative { attributes, keys: tried.keys, cost, heading });
+            }
+            Err(reason) => reject(heading, reason),
         }
     }
-    Ok(best)
+    Ok(keep_cheapest(found, reject))
+}
+
+/// Returns the plans whose time is worth predicting, the cheapest first: the first of `found`, which is the present
+/// one, and the cheapest others. None if there are no others.
+fn keep_cheapest(mut found: Vec<Alternative>, mut reject: impl FnMut(String, String)) -> Vec<Alternative> {
+    let present = found.remove(0);
+    found.sort_by(|one, other| one.cost.total_cmp(&other.cost));
+    let least = found.first().map_or(present.cost, |cheapest| cheapest.cost.min(present.cost));
+    let near = found.partition_point(|other| other.cost <= MAX_COST * least);
+    for other in found.drain(near.min(MAX_PREDICTED)..) {
+        let percent = 100.0 * (other.cost / least - 1.0);
+        reject(other.heading, format!("the program costs a warp {percent:.1} % more than with the cheapest plan"));
+    }
+    let cheaper = found.partition_point(|other| other.cost < present.cost);
+    if !found.is_empty() {
+        found.insert(cheaper, present);
+    }
+    found
 }
 
 /// Plans a dot as if it had the attributes that record `problem`; returns these attributes and the plan.

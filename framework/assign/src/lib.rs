@@ -43,4 +43,4 @@ pub use assign::{AssignedModule, assign_layouts};
 pub use config::LaunchConfig;
 pub use error::AssignmentError;
 pub use report::{AssignmentReport, ConversionReport, FunctionReport, ValueReport};
-pub use strategy::Strategy;
+pub use strategy::{AssignmentOptions, Strategy};

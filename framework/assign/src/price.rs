@@ -10,7 +10,7 @@ use super::graph::{Access, Graph, Kind, Remat};
 use super::interner::{Interner, LayoutId, TransferId};
 use super::layouts::tensor_shape_from_layout;
 use super::op_costs::{OpCosts, registers};
-use super::shared_buffer::{SharedBuffer, is_filled_asynchronously, prefetching_access};
+use super::shared_buffer::{SharedBuffer, is_filled_asynchronously, limits_for_prices, prefetching_access};
 use tilewright_kernel::Counts;
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_plan::cost::{WarpTime, WarpWork, plain_instruction_cycles};
@@ -21,11 +21,6 @@ use tilewright_tile::Value;
 /// Max latency, in cycles, of converting a loaded value of a loop through shared memory. It stands for the barrier of
 /// an iteration, which several values share; software pipelining hides the rest.
 const MAX_PIPELINED_LATENCY: f64 = 16.0;
-/// Max number of shared-memory layouts that are compared for one choice of accesses to price a prefetch. Most buffers
-/// have a layout without bank conflicts among the first ones.
-const PRICED_LAYOUTS: u64 = 1 << 6;
-/// Max number of choices of accesses that are compared to price a prefetch.
-const PRICED_CHOICES: usize = 4;
 /// Cost of an impossible choice of layouts: more than that of any possible choice.
 pub(super) const IMPOSSIBLE: f64 = 1e15;
 
@@ -155,8 +150,7 @@ impl<'a> Prices<'a> {
         let copy = prefetching_access(from, loaded.bytes_per_lane(), self.config)?;
         let reader = TensorAccess::load("the reader", to.clone(), context);
         let tensor = SharedTensor::new(&tensor_shape_from_layout(to), bits);
-        let mut buffer = SharedBuffer::new(tensor, vec![copy, reader], Vec::new());
-        (buffer.limits.budget, buffer.limits.leaves) = (PRICED_LAYOUTS, PRICED_CHOICES);
+        let buffer = SharedBuffer::new(tensor, vec![copy, reader], Vec::new()).with_limits(limits_for_prices());
         let solution = buffer.solve(self.config).ok().filter(is_filled_asynchronously)?;
         let [copy, read] = &solution.served[..] else { return None };
         let issued = |is_plain: bool| if read.instruction.is_none() == is_plain { read.issued } else { 0 };

@@ -2,19 +2,23 @@
 
 use std::fmt;
 
+use serde::Serialize;
+
+use super::dot_alternatives::TriedPlans;
 use super::graph::Graph;
 use super::rewrite::RemainingConversion;
 use super::source::{source, suffix};
 use super::stages::LoopPipelineReport;
 use super::state::State;
-use super::synthesis::RejectedAlternative;
+use super::synthesis::alternatives::{Tried, write_alternatives};
+use super::synthesis::{PredictedPerformance, RejectedAlternative};
 use super::{LaunchConfig, Strategy};
 use tilewright_kernel::{Counts, SourceLocation};
 use tilewright_plan::movement::{ConversionKind, ConversionPlan, plan_conversion};
 use tilewright_tile::{Function, FunctionBody, Value, ValueOrigin};
 
 /// The report of layout assignment: layouts and conversions of a module.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct AssignmentReport {
     /// The strategy by which layouts were chosen.
     pub strategy: Strategy,
@@ -24,7 +28,7 @@ pub struct AssignmentReport {
 
 /// The layouts and conversions of a function. Costs are in cycles of the compute unit for each warp
 /// ([`tilewright_plan::cost`]).
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FunctionReport {
     /// The name of the function.
     pub name: String,
@@ -38,13 +42,20 @@ pub struct FunctionReport {
     pub conversions: Vec<ConversionReport>,
     /// The pipelined loops; empty if pipelining did not run.
     pub loops: Vec<LoopPipelineReport>,
-    /// The numbers of stages that were tried and not taken, for loops whose number neither the program nor the launch
-    /// states.
+    /// The plan of each dot, as text.
+    pub dots: Vec<String>,
+    /// The predicted performance of the pipelined function; `None` if no alternative was tried.
+    pub prediction: Option<PredictedPerformance>,
+    /// The plans of dots and numbers of stages that were tried and not taken: plans that may lower the cost of a dot's
+    /// surroundings, and numbers of stages of loops for which neither the program nor the launch states one.
     pub alternatives: Vec<RejectedAlternative>,
+    /// The programs whose time was predicted so far.
+    #[serde(skip)]
+    pub(crate) tried: Tried,
 }
 
 /// The layout of a value.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ValueReport {
     /// Name of the value in the program's text, e.g. `%acc`.
     pub value: String,
@@ -57,7 +68,7 @@ pub struct ValueReport {
 }
 
 /// A layout conversion that remains in the program after layout assignment.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ConversionReport {
     /// Name of the converted value in the program's text, e.g. `%acc`.
     pub value: String,
@@ -105,7 +116,7 @@ impl FunctionReport {
         after: &Function,
         state: &State<'_, '_>,
         left: &[RemainingConversion],
-        first: f64,
+        (first, plans): (f64, TriedPlans),
         config: &LaunchConfig<'_>,
     ) -> Self {
         let cost = state.total(f64::INFINITY);
@@ -115,7 +126,20 @@ impl FunctionReport {
             values = tensors(body).map(|value| of_value(body, value)).collect();
             conversions = left.iter().map(|left| of_conversion(body, state, left, config)).collect();
         }
-        Self { name, cost, cost_of_propagation, values, conversions, loops: Vec::new(), alternatives: Vec::new() }
+        let (loops, alternatives) = (Vec::new(), Vec::new());
+        let TriedPlans { dots, tried } = plans;
+        Self {
+            name,
+            cost,
+            cost_of_propagation,
+            values,
+            conversions,
+            dots,
+            loops,
+            prediction: None,
+            alternatives,
+            tried,
+        }
     }
 }
 
@@ -197,6 +221,10 @@ impl fmt::Display for FunctionReport {
             let at = suffix(value.source.as_ref());
             writeln!(f, "    {:width$}  {}  ({}{at})", value.value, value.ty, value.operation)?;
         }
+        if !self.dots.is_empty() {
+            writeln!(f, "  dots")?;
+        }
+        self.dots.iter().try_for_each(|dot| writeln!(f, "    {dot}"))?;
         writeln!(f, "  {}conversions", if self.conversions.is_empty() { "no " } else { "" })?;
         for conversion in &self.conversions {
             write!(f, "{conversion}")?;
@@ -207,7 +235,7 @@ impl fmt::Display for FunctionReport {
         for of in &self.loops {
             write!(f, "{of}")?;
         }
-        self.alternatives.iter().try_for_each(|alternative| write!(f, "  not taken: {alternative}"))
+        write_alternatives(f, self.prediction.as_ref(), &self.alternatives)
     }
 }
 

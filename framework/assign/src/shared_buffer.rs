@@ -1,6 +1,7 @@
 //! The layout of a buffer in shared memory, with the instructions that fill and read it. The tensors of explicit-memory
 //! programs and the buffers of prefetched loads pass the same decision ([`SharedBuffer::solve`]).
 
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::rc::Rc;
@@ -15,6 +16,17 @@ use tilewright_plan::memory_synthesis::{
 use tilewright_plan::mma::MmaPlan;
 use tilewright_target::{Completion, Direction, Instruction, InstructionOperand, TensorCopyOperand};
 use tilewright_tile::LayoutAttribute;
+
+/// Max number of shared-memory layouts that are compared for one choice of accesses to price a prefetch. Most buffers
+/// have a layout without bank conflicts among the first ones.
+const PRICED_LAYOUTS: u64 = 1 << 6;
+/// Max number of choices of accesses that are compared to price a prefetch.
+const PRICED_CHOICES: usize = 4;
+
+/// Returns limits of the search for a layout that only prices a program, which may not be the one that is emitted.
+pub(crate) fn limits_for_prices() -> SharedLayoutSearchLimits {
+    SharedLayoutSearchLimits { budget: PRICED_LAYOUTS, leaves: PRICED_CHOICES, ..SharedLayoutSearchLimits::default() }
+}
 
 /// A buffer in shared memory whose layout is to be found.
 #[derive(Debug, Clone, PartialEq)]
@@ -32,6 +44,11 @@ impl<'m> SharedBuffer<'m> {
     /// Creates a buffer with the usual limits of the search for its layout.
     pub fn new(tensor: SharedTensor, accesses: Vec<TensorAccess<'m>>, mma_reads: Vec<(Rc<DotPlan>, usize)>) -> Self {
         Self { tensor, accesses, mma_reads, limits: SharedLayoutSearchLimits::default() }
+    }
+
+    /// Returns the same buffer with these limits of the search for its layout.
+    pub fn with_limits(self, limits: SharedLayoutSearchLimits) -> Self {
+        Self { limits, ..self }
     }
 
     /// Returns the same buffer with one more access, which comes before the others.
@@ -90,6 +107,24 @@ impl<'m> SharedBuffer<'m> {
             read.map_err(|error| refused(error.to_string()))?;
         }
         Ok(solution)
+    }
+}
+
+/// The buffers whose layouts were found, with their solutions. Programs that a search compares have many equal buffers.
+#[derive(Default)]
+pub(crate) struct SolvedLayouts<'m>(RefCell<Vec<(SharedBuffer<'m>, SolvedLayout)>>);
+
+type SolvedLayout = Result<SharedLayoutSolution, Box<MemorySynthesisError>>;
+
+impl<'m> SolvedLayouts<'m> {
+    /// Returns the solution of a buffer; finds it if the buffer is new.
+    pub fn solve(&self, buffer: &SharedBuffer<'m>, config: &LaunchConfig<'m>) -> SolvedLayout {
+        if let Some((_, solution)) = self.0.borrow().iter().find(|(known, _)| known == buffer) {
+            return solution.clone();
+        }
+        let solution = buffer.solve(config);
+        self.0.borrow_mut().push((buffer.clone(), solution.clone()));
+        solution
     }
 }
 

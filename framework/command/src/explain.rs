@@ -23,8 +23,8 @@ pub(crate) struct Options {
     /// prediction.
     #[arg(long, value_name = "CASE")]
     launch: Option<PathBuf>,
-    /// Print JSON; without --launch only for explicit-memory programs (whose buffers in shared memory are written in
-    /// the program).
+    /// Print JSON: the derivation of an explicit-memory program (whose buffers in shared memory are written in the
+    /// program), or the report of layout assignment.
     #[arg(long)]
     json: bool,
 }
@@ -39,7 +39,7 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
         CompilationStageOutput::Sizes(chosen) => sizes = Some(chosen.to_string()),
         CompilationStageOutput::Synthesis(found) => derivation = Some(found.clone()),
         CompilationStageOutput::Layouts(assigned) => {
-            plan = Some(assigned.report.to_string());
+            plan = Some(assigned.report.clone());
             last = Some(assigned.clone());
         }
         _ => {}
@@ -62,12 +62,7 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
             // The loops of Triton's loads, which are pipelined after synthesis.
             last.iter().flat_map(|assigned| assigned.report.pipelined_loops()).for_each(|of| print!("{of}"));
         }
-        (None, Some(_), true) => {
-            return Err(CommandError::Input(format!(
-                "{}: it is not an explicit-memory program, so no layout was derived; leave out --json",
-                file.display()
-            )));
-        }
+        (None, Some(plan), true) => println!("{}", complete(serde_json::to_string_pretty(&plan))?),
         (None, Some(plan), false) => print!("{plan}"),
         (None, None, _) => {}
     }

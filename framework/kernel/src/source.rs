@@ -2,11 +2,13 @@
 
 use std::fmt;
 
+use serde::Serialize;
+
 /// Max depth of nested locations, so that no text exhausts the stack; a deeper text gives no location.
 const MAX_NESTING: usize = 128;
 
 /// A line of a source file, and the calls through which the kernel reaches it.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
 pub struct SourceLocation {
     /// Name of the source file, as the location's text states it.
     pub file: String,

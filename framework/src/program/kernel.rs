@@ -86,7 +86,8 @@ impl ProgramCompiler<'_> {
             seen(CompilationStageOutput::Synthesis(&found.derivation));
             found.assigned
         } else {
-            engine::assign_layouts(&module, &config, options.strategy)?
+            let stages = max_stages(&config, options.stages);
+            engine::assign_layouts(&module, &config, engine::AssignmentOptions { strategy: options.strategy, stages })?
         };
         let mut kernel = with_stages(&assigned, &config, options.stages, text, seen)?;
         seen(CompilationStageOutput::Kernel(&kernel));
@@ -129,6 +130,13 @@ fn lowered(assigned: &AssignedModule, config: &LaunchConfig<'_>, text: &str) -> 
     lower::lower_function(&program).map_err(|error| ProgramError::lowered(error, text))
 }
 
+/// Returns the max number of stages of a program's loops; `None` leaves it to the loops. The buffers of a pipelined loop
+/// are planned for one block, so loops of a cluster of several blocks are not pipelined.
+fn max_stages(config: &LaunchConfig<'_>, requested: Option<u32>) -> Option<u32> {
+    let is_pipelined = config.context.blocks == 1 && config.context.enables(Optimization::Prefetch);
+    if is_pipelined { requested } else { Some(1) }
+}
+
 /// Pipelines the loops of a program with at most `stages` stages ([`ProgramOptions::stages`]) and lowers it. Only
 /// lowering determines the scratch memory: if the kernel then exceeds the shared memory of the target, both are
 /// repeated with fewer stages, and `seen` is called again.
@@ -140,10 +148,7 @@ fn with_stages(
     seen: &mut dyn FnMut(CompilationStageOutput<'_>),
 ) -> Result<Kernel, ProgramError> {
     let most = u64::from(config.context.target.shared.bytes);
-    // The buffers of a pipelined loop are planned for one block, so loops of a cluster of several blocks are not
-    // pipelined.
-    let is_pipelined = config.context.blocks == 1 && config.context.enables(Optimization::Prefetch);
-    let mut required = if is_pipelined { stages } else { Some(1) };
+    let mut required = max_stages(config, stages);
     loop {
         let staged = engine::stages::pipeline_loops(assigned, config, required)?;
         seen(CompilationStageOutput::Layouts(&staged));

@@ -35,7 +35,7 @@ pub(super) struct LoopDecision {
     pub line: LoopPipelineReport,
 }
 
-impl PipelinePlanner<'_> {
+impl PipelinePlanner<'_, '_> {
     /// Chooses the loads of a loop that are prefetched, with at most `required` stages; subtracts the resources that
     /// they need from `available`.
     pub fn choose_prefetches(&self, of: &LoadLoop, required: u32, available: &mut BlockResources) -> LoopDecision {

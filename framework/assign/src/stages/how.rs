@@ -9,10 +9,12 @@ use tilewright_tile::op::name::{tt, ttg};
 use crate::dot_plan::{DotPlan, plan_dot};
 use crate::layouts::LayoutCache;
 use crate::memory::element_bits_while_moved;
-use crate::shared_buffer::{SharedBuffer, is_filled_asynchronously, mma_operand_access, prefetching_access};
+use crate::shared_buffer::{
+    SharedBuffer, SolvedLayouts, is_filled_asynchronously, mma_operand_access, prefetching_access,
+};
 use crate::{LOOP_WEIGHT, LaunchConfig};
 use tilewright_layout::{Dim, LinearLayout};
-use tilewright_plan::memory_synthesis::{SharedLayoutSolution, SharedTensor, TensorAccess};
+use tilewright_plan::memory_synthesis::{SharedLayoutSearchLimits, SharedLayoutSolution, SharedTensor, TensorAccess};
 use tilewright_plan::movement::{
     ConversionKind, PointerToSharedCopySpec, plan_conversion, plan_pointer_to_shared_copy,
 };
@@ -25,11 +27,15 @@ use tilewright_tile::transform::loads::{
 use tilewright_tile::{FunctionBody, LayoutAttribute, Op, Value};
 
 /// The planner of software pipelining: it plans the prefetches of a program whose tensors all have layouts.
-pub(super) struct PipelinePlanner<'q> {
+pub(super) struct PipelinePlanner<'q, 'm> {
     pub body: &'q FunctionBody,
     pub axis_info: &'q AxisInfoMap,
     pub layouts: &'q LayoutCache<'q>,
-    pub config: &'q LaunchConfig<'q>,
+    pub config: &'q LaunchConfig<'m>,
+    /// The limits of the search for a buffer's layout.
+    pub limits: SharedLayoutSearchLimits,
+    /// The layouts of buffers that are known.
+    pub solved: &'q SolvedLayouts<'m>,
     /// The plan of each dot, cached; `None` for a dot without a plan.
     pub dot_plans: RefCell<HashMap<Op, Option<Rc<DotPlan>>>>,
 }
@@ -55,7 +61,7 @@ impl PrefetchPlan {
     }
 }
 
-impl PipelinePlanner<'_> {
+impl<'m> PipelinePlanner<'_, 'm> {
     /// Whether a conversion goes through shared memory.
     pub fn conversion_uses_shared(&self, op: Op) -> bool {
         let operation = self.body.op(op);
@@ -182,7 +188,8 @@ impl PipelinePlanner<'_> {
             return Ok(carried);
         }
         let store = TensorAccess::store("the store", register_layout, &self.config.context).with_weight(LOOP_WEIGHT);
-        let solution = read.with_first_access(store).solve(self.config).map_err(|error| error.to_string())?;
+        let solution =
+            self.solved.solve(&read.with_first_access(store), self.config).map_err(|error| error.to_string())?;
         let bytes = bytes_of(&solution, bits);
         in_buffer(PrefetchPath::Registers, registers, (solution, bytes))
     }
@@ -196,14 +203,14 @@ impl PipelinePlanner<'_> {
         }
         let read = self.buffer(value, PrefetchConsumer::MmaOperand(dot, side), value)?;
         let store = TensorAccess::store("the store", self.layout(value)?, &self.config.context);
-        let solution = read.with_first_access(store).solve(self.config).ok()?;
+        let solution = self.solved.solve(&read.with_first_access(store), self.config).ok()?;
         let bytes = bytes_of(&solution, read.tensor.bits);
         Some((solution, bytes))
     }
 
     /// Returns the buffer of `value` with its reader, which needs the layout of `required` if it reads to registers;
     /// `None` if the reader has no known access.
-    fn buffer(&self, value: Value, reader: PrefetchConsumer, required: Value) -> Option<SharedBuffer<'_>> {
+    fn buffer(&self, value: Value, reader: PrefetchConsumer, required: Value) -> Option<SharedBuffer<'m>> {
         let ty = self.body.value_type(value);
         let tensor = SharedTensor::new(ty.shape().unwrap_or_default(), element_bits_while_moved(ty.element()));
         let (access, mma_reads) = match reader {
@@ -216,7 +223,8 @@ impl PipelinePlanner<'_> {
                 (mma_operand_access(&dot.plan, side, "the MMA", self.config)?, vec![(dot, side)])
             }
         };
-        Some(SharedBuffer::new(tensor, vec![access.with_weight(LOOP_WEIGHT)], mma_reads))
+        let buffer = SharedBuffer::new(tensor, vec![access.with_weight(LOOP_WEIGHT)], mma_reads);
+        Some(buffer.with_limits(self.limits.clone()))
     }
 
     /// Plans an asynchronous copy of a load's value, in `register_layout`, to shared memory, by an instruction as wide
@@ -229,7 +237,7 @@ impl PipelinePlanner<'_> {
         &self,
         load: &PrefetchableLoad,
         register_layout: &LinearLayout,
-        read: &SharedBuffer<'_>,
+        read: &SharedBuffer<'m>,
     ) -> Option<(SharedLayoutSolution, u64)> {
         let (body, context, bits) = (self.body, &self.config.context, read.tensor.bits);
         let operation = body.op(load.op);
@@ -247,7 +255,8 @@ impl PipelinePlanner<'_> {
         let together = self.together(pointers, mask, &self.layout(operation.results[0])?, bits);
         let widest = context.target.global.access_bits.iter().map(|bits| u64::from(bits / 8)).max()?;
         let copy = prefetching_access(register_layout, together.min(widest), self.config)?.with_weight(LOOP_WEIGHT);
-        let solution = read.with_first_access(copy).solve(self.config).ok().filter(is_filled_asynchronously)?;
+        let solution =
+            self.solved.solve(&read.with_first_access(copy), self.config).ok().filter(is_filled_asynchronously)?;
         let idle: usize = (register_layout.columns_of(Dim::REGISTER).iter().enumerate())
             .map(|(bit, column)| if *column == 0 { 1usize << bit } else { 0 })
             .sum();

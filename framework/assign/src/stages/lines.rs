@@ -2,6 +2,8 @@
 //! is not.
 
 use std::fmt;
+
+use serde::Serialize;
 use tilewright_tile::op::name::scf;
 
 use super::how::PrefetchPlan;
@@ -12,7 +14,7 @@ use tilewright_tile::transform::loads::{InvariantDotOperand, PrefetchConsumer, P
 use tilewright_tile::{FunctionBody, LayoutAttribute, Op, Value};
 
 /// The report of a loop with loads.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct LoopPipelineReport {
     /// Name of the loop's first result, e.g. `%acc`; `scf.for` if the loop has no result.
     pub name: String,
@@ -30,7 +32,7 @@ pub struct LoopPipelineReport {
 }
 
 /// The report of a load in a loop, or of an MMA operand that is stored before the loop.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct LoadPrefetchReport {
     /// Name of the loaded value, or of the MMA operand, in the program's text.
     pub value: String,

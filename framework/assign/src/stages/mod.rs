@@ -19,3 +19,4 @@ mod tensor_copy;
 
 pub use lines::{LoadPrefetchReport, LoopPipelineReport};
 pub use pipeline::pipeline_loops;
+pub(crate) use pipeline::predict_pipelined;

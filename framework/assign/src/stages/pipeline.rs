@@ -5,19 +5,24 @@ use super::how::PipelinePlanner;
 use super::lines;
 use super::lines::LoopPipelineReport;
 use crate::layouts::LayoutCache;
+use crate::shared_buffer::{SolvedLayouts, limits_for_prices};
 use crate::stage_count::{MAX_STAGES, choose_stages};
 use crate::synthesis::alternatives::Tried;
 use crate::synthesis::registers::{RegisterPressure, live};
-use crate::synthesis::{PredictedPerformance, RejectedAlternative, predict_launch_time};
+use crate::synthesis::{PredictedPerformance, RejectedAlternative, SynthesisError, predict_launch_time};
 use crate::{AssignedModule, AssignmentError, LaunchConfig};
 use std::cell::RefCell;
 use std::collections::HashMap;
+use tilewright_plan::memory_synthesis::SharedLayoutSearchLimits;
 use tilewright_tile::axis_info::AxisInfoMap;
 use tilewright_tile::op::Dialects;
 use tilewright_tile::op::name::scf;
 use tilewright_tile::op_attrs::NUM_STAGES;
 use tilewright_tile::transform::loads::{LayoutQueries, LoadLoop, innermost_load_loops, pipeline_function};
 use tilewright_tile::{Attribute, Function, FunctionBody, Op};
+
+/// The reason why the plans of dots of a program with less predicted time are not taken.
+const FASTER: &str = "less than 1 % faster, and the program costs a warp more by the local cost";
 
 /// Pipelines the loops of an assigned module. `stages` is the max number of stages; `None` takes the loop's attribute;
 /// without one, the number is chosen by predicted time. One stage disables prefetching. A prefetch through registers
@@ -33,14 +38,38 @@ pub fn pipeline_loops(
 ) -> Result<AssignedModule, AssignmentError> {
     let mut pipelined = assigned.clone();
     for (function, report) in pipelined.module.functions.iter_mut().zip(&mut pipelined.report.functions) {
-        let Some((written, alternatives)) = pipeline_loops_of(function, config, stages)? else { continue };
+        if !function.body.as_ref().is_some_and(has_loops) && report.tried.is_empty() {
+            continue;
+        }
+        let tried = (report.dots.clone(), report.tried.clone());
+        let buffers = (SharedLayoutSearchLimits::default(), &SolvedLayouts::default());
+        let found = with_stage_search(function, (config, buffers), stages, |search| search.with_tried(tried).choose())?;
+        let (written, prediction, alternatives) = found;
         report.conversions.retain(|conversion| {
             let conversion = (&conversion.value, &conversion.from, &conversion.to);
             !written.removed_lines.iter().any(|(value, from, to)| conversion == (value, from, to))
         });
-        (report.loops, report.alternatives, *function) = (written.lines, alternatives, written.function);
+        (report.loops, report.prediction, report.alternatives) = (written.lines, prediction, alternatives);
+        *function = written.function;
     }
     Ok(pipelined)
+}
+
+/// Pipelines the loops of a function with layouts, and predicts its time. `stages` is the max number of stages; `None`
+/// takes the loop's attribute, or the target's number. Also returns the loops with their stages, as text.
+pub(crate) fn predict_pipelined<'m>(
+    function: &Function,
+    (config, solved): (&LaunchConfig<'m>, &SolvedLayouts<'m>),
+    stages: Option<u32>,
+) -> Result<(Vec<String>, Result<PredictedPerformance, SynthesisError>), AssignmentError> {
+    with_stage_search(function, (config, (limits_for_prices(), solved)), stages, |search| {
+        let pipelined = search.pipeline(&search.first_stages())?;
+        Ok((pipelined.headings(), pipelined.predict(config)))
+    })
+}
+
+fn has_loops(body: &FunctionBody) -> bool {
+    body.walk_region(body.root()).into_iter().any(|op| body.op(op).name() == scf::FOR)
 }
 
 /// A function with pipelined loops.
@@ -52,64 +81,82 @@ struct PipelinedFunction {
     removed_lines: Vec<(String, String, String)>,
 }
 
-fn pipeline_loops_of(
+/// A function with pipelined loops, its predicted performance, and the alternatives that were not taken.
+type ChosenStages = (PipelinedFunction, Option<PredictedPerformance>, Vec<RejectedAlternative>);
+
+/// Calls `run` with a search for the stages of a function's loops; `stages` is as in [`pipeline_loops`].
+fn with_stage_search<'m, T>(
     function: &Function,
-    config: &LaunchConfig<'_>,
+    (config, (limits, solved)): (&LaunchConfig<'m>, (SharedLayoutSearchLimits, &SolvedLayouts<'m>)),
     stages: Option<u32>,
-) -> Result<Option<(PipelinedFunction, Vec<RejectedAlternative>)>, AssignmentError> {
-    let Some(body) = &function.body else { return Ok(None) };
-    if !body.walk_region(body.root()).into_iter().any(|op| body.op(op).name() == scf::FOR) {
-        return Ok(None);
-    }
+    run: impl FnOnce(StageSearch<'_, 'm>) -> T,
+) -> T {
+    let empty = FunctionBody::default();
+    let body = function.body.as_ref().unwrap_or(&empty);
     let layouts = LayoutCache::new(config.families);
     let (axis_info, dot_plans) = (AxisInfoMap::analyze(function), RefCell::default());
-    let planner = PipelinePlanner { body, axis_info: &axis_info, layouts: &layouts, config, dot_plans };
+    let planner = PipelinePlanner { body, axis_info: &axis_info, layouts: &layouts, config, limits, solved, dot_plans };
     let queries = LayoutQueries {
         moves_through_shared: &|op| planner.conversion_uses_shared(op),
         can_read_from_shared: &|op, side| planner.reads_operand_from_shared(op, side),
     };
     let loops = innermost_load_loops(function, &queries);
     let registers = live(body, &axis_info, &layouts, &HashMap::new()).map_or(u64::MAX, RegisterPressure::registers);
-    let search =
-        StageSearch { function, planner: &planner, loops: &loops, registers, best: None, tried: Tried::default() };
-    search.choose(&loops.iter().map(|of| stages.or_else(|| explicit(body, of.op))).collect::<Vec<_>>()).map(Some)
+    let stated = loops.iter().map(|of| stages.or_else(|| explicit(body, of.op))).collect();
+    let (best, dots, tried) = (None, Vec::new(), Tried::default());
+    run(StageSearch { function, planner: &planner, loops: &loops, stated, registers, best, dots, tried })
 }
 
 /// The search for the number of stages of each loop of a function.
-struct StageSearch<'q> {
+struct StageSearch<'q, 'm> {
     function: &'q Function,
-    planner: &'q PipelinePlanner<'q>,
+    planner: &'q PipelinePlanner<'q, 'm>,
     loops: &'q [LoadLoop],
+    /// The max number of stages of each loop; `None` if it is to be chosen.
+    stated: Vec<Option<u32>>,
     /// Number of registers of a lane that the program uses.
     registers: u64,
     /// The fastest program that was tried.
     best: Option<(PipelinedFunction, PredictedPerformance)>,
+    /// The plan of each dot, as text.
+    dots: Vec<String>,
     /// All programs that were tried.
     tried: Tried,
 }
 
-impl StageSearch<'_> {
-    /// Pipelines all loops, each with at most the number of stages in `stated`. If that is `None`, with the number by
-    /// which the program has the least predicted time; also returns the numbers that were tried and not taken.
-    fn choose(
-        mut self,
-        stated: &[Option<u32>],
-    ) -> Result<(PipelinedFunction, Vec<RejectedAlternative>), AssignmentError> {
+impl StageSearch<'_, '_> {
+    /// Adds the plans of the dots, and the programs that were tried before.
+    fn with_tried(self, (dots, tried): (Vec<String>, Tried)) -> Self {
+        Self { dots, tried, ..self }
+    }
+
+    /// Returns the numbers of stages from which the search begins: the stated ones, or the target's.
+    fn first_stages(&self) -> Vec<u32> {
         let first = self.planner.config.context.target.global.stages;
-        let mut stages: Vec<u32> = stated.iter().map(|stated| stated.unwrap_or(first)).collect();
-        let has_loads = |index: &usize| !self.loops[*index].loads.is_empty();
-        let open = (0..stages.len()).filter(has_loads).filter(|&index| stated[index].is_none());
-        for index in open.collect::<Vec<_>>() {
-            choose_stages(&(1..=MAX_STAGES), first, |number| {
+        self.stated.iter().map(|stated| stated.unwrap_or(first)).collect()
+    }
+
+    /// Pipelines all loops, each with at most the stated number of stages; without one, with the number by which the
+    /// program has the least predicted time.
+    fn choose(mut self) -> Result<ChosenStages, AssignmentError> {
+        let mut stages = self.first_stages();
+        let is_open = |&index: &usize| !self.loops[index].loads.is_empty() && self.stated[index].is_none();
+        let open: Vec<usize> = (0..stages.len()).filter(is_open).collect();
+        for &index in &open {
+            choose_stages(&(1..=MAX_STAGES), stages[index], |number| {
                 let other = [&stages[..index], &[number], &stages[index + 1..]].concat();
                 let is_faster = self.try_stages(&other);
                 stages[index] = if is_faster { number } else { stages[index] };
                 is_faster
             });
         }
-        let Some((found, prediction)) = self.best else { return Ok((self.pipeline(&stages)?, Vec::new())) };
-        let alternatives = self.tried.into_alternatives(&found.headings(), &prediction);
-        Ok((found, alternatives))
+        if open.is_empty() && !self.tried.is_empty() {
+            self.try_stages(&stages);
+        }
+        let Some((found, prediction)) = self.best else { return Ok((self.pipeline(&stages)?, None, Vec::new())) };
+        let taken = [self.dots, found.headings()].concat();
+        let alternatives = self.tried.into_alternatives(&taken, &prediction, FASTER);
+        Ok((found, Some(prediction), alternatives))
     }
 
     /// Pipelines the loops with at most these numbers of stages. Keeps the function if it is predicted to be the
@@ -120,9 +167,8 @@ impl StageSearch<'_> {
         if self.best.as_ref().is_some_and(|(known, _)| known.headings() == headings) {
             return false;
         }
-        let bytes = pipelined.lines.iter().map(|line| line.bytes).sum();
-        let predicted = predict_launch_time(&pipelined.function, bytes, None, self.planner.config);
-        self.tried.add(headings, predicted.as_ref());
+        let predicted = pipelined.predict(self.planner.config);
+        self.tried.add([&self.dots[..], &headings].concat(), predicted.as_ref());
         let cycles = self.best.as_ref().map_or(f64::INFINITY, |(_, best)| best.cycles);
         let faster = predicted.ok().filter(|prediction| prediction.cycles < cycles);
         let is_faster = faster.is_some();
@@ -151,6 +197,12 @@ impl StageSearch<'_> {
 }
 
 impl PipelinedFunction {
+    /// Predicts the time of a launch that fills the target.
+    fn predict(&self, config: &LaunchConfig<'_>) -> Result<PredictedPerformance, SynthesisError> {
+        let bytes = self.lines.iter().map(|line| line.bytes).sum();
+        predict_launch_time(&self.function, bytes, None, config)
+    }
+
     fn headings(&self) -> Vec<String> {
         self.lines.iter().map(LoopPipelineReport::heading).collect()
     }

@@ -13,12 +13,12 @@ use crate::layouts::{LayoutTransfer, shape_transfers, transferred_axis};
 use crate::memory::describe_descriptor_global_tensor;
 use crate::shared_buffer::{SharedBuffer, bulk_copy_access, memory_name};
 
-impl PipelinePlanner<'_> {
+impl<'m> PipelinePlanner<'_, 'm> {
     /// Plans the prefetch of a load as a bulk tensor copy; `read` is the buffer with its readers.
     ///
     /// `None` if the load has no descriptor that a launch can turn into a tensor map, if the loaded value is changed
     /// before its use, or if bulk copies fill no memory layout that the reader can read.
-    pub(super) fn plan_tensor_copy(&self, load: &PrefetchableLoad, read: &SharedBuffer<'_>) -> Option<PrefetchPlan> {
+    pub(super) fn plan_tensor_copy(&self, load: &PrefetchableLoad, read: &SharedBuffer<'m>) -> Option<PrefetchPlan> {
         let (body, context) = (self.body, &self.config.context);
         let descriptor = body.operand(load.op, "desc")?;
         let is_enabled = context.enables(Optimization::TensorCopies);
@@ -29,7 +29,7 @@ impl PipelinePlanner<'_> {
         let views = Views::of(body, load)?;
         let access =
             bulk_copy_access("the copy", (views.block.len(), Direction::Store), views.contiguous_axis()?, self.config);
-        let solution = read.with_first_access(access).solve(self.config).ok()?;
+        let solution = self.solved.solve(&read.with_first_access(access), self.config).ok()?;
         let block = MemoryLayout { linear: views.to_block(&solution.memory.linear)?, ..solution.memory.clone() };
         let global = describe_descriptor_global_tensor(body.value_type(descriptor), u64::MAX)?.tensor;
         let problem = AsyncCopySpec::new(&global, &block, read.tensor.bits, self.config.lanes, self.config.warps);

@@ -12,11 +12,8 @@ use crate::LaunchConfig;
 use crate::dot_plan::mma_problem;
 use crate::layouts::{format_layout_attribute, to_canonical_dim_order};
 use crate::memory::{PointerMemory, describe_pointer_memory};
-use tilewright_layout::Dim;
-use tilewright_plan::constraint::InstructionOperandLayouts;
-use tilewright_plan::mma::{MmaCost, MmaError, MmaProblem, mma_candidates, plan_mma};
+use tilewright_plan::mma::{self, CandidateSpace, MmaCost, MmaError, MmaProblem, dot_candidates};
 use tilewright_plan::movement::{AxisStride as GlobalStride, GlobalTensor, MovementError, RejectedCandidate};
-use tilewright_target::{CanonicalLayoutStride, InstructionOperand, MemoryOperand};
 use tilewright_tile::axis_info::AxisInfoMap;
 use tilewright_tile::transform::explicit::{CopyChoice, DotChoice, LoweredExplicitFunction};
 use tilewright_tile::{FunctionBody, Op, TileType, Value, ValueOrigin};
@@ -27,9 +24,6 @@ const WIDTHS: [u64; 6] = [1, 2, 4, 8, 16, 32];
 /// register.
 const MIN_BITS: u64 = 32;
 const MOST_BITS: u64 = 128;
-/// Max ratio of an instruction's cycles to those of a faster one, if it is a candidate only because its lanes hold
-/// other elements.
-const MOST_CYCLES: f64 = 2.0;
 
 /// A candidate plan of a dot.
 #[derive(Debug, Clone)]
@@ -57,7 +51,7 @@ pub(super) fn is_searched(body: &FunctionBody, op: Op) -> bool {
 
 /// Returns the candidate plans of a dot (`tw.mma` or `tt.dot`), in the order of the search, the most promising first.
 /// Operands are in registers or, if the program stores them there, in shared memory.
-pub(super) fn dot_candidates(
+pub(super) fn find_dot_candidates(
     body: &FunctionBody,
     op: Op,
     config: &LaunchConfig<'_>,
@@ -66,159 +60,25 @@ pub(super) fn dot_candidates(
     let named = body.value_name(operation.results[0]).map_or_else(|| "a dot".to_owned(), |name| format!("%{name}"));
     let wrong = |source| SynthesisError::Mma { operation: named.clone(), source };
     let problem = mma_problem(body, op, config.lanes, config.warps).map_err(wrong)?;
-    let (explicit_width, explicit_columns) = (problem.k_width, problem.n_width);
-    let explicit_warps = problem.warp_partition;
+    let slice = Slice::of(body, op);
+    let space = slice.candidate_space(&problem);
     let problem = problem.with_operands_in_shared(lie_in_shared(body, op)).with_stored_operands(false);
     let problem = problem.with_k_width(None).with_n_width(None);
-    let (weighed, mut refused) = mma_candidates(&problem, config.context).map_err(wrong)?;
-    let slice = Slice::of(body, op);
-    let problem = problem.with_n_width(explicit_columns);
-    let bits = u64::from(problem.a.bits().max(problem.b.bits()));
-    let usual = |width: u64| width * bits >= MIN_BITS && (width == 1 || width * slice.narrowest <= MOST_BITS);
-    let widths: Vec<u64> = WIDTHS
-        .into_iter()
-        .filter(|&width| explicit_width.map_or_else(|| usual(width), |explicit| explicit == width))
-        .collect();
-    // The instruction that is fastest for chained dots is kept, even if others are faster for a single dot.
-    let chained = problem.clone().with_chained(true).with_in_chain(true);
-    let keeps_rows = slice.from_dot && explicit_warps.is_none();
-    let in_chain = if keeps_rows { mma_candidates(&chained, config.context).map_err(wrong)?.0 } else { Vec::new() };
-    let in_chain = in_chain.first().map(|best| best.atom.clone());
-    let mut found: Vec<DotCandidate> = Vec::new();
-    let mut kept: Vec<(MmaCost, Operands<'_>)> = Vec::new();
-    for candidate in weighed {
-        let known = found.iter().any(|dot| dot.choice.instruction.as_deref() == Some(&candidate.atom));
-        // An instruction with a higher cost is kept if it reads other operands from shared memory, or if its lanes hold
-        // other elements, which other loads and stores serve.
-        let operands = Operands::of(&candidate.atom, config);
-        let beaten = kept.iter().any(|(cost, others)| is_beaten((&candidate.cost, &operands), (cost, others)));
-        if known || beaten && in_chain.as_ref() != Some(&candidate.atom) {
-            continue;
-        }
-        let plan_dot = |k_width: Option<u64>| {
-            let (cost, smem_operands) = plan_in_shared(&problem, &candidate.atom, k_width, config)?;
-            let instruction = Some(Arc::from(&*candidate.atom));
-            let choice =
-                DotChoice { instruction, k_width, n_width: explicit_columns, warps_along_m: false, smem_operands };
-            Ok(DotCandidate { choice, cost })
-        };
-        let any_width = plan_dot(None);
-        // `kWidth` concerns operands in registers only.
-        let from_shared = any_width.as_ref().ok().filter(|dot| dot.choice.smem_operands == [true, true]);
-        let by_width = |width: &u64| if from_shared.is_some() { None } else { plan_dot(Some(*width)).ok() };
-        let mut by_k_width: Vec<DotCandidate> =
-            from_shared.cloned().into_iter().chain(widths.iter().filter_map(by_width)).collect();
-        match any_width {
-            // No `kWidth` (contiguous K elements in a lane) fits, because the instruction distributes K over lanes:
-            // plan it without one.
-            Ok(dot) if by_k_width.is_empty() && explicit_width.is_none() => by_k_width.push(dot),
-            Ok(_) => {}
-            Err(reason) => refused.push(RejectedCandidate { candidate: candidate.atom.clone(), reason }),
-        }
-        if !by_k_width.is_empty() {
-            kept.push((candidate.cost, operands));
-        }
-        found.extend(by_k_width);
+    let (candidates, rejected) = dot_candidates(&problem, &space, config.context).map_err(wrong)?;
+    if candidates.is_empty() {
+        return Err(wrong(MmaError::Impossible { reasons: RejectedCandidate::summarize_reasons(&rejected) }));
     }
-    if slice.rearranged && slice.narrowest < 8 && explicit_columns.is_none() {
-        // If elements narrower than a byte are adjacent along N in a lane, the lane must hold whole bytes of them.
-        let beside = problem.clone().with_n_width(8 / slice.narrowest);
-        let in_byte = |dot: &DotCandidate| {
-            let atom = dot.choice.instruction.as_deref().unwrap_or_default();
-            let (cost, smem_operands) = plan_in_shared(&beside, atom, dot.choice.k_width, config).ok()?;
-            let choice = DotChoice { n_width: beside.n_width, smem_operands, ..dot.choice.clone() };
-            Some(DotCandidate { choice, cost })
-        };
-        let more: Vec<DotCandidate> = found.iter().filter_map(in_byte).collect();
-        found.extend(more);
-    }
-    if keeps_rows {
-        // Each candidate has two variants: each warp keeps its rows of the producing dot (all warps divide M), or the
-        // warp partition is chosen freely.
-        let with_warps_along_m = |dot: &DotCandidate| {
-            let choice = DotChoice { warps_along_m: true, ..dot.choice.clone() };
-            let atom = choice.instruction.as_deref().unwrap_or_default();
-            // If the warps cannot keep their rows, the warp partition is chosen freely, which costs the same.
-            let found = plan_in_shared(&chained, atom, choice.k_width, config);
-            let (cost, smem_operands) = found.unwrap_or((dot.cost, dot.choice.smem_operands));
-            DotCandidate { choice: DotChoice { smem_operands, ..choice }, cost }
-        };
-        let rows: Vec<DotCandidate> = found.iter().map(with_warps_along_m).collect();
-        found.splice(0..0, rows);
-    }
-    if found.is_empty() {
-        return Err(wrong(MmaError::Impossible { reasons: RejectedCandidate::summarize_reasons(&refused) }));
-    }
-    Ok(found)
-}
-
-/// The properties of an instruction's operands that decide which loads and stores serve it.
-struct Operands<'m> {
-    /// The role (`a` or `b`) of each operand that it reads from shared memory, and the axis along which the operand is
-    /// contiguous.
-    in_shared: Vec<(&'m str, Option<usize>)>,
-    /// The elements at which the lanes start, for each operand in registers; empty for plain multiply-adds.
-    lanes: Vec<(&'m str, Vec<Vec<u64>>)>,
-}
-
-impl<'m> Operands<'m> {
-    /// Returns the properties of the operands of the instruction `row`.
-    fn of(row: &str, config: &LaunchConfig<'m>) -> Self {
-        let row = config.context.instructions.iter().find(|own| own.name == row);
-        let (mut in_shared, mut lanes) = (Vec::new(), Vec::new());
-        for operand in row.into_iter().flat_map(|row| &row.operands) {
-            match operand {
-                InstructionOperand::Memory(memory) => in_shared.push((memory.role.as_str(), contiguous_axis(memory))),
-                InstructionOperand::Register { role, layout, .. } if layout.ins().contains(Dim::LANE) => {
-                    lanes.push((role.as_str(), layout.bases_of(Dim::LANE)));
-                }
-                _ => {}
-            }
-        }
-        Self { in_shared, lanes }
-    }
-}
-
-/// Returns the axis along which an operand in shared memory is contiguous.
-fn contiguous_axis(memory: &MemoryOperand) -> Option<usize> {
-    let beside = CanonicalLayoutStride::Bytes(u64::from(memory.bits / 8));
-    let first = memory.layouts.first()?;
-    first.axes.iter().position(|steps| steps.first().is_some_and(|step| step.stride == beside))
-}
-
-/// Whether an instruction is worse than another: it costs as much or more, and the same loads and stores serve it, or
-/// it costs more than [`MOST_CYCLES`] times as much.
-fn is_beaten((cost, operands): (&MmaCost, &Operands<'_>), (other, others): (&MmaCost, &Operands<'_>)) -> bool {
-    let is_alike = operands.lanes.is_empty() || operands.lanes == others.lanes;
-    let is_slow = cost.cycles() > MOST_CYCLES * other.cycles();
-    operands.in_shared == others.in_shared
-        && (is_alike || is_slow)
-        && other.cycles() <= cost.cycles()
-        && other.issues <= cost.issues
-}
-
-/// Plans an MMA by the instruction `atom` with `width` contiguous K elements in a lane. Returns the cost, and for each
-/// operand whether it is read from shared memory.
-///
-/// # Errors
-/// The reason if there is no plan, if the instruction's accumulator is not in registers, or if the instruction cannot
-/// read an operand as it is stored in shared memory.
-fn plan_in_shared(
-    problem: &MmaProblem,
-    atom: &str,
-    width: Option<u64>,
-    config: &LaunchConfig<'_>,
-) -> Result<(MmaCost, [bool; 2]), String> {
-    if let Some(row) = config.context.instructions.iter().find(|row| row.name == atom) {
-        InstructionOperandLayouts::from_instruction(row).map_err(|error| error.to_string())?;
-    }
-    let pinned = problem.clone().with_atom(atom.to_owned()).with_k_width(width.or(problem.k_width));
-    let plan = plan_mma(&pinned, config.context).map_err(|error| error.to_string())?;
-    let smem_operands = [&plan.a, &plan.b].map(|operand| operand.ins().contains(Dim::OFFSET));
-    for side in (0..2).filter(|&side| smem_operands[side]) {
-        plan.check_operand_in_shared(side).map_err(|error| error.to_string())?;
-    }
-    Ok((plan.cost, smem_operands))
+    let candidate = |plan: mma::DotCandidate| DotCandidate {
+        choice: DotChoice {
+            instruction: plan.problem.atom.as_deref().map(Arc::from),
+            k_width: plan.problem.k_width,
+            n_width: plan.problem.n_width,
+            warps_along_m: plan.problem.chained,
+            smem_operands: plan.smem_operands,
+        },
+        cost: plan.cost,
+    };
+    Ok(candidates.into_iter().map(candidate).collect())
 }
 
 /// Returns, for operands A and B of a dot, whether an MMA can read the operand directly from shared memory.
@@ -270,6 +130,22 @@ struct Slice {
 }
 
 impl Slice {
+    /// Returns the choices that are open for the dot, whose attributes state `stated`. Attributes state `k_width`,
+    /// `n_width` and the warp partition.
+    fn candidate_space(&self, stated: &MmaProblem) -> CandidateSpace<'static> {
+        let bits = u64::from(stated.a.bits().max(stated.b.bits()));
+        let usual = |width: &u64| width * bits >= MIN_BITS && (*width == 1 || width * self.narrowest <= MOST_BITS);
+        let k_widths = stated.k_width.map_or_else(|| WIDTHS.into_iter().filter(usual).collect(), |width| vec![width]);
+        let mut n_widths = vec![stated.n_width];
+        if self.rearranged && self.narrowest < 8 && stated.n_width.is_none() {
+            // If elements narrower than a byte are adjacent along N in a lane, the lane must hold whole bytes of them.
+            n_widths.push(Some(8 / self.narrowest));
+        }
+        // Each warp may keep its rows of the dot that produces an operand: all warps then divide M.
+        let whole_rows = self.from_dot && stated.warp_partition.is_none();
+        CandidateSpace::Instructions { k_widths, any_k_width: stated.k_width.is_none(), n_widths, whole_rows }
+    }
+
     fn of(body: &FunctionBody, op: Op) -> Self {
         let mut slice = Self { narrowest: u64::MAX, from_dot: false, from_copy: false, rearranged: false };
         let mut open: Vec<Value> = body.op(op).operands[..2].to_vec();

@@ -6,6 +6,7 @@ use std::fmt;
 use serde::Serialize;
 
 use super::RejectedAlternative;
+use super::alternatives::write_alternatives;
 use super::model::{LaunchResourceCycles, PipeCycles};
 
 /// The derivation of a program's layouts: the choices and constraints from which they follow, and the predicted time.
@@ -247,10 +248,7 @@ impl fmt::Display for Derivation {
         writeln!(f, "{} bytes of shared memory, {} registers per lane", self.shared_bytes, self.prediction.registers)?;
         write!(f, "{}", self.prediction)?;
         writeln!(f, "searched: {nodes} nodes, {leaves} leaves, {unsatisfied} without solution, {cut} branches pruned")?;
-        if !self.alternatives.is_empty() {
-            writeln!(f, "taken: {:.0} cycles, {}", self.prediction.cycles, self.prediction.launch)?;
-        }
-        self.alternatives.iter().try_for_each(|alternative| write!(f, "  not taken: {alternative}"))
+        write_alternatives(f, Some(&self.prediction), &self.alternatives)
     }
 }
 
@@ -262,10 +260,16 @@ fn emitted_text(emitted: u64) -> String {
 impl DotReport {
     /// Returns the dot and the choices for it as text.
     pub(super) fn heading(&self) -> String {
-        let width = self.k_width.map(|width| format!(", {width} contiguous K elements per lane")).unwrap_or_default();
-        let columns = self.n_width.map(|width| format!(", {width} contiguous columns per lane")).unwrap_or_default();
-        format!("mma {}: {}{width}{columns}", self.value, self.instruction)
+        dot_heading(&self.value, &self.instruction, self.k_width, self.n_width)
     }
+}
+
+/// Returns the plan of the dot `value` as text: the instruction, and the numbers of contiguous K elements and columns
+/// in a lane.
+pub(crate) fn dot_heading(value: &str, instruction: &str, k_width: Option<u64>, n_width: Option<u64>) -> String {
+    let width = k_width.map(|width| format!(", {width} contiguous K elements per lane")).unwrap_or_default();
+    let columns = n_width.map(|width| format!(", {width} contiguous columns per lane")).unwrap_or_default();
+    format!("mma {value}: {instruction}{width}{columns}")
 }
 
 impl CopyReport {

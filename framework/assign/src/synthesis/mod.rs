@@ -46,6 +46,7 @@ mod tree;
 mod work;
 
 pub use alternatives::RejectedAlternative;
+pub(crate) use derivation::dot_heading;
 pub use derivation::{
     AccessReport, CopyReport, Derivation, DotReport, PredictedPerformance, RegisterTensorReport, SearchStats,
     SharedCopyLoopReport, SharedTensorReport,

@@ -101,7 +101,7 @@ pub fn synthesize(
         return Err(refusals.into_error().unwrap_or_else(|| SynthesisError::Engine(nothing_to_do())));
     };
     let registers = leaf.registers(config, options)?;
-    let alternatives = tried.into_alternatives(&leaf.choices(), &leaf.prediction);
+    let alternatives = tried.into_alternatives(&leaf.choices(), &leaf.prediction, "the program requests another");
     let Leaf { mut assigned, dots, copies, memories, loops, shared_bytes, prediction, .. } = leaf;
     let derivation = Derivation {
         target: config.context.target.name.clone(),

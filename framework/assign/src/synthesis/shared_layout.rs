@@ -1,6 +1,5 @@
 //! Finds the layouts of tensors in shared memory that need the fewest wavefronts over all accesses.
 
-use std::cell::RefCell;
 use std::collections::HashMap;
 
 use super::accesses::{AccessCounts, AccessOp, CopyConstraints, accesses, buffers, parts};
@@ -8,12 +7,11 @@ use super::{AccessReport, SharedTensorReport, SynthesisError, SynthesisOptions};
 use crate::LaunchConfig;
 use crate::layouts::LayoutCache;
 use crate::memory::element_bits_while_moved;
-use crate::shared_buffer::{SharedBuffer, memory_name};
+use crate::shared_buffer::{SharedBuffer, SolvedLayouts, memory_name};
 use tilewright_layout::cute::{CuteLayout, IntTuple};
 use tilewright_layout::{LinearLayout, MemoryLayout};
 use tilewright_plan::memory_synthesis::{
-    AccessSolution, MemorySynthesisError, SharedLayoutSearchLimits, SharedLayoutSolution, SharedTensor, TensorAccess,
-    choose_accesses_for_layout,
+    AccessSolution, SharedLayoutSearchLimits, SharedTensor, TensorAccess, choose_accesses_for_layout,
 };
 use tilewright_plan::movement::SharedLayoutKind;
 use tilewright_tile::{FunctionBody, MemDescType, Op, TileType, Value};
@@ -28,25 +26,6 @@ pub(super) struct Placed {
     pub fetched: Vec<(Op, LinearLayout)>,
     /// The memory layout of the tensor.
     pub memory: MemoryLayout,
-}
-
-/// The buffers whose layouts were found, with their solutions. Leaves of a search (complete choices) that differ in
-/// other choices have equal buffers.
-#[derive(Default)]
-pub(super) struct SolvedLayouts<'m>(RefCell<Vec<(SharedBuffer<'m>, SolvedLayout)>>);
-
-type SolvedLayout = Result<SharedLayoutSolution, Box<MemorySynthesisError>>;
-
-impl<'m> SolvedLayouts<'m> {
-    /// Returns the solution of a buffer; finds it if the buffer is new.
-    fn solve(&self, buffer: &SharedBuffer<'m>, config: &LaunchConfig<'m>) -> SolvedLayout {
-        if let Some((_, solution)) = self.0.borrow().iter().find(|(known, _)| known == buffer) {
-            return solution.clone();
-        }
-        let solution = buffer.solve(config);
-        self.0.borrow_mut().push((buffer.clone(), solution.clone()));
-        solution
-    }
 }
 
 /// The properties of a tensor that are known before the search for its memory layout.

@@ -9,12 +9,12 @@ use super::anchors::{self, DotCandidate};
 use super::iteration_count::execution_count;
 use super::model::StepWork;
 use super::reuse::Reuse;
-use super::shared_layout::SolvedLayouts;
 use super::tensor_copies;
 use super::work::multiplied;
 use super::{SynthesisError, SynthesisOptions};
 use crate::LaunchConfig;
 use crate::memory::element_bits_while_moved;
+use crate::shared_buffer::SolvedLayouts;
 use crate::stage_count::MAX_STAGES;
 use tilewright_target::Direction;
 use tilewright_tile::axis_info::AxisInfoMap;
@@ -249,7 +249,7 @@ fn group_dots(
         match dots.iter_mut().find(|(known, _)| *known == signature) {
             Some((_, group)) => group.ops.push((op, execution_count)),
             None => {
-                let candidates = anchors::dot_candidates(body, op, config)?;
+                let candidates = anchors::find_dot_candidates(body, op, config)?;
                 dots.push((signature, DotGroup { ops: vec![(op, execution_count)], candidates }));
             }
         }

@@ -13,6 +13,7 @@ use crate::movement::{
     PlanContext, RejectedCandidate, TensorMemoryMoveTable, check_block_fits_target, plan_conversion,
 };
 use tilewright_layout::{Dim, LinearLayout};
+use tilewright_target::{Instruction, TargetDescription};
 
 use super::mma_atom::{MmaAtom, TypeChecks};
 use super::plan::MmaPlan;
@@ -120,53 +121,38 @@ pub fn mma_candidates<'a>(
 
 /// Returns the plans, best first, and the rejected candidates with the reasons: first those whose types fit, the nearest
 /// first.
-fn weigh(
+pub(super) fn weigh(
     problem: &MmaProblem,
     context: PlanContext<'_>,
 ) -> Result<(Vec<MmaPlan>, Vec<RejectedCandidate<String>>), MmaError> {
     problem.check()?;
     let target = context.target;
     check_block_fits_target(problem.lanes.into(), problem.warps.into(), target)?;
-    let (mut plans, mut refused, mut near) = (Vec::new(), Vec::new(), Vec::new());
-    let mut table = TensorMemoryMoveTable::new(context.instructions, target);
-    let mut types = TypeChecks::default();
-    let requested = |name: &str| problem.atom.as_deref().is_none_or(|atom| atom == name);
-    for row in context.instructions.iter().filter(|row| requested(&row.name)) {
-        let mut refuse = |reason| refused.push(RejectedCandidate { candidate: row.name.clone(), reason });
-        let atoms = types.check(row, problem);
-        let atoms = match atoms.and_then(|()| MmaAtom::of_row(row, problem, target, &mut table)) {
-            // The atoms of one instruction differ only by their moves from tensor memory to registers, which matter
-            // only if a result layout is required.
-            Ok(mut atoms) if problem.result_layout.is_none() => {
-                atoms.truncate(1);
-                atoms
-            }
+    let (mut plans, mut refused, mut near): (Vec<MmaPlan>, _, _) = (Vec::new(), Vec::new(), Vec::new());
+    let split = |atom: &MmaAtom, plans: &[MmaPlan]| best_split(problem, atom, min_cycles_of(plans), context);
+    for (name, atoms) in instruction_atoms(problem, context) {
+        let atoms = match atoms {
             Ok(atoms) => atoms,
             Err(reason) => {
-                refuse(reason);
+                refused.push(RejectedCandidate { candidate: name.to_owned(), reason });
                 continue;
             }
         };
         let mut reason = None;
-        let atoms = atoms.into_iter().flat_map(|atom| atom.swap_ab().into_iter().chain([atom]));
-        for atom in atoms.filter(|atom| atom.has_partition(problem)) {
-            match best_split(problem, &atom, min_cycles_of(&plans), context) {
+        for atom in atoms.iter().filter(|atom| atom.has_partition(problem)) {
+            match split(atom, &plans) {
                 Ok(plan) => plans.push(plan),
                 // One reason for each instruction is enough.
                 Err(why) if !atom.transposed && reason.is_none() => reason = Some(why),
                 Err(_) => {}
             }
         }
-        reason.into_iter().for_each(|why| near.push((row.name.clone(), why)));
+        near.extend(reason.map(|why| (name.to_owned(), why)));
     }
-    for rows in (0..=problem.lanes.trailing_zeros()).rev() {
-        let atom = MmaAtom::of_multiply_adds(problem, rows, target);
-        if !requested(atom.name()) || !atom.has_partition(problem) {
-            continue;
-        }
-        match best_split(problem, &atom, min_cycles_of(&plans), context) {
+    for atom in multiply_add_atoms(problem, target).filter(|atom| atom.has_partition(problem)) {
+        match split(&atom, &plans) {
             Ok(plan) => plans.push(plan),
-            Err(why) if rows == 0 => near.push((atom.name().to_owned(), why)),
+            Err(why) if atom.lanes_along_rows() == 1 => near.push((atom.name().to_owned(), why)),
             Err(_) => {}
         }
     }
@@ -191,6 +177,34 @@ fn nearest_first(mut rejected: Vec<(String, MmaError)>) -> Vec<RejectedCandidate
         RejectedCandidate { candidate, reason }
     };
     rejected.into_iter().map(candidate).collect()
+}
+
+/// Returns, for each instruction that a problem allows, its atoms, each as it is and with A and B swapped, or the
+/// reason why it has none.
+pub(super) fn instruction_atoms<'a>(
+    problem: &'a MmaProblem,
+    context: PlanContext<'a>,
+) -> impl Iterator<Item = (&'a str, Result<Vec<MmaAtom>, String>)> {
+    let mut table = TensorMemoryMoveTable::new(context.instructions, context.target);
+    let mut types = TypeChecks::default();
+    let requested = |row: &&Instruction| problem.atom.as_deref().is_none_or(|atom| atom == row.name);
+    context.instructions.iter().filter(requested).map(move |row| {
+        let atoms = types.check(row, problem).and_then(|()| MmaAtom::of_row(row, problem, context.target, &mut table));
+        // The atoms of one instruction differ only by their moves from tensor memory to registers, which matter only if
+        // a result layout is required.
+        let most = if problem.result_layout.is_none() { 1 } else { usize::MAX };
+        let both = |atom: MmaAtom| atom.swap_ab().into_iter().chain([atom]);
+        (row.name.as_str(), atoms.map(|atoms| atoms.into_iter().take(most).flat_map(both).collect()))
+    })
+}
+
+/// Returns the plain multiply-adds that a problem allows, for each number of lanes along M.
+pub(super) fn multiply_add_atoms<'a>(
+    problem: &'a MmaProblem,
+    target: &'a TargetDescription,
+) -> impl Iterator<Item = MmaAtom> {
+    let atoms = (0..=problem.lanes.trailing_zeros()).rev().map(|rows| MmaAtom::of_multiply_adds(problem, rows, target));
+    atoms.filter(|atom| problem.atom.as_deref().is_none_or(|requested| requested == atom.name()))
 }
 
 /// Returns the fewest cycles of these plans, times [`AS_GOOD`].
@@ -292,17 +306,12 @@ fn with_best_width(best: &MmaPlan, context: PlanContext<'_>) -> Result<(f64, Mma
         // If the problem also fixes the warp partition, there is no other plan with which to compare the price.
         return Ok((if plan.problem.warp_partition.is_some() { 0.0 } else { price(&plan)? }, plan));
     }
-    let widest = context.target.global.access_bits.iter().copied().max().unwrap_or(8);
-    let narrow = best.problem.a.bits().min(best.problem.b.bits());
     let mut chosen: Option<(f64, MmaPlan)> = None;
-    for (index, width) in widths.into_iter().enumerate() {
-        if index > 0 && narrow << width > widest {
-            continue;
-        }
-        let plan = of_width(width)?;
+    for (index, plan) in best.in_each_order(context.target)?.into_iter().enumerate() {
         if index > 0 && plan.order == best.order {
             continue;
         }
+        let plan = keep_conversion(plan, best).with_conversion_cycles(context)?;
         let price = price(&plan)?;
         if chosen.as_ref().is_none_or(|(lowest, _)| price < *lowest) {
             chosen = Some((price, plan));

@@ -27,12 +27,12 @@
 //! memory and wide accesses load them.
 
 mod accumulator;
+mod candidates;
 mod choose;
 mod cost;
 mod descriptor;
 mod elements;
 mod emit;
-mod mma_alternatives;
 mod mma_atom;
 mod operand_load;
 mod operand_loads;
@@ -50,9 +50,9 @@ mod tiling;
 use tilewright_math::casts as cast;
 
 pub use accumulator::{Accumulator, AccumulatorAllocation};
+pub use candidates::{CandidateSpace, DotCandidate, DotCandidates, dot_candidates};
 pub use choose::{MmaCandidate, mma_candidates, plan_mma};
 pub use cost::MmaCost;
-pub use mma_alternatives::mma_alternatives;
 pub use mma_atom::kernel_ir_has_fma;
 pub use operand_load::global_matrix_address_emitter;
 pub use operand_load::{GlobalKChunkAddress, GlobalMatrixChunk, LoadedOperandStore, OperandLoad};

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use test_targets::test_target;
 use tilewright_layout::{Dim, DimBases, LinearLayout};
 use tilewright_plan::mma;
-use tilewright_plan::mma::{MmaPlan, MmaProblem, WarpPartition};
+use tilewright_plan::mma::{CandidateSpace, MmaPlan, MmaProblem, WarpPartition};
 use tilewright_plan::movement::PlanContext;
 use tilewright_target::{Completion, ElementType, Instruction, InstructionKind, InstructionOperand, Semantics};
 use tilewright_verify::{build_mma_plan_cases, check_all_emulated};
@@ -197,16 +197,17 @@ fn the_cheapest_atom_wins() {
 
 /// Checks that the problem of an alternative is planned as that alternative, and that every alternative is correct.
 #[test]
-fn each_mma_alternative_is_planned_alike_and_multiplies() {
+fn each_candidate_is_planned_alike_and_multiplies() {
     let (test_target, rows) = (test_target(), rows());
     let context = PlanContext::new(&test_target).with_instructions(&rows);
     for types in [["f16", "f16", "f32"], ["f32", "f32", "f32"]] {
         for shape in [[8, 8, 8], [16, 8, 4]] {
             let problem = problem(shape, types, 4);
-            let mma_alternatives =
-                mma::mma_alternatives(&problem, &planned(&problem, &rows), 8, context).expect("sizes are of layouts");
-            assert!(mma_alternatives.len() > 1, "there are several warp partitions");
-            for alternative in mma_alternatives {
+            let best = planned(&problem, &rows);
+            let space = CandidateSpace::RegisterLayouts { best: &best, most: 8 };
+            let (candidates, _) = mma::dot_candidates(&problem, &space, context).expect("sizes are of layouts");
+            assert!(candidates.len() > 1, "there are several warp partitions");
+            for alternative in candidates.into_iter().map(|candidate| candidate.problem) {
                 let plan = planned(&alternative, &rows);
                 assert_eq!(plan.to_explicit_problem(), alternative);
                 let shared = alternative.warp_partition.expect("an alternative has a warp partition");
