@@ -357,6 +357,7 @@ fn check_throughput(rates: &DeviceThroughput, shared: &Shared) -> Checked {
     count("warps_per_unit", rates.warps_per_unit)?;
     count("blocks_per_unit", rates.blocks_per_unit)?;
     count("registers_per_unit", rates.registers_per_unit)?;
+    count("register_files", rates.register_files)?;
     count("shared_bytes_per_unit", rates.shared_bytes_per_unit)?;
     if rates.shared_bytes_per_unit < shared.bytes {
         let least = format!("at least `shared.bytes` ({})", shared.bytes);

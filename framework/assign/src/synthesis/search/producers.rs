@@ -86,20 +86,23 @@ impl Search<'_, '_> {
         if !(consumers * lanes).is_multiple_of(change.lanes) || lanes * all > target.limits.lanes_per_block {
             return None;
         }
-        let (most, unit) = (target.limits.registers_per_lane, target.throughput.as_ref()?.registers_per_unit);
+        let (most, unit) = (target.limits.registers_per_lane, target.throughput.as_ref()?);
         let down = |count: u32| count / change.step * change.step;
-        // Without the change, lanes of all warps have the same registers.
-        let equal = |blocks: u32| down((unit / (blocks * lanes * (consumers + 1))).min(most));
+        // The registers of all lanes at the launch, for blocks of this number of warps.
+        let equal = |blocks: u32, warps: u32| {
+            down((unit.registers_per_lane((blocks * warps).into(), lanes.into()) as u32).min(most))
+        };
+        let before = |blocks: u32| equal(blocks, consumers + 1);
         let reallocated = |blocks: u32| {
-            let of_block = down((unit / (blocks * lanes * all)).min(most)) * all;
-            down((of_block.saturating_sub(change.least * (all - consumers)) / consumers).min(change.most).min(most))
+            let of_producers = change.least * (all - consumers);
+            let left = (equal(blocks, all) * all).saturating_sub(of_producers) / consumers;
+            down(left.min(change.most).min(most))
         };
         let most_blocks = |registers: &dyn Fn(u32) -> u32| {
             (1..).take_while(|&blocks| u64::from(registers(blocks)) >= needed.max(1)).last().unwrap_or(1)
         };
-        let (blocks, before) = (most_blocks(&reallocated), most_blocks(&equal));
-        let own = reallocated(blocks);
-        let has_more = blocks == 1 && needed > u64::from(equal(1)) && own > equal(1);
-        (blocks > before || has_more).then_some([own, change.least])
+        let (blocks, own) = (most_blocks(&reallocated), reallocated(most_blocks(&reallocated)));
+        let has_more = blocks == 1 && needed > u64::from(before(1)) && own > before(1);
+        (blocks > most_blocks(&before) || has_more).then_some([own, change.least])
     }
 }
