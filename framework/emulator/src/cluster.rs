@@ -10,6 +10,7 @@ use super::mapped_tensor::Tensor;
 use super::memory::GlobalMemory;
 use super::print::PrintReceiver;
 use super::program::{Program, Step};
+use super::register_pool::RegisterPool;
 use super::semantics::SemanticsTable;
 use super::shared::{Clock, Epoch, SharedMemory, join};
 use super::tensor_memory::TensorMemory;
@@ -57,6 +58,7 @@ struct Block {
     /// The state of the block once all of its warps have stopped; `None` before. It is kept until the other blocks of
     /// the cluster have stopped too.
     state: Option<BlockState>,
+    registers: RegisterPool,
 }
 
 /// A fault with the block, warp and operation that caused it.
@@ -91,7 +93,8 @@ impl Cluster {
         let in_groups = program.steps.iter().any(|step| matches!(step, Step::NamedBarrier { .. }));
         let warp = |index| Warp::new(index, launch.lanes as usize, program, arguments);
         let warps = || (0..launch.warps).map(warp).collect();
-        let block = || Block { warps: warps(), epoch: 0, pauses: Vec::new(), state: None };
+        let registers = || RegisterPool::new(launch, target.limits.register_reallocation);
+        let block = || Block { warps: warps(), epoch: 0, pauses: Vec::new(), state: None, registers: registers() };
         Self {
             blocks: (0..launch.blocks).map(|_| block()).collect(),
             shared: (0..launch.blocks)
@@ -107,7 +110,10 @@ impl Cluster {
         self.epoch += 1;
         self.shared.iter_mut().for_each(|memory| memory.start_block(self.epoch));
         self.tensor.iter_mut().for_each(TensorMemory::start_block);
-        self.blocks.iter_mut().flat_map(|block| &mut block.warps).for_each(Warp::restart);
+        for block in &mut self.blocks {
+            block.registers.restart();
+            block.warps.iter_mut().for_each(Warp::restart);
+        }
     }
 
     /// Runs the cluster whose first block has the grid index `first`, until it ends or yields; returns whether it has
@@ -161,7 +167,11 @@ impl Cluster {
             self.check_issued_together(block, outside)?;
             let waiting = (0..).zip(&pauses).find_map(|(warp, pause)| match *pause {
                 Pause::Barrier(scope, step) => Some((warp, scope, step)),
-                Pause::Mbarrier { .. } | Pause::Group { .. } | Pause::Yielded | Pause::Finished => None,
+                Pause::Mbarrier { .. }
+                | Pause::Group { .. }
+                | Pause::Registers { .. }
+                | Pause::Yielded
+                | Pause::Finished => None,
             });
             let Some((warp, scope, step)) = waiting else { return self.check_block_end(block).map(Some) };
             let elsewhere = (0..).zip(&pauses).filter(|(_, pause)| **pause != Pause::Barrier(scope, step));
@@ -239,32 +249,43 @@ impl Cluster {
             if self.release_named_barriers(block, &mut pauses) {
                 continue;
             }
+            let changed = self.blocks[block].registers.change(&mut pauses);
+            let at = |step| operation(outside.program, step);
+            if changed.map_err(|(warp, step, fault)| Stop { block: block as u32, warp, operation: at(step), fault })? {
+                continue;
+            }
             if pauses.contains(&Some(Pause::Yielded)) {
                 self.blocks[block].pauses = pauses;
                 return Ok(None);
             }
             let stuck = (0..).zip(&pauses).find_map(|(warp, pause)| match *pause {
-                Some(Pause::Mbarrier { step, address }) => Some((warp, step, Some(address))),
-                Some(Pause::Group { step, .. }) => Some((warp, step, None)),
+                Some(Pause::Mbarrier { step, .. } | Pause::Group { step, .. } | Pause::Registers { step, .. }) => {
+                    Some((warp, step))
+                }
                 _ => None,
             });
             match stuck {
                 None => return Ok(Some(pauses.into_iter().flatten().collect())),
-                Some((warp, step, address)) if !went_on => {
-                    let fault = match address {
-                        Some(address) => {
-                            let (arrivals, bytes) = self.shared[block].missing_arrivals_and_bytes(address);
-                            FaultKind::NeverCompletes { address, arrivals, bytes }.into()
-                        }
-                        None => {
-                            FaultKind::BarrierNotReached { missing: warps_elsewhere(&pauses, pauses[warp as usize]) }
-                                .into()
-                        }
-                    };
-                    return Err(Stop { block: block as u32, warp, operation: operation(outside.program, step), fault });
+                Some((warp, step)) if !went_on => {
+                    let fault = self.deadlock(block, warp as usize, &pauses).into();
+                    return Err(Stop { block: block as u32, warp, operation: at(step), fault });
                 }
                 Some(_) => {}
             }
+        }
+    }
+
+    /// Returns the fault of a warp whose wait never ends, since no warp of its block can continue.
+    fn deadlock(&self, block: usize, warp: usize, pauses: &[Option<Pause>]) -> FaultKind {
+        match pauses[warp] {
+            Some(Pause::Mbarrier { address, .. }) => {
+                let (arrivals, bytes) = self.shared[block].missing_arrivals_and_bytes(address);
+                FaultKind::NeverCompletes { address, arrivals, bytes }
+            }
+            Some(Pause::Registers { change, registers, .. }) => {
+                self.blocks[block].registers.deadlock(warp, (change, registers), pauses)
+            }
+            _ => FaultKind::BarrierNotReached { missing: warps_elsewhere(pauses, pauses[warp]) },
         }
     }
 

@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use tilewright_kernel::{MathFunction, MemorySpace, VerifyError};
+use tilewright_kernel::{MathFunction, MemorySpace, RegisterChange, VerifyError};
 use tilewright_target::Direction;
 
 /// An error of a kernel or of its launch, with the operation that caused it. Earlier writes to global memory remain.
@@ -294,6 +294,30 @@ pub enum FaultKind {
     BarrierNotReached {
         /// Indices in the block of the warps that do not reach the barrier.
         missing: Vec<u32>,
+    },
+    /// Lanes release registers down to more than they have, or acquire registers up to fewer.
+    #[error("lanes of {from} registers cannot {} {to}: expected {} registers than before", .change.name(), match .change {
+        RegisterChange::Release => "fewer",
+        RegisterChange::Acquire => "more",
+    })]
+    RegisterChange {
+        /// Whether the lanes release or acquire registers.
+        change: RegisterChange,
+        /// Number of registers of a lane before the change.
+        from: u32,
+        /// Number of registers of a lane after the change.
+        to: u32,
+    },
+    /// Lanes wait for registers that no other lanes release.
+    #[error(
+        "lanes acquire {needed} registers, of which the pool of the block has {free}, and no warp can continue: expected \
+         other warp groups to release them"
+    )]
+    RegistersNotReleased {
+        /// Number of registers that all lanes of the warp group acquire together.
+        needed: u64,
+        /// Number of registers in the pool.
+        free: u64,
     },
     /// A cluster barrier that some blocks do not reach.
     #[error(

@@ -48,6 +48,7 @@ mod observed;
 mod print;
 mod program;
 mod queues;
+mod register_pool;
 mod rounding;
 mod rows;
 mod run;

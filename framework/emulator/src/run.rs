@@ -305,6 +305,11 @@ fn check_launch(kernel: &Kernel, target: &TargetDescription) -> Result<(), Fault
             "the kernel has named barriers for some warps; the target has {most} of them"
         )));
     }
+    for statement in kernel.statements() {
+        if let tilewright_kernel::Op::SetMaxRegisters { registers, .. } = statement.op {
+            target.limits.check_register_change(registers, lanes).map_err(FaultKind::Launch)?;
+        }
+    }
     let (bytes, limit) = (kernel.shared_bytes(), u64::from(target.shared.bytes));
     if bytes > limit {
         return Err(FaultKind::SharedLimit { bytes, limit });

@@ -10,8 +10,8 @@ use tilewright_layout::f2::Subspace;
 
 use super::{
     BankTableEntry, Cost, CostTable, DeviceThroughput, Direction, Global, HardwareMathFunction, Limits, MatrixRate,
-    MmaThroughput, PairedLanePhases, Shared, ShuffleKind, ShufflePrimitive, SupportedWarpSizes, TargetDescription,
-    TensorMemory,
+    MmaThroughput, PairedLanePhases, RegisterReallocation, Shared, ShuffleKind, ShufflePrimitive, SupportedWarpSizes,
+    TargetDescription, TensorMemory,
 };
 
 /// Maximum number of lanes in a warp that a description may state. This bound and the next four (banks, bytes of a bank
@@ -124,8 +124,28 @@ fn check_limits(limits: &Limits, lanes: &SupportedWarpSizes) -> Checked {
         let message = format!("a warp of {warp} lanes with {each} registers each does not fit into {all}");
         return Err(DescriptionError::at("registers_per_block", message));
     }
+    if let Some(change) = &limits.register_reallocation {
+        check_register_reallocation(change, warp).within("register_reallocation")?;
+    }
     count("blocks_per_cluster", limits.blocks_per_cluster)?;
     text("source", &limits.source)
+}
+
+/// Checks the numbers of registers that lanes can change to; `warp` is the smallest number of lanes of a warp.
+fn check_register_reallocation(change: &RegisterReallocation, warp: u32) -> Checked {
+    count("step", change.step)?;
+    if change.lanes == 0 || !change.lanes.is_multiple_of(warp) {
+        return expected("lanes", format!("whole warps of {warp} lanes"), change.lanes);
+    }
+    for (key, registers) in [("least", change.least), ("most", change.most)] {
+        if registers == 0 || !registers.is_multiple_of(change.step) {
+            return expected(key, format!("a multiple of `step` ({})", change.step), registers);
+        }
+    }
+    match change.least <= change.most {
+        true => Ok(()),
+        false => expected("most", format!("at least `least` ({})", change.least), change.most),
+    }
 }
 
 fn check_shared(shared: &Shared, lanes: &SupportedWarpSizes) -> Checked {
@@ -337,6 +357,7 @@ fn check_throughput(rates: &DeviceThroughput, shared: &Shared) -> Checked {
     count("warps_per_unit", rates.warps_per_unit)?;
     count("blocks_per_unit", rates.blocks_per_unit)?;
     count("registers_per_unit", rates.registers_per_unit)?;
+    count("register_files", rates.register_files)?;
     count("shared_bytes_per_unit", rates.shared_bytes_per_unit)?;
     if rates.shared_bytes_per_unit < shared.bytes {
         let least = format!("at least `shared.bytes` ({})", shared.bytes);

@@ -99,6 +99,10 @@ pub struct Limits {
     #[serde(default, skip_serializing_if = "is_none")]
     #[serde(rename(serialize = "group_barriers"), alias = "group_barriers")]
     pub named_barriers: u32,
+    /// How warp groups of a block hand registers over to each other (PTX `setmaxnreg`); `None` if each lane keeps the
+    /// registers of the launch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub register_reallocation: Option<RegisterReallocation>,
     /// Kind of evidence for this entry's values: measured, documented or assumed.
     pub evidence: Evidence,
     /// Origin of this entry's values: a document, a measurement or an assumption.
@@ -106,7 +110,55 @@ pub struct Limits {
     pub source: String,
 }
 
+/// The numbers of registers that the lanes of a running block can change to. Released registers go to a pool of the
+/// block, from which other lanes acquire them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct RegisterReallocation {
+    /// Number of lanes that change together: the lanes of whole, adjacent warps, aligned to this number in the block.
+    #[cfg_attr(test, schemars(range(min = 1)))]
+    pub lanes: u32,
+    /// Minimum number of 32-bit registers of a lane.
+    #[cfg_attr(test, schemars(range(min = 1)))]
+    pub least: u32,
+    /// Maximum number of 32-bit registers of a lane.
+    #[cfg_attr(test, schemars(range(min = 1)))]
+    pub most: u32,
+    /// The number of registers of a lane is a multiple of this number.
+    #[cfg_attr(test, schemars(range(min = 1)))]
+    pub step: u32,
+}
+
+impl RegisterReallocation {
+    /// Whether lanes can change to this number of 32-bit registers.
+    #[must_use]
+    pub fn allows(&self, registers: u32) -> bool {
+        (self.least..=self.most).contains(&registers) && registers.is_multiple_of(self.step)
+    }
+}
+
 impl Limits {
+    /// Checks that the lanes of a block of `lanes` lanes can change to `registers` 32-bit registers.
+    ///
+    /// # Errors
+    /// The reason as text: the target has no such change, not this number, or not in a block of this size.
+    pub fn check_register_change(&self, registers: u32, lanes: u64) -> Result<(), String> {
+        let Some(change) = &self.register_reallocation else {
+            return Err(
+                "lanes keep the registers of the launch on this target: expected no `set_max_registers`".to_owned()
+            );
+        };
+        let RegisterReallocation { lanes: together, least, most, step } = *change;
+        if !change.allows(registers) {
+            return Err(format!("{registers} registers of a lane; expected {least} to {most} in steps of {step}"));
+        }
+        if !lanes.is_multiple_of(together.into()) {
+            return Err(format!("{together} lanes change their registers together; the block has {lanes} lanes"));
+        }
+        Ok(())
+    }
+
     /// Returns the register budgets of a lane, in 32-bit registers, for blocks of `threads` threads: first the budget
     /// of a kernel that chooses no register mode, then each larger mode that fits the block's registers.
     pub fn register_budgets(&self, threads: u32) -> impl Iterator<Item = u32> + '_ {

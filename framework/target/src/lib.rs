@@ -43,8 +43,8 @@ pub use check::DescriptionError;
 pub use completion::{Completion, Queue};
 pub use cost::{Cost, CostTable, Evidence};
 pub use description::{
-    AddressUnitRate, Global, Limits, Shared, ShuffleKind, ShufflePrimitive, SupportedWarpSizes, TargetDescription,
-    TargetFileError, VectorAtomicAdd,
+    AddressUnitRate, Global, Limits, RegisterReallocation, Shared, ShuffleKind, ShufflePrimitive, SupportedWarpSizes,
+    TargetDescription, TargetFileError, VectorAtomicAdd,
 };
 pub use dominators::immediate_dominators;
 pub use element_type::ElementType;

@@ -34,6 +34,11 @@ pub struct DeviceThroughput {
     /// Number of 32-bit registers of a compute unit, for all lanes.
     #[cfg_attr(test, schemars(range(min = 1)))]
     pub registers_per_unit: u32,
+    /// Number of register files of a compute unit, which have equal parts of its registers. Each warp has its registers
+    /// in one of them, and the warps are divided evenly among them.
+    #[serde(default = "one_register_file", skip_serializing_if = "is_one")]
+    #[cfg_attr(test, schemars(range(min = 1)))]
+    pub register_files: u32,
     /// Bytes of shared memory of a compute unit.
     #[cfg_attr(test, schemars(range(min = 1)))]
     pub shared_bytes_per_unit: u32,
@@ -58,10 +63,26 @@ impl DeviceThroughput {
             warps_per_unit: 32,
             blocks_per_unit: 16,
             registers_per_unit: 65536,
+            register_files: 1,
             shared_bytes_per_unit: 1 << 16,
             evidence: Evidence::Assumed,
             source: "assumed: the target file has no table `throughput`".to_owned(),
         }
+    }
+
+    /// Returns the maximum number of 32-bit registers of a lane if `warps` warps of `lanes` lanes are resident on a
+    /// compute unit.
+    #[must_use]
+    pub fn registers_per_lane(&self, warps: u64, lanes: u64) -> u64 {
+        let files = u64::from(self.register_files.max(1));
+        u64::from(self.registers_per_unit) / files / (warps.div_ceil(files) * lanes).max(1)
+    }
+
+    /// Returns the maximum number of resident warps of `lanes` lanes with this number of 32-bit registers each.
+    #[must_use]
+    pub fn warps_with_registers(&self, registers: u64, lanes: u64) -> u64 {
+        let files = u64::from(self.register_files.max(1));
+        u64::from(self.registers_per_unit) / files / (registers * lanes).max(1) * files
     }
 
     /// Returns the bytes of global memory that one compute unit moves per cycle if all compute units share the
@@ -70,4 +91,13 @@ impl DeviceThroughput {
     pub fn bytes_per_cycle(&self) -> f64 {
         self.memory_bandwidth_gbps * 1000.0 / self.clock_mhz / f64::from(self.compute_units)
     }
+}
+
+fn one_register_file() -> u32 {
+    1
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "as serde asks")]
+fn is_one(count: &u32) -> bool {
+    *count == 1
 }

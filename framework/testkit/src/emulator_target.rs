@@ -3,8 +3,8 @@
 use tilewright_emulator::{Argument, Fault, GlobalMemory, RunLimits, RunReport, run_kernel};
 use tilewright_kernel::{Kernel, text};
 use tilewright_target::{
-    BankTableEntry, Cost, CostTable, Direction, Evidence, Global, Limits as TargetLimits, Shared, ShuffleKind,
-    ShufflePrimitive, SupportedWarpSizes, TargetDescription,
+    BankTableEntry, Cost, CostTable, Direction, Evidence, Global, Limits as TargetLimits, RegisterReallocation, Shared,
+    ShuffleKind, ShufflePrimitive, SupportedWarpSizes, TargetDescription,
 };
 
 fn row(directions: &[Direction], access_bits: &[u32], phase: &[u64], instruction: Option<&str>) -> BankTableEntry {
@@ -47,6 +47,7 @@ pub fn target(warp_ordered: bool) -> TargetDescription {
             registers_per_block: 4096,
             blocks_per_cluster: 4,
             named_barriers: 4,
+            register_reallocation: Some(RegisterReallocation { lanes: 16, least: 8, most: 128, step: 8 }),
             evidence: Evidence::Assumed,
             source: "invented".to_owned(),
         },

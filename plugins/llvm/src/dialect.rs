@@ -2,7 +2,8 @@
 //! target-specific operations.
 
 use tilewright_kernel::{
-    Atomic, Cast, CollectiveScope, Element, Kernel, MathFunction, MemoryOrder, MemoryScope, MemorySpace, Queue, Type,
+    Atomic, Cast, CollectiveScope, Element, Kernel, MathFunction, MemoryOrder, MemoryScope, MemorySpace, Queue,
+    RegisterChange, Type,
 };
 use tilewright_plugin::CompileError;
 use tilewright_target::{Completion, Instruction};
@@ -444,6 +445,20 @@ pub trait TargetDialect {
     fn named_barrier(&self, emit: &Emitter<'_, '_>, number: u32, lanes: u32) -> Result<(), CompileError> {
         let _ = (emit, number, lanes);
         Err(no_group_barriers())
+    }
+
+    /// Changes the number of registers of each lane of a warp group to `registers`.
+    ///
+    /// # Errors
+    /// [`CompileError::Unsupported`] if lanes of the target keep the registers of the launch.
+    fn set_max_registers(
+        &self,
+        emit: &Emitter<'_, '_>,
+        change: RegisterChange,
+        registers: u32,
+    ) -> Result<(), CompileError> {
+        let _ = (emit, change, registers);
+        Err(CompileError::Unsupported("the target's lanes keep the registers of the launch".to_owned()))
     }
 
     /// Converts a plain value to the form of a completed result of a queue (asynchronous operations of one kind), so

@@ -439,6 +439,9 @@ impl<'a, 'ctx> Body<'a, 'ctx> {
                 let lanes = warps.saturating_mul(self.kernel.launch.lanes);
                 self.dialect.named_barrier(&self.emit, *number, lanes)
             }
+            Op::SetMaxRegisters { change, registers } => {
+                self.dialect.set_max_registers(&self.emit, *change, *registers)
+            }
             Op::Commit { queue } => self.dialect.commit(&self.emit, *queue),
             Op::MbarrierInit { pointer, arrivals } => {
                 self.dialect.mbarrier_init(&self.emit, self.shared_pointer(*pointer)?, *arrivals)

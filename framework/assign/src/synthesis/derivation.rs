@@ -181,6 +181,10 @@ pub struct SharedCopyLoopReport {
     pub tensor_copies: bool,
     /// Number of producer warps, which only issue copies.
     pub producers: u32,
+    /// Number of 32-bit registers of a lane of the other warps, and of the producer warps, which hand theirs over;
+    /// `None` if all warps keep the registers of the launch.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub registers: Option<[u32; 2]>,
     /// The names of the dots whose MMAs overlap with the next iteration.
     pub pending: Vec<String>,
     /// The reason why copies are not prefetched; `None` if they are.
@@ -303,6 +307,9 @@ impl fmt::Display for SharedCopyLoopReport {
         }
         if self.producers > 0 {
             write!(f, ", issued by {} producer warp", self.producers)?;
+        }
+        if let Some([own, of_producers]) = self.registers {
+            write!(f, " of {of_producers} registers, which leaves {own} to the others")?;
         }
         if !self.pending.is_empty() {
             write!(f, ", {} overlaps with the next iteration", self.pending.join(", "))?;

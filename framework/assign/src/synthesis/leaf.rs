@@ -343,6 +343,7 @@ pub(super) fn of_loop(
         buffers: choices.buffer_count(of.op).unwrap_or(1),
         tensor_copies: of.copies.iter().any(|copy| choices.tensor_copies.contains_key(copy)),
         producers: u32::from(choices.producers.contains_key(&of.op)),
+        registers: choices.producers.get(&of.op).and_then(|choice| choice.registers),
         pending: if choices.overlapped_mmas.contains(&of.op) {
             of.accumulator.iter().map(name).collect()
         } else {

@@ -53,9 +53,11 @@ fn compute_units(target: &TargetDescription) -> u64 {
 
 /// Returns the number of registers that a lane can have in a block with further `producers` warps.
 pub(super) fn registers_per_lane(config: &LaunchConfig<'_>, producers: u64) -> u64 {
-    let limits = &config.context.target.limits;
-    let threads = (u64::from(config.warps) + producers).saturating_mul(config.lanes.into()).max(1);
-    u64::from(limits.registers_per_lane).min(u64::from(limits.registers_per_block) / threads).max(1)
+    let target = config.context.target;
+    let (warps, lanes) = (u64::from(config.warps) + producers, u64::from(config.lanes));
+    let of_block = u64::from(target.limits.registers_per_block) / warps.saturating_mul(lanes).max(1);
+    let of_unit = target.throughput.as_ref().map_or(of_block, |unit| unit.registers_per_lane(warps, lanes));
+    u64::from(target.limits.registers_per_lane).min(of_block).min(of_unit).max(1)
 }
 
 /// Returns the model's prediction, as a line of the derivation. Registers of a lane are capped at the target's limit.

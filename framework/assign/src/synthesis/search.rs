@@ -3,6 +3,8 @@
 //! MMAs, bulk tensor copies and a producer warp; both also from the fastest leaves with other instructions. With these,
 //! dots and conversions are chosen again.
 
+mod producers;
+
 use super::alternatives::Tried;
 use super::error::Refusals;
 use super::leaf::{Leaf, of_loop};
@@ -18,8 +20,6 @@ use tilewright_tile::transform::explicit::{DotChoice, ExplicitMemoryChoices, Sha
 use tilewright_tile::transform::{make_partition_captures_explicit, remove_unused_operations};
 use tilewright_tile::{Op, TileModule};
 
-/// Number of named barriers for two warp groups: one for each group, and one for both.
-const GROUP_BARRIERS: u32 = 3;
 /// Max number of leaves (complete choices) besides the best one from which the choices for loops are searched.
 const MAX_STARTS: usize = 2;
 
@@ -391,41 +391,6 @@ impl Search<'_, '_> {
         let tensor_copies = self.tree.tensor_copies.iter().filter(|(copy, _)| copies.contains(copy));
         let tensor_copies = tensor_copies.map(|(copy, mapped)| (*copy, mapped.clone())).collect();
         choices.stages.get(&of.op).is_some_and(|stages| *stages > 1).then_some((choices, tensor_copies))
-    }
-
-    /// Solves the best leaf (complete choice) again with a producer warp that issues the bulk tensor copies of a loop.
-    /// It is kept if it is faster, or if the program requests it.
-    fn producers(&mut self, open: &Staged) {
-        let is_pipelined = self.options.task_mapping && self.options.pipeline;
-        if open.produced == Some(false) || !is_pipelined {
-            return;
-        }
-        let is_explicit = open.produced == Some(true);
-        let limits = &self.config.context.target.limits;
-        let lanes = (self.config.warps + 1).saturating_mul(self.config.lanes);
-        let room = limits.named_barriers >= GROUP_BARRIERS && lanes <= limits.lanes_per_block;
-        let covers_loop = |copies: &[(Op, TensorMapTileAddress)]| {
-            open.of.copies.iter().all(|copy| copies.iter().any(|(other, _)| other == copy))
-        };
-        match self.boxed(&open.of).filter(|(_, tensor_copies)| room && covers_loop(tensor_copies)) {
-            Some((mut choices, tensor_copies)) => {
-                choices.tensor_copies.extend(tensor_copies);
-                choices.producers.insert(open.of.op, self.config.warps);
-                let other = if is_explicit { self.best.take() } else { None };
-                self.leaf(&choices);
-                if self.best.is_none() {
-                    self.best = other;
-                    self.not_produced();
-                }
-            }
-            None if is_explicit => self.not_produced(),
-            None => {}
-        }
-    }
-
-    fn not_produced(&mut self) {
-        let target = self.config.context.target.name.clone();
-        self.refused.get_or_insert(SynthesisError::NoProducers { target });
     }
 
     /// Solves the best leaf (complete choice) again with other copies to global memory, and keeps those that are faster: a

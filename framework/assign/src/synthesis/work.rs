@@ -64,19 +64,48 @@ impl<'s, 'm> WorkCounter<'s, 'm> {
     /// is the number of blocks, `None` for an assumed one.
     pub(super) fn blocks(&self, shared_bytes: u64, launched: Option<u64>) -> Result<ModelLaunch, SynthesisError> {
         let steps = self.region(self.program.body.root(), &mut BarrierState::new(self.program.body))?;
-        let (registers, producers) = (self.pressure.registers(), self.producers());
+        let (registers, producers) = (self.registers_per_lane(), self.producers());
         Ok(ModelLaunch { registers, shared_bytes, producers, ..blocks(self.program.config, launched, steps) })
     }
 
-    /// Returns the number of producer warps, which only issue copies.
-    fn producers(&self) -> u64 {
+    /// Returns the number of registers of a lane: if producers hand theirs over, the mean, with which the block is
+    /// launched.
+    fn registers_per_lane(&self) -> u64 {
+        let Some([own, of_producers]) = self.partition_registers() else { return self.pressure.registers() };
+        let (consumers, producers) = (u64::from(self.program.config.warps), self.producers());
+        (own * consumers + of_producers * producers).div_ceil(consumers + producers)
+    }
+
+    /// Returns the numbers in an attribute of each operation with partitions of warps.
+    fn partition_numbers(&self, name: &str) -> Vec<Vec<u64>> {
         let body = self.program.body;
         let groups = body.walk_region(body.root()).into_iter().filter(|op| body.op(*op).name() == GROUPS);
-        let warps = groups.map(|op| match body.op(op).attributes.get("partitionNumWarps") {
-            Some(Attribute::Array(_, warps)) => warps.iter().sum(),
-            _ => 0,
+        let numbers = groups.filter_map(|op| match body.op(op).attributes.get(name) {
+            Some(Attribute::Array(_, numbers)) => Some(numbers.clone()),
+            _ => None,
         });
-        warps.max().unwrap_or(0)
+        numbers.collect()
+    }
+
+    /// Returns the number of producer warps, which only issue copies, with the idle warps that complete the warp group
+    /// of producers that hand registers over.
+    fn producers(&self) -> u64 {
+        let config = self.program.config;
+        let partitions = self.partition_numbers("partitionNumWarps");
+        let warps = partitions.iter().map(|warps| warps.iter().sum()).max().unwrap_or(0);
+        let change = config.context.target.limits.register_reallocation;
+        match change.filter(|_| self.partition_registers().is_some()) {
+            Some(change) => {
+                let (consumers, together) = (u64::from(config.warps), (change.lanes / config.lanes).max(1));
+                (consumers + warps).next_multiple_of(together.into()) - consumers
+            }
+            None => warps,
+        }
+    }
+
+    /// Returns the registers of a lane of the consumer warps, and of the producer warps, if these hand registers over.
+    fn partition_registers(&self) -> Option<[u64; 2]> {
+        self.partition_numbers("actualRegisters").into_iter().find_map(|numbers| numbers.try_into().ok())
     }
 
     fn region(&self, region: Region, since: &mut BarrierState) -> Result<Vec<ModelStep>, SynthesisError> {
@@ -157,7 +186,10 @@ impl<'s, 'm> WorkCounter<'s, 'm> {
     /// Returns the number of registers that are spilled at an operation: at the one of the highest register pressure.
     fn count_spilled(&self, op: Op) -> u64 {
         match self.pressure.at == Some(op) {
-            true => self.pressure.spilled(registers_per_lane(self.program.config, self.producers())),
+            true => self.pressure.spilled(match self.partition_registers() {
+                Some([own, _]) => own,
+                None => registers_per_lane(self.program.config, self.producers()),
+            }),
             false => 0,
         }
     }

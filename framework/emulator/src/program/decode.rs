@@ -315,6 +315,9 @@ impl<'a> Decoder<'a> {
             }
             Op::Barrier { scope, .. } => Step::Barrier(*scope),
             Op::NamedBarrier { number, warps } => Step::NamedBarrier { number: *number, warps: *warps },
+            Op::SetMaxRegisters { change, registers } => {
+                Step::SetMaxRegisters { change: *change, registers: *registers }
+            }
             Op::Swap { a, b, lane, .. } => {
                 let [Some(first), Some(second)] = [0, 1].map(|index| results.get(index)) else { return };
                 let from = (self.at(*a), self.at(*b));

@@ -2,8 +2,8 @@
 
 use crate::rounding::AccumulatorType;
 use tilewright_kernel::{
-    self as kernel, Binary, Cast, CollectiveScope, Compare, Element, MathFunction, MemorySpace, Queue, SpecialRegister,
-    Type, Unary,
+    self as kernel, Binary, Cast, CollectiveScope, Compare, Element, MathFunction, MemorySpace, Queue, RegisterChange,
+    SpecialRegister, Type, Unary,
 };
 use tilewright_target::{BankTableEntry, Direction, RoundingMode};
 
@@ -191,6 +191,10 @@ pub(crate) enum Step<'a> {
     NamedBarrier {
         number: u32,
         warps: u32,
+    },
+    SetMaxRegisters {
+        change: RegisterChange,
+        registers: u32,
     },
     ReadyToken {
         queue: Queue,

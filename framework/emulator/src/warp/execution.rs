@@ -14,7 +14,7 @@ use crate::semantics::SemanticsTable;
 use crate::shared::{Accessor, Clock, Epoch, SharedMemory};
 use crate::tensor_memory::TensorMemory;
 use std::ops::Range;
-use tilewright_kernel::{CollectiveScope, Counts, MemorySpace};
+use tilewright_kernel::{CollectiveScope, Counts, MemorySpace, RegisterChange};
 use tilewright_target::TargetDescription;
 
 /// Number of operations that a warp executes before it yields to other programs.
@@ -78,6 +78,9 @@ pub(crate) enum Pause {
     Mbarrier { step: usize, address: u64 },
     /// The warp waits at the named barrier with this number until `warps` warps have reached it.
     Group { step: usize, number: u32, warps: u32 },
+    /// The warp waits, in this step, until all warps of its warp group change their registers and the block's pool has
+    /// those that they acquire.
+    Registers { step: usize, change: RegisterChange, registers: u32 },
     /// The warp has used its share of operations, and other programs are to make progress.
     Yielded,
     /// The warp has ended.
@@ -210,6 +213,10 @@ impl Warp {
                 self.require_all_lanes().map_err(|fault| (at, fault))?;
                 self.counts.barriers += 1;
                 return Ok(Pause::Group { step: at, number, warps });
+            }
+            if let &Step::SetMaxRegisters { change, registers } = step {
+                self.require_all_lanes().map_err(|fault| (at, fault))?;
+                return Ok(Pause::Registers { step: at, change, registers });
             }
             if let &Step::MbarrierWait { pointer, phase } = step {
                 let address = self.mbarrier_wait(pointer, phase, around, at).map_err(|fault| (at, fault))?;

@@ -190,6 +190,16 @@ named_enum! {
 }
 
 named_enum! {
+    /// How the lanes of a warp group change their number of registers.
+    pub enum RegisterChange {
+        /// Gives registers to the pool of the block.
+        Release = "release",
+        /// Takes registers from the pool of the block, and waits until it has enough.
+        Acquire = "acquire",
+    }
+}
+
+named_enum! {
     /// How a lane of a shuffle names its source lane.
     pub enum ShuffleMode {
         /// By an `i32` lane index, below the number of lanes, that may differ between lanes.

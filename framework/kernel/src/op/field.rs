@@ -3,7 +3,7 @@
 use std::slice;
 
 use super::atomic::{Atomic, MemoryOrder, MemoryScope};
-use super::choices::{Binary, Cast, CollectiveScope, Compare, Issuers, ShuffleMode, Unary};
+use super::choices::{Binary, Cast, CollectiveScope, Compare, Issuers, RegisterChange, ShuffleMode, Unary};
 use super::math::MathFunction;
 use crate::{Queue, Value};
 
@@ -77,6 +77,7 @@ attributes!(
     Compare,
     ShuffleMode,
     Issuers,
+    RegisterChange,
     CollectiveScope,
     Unary,
     MathFunction,

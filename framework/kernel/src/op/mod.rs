@@ -12,7 +12,9 @@ mod rule;
 mod table;
 
 pub use atomic::{Atomic, MemoryOrder, MemoryScope};
-pub use choices::{Binary, Cast, CollectiveScope, Compare, Issuers, ShuffleMode, SpecialRegister, Unary};
+pub use choices::{
+    Binary, Cast, CollectiveScope, Compare, Issuers, RegisterChange, ShuffleMode, SpecialRegister, Unary,
+};
 pub use math::{DirectedRounding, MathFunction};
 pub use operation::{MAX_REGION_DEPTH, Op, Region, Statement};
 pub(crate) use rule::{BOOL, I32, SCALAR, TypeRule, TypeSet, is_in_memory};

@@ -4,7 +4,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::atomic::{Atomic, MemoryOrder, MemoryScope};
-use super::choices::{Binary, Cast, CollectiveScope, Compare, Issuers, ShuffleMode, SpecialRegister, Unary};
+use super::choices::{
+    Binary, Cast, CollectiveScope, Compare, Issuers, RegisterChange, ShuffleMode, SpecialRegister, Unary,
+};
 use super::field::Field;
 use super::math::MathFunction;
 use super::rule::{

@@ -314,6 +314,15 @@ macro_rules! operations {
                 /// The number of warps that arrive.
                 warps: u32 = "a number of warps",
             } [number "," warps] -> none needs(Uniformity::Uniform) fn named_barrier;
+            /// Changes the number of 32-bit registers of each lane (PTX `setmaxnreg`). All warps of a warp group of the
+            /// target execute it, with the same registers. Registers that are released go to a pool of the block; the
+            /// warps wait until the pool has those that they acquire.
+            set_max_registers SetMaxRegisters {
+                /// Whether the lanes release or acquire registers.
+                change: RegisterChange,
+                /// Number of registers of a lane after the change.
+                registers: u32 = "a number of registers",
+            } [change registers] -> none needs(Uniformity::Uniform) fn set_max_registers;
             /// Turns a scalar or vector into a ready async token of the queue: a pending value whose operation is
             /// already complete. It is the initial value of a pending accumulator that a loop carries.
             ready_token ReadyToken in_bytes("pend") {

@@ -7,7 +7,7 @@ use tilewright_layout::text::{Parsed, Quoted};
 use super::parser::Parser;
 use crate::{
     Atomic, Binary, Cast, CollectiveScope, Compare, Issuers, MathFunction, MemoryOrder, MemoryScope, Queue, Region,
-    ShuffleMode, SpecialRegister, Unary, Value,
+    RegisterChange, ShuffleMode, SpecialRegister, Unary, Value,
 };
 
 /// A type of the fields of operations, with its text form.
@@ -182,6 +182,7 @@ choices! {
     MemoryScope = "among whom",
     Queue = "a queue",
     CollectiveScope = "a scope",
+    RegisterChange = "`release` or `acquire`",
     Unary = "an operation on one value",
 }
 

@@ -54,6 +54,10 @@ impl Checker<'_> {
                 let (found, most) = (*warps, self.kernel.launch.warps);
                 self.require((1..=most).contains(&found), || Violation::GroupWarps { number: *number, found, most })
             }
+            Op::SetMaxRegisters { registers, .. } => {
+                let launch = self.kernel.launch.registers;
+                self.require(*registers > 0 && launch > 0, || Violation::Registers { found: *registers, launch })
+            }
             Op::Wait { values, .. } => results.iter().zip(values).try_for_each(|(&result, &value)| {
                 let ty = self.type_of(value)?.after_wait();
                 self.result(result, ty)

@@ -241,6 +241,14 @@ pub enum Violation {
         /// The number of warps of the block.
         most: u32,
     },
+    /// A lane changes to no registers, or the kernel does not state the registers that it has before.
+    #[error("{found} registers of a lane, of {launch} at the launch; expected both above zero")]
+    Registers {
+        /// Number of registers that the operation states.
+        found: u32,
+        /// Number of registers of a lane for which the kernel is compiled; 0 if it states none.
+        launch: u32,
+    },
     /// The number of tensor-memory columns is no power of two.
     #[error("{found} columns of tensor memory; expected a power of two")]
     TensorColumns {

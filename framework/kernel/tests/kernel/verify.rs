@@ -160,6 +160,8 @@ fn numbers_within_operations_have_bounds() {
         ("%9: i32, %10: i32 = swap 8 all %5, %5", Violation::Lane { found: 8, lanes: 8 }),
         ("%9: i32 = shuffle_xor 0 all %5", Violation::LaneXor { found: 0, lanes: 8 }),
         ("%9: i32 = shuffle_xor 8 all %5", Violation::LaneXor { found: 8, lanes: 8 }),
+        ("set_max_registers release 24", Violation::Registers { found: 24, launch: 0 }),
+        ("set_max_registers acquire 0", Violation::Registers { found: 0, launch: 0 }),
         ("%9: i32 = swap 1 all %5, %5", Violation::ResultCount { found: 1, expected: 2 }),
         ("%9: i32 = load %0 align 0", Violation::Alignment { found: 0 }),
         ("store %0, %5 align 12", Violation::Alignment { found: 12 }),

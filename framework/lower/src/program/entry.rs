@@ -69,7 +69,7 @@ pub fn lower_function(program: &LoweringInput<'_>) -> Result<Kernel, LowerError>
     parameters.extend(maps);
     let context = &program.config.context;
     let launch = StaticLaunchConfig::new(program.config.lanes, program.config.warps)
-        .with_registers(context.registers.unwrap_or(0))
+        .with_registers(groups.launch_registers().or(context.registers).unwrap_or(0))
         .with_blocks(context.blocks);
     let mut builder = Builder::with_parameters(&kernel_name(&function.name), launch, parameters);
     // Operations of the kernel that come from no operation of the program, such as reading an argument, get the

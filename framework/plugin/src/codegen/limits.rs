@@ -39,10 +39,22 @@ pub fn check_limits(target: &TargetDescription, module: &Module) -> Result<(), C
             let message = format!("kernel `{name}`: it uses more named barriers than the {barriers} of {target}");
             return Err(CompileError::Unsupported(message));
         }
+        check_register_changes(target, kernel, lanes)?;
         let bytes = static_shared_bytes(kernel)?;
         if bytes > u64::from(target.shared.bytes) {
             return fail(format!("{bytes} bytes of shared memory; {} has {}", target.name, target.shared.bytes));
         }
+    }
+    Ok(())
+}
+
+/// Checks the numbers of registers to which a kernel's lanes change, in a block of `lanes` lanes.
+fn check_register_changes(target: &TargetDescription, kernel: &Kernel, lanes: u64) -> Result<(), CompileError> {
+    for statement in kernel.statements() {
+        let Op::SetMaxRegisters { registers, .. } = statement.op else { continue };
+        target.limits.check_register_change(registers, lanes).map_err(|reason| {
+            CompileError::Unsupported(format!("kernel `{}` for {}: {reason}", kernel.name, target.name))
+        })?;
     }
     Ok(())
 }

@@ -3,8 +3,8 @@
 use tilewright_tile::op::Dialects;
 use tilewright_tile::text::parse_module;
 use tilewright_tile::transform::explicit::{
-    ElementDistance, ExplicitMemoryChoices, ScaledOffsetTerm, TensorMapTileAddress, expand_explicit_memory,
-    find_shared_copy_loops,
+    ElementDistance, ExplicitMemoryChoices, ProducerChoice, ScaledOffsetTerm, TensorMapTileAddress,
+    expand_explicit_memory, find_shared_copy_loops,
 };
 use tilewright_tile::transform::{make_partition_captures_explicit, resolve_captured_value};
 use tilewright_tile::{Attribute, Function, ValueOrigin, verify_module};
@@ -281,7 +281,8 @@ fn a_producer_warp_issues_tensor_copies() {
     let counter = body.arguments(body.blocks(body.op(of.op).regions[0])[0])[0];
     let strides = [32, 1].map(ElementDistance::Number).to_vec();
     let begins = vec![vec![], vec![ScaledOffsetTerm { value: counter, times: 32, over: 1 }]];
-    let lanes = ExplicitMemoryChoices::default().with_stages(of.op, 3).with_producer(of.op, 4);
+    let warps = ProducerChoice { consumers: 4, registers: Some([232, 24]) };
+    let lanes = ExplicitMemoryChoices::default().with_stages(of.op, 3).with_producer(of.op, warps);
     let choices = lanes.clone().with_tensor_copy(of.copies[0], TensorMapTileAddress { base, strides, begins });
     let expansion = expand_explicit_memory(&function, &choices, &Dialects::neutral())
         .unwrap_or_else(|violation| panic!("{violation}"));

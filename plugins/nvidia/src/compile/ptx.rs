@@ -1,7 +1,9 @@
 //! The PTX dialect of the LLVM translation: kernel attributes, thread indices, shuffles, barriers, asynchronous
 //! operations and vendor instructions.
 
-use tilewright_kernel::{Cast, CollectiveScope, Element, Kernel, MathFunction, MemoryScope, MemorySpace, Queue, Type};
+use tilewright_kernel::{
+    Cast, CollectiveScope, Element, Kernel, MathFunction, MemoryScope, MemorySpace, Queue, RegisterChange, Type,
+};
 use tilewright_llvm::values::{BasicValueEnum, IntValue, PointerValue};
 use tilewright_llvm::{
     AtomicUpdate, Emitter, KernelDeclaration, LlvmTarget, PredicatedAccess, SharedMemoryDeclaration, TargetDialect,
@@ -378,6 +380,19 @@ impl TargetDialect for Ptx<'_> {
             let operands = [emit.i32(number).into(), emit.i32(lanes).into()];
             emit.call_intrinsic("llvm.nvvm.barrier.cta.sync.aligned.count", &[], &operands).map(|_| ())
         })
+    }
+
+    fn set_max_registers(
+        &self,
+        emit: &Emitter<'_, '_>,
+        change: RegisterChange,
+        registers: u32,
+    ) -> Result<(), CompileError> {
+        let name = match change {
+            RegisterChange::Release => "llvm.nvvm.setmaxnreg.dec.sync.aligned.u32",
+            RegisterChange::Acquire => "llvm.nvvm.setmaxnreg.inc.sync.aligned.u32",
+        };
+        emit.call_intrinsic(name, &[], &[emit.i32(registers).into()]).map(|_| ())
     }
 
     fn ready_token<'ctx>(

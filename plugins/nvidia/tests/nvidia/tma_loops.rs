@@ -294,3 +294,28 @@ fn other_tiles_are_stored_by_lanes() {
         assert!(!found.copies.iter().any(is_bulk) && !found.to_string().contains("copy %yi by tw"), "{found}");
     }
 }
+
+/// Checks that a producer hands registers over where two blocks of consumers with as many registers are then resident:
+/// each lane of two blocks of five warps has 168 registers (three warps share a register file of 16384), and 232 remain
+/// for those of four warps beside a producer of 24. The emulator and the virtual device check the changes.
+#[test]
+fn producers_hand_registers_over_where_they_gain() {
+    let target = target("h100");
+    let (case, text) = case("explicit_attention_dq");
+    let found = synthesize_and_emulate(&target, &case, &text, SynthesisOptions::default());
+    let of = &found.derivation.loops[0];
+    assert_eq!((of.producers, of.registers), (1, Some([232, 24])), "{}", found.derivation);
+    assert!(found.derivation.to_string().contains("1 producer warp of 24 registers, which leaves 232 to the others"));
+    assert!(found.kernel.contains("lanes 32 warps 8 registers 128"), "{}", found.kernel);
+    let prediction = &found.derivation.prediction;
+    assert_eq!((prediction.resident, prediction.registers), (2, 128));
+    check_ptx(&target, &case, &text);
+
+    let mut without = target.description().clone();
+    (without.name, without.limits.register_reallocation) = ("h100-without-reallocation".to_owned(), None);
+    let without = NvidiaTarget::new(without).expect("the architecture is served");
+    let without = synthesize_layouts(&without, &text, case.warps, SynthesisOptions::default())
+        .unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!((without.loops[0].producers, without.loops[0].registers), (0, None), "{without}");
+    assert!(prediction.cycles < without.prediction.cycles, "{prediction:?}\n{:?}", without.prediction);
+}

@@ -46,11 +46,13 @@ impl Occupancy {
     pub fn compute(block: &ModelLaunch, target: &TargetDescription) -> Result<Self, ModelError> {
         let stats = stats(target)?;
         let warps = block.warps.max(1).saturating_add(block.producers);
-        let threads = warps.saturating_mul(block.lanes.max(1));
+        let (lanes, registers) = (block.lanes.max(1), block.registers.max(1));
+        let of_warp = lanes.saturating_mul(registers);
+        let fitting_warps = stats.warps_with_registers(registers, lanes);
         let resources = [
             ("blocks", 1, u64::from(stats.blocks_per_unit)),
             ("warps", warps, u64::from(stats.warps_per_unit)),
-            ("registers", threads.saturating_mul(block.registers.max(1)), u64::from(stats.registers_per_unit)),
+            ("registers", warps.saturating_mul(of_warp), fitting_warps.saturating_mul(of_warp)),
             (
                 "bytes of shared memory",
                 target.allocated_shared_bytes(block.shared_bytes),

@@ -2,6 +2,7 @@
 
 use super::{fault, other, passes};
 use tilewright_emulator::FaultKind;
+use tilewright_kernel::RegisterChange;
 
 const LOAD: &str = "%21: i32 = load %6 align 4\n store %9, %21 align 4\n";
 
@@ -70,4 +71,48 @@ fn who_writes_waits_for_all_who_read() {
         let race = fault(3, &read_then_store(barrier));
         assert!(matches!(race.kind, FaultKind::Race { .. }), "{race}");
     }
+}
+
+/// Four warps, in groups of two: the second group executes `released`, the first `acquired`.
+fn reallocate(released: &str, acquired: &str) -> String {
+    format!(
+        "%20: i1 = compare lt_u %2, %12
+         if %20 {{ {acquired}\n yield }} else {{ {released}\n yield }}
+         store %9, %1 align 4"
+    )
+}
+
+/// The pool of a block begins empty: registers that one group acquires must be released by another, before or after.
+#[test]
+fn warp_groups_hand_registers_over() {
+    let all: Vec<u32> = [0, 1, 2, 3, 4, 5, 6, 7].repeat(4);
+    let check = |released: &str, acquired: &str| assert_eq!(passes(4, &reallocate(released, acquired)), all);
+    check("set_max_registers release 16", "set_max_registers acquire 112");
+    check("set_max_registers release 16", "set_max_registers acquire 96\n set_max_registers acquire 112");
+    check("set_max_registers release 64", "set_max_registers acquire 64");
+}
+
+#[test]
+fn invalid_register_changes_are_detected() {
+    let kind = |released: &str, acquired: &str| fault(4, &reallocate(released, acquired)).kind;
+    let release = "set_max_registers release 16";
+    let missing = kind(release, "set_max_registers acquire 120");
+    assert_eq!(missing, FaultKind::RegistersNotReleased { needed: 56 * 16, free: 48 * 16 });
+    assert_eq!(kind("", "set_max_registers acquire 72"), FaultKind::RegistersNotReleased { needed: 8 * 16, free: 0 });
+    let (acquire, to) = (RegisterChange::Acquire, 48);
+    assert_eq!(
+        kind(release, "set_max_registers acquire 48"),
+        FaultKind::RegisterChange { change: acquire, from: 64, to }
+    );
+    let (change, to) = (RegisterChange::Release, 72);
+    assert_eq!(kind(release, "set_max_registers release 72"), FaultKind::RegisterChange { change, from: 64, to });
+    // One warp of a group alone.
+    let alone = kind("if %14 { yield } else { yield }", &format!("if %14 {{ {release}\n yield }} else {{ yield }}"));
+    assert_eq!(alone, FaultKind::NotIssuedTogether { together: 2, missing: vec![1] });
+    for refused in ["release 20", "acquire 136"] {
+        let found = kind("", &format!("set_max_registers {refused}"));
+        assert!(matches!(found, FaultKind::Launch(_)), "{refused}: {found}");
+    }
+    let odd = fault(3, &reallocate(release, "")).kind;
+    assert!(matches!(&odd, FaultKind::Launch(message) if message.contains("16 lanes change their registers together")));
 }

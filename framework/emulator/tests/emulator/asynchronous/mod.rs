@@ -56,13 +56,13 @@ fn semantics() -> SemanticsTable {
     semantics
 }
 
-/// Runs a kernel with eight lanes in a warp. `text` may use these values: `%1` is the lane, `%2` the warp; `%5` 256
+/// Runs a kernel with eight lanes in a warp, each of 64 registers. `text` may use these values: `%1` is the lane, `%2` the warp; `%5` 256
 /// bytes of shared memory, `%6` the lane's word in it and `%7` its first 32 bytes; `%8` eight further bytes of shared
 /// memory; `%9` the lane's word of the output, whose first 32 bytes belong to the first warp. Constants: `%10` = 0,
 /// `%11` = 1, `%12` = 2, `%13` = 4. Conditions: `%14` in the first warp, `%15` in the others.
 fn run(warps: u32, proxy: bool, text: &str) -> Result<Vec<u32>, Fault> {
     let text = format!(
-        "kernel tested(%0 to: ptr.global) lanes 8 warps {warps} {{
+        "kernel tested(%0 to: ptr.global) lanes 8 warps {warps} registers 64 {{
            shared 0: 256 bytes align 16
            shared 1: 8 bytes align 8
            shared 2: 8 bytes align 8

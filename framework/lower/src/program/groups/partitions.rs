@@ -10,7 +10,7 @@ use crate::program::lowering::Lowering;
 use crate::program::pending;
 use crate::shared_memory::ALL_GROUPS;
 use tilewright_assign::LaunchConfig;
-use tilewright_kernel::{Compare, Kernel, SpecialRegister, Value};
+use tilewright_kernel::{Compare, Kernel, Region as KernelRegion, SpecialRegister, Value};
 use tilewright_tile::op::name::ttg;
 use tilewright_tile::{self as tile, Attribute, Block, FunctionBody, Op, Region};
 
@@ -44,7 +44,9 @@ impl Groups {
             let message = format!("{needed} named barriers of warp groups; the target has {most}");
             return Err((first, LowerErrorReason::unsupported(message)));
         }
-        Ok(Some(Self { ops, ..groups }))
+        groups.ops = ops;
+        groups.plan_registers(body, config)?;
+        Ok(Some(groups))
     }
 
     /// Returns the group that executes each partition of `op`; adds groups if there are too few with as many warps.
@@ -71,7 +73,7 @@ impl Groups {
 
     /// Number of warps of the block, over all partitions.
     pub(crate) fn all(&self) -> u32 {
-        self.warps.iter().sum()
+        self.warps.iter().sum::<u32>() + self.idle
     }
 
     /// The conditions of the branches at which warp groups diverge.
@@ -106,6 +108,7 @@ pub(crate) fn lowered<'a>(
     }
     (lowering.groups.warp, lowering.groups.firsts, lowering.groups.conditions) = (warp, firsts, conditions.clone());
     lowering.builder.begin_region(&[]);
+    lowering.start_registers(0);
     lowering.block(entry)?;
     asynchronous::finished(lowering);
     let mut regions = vec![lowering.builder.end_region(&[])];
@@ -116,18 +119,18 @@ pub(crate) fn lowered<'a>(
         lowering.pending = pending::planned(lowering);
         lowering.copies = asynchronous::planned(lowering);
         lowering.builder.begin_region(&[]);
+        lowering.start_registers(group + 1);
         for (index, &op) in ops.iter().enumerate() {
             let region = lowering.groups.partitions[index].iter().position(|other| *other == group + 1);
             let region = region.and_then(|partition| body.op(op).regions.get(partition + 1).copied());
-            partition(lowering, op, region).map_err(|failed| failed.unwrap_or_else(|reason| reason.at(body, op)))?;
+            partition(lowering, (op, region), (index, group + 1))
+                .map_err(|failed| failed.unwrap_or_else(|reason| reason.at(body, op)))?;
         }
         regions.push(lowering.builder.end_region(&[]));
     }
     lowering.as_group(config);
-    let last = regions.pop().unwrap_or_default();
-    lowering.builder.begin_region(&[]);
-    let mut otherwise = lowering.builder.end_region(&[]);
-    let mut then = last;
+    let mut then = regions.pop().unwrap_or_default();
+    let mut otherwise = idle_warps(lowering);
     for condition in conditions.into_iter().rev() {
         lowering.builder.begin_region(&[]);
         lowering.builder.if_else(condition, then, otherwise, &[]);
@@ -141,16 +144,38 @@ pub(crate) fn lowered<'a>(
     Ok(())
 }
 
+/// Returns the region of the idle warps, which only take part in the barriers of all groups and in changes of registers;
+/// it is empty without idle warps.
+fn idle_warps(lowering: &mut Lowering<'_>) -> KernelRegion {
+    lowering.builder.begin_region(&[]);
+    let (all, group) = (lowering.groups.all(), lowering.groups.warps.len());
+    if lowering.groups.idle > 0 {
+        lowering.start_registers(group);
+        for index in 0..lowering.groups.ops.len() {
+            lowering.builder.named_barrier(ALL_GROUPS, all);
+            lowering.next_registers(index, group);
+            lowering.builder.named_barrier(ALL_GROUPS, all);
+        }
+    }
+    lowering.builder.end_region(&[])
+}
+
 /// The error of a warp partition: located at one of its operations, or (`Err`) a mere reason; the caller adds the
 /// location.
 type Failed = Result<LowerError, LowerErrorReason>;
 
 /// Lowers the region of a warp partition other than the default one. A group without a partition in `op` only takes
-/// part in the barriers of all groups.
-fn partition(lowering: &mut Lowering<'_>, op: Op, region: Option<Region>) -> Result<(), Failed> {
+/// part in the barriers of all groups, and in changes of registers. `index` is the operation's index, `group` that of
+/// the warp group.
+fn partition(
+    lowering: &mut Lowering<'_>,
+    (op, region): (Op, Option<Region>),
+    (index, group): (usize, usize),
+) -> Result<(), Failed> {
     let body = lowering.body;
     let all = lowering.groups.all();
     lowering.builder.named_barrier(ALL_GROUPS, all);
+    lowering.next_registers(index, group);
     let Some(region) = region else {
         lowering.builder.named_barrier(ALL_GROUPS, all);
         return Ok(());
@@ -176,6 +201,9 @@ pub(crate) fn operation(lowering: &mut Lowering<'_>, op: Op) -> Result<(), Lower
     let all = lowering.groups.all();
     captured::given(lowering, op).map_err(at)?;
     lowering.builder.named_barrier(ALL_GROUPS, all);
+    if let Some(index) = lowering.groups.ops.iter().position(|other| *other == op) {
+        lowering.next_registers(index, 0);
+    }
     let region = body.op(op).regions.first().copied();
     let region = region.ok_or_else(|| at(LowerErrorReason::malformed("it has no region for the default partition")))?;
     let block = lowering.only_block(region).map_err(at)?;

@@ -1,5 +1,6 @@
 //! The warp groups of a program while a function is lowered. A warp group is the warps of one partition.
 
+use super::registers::PartitionRegisters;
 use std::collections::HashMap;
 use tilewright_kernel::{Type, Value};
 use tilewright_tile::{self as tile, Op};
@@ -13,6 +14,10 @@ pub(crate) struct Groups {
     pub(super) partitions: Vec<Vec<usize>>,
     /// Number of warps of the default partition, which executes the whole program, then of each other partition.
     pub warps: Vec<u32>,
+    /// Number of idle warps behind those of the partitions, which complete a warp group that changes its registers.
+    pub(super) idle: u32,
+    /// The registers that the lanes of each partition have; `None` if all keep those of the launch.
+    pub(super) registers: Option<PartitionRegisters>,
     /// For each warp group but the last, the `i1` of the kernel that is true if the current warp belongs to this group
     /// or to an earlier one.
     pub(super) conditions: Vec<Value>,
@@ -27,6 +32,8 @@ pub(crate) struct Groups {
 impl Default for Groups {
     fn default() -> Self {
         let (ops, partitions, warps, passed) = (Vec::new(), Vec::new(), Vec::new(), HashMap::new());
-        Self { ops, partitions, warps, conditions: Vec::new(), warp: Value(0), firsts: Vec::new(), passed }
+        let (conditions, firsts) = (Vec::new(), Vec::new());
+        let (idle, registers) = (0, None);
+        Self { ops, partitions, warps, idle, registers, conditions, warp: Value(0), firsts, passed }
     }
 }

@@ -31,8 +31,8 @@ pub struct ExplicitMemoryChoices {
     /// The copies that become bulk tensor copies (TMA), each with its tensor map. Copies to shared memory are in outermost
     /// loops with stages.
     pub tensor_copies: HashMap<Op, TensorMapTileAddress>,
-    /// The number of consumer warps of each loop with a producer warp, which issues all copies as bulk tensor copies.
-    pub producers: HashMap<Op, u32>,
+    /// The loops with a producer warp, which issues all copies as bulk tensor copies.
+    pub producers: HashMap<Op, ProducerChoice>,
 }
 
 impl ExplicitMemoryChoices {
@@ -79,12 +79,22 @@ impl ExplicitMemoryChoices {
         self
     }
 
-    /// Gives the loop `of` a producer warp, which issues its copies, and this many consumer warps.
+    /// Gives the loop `of` a producer warp, which issues its copies.
     #[must_use]
-    pub fn with_producer(mut self, of: Op, consumers: u32) -> Self {
-        self.producers.insert(of, consumers);
+    pub fn with_producer(mut self, of: Op, choice: ProducerChoice) -> Self {
+        self.producers.insert(of, choice);
         self
     }
+}
+
+/// The warps of a loop with a producer warp.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ProducerChoice {
+    /// Number of consumer warps.
+    pub consumers: u32,
+    /// Number of 32-bit registers of a lane of the consumer warps, and of the producer warp, which hands its others
+    /// over; `None` if all warps keep the registers of the launch.
+    pub registers: Option<[u32; 2]>,
 }
 
 /// A tile of global memory as a box of a tensor map; the launch derives the map from a function argument's buffer.

@@ -97,7 +97,7 @@ impl Expander<'_> {
             asynchronous_accumulators: if is_pending { accumulator.collect() } else { Vec::new() },
             prefetches_last: false,
             mma_waits_cover_block: false,
-            consumers: self.choices.producers.get(&of.op).copied(),
+            producer: self.choices.producers.get(&of.op).copied(),
         }
     }
 

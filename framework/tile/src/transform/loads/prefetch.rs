@@ -129,7 +129,7 @@ fn schedule(of: &LoopPipelinePlan, streams: &[Vec<usize>], cloner: &IrCloner<'_,
         asynchronous_accumulators,
         prefetches_last,
         mma_waits_cover_block: of.mma_waits_cover_block,
-        consumers: None,
+        producer: None,
     })
 }
 

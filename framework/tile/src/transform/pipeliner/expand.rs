@@ -103,7 +103,7 @@ pub(in crate::transform) fn expand(
     cloner: &mut IrCloner<'_, '_, '_>,
 ) -> Rewritten<()> {
     let pipeline = Pipeline::new(schedule, cloner)?;
-    let results = match schedule.consumers {
+    let results = match schedule.producer {
         None => {
             let first = pipeline.prologue(front, cloner)?;
             pipeline.looped(&first, front, cloner)?
@@ -188,8 +188,14 @@ impl<'s> Pipeline<'s> {
     fn new(schedule: &'s Schedule, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<Self> {
         let bounds = Bounds::new(schedule.op, cloner)?;
         let of = |stream: &Stream| {
-            let allocate =
-                || Mbarriers::emit_allocation(stream.buffers, schedule.consumers, stream.tensor_bytes, cloner.to);
+            let allocate = || {
+                Mbarriers::emit_allocation(
+                    stream.buffers,
+                    schedule.producer.map(|warps| warps.consumers),
+                    stream.tensor_bytes,
+                    cloner.to,
+                )
+            };
             (stream.tensor_bytes > 0).then(allocate).transpose()
         };
         let mbarriers = schedule.streams.iter().map(of).collect::<Result<_, _>>()?;
@@ -410,7 +416,7 @@ impl<'s> Pipeline<'s> {
             }
         }
         let has_buffers = self.schedule.streams.iter().any(|stream| stream.buffers > 0);
-        if self.schedule.consumers.is_some() || !has_buffers {
+        if self.schedule.producer.is_some() || !has_buffers {
             return Ok(());
         }
         let copies = self.schedule.streams.iter().find(|stream| stream.has_copies);
@@ -434,7 +440,7 @@ impl<'s> Pipeline<'s> {
     /// If MMAs are in flight across the end of an iteration, it is the buffer of the previous iteration, and the first
     /// iteration sends no signal.
     fn release(&self, positions: &[Position], counter: Value, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<()> {
-        if self.schedule.consumers.is_none() {
+        if self.schedule.producer.is_none() {
             return Ok(());
         }
         for ((stream, position), mbarriers) in self.schedule.streams.iter().zip(positions).zip(&self.mbarriers) {
@@ -519,8 +525,13 @@ impl<'s> Pipeline<'s> {
         cloner.to.build_op(ttg::WARP_RETURN).build()?;
         cloner.to.set_insertion_block(around);
         let new_op = cloner.to.build_op(ttg::WARP_SPECIALIZE).existing_region(consumers).existing_region(producer);
-        let warps = Attribute::Array(TileType::integer(32), vec![1]);
-        Ok(new_op.results(types).attribute("partitionNumWarps", warps).values()?.to_vec())
+        let numbers = |numbers: Vec<u64>| Attribute::Array(TileType::integer(32), numbers);
+        let mut new_op = new_op.results(types).attribute("partitionNumWarps", numbers(vec![1]));
+        if let Some(registers) = self.schedule.producer.and_then(|warps| warps.registers) {
+            let registers = registers.map(u64::from).to_vec();
+            new_op = new_op.attribute("actualRegisters", numbers(registers));
+        }
+        Ok(new_op.values()?.to_vec())
     }
 
     /// Emits the loop of the producer warp.

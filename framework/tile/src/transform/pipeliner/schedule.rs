@@ -2,6 +2,7 @@
 
 use super::slice::Slice;
 use crate::Op;
+use crate::transform::explicit::ProducerChoice;
 
 /// The software-pipelining schedule of a loop.
 #[derive(Debug, Clone)]
@@ -28,10 +29,10 @@ pub(in crate::transform) struct Schedule {
     /// An iteration that begins with a barrier then needs no second one before it refills the buffers that the MMAs
     /// have read.
     pub mma_waits_cover_block: bool,
-    /// The number of consumer warps, if a producer warp issues the prefetches, which must all be bulk tensor copies.
+    /// The warps of the loop, if a producer warp issues the prefetches, which must all be bulk tensor copies.
     ///
     /// `None` without a producer warp.
-    pub consumers: Option<u32>,
+    pub producer: Option<ProducerChoice>,
 }
 
 /// A stream: prefetches of a loop with the same distance and the same number of buffers.

@@ -14,9 +14,12 @@ struct Groups {
     waits_for_empty: bool,
     /// Whether consumers signal that they have read a buffer.
     signals_empty: bool,
+    /// The attributes of the operation, which state the registers of partitions.
+    attributes: &'static str,
 }
 
-const GROUPS: Groups = Groups { multiply: 4, bring: 1, pending: false, waits_for_empty: true, signals_empty: true };
+const GROUPS: Groups =
+    Groups { multiply: 4, bring: 1, pending: false, waits_for_empty: true, signals_empty: true, attributes: "" };
 
 const TILE_A: &str = "!ttg.memdesc<64x32xf16, #sa, #smem, mutable>";
 const TILE_B: &str = "!ttg.memdesc<32x64xf16, #sb, #smem, mutable>";
@@ -41,7 +44,7 @@ fn buffers(init: &str) -> String {
 
 impl Groups {
     fn text(self) -> String {
-        let Self { multiply, bring, pending, waits_for_empty, signals_empty } = self;
+        let Self { multiply, bring, pending, waits_for_empty, signals_empty, attributes } = self;
         let empty =
             if waits_for_empty { format!("tw.mbarrier_wait %is_empty, %before : {PHASE}") } else { String::new() };
         let read = if signals_empty { format!("tw.mbarrier_arrive %is_empty, 1 : {PHASE}") } else { String::new() };
@@ -65,7 +68,7 @@ impl Groups {
         let body = format!(
             "
     {buffers}
-    %all = ttg.warp_specialize(%a, %b, %iterations, %as, %bs, %full, %empty)
+    %all = ttg.warp_specialize(%a, %b, %iterations, %as, %bs, %full, %empty){attributes}
     default {{
       %d0 = arith.constant 0 : i32
       %d1 = arith.constant 1 : i32
@@ -143,6 +146,56 @@ fn some_warps_bring_what_others_multiply() {
         assert_eq!(written.matches(&format!("named_barrier 0, {}\n", multiply + bring)).count(), 4, "{written}");
         let ptx = assembles("h100", kernel);
         assert!(ptx.contains("bar.sync") || ptx.contains("barrier.sync"), "{ptx}");
+    }
+}
+
+/// Checks the registers that partitions hand over. Triton 3.9.0 compiles the same requests to the same numbers of
+/// `setmaxnreg`, and to `.maxnreg 168` for eight warps and one.
+#[test]
+fn partitions_hand_registers_over() {
+    let requested = " attributes {requestedRegisters = array<i32: 24>}";
+    let actual = " attributes {actualRegisters = array<i32: 216, 40>}";
+    // The number of warps of both partitions, the attributes; the warps of the block, the registers of the launch, of
+    // the default partition and of the other.
+    for (multiply, bring, attributes, warps, launch, most, least) in [
+        (8, 1, requested, 12, 168, 240, 24),
+        (8, 2, requested, 12, 168, 240, 24),
+        (4, 4, requested, 8, 248, 256, 24),
+        (8, 1, actual, 12, 160, 216, 40),
+        (4, 1, actual, 8, 128, 216, 40),
+    ] {
+        let kernel = Groups { multiply, bring, attributes, ..GROUPS }.kernel();
+        assert_eq!((kernel.launch.warps, kernel.launch.registers), (warps, launch));
+        for iterations in [0, 1, 5] {
+            Matrices::is_right("h100", &kernel, iterations).unwrap_or_else(|fault| panic!("{fault}"));
+        }
+        // Idle warps change with the other partition.
+        let changes = text(&kernel).matches(&format!("set_max_registers release {least}\n")).count();
+        assert_eq!(changes, if bring == 4 { 1 } else { 2 }, "{}", text(&kernel));
+        let ptx = assembles("h100", kernel);
+        let lines = [
+            format!(".maxnreg {launch}"),
+            format!("setmaxnreg.inc.sync.aligned.u32 \t{most};"),
+            format!("setmaxnreg.dec.sync.aligned.u32 \t{least};"),
+        ];
+        let ptx = ptx.replace("u32 ", "u32 \t").replace("\t\t", "\t");
+        assert!(lines.iter().all(|line| ptx.contains(line)), "{ptx}");
+    }
+}
+
+#[test]
+fn invalid_registers_of_partitions_are_rejected() {
+    for (attributes, expected) in [
+        ("actualRegisters = array<i32: 240>", "1 numbers of registers; expected 2, one for each partition"),
+        ("requestedRegisters = array<i32: 24, 24>", "2 numbers of registers; expected 1"),
+        ("actualRegisters = array<i32: 250, 24>", "a partition of 250 registers; expected 24 to 256 in steps of 8"),
+        ("requestedRegisters = array<i32: 264>", "a partition of 264 registers"),
+        ("actualRegisters = array<i32: 256, 256>", "need 256 registers of a lane on average; a block has 168"),
+    ] {
+        let attributes = format!(" attributes {{{attributes}}}").leak();
+        let text = Groups { multiply: 8, attributes, ..GROUPS }.text();
+        let error = Matrices::kernel("h100", &text).expect_err("invalid registers");
+        assert!(error.to_string().contains(expected), "{attributes}: {error}");
     }
 }
 

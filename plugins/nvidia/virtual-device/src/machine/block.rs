@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::register_pool::RegisterPool;
 use super::registers::LANES;
 use super::warp::{BlockContext, Warp, WarpState};
 use super::{DeviceFault, DeviceFaultKind};
@@ -10,6 +11,7 @@ use super::{DeviceFault, DeviceFaultKind};
 pub(super) fn run(warps: &mut [Warp], around: &mut BlockContext<'_>) -> Result<(), Box<DeviceFault>> {
     // For each barrier, the number of threads that have arrived without waiting there (`barrier.arrive`).
     let mut arrivals: BTreeMap<u32, u32> = BTreeMap::new();
+    let mut pool = RegisterPool::new(warps.len(), around.program.launch_registers);
     loop {
         let mut ran = false;
         for warp in warps.iter_mut() {
@@ -28,7 +30,10 @@ pub(super) fn run(warps: &mut [Warp], around: &mut BlockContext<'_>) -> Result<(
         if warps.iter().all(|warp| warp.standing == WarpState::Finished) {
             return Ok(());
         }
-        if !release_barriers(warps, around, &mut arrivals)? && !ran {
+        let changed = pool
+            .change(warps)
+            .map_err(|(warp, message)| fault(around, warp, ("setmaxnreg", DeviceFaultKind::RegisterChange(message))))?;
+        if !release_barriers(warps, around, &mut arrivals)? && !changed && !ran {
             return Err(deadlock_fault(warps, around));
         }
     }
@@ -68,7 +73,7 @@ fn release_barriers(
             let kind = DeviceFaultKind::Barrier(format!(
                 "{here} threads arrived at barrier {barrier}, which expects {threads}"
             ));
-            return Err(fault(around, numbers[0] as u32, kind));
+            return Err(fault(around, numbers[0] as u32, ("barrier", kind)));
         }
         any = true;
         arrivals.remove(&barrier);
@@ -89,14 +94,15 @@ fn deadlock_fault(warps: &[Warp], around: &BlockContext<'_>) -> Box<DeviceFault>
         .enumerate()
         .filter_map(|(index, warp)| match warp.standing {
             WarpState::Waits(arrival) => Some(format!("warp {index} at barrier {}", arrival.barrier)),
-            _ => None,
+            WarpState::ChangesRegisters(change) => Some(format!("warp {index} for {} registers", change.registers)),
+            WarpState::Runs | WarpState::Finished => None,
         })
         .collect();
     let kind = DeviceFaultKind::Barrier(format!("deadlock, all warps wait: {}", waiting.join(", ")));
-    fault(around, 0, kind)
+    fault(around, 0, ("barrier", kind))
 }
 
-fn fault(around: &BlockContext<'_>, warp: u32, kind: DeviceFaultKind) -> Box<DeviceFault> {
+fn fault(around: &BlockContext<'_>, warp: u32, (opcode, kind): (&str, DeviceFaultKind)) -> Box<DeviceFault> {
     let (kernel, block) = (around.program.name.clone(), around.block);
-    Box::new(DeviceFault { kernel, line: 0, opcode: "barrier".to_owned(), block, warp, kind })
+    Box::new(DeviceFault { kernel, line: 0, opcode: opcode.to_owned(), block, warp, kind })
 }

@@ -132,6 +132,9 @@ pub enum DeviceFaultKind {
     /// A barrier that only some of its threads reach, or that never completes; the text is the error message.
     #[error("{0}")]
     Barrier(String),
+    /// An invalid `setmaxnreg`; the text is the error message.
+    #[error("{0}")]
+    RegisterChange(String),
     /// An mbarrier operation on an address without an mbarrier, or an invalid operation on an mbarrier.
     #[error("the mbarrier at {address:#x}: {message}")]
     Mbarrier {

@@ -52,6 +52,8 @@ pub(crate) enum Next {
     End,
     /// The warp arrives at a barrier of its block and waits there.
     Wait(Arrival),
+    /// The warp waits until all warps of its warpgroup change their registers, and the block's pool has enough.
+    ChangeRegisters(RegisterChange),
     /// The warp lets other warps run, then continues with the next instruction.
     Yield,
 }
@@ -64,6 +66,15 @@ pub(crate) struct Arrival {
     pub(crate) threads: Option<u32>,
     /// Whether the warp continues without waiting (`barrier.arrive`).
     pub(crate) only_arrives: bool,
+}
+
+/// A change of the registers of all warps of a warpgroup (`setmaxnreg`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct RegisterChange {
+    /// Whether the warps acquire registers (`inc`) or release them (`dec`).
+    pub(crate) acquires: bool,
+    /// Number of registers of a thread after the change.
+    pub(crate) registers: u32,
 }
 
 /// The state of a warp, and of its block, while the warp executes an instruction.

@@ -8,7 +8,7 @@ use super::launch::Launch;
 use super::registers::{LANES, Registers};
 use super::shared::Shared;
 use super::stack::Stack;
-use super::{Arrival, DeviceFault, DeviceFaultKind, Global, Next, Running};
+use super::{Arrival, DeviceFault, DeviceFaultKind, Global, Next, RegisterChange, Running};
 use crate::program::{Program, Special, Step};
 
 /// Whether a warp can run, waits at a barrier, or has exited.
@@ -16,6 +16,7 @@ use crate::program::{Program, Special, Step};
 pub(super) enum WarpState {
     Runs,
     Waits(Arrival),
+    ChangesRegisters(RegisterChange),
     Finished,
 }
 
@@ -256,6 +257,10 @@ impl Warp {
             Next::Wait(arrival) => {
                 self.stack.follow();
                 return Some(WarpState::Waits(arrival));
+            }
+            Next::ChangeRegisters(change) => {
+                self.stack.follow();
+                return Some(WarpState::ChangesRegisters(change));
             }
             Next::Yield => {
                 self.stack.follow();

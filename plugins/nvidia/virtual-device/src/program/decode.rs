@@ -203,6 +203,7 @@ impl<'a> Decoder<'a> {
         let undefined = std::mem::take(&mut self.register_file.undefined);
         Ok(Program {
             name: kernel.name.clone(),
+            launch_registers: kernel.launch_registers,
             parameters,
             parameter_bytes,
             reconvergence: reconvergence_points(&follows),

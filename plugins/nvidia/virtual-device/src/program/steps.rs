@@ -6,6 +6,8 @@ use std::collections::HashMap;
 /// The executable program of one kernel, as decoded from its PTX.
 pub(crate) struct Program {
     pub(crate) name: String,
+    /// Number of registers of a thread at the launch (`.maxnreg`); `None` if the kernel does not state it.
+    pub(crate) launch_registers: Option<u32>,
     pub(crate) parameters: Vec<Parameter>,
     pub(crate) parameter_bytes: u64,
     pub(crate) steps: Vec<Step>,

@@ -1,6 +1,7 @@
-//! Barrier instructions of the block and of the warp.
+//! Barrier instructions of the block and of the warp, and the change of a warpgroup's registers, for which its warps
+//! wait for each other.
 
-use crate::machine::{Arrival, DeviceFaultKind, Next, Operation, Running, each};
+use crate::machine::{Arrival, DeviceFaultKind, Next, Operation, RegisterChange, Running, each};
 use crate::program::{Form, Operands, Row, Semantics, Type};
 
 pub(super) const ROWS: &[Row] = &[
@@ -13,6 +14,12 @@ pub(super) const ROWS: &[Row] = &[
     Row { name: "barrier.arrive", modifiers: "aligned", types: "", semantics: Semantics::Warp(arrive) },
     Row { name: "barrier.cta.arrive", modifiers: "aligned", types: "", semantics: Semantics::Warp(arrive) },
     Row { name: "bar.warp.sync", modifiers: "", types: "", semantics: Semantics::Warp(of_warp) },
+    Row {
+        name: "setmaxnreg",
+        modifiers: "inc dec sync aligned",
+        types: "u32",
+        semantics: Semantics::Warp(change_registers),
+    },
 ];
 
 struct Barrier {
@@ -70,4 +77,22 @@ fn of_warp(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Opera
         warp.counts.warp_barriers += 1;
         Ok(())
     }))
+}
+
+impl Operation for RegisterChange {
+    fn execute(&self, warp: &mut Running<'_>) -> Result<Next, DeviceFaultKind> {
+        if warp.active != warp.alive {
+            return Err(DeviceFaultKind::Divergent { members: warp.alive, active: warp.active });
+        }
+        Ok(Next::ChangeRegisters(*self))
+    }
+}
+
+fn change_registers(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operation>, String> {
+    operands.expect(1..=1)?;
+    let registers = operands.constant(0)?;
+    if !(24..=256).contains(&registers) || registers % 8 != 0 {
+        return Err(format!("{registers} registers of a thread; expected a multiple of 8 from 24 to 256"));
+    }
+    Ok(Box::new(RegisterChange { acquires: form.has("inc"), registers: registers as u32 }))
 }

@@ -19,7 +19,6 @@ pub(super) const ROWS: &[Row] = &[
     Row { name: "nanosleep", modifiers: "", types: "u32", semantics: Semantics::Warp(nothing) },
     Row { name: "pmevent", modifiers: "mask", types: "", semantics: Semantics::Warp(nothing) },
     Row { name: "griddepcontrol", modifiers: "wait launch_dependents", types: "", semantics: Semantics::Warp(nothing) },
-    Row { name: "setmaxnreg", modifiers: "inc dec sync aligned", types: "u32", semantics: Semantics::Warp(nothing) },
     Row { name: "prefetch", modifiers: CACHES, types: "", semantics: Semantics::Warp(nothing) },
     Row { name: "prefetchu", modifiers: CACHES, types: "", semantics: Semantics::Warp(nothing) },
     Row { name: "discard", modifiers: CACHES, types: "", semantics: Semantics::Warp(nothing) },

@@ -14,12 +14,11 @@ const SPACES: [&str; 3] = [".global", ".const", ".shared"];
 
 /// Directives that may stand between the parameters and the body of a kernel. The parser skips them and their integers;
 /// the device checks launches by the kernel's metadata instead.
-const OF_KERNELS: [&str; 9] = [
+const OF_KERNELS: [&str; 8] = [
     ".maxntid",
     ".reqntid",
     ".minnctapersm",
     ".maxnctapersm",
-    ".maxnreg",
     ".reqnctapercluster",
     ".maxclusterrank",
     ".explicitcluster",
@@ -97,9 +96,14 @@ fn version(cursor: &mut Cursor) -> Result<(), PtxError> {
 fn kernel(cursor: &mut Cursor) -> Result<Kernel, PtxError> {
     let name = cursor.identifier("the name of a kernel")?;
     let parameters = parameters(cursor)?;
+    let mut launch_registers = None;
     while !cursor.is('{') {
         match cursor.peeked() {
             Some(".pragma") => cursor.skip_past(';')?,
+            Some(".maxnreg") => {
+                cursor.step();
+                launch_registers = Some(cursor.integer("a number of registers")? as u32);
+            }
             Some(identifier) if OF_KERNELS.contains(&identifier) => {
                 cursor.step();
                 while matches!(cursor.kind(), Kind::Integer(_)) {
@@ -110,7 +114,7 @@ fn kernel(cursor: &mut Cursor) -> Result<Kernel, PtxError> {
             _ => return Err(cursor.expected("a directive of kernels or `{`")),
         }
     }
-    Ok(Kernel { name, parameters, body: body(cursor)? })
+    Ok(Kernel { name, parameters, launch_registers, body: body(cursor)? })
 }
 
 /// Parses a list of parameters or results in parentheses; returns no parameters if there is no list.

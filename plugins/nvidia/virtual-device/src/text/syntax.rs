@@ -29,6 +29,8 @@ impl PtxModule {
 pub(crate) struct Kernel {
     pub(crate) name: String,
     pub(crate) parameters: Vec<Variable>,
+    /// Number of registers of a thread at the launch (`.maxnreg`); `None` if the kernel does not state it.
+    pub(crate) launch_registers: Option<u32>,
     pub(crate) body: Vec<Statement>,
 }
 
