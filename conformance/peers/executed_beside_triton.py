@@ -14,8 +14,8 @@ executes wavefronts also executes shuffles, at the same rate, and `redux` takes 
 kernel is listed if all three together are above Triton's.
 
 The model's cycles are those of one compute unit that executes all blocks: the cycles of its pipes, and the issue slots of machine
-instructions. Executed machine instructions are executed PTX instructions times the machine instructions for each PTX instruction in
-the kernel's code, since `ptxas` merges instructions and removes moves.
+instructions. A machine instruction is executed as often as the line of PTX that it comes from (`executed_code.py`), since `ptxas`
+merges instructions, removes moves and unrolls loops.
 
 `--page` puts the tables into docs/results.md. `executed_above.json` has the reason for each kernel above Triton's in the model's cycles,
 in sectors, or in cycles of exchange (wavefronts, shuffles and `redux`); with `--page` the script fails if a reason is missing or needless.
@@ -24,7 +24,6 @@ in sectors, or in cycles of exchange (wavefronts, shuffles and `redux`); with `-
 import argparse
 import json
 import pathlib
-import re
 import statistics
 import subprocess
 import sys
@@ -33,7 +32,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from case_classes import class_rows, classify
-from machine_code_beside_triton import assemble
+from executed_code import count_executed
 from reasons import above_table, check_reasons
 from record import write_record
 from tables import HERE, put_tables, row
@@ -56,8 +55,6 @@ INSTRUCTIONS = (
     "float",
     "integer",
 )
-# An instruction in the text of PTX, with its guard.
-PTX_INSTRUCTION = re.compile(r"^\s*\{?\s*(?:@!?%?\w+\s+)?[a-z][\w.:]*(?:\s[^;]*)?;", re.MULTILINE)
 # The cycles of instructions that move data between lanes (docs/results/gpus.md): a `redux` takes as long as two shuffles.
 EXCHANGE_CYCLES = {"wavefronts": 1, "shuffle": 1, "redux": 2}
 # The counts that are committed.
@@ -68,9 +65,8 @@ def add_cycles(lines: dict[str, Line], folder: pathlib.Path, target: str) -> Non
     """Adds the model's cycles to the counts; the folder has the PTX."""
     for name, line in lines.items():
         if counts := line.get("executed"):
-            ptx = folder / f"{name}.ptx"
-            each = assemble(ptx, target)["instructions"] / len(PTX_INSTRUCTION.findall(ptx.read_text()))
-            counts["cycles"] = round(counts.pop("pipe_cycles") + counts.pop("issue_cycles") * each)
+            executed = count_executed(folder / f"{name}.ptx", PROCESSORS[target], counts.pop("issued_by_line"))
+            counts["cycles"] = round(counts.pop("pipe_cycles") + counts.pop("issue_cycles") * executed / counts["issued"])
 
 
 def run_program(program: str | None, target: str, *folders: pathlib.Path | str) -> dict[str, Line]:

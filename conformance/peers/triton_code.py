@@ -34,10 +34,10 @@ def find_assembler() -> tuple[str, str]:
     return str(max(folder.glob("ptxas*"))), str(folder / "nvdisasm")
 
 
-def run_assembler(ptx: pathlib.Path, processor: str) -> tuple[pathlib.Path, dict[str, int]]:
+def run_assembler(ptx: pathlib.Path, processor: str, *options: str) -> tuple[pathlib.Path, dict[str, int]]:
     """The machine code that the assembler makes of a text, beside it, and its registers and bytes of spills."""
     cubin = ptx.with_suffix(".cubin")
-    command = [find_assembler()[0], "-v", f"-arch={processor}", str(ptx), "-o", str(cubin)]
+    command = [find_assembler()[0], "-v", f"-arch={processor}", *options, str(ptx), "-o", str(cubin)]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode != 0:
         raise ValueError(f"ptxas: {done.stderr[:200]}")

@@ -12,6 +12,9 @@
 //! `NAME.launch.json`: `warps`, `shared_bytes`, and `scratch_bytes`: for each scratch buffer that follows the arguments,
 //! its number of bytes per program of the grid (`machine_code_beside_triton.py` writes both files).
 //!
+//! `sectors_stored` are those of `sectors` that stores touch. `issued_by_line` has the executions of the instructions of
+//! each line of the PTX that executes.
+//!
 //! `issue_cycles` and `pipe_cycles` are the cost model's (`docs/cost-model.md`) for one compute unit that executes all
 //! blocks: the issue slots of the PTX instructions, and the cycles of all other resources. Latency does not count.
 
@@ -203,6 +206,8 @@ fn execute(built: &BuiltCase, target: &dyn Target) -> Line {
             let report = device.report();
             let mut counts = json!(report.metrics());
             let cycles = model_cycles(report, target);
+            counts["sectors_stored"] = json!(report.transactions_stored);
+            counts["issued_by_line"] = json!(report.issued_by_line);
             counts["issue_cycles"] = json!(cycles.issue);
             counts["pipe_cycles"] = json!(cycles.throughput_cycles() - cycles.issue);
             Line(json!({ "executed": counts }))

@@ -347,7 +347,12 @@ impl<'a> Lowering<'a> {
 
     /// Returns the result of a value's layout conversion if the value has no other use.
     pub(super) fn only_conversion(&self, value: tile::Value) -> Option<tile::Value> {
-        self.converted.get(&value).copied().filter(|_| self.uses.get(value.index()) == Some(&1))
+        self.converted.get(&value).copied().filter(|_| self.has_one_use(value))
+    }
+
+    /// Whether the program uses a value exactly once.
+    pub(super) fn has_one_use(&self, value: tile::Value) -> bool {
+        self.uses.get(value.index()) == Some(&1)
     }
 
     /// Whether the program uses a value.

@@ -8,6 +8,7 @@ use std::path::Path;
 
 use serde_json::Value;
 use tilewright_plan::cost::WarpWork;
+use tilewright_target::Optimization;
 use tilewright_vendor_testkit::prices::tally::{OPERATION_PRICES, Tally, counts_of_triton};
 use tilewright_vendor_testkit::reductions::{
     ListedLayout, MatrixLayouts, check_all, check_committed_list, list, plan_all,
@@ -130,4 +131,53 @@ fn table(kinds: &BTreeMap<(&str, &str), Totals>) -> Vec<String> {
         ));
     }
     lines
+}
+
+/// Returns the number of fused multiply-adds in a kernel where a lane has eight elements `x`, of which `body` computes
+/// `%sum`.
+fn count_fused(body: &str, disabled: Option<Optimization>) -> usize {
+    let text = format!(
+        "#b = #ttg.blocked<{{sizePerThread = [8], threadsPerWarp = [32], warpsPerCTA = [1], order = [0]}}>
+         module attributes {{\"ttg.num-warps\" = 1 : i32, \"ttg.num-ctas\" = 1 : i32, ttg.target = \"cuda:90\",
+                             \"ttg.threads-per-warp\" = 32 : i32}} {{
+         tt.func public @f(%p: !tt.ptr<f32>, %out: !tt.ptr<f32>) {{
+           %range = tt.make_range {{end = 256 : i32, start = 0 : i32}} : tensor<256xi32, #b>
+           %base = tt.splat %p : !tt.ptr<f32> -> tensor<256x!tt.ptr<f32>, #b>
+           %from = tt.addptr %base, %range : tensor<256x!tt.ptr<f32>, #b>, tensor<256xi32, #b>
+           %x = tt.load %from : tensor<256x!tt.ptr<f32>, #b>
+           {body}
+           tt.store %out, %sum : !tt.ptr<f32>
+           tt.return
+         }} }}"
+    );
+    let (target, dialects, imports) =
+        (target("h100"), tilewright_dialects::all_dialects(), tilewright_dialects::read_import_tables());
+    let compiler = ProgramCompiler { dialects: &dialects, imports: &imports, target: &target };
+    let options = ProgramOptions::default().with_disabled(disabled.into_iter().collect());
+    let kernel =
+        compiler.compile_kernel(&text, &options, &mut |_| {}).unwrap_or_else(|error| panic!("{error}: {text}"));
+    kernel.body.statements.iter().filter(|statement| matches!(statement.op, Op::Fma { .. })).count()
+}
+
+/// Reduces `%v` by a sum or, by `arith.maximumf`, to the greatest element.
+fn reduce_by(operation: &str) -> String {
+    format!(
+        "%sum = \"tt.reduce\"(%v) <{{axis = 0 : i32}}> ({{
+         ^bb0(%a: f32, %b: f32):
+           %c = {operation} %a, %b : f32
+           tt.reduce.return %c : f32
+         }}) : (tensor<256xf32, #b>) -> f32"
+    )
+}
+
+#[test]
+fn a_sum_of_products_multiplies_and_adds_at_once() {
+    const SQUARES: &str = "%v = arith.mulf %x, %x : tensor<256xf32, #b>";
+    const STORED: &str = "tt.store %from, %v : tensor<256x!tt.ptr<f32>, #b>";
+    let sum = reduce_by("arith.addf");
+    // The first of a lane's eight products is not added to anything; a product with another use is computed anyway.
+    assert_eq!(count_fused(&format!("{SQUARES}\n{sum}"), None), 7);
+    assert_eq!(count_fused(&format!("{SQUARES}\n{sum}"), Some(Optimization::FusedMultiplyAdd)), 0);
+    assert_eq!(count_fused(&format!("{SQUARES}\n{STORED}\n{sum}"), None), 0);
+    assert_eq!(count_fused(&format!("{SQUARES}\n{}", reduce_by("arith.maximumf")), None), 0);
 }

@@ -1,7 +1,11 @@
 //! The combine region of a reduction or scan, which combines tuples of elements.
 
+use std::collections::HashMap;
+
 use tilewright_kernel::{Builder, Value};
-use tilewright_tile::{Block, FunctionBody, Op};
+use tilewright_target::Optimization;
+use tilewright_tile::op::name::arith;
+use tilewright_tile::{Block, FloatType, FunctionBody, Op, TileType, ValueOrigin};
 
 use super::super::error::{LowerError, LowerErrorReason, Lowered};
 use super::super::lowered::Registers;
@@ -19,6 +23,9 @@ pub(super) struct Tuples {
     pub(super) bits: Vec<u32>,
     /// The block of tile IR in the combine region, whose operations combine two tuples.
     block: Block,
+    /// The factors of each element that is a product and that the combine region only adds: the sum is one fused
+    /// multiply-add.
+    factors: HashMap<Value, [Value; 2]>,
 }
 
 impl Tuples {
@@ -41,7 +48,8 @@ impl Tuples {
         let region =
             operation.regions.first().copied().ok_or_else(|| LowerErrorReason::malformed("it has no region"))?;
         let block = lowering.only_block(region)?;
-        Ok(Self { tensors, axis, bits, block })
+        let factors = find_factors(lowering, op, block)?;
+        Ok(Self { tensors, axis, bits, block, factors })
     }
 
     /// Whether the combine region may compute other bits if its two tuples of arguments are swapped.
@@ -63,6 +71,13 @@ impl Tuples {
             .iter()
             .map(|tensor| tensor.values.iter().map(|&value| lowering.emit_integer_bits(value)).collect())
             .collect();
+        let factors: HashMap<Value, [Value; 2]> = match (&self.tensors[..], &words[..]) {
+            ([tensor], [words]) => {
+                let known = |(value, &word): (&Value, &Value)| Some((word, *self.factors.get(value)?));
+                tensor.values.iter().zip(words).filter_map(known).collect()
+            }
+            _ => HashMap::new(),
+        };
         let mut failed = None;
         let mut builder = Builder::new("", lowering.launch, &[]);
         std::mem::swap(&mut builder, &mut lowering.builder);
@@ -71,6 +86,11 @@ impl Tuples {
                 let mut typed = |values: &[Value]| -> Vec<Value> {
                     values.iter().zip(&types).map(|(&value, &ty)| lowering.emit_from_integer_bits(value, ty)).collect()
                 };
+                if let Some(&[a, b]) = right.first().and_then(|word| factors.get(word)) {
+                    let sum = typed(left)[0];
+                    let sum = lowering.builder.fma(a, b, sum);
+                    return vec![lowering.emit_integer_bits(sum)];
+                }
                 let both = [typed(left), typed(right)].concat();
                 match lowering.scalars_through(self.block, &both) {
                     Ok(given) => given.into_iter().map(|value| lowering.emit_integer_bits(value)).collect(),
@@ -94,4 +114,37 @@ impl Tuples {
                 .collect()),
         }
     }
+}
+
+/// Returns the factors of the elements of a sum's only operand, by element, if it is a product in `f32` or `f64` without
+/// other uses, and products and sums may be contracted.
+fn find_factors(lowering: &mut Lowering<'_>, op: Op, block: Block) -> Lowered<HashMap<Value, [Value; 2]>> {
+    let body = lowering.body;
+    let &[operand] = &body.op(op).operands[..] else { return Ok(HashMap::new()) };
+    let ValueOrigin::Result(product, _) = body.value_origin(operand) else { return Ok(HashMap::new()) };
+    let is_fusible = body.op(product).name() == arith::MULF
+        && matches!(body.value_type(operand).element(), TileType::Float(FloatType::F32 | FloatType::F64))
+        && lowering.has_one_use(operand)
+        && is_sum(body, block)
+        && lowering.config.context.enables(Optimization::FusedMultiplyAdd);
+    if !is_fusible {
+        return Ok(HashMap::new());
+    }
+    let layout = lowering.layout_of(operand)?;
+    let products = lowering.registers_in(operand, &layout)?;
+    let mut factors = Vec::new();
+    for number in 0..2 {
+        let factor = lowering.operand(product, number)?;
+        factors.push(lowering.registers_in(factor, &layout)?);
+    }
+    let both = factors[0].iter().zip(factors[1].iter()).map(|(&a, &b)| [a, b]);
+    Ok(products.iter().copied().zip(both).collect())
+}
+
+/// Whether a block only adds its two arguments.
+fn is_sum(body: &FunctionBody, block: Block) -> bool {
+    let &[sum, end] = &body.ops(block)[..] else { return false };
+    let (arguments, operation) = (body.arguments(block), body.op(sum));
+    let adds = operation.operands[..] == *arguments || operation.operands.iter().rev().eq(arguments);
+    operation.name() == arith::ADDF && adds && body.op(end).operands[..] == operation.results[..]
 }

@@ -48,6 +48,9 @@ fn replicated_values_may_be_stored_where_it_is_allowed() {
     // Counts of one warp, their sums, and instructions of both warps; the last store is issued without lanes in one.
     assert_eq!((report.counts.shared_stores, report.totals.shared_stores, report.totals.shared_loads), (1, 2, 2));
     assert_eq!((report.issued["bar.sync"], report.issued["st.global.u32"]), (2, 2));
+    let line_of = |text: &str| equal.lines().position(|line| line.contains(text)).unwrap() as u32 + 1;
+    assert_eq!(report.issued_by_line[&line_of("ret;")], 2);
+    assert_eq!(report.issued_by_line.values().sum::<u64>(), report.issued.values().sum::<u64>());
     let metrics = report.metrics();
     assert_eq!(["barrier", "shared", "global", "control"].map(|class| metrics[class]), [2, 4, 2, 2]);
     let classes = metrics.iter().filter(|(name, _)| !["issued", "sectors", "wavefronts", "matrix_work"].contains(name));

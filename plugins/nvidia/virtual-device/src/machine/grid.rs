@@ -49,6 +49,7 @@ pub(crate) fn run(
     [report.transactions_loaded, report.transactions_stored] = transactions;
     for (step, count) in program.steps.iter().zip(issued).filter(|&(_, count)| count > 0) {
         *report.issued.entry(step.opcode.clone()).or_default() += count;
+        *report.issued_by_line.entry(step.line).or_default() += count;
     }
     report.instructions = launch.most_steps - steps_left;
     Ok(report)

@@ -32,6 +32,8 @@ pub struct LaunchReport {
     /// Number of times that each opcode was issued, summed over all warps. An instruction whose guard is false in all
     /// lanes counts; an instruction that a branch skips does not.
     pub issued: BTreeMap<String, u64>,
+    /// The same number by the line of the PTX text that has the instruction.
+    pub issued_by_line: BTreeMap<u32, u64>,
     /// Number of 32-byte sectors of global memory that loads touched, summed over all accesses.
     pub transactions_loaded: u64,
     /// Number of 32-byte sectors of global memory that stores touched, summed over all accesses.
