@@ -80,7 +80,9 @@ impl LayoutRequest {
         match serde_json::from_str::<Json>(text) {
             Ok(json @ Json::Object(_)) => Self::from_json(&json),
             _ if starts_with_any(text, &["repeat", "spatial"]) => Ok(Self::TaskMapping(text.parse()?)),
-            _ if is_cute(text) && text.contains('@') => Ok(Self::Coordinates(Box::new(text.parse()?))),
+            _ if is_cute(text) && (text.contains('@') || text.contains("E<")) => {
+                Ok(Self::Coordinates(Box::new(text.parse()?)))
+            }
             _ if is_cute(text) => Ok(Self::Cute(Box::new(text.parse()?))),
             _ => Ok(Self::Family(parse_family_spec(text)?)),
         }
@@ -251,6 +253,10 @@ fn is_thread_value(layout: &ComposedLayout) -> bool {
     layout.swizzles().is_empty() && layout.layout().rank() == 2
 }
 
+/// The names with which layouts in CuTe's notation begin, as it prints them or as its C++ spells them.
+const CUTE_NAMES: &[&str] =
+    &["Swizzle", "Sw", "S", "make_layout", "Layout", "composition", "ComposedLayout", "ArithTuple", "ArithTupleIter"];
+
 /// Whether a text has the form of CuTe's notation, with or without a swizzle.
 fn is_cute(text: &str) -> bool {
     let text = text.trim_start();
@@ -258,7 +264,7 @@ fn is_cute(text: &str) -> bool {
     let is_pointer = name.ends_with("ptr") && text[name.len()..].starts_with('[');
     text.trim_start_matches('_').starts_with(|c: char| c == '(' || c.is_ascii_digit())
         || is_pointer
-        || starts_with_any(text, &["Swizzle", "Sw", "S"])
+        || starts_with_any(text.trim_start_matches("cute::"), CUTE_NAMES)
 }
 
 /// Whether a text starts with one of the names, followed by a bracket.

@@ -44,6 +44,7 @@ pub const IMPORT_TABLE_FILES: &[(&str, &str)] = &[
     ("gpu.toml", include_str!("../imports/gpu.toml")),
     ("imf.toml", include_str!("../imports/imf.toml")),
     ("libdevice.toml", include_str!("../imports/libdevice.toml")),
+    ("mlir.toml", include_str!("../imports/mlir.toml")),
     ("nvws.toml", include_str!("../imports/nvws.toml")),
     ("nvvm.toml", include_str!("../imports/nvvm.toml")),
     ("ocml.toml", include_str!("../imports/ocml.toml")),

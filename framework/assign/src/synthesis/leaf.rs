@@ -6,6 +6,7 @@ use tilewright_tile::op::name::{tt, ttg, tw};
 use super::accesses::CopyConstraints;
 use super::derived::ConstraintTrace;
 use super::follows::CopyConsequences;
+use super::live_bytes::peak_live_bytes;
 use super::model::ModelLaunch;
 use super::predicted::predicted;
 use super::shared_layout::{self, Known};
@@ -108,19 +109,15 @@ impl Leaf {
                 follows.fetch(body, from, (placed.fetched, &placed.memory), (&expanded.copies, &layouts))?;
             }
         }
-        let shared_bytes: u64 = memories.iter().map(|memory| memory.bytes).sum();
-        let most = u64::from(config.context.target.shared.bytes);
-        if shared_bytes > most {
-            return Err(SynthesisError::SharedMemoryExceeded {
-                target: config.context.target.name.clone(),
-                bytes: shared_bytes,
-                most,
-            });
-        }
-        let shared_bytes = peak_bytes(function, &expanded.tensors, &memories);
         let empty = FunctionBody::default();
         let solved = assigned.module.functions.first();
         let body = solved.and_then(|function| function.body.as_ref()).unwrap_or(&empty);
+        let tensors = expanded.tensors.iter().zip(&memories).map(|((_, tensor), memory)| (*tensor, memory.bytes));
+        let (bytes, most) = (peak_live_bytes(body, tensors), u64::from(config.context.target.shared.bytes));
+        if bytes > most {
+            let target = config.context.target.name.clone();
+            return Err(SynthesisError::SharedMemoryExceeded { target, bytes, most });
+        }
         let (mut plans, mut dots, mut queued) = (HashMap::new(), Vec::new(), HashSet::new());
         for &(from, op) in &expanded.dots {
             let plan = plan_dot_mma(body, op, config)?;
@@ -140,11 +137,21 @@ impl Leaf {
             tree.loops.iter().map(|open| of_loop(function, &open.of, choices)).collect();
         let axis_info = solved.map(AxisInfoMap::analyze).unwrap_or_else(|| AxisInfoMap::analyze(function));
         let program = Solved { body, axis_info: &axis_info, config, layouts: &layouts, plans: &plans };
-        let block = WorkCounter::new(program, &moved, None)?.blocks(shared_bytes, options.blocks)?;
+        let block = WorkCounter::new(program, &moved, None)?.blocks(bytes, options.blocks)?;
         let distinct_bytes = tree.reuse.distinct_bytes(&block);
         let prediction = predicted(&ModelLaunch { distinct_bytes, ..block }, config)?;
-        let found =
-            Self { dots, copies, memories, loops, shared_bytes, prediction, assigned, plans, queued, plain_stores };
+        let found = Self {
+            dots,
+            copies,
+            memories,
+            loops,
+            shared_bytes: bytes,
+            prediction,
+            assigned,
+            plans,
+            queued,
+            plain_stores,
+        };
         Ok((found, follows))
     }
 
@@ -181,25 +188,6 @@ impl Leaf {
 /// Whether a shared tensor belongs to a copy: to a bulk tensor copy from registers to global memory.
 fn is_copy(function: &Function, from: Op) -> bool {
     function.body.as_ref().is_some_and(|body| body.op(from).name() == tw::COPY)
-}
-
-/// Returns the bytes of shared memory that the tensors take at the same time. `memories` are the reports of `tensors`,
-/// each with its operation in the program.
-fn peak_bytes(function: &Function, tensors: &[(Op, Value)], memories: &[SharedTensorReport]) -> u64 {
-    let (mut tiles, mut most_of_copy) = (0, 0);
-    for ((from, _), memory) in tensors.iter().zip(memories) {
-        match is_final_copy(function, *from) {
-            true => most_of_copy = memory.bytes.max(most_of_copy),
-            false => tiles += memory.bytes,
-        }
-    }
-    tiles.max(most_of_copy)
-}
-
-/// Whether a shared tensor belongs to a copy outside of loops, and takes the memory of the tiles of earlier loops.
-fn is_final_copy(function: &Function, from: Op) -> bool {
-    let Some(body) = function.body.as_ref().filter(|_| is_copy(function, from)) else { return false };
-    body.blocks(body.root()).first().is_some_and(|entry| body.ops(*entry).contains(&from))
 }
 
 /// Returns an operation as text: its result, its name, and its first two operands.

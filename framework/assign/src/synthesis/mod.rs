@@ -29,6 +29,7 @@ mod implied_barriers;
 pub(super) mod iteration_count;
 mod launch_time;
 mod leaf;
+mod live_bytes;
 mod loads_in_flight;
 pub mod model;
 mod operand_work;

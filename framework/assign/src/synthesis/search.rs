@@ -436,7 +436,7 @@ impl Search<'_, '_> {
     fn solve(&mut self, choices: &ExplicitMemoryChoices) -> (bool, Option<f64>) {
         self.size.nodes += 1;
         let target = self.config.context.target;
-        let (bytes, most) = (self.tree.shared_bytes(choices), u64::from(target.shared.bytes));
+        let (bytes, most) = (self.tree.shared_bytes(self.module, choices), u64::from(target.shared.bytes));
         if bytes > most {
             let target = target.name.clone();
             let error = SynthesisError::SharedMemoryExceeded { target, bytes, most };

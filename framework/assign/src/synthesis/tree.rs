@@ -7,6 +7,7 @@ use tilewright_tile::op::name::{ttg, tw};
 
 use super::anchors::{self, DotCandidate};
 use super::iteration_count::execution_count;
+use super::live_bytes::peak_live_bytes;
 use super::model::StepWork;
 use super::reuse::Reuse;
 use super::tensor_copies;
@@ -173,13 +174,21 @@ impl<'m> Tree<'m> {
         self.dots.iter().flat_map(|group| group.ops.iter().filter_map(move |op| of_dot(group, op))).collect()
     }
 
-    /// Returns the bytes of shared memory that the tensors need at least: all buffers, without padding.
-    pub(super) fn shared_bytes(&self, choices: &ExplicitMemoryChoices) -> u64 {
+    /// Returns the bytes of shared memory that the tensors of `module`, which this is the tree of, need at least: the
+    /// buffers that are live at the same time, without padding.
+    pub(super) fn shared_bytes(&self, module: &TileModule, choices: &ExplicitMemoryChoices) -> u64 {
         let buffers = |tensor: &Op| {
             let filled = self.loops.iter().filter(|open| open.of.tensors.contains(tensor));
             filled.filter_map(|open| choices.buffer_count(open.of.op)).max().unwrap_or(1)
         };
-        self.tensor_bytes.iter().map(|(tensor, bytes)| bytes * u64::from(buffers(tensor))).sum()
+        let body = module.functions.first().and_then(|function| function.body.as_ref());
+        let tensors = |body: &FunctionBody| {
+            let of_tensor = |(tensor, bytes): (&Op, &u64)| {
+                Some((*body.op(*tensor).results.first()?, bytes * u64::from(buffers(tensor))))
+            };
+            self.tensor_bytes.iter().filter_map(of_tensor).collect::<Vec<_>>()
+        };
+        body.map_or(0, |body| peak_live_bytes(body, tensors(body)))
     }
 
     /// Returns the loops that have the same number of buffers as `of`, which is one of them: loops with a filled tensor

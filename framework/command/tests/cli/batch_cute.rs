@@ -16,13 +16,57 @@ fn canonical(value: &Value) -> Value {
     json!(CuteLayout::from_tree(zeroed).expect("a layout").to_string())
 }
 
+/// Returns a layout `shape:stride` as the C++ type of CuTe, with static integers.
+fn type_of_layout(text: &str) -> String {
+    let (shape, stride) = text.split_once(':').expect("a layout");
+    let of = |tuple: &str, name: &str| {
+        let mut typed = String::new();
+        for (index, one) in tuple.char_indices() {
+            let follows_digit = tuple[..index].ends_with(|before: char| before.is_ascii_digit());
+            match one {
+                '(' => typed += &format!("{name}<"),
+                ')' => typed.push('>'),
+                digit if digit.is_ascii_digit() && !follows_digit => typed += &format!("_{digit}"),
+                other => typed.push(other),
+            }
+        }
+        typed
+    };
+    format!("Layout<{},cute::{}>", of(shape, "Shape"), of(stride, "Stride"))
+}
+
+/// Returns a layout `shape:stride` as an expression of CuTe.
+fn expression_of_layout(text: &str) -> String {
+    let (shape, stride) = text.split_once(':').expect("a layout");
+    format!("make_layout({}, {})", shape.replace('(', "make_shape("), stride.replace('(', "cute::make_stride("))
+}
+
+/// Returns an input of a case with all its layouts in another notation.
+fn respell(input: &Value, spell: fn(&str) -> String) -> Value {
+    match input {
+        Value::String(text) if text.contains(':') && !text.contains("Sw") => json!(spell(text)),
+        Value::Array(inputs) => inputs.iter().map(|input| respell(input, spell)).collect(),
+        other => other.clone(),
+    }
+}
+
 #[test]
 fn known_answers_come_out() {
+    check_known_answers(str::to_owned);
+}
+
+#[test]
+fn known_answers_come_out_of_layouts_in_cpp() {
+    check_known_answers(type_of_layout);
+    check_known_answers(expression_of_layout);
+}
+
+fn check_known_answers(spell: fn(&str) -> String) {
     let cases: Value = serde_json::from_str(CASES).expect("the cases are JSON");
     let cases = cases["cases"].as_array().expect("cases");
     let request = |(id, case): (usize, &Value)| {
         let operation = case["operation"].as_str().expect("a name");
-        json!({ "id": id, "op": format!("cute.{operation}"), "inputs": case["inputs"] })
+        json!({ "id": id, "op": format!("cute.{operation}"), "inputs": respell(&case["inputs"], spell) })
     };
     let answers = batch(lines(&cases.iter().enumerate().map(request).collect::<Vec<_>>()));
     assert_eq!(answers.len(), cases.len());

@@ -29,6 +29,7 @@ mod product;
 mod recast;
 mod select;
 mod signed;
+mod spelling;
 mod swizzle;
 mod task_mapping;
 mod tensor;

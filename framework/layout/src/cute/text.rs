@@ -2,6 +2,7 @@
 
 use std::str::FromStr;
 
+use super::spelling;
 use super::{
     ComposedLayout, CoordinateLayout, CoordinateMode, CuteError, CuteLayout, IntTuple, MAX_DEPTH, PartialCoordinate,
     SignedLayout, SignedLeaf, Swizzle, TaskMapping, Tree,
@@ -27,63 +28,77 @@ impl<'a> Reader<'a> {
         if self.cursor.skip_if_next(token) { Ok(()) } else { Err(self.cursor.expected_token_error(expected)) }
     }
 
+    fn must_close(&mut self, end: &str) -> Parsed<()> {
+        let closed = spelling::close(&mut self.cursor, end);
+        if closed { Ok(()) } else { Err(self.cursor.expected_token_error(&format!("`{end}`"))) }
+    }
+
     fn tree<T>(&mut self, depth: usize, leaf: fn(&mut Self) -> Parsed<T>) -> Result<Tree<T>, CuteError> {
-        if !self.cursor.skip_if_next("(") {
+        let Some(end) = spelling::open_tuple(&mut self.cursor) else {
             return Ok(Tree::leaf(leaf(self)?));
-        }
+        };
         if depth == MAX_DEPTH {
             return Err(CuteError::TooDeep { depth: depth + 1 });
         }
         let mut modes = Vec::new();
-        if self.cursor.skip_if_next(")") {
+        if spelling::close(&mut self.cursor, end) {
             return Tree::tuple(modes);
         }
         loop {
             modes.push(self.tree(depth + 1, leaf)?);
             // A tuple of one element may be written `(8,)`.
             let is_last = !self.cursor.skip_if_next(",");
-            if (is_last || modes.len() == 1) && self.cursor.skip_if_next(")") {
+            if (is_last || modes.len() == 1) && spelling::close(&mut self.cursor, end) {
                 return Tree::tuple(modes);
             }
             if is_last {
-                return Err(self.cursor.expected_token_error("`,` or `)`").into());
+                return Err(self.cursor.expected_token_error(&format!("`,` or `{end}`")).into());
             }
         }
     }
 
-    /// Reads an integer, which CuTe prints as `_8` if it is static.
+    /// Reads an integer, which may be static: `_8`, as CuTe prints it, or `Int<8>{}`.
     fn integer<T: FromStr>(&mut self, expected: &str) -> Parsed<T> {
-        self.cursor.skip_blanks();
-        let is_static =
-            |rest: &str| rest.strip_prefix('_').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
-        self.cursor.at += usize::from(is_static(self.cursor.rest()));
-        self.cursor.read_decimal(expected)
+        spelling::read_integer(&mut self.cursor, expected)
+    }
+
+    /// Reads `shape:stride`, `make_layout(shape, stride)` or the type `Layout<Shape, Stride>`; the strides are `None` if
+    /// they are left out.
+    fn shape_and_stride<T>(
+        &mut self,
+        stride: fn(&mut Self) -> Parsed<T>,
+    ) -> Result<(IntTuple, Option<Tree<T>>), CuteError> {
+        let end = spelling::open_layout(&mut self.cursor);
+        let shape = self.tuple()?;
+        let has_stride = self.cursor.skip_if_next(if end.is_some() { "," } else { ":" });
+        let stride = if has_stride { Some(self.tree(0, stride)?) } else { None };
+        end.map_or(Ok(()), |end| self.must_close(end))?;
+        Ok((shape, stride))
     }
 
     fn tuple(&mut self) -> Result<IntTuple, CuteError> {
         self.tree(0, |reader| reader.integer("an integer or `(`"))
     }
 
-    fn strides(&mut self) -> Result<IntTuple, CuteError> {
-        self.tree(0, |reader| {
-            reader.cursor.skip_blanks();
-            if reader.cursor.is_next("-") || reader.cursor.is_next("_-") {
-                let message = "a negative stride, which no linear layout has: reverse the axis and add the offset of its last \
-                               element to the address; `layout`, `draw layout` and `cute.*` operations show the map as it is";
-                return Err(reader.cursor.error_at(reader.cursor.at, message));
-            }
-            reader.integer("an integer or `(`")
-        })
+    fn stride(&mut self) -> Parsed<u64> {
+        self.cursor.skip_blanks();
+        if self.cursor.is_next("-") || self.cursor.is_next("_-") {
+            let message = "a negative stride, which no linear layout has: reverse the axis and add the offset of its last \
+                           element to the address; `layout`, `draw layout` and `cute.*` operations show the map as it is";
+            return Err(self.cursor.error_at(self.cursor.at, message));
+        }
+        self.integer("an integer or `(`")
+    }
+
+    fn signed_stride(&mut self) -> Parsed<i64> {
+        let is_negative = self.cursor.skip_if_next("-") || self.cursor.skip_if_next("_-");
+        let stride = self.integer::<i64>("an integer or `(`")?;
+        Ok(if is_negative { -stride } else { stride })
     }
 
     fn signed_layout(&mut self) -> Result<SignedLayout, CuteError> {
-        let shape = self.tuple()?;
-        self.must(":", "`:` and strides")?;
-        let stride = self.tree(0, |reader| {
-            let is_negative = reader.cursor.skip_if_next("-") || reader.cursor.skip_if_next("_-");
-            let stride = reader.integer::<i64>("an integer or `(`")?;
-            Ok(if is_negative { -stride } else { stride })
-        })?;
+        let (shape, stride) = self.shape_and_stride(Self::signed_stride)?;
+        let stride = stride.ok_or_else(|| self.cursor.expected_token_error("`:` and strides"))?;
         let modes = shape.zip(&stride, &mut |&shape, &stride| SignedLeaf { shape, stride });
         SignedLayout::from_tree(modes.ok_or_else(|| CuteError::NotCongruent {
             left: shape.to_string(),
@@ -112,9 +127,12 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Reads `2@1`, `1@0+1@1` or `0` as pairs of a step and its axis.
+    /// Reads `2@1`, `1@0+1@1`, `E<1>{}` or `0` as pairs of a step and its axis.
     fn steps(&mut self) -> Parsed<Vec<(u64, u32)>> {
         let mut steps = Vec::new();
+        if let Some(axis) = spelling::read_basis(&mut self.cursor)? {
+            return Ok(vec![(1, axis)]);
+        }
         loop {
             let step = self.integer::<u64>("a stride such as `1@0`, or `(`")?;
             if step == 0 && steps.is_empty() && !self.cursor.skip_if_next("@") {
@@ -131,9 +149,9 @@ impl<'a> Reader<'a> {
     }
 
     fn coordinates(&mut self) -> Result<CoordinateLayout, CuteError> {
-        let shape = self.tuple()?;
-        self.must(":", "`:` and strides such as `1@0`")?;
-        let steps = self.tree(0, Self::steps)?;
+        spelling::skip_origin(&mut self.cursor)?;
+        let (shape, steps) = self.shape_and_stride(Self::steps)?;
+        let steps = steps.ok_or_else(|| self.cursor.expected_token_error("`:` and strides such as `1@0`"))?;
         let axes = steps.leaves().into_iter().flatten().map(|(_, axis)| *axis as usize + 1).max().unwrap_or(0);
         let modes = shape.zip(&steps, &mut |&shape, steps| {
             let mut stride = vec![0u64; axes];
@@ -151,12 +169,10 @@ impl<'a> Reader<'a> {
     }
 
     fn layout(&mut self) -> Result<CuteLayout, CuteError> {
-        let shape = self.tuple()?;
-        // A shape without strides denotes its compact layout.
-        if self.cursor.skip_if_next(":") {
-            CuteLayout::new(&shape, &self.strides()?)
-        } else {
-            CuteLayout::from_compact_shape(&shape)
+        match self.shape_and_stride(Self::stride)? {
+            (shape, Some(stride)) => CuteLayout::new(&shape, &stride),
+            // A shape without strides denotes its compact layout.
+            (shape, None) => CuteLayout::from_compact_shape(&shape),
         }
     }
 
@@ -168,7 +184,7 @@ impl<'a> Reader<'a> {
         self.cursor.expect(",")?;
         let below = self.cursor.skip_if_next("-");
         let shift = self.small()? as i32;
-        self.cursor.expect(">")?;
+        self.must_close(">")?;
         Swizzle::new(bits, base, if below { -shift } else { shift })
     }
 
@@ -226,23 +242,31 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
+    /// Reads `Swizzle<B,M,S> o offset o layout`, each part but the layout optional, or `ComposedLayout<...>` with all parts.
     fn composed(&mut self) -> Result<ComposedLayout, CuteError> {
+        let end = spelling::open_composition(&mut self.cursor);
+        let joins = |reader: &mut Self| match end {
+            Some(_) => reader.cursor.skip_if_next(","),
+            None => reader.composes(),
+        };
         let mut swizzles = Vec::new();
         self.skip_pointer()?;
         while SWIZZLES.iter().any(|name| self.cursor.skip_if_next(name)) {
             swizzles.push(self.swizzle()?);
-            if !self.composes() {
-                return Err(self.cursor.expected_token_error("`o`").into());
+            if !joins(self) {
+                return Err(self.cursor.expected_token_error(if end.is_some() { "`,`" } else { "`o`" }).into());
             }
             self.skip_pointer()?;
         }
         let before = self.cursor.at;
         // `4 o ...` begins with an offset; `4:1` and `4` begin with a layout.
-        let offset = self.integer::<u64>("an offset").ok().filter(|_| self.composes());
+        let offset = self.integer::<u64>("an offset").ok().filter(|_| joins(self));
         if offset.is_none() {
             self.cursor.at = before;
         }
-        ComposedLayout::new(swizzles, offset.unwrap_or(0), self.layout()?)
+        let layout = self.layout()?;
+        end.map_or(Ok(()), |end| self.must_close(end))?;
+        ComposedLayout::new(swizzles, offset.unwrap_or(0), layout)
     }
 }
 

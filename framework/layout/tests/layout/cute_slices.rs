@@ -173,3 +173,30 @@ fn an_offset_beside_the_layout_is_affine_and_within_it_is_refused() {
     let carries: ComposedLayout = "4 o (4,8):(8,1)".parse().expect("a layout");
     assert_eq!(to_affine(&carries, Dim::LANE, Dim::OFFSET), Err(CuteError::Offset { offset: 4 }));
 }
+
+#[test]
+fn layouts_are_read_as_cpp_spells_them() {
+    let same = |text: &str, plain: &str| {
+        let [read, expected] = [text, plain].map(|text| text.parse::<NotatedLayout>().expect("a layout"));
+        assert_eq!(read, expected, "{text}");
+    };
+    same("Layout<cute::tuple<cute::C<4>,Int<8>>, Stride<_8,cute::_1>>", "(4,8):(8,1)");
+    same("make_layout(Shape<_4,Shape<_2,_4>>{}, make_stride(Int<8>{}, Stride<_1,_2>{}))", "(4,(2,4)):(8,(1,2))");
+    same("make_layout((4,8))", "(4,8):(1,4)");
+    same(
+        "ComposedLayout<Swizzle<3,3,3>,_0,Layout<Shape<_8,_64>,Stride<_64,_1>>>",
+        "Swizzle<3,3,3> o 0 o (8,64):(64,1)",
+    );
+    same("composition(Swizzle<3,3,3>{}, make_layout((8,64),(64,1)))", "Swizzle<3,3,3> o 0 o (8,64):(64,1)");
+    same("make_layout((4,8), (E<1>{}, E<0>{}))", "(4,8):(1@1,1@0)");
+    same("ArithTuple(_0,0) o (_4,_8):(_1@1,_1@0)", "(4,8):(1@1,1@0)");
+    same("make_layout((4,8), (-8,1))", "(4,8):(-8,1)");
+    for wrong in [
+        "Layout<Shape<_4,_8>",
+        "make_layout(Shape<_4,_8), (8,1))",
+        "Layout<Shape<_4,_8>;Stride<_8,_1>>",
+        "(1,0) o 4:1@0",
+    ] {
+        assert!(wrong.parse::<NotatedLayout>().is_err(), "{wrong}");
+    }
+}

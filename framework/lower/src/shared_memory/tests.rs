@@ -351,6 +351,34 @@ fn a_buffer_is_in_use_until_its_copies_complete() {
     assert_eq!(of(0), [0, 0]);
 }
 
+/// Checks that a load by an instruction, such as `ldmatrix`, is complete when its result is there: the wait for later copies
+/// does not extend the buffer's use.
+#[test]
+fn a_copied_buffer_is_free_after_instructions_load_from_it() {
+    let of = |result: &str| {
+        let body = format!(
+            "  %50: ptr.shared = shared_address 0
+  %100: i1 = constant 0
+  instruction \"copy\" %50, %0
+  commit copies
+  wait copies 0
+  {result}instruction \"ldmatrix\" %50
+  %51: ptr.shared = shared_address 1
+  store %51, %1 align 4
+  wait copies 0"
+        );
+        let annotations = Annotations {
+            allocations: vec![Value(50)],
+            accesses: HashMap::from([(Value(100), (Access::Copy, Vec::new()))]),
+            ..Annotations::default()
+        };
+        addresses(&super::allocate_buffers(kernel(&[64, 64], &body), &annotations, Some(u64::MAX)))
+    };
+    assert_eq!(of("%101: i32 = "), [0, 0]);
+    // Without a result, the instruction may be asynchronous.
+    assert_ne!(of("")[0], of("")[1]);
+}
+
 #[test]
 fn conversions_share_a_barrier_if_memory_suffices() {
     let body = "  %5: ptr.shared = shared_address 0

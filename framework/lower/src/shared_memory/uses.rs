@@ -230,7 +230,7 @@ impl Walk<'_> {
             }
             let is_full_barrier = matches!(&statement.op, Op::NamedBarrier { number: ALL_GROUPS, .. });
             self.phase += usize::from(is_full_barrier && !self.partings.is_empty());
-            self.special(&statement.op, id, &mut touched);
+            self.special(statement, id, &mut touched);
             let end = self.number - 1;
             for &buffer in &touched {
                 let buffer_use = &mut self.uses.buffers[buffer as usize];
@@ -264,7 +264,8 @@ impl Walk<'_> {
     /// Records the effects of an operation on buffers other than plain accesses: it takes an address, executes an
     /// asynchronous instruction, or waits. `touched` has the buffers of its operands; those whose asynchronous accesses
     /// a wait completes are added.
-    fn special(&mut self, op: &Op, id: RegionId, touched: &mut BTreeSet<u32>) {
+    fn special(&mut self, statement: &Statement, id: RegionId, touched: &mut BTreeSet<u32>) {
+        let op = &statement.op;
         match op {
             Op::SharedAddress { buffer } => {
                 if let Some(buffer_use) = self.uses.buffers.get_mut(*buffer as usize) {
@@ -274,6 +275,8 @@ impl Walk<'_> {
                     }
                 }
             }
+            // An instruction is complete when its results are there, such as `ldmatrix`.
+            Op::Instruction { .. } if statement.results.iter().any(|(_, ty)| !ty.is_pending()) => {}
             Op::Instruction { .. } => {
                 self.waited_for.extend(touched.iter());
                 self.in_flight.extend(touched.intersection(&self.copied));

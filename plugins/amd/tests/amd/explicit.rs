@@ -13,7 +13,8 @@ use tilewright_vendor_testkit::explicit::{
     synthesize_and_emulate, synthesize_and_emulate_case, table,
 };
 use tilewright_vendor_testkit::explicit::{
-    check_loops_filling_one_tensor, check_mamba, check_paper_kernels, check_tile_slice_programs, check_two_kinds,
+    check_fused_mlp, check_loops_filling_one_tensor, check_mamba, check_paper_kernels, check_tile_slice_programs,
+    check_two_kinds,
 };
 
 /// Checks that each program computes its expected results (`solved` reports failures) with the minimum number of
@@ -149,6 +150,7 @@ fn loops_share_tensors_and_programs_name_parts() {
     }
     assert_eq!(check_two_kinds(&target("mi300x")).loops.len(), 1);
     check_mamba(&target("mi300x"));
+    check_fused_mlp(&target("mi300x"));
 }
 
 #[test]

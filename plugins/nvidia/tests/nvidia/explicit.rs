@@ -10,7 +10,6 @@ use tilewright_vendor_testkit::explicit::MIXED;
 use tilewright_vendor_testkit::explicit::PRESHUFFLED;
 use tilewright_vendor_testkit::explicit::case;
 use tilewright_vendor_testkit::explicit::check_loops_filling_one_tensor;
-use tilewright_vendor_testkit::explicit::check_mamba;
 use tilewright_vendor_testkit::explicit::check_paper_kernels;
 use tilewright_vendor_testkit::explicit::check_synthesis_page_table;
 use tilewright_vendor_testkit::explicit::check_tile_slice_programs;
@@ -24,6 +23,7 @@ use tilewright_vendor_testkit::explicit::synthesize_layouts;
 use tilewright_vendor_testkit::explicit::table;
 use tilewright_vendor_testkit::explicit::tiled;
 use tilewright_vendor_testkit::explicit::tiles::{check_usual_tiles_page, sized_gemm, synthesize_usual_tiles};
+use tilewright_vendor_testkit::explicit::{check_fused_mlp, check_mamba};
 use tilewright_verify::case::ProgramCase;
 use tilewright_virtual_ptx::VirtualDevice;
 
@@ -479,6 +479,12 @@ fn a_program_has_dots_of_both_kinds() {
 fn mamba_scans_tiles_of_shared_memory() {
     let solved = check_mamba(&target("a100"));
     assert!(solved.derivation.loops.iter().all(|of| of.stages > 1), "{}", solved.derivation);
+}
+
+#[test]
+fn chained_dots_share_memory() {
+    check_fused_mlp(&target("a100"));
+    check_fused_mlp(&target("h100"));
 }
 
 #[test]

@@ -4,6 +4,7 @@
 mod bulk_stores;
 mod case_data;
 pub mod claims;
+mod fused_mlp;
 mod mamba;
 mod paper_kernels;
 mod parts;
@@ -25,6 +26,7 @@ use tilewright_testkit::sample::{ALL_CASES, is_all};
 use tilewright_verify::case::ProgramCase;
 
 pub use bulk_stores::bulk_store_program;
+pub use fused_mlp::check_fused_mlp;
 pub use mamba::check_mamba;
 pub use paper_kernels::check_paper_kernels;
 pub use parts::check_tile_slice_programs;

@@ -188,17 +188,21 @@ fn stages(of: &SharedCopyLoopReport) -> String {
 }
 
 /// A formula for small values, multiples of a quarter between -1 and 1.
-fn quarters(row: usize, column: usize) -> f64 {
+pub(super) fn quarters(row: usize, column: usize) -> f64 {
     ((7 * row + 5 * column) % 9) as f64 / 4.0 - 1.0
 }
 
 /// Another formula of this kind.
-fn others(row: usize, column: usize) -> f64 {
+pub(super) fn others(row: usize, column: usize) -> f64 {
     ((3 * row + 4 * column) % 7) as f64 / 4.0 - 0.75
 }
 
 /// Returns the product of two matrices, row-major, whose elements are formulas of (row, K) and (K, column).
-fn multiply([m, n, k]: [usize; 3], a: impl Fn(usize, usize) -> f64, b: impl Fn(usize, usize) -> f64) -> Vec<f64> {
+pub(super) fn multiply(
+    [m, n, k]: [usize; 3],
+    a: impl Fn(usize, usize) -> f64,
+    b: impl Fn(usize, usize) -> f64,
+) -> Vec<f64> {
     let sum = |row: usize, column: usize| (0..k).map(|index| a(row, index) * b(index, column)).sum();
     (0..m * n).map(|index| sum(index / n, index % n)).collect()
 }
