@@ -69,8 +69,12 @@ def add_cycles(lines: dict[str, Line], folder: pathlib.Path, target: str) -> Non
     for name, line in lines.items():
         if counts := line.get("executed"):
             ptx = folder / f"{name}.ptx"
-            each = assemble(ptx, target)["instructions"] / len(PTX_INSTRUCTION.findall(ptx.read_text()))
-            counts["cycles"] = round(counts.pop("pipe_cycles") + counts.pop("issue_cycles") * each)
+            counts["cycles"] = sum_cycles(counts, ptx.read_text(), assemble(ptx, target)["instructions"])
+
+
+def sum_cycles(counts: Counts, ptx: str, instructions: float) -> int:
+    """The model's cycles of what is executed of a text that the assembler makes so many machine instructions of."""
+    return round(counts["pipe_cycles"] + counts["issue_cycles"] * instructions / len(PTX_INSTRUCTION.findall(ptx)))
 
 
 def run_program(program: str | None, target: str, *folders: pathlib.Path | str) -> dict[str, Line]:
