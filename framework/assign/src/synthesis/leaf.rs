@@ -108,27 +108,12 @@ impl Leaf {
                 follows.fetch(body, from, (placed.fetched, &placed.memory), (&expanded.copies, &layouts))?;
             }
         }
-        let shared_bytes: u64 = memories.iter().map(|memory| memory.bytes).sum();
-        let most = u64::from(config.context.target.shared.bytes);
-        if shared_bytes > most {
-            return Err(SynthesisError::SharedMemoryExceeded {
-                target: config.context.target.name.clone(),
-                bytes: shared_bytes,
-                most,
-            });
-        }
+        check_shared_bytes(&memories, config)?;
         let shared_bytes = peak_bytes(function, &expanded.tensors, &memories);
         let empty = FunctionBody::default();
         let solved = assigned.module.functions.first();
         let body = solved.and_then(|function| function.body.as_ref()).unwrap_or(&empty);
-        let (mut plans, mut dots, mut queued) = (HashMap::new(), Vec::new(), HashSet::new());
-        for &(from, op) in &expanded.dots {
-            let plan = plan_dot_mma(body, op, config)?;
-            let smem_operands = choices.dots.get(&from).is_some_and(|choice| choice.smem_operands == [true; 2]);
-            queued.extend((smem_operands && plan.pending_queue().is_some()).then_some(from));
-            dots.push(dot_line(body, op, &plan));
-            plans.insert(op, plan);
-        }
+        let PlannedDots { plans, dots, queued } = PlannedDots::of(body, &expanded.dots, choices, config)?;
         let copies = copy_reports(function, &expanded.copies, body);
         // Without task mapping, copies keep their layouts.
         if options.task_mapping {
@@ -232,6 +217,43 @@ fn requested(
 
 fn layout_text(body: &FunctionBody, value: Value) -> String {
     body.value_type(value).layout().map_or_else(String::new, |layout| layout.text().to_owned())
+}
+
+/// Checks that the tensors in shared memory fit the target's.
+fn check_shared_bytes(memories: &[SharedTensorReport], config: &LaunchConfig<'_>) -> Result<(), SynthesisError> {
+    let bytes: u64 = memories.iter().map(|memory| memory.bytes).sum();
+    let most = u64::from(config.context.target.shared.bytes);
+    let target = || config.context.target.name.clone();
+    if bytes > most { Err(SynthesisError::SharedMemoryExceeded { target: target(), bytes, most }) } else { Ok(()) }
+}
+
+/// The planned dots of an expanded program.
+#[derive(Default)]
+struct PlannedDots {
+    plans: HashMap<Op, MmaPlan>,
+    dots: Vec<DotReport>,
+    /// The dots of the original program whose MMA can be asynchronous.
+    queued: HashSet<Op>,
+}
+
+impl PlannedDots {
+    /// Plans all dots; `expanded` has each dot of the program with its expansion.
+    fn of(
+        body: &FunctionBody,
+        expanded: &[(Op, Op)],
+        choices: &ExplicitMemoryChoices,
+        config: &LaunchConfig<'_>,
+    ) -> Result<Self, SynthesisError> {
+        let mut found = Self::default();
+        for &(from, op) in expanded {
+            let plan = plan_dot_mma(body, op, config)?;
+            let smem_operands = choices.dots.get(&from).is_some_and(|choice| choice.smem_operands == [true; 2]);
+            found.queued.extend((smem_operands && plan.pending_queue().is_some()).then_some(from));
+            found.dots.push(dot_line(body, op, &plan));
+            found.plans.insert(op, plan);
+        }
+        Ok(found)
+    }
 }
 
 /// Plans the MMA of a dot.
