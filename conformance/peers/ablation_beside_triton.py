@@ -3,14 +3,16 @@
     python3 conformance/peers/ablation_beside_triton.py COMMAND --cases DIR [--target NAME]... [--only NAME]... [--ptx FOLDER]
                                                         [--program FILE] [--jobs N] [--page]
 
-COMMAND is `tilewright`, whose `optimizations` names them; DIR, `--ptx` and `--program` are those of `executed_beside_triton.py`.
-The cases are compiled with `--disable`, at the same warps and stages: without all optimizations of a subject (`SUBJECTS`), which gives
-the first table, with figures over all cases, and without each one, which gives the second table, over the cases whose code changes.
-`--only` chooses subjects or optimizations; for AMD GPUs only subjects are measured.
+COMMAND is `tilewright`, whose `optimizations` names them; DIR, `--ptx` and `--program` are those of
+`executed_beside_triton.py`. The cases are compiled with `--disable`, at the same warps and stages: without all optimizations of
+a subject (`SUBJECTS`), which gives the first table, with figures over all cases, and without each one, which gives the second
+table, over the cases whose code changes. `--only` chooses subjects or optimizations; for AMD GPUs only subjects are measured.
 
-Ratios to Triton's are geometric means with the optimizations and without them: all instructions, instructions of the heaviest loop for the
-same work (`machine_code_beside_triton.py`), and on NVIDIA GPUs the model's cycles of what is executed (`executed_beside_triton.py`).
-Cases whose results are wrong are printed and do not count. Equal code is measured once, and code without loops is not disassembled.
+Ratios to Triton's are geometric means with the optimizations and without them: all instructions, instructions of the heaviest
+loop for the same work (`machine_code_beside_triton.py`), and on NVIDIA GPUs the model's cycles of what is executed
+(`executed_beside_triton.py`). Cases whose results are wrong, or that the virtual device refuses, are printed; the second table
+is without them, and the first one has them with all optimizations. Lines without changed cases are left out. Equal code is
+measured once, and code without loops is not disassembled.
 
 `--page` puts the tables into docs/results.md.
 """
@@ -141,9 +143,6 @@ def count_side(code: Code, measured: Measured) -> Counts:
 
 def tell_worst(sides: Sides) -> str:
     """The case that loses most without the optimizations, by the model's cycles or by instructions."""
-    if not sides:
-        return "-"
-
     def loss(pair: tuple[Pair, Pair]) -> float:
         metric = "cycles" if "cycles" in pair[0].own else "instructions"
         return pair[1].own[metric] / pair[0].own[metric]
@@ -214,12 +213,12 @@ def table(chosen: argparse.Namespace, compared: dict[str, dict[tuple[str, ...], 
     single = [row("subject", "optimization", "target", *titles), "|---|---|---|" + ruler]
     for subject, members in SUBJECTS.items():
         for target, found in compared.items():
-            if members in found:
-                sides, changed = found[members]
+            sides, changed = found.get(members, ([], set()))
+            if changed:
                 subjects.append(row(subject, target, len(sides), *tell_figures(sides, len(changed))))
         for name, (target, found) in ((name, entry) for name in members for entry in compared.items()):
-            if (name,) in found:
-                sides, changed = found[(name,)]
+            sides, changed = found.get((name,), ([], set()))
+            if changed:
                 some = [pair for pair in sides if pair[0].name in changed]
                 single.append(row(subject, f"`{name}`", target, *tell_figures(some, len(some))))
     return {"ablations by subject": subjects, "ablations": single}
