@@ -32,7 +32,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from case_classes import class_rows, classify
-from executed_code import count_executed
+from executed_code import count_by_line
 from reasons import above_table, check_reasons
 from record import write_record
 from tables import HERE, put_tables, row
@@ -65,8 +65,14 @@ def add_cycles(lines: dict[str, Line], folder: pathlib.Path, target: str) -> Non
     """Adds the model's cycles to the counts; the folder has the PTX."""
     for name, line in lines.items():
         if counts := line.get("executed"):
-            executed = count_executed(folder / f"{name}.ptx", PROCESSORS[target], counts.pop("issued_by_line"))
-            counts["cycles"] = round(counts.pop("pipe_cycles") + counts.pop("issue_cycles") * executed / counts["issued"])
+            by_line = count_by_line((folder / f"{name}.ptx").read_text(), PROCESSORS[target])
+            counts["cycles"] = sum_cycles(counts, by_line)
+
+
+def sum_cycles(counts: Counts, by_line: dict[int, float]) -> int:
+    """The model's cycles of what is executed; `by_line` has the machine instructions of each line of the PTX."""
+    executed = sum(counts["issued_by_line"].get(str(line), 0) * count for line, count in by_line.items())
+    return round(counts["pipe_cycles"] + counts["issue_cycles"] * executed / counts["issued"])
 
 
 def run_program(program: str | None, target: str, *folders: pathlib.Path | str) -> dict[str, Line]:

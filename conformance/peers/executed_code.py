@@ -11,6 +11,7 @@ import collections
 import pathlib
 import re
 import subprocess
+import tempfile
 from collections.abc import Iterator
 
 import sass
@@ -75,14 +76,15 @@ def count_copies(text: str, kinds: dict[int, collections.Counter[str]]) -> dict[
     return copies
 
 
-def count_executed(ptx: pathlib.Path, processor: str, executions: dict[str, int]) -> float:
-    """The machine instructions that warps execute; `executions` has those of each line of the PTX."""
-    text, marked = ptx.read_text(), ptx.with_suffix(".lines.ptx")
-    marked.write_text(mark_lines(text))
-    cubin, _ = run_assembler(marked, processor, "-lineinfo")
-    listing = subprocess.run([find_assembler()[1], "-g", "-c", str(cubin)], capture_output=True, text=True, check=True).stdout
+def count_by_line(text: str, processor: str) -> dict[int, float]:
+    """The machine instructions that a warp executes when it executes each line of the PTX `text` once."""
+    with tempfile.TemporaryDirectory() as folder:
+        marked = pathlib.Path(folder) / "marked.ptx"
+        marked.write_text(mark_lines(text))
+        cubin, _ = run_assembler(marked, processor, "-lineinfo")
+        listing = subprocess.run([find_assembler()[1], "-g", "-c", str(cubin)], capture_output=True, text=True, check=True).stdout
     kinds: dict[int, collections.Counter[str]] = collections.defaultdict(collections.Counter)
     for line, kind in read_instructions(listing):
         kinds[line][kind] += 1
     copies = count_copies(text, kinds)
-    return sum(executions.get(str(line), 0) * sum(found.values()) / copies.get(line, 1) for line, found in kinds.items())
+    return {line: sum(found.values()) / copies.get(line, 1) for line, found in kinds.items()}

@@ -57,6 +57,28 @@ impl Granule {
         let earlier = std::iter::successors(earlier(self.reads), move |read| earlier(read.before));
         std::iter::once(self.read & !SEVERAL).chain(earlier.map(|read| read.event))
     }
+
+    /// Returns the latest read, if there is one.
+    fn latest_read(&self) -> Option<u32> {
+        (self.read != NONE).then_some(self.read)
+    }
+
+    /// Records a write; `is_own` if the latest read is by the same program.
+    fn note_write(&mut self, event: u32, is_own: bool) {
+        self.write = event;
+        if !is_own {
+            (self.read, self.reads) = (NONE, NONE);
+        }
+    }
+
+    /// Records a read by the program of the latest read. Unless both are alike, the latest one is added to the lists.
+    fn note_own_read(&mut self, event: u32, is_alike: bool, lists: &mut Vec<EarlierRead>) {
+        if !is_alike {
+            lists.push(EarlierRead { event: self.read & !SEVERAL, before: self.reads });
+            self.reads = lists.len() as u32 - 1;
+        }
+        self.read = event | self.read & SEVERAL;
+    }
 }
 
 /// Number of bytes of a buffer whose accesses are recorded together.
@@ -209,25 +231,17 @@ impl GlobalRaces {
             }
             match direction {
                 Direction::Store => {
-                    if granule.read != NONE
-                        && let Some(other) = unordered(granule.read)
-                    {
+                    if let Some(other) = granule.latest_read().and_then(unordered) {
                         return Err(race(direction, Direction::Load, range.address, other));
                     }
-                    granule.write = event;
-                    if !is_own {
-                        (granule.read, granule.reads) = (NONE, NONE);
-                    }
+                    granule.note_write(event, is_own);
                 }
                 Direction::Load if is_own => {
-                    if !events[(granule.read & !SEVERAL) as usize].record.is_alike(who) {
-                        reads.push(EarlierRead { event: granule.read & !SEVERAL, before: granule.reads });
-                        granule.reads = reads.len() as u32 - 1;
-                    }
-                    granule.read = event | granule.read & SEVERAL;
+                    let is_alike = events[(granule.read & !SEVERAL) as usize].record.is_alike(who);
+                    granule.note_own_read(event, is_alike, reads);
                 }
                 // Reads that are ordered before this one are ordered before all accesses that this one is.
-                Direction::Load if granule.read == NONE || unordered(granule.read).is_none() => {
+                Direction::Load if granule.latest_read().and_then(unordered).is_none() => {
                     (granule.read, granule.reads) = (event, NONE);
                 }
                 Direction::Load => granule.read |= SEVERAL,

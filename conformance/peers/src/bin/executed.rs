@@ -2,9 +2,9 @@
 //! instructions issued by class, and counts of memory accesses. Every buffer must have the expected contents.
 //!
 //!     executed TARGET CASES [FOLDER]
-//!     executed TARGET CASES --emit FOLDER [--disable NAME] [--changed-from FOLDER]
+//!     executed TARGET CASES --emit FOLDER [--disable NAME]... [--changed-from FOLDER]
 //!
-//! Without a folder, the cases are compiled here; `--emit` names one for their PTX, and `--disable` an optimization
+//! Without a folder, the cases are compiled here; `--emit` names one for their PTX, and `--disable` optimizations
 //! (`tilewright optimizations`) that they are compiled without; `--changed-from` leaves out cases with the same PTX as in a
 //! folder.
 //!
@@ -42,7 +42,7 @@ fn main() -> Result<(), Failure> {
     let given: Vec<String> = std::env::args().skip(1).collect();
     let given = Arguments::parse(&given).ok_or(USAGE)?;
     let target = tilewright_peers::open_target(given.target)?;
-    let disabled = given.disabled.map(str::parse::<Optimization>).transpose()?.into_iter().collect();
+    let disabled = given.disabled.iter().map(|name| name.parse::<Optimization>()).collect::<Result<_, _>>()?;
     for file in ProgramCase::list_case_files(given.cases)? {
         let case = ProgramCase::read(&file)?;
         let built = match given.folder {
@@ -65,7 +65,7 @@ fn main() -> Result<(), Failure> {
     Ok(())
 }
 
-const USAGE: &str = "usage: executed TARGET CASES [FOLDER | --emit FOLDER [--disable NAME] [--changed-from FOLDER]]";
+const USAGE: &str = "usage: executed TARGET CASES [FOLDER | --emit FOLDER [--disable NAME]... [--changed-from FOLDER]]";
 
 /// The arguments of the command line.
 struct Arguments<'a> {
@@ -75,8 +75,8 @@ struct Arguments<'a> {
     folder: Option<&'a Path>,
     /// The folder to which the PTX of this compiler is written.
     emitted: Option<&'a Path>,
-    /// The name of an optimization to disable.
-    disabled: Option<&'a str>,
+    /// The names of optimizations to disable.
+    disabled: Vec<&'a str>,
     /// The folder with PTX of an earlier run; cases whose PTX is the same are left out.
     unchanged: Option<&'a Path>,
 }
@@ -85,15 +85,21 @@ impl<'a> Arguments<'a> {
     /// Returns the arguments; `None` if they break the usage.
     fn parse(given: &'a [String]) -> Option<Self> {
         let [target, cases, rest @ ..] = given else { return None };
-        let mut arguments =
-            Self { target, cases: Path::new(cases), folder: None, emitted: None, disabled: None, unchanged: None };
+        let mut arguments = Self {
+            target,
+            cases: Path::new(cases),
+            folder: None,
+            emitted: None,
+            disabled: Vec::new(),
+            unchanged: None,
+        };
         match rest {
             [folder] => arguments.folder = Some(Path::new(folder)),
             options => {
                 for option in options.chunks(2) {
                     match option {
                         [option, folder] if option == "--emit" => arguments.emitted = Some(Path::new(folder)),
-                        [option, name] if option == "--disable" => arguments.disabled = Some(name),
+                        [option, name] if option == "--disable" => arguments.disabled.push(name),
                         [option, folder] if option == "--changed-from" => arguments.unchanged = Some(Path::new(folder)),
                         _ => return None,
                     }

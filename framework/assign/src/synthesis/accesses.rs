@@ -43,8 +43,11 @@ pub(super) struct AccessOp {
     pub weight: u64,
     /// The dot whose MMA reads the tensor in place, with the operand that it is: A (0) or B (1); `None` for other
     /// accesses.
-    pub mma_read: Option<(Rc<DotPlan>, usize)>,
+    pub mma_read: MmaRead,
 }
+
+/// A dot whose MMA reads a tensor in place, with the operand that it is.
+type MmaRead = Option<(Rc<DotPlan>, usize)>;
 
 /// The counts of one access of a tensor in shared memory.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -146,66 +149,10 @@ pub(super) fn accesses<'a>(
     config: &LaunchConfig<'a>,
     layouts: &LayoutCache<'_>,
 ) -> Result<Vec<(Vec<AccessOp>, TensorAccess<'a>)>, SynthesisError> {
+    let of = AccessedTensor { body, buffers, requested, config, layouts };
     let mut found: Vec<(Vec<AccessOp>, TensorAccess<'a>)> = Vec::new();
-    let buffer = buffers.iter().rfind(|buffer| !is_part(body, **buffer));
-    let shape = buffer.and_then(|buffer| body.value_type(*buffer).shape()).unwrap_or_default();
     for (op, weight) in weighted(body) {
-        let operation = body.op(op);
-        let is_of = |operand: usize| operation.operands.get(operand).is_some_and(|value| buffers.contains(value));
-        let of_part = operation.operands.iter().any(|value| buffers.contains(value) && is_part(body, *value));
-        // A part begins at multiples of its sizes, so it has the same bank conflicts as the first part of its shape.
-        let registers = |value: Value| -> Result<LinearLayout, SynthesisError> {
-            let layout = layouts.resolve_distributed(body.value_type(value))?;
-            Ok(if of_part { map_coordinates(&layout, shape, <[u64]>::to_vec)? } else { layout })
-        };
-        let named = |value: Value| match requested.get(&op) {
-            Some(requested) => requested.explicit.clone(),
-            None => format!("{} {}", operation.name(), body.display_name(allocation(body, value))),
-        };
-        let context = &config.context;
-        let mut mma_read = None;
-        let access = match operation.name() {
-            ttg::LOCAL_LOAD if is_of(0) && operation.attributes.get(OPERAND_STAYS_IN_SMEM).is_some() => {
-                let (access, dot, side) = mma_access(body, op, &named(operation.operands[0]), config)?;
-                mma_read = Some((Rc::new(dot), side));
-                access
-            }
-            ttg::LOCAL_LOAD if is_of(0) => {
-                let value = operation.results[0];
-                let bytes = mma_operand_bytes(body, value, config);
-                TensorAccess::load(&named(value), registers(value)?, context).with_register_vectors(bytes)
-            }
-            ttg::LOCAL_STORE if is_of(1) => {
-                let value = operation.operands[0];
-                let loaded = requested.get(&op).and_then(|requested| requested.bytes).unwrap_or(0);
-                TensorAccess::store(&named(value), registers(value)?, context).with_register_vectors(loaded)
-            }
-            ttg::LOCAL_ALLOC if !operation.operands.is_empty() && buffers.contains(&operation.results[0]) => {
-                let value = operation.operands[0];
-                TensorAccess::store(&named(operation.results[0]), registers(value)?, context)
-            }
-            ttg::ASYNC_COPY_GLOBAL_TO_LOCAL if is_of(1) => {
-                let value = operation.operands[0];
-                let most = requested.get(&op).and_then(|requested| requested.bytes).unwrap_or(u64::MAX);
-                let all_there = body.operands(op, "mask").is_empty();
-                let copy =
-                    TensorAccess::global_to_shared_copy(&named(operation.operands[1]), registers(value)?, context);
-                // Lanes that write neighbouring bytes fill a full tensor.
-                let is_fetched = |alternative: &AccessAlternative<'_>| matches!(alternative, AccessAlternative::Lanes(kind) if kind.has_fetching_lanes());
-                copy.with_retained_alternatives(|alternative| {
-                    alternative.bytes() <= most
-                        && (all_there || alternative.can_be_masked())
-                        && !(of_part && is_fetched(alternative))
-                })
-            }
-            tw::BULK_TENSOR_LOAD if body.operand(op, "dst").is_some_and(|buffer| buffers.contains(&buffer)) => {
-                tensor_copy_access(body, op, Direction::Store, config, &named(operation.operands[0]))
-            }
-            tw::BULK_TENSOR_STORE if body.operand(op, "src").is_some_and(|buffer| buffers.contains(&buffer)) => {
-                tensor_copy_access(body, op, Direction::Load, config, &named(operation.operands[0]))
-            }
-            _ => continue,
-        };
+        let Some((access, mma_read)) = of.access(op)? else { continue };
         let access = match requested.get(&op).and_then(|requested| requested.instruction.as_deref()) {
             Some(row) => pinned(access, row)?,
             None => access,
@@ -225,6 +172,101 @@ pub(super) fn accesses<'a>(
         }
     }
     Ok(found)
+}
+
+/// A tensor in shared memory whose accesses are found: the arguments of [`accesses`].
+struct AccessedTensor<'c, 'a> {
+    body: &'c FunctionBody,
+    buffers: &'c [Value],
+    requested: &'c HashMap<Op, CopyConstraints>,
+    config: &'c LaunchConfig<'a>,
+    layouts: &'c LayoutCache<'c>,
+}
+
+impl<'a> AccessedTensor<'_, 'a> {
+    /// Returns the access that an operation makes, and the MMA operand that it reads in place; `None` if it makes none.
+    fn access(&self, op: Op) -> Result<Option<(TensorAccess<'a>, MmaRead)>, SynthesisError> {
+        let Self { body, buffers, requested, config, .. } = *self;
+        let operation = body.op(op);
+        let is_of = |operand: usize| operation.operands.get(operand).is_some_and(|value| buffers.contains(value));
+        let is_one_of = |buffer: Option<Value>| buffer.is_some_and(|buffer| buffers.contains(&buffer));
+        let loaded = requested.get(&op).and_then(|requested| requested.bytes);
+        let context = &config.context;
+        let access = match operation.name() {
+            ttg::LOCAL_LOAD if is_of(0) && operation.attributes.get(OPERAND_STAYS_IN_SMEM).is_some() => {
+                let (access, dot, side) = mma_access(body, op, &self.name(op, operation.operands[0]), config)?;
+                return Ok(Some((access, Some((Rc::new(dot), side)))));
+            }
+            ttg::LOCAL_LOAD if is_of(0) => {
+                let value = operation.results[0];
+                let bytes = mma_operand_bytes(body, value, config);
+                TensorAccess::load(&self.name(op, value), self.registers(op, value)?, context)
+                    .with_register_vectors(bytes)
+            }
+            ttg::LOCAL_STORE if is_of(1) => {
+                let value = operation.operands[0];
+                TensorAccess::store(&self.name(op, value), self.registers(op, value)?, context)
+                    .with_register_vectors(loaded.unwrap_or(0))
+            }
+            ttg::LOCAL_ALLOC if !operation.operands.is_empty() && buffers.contains(&operation.results[0]) => {
+                let name = self.name(op, operation.results[0]);
+                TensorAccess::store(&name, self.registers(op, operation.operands[0])?, context)
+            }
+            ttg::ASYNC_COPY_GLOBAL_TO_LOCAL if is_of(1) => self.copy_access(op, loaded.unwrap_or(u64::MAX))?,
+            tw::BULK_TENSOR_LOAD if is_one_of(body.operand(op, "dst")) => {
+                tensor_copy_access(body, op, Direction::Store, config, &self.name(op, operation.operands[0]))
+            }
+            tw::BULK_TENSOR_STORE if is_one_of(body.operand(op, "src")) => {
+                tensor_copy_access(body, op, Direction::Load, config, &self.name(op, operation.operands[0]))
+            }
+            _ => return Ok(None),
+        };
+        Ok(Some((access, None)))
+    }
+
+    /// Returns the access by which an asynchronous copy fills a buffer; its instructions copy at most `most` bytes.
+    fn copy_access(&self, op: Op, most: u64) -> Result<TensorAccess<'a>, SynthesisError> {
+        let [from, to] = [0, 1].map(|operand| self.body.op(op).operands[operand]);
+        let all_there = self.body.operands(op, "mask").is_empty();
+        let of_part = self.is_of_part(op);
+        let registers = self.registers(op, from)?;
+        let copy = TensorAccess::global_to_shared_copy(&self.name(op, to), registers, &self.config.context);
+        // Lanes that write neighbouring bytes fill a full tensor.
+        let is_fetched = |alternative: &AccessAlternative<'_>| matches!(alternative, AccessAlternative::Lanes(kind) if kind.has_fetching_lanes());
+        Ok(copy.with_retained_alternatives(|alternative| {
+            alternative.bytes() <= most
+                && (all_there || alternative.can_be_masked())
+                && !(of_part && is_fetched(alternative))
+        }))
+    }
+
+    fn is_of_part(&self, op: Op) -> bool {
+        let is_of_part = |value: &Value| self.buffers.contains(value) && is_part(self.body, *value);
+        self.body.op(op).operands.iter().any(is_of_part)
+    }
+
+    /// Returns the layout of the registers that an operation accesses. A part begins at multiples of its sizes, so it
+    /// has the same bank conflicts as the first part of its shape.
+    fn registers(&self, op: Op, value: Value) -> Result<LinearLayout, SynthesisError> {
+        let layout = self.layouts.resolve_distributed(self.body.value_type(value))?;
+        if !self.is_of_part(op) {
+            return Ok(layout);
+        }
+        let buffer = self.buffers.iter().rfind(|buffer| !is_part(self.body, **buffer));
+        let shape = buffer.and_then(|buffer| self.body.value_type(*buffer).shape()).unwrap_or_default();
+        Ok(map_coordinates(&layout, shape, <[u64]>::to_vec)?)
+    }
+
+    /// Returns the text that describes an access of a buffer.
+    fn name(&self, op: Op, buffer: Value) -> String {
+        match self.requested.get(&op) {
+            Some(requested) => requested.explicit.clone(),
+            None => {
+                let named = self.body.display_name(allocation(self.body, buffer));
+                format!("{} {named}", self.body.op(op).name())
+            }
+        }
+    }
 }
 
 /// Returns the access by which a bulk tensor copy fills or reads a buffer, with one alternative for each instruction.

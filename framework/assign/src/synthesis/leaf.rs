@@ -113,19 +113,9 @@ impl Leaf {
         let solved = assigned.module.functions.first();
         let body = solved.and_then(|function| function.body.as_ref()).unwrap_or(&empty);
         let tensors = expanded.tensors.iter().zip(&memories).map(|((_, tensor), memory)| (*tensor, memory.bytes));
-        let (bytes, most) = (peak_live_bytes(body, tensors), u64::from(config.context.target.shared.bytes));
-        if bytes > most {
-            let target = config.context.target.name.clone();
-            return Err(SynthesisError::SharedMemoryExceeded { target, bytes, most });
-        }
-        let (mut plans, mut dots, mut queued) = (HashMap::new(), Vec::new(), HashSet::new());
-        for &(from, op) in &expanded.dots {
-            let plan = plan_dot_mma(body, op, config)?;
-            let smem_operands = choices.dots.get(&from).is_some_and(|choice| choice.smem_operands == [true; 2]);
-            queued.extend((smem_operands && plan.pending_queue().is_some()).then_some(from));
-            dots.push(dot_line(body, op, &plan));
-            plans.insert(op, plan);
-        }
+        let shared_bytes = peak_live_bytes(body, tensors);
+        check_shared_bytes(shared_bytes, config)?;
+        let PlannedDots { plans, dots, queued } = PlannedDots::of(body, &expanded.dots, choices, config)?;
         let copies = copy_reports(function, &expanded.copies, body);
         // Without task mapping, copies keep their layouts.
         if options.task_mapping {
@@ -137,21 +127,11 @@ impl Leaf {
             tree.loops.iter().map(|open| of_loop(function, &open.of, choices)).collect();
         let axis_info = solved.map(AxisInfoMap::analyze).unwrap_or_else(|| AxisInfoMap::analyze(function));
         let program = Solved { body, axis_info: &axis_info, config, layouts: &layouts, plans: &plans };
-        let block = WorkCounter::new(program, &moved, None)?.blocks(bytes, options.blocks)?;
+        let block = WorkCounter::new(program, &moved, None)?.blocks(shared_bytes, options.blocks)?;
         let distinct_bytes = tree.reuse.distinct_bytes(&block);
         let prediction = predicted(&ModelLaunch { distinct_bytes, ..block }, config)?;
-        let found = Self {
-            dots,
-            copies,
-            memories,
-            loops,
-            shared_bytes: bytes,
-            prediction,
-            assigned,
-            plans,
-            queued,
-            plain_stores,
-        };
+        let found =
+            Self { dots, copies, memories, loops, shared_bytes, prediction, assigned, plans, queued, plain_stores };
         Ok((found, follows))
     }
 
@@ -220,6 +200,42 @@ fn requested(
 
 fn layout_text(body: &FunctionBody, value: Value) -> String {
     body.value_type(value).layout().map_or_else(String::new, |layout| layout.text().to_owned())
+}
+
+/// Checks that the tensors in shared memory fit the target's.
+fn check_shared_bytes(bytes: u64, config: &LaunchConfig<'_>) -> Result<(), SynthesisError> {
+    let most = u64::from(config.context.target.shared.bytes);
+    let target = || config.context.target.name.clone();
+    if bytes > most { Err(SynthesisError::SharedMemoryExceeded { target: target(), bytes, most }) } else { Ok(()) }
+}
+
+/// The planned dots of an expanded program.
+#[derive(Default)]
+struct PlannedDots {
+    plans: HashMap<Op, MmaPlan>,
+    dots: Vec<DotReport>,
+    /// The dots of the original program whose MMA can be asynchronous.
+    queued: HashSet<Op>,
+}
+
+impl PlannedDots {
+    /// Plans all dots; `expanded` has each dot of the program with its expansion.
+    fn of(
+        body: &FunctionBody,
+        expanded: &[(Op, Op)],
+        choices: &ExplicitMemoryChoices,
+        config: &LaunchConfig<'_>,
+    ) -> Result<Self, SynthesisError> {
+        let mut found = Self::default();
+        for &(from, op) in expanded {
+            let plan = plan_dot_mma(body, op, config)?;
+            let smem_operands = choices.dots.get(&from).is_some_and(|choice| choice.smem_operands == [true; 2]);
+            found.queued.extend((smem_operands && plan.pending_queue().is_some()).then_some(from));
+            found.dots.push(dot_line(body, op, &plan));
+            found.plans.insert(op, plan);
+        }
+        Ok(found)
+    }
 }
 
 /// Plans the MMA of a dot.

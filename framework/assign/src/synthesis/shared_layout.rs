@@ -59,15 +59,8 @@ pub(super) fn choose_layout<'m>(
     let buffers = [buffers, parts].concat();
     let (ops, accesses): (Vec<Vec<AccessOp>>, Vec<TensorAccess<'m>>) =
         accesses(body, &buffers, requested, config, layouts)?.into_iter().unzip();
-    let mut problem = SharedTensor::new(one.shape().unwrap_or_default(), element_bits_while_moved(ty.element()));
-    if let Some(given) = known.given {
-        problem.layout = Some(given.parse::<CuteLayout>().map_err(|error| refused(Box::new(error.into())))?);
-    }
-    if !options.memory && problem.layout.is_none() {
-        let strides = (0..problem.shape.len()).map(|axis| problem.shape[axis + 1..].iter().product::<u64>());
-        let rows = CuteLayout::new(&IntTuple::flat(problem.shape.iter().copied()), &IntTuple::flat(strides));
-        problem.layout = Some(rows.map_err(|error| refused(Box::new(error.into())))?);
-    }
+    let bits = element_bits_while_moved(ty.element());
+    let problem = pose_tensor(one.shape().unwrap_or_default(), bits, known, options).map_err(refused)?;
     let kinds = if options.memory { SharedLayoutSearchLimits::default().kinds } else { vec![SharedLayoutKind::Plain] };
     let limits = SharedLayoutSearchLimits { kinds, ..SharedLayoutSearchLimits::default() };
     let mma_reads = ops.iter().flatten().filter_map(|access| access.mma_read.clone()).collect();
@@ -86,14 +79,11 @@ pub(super) fn choose_layout<'m>(
             body.set_type(buffer, TileType::Memory(memory.into()));
         }
     }
+    let served = || solution.served.iter().zip(&ops);
     let elements: u64 = ty.shape().unwrap_or_default().iter().product();
     let copies = (elements >> solution.memory.linear.outs().total_bits()).max(1);
-    let how = |(served, ops): (&AccessSolution, &Vec<AccessOp>)| -> Vec<(Op, AccessCounts)> {
-        let moved = AccessCounts::from(served);
-        ops.iter().map(|access| (access.op, moved)).collect()
-    };
-    let moved = solution.served.iter().zip(&ops).flat_map(how).collect();
-    let fetched = solution.served.iter().zip(&ops).filter_map(|(served, ops)| Some((served.fetched.clone()?, ops)));
+    let moved = served().flat_map(|(served, ops)| ops.iter().map(|access| (access.op, served.into()))).collect();
+    let fetched = served().filter_map(|(served, ops)| Some((served.fetched.clone()?, ops)));
     let fetched = fetched.flat_map(|(layout, ops)| ops.iter().map(move |access| (access.op, layout.clone()))).collect();
     let line = SharedTensorReport {
         tensor: named.clone(),
@@ -103,14 +93,29 @@ pub(super) fn choose_layout<'m>(
         term: solution.term.as_ref().map(ToString::to_string),
         price: solution.price,
         bytes: solution.memory.allocated_bytes(problem.tensor.bits) * copies,
-        accesses: solution
-            .served
-            .iter()
-            .zip(&ops)
-            .flat_map(|(served, ops)| access_reports(body, served, ops))
-            .collect(),
+        accesses: served().flat_map(|(served, ops)| access_reports(body, served, ops)).collect(),
     };
     Ok(Placed { line, moved, fetched, memory: solution.memory })
+}
+
+/// Returns the tensor whose layout is searched: with the layout that the program states, or row-major without synthesis.
+fn pose_tensor(
+    shape: &[u64],
+    bits: u32,
+    known: Known<'_>,
+    options: SynthesisOptions,
+) -> Result<SharedTensor, Box<MemorySynthesisError>> {
+    let mut tensor = SharedTensor::new(shape, bits);
+    let strides = (0..shape.len()).map(|axis| shape[axis + 1..].iter().product::<u64>());
+    tensor.layout = match known.given {
+        Some(given) => Some(given.parse::<CuteLayout>().map_err(|error| Box::new(error.into()))?),
+        None if options.memory => None,
+        None => {
+            let rows = CuteLayout::new(&IntTuple::flat(shape.iter().copied()), &IntTuple::flat(strides));
+            Some(rows.map_err(|error| Box::new(error.into()))?)
+        }
+    };
+    Ok(tensor)
 }
 
 /// Returns one report for each operation of the program that makes an access.

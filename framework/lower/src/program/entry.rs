@@ -52,16 +52,8 @@ pub fn lower_function(program: &LoweringInput<'_>) -> Result<Kernel, LowerError>
     let configs: Vec<LaunchConfig<'_>> =
         groups.warps.iter().skip(1).map(|&warps| LaunchConfig { warps, ..*program.config }).collect();
     let arguments = body.arguments(entry);
-    let (mut parameters, mut numbers) = (Vec::<Parameter>::new(), HashMap::new());
-    for (number, &argument) in arguments.iter().enumerate() {
-        let name = body.value_name(argument).map_or_else(|| format!("arg{number}"), str::to_owned);
-        numbers.insert(argument, parameters.len() as u32);
-        let tensor_parameters = parameters_of(&name, body.value_type(argument)).map_err(failed)?;
-        parameters.extend(tensor_parameters.iter().map(|(name, ty)| Parameter::scalar_or_pointer(name, *ty)));
-    }
-    let first_result = parameters.len() as u32;
-    let results = function.signature.results.iter().filter(|ty| ty.as_tensor().is_some());
-    parameters.extend(results.map(|_| Parameter::scalar_or_pointer("registers", GLOBAL_POINTER)));
+    let FunctionParameters { list: mut parameters, numbers, first_result } =
+        FunctionParameters::of(program, body, arguments).map_err(failed)?;
     let tensor_parameter_count = parameters.len();
     let LoweringInput { axis_info, layouts, config, .. } = *program;
     let (tensor_copies, maps) = TensorCopyPlanner { body, axis_info, layouts, config, parameters: &numbers }
@@ -81,39 +73,10 @@ pub fn lower_function(program: &LoweringInput<'_>) -> Result<Kernel, LowerError>
     if has_stores(body) {
         lowering.set_read_by_async_proxy();
     }
-    let mut values: Vec<Value> = (0..first_result).rev().map(|index| lowering.builder.parameter(index)).collect();
-    for &argument in arguments {
-        match body.value_type(argument) {
-            tile::TileType::Descriptor(descriptor) => {
-                let active = lowering.builder.constant(Type::Scalar(Element::I1), 1);
-                let lowered = build_descriptor(&mut values, active, descriptor.shape.len());
-                lowering.set_lowered(argument, lowered);
-            }
-            tile::TileType::Tensor(_) => {
-                values.pop();
-                let lowered = lowering.read_tensor(argument, numbers[&argument]).map_err(failed)?;
-                lowering.set_lowered(argument, LoweredValue::Tensor(lowered));
-            }
-            _ => {
-                if let Some(value) = values.pop() {
-                    let value = argument_value(&mut lowering.builder, body.value_type(argument), value);
-                    lowering.set_uniform(argument, value);
-                }
-            }
-        }
-    }
+    lowering.read_arguments(arguments, &numbers, first_result).map_err(failed)?;
     tensor_memory::find_dots(&mut lowering);
     lowering.ordered_accesses = find_accesses_to_order(&lowering);
-    // All groups are planned before any is lowered: one warp group may fill a buffer that matrix units read for
-    // another.
-    for config in configs.iter().chain([program.config]) {
-        lowering.as_group(config);
-        lowering.pending = pending::planned(&lowering);
-        if lowering.pending.are_some() {
-            lowering.set_read_by_async_proxy();
-        }
-    }
-    lowering.copies = asynchronous::planned(&mut lowering);
+    lowering.plan_asynchronous(&configs, program.config);
     tensor_memory::start(&mut lowering);
     if lowering.has_groups() {
         groups::lowered(&mut lowering, entry, &configs)?;
@@ -128,14 +91,44 @@ pub fn lower_function(program: &LoweringInput<'_>) -> Result<Kernel, LowerError>
             lowering.write_result(result, parameter).map_err(failed)?;
         }
     }
+    allocate(lowering, program.config).map_err(failed)
+}
+
+/// The parameters of a kernel for the arguments and the results of a function.
+struct FunctionParameters {
+    list: Vec<Parameter>,
+    /// The first parameter of each argument.
+    numbers: HashMap<tile::Value, u32>,
+    /// The number of the first result's parameter.
+    first_result: u32,
+}
+
+impl FunctionParameters {
+    fn of(program: &LoweringInput<'_>, body: &tile::FunctionBody, arguments: &[tile::Value]) -> Lowered<Self> {
+        let (mut list, mut numbers) = (Vec::new(), HashMap::new());
+        for (number, &argument) in arguments.iter().enumerate() {
+            let name = body.value_name(argument).map_or_else(|| format!("arg{number}"), str::to_owned);
+            numbers.insert(argument, list.len() as u32);
+            let parameters = parameters_of(&name, body.value_type(argument))?;
+            list.extend(parameters.iter().map(|(name, ty)| Parameter::scalar_or_pointer(name, *ty)));
+        }
+        let first_result = list.len() as u32;
+        let results = program.function.signature.results.iter().filter(|ty| ty.as_tensor().is_some());
+        list.extend(results.map(|_| Parameter::scalar_or_pointer("registers", GLOBAL_POINTER)));
+        Ok(Self { list, numbers, first_result })
+    }
+}
+
+/// Ends a kernel, and gives its buffers places in shared memory.
+fn allocate(lowering: Lowering<'_>, config: &LaunchConfig<'_>) -> Lowered<Kernel> {
     let kernel = lowering.builder.finish();
-    let free = context.enables(Optimization::MergedBarriers).then(|| free_shared_bytes(program.config));
-    let mut kernel = match program.plans.is_empty() {
+    let free = config.context.enables(Optimization::MergedBarriers).then(|| free_shared_bytes(config));
+    let mut kernel = match lowering.plans.is_empty() {
         true => shared_memory::allocate_buffers(kernel, &lowering.annotations, free),
         false => shared_memory::allocate_disjoint(kernel, &lowering.annotations),
     };
     if !lowering.annotations.partings.is_empty() {
-        lowering.groups.resolve(&mut kernel).map_err(failed)?;
+        lowering.groups.resolve(&mut kernel)?;
     }
     Ok(kernel)
 }
@@ -151,7 +144,51 @@ fn free_shared_bytes(config: &LaunchConfig<'_>) -> u64 {
     u64::from(share).min(config.context.scratch_bytes)
 }
 
-impl Lowering<'_> {
+impl<'a> Lowering<'a> {
+    /// Sets the lowered values of the arguments, whose parameters have the given numbers and end before `end`.
+    fn read_arguments(
+        &mut self,
+        arguments: &[tile::Value],
+        numbers: &HashMap<tile::Value, u32>,
+        end: u32,
+    ) -> Lowered<()> {
+        let mut values: Vec<Value> = (0..end).rev().map(|index| self.builder.parameter(index)).collect();
+        for &argument in arguments {
+            match self.body.value_type(argument) {
+                tile::TileType::Descriptor(descriptor) => {
+                    let active = self.builder.constant(Type::Scalar(Element::I1), 1);
+                    let lowered = build_descriptor(&mut values, active, descriptor.shape.len());
+                    self.set_lowered(argument, lowered);
+                }
+                tile::TileType::Tensor(_) => {
+                    values.pop();
+                    let lowered = self.read_tensor(argument, numbers[&argument])?;
+                    self.set_lowered(argument, LoweredValue::Tensor(lowered));
+                }
+                ty => {
+                    if let Some(value) = values.pop() {
+                        let value = argument_value(&mut self.builder, ty, value);
+                        self.set_uniform(argument, value);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Plans the asynchronous MMAs and copies of all groups before any is lowered: one warp group may fill a buffer that
+    /// matrix units read for another.
+    fn plan_asynchronous(&mut self, groups: &'a [LaunchConfig<'a>], program: &'a LaunchConfig<'a>) {
+        for config in groups.iter().chain([program]) {
+            self.as_group(config);
+            self.pending = pending::planned(self);
+            if self.pending.are_some() {
+                self.set_read_by_async_proxy();
+            }
+        }
+        self.copies = asynchronous::planned(self);
+    }
+
     /// Loads an argument that is a row-major tensor in a parameter's memory.
     fn read_tensor(&mut self, argument: tile::Value, parameter: u32) -> Lowered<Registers> {
         let (layout, ty) = (self.layout_of(argument)?, self.carrier(argument)?);

@@ -59,51 +59,15 @@ impl MmaCost {
         let chunks = problem.shape[2] >> tiling.chunk;
         let issues = chunks << (m + n + k);
         let warps_per_pipe = problem.warps.div_ceil(atom.pipes);
-        let operands = [(a, problem.a, &atom.a), (b, problem.b, &atom.b)];
-        let by_atom = atom.scales.is_some();
-        let (mut wavefronts, mut read, mut operations, mut scales, mut moves) = (0, 0, 0, 0, 0);
         let accumulator = words(c, atom.accumulator.bits);
         // An accumulator in tensor memory takes registers only after the last MMA, when the operands take none.
-        let mut registers = if atom.tensor.is_some() { 0 } else { accumulator };
-        let wavefront = widest_wavefront(target);
-        for (side, (((layout, from, to), scale), produced)) in
-            operands.into_iter().zip(problem.scales).zip(&problem.operand_layouts).enumerate()
-        {
-            let scaling = if scale.is_some() && !by_atom { cast::SCALING_OPERATION_COUNT } else { 0 };
-            let conversion_ops = cast::cast_operation_count(from, to.element_type) + scaling;
-            if to.memory.is_some() {
-                // Each warp group reads the tiles of each issue once. All warps of the block share the stores.
-                read += (issues * to.tile_bits()).div_ceil(wavefront);
-                let own = (1u64 << layout.outs().total_bits()).div_ceil(u64::from(problem.lanes * problem.warps));
-                operations += chunks * conversion_ops * own;
-                if problem.in_shared[side] {
-                    continue;
-                }
-                registers += (own * u64::from(from.bits())).div_ceil(32);
-                if from != to.element_type {
-                    registers += (own * u64::from(to.bits)).div_ceil(32);
-                }
-                continue;
-            }
-            if produced.is_none() {
-                wavefronts += chunks * different_bits(layout, from).div_ceil(wavefront);
-            }
-            operations += chunks * (conversion_ops << layout.in_bits(Dim::REGISTER));
-            let contiguous = Dim::tensor(if problem.along_k[side] { 1 - side } else { side });
-            if produced.is_none() && conversion_ops == 0 && atom.row.is_some() {
-                moves += chunks * moved_registers(layout, to.bits, contiguous);
-            }
-            registers += words(layout, to.bits);
-            if from != to.element_type {
-                registers += words(layout, from.bits());
-            }
+        let registers = if atom.tensor.is_some() { 0 } else { accumulator };
+        let mut work = OperandWork { registers, ..OperandWork::default() };
+        for (side, layout) in [a, b].into_iter().enumerate() {
+            work.count_operand(problem, atom, (side, layout), (chunks, issues), widest_wavefront(target));
         }
-        for (layout, scale) in scale_layouts.iter().zip(problem.scales) {
-            let (Some(layout), Some(scale)) = (layout, scale) else { continue };
-            wavefronts += chunks * different_bits(layout, scale.element_type).div_ceil(wavefront);
-            registers += words(layout, scale.element_type.bits());
-            scales += if by_atom { chunks * words(layout, scale.element_type.bits()) } else { 0 };
-        }
+        work.count_scales(problem, atom, scale_layouts, chunks, widest_wavefront(target));
+        let OperandWork { wavefronts, read, operations, scales, moves, registers } = work;
         let moved = match (&atom.tensor, &target.tensor) {
             (Some(_), Some(memory)) => (accumulator + scales) as f64 * memory.column_cycles * f64::from(warps_per_pipe),
             _ => 0.0,
@@ -123,6 +87,87 @@ impl MmaCost {
             operand_load_cycles: 0.0,
             conversion_cycles: 0.0,
             registers: if atom.tensor.is_some() { registers.max(accumulator) } else { registers },
+        }
+    }
+}
+
+/// The work of loading and casting the operands of an MMA and their scales.
+#[derive(Default)]
+struct OperandWork {
+    /// Wavefronts of a warp for operands that pass shared memory.
+    wavefronts: u64,
+    /// Wavefronts by which MMAs read operands in shared memory.
+    read: u64,
+    /// Operations of casts.
+    operations: u64,
+    /// Registers of scales that are moved to tensor memory.
+    scales: u64,
+    /// Moves between registers.
+    moves: u64,
+    /// Number of 32-bit registers of a lane.
+    registers: u64,
+}
+
+impl OperandWork {
+    /// Adds operand A (0) or B (1), for all chunks of K and all issues.
+    fn count_operand(
+        &mut self,
+        problem: &MmaProblem,
+        atom: &MmaAtom,
+        (side, layout): (usize, &LinearLayout),
+        (chunks, issues): (u64, u64),
+        wavefront: u64,
+    ) {
+        let (from, to) = [(problem.a, &atom.a), (problem.b, &atom.b)][side];
+        let scaling = match problem.scales[side] {
+            Some(_) if atom.scales.is_none() => cast::SCALING_OPERATION_COUNT,
+            _ => 0,
+        };
+        let conversion_ops = cast::cast_operation_count(from, to.element_type) + scaling;
+        if to.memory.is_some() {
+            // Each warp group reads the tiles of each issue once. All warps of the block share the stores.
+            self.read += (issues * to.tile_bits()).div_ceil(wavefront);
+            let own = (1u64 << layout.outs().total_bits()).div_ceil(u64::from(problem.lanes * problem.warps));
+            self.operations += chunks * conversion_ops * own;
+            if problem.in_shared[side] {
+                return;
+            }
+            self.registers += (own * u64::from(from.bits())).div_ceil(32);
+            if from != to.element_type {
+                self.registers += (own * u64::from(to.bits)).div_ceil(32);
+            }
+            return;
+        }
+        let is_produced = problem.operand_layouts[side].is_some();
+        if !is_produced {
+            self.wavefronts += chunks * different_bits(layout, from).div_ceil(wavefront);
+        }
+        self.operations += chunks * (conversion_ops << layout.in_bits(Dim::REGISTER));
+        let contiguous = Dim::tensor(if problem.along_k[side] { 1 - side } else { side });
+        if !is_produced && conversion_ops == 0 && atom.row.is_some() {
+            self.moves += chunks * moved_registers(layout, to.bits, contiguous);
+        }
+        self.registers += words(layout, to.bits);
+        if from != to.element_type {
+            self.registers += words(layout, from.bits());
+        }
+    }
+
+    /// Adds the scales of both operands.
+    fn count_scales(
+        &mut self,
+        problem: &MmaProblem,
+        atom: &MmaAtom,
+        layouts: &[Option<LinearLayout>; 2],
+        chunks: u64,
+        wavefront: u64,
+    ) {
+        for (layout, scale) in layouts.iter().zip(problem.scales) {
+            let (Some(layout), Some(scale)) = (layout, scale) else { continue };
+            let registers = words(layout, scale.element_type.bits());
+            self.wavefronts += chunks * different_bits(layout, scale.element_type).div_ceil(wavefront);
+            self.registers += registers;
+            self.scales += if atom.scales.is_some() { chunks * registers } else { 0 };
         }
     }
 }

@@ -359,35 +359,31 @@ impl MmaAtom {
             return Err("its warps divide the columns, but a chained operand needs whole rows per warp".to_owned());
         }
         check_accumulator(self.accumulator.element_type, problem)?;
-        let sides = [("a", problem.a, &self.a), ("b", problem.b, &self.b)];
-        for (((what, from, to), scale), in_shared) in sides.into_iter().zip(problem.scales).zip(problem.in_shared) {
-            if to.memory.is_some() && !in_shared && !problem.stores_operands {
-                return Err(format!(
-                    "it reads operand {what} from shared memory, and the program does not store it there"
-                ));
-            }
-            let (in_byte, to) = (to.in_byte(), to.element_type);
-            if in_byte > 0 && from != to {
-                return Err(format!("it reads bytes of {to} for {what} as memory has them"));
-            }
-            check_type(what, [from, to], scale, self.scales.is_some())?;
-            match (scale, &self.scales) {
-                (_, Some(operand_scales)) if !operand_scales.fit(scale) => {
-                    let size = 1u64 << operand_scales.block;
-                    return Err(format!(
-                        "it scales {size} elements of {what} at a time by {}",
-                        operand_scales.a.element_type
-                    ));
-                }
-                _ if self.flushes_subnormals && has_subnormals_in(from, scale, to) => {
-                    return Err(format!(
-                        "it takes {to} for {what} and replaces subnormal numbers by zero, among them values of {from}"
-                    ));
-                }
-                _ => {}
-            }
+        (0..2).try_for_each(|side| self.check_operand(problem, side))
+    }
+
+    /// Checks that the atom can read operand A (0) or B (1) of the problem.
+    fn check_operand(&self, problem: &MmaProblem, side: usize) -> Result<(), String> {
+        let (what, from, to) = [("a", problem.a, &self.a), ("b", problem.b, &self.b)][side];
+        let scale = problem.scales[side];
+        if to.memory.is_some() && !problem.in_shared[side] && !problem.stores_operands {
+            return Err(format!("it reads operand {what} from shared memory, and the program does not store it there"));
         }
-        Ok(())
+        let (in_byte, to) = (to.in_byte(), to.element_type);
+        if in_byte > 0 && from != to {
+            return Err(format!("it reads bytes of {to} for {what} as memory has them"));
+        }
+        check_type(what, [from, to], scale, self.scales.is_some())?;
+        match (scale, &self.scales) {
+            (_, Some(operand_scales)) if !operand_scales.fit(scale) => {
+                let size = 1u64 << operand_scales.block;
+                Err(format!("it scales {size} elements of {what} at a time by {}", operand_scales.a.element_type))
+            }
+            _ if self.flushes_subnormals && has_subnormals_in(from, scale, to) => Err(format!(
+                "it takes {to} for {what} and replaces subnormal numbers by zero, among them values of {from}"
+            )),
+            _ => Ok(()),
+        }
     }
 
     /// Whether the atom fits the warp partition that the problem fixes, if any: the orientation (A and B swapped or

@@ -120,7 +120,6 @@ impl Lowering<'_> {
         arguments: Option<&[tile::Value]>,
         are_uniform: bool,
     ) -> Lowered<()> {
-        let missing = || LowerErrorReason::malformed("a region yields fewer values than expected");
         for (index, &target) in targets.iter().enumerate() {
             if let Some(lowered) = self.pending.lowered(target, values) {
                 self.set_lowered(target, lowered);
@@ -146,29 +145,7 @@ impl Lowering<'_> {
                     at: SmallVec::new(),
                 }),
                 _ if self.body.value_type(target).as_tensor().is_some() => {
-                    let layout = self.layout_of(target)?;
-                    let registers = 1usize << layout.in_bits(Dim::REGISTER);
-                    let packing = Packing::of(carrier(self.body.value_type(target).element())?, registers);
-                    let own = match (packing, arguments) {
-                        (Some(packing), _) => {
-                            let words = values.by_ref().take(registers / packing.count);
-                            words.flat_map(|word| packing.unpack(&mut self.builder, word)).collect()
-                        }
-                        (None, Some(arguments)) if self.pointer_bases.contains_key(&arguments[index]) => {
-                            let base = values.next().ok_or_else(missing)?;
-                            self.expand_base(arguments[index], base).unwrap_or_default()
-                        }
-                        (None, Some(arguments)) => {
-                            let form = self.carried_registers(arguments[index], &layout);
-                            let carried: Vec<Value> = values.by_ref().take(form.count()).collect();
-                            if carried.len() < form.count() {
-                                return Err(missing());
-                            }
-                            form.expand(&mut self.builder, &carried)
-                        }
-                        (None, None) => values.by_ref().take(registers).collect(),
-                    };
-                    LoweredValue::Tensor(Registers::new(layout, own))
+                    LoweredValue::Tensor(self.take_tensor(values, target, arguments.map(|all| all[index]))?)
                 }
                 _ if matches!(self.body.value_type(target), tile::TileType::Token) => LoweredValue::Token,
                 _ => {
@@ -183,6 +160,38 @@ impl Lowering<'_> {
             self.set_lowered(target, lowered);
         }
         Ok(())
+    }
+
+    /// Takes the registers of a tensor from `values`, which are those that a loop carries for `argument` if it is given.
+    fn take_tensor(
+        &mut self,
+        values: &mut impl Iterator<Item = Value>,
+        tensor: tile::Value,
+        argument: Option<tile::Value>,
+    ) -> Lowered<Registers> {
+        let layout = self.layout_of(tensor)?;
+        let registers = 1usize << layout.in_bits(Dim::REGISTER);
+        let packing = Packing::of(carrier(self.body.value_type(tensor).element())?, registers);
+        let own = match (packing, argument) {
+            (Some(packing), _) => {
+                let words = values.take(registers / packing.count);
+                words.flat_map(|word| packing.unpack(&mut self.builder, word)).collect()
+            }
+            (None, Some(argument)) if self.pointer_bases.contains_key(&argument) => {
+                let base = values.next().ok_or_else(missing)?;
+                self.expand_base(argument, base).unwrap_or_default()
+            }
+            (None, Some(argument)) => {
+                let form = self.carried_registers(argument, &layout);
+                let carried: Vec<Value> = values.take(form.count()).collect();
+                if carried.len() < form.count() {
+                    return Err(missing());
+                }
+                form.expand(&mut self.builder, &carried)
+            }
+            (None, None) => values.take(registers).collect(),
+        };
+        Ok(Registers::new(layout, own))
     }
 
     /// Returns which registers of a tensor a loop carries. The tensor is the loop's argument `argument`, with the
@@ -223,4 +232,8 @@ impl Lowering<'_> {
         }
         Ok(types)
     }
+}
+
+fn missing() -> LowerErrorReason {
+    LowerErrorReason::malformed("a region yields fewer values than expected")
 }
