@@ -11,7 +11,8 @@ use crate::shared_buffer::{SharedBuffer, SolvedLayouts, memory_name};
 use tilewright_layout::cute::{CuteLayout, IntTuple};
 use tilewright_layout::{LinearLayout, MemoryLayout};
 use tilewright_plan::memory_synthesis::{
-    AccessSolution, SharedLayoutSearchLimits, SharedTensor, TensorAccess, choose_accesses_for_layout,
+    AccessSolution, MemorySynthesisError, SharedLayoutSearchLimits, SharedTensor, TensorAccess,
+    choose_accesses_for_layout,
 };
 use tilewright_plan::movement::SharedLayoutKind;
 use tilewright_tile::{FunctionBody, MemDescType, Op, TileType, Value};
