@@ -35,70 +35,32 @@ pub(super) struct LoopDecision {
     pub line: LoopPipelineReport,
 }
 
+/// A load with the plan of its prefetch.
+type Prefetch = (PrefetchableLoad, PrefetchPlan);
+
 impl PipelinePlanner<'_, '_> {
     /// Chooses the loads of a loop that are prefetched, with at most `required` stages; subtracts the resources that
     /// they need from `available`.
     pub fn choose_prefetches(&self, of: &LoadLoop, required: u32, available: &mut BlockResources) -> LoopDecision {
-        let body = self.body;
-        let (name, source) = (named(body, of.op), source(body, of.op));
-        let mut line = LoopPipelineReport { name, source, stages: 1, bytes: 0, loads: Vec::new(), note: None };
-        let mut staged = LoopPipelinePlan {
-            op: of.op,
-            stages: 1,
-            loads: Vec::new(),
-            overlapped_dots: Vec::new(),
-            mma_waits_cover_block: false,
-            stored_operands: Vec::new(),
-        };
-        line.loads.extend(of.left.iter().map(|(load, reason)| LoadPrefetchReport::left(body, *load, reason.clone())));
-        let stays = |line: &mut LoopPipelineReport, load: &PrefetchableLoad, reason: &str| {
-            line.loads.push(LoadPrefetchReport::left(body, load.op, reason.to_owned()));
-        };
-        let iterations = known_iteration_count(body, self.axis_info, of.op);
+        let (mut staged, mut line) = self.without_prefetches(of);
+        let iterations = known_iteration_count(self.body, self.axis_info, of.op);
         let most = u32::try_from(iterations.unwrap_or(u64::MAX)).unwrap_or(u32::MAX).min(required);
         if most < 2 {
             let reason = if required < 2 { "one stage is requested" } else { "the loop has one iteration at most" };
-            of.loads.iter().for_each(|load| stays(&mut line, load, reason));
+            of.loads.iter().for_each(|load| self.report_left(&mut line, load, reason));
             return LoopDecision { staged, line };
         }
         staged.stored_operands = self.choose_stored_operands(of, available, &mut line);
-        let mut found: Vec<(PrefetchableLoad, PrefetchPlan)> = Vec::new();
-        for load in &of.loads {
-            // With two stages, copies are no farther ahead than loads to registers, so a value that can stay in
-            // registers is not copied.
-            match self.plan_prefetch(load, most > REGISTER_PATH_BUFFER_COUNT) {
-                Ok(planned) => found.push(planned),
-                Err(reason) => stays(&mut line, load, &reason),
-            }
-        }
-        let mut registers = available.registers;
-        found.retain(|(load, how)| {
-            let fits = how.registers <= registers;
-            match fits {
-                true => registers -= how.registers,
-                false => stays(&mut line, load, "no registers are left for the value in flight"),
-            }
-            fits
-        });
+        let (found, registers) = self.plan_prefetches(of, most, available.registers, &mut line);
         let stages = (2..=most).rev().find(|stages| buffer_bytes(&found, *stages) <= available.bytes);
         let Some(stages) = stages.filter(|_| !found.is_empty()) else {
             let bytes = buffer_bytes(&found, 2);
             let reason =
                 format!("two buffers of each take {bytes} bytes of shared memory, {} are left", available.bytes);
-            found.iter().for_each(|(load, _)| stays(&mut line, load, &reason));
+            found.iter().for_each(|(load, _)| self.report_left(&mut line, load, &reason));
             return LoopDecision { staged, line };
         };
-        line.note =
-            (stages < required && found.iter().any(|(_, how)| how.is_asynchronous_copy())).then(|| match iterations {
-                Some(iterations) if u64::from(stages) == iterations => {
-                    format!("the loop has {iterations} iterations")
-                }
-                _ => format!(
-                    "{required} stages take {} bytes of shared memory, {} are left",
-                    buffer_bytes(&found, required),
-                    available.bytes
-                ),
-            });
+        line.note = note_on_stages(&found, (stages, required), iterations, available);
         let bytes = buffer_bytes(&found, stages);
         line.bytes += bytes;
         (line.stages, staged.stages) = (stages, stages);
@@ -110,10 +72,67 @@ impl PipelinePlanner<'_, '_> {
         staged.mma_waits_cover_block = self.waits_cover_block(&staged.overlapped_dots);
         for (load, how) in found {
             let memory = how.solution.as_ref().map(|solution| memory_name(&solution.memory));
-            line.loads.push(LoadPrefetchReport::for_prefetch(body, &load, &how, memory.as_ref()));
+            line.loads.push(LoadPrefetchReport::for_prefetch(self.body, &load, &how, memory.as_ref()));
             staged.loads.push(PlannedPrefetch { load, path: how.path, memory, block: how.block });
         }
         LoopDecision { staged, line }
+    }
+
+    /// Returns the plan and the report of a loop without prefetched loads.
+    fn without_prefetches(&self, of: &LoadLoop) -> (LoopPipelinePlan, LoopPipelineReport) {
+        let body = self.body;
+        let left = of.left.iter().map(|(load, reason)| LoadPrefetchReport::left(body, *load, reason.clone()));
+        let line = LoopPipelineReport {
+            name: named(body, of.op),
+            source: source(body, of.op),
+            stages: 1,
+            bytes: 0,
+            loads: left.collect(),
+            note: None,
+        };
+        let staged = LoopPipelinePlan {
+            op: of.op,
+            stages: 1,
+            loads: Vec::new(),
+            overlapped_dots: Vec::new(),
+            mma_waits_cover_block: false,
+            stored_operands: Vec::new(),
+        };
+        (staged, line)
+    }
+
+    /// Reports that a load is not prefetched.
+    fn report_left(&self, line: &mut LoopPipelineReport, load: &PrefetchableLoad, reason: &str) {
+        line.loads.push(LoadPrefetchReport::left(self.body, load.op, reason.to_owned()));
+    }
+
+    /// Plans the prefetches of a loop's loads in at most `most` stages, and reports loads that have none. Values in
+    /// flight take at most `registers` registers of a lane; also returns the number that they leave.
+    fn plan_prefetches(
+        &self,
+        of: &LoadLoop,
+        most: u32,
+        mut registers: u64,
+        line: &mut LoopPipelineReport,
+    ) -> (Vec<Prefetch>, u64) {
+        let mut found: Vec<Prefetch> = Vec::new();
+        for load in &of.loads {
+            // With two stages, copies are no farther ahead than loads to registers, so a value that can stay in
+            // registers is not copied.
+            match self.plan_prefetch(load, most > REGISTER_PATH_BUFFER_COUNT) {
+                Ok(planned) => found.push(planned),
+                Err(reason) => self.report_left(line, load, &reason),
+            }
+        }
+        found.retain(|(load, how)| {
+            let fits = how.registers <= registers;
+            match fits {
+                true => registers -= how.registers,
+                false => self.report_left(line, load, "no registers are left for the value in flight"),
+            }
+            fits
+        });
+        (found, registers)
     }
 
     /// Chooses the MMA operands that are stored to shared memory before the loop: those with a shared-memory layout
@@ -141,12 +160,31 @@ impl PipelinePlanner<'_, '_> {
     }
 }
 
+/// Returns the reason why a loop has `stages` stages, fewer than `required`; `None` if it has as many, or if no copy
+/// has a buffer for each stage.
+fn note_on_stages(
+    found: &[Prefetch],
+    (stages, required): (u32, u32),
+    iterations: Option<u64>,
+    available: &BlockResources,
+) -> Option<String> {
+    let has_copies = found.iter().any(|(_, how)| how.is_asynchronous_copy());
+    (stages < required && has_copies).then(|| match iterations {
+        Some(iterations) if u64::from(stages) == iterations => format!("the loop has {iterations} iterations"),
+        _ => format!(
+            "{required} stages take {} bytes of shared memory, {} are left",
+            buffer_bytes(found, required),
+            available.bytes
+        ),
+    })
+}
+
 /// Bytes of shared memory that the mbarrier of one stage takes.
 const MBARRIER_BYTES: u64 = 8;
 
 /// Returns the bytes of shared memory that the buffers of all prefetched loads take, with their mbarriers, for `stages`
 /// stages.
-fn buffer_bytes(found: &[(PrefetchableLoad, PrefetchPlan)], stages: u32) -> u64 {
+fn buffer_bytes(found: &[Prefetch], stages: u32) -> u64 {
     let of = |how: &PrefetchPlan| match how.path {
         PrefetchPath::Copy | PrefetchPath::TensorCopy => how.bytes * u64::from(stages),
         PrefetchPath::Registers => how.bytes * u64::from(REGISTER_PATH_BUFFER_COUNT),

@@ -7,7 +7,7 @@ mod producers;
 
 use super::alternatives::Tried;
 use super::error::Refusals;
-use super::leaf::{Leaf, of_loop};
+use super::leaf::Leaf;
 use super::model::StepWork;
 use super::predicted::cycle_lower_bound;
 use super::tree::{MIN_OVERLAPPED_STAGES, Staged, Tree};
@@ -63,22 +63,19 @@ pub fn synthesize(
     options: SynthesisOptions,
 ) -> Result<SynthesizedProgram, SynthesisError> {
     let tree = Tree::of(module, config, options)?;
-    let (best, refusals, refused, size) = (None, Refusals::default(), None, SearchStats::default());
-    let most_leaves = options.leaves;
-    let (tried, tried_dots, solved) = (Tried::default(), Vec::new(), Vec::new());
     let mut search = Search {
         tree: &tree,
         module,
         config,
         options,
-        best,
-        refusals,
-        refused,
-        tried_dots,
-        solved,
-        size,
-        most_leaves,
-        tried,
+        best: None,
+        refusals: Refusals::default(),
+        refused: None,
+        tried_dots: Vec::new(),
+        solved: Vec::new(),
+        size: SearchStats::default(),
+        most_leaves: options.leaves,
+        tried: Tried::default(),
     };
     search.descend(0, &mut tree.initial_choices(config));
     search.tune_dots();
@@ -440,7 +437,7 @@ impl Search<'_, '_> {
         if bytes > most {
             let target = target.name.clone();
             let error = SynthesisError::SharedMemoryExceeded { target, bytes, most };
-            self.tried.add(self.describe(choices), Err(&error));
+            self.tried.add(self.tree.describe(self.module, choices), Err(&error));
             self.refusals.add(error);
             return (false, None);
         }
@@ -455,28 +452,12 @@ impl Search<'_, '_> {
                 (true, Some(cycles))
             }
             Err(error) => {
-                self.tried.add(self.describe(choices), Err(&error));
+                self.tried.add(self.tree.describe(self.module, choices), Err(&error));
                 let fits = !matches!(error, SynthesisError::SharedMemoryExceeded { .. });
                 self.size.unsatisfied += 1;
                 self.refusals.add(error);
                 (fits, None)
             }
         }
-    }
-
-    /// Returns choices without a solution as text: the instructions of dots, and the stages of loops.
-    fn describe(&self, choices: &ExplicitMemoryChoices) -> Vec<String> {
-        let Some((function, body)) =
-            self.module.functions.first().and_then(|first| Some((first, first.body.as_ref()?)))
-        else {
-            return Vec::new();
-        };
-        let dot = |op: &Op| {
-            let instruction = choices.dots.get(op)?.instruction.as_deref()?;
-            Some(format!("mma {}: {instruction}", body.display_name(*body.op(*op).results.first()?)))
-        };
-        let dots = self.tree.dots.iter().flat_map(|group| group.ops.iter().map(|(op, _)| op)).filter_map(dot);
-        let loops = self.tree.loops.iter().map(|open| of_loop(function, &open.of, choices).to_string());
-        dots.chain(loops).collect()
     }
 }

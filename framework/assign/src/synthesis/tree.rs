@@ -8,6 +8,7 @@ use tilewright_tile::op::name::{ttg, tw};
 use super::anchors::{self, DotCandidate};
 use super::iteration_count::execution_count;
 use super::live_bytes::peak_live_bytes;
+use super::leaf::of_loop;
 use super::model::StepWork;
 use super::reuse::Reuse;
 use super::tensor_copies;
@@ -217,6 +218,21 @@ impl<'m> Tree<'m> {
             }
         }
         choices
+    }
+
+    /// Returns choices without a solution as text: the instructions of dots, and the stages of loops.
+    pub(super) fn describe(&self, module: &TileModule, choices: &ExplicitMemoryChoices) -> Vec<String> {
+        let Some((function, body)) = module.functions.first().and_then(|first| Some((first, first.body.as_ref()?)))
+        else {
+            return Vec::new();
+        };
+        let dot = |op: &Op| {
+            let instruction = choices.dots.get(op)?.instruction.as_deref()?;
+            Some(format!("mma {}: {instruction}", body.display_name(*body.op(*op).results.first()?)))
+        };
+        let dots = self.dots.iter().flat_map(|group| group.ops.iter().map(|(op, _)| op)).filter_map(dot);
+        let loops = self.loops.iter().map(|open| of_loop(function, &open.of, choices).to_string());
+        dots.chain(loops).collect()
     }
 
     /// Returns the same choices with one stage less in the loop whose stages take the most bytes; `None` if no loop can

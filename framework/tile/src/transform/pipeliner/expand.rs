@@ -314,46 +314,11 @@ impl<'s> Pipeline<'s> {
         let mut initial: Vec<Value> = rest.carried.iter().map(|ordinal| self.bounds.initial[ordinal - 1]).collect();
         initial.extend(first.iter().flat_map(Position::values));
         let (region, around, arguments) = self.enter(&initial, cloner);
-        let mut beside = arguments[1 + rest.carried.len()..].iter().copied();
-        let positions: Option<Vec<Position>> =
-            first.iter().map(|position| position.with_arguments(&mut beside)).collect();
-        let mut positions = positions.unwrap_or_default();
-        let not_carried = positions.iter_mut().filter_map(|position| position.prefetch_iteration.as_mut());
-        for iteration in not_carried.filter(|iteration| !iteration.carries_existence) {
-            iteration.exists = self.bounds.emit_has_next(arguments[0], cloner)?;
-        }
+        let positions = self.positions_in_iteration(first, &arguments, cloner)?;
         self.wait(&positions, cloner)?;
-        let is_early = |stream: &Stream| !self.schedule.prefetches_last || stream.has_loads;
-        let mut prefetched = self.prefetch_later_iterations(&positions, is_early, front, cloner)?;
-        let own = cloner.from.arguments(self.bounds.block);
-        cloner.bind(own[0], arguments[0]);
-        for (ordinal, argument) in rest.carried.iter().zip(&arguments[1..]) {
-            cloner.bind(own[*ordinal], *argument);
-        }
-        front.read(&positions.iter().map(|position| position.source.clone()).collect::<Vec<_>>(), cloner);
-        rest.ops.iter().try_for_each(|op| cloner.rewrite_or_clone_op(*op, front))?;
-        let yielded = self.bounds.yielded_clones(cloner);
-        let mut given: Vec<Value> = rest.carried.iter().map(|ordinal| yielded[ordinal - 1]).collect();
-        if self.schedule.prefetches_last {
-            cloner.to.wait_for_mmas(&mut given, accumulators, accumulators.len())?;
-        }
-        if self.schedule.streams.iter().any(|stream| stream.has_loads && stream.buffers == stream.distance) {
-            cloner.to.barrier()?;
-        }
-        for (ordinal, of_stream) in prefetched.iter().enumerate() {
-            let Some(Prefetched { loaded, values, .. }) = of_stream else { continue };
-            values.iter().for_each(|(value, copy)| cloner.bind(*value, *copy));
-            self.store(ordinal, loaded, true, front, cloner)?;
-        }
-        if self.schedule.prefetches_last {
-            if !(self.schedule.mma_waits_cover_block && self.starts_with_barrier()) {
-                cloner.to.barrier()?;
-            }
-            let later = self.prefetch_later_iterations(&positions, |stream| !is_early(stream), front, cloner)?;
-            prefetched = prefetched.into_iter().zip(later).map(|(early, later)| early.or(later)).collect();
-        } else {
-            cloner.to.wait_for_mmas(&mut given, accumulators, accumulators.len())?;
-        }
+        let early = self.prefetch_later_iterations(&positions, |stream| self.is_early(stream), front, cloner)?;
+        let mut given = self.clone_iteration(&positions, &arguments, front, cloner)?;
+        let prefetched = self.finish_iteration(&positions, early, &mut given, front, cloner)?;
         self.release(&positions, arguments[0], cloner)?;
         for ((ordinal, position), of_stream) in positions.iter().enumerate().zip(prefetched) {
             given.extend(self.advanced(ordinal, position, of_stream, cloner)?.values());
@@ -366,6 +331,83 @@ impl<'s> Pipeline<'s> {
             cloner.to.wait_for_groups(0)?;
         }
         Ok(results)
+    }
+
+    /// Returns the states of the streams in an iteration of the emitted loop, whose block has the arguments `arguments`.
+    fn positions_in_iteration(
+        &self,
+        first: &[Position],
+        arguments: &[Value],
+        cloner: &mut IrCloner<'_, '_, '_>,
+    ) -> Rewritten<Vec<Position>> {
+        let mut beside = arguments[1 + self.schedule.rest.carried.len()..].iter().copied();
+        let positions: Option<Vec<Position>> =
+            first.iter().map(|position| position.with_arguments(&mut beside)).collect();
+        let mut positions = positions.unwrap_or_default();
+        let not_carried = positions.iter_mut().filter_map(|position| position.prefetch_iteration.as_mut());
+        for iteration in not_carried.filter(|iteration| !iteration.carries_existence) {
+            iteration.exists = self.bounds.emit_has_next(arguments[0], cloner)?;
+        }
+        Ok(positions)
+    }
+
+    /// Whether a stream is prefetched at the start of an iteration, not at its end.
+    fn is_early(&self, stream: &Stream) -> bool {
+        !self.schedule.prefetches_last || stream.has_loads
+    }
+
+    /// Clones the operations of an iteration that are not prefetched. Returns the loop-carried values that it yields.
+    fn clone_iteration(
+        &self,
+        positions: &[Position],
+        arguments: &[Value],
+        front: &mut dyn Prefetch,
+        cloner: &mut IrCloner<'_, '_, '_>,
+    ) -> Rewritten<Vec<Value>> {
+        let rest = &self.schedule.rest;
+        let own = cloner.from.arguments(self.bounds.block);
+        cloner.bind(own[0], arguments[0]);
+        for (ordinal, argument) in rest.carried.iter().zip(&arguments[1..]) {
+            cloner.bind(own[*ordinal], *argument);
+        }
+        front.read(&positions.iter().map(|position| position.source.clone()).collect::<Vec<_>>(), cloner);
+        rest.ops.iter().try_for_each(|op| cloner.rewrite_or_clone_op(*op, front))?;
+        let yielded = self.bounds.yielded_clones(cloner);
+        Ok(rest.carried.iter().map(|ordinal| yielded[ordinal - 1]).collect())
+    }
+
+    /// Emits the end of an iteration: stores of the values that `early` loads, prefetches that come last, and the wait
+    /// for MMAs, which changes the accumulators among the yielded values `given`. Returns all prefetches of the
+    /// iteration.
+    fn finish_iteration(
+        &self,
+        positions: &[Position],
+        early: Vec<Option<Prefetched>>,
+        given: &mut [Value],
+        front: &mut dyn Prefetch,
+        cloner: &mut IrCloner<'_, '_, '_>,
+    ) -> Rewritten<Vec<Option<Prefetched>>> {
+        let accumulators = &self.schedule.asynchronous_accumulators;
+        if self.schedule.prefetches_last {
+            cloner.to.wait_for_mmas(given, accumulators, accumulators.len())?;
+        }
+        if self.schedule.streams.iter().any(|stream| stream.has_loads && stream.buffers == stream.distance) {
+            cloner.to.barrier()?;
+        }
+        for (ordinal, of_stream) in early.iter().enumerate() {
+            let Some(Prefetched { loaded, values, .. }) = of_stream else { continue };
+            values.iter().for_each(|(value, copy)| cloner.bind(*value, *copy));
+            self.store(ordinal, loaded, true, front, cloner)?;
+        }
+        if !self.schedule.prefetches_last {
+            cloner.to.wait_for_mmas(given, accumulators, accumulators.len())?;
+            return Ok(early);
+        }
+        if !(self.schedule.mma_waits_cover_block && self.starts_with_barrier()) {
+            cloner.to.barrier()?;
+        }
+        let later = self.prefetch_later_iterations(positions, |stream| !self.is_early(stream), front, cloner)?;
+        Ok(early.into_iter().zip(later).map(|(early, later)| early.or(later)).collect())
     }
 
     /// Emits the prefetches of an iteration for the selected streams, and returns an entry for each stream.
