@@ -102,5 +102,5 @@ pub(super) fn expm1<'p>(x: Real<'p>) -> Real<'p> {
     let far = power.mul_add(half, half - 0.5) * 2.0;
     // If the exponent is zero, the polynomial is the result, without cancellation. It gets the sign of `x`, so that -0
     // stays -0.
-    exponent.is_equal(0).select(power.abs().with_sign_of(x), far)
+    half.is_equal(0.5).select(power.abs().with_sign_of(x), far)
 }

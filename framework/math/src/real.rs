@@ -142,18 +142,17 @@ impl<'p> Real<'p> {
         raised.formula.real_constant(high).is_less(raised).select(high, raised)
     }
 
-    /// Returns the integral value nearest to `self * multiplier`, as a floating-point value and as an integer. The
-    /// upper bits of the integer are unspecified if the magnitude is 2^21 (`f32`) or 2^50 (`f64`) or more. The product
-    /// is rounded by adding `1.5 * 2^fraction`.
+    /// Returns the integral value nearest to `self * multiplier`, as a floating-point value and as an integer. Only the
+    /// lower 22 bits (`f32`) or 51 bits (`f64`) of the integer are specified: the product is rounded by adding
+    /// `1.5 * 2^fraction`, whose bits stay above them.
     pub fn round_product(self, multiplier: impl Number<'p>) -> (Self, Int<'p>) {
         let magic = 1.5 * ((1u64 << self.formula.fraction_bits()) as f64);
         let shifted = self.mul_add(multiplier, magic);
-        let int = shifted.to_bits() - self.formula.encode_constant(magic);
-        (shifted - magic, int)
+        (shifted - magic, shifted.to_bits())
     }
 
     /// Multiplies by two to the power of `exponent`, which may be up to twice the greatest exponent of the type. It
-    /// does so in two steps; only the second rounds.
+    /// does so in two steps; only the second rounds. Bits of `exponent` above those of an exponent do not count.
     pub fn scale_by_power_of_two(self, exponent: Int<'p>) -> Self {
         let half = exponent.shr_s(1);
         let rest = exponent - half;

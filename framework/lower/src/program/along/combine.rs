@@ -57,6 +57,13 @@ impl Tuples {
         sides::depends_on_order(body, self.block)
     }
 
+    /// Returns the factors of the elements that are products, by the integers of these elements.
+    fn factors_by_word(&self, words: &[Vec<Value>]) -> HashMap<Value, [Value; 2]> {
+        let ([tensor], [words]) = (&self.tensors[..], words) else { return HashMap::new() };
+        let known = |(value, &word): (&Value, &Value)| Some((word, *self.factors.get(value)?));
+        tensor.values.iter().zip(words).filter_map(known).collect()
+    }
+
     /// Calls `emit` with the elements of the operands as integers (a list for each tensor), and with a function that
     /// emits the combination of two tuples of such integers. Converts the integers that `emit` returns back to the
     /// element types of the operands, and returns them.
@@ -71,13 +78,7 @@ impl Tuples {
             .iter()
             .map(|tensor| tensor.values.iter().map(|&value| lowering.emit_integer_bits(value)).collect())
             .collect();
-        let factors: HashMap<Value, [Value; 2]> = match (&self.tensors[..], &words[..]) {
-            ([tensor], [words]) => {
-                let known = |(value, &word): (&Value, &Value)| Some((word, *self.factors.get(value)?));
-                tensor.values.iter().zip(words).filter_map(known).collect()
-            }
-            _ => HashMap::new(),
-        };
+        let factors = self.factors_by_word(&words);
         let mut failed = None;
         let mut builder = Builder::new("", lowering.launch, &[]);
         std::mem::swap(&mut builder, &mut lowering.builder);
@@ -143,7 +144,7 @@ fn find_factors(lowering: &mut Lowering<'_>, op: Op, block: Block) -> Lowered<Ha
 
 /// Whether a block only adds its two arguments.
 fn is_sum(body: &FunctionBody, block: Block) -> bool {
-    let &[sum, end] = &body.ops(block)[..] else { return false };
+    let &[sum, end] = body.ops(block) else { return false };
     let (arguments, operation) = (body.arguments(block), body.op(sum));
     let adds = operation.operands[..] == *arguments || operation.operands.iter().rev().eq(arguments);
     operation.name() == arith::ADDF && adds && body.op(end).operands[..] == operation.results[..]
