@@ -2,8 +2,9 @@
 //! argument.
 //!
 //! TMA fills out-of-bounds elements with zeros and does not store them, so a tile must provably stay within the rows of the tensor. It does if
-//! its offset along the row is zero and it is no wider than a row, or if the bounds of a loop limit its offset. These
-//! bounds are constants, or the upper bound is the row length divided by the step.
+//! its offset along the row is zero and it is no wider than a row, if the bounds of a loop limit its offset, or if both its
+//! offset and the row length are multiples of its width. The bounds of the loop are constants, or the upper bound is the
+//! row length divided by the step.
 
 use crate::LaunchConfig;
 use crate::shared_buffer::bulk_copy_instructions;
@@ -40,31 +41,24 @@ pub(super) fn find_tensor_map(
     let program = Program { body, axis_info };
     let along = (0..2).find(|&axis| tile.strides[axis] == ElementDistance::Number(1) && shape[axis] > 1)?;
     let row = Row { along, across: 1 - along, width: shape[along], pitch: tile.strides[1 - along] };
-    let mut begins = [Vec::new(), Vec::new()];
     let (base, offsets) = program.base(tile.pointer)?;
-    for offset in offsets {
-        begins[row.across].push(program.rows_of(offset, row.pitch)?);
-    }
-    for &(index, step) in &tile.steps {
-        let (axis, term) = program.moved(index, step, &row)?;
-        begins[axis].push(term);
-    }
+    let begins = program.begins(&tile, offsets, &row)?;
     // The range of each index is bounded, but the range of a sum of several indices is not.
     let steps_along = begins[along].len();
     let fits = |pitch: ElementDistance| match pitch {
         ElementDistance::Number(pitch) => row.width <= pitch && steps_along <= 1,
-        // The trip count bounds the index.
-        ElementDistance::Value(_) => steps_along == 1,
+        // The trip count bounds the index, or the row is no shorter than the tile.
+        ElementDistance::Value(pitch) => match steps_along {
+            0 => program.divisor(pitch).is_multiple_of(row.width),
+            along => along == 1,
+        },
     };
-    let bytes = u64::from(bits / 8);
-    let row_pitch = match row.pitch {
-        ElementDistance::Number(pitch) => pitch,
-        ElementDistance::Value(pitch) => program.divisor(pitch),
-    };
-    let aligned = program.divisor(base).is_multiple_of(required_alignment)
-        && (row_pitch * bytes).is_multiple_of(required_alignment);
+    let row_bytes = program.pitch_divisor(&row) * u64::from(bits / 8);
+    let aligned =
+        program.divisor(base).is_multiple_of(required_alignment) && row_bytes.is_multiple_of(required_alignment);
     let is_word = |value: Value| *body.value_type(value) == TileType::integer(32);
-    let words = begins.iter().flatten().all(|term| is_word(term.value));
+    let is_word_distance = |distance| !matches!(distance, ElementDistance::Value(value) if !is_word(value));
+    let words = begins.iter().flatten().all(|term| is_word(term.value) && is_word_distance(term.over));
     (fits(row.pitch) && aligned && words).then(|| TensorMapTileAddress {
         base,
         strides: tile.strides,
@@ -189,21 +183,68 @@ impl Program<'_> {
         match pitch {
             ElementDistance::Number(pitch) => {
                 let is_multiple = self.divisor(offset).is_multiple_of(pitch);
-                is_multiple.then_some(ScaledOffsetTerm { value: offset, times: 1, over: pitch })
+                is_multiple.then_some(ScaledOffsetTerm {
+                    value: offset,
+                    times: 1,
+                    over: ElementDistance::Number(pitch),
+                    is_remainder: false,
+                })
             }
             ElementDistance::Value(pitch) => {
                 let [a, b] = self.defining_operands(offset, arith::MULI)?;
                 let rows = [(a, b), (b, a)].into_iter().find(|(_, by)| *by == pitch);
-                rows.map(|(value, _)| ScaledOffsetTerm { value, times: 1, over: 1 })
+                rows.map(|(value, _)| ScaledOffsetTerm::multiple(value, 1))
             }
         }
+    }
+
+    /// Returns a number of which the row pitch is a multiple.
+    fn pitch_divisor(&self, row: &Row) -> u64 {
+        match row.pitch {
+            ElementDistance::Number(pitch) => pitch,
+            ElementDistance::Value(pitch) => self.divisor(pitch),
+        }
+    }
+
+    /// Returns, for each axis of a tile, the terms whose sum is its offset; `offsets` are those of its pointer, in elements.
+    /// `None` if the tile is not known to stay within a row.
+    fn begins(&self, tile: &Tile, offsets: Vec<Value>, row: &Row) -> Option<[Vec<ScaledOffsetTerm>; 2]> {
+        let (mut begins, mut aligned) = ([Vec::new(), Vec::new()], Vec::new());
+        for offset in offsets {
+            match self.rows_of(offset, row.pitch) {
+                Some(rows) => begins[row.across].push(rows),
+                None if self.is_aligned(offset, row) => aligned.push(offset),
+                None => return None,
+            }
+        }
+        for &(index, step) in &tile.steps {
+            let (axis, term) = self.moved(index, step, row)?;
+            begins[axis].push(term);
+        }
+        match aligned[..] {
+            [] => {}
+            [offset] if begins[row.along].is_empty() => {
+                let term = |is_remainder| ScaledOffsetTerm { value: offset, times: 1, over: row.pitch, is_remainder };
+                begins[row.across].push(term(false));
+                begins[row.along].push(term(true));
+            }
+            // A sum of several offsets may reach the next row.
+            _ => return None,
+        }
+        Some(begins)
+    }
+
+    /// Whether an offset in elements cannot move a tile across the end of a row, whichever row it reaches: both the offset
+    /// and the row pitch are multiples of the tile's width.
+    fn is_aligned(&self, offset: Value, row: &Row) -> bool {
+        self.pitch_divisor(row).is_multiple_of(row.width) && self.divisor(offset).is_multiple_of(row.width)
     }
 
     /// Returns how an address offset of `index * step` elements moves the tile: the axis (along the row or across
     /// rows), and the distance along this axis in elements of the tensor. `None` if the tile is not known to stay
     /// within a row.
     fn moved(&self, index: Value, step: ElementDistance, row: &Row) -> Option<(usize, ScaledOffsetTerm)> {
-        let times = |times: u64| ScaledOffsetTerm { value: index, times, over: 1 };
+        let times = |times: u64| ScaledOffsetTerm::multiple(index, times);
         match (step, row.pitch) {
             (ElementDistance::Number(step), ElementDistance::Number(pitch)) if step % pitch == 0 => {
                 Some((row.across, times(step / pitch)))

@@ -7,8 +7,8 @@ use tilewright_tile::op::name::{ttg, tw};
 
 use super::anchors::{self, DotCandidate};
 use super::iteration_count::execution_count;
-use super::live_bytes::peak_live_bytes;
 use super::leaf::of_loop;
+use super::live_bytes::peak_live_bytes;
 use super::model::StepWork;
 use super::reuse::Reuse;
 use super::tensor_copies;

@@ -280,7 +280,7 @@ fn a_producer_warp_issues_tensor_copies() {
     let base = body.arguments(body.blocks(body.root())[0])[0];
     let counter = body.arguments(body.blocks(body.op(of.op).regions[0])[0])[0];
     let strides = [32, 1].map(ElementDistance::Number).to_vec();
-    let begins = vec![vec![], vec![ScaledOffsetTerm { value: counter, times: 32, over: 1 }]];
+    let begins = vec![vec![], vec![ScaledOffsetTerm::multiple(counter, 32)]];
     let warps = ProducerChoice { consumers: 4, registers: Some([232, 24]) };
     let lanes = ExplicitMemoryChoices::default().with_stages(of.op, 3).with_producer(of.op, warps);
     let choices = lanes.clone().with_tensor_copy(of.copies[0], TensorMapTileAddress { base, strides, begins });

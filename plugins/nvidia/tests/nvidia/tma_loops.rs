@@ -6,8 +6,8 @@ use crate::prelude::*;
 use tilewright_assign::synthesis::{CopyReport, PredictedPerformance, SynthesisOptions};
 use tilewright_vendor_testkit::explicit::tiles::sized_gemm;
 use tilewright_vendor_testkit::explicit::{
-    EmulatedDerivation, bulk_store_program, case, synthesize_and_emulate, synthesize_and_emulate_case,
-    synthesize_layouts, tiled,
+    EmulatedDerivation, bulk_store_program, case, column_tiles_program, synthesize_and_emulate,
+    synthesize_and_emulate_case, synthesize_layouts, tiled,
 };
 use tilewright_verify::case::ProgramCase;
 use tilewright_virtual_ptx::VirtualDevice;
@@ -276,6 +276,27 @@ fn bulk_tensor_copies_store_tiles() {
     );
     let by_lanes = synthesize_and_emulate(&target("a100"), &case, &text, SynthesisOptions::default());
     assert_eq!(stores(&by_lanes), [""; 0], "{}", by_lanes.derivation);
+}
+
+/// Checks tiles that begin within a row: if the row length and the tile's offset are multiples of its width, the tile stays
+/// in the row, and is copied by TMA. If the row length is only known to be a multiple of half the width, it is not.
+#[test]
+fn aligned_tiles_of_a_row_are_bulk_tensor_copies() {
+    let (case, text) = column_tiles_program();
+    let target = target("h100");
+    let found = synthesize_and_emulate(&target, &case, &text, SynthesisOptions::default());
+    assert_eq!(bulk_copies(&found), ["%sa", "%sb", "%gc"], "{}", found.derivation);
+    check_ptx(&target, &case, &text);
+    let unaligned = text.replace("%n: i32 {tt.divisibility = 64 : i32}", "%n: i32 {tt.divisibility = 32 : i32}");
+    assert_ne!(unaligned, text);
+    let found = synthesize_and_emulate(&target, &case, &unaligned, SynthesisOptions::default());
+    assert!(!bulk_copies(&found).iter().any(|copy| copy != "%sa"), "{}", found.derivation);
+}
+
+/// Returns the destinations of the bulk tensor copies.
+fn bulk_copies(found: &EmulatedDerivation) -> Vec<String> {
+    let copies = found.derivation.copies.iter().filter(|copy| copy.operation.starts_with("tw.bulk_tensor"));
+    copies.map(|copy| copy.value.clone()).collect()
 }
 
 /// Checks which copies to global memory cannot be bulk tensor copies: tiles in rows of 120 bytes, and masked ones.

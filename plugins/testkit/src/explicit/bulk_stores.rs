@@ -1,7 +1,8 @@
 //! A program whose copies to global memory can be bulk tensor copies: from a shared tensor that a loop fills, and from
 //! registers.
 
-use super::case_data::{build_case, input, output};
+use super::case_data::{Argument, build_case, input, output};
+use super::paper_kernels::{multiply, others, quarters};
 use tilewright_verify::case::ProgramCase;
 
 const ROWS: usize = 256;
@@ -53,4 +54,60 @@ pub fn bulk_store_program() -> (ProgramCase, String) {
         ("z", output("f32", [ROWS, COLUMNS], times(3.0), [0.0; 2])),
     ];
     (build_case("bulk_stores", [ROWS / 128, 1], 4, arguments), PROGRAM.to_owned())
+}
+
+/// `c = a b` in a grid of two axes. The rows of `b` and `c` have several tiles, so a tile begins within a row.
+const COLUMN_TILES: &str = r#"!s = !ttg.memdesc<64x64xf16, #tw.auto, #ttg.shared_memory, mutable>
+module {
+  tt.func public @column_tiles(%a: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %b: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %c: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %n: i32 {tt.divisibility = 64 : i32}, %k: i32 {tt.divisibility = 64 : i32}) {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %c64 = arith.constant 64 : i32
+    %zero = arith.constant 0.0 : f32
+    %row = tt.get_program_id x : i32
+    %column = tt.get_program_id y : i32
+    %first_row = arith.muli %row, %c64 : i32
+    %first_column = arith.muli %column, %c64 : i32
+    %a_at = arith.muli %first_row, %k : i32
+    %c_row = arith.muli %first_row, %n : i32
+    %c_at = arith.addi %c_row, %first_column : i32
+    %pa = tt.addptr %a, %a_at : !tt.ptr<f16>, i32
+    %pb = tt.addptr %b, %first_column : !tt.ptr<f16>, i32
+    %pc = tt.addptr %c, %c_at : !tt.ptr<f16>, i32
+    %rows_of_b = arith.muli %n, %c64 : i32
+    %ga = tw.global_view %pa, "(64,64,?):(?,1,64)" [%k] : !tt.ptr<f16> -> !tw.view<64x64x?xf16>
+    %gb = tw.global_view %pb, "(64,64,?):(?,1,?)" [%n, %rows_of_b] : !tt.ptr<f16> -> !tw.view<64x64x?xf16>
+    %gc = tw.global_view %pc, "(64,64):(?,1)" [%n] : !tt.ptr<f16> -> !tw.view<64x64xf16>
+    %sa = tw.shared_tensor : !s
+    %sb = tw.shared_tensor : !s
+    %empty = tw.register_tensor %zero : tensor<64x64xf32>
+    %turns = arith.divsi %k, %c64 : i32
+    %sums = scf.for %i = %c0 to %turns step %c1 iter_args(%sum = %empty) -> (tensor<64x64xf32>) : i32 {
+      %ai = tw.slice %ga[%i] : !tw.view<64x64x?xf16> -> !tw.view<64x64xf16>
+      %bi = tw.slice %gb[%i] : !tw.view<64x64x?xf16> -> !tw.view<64x64xf16>
+      tw.copy %ai to %sa : (!tw.view<64x64xf16>, !s) -> ()
+      tw.copy %bi to %sb : (!tw.view<64x64xf16>, !s) -> ()
+      %ra = tw.copy %sa : (!s) -> tensor<64x64xf16>
+      %rb = tw.copy %sb : (!s) -> tensor<64x64xf16>
+      %next = tw.mma %ra, %rb, %sum : tensor<64x64xf16> * tensor<64x64xf16> -> tensor<64x64xf32>
+      scf.yield %next : tensor<64x64xf32>
+    }
+    %rounded = tw.cast %sums : tensor<64x64xf32> -> tensor<64x64xf16>
+    tw.copy %rounded to %gc : (tensor<64x64xf16>, !tw.view<64x64xf16>) -> ()
+    tt.return
+  }
+}
+"#;
+
+/// Returns a dot in a grid of two axes with its case.
+pub fn column_tiles_program() -> (ProgramCase, String) {
+    let [m, n, k] = [128, 192, 256];
+    let arguments = vec![
+        ("a", input("f16", [m, k], quarters)),
+        ("b", input("f16", [k, n], others)),
+        ("c", output("f16", [m, n], multiply([m, n, k], quarters, others), [1.0 / 1024.0, 0.0])),
+        ("n", Argument::Integer(n)),
+        ("k", Argument::Integer(k)),
+    ];
+    (build_case("column_tiles", [m / 64, n / 64], 4, arguments), COLUMN_TILES.to_owned())
 }

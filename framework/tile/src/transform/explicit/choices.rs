@@ -117,7 +117,7 @@ pub enum ElementDistance {
     Value(Value),
 }
 
-/// A term of an offset: `value * times / over`.
+/// A term of an offset: the quotient `value * times / over`, or its remainder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ScaledOffsetTerm {
     /// The value of the term, an `i32`.
@@ -125,7 +125,17 @@ pub struct ScaledOffsetTerm {
     /// The factor by which the value is multiplied.
     pub times: u64,
     /// The number by which the product is divided, rounded toward zero.
-    pub over: u64,
+    pub over: ElementDistance,
+    /// Whether the term is the remainder of the division, in place of the quotient.
+    pub is_remainder: bool,
+}
+
+impl ScaledOffsetTerm {
+    /// The term `value * times`.
+    #[must_use]
+    pub fn multiple(value: Value, times: u64) -> Self {
+        Self { value, times, over: ElementDistance::Number(1), is_remainder: false }
+    }
 }
 
 /// The choices for a copy of an explicit-memory program.

@@ -117,11 +117,14 @@ fn sum(cloner: &mut IrCloner<'_, '_, '_>, terms: &[ScaledOffsetTerm]) -> Rewritt
     let mut all = None;
     for term in terms {
         let mut value = cloner.clone_of(term.value);
-        for (name, by) in [(arith::MULI, term.times), (arith::DIVSI, term.over)] {
-            if by > 1 {
-                let by = cloner.to.integer(i64::try_from(by).unwrap_or(i64::MAX), &ty)?;
-                value = cloner.to.binary(name, value, by)?;
-            }
+        let divide = if term.is_remainder { arith::REMSI } else { arith::DIVSI };
+        for (name, by) in [(arith::MULI, ElementDistance::Number(term.times)), (divide, term.over)] {
+            let by = match by {
+                ElementDistance::Number(1) => continue,
+                ElementDistance::Number(by) => cloner.to.integer(i64::try_from(by).unwrap_or(i64::MAX), &ty)?,
+                ElementDistance::Value(by) => cloner.clone_of(by),
+            };
+            value = cloner.to.binary(name, value, by)?;
         }
         all = Some(cloner.to.combine(arith::ADDI, all, value)?);
     }
