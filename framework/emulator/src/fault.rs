@@ -310,8 +310,8 @@ pub enum FaultKind {
     },
     /// Lanes wait for registers that no other lanes release.
     #[error(
-        "lanes acquire {needed} registers, of which the pool of the block has {free}, and no warp can continue: expected \
-         other warp groups to release them"
+        "lanes acquire {needed} registers, the pool of the block has {free}, and no warp can continue: expected other \
+         warp groups to release them"
     )]
     RegistersNotReleased {
         /// Number of registers that all lanes of the warp group acquire together.

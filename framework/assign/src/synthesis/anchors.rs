@@ -142,8 +142,8 @@ impl Slice {
             n_widths.push(Some(8 / self.narrowest));
         }
         // Each warp may keep its rows of the dot that produces an operand: all warps then divide M.
-        let whole_rows = self.from_dot && stated.warp_partition.is_none();
-        CandidateSpace::Instructions { k_widths, any_k_width: stated.k_width.is_none(), n_widths, whole_rows }
+        let keeps_rows = self.from_dot && stated.warp_partition.is_none();
+        CandidateSpace::Instructions { k_widths, any_k_width: stated.k_width.is_none(), n_widths, keeps_rows }
     }
 
     fn of(body: &FunctionBody, op: Op) -> Self {

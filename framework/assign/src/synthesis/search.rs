@@ -359,7 +359,8 @@ impl Search<'_, '_> {
     /// Solves the best leaf (complete choice) again with bulk tensor copies in a loop and its group, and keeps it if it
     /// is faster. Returns whether it is.
     fn try_tensor_copies(&mut self, of: &SharedCopyLoop) -> bool {
-        let Some((mut choices, tensor_copies)) = self.boxed(of).filter(|(_, copies)| !copies.is_empty()) else {
+        let Some((mut choices, tensor_copies)) = self.with_tensor_copies(of).filter(|(_, copies)| !copies.is_empty())
+        else {
             return false;
         };
         let before = self.best_cycles();
@@ -371,7 +372,10 @@ impl Search<'_, '_> {
     /// Returns the choices of the best leaf (complete choice), and the copies of a loop and its group that can be bulk
     /// tensor copies, with their tensor maps. A tensor is filled either only by bulk tensor copies or by none. A loop of
     /// one stage gets two; `None` if the program states one.
-    fn boxed(&self, of: &SharedCopyLoop) -> Option<(ExplicitMemoryChoices, Vec<(Op, TensorMapTileAddress)>)> {
+    fn with_tensor_copies(
+        &self,
+        of: &SharedCopyLoop,
+    ) -> Option<(ExplicitMemoryChoices, Vec<(Op, TensorMapTileAddress)>)> {
         let (_, choices) = self.best.as_ref()?;
         let is_open =
             |stages: u32| self.tree.loops.iter().any(|open| open.of.op == of.op && open.stages.contains(&stages));

@@ -165,8 +165,9 @@ impl<'s, 'm> WorkCounter<'s, 'm> {
         let is_box = |op: &Op| body.op(*op).name() == tw::BULK_TENSOR_LOAD;
         let tensor_copies: Vec<Op> =
             others.iter().flat_map(|region| body.walk_region(*region)).filter(is_box).collect();
-        let brought =
-            tensor_copies.iter().map(|op| ModelStep::Work(StepWork { produced: true, ..self.boxed(*op, "dst") }));
+        let brought = tensor_copies
+            .iter()
+            .map(|op| ModelStep::Work(StepWork { produced: true, ..self.bulk_tensor_copy(*op, "dst") }));
         let inside = || body.walk_region(*first).into_iter();
         let buffers =
             tensor_copies.iter().filter_map(|op| buffer_count(body, body.operand(*op, "dst")?)).max().unwrap_or(1);
@@ -347,11 +348,11 @@ impl<'s, 'm> WorkCounter<'s, 'm> {
             // A consumer warp signals that it has read a buffer.
             tw::MBARRIER_ARRIVE => StepWork { shared_accesses: 1, ..StepWork::default() },
             tw::BULK_TENSOR_LOAD if !since.is_pipelined => StepWork::default(),
-            tw::BULK_TENSOR_LOAD => self.boxed(op, "dst"),
+            tw::BULK_TENSOR_LOAD => self.bulk_tensor_copy(op, "dst"),
             tw::BULK_TENSOR_STORE => {
                 let source = body.operand(op, "src");
                 let barriers = source.map_or(0, |from| since.count_barriers_before(body, from, Direction::Load));
-                let work = self.boxed(op, "src");
+                let work = self.bulk_tensor_copy(op, "src");
                 StepWork {
                     wavefronts_loaded: work.wavefronts_stored,
                     wavefronts_stored: 0,
@@ -379,7 +380,7 @@ impl<'s, 'm> WorkCounter<'s, 'm> {
 
     /// Returns the work of a bulk tensor copy of the operand `memory`: one warp issues it, and it writes shared memory in
     /// full wavefronts.
-    fn boxed(&self, op: Op, memory: &str) -> StepWork {
+    fn bulk_tensor_copy(&self, op: Op, memory: &str) -> StepWork {
         let ty = self.program.body.operand(op, memory).map(|buffer| self.program.body.value_type(buffer));
         let bytes = ty.map_or(0, |ty| {
             let elements: u64 = ty.shape().unwrap_or_default().iter().product();

@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use super::spelling;
+use super::syntax;
 use super::{
     ComposedLayout, CoordinateLayout, CoordinateMode, CuteError, CuteLayout, IntTuple, MAX_DEPTH, PartialCoordinate,
     SignedLayout, SignedLeaf, Swizzle, TaskMapping, Tree,
@@ -29,26 +29,26 @@ impl<'a> Reader<'a> {
     }
 
     fn must_close(&mut self, end: &str) -> Parsed<()> {
-        let closed = spelling::close(&mut self.cursor, end);
-        if closed { Ok(()) } else { Err(self.cursor.expected_token_error(&format!("`{end}`"))) }
+        let is_end = syntax::close(&mut self.cursor, end);
+        if is_end { Ok(()) } else { Err(self.cursor.expected_token_error(&format!("`{end}`"))) }
     }
 
     fn tree<T>(&mut self, depth: usize, leaf: fn(&mut Self) -> Parsed<T>) -> Result<Tree<T>, CuteError> {
-        let Some(end) = spelling::open_tuple(&mut self.cursor) else {
+        let Some(end) = syntax::open_tuple(&mut self.cursor) else {
             return Ok(Tree::leaf(leaf(self)?));
         };
         if depth == MAX_DEPTH {
             return Err(CuteError::TooDeep { depth: depth + 1 });
         }
         let mut modes = Vec::new();
-        if spelling::close(&mut self.cursor, end) {
+        if syntax::close(&mut self.cursor, end) {
             return Tree::tuple(modes);
         }
         loop {
             modes.push(self.tree(depth + 1, leaf)?);
             // A tuple of one element may be written `(8,)`.
             let is_last = !self.cursor.skip_if_next(",");
-            if (is_last || modes.len() == 1) && spelling::close(&mut self.cursor, end) {
+            if (is_last || modes.len() == 1) && syntax::close(&mut self.cursor, end) {
                 return Tree::tuple(modes);
             }
             if is_last {
@@ -59,7 +59,7 @@ impl<'a> Reader<'a> {
 
     /// Reads an integer, which may be static: `_8`, as CuTe prints it, or `Int<8>{}`.
     fn integer<T: FromStr>(&mut self, expected: &str) -> Parsed<T> {
-        spelling::read_integer(&mut self.cursor, expected)
+        syntax::read_integer(&mut self.cursor, expected)
     }
 
     /// Reads `shape:stride`, `make_layout(shape, stride)` or the type `Layout<Shape, Stride>`; the strides are `None` if
@@ -68,7 +68,7 @@ impl<'a> Reader<'a> {
         &mut self,
         stride: fn(&mut Self) -> Parsed<T>,
     ) -> Result<(IntTuple, Option<Tree<T>>), CuteError> {
-        let end = spelling::open_layout(&mut self.cursor);
+        let end = syntax::open_layout(&mut self.cursor);
         let shape = self.tuple()?;
         let has_stride = self.cursor.skip_if_next(if end.is_some() { "," } else { ":" });
         let stride = if has_stride { Some(self.tree(0, stride)?) } else { None };
@@ -130,7 +130,7 @@ impl<'a> Reader<'a> {
     /// Reads `2@1`, `1@0+1@1`, `E<1>{}` or `0` as pairs of a step and its axis.
     fn steps(&mut self) -> Parsed<Vec<(u64, u32)>> {
         let mut steps = Vec::new();
-        if let Some(axis) = spelling::read_basis(&mut self.cursor)? {
+        if let Some(axis) = syntax::read_basis(&mut self.cursor)? {
             return Ok(vec![(1, axis)]);
         }
         loop {
@@ -149,7 +149,7 @@ impl<'a> Reader<'a> {
     }
 
     fn coordinates(&mut self) -> Result<CoordinateLayout, CuteError> {
-        spelling::skip_origin(&mut self.cursor)?;
+        syntax::skip_origin(&mut self.cursor)?;
         let (shape, steps) = self.shape_and_stride(Self::steps)?;
         let steps = steps.ok_or_else(|| self.cursor.expected_token_error("`:` and strides such as `1@0`"))?;
         let axes = steps.leaves().into_iter().flatten().map(|(_, axis)| *axis as usize + 1).max().unwrap_or(0);
@@ -244,7 +244,7 @@ impl<'a> Reader<'a> {
 
     /// Reads `Swizzle<B,M,S> o offset o layout`, each part but the layout optional, or `ComposedLayout<...>` with all parts.
     fn composed(&mut self) -> Result<ComposedLayout, CuteError> {
-        let end = spelling::open_composition(&mut self.cursor);
+        let end = syntax::open_composition(&mut self.cursor);
         let joins = |reader: &mut Self| match end {
             Some(_) => reader.cursor.skip_if_next(","),
             None => reader.composes(),

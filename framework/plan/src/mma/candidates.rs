@@ -43,7 +43,7 @@ pub enum CandidateSpace<'p> {
         n_widths: Vec<Option<u64>>,
         /// Whether each candidate has a variant in which warps keep whole rows ([`MmaProblem::chained`]), which comes
         /// before all others.
-        whole_rows: bool,
+        keeps_rows: bool,
     },
 }
 
@@ -73,9 +73,9 @@ pub fn dot_candidates(
 ) -> Result<DotCandidates, MmaError> {
     match space {
         CandidateSpace::RegisterLayouts { best, most } => register_layouts(problem, best, *most, context),
-        CandidateSpace::Instructions { k_widths, any_k_width, n_widths, whole_rows } => {
+        CandidateSpace::Instructions { k_widths, any_k_width, n_widths, keeps_rows } => {
             let widths = (&k_widths[..], *any_k_width);
-            instructions(problem, widths, n_widths, *whole_rows, context)
+            instructions(problem, widths, n_widths, *keeps_rows, context)
         }
     }
 }
@@ -87,13 +87,13 @@ struct Served<'m> {
     /// contiguous.
     in_shared: Vec<(&'m str, Option<usize>)>,
     /// The elements that lanes and warps hold, for each operand in registers; empty if any loads serve.
-    held: Vec<Vec<Vec<u64>>>,
+    lane_elements: Vec<Vec<Vec<u64>>>,
 }
 
 /// Whether a candidate is worse than another: it costs as much or more, and the same loads and stores serve it, or it
 /// costs more than [`MOST_CYCLES`] times as much.
 fn is_beaten((cost, served): (&MmaCost, &Served<'_>), (other, others): (&MmaCost, &Served<'_>)) -> bool {
-    let is_alike = || served.held.is_empty() || served.held == others.held;
+    let is_alike = || served.lane_elements.is_empty() || served.lane_elements == others.lane_elements;
     let is_slow = cost.cycles() > MOST_CYCLES * other.cycles();
     other.cycles() <= cost.cycles()
         && other.issues <= cost.issues
@@ -105,17 +105,17 @@ impl<'m> Served<'m> {
     /// Returns the properties of the instruction `name`; plain multiply-adds are served by any loads.
     fn of_instruction(name: &str, context: PlanContext<'m>) -> Self {
         let row = context.instructions.iter().find(|row| row.name == name);
-        let (mut in_shared, mut held) = (Vec::new(), Vec::new());
+        let (mut in_shared, mut lane_elements) = (Vec::new(), Vec::new());
         for operand in row.into_iter().flat_map(|row| &row.operands) {
             match operand {
                 InstructionOperand::Memory(memory) => in_shared.push((memory.role.as_str(), contiguous_axis(memory))),
                 InstructionOperand::Register { layout, .. } if layout.ins().contains(Dim::LANE) => {
-                    held.push(layout.bases_of(Dim::LANE));
+                    lane_elements.push(layout.bases_of(Dim::LANE));
                 }
                 _ => {}
             }
         }
-        Self { in_shared, held }
+        Self { in_shared, lane_elements }
     }
 
     /// Returns the properties of a plan with all operands in registers: the elements of every lane, in any order of
@@ -126,7 +126,7 @@ impl<'m> Served<'m> {
             registers.sort_unstable();
             vec![registers, layout.columns_of(Dim::LANE).to_vec(), layout.columns_of(Dim::WARP).to_vec()]
         };
-        Self { in_shared: Vec::new(), held: [&plan.a, &plan.b, &plan.c].map(elements).to_vec() }
+        Self { in_shared: Vec::new(), lane_elements: [&plan.a, &plan.b, &plan.c].map(elements).to_vec() }
     }
 }
 
@@ -143,13 +143,13 @@ fn instructions(
     problem: &MmaProblem,
     k_widths: (&[u64], bool),
     n_widths: &[Option<u64>],
-    whole_rows: bool,
+    keeps_rows: bool,
     context: PlanContext<'_>,
 ) -> Result<DotCandidates, MmaError> {
     let first = problem.clone().with_n_width(n_widths.first().copied().flatten());
     let chained = |problem: MmaProblem| problem.with_chained(true).with_in_chain(true);
     // The instruction that is fastest for chained dots is kept, even if others are faster for a single dot.
-    let in_chain = if whole_rows { weigh(&chained(first.clone()), context)?.0 } else { Vec::new() };
+    let in_chain = if keeps_rows { weigh(&chained(first.clone()), context)?.0 } else { Vec::new() };
     let (weighed, mut rejected) = weigh(problem, context)?;
     let kept = in_chain.first().map(MmaPlan::atom_name);
     let mut found = unbeaten(&first, &weighed, kept, k_widths, &mut rejected, context);
@@ -160,7 +160,7 @@ fn instructions(
         let more: Vec<DotCandidate> = found[..alone].iter().filter_map(with_columns).collect();
         found.extend(more);
     }
-    if whole_rows {
+    if keeps_rows {
         let keep_rows = |free: &DotCandidate| {
             let problem = chained(free.problem.clone());
             // If warps cannot keep whole rows, the warp partition is chosen freely, which costs the same.

@@ -318,7 +318,7 @@ fn other_tiles_are_stored_by_lanes() {
 
 /// Checks that a producer hands registers over where two blocks of consumers with as many registers are then resident:
 /// each lane of two blocks of five warps has 168 registers (three warps share a register file of 16384), and 232 remain
-/// for those of four warps beside a producer of 24. The emulator and the virtual device check the changes.
+/// for the lanes of four warps where the producer keeps 24. The emulator and the virtual device check the changes.
 #[test]
 fn producers_hand_registers_over_where_they_gain() {
     let target = target("h100");

@@ -81,18 +81,18 @@ module {
     %sa = tw.shared_tensor : !s
     %sb = tw.shared_tensor : !s
     %empty = tw.register_tensor %zero : tensor<64x64xf32>
-    %turns = arith.divsi %k, %c64 : i32
-    %sums = scf.for %i = %c0 to %turns step %c1 iter_args(%sum = %empty) -> (tensor<64x64xf32>) : i32 {
+    %iterations = arith.divsi %k, %c64 : i32
+    %results = scf.for %i = %c0 to %iterations step %c1 iter_args(%acc = %empty) -> (tensor<64x64xf32>) : i32 {
       %ai = tw.slice %ga[%i] : !tw.view<64x64x?xf16> -> !tw.view<64x64xf16>
       %bi = tw.slice %gb[%i] : !tw.view<64x64x?xf16> -> !tw.view<64x64xf16>
       tw.copy %ai to %sa : (!tw.view<64x64xf16>, !s) -> ()
       tw.copy %bi to %sb : (!tw.view<64x64xf16>, !s) -> ()
       %ra = tw.copy %sa : (!s) -> tensor<64x64xf16>
       %rb = tw.copy %sb : (!s) -> tensor<64x64xf16>
-      %next = tw.mma %ra, %rb, %sum : tensor<64x64xf16> * tensor<64x64xf16> -> tensor<64x64xf32>
+      %next = tw.mma %ra, %rb, %acc : tensor<64x64xf16> * tensor<64x64xf16> -> tensor<64x64xf32>
       scf.yield %next : tensor<64x64xf32>
     }
-    %rounded = tw.cast %sums : tensor<64x64xf32> -> tensor<64x64xf16>
+    %rounded = tw.cast %results : tensor<64x64xf32> -> tensor<64x64xf16>
     tw.copy %rounded to %gc : (tensor<64x64xf16>, !tw.view<64x64xf16>) -> ()
     tt.return
   }

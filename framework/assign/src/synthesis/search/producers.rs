@@ -26,7 +26,7 @@ impl Search<'_, '_> {
         let covers_loop = |copies: &[(Op, TensorMapTileAddress)]| {
             open.of.copies.iter().all(|copy| copies.iter().any(|(other, _)| other == copy))
         };
-        match self.boxed(&open.of).filter(|(_, tensor_copies)| room && covers_loop(tensor_copies)) {
+        match self.with_tensor_copies(&open.of).filter(|(_, tensor_copies)| room && covers_loop(tensor_copies)) {
             Some((mut choices, tensor_copies)) => {
                 choices.tensor_copies.extend(tensor_copies);
                 let consumers = self.config.warps;

@@ -23,9 +23,9 @@ pub(super) struct Tuples {
     pub(super) bits: Vec<u32>,
     /// The block of tile IR in the combine region, whose operations combine two tuples.
     block: Block,
-    /// The factors of each element that is a product and that the combine region only adds: the sum is one fused
+    /// The operands of each element that is a product and that the combine region only adds: the sum is one fused
     /// multiply-add.
-    factors: HashMap<Value, [Value; 2]>,
+    product_operands: HashMap<Value, [Value; 2]>,
 }
 
 impl Tuples {
@@ -48,8 +48,8 @@ impl Tuples {
         let region =
             operation.regions.first().copied().ok_or_else(|| LowerErrorReason::malformed("it has no region"))?;
         let block = lowering.only_block(region)?;
-        let factors = find_factors(lowering, op, block)?;
-        Ok(Self { tensors, axis, bits, block, factors })
+        let product_operands = find_product_operands(lowering, op, block)?;
+        Ok(Self { tensors, axis, bits, block, product_operands })
     }
 
     /// Whether the combine region may compute other bits if its two tuples of arguments are swapped.
@@ -57,10 +57,10 @@ impl Tuples {
         sides::depends_on_order(body, self.block)
     }
 
-    /// Returns the factors of the elements that are products, by the integers of these elements.
-    fn factors_by_word(&self, words: &[Vec<Value>]) -> HashMap<Value, [Value; 2]> {
+    /// Returns the operands of the elements that are products, by the words that hold these elements.
+    fn product_operands_by_word(&self, words: &[Vec<Value>]) -> HashMap<Value, [Value; 2]> {
         let ([tensor], [words]) = (&self.tensors[..], words) else { return HashMap::new() };
-        let known = |(value, &word): (&Value, &Value)| Some((word, *self.factors.get(value)?));
+        let known = |(value, &word): (&Value, &Value)| Some((word, *self.product_operands.get(value)?));
         tensor.values.iter().zip(words).filter_map(known).collect()
     }
 
@@ -78,7 +78,7 @@ impl Tuples {
             .iter()
             .map(|tensor| tensor.values.iter().map(|&value| lowering.emit_integer_bits(value)).collect())
             .collect();
-        let factors = self.factors_by_word(&words);
+        let product_operands = self.product_operands_by_word(&words);
         let mut failed = None;
         let mut builder = Builder::new("", lowering.launch, &[]);
         std::mem::swap(&mut builder, &mut lowering.builder);
@@ -87,7 +87,7 @@ impl Tuples {
                 let mut typed = |values: &[Value]| -> Vec<Value> {
                     values.iter().zip(&types).map(|(&value, &ty)| lowering.emit_from_integer_bits(value, ty)).collect()
                 };
-                if let Some(&[a, b]) = right.first().and_then(|word| factors.get(word)) {
+                if let Some(&[a, b]) = right.first().and_then(|word| product_operands.get(word)) {
                     let sum = typed(left)[0];
                     let sum = lowering.builder.fma(a, b, sum);
                     return vec![lowering.emit_integer_bits(sum)];
@@ -117,9 +117,9 @@ impl Tuples {
     }
 }
 
-/// Returns the factors of the elements of a sum's only operand, by element, if it is a product in `f32` or `f64` without
-/// other uses, and products and sums may be contracted.
-fn find_factors(lowering: &mut Lowering<'_>, op: Op, block: Block) -> Lowered<HashMap<Value, [Value; 2]>> {
+/// Returns both operands of each element of a reduced tensor that is a product in `f32` or `f64` without other uses. The
+/// result is empty if the reduction is no sum of one tensor, or if products and sums may not be contracted.
+fn find_product_operands(lowering: &mut Lowering<'_>, op: Op, block: Block) -> Lowered<HashMap<Value, [Value; 2]>> {
     let body = lowering.body;
     let &[operand] = &body.op(op).operands[..] else { return Ok(HashMap::new()) };
     let ValueOrigin::Result(product, _) = body.value_origin(operand) else { return Ok(HashMap::new()) };
@@ -133,12 +133,12 @@ fn find_factors(lowering: &mut Lowering<'_>, op: Op, block: Block) -> Lowered<Ha
     }
     let layout = lowering.layout_of(operand)?;
     let products = lowering.registers_in(operand, &layout)?;
-    let mut factors = Vec::new();
+    let mut product_operands = Vec::new();
     for number in 0..2 {
-        let factor = lowering.operand(product, number)?;
-        factors.push(lowering.registers_in(factor, &layout)?);
+        let operand = lowering.operand(product, number)?;
+        product_operands.push(lowering.registers_in(operand, &layout)?);
     }
-    let both = factors[0].iter().zip(factors[1].iter()).map(|(&a, &b)| [a, b]);
+    let both = product_operands[0].iter().zip(product_operands[1].iter()).map(|(&a, &b)| [a, b]);
     Ok(products.iter().copied().zip(both).collect())
 }
 

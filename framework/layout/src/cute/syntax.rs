@@ -1,4 +1,4 @@
-//! The spellings of tuples, integers and layouts in CuTe's C++: types such as `Shape<_4, _8>`, and expressions such as
+//! The syntax of tuples, integers and layouts in CuTe's C++: types such as `Shape<_4, _8>`, and expressions such as
 //! `make_shape(Int<4>{}, 8)`. The brackets of `{}` after a type are optional.
 
 use crate::text::{Cursor, Parsed};
