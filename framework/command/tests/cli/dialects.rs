@@ -100,7 +100,7 @@ fn listed_elementwise_operations_are_compiled() {
 
 /// Checks operations that are read and verified but have no meaning in a tile program.
 #[test]
-fn operations_without_a_meaning_are_listed_with_the_remedy() {
+fn operations_without_a_lowering_are_listed_with_the_remedy() {
     for name in ["gpu.thread_id", "llvm.mlir.constant", "builtin.unrealized_conversion_cast", "arith.scaling_truncf"] {
         assert!(operations(name).contains("compiled    no: "), "{name}");
     }
