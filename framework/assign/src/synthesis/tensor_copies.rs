@@ -198,7 +198,7 @@ impl Program<'_> {
         }
     }
 
-    /// Returns a number of which the row pitch is a multiple.
+    /// Returns a divisor of the row pitch.
     fn pitch_divisor(&self, row: &Row) -> u64 {
         match row.pitch {
             ElementDistance::Number(pitch) => pitch,

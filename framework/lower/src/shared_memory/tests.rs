@@ -326,6 +326,17 @@ fn a_store_comes_after_the_loads_of_either_arm() {
     assert_eq!(sequence, "compare if[load barrier|load] barrier store");
 }
 
+/// Returns the addresses of two buffers of 64 bytes in a kernel with the statements `body`. `%50` is the first buffer, and
+/// the statement after `%100` copies to it.
+fn addresses_with_copy(body: &str) -> Vec<u32> {
+    let annotations = Annotations {
+        allocations: vec![Value(50)],
+        accesses: HashMap::from([(Value(100), (Access::Copy, Vec::new()))]),
+        ..Annotations::default()
+    };
+    addresses(&super::allocate_buffers(kernel(&[64, 64], body), &annotations, Some(u64::MAX)))
+}
+
 /// Checks that a buffer with copies in flight keeps its address until the wait that leaves none in flight.
 #[test]
 fn a_buffer_is_in_use_until_its_copies_complete() {
@@ -340,12 +351,7 @@ fn a_buffer_is_in_use_until_its_copies_complete() {
   store %51, %1 align 4
   wait copies 0"
         );
-        let annotations = Annotations {
-            allocations: vec![Value(50)],
-            accesses: HashMap::from([(Value(100), (Access::Copy, Vec::new()))]),
-            ..Annotations::default()
-        };
-        addresses(&super::allocate_buffers(kernel(&[64, 64], &body), &annotations, Some(u64::MAX)))
+        addresses_with_copy(&body)
     };
     assert_ne!(of(1)[0], of(1)[1]);
     assert_eq!(of(0), [0, 0]);
@@ -367,12 +373,7 @@ fn a_copied_buffer_is_free_after_instructions_load_from_it() {
   store %51, %1 align 4
   wait copies 0"
         );
-        let annotations = Annotations {
-            allocations: vec![Value(50)],
-            accesses: HashMap::from([(Value(100), (Access::Copy, Vec::new()))]),
-            ..Annotations::default()
-        };
-        addresses(&super::allocate_buffers(kernel(&[64, 64], &body), &annotations, Some(u64::MAX)))
+        addresses_with_copy(&body)
     };
     assert_eq!(of("%101: i32 = "), [0, 0]);
     // Without a result, the instruction may be asynchronous.

@@ -133,8 +133,8 @@ fn table(kinds: &BTreeMap<(&str, &str), Totals>) -> Vec<String> {
     lines
 }
 
-/// Returns the number of fused multiply-adds in a kernel where a lane has eight elements `x`, of which `body` computes
-/// `%sum`.
+/// Returns the number of fused multiply-adds in a kernel where a lane has eight elements `x`; `body` computes `%sum` from
+/// them.
 fn count_fused(body: &str, disabled: Option<Optimization>) -> usize {
     let text = format!(
         "#b = #ttg.blocked<{{sizePerThread = [8], threadsPerWarp = [32], warpsPerCTA = [1], order = [0]}}>

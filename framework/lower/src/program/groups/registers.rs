@@ -84,7 +84,7 @@ impl Groups {
 
 /// The registers that a `ttg.warp_specialize` states.
 struct Request {
-    /// Whether the first number is that of the default partition; otherwise there is none for it.
+    /// Whether the first number is for the default partition; if false, no number is.
     is_actual: bool,
     registers: Vec<u32>,
 }
