@@ -20,8 +20,8 @@ use super::shared_buffer::SolvedLayouts;
 use super::stages::predict_pipelined;
 use super::state::{Change, State};
 use super::synthesis::alternatives::Tried;
-use super::synthesis::dot_heading;
 use super::synthesis::registers::BESIDE;
+use super::synthesis::{dot_heading, spilled_text};
 use super::{AssignmentError, LOOP_WEIGHT, LaunchConfig};
 use tilewright_layout::Dim;
 use tilewright_plan::mma::{CandidateSpace, MmaError, MmaProblem, WarpPartition, dot_candidates};
@@ -154,7 +154,7 @@ fn plan_heading(body: &FunctionBody, op: Op, dot_plan: &DotPlan) -> String {
     if let Some(WarpPartition { swap_ab, warps: [m, n], .. }) = problem.warp_partition {
         text += &format!(", {m} x {n} warps{}", if swap_ab { ", A and B swapped" } else { "" });
     }
-    text
+    text + &spilled_text(dot_plan.plan.spilled_registers())
 }
 
 /// Records a dot's plan in its attributes if lowering would otherwise compute another one. That happens if the plan

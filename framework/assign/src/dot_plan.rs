@@ -84,7 +84,7 @@ pub fn plan_dot(body: &FunctionBody, op: Op, config: &LaunchConfig<'_>) -> Resul
         }
     }
     let problem = problem.with_chained(chained).with_in_chain(in_chain).with_operand_layouts(operand_layouts);
-    let planned = warp_partition(&problem, batches, config)?;
+    let planned = plan_or_spill(&problem, |problem| warp_partition(problem, batches, config))?;
     let (plan, batches) = match is_open {
         true => plan_for_given_layouts(planned, problem, body, op, config)?,
         false => planned,
@@ -115,6 +115,17 @@ pub fn plan_dot(body: &FunctionBody, op: Op, config: &LaunchConfig<'_>) -> Resul
     let accumulator = extend_over_batches(&plan.c, batches)?;
     let accumulator = extend_over_blocks(&accumulator, &blocks, DotTensor::Accumulator)?;
     Ok(DotPlan { operands, scales, accumulator, plan, batches, blocks })
+}
+
+/// Plans a dot by `plan`. If no atom has enough registers, plans it again with spills; the error is that without them.
+pub(super) fn plan_or_spill<T>(
+    problem: &MmaProblem,
+    plan: impl Fn(&MmaProblem) -> Result<T, MmaError>,
+) -> Result<T, MmaError> {
+    plan(problem).or_else(|error| match error {
+        MmaError::Impossible { .. } => plan(&problem.clone().with_may_spill(true)).map_err(|_| error),
+        other => Err(other),
+    })
 }
 
 /// Returns the MMA problem of a dot (`tt.dot`, `tt.dot_scaled` or `tw.mma`), for one matrix of a batch.

@@ -44,6 +44,8 @@ pub struct FunctionReport {
     pub loops: Vec<LoopPipelineReport>,
     /// The plan of each dot, as text.
     pub dots: Vec<String>,
+    /// Warnings: dots whose plans spill registers.
+    pub warnings: Vec<String>,
     /// The predicted performance of the pipelined function; `None` if no alternative was tried.
     pub prediction: Option<PredictedPerformance>,
     /// The plans of dots and numbers of stages that were tried and not taken: plans that may lower the cost of a dot's
@@ -103,6 +105,11 @@ impl AssignmentReport {
         self.functions.iter().flat_map(|function| &function.loops).filter(|of| of.stages > 1)
     }
 
+    /// Iterates over the warnings of all functions.
+    pub fn warnings(&self) -> impl Iterator<Item = &str> {
+        self.functions.iter().flat_map(|function| &function.warnings).map(String::as_str)
+    }
+
     /// Total cost of all functions in cycles for each warp.
     #[must_use]
     pub fn total_cost(&self) -> f64 {
@@ -128,6 +135,7 @@ impl FunctionReport {
         }
         let (loops, alternatives) = (Vec::new(), Vec::new());
         let TriedPlans { dots, tried } = plans;
+        let warnings = before.body.as_ref().map_or_else(Vec::new, |body| warn_of_spills(body, state.graph, config));
         Self {
             name,
             cost,
@@ -135,12 +143,31 @@ impl FunctionReport {
             values,
             conversions,
             dots,
+            warnings,
             loops,
             prediction: None,
             alternatives,
             tried,
         }
     }
+}
+
+/// Returns a warning for each dot whose plan spills registers.
+fn warn_of_spills(body: &FunctionBody, graph: &Graph<'_>, config: &LaunchConfig<'_>) -> Vec<String> {
+    let spills = graph.dots.iter().filter(|dot| dot.dot_plan.plan.spilled_registers() > 0);
+    let warn = spills.map(|dot| {
+        let (operation, plan) = (body.op(dot.op), &dot.dot_plan.plan);
+        format!(
+            "{} ({}{}): operands and accumulator take up to {} registers of a lane, which has {}; the rest is spilled to \
+             memory: more warps or a smaller tile avoid it",
+            body.display_name(operation.results[0]),
+            operation.name(),
+            suffix(source(body, dot.op).as_ref()),
+            plan.cost.registers,
+            config.registers_per_lane(),
+        )
+    });
+    warn.collect()
 }
 
 /// Iterates over all tensors in program order.
@@ -225,6 +252,7 @@ impl fmt::Display for FunctionReport {
             writeln!(f, "  dots")?;
         }
         self.dots.iter().try_for_each(|dot| writeln!(f, "    {dot}"))?;
+        self.warnings.iter().try_for_each(|warning| writeln!(f, "  warning: {warning}"))?;
         writeln!(f, "  {}conversions", if self.conversions.is_empty() { "no " } else { "" })?;
         for conversion in &self.conversions {
             write!(f, "{conversion}")?;

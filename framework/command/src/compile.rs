@@ -61,6 +61,7 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
         return write_code(&options.code, tilewright::tile::print_module(&module).as_bytes(), true);
     }
     let (mut layouts, mut plan, mut dumped) = (String::new(), String::new(), Ok(()));
+    let mut warnings: Vec<String> = Vec::new();
     let static_memory = matches!(options.emit, Requested::Functions);
     let (text, kernel) = options.request.compile_kernel(&session, static_memory, &mut |stage| {
         if let CompilationStageOutput::Sizes(chosen) = stage {
@@ -70,6 +71,7 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
             layouts = stage.to_string();
             // Writing to a string does not fail.
             let _ = write!(plan, "{}", assigned.report);
+            warnings = assigned.report.warnings().map(|warning| format!("{}: {warning}", file.display())).collect();
         }
         if let (Some(folder), true) = (&options.dump, dumped.is_ok()) {
             dumped = dump(folder, &stage.dump_file_name(), &stage.to_string());
@@ -81,6 +83,8 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
     dumped?;
     if options.explain {
         eprint!("{plan}");
+    } else {
+        warnings.iter().for_each(|warning| eprintln!("warning: {warning}"));
     }
     // The layouts and the plan exist, and are written, even if a later stage has failed.
     let form = match (options.emit, !plan.is_empty()) {

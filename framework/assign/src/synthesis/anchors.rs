@@ -9,7 +9,7 @@ use super::accesses::{allocation, is_part};
 use super::coalesce::{CoalescedLayout, CopyThreadCounts, coalesce_layout};
 use super::{SynthesisError, SynthesisOptions};
 use crate::LaunchConfig;
-use crate::dot_plan::mma_problem;
+use crate::dot_plan::{mma_problem, plan_or_spill};
 use crate::layouts::{format_layout_attribute, to_canonical_dim_order};
 use crate::memory::{PointerMemory, describe_pointer_memory};
 use tilewright_plan::mma::{self, CandidateSpace, MmaCost, MmaError, MmaProblem, dot_candidates};
@@ -64,10 +64,13 @@ pub(super) fn find_dot_candidates(
     let space = slice.candidate_space(&problem);
     let problem = problem.with_operands_in_shared(lie_in_shared(body, op)).with_stored_operands(false);
     let problem = problem.with_k_width(None).with_n_width(None);
-    let (candidates, rejected) = dot_candidates(&problem, &space, config.context).map_err(wrong)?;
-    if candidates.is_empty() {
-        return Err(wrong(MmaError::Impossible { reasons: RejectedCandidate::summarize_reasons(&rejected) }));
-    }
+    let listed = |problem: &MmaProblem| match dot_candidates(problem, &space, config.context)? {
+        (candidates, rejected) if candidates.is_empty() => {
+            Err(MmaError::Impossible { reasons: RejectedCandidate::summarize_reasons(&rejected) })
+        }
+        (candidates, _) => Ok(candidates),
+    };
+    let candidates = plan_or_spill(&problem, listed).map_err(wrong)?;
     let candidate = |plan: mma::DotCandidate| DotCandidate {
         choice: DotChoice {
             instruction: plan.problem.atom.as_deref().map(Arc::from),

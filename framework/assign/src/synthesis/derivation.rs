@@ -53,6 +53,8 @@ pub struct DotReport {
     /// Number of contiguous elements along N (columns) that a lane holds; `None` if neither the program nor the search
     /// fixes it.
     pub n_width: Option<u64>,
+    /// Number of 32-bit registers of a lane that the dot needs beyond those that the lane has; they are spilled.
+    pub spilled_registers: u64,
     /// Estimated cycles of a compute unit for one execution of the dot by a block.
     pub cycles: f64,
     /// The layouts of operand A, operand B and the accumulator.
@@ -264,7 +266,7 @@ fn emitted_text(emitted: u64) -> String {
 impl DotReport {
     /// Returns the dot and the choices for it as text.
     pub(super) fn heading(&self) -> String {
-        dot_heading(&self.value, &self.instruction, self.k_width, self.n_width)
+        dot_heading(&self.value, &self.instruction, self.k_width, self.n_width) + &spilled_text(self.spilled_registers)
     }
 }
 
@@ -274,6 +276,11 @@ pub(crate) fn dot_heading(value: &str, instruction: &str, k_width: Option<u64>, 
     let width = k_width.map(|width| format!(", {width} contiguous K elements per lane")).unwrap_or_default();
     let columns = n_width.map(|width| format!(", {width} contiguous columns per lane")).unwrap_or_default();
     format!("mma {value}: {instruction}{width}{columns}")
+}
+
+/// Returns the number of registers that a dot spills as text; empty if it spills none.
+pub(crate) fn spilled_text(spilled: u64) -> String {
+    if spilled > 0 { format!(", spills {spilled} registers of a lane") } else { String::new() }
 }
 
 impl CopyReport {

@@ -255,6 +255,7 @@ fn dot_line(body: &FunctionBody, op: Op, plan: &MmaPlan) -> DotReport {
         instruction: plan.atom_name().to_owned(),
         k_width: number(K_WIDTH),
         n_width: number(DOT_COLUMNS_PER_LANE),
+        spilled_registers: plan.spilled_registers(),
         cycles: plan.cost.cycles(),
         layouts: [0, 1, 2].map(|operand| layout_text(body, operation.operands[operand])),
     }

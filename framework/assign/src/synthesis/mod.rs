@@ -47,11 +47,11 @@ mod tree;
 mod work;
 
 pub use alternatives::RejectedAlternative;
-pub(crate) use derivation::dot_heading;
 pub use derivation::{
     AccessReport, CopyReport, Derivation, DotReport, PredictedPerformance, RegisterTensorReport, SearchStats,
     SharedCopyLoopReport, SharedTensorReport,
 };
+pub(crate) use derivation::{dot_heading, spilled_text};
 pub use error::SynthesisError;
 pub use launch_time::{LaunchPredictionInput, predict_launch_time};
 pub use options::SynthesisOptions;

@@ -166,6 +166,42 @@ fn a_kernel_of_too_many_operations_is_refused_before_it_is_written() {
     assert!(compile(1 << 21, "4").failed(2).contains("1048576"));
 }
 
+/// Checks the warning about a dot whose accumulators a lane cannot hold: 64 x 512 in f32 by 128 lanes.
+#[test]
+fn dots_that_spill_are_compiled_with_a_warning() {
+    let file = folder("programs").join("wide.ttir");
+    let (wide, pointers) = ("tensor<64x512xf32>", "tensor<64x512x!tt.ptr<f32>>");
+    let operand = |shape: &str| format!("arith.constant dense<1.0> : tensor<{shape}xf16>");
+    let program = format!(
+        "module {{
+  tt.func public @wide(%c: !tt.ptr<f32>) {{
+    %a = {}
+    %b = {}
+    %zero = arith.constant dense<0.0> : {wide}
+    %product = tt.dot %a, %b, %zero : tensor<64x16xf16> * tensor<16x512xf16> -> {wide}
+    %p = tt.splat %c : !tt.ptr<f32> -> {pointers}
+    tt.store %p, %product : {pointers}
+    tt.return
+  }}
+}}
+",
+        operand("64x16"),
+        operand("16x512")
+    );
+    std::fs::write(&file, program).expect("a program");
+    let compile = |warps: &str| {
+        run(tilewright().args(["compile", "--target", "a100", "--emit", "kernel", "--warps", warps]).arg(&file))
+    };
+    let printed = compile("4");
+    assert_eq!(printed.code, Some(0), "{}", printed.err);
+    assert!(
+        printed.err.starts_with("warning: ") && printed.err.contains("%product (tt.dot") && printed.err.contains("255"),
+        "{}",
+        printed.err
+    );
+    assert_eq!(compile("8").err, "");
+}
+
 /// Compiles a program with one atomic operation; returns the kernel IR.
 fn atomic_kernel(name: &str, operation: &str) -> String {
     let file = folder("atomics").join(format!("{name}.ttir"));

@@ -30,6 +30,8 @@ pub struct MmaCost {
     pub operand_load_cycles: f64,
     /// Cycles of converting the result to the required layout; 0 if no layout is required.
     pub conversion_cycles: f64,
+    /// Cycles of storing and loading the registers that a lane lacks ([`MmaProblem::may_spill`]), once for each chunk.
+    pub spill_cycles: f64,
     /// Number of 32-bit registers of a lane for both operands, their scales and the accumulator.
     pub registers: u64,
 }
@@ -44,6 +46,7 @@ impl MmaCost {
             + self.cast_cycles
             + self.operand_load_cycles
             + self.conversion_cycles
+            + self.spill_cycles
     }
 
     /// Computes the cost of an MMA whose atom is repeated as `tiling` states, from the layouts of `a`, `b`, of the
@@ -86,6 +89,7 @@ impl MmaCost {
             cast_cycles: operations as f64 * target.costs.select.cycles * warps,
             operand_load_cycles: 0.0,
             conversion_cycles: 0.0,
+            spill_cycles: 0.0,
             registers: if atom.tensor.is_some() { registers.max(accumulator) } else { registers },
         }
     }

@@ -45,6 +45,7 @@ pub struct MmaPlan {
     /// Cast instructions of the target, by which the plan converts operands to the atom's element types.
     pub(super) native_casts: NativeCasts,
     width: u32,
+    spilled: u64,
     /// The register mode: 32-bit registers of a lane that the kernel must be compiled for; 0 for the target's default.
     registers: u32,
 }
@@ -64,8 +65,10 @@ impl MmaPlan {
     ) -> Result<Self, MmaError> {
         let unknown = || format!("a lane cannot have {} registers", problem.registers.unwrap_or_default());
         let mut refused = Err(MmaError::Impossible { reasons: unknown() });
-        for limit in cost::limits(problem, target) {
-            let plan = Self::within_registers(problem, atom, warps, limit, target);
+        let limits = cost::limits(problem, target);
+        for (index, &limit) in limits.iter().enumerate() {
+            let may_spill = problem.may_spill && index + 1 == limits.len();
+            let plan = Self::within_registers(problem, atom, warps, (limit, may_spill), target);
             let is_stated = problem.registers.is_some() || limit > target.limits.registers_per_lane;
             match plan {
                 Ok(plan) => return Ok(Self { registers: if is_stated { limit } else { 0 }, ..plan }),
@@ -75,12 +78,13 @@ impl MmaPlan {
         refused
     }
 
-    /// Plans the MMA for kernels whose lanes have at most `limit` 32-bit registers.
+    /// Plans the MMA for kernels whose lanes have at most `limit` 32-bit registers. If `may_spill`, the smallest chunk
+    /// may need more.
     fn within_registers(
         problem: &MmaProblem,
         atom: &MmaAtom,
         warps: [u32; 2],
-        limit: u32,
+        (limit, may_spill): (u32, bool),
         target: &TargetDescription,
     ) -> Result<Self, MmaError> {
         let k = problem.bits()[2];
@@ -102,24 +106,48 @@ impl MmaPlan {
                 reason = format!("it needs {columns} columns of tensor memory, there are {within}");
                 continue;
             }
-            let fits = plan.shared_bytes() <= u64::from(target.shared.bytes);
-            let in_memory = [&plan.a, &plan.b].map(|layout| layout.ins().contains(Dim::OFFSET));
-            let reads_all_k = in_memory == [true; 2] || in_memory.contains(&true) && !problem.stores_operands;
-            let most = if reads_all_k { limit.saturating_sub(ADDRESS_REGISTERS) } else { limit / 2 };
-            if fits
-                && plan.cost.registers <= most.max(limit / 2)
-                && tiling.repeats().iter().sum::<u32>() <= MOST_WRITTEN
-            {
+            let is_possible = plan.shared_bytes() <= u64::from(target.shared.bytes)
+                && tiling.repeats().iter().sum::<u32>() <= MOST_WRITTEN;
+            if is_possible && plan.cost.registers <= plan.most_registers(limit) {
                 return Ok(plan);
             }
-            smallest = Some(plan);
+            // Among chunks that spill equally many registers, the largest spills them the fewest times. Operands in
+            // shared memory take registers only if the program does not have them there yet.
+            let is_kept = |(kept, is_possible): &(Self, bool)| {
+                *is_possible && (kept.reads_all_k() || kept.cost.registers <= plan.cost.registers)
+            };
+            if !(may_spill && smallest.as_ref().is_some_and(is_kept)) {
+                smallest = Some((plan, is_possible));
+            }
         }
-        let fits = |plan: &Self| plan.cost.registers <= limit;
         match smallest {
-            Some(plan) if fits(&plan) => Ok(plan),
-            Some(plan) => Err(MmaError::Registers { needed: plan.cost.registers, limit }),
+            Some((plan, _)) if plan.cost.registers <= limit => Ok(plan),
+            Some((plan, _)) if may_spill => {
+                let spilled = plan.cost.registers - limit;
+                Ok(plan.with_spilled(spilled, target))
+            }
+            Some((plan, _)) => Err(MmaError::Registers { needed: plan.cost.registers, limit }),
             None => Err(MmaError::Impossible { reasons: reason }),
         }
+    }
+
+    /// Returns the most registers that a chunk may take of the `limit` registers of a lane ([`MmaPlan::new`]).
+    fn most_registers(&self, limit: u64) -> u64 {
+        if self.reads_all_k() { limit.saturating_sub(ADDRESS_REGISTERS).max(limit / 2) } else { limit / 2 }
+    }
+
+    /// Whether the atom reads all of K from shared memory at once: both operands, or one that the program has there.
+    fn reads_all_k(&self) -> bool {
+        let in_memory = [&self.a, &self.b].map(|layout| layout.ins().contains(Dim::OFFSET));
+        in_memory == [true; 2] || in_memory.contains(&true) && !self.problem.stores_operands
+    }
+
+    /// Returns the plan with the cost of spilling `spilled` registers of each lane, once for each chunk.
+    fn with_spilled(self, spilled: u64, target: &TargetDescription) -> Self {
+        let costs = &target.costs;
+        let each = costs.shared_store_wavefront.cycles + costs.shared_load_wavefront.cycles;
+        let count = spilled * self.chunk_count() * u64::from(self.problem.warps);
+        Self { cost: MmaCost { spill_cycles: count as f64 * each, ..self.cost }, spilled, ..self }
     }
 
     fn of_tiling(
@@ -148,13 +176,13 @@ impl MmaPlan {
         let scales = tiling.scale_layouts(atom, problem, [&in_registers[0], &in_registers[1]])?;
         let cost = MmaCost::new(problem, (atom, &tiling), ([&a, &b], &c), &scales, target);
         let (problem, atom, native_casts) = (problem.clone(), atom.clone(), NativeCasts::from_target(target));
-        Ok(Self { problem, a, b, c, scales, cost, atom, tiling, order, native_casts, width, registers: 0 })
+        Ok(Self { problem, a, b, c, scales, cost, atom, tiling, order, native_casts, width, spilled: 0, registers: 0 })
     }
 
     /// Returns the same plan with 2^`width` consecutive elements of K in a lane.
     pub(super) fn with_width(&self, width: u32, target: &TargetDescription) -> Result<Self, MmaError> {
         let plan = Self::of_tiling(&self.problem, &self.atom, self.tiling, width, target)?;
-        Ok(Self { registers: self.registers, ..plan })
+        Ok(Self { registers: self.registers, ..plan.with_spilled(self.spilled, target) })
     }
 
     /// Returns log2 of the possible numbers of consecutive elements of K in a lane, the atom's own first.
@@ -216,6 +244,13 @@ impl MmaPlan {
     #[must_use]
     pub fn register_mode(&self) -> u32 {
         self.registers
+    }
+
+    /// Number of 32-bit registers of a lane that operands and accumulator need beyond those that it has; they are
+    /// spilled. 0 unless [`MmaProblem::may_spill`].
+    #[must_use]
+    pub fn spilled_registers(&self) -> u64 {
+        self.spilled
     }
 
     /// Number of elements of K that are loaded and multiplied at a time.

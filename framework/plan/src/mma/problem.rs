@@ -74,6 +74,8 @@ pub struct MmaProblem {
     /// Number of 32-bit registers of a lane that the kernel is compiled for, on targets with several register modes;
     /// `None` lets the planner choose the smallest that suffices.
     pub registers: Option<u32>,
+    /// Whether a plan may need more registers than a lane has, so that the rest is spilled.
+    pub may_spill: bool,
 }
 
 /// The partition of an MMA's result over warps and lanes.
@@ -115,6 +117,7 @@ impl MmaProblem {
             atom: None,
             warp_partition: None,
             registers: None,
+            may_spill: false,
         }
     }
 
@@ -215,6 +218,12 @@ impl MmaProblem {
     #[must_use]
     pub fn with_registers(self, registers: impl Into<Option<u32>>) -> Self {
         Self { registers: registers.into(), ..self }
+    }
+
+    /// Sets whether a plan may need more registers than a lane has, so that the rest is spilled.
+    #[must_use]
+    pub fn with_may_spill(self, may_spill: bool) -> Self {
+        Self { may_spill, ..self }
     }
 
     /// Requires this partition of the result over warps and lanes; `None` lets the planner choose.

@@ -234,6 +234,29 @@ fn impossible_warp_partitions_are_rejected() {
     assert!(requested([4, 1], true, Some(4)).contains("cannot swap A and B"));
 }
 
+/// Checks a dot whose accumulators exceed the registers of a lane: it has a plan only if it may spill. The plan counts
+/// the registers that the lane lacks, and multiplies right.
+#[test]
+fn dots_beyond_a_lanes_registers_may_spill() {
+    let (test_target, rows) = (test_target(), rows());
+    let limit = u64::from(test_target.limits.registers_per_lane);
+    let context = PlanContext::new(&test_target).with_instructions(&rows);
+    // The fewest powers of two of 4 x 4 tiles whose accumulators of two registers a lane cannot hold.
+    let columns = (limit.next_power_of_two() * 2 * 8 / 4 / 2).max(4);
+    for types in [["f16", "f16", "f32"], ["f64", "f64", "f64"]] {
+        let wide = problem([4, columns, 8], types, 1);
+        assert!(mma::plan_mma(&wide, context).is_err(), "{types:?}");
+        let plan = planned(&wide.with_may_spill(true), &rows);
+        let accumulators = 4 * columns / 8 * u64::from(element_type(types[2]).bits()) / 32;
+        assert!(plan.spilled_registers() >= accumulators.saturating_sub(limit).max(1), "{types:?}");
+        assert_eq!(plan.spilled_registers(), plan.cost.registers - limit, "{types:?}");
+        assert!(plan.cost.spill_cycles > 0.0, "{types:?}");
+        proven(&plan, &rows);
+    }
+    let narrow = problem([4, 4, 8], ["f16", "f16", "f32"], 1).with_may_spill(true);
+    assert_eq!(planned(&narrow, &rows).spilled_registers(), 0);
+}
+
 #[test]
 fn refusals_say_why() {
     let (test_target, rows) = (test_target(), rows());

@@ -134,7 +134,7 @@ fn usual_tiles_have_the_choices_of_an_expert() {
     let (mi300x, mi355x) = (target("mi300x"), target("mi355x"));
     let (mi300x, mi355x) = (synthesize_usual_tiles(&mi300x), synthesize_usual_tiles(&mi355x));
     for choice in mi300x.iter().chain(&mi355x) {
-        let derivation = choice.derivation.as_ref().unwrap_or_else(|error| panic!("{:?}: {error}", choice.tile));
+        let derivation = &choice.derivation;
         assert!(derivation.dots[0].instruction.starts_with("v_mfma"), "{:?}: {derivation}", choice.tile);
         let hides_latency = derivation.loops[0].stages > 1 || derivation.prediction.resident > 1;
         assert!(hides_latency, "{:?}: {derivation}", choice.tile);

@@ -49,6 +49,7 @@ mod reductions;
 mod scans;
 mod shared_counts;
 mod shared_slots;
+mod spilled_dots;
 mod staged_loops;
 mod synthesis;
 mod tensor_atoms;

@@ -35,8 +35,8 @@ pub struct TileDerivation {
     pub element: &'static str,
     /// Number of warps of a block.
     pub warps: u32,
-    /// The derivation, or the reason why there is none.
-    pub derivation: Result<Derivation, String>,
+    /// The choices and their reasons.
+    pub derivation: Derivation,
 }
 
 /// Returns the text of `docs/examples/sized_gemm.ttir` with these sizes and operands of type `element`, accumulated in
@@ -65,7 +65,8 @@ pub fn synthesize_usual_tiles(target: &dyn Target) -> Vec<TileDerivation> {
         assert_eq!(choices[0], choices[1], "{tile:?} of {element} by {warps} warps");
     }
     let solve = |(tile, element, warps): ([u64; 3], &'static str, u32)| {
-        let derivation = derive(&sized_gemm(tile, element), warps);
+        let derivation = derive(&sized_gemm(tile, element), warps)
+            .unwrap_or_else(|error| panic!("{tile:?} of {element} by {warps} warps: {error}"));
         TileDerivation { tile, element, warps, derivation }
     };
     sample(all, 5, 0).into_iter().map(solve).collect()
@@ -73,7 +74,7 @@ pub fn synthesize_usual_tiles(target: &dyn Target) -> Vec<TileDerivation> {
 
 /// Returns the instruction of a choice, and how its loop is pipelined.
 fn summary(choice: &TileDerivation) -> String {
-    let Ok(derivation) = &choice.derivation else { return "none: too many registers".to_owned() };
+    let derivation = &choice.derivation;
     let instruction = &derivation.dots[0].instruction;
     let of = &derivation.loops[0];
     let unit = if of.stages == 1 { "stage" } else { "stages" };
@@ -86,6 +87,9 @@ fn summary(choice: &TileDerivation) -> String {
     }
     if of.producers > 0 {
         text.push_str(", producer warp");
+    }
+    if derivation.dots[0].spilled_registers > 0 {
+        text.push_str(", spills");
     }
     text
 }
