@@ -122,9 +122,9 @@ pub struct CompilationArguments {
     /// Round products before they are summed: `--disable fused-multiply-add`.
     #[arg(long)]
     no_fp_fusion: bool,
-    /// Keep inline assembly whose function is known, instead of compiling this function.
+    /// Compile the function of inline assembly also where it is in the target's own language.
     #[arg(long)]
-    keep_assembly: bool,
+    replace_assembly: bool,
     /// Disable an optimization, to measure its gain or to find which one a faulty kernel needs; may be given several
     /// times. `tilewright optimizations` lists them.
     #[arg(long, value_name = "OPTIMIZATION")]
@@ -153,7 +153,7 @@ impl CompilationArguments {
             .with_strategy(strategy)
             .with_stages(self.stages)
             .with_disabled(self.disabled())
-            .with_kept_assembly(self.keep_assembly)
+            .with_kept_assembly(!self.replace_assembly)
             .with_tile_sizes(self.sizes.clone());
         match entry {
             Some(entry) => options.with_entry(entry),

@@ -115,7 +115,9 @@ fn one(file: &Path, compiler: &ProgramCompiler<'_>, options: &Options) -> Outcom
         Err(error) => return Outcome::Fail(format!("{}: {error}", case.program.display())),
     };
     let limits = RunLimits { steps: options.max_steps, ..RunLimits::default() };
-    match case.compile_and_run_variant(compiler, &text, &options.compiling.to_program_options(None), &limits) {
+    // The emulator executes functions, no assembly.
+    let program_options = options.compiling.to_program_options(None).with_kept_assembly(false);
+    match case.compile_and_run_variant(compiler, &text, &program_options, &limits) {
         Ok((_, execution)) if execution.differences.is_empty() => Outcome::Pass { steps: execution.report.steps },
         Ok((_, execution)) => {
             let differences: Vec<_> = execution.differences.iter().map(ToString::to_string).collect();

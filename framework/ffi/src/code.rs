@@ -74,7 +74,8 @@ const FORMS: &[&str] = &["layouts", "plan", "kernel", "llvm", "asm", "object", "
 
 impl Requested {
     fn read(options: &[(&str, &str)]) -> Result<Self, Failure> {
-        let mut requested = Self { program: ProgramOptions::default(), forms: Vec::new(), optimisation: 2 };
+        let mut requested =
+            Self { program: ProgramOptions::default().with_kept_assembly(true), forms: Vec::new(), optimisation: 2 };
         for &(key, value) in options {
             match key {
                 "entry" => requested.program.entry = Some(value.to_owned()),

@@ -57,8 +57,11 @@ pub struct ProgramOptions {
     /// The optimizations that are disabled. The code generator has its own copy
     /// ([`CompileOptions::disabled`](tilewright_plugin::CompileOptions::disabled)).
     pub disabled: OptimizationSet,
-    /// Whether inline assembly whose function is known stays assembly, which only the code generator of its vendor
-    /// accepts. By default it becomes this function, which may be more accurate and slower.
+    /// Whether inline assembly in the target's own language ([`TargetDescription::assembly`]) stays assembly, which the
+    /// emulator cannot execute. By default it becomes the function of its instructions, where an import table has them;
+    /// the function may be more accurate and slower. Assembly in other languages always does.
+    ///
+    /// [`TargetDescription::assembly`]: tilewright_target::TargetDescription::assembly
     pub keep_assembly: bool,
 }
 
@@ -101,7 +104,7 @@ impl ProgramOptions {
         Self { disabled, ..self }
     }
 
-    /// Sets whether inline assembly whose function is known stays assembly ([`Self::keep_assembly`]).
+    /// Sets whether inline assembly in the target's own language stays assembly ([`Self::keep_assembly`]).
     #[must_use]
     pub fn with_kept_assembly(self, keep_assembly: bool) -> Self {
         Self { keep_assembly, ..self }

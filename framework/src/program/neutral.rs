@@ -39,9 +39,9 @@ impl ProgramCompiler<'_> {
         let mut module = self.parse_program(text)?;
         seen(CompilationStageOutput::Read(&module));
         simplify_types(&mut module, self.dialects);
-        let imports = match options.keep_assembly {
-            true => Cow::Owned(self.imports.without_assembly()),
-            false => Cow::Borrowed(self.imports),
+        let imports = match &self.target.description().assembly {
+            Some(language) if options.keep_assembly => Cow::Owned(self.imports.without_assembly_of(language)),
+            _ => Cow::Borrowed(self.imports),
         };
         let module = replace_vendor_operations(&module, &imports, self.dialects).map_err(in_text)?;
         seen(CompilationStageOutput::Import(&module));

@@ -28,6 +28,9 @@ pub struct TargetDescription {
     /// Architecture as the tool chain names it; selects the plugin that serves the target.
     #[cfg_attr(test, schemars(regex(pattern = r"\S")))]
     pub architecture: String,
+    /// Language of the architecture's inline assembly, as import tables name it, such as `ptx`; `None` if unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub assembly: Option<String>,
     /// Numbers of lanes that a warp can have.
     pub lanes: SupportedWarpSizes,
     /// Limits on the size and the resources of a block and of a lane.

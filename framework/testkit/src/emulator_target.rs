@@ -34,6 +34,7 @@ pub fn target(warp_ordered: bool) -> TargetDescription {
         aliases: Vec::new(),
         gpu_model: "Invented 8".to_owned(),
         architecture: "none".to_owned(),
+        assembly: None,
         lanes: SupportedWarpSizes {
             default: 8,
             choices: vec![4, 8],

@@ -75,7 +75,11 @@ fn programs(folder: &Path, only: &str) -> Result<Vec<PathBuf>, Failure> {
 /// Compiles a test case `times` times, writes its assembly and kernel IR to `folder`, and returns its line of JSON.
 fn compiled(compiler: &ProgramCompiler<'_>, case: &ProgramCase, folder: &Path, times: usize) -> Result<Value, Failure> {
     let text = std::fs::read_to_string(&case.program)?;
-    let options = ProgramOptions::default().with_warps(case.warps).with_stages(case.stages).with_entry(&case.entry);
+    let options = ProgramOptions::default()
+        .with_warps(case.warps)
+        .with_stages(case.stages)
+        .with_entry(&case.entry)
+        .with_kept_assembly(true);
     let mut stages: Vec<(&'static str, f64)> = Vec::new();
     let mut line = Value::Null;
     for _ in 0..times {

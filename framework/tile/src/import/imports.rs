@@ -5,12 +5,14 @@ use super::table::{ImportTableFile, Row};
 use crate::op::DialectError;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The entries of import tables: the replacement of each foreign library function, operation and assembly text.
+/// The entries of import tables: the replacement of each foreign library function, operation and instruction of
+/// inline assembly.
 #[derive(Debug, Clone, Default)]
 pub struct ForeignOpReplacements {
     pub(super) functions: BTreeMap<String, Replacement>,
     pub(super) operations: BTreeMap<String, Replacement>,
-    pub(super) assembly: BTreeMap<String, Replacement>,
+    /// Instructions of inline assembly by language and mnemonic.
+    pub(super) assembly: BTreeMap<String, BTreeMap<String, Replacement>>,
     /// Names of the types that describe images.
     pub(super) images: BTreeSet<String>,
 }
@@ -31,19 +33,25 @@ impl ForeignOpReplacements {
         let images = rows.images.clone();
         let functions: Vec<_> = rows.expand_function_families().into_iter().map(read).collect::<Result<_, _>>()?;
         let operations: Vec<_> = rows.operations.into_iter().map(read).collect::<Result<_, _>>()?;
-        let assembly = rows.assembly.into_iter().map(|(text, row)| (assembly_key(&text), row));
-        let assembly: Vec<_> = assembly.map(read).collect::<Result<_, _>>()?;
+        let mut assembly = Vec::new();
+        for (language, instructions) in rows.assembly {
+            assembly.push((language, instructions.into_iter().map(read).collect::<Result<Vec<_>, _>>()?));
+        }
         self.images.extend(images);
         self.functions.extend(functions);
         self.operations.extend(operations);
-        self.assembly.extend(assembly);
+        for (language, instructions) in assembly {
+            self.assembly.entry(language).or_default().extend(instructions);
+        }
         Ok(())
     }
 
-    /// Returns the tables without the entries of assembly texts.
+    /// Returns the tables without the instructions of the assembly language `language`, such as `ptx`.
     #[must_use]
-    pub fn without_assembly(&self) -> Self {
-        Self { assembly: BTreeMap::new(), ..self.clone() }
+    pub fn without_assembly_of(&self, language: &str) -> Self {
+        let mut others = self.clone();
+        others.assembly.remove(language);
+        others
     }
 
     /// Iterates over the names of all library functions that the tables replace.
@@ -55,10 +63,4 @@ impl ForeignOpReplacements {
     pub fn operation_names(&self) -> impl ExactSizeIterator<Item = (&str, Option<&str>)> {
         self.operations.iter().map(|(name, replacement)| (name.as_str(), replacement.refused.as_deref()))
     }
-}
-
-/// Returns the key of an assembly text: one instruction without its end, braces around it, and redundant blanks.
-pub(super) fn assembly_key(text: &str) -> String {
-    let is_outside = |c: char| c.is_whitespace() || "{};".contains(c);
-    text.trim_matches(is_outside).split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -3,17 +3,15 @@
 use crate::op::name::{tt, ub};
 use std::collections::HashMap;
 
+use super::assembly::{self, Statement};
 use super::image::{Images, expand_images};
-use super::imports::assembly_key;
 use super::plain;
 use super::replacement::has;
 use super::write::ReplacementWriter;
 use super::{ForeignOpReplacements, Replacement};
 use crate::op::Dialects;
 use crate::transform::{IrCloner, Rewrite, Rewritten, each_function, rewrite_function, violation};
-use crate::{
-    Attribute, Attributes, Function, FunctionBody, Op, Operation, TileModule, TileType, TileViolation, Value, Values,
-};
+use crate::{Attribute, Attributes, Function, Op, Operation, TileModule, TileType, TileViolation, Value, Values};
 use tilewright_target::find_similar_name;
 
 /// Replaces foreign operations (vendor operations and calls of library functions) by neutral ones from the tables.
@@ -48,7 +46,6 @@ impl<'i> Importing<'i> {
     fn replacement(
         &self,
         function: &Function,
-        body: &FunctionBody,
         operation: &Operation,
     ) -> Result<Option<&'i Replacement>, TileViolation> {
         let text = |name: &str| operation.attributes.get(name).and_then(Attribute::as_text).unwrap_or_default();
@@ -62,28 +59,22 @@ impl<'i> Importing<'i> {
                     TileViolation::of(function, operation, message)
                 })
             }
-            tt::ELEMENTWISE_INLINE_ASM if has_word_elements(body, operation) => {
-                Ok(self.imports.assembly.get(&assembly_key(text("asm_string"))))
-            }
             name => Ok(self.imports.operations.get(name)),
         }
     }
 }
 
-/// Whether each register of inline assembly is one element: all elements have 32 bits.
-fn has_word_elements(body: &FunctionBody, operation: &Operation) -> bool {
-    let mut values = operation.operands.iter().chain(&operation.results);
-    let pack = operation.attributes.get("packed_element").and_then(Attribute::as_integer);
-    pack == Some(1) && values.all(|&value| body.value_type(value).element().element_bits() == Some(32))
-}
-
 impl Rewrite for Importing<'_> {
     fn rewrite(&mut self, op: Op, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<bool> {
         let operation = cloner.from.op(op);
-        let Some(replacement) = self.replacement(cloner.function, cloner.from, operation)? else { return Ok(false) };
+        if operation.name() == tt::ELEMENTWISE_INLINE_ASM {
+            return self.replace_assembly(cloner, op);
+        }
+        let Some(replacement) = self.replacement(cloner.function, operation)? else { return Ok(false) };
         refuse(replacement, operation).map_err(|message| violation(cloner, op, message))?;
         let around = plain::around(self.module, cloner.from, op);
-        let writer = ReplacementWriter { dialects: self.dialects, module: &around, images: &self.images, op };
+        let writer =
+            ReplacementWriter { dialects: self.dialects, module: &around, images: &self.images, op, operands: None };
         if let Some(term) = &replacement.remember {
             let key = writer.operands_of_term(cloner, term);
             self.remembered.extend(key.first().map(|key| (*key, op)));
@@ -112,6 +103,45 @@ impl Rewrite for Importing<'_> {
 }
 
 impl Importing<'_> {
+    /// Emits the functions of the instructions of inline assembly. Returns false, and emits nothing, if a table lacks an
+    /// instruction.
+    fn replace_assembly(&self, cloner: &mut IrCloner<'_, '_, '_>, op: Op) -> Rewritten<bool> {
+        let Some(statements) = assembly::statements_of(cloner.from, op, self.imports) else { return Ok(false) };
+        let operation = cloner.from.op(op);
+        let types = cloner.types_of(&operation.results);
+        let word = types[0].with_element(TileType::integer(32));
+        let mut registers: HashMap<&str, Value> = HashMap::new();
+        for Statement { replacement, destination, sources } in &statements {
+            let mut values = Vec::new();
+            for source in sources {
+                values.push(match source {
+                    assembly::Source::Operand(index) => cloner.clone_of(operation.operands[*index]),
+                    assembly::Source::Number(bits) => {
+                        cloner.to.add_constant(Attribute::of_bits(u64::from(*bits), word.clone()))?
+                    }
+                    assembly::Source::Register(name) => registers[name],
+                });
+            }
+            let writer = ReplacementWriter {
+                dialects: self.dialects,
+                module: self.module,
+                images: &self.images,
+                op,
+                operands: Some(&values),
+            };
+            let result = assembly::result_index(destination).map_or(&word, |index| &types[index]);
+            let emitted = writer.emit_terms_of_types(cloner, &replacement.terms, std::slice::from_ref(result))?;
+            let value = emitted.first().copied();
+            let value = value.ok_or_else(|| violation(cloner, op, "the import table has nothing for its results"))?;
+            registers.insert(destination, value);
+        }
+        for (index, &result) in operation.results.iter().enumerate() {
+            let name = format!("${index}");
+            cloner.bind(result, registers[name.as_str()]);
+        }
+        Ok(true)
+    }
+
     /// Emits the replacement of the earlier operation that initialized the operand of `op`; its results have the types
     /// of the results of `op`.
     fn recall(&self, cloner: &mut IrCloner<'_, '_, '_>, op: Op) -> Rewritten<Values> {
@@ -122,8 +152,13 @@ impl Importing<'_> {
         };
         let replacement = self.imports.operations.get(cloner.from.op(recalled).name());
         let terms = replacement.map_or(&[][..], |replacement| &replacement.terms);
-        let writer =
-            ReplacementWriter { dialects: self.dialects, module: self.module, images: &self.images, op: recalled };
+        let writer = ReplacementWriter {
+            dialects: self.dialects,
+            module: self.module,
+            images: &self.images,
+            op: recalled,
+            operands: None,
+        };
         writer.emit_terms_as(cloner, terms, op)
     }
 }

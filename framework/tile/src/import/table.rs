@@ -7,7 +7,7 @@ use serde::Deserialize;
 use super::Replacement;
 use super::term::{Term, terms};
 
-/// An import table: replacements for foreign operations, functions and inline assembly.
+/// An import table: replacements for foreign operations, functions and instructions of inline assembly.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ImportTableFile {
@@ -23,9 +23,9 @@ pub(super) struct ImportTableFile {
     /// Types of descriptors of images.
     #[serde(default)]
     pub images: Vec<String>,
-    /// Replacements for inline assembly, by its text.
+    /// Replacements for instructions of inline assembly, by language and mnemonic. `$0` is the first source.
     #[serde(default)]
-    pub assembly: BTreeMap<String, Row>,
+    pub assembly: BTreeMap<String, BTreeMap<String, Row>>,
 }
 
 /// Library functions with similar names: a full name is one of `names` with the function's own name in place of `{}`.
@@ -36,7 +36,7 @@ struct Family {
     functions: BTreeMap<String, Row>,
 }
 
-/// The import rule of one foreign operation, function or assembly text.
+/// The import rule of one foreign operation, function or instruction of inline assembly.
 #[derive(Clone, Deserialize)]
 #[serde(untagged)]
 pub(super) enum Row {

@@ -17,6 +17,8 @@ pub(super) struct ReplacementWriter<'i> {
     pub images: &'i Images,
     /// The foreign operation that the writer replaces.
     pub op: Op,
+    /// The values that `$0`, `$1`, ... are; `None` for the operands of the foreign operation.
+    pub operands: Option<&'i [Value]>,
 }
 
 /// The foreign operation that terms replace. The operation of the last term gets its attributes, and the result types
@@ -47,14 +49,24 @@ impl ReplacementWriter<'_> {
     /// Emits terms, and returns the values of the last. The operation of the last term gets the result types of the
     /// foreign operation `of`.
     pub fn emit_terms_as(&self, cloner: &mut IrCloner<'_, '_, '_>, terms: &[Term], of: Op) -> Rewritten<Values> {
+        let types = cloner.types_of(&cloner.from.op(of).results);
+        self.emit_terms_of_types(cloner, terms, &types)
+    }
+
+    /// Emits terms, and returns the values of the last. The operation of the last term gets these result types.
+    pub fn emit_terms_of_types(
+        &self,
+        cloner: &mut IrCloner<'_, '_, '_>,
+        terms: &[Term],
+        types: &[TileType],
+    ) -> Rewritten<Values> {
         let Some((last, before)) = terms.split_last() else { return Ok(Values::new()) };
         for term in before {
             self.term(cloner, term, None)?;
         }
-        let types = cloner.types_of(&cloner.from.op(of).results);
         match last {
             Term::Call(call) if call.name.contains('.') => {
-                let outermost = Outermost { operation: cloner.from.op(self.op), types: &types };
+                let outermost = Outermost { operation: cloner.from.op(self.op), types };
                 self.operation(cloner, call, Some(outermost))
             }
             term => self.term(cloner, term, None),
@@ -79,6 +91,10 @@ impl ReplacementWriter<'_> {
         let Term::Operands(name) = term else { return Values::new() };
         let operation = cloner.from.op(self.op);
         let found = match name.parse::<usize>() {
+            Ok(index) if self.operands.is_some() => {
+                let given = self.operands.unwrap_or_default();
+                return given.get(index..=index).unwrap_or_default().iter().copied().collect();
+            }
             Ok(index) => operation.operands.get(index..=index).unwrap_or_default(),
             Err(_) => cloner.from.operands(self.op, name),
         };

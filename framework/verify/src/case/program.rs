@@ -54,6 +54,7 @@ impl ProgramCase {
     }
 
     /// Compiles `text`, a variant of the case's program, to the forms of `options`; returns the launch and its code.
+    /// Inline assembly in the target's own language stays.
     ///
     /// # Errors
     /// [`CaseRunError::Program`] if the text does not compile to a kernel, [`CaseRunError::Launch`] if the kernel takes
@@ -67,7 +68,7 @@ impl ProgramCase {
         let test = self.to_test_case(self.compile_variant(
             compiler,
             text,
-            &ProgramOptions::default().with_disabled(options.disabled),
+            &ProgramOptions::default().with_disabled(options.disabled).with_kept_assembly(true),
         )?)?;
         let module = Module { kernels: vec![test.kernel] };
         let artifact = compiler.target.compile(&module, options).map_err(CheckFailure::from)?;

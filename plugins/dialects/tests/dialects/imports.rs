@@ -567,10 +567,26 @@ fn assembly_that_a_table_has_becomes_operations() {
         let function = neutral(&assembly(text));
         assert!(!function.contains("inline_asm") && function.contains("math.exp2 "), "{function}");
     }
+    // Several statements, with registers of their own and numbers.
+    let several =
+        neutral(&assembly("{ .reg .f32 t; ex2.approx.f32 t, $1; fma.rn.f32 $0, t, 0f40000000, 0x3F800000; }"));
+    for part in ["math.exp2 ", "dense<1073741824>", "dense<1065353216>", "math.fma "] {
+        assert!(several.contains(part), "no `{part}` in {several}");
+    }
     // Other assembly stays: only the vendor's compiler knows it. So do registers of several elements.
     let packed = assembly("mov.b32 $0, $1;").replace("f32", "i8").replace("packed_element = 1", "packed_element = 4");
-    for other in [assembly("prmt.b32 $0, $1, $1, 0x0123;"), assembly("ex2.approx.f32 $0, $1; neg.f32 $0, $0;"), packed]
-    {
+    let others = [
+        "mov.u32 $0, %laneid;",
+        "ld.global.f32 $0, [$1];",
+        "@p mov.b32 $0, $1;",
+        "mov.b32 t, $1;",
+        "mov.b32 $0, t;",
+        "mov.b32 $0, $2;",
+        "mov.b32 $1, $1; mov.b32 $0, $1;",
+        "ex2.approx.f32 $0, $1; unknown.f32 $0, $0;",
+        "v_exp_f32 $0, $1; ex2.approx.f32 $0, $0;",
+    ];
+    for other in others.map(assembly).into_iter().chain([packed]) {
         assert_eq!(neutral(&other), other);
     }
 }

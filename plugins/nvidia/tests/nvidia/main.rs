@@ -25,6 +25,7 @@ mod group_dots;
 mod group_faults;
 mod group_instructions;
 mod image_copies;
+mod inline_assembly;
 mod instructions;
 mod issue;
 mod layouts;

@@ -46,8 +46,8 @@ pub(super) const ROWS: &[Row] = &[
     Row { name: "rem", modifiers: "", types: NUMBERS, semantics: Semantics::Lanes(2, integer::rem) },
     Row { name: "abs", modifiers: "ftz", types: NUMBERS, semantics: Semantics::Lanes(1, abs) },
     Row { name: "neg", modifiers: "ftz", types: NUMBERS, semantics: Semantics::Lanes(1, neg) },
-    Row { name: "min", modifiers: "ftz NaN relu", types: NUMBERS, semantics: Semantics::Lanes(2, min) },
-    Row { name: "max", modifiers: "ftz NaN relu", types: NUMBERS, semantics: Semantics::Lanes(2, max) },
+    Row { name: "min", modifiers: "ftz NaN relu xorsign abs", types: NUMBERS, semantics: Semantics::Lanes(2, min) },
+    Row { name: "max", modifiers: "ftz NaN relu xorsign abs", types: NUMBERS, semantics: Semantics::Lanes(2, max) },
     Row { name: "sad", modifiers: "", types: NUMBERS, semantics: Semantics::Lanes(3, integer::sad) },
     Row { name: "dp4a", modifiers: "", types: "u32 s32", semantics: Semantics::Lanes(3, integer::dot_bytes) },
 ];

@@ -135,23 +135,27 @@ pub(super) fn neg(form: &Form<'_>) -> Option<Compute> {
 }
 
 /// Returns the function by which a lane computes `min`, or `max` if `greater`; -0 is less than +0. If one operand is
-/// NaN, the result is the other operand, or NaN with the modifier `.NaN`.
+/// NaN, the result is the other operand, or NaN with the modifier `.NaN`. With `.xorsign.abs`, magnitudes are compared,
+/// and the result has the product of the signs.
 pub(super) fn extreme(form: &Form<'_>, greater: bool) -> Option<Compute> {
     let (style, keeps_nan) = (Style::of(form)?, form.has("NaN"));
-    if form.has("relu") {
+    if form.has("relu") || form.has("xorsign") != form.has("abs") {
         return None;
     }
-    two(form.ty(), move |a, b| {
+    let magnitude = if form.has("xorsign") { !sign(form) } else { u64::MAX };
+    two(form.ty(), move |given_a, given_b| {
+        let (a, b) = (given_a & magnitude, given_b & magnitude);
         let flush = |bits| if style.flushes { style.float.flushed(bits) } else { bits };
         let (a, b) = (flush(a), flush(b));
         let [x, y] = [a, b].map(|bits| style.float.decode(bits));
-        match (x.is_nan(), y.is_nan()) {
-            (true, true) => style.float.nan(),
-            (true, false) | (false, true) if keeps_nan => style.float.nan(),
+        let found = match (x.is_nan(), y.is_nan()) {
+            (true, true) => return style.float.nan(),
+            (true, false) | (false, true) if keeps_nan => return style.float.nan(),
             (true, false) => b,
             (false, true) => a,
             _ if x.total_cmp(&y).is_lt() == greater => b,
             _ => a,
-        }
+        };
+        found | (given_a ^ given_b) & !magnitude
     })
 }
