@@ -8,14 +8,15 @@ use tilewright_target::Direction;
 use super::AssignmentError;
 use super::graph::Kind;
 use super::interner::LayoutId;
-use super::moves::{Follow, attempt, backward};
+use super::moves::backward;
 use super::state::State;
 
-/// No neighbour follows a store: its operand is converted.
-const ALONE: Follow = Follow { before: false, after: false, anchors: false };
+/// The smallest gain of a swap, as a share of the store's cost. The cost model is no better than that, and a swap adds
+/// instructions.
+const MIN_SHARE: f64 = 1.0 / 16.0;
 
-/// Gives stores layouts with swapped register and lane bits, as long as each swap lowers the cost by
-/// more than its shuffles.
+/// Gives stores layouts with swapped register and lane bits, as long as each swap saves more than its shuffles cost and
+/// [`MIN_SHARE`] of the store.
 pub(super) fn swap_lanes_of_stores(state: &mut State<'_, '_>) -> Result<(), AssignmentError> {
     let is_open = |&node: &usize| {
         let node = &state.graph.nodes[node];
@@ -26,10 +27,10 @@ pub(super) fn swap_lanes_of_stores(state: &mut State<'_, '_>) -> Result<(), Assi
     for store in stores {
         // Each swap moves a register bit to a lane, so there are no more of them than register bits.
         for _ in state.graph.interner.get(state.keys[store]).columns_of(Dim::REGISTER) {
-            let cheaper = cheaper_stores(state, store)?;
-            if !cheaper.into_iter().any(|key| attempt(state, store, key, ALONE)) {
-                break;
-            }
+            let gain = MIN_SHARE * state.node_cost(store);
+            let mut cheaper = cheaper_stores(state, store)?.into_iter();
+            let Some(key) = cheaper.find(|&key| state.is_lowered_by(&[(store, key)], gain)) else { break };
+            state.keys[store] = key;
             is_changed = true;
         }
     }
