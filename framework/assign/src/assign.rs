@@ -9,7 +9,7 @@ use super::report::{AssignmentReport, FunctionReport};
 use super::rewrite::rewrite;
 use super::{
     AssignmentError, AssignmentOptions, LaunchConfig, Strategy, dot_alternatives, local_search, operand_orders,
-    replica_stores,
+    replica_stores, store_swaps,
 };
 use tilewright_plan::movement::{MovementError, check_block_fits_target};
 use tilewright_target::Optimization;
@@ -90,6 +90,7 @@ pub fn assign_layouts(
             if config.context.enables(Optimization::DotAlternatives) {
                 dot_alternatives::take(&mut state, function, &mut plans, (config, stages), convert)?;
             }
+            store_swaps::swap_lanes_of_stores(&mut state)?;
             if config.context.enables(Optimization::ReplicaStores) {
                 replica_stores::divide_among_replicas(&mut state)?;
             }

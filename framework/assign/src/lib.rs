@@ -32,6 +32,7 @@ mod source;
 mod stage_count;
 pub mod stages;
 mod state;
+mod store_swaps;
 mod strategy;
 pub mod synthesis;
 

@@ -127,6 +127,27 @@ fn replicas_store_different_registers() {
     assert_eq!(layout.columns_of(Dim::WARP), [8, 16], "{}", assignment.report);
 }
 
+/// Checks that a value whose lanes hold two adjacent elements, eight lanes distant rows and four a part of a row, is
+/// stored by whole sectors: lanes exchange elements by shuffles, so that 32 bytes of a row go to one store.
+#[test]
+fn stores_of_parts_of_rows_swap_lanes() {
+    const ACCUMULATOR: &str = "#ttg.linear<{register = [[0, 1], [8, 0], [0, 8]], \
+         lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[0, 16], [16, 0]], block = []}>";
+    let source = assigned::build_square_tile_program("%y = arith.addf %x, %x : tensor<32x32xf16>", "%y");
+    let mut program = module(&source.replace("f32", "f16"));
+    fix(&mut program, "x", ACCUMULATOR);
+    let a100 = TargetDescription::from_toml("a100", include_str!("../../../../targets/a100.toml")).unwrap();
+    let assignment = assign_layouts(&program, &config(&a100), Strategy::LeastCost).unwrap();
+    let [conversion] = &assignment.report.functions[0].conversions[..] else { panic!("{}", assignment.report) };
+    assert_eq!(conversion.path, Some(ConversionKind::Shuffle), "{}", assignment.report);
+    let body = assignment.module.functions[0].body.as_ref().unwrap();
+    let stored_to = all_values(body).into_iter().find(|value| body.value_name(*value) == Some("to")).unwrap();
+    let layout = resolve_distributed_layout(body.value_type(stored_to), &NeutralFamilies).unwrap();
+    // A lane stores four adjacent elements, and four lanes 16 of a row.
+    let has = |dim, columns: [u64; 2]| columns.iter().all(|&column| layout.bases_of(dim).contains(&vec![0, column]));
+    assert!(has(Dim::REGISTER, [1, 2]) && has(Dim::LANE, [4, 8]), "{}", assignment.report);
+}
+
 /// Checks the latency of conversions. A conversion through shared memory waits for the store, the barrier and the load;
 /// the cost difference between targets is the difference of these latencies, which the four warps share.
 #[test]
