@@ -48,10 +48,10 @@ pub(crate) fn find_bulk_store(body: &FunctionBody, op: Op, config: &LaunchConfig
     let base = find_descriptor_tensor(body, descriptor)?.base.argument;
     let (block, stored) = (body.value_type(descriptor), body.value_type(body.operand(op, "src")?));
     let (shape, stored_shape) = (block.shape()?, stored.shape()?);
-    let is_whole = shape.last() == stored_shape.last()
+    let is_full_block = shape.last() == stored_shape.last()
         && shape.iter().product::<u64>() == stored_shape.iter().product::<u64>()
         && stored.element_bits() == Some(element_bits_while_moved(stored.element()));
-    (is_whole && !is_observed(body, op, base)).then(|| shape.to_vec())
+    (is_full_block && !is_observed(body, op, base)).then(|| shape.to_vec())
 }
 
 /// Whether the program may observe that the store `op` to the memory of `base` is complete: it has atomic operations,

@@ -29,7 +29,7 @@ impl BlockResources {
     }
 }
 
-/// What is chosen for one loop before its prefetches are planned.
+/// The choices for one loop that precede the plans of its prefetches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct LoopChoice {
     /// Max number of stages.

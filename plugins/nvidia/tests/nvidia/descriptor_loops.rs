@@ -389,7 +389,7 @@ fn mmas_overlap_with_the_copies_of_an_iteration() {
 /// Checks that a loop waits for a bulk store only before it overwrites the shared memory that the store reads, and that
 /// the kernel waits for the last one.
 #[test]
-fn bulk_stores_are_waited_for_late() {
+fn bulk_stores_are_waited_for_at_reuse() {
     let target = target("h100");
     for (matmul, waits) in [(COPIED[0], 1), (PERSISTENT[0], 2)] {
         let kernel = matmul.checked(&target, 3).0.to_string();
