@@ -48,6 +48,7 @@ SUBJECTS = {
         "tensor-copies",
         "dot-alternatives",
         "fragment-copies",
+        "producer-warps",
         "register-reallocation",
     ),
     "loops": ("prefetch", "overlapped-mma", "loop-unrolling", "resident-blocks"),

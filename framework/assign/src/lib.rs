@@ -6,6 +6,7 @@
 
 mod assign;
 pub mod batches;
+mod bulk_store;
 mod chain;
 mod config;
 mod dot_alternatives;
@@ -23,6 +24,7 @@ mod moves;
 mod op_costs;
 mod operand_orders;
 mod price;
+mod producer_warps;
 mod propagate;
 mod replica_stores;
 mod report;

@@ -84,8 +84,11 @@ fn segments(info: &AxisInfo, axis: usize, size: u64, bytes: u64) -> Vec<(u64, Ax
 /// access covers at most `together` elements of a row.
 #[must_use]
 pub fn describe_descriptor_global_tensor(ty: &TileType, together: u64) -> Option<PointerMemory> {
-    let shape = ty.shape()?;
-    let bits = element_bits_while_moved(ty.element());
+    describe_rows(ty.shape()?, element_bits_while_moved(ty.element()), together)
+}
+
+/// Describes a tensor of this shape in global memory, as [`describe_descriptor_global_tensor`].
+pub(crate) fn describe_rows(shape: &[u64], bits: u32, together: u64) -> Option<PointerMemory> {
     let bytes = u64::from(bits / 8);
     let aligned_elements = (16 / bytes).max(1);
     let last = shape.len().checked_sub(1)?;

@@ -3,7 +3,7 @@
 //! Layout assignment ([`super::price`]) and the performance model of synthesis turn them into cycles.
 
 use super::LaunchConfig;
-use super::graph::Kind;
+use super::graph::{Access, Kind};
 use tilewright_kernel::Counts;
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_plan::cost::{GlobalWork, WarpWork};
@@ -32,14 +32,10 @@ impl OpCosts {
         let plain = |instructions: &f64| instructions * registers;
         Ok(match kind {
             Kind::Elementwise(instructions) => Self { plain: plain(instructions), ..Self::default() },
-            Kind::Access(access) => {
-                let named = &access.named;
-                let plan = plan_global_access(layout, &named.tensor, named.bits, access.direction, target)?;
-                let bytes = plan.transactions * u64::from(target.global.transaction_bytes);
-                let plain = packing_instructions(&plan);
-                let global = GlobalWork::from_access(&plan, access.direction, config.warps);
-                Self { plain, accesses: plan.accesses, bytes, global, ..Self::default() }
-            }
+            Kind::Access(access) => match access.bulk_store(layout, config) {
+                Some(bulk) => bulk.costs,
+                None => Self::of_direct_access(access, layout, config)?,
+            },
             Kind::Reduce(axis, widths, instructions) => {
                 let counts = plan_reduction(layout, Dim::tensor(*axis), widths, target)?.stats.counts;
                 Self { plain: plain(instructions), counts, ..Self::default() }
@@ -54,6 +50,22 @@ impl OpCosts {
 }
 
 impl OpCosts {
+    /// Counts the operations of loads or stores of global memory by lanes. A store through a tensor descriptor also
+    /// checks the bounds along each axis, by a comparison whose result is combined with the others.
+    pub(super) fn of_direct_access(
+        access: &Access,
+        layout: &LinearLayout,
+        config: &LaunchConfig<'_>,
+    ) -> Result<Self, MovementError> {
+        let (named, target) = (&access.named, config.context.target);
+        let plan = plan_global_access(layout, &named.tensor, named.bits, access.direction, target)?;
+        let bytes = plan.transactions * u64::from(target.global.transaction_bytes);
+        let axes = access.bulk_block.as_ref().map_or(0, Vec::len);
+        let plain = packing_instructions(&plan) + (2 * axes) as f64 * plan.accesses as f64;
+        let global = GlobalWork::from_access(&plan, access.direction, config.warps);
+        Ok(Self { plain, accesses: plan.accesses, bytes, global, ..Self::default() })
+    }
+
     /// Returns the work of one warp, as the cost model takes it.
     pub(super) fn work(&self) -> WarpWork {
         WarpWork { instructions: self.plain, global: self.global, ..WarpWork::from_counts(self.counts, 1) }

@@ -17,6 +17,9 @@ named_enum! {
         TensorLoads = "tensor_loads",
         /// Stores from registers to tensor memory (`tcgen05.st`).
         TensorStores = "tensor_stores",
+        /// The reads of shared memory by the bulk copies of [`Queue::Bulk`], which end before the copies do
+        /// (`cp.async.bulk.wait_group.read`). A wait counts the groups of that queue; nothing is committed here.
+        BulkReads = "bulk_reads",
     }
 }
 
@@ -27,8 +30,14 @@ impl Queue {
     pub fn uses_async_proxy(self) -> bool {
         match self {
             Self::Copies | Self::TensorLoads | Self::TensorStores => false,
-            Self::Bulk | Self::Mma => true,
+            Self::Bulk | Self::BulkReads | Self::Mma => true,
         }
+    }
+
+    /// Returns the queue whose commit groups a wait on this queue counts.
+    #[must_use]
+    pub fn queue_of_groups(self) -> Self {
+        if self == Self::BulkReads { Self::Bulk } else { self }
     }
 }
 

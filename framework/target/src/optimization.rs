@@ -50,6 +50,7 @@ optimizations! {
     TensorCopies "tensor-copies" "Copies tiles of tensor descriptors by bulk tensor copies"
     Prefetch "prefetch" "Pipelines loops: loads tiles of later iterations while an iteration computes"
     OverlappedMma "overlapped-mma" "Leaves asynchronous MMAs in flight when the next iteration begins"
+    ProducerWarps "producer-warps" "Gives loops an extra warp that issues their bulk tensor copies, where that is faster"
     RegisterReallocation "register-reallocation" "Lets producer warps hand registers over to the warps that multiply"
     LoopUnrolling "loop-unrolling" "Lets the code generator and the assembler unroll loops"
     ResidentBlocks "resident-blocks" "States the number of resident blocks, so that loads and chained dots get enough registers"

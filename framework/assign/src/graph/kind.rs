@@ -14,6 +14,8 @@ pub(crate) struct Access {
     pub named: PointerMemory,
     /// The direction of the access: load or store.
     pub direction: Direction,
+    /// The shape of the tensor descriptor's block if a bulk tensor copy may store it; `None` otherwise.
+    pub bulk_block: Option<Vec<u64>>,
 }
 
 /// The kind of a layout-graph node, which determines its cost.
@@ -55,9 +57,9 @@ impl Kind {
             Some(mut named) if body.op(op).name().starts_with("tt.atomic") => {
                 let widest = find_vector_update_bits(body, op, target).iter().fold(named.bits, |a, &b| a.max(b));
                 named.tensor.max_access_bytes = named.tensor.alignment.min(u64::from(widest / 8));
-                Self::Access(Access { named, direction })
+                Self::Access(Access { named, direction, bulk_block: None })
             }
-            Some(named) => Self::Access(Access { named, direction }),
+            Some(named) => Self::Access(Access { named, direction, bulk_block: None }),
             None => Self::Nothing,
         }
     }

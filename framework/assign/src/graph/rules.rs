@@ -4,6 +4,7 @@ use super::build::Builder;
 use super::kind::Access;
 use super::transfers::ReshapeTransfers;
 use super::{DotNodes, Kind, RequiredLayout};
+use crate::bulk_store::find_bulk_store;
 use crate::dot_plan::OPERANDS;
 use crate::layouts::LayoutTransfer;
 use crate::memory::{describe_descriptor_global_tensor, element_bits_while_moved, find_descriptor_mask_alignment};
@@ -122,7 +123,8 @@ impl Builder<'_, '_> {
         let is_load = !operation.results.is_empty();
         let direction = if is_load { Direction::Load } else { Direction::Store };
         let named = describe_descriptor_global_tensor(self.body.value_type(tensor), self.together(op, weight));
-        let kind = named.map_or(Kind::Nothing, |named| Kind::Access(Access { named, direction }));
+        let bulk_block = find_bulk_store(self.body, op, self.config);
+        let kind = named.map_or(Kind::Nothing, |named| Kind::Access(Access { named, direction, bulk_block }));
         let node = self.node(kind, Some(op), weight, self.shape(tensor));
         for (operand, value) in operation.operands.iter().enumerate() {
             if *value == tensor {

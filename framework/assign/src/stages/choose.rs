@@ -6,6 +6,7 @@ use crate::LaunchConfig;
 use crate::shared_buffer::memory_name;
 use crate::source::source;
 use crate::synthesis::iteration_count::known_iteration_count;
+use tilewright_tile::transform::explicit::ProducerChoice;
 use tilewright_tile::transform::loads::{
     HoistedSharedOperand, LoadLoop, LoopPipelinePlan, PlannedPrefetch, PrefetchPath, PrefetchableLoad,
     REGISTER_PATH_BUFFER_COUNT,
@@ -28,6 +29,15 @@ impl BlockResources {
     }
 }
 
+/// The choices for one loop that precede the plans of its prefetches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct LoopChoice {
+    /// Max number of stages.
+    pub stages: u32,
+    /// The warps of the loop if a producer warp issues its copies.
+    pub producer: Option<ProducerChoice>,
+}
+
 /// The decision for one loop: the loads that are prefetched and the number of stages (`staged`), and their report
 /// (`line`).
 pub(super) struct LoopDecision {
@@ -39,9 +49,10 @@ pub(super) struct LoopDecision {
 type Prefetch = (PrefetchableLoad, PrefetchPlan);
 
 impl PipelinePlanner<'_, '_> {
-    /// Chooses the loads of a loop that are prefetched, with at most `required` stages; subtracts the resources that
-    /// they need from `available`.
-    pub fn choose_prefetches(&self, of: &LoadLoop, required: u32, available: &mut BlockResources) -> LoopDecision {
+    /// Chooses the loads of a loop that are prefetched, with at most the stages of `choice`, and by its producer warp if
+    /// the loop can have one; subtracts the resources that they need from `available`.
+    pub fn choose_prefetches(&self, of: &LoadLoop, choice: LoopChoice, available: &mut BlockResources) -> LoopDecision {
+        let required = choice.stages;
         let (mut staged, mut line) = self.without_prefetches(of);
         let iterations = known_iteration_count(self.body, self.axis_info, of.op);
         let most = u32::try_from(iterations.unwrap_or(u64::MAX)).unwrap_or(u32::MAX).min(required);
@@ -68,6 +79,9 @@ impl PipelinePlanner<'_, '_> {
             line.stages = REGISTER_PATH_BUFFER_COUNT;
         }
         *available = BlockResources { registers, bytes: available.bytes - bytes };
+        staged.producer = choice.producer.filter(|_| self.can_have_producer(of, &found));
+        line.producers = u32::from(staged.producer.is_some());
+        line.registers = staged.producer.and_then(|warps| warps.registers);
         staged.overlapped_dots = self.overlapped_dots(of.op, &found, &staged.stored_operands);
         staged.mma_waits_cover_block = self.waits_cover_block(&staged.overlapped_dots);
         for (load, how) in found {
@@ -76,6 +90,14 @@ impl PipelinePlanner<'_, '_> {
             staged.loads.push(PlannedPrefetch { load, path: how.path, memory, block: how.block });
         }
         LoopDecision { staged, line }
+    }
+
+    /// Whether a producer warp can issue all prefetches of a loop: these are bulk tensor copies, and no operation is
+    /// around the loop, since all warps of the kernel reach the point at which they take different code.
+    fn can_have_producer(&self, of: &LoadLoop, found: &[Prefetch]) -> bool {
+        let entry = self.body.blocks(self.body.root());
+        let is_outermost = entry.iter().any(|block| self.body.ops(*block).contains(&of.op));
+        is_outermost && found.iter().all(|(_, how)| how.path == PrefetchPath::TensorCopy)
     }
 
     /// Returns the plan and the report of a loop without prefetched loads.
@@ -87,6 +109,8 @@ impl PipelinePlanner<'_, '_> {
             source: source(body, of.op),
             stages: 1,
             bytes: 0,
+            producers: 0,
+            registers: None,
             loads: left.collect(),
             note: None,
         };
@@ -96,6 +120,7 @@ impl PipelinePlanner<'_, '_> {
             loads: Vec::new(),
             overlapped_dots: Vec::new(),
             mma_waits_cover_block: false,
+            producer: None,
             stored_operands: Vec::new(),
         };
         (staged, line)

@@ -25,6 +25,12 @@ pub struct LoopPipelineReport {
     pub stages: u32,
     /// Bytes of shared memory of all buffers of the loop.
     pub bytes: u64,
+    /// Number of producer warps, which only issue the loop's copies; the launch has these warps in addition.
+    pub producers: u32,
+    /// Number of 32-bit registers of a lane of the other warps, and of the producer warps, which hand theirs over;
+    /// `None` if all warps keep the registers of the launch.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub registers: Option<[u32; 2]>,
     /// The reports of the loop's loads.
     pub loads: Vec<LoadPrefetchReport>,
     /// The reason why there are fewer stages than requested; `None` if there are not.
@@ -137,7 +143,14 @@ impl LoopPipelineReport {
             1 => "no load is prefetched".to_owned(),
             stages => format!("{stages} stages, {} bytes of shared memory", self.bytes),
         };
-        format!("{}{}: {stages}", self.name, suffix(self.source.as_ref()))
+        let producer = match (self.producers, self.registers) {
+            (0, _) => String::new(),
+            (count, None) => format!(", copies issued by {count} producer warp"),
+            (count, Some([own, of_producers])) => format!(
+                ", copies issued by {count} producer warp of {of_producers} registers, which leaves {own} to the others"
+            ),
+        };
+        format!("{}{}: {stages}{producer}", self.name, suffix(self.source.as_ref()))
     }
 }
 

@@ -10,7 +10,10 @@
 //! the tensor map (`tensor_copy`). Any other load becomes an asynchronous copy if the target has one of the load's
 //! width. Otherwise the value goes through registers: it is loaded at the start of an iteration and stored at its end.
 //! [`tilewright_plan::memory_synthesis`] finds a layout of the buffer for both accesses.
+//!
+//! Before, stores through tensor descriptors become bulk tensor copies where that takes less time (`bulk_stores`).
 
+mod bulk_stores;
 mod choose;
 mod how;
 mod lines;

@@ -1,10 +1,12 @@
 //! Chooses the stages of loops and pipelines them.
 
-use super::choose::BlockResources;
+use super::bulk_stores::with_bulk_stores;
+use super::choose::{BlockResources, LoopChoice};
 use super::how::PipelinePlanner;
 use super::lines;
 use super::lines::LoopPipelineReport;
 use crate::layouts::LayoutCache;
+use crate::producer_warps::{has_room_for_producer, reallocated_registers, requested_producer};
 use crate::shared_buffer::{SolvedLayouts, limits_for_prices};
 use crate::stage_count::{MAX_STAGES, choose_stages};
 use crate::synthesis::alternatives::Tried;
@@ -14,15 +16,22 @@ use crate::{AssignedModule, AssignmentError, LaunchConfig};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use tilewright_plan::memory_synthesis::SharedLayoutSearchLimits;
+use tilewright_target::Optimization;
 use tilewright_tile::axis_info::AxisInfoMap;
 use tilewright_tile::op::Dialects;
-use tilewright_tile::op::name::scf;
+use tilewright_tile::op::name::{scf, tt};
 use tilewright_tile::op_attrs::NUM_STAGES;
+use tilewright_tile::transform::explicit::ProducerChoice;
 use tilewright_tile::transform::loads::{LayoutQueries, LoadLoop, innermost_load_loops, pipeline_function};
+use tilewright_tile::transform::make_partition_captures_explicit;
 use tilewright_tile::{Attribute, Function, FunctionBody, Op};
 
 /// The reason why the plans of dots of a program with less predicted time are not taken.
 const FASTER: &str = "less than 1 % faster, and the program costs a warp more by the local cost";
+
+/// The least share of the predicted time that a producer warp must save, unless the program asks for one: the warp is
+/// part of the launch, and takes registers and issue slots that less would not be worth.
+const MIN_PRODUCER_GAIN: f64 = 0.005;
 
 /// Pipelines the loops of an assigned module. `stages` is the max number of stages; `None` takes the loop's attribute;
 /// without one, the number is chosen by predicted time. One stage disables prefetching. A prefetch through registers
@@ -38,6 +47,9 @@ pub fn pipeline_loops(
 ) -> Result<AssignedModule, AssignmentError> {
     let mut pipelined = assigned.clone();
     for (function, report) in pipelined.module.functions.iter_mut().zip(&mut pipelined.report.functions) {
+        if let Some(stored) = with_bulk_stores(function, config, &SharedLayoutSearchLimits::default())? {
+            *function = stored;
+        }
         if !function.body.as_ref().is_some_and(has_loops) && report.tried.is_empty() {
             continue;
         }
@@ -50,7 +62,8 @@ pub fn pipeline_loops(
             !written.removed_lines.iter().any(|(value, from, to)| conversion == (value, from, to))
         });
         (report.loops, report.prediction, report.alternatives) = (written.lines, prediction, alternatives);
-        *function = written.function;
+        let has_producers = report.loops.iter().any(|of| of.producers > 0);
+        *function = if has_producers { make_partition_captures_explicit(&written.function) } else { written.function };
     }
     Ok(pipelined)
 }
@@ -62,8 +75,10 @@ pub(crate) fn predict_pipelined<'m>(
     (config, solved): (&LaunchConfig<'m>, &SolvedLayouts<'m>),
     stages: Option<u32>,
 ) -> Result<(Vec<String>, Result<PredictedPerformance, SynthesisError>), AssignmentError> {
+    let stored = with_bulk_stores(function, config, &limits_for_prices())?;
+    let function = stored.as_ref().unwrap_or(function);
     with_stage_search(function, (config, (limits_for_prices(), solved)), stages, |search| {
-        let pipelined = search.pipeline(&search.first_stages())?;
+        let pipelined = search.pipeline(&search.first_choices())?;
         Ok((pipelined.headings(), pipelined.predict(config)))
     })
 }
@@ -80,6 +95,9 @@ struct PipelinedFunction {
     /// The conversions that pipelining has replaced, each as the name of the value, its layout and the required layout.
     removed_lines: Vec<(String, String, String)>,
 }
+
+/// A function with pipelined loops, and its predicted performance.
+type FastestProgram = (PipelinedFunction, PredictedPerformance);
 
 /// A function with pipelined loops, its predicted performance, and the alternatives that were not taken.
 type ChosenStages = (PipelinedFunction, Option<PredictedPerformance>, Vec<RejectedAlternative>);
@@ -117,7 +135,7 @@ struct StageSearch<'q, 'm> {
     /// Number of registers of a lane that the program uses.
     registers: u64,
     /// The fastest program that was tried.
-    best: Option<(PipelinedFunction, PredictedPerformance)>,
+    best: Option<FastestProgram>,
     /// The plan of each dot, as text.
     dots: Vec<String>,
     /// All programs that were tried.
@@ -130,39 +148,100 @@ impl StageSearch<'_, '_> {
         Self { dots, tried, ..self }
     }
 
-    /// Returns the numbers of stages from which the search begins: the stated ones, or the target's.
-    fn first_stages(&self) -> Vec<u32> {
+    /// Returns the choices from which the search begins: the stated numbers of stages, or the target's.
+    fn first_choices(&self) -> Vec<LoopChoice> {
         let first = self.planner.config.context.target.global.stages;
-        self.stated.iter().map(|stated| stated.unwrap_or(first)).collect()
+        let stages = self.stated.iter().map(|stated| stated.unwrap_or(first));
+        stages.map(|stages| LoopChoice { stages, producer: None }).collect()
     }
 
     /// Pipelines all loops, each with at most the stated number of stages; without one, with the number by which the
-    /// program has the least predicted time.
+    /// program has the least predicted time. Loops get producer warps if the program is then predicted to be faster, or
+    /// requests them.
     fn choose(mut self) -> Result<ChosenStages, AssignmentError> {
-        let mut stages = self.first_stages();
-        let is_open = |&index: &usize| !self.loops[index].loads.is_empty() && self.stated[index].is_none();
-        let open: Vec<usize> = (0..stages.len()).filter(is_open).collect();
-        for &index in &open {
-            choose_stages(&(1..=MAX_STAGES), stages[index], |number| {
-                let other = [&stages[..index], &[number], &stages[index + 1..]].concat();
-                let is_faster = self.try_stages(&other);
-                stages[index] = if is_faster { number } else { stages[index] };
-                is_faster
-            });
-        }
+        let mut choices = self.first_choices();
+        let open: Vec<usize> = (0..choices.len()).filter(|&index| self.is_open(index)).collect();
+        open.iter().for_each(|&index| self.choose_stages(index, &mut choices));
+        (0..choices.len()).for_each(|index| self.choose_producer(index, &mut choices));
         if open.is_empty() && !self.tried.is_empty() {
-            self.try_stages(&stages);
+            self.try_choices(&choices);
         }
-        let Some((found, prediction)) = self.best else { return Ok((self.pipeline(&stages)?, None, Vec::new())) };
+        let Some((found, prediction)) = self.best else { return Ok((self.pipeline(&choices)?, None, Vec::new())) };
         let taken = [self.dots, found.headings()].concat();
         let alternatives = self.tried.into_alternatives(&taken, &prediction, FASTER);
         Ok((found, Some(prediction), alternatives))
     }
 
-    /// Pipelines the loops with at most these numbers of stages. Keeps the function if it is predicted to be the
-    /// fastest, and returns whether it is.
-    fn try_stages(&mut self, stages: &[u32]) -> bool {
-        let Ok(pipelined) = self.pipeline(stages) else { return false };
+    /// Whether the number of stages of a loop is to be chosen.
+    fn is_open(&self, index: usize) -> bool {
+        !self.loops[index].loads.is_empty() && self.stated[index].is_none()
+    }
+
+    /// Chooses the number of stages of the loop with this index.
+    fn choose_stages(&mut self, index: usize, choices: &mut [LoopChoice]) {
+        choose_stages(&(1..=MAX_STAGES), choices[index].stages, |stages| {
+            let mut other = choices.to_vec();
+            other[index].stages = stages;
+            let is_faster = self.try_choices(&other);
+            choices[index].stages = if is_faster { stages } else { choices[index].stages };
+            is_faster
+        });
+    }
+
+    /// Chooses whether a producer warp issues the copies of the loop with this index, and whether it hands registers
+    /// over. With it, stages that the program does not state are chosen again.
+    fn choose_producer(&mut self, index: usize, choices: &mut Vec<LoopChoice>) {
+        let (of, body, config) = (&self.loops[index], self.planner.body, self.planner.config);
+        let requested = requested_producer(body, of.op);
+        let by_descriptors = of.loads.iter().all(|load| body.op(load.op).name() == tt::DESCRIPTOR_LOAD);
+        let is_possible = !of.loads.is_empty() && by_descriptors && has_room_for_producer(config);
+        let is_enabled = config.context.enables(Optimization::ProducerWarps) && requested != Some(false);
+        if !is_possible || !is_enabled {
+            return;
+        }
+        if self.best.is_none() {
+            self.try_choices(choices);
+        }
+        let cycles = |best: &Option<FastestProgram>| best.as_ref().map_or(f64::INFINITY, |(_, best)| best.cycles);
+        let before = self.best.take();
+        let (mut produced, mut fastest) = self.with_producer(index, choices, None);
+        let needed = fastest.as_ref().map_or(0, |(_, best)| best.registers);
+        if let Some(registers) = reallocated_registers(needed, config) {
+            let (reallocated, other) = self.with_producer(index, choices, Some(registers));
+            // Assemblers spill more than the model predicts, so that equal times decide for more registers.
+            if cycles(&other) <= cycles(&fastest) {
+                (produced, fastest) = (reallocated, other);
+            }
+        }
+        let is_required = requested == Some(true) && fastest.is_some();
+        match is_required || cycles(&fastest) < cycles(&before) * (1.0 - MIN_PRODUCER_GAIN) {
+            true => (*choices, self.best) = (produced, fastest),
+            false => self.best = before,
+        }
+    }
+
+    /// Returns the fastest program with a producer warp of the loop with this index, with these registers of consumers
+    /// and producer, and its choices; `None` if its time cannot be predicted. Forgets the fastest program so far.
+    fn with_producer(
+        &mut self,
+        index: usize,
+        choices: &[LoopChoice],
+        registers: Option<[u32; 2]>,
+    ) -> (Vec<LoopChoice>, Option<FastestProgram>) {
+        let mut produced = choices.to_vec();
+        produced[index].producer = Some(ProducerChoice { consumers: self.planner.config.warps, registers });
+        self.best = None;
+        self.try_choices(&produced);
+        if self.is_open(index) {
+            self.choose_stages(index, &mut produced);
+        }
+        (produced, self.best.take())
+    }
+
+    /// Pipelines the loops with these choices. Keeps the function if it is predicted to be the fastest, and returns
+    /// whether it is.
+    fn try_choices(&mut self, choices: &[LoopChoice]) -> bool {
+        let Ok(pipelined) = self.pipeline(choices) else { return false };
         let headings = pipelined.headings();
         if self.best.as_ref().is_some_and(|(known, _)| known.headings() == headings) {
             return false;
@@ -176,11 +255,12 @@ impl StageSearch<'_, '_> {
         is_faster
     }
 
-    /// Pipelines the loops, each with at most its number of stages.
-    fn pipeline(&self, stages: &[u32]) -> Result<PipelinedFunction, AssignmentError> {
+    /// Pipelines the loops, each with its choice.
+    fn pipeline(&self, choices: &[LoopChoice]) -> Result<PipelinedFunction, AssignmentError> {
         let mut available = BlockResources::remaining(self.planner.config, self.registers);
-        let decide = |(of, stages): (&LoadLoop, &u32)| self.planner.choose_prefetches(of, *stages, &mut available);
-        let decisions = self.loops.iter().zip(stages).map(decide);
+        let decide =
+            |(of, choice): (&LoadLoop, &LoopChoice)| self.planner.choose_prefetches(of, *choice, &mut available);
+        let decisions = self.loops.iter().zip(choices).map(decide);
         let (choices, lines): (Vec<_>, _) = decisions.map(|decision| (decision.staged, decision.line)).unzip();
         let loads = choices.iter().flat_map(|choice| &choice.loads);
         let removed_lines = loads.filter_map(|fetch| lines::conversion(self.planner.body, &fetch.load)).collect();

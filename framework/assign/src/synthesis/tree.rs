@@ -16,6 +16,7 @@ use super::work::multiplied;
 use super::{SynthesisError, SynthesisOptions};
 use crate::LaunchConfig;
 use crate::memory::element_bits_while_moved;
+use crate::producer_warps::requested_producer;
 use crate::shared_buffer::SolvedLayouts;
 use crate::stage_count::MAX_STAGES;
 use tilewright_target::Direction;
@@ -86,7 +87,7 @@ impl<'m> Tree<'m> {
         let all = find_shared_copy_loops(function);
         let of_loop = |of: &SharedCopyLoop| Staged {
             stages: stages(body, &find_group(&all.iter().collect::<Vec<_>>(), of), options),
-            produced: produced(body, of),
+            produced: requested_producer(body, of.op),
             of: of.clone(),
         };
         let loops: Vec<Staged> = all.iter().map(of_loop).collect();
@@ -324,14 +325,5 @@ fn stages(body: &FunctionBody, group: &[&SharedCopyLoop], options: SynthesisOpti
         _ if !options.pipeline || group.iter().any(|of| of.rejected.is_some()) => 1..=1,
         Some(stages) => stages..=stages,
         None => 1..=options.stages.unwrap_or(MAX_STAGES).max(1),
-    }
-}
-
-/// Whether a loop requests (`true`) or forbids a producer warp by `tt.warp_specialize`; `None` without this attribute.
-fn produced(body: &FunctionBody, of: &SharedCopyLoop) -> Option<bool> {
-    match body.op(of.op).attributes.get("tt.warp_specialize")? {
-        Attribute::Unit => Some(true),
-        Attribute::Bool(has_producer) => Some(*has_producer),
-        _ => None,
     }
 }

@@ -353,13 +353,7 @@ impl<'s, 'm> WorkCounter<'s, 'm> {
                 let source = body.operand(op, "src");
                 let barriers = source.map_or(0, |from| since.count_barriers_before(body, from, Direction::Load));
                 let work = self.bulk_tensor_copy(op, "src");
-                StepWork {
-                    wavefronts_loaded: work.wavefronts_stored,
-                    wavefronts_stored: 0,
-                    asynchronous: false,
-                    barriers,
-                    ..work
-                }
+                StepWork { wavefronts_loaded: work.wavefronts_stored, wavefronts_stored: 0, barriers, ..work }
             }
             ttg::ASYNC_WAIT => StepWork { barriers: since.count_barriers_after_wait(), ..StepWork::default() },
             ttg::BARRIER => {
@@ -418,7 +412,7 @@ impl<'s, 'm> WorkCounter<'s, 'm> {
             | tt::DESCRIPTOR_REDUCE
             | tt::DESCRIPTOR_SCATTER => {
                 let named = describe_descriptor_global_tensor(self.program.body.value_type(first), u64::MAX);
-                named.map_or(Kind::Nothing, |named| Kind::Access(Access { named, direction }))
+                named.map_or(Kind::Nothing, |named| Kind::Access(Access { named, direction, bulk_block: None }))
             }
             _ if direction == Direction::Store => {
                 Kind::of_access(program, self.program.config.context.target, op, direction)

@@ -285,7 +285,9 @@ impl Warp {
                 self.queues.commit(*queue);
                 Ok(())
             }
-            Step::Wait { queue, outstanding, values } => self.wait(*queue, *outstanding, values, around, at),
+            Step::Wait { queue, outstanding, values } => {
+                self.wait(queue.queue_of_groups(), *outstanding, values, around, at)
+            }
             Step::MbarrierInit { pointer, arrivals } => self.mbarrier_init(*pointer, *arrivals, around, at),
             Step::MbarrierArrive { pointer, bytes } => self.mbarrier_arrive(*pointer, *bytes, around, at),
             Step::MbarrierInvalidate { pointer } => self.mbarrier_invalidate(*pointer, around, at),

@@ -119,7 +119,7 @@ impl Lowering<'_> {
             ("tw", "mma_wait") => pending::awaited(self, op),
             ("tw", "bulk_tensor_load") => tensor_copies::load(self, op),
             ("tw", "bulk_tensor_store") => tensor_copies::store(self, op),
-            // Each store waits for its copy.
+            // Waits are inserted where shared memory is written again, and where a warp signals that it may be.
             ("tw", "bulk_tensor_wait") => Ok(()),
             // The tensor map is a parameter of the kernel, so no code is emitted for it.
             ("tw", "derived_tensor_map") => self.set_result(op, LoweredValue::Token),

@@ -1,6 +1,6 @@
 //! Lowers bulk tensor copies (PTX `cp.async.bulk.tensor`). The launch encodes a tensor map of the memory behind one of
 //! the program's pointers, and one lane issues the copy. The bytes of a copy to shared memory are counted at an
-//! mbarrier; a copy from shared memory is a bulk group, for which the issuing warp waits.
+//! mbarrier; a copy from shared memory is a bulk group, for which the issuing warp waits before the memory is reused.
 //!
 //! Tensor maps are parameters of the kernel, so they are found before any operation is lowered: `tw.derived_tensor_map`
 //! has a pointer and strides as operands, a tensor descriptor also sizes; all are arguments of the function or
@@ -224,17 +224,17 @@ pub(super) fn load(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     Ok(())
 }
 
-/// Lowers `tw.bulk_tensor_store`: the first warp of the group issues the copy and waits for it, so that a block barrier
-/// orders later stores to the shared memory.
+/// Lowers `tw.bulk_tensor_store`: the first warp of the group issues the copy. The wait for its reads is inserted where
+/// the shared memory is written again ([`Access::BulkRead`]).
 pub(super) fn store(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let LoweredCopy { plan, map, origin, memory, buffer } = lower_operands(lowering, op)?;
-    let queue = plan.completion_queue();
-    let queue = queue.ok_or_else(|| LowerErrorReason::malformed("a copy to global memory without a bulk group"))?;
+    if plan.completion_queue().is_none() {
+        return Err(LowerErrorReason::malformed("a copy to global memory without a bulk group"));
+    }
     let slice = slice(lowering, memory)?;
-    lowering.record_access(Access::Load, vec![slice]);
+    lowering.record_access(Access::BulkRead, vec![slice]);
     by_first(&mut lowering.builder, None, |builder| {
         plan.emit(builder, buffer, TensorCopyGlobalTile { map, origin: &origin }, buffer);
-        builder.wait(queue, 0, &[]);
     });
     Ok(())
 }

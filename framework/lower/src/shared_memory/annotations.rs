@@ -17,6 +17,9 @@ pub(crate) enum Access {
     Store,
     /// A read by asynchronous MMAs, which lasts until they are waited for.
     Read,
+    /// A read by bulk copies to global memory, which lasts until it is waited for: before the memory is written again,
+    /// before a warp signals that it may be, or at the end of the kernel. These waits are inserted with the barriers.
+    BulkRead,
     /// A write by asynchronous copies, which lasts until the copies are waited for.
     Copy,
     /// A store between two block barriers that the program itself has; it conflicts with no access between them.

@@ -1,5 +1,6 @@
 //! Inserts barriers between uses of a shared address, and between accesses of tensors that a program itself has in
-//! shared memory.
+//! shared memory. Inserts the waits for bulk copies that read shared memory, too: as late as possible, since a warp that
+//! waits at once is idle for the whole copy.
 
 use std::collections::BTreeSet;
 
@@ -20,12 +21,30 @@ const MAX_STATEMENTS: usize = 1 << 20;
 
 /// Inserts block barriers. A barrier is needed before a buffer's first use if a buffer that overlaps it (or the buffer
 /// itself) may have been used since the last barrier. It is also needed before an access of the program's own tensors
-/// if a conflicting access may have happened since the last barrier. Removes the markers of accesses.
+/// if a conflicting access may have happened since the last barrier. Inserts the waits for bulk copies that read shared
+/// memory, and removes the markers of accesses.
 pub(super) fn insert_barriers(kernel: &mut Kernel, uses: &Uses, accesses: &Accesses) {
     let analysis = IndexAnalysis::new(kernel);
     let search = Search { uses, accesses, analysis, allocations: &kernel.shared };
     let found = search.fewest(&kernel.body);
     insert(&mut kernel.body, &mut 0, &found, accesses);
+    if found.waits_at_end {
+        kernel.body.statements.push(Statement { results: Vec::new(), op: WAIT_FOR_BULK_READS, location: None });
+    }
+}
+
+/// The wait until all bulk copies of a warp have read shared memory.
+const WAIT_FOR_BULK_READS: Op = Op::Wait { queue: Queue::BulkReads, outstanding: 0, values: Vec::new() };
+
+/// The statements before which operations must be inserted, by their numbers.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Insertions {
+    /// The statements that need a block barrier.
+    barriers: BTreeSet<usize>,
+    /// The statements that need a wait for the reads of bulk copies, before the barrier.
+    waits: BTreeSet<usize>,
+    /// Whether bulk copies read shared memory when the kernel ends.
+    waits_at_end: bool,
 }
 
 struct Search<'a> {
@@ -36,17 +55,19 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Returns the numbers of the statements before which a barrier must be inserted. It omits barriers that later ones
-    /// make redundant: a barrier at the start of an iteration may replace one in the iteration before.
-    fn fewest(&self, body: &Region) -> BTreeSet<usize> {
-        let (mut found, mut statements) = (BTreeSet::new(), 0);
-        self.region(body, None, &mut statements, AccessesSinceBarrier::default(), &mut found);
-        if found.len() * statements > MAX_STATEMENTS {
+    /// Returns the statements that need a barrier or a wait before them. It omits barriers that later ones make
+    /// redundant: a barrier at the start of an iteration may replace one in the iteration before. Waits do not depend on
+    /// barriers.
+    fn fewest(&self, body: &Region) -> Insertions {
+        let (mut found, mut statements) = (Insertions::default(), 0);
+        let end = self.region(body, None, &mut statements, AccessesSinceBarrier::default(), &mut found);
+        found.waits_at_end = !end.buffers_in_bulk_reads().is_empty();
+        if found.barriers.len() * statements > MAX_STATEMENTS {
             return found;
         }
-        for number in found.clone().into_iter().rev() {
+        for number in found.barriers.clone().into_iter().rev() {
             let mut fewer = found.clone();
-            fewer.remove(&number);
+            fewer.barriers.remove(&number);
             let expected = fewer.clone();
             self.region(body, None, &mut 0, AccessesSinceBarrier::default(), &mut fewer);
             if fewer == expected {
@@ -58,25 +79,34 @@ impl Search<'_> {
 
     /// Walks the region with the id `id`. `position` is the number of the next statement, counted over the whole kernel
     /// in program order. `since` are the accesses since the last barrier before the region; returns the accesses since
-    /// the last barrier at its end. Adds to `found` the numbers of the statements that need a barrier before them.
+    /// the last barrier at its end. Adds to `found` the statements that need a barrier or a wait before them.
     fn region(
         &self,
         region: &Region,
         id: RegionId,
         position: &mut usize,
         mut since: AccessesSinceBarrier,
-        found: &mut BTreeSet<usize>,
+        found: &mut Insertions,
     ) -> AccessesSinceBarrier {
         for statement in &region.statements {
             let own = *position;
             *position += 1;
             let access = self.accesses.at(statement);
-            let needs_barrier = access.is_some_and(|accessed| {
-                let begins = |buffer: &u32| self.begins_behind(*buffer as usize, id, own, &since.used);
-                since.is_hazard(accessed) || accessed.buffers.iter().any(begins)
-            });
-            if found.contains(&own) || needs_barrier || self.begins(id, own, &since.used) {
-                found.insert(own);
+            // Whether the address of a buffer in `used` is used again from here on.
+            let is_reused = |used: &BTreeSet<u32>| {
+                let begins = |buffer: &u32| self.begins_behind(*buffer as usize, id, own, used);
+                access.is_some_and(|accessed| accessed.buffers.iter().any(begins)) || self.begins(id, own, used)
+            };
+            let reads = since.buffers_in_bulk_reads();
+            let overwrites = access.is_some_and(|accessed| since.overwrites_bulk_reads(accessed));
+            let ends_reads = !reads.is_empty() && (overwrites || is_reused(&reads) || is_signal(&statement.op));
+            if found.waits.contains(&own) || ends_reads {
+                found.waits.insert(own);
+                since.wait_for_bulk_reads();
+            }
+            let is_hazard = access.is_some_and(|accessed| since.is_hazard(accessed));
+            if found.barriers.contains(&own) || is_hazard || is_reused(&since.used) {
+                found.barriers.insert(own);
                 since.pass_barrier();
             }
             if let Some(accessed) = access {
@@ -93,7 +123,7 @@ impl Search<'_> {
         own: usize,
         position: &mut usize,
         mut since: AccessesSinceBarrier,
-        found: &mut BTreeSet<usize>,
+        found: &mut Insertions,
     ) -> AccessesSinceBarrier {
         let first = *position;
         match &statement.op {
@@ -163,15 +193,20 @@ impl Search<'_> {
     }
 }
 
-/// Inserts barriers before the statements with the numbers `before`, and removes the markers of accesses. `position` is
-/// the number of the region's first statement, and then of the first one after the region.
-fn insert(region: &mut Region, position: &mut usize, before: &BTreeSet<usize>, accesses: &Accesses) {
+/// Whether an operation signals other warps or warp groups that a buffer may be written.
+fn is_signal(op: &Op) -> bool {
+    matches!(op, Op::MbarrierArrive { bytes: 0, .. } | Op::NamedBarrier { .. })
+}
+
+/// Inserts the operations `before` statements, and removes the markers of accesses. `position` is the number of the
+/// region's first statement, and then of the first one after the region.
+fn insert(region: &mut Region, position: &mut usize, before: &Insertions, accesses: &Accesses) {
     let mut statements = Vec::with_capacity(region.statements.len());
     for mut statement in std::mem::take(&mut region.statements) {
-        if before.contains(position) {
-            let op = Op::Barrier { scope: CollectiveScope::Block, issuers: Issuers::All };
-            statements.push(Statement { results: Vec::new(), op, location: statement.location });
-        }
+        let barrier = || Op::Barrier { scope: CollectiveScope::Block, issuers: Issuers::All };
+        let wait = before.waits.contains(position).then_some(WAIT_FOR_BULK_READS);
+        let inserted = wait.into_iter().chain(before.barriers.contains(position).then(barrier));
+        statements.extend(inserted.map(|op| Statement { results: Vec::new(), op, location: statement.location }));
         *position += 1;
         statement.op.regions_mut().into_iter().for_each(|inner| insert(inner, position, before, accesses));
         if accesses.mark(&statement).is_none() {

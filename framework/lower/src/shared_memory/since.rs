@@ -24,6 +24,8 @@ pub(super) struct AccessesSinceBarrier {
     in_flight: BTreeSet<BufferPart>,
     /// The parts of buffers that MMAs in flight read.
     mma_reads: BTreeSet<BufferPart>,
+    /// The parts of buffers that bulk copies in flight read. A barrier does not complete these reads.
+    bulk_reads: BTreeSet<BufferPart>,
 }
 
 impl AccessesSinceBarrier {
@@ -38,7 +40,7 @@ impl AccessesSinceBarrier {
     pub(super) fn is_hazard(&self, accessed: &Accessed) -> bool {
         let direction = match accessed.access {
             Access::DisjointStore => return false,
-            Access::Load | Access::Read => Direction::Load,
+            Access::Load | Access::Read | Access::BulkRead => Direction::Load,
             Access::Store | Access::Copy => Direction::Store,
         };
         let parts: Vec<BufferPart> = accessed.parts().collect();
@@ -50,6 +52,7 @@ impl AccessesSinceBarrier {
             Access::Load => self.hazards.record_access(Direction::Load, accessed.parts()),
             Access::Store => self.hazards.record_access(Direction::Store, accessed.parts()),
             Access::Read => self.mma_reads.extend(accessed.parts()),
+            Access::BulkRead => self.bulk_reads.extend(accessed.parts()),
             Access::Copy => self.in_flight.extend(accessed.parts()),
             Access::DisjointStore => {}
         }
@@ -81,6 +84,25 @@ impl AccessesSinceBarrier {
         }
     }
 
+    /// Returns the buffers that bulk copies in flight read.
+    pub(super) fn buffers_in_bulk_reads(&self) -> Buffers {
+        self.bulk_reads.iter().map(|(buffer, _)| *buffer).collect()
+    }
+
+    /// Whether an access writes to memory that bulk copies in flight read.
+    pub(super) fn overwrites_bulk_reads(&self, accessed: &Accessed) -> bool {
+        let is_write = matches!(accessed.access, Access::Store | Access::Copy | Access::DisjointStore);
+        let is_read = |own: &BufferPart| self.bulk_reads.iter().any(|other| may_conflict(own, other));
+        is_write && accessed.parts().any(|own| is_read(&own))
+    }
+
+    /// Records a wait of the issuing warp for the reads of its bulk copies. They count as accesses: other warps need a
+    /// barrier before they write.
+    pub(super) fn wait_for_bulk_reads(&mut self) {
+        self.used.extend(self.buffers_in_bulk_reads());
+        self.hazards.record_access(Direction::Load, std::mem::take(&mut self.bulk_reads));
+    }
+
     /// Ends an iteration of the loop `number`: slices that depend on its iteration number are rewritten in terms of the
     /// next iteration's.
     pub(super) fn in_next_iteration(self, analysis: &IndexAnalysis<'_>, number: usize) -> Self {
@@ -105,6 +127,7 @@ impl AccessesSinceBarrier {
             hazards: self.hazards.map_buffers(rename),
             in_flight: self.in_flight.into_iter().map(rename).collect(),
             mma_reads: self.mma_reads.into_iter().map(rename).collect(),
+            bulk_reads: self.bulk_reads.into_iter().map(rename).collect(),
         }
     }
 
@@ -114,6 +137,7 @@ impl AccessesSinceBarrier {
         self.hazards.merge(&other.hazards);
         self.in_flight.extend(other.in_flight.iter().cloned());
         self.mma_reads.extend(other.mma_reads.iter().cloned());
+        self.bulk_reads.extend(other.bulk_reads.iter().cloned());
         self
     }
 }

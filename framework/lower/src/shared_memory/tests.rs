@@ -647,3 +647,44 @@ fn warp_groups_reuse_addresses_of_buffers_before_the_branch() {
         "{buffer_addresses:?}"
     );
 }
+
+/// A bulk copy from a buffer that is stored before, in each iteration.
+const BULK_COPIES: &str = "  for %1 to %2 step %3 (%60: i32) {
+    %100: i1 = constant 0
+    store %50, %1 align 4
+    %101: i1 = constant 0
+    instruction \"copy\" %50, %0
+    commit bulk
+    yield
+  }";
+
+/// Checks that a wait precedes the next store to memory that a bulk copy reads, and that the last copies are waited for
+/// at the end of the kernel, or before a warp signals that the memory may be written.
+#[test]
+fn bulk_copies_are_waited_for_where_their_memory_is_reused() {
+    let accesses = [Access::Store, Access::BulkRead];
+    let looped = "for[wait barrier store barrier instruction commit]";
+    assert_eq!(of_accesses(BULK_COPIES, &accesses), format!("{looped} wait"));
+    let signals = |bytes: u32| of_accesses(&format!("{BULK_COPIES}\n  mbarrier_arrive %50, {bytes}"), &accesses);
+    assert_eq!(signals(0), format!("{looped} wait mbarrier_arrive"));
+    assert_eq!(signals(64), format!("{looped} mbarrier_arrive wait"));
+}
+
+/// Checks that another buffer takes the address of one that a bulk copy reads only after a wait and a barrier.
+#[test]
+fn a_buffer_that_bulk_copies_read_is_reused_after_a_wait() {
+    let body = "  %50: ptr.shared = shared_address 0
+  %100: i1 = constant 0
+  instruction \"copy\" %50, %0
+  commit bulk
+  barrier block all
+  %51: ptr.shared = shared_address 1
+  store %51, %1 align 4
+  barrier block all
+  %52: i32 = load %51 align 4";
+    let accesses = HashMap::from([(Value(100), (Access::BulkRead, Vec::new()))]);
+    let annotations = Annotations { allocations: vec![Value(50)], accesses, ..Annotations::default() };
+    let kernel = super::allocate_buffers(kernel(&[64, 64], body), &annotations, Some(u64::MAX));
+    assert_eq!(addresses(&kernel), [0, 0]);
+    assert_eq!(names(&kernel), "instruction commit barrier wait barrier store barrier load");
+}

@@ -1,7 +1,8 @@
 //! Transformations of tile programs; all preserve semantics, except that a contracted sum is rounded once.
 //!
 //! [`simplify_types`] replaces types that only texts have, [`make_copies_synchronous`] makes bulk tensor copies
-//! synchronous, [`replace_descriptor_accesses`] replaces descriptors by pointers, [`decompose_scaled_dots`] multiplies
+//! synchronous, [`replace_descriptor_accesses`] replaces descriptors by pointers, [`store_by_bulk_copies`] stores through descriptors
+//! by bulk tensor copies, [`decompose_scaled_dots`] multiplies
 //! operands by scales that no MMA instruction applies, [`widen_accumulators`] accumulates dots in a type that MMA
 //! instructions have, [`split_dots`] computes dots in `f32` by several MMAs of a narrower type, [`inline_calls`]
 //! inlines calls, [`structurize`] turns branches into structured control flow, [`forward_stores`] forwards stores to
@@ -11,6 +12,7 @@
 //! transformation that fails reports the operation and its location.
 
 mod allocations;
+mod bulk_stores;
 mod captured;
 mod carried;
 mod descriptor_accesses;
@@ -33,6 +35,7 @@ mod structurizer;
 mod unused;
 mod widen_accumulators;
 
+pub use bulk_stores::{BulkStoreLayouts, store_by_bulk_copies};
 pub use captured::{make_partition_captures_explicit, resolve_captured_value};
 pub use descriptor_accesses::replace_descriptor_accesses;
 pub use desugar_async::make_copies_synchronous;

@@ -61,8 +61,10 @@ pub(super) fn commit(emit: &Emitter<'_, '_>) -> Result<(), CompileError> {
     emit.ordered_assembly("cp.async.bulk.commit_group;", "~{memory}", &[], &[]).map(|_| ())
 }
 
-/// Emits a wait until at most `outstanding` bulk groups are in flight; no lane continues before the elected lane does.
-pub(super) fn wait(emit: &Emitter<'_, '_>, outstanding: u32) -> Result<(), CompileError> {
-    let text = format!("cp.async.bulk.wait_group {outstanding}; {WARP_BARRIER}");
+/// Emits a wait until at most `outstanding` bulk groups are in flight, or if `only_reads` until all other groups have
+/// read their shared memory; no lane continues before the elected lane does.
+pub(super) fn wait(emit: &Emitter<'_, '_>, outstanding: u32, only_reads: bool) -> Result<(), CompileError> {
+    let reads = if only_reads { ".read" } else { "" };
+    let text = format!("cp.async.bulk.wait_group{reads} {outstanding}; {WARP_BARRIER}");
     emit.ordered_assembly(&text, "~{memory}", &[], &[]).map(|_| ())
 }

@@ -419,6 +419,7 @@ impl TargetDialect for Ptx<'_> {
                 .require_mbarriers()
                 .map_err(|_| unsupported_completion_queue_error(queue))
                 .and_then(|()| bulk::commit(emit)),
+            Queue::BulkReads => Err(unsupported_completion_queue_error(queue)),
             // `tcgen05.wait` waits for all loads or all stores of tensor memory, so these queues have no groups to
             // commit.
             Queue::TensorLoads | Queue::TensorStores => self.has_tensor_memory(),
@@ -437,10 +438,10 @@ impl TargetDialect for Ptx<'_> {
                 emit.call_intrinsic("llvm.nvvm.cp.async.wait.group", &[], &[emit.i32(outstanding).into()]).map(|_| ())
             }
             Queue::Mma => group::wait(emit, outstanding),
-            Queue::Bulk => self
+            Queue::Bulk | Queue::BulkReads => self
                 .require_mbarriers()
                 .map_err(|_| unsupported_completion_queue_error(queue))
-                .and_then(|()| bulk::wait(emit, outstanding)),
+                .and_then(|()| bulk::wait(emit, outstanding, queue == Queue::BulkReads)),
             Queue::TensorLoads | Queue::TensorStores => {
                 self.has_tensor_memory()?;
                 tensor::wait(emit, queue)

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use crate::prelude::*;
 use tilewright_assign::stages::LoopPipelineReport;
+use tilewright_target::Optimization;
 use tilewright_verify::case::{
     CaseArgument, CaseBuffer, CaseElement, CaseElementValue, CaseValue, ExpectedContents, ProgramCase, Tolerance,
 };
@@ -28,6 +29,10 @@ struct Matmul {
     batched: bool,
     /// Whether all iterations multiply the first tile of A, which the program loads before the loop.
     resident: bool,
+    /// Whether one block multiplies all tiles of a column of tiles, in a loop that stores one tile in each iteration.
+    persistent: bool,
+    /// Whether the loop carries the offset of the tiles along K.
+    carried: bool,
     /// The operation that gives the pointer to A, `%base`.
     base: &'static str,
     /// The number of warps.
@@ -42,6 +47,8 @@ const MATMUL: Matmul = Matmul {
     transposed: true,
     batched: false,
     resident: false,
+    persistent: false,
+    carried: false,
     base: "%base = tt.addptr %a, %zero : !tt.ptr<f16>, i32",
     warps: 4,
 };
@@ -56,6 +63,15 @@ const COPIED: [Matmul; 7] = [
     Matmul { base: "", element: "f32", tile: [64, 32, 32], ..MATMUL },
     Matmul { base: "", batched: true, ..MATMUL },
 ];
+
+/// The programs that store a tile in each iteration of a loop.
+const PERSISTENT: [Matmul; 2] = [
+    Matmul { base: "", persistent: true, size: [200, 72, 80], ..MATMUL },
+    Matmul { base: "", persistent: true, tile: [128, 64, 64], size: [390, 64, 64], warps: 8, ..MATMUL },
+];
+
+/// The program whose loop carries the offset of its tiles.
+const CARRIED: Matmul = Matmul { base: "", carried: true, ..MATMUL };
 
 /// The programs whose MMAs read the same tile of A in each iteration.
 const RESIDENT: [Matmul; 2] = [
@@ -72,6 +88,24 @@ impl Matmul {
     }
 
     fn text(&self) -> String {
+        let (mut text, ends) = (self.text_of_block(), "\n    tt.return");
+        if self.carried {
+            let changes = [
+                ("%sum = scf.for %at", "%sum:2 = scf.for %i"),
+                ("iter_args(%acc = %none) -> (", "iter_args(%at = %zero, %acc = %none) -> (i32, "),
+                ("scf.yield %next : ", "%after = arith.addi %at, %step : i32\n      scf.yield %after, %next : i32, "),
+                (", %sum : ", ", %sum#1 : "),
+            ];
+            text = changes.into_iter().fold(text, |text, (from, to)| text.replace(from, to));
+        }
+        if !self.persistent {
+            return text;
+        }
+        let tiles = "%tiles = arith.ceildivsi %m, %rows : i32\n    scf.for %x = %zero to %tiles step %one : i32 {";
+        text.replace("%x = tt.get_program_id x : i32", tiles).replace(ends, &format!("\n    }}{ends}"))
+    }
+
+    fn text_of_block(&self) -> String {
         let Self { element, accumulator, tile: [m, n, k], base, .. } = self;
         let batch = |shape: String| if self.batched { format!("1x{shape}") } else { shape };
         let (block_a, block_b) = match self.transposed {
@@ -207,7 +241,7 @@ impl Matmul {
             name: format!("{self:?}"),
             program: PathBuf::new(),
             entry: "matmul".to_owned(),
-            grid: [blocks(0), blocks(1), 1],
+            grid: [if self.persistent { 1 } else { blocks(0) }, blocks(1), 1],
             warps: self.warps,
             stages: None,
             blocks: 1,
@@ -218,24 +252,45 @@ impl Matmul {
 
     /// Compiles the program, runs it on the emulator, and returns the kernel with the report of its loop.
     fn checked(&self, target: &dyn Target, stages: u32) -> (Kernel, LoopPipelineReport, Counts) {
+        self.checked_with(target, self.options(stages), "")
+    }
+
+    fn options(&self, stages: u32) -> ProgramOptions {
+        ProgramOptions::default().with_warps(self.warps).with_stages(Some(stages))
+    }
+
+    /// As [`Self::checked`], with these options, and these attributes of the loop.
+    fn checked_with(
+        &self,
+        target: &dyn Target,
+        options: ProgramOptions,
+        attributes: &str,
+    ) -> (Kernel, LoopPipelineReport, Counts) {
         let (case, mut lines) = (self.case(), Vec::new());
-        let options = ProgramOptions::default().with_warps(self.warps).with_stages(Some(stages));
-        let kernel = compiler(target).compile_kernel(&self.text(), &options, &mut |stage| {
+        let stages = options.stages;
+        let store = "    tt.descriptor_store";
+        let text = self.text().replace(&format!("    }}\n{store}"), &format!("    }} {attributes}\n{store}"));
+        let kernel = compiler(target).compile_kernel(&text, &options, &mut |stage| {
             if let CompilationStageOutput::Layouts(assigned) = stage {
                 tilewright_tile::verify_transformed_module(&assigned.module).unwrap_or_else(|error| panic!("{error}"));
                 lines.clone_from(&assigned.report.functions[0].loops);
             }
         });
-        let kernel = kernel.unwrap_or_else(|error| panic!("{error}\n{}", self.text()));
+        let kernel = kernel.unwrap_or_else(|error| panic!("{error}\n{text}"));
         let ran = case.run_emulated(&kernel, build_plan_context(target), &RunLimits::default());
-        let ran = ran.unwrap_or_else(|error| panic!("{self:?}, {stages} stages: {error}\n{kernel}"));
+        let ran = ran.unwrap_or_else(|error| panic!("{self:?}, {stages:?} stages: {error}\n{kernel}"));
         let differences: Vec<String> = ran.differences.iter().map(ToString::to_string).collect();
-        assert!(differences.is_empty(), "{self:?}, {stages} stages: {differences:?}");
+        assert!(differences.is_empty(), "{self:?}, {stages:?} stages: {differences:?}");
         (kernel, lines.swap_remove(0), ran.report.counts)
     }
 }
 
-/// Checks that both operands are copied by TMA, in as many stages as requested.
+/// Whether a kernel has a bulk tensor copy from shared to global memory.
+fn is_stored_by_tma(kernel: &Kernel) -> bool {
+    kernel.to_string().contains("global.shared::cta.tile.bulk_group")
+}
+
+/// Checks that both operands are copied and the result is stored by TMA, in as many stages as requested.
 #[test]
 fn descriptors_are_copied_by_tma() {
     let target = target("h100");
@@ -249,10 +304,10 @@ fn descriptors_are_copied_by_tma() {
             let iterations = matmul.size[2].div_ceil(matmul.tile[2]);
             assert_eq!(copied.count(), 2, "{matmul:?}: {line}");
             assert_eq!(line.stages, stages, "{matmul:?}: {line}");
-            assert!(counts.bulk_copies >= 2 * iterations, "{matmul:?}: {counts:?}");
             assert_eq!(counts.asynchronous_copies, 0, "{matmul:?}: {counts:?}");
             let maps = kernel.parameters.iter().filter_map(|parameter| parameter.rows.as_ref());
-            assert!(maps.clone().all(|rows| !rows.sizes.is_empty()) && maps.count() == 2, "{kernel}");
+            assert!(maps.clone().all(|rows| !rows.sizes.is_empty()) && maps.count() == 3, "{kernel}");
+            assert!(counts.bulk_copies >= 2 * iterations && is_stored_by_tma(&kernel), "{matmul:?}: {kernel}");
         }
     }
 }
@@ -261,8 +316,9 @@ fn descriptors_are_copied_by_tma() {
 #[test]
 fn the_virtual_device_runs_descriptor_loops() {
     let target = target("h100");
-    for matmul in COPIED.into_iter().chain(RESIDENT) {
+    for matmul in COPIED.into_iter().chain(RESIDENT).chain(PERSISTENT).chain([CARRIED]) {
         let (kernel, ..) = matmul.checked(&target, 3);
+        assert!(is_stored_by_tma(&kernel), "{matmul:?}: {kernel}");
         let mut device = VirtualDevice::new(target.description().clone(), target.instructions().to_vec());
         let checked = matmul.case().to_test_case(kernel).and_then(|case| check_on_device(&case, &target, &mut device));
         checked.unwrap_or_else(|wrong| panic!("{matmul:?}: {wrong}"));
@@ -291,7 +347,7 @@ fn other_descriptors_need_no_tensor_map() {
     for (matmul, gpu_model) in [(MATMUL, "h100"), (COPIED[0], "a100")] {
         let (kernel, line, counts) = matmul.checked(&target(gpu_model), 3);
         let maps = kernel.parameters.iter().filter(|parameter| parameter.rows.is_some()).count();
-        let expected = if gpu_model == "h100" { 1 } else { 0 };
+        let expected = if gpu_model == "h100" { 2 } else { 0 };
         assert_eq!((maps, counts.bulk_copies > 0), (expected, expected > 0), "{matmul:?}: {line}");
     }
 }
@@ -327,5 +383,74 @@ fn mmas_overlap_with_the_copies_of_an_iteration() {
     };
     for stages in 2..=4 {
         assert_eq!(barriers(224, stages) - barriers(96, stages), 4, "{stages} stages");
+    }
+}
+
+/// Checks that a loop waits for a bulk store only before it overwrites the shared memory that the store reads, and that
+/// the kernel waits for the last one.
+#[test]
+fn bulk_stores_are_waited_for_at_reuse() {
+    let target = target("h100");
+    for (matmul, waits) in [(COPIED[0], 1), (PERSISTENT[0], 2)] {
+        let kernel = matmul.checked(&target, 3).0.to_string();
+        let (stored, waited) = (kernel.find("bulk_group"), kernel.rfind("wait bulk_reads 0"));
+        assert!(stored < waited && kernel.matches("wait bulk_reads 0").count() == waits, "{matmul:?}: {kernel}");
+    }
+}
+
+/// Checks that lanes store a result whose completion the program may observe: it loads the result, or has an atomic
+/// operation, by which it may signal another block. They store it without the optimization, too.
+#[test]
+fn observed_results_are_stored_by_lanes() {
+    let target = target("h100");
+    let text = COPIED[0].text();
+    let followed_by = |ops: &str| text.replace("\n    tt.return", &format!("\n    {ops}\n    tt.return"));
+    let loaded = followed_by("%seen = tt.load %c : !tt.ptr<f32>\n    tt.store %c, %seen : !tt.ptr<f32>");
+    let signal = "%true = arith.constant true\n    %unit = arith.constant 1.0 : f32\n    \
+                  %old = tt.atomic_rmw fadd, acq_rel, gpu, %c, %unit, %true : (!tt.ptr<f32>, f32, i1) -> f32";
+    let options = ProgramOptions::default().with_warps(COPIED[0].warps);
+    let without = options.clone().with_disabled([Optimization::TensorCopies].into_iter().collect());
+    let signalled = followed_by(signal);
+    let cases = [(&text, &options, true), (&loaded, &options, false), (&signalled, &options, false)];
+    for (text, options, expected) in cases.into_iter().chain([(&text, &without, false)]) {
+        let kernel = compiler(&target).compile_kernel(text, options, &mut |_| {});
+        let kernel = kernel.unwrap_or_else(|error| panic!("{error}\n{text}"));
+        assert_eq!(is_stored_by_tma(&kernel), expected, "{text}\n{kernel}");
+    }
+}
+
+/// Checks loops that ask for a producer warp: it is part of the launch, no iteration has a block barrier, and results are
+/// right on the emulator and the virtual device, also if the addresses of copies depend on values that the loop carries.
+#[test]
+fn loops_have_the_producer_warps_they_ask_for() {
+    let target = target("h100");
+    for matmul in COPIED.into_iter().chain(RESIDENT).chain([CARRIED]) {
+        let checked = |attributes: &str| matmul.checked_with(&target, matmul.options(3), attributes);
+        let (kernel, line, counts) = checked("{tt.warp_specialize}");
+        assert!(line.producers == 1 && kernel.launch.warps > matmul.warps, "{matmul:?}: {line}");
+        assert!(line.to_string().contains("copies issued by 1 producer warp"), "{line}");
+        let mut device = VirtualDevice::new(target.description().clone(), target.instructions().to_vec());
+        let ran = matmul.case().to_test_case(kernel).and_then(|case| check_on_device(&case, &target, &mut device));
+        ran.unwrap_or_else(|wrong| panic!("{matmul:?}: {wrong}"));
+        let (kernel, line, _) = checked("{tt.warp_specialize = false}");
+        assert!(line.producers == 0 && kernel.launch.warps == matmul.warps, "{matmul:?}: {line}");
+        assert!(counts.bulk_copies > 0, "{matmul:?}: {counts:?}");
+    }
+    let barriers = |depth: u64| {
+        let matmul = Matmul { size: [64, 64, depth], ..COPIED[0] };
+        matmul.checked_with(&target, matmul.options(3), "{tt.warp_specialize}").2.barriers
+    };
+    assert_eq!(barriers(96), barriers(224));
+}
+
+/// Checks that a host can forbid further warps, whatever the program asks for, and that loops within loops have none.
+#[test]
+fn producer_warps_can_be_forbidden() {
+    let target = target("h100");
+    let disabled = [Optimization::ProducerWarps].into_iter().collect();
+    let options = COPIED[0].options(3).with_disabled(disabled);
+    for (matmul, options) in [(COPIED[0], options), (PERSISTENT[0], PERSISTENT[0].options(3))] {
+        let (kernel, line, _) = matmul.checked_with(&target, options, "{tt.warp_specialize}");
+        assert!(line.producers == 0 && kernel.launch.warps == matmul.warps, "{matmul:?}: {line}");
     }
 }

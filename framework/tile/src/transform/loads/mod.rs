@@ -32,3 +32,4 @@ pub use pipelined::{
 };
 pub use pointer_bases::PointerBases;
 pub use prefetch::pipeline_function;
+pub(super) use stored_operands::buffer_type;

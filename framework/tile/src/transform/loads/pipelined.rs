@@ -1,6 +1,7 @@
 //! Describes the loops to be pipelined: buffers, prefetched loads, and the path of each.
 
 use super::find::{InvariantDotOperand, PrefetchableLoad};
+use crate::transform::explicit::ProducerChoice;
 use crate::{LayoutAttribute, Op};
 
 /// The path of a prefetched load to its buffer in shared memory, or to registers.
@@ -34,6 +35,9 @@ pub struct LoopPipelinePlan {
     ///
     /// Otherwise, it covers only the MMAs of the waiting thread's warps.
     pub mma_waits_cover_block: bool,
+    /// The warps of the loop, if a producer warp issues the prefetches, which must all be bulk tensor copies; `None`
+    /// without one.
+    pub producer: Option<ProducerChoice>,
     /// The MMA operands that are stored to shared memory once, before the loop.
     pub stored_operands: Vec<HoistedSharedOperand>,
 }

@@ -121,7 +121,7 @@ fn schedule(of: &LoopPipelinePlan, streams: &[Vec<usize>], cloner: &IrCloner<'_,
     });
     let accumulators: Option<Vec<usize>> = accumulators.collect();
     let asynchronous_accumulators = accumulators.ok_or("the accumulator of an overlapped dot is not carried")?;
-    let prefetches_last = !asynchronous_accumulators.is_empty();
+    let prefetches_last = !asynchronous_accumulators.is_empty() && of.producer.is_none();
     Ok(Schedule {
         op: of.op,
         streams,
@@ -129,7 +129,7 @@ fn schedule(of: &LoopPipelinePlan, streams: &[Vec<usize>], cloner: &IrCloner<'_,
         asynchronous_accumulators,
         prefetches_last,
         mma_waits_cover_block: of.mma_waits_cover_block,
-        producer: None,
+        producer: of.producer,
     })
 }
 

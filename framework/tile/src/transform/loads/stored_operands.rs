@@ -61,7 +61,7 @@ impl HoistedOperands {
 }
 
 /// The type of a buffer in shared memory with the shape and the elements of `ty`.
-pub(super) fn buffer_type(ty: &TileType, layout: &LayoutAttribute) -> MemDescType {
+pub(in crate::transform) fn buffer_type(ty: &TileType, layout: &LayoutAttribute) -> MemDescType {
     MemDescType {
         shape: ty.shape().unwrap_or_default().to_vec(),
         element: ty.element().clone(),

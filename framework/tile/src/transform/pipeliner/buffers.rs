@@ -12,7 +12,8 @@ pub(in crate::transform) struct Buffers {
     /// The allocation in shared memory that contains all buffers.
     pub all: Value,
     one: TileType,
-    count: u32,
+    /// Number of buffers.
+    pub count: u32,
 }
 
 impl Buffers {

@@ -73,17 +73,18 @@ impl Bounds {
         Ok(Iteration { counter: self.begin, exists, carries_existence: stream.distance > 1, carried })
     }
 
-    /// Binds the loop's values to those of `iteration`, and emits the operations of `slice` for it.
+    /// Binds the loop's values to those of the iteration with this counter and these loop-carried values of `slice`, and
+    /// emits the operations of `slice` for it.
     pub fn emit_slice(
         &self,
         slice: &Slice,
-        iteration: &Iteration,
+        (counter, carried): (Value, &[Value]),
         front: &mut dyn Rewrite,
         cloner: &mut IrCloner<'_, '_, '_>,
     ) -> Rewritten<()> {
         let arguments = cloner.from.arguments(self.block);
-        cloner.bind(arguments[0], iteration.counter);
-        for (index, value) in slice.carried.iter().zip(&iteration.carried) {
+        cloner.bind(arguments[0], counter);
+        for (index, value) in slice.carried.iter().zip(carried) {
             cloner.bind(arguments[*index], *value);
         }
         Ok(slice.ops.iter().try_for_each(|op| cloner.rewrite_or_clone_op(*op, front))?)

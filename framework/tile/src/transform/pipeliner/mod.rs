@@ -12,14 +12,20 @@
 //! - `iteration`: the prefetched iteration;
 //! - `buffers`: buffers in shared memory, and their indices;
 //! - `waits`: commit groups, mbarriers, waits for MMAs;
-//! - `expand`: prologue, loop, epilogue; with a producer warp the loops of both partitions.
+//! - `expand`: the interface to front ends, and the prologue;
+//! - `position`: the state of the streams, which the emitted loop carries;
+//! - `looped`: the loop, and the epilogue;
+//! - `specialized`: with a producer warp, the loops of both partitions.
 
 mod accumulator;
 mod buffers;
 mod expand;
 mod iteration;
+mod looped;
+mod position;
 mod schedule;
 mod slice;
+mod specialized;
 mod waits;
 
 pub use accumulator::carried_accumulator_index;

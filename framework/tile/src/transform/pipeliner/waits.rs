@@ -86,6 +86,18 @@ impl Mbarriers {
         Ok(mbarrier)
     }
 
+    /// Emits the end of all mbarriers, after all waits.
+    pub fn emit_invalidation(&self, to: &mut FunctionBuilder<'_>) -> Result<(), BuildError> {
+        for all in std::iter::once(&self.full).chain(&self.empty) {
+            for ordinal in 0..all.count {
+                let ordinal = to.constant_i32(ordinal)?;
+                let mbarrier = all.emit_view(Some(ordinal), to)?;
+                to.build_op(tw::MBARRIER_INVALIDATE).operands("mbarrier", mbarrier.as_slice()).build()?;
+            }
+        }
+        Ok(())
+    }
+
     /// Emits a wait for the bytes of the buffer with this index; `phase` is the parity of the phase.
     pub fn emit_wait_until_full(
         &self,

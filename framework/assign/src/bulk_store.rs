@@ -1,0 +1,141 @@
+//! Stores of a tensor descriptor's block by a bulk tensor copy (TMA): lanes store the block to a buffer in shared memory,
+//! and one lane issues the copy from there to global memory.
+
+use tilewright_kernel::Counts;
+use tilewright_layout::{Dim, LinearLayout, MemoryLayout};
+use tilewright_plan::cost::GlobalWork;
+use tilewright_plan::memory_synthesis::{SharedLayoutSearchLimits, SharedLayoutSolution, SharedTensor, TensorAccess};
+use tilewright_plan::movement::{AsyncCopySpec, CACHE_LINE_BYTES, TensorCopy, plan_tensor_copy_to_global};
+use tilewright_target::{BankTableEntry, Direction, Optimization};
+use tilewright_tile::op::name::{tt, tw};
+use tilewright_tile::transform::loads::PointerBases;
+use tilewright_tile::{FunctionBody, Op, Value};
+
+use crate::LaunchConfig;
+use crate::graph::Access;
+use crate::launch_tensor::find_descriptor_tensor;
+use crate::layouts::{LayoutTransfer, tensor_shape_from_layout};
+use crate::memory::{describe_rows, element_bits_while_moved};
+use crate::op_costs::OpCosts;
+use crate::shared_buffer::{SharedBuffer, bulk_copy_access, limits_for_prices};
+
+/// Number of plain instructions of a warp for a bulk store: a proxy fence, the choice of the warp and the lane that
+/// issue the copy, the commit and the wait.
+const ISSUE_INSTRUCTIONS: f64 = 6.0;
+
+/// A store of a descriptor's block by a bulk tensor copy.
+#[derive(Debug, Clone)]
+pub(crate) struct BulkStore {
+    /// The layout of the buffer, in the axes of the stored tensor.
+    pub memory: MemoryLayout,
+    /// The layout of the buffer, in the axes of the descriptor's block.
+    pub block: MemoryLayout,
+    /// The operations of a warp.
+    pub costs: OpCosts,
+}
+
+/// Returns the shape of the descriptor's block if `op` is a store that may be a bulk tensor copy; `None` otherwise.
+///
+/// A launch must be able to encode the descriptor's tensor map. The copy is complete when the kernel ends, so the
+/// program must not signal other blocks that it has stored, and must not load the stored memory afterwards.
+pub(crate) fn find_bulk_store(body: &FunctionBody, op: Op, config: &LaunchConfig<'_>) -> Option<Vec<u64>> {
+    let context = &config.context;
+    if body.op(op).name() != tt::DESCRIPTOR_STORE || context.blocks > 1 || !context.enables(Optimization::TensorCopies)
+    {
+        return None;
+    }
+    let descriptor = body.operand(op, "desc")?;
+    let base = find_descriptor_tensor(body, descriptor)?.base.argument;
+    let (block, stored) = (body.value_type(descriptor), body.value_type(body.operand(op, "src")?));
+    let (shape, stored_shape) = (block.shape()?, stored.shape()?);
+    let is_full_block = shape.last() == stored_shape.last()
+        && shape.iter().product::<u64>() == stored_shape.iter().product::<u64>()
+        && stored.element_bits() == Some(element_bits_while_moved(stored.element()));
+    (is_full_block && !is_observed(body, op, base)).then(|| shape.to_vec())
+}
+
+/// Whether the program may observe that the store `op` to the memory of `base` is complete: it has atomic operations,
+/// or loads from that memory that may follow the store.
+fn is_observed(body: &FunctionBody, op: Op, base: Value) -> bool {
+    let ops = body.walk_region(body.root());
+    let bases = PointerBases::of(body);
+    let after: Vec<Op> = ops.iter().copied().skip_while(|other| *other != op).collect();
+    let in_common_loop = |load: Op| {
+        let loops = ops.iter().filter(|other| !body.op(**other).regions.is_empty());
+        loops.into_iter().any(|of| {
+            let inside = body.op_and_nested_ops(*of);
+            inside.contains(&op) && inside.contains(&load)
+        })
+    };
+    ops.iter().any(|&other| {
+        let operation = body.op(other);
+        let loaded = match operation.name() {
+            tt::LOAD => bases.find(operation.operands[0]),
+            tt::DESCRIPTOR_LOAD | tt::DESCRIPTOR_GATHER => {
+                find_descriptor_tensor(body, operation.operands[0]).map(|tensor| tensor.base.argument)
+            }
+            name => return name.starts_with("tt.atomic") || name == tw::CLUSTER_BARRIER,
+        };
+        loaded.is_none_or(|loaded| loaded == base) && (after.contains(&other) || in_common_loop(other))
+    })
+}
+
+impl Access {
+    /// Returns the bulk store that this access may be in a register layout, if it takes less time than direct stores;
+    /// `None` otherwise.
+    pub(crate) fn bulk_store(&self, layout: &LinearLayout, config: &LaunchConfig<'_>) -> Option<BulkStore> {
+        let direct = OpCosts::of_direct_access(self, layout, config).ok();
+        let cycles =
+            |costs: &OpCosts| costs.work().predict_time(config.warps.into(), config.context.target).total_cycles();
+        let bulk = self.plan_bulk_store(layout, config, limits_for_prices())?;
+        direct.is_none_or(|direct| cycles(&bulk.costs) < cycles(&direct)).then_some(bulk)
+    }
+
+    /// Plans the bulk store with these limits of the search for the layout of its buffer.
+    pub(crate) fn plan_bulk_store(
+        &self,
+        layout: &LinearLayout,
+        config: &LaunchConfig<'_>,
+        limits: SharedLayoutSearchLimits,
+    ) -> Option<BulkStore> {
+        let (block, bits) = (self.bulk_block.as_ref()?, self.named.bits);
+        let tensor = SharedTensor::new(&tensor_shape_from_layout(layout), bits);
+        let last = Dim::tensor(tensor_shape_from_layout(layout).len().checked_sub(1)?);
+        let store = TensorAccess::store("the store", layout.clone(), &config.context);
+        let copy = bulk_copy_access("the copy", (block.len(), Direction::Load), last, config);
+        let buffer = SharedBuffer::new(tensor, vec![store, copy], Vec::new()).with_limits(limits);
+        let solution = buffer.solve(config).ok()?;
+        let linear = LayoutTransfer::Reshaped(block.clone()).apply(&solution.memory.linear).ok()?;
+        let block_memory = MemoryLayout { linear, ..solution.memory.clone() };
+        let global = describe_rows(block, bits, u64::MAX)?.tensor;
+        let problem = AsyncCopySpec::new(&global, &block_memory, bits, config.lanes, config.warps);
+        let copy = plan_tensor_copy_to_global(&problem.with_tensor_map(true), config.context).ok()?;
+        let bytes = solution.memory.allocated_bytes(bits);
+        let fits = bytes.is_multiple_of(copy.alignment) && bytes <= u64::from(config.context.target.shared.bytes);
+        let costs = count_ops(&solution, &copy, bytes, config);
+        fits.then_some(BulkStore { memory: solution.memory, block: block_memory, costs })
+    }
+}
+
+/// Counts the operations of a bulk store: the stores to the buffer, the barrier behind them, and the copy, which reads
+/// the buffer in full wavefronts and writes whole sectors.
+fn count_ops(solution: &SharedLayoutSolution, copy: &TensorCopy, bytes: u64, config: &LaunchConfig<'_>) -> OpCosts {
+    let target = config.context.target;
+    let warps = u64::from(config.warps.max(1));
+    let wavefront = target.shared.banks.iter().map(BankTableEntry::wavefront_bytes).max().unwrap_or(1).max(1);
+    let mut counts = Counts { barriers: 1, ..Counts::default() };
+    if let Some(store) = solution.served.first() {
+        let issued = if store.instruction.is_none() { &mut counts.shared_stores } else { &mut counts.matrix_stores };
+        *issued = store.issued;
+        (counts.wavefronts_stored, counts.permutes) = (store.wavefronts, store.permutes);
+    }
+    counts.wavefronts_loaded = bytes.div_ceil(wavefront * warps);
+    let of_warp = |all: u64| all as f64 / warps as f64;
+    let global = GlobalWork {
+        accesses: of_warp(copy.box_count() as u64),
+        lines: of_warp(bytes.div_ceil(CACHE_LINE_BYTES)),
+        stored_sectors: of_warp(copy.transactions),
+        ..GlobalWork::default()
+    };
+    OpCosts { plain: ISSUE_INSTRUCTIONS, counts, accesses: copy.box_count() as u64, bytes, global }
+}

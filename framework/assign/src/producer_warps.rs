@@ -1,0 +1,59 @@
+//! Producer warps: an extra warp that issues the bulk tensor copies of a loop, and that may hand registers over to the
+//! consumer warps. Loops of explicit-memory programs and of other programs share these decisions.
+
+use crate::LaunchConfig;
+use tilewright_target::Optimization;
+use tilewright_tile::{Attribute, FunctionBody, Op};
+
+/// Number of named barriers for two warp groups: one for each group, and one for both.
+const GROUP_BARRIERS: u32 = 3;
+
+/// Whether a loop requests (`true`) or forbids a producer warp by Triton's `tt.warp_specialize`; `None` without this
+/// attribute.
+pub(crate) fn requested_producer(body: &FunctionBody, of: Op) -> Option<bool> {
+    match body.op(of).attributes.get("tt.warp_specialize")? {
+        Attribute::Unit => Some(true),
+        Attribute::Bool(has_producer) => Some(*has_producer),
+        _ => None,
+    }
+}
+
+/// Whether a block may have a producer warp, besides the warps of the launch.
+pub(crate) fn has_room_for_producer(config: &LaunchConfig<'_>) -> bool {
+    let limits = &config.context.target.limits;
+    let lanes = (config.warps + 1).saturating_mul(config.lanes);
+    limits.named_barriers >= GROUP_BARRIERS && lanes <= limits.lanes_per_block
+}
+
+/// Returns the registers of a lane of the consumer warps and of the producer warp if the producer should hand registers
+/// over: if `needed` registers of a consumer's lane then permit more resident blocks, or if a lane of the only resident
+/// block has fewer otherwise. The consumers get all registers that remain for this number of blocks.
+pub(crate) fn reallocated_registers(needed: u64, config: &LaunchConfig<'_>) -> Option<[u32; 2]> {
+    let (context, lanes, consumers) = (&config.context, config.lanes, config.warps);
+    let target = context.target;
+    let change = target.limits.register_reallocation;
+    let change = change.filter(|_| context.enables(Optimization::RegisterReallocation))?;
+    let all = (consumers + 1).next_multiple_of((change.lanes / lanes).max(1));
+    if !(consumers * lanes).is_multiple_of(change.lanes) || lanes * all > target.limits.lanes_per_block {
+        return None;
+    }
+    let (most, unit) = (target.limits.registers_per_lane, target.throughput.as_ref()?);
+    let down = |count: u32| count / change.step * change.step;
+    // The registers of all lanes at the launch, for blocks of this number of warps.
+    let equal = |blocks: u32, warps: u32| {
+        down((unit.registers_per_lane((blocks * warps).into(), lanes.into()) as u32).min(most))
+    };
+    let before = |blocks: u32| equal(blocks, consumers + 1);
+    let reallocated = |blocks: u32| {
+        let of_producers = change.least * (all - consumers);
+        let left = (equal(blocks, all) * all).saturating_sub(of_producers) / consumers;
+        down(left.min(change.most).min(most))
+    };
+    let most_blocks = |registers: &dyn Fn(u32) -> u32| {
+        (1..).take_while(|&blocks| u64::from(registers(blocks)) >= needed.max(1)).last().unwrap_or(1)
+    };
+    let blocks = most_blocks(&reallocated);
+    let own = reallocated(blocks);
+    let has_more = blocks == 1 && needed > u64::from(before(1)) && own > before(1);
+    (blocks > most_blocks(&before) || has_more).then_some([own, change.least])
+}
