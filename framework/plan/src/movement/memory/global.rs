@@ -30,7 +30,7 @@ pub enum AxisStride {
 }
 
 /// The known properties of a tensor in global memory.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct GlobalTensor {
     /// The axes, each with its size (a power of two) and its stride. An axis that occurs several times is split into
     /// segments: they number consecutive bits of its coordinate, the lowest first.
