@@ -2,13 +2,16 @@
 
 use std::cell::RefCell;
 use std::hash::Hash;
+use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 use tilewright_layout::LinearLayout;
 use tilewright_target::{Instruction, OptimizationSet, TargetDescription};
 
 use crate::mma::{MmaError, MmaPlan, MmaProblem};
-use crate::movement::{ConversionPlan, GlobalTensor, MovementError, PlanContext, find_coalesced_layout};
+use crate::movement::{
+    ConversionPlan, GlobalTensor, MovementError, PlanContext, SharedAccessKind, find_coalesced_layout,
+};
 
 /// The coalesced layouts, and the plans of conversions and of MMAs, that were found for one target. A [`PlanContext`] refers to it
 /// ([`PlanContext::with_cache`]); contexts with another target or instruction table do not use it.
@@ -18,7 +21,15 @@ pub struct PlanCache<'a> {
     coalesced: Plans<CoalescedKey, LinearLayout, MovementError>,
     conversions: Plans<ConversionKey, ConversionPlan, MovementError>,
     mmas: Plans<(MmaProblem, Limits), MmaPlan, MmaError>,
+    restricted: RefCell<FxHashMap<RestrictionKey, Rc<RestrictedTarget>>>,
 }
+
+/// A target and an instruction table, both restricted to one kind of accesses of shared memory.
+type RestrictedTarget = (TargetDescription, Vec<Instruction>);
+
+/// The properties of a kind of accesses that restrict a target: the instruction, the bytes of a lane, and whether it
+/// copies from global memory.
+type RestrictionKey = (Option<String>, u64, bool);
 
 /// Results of planning by problem.
 type Plans<Problem, Plan, Failure> = RefCell<FxHashMap<Problem, Result<Plan, Failure>>>;
@@ -52,7 +63,7 @@ impl<'a> PlanCache<'a> {
     #[must_use]
     pub fn new(target: &'a TargetDescription, instructions: &'a [Instruction]) -> Self {
         let (coalesced, conversions, mmas) = (RefCell::default(), RefCell::default(), RefCell::default());
-        Self { target, instructions, coalesced, conversions, mmas }
+        Self { target, instructions, coalesced, conversions, mmas, restricted: RefCell::default() }
     }
 
     /// Whether plans of the context may be in the cache: it has the same target and instruction table.
@@ -77,6 +88,14 @@ impl PlanContext<'_> {
             Some(cache) => find(&cache.coalesced, (tensor.clone(), element_bits, [lanes, warps]), search),
             None => search(),
         }
+    }
+
+    /// Returns the target and the instruction table of the context, both restricted to accesses of this kind.
+    pub(crate) fn restrict_to(&self, kind: &SharedAccessKind) -> Rc<RestrictedTarget> {
+        let restrict = || Rc::new(kind.restrict_target(self.target, self.instructions));
+        let Some(cache) = self.cache.filter(|cache| cache.serves(self)) else { return restrict() };
+        let key = (kind.instruction.clone(), kind.bytes, kind.copies);
+        Rc::clone(cache.restricted.borrow_mut().entry(key).or_insert_with(restrict))
     }
 
     /// Returns the cached plan of a conversion; plans it by `plan` if it is new.
