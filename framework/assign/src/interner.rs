@@ -1,7 +1,7 @@
 //! Interner of layouts and layout transfers: each layout is stored and named once, and each transfer is applied once.
 
+use rustc_hash::FxHashMap;
 use std::cell::RefCell;
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::layouts::{LayoutTransfer, format_layout_attribute, to_canonical_dim_order};
@@ -25,11 +25,11 @@ impl TransferId {
 #[derive(Debug)]
 pub(super) struct Interner {
     layouts: RefCell<Vec<Arc<LinearLayout>>>,
-    numbers: RefCell<HashMap<Arc<LinearLayout>, LayoutId>>,
-    names: RefCell<HashMap<LayoutId, LayoutAttribute>>,
+    numbers: RefCell<FxHashMap<Arc<LinearLayout>, LayoutId>>,
+    names: RefCell<FxHashMap<LayoutId, LayoutAttribute>>,
     transfers: RefCell<Vec<LayoutTransfer>>,
-    transfer_ids: RefCell<HashMap<LayoutTransfer, TransferId>>,
-    transferred: RefCell<HashMap<(LayoutId, TransferId), Option<LayoutId>>>,
+    transfer_ids: RefCell<FxHashMap<LayoutTransfer, TransferId>>,
+    transferred: RefCell<FxHashMap<(LayoutId, TransferId), Option<LayoutId>>>,
 }
 
 impl Default for Interner {
@@ -39,7 +39,7 @@ impl Default for Interner {
             numbers: RefCell::default(),
             names: RefCell::default(),
             transfers: RefCell::new(vec![LayoutTransfer::Same]),
-            transfer_ids: RefCell::new(HashMap::from([(LayoutTransfer::Same, TransferId::IDENTITY)])),
+            transfer_ids: RefCell::new(FxHashMap::from_iter([(LayoutTransfer::Same, TransferId::IDENTITY)])),
             transferred: RefCell::default(),
         }
     }

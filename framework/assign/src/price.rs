@@ -2,8 +2,8 @@
 //!
 //! The unit is cycles of the compute unit for each warp of the block. The times of all resources are added.
 
+use rustc_hash::FxHashMap;
 use std::cell::RefCell;
-use std::collections::HashMap;
 
 use super::LaunchConfig;
 use super::graph::{Access, Graph, Kind, Remat};
@@ -41,19 +41,19 @@ pub(super) struct Prices<'a> {
     /// For each node of the graph, the index of its [`Kind`] (the operation, with all its parameters that affect the
     /// cost). Nodes of equal kinds have the same index, and share cache entries.
     kinds: Vec<usize>,
-    conversions: RefCell<HashMap<(LayoutId, LayoutId, u32), ConversionCost>>,
-    operations: RefCell<HashMap<(usize, LayoutId), f64>>,
+    conversions: RefCell<FxHashMap<(LayoutId, LayoutId, u32), ConversionCost>>,
+    operations: RefCell<FxHashMap<(usize, LayoutId), f64>>,
     /// Costs of prefetches, by the index of the load's kind, the layout of its copies and the layout of the reader;
     /// `None` if no copy can prefetch the load.
-    prefetches: RefCell<HashMap<(usize, LayoutId, LayoutId), Option<f64>>>,
-    gathers: RefCell<HashMap<(usize, LayoutId, LayoutId), f64>>,
-    remat_price: RefCell<HashMap<(Value, LayoutId), f64>>,
+    prefetches: RefCell<FxHashMap<(usize, LayoutId, LayoutId), Option<f64>>>,
+    gathers: RefCell<FxHashMap<(usize, LayoutId, LayoutId), f64>>,
+    remat_price: RefCell<FxHashMap<(Value, LayoutId), f64>>,
 }
 
 impl<'a> Prices<'a> {
     /// Creates the cache for the nodes of a graph.
     pub(super) fn new(graph: &Graph<'a>, config: &'a LaunchConfig<'a>) -> Self {
-        let mut numbers: HashMap<String, usize> = HashMap::new();
+        let mut numbers: FxHashMap<String, usize> = FxHashMap::default();
         let mut kind_index = |kind: &Kind| {
             let next = numbers.len();
             *numbers.entry(format!("{kind:?}")).or_insert(next)

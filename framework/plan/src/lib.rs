@@ -6,9 +6,12 @@
 //! where block barriers are needed between accesses of shared memory.
 
 pub mod barrier_hazards;
+mod cache;
 pub mod constraint;
 pub mod cost;
 mod layouts;
 pub mod memory_synthesis;
 pub mod mma;
 pub mod movement;
+
+pub use cache::PlanCache;

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::compiler::{ProgramCompiler, ProgramOptions};
-use super::config::launch_config;
+use super::config::{launch_config, plan_cache};
 use super::error::ProgramError;
 use super::sizes::Sized;
 use super::stage::CompilationStageOutput;
@@ -76,7 +76,8 @@ impl ProgramCompiler<'_> {
         let text = &*text;
         let module = self.neutral(text, options, seen)?;
         let families = FamilyProviders::new(vec![&NeutralFamilies, self.target.families()]);
-        let config = launch_config(self.target, Some(&module), options, &families)?;
+        let plans = plan_cache(self.target);
+        let config = launch_config(self.target, Some(&module), options, &families, &plans)?;
         let assigned = if has_explicit_memory_ops(&module) {
             let found = match known {
                 Some(found) => found,

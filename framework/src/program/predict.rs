@@ -1,7 +1,7 @@
 //! Predicts the time of a launch of a compiled program.
 
 use super::compiler::{ProgramCompiler, ProgramOptions};
-use super::config::launch_config;
+use super::config::{launch_config, plan_cache};
 use super::error::ProgramError;
 use tilewright_assign::AssignedModule;
 use tilewright_assign::synthesis::{LaunchPredictionInput, PredictedPerformance, predict_launch_time};
@@ -27,7 +27,8 @@ impl ProgramCompiler<'_> {
             return Err(ProgramError::Entry("the program has no entry function".to_owned()));
         };
         let families = FamilyProviders::new(vec![&NeutralFamilies, self.target.families()]);
-        let config = launch_config(self.target, Some(&assigned.module), options, &families)?;
+        let plans = plan_cache(self.target);
+        let config = launch_config(self.target, Some(&assigned.module), options, &families, &plans)?;
         Ok(predict_launch_time(function, kernel.shared_bytes(), Some(launch), &config)?)
     }
 }

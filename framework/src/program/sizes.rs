@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::chosen_sizes::ChosenTileSizes;
 use super::compiler::{ProgramCompiler, ProgramOptions};
-use super::config::launch_config;
+use super::config::{launch_config, plan_cache};
 use super::error::ProgramError;
 use tilewright_assign::synthesis::{
     SynthesisError, SynthesizedProgram, TileSizeSearchResult, TiledProgram, has_explicit_memory_ops, search_tile_sizes,
@@ -69,7 +69,8 @@ impl ProgramCompiler<'_> {
         // The first combination of sizes gives the launch configuration: warps and lanes do not depend on the sizes.
         let begin: Vec<u64> = parameters.iter().map(|sizes| sizes[0]).collect();
         let module = make(&begin).map(|program| program.module);
-        let config = launch_config(self.target, module.as_ref(), options, &families)?;
+        let plans = plan_cache(self.target);
+        let config = launch_config(self.target, module.as_ref(), options, &families, &plans)?;
         let found = search_tile_sizes(&parameters, &mut make, &config, (options.synthesis(), MOST));
         refused.dedup();
         match found {

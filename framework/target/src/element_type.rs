@@ -5,7 +5,7 @@ use std::fmt;
 use super::format::FloatFormat;
 
 /// An element type: the interpretation of an element's bits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ElementType {
     /// An integer type, in two's complement if signed.
     Integer {

@@ -6,7 +6,7 @@
 //! NVIDIA's PTX ISA: the upper 19 bits of binary32.
 
 /// A binary floating-point format: a sign bit if signed, exponent bits, mantissa bits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct FloatFormat {
     signed: bool,
     exponent: u32,
@@ -20,7 +20,7 @@ pub struct FloatFormat {
 }
 
 /// The encodings of a format that stand for infinity or NaN instead of finite numbers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Specials {
     /// The highest exponent is special, as in IEEE 754: infinity if the mantissa is zero, else NaN.
     Ieee,

@@ -100,7 +100,7 @@ impl FromStr for Optimization {
 /// assert!(disabled.contains(Optimization::Prefetch) && !disabled.contains(Optimization::VectorAccesses));
 /// # Ok::<(), tilewright_target::UnknownOptimizationError>(())
 /// ```
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(from = "Vec<String>", into = "Vec<&'static str>")]
 pub struct OptimizationSet(u32);
 

@@ -1,7 +1,7 @@
 //! The division of tensors among the blocks of a cluster.
 
 use tilewright_layout::{Dim, LayoutError, LinearLayout, Space};
-use tilewright_plan::movement::{GlobalTensor, MovementError, find_coalesced_layout};
+use tilewright_plan::movement::{GlobalTensor, MovementError};
 
 use crate::LaunchConfig;
 use crate::layouts::{to_canonical_dim_order, unpack_coordinates};
@@ -98,8 +98,8 @@ impl ClusterPartition {
     /// [`MovementError`] if the launch's number of lanes or warps, or a size of the tensor, is not a power of two.
     pub fn coalesced_layout(&self, shape: &[u64], config: &LaunchConfig<'_>) -> Result<LinearLayout, MovementError> {
         let memory = GlobalTensor::row_major(&self.block_share_shape(shape), 4);
-        let (lanes, warps) = (u64::from(config.lanes), u64::from(config.warps));
-        let share = find_coalesced_layout(&memory, 32, lanes, warps, config.context.target)?;
+        let threads = [config.lanes, config.warps].map(u64::from);
+        let share = config.context.find_coalesced_layout(&memory, 32, threads)?;
         Ok(self.extend_share_to_tensor(&to_canonical_dim_order(&share)?, shape)?)
     }
 }
@@ -111,10 +111,9 @@ pub(crate) fn coalesced_over_blocks(
     element_bits: u32,
     config: &LaunchConfig<'_>,
 ) -> Result<LinearLayout, MovementError> {
-    let (lanes, warps) = (u64::from(config.lanes), u64::from(config.warps));
-    let target = config.context.target;
+    let threads = [config.lanes, config.warps].map(u64::from);
     if config.context.blocks == 1 {
-        return find_coalesced_layout(memory, element_bits, lanes, warps, target);
+        return config.context.find_coalesced_layout(memory, element_bits, threads);
     }
     let mut shape = vec![1; memory.axes.len()];
     for &(dim, size, _) in &memory.axes {
@@ -127,7 +126,7 @@ pub(crate) fn coalesced_over_blocks(
     for (dim, size, _) in &mut of_block.axes {
         *size = dim.as_tensor_axis().and_then(|axis| share.get(axis).copied()).unwrap_or(*size);
     }
-    let layout = find_coalesced_layout(&of_block, element_bits, lanes, warps, target)?;
+    let layout = config.context.find_coalesced_layout(&of_block, element_bits, threads)?;
     Ok(division.extend_share_to_tensor(&to_canonical_dim_order(&layout)?, &shape)?)
 }
 

@@ -39,7 +39,8 @@ impl Subspace {
         }
         let low = rest & rest.wrapping_neg();
         // Columns of most layouts are unit vectors or nearly so: then no other basis vector has the new pivot bit.
-        if self.tails & low != 0 {
+        let is_tail = self.tails & low != 0;
+        if is_tail {
             self.basis.iter_mut().filter(|other| **other & low != 0).for_each(|other| *other ^= rest);
         }
         let at = self.pivots_below(low);
@@ -49,7 +50,10 @@ impl Subspace {
             self.basis.insert(at, rest);
         }
         self.pivots |= low;
-        self.tails = self.basis.iter().fold(0, |bits, vector| bits | vector) & !self.pivots;
+        self.tails = match is_tail {
+            true => self.basis.iter().fold(0, |bits, vector| bits | vector) & !self.pivots,
+            false => self.tails | (rest ^ low),
+        };
         true
     }
 

@@ -77,8 +77,9 @@ impl<'q> Problem<'q, '_> {
         let low = chosen.term.assigned().unwrap_or_default();
         let packing = Packing::new(&self.axes, low.get(..self.byte_bits()).unwrap_or_default());
         let layout = packing.registers(self.layout(chosen.access)?)?;
-        let (target, rows) = chosen.lanes.restrict_target(self.context.target, self.context.instructions);
-        let context = PlanContext::new(&target).with_instructions(&rows).without_sharing();
+        let restricted = self.context.restrict_to(chosen.lanes);
+        let (target, rows) = &*restricted;
+        let context = PlanContext::new(target).with_instructions(rows).without_sharing();
         let numbered =
             (u64::from(self.unit_bits()) << rank(layout.columns_of(Dim::REGISTER))) / (8 * chosen.lanes.bytes);
         let accessor = self.accessor(chosen, layout);
@@ -124,14 +125,12 @@ impl<'q> Problem<'q, '_> {
         let layouts = layouts.collect::<Result<Vec<_>, MemorySynthesisError>>()?;
         let mut accessors: Vec<SharedMemoryAccessor> =
             chosen.iter().zip(layouts).map(|(one, layout)| self.accessor(one, layout)).collect();
-        let alone: Vec<_> = chosen
-            .iter()
-            .map(|one| one.lanes.restrict_target(self.context.target, self.context.instructions))
-            .collect();
-        let context: Vec<_> = alone
-            .iter()
-            .map(|(target, rows)| PlanContext::new(target).with_instructions(rows).without_sharing().with_kept_words())
-            .collect();
+        let alone: Vec<_> = chosen.iter().map(|one| self.context.restrict_to(one.lanes)).collect();
+        let context = alone.iter().map(|restricted| {
+            let (target, rows) = &**restricted;
+            PlanContext::new(target).with_instructions(rows).without_sharing().with_kept_words()
+        });
+        let context: Vec<_> = context.collect();
         let (unit, target) = (self.unit_bits(), self.context.target);
         let begin = begin(chosen, rest, &packing, within.len());
         // A copy whose lanes can choose which elements they fetch has no bank conflicts with any swizzle, so only the
@@ -219,11 +218,12 @@ impl<'q> Problem<'q, '_> {
             .ok()
             .filter(|term| term.admits(&memory.linear))?;
         let chosen = Chosen { access, alternative, lanes, term };
-        let (target, rows) = lanes.restrict_target(self.context.target, self.context.instructions);
+        let restricted = self.context.restrict_to(lanes);
+        let (target, rows) = &*restricted;
         let fetched = self.fetched(&chosen, memory).ok()?;
         let accessor = self.accessor(&chosen, fetched.clone().unwrap_or_else(|| layout.clone()));
         let served = self
-            .served(&chosen, &accessor, memory, PlanContext::new(&target).with_instructions(&rows).without_sharing())
+            .served(&chosen, &accessor, memory, PlanContext::new(target).with_instructions(rows).without_sharing())
             .ok()?;
         Some(AccessSolution { fetched, ..served })
     }

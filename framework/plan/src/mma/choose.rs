@@ -63,6 +63,11 @@ pub struct MmaCandidate {
 /// ```
 pub fn plan_mma<'a>(problem: &MmaProblem, context: impl Into<PlanContext<'a>>) -> Result<MmaPlan, MmaError> {
     let context = context.into();
+    context.cached_mma(problem, || plan_new_mma(problem, context))
+}
+
+/// Plans an MMA problem that no cache has; see [`plan_mma`].
+fn plan_new_mma(problem: &MmaProblem, context: PlanContext<'_>) -> Result<MmaPlan, MmaError> {
     let (mut weighed, refused) = weigh(problem, context)?;
     if let Some(required) = &problem.result_layout {
         weighed = best_of_each_side(weighed);

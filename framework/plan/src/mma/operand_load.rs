@@ -99,13 +99,16 @@ impl OperandLoad {
                 straight = by_blocks;
             }
         }
-        let (lanes, warps) = (1 << layout.in_bits(Dim::LANE), 1 << layout.in_bits(Dim::WARP));
-        let coalesced = find_coalesced_layout(&tensor, bits, lanes, warps, context.target)?;
-        let Ok(conversion) = plan_conversion(&coalesced, layout, bits, context) else {
+        let threads = [Dim::LANE, Dim::WARP].map(|dim| 1 << layout.in_bits(dim));
+        let coalesced = context.find_coalesced_layout(&tensor, bits, threads)?;
+        let mut staged = of(coalesced, None)?;
+        let is_faster = |load: &Self| load.warp_cycles(context.target) < straight.warp_cycles(context.target);
+        // The conversion only adds cycles, so it is not planned if coalesced loads alone gain nothing.
+        if !is_faster(&staged) {
             return Ok(straight);
-        };
-        let staged = of(coalesced, Some(conversion))?;
-        Ok(if staged.warp_cycles(context.target) < straight.warp_cycles(context.target) { staged } else { straight })
+        }
+        staged.conversion = plan_conversion(&staged.loaded, layout, bits, context).ok();
+        Ok(if staged.conversion.is_some() && is_faster(&staged) { staged } else { straight })
     }
 
     /// Plans the load of an operand to shared memory in a layout that an instruction reads: coalesced loads, the

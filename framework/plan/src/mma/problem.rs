@@ -22,7 +22,7 @@ use super::scale::BlockScale;
 /// assert_eq!((problem.k_width, problem.n_width, problem.chained), (Some(8), None, true));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct MmaProblem {
     /// The sizes M, N and K, powers of two: `a` is M x K, `b` is K x N, the accumulator is M x N.
@@ -79,7 +79,7 @@ pub struct MmaProblem {
 }
 
 /// The partition of an MMA's result over warps and lanes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct WarpPartition {
     /// Whether A and B are swapped: the atom's first operand is `b`.
     pub swap_ab: bool,

@@ -12,7 +12,7 @@ use super::cast;
 
 /// The scales of one operand. In memory they are rows x blocks, row-major: one row for each row of `a` or column of
 /// `b`, and one block for each group of elements along K that share a scale.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct BlockScale {
     /// The element type of the scales.
     pub element_type: ElementType,

@@ -1,5 +1,6 @@
 //! The context of a plan: the target, its instruction table and the limits of the plan.
 
+use crate::PlanCache;
 use tilewright_kernel::{Element, MathFunction};
 use tilewright_math::casts::NativeCasts;
 use tilewright_target::{Instruction, Optimization, OptimizationSet, TargetDescription};
@@ -27,6 +28,8 @@ pub struct PlanContext<'a> {
     pub blocks: u32,
     /// The optimizations that are disabled.
     pub disabled: OptimizationSet,
+    /// The plans that are known; `None` plans everything anew.
+    pub(crate) cache: Option<&'a PlanCache<'a>>,
 }
 
 impl<'a> PlanContext<'a> {
@@ -43,6 +46,7 @@ impl<'a> PlanContext<'a> {
             keeps_words: false,
             blocks: 1,
             disabled: OptimizationSet::default(),
+            cache: None,
         }
     }
 
@@ -69,6 +73,12 @@ impl<'a> PlanContext<'a> {
     #[must_use]
     pub fn with_disabled(self, disabled: OptimizationSet) -> Self {
         Self { disabled, ..self }
+    }
+
+    /// Returns the context with a cache of plans, which several plans of one program share.
+    #[must_use]
+    pub fn with_cache(self, cache: &'a PlanCache<'a>) -> Self {
+        Self { cache: Some(cache), ..self }
     }
 
     /// Whether an optimization is enabled.

@@ -25,7 +25,8 @@ impl Located {
         let (registers, lanes, warps) = (of(side.span().basis()), of(side.lanes()), of(side.warps()));
         let own = Subspace::span(registers);
         let alignment_bits = lanes.iter().chain(&warps).fold(0, |all, column| all | column).trailing_zeros();
-        let together = (0..64).take_while(|&bit| own.contains(1 << bit)).count() as u32;
+        // The unit vectors of the lowest bits are in a space only as the first vectors of its reduced basis.
+        let together = own.basis().iter().enumerate().take_while(|&(bit, &vector)| vector == 1 << bit).count() as u32;
         Self { lanes, widest: together.min(alignment_bits) }
     }
 

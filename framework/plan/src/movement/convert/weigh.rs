@@ -41,9 +41,11 @@ pub fn plan_conversion<'a>(
     context: impl Into<PlanContext<'a>>,
 ) -> Result<ConversionPlan, MovementError> {
     let context = context.into();
-    let Weighed { plans, rejected, .. } = weigh(src, dst, element_bits, &context, true)?;
-    let best = plans.into_iter().min_by(|a, b| a.compare_cost(b));
-    best.ok_or_else(|| MovementError::impossible(RejectedCandidate::list_reasons(&rejected)))
+    context.cached_conversion((src, dst, element_bits), || {
+        let Weighed { plans, rejected, .. } = weigh(src, dst, element_bits, &context, true)?;
+        let best = plans.into_iter().min_by(|a, b| a.compare_cost(b));
+        best.ok_or_else(|| MovementError::impossible(RejectedCandidate::list_reasons(&rejected)))
+    })
 }
 
 /// Returns a lower bound of the predicted cycles of all plans that convert between these layouts.

@@ -30,7 +30,7 @@ pub enum AxisStride {
 }
 
 /// The known properties of a tensor in global memory.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct GlobalTensor {
     /// The axes, each with its size (a power of two) and its stride. An axis that occurs several times is split into
     /// segments: they number consecutive bits of its coordinate, the lowest first.
@@ -370,8 +370,9 @@ impl GlobalAccessPlan {
         let (lanes, warps) = threads.split_at(self.lane_bits as usize);
         let distances = memory.distances(registers.outs(), bytes);
         let address = |column: u64| {
-            let set = distances.iter().enumerate().filter(|(bit, _)| column >> bit & 1 == 1);
-            set.fold(0u64, |sum, (_, distance)| sum.wrapping_add(*distance))
+            let set = std::iter::successors(Some(column), |rest| Some(rest & rest.wrapping_sub(1)));
+            let bits = set.take_while(|rest| *rest != 0).map(|rest| rest.trailing_zeros() as usize);
+            bits.filter_map(|bit| distances.get(bit)).fold(0u64, |sum, distance| sum.wrapping_add(*distance))
         };
         let active = |thread: u64| thread & self.idle == 0;
         let own: Vec<u64> =

@@ -42,8 +42,8 @@ impl Sides<'_> {
     }
 
     /// Returns layouts whose vector is the slot (contiguous memory of one access) of an instruction of one side or of
-    /// both.
-    pub(super) fn tiled_layouts(&self, tiles: &[Tile<'_>]) -> Vec<ScratchLayout> {
+    /// both. Layouts are computed lazily.
+    pub(super) fn tiled_layouts(&self, tiles: &[Tile<'_>]) -> impl Iterator<Item = ScratchLayout> {
         let of = |side: &LocatedAccessor| -> Vec<Option<&Tile<'_>>> {
             let mut kinds = Tile::kinds(tiles, side.direction);
             kinds.retain(|tile| tile.is_none_or(|tile| tile.reaches(&side.reach)));
@@ -51,8 +51,9 @@ impl Sides<'_> {
         };
         let (stores, loads) = (of(self.src), of(self.dst));
         let pairs = stores.iter().flat_map(|&store| loads.iter().map(move |&load| (store, load)));
-        let shapes = pairs.filter_map(|(store, load)| self.tiled(store, load));
-        shapes.map(|shape| shape.layout(self.coordinates.kept)).collect()
+        let shapes: Vec<Shape> = pairs.filter_map(|(store, load)| self.tiled(store, load)).collect();
+        let kept = self.coordinates.kept;
+        shapes.into_iter().map(move |shape| shape.layout(kept))
     }
 
     /// Returns the parameters of a layout for an instruction on at least one side (`None`: plain accesses there).

@@ -41,15 +41,10 @@ pub(crate) fn within(
     let sides = Sides { conversion, coordinates: &coordinates, src: &src, dst: &dst, stores, loads, target };
     let fewest_accesses = [&src, &dst].map(|side| bound::fewest_accesses(context, side.direction, side.moved_bits()));
     let mut best = Best { chosen: None, bound: *bound, fewest_accesses };
-    for layout in sides.plain_layouts() {
-        best.weigh(&sides, layout, &[]);
-        if best.reaches_bound() {
-            break;
-        }
-    }
+    best.weigh_all(&sides, sides.plain_layouts(), &[]);
     if !best.reaches_bound() {
         let tiles = Tile::of_rows(context.instructions, conversion.lane_bits);
-        sides.tiled_layouts(&tiles).into_iter().for_each(|layout| best.weigh(&sides, layout, &tiles));
+        best.weigh_all(&sides, sides.tiled_layouts(&tiles), &tiles);
     }
     let none = "the target has no shared-memory access of the element's width";
     let (layout, store, load) = best.chosen.ok_or(none)?;
@@ -78,17 +73,32 @@ pub(super) struct Best {
 }
 
 impl Best {
+    /// Weighs layouts, each once, until one reaches the lower bounds.
+    fn weigh_all(&mut self, sides: &Sides<'_>, layouts: impl Iterator<Item = ScratchLayout>, tiles: &[Tile<'_>]) {
+        let mut seen: Vec<Vec<u64>> = Vec::new();
+        for layout in layouts {
+            if !seen.contains(&layout.columns) {
+                seen.push(layout.columns.clone());
+                self.weigh(sides, layout, tiles);
+            }
+            if self.reaches_bound() {
+                break;
+            }
+        }
+    }
+
     fn weigh(&mut self, sides: &Sides<'_>, layout: ScratchLayout, tiles: &[Tile<'_>]) {
         let memory = Memory::new(&layout.columns, &[]);
-        let store = sides.stats(sides.src, &sides.stores, &memory, tiles);
-        let load = sides.stats(sides.dst, &sides.loads, &memory, tiles);
-        let (Some(store), Some(load)) = (store, load) else { return };
+        let cycles = |stats: &TileStats, direction| cycles_of(stats, direction, sides.target);
         let time = |store: &TileStats, load: &TileStats| {
-            let cycles =
-                cycles_of(store, Direction::Store, sides.target) + cycles_of(load, Direction::Load, sides.target);
-            (cycles, store.issued() + load.issued())
+            (cycles(store, Direction::Store) + cycles(load, Direction::Load), store.issued() + load.issued())
         };
         let known = self.chosen.as_ref().map(|(_, store, load)| time(store, load));
+        let Some(store) = sides.stats(sides.src, &sides.stores, &memory, tiles) else { return };
+        if known.is_some_and(|(known, _)| cycles(&store, Direction::Store) > known) {
+            return;
+        }
+        let Some(load) = sides.stats(sides.dst, &sides.loads, &memory, tiles) else { return };
         if known.is_none_or(|known| time(&store, &load) < known) {
             self.chosen = Some((layout, store, load));
         }
