@@ -109,6 +109,37 @@ fn copies_are_prefetched_unless_an_access_is_in_between() {
     assert!(twice.is_some_and(|reason| reason.contains("each element of a tensor once")));
 }
 
+/// The source of a copy may depend on a load, such as of a list of pages, unless the loop may write what it loads.
+#[test]
+fn copies_from_listed_pages_are_prefetched() {
+    let load = "%pi = tt.addptr %q, %i : !tt.ptr<i32>, i32\n%page = tt.load %pi : !tt.ptr<i32>\n";
+    let list = "%gq = tw.global_view %q, \"(1,?):(0,1)\" : !tt.ptr<i32> -> !tw.view<1x?xi32>
+        %pi = tw.slice %gq[%i] : !tw.view<1x?xi32> -> !tw.view<1xi32>
+        %listed = tw.copy %pi : (!tw.view<1xi32>) -> tensor<1xi32>
+        %page = tt.unsplat %listed : tensor<1xi32>\n";
+    let copy = "%ti = tw.slice %g[%page] : !tw.view<64x32x?xf16> -> !tw.view<64x32xf16>
+        tw.copy %ti to %s : (!tw.view<64x32xf16>, !m) -> ()
+        %r = tw.copy %s : (!m) -> tensor<64x32xf16>\n";
+    let rejected = |lines: &str| {
+        let lines = format!("%q = tt.bitcast %b : !tt.ptr<i8> -> !tt.ptr<i32>\n{}", in_a_loop(lines));
+        find_shared_copy_loops(&function(&lines)).pop().expect("a loop that fills").rejected
+    };
+    let store_to = |pointer: &str, ty: &str| format!("tt.store {pointer}, %{ty} : !tt.ptr<{ty}>\n");
+    let value = "%f16 = arith.constant 0.0 : f16\n%i32 = arith.constant 0 : i32\n";
+    for loaded in [load, list] {
+        assert_eq!(rejected(&format!("{loaded}{copy}")), None);
+        let elsewhere = store_to("%p", "f16");
+        assert_eq!(rejected(&format!("{value}{loaded}{copy}{elsewhere}")), None);
+        let reason = rejected(&format!("{value}{loaded}{copy}{}", store_to("%q", "i32")));
+        assert!(reason.is_some_and(|reason| reason.contains("`tt.store` of the loop may write its elements")));
+        let atomic = "%old = tt.atomic_rmw add, acq_rel, gpu, %q, %i : (!tt.ptr<i32>, i32) -> i32\n";
+        let reason = rejected(&format!("{loaded}{copy}{atomic}"));
+        assert!(reason.is_some_and(|reason| reason.contains("`tt.atomic_rmw` of the loop")));
+    }
+    let volatile = load.replace("%pi :", "%pi {isVolatile = true} :");
+    assert!(rejected(&format!("{volatile}{copy}")).is_some_and(|reason| reason.contains("cannot be rematerialized")));
+}
+
 /// Copies of one iteration may fill the parts of a tensor, if they fill all of it before it is read.
 #[test]
 fn copies_that_fill_parts_of_a_tensor_are_prefetched() {

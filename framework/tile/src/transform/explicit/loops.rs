@@ -1,11 +1,12 @@
 //! Finds loops whose copies from global to shared memory can be prefetched.
 
 use crate::op::name::{scf, tt, tw};
+use crate::transform::loads::PointerBases;
 use std::collections::BTreeSet;
 
 use super::parts::{cover, full_tensor, is_selection, region};
 use crate::transform::pipeliner::{Slice, backward, carried_accumulator_index, is_repeatable};
-use crate::{Block, Function, FunctionBody, Op, TileType, Value, ValueOrigin};
+use crate::{Attribute, Block, Function, FunctionBody, Op, Operation, TileType, Value, ValueOrigin};
 
 /// A loop that fills tensors in shared memory from global memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,6 +67,49 @@ fn fills(body: &FunctionBody, op: Op) -> Option<Value> {
     (from_global && matches!(body.value_type(target), TileType::Memory(_))).then(|| full_tensor(body, target))
 }
 
+/// The pointer or view from which an operation loads elements of global memory to registers, such as the list of pages
+/// whose tiles a loop copies; `None` for other operations.
+fn loads_from(body: &FunctionBody, op: Op) -> Option<Value> {
+    let operation = body.op(op);
+    let source = operation.operands.first().copied();
+    match operation.name() {
+        tt::LOAD if operation.attributes.get("isVolatile") != Some(&Attribute::Bool(true)) => source,
+        tw::COPY if body.operand(op, "dst").is_none() => {
+            source.filter(|view| matches!(body.value_type(*view), TileType::View(_)))
+        }
+        _ => None,
+    }
+}
+
+/// Checks that a load in the loop body `block` can be executed in an earlier iteration: no operation of the loop may
+/// write the elements that it loads. The error is the reason.
+fn check_load(body: &FunctionBody, block: Block, load: Op) -> Result<(), String> {
+    let bases = PointerBases::of(body);
+    let read = loads_from(body, load).and_then(|source| bases.find(source));
+    for op in ops_within(body, block) {
+        let operation = body.op(op);
+        let destination = body.operand(op, "dst");
+        let written = match operation.name() {
+            _ if is_pure(operation) || loads_from(body, op).is_some() => continue,
+            tw::COPY if destination.is_none_or(|to| !matches!(body.value_type(to), TileType::View(_))) => continue,
+            tw::COPY => destination,
+            tt::STORE => operation.operands.first().copied(),
+            _ => None,
+        };
+        let base = written.and_then(|to| bases.find(to));
+        if read.is_none() || base.is_none() || base == read {
+            return Err(format!("`{}` of the loop may write its elements", operation.name()));
+        }
+    }
+    Ok(())
+}
+
+/// Whether an operation has no effects but those of the operations in its regions.
+fn is_pure(operation: &Operation) -> bool {
+    let traits = operation.definition.traits;
+    traits.pure || traits.terminator || matches!(operation.name(), scf::IF | scf::FOR | scf::WHILE)
+}
+
 fn maker(body: &FunctionBody, value: Value) -> Option<Op> {
     match body.value_origin(value) {
         ValueOrigin::Result(op, _) if body.op(op).name() == tw::SHARED_TENSOR => Some(op),
@@ -78,12 +122,11 @@ fn maker(body: &FunctionBody, value: Value) -> Option<Op> {
 /// The error is the reason why the copies cannot be prefetched.
 fn find_prefetch_slice(body: &FunctionBody, block: Block, copies: &[Op]) -> Result<Vec<Op>, String> {
     let roots = copies.iter().flat_map(|copy| body.op(*copy).operands.iter().copied()).collect();
-    let check = |op| match is_repeatable(body, op) {
-        true => Ok(()),
-        false => {
-            let name = body.op(op).name();
-            Err(format!("its source depends on `{name}`, which cannot be rematerialized"))
-        }
+    let check = |op| match body.op(op).name() {
+        _ if is_repeatable(body, op) => Ok(()),
+        name if loads_from(body, op).is_some() => check_load(body, block, op)
+            .map_err(|reason| format!("its source depends on `{name}`, which cannot be executed earlier: {reason}")),
+        name => Err(format!("its source depends on `{name}`, which cannot be rematerialized")),
     };
     let Slice { ops, carried } = backward(body, block, roots, |_| false, check)?;
     if !carried.is_empty() {

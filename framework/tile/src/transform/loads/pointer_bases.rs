@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use crate::op::name::{scf, tt, ttg};
+use crate::op::name::{scf, tt, ttg, tw};
 use crate::{Block, FunctionBody, Op, Value, ValueOrigin};
 
 /// The parameters of a function that its pointers come from.
@@ -72,7 +72,7 @@ impl<'b> PointerBases<'b> {
         self.body.ops(block).last().map_or(&[], |&op| &self.body.op(op).operands)
     }
 
-    /// Returns the parameter of the function that a pointer, each pointer of a tensor, or a descriptor comes from;
+    /// Returns the parameter of the function that a pointer, each pointer of a tensor, a view, or a descriptor comes from;
     /// `None` if that is unknown.
     #[must_use]
     pub fn find(&self, pointer: Value) -> Option<Value> {
@@ -98,6 +98,9 @@ impl<'b> PointerBases<'b> {
             | tt::TRANS
             | tt::BITCAST
             | tt::MAKE_TENSOR_DESCRIPTOR
+            | tw::GLOBAL_VIEW
+            | tw::SLICE
+            | tw::GATHER
             | ttg::CONVERT_LAYOUT => operation.operands.first(),
             _ => None,
         };
