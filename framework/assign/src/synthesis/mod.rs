@@ -50,7 +50,7 @@ pub use alternatives::RejectedAlternative;
 pub(crate) use derivation::dot_heading;
 pub use derivation::{
     AccessReport, CopyReport, Derivation, DotReport, PredictedPerformance, RegisterTensorReport, SearchStats,
-    SharedCopyLoopReport, SharedTensorReport,
+    SharedCopyLoopReport, SharedTensorReport, TurnReport,
 };
 pub use error::SynthesisError;
 pub use launch_time::{LaunchPredictionInput, predict_launch_time};
