@@ -8,11 +8,12 @@ use super::fault::{FaultKind, LaneFault};
 use super::global_races::GlobalRaces;
 use super::mapped_tensor::Tensor;
 use super::memory::GlobalMemory;
+use super::named_barriers::NamedBarriers;
 use super::print::PrintReceiver;
 use super::program::{Program, Step};
 use super::register_pool::RegisterPool;
 use super::semantics::SemanticsTable;
-use super::shared::{Clock, Epoch, SharedMemory, join};
+use super::shared::{Epoch, SharedMemory};
 use super::tensor_memory::TensorMemory;
 use super::warp::{BlockContext, GridPosition, Pause, Warp, end_of_share};
 use tilewright_kernel::{CollectiveScope, Counts, StaticLaunchConfig};
@@ -59,6 +60,7 @@ struct Block {
     /// the cluster have stopped too.
     state: Option<BlockState>,
     registers: RegisterPool,
+    named_barriers: NamedBarriers,
 }
 
 /// A fault with the block, warp and operation that caused it.
@@ -90,11 +92,19 @@ impl Cluster {
         bytes: usize,
         target: &TargetDescription,
     ) -> Self {
-        let in_groups = program.steps.iter().any(|step| matches!(step, Step::NamedBarrier { .. }));
+        let in_groups =
+            program.steps.iter().any(|step| matches!(step, Step::NamedBarrier { .. } | Step::IndexedBarrier { .. }));
         let warp = |index| Warp::new(index, launch.lanes as usize, program, arguments);
         let warps = || (0..launch.warps).map(warp).collect();
         let registers = || RegisterPool::new(launch, target.limits.register_reallocation);
-        let block = || Block { warps: warps(), epoch: 0, pauses: Vec::new(), state: None, registers: registers() };
+        let block = || Block {
+            warps: warps(),
+            epoch: 0,
+            pauses: Vec::new(),
+            state: None,
+            registers: registers(),
+            named_barriers: NamedBarriers::default(),
+        };
         Self {
             blocks: (0..launch.blocks).map(|_| block()).collect(),
             shared: (0..launch.blocks)
@@ -112,6 +122,7 @@ impl Cluster {
         self.tensor.iter_mut().for_each(TensorMemory::start_block);
         for block in &mut self.blocks {
             block.registers.restart();
+            block.named_barriers.restart();
             block.warps.iter_mut().for_each(Warp::restart);
         }
     }
@@ -169,6 +180,7 @@ impl Cluster {
                 Pause::Barrier(scope, step) => Some((warp, scope, step)),
                 Pause::Mbarrier { .. }
                 | Pause::Group { .. }
+                | Pause::Arrives { .. }
                 | Pause::Registers { .. }
                 | Pause::Yielded
                 | Pause::Finished => None,
@@ -246,7 +258,8 @@ impl Cluster {
                 went_on |= *pause != Some(now) || steps - *outside.steps > 1;
                 *pause = Some(now);
             }
-            if self.release_named_barriers(block, &mut pauses) {
+            let Block { warps, named_barriers, .. } = &mut self.blocks[block];
+            if named_barriers.release(warps, &mut pauses) {
                 continue;
             }
             let changed = self.blocks[block].registers.change(&mut pauses);
@@ -287,29 +300,6 @@ impl Cluster {
             }
             _ => FaultKind::BarrierNotReached { missing: warps_elsewhere(pauses, pauses[warp]) },
         }
-    }
-
-    /// Releases the warps that wait at a named barrier if all warps of the barrier have reached it: sets their entries
-    /// of `pauses` to `None`. Returns whether it released any warp.
-    fn release_named_barriers(&mut self, block: usize, pauses: &mut [Option<Pause>]) -> bool {
-        let mut met = false;
-        for first in 0..pauses.len() {
-            let Some(Pause::Group { number, warps, .. }) = pauses[first] else { continue };
-            let there = |pause: &Option<Pause>| matches!(pause, Some(Pause::Group { number: other, warps: many, .. }) if (*other, *many) == (number, warps));
-            let come: Vec<usize> = (first..pauses.len()).filter(|&warp| there(&pauses[warp])).collect();
-            if come.len() != warps as usize {
-                continue;
-            }
-            let all = &mut self.blocks[block].warps;
-            let mut brought = Clock::new();
-            come.iter().for_each(|&warp| join(&mut brought, &all[warp].named_barrier_clock()));
-            for &warp in &come {
-                all[warp].join_named_barrier(&brought);
-                pauses[warp] = None;
-            }
-            met = true;
-        }
-        met
     }
 
     /// Runs one warp until it waits or ends.

@@ -295,6 +295,14 @@ pub enum FaultKind {
         /// Indices in the block of the warps that do not reach the barrier.
         missing: Vec<u32>,
     },
+    /// A named barrier whose number the target does not have.
+    #[error("named barrier {number}; expected less than {most}, the number of the target's")]
+    NamedBarrierNumber {
+        /// The number that the warp computed.
+        number: u64,
+        /// The number of named barriers of a block on the target.
+        most: u32,
+    },
     /// Lanes release registers down to more than they have, or acquire registers up to fewer.
     #[error("lanes of {from} registers cannot {} {to}: expected {} registers than before", .change.name(), match .change {
         RegisterChange::Release => "fewer",

@@ -44,6 +44,7 @@ mod fault;
 mod global_races;
 mod mapped_tensor;
 mod memory;
+mod named_barriers;
 mod observed;
 mod print;
 mod program;

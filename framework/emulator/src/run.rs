@@ -11,7 +11,7 @@ use super::memory::{BufferHandle, GlobalMemory};
 use super::print::PrintReceiver;
 use super::program::{Program, decode};
 use super::semantics::SemanticsTable;
-use tilewright_kernel::{Counts, Element, Kernel, Parameter, Type, text, verify_without_uniformity};
+use tilewright_kernel::{Counts, Element, Kernel, Op, Parameter, Type, text, verify_without_uniformity};
 use tilewright_target::TargetDescription;
 
 /// The argument of a launch for one kernel parameter.
@@ -299,14 +299,18 @@ fn check_launch(kernel: &Kernel, target: &TargetDescription) -> Result<(), Fault
         return Err(FaultKind::Launch(format!("a cluster has {blocks} blocks; the target's have at most {limit}")));
     }
     let most = target.limits.named_barriers;
-    let beyond = |op: &&tilewright_kernel::Statement| matches!(op.op, tilewright_kernel::Op::NamedBarrier { number, .. } if number >= most);
-    if kernel.statements().into_iter().any(|statement| beyond(&statement)) {
+    let beyond = |op: &Op| match *op {
+        Op::NamedBarrier { number, .. } => number >= most,
+        Op::IndexedBarrier { .. } => most == 0,
+        _ => false,
+    };
+    if kernel.statements().into_iter().any(|statement| beyond(&statement.op)) {
         return Err(FaultKind::Launch(format!(
             "the kernel has named barriers for some warps; the target has {most} of them"
         )));
     }
     for statement in kernel.statements() {
-        if let tilewright_kernel::Op::SetMaxRegisters { registers, .. } = statement.op {
+        if let Op::SetMaxRegisters { registers, .. } = statement.op {
             target.limits.check_register_change(registers, lanes).map_err(FaultKind::Launch)?;
         }
     }

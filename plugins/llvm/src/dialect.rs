@@ -2,8 +2,8 @@
 //! target-specific operations.
 
 use tilewright_kernel::{
-    Atomic, Cast, CollectiveScope, Element, Kernel, MathFunction, MemoryOrder, MemoryScope, MemorySpace, Queue,
-    RegisterChange, Type,
+    Atomic, BarrierAction, Cast, CollectiveScope, Element, Kernel, MathFunction, MemoryOrder, MemoryScope, MemorySpace,
+    Queue, RegisterChange, Type,
 };
 use tilewright_plugin::CompileError;
 use tilewright_target::{Completion, Instruction};
@@ -444,6 +444,22 @@ pub trait TargetDialect {
     /// [`CompileError::Unsupported`] if the target has no named barriers.
     fn named_barrier(&self, emit: &Emitter<'_, '_>, number: u32, lanes: u32) -> Result<(), CompileError> {
         let _ = (emit, number, lanes);
+        Err(no_group_barriers())
+    }
+
+    /// Emits the named barrier with the number `number`, an `i32`, for `lanes` lanes (whole warps): a wait, or an
+    /// arrival without one.
+    ///
+    /// # Errors
+    /// [`CompileError::Unsupported`] if the target has no named barriers.
+    fn indexed_barrier<'ctx>(
+        &self,
+        emit: &Emitter<'_, 'ctx>,
+        action: BarrierAction,
+        number: BasicValueEnum<'ctx>,
+        lanes: u32,
+    ) -> Result<(), CompileError> {
+        let _ = (emit, action, number, lanes);
         Err(no_group_barriers())
     }
 

@@ -439,6 +439,10 @@ impl<'a, 'ctx> Body<'a, 'ctx> {
                 let lanes = warps.saturating_mul(self.kernel.launch.lanes);
                 self.dialect.named_barrier(&self.emit, *number, lanes)
             }
+            Op::IndexedBarrier { action, number, warps } => {
+                let lanes = warps.saturating_mul(self.kernel.launch.lanes);
+                self.dialect.indexed_barrier(&self.emit, *action, self.value(*number)?.value, lanes)
+            }
             Op::SetMaxRegisters { change, registers } => {
                 self.dialect.set_max_registers(&self.emit, *change, *registers)
             }

@@ -75,7 +75,9 @@ fn block_barriers(region: &Region) -> u64 {
     let each = region.statements.iter().map(|statement| {
         let own = matches!(
             statement.op,
-            Op::Barrier { scope: CollectiveScope::Block | CollectiveScope::Cluster, .. } | Op::NamedBarrier { .. }
+            Op::Barrier { scope: CollectiveScope::Block | CollectiveScope::Cluster, .. }
+                | Op::NamedBarrier { .. }
+                | Op::IndexedBarrier { .. }
         );
         u64::from(own) + statement.op.regions().into_iter().map(block_barriers).sum::<u64>()
     });

@@ -15,7 +15,7 @@ use super::tree::Tree;
 use super::work::WorkCounter;
 use super::{
     CopyReport, DotReport, PredictedPerformance, RegisterTensorReport, SharedCopyLoopReport, SharedTensorReport,
-    SynthesisError, SynthesisOptions,
+    SynthesisError, SynthesisOptions, TurnReport,
 };
 use crate::dot_plan::plan_dot;
 use crate::layouts::LayoutCache;
@@ -115,7 +115,7 @@ impl Leaf {
         let tensors = expanded.tensors.iter().zip(&memories).map(|((_, tensor), memory)| (*tensor, memory.bytes));
         let shared_bytes = peak_live_bytes(body, tensors);
         check_shared_bytes(shared_bytes, config)?;
-        let PlannedDots { plans, dots, queued } = PlannedDots::of(body, &expanded.dots, choices, config)?;
+        let PlannedDots { plans, dots, queued } = PlannedDots::of(function, body, &expanded.dots, choices, config)?;
         let copies = copy_reports(function, &expanded.copies, body);
         // Without task mapping, copies keep their layouts.
         if options.task_mapping {
@@ -221,6 +221,7 @@ struct PlannedDots {
 impl PlannedDots {
     /// Plans all dots; `expanded` has each dot of the program with its expansion.
     fn of(
+        function: &Function,
         body: &FunctionBody,
         expanded: &[(Op, Op)],
         choices: &ExplicitMemoryChoices,
@@ -231,7 +232,7 @@ impl PlannedDots {
             let plan = plan_dot_mma(body, op, config)?;
             let smem_operands = choices.dots.get(&from).is_some_and(|choice| choice.smem_operands == [true; 2]);
             found.queued.extend((smem_operands && plan.pending_queue().is_some()).then_some(from));
-            found.dots.push(dot_line(body, op, &plan));
+            found.dots.push(DotReport { value: result_name(function, from), ..dot_line(body, op, &plan) });
             found.plans.insert(op, plan);
         }
         Ok(found)
@@ -334,21 +335,29 @@ fn of_copy(function: &Function, from: Op, body: &FunctionBody, op: Op) -> Option
     })
 }
 
+/// Returns the name of the first result of an operation of the program; empty if it has none.
+fn result_name(function: &Function, op: Op) -> String {
+    let Some(body) = &function.body else { return String::new() };
+    body.op(op).results.first().map_or_else(String::new, |value| body.display_name(*value))
+}
+
 pub(super) fn of_loop(
     function: &Function,
     of: &SharedCopyLoop,
     choices: &ExplicitMemoryChoices,
 ) -> SharedCopyLoopReport {
-    let name = |op: &Op| match &function.body {
-        Some(body) => body.op(*op).results.first().map_or_else(String::new, |value| body.display_name(*value)),
-        None => String::new(),
-    };
+    let name = |op: &Op| result_name(function, *op);
     SharedCopyLoopReport {
         stages: choices.stages.get(&of.op).copied().unwrap_or(1),
         buffers: choices.buffer_count(of.op).unwrap_or(1),
         tensor_copies: of.copies.iter().any(|copy| choices.tensor_copies.contains_key(copy)),
         producers: u32::from(choices.producers.contains_key(&of.op)),
         registers: choices.producers.get(&of.op).and_then(|choice| choice.registers),
+        turns: choices.turns.get(&of.op).map(|turn| TurnReport {
+            groups: turn.groups,
+            first: name(&turn.first),
+            last: name(&turn.last),
+        }),
         pending: if choices.overlapped_mmas.contains(&of.op) {
             of.accumulator.iter().map(name).collect()
         } else {

@@ -49,7 +49,7 @@ mod work;
 pub use alternatives::RejectedAlternative;
 pub use derivation::{
     AccessReport, CopyReport, Derivation, DotReport, PredictedPerformance, RegisterTensorReport, SearchStats,
-    SharedCopyLoopReport, SharedTensorReport,
+    SharedCopyLoopReport, SharedTensorReport, TurnReport,
 };
 pub(crate) use derivation::{dot_heading, spilled_text};
 pub use error::SynthesisError;

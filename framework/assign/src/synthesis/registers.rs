@@ -184,7 +184,10 @@ impl Spans<'_> {
                 self.ops.push(op);
                 let operation = self.body.op(op);
                 operation.operands.iter().for_each(|value| self.used(*value, open));
-                operation.regions.iter().for_each(|region| self.region(*region, open));
+                // Regions that combine two elements have no tensors, and the model counts none of their operations.
+                if !matches!(operation.name(), tt::REDUCE | tt::SCAN) {
+                    operation.regions.iter().for_each(|region| self.region(*region, open));
+                }
                 operation.results.iter().for_each(|value| self.record_definition(*value));
             }
         }

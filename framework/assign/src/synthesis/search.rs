@@ -4,6 +4,7 @@
 //! dots and conversions are chosen again.
 
 mod producers;
+mod turns;
 
 use super::alternatives::Tried;
 use super::error::Refusals;
@@ -226,6 +227,8 @@ impl Search<'_, '_> {
         };
         let loops = self.tree.loops.iter().filter(|open| waits(&open.of.accumulator));
         loops.for_each(|open| _ = choices.overlapped_mmas.remove(&open.of.op));
+        // Other MMAs may be issued by other warp groups.
+        choices.turns.clear();
         choices.dots.extend(dots.into_iter().map(|(dot, choice)| (dot, choice.clone())));
         if self.tried_dots.contains(&choices.dots) {
             return;
@@ -302,7 +305,7 @@ impl Search<'_, '_> {
     }
 
     /// Solves the best leaf (complete choice) again with other choices for loops, and keeps the fastest: the number of
-    /// stages, MMAs that overlap with the next iteration, bulk tensor copies, and a producer warp.
+    /// stages, MMAs that overlap with the next iteration, bulk tensor copies, a producer warp, and turns of warp groups.
     fn tune_loops(&mut self) {
         for open in &self.tree.loops {
             self.tune_stages(open);
@@ -311,6 +314,7 @@ impl Search<'_, '_> {
                 self.tune_stages(open);
             }
             self.producers(open);
+            self.take_turns(open);
         }
     }
 

@@ -29,7 +29,7 @@ use tilewright_plan::mma::MmaCost;
 use tilewright_plan::movement::{CACHE_LINE_BYTES, plan_conversion, plan_global_access};
 use tilewright_target::{BankTableEntry, Direction};
 use tilewright_tile::axis_info::AxisInfoMap;
-use tilewright_tile::op_attrs::{IS_PENDING, OPERAND_STAYS_IN_SMEM};
+use tilewright_tile::op_attrs::{IS_PENDING, OPERAND_STAYS_IN_SMEM, PASSES_TURN, TAKES_TURN};
 use tilewright_tile::{Attribute, MemDescType, Op, Region, TileType, Value, ValueOrigin};
 
 const GROUPS: &str = ttg::WARP_SPECIALIZE;
@@ -116,15 +116,27 @@ impl<'s, 'm> WorkCounter<'s, 'm> {
             for &op in self.program.body.ops(*block) {
                 let operation = self.program.body.op(op);
                 waited.wait_before(operation);
+                let spilled_registers = self.count_spilled(op);
+                if spilled_registers > 0 && matches!(operation.name(), scf::FOR | GROUPS) {
+                    steps.push(ModelStep::Work(StepWork { spilled_registers, ..StepWork::default() }));
+                }
                 if operation.name() == scf::FOR {
                     let (body, (pipelining, is_pipelined)) = (operation.regions[0], self.pipelining(op));
+                    let turns = self.turns(body);
+                    since.holds_turn = turns.is_some_and(|turns| turns.lasts);
                     let around = std::mem::replace(&mut since.is_pipelined, is_pipelined);
                     since.enter_loop(self.program.body, op);
                     // Walk the loop body twice and keep the steps of the second pass, which begins with the hazards
                     // that an iteration leaves for the next one.
                     self.region(body, since)?;
                     let body = self.region(body, since)?;
-                    since.is_pipelined = around;
+                    (since.is_pipelined, since.holds_turn) = (around, false);
+                    let groups = turns.map_or(1, |turns| turns.groups);
+                    if groups > 1 && has_barrier(&body) {
+                        let target = self.program.config.context.target.name.clone();
+                        return Err(SynthesisError::NoTurns { target });
+                    }
+                    let pipelining = Pipelining { groups, ..pipelining };
                     steps.push(ModelStep::Loop { iteration_count: self.iteration_count(op), pipelining, body });
                     continue;
                 }
@@ -132,8 +144,15 @@ impl<'s, 'm> WorkCounter<'s, 'm> {
                     steps.extend(self.groups(op, since)?);
                     continue;
                 }
-                let spilled_registers = self.count_spilled(op);
-                let work = StepWork { spilled_registers, ..self.work(op, since)? };
+                let turns_taken = u64::from(operation.attributes.get(TAKES_TURN).is_some());
+                since.holds_turn |= turns_taken > 0;
+                let holds_turn = since.holds_turn;
+                let work = self.work(op, since)?;
+                let work = match work == StepWork::default() && turns_taken + spilled_registers == 0 {
+                    true => work,
+                    false => StepWork { spilled_registers, holds_turn, turns_taken, ..work },
+                };
+                since.holds_turn &= operation.attributes.get(PASSES_TURN).is_none();
                 if is_load(operation) && !work.asynchronous {
                     waited.issue(operation, work, &mut steps);
                 } else if let Some(operand) = operation.results.first().and_then(|of| self.step_operands.get(of)) {
@@ -195,6 +214,15 @@ impl<'s, 'm> WorkCounter<'s, 'm> {
         }
     }
 
+    /// Returns the turns of warp groups in the body of a loop; `None` if they take none.
+    fn turns(&self, region: Region) -> Option<LoopTurns> {
+        let body = self.program.body;
+        let ops = || body.blocks(region).iter().flat_map(|block| body.ops(*block)).map(|op| &body.op(*op).attributes);
+        let find = |name| ops().position(|attributes| attributes.get(name).is_some());
+        let groups = ops().find_map(|attributes| attributes.get(TAKES_TURN)?.as_integer())?;
+        Some(LoopTurns { groups: u64::try_from(groups).ok()?, lasts: find(PASSES_TURN)? < find(TAKES_TURN)? })
+    }
+
     fn iteration_count(&self, op: Op) -> u64 {
         match self.launch_info {
             Some(launch_info) => mean_iteration_count(self.program.body, launch_info, op),
@@ -209,12 +237,12 @@ impl<'s, 'm> WorkCounter<'s, 'm> {
         let body = self.program.body;
         let inside: Vec<Op> = body.op_and_nested_ops(op).into_iter().filter(|inner| *inner != op).collect();
         if inside.iter().any(|op| body.op(*op).name() == scf::FOR) {
-            return (Pipelining { stages: 1, is_filled: false }, false);
+            return (Pipelining { stages: 1, is_filled: false, groups: 1 }, false);
         }
         let mut loads = inside.iter().filter(|op| self.prefetched.contains(**op)).peekable();
         if loads.peek().is_some() {
             let is_filled = loads.any(|op| !self.prefetched.is_predicated(*op));
-            return (Pipelining { stages: 2, is_filled }, true);
+            return (Pipelining { stages: 2, is_filled, groups: 1 }, true);
         }
         let filled = |op: &Op| match body.op(*op).name() {
             ttg::ASYNC_COPY_GLOBAL_TO_LOCAL => body.operand(*op, "result"),
@@ -226,12 +254,14 @@ impl<'s, 'm> WorkCounter<'s, 'm> {
         // A buffer that asynchronous MMAs still read cannot be refilled, so the copies of one iteration less are in
         // flight.
         let is_read = inside.iter().any(|op| self.is_in_flight(*op));
-        (Pipelining { stages: buffers - u64::from(is_read), is_filled: false }, buffers > 1)
+        (Pipelining { stages: buffers - u64::from(is_read), is_filled: false, groups: 1 }, buffers > 1)
     }
 
     /// Whether an operation is a dot whose MMA overlaps with the next iteration.
     fn is_in_flight(&self, op: Op) -> bool {
-        self.program.body.op(op).attributes.get(IS_PENDING).is_some()
+        let attributes = &self.program.body.op(op).attributes;
+        // The last dot of a turn is waited for in the same iteration.
+        attributes.get(IS_PENDING).is_some() && attributes.get(PASSES_TURN).is_none()
     }
 
     /// Whether an operation before a pipelined loop fills a buffer in place of a load that the loop omits in its last
@@ -457,6 +487,23 @@ impl<'s, 'm> WorkCounter<'s, 'm> {
             plan_conversion(&layouts[0], &layouts[1], element_bits_while_moved(from), self.program.config.context)?;
         Ok(StepWork::from_counts(&plan.stats.counts_with_packing(), self.program.config.context.target))
     }
+}
+
+/// The turns of warp groups in a loop.
+#[derive(Debug, Clone, Copy)]
+struct LoopTurns {
+    groups: u64,
+    /// Whether a turn lasts from one iteration into the next.
+    lasts: bool,
+}
+
+/// Whether steps have a block barrier.
+fn has_barrier(steps: &[ModelStep]) -> bool {
+    steps.iter().any(|step| match step {
+        ModelStep::Work(work) => work.barriers > 0,
+        ModelStep::Interleaved { parts, .. } => parts.iter().any(|work| work.barriers > 0),
+        ModelStep::Loop { body, .. } => has_barrier(body),
+    })
 }
 
 /// Returns the work of a dot, from the cost of its plan. The plan has the cycles of all issues on all pipes; the model

@@ -355,12 +355,13 @@ fn work() -> impl Strategy<Value = StepWork> {
             pending,
             arithmetic,
             barriers,
+            ..StepWork::default()
         },
     )
 }
 
 fn pipelined(stages: u64) -> Pipelining {
-    Pipelining { stages, is_filled: false }
+    Pipelining { stages, is_filled: false, groups: 1 }
 }
 
 fn block() -> impl Strategy<Value = ModelLaunch> {
@@ -564,4 +565,34 @@ fn unpredictable_blocks_give_a_reason() {
     assert!(error.to_string().contains("1048576 bytes of shared memory, a compute unit of a100 has 167936"), "{error}");
     target.throughput = None;
     assert_eq!(predict_time(&block, &target), Err(ModelError::NoThroughput { target: "a100".to_owned() }));
+}
+
+/// Turns hide work beside MMAs, but never more than they could: the iteration takes at least its MMAs and its work within
+/// a turn, and no turn makes it slower.
+#[test]
+fn turns_hide_a_part_of_the_other_work() {
+    let mma = StepWork { matrix_instructions: 64, matrix_cycles: 32.0, holds_turn: true, ..StepWork::default() };
+    let latency = |groups: u64, arithmetic: u64| {
+        let other = StepWork { arithmetic, ..StepWork::default() };
+        let body = vec![ModelStep::Work(mma), ModelStep::Work(other)];
+        let steps =
+            vec![ModelStep::Loop { iteration_count: 64, pipelining: Pipelining { groups, ..pipelined(3) }, body }];
+        let launch = ModelLaunch {
+            blocks: 132,
+            warps: 8,
+            producers: 1,
+            lanes: 32,
+            registers: 168,
+            shared_bytes: 0,
+            distinct_bytes: None,
+            steps,
+        };
+        predict_time(&launch, &a100()).expect("it fits").latency
+    };
+    let alone = latency(1, 0);
+    assert_eq!(latency(2, 0), alone, "without other work there is nothing to hide");
+    for arithmetic in [64, 512, 2048, 8192] {
+        let [without, with] = [1, 2].map(|groups| latency(groups, arithmetic));
+        assert!(alone <= with && with < without, "{arithmetic}: {alone} {with} {without}");
+    }
 }

@@ -315,6 +315,9 @@ impl<'a> Decoder<'a> {
             }
             Op::Barrier { scope, .. } => Step::Barrier(*scope),
             Op::NamedBarrier { number, warps } => Step::NamedBarrier { number: *number, warps: *warps },
+            Op::IndexedBarrier { action, number, warps } => {
+                Step::IndexedBarrier { action: *action, number: self.at(*number), warps: *warps }
+            }
             Op::SetMaxRegisters { change, registers } => {
                 Step::SetMaxRegisters { change: *change, registers: *registers }
             }

@@ -2,8 +2,8 @@
 
 use crate::rounding::AccumulatorType;
 use tilewright_kernel::{
-    self as kernel, Binary, Cast, CollectiveScope, Compare, Element, MathFunction, MemorySpace, Queue, RegisterChange,
-    SpecialRegister, Type, Unary,
+    self as kernel, BarrierAction, Binary, Cast, CollectiveScope, Compare, Element, MathFunction, MemorySpace, Queue,
+    RegisterChange, SpecialRegister, Type, Unary,
 };
 use tilewright_target::{BankTableEntry, Direction, RoundingMode};
 
@@ -190,6 +190,12 @@ pub(crate) enum Step<'a> {
     Barrier(CollectiveScope),
     NamedBarrier {
         number: u32,
+        warps: u32,
+    },
+    /// The barrier's number is in the registers of a value.
+    IndexedBarrier {
+        action: BarrierAction,
+        number: usize,
         warps: u32,
     },
     SetMaxRegisters {

@@ -37,6 +37,20 @@ impl Warp {
         Ok(())
     }
 
+    /// Returns the number of a named barrier from its registers, which must have the same value in all lanes.
+    pub(super) fn barrier_number(&self, number: usize, around: &BlockContext<'_>) -> Result<u32, LaneFault> {
+        self.require_all_lanes()?;
+        let lane_values = &self.registers[number..number + self.lanes];
+        if let Some(other) = lane_values.iter().position(|value| *value != lane_values[0]) {
+            return Err(FaultKind::NotSame { lane: 0, other: other as u32 }.into());
+        }
+        let most = around.target.limits.named_barriers;
+        match u32::try_from(lane_values[0]) {
+            Ok(number) if number < most => Ok(number),
+            _ => Err(FaultKind::NamedBarrierNumber { number: lane_values[0], most }.into()),
+        }
+    }
+
     /// Returns the clock that this warp brings to a named barrier: the accesses ordered before its next ones, including
     /// all of its own so far.
     pub(crate) fn named_barrier_clock(&self) -> Clock {

@@ -14,7 +14,7 @@ use crate::semantics::SemanticsTable;
 use crate::shared::{Accessor, Clock, Epoch, SharedMemory};
 use crate::tensor_memory::TensorMemory;
 use std::ops::Range;
-use tilewright_kernel::{CollectiveScope, Counts, MemorySpace, RegisterChange};
+use tilewright_kernel::{BarrierAction, CollectiveScope, Counts, MemorySpace, RegisterChange};
 use tilewright_target::TargetDescription;
 
 /// Number of operations that a warp executes before it yields to other programs.
@@ -78,6 +78,8 @@ pub(crate) enum Pause {
     Mbarrier { step: usize, address: u64 },
     /// The warp waits at the named barrier with this number until `warps` warps have reached it.
     Group { step: usize, number: u32, warps: u32 },
+    /// The warp has arrived at the named barrier with this number, and continues without a wait.
+    Arrives { step: usize, number: u32, warps: u32 },
     /// The warp waits, in this step, until all warps of its warp group change their registers and the block's pool has
     /// those that they acquire.
     Registers { step: usize, change: RegisterChange, registers: u32 },
@@ -213,6 +215,14 @@ impl Warp {
                 self.require_all_lanes().map_err(|fault| (at, fault))?;
                 self.counts.barriers += 1;
                 return Ok(Pause::Group { step: at, number, warps });
+            }
+            if let &Step::IndexedBarrier { action, number, warps } = step {
+                let number = self.barrier_number(number, around).map_err(|fault| (at, fault))?;
+                self.counts.barriers += 1;
+                return Ok(match action {
+                    BarrierAction::Sync => Pause::Group { step: at, number, warps },
+                    BarrierAction::Arrive => Pause::Arrives { step: at, number, warps },
+                });
             }
             if let &Step::SetMaxRegisters { change, registers } = step {
                 self.require_all_lanes().map_err(|fault| (at, fault))?;

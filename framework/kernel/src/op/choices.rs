@@ -200,6 +200,16 @@ named_enum! {
 }
 
 named_enum! {
+    /// How a warp takes part in a named barrier.
+    pub enum BarrierAction {
+        /// Arrives, and continues without a wait.
+        Arrive = "arrive",
+        /// Arrives, and waits until all have arrived.
+        Sync = "sync",
+    }
+}
+
+named_enum! {
     /// How a lane of a shuffle names its source lane.
     pub enum ShuffleMode {
         /// By an `i32` lane index, below the number of lanes, that may differ between lanes.

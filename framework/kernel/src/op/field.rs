@@ -3,7 +3,9 @@
 use std::slice;
 
 use super::atomic::{Atomic, MemoryOrder, MemoryScope};
-use super::choices::{Binary, Cast, CollectiveScope, Compare, Issuers, RegisterChange, ShuffleMode, Unary};
+use super::choices::{
+    BarrierAction, Binary, Cast, CollectiveScope, Compare, Issuers, RegisterChange, ShuffleMode, Unary,
+};
 use super::math::MathFunction;
 use crate::{Queue, Value};
 
@@ -78,6 +80,7 @@ attributes!(
     ShuffleMode,
     Issuers,
     RegisterChange,
+    BarrierAction,
     CollectiveScope,
     Unary,
     MathFunction,

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::atomic::{Atomic, MemoryOrder, MemoryScope};
 use super::choices::{
-    Binary, Cast, CollectiveScope, Compare, Issuers, RegisterChange, ShuffleMode, SpecialRegister, Unary,
+    BarrierAction, Binary, Cast, CollectiveScope, Compare, Issuers, RegisterChange, ShuffleMode, SpecialRegister, Unary,
 };
 use super::field::Field;
 use super::math::MathFunction;

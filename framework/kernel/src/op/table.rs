@@ -314,6 +314,18 @@ macro_rules! operations {
                 /// The number of warps that arrive.
                 warps: u32 = "a number of warps",
             } [number "," warps] -> none needs(Uniformity::Uniform) fn named_barrier;
+            /// Named barrier with a number that the warp computes, at which a warp waits or only arrives (PTX
+            /// `barrier.sync a, b` and `barrier.arrive a, b`). It completes when `warps` warps have arrived, by either
+            /// action, and is then reset. Writes to shared memory of the warps that arrived are visible to those that
+            /// waited.
+            indexed_barrier IndexedBarrier {
+                /// Whether the warp waits, or only arrives.
+                action: BarrierAction,
+                /// Number of the barrier, an `i32`, the same in all lanes.
+                number: Value where is(I32),
+                /// The number of warps that arrive.
+                warps: u32 = "a number of warps",
+            } [action number "," warps] -> none needs(Uniformity::Uniform) fn indexed_barrier;
             /// Changes the number of 32-bit registers of each lane (PTX `setmaxnreg`). All warps of a warp group of the
             /// target execute it, with the same registers. Registers that are released go to a pool of the block; the
             /// warps wait until the pool has those that they acquire.

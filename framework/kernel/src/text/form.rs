@@ -6,8 +6,8 @@ use tilewright_layout::text::{Parsed, Quoted};
 
 use super::parser::Parser;
 use crate::{
-    Atomic, Binary, Cast, CollectiveScope, Compare, Issuers, MathFunction, MemoryOrder, MemoryScope, Queue, Region,
-    RegisterChange, ShuffleMode, SpecialRegister, Unary, Value,
+    Atomic, BarrierAction, Binary, Cast, CollectiveScope, Compare, Issuers, MathFunction, MemoryOrder, MemoryScope,
+    Queue, Region, RegisterChange, ShuffleMode, SpecialRegister, Unary, Value,
 };
 
 /// A type of the fields of operations, with its text form.
@@ -183,6 +183,7 @@ choices! {
     Queue = "a queue",
     CollectiveScope = "a scope",
     RegisterChange = "`release` or `acquire`",
+    BarrierAction = "`arrive` or `sync`",
     Unary = "an operation on one value",
 }
 

@@ -50,9 +50,9 @@ impl Checker<'_> {
             Op::Swap { lane, .. } => {
                 self.require(lane.is_power_of_two() && *lane < lanes, || Violation::Lane { found: *lane, lanes })
             }
-            Op::NamedBarrier { number, warps } => {
+            Op::NamedBarrier { warps, .. } | Op::IndexedBarrier { warps, .. } => {
                 let (found, most) = (*warps, self.kernel.launch.warps);
-                self.require((1..=most).contains(&found), || Violation::GroupWarps { number: *number, found, most })
+                self.require((1..=most).contains(&found), || Violation::GroupWarps { found, most })
             }
             Op::SetMaxRegisters { registers, .. } => {
                 let launch = self.kernel.launch.registers;

@@ -232,10 +232,8 @@ pub enum Violation {
     #[error("an mbarrier of no arrivals; expected at least one")]
     Arrivals,
     /// A named barrier expects no warp, or more warps than the block has.
-    #[error("barrier {number} of {found} warps; expected 1 to {most}, those of the block")]
+    #[error("a named barrier of {found} warps; expected 1 to {most}, those of the block")]
     GroupWarps {
-        /// Index of the named barrier.
-        number: u32,
         /// The number of warps that must arrive.
         found: u32,
         /// The number of warps of the block.

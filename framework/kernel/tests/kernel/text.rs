@@ -5,10 +5,10 @@ use ciborium::Value as Cbor;
 use proptest::prelude::*;
 use tilewright_kernel::text::parse_module;
 use tilewright_kernel::{
-    Atomic, Binary, Cast, CollectiveScope, Compare, DecodeError, Element, Issuers, Kernel, LaunchDerivedTensorMap,
-    LaunchTimeElementCount, MAX_REGION_DEPTH, MathFunction, MemoryOrder, MemoryScope, MemorySpace, Module, Op,
-    OutOfBoundsFill, Parameter, Queue, Region, RegisterChange, SharedBuffer, ShuffleMode, SpecialRegister, Statement,
-    StaticLaunchConfig, TensorMap, Type, Unary, Value, decode_module, encode_module,
+    Atomic, BarrierAction, Binary, Cast, CollectiveScope, Compare, DecodeError, Element, Issuers, Kernel,
+    LaunchDerivedTensorMap, LaunchTimeElementCount, MAX_REGION_DEPTH, MathFunction, MemoryOrder, MemoryScope,
+    MemorySpace, Module, Op, OutOfBoundsFill, Parameter, Queue, Region, RegisterChange, SharedBuffer, ShuffleMode,
+    SpecialRegister, Statement, StaticLaunchConfig, TensorMap, Type, Unary, Value, decode_module, encode_module,
 };
 use tilewright_target::XorSwizzle;
 
@@ -61,6 +61,11 @@ fn asynchronous() -> impl Strategy<Value = Op> {
         (value(), any::<u32>()).prop_map(|(pointer, columns)| Op::TensorAllocate { pointer, columns }),
         (value(), any::<u32>()).prop_map(|(address, columns)| Op::TensorFree { address, columns }),
         (any::<u32>(), any::<u32>()).prop_map(|(number, warps)| Op::NamedBarrier { number, warps }),
+        (one_of(BarrierAction::ALL), value(), any::<u32>()).prop_map(|(action, number, warps)| Op::IndexedBarrier {
+            action,
+            number,
+            warps
+        }),
         (one_of(RegisterChange::ALL), any::<u32>())
             .prop_map(|(change, registers)| Op::SetMaxRegisters { change, registers }),
         (one_of(Queue::ALL), value()).prop_map(|(queue, value)| Op::ReadyToken { queue, value }),
@@ -429,6 +434,7 @@ fn names_in_text_are_names_on_the_wire() {
     Compare::ALL.iter().for_each(|op| assert_eq!(wire(op), text(op.name())));
     Cast::ALL.iter().for_each(|op| assert_eq!(wire(op), text(op.name())));
     CollectiveScope::ALL.iter().for_each(|op| assert_eq!(wire(op), text(op.name())));
+    BarrierAction::ALL.iter().for_each(|op| assert_eq!(wire(op), text(op.name())));
     RegisterChange::ALL.iter().for_each(|op| assert_eq!(wire(op), text(op.name())));
     Issuers::ALL.iter().for_each(|op| assert_eq!(wire(op), text(op.name())));
     ShuffleMode::ALL.iter().for_each(|op| assert_eq!(wire(op), text(op.name())));

@@ -87,7 +87,12 @@ impl Lowering<'_> {
                 "descriptor_reduce" => descriptor_reduction::reduce(self, op),
                 "descriptor_gather" => descriptor::gather(self, op),
                 "descriptor_scatter" => descriptor::scatter(self, op),
-                "dot" | "dot_scaled" => dot::lower_dot(self, op),
+                "dot" | "dot_scaled" => {
+                    self.take_turn(op);
+                    dot::lower_dot(self, op)?;
+                    self.pass_turn(op);
+                    Ok(())
+                }
                 "get_program_id" | "get_num_programs" => launch::program(self, op),
                 "assert" => report::assert(self, op),
                 "print" => report::print(self, op),

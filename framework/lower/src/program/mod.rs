@@ -41,6 +41,7 @@ mod tensor_coordinates;
 mod tensor_copies;
 mod tensor_memory;
 mod tensor_memory_state;
+mod turns;
 mod types;
 
 pub use along::reduced_layout;

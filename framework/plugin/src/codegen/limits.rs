@@ -33,7 +33,11 @@ pub fn check_limits(target: &TargetDescription, module: &Module) -> Result<(), C
             return Err(CompileError::Unsupported(message));
         }
         let barriers = target.limits.named_barriers;
-        let beyond = |op: &Op| matches!(op, Op::NamedBarrier { number, .. } if *number >= barriers);
+        let beyond = |op: &Op| match op {
+            Op::NamedBarrier { number, .. } => *number >= barriers,
+            Op::IndexedBarrier { .. } => barriers == 0,
+            _ => false,
+        };
         if kernel.statements().iter().any(|statement| beyond(&statement.op)) {
             let (name, target) = (&kernel.name, &target.name);
             let message = format!("kernel `{name}`: it uses more named barriers than the {barriers} of {target}");

@@ -2,7 +2,8 @@
 //! operations and vendor instructions.
 
 use tilewright_kernel::{
-    Cast, CollectiveScope, Element, Kernel, MathFunction, MemoryScope, MemorySpace, Queue, RegisterChange, Type,
+    BarrierAction, Cast, CollectiveScope, Element, Kernel, MathFunction, MemoryScope, MemorySpace, Queue,
+    RegisterChange, Type,
 };
 use tilewright_llvm::values::{BasicValueEnum, IntValue, PointerValue};
 use tilewright_llvm::{
@@ -379,6 +380,22 @@ impl TargetDialect for Ptx<'_> {
         self.emit_fenced_sync(emit, [true; 2], || {
             let operands = [emit.i32(number).into(), emit.i32(lanes).into()];
             emit.call_intrinsic("llvm.nvvm.barrier.cta.sync.aligned.count", &[], &operands).map(|_| ())
+        })
+    }
+
+    fn indexed_barrier<'ctx>(
+        &self,
+        emit: &Emitter<'_, 'ctx>,
+        action: BarrierAction,
+        number: BasicValueEnum<'ctx>,
+        lanes: u32,
+    ) -> Result<(), CompileError> {
+        let (name, waits) = match action {
+            BarrierAction::Sync => ("llvm.nvvm.barrier.cta.sync.aligned.count", true),
+            BarrierAction::Arrive => ("llvm.nvvm.barrier.cta.arrive.aligned.count", false),
+        };
+        self.emit_fenced_sync(emit, [true, waits], || {
+            emit.call_intrinsic(name, &[], &[number.into(), emit.i32(lanes).into()]).map(|_| ())
         })
     }
 

@@ -60,5 +60,6 @@ mod tensor_instructions;
 mod tensor_memory_parts;
 mod tensor_memory_programs;
 mod tma_loops;
+mod turns;
 mod tv_layouts;
 mod virtual_device;

@@ -168,7 +168,7 @@ fn mma_stays_in_flight_across_iterations() {
             .unwrap_or_else(|error| panic!("{error}"));
         let expected: &[&str] = if stages > 2 { &["%next"] } else { &[] };
         assert_eq!(found.loops[0].pending, expected, "{found}");
-        let ptx = assembly(&target, &text.replace("sized_gemm", "explicit_gemm"));
+        let ptx = assembly(&target, &case("explicit_gemm").0, &text.replace("sized_gemm", "explicit_gemm"));
         assert_eq!(ptx.contains("wgmma.wait_group.sync.aligned 1"), stages > 2, "{ptx}");
     }
 }
@@ -205,8 +205,8 @@ fn lanes_copy_if_tma_cannot() {
     assert!(!boxed("h100", &counted, all));
 }
 
-fn assembly(target: &NvidiaTarget, text: &str) -> String {
-    let (case, _) = case("explicit_gemm");
+/// Compiles a program to PTX, which `ptxas` assembles if installed.
+pub(crate) fn assembly(target: &NvidiaTarget, case: &ProgramCase, text: &str) -> String {
     let (dialects, imports) = (tilewright_dialects::all_dialects(), tilewright_dialects::read_import_tables());
     let compiler = ProgramCompiler { dialects: &dialects, imports: &imports, target };
     let kernel = case.compile_variant(&compiler, text, &ProgramOptions::default()).expect("a kernel");
@@ -220,7 +220,7 @@ fn assembly(target: &NvidiaTarget, text: &str) -> String {
 }
 
 /// Compiles a program with bulk tensor copies to PTX, and checks its results on the virtual device.
-fn check_ptx(target: &dyn Target, case: &ProgramCase, text: &str) {
+pub(crate) fn check_ptx(target: &dyn Target, case: &ProgramCase, text: &str) {
     let (dialects, imports) = (tilewright_dialects::all_dialects(), tilewright_dialects::read_import_tables());
     let compiler = ProgramCompiler { dialects: &dialects, imports: &imports, target };
     let kernel = case.compile_variant(&compiler, text, &ProgramOptions::default()).expect("a kernel");
@@ -245,7 +245,7 @@ fn the_virtual_device_runs_tma_loops() {
     {
         check_ptx(&target, &case(name).0, &text);
     }
-    let ptx = assembly(&target, &staged(3));
+    let ptx = assembly(&target, &case("explicit_gemm").0, &staged(3));
     assert!(ptx.contains("mbarrier.try_wait") && ptx.contains("cp.async.bulk.tensor.2d"), "{ptx}");
 }
 

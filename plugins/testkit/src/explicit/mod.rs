@@ -28,7 +28,7 @@ use tilewright_verify::case::ProgramCase;
 pub use bulk_stores::{bulk_store_program, column_tiles_program};
 pub use fused_mlp::check_fused_mlp;
 pub use mamba::check_mamba;
-pub use paper_kernels::check_paper_kernels;
+pub use paper_kernels::{check_paper_kernels, sized_attention};
 pub use parts::check_tile_slice_programs;
 pub use shared_by_loops::check_loops_filling_one_tensor;
 pub use table::table;

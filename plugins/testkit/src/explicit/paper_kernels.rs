@@ -320,7 +320,19 @@ fn attend([rows, keys, head]: [usize; 3], scale: f64) -> (Vec<f64>, Vec<f64>) {
 const SCALE: f32 = 0.125;
 
 fn attention_case(warps: u32) -> ProgramCase {
-    let [rows, keys, head] = [128, 128, 128];
+    sized_attention_case([128, 128, 128], warps)
+}
+
+/// Returns the attention of one block in tiles of `rows` rows of heads of `head` elements, which multiplies `keys` rows
+/// of k and v, `tile_keys` in each iteration: its case, and the text of the program.
+#[must_use]
+pub fn sized_attention([rows, keys, head]: [usize; 3], tile_keys: usize, warps: u32) -> (ProgramCase, String) {
+    let template = TileSizeTemplate::parse(&read_example("sized_attention")).expect("an example").expect("open sizes");
+    let text = template.substitute_sizes(&[rows, tile_keys, head].map(|size| size as u64)).expect("sizes");
+    (sized_attention_case([rows, keys, head], warps), text)
+}
+
+fn sized_attention_case([rows, keys, head]: [usize; 3], warps: u32) -> ProgramCase {
     let arguments = vec![
         ("q", input("f16", [rows, head], quarters)),
         ("k", input("f16", [keys, head], others)),

@@ -34,6 +34,10 @@ pub struct StepWork {
     pub matrix_cycles: f64,
     /// Whether the MMAs are asynchronous: they may be in flight until the next iteration.
     pub pending: bool,
+    /// Whether a warp group does this work in its turn, while the other warp groups do none of it.
+    pub holds_turn: bool,
+    /// Number of turns for which the warp waits at a named barrier.
+    pub turns_taken: u64,
     /// Number of instructions of a warp that are not counted by the other fields, such as arithmetic.
     pub arithmetic: u64,
     /// Number of block barriers that a warp passes.
@@ -91,6 +95,8 @@ pub struct Pipelining {
     pub stages: u64,
     /// Whether steps before the loop have waited for the copies of the first iteration.
     pub is_filled: bool,
+    /// Number of warp groups that take turns with the work marked [`StepWork::holds_turn`]; one if they take none.
+    pub groups: u64,
 }
 
 /// The blocks of a launch, which are all alike, as input of the performance model.

@@ -54,6 +54,47 @@ fn a_named_barrier_is_identified_by_its_number() {
     );
 }
 
+/// The number of an indexed barrier is a value: each warp computes its own, and an arrival does not wait.
+#[test]
+fn an_arrival_hands_a_turn_to_the_warp_that_waits() {
+    let turns = |first: &str, second: &str| {
+        format!(
+            "%30: i32 = constant 1
+             if %14 {{ store %6, %1 align 4\n {first}\n yield }}
+             else {{ {second}\n {LOAD} yield }}"
+        )
+    };
+    let words: Vec<u32> = [0; 8].into_iter().chain(0..8).collect();
+    let (arrive, sync) = ("indexed_barrier arrive %30, 2", "indexed_barrier sync %30, 2");
+    assert_eq!(passes(2, &turns(arrive, sync)), words);
+    // `named_barrier` and `indexed_barrier` of one number are the same barrier.
+    assert_eq!(passes(2, &turns(arrive, "named_barrier 1, 2")), words);
+    // A second turn needs a second arrival.
+    let twice = format!("{sync}\n {sync}");
+    assert_eq!(passes(2, &turns(&format!("{arrive}\n {arrive}"), sync)), words);
+    let FaultKind::BarrierNotReached { missing } = fault(2, &turns(arrive, &twice)).kind else {
+        panic!("the second wait ends")
+    };
+    assert_eq!(missing, [0]);
+}
+
+#[test]
+fn wrong_numbers_of_indexed_barriers_are_detected() {
+    let kind = |value: &str| fault(1, &format!("{value}\n indexed_barrier sync %30, 1")).kind;
+    assert_eq!(kind("%30: i32 = constant 4"), FaultKind::NamedBarrierNumber { number: 4, most: 4 });
+    let differs = kind("%30: i32 = binary and %1, %12");
+    assert!(matches!(differs, FaultKind::NotSame { lane: 0, .. }), "{differs}");
+    let FaultKind::BarrierNotReached { missing } = kind_of_lost_arrival() else { panic!("the wait ends") };
+    assert_eq!(missing, [0]);
+}
+
+/// An arrival that states another number of warps is not counted.
+fn kind_of_lost_arrival() -> FaultKind {
+    let body = "%30: i32 = constant 1
+        if %14 { indexed_barrier arrive %30, 1\n yield } else { indexed_barrier sync %30, 2\n yield }";
+    fault(2, body).kind
+}
+
 /// A write must be ordered after the reads of all warps, by named barriers with each of them.
 #[test]
 fn who_writes_waits_for_all_who_read() {

@@ -8,6 +8,7 @@ use crate::program::error::{LowerError, LowerErrorReason, Lowered};
 use crate::program::lowered::{LoweredValue, Registers};
 use crate::program::lowering::Lowering;
 use crate::program::pending;
+use crate::program::turns;
 use crate::shared_memory::ALL_GROUPS;
 use tilewright_assign::LaunchConfig;
 use tilewright_kernel::{Compare, Kernel, Region as KernelRegion, SpecialRegister, Value};
@@ -84,7 +85,9 @@ impl Groups {
     /// Replaces, in the code of each warp group, block barriers by named barriers of the group, and indices of warps in
     /// the block by indices in the group.
     pub(crate) fn resolve(&self, kernel: &mut Kernel) -> Lowered<()> {
-        named_barriers::resolve(self, kernel)
+        named_barriers::resolve(self, kernel)?;
+        turns::remove_blocked_turns(kernel);
+        Ok(())
     }
 }
 

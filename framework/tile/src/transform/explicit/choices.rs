@@ -33,6 +33,8 @@ pub struct ExplicitMemoryChoices {
     pub tensor_copies: HashMap<Op, TensorMapTileAddress>,
     /// The loops with a producer warp, which issues all copies as bulk tensor copies.
     pub producers: HashMap<Op, ProducerChoice>,
+    /// The loops with a producer warp whose consumer warp groups take turns.
+    pub turns: HashMap<Op, TurnChoice>,
 }
 
 impl ExplicitMemoryChoices {
@@ -79,12 +81,30 @@ impl ExplicitMemoryChoices {
         self
     }
 
+    /// Lets the consumer warp groups of the loop `of`, which has a producer warp, take turns.
+    #[must_use]
+    pub fn with_turns(mut self, of: Op, choice: TurnChoice) -> Self {
+        self.turns.insert(of, choice);
+        self
+    }
+
     /// Gives the loop `of` a producer warp, which issues its copies.
     #[must_use]
     pub fn with_producer(mut self, of: Op, choice: ProducerChoice) -> Self {
         self.producers.insert(of, choice);
         self
     }
+}
+
+/// The turns of warp groups in a loop (*ping-pong*): the MMAs of one group run while the others do other work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TurnChoice {
+    /// Number of warp groups that take turns.
+    pub groups: u32,
+    /// The dot before which a turn begins.
+    pub first: Op,
+    /// The dot whose MMA is the last of a turn: in the same iteration or, if it is before `first`, in the next one.
+    pub last: Op,
 }
 
 /// The warps of a loop with a producer warp.

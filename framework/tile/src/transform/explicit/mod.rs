@@ -29,7 +29,7 @@ mod view;
 pub use super::pipeliner::ARRIVE_PER_WARP;
 pub use choices::{
     CopyChoice, DotChoice, ElementDistance, ExplicitMemoryChoices, ProducerChoice, ScaledOffsetTerm,
-    TensorMapTileAddress,
+    TensorMapTileAddress, TurnChoice,
 };
 pub use expand::{LoweredExplicitFunction, expand_explicit_memory};
 pub use expander::UNRESOLVED_LAYOUT;

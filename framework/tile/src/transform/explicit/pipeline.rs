@@ -65,6 +65,9 @@ impl Expander<'_> {
         if !schedule.asynchronous_accumulators.is_empty() {
             self.pending.extend(&of.accumulator);
         }
+        if schedule.producer.is_some() {
+            self.turns.extend(self.choices.turns.get(&op));
+        }
         for &copy in of.copies.iter().filter(|copy| self.choices.tensor_copies.contains_key(copy)) {
             let map = self.map(copy, cloner)?;
             self.maps.insert(copy, map);

@@ -1,12 +1,13 @@
 //! Expands operations whose results are in registers: dots, casts, reductions, layout conversions.
 
-use crate::op::name::{arith, tt, ttg};
+use crate::op::name::{arith, tt, ttg, tw};
 
+use super::choices::TurnChoice;
 use super::expander::Expander;
 use super::packed;
 use crate::op_attrs::{
     ALL_WARPS_ALONG_M, DOT_COLUMNS_PER_LANE, INSTRUCTION, IS_PENDING, K_WIDTH, MMA_TO_DOT_ATTRIBUTES,
-    OPERAND_STAYS_IN_SMEM,
+    OPERAND_STAYS_IN_SMEM, PASSES_TURN, TAKES_TURN,
 };
 use crate::{Attribute, BuildError, FloatType, FunctionBody, FunctionBuilder, Op, TileType, Value, ValueOrigin};
 
@@ -57,20 +58,32 @@ impl Expander<'_> {
             }
         }
         let number = |width: u64| Attribute::integer(width as i64, TileType::integer(32));
+        let turn =
+            |is: &dyn Fn(&&TurnChoice) -> bool| self.turns.iter().find(is).map(|turn| number(turn.groups.into()));
+        let (takes_turn, passes_turn) = (turn(&|turn| turn.first == op), turn(&|turn| turn.last == op));
+        // The turn ends when the MMA is issued, so it is waited for afterwards.
+        let is_early = passes_turn.is_some() && choice.smem_operands == [true; 2];
         let chosen = [
             (INSTRUCTION, choice.instruction.map(Attribute::Text)),
             (K_WIDTH, choice.k_width.map(number)),
             (DOT_COLUMNS_PER_LANE, choice.n_width.map(number)),
             (ALL_WARPS_ALONG_M, choice.warps_along_m.then_some(Attribute::Unit)),
-            (IS_PENDING, self.pending.contains(&op).then_some(Attribute::Unit)),
+            (IS_PENDING, (is_early || self.pending.contains(&op)).then_some(Attribute::Unit)),
+            (TAKES_TURN, takes_turn),
+            (PASSES_TURN, passes_turn),
         ];
         let chosen = chosen.into_iter().filter_map(|(name, value)| Some((name, value?)));
         // The choices that the program states replace those of the search.
         let explicit = cloner.from.op(op).attributes.iter().map(|(name, value)| (dot_attribute(name), value.clone()));
         let new_op = cloner.to.build_op(tt::DOT).operand(mma_operands[0]).operand(mma_operands[1]).operand(accumulator);
         let new_op = new_op.attributes(chosen).attributes(explicit).result(ty).build()?;
-        let result = cloner.to.body().op(new_op).results[0];
+        let mut result = cloner.to.body().op(new_op).results[0];
         self.replacements.dots.push((op, new_op));
+        if is_early {
+            let ty = cloner.to.ty(result).clone();
+            let wait = cloner.to.build_op(tw::MMA_WAIT).operands("inputs", &[result]).result(ty);
+            result = wait.attribute("outstanding", 0).value()?;
+        }
         cloner.bind(cloner.from.op(op).results[0], result);
         Ok(())
     }

@@ -1,0 +1,76 @@
+//! Turns of warp groups (*ping-pong*): named barriers let the MMAs of one warp group run while another does other work.
+
+use crate::prelude::*;
+use crate::tma_loops::{assembly, check_ptx};
+use tilewright_assign::synthesis::{Derivation, SynthesisOptions};
+use tilewright_vendor_testkit::explicit::{sized_attention, synthesize_and_emulate, synthesize_layouts};
+use tilewright_verify::case::ProgramCase;
+
+/// Attributes of the loop.
+const END: &str = "\n    }\n    %divisor";
+
+/// Returns the attention of four iterations by two warp groups, with these attributes of its loop.
+fn attention(attributes: &str) -> (ProgramCase, String) {
+    let (case, text) = sized_attention([128, 512, 128], 128, 8);
+    assert_eq!(text.matches(END).count(), 1, "one loop");
+    (case, text.replace(END, &format!("\n    }} {{{attributes}}}\n    %divisor")))
+}
+
+fn turns(found: &Derivation) -> Option<(u32, &str, &str)> {
+    found.loops[0].turns.as_ref().map(|turns| (turns.groups, &*turns.first, &*turns.last))
+}
+
+/// A turn begins with the second MMA and lasts over the first MMA of the next iteration, so that another warp group
+/// multiplies during the softmax. The results are right on the emulator, and from PTX on the virtual device.
+#[test]
+fn warp_groups_take_turns_in_attention() {
+    let target = target("h100");
+    let (case, text) = attention("tt.warp_specialize, tw.ping_pong");
+    let found = synthesize_and_emulate(&target, &case, &text, SynthesisOptions::default());
+    assert_eq!(turns(&found.derivation), Some((2, "%next", "%scores")), "{}", found.derivation);
+    let line = "2 warp groups take turns from %next to %scores";
+    assert!(found.derivation.to_string().contains(line), "{}", found.derivation);
+    // In the loop, before and behind it.
+    let count = |part: &str| found.kernel.matches(part).count();
+    assert_eq!((count("indexed_barrier sync"), count("indexed_barrier arrive")), (3, 3), "{}", found.kernel);
+    check_ptx(&target, &case, &text);
+    let ptx = assembly(&target, &case, &text);
+    for word in ["bar.arrive", "bar.sync"] {
+        let is_by_register = |line: &&str| line.trim_start().starts_with(word) && line.contains("%r");
+        assert!(ptx.lines().filter(is_by_register).count() > 1, "the numbers are in registers: {ptx}");
+    }
+}
+
+/// The model chooses turns where it predicts a gain; the program and an option can forbid them.
+#[test]
+fn turns_are_chosen_where_they_gain_and_can_be_forbidden() {
+    let target = target("h100");
+    let of = |attributes: &str| {
+        let (case, text) = attention(attributes);
+        synthesize_layouts(&target, &text, case.warps, SynthesisOptions::default()).expect("a program")
+    };
+    let [open, forbidden] = ["tt.warp_specialize", "tt.warp_specialize, tw.ping_pong = false"].map(of);
+    assert!(turns(&open).is_some() && turns(&forbidden).is_none(), "{open}\n{forbidden}");
+    let gain = forbidden.prediction.latency / open.prediction.latency;
+    // FlashAttention-3 reports 1.09 to 1.12 for these tiles.
+    assert!((1.07..1.13).contains(&gain), "{gain}");
+}
+
+/// Without a producer warp, the block barriers of each iteration would keep the warp groups together.
+#[test]
+fn a_request_without_a_producer_warp_is_an_error() {
+    let (case, text) = attention("tt.warp_specialize = false, tw.ping_pong");
+    let error = synthesize_layouts(&target("h100"), &text, case.warps, SynthesisOptions::default());
+    let error = error.expect_err("no producer warp");
+    assert!(error.contains("tw.ping_pong") && error.contains("producer warp"), "{error}");
+}
+
+/// The registers of attention with 256 rows exceed those of nine warps most within the reductions. The producer warp
+/// then hands registers over to the warp groups, so that their lanes have the 232 that they need.
+#[test]
+fn registers_that_reductions_need_are_handed_over() {
+    let (case, text) = sized_attention([256, 128, 128], 64, 8);
+    let found = synthesize_layouts(&target("h100"), &text, case.warps, SynthesisOptions::default());
+    let found = found.expect("a program");
+    assert_eq!(found.loops[0].registers, Some([240, 24]), "{found}");
+}
