@@ -52,7 +52,7 @@ optimizations! {
     OverlappedMma "overlapped-mma" "Leaves asynchronous MMAs in flight when the next iteration begins"
     ProducerWarps "producer-warps" "Gives loops an extra warp that issues their bulk tensor copies, where that is faster"
     RegisterReallocation "register-reallocation" "Lets producer warps hand registers over to the warps that multiply"
-    PingPong "ping-pong" "Lets warp groups take turns: the MMAs of one run while the others do other work"
+    PingPong "ping-pong" "Lets warp groups alternate: the MMAs of one run while the others do other work"
     LoopUnrolling "loop-unrolling" "Lets the code generator and the assembler unroll loops"
     ResidentBlocks "resident-blocks" "States the number of resident blocks, so that loads and chained dots get enough registers"
     DotAlternatives "dot-alternatives" "Takes another MMA instruction for a dot if the surrounding conversions become cheaper"

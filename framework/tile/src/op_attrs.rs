@@ -37,12 +37,13 @@ pub const ALL_WARPS_ALONG_M: &str = "tw.warpsAlongM";
 /// a `tw.copy` to shared memory that is a group of its own, for which the program waits by `ttg.async_wait`.
 pub const IS_PENDING: &str = "tw.pending";
 
-/// Marks a dot in a loop before which a turn of the warp group begins (*ping-pong*); the value is the number of warp
-/// groups that take turns.
-pub const TAKES_TURN: &str = "tw.takesTurn";
+/// Marks a dot in a loop before which an exclusive section of the warp group begins (*ping-pong*); the value is the
+/// number of warp groups that alternate.
+pub const BEGINS_EXCLUSIVE: &str = "tw.beginsExclusive";
 
-/// Marks a dot in a loop whose MMA is the last one of a warp group's turn; the value is as for [`TAKES_TURN`].
-pub const PASSES_TURN: &str = "tw.passesTurn";
+/// Marks a dot in a loop whose MMA is the last one of a warp group's exclusive section; the value is as for
+/// [`BEGINS_EXCLUSIVE`].
+pub const ENDS_EXCLUSIVE: &str = "tw.endsExclusive";
 
 /// Marks a `ttg.local_load` whose result is an MMA operand that stays in shared memory (CuTe SS/RS): no load is
 /// emitted.

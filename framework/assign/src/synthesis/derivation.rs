@@ -187,21 +187,21 @@ pub struct SharedCopyLoopReport {
     /// `None` if all warps keep the registers of the launch.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub registers: Option<[u32; 2]>,
-    /// The turns that warp groups take; `None` if they take none.
+    /// The exclusive sections that warp groups take; `None` if there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub turns: Option<TurnReport>,
+    pub ping_pong: Option<PingPongReport>,
     /// The names of the dots whose MMAs overlap with the next iteration.
     pub pending: Vec<String>,
     /// The reason why copies are not prefetched; `None` if they are.
     pub rejected: Option<String>,
 }
 
-/// The turns of warp groups in a loop (*ping-pong*).
+/// The exclusive sections of warp groups in a loop (*ping-pong*).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct TurnReport {
-    /// Number of warp groups that take turns.
+pub struct PingPongReport {
+    /// Number of warp groups that alternate.
     pub groups: u32,
-    /// The name of the dot before which a turn begins.
+    /// The name of the dot before which an exclusive section begins.
     pub first: String,
     /// The name of the dot after which it ends, in the same iteration or the next one.
     pub last: String,
@@ -332,8 +332,8 @@ impl fmt::Display for SharedCopyLoopReport {
         if let Some([own, of_producers]) = self.registers {
             write!(f, " of {of_producers} registers, which leaves {own} to the others")?;
         }
-        if let Some(TurnReport { groups, first, last }) = &self.turns {
-            write!(f, ", {groups} warp groups take turns from {first} to {last}")?;
+        if let Some(PingPongReport { groups, first, last }) = &self.ping_pong {
+            write!(f, ", {groups} warp groups alternate from {first} to {last}")?;
         }
         if !self.pending.is_empty() {
             write!(f, ", {} overlaps with the next iteration", self.pending.join(", "))?;

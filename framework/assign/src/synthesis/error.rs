@@ -54,11 +54,11 @@ pub enum SynthesisError {
         /// The name of the target.
         target: String,
     },
-    /// A loop requests that warp groups take turns, and none can; its author's fault.
+    /// A loop requests that warp groups alternate, and none can; its author's fault.
     #[error(
         "a loop with `tw.ping_pong` on `{target}`: several warp groups must issue all its MMAs, with a producer warp, two stages or more, and no other barrier: remove the attribute, or set `tw.ping_pong = false`"
     )]
-    NoTurns {
+    NoPingPong {
         /// The name of the target.
         target: String,
     },

@@ -14,8 +14,8 @@ use super::accesses::{allocation, buffer_count};
 pub(super) struct BarrierState {
     /// Whether the walk is in the body of a pipelined loop.
     pub is_pipelined: bool,
-    /// Whether the walk is within the turn of a warp group.
-    pub holds_turn: bool,
+    /// Whether the walk is within the exclusive section of a warp group.
+    pub is_exclusive: bool,
     /// Whether the program states barriers, as pipelined loops do: they protect the tensors with several buffers.
     states_barriers: bool,
     /// The allocation of each buffer that a loop carries.
@@ -28,7 +28,7 @@ impl BarrierState {
         let states_barriers = body.walk_region(body.root()).iter().any(|op| body.op(*op).name() == ttg::BARRIER);
         Self {
             is_pipelined: false,
-            holds_turn: false,
+            is_exclusive: false,
             states_barriers,
             carried: HashMap::new(),
             hazards: HazardTracker::default(),

@@ -14,8 +14,8 @@ use super::solved::Solved;
 use super::tree::Tree;
 use super::work::WorkCounter;
 use super::{
-    CopyReport, DotReport, PredictedPerformance, RegisterTensorReport, SharedCopyLoopReport, SharedTensorReport,
-    SynthesisError, SynthesisOptions, TurnReport,
+    CopyReport, DotReport, PingPongReport, PredictedPerformance, RegisterTensorReport, SharedCopyLoopReport,
+    SharedTensorReport, SynthesisError, SynthesisOptions,
 };
 use crate::dot_plan::plan_dot;
 use crate::layouts::LayoutCache;
@@ -353,10 +353,10 @@ pub(super) fn of_loop(
         tensor_copies: of.copies.iter().any(|copy| choices.tensor_copies.contains_key(copy)),
         producers: u32::from(choices.producers.contains_key(&of.op)),
         registers: choices.producers.get(&of.op).and_then(|choice| choice.registers),
-        turns: choices.turns.get(&of.op).map(|turn| TurnReport {
-            groups: turn.groups,
-            first: name(&turn.first),
-            last: name(&turn.last),
+        ping_pong: choices.ping_pong.get(&of.op).map(|exclusive| PingPongReport {
+            groups: exclusive.groups,
+            first: name(&exclusive.first),
+            last: name(&exclusive.last),
         }),
         pending: if choices.overlapped_mmas.contains(&of.op) {
             of.accumulator.iter().map(name).collect()

@@ -48,8 +48,8 @@ mod work;
 
 pub use alternatives::RejectedAlternative;
 pub use derivation::{
-    AccessReport, CopyReport, Derivation, DotReport, PredictedPerformance, RegisterTensorReport, SearchStats,
-    SharedCopyLoopReport, SharedTensorReport, TurnReport,
+    AccessReport, CopyReport, Derivation, DotReport, PingPongReport, PredictedPerformance, RegisterTensorReport,
+    SearchStats, SharedCopyLoopReport, SharedTensorReport,
 };
 pub(crate) use derivation::{dot_heading, spilled_text};
 pub use error::SynthesisError;

@@ -1,10 +1,10 @@
 //! Search of the tree of choices: depth first until a leaf has a solution, then from the best leaf to its neighbours.
-//! Layout conversions are then tried before stores, and a search of the choices for each loop follows: stages, overlapped
-//! MMAs, bulk tensor copies and a producer warp; both also from the fastest leaves with other instructions. With these,
-//! dots and conversions are chosen again.
+//! Layout conversions are then tried before stores, and a search of the choices for each loop follows: stages,
+//! overlapped MMAs, bulk tensor copies and a producer warp; both also from the fastest leaves with other instructions.
+//! With these, dots and conversions are chosen again.
 
+mod ping_pong;
 mod producers;
-mod turns;
 
 use super::alternatives::Tried;
 use super::error::Refusals;
@@ -193,9 +193,9 @@ impl Search<'_, '_> {
         cycle_lower_bound(&sure, self.config, self.options.blocks).is_ok_and(|least| least >= best.prediction.cycles)
     }
 
-    /// Solves the best leaf (complete choice) again with one instruction for all dots, with each other candidate for one
-    /// group of dots, and for one dot, and keeps the fastest, until no such change is faster. Dots of a group often need
-    /// the same candidate, but the memory of their operands, and the operations between them, may differ.
+    /// Solves the best leaf (complete choice) again with one instruction for all dots, with each other candidate for
+    /// one group of dots, and for one dot, and keeps the fastest, until no such change is faster. Dots of a group often
+    /// need the same candidate, but the memory of their operands, and the operations between them, may differ.
     fn tune_dots(&mut self) {
         let tree = self.tree;
         let mut before = f64::INFINITY;
@@ -228,7 +228,7 @@ impl Search<'_, '_> {
         let loops = self.tree.loops.iter().filter(|open| waits(&open.of.accumulator));
         loops.for_each(|open| _ = choices.overlapped_mmas.remove(&open.of.op));
         // Other MMAs may be issued by other warp groups.
-        choices.turns.clear();
+        choices.ping_pong.clear();
         choices.dots.extend(dots.into_iter().map(|(dot, choice)| (dot, choice.clone())));
         if self.tried_dots.contains(&choices.dots) {
             return;
@@ -257,8 +257,8 @@ impl Search<'_, '_> {
         self.most_leaves = self.size.leaves.saturating_add(self.options.leaves);
     }
 
-    /// Returns the fastest leaves (complete choices) whose dots have other instructions than the best leaf, and than each
-    /// other, at most [`MAX_STARTS`]. With other choices for loops and stores, one of them may be faster.
+    /// Returns the fastest leaves (complete choices) whose dots have other instructions than the best leaf, and than
+    /// each other, at most [`MAX_STARTS`]. With other choices for loops and stores, one of them may be faster.
     fn find_starts(&self) -> Vec<ExplicitMemoryChoices> {
         let mut solved: Vec<(&ExplicitMemoryChoices, f64)> =
             self.solved.iter().filter_map(|leaf| Some((&leaf.choices, leaf.cycles?))).collect();
@@ -276,8 +276,8 @@ impl Search<'_, '_> {
         starts.into_iter().skip(1).cloned().collect()
     }
 
-    /// Chooses stores and loops from the leaf (complete choice) `choices`, and keeps the result if it is faster than the
-    /// best leaf.
+    /// Chooses stores and loops from the leaf (complete choice) `choices`, and keeps the result if it is faster than
+    /// the best leaf.
     fn tune_from(&mut self, choices: &ExplicitMemoryChoices) {
         let (best, refused) = (self.best.take(), self.refused.take());
         self.leaf(choices);
@@ -305,7 +305,8 @@ impl Search<'_, '_> {
     }
 
     /// Solves the best leaf (complete choice) again with other choices for loops, and keeps the fastest: the number of
-    /// stages, MMAs that overlap with the next iteration, bulk tensor copies, a producer warp, and turns of warp groups.
+    /// stages, MMAs that overlap with the next iteration, bulk tensor copies, a producer warp, and exclusive sections
+    /// of warp groups.
     fn tune_loops(&mut self) {
         for open in &self.tree.loops {
             self.tune_stages(open);
@@ -314,7 +315,7 @@ impl Search<'_, '_> {
                 self.tune_stages(open);
             }
             self.producers(open);
-            self.take_turns(open);
+            self.try_ping_pong(open);
         }
     }
 
@@ -374,8 +375,8 @@ impl Search<'_, '_> {
     }
 
     /// Returns the choices of the best leaf (complete choice), and the copies of a loop and its group that can be bulk
-    /// tensor copies, with their tensor maps. A tensor is filled either only by bulk tensor copies or by none. A loop of
-    /// one stage gets two; `None` if the program states one.
+    /// tensor copies, with their tensor maps. A tensor is filled either only by bulk tensor copies or by none. A loop
+    /// of one stage gets two; `None` if the program states one.
     fn with_tensor_copies(
         &self,
         of: &SharedCopyLoop,
@@ -398,9 +399,9 @@ impl Search<'_, '_> {
         choices.stages.get(&of.op).is_some_and(|stages| *stages > 1).then_some((choices, tensor_copies))
     }
 
-    /// Solves the best leaf (complete choice) again with other copies to global memory, and keeps those that are faster: a
-    /// layout conversion before each store that has none, no conversion before each that has one, and bulk tensor copies
-    /// from shared memory. Layout assignment compares the operations alone, not the program.
+    /// Solves the best leaf (complete choice) again with other copies to global memory, and keeps those that are
+    /// faster: a layout conversion before each store that has none, no conversion before each that has one, and bulk
+    /// tensor copies from shared memory. Layout assignment compares the operations alone, not the program.
     fn tune_stores(&mut self) {
         let Some((leaf, choices)) = &self.best else { return };
         let converted = choices.copies.iter().filter(|(_, choice)| choice.converted).map(|(store, _)| *store);
@@ -436,8 +437,8 @@ impl Search<'_, '_> {
         fits
     }
 
-    /// Solves a leaf (complete choice), and keeps it if it is the fastest. Returns whether its tensors fit shared memory,
-    /// and the predicted cycles if it has a solution.
+    /// Solves a leaf (complete choice), and keeps it if it is the fastest. Returns whether its tensors fit shared
+    /// memory, and the predicted cycles if it has a solution.
     fn solve(&mut self, choices: &ExplicitMemoryChoices) -> (bool, Option<f64>) {
         self.size.nodes += 1;
         let target = self.config.context.target;

@@ -29,7 +29,7 @@ use tilewright_plan::mma::MmaCost;
 use tilewright_plan::movement::{CACHE_LINE_BYTES, plan_conversion, plan_global_access};
 use tilewright_target::{BankTableEntry, Direction};
 use tilewright_tile::axis_info::AxisInfoMap;
-use tilewright_tile::op_attrs::{IS_PENDING, OPERAND_STAYS_IN_SMEM, PASSES_TURN, TAKES_TURN};
+use tilewright_tile::op_attrs::{BEGINS_EXCLUSIVE, ENDS_EXCLUSIVE, IS_PENDING, OPERAND_STAYS_IN_SMEM};
 use tilewright_tile::{Attribute, MemDescType, Op, Region, TileType, Value, ValueOrigin};
 
 const GROUPS: &str = ttg::WARP_SPECIALIZE;
@@ -122,19 +122,19 @@ impl<'s, 'm> WorkCounter<'s, 'm> {
                 }
                 if operation.name() == scf::FOR {
                     let (body, (pipelining, is_pipelined)) = (operation.regions[0], self.pipelining(op));
-                    let turns = self.turns(body);
-                    since.holds_turn = turns.is_some_and(|turns| turns.lasts);
+                    let ping_pong = self.ping_pong(body);
+                    since.is_exclusive = ping_pong.is_some_and(|ping_pong| ping_pong.lasts);
                     let around = std::mem::replace(&mut since.is_pipelined, is_pipelined);
                     since.enter_loop(self.program.body, op);
                     // Walk the loop body twice and keep the steps of the second pass, which begins with the hazards
                     // that an iteration leaves for the next one.
                     self.region(body, since)?;
                     let body = self.region(body, since)?;
-                    (since.is_pipelined, since.holds_turn) = (around, false);
-                    let groups = turns.map_or(1, |turns| turns.groups);
+                    (since.is_pipelined, since.is_exclusive) = (around, false);
+                    let groups = ping_pong.map_or(1, |ping_pong| ping_pong.groups);
                     if groups > 1 && has_barrier(&body) {
                         let target = self.program.config.context.target.name.clone();
-                        return Err(SynthesisError::NoTurns { target });
+                        return Err(SynthesisError::NoPingPong { target });
                     }
                     let pipelining = Pipelining { groups, ..pipelining };
                     steps.push(ModelStep::Loop { iteration_count: self.iteration_count(op), pipelining, body });
@@ -144,15 +144,15 @@ impl<'s, 'm> WorkCounter<'s, 'm> {
                     steps.extend(self.groups(op, since)?);
                     continue;
                 }
-                let turns_taken = u64::from(operation.attributes.get(TAKES_TURN).is_some());
-                since.holds_turn |= turns_taken > 0;
-                let holds_turn = since.holds_turn;
+                let exclusive_entries = u64::from(operation.attributes.get(BEGINS_EXCLUSIVE).is_some());
+                since.is_exclusive |= exclusive_entries > 0;
+                let is_exclusive = since.is_exclusive;
                 let work = self.work(op, since)?;
-                let work = match work == StepWork::default() && turns_taken + spilled_registers == 0 {
+                let work = match work == StepWork::default() && exclusive_entries + spilled_registers == 0 {
                     true => work,
-                    false => StepWork { spilled_registers, holds_turn, turns_taken, ..work },
+                    false => StepWork { spilled_registers, is_exclusive, exclusive_entries, ..work },
                 };
-                since.holds_turn &= operation.attributes.get(PASSES_TURN).is_none();
+                since.is_exclusive &= operation.attributes.get(ENDS_EXCLUSIVE).is_none();
                 if is_load(operation) && !work.asynchronous {
                     waited.issue(operation, work, &mut steps);
                 } else if let Some(operand) = operation.results.first().and_then(|of| self.step_operands.get(of)) {
@@ -214,13 +214,16 @@ impl<'s, 'm> WorkCounter<'s, 'm> {
         }
     }
 
-    /// Returns the turns of warp groups in the body of a loop; `None` if they take none.
-    fn turns(&self, region: Region) -> Option<LoopTurns> {
+    /// Returns the exclusive sections of warp groups in the body of a loop; `None` if there are none.
+    fn ping_pong(&self, region: Region) -> Option<ExclusiveSection> {
         let body = self.program.body;
         let ops = || body.blocks(region).iter().flat_map(|block| body.ops(*block)).map(|op| &body.op(*op).attributes);
         let find = |name| ops().position(|attributes| attributes.get(name).is_some());
-        let groups = ops().find_map(|attributes| attributes.get(TAKES_TURN)?.as_integer())?;
-        Some(LoopTurns { groups: u64::try_from(groups).ok()?, lasts: find(PASSES_TURN)? < find(TAKES_TURN)? })
+        let groups = ops().find_map(|attributes| attributes.get(BEGINS_EXCLUSIVE)?.as_integer())?;
+        Some(ExclusiveSection {
+            groups: u64::try_from(groups).ok()?,
+            lasts: find(ENDS_EXCLUSIVE)? < find(BEGINS_EXCLUSIVE)?,
+        })
     }
 
     fn iteration_count(&self, op: Op) -> u64 {
@@ -260,8 +263,8 @@ impl<'s, 'm> WorkCounter<'s, 'm> {
     /// Whether an operation is a dot whose MMA overlaps with the next iteration.
     fn is_in_flight(&self, op: Op) -> bool {
         let attributes = &self.program.body.op(op).attributes;
-        // The last dot of a turn is waited for in the same iteration.
-        attributes.get(IS_PENDING).is_some() && attributes.get(PASSES_TURN).is_none()
+        // The last dot of an exclusive section is waited for in the same iteration.
+        attributes.get(IS_PENDING).is_some() && attributes.get(ENDS_EXCLUSIVE).is_none()
     }
 
     /// Whether an operation before a pipelined loop fills a buffer in place of a load that the loop omits in its last
@@ -402,8 +405,8 @@ impl<'s, 'm> WorkCounter<'s, 'm> {
         })
     }
 
-    /// Returns the work of a bulk tensor copy of the operand `memory`: one warp issues it, and it writes shared memory in
-    /// full wavefronts.
+    /// Returns the work of a bulk tensor copy of the operand `memory`: one warp issues it, and it writes shared memory
+    /// in full wavefronts.
     fn bulk_tensor_copy(&self, op: Op, memory: &str) -> StepWork {
         let ty = self.program.body.operand(op, memory).map(|buffer| self.program.body.value_type(buffer));
         let bytes = ty.map_or(0, |ty| {
@@ -489,11 +492,11 @@ impl<'s, 'm> WorkCounter<'s, 'm> {
     }
 }
 
-/// The turns of warp groups in a loop.
+/// The exclusive sections of warp groups in a loop.
 #[derive(Debug, Clone, Copy)]
-struct LoopTurns {
+struct ExclusiveSection {
     groups: u64,
-    /// Whether a turn lasts from one iteration into the next.
+    /// Whether an exclusive section lasts from one iteration into the next.
     lasts: bool,
 }
 

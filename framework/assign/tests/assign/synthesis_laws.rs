@@ -567,11 +567,11 @@ fn unpredictable_blocks_give_a_reason() {
     assert_eq!(predict_time(&block, &target), Err(ModelError::NoThroughput { target: "a100".to_owned() }));
 }
 
-/// Turns hide work beside MMAs, but never more than they could: the iteration takes at least its MMAs and its work within
-/// a turn, and no turn makes it slower.
+/// Ping-pong hides work beside MMAs, but never more than it could: the iteration takes at least its MMAs and its work
+/// within an exclusive section, and ping-pong never makes it slower.
 #[test]
-fn turns_hide_a_part_of_the_other_work() {
-    let mma = StepWork { matrix_instructions: 64, matrix_cycles: 32.0, holds_turn: true, ..StepWork::default() };
+fn ping_pong_hides_a_part_of_the_other_work() {
+    let mma = StepWork { matrix_instructions: 64, matrix_cycles: 32.0, is_exclusive: true, ..StepWork::default() };
     let latency = |groups: u64, arithmetic: u64| {
         let other = StepWork { arithmetic, ..StepWork::default() };
         let body = vec![ModelStep::Work(mma), ModelStep::Work(other)];

@@ -88,9 +88,9 @@ impl Lowering<'_> {
                 "descriptor_gather" => descriptor::gather(self, op),
                 "descriptor_scatter" => descriptor::scatter(self, op),
                 "dot" | "dot_scaled" => {
-                    self.take_turn(op);
+                    self.begin_exclusive(op);
                     dot::lower_dot(self, op)?;
-                    self.pass_turn(op);
+                    self.end_exclusive(op);
                     Ok(())
                 }
                 "get_program_id" | "get_num_programs" => launch::program(self, op),

@@ -30,6 +30,7 @@ mod mbarrier;
 mod memory;
 mod moved;
 mod pending;
+mod ping_pong;
 mod register_differences;
 mod report;
 mod scalar;
@@ -41,7 +42,6 @@ mod tensor_coordinates;
 mod tensor_copies;
 mod tensor_memory;
 mod tensor_memory_state;
-mod turns;
 mod types;
 
 pub use along::reduced_layout;

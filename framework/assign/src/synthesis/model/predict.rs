@@ -12,14 +12,14 @@ use tilewright_target::{DeviceThroughput, TargetDescription};
 /// the rest. The value is assumed; it makes the program with less other work faster if the busiest pipes are equal.
 const NOT_HIDDEN: f64 = 1.0 / 16.0;
 
-/// Mean time of an access of global memory in queues, in latencies of an access without queues. The value is assumed, as
-/// is the exponential distribution of these times.
+/// Mean time of an access of global memory in queues, in latencies of an access without queues. The value is assumed,
+/// as is the exponential distribution of these times.
 const QUEUEING_SHARE: f64 = 1.0;
 
-/// The share that turns of warp groups do hide of the work that they could hide behind each other's MMAs. It is fitted to
-/// FlashAttention-3 (arXiv:2407.08608), which gains 9 to 12 percent by turns: 620 to 640 in place of 570 TFLOPS, forward
-/// with heads of 128.
-const TURNS_HIDDEN_SHARE: f64 = 0.25;
+/// The share that exclusive sections of warp groups do hide of the work that they could hide behind each other's MMAs.
+/// It is fitted to FlashAttention-3 (arXiv:2407.08608), which gains 9 to 12 percent by exclusive sections: 620 to 640
+/// in place of 570 TFLOPS, forward with heads of 128.
+const PING_PONG_HIDDEN_SHARE: f64 = 0.25;
 
 /// Cycles for which the work of a block occupies the pipes of a compute unit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
@@ -159,25 +159,26 @@ struct Spent {
     in_flight: InFlight,
     /// Cycles of MMAs that overlap with the next iteration.
     mma_cycles: f64,
-    /// The parts of `latency` in the turns of warp groups.
-    turn: TurnCycles,
+    /// The parts of `latency` in the exclusive sections of warp groups.
+    exclusive: ExclusiveCycles,
 }
 
-/// Cycles of the work that warp groups do in turns.
+/// Cycles of the work that warp groups do in exclusive sections.
 #[derive(Debug, Clone, Copy, Default)]
-struct TurnCycles {
+struct ExclusiveCycles {
     /// Cycles of the MMAs of all warp groups.
     mma: f64,
-    /// Cycles of the other work in the turn of one warp group.
+    /// Cycles of the other work in the exclusive section of one warp group.
     other: f64,
 }
 
-impl TurnCycles {
-    /// Returns the cycles of an iteration of `latency` cycles that turns of `groups` warp groups hide: work outside of
-    /// the turns while other groups multiply, less the work in other groups' turns for which a group waits.
+impl ExclusiveCycles {
+    /// Returns the cycles of an iteration of `latency` cycles that exclusive sections of `groups` warp groups hide:
+    /// work outside of the exclusive sections while other groups multiply, less the work in other groups' exclusive
+    /// sections for which a group waits.
     fn hidden(self, latency: f64, groups: u64) -> f64 {
         let beside = latency - self.mma - self.other * groups as f64;
-        if groups > 1 { TURNS_HIDDEN_SHARE * self.mma.min(beside).max(0.0) } else { 0.0 }
+        if groups > 1 { PING_PONG_HIDDEN_SHARE * self.mma.min(beside).max(0.0) } else { 0.0 }
     }
 }
 
@@ -224,9 +225,9 @@ impl ThroughputModel<'_> {
                     transfer: all.in_flight.transfer + step_cost.in_flight.transfer,
                 },
                 mma_cycles: all.mma_cycles + step_cost.mma_cycles,
-                turn: TurnCycles {
-                    mma: all.turn.mma + step_cost.turn.mma,
-                    other: all.turn.other + step_cost.turn.other,
+                exclusive: ExclusiveCycles {
+                    mma: all.exclusive.mma + step_cost.exclusive.mma,
+                    other: all.exclusive.other + step_cost.exclusive.other,
                 },
             }
         })
@@ -240,7 +241,7 @@ impl ThroughputModel<'_> {
         if iteration_count == 0 {
             return Spent::default();
         }
-        let body = Spent { latency: body.latency - body.turn.hidden(body.latency, pipelining.groups), ..body };
+        let body = Spent { latency: body.latency - body.exclusive.hidden(body.latency, pipelining.groups), ..body };
         let latency = body.in_flight.latency;
         let alone = body.latency + body.in_flight.all() + delay_cycles(latency, 0.0) + body.mma_cycles;
         let next = match pipelining.stages {
@@ -273,7 +274,7 @@ impl ThroughputModel<'_> {
             + work.matrix_instructions
             + work.arithmetic
             + 2 * work.spilled_registers;
-        let barriers = (work.barriers + work.turns_taken) as f64;
+        let barriers = (work.barriers + work.exclusive_entries) as f64;
         let shuffle = work.shuffles as f64 * costs.shuffle.cycles;
         let stored = work.wavefronts_stored as f64 * costs.shared_store_wavefront.cycles;
         let loaded = work.wavefronts_loaded as f64 * costs.shared_load_wavefront.cycles;
@@ -308,15 +309,15 @@ impl ThroughputModel<'_> {
         let step_cost = if work.produced { 0.0 } else { step_cost };
         let mma_cycles = if work.pending { matrix } else { 0.0 };
         let multiplied = if work.pending { 0.0 } else { matrix.min(step_cost) };
-        let turn = match work.holds_turn {
-            true => TurnCycles { mma: multiplied, other: step_cost - multiplied },
-            false => TurnCycles::default(),
+        let exclusive = match work.is_exclusive {
+            true => ExclusiveCycles { mma: multiplied, other: step_cost - multiplied },
+            false => ExclusiveCycles::default(),
         };
         match work.asynchronous {
-            true => Spent { pipes, latency: step_cost, in_flight: fetched, mma_cycles, turn },
+            true => Spent { pipes, latency: step_cost, in_flight: fetched, mma_cycles, exclusive },
             false => {
                 let latency = step_cost + fetched.all() + delay_cycles(fetched.latency, 0.0);
-                Spent { pipes, latency, mma_cycles, turn, ..Spent::default() }
+                Spent { pipes, latency, mma_cycles, exclusive, ..Spent::default() }
             }
         }
     }

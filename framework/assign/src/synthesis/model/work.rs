@@ -34,10 +34,10 @@ pub struct StepWork {
     pub matrix_cycles: f64,
     /// Whether the MMAs are asynchronous: they may be in flight until the next iteration.
     pub pending: bool,
-    /// Whether a warp group does this work in its turn, while the other warp groups do none of it.
-    pub holds_turn: bool,
-    /// Number of turns for which the warp waits at a named barrier.
-    pub turns_taken: u64,
+    /// Whether a warp group does this work in its exclusive section, while the other warp groups do none of it.
+    pub is_exclusive: bool,
+    /// Number of exclusive sections for which the warp waits at a named barrier.
+    pub exclusive_entries: u64,
     /// Number of instructions of a warp that are not counted by the other fields, such as arithmetic.
     pub arithmetic: u64,
     /// Number of block barriers that a warp passes.
@@ -95,7 +95,7 @@ pub struct Pipelining {
     pub stages: u64,
     /// Whether steps before the loop have waited for the copies of the first iteration.
     pub is_filled: bool,
-    /// Number of warp groups that take turns with the work marked [`StepWork::holds_turn`]; one if they take none.
+    /// Number of warp groups that alternate with the work marked [`StepWork::is_exclusive`]; one if there are none.
     pub groups: u64,
 }
 

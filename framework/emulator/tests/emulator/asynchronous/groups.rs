@@ -57,7 +57,7 @@ fn a_named_barrier_is_identified_by_its_number() {
 /// The number of an indexed barrier is a value: each warp computes its own, and an arrival does not wait.
 #[test]
 fn an_arrival_hands_a_turn_to_the_warp_that_waits() {
-    let turns = |first: &str, second: &str| {
+    let hand_over = |first: &str, second: &str| {
         format!(
             "%30: i32 = constant 1
              if %14 {{ store %6, %1 align 4\n {first}\n yield }}
@@ -66,13 +66,13 @@ fn an_arrival_hands_a_turn_to_the_warp_that_waits() {
     };
     let words: Vec<u32> = [0; 8].into_iter().chain(0..8).collect();
     let (arrive, sync) = ("indexed_barrier arrive %30, 2", "indexed_barrier sync %30, 2");
-    assert_eq!(passes(2, &turns(arrive, sync)), words);
+    assert_eq!(passes(2, &hand_over(arrive, sync)), words);
     // `named_barrier` and `indexed_barrier` of one number are the same barrier.
-    assert_eq!(passes(2, &turns(arrive, "named_barrier 1, 2")), words);
-    // A second turn needs a second arrival.
+    assert_eq!(passes(2, &hand_over(arrive, "named_barrier 1, 2")), words);
+    // A second pass needs a second arrival.
     let twice = format!("{sync}\n {sync}");
-    assert_eq!(passes(2, &turns(&format!("{arrive}\n {arrive}"), sync)), words);
-    let FaultKind::BarrierNotReached { missing } = fault(2, &turns(arrive, &twice)).kind else {
+    assert_eq!(passes(2, &hand_over(&format!("{arrive}\n {arrive}"), sync)), words);
+    let FaultKind::BarrierNotReached { missing } = fault(2, &hand_over(arrive, &twice)).kind else {
         panic!("the second wait ends")
     };
     assert_eq!(missing, [0]);

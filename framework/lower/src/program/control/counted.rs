@@ -34,8 +34,8 @@ pub(in super::super) fn counted(lowering: &mut Lowering<'_>, op: Op) -> Result<(
         }
         _ => by_iterations(lowering, [from, to, step], unsigned),
     };
-    let turns = lowering.find_turns(op);
-    turns.into_iter().for_each(|turns| lowering.begin_turns(turns));
+    let ping_pong = lowering.find_ping_pong(op);
+    ping_pong.into_iter().for_each(|ping_pong| lowering.begin_ping_pong(ping_pong));
     let initial = operation.operand_group(3).to_vec();
     let region = operation.regions.first().copied().ok_or_else(|| at(LowerErrorReason::malformed("it has no body")))?;
     let block = lowering.only_block(region).map_err(at)?;
@@ -61,7 +61,7 @@ pub(in super::super) fn counted(lowering: &mut Lowering<'_>, op: Op) -> Result<(
     let inner = lowering.builder.end_region(&given);
     let [start, end, by] = count.range;
     let values = lowering.builder.for_loop(start, end, by, &carried, inner);
-    turns.into_iter().for_each(|turns| lowering.end_turns(turns));
+    ping_pong.into_iter().for_each(|ping_pong| lowering.end_ping_pong(ping_pong));
     lowering.set_next_mma_group(mma_group.and(values.last().copied()));
     lowering.set_flattened(&mut values.into_iter(), &operation.results, &likes, own, true).map_err(at)
 }

@@ -8,7 +8,7 @@ use crate::program::error::{LowerError, LowerErrorReason, Lowered};
 use crate::program::lowered::{LoweredValue, Registers};
 use crate::program::lowering::Lowering;
 use crate::program::pending;
-use crate::program::turns;
+use crate::program::ping_pong;
 use crate::shared_memory::ALL_GROUPS;
 use tilewright_assign::LaunchConfig;
 use tilewright_kernel::{Compare, Kernel, Region as KernelRegion, SpecialRegister, Value};
@@ -86,7 +86,7 @@ impl Groups {
     /// the block by indices in the group.
     pub(crate) fn resolve(&self, kernel: &mut Kernel) -> Lowered<()> {
         named_barriers::resolve(self, kernel)?;
-        turns::remove_blocked_turns(kernel);
+        ping_pong::remove_blocked_ping_pong(kernel);
         Ok(())
     }
 }
@@ -147,8 +147,8 @@ pub(crate) fn lowered<'a>(
     Ok(())
 }
 
-/// Returns the region of the idle warps, which only take part in the barriers of all groups and in changes of registers;
-/// it is empty without idle warps.
+/// Returns the region of the idle warps, which only take part in the barriers of all groups and in changes of
+/// registers; it is empty without idle warps.
 fn idle_warps(lowering: &mut Lowering<'_>) -> KernelRegion {
     lowering.builder.begin_region(&[]);
     let (all, group) = (lowering.groups.all(), lowering.groups.warps.len());

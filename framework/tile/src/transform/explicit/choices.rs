@@ -28,13 +28,13 @@ pub struct ExplicitMemoryChoices {
     ///
     /// The MMAs overlap with the start of that iteration. Such a loop needs at least three stages.
     pub overlapped_mmas: HashSet<Op>,
-    /// The copies that become bulk tensor copies (TMA), each with its tensor map. Copies to shared memory are in outermost
-    /// loops with stages.
+    /// The copies that become bulk tensor copies (TMA), each with its tensor map. Copies to shared memory are in
+    /// outermost loops with stages.
     pub tensor_copies: HashMap<Op, TensorMapTileAddress>,
     /// The loops with a producer warp, which issues all copies as bulk tensor copies.
     pub producers: HashMap<Op, ProducerChoice>,
-    /// The loops with a producer warp whose consumer warp groups take turns.
-    pub turns: HashMap<Op, TurnChoice>,
+    /// The loops with a producer warp whose consumer warp groups alternate.
+    pub ping_pong: HashMap<Op, PingPongChoice>,
 }
 
 impl ExplicitMemoryChoices {
@@ -81,10 +81,10 @@ impl ExplicitMemoryChoices {
         self
     }
 
-    /// Lets the consumer warp groups of the loop `of`, which has a producer warp, take turns.
+    /// Lets the consumer warp groups of the loop `of`, which has a producer warp, alternate.
     #[must_use]
-    pub fn with_turns(mut self, of: Op, choice: TurnChoice) -> Self {
-        self.turns.insert(of, choice);
+    pub fn with_ping_pong(mut self, of: Op, choice: PingPongChoice) -> Self {
+        self.ping_pong.insert(of, choice);
         self
     }
 
@@ -96,14 +96,16 @@ impl ExplicitMemoryChoices {
     }
 }
 
-/// The turns of warp groups in a loop (*ping-pong*): the MMAs of one group run while the others do other work.
+/// The exclusive sections of warp groups in a loop (*ping-pong*): the MMAs of one group run while the others do other
+/// work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TurnChoice {
-    /// Number of warp groups that take turns.
+pub struct PingPongChoice {
+    /// Number of warp groups that alternate.
     pub groups: u32,
-    /// The dot before which a turn begins.
+    /// The dot before which an exclusive section begins.
     pub first: Op,
-    /// The dot whose MMA is the last of a turn: in the same iteration or, if it is before `first`, in the next one.
+    /// The dot whose MMA is the last of an exclusive section: in the same iteration or, if it is before `first`, in the
+    /// next one.
     pub last: Op,
 }
 

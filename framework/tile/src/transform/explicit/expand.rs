@@ -39,7 +39,7 @@ pub fn expand_explicit_memory(
         tensors: HashMap::new(),
         parts: HashMap::new(),
         pending: Vec::new(),
-        turns: Vec::new(),
+        ping_pong: Vec::new(),
         maps: HashMap::new(),
         replacements: Replacements::default(),
         stages: pipeline::buffer_counts(function, choices)?,

@@ -1,7 +1,7 @@
 //! Keeps the state of expanding an explicit-memory program: views, tensors in shared memory, and replacements of
 //! operations.
 
-use super::choices::{ExplicitMemoryChoices, TurnChoice};
+use super::choices::{ExplicitMemoryChoices, PingPongChoice};
 use super::packed;
 use super::tile::Tile;
 use crate::transform::pipeliner::Buffers;
@@ -34,8 +34,8 @@ pub(super) struct Expander<'c> {
     pub parts: HashMap<Value, Op>,
     /// Dots whose MMAs are still in flight when the next iteration of the loop begins.
     pub pending: Vec<Op>,
-    /// The turns of warp groups that begin or end with dots of the loops that were expanded.
-    pub turns: Vec<TurnChoice>,
+    /// The exclusive sections of warp groups that begin or end with dots of the loops that were expanded.
+    pub ping_pong: Vec<PingPongChoice>,
     /// For each bulk tensor copy, the tensor map from which it reads.
     pub maps: HashMap<Op, Value>,
     pub replacements: Replacements,

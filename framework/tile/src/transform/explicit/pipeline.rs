@@ -66,7 +66,7 @@ impl Expander<'_> {
             self.pending.extend(&of.accumulator);
         }
         if schedule.producer.is_some() {
-            self.turns.extend(self.choices.turns.get(&op));
+            self.ping_pong.extend(self.choices.ping_pong.get(&op));
         }
         for &copy in of.copies.iter().filter(|copy| self.choices.tensor_copies.contains_key(copy)) {
             let map = self.map(copy, cloner)?;

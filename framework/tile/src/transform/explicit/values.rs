@@ -2,12 +2,12 @@
 
 use crate::op::name::{arith, tt, ttg, tw};
 
-use super::choices::TurnChoice;
+use super::choices::PingPongChoice;
 use super::expander::Expander;
 use super::packed;
 use crate::op_attrs::{
-    ALL_WARPS_ALONG_M, DOT_COLUMNS_PER_LANE, INSTRUCTION, IS_PENDING, K_WIDTH, MMA_TO_DOT_ATTRIBUTES,
-    OPERAND_STAYS_IN_SMEM, PASSES_TURN, TAKES_TURN,
+    ALL_WARPS_ALONG_M, BEGINS_EXCLUSIVE, DOT_COLUMNS_PER_LANE, ENDS_EXCLUSIVE, INSTRUCTION, IS_PENDING, K_WIDTH,
+    MMA_TO_DOT_ATTRIBUTES, OPERAND_STAYS_IN_SMEM,
 };
 use crate::{Attribute, BuildError, FloatType, FunctionBody, FunctionBuilder, Op, TileType, Value, ValueOrigin};
 
@@ -58,19 +58,21 @@ impl Expander<'_> {
             }
         }
         let number = |width: u64| Attribute::integer(width as i64, TileType::integer(32));
-        let turn =
-            |is: &dyn Fn(&&TurnChoice) -> bool| self.turns.iter().find(is).map(|turn| number(turn.groups.into()));
-        let (takes_turn, passes_turn) = (turn(&|turn| turn.first == op), turn(&|turn| turn.last == op));
-        // The turn ends when the MMA is issued, so it is waited for afterwards.
-        let is_early = passes_turn.is_some() && choice.smem_operands == [true; 2];
+        let exclusive = |is: &dyn Fn(&&PingPongChoice) -> bool| {
+            self.ping_pong.iter().find(is).map(|exclusive| number(exclusive.groups.into()))
+        };
+        let (begins_exclusive, ends_exclusive) =
+            (exclusive(&|exclusive| exclusive.first == op), exclusive(&|exclusive| exclusive.last == op));
+        // The exclusive section ends when the MMA is issued, so it is waited for afterwards.
+        let is_early = ends_exclusive.is_some() && choice.smem_operands == [true; 2];
         let chosen = [
             (INSTRUCTION, choice.instruction.map(Attribute::Text)),
             (K_WIDTH, choice.k_width.map(number)),
             (DOT_COLUMNS_PER_LANE, choice.n_width.map(number)),
             (ALL_WARPS_ALONG_M, choice.warps_along_m.then_some(Attribute::Unit)),
             (IS_PENDING, (is_early || self.pending.contains(&op)).then_some(Attribute::Unit)),
-            (TAKES_TURN, takes_turn),
-            (PASSES_TURN, passes_turn),
+            (BEGINS_EXCLUSIVE, begins_exclusive),
+            (ENDS_EXCLUSIVE, ends_exclusive),
         ];
         let chosen = chosen.into_iter().filter_map(|(name, value)| Some((name, value?)));
         // The choices that the program states replace those of the search.

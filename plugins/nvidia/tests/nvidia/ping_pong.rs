@@ -1,4 +1,5 @@
-//! Turns of warp groups (*ping-pong*): named barriers let the MMAs of one warp group run while another does other work.
+//! Exclusive sections of warp groups (*ping-pong*): named barriers let the MMAs of one warp group run while another
+//! does other work.
 
 use crate::prelude::*;
 use crate::tma_loops::{assembly, check_ptx};
@@ -16,19 +17,19 @@ fn attention(attributes: &str) -> (ProgramCase, String) {
     (case, text.replace(END, &format!("\n    }} {{{attributes}}}\n    %divisor")))
 }
 
-fn turns(found: &Derivation) -> Option<(u32, &str, &str)> {
-    found.loops[0].turns.as_ref().map(|turns| (turns.groups, &*turns.first, &*turns.last))
+fn ping_pong(found: &Derivation) -> Option<(u32, &str, &str)> {
+    found.loops[0].ping_pong.as_ref().map(|ping_pong| (ping_pong.groups, &*ping_pong.first, &*ping_pong.last))
 }
 
-/// A turn begins with the second MMA and lasts over the first MMA of the next iteration, so that another warp group
-/// multiplies during the softmax. The results are right on the emulator, and from PTX on the virtual device.
+/// An exclusive section begins with the second MMA and lasts over the first MMA of the next iteration, so that another
+/// warp group multiplies during the softmax. The results are right on the emulator, and from PTX on the virtual device.
 #[test]
 fn warp_groups_take_turns_in_attention() {
     let target = target("h100");
     let (case, text) = attention("tt.warp_specialize, tw.ping_pong");
     let found = synthesize_and_emulate(&target, &case, &text, SynthesisOptions::default());
-    assert_eq!(turns(&found.derivation), Some((2, "%next", "%scores")), "{}", found.derivation);
-    let line = "2 warp groups take turns from %next to %scores";
+    assert_eq!(ping_pong(&found.derivation), Some((2, "%next", "%scores")), "{}", found.derivation);
+    let line = "2 warp groups alternate from %next to %scores";
     assert!(found.derivation.to_string().contains(line), "{}", found.derivation);
     // In the loop, before and behind it.
     let count = |part: &str| found.kernel.matches(part).count();
@@ -41,16 +42,16 @@ fn warp_groups_take_turns_in_attention() {
     }
 }
 
-/// The model chooses turns where it predicts a gain; the program and an option can forbid them.
+/// The model chooses exclusive sections where it predicts a gain; the program and an option can forbid them.
 #[test]
-fn turns_are_chosen_where_they_gain_and_can_be_forbidden() {
+fn ping_pong_is_chosen_where_it_gains_and_can_be_forbidden() {
     let target = target("h100");
     let of = |attributes: &str| {
         let (case, text) = attention(attributes);
         synthesize_layouts(&target, &text, case.warps, SynthesisOptions::default()).expect("a program")
     };
     let [open, forbidden] = ["tt.warp_specialize", "tt.warp_specialize, tw.ping_pong = false"].map(of);
-    assert!(turns(&open).is_some() && turns(&forbidden).is_none(), "{open}\n{forbidden}");
+    assert!(ping_pong(&open).is_some() && ping_pong(&forbidden).is_none(), "{open}\n{forbidden}");
     let gain = forbidden.prediction.latency / open.prediction.latency;
     // FlashAttention-3 reports 1.09 to 1.12 for these tiles.
     assert!((1.07..1.13).contains(&gain), "{gain}");
