@@ -436,7 +436,7 @@ fn kernels() -> Vec<Fault> {
             Put("compare f_lt", "f_lt", "f_le"),
             FLOATS,
             "kernels/device/floats",
-            "instructions were executed",
+            "elements are wrong",
         ),
         fault(
             "stores are not masked",
