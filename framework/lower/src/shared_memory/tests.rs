@@ -675,6 +675,9 @@ fn bulk_copies_are_waited_for_where_their_memory_is_reused() {
 fn a_buffer_that_bulk_copies_read_is_reused_after_a_wait() {
     let body = "  %50: ptr.shared = shared_address 0
   %100: i1 = constant 0
+  store %50, %1 align 4
+  barrier block all
+  %101: i1 = constant 0
   instruction \"copy\" %50, %0
   commit bulk
   barrier block all
@@ -682,9 +685,10 @@ fn a_buffer_that_bulk_copies_read_is_reused_after_a_wait() {
   store %51, %1 align 4
   barrier block all
   %52: i32 = load %51 align 4";
-    let accesses = HashMap::from([(Value(100), (Access::BulkRead, Vec::new()))]);
+    let accesses =
+        HashMap::from([(Value(100), (Access::Store, Vec::new())), (Value(101), (Access::BulkRead, Vec::new()))]);
     let annotations = Annotations { allocations: vec![Value(50)], accesses, ..Annotations::default() };
     let kernel = super::allocate_buffers(kernel(&[64, 64], body), &annotations, Some(u64::MAX));
     assert_eq!(addresses(&kernel), [0, 0]);
-    assert_eq!(names(&kernel), "instruction commit barrier wait barrier store barrier load");
+    assert_eq!(names(&kernel), "store barrier instruction commit wait barrier store barrier load");
 }
