@@ -44,7 +44,7 @@ pub(crate) fn allocate_disjoint(mut kernel: Kernel, annotations: &Annotations) -
 fn used(kernel: &Kernel, annotations: &Annotations) -> (Uses, Accesses) {
     let mut uses = Uses::of(kernel);
     let accesses = Accesses::of(kernel, annotations, &uses);
-    uses.find(kernel, accesses.copied(), &annotations.partings);
+    uses.find(kernel, &accesses, &annotations.partings);
     (uses, accesses)
 }
 

@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 
 use smallvec::SmallVec;
 
+use super::annotations::{Access, Accesses};
+
 use tilewright_kernel::{Kernel, Op, Queue, Region, Statement, Value};
 
 /// The number of the named barrier that synchronizes all warp groups, if the program specializes warps.
@@ -58,15 +60,17 @@ impl Uses {
         uses
     }
 
-    /// Finds the live range of each buffer. A buffer of `copied`, which asynchronous copies write, is live until the
-    /// last wait for them. `partings` are the conditions of the branches at which warp groups diverge.
-    pub(super) fn find(&mut self, kernel: &Kernel, copied: BTreeSet<u32>, partings: &[Value]) {
+    /// Finds the live range of each buffer. A buffer that asynchronous copies write is live until the last wait for them. The
+    /// waits for bulk copies that read a buffer are inserted later, where its address is used again. `partings` are the conditions of the branches at which warp groups diverge.
+    pub(super) fn find(&mut self, kernel: &Kernel, accesses: &Accesses, partings: &[Value]) {
         let waiting = BTreeSet::new();
         let mut walk = Walk {
             uses: self,
             number: 0,
             waited_for: waiting.clone(),
-            copied,
+            accesses,
+            copied: accesses.copied(),
+            reads_in_bulk: false,
             in_flight: waiting,
             partings,
             group: 0,
@@ -201,8 +205,11 @@ struct Walk<'a> {
     number: usize,
     /// The buffers that asynchronous instructions access, if these have not been waited for.
     waited_for: BTreeSet<u32>,
+    accesses: &'a Accesses,
     /// The buffers that asynchronous copies write.
     copied: BTreeSet<u32>,
+    /// Whether the last marker of an access is that of bulk copies to global memory.
+    reads_in_bulk: bool,
     /// The buffers with copies in flight at this point of the walk.
     in_flight: BTreeSet<u32>,
     /// The conditions of the branches at which warp groups diverge.
@@ -220,6 +227,9 @@ impl Walk<'_> {
         for statement in &region.statements {
             let number = self.number;
             self.number += 1;
+            if let Some(accessed) = self.accesses.at(statement) {
+                self.reads_in_bulk = accessed.access == Access::BulkRead;
+            }
             let mut touched: BTreeSet<u32> = self.uses.touched(&statement.op).into_iter().collect();
             let diverges = matches!(&statement.op, Op::If { condition, .. } if self.partings.contains(condition));
             let before = self.phase;
@@ -277,6 +287,8 @@ impl Walk<'_> {
             }
             // An instruction is complete when its results are there, such as `ldmatrix`.
             Op::Instruction { .. } if statement.results.iter().any(|(_, ty)| !ty.is_pending()) => {}
+            // The data that a bulk copy reads is complete, so no wait for earlier instructions on the buffer follows.
+            Op::Instruction { .. } if self.reads_in_bulk => self.waited_for.retain(|buffer| !touched.contains(buffer)),
             Op::Instruction { .. } => {
                 self.waited_for.extend(touched.iter());
                 self.in_flight.extend(touched.intersection(&self.copied));

@@ -24,7 +24,7 @@ fn ping_pong(found: &Derivation) -> Option<(u32, &str, &str)> {
 /// An exclusive section begins with the second MMA and lasts over the first MMA of the next iteration, so that another
 /// warp group multiplies during the softmax. The results are right on the emulator, and from PTX on the virtual device.
 #[test]
-fn warp_groups_take_turns_in_attention() {
+fn warp_groups_alternate_in_attention() {
     let target = target("h100");
     let (case, text) = attention("tt.warp_specialize, tw.ping_pong");
     let found = synthesize_and_emulate(&target, &case, &text, SynthesisOptions::default());

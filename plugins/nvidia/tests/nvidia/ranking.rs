@@ -85,7 +85,7 @@ fn what_executes_less_is_predicted_to_take_less_where_nothing_was_mended() {
         ("a100", "explicit_gemm_edges"),
     ];
     let mut ranked = RankingStats::default();
-    for (gpu_model, name) in sample(all, 5, 0) {
+    for (gpu_model, name) in sample(all, 3, 0) {
         ranked.add_ablations(gpu_model, &target(gpu_model), name);
     }
     let RankingStats { pairs, wrong, report } = ranked;
