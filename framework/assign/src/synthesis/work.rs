@@ -450,7 +450,8 @@ impl<'s, 'm> WorkCounter<'s, 'm> {
             _ if direction == Direction::Store => {
                 Kind::of_access(program, self.program.config.context.target, op, direction)
             }
-            _ if operation.definition.traits.elementwise
+            // Inline assembly counts as one instruction for each register.
+            name if (operation.definition.traits.elementwise || name == tt::ELEMENTWISE_INLINE_ASM)
                 && !is_memory_reference(self.program.body.value_type(operation.results[0])) =>
             {
                 Kind::elementwise(operation)
