@@ -395,7 +395,7 @@ impl TargetDialect for Ptx<'_> {
             BarrierAction::Arrive => ("llvm.nvvm.barrier.cta.arrive.aligned.count", false),
         };
         self.emit_fenced_sync(emit, [true, waits], || {
-            emit.call_intrinsic(name, &[], &[number.into(), emit.i32(lanes).into()]).map(|_| ())
+            emit.call_intrinsic(name, &[], &[number, emit.i32(lanes).into()]).map(|_| ())
         })
     }
 

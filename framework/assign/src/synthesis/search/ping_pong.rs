@@ -27,7 +27,10 @@ impl Search<'_, '_> {
         let is_explicit = requested == Some(true);
         let ping_pong = self.ping_pong(open);
         let Some((_, choices)) = self.best.as_ref().filter(|_| !ping_pong.is_empty()) else {
-            return if is_explicit { self.reject_ping_pong() } else { () };
+            if is_explicit {
+                self.reject_ping_pong();
+            }
+            return;
         };
         let choices = choices.clone();
         let other = if is_explicit { self.best.take() } else { None };
