@@ -10,13 +10,13 @@ use super::warp::{Pause, Warp};
 pub(super) struct NamedBarriers {
     /// For each barrier number, and the number of warps that the arrivals state, the number of arrivals and their
     /// merged clock.
-    arrived: BTreeMap<(u32, u32), (usize, Clock)>,
+    arrivals: BTreeMap<(u32, u32), (usize, Clock)>,
 }
 
 impl NamedBarriers {
     /// Forgets all arrivals, for the next block.
     pub(super) fn restart(&mut self) {
-        self.arrived.clear();
+        self.arrivals.clear();
     }
 
     /// Lets the warps continue that only arrive, and those that wait at a barrier that all its warps have reached:
@@ -25,13 +25,13 @@ impl NamedBarriers {
         let mut any = false;
         for (warp, pause) in warps.iter().zip(pauses.iter_mut()) {
             let Some(Pause::Arrives { number, warps, .. }) = *pause else { continue };
-            let (count, clock) = self.arrived.entry((number, warps)).or_default();
+            let (count, clock) = self.arrivals.entry((number, warps)).or_default();
             *count += 1;
             join(clock, &warp.named_barrier_clock());
             *pause = None;
             any = true;
             if *count == warps as usize {
-                self.arrived.remove(&(number, warps));
+                self.arrivals.remove(&(number, warps));
             }
         }
         for first in 0..pauses.len() {
@@ -45,11 +45,11 @@ impl NamedBarriers {
     fn complete(&mut self, barrier: (u32, u32), warps: &mut [Warp], pauses: &mut [Option<Pause>]) -> bool {
         let waits = |pause: &Option<Pause>| matches!(*pause, Some(Pause::Group { number, warps, .. }) if (number, warps) == barrier);
         let waiting: Vec<usize> = (0..pauses.len()).filter(|&warp| waits(&pauses[warp])).collect();
-        let (arrived, clock) = self.arrived.get(&barrier).cloned().unwrap_or_default();
-        if waiting.len() + arrived != barrier.1 as usize {
+        let (arrivals, clock) = self.arrivals.get(&barrier).cloned().unwrap_or_default();
+        if waiting.len() + arrivals != barrier.1 as usize {
             return false;
         }
-        self.arrived.remove(&barrier);
+        self.arrivals.remove(&barrier);
         let mut brought = clock;
         waiting.iter().for_each(|&warp| join(&mut brought, &warps[warp].named_barrier_clock()));
         for &warp in &waiting {

@@ -72,7 +72,7 @@ impl Lowering<'_> {
 
     /// Emits an action at the barrier of the warp group `ahead` groups after that of the current warp.
     fn emit_hand_over(&mut self, groups: u32, action: BarrierAction, ahead: u32) {
-        let (first, warps) = (self.first_turn_barrier(), 2 * self.config.warps / groups);
+        let (first, warps) = (self.first_ping_pong_barrier(), 2 * self.config.warps / groups);
         let group = self.emit_group(groups);
         let builder = &mut self.builder;
         let ahead = builder.i32(ahead);
@@ -86,7 +86,7 @@ impl Lowering<'_> {
 
     /// Emits an action of the warp group with this index at the barrier of the first group.
     fn emit_if_group(&mut self, groups: u32, index: u32, action: BarrierAction) {
-        let (first, warps) = (self.first_turn_barrier(), 2 * self.config.warps / groups);
+        let (first, warps) = (self.first_ping_pong_barrier(), 2 * self.config.warps / groups);
         let group = self.emit_group(groups);
         let builder = &mut self.builder;
         let index = builder.i32(index);
@@ -104,7 +104,7 @@ impl Lowering<'_> {
     }
 
     /// The number of the first group's barrier: those of the partitions come before it.
-    fn first_turn_barrier(&self) -> u32 {
+    fn first_ping_pong_barrier(&self) -> u32 {
         self.groups.warps.len() as u32 + 1
     }
 }

@@ -69,7 +69,7 @@ fn a_request_without_a_producer_warp_is_an_error() {
 /// The registers of attention with 256 rows exceed those of nine warps most within the reductions. The producer warp
 /// then hands registers over to the warp groups, so that their lanes have the 232 that they need.
 #[test]
-fn registers_that_reductions_need_are_handed_over() {
+fn reductions_take_registers_of_the_producer_warp() {
     let (case, text) = sized_attention([256, 128, 128], 64, 8);
     let found = synthesize_layouts(&target("h100"), &text, case.warps, SynthesisOptions::default());
     let found = found.expect("a program");

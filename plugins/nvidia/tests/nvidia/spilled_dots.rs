@@ -48,12 +48,12 @@ fn matrices() -> [Vec<f32>; 3] {
 #[test]
 fn accumulators_beyond_a_lanes_registers_are_spilled_with_a_warning() {
     let [a, b, product] = matrices();
-    let halves =
+    let f16_bytes =
         |numbers: &[f32]| numbers.iter().flat_map(|&number| f16::from_f32(number).to_le_bytes()).collect::<Vec<u8>>();
     let floats = |bytes: &[u8]| {
         bytes.chunks_exact(4).map(|four| f32::from_le_bytes(four.try_into().unwrap())).collect::<Vec<f32>>()
     };
-    let inputs = [halves(&a), halves(&b), vec![0; 4 * product.len()]];
+    let inputs = [f16_bytes(&a), f16_bytes(&b), vec![0; 4 * product.len()]];
     for (name, instruction) in [("h100", "wgmma"), ("a100", "mma.sync")] {
         let (target, mut device) = device_of(name);
         let mut warnings = Vec::new();

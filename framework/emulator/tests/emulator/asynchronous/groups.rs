@@ -56,7 +56,7 @@ fn a_named_barrier_is_identified_by_its_number() {
 
 /// The number of an indexed barrier is a value: each warp computes its own, and an arrival does not wait.
 #[test]
-fn an_arrival_hands_a_turn_to_the_warp_that_waits() {
+fn an_arrival_releases_the_warp_that_waits() {
     let hand_over = |first: &str, second: &str| {
         format!(
             "%30: i32 = constant 1
