@@ -4,7 +4,8 @@
 //! the sources, separated by commas. Words that begin with a dot are directives, which declare registers. The results of
 //! the operation are `$0`, `$1`, ..., its operands follow.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use super::{ForeignOpReplacements, Replacement};
 use crate::{Attribute, FunctionBody, Op};
@@ -46,7 +47,7 @@ pub(super) fn statements_of<'t>(
     let text = operation.attributes.get("asm_string").and_then(Attribute::as_text)?;
     let results = operation.results.len();
     let counts = (results, operation.operands.len());
-    let read = |replacements| {
+    let read = |replacements: &'t Arc<_>| {
         let statements = read_statements(text, counts, replacements)?;
         let written = |index: usize| statements.iter().any(|of| result_index(of.destination) == Some(index));
         (0..results).all(written).then_some(statements)
@@ -62,7 +63,7 @@ pub(super) fn result_index(register: &str) -> Option<usize> {
 fn read_statements<'t>(
     text: &'t str,
     (results, operands): (usize, usize),
-    replacements: &'t std::collections::BTreeMap<String, Replacement>,
+    replacements: &'t BTreeMap<String, Replacement>,
 ) -> Option<Vec<Statement<'t>>> {
     let is_outside = |c: char| c.is_whitespace() || "{}".contains(c);
     let lines = text.split([';', '\n']).map(|line| line.trim_matches(is_outside));

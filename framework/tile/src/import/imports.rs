@@ -4,15 +4,17 @@ use super::Replacement;
 use super::table::{ImportTableFile, Row};
 use crate::op::DialectError;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// The entries of import tables: the replacement of each foreign library function, operation and instruction of
 /// inline assembly.
 #[derive(Debug, Clone, Default)]
 pub struct ForeignOpReplacements {
-    pub(super) functions: BTreeMap<String, Replacement>,
-    pub(super) operations: BTreeMap<String, Replacement>,
+    // The tables are shared, since each compilation that keeps a language of assembly has a copy without it.
+    pub(super) functions: Arc<BTreeMap<String, Replacement>>,
+    pub(super) operations: Arc<BTreeMap<String, Replacement>>,
     /// Instructions of inline assembly by language and mnemonic.
-    pub(super) assembly: BTreeMap<String, BTreeMap<String, Replacement>>,
+    pub(super) assembly: BTreeMap<String, Arc<BTreeMap<String, Replacement>>>,
     /// Names of the types that describe images.
     pub(super) images: BTreeSet<String>,
 }
@@ -38,10 +40,10 @@ impl ForeignOpReplacements {
             assembly.push((language, instructions.into_iter().map(read).collect::<Result<Vec<_>, _>>()?));
         }
         self.images.extend(images);
-        self.functions.extend(functions);
-        self.operations.extend(operations);
+        Arc::make_mut(&mut self.functions).extend(functions);
+        Arc::make_mut(&mut self.operations).extend(operations);
         for (language, instructions) in assembly {
-            self.assembly.entry(language).or_default().extend(instructions);
+            Arc::make_mut(self.assembly.entry(language).or_default()).extend(instructions);
         }
         Ok(())
     }
