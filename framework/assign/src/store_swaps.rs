@@ -25,7 +25,7 @@ pub(super) fn swap_lanes_of_stores(state: &mut State<'_, '_>) -> Result<(), Assi
     let stores: Vec<usize> = (0..state.graph.nodes.len()).filter(is_open).collect();
     let mut is_changed = false;
     for store in stores {
-        // Each swap moves a register bit to a lane, so there are no more of them than register bits.
+        // Each swap moves a register bit to a lane, so their number is at most the number of register bits.
         for _ in state.graph.interner.get(state.keys[store]).columns_of(Dim::REGISTER) {
             let gain = MIN_SHARE * state.node_cost(store);
             let mut cheaper = cheaper_stores(state, store)?.into_iter();

@@ -187,7 +187,7 @@ pub struct SharedCopyLoopReport {
     /// `None` if all warps keep the registers of the launch.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub registers: Option<[u32; 2]>,
-    /// The exclusive sections that warp groups take; `None` if there are none.
+    /// The exclusive sections of warp groups; `None` without ping-pong.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ping_pong: Option<PingPongReport>,
     /// The names of the dots whose MMAs overlap with the next iteration.

@@ -70,7 +70,7 @@ impl Lowering<'_> {
         self.emit_if_group(ping_pong.groups, 0, BarrierAction::Sync);
     }
 
-    /// Emits an action at the barrier of the warp group `ahead` groups after that of the current warp.
+    /// Emits an action at the barrier of the warp group that comes `ahead` groups after the current warp's.
     fn emit_hand_over(&mut self, groups: u32, action: BarrierAction, ahead: u32) {
         let (first, warps) = (self.first_ping_pong_barrier(), 2 * self.config.warps / groups);
         let group = self.emit_group(groups);

@@ -208,7 +208,7 @@ struct Walk<'a> {
     accesses: &'a Accesses,
     /// The buffers that asynchronous copies write.
     copied: BTreeSet<u32>,
-    /// Whether the last marker of an access is that of bulk copies to global memory.
+    /// Whether the last marker of an access belongs to bulk copies to global memory.
     reads_in_bulk: bool,
     /// The buffers with copies in flight at this point of the walk.
     in_flight: BTreeSet<u32>,

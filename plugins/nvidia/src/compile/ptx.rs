@@ -377,10 +377,7 @@ impl TargetDialect for Ptx<'_> {
     }
 
     fn named_barrier(&self, emit: &Emitter<'_, '_>, number: u32, lanes: u32) -> Result<(), CompileError> {
-        self.emit_fenced_sync(emit, [true; 2], || {
-            let operands = [emit.i32(number).into(), emit.i32(lanes).into()];
-            emit.call_intrinsic("llvm.nvvm.barrier.cta.sync.aligned.count", &[], &operands).map(|_| ())
-        })
+        self.indexed_barrier(emit, BarrierAction::Sync, emit.i32(number).into(), lanes)
     }
 
     fn indexed_barrier<'ctx>(

@@ -1,5 +1,4 @@
-//! Dots whose accumulators need more registers than a lane has: they are compiled, the rest is spilled, and a warning
-//! says so.
+//! Dots whose accumulators need more registers than a lane has are compiled with spills and a warning.
 
 use half::f16;
 
