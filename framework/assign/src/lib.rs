@@ -1,8 +1,8 @@
 //! Layout assignment for tile programs.
 //!
 //! [`assign_layouts`] gives every tensor a layout. [`layouts`] resolves the layout names of types; [`dot_plan`] plans
-//! dots; [`stages`] pipelines loops; [`synthesis`] solves programs with explicit memory, which state where their tiles
-//! lie.
+//! dots; [`shared_buffer`] lays out buffers in shared memory; [`stages`] pipelines loops; [`synthesis`] solves programs
+//! with explicit memory, which state where their tiles lie.
 
 mod assign;
 pub mod batches;
@@ -29,7 +29,7 @@ mod propagate;
 mod replica_stores;
 mod report;
 mod rewrite;
-mod shared_buffer;
+pub mod shared_buffer;
 mod source;
 mod stage_count;
 pub mod stages;

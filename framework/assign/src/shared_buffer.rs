@@ -30,7 +30,8 @@ pub(crate) fn limits_for_prices() -> SharedLayoutSearchLimits {
 
 /// A buffer in shared memory whose layout is to be found.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct SharedBuffer<'m> {
+pub struct SharedBuffer<'m> {
+    /// The tensor that the buffer holds.
     pub tensor: SharedTensor,
     /// The accesses that fill and read the buffer, each with the instructions that can execute it.
     pub accesses: Vec<TensorAccess<'m>>,
@@ -42,16 +43,19 @@ pub(crate) struct SharedBuffer<'m> {
 
 impl<'m> SharedBuffer<'m> {
     /// Creates a buffer with the usual limits of the search for its layout.
+    #[must_use]
     pub fn new(tensor: SharedTensor, accesses: Vec<TensorAccess<'m>>, mma_reads: Vec<(Rc<DotPlan>, usize)>) -> Self {
         Self { tensor, accesses, mma_reads, limits: SharedLayoutSearchLimits::default() }
     }
 
     /// Returns the same buffer with these limits of the search for its layout.
+    #[must_use]
     pub fn with_limits(self, limits: SharedLayoutSearchLimits) -> Self {
         Self { limits, ..self }
     }
 
     /// Returns the same buffer with one more access, which comes before the others.
+    #[must_use]
     pub fn with_first_access(&self, access: TensorAccess<'m>) -> Self {
         Self { accesses: [&[access], &self.accesses[..]].concat(), ..self.clone() }
     }

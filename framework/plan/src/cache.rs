@@ -47,14 +47,17 @@ struct Limits {
     registers: Option<u32>,
     shares_replicas: bool,
     keeps_words: bool,
+    keeps_order: bool,
     blocks: u32,
     disabled: OptimizationSet,
 }
 
 impl Limits {
     fn of(context: &PlanContext<'_>) -> Self {
-        let PlanContext { scratch_bytes, registers, shares_replicas, keeps_words, blocks, disabled, .. } = *context;
-        Self { scratch_bytes, registers, shares_replicas, keeps_words, blocks, disabled }
+        let PlanContext {
+            scratch_bytes, registers, shares_replicas, keeps_words, keeps_order, blocks, disabled, ..
+        } = *context;
+        Self { scratch_bytes, registers, shares_replicas, keeps_words, keeps_order, blocks, disabled }
     }
 }
 

@@ -3,4 +3,5 @@
 mod assign;
 mod choices;
 mod layouts;
+mod shared_buffer;
 mod synthesis_laws;

@@ -126,9 +126,14 @@ impl<'q> Problem<'q, '_> {
         let mut accessors: Vec<SharedMemoryAccessor> =
             chosen.iter().zip(layouts).map(|(one, layout)| self.accessor(one, layout)).collect();
         let alone: Vec<_> = chosen.iter().map(|one| self.context.restrict_to(one.lanes)).collect();
-        let context = alone.iter().map(|restricted| {
+        let context = chosen.iter().zip(&alone).map(|(one, restricted)| {
             let (target, rows) = &**restricted;
-            PlanContext::new(target).with_instructions(rows).without_sharing().with_kept_words()
+            let ordered = is_ordered(one.lanes);
+            PlanContext::new(target)
+                .with_instructions(rows)
+                .without_sharing()
+                .with_kept_words()
+                .with_register_order(ordered)
         });
         let context: Vec<_> = context.collect();
         let (unit, target) = (self.unit_bits(), self.context.target);
@@ -222,9 +227,8 @@ impl<'q> Problem<'q, '_> {
         let (target, rows) = &*restricted;
         let fetched = self.fetched(&chosen, memory).ok()?;
         let accessor = self.accessor(&chosen, fetched.clone().unwrap_or_else(|| layout.clone()));
-        let served = self
-            .served(&chosen, &accessor, memory, PlanContext::new(target).with_instructions(rows).without_sharing())
-            .ok()?;
+        let context = PlanContext::new(target).with_instructions(rows).without_sharing();
+        let served = self.served(&chosen, &accessor, memory, context.with_register_order(is_ordered(lanes))).ok()?;
         Some(AccessSolution { fetched, ..served })
     }
 
@@ -276,6 +280,12 @@ impl<'q> Problem<'q, '_> {
     /// Kinds of swizzles that the search tries unless the caller restricts them.
     pub(super) const KINDS: [SharedLayoutKind; 3] =
         [SharedLayoutKind::Plain, SharedLayoutKind::Functor, SharedLayoutKind::Swizzle];
+}
+
+/// Whether an access moves the registers of a lane in their order: asynchronous copies do, except those whose lanes fetch
+/// what the memory layout determines.
+fn is_ordered(lanes: &SharedAccessKind) -> bool {
+    lanes.copies && !lanes.has_fetching_lanes()
 }
 
 /// Returns the constraint on the lowest address bits: `low` has the coordinate bit of each offset bit that the terms of

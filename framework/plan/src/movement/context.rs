@@ -24,6 +24,9 @@ pub struct PlanContext<'a> {
     /// merge registers, even if that takes more wavefronts. The search for a memory layout sets it, because it chooses
     /// a layout that allows such accesses.
     pub(crate) keeps_words: bool,
+    /// Whether an access must move the registers of a lane in their order. True for asynchronous copies: the order is that
+    /// of global memory, and no instruction can permute it on the way.
+    pub(crate) keeps_order: bool,
     /// Number of blocks of the cluster that executes a program, a power of two: the size of the layouts' block dim.
     pub blocks: u32,
     /// The optimizations that are disabled.
@@ -44,6 +47,7 @@ impl<'a> PlanContext<'a> {
             registers: None,
             shares_replicas: true,
             keeps_words: false,
+            keeps_order: false,
             blocks: 1,
             disabled: OptimizationSet::default(),
             cache: None,
@@ -112,6 +116,11 @@ impl<'a> PlanContext<'a> {
     /// Returns the context for accesses of memory whose layout is searched: they keep the words of a lane.
     pub(crate) fn with_kept_words(self) -> Self {
         Self { keeps_words: true, ..self }
+    }
+
+    /// Returns the context for accesses that keep the order of a lane's registers if `keeps_order`.
+    pub(crate) fn with_register_order(self, keeps_order: bool) -> Self {
+        Self { keeps_order, ..self }
     }
 
     /// Returns the context of one of several plans in a block: each of the `movements` plans gets an equal share of the

@@ -27,7 +27,11 @@ impl Located {
         let alignment_bits = lanes.iter().chain(&warps).fold(0, |all, column| all | column).trailing_zeros();
         // The unit vectors of the lowest bits are in a space only as the first vectors of its reduced basis.
         let together = own.basis().iter().enumerate().take_while(|&(bit, &vector)| vector == 1 << bit).count() as u32;
-        Self { lanes, widest: together.min(alignment_bits) }
+        let ordered = match side.context.keeps_order {
+            true => side.located.bits_in_order(|column| memory.solve(column).unwrap_or(0)),
+            false => together,
+        };
+        Self { lanes, widest: together.min(alignment_bits).min(ordered) }
     }
 
     /// Returns the fewest wavefronts of a warp for this accessor over plain accesses of any width; `None` if the target

@@ -74,6 +74,9 @@ pub fn plan_shared_access<'a>(
     let mut tiles = Tile::plain(context.target, direction, side.element, side.lane_bits).into_vec();
     let rows = Tile::of_rows(context.instructions, side.lane_bits);
     tiles.extend(rows.into_iter().filter(|row| row.direction == direction));
+    if context.keeps_order {
+        tiles.retain(|tile| placed.has_registers_in_order(tile));
+    }
     let planned = |side: &LocatedAccessor, tile: &Tile<'_>| {
         let placed = PlacedAccessor::new(side, &offsets, context.target);
         let taken = if context.keeps_words { placed.best_with_words(tile)? } else { placed.best_by(tile)? };

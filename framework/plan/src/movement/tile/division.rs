@@ -47,6 +47,12 @@ impl<'a> PlacedAccessor<'a> {
         self.stats(tile, Some(self.access_columns(tile, &self.segment_registers(vector_bits)?, &first)?))
     }
 
+    /// Whether each access by the tile has consecutive registers of a lane in the order of the memory.
+    pub(in super::super) fn has_registers_in_order(&self, tile: &Tile<'_>) -> bool {
+        let ordered = self.side.bits_in_order(|column| self.memory.offset(column));
+        tile.bytes_per_lane_log2 <= self.side.byte_bits() + ordered
+    }
+
     /// As [`Self::by`], but with the cheapest choice of slot-selecting register bits by wavefronts and byte permutes.
     pub(in super::super) fn best_by(&self, tile: &Tile<'_>) -> Option<TileStats> {
         self.best_after(tile, 0)

@@ -57,6 +57,15 @@ impl LocatedAccessor {
         Self { element, direction, lane_bits, registers, threads, kept, span, rounds, idle, shares, reach }
     }
 
+    /// Returns log2 of the max number of consecutive registers that have consecutive elements in memory, in every group
+    /// of so many registers. `offset` is the offset in memory that an element adds (over F2).
+    pub(in super::super) fn bits_in_order(&self, offset: impl Fn(u64) -> u64) -> u32 {
+        let offsets: Columns = self.kept.iter().map(|&column| offset(column)).collect();
+        let first = offsets.iter().enumerate().take_while(|&(bit, &offset)| offset == 1 << bit).count();
+        let others = offsets[first..].iter().fold(0, |all, offset| all | offset);
+        others.trailing_zeros().min(first as u32)
+    }
+
     /// Returns the number of warps of a block.
     pub(in super::super) fn warps(&self) -> u64 {
         1 << (self.threads.len() as u32 - self.lane_bits)
