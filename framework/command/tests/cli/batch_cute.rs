@@ -4,8 +4,10 @@ use crate::command;
 
 use command::{batch, lines};
 use serde_json::{Value, json};
+use tilewright_testkit::known_answers::Answers;
 
-const CASES: &str = include_str!("../../../layout/tests/data/cute_algebra_cases.json");
+const SAMPLE: &str = include_str!("../../../layout/tests/data/cute_algebra_cases.json");
+const FULL: &str = "reference/cute_algebra_cases.json";
 
 /// Returns a layout's text with stride 0 in modes of size 1, since the strides of such modes have no meaning.
 fn canonical(value: &Value) -> Value {
@@ -52,25 +54,32 @@ fn respell(input: &Value, spell: fn(&str) -> String) -> Value {
 
 #[test]
 fn known_answers_come_out() {
-    check_known_answers(str::to_owned);
+    check_known_answers_come_out(Answers::Sample);
 }
 
 #[test]
 fn known_answers_come_out_of_layouts_in_cpp() {
-    check_known_answers(type_of_layout);
-    check_known_answers(expression_of_layout);
+    check_known_answers_come_out_of_layouts_in_cpp(Answers::Sample);
 }
 
-fn check_known_answers(spell: fn(&str) -> String) {
-    let cases: Value = serde_json::from_str(CASES).expect("the cases are JSON");
-    let cases = cases["cases"].as_array().expect("cases");
+pub fn check_known_answers_come_out(answers: Answers) {
+    check_known_answers(answers, str::to_owned);
+}
+
+pub fn check_known_answers_come_out_of_layouts_in_cpp(answers: Answers) {
+    check_known_answers(answers, type_of_layout);
+    check_known_answers(answers, expression_of_layout);
+}
+
+fn check_known_answers(answers: Answers, spell: fn(&str) -> String) {
+    let cases = answers.entries(SAMPLE, FULL, "cases");
     let request = |(id, case): (usize, &Value)| {
         let operation = case["operation"].as_str().expect("a name");
         json!({ "id": id, "op": format!("cute.{operation}"), "inputs": respell(&case["inputs"], spell) })
     };
     let answers = batch(lines(&cases.iter().enumerate().map(request).collect::<Vec<_>>()));
     assert_eq!(answers.len(), cases.len());
-    for (answer, case) in answers.iter().zip(cases) {
+    for (answer, case) in answers.iter().zip(&cases) {
         assert_eq!(canonical(&answer["result"]), canonical(&case["output"]), "{case}: {answer}");
     }
 }

@@ -49,6 +49,32 @@ impl CuteLayout {
         Self::from_tree(modes)
     }
 
+    /// The compact layout of a shape. `order` has a rank for each size: the size of smallest rank has stride 1, and of
+    /// equal ranks the left one is faster. Modes of size 1 have stride 0.
+    ///
+    /// # Errors
+    /// [`CuteError::NotCongruent`] if `order` does not have one integer for each size, [`CuteError::Overflow`] if the
+    /// layout has more than 2^64 - 1 elements, and as [`CuteLayout::new`].
+    pub fn from_ordered_shape(shape: &IntTuple, order: &IntTuple) -> Result<Self, CuteError> {
+        let (sizes, ranks) = (shape.leaves(), order.leaves());
+        if sizes.len() != ranks.len() {
+            return Err(CuteError::NotCongruent {
+                left: order.to_string(),
+                right: shape.to_string(),
+                remedy: "the order has one integer for each mode",
+            });
+        }
+        let mut by_rank: Vec<usize> = (0..sizes.len()).collect();
+        by_rank.sort_by_key(|&at| (ranks[at], at));
+        let (mut strides, mut next) = (vec![0; sizes.len()], 1u64);
+        for at in by_rank {
+            strides[at] = if *sizes[at] == 1 { 0 } else { next };
+            next = next.checked_mul(*sizes[at]).ok_or(CuteError::Overflow { what: "the size of the result" })?;
+        }
+        let mut strides = strides.into_iter();
+        Self::from_tree(shape.map(|&shape| CuteLeaf { shape, stride: strides.next().unwrap_or(0) }))
+    }
+
     /// A layout of one mode.
     ///
     /// # Errors

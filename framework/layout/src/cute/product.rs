@@ -2,7 +2,7 @@
 
 use super::composition::by_mode;
 use super::divide::{unpack_pair, zip_modes};
-use super::{CuteError, CuteLayout, CuteLeaf, IntTuple, Tiler, Tree, complement, composition};
+use super::{CuteError, CuteLayout, IntTuple, Tiler, complement, composition};
 
 /// Repeats a block once for each position of a tiler: the result is `(block, repetition)`, and `repetition` maps a
 /// position of the tiler to the offset of the block's copy. Copies at different values of the tiler do not overlap. A
@@ -107,30 +107,6 @@ pub fn tile_to_shape(block: &CuteLayout, shape: &IntTuple, order: Option<&IntTup
         }
         counts.push(number / divisor);
     }
-    blocked_product(&block, &ordered(&counts, order)?)
-}
-
-/// Returns the compact layout of the sizes `counts`: the mode of smallest rank in `order` has stride 1 (without
-/// `order`, the first mode).
-fn ordered(counts: &[u64], order: Option<&IntTuple>) -> Result<CuteLayout, CuteError> {
-    let ranks: Vec<u64> = match order {
-        None => (0..counts.len() as u64).collect(),
-        Some(order) => order.leaves().into_iter().copied().collect(),
-    };
-    if ranks.len() != counts.len() {
-        return Err(CuteError::NotCongruent {
-            left: order.map(ToString::to_string).unwrap_or_default(),
-            right: IntTuple::flat(counts.iter().copied()).to_string(),
-            remedy: "the order has one integer for each mode",
-        });
-    }
-    let mut by_rank: Vec<_> = (0..counts.len()).collect();
-    by_rank.sort_by_key(|&at| (ranks[at], at));
-    let (mut modes, mut next) = (vec![CuteLeaf { shape: 1, stride: 0 }; counts.len()], 1u64);
-    for at in by_rank {
-        let shape = counts[at];
-        modes[at] = CuteLeaf { shape, stride: if shape == 1 { 0 } else { next } };
-        next = next.checked_mul(shape).ok_or(CuteError::Overflow { what: "the size of the result" })?;
-    }
-    CuteLayout::from_tree(Tree::flat(modes))
+    let first = IntTuple::flat(0..counts.len() as u64);
+    blocked_product(&block, &CuteLayout::from_ordered_shape(&IntTuple::flat(counts), order.unwrap_or(&first))?)
 }

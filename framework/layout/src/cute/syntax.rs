@@ -7,6 +7,9 @@ use crate::text::{Cursor, Parsed};
 const TUPLE_TYPES: [&str; 7] = ["Shape", "Stride", "Step", "Coord", "Tile", "ArithTuple", "tuple"];
 const TUPLE_FUNCTIONS: [&str; 7] =
     ["make_shape", "make_stride", "make_step", "make_coord", "make_tile", "make_tuple", "make_arithmetic_tuple"];
+/// The names of the orders of modes, and whether the last mode is the fastest.
+const MAJORS: [(&str, bool); 4] =
+    [("LayoutLeft", false), ("LayoutRight", true), ("GenColMajor", false), ("GenRowMajor", true)];
 /// The names of types of static integers. `C` and `Int` take the value alone, the others after its type.
 const INTEGERS: [&str; 4] = ["Int", "C", "integral_constant", "constant"];
 
@@ -39,13 +42,33 @@ pub(super) fn open_tuple(cursor: &mut Cursor<'_>) -> Option<&'static str> {
     }
 }
 
-/// Reads the beginning of a layout with its shape and stride in brackets; returns the closing bracket, `None` if no such
-/// layout begins.
-pub(super) fn open_layout(cursor: &mut Cursor<'_>) -> Option<&'static str> {
-    match skip_name(cursor, &["make_layout"], "(") {
-        true => Some(")"),
-        false => skip_name(cursor, &["Layout"], "<").then_some(">"),
+/// The beginning of a layout whose shape and strides are in brackets.
+pub(super) struct LayoutBrackets {
+    /// The closing bracket.
+    pub end: &'static str,
+    /// Whether the shape is followed by the rank of each size instead of its stride.
+    pub is_ordered: bool,
+}
+
+/// Reads the beginning of a layout with its shape and stride in brackets; `None` if no such layout begins.
+pub(super) fn open_layout(cursor: &mut Cursor<'_>) -> Option<LayoutBrackets> {
+    let names =
+        [("make_layout", "(", ")", false), ("make_ordered_layout", "(", ")", true), ("Layout", "<", ">", false)];
+    let (.., end, is_ordered) = names.into_iter().find(|(name, open, ..)| skip_name(cursor, &[name], open))?;
+    Some(LayoutBrackets { end, is_ordered })
+}
+
+/// Reads the name of an order of modes that stands for the strides of a compact layout; returns whether the last mode is
+/// the fastest, `None` if no name comes next.
+pub(super) fn read_major(cursor: &mut Cursor<'_>) -> Option<bool> {
+    let before = cursor.at;
+    skip_namespace(cursor);
+    let found = MAJORS.iter().find(|(name, _)| cursor.skip_if_next(name));
+    match found {
+        Some(_) => skip_braces(cursor),
+        None => cursor.at = before,
     }
+    found.map(|(_, is_right)| *is_right)
 }
 
 /// Reads the beginning of a swizzle, an offset and a layout in brackets; returns the closing bracket, `None` if there is

@@ -12,6 +12,30 @@ use crate::text::{Cursor, Parsed};
 /// The names of a swizzle, as the versions of CuTe print them.
 const SWIZZLES: [&str; 3] = ["Swizzle", "Sw", "S"];
 
+/// The strides of a layout, as the text has them.
+enum Strides<T> {
+    Given(Tree<T>),
+    /// The strides of the compact layout whose sizes have these ranks; rank 0 is the fastest.
+    Ordered(IntTuple),
+    Omitted,
+}
+
+impl<T> Strides<T> {
+    fn given(self) -> Option<Tree<T>> {
+        match self {
+            Self::Given(strides) => Some(strides),
+            Self::Ordered(_) | Self::Omitted => None,
+        }
+    }
+}
+
+/// Returns the rank of each size of a shape: by position, from the right if `is_right`.
+fn ranks(shape: &IntTuple, is_right: bool) -> IntTuple {
+    let sizes = shape.leaves().len() as u64;
+    let mut left = 0..sizes;
+    shape.map(|_| left.next().map_or(0, |rank| if is_right { sizes - 1 - rank } else { rank }))
+}
+
 struct Reader<'a> {
     cursor: Cursor<'a>,
 }
@@ -62,18 +86,21 @@ impl<'a> Reader<'a> {
         syntax::read_integer(&mut self.cursor, expected)
     }
 
-    /// Reads `shape:stride`, `make_layout(shape, stride)` or the type `Layout<Shape, Stride>`; the strides are `None` if
-    /// they are left out.
-    fn shape_and_stride<T>(
-        &mut self,
-        stride: fn(&mut Self) -> Parsed<T>,
-    ) -> Result<(IntTuple, Option<Tree<T>>), CuteError> {
-        let end = syntax::open_layout(&mut self.cursor);
+    /// Reads `shape:stride`, `make_layout(shape, stride)`, `make_ordered_layout(shape, order)` or the type
+    /// `Layout<Shape, Stride>`.
+    fn shape_and_stride<T>(&mut self, stride: fn(&mut Self) -> Parsed<T>) -> Result<(IntTuple, Strides<T>), CuteError> {
+        let brackets = syntax::open_layout(&mut self.cursor);
         let shape = self.tuple()?;
-        let has_stride = self.cursor.skip_if_next(if end.is_some() { "," } else { ":" });
-        let stride = if has_stride { Some(self.tree(0, stride)?) } else { None };
-        end.map_or(Ok(()), |end| self.must_close(end))?;
-        Ok((shape, stride))
+        let strides = match self.cursor.skip_if_next(if brackets.is_some() { "," } else { ":" }) {
+            false => Strides::Omitted,
+            true if brackets.as_ref().is_some_and(|brackets| brackets.is_ordered) => Strides::Ordered(self.tuple()?),
+            true => match syntax::read_major(&mut self.cursor) {
+                Some(is_right) => Strides::Ordered(ranks(&shape, is_right)),
+                None => Strides::Given(self.tree(0, stride)?),
+            },
+        };
+        brackets.map_or(Ok(()), |brackets| self.must_close(brackets.end))?;
+        Ok((shape, strides))
     }
 
     fn tuple(&mut self) -> Result<IntTuple, CuteError> {
@@ -98,7 +125,7 @@ impl<'a> Reader<'a> {
 
     fn signed_layout(&mut self) -> Result<SignedLayout, CuteError> {
         let (shape, stride) = self.shape_and_stride(Self::signed_stride)?;
-        let stride = stride.ok_or_else(|| self.cursor.expected_token_error("`:` and strides"))?;
+        let stride = stride.given().ok_or_else(|| self.cursor.expected_token_error("`:` and strides"))?;
         let modes = shape.zip(&stride, &mut |&shape, &stride| SignedLeaf { shape, stride });
         SignedLayout::from_tree(modes.ok_or_else(|| CuteError::NotCongruent {
             left: shape.to_string(),
@@ -151,7 +178,7 @@ impl<'a> Reader<'a> {
     fn coordinates(&mut self) -> Result<CoordinateLayout, CuteError> {
         syntax::skip_origin(&mut self.cursor)?;
         let (shape, steps) = self.shape_and_stride(Self::steps)?;
-        let steps = steps.ok_or_else(|| self.cursor.expected_token_error("`:` and strides such as `1@0`"))?;
+        let steps = steps.given().ok_or_else(|| self.cursor.expected_token_error("`:` and strides such as `1@0`"))?;
         let axes = steps.leaves().into_iter().flatten().map(|(_, axis)| *axis as usize + 1).max().unwrap_or(0);
         let modes = shape.zip(&steps, &mut |&shape, steps| {
             let mut stride = vec![0u64; axes];
@@ -170,9 +197,10 @@ impl<'a> Reader<'a> {
 
     fn layout(&mut self) -> Result<CuteLayout, CuteError> {
         match self.shape_and_stride(Self::stride)? {
-            (shape, Some(stride)) => CuteLayout::new(&shape, &stride),
+            (shape, Strides::Given(stride)) => CuteLayout::new(&shape, &stride),
+            (shape, Strides::Ordered(order)) => CuteLayout::from_ordered_shape(&shape, &order),
             // A shape without strides denotes its compact layout.
-            (shape, None) => CuteLayout::from_compact_shape(&shape),
+            (shape, Strides::Omitted) => CuteLayout::from_compact_shape(&shape),
         }
     }
 

@@ -191,11 +191,20 @@ fn layouts_are_read_as_cpp_spells_them() {
     same("make_layout((4,8), (E<1>{}, E<0>{}))", "(4,8):(1@1,1@0)");
     same("ArithTuple(_0,0) o (_4,_8):(_1@1,_1@0)", "(4,8):(1@1,1@0)");
     same("make_layout((4,8), (-8,1))", "(4,8):(-8,1)");
+    // The examples of CuTe's documentation (`01_layout.md`), and of `make_ordered_layout` (`layout.hpp`).
+    same("make_layout(make_shape(Int<2>{},4), LayoutLeft{})", "(2,4):(1,2)");
+    same("make_layout(make_shape(_2{},4), cute::LayoutRight{})", "(2,4):(4,1)");
+    same("make_layout(make_shape(2,make_shape(2,2)), LayoutRight())", "(2,(2,2)):(4,(2,1))");
+    same("make_layout(Shape<_2,_4>{}, GenColMajor{})", "(2,4):(1,2)");
+    same("Layout<Shape<_2,_4>, GenRowMajor>{}", "(2,4):(4,1)");
+    same("make_ordered_layout(Shape<_2,_2,_2,_4>{}, Step<_0,_2,_3,_1>{})", "(2,2,2,4):(1,8,16,2)");
     for wrong in [
         "Layout<Shape<_4,_8>",
         "make_layout(Shape<_4,_8), (8,1))",
         "Layout<Shape<_4,_8>;Stride<_8,_1>>",
         "(1,0) o 4:1@0",
+        "make_layout((4,8), LayoutUp{})",
+        "make_ordered_layout((4,8), (0,1,2))",
     ] {
         assert!(wrong.parse::<NotatedLayout>().is_err(), "{wrong}");
     }
