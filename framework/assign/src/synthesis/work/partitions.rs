@@ -1,0 +1,82 @@
+//! The steps and the registers of warp-specialized partitions.
+
+use super::super::SynthesisError;
+use super::super::accesses::buffer_count;
+use super::super::implied_barriers::BarrierState;
+use super::super::model::{ModelStep, StepWork};
+use super::{GROUPS, WorkCounter};
+use tilewright_tile::op::name::tw;
+use tilewright_tile::{Attribute, Op};
+
+impl WorkCounter<'_, '_> {
+    /// Returns the number of registers of a lane: if producers hand theirs over, the mean, with which the block is
+    /// launched.
+    pub(super) fn registers_per_lane(&self) -> u64 {
+        let Some([own, of_producers]) = self.partition_registers() else { return self.pressure.registers() };
+        let (consumers, producers) = (u64::from(self.program.config.warps), self.producers());
+        (own * consumers + of_producers * producers).div_ceil(consumers + producers)
+    }
+
+    /// Returns the numbers in an attribute of each operation with partitions of warps.
+    fn partition_numbers(&self, name: &str) -> Vec<Vec<u64>> {
+        let body = self.program.body;
+        let groups = body.walk_region(body.root()).into_iter().filter(|op| body.op(*op).name() == GROUPS);
+        let numbers = groups.filter_map(|op| match body.op(op).attributes.get(name) {
+            Some(Attribute::Array(_, numbers)) => Some(numbers.clone()),
+            _ => None,
+        });
+        numbers.collect()
+    }
+
+    /// Returns the number of producer warps, which only issue copies, with the idle warps that complete the warp group
+    /// of producers that hand registers over.
+    pub(super) fn producers(&self) -> u64 {
+        let config = self.program.config;
+        let partitions = self.partition_numbers("partitionNumWarps");
+        let warps = partitions.iter().map(|warps| warps.iter().sum()).max().unwrap_or(0);
+        let change = config.context.target.limits.register_reallocation;
+        match change.filter(|_| self.partition_registers().is_some()) {
+            Some(change) => {
+                let (consumers, together) = (u64::from(config.warps), (change.lanes / config.lanes).max(1));
+                (consumers + warps).next_multiple_of(together.into()) - consumers
+            }
+            None => warps,
+        }
+    }
+
+    /// Returns the registers of a lane of the consumer warps, and of the producer warps, if these hand registers over.
+    pub(super) fn partition_registers(&self) -> Option<[u64; 2]> {
+        self.partition_numbers("actualRegisters").into_iter().find_map(|numbers| numbers.try_into().ok())
+    }
+
+    /// Returns the steps of warp-specialized partitions: those of the default partition, whose loop also gets the
+    /// copies that producer warps issue for it. One barrier before and one after synchronize all warps. `since` has the
+    /// accesses of shared memory since the last block barrier.
+    pub(super) fn groups(&self, op: Op, since: &mut BarrierState) -> Result<Vec<ModelStep>, SynthesisError> {
+        let body = self.program.body;
+        let Some((first, others)) = body.op(op).regions.split_first() else { return Ok(Vec::new()) };
+        since.pass_barrier();
+        let mut steps = self.region(*first, since)?;
+        since.pass_barrier();
+        let is_box = |op: &Op| body.op(*op).name() == tw::BULK_TENSOR_LOAD;
+        let tensor_copies: Vec<Op> =
+            others.iter().flat_map(|region| body.walk_region(*region)).filter(is_box).collect();
+        let brought = tensor_copies
+            .iter()
+            .map(|op| ModelStep::Work(StepWork { produced: true, ..self.bulk_tensor_copy(*op, "dst") }));
+        let inside = || body.walk_region(*first).into_iter();
+        let buffers =
+            tensor_copies.iter().filter_map(|op| buffer_count(body, body.operand(*op, "dst")?)).max().unwrap_or(1);
+        for step in &mut steps {
+            if let ModelStep::Loop { pipelining, body, .. } = step {
+                body.extend(brought);
+                // A buffer that asynchronous MMAs still read cannot be refilled, so the copies of one iteration less
+                // are in flight.
+                pipelining.stages = buffers - u64::from(inside().any(|op| self.is_in_flight(op)));
+                break;
+            }
+        }
+        steps.push(ModelStep::Work(StepWork { barriers: 2, ..StepWork::default() }));
+        Ok(steps)
+    }
+}
