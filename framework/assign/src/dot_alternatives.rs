@@ -21,10 +21,9 @@ use super::stages::predict_pipelined;
 use super::state::{Change, State};
 use super::synthesis::alternatives::Tried;
 use super::synthesis::registers::BESIDE;
-use super::synthesis::{dot_heading, spilled_text};
-use super::{AssignmentError, LOOP_WEIGHT, LaunchConfig};
+use super::{AssignmentError, DotReport, LOOP_WEIGHT, LaunchConfig};
 use tilewright_layout::Dim;
-use tilewright_plan::mma::{CandidateSpace, MmaError, MmaProblem, WarpPartition, dot_candidates};
+use tilewright_plan::mma::{CandidateSpace, MmaError, MmaProblem, dot_candidates};
 use tilewright_target::Direction;
 use tilewright_tile::op::OpDefinition;
 use tilewright_tile::op_attrs::{ALL_WARPS_ALONG_M, INSTRUCTION, IS_PENDING};
@@ -53,8 +52,8 @@ const STEPS: usize = 64;
 /// The plans of a function's dots that were compared.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct TriedPlans {
-    /// The plan that each dot has, as text.
-    pub dots: Vec<String>,
+    /// The plan of each dot, in the order of the graph's dots.
+    pub dots: Vec<DotReport>,
     /// The programs whose time was predicted, by the plans of their dots and by their loops.
     pub tried: Tried,
 }
@@ -62,8 +61,8 @@ pub(crate) struct TriedPlans {
 impl TriedPlans {
     /// Returns the plans that the dots of a function have in its graph.
     pub fn of(function: &Function, graph: &Graph<'_>) -> Self {
-        let heading = |body| graph.dots.iter().map(|dot| plan_heading(body, dot.op, &dot.dot_plan)).collect();
-        Self { dots: function.body.as_ref().map_or_else(Vec::new, heading), tried: Tried::default() }
+        let reports = |body| graph.dots.iter().map(|dot| report_plan(body, dot.op, &dot.dot_plan)).collect();
+        Self { dots: function.body.as_ref().map_or_else(Vec::new, reports), tried: Tried::default() }
     }
 }
 
@@ -75,7 +74,7 @@ struct Alternative {
     keys: Vec<LayoutId>,
     /// The cost of the program with the dot, in cycles for each warp.
     cost: f64,
-    heading: String,
+    plan: DotReport,
 }
 
 /// Chooses plans for dots: those with which the program, pipelined in at most `stages` stages, has the least predicted
@@ -95,9 +94,9 @@ pub(super) fn take(
     let (solved, mut taken) = (SolvedLayouts::default(), false);
     for (index, dot_nodes) in graph.dots.iter().enumerate() {
         let Some(body) = function.body.as_mut().filter(|body| is_open(body, dot_nodes)) else { continue };
-        let mut dots = plans.dots.clone();
-        let found = find_alternatives(state, body, dot_nodes, config, |heading, reason| {
-            dots[index] = heading;
+        let mut dots = to_texts(&plans.dots);
+        let found = find_alternatives(state, body, dot_nodes, config, |plan, reason| {
+            dots[index] = plan.to_string();
             plans.tried.reject(dots.clone(), reason);
         })?;
         let mut program = (function.clone(), state.clone());
@@ -105,13 +104,13 @@ pub(super) fn take(
             write_alternative(&mut program.0, &mut program.1, dot_nodes.op, alternative);
             let (written, _) = rewrite(&program.0, &program.1, config, convert)?;
             let (loops, predicted) = predict_pipelined(&written, (config, &solved), stages)?;
-            plans.dots[index].clone_from(&alternative.heading);
+            plans.dots[index].clone_from(&alternative.plan);
             let cycles = predicted.as_ref().map_or(f64::INFINITY, |prediction| prediction.cycles);
-            plans.tried.add([&plans.dots[..], &loops].concat(), predicted.as_ref());
+            plans.tried.add([to_texts(&plans.dots), loops].concat(), predicted.as_ref());
             Ok(cycles)
         })?;
         let Some(fastest) = fastest else { continue };
-        plans.dots[index].clone_from(&fastest.heading);
+        plans.dots[index].clone_from(&fastest.plan);
         taken |= fastest.keys != state.keys;
         write_alternative(function, state, dot_nodes.op, &fastest);
     }
@@ -146,15 +145,14 @@ fn write_alternative(function: &mut Function, state: &mut State<'_, '_>, dot: Op
     state.keys.clone_from(&alternative.keys);
 }
 
-/// Returns the plan of a dot as text.
-fn plan_heading(body: &FunctionBody, op: Op, dot_plan: &DotPlan) -> String {
-    let problem = dot_plan.plan.to_explicit_problem();
-    let name = body.display_name(body.op(op).results[0]);
-    let mut text = dot_heading(&name, dot_plan.plan.atom_name(), problem.k_width, problem.n_width);
-    if let Some(WarpPartition { swap_ab, warps: [m, n], .. }) = problem.warp_partition {
-        text += &format!(", {m} x {n} warps{}", if swap_ab { ", A and B swapped" } else { "" });
-    }
-    text + &spilled_text(dot_plan.plan.spilled_registers())
+/// Returns the plan of a dot as reports show it.
+fn report_plan(body: &FunctionBody, op: Op, DotPlan { plan, .. }: &DotPlan) -> DotReport {
+    DotReport::new(body.display_name(body.op(op).results[0]), plan, &plan.to_explicit_problem())
+}
+
+/// Returns the plans of dots as lists of alternatives show them.
+pub(crate) fn to_texts(dots: &[DotReport]) -> Vec<String> {
+    dots.iter().map(DotReport::to_string).collect()
 }
 
 /// Records a dot's plan in its attributes if lowering would otherwise compute another one. That happens if the plan
@@ -233,7 +231,7 @@ fn find_alternatives(
     body: &mut FunctionBody,
     of: &DotNodes,
     config: &LaunchConfig<'_>,
-    mut reject: impl FnMut(String, String),
+    mut reject: impl FnMut(&DotReport, String),
 ) -> Result<Vec<Alternative>, AssignmentError> {
     let (plan, near, suggested) = (&of.dot_plan.plan, around(state, of), suggestions(state, config)?);
     if !converts(state, &near) && !is_narrow(state, &near, &suggested) {
@@ -245,8 +243,8 @@ fn find_alternatives(
     let dot_price = |dot_plan: &DotPlan| weight * dot_plan.plan.warp_issue_cycles();
     let limits = Limits::of(state, config);
     let (attributes, keys) = (body.op(of.op).attributes.clone(), state.keys.clone());
-    let (cost, heading) = (limits.cost + dot_price(&of.dot_plan), plan_heading(body, of.op, &of.dot_plan));
-    let mut found = vec![Alternative { attributes, keys, cost: cost - MIN_GAIN, heading }];
+    let (cost, present) = (limits.cost + dot_price(&of.dot_plan), report_plan(body, of.op, &of.dot_plan));
+    let mut found = vec![Alternative { attributes, keys, cost: cost - MIN_GAIN, plan: present }];
     let space = CandidateSpace::RegisterLayouts { best: plan, most: MOST };
     let (candidates, _) = dot_candidates(&plan.problem, &space, config.context).map_err(wrong)?;
     for problem in candidates.into_iter().map(|candidate| candidate.problem) {
@@ -258,13 +256,13 @@ fn find_alternatives(
         let mut tried = state.clone();
         tried.apply(&change);
         sweeps(&mut tried, &near, &suggested, STEPS * near.len());
-        let heading = plan_heading(body, of.op, &dot_plan);
+        let plan = report_plan(body, of.op, &dot_plan);
         match limits.check(&tried) {
             Ok(around) => {
                 let cost = around + dot_price(&dot_plan);
-                found.push(Alternative { attributes, keys: tried.keys, cost, heading });
+                found.push(Alternative { attributes, keys: tried.keys, cost, plan });
             }
-            Err(reason) => reject(heading, reason),
+            Err(reason) => reject(&plan, reason),
         }
     }
     Ok(keep_cheapest(found, reject))
@@ -272,14 +270,14 @@ fn find_alternatives(
 
 /// Returns the plans whose time is worth predicting, the cheapest first: the first of `found`, which is the present
 /// one, and the cheapest others. None if there are no others.
-fn keep_cheapest(mut found: Vec<Alternative>, mut reject: impl FnMut(String, String)) -> Vec<Alternative> {
+fn keep_cheapest(mut found: Vec<Alternative>, mut reject: impl FnMut(&DotReport, String)) -> Vec<Alternative> {
     let present = found.remove(0);
     found.sort_by(|one, other| one.cost.total_cmp(&other.cost));
     let least = found.first().map_or(present.cost, |cheapest| cheapest.cost.min(present.cost));
     let near = found.partition_point(|other| other.cost <= MAX_COST * least);
     for other in found.drain(near.min(MAX_PREDICTED)..) {
         let percent = 100.0 * (other.cost / least - 1.0);
-        reject(other.heading, format!("the program costs a warp {percent:.1} % more than with the cheapest plan"));
+        reject(&other.plan, format!("the program costs a warp {percent:.1} % more than with the cheapest plan"));
     }
     let cheaper = found.partition_point(|other| other.cost < present.cost);
     if !found.is_empty() {

@@ -11,6 +11,7 @@ mod chain;
 mod config;
 mod dot_alternatives;
 pub mod dot_plan;
+mod dot_report;
 mod error;
 mod given_layouts;
 mod graph;
@@ -44,6 +45,7 @@ const LOOP_WEIGHT: u64 = 8;
 
 pub use assign::{AssignedModule, assign_layouts};
 pub use config::LaunchConfig;
+pub use dot_report::DotReport;
 pub use error::AssignmentError;
 pub use report::{AssignmentReport, ConversionReport, FunctionReport, ValueReport};
 pub use strategy::{AssignmentOptions, Strategy};

@@ -12,7 +12,7 @@ use super::stages::LoopPipelineReport;
 use super::state::State;
 use super::synthesis::alternatives::{Tried, write_alternatives};
 use super::synthesis::{PredictedPerformance, RejectedAlternative};
-use super::{LaunchConfig, Strategy};
+use super::{DotReport, LaunchConfig, Strategy};
 use tilewright_kernel::{Counts, SourceLocation};
 use tilewright_plan::movement::{ConversionKind, ConversionPlan, plan_conversion};
 use tilewright_tile::{Function, FunctionBody, Value, ValueOrigin};
@@ -42,8 +42,8 @@ pub struct FunctionReport {
     pub conversions: Vec<ConversionReport>,
     /// The pipelined loops; empty if pipelining did not run.
     pub loops: Vec<LoopPipelineReport>,
-    /// The plan of each dot, as text.
-    pub dots: Vec<String>,
+    /// The plan of each dot.
+    pub dots: Vec<DotReport>,
     /// Warnings: dots whose plans spill registers.
     pub warnings: Vec<String>,
     /// The predicted performance of the pipelined function; `None` if no alternative was tried.
@@ -134,8 +134,14 @@ impl FunctionReport {
             conversions = left.iter().map(|left| of_conversion(body, state, left, config)).collect();
         }
         let (loops, alternatives) = (Vec::new(), Vec::new());
-        let TriedPlans { dots, tried } = plans;
-        let warnings = before.body.as_ref().map_or_else(Vec::new, |body| warn_of_spills(body, state.graph, config));
+        let TriedPlans { mut dots, tried } = plans;
+        for (dot, report) in state.graph.dots.iter().zip(&mut dots) {
+            let name =
+                |node: Option<usize>| node.map(|node| state.graph.interner.name(state.keys[node]).text().to_owned());
+            report.layouts = [0, 1, 2].map(|operand| name(dot.nodes[operand]).unwrap_or_default());
+        }
+        let warn = |body| warn_of_spills(body, (state.graph, &dots), config);
+        let warnings = before.body.as_ref().map_or_else(Vec::new, warn);
         Self {
             name,
             cost,
@@ -153,17 +159,21 @@ impl FunctionReport {
 }
 
 /// Returns a warning for each dot whose plan spills registers.
-fn warn_of_spills(body: &FunctionBody, graph: &Graph<'_>, config: &LaunchConfig<'_>) -> Vec<String> {
-    let spills = graph.dots.iter().filter(|dot| dot.dot_plan.plan.spilled_registers() > 0);
-    let warn = spills.map(|dot| {
-        let (operation, plan) = (body.op(dot.op), &dot.dot_plan.plan);
+fn warn_of_spills(
+    body: &FunctionBody,
+    (graph, plans): (&Graph<'_>, &[DotReport]),
+    config: &LaunchConfig<'_>,
+) -> Vec<String> {
+    let spills = graph.dots.iter().zip(plans).filter(|(_, plan)| plan.spilled_registers > 0);
+    let warn = spills.map(|(dot, plan)| {
+        let operation = body.op(dot.op);
         format!(
             "{} ({}{}): operands and accumulator take up to {} registers of a lane, which has {}; the rest is spilled to \
              memory: more warps or a smaller tile avoid it",
-            body.display_name(operation.results[0]),
+            plan.value,
             operation.name(),
             suffix(source(body, dot.op).as_ref()),
-            plan.cost.registers,
+            plan.registers,
             config.registers_per_lane(),
         )
     });

@@ -5,6 +5,7 @@ use super::choose::{BlockResources, LoopChoice};
 use super::how::PipelinePlanner;
 use super::lines;
 use super::lines::LoopPipelineReport;
+use crate::dot_alternatives::to_texts;
 use crate::layouts::LayoutCache;
 use crate::producer_warps::{has_room_for_producer, reallocated_registers, requested_producer};
 use crate::shared_buffer::{SolvedLayouts, limits_for_prices};
@@ -53,7 +54,7 @@ pub fn pipeline_loops(
         if !function.body.as_ref().is_some_and(has_loops) && report.tried.is_empty() {
             continue;
         }
-        let tried = (report.dots.clone(), report.tried.clone());
+        let tried = (to_texts(&report.dots), report.tried.clone());
         let buffers = (SharedLayoutSearchLimits::default(), &SolvedLayouts::default());
         let found = with_stage_search(function, (config, buffers), stages, |search| search.with_tried(tried).choose())?;
         let (written, prediction, alternatives) = found;

@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::RejectedAlternative;
 use super::alternatives::write_alternatives;
 use super::model::{LaunchResourceCycles, PipeCycles};
+use crate::DotReport;
 
 /// The derivation of a program's layouts: the choices and constraints from which they follow, and the predicted time.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -39,26 +40,6 @@ pub struct Derivation {
     pub search: SearchStats,
     /// The best choices that were tried and not taken, the fastest first; at most ten.
     pub alternatives: Vec<RejectedAlternative>,
-}
-
-/// A dot with its plan.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct DotReport {
-    /// Name of the dot's result in the program's text, e.g. `%acc`.
-    pub value: String,
-    /// Name of the instruction that executes the dot.
-    pub instruction: String,
-    /// Number of contiguous elements along K that a lane holds of each operand; `None` if the plan does not choose it.
-    pub k_width: Option<u64>,
-    /// Number of contiguous elements along N (columns) that a lane holds; `None` if neither the program nor the search
-    /// fixes it.
-    pub n_width: Option<u64>,
-    /// Number of 32-bit registers of a lane that the dot needs beyond those that the lane has; they are spilled.
-    pub spilled_registers: u64,
-    /// Estimated cycles of a compute unit for one execution of the dot by a block.
-    pub cycles: f64,
-    /// The layouts of operand A, operand B and the accumulator.
-    pub layouts: [String; 3],
 }
 
 /// A copy between memories, with its layout.
@@ -234,7 +215,7 @@ impl fmt::Display for Derivation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "for {}, {} warps of {} lanes", self.target, self.warps, self.lanes)?;
         for dot in &self.dots {
-            writeln!(f, "{}, {:.0} cycles", dot.heading(), dot.cycles)?;
+            writeln!(f, "{dot}, {:.0} cycles", dot.cycles)?;
             for (name, layout) in ["a", "b", "c"].iter().zip(&dot.layouts) {
                 writeln!(f, "  {name}: {layout}")?;
             }
@@ -275,26 +256,6 @@ impl fmt::Display for Derivation {
 /// How often the code has a copy, if it has it several times.
 fn emitted_text(emitted: u64) -> String {
     if emitted > 1 { format!(", emitted {emitted} times") } else { String::new() }
-}
-
-impl DotReport {
-    /// Returns the dot and the choices for it as text.
-    pub(super) fn heading(&self) -> String {
-        dot_heading(&self.value, &self.instruction, self.k_width, self.n_width) + &spilled_text(self.spilled_registers)
-    }
-}
-
-/// Returns the plan of the dot `value` as text: the instruction, and the numbers of contiguous K elements and columns
-/// in a lane.
-pub(crate) fn dot_heading(value: &str, instruction: &str, k_width: Option<u64>, n_width: Option<u64>) -> String {
-    let width = k_width.map(|width| format!(", {width} contiguous K elements per lane")).unwrap_or_default();
-    let columns = n_width.map(|width| format!(", {width} contiguous columns per lane")).unwrap_or_default();
-    format!("mma {value}: {instruction}{width}{columns}")
-}
-
-/// Returns the number of registers that a dot spills as text; empty if it spills none.
-pub(crate) fn spilled_text(spilled: u64) -> String {
-    if spilled > 0 { format!(", spills {spilled} registers of a lane") } else { String::new() }
 }
 
 impl CopyReport {

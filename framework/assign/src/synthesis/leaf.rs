@@ -14,17 +14,16 @@ use super::solved::Solved;
 use super::tree::Tree;
 use super::work::WorkCounter;
 use super::{
-    CopyReport, DotReport, PingPongReport, PredictedPerformance, RegisterTensorReport, SharedCopyLoopReport,
-    SharedTensorReport, SynthesisError, SynthesisOptions,
+    CopyReport, PingPongReport, PredictedPerformance, RegisterTensorReport, SharedCopyLoopReport, SharedTensorReport,
+    SynthesisError, SynthesisOptions,
 };
 use crate::dot_plan::plan_dot;
 use crate::layouts::LayoutCache;
-use crate::{AssignedModule, LaunchConfig, Strategy, assign_layouts};
+use crate::{AssignedModule, DotReport, LaunchConfig, Strategy, assign_layouts};
 use tilewright_layout::MemoryLayout;
 use tilewright_plan::mma::MmaPlan;
 use tilewright_tile::axis_info::AxisInfoMap;
 use tilewright_tile::op::Dialects;
-use tilewright_tile::op_attrs::{DOT_COLUMNS_PER_LANE, K_WIDTH};
 use tilewright_tile::transform::explicit::{ExplicitMemoryChoices, SharedCopyLoop, expand_explicit_memory};
 use tilewright_tile::{Attribute, Function, FunctionBody, Op, TileModule, Value, ValueOrigin};
 
@@ -137,7 +136,7 @@ impl Leaf {
 
     /// Returns the choices of the leaf as text: instructions, stages, layouts of shared memory, and copies.
     pub(super) fn choices(&self) -> Vec<String> {
-        let dots = self.dots.iter().map(DotReport::heading);
+        let dots = self.dots.iter().map(DotReport::to_string);
         let (loops, tensors) = (
             self.loops.iter().map(SharedCopyLoopReport::to_string),
             self.memories.iter().map(SharedTensorReport::heading),
@@ -232,7 +231,9 @@ impl PlannedDots {
             let plan = plan_dot_mma(body, op, config)?;
             let smem_operands = choices.dots.get(&from).is_some_and(|choice| choice.smem_operands == [true; 2]);
             found.queued.extend((smem_operands && plan.pending_queue().is_some()).then_some(from));
-            found.dots.push(DotReport { value: result_name(function, from), ..dot_line(body, op, &plan) });
+            let layouts = [0, 1, 2].map(|operand| layout_text(body, body.op(op).operands[operand]));
+            let report = DotReport::new(result_name(function, from), &plan, &plan.problem);
+            found.dots.push(DotReport { layouts, ..report });
             found.plans.insert(op, plan);
         }
         Ok(found)
@@ -243,23 +244,6 @@ impl PlannedDots {
 pub(super) fn plan_dot_mma(body: &FunctionBody, op: Op, config: &LaunchConfig<'_>) -> Result<MmaPlan, SynthesisError> {
     let wrong = |source| SynthesisError::Mma { operation: body.display_name(body.op(op).results[0]), source };
     Ok(plan_dot(body, op, config).map_err(wrong)?.plan)
-}
-
-fn dot_line(body: &FunctionBody, op: Op, plan: &MmaPlan) -> DotReport {
-    let operation = body.op(op);
-    let number = |name: &str| {
-        let number = operation.attributes.get(name).and_then(Attribute::as_integer)?;
-        u64::try_from(number).ok()
-    };
-    DotReport {
-        value: body.display_name(operation.results[0]),
-        instruction: plan.atom_name().to_owned(),
-        k_width: number(K_WIDTH),
-        n_width: number(DOT_COLUMNS_PER_LANE),
-        spilled_registers: plan.spilled_registers(),
-        cycles: plan.cost.cycles(),
-        layouts: [0, 1, 2].map(|operand| layout_text(body, operation.operands[operand])),
-    }
 }
 
 /// Whether an operation is a store to global memory without a layout conversion of its value.

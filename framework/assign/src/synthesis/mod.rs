@@ -48,10 +48,9 @@ mod work;
 
 pub use alternatives::RejectedAlternative;
 pub use derivation::{
-    AccessReport, CopyReport, Derivation, DotReport, PingPongReport, PredictedPerformance, RegisterTensorReport,
-    SearchStats, SharedCopyLoopReport, SharedTensorReport,
+    AccessReport, CopyReport, Derivation, PingPongReport, PredictedPerformance, RegisterTensorReport, SearchStats,
+    SharedCopyLoopReport, SharedTensorReport,
 };
-pub(crate) use derivation::{dot_heading, spilled_text};
 pub use error::SynthesisError;
 pub use launch_time::{LaunchPredictionInput, predict_launch_time};
 pub use options::SynthesisOptions;
