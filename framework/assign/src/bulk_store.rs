@@ -40,8 +40,8 @@ pub(crate) struct BulkStore {
 /// program must not signal other blocks that it has stored, and must not load the stored memory afterwards.
 pub(crate) fn find_bulk_store(body: &FunctionBody, op: Op, config: &LaunchConfig<'_>) -> Option<Vec<u64>> {
     let context = &config.context;
-    if body.op(op).name() != tt::DESCRIPTOR_STORE || context.blocks > 1 || !context.enables(Optimization::TensorCopies)
-    {
+    let enabled = [Optimization::TensorCopies, Optimization::BulkStores].iter().all(|name| context.enables(*name));
+    if body.op(op).name() != tt::DESCRIPTOR_STORE || context.blocks > 1 || !enabled {
         return None;
     }
     let descriptor = body.operand(op, "desc")?;

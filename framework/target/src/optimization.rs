@@ -59,6 +59,8 @@ optimizations! {
     FragmentCopies "fragment-copies" "Copies the registers of an MMA operand once that several vector loads fill"
     VectorAccesses "vector-accesses" "Loads and stores several adjacent elements by one instruction"
     ReplicaStores "replica-stores" "Divides the stores of replicated values among the lanes that hold them"
+    StoreSwaps "store-swaps" "Swaps elements between lanes before a store if it then writes fewer sectors"
+    BulkStores "bulk-stores" "Stores tiles of tensor descriptors by bulk tensor copies"
     WarpReductions "warp-reductions" "Reduces integers over a warp by one instruction"
     MergedBarriers "merged-barriers" "Merges the barriers of several data movements through shared memory"
     StoreForwarding "store-forwarding" "Forwards stored values to loads of the same address"
@@ -103,7 +105,7 @@ impl FromStr for Optimization {
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(from = "Vec<String>", into = "Vec<&'static str>")]
-pub struct OptimizationSet(u32);
+pub struct OptimizationSet(u64);
 
 impl OptimizationSet {
     /// Whether the set has the optimization.
@@ -133,8 +135,8 @@ impl OptimizationSet {
     }
 }
 
-fn bit(optimization: Optimization) -> u32 {
-    1 << optimization as u32
+fn bit(optimization: Optimization) -> u64 {
+    1 << optimization as u64
 }
 
 impl FromIterator<Optimization> for OptimizationSet {

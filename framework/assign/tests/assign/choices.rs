@@ -11,7 +11,7 @@ use tilewright_assign::{AssignedModule, LaunchConfig, Strategy, assign_layouts};
 use tilewright_layout::families::NeutralFamilies;
 use tilewright_layout::{Dim, parse_family_spec};
 use tilewright_plan::movement::{ConversionKind, PlanContext};
-use tilewright_target::TargetDescription;
+use tilewright_target::{Optimization, TargetDescription};
 use tilewright_tile::{FunctionBody, LayoutAttribute, TileModule, Value};
 
 /// Layouts of four warps: in `ROWS` each lane has eight neighbours of a row, in `COLUMNS` a warp has 32 elements of a
@@ -146,6 +146,10 @@ fn stores_of_parts_of_rows_swap_lanes() {
     // A lane stores four adjacent elements, and four lanes 16 of a row.
     let has = |dim, columns: [u64; 2]| columns.iter().all(|&column| layout.bases_of(dim).contains(&vec![0, column]));
     assert!(has(Dim::REGISTER, [1, 2]) && has(Dim::LANE, [4, 8]), "{}", assignment.report);
+    let mut without = config(&a100);
+    without.context = without.context.with_disabled([Optimization::StoreSwaps].into_iter().collect());
+    let assignment = assign_layouts(&program, &without, Strategy::LeastCost).unwrap();
+    assert!(assignment.report.functions[0].conversions.is_empty(), "{}", assignment.report);
 }
 
 /// Checks the latency of conversions. A conversion through shared memory waits for the store, the barrier and the load;

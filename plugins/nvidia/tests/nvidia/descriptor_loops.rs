@@ -411,8 +411,9 @@ fn observed_results_are_stored_by_lanes() {
     let options = ProgramOptions::default().with_warps(COPIED[0].warps);
     let without = options.clone().with_disabled([Optimization::TensorCopies].into_iter().collect());
     let signalled = followed_by(signal);
+    let direct = options.clone().with_disabled([Optimization::BulkStores].into_iter().collect());
     let cases = [(&text, &options, true), (&loaded, &options, false), (&signalled, &options, false)];
-    for (text, options, expected) in cases.into_iter().chain([(&text, &without, false)]) {
+    for (text, options, expected) in cases.into_iter().chain([(&text, &without, false), (&text, &direct, false)]) {
         let kernel = compiler(&target).compile_kernel(text, options, &mut |_| {});
         let kernel = kernel.unwrap_or_else(|error| panic!("{error}\n{text}"));
         assert_eq!(is_stored_by_tma(&kernel), expected, "{text}\n{kernel}");
