@@ -22,8 +22,8 @@ fn instructions() -> Vec<(String, usize)> {
 /// Returns a program that stores the result of an instruction on three operands of 32 bits.
 fn program(instruction: &str, sources: usize) -> String {
     let registers = (1..=sources.min(3)).map(|source| format!(", ${source}")).collect::<String>();
-    // The fourth source of `lop3` is the table of a function: the majority of three bits.
-    let table = if sources == 4 { ", 0xE8" } else { "" };
+    // The fourth source of `lop3` is the table of a function: if a then b else c, which differs in each source.
+    let table = if sources == 4 { ", 0xCA" } else { "" };
     let ty = format!("tensor<{ELEMENTS}xi32>");
     let pointers = format!("tensor<{ELEMENTS}x!tt.ptr<i32>>");
     let mut text =
