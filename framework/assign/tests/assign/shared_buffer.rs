@@ -86,12 +86,12 @@ fn all_memories() -> Vec<[u64; 1 << BITS]> {
     found
 }
 
-/// An access of the test: its register layout, and the ways to execute it.
+/// An access of the test: its register layout, and the alternatives to execute it.
 struct Access {
     order: Vec<u32>,
     direction: Direction,
     /// Bytes of a lane in one access, and whether an asynchronous copy makes it.
-    ways: Vec<(u64, bool)>,
+    alternatives: Vec<(u64, bool)>,
     weight: u64,
     from_global: bool,
 }
@@ -147,7 +147,7 @@ impl Access {
     }
 }
 
-/// Returns the least price of all accesses over all memory layouts, each with the ways that `allows` keeps; `None` if no
+/// Returns the least price of all accesses over all memory layouts, each with the alternatives that `allows` keeps; `None` if no
 /// layout serves them all.
 fn least(
     accesses: &[Access],
@@ -160,8 +160,9 @@ fn least(
         let mut offsets = [0u64; 1 << BITS];
         memory.iter().enumerate().for_each(|(offset, element)| offsets[*element as usize] = offset as u64);
         accesses.iter().try_fold(0.0, |sum, access| {
-            let ways = access.ways.iter().filter(|way| allows(access, **way));
-            let prices = ways.filter_map(|way| access.price(*way, &offsets, element_bytes, target));
+            let alternatives = access.alternatives.iter().filter(|alternative| allows(access, **alternative));
+            let prices =
+                alternatives.filter_map(|alternative| access.price(*alternative, &offsets, element_bytes, target));
             Some(sum + prices.min_by(f64::total_cmp)?)
         })
     };
@@ -172,7 +173,7 @@ fn order() -> impl Strategy<Value = Vec<u32>> {
     Just((0..BITS as u32).collect::<Vec<_>>()).prop_shuffle()
 }
 
-/// Returns the accesses of a buffer as the solver takes them, each with the ways of the test's access.
+/// Returns the accesses of a buffer as the solver takes them, each with the alternatives of the test's access.
 fn posed<'a>(accesses: &[Access], context: &PlanContext<'a>) -> Vec<TensorAccess<'a>> {
     let pose = |(index, access): (usize, &Access)| {
         let (name, layout) = (format!("access {index}"), distributed(&access.order));
@@ -181,7 +182,7 @@ fn posed<'a>(accesses: &[Access], context: &PlanContext<'a>) -> Vec<TensorAccess
             (false, Direction::Store) => TensorAccess::store(&name, layout, context),
             (false, Direction::Load) => TensorAccess::load(&name, layout, context),
         };
-        let allowed = |way: (u64, bool)| access.ways.contains(&way);
+        let allowed = |alternative: (u64, bool)| access.alternatives.contains(&alternative);
         posed
             .with_weight(access.weight)
             .with_retained_alternatives(|one| allowed((one.bytes(), one.instruction().is_some())))
@@ -223,7 +224,7 @@ proptest! {
         let (target, memories) = (tiny(), all_memories());
         let access = |(order, is_store, widths, weight): (Vec<u32>, bool, Vec<u64>, u64)| {
             let direction = if is_store { Direction::Store } else { Direction::Load };
-            Access { order, direction, ways: plain(&widths), weight, from_global: false }
+            Access { order, direction, alternatives: plain(&widths), weight, from_global: false }
         };
         let accesses: Vec<Access> = orders.into_iter().map(access).collect();
         let expected = least(&accesses, |_, _| true, &memories, 4, &target);
@@ -244,13 +245,13 @@ proptest! {
         let (target, memories) = (tiny(), all_memories());
         let fills = copies.iter().map(|&bytes| (bytes, true)).chain(plain(&stores)).collect();
         let accesses = [
-            Access { order: filled, direction: Direction::Store, ways: fills, weight: 1, from_global: true },
-            Access { order: loaded, direction: Direction::Load, ways: plain(&loads), weight, from_global: false },
+            Access { order: filled, direction: Direction::Store, alternatives: fills, weight: 1, from_global: true },
+            Access { order: loaded, direction: Direction::Load, alternatives: plain(&loads), weight, from_global: false },
         ];
         let by = |allows: &dyn Fn((u64, bool)) -> bool| {
-            least(&accesses, |access, way| !access.from_global || allows(way), &memories, 4, &target)
+            least(&accesses, |access, alternative| !access.from_global || allows(alternative), &memories, 4, &target)
         };
-        let widest = copies.iter().rev().find_map(|&width| Some((width, by(&|way| way == (width, true))?)));
+        let widest = copies.iter().rev().find_map(|&width| Some((width, by(&|alternative| alternative == (width, true))?)));
         let expected = match widest {
             Some((width, price)) => {
                 let other = by(&|(bytes, is_copy)| !is_copy || bytes >= width).unwrap_or(price);
@@ -271,11 +272,17 @@ fn copies_keep_the_order_of_registers() {
     let (target, memories) = (tiny(), all_memories());
     let fills = vec![(8, true), (16, false)];
     let accesses = [
-        Access { order: vec![1, 0, 2, 3], direction: Direction::Store, ways: fills, weight: 1, from_global: true },
+        Access {
+            order: vec![1, 0, 2, 3],
+            direction: Direction::Store,
+            alternatives: fills,
+            weight: 1,
+            from_global: true,
+        },
         Access {
             order: vec![2, 1, 0, 3],
             direction: Direction::Load,
-            ways: plain(&[4]),
+            alternatives: plain(&[4]),
             weight: 1,
             from_global: false,
         },

@@ -8,6 +8,7 @@ mod command;
 mod dialects;
 mod dot;
 mod draw;
+mod explained;
 mod images;
 mod instructions;
 mod limits;

@@ -13,8 +13,8 @@ use tilewright_vendor_testkit::explicit::{
     synthesize_and_emulate, synthesize_and_emulate_case, table,
 };
 use tilewright_vendor_testkit::explicit::{
-    check_fused_mlp, check_loops_filling_one_tensor, check_mamba, check_paper_kernels, check_tile_slice_programs,
-    check_two_kinds,
+    check_fused_mlp, check_loops_filling_one_tensor, check_mamba, check_paper_kernels, check_shared_bytes,
+    check_tile_slice_programs, check_two_kinds,
 };
 
 /// Checks that each program computes its expected results (`solved` reports failures) with the minimum number of
@@ -162,6 +162,11 @@ fn kernels_of_the_paper_are_right() {
 #[test]
 fn alternatives_are_listed_with_reasons() {
     check_alternatives(&target("mi300x"));
+}
+
+#[test]
+fn stated_bytes_of_shared_memory_are_allocated() {
+    check_shared_bytes(&target("mi300x"));
 }
 
 /// Checks that the code has the copies and accesses that the derivation states.

@@ -6,6 +6,7 @@ use tilewright_tile as tile;
 use tilewright_tile::op::Dialects;
 use tilewright_tile::op_attrs::{INSTRUCTION, WARP_COUNTS_M_N};
 use tilewright_tile::{Attribute, Attributes, TileModule, TileType};
+use tilewright_vendor_testkit::assigned::pinned_dots::check_dot_alternatives;
 
 /// Returns a program with this body. For each pointer `%a`, given with its element type, `%a_at` has the addresses of a
 /// square tile of `size` rows at `%a`.
@@ -172,4 +173,12 @@ fn dots_take_the_alternative_with_the_cheapest_program() {
         let refused = of(&format!("{{tw.warpsAlong = {wrong}}}")).unwrap_err().to_string();
         assert!(refused.contains(why), "{refused}");
     }
+}
+
+/// Checks the plans of dots that are listed as alternatives: stated by the program, none is predicted to be faster than
+/// the plan that was taken.
+#[test]
+fn stated_plans_of_dots_are_not_faster() {
+    let compared = ["a100", "h100"].map(|gpu_model| check_dot_alternatives(&target(gpu_model)));
+    assert!(compared.iter().all(|count| *count >= 3), "{compared:?} plans");
 }

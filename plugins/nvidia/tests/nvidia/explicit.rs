@@ -11,6 +11,7 @@ use tilewright_vendor_testkit::explicit::PRESHUFFLED;
 use tilewright_vendor_testkit::explicit::case;
 use tilewright_vendor_testkit::explicit::check_loops_filling_one_tensor;
 use tilewright_vendor_testkit::explicit::check_paper_kernels;
+use tilewright_vendor_testkit::explicit::check_shared_bytes;
 use tilewright_vendor_testkit::explicit::check_synthesis_page_table;
 use tilewright_vendor_testkit::explicit::check_tile_slice_programs;
 use tilewright_vendor_testkit::explicit::check_two_kinds;
@@ -548,7 +549,7 @@ fn stated_accesses_are_emitted() {
 }
 
 /// Counts the asynchronous copies, and the other accesses of shared memory, in PTX.
-fn accesses_of_ptx(ptx: &str) -> [InstructionCounts; 2] {
+pub fn accesses_of_ptx(ptx: &str) -> [InstructionCounts; 2] {
     let [mut copies, mut others] = [InstructionCounts::new(), InstructionCounts::new()];
     for line in ptx.lines() {
         let line = line.trim_start();
@@ -631,4 +632,11 @@ fn warps_of_a_dot_can_be_pinned() {
     );
     let both = both.map(|found| found.to_string()).expect_err("two warps along M");
     assert!(both.contains("4 warps along M issue it together, the problem has 2 there"), "{both}");
+}
+
+#[test]
+fn stated_bytes_of_shared_memory_are_allocated() {
+    for gpu_model in ["a100", "h100"] {
+        check_shared_bytes(&target(gpu_model));
+    }
 }

@@ -53,6 +53,7 @@ mod shared_counts;
 mod shared_slots;
 mod spilled_dots;
 mod staged_loops;
+mod stated_loops;
 mod synthesis;
 mod tensor_atoms;
 mod tensor_dots;

@@ -2,6 +2,7 @@
 
 pub mod lane_local;
 pub mod on_target;
+pub mod pinned_dots;
 pub mod semantics;
 
 use std::path::PathBuf;

@@ -11,6 +11,7 @@ mod parts;
 pub mod pinned;
 pub mod ranked;
 mod shared_by_loops;
+mod shared_bytes;
 mod table;
 pub mod tiles;
 mod two_kinds;
@@ -31,6 +32,7 @@ pub use mamba::check_mamba;
 pub use paper_kernels::{check_paper_kernels, sized_attention};
 pub use parts::check_tile_slice_programs;
 pub use shared_by_loops::check_loops_filling_one_tensor;
+pub use shared_bytes::check_shared_bytes;
 pub use table::table;
 pub use two_kinds::check_two_kinds;
 
