@@ -4,6 +4,7 @@
 mod program;
 pub mod registers;
 mod shared_memory;
+mod sink_loads;
 mod tensor_function;
 
 pub use program::{

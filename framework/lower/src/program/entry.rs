@@ -9,6 +9,7 @@ use tilewright_tile as tile;
 
 use crate::registers::{emit_register_dump, emit_tensor_load};
 use crate::shared_memory;
+use crate::sink_loads::sink_loads;
 
 use super::asynchronous;
 use super::error::{LowerError, LowerErrorReason, Lowered};
@@ -127,6 +128,8 @@ fn allocate(lowering: Lowering<'_>, config: &LaunchConfig<'_>) -> Lowered<Kernel
         true => shared_memory::allocate_buffers(kernel, &lowering.annotations, free),
         false => shared_memory::allocate_disjoint(kernel, &lowering.annotations),
     };
+    let registers = config.context.registers.unwrap_or(config.context.target.limits.registers_per_lane);
+    sink_loads(&mut kernel, registers.into());
     if !lowering.annotations.partings.is_empty() {
         lowering.groups.resolve(&mut kernel)?;
     }

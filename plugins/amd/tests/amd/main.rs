@@ -38,3 +38,4 @@ mod synthesis;
 mod targets;
 mod thread_values;
 mod tv_layouts;
+mod wide_gathers;
