@@ -122,14 +122,14 @@ impl Access {
             self.elements().iter().map(|lane| lane.iter().map(|&at| offsets[at as usize]).collect()).collect();
         let slot = |place: u64| place - place % together;
         for lane in &places {
-            let is_whole = |&place: &u64| (0..together).all(|at| lane.contains(&(slot(place) + at)));
+            let is_in_lane = |&place: &u64| (0..together).all(|at| lane.contains(&(slot(place) + at)));
             // Copies do not rename registers, and no access renames them in one lane but not in another.
             let in_order = |(register, &place): (usize, &u64)| {
                 let first = register - register % together as usize;
                 place % together == register as u64 % together && slot(lane[first]) == slot(place)
             };
             let as_in_first = lane.iter().zip(&places[0]).all(|(own, first)| own % together == first % together);
-            if !lane.iter().all(is_whole) || !as_in_first || is_copy && !lane.iter().enumerate().all(in_order) {
+            if !lane.iter().all(is_in_lane) || !as_in_first || is_copy && !lane.iter().enumerate().all(in_order) {
                 return None;
             }
         }
@@ -190,7 +190,7 @@ fn posed<'a>(accesses: &[Access], context: &PlanContext<'a>) -> Vec<TensorAccess
     accesses.iter().enumerate().map(pose).collect()
 }
 
-/// Ways of plain accesses of these widths, in bytes.
+/// Alternatives of plain accesses of these widths, in bytes.
 fn plain(widths: &[u64]) -> Vec<(u64, bool)> {
     widths.iter().map(|&bytes| (bytes, false)).collect()
 }
