@@ -133,7 +133,8 @@ impl Access {
                 return None;
             }
         }
-        let firsts: Vec<usize> = (0..places[0].len()).filter(|&register| places[0][register] % together == 0).collect();
+        let firsts: Vec<usize> =
+            (0..places[0].len()).filter(|&register| places[0][register].is_multiple_of(together)).collect();
         let row = target.find_bank_row(self.direction, 8 * bytes as u32)?;
         let wavefronts: u64 = firsts
             .iter()
