@@ -9,7 +9,8 @@ buffers; a case counts only if both leave the expected contents. Ours are compil
 which is built here unless `--program` names it.
 
 Counts are sums over all warps of the grid: PTX instructions that are issued, by class; sectors of global memory that loads and
-stores touch; wavefronts of loads and stores in shared memory, without those of asynchronous copies and `wgmma` operands. The pipe that
+stores touch, and those that leave the multiprocessor (`l2_sectors`), since its first-level cache does not hold them; wavefronts of loads
+and stores in shared memory, without those of asynchronous copies and `wgmma` operands. The pipe that
 executes wavefronts also executes shuffles, at the same rate, and `redux` takes as long as two shuffles (docs/results/gpus.md), so that a
 kernel is listed if all three together are above Triton's.
 
@@ -18,7 +19,7 @@ instructions. A machine instruction is executed as often as the line of PTX that
 merges instructions, removes moves and unrolls loops.
 
 `--page` puts the tables into docs/results.md. `executed_above.json` has the reason for each kernel above Triton's in the model's cycles,
-in sectors, or in cycles of exchange (wavefronts, shuffles and `redux`); with `--page` the script fails if a reason is missing or needless.
+in sectors that leave the multiprocessor, or in cycles of exchange (wavefronts, shuffles and `redux`); with `--page` the script fails if a reason is missing or needless.
 """
 
 import argparse
@@ -58,7 +59,7 @@ INSTRUCTIONS = (
 # The cycles of instructions that move data between lanes (docs/results/gpus.md): a `redux` takes as long as two shuffles.
 EXCHANGE_CYCLES = {"wavefronts": 1, "shuffle": 1, "redux": 2}
 # The counts that are committed.
-RECORDED = ("issued", "sectors", "wavefronts", "global", "shared", "shuffle", "barrier", "matrix", "matrix_work")
+RECORDED = ("issued", "sectors", "l2_sectors", "wavefronts", "global", "shared", "shuffle", "barrier", "matrix", "matrix_work")
 
 
 def add_cycles(lines: dict[str, Line], folder: pathlib.Path, target: str) -> None:
@@ -118,7 +119,7 @@ def pair_cases(cases: pathlib.Path, own: dict[str, Line], other: dict[str, Line]
 def summarize(compared: dict[str, list[Pair]]) -> list[str]:
     """The table by class of kernel."""
     names = ["model's cycles, geometric mean", "above 1", "worst", "issued, geometric mean", "worst"]
-    for metric in ("sectors", "wavefronts"):
+    for metric in ("sectors touched", "sectors that leave", "wavefronts"):
         names += [f"{metric}, ours", "Triton's", "cases with more"]
     names += ["shuffles, ours", "Triton's", "cases with more cycles between lanes", "barriers and fences, ours", "Triton's"]
     lines = [row("target", "kernels", "cases", *names), "|---|---|" + "--:|" * (1 + len(names))]
@@ -145,9 +146,9 @@ def summary_row(target: str, kind: str, some: list[Pair]) -> str:
     ratios, cycles = ([pair.ratio(metric) for pair in some] for metric in ("issued", "cycles"))
     cells: list[object] = [f"{statistics.geometric_mean(cycles):.2f}", sum(ratio > 1 for ratio in cycles), f"{max(cycles):.2f}"]
     cells += [f"{statistics.geometric_mean(ratios):.2f}", f"{max(ratios):.2f}"]
-    for metric in ("sectors", "wavefronts", "shuffle", "barrier"):
+    for metric in ("sectors", "l2_sectors", "wavefronts", "shuffle", "barrier"):
         cells += [sum(pair.own[metric] for pair in some), sum(pair.other[metric] for pair in some)]
-        if metric in ("sectors", "wavefronts"):
+        if metric in ("sectors", "l2_sectors", "wavefronts"):
             cells.append(sum(pair.own[metric] > pair.other[metric] for pair in some))
         if metric == "shuffle":
             cells.append(sum(pair.own["exchange"] > pair.other["exchange"] for pair in some))
