@@ -58,6 +58,11 @@ INSTRUCTIONS = (
 )
 # The cycles of instructions that move data between lanes (docs/results/gpus.md): a `redux` takes as long as two shuffles.
 EXCHANGE_CYCLES = {"wavefronts": 1, "shuffle": 1, "redux": 2}
+# Counts that do not decide alone, and the count that decides in their place: a sector in the first-level cache leaves the
+# multiprocessor once, and shuffles take the pipe that executes wavefronts.
+RIVALS = {"sectors": "l2_sectors", "wavefronts": "exchange"}
+# The names of counts in tables, where they differ.
+TITLES = {"sectors": "sectors touched", "l2_sectors": "sectors that leave"}
 # The counts that are committed.
 RECORDED = ("issued", "sectors", "l2_sectors", "wavefronts", "global", "shared", "shuffle", "barrier", "matrix", "matrix_work")
 
@@ -119,8 +124,8 @@ def pair_cases(cases: pathlib.Path, own: dict[str, Line], other: dict[str, Line]
 def summarize(compared: dict[str, list[Pair]]) -> list[str]:
     """The table by class of kernel."""
     names = ["model's cycles, geometric mean", "above 1", "worst", "issued, geometric mean", "worst"]
-    for metric in ("sectors touched", "sectors that leave", "wavefronts"):
-        names += [f"{metric}, ours", "Triton's", "cases with more"]
+    for metric in ("sectors", "l2_sectors", "wavefronts"):
+        names += [f"{TITLES.get(metric, metric)}, ours", "Triton's", "cases with more"]
     names += ["shuffles, ours", "Triton's", "cases with more cycles between lanes", "barriers and fences, ours", "Triton's"]
     lines = [row("target", "kernels", "cases", *names), "|---|---|" + "--:|" * (1 + len(names))]
     return lines + [summary_row(target, kind, some) for target, kind, some in class_rows(compared)]
@@ -163,6 +168,18 @@ def find_above(compared: dict[str, list[Pair]], metric: str) -> dict[str, dict[s
     }
 
 
+def rival_table(compared: dict[str, list[Pair]], metric: str, decisive: str) -> list[str]:
+    """The kernels above Triton's in `metric`, with the count that decides in its place and the model's cycles."""
+    titles = [title for name in (metric, decisive) for title in (f"{TITLES.get(name, name)}, ours", "Triton's")]
+    lines = [row("case", "target", *titles, "model's cycles"), "|---|---|" + "--:|" * 5]
+    for target, pairs in compared.items():
+        for pair in sorted(pairs, key=lambda pair: -pair.ratio(metric)):
+            if pair.own[metric] > pair.other[metric]:
+                counts = [side[name] for name in (metric, decisive) for side in (pair.own, pair.other)]
+                lines.append(row(f"`{pair.name}`", target, *counts, f"{pair.ratio('cycles'):.2f}"))
+    return lines
+
+
 def print_worst(target: str, pairs: Iterable[Pair], number: int) -> None:
     """The kernels with the greatest ratio of issued instructions."""
     for pair in sorted(pairs, key=lambda pair: -pair.ratio("issued"))[:number]:
@@ -201,6 +218,7 @@ def main() -> None:
         print("\n".join(f"not compared on {target}: {reason}" for reason in left_out))
         print_worst(target, compared[target], chosen.worst)
     tables = {"executed": summarize(compared), "executed, by instruction": instruction_table(compared)}
+    tables |= {f"{metric} above": rival_table(compared, metric, decisive) for metric, decisive in RIVALS.items()}
     failures = []
     for metric, reasons in json.loads(REASONS.read_text()).items():
         above = find_above(compared, metric)

@@ -36,7 +36,7 @@ fn accesses_that_pass_the_cache_always_leave() {
     // An atomic operation leaves, and its sector is loaded again.
     let add = "ld.global.u32 %r0, [%io]; red.global.add.u32 [%io], 1; ld.global.u32 %r1, [%io];";
     assert_eq!(sectors(add, Shape::warps(1)), ([2, 2], [1, 1]));
-    // What acquires at the scope of the device invalidates the whole cache; at the scope of the block, nothing.
+    // An acquire at the scope of the device invalidates the whole cache, one at the scope of the block nothing.
     for (between, missed) in [
         ("fence.acq_rel.gpu;", 2),
         ("membar.gl;", 2),
