@@ -9,7 +9,8 @@ buffers; a case counts only if both leave the expected contents. Ours are compil
 which is built here unless `--program` names it.
 
 Counts are sums over all warps of the grid: PTX instructions that are issued, by class; sectors of global memory that loads and
-stores touch; wavefronts of loads and stores in shared memory, without those of asynchronous copies and `wgmma` operands. The pipe that
+stores touch, and those that leave the multiprocessor (`l2_sectors`), since its first-level cache does not hold them; wavefronts of loads
+and stores in shared memory, without those of asynchronous copies and `wgmma` operands. The pipe that
 executes wavefronts also executes shuffles, at the same rate, and `redux` takes as long as two shuffles (docs/results/gpus.md), so that a
 kernel is listed if all three together are above Triton's.
 
@@ -18,7 +19,7 @@ instructions. A machine instruction is executed as often as the line of PTX that
 merges instructions, removes moves and unrolls loops.
 
 `--page` puts the tables into docs/results.md. `executed_above.json` has the reason for each kernel above Triton's in the model's cycles,
-in sectors, or in cycles of exchange (wavefronts, shuffles and `redux`); with `--page` the script fails if a reason is missing or needless.
+in sectors that leave the multiprocessor, or in cycles of exchange (wavefronts, shuffles and `redux`); with `--page` the script fails if a reason is missing or needless.
 """
 
 import argparse
@@ -57,8 +58,13 @@ INSTRUCTIONS = (
 )
 # The cycles of instructions that move data between lanes (docs/results/gpus.md): a `redux` takes as long as two shuffles.
 EXCHANGE_CYCLES = {"wavefronts": 1, "shuffle": 1, "redux": 2}
+# Counts that do not decide alone, and the count that decides in their place: a sector in the first-level cache leaves the
+# multiprocessor once, and shuffles take the pipe that executes wavefronts.
+RIVALS = {"sectors": "l2_sectors", "wavefronts": "exchange"}
+# The names of counts in tables, where they differ.
+TITLES = {"sectors": "sectors touched", "l2_sectors": "sectors that leave"}
 # The counts that are committed.
-RECORDED = ("issued", "sectors", "wavefronts", "global", "shared", "shuffle", "barrier", "matrix", "matrix_work")
+RECORDED = ("issued", "sectors", "l2_sectors", "wavefronts", "global", "shared", "shuffle", "barrier", "matrix", "matrix_work")
 
 
 def add_cycles(lines: dict[str, Line], folder: pathlib.Path, target: str) -> None:
@@ -118,8 +124,8 @@ def pair_cases(cases: pathlib.Path, own: dict[str, Line], other: dict[str, Line]
 def summarize(compared: dict[str, list[Pair]]) -> list[str]:
     """The table by class of kernel."""
     names = ["model's cycles, geometric mean", "above 1", "worst", "issued, geometric mean", "worst"]
-    for metric in ("sectors", "wavefronts"):
-        names += [f"{metric}, ours", "Triton's", "cases with more"]
+    for metric in ("sectors", "l2_sectors", "wavefronts"):
+        names += [f"{TITLES.get(metric, metric)}, ours", "Triton's", "cases with more"]
     names += ["shuffles, ours", "Triton's", "cases with more cycles between lanes", "barriers and fences, ours", "Triton's"]
     lines = [row("target", "kernels", "cases", *names), "|---|---|" + "--:|" * (1 + len(names))]
     return lines + [summary_row(target, kind, some) for target, kind, some in class_rows(compared)]
@@ -145,9 +151,9 @@ def summary_row(target: str, kind: str, some: list[Pair]) -> str:
     ratios, cycles = ([pair.ratio(metric) for pair in some] for metric in ("issued", "cycles"))
     cells: list[object] = [f"{statistics.geometric_mean(cycles):.2f}", sum(ratio > 1 for ratio in cycles), f"{max(cycles):.2f}"]
     cells += [f"{statistics.geometric_mean(ratios):.2f}", f"{max(ratios):.2f}"]
-    for metric in ("sectors", "wavefronts", "shuffle", "barrier"):
+    for metric in ("sectors", "l2_sectors", "wavefronts", "shuffle", "barrier"):
         cells += [sum(pair.own[metric] for pair in some), sum(pair.other[metric] for pair in some)]
-        if metric in ("sectors", "wavefronts"):
+        if metric in ("sectors", "l2_sectors", "wavefronts"):
             cells.append(sum(pair.own[metric] > pair.other[metric] for pair in some))
         if metric == "shuffle":
             cells.append(sum(pair.own["exchange"] > pair.other["exchange"] for pair in some))
@@ -160,6 +166,18 @@ def find_above(compared: dict[str, list[Pair]], metric: str) -> dict[str, dict[s
         target: {pair.name: pair.ratio(metric) for pair in pairs if pair.own[metric] > pair.other[metric]}
         for target, pairs in compared.items()
     }
+
+
+def rival_table(compared: dict[str, list[Pair]], metric: str, decisive: str) -> list[str]:
+    """The kernels above Triton's in `metric`, with the count that decides in its place and the model's cycles."""
+    titles = [title for name in (metric, decisive) for title in (f"{TITLES.get(name, name)}, ours", "Triton's")]
+    lines = [row("case", "target", *titles, "model's cycles"), "|---|---|" + "--:|" * 5]
+    for target, pairs in compared.items():
+        for pair in sorted(pairs, key=lambda pair: -pair.ratio(metric)):
+            if pair.own[metric] > pair.other[metric]:
+                counts = [side[name] for name in (metric, decisive) for side in (pair.own, pair.other)]
+                lines.append(row(f"`{pair.name}`", target, *counts, f"{pair.ratio('cycles'):.2f}"))
+    return lines
 
 
 def print_worst(target: str, pairs: Iterable[Pair], number: int) -> None:
@@ -200,6 +218,7 @@ def main() -> None:
         print("\n".join(f"not compared on {target}: {reason}" for reason in left_out))
         print_worst(target, compared[target], chosen.worst)
     tables = {"executed": summarize(compared), "executed, by instruction": instruction_table(compared)}
+    tables |= {f"{metric} above": rival_table(compared, metric, decisive) for metric, decisive in RIVALS.items()}
     failures = []
     for metric, reasons in json.loads(REASONS.read_text()).items():
         above = find_above(compared, metric)

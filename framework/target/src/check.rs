@@ -265,6 +265,12 @@ fn check_global(global: &Global) -> Checked {
         power_of_two("scattered_lanes", unit.scattered_lanes, unit.group_lanes).within(table)?;
         text("source", &unit.source).within(table)?;
     }
+    if let Some(cache) = &global.unified_cache {
+        let table = "unified_cache";
+        count("bytes", cache.bytes).within(table)?;
+        power_of_two("line_bytes", cache.line_bytes, u32::MAX).within(table)?;
+        text("source", &cache.source).within(table)?;
+    }
     for (index, row) in global.vector_adds.iter().enumerate() {
         let table = format!("vector_adds[{index}]");
         widths("access_bits", &row.access_bits).within(&table)?;

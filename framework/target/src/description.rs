@@ -236,6 +236,9 @@ pub struct Global {
     /// Rate of the unit that processes the addresses of a warp's access; `None` if it is unknown or never limits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub address_unit: Option<AddressUnitRate>,
+    /// First-level cache of a compute unit that shares its capacity with shared memory; `None` if it is unknown or apart.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unified_cache: Option<UnifiedCache>,
     /// Atomic additions of vectors: each element is added atomically, the vector as a whole is not.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub vector_adds: Vec<VectorAtomicAdd>,
@@ -244,6 +247,25 @@ pub struct Global {
     #[serde(default = "usual_stages")]
     #[cfg_attr(test, schemars(range(min = 1)))]
     pub stages: u32,
+    /// Kind of evidence for this entry's values: measured, documented or assumed.
+    pub evidence: Evidence,
+    /// Origin of this entry's values: a document, a measurement or an assumption.
+    #[cfg_attr(test, schemars(regex(pattern = r"\S")))]
+    pub source: String,
+}
+
+/// A first-level cache of global memory whose capacity the shared memory of the resident blocks reduces. Stores write
+/// through, and a missing line loads only the sectors that an access touches.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(deny_unknown_fields))]
+pub struct UnifiedCache {
+    /// Capacity in bytes of the cache and shared memory together.
+    #[cfg_attr(test, schemars(range(min = 1)))]
+    pub bytes: u32,
+    /// Size of a cache line in bytes.
+    #[cfg_attr(test, schemars(range(min = 1)))]
+    pub line_bytes: u32,
     /// Kind of evidence for this entry's values: measured, documented or assumed.
     pub evidence: Evidence,
     /// Origin of this entry's values: a document, a measurement or an assumption.

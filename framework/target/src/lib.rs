@@ -44,7 +44,7 @@ pub use completion::{Completion, Queue};
 pub use cost::{Cost, CostTable, Evidence};
 pub use description::{
     AddressUnitRate, Global, Limits, RegisterReallocation, Shared, ShuffleKind, ShufflePrimitive, SupportedWarpSizes,
-    TargetDescription, TargetFileError, VectorAtomicAdd,
+    TargetDescription, TargetFileError, UnifiedCache, VectorAtomicAdd,
 };
 pub use dominators::immediate_dominators;
 pub use element_type::ElementType;

@@ -71,6 +71,7 @@ pub fn target(warp_ordered: bool) -> TargetDescription {
             source: "invented".to_owned(),
         },
         global: Global {
+            unified_cache: None,
             alignment_bytes: None,
             address_unit: None,
             vector_adds: Vec::new(),

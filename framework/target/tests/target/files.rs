@@ -421,6 +421,12 @@ fn impossible_memory() {
             "`global.address_unit.scattered_lanes`: expected a power of two from 1 to 16, found 32",
         ),
         (
+            "[costs]",
+            "[global.unified_cache]\nbytes = 65536\nline_bytes = 96\nevidence = \"assumed\"\nsource = \"x\"\n[costs]",
+            (79, 14),
+            "`global.unified_cache.line_bytes`: expected a power of two from 1 to 4294967295, found 96",
+        ),
+        (
             "bits = 32\nevidence",
             "bits = 0\nevidence",
             (73, 8),

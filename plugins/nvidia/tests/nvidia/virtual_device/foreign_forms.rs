@@ -53,9 +53,11 @@ fn replicated_values_may_be_stored_where_it_is_allowed() {
     assert_eq!(report.issued_by_line.values().sum::<u64>(), report.issued.values().sum::<u64>());
     let metrics = report.metrics();
     assert_eq!(["barrier", "shared", "global", "control"].map(|class| metrics[class]), [2, 4, 2, 2]);
-    let classes = metrics.iter().filter(|(name, _)| !["issued", "sectors", "wavefronts", "matrix_work"].contains(name));
+    let classes = metrics
+        .iter()
+        .filter(|(name, _)| !["issued", "sectors", "l2_sectors", "wavefronts", "matrix_work"].contains(name));
     assert_eq!(classes.map(|(_, times)| times).sum::<u64>(), metrics["issued"]);
-    assert_eq!((metrics["sectors"], metrics["wavefronts"]), (1, 4));
+    assert_eq!(["sectors", "l2_sectors", "wavefronts"].map(|name| metrics[name]), [1, 1, 4]);
     assert!([7, 8].contains(&words(&permit(&different).unwrap().0[0])[0]));
     // A store by another instruction is still a race.
     let other = store_twice("mov.u32 %r4, 7; setp.eq.u32 %p1, %lane, 40; @%p1 st.shared.u32 [m], 7;");

@@ -5,6 +5,7 @@ mod bulk;
 mod byte_casts;
 mod emitted;
 mod faults;
+mod first_level_cache;
 mod foreign;
 mod foreign_forms;
 mod fragments;

@@ -3,6 +3,7 @@
 use super::launch::{Launch, LaunchReport};
 use super::registers::LANES;
 use super::shared::Shared;
+use super::traffic::GlobalTraffic;
 use super::warp::{BlockContext, Warp};
 use super::{DeviceFault, Global, block};
 use crate::program::Program;
@@ -19,15 +20,17 @@ pub(crate) fn run(
     let threads = launch.threads.iter().product::<u32>();
     let mut warps: Vec<Warp> =
         (0..threads.div_ceil(LANES as u32)).map(|number| Warp::new(program, launch, number)).collect();
-    let mut shared = Shared::new((program.shared_bytes + launch.dynamic_bytes) as usize, launch.replicated_stores);
+    let shared_bytes = program.shared_bytes + launch.dynamic_bytes;
+    let mut shared = Shared::new(shared_bytes as usize, launch.replicated_stores);
     let mut report = LaunchReport::default();
-    let mut transactions = [0; 2];
+    let mut traffic = GlobalTraffic::new(&launch.target.global, shared_bytes);
     let mut steps_left = launch.most_steps;
     let mut issued = vec![0; program.steps.len()];
     let [x, y, z] = launch.grid;
     let blocks = (0..z).flat_map(|z| (0..y).flat_map(move |y| (0..x).map(move |x| [x, y, z])));
     for block in blocks {
         shared.clear();
+        traffic.invalidate();
         warps.iter_mut().for_each(|warp| warp.begin(program, launch, block));
         let mut around = BlockContext {
             program,
@@ -36,7 +39,7 @@ pub(crate) fn run(
             block,
             shared: &mut shared,
             global,
-            transactions: &mut transactions,
+            traffic: &mut traffic,
             printed: &mut report.printed,
             steps_left: &mut steps_left,
             issued: &mut issued,
@@ -46,7 +49,8 @@ pub(crate) fn run(
         report.counts = warps.iter().fold(report.counts, |most, warp| most.componentwise_max(warp.counts));
         report.totals = warps.iter().fold(report.totals, |sum, warp| sum.add_counts(warp.counts));
     }
-    [report.transactions_loaded, report.transactions_stored] = transactions;
+    [report.transactions_loaded, report.transactions_stored] = traffic.touched;
+    [report.l2_sectors_loaded, report.l2_sectors_stored] = traffic.beyond_cache;
     for (step, count) in program.steps.iter().zip(issued).filter(|&(_, count)| count > 0) {
         *report.issued.entry(step.opcode.clone()).or_default() += count;
         *report.issued_by_line.entry(step.line).or_default() += count;

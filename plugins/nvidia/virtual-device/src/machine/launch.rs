@@ -38,6 +38,11 @@ pub struct LaunchReport {
     pub transactions_loaded: u64,
     /// Number of 32-byte sectors of global memory that stores touched, summed over all accesses.
     pub transactions_stored: u64,
+    /// Number of sectors that loads transferred from the second-level cache: those of `transactions_loaded` that the
+    /// first-level cache did not hold, if the target's file describes it.
+    pub l2_sectors_loaded: u64,
+    /// Number of sectors that stores and atomic operations transferred to the second-level cache.
+    pub l2_sectors_stored: u64,
     /// Number of executed instructions, summed over all warps.
     pub instructions: u64,
     /// Output of `vprintf`: one text for each call by a lane, in order of execution.

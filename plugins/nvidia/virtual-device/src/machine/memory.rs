@@ -4,7 +4,7 @@ use tilewright_target::{Direction, count_access_wavefronts};
 
 use super::registers::LANES;
 use super::space::WINDOW_BITS;
-use super::{Address, Destination, DeviceFaultKind, Next, Operation, PtxSpace, Running};
+use super::{Address, CachePath, Destination, DeviceFaultKind, Next, Operation, PtxSpace, Running};
 use crate::program::Type;
 
 /// Maximum bytes that a lane can load or store by one instruction.
@@ -127,7 +127,7 @@ impl Running<'_> {
     /// accesses `bytes` bytes at its entry of `addresses`; `None` for lanes that do not access memory.
     pub(crate) fn count(
         &mut self,
-        direction: Direction,
+        (direction, path): (Direction, CachePath),
         addresses: &[Option<(PtxSpace, u64)>; LANES],
         bytes: u32,
     ) -> Result<(), DeviceFaultKind> {
@@ -145,16 +145,9 @@ impl Running<'_> {
             *operations += 1;
             *total += taken;
         }
-        let sector_bytes = u64::from(self.target.global.transaction_bytes.max(1));
         let global = of(PtxSpace::Global);
-        let mut sectors: Vec<u64> = global
-            .iter()
-            .flatten()
-            .flat_map(|&at| at / sector_bytes..=at.saturating_add(u64::from(bytes) - 1) / sector_bytes)
-            .collect();
-        sectors.sort_unstable();
-        sectors.dedup();
-        self.transactions[usize::from(direction == Direction::Store)] += sectors.len() as u64;
+        let pieces = global.iter().flatten().map(|&at| at..at.saturating_add(u64::from(bytes)));
+        self.traffic.count(direction, path, pieces);
         Ok(())
     }
 }
@@ -165,6 +158,7 @@ pub(crate) struct Access {
     pub(crate) address: Address,
     pub(crate) ty: Type,
     pub(crate) data: Data,
+    pub(crate) path: CachePath,
 }
 
 /// The registers of the elements: destinations of a load (`None` for a discarded element) or sources of a store.
@@ -215,7 +209,7 @@ impl Operation for Access {
                 }
             }
         }
-        warp.count(direction, &addresses, bytes as u32)?;
+        warp.count((direction, self.path), &addresses, bytes as u32)?;
         Ok(Next::Continue)
     }
 }

@@ -6,8 +6,8 @@ use super::launch::LaunchReport;
 
 impl LaunchReport {
     /// Returns counts by name, summed over all warps. `issued` is the number of issued instructions, and each class has
-    /// its own count; `sectors` (32 bytes) are of global memory, `wavefronts` of shared memory; `matrix_work` is the
-    /// number of multiply-adds of MMAs.
+    /// its own count; `sectors` (32 bytes) are of global memory, `l2_sectors` those of them that leave the multiprocessor;
+    /// `wavefronts` are of shared memory; `matrix_work` is the number of multiply-adds of MMAs.
     #[must_use]
     pub fn metrics(&self) -> BTreeMap<&'static str, u64> {
         let mut metrics = BTreeMap::from(CLASSES.map(|class| (class, 0)));
@@ -16,6 +16,7 @@ impl LaunchReport {
         }
         metrics.insert("issued", self.issued.values().sum());
         metrics.insert("sectors", self.transactions_loaded + self.transactions_stored);
+        metrics.insert("l2_sectors", self.l2_sectors_loaded + self.l2_sectors_stored);
         metrics.insert("wavefronts", self.totals.wavefronts_loaded + self.totals.wavefronts_stored);
         metrics.insert("matrix_work", self.issued.iter().map(|(opcode, times)| matrix_work(opcode) * times).sum());
         metrics

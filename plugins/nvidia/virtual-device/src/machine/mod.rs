@@ -23,6 +23,7 @@ mod shared;
 mod space;
 mod stack;
 mod tensor_map;
+mod traffic;
 mod warp;
 
 pub use fault::{DeviceFault, DeviceFaultKind};
@@ -38,3 +39,4 @@ pub(super) use running::{Arrival, Leaves, Next, Operation, RegisterChange, Runni
 pub(super) use shared::Accessor;
 pub use space::PtxSpace;
 pub(super) use tensor_map::{BULK_ALIGNMENT, MAP_BYTES, Tensor};
+pub(super) use traffic::CachePath;

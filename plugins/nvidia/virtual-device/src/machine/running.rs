@@ -6,6 +6,7 @@ use super::in_flight::{Groups, PendingCopies, Reads};
 use super::operand::Destination;
 use super::registers::{LANES, Registers};
 use super::shared::{Accessor, Shared};
+use super::traffic::GlobalTraffic;
 use tilewright_kernel::Counts;
 use tilewright_target::TargetDescription;
 
@@ -99,7 +100,7 @@ pub(crate) struct Running<'a> {
     pub(crate) shared: &'a mut Shared,
     pub(crate) global: &'a mut Global,
     pub(crate) counts: &'a mut Counts,
-    pub(crate) transactions: &'a mut [u64; 2],
+    pub(crate) traffic: &'a mut GlobalTraffic,
     pub(crate) printed: &'a mut Vec<String>,
     pub(crate) target: &'a TargetDescription,
 }

@@ -8,6 +8,7 @@ use super::launch::Launch;
 use super::registers::{LANES, Registers};
 use super::shared::Shared;
 use super::stack::Stack;
+use super::traffic::GlobalTraffic;
 use super::{Arrival, DeviceFault, DeviceFaultKind, Global, Next, RegisterChange, Running};
 use crate::program::{Program, Special, Step};
 
@@ -44,7 +45,7 @@ pub(super) struct BlockContext<'a> {
     pub(super) block: [u32; 3],
     pub(super) shared: &'a mut Shared,
     pub(super) global: &'a mut Global,
-    pub(super) transactions: &'a mut [u64; 2],
+    pub(super) traffic: &'a mut GlobalTraffic,
     pub(super) printed: &'a mut Vec<String>,
     /// Number of instructions that all warps of the launch together may still execute.
     pub(super) steps_left: &'a mut u64,
@@ -228,7 +229,7 @@ impl Warp {
             shared: around.shared,
             global: around.global,
             counts: &mut self.counts,
-            transactions: around.transactions,
+            traffic: around.traffic,
             printed: around.printed,
             target: around.target,
         }

@@ -89,6 +89,14 @@ impl<'a> Form<'a> {
         Ok((row, form))
     }
 
+    /// Whether the instruction acquires what other multiprocessors have written. `ptxas` invalidates the first-level cache
+    /// then (`CCTL.IVALL`).
+    pub(crate) fn acquires_beyond_block(&self) -> bool {
+        let acquires =
+            self.opcode.starts_with("membar") || ["acquire", "acq_rel", "sc"].iter().any(|word| self.has(word));
+        acquires && !self.has("cta")
+    }
+
     /// Returns the error message for an invalid combination of modifiers and types.
     pub(crate) fn unknown(&self) -> String {
         format!("`{}`: this combination of modifiers and types is not supported", self.opcode)

@@ -1,6 +1,6 @@
 //! PTX instructions that load and store.
 
-use crate::machine::{Access, Data, Operation, PtxSpace};
+use crate::machine::{Access, CachePath, Data, Operation, PtxSpace};
 use crate::program::{Form, Operands, Row, Semantics};
 
 const MODIFIERS: &str = "weak relaxed acquire release volatile mmio cta cluster gpu sys ca cg cs lu cv wb wt nc unified \
@@ -15,6 +15,20 @@ pub(super) const ROWS: &[Row] = &[
 
 fn space(form: &Form<'_>) -> PtxSpace {
     form.find(PtxSpace::named).unwrap_or(PtxSpace::Generic)
+}
+
+/// The modifiers of accesses that pass the first-level cache: cache operators, and strong accesses of a scope beyond the
+/// block, which its multiprocessor alone does not keep coherent.
+const BYPASSES: [&str; 7] = ["cg", "cv", "wt", "volatile", "mmio", "gpu", "sys"];
+
+fn path(form: &Form<'_>) -> CachePath {
+    if form.acquires_beyond_block() {
+        CachePath::Acquired
+    } else if BYPASSES.iter().any(|word| form.has(word)) {
+        CachePath::Bypassed
+    } else {
+        CachePath::Cached
+    }
 }
 
 /// Returns the number of elements that each lane loads or stores: 1, or 2 to 8 for vectors.
@@ -36,7 +50,7 @@ fn load(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operatio
     let to = operands.destinations(0)?;
     fits(form, to.len())?;
     let address = operands.address(1)?;
-    Ok(Box::new(Access { space: space(form), address, ty: form.ty(), data: Data::Load(to) }))
+    Ok(Box::new(Access { space: space(form), address, ty: form.ty(), data: Data::Load(to), path: path(form) }))
 }
 
 fn store(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operation>, String> {
@@ -44,5 +58,5 @@ fn store(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operati
     let from = operands.sources(1, form.ty())?;
     fits(form, from.len())?;
     let address = operands.address(0)?;
-    Ok(Box::new(Access { space: space(form), address, ty: form.ty(), data: Data::Store(from) }))
+    Ok(Box::new(Access { space: space(form), address, ty: form.ty(), data: Data::Store(from), path: path(form) }))
 }

@@ -4,7 +4,7 @@
 use tilewright_target::Direction;
 
 use super::float;
-use crate::machine::{Accessor, Compute, DeviceFaultKind, LANES, Operation, PtxSpace, Running, each};
+use crate::machine::{Accessor, CachePath, Compute, DeviceFaultKind, LANES, Operation, PtxSpace, Running, each};
 use crate::program::{Form, Operands, Row, Semantics, Type, mask, sign_extend};
 
 const MODIFIERS: &str = "relaxed acquire release acq_rel cta cluster gpu sys global shared shared::cta and or xor cas \
@@ -64,6 +64,7 @@ fn update(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operat
     }
     let space = form.find(PtxSpace::named).unwrap_or(PtxSpace::Generic);
     let bytes = u64::from(ty.width() / 8);
+    let path = if form.acquires_beyond_block() { CachePath::Acquired } else { CachePath::Bypassed };
     Ok(each(move |warp| {
         let mut addresses = [None; LANES];
         for lane in warp.lanes() {
@@ -86,7 +87,7 @@ fn update(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operat
             addresses[lane] = Some((space, start));
         }
         let global = addresses.map(|resolved| resolved.filter(|(space, _)| *space == PtxSpace::Global));
-        warp.count(Direction::Store, &global, bytes as u32 * count as u32)
+        warp.count((Direction::Store, path), &global, bytes as u32 * count as u32)
     }))
 }
 

@@ -7,7 +7,7 @@ use tilewright_target::Direction;
 
 use super::atomic;
 use crate::machine::{
-    Address, BULK_ALIGNMENT, Compute, DeviceFaultKind, MAP_BYTES, Operation, PtxSpace, Running, Tensor, each,
+    Address, BULK_ALIGNMENT, CachePath, Compute, DeviceFaultKind, MAP_BYTES, Operation, PtxSpace, Running, Tensor, each,
 };
 use crate::program::{Form, Operands, Row, Semantics, Type};
 
@@ -121,14 +121,9 @@ fn bulk_copy_1d(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn 
 /// Adds a bulk copy to the counts. `bytes` is its size in shared memory; `pieces` are the ranges of global-memory
 /// addresses, whose sectors are counted once each.
 fn copied(warp: &mut Running<'_>, bytes: u64, direction: Direction, pieces: impl IntoIterator<Item = Range<u64>>) {
-    let sector_bytes = u64::from(warp.target.global.transaction_bytes.max(1));
-    let mut sectors: Vec<u64> =
-        pieces.into_iter().flat_map(|piece| piece.start / sector_bytes..piece.end.div_ceil(sector_bytes)).collect();
-    sectors.sort_unstable();
-    sectors.dedup();
     warp.counts.bulk_copies += 1;
     warp.counts.bulk_bytes += bytes;
-    warp.transactions[usize::from(direction == Direction::Store)] += sectors.len() as u64;
+    warp.traffic.count(direction, CachePath::Bypassed, pieces);
 }
 
 /// A decoded bulk tensor copy or bulk tensor reduction.

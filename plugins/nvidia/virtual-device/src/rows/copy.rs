@@ -1,6 +1,6 @@
 //! Asynchronous copies from global to shared memory (`cp.async`).
 
-use crate::machine::{DeviceFaultKind, LANES, Operation, PtxSpace, each};
+use crate::machine::{CachePath, DeviceFaultKind, LANES, Operation, PtxSpace, each};
 use crate::program::{Form, Operands, Row, Semantics, Type};
 use tilewright_target::Direction;
 
@@ -47,6 +47,7 @@ fn copy(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operatio
     } else {
         ReadBytes::Count(operands.source(3, Type::named("u32").unwrap_or(form.ty()))?)
     };
+    let path = if form.has("cg") { CachePath::Bypassed } else { CachePath::Cached };
     Ok(each(move |warp| {
         let mut units = [None; LANES];
         for lane in warp.lanes() {
@@ -84,7 +85,7 @@ fn copy(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operatio
             warp.send(lane, target, data)?;
         }
         warp.counts.asynchronous_copies += 1;
-        warp.count(Direction::Load, &units, size as u32)
+        warp.count((Direction::Load, path), &units, size as u32)
     }))
 }
 

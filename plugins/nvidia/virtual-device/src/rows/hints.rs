@@ -1,5 +1,5 @@
-//! Instructions that have no effect in the virtual device: fences (one warp runs at a time and sees all memory), cache
-//! hints, and delays.
+//! Instructions without effect on contents in the virtual device: fences (one warp runs at a time and sees all memory),
+//! cache hints, and delays.
 
 use crate::machine::{Lanes, Operation, each};
 use crate::program::{Form, Operands, Row, Semantics};
@@ -9,13 +9,8 @@ const FENCES: &str = "sc acq_rel acquire release cta cluster gpu sys proxy alias
 const CACHES: &str = "global local L1 L2 L1:: L2:: generic level:: v2 const param tensormap";
 
 pub(super) const ROWS: &[Row] = &[
-    Row { name: "fence", modifiers: FENCES, types: "", semantics: Semantics::Warp(nothing) },
-    Row {
-        name: "membar",
-        modifiers: "cta gl gpu sys proxy alias async",
-        types: "",
-        semantics: Semantics::Warp(nothing),
-    },
+    Row { name: "fence", modifiers: FENCES, types: "", semantics: Semantics::Warp(fence) },
+    Row { name: "membar", modifiers: "cta gl gpu sys proxy alias async", types: "", semantics: Semantics::Warp(fence) },
     Row { name: "nanosleep", modifiers: "", types: "u32", semantics: Semantics::Warp(nothing) },
     Row { name: "pmevent", modifiers: "mask", types: "", semantics: Semantics::Warp(nothing) },
     Row { name: "griddepcontrol", modifiers: "wait launch_dependents", types: "", semantics: Semantics::Warp(nothing) },
@@ -30,6 +25,17 @@ pub(super) const ROWS: &[Row] = &[
         semantics: Semantics::Warp(policy),
     },
 ];
+
+/// Decodes a fence, after which loads see what other multiprocessors have written: the first-level cache is invalid.
+fn fence(form: &Form<'_>, _: &mut Operands<'_>) -> Result<Box<dyn Operation>, String> {
+    let acquires = form.acquires_beyond_block();
+    Ok(each(move |warp| {
+        if acquires {
+            warp.traffic.invalidate();
+        }
+        Ok(())
+    }))
+}
 
 fn nothing(_: &Form<'_>, _: &mut Operands<'_>) -> Result<Box<dyn Operation>, String> {
     Ok(each(|_| Ok(())))

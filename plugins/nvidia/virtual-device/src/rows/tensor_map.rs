@@ -4,7 +4,7 @@
 
 use tilewright_target::Direction;
 
-use crate::machine::{DeviceFaultKind, LANES, MAP_BYTES, Operation, PtxSpace, Running, Tensor, each};
+use crate::machine::{CachePath, DeviceFaultKind, LANES, MAP_BYTES, Operation, PtxSpace, Running, Tensor, each};
 use crate::program::{Form, Operands, Row, Semantics};
 
 pub(super) const ROWS: &[Row] = &[
@@ -78,7 +78,7 @@ fn copy(_: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operation>,
         warp.store(to, &bytes, true, lane)?;
         let mut written = [None; LANES];
         written[lane] = Some(to);
-        warp.count(Direction::Store, &written, MAP_BYTES as u32)
+        warp.count((Direction::Store, CachePath::Bypassed), &written, MAP_BYTES as u32)
     }))
 }
 
