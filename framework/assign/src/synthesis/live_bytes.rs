@@ -1,13 +1,17 @@
-//! The shared memory that tensors take at the same time. Lowering gives the memory of a tensor to others before the first
+//! The shared memory that tensors and scratch memory take at the same time. Lowering gives the memory of a tensor to others before the first
 //! and after the last statement of the program that accesses it; a loop at the outermost level is one statement.
 
 use std::collections::BTreeSet;
 
 use tilewright_tile::{FunctionBody, Op, TileType, Value};
 
-/// Returns the most bytes of the tensors in shared memory that are live at the same time. `tensors` has each with its
-/// bytes, including all of its buffers.
-pub(super) fn peak_live_bytes(body: &FunctionBody, tensors: impl IntoIterator<Item = (Value, u64)>) -> u64 {
+/// Returns the most bytes of shared memory that are live at the same time. `tensors` has each tensor with its bytes,
+/// including all of its buffers; `scratch` returns the bytes that an operation takes while it is executed.
+pub(super) fn peak_live_bytes(
+    body: &FunctionBody,
+    tensors: impl IntoIterator<Item = (Value, u64)>,
+    scratch: impl Fn(Op) -> u64,
+) -> u64 {
     let statements = body.blocks(body.root()).first().map_or(&[][..], |entry| body.ops(*entry));
     let mut change = vec![0i64; statements.len() + 1];
     for (tensor, bytes) in tensors {
@@ -18,9 +22,11 @@ pub(super) fn peak_live_bytes(body: &FunctionBody, tensors: impl IntoIterator<It
     }
     let live = change.iter().scan(0i64, |live, change| {
         *live = live.saturating_add(*change);
-        Some(*live)
+        u64::try_from(*live).ok()
     });
-    live.max().and_then(|peak| u64::try_from(peak).ok()).unwrap_or(0)
+    let scratch_of = |statement: &Op| body.op_and_nested_ops(*statement).into_iter().map(&scratch).max().unwrap_or(0);
+    let peaks = live.zip(statements).map(|(live, statement)| live.saturating_add(scratch_of(statement)));
+    peaks.max().unwrap_or(0)
 }
 
 /// Returns the indices of the first and the last statement that accesses a tensor, itself or in its regions; `None` if

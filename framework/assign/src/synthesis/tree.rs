@@ -190,7 +190,7 @@ impl<'m> Tree<'m> {
             };
             self.tensor_bytes.iter().filter_map(of_tensor).collect::<Vec<_>>()
         };
-        body.map_or(0, |body| peak_live_bytes(body, tensors(body)))
+        body.map_or(0, |body| peak_live_bytes(body, tensors(body), |_| 0))
     }
 
     /// Returns the loops that have the same number of buffers as `of`, which is one of them: loops with a filled tensor

@@ -10,7 +10,7 @@ use tilewright_vendor_testkit::explicit::pinned::compare_pinned;
 use tilewright_vendor_testkit::explicit::tiles::{check_usual_tiles_page, sized_gemm, synthesize_usual_tiles};
 use tilewright_vendor_testkit::explicit::{
     EXPLICIT_MEMORY_PROGRAMS, MIXED, case, check_synthesis_page_table, is_inner_conversion_line,
-    synthesize_and_emulate, synthesize_and_emulate_case, table,
+    synthesize_and_emulate, synthesize_and_emulate_case, synthesize_layouts, table, tiled,
 };
 use tilewright_vendor_testkit::explicit::{
     check_fused_mlp, check_loops_filling_one_tensor, check_mamba, check_paper_kernels, check_tile_slice_programs,
@@ -58,6 +58,27 @@ fn no_pinned_alternative_is_predicted_to_be_faster() {
     let (compared, faster) = compare_pinned(&target("mi300x"));
     assert!(compared >= 12, "{compared} comparisons");
     assert!(faster.is_empty(), "{}", faster.join("\n"));
+}
+
+/// Checks a program whose tensors take all of shared memory. Instructions whose accumulators would be converted in the
+/// loop need scratch memory, so others are chosen, and the last conversion goes through the memory of dead tensors.
+#[test]
+fn tensors_may_take_all_of_shared_memory() {
+    let text = include_str!("../../../../docs/examples/buffered_gemm.ttir");
+    let (_, text) = tiled(&case("explicit_gemm").0, text, [128, 128, 64], 256);
+    let parts =
+        [("64x16xf16", "128x32xf16"), ("16x64xf16", "32x128xf16"), ("[0, 16]", "[0, 32]"), ("[16, 0]", "[32, 0]")];
+    let text = parts.into_iter().fold(text, |text, (from, to)| text.replace(from, to));
+    let found = synthesize_layouts(&target("mi300x"), &text, 8, SynthesisOptions::default());
+    let found = found.unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(found.shared_bytes, 65536, "{found}");
+}
+
+/// Checks the prediction of shared memory, tensors and scratch memory, against the memory that lowering allocates.
+#[test]
+fn kernels_take_the_predicted_shared_memory() {
+    let more = explicit::find_underestimated_shared_bytes(&target("mi300x"));
+    assert_eq!(more, [""; 0]);
 }
 
 #[test]
