@@ -5,11 +5,11 @@ use std::collections::HashMap;
 
 use tilewright_layout::Dim;
 use tilewright_plan::movement::{plan_conversion, plan_reduction, plan_scan};
+use tilewright_tile::Op;
 use tilewright_tile::op::name::{tt, ttg};
-use tilewright_tile::{Op, Value};
 
 use super::SynthesisError;
-use super::live_bytes::peak_live_bytes;
+use super::live_bytes::{TensorBytes, peak_live_bytes};
 use super::solved::Solved;
 use crate::LaunchConfig;
 use crate::graph::Kind;
@@ -24,7 +24,7 @@ use crate::memory::element_bits_while_moved;
 /// [`SynthesisError::SharedMemoryExceeded`] if the program does not fit with any limit.
 pub(super) fn fit_scratch<'m>(
     program: Solved<'_, 'm>,
-    tensors: &[(Value, u64)],
+    tensors: &[TensorBytes],
 ) -> Result<(LaunchConfig<'m>, u64), SynthesisError> {
     let (mut config, most) = (*program.config, u64::from(program.config.context.target.shared.bytes));
     let exceeded = |bytes| SynthesisError::SharedMemoryExceeded {
@@ -32,7 +32,7 @@ pub(super) fn fit_scratch<'m>(
         bytes,
         most,
     };
-    let tensor_bytes = peak_live_bytes(program.body, tensors.iter().copied(), |_| 0);
+    let tensor_bytes = peak_live_bytes(program.body, tensors, |_| 0);
     if tensor_bytes > most {
         return Err(exceeded(tensor_bytes));
     }
@@ -45,13 +45,16 @@ pub(super) fn fit_scratch<'m>(
         match scratch.collect::<Result<HashMap<Op, u64>, SynthesisError>>() {
             Ok(scratch) => {
                 let of_op = |op: Op| scratch.get(&op).copied().unwrap_or(0);
-                taken = peak_live_bytes(program.body, tensors.iter().copied(), of_op);
+                taken = peak_live_bytes(program.body, tensors, of_op);
             }
             Err(_) if taken < u64::MAX => return Err(exceeded(taken)),
             Err(error) => return Err(error),
         }
         if taken <= most {
             return Ok((config, taken));
+        }
+        if config.context.scratch_bytes == 0 {
+            return Err(exceeded(taken));
         }
         config.context = config.context.with_scratch_bytes(config.context.scratch_bytes / 2);
     }
