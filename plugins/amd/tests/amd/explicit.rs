@@ -74,6 +74,35 @@ fn tensors_may_take_all_of_shared_memory() {
     assert_eq!(found.shared_bytes, 65536, "{found}");
 }
 
+/// Checks a scan along columns, for which rounds do not lower the scratch memory, beside a tensor that takes all of
+/// shared memory and is read again after it.
+#[test]
+fn scans_that_do_not_fit_are_rejected() {
+    let text = r#"
+!m = !ttg.memdesc<128x256xf16, #tw.auto, #ttg.shared_memory, mutable>
+module {
+  tt.func public @scan(%x: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %y: !tt.ptr<f16> {tt.divisibility = 16 : i32}) {
+    %gx = tw.global_view %x, "(128,256):(256,1)" : !tt.ptr<f16> -> !tw.view<128x256xf16>
+    %gy = tw.global_view %y, "(128,256):(256,1)" : !tt.ptr<f16> -> !tw.view<128x256xf16>
+    %s = tw.shared_tensor : !m
+    tw.copy %gx to %s : (!tw.view<128x256xf16>, !m) -> ()
+    %r = tw.copy %s : (!m) -> tensor<128x256xf16>
+    %sums = "tt.scan"(%r) <{axis = 0 : i32, reverse = false}> ({
+    ^bb0(%a: f16, %b: f16):
+      %c = arith.addf %a, %b : f16
+      tt.scan.return %c : f16
+    }) : (tensor<128x256xf16>) -> tensor<128x256xf16>
+    %l = tw.copy %s : (!m) -> tensor<128x256xf16>
+    %z = arith.addf %sums, %l : tensor<128x256xf16>
+    tw.copy %z to %gy : (tensor<128x256xf16>, !tw.view<128x256xf16>) -> ()
+    tt.return
+  }
+}"#;
+    let error =
+        synthesize_layouts(&target("mi300x"), text, 4, SynthesisOptions::default()).expect_err("it is too large");
+    assert!(error.contains("bytes of shared memory; a block of `mi300x` has 65536"), "{error}");
+}
+
 /// Checks the prediction of shared memory, tensors and scratch memory, against the memory that lowering allocates.
 #[test]
 fn kernels_take_the_predicted_shared_memory() {
