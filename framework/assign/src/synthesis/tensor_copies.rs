@@ -182,15 +182,15 @@ impl Program<'_> {
     }
 
     /// Whether a value is known to be a multiple of `pitch`. Axis information has only powers of two, so that the constant
-    /// factor of a product is considered, too.
+    /// operand of a product is considered, too.
     fn is_multiple(&self, value: Value, pitch: u64) -> bool {
-        let is_factor = |[a, b]: [Value; 2]| {
+        let is_divided = |[a, b]: [Value; 2]| {
             let product = self.constant(a).and_then(|a| a.checked_mul(self.divisor(b)));
             product.is_some_and(|product| product.is_multiple_of(pitch))
         };
-        let factors = self.defining_operands(value, arith::MULI);
+        let operands = self.defining_operands(value, arith::MULI);
         self.divisor(value).is_multiple_of(pitch)
-            || factors.is_some_and(|[a, b]| is_factor([a, b]) || is_factor([b, a]))
+            || operands.is_some_and(|[a, b]| is_divided([a, b]) || is_divided([b, a]))
     }
 
     /// Returns a divisor of the row pitch.

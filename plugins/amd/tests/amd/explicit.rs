@@ -87,13 +87,13 @@ module {
     %s = tw.shared_tensor : !m
     tw.copy %gx to %s : (!tw.view<128x256xf16>, !m) -> ()
     %r = tw.copy %s : (!m) -> tensor<128x256xf16>
-    %sums = "tt.scan"(%r) <{axis = 0 : i32, reverse = false}> ({
+    %scanned = "tt.scan"(%r) <{axis = 0 : i32, reverse = false}> ({
     ^bb0(%a: f16, %b: f16):
       %c = arith.addf %a, %b : f16
       tt.scan.return %c : f16
     }) : (tensor<128x256xf16>) -> tensor<128x256xf16>
     %l = tw.copy %s : (!m) -> tensor<128x256xf16>
-    %z = arith.addf %sums, %l : tensor<128x256xf16>
+    %z = arith.addf %scanned, %l : tensor<128x256xf16>
     tw.copy %z to %gy : (tensor<128x256xf16>, !tw.view<128x256xf16>) -> ()
     tt.return
   }
