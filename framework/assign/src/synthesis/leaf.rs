@@ -6,9 +6,10 @@ use tilewright_tile::op::name::{tt, ttg, tw};
 use super::accesses::CopyConstraints;
 use super::derived::ConstraintTrace;
 use super::follows::CopyConsequences;
-use super::live_bytes::peak_live_bytes;
+use super::live_bytes::TensorBytes;
 use super::model::ModelLaunch;
 use super::predicted::predicted;
+use super::scratch::fit_scratch;
 use super::shared_layout::{self, Known};
 use super::solved::Solved;
 use super::tree::Tree;
@@ -111,9 +112,6 @@ impl Leaf {
         let empty = FunctionBody::default();
         let solved = assigned.module.functions.first();
         let body = solved.and_then(|function| function.body.as_ref()).unwrap_or(&empty);
-        let tensors = expanded.tensors.iter().zip(&memories).map(|((_, tensor), memory)| (*tensor, memory.bytes));
-        let shared_bytes = peak_live_bytes(body, tensors);
-        check_shared_bytes(shared_bytes, config)?;
         let PlannedDots { plans, dots, queued } = PlannedDots::of(function, body, &expanded.dots, choices, config)?;
         let copies = copy_reports(function, &expanded.copies, body);
         // Without task mapping, copies keep their layouts.
@@ -126,6 +124,8 @@ impl Leaf {
             tree.loops.iter().map(|open| of_loop(function, &open.of, choices)).collect();
         let axis_info = solved.map(AxisInfoMap::analyze).unwrap_or_else(|| AxisInfoMap::analyze(function));
         let program = Solved { body, axis_info: &axis_info, config, layouts: &layouts, plans: &plans };
+        let (limited, shared_bytes) = fit_scratch(program, &allocated(body, &expanded.tensors, &memories))?;
+        let program = Solved { config: &limited, ..program };
         let block = WorkCounter::new(program, &moved, None)?.blocks(shared_bytes, options.blocks)?;
         let distinct_bytes = tree.reuse.distinct_bytes(&block);
         let prediction = predicted(&ModelLaunch { distinct_bytes, ..block }, config)?;
@@ -164,6 +164,15 @@ impl Leaf {
     }
 }
 
+/// Returns the tensors of an expanded program with their bytes.
+fn allocated(body: &FunctionBody, tensors: &[(Op, Value)], memories: &[SharedTensorReport]) -> Vec<TensorBytes> {
+    let of = |(&(_, tensor), memory): (&(Op, Value), &SharedTensorReport)| match body.value_origin(tensor) {
+        ValueOrigin::Result(beside, _) => Some(TensorBytes { tensor, bytes: memory.bytes, beside }),
+        ValueOrigin::Argument(..) => None,
+    };
+    tensors.iter().zip(memories).filter_map(of).collect()
+}
+
 /// Whether a shared tensor belongs to a copy: to a bulk tensor copy from registers to global memory.
 fn is_copy(function: &Function, from: Op) -> bool {
     function.body.as_ref().is_some_and(|body| body.op(from).name() == tw::COPY)
@@ -199,13 +208,6 @@ fn requested(
 
 fn layout_text(body: &FunctionBody, value: Value) -> String {
     body.value_type(value).layout().map_or_else(String::new, |layout| layout.text().to_owned())
-}
-
-/// Checks that the tensors in shared memory fit the target's.
-fn check_shared_bytes(bytes: u64, config: &LaunchConfig<'_>) -> Result<(), SynthesisError> {
-    let most = u64::from(config.context.target.shared.bytes);
-    let target = || config.context.target.name.clone();
-    if bytes > most { Err(SynthesisError::SharedMemoryExceeded { target: target(), bytes, most }) } else { Ok(()) }
 }
 
 /// The planned dots of an expanded program.

@@ -1,16 +1,35 @@
-//! The shared memory that tensors take at the same time. Lowering gives the memory of a tensor to others before the first
-//! and after the last statement of the program that accesses it; a loop at the outermost level is one statement.
+//! The shared memory that tensors and scratch memory take at the same time. Lowering gives the memory of a tensor to
+//! others before the first and after the last statement that accesses it, of the block that allocates it; a loop is one
+//! statement.
 
 use std::collections::BTreeSet;
 
-use tilewright_tile::{FunctionBody, Op, TileType, Value};
+use tilewright_tile::{Block, FunctionBody, Op, TileType, Value};
 
-/// Returns the most bytes of the tensors in shared memory that are live at the same time. `tensors` has each with its
-/// bytes, including all of its buffers.
-pub(super) fn peak_live_bytes(body: &FunctionBody, tensors: impl IntoIterator<Item = (Value, u64)>) -> u64 {
-    let statements = body.blocks(body.root()).first().map_or(&[][..], |entry| body.ops(*entry));
+/// A tensor in shared memory.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct TensorBytes {
+    /// The tensor.
+    pub tensor: Value,
+    /// Bytes of all of its buffers.
+    pub bytes: u64,
+    /// An operation of the block that allocates it: of the body of a loop if each iteration allocates it.
+    pub beside: Op,
+}
+
+/// Returns the most bytes of shared memory that are live at the same time. `tensors` has the tensors; `scratch` returns
+/// the bytes that an operation takes while it is executed.
+pub(super) fn peak_live_bytes(body: &FunctionBody, tensors: &[TensorBytes], scratch: impl Fn(Op) -> u64) -> u64 {
+    let entry = body.blocks(body.root()).first();
+    entry.map_or(0, |entry| peak_of_block(body, *entry, tensors, &scratch))
+}
+
+/// Returns the most bytes that are live at the same time while a block is executed, of the tensors that the block and
+/// the blocks within it allocate.
+fn peak_of_block(body: &FunctionBody, block: Block, tensors: &[TensorBytes], scratch: &impl Fn(Op) -> u64) -> u64 {
+    let statements = body.ops(block);
     let mut change = vec![0i64; statements.len() + 1];
-    for (tensor, bytes) in tensors {
+    for &TensorBytes { tensor, bytes, .. } in tensors.iter().filter(|tensor| statements.contains(&tensor.beside)) {
         let Some((first, last)) = live_range(body, statements, tensor) else { continue };
         let bytes = i64::try_from(bytes).unwrap_or(i64::MAX);
         change[first] = change[first].saturating_add(bytes);
@@ -18,9 +37,13 @@ pub(super) fn peak_live_bytes(body: &FunctionBody, tensors: impl IntoIterator<It
     }
     let live = change.iter().scan(0i64, |live, change| {
         *live = live.saturating_add(*change);
-        Some(*live)
+        u64::try_from(*live).ok()
     });
-    live.max().and_then(|peak| u64::try_from(peak).ok()).unwrap_or(0)
+    let within = |statement: &Op| {
+        let blocks = body.op(*statement).regions.iter().flat_map(|region| body.blocks(*region));
+        blocks.map(|block| peak_of_block(body, *block, tensors, scratch)).max().unwrap_or(0).max(scratch(*statement))
+    };
+    live.zip(statements).map(|(live, statement)| live.saturating_add(within(statement))).max().unwrap_or(0)
 }
 
 /// Returns the indices of the first and the last statement that accesses a tensor, itself or in its regions; `None` if

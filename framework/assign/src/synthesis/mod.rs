@@ -38,6 +38,7 @@ mod predicted;
 mod prefetched;
 pub(super) mod registers;
 mod reuse;
+mod scratch;
 mod search;
 mod shared_layout;
 mod solved;

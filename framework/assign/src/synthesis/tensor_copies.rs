@@ -2,8 +2,8 @@
 //! argument.
 //!
 //! TMA fills out-of-bounds elements with zeros and does not store them, so a tile must provably stay within the rows of the tensor. It does if
-//! its offset along the row is zero and it is no wider than a row, if the bounds of a loop limit its offset, or if both its
-//! offset and the row length are multiples of its width. The bounds of the loop are constants, or the upper bound is the
+//! its offset along the row is zero and it is no wider than a row, if the bounds of a loop limit its offset, or if its offset
+//! reaches an aligned part of a row, within which the loop moves it. The bounds of the loop are constants, or the upper bound is the
 //! row length divided by the step.
 
 use crate::LaunchConfig;
@@ -43,27 +43,13 @@ pub(super) fn find_tensor_map(
     let row = Row { along, across: 1 - along, width: shape[along], pitch: tile.strides[1 - along] };
     let (base, offsets) = program.base(tile.pointer)?;
     let begins = program.begins(&tile, offsets, &row)?;
-    // The range of each index is bounded, but the range of a sum of several indices is not.
-    let steps_along = begins[along].len();
-    let fits = |pitch: ElementDistance| match pitch {
-        ElementDistance::Number(pitch) => row.width <= pitch && steps_along <= 1,
-        // The trip count bounds the index, or the row is no shorter than the tile.
-        ElementDistance::Value(pitch) => match steps_along {
-            0 => program.divisor(pitch).is_multiple_of(row.width),
-            along => along == 1,
-        },
-    };
     let row_bytes = program.pitch_divisor(&row) * u64::from(bits / 8);
     let aligned =
         program.divisor(base).is_multiple_of(required_alignment) && row_bytes.is_multiple_of(required_alignment);
     let is_word = |value: Value| *body.value_type(value) == TileType::integer(32);
     let is_word_distance = |distance| !matches!(distance, ElementDistance::Value(value) if !is_word(value));
     let words = begins.iter().flatten().all(|term| is_word(term.value) && is_word_distance(term.over));
-    (fits(row.pitch) && aligned && words).then(|| TensorMapTileAddress {
-        base,
-        strides: tile.strides,
-        begins: begins.into(),
-    })
+    (aligned && words).then(|| TensorMapTileAddress { base, strides: tile.strides, begins: begins.into() })
 }
 
 /// Returns how a copy accesses shared memory if it is a bulk tensor copy: a copy from global to shared memory stores to
@@ -181,21 +167,30 @@ impl Program<'_> {
     /// Converts an offset in elements to a number of rows; `None` if it is not known to be a multiple of the row pitch.
     fn rows_of(&self, offset: Value, pitch: ElementDistance) -> Option<ScaledOffsetTerm> {
         match pitch {
-            ElementDistance::Number(pitch) => {
-                let is_multiple = self.divisor(offset).is_multiple_of(pitch);
-                is_multiple.then_some(ScaledOffsetTerm {
-                    value: offset,
-                    times: 1,
-                    over: ElementDistance::Number(pitch),
-                    is_remainder: false,
-                })
-            }
+            ElementDistance::Number(pitch) => self.is_multiple(offset, pitch).then_some(ScaledOffsetTerm {
+                value: offset,
+                times: 1,
+                over: ElementDistance::Number(pitch),
+                is_remainder: false,
+            }),
             ElementDistance::Value(pitch) => {
                 let [a, b] = self.defining_operands(offset, arith::MULI)?;
                 let rows = [(a, b), (b, a)].into_iter().find(|(_, by)| *by == pitch);
                 rows.map(|(value, _)| ScaledOffsetTerm::multiple(value, 1))
             }
         }
+    }
+
+    /// Whether a value is known to be a multiple of `pitch`. Axis information has only powers of two, so that the constant
+    /// operand of a product is considered, too.
+    fn is_multiple(&self, value: Value, pitch: u64) -> bool {
+        let is_divided = |[a, b]: [Value; 2]| {
+            let product = self.constant(a).and_then(|a| a.checked_mul(self.divisor(b)));
+            product.is_some_and(|product| product.is_multiple_of(pitch))
+        };
+        let operands = self.defining_operands(value, arith::MULI);
+        self.divisor(value).is_multiple_of(pitch)
+            || operands.is_some_and(|[a, b]| is_divided([a, b]) || is_divided([b, a]))
     }
 
     /// Returns a divisor of the row pitch.
@@ -209,35 +204,57 @@ impl Program<'_> {
     /// Returns, for each axis of a tile, the terms whose sum is its offset; `offsets` are those of its pointer, in elements.
     /// `None` if the tile is not known to stay within a row.
     fn begins(&self, tile: &Tile, offsets: Vec<Value>, row: &Row) -> Option<[Vec<ScaledOffsetTerm>; 2]> {
-        let (mut begins, mut aligned) = ([Vec::new(), Vec::new()], Vec::new());
+        let (mut begins, mut within_rows) = ([Vec::new(), Vec::new()], Vec::new());
         for offset in offsets {
             match self.rows_of(offset, row.pitch) {
                 Some(rows) => begins[row.across].push(rows),
-                None if self.is_aligned(offset, row) => aligned.push(offset),
-                None => return None,
+                None => within_rows.push(offset),
             }
         }
+        // The end of the tile along the row at the last indices, relative to the offsets; `None` if unknown.
+        let mut end = Some(row.width);
         for &(index, step) in &tile.steps {
             let (axis, term) = self.moved(index, step, row)?;
+            if axis == row.along {
+                let farthest = self.most(index).and_then(|most| most.checked_mul(term.times));
+                end = end.zip(farthest).and_then(|(end, farthest)| end.checked_add(farthest));
+            }
             begins[axis].push(term);
         }
-        match aligned[..] {
-            [] => {}
-            [offset] if begins[row.along].is_empty() => {
+        match within_rows[..] {
+            [] => self.fits(end, begins[row.along].len(), row).then_some(begins),
+            // Wherever an aligned part of a row begins, the tile stays within it.
+            [offset] if end? <= self.alignment_within_row(offset, row) => {
                 let term = |is_remainder| ScaledOffsetTerm { value: offset, times: 1, over: row.pitch, is_remainder };
                 begins[row.across].push(term(false));
                 begins[row.along].push(term(true));
+                Some(begins)
             }
             // A sum of several offsets may reach the next row.
-            _ => return None,
+            _ => None,
         }
-        Some(begins)
     }
 
-    /// Whether an offset in elements cannot move a tile across the end of a row, whichever row it reaches: both the offset
-    /// and the row pitch are multiples of the tile's width.
-    fn is_aligned(&self, offset: Value, row: &Row) -> bool {
-        self.pitch_divisor(row).is_multiple_of(row.width) && self.divisor(offset).is_multiple_of(row.width)
+    /// Whether a tile that `steps` indices move along the row, to `end` at most, stays within the row.
+    fn fits(&self, end: Option<u64>, steps: usize, row: &Row) -> bool {
+        match (row.pitch, steps) {
+            (ElementDistance::Number(pitch), _) => end.is_some_and(|end| end <= pitch),
+            // The row is no shorter than the tile, or the trip count bounds the only index.
+            (ElementDistance::Value(pitch), 0) => self.divisor(pitch).is_multiple_of(row.width),
+            (ElementDistance::Value(_), steps) => steps == 1,
+        }
+    }
+
+    /// Returns the largest power of two that divides both an offset and the row pitch, in elements: the offset reaches
+    /// the start of a part of a row that has this many elements.
+    fn alignment_within_row(&self, offset: Value, row: &Row) -> u64 {
+        let power_of_two = |number: u64| 1u64.checked_shl(number.trailing_zeros()).unwrap_or(u64::MAX);
+        power_of_two(self.divisor(offset)).min(power_of_two(self.pitch_divisor(row)))
+    }
+
+    /// Returns the largest number that an index may have; `None` if it is unknown or negative.
+    fn most(&self, index: Value) -> Option<u64> {
+        self.axis_info.get(index).and_then(|info| u64::try_from(info.range.max).ok())
     }
 
     /// Returns how an address offset of `index * step` elements moves the tile: the axis (along the row or across
@@ -250,9 +267,8 @@ impl Program<'_> {
                 Some((row.across, times(step / pitch)))
             }
             (ElementDistance::Number(step), ElementDistance::Number(pitch)) => {
-                let range = self.axis_info.get(index)?.range;
-                let most = u64::try_from(range.max).ok()?;
-                let within = range.min >= 0 && most.checked_mul(step)?.checked_add(row.width)? <= pitch;
+                let is_positive = self.axis_info.get(index)?.range.min >= 0;
+                let within = is_positive && self.most(index)?.checked_mul(step)?.checked_add(row.width)? <= pitch;
                 within.then_some((row.along, times(step)))
             }
             (ElementDistance::Number(step), ElementDistance::Value(pitch)) => {

@@ -8,7 +8,7 @@ use tilewright_tile::op::name::{ttg, tw};
 use super::anchors::{self, DotCandidate};
 use super::iteration_count::execution_count;
 use super::leaf::of_loop;
-use super::live_bytes::peak_live_bytes;
+use super::live_bytes::{TensorBytes, peak_live_bytes};
 use super::model::StepWork;
 use super::reuse::Reuse;
 use super::tensor_copies;
@@ -24,7 +24,7 @@ use tilewright_tile::axis_info::AxisInfoMap;
 use tilewright_tile::op::Dialects;
 use tilewright_tile::transform::explicit::{
     CopyChoice, DotChoice, ExplicitMemoryChoices, SharedCopyLoop, TensorMapTileAddress, expand_explicit_memory,
-    find_shared_copy_loops,
+    find_shared_copy_loops, tensors_of_iterations,
 };
 use tilewright_tile::{Attribute, Function, FunctionBody, Op, TileModule};
 
@@ -183,14 +183,16 @@ impl<'m> Tree<'m> {
             let filled = self.loops.iter().filter(|open| open.of.tensors.contains(tensor));
             filled.filter_map(|open| choices.buffer_count(open.of.op)).max().unwrap_or(1)
         };
-        let body = module.functions.first().and_then(|function| function.body.as_ref());
-        let tensors = |body: &FunctionBody| {
-            let of_tensor = |(tensor, bytes): (&Op, &u64)| {
-                Some((*body.op(*tensor).results.first()?, bytes * u64::from(buffers(tensor))))
-            };
-            self.tensor_bytes.iter().filter_map(of_tensor).collect::<Vec<_>>()
+        let Some(body) = module.functions.first().and_then(|function| function.body.as_ref()) else { return 0 };
+        let of_iterations = tensors_of_iterations(body, choices);
+        let of_tensor = |(op, bytes): (&Op, &u64)| {
+            let first_within = |of: &Op| body.op_and_nested_ops(*of).get(1).copied();
+            let beside = of_iterations.get(op).and_then(first_within).unwrap_or(*op);
+            let tensor = *body.op(*op).results.first()?;
+            Some(TensorBytes { tensor, bytes: bytes * u64::from(buffers(op)), beside })
         };
-        body.map_or(0, |body| peak_live_bytes(body, tensors(body)))
+        let tensors: Vec<TensorBytes> = self.tensor_bytes.iter().filter_map(of_tensor).collect();
+        peak_live_bytes(body, &tensors, |_| 0)
     }
 
     /// Returns the loops that have the same number of buffers as `of`, which is one of them: loops with a filled tensor

@@ -40,6 +40,22 @@ const GLOBAL_POINTER: Type = Type::Pointer(MemorySpace::Global);
 /// # Errors
 /// [`LowerError`] if an operation cannot be lowered; it names the first such operation.
 pub fn lower_function(program: &LoweringInput<'_>) -> Result<Kernel, LowerError> {
+    let context = program.config.context;
+    let (mut kernel, mut scratch) = (lower_once(program)?, context.scratch_bytes);
+    // Conversions and reductions go through less memory in more rounds if the tensors leave no more.
+    while kernel.shared_bytes() > context.target.shared.bytes.into() && scratch > 0 {
+        scratch /= 2;
+        let config = LaunchConfig { context: context.with_scratch_bytes(scratch), ..*program.config };
+        match lower_once(&LoweringInput { config: &config, ..*program }) {
+            Ok(smaller) => kernel = smaller,
+            Err(_) => break,
+        }
+    }
+    Ok(kernel)
+}
+
+/// Lowers a function to a kernel whose data movements take at most the scratch memory of the context each.
+fn lower_once(program: &LoweringInput<'_>) -> Result<Kernel, LowerError> {
     let function = program.function;
     let failed = |reason: LowerErrorReason| LowerError::for_function(&function.name, function.location.at, reason);
     let Some(body) = &function.body else {

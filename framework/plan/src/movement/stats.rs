@@ -14,6 +14,9 @@ pub struct PlanStats {
     pub permutes: u64,
     /// Bytes of shared memory that the plan allocates for a block.
     pub shared_bytes: u64,
+    /// Bytes of the largest buffer among them. The movements of a plan run one after another, so the allocator lets their
+    /// buffers share addresses.
+    pub largest_buffer_bytes: u64,
     /// Bits that one lane stores to, and loads from, shared memory.
     pub shared_bits: SharedMemoryBitsPerLane,
     /// Predicted cycles of a block by the [cost model](crate::cost), with the combining operations of reductions and
@@ -36,6 +39,7 @@ impl PlanStats {
             self.counts = self.counts.add_counts(other.counts);
             self.permutes += other.permutes;
             self.shared_bytes += other.shared_bytes;
+            self.largest_buffer_bytes = self.largest_buffer_bytes.max(other.largest_buffer_bytes);
             self.shared_bits = self.shared_bits + other.shared_bits;
             self.cost += other.cost;
         }

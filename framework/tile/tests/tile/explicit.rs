@@ -7,7 +7,7 @@ use tilewright_tile::transform::explicit::{
     expand_explicit_memory, find_shared_copy_loops,
 };
 use tilewright_tile::transform::{make_partition_captures_explicit, resolve_captured_value};
-use tilewright_tile::{Attribute, Function, ValueOrigin, verify_module};
+use tilewright_tile::{Attribute, Function, Op, TileType, ValueOrigin, verify_module};
 
 /// The text of a program of these lines, which may use `%p` (pointer to `f16`), `%b` (pointer to bytes), integers `%k`
 /// and `%m`, views and tensors.
@@ -128,6 +128,30 @@ fn copies_from_listed_pages_are_prefetched() {
     let value = "%f16 = arith.constant 0.0 : f16\n%i32 = arith.constant 0 : i32\n";
     for loaded in [load, list] {
         assert_eq!(rejected(&format!("{loaded}{copy}")), None);
+        // The list is loaded for each tile that is prefetched: before the loop and in it.
+        let lines =
+            format!("%q = tt.bitcast %b : !tt.ptr<i8> -> !tt.ptr<i32>\n{}", in_a_loop(&format!("{loaded}{copy}")));
+        let function = function(&lines);
+        let of = find_shared_copy_loops(&function).pop().expect("a loop that fills");
+        let choices = ExplicitMemoryChoices::default().with_stages(of.op, 2);
+        for choices in [choices.clone(), choices.with_single_buffer(&of)] {
+            let expansion = expand_explicit_memory(&function, &choices, &Dialects::neutral());
+            let expansion = expansion.unwrap_or_else(|violation| panic!("{violation}"));
+            let body = expansion.function.body.as_ref().expect("a body");
+            let is_list = |op: &Op| {
+                body.op(*op).name() == "tt.load"
+                    && *body.value_type(body.op(*op).results[0]).element() == TileType::integer(32)
+            };
+            let count = |ops: Vec<Op>| ops.iter().filter(|op| is_list(op)).count();
+            let within = count(
+                body.walk_region(body.root())
+                    .into_iter()
+                    .filter(|op| body.op(*op).name() == "scf.for")
+                    .flat_map(|op| body.op_and_nested_ops(op))
+                    .collect(),
+            );
+            assert!(within >= 1 && count(body.walk_region(body.root())) > within);
+        }
         let elsewhere = store_to("%p", "f16");
         assert_eq!(rejected(&format!("{value}{loaded}{copy}{elsewhere}")), None);
         let reason = rejected(&format!("{value}{loaded}{copy}{}", store_to("%q", "i32")));
@@ -233,6 +257,9 @@ fn a_loop_of_stages_fills_buffers_before_it() {
         // In the loop, and behind a pipelined one.
         assert_eq!(count("ttg.async_wait"), if stages > 1 { 2 } else { 1 });
         assert_eq!(count("ttg.barrier"), usize::from(stages > 1));
+        // Each iteration allocates the tensor if no tile outlives it.
+        let outermost = body.ops(body.blocks(body.root())[0]).iter();
+        assert_eq!(outermost.filter(|op| body.op(**op).name() == "ttg.local_alloc").count(), usize::from(stages > 1));
         let (_, all) = expansion.tensors[0];
         let shape = body.value_type(all).shape().expect("a shape");
         assert_eq!(shape.len(), if stages > 1 { 3 } else { 2 });

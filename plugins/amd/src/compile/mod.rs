@@ -7,6 +7,7 @@ mod conversion;
 mod dpp;
 mod instruction;
 mod order;
+mod sink;
 
 use tilewright_kernel::{
     Cast, CollectiveScope, Element, Kernel, MathFunction, MemoryScope, MemorySpace, Module, Op, Queue, Type,
@@ -34,6 +35,7 @@ pub(crate) fn compile(
 ) -> Result<Artifact, CompileError> {
     check_limits(target, module)?;
     let dialect = Amdgcn { target, rows, disabled: options.disabled };
+    let module = &sink::sink_operand_computations(module);
     let mut forms = Vec::new();
     for emit in &options.emit {
         match emit {

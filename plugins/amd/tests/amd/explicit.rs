@@ -10,7 +10,7 @@ use tilewright_vendor_testkit::explicit::pinned::compare_pinned;
 use tilewright_vendor_testkit::explicit::tiles::{check_usual_tiles_page, sized_gemm, synthesize_usual_tiles};
 use tilewright_vendor_testkit::explicit::{
     EXPLICIT_MEMORY_PROGRAMS, MIXED, case, check_synthesis_page_table, is_inner_conversion_line,
-    synthesize_and_emulate, synthesize_and_emulate_case, table,
+    synthesize_and_emulate, synthesize_and_emulate_case, synthesize_layouts, table, tiled,
 };
 use tilewright_vendor_testkit::explicit::{
     check_fused_mlp, check_loops_filling_one_tensor, check_mamba, check_paper_kernels, check_shared_bytes,
@@ -58,6 +58,56 @@ fn no_pinned_alternative_is_predicted_to_be_faster() {
     let (compared, faster) = compare_pinned(&target("mi300x"));
     assert!(compared >= 12, "{compared} comparisons");
     assert!(faster.is_empty(), "{}", faster.join("\n"));
+}
+
+/// Checks a program whose tensors take all of shared memory. Instructions whose accumulators would be converted in the
+/// loop need scratch memory, so others are chosen, and the last conversion goes through the memory of dead tensors.
+#[test]
+fn tensors_may_take_all_of_shared_memory() {
+    let text = include_str!("../../../../docs/examples/buffered_gemm.ttir");
+    let (_, text) = tiled(&case("explicit_gemm").0, text, [128, 128, 64], 256);
+    let parts =
+        [("64x16xf16", "128x32xf16"), ("16x64xf16", "32x128xf16"), ("[0, 16]", "[0, 32]"), ("[16, 0]", "[32, 0]")];
+    let text = parts.into_iter().fold(text, |text, (from, to)| text.replace(from, to));
+    let found = synthesize_layouts(&target("mi300x"), &text, 8, SynthesisOptions::default());
+    let found = found.unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(found.shared_bytes, 65536, "{found}");
+}
+
+/// Checks a scan along columns, for which rounds do not lower the scratch memory, beside a tensor that takes all of
+/// shared memory and is read again after it.
+#[test]
+fn scans_that_do_not_fit_are_rejected() {
+    let text = r#"
+!m = !ttg.memdesc<128x256xf16, #tw.auto, #ttg.shared_memory, mutable>
+module {
+  tt.func public @scan(%x: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %y: !tt.ptr<f16> {tt.divisibility = 16 : i32}) {
+    %gx = tw.global_view %x, "(128,256):(256,1)" : !tt.ptr<f16> -> !tw.view<128x256xf16>
+    %gy = tw.global_view %y, "(128,256):(256,1)" : !tt.ptr<f16> -> !tw.view<128x256xf16>
+    %s = tw.shared_tensor : !m
+    tw.copy %gx to %s : (!tw.view<128x256xf16>, !m) -> ()
+    %r = tw.copy %s : (!m) -> tensor<128x256xf16>
+    %scanned = "tt.scan"(%r) <{axis = 0 : i32, reverse = false}> ({
+    ^bb0(%a: f16, %b: f16):
+      %c = arith.addf %a, %b : f16
+      tt.scan.return %c : f16
+    }) : (tensor<128x256xf16>) -> tensor<128x256xf16>
+    %l = tw.copy %s : (!m) -> tensor<128x256xf16>
+    %z = arith.addf %scanned, %l : tensor<128x256xf16>
+    tw.copy %z to %gy : (tensor<128x256xf16>, !tw.view<128x256xf16>) -> ()
+    tt.return
+  }
+}"#;
+    let error =
+        synthesize_layouts(&target("mi300x"), text, 4, SynthesisOptions::default()).expect_err("it is too large");
+    assert!(error.contains("bytes of shared memory; a block of `mi300x` has 65536"), "{error}");
+}
+
+/// Checks the prediction of shared memory, tensors and scratch memory, against the memory that lowering allocates.
+#[test]
+fn kernels_take_the_predicted_shared_memory() {
+    let more = explicit::find_underestimated_shared_bytes(&target("mi300x"));
+    assert_eq!(more, [""; 0]);
 }
 
 #[test]

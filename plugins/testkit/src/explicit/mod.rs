@@ -175,6 +175,19 @@ fn execute(target: &dyn Target, case: &ProgramCase, text: &str, synthesis: Synth
     EmulatedDerivation { derivation, loops, counts: outcome.report.counts, report: outcome.report, kernel }
 }
 
+/// Compares the bytes of shared memory that synthesis predicts with those of the lowered kernel, for all programs of the
+/// suite. Returns a line for each program whose kernel takes more.
+pub fn find_underestimated_shared_bytes(target: &dyn Target) -> Vec<String> {
+    let compare = |name: &str| {
+        let (case, text) = case(name);
+        let solved = solution(target, &text, case.warps, SynthesisOptions::default());
+        let (kernel, derivation, _) = solved.unwrap_or_else(|error| panic!("{name}: {error}"));
+        let (taken, predicted) = (kernel.shared_bytes(), derivation.shared_bytes);
+        (taken > predicted).then(|| format!("{name}: {taken} bytes of shared memory, {predicted} predicted"))
+    };
+    EXPLICIT_MEMORY_PROGRAMS.into_iter().filter_map(compare).collect()
+}
+
 /// Checks that synthesis with pruned search finds the same solution as with exhaustive search. Programs whose
 /// exhaustive search has more than 32 leaves are skipped, with [`tilewright_testkit::sample::ALL_CASES`] more than 256.
 /// Returns the number of programs that were compared.

@@ -136,6 +136,7 @@ impl GatherPlan {
             Steps::Shuffles(_) => {}
             Steps::Shared(shared) => {
                 (stats.shared_bytes, stats.shared_bits) = (shared.bytes, shared.shared_bits());
+                stats.largest_buffer_bytes = shared.bytes;
                 expected_wavefronts = shared.expected_wavefronts;
             }
             Steps::Converted(lines) => {

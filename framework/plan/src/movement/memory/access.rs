@@ -169,6 +169,7 @@ fn priced(
             counts,
             permutes,
             shared_bytes: 0,
+            largest_buffer_bytes: 0,
             shared_bits: accesses.shared_bits(),
             cost: predict_cycles(&packing.add_counts(counts), side.warps(), 1, target),
             bound,

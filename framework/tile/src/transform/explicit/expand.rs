@@ -2,7 +2,7 @@
 
 use super::choices::ExplicitMemoryChoices;
 use super::expander::{Expander, Replacements};
-use super::{packed, pipeline};
+use super::{loops, packed, pipeline};
 use crate::op::Dialects;
 use crate::op::name::{scf, tt, ttg, tw};
 use crate::transform::{IrCloner, Rewrite, Rewritten, rewrite_function, violation};
@@ -43,6 +43,11 @@ pub fn expand_explicit_memory(
         maps: HashMap::new(),
         replacements: Replacements::default(),
         stages: pipeline::buffer_counts(function, choices)?,
+        of_iteration: function
+            .body
+            .as_ref()
+            .map_or_else(HashMap::new, |body| loops::tensors_of_iterations(body, choices)),
+        deferred: HashMap::new(),
     };
     let function = rewrite_function(function, dialects, &mut expander)?;
     let Replacements { tensors, copies, dots } = expander.replacements;
@@ -65,7 +70,10 @@ impl Rewrite for Expander<'_> {
             tw::CAST => self.cast(op, cloner)?,
             tw::REDUCE => self.reduce(op, cloner)?,
             ttg::MEMDESC_SUBSLICE | ttg::MEMDESC_INDEX if self.record_part(op, cloner)? => {}
-            scf::FOR => return self.pipelined(op, cloner),
+            scf::FOR => {
+                self.defer_allocations(op, cloner);
+                return self.pipelined(op, cloner);
+            }
             _ => {
                 self.check_views(op, cloner)?;
                 self.bind_parts(op, cloner)?;

@@ -41,6 +41,10 @@ pub(super) struct Expander<'c> {
     pub replacements: Replacements,
     /// The number of buffers of each tensor in shared memory, by the operation that creates the tensor.
     pub stages: HashMap<Op, u32>,
+    /// The tensors whose tiles no iteration hands to the next one, with the loop that fills them.
+    pub of_iteration: HashMap<Op, Op>,
+    /// The tensors that are allocated where an iteration first accesses them, with their operations.
+    pub deferred: HashMap<Value, Op>,
 }
 
 /// The buffers of a tensor in shared memory.
@@ -52,7 +56,26 @@ pub(super) struct Shared {
 }
 
 impl Expander<'_> {
+    /// Allocates a tensor in shared memory: here, or in the loop if each iteration fills it.
     pub fn shared_tensor(&mut self, op: Op, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<()> {
+        if self.of_iteration.contains_key(&op) {
+            self.deferred.insert(cloner.from.op(op).results[0], op);
+            return Ok(());
+        }
+        self.allocate(op, cloner)
+    }
+
+    /// Lets each iteration of the loop `of` allocate the tensors whose tiles do not outlive it, so that other tensors
+    /// and scratch memory have their addresses in the rest of the iteration.
+    pub fn defer_allocations(&mut self, of: Op, cloner: &IrCloner<'_, '_, '_>) {
+        for (&tensor, _) in self.of_iteration.iter().filter(|(_, filled_by)| **filled_by == of) {
+            let value = cloner.from.op(tensor).results[0];
+            self.tensors.remove(&value);
+            self.deferred.insert(value, tensor);
+        }
+    }
+
+    fn allocate(&mut self, op: Op, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<()> {
         let result = cloner.from.op(op).results[0];
         let Some(memory) = cloner.from.value_type(result).as_memory().cloned() else { return Ok(()) };
         let memory = self.stored_type(result, &memory);
@@ -77,7 +100,10 @@ impl Expander<'_> {
 
     /// Emits a view of the shared-memory tensor `value`, or of the part `value` of one, in the buffer that the current
     /// iteration accesses; errors are reported at `op`.
-    pub fn emit_buffer_view(&self, value: Value, op: Op, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<Value> {
+    pub fn emit_buffer_view(&mut self, value: Value, op: Op, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<Value> {
+        if let Some(tensor) = self.deferred.remove(&value) {
+            self.allocate(tensor, cloner)?;
+        }
         if let Some(&part) = self.parts.get(&value) {
             return self.view_of_part(part, op, cloner);
         }

@@ -2,8 +2,9 @@
 
 use crate::op::name::{scf, tt, tw};
 use crate::transform::loads::PointerBases;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
+use super::choices::ExplicitMemoryChoices;
 use super::parts::{cover, full_tensor, is_selection, region};
 use crate::transform::pipeliner::{Slice, backward, carried_accumulator_index, is_repeatable};
 use crate::{Attribute, Block, Function, FunctionBody, Op, Operation, TileType, Value, ValueOrigin};
@@ -169,6 +170,29 @@ fn is_filled_first(body: &FunctionBody, block: Block, value: Value) -> Result<()
         false if first.is_empty() => Err("a tensor is used before it is filled".to_owned()),
         false => Err("its copies do not fill each element of a tensor once".to_owned()),
     }
+}
+
+/// Finds the tensors whose tiles no iteration hands to the next one, each with the loop that fills it: a loop of one stage
+/// that contains all uses of the tensor, and whose body fills it before all others.
+#[must_use]
+pub fn tensors_of_iterations(body: &FunctionBody, choices: &ExplicitMemoryChoices) -> HashMap<Op, Op> {
+    let ops = body.walk_region(body.root());
+    let tensors = ops.iter().copied().filter(|op| body.op(*op).name() == tw::SHARED_TENSOR);
+    let is_alone =
+        |op: &&Op| body.op(**op).name() == scf::FOR && choices.stages.get(op).is_none_or(|stages| *stages <= 1);
+    let of = |tensor: Op| {
+        let value = *body.op(tensor).results.first()?;
+        let contains_uses = |block: Block| {
+            let within = ops_within(body, block);
+            ops.iter().all(|op| within.contains(op) || !uses(body, *op, value))
+        };
+        let fills = |of: &&Op| {
+            let block = body.op(**of).regions.first().and_then(|region| body.blocks(*region).first());
+            block.is_some_and(|block| is_filled_first(body, *block, value).is_ok() && contains_uses(*block))
+        };
+        ops.iter().filter(is_alone).find(fills).map(|of| (tensor, *of))
+    };
+    tensors.filter_map(of).collect()
 }
 
 /// The operations within each loop whose body fills the tensor `value` before all other uses of it.

@@ -33,4 +33,4 @@ pub use choices::{
 };
 pub use expand::{LoweredExplicitFunction, expand_explicit_memory};
 pub use expander::UNRESOLVED_LAYOUT;
-pub use loops::{SharedCopyLoop, find_shared_copy_loops};
+pub use loops::{SharedCopyLoop, find_shared_copy_loops, tensors_of_iterations};

@@ -60,7 +60,8 @@ impl Expander<'_> {
     /// iteration is known there. Returns false for parts of other memory.
     pub(super) fn record_part(&mut self, op: Op, cloner: &IrCloner<'_, '_, '_>) -> Rewritten<bool> {
         let (source, result) = (cloner.from.op(op).operands[0], cloner.from.op(op).results[0]);
-        if !self.tensors.contains_key(&source) && !self.parts.contains_key(&source) {
+        let is_tensor = self.tensors.contains_key(&source) || self.deferred.contains_key(&source);
+        if !is_tensor && !self.parts.contains_key(&source) {
             return Ok(false);
         }
         if is_narrow(cloner.from.value_type(source).element()) {
@@ -71,7 +72,7 @@ impl Expander<'_> {
     }
 
     /// Emits the view of a part that the operation `part` selects; errors are reported at `op`.
-    pub(super) fn view_of_part(&self, part: Op, op: Op, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<Value> {
+    pub(super) fn view_of_part(&mut self, part: Op, op: Op, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<Value> {
         let operation = cloner.from.op(part);
         let of = self.emit_buffer_view(operation.operands[0], op, cloner)?;
         let (Some(of_type), Some(ty)) =
@@ -93,7 +94,7 @@ impl Expander<'_> {
     }
 
     /// Emits the views of parts that an operation uses that is no copy.
-    pub(super) fn bind_parts(&self, op: Op, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<()> {
+    pub(super) fn bind_parts(&mut self, op: Op, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<()> {
         let parts: Vec<Value> =
             cloner.from.op(op).operands.iter().copied().filter(|value| self.parts.contains_key(value)).collect();
         for part in parts {

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use super::choices::ExplicitMemoryChoices;
 use super::expander::Expander;
 use super::loops::{SharedCopyLoop, find_shared_copy_loops};
-use crate::op::name::{scf, tw};
+use crate::op::name::scf;
 use crate::op_attrs::DISJOINT;
 use crate::transform::pipeliner::{Prefetch, Schedule, Slice, Source, Stream, carried_accumulator_index, expand};
 use crate::transform::rewrite_error::violation_of;
@@ -142,11 +142,12 @@ impl Prefetch for Copies<'_, '_> {
     ) -> Rewritten<()> {
         self.set_buffer(Some(index), cloner);
         for &op in &self.of.prefetch_slice {
-            match cloner.from.op(op).name() {
-                tw::COPY if self.expander.is_through_registers(op) => {}
-                tw::COPY if self.expander.is_box(op) => self.expander.fill_box(op, mbarrier, cloner)?,
-                tw::COPY => self.expander.fill(op, cloner.from.op(op).operands[1], cloner).map(drop)?,
-                _ => cloner.rewrite_or_clone_op(op, self)?,
+            let filled = cloner.from.operand(op, "dst").filter(|_| self.of.copies.contains(&op));
+            match filled {
+                Some(_) if self.expander.is_through_registers(op) => {}
+                Some(_) if self.expander.is_box(op) => self.expander.fill_box(op, mbarrier, cloner)?,
+                Some(tensor) => self.expander.fill(op, tensor, cloner).map(drop)?,
+                None => cloner.rewrite_or_clone_op(op, self)?,
             }
         }
         Ok(())
@@ -155,12 +156,12 @@ impl Prefetch for Copies<'_, '_> {
     fn load(&mut self, _: usize, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<Values> {
         let mut loaded = Values::new();
         for &op in &self.of.prefetch_slice {
-            match cloner.from.op(op).name() {
-                tw::COPY if self.expander.is_through_registers(op) => {
+            match self.of.copies.contains(&op) {
+                true if self.expander.is_through_registers(op) => {
                     loaded.push(self.expander.loaded(op, cloner.from.op(op).operands[0], cloner)?);
                 }
-                tw::COPY => {}
-                _ => cloner.rewrite_or_clone_op(op, self)?,
+                true => {}
+                false => cloner.rewrite_or_clone_op(op, self)?,
             }
         }
         Ok(loaded)

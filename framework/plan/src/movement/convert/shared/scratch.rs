@@ -38,6 +38,7 @@ impl Scratch {
             counts,
             permutes,
             shared_bytes: self.bytes,
+            largest_buffer_bytes: self.bytes,
             shared_bits: self.store.shared_bits() + self.load.shared_bits(),
             cost: predict_cycles(&counts, warps, self.rounds(), target),
             bound,
