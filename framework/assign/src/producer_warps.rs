@@ -3,19 +3,21 @@
 
 use crate::LaunchConfig;
 use tilewright_target::Optimization;
+use tilewright_tile::transform::loads::EnclosingLoop;
 use tilewright_tile::{Attribute, FunctionBody, Op};
 
 /// Number of named barriers for two warp groups: one for each group, and one for both.
 const GROUP_BARRIERS: u32 = 3;
 
-/// Whether a loop requests (`true`) or forbids a producer warp by Triton's `tt.warp_specialize`; `None` without this
-/// attribute.
-pub(crate) fn requested_producer(body: &FunctionBody, of: Op) -> Option<bool> {
-    match body.op(of).attributes.get("tt.warp_specialize")? {
+/// Whether a loop requests (`true`) or forbids a producer warp by Triton's `tt.warp_specialize`, of its own or of the
+/// innermost of the loops `enclosing` with one; `None` without this attribute.
+pub(crate) fn requested_producer(body: &FunctionBody, of: Op, enclosing: &[EnclosingLoop]) -> Option<bool> {
+    let inner_first = std::iter::once(of).chain(enclosing.iter().rev().map(|outer| outer.op));
+    inner_first.into_iter().find_map(|of| match body.op(of).attributes.get("tt.warp_specialize")? {
         Attribute::Unit => Some(true),
         Attribute::Bool(has_producer) => Some(*has_producer),
         _ => None,
-    }
+    })
 }
 
 /// Whether a block may have a producer warp, besides the warps of the launch.

@@ -9,7 +9,7 @@ use crate::synthesis::iteration_count::known_iteration_count;
 use tilewright_tile::transform::explicit::ProducerChoice;
 use tilewright_tile::transform::loads::{
     HoistedSharedOperand, LoadLoop, LoopPipelinePlan, PlannedPrefetch, PrefetchPath, PrefetchableLoad,
-    REGISTER_PATH_BUFFER_COUNT,
+    REGISTER_PATH_BUFFER_COUNT, producer_loops,
 };
 
 /// The resources of a block that are still available for prefetching.
@@ -92,12 +92,11 @@ impl PipelinePlanner<'_, '_> {
         LoopDecision { staged, line }
     }
 
-    /// Whether a producer warp can issue all prefetches of a loop: these are bulk tensor copies, and no operation is
-    /// around the loop, since all warps of the kernel reach the point at which they take different code.
+    /// Whether a producer warp can issue all prefetches of a loop: these are bulk tensor copies, and the producer can
+    /// execute the loops around it, too.
     fn can_have_producer(&self, of: &LoadLoop, found: &[Prefetch]) -> bool {
-        let entry = self.body.blocks(self.body.root());
-        let is_outermost = entry.iter().any(|block| self.body.ops(*block).contains(&of.op));
-        is_outermost && found.iter().all(|(_, how)| how.path == PrefetchPath::TensorCopy)
+        found.iter().all(|(_, how)| how.path == PrefetchPath::TensorCopy)
+            && producer_loops(self.body, of.op, found.iter().map(|(load, _)| load)).is_ok()
     }
 
     /// Returns the plan and the report of a loop without prefetched loads.

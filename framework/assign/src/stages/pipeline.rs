@@ -23,7 +23,9 @@ use tilewright_tile::op::Dialects;
 use tilewright_tile::op::name::{scf, tt};
 use tilewright_tile::op_attrs::NUM_STAGES;
 use tilewright_tile::transform::explicit::ProducerChoice;
-use tilewright_tile::transform::loads::{LayoutQueries, LoadLoop, innermost_load_loops, pipeline_function};
+use tilewright_tile::transform::loads::{
+    EnclosingLoop, LayoutQueries, LoadLoop, innermost_load_loops, outermost_loop, pipeline_function, producer_loops,
+};
 use tilewright_tile::transform::make_partition_captures_explicit;
 use tilewright_tile::{Attribute, Function, FunctionBody, Op};
 
@@ -189,13 +191,26 @@ impl StageSearch<'_, '_> {
         });
     }
 
+    /// Returns the loops around the loop with this index that a producer warp would execute, too; `None` if it could not.
+    fn enclosing_loops(&self, index: usize) -> Option<Vec<EnclosingLoop>> {
+        let of = &self.loops[index];
+        producer_loops(self.planner.body, of.op, of.loads.iter()).ok()
+    }
+
     /// Chooses whether a producer warp issues the copies of the loop with this index, and whether it hands registers
     /// over. With it, stages that the program does not state are chosen again.
     fn choose_producer(&mut self, index: usize, choices: &mut Vec<LoopChoice>) {
         let (of, body, config) = (&self.loops[index], self.planner.body, self.planner.config);
-        let requested = requested_producer(body, of.op);
+        let Some(enclosing) = self.enclosing_loops(index) else { return };
+        let requested = requested_producer(body, of.op, &enclosing);
         let by_descriptors = of.loads.iter().all(|load| body.op(load.op).name() == tt::DESCRIPTOR_LOAD);
-        let is_possible = !of.loads.is_empty() && by_descriptors && has_room_for_producer(config);
+        // One producer warp executes an outermost loop.
+        let outermost = outermost_loop(&enclosing, of.op);
+        let has_other = (0..choices.len()).any(|other| {
+            let outermost_of = |other: usize| Some(outermost_loop(&self.enclosing_loops(other)?, self.loops[other].op));
+            choices[other].producer.is_some() && outermost_of(other) == Some(outermost)
+        });
+        let is_possible = !of.loads.is_empty() && by_descriptors && !has_other && has_room_for_producer(config);
         let is_enabled = config.context.enables(Optimization::ProducerWarps) && requested != Some(false);
         if !is_possible || !is_enabled {
             return;

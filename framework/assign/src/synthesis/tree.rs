@@ -26,7 +26,7 @@ use tilewright_tile::transform::explicit::{
     CopyChoice, DotChoice, ExplicitMemoryChoices, SharedCopyLoop, TensorMapTileAddress, expand_explicit_memory,
     find_shared_copy_loops, tensors_of_iterations,
 };
-use tilewright_tile::{Attribute, Function, FunctionBody, Op, TileModule};
+use tilewright_tile::{Attribute, Function, FunctionBody, Op, TileModule, Value, ValueOrigin};
 
 /// Min number of stages of a loop whose MMAs overlap with the next iteration.
 pub(super) const MIN_OVERLAPPED_STAGES: u32 = 3;
@@ -87,13 +87,19 @@ impl<'m> Tree<'m> {
         let all = find_shared_copy_loops(function);
         let of_loop = |of: &SharedCopyLoop| Staged {
             stages: stages(body, &find_group(&all.iter().collect::<Vec<_>>(), of), options),
-            produced: requested_producer(body, of.op),
+            produced: requested_producer(body, of.op, of.enclosing.as_deref().unwrap_or_default()),
             of: of.clone(),
         };
         let loops: Vec<Staged> = all.iter().map(of_loop).collect();
-        let outermost = body.blocks(body.root()).first().map_or(&[][..], |entry| body.ops(*entry));
+        let entry = body.blocks(body.root()).first().copied();
+        let outermost = entry.map_or(&[][..], |entry| body.ops(entry));
+        // The tensor map is before all loops around the copies.
+        let is_before_loops = |value: Value| match body.value_origin(value) {
+            ValueOrigin::Argument(block, _) => Some(block) == entry,
+            ValueOrigin::Result(op, _) => outermost.contains(&op),
+        };
         // Bulk tensor copies replace task mappings, so one option disables both.
-        let of_loops = loops.iter().filter(|open| options.task_mapping && outermost.contains(&open.of.op));
+        let of_loops = loops.iter().filter(|open| options.task_mapping && outermost.contains(&open.of.outermost()));
         let is_store = |op: &Op| {
             body.op(*op).name() == tw::COPY && tensor_copies::shared_access(body, *op) == Some(Direction::Load)
         };
@@ -101,6 +107,7 @@ impl<'m> Tree<'m> {
         let may = of_loops.flat_map(|open| open.of.copies.iter().copied()).chain(stores);
         let tensor_copies: HashMap<Op, TensorMapTileAddress> = may
             .filter_map(|copy| Some((copy, tensor_copies::find_tensor_map(body, &axis_info, copy, config)?)))
+            .filter(|(_, map)| map.strides.iter().all(|stride| stride.value().is_none_or(is_before_loops)))
             .collect();
         let mut bulk_stores: Vec<Op> = tensor_copies.keys().copied().filter(is_store).collect();
         bulk_stores.sort_unstable();

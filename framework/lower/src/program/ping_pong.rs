@@ -110,7 +110,7 @@ impl Lowering<'_> {
 }
 
 /// Removes ping-pong from a kernel if a loop with exclusive sections has other barriers, at which the warp groups would
-/// wait for each other.
+/// wait for each other. Loops around it may have barriers.
 pub(super) fn remove_blocked_ping_pong(kernel: &mut Kernel) {
     if has_blocked_ping_pong(&kernel.body) {
         remove(&mut kernel.body);
@@ -121,10 +121,18 @@ fn has_blocked_ping_pong(region: &Region) -> bool {
     let is_hand_over = |op: &KernelOp| matches!(op, KernelOp::IndexedBarrier { .. });
     let is_barrier = |op: &KernelOp| matches!(op, KernelOp::NamedBarrier { .. });
     region.statements.iter().any(|statement| match &statement.op {
-        KernelOp::For { body, .. } | KernelOp::While { body, .. } => {
+        KernelOp::For { body, .. } | KernelOp::While { body, .. } if !has_nested_loop(body, &is_hand_over) => {
             contains(body, &is_hand_over) && contains(body, &is_barrier)
         }
         op => op.regions().into_iter().any(has_blocked_ping_pong),
+    })
+}
+
+/// Whether a region has a loop that contains an operation.
+fn has_nested_loop(region: &Region, is: &dyn Fn(&KernelOp) -> bool) -> bool {
+    region.statements.iter().any(|statement| match &statement.op {
+        KernelOp::For { body, .. } | KernelOp::While { body, .. } => contains(body, is),
+        op => op.regions().into_iter().any(|inner| has_nested_loop(inner, is)),
     })
 }
 

@@ -266,11 +266,24 @@ impl Matmul {
         options: ProgramOptions,
         attributes: &str,
     ) -> (Kernel, LoopPipelineReport, Counts) {
+        self.checked_text(target, options, &self.text_with(attributes, "    tt.descriptor_store"))
+    }
+
+    /// The program with these attributes of the loop before the operation `next`.
+    fn text_with(&self, attributes: &str, next: &str) -> String {
+        self.text().replace(&format!("    }}\n{next}"), &format!("    }} {attributes}\n{next}"))
+    }
+
+    /// As [`Self::checked`], with these options, of the program `text`.
+    fn checked_text(
+        &self,
+        target: &dyn Target,
+        options: ProgramOptions,
+        text: &str,
+    ) -> (Kernel, LoopPipelineReport, Counts) {
         let (case, mut lines) = (self.case(), Vec::new());
         let stages = options.stages;
-        let store = "    tt.descriptor_store";
-        let text = self.text().replace(&format!("    }}\n{store}"), &format!("    }} {attributes}\n{store}"));
-        let kernel = compiler(target).compile_kernel(&text, &options, &mut |stage| {
+        let kernel = compiler(target).compile_kernel(text, &options, &mut |stage| {
             if let CompilationStageOutput::Layouts(assigned) = stage {
                 tilewright_tile::verify_transformed_module(&assigned.module).unwrap_or_else(|error| panic!("{error}"));
                 lines.clone_from(&assigned.report.functions[0].loops);
@@ -425,7 +438,7 @@ fn observed_results_are_stored_by_lanes() {
 #[test]
 fn loops_have_the_producer_warps_they_ask_for() {
     let target = target("h100");
-    for matmul in COPIED.into_iter().chain(RESIDENT).chain([CARRIED]) {
+    for matmul in COPIED.into_iter().chain(RESIDENT).chain([CARRIED]).chain(PERSISTENT) {
         let checked = |attributes: &str| matmul.checked_with(&target, matmul.options(3), attributes);
         let (kernel, line, counts) = checked("{tt.warp_specialize}");
         assert!(line.producers == 1 && kernel.launch.warps > matmul.warps, "{matmul:?}: {line}");
@@ -444,13 +457,46 @@ fn loops_have_the_producer_warps_they_ask_for() {
     assert_eq!(barriers(96), barriers(224));
 }
 
-/// Checks that a host can forbid further warps, whatever the program asks for, and that loops within loops have none.
+/// Checks loops within loops with a producer warp, for tiles of fewer iterations than buffers, of as many, and of more,
+/// if loads depend on values that the outer loop carries, and with MMAs in flight at the end of the inner loop. No tile
+/// has a barrier of all warps, and the producer fills buffers for the next tile before the consumers store one.
+#[test]
+fn producer_warps_execute_enclosing_loops() {
+    let target = target("h100");
+    let attributes = "{tt.warp_specialize, tt.flatten}";
+    let barriers = |tiles: u64, depth: u64, stages: u32| {
+        let matmul = Matmul { size: [64 * tiles, 64, depth], ..PERSISTENT[0] };
+        let options = matmul.options(stages);
+        let carried = matmul.text_with(attributes, "    tt.return");
+        let carried = carried.replace("scf.for %x = %zero to", "%last = scf.for %also = %zero to");
+        let carried = carried.replace("step %one : i32 {", "step %one iter_args(%x = %zero) -> (i32) : i32 {");
+        let next = "%next_x = arith.addi %x, %one : i32\n      scf.yield %next_x : i32\n    } {tt";
+        let carried = carried.replace("    } {tt", &format!("      {next}"));
+        for text in [matmul.text_with(attributes, "    tt.return"), carried] {
+            let (kernel, line, _) = matmul.checked_text(&target, options.clone(), &text);
+            assert!(line.producers == 1 && kernel.launch.warps > matmul.warps, "{line}\n{text}");
+            let written = kernel.to_string();
+            assert_eq!(written.matches("named_barrier 0, ").count(), 4, "{written}");
+            let mut device = VirtualDevice::new(target.description().clone(), target.instructions().to_vec());
+            let ran = matmul.case().to_test_case(kernel).and_then(|case| check_on_device(&case, &target, &mut device));
+            ran.unwrap_or_else(|wrong| panic!("{tiles} tiles of {depth}, {stages} stages: {wrong}"));
+        }
+        matmul.checked_with(&target, options, "{tt.warp_specialize}").2.barriers
+    };
+    for stages in 2..=4 {
+        let of_tiles = [1, 4].map(|tiles| barriers(tiles, 32, stages));
+        assert_eq!(of_tiles, [1, 4].map(|tiles| barriers(tiles, 160, stages)), "{stages} stages");
+        assert_eq!(barriers(3, 96, stages) - barriers(2, 96, stages), (of_tiles[1] - of_tiles[0]) / 3);
+    }
+}
+
+/// Checks that a host can forbid further warps, whatever the program asks for.
 #[test]
 fn producer_warps_can_be_forbidden() {
     let target = target("h100");
-    let disabled = [Optimization::ProducerWarps].into_iter().collect();
-    let options = COPIED[0].options(3).with_disabled(disabled);
-    for (matmul, options) in [(COPIED[0], options), (PERSISTENT[0], PERSISTENT[0].options(3))] {
+    let disabled = || [Optimization::ProducerWarps].into_iter().collect();
+    for matmul in [COPIED[0], PERSISTENT[0]] {
+        let options = matmul.options(3).with_disabled(disabled());
         let (kernel, line, _) = matmul.checked_with(&target, options, "{tt.warp_specialize}");
         assert!(line.producers == 0 && kernel.launch.warps == matmul.warps, "{matmul:?}: {line}");
     }

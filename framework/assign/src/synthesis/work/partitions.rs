@@ -3,7 +3,7 @@
 use super::super::SynthesisError;
 use super::super::accesses::buffer_count;
 use super::super::implied_barriers::BarrierState;
-use super::super::model::{ModelStep, StepWork};
+use super::super::model::{ModelStep, Pipelining, StepWork};
 use super::{GROUPS, WorkCounter};
 use tilewright_tile::op::name::tw;
 use tilewright_tile::{Attribute, Op};
@@ -67,16 +67,30 @@ impl WorkCounter<'_, '_> {
         let inside = || body.walk_region(*first).into_iter();
         let buffers =
             tensor_copies.iter().filter_map(|op| buffer_count(body, body.operand(*op, "dst")?)).max().unwrap_or(1);
-        for step in &mut steps {
-            if let ModelStep::Loop { pipelining, body, .. } = step {
-                body.extend(brought);
-                // A buffer that asynchronous MMAs still read cannot be refilled, so the copies of one iteration less
-                // are in flight.
-                pipelining.stages = buffers - u64::from(inside().any(|op| self.is_in_flight(op)));
-                break;
-            }
+        // A buffer that asynchronous MMAs still read cannot be refilled, so the copies of one iteration less are in
+        // flight.
+        let stages = buffers - u64::from(inside().any(|op| self.is_in_flight(op)));
+        let first = steps.iter_mut().find_map(innermost_loop);
+        if let Some((pipelining, body, is_nested)) = first {
+            body.extend(brought.clone());
+            // In a nest, the producer fills buffers while consumers execute what is between two loops: only the first
+            // loop waits for its first copies.
+            *pipelining = Pipelining { stages, is_filled: is_nested, ..*pipelining };
+            let wait = StepWork { global_accesses: 1, produced: true, ..StepWork::default() };
+            steps.extend(is_nested.then_some(ModelStep::Work(wait)));
         }
         steps.push(ModelStep::Work(StepWork { barriers: 2, ..StepWork::default() }));
         Ok(steps)
+    }
+}
+
+/// Returns how the copies of the first innermost loop of a step overlap, its body, and whether another loop is around
+/// it; `None` without a loop.
+fn innermost_loop(step: &mut ModelStep) -> Option<(&mut Pipelining, &mut Vec<ModelStep>, bool)> {
+    let ModelStep::Loop { pipelining, body, .. } = step else { return None };
+    let nested = body.iter().position(|step| matches!(step, ModelStep::Loop { .. }));
+    match nested {
+        Some(index) => innermost_loop(&mut body[index]).map(|(pipelining, body, _)| (pipelining, body, true)),
+        None => Some((pipelining, body, false)),
     }
 }

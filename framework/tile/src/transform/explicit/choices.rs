@@ -29,7 +29,7 @@ pub struct ExplicitMemoryChoices {
     /// The MMAs overlap with the start of that iteration. Such a loop needs at least three stages.
     pub overlapped_mmas: HashSet<Op>,
     /// The copies that become bulk tensor copies (TMA), each with its tensor map. Copies to shared memory are in
-    /// outermost loops with stages.
+    /// loops with stages, with only loops around them ([`SharedCopyLoop::enclosing`]).
     pub tensor_copies: HashMap<Op, TensorMapTileAddress>,
     /// The loops with a producer warp, which issues all copies as bulk tensor copies.
     pub producers: HashMap<Op, ProducerChoice>,
@@ -137,6 +137,17 @@ pub enum ElementDistance {
     Number(u64),
     /// A value of the program.
     Value(Value),
+}
+
+impl ElementDistance {
+    /// The value of the program; `None` for a constant.
+    #[must_use]
+    pub fn value(self) -> Option<Value> {
+        match self {
+            Self::Number(_) => None,
+            Self::Value(value) => Some(value),
+        }
+    }
 }
 
 /// A term of an offset: the quotient `value * times / over`, or its remainder.

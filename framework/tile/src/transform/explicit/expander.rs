@@ -56,7 +56,8 @@ pub(super) struct Shared {
 }
 
 impl Expander<'_> {
-    /// Allocates a tensor in shared memory: here, or in the loop if each iteration fills it.
+    /// Allocates a tensor in shared memory, unless that was done before: here, or in the loop if each iteration fills
+    /// it.
     pub fn shared_tensor(&mut self, op: Op, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<()> {
         if self.of_iteration.contains_key(&op) {
             self.deferred.insert(cloner.from.op(op).results[0], op);
@@ -77,6 +78,9 @@ impl Expander<'_> {
 
     fn allocate(&mut self, op: Op, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<()> {
         let result = cloner.from.op(op).results[0];
+        if self.tensors.contains_key(&result) {
+            return Ok(());
+        }
         let Some(memory) = cloner.from.value_type(result).as_memory().cloned() else { return Ok(()) };
         let memory = self.stored_type(result, &memory);
         let stages = self.stages.get(&op).copied().unwrap_or(1);

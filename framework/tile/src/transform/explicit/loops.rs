@@ -6,7 +6,9 @@ use std::collections::{BTreeSet, HashMap};
 
 use super::choices::ExplicitMemoryChoices;
 use super::parts::{cover, full_tensor, is_selection, region};
-use crate::transform::pipeliner::{Slice, backward, carried_accumulator_index, is_repeatable};
+use crate::transform::pipeliner::{
+    EnclosingLoop, Slice, backward, carried_accumulator_index, find_enclosing_loops, is_repeatable, outermost_loop,
+};
 use crate::{Attribute, Block, Function, FunctionBody, Op, Operation, TileType, Value, ValueOrigin};
 
 /// A loop that fills tensors in shared memory from global memory.
@@ -22,10 +24,21 @@ pub struct SharedCopyLoop {
     pub prefetch_slice: Vec<Op>,
     /// The reason why the copies cannot be prefetched for a later iteration; `None` if they can.
     pub rejected: Option<String>,
+    /// The loops around the loop, the outermost one first; the error is the reason why a producer warp cannot execute
+    /// them.
+    pub enclosing: Result<Vec<EnclosingLoop>, String>,
     /// The dots whose MMAs may overlap with the start of the next iteration.
     ///
     /// Their results are used only after the loop, and as the accumulator of the same dot in the next iteration.
     pub accumulator: Vec<Op>,
+}
+
+impl SharedCopyLoop {
+    /// The outermost loop around the loop that a producer warp executes, too; the loop itself if none is around it.
+    #[must_use]
+    pub fn outermost(&self) -> Op {
+        outermost_loop(self.enclosing.as_deref().unwrap_or_default(), self.op)
+    }
 }
 
 /// The loops of a function that fill tensors in shared memory, inner loops first.
@@ -56,7 +69,8 @@ fn of_loop(body: &FunctionBody, op: Op) -> Option<SharedCopyLoop> {
         .or_else(|| (tensors.len() < filled.len()).then(|| "a tensor that it fills is allocated elsewhere".to_owned()));
     let dots = body.ops(block).iter().copied().filter(|dot| matches!(body.op(*dot).name(), tw::MMA | tt::DOT));
     let accumulator = dots.filter(|dot| carried_accumulator_index(body, block, *dot).is_some()).collect();
-    Some(SharedCopyLoop { op, copies, tensors, prefetch_slice, rejected, accumulator })
+    let enclosing = find_enclosing_loops(body, op, &prefetch_slice, &[]);
+    Some(SharedCopyLoop { op, copies, tensors, prefetch_slice, rejected, enclosing, accumulator })
 }
 
 /// The tensor in shared memory that a copy from global memory fills, or fills a part of; `None` if the operation is no

@@ -45,6 +45,9 @@ pub(super) fn buffer_counts(
             let message = "a producer warp issues bulk tensor copies, and the loop has copies of other kinds";
             return Err(violation_of(function, of.op, message));
         }
+        if let (Some(_), Err(reason)) = (choices.producers.get(&of.op), &of.enclosing) {
+            return Err(violation_of(function, of.op, format!("no producer warp: {reason}")));
+        }
         for tensor in of.tensors {
             let count = choices.buffer_count(of.op).unwrap_or(count);
             if buffers.insert(tensor, count).is_some_and(|other| other != count) {
@@ -56,17 +59,24 @@ pub(super) fn buffer_counts(
 }
 
 impl Expander<'_> {
-    /// Emits a loop with several stages; returns false, and emits nothing, for other loops.
+    /// Emits a loop with several stages, or the outermost loop around one with a producer warp; returns false, and emits
+    /// nothing, for other loops.
     pub(super) fn pipelined(&mut self, op: Op, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<bool> {
-        let stages = self.choices.stages.get(&op).copied().unwrap_or(1);
-        let of = find_shared_copy_loops(cloner.function).into_iter().find(|of| of.op == op).filter(|_| stages > 1);
-        let Some(of) = of else { return Ok(false) };
+        let stages = |of: &SharedCopyLoop| self.choices.stages.get(&of.op).copied().filter(|stages| *stages > 1);
+        let all = find_shared_copy_loops(cloner.function).into_iter().filter_map(|of| Some((stages(&of)?, of)));
+        let starts = |of: &SharedCopyLoop| match self.choices.producers.contains_key(&of.op) {
+            true => of.outermost() == op,
+            false => of.op == op,
+        };
+        let Some((stages, of)) = all.into_iter().find(|(_, of)| starts(of)) else { return Ok(false) };
         let schedule = self.schedule(&of, stages, cloner);
         if !schedule.asynchronous_accumulators.is_empty() {
             self.pending.extend(&of.accumulator);
         }
         if schedule.producer.is_some() {
-            self.ping_pong.extend(self.choices.ping_pong.get(&op));
+            self.ping_pong.extend(self.choices.ping_pong.get(&of.op));
+            // Both partitions use the buffers, also of tensors that the program allocates in an enclosing loop.
+            of.tensors.iter().try_for_each(|tensor| self.shared_tensor(*tensor, cloner))?;
         }
         for &copy in of.copies.iter().filter(|copy| self.choices.tensor_copies.contains_key(copy)) {
             let map = self.map(copy, cloner)?;
@@ -93,14 +103,16 @@ impl Expander<'_> {
         let accumulator = of.accumulator.iter().filter_map(|dot| carried_accumulator_index(body, block, *dot));
         let is_own = |op: &Op| !of.copies.contains(op) && body.op(*op).name() != scf::YIELD;
         let ops = body.ops(block).iter().copied().filter(is_own).collect();
+        let producer = self.choices.producers.get(&of.op).copied();
         Schedule {
             op: of.op,
+            enclosing: producer.and(of.enclosing.clone().ok()).unwrap_or_default(),
             streams: vec![stream],
             rest: Slice { ops, carried: (1..body.arguments(block).len()).collect() },
             asynchronous_accumulators: if is_pending { accumulator.collect() } else { Vec::new() },
             prefetches_last: false,
             mma_waits_cover_block: false,
-            producer: self.choices.producers.get(&of.op).copied(),
+            producer,
         }
     }
 

@@ -23,7 +23,7 @@ mod pointer_bases;
 mod prefetch;
 mod stored_operands;
 
-pub use crate::transform::pipeliner::carried_accumulator_index;
+pub use crate::transform::pipeliner::{EnclosingLoop, carried_accumulator_index, outermost_loop};
 pub use find::{
     InvariantDotOperand, LayoutQueries, LoadLoop, PrefetchConsumer, PrefetchableLoad, innermost_load_loops,
 };
@@ -31,5 +31,5 @@ pub use pipelined::{
     HoistedSharedOperand, LoopPipelinePlan, PlannedPrefetch, PrefetchPath, REGISTER_PATH_BUFFER_COUNT,
 };
 pub use pointer_bases::PointerBases;
-pub use prefetch::pipeline_function;
+pub use prefetch::{pipeline_function, producer_loops};
 pub(super) use stored_operands::buffer_type;

@@ -10,10 +10,12 @@ use crate::op::Dialects;
 use crate::op::name::{tt, ttg, tw};
 use crate::op_attrs::OPERAND_STAYS_IN_SMEM;
 use crate::transform::pipeliner::{
-    Buffers, Prefetch, Schedule, Source, Stream, backward, carried_accumulator_index, expand,
+    Buffers, EnclosingLoop, Prefetch, Schedule, Slice, Source, Stream, backward, carried_accumulator_index, expand,
+    find_enclosing_loops, outermost_loop,
 };
+use crate::transform::rewrite_error::violation_of;
 use crate::transform::{IrCloner, Rewrite, Rewritten, rewrite_function, violation};
-use crate::{Attribute, Function, Op, TileType, TileViolation, Value, ValueOrigin, Values};
+use crate::{Attribute, Function, FunctionBody, Op, TileType, TileViolation, Value, ValueOrigin, Values};
 
 /// Pipelines loops of a function: prefetches the chosen loads, each by its [`PrefetchPath`], and stores the chosen dot
 /// operands to shared memory before the loop.
@@ -26,21 +28,46 @@ pub fn pipeline_function(
     loops: &[LoopPipelinePlan],
     dialects: &Dialects,
 ) -> Result<Function, TileViolation> {
+    let nest = |of: &'_ LoopPipelinePlan| match (of.producer, &function.body) {
+        (Some(_), Some(body)) => producer_loops(body, of.op, of.loads.iter().map(|load| &load.load))
+            .map_err(|reason| violation_of(function, of.op, format!("no producer warp: {reason}"))),
+        _ => Ok(Vec::new()),
+    };
+    let loops = loops.iter().map(|of| Ok((of, nest(of)?))).collect::<Result<_, TileViolation>>()?;
     rewrite_function(function, dialects, &mut Loops { loops, stored_operands: HoistedOperands::default() })
 }
 
+/// Finds the loops around a loop whose prefetches of `loads` a producer warp issues, the outermost one first; the
+/// producer warp executes them, too.
+///
+/// # Errors
+/// The reason why it cannot execute them, or cannot issue the prefetches.
+pub fn producer_loops<'l>(
+    body: &FunctionBody,
+    op: Op,
+    loads: impl Iterator<Item = &'l PrefetchableLoad>,
+) -> Result<Vec<EnclosingLoop>, String> {
+    let loads: Vec<PrefetchableLoad> = loads.cloned().collect();
+    let block = body.op(op).regions.first().and_then(|region| body.blocks(*region).first().copied());
+    let Slice { mut ops, carried } = slice(body, block.ok_or("it has no body")?, &loads)?;
+    ops.extend(loads.iter().flat_map(|load| std::iter::once(load.op).chain(load.chain.iter().copied())));
+    find_enclosing_loops(body, op, &ops, &carried)
+}
+
+/// The loops to pipeline, each with the loops around it that its producer warp executes.
 struct Loops<'l> {
-    loops: &'l [LoopPipelinePlan],
+    loops: Vec<(&'l LoopPipelinePlan, Vec<EnclosingLoop>)>,
     stored_operands: HoistedOperands,
 }
 
 impl Rewrite for Loops<'_> {
     fn rewrite(&mut self, op: Op, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<bool> {
-        let Some(of) = self.loops.iter().find(|of| of.op == op) else {
+        let of_op = |(of, enclosing): &&(&LoopPipelinePlan, Vec<EnclosingLoop>)| outermost_loop(enclosing, of.op) == op;
+        let Some((of, enclosing)) = self.loops.iter().find(of_op).cloned() else {
             return self.stored_operands.rewrite_dot(op, false, cloner);
         };
-        self.stored_operands.emit_stores(&of.stored_operands, cloner)?;
         if of.loads.is_empty() {
+            self.stored_operands.emit_stores(&of.stored_operands, cloner)?;
             return Ok(false);
         }
         let paths = [PrefetchPath::Copy, PrefetchPath::TensorCopy, PrefetchPath::Registers, PrefetchPath::Carried];
@@ -48,7 +75,7 @@ impl Rewrite for Loops<'_> {
             .into_iter()
             .map(|path| (0..of.loads.len()).filter(|&load_index| of.loads[load_index].path == path).collect());
         let streams: Vec<Vec<usize>> = streams.filter(|loads: &Vec<usize>| !loads.is_empty()).collect();
-        let schedule = schedule(of, &streams, cloner).map_err(|reason| violation(cloner, op, reason))?;
+        let schedule = schedule((of, enclosing), &streams, cloner).map_err(|reason| violation(cloner, op, reason))?;
         let reader = |load_index: usize| match cloner.from.value_origin(of.loads[load_index].load.required) {
             ValueOrigin::Result(op, _) => Some((op, load_index)),
             ValueOrigin::Argument(..) => None,
@@ -63,9 +90,7 @@ impl Rewrite for Loops<'_> {
             let own = memory.map(|memory| Buffers::emit_allocation(memory, count, cloner.to)).transpose()?;
             buffers.push((stream, own));
         }
-        let (loads, overlapped_dots, stored_operands) = (&of.loads, &of.overlapped_dots, &self.stored_operands);
-        let sources = Vec::new();
-        let mut loads = Loads { loads, overlapped_dots, stored_operands, streams, buffers, readers, sources };
+        let mut loads = Loads { of, loops: self, streams, buffers, readers, sources: Vec::new() };
         expand(&schedule, &mut loads, cloner)?;
         Ok(true)
     }
@@ -76,7 +101,11 @@ impl Rewrite for Loops<'_> {
 ///
 /// The part of an iteration that does not prefetch omits operations whose results only lead to values that buffers
 /// replace, and loop-carried values that only these operations use.
-fn schedule(of: &LoopPipelinePlan, streams: &[Vec<usize>], cloner: &IrCloner<'_, '_, '_>) -> Result<Schedule, String> {
+fn schedule(
+    (of, enclosing): (&LoopPipelinePlan, Vec<EnclosingLoop>),
+    streams: &[Vec<usize>],
+    cloner: &IrCloner<'_, '_, '_>,
+) -> Result<Schedule, String> {
     let (body, operation) = (cloner.from, cloner.from.op(of.op));
     let block = operation.regions.first().and_then(|region| body.blocks(*region).first().copied());
     let block = block.ok_or("it has no body")?;
@@ -124,6 +153,7 @@ fn schedule(of: &LoopPipelinePlan, streams: &[Vec<usize>], cloner: &IrCloner<'_,
     let prefetches_last = !asynchronous_accumulators.is_empty() && of.producer.is_none();
     Ok(Schedule {
         op: of.op,
+        enclosing,
         streams,
         rest,
         asynchronous_accumulators,
@@ -139,12 +169,11 @@ fn bytes_of(ty: &TileType) -> u64 {
     elements * u64::from(ty.element().element_bits().unwrap_or(8)) / 8
 }
 
-/// The loads of the loop that is being emitted; as the front end of the pipeliner, it emits their prefetches.
-struct Loads<'l> {
-    loads: &'l [PlannedPrefetch],
-    /// The dots whose MMAs are in flight when the next iteration begins.
-    overlapped_dots: &'l [Op],
-    stored_operands: &'l HoistedOperands,
+/// The loop that is being emitted; as the front end of the pipeliner, it emits the prefetches of its loads.
+struct Loads<'l, 'p> {
+    of: &'p LoopPipelinePlan,
+    /// All loops, which may be within a loop around this one.
+    loops: &'l mut Loops<'p>,
     /// For each stream (a group of prefetches with the same path and distance), the indices of its loads.
     streams: Vec<Vec<usize>>,
     /// For each load, the index of its stream, and its buffers; `None` if it has no buffers.
@@ -155,24 +184,27 @@ struct Loads<'l> {
     sources: Vec<Source>,
 }
 
-impl Loads<'_> {
+impl Loads<'_, '_> {
     fn buffer(&self, load_index: usize, index: Option<Value>, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<Value> {
-        let at = self.loads[load_index].load.op;
+        let at = self.of.loads[load_index].load.op;
         let buffers = self.buffers[load_index].1.as_ref();
         let buffer = buffers.map(|buffers| buffers.emit_view(index, cloner.to)).transpose()?.flatten();
         buffer.ok_or_else(|| violation(cloner, at, "it is read outside of its loop, or has no buffer"))
     }
 }
 
-impl Rewrite for Loads<'_> {
+impl Rewrite for Loads<'_, '_> {
     /// Replaces an operation by the value that was prefetched for this iteration, or by a read of its buffer.
     ///
     /// It also makes the MMAs of overlapped dots asynchronous.
     fn rewrite(&mut self, op: Op, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<bool> {
         let Some(&load_index) = self.readers.get(&op) else {
-            return self.stored_operands.rewrite_dot(op, self.overlapped_dots.contains(&op), cloner);
+            return match self.of.overlapped_dots.contains(&op) {
+                true => self.loops.stored_operands.rewrite_dot(op, true, cloner),
+                false => self.loops.rewrite(op, cloner),
+            };
         };
-        let load = &self.loads[load_index].load;
+        let load = &self.of.loads[load_index].load;
         let stream = self.buffers[load_index].0;
         let source = self.sources.get(stream);
         if let Some(Source::Values(values)) = source {
@@ -193,7 +225,11 @@ impl Rewrite for Loads<'_> {
     }
 }
 
-impl Prefetch for Loads<'_> {
+impl Prefetch for Loads<'_, '_> {
+    fn begin(&mut self, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<()> {
+        self.loops.stored_operands.emit_stores(&self.of.stored_operands, cloner)
+    }
+
     fn copy(
         &mut self,
         stream: usize,
@@ -202,7 +238,7 @@ impl Prefetch for Loads<'_> {
         cloner: &mut IrCloner<'_, '_, '_>,
     ) -> Rewritten<()> {
         for &load_index in &self.streams[stream] {
-            let load = &self.loads[load_index];
+            let load = &self.of.loads[load_index];
             let buffer = self.buffer(load_index, Some(index), cloner)?;
             match load.path {
                 PrefetchPath::Copy => copy(&load.load, buffer, cloner)?,
@@ -215,7 +251,7 @@ impl Prefetch for Loads<'_> {
 
     fn load(&mut self, stream: usize, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<Values> {
         let load = |load_index: &usize| {
-            let op = self.loads[*load_index].load.op;
+            let op = self.of.loads[*load_index].load.op;
             cloner.clone_op_with(op, cloner.all(&cloner.from.op(op).operands), Vec::new());
             cloner.clone_of(cloner.from.op(op).results[0])
         };
@@ -232,7 +268,7 @@ impl Prefetch for Loads<'_> {
         cloner: &mut IrCloner<'_, '_, '_>,
     ) -> Rewritten<()> {
         for (&load_index, &value) in self.streams[stream].iter().zip(values) {
-            let load = &self.loads[load_index].load;
+            let load = &self.of.loads[load_index].load;
             cloner.to.set_location(cloner.from.op(load.op).location.clone());
             cloner.bind(cloner.from.op(load.op).results[0], value);
             for &op in &load.chain {

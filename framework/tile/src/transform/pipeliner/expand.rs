@@ -19,13 +19,14 @@
 //!   all warps of the thread block (`tcgen05.mma`), no barrier is needed between wait and copies, provided that the
 //!   iteration has one at its start. Values that iteration i+1 has loaded at its start are then stored after the wait.
 //!
-//! With a producer warp, the loop exists twice. The producer waits until a buffer is empty, and issues the bulk tensor
+//! With a producer warp, the loop exists twice, and so do the loops around it. The producer waits until a buffer is empty, and issues the bulk tensor
 //! copies of the next iteration. The consumers wait for the bytes, and each warp signals separately that it has read a
 //! buffer. An iteration has no barrier: warps may be as many iterations apart as there are buffers.
 
 use super::iteration::{Bounds, Iteration};
 use super::position::{Loaded, Position};
 use super::schedule::{Schedule, Stream};
+use super::specialized::SpecializedLoop;
 use super::waits::Mbarriers;
 use crate::transform::ir_cloner::Rewrite;
 use crate::transform::{IrCloner, Rewritten};
@@ -36,6 +37,11 @@ use crate::{Value, Values};
 /// The front end implements it. When the pipeliner calls a method, the loop's values are bound to those of one
 /// iteration, and the method emits operations for this iteration.
 pub(in crate::transform) trait Prefetch: Rewrite {
+    /// Emits what the loop reads and does not prefetch, directly before the loop of the warps that read it.
+    fn begin(&mut self, _: &mut IrCloner<'_, '_, '_>) -> Rewritten<()> {
+        Ok(())
+    }
+
     /// Issues the copies of a stream (a group of prefetches with the same distance) into its buffers with the index
     /// `index`; bulk tensor copies arrive at `mbarrier`.
     fn copy(
@@ -95,23 +101,22 @@ impl Source {
     }
 }
 
-/// Emits the pipelined form of the loop `schedule.op`, and binds the results of that loop to the new values in
-/// `cloner`. `front` is the front end, which emits the prefetches and the operations of an iteration.
+/// Emits the pipelined form of the loop `schedule.op`, with the loops `schedule.enclosing` around it, and binds the
+/// results of the outermost one to the new values in `cloner`. `front` is the front end, which emits the prefetches and the operations of an iteration.
 pub(in crate::transform) fn expand(
     schedule: &Schedule,
     front: &mut dyn Prefetch,
     cloner: &mut IrCloner<'_, '_, '_>,
 ) -> Rewritten<()> {
-    let pipeline = Pipeline::new(schedule, cloner)?;
-    let results = match schedule.producer {
-        None => {
-            let first = pipeline.prologue(front, cloner)?;
-            let results = pipeline.looped(&first, front, cloner)?;
-            pipeline.invalidate_mbarriers(cloner)?;
-            results
-        }
-        Some(_) => pipeline.specialized(front, cloner)?,
-    };
+    let mbarriers = emit_mbarriers(schedule, cloner)?;
+    if schedule.producer.is_some() {
+        return SpecializedLoop { schedule, mbarriers: &mbarriers }.emit(front, cloner);
+    }
+    front.begin(cloner)?;
+    let pipeline = Pipeline { schedule, bounds: Bounds::new(schedule.op, cloner)?, mbarriers: &mbarriers };
+    let first = pipeline.prologue(front, cloner)?;
+    let results = pipeline.looped(&first, front, cloner)?;
+    pipeline.invalidate_mbarriers(cloner)?;
     let all = &cloner.from.op(schedule.op).results;
     for (ordinal, result) in schedule.rest.carried.iter().zip(results) {
         cloner.bind(all[ordinal - 1], result);
@@ -119,32 +124,25 @@ pub(in crate::transform) fn expand(
     Ok(())
 }
 
+/// Emits the mbarriers of each stream with bulk tensor copies.
+fn emit_mbarriers(schedule: &Schedule, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<Vec<Option<Mbarriers>>> {
+    let consumers = schedule.producer.map(|warps| warps.consumers);
+    let of = |stream: &Stream| {
+        let allocate = || Mbarriers::emit_allocation(stream.buffers, consumers, stream.tensor_bytes, cloner.to);
+        (stream.tensor_bytes > 0).then(allocate).transpose()
+    };
+    Ok(schedule.streams.iter().map(of).collect::<Result<_, _>>()?)
+}
+
 pub(super) struct Pipeline<'s> {
     pub schedule: &'s Schedule,
     pub bounds: Bounds,
     /// For each stream (a group of prefetches with the same distance), the mbarriers of its buffers; `None` without
     /// bulk tensor copies.
-    pub mbarriers: Vec<Option<Mbarriers>>,
+    pub mbarriers: &'s [Option<Mbarriers>],
 }
 
-impl<'s> Pipeline<'s> {
-    fn new(schedule: &'s Schedule, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<Self> {
-        let bounds = Bounds::new(schedule.op, cloner)?;
-        let of = |stream: &Stream| {
-            let allocate = || {
-                Mbarriers::emit_allocation(
-                    stream.buffers,
-                    schedule.producer.map(|warps| warps.consumers),
-                    stream.tensor_bytes,
-                    cloner.to,
-                )
-            };
-            (stream.tensor_bytes > 0).then(allocate).transpose()
-        };
-        let mbarriers = schedule.streams.iter().map(of).collect::<Result<_, _>>()?;
-        Ok(Self { schedule, bounds, mbarriers })
-    }
-
+impl Pipeline<'_> {
     /// Emits the end of the mbarriers if the loop is within another operation: another iteration of an enclosing loop
     /// initializes them again, or other data takes their place.
     fn invalidate_mbarriers(&self, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<()> {
@@ -169,30 +167,14 @@ impl<'s> Pipeline<'s> {
                 self.store(ordinal, &loaded, distance > 0, front, cloner)?;
                 (prefetch_iteration, carried) = (next, loaded.values);
             }
-            let mut position = self.begin(ordinal, Some(prefetch_iteration), cloner)?;
+            let has_mbarriers = self.mbarriers[ordinal].is_some();
+            let mut position = Position::emit_first(stream, has_mbarriers, Some(prefetch_iteration), cloner)?;
             if stream.buffers == 0 {
                 position.source = Source::Values(carried);
             }
             positions.push(position);
         }
         Ok(positions)
-    }
-
-    /// Returns the state of a stream at the first iteration, which reads buffer 0.
-    ///
-    /// `prefetch_iteration` is the iteration to prefetch next; `None` with a producer warp.
-    pub(super) fn begin(
-        &self,
-        stream: usize,
-        prefetch_iteration: Option<Iteration>,
-        cloner: &mut IrCloner<'_, '_, '_>,
-    ) -> Rewritten<Position> {
-        let index = cloner.to.constant_i32(0)?;
-        let Stream { distance, buffers, .. } = self.schedule.streams[stream];
-        let is_carried = prefetch_iteration.is_some() && buffers > 2 && distance == buffers - 1;
-        let filled = is_carried.then(|| cloner.to.constant_i32(distance)).transpose()?;
-        let (source, phase) = (Source::Buffer(index), self.mbarriers[stream].as_ref().map(|_| index));
-        Ok(Position { prefetch_iteration, source, filled, phase })
     }
 
     /// Emits the prefetch of `iteration` for the stream `ordinal`, into the buffers with the index `index`.

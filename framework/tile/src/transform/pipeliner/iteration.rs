@@ -2,10 +2,10 @@
 
 use super::schedule::Stream;
 use super::slice::Slice;
-use crate::op::name::arith;
+use crate::op::name::{arith, scf};
 use crate::transform::ir_cloner::Rewrite;
 use crate::transform::{IrCloner, Rewritten, violation};
-use crate::{Block, Op, Value};
+use crate::{Block, Op, Region, TileType, Value};
 
 /// An iteration of a pipelined loop, as values of the emitted function.
 #[derive(Debug, Clone)]
@@ -43,6 +43,8 @@ impl Iteration {
 
 /// The bounds and initial values of a loop, in the emitted function.
 pub(super) struct Bounds {
+    /// The loop in the source function.
+    op: Op,
     pub block: Block,
     pub begin: Value,
     pub end: Value,
@@ -62,15 +64,20 @@ impl Bounds {
             return Err(violation(cloner, op, "it has no body or no bounds"));
         };
         let unsigned = operation.attributes.get("unsignedCmp").is_some();
-        Ok(Self { block, begin: *begin, end: *end, step: *step, initial: initial.to_vec(), unsigned })
+        Ok(Self { op, block, begin: *begin, end: *end, step: *step, initial: initial.to_vec(), unsigned })
     }
 
     /// Emits the first iteration of the loop, with the loop-carried values of the stream's slice.
     pub fn emit_first_iteration(&self, stream: &Stream, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<Iteration> {
-        let less = if self.unsigned { "ult" } else { "slt" };
-        let exists = cloner.to.compare(less, self.begin, self.end)?;
+        let exists = self.emit_is_entered(cloner)?;
         let carried = stream.slice.carried.iter().map(|index| self.initial[index - 1]).collect();
         Ok(Iteration { counter: self.begin, exists, carries_existence: stream.distance > 1, carried })
+    }
+
+    /// Emits the test whether the loop has an iteration, as an `i1`.
+    pub fn emit_is_entered(&self, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<Value> {
+        let less = if self.unsigned { "ult" } else { "slt" };
+        Ok(cloner.to.compare(less, self.begin, self.end)?)
     }
 
     /// Binds the loop's values to those of the iteration with this counter and these loop-carried values of `slice`, and
@@ -133,5 +140,37 @@ impl Bounds {
         let carried = std::iter::once(0).chain(slice.carried.iter().copied()).map(|index| arguments[index]);
         let computed = slice.ops.iter().flat_map(|op| cloner.from.op(*op).results.iter().copied());
         carried.chain(computed).map(|value| (value, cloner.clone_of(value))).collect()
+    }
+
+    /// Starts the body of the `scf.for` with these initial values; returns its region, the enclosing block, and its
+    /// block arguments.
+    ///
+    /// The first argument is the counter.
+    pub fn enter(&self, initial: &[Value], cloner: &mut IrCloner<'_, '_, '_>) -> (Region, Block, Vec<Value>) {
+        let all = std::iter::once(&self.begin).chain(initial);
+        let types = all.map(|value| cloner.to.ty(*value).clone()).collect();
+        let (region, around) = cloner.to.enter_region(types);
+        let arguments = cloner.to.block_arguments(cloner.to.block()).to_vec();
+        (region, around, arguments)
+    }
+
+    /// Ends the body of the `scf.for`, which yields `given`, and appends the loop to block `around`; returns its
+    /// results.
+    pub fn close(
+        &self,
+        region: Region,
+        around: Block,
+        initial: &[Value],
+        given: &[Value],
+        cloner: &mut IrCloner<'_, '_, '_>,
+    ) -> Rewritten<Vec<Value>> {
+        cloner.to.build_op(scf::YIELD).operands("results", given).build()?;
+        cloner.to.set_insertion_block(around);
+        let types: Vec<TileType> = initial.iter().map(|value| cloner.to.ty(*value).clone()).collect();
+        let new_op = cloner.to.build_op(scf::FOR).operand(self.begin).operand(self.end).operand(self.step);
+        let new_op = new_op.operands("initial", initial).existing_region(region);
+        let attributes = cloner.from.op(self.op).attributes.iter();
+        let new_op = new_op.results(types).attributes(attributes.map(|(name, value)| (name, value.clone())));
+        Ok(new_op.values()?.to_vec())
     }
 }

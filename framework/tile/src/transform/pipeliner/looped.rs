@@ -1,12 +1,10 @@
 //! Emits the pipelined loop itself and its epilogue: the waits, the prefetches and the other operations of an iteration.
 
 use super::expand::{Pipeline, Prefetch, Source};
-use super::iteration::Bounds;
 use super::position::{Position, Prefetched};
 use super::schedule::Stream;
-use crate::op::name::scf;
+use crate::Value;
 use crate::transform::{IrCloner, Rewritten};
-use crate::{Region, TileType, Value};
 
 impl Pipeline<'_> {
     /// Emits the loop and the epilogue, with `first` as the initial states of the streams.
@@ -23,7 +21,7 @@ impl Pipeline<'_> {
         let accumulators = &self.schedule.asynchronous_accumulators;
         let mut initial: Vec<Value> = rest.carried.iter().map(|ordinal| self.bounds.initial[ordinal - 1]).collect();
         initial.extend(first.iter().flat_map(Position::values));
-        let (region, around, arguments) = self.enter(&initial, cloner);
+        let (region, around, arguments) = self.bounds.enter(&initial, cloner);
         let positions = self.positions_in_iteration(first, &arguments, cloner)?;
         self.wait(&positions, cloner)?;
         let early = self.prefetch_later_iterations(&positions, |stream| self.is_early(stream), front, cloner)?;
@@ -33,7 +31,7 @@ impl Pipeline<'_> {
         for ((ordinal, position), of_stream) in positions.iter().enumerate().zip(prefetched) {
             given.extend(self.advanced(ordinal, position, of_stream, cloner)?.values());
         }
-        let mut results = self.close(region, around, &initial, &given, cloner)?;
+        let mut results = self.bounds.close(region, around, &initial, &given, cloner)?;
         front.read(&[], cloner);
         cloner.to.wait_for_mmas(&mut results, accumulators, 0)?;
         if self.schedule.streams.iter().any(|stream| stream.has_copies) {
@@ -160,7 +158,7 @@ impl Pipeline<'_> {
     /// copies come last, a barrier precedes them. The start of the iteration then needs another one only for
     /// asynchronous copies, since each lane waits for its own, and for stores.
     fn wait(&self, positions: &[Position], cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<()> {
-        for (position, mbarriers) in positions.iter().zip(&self.mbarriers) {
+        for (position, mbarriers) in positions.iter().zip(self.mbarriers) {
             if let (Some(phase), Some(mbarriers), Some(index)) =
                 (position.phase, mbarriers, position.source.buffer_index())
             {
@@ -195,7 +193,7 @@ impl Pipeline<'_> {
         if self.schedule.producer.is_none() {
             return Ok(());
         }
-        for ((stream, position), mbarriers) in self.schedule.streams.iter().zip(positions).zip(&self.mbarriers) {
+        for ((stream, position), mbarriers) in self.schedule.streams.iter().zip(positions).zip(self.mbarriers) {
             let (Some(mbarriers), Some(index)) = (mbarriers, position.source.buffer_index()) else { continue };
             let (mut index, mut predicate) = (index, None);
             if !self.schedule.asynchronous_accumulators.is_empty() {
@@ -203,6 +201,21 @@ impl Pipeline<'_> {
                 predicate = Some(cloner.to.compare("sgt", counter, self.bounds.begin)?);
             }
             mbarriers.emit_release(index, predicate, cloner.to)?;
+        }
+        Ok(())
+    }
+
+    /// Emits, behind a loop within another, the signal that a consumer warp has read the buffer of the last iteration if
+    /// MMAs were in flight across its end. `last` are the states of the streams behind the loop.
+    pub(super) fn release_last(&self, last: &[Position], cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<()> {
+        if self.schedule.asynchronous_accumulators.is_empty() {
+            return Ok(());
+        }
+        let is_entered = self.bounds.emit_is_entered(cloner)?;
+        for ((stream, position), mbarriers) in self.schedule.streams.iter().zip(last).zip(self.mbarriers) {
+            let (Some(mbarriers), Some(index)) = (mbarriers, position.source.buffer_index()) else { continue };
+            let index = cloner.to.previous_index(index, stream.buffers)?;
+            mbarriers.emit_release(index, Some(is_entered), cloner.to)?;
         }
         Ok(())
     }
@@ -226,42 +239,5 @@ impl Pipeline<'_> {
         let source = Source::Buffer(cloner.to.next_index(index, buffers)?);
         let phase = position.phase.map(|phase| cloner.to.next_phase(index, phase, buffers)).transpose()?;
         Ok(Position { prefetch_iteration, source, filled: position.filled.map(|_| index), phase })
-    }
-
-    /// Starts the body of the `scf.for` with these initial values; returns its region, the enclosing block, and its
-    /// block arguments.
-    ///
-    /// The first argument is the counter.
-    pub(super) fn enter(
-        &self,
-        initial: &[Value],
-        cloner: &mut IrCloner<'_, '_, '_>,
-    ) -> (Region, crate::Block, Vec<Value>) {
-        let all = std::iter::once(&self.bounds.begin).chain(initial);
-        let types = all.map(|value| cloner.to.ty(*value).clone()).collect();
-        let (region, around) = cloner.to.enter_region(types);
-        let arguments = cloner.to.block_arguments(cloner.to.block()).to_vec();
-        (region, around, arguments)
-    }
-
-    /// Ends the body of the `scf.for`, which yields `given`, and appends the loop to block `around`; returns its
-    /// results.
-    pub(super) fn close(
-        &self,
-        region: Region,
-        around: crate::Block,
-        initial: &[Value],
-        given: &[Value],
-        cloner: &mut IrCloner<'_, '_, '_>,
-    ) -> Rewritten<Vec<Value>> {
-        cloner.to.build_op(scf::YIELD).operands("results", given).build()?;
-        cloner.to.set_insertion_block(around);
-        let Bounds { begin, end, step, .. } = self.bounds;
-        let types: Vec<TileType> = initial.iter().map(|value| cloner.to.ty(*value).clone()).collect();
-        let new_op = cloner.to.build_op(scf::FOR).operand(begin).operand(end).operand(step);
-        let new_op = new_op.operands("initial", initial).existing_region(region);
-        let attributes = cloner.from.op(self.schedule.op).attributes.iter();
-        let new_op = new_op.results(types).attributes(attributes.map(|(name, value)| (name, value.clone())));
-        Ok(new_op.values()?.to_vec())
     }
 }

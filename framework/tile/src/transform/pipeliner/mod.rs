@@ -15,6 +15,7 @@
 //! - `expand`: the interface to front ends, and the prologue;
 //! - `position`: the state of the streams, which the emitted loop carries;
 //! - `looped`: the loop, and the epilogue;
+//! - `nest`: the loops around a loop with a producer warp;
 //! - `specialized`: with a producer warp, the loops of both partitions.
 
 mod accumulator;
@@ -22,6 +23,7 @@ mod buffers;
 mod expand;
 mod iteration;
 mod looped;
+mod nest;
 mod position;
 mod schedule;
 mod slice;
@@ -31,6 +33,8 @@ mod waits;
 pub use accumulator::carried_accumulator_index;
 pub(in crate::transform) use buffers::{Buffers, shared_memory};
 pub(in crate::transform) use expand::{Prefetch, Source, expand};
+pub(in crate::transform) use nest::find_enclosing_loops;
+pub use nest::{EnclosingLoop, outermost_loop};
 pub(in crate::transform) use schedule::{Schedule, Stream};
 pub(in crate::transform) use slice::{Slice, backward, check_speculatable, is_repeatable};
 pub use waits::ARRIVE_PER_WARP;

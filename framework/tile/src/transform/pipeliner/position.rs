@@ -2,6 +2,8 @@
 
 use super::expand::Source;
 use super::iteration::Iteration;
+use super::schedule::Stream;
+use crate::transform::{IrCloner, Rewritten};
 use crate::{Value, Values};
 
 /// The state of a stream (a group of prefetches with the same distance) at the start of an iteration, which the loop
@@ -25,6 +27,22 @@ pub(super) struct Position {
 }
 
 impl Position {
+    /// Emits the state of a stream at the first iteration, which reads buffer 0.
+    ///
+    /// `prefetch_iteration` is the iteration to prefetch next; `None` with a producer warp.
+    pub fn emit_first(
+        stream: &Stream,
+        has_mbarriers: bool,
+        prefetch_iteration: Option<Iteration>,
+        cloner: &mut IrCloner<'_, '_, '_>,
+    ) -> Rewritten<Self> {
+        let index = cloner.to.constant_i32(0)?;
+        let Stream { distance, buffers, .. } = *stream;
+        let is_carried = prefetch_iteration.is_some() && buffers > 2 && distance == buffers - 1;
+        let filled = is_carried.then(|| cloner.to.constant_i32(distance)).transpose()?;
+        Ok(Self { prefetch_iteration, source: Source::Buffer(index), filled, phase: has_mbarriers.then_some(index) })
+    }
+
     pub fn values(&self) -> Vec<Value> {
         let prefetch_iteration = self.prefetch_iteration.iter().flat_map(Iteration::values);
         let source = self.source.values().iter().copied();

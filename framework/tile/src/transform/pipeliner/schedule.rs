@@ -1,5 +1,6 @@
 //! The schedule of a software-pipelined loop: prefetch distances, buffers, and the waits of an iteration.
 
+use super::nest::EnclosingLoop;
 use super::slice::Slice;
 use crate::Op;
 use crate::transform::explicit::ProducerChoice;
@@ -9,6 +10,8 @@ use crate::transform::explicit::ProducerChoice;
 pub(in crate::transform) struct Schedule {
     /// The `scf.for` operation of the loop.
     pub op: Op,
+    /// The loops around the loop, the outermost one first, if a producer warp executes them, too; empty otherwise.
+    pub enclosing: Vec<EnclosingLoop>,
     /// The streams of prefetches, each with one prefetch distance.
     pub streams: Vec<Stream>,
     /// The part of an iteration that does not prefetch: the operations without the `scf.yield`, and the block arguments

@@ -1,29 +1,46 @@
-//! Emits a pipelined loop twice, for consumer warps and for a producer warp.
+//! Emits a pipelined loop, and the loops around it, twice: for consumer warps and for a producer warp.
+//!
+//! Both partitions have the same loops. The enclosing loops carry the indices of buffers and the phases of mbarriers, so
+//! that the producer warp fills buffers for the next inner loop while consumers execute what stands between two of them.
 
 use super::expand::{Pipeline, Prefetch};
-use super::schedule::Stream;
+use super::iteration::Bounds;
+use super::nest::EnclosingLoop;
+use super::position::Position;
+use super::schedule::{Schedule, Stream};
+use super::waits::Mbarriers;
 use crate::op::name::ttg;
 use crate::transform::{IrCloner, Rewritten};
-use crate::{Attribute, TileType, Value};
+use crate::{Attribute, Op, TileType, Value};
 
-impl Pipeline<'_> {
-    /// Emits the loop twice, as two partitions: consumers, which do not prefetch, and the producer warp, which only
-    /// prefetches.
-    pub(super) fn specialized(
-        &self,
-        front: &mut dyn Prefetch,
-        cloner: &mut IrCloner<'_, '_, '_>,
-    ) -> Rewritten<Vec<Value>> {
+/// A pipelined loop with a producer warp, and the loops around it.
+pub(super) struct SpecializedLoop<'s> {
+    pub schedule: &'s Schedule,
+    pub mbarriers: &'s [Option<Mbarriers>],
+}
+
+/// The results of an emitted loop, each with the value of the program that it replaces, and the states of the streams
+/// behind the loop.
+struct Consumed {
+    results: Vec<(Value, Value)>,
+    last: Vec<Position>,
+}
+
+impl SpecializedLoop<'_> {
+    /// Emits the loops as two partitions: consumers, which do not prefetch, and the producer warp, which only
+    /// prefetches. Binds the results of the outermost loop.
+    pub fn emit(&self, front: &mut dyn Prefetch, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<()> {
+        let enclosing = &self.schedule.enclosing;
         let (consumers, around) = cloner.to.enter_region(Vec::new());
-        let first = (0..self.schedule.streams.len()).map(|stream| self.begin(stream, None, cloner));
-        let first = first.collect::<Result<Vec<_>, _>>()?;
-        let results = self.looped(&first, front, cloner)?;
-        let results = &results[..self.schedule.rest.carried.len()];
+        let first = self.first_positions(cloner)?;
+        let consumed = self.consumed(enclosing, &first, front, cloner)?;
+        let (replaced, results): (Vec<Value>, Vec<Value>) = consumed.results.into_iter().unzip();
         let types: Vec<TileType> = results.iter().map(|value| cloner.to.ty(*value).clone()).collect();
-        cloner.to.build_op(ttg::WARP_YIELD).operands("values", results).build()?;
+        cloner.to.build_op(ttg::WARP_YIELD).operands("values", &results).build()?;
         cloner.to.set_insertion_block(around);
         let (producer, around) = cloner.to.enter_region(Vec::new());
-        self.produced(front, cloner)?;
+        let first = self.first_positions(cloner)?;
+        self.produced(enclosing, &first, front, cloner)?;
         cloner.to.build_op(ttg::WARP_RETURN).build()?;
         cloner.to.set_insertion_block(around);
         let new_op = cloner.to.build_op(ttg::WARP_SPECIALIZE).existing_region(consumers).existing_region(producer);
@@ -33,37 +50,144 @@ impl Pipeline<'_> {
             let registers = registers.map(u64::from).to_vec();
             new_op = new_op.attribute("actualRegisters", numbers(registers));
         }
-        Ok(new_op.values()?.to_vec())
+        let results = new_op.values()?;
+        cloner.bind_all(&replaced, &results);
+        Ok(())
     }
 
-    /// Emits the loop of the producer warp. It carries the values on which the slices of the streams depend, and the
-    /// state of each stream.
-    fn produced(&self, front: &mut dyn Prefetch, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<()> {
-        let streams = &self.schedule.streams;
-        let first = (0..streams.len()).map(|stream| self.begin(stream, None, cloner));
-        let first = first.collect::<Result<Vec<_>, _>>()?;
-        let in_slice = |stream: &Stream| -> Vec<Value> {
-            stream.slice.carried.iter().map(|index| self.bounds.initial[index - 1]).collect()
+    /// Returns the states of the streams before the first iteration.
+    fn first_positions(&self, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<Vec<Position>> {
+        let streams = self.schedule.streams.iter().zip(self.mbarriers);
+        streams.map(|(stream, mbarriers)| Position::emit_first(stream, mbarriers.is_some(), None, cloner)).collect()
+    }
+
+    fn pipeline(&self, cloner: &IrCloner<'_, '_, '_>) -> Rewritten<Pipeline<'_>> {
+        let bounds = Bounds::new(self.schedule.op, cloner)?;
+        Ok(Pipeline { schedule: self.schedule, bounds, mbarriers: self.mbarriers })
+    }
+
+    /// The loop within the outermost loop of `enclosing`.
+    fn nested_loop(&self, enclosing: &[EnclosingLoop]) -> Op {
+        enclosing.get(1).map_or(self.schedule.op, |of| of.op)
+    }
+
+    /// Emits the loops of the consumers: the pipelined loop, and the loops `enclosing` around it.
+    fn consumed(
+        &self,
+        enclosing: &[EnclosingLoop],
+        first: &[Position],
+        front: &mut dyn Prefetch,
+        cloner: &mut IrCloner<'_, '_, '_>,
+    ) -> Rewritten<Consumed> {
+        let Some(outer) = enclosing.first() else { return self.consumed_innermost(first, front, cloner) };
+        let nested = self.nested_loop(enclosing);
+        let bounds = Bounds::new(outer.op, cloner)?;
+        let carried = bounds.initial.len();
+        let initial = [bounds.initial.clone(), values(first)].concat();
+        let (region, around, arguments) = bounds.enter(&initial, cloner);
+        cloner.bind_all(cloner.from.arguments(bounds.block), &arguments[..=carried]);
+        let mut last = with_values(first, &arguments[1 + carried..]);
+        let ops = cloner.from.ops(bounds.block);
+        for &op in &ops[..ops.len().saturating_sub(1)] {
+            if op != nested {
+                cloner.rewrite_or_clone_op(op, front)?;
+                continue;
+            }
+            let inner = self.consumed(&enclosing[1..], &last, front, cloner)?;
+            inner.results.iter().for_each(|(value, copy)| cloner.bind(*value, *copy));
+            last = inner.last;
+        }
+        let given = [bounds.yielded_clones(cloner), values(&last)].concat();
+        let results = bounds.close(region, around, &initial, &given, cloner)?;
+        let last = with_values(first, &results[carried..]);
+        Ok(Consumed { results: cloner.from.op(outer.op).results.iter().copied().zip(results).collect(), last })
+    }
+
+    fn consumed_innermost(
+        &self,
+        first: &[Position],
+        front: &mut dyn Prefetch,
+        cloner: &mut IrCloner<'_, '_, '_>,
+    ) -> Rewritten<Consumed> {
+        front.begin(cloner)?;
+        let pipeline = self.pipeline(cloner)?;
+        let results = pipeline.looped(first, front, cloner)?;
+        let kept = &self.schedule.rest.carried;
+        let last = with_values(first, &results[kept.len()..]);
+        if !self.schedule.enclosing.is_empty() {
+            pipeline.release_last(&last, cloner)?;
+        }
+        let all = &cloner.from.op(self.schedule.op).results;
+        Ok(Consumed { results: kept.iter().map(|ordinal| all[ordinal - 1]).zip(results).collect(), last })
+    }
+
+    /// Emits the loops of the producer warp: the pipelined loop, and the loops `enclosing` around it. They carry the
+    /// values on which the slices depend, and the state of each stream. Returns the states behind the loops.
+    fn produced(
+        &self,
+        enclosing: &[EnclosingLoop],
+        first: &[Position],
+        front: &mut dyn Prefetch,
+        cloner: &mut IrCloner<'_, '_, '_>,
+    ) -> Rewritten<Vec<Position>> {
+        let Some(EnclosingLoop { op, slice }) = enclosing.first() else {
+            return self.produced_innermost(first, front, cloner);
         };
-        let of_streams = streams.iter().zip(&first);
-        let initial: Vec<Value> =
-            of_streams.flat_map(|(stream, position)| [in_slice(stream), position.values()].concat()).collect();
-        let (region, around, arguments) = self.enter(&initial, cloner);
-        let mut beside = arguments[1..].iter().copied();
-        let mut given = Vec::new();
-        for (ordinal, (stream, position)) in streams.iter().zip(&first).enumerate() {
-            let carried: Vec<Value> = beside.by_ref().take(stream.slice.carried.len()).collect();
-            let Some(position) = position.with_arguments(&mut beside) else { continue };
+        let bounds = Bounds::new(*op, cloner)?;
+        let carried: Vec<Value> = slice.carried.iter().map(|index| bounds.initial[index - 1]).collect();
+        let initial = [carried.clone(), values(first)].concat();
+        let (region, around, arguments) = bounds.enter(&initial, cloner);
+        let positions = with_values(first, &arguments[1 + carried.len()..]);
+        bounds.emit_slice(slice, (arguments[0], &arguments[1..=carried.len()]), front, cloner)?;
+        let last = self.produced(&enclosing[1..], &positions, front, cloner)?;
+        let yielded = bounds.yielded_clones(cloner);
+        let given: Vec<Value> = slice.carried.iter().map(|index| yielded[index - 1]).collect();
+        let results = bounds.close(region, around, &initial, &[given, values(&last)].concat(), cloner)?;
+        Ok(with_values(first, &results[carried.len()..]))
+    }
+
+    fn produced_innermost(
+        &self,
+        first: &[Position],
+        front: &mut dyn Prefetch,
+        cloner: &mut IrCloner<'_, '_, '_>,
+    ) -> Rewritten<Vec<Position>> {
+        let pipeline = self.pipeline(cloner)?;
+        let streams = &self.schedule.streams;
+        let in_slice = |stream: &Stream| -> Vec<Value> {
+            stream.slice.carried.iter().map(|index| pipeline.bounds.initial[index - 1]).collect()
+        };
+        let initial: Vec<Value> = streams.iter().flat_map(in_slice).chain(values(first)).collect();
+        let (region, around, arguments) = pipeline.bounds.enter(&initial, cloner);
+        let carried = initial.len() - values(first).len();
+        let positions = with_values(first, &arguments[1 + carried..]);
+        let mut slices = arguments[1..=carried].iter().copied();
+        let (mut given, mut next) = (Vec::new(), Vec::new());
+        for (ordinal, (stream, position)) in streams.iter().zip(&positions).enumerate() {
             let Some(index) = position.source.buffer_index() else { continue };
-            self.bounds.emit_slice(&stream.slice, (arguments[0], &carried), front, cloner)?;
-            let yielded = self.bounds.yielded_clones(cloner);
+            let carried: Vec<Value> = slices.by_ref().take(stream.slice.carried.len()).collect();
+            pipeline.bounds.emit_slice(&stream.slice, (arguments[0], &carried), front, cloner)?;
+            let yielded = pipeline.bounds.yielded_clones(cloner);
             given.extend(stream.slice.carried.iter().map(|index| yielded[index - 1]));
             if let (Some(phase), Some(mbarriers)) = (position.phase, &self.mbarriers[ordinal]) {
                 mbarriers.emit_wait_until_empty(index, phase, cloner.to)?;
             }
-            self.copy(ordinal, index, front, cloner)?;
-            given.extend(self.advanced(ordinal, &position, None, cloner)?.values());
+            pipeline.copy(ordinal, index, front, cloner)?;
+            next.push(pipeline.advanced(ordinal, position, None, cloner)?);
         }
-        self.close(region, around, &initial, &given, cloner).map(drop)
+        given.extend(values(&next));
+        let results = pipeline.bounds.close(region, around, &initial, &given, cloner)?;
+        Ok(with_values(first, &results[carried..]))
     }
+}
+
+/// The values of all positions, in the order in which a loop carries them.
+fn values(positions: &[Position]) -> Vec<Value> {
+    positions.iter().flat_map(Position::values).collect()
+}
+
+/// Returns positions like `positions`, with the values `values`.
+fn with_values(positions: &[Position], values: &[Value]) -> Vec<Position> {
+    let mut values = values.iter().copied();
+    positions.iter().filter_map(|position| position.with_arguments(&mut values)).collect()
 }

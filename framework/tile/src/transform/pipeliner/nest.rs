@@ -1,0 +1,81 @@
+//! The loops around a pipelined loop with a producer warp, both of which execute these loops.
+
+use std::collections::BTreeSet;
+
+use super::slice::{Slice, backward, is_repeatable};
+use crate::op::name::scf;
+use crate::{Block, FunctionBody, Op, Value};
+
+/// A loop around a pipelined loop, such as the loop over tiles of a persistent kernel.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EnclosingLoop {
+    /// The `scf.for` operation of the loop.
+    pub op: Op,
+    /// The part of an iteration on which the prefetches depend; the producer warp executes it.
+    pub(in crate::transform) slice: Slice,
+}
+
+/// Finds the loops around the loop `of`, the outermost one first.
+///
+/// `prefetched` are the operations that a producer warp executes in an iteration of `of`, and `carried` the block
+/// arguments of its body on which they depend, in the numbering of [`Slice::carried`].
+///
+/// # Errors
+/// The reason why a producer warp cannot execute the loops: an operation other than `scf.for` is around the loop, or the
+/// prefetches depend on an operation with effects, on a tensor, or on a result of an inner loop.
+pub(in crate::transform) fn find_enclosing_loops(
+    body: &FunctionBody,
+    of: Op,
+    prefetched: &[Op],
+    carried: &[usize],
+) -> Result<Vec<EnclosingLoop>, String> {
+    let (mut found, mut at) = (Vec::new(), of);
+    let mut roots = read_values(body, of, prefetched, carried);
+    while let Some((op, block)) = find_parent(body, at) {
+        let name = body.op(op).name();
+        if name != scf::FOR {
+            return Err(format!("`{name}` is around the loop"));
+        }
+        let slice = backward(body, block, roots.clone(), |_| false, |op| check_repeatable(body, op))?;
+        roots.extend(read_values(body, op, &slice.ops, &slice.carried));
+        found.push(EnclosingLoop { op, slice });
+        at = op;
+    }
+    found.reverse();
+    Ok(found)
+}
+
+/// The outermost of the loops `enclosing`, which are around the loop `of`; `of` itself without any.
+#[must_use]
+pub fn outermost_loop(enclosing: &[EnclosingLoop], of: Op) -> Op {
+    enclosing.first().map_or(of, |outermost| outermost.op)
+}
+
+/// The values that the loop `of` reads if it executes only the operations `ops` and carries only the values `carried`.
+fn read_values(body: &FunctionBody, of: Op, ops: &[Op], carried: &[usize]) -> Vec<Value> {
+    let operands = &body.op(of).operands;
+    let initial = carried.iter().filter_map(|index| operands.get(2 + index));
+    let within: BTreeSet<Op> = ops.iter().flat_map(|op| body.op_and_nested_ops(*op)).collect();
+    let read = within.iter().flat_map(|op| &body.op(*op).operands);
+    operands.iter().take(3).chain(initial).chain(read).copied().collect()
+}
+
+/// The operation around `op`, and its block that contains `op`; `None` if `op` is in the body of the function.
+fn find_parent(body: &FunctionBody, op: Op) -> Option<(Op, Block)> {
+    body.walk_region(body.root()).into_iter().find_map(|parent| {
+        let blocks = body.op(parent).regions.iter().flat_map(|region| body.blocks(*region));
+        blocks.copied().find(|block| body.ops(*block).contains(&op)).map(|block| (parent, block))
+    })
+}
+
+/// Checks that the producer warp can execute an operation again, which computes no tensor. Branches may contain such
+/// operations.
+fn check_repeatable(body: &FunctionBody, op: Op) -> Result<(), String> {
+    let is_branch = |op: Op| body.op(op).name() == scf::IF || body.op(op).definition.traits.terminator;
+    let is_scalar = |op: Op| body.op(op).results.iter().all(|value| body.value_type(*value).as_tensor().is_none());
+    let wrong = |op: &Op| !(is_repeatable(body, *op) || is_branch(*op)) || !is_scalar(*op);
+    match body.op_and_nested_ops(op).into_iter().find(wrong) {
+        Some(op) => Err(format!("the copies depend on `{}` of an enclosing loop", body.op(op).name())),
+        None => Ok(()),
+    }
+}
