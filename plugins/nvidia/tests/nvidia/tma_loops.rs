@@ -6,8 +6,8 @@ use crate::prelude::*;
 use tilewright_assign::synthesis::{CopyReport, PredictedPerformance, SynthesisOptions};
 use tilewright_vendor_testkit::explicit::tiles::sized_gemm;
 use tilewright_vendor_testkit::explicit::{
-    EmulatedDerivation, bulk_store_program, case, column_tiles_program, synthesize_and_emulate,
-    synthesize_and_emulate_case, synthesize_layouts, tiled,
+    EmulatedDerivation, bulk_store_program, case, column_tiles_program, persistent_tiles_program,
+    synthesize_and_emulate, synthesize_and_emulate_case, synthesize_layouts, tiled,
 };
 use tilewright_verify::case::ProgramCase;
 use tilewright_virtual_ptx::VirtualDevice;
@@ -109,6 +109,24 @@ fn tma_loops_may_have_a_producer_warp() {
         synthesize_layouts(&target, &with_warp_specialize(&text, true), case.warps, SynthesisOptions::default())
             .expect_err("packed weights");
     assert!(error.contains("must be bulk tensor copies"), "{error}");
+}
+
+/// Checks persistent programs, whose loop over K is within a loop over tiles that allocates the shared tensors: TMA fills
+/// them, with and without a producer warp, which executes both loops. A tile has no barrier of all warps.
+#[test]
+fn producer_warps_fill_tiles_of_enclosing_loops() {
+    let target = target("h100");
+    for specialized in [true, false] {
+        for (size, stages) in [([320, 64, 256], 3), ([320, 64, 64], 3), ([256, 128, 192], 2), ([192, 64, 320], 4)] {
+            let (case, text) = persistent_tiles_program(size, &format!("tt.warp_specialize = {specialized}"));
+            let text = with_stages(&text, stages);
+            let found = synthesize_and_emulate(&target, &case, &text, SynthesisOptions::default());
+            let of = &found.derivation.loops[0];
+            assert!(of.tensor_copies && of.producers == u32::from(specialized), "{size:?}: {}", found.derivation);
+            assert_eq!(found.kernel.matches("named_barrier 0, ").count(), if specialized { 4 } else { 0 });
+            check_ptx(&target, &case, &text);
+        }
+    }
 }
 
 /// Checks that a producer warp is chosen if the model predicts a gain, but not if too few blocks would be resident, so

@@ -101,7 +101,28 @@ module {
 
 /// Returns a dot in a grid of two axes with its case.
 pub fn column_tiles_program() -> (ProgramCase, String) {
-    let [m, n, k] = [128, 192, 256];
+    let size = [128, 192, 256];
+    (column_tiles_case("column_tiles", size, size[0] / 64), COLUMN_TILES.to_owned())
+}
+
+/// Returns a persistent dot, `[m, n, k]` elements large, with its case: each of two blocks of a column of tiles computes
+/// every second tile, in a loop with these attributes around the loop over K.
+pub fn persistent_tiles_program(size: [usize; 3], attributes: &str) -> (ProgramCase, String) {
+    let tiles = format!(
+        "%blocks = arith.constant 2 : i32
+    %tiles = arith.constant {} : i32
+    %first = tt.get_program_id x : i32
+    %column = tt.get_program_id y : i32
+    scf.for %row = %first to %tiles step %blocks : i32 {{",
+        size[0] / 64
+    );
+    let ids = "%row = tt.get_program_id x : i32\n    %column = tt.get_program_id y : i32";
+    let text = COLUMN_TILES.replace("@column_tiles", "@persistent_tiles").replace(ids, &tiles);
+    let text = text.replace("    tt.return", &format!("    }} {{{attributes}}}\n    tt.return"));
+    (column_tiles_case("persistent_tiles", size, 2), text)
+}
+
+fn column_tiles_case(name: &str, [m, n, k]: [usize; 3], blocks: usize) -> ProgramCase {
     let arguments = vec![
         ("a", input("f16", [m, k], quarters)),
         ("b", input("f16", [k, n], others)),
@@ -109,5 +130,5 @@ pub fn column_tiles_program() -> (ProgramCase, String) {
         ("n", Argument::Integer(n)),
         ("k", Argument::Integer(k)),
     ];
-    (build_case("column_tiles", [m / 64, n / 64], 4, arguments), COLUMN_TILES.to_owned())
+    build_case(name, [blocks, n / 64], 4, arguments)
 }

@@ -69,7 +69,7 @@ fn of_loop(body: &FunctionBody, op: Op) -> Option<SharedCopyLoop> {
         .or_else(|| (tensors.len() < filled.len()).then(|| "a tensor that it fills is allocated elsewhere".to_owned()));
     let dots = body.ops(block).iter().copied().filter(|dot| matches!(body.op(*dot).name(), tw::MMA | tt::DOT));
     let accumulator = dots.filter(|dot| carried_accumulator_index(body, block, *dot).is_some()).collect();
-    let enclosing = find_enclosing_loops(body, op, &prefetch_slice, &[]);
+    let enclosing = find_enclosing_loops(body, op, &prefetch_slice, &[], |value| maker(body, value).is_some());
     Some(SharedCopyLoop { op, copies, tensors, prefetch_slice, rejected, enclosing, accumulator })
 }
 

@@ -51,7 +51,7 @@ pub fn producer_loops<'l>(
     let block = body.op(op).regions.first().and_then(|region| body.blocks(*region).first().copied());
     let Slice { mut ops, carried } = slice(body, block.ok_or("it has no body")?, &loads)?;
     ops.extend(loads.iter().flat_map(|load| std::iter::once(load.op).chain(load.chain.iter().copied())));
-    find_enclosing_loops(body, op, &ops, &carried)
+    find_enclosing_loops(body, op, &ops, &carried, |_| false)
 }
 
 /// The loops to pipeline, each with the loops around it that its producer warp executes.

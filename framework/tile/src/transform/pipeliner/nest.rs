@@ -18,7 +18,8 @@ pub struct EnclosingLoop {
 /// Finds the loops around the loop `of`, the outermost one first.
 ///
 /// `prefetched` are the operations that a producer warp executes in an iteration of `of`, and `carried` the block
-/// arguments of its body on which they depend, in the numbering of [`Slice::carried`].
+/// arguments of its body on which they depend, in the numbering of [`Slice::carried`]. The producer need not compute
+/// values that satisfy `is_known`.
 ///
 /// # Errors
 /// The reason why a producer warp cannot execute the loops: an operation other than `scf.for` is around the loop, or the
@@ -28,6 +29,7 @@ pub(in crate::transform) fn find_enclosing_loops(
     of: Op,
     prefetched: &[Op],
     carried: &[usize],
+    is_known: impl Fn(Value) -> bool,
 ) -> Result<Vec<EnclosingLoop>, String> {
     let (mut found, mut at) = (Vec::new(), of);
     let mut roots = read_values(body, of, prefetched, carried);
@@ -36,7 +38,7 @@ pub(in crate::transform) fn find_enclosing_loops(
         if name != scf::FOR {
             return Err(format!("`{name}` is around the loop"));
         }
-        let slice = backward(body, block, roots.clone(), |_| false, |op| check_repeatable(body, op))?;
+        let slice = backward(body, block, roots.clone(), &is_known, |op| check_repeatable(body, op))?;
         roots.extend(read_values(body, op, &slice.ops, &slice.carried));
         found.push(EnclosingLoop { op, slice });
         at = op;
