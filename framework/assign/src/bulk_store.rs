@@ -26,8 +26,10 @@ const ISSUE_INSTRUCTIONS: f64 = 6.0;
 /// A store of a descriptor's block by a bulk tensor copy.
 #[derive(Debug, Clone)]
 pub(crate) struct BulkStore {
-    /// The layout of the buffer, in the axes of the stored tensor.
-    pub memory: MemoryLayout,
+    /// The layout of the buffer, in the axes of the stored tensor, and its accesses: the store and the copy.
+    pub solution: SharedLayoutSolution,
+    /// Bytes of the buffer.
+    pub bytes: u64,
     /// The layout of the buffer, in the axes of the descriptor's block.
     pub block: MemoryLayout,
     /// The operations of a warp.
@@ -105,16 +107,27 @@ impl Access {
         let copy = bulk_copy_access("the copy", (block.len(), Direction::Load), last, config);
         let buffer = SharedBuffer::new(tensor, vec![store, copy], Vec::new()).with_limits(limits);
         let solution = buffer.solve(config).ok()?;
-        let linear = LayoutTransfer::Reshaped(block.clone()).apply(&solution.memory.linear).ok()?;
-        let block_memory = MemoryLayout { linear, ..solution.memory.clone() };
-        let global = describe_rows(block, bits, u64::MAX)?.tensor;
-        let problem = AsyncCopySpec::new(&global, &block_memory, bits, config.lanes, config.warps);
-        let copy = plan_tensor_copy_to_global(&problem.with_tensor_map(true), config.context).ok()?;
+        let (block, copy) = plan_block_copy(block, bits, &solution.memory, config)?;
         let bytes = solution.memory.allocated_bytes(bits);
-        let fits = bytes.is_multiple_of(copy.alignment) && bytes <= u64::from(config.context.target.shared.bytes);
         let costs = count_ops(&solution, &copy, bytes, config);
-        fits.then_some(BulkStore { memory: solution.memory, block: block_memory, costs })
+        (bytes <= u64::from(config.context.target.shared.bytes)).then_some(BulkStore { solution, bytes, block, costs })
     }
+}
+
+/// Plans the bulk tensor copy of a descriptor's block, of this shape, from shared memory. `memory` is the layout there,
+/// in the axes of the stored tensor. Also returns the layout in the axes of the block; `None` if no copy reads it.
+pub(crate) fn plan_block_copy(
+    block: &[u64],
+    bits: u32,
+    memory: &MemoryLayout,
+    config: &LaunchConfig<'_>,
+) -> Option<(MemoryLayout, TensorCopy)> {
+    let linear = LayoutTransfer::Reshaped(block.to_vec()).apply(&memory.linear).ok()?;
+    let block_memory = MemoryLayout { linear, ..memory.clone() };
+    let global = describe_rows(block, bits, u64::MAX)?.tensor;
+    let problem = AsyncCopySpec::new(&global, &block_memory, bits, config.lanes, config.warps);
+    let copy = plan_tensor_copy_to_global(&problem.with_tensor_map(true), config.context).ok()?;
+    memory.allocated_bytes(bits).is_multiple_of(copy.alignment).then_some((block_memory, copy))
 }
 
 /// Counts the operations of a bulk store: the stores to the buffer, the barrier behind them, and the copy, which reads

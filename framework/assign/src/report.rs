@@ -8,7 +8,7 @@ use super::dot_alternatives::TriedPlans;
 use super::graph::Graph;
 use super::rewrite::RemainingConversion;
 use super::source::{source, suffix};
-use super::stages::LoopPipelineReport;
+use super::stages::{BulkStoreReport, LoopPipelineReport};
 use super::state::State;
 use super::synthesis::alternatives::{Tried, write_alternatives};
 use super::synthesis::{PredictedPerformance, RejectedAlternative};
@@ -42,6 +42,9 @@ pub struct FunctionReport {
     pub conversions: Vec<ConversionReport>,
     /// The pipelined loops; empty if pipelining did not run.
     pub loops: Vec<LoopPipelineReport>,
+    /// The stores through tensor descriptors that are bulk tensor copies (TMA); empty if pipelining did not run.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub bulk_stores: Vec<BulkStoreReport>,
     /// The plan of each dot.
     pub dots: Vec<DotReport>,
     /// Warnings: dots whose plans spill registers.
@@ -151,6 +154,7 @@ impl FunctionReport {
             dots,
             warnings,
             loops,
+            bulk_stores: Vec::new(),
             prediction: None,
             alternatives,
             tried,
@@ -273,6 +277,10 @@ impl fmt::Display for FunctionReport {
         for of in &self.loops {
             write!(f, "{of}")?;
         }
+        if !self.bulk_stores.is_empty() {
+            writeln!(f, "  bulk stores")?;
+        }
+        self.bulk_stores.iter().try_for_each(|store| write!(f, "{store}"))?;
         write_alternatives(f, self.prediction.as_ref(), &self.alternatives)
     }
 }

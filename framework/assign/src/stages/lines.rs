@@ -7,6 +7,7 @@ use serde::Serialize;
 use tilewright_tile::op::name::scf;
 
 use super::how::PrefetchPlan;
+use crate::bulk_store::BulkStore;
 use crate::source::{source, suffix};
 use tilewright_kernel::SourceLocation;
 use tilewright_plan::memory_synthesis::SharedLayoutSolution;
@@ -113,6 +114,58 @@ impl LoadPrefetchReport {
             conflicts: solution.map_or(0, SharedLayoutSolution::conflict_wavefronts),
             ..Self::named(body, load.op)
         }
+    }
+}
+
+/// The report of a store through a tensor descriptor that is a bulk tensor copy from a buffer in shared memory.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct BulkStoreReport {
+    /// Name of the stored value in the program's text; of the tensor in shared memory if the program has it there.
+    pub value: String,
+    /// The source line of the store; `None` if the program gives none.
+    pub source: Option<SourceLocation>,
+    /// The instructions that fill and copy the buffer.
+    pub by: String,
+    /// Name of the buffer's shared-memory layout, or the type of the program's own tensor.
+    pub memory: String,
+    /// Bytes of the buffer; 0 if the copy reads the program's own tensor.
+    pub bytes: u64,
+    /// Number of shared-memory wavefronts of a warp that are due to bank conflicts.
+    pub conflicts: u64,
+}
+
+impl BulkStoreReport {
+    /// Returns the report of a copy from the program's own tensor, which `load` reads, by this instruction.
+    pub(super) fn of_own_tensor(body: &FunctionBody, op: Op, load: Op, instruction: &str) -> Self {
+        let tensor = body.op(load).operands[0];
+        Self {
+            value: body.display_name(tensor),
+            source: source(body, op),
+            by: format!("copied by {instruction}"),
+            memory: body.value_type(tensor).to_string(),
+            bytes: 0,
+            conflicts: 0,
+        }
+    }
+
+    pub(super) fn of(body: &FunctionBody, op: Op, store: &BulkStore, memory: &LayoutAttribute) -> Self {
+        let [filled, copied] = [0, 1].map(|index| named_access(&store.solution, index));
+        Self {
+            value: body.operand(op, "src").map_or_else(String::new, |value| body.display_name(value)),
+            source: source(body, op),
+            by: format!("stored by {filled}, copied by {copied}"),
+            memory: memory.text().to_owned(),
+            bytes: store.bytes,
+            conflicts: store.solution.conflict_wavefronts(),
+        }
+    }
+}
+
+impl fmt::Display for BulkStoreReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { value, by, bytes, conflicts, memory, .. } = self;
+        writeln!(f, "    {value}{}: {by}; {bytes} bytes, {conflicts} bank conflicts", suffix(self.source.as_ref()))?;
+        writeln!(f, "      {memory}")
     }
 }
 

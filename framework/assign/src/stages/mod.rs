@@ -20,6 +20,6 @@ mod lines;
 mod pipeline;
 mod tensor_copy;
 
-pub use lines::{LoadPrefetchReport, LoopPipelineReport};
+pub use lines::{BulkStoreReport, LoadPrefetchReport, LoopPipelineReport};
 pub use pipeline::pipeline_loops;
 pub(crate) use pipeline::predict_pipelined;

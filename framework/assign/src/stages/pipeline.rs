@@ -51,7 +51,7 @@ pub fn pipeline_loops(
     let mut pipelined = assigned.clone();
     for (function, report) in pipelined.module.functions.iter_mut().zip(&mut pipelined.report.functions) {
         if let Some(stored) = with_bulk_stores(function, config, &SharedLayoutSearchLimits::default())? {
-            *function = stored;
+            (*function, report.bulk_stores) = stored;
         }
         if !function.body.as_ref().is_some_and(has_loops) && report.tried.is_empty() {
             continue;
@@ -79,7 +79,7 @@ pub(crate) fn predict_pipelined<'m>(
     stages: Option<u32>,
 ) -> Result<(Vec<String>, Result<PredictedPerformance, SynthesisError>), AssignmentError> {
     let stored = with_bulk_stores(function, config, &limits_for_prices())?;
-    let function = stored.as_ref().unwrap_or(function);
+    let function = stored.as_ref().map_or(function, |(function, _)| function);
     with_stage_search(function, (config, (limits_for_prices(), solved)), stages, |search| {
         let pipelined = search.pipeline(&search.first_choices())?;
         Ok((pipelined.headings(), pipelined.predict(config)))

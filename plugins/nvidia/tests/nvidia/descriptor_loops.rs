@@ -411,6 +411,61 @@ fn bulk_stores_are_waited_for_at_reuse() {
     }
 }
 
+/// Checks that the report of layout assignment lists each bulk store with its instructions and the bytes of its buffer.
+#[test]
+fn bulk_stores_are_reported() {
+    let target = target("h100");
+    let assigned = |matmul: &Matmul| {
+        let mut found = None;
+        let compiled = compiler(&target).compile_kernel(&matmul.text(), &matmul.options(3), &mut |stage| {
+            if let CompilationStageOutput::Layouts(assigned) = stage {
+                found = Some(assigned.report.functions[0].clone());
+            }
+        });
+        compiled.unwrap_or_else(|error| panic!("{matmul:?}: {error}"));
+        found.expect("layouts")
+    };
+    for matmul in [COPIED[0], COPIED[3], PERSISTENT[1]] {
+        let report = assigned(&matmul);
+        let [store] = &report.bulk_stores[..] else { panic!("{matmul:?}: {report}") };
+        let [m, n, _] = matmul.tile;
+        assert_eq!((&*store.value, store.bytes, store.conflicts), ("%sum", 4 * m * n, 0), "{report}");
+        assert!(store.by.contains("copied by cp.async.bulk.tensor"), "{report}");
+        assert!(report.to_string().contains(&format!("  bulk stores\n    %sum: {}", store.by)), "{report}");
+    }
+}
+
+/// Checks stores of a value that the program has in shared memory, as Triton's bulk copies from there are imported: the
+/// copy reads the program's tensor if TMA can read its layout, and a buffer of its own otherwise.
+#[test]
+fn bulk_stores_read_tensors_of_the_program() {
+    let target = target("h100");
+    let matmul = COPIED[0];
+    let of_layout = |layout: &str| {
+        let memory = format!("!ttg.memdesc<64x64xf32, {layout}, #ttg.shared_memory, mutable>");
+        let store = "tt.descriptor_store %dc[%row, %column], %sum : !tt.tensordesc<64x64xf32>, tensor<64x64xf32>";
+        let copied = format!(
+            "%own = ttg.local_alloc %sum : (tensor<64x64xf32>) -> {memory}
+    %moved = ttg.local_load %own : {memory} -> tensor<64x64xf32>
+    {}",
+            store.replace("%sum", "%moved")
+        );
+        let text = matmul.text().replace(store, &copied);
+        let (kernel, _, counts) = matmul.checked_text(&target, matmul.options(2), &text);
+        assert!(is_stored_by_tma(&kernel), "{kernel}");
+        let mut device = VirtualDevice::new(target.description().clone(), target.instructions().to_vec());
+        let ran = matmul.case().to_test_case(kernel.clone());
+        let ran = ran.and_then(|case| check_on_device(&case, &target, &mut device));
+        ran.unwrap_or_else(|wrong| panic!("{wrong}"));
+        (counts.barriers, counts.shared_loads + counts.matrix_loads)
+    };
+    let (barriers, loads) =
+        of_layout("#ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 32}>");
+    let (with_buffer, with_loads) =
+        of_layout("#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 8, order = [1, 0]}>");
+    assert!(barriers < with_buffer && loads == 0 && with_loads > 0, "{barriers} {loads}, {with_buffer} {with_loads}");
+}
+
 /// Checks that lanes store a result whose completion the program may observe: it loads the result, or has an atomic
 /// operation, by which it may signal another block. They store it without the optimization, too.
 #[test]
