@@ -29,6 +29,6 @@ impl ProgramCompiler<'_> {
         let families = FamilyProviders::new(vec![&NeutralFamilies, self.target.families()]);
         let plans = plan_cache(self.target);
         let config = launch_config(self.target, Some(&assigned.module), options, &families, &plans)?;
-        Ok(predict_launch_time(function, kernel.shared_bytes(), Some(launch), &config)?)
+        Ok(predict_launch_time(function, Some(kernel.shared_bytes()), Some(launch), &config)?)
     }
 }

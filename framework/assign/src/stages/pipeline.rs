@@ -248,6 +248,11 @@ impl StageSearch<'_, '_> {
         produced[index].producer = Some(ProducerChoice { consumers: self.planner.config.warps, registers });
         self.best = None;
         self.try_choices(&produced);
+        // The buffers are live together with all others of the enclosing loops, so that fewer may fit.
+        while self.best.is_none() && produced[index].stages > 2 {
+            produced[index].stages -= 1;
+            self.try_choices(&produced);
+        }
         if self.is_open(index) {
             self.choose_stages(index, &mut produced);
         }
@@ -295,8 +300,7 @@ impl StageSearch<'_, '_> {
 impl PipelinedFunction {
     /// Predicts the time of a launch that fills the target.
     fn predict(&self, config: &LaunchConfig<'_>) -> Result<PredictedPerformance, SynthesisError> {
-        let bytes = self.lines.iter().map(|line| line.bytes).sum();
-        predict_launch_time(&self.function, bytes, None, config)
+        predict_launch_time(&self.function, None, None, config)
     }
 
     fn headings(&self) -> Vec<String> {

@@ -87,6 +87,8 @@ pub struct PredictedPerformance {
     /// Number of 32-bit registers that a lane needs: for live tensors, and an assumed number for addresses and
     /// counters.
     pub registers: u64,
+    /// Bytes of shared memory that a block takes.
+    pub shared_bytes: u64,
     /// Cycles for which the launch keeps each resource of a compute unit busy.
     pub launch: LaunchResourceCycles,
     /// Cycles for which one block occupies each pipe.

@@ -1,12 +1,13 @@
 //! The predicted time of a launch of a program whose tensors all have layouts.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use tilewright_tile::op::name::{tt, ttg};
 
 use super::accesses::{AccessCounts, AccessOp, accesses, buffers};
 use super::leaf::plan_dot_mma;
 use super::model::ModelLaunch;
 use super::predicted::predicted;
+use super::scratch::fit_scratch;
 use super::solved::Solved;
 use super::work::WorkCounter;
 use super::{PredictedPerformance, SynthesisError};
@@ -17,6 +18,7 @@ use tilewright_layout::Layout;
 use tilewright_plan::memory_synthesis::{SharedTensor, choose_accesses_for_layout};
 use tilewright_plan::mma::MmaPlan;
 use tilewright_tile::axis_info::{AxisInfoMap, LaunchValues};
+use tilewright_tile::transform::{captured_values, is_rematerializable_capture};
 use tilewright_tile::{Function, FunctionBody, Op, Value};
 
 /// A launch whose time is predicted.
@@ -30,7 +32,7 @@ pub struct LaunchPredictionInput {
 }
 
 /// Predicts the time of a launch of a function with layouts, after pipelining, whose kernel takes `shared_bytes` bytes
-/// of shared memory. If `launch` is `None`, the launch has unknown arguments and enough blocks to fill the target several
+/// of shared memory; `None` predicts these, too, from the tensors in shared memory and the scratch memory. If `launch` is `None`, the launch has unknown arguments and enough blocks to fill the target several
 /// times.
 ///
 /// # Errors
@@ -38,7 +40,7 @@ pub struct LaunchPredictionInput {
 /// block does not fit a compute unit.
 pub fn predict_launch_time(
     function: &Function,
-    shared_bytes: u64,
+    shared_bytes: Option<u64>,
     launch: Option<&LaunchPredictionInput>,
     config: &LaunchConfig<'_>,
 ) -> Result<PredictedPerformance, SynthesisError> {
@@ -50,10 +52,36 @@ pub fn predict_launch_time(
     let plans = plan_dots(body, config)?;
     let moved = count_accesses(body, config, &layouts)?;
     let program = Solved { body, axis_info: &axis_info, config, layouts: &layouts, plans: &plans };
+    let (limited, shared_bytes) = match shared_bytes {
+        Some(bytes) => (*config, bytes),
+        None => fit_scratch(program, &allocations(body, &layouts)?)?,
+    };
+    let program = Solved { config: &limited, ..program };
     let grid = launch.map(|launch| launch.values.grid.iter().product::<u64>() * u64::from(config.context.blocks));
     let block = WorkCounter::new(program, &moved, launch_info.as_ref())?.blocks(shared_bytes, grid)?;
     let distinct_bytes = launch.and_then(|launch| launch.buffer_bytes);
     predicted(&ModelLaunch { distinct_bytes, ..block }, config)
+}
+
+/// Bytes of shared memory through which a scalar is passed to other warp partitions.
+const CAPTURED_BYTES: u64 = 8;
+
+/// Returns the tensors that a program allocates in shared memory, each with the bytes of all its buffers, and the scalars
+/// that it passes to warp partitions there.
+fn allocations(body: &FunctionBody, layouts: &LayoutCache<'_>) -> Result<Vec<(Value, u64)>, SynthesisError> {
+    let partitioned = body.walk_region(body.root()).into_iter().filter(|op| body.op(*op).name() == ttg::WARP_SPECIALIZE);
+    let captured: BTreeSet<Value> = partitioned.flat_map(|op| captured_values(body, op)).collect();
+    let passed = captured.into_iter().filter(|value| !is_rematerializable_capture(body, *value));
+    let mut found: Vec<(Value, u64)> = passed.map(|value| (value, CAPTURED_BYTES)).collect();
+    for op in body.walk_region(body.root()).into_iter().filter(|op| body.op(*op).name() == ttg::LOCAL_ALLOC) {
+        let tensor = body.op(op).results[0];
+        let memory = layouts.resolve_memory(body.value_type(tensor))?;
+        // Tensor memory is no shared memory.
+        let Layout::Memory(layout) = &memory.layout else { continue };
+        let bits = element_bits_while_moved(body.value_type(tensor).element());
+        found.push((tensor, layout.allocated_bytes(bits) * memory.copies.iter().product::<u64>()));
+    }
+    Ok(found)
 }
 
 fn plan_dots(body: &FunctionBody, config: &LaunchConfig<'_>) -> Result<HashMap<Op, MmaPlan>, SynthesisError> {

@@ -76,6 +76,7 @@ pub(super) fn predicted(
         resident: resident.blocks,
         limited_by: resident.limited_by.to_owned(),
         registers: block.registers,
+        shared_bytes: block.shared_bytes,
         launch,
         pipes,
         latency,

@@ -5,6 +5,7 @@
 use std::path::PathBuf;
 
 use crate::prelude::*;
+use tilewright_assign::FunctionReport;
 use tilewright_assign::stages::LoopPipelineReport;
 use tilewright_target::Optimization;
 use tilewright_verify::case::{
@@ -411,28 +412,52 @@ fn bulk_stores_are_waited_for_at_reuse() {
     }
 }
 
+/// Compiles a program; returns the kernel with the report of layout assignment.
+fn reported(text: &str, options: &ProgramOptions) -> (Kernel, FunctionReport) {
+    let mut found = None;
+    let kernel = compiler(&target("h100")).compile_kernel(text, options, &mut |stage| {
+        if let CompilationStageOutput::Layouts(assigned) = stage {
+            found = Some(assigned.report.functions[0].clone());
+        }
+    });
+    (kernel.unwrap_or_else(|error| panic!("{error}\n{text}")), found.expect("layouts"))
+}
+
 /// Checks that the report of layout assignment lists each bulk store with its instructions and the bytes of its buffer.
 #[test]
 fn bulk_stores_are_reported() {
-    let target = target("h100");
-    let assigned = |matmul: &Matmul| {
-        let mut found = None;
-        let compiled = compiler(&target).compile_kernel(&matmul.text(), &matmul.options(3), &mut |stage| {
-            if let CompilationStageOutput::Layouts(assigned) = stage {
-                found = Some(assigned.report.functions[0].clone());
-            }
-        });
-        compiled.unwrap_or_else(|error| panic!("{matmul:?}: {error}"));
-        found.expect("layouts")
-    };
     for matmul in [COPIED[0], COPIED[3], PERSISTENT[1]] {
-        let report = assigned(&matmul);
+        let (_, report) = reported(&matmul.text(), &matmul.options(3));
         let [store] = &report.bulk_stores[..] else { panic!("{matmul:?}: {report}") };
         let [m, n, _] = matmul.tile;
         assert_eq!((&*store.value, store.bytes, store.conflicts), ("%sum", 4 * m * n, 0), "{report}");
         assert!(store.by.contains("copied by cp.async.bulk.tensor"), "{report}");
         assert!(report.to_string().contains(&format!("  bulk stores\n    %sum: {}", store.by)), "{report}");
     }
+}
+
+/// Checks the predicted shared memory of plain programs with bulk stores against the memory that lowering allocates. A
+/// producer warp fills buffers while consumers store a tile of a persistent program, so that both take memory.
+#[test]
+fn kernels_take_the_predicted_shared_memory() {
+    for matmul in COPIED.into_iter().chain(PERSISTENT) {
+        for attributes in ["{tt.warp_specialize}", "{tt.warp_specialize = false}"] {
+            let text = matmul.text_with(attributes, "    tt.descriptor_store");
+            let options = ProgramOptions::default().with_warps(matmul.warps);
+            let (kernel, report) = reported(&text, &options);
+            let predicted = report.prediction.as_ref().map_or(0, |prediction| prediction.shared_bytes);
+            let taken = kernel.shared_bytes();
+            // Without a producer warp, the buffers of an inner loop share memory with those of stores behind it.
+            let is_exact = !matmul.persistent || attributes == "{tt.warp_specialize}";
+            assert!(taken == predicted || !is_exact && taken < predicted, "{matmul:?}: {taken}, {predicted}: {report}");
+        }
+    }
+    // Seven stages of a tile and the buffer of its store exceed the shared memory of a block.
+    let matmul = Matmul { tile: [128, 128, 64], size: [256, 128, 512], warps: 8, ..PERSISTENT[1] };
+    let text = matmul.text_with("{tt.warp_specialize}", "    tt.descriptor_store");
+    let (_, report) = reported(&text, &matmul.options(7));
+    let line = &report.loops[0];
+    assert!(line.producers == 1 && (2..=5).contains(&line.stages), "{report}");
 }
 
 /// Checks stores of a value that the program has in shared memory, as Triton's bulk copies from there are imported: the
