@@ -1,10 +1,11 @@
 //! The predicted time of a launch of a program whose tensors all have layouts.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use tilewright_tile::op::name::{tt, ttg};
 
 use super::accesses::{AccessCounts, AccessOp, accesses, buffers};
 use super::leaf::plan_dot_mma;
+use super::live_bytes::{TensorBytes, allocated};
 use super::model::ModelLaunch;
 use super::predicted::predicted;
 use super::scratch::fit_scratch;
@@ -18,7 +19,6 @@ use tilewright_layout::Layout;
 use tilewright_plan::memory_synthesis::{SharedTensor, choose_accesses_for_layout};
 use tilewright_plan::mma::MmaPlan;
 use tilewright_tile::axis_info::{AxisInfoMap, LaunchValues};
-use tilewright_tile::transform::{captured_values, is_rematerializable_capture};
 use tilewright_tile::{Function, FunctionBody, Op, Value};
 
 /// A launch whose time is predicted.
@@ -63,23 +63,20 @@ pub fn predict_launch_time(
     predicted(&ModelLaunch { distinct_bytes, ..block }, config)
 }
 
-/// Bytes of shared memory through which a scalar is passed to other warp partitions.
-const CAPTURED_BYTES: u64 = 8;
+/// Alignment of tensors in shared memory, in bytes; a layout may require more.
+const ALIGNMENT: u64 = 16;
 
-/// Returns the tensors that a program allocates in shared memory, each with the bytes of all its buffers, and the scalars
-/// that it passes to warp partitions there.
-fn allocations(body: &FunctionBody, layouts: &LayoutCache<'_>) -> Result<Vec<(Value, u64)>, SynthesisError> {
-    let partitioned = body.walk_region(body.root()).into_iter().filter(|op| body.op(*op).name() == ttg::WARP_SPECIALIZE);
-    let captured: BTreeSet<Value> = partitioned.flat_map(|op| captured_values(body, op)).collect();
-    let passed = captured.into_iter().filter(|value| !is_rematerializable_capture(body, *value));
-    let mut found: Vec<(Value, u64)> = passed.map(|value| (value, CAPTURED_BYTES)).collect();
+/// Returns the tensors that a program allocates in shared memory.
+fn allocations(body: &FunctionBody, layouts: &LayoutCache<'_>) -> Result<Vec<TensorBytes>, SynthesisError> {
+    let mut found = Vec::new();
     for op in body.walk_region(body.root()).into_iter().filter(|op| body.op(*op).name() == ttg::LOCAL_ALLOC) {
         let tensor = body.op(op).results[0];
         let memory = layouts.resolve_memory(body.value_type(tensor))?;
         // Tensor memory is no shared memory.
         let Layout::Memory(layout) = &memory.layout else { continue };
         let bits = element_bits_while_moved(body.value_type(tensor).element());
-        found.push((tensor, layout.allocated_bytes(bits) * memory.copies.iter().product::<u64>()));
+        let bytes = layout.allocated_bytes(bits) * memory.copies.iter().product::<u64>();
+        found.extend(allocated(body, tensor, bytes.next_multiple_of(ALIGNMENT)));
     }
     Ok(found)
 }

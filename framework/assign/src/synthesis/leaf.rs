@@ -6,7 +6,7 @@ use tilewright_tile::op::name::{tt, ttg, tw};
 use super::accesses::CopyConstraints;
 use super::derived::ConstraintTrace;
 use super::follows::CopyConsequences;
-use super::live_bytes::TensorBytes;
+use super::live_bytes::allocated;
 use super::model::ModelLaunch;
 use super::predicted::predicted;
 use super::scratch::fit_scratch;
@@ -124,7 +124,9 @@ impl Leaf {
             tree.loops.iter().map(|open| of_loop(function, &open.of, choices)).collect();
         let axis_info = solved.map(AxisInfoMap::analyze).unwrap_or_else(|| AxisInfoMap::analyze(function));
         let program = Solved { body, axis_info: &axis_info, config, layouts: &layouts, plans: &plans };
-        let (limited, shared_bytes) = fit_scratch(program, &allocated(body, &expanded.tensors, &memories))?;
+        let tensors = expanded.tensors.iter().zip(&memories);
+        let tensors = tensors.filter_map(|(&(_, tensor), memory)| allocated(body, tensor, memory.bytes));
+        let (limited, shared_bytes) = fit_scratch(program, &tensors.collect::<Vec<_>>())?;
         let program = Solved { config: &limited, ..program };
         let block = WorkCounter::new(program, &moved, None)?.blocks(shared_bytes, options.blocks)?;
         let distinct_bytes = tree.reuse.distinct_bytes(&block);
@@ -162,15 +164,6 @@ impl Leaf {
         let program = Solved { body, axis_info: &axis_info, config, layouts: &layouts, plans: &self.plans };
         ConstraintTrace { program, memories: &self.memories, options }.lines()
     }
-}
-
-/// Returns the tensors of an expanded program with their bytes.
-fn allocated(body: &FunctionBody, tensors: &[(Op, Value)], memories: &[SharedTensorReport]) -> Vec<TensorBytes> {
-    let of = |(&(_, tensor), memory): (&(Op, Value), &SharedTensorReport)| match body.value_origin(tensor) {
-        ValueOrigin::Result(beside, _) => Some(TensorBytes { tensor, bytes: memory.bytes, beside }),
-        ValueOrigin::Argument(..) => None,
-    };
-    tensors.iter().zip(memories).filter_map(of).collect()
 }
 
 /// Whether a shared tensor belongs to a copy: to a bulk tensor copy from registers to global memory.

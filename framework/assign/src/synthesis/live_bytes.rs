@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use tilewright_tile::{Block, FunctionBody, Op, TileType, Value};
+use tilewright_tile::{Block, FunctionBody, Op, TileType, Value, ValueOrigin};
 
 /// A tensor in shared memory.
 #[derive(Debug, Clone, Copy)]
@@ -15,6 +15,14 @@ pub(super) struct TensorBytes {
     pub bytes: u64,
     /// An operation of the block that allocates it: of the body of a loop if each iteration allocates it.
     pub beside: Op,
+}
+
+/// Returns a tensor whose buffers take `bytes`, allocated by the operation that defines it; `None` for an argument.
+pub(super) fn allocated(body: &FunctionBody, tensor: Value, bytes: u64) -> Option<TensorBytes> {
+    match body.value_origin(tensor) {
+        ValueOrigin::Result(beside, _) => Some(TensorBytes { tensor, bytes, beside }),
+        ValueOrigin::Argument(..) => None,
+    }
 }
 
 /// Returns the most bytes of shared memory that are live at the same time. `tensors` has the tensors; `scratch` returns

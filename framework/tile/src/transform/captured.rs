@@ -33,29 +33,6 @@ pub fn resolve_captured_value(body: &FunctionBody, value: Value) -> Value {
     given.map_or(value, |given| resolve_captured_value(body, given))
 }
 
-/// Returns the values that the partitions of a `ttg.warp_specialize` capture, explicitly or not.
-#[must_use]
-pub fn captured_values(body: &FunctionBody, op: Op) -> BTreeSet<Value> {
-    let regions = body.op(op).regions.iter().skip(1);
-    regions.flat_map(|region| from_outside(body, *region)).chain(body.op(op).operands.iter().copied()).collect()
-}
-
-/// Whether a partition can rematerialize (compute again) a captured value: it follows from function arguments, constants
-/// and addresses of buffers. Other values are passed through shared memory.
-#[must_use]
-pub fn is_rematerializable_capture(body: &FunctionBody, value: Value) -> bool {
-    match body.value_origin(value) {
-        ValueOrigin::Argument(block, _) => body.blocks(body.root()).first() == Some(&block),
-        ValueOrigin::Result(op, _) => {
-            let operation = body.op(op);
-            let no_tensors = operation.operands.iter().all(|&operand| body.value_type(operand).as_tensor().is_none());
-            let follows = operation.definition.traits.pure && operation.regions.is_empty() && no_tensors;
-            let all_follow = || operation.operands.iter().all(|&operand| is_rematerializable_capture(body, operand));
-            operation.name() == ttg::LOCAL_ALLOC || follows && all_follow()
-        }
-    }
-}
-
 fn capture(body: &mut FunctionBody, op: Op) {
     let regions: Vec<Region> = body.op(op).regions.iter().skip(1).copied().collect();
     let taken: BTreeSet<Value> = regions.iter().flat_map(|region| from_outside(body, *region)).collect();

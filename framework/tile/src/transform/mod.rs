@@ -36,9 +36,7 @@ mod unused;
 mod widen_accumulators;
 
 pub use bulk_stores::{BulkStoreSource, BulkStoreTensor, store_by_bulk_copies};
-pub use captured::{
-    captured_values, is_rematerializable_capture, make_partition_captures_explicit, resolve_captured_value,
-};
+pub use captured::{make_partition_captures_explicit, resolve_captured_value};
 pub use descriptor_accesses::replace_descriptor_accesses;
 pub use desugar_async::make_copies_synchronous;
 pub use forward::forward_stores;

@@ -2,7 +2,7 @@
 //! alone; otherwise the default partition passes them through shared memory.
 
 use smallvec::SmallVec;
-use tilewright_tile::transform::is_rematerializable_capture;
+use tilewright_tile::op::name::ttg;
 
 use crate::program::error::{LowerErrorReason, Lowered};
 use crate::program::lowered::{LoweredValue, SharedTensorRef};
@@ -17,7 +17,7 @@ const BYTES: u32 = 8;
 /// rematerialize. The barrier that starts the other partitions follows these stores.
 pub(super) fn given(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     for value in lowering.body.op(op).operands.clone() {
-        if is_rematerializable_capture(lowering.body, value) || lowering.groups.passed.contains_key(&value) {
+        if is_rematerializable(lowering, value) || lowering.groups.passed.contains_key(&value) {
             continue;
         }
         let LoweredValue::Scalar(scalar) = *lowering.lowered(value)? else {
@@ -79,6 +79,21 @@ fn loaded(lowering: &mut Lowering<'_>, buffer: u32, ty: Type) -> Value {
             builder.cast(Cast::Bits, word, ty)
         }
         _ => builder.load(ty, pointer, 0, None),
+    }
+}
+
+/// Whether a value can be rematerialized: it follows from function arguments, constants and addresses of buffers.
+fn is_rematerializable(lowering: &Lowering<'_>, value: tile::Value) -> bool {
+    let body = lowering.body;
+    match body.value_origin(value) {
+        ValueOrigin::Argument(block, _) => body.blocks(body.root()).first() == Some(&block),
+        ValueOrigin::Result(op, _) => {
+            let operation = body.op(op);
+            let no_tensors = operation.operands.iter().all(|&operand| body.value_type(operand).as_tensor().is_none());
+            let is_allocation = operation.name() == ttg::LOCAL_ALLOC;
+            let follows = operation.definition.traits.pure && operation.regions.is_empty() && no_tensors;
+            is_allocation || follows && operation.operands.iter().all(|&operand| is_rematerializable(lowering, operand))
+        }
     }
 }
 
