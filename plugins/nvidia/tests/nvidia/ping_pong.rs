@@ -4,7 +4,9 @@
 use crate::prelude::*;
 use crate::tma_loops::{assembly, check_ptx};
 use tilewright_assign::synthesis::{Derivation, SynthesisOptions};
-use tilewright_vendor_testkit::explicit::{sized_attention, synthesize_and_emulate, synthesize_layouts};
+use tilewright_vendor_testkit::explicit::{
+    persistent_tiles_program, sized_attention, synthesize_and_emulate, synthesize_layouts,
+};
 use tilewright_verify::case::ProgramCase;
 
 /// Attributes of the loop.
@@ -40,6 +42,20 @@ fn warp_groups_alternate_in_attention() {
         let is_by_register = |line: &&str| line.trim_start().starts_with(word) && line.contains("%r");
         assert!(ptx.lines().filter(is_by_register).count() > 1, "the numbers are in registers: {ptx}");
     }
+}
+
+/// Warp groups alternate in each inner loop of a persistent program, although its tiles have barriers between the inner
+/// loops. The results are right on the emulator, and from PTX on the virtual device.
+#[test]
+fn warp_groups_alternate_in_persistent_programs() {
+    let target = target("h100");
+    let (case, text) = persistent_tiles_program([320, 64, 256], "tt.warp_specialize");
+    let case = ProgramCase { warps: 8, ..case };
+    let text = text.replace("    }\n    %rounded", "    } {tw.ping_pong}\n    %rounded");
+    let found = synthesize_and_emulate(&target, &case, &text, SynthesisOptions::default());
+    assert_eq!(ping_pong(&found.derivation), Some((2, "%next", "%next")), "{}", found.derivation);
+    assert!(found.kernel.contains("indexed_barrier sync"), "{}", found.kernel);
+    check_ptx(&target, &case, &text);
 }
 
 /// The model chooses exclusive sections where it predicts a gain; the program and an option can forbid them.
