@@ -2,8 +2,8 @@
 
 use crate::LOOP_WEIGHT;
 use tilewright_tile::axis_info::{AxisInfoMap, IntegerRange};
-use tilewright_tile::op::name::scf;
-use tilewright_tile::{FunctionBody, Op};
+use tilewright_tile::op::name::{scf, tt};
+use tilewright_tile::{FunctionBody, Op, Value, ValueOrigin};
 
 /// Returns the trip count of a loop; [`LOOP_WEIGHT`] if its bounds are not constant.
 pub(super) fn iteration_count(body: &FunctionBody, axis_info: &AxisInfoMap, op: Op) -> u64 {
@@ -36,6 +36,24 @@ pub(super) fn mean_iteration_count(body: &FunctionBody, launch_info: &AxisInfoMa
         (Some(begin), Some(end), Some(step)) if step > 0.0 => ((end - begin) / step).ceil().max(0.0) as u64,
         _ => LOOP_WEIGHT,
     }
+}
+
+/// Returns the number of blocks that launch a persistent program: the constant step of a loop over tiles that begins at
+/// the index of the block. `None` for other programs, and if the program reads the index along several axes.
+pub(super) fn persistent_block_count(body: &FunctionBody, axis_info: &AxisInfoMap) -> Option<u64> {
+    let ops = body.walk_region(body.root());
+    let axis = |op: Op| body.op(op).attributes.get("axis");
+    let ids: Vec<Op> = ops.iter().copied().filter(|op| body.op(*op).name() == tt::GET_PROGRAM_ID).collect();
+    if ids.iter().any(|id| axis(*id) != axis(ids[0])) {
+        return None;
+    }
+    let is_id = |value: Value| matches!(body.value_origin(value), ValueOrigin::Result(op, _) if ids.contains(&op));
+    let steps = |op: &Op| {
+        let operands = &body.op(*op).operands;
+        let step = axis_info.get(operands[2])?.range.constant_value()?;
+        u64::try_from(step).ok().filter(|step| *step > 1 && is_id(operands[0]))
+    };
+    ops.iter().filter(|op| body.op(**op).name() == scf::FOR).find_map(steps)
 }
 
 /// Returns the number of executions of an operation: the product of the trip counts of all enclosing loops.

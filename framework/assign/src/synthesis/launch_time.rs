@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use tilewright_tile::op::name::{tt, ttg};
 
 use super::accesses::{AccessCounts, AccessOp, accesses, buffers};
+use super::iteration_count::persistent_block_count;
 use super::leaf::plan_dot_mma;
 use super::live_bytes::{TensorBytes, allocated};
 use super::model::ModelLaunch;
@@ -33,7 +34,7 @@ pub struct LaunchPredictionInput {
 
 /// Predicts the time of a launch of a function with layouts, after pipelining, whose kernel takes `shared_bytes` bytes
 /// of shared memory; `None` predicts these, too, from the tensors in shared memory and the scratch memory. If `launch` is `None`, the launch has unknown arguments and enough blocks to fill the target several
-/// times.
+/// times, or those of a persistent program.
 ///
 /// # Errors
 /// [`SynthesisError`] if a dot or an access of shared memory has no plan, if a type's layout does not resolve, or if a
@@ -58,6 +59,7 @@ pub fn predict_launch_time(
     };
     let program = Solved { config: &limited, ..program };
     let grid = launch.map(|launch| launch.values.grid.iter().product::<u64>() * u64::from(config.context.blocks));
+    let grid = grid.or_else(|| persistent_block_count(body, &axis_info));
     let block = WorkCounter::new(program, &moved, launch_info.as_ref())?.blocks(shared_bytes, grid)?;
     let distinct_bytes = launch.and_then(|launch| launch.buffer_bytes);
     predicted(&ModelLaunch { distinct_bytes, ..block }, config)

@@ -8,6 +8,7 @@ mod producers;
 
 use super::alternatives::Tried;
 use super::error::Refusals;
+use super::iteration_count::persistent_block_count;
 use super::leaf::Leaf;
 use super::model::StepWork;
 use super::predicted::cycle_lower_bound;
@@ -16,6 +17,7 @@ use super::{Derivation, SearchStats, SynthesisError, SynthesisOptions};
 use crate::stage_count::choose_stages;
 use crate::{AssignedModule, LaunchConfig};
 use std::collections::HashMap;
+use tilewright_tile::axis_info::AxisInfoMap;
 use tilewright_tile::op::name::tw;
 use tilewright_tile::transform::explicit::{DotChoice, ExplicitMemoryChoices, SharedCopyLoop, TensorMapTileAddress};
 use tilewright_tile::transform::{make_partition_captures_explicit, remove_unused_operations};
@@ -63,6 +65,11 @@ pub fn synthesize(
     config: &LaunchConfig<'_>,
     options: SynthesisOptions,
 ) -> Result<SynthesizedProgram, SynthesisError> {
+    let persistent = || {
+        let function = module.functions.first()?;
+        persistent_block_count(function.body.as_ref()?, &AxisInfoMap::analyze(function))
+    };
+    let options = SynthesisOptions { blocks: options.blocks.or_else(persistent), ..options };
     let tree = Tree::of(module, config, options)?;
     let mut search = Search {
         tree: &tree,

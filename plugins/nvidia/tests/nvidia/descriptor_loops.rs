@@ -570,6 +570,26 @@ fn producer_warps_execute_enclosing_loops() {
     }
 }
 
+/// Checks that the step of a loop over tiles that begins at the index of the block is the number of blocks for which the
+/// time is predicted: one for each compute unit, which hides no latency behind other blocks, so that a producer warp gains.
+#[test]
+fn persistent_programs_launch_the_blocks_of_their_step() {
+    let matmul = Matmul { tile: [128, 128, 64], size: [256, 128, 4096], warps: 8, ..PERSISTENT[1] };
+    let of_step = |step: u32| {
+        let loop_over_tiles = format!(
+            "%blocks = arith.constant {step} : i32
+    %id = tt.get_program_id x : i32
+    scf.for %x = %id to %tiles step %blocks"
+        );
+        let text = matmul.text().replace("scf.for %x = %zero to %tiles step %one", &loop_over_tiles);
+        let text = text.replace("%y = tt.get_program_id y : i32", "%y = arith.constant 0 : i32");
+        let (_, report) = reported(&text, &ProgramOptions::default().with_warps(matmul.warps));
+        let blocks = report.prediction.as_ref().map(|prediction| prediction.blocks_per_compute_unit);
+        (blocks, report.loops[0].producers)
+    };
+    assert_eq!([132, 264, 1].map(of_step), [(Some(1), 1), (Some(2), 0), (Some(16), 0)]);
+}
+
 /// Checks that a host can forbid further warps, whatever the program asks for.
 #[test]
 fn producer_warps_can_be_forbidden() {
