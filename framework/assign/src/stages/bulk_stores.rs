@@ -56,9 +56,9 @@ pub(super) fn with_bulk_stores(
 /// A bulk store, and its report.
 type PlannedStore = (BulkStoreSource, BulkStoreReport);
 
-/// Finds the tensor of the program in shared memory that holds the value which `op` stores, such as the source of
-/// Triton's `ttng.async_tma_copy_local_to_global`. `None` if the value is not loaded from one directly before the store,
-/// or if no bulk tensor copy reads the tensor's layout.
+/// Finds the tensor of the program in shared memory that holds the value which `op` stores, such as the source of an
+/// imported bulk copy. `None` if the value is not loaded from one directly before the store, or if no bulk tensor copy
+/// reads the tensor's layout.
 fn find_loaded_tensor(
     body: &FunctionBody,
     op: Op,
