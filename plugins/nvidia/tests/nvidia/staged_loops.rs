@@ -327,3 +327,22 @@ fn a_loop_after_an_early_return_is_copied_as_before() {
     assert!(alone > 0);
     assert_eq!(copies("cf.cond_br %m, ^bb1, ^bb2\n  ^bb1:\n    tt.return\n  ^bb2:"), alone);
 }
+
+/// Checks that a tile that two dots read, as it is and transposed, is copied to one buffer that both read: by `ldmatrix`
+/// with and without transposition, or in place by `wgmma`. The only stores are those of the results, of 8 bytes.
+#[test]
+fn a_tile_with_two_readers_is_copied_once() {
+    let program = std::fs::read_to_string("../../conformance/kernels/grams.ttir").unwrap();
+    let readers = |name, count| match name {
+        "a100" => [("m8n8.x4.shared.b16", count), ("m8n8.x4.trans.shared.b16", count)],
+        _ => [("ss.kk", count), ("ss.mm", count)],
+    };
+    for (name, count) in [("a100", 16), ("h100", 4)] {
+        let kernel = print_kernel(&program_kernel(&target(name), &program).unwrap());
+        for (reader, count) in readers(name, count) {
+            assert_eq!(kernel.matches(reader).count(), count, "{reader}\n{kernel}");
+        }
+        let stores = kernel.lines().filter(|line| line.trim_start().starts_with("store ")).count();
+        assert_eq!(stores, 2 * 64 * 64 * 4 / (128 * 8), "{kernel}");
+    }
+}
