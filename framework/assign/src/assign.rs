@@ -90,7 +90,9 @@ pub fn assign_layouts(
             if config.context.enables(Optimization::DotAlternatives) {
                 dot_alternatives::take(&mut state, function, &mut plans, (config, stages), convert)?;
             }
-            store_swaps::swap_lanes_of_stores(&mut state)?;
+            if config.context.enables(Optimization::StoreSwaps) {
+                store_swaps::swap_lanes_of_stores(&mut state)?;
+            }
             if config.context.enables(Optimization::ReplicaStores) {
                 replica_stores::divide_among_replicas(&mut state)?;
             }

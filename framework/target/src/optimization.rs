@@ -58,6 +58,7 @@ optimizations! {
     DotAlternatives "dot-alternatives" "Takes another MMA instruction for a dot if the surrounding conversions become cheaper"
     FragmentCopies "fragment-copies" "Copies the registers of an MMA operand once that several vector loads fill"
     VectorAccesses "vector-accesses" "Loads and stores several adjacent elements by one instruction"
+    StoreSwaps "store-swaps" "Swaps elements among lanes before stores that then write fewer sectors"
     ReplicaStores "replica-stores" "Divides the stores of replicated values among the lanes that hold them"
     WarpReductions "warp-reductions" "Reduces integers over a warp by one instruction"
     MergedBarriers "merged-barriers" "Merges the barriers of several data movements through shared memory"
