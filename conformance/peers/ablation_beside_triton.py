@@ -54,6 +54,7 @@ SUBJECTS = {
     "loops": ("prefetch", "overlapped-mma", "loop-unrolling", "resident-blocks"),
     "reductions, scans, elementwise chains": (
         "vector-accesses",
+        "store-swaps",
         "replica-stores",
         "warp-reductions",
         "merged-barriers",

@@ -123,10 +123,22 @@ fn loads_without_async_copies_use_registers() {
     assert_eq!((instructions, both.line().bytes), (vec!["by", "co"], (2 + 3) * 4096), "{:?}", both.line());
 }
 
+/// Checks that a tile whose address follows from a loaded number is copied two iterations ahead, and that the number is
+/// loaded only for iterations that the loop has: the list has eight elements.
+#[test]
+fn a_tile_from_a_list_is_copied() {
+    let program = PipelinedLoopProgram { from: TileAddressSource::Loaded, ..PROGRAM };
+    let compiled = program.compiled(&target("a100"), Some(3));
+    let load = compiled.prefetched_loads()[0];
+    assert!(load.by.as_ref().unwrap().starts_with("copied by cp.async.cg.shared.global.16"), "{load:?}");
+    for iterations in [1, 2, 7, 8] {
+        program.run(&target("a100"), &compiled.kernel, iterations, 32).unwrap();
+    }
+}
+
 #[test]
 fn unprefetchable_loads_stay_with_a_reason() {
     for (program, reason) in [
-        (PipelinedLoopProgram { from: TileAddressSource::Loaded, ..PROGRAM }, "its slice has `tt.load`"),
         (
             PipelinedLoopProgram { from: TileAddressSource::Quotient, ..PROGRAM },
             "`arith.divsi` by a value that may be zero",

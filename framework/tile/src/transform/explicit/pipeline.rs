@@ -96,7 +96,7 @@ impl Expander<'_> {
         Schedule {
             op: of.op,
             streams: vec![stream],
-            rest: Slice { ops, carried: (1..body.arguments(block).len()).collect() },
+            rest: Slice { ops, carried: (1..body.arguments(block).len()).collect(), ..Slice::default() },
             asynchronous_accumulators: if is_pending { accumulator.collect() } else { Vec::new() },
             prefetches_last: false,
             mma_waits_cover_block: false,

@@ -354,20 +354,33 @@ impl<'s> Search<'s> {
     }
 
     fn can_go(&self, load: &PrefetchableLoad) -> Result<(), String> {
-        let volatile = self.body.op(load.op).attributes.get("isVolatile");
-        if volatile.is_some_and(|volatile| *volatile == crate::Attribute::Bool(true)) {
-            return Err("it is volatile".to_owned());
-        }
-        let base = self.bases.find(self.body.op(load.op).operands[0]);
-        if !self.stored.is_empty() && base.is_none_or(|base| self.stored.contains(&base)) {
-            return Err("it may read an element that a `tt.store` of the loop writes".to_owned());
-        }
+        self.check_not_stored(load.op)?;
         let ty = self.body.value_type(load.stored);
         let numbers = matches!(ty.element(), TileType::Integer(..) | TileType::Float(_));
         if ty.as_tensor().is_none() || !numbers || ty.element_bits().is_none_or(|bits| bits < 8) {
             return Err(format!("`{ty}` is not a tensor of whole bytes"));
         }
-        slice(self.body, self.block, std::slice::from_ref(load)).map(drop)
+        let check = |op| match self.body.op(op).name() {
+            tt::LOAD => {
+                let wrong = |reason| format!("its slice has `tt.load`, which cannot be executed earlier: {reason}");
+                self.check_not_stored(op).map_err(wrong)
+            }
+            _ => check_speculatable(self.body, op),
+        };
+        slice(self.body, self.block, std::slice::from_ref(load), check).map(drop)
+    }
+
+    /// Checks that a load may be executed in an earlier iteration. The error is the reason why it may not.
+    fn check_not_stored(&self, load: Op) -> Result<(), String> {
+        let volatile = self.body.op(load).attributes.get("isVolatile");
+        if volatile.is_some_and(|volatile| *volatile == crate::Attribute::Bool(true)) {
+            return Err("it is volatile".to_owned());
+        }
+        let base = self.bases.find(self.body.op(load).operands[0]);
+        if !self.stored.is_empty() && base.is_none_or(|base| self.stored.contains(&base)) {
+            return Err("it may read an element that a `tt.store` of the loop writes".to_owned());
+        }
+        Ok(())
     }
 }
 
@@ -375,8 +388,14 @@ impl<'s> Search<'s> {
 /// operations between load and store, except the loaded values themselves.
 ///
 /// # Errors
-/// The reason why an operation cannot be executed for a later iteration.
-pub(super) fn slice(body: &FunctionBody, block: Block, loads: &[PrefetchableLoad]) -> Result<Slice, String> {
+/// The first error of `check` for an operation of the slice, or the reason why it cannot be executed for a later
+/// iteration.
+pub(super) fn slice(
+    body: &FunctionBody,
+    block: Block,
+    loads: &[PrefetchableLoad],
+    check: impl Fn(Op) -> Result<(), String>,
+) -> Result<Slice, String> {
     let roots = loads.iter().flat_map(|load| {
         let is_passed_on = |value: &Value| match body.value_origin(*value) {
             ValueOrigin::Result(defining_op, _) => defining_op == load.op || load.chain.contains(&defining_op),
@@ -385,5 +404,5 @@ pub(super) fn slice(body: &FunctionBody, block: Block, loads: &[PrefetchableLoad
         let ops = std::iter::once(&load.op).chain(&load.chain);
         ops.flat_map(|op| body.op(*op).operands.iter().copied()).filter(move |value| !is_passed_on(value))
     });
-    backward(body, block, roots.collect(), |_| false, |op| check_speculatable(body, op))
+    backward(body, block, roots.collect(), |_| false, check)?.guard_loads(body, block)
 }

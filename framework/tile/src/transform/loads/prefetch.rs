@@ -96,7 +96,7 @@ fn schedule(of: &LoopPipelinePlan, streams: &[Vec<usize>], cloner: &IrCloner<'_,
         };
         let loads: Vec<PrefetchableLoad> =
             numbers.iter().map(|load_index| of.loads[*load_index].load.clone()).collect();
-        let slice = slice(body, block, &loads)?;
+        let slice = slice(body, block, &loads, |_| Ok(()))?;
         let tensor_bytes = numbers.iter().map(bytes).sum();
         let has_copies = path == PrefetchPath::Copy;
         Ok(Stream { distance, buffers, slice, has_copies, has_loads, tensor_bytes })

@@ -1,6 +1,7 @@
 //! Emits a pipelined loop twice, for consumer warps and for a producer warp.
 
 use super::expand::{Pipeline, Prefetch};
+use super::iteration::Bounds;
 use super::schedule::Stream;
 use crate::op::name::ttg;
 use crate::transform::{IrCloner, Rewritten};
@@ -61,6 +62,7 @@ impl Pipeline<'_> {
             if let (Some(phase), Some(mbarriers)) = (position.phase, &self.mbarriers[ordinal]) {
                 mbarriers.emit_wait_until_empty(index, phase, cloner.to)?;
             }
+            Bounds::emit_guarded(&stream.slice, cloner)?;
             self.copy(ordinal, index, front, cloner)?;
             given.extend(self.advanced(ordinal, &position, None, cloner)?.values());
         }
