@@ -96,7 +96,8 @@ impl<'m> PipelinePlanner<'_, 'm> {
         Some(SharedBuffer::new(tensor, accesses, mma_reads).with_limits(self.limits.clone()))
     }
 
-    /// Returns the layout of a buffer, with this memory layout, in the axes of a read; `None` if these are the buffer's.
+    /// Returns the layout of a buffer, with this memory layout, in the axes of a read; `None` if these are those of the
+    /// buffer.
     pub(super) fn view_of(&self, memory: &MemoryLayout, read: &PrefetchRead) -> Option<LayoutAttribute> {
         let transfers = self.transfers(&read.views).filter(|transfers| !transfers.is_empty())?;
         let to_result = |layout: LinearLayout, [_, to]: &[LayoutTransfer; 2]| to.apply(&layout).ok();

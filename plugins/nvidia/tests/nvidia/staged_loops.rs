@@ -328,6 +328,25 @@ fn product_after(before: &str) -> String {
     )
 }
 
+/// Checks that bytes of B that are adjacent along N, which `wgmma` reads along K, are stored as words of four bytes along
+/// K: a lane loads four rows, whose bytes it packs.
+#[test]
+fn bytes_across_k_are_stored_in_words() {
+    let operands = ["%as =", "%bs =", "%ai =", "%bi =", "%x =", "%y =", "%next ="];
+    let narrow = |line: &str| match operands.iter().any(|name| line.trim_start().starts_with(name)) {
+        true => line.replace("f16", "f8E4M3FN"),
+        false => line
+            .replace("%a: !tt.ptr<f16>", "%a: !tt.ptr<f8E4M3FN>")
+            .replace("%b: !tt.ptr<f16>", "%b: !tt.ptr<f8E4M3FN>"),
+    };
+    let program: Vec<String> = product_after("").lines().map(narrow).collect();
+    let kernel = print_kernel(&program_kernel(&target("h100"), &program.join("\n")).unwrap());
+    assert!(kernel.contains("wgmma"), "{kernel}");
+    let stores: Vec<&str> = kernel.lines().filter(|line| line.trim_start().starts_with("store ")).collect();
+    assert!(stores.iter().any(|store| store.contains("align 4")), "{stores:?}");
+    assert!(!stores.iter().any(|store| store.ends_with("align 1")), "{stores:?}");
+}
+
 /// Checks that the layouts of a loop after an early return are those of the loop alone.
 #[test]
 fn a_loop_after_an_early_return_is_copied_as_before() {
