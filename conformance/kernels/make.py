@@ -241,6 +241,18 @@ def products():
     scaled_factors_of_16_bits(random)
     scaled_across_k(random)
     split_products()
+    grams()
+
+
+def grams():
+    """Tiles that two dots read as they are and transposed; the sums of integers are exact."""
+    random = Random(29)
+    tiles = [[random.integers(64, -8, 8) for _ in range(64)] for _ in range(3)]
+    turned = [[list(column) for column in zip(*tile)] for tile in tiles]
+    total = lambda of: [sum(sum(p * q for p, q in zip(tile[i], tile[j])) for tile in of) for i in range(64) for j in range(64)]
+    x = [value for tile in tiles for row in tile for value in row]
+    case("grams", pointers(x="f16", y="f32", z="f32") + [("rows", "i32", 192)],
+         {"x": ("f16", [192, 64], x, None), "y": ("f32", [64, 64], None, total(tiles)), "z": ("f32", [64, 64], None, total(turned))})
 
 
 def split_products():

@@ -55,6 +55,7 @@ SUBJECTS = {
     "loops": ("prefetch", "overlapped-mma", "loop-unrolling", "resident-blocks"),
     "reductions, scans, elementwise chains": (
         "vector-accesses",
+        "store-swaps",
         "replica-stores",
         "store-swaps",
         "bulk-stores",

@@ -9,7 +9,7 @@ use super::report::{AssignmentReport, FunctionReport};
 use super::rewrite::rewrite;
 use super::{
     AssignmentError, AssignmentOptions, LaunchConfig, Strategy, dot_alternatives, local_search, operand_orders,
-    replica_stores, store_swaps,
+    operand_words, replica_stores, store_swaps,
 };
 use tilewright_plan::movement::{MovementError, check_block_fits_target};
 use tilewright_target::Optimization;
@@ -89,6 +89,9 @@ pub fn assign_layouts(
             local_search::improve(&mut state, config)?;
             if config.context.enables(Optimization::DotAlternatives) {
                 dot_alternatives::take(&mut state, function, &mut plans, (config, stages), convert)?;
+            }
+            if let Some(body) = &function.body {
+                operand_words::fill_operand_words(&mut state, body, config)?;
             }
             if config.context.enables(Optimization::StoreSwaps) {
                 store_swaps::swap_lanes_of_stores(&mut state)?;

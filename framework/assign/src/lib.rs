@@ -24,6 +24,7 @@ pub mod memory;
 mod moves;
 mod op_costs;
 mod operand_orders;
+mod operand_words;
 mod price;
 mod producer_warps;
 mod propagate;

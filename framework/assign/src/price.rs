@@ -144,10 +144,21 @@ impl<'a> Prices<'a> {
         price
     }
 
+    /// Returns the bytes of a lane that one instruction of an access moves in a layout; `None` if the access has no plan.
+    pub(super) fn bytes_per_lane(&self, access: &Access, layout: &LinearLayout) -> Option<u64> {
+        let (named, target) = (&access.named, self.config.context.target);
+        let plan = plan_global_access(layout, &named.tensor, named.bits, access.direction, target).ok()?;
+        Some(plan.bytes_per_lane())
+    }
+
+    /// Returns the cycles for each warp of operations with these counts, without their latency.
+    pub(super) fn of_counts(&self, counts: Counts) -> f64 {
+        self.time(&WarpWork::from_counts(counts, 1)).throughput_cycles()
+    }
+
     fn plan_prefetch(&self, access: &Access, from: &LinearLayout, to: &LinearLayout) -> Option<f64> {
         let (context, bits) = (&self.config.context, access.named.bits);
-        let loaded = plan_global_access(from, &access.named.tensor, bits, access.direction, context.target).ok()?;
-        let copy = prefetching_access(from, loaded.bytes_per_lane(), self.config)?;
+        let copy = prefetching_access(from, self.bytes_per_lane(access, from)?, self.config)?;
         let reader = TensorAccess::load("the reader", to.clone(), context);
         let tensor = SharedTensor::new(&tensor_shape_from_layout(to), bits);
         let buffer = SharedBuffer::new(tensor, vec![copy, reader], Vec::new()).with_limits(limits_for_prices());

@@ -8,6 +8,7 @@ use std::rc::Rc;
 
 use crate::LaunchConfig;
 use crate::dot_plan::DotPlan;
+use crate::layouts::LayoutTransfer;
 use tilewright_layout::{self as layout, Dim, FamilyParameterValue, FamilySpec, LinearLayout, MemoryLayout};
 use tilewright_plan::memory_synthesis::{
     AccessAlternative, MemorySynthesisError, SharedLayoutSearchLimits, SharedLayoutSolution, SharedTensor,
@@ -35,16 +36,26 @@ pub struct SharedBuffer<'m> {
     pub tensor: SharedTensor,
     /// The accesses that fill and read the buffer, each with the instructions that can execute it.
     pub accesses: Vec<TensorAccess<'m>>,
-    /// The dots whose MMAs read the buffer in place, each with the operand that it is: A (0) or B (1).
-    pub mma_reads: Vec<(Rc<DotPlan>, usize)>,
+    /// The MMAs that read the buffer in place.
+    pub mma_reads: Vec<MmaRead>,
     /// The allowed layouts, and the limits of the search for one.
     pub limits: SharedLayoutSearchLimits,
+}
+
+/// An MMA that reads a buffer in place.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct MmaRead {
+    pub dot: Rc<DotPlan>,
+    /// The operand that the buffer is: A (0) or B (1).
+    pub side: usize,
+    /// The layout transfers from the buffer to the operand, in order.
+    pub view: Vec<LayoutTransfer>,
 }
 
 impl<'m> SharedBuffer<'m> {
     /// Creates a buffer with the usual limits of the search for its layout.
     #[must_use]
-    pub fn new(tensor: SharedTensor, accesses: Vec<TensorAccess<'m>>, mma_reads: Vec<(Rc<DotPlan>, usize)>) -> Self {
+    pub fn new(tensor: SharedTensor, accesses: Vec<TensorAccess<'m>>, mma_reads: Vec<MmaRead>) -> Self {
         Self { tensor, accesses, mma_reads, limits: SharedLayoutSearchLimits::default() }
     }
 
@@ -105,10 +116,11 @@ impl<'m> SharedBuffer<'m> {
     fn solve_as_is(&self, config: &LaunchConfig<'_>) -> Result<SharedLayoutSolution, Box<MemorySynthesisError>> {
         let (tensor, limits) = (&self.tensor, &self.limits);
         let solution = solve_shared_layout_with_search_limits(tensor, &self.accesses, &config.context, limits)?;
-        for (dot, side) in &self.mma_reads {
-            let (read, access) = (dot.plan.with_operand_memory(*side, &solution.memory.linear), dot.plan.atom_name());
-            let refused = |reason| MemorySynthesisError::Access { access: access.to_owned(), reason };
-            read.map_err(|error| refused(error.to_string()))?;
+        for MmaRead { dot, side, view } in &self.mma_reads {
+            let refused = |reason| MemorySynthesisError::Access { access: dot.plan.atom_name().to_owned(), reason };
+            let memory = view.iter().try_fold(solution.memory.linear.clone(), |memory, to| to.apply(&memory));
+            let memory = memory.map_err(|error| refused(error.to_string()))?;
+            dot.plan.with_operand_memory(*side, &memory).map_err(|error| refused(error.to_string()))?;
         }
         Ok(solution)
     }

@@ -58,6 +58,7 @@ optimizations! {
     DotAlternatives "dot-alternatives" "Takes another MMA instruction for a dot if the surrounding conversions become cheaper"
     FragmentCopies "fragment-copies" "Copies the registers of an MMA operand once that several vector loads fill"
     VectorAccesses "vector-accesses" "Loads and stores several adjacent elements by one instruction"
+    StoreSwaps "store-swaps" "Swaps elements among lanes before stores that then write fewer sectors"
     ReplicaStores "replica-stores" "Divides the stores of replicated values among the lanes that hold them"
     StoreSwaps "store-swaps" "Swaps elements between lanes before a store if it then writes fewer sectors"
     BulkStores "bulk-stores" "Stores tiles of tensor descriptors by bulk tensor copies"

@@ -87,7 +87,9 @@ impl PipelinePlanner<'_, '_> {
         for (load, how) in found {
             let memory = how.solution.as_ref().map(|solution| memory_name(&solution.memory));
             line.loads.push(LoadPrefetchReport::for_prefetch(self.body, &load, &how, memory.as_ref()));
-            staged.loads.push(PlannedPrefetch { load, path: how.path, memory, block: how.block });
+            let view = |read| self.view_of(&how.solution.as_ref()?.memory, read);
+            let views = load.reads.iter().map(view).collect();
+            staged.loads.push(PlannedPrefetch { load, path: how.path, memory, views, block: how.block });
         }
         LoopDecision { staged, line }
     }

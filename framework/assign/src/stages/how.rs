@@ -4,7 +4,7 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
-use tilewright_tile::op::name::{tt, ttg};
+use tilewright_tile::op::name::tt;
 
 use crate::dot_plan::{DotPlan, plan_dot};
 use crate::layouts::LayoutCache;
@@ -14,14 +14,14 @@ use crate::shared_buffer::{
 };
 use crate::{LOOP_WEIGHT, LaunchConfig};
 use tilewright_layout::{Dim, LinearLayout};
-use tilewright_plan::memory_synthesis::{SharedLayoutSearchLimits, SharedLayoutSolution, SharedTensor, TensorAccess};
+use tilewright_plan::memory_synthesis::{SharedLayoutSearchLimits, SharedLayoutSolution, TensorAccess};
 use tilewright_plan::movement::{
     ConversionKind, PointerToSharedCopySpec, plan_conversion, plan_pointer_to_shared_copy,
 };
 use tilewright_target::{Optimization, Queue};
 use tilewright_tile::axis_info::{AxisInfoMap, IndexBitPosition};
 use tilewright_tile::transform::loads::{
-    HoistedSharedOperand, InvariantDotOperand, PrefetchConsumer, PrefetchPath, PrefetchableLoad,
+    HoistedSharedOperand, InvariantDotOperand, PrefetchConsumer, PrefetchPath, PrefetchRead, PrefetchableLoad,
     carried_accumulator_index,
 };
 use tilewright_tile::{FunctionBody, LayoutAttribute, Op, Value};
@@ -83,7 +83,7 @@ impl<'m> PipelinePlanner<'_, 'm> {
     }
 
     /// Returns the plan of a dot; `None` if the target cannot execute the dot.
-    fn dot_plan(&self, op: Op) -> Option<Rc<DotPlan>> {
+    pub(super) fn dot_plan(&self, op: Op) -> Option<Rc<DotPlan>> {
         let mut known = self.dot_plans.borrow_mut();
         known.entry(op).or_insert_with(|| plan_dot(self.body, op, self.config).ok().map(Rc::new)).clone()
     }
@@ -107,7 +107,8 @@ impl<'m> PipelinePlanner<'_, 'm> {
         let Some(block) = block else { return Vec::new() };
         let dots: Vec<Op> = body.op_and_nested_ops(of).into_iter().filter(|op| body.op(*op).is_dot()).collect();
         let is_in_buffer = |dot: Op, side: usize| {
-            loads.iter().any(|(load, _)| load.reader == PrefetchConsumer::MmaOperand(dot, side))
+            let reads = loads.iter().flat_map(|(load, _)| &load.reads);
+            reads.into_iter().any(|read| read.reader == PrefetchConsumer::MmaOperand(dot, side))
                 || stored.iter().any(|of| (of.operand.dot, of.operand.side) == (dot, side))
         };
         let may_overlap = |dot: &Op| {
@@ -128,12 +129,13 @@ impl<'m> PipelinePlanner<'_, 'm> {
         !dots.is_empty() && dots.iter().all(covers)
     }
 
-    fn layout(&self, value: Value) -> Option<LinearLayout> {
+    pub(super) fn layout(&self, value: Value) -> Option<LinearLayout> {
         self.layouts.resolve_distributed(self.body.value_type(value)).ok()
     }
 
     /// Plans the prefetch of a load: by a copy to shared memory if one is possible, else through registers. A value
-    /// that stays in registers is copied only if `copies` is true.
+    /// that stays in registers is copied only if `copies` is true, or if the copy replaces several stores to shared
+    /// memory.
     ///
     /// # Errors
     /// The reason why the load cannot be prefetched.
@@ -142,28 +144,12 @@ impl<'m> PipelinePlanner<'_, 'm> {
         load: &PrefetchableLoad,
         copies: bool,
     ) -> Result<(PrefetchableLoad, PrefetchPlan), String> {
-        let converted = self.converted_load(load).filter(|_| copies);
-        let by_conversion = converted.and_then(|load| Some((self.plan_load(&load, copies).ok()?, load)));
-        match by_conversion.filter(|(plan, _)| plan.is_asynchronous_copy()) {
+        let shared = self.with_shared_reads(load).filter(|load| copies || load.is_stored_once());
+        let by_copy = shared.and_then(|load| Some((self.plan_load(&load, copies).ok()?, load)));
+        match by_copy.filter(|(plan, _)| plan.is_asynchronous_copy()) {
             Some((plan, load)) => Ok((load, plan)),
             None => Ok((load.clone(), self.plan_load(load, copies)?)),
         }
-    }
-
-    /// Returns the load with its buffer's reader changed from registers to the layout conversion that uses the value.
-    /// `None` if the value does not stay in registers, or if a conversion in the same iteration is not its only use.
-    fn converted_load(&self, load: &PrefetchableLoad) -> Option<PrefetchableLoad> {
-        let body = self.body;
-        let ops = body.walk_region(body.root());
-        let mut users = ops.iter().copied().filter(|op| body.op(*op).operands.contains(&load.stored));
-        let (only, None) = (users.next()?, users.next()) else { return None };
-        let mut blocks = ops.iter().flat_map(|op| &body.op(*op).regions).flat_map(|region| body.blocks(*region));
-        let is_in_iteration = blocks.any(|block| [load.op, only].iter().all(|op| body.ops(*block).contains(op)));
-        let is_converted = load.reader == PrefetchConsumer::Registers
-            && is_in_iteration
-            && body.op(only).name() == ttg::CONVERT_LAYOUT;
-        let reader = PrefetchConsumer::Conversion(only);
-        is_converted.then(|| PrefetchableLoad { required: body.op(only).results[0], reader, ..load.clone() })
     }
 
     fn plan_load(&self, load: &PrefetchableLoad, copies: bool) -> Result<PrefetchPlan, String> {
@@ -171,10 +157,10 @@ impl<'m> PipelinePlanner<'_, 'm> {
         let bits = element_bits_while_moved(self.body.value_type(load.stored).element());
         let registers = (u64::from(bits) << register_layout.in_bits(Dim::REGISTER)).div_ceil(32);
         let carried = PrefetchPlan { path: PrefetchPath::Carried, solution: None, bytes: 0, registers, block: None };
-        if load.reader == PrefetchConsumer::Registers && !copies {
+        if load.stays_in_registers() && !copies {
             return Ok(carried);
         }
-        let read = self.buffer(load.stored, load.reader, load.required).ok_or("its reader has no known access")?;
+        let read = self.buffer(load.stored, &load.reads).ok_or("its reader has no known access")?;
         if let Some(plan) = self.plan_tensor_copy(load, &read) {
             return Ok(plan);
         }
@@ -184,7 +170,7 @@ impl<'m> PipelinePlanner<'_, 'm> {
         if let Some(copied) = self.plan_copy(load, &register_layout, &read) {
             return in_buffer(PrefetchPath::Copy, 0, copied);
         }
-        if load.reader == PrefetchConsumer::Registers {
+        if load.stays_in_registers() {
             return Ok(carried);
         }
         let store = TensorAccess::store("the store", register_layout, &self.config.context).with_weight(LOOP_WEIGHT);
@@ -201,30 +187,12 @@ impl<'m> PipelinePlanner<'_, 'm> {
         if !self.config.context.enables(Optimization::HoistedOperands) {
             return None;
         }
-        let read = self.buffer(value, PrefetchConsumer::MmaOperand(dot, side), value)?;
+        let read = PrefetchRead { value, views: Vec::new(), reader: PrefetchConsumer::MmaOperand(dot, side) };
+        let read = self.buffer(value, &[read])?;
         let store = TensorAccess::store("the store", self.layout(value)?, &self.config.context);
         let solution = self.solved.solve(&read.with_first_access(store), self.config).ok()?;
         let bytes = bytes_of(&solution, read.tensor.bits);
         Some((solution, bytes))
-    }
-
-    /// Returns the buffer of `value` with its reader, which needs the layout of `required` if it reads to registers;
-    /// `None` if the reader has no known access.
-    fn buffer(&self, value: Value, reader: PrefetchConsumer, required: Value) -> Option<SharedBuffer<'m>> {
-        let ty = self.body.value_type(value);
-        let tensor = SharedTensor::new(ty.shape().unwrap_or_default(), element_bits_while_moved(ty.element()));
-        let (access, mma_reads) = match reader {
-            PrefetchConsumer::Conversion(_) | PrefetchConsumer::Registers => {
-                let layout = self.layout(required)?;
-                (TensorAccess::load("the reader", layout, &self.config.context), Vec::new())
-            }
-            PrefetchConsumer::MmaOperand(op, side) => {
-                let dot = self.dot_plan(op)?;
-                (mma_operand_access(&dot.plan, side, "the MMA", self.config)?, vec![(dot, side)])
-            }
-        };
-        let buffer = SharedBuffer::new(tensor, vec![access.with_weight(LOOP_WEIGHT)], mma_reads);
-        Some(buffer.with_limits(self.limits.clone()))
     }
 
     /// Plans an asynchronous copy of a load's value, in `register_layout`, to shared memory, by an instruction as wide

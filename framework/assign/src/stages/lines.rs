@@ -4,15 +4,15 @@
 use std::fmt;
 
 use serde::Serialize;
-use tilewright_tile::op::name::scf;
+use tilewright_tile::op::name::{scf, ttg};
 
 use super::how::PrefetchPlan;
 use crate::bulk_store::BulkStore;
 use crate::source::{source, suffix};
 use tilewright_kernel::SourceLocation;
 use tilewright_plan::memory_synthesis::SharedLayoutSolution;
-use tilewright_tile::transform::loads::{InvariantDotOperand, PrefetchConsumer, PrefetchPath, PrefetchableLoad};
-use tilewright_tile::{FunctionBody, LayoutAttribute, Op, Value};
+use tilewright_tile::transform::loads::{InvariantDotOperand, PrefetchPath, PrefetchRead, PrefetchableLoad};
+use tilewright_tile::{FunctionBody, LayoutAttribute, Op, Value, ValueOrigin};
 
 /// The report of a loop with loads.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -98,12 +98,13 @@ impl LoadPrefetchReport {
     ) -> Self {
         let solution = how.solution.as_ref();
         let served = |index: usize| solution.map_or_else(String::new, |solution| named_access(solution, index));
+        let read: Vec<String> = (1..solution.map_or(0, |solution| solution.served.len())).map(served).collect();
         let filled = match how.path {
             PrefetchPath::Copy | PrefetchPath::TensorCopy => {
-                format!("copied by {}, read by {}", served(0), served(1))
+                format!("copied by {}, read by {}", served(0), read.join(" and "))
             }
             PrefetchPath::Registers => {
-                format!("by registers, stored by {}, read by {}", served(0), served(1))
+                format!("by registers, stored by {}, read by {}", served(0), read.join(" and "))
             }
             PrefetchPath::Carried => format!("in {} registers of a lane", how.registers),
         };
@@ -181,12 +182,16 @@ pub(super) fn named(body: &FunctionBody, op: Op) -> String {
     body.op(op).results.first().map_or_else(|| scf::FOR.to_owned(), |value| body.display_name(*value))
 }
 
-/// Returns the conversion that a prefetched load replaces: the name of the value, its layout and the required layout.
-/// `None` if it replaces none.
-pub(super) fn conversion(body: &FunctionBody, load: &PrefetchableLoad) -> Option<(String, String, String)> {
-    let PrefetchConsumer::Conversion(_) = load.reader else { return None };
+/// Returns the conversions that a prefetched load replaces, each as the name of the value, its layout and the required
+/// layout.
+pub(super) fn conversions(body: &FunctionBody, load: &PrefetchableLoad) -> Vec<(String, String, String)> {
     let layout = |value: Value| body.value_type(value).layout().map(|layout| layout.text().to_owned());
-    Some((body.display_name(load.stored), layout(load.stored)?, layout(load.required)?))
+    let line = |read: &PrefetchRead| {
+        let ValueOrigin::Result(op, _) = body.value_origin(read.value) else { return None };
+        let &converted = body.op(op).operands.first().filter(|_| body.op(op).name() == ttg::CONVERT_LAYOUT)?;
+        Some((body.display_name(converted), layout(converted)?, layout(read.value)?))
+    };
+    load.reads.iter().filter_map(line).collect()
 }
 
 impl LoopPipelineReport {

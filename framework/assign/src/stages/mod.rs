@@ -8,8 +8,9 @@
 //! A load is prefetched if its value goes through shared memory anyway: to a conversion, or to an MMA that reads it
 //! there. A load through a tensor descriptor becomes a bulk tensor copy if the target has these and a launch can encode
 //! the tensor map (`tensor_copy`). Any other load becomes an asynchronous copy if the target has one of the load's
-//! width. Otherwise the value goes through registers: it is loaded at the start of an iteration and stored at its end.
-//! [`tilewright_plan::memory_synthesis`] finds a layout of the buffer for both accesses.
+//! width. Several conversions and MMAs can read the buffer of one copy (`shared_reads`). Without copies, the value goes
+//! through registers: it is loaded at the start of an iteration and stored at its end.
+//! [`tilewright_plan::memory_synthesis`] finds a layout of the buffer for all accesses.
 //!
 //! Before, stores through tensor descriptors become bulk tensor copies where that takes less time (`bulk_stores`).
 
@@ -18,6 +19,7 @@ mod choose;
 mod how;
 mod lines;
 mod pipeline;
+mod shared_reads;
 mod tensor_copy;
 
 pub use lines::{BulkStoreReport, LoadPrefetchReport, LoopPipelineReport};

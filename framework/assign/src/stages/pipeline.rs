@@ -284,7 +284,7 @@ impl StageSearch<'_, '_> {
         let decisions = self.loops.iter().zip(choices).map(decide);
         let (choices, lines): (Vec<_>, _) = decisions.map(|decision| (decision.staged, decision.line)).unzip();
         let loads = choices.iter().flat_map(|choice| &choice.loads);
-        let removed_lines = loads.filter_map(|fetch| lines::conversion(self.planner.body, &fetch.load)).collect();
+        let removed_lines = loads.flat_map(|fetch| lines::conversions(self.planner.body, &fetch.load)).collect();
         let wrong = |violation: tilewright_tile::TileViolation| AssignmentError::Program {
             operation: scf::FOR.to_owned(),
             message: violation.to_string(),

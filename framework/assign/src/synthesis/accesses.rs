@@ -9,7 +9,7 @@ use super::SynthesisError;
 use super::model::StepWork;
 use crate::dot_plan::{DotPlan, mma_problem, plan_dot};
 use crate::layouts::{LayoutCache, map_coordinates};
-use crate::shared_buffer::{bulk_copy_access, mma_operand_access};
+use crate::shared_buffer::{MmaRead, bulk_copy_access, mma_operand_access};
 use crate::{LOOP_WEIGHT, LaunchConfig};
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_plan::memory_synthesis::{AccessAlternative, AccessSolution, TensorAccess};
@@ -41,13 +41,9 @@ pub(super) struct AccessOp {
     pub name: String,
     /// The assumed number of executions.
     pub weight: u64,
-    /// The dot whose MMA reads the tensor in place, with the operand that it is: A (0) or B (1); `None` for other
-    /// accesses.
-    pub mma_read: MmaRead,
+    /// The read of an MMA in place; `None` for other accesses.
+    pub mma_read: Option<MmaRead>,
 }
-
-/// A dot whose MMA reads a tensor in place, with the operand that it is.
-type MmaRead = Option<(Rc<DotPlan>, usize)>;
 
 /// The counts of one access of a tensor in shared memory.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -185,7 +181,7 @@ struct AccessedTensor<'c, 'a> {
 
 impl<'a> AccessedTensor<'_, 'a> {
     /// Returns the access that an operation makes, and the MMA operand that it reads in place; `None` if it makes none.
-    fn access(&self, op: Op) -> Result<Option<(TensorAccess<'a>, MmaRead)>, SynthesisError> {
+    fn access(&self, op: Op) -> Result<Option<(TensorAccess<'a>, Option<MmaRead>)>, SynthesisError> {
         let Self { body, buffers, requested, config, .. } = *self;
         let operation = body.op(op);
         let is_of = |operand: usize| operation.operands.get(operand).is_some_and(|value| buffers.contains(value));
@@ -195,7 +191,7 @@ impl<'a> AccessedTensor<'_, 'a> {
         let access = match operation.name() {
             ttg::LOCAL_LOAD if is_of(0) && operation.attributes.get(OPERAND_STAYS_IN_SMEM).is_some() => {
                 let (access, dot, side) = mma_access(body, op, &self.name(op, operation.operands[0]), config)?;
-                return Ok(Some((access, Some((Rc::new(dot), side)))));
+                return Ok(Some((access, Some(MmaRead { dot: Rc::new(dot), side, view: Vec::new() }))));
             }
             ttg::LOCAL_LOAD if is_of(0) => {
                 let value = operation.results[0];

@@ -123,10 +123,22 @@ fn loads_without_async_copies_use_registers() {
     assert_eq!((instructions, both.line().bytes), (vec!["by", "co"], (2 + 3) * 4096), "{:?}", both.line());
 }
 
+/// Checks that a tile whose address follows from a loaded number is copied two iterations ahead, and that the number is
+/// loaded only for iterations that the loop has: the list has eight elements.
+#[test]
+fn a_tile_from_a_list_is_copied() {
+    let program = PipelinedLoopProgram { from: TileAddressSource::Loaded, ..PROGRAM };
+    let compiled = program.compiled(&target("a100"), Some(3));
+    let load = compiled.prefetched_loads()[0];
+    assert!(load.by.as_ref().unwrap().starts_with("copied by cp.async.cg.shared.global.16"), "{load:?}");
+    for iterations in [1, 2, 7, 8] {
+        program.run(&target("a100"), &compiled.kernel, iterations, 32).unwrap();
+    }
+}
+
 #[test]
 fn unprefetchable_loads_stay_with_a_reason() {
     for (program, reason) in [
-        (PipelinedLoopProgram { from: TileAddressSource::Loaded, ..PROGRAM }, "its slice has `tt.load`"),
         (
             PipelinedLoopProgram { from: TileAddressSource::Quotient, ..PROGRAM },
             "`arith.divsi` by a value that may be zero",
@@ -316,6 +328,25 @@ fn product_after(before: &str) -> String {
     )
 }
 
+/// Checks that bytes of B that are adjacent along N, which `wgmma` reads along K, are stored as words of four bytes along
+/// K: a lane loads four rows, whose bytes it packs.
+#[test]
+fn bytes_across_k_are_stored_in_words() {
+    let operands = ["%as =", "%bs =", "%ai =", "%bi =", "%x =", "%y =", "%next ="];
+    let narrow = |line: &str| match operands.iter().any(|name| line.trim_start().starts_with(name)) {
+        true => line.replace("f16", "f8E4M3FN"),
+        false => line
+            .replace("%a: !tt.ptr<f16>", "%a: !tt.ptr<f8E4M3FN>")
+            .replace("%b: !tt.ptr<f16>", "%b: !tt.ptr<f8E4M3FN>"),
+    };
+    let program: Vec<String> = product_after("").lines().map(narrow).collect();
+    let kernel = print_kernel(&program_kernel(&target("h100"), &program.join("\n")).unwrap());
+    assert!(kernel.contains("wgmma"), "{kernel}");
+    let stores: Vec<&str> = kernel.lines().filter(|line| line.trim_start().starts_with("store ")).collect();
+    assert!(stores.iter().any(|store| store.contains("align 4")), "{stores:?}");
+    assert!(!stores.iter().any(|store| store.ends_with("align 1")), "{stores:?}");
+}
+
 /// Checks that the layouts of a loop after an early return are those of the loop alone.
 #[test]
 fn a_loop_after_an_early_return_is_copied_as_before() {
@@ -326,4 +357,23 @@ fn a_loop_after_an_early_return_is_copied_as_before() {
     let alone = copies("");
     assert!(alone > 0);
     assert_eq!(copies("cf.cond_br %m, ^bb1, ^bb2\n  ^bb1:\n    tt.return\n  ^bb2:"), alone);
+}
+
+/// Checks that a tile that two dots read, as it is and transposed, is copied to one buffer that both read: by `ldmatrix`
+/// with and without transposition, or in place by `wgmma`. The only stores are those of the results, of 8 bytes.
+#[test]
+fn a_tile_with_two_readers_is_copied_once() {
+    let program = std::fs::read_to_string("../../conformance/kernels/grams.ttir").unwrap();
+    let readers = |name, count| match name {
+        "a100" => [("m8n8.x4.shared.b16", count), ("m8n8.x4.trans.shared.b16", count)],
+        _ => [("ss.kk", count), ("ss.mm", count)],
+    };
+    for (name, count) in [("a100", 16), ("h100", 4)] {
+        let kernel = print_kernel(&program_kernel(&target(name), &program).unwrap());
+        for (reader, count) in readers(name, count) {
+            assert_eq!(kernel.matches(reader).count(), count, "{reader}\n{kernel}");
+        }
+        let stores = kernel.lines().filter(|line| line.trim_start().starts_with("store ")).count();
+        assert_eq!(stores, 2 * 64 * 64 * 4 / (128 * 8), "{kernel}");
+    }
 }

@@ -143,7 +143,7 @@ fn find_prefetch_slice(body: &FunctionBody, block: Block, copies: &[Op]) -> Resu
             .map_err(|reason| format!("its source depends on `{name}`, which cannot be executed earlier: {reason}")),
         name => Err(format!("its source depends on `{name}`, which cannot be rematerialized")),
     };
-    let Slice { ops, carried } = backward(body, block, roots, |_| false, check)?;
+    let Slice { ops, carried, .. } = backward(body, block, roots, |_| false, check)?;
     if !carried.is_empty() {
         return Err("its source depends on loop-carried values".to_owned());
     }

@@ -108,7 +108,7 @@ impl Expander<'_> {
             op: of.op,
             enclosing: producer.and(of.enclosing.clone().ok()).unwrap_or_default(),
             streams: vec![stream],
-            rest: Slice { ops, carried: (1..body.arguments(block).len()).collect() },
+            rest: Slice { ops, carried: (1..body.arguments(block).len()).collect(), ..Slice::default() },
             asynchronous_accumulators: if is_pending { accumulator.collect() } else { Vec::new() },
             prefetches_last: false,
             mma_waits_cover_block: false,

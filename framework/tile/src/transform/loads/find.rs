@@ -46,7 +46,7 @@ pub struct InvariantDotOperand {
     pub value: Value,
 }
 
-/// A load that can be prefetched, and the operation that reads its value.
+/// A load that can be prefetched, and the operations that read its value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PrefetchableLoad {
     /// The load operation.
@@ -55,23 +55,44 @@ pub struct PrefetchableLoad {
     pub chain: Vec<Op>,
     /// The value that is stored to shared memory: the result of the last operation in `chain`, or of the load.
     pub stored: Value,
-    /// The value of the program that a read of the buffer replaces; without a buffer, the loaded value.
-    pub required: Value,
-    /// The consumer of the prefetched value.
+    /// The reads of the buffer; without a buffer, the only one is of the loaded value.
+    pub reads: Vec<PrefetchRead>,
+}
+
+impl PrefetchableLoad {
+    /// Whether a buffer replaces several stores to shared memory, and no lane needs the value in the layout of the load.
+    #[must_use]
+    pub fn is_stored_once(&self) -> bool {
+        self.reads.len() > 1
+            && self.reads.iter().all(|read| read.value != self.stored || read.reader != PrefetchConsumer::Lanes)
+    }
+
+    /// Whether the value can stay in registers, without a buffer: it is used in the layout of the load.
+    #[must_use]
+    pub fn stays_in_registers(&self) -> bool {
+        matches!(&self.reads[..], [only] if only.value == self.stored && only.reader == PrefetchConsumer::Lanes)
+    }
+}
+
+/// A read of the buffer of a prefetched load.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PrefetchRead {
+    /// The value of the program that the read replaces.
+    pub value: Value,
+    /// The transpositions from the stored value to the read one, in order.
+    pub views: Vec<Op>,
+    /// The consumer of the value.
     pub reader: PrefetchConsumer,
 }
 
-/// The consumer of a prefetched value: it reads the buffer in shared memory that the load fills or, without a buffer,
-/// registers.
+/// The consumer of a prefetched value: it reads the buffer in shared memory that the load fills.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PrefetchConsumer {
-    /// All lanes, in the result layout of this layout conversion.
-    Conversion(Op),
+    /// All lanes, in the layout of the value. With [`PrefetchPath::Carried`](super::PrefetchPath::Carried), the loaded
+    /// value stays in registers, without a buffer.
+    Lanes,
     /// The MMA instruction of a dot, for operand A (0) or B (1).
     MmaOperand(Op, usize),
-    /// The lanes that loaded the value, in the layout of the load. With
-    /// [`PrefetchPath::Carried`](super::PrefetchPath::Carried), the value stays in registers, without a buffer.
-    Registers,
 }
 
 /// Finds the innermost loops of a function that have loads, in program order.
@@ -147,7 +168,7 @@ impl<'s> Search<'s> {
             found.left = all.into_iter().map(|load| (load, reason.clone())).collect();
             return Some(found);
         }
-        for (value, required, reader) in self.readers() {
+        for (value, read) in self.readers() {
             let Some(traced) = self.traced(value) else { continue };
             let (load, chain) = match traced {
                 Ok(traced) => traced,
@@ -156,7 +177,7 @@ impl<'s> Search<'s> {
                     continue;
                 }
             };
-            let load = PrefetchableLoad { op: load, chain, stored: value, required, reader };
+            let load = PrefetchableLoad { op: load, chain, stored: value, reads: vec![read] };
             match self.can_go(&load) {
                 Ok(()) => found.loads.push(load),
                 Err(reason) => found.left.push((load.op, reason)),
@@ -207,13 +228,8 @@ impl<'s> Search<'s> {
     /// hide each other's latencies, so that a prefetch is worth its registers only if the program asks for it.
     fn register_prefetch(&self, op: Op) -> Option<PrefetchableLoad> {
         let &[value] = &self.body.op(op).results[..] else { return None };
-        let load = PrefetchableLoad {
-            op,
-            chain: Vec::new(),
-            stored: value,
-            required: value,
-            reader: PrefetchConsumer::Registers,
-        };
+        let read = PrefetchRead { value, views: Vec::new(), reader: PrefetchConsumer::Lanes };
+        let load = PrefetchableLoad { op, chain: Vec::new(), stored: value, reads: vec![read] };
         ((self.has_stages || self.reaches_dot(value)) && self.can_go(&load).is_ok()).then_some(load)
     }
 
@@ -249,21 +265,21 @@ impl<'s> Search<'s> {
         operands.filter(|of| is_outside(of.value) && (self.queries.can_read_from_shared)(of.dot, of.side)).collect()
     }
 
-    /// Returns the readers of buffers in shared memory. Each comes with the value to store in the buffer, and with the
-    /// value of the program that the read replaces.
-    fn readers(&self) -> Vec<(Value, Value, PrefetchConsumer)> {
+    /// Returns the reads of buffers in shared memory, each with the value to store in the buffer.
+    fn readers(&self) -> Vec<(Value, PrefetchRead)> {
         let mut readers = Vec::new();
+        let read = |value, reader| PrefetchRead { value, views: Vec::new(), reader };
         for &op in self.body.ops(self.block) {
             let operation = self.body.op(op);
             match operation.name() {
                 ttg::CONVERT_LAYOUT if (self.queries.moves_through_shared)(op) => {
-                    readers.push((operation.operands[0], operation.results[0], PrefetchConsumer::Conversion(op)));
+                    readers.push((operation.operands[0], read(operation.results[0], PrefetchConsumer::Lanes)));
                 }
                 tt::DOT => {
                     let sides = (0..2).filter(|side| (self.queries.can_read_from_shared)(op, *side));
                     readers.extend(sides.map(|side| {
                         let value = operation.operands[side];
-                        (value, value, PrefetchConsumer::MmaOperand(op, side))
+                        (value, read(value, PrefetchConsumer::MmaOperand(op, side)))
                     }));
                 }
                 _ => {}
@@ -338,20 +354,33 @@ impl<'s> Search<'s> {
     }
 
     fn can_go(&self, load: &PrefetchableLoad) -> Result<(), String> {
-        let volatile = self.body.op(load.op).attributes.get("isVolatile");
-        if volatile.is_some_and(|volatile| *volatile == crate::Attribute::Bool(true)) {
-            return Err("it is volatile".to_owned());
-        }
-        let base = self.bases.find(self.body.op(load.op).operands[0]);
-        if !self.stored.is_empty() && base.is_none_or(|base| self.stored.contains(&base)) {
-            return Err("it may read an element that a `tt.store` of the loop writes".to_owned());
-        }
+        self.check_not_stored(load.op)?;
         let ty = self.body.value_type(load.stored);
         let numbers = matches!(ty.element(), TileType::Integer(..) | TileType::Float(_));
         if ty.as_tensor().is_none() || !numbers || ty.element_bits().is_none_or(|bits| bits < 8) {
             return Err(format!("`{ty}` is not a tensor of whole bytes"));
         }
-        slice(self.body, self.block, std::slice::from_ref(load)).map(drop)
+        let check = |op| match self.body.op(op).name() {
+            tt::LOAD => {
+                let wrong = |reason| format!("its slice has `tt.load`, which cannot be executed earlier: {reason}");
+                self.check_not_stored(op).map_err(wrong)
+            }
+            _ => check_speculatable(self.body, op),
+        };
+        slice(self.body, self.block, std::slice::from_ref(load), check).map(drop)
+    }
+
+    /// Checks that a load may be executed in an earlier iteration. The error is the reason why it may not.
+    fn check_not_stored(&self, load: Op) -> Result<(), String> {
+        let volatile = self.body.op(load).attributes.get("isVolatile");
+        if volatile.is_some_and(|volatile| *volatile == crate::Attribute::Bool(true)) {
+            return Err("it is volatile".to_owned());
+        }
+        let base = self.bases.find(self.body.op(load).operands[0]);
+        if !self.stored.is_empty() && base.is_none_or(|base| self.stored.contains(&base)) {
+            return Err("it may read an element that a `tt.store` of the loop writes".to_owned());
+        }
+        Ok(())
     }
 }
 
@@ -359,8 +388,14 @@ impl<'s> Search<'s> {
 /// operations between load and store, except the loaded values themselves.
 ///
 /// # Errors
-/// The reason why an operation cannot be executed for a later iteration.
-pub(super) fn slice(body: &FunctionBody, block: Block, loads: &[PrefetchableLoad]) -> Result<Slice, String> {
+/// The first error of `check` for an operation of the slice, or the reason why it cannot be executed for a later
+/// iteration.
+pub(super) fn slice(
+    body: &FunctionBody,
+    block: Block,
+    loads: &[PrefetchableLoad],
+    check: impl Fn(Op) -> Result<(), String>,
+) -> Result<Slice, String> {
     let roots = loads.iter().flat_map(|load| {
         let is_passed_on = |value: &Value| match body.value_origin(*value) {
             ValueOrigin::Result(defining_op, _) => defining_op == load.op || load.chain.contains(&defining_op),
@@ -369,5 +404,5 @@ pub(super) fn slice(body: &FunctionBody, block: Block, loads: &[PrefetchableLoad
         let ops = std::iter::once(&load.op).chain(&load.chain);
         ops.flat_map(|op| body.op(*op).operands.iter().copied()).filter(move |value| !is_passed_on(value))
     });
-    backward(body, block, roots.collect(), |_| false, |op| check_speculatable(body, op))
+    backward(body, block, roots.collect(), |_| false, check)?.guard_loads(body, block)
 }

@@ -25,7 +25,8 @@ mod stored_operands;
 
 pub use crate::transform::pipeliner::{EnclosingLoop, carried_accumulator_index, outermost_loop};
 pub use find::{
-    InvariantDotOperand, LayoutQueries, LoadLoop, PrefetchConsumer, PrefetchableLoad, innermost_load_loops,
+    InvariantDotOperand, LayoutQueries, LoadLoop, PrefetchConsumer, PrefetchRead, PrefetchableLoad,
+    innermost_load_loops,
 };
 pub use pipelined::{
     HoistedSharedOperand, LoopPipelinePlan, PlannedPrefetch, PrefetchPath, REGISTER_PATH_BUFFER_COUNT,

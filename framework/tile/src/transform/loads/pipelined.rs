@@ -60,6 +60,8 @@ pub struct PlannedPrefetch {
     pub path: PrefetchPath,
     /// Shared-memory layout of the load's buffer; `None` if the load has no buffer.
     pub memory: Option<LayoutAttribute>,
+    /// For each read of the load, the layout of the buffer in the axes of the read; `None` if these are the buffer's.
+    pub views: Vec<Option<LayoutAttribute>>,
     /// Layout of a block of the load's descriptor in the buffer, as a bulk tensor copy writes it; `None` for other
     /// copies.
     pub block: Option<LayoutAttribute>,

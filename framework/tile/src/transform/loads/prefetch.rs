@@ -49,7 +49,8 @@ pub fn producer_loops<'l>(
 ) -> Result<Vec<EnclosingLoop>, String> {
     let loads: Vec<PrefetchableLoad> = loads.cloned().collect();
     let block = body.op(op).regions.first().and_then(|region| body.blocks(*region).first().copied());
-    let Slice { mut ops, carried } = slice(body, block.ok_or("it has no body")?, &loads)?;
+    let Slice { mut ops, guarded, carried } = slice(body, block.ok_or("it has no body")?, &loads, |_| Ok(()))?;
+    ops.extend(guarded);
     ops.extend(loads.iter().flat_map(|load| std::iter::once(load.op).chain(load.chain.iter().copied())));
     find_enclosing_loops(body, op, &ops, &carried, |_| false)
 }
@@ -76,11 +77,13 @@ impl Rewrite for Loops<'_> {
             .map(|path| (0..of.loads.len()).filter(|&load_index| of.loads[load_index].path == path).collect());
         let streams: Vec<Vec<usize>> = streams.filter(|loads: &Vec<usize>| !loads.is_empty()).collect();
         let schedule = schedule((of, enclosing), &streams, cloner).map_err(|reason| violation(cloner, op, reason))?;
-        let reader = |load_index: usize| match cloner.from.value_origin(of.loads[load_index].load.required) {
-            ValueOrigin::Result(op, _) => Some((op, load_index)),
-            ValueOrigin::Argument(..) => None,
-        };
-        let readers = (0..of.loads.len()).filter_map(reader).collect();
+        let reads = |load: usize| (0..of.loads[load].load.reads.len()).map(move |read| (load, read));
+        let reader =
+            |(load, read): (usize, usize)| match cloner.from.value_origin(of.loads[load].load.reads[read].value) {
+                ValueOrigin::Result(op, _) => Some((op, (load, read))),
+                ValueOrigin::Argument(..) => None,
+            };
+        let readers = (0..of.loads.len()).flat_map(reads).filter_map(reader).collect();
         let mut buffers = Vec::new();
         for (load_index, load) in of.loads.iter().enumerate() {
             let stream = streams.iter().position(|loads| loads.contains(&load_index)).unwrap_or(0);
@@ -123,7 +126,7 @@ fn schedule(
         };
         let loads: Vec<PrefetchableLoad> =
             numbers.iter().map(|load_index| of.loads[*load_index].load.clone()).collect();
-        let slice = slice(body, block, &loads)?;
+        let slice = slice(body, block, &loads, |_| Ok(()))?;
         let tensor_bytes = numbers.iter().map(bytes).sum();
         let has_copies = path == PrefetchPath::Copy;
         Ok(Stream { distance, buffers, slice, has_copies, has_loads, tensor_bytes })
@@ -138,7 +141,8 @@ fn schedule(
     let stores: BTreeSet<Op> = body.ops(block).iter().copied().filter(has_store).collect();
     let ops = stores.iter().flat_map(|store| body.op_and_nested_ops(*store));
     roots.extend(ops.flat_map(|op| body.op(op).operands.iter().copied()));
-    let read: BTreeSet<Value> = of.loads.iter().map(|load| load.load.required).collect();
+    let read: BTreeSet<Value> =
+        of.loads.iter().flat_map(|load| load.load.reads.iter().map(|read| read.value)).collect();
     let mut rest = backward(body, block, roots, |value| read.contains(&value), |_| Ok(()))?;
     let is_kept = |op: &Op| {
         rest.ops.contains(op) || stores.contains(op) || body.op(*op).results.iter().any(|value| read.contains(value))
@@ -178,8 +182,9 @@ struct Loads<'l, 'p> {
     streams: Vec<Vec<usize>>,
     /// For each load, the index of its stream, and its buffers; `None` if it has no buffers.
     buffers: Vec<(usize, Option<Buffers>)>,
-    /// For each operation whose result a buffer or a loop-carried value replaces, the index of its load.
-    readers: BTreeMap<Op, usize>,
+    /// For each operation whose result a buffer or a loop-carried value replaces, the index of its load, and of
+    /// one of the load's reads that require the result.
+    readers: BTreeMap<Op, (usize, usize)>,
     /// For each stream, the buffers or the loop-carried values that the current iteration reads.
     sources: Vec<Source>,
 }
@@ -198,29 +203,34 @@ impl Rewrite for Loads<'_, '_> {
     ///
     /// It also makes the MMAs of overlapped dots asynchronous.
     fn rewrite(&mut self, op: Op, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<bool> {
-        let Some(&load_index) = self.readers.get(&op) else {
+        let Some(&(load_index, read_index)) = self.readers.get(&op) else {
             return match self.of.overlapped_dots.contains(&op) {
                 true => self.loops.stored_operands.rewrite_dot(op, true, cloner),
                 false => self.loops.rewrite(op, cloner),
             };
         };
-        let load = &self.of.loads[load_index].load;
+        let planned = &self.of.loads[load_index];
+        let read = &planned.load.reads[read_index];
         let stream = self.buffers[load_index].0;
         let source = self.sources.get(stream);
         if let Some(Source::Values(values)) = source {
             let ordinal = self.streams[stream].iter().position(|known| *known == load_index);
             let value = ordinal.and_then(|ordinal| values.get(ordinal).copied());
-            cloner.bind(load.required, value.ok_or_else(|| violation(cloner, op, "it is not carried by the loop"))?);
+            cloner.bind(read.value, value.ok_or_else(|| violation(cloner, op, "it is not carried by the loop"))?);
             return Ok(true);
         }
-        let buffer = self.buffer(load_index, source.and_then(Source::buffer_index), cloner)?;
-        let ty = cloner.from.value_type(load.required).clone();
+        let mut buffer = self.buffer(load_index, source.and_then(Source::buffer_index), cloner)?;
+        let ty = cloner.from.value_type(read.value).clone();
+        if let Some(view) = planned.views.get(read_index).and_then(Option::as_ref) {
+            let view = TileType::Memory(Arc::new(buffer_type(&ty, view)));
+            buffer = cloner.to.build_op(ttg::MEMDESC_REINTERPRET).operand(buffer).result(view).value()?;
+        }
         let mut new_op = cloner.to.build_op(ttg::LOCAL_LOAD).operand(buffer).result(ty);
-        if matches!(load.reader, PrefetchConsumer::MmaOperand(..)) {
+        if matches!(read.reader, PrefetchConsumer::MmaOperand(..)) {
             new_op = new_op.attribute(OPERAND_STAYS_IN_SMEM, Attribute::Unit);
         }
         let value = new_op.value()?;
-        cloner.bind(load.required, value);
+        cloner.bind(read.value, value);
         Ok(true)
     }
 }

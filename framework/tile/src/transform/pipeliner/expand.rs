@@ -192,6 +192,7 @@ impl Pipeline<'_> {
         self.bounds.emit_slice(&stream.slice, (iteration.counter, &iteration.carried), front, cloner)?;
         if stream.has_copies || stream.tensor_bytes > 0 {
             cloner.emit_if(iteration.exists, |cloner| {
+                Bounds::emit_guarded(&stream.slice, cloner)?;
                 self.copy(ordinal, index, front, cloner)?;
                 Ok(Values::new())
             })?;
@@ -200,7 +201,10 @@ impl Pipeline<'_> {
             cloner.to.commit_group()?;
         }
         let values = match stream.has_loads {
-            true => cloner.emit_if(iteration.exists, |cloner| front.load(ordinal, cloner))?,
+            true => cloner.emit_if(iteration.exists, |cloner| {
+                Bounds::emit_guarded(&stream.slice, cloner)?;
+                front.load(ordinal, cloner)
+            })?,
             false => Values::new(),
         };
         let next = self.bounds.emit_next_iteration(&stream.slice, iteration, cloner)?;

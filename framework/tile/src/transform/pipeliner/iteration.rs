@@ -97,6 +97,15 @@ impl Bounds {
         Ok(slice.ops.iter().try_for_each(|op| cloner.rewrite_or_clone_op(*op, front))?)
     }
 
+    /// Emits the operations of `slice` that must not be executed for an iteration that the loop does not have, for the
+    /// iteration whose other operations of the slice were emitted last.
+    pub fn emit_guarded(slice: &Slice, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<()> {
+        for &op in &slice.guarded {
+            cloner.clone_op_with(op, cloner.all(&cloner.from.op(op).operands), Vec::new());
+        }
+        Ok(())
+    }
+
     /// Emits the test whether another iteration follows the one with this counter, as an `i1`.
     ///
     /// It does if the distance of the counter to the end is more than a step. An unsigned integer of the counter's type

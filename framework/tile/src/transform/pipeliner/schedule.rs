@@ -50,7 +50,7 @@ pub(in crate::transform) struct Stream {
     pub buffers: u32,
     /// The slice of an iteration on which the prefetches depend.
     ///
-    /// It is also executed for iterations that the loop does not have.
+    /// Except for its guarded operations, it is also executed for iterations that the loop does not have.
     pub slice: Slice,
     /// Whether some prefetches are asynchronous copies; an iteration waits for their commit group.
     pub has_copies: bool,

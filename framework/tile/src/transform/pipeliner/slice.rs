@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::op::name::arith;
+use crate::op::name::{arith, tt};
 use crate::{Block, FunctionBody, Op, Value, ValueOrigin};
 
 /// A slice: a part of an iteration that can be executed independently of the rest.
@@ -11,6 +11,9 @@ use crate::{Block, FunctionBody, Op, Value, ValueOrigin};
 pub(in crate::transform) struct Slice {
     /// The operations of the slice, in the order of the text.
     pub ops: Vec<Op>,
+    /// The operations that may only be executed for an iteration that the loop has, in the order of the text: loads, and
+    /// the operations that depend on them. They follow `ops`.
+    pub guarded: Vec<Op>,
     /// Indices of the loop body's block arguments on which the slice depends, ascending; the counter has index 0 and is
     /// not among them.
     pub carried: Vec<usize>,
@@ -50,7 +53,32 @@ pub(in crate::transform) fn backward(
         }
     }
     let ops = body.ops(block).iter().copied().filter(|op| ops.contains(op)).collect();
-    Ok(Slice { ops, carried: carried.into_iter().collect() })
+    Ok(Slice { ops, guarded: Vec::new(), carried: carried.into_iter().collect() })
+}
+
+impl Slice {
+    /// Moves the operations that depend on loads of the slice, and the loads, from `ops` to `guarded`.
+    ///
+    /// # Errors
+    /// The next iteration's slice depends on a loaded value, through a loop-carried value.
+    pub fn guard_loads(mut self, body: &FunctionBody, block: Block) -> Result<Self, String> {
+        let mut loaded: BTreeSet<Value> = BTreeSet::new();
+        for op in std::mem::take(&mut self.ops) {
+            let operation = body.op(op);
+            let depends = operation.operands.iter().any(|value| loaded.contains(value));
+            if depends || operation.name() == tt::LOAD {
+                loaded.extend(&operation.results);
+                self.guarded.push(op);
+            } else {
+                self.ops.push(op);
+            }
+        }
+        let yielded = body.ops(block).last().map(|last| body.op(*last).operands.clone()).unwrap_or_default();
+        match self.carried.iter().any(|index| yielded.get(index - 1).is_some_and(|value| loaded.contains(value))) {
+            true => Err("its slice carries a loaded value to the next iteration".to_owned()),
+            false => Ok(self),
+        }
+    }
 }
 
 /// Whether an operation can be executed again, for a later iteration: it has neither effects nor regions.

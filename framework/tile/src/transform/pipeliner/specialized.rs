@@ -172,6 +172,7 @@ impl SpecializedLoop<'_> {
             if let (Some(phase), Some(mbarriers)) = (position.phase, &self.mbarriers[ordinal]) {
                 mbarriers.emit_wait_until_empty(index, phase, cloner.to)?;
             }
+            Bounds::emit_guarded(&stream.slice, cloner)?;
             pipeline.copy(ordinal, index, front, cloner)?;
             next.push(pipeline.advanced(ordinal, position, None, cloner)?);
         }
