@@ -90,7 +90,7 @@ pub fn assign_layouts(
             if config.context.enables(Optimization::DotAlternatives) {
                 dot_alternatives::take(&mut state, function, &mut plans, (config, stages), convert)?;
             }
-            if let Some(body) = &function.body {
+            if let (true, Some(body)) = (config.context.enables(Optimization::OperandWords), &function.body) {
                 operand_words::fill_operand_words(&mut state, body, config)?;
             }
             if config.context.enables(Optimization::StoreSwaps) {

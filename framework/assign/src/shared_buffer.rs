@@ -44,7 +44,8 @@ pub struct SharedBuffer<'m> {
 
 /// An MMA that reads a buffer in place.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct MmaRead {
+pub struct MmaRead {
+    /// The plan of the dot whose MMA it is.
     pub dot: Rc<DotPlan>,
     /// The operand that the buffer is: A (0) or B (1).
     pub side: usize,

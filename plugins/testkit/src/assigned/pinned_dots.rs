@@ -62,8 +62,7 @@ fn predict(target: &dyn Target, text: &str) -> Result<Predicted, String> {
     let lanes = target.description().lanes.default;
     let config = LaunchConfig { context: build_plan_context(target), families: &families, lanes, warps: 4 };
     let report = assigned.report.functions[0].clone();
-    let bytes = report.loops.iter().map(|of| of.bytes).sum();
-    let predicted = predict_launch_time(&assigned.module.functions[0], bytes, None, &config);
+    let predicted = predict_launch_time(&assigned.module.functions[0], None, None, &config);
     Ok(Predicted { report, cycles: predicted.map_err(|error| error.to_string())?.cycles })
 }
 
