@@ -72,10 +72,10 @@ fn asynchronous_copies_use_the_cache_unless_they_name_the_second_level() {
 /// Loads one word of each of `lines` lines by one warp, 32 lines at a time, twice in the same order.
 fn walk(lines: u32) -> String {
     format!(
-        "mov.u32 %r5, 0; again: mov.u32 %r1, %lane; \
+        "mov.u32 %r5, 0; first: mov.u32 %r1, %lane; \
          next: mul.wide.u32 %d0, %r1, 128; add.u64 %d0, %d0, %io; ld.global.u32 %r2, [%d0]; add.u32 %r1, %r1, 32; \
          setp.lt.u32 %p0, %r1, {lines}; @%p0 bra next; \
-         add.u32 %r5, %r5, 1; setp.lt.u32 %p1, %r5, 2; @%p1 bra again;"
+         add.u32 %r5, %r5, 1; setp.lt.u32 %p1, %r5, 2; @%p1 bra first;"
     )
 }
 
