@@ -4,6 +4,8 @@
 //! A lane that holds a vector of global memory stores elements one by one. If it holds elements that are adjacent along
 //! K instead of the end of the vector, it packs words by byte permutes and stores these.
 
+use std::rc::Rc;
+
 use tilewright_kernel::Counts;
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_plan::memory_synthesis::{SharedTensor, TensorAccess};
@@ -18,7 +20,6 @@ use super::shared_buffer::{
 };
 use super::state::State;
 use super::{AssignmentError, LaunchConfig};
-use std::rc::Rc;
 
 /// Number of bits of the words that lanes store.
 const WORD_BITS: u32 = 32;

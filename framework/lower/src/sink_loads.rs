@@ -5,7 +5,7 @@
 //! first round to the last. This pass places loads and arithmetic directly before their first use, as long as the loads
 //! read the same values there.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use tilewright_kernel::{CollectiveScope, Kernel, MemorySpace, Op, Region, Statement, Type, Value};
 
@@ -39,7 +39,7 @@ fn find_positions(statements: &[Statement], types: &Types) -> Vec<Option<usize>>
     let (mut last_barrier, mut writer) = (None, statements.len());
     for (at, statement) in statements.iter().enumerate().rev() {
         let is_load = types.is_global_load(&statement.op);
-        if is_load || is_arithmetic(&statement.op) {
+        if is_load || statement.op.is_arithmetic() {
             let uses = statement.results.iter().filter_map(|(value, _)| first_use.get(value));
             let latest = if is_load { last_barrier.unwrap_or(writer) } else { statements.len() };
             positions[at] = uses.min().map(|&position| position.min(latest).max(at));
@@ -50,7 +50,7 @@ fn find_positions(statements: &[Statement], types: &Types) -> Vec<Option<usize>>
             (last_barrier, writer) = (None, at);
         }
         let position = positions[at].unwrap_or(at);
-        visit_operands(&statement.op, &mut |value| {
+        statement.op.visit_used_values(&mut |value| {
             first_use.entry(value).and_modify(|first| *first = position.min(*first)).or_insert(position);
         });
     }
@@ -59,41 +59,6 @@ fn find_positions(statements: &[Statement], types: &Types) -> Vec<Option<usize>>
 
 fn is_block_barrier(op: &Op) -> bool {
     matches!(op, Op::Barrier { scope: CollectiveScope::Block | CollectiveScope::Cluster, .. })
-}
-
-/// Whether an operation only computes its results from its operands.
-fn is_arithmetic(op: &Op) -> bool {
-    matches!(
-        op,
-        Op::Constant { .. }
-            | Op::Unary { .. }
-            | Op::Binary { .. }
-            | Op::Fma { .. }
-            | Op::Compare { .. }
-            | Op::Select { .. }
-            | Op::Cast { .. }
-            | Op::Pack { .. }
-            | Op::Extract { .. }
-            | Op::PermuteBytes { .. }
-            | Op::PtrAdd { .. }
-    )
-}
-
-/// Calls `visit` with the values that an operation and the operations in its regions use, except those that its regions
-/// define.
-fn visit_operands(op: &Op, visit: &mut dyn FnMut(Value)) {
-    op.operands().into_iter().for_each(&mut *visit);
-    for region in op.regions() {
-        let mut inner: HashSet<Value> = region.arguments.iter().map(|(value, _)| *value).collect();
-        for statement in &region.statements {
-            visit_operands(&statement.op, &mut |value| {
-                if !inner.contains(&value) {
-                    visit(value);
-                }
-            });
-            inner.extend(statement.results.iter().map(|(value, _)| *value));
-        }
-    }
 }
 
 /// The types of a kernel's values, without constants, which are immediates of instructions.
@@ -143,7 +108,7 @@ impl Types {
             for (value, _) in &statement.results {
                 now -= live.remove(value).unwrap_or(0);
             }
-            visit_operands(&statement.op, &mut |value| {
+            statement.op.visit_used_values(&mut |value| {
                 let ty = self.0.get(&value).copied();
                 let registers = ty.map_or(0, |ty| u64::from(ty.bits()).div_ceil(REGISTER_BITS));
                 if live.insert(value, registers).is_none() {

@@ -1,6 +1,8 @@
 //! [`Op`], an operation, with the accessors that the table generates: name, operands, regions, results, uniformity;
 //! [`Region`] and [`Statement`].
 
+use std::collections::HashSet;
+
 use serde::{Deserialize, Serialize};
 
 use super::atomic::{Atomic, MemoryOrder, MemoryScope};
@@ -177,6 +179,43 @@ impl Op {
     #[must_use]
     pub fn has_single_result(&self) -> bool {
         !matches!(self, Self::Wait { .. }) && self.result_count() == Some(1)
+    }
+
+    /// Whether the operation only computes its results from its operands: it accesses no memory and has no other
+    /// effects, and each lane computes without the others.
+    #[must_use]
+    pub fn is_arithmetic(&self) -> bool {
+        matches!(
+            self,
+            Self::Constant { .. }
+                | Self::Unary { .. }
+                | Self::Binary { .. }
+                | Self::Fma { .. }
+                | Self::Compare { .. }
+                | Self::Select { .. }
+                | Self::Cast { .. }
+                | Self::Pack { .. }
+                | Self::Extract { .. }
+                | Self::PermuteBytes { .. }
+                | Self::PtrAdd { .. }
+        )
+    }
+
+    /// Calls `visit` with the values that the operation and the operations in its regions use, except those that its
+    /// regions define.
+    pub fn visit_used_values(&self, visit: &mut dyn FnMut(Value)) {
+        self.operands().into_iter().for_each(&mut *visit);
+        for region in self.regions() {
+            let mut inner: HashSet<Value> = region.arguments.iter().map(|(value, _)| *value).collect();
+            for statement in &region.statements {
+                statement.op.visit_used_values(&mut |value| {
+                    if !inner.contains(&value) {
+                        visit(value);
+                    }
+                });
+                inner.extend(statement.results.iter().map(|(value, _)| *value));
+            }
+        }
     }
 }
 

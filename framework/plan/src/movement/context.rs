@@ -24,8 +24,8 @@ pub struct PlanContext<'a> {
     /// merge registers, even if that takes more wavefronts. The search for a memory layout sets it, because it chooses
     /// a layout that allows such accesses.
     pub(crate) keeps_words: bool,
-    /// Whether an access must move the registers of a lane in their order. True for asynchronous copies: the order is that
-    /// of global memory, and no instruction can permute it on the way.
+    /// Whether an access must move the registers of a lane in their order. True for asynchronous copies: no
+    /// instruction can permute the order of global memory.
     pub(crate) keeps_order: bool,
     /// Number of blocks of the cluster that executes a program, a power of two: the size of the layouts' block dim.
     pub blocks: u32,

@@ -1,7 +1,7 @@
 //! Moves the computation of MMA operands to the MMAs, so that fewer values are live at once.
 //!
-//! A block casts all elements of an operand before its first MMA. LLVM's scheduler seldom parts the casts again, and
-//! holds the whole operand in its wider type: three times the registers for a product of 8-bit floats.
+//! A block casts all elements of an operand before its first MMA. LLVM's scheduler seldom moves a cast behind an
+//! MMA, and holds the whole operand in its wider type: three times the registers for a product of 8-bit floats.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -73,7 +73,9 @@ fn sink(region: &mut Region, registers: &Registers) {
         let is_moved =
             is_computation(&statement.op) && statement.results.iter().any(leads) && !registers.narrows(statement);
         let to = used.filter(is_instruction).filter(|_| is_moved).unwrap_or(at);
-        record_uses(&statement.op, to, &mut first_use);
+        statement.op.visit_used_values(&mut |value| {
+            first_use.entry(value).and_modify(|first: &mut usize| *first = to.min(*first)).or_insert(to);
+        });
         if to > at {
             sunk_operands.extend(statement.op.operands());
             before[to].extend(kept[at].take());
@@ -88,30 +90,9 @@ fn sink(region: &mut Region, registers: &Registers) {
     }
 }
 
-/// Records the statement `at` as the first use of all values that an operation and its regions use.
-fn record_uses(op: &Op, at: usize, first_use: &mut HashMap<Value, usize>) {
-    for value in op.operands() {
-        let first = first_use.entry(value).or_insert(at);
-        *first = at.min(*first);
-    }
-    for region in op.regions() {
-        region.statements.iter().for_each(|statement| record_uses(&statement.op, at, first_use));
-    }
-}
-
-/// Whether an operation computes its result from its operands alone.
+/// Whether an operation computes elements of operands; comparisons and addresses do not, and constants take no registers.
 fn is_computation(op: &Op) -> bool {
-    matches!(
-        op,
-        Op::Cast { .. }
-            | Op::Unary { .. }
-            | Op::Binary { .. }
-            | Op::Fma { .. }
-            | Op::Select { .. }
-            | Op::PermuteBytes { .. }
-            | Op::Extract { .. }
-            | Op::Pack { .. }
-    )
+    op.is_arithmetic() && !matches!(op, Op::Constant { .. } | Op::Compare { .. } | Op::PtrAdd { .. })
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The loops around a pipelined loop with a producer warp, both of which execute these loops.
+//! The loops around a pipelined loop with a producer warp. The consumers and the producer warp both execute them.
 
 use std::collections::BTreeSet;
 
