@@ -1,113 +1,32 @@
 //! The interface between the LLVM translation and a vendor's dialect: names and attributes in LLVM, and the emission of
 //! target-specific operations.
 
+mod access;
+mod asynchronous;
+mod declaration;
+mod errors;
+
 use tilewright_kernel::{
-    Atomic, BarrierAction, Cast, CollectiveScope, Element, Kernel, MathFunction, MemoryOrder, MemoryScope, MemorySpace,
-    Queue, RegisterChange, Type,
+    BarrierAction, Cast, CollectiveScope, Element, Kernel, MathFunction, MemoryScope, MemorySpace, RegisterChange, Type,
 };
 use tilewright_plugin::CompileError;
-use tilewright_target::{Completion, Instruction};
 
+pub use self::access::{AtomicUpdate, PredicatedAccess};
+pub use self::asynchronous::{AsynchronousDialect, find_completion_queue};
+pub use self::declaration::{KernelDeclaration, LlvmTarget, SharedMemoryDeclaration, TensorMapDeclaration};
+use self::errors::no_group_barriers;
+pub use self::errors::{
+    no_clusters_error, no_mbarriers_error, no_tensor_memory_error, unsupported_cast_error,
+    unsupported_completion_queue_error, unsupported_math_function_error,
+};
 use crate::values::{BasicValueEnum, IntValue, PointerValue};
 use crate::{Emitter, FenceOrdering};
-
-/// Names that select the target in LLVM, and the numbers of its address spaces.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LlvmTarget {
-    /// The LLVM target triple, such as `nvptx64-nvidia-cuda`.
-    pub triple: String,
-    /// The processor, such as `sm_90` or `gfx942`.
-    pub cpu: String,
-    /// Subtarget features of all kernels in LLVM's form, such as `+a,-b`; a kernel's attributes can add to them.
-    pub features: String,
-    /// Number of the address space of global memory.
-    pub global: u16,
-    /// Number of the address space of shared memory.
-    pub shared: u16,
-    /// Number of the address space of a cluster's shared memory; `None` if the target has no clusters.
-    pub cluster: Option<u16>,
-}
-
-/// How a kernel is declared as an LLVM function: attributes that mark it as a kernel and describe its launch.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct KernelDeclaration {
-    /// LLVM's number of the kernel's calling convention.
-    pub calling_convention: u32,
-    /// Function attributes of the kernel, as names and values.
-    pub attributes: Vec<(String, String)>,
-    /// Metadata nodes of the kernel's function, by name; each node is a list of 32-bit constants.
-    pub metadata: Vec<(String, Vec<u32>)>,
-    /// Whether the kernel's symbol has ELF's protected visibility, so that a symbol of another image cannot replace it.
-    pub protected: bool,
-    /// Whether the kernel's shared memory has a fixed size or a size that the launch gives.
-    pub shared: SharedMemoryDeclaration,
-    /// How tensor-map parameters are declared; `None` if the target has no tensor maps.
-    pub map: Option<TensorMapDeclaration>,
-}
-
-/// How a tensor-map parameter is declared: passed by value, as opaque bytes that the host has encoded.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TensorMapDeclaration {
-    /// Size of the tensor map in bytes.
-    pub bytes: u32,
-    /// Alignment of the tensor map in bytes.
-    pub alignment: u32,
-    /// LLVM attributes of the parameter, as names and values.
-    pub attributes: Vec<(String, String)>,
-}
-
-/// How a kernel declares its shared memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SharedMemoryDeclaration {
-    /// An array of fixed size, which the code object records.
-    Static,
-    /// An array of unknown size at the start of dynamic shared memory, whose size the launch gives.
-    Dynamic,
-}
-
-/// An atomic read-modify-write operation on a scalar, or on each element of a vector, in memory.
-#[derive(Debug, Clone, Copy)]
-pub struct AtomicUpdate<'ctx> {
-    /// The arithmetic that the operation does, such as an addition.
-    pub op: Atomic,
-    /// The memory space of the address.
-    pub space: MemorySpace,
-    /// Address of the scalar or vector, in the address space of `space`.
-    pub pointer: PointerValue<'ctx>,
-    /// Type of the scalar or vector.
-    pub ty: Type,
-    /// The operand that the operation combines with memory.
-    pub value: BasicValueEnum<'ctx>,
-    /// Memory order of the operation relative to other accesses.
-    pub order: MemoryOrder,
-    /// Memory scope within which the operation is atomic and ordered.
-    pub scope: MemoryScope,
-    /// The predicate, an `i1`: if it is false, nothing is accessed and the old value is zero. `None` means true.
-    pub predicate: Option<IntValue<'ctx>>,
-    /// Whether the kernel uses the old value; if not, any value may be returned in its place.
-    pub is_used: bool,
-}
-
-/// A load or store of a value under a predicate.
-#[derive(Debug, Clone, Copy)]
-pub struct PredicatedAccess<'ctx> {
-    /// The memory space of the address.
-    pub space: MemorySpace,
-    /// The address, before the offset is added.
-    pub pointer: PointerValue<'ctx>,
-    /// Constant offset in bytes from the address. Address plus offset is aligned to the size of the value.
-    pub offset: i32,
-    /// The predicate, an `i1`: if it is false, the lane does not access memory.
-    pub predicate: IntValue<'ctx>,
-    /// Type of the loaded or stored value.
-    pub ty: Type,
-}
 
 /// The part of the translation of kernel IR to LLVM IR that differs between targets.
 ///
 /// The methods emit instructions with the given [`Emitter`]. Lanes and warps are counted along the first axis of the
 /// block, the only axis that blocks have.
-pub trait TargetDialect {
+pub trait TargetDialect: AsynchronousDialect {
     /// Returns the names by which LLVM knows the target.
     fn llvm_target(&self) -> LlvmTarget;
 
@@ -477,180 +396,6 @@ pub trait TargetDialect {
         Err(CompileError::Unsupported("the target's lanes keep the registers of the launch".to_owned()))
     }
 
-    /// Converts a plain value to the form of a completed result of a queue (asynchronous operations of one kind), so
-    /// that an instruction of the queue can use it as accumulator.
-    ///
-    /// # Errors
-    /// [`CompileError::Unsupported`] if no instruction completes on the queue.
-    fn ready_token<'ctx>(
-        &self,
-        emit: &Emitter<'_, 'ctx>,
-        queue: Queue,
-        value: (Type, BasicValueEnum<'ctx>),
-    ) -> Result<BasicValueEnum<'ctx>, CompileError> {
-        let _ = (emit, value);
-        Err(unsupported_completion_queue_error(queue))
-    }
-
-    /// Returns the queue (asynchronous operations of one kind, which a wait covers) of an instruction; `None` if the
-    /// instruction is synchronous.
-    fn queue_of(&self, name: &str) -> Option<Queue> {
-        let _ = name;
-        None
-    }
-
-    /// Emits a commit: the instructions that the warp has issued on a queue since its last commit become one group.
-    ///
-    /// # Errors
-    /// [`CompileError::Unsupported`] if no instruction completes on the queue.
-    fn commit(&self, emit: &Emitter<'_, '_>, queue: Queue) -> Result<(), CompileError> {
-        let _ = emit;
-        Err(unsupported_completion_queue_error(queue))
-    }
-
-    /// Emits a wait until at most `outstanding` of the queue's latest groups are in flight. Every group of the kernel
-    /// has at least `min_outstanding` instructions, for hardware that counts instructions instead of groups.
-    ///
-    /// # Errors
-    /// [`CompileError::Unsupported`] if no instruction completes on the queue.
-    fn wait(
-        &self,
-        emit: &Emitter<'_, '_>,
-        queue: Queue,
-        outstanding: u32,
-        min_outstanding: u32,
-    ) -> Result<(), CompileError> {
-        let _ = (emit, outstanding, min_outstanding);
-        Err(unsupported_completion_queue_error(queue))
-    }
-
-    /// Converts results of a queue's instructions to plain values, right after the wait for them. The emitted code must
-    /// keep LLVM from reading the results' registers before the wait.
-    ///
-    /// # Errors
-    /// [`CompileError`] if the target cannot emit the operation.
-    fn after_wait<'ctx>(
-        &self,
-        emit: &Emitter<'_, 'ctx>,
-        queue: Queue,
-        values: &[(Type, BasicValueEnum<'ctx>)],
-    ) -> Result<Vec<BasicValueEnum<'ctx>>, CompileError> {
-        let _ = (emit, queue);
-        Ok(values.iter().map(|&(_, value)| value).collect())
-    }
-
-    /// Emits the initialization, by one lane of the warp, of an mbarrier in the eight bytes of shared memory at
-    /// `pointer`. Each of its phases needs `arrivals` arrivals.
-    ///
-    /// # Errors
-    /// [`CompileError::Unsupported`] if the target has no mbarriers, or they cannot count so many arrivals.
-    fn mbarrier_init<'ctx>(
-        &self,
-        emit: &Emitter<'_, 'ctx>,
-        pointer: PointerValue<'ctx>,
-        arrivals: u32,
-    ) -> Result<(), CompileError> {
-        let _ = (emit, pointer, arrivals);
-        Err(no_mbarriers_error())
-    }
-
-    /// Emits one arrival of the warp at an mbarrier, after all earlier memory accesses of the warp's lanes. It also
-    /// adds `bytes` to the number of bytes of bulk copies for which the current phase waits.
-    ///
-    /// # Errors
-    /// [`CompileError::Unsupported`] if the target has no mbarriers, or they cannot expect so many bytes.
-    fn mbarrier_arrive<'ctx>(
-        &self,
-        emit: &Emitter<'_, 'ctx>,
-        pointer: PointerValue<'ctx>,
-        bytes: u32,
-    ) -> Result<(), CompileError> {
-        let _ = (emit, pointer, bytes);
-        Err(no_mbarriers_error())
-    }
-
-    /// Emits a wait of every lane until the phase of the mbarrier with parity `phase` (an `i32`) has completed.
-    ///
-    /// # Errors
-    /// [`CompileError::Unsupported`] if the target has no mbarriers.
-    fn mbarrier_wait<'ctx>(
-        &self,
-        emit: &Emitter<'_, 'ctx>,
-        pointer: PointerValue<'ctx>,
-        phase: IntValue<'ctx>,
-    ) -> Result<(), CompileError> {
-        let _ = (emit, pointer, phase);
-        Err(no_mbarriers_error())
-    }
-
-    /// Emits the invalidation of an mbarrier by one lane of the warp, so that its bytes can be used for other data.
-    ///
-    /// # Errors
-    /// [`CompileError::Unsupported`] if the target has no mbarriers.
-    fn mbarrier_invalidate<'ctx>(
-        &self,
-        emit: &Emitter<'_, 'ctx>,
-        pointer: PointerValue<'ctx>,
-    ) -> Result<(), CompileError> {
-        let _ = (emit, pointer);
-        Err(no_mbarriers_error())
-    }
-
-    /// Emits a commit of the warp's instructions on a queue to an mbarrier: the mbarrier gets an arrival when they
-    /// complete.
-    ///
-    /// # Errors
-    /// [`CompileError::Unsupported`] if the queue's instructions cannot arrive at mbarriers.
-    fn mbarrier_commit<'ctx>(
-        &self,
-        emit: &Emitter<'_, 'ctx>,
-        queue: Queue,
-        pointer: PointerValue<'ctx>,
-    ) -> Result<(), CompileError> {
-        let _ = (emit, pointer);
-        Err(unsupported_completion_queue_error(queue))
-    }
-
-    /// Emits the allocation of `columns` columns of tensor memory by a whole warp. The address of the first column is
-    /// written to shared memory at `pointer`.
-    ///
-    /// # Errors
-    /// [`CompileError::Unsupported`] if the target has no tensor memory.
-    fn tensor_allocate<'ctx>(
-        &self,
-        emit: &Emitter<'_, 'ctx>,
-        pointer: PointerValue<'ctx>,
-        columns: u32,
-        kernel: &Kernel,
-    ) -> Result<(), CompileError> {
-        let _ = (emit, pointer, columns, kernel);
-        Err(no_tensor_memory_error())
-    }
-
-    /// Emits the release of `columns` columns of tensor memory; `address` (an `i32`) is the address of the first.
-    ///
-    /// # Errors
-    /// [`CompileError::Unsupported`] if the target has no tensor memory.
-    fn tensor_free<'ctx>(
-        &self,
-        emit: &Emitter<'_, 'ctx>,
-        address: IntValue<'ctx>,
-        columns: u32,
-    ) -> Result<(), CompileError> {
-        let _ = (emit, address, columns);
-        Err(no_tensor_memory_error())
-    }
-
-    /// Emits a proxy fence, which orders earlier plain stores to shared memory before later accesses by hardware units
-    /// such as copy engines. Emits nothing if the target needs no such fence.
-    ///
-    /// # Errors
-    /// [`CompileError`] if the target cannot emit the operation.
-    fn proxy_fence(&self, emit: &Emitter<'_, '_>) -> Result<(), CompileError> {
-        let _ = emit;
-        Ok(())
-    }
-
     /// Emits the index of the executing block in its cluster, `i32`.
     ///
     /// # Errors
@@ -707,59 +452,5 @@ pub trait TargetDialect {
     ) -> Result<Vec<BasicValueEnum<'ctx>>, CompileError> {
         let _ = (emit, operands, results);
         Err(CompileError::Unsupported(format!("instruction `{name}` has no code generation on this target")))
-    }
-}
-
-/// Returns the error for a cast for which the target has no instruction.
-#[must_use]
-pub fn unsupported_cast_error(cast: Cast, from: Type, to: Type) -> CompileError {
-    CompileError::Unsupported(format!("no instruction for the cast `{}` from {from} to {to}", cast.name()))
-}
-
-/// Returns the error for a math function for which the target has no instruction.
-#[must_use]
-pub fn unsupported_math_function_error(function: MathFunction, element: Element) -> CompileError {
-    let (function, element) = (function.name(), element.name());
-    CompileError::Unsupported(format!("`{function}` of {element} is not an operation of this target: expand it before"))
-}
-
-/// Returns the error for an operation that needs clusters on a target without clusters.
-#[must_use]
-pub fn no_clusters_error() -> CompileError {
-    CompileError::Unsupported("there are no clusters of blocks on this target".to_owned())
-}
-
-/// Returns the error for an mbarrier operation on a target without mbarriers.
-#[must_use]
-pub fn no_mbarriers_error() -> CompileError {
-    CompileError::Unsupported("there are no mbarriers that count bytes on this target".to_owned())
-}
-
-/// Returns the error for a named barrier on a target without named barriers.
-fn no_group_barriers() -> CompileError {
-    CompileError::Unsupported(
-        "there are no named barriers on this target: a barrier is for all warps of a block".to_owned(),
-    )
-}
-
-/// Returns the error for a tensor-memory operation on a target without tensor memory.
-#[must_use]
-pub fn no_tensor_memory_error() -> CompileError {
-    CompileError::Unsupported("there is no tensor memory on this target".to_owned())
-}
-
-/// Returns the error for a queue on which no instruction of this target completes.
-#[must_use]
-pub fn unsupported_completion_queue_error(queue: Queue) -> CompileError {
-    CompileError::Unsupported(format!("no instruction completes on the queue `{}` on this target", queue.name()))
-}
-
-/// Returns the queue of the asynchronous instruction `name` in the instruction table `rows`; `None` if the instruction
-/// is synchronous or unknown. Dialects implement [`TargetDialect::queue_of`] with it.
-#[must_use]
-pub fn find_completion_queue(rows: &[Instruction], name: &str) -> Option<Queue> {
-    match rows.iter().find(|row| row.name == name)?.completion {
-        Completion::Queue(queue) => Some(queue),
-        _ => None,
     }
 }

@@ -37,9 +37,10 @@ mod thread_fields;
 mod translate;
 
 pub use dialect::{
-    AtomicUpdate, KernelDeclaration, LlvmTarget, PredicatedAccess, SharedMemoryDeclaration, TargetDialect,
-    TensorMapDeclaration, find_completion_queue, no_clusters_error, no_mbarriers_error, no_tensor_memory_error,
-    unsupported_cast_error, unsupported_completion_queue_error, unsupported_math_function_error,
+    AsynchronousDialect, AtomicUpdate, KernelDeclaration, LlvmTarget, PredicatedAccess, SharedMemoryDeclaration,
+    TargetDialect, TensorMapDeclaration, find_completion_queue, no_clusters_error, no_mbarriers_error,
+    no_tensor_memory_error, unsupported_cast_error, unsupported_completion_queue_error,
+    unsupported_math_function_error,
 };
 pub use emitter::{Emitter, FenceOrdering};
 pub use generate::{GeneratedCode, LlvmOutputKind, compile_module};

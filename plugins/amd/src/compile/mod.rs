@@ -14,8 +14,9 @@ use tilewright_kernel::{
 };
 use tilewright_llvm::values::{BasicValueEnum, IntValue};
 use tilewright_llvm::{
-    Emitter, FenceOrdering, KernelDeclaration, LlvmOutputKind, LlvmTarget, SharedMemoryDeclaration, TargetDialect,
-    find_completion_queue, unsupported_cast_error, unsupported_completion_queue_error, unsupported_math_function_error,
+    AsynchronousDialect, Emitter, FenceOrdering, KernelDeclaration, LlvmOutputKind, LlvmTarget,
+    SharedMemoryDeclaration, TargetDialect, find_completion_queue, unsupported_cast_error,
+    unsupported_completion_queue_error, unsupported_math_function_error,
 };
 use tilewright_plugin::codegen::{check_compilable_as_device_functions, check_limits, list_kernel_launch_metadata};
 use tilewright_plugin::{Artifact, CodeFormat, CodePayload, CompileError, CompileOptions, find_and_check_instruction};
@@ -112,6 +113,35 @@ impl Amdgcn<'_> {
     fn has_lanes(&self, lanes: u32) -> bool {
         let has_wave64 = self.native_lanes() == 32 && !self.target.architecture.starts_with("gfx125");
         lanes == self.native_lanes() || has_wave64 && lanes == 64
+    }
+}
+
+impl AsynchronousDialect for Amdgcn<'_> {
+    fn queue_of(&self, name: &str) -> Option<Queue> {
+        find_completion_queue(self.rows, name)
+    }
+
+    /// Emits nothing: loads to LDS complete in order, and a wait counts loads, so a group needs no commit instruction.
+    fn commit(&self, _emit: &Emitter<'_, '_>, queue: Queue) -> Result<(), CompileError> {
+        if queue == Queue::Copies { Ok(()) } else { Err(unsupported_completion_queue_error(queue)) }
+    }
+
+    /// Waits until at most `outstanding` groups are in flight. The hardware counts loads, and each group has at least
+    /// `min_outstanding` of them, so up to `outstanding * min_outstanding` loads may stay in flight. Loads issued after
+    /// the groups only make the wait longer than necessary.
+    fn wait(
+        &self,
+        emit: &Emitter<'_, '_>,
+        queue: Queue,
+        outstanding: u32,
+        min_outstanding: u32,
+    ) -> Result<(), CompileError> {
+        if queue != Queue::Copies {
+            return Err(unsupported_completion_queue_error(queue));
+        }
+        let loads = emit.i32(order::loads_outstanding(outstanding.saturating_mul(min_outstanding)));
+        emit.call_intrinsic("llvm.amdgcn.s.waitcnt", &[], &[loads.into()])?;
+        emit.fence(FenceOrdering::Acquire, "wavefront", order::SHARED_ONLY)
     }
 }
 
@@ -342,33 +372,6 @@ impl TargetDialect for Amdgcn<'_> {
 
     fn release(&self, emit: &Emitter<'_, '_>, scope: MemoryScope) -> Result<bool, CompileError> {
         order::release(self, emit, scope, "release").map(|()| true)
-    }
-
-    fn queue_of(&self, name: &str) -> Option<Queue> {
-        find_completion_queue(self.rows, name)
-    }
-
-    /// Emits nothing: loads to LDS complete in order, and a wait counts loads, so a group needs no commit instruction.
-    fn commit(&self, _emit: &Emitter<'_, '_>, queue: Queue) -> Result<(), CompileError> {
-        if queue == Queue::Copies { Ok(()) } else { Err(unsupported_completion_queue_error(queue)) }
-    }
-
-    /// Waits until at most `outstanding` groups are in flight. The hardware counts loads, and each group has at least
-    /// `min_outstanding` of them, so up to `outstanding * min_outstanding` loads may stay in flight. Loads issued after
-    /// the groups only make the wait longer than necessary.
-    fn wait(
-        &self,
-        emit: &Emitter<'_, '_>,
-        queue: Queue,
-        outstanding: u32,
-        min_outstanding: u32,
-    ) -> Result<(), CompileError> {
-        if queue != Queue::Copies {
-            return Err(unsupported_completion_queue_error(queue));
-        }
-        let loads = emit.i32(order::loads_outstanding(outstanding.saturating_mul(min_outstanding)));
-        emit.call_intrinsic("llvm.amdgcn.s.waitcnt", &[], &[loads.into()])?;
-        emit.fence(FenceOrdering::Acquire, "wavefront", order::SHARED_ONLY)
     }
 
     fn byte_selector(&self, bytes: [u8; 4]) -> u32 {

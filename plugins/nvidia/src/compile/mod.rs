@@ -4,6 +4,7 @@
 //! Output forms (of `CompileOptions`): `Intermediate` is LLVM IR and `Assembly` is PTX. `Object` is a cubin, or PTX if
 //! `ptxas` is not found; the CUDA driver loads either, and the payload's format names it.
 
+mod asynchronous;
 mod atomic;
 mod bulk;
 mod capability;

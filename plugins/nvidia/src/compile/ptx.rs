@@ -1,15 +1,13 @@
-//! The PTX dialect of the LLVM translation: kernel attributes, thread indices, shuffles, barriers, asynchronous
-//! operations and vendor instructions.
+//! The PTX dialect of the LLVM translation: kernel attributes, thread indices, shuffles, barriers and vendor
+//! instructions.
 
 use tilewright_kernel::{
-    BarrierAction, Cast, CollectiveScope, Element, Kernel, MathFunction, MemoryScope, MemorySpace, Queue,
-    RegisterChange, Type,
+    BarrierAction, Cast, CollectiveScope, Element, Kernel, MathFunction, MemoryScope, MemorySpace, RegisterChange, Type,
 };
 use tilewright_llvm::values::{BasicValueEnum, IntValue, PointerValue};
 use tilewright_llvm::{
     AtomicUpdate, Emitter, KernelDeclaration, LlvmTarget, PredicatedAccess, SharedMemoryDeclaration, TargetDialect,
-    TensorMapDeclaration, find_completion_queue, no_clusters_error, no_mbarriers_error, no_tensor_memory_error,
-    unsupported_cast_error, unsupported_completion_queue_error, unsupported_math_function_error,
+    TensorMapDeclaration, no_clusters_error, unsupported_cast_error, unsupported_math_function_error,
 };
 use tilewright_plugin::codegen::static_shared_bytes;
 use tilewright_plugin::{CompileError, find_and_check_instruction};
@@ -17,7 +15,7 @@ use tilewright_target::{Instruction, Optimization, OptimizationSet, TargetDescri
 
 use super::capability::capability;
 use super::segment::{SegmentLane, strip_mask};
-use super::{bulk, chained_dots, conversion, group, instruction, load_loops, mbarrier, predicated, tensor};
+use super::{chained_dots, conversion, instruction, load_loops, predicated};
 
 /// LLVM's number of the calling convention `ptx_kernel`.
 const PTX_KERNEL: u32 = 71;
@@ -55,12 +53,6 @@ impl Ptx<'_> {
         if self.target.limits.blocks_per_cluster > 1 { Ok(()) } else { Err(no_clusters_error()) }
     }
 
-    /// Returns an error if the target has no mbarriers that count bytes and no async proxy; both came with compute
-    /// capability 9.0.
-    fn require_mbarriers(&self) -> Result<(), CompileError> {
-        if self.target.shared.asynchronous_proxy { Ok(()) } else { Err(no_mbarriers_error()) }
-    }
-
     /// Whether an optimization is enabled.
     fn enables(&self, optimization: Optimization) -> bool {
         !self.disabled.contains(optimization)
@@ -74,25 +66,6 @@ impl Ptx<'_> {
         }
         load_loops::resident_blocks(kernel, lanes, self.target)
             .or_else(|| chained_dots::resident_blocks(kernel, lanes, bytes, self.target))
-    }
-
-    fn has_tensor_memory(&self) -> Result<(), CompileError> {
-        if self.target.tensor.is_some() { Ok(()) } else { Err(no_tensor_memory_error()) }
-    }
-
-    /// Emits a thread synchronization by calling `synchronise`. If a kernel of the module uses tensor memory, also
-    /// emits the `tcgen05` fences that `[before, after]` requests around it.
-    fn emit_fenced_sync(
-        &self,
-        emit: &Emitter<'_, '_>,
-        [before, after]: [bool; 2],
-        synchronise: impl FnOnce() -> Result<(), CompileError>,
-    ) -> Result<(), CompileError> {
-        if self.tensor && before {
-            tensor::emit_fence_before_sync(emit)?;
-        }
-        synchronise()?;
-        if self.tensor && after { tensor::emit_fence_after_sync(emit) } else { Ok(()) }
     }
 }
 
@@ -407,149 +380,6 @@ impl TargetDialect for Ptx<'_> {
             RegisterChange::Acquire => "llvm.nvvm.setmaxnreg.inc.sync.aligned.u32",
         };
         emit.call_intrinsic(name, &[], &[emit.i32(registers).into()]).map(|_| ())
-    }
-
-    fn ready_token<'ctx>(
-        &self,
-        emit: &Emitter<'_, 'ctx>,
-        queue: Queue,
-        (ty, value): (Type, BasicValueEnum<'ctx>),
-    ) -> Result<BasicValueEnum<'ctx>, CompileError> {
-        match queue {
-            Queue::Mma => group::emit_accumulator_fence(emit, (ty, value)),
-            other => Err(unsupported_completion_queue_error(other)),
-        }
-    }
-
-    fn queue_of(&self, name: &str) -> Option<Queue> {
-        find_completion_queue(self.rows, name)
-    }
-
-    fn commit(&self, emit: &Emitter<'_, '_>, queue: Queue) -> Result<(), CompileError> {
-        match queue {
-            Queue::Copies => emit.call_intrinsic("llvm.nvvm.cp.async.commit.group", &[], &[]).map(|_| ()),
-            Queue::Mma => group::commit(emit),
-            Queue::Bulk => self
-                .require_mbarriers()
-                .map_err(|_| unsupported_completion_queue_error(queue))
-                .and_then(|()| bulk::commit(emit)),
-            Queue::BulkReads => Err(unsupported_completion_queue_error(queue)),
-            // `tcgen05.wait` waits for all loads or all stores of tensor memory, so these queues have no groups to
-            // commit.
-            Queue::TensorLoads | Queue::TensorStores => self.has_tensor_memory(),
-        }
-    }
-
-    fn wait(
-        &self,
-        emit: &Emitter<'_, '_>,
-        queue: Queue,
-        outstanding: u32,
-        _min_outstanding: u32,
-    ) -> Result<(), CompileError> {
-        match queue {
-            Queue::Copies => {
-                emit.call_intrinsic("llvm.nvvm.cp.async.wait.group", &[], &[emit.i32(outstanding).into()]).map(|_| ())
-            }
-            Queue::Mma => group::wait(emit, outstanding),
-            Queue::Bulk | Queue::BulkReads => self
-                .require_mbarriers()
-                .map_err(|_| unsupported_completion_queue_error(queue))
-                .and_then(|()| bulk::wait(emit, outstanding, queue == Queue::BulkReads)),
-            Queue::TensorLoads | Queue::TensorStores => {
-                self.has_tensor_memory()?;
-                tensor::wait(emit, queue)
-            }
-        }
-    }
-
-    fn after_wait<'ctx>(
-        &self,
-        emit: &Emitter<'_, 'ctx>,
-        _queue: Queue,
-        values: &[(Type, BasicValueEnum<'ctx>)],
-    ) -> Result<Vec<BasicValueEnum<'ctx>>, CompileError> {
-        group::emit_registers_after_wait(emit, values)
-    }
-
-    fn mbarrier_init<'ctx>(
-        &self,
-        emit: &Emitter<'_, 'ctx>,
-        pointer: PointerValue<'ctx>,
-        arrivals: u32,
-    ) -> Result<(), CompileError> {
-        self.require_mbarriers()?;
-        mbarrier::init(emit, pointer, arrivals)
-    }
-
-    fn mbarrier_arrive<'ctx>(
-        &self,
-        emit: &Emitter<'_, 'ctx>,
-        pointer: PointerValue<'ctx>,
-        bytes: u32,
-    ) -> Result<(), CompileError> {
-        self.require_mbarriers()?;
-        self.emit_fenced_sync(emit, [true, false], || mbarrier::arrive(emit, pointer, bytes))
-    }
-
-    fn mbarrier_wait<'ctx>(
-        &self,
-        emit: &Emitter<'_, 'ctx>,
-        pointer: PointerValue<'ctx>,
-        phase: IntValue<'ctx>,
-    ) -> Result<(), CompileError> {
-        self.require_mbarriers()?;
-        self.emit_fenced_sync(emit, [false, true], || mbarrier::wait(emit, pointer, phase))
-    }
-
-    fn mbarrier_invalidate<'ctx>(
-        &self,
-        emit: &Emitter<'_, 'ctx>,
-        pointer: PointerValue<'ctx>,
-    ) -> Result<(), CompileError> {
-        self.require_mbarriers()?;
-        mbarrier::invalidate(emit, pointer)
-    }
-
-    fn mbarrier_commit<'ctx>(
-        &self,
-        emit: &Emitter<'_, 'ctx>,
-        queue: Queue,
-        pointer: PointerValue<'ctx>,
-    ) -> Result<(), CompileError> {
-        self.require_mbarriers()?;
-        match queue {
-            Queue::Mma if self.target.tensor.is_some() => tensor::commit(emit, pointer),
-            other => Err(unsupported_completion_queue_error(other)),
-        }
-    }
-
-    fn tensor_allocate<'ctx>(
-        &self,
-        emit: &Emitter<'_, 'ctx>,
-        pointer: PointerValue<'ctx>,
-        columns: u32,
-        kernel: &Kernel,
-    ) -> Result<(), CompileError> {
-        self.has_tensor_memory()?;
-        tensor::allocate(emit, pointer, columns, tensor::allots_once(kernel))
-    }
-
-    fn tensor_free<'ctx>(
-        &self,
-        emit: &Emitter<'_, 'ctx>,
-        address: IntValue<'ctx>,
-        columns: u32,
-    ) -> Result<(), CompileError> {
-        self.has_tensor_memory()?;
-        tensor::free(emit, address, columns)
-    }
-
-    fn proxy_fence(&self, emit: &Emitter<'_, '_>) -> Result<(), CompileError> {
-        match self.target.shared.asynchronous_proxy {
-            true => emit.call_intrinsic("llvm.nvvm.fence.proxy.async.shared_cta", &[], &[]).map(|_| ()),
-            false => Ok(()),
-        }
     }
 
     fn block_in_cluster<'ctx>(&self, emit: &Emitter<'_, 'ctx>) -> Result<IntValue<'ctx>, CompileError> {

@@ -3,13 +3,15 @@
 
 use tilewright_llvm::values::IntValue;
 use tilewright_llvm::{
-    Emitter, GeneratedCode, KernelDeclaration, LlvmOutputKind, LlvmTarget, SharedMemoryDeclaration, TargetDialect,
-    compile_module,
+    AsynchronousDialect, Emitter, GeneratedCode, KernelDeclaration, LlvmOutputKind, LlvmTarget,
+    SharedMemoryDeclaration, TargetDialect, compile_module,
 };
 use tilewright_vendor_testkit::prelude::*;
 
 /// The minimal dialect: the names of one of LLVM's targets, and few operations.
 pub struct Plain;
+
+impl AsynchronousDialect for Plain {}
 
 impl TargetDialect for Plain {
     fn llvm_target(&self) -> LlvmTarget {
