@@ -1,13 +1,9 @@
 //! Programs whose warps have replicas of an element: one stores it, and each is printed once.
 
-use std::sync::Mutex;
+use tilewright::run::KernelArgument;
+use tilewright_kernel::{Op, Statement};
 
-use tilewright::run::{HostBuffer, KernelArgument, KernelLaunch, bind_arguments, run_emulated};
-use tilewright::{ProgramCompiler, ProgramOptions};
-use tilewright_emulator::{LanePrintRecord, RunLimits};
-use tilewright_kernel::Kernel;
-use tilewright_plugin::Target;
-
+use crate::programs::{compile, run};
 use crate::served::targets;
 
 const TARGETS: [&str; 5] = ["h100", "b200", "mi300x", "rx7900xtx", "max1550"];
@@ -42,6 +38,17 @@ const IN_PLACE: &str = "tt.func @in_place(%count: !tt.ptr<i32>, %x: !tt.ptr<i32>
   tt.return
 }";
 
+/// Two threads of each element load it, and one stores the double in place; nothing else uses the loaded values.
+const ONLY_STORED: &str = "tt.func @only_stored(%x: !tt.ptr<i32>) {
+  %i = tt.make_range {start = 0 : i32, end = 64 : i32} : tensor<64xi32>
+  %xs = tt.splat %x : !tt.ptr<i32> -> tensor<64x!tt.ptr<i32>>
+  %from = tt.addptr %xs, %i : tensor<64x!tt.ptr<i32>>, tensor<64xi32>
+  %before = tt.load %from : tensor<64x!tt.ptr<i32>>
+  %doubled = arith.addi %before, %before : tensor<64xi32>
+  tt.store %from, %doubled : tensor<64x!tt.ptr<i32>>
+  tt.return
+}";
+
 const PRINTS: &str = "tt.func @prints(%x: !tt.ptr<f32>, %n: i32) {
   %i = tt.make_range {start = 0 : i32, end = 4 : i32} : tensor<4xi32>
   %bytes = arith.trunci %i : tensor<4xi32> to tensor<4xi8>
@@ -55,34 +62,6 @@ const PRINTS: &str = "tt.func @prints(%x: !tt.ptr<f32>, %n: i32) {
   tt.return
 }";
 
-/// Runs a program of one block on words, and returns their values afterwards and the printed lines.
-fn run(target: &dyn Target, text: &str, given: &[(&str, KernelArgument)], words: &[Vec<u32>]) -> Ran {
-    let (dialects, imports) = (tilewright_dialects::all_dialects(), tilewright_dialects::read_import_tables());
-    let compiler = ProgramCompiler { dialects: &dialects, imports: &imports, target };
-    let kernel: Kernel = compiler.compile_kernel(text, &ProgramOptions::default(), &mut |_| {}).expect("it compiles");
-    let bytes: Vec<Vec<u8>> =
-        words.iter().map(|words| words.iter().flat_map(|word| word.to_le_bytes()).collect()).collect();
-    let sizes: Vec<u64> = bytes.iter().map(|bytes| bytes.len() as u64).collect();
-    let arguments = bind_arguments(&kernel, given, &sizes).expect("the arguments fit");
-    let buffers = bytes.iter().map(|bytes| HostBuffer::new(bytes)).collect();
-    let launch = KernelLaunch { grid: [1, 1, 1], arguments: &arguments, buffers };
-    let limits = RunLimits { global_races: true, ..RunLimits::default() };
-    let printed = Mutex::new(Vec::new());
-    let keep = |line: LanePrintRecord| printed.lock().expect("nothing panics").push(line.to_string());
-    let ran = run_emulated(&kernel, target, &launch, &limits, Some(&keep));
-    let ran = ran.unwrap_or_else(|error| panic!("{}: {error}", target.description().name));
-    let after = ran.changed.into_iter().zip(bytes).map(|(changed, before)| changed.unwrap_or(before));
-    let to_words = |bytes: Vec<u8>| {
-        bytes.chunks(4).map(|word| u32::from_le_bytes(word.try_into().expect("it has four bytes"))).collect()
-    };
-    Ran { words: after.map(to_words).collect(), printed: printed.into_inner().expect("nothing panics") }
-}
-
-struct Ran {
-    words: Vec<Vec<u32>>,
-    printed: Vec<String>,
-}
-
 #[test]
 fn all_replicas_are_loaded_before_one_is_stored() {
     let given = [("count", 0), ("x", 1), ("out", 2)].map(|(name, at)| (name, KernelArgument::Buffer(at)));
@@ -92,6 +71,20 @@ fn all_replicas_are_loaded_before_one_is_stored() {
         let sum: u32 = x.iter().sum();
         let expected = [vec![4], x.iter().map(|x| 2 * x).collect(), x.iter().map(|x| sum + 3 * x).collect()];
         assert_eq!(ran.words, expected, "{}", target.description().name);
+    }
+}
+
+#[test]
+fn replicas_that_reach_only_stores_need_no_barrier() {
+    let x: Vec<u32> = (0..64).collect();
+    let doubled: Vec<u32> = x.iter().map(|x| 2 * x).collect();
+    for target in targets(&TARGETS) {
+        let ran = run(&*target, ONLY_STORED, &[("x", KernelArgument::Buffer(0))], std::slice::from_ref(&x));
+        assert_eq!(ran.words, [doubled.clone()], "{}", target.description().name);
+        let is_barrier = |statement: &&Statement| matches!(statement.op, Op::Barrier { .. } | Op::Fence { .. });
+        let [stored, added] = [ONLY_STORED, IN_PLACE]
+            .map(|text| compile(&*target, text).statements().into_iter().filter(is_barrier).count());
+        assert!(stored == 0 && added > 0, "{}: {stored}, {added}", target.description().name);
     }
 }
 

@@ -188,8 +188,14 @@ impl Apply<'_> {
         }
         let steps: Steps = both.unmoved();
         let is_natural = a.range.is_proven_non_negative() || (division == Division::Down && a.range.is_non_negative());
-        let range =
-            if is_natural { IntegerRange { min: 0, ..a.range } } else { IntegerRange::of_integer_width(self.bits) };
+        let width = i64::from(self.bits);
+        let range = match by.constant_value() {
+            _ if is_natural => IntegerRange { min: 0, ..a.range },
+            Some(shift) if division == Division::Unsigned && (1..width).contains(&shift) => {
+                IntegerRange::between(0, i64::MAX >> (63 - (width - shift)))
+            }
+            _ => IntegerRange::of_integer_width(self.bits),
+        };
         self.build(range, 1, steps)
     }
 }

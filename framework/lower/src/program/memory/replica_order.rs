@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use tilewright_layout::Dim;
 use tilewright_tile::op::name::{tt, ttg, tw};
 use tilewright_tile::transform::loads::PointerBases;
-use tilewright_tile::{Block, FunctionBody, Op, Value};
+use tilewright_tile::{Block, FunctionBody, Op, TileType, Value};
 
 use super::super::lowering::Lowering;
 use super::super::tensor_coordinates::free_bits;
@@ -19,6 +19,7 @@ pub(in super::super) fn find_accesses_to_order(lowering: &Lowering<'_>) -> HashS
         lowering,
         body: lowering.body,
         bases: PointerBases::of(lowering.body),
+        beyond_stores: find_values_beyond_stores(lowering.body),
         since_barrier: Replicated::default(),
         found: HashSet::new(),
     };
@@ -28,17 +29,53 @@ pub(in super::super) fn find_accesses_to_order(lowering: &Lowering<'_>) -> HashS
     search.found
 }
 
+/// Returns the values of which an element reaches more than stores of the thread that holds it, by elementwise operations:
+/// another operation, a condition, or the next iteration of a loop.
+fn find_values_beyond_stores(body: &FunctionBody) -> HashSet<Value> {
+    let mut beyond = HashSet::new();
+    for op in body.walk_region(body.root()).into_iter().rev() {
+        let operation = body.op(op);
+        let is_own =
+            operation.definition.traits.elementwise && !operation.results.iter().any(|result| beyond.contains(result));
+        if !is_own && operation.name() != tt::STORE {
+            beyond.extend(operation.operands.iter().copied());
+        }
+    }
+    beyond
+}
+
 /// The base pointers of accesses of elements with replicas in several warps.
 #[derive(Default, Clone)]
 struct Replicated {
+    /// Loads whose replicas reach more than stores.
     loaded: HashSet<Value>,
+    /// Loads of which each element reaches only stores of the thread that loads it, and their layouts: the other
+    /// replicas are used nowhere, so that only stores from another layout have to wait for them.
+    loaded_to_store: Vec<(Value, TileType)>,
     stored: HashSet<Value>,
+}
+
+impl Replicated {
+    fn record_load_to_store(&mut self, load: (Value, TileType)) {
+        if !self.loaded_to_store.contains(&load) {
+            self.loaded_to_store.push(load);
+        }
+    }
+
+    /// Whether a store of a tensor of type `ty` has to follow the loads of the same base.
+    fn has_loaded(&self, base: Value, ty: Option<&TileType>) -> bool {
+        let waits =
+            |(loaded, from): &(Value, TileType)| *loaded == base && ty.is_none_or(|ty| from.layout() != ty.layout());
+        self.loaded.contains(&base) || self.loaded_to_store.iter().any(waits)
+    }
 }
 
 struct Search<'a> {
     lowering: &'a Lowering<'a>,
     body: &'a FunctionBody,
     bases: PointerBases<'a>,
+    /// The values that reach more than stores of the thread that holds them.
+    beyond_stores: HashSet<Value>,
     /// The accesses since the last barrier.
     since_barrier: Replicated,
     found: HashSet<Op>,
@@ -55,12 +92,13 @@ impl Search<'_> {
                     if self.since_barrier.stored.contains(&base) {
                         self.order(op);
                     }
-                    if operation.results.first().is_some_and(|&loaded| self.has_replicas(loaded)) {
-                        self.since_barrier.loaded.insert(base);
+                    if let Some(&loaded) = operation.results.first().filter(|&&loaded| self.has_replicas(loaded)) {
+                        self.record_load(base, loaded);
                     }
                 }
                 (tt::STORE | tt::ATOMIC_RMW | tt::ATOMIC_CAS | tt::ATOMIC_STORE, Some(base)) => {
-                    if self.since_barrier.loaded.contains(&base) {
+                    let stored = operation.operands.get(1).map(|&stored| self.body.value_type(stored));
+                    if self.since_barrier.has_loaded(base, stored.filter(|_| operation.name() == tt::STORE)) {
                         self.order(op);
                     }
                     // All replicas of an atomic operation's result follow a barrier.
@@ -72,6 +110,15 @@ impl Search<'_> {
                 _ if !operation.regions.is_empty() => self.visit_regions(op),
                 _ => {}
             }
+        }
+    }
+
+    fn record_load(&mut self, base: Value, loaded: Value) {
+        let ty = self.body.value_type(loaded);
+        if self.beyond_stores.contains(&loaded) || ty.as_tensor().is_none() {
+            self.since_barrier.loaded.insert(base);
+        } else {
+            self.since_barrier.record_load_to_store((base, ty.clone()));
         }
     }
 
@@ -106,6 +153,9 @@ impl Search<'_> {
             self.since_barrier.clone_from(&after);
             self.visit_block(block);
             after.loaded.extend(&self.since_barrier.loaded);
+            for load in self.since_barrier.loaded_to_store.drain(..) {
+                after.record_load_to_store(load);
+            }
             after.stored.extend(&self.since_barrier.stored);
         }
         self.since_barrier = after;

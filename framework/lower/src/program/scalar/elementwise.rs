@@ -2,6 +2,7 @@
 
 use super::cast;
 use super::compare;
+use super::division_width::CheaperDivision;
 use super::float;
 use super::function;
 use super::integer;
@@ -54,10 +55,12 @@ pub(crate) fn elementwise(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     };
     let (from, to) = (elements(&operation.operands), elements(&operation.results));
     let native = lowering.config.context.native_casts();
+    let bits = from.first().and_then(TileType::element_bits);
+    let division = bits.and_then(|bits| CheaperDivision::find(lowering.axis_info, operation, bits));
     let shaped = operation.results.iter().find(|&&result| body.value_type(result).as_tensor().is_some());
     let Some(&shaped) = shaped else {
         let values = operation.operands.iter().map(|&value| lowering.scalar(value)).collect::<Lowered<Vec<_>>>()?;
-        let results = apply(&mut lowering.builder, native, operation, (&from, &to), &values)?;
+        let results = apply(&mut lowering.builder, (native, division), operation, (&from, &to), &values)?;
         lowering.propagate_uniform(&values, &results);
         for (&result, &value) in operation.results.iter().zip(&results) {
             lowering.set_lowered(result, LoweredValue::Scalar(value));
@@ -91,7 +94,7 @@ pub(crate) fn elementwise(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
         let found = match known.get(&values) {
             Some(found) => found.clone(),
             None => {
-                let found = apply(&mut lowering.builder, native, operation, (&from, &to), &values)?;
+                let found = apply(&mut lowering.builder, (native, division), operation, (&from, &to), &values)?;
                 lowering.propagate_uniform(&values, &found);
                 known.insert(values, found.clone());
                 found
@@ -121,7 +124,8 @@ fn packed_casts(
     let body = lowering.body;
     let origin = operation.operands.first().map(|&operand| body.value_origin(operand));
     let is_computed = matches!(origin, Some(ValueOrigin::Result(op, _)) if is_known(body.op(op).name()));
-    let mut scalar = Scalar { builder: &mut lowering.builder, operation, from, to, native, values: &values };
+    let mut scalar =
+        Scalar { builder: &mut lowering.builder, operation, from, to, native, division: None, values: &values };
     let casts = if is_computed { None } else { cast::by_bytes(&mut scalar, operation.name()) };
     let Some(casts) = casts.or_else(|| cast::by_instructions(&mut scalar, operation.name())) else {
         return Known::new();
@@ -138,13 +142,13 @@ fn packed_casts(
 /// results.
 fn apply(
     builder: &mut Builder,
-    native: NativeCasts,
+    (native, division): (NativeCasts, Option<CheaperDivision>),
     operation: &Operation,
     (from, to): (&[TileType], &[TileType]),
     values: &[Value],
 ) -> Lowered<Results> {
     let meanings: [Meaning; 5] = [integer::apply, float::apply, function::apply, compare::apply, cast::apply];
-    let mut scalar = Scalar { builder, operation, from, to, native, values };
+    let mut scalar = Scalar { builder, operation, from, to, native, division, values };
     let found = meanings.iter().find_map(|meaning| meaning(&mut scalar, operation.name()));
     found.unwrap_or_else(|| Err(LowerErrorReason::unsupported("this operation has no lowering")))
 }

@@ -22,7 +22,10 @@ pub(super) fn apply(scalar: &mut Scalar<'_>, name: &str) -> Option<Lowered<Resul
         (arith::SUBUI_EXTENDED, &[a, b]) => return Some(Ok(difference_with_borrow(scalar.builder, a, b))),
         (arith::MULSI_EXTENDED, &[a, b]) => return Some(Ok(emit_mul_extended(scalar.builder, Binary::MulHighS, a, b))),
         (arith::MULUI_EXTENDED, &[a, b]) => return Some(Ok(emit_mul_extended(scalar.builder, Binary::MulHighU, a, b))),
-        (_, &[a, b]) => on_two(scalar.builder, name, a, b)?,
+        (_, &[a, b]) => match scalar.division {
+            Some(division) => division.emit(scalar.builder, [a, b])?,
+            None => on_two(scalar.builder, name, a, b)?,
+        },
         (tw::MATH_BITREVERSE, &[a]) => bits_reversed(scalar.builder, a),
         (_, &[a]) => on_one(scalar.builder, name, a)?,
         _ => return None,
@@ -106,7 +109,8 @@ fn is_bool(builder: &Builder, value: Value) -> bool {
     builder.type_of(value) == Type::Scalar(Element::I1)
 }
 
-fn on_two(builder: &mut Builder, name: &str, a: Value, b: Value) -> Option<Value> {
+/// Emits an operation on two integers; returns `None` for a name that is not one of theirs.
+pub(super) fn on_two(builder: &mut Builder, name: &str, a: Value, b: Value) -> Option<Value> {
     if is_bool(builder, a) && !binary(name).is_some_and(Binary::is_bitwise) {
         let signed = name.ends_with("si");
         let (left, right) = (widened(builder, a, signed), widened(builder, b, signed));

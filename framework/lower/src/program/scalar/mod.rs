@@ -3,6 +3,7 @@
 mod cast;
 mod compare;
 mod constant;
+mod division_width;
 mod elementwise;
 mod float;
 mod function;

@@ -5,6 +5,8 @@ use tilewright_kernel::{Builder, Value};
 use tilewright_math::casts::NativeCasts;
 use tilewright_tile::{Attribute, Operation, TileType};
 
+use super::division_width::CheaperDivision;
+
 /// An operation on scalars: the builder, its operands, element types and attributes.
 pub(super) struct Scalar<'a> {
     pub(super) builder: &'a mut Builder,
@@ -15,6 +17,8 @@ pub(super) struct Scalar<'a> {
     pub(super) to: &'a [TileType],
     /// The target's instructions for casts.
     pub(super) native: NativeCasts,
+    /// The division that takes the place of the operation, if it is an integer division.
+    pub(super) division: Option<CheaperDivision>,
     /// The kernel values of the operation's operands.
     pub(super) values: &'a [Value],
 }
