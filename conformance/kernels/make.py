@@ -242,6 +242,7 @@ def products():
     scaled_across_k(random)
     split_products()
     grams()
+    product_reused()
 
 
 def grams():
@@ -253,6 +254,18 @@ def grams():
     x = [value for tile in tiles for row in tile for value in row]
     case("grams", pointers(x="f16", y="f32", z="f32") + [("rows", "i32", 192)],
          {"x": ("f16", [192, 64], x, None), "y": ("f32", [64, 64], None, total(tiles)), "z": ("f32", [64, 64], None, total(turned))})
+
+
+def product_reused():
+    """A product of integers, exact in bf16, which every iteration multiplies the transposed double of another tile by."""
+    random = Random(31)
+    u, v, x = random.integers(4096, -1, 2), random.integers(4096, -1, 2), random.integers(3 * 2048, -4, 4)
+    tiles = [rows(x[first : first + 2048], 32) for first in range(0, len(x), 2048)]
+    w = product(u, v, 64)
+    results = [rows(product([2 * value for column in zip(*tile) for value in column], w, 64), 64) for tile in tiles]
+    z = [value for result in results for column in zip(*result) for value in column]
+    case("product_reused", [*pointers(x="bf16", u="bf16", v="bf16", z="f32"), ("tiles", "i32", 3)],
+         {"x": ("bf16", [3, 64, 32], x, None), "u": ("bf16", [64, 64], u, None), "v": ("bf16", [64, 64], v, None), "z": ("f32", [3, 64, 32], None, z)})
 
 
 def split_products():

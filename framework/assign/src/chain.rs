@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use tilewright_tile::op::name::{arith, ttg, tw};
-
+use tilewright_tile::op_attrs::OPERAND_STAYS_IN_SMEM;
 use tilewright_tile::{FunctionBody, Op, Value, ValueOrigin};
 
 /// Operations, besides elementwise ones, whose result keeps each element at its coordinates, so that a chain of dots
@@ -14,22 +14,34 @@ fn keeps(body: &FunctionBody, op: Op) -> bool {
     operation.definition.traits.elementwise || KEEPING.contains(&operation.name())
 }
 
+/// Returns the values from which a chain continues to the results of an operation: its operands if it keeps each element
+/// at its coordinates, or the value that was stored to the shared memory from which an MMA reads its operand.
+fn sources(body: &FunctionBody, op: Op) -> &[Value] {
+    let operation = body.op(op);
+    if keeps(body, op) {
+        return &operation.operands;
+    }
+    if operation.name() != ttg::LOCAL_LOAD || operation.attributes.get(OPERAND_STAYS_IN_SMEM).is_none() {
+        return &[];
+    }
+    let buffer = operation.operands.first().map(|&buffer| body.value_origin(buffer));
+    let Some(ValueOrigin::Result(buffer, _)) = buffer else { return &[] };
+    if body.op(buffer).name() == ttg::LOCAL_ALLOC { &body.op(buffer).operands } else { &[] }
+}
+
 /// Whether the result of a dot becomes operand A or B of another dot, directly or through operations that keep each
 /// element at its coordinates.
 pub(super) fn is_operand(body: &FunctionBody, op: Op) -> bool {
     let mut flows: HashSet<Value> = body.op(op).results.iter().copied().collect();
     for user in body.walk_region(body.root()) {
         let operation = body.op(user);
-        if !operation.operands.iter().any(|operand| flows.contains(operand)) {
-            continue;
-        }
         if user != op && operation.is_dot() {
             let operands = ["a", "b"].into_iter().flat_map(|group| body.operand(user, group));
             if operands.into_iter().any(|operand| flows.contains(&operand)) {
                 return true;
             }
         }
-        if keeps(body, user) {
+        if sources(body, user).iter().any(|source| flows.contains(source)) {
             flows.extend(operation.results.iter().copied());
         }
     }
@@ -52,9 +64,7 @@ fn producing_dot(body: &FunctionBody, operand: Value) -> Option<Op> {
         if body.op(op).is_dot() {
             return Some(op);
         }
-        if keeps(body, op) {
-            open.extend(body.op(op).operands.iter().rev());
-        }
+        open.extend(sources(body, op).iter().rev());
     }
     None
 }
