@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 
+use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::builder::{Builder, BuilderError};
 use inkwell::context::Context;
 use inkwell::intrinsics::Intrinsic;
@@ -223,7 +224,8 @@ impl<'ctx> Emitter<'_, 'ctx> {
         result.ok_or_else(|| CompileError::Backend(format!("LLVM's intrinsic `{intrinsic}` has no result")))
     }
 
-    /// Emits a call of an intrinsic that is not overloaded and has a result, which is returned.
+    /// Emits a call of an intrinsic that is not overloaded and computes its result from its operands alone, for all
+    /// values of them. LLVM may execute it where the kernel would not, so that it can move it out of loops.
     ///
     /// # Errors
     /// [`CompileError::Backend`] if this LLVM lacks the intrinsic, it takes other operands, or it has no result.
@@ -232,7 +234,12 @@ impl<'ctx> Emitter<'_, 'ctx> {
         intrinsic: &str,
         operands: &[BasicValueEnum<'ctx>],
     ) -> Result<BasicValueEnum<'ctx>, CompileError> {
-        let result = self.call_intrinsic(intrinsic, &[], operands)?;
+        let call = self.issue_intrinsic(intrinsic, &[], operands)?;
+        if let Some(function) = call.get_called_fn_value() {
+            let kind = Attribute::get_named_enum_kind_id("speculatable");
+            function.add_attribute(AttributeLoc::Function, self.context.create_enum_attribute(kind, 0));
+        }
+        let result = call.try_as_basic_value().basic();
         result.ok_or_else(|| CompileError::Backend(format!("LLVM's intrinsic `{intrinsic}` has no result")))
     }
 

@@ -10,15 +10,21 @@ use std::collections::BTreeSet;
 use tilewright_kernel::{Kernel, MemorySpace, Op, Region, Statement, Type, Value};
 use tilewright_target::TargetDescription;
 
+use super::live_words::{most_live_words, words_of};
+
 /// Number of 32-bit registers per lane that `ptxas` may use for a kernel with a loop of several global loads.
 const REGISTERS: u32 = 128;
+
+/// Max number of 32-bit words of a lane that are live at once in the order of the kernel IR. `ptxas` fits a half more than
+/// [`REGISTERS`], by computing values just before their uses; more would spill.
+const LIVE_WORDS: u32 = 192;
 
 /// Max number of 32-bit words of a lane in the loop-carried values of a loop of several global loads; the rest of
 /// [`REGISTERS`] is left to the loads.
 const CARRIED_WORDS: u32 = 64;
 
 /// Returns the minimum number of resident blocks for a kernel of `lanes` lanes that has a loop with several global
-/// loads; `None` for other kernels, and if such a loop carries more than [`CARRIED_WORDS`].
+/// loads; `None` for other kernels, and if such a loop carries more than [`CARRIED_WORDS`] or would spill.
 pub(super) fn resident_blocks(kernel: &Kernel, lanes: u32, target: &TargetDescription) -> Option<u32> {
     let statements = kernel.statements();
     let parameters = (0..).map(Value).zip(kernel.parameters.iter().map(|parameter| parameter.ty));
@@ -31,16 +37,18 @@ pub(super) fn resident_blocks(kernel: &Kernel, lanes: u32, target: &TargetDescri
         Op::For { body, .. } | Op::While { body, .. } => Some(body),
         _ => None,
     });
-    let mut loops = bodies.filter(|body| count_loads(body, &pointers) > 1).peekable();
-    loops.peek()?;
+    let bodies: Vec<&Region> = bodies.filter(|body| count_loads(body, &pointers) > 1).collect();
+    if bodies.is_empty() {
+        return None;
+    }
     let blocks = target.limits.registers_per_block / (REGISTERS * lanes).max(1);
-    loops.all(|body| carried_words(body) <= CARRIED_WORDS).then_some(blocks.max(1))
+    let fits = |body: &&Region| carried_words(body) <= CARRIED_WORDS && most_live_words(body) <= LIVE_WORDS;
+    bodies.iter().all(fits).then_some(blocks.max(1))
 }
 
 /// Returns the number of 32-bit words of a lane in the loop-carried values of a loop with this body.
 fn carried_words(body: &Region) -> u32 {
-    let words = |ty: Type| if matches!(ty, Type::Pointer(_)) { 2 } else { ty.bits().div_ceil(32) };
-    body.arguments.iter().map(|&(_, ty)| words(ty.after_wait())).sum()
+    body.arguments.iter().map(|&(_, ty)| words_of(ty)).sum()
 }
 
 /// Returns the number of loads through one of the global `pointers` in a region and its nested regions.

@@ -14,6 +14,7 @@ mod fragments;
 mod group;
 mod instruction;
 pub(crate) mod lines;
+mod live_words;
 mod load_loops;
 mod mbarrier;
 mod predicated;

@@ -111,8 +111,8 @@ fn loop_kernel(offsets: &[u32], words: u32) -> Kernel {
     tilewright_kernel::text::parse_module(&text).unwrap_or_else(|error| panic!("{error}\n{text}")).kernels.remove(0)
 }
 
-/// Checks that a loop with several loads, unless it carries many words, states four resident blocks: a lane may then
-/// have 128 of the 65,536 registers, and `ptxas` may keep the loads in flight.
+/// Checks that a loop with several loads, unless it carries many words or has more than 192 live at once, states four
+/// resident blocks: a lane may then have 128 of the 65,536 registers, and `ptxas` may keep the loads in flight.
 #[test]
 fn loops_with_several_loads_state_their_resident_blocks() {
     for (offsets, words, blocks) in [
@@ -121,11 +121,34 @@ fn loops_with_several_loads_state_their_resident_blocks() {
         (&[], 4, None),
         (&[0, 16, 32], 64, None),
         (&[0, 16, 32], 32, Some(4)),
+        (&[0; 20], 32, Some(4)),
+        (&[0; 45], 32, None),
     ] {
         let ptx = ptx(loop_kernel(offsets, words));
         let found = ptx.lines().find_map(|line| line.strip_prefix(".minnctapersm "));
         assert_eq!(found.map(|blocks| blocks.trim().parse().unwrap()), blocks, "{offsets:?}, {words}\n{ptx}");
     }
+}
+
+#[test]
+fn math_that_a_loop_repeats_is_computed_before_it_though_a_barrier_precedes_it() {
+    let text = "kernel k(%0 p: ptr.global, %1 n: i32, %2 a: f32, %3 b: f32) lanes 32 warps 4 {
+  %4: i32 = constant 0
+  %5: i32 = constant 1
+  for %4 to %1 step %5 (%6: i32) {
+    %7: f32 = load %0 align 4
+    barrier block
+    %8: f32 = math div %2, %3
+    %9: f32 = mul %7, %8
+    store %0, %9 align 4
+    yield
+  }
+}";
+    let mut module = tilewright_kernel::text::parse_module(text).unwrap_or_else(|error| panic!("{error}"));
+    let ptx = ptx(module.kernels.remove(0));
+    let at = |what: &str| ptx.find(what).unwrap_or_else(|| panic!("no `{what}`: {ptx}"));
+    assert!(at("div.full.f32") < at("bar.sync"), "{ptx}");
+    assert_eq!(ptx.matches("div.full.f32").count(), 1, "{ptx}");
 }
 
 #[test]
