@@ -305,3 +305,27 @@ fn bytes_are_shuffled_so_that_words_cross_memory() {
                 < movement::price_counts_in_wavefronts(&of(ConversionKind::Shared).stats.counts)
     );
 }
+
+/// Returns a layout of `2^bits` elements on four warps whose first register bit has tensor bit 0; the others have the rest
+/// in this order of positions.
+fn words_first(bits: usize, order: &[usize]) -> LinearLayout {
+    let first = LANE_BITS + 2;
+    let others = order.iter().map(|&position| if position >= first { position + 1 } else { position });
+    let positions: Vec<usize> = std::iter::once(first).chain(others).collect();
+    layout(bits, 2, &positions, &mixed(bits, &[]))
+}
+
+proptest! {
+    /// Checks that adjacent registers which share a word on both sides stay together in scratch memory.
+    #[test]
+    fn words_of_both_sides_cross_memory_without_byte_permutes(
+        src in Just((0usize..9).collect::<Vec<_>>()).prop_shuffle(),
+        dst in Just((0usize..9).collect::<Vec<_>>()).prop_shuffle(),
+    ) {
+        let (src, dst) = (words_first(10, &src), words_first(10, &dst));
+        let (plans, _) = movement::conversion_candidates(&src, &dst, 16, &test_target()).expect("plans");
+        for plan in plans.iter().filter(|plan| plan.path == ConversionKind::Shared) {
+            prop_assert_eq!(plan.stats.permutes, 0, "from\n{}\nto\n{}", src, dst);
+        }
+    }
+}

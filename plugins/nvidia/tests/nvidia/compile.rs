@@ -137,7 +137,7 @@ fn math_that_a_loop_repeats_is_computed_before_it_though_a_barrier_precedes_it()
   %5: i32 = constant 1
   for %4 to %1 step %5 (%6: i32) {
     %7: f32 = load %0 align 4
-    barrier block
+    barrier block all
     %8: f32 = math div %2, %3
     %9: f32 = mul %7, %8
     store %0, %9 align 4

@@ -104,14 +104,15 @@ impl Best {
         }
     }
 
-    /// Whether the best layout so far reaches the lower bounds of wavefronts and of accesses, so that no layout can be
-    /// better.
+    /// Whether the best layout so far reaches the lower bounds of wavefronts and of accesses without byte permutes, so
+    /// that no layout can be better.
     fn reaches_bound(&self) -> bool {
         let bound = &self.bound;
         self.chosen.as_ref().is_some_and(|(_, store, load)| {
             let wavefronts =
                 store.wavefronts() <= bound.wavefronts_stored && load.wavefronts() <= bound.wavefronts_loaded;
-            wavefronts && store.issued() <= self.fewest_accesses[0] && load.issued() <= self.fewest_accesses[1]
+            let accesses = store.issued() <= self.fewest_accesses[0] && load.issued() <= self.fewest_accesses[1];
+            wavefronts && accesses && store.permutes == 0 && load.permutes == 0
         })
     }
 }
@@ -154,12 +155,14 @@ impl Sides<'_> {
     }
 }
 
-/// Returns the cycles of the stores, or of the loads, of one warp without their latency.
+/// Returns the cycles of the stores, or of the loads, of one warp without their latency, with the byte permutes that pack
+/// or unpack its registers.
 fn cycles_of(stats: &TileStats, direction: Direction, target: &TargetDescription) -> f64 {
-    let (issued, wavefronts) = (stats.issued(), stats.wavefronts());
+    let (issued, wavefronts, permutes) = (stats.issued(), stats.wavefronts(), stats.permutes);
+    let packing = Counts { permutes, ..Counts::default() };
     let counts = match direction {
-        Direction::Store => Counts { shared_stores: issued, wavefronts_stored: wavefronts, ..Counts::default() },
-        Direction::Load => Counts { shared_loads: issued, wavefronts_loaded: wavefronts, ..Counts::default() },
+        Direction::Store => Counts { shared_stores: issued, wavefronts_stored: wavefronts, ..packing },
+        Direction::Load => Counts { shared_loads: issued, wavefronts_loaded: wavefronts, ..packing },
     };
     occupied_cycles(&counts, 1, target)
 }
