@@ -29,7 +29,7 @@ pub(super) fn map_of(operand: &TensorCopyOperand, box_layout: &TensorCopyLayout,
     let mut box_sizes = vec![row_bytes * 8 / element_bits, 9, 2, 3, 1];
     box_sizes.truncate(operand.rank as usize);
     let outside = if element_bits == 16 { OutOfBoundsFill::NotANumber } else { OutOfBoundsFill::Zeros };
-    TensorMap { element_bits, box_sizes, swizzle: box_layout.swizzle, outside }
+    TensorMap { element_bits, element: None, box_sizes, swizzle: box_layout.swizzle, outside }
 }
 
 /// Returns the tensor map (`None` for a 1-D copy) and the number of bytes that an instruction copies in its cases;

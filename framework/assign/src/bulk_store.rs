@@ -1,15 +1,17 @@
-//! Stores of a tensor descriptor's block by a bulk tensor copy (TMA): lanes store the block to a buffer in shared memory,
+//! Stores and reductions of a tensor descriptor's block by a bulk tensor copy (TMA): lanes store the block to a buffer in shared memory,
 //! and one lane issues the copy from there to global memory.
 
 use tilewright_kernel::Counts;
 use tilewright_layout::{Dim, LinearLayout, MemoryLayout};
 use tilewright_plan::cost::GlobalWork;
 use tilewright_plan::memory_synthesis::{SharedLayoutSearchLimits, SharedLayoutSolution, SharedTensor, TensorAccess};
-use tilewright_plan::movement::{AsyncCopySpec, CACHE_LINE_BYTES, TensorCopy, plan_tensor_copy_to_global};
-use tilewright_target::{BankTableEntry, Direction, Optimization};
+use tilewright_plan::movement::{
+    AsyncCopySpec, BulkReduction, CACHE_LINE_BYTES, TensorCopy, plan_tensor_copy_to_global,
+};
+use tilewright_target::{BankTableEntry, Direction, ElementType, MemoryReduction, Optimization};
 use tilewright_tile::op::name::{tt, tw};
 use tilewright_tile::transform::loads::PointerBases;
-use tilewright_tile::{FunctionBody, Op, Value};
+use tilewright_tile::{Attribute, FunctionBody, Op, Operation, Signedness, TileType, Value};
 
 use crate::LaunchConfig;
 use crate::graph::Access;
@@ -36,14 +38,43 @@ pub(crate) struct BulkStore {
     pub costs: OpCosts,
 }
 
-/// Returns the shape of the descriptor's block if `op` is a store that may be a bulk tensor copy; `None` otherwise.
+/// The block of a tensor descriptor that a bulk tensor copy may store.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct BulkBlock {
+    /// Number of elements along each axis.
+    pub shape: Vec<u64>,
+    /// The reduction that combines elements with those in global memory; `None` if the copy overwrites them.
+    pub reduction: Option<BulkReduction>,
+}
+
+/// Returns the reduction of a `tt.descriptor_reduce` or a `tw.bulk_tensor_store` that writes through a descriptor of
+/// type `descriptor`; `None` if the operation only stores.
+///
+/// # Errors
+/// The keyword of the operation, if no bulk tensor copy combines elements of this type by it.
+pub fn find_bulk_reduction(operation: &Operation, descriptor: &TileType) -> Result<Option<BulkReduction>, String> {
+    let Some(word) = operation.attributes.get("kind").and_then(Attribute::as_text) else { return Ok(None) };
+    let operation = MemoryReduction::from_name(word).ok_or_else(|| word.to_owned())?;
+    let element = match descriptor.element() {
+        TileType::Float(float) => ElementType::Float(float.format()),
+        // The sign matters to extrema alone; targets may lack the signed type in other operations.
+        TileType::Integer(bits, signedness) => {
+            let is_extremum = matches!(operation, MemoryReduction::Min | MemoryReduction::Max);
+            ElementType::Integer { bits: *bits, signed: is_extremum && *signedness != Signedness::Unsigned }
+        }
+        _ => return Err(word.to_owned()),
+    };
+    Ok(Some(BulkReduction { operation, element }))
+}
+
+/// Returns the descriptor's block if `op` is a store or a reduction that may be a bulk tensor copy; `None` otherwise.
 ///
 /// A launch must be able to encode the descriptor's tensor map. The copy is complete when the kernel ends, so the
 /// program must not signal other blocks that it has stored, and must not load the stored memory afterwards.
-pub(crate) fn find_bulk_store(body: &FunctionBody, op: Op, config: &LaunchConfig<'_>) -> Option<Vec<u64>> {
+pub(crate) fn find_bulk_store(body: &FunctionBody, op: Op, config: &LaunchConfig<'_>) -> Option<BulkBlock> {
     let context = &config.context;
     let enabled = [Optimization::TensorCopies, Optimization::BulkStores].iter().all(|name| context.enables(*name));
-    if body.op(op).name() != tt::DESCRIPTOR_STORE || context.blocks > 1 || !enabled {
+    if !matches!(body.op(op).name(), tt::DESCRIPTOR_STORE | tt::DESCRIPTOR_REDUCE) || context.blocks > 1 || !enabled {
         return None;
     }
     let descriptor = body.operand(op, "desc")?;
@@ -53,7 +84,8 @@ pub(crate) fn find_bulk_store(body: &FunctionBody, op: Op, config: &LaunchConfig
     let is_full_block = shape.last() == stored_shape.last()
         && shape.iter().product::<u64>() == stored_shape.iter().product::<u64>()
         && stored.element_bits() == Some(element_bits_while_moved(stored.element()));
-    (is_full_block && !is_observed(body, op, base)).then(|| shape.to_vec())
+    let reduction = find_bulk_reduction(body.op(op), block).ok()?;
+    (is_full_block && !is_observed(body, op, base)).then(|| BulkBlock { shape: shape.to_vec(), reduction })
 }
 
 /// Whether the program may observe that the store `op` to the memory of `base` is complete: it has atomic operations,
@@ -104,7 +136,7 @@ impl Access {
         let tensor = SharedTensor::new(&tensor_shape_from_layout(layout), bits);
         let last = Dim::tensor(tensor_shape_from_layout(layout).len().checked_sub(1)?);
         let store = TensorAccess::store("the store", layout.clone(), &config.context);
-        let copy = bulk_copy_access("the copy", (block.len(), Direction::Load), last, config);
+        let copy = bulk_copy_access("the copy", (block.shape.len(), Direction::Load), last, config);
         let buffer = SharedBuffer::new(tensor, vec![store, copy], Vec::new()).with_limits(limits);
         let solution = buffer.solve(config).ok()?;
         let (block, copy) = plan_block_copy(block, bits, &solution.memory, config)?;
@@ -114,19 +146,20 @@ impl Access {
     }
 }
 
-/// Plans the bulk tensor copy of a descriptor's block, of this shape, from shared memory. `memory` is the layout there,
+/// Plans the bulk tensor copy of a descriptor's block from shared memory. `memory` is the layout there,
 /// in the axes of the stored tensor. Also returns the layout in the axes of the block; `None` if no copy reads it.
 pub(crate) fn plan_block_copy(
-    block: &[u64],
+    block: &BulkBlock,
     bits: u32,
     memory: &MemoryLayout,
     config: &LaunchConfig<'_>,
 ) -> Option<(MemoryLayout, TensorCopy)> {
-    let linear = LayoutTransfer::Reshaped(block.to_vec()).apply(&memory.linear).ok()?;
+    let linear = LayoutTransfer::Reshaped(block.shape.clone()).apply(&memory.linear).ok()?;
     let block_memory = MemoryLayout { linear, ..memory.clone() };
-    let global = describe_rows(block, bits, u64::MAX)?.tensor;
+    let global = describe_rows(&block.shape, bits, u64::MAX)?.tensor;
     let problem = AsyncCopySpec::new(&global, &block_memory, bits, config.lanes, config.warps);
-    let copy = plan_tensor_copy_to_global(&problem.with_tensor_map(true), config.context).ok()?;
+    let problem = problem.with_tensor_map(true).with_reduction(block.reduction);
+    let copy = plan_tensor_copy_to_global(&problem, config.context).ok()?;
     memory.allocated_bytes(bits).is_multiple_of(copy.alignment).then_some((block_memory, copy))
 }
 

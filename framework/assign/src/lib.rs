@@ -45,6 +45,7 @@ pub mod synthesis;
 const LOOP_WEIGHT: u64 = 8;
 
 pub use assign::{AssignedModule, assign_layouts};
+pub use bulk_store::find_bulk_reduction;
 pub use config::LaunchConfig;
 pub use dot_report::DotReport;
 pub use error::AssignmentError;

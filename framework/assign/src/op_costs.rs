@@ -60,7 +60,7 @@ impl OpCosts {
         let (named, target) = (&access.named, config.context.target);
         let plan = plan_global_access(layout, &named.tensor, named.bits, access.direction, target)?;
         let bytes = plan.transactions * u64::from(target.global.transaction_bytes);
-        let axes = access.bulk_block.as_ref().map_or(0, Vec::len);
+        let axes = access.bulk_block.as_ref().map_or(0, |block| block.shape.len());
         let plain = packing_instructions(&plan) + (2 * axes) as f64 * plan.accesses as f64;
         let global = GlobalWork::from_access(&plan, access.direction, config.warps);
         Ok(Self { plain, accesses: plan.accesses, bytes, global, ..Self::default() })

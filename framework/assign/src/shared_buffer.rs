@@ -15,7 +15,7 @@ use tilewright_plan::memory_synthesis::{
     TensorAccess, solve_shared_layout_with_search_limits,
 };
 use tilewright_plan::mma::MmaPlan;
-use tilewright_target::{Completion, Direction, Instruction, InstructionOperand, TensorCopyOperand};
+use tilewright_target::{Completion, Direction, Instruction, InstructionOperand, Semantics, TensorCopyOperand};
 use tilewright_tile::LayoutAttribute;
 
 /// Max number of shared-memory layouts that are compared for one choice of accesses to price a prefetch. Most buffers
@@ -197,7 +197,7 @@ pub(crate) fn bulk_copy_access<'a>(
 }
 
 /// Iterates over the target's bulk tensor copies of boxes of this rank that store to shared memory (and complete on an
-/// mbarrier) or load from it (as a bulk group).
+/// mbarrier) or load from it (as a bulk group). Bulk reductions, whose boxes have the layouts of copies, are left out.
 pub(crate) fn bulk_copy_instructions<'a>(
     rank: usize,
     direction: Direction,
@@ -207,7 +207,8 @@ pub(crate) fn bulk_copy_instructions<'a>(
         Direction::Store => row.completion == Completion::Mbarrier,
         Direction::Load => matches!(row.completion, Completion::Queue(_)),
     };
-    config.context.instructions.iter().filter(completes).flat_map(move |row| {
+    let copies = config.context.instructions.iter().filter(|row| row.semantics == Semantics::Move);
+    copies.filter(completes).flat_map(move |row| {
         row.operands.iter().filter_map(move |operand| match operand {
             InstructionOperand::Box(axis_value) if axis_value.rank as usize == rank => Some((row, axis_value)),
             _ => None,

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 
 use super::access::Memories;
+use super::arithmetic::reduce_elements;
 use super::fault::FaultKind;
 use super::program::Copied;
 use super::shared::{Accessor, CompletionEffect, Proxy};
@@ -130,6 +131,12 @@ pub(super) fn complete(landing: CompletionEffect, memories: &mut Memories<'_>, a
         CompletionEffect::WriteGlobal { address, data } => {
             // The destination was checked when the operation was issued.
             let _ = memories.global.store(address, &data);
+        }
+        CompletionEffect::CombineGlobal { address, data, operation, element } => {
+            let mut before = vec![0; data.len()];
+            // The destination was checked when the operation was issued.
+            let _ = memories.global.load(address, &mut before);
+            let _ = memories.global.store(address, &reduce_elements(operation, element, &before, &data));
         }
         CompletionEffect::Write { access_id, data, lane } => {
             let who = Accessor { lane, ..accessor.clone() };

@@ -5,7 +5,7 @@
 //! The launch gives the tensor's address, sizes and strides.
 
 use serde::{Deserialize, Serialize};
-use tilewright_target::{TensorCopyOperand, XorSwizzle, named_enum};
+use tilewright_target::{ElementType, TensorCopyOperand, XorSwizzle, named_enum};
 
 use super::TensorMapError;
 
@@ -17,6 +17,10 @@ pub const MAX_TENSOR_MAP_RANK: usize = 5;
 pub struct TensorMap {
     /// Width of an element in bits, 8 to 64.
     pub element_bits: u32,
+    /// Name of the element type ([`ElementType::name`]) if an instruction computes with elements, as a bulk reduction
+    /// does; `None` if elements are only copied.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub element: Option<String>,
     /// Number of elements of a box along each axis, the contiguous axis first. There are one to [`MAX_TENSOR_MAP_RANK`]
     /// axes.
     pub box_sizes: Vec<u32>,
@@ -132,11 +136,16 @@ impl TensorMap {
     /// Checks the tensor map alone, independent of an instruction.
     ///
     /// # Errors
-    /// [`TensorMapError`] if the element width, the number of axes, a size of the box, its number of bytes, or the
+    /// [`TensorMapError`] if the element width or type, the number of axes, a size of the box, its number of bytes, or the
     /// shift of the swizzle is out of range.
     pub fn check(&self) -> Result<(), TensorMapError> {
         if !matches!(self.element_bits, 8 | 16 | 32 | 64) {
             return Err(TensorMapError::ElementBits { bits: self.element_bits });
+        }
+        if let Some(name) = &self.element
+            && ElementType::from_name(name).is_none_or(|element| element.bits() != self.element_bits)
+        {
+            return Err(TensorMapError::ElementType { name: name.clone(), bits: self.element_bits });
         }
         if self.rank() == 0 || self.rank() > MAX_TENSOR_MAP_RANK {
             return Err(TensorMapError::Rank { rank: self.rank() });
@@ -156,14 +165,20 @@ impl TensorMap {
     /// Checks whether an instruction can copy the boxes of this map.
     ///
     /// # Errors
-    /// [`TensorMapError`] if the instruction copies boxes of another rank, no boxes of this size, or none with this
-    /// swizzle.
+    /// [`TensorMapError`] if the instruction copies boxes of another rank, no boxes of this size, none with this
+    /// swizzle, or computes with elements of other types.
     pub fn check_for_operand(&self, operand: &TensorCopyOperand) -> Result<(), TensorMapError> {
         if self.rank() != operand.rank as usize {
             return Err(TensorMapError::OtherRank { expected: operand.rank, rank: self.rank() });
         }
         if let Some(&size) = self.box_sizes.iter().find(|&&size| size > operand.most) {
             return Err(TensorMapError::BoxSize { size, most: operand.most });
+        }
+        if !operand.elements.is_empty() && !self.element.as_ref().is_some_and(|name| operand.elements.contains(name)) {
+            return Err(TensorMapError::OtherElement {
+                name: self.element.clone(),
+                expected: operand.elements.clone(),
+            });
         }
         let bytes = self.box_row_bytes();
         if operand.row_granularity == 0 || !bytes.is_multiple_of(u64::from(operand.row_granularity)) {

@@ -15,6 +15,22 @@ pub enum TensorMapError {
         /// Width of an element in bits.
         bits: u32,
     },
+    /// The element type of a map is unknown, or has another width than the map's elements.
+    #[error("elements of type `{name}`; expected a known type of {bits} bits")]
+    ElementType {
+        /// Name of the element type.
+        name: String,
+        /// Width of an element of the map in bits.
+        bits: u32,
+    },
+    /// The instruction computes with elements, and not of the map's type.
+    #[error("it combines elements of {expected:?}; the map's are {name:?}")]
+    OtherElement {
+        /// Name of the map's element type, if it has one.
+        name: Option<String>,
+        /// Names of the element types that the instruction combines.
+        expected: Vec<String>,
+    },
     /// The number of axes of a map is 0 or above [`MAX_TENSOR_MAP_RANK`].
     #[error("a box of {rank} axes; expected 1 to {MAX_TENSOR_MAP_RANK}")]
     Rank {

@@ -16,6 +16,9 @@ pub struct TensorCopyOperand {
     /// Granularity in bytes: the size of the box along the first axis is a multiple of it.
     #[serde(rename = "row_grain")]
     pub row_granularity: u32,
+    /// The element types of the tensor, by name, if the instruction computes with elements; empty if it only copies them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub elements: Vec<String>,
     /// Alignment in bytes of the tensor's global address and of all strides except the first axis's.
     pub global_alignment: u32,
     /// The supported layouts of a box in shared memory.

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     BlockLoadMatrixParameter, BlockLoadOperand, Completion, MemoryOperand, MmaNumerics, TensorCopyOperand,
-    TensorMemoryOperand,
+    TensorMemoryOperand, named_enum,
 };
 use tilewright_layout::f2::{Subspace, multiply_vector};
 use tilewright_layout::{Dim, LinearLayout};
@@ -350,12 +350,34 @@ impl InstructionOperand {
     }
 }
 
+named_enum! {
+    /// The operation by which a bulk tensor copy combines elements with those in global memory (PTX
+    /// `cp.reduce.async.bulk.tensor`).
+    pub enum MemoryReduction {
+        /// Addition; integers wrap.
+        Add = "add",
+        /// The lesser element; of a number and a NaN, the number.
+        Min = "min",
+        /// The greater element; of a number and a NaN, the number.
+        Max = "max",
+        /// Bitwise and.
+        And = "and",
+        /// Bitwise or.
+        Or = "or",
+        /// Bitwise exclusive or.
+        Xor = "xor",
+    }
+}
+
 /// How the results of an instruction follow from its operands.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Semantics {
     /// Copies the source's bits to the destination.
     Move,
+    /// Combines each element of the source with the element in global memory by the operation, atomically, in place of a
+    /// copy. The tensor map states the element type.
+    Reduce(MemoryReduction),
     /// Changes no value: hints that memory will be accessed soon; nothing waits for it.
     Prefetch,
     /// `d = a * b + c`, accumulated over dim1 of `a` and dim0 of `b`; each operand times its scale for scaled

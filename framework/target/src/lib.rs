@@ -50,7 +50,7 @@ pub use dominators::immediate_dominators;
 pub use element_type::ElementType;
 pub use format::{FloatFormat, RoundingMode};
 pub use function::HardwareMathFunction;
-pub use instruction::{Instruction, InstructionKind, InstructionOperand, Semantics};
+pub use instruction::{Instruction, InstructionKind, InstructionOperand, MemoryReduction, Semantics};
 pub use lane_xors::ShuffleXorMasks;
 pub use matrix_unit::{InstructionCyclesEvidence, MatrixRate, MmaIssueCycles, MmaIssuer, MmaThroughput};
 pub use memory_operand::{

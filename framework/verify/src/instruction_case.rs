@@ -45,6 +45,7 @@ pub fn build_instruction_case<'a>(
         }
         Semantics::Move if row.kind == InstructionKind::AsyncCopy => IssueOperands::across(row),
         Semantics::Move => IssueOperands::copy(row),
+        Semantics::Reduce(_) => Err("a bulk reduction needs a tensor map".to_owned()),
         Semantics::Prefetch => Err("a prefetch changes no value".to_owned()),
     };
     Ok(TestCase::of_buffers(kernel, 1, problem.map_err(CheckFailure::Row)?.buffers()))

@@ -1,5 +1,6 @@
 //! Kinds of layout-graph nodes, by how the cost of a node depends on the layout.
 
+use crate::bulk_store::BulkBlock;
 use crate::memory::{PointerMemory, describe_pointer_memory, element_bits_while_moved, find_vector_update_bits};
 use tilewright_plan::movement::ScanDirection;
 use tilewright_target::{Direction, TargetDescription};
@@ -14,8 +15,8 @@ pub(crate) struct Access {
     pub named: PointerMemory,
     /// The direction of the access: load or store.
     pub direction: Direction,
-    /// The shape of the tensor descriptor's block if a bulk tensor copy may store it; `None` otherwise.
-    pub bulk_block: Option<Vec<u64>>,
+    /// The tensor descriptor's block if a bulk tensor copy may store it; `None` otherwise.
+    pub bulk_block: Option<BulkBlock>,
 }
 
 /// The kind of a layout-graph node, which determines its cost.

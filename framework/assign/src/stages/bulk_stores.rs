@@ -1,4 +1,4 @@
-//! Stores through tensor descriptors that become bulk tensor copies (TMA), after layout assignment.
+//! Stores and reductions through tensor descriptors that become bulk tensor copies (TMA), after layout assignment.
 
 use std::collections::HashMap;
 
@@ -19,7 +19,7 @@ use crate::memory::{describe_descriptor_global_tensor, element_bits_while_moved,
 use crate::shared_buffer::memory_name;
 use crate::{AssignmentError, LaunchConfig};
 
-/// Replaces the stores through tensor descriptors by bulk tensor copies where these take less time in the assigned
+/// Replaces the stores and reductions through tensor descriptors by bulk tensor copies where these take less time in the assigned
 /// layouts, as layout assignment has priced them. Also returns a report of each; `None` if none is replaced.
 pub(super) fn with_bulk_stores(
     function: &Function,
@@ -27,7 +27,7 @@ pub(super) fn with_bulk_stores(
     limits: &SharedLayoutSearchLimits,
 ) -> Result<Option<(Function, Vec<BulkStoreReport>)>, AssignmentError> {
     let Some(body) = &function.body else { return Ok(None) };
-    let is_store = |op: &Op| body.op(*op).name() == tt::DESCRIPTOR_STORE;
+    let is_store = |op: &Op| matches!(body.op(*op).name(), tt::DESCRIPTOR_STORE | tt::DESCRIPTOR_REDUCE);
     let stores: Vec<Op> = body.walk_region(body.root()).into_iter().filter(is_store).collect();
     if stores.is_empty() {
         return Ok(None);

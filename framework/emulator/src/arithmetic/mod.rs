@@ -8,7 +8,7 @@ mod float;
 mod function;
 mod integer;
 
-pub(super) use atomic::atomic;
+pub(super) use atomic::{atomic, reduce_elements};
 pub(super) use bits::{UNSPECIFIED, mask, sign_extend};
 pub(super) use float::{float, float_compare, float_unary, to_integer};
 pub(super) use function::{evaluate, is_evaluated};

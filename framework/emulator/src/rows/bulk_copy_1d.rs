@@ -73,7 +73,7 @@ impl BulkCopy1d {
             }
             None => {
                 let content = call.read_shared_asynchronously(shared, bytes as u32, self.shared.1)?;
-                call.send_runs(&[run], self.global.1, &content)?;
+                call.send_runs(&[run], self.global.1, &content, None)?;
             }
         }
         call.count_bulk_copy(bytes as usize);

@@ -5,7 +5,10 @@
 use super::super::fault::LaneFault;
 use super::super::semantics::InstructionCall;
 use tilewright_kernel::OutOfBoundsFill;
-use tilewright_target::{Completion, Instruction, InstructionOperand, TensorCopyLayout, TensorCopyOperand};
+use tilewright_target::{
+    Completion, ElementType, Instruction, InstructionOperand, MemoryReduction, Semantics, TensorCopyLayout,
+    TensorCopyOperand,
+};
 
 /// The semantics of a bulk tensor copy instruction, which copies a box of a tensor between global and shared memory.
 /// The numbers are indices of its operands.
@@ -16,6 +19,8 @@ pub(super) struct BulkTensorCopy {
     /// Index of the mbarrier operand; `None` for a copy from shared memory.
     mbarrier: Option<usize>,
     operand: TensorCopyOperand,
+    /// The operation that combines elements with those in global memory; `None` for a copy.
+    reduction: Option<MemoryReduction>,
 }
 
 impl BulkTensorCopy {
@@ -45,7 +50,12 @@ impl BulkTensorCopy {
             (Completion::Mbarrier, Some(_), true) | (Completion::Queue(_), None, false) => {}
             _ => return Err("its description has neither an mbarrier nor a queue".to_owned()),
         }
-        Ok(Self { tensor, coordinates, memory, mbarrier, operand: operand.clone() })
+        let reduction = match row.semantics {
+            Semantics::Reduce(_) if mbarrier.is_some() => return Err("it reduces to shared memory".to_owned()),
+            Semantics::Reduce(reduction) => Some(reduction),
+            _ => None,
+        };
+        Ok(Self { tensor, coordinates, memory, mbarrier, operand: operand.clone(), reduction })
     }
 
     pub(super) fn execute(&self, call: &mut InstructionCall<'_>) -> Result<(), LaneFault> {
@@ -106,9 +116,18 @@ impl BulkTensorCopy {
                 *swizzled_byte(&mut placed, (start, box_layout), at).ok_or_else(|| call.invalid_use_fault(PARTED))?,
             );
         }
-        call.send_runs(&tensor.runs(origin), tensor.map.element_bits / 8, &content)?;
+        let combined = self.combined(call)?;
+        call.send_runs(&tensor.runs(origin), tensor.map.element_bits / 8, &content, combined)?;
         call.count_bulk_copy(content.len());
         Ok(())
+    }
+
+    /// Returns the operation and the element type of a bulk reduction; `None` for a copy.
+    fn combined(&self, call: &InstructionCall<'_>) -> Result<Option<(MemoryReduction, ElementType)>, LaneFault> {
+        let Some(reduction) = self.reduction else { return Ok(None) };
+        let element = call.tensor(self.tensor)?.map.element.as_deref().and_then(ElementType::from_name);
+        let missing = || call.invalid_use_fault("the tensor map has no element type");
+        Ok(Some((reduction, element.ok_or_else(missing)?)))
     }
 }
 

@@ -69,6 +69,9 @@ impl Does {
     fn of(row: &Instruction) -> Self {
         let found = match row.semantics {
             Semantics::Move if row.kind == InstructionKind::AsyncCopy => Self::copy(row),
+            Semantics::Reduce(_) => BulkTensorCopy::of(row)
+                .unwrap_or_else(|| Err("it reduces no boxes of a tensor".to_owned()))
+                .map(Self::Box),
             Semantics::Move if row.kind == InstructionKind::TensorMove => Self::tensor_move(row),
             Semantics::Move if row.kind == InstructionKind::GlobalMove => BlockLoad::of(row).map(Self::Block),
             Semantics::Prefetch => Prefetch::of(row).map(Self::Prefetch),

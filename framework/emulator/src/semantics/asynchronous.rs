@@ -6,7 +6,7 @@ use crate::fault::{FaultKind, LaneFault};
 use crate::mapped_tensor::{Run, Tensor, sectors};
 use crate::shared::{CompletionEffect, Proxy};
 use tilewright_kernel::{MemorySpace, Queue};
-use tilewright_target::Direction;
+use tilewright_target::{Direction, ElementType, MemoryReduction};
 
 impl<'a> InstructionCall<'a> {
     /// Makes the instruction complete on a queue of the warp. Its results are pending until a wait for that queue;
@@ -136,7 +136,14 @@ impl<'a> InstructionCall<'a> {
 
     /// Writes bytes to global memory when the instruction completes; each of `runs` (contiguous bytes in global memory)
     /// takes its bytes from its offset in `from`. Counts the sectors that all runs together touch.
-    pub(crate) fn send_runs(&mut self, runs: &[Run], alignment: u32, from: &[u8]) -> Result<(), LaneFault> {
+    /// With `combined`, the elements are combined with those in memory in place of written.
+    pub(crate) fn send_runs(
+        &mut self,
+        runs: &[Run],
+        alignment: u32,
+        from: &[u8],
+        combined: Option<(MemoryReduction, ElementType)>,
+    ) -> Result<(), LaneFault> {
         self.on_queue()?;
         let (direction, space) = (Direction::Store, MemorySpace::Global);
         for &Run { address, at, bytes } in runs {
@@ -145,7 +152,13 @@ impl<'a> InstructionCall<'a> {
             aligned(direction, space, address, alignment)?;
             let outside = |expected| FaultKind::OutOfBounds { direction, space, address, bytes, expected };
             self.memories.global.check_writable(address, data.len()).map_err(outside)?;
-            self.landings.push(CompletionEffect::WriteGlobal { address, data });
+            if combined.is_some() {
+                global_load(address, &mut vec![0; data.len()], alignment, self.memories.global)?;
+            }
+            self.landings.push(match combined {
+                None => CompletionEffect::WriteGlobal { address, data },
+                Some((operation, element)) => CompletionEffect::CombineGlobal { address, data, operation, element },
+            });
         }
         self.memories.transactions.stored += sectors(runs, self.memories.transaction_bytes);
         Ok(())

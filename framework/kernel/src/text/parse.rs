@@ -97,10 +97,11 @@ impl Parser<'_> {
     }
 
     /// Parses a tensor map: `16 bits box 64 x 8 mix 3 0x70 outside zeros`; after `mix` follow the shift and the mask of
-    /// the XOR swizzle.
+    /// the XOR swizzle. An element type follows as `16 bits of "f16"`.
     fn tensor_map(&mut self) -> Parsed<TensorMap> {
         let element_bits = self.number("the width of an element")?;
         self.keyword("bits")?;
+        let element = if self.take_keyword("of") { Some(self.name("the name of an element type")?) } else { None };
         self.keyword("box")?;
         let mut box_sizes = vec![self.number("a size of the box")?];
         while self.take_keyword("x") {
@@ -112,7 +113,7 @@ impl Parser<'_> {
         };
         self.keyword("outside")?;
         let outside = self.one_of("what is outside", OutOfBoundsFill::ALL, OutOfBoundsFill::name)?;
-        Ok(TensorMap { element_bits, box_sizes, swizzle, outside })
+        Ok(TensorMap { element_bits, element, box_sizes, swizzle, outside })
     }
 
     /// Parses the derivation of a tensor map, behind the word `rows`: `of %0 by 1 x %4 sizes %1 x %2`.

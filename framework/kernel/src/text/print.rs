@@ -57,7 +57,9 @@ impl Display for Kernel {
 
 /// Writes a tensor map, each part after a space.
 fn write_map(f: &mut Formatter<'_>, map: &TensorMap) -> fmt::Result {
-    write!(f, " {} bits box", map.element_bits)?;
+    write!(f, " {} bits", map.element_bits)?;
+    map.element.iter().try_for_each(|element| write!(f, " of {}", Name(element)))?;
+    f.write_str(" box")?;
     for (axis, size) in map.box_sizes.iter().enumerate() {
         let by = if axis > 0 { " x" } else { "" };
         write!(f, "{by} {size}")?;

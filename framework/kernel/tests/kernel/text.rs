@@ -177,9 +177,11 @@ fn statement() -> impl Strategy<Value = Statement> {
 
 fn tensor_map() -> impl Strategy<Value = TensorMap> {
     let sizes = prop::collection::vec(any::<u32>(), 1..7);
-    let strategy = (any::<u32>(), sizes, any::<u32>(), any::<u64>(), one_of(OutOfBoundsFill::ALL));
-    strategy.prop_map(|(element_bits, box_sizes, shift, mask, outside)| TensorMap {
+    let element = prop::option::of(any::<String>());
+    let strategy = (any::<u32>(), element, sizes, any::<u32>(), any::<u64>(), one_of(OutOfBoundsFill::ALL));
+    strategy.prop_map(|(element_bits, element, box_sizes, shift, mask, outside)| TensorMap {
         element_bits,
+        element,
         box_sizes,
         swizzle: XorSwizzle { shift, mask },
         outside,

@@ -10,10 +10,10 @@ use std::collections::HashMap;
 use tilewright_tile::op::name::tw;
 
 use crate::shared_memory::Access;
-use tilewright_assign::LaunchConfig;
 use tilewright_assign::launch_tensor::{ArgumentParameter, LaunchTimeScalar, find_descriptor_tensor};
 use tilewright_assign::layouts::LayoutCache;
 use tilewright_assign::memory::describe_descriptor_global_tensor;
+use tilewright_assign::{LaunchConfig, find_bulk_reduction};
 use tilewright_kernel::{LaunchDerivedTensorMap, LaunchTimeElementCount, Parameter, Value};
 use tilewright_layout::{Dim, Layout};
 use tilewright_plan::movement::{
@@ -87,7 +87,10 @@ impl TensorCopyPlanner<'_> {
         };
         let MappedTensor { global, base, strides, sizes } = mapped;
         let (lanes, warps) = (self.config.lanes, self.config.warps);
-        let problem = AsyncCopySpec::new(&global, &memory, element_bits, lanes, warps).with_tensor_map(true);
+        let reduction = find_bulk_reduction(body.op(op), body.value_type(descriptor))
+            .map_err(|word| LowerErrorReason::unsupported(format!("a bulk tensor copy that combines by `{word}`")))?;
+        let problem = AsyncCopySpec::new(&global, &memory, element_bits, lanes, warps);
+        let problem = problem.with_tensor_map(true).with_reduction(reduction);
         let copy = match is_store {
             true => plan_tensor_copy_to_global(&problem, self.config.context)?,
             false => plan_tensor_copy_to_shared(&problem, self.config.context)?,

@@ -1,4 +1,4 @@
-//! Replaces stores through tensor descriptors by bulk tensor copies (TMA) from shared memory.
+//! Replaces stores and reductions through tensor descriptors by bulk tensor copies (TMA) from shared memory.
 
 use std::collections::HashMap;
 
@@ -27,7 +27,7 @@ pub enum BulkStoreTensor {
     LoadedBy(Op),
 }
 
-/// Replaces each `tt.descriptor_store` of `stores` by a bulk tensor copy from shared memory, to which lanes store the
+/// Replaces each `tt.descriptor_store` and `tt.descriptor_reduce` of `stores` by a bulk tensor copy from shared memory, to which lanes store the
 /// value unless the program has it there.
 ///
 /// # Errors
@@ -64,7 +64,9 @@ impl Rewrite for BulkStores<'_> {
         let buffer = cloner.to.build_op(ttg::MEMDESC_REINTERPRET).operand(buffer).result(block).value()?;
         let (descriptor, indices) = (cloner.clone_of(descriptor), cloner.all(from.operands(op, "indices")));
         let copy = cloner.to.build_op(tw::BULK_TENSOR_STORE).operands("desc", &[descriptor]);
-        copy.operands("indices", &indices).operands("src", &[buffer]).build()?;
+        let copy = copy.operands("indices", &indices).operands("src", &[buffer]);
+        let kind = from.op(op).attributes.get("kind").cloned();
+        kind.into_iter().fold(copy, |copy, kind| copy.attribute("kind", kind)).build()?;
         Ok(true)
     }
 }

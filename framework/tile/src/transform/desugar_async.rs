@@ -152,7 +152,10 @@ impl AtOnce<'_> {
         let Some(memory) = memory else { return Ok(()) };
         let ty = plain::tensor(&memory, &plain::around(self.module, cloner.from, op));
         let tensor = cloner.to.build_op(ttg::LOCAL_LOAD).operands("src", &from).result(ty).value()?;
-        let store = cloner.to.build_op(tt::DESCRIPTOR_STORE).operands("desc", &desc).operands("src", &[tensor]);
-        store.operands("indices", &indices).build().map(drop)
+        let kind = cloner.from.op(op).attributes.get("kind");
+        let name = if kind.is_some() { tt::DESCRIPTOR_REDUCE } else { tt::DESCRIPTOR_STORE };
+        let store = cloner.to.build_op(name).operands("desc", &desc).operands("src", &[tensor]);
+        let store = store.operands("indices", &indices);
+        kind.cloned().into_iter().fold(store, |store, kind| store.attribute("kind", kind)).build().map(drop)
     }
 }

@@ -4,7 +4,7 @@ use tilewright_kernel::{
     Binary, Builder, CollectiveScope, Element, InstructionSignature, Kernel, MemorySpace, Op, Parameter, Queue,
     StaticLaunchConfig, TensorMap, Type, Value,
 };
-use tilewright_target::{Completion, Instruction, InstructionOperand};
+use tilewright_target::{Completion, Instruction, InstructionOperand, Semantics};
 
 use super::copy_pipeline::each_index;
 use crate::CheckFailure;
@@ -56,9 +56,10 @@ impl BulkCopyExtent<'_> {
     /// Whether an instruction copies this kind of data.
     #[must_use]
     pub fn is_copied_by(row: &Instruction) -> bool {
-        row.operands
-            .iter()
-            .any(|operand| matches!(operand, InstructionOperand::Box(_) | InstructionOperand::SharedBulk { .. }))
+        let is_bulk = |operand: &InstructionOperand| {
+            matches!(operand, InstructionOperand::Box(_) | InstructionOperand::SharedBulk { .. })
+        };
+        row.semantics == Semantics::Move && row.operands.iter().any(is_bulk)
     }
 }
 

@@ -46,6 +46,7 @@ fn operand(rank: u32) -> TensorCopyOperand {
         alignment,
     };
     TensorCopyOperand {
+        elements: Vec::new(),
         rank,
         most: 16,
         row_granularity: 16,
@@ -79,7 +80,7 @@ fn bulk_copies_1d() -> [Instruction; 2] {
 }
 
 fn map(bits: u32, sizes: &[u32], swizzle: XorSwizzle) -> TensorMap {
-    TensorMap { element_bits: bits, box_sizes: sizes.to_vec(), swizzle, outside: OutOfBoundsFill::Zeros }
+    TensorMap { element_bits: bits, element: None, box_sizes: sizes.to_vec(), swizzle, outside: OutOfBoundsFill::Zeros }
 }
 
 fn maps() -> Vec<TensorMap> {

@@ -21,7 +21,7 @@ use tilewright_verify::kernels::{BulkCopyExtent, build_bulk_copy_kernel};
 const SWIZZLE: XorSwizzle = XorSwizzle { shift: 3, mask: 0x10 };
 
 fn map(swizzle: XorSwizzle) -> TensorMap {
-    TensorMap { element_bits: 16, box_sizes: vec![16, 4], swizzle, outside: OutOfBoundsFill::Zeros }
+    TensorMap { element_bits: 16, element: None, box_sizes: vec![16, 4], swizzle, outside: OutOfBoundsFill::Zeros }
 }
 
 fn parameters(parameter: Parameter) -> Kernel {
@@ -170,6 +170,7 @@ fn row() -> Instruction {
         alignment: 128,
     };
     let operand = TensorCopyOperand {
+        elements: Vec::new(),
         rank: 2,
         most: 64,
         row_granularity: 16,

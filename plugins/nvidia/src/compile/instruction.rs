@@ -10,7 +10,7 @@ use tilewright_target::{Instruction, InstructionKind, Semantics};
 
 use super::registers::{Typed, is_scale, registers};
 use super::{atomic, bulk, conversion, group, mbarrier, tensor};
-use tilewright_nvidia_tables::instructions::BULK_COPY;
+use tilewright_nvidia_tables::instructions::{BULK_COPY, BULK_REDUCTION};
 
 /// Emits one instruction. The caller has checked the operands and results.
 pub(super) fn emit<'ctx>(
@@ -19,7 +19,7 @@ pub(super) fn emit<'ctx>(
     operands: &[Typed<'ctx>],
     results: &[Type],
 ) -> Result<Vec<BasicValueEnum<'ctx>>, CompileError> {
-    if row.name.starts_with(BULK_COPY) {
+    if is_bulk_copy(&row.name) {
         return bulk::copy(emit, row, operands).map(|()| Vec::new());
     }
     if row.kind == InstructionKind::AsyncCopy {
@@ -172,6 +172,10 @@ const PROCESSORS: [(&str, u32); 8] = [
     ("sm_100", 86),
 ];
 
+fn is_bulk_copy(name: &str) -> bool {
+    [BULK_COPY, BULK_REDUCTION].iter().any(|prefix| name.starts_with(prefix))
+}
+
 fn version(name: &str) -> u32 {
     if name.starts_with(COPY) {
         return IGNORE_SOURCE_VERSION;
@@ -180,7 +184,7 @@ fn version(name: &str) -> u32 {
         let mixed = name.contains(".s8.u8.") || name.contains(".u8.s8.");
         return if mixed { 84 } else { 80 };
     }
-    if name.starts_with(BULK_COPY) {
+    if is_bulk_copy(name) {
         return mbarrier::VERSION;
     }
     if name.contains("kind::mxf4nvf4") {

@@ -22,7 +22,7 @@ fn maps(operand: &TensorCopyOperand) -> Vec<TensorMap> {
             let mut box_sizes = vec![row, 9, 2, 3, 1];
             box_sizes.truncate(operand.rank as usize);
             let outside = if element_bits == 8 { OutOfBoundsFill::Zeros } else { OutOfBoundsFill::NotANumber };
-            maps.push(TensorMap { element_bits, box_sizes, swizzle: box_layout.swizzle, outside });
+            maps.push(TensorMap { element_bits, element: None, box_sizes, swizzle: box_layout.swizzle, outside });
         }
     }
     maps

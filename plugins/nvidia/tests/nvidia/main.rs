@@ -10,6 +10,7 @@ mod asynchronous_programs;
 mod atom_types;
 mod box_tiles;
 mod bulk_copies;
+mod bulk_reductions;
 mod cited_bugs;
 mod cluster_programs;
 mod clusters;

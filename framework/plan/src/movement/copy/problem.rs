@@ -2,6 +2,7 @@
 
 use crate::movement::memory::GlobalTensor;
 use tilewright_layout::MemoryLayout;
+use tilewright_target::{ElementType, MemoryReduction};
 
 /// A request to copy a tensor between global and shared memory. [`AsyncCopySpec::new`] sets default values, `with_`
 /// methods change them.
@@ -34,6 +35,18 @@ pub struct AsyncCopySpec<'a> {
     pub masked: bool,
     /// Whether the host passes a tensor map to the kernel, which bulk tensor copies (TMA) need.
     pub has_tensor_map: bool,
+    /// The reduction by which a copy to global memory combines elements with those there; `None` if it overwrites them.
+    pub reduction: Option<BulkReduction>,
+}
+
+/// A bulk reduction (PTX `cp.reduce.async.bulk.tensor`): a bulk tensor copy to global memory that combines elements with
+/// those there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BulkReduction {
+    /// The operation that combines two elements.
+    pub operation: MemoryReduction,
+    /// The type of the elements, which the tensor map states.
+    pub element: ElementType,
 }
 
 impl<'a> AsyncCopySpec<'a> {
@@ -41,7 +54,7 @@ impl<'a> AsyncCopySpec<'a> {
     /// of the kernel.
     #[must_use]
     pub fn new(global: &'a GlobalTensor, memory: &'a MemoryLayout, element_bits: u32, lanes: u32, warps: u32) -> Self {
-        Self { global, memory, element_bits, lanes, warps, masked: false, has_tensor_map: false }
+        Self { global, memory, element_bits, lanes, warps, masked: false, has_tensor_map: false, reduction: None }
     }
 
     /// Sets whether elements may be masked off; zeros are written to shared memory for them.
@@ -54,5 +67,11 @@ impl<'a> AsyncCopySpec<'a> {
     #[must_use]
     pub fn with_tensor_map(self, mapped: bool) -> Self {
         Self { has_tensor_map: mapped, ..self }
+    }
+
+    /// Sets the reduction by which a copy to global memory combines elements with those there.
+    #[must_use]
+    pub fn with_reduction(self, reduction: Option<BulkReduction>) -> Self {
+        Self { reduction, ..self }
     }
 }

@@ -34,7 +34,7 @@ pub(super) fn encode_tensor_map(
         return Err(bad(format!("a map of {rank} axes; expected 1 to {MAX_TENSOR_MAP_RANK}")));
     }
     let mode = of.mode.and_then(swizzle).ok_or_else(|| bad("its swizzle mode is unknown".to_owned()))?;
-    let ty = data_type(map).ok_or_else(|| bad(format!("no tensor map has elements of {} bits", map.element_bits)))?;
+    let ty = data_type(map).ok_or_else(|| bad(format!("no tensor map has such elements: {map:?}")))?;
     let fill = match map.outside {
         OutOfBoundsFill::Zeros => sys::CUtensorMapFloatOOBfill::CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE,
         OutOfBoundsFill::NotANumber => sys::CUtensorMapFloatOOBfill::CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA,
@@ -74,19 +74,33 @@ fn swizzle(mode: u32) -> Option<sys::CUtensorMapSwizzle> {
     })
 }
 
-/// Returns a tensor map's data type for elements of the map's width; `None` if CUDA has no such type. The type is a
-/// float only if the map fills elements outside of the tensor with NaN, for which CUDA requires a float; no 8-bit type
-/// qualifies.
+/// Returns a tensor map's data type for elements of the map's type, or of its width if it has none; `None` if CUDA has no
+/// such type. Without a type it is a float only if the map fills elements outside of the tensor with NaN, for which CUDA
+/// requires a float; no 8-bit type qualifies.
 fn data_type(map: &TensorMap) -> Option<sys::CUtensorMapDataType> {
     use sys::CUtensorMapDataType as Type;
-    Some(match (map.element_bits, map.outside) {
-        (8, OutOfBoundsFill::Zeros) => Type::CU_TENSOR_MAP_DATA_TYPE_UINT8,
-        (16, OutOfBoundsFill::Zeros) => Type::CU_TENSOR_MAP_DATA_TYPE_UINT16,
-        (32, OutOfBoundsFill::Zeros) => Type::CU_TENSOR_MAP_DATA_TYPE_UINT32,
-        (64, OutOfBoundsFill::Zeros) => Type::CU_TENSOR_MAP_DATA_TYPE_UINT64,
-        (16, OutOfBoundsFill::NotANumber) => Type::CU_TENSOR_MAP_DATA_TYPE_FLOAT16,
-        (32, OutOfBoundsFill::NotANumber) => Type::CU_TENSOR_MAP_DATA_TYPE_FLOAT32,
-        (64, OutOfBoundsFill::NotANumber) => Type::CU_TENSOR_MAP_DATA_TYPE_FLOAT64,
+    let is_float = map.outside == OutOfBoundsFill::NotANumber;
+    let by_width = || match (map.element_bits, is_float) {
+        (8, false) => Some("u8"),
+        (16, false) => Some("u16"),
+        (32, false) => Some("u32"),
+        (64, false) => Some("u64"),
+        (16, true) => Some("f16"),
+        (32, true) => Some("f32"),
+        (64, true) => Some("f64"),
+        _ => None,
+    };
+    Some(match map.element.as_deref().or_else(by_width)? {
+        "u8" => Type::CU_TENSOR_MAP_DATA_TYPE_UINT8,
+        "u16" => Type::CU_TENSOR_MAP_DATA_TYPE_UINT16,
+        "u32" => Type::CU_TENSOR_MAP_DATA_TYPE_UINT32,
+        "s32" => Type::CU_TENSOR_MAP_DATA_TYPE_INT32,
+        "u64" => Type::CU_TENSOR_MAP_DATA_TYPE_UINT64,
+        "s64" => Type::CU_TENSOR_MAP_DATA_TYPE_INT64,
+        "f16" => Type::CU_TENSOR_MAP_DATA_TYPE_FLOAT16,
+        "bf16" => Type::CU_TENSOR_MAP_DATA_TYPE_BFLOAT16,
+        "f32" => Type::CU_TENSOR_MAP_DATA_TYPE_FLOAT32,
+        "f64" => Type::CU_TENSOR_MAP_DATA_TYPE_FLOAT64,
         _ => return None,
     })
 }

@@ -20,7 +20,7 @@ mod wgmma;
 use tilewright_plugin::{InstructionGroup, concatenate_instruction_groups};
 use tilewright_target::{Instruction, InstructionKind, OmittedInstruction};
 
-pub use bulk::MNEMONIC as BULK_COPY;
+pub use bulk::{MNEMONIC as BULK_COPY, REDUCTION as BULK_REDUCTION};
 
 /// The instruction table in groups by kind, each with a function that returns an architecture's instructions.
 pub(crate) const INSTRUCTIONS: &[InstructionGroup] = &[

@@ -34,7 +34,8 @@ const SHOW: &str = "mul.lo.u32 %r3, %lane, 8; mov.u32 %r4, box; add.u32 %r4, %r4
 /// Returns the words at the pointer, and the tensor.
 fn run(body: &str, mode: u32, outside: OutOfBoundsFill) -> Result<[Vec<u32>; 2], DeviceError> {
     let (_, mut device) = device_of("h100");
-    let map = TensorMap { element_bits: 32, box_sizes: vec![16, 4], swizzle: XorSwizzle::default(), outside };
+    let map =
+        TensorMap { element_bits: 32, element: None, box_sizes: vec![16, 4], swizzle: XorSwizzle::default(), outside };
     let mut modified = artifact(&kernel(body), "k", Shape::warps(1));
     modified.kernels[0].maps = vec![TensorMapParameter { parameter: 0, map, mode: Some(mode), rows: None }];
     modified.kernels[0].parameters = Some(vec![0, 64]);
@@ -162,6 +163,7 @@ fn every_row_runs() {
             box_sizes.truncate(operand.rank as usize);
             let map = TensorMap {
                 element_bits,
+                element: None,
                 box_sizes,
                 swizzle: box_layout.swizzle,
                 outside: OutOfBoundsFill::NotANumber,

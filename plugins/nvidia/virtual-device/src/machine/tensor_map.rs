@@ -74,7 +74,7 @@ impl Tensor {
             element_bytes,
             mode: mode.into(),
             outside,
-            element_code: 0,
+            element_code: map.element.as_deref().map_or(0, element_code),
         })
     }
 
@@ -219,6 +219,12 @@ const ELEMENTS: [(&str, u64); 13] = [
     ("tf32", 4),
     ("tf32", 4),
 ];
+
+/// Returns the code plus one of the element type with this name; 0 if the type is unknown.
+fn element_code(name: &str) -> u8 {
+    let position = ELEMENTS.iter().position(|&(known, _)| known == name);
+    position.map_or(0, |code| code as u8 + 1)
+}
 
 /// Returns the size in bytes of the element type with this code; `None` for unknown codes.
 fn element_bytes(code: u64) -> Option<u64> {

@@ -24,8 +24,11 @@ pub(super) fn updated(form: &Form<'_>) -> Option<Compute> {
         move |bits: u64| if ty.is_signed() { i128::from(sign_extend(bits, ty.bits)) } else { i128::from(bits) };
     let word = form.words.iter().find(|word| OPERATIONS.contains(word))?;
     let is_float = ty.float().is_some();
+    let plain = || Form { words: Vec::new(), types: form.types.clone(), ..*form };
     match *word {
-        "add" if is_float => float::add(&Form { words: Vec::new(), types: form.types.clone(), ..*form }),
+        "add" if is_float => float::add(&plain()),
+        // Of the floating-point types, only those of 16 bits have extrema.
+        "min" | "max" if is_float && ty.bits == 16 => float::extreme(&plain(), *word == "max"),
         "min" | "max" | "inc" | "dec" | "and" | "or" | "xor" if is_float => None,
         "add" => Some(Box::new(|[old, b, ..]| old.wrapping_add(b))),
         "and" => Some(Box::new(|[old, b, ..]| old & b)),
@@ -53,6 +56,9 @@ fn elements(form: &Form<'_>) -> Result<usize, String> {
 fn update(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operation>, String> {
     let compute = updated(form).filter(|_| form.types.len() == 1).ok_or_else(|| form.unknown())?;
     let (ty, count) = (form.ty(), elements(form)?);
+    if count == 1 && ty.float().is_some() && (form.has("min") || form.has("max")) {
+        return Err(form.unknown());
+    }
     let gives = form.opcode.starts_with("atom");
     let (first, terms) = (usize::from(gives), if form.has("cas") { 2 } else { 1 });
     operands.expect(first + 1 + terms..=first + 2 + terms)?;

@@ -8,7 +8,9 @@ use crate::movement::{MovementError, PlanContext, RejectedCandidate, best_of};
 use std::collections::BTreeSet;
 use tilewright_kernel::{Counts, OutOfBoundsFill, Queue, TensorMap};
 use tilewright_layout::{Dim, LayoutError, LinearLayout, Space};
-use tilewright_target::{Completion, Direction, Instruction, InstructionOperand, TensorCopyLayout, TensorCopyOperand};
+use tilewright_target::{
+    Completion, Direction, ElementType, Instruction, InstructionOperand, Semantics, TensorCopyLayout, TensorCopyOperand,
+};
 
 /// The role of an operand of a bulk tensor copy instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,7 +74,8 @@ impl TensorCopy {
     }
 }
 
-/// Plans the copy of fewest boxes from shared memory in the requested layout to global memory.
+/// Plans the copy of fewest boxes from shared memory in the requested layout to global memory; the bulk reduction if the
+/// problem has one.
 ///
 /// # Errors
 /// [`MovementError`] with the reasons if no instruction copies boxes that fill the memory.
@@ -122,32 +125,28 @@ fn tensor_copies_of(
 }
 
 /// Plans the copy with the fewest boxes by any bulk-tensor-copy instruction of the table; `None` if no instruction
-/// fits. Also returns the rejected instructions, each with the reason. `direction` is the direction of the access to
+/// fits, or a bulk reduction if the problem has one. Also returns the rejected instructions, each with the reason. `direction` is the direction of the access to
 /// shared memory: a store for a copy to shared memory.
 pub(crate) fn by_tensor_copies(
     problem: &AsyncCopySpec<'_>,
     direction: Direction,
     context: &PlanContext<'_>,
 ) -> (Option<TensorCopy>, Vec<RejectedCandidate<String>>) {
-    let rows = context.instructions.iter().filter_map(|row| Some((row, box_of(row, direction)?)));
+    let semantics = problem.reduction.map_or(Semantics::Move, |reduction| Semantics::Reduce(reduction.operation));
+    let is_of = |row: &&Instruction| row.semantics == semantics && shared_direction(row) == Some(direction);
+    let rows = context.instructions.iter().filter(is_of).filter_map(|row| Some((row, row.tensor_copy_operand()?)));
     let rows = rows.filter(|(_, operand)| operand.rank as usize == problem.global.axes.len());
     let plans = rows.map(|(row, operand)| (row.name.clone(), fewest(problem, row, operand, context)));
     best_of(plans, TensorCopy::box_count)
 }
 
-/// Returns the box operand of an instruction that copies boxes, if it accesses shared memory in this direction; `None`
-/// for other instructions.
-fn box_of(row: &Instruction, direction: Direction) -> Option<&TensorCopyOperand> {
-    let row_direction = match row.completion {
-        Completion::Mbarrier => Direction::Store,
-        Completion::Queue(_) => Direction::Load,
-        Completion::Immediate => return None,
-    };
-    let operand = row.operands.iter().find_map(|operand| match operand {
-        InstructionOperand::Box(operand) => Some(operand),
-        _ => None,
-    });
-    operand.filter(|_| row_direction == direction)
+/// Returns the direction in which an asynchronous copy accesses shared memory; `None` for other instructions.
+fn shared_direction(row: &Instruction) -> Option<Direction> {
+    match row.completion {
+        Completion::Mbarrier => Some(Direction::Store),
+        Completion::Queue(_) => Some(Direction::Load),
+        Completion::Immediate => None,
+    }
 }
 
 /// Plans the copy by the instruction `row` with the canonical layout that needs fewest boxes.
@@ -167,6 +166,10 @@ fn fewest(
     }
     if !linear.is_invertible() || linear.ins().total_bits() != linear.in_bits(Dim::OFFSET) {
         return Err("several offsets have one element, or blocks share the memory".to_owned());
+    }
+    let is_combined = |element: ElementType| operand.elements.iter().any(|name| Some(&**name) == element.name());
+    if problem.reduction.is_some_and(|reduction| !is_combined(reduction.element)) {
+        return Err("it combines no elements of this type".to_owned());
     }
     let (tiling, box_layout) = find_best_tiling(linear, first, problem.element_bits, operand)?;
     copy_of(problem, row, &tiling, &operand.layouts[box_layout], context)
@@ -283,6 +286,7 @@ fn copy_of(
     let box_starts: Vec<(u64, Vec<u64>)> = box_starts.collect();
     let map = TensorMap {
         element_bits: problem.element_bits,
+        element: problem.reduction.and_then(|reduction| reduction.element.name()).map(str::to_owned),
         box_sizes: sizes.iter().map(|&(_, bits)| 1 << bits).collect(),
         swizzle: box_layout.swizzle,
         outside: OutOfBoundsFill::Zeros,
