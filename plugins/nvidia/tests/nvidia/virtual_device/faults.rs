@@ -1,6 +1,6 @@
 //! Faults of programs: the virtual device reports each with the line of the PTX.
 
-use crate::virtual_device::bench::{Given, Shape, fault, kernel, run};
+use crate::virtual_device::bench::{Given, Shape, device_of, fault, kernel, run, run_on};
 
 fn assert_error(body: &str, warps: u32, words: &[&str]) {
     let message = fault(body, warps);
@@ -53,6 +53,42 @@ fn values_that_nothing_has_written() {
         &[Given::Buffer(vec![0; 4])],
     )
     .unwrap();
+}
+
+/// Checks that each byte of a register is defined on its own when bits are moved: a packed half, an inserted field, a
+/// selected byte, and the words of `stmatrix`.
+#[test]
+fn bytes_that_nothing_has_written() {
+    let right = |body: &str| {
+        let result = run(&kernel(body), "k", Shape::warps(1), &[Given::Buffer(vec![0; 4])]);
+        result.unwrap_or_else(|error| panic!("{body}: {error}"));
+    };
+    let half = ".reg .b16 %h<4>; mov.b16 %h0, 7; mov.b32 %r0, {%h1, %h0};";
+    right(&format!("{half} prmt.b32 %r2, %r0, 0, 0x7732; st.global.u32 [%io], %r2;"));
+    right(&format!("{half} mov.b32 %r2, %r0; mov.b32 {{%h2, %h3}}, %r2; st.global.b16 [%io], %h3;"));
+    right(&format!("{half} bfi.b32 %r2, 5, %r0, 0, 16; st.global.u32 [%io], %r2;"));
+    right(&format!("{half} bfi.b32 %r2, %r0, 5, 16, 16; prmt.b32 %r3, %r2, 0, 0x7710; st.global.u32 [%io], %r3;"));
+    for body in [
+        "st.global.u32 [%io], %r0;",
+        "prmt.b32 %r2, %r0, 0, 0x7721; st.global.u32 [%io], %r2;",
+        "mov.b32 {%h2, %h3}, %r0; st.global.b16 [%io], %h2;",
+        "bfi.b32 %r2, 5, %r0, 0, 12; st.global.u32 [%io], %r2;",
+        "bfi.b32 %r2, 5, %r9, 0, 8; st.global.b16 [%io], %r2;",
+        "add.u32 %r2, %r0, 0; st.global.b16 [%io], %r2;",
+    ] {
+        assert_error(&format!("{half} {body}"), 1, &["stored to global memory", "undefined"]);
+    }
+    // The lanes of a matrix store to a row of 16 bytes: lane 1 to bytes 4 to 7 of the first one.
+    let matrix = ".shared .align 16 .b8 m[128]; shl.b32 %r1, %lane, 4; and.b32 %r1, %r1, 127; mov.u32 %r2, m; \
+        add.u32 %r3, %r1, %r2; setp.ne.u32 %p0, %lane, 1; @%p0 mov.u32 %r4, 3; \
+        stmatrix.sync.aligned.m8n8.x1.shared.b16 [%r3], {%r4}; bar.warp.sync -1;";
+    let load = |at: u32| {
+        let body = format!("{matrix} ld.shared.u32 %r5, [%r2+{at}]; st.global.u32 [%io], %r5;");
+        run_on(&mut device_of("h100").1, &kernel(&body), "k", Shape::warps(1), &[Given::Buffer(vec![0; 4])])
+    };
+    load(8).unwrap();
+    let Err(error) = load(4) else { panic!("lane 1 stores a value that nothing has written") };
+    assert!(error.to_string().contains("is read before it is written"), "{error}");
 }
 
 #[test]

@@ -18,7 +18,7 @@ fn what_is_not_known_is_named_with_its_line_and_the_nearest() {
         ("add.s32 %r0, %r1;", &["takes 3 operands, not 2"]),
         ("add.s32 %r0, %r1, %r99;", &["the register `%r99` is not declared"]),
         ("bra NOWHERE;", &["no label `NOWHERE`"]),
-        ("mov.u32 %r0, %clock;", &["%clock"]),
+        ("mov.u32 %r0, %pm0;", &["%pm0"]),
         ("add.sat.u32 %r0, 1, 2;", &["this combination of modifiers and types"]),
         (
             "mma.sync.aligned.m16n8k4.row.col.f32.f16.f16.f32 {%r0}, {%r0}, {%r0}, {%r0};",

@@ -45,6 +45,41 @@ impl Operation for Lanes {
     }
 }
 
+/// An operation that moves bits of its first `moved` registers, as a byte permute does; further registers select. Each byte
+/// of the result is defined if its bits are, which `compute` finds from masks of defined bits in place of values.
+pub(crate) struct MoveBits {
+    lanes: Lanes,
+    moved: usize,
+}
+
+impl MoveBits {
+    pub(crate) fn new(to: Option<Destination>, from: &[u32], moved: usize, compute: Compute) -> Self {
+        Self { lanes: Lanes::new(to, from, compute), moved }
+    }
+}
+
+impl Operation for MoveBits {
+    fn execute(&self, warp: &mut Running<'_>) -> Result<Next, DeviceFaultKind> {
+        let Lanes { to: Some(to), from, count, compute } = &self.lanes else { return Ok(Next::Continue) };
+        let (moved, selecting) = from[..*count].split_at(self.moved);
+        if moved.iter().all(|&register| warp.active & !warp.registers.defined(register) == 0) {
+            return self.lanes.execute(warp);
+        }
+        for lane in warp.lanes() {
+            let (mut values, mut bits) = ([0; 4], [0; 4]);
+            for (index, &register) in from[..*count].iter().enumerate() {
+                values[index] = warp.registers.get(register, lane);
+                bits[index] =
+                    if index < self.moved { warp.registers.defined_bits(register, lane) } else { values[index] };
+            }
+            let is_selected = selecting.iter().all(|&register| warp.registers.is_defined(register, lane));
+            let defined = if is_selected { compute(bits) } else { 0 };
+            warp.registers.set_bits(to.register, lane, compute(values) & to.mask, (defined, to.mask));
+        }
+        Ok(Next::Continue)
+    }
+}
+
 /// An operation that calls a function; the warp then continues with the next instruction.
 struct Each<F>(F);
 

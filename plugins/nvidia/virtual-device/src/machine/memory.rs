@@ -202,7 +202,7 @@ impl Operation for Access {
                 Data::Store(from) => {
                     let mut is_defined = true;
                     for (&register, register_bytes) in from.iter().zip(buffer.chunks_exact_mut(size)) {
-                        is_defined &= warp.registers.is_defined(register, lane);
+                        is_defined &= warp.registers.has_low_bytes(register, size, lane);
                         register_bytes.copy_from_slice(&warp.registers.get(register, lane).to_le_bytes()[..size]);
                     }
                     self.put(warp, (space, address), buffer, is_defined, lane)?;
@@ -233,7 +233,7 @@ impl Access {
         for ((&register, register_bytes), at) in
             from.iter().zip(bytes.chunks_exact(size)).zip((address..).step_by(size))
         {
-            let is_defined = warp.registers.is_defined(register, lane);
+            let is_defined = warp.registers.has_low_bytes(register, size, lane);
             warp.store((space, at), register_bytes, is_defined, lane)?;
         }
         Ok(())

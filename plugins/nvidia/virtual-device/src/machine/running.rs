@@ -87,6 +87,8 @@ pub(crate) struct Running<'a> {
     pub(crate) alive: u32,
     pub(crate) warp: u32,
     pub(crate) step: u32,
+    /// Number of instructions that the launch has issued, the value of all clocks.
+    pub(crate) clock: u64,
     /// Number of barriers that the warp has passed; each access to shared memory is recorded with it to find races.
     pub(crate) epoch: &'a mut u32,
     pub(crate) pending_copies: &'a mut PendingCopies,

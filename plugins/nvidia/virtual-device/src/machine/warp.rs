@@ -220,6 +220,7 @@ impl Warp {
             alive: self.stack.alive(),
             warp: self.number,
             step,
+            clock: around.most_steps.saturating_sub(*around.steps_left),
             epoch: &mut self.epoch,
             pending_copies: &mut self.pending_copies,
             groups: &mut self.groups,

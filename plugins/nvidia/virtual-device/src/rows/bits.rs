@@ -1,7 +1,7 @@
 //! Instructions on bits: logic, shifts, bit fields and byte permutes.
 
 use super::{one, three, two};
-use crate::machine::{Compute, Destination, DeviceFaultKind, Lanes, Next, Operation, Running};
+use crate::machine::{Compute, Lanes, MoveBits, Operation};
 use crate::program::{Form, Operands, Row, Semantics, Type, mask, sign_extend};
 
 const LOGIC: &str = "pred b16 b32 b64";
@@ -39,7 +39,7 @@ pub(super) const ROWS: &[Row] = &[
     Row { name: "lop3", modifiers: "", types: "b32", semantics: Semantics::Lanes(4, table) },
     Row { name: "prmt", modifiers: "f4e b4e rc8 ecl ecr rc16", types: "b32", semantics: Semantics::Warp(permutation) },
     Row { name: "bfe", modifiers: "", types: WIDE, semantics: Semantics::Lanes(3, extract) },
-    Row { name: "bfi", modifiers: "", types: WIDE, semantics: Semantics::Lanes(4, insert) },
+    Row { name: "bfi", modifiers: "", types: WIDE, semantics: Semantics::Warp(insert) },
     Row { name: "bmsk", modifiers: "clamp wrap", types: "b32", semantics: Semantics::Lanes(2, field_mask) },
     Row { name: "szext", modifiers: "clamp wrap", types: "u32 s32", semantics: Semantics::Lanes(2, extend) },
     Row { name: "popc", modifiers: "", types: WIDE, semantics: Semantics::Lanes(1, count) },
@@ -114,16 +114,10 @@ fn table(form: &Form<'_>) -> Option<Compute> {
     }))
 }
 
-/// A byte permute (`prmt`): each byte of the result is one of the eight bytes of `b:a`, chosen by a four-bit selector
-/// of operand `c` or by the mode. The highest bit of a selector replicates the byte's sign.
-struct Permute {
-    to: Option<Destination>,
-    from: [u32; 3],
-    mode: Option<&'static str>,
-}
-
 const MODES: [&str; 6] = ["f4e", "b4e", "rc8", "ecl", "ecr", "rc16"];
 
+/// Decodes a byte permute (`prmt`): each byte of the result is one of the eight bytes of `b:a`, chosen by a four-bit
+/// selector of operand `c` or by the mode. The highest bit of a selector replicates the byte's sign.
 fn permutation(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operation>, String> {
     operands.expect(4..=4)?;
     if form.words.len() > 1 {
@@ -132,47 +126,30 @@ fn permutation(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn O
     let mode = MODES.into_iter().find(|mode| form.has(mode));
     let ty = form.ty();
     let from = [operands.source(1, ty)?, operands.source(2, ty)?, operands.source(3, ty)?];
-    Ok(Box::new(Permute { to: operands.destination(0)?, from, mode }))
+    let compute = Box::new(move |[a, b, c, _]: [u64; 4]| {
+        let both = (b & mask(32)) << 32 | a & mask(32);
+        let bytes = (0..4).map(|byte_index| {
+            let selector = byte_selector(mode, c, byte_index);
+            let byte = both >> (8 * (selector & 7)) & 0xff;
+            let byte = if selector & 8 == 0 { byte } else { (byte >> 7) * 0xff };
+            byte << (8 * byte_index)
+        });
+        bytes.fold(0, |word, byte| word | byte)
+    });
+    Ok(Box::new(MoveBits::new(operands.destination(0)?, &from, 2, compute)))
 }
 
-impl Permute {
-    /// Returns the four-bit selector of result byte `byte_index`, from the control operand `c` and the mode.
-    fn selector(&self, c: u64, byte_index: u64) -> u64 {
-        let at = c & 3;
-        match self.mode {
-            Some("f4e") => at + byte_index,
-            Some("b4e") => (at + 8 - byte_index) & 7,
-            Some("rc8") => at,
-            Some("ecl") => byte_index.max(at),
-            Some("ecr") => byte_index.min(at),
-            Some(_) => (at & 1) * 2 + (byte_index & 1),
-            None => c >> (4 * byte_index) & 0xf,
-        }
-    }
-}
-
-impl Operation for Permute {
-    fn execute(&self, warp: &mut Running<'_>) -> Result<Next, DeviceFaultKind> {
-        let Some(to) = self.to else { return Ok(Next::Continue) };
-        for lane in warp.lanes() {
-            let [a, b, c] = self.from.map(|register| warp.registers.get(register, lane));
-            let both = (b & mask(32)) << 32 | a & mask(32);
-            let (mut word, mut defined) = (0, warp.registers.is_defined(self.from[2], lane));
-            for byte_index in 0..4 {
-                let selector = self.selector(c, byte_index);
-                // An operand may be undefined if no byte of it is selected.
-                let taken = self.from[usize::from(selector & 7 >= 4)];
-                defined &= warp.registers.is_defined(taken, lane);
-                let byte = both >> (8 * (selector & 7)) & 0xff;
-                let byte = if selector & 8 == 0 { byte } else { (byte >> 7) * 0xff };
-                word |= byte << (8 * byte_index);
-            }
-            match defined {
-                true => warp.registers.set(to.register, lane, word & to.mask),
-                false => warp.registers.unset(to.register, lane),
-            }
-        }
-        Ok(Next::Continue)
+/// Returns the four-bit selector of result byte `byte_index`, from the control operand `c` and the mode.
+fn byte_selector(mode: Option<&str>, c: u64, byte_index: u64) -> u64 {
+    let at = c & 3;
+    match mode {
+        Some("f4e") => at + byte_index,
+        Some("b4e") => (at + 8 - byte_index) & 7,
+        Some("rc8") => at,
+        Some("ecl") => byte_index.max(at),
+        Some("ecr") => byte_index.min(at),
+        Some(_) => (at & 1) * 2 + (byte_index & 1),
+        None => c >> (4 * byte_index) & 0xf,
     }
 }
 
@@ -195,18 +172,23 @@ fn extract(form: &Form<'_>) -> Option<Compute> {
     })
 }
 
-/// Returns the function by which a lane computes `bfi`, which inserts the low bits of `a` into a bit field of `b`; `c`
-/// is the field's first bit and `d` its length.
-fn insert(form: &Form<'_>) -> Option<Compute> {
+/// Decodes `bfi`, which inserts the low bits of `a` into a bit field of `b`; `c` is the field's first bit and `d` its
+/// length.
+fn insert(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operation>, String> {
+    operands.expect(5..=5)?;
     let ty = form.ty();
-    Some(Box::new(move |[a, b, c, d]| {
+    let length = Type::named("u32").unwrap_or(ty);
+    let from =
+        [operands.source(1, ty)?, operands.source(2, ty)?, operands.source(3, length)?, operands.source(4, length)?];
+    let compute = Box::new(move |[a, b, c, d]: [u64; 4]| {
         let (at, length) = (c & 0xff, d & 0xff);
         if length == 0 || at >= u64::from(ty.bits) {
             return b;
         }
         let field = mask(length.min(64) as u32) << at;
         (b & !field | a << at & field) & mask(ty.bits)
-    }))
+    });
+    Ok(Box::new(MoveBits::new(operands.destination(0)?, &from, 2, compute)))
 }
 
 fn field_mask(form: &Form<'_>) -> Option<Compute> {

@@ -186,18 +186,23 @@ impl Operation for Store {
     fn execute(&self, warp: &mut Running<'_>) -> Result<Next, DeviceFaultKind> {
         let transfer = &self.transfer;
         let segments = transfer.segments(warp, Direction::Store)?;
-        let mut data = vec![0; transfer.segment_bytes * segments.len()];
+        let mut data = vec![(0, false); transfer.segment_bytes * segments.len()];
         for (&from, lanes) in self.from.iter().zip(&transfer.bytes) {
             for lane in warp.lanes() {
-                let word = warp.read_defined(from, lane, "what is stored")?;
+                let (word, defined) = (warp.registers.get(from, lane), warp.registers.defined_bits(from, lane));
                 for (at, &(segment, byte)) in lanes[lane].iter().enumerate() {
-                    data[segment * transfer.segment_bytes + byte] = (word >> (8 * at) & mask(8)) as u8;
+                    let [byte_value, is_defined] = [word, defined].map(|word| word >> (8 * at) & mask(8));
+                    data[segment * transfer.segment_bytes + byte] = (byte_value as u8, is_defined != 0);
                 }
             }
         }
-        for (&(address, lane), lane_segment) in segments.iter().zip(data.chunks_exact(transfer.segment_bytes)) {
-            let who = warp.accessor(lane);
-            warp.shared.store(address, lane_segment, true, &who)?;
+        for (&(start, lane), lane_segment) in segments.iter().zip(data.chunks_exact(transfer.segment_bytes)) {
+            let (who, mut address) = (warp.accessor(lane), start);
+            for run in lane_segment.chunk_by(|(_, a), (_, b)| a == b) {
+                let bytes: Vec<u8> = run.iter().map(|(byte, _)| *byte).collect();
+                warp.shared.store(address, &bytes, run[0].1, &who)?;
+                address += bytes.len() as u64;
+            }
         }
         Ok(Next::Continue)
     }

@@ -1,7 +1,7 @@
 //! Instructions that move values between registers, pack and unpack register groups, and convert addresses between
 //! spaces.
 
-use crate::machine::{Compute, Lanes, Operation, PtxSpace, each};
+use crate::machine::{Compute, Lanes, MoveBits, Operation, PtxSpace, each};
 use crate::program::{Form, Operands, Row, Semantics, Type, mask};
 
 const TYPES: &str = "pred b16 b32 b64 u16 u32 u64 s16 s32 s64 f16 bf16 f16x2 bf16x2 f32 f64";
@@ -25,15 +25,32 @@ pub(super) const ROWS: &[Row] = &[
 fn copy(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operation>, String> {
     operands.expect(2..=2)?;
     let ty = form.ty();
+    if let Some(shift) = operands.name(1).ok().and_then(clock_shift) {
+        let to = operands.destination(0)?;
+        return Ok(each(move |warp| {
+            let now = warp.clock >> shift;
+            warp.lanes().for_each(|lane| warp.set(to, lane, now));
+            Ok(())
+        }));
+    }
     match (operands.is_group(0), operands.is_group(1)) {
         (false, false) => {
             let to = operands.destination(0)?;
             let from = operands.source(1, ty)?;
-            Ok(Box::new(Lanes::new(to, &[from], Box::new(|[a, ..]| a))))
+            Ok(Box::new(MoveBits::new(to, &[from], 1, Box::new(|[a, ..]| a))))
         }
         (true, false) => unpack(ty, operands),
         (false, true) => pack(ty, operands),
         (true, true) => Err(form.unknown()),
+    }
+}
+
+/// Returns the lowest bit of a clock that the special register has; `None` for registers of no clock.
+fn clock_shift(name: &str) -> Option<u32> {
+    match name {
+        "%clock" | "%clock64" | "%globaltimer" | "%globaltimer_lo" => Some(0),
+        "%clock_hi" | "%globaltimer_hi" => Some(32),
+        _ => None,
     }
 }
 
@@ -53,12 +70,11 @@ fn unpack(ty: Type, operands: &mut Operands<'_>) -> Result<Box<dyn Operation>, S
     let bits = element_bits(ty, to.len())?;
     Ok(each(move |warp| {
         for lane in warp.lanes() {
-            let (value, defined) = (warp.registers.get(from, lane), warp.registers.is_defined(from, lane));
+            let (value, defined) = (warp.registers.get(from, lane), warp.registers.defined_bits(from, lane));
             for (element, to) in (0..).zip(&to) {
-                match to {
-                    Some(to) if !defined => warp.registers.unset(to.register, lane),
-                    to => warp.set(*to, lane, value >> (element * bits) & mask(bits)),
-                }
+                let Some(to) = to else { continue };
+                let [value, defined] = [value, defined].map(|word| word >> (element * bits) & mask(bits));
+                warp.registers.set_bits(to.register, lane, value & to.mask, (defined, mask(bits)));
             }
         }
         Ok(())
@@ -75,7 +91,7 @@ fn pack(ty: Type, operands: &mut Operands<'_>) -> Result<Box<dyn Operation>, Str
     if from.len() > 4 {
         return Err(format!("a group of {} registers is not supported; at most four", from.len()));
     }
-    Ok(Box::new(Lanes::new(to, &from, compute)))
+    Ok(Box::new(MoveBits::new(to, &from, from.len(), compute)))
 }
 
 /// Returns the function by which a lane computes `cvta`, which converts an address in a space to a generic address, or
