@@ -6,9 +6,9 @@ use tilewright_layout::IndexBuilder;
 
 use crate::op::{TypeRule, operations};
 use crate::{
-    Atomic, BarrierAction, Binary, Cast, CollectiveScope, Compare, Element, Issuers, Kernel, MAX_VALUES, MathFunction,
-    MemoryOrder, MemoryScope, MemorySpace, Op, Parameter, Queue, Region, RegisterChange, SharedBuffer, ShuffleMode,
-    SpecialRegister, Statement, StaticLaunchConfig, Type, Unary, Value,
+    Atomic, BarrierAction, Binary, Cast, ClockCounter, CollectiveScope, Compare, Element, Issuers, Kernel, MAX_VALUES,
+    MathFunction, MemoryOrder, MemoryScope, MemorySpace, Op, Parameter, Queue, Region, RegisterChange, SharedBuffer,
+    ShuffleMode, SpecialRegister, Statement, StaticLaunchConfig, Type, Unary, Value,
 };
 
 /// Appends operations to a kernel under construction.

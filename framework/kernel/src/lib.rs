@@ -42,8 +42,9 @@ pub use count::Counts;
 pub use mapped_rows::{LaunchDerivedTensorMap, LaunchTimeElementCount};
 pub use module::{Kernel, MAX_CLUSTER_BLOCKS, Module, Parameter, SharedBuffer, StaticLaunchConfig};
 pub use op::{
-    Atomic, BarrierAction, Binary, Cast, CollectiveScope, Compare, DirectedRounding, Issuers, MAX_REGION_DEPTH,
-    MathFunction, MemoryOrder, MemoryScope, Op, Region, RegisterChange, ShuffleMode, SpecialRegister, Statement, Unary,
+    Atomic, BarrierAction, Binary, Cast, ClockCounter, CollectiveScope, Compare, DirectedRounding, Issuers,
+    MAX_REGION_DEPTH, MathFunction, MemoryOrder, MemoryScope, Op, Region, RegisterChange, ShuffleMode, SpecialRegister,
+    Statement, Unary,
 };
 pub use signature::{
     InstructionSignature, ValueTypeRequirement, check_instruction_tensor_maps, is_result_operand, is_value_operand,

@@ -12,7 +12,9 @@ use inkwell::values::{
     BasicValue, BasicValueEnum, FunctionValue, GlobalValue, InstructionOpcode, IntValue, PointerValue,
 };
 use inkwell::{GlobalVisibility, attributes::Attribute, attributes::AttributeLoc, context::Context};
-use tilewright_kernel::{Element, Issuers, Kernel, MemorySpace, Module, Op, ShuffleMode, SpecialRegister, Type, Value};
+use tilewright_kernel::{
+    ClockCounter, Element, Issuers, Kernel, MemorySpace, Module, Op, ShuffleMode, SpecialRegister, Type, Value,
+};
 use tilewright_plugin::CompileError;
 use tilewright_plugin::codegen::{
     TypedValue, ValueMap, check_kernel_signatures, generate_body, invalid_module_error, prefix_error_with_kernel_name,
@@ -392,6 +394,15 @@ impl<'a, 'ctx> Body<'a, 'ctx> {
             Op::Constant { bits } => self.constant(ty, *bits),
             Op::Unspecified {} => self.unspecified(ty),
             Op::Special(register) => self.special(*register),
+            Op::Clock { counter } => {
+                let name = match counter {
+                    ClockCounter::Cycles => "llvm.readcyclecounter",
+                    ClockCounter::Time => "llvm.readsteadycounter",
+                };
+                let now = self.emit.call_intrinsic(name, &[], &[])?;
+                let missing = || CompileError::Backend(format!("LLVM's intrinsic `{name}` has no result"));
+                Ok(Typed::new(ty, now.ok_or_else(missing)?))
+            }
             Op::SharedAddress { buffer } => self.shared_address(*buffer),
             Op::ClusterAddress { pointer, block } => self.cluster_address(*pointer, *block),
             Op::Unary { op, a } => self.unary(*op, *a),

@@ -154,6 +154,7 @@ impl<'a> Decoder<'a> {
 
     fn computation(&self, op: &Op, ty: Type, to: usize, n: usize) -> Step<'a> {
         match op {
+            Op::Clock { .. } => Step::Clock { to },
             Op::Special(register) => Step::Special { register: *register, to },
             Op::Unary { op, a } => match ty.element() {
                 Some(element) if element.is_float() => Step::FloatUnary { op: *op, element, a: self.at(*a), to, n },

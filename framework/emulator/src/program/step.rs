@@ -10,6 +10,9 @@ use tilewright_target::{BankTableEntry, Direction, RoundingMode};
 /// One step of a decoded kernel. Fields are indices into a warp's register file unless stated otherwise; `n` is the
 /// number of registers of a value, its elements times the lanes.
 pub(crate) enum Step<'a> {
+    Clock {
+        to: usize,
+    },
     Special {
         register: SpecialRegister,
         to: usize,

@@ -272,6 +272,12 @@ impl Warp {
                 self.print(print, around);
                 Ok(())
             }
+            // Both counters count the operations that the run has executed.
+            &Step::Clock { to } => {
+                let now = around.step_limit.saturating_sub(*around.steps);
+                self.registers[to..to + self.lanes].fill(now);
+                Ok(())
+            }
             Step::Assembly(text) => Err(FaultKind::Assembly { text: (*text).to_owned() }.into()),
             Step::Function { function, .. } if !arithmetic::is_evaluated(*function) => {
                 Err(FaultKind::Function { function: *function }.into())

@@ -24,6 +24,17 @@ pub enum SpecialRegister {
 }
 
 named_enum! {
+    /// A counter of the hardware that a kernel reads.
+    pub enum ClockCounter {
+        /// Cycles of the compute unit that executes the warp (PTX `%clock64`, AMD `s_memtime`).
+        Cycles = "cycles",
+        /// A time that all compute units share and that grows at a constant rate, in the unit of the target: nanoseconds
+        /// (PTX `%globaltimer`), or ticks of a reference clock (AMD `s_memrealtime`).
+        Time = "time",
+    }
+}
+
+named_enum! {
     /// The kind of a unary operation, which applies to each element of a scalar or vector.
     pub enum Unary {
         /// Floating-point negation.

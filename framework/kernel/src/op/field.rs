@@ -4,7 +4,7 @@ use std::slice;
 
 use super::atomic::{Atomic, MemoryOrder, MemoryScope};
 use super::choices::{
-    BarrierAction, Binary, Cast, CollectiveScope, Compare, Issuers, RegisterChange, ShuffleMode, Unary,
+    BarrierAction, Binary, Cast, ClockCounter, CollectiveScope, Compare, Issuers, RegisterChange, ShuffleMode, Unary,
 };
 use super::math::MathFunction;
 use crate::{Queue, Value};
@@ -76,6 +76,7 @@ attributes!(
     MemoryScope,
     Binary,
     Cast,
+    ClockCounter,
     Compare,
     ShuffleMode,
     Issuers,

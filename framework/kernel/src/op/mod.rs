@@ -13,7 +13,8 @@ mod table;
 
 pub use atomic::{Atomic, MemoryOrder, MemoryScope};
 pub use choices::{
-    BarrierAction, Binary, Cast, CollectiveScope, Compare, Issuers, RegisterChange, ShuffleMode, SpecialRegister, Unary,
+    BarrierAction, Binary, Cast, ClockCounter, CollectiveScope, Compare, Issuers, RegisterChange, ShuffleMode,
+    SpecialRegister, Unary,
 };
 pub use math::{DirectedRounding, MathFunction};
 pub use operation::{MAX_REGION_DEPTH, Op, Region, Statement};

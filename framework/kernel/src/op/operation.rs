@@ -7,12 +7,13 @@ use serde::{Deserialize, Serialize};
 
 use super::atomic::{Atomic, MemoryOrder, MemoryScope};
 use super::choices::{
-    BarrierAction, Binary, Cast, CollectiveScope, Compare, Issuers, RegisterChange, ShuffleMode, SpecialRegister, Unary,
+    BarrierAction, Binary, Cast, ClockCounter, CollectiveScope, Compare, Issuers, RegisterChange, ShuffleMode,
+    SpecialRegister, Unary,
 };
 use super::field::Field;
 use super::math::MathFunction;
 use super::rule::{
-    ATOMIC_POINTER, BOOL, ELEMENTS, FMA_FLOAT, I32, IN_MEMORY, MATH_FLOAT, NOT_PENDING, OFFSET, PENDING, POINTER,
+    ATOMIC_POINTER, BOOL, ELEMENTS, FMA_FLOAT, I32, I64, IN_MEMORY, MATH_FLOAT, NOT_PENDING, OFFSET, PENDING, POINTER,
     PRINTED, SHARED, TypeRule, VECTOR, WORD, any, computed_from, from_first, is, one_of, same_type_as,
 };
 use super::table::operations;

@@ -55,6 +55,9 @@ pub(crate) const BOOL: Type = Type::Scalar(Element::I1);
 /// The type `i32`.
 pub(crate) const I32: Type = Type::Scalar(Element::I32);
 
+/// The type `i64`.
+pub(crate) const I64: Type = Type::Scalar(Element::I64);
+
 /// The type of pointers to shared memory.
 pub(crate) const SHARED: Type = Type::Pointer(MemorySpace::Shared);
 

@@ -38,6 +38,12 @@ macro_rules! operations {
             unspecified Unspecified {} [] -> one(one_of(ELEMENTS));
             /// A value that the hardware supplies.
             special Special (register: SpecialRegister) [register] -> one(is(I32));
+            /// The value of a counter of the hardware at this point of the program. It is never removed, merged with
+            /// another or moved.
+            clock Clock {
+                /// The counter to read.
+                counter: ClockCounter,
+            } [counter] -> one(is(I64)) at_best(Uniformity::Varying) fn clock;
             // A shared address is block-uniform at best, since each block has its own shared memory.
             /// The address of a static shared buffer of the kernel, by its index.
             shared_address SharedAddress {

@@ -6,8 +6,8 @@ use tilewright_layout::text::{Parsed, Quoted};
 
 use super::parser::Parser;
 use crate::{
-    Atomic, BarrierAction, Binary, Cast, CollectiveScope, Compare, Issuers, MathFunction, MemoryOrder, MemoryScope,
-    Queue, Region, RegisterChange, ShuffleMode, SpecialRegister, Unary, Value,
+    Atomic, BarrierAction, Binary, Cast, ClockCounter, CollectiveScope, Compare, Issuers, MathFunction, MemoryOrder,
+    MemoryScope, Queue, Region, RegisterChange, ShuffleMode, SpecialRegister, Unary, Value,
 };
 
 /// A type of the fields of operations, with its text form.
@@ -174,6 +174,7 @@ choices! {
     Atomic = "an atomic operation",
     Binary = "an operation on two values",
     Cast = "a cast",
+    ClockCounter = "a counter",
     Compare = "a comparison",
     ShuffleMode = "a kind of shuffle",
     Issuers = "the issuers",

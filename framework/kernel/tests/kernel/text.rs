@@ -5,7 +5,7 @@ use ciborium::Value as Cbor;
 use proptest::prelude::*;
 use tilewright_kernel::text::parse_module;
 use tilewright_kernel::{
-    Atomic, BarrierAction, Binary, Cast, CollectiveScope, Compare, DecodeError, Element, Issuers, Kernel,
+    Atomic, BarrierAction, Binary, Cast, ClockCounter, CollectiveScope, Compare, DecodeError, Element, Issuers, Kernel,
     LaunchDerivedTensorMap, LaunchTimeElementCount, MAX_REGION_DEPTH, MathFunction, MemoryOrder, MemoryScope,
     MemorySpace, Module, Op, OutOfBoundsFill, Parameter, Queue, Region, RegisterChange, SharedBuffer, ShuffleMode,
     SpecialRegister, Statement, StaticLaunchConfig, TensorMap, Type, Unary, Value, decode_module, encode_module,
@@ -110,6 +110,7 @@ fn flat_op() -> impl Strategy<Value = Op> {
         any::<u64>().prop_map(|bits| Op::Constant { bits }),
         Just(Op::Unspecified {}),
         special().prop_map(Op::Special),
+        one_of(ClockCounter::ALL).prop_map(|counter| Op::Clock { counter }),
         any::<u32>().prop_map(|buffer| Op::SharedAddress { buffer }),
         (value(), value()).prop_map(|(pointer, block)| Op::ClusterAddress { pointer, block }),
         (one_of(Unary::ALL), value()).prop_map(|(op, a)| Op::Unary { op, a }),

@@ -129,6 +129,7 @@ impl Lowering<'_> {
             // The tensor map is a parameter of the kernel, so no code is emitted for it.
             ("tw", "derived_tensor_map") => self.set_result(op, LoweredValue::Token),
             ("tw", dialect_op) if dialect_op.starts_with("mbarrier_") => mbarrier::operation(self, op),
+            ("tw", "clock") => launch::clock(self, op),
             ("tw", "cluster_barrier") => launch::cluster_barrier(self),
             ("tw", "descriptor_pred") => moved::active(self, op),
             ("cf", "assert") => report::assert(self, op),

@@ -1,6 +1,6 @@
 //! Lowers launch values and synchronization: program and warp ids, barriers, grid dependencies.
 
-use tilewright_kernel::{Binary, CollectiveScope, MemoryScope, Op as KernelOp, SpecialRegister};
+use tilewright_kernel::{Binary, ClockCounter, CollectiveScope, MemoryScope, Op as KernelOp, SpecialRegister};
 use tilewright_tile::Op;
 use tilewright_tile::op::name::tt;
 
@@ -77,4 +77,12 @@ pub(super) fn scratch(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
 pub(super) fn grid_dependency(lowering: &mut Lowering<'_>, wait: bool) -> Lowered<()> {
     lowering.builder.effect(KernelOp::GridDependency { wait });
     Ok(())
+}
+
+/// Lowers `tw.clock`.
+pub(super) fn clock(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
+    let counter = lowering.keyword(op, "counter").and_then(ClockCounter::from_name);
+    let counter = counter.ok_or_else(|| LowerErrorReason::malformed("it names no counter"))?;
+    let now = lowering.builder.clock(counter);
+    lowering.set_result(op, LoweredValue::Scalar(now))
 }

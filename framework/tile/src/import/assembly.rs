@@ -1,7 +1,8 @@
 //! Inline assembly as statements of known instructions.
 //!
 //! The text of an assembly language has statements, separated by `;` or line ends: a mnemonic, then the destination and
-//! the sources, separated by commas. Words that begin with a dot are directives, which declare registers. The results of
+//! the sources, separated by commas. A statement that reads a special register is an instruction of its own, by its mnemonic
+//! and the register (`mov.u64 %globaltimer`). Words that begin with a dot are directives, which declare registers. The results of
 //! the operation are `$0`, `$1`, ..., its operands follow.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -30,7 +31,7 @@ pub(super) enum Source<'t> {
 }
 
 /// Returns the statements of inline assembly whose registers are one element of 32 bits each, with the replacements of
-/// their instructions. `None` if no language of the tables has all instructions, or if a statement is no instruction on
+/// their instructions. Results that no operand determines, such as a clock, may have 64 bits. `None` if no language of the tables has all instructions, or if a statement is no instruction on
 /// operands, numbers and registers that earlier statements write, such as a branch or an access to memory.
 pub(super) fn statements_of<'t>(
     body: &'t FunctionBody,
@@ -40,13 +41,19 @@ pub(super) fn statements_of<'t>(
     let operation = body.op(op);
     let mut values = operation.operands.iter().chain(&operation.results);
     let pack = operation.attributes.get("packed_element").and_then(Attribute::as_integer);
-    let has_words = values.all(|&value| body.value_type(value).element().element_bits() == Some(32));
+    // A special register has one value, not one for each element.
+    let has_special =
+        operation.operands.is_empty() && values.clone().all(|&value| body.value_type(value).as_tensor().is_none());
+    let has_words = values.all(|&value| match body.value_type(value).element().element_bits() {
+        Some(64) => has_special,
+        bits => bits == Some(32),
+    });
     if pack != Some(1) || !has_words || operation.results.is_empty() {
         return None;
     }
     let text = operation.attributes.get("asm_string").and_then(Attribute::as_text)?;
     let results = operation.results.len();
-    let counts = (results, operation.operands.len());
+    let counts = (results, operation.operands.len(), has_special);
     let read = |replacements: &'t Arc<_>| {
         let statements = read_statements(text, counts, replacements)?;
         let written = |index: usize| statements.iter().any(|of| result_index(of.destination) == Some(index));
@@ -62,7 +69,7 @@ pub(super) fn result_index(register: &str) -> Option<usize> {
 
 fn read_statements<'t>(
     text: &'t str,
-    (results, operands): (usize, usize),
+    (results, operands, has_special): (usize, usize, bool),
     replacements: &'t BTreeMap<String, Replacement>,
 ) -> Option<Vec<Statement<'t>>> {
     let is_outside = |c: char| c.is_whitespace() || "{}".contains(c);
@@ -78,12 +85,17 @@ fn read_statements<'t>(
             _ if written.contains(register) => Some(Source::Register(register)),
             _ => number_bits(register).map(Source::Number),
         };
-        let sources = registers.map(source).collect::<Option<Vec<_>>>()?;
+        let special = registers
+            .clone()
+            .next()
+            .filter(|register| has_special && register.starts_with('%') && !written.contains(register));
+        let named = special.map_or_else(|| mnemonic.to_owned(), |register| format!("{mnemonic} {register}"));
+        let sources = registers.skip(usize::from(special.is_some())).map(source).collect::<Option<Vec<_>>>()?;
         let is_register = destination.chars().all(|c| c.is_ascii_alphanumeric() || "_%$".contains(c));
         if !is_register || result_index(destination).is_some_and(|index| index >= results) {
             return None;
         }
-        let replacement = replacements.get(mnemonic).filter(|found| found.refused.is_none())?;
+        let replacement = replacements.get(&named).filter(|found| found.refused.is_none())?;
         statements.push(Statement { replacement, destination, sources });
         written.insert(destination);
     }

@@ -197,7 +197,10 @@ impl ReplacementWriter<'_> {
                 Some(plain::of_shape(ty.shape()?, ty.element(), self.module))
             }
             Shape::Open(group) => Some(plain::open_tensor(self.type_of(cloner, group)?.as_memory()?, self.module)),
-            Shape::Element(name) => Some(first?.with_element(element(name)?)),
+            Shape::Element(name) => {
+                let element = element(name)?;
+                Some(first.map_or_else(|| element.clone(), |first| first.with_element(element.clone())))
+            }
             Shape::Of(group) => self.type_of(cloner, group),
         }
     }

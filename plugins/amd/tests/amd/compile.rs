@@ -383,3 +383,16 @@ fn a_description_cannot_give_a_processor_warps_that_it_has_not() {
         assert!(matches!(&error, CompileError::Unsupported(message) if message.contains(architecture)), "{error}");
     }
 }
+
+/// Checks that each read of a clock is one instruction, on every architecture an own read.
+#[test]
+fn clocks_are_read_where_they_are() {
+    for &architecture in ARCHITECTURES {
+        let launch = StaticLaunchConfig::new(lanes(architecture)[0], 1);
+        let text = assembly(architecture, kernels::read_clocks(launch));
+        let lines = body(&text, "clocks");
+        if architecture.starts_with("gfx9") {
+            assert_eq!((count(&lines, "s_memtime"), count(&lines, "s_memrealtime")), (2, 1), "{text}");
+        }
+    }
+}

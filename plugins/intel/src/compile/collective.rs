@@ -1,8 +1,8 @@
-//! Emits operations that several lanes execute together, shuffles and barriers, as SPIR-V.
+//! Emits operations of scopes of lanes as SPIR-V: shuffles, barriers, and reads of clocks.
 
 use rspirv::dr::Operand;
 use rspirv::spirv::{self, Capability, MemorySemantics, Op, Word};
-use tilewright_kernel::{CollectiveScope, Element, Issuers, ShuffleMode, Type};
+use tilewright_kernel::{ClockCounter, CollectiveScope, Element, Issuers, ShuffleMode, Type};
 use tilewright_plugin::CompileError;
 use tilewright_plugin::codegen::{invalid_module_error, unsupported_kernel_error};
 
@@ -32,6 +32,19 @@ impl Emitter {
     ) -> Result<EmittedValue, CompileError> {
         let mask = self.u32(mask);
         self.group_shuffle(Op::GroupNonUniformShuffleXor, value, mask)
+    }
+
+    /// Reads a counter (`SPV_KHR_shader_clock`): of the device for the time, of the subgroup's unit for cycles.
+    pub(super) fn clock(&mut self, counter: ClockCounter) -> Result<EmittedValue, CompileError> {
+        self.need(Capability::ShaderClockKHR);
+        let scope = self.scope(match counter {
+            ClockCounter::Time => spirv::Scope::Device,
+            ClockCounter::Cycles => spirv::Scope::Subgroup,
+        });
+        let ty = Type::Scalar(Element::I64);
+        let id = self.id_type(ty);
+        let word = self.with_operands(Op::ReadClockKHR, id, vec![Operand::IdScope(scope)])?;
+        Ok(EmittedValue::new(ty, vec![word]))
     }
 
     /// Emits a shuffle among the lanes of a sub-group; `by` is the id of the source lane's index or of the xor mask.

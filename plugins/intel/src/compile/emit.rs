@@ -74,6 +74,9 @@ impl Emitter {
         for &capability in &self.capabilities {
             self.builder.capability(capability);
         }
+        if self.capabilities.contains(&Capability::ShaderClockKHR) {
+            self.builder.extension("SPV_KHR_shader_clock");
+        }
         self.builder.module()
     }
 

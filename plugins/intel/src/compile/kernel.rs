@@ -174,6 +174,7 @@ impl Lowering<'_> {
             KernelOp::Constant { bits } => self.constant(ty, *bits),
             KernelOp::Unspecified {} => Ok(self.emitter.unspecified_value(ty)),
             KernelOp::Special(register) => self.special(*register),
+            KernelOp::Clock { counter } => self.emitter.clock(*counter),
             KernelOp::SharedAddress { buffer } => self.shared_address(*buffer),
             KernelOp::Load { pointer, predicate, offset, alignment, other } => {
                 let access = (*pointer, *offset, *alignment);

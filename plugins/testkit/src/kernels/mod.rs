@@ -1,6 +1,7 @@
 //! Kernels that tests of this crate and of the vendors' crates compile.
 
 use crate::prelude::*;
+use tilewright_kernel::ClockCounter;
 
 pub const GLOBAL_POINTER: Type = Type::Pointer(MemorySpace::Global);
 pub const WORD: Type = Type::Scalar(Element::I32);
@@ -80,6 +81,18 @@ pub fn through_shared(launch: StaticLaunchConfig, scope: CollectiveScope) -> Ker
     for (half_index, offset) in [0, 16].into_iter().enumerate() {
         let value = k.load(QUAD, other, half_index as i32 * half, None);
         k.store(to, offset, value, None);
+    }
+    k.finish()
+}
+
+/// Returns a kernel, `clocks`, that stores the cycles twice and the time once, each read by its own operation.
+pub fn read_clocks(launch: StaticLaunchConfig) -> Kernel {
+    let mut k = Builder::new("clocks", launch, &[("to", GLOBAL_POINTER)]);
+    let to = k.parameter(0);
+    let counters = [ClockCounter::Cycles, ClockCounter::Time, ClockCounter::Cycles];
+    for (counter, offset) in counters.into_iter().zip([0, 8, 16]) {
+        let now = k.clock(counter);
+        k.store(to, offset, now, None);
     }
     k.finish()
 }

@@ -317,3 +317,12 @@ fn multiply_adds_are_the_extended_instruction_of_opencl() {
     }
     assert_eq!(Listing::of(&kernels::negation(16, Element::F32, 1)).count("OpExtInstImport"), 0);
 }
+
+#[test]
+fn clocks_are_read_by_the_extension() {
+    let kernel = tilewright_vendor_testkit::kernels::read_clocks(StaticLaunchConfig::new(16, 1));
+    let listing = Listing::of(&Module { kernels: vec![kernel] });
+    assert_eq!(listing.count("OpReadClockKHR"), 3);
+    assert!(listing.capabilities().contains(&"ShaderClockKHR"), "{:?}", listing.capabilities());
+    assert_eq!(listing.all("OpExtension"), ["OpExtension \"SPV_KHR_shader_clock\""]);
+}

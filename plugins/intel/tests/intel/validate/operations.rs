@@ -140,6 +140,7 @@ impl Values<'_> {
             O::GroupNonUniformShuffle | O::GroupNonUniformShuffleXor | O::ControlBarrier => {
                 self.collective(instruction)
             }
+            O::ReadClockKHR => self.clock(instruction),
             O::FunctionCall => self.call(instruction),
             O::Variable => self.variable(instruction),
             // Checked in `control`.
@@ -420,6 +421,16 @@ impl Values<'_> {
         let given = (1..count).map(|index| self.operand(instruction, index)).collect::<Result<Vec<_>, _>>()?;
         require(given == *parameters, instruction, "the operands are of the function's types")?;
         require(result_type(instruction)? == *result, instruction, "the result is of the function's type")
+    }
+
+    /// Checks a read of a clock: SPV_KHR_shader_clock has the scopes device and subgroup, and results of 64 bits.
+    fn clock(&self, instruction: &Instruction) -> Result<(), Fault> {
+        let scope = self.globals.constant(id(instruction, 0)?);
+        let is_scope = [Scope::Device, Scope::Subgroup].iter().any(|&known| scope == Some(u64::from(known as u32)));
+        require(is_scope, instruction, "the scope is the device or the sub-group")?;
+        let result = self.numbers(instruction, result_type(instruction)?)?;
+        let wide = Numbers { kind: Kind::Int, bits: 64, count: 1 };
+        require(result == wide, instruction, "a clock is a 64-bit integer")
     }
 
     fn collective(&self, instruction: &Instruction) -> Result<(), Fault> {
