@@ -3,10 +3,11 @@
 
 use tilewright_kernel::{OutOfBoundsFill, TensorMap};
 use tilewright_plan::movement::PlanContext;
-use tilewright_target::{Completion, Instruction, TargetDescription, TensorCopyLayout, TensorCopyOperand};
+use tilewright_target::{Completion, Instruction, Semantics, TargetDescription, TensorCopyLayout, TensorCopyOperand};
 use tilewright_verify::kernels::{BulkCopyExtent, BulkCopyFlaw};
 use tilewright_verify::{
     CheckFailure, TestCase, build_box_copy_case, build_bulk_copy_1d_case, check_emulated, edge_box_origins,
+    with_combined_element,
 };
 
 use super::executed::not_built;
@@ -17,7 +18,11 @@ pub(super) const BULK_COPY_BYTES: u32 = 1040;
 
 /// Returns the direction of an instruction's copy, as the word that case names use.
 pub(super) fn copy_direction(row: &Instruction) -> &'static str {
-    if row.completion == Completion::Mbarrier { "to-shared" } else { "from-shared" }
+    match row.semantics {
+        Semantics::Reduce(reduction) => reduction.name(),
+        _ if row.completion == Completion::Mbarrier => "to-shared",
+        _ => "from-shared",
+    }
 }
 
 /// Returns a tensor map for elements of `element_bits` bits whose boxes have the layout `box_layout` in shared memory.
@@ -25,11 +30,14 @@ pub(super) fn copy_direction(row: &Instruction) -> &'static str {
 /// box has 9, 2, 3 and 1 elements. Outside of the tensor, 16-bit elements are filled with NaN, others with zeros, so
 /// that both fills are tested.
 pub(super) fn map_of(operand: &TensorCopyOperand, box_layout: &TensorCopyLayout, element_bits: u32) -> TensorMap {
+    // Bulk reductions combine no integers of 16 bits.
+    let element_bits = if operand.elements.is_empty() { element_bits } else { element_bits.max(32) };
     let row_bytes = box_layout.row_bytes.unwrap_or(3 * operand.row_granularity);
     let mut box_sizes = vec![row_bytes * 8 / element_bits, 9, 2, 3, 1];
     box_sizes.truncate(operand.rank as usize);
     let outside = if element_bits == 16 { OutOfBoundsFill::NotANumber } else { OutOfBoundsFill::Zeros };
-    TensorMap { element_bits, element: None, box_sizes, swizzle: box_layout.swizzle, outside }
+    let map = TensorMap { element_bits, element: None, box_sizes, swizzle: box_layout.swizzle, outside };
+    with_combined_element(map.clone(), operand).unwrap_or(map)
 }
 
 /// Returns the tensor map (`None` for a 1-D copy) and the number of bytes that an instruction copies in its cases;

@@ -7,7 +7,7 @@ use super::exact::scrambled;
 use super::test_case::{BufferLegend, TestBuffer, TestCase, input};
 use crate::kernels::{BulkCopyExtent, BulkCopyFlaw, build_bulk_copy_kernel};
 use tilewright_kernel::{MAX_TENSOR_MAP_RANK, OutOfBoundsFill, TensorMap, TensorMapBinding};
-use tilewright_target::{Completion, Instruction};
+use tilewright_target::{Completion, ElementType, Instruction, MemoryReduction, Semantics, TensorCopyOperand};
 use tilewright_tile::FloatType;
 
 /// The tensor that a bulk copy of a box reads or writes: along an axis where the box has `b` elements, the tensor has
@@ -88,7 +88,13 @@ impl BulkContents {
                 }
                 (true, None) => after[1][at..at + bytes].fill(outside),
                 (false, Some(tensor_offset)) => {
-                    after[0][tensor_offset..tensor_offset + bytes].copy_from_slice(&shared_contents[at..at + bytes])
+                    let place = tensor_offset..tensor_offset + bytes;
+                    let (old, new) = (&tensor[place.clone()], &shared_contents[at..at + bytes]);
+                    let combined = match row.semantics {
+                        Semantics::Reduce(reduction) => combine(reduction, map, old, new).map_err(CheckFailure::Row)?,
+                        _ => new.to_vec(),
+                    };
+                    after[0][place].copy_from_slice(&combined);
                 }
                 (false, None) => {}
             }
@@ -112,6 +118,42 @@ impl BulkContents {
             changed("held", "shared memory", shared_contents, bytes, [shared, shared_after]),
         ]
     }
+}
+
+/// Combines an element of the tensor with a copied one, as integers of the map's element type.
+fn combine(reduction: MemoryReduction, map: &TensorMap, old: &[u8], new: &[u8]) -> Result<Vec<u8>, String> {
+    let Some(ElementType::Integer { bits, signed }) = map.element.as_deref().and_then(ElementType::from_name) else {
+        return Err("the cases of bulk reductions have integers".to_owned());
+    };
+    let number = |bytes: &[u8]| {
+        let value = bytes.iter().rev().fold(0, |value, &byte| value << 8 | i128::from(byte));
+        if signed && value >> (bits - 1) & 1 == 1 { value - (1 << bits) } else { value }
+    };
+    let (a, b) = (number(old), number(new));
+    let result = match reduction {
+        MemoryReduction::Add => a + b,
+        MemoryReduction::Min => a.min(b),
+        MemoryReduction::Max => a.max(b),
+        MemoryReduction::And => a & b,
+        MemoryReduction::Or => a | b,
+        MemoryReduction::Xor => a ^ b,
+    };
+    Ok(result.to_le_bytes()[..old.len()].to_vec())
+}
+
+/// Returns the map with an integer type of its elements' width, if the instruction with this operand computes with
+/// elements; unchanged if it only copies them. `None` if the instruction computes with no integers of this width.
+#[must_use]
+pub fn with_combined_element(map: TensorMap, operand: &TensorCopyOperand) -> Option<TensorMap> {
+    if operand.elements.is_empty() {
+        return Some(map);
+    }
+    let is_fit = |name: &&String| {
+        let element = ElementType::from_name(name);
+        element.is_some_and(|element| !element.is_float() && element.bits() == map.element_bits)
+    };
+    let element = Some(operand.elements.iter().find(is_fit)?.clone());
+    Some(TensorMap { element, ..map })
 }
 
 /// Returns the floating-point element type of this width; `None` if there is none.

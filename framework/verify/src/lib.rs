@@ -24,7 +24,7 @@ mod tensor_case;
 mod test_case;
 mod tolerance;
 
-pub use bulk_case::{build_box_copy_case, build_bulk_copy_1d_case, edge_box_origins};
+pub use bulk_case::{build_box_copy_case, build_bulk_copy_1d_case, edge_box_origins, with_combined_element};
 pub use check::{check_all_emulated, check_emulated, check_loaded, check_on_device, run_and_check_launch};
 pub use check_failure::CheckFailure;
 pub use emulated_device::{EmulatedDevice, build_emulator_artifact};

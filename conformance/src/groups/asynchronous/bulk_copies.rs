@@ -28,6 +28,9 @@ fn borders(context: &Context, row: &Instruction) -> Vec<Case> {
     for box_layout in &operand.layouts {
         for bits in WIDTHS {
             let map = map_of(operand, box_layout, bits);
+            if map.element_bits != bits {
+                continue;
+            }
             let name =
                 format!("boxes/{}/{}d/{}/b{bits}", copy_direction(row), operand.rank, case_name_part(&box_layout.name));
             if context.tested_device().is_some() {

@@ -59,7 +59,8 @@ impl BulkCopyExtent<'_> {
         let is_bulk = |operand: &InstructionOperand| {
             matches!(operand, InstructionOperand::Box(_) | InstructionOperand::SharedBulk { .. })
         };
-        row.semantics == Semantics::Move && row.operands.iter().any(is_bulk)
+        let is_moved = matches!(row.semantics, Semantics::Move | Semantics::Reduce(_));
+        is_moved && row.operands.iter().any(is_bulk)
     }
 }
 

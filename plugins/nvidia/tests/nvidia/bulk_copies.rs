@@ -5,7 +5,7 @@ use crate::prelude::*;
 use tilewright_kernel::{OutOfBoundsFill, TensorMap};
 use tilewright_target::TensorCopyOperand;
 use tilewright_verify::kernels::{BulkCopyExtent, build_bulk_copy_kernel};
-use tilewright_verify::{build_box_copy_case, build_bulk_copy_1d_case, edge_box_origins};
+use tilewright_verify::{build_box_copy_case, build_bulk_copy_1d_case, edge_box_origins, with_combined_element};
 
 const GPU_MODELS: [&str; 3] = ["h100", "b200", "rtx5090"];
 
@@ -22,7 +22,8 @@ fn maps(operand: &TensorCopyOperand) -> Vec<TensorMap> {
             let mut box_sizes = vec![row, 9, 2, 3, 1];
             box_sizes.truncate(operand.rank as usize);
             let outside = if element_bits == 8 { OutOfBoundsFill::Zeros } else { OutOfBoundsFill::NotANumber };
-            maps.push(TensorMap { element_bits, element: None, box_sizes, swizzle: box_layout.swizzle, outside });
+            let map = TensorMap { element_bits, element: None, box_sizes, swizzle: box_layout.swizzle, outside };
+            maps.extend(with_combined_element(map, operand));
         }
     }
     maps
@@ -33,7 +34,7 @@ fn every_row_brings_every_byte() {
     for gpu_model in GPU_MODELS {
         let target = target(gpu_model);
         let rows = bulk_rows(&target);
-        assert_eq!(rows.len(), 12, "two for each rank, two for spans");
+        assert_eq!(rows.len(), 12 + 6 * 5, "two for each rank, two for spans, six reductions of each rank");
         let lanes = target.description().lanes.default;
         for row in rows {
             let context = PlanContext::new(target.description()).with_instructions(std::slice::from_ref(&row));

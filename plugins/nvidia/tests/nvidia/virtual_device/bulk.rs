@@ -7,7 +7,9 @@ use crate::virtual_device::bench::{Shape, artifact, fault, words};
 use tilewright_kernel::{MAX_TENSOR_MAP_RANK, OutOfBoundsFill, TensorMap, TensorMapBinding};
 use tilewright_plugin::TensorMapParameter;
 use tilewright_target::XorSwizzle;
-use tilewright_verify::{TestCase, build_box_copy_case, build_bulk_copy_1d_case, edge_box_origins};
+use tilewright_verify::{
+    TestCase, build_box_copy_case, build_bulk_copy_1d_case, edge_box_origins, with_combined_element,
+};
 
 /// Returns the PTX of a kernel with a tensor map and a pointer. The predicate `%one` selects one lane, and `b` is an
 /// mbarrier of one arrival.
@@ -143,7 +145,8 @@ fn bulk_copies_are_of_multiples_of_the_granularity() {
     assert!(wrong("[w], [%io], 16, [w]").contains("not initialized"));
 }
 
-/// Runs every bulk copy as the plugin emits it: any start of a box, every swizzle, elements of 16 and 64 bits.
+/// Runs every bulk copy as the plugin emits it: any start of a box, every swizzle, elements of 16 and 64 bits, of reductions
+/// integers of 32 and 64 bits.
 #[test]
 fn every_row_runs() {
     let (target, mut device) = device_of("h100");
@@ -158,7 +161,8 @@ fn every_row_runs() {
             right(build_bulk_copy_1d_case(row, 1040, 32, None).unwrap(), row.name.clone());
             continue;
         };
-        for (box_layout, element_bits) in operand.layouts.iter().zip([16, 64].into_iter().cycle()) {
+        let narrow = if operand.elements.is_empty() { 16 } else { 32 };
+        for (box_layout, element_bits) in operand.layouts.iter().zip([narrow, 64].into_iter().cycle()) {
             let mut box_sizes = vec![box_layout.row_bytes.unwrap_or(48) * 8 / element_bits, 5, 2, 3, 1];
             box_sizes.truncate(operand.rank as usize);
             let map = TensorMap {
@@ -168,6 +172,7 @@ fn every_row_runs() {
                 swizzle: box_layout.swizzle,
                 outside: OutOfBoundsFill::NotANumber,
             };
+            let map = with_combined_element(map, operand).expect("integers of this width");
             for which in 0..4 {
                 let origin: Vec<i32> = map.box_sizes.iter().map(|&size| edge_box_origins(size)[which]).collect();
                 let case = build_box_copy_case(row, &map, &origin, 32, None).unwrap();
@@ -175,5 +180,5 @@ fn every_row_runs() {
             }
         }
     }
-    assert_eq!(ran, 2 + 2 * 5 * 4 * 4);
+    assert_eq!(ran, 2 + (2 + 6) * 5 * 4 * 4);
 }
