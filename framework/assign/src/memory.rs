@@ -9,6 +9,7 @@ use tilewright_layout::Dim;
 use tilewright_plan::movement::{AxisStride, GlobalTensor};
 use tilewright_target::TargetDescription;
 use tilewright_tile::axis_info::{AxisInfo, AxisInfoMap, IndexBitPosition};
+use tilewright_tile::op::name::tt;
 use tilewright_tile::{Attribute, FunctionBody, Op, TileType, Value, ValueOrigin};
 
 /// The global memory that a tensor of pointers addresses.
@@ -101,9 +102,13 @@ pub(crate) fn describe_rows(shape: &[u64], bits: u32, together: u64) -> Option<P
 }
 
 /// Returns a number of consecutive elements along the last axis that are either all in bounds or all out of bounds. The
-/// offset of the descriptor's block and the tensor's size are multiples of it.
+/// offset of the descriptor's block and the tensor's size are multiples of it. 1 for a `tt.descriptor_reduce`, whose
+/// elements lanes combine one by one.
 #[must_use]
 pub fn find_descriptor_mask_alignment(body: &FunctionBody, axis_info: &AxisInfoMap, op: Op) -> u64 {
+    if body.op(op).name() == tt::DESCRIPTOR_REDUCE {
+        return 1;
+    }
     let divisor =
         |value: Option<&Value>| value.and_then(|value| axis_info.get(*value)).map_or(1, AxisInfo::divisibility);
     let end_divisor = |descriptor: Value| match body.value_origin(descriptor) {

@@ -146,9 +146,10 @@ impl Builder<'_, '_> {
         let is_box = |operand: &InstructionOperand| matches!(operand, InstructionOperand::Box(_));
         let has_bulk_copies = || self.config.context.instructions.iter().any(|row| row.operands.iter().any(is_box));
         match self.body.op(op).name() {
-            tt::DESCRIPTOR_REDUCE => 1,
             tt::DESCRIPTOR_LOAD if weight >= LOOP_WEIGHT as f64 && has_bulk_copies() => u64::MAX,
-            tt::DESCRIPTOR_LOAD | tt::DESCRIPTOR_STORE => find_descriptor_mask_alignment(self.body, self.axis_info, op),
+            tt::DESCRIPTOR_LOAD | tt::DESCRIPTOR_STORE | tt::DESCRIPTOR_REDUCE => {
+                find_descriptor_mask_alignment(self.body, self.axis_info, op)
+            }
             _ => u64::MAX,
         }
     }

@@ -46,7 +46,7 @@ impl Reduction {
         let pointee = element.trim_start_matches('u');
         format!(
             "module {{
-  tt.func public @reduce(%x: !tt.ptr<{pointee}> {{tt.divisibility = 16 : i32}}, %y: !tt.ptr<{pointee}> {{tt.divisibility = 16 : i32}}, %rows: i32, %columns: i32, %pitch: i64 {{tt.divisibility = 16 : i32}}) {{
+  tt.func public @reduce(%x: !tt.ptr<{pointee}> {{tt.divisibility = 16 : i32}}, %y: !tt.ptr<{pointee}> {{tt.divisibility = 16 : i32}}, %rows: i32, %columns: i32 {{tt.divisibility = 8 : i32}}, %pitch: i64 {{tt.divisibility = 16 : i32}}) {{
     %one = arith.constant 1 : i64
     %m = arith.constant {m} : i32
     %n = arith.constant {n} : i32
