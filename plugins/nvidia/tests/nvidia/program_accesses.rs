@@ -1,6 +1,10 @@
-//! Widths of global-memory accesses in PTX: contiguity across axes, and tensors of bools.
+//! Widths of global-memory accesses in PTX: contiguity across axes, tensors of bools, accesses of several operations.
+
+use std::collections::BTreeSet;
 
 use crate::prelude::*;
+use crate::virtual_device::bench::{Given, Shape, device_of, run_on};
+use half::f16;
 use tilewright_vendor_testkit::program_accesses::{BoolProgram, check_bool_programs, check_table_3};
 
 /// Reads accesses such as `ld.global.v2.b32`, possibly predicated.
@@ -127,4 +131,65 @@ fn bools_are_accessed_as_widely_as_by_triton() {
             },
         ],
     );
+}
+
+/// A program that rotates pairs of adjacent numbers in place, as rotary embeddings do: it loads and stores the even and
+/// the odd elements by separate operations. `offset` is the distance of the first pair from the pointer, in elements.
+fn rotate_pairs(offset: u32) -> String {
+    format!(
+        "module {{
+  tt.func public @f(%x: !tt.ptr<f16> {{tt.divisibility = 16 : i32}}) {{
+    %i = tt.make_range {{end = 256 : i32, start = 0 : i32}} : tensor<256xi32>
+    %two = arith.constant dense<2> : tensor<256xi32>
+    %one = arith.constant dense<1> : tensor<256xi32>
+    %by = arith.constant dense<{offset}> : tensor<256xi32>
+    %double = arith.muli %i, %two : tensor<256xi32>
+    %even = arith.addi %double, %by : tensor<256xi32>
+    %odd = arith.addi %even, %one : tensor<256xi32>
+    %xs = tt.splat %x : !tt.ptr<f16> -> tensor<256x!tt.ptr<f16>>
+    %pa = tt.addptr %xs, %even : tensor<256x!tt.ptr<f16>>, tensor<256xi32>
+    %pb = tt.addptr %xs, %odd : tensor<256x!tt.ptr<f16>>, tensor<256xi32>
+    %a = tt.load %pa : tensor<256x!tt.ptr<f16>>
+    %b = tt.load %pb : tensor<256x!tt.ptr<f16>>
+    %sum = arith.addf %a, %b : tensor<256xf16>
+    %difference = arith.subf %a, %b : tensor<256xf16>
+    tt.store %pa, %difference : tensor<256x!tt.ptr<f16>>
+    tt.store %pb, %sum : tensor<256x!tt.ptr<f16>>
+    tt.return
+  }}
+}}
+"
+    )
+}
+
+/// Checks that accesses of adjacent elements by several operations are merged if the first one is aligned for both, and
+/// that elements keep their values.
+#[test]
+fn pairs_of_adjacent_elements_are_accessed_together() {
+    let target = target("h100");
+    for (offset, bits) in [(0, 32), (1, 16)] {
+        let kernel = compiler(&target).compile_kernel(
+            &rotate_pairs(offset),
+            &ProgramOptions::default().with_warps(4),
+            &mut |_| {},
+        );
+        let kernel = kernel.unwrap_or_else(|error| panic!("{error}"));
+        let ptx = assembly(&target, vec![kernel]);
+        let widths: BTreeSet<u32> = ptx.lines().filter_map(read).map(|(_, bits)| bits).collect();
+        assert_eq!(widths, BTreeSet::from([bits]), "{offset}: {ptx}");
+        let number = |index: u32| f16::from_bits(0x3c00 + index as u16).to_f32();
+        let given: Vec<u8> = (0..514).flat_map(|index| (0x3c00 + index as u16).to_le_bytes()).collect();
+        let (_, mut device) = device_of("h100");
+        let (left, _) = run_on(&mut device, &ptx, "f", Shape::warps(4), &[Given::Buffer(given)]).unwrap();
+        for pair in 0..256 {
+            let at = |index: u32| {
+                let bytes = &left[0][2 * index as usize..][..2];
+                f16::from_le_bytes([bytes[0], bytes[1]]).to_f32()
+            };
+            let (even, odd) = (2 * pair + offset, 2 * pair + offset + 1);
+            let rounded = |value: f32| f16::from_f32(value).to_f32();
+            assert_eq!(at(even), rounded(number(even) - number(odd)), "pair {pair}");
+            assert_eq!(at(odd), rounded(number(even) + number(odd)), "pair {pair}");
+        }
+    }
 }

@@ -13,9 +13,12 @@ pub(in super::super) struct VectorGroups {
     within: Vec<u32>,
     /// The number of registers of a lane.
     registers: usize,
-    /// Alignment of the elements of a group in bytes, if it is not their size.
-    alignment: u64,
+    /// Alignment of each group in bytes; `None` if it is the group's size.
+    alignment: Option<u64>,
 }
+
+/// Max alignment in bytes that accesses state: the widest access of a lane.
+const MAX_ALIGNMENT: u64 = 16;
 
 impl VectorGroups {
     /// Finds the widest groups that axis information, layout and target allow for the tensor of pointers `pointer`.
@@ -41,7 +44,14 @@ impl VectorGroups {
         let within = unit_steps(layout, run.map(|at| (at.axis, at.bit)));
         let groups = Self::allowed(within, registers, bits, access_bits);
         let is_aligned = groups.within.len() <= info.aligned_vector_bits().len();
-        Self { alignment: if is_aligned { u64::MAX } else { sufficient_alignment }, ..groups }
+        let size = u64::from(bits.div_ceil(8)) << groups.within.len();
+        // Code generators merge accesses of adjacent elements by several operations if the first one is aligned for all.
+        let alignment = match groups.within.len() {
+            _ if !is_aligned => sufficient_alignment.min(size),
+            0 => info.divisibility().min(MAX_ALIGNMENT).max(size),
+            _ => size,
+        };
+        Self { alignment: Some(alignment), ..groups }
     }
 
     /// Finds the widest groups of at most `most` elements that are consecutive along one axis, which must be contiguous
@@ -63,13 +73,13 @@ impl VectorGroups {
         while !within.is_empty() && !access_bits.contains(&(bits << within.len())) {
             within.pop();
         }
-        Self { within, registers, alignment: u64::MAX }
+        Self { within, registers, alignment: None }
     }
 
     /// Returns the alignment in bytes of accesses of this type, one for each group.
     pub(in super::super) fn alignment(&self, ty: Type) -> u32 {
         let size = ty.bits().div_ceil(8);
-        u32::try_from(self.alignment).map_or(size, |alignment| alignment.min(size))
+        self.alignment.and_then(|alignment| u32::try_from(alignment).ok()).unwrap_or(size)
     }
 
     /// Iterates over the groups, each with its registers in the order of memory.
