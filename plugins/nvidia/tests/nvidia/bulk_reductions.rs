@@ -25,8 +25,11 @@ struct Reduction {
     kind: &'static str,
     /// The element type as Triton IR names it.
     element: &'static str,
-    combine: fn(i64, i64) -> i64,
+    combine: Combine,
 }
+
+/// Combines the element of the tensor with that of the block.
+type Combine = fn(i64, i64) -> i64;
 
 impl Reduction {
     fn is_float(self) -> bool {
@@ -116,7 +119,7 @@ fn reductions() -> Vec<Reduction> {
     let of = |kind, elements: &[&'static str], combine| {
         elements.iter().map(|&element| Reduction { kind, element, combine }).collect::<Vec<_>>()
     };
-    let all: [(_, &[_], fn(i64, i64) -> i64); 6] = [
+    let all: [(_, &[_], Combine); 6] = [
         ("add", &["i32", "ui32", "i64", "f16", "bf16", "f32"], |a, b| a + b),
         ("min", &["i32", "ui32", "i64", "f16", "bf16"], i64::min),
         ("max", &["i32", "ui32", "i64", "f16", "bf16"], i64::max),
