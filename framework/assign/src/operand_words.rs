@@ -87,7 +87,7 @@ impl<'c, 'm> StoredOperand<'c, 'm> {
         let shape = body.value_type(value).shape()?;
         let k = Dim::tensor(shape.len().checked_sub(1 + side)?);
         let mma = mma_operand_access(&plan.plan, side, "the MMA", config)?;
-        let mma_read = MmaRead { dot: Rc::new(plan.clone()), side, view: Vec::new() };
+        let mma_read = MmaRead { dot: Rc::new(plan.clone()), side, view: Vec::new(), first: Vec::new() };
         let read = SharedBuffer::new(SharedTensor::new(shape, bits), vec![mma], vec![mma_read]);
         let operand = Self { value, load, k, read: read.with_limits(limits_for_prices()), config };
         (!operand.is_copied(state)?).then_some(operand)

@@ -51,6 +51,8 @@ pub struct MmaRead {
     pub side: usize,
     /// The layout transfers from the buffer to the operand, in order.
     pub view: Vec<LayoutTransfer>,
+    /// The coordinates in the buffer, after these transfers, at which the operand begins; empty if it begins at zeros.
+    pub first: Vec<u64>,
 }
 
 impl<'m> SharedBuffer<'m> {
@@ -117,11 +119,11 @@ impl<'m> SharedBuffer<'m> {
     fn solve_as_is(&self, config: &LaunchConfig<'_>) -> Result<SharedLayoutSolution, Box<MemorySynthesisError>> {
         let (tensor, limits) = (&self.tensor, &self.limits);
         let solution = solve_shared_layout_with_search_limits(tensor, &self.accesses, &config.context, limits)?;
-        for MmaRead { dot, side, view } in &self.mma_reads {
+        for MmaRead { dot, side, view, first } in &self.mma_reads {
             let refused = |reason| MemorySynthesisError::Access { access: dot.plan.atom_name().to_owned(), reason };
             let memory = view.iter().try_fold(solution.memory.linear.clone(), |memory, to| to.apply(&memory));
             let memory = memory.map_err(|error| refused(error.to_string()))?;
-            dot.plan.with_operand_memory(*side, &memory).map_err(|error| refused(error.to_string()))?;
+            dot.plan.with_operand_memory(*side, &memory, first).map_err(|error| refused(error.to_string()))?;
         }
         Ok(solution)
     }

@@ -303,6 +303,20 @@ impl FunctionBody {
         std::iter::once(op).chain(inner).collect()
     }
 
+    /// Returns the blocks of all regions of the body.
+    #[must_use]
+    pub fn all_blocks(&self) -> Vec<Block> {
+        let inner = self.walk_region(self.root());
+        let regions = inner.iter().flat_map(|op| self.op(*op).regions.iter().copied());
+        std::iter::once(self.root()).chain(regions).flat_map(|region| self.blocks(region).to_vec()).collect()
+    }
+
+    /// Returns the block that contains an operation; `None` if no block of the body does.
+    #[must_use]
+    pub fn block_of(&self, op: Op) -> Option<Block> {
+        self.all_blocks().into_iter().find(|&block| self.ops(block).contains(&op))
+    }
+
     fn ops_of(&self, region: Region) -> impl DoubleEndedIterator<Item = Op> {
         self.blocks(region).iter().flat_map(|block| self.ops(*block)).copied()
     }

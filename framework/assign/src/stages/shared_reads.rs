@@ -87,7 +87,7 @@ impl<'m> PipelinePlanner<'_, 'm> {
                     let dot = self.dot_plan(op)?;
                     let access = mma_operand_access(&dot.plan, side, "the MMA", self.config)?;
                     let view = self.transfers(&read.views)?.into_iter().map(|[_, to_result]| to_result).collect();
-                    mma_reads.push(MmaRead { dot, side, view });
+                    mma_reads.push(MmaRead { dot, side, view, first: Vec::new() });
                     if read.views.len() % 2 == 0 { access } else { access.of_transposed_tensor() }
                 }
             };

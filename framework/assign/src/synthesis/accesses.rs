@@ -16,7 +16,7 @@ use tilewright_plan::memory_synthesis::{AccessAlternative, AccessSolution, Tenso
 use tilewright_plan::mma::MmaError;
 use tilewright_target::Direction;
 use tilewright_tile::op_attrs::OPERAND_STAYS_IN_SMEM;
-use tilewright_tile::{FunctionBody, Op, Value, ValueOrigin};
+use tilewright_tile::{Attribute, FunctionBody, Op, Value, ValueOrigin};
 
 /// The properties of a copy that are known before the memory layout is found.
 #[derive(Debug, Clone)]
@@ -98,6 +98,17 @@ pub(super) fn is_part(body: &FunctionBody, value: Value) -> bool {
         ttg::MEMDESC_INDEX | ttg::MEMDESC_REINTERPRET => is_part(body, body.op(op).operands[0]),
         _ => false,
     }
+}
+
+/// Returns the coordinates in a buffer at which its part `value` begins; empty if `value` is no part.
+fn first_coordinates(body: &FunctionBody, value: Value) -> Vec<u64> {
+    let ValueOrigin::Result(op, _) = body.value_origin(value) else { return Vec::new() };
+    if body.op(op).name() != ttg::MEMDESC_SUBSLICE {
+        return Vec::new();
+    }
+    let before = first_coordinates(body, body.op(op).operands[0]);
+    let offsets = body.op(op).attributes.get("offsets").and_then(Attribute::as_unsigned_integers).unwrap_or_default();
+    offsets.iter().enumerate().map(|(axis, offset)| offset + before.get(axis).copied().unwrap_or(0)).collect()
 }
 
 /// Returns the number of buffers of the allocation that contains the buffer `value`; `None` if `value` is an allocation
@@ -191,7 +202,8 @@ impl<'a> AccessedTensor<'_, 'a> {
         let access = match operation.name() {
             ttg::LOCAL_LOAD if is_of(0) && operation.attributes.get(OPERAND_STAYS_IN_SMEM).is_some() => {
                 let (access, dot, side) = mma_access(body, op, &self.name(op, operation.operands[0]), config)?;
-                return Ok(Some((access, Some(MmaRead { dot: Rc::new(dot), side, view: Vec::new() }))));
+                let first = first_coordinates(body, operation.operands[0]);
+                return Ok(Some((access, Some(MmaRead { dot: Rc::new(dot), side, view: Vec::new(), first }))));
             }
             ttg::LOCAL_LOAD if is_of(0) => {
                 let value = operation.results[0];

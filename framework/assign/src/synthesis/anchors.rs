@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use tilewright_tile::op::name::{tt, tw};
 
-use super::accesses::{allocation, is_part};
+use super::accesses::allocation;
 use super::coalesce::{CoalescedLayout, CopyThreadCounts, coalesce_layout};
 use super::{SynthesisError, SynthesisOptions};
 use crate::LaunchConfig;
@@ -89,18 +89,18 @@ pub(super) fn lie_in_shared(body: &FunctionBody, dot: Op) -> [bool; 2] {
     [0, 1].map(|side| lies_in_shared(body, dot, body.op(dot).operands[side]))
 }
 
-/// Whether an MMA can read an operand directly from shared memory. The operand must be a tensor there, or the result of
-/// a `tw.copy` to registers that only dots use, as operands A and B. Between the copy and the dot, nothing may write to
-/// the copied tensor. No matrix descriptor describes a part of a tensor.
+/// Whether an MMA can read an operand directly from shared memory. The operand must be a tensor there or a part of one,
+/// or the result of a `tw.copy` to registers that only dots use, as operands A and B. Between the copy and the dot,
+/// nothing may write to the copied tensor.
 fn lies_in_shared(body: &FunctionBody, dot: Op, operand: Value) -> bool {
     if matches!(body.value_type(operand), TileType::Memory(_)) {
-        return !is_part(body, operand);
+        return true;
     }
     let ValueOrigin::Result(copy, _) = body.value_origin(operand) else { return false };
     let operation = body.op(copy);
     let tensor = operation.operands.first().copied().filter(|_| operation.name() == tw::COPY);
-    let is_read = |tensor: Value| matches!(body.value_type(tensor), TileType::Memory(_)) && !is_part(body, tensor);
-    let Some(tensor) = tensor.filter(|tensor| is_read(*tensor)) else { return false };
+    let tensor = tensor.filter(|tensor| matches!(body.value_type(*tensor), TileType::Memory(_)));
+    let Some(tensor) = tensor else { return false };
     let is_explicit = operation.attributes.get("instruction").is_some() || body.value_type(operand).layout().is_some();
     let all = body.walk_region(body.root());
     let uses = |op: &Op| {

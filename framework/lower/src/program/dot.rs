@@ -81,8 +81,8 @@ fn with_smem_operands(lowering: &Lowering<'_>, op: Op, plan: MmaPlan) -> Lowered
             continue;
         };
         if lowering.attribute(load, OPERAND_STAYS_IN_SMEM).is_some() {
-            let (smem_operand, memory) = shared::smem_operand(lowering, lowering.operand(load, 0)?)?;
-            plan = plan.with_operand_memory(side, &memory)?;
+            let smem_operand = shared::smem_operand(lowering, lowering.operand(load, 0)?)?;
+            plan = plan.with_operand_memory(side, &smem_operand.memory, &smem_operand.first)?;
             smem_operands[side] = Some(smem_operand);
         }
     }

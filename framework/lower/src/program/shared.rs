@@ -221,25 +221,27 @@ fn stored_to(lowering: &mut Lowering<'_>, tensor: &Registers, memory: tile::Valu
     Ok(())
 }
 
-/// Returns a tensor in shared memory as an operand that an MMA reads in place, and its memory layout. It is an error if
-/// the tensor is a subslice, or if its layout is padded.
-pub(super) fn smem_operand(lowering: &Lowering<'_>, value: tile::Value) -> Lowered<(SmemOperand, LinearLayout)> {
+/// Returns a tensor in shared memory, or a part of one, as an operand that an MMA reads in place. It is an error if the
+/// layout of the tensor is padded.
+pub(super) fn smem_operand(lowering: &Lowering<'_>, value: tile::Value) -> Lowered<SmemOperand> {
     let placed = placed(lowering, value)?;
-    if placed.slab.at.iter().any(|&at| at != 0) || !placed.memory.padding.is_empty() {
-        return Err(LowerErrorReason::unsupported(
-            "an MMA operand in shared memory that is a part of a tensor, or padded",
-        ));
+    if !placed.memory.padding.is_empty() {
+        return Err(LowerErrorReason::unsupported("an MMA operand in shared memory that is padded"));
     }
-    let operand = SmemOperand { address: placed.slab.pointer, slice: slice(lowering, value)? };
-    Ok((operand, placed.memory.linear))
+    let slice = slice(lowering, value)?;
+    Ok(SmemOperand { address: placed.slab.pointer, memory: placed.memory.linear, first: placed.slab.at, slice })
 }
 
 /// A tensor that a matrix unit reads in place from shared memory.
 #[derive(Debug, Clone)]
 pub(super) struct SmemOperand {
-    /// The address of the tensor in shared memory.
+    /// The address of the tensor that the memory layout covers.
     pub address: Value,
-    /// The part of the allocation that the tensor occupies.
+    /// The memory layout.
+    pub memory: LinearLayout,
+    /// The coordinates at which the operand begins in the memory layout; missing ones are zero.
+    pub first: SmallVec<[u64; 4]>,
+    /// The part of the allocation that the operand occupies.
     pub slice: Slice,
 }
 

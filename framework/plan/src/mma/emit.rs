@@ -147,8 +147,9 @@ impl MmaPlan {
         // The index of a tile along M or N counts warp groups in its low bits and repetitions of the atom in its high
         // bits.
         let beyond = self.tiling.warps[side];
+        let [row, column] = self.first_tiles[side];
         let all = (0..1u64 << (repeats + k)).map(|at| tile(at >> k << beyond, at & ((1 << k) - 1)));
-        all.map(|at| tiles.descriptor(builder, at)).collect()
+        all.map(|[dim0, dim1]| tiles.descriptor(builder, [row ^ dim0, column ^ dim1])).collect()
     }
 
     fn by_row(

@@ -48,6 +48,9 @@ pub struct MmaPlan {
     spilled: u64,
     /// The register mode: 32-bit registers of a lane that the kernel must be compiled for; 0 for the target's default.
     registers: u32,
+    /// For operands A and B in the program's own shared memory, the index of the first tile along dim0 and dim1: not
+    /// zero if the operand is a part of the tensor there.
+    pub(super) first_tiles: [[u64; 2]; 2],
 }
 
 impl MmaPlan {
@@ -176,7 +179,24 @@ impl MmaPlan {
         let scales = tiling.scale_layouts(atom, problem, [&in_registers[0], &in_registers[1]])?;
         let cost = MmaCost::new(problem, (atom, &tiling), ([&a, &b], &c), &scales, target);
         let (problem, atom, native_casts) = (problem.clone(), atom.clone(), NativeCasts::from_target(target));
-        Ok(Self { problem, a, b, c, scales, cost, atom, tiling, order, native_casts, width, spilled: 0, registers: 0 })
+        let first_tiles = [[0; 2]; 2];
+        let (spilled, registers) = (0, 0);
+        Ok(Self {
+            problem,
+            a,
+            b,
+            c,
+            scales,
+            cost,
+            atom,
+            tiling,
+            order,
+            native_casts,
+            width,
+            spilled,
+            registers,
+            first_tiles,
+        })
     }
 
     /// Returns the same plan with 2^`width` consecutive elements of K in a lane.

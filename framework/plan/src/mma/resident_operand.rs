@@ -118,17 +118,20 @@ impl MmaPlan {
     }
 
     /// Returns the same plan with operand A (`side` 0) or B (1), over all of K, read from the program's own shared
-    /// memory, whose layout is `memory`.
+    /// memory. `memory` is the layout of a tensor there. The operand is the tensor, or its part that begins at the
+    /// coordinates `first` (dim0 and dim1; missing ones are zero).
     ///
     /// # Errors
     /// [`MmaError::Impossible`] if the atom takes the operand from registers, if the operand has another element type
-    /// than the atom's or several chunks of K, or if the atom cannot read this layout.
-    pub fn with_operand_memory(&self, side: usize, memory: &LinearLayout) -> Result<Self, MmaError> {
+    /// than the atom's or several chunks of K, if the atom cannot read this layout, or if a part has no whole tiles of
+    /// the atom or does not begin at a multiple of its sizes.
+    pub fn with_operand_memory(&self, side: usize, memory: &LinearLayout, first: &[u64]) -> Result<Self, MmaError> {
         let refused = |reasons: String| MmaError::Impossible { reasons };
         let operand = self.check_operand_in_shared(side)?;
         let (own, _) = self.side(side);
         let axes: Vec<Dim> = own.outs().dims().collect();
         let memory = memory.transpose_outs(&axes)?;
+        let first_tile = self.find_first_tile(side, operand, first)?;
         let descriptor_match = DescriptorMatch::find(&memory, operand).map_err(|error| refused(error.to_string()))?;
         let [rows, columns] = [0, 1].map(|axis: usize| 1u64 << descriptor_match.starts[axis].len());
         let has_descriptor = |tile| descriptor_match.encode_tile_descriptor(operand, tile).is_some();
@@ -137,7 +140,32 @@ impl MmaPlan {
         }
         let mut plan = self.clone();
         *[&mut plan.a, &mut plan.b][side] = memory;
+        plan.first_tiles[side] = first_tile;
         Ok(plan)
+    }
+
+    /// Returns the index along dim0 and dim1 of the first tile of an operand that begins at the coordinates `first` of
+    /// a tensor in shared memory. All indices of its tiles are sums over F2 of this index and the index within it.
+    fn find_first_tile(&self, side: usize, operand: &MemoryOperand, first: &[u64]) -> Result<[u64; 2], MmaError> {
+        let refused = |reasons: String| Err(MmaError::Impossible { reasons });
+        let (_, operands) = self.side(side);
+        let [m, n, k] = self.problem.shape;
+        let other = [m, n][side];
+        let mut sizes = [other, other];
+        sizes[1 - side] = k >> operands.in_byte();
+        let mut tile = [0; 2];
+        for axis in 0..2 {
+            let (size, of_tile) = (sizes[axis], operand.shape[axis]);
+            let begin = first.get(axis).copied().unwrap_or(0);
+            if size < of_tile {
+                return refused(format!("the atom reads {of_tile} elements along dim{axis}, the operand has {size}"));
+            }
+            if !begin.is_multiple_of(size) {
+                return refused(format!("the part begins at {begin} along dim{axis}, not at a multiple of {size}"));
+            }
+            tile[axis] = begin / of_tile;
+        }
+        Ok(tile)
     }
 
     /// Checks that the atom can read operand A (`side` 0) or B (1) from the program's own shared memory. Returns the

@@ -6,7 +6,7 @@ use super::allocations::{Allocation, Allocations};
 use super::{IrCloner, Rewrite, Rewritten, each_function, rewrite_function};
 use crate::op::Dialects;
 use crate::op::name::{tt, ttg};
-use crate::{Attribute, Block, FunctionBody, Op, TileModule, TileViolation, Value, ValueOrigin};
+use crate::{Attribute, FunctionBody, Op, TileModule, TileViolation, Value, ValueOrigin};
 
 /// Replaces loads of a tensor in shared memory that was stored earlier in the same block, with no other store between.
 ///
@@ -54,7 +54,7 @@ impl Rewrite for Forward {
 /// The loads of global memory that can be replaced, each with the value that replaces it.
 fn forwarded_from_global_memory(body: &FunctionBody) -> HashMap<Op, Value> {
     let mut found = HashMap::new();
-    for block in blocks(body) {
+    for block in body.all_blocks() {
         let mut last_store = None;
         for &op in body.ops(block) {
             let operation = body.op(op);
@@ -121,7 +121,7 @@ impl Search<'_> {
     fn stored(&self, load: Op) -> Option<Value> {
         let operation = self.body.op(load);
         let source = *operation.operands.first().filter(|_| operation.name() == ttg::LOCAL_LOAD)?;
-        let ops = self.body.ops(block_of(self.body, load)?);
+        let ops = self.body.ops(self.body.block_of(load)?);
         let at = ops.iter().position(|&op| op == load)?;
         for &op in ops[..at].iter().rev() {
             let operation = self.body.op(op);
@@ -184,15 +184,4 @@ impl Search<'_> {
         };
         indexed(a).zip(indexed(b)).is_some_and(|((one, at), (other, index))| one == other && at != index)
     }
-}
-
-fn block_of(body: &FunctionBody, op: Op) -> Option<Block> {
-    blocks(body).into_iter().find(|&block| body.ops(block).contains(&op))
-}
-
-/// The blocks of all regions of a body.
-fn blocks(body: &FunctionBody) -> Vec<Block> {
-    let inner = body.walk_region(body.root());
-    let regions = inner.iter().flat_map(|op| body.op(*op).regions.iter().copied());
-    std::iter::once(body.root()).chain(regions).flat_map(|region| body.blocks(region).to_vec()).collect()
 }

@@ -40,6 +40,7 @@ mod numerics;
 mod operations;
 mod overlap;
 mod parameters;
+mod part_operands;
 mod ping_pong;
 mod plans;
 mod prelude;

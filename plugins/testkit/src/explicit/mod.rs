@@ -7,6 +7,7 @@ pub mod claims;
 mod fused_mlp;
 mod mamba;
 mod paper_kernels;
+mod part_operands;
 mod parts;
 pub mod pinned;
 pub mod ranked;
@@ -30,6 +31,7 @@ pub use bulk_stores::{bulk_store_program, column_tiles_program, persistent_tiles
 pub use fused_mlp::check_fused_mlp;
 pub use mamba::check_mamba;
 pub use paper_kernels::{check_paper_kernels, sized_attention};
+pub use part_operands::DividedDot;
 pub use parts::check_tile_slice_programs;
 pub use shared_by_loops::check_loops_filling_one_tensor;
 pub use shared_bytes::check_shared_bytes;

@@ -9,7 +9,7 @@ use super::super::prefetched::is_load;
 use super::WorkCounter;
 use tilewright_tile::op::name::{scf, ttg, tw};
 use tilewright_tile::op_attrs::{BEGINS_EXCLUSIVE, ENDS_EXCLUSIVE, IS_PENDING};
-use tilewright_tile::{Op, Region, ValueOrigin};
+use tilewright_tile::{Attribute, Op, Region, ValueOrigin};
 
 /// The exclusive sections of warp groups in a loop.
 #[derive(Debug, Clone, Copy)]
@@ -86,11 +86,17 @@ impl WorkCounter<'_, '_> {
         (Pipelining { stages: buffers - u64::from(is_read), is_filled: false, groups: 1 }, buffers > 1)
     }
 
-    /// Whether an operation is a dot whose MMA overlaps with the next iteration.
+    /// Whether an operation is a dot whose MMA overlaps with the next iteration: no operation behind it waits for all
+    /// MMAs.
     pub(super) fn is_in_flight(&self, op: Op) -> bool {
-        let attributes = &self.program.body.op(op).attributes;
-        // The last dot of an exclusive section is waited for in the same iteration.
-        attributes.get(IS_PENDING).is_some() && attributes.get(ENDS_EXCLUSIVE).is_none()
+        let body = self.program.body;
+        let waits_for_all = |op: &Op| {
+            let operation = body.op(*op);
+            let outstanding = operation.attributes.get("outstanding").and_then(Attribute::as_integer);
+            operation.name() == tw::MMA_WAIT && outstanding.unwrap_or(0) == 0
+        };
+        let block = body.op(op).attributes.get(IS_PENDING).and_then(|_| body.block_of(op));
+        block.is_some_and(|block| !body.ops(block).iter().skip_while(|other| **other != op).any(waits_for_all))
     }
 
     /// Whether an operation before a pipelined loop fills a buffer in place of a load that the loop omits in its last

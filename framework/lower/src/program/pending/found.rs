@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tilewright_tile::op::name::{tt, ttg};
 
 use crate::program::lowering::Lowering;
-use crate::program::shared::layout_of;
+use crate::program::shared::{first_coordinates, layout_of};
 use tilewright_assign::dot_plan;
 use tilewright_layout::LinearLayout;
 use tilewright_plan::mma::{MmaPlan, mma_candidates, plan_mma};
@@ -86,14 +86,12 @@ fn plan_smem_operands(lowering: &Lowering<'_>, op: Op) -> Option<MmaPlan> {
     }
     let mut memories = Vec::with_capacity(2);
     for load in loads.iter().filter_map(|chain| chain.last().copied()) {
-        if !is_full_buffer(body, body.op(load).operands[0]) {
+        let tensor = body.op(load).operands[0];
+        let lies = layout_of(lowering, tensor).ok()?;
+        if !lies.memory.padding.is_empty() || is_view_of_part(body, tensor) {
             return None;
         }
-        let lies = layout_of(lowering, body.op(load).operands[0]).ok()?;
-        if !lies.memory.padding.is_empty() {
-            return None;
-        }
-        memories.push(lies.memory.linear);
+        memories.push((lies.memory.linear, first_coordinates(lowering, tensor).ok()?));
     }
     let (config, memories) = (lowering.config, [&memories[0], &memories[1]]);
     let usual = dot_plan::plan_dot(body, op, config).ok()?;
@@ -113,11 +111,12 @@ fn plan_smem_operands(lowering: &Lowering<'_>, op: Op) -> Option<MmaPlan> {
     })
 }
 
-/// Returns the plan changed so that the MMA reads both operands in place from memory with these layouts. `None` if it
-/// cannot read them, or if its MMAs cannot be asynchronous.
-fn match_descriptors(plan: &MmaPlan, memories: [&LinearLayout; 2]) -> Option<MmaPlan> {
+/// Returns the plan changed so that the MMA reads both operands in place from memories with these layouts, beginning at
+/// these coordinates. `None` if it cannot read them, or if its MMAs cannot be asynchronous.
+fn match_descriptors(plan: &MmaPlan, memories: [&(LinearLayout, Vec<u64>); 2]) -> Option<MmaPlan> {
     plan.pending_queue()?;
-    plan.with_operand_memory(0, memories[0]).ok()?.with_operand_memory(1, memories[1]).ok()
+    let [(a, first_of_a), (b, first_of_b)] = memories;
+    plan.with_operand_memory(0, a, first_of_a).ok()?.with_operand_memory(1, b, first_of_b).ok()
 }
 
 /// Whether the MMA `op` can read the operand later than the load or conversion `load` does. The result of `load` must
@@ -141,18 +140,25 @@ fn stands_before(body: &FunctionBody, load: Op, op: Op) -> bool {
     from < to && all[from..to].iter().all(harmless)
 }
 
-/// Whether a tensor in memory is a whole buffer, not a subslice of one.
-fn is_full_buffer(body: &FunctionBody, value: Value) -> bool {
-    match body.value_origin(value) {
-        ValueOrigin::Argument(..) => true,
-        ValueOrigin::Result(op, _) => match body.op(op).name() {
-            ttg::MEMDESC_SUBSLICE => false,
-            ttg::MEMDESC_INDEX => true,
-            ttg::MEMDESC_TRANS | ttg::MEMDESC_RESHAPE | ttg::MEMDESC_REINTERPRET => {
-                is_full_buffer(body, body.op(op).operands[0])
-            }
-            _ => true,
-        },
+/// Whether a tensor in memory is another view, such as the transposed one, of a part of a buffer. Its address is that of
+/// the part, so that the swizzle of the buffer is unknown.
+fn is_view_of_part(body: &FunctionBody, value: Value) -> bool {
+    let ValueOrigin::Result(op, _) = body.value_origin(value) else { return false };
+    let source = || body.op(op).operands[0];
+    match body.op(op).name() {
+        ttg::MEMDESC_TRANS | ttg::MEMDESC_RESHAPE | ttg::MEMDESC_REINTERPRET => has_part(body, source()),
+        ttg::MEMDESC_SUBSLICE => is_view_of_part(body, source()),
+        _ => false,
+    }
+}
+
+/// Whether a tensor in memory is a part of a buffer, or a view of a part.
+fn has_part(body: &FunctionBody, value: Value) -> bool {
+    let ValueOrigin::Result(op, _) = body.value_origin(value) else { return false };
+    match body.op(op).name() {
+        ttg::MEMDESC_SUBSLICE => true,
+        ttg::MEMDESC_TRANS | ttg::MEMDESC_RESHAPE | ttg::MEMDESC_REINTERPRET => has_part(body, body.op(op).operands[0]),
+        _ => false,
     }
 }
 

@@ -91,7 +91,7 @@ pub(crate) fn lower_async_mma(lowering: &mut Lowering<'_>, op: Op) -> Lowered<bo
     for group in ["a", "b"] {
         let load = found::load(lowering.body, operand(lowering, group)?).and_then(|chain| chain.last().copied());
         let load = load.ok_or_else(|| LowerErrorReason::malformed("an operand is not in shared memory"))?;
-        let (operand, _) = shared::smem_operand(lowering, lowering.operand(load, 0)?)?;
+        let operand = shared::smem_operand(lowering, lowering.operand(load, 0)?)?;
         addresses.push(operand.address);
         slices.push(operand.slice);
     }

@@ -7,7 +7,7 @@ use std::collections::{BTreeSet, HashMap};
 use super::choices::ExplicitMemoryChoices;
 use super::parts::{cover, full_tensor, is_selection, region};
 use crate::transform::pipeliner::{
-    EnclosingLoop, Slice, backward, carried_accumulator_index, find_enclosing_loops, is_repeatable, outermost_loop,
+    AccumulationChain, EnclosingLoop, Slice, backward, find_enclosing_loops, is_repeatable, outermost_loop,
 };
 use crate::{Attribute, Block, Function, FunctionBody, Op, Operation, TileType, Value, ValueOrigin};
 
@@ -29,7 +29,8 @@ pub struct SharedCopyLoop {
     pub enclosing: Result<Vec<EnclosingLoop>, String>,
     /// The dots whose MMAs may overlap with the start of the next iteration.
     ///
-    /// Their results are used only after the loop, and as the accumulator of the same dot in the next iteration.
+    /// Their results are used only as the accumulator of the next of them, or of the first one in the next iteration, and
+    /// after the loop.
     pub accumulator: Vec<Op>,
 }
 
@@ -68,7 +69,8 @@ fn of_loop(body: &FunctionBody, op: Op) -> Option<SharedCopyLoop> {
     let rejected = rejected
         .or_else(|| (tensors.len() < filled.len()).then(|| "a tensor that it fills is allocated elsewhere".to_owned()));
     let dots = body.ops(block).iter().copied().filter(|dot| matches!(body.op(*dot).name(), tw::MMA | tt::DOT));
-    let accumulator = dots.filter(|dot| carried_accumulator_index(body, block, *dot).is_some()).collect();
+    let chains = dots.map(|dot| AccumulationChain::ending_with(body, block, dot));
+    let accumulator = chains.filter(|chain| chain.carried.is_some()).flat_map(|chain| chain.dots).collect();
     let enclosing = find_enclosing_loops(body, op, &prefetch_slice, &[], |value| maker(body, value).is_some());
     Some(SharedCopyLoop { op, copies, tensors, prefetch_slice, rejected, enclosing, accumulator })
 }

@@ -11,7 +11,7 @@ use super::expander::Expander;
 use super::loops::{SharedCopyLoop, find_shared_copy_loops};
 use crate::op::name::scf;
 use crate::op_attrs::DISJOINT;
-use crate::transform::pipeliner::{Prefetch, Schedule, Slice, Source, Stream, carried_accumulator_index, expand};
+use crate::transform::pipeliner::{AccumulationChain, Prefetch, Schedule, Slice, Source, Stream, expand};
 use crate::transform::rewrite_error::violation_of;
 use crate::transform::{IrCloner, Rewrite, Rewritten};
 use crate::{Attribute, Function, Op, TileViolation, Value, Values};
@@ -100,7 +100,8 @@ impl Expander<'_> {
             has_loads: via_registers > 0,
             tensor_bytes: tensor_copies.iter().map(|copy| Self::bytes_of(*copy, cloner)).sum(),
         };
-        let accumulator = of.accumulator.iter().filter_map(|dot| carried_accumulator_index(body, block, *dot));
+        let carried = |dot: &Op| AccumulationChain::ending_with(body, block, *dot).carried;
+        let asynchronous_dots = if is_pending { of.accumulator.len() } else { 0 };
         let is_own = |op: &Op| !of.copies.contains(op) && body.op(*op).name() != scf::YIELD;
         let ops = body.ops(block).iter().copied().filter(is_own).collect();
         let producer = self.choices.producers.get(&of.op).copied();
@@ -109,7 +110,8 @@ impl Expander<'_> {
             enclosing: producer.and(of.enclosing.clone().ok()).unwrap_or_default(),
             streams: vec![stream],
             rest: Slice { ops, carried: (1..body.arguments(block).len()).collect(), ..Slice::default() },
-            asynchronous_accumulators: if is_pending { accumulator.collect() } else { Vec::new() },
+            asynchronous_accumulators: of.accumulator.iter().take(asynchronous_dots).filter_map(carried).collect(),
+            asynchronous_dots,
             prefetches_last: false,
             mma_waits_cover_block: false,
             producer,

@@ -9,7 +9,8 @@ use crate::op_attrs::{
     ALL_WARPS_ALONG_M, BEGINS_EXCLUSIVE, DOT_COLUMNS_PER_LANE, ENDS_EXCLUSIVE, INSTRUCTION, IS_PENDING, K_WIDTH,
     MMA_TO_DOT_ATTRIBUTES, OPERAND_STAYS_IN_SMEM,
 };
-use crate::{Attribute, BuildError, FloatType, FunctionBody, FunctionBuilder, Op, TileType, Value, ValueOrigin};
+use crate::transform::pipeliner::AccumulationChain;
+use crate::{Attribute, Block, BuildError, FloatType, FunctionBody, FunctionBuilder, Op, TileType, Value, ValueOrigin};
 
 use crate::transform::{IrCloner, Rewritten, violation};
 
@@ -63,14 +64,18 @@ impl Expander<'_> {
         };
         let (begins_exclusive, ends_exclusive) =
             (exclusive(&|exclusive| exclusive.first == op), exclusive(&|exclusive| exclusive.last == op));
-        // The exclusive section ends when the MMA is issued, so it is waited for afterwards.
-        let is_early = ends_exclusive.is_some() && choice.smem_operands == [true; 2];
+        // The exclusive section ends when the MMA is issued, so it is waited for afterwards. The last of several MMAs that
+        // are in flight together is waited for, too.
+        let ends_early = ends_exclusive.is_some() && choice.smem_operands == [true; 2];
+        let overlaps = self.pending.contains(&op);
+        let [follows, precedes] = self.dots_in_flight(cloner.from, op);
+        let is_waited = ends_early || !overlaps && follows && !precedes;
         let chosen = [
             (INSTRUCTION, choice.instruction.map(Attribute::Text)),
             (K_WIDTH, choice.k_width.map(number)),
             (DOT_COLUMNS_PER_LANE, choice.n_width.map(number)),
             (ALL_WARPS_ALONG_M, choice.warps_along_m.then_some(Attribute::Unit)),
-            (IS_PENDING, (is_early || self.pending.contains(&op)).then_some(Attribute::Unit)),
+            (IS_PENDING, (is_waited || overlaps || precedes).then_some(Attribute::Unit)),
             (BEGINS_EXCLUSIVE, begins_exclusive),
             (ENDS_EXCLUSIVE, ends_exclusive),
         ];
@@ -81,13 +86,44 @@ impl Expander<'_> {
         let new_op = new_op.attributes(chosen).attributes(explicit).result(ty).build()?;
         let mut result = cloner.to.body().op(new_op).results[0];
         self.replacements.dots.push((op, new_op));
-        if is_early {
+        if is_waited {
             let ty = cloner.to.ty(result).clone();
             let wait = cloner.to.build_op(tw::MMA_WAIT).operands("inputs", &[result]).result(ty);
             result = wait.attribute("outstanding", 0).value()?;
         }
         cloner.bind(cloner.from.op(op).results[0], result);
         Ok(())
+    }
+
+    /// Whether the MMA of a dot is issued while the MMA that makes its accumulator is in flight, and whether it is itself in
+    /// flight when the MMA that it makes the accumulator of is issued.
+    fn dots_in_flight(&self, body: &FunctionBody, dot: Op) -> [bool; 2] {
+        let Some(block) = body.block_of(dot) else { return [false; 2] };
+        let chain = AccumulationChain::ending_with(body, block, dot).dots;
+        let before = chain.iter().rev().nth(1).copied();
+        let user = match users(body, body.op(dot).results[0])[..] {
+            [(user, 2)] => AccumulationChain::ending_with(body, block, user).dots,
+            _ => Vec::new(),
+        };
+        let next = user.contains(&dot).then(|| user.last().copied()).flatten();
+        [before.map(|before| (before, dot)), next.map(|next| (dot, next))]
+            .map(|pair| pair.is_some_and(|(first, second)| self.stays_in_flight(body, block, first, second)))
+    }
+
+    /// Whether the MMA of the dot `first` can stay in flight until the MMA of `second` is issued, of which it makes the
+    /// accumulator: both have one instruction, which reads both operands from shared memory, and no operation between
+    /// them may write memory.
+    fn stays_in_flight(&self, body: &FunctionBody, block: Block, first: Op, second: Op) -> bool {
+        let choice = |dot: Op| self.choices.dots.get(&dot).filter(|choice| choice.smem_operands == [true; 2]);
+        let (Some(one), Some(other)) = (choice(first), choice(second)) else { return false };
+        let between = body.ops(block).iter().skip_while(|op| **op != first).take_while(|op| **op != second);
+        let is_harmless = |op: &Op| {
+            let operation = body.op(*op);
+            let traits = operation.definition.traits;
+            let is_read = operation.name() == tw::COPY && body.operand(*op, "dst").is_none();
+            traits.pure || traits.elementwise || is_read || matches!(operation.name(), tw::MMA | tt::DOT)
+        };
+        one.instruction == other.instruction && between.into_iter().all(is_harmless)
     }
 
     /// Whether an MMA reads operand A (`side` 0) or B (1) from shared memory, from which the program copies it to

@@ -160,6 +160,7 @@ fn schedule(
         enclosing,
         streams,
         rest,
+        asynchronous_dots: asynchronous_accumulators.len(),
         asynchronous_accumulators,
         prefetches_last,
         mma_waits_cover_block: of.mma_waits_cover_block,

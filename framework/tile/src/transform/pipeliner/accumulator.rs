@@ -1,25 +1,65 @@
-//! Accumulators that a loop carries for one dot.
+//! Dots that accumulate into each other, and accumulators that a loop carries for them.
 
+use crate::op::name::{tt, tw};
 use crate::{Block, FunctionBody, Op, Value, ValueOrigin};
+
+/// Dots of a block in program order; the result of each but the last one only serves as the accumulator of the next.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AccumulationChain {
+    /// The dots, the last one last.
+    pub dots: Vec<Op>,
+    /// The index of the loop-carried value that only serves as the accumulator of the first dot, and that the last dot
+    /// yields. The index does not count the loop's counter. `None` if the loop carries no such value.
+    pub carried: Option<usize>,
+}
+
+impl AccumulationChain {
+    /// Finds the longest chain of dots of the block `block` that ends with the dot `last`.
+    #[must_use]
+    pub fn ending_with(body: &FunctionBody, block: Block, last: Op) -> Self {
+        let mut dots = vec![last];
+        while let Some(before) = dots.last().and_then(|dot| preceding_dot(body, block, *dot)) {
+            dots.push(before);
+        }
+        let carried = dots.last().and_then(|first| carried_index(body, block, *first, last));
+        dots.reverse();
+        Self { dots, carried }
+    }
+}
 
 /// Returns the index of the loop-carried value that only serves as the accumulator of `dot`; `None` if there is none.
 ///
 /// The index does not count the loop's counter. The MMAs of such a dot may overlap with the next iteration.
 #[must_use]
 pub fn carried_accumulator_index(body: &FunctionBody, block: Block, dot: Op) -> Option<usize> {
-    let operation = body.op(dot);
-    let accumulator = operation.operands.get(2).copied()?;
+    carried_index(body, block, dot, dot)
+}
+
+/// Returns the dot of the block that makes the accumulator of `dot`, if nothing else uses its result.
+fn preceding_dot(body: &FunctionBody, block: Block, dot: Op) -> Option<Op> {
+    let operands = &body.op(dot).operands;
+    let accumulator = *operands.get(2)?;
+    let ValueOrigin::Result(before, _) = body.value_origin(accumulator) else { return None };
+    let is_dot = matches!(body.op(before).name(), tw::MMA | tt::DOT) && body.ops(block).contains(&before);
+    let is_accumulator = !operands[..2].contains(&accumulator) && users(body, accumulator) == [dot];
+    (is_dot && is_accumulator).then_some(before)
+}
+
+fn carried_index(body: &FunctionBody, block: Block, first: Op, dot: Op) -> Option<usize> {
+    let accumulator = body.op(first).operands.get(2).copied()?;
     let ValueOrigin::Argument(of, index @ 1..) = body.value_origin(accumulator) else { return None };
     let index = index as usize;
-    let result = *operation.results.first()?;
-    let all = body.walk_region(body.root());
-    let users = |value: Value| all.iter().copied().filter(move |op| body.op(*op).operands.contains(&value));
+    let result = *body.op(dot).results.first()?;
     let last = *body.ops(block).last()?;
     let given = &body.op(last).operands;
     let is_carried = of == block
         && given.get(index - 1) == Some(&result)
         && given.iter().filter(|value| **value == result).count() == 1
-        && users(result).eq([last])
-        && users(accumulator).eq([dot]);
+        && users(body, result) == [last]
+        && users(body, accumulator) == [first];
     is_carried.then_some(index - 1)
+}
+
+fn users(body: &FunctionBody, value: Value) -> Vec<Op> {
+    body.walk_region(body.root()).into_iter().filter(|op| body.op(*op).operands.contains(&value)).collect()
 }

@@ -97,7 +97,7 @@ impl Pipeline<'_> {
     ) -> Rewritten<Vec<Option<Prefetched>>> {
         let accumulators = &self.schedule.asynchronous_accumulators;
         if self.schedule.prefetches_last {
-            cloner.to.wait_for_mmas(given, accumulators, accumulators.len())?;
+            cloner.to.wait_for_mmas(given, accumulators, self.schedule.asynchronous_dots)?;
         }
         if self.schedule.streams.iter().any(|stream| stream.has_loads && stream.buffers == stream.distance) {
             cloner.to.barrier()?;
@@ -108,7 +108,7 @@ impl Pipeline<'_> {
             self.store(ordinal, loaded, true, front, cloner)?;
         }
         if !self.schedule.prefetches_last {
-            cloner.to.wait_for_mmas(given, accumulators, accumulators.len())?;
+            cloner.to.wait_for_mmas(given, accumulators, self.schedule.asynchronous_dots)?;
             return Ok(early);
         }
         if !(self.schedule.mma_waits_cover_block && self.starts_with_barrier()) {

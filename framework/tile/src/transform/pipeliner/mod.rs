@@ -30,7 +30,7 @@ mod slice;
 mod specialized;
 mod waits;
 
-pub use accumulator::carried_accumulator_index;
+pub use accumulator::{AccumulationChain, carried_accumulator_index};
 pub(in crate::transform) use buffers::{Buffers, shared_memory};
 pub(in crate::transform) use expand::{Prefetch, Source, expand};
 pub(in crate::transform) use nest::find_enclosing_loops;

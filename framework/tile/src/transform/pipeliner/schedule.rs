@@ -22,6 +22,8 @@ pub(in crate::transform) struct Schedule {
     ///
     /// The next iteration waits for these MMAs at its end.
     pub asynchronous_accumulators: Vec<usize>,
+    /// The number of dots of an iteration that accumulate into these.
+    pub asynchronous_dots: usize,
     /// Whether an iteration fills buffers at its end, after it has waited for the MMAs of the previous iteration.
     ///
     /// Copies and stores refill the buffers that these MMAs have read, while MMAs of this iteration are in flight.

@@ -1,0 +1,112 @@
+//! Dots whose operands are parts of tensors in shared memory: matrix descriptors begin at any part, and programs that
+//! divide their tiles multiply right.
+
+use crate::prelude::*;
+use tilewright_assign::synthesis::SynthesisOptions;
+use tilewright_plan::mma::{MmaProblem, plan_mma};
+use tilewright_plan::movement::{DescriptorMatch, build_operand_memory_layout};
+use tilewright_target::{ElementType, InstructionOperand, MemoryOperand};
+use tilewright_vendor_testkit::explicit::{DividedDot, EmulatedDerivation, synthesize_and_emulate};
+use tilewright_verify::case::ProgramCase;
+use tilewright_virtual_ptx::VirtualDevice;
+
+/// Checks the descriptor of every tile of tensors that have four tiles of an operand along each axis, in all canonical
+/// layouts: the address of each element by the descriptor is the element's address in the layout of the full tensor.
+#[test]
+fn descriptors_of_all_tiles_give_the_addresses_of_the_full_tensor() {
+    let target = target("h100");
+    let operands = target.instructions().iter().flat_map(|row| &row.operands).filter_map(|operand| match operand {
+        InstructionOperand::Memory(memory) if memory.bits >= 8 => Some(memory),
+        _ => None,
+    });
+    let mut seen: Vec<&MemoryOperand> = Vec::new();
+    for operand in operands {
+        let is_known = |known: &&MemoryOperand| (known.shape, &known.layouts) == (operand.shape, &operand.layouts);
+        if operand.shape.iter().all(|size| size.is_power_of_two()) && !seen.iter().any(is_known) {
+            seen.push(operand);
+            check_descriptors(operand);
+        }
+    }
+    assert!(seen.len() > 10, "{} operands", seen.len());
+}
+
+fn check_descriptors(operand: &MemoryOperand) {
+    const TILES: u64 = 4;
+    let [rows, columns] = operand.shape;
+    for canonical in &operand.layouts {
+        let shape = [rows * TILES, columns * TILES];
+        let Some(memory) = build_operand_memory_layout(operand, canonical, shape).expect("powers of two") else {
+            continue;
+        };
+        let of_tensor = DescriptorMatch::find(&memory, operand).expect("its own canonical layout");
+        let offsets = memory.invert().expect("a bijection");
+        for tile in (0..TILES).flat_map(|row| (0..TILES).map(move |column| [row, column])) {
+            let descriptor = of_tensor.encode_tile_descriptor(operand, tile).expect("within reach");
+            let fields = operand.descriptor.decode(descriptor);
+            for [row, column] in (0..rows).flat_map(|row| (0..columns).map(move |column| [row, column])) {
+                let at = [(Dim::tensor(0), tile[0] * rows + row), (Dim::tensor(1), tile[1] * columns + column)];
+                let packed = memory.outs().pack(&at).expect("within the tensor");
+                let offset = offsets.outs().coordinate(offsets.apply_packed(packed), Dim::OFFSET);
+                let address = offset * u64::from(operand.bits / 8);
+                assert_eq!(
+                    canonical.element_address(&fields, [row, column]),
+                    address,
+                    "{} {tile:?} {row} {column}",
+                    canonical.name
+                );
+            }
+        }
+    }
+}
+
+/// Checks that a plan takes parts of whole tiles that begin at multiples of their sizes, and no others.
+#[test]
+fn parts_begin_at_multiples_of_their_sizes() {
+    let target = target("h100");
+    let context = build_plan_context(&target);
+    let types = ["f16", "f16", "f32"].map(|name| ElementType::from_name(name).expect("a type"));
+    let row = "wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16.ss.kk";
+    let problem = MmaProblem::new([64, 64, 32], types, 32, 4).with_atom(Some(row.to_owned()));
+    let plan = plan_mma(&problem.with_operands_in_shared([true; 2]), context).expect("wgmma");
+    let instruction = target.instructions().iter().find(|known| known.name == row).expect("wgmma");
+    let operand = instruction.find_memory_operand("a").expect("A in shared memory");
+    let memory = build_operand_memory_layout(operand, &operand.layouts[0], [128, 64]).expect("powers of two");
+    let memory = memory.expect("whole tiles");
+    for first in [[0, 0], [64, 0], [0, 32], [64, 32]] {
+        plan.with_operand_memory(0, &memory, &first).unwrap_or_else(|error| panic!("{first:?}: {error}"));
+    }
+    for first in [[32, 0], [0, 16]] {
+        let wrong = plan.with_operand_memory(0, &memory, &first).expect_err("not a multiple").to_string();
+        assert!(wrong.contains("not at a multiple of"), "{wrong}");
+    }
+}
+
+/// Executes a program on the emulator and, from PTX, on the virtual device.
+fn execute(target: &NvidiaTarget, case: &ProgramCase, text: &str) -> std::sync::Arc<EmulatedDerivation> {
+    let solved = synthesize_and_emulate(target, case, text, SynthesisOptions::default());
+    let mut module = tilewright_kernel::text::parse_module(&solved.kernel).unwrap_or_else(|error| panic!("{error}"));
+    let mut device = VirtualDevice::new(target.description().clone(), target.instructions().to_vec());
+    let checked =
+        case.to_test_case(module.kernels.remove(0)).and_then(|case| check_on_device(&case, target, &mut device));
+    checked.unwrap_or_else(|wrong| panic!("{wrong}\n{text}"));
+    solved
+}
+
+/// Checks programs whose tiles are divided along M, N and K, with operands of both majors: `wgmma` reads all parts in
+/// shared memory, in stages and in buffers that the program selects by a dynamic index.
+#[test]
+fn wgmma_reads_parts_of_tensors() {
+    let target = target("h100");
+    let mut number = 0;
+    for is_k_contiguous in [[true, true], [false, true], [true, false], [false, false]] {
+        for (tile, parts) in [([128, 64, 64], [2, 1, 4]), ([64, 128, 32], [1, 2, 1]), ([128, 128, 64], [2, 2, 2])] {
+            let buffers = [0, 2, 4][number % 3];
+            number += 1;
+            let dot = DividedDot { tile, parts, is_k_contiguous, buffers, fills_parts: false };
+            let (case, text) = dot.program();
+            let solved = execute(&target, &case, &text);
+            let all = solved.derivation.dots.iter().all(|dot| dot.instruction.contains(".ss."));
+            assert!(all, "{dot:?}: {}", solved.derivation);
+        }
+    }
+}
