@@ -2,13 +2,12 @@
 //! divide their tiles multiply right.
 
 use crate::prelude::*;
+use crate::tma_loops::check_on_virtual_device;
 use tilewright_assign::synthesis::SynthesisOptions;
 use tilewright_plan::mma::{MmaProblem, plan_mma};
 use tilewright_plan::movement::{DescriptorMatch, build_operand_memory_layout};
 use tilewright_target::{ElementType, InstructionOperand, MemoryOperand};
-use tilewright_vendor_testkit::explicit::{DividedDot, EmulatedDerivation, synthesize_and_emulate};
-use tilewright_verify::case::ProgramCase;
-use tilewright_virtual_ptx::VirtualDevice;
+use tilewright_vendor_testkit::explicit::{DividedDot, synthesize_and_emulate};
 
 /// Checks the descriptor of every tile of tensors that have four tiles of an operand along each axis, in all canonical
 /// layouts: the address of each element by the descriptor is the element's address in the layout of the full tensor.
@@ -81,17 +80,6 @@ fn parts_begin_at_multiples_of_their_sizes() {
     }
 }
 
-/// Executes a program on the emulator and, from PTX, on the virtual device.
-fn execute(target: &NvidiaTarget, case: &ProgramCase, text: &str) -> std::sync::Arc<EmulatedDerivation> {
-    let solved = synthesize_and_emulate(target, case, text, SynthesisOptions::default());
-    let mut module = tilewright_kernel::text::parse_module(&solved.kernel).unwrap_or_else(|error| panic!("{error}"));
-    let mut device = VirtualDevice::new(target.description().clone(), target.instructions().to_vec());
-    let checked =
-        case.to_test_case(module.kernels.remove(0)).and_then(|case| check_on_device(&case, target, &mut device));
-    checked.unwrap_or_else(|wrong| panic!("{wrong}\n{text}"));
-    solved
-}
-
 /// Checks programs whose tiles are divided along M, N and K, with operands of both majors: `wgmma` reads all parts in
 /// shared memory, in stages and in buffers that the program selects by a dynamic index.
 #[test]
@@ -104,7 +92,9 @@ fn wgmma_reads_parts_of_tensors() {
             number += 1;
             let dot = DividedDot { tile, parts, is_k_contiguous, buffers, fills_parts: false };
             let (case, text) = dot.program();
-            let solved = execute(&target, &case, &text);
+            let solved = synthesize_and_emulate(&target, &case, &text, SynthesisOptions::default());
+            let kernel = check_on_virtual_device(&target, &case, &text);
+            assert_eq!(kernel.contains("cp.async.bulk.tensor"), buffers == 0, "{dot:?}: {}", solved.derivation);
             let all = solved.derivation.dots.iter().all(|dot| dot.instruction.contains(".ss."));
             assert!(all, "{dot:?}: {}", solved.derivation);
         }

@@ -7,7 +7,7 @@ use tilewright_assign::synthesis::{CopyReport, PredictedPerformance, SynthesisOp
 use tilewright_vendor_testkit::explicit::tiles::sized_gemm;
 use tilewright_vendor_testkit::explicit::{
     EmulatedDerivation, bulk_store_program, case, column_tiles_program, persistent_tiles_program,
-    synthesize_and_emulate, synthesize_and_emulate_case, synthesize_layouts, tiled,
+    synthesize_and_emulate, synthesize_and_emulate_case, synthesize_layouts, tiled, two_loops_program,
 };
 use tilewright_verify::case::ProgramCase;
 use tilewright_virtual_ptx::VirtualDevice;
@@ -129,6 +129,27 @@ fn producer_warps_fill_tiles_of_enclosing_loops() {
     }
 }
 
+/// Checks nests with two loops over K: both are pipelined, and at most one has a producer warp, which a request on the
+/// loop around them gives to one of them. Two requests are an error.
+#[test]
+fn one_of_two_loops_in_a_nest_has_a_producer_warp() {
+    const REQUEST: &str = "tt.warp_specialize";
+    let target = target("h100");
+    let requests = [("", ["", ""], 0), (REQUEST, ["", ""], 1), ("", [REQUEST, ""], 1), ("", ["", REQUEST], 1)];
+    for (outer, inner, producers) in requests {
+        let (case, text) = two_loops_program(outer, inner);
+        let text = with_stages(&text, 2);
+        let found = synthesize_and_emulate(&target, &case, &text, SynthesisOptions::default());
+        let loops = &found.derivation.loops;
+        assert!(loops.len() == 2 && loops.iter().all(|of| of.stages == 2 && of.tensor_copies), "{}", found.derivation);
+        assert_eq!(loops.iter().map(|of| of.producers).sum::<u32>(), producers, "{}", found.derivation);
+        check_ptx(&target, &case, &text);
+    }
+    let (case, text) = two_loops_program("", [REQUEST; 2]);
+    let error = synthesize_layouts(&target, &text, case.warps, SynthesisOptions::default()).expect_err("two producers");
+    assert!(error.contains("one loop of a nest has a producer warp"), "{error}");
+}
+
 /// Checks that a producer warp is chosen if the model predicts a gain, but not if too few blocks would be resident, so
 /// that the blocks take more rounds.
 #[test]
@@ -239,13 +260,20 @@ pub(crate) fn assembly(target: &NvidiaTarget, case: &ProgramCase, text: &str) ->
 
 /// Compiles a program with bulk tensor copies to PTX, and checks its results on the virtual device.
 pub(crate) fn check_ptx(target: &dyn Target, case: &ProgramCase, text: &str) {
+    let kernel = check_on_virtual_device(target, case, text);
+    assert!(kernel.contains("cp.async.bulk.tensor.2d"), "{}: {kernel}", case.name);
+}
+
+/// Compiles a program to PTX, and checks its results on the virtual device. Returns the kernel as text.
+pub fn check_on_virtual_device(target: &dyn Target, case: &ProgramCase, text: &str) -> String {
     let (dialects, imports) = (tilewright_dialects::all_dialects(), tilewright_dialects::read_import_tables());
     let compiler = ProgramCompiler { dialects: &dialects, imports: &imports, target };
     let kernel = case.compile_variant(&compiler, text, &ProgramOptions::default()).expect("a kernel");
-    assert!(kernel.to_string().contains("cp.async.bulk.tensor.2d"), "{}: {kernel}", case.name);
+    let text = kernel.to_string();
     let mut device = VirtualDevice::new(target.description().clone(), target.instructions().to_vec());
     let checked = case.to_test_case(kernel).and_then(|case| check_on_device(&case, target, &mut device));
     checked.unwrap_or_else(|wrong| panic!("{}: {wrong}", case.name));
+    text
 }
 
 /// Checks that the virtual device executes the PTX correctly, with bulk copies that complete as late as possible, and

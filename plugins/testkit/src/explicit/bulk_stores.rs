@@ -108,18 +108,28 @@ pub fn column_tiles_program() -> (ProgramCase, String) {
 /// Returns a persistent dot, `[m, n, k]` elements large, with its case: each of two blocks of a column of tiles computes
 /// every second tile, in a loop with these attributes around the loop over K.
 pub fn persistent_tiles_program(size: [usize; 3], attributes: &str) -> (ProgramCase, String) {
+    (column_tiles_case("persistent_tiles", size, 2), persistent_text(COLUMN_TILES, size[0], attributes))
+}
+
+/// Returns the text of the program `c = a b`, a tile of `c` for each block.
+pub(super) fn column_tiles_text() -> &'static str {
+    COLUMN_TILES
+}
+
+/// Returns a program of [`column_tiles_text`] as a persistent one, for `m` rows: each of two blocks of a column of tiles
+/// executes a loop with these attributes.
+pub(super) fn persistent_text(text: &str, m: usize, attributes: &str) -> String {
     let tiles = format!(
         "%blocks = arith.constant 2 : i32
     %tiles = arith.constant {} : i32
     %first = tt.get_program_id x : i32
     %column = tt.get_program_id y : i32
     scf.for %row = %first to %tiles step %blocks : i32 {{",
-        size[0] / 64
+        m / 64
     );
     let ids = "%row = tt.get_program_id x : i32\n    %column = tt.get_program_id y : i32";
-    let text = COLUMN_TILES.replace("@column_tiles", "@persistent_tiles").replace(ids, &tiles);
-    let text = text.replace("    tt.return", &format!("    }} {{{attributes}}}\n    tt.return"));
-    (column_tiles_case("persistent_tiles", size, 2), text)
+    let text = text.replace("@column_tiles", "@persistent_tiles").replace(ids, &tiles);
+    text.replace("    tt.return", &format!("    }} {{{attributes}}}\n    tt.return"))
 }
 
 fn column_tiles_case(name: &str, [m, n, k]: [usize; 3], blocks: usize) -> ProgramCase {

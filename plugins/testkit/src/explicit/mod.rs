@@ -16,6 +16,7 @@ mod shared_bytes;
 mod table;
 pub mod tiles;
 mod two_kinds;
+mod two_loops;
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -37,6 +38,7 @@ pub use shared_by_loops::check_loops_filling_one_tensor;
 pub use shared_bytes::check_shared_bytes;
 pub use table::table;
 pub use two_kinds::check_two_kinds;
+pub use two_loops::two_loops_program;
 
 /// Names of the explicit-memory programs in the conformance suite.
 pub const EXPLICIT_MEMORY_PROGRAMS: [&str; 17] = [

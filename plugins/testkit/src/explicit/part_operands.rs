@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::case_data::{Argument, build_case, input, output};
+use super::case_data::{build_case, input, output};
 use super::paper_kernels::{multiply, others, quarters};
 use tilewright_verify::case::ProgramCase;
 
@@ -17,7 +17,7 @@ pub struct DividedDot {
     pub is_k_contiguous: [bool; 2],
     /// Number of buffers that the program orders itself, by a dynamic index; 0 if it has one and the compiler adds stages.
     pub buffers: usize,
-    /// Whether copies fill each part of the tile of A along K by itself.
+    /// Whether a copy fills each part of the tile of A along K.
     pub fills_parts: bool,
 }
 
@@ -41,7 +41,7 @@ impl DividedDot {
         };
         let product = multiply([m, n, depth], quarters, others);
         let c = output("f32", [m, n], product, [1.0 / 1024.0, 1.0 / 1024.0]);
-        let arguments = vec![("a", a), ("b", b), ("c", c), ("turns", Argument::Integer(ITERATIONS))];
+        let arguments = vec![("a", a), ("b", b), ("c", c)];
         (build_case("divided_dot", [1, 1], 4, arguments), self.text(depth))
     }
 
@@ -63,7 +63,8 @@ impl DividedDot {
         let _ = write!(
             text,
             "module {{
-  tt.func public @divided_dot(%a: {pointer}, %b: {pointer}, %c: !tt.ptr<f32> {{tt.divisibility = 16 : i32}}, %turns: i32) {{
+  tt.func public @divided_dot(%a: {pointer}, %b: {pointer}, %c: !tt.ptr<f32> {{tt.divisibility = 16 : i32}}) {{
+    %iterations = arith.constant {ITERATIONS} : i32
     %c0 = arith.constant 0 : i32
     %c1 = arith.constant 1 : i32
     %parts = arith.constant {} : i32
@@ -115,7 +116,7 @@ impl DividedDot {
         let mut text = format!("    %empty = tw.register_tensor %zero : {ty}\n");
         let _ = writeln!(
             text,
-            "    %all:{} = scf.for %i = %c0 to %turns step %c1 iter_args({}) -> ({}) : i32 {{",
+            "    %all:{} = scf.for %i = %c0 to %iterations step %c1 iter_args({}) -> ({}) : i32 {{",
             self.results().count(),
             list(&|row, column| format!("%sum{row}_{column} = %empty")),
             list(&|_, _| ty.clone()),

@@ -2,7 +2,7 @@
 //! consumer warps.
 
 use super::Search;
-use crate::producer_warps::{has_room_for_producer, reallocated_registers};
+use crate::producer_warps::{has_room_for_producer, reallocated_registers, requested_producer};
 use crate::synthesis::SynthesisError;
 use crate::synthesis::tree::Staged;
 use tilewright_target::Optimization;
@@ -11,7 +11,8 @@ use tilewright_tile::transform::explicit::{ExplicitMemoryChoices, ProducerChoice
 
 impl Search<'_, '_> {
     /// Solves the best leaf (complete choice) again with a producer warp that issues the bulk tensor copies of a loop.
-    /// It is kept if it is faster, or if the program requests it.
+    /// It is kept if it is faster, or if the program requests it. One loop of a nest has a producer warp; a request on a
+    /// loop around several is one for any of these.
     pub(super) fn producers(&mut self, open: &Staged) {
         let is_pipelined = self.options.task_mapping && self.options.pipeline;
         let is_enabled = self.config.context.enables(Optimization::ProducerWarps);
@@ -19,6 +20,12 @@ impl Search<'_, '_> {
             return;
         }
         let is_explicit = open.produced == Some(true);
+        if self.nest_has_producer(open) {
+            if is_explicit && self.requests_producer(open) {
+                self.not_produced();
+            }
+            return;
+        }
         let room = has_room_for_producer(self.config);
         let covers_loop = |copies: &[(Op, TensorMapTileAddress)]| {
             open.of.copies.iter().all(|copy| copies.iter().any(|(other, _)| other == copy))
@@ -33,12 +40,37 @@ impl Search<'_, '_> {
                 self.try_reallocation(open, &choices);
                 if self.best.is_none() {
                     self.best = other;
-                    self.not_produced();
+                    if self.is_last_of_nest(open) {
+                        self.not_produced();
+                    }
                 }
             }
-            None if is_explicit => self.not_produced(),
+            None if is_explicit && self.is_last_of_nest(open) => self.not_produced(),
             None => {}
         }
+    }
+
+    /// Whether the best leaf (complete choice) has a producer warp in another loop of the nest of `open`: of the loops in
+    /// the same outermost loop.
+    fn nest_has_producer(&self, open: &Staged) -> bool {
+        let choices = self.best.as_ref().map(|(_, choices)| choices);
+        let has_producer = |of: Op| choices.is_some_and(|choices| choices.producers.contains_key(&of));
+        let others = self.tree.loops.iter().filter(|other| other.of.op != open.of.op);
+        others.filter(|other| other.of.outermost() == open.of.outermost()).any(|other| has_producer(other.of.op))
+    }
+
+    /// Whether the program requests a producer warp at the loop itself, not at a loop around it.
+    fn requests_producer(&self, open: &Staged) -> bool {
+        let body = self.module.functions.first().and_then(|function| function.body.as_ref());
+        body.is_some_and(|body| requested_producer(body, open.of.op, &[]) == Some(true))
+    }
+
+    /// Whether no loop of the nest of `open` is still to be tried, or the program requests the producer warp of `open`
+    /// itself.
+    fn is_last_of_nest(&self, open: &Staged) -> bool {
+        let outermost = open.of.outermost();
+        let last = self.tree.loops.iter().rfind(|other| other.of.outermost() == outermost);
+        self.requests_producer(open) || last.is_none_or(|last| last.of.op == open.of.op)
     }
 
     fn not_produced(&mut self) {
