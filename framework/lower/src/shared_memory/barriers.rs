@@ -99,7 +99,8 @@ impl Search<'_> {
             };
             let reads = since.buffers_in_bulk_reads();
             let overwrites = access.is_some_and(|accessed| since.overwrites_bulk_reads(accessed));
-            let ends_reads = !reads.is_empty() && (overwrites || is_reused(&reads) || is_signal(&statement.op));
+            let hands_over = is_signal(&statement.op) && self.is_shared(&reads);
+            let ends_reads = !reads.is_empty() && (overwrites || is_reused(&reads) || hands_over);
             if found.waits.contains(&own) || ends_reads {
                 found.waits.insert(own);
                 since.wait_for_bulk_reads();
@@ -161,6 +162,14 @@ impl Search<'_> {
             op => since.used.extend(self.uses.touched(op)),
         }
         since
+    }
+
+    /// Whether several warp groups access buffers that overlap those in `buffers`. Otherwise a signal to other groups
+    /// lets nobody overwrite them.
+    fn is_shared(&self, buffers: &BTreeSet<u32>) -> bool {
+        let overlaps = |of: usize| buffers.iter().any(|&other| self.overlap(of, other as usize));
+        let all = self.uses.buffers.iter().enumerate().filter(|(of, _)| overlaps(*of));
+        all.flat_map(|(_, of)| &of.groups).collect::<BTreeSet<_>>().len() > 1
     }
 
     /// Whether the first use of a buffer in the region `id` comes after the access marker with the number `mark`, and

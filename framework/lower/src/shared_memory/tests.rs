@@ -659,15 +659,36 @@ const BULK_COPIES: &str = "  for %1 to %2 step %3 (%60: i32) {
   }";
 
 /// Checks that a wait precedes the next store to memory that a bulk copy reads, and that the last copies are waited for
-/// at the end of the kernel, or before a warp signals that the memory may be written.
+/// at the end of the kernel, or before a warp group signals that another one may write the memory.
 #[test]
 fn bulk_copies_are_waited_for_where_their_memory_is_reused() {
-    let accesses = [Access::Store, Access::BulkRead];
+    let accesses = [(100, Access::Store), (101, Access::BulkRead)].map(|(mark, access)| (Value(mark), access));
     let looped = "for[wait barrier store barrier instruction commit]";
-    assert_eq!(of_accesses(BULK_COPIES, &accesses), format!("{looped} wait"));
-    let signals = |bytes: u32| of_accesses(&format!("{BULK_COPIES}\n  mbarrier_arrive %50, {bytes}"), &accesses);
-    assert_eq!(signals(0), format!("{looped} wait mbarrier_arrive"));
-    assert_eq!(signals(64), format!("{looped} mbarrier_arrive wait"));
+    assert_eq!(of_accesses(BULK_COPIES, &accesses.map(|(_, access)| access)), format!("{looped} wait"));
+    let of_groups = |bytes: u32, other: u32| {
+        let body = format!(
+            "  %40: i1 = constant 1
+  if %40 {{
+    %50: ptr.shared = shared_address 0
+    {BULK_COPIES}
+    %51: ptr.shared = shared_address 1
+    mbarrier_arrive %51, {bytes}
+    yield
+  }} else {{
+    %52: ptr.shared = shared_address {other}
+    store %52, %1 align 4
+    yield
+  }}"
+        );
+        let accesses = accesses.iter().map(|&(mark, access)| (mark, (access, Vec::new()))).collect();
+        let (allocations, partings) = (vec![Value(50)], vec![Value(40)]);
+        let annotations = Annotations { allocations, accesses, partings, ..Annotations::default() };
+        names(&super::allocate_buffers(kernel(&[64; 3], &body), &annotations, Some(u64::MAX)))
+    };
+    assert_eq!(of_groups(0, 0), format!("if[{looped} wait mbarrier_arrive|store]"));
+    assert_eq!(of_groups(64, 0), format!("if[{looped} mbarrier_arrive|store] wait"));
+    // The other warp group never writes the memory.
+    assert_eq!(of_groups(0, 2), format!("if[{looped} mbarrier_arrive|store] wait"));
 }
 
 /// Checks that another buffer takes the address of one that a bulk copy reads only after a wait and a barrier.
