@@ -6,9 +6,6 @@ use tilewright_target::Optimization;
 use tilewright_tile::transform::loads::EnclosingLoop;
 use tilewright_tile::{Attribute, FunctionBody, Op};
 
-/// Number of named barriers for two warp groups: one for each group, and one for both.
-const GROUP_BARRIERS: u32 = 3;
-
 /// Whether a loop requests (`true`) or forbids a producer warp by Triton's `tt.warp_specialize`, of its own or of the
 /// innermost of the loops `enclosing` with one; `None` without this attribute.
 pub(crate) fn requested_producer(body: &FunctionBody, of: Op, enclosing: &[EnclosingLoop]) -> Option<bool> {
@@ -20,23 +17,25 @@ pub(crate) fn requested_producer(body: &FunctionBody, of: Op, enclosing: &[Enclo
     })
 }
 
-/// Whether a block may have a producer warp, besides the warps of the launch.
-pub(crate) fn has_room_for_producer(config: &LaunchConfig<'_>) -> bool {
+/// Whether a block may have a producer warp besides `groups` groups of consumers with the warps of the launch. Each
+/// partition has a named barrier, and there is one for all.
+pub(crate) fn has_room_for_producer(groups: u32, config: &LaunchConfig<'_>) -> bool {
     let limits = &config.context.target.limits;
-    let lanes = (config.warps + 1).saturating_mul(config.lanes);
-    limits.named_barriers >= GROUP_BARRIERS && lanes <= limits.lanes_per_block
+    let lanes = (groups * config.warps + 1).saturating_mul(config.lanes);
+    limits.named_barriers >= groups + 2 && lanes <= limits.lanes_per_block
 }
 
 /// Returns the registers of a lane of the consumer warps and of the producer warp if the producer should hand registers
 /// over: if `needed` registers of a consumer's lane then permit more resident blocks, or if a lane of the only resident
-/// block has fewer otherwise. The consumers get all registers that remain for this number of blocks.
-pub(crate) fn reallocated_registers(needed: u64, config: &LaunchConfig<'_>) -> Option<[u32; 2]> {
-    let (context, lanes, consumers) = (&config.context, config.lanes, config.warps);
+/// block has fewer otherwise. The consumers, `groups` groups with the warps of the launch, get all registers that remain
+/// for this number of blocks.
+pub(crate) fn reallocated_registers(needed: u64, groups: u32, config: &LaunchConfig<'_>) -> Option<[u32; 2]> {
+    let (context, lanes, consumers) = (&config.context, config.lanes, groups * config.warps);
     let target = context.target;
     let change = target.limits.register_reallocation;
     let change = change.filter(|_| context.enables(Optimization::RegisterReallocation))?;
     let all = (consumers + 1).next_multiple_of((change.lanes / lanes).max(1));
-    if !(consumers * lanes).is_multiple_of(change.lanes) || lanes * all > target.limits.lanes_per_block {
+    if !(config.warps * lanes).is_multiple_of(change.lanes) || lanes * all > target.limits.lanes_per_block {
         return None;
     }
     let (most, unit) = (target.limits.registers_per_lane, target.throughput.as_ref()?);

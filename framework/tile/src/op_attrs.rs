@@ -45,6 +45,10 @@ pub const BEGINS_EXCLUSIVE: &str = "tw.beginsExclusive";
 /// [`BEGINS_EXCLUSIVE`].
 pub const ENDS_EXCLUSIVE: &str = "tw.endsExclusive";
 
+/// Marks a loop over tiles whose iterations several groups of consumer warps alternate between (*ping-pong across tiles*);
+/// the value is the number of groups. The loop of a group has the step of the program's loop times this number.
+pub const TILE_GROUP_COUNT: &str = "tw.tileGroups";
+
 /// Marks a `ttg.local_load` whose result is an MMA operand that stays in shared memory (CuTe SS/RS): no load is
 /// emitted.
 pub const OPERAND_STAYS_IN_SMEM: &str = "tw.smemOperand";

@@ -210,7 +210,7 @@ impl StageSearch<'_, '_> {
             let outermost_of = |other: usize| Some(outermost_loop(&self.enclosing_loops(other)?, self.loops[other].op));
             choices[other].producer.is_some() && outermost_of(other) == Some(outermost)
         });
-        let is_possible = !of.loads.is_empty() && by_descriptors && !has_other && has_room_for_producer(config);
+        let is_possible = !of.loads.is_empty() && by_descriptors && !has_other && has_room_for_producer(1, config);
         let is_enabled = config.context.enables(Optimization::ProducerWarps) && requested != Some(false);
         if !is_possible || !is_enabled {
             return;
@@ -222,7 +222,7 @@ impl StageSearch<'_, '_> {
         let before = self.best.take();
         let (mut produced, mut fastest) = self.with_producer(index, choices, None);
         let needed = fastest.as_ref().map_or(0, |(_, best)| best.registers);
-        if let Some(registers) = reallocated_registers(needed, config) {
+        if let Some(registers) = reallocated_registers(needed, 1, config) {
             let (reallocated, other) = self.with_producer(index, choices, Some(registers));
             // Assemblers spill more than the model predicts, so that equal times decide for more registers.
             if cycles(&other) <= cycles(&fastest) {
@@ -245,7 +245,7 @@ impl StageSearch<'_, '_> {
         registers: Option<[u32; 2]>,
     ) -> (Vec<LoopChoice>, Option<FastestProgram>) {
         let mut produced = choices.to_vec();
-        produced[index].producer = Some(ProducerChoice { consumers: self.planner.config.warps, registers });
+        produced[index].producer = Some(ProducerChoice { consumers: self.planner.config.warps, groups: 1, registers });
         self.best = None;
         self.try_choices(&produced);
         // The buffers are live together with all others of the enclosing loops, so that fewer may fit.

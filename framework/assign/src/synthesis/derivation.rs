@@ -170,6 +170,10 @@ pub struct SharedCopyLoopReport {
     /// `None` if all warps keep the registers of the launch.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub registers: Option<[u32; 2]>,
+    /// Number of groups of consumer warps that alternate between the iterations of the loop around the loop (*ping-pong
+    /// across tiles*); `None` without.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tile_groups: Option<u32>,
     /// The exclusive sections of warp groups; `None` without ping-pong.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ping_pong: Option<PingPongReport>,
@@ -294,6 +298,9 @@ impl fmt::Display for SharedCopyLoopReport {
         }
         if let Some([own, of_producers]) = self.registers {
             write!(f, " of {of_producers} registers, which leaves {own} to the others")?;
+        }
+        if let Some(groups) = self.tile_groups {
+            write!(f, ", {groups} groups of consumer warps alternate between tiles")?;
         }
         if let Some(PingPongReport { groups, first, last }) = &self.ping_pong {
             write!(f, ", {groups} warp groups alternate from {first} to {last}")?;

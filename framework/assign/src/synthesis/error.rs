@@ -62,6 +62,16 @@ pub enum SynthesisError {
         /// The name of the target.
         target: String,
     },
+    /// A loop requests that groups of warps alternate between tiles, and none can; its author's fault.
+    #[error(
+        "a loop with `tw.ping_pong = \"tiles\"` on `{target}`: {reason}: remove the attribute, or set `tw.ping_pong = false`"
+    )]
+    NoTileGroups {
+        /// The name of the target.
+        target: String,
+        /// The reason.
+        reason: String,
+    },
     /// No combination of choices has a solution, for different reasons.
     #[error("no choice has a solution: {}", joined(.errors))]
     NoChoice {

@@ -3,6 +3,7 @@
 use crate::LOOP_WEIGHT;
 use tilewright_tile::axis_info::{AxisInfoMap, IntegerRange};
 use tilewright_tile::op::name::{scf, tt};
+use tilewright_tile::transform::tile_group_count;
 use tilewright_tile::{FunctionBody, Op, Value, ValueOrigin};
 
 /// Returns the trip count of a loop; [`LOOP_WEIGHT`] if its bounds are not constant.
@@ -10,10 +11,11 @@ pub(super) fn iteration_count(body: &FunctionBody, axis_info: &AxisInfoMap, op: 
     known_iteration_count(body, axis_info, op).unwrap_or(LOOP_WEIGHT)
 }
 
-/// Returns the trip count of a loop with constant bounds; `None` for other loops.
+/// Returns the trip count of a loop with constant bounds; `None` for other loops. If groups of warps alternate between the
+/// iterations, it is that of all groups together.
 pub(crate) fn known_iteration_count(body: &FunctionBody, axis_info: &AxisInfoMap, op: Op) -> Option<u64> {
     let bound = |index: usize| axis_info.get(body.op(op).operands[index])?.range.constant_value();
-    match (bound(0)?, bound(1)?, bound(2)?) {
+    match (bound(0)?, bound(1)?, bound(2)? / i64::from(tile_group_count(body, op))) {
         (begin, end, step) if step > 0 => {
             Some(u64::try_from(end.saturating_sub(begin)).unwrap_or(0).div_ceil(step as u64))
         }
@@ -32,7 +34,8 @@ pub(super) fn mean_iteration_count(body: &FunctionBody, launch_info: &AxisInfoMa
         let is_known = range.min > all.min && range.max < all.max;
         is_known.then_some((range.min as f64 + range.max as f64) / 2.0)
     };
-    match (middle(0), middle(1), middle(2)) {
+    let step = middle(2).map(|step| step / f64::from(tile_group_count(body, op)));
+    match (middle(0), middle(1), step) {
         (Some(begin), Some(end), Some(step)) if step > 0.0 => ((end - begin) / step).ceil().max(0.0) as u64,
         _ => LOOP_WEIGHT,
     }
@@ -50,7 +53,7 @@ pub(super) fn persistent_block_count(body: &FunctionBody, axis_info: &AxisInfoMa
     let is_id = |value: Value| matches!(body.value_origin(value), ValueOrigin::Result(op, _) if ids.contains(&op));
     let steps = |op: &Op| {
         let operands = &body.op(*op).operands;
-        let step = axis_info.get(operands[2])?.range.constant_value()?;
+        let step = axis_info.get(operands[2])?.range.constant_value()? / i64::from(tile_group_count(body, *op));
         u64::try_from(step).ok().filter(|step| *step > 1 && is_id(operands[0]))
     };
     ops.iter().filter(|op| body.op(**op).name() == scf::FOR).find_map(steps)

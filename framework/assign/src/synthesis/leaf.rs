@@ -228,7 +228,11 @@ impl PlannedDots {
             found.queued.extend((smem_operands && plan.pending_queue().is_some()).then_some(from));
             let layouts = [0, 1, 2].map(|operand| layout_text(body, body.op(op).operands[operand]));
             let report = DotReport::new(result_name(function, from), &plan, &plan.problem);
-            found.dots.push(DotReport { layouts, ..report });
+            let report = DotReport { layouts, ..report };
+            // Groups of consumers have the same dots.
+            if !found.dots.contains(&report) {
+                found.dots.push(report);
+            }
             found.plans.insert(op, plan);
         }
         Ok(found)
@@ -332,6 +336,7 @@ pub(super) fn of_loop(
         tensor_copies: of.copies.iter().any(|copy| choices.tensor_copies.contains_key(copy)),
         producers: u32::from(choices.producers.contains_key(&of.op)),
         registers: choices.producers.get(&of.op).and_then(|choice| choice.registers),
+        tile_groups: choices.producers.get(&of.op).map(|choice| choice.groups).filter(|groups| *groups > 1),
         ping_pong: choices.ping_pong.get(&of.op).map(|exclusive| PingPongReport {
             groups: exclusive.groups,
             first: name(&exclusive.first),

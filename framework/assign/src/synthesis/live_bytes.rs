@@ -4,6 +4,7 @@
 
 use std::collections::BTreeSet;
 
+use tilewright_tile::op::name::ttg;
 use tilewright_tile::{Block, FunctionBody, Op, TileType, Value, ValueOrigin};
 
 /// A tensor in shared memory.
@@ -49,7 +50,13 @@ fn peak_of_block(body: &FunctionBody, block: Block, tensors: &[TensorBytes], scr
     });
     let within = |statement: &Op| {
         let blocks = body.op(*statement).regions.iter().flat_map(|region| body.blocks(*region));
-        blocks.map(|block| peak_of_block(body, *block, tensors, scratch)).max().unwrap_or(0).max(scratch(*statement))
+        let peaks = blocks.map(|block| peak_of_block(body, *block, tensors, scratch));
+        // Partitions of warps run at the same time.
+        let peak = match body.op(*statement).name() == ttg::WARP_SPECIALIZE {
+            true => peaks.fold(0, u64::saturating_add),
+            false => peaks.max().unwrap_or(0),
+        };
+        peak.max(scratch(*statement))
     };
     live.zip(statements).map(|(live, statement)| live.saturating_add(within(statement))).max().unwrap_or(0)
 }

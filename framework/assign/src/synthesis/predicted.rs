@@ -37,7 +37,7 @@ pub(super) fn cycle_lower_bound(
 ) -> Result<f64, SynthesisError> {
     let steps = work.iter().map(|&(work, iteration_count)| ModelStep::Loop {
         iteration_count,
-        pipelining: Pipelining { stages: 1, is_filled: false, groups: 1 },
+        pipelining: Pipelining { stages: 1, is_filled: false, groups: 1, tile_groups: 1 },
         body: vec![ModelStep::Work(work)],
     });
     Ok(model::predict_time(

@@ -5,6 +5,7 @@
 
 mod ping_pong;
 mod producers;
+mod tile_groups;
 
 use super::alternatives::Tried;
 use super::error::Refusals;
@@ -323,6 +324,7 @@ impl Search<'_, '_> {
             }
             self.producers(open);
             self.try_ping_pong(open);
+            self.try_tile_groups(open);
         }
     }
 

@@ -66,7 +66,7 @@ impl<'s, 'm> WorkCounter<'s, 'm> {
     /// is the number of blocks, `None` for an assumed one.
     pub(super) fn blocks(&self, shared_bytes: u64, launched: Option<u64>) -> Result<ModelLaunch, SynthesisError> {
         let steps = self.region(self.program.body.root(), &mut BarrierState::new(self.program.body))?;
-        let (registers, producers) = (self.registers_per_lane(), self.producers());
+        let (registers, producers) = (self.registers_per_lane(), self.other_warps());
         Ok(ModelLaunch { registers, shared_bytes, producers, ..blocks(self.program.config, launched, steps) })
     }
 
@@ -131,7 +131,7 @@ impl<'s, 'm> WorkCounter<'s, 'm> {
         match self.pressure.at == Some(op) {
             true => self.pressure.spilled(match self.partition_registers() {
                 Some([own, _]) => own,
-                None => registers_per_lane(self.program.config, self.producers()),
+                None => registers_per_lane(self.program.config, self.other_warps()),
             }),
             false => 0,
         }

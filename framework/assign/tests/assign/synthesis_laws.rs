@@ -361,7 +361,7 @@ fn work() -> impl Strategy<Value = StepWork> {
 }
 
 fn pipelined(stages: u64) -> Pipelining {
-    Pipelining { stages, is_filled: false, groups: 1 }
+    Pipelining { stages, is_filled: false, groups: 1, tile_groups: 1 }
 }
 
 fn block() -> impl Strategy<Value = ModelLaunch> {
@@ -565,6 +565,41 @@ fn unpredictable_blocks_give_a_reason() {
     assert!(error.to_string().contains("1048576 bytes of shared memory, a compute unit of a100 has 167936"), "{error}");
     target.throughput = None;
     assert_eq!(predict_time(&block, &target), Err(ModelError::NoThroughput { target: "a100".to_owned() }));
+}
+
+/// Warp groups that alternate between tiles hide the work around their inner loops behind the inner loops of the others:
+/// the loop takes no less than all inner loops, or than its share of the tiles of one group, and no more than all tiles
+/// in sequence.
+#[test]
+fn alternating_warp_groups_hide_the_work_around_inner_loops() {
+    let latency = |tile_groups: u64, tiles: u64, iterations: u64, arithmetic: u64| {
+        let mma = StepWork { matrix_instructions: 64, matrix_cycles: 32.0, ..StepWork::default() };
+        let around = ModelStep::Work(StepWork { arithmetic, ..StepWork::default() });
+        let inner =
+            ModelStep::Loop { iteration_count: iterations, pipelining: pipelined(3), body: vec![ModelStep::Work(mma)] };
+        let pipelining = Pipelining { tile_groups, ..pipelined(1) };
+        let steps = vec![ModelStep::Loop { iteration_count: tiles, pipelining, body: vec![inner, around] }];
+        let launch = ModelLaunch {
+            blocks: 132,
+            warps: 4,
+            producers: 8,
+            lanes: 32,
+            registers: 128,
+            shared_bytes: 0,
+            distinct_bytes: None,
+            steps,
+        };
+        predict_time(&launch, &a100()).expect("it fits").latency
+    };
+    for tiles in 1..8 {
+        for arithmetic in [0, 512, 8192, 65536] {
+            let (one, alternating) = (latency(1, tiles, 16, arithmetic), latency(2, tiles, 16, arithmetic));
+            let (inner, own) = (latency(1, tiles, 16, 0), latency(1, tiles.div_ceil(2), 16, arithmetic));
+            assert!(inner.max(own) <= alternating && alternating <= one, "{tiles} {arithmetic}: {alternating} {one}");
+            let gains = tiles > 1 && arithmetic > 0;
+            assert_eq!(alternating < one, gains, "{tiles} {arithmetic}: {alternating} {one}");
+        }
+    }
 }
 
 /// Ping-pong hides work beside MMAs, but never more than it could: the iteration takes at least its MMAs and its work

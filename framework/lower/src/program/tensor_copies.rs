@@ -133,7 +133,10 @@ impl TensorCopyPlanner<'_> {
     /// Returns the global tensor that the tensor map of a `tw.derived_tensor_map` describes.
     fn derived(&self, mapped: Op, shape: &[u64], element_bits: u32) -> Lowered<MappedTensor> {
         let body = self.body;
-        let base = body.operand(mapped, "base").ok_or_else(|| LowerErrorReason::malformed("it has no pointer"))?;
+        // A partition of warps captures the arguments.
+        let base = body.operand(mapped, "base").map(|base| resolve_captured_value(body, base));
+        let base = base.ok_or_else(|| LowerErrorReason::malformed("it has no pointer"))?;
+        let strides = body.operands(mapped, "strides").iter().map(|&stride| resolve_captured_value(body, stride));
         let known = |value: tile::Value| self.axis_info.get(value).map_or(1, AxisInfo::divisibility);
         let parameter = |value: tile::Value| {
             let number = self.parameters.get(&value).copied();
@@ -141,7 +144,7 @@ impl TensorCopyPlanner<'_> {
                 .ok_or_else(|| LowerErrorReason::unsupported("a tensor map whose pointer or stride is not an argument"))
         };
         let (mut axes, mut extents) = (Vec::new(), Vec::new());
-        for ((axis, &size), &stride) in shape.iter().enumerate().zip(body.operands(mapped, "strides")) {
+        for ((axis, &size), stride) in shape.iter().enumerate().zip(strides) {
             let (stride, extent) = match body.constant_integer(stride).and_then(|number| u64::try_from(number).ok()) {
                 Some(number) => (AxisStride::Elements(number), LaunchTimeElementCount::Number(number)),
                 None => (AxisStride::MultipleOf(known(stride)), LaunchTimeElementCount::Parameter(parameter(stride)?)),

@@ -6,7 +6,7 @@ use tilewright_tile::transform::explicit::{
     ElementDistance, ExplicitMemoryChoices, ProducerChoice, ScaledOffsetTerm, TensorMapTileAddress,
     expand_explicit_memory, find_shared_copy_loops,
 };
-use tilewright_tile::transform::{make_partition_captures_explicit, resolve_captured_value};
+use tilewright_tile::transform::{make_partition_captures_explicit, resolve_captured_value, tile_group_count};
 use tilewright_tile::{Attribute, Function, Op, TileType, ValueOrigin, verify_module};
 
 /// The text of a program of these lines, which may use `%p` (pointer to `f16`), `%b` (pointer to bytes), integers `%k`
@@ -339,7 +339,7 @@ fn a_producer_warp_issues_tensor_copies() {
     let counter = body.arguments(body.blocks(body.op(of.op).regions[0])[0])[0];
     let strides = [32, 1].map(ElementDistance::Number).to_vec();
     let begins = vec![vec![], vec![ScaledOffsetTerm::multiple(counter, 32)]];
-    let warps = ProducerChoice { consumers: 4, registers: Some([232, 24]) };
+    let warps = ProducerChoice { consumers: 4, groups: 1, registers: Some([232, 24]) };
     let lanes = ExplicitMemoryChoices::default().with_stages(of.op, 3).with_producer(of.op, warps);
     let choices = lanes.clone().with_tensor_copy(of.copies[0], TensorMapTileAddress { base, strides, begins });
     let expansion = expand_explicit_memory(&function, &choices, &Dialects::neutral())
@@ -381,4 +381,60 @@ fn a_producer_warp_issues_tensor_copies() {
     let refused =
         expand_explicit_memory(&original, &lanes, &Dialects::neutral()).expect_err("nothing but boxes").to_string();
     assert!(refused.contains("a producer warp issues bulk tensor copies"), "{refused}");
+}
+
+/// Two groups of consumer warps that alternate between the iterations of the loop around a loop with a producer warp:
+/// each waits at its mbarrier before the inner loop, and arrives at the mbarrier of the other group behind it.
+#[test]
+fn groups_of_consumers_alternate_between_tiles() {
+    let lines = in_a_loop(
+        "%ti = tw.slice %g[%i] : !tw.view<64x32x?xf16> -> !tw.view<64x32xf16>
+        tw.copy %ti to %s : (!tw.view<64x32xf16>, !m) -> ()
+        %r = tw.copy %s : (!m) -> tensor<64x32xf16>
+        tw.copy %r to %ti : (tensor<64x32xf16>, !tw.view<64x32xf16>) -> ()",
+    );
+    let lines = format!("scf.for %tile = %c0 to %k step %c1 : i32 {{\n{lines}\n}}");
+    let function = function(&lines);
+    let body = function.body.as_ref().expect("a body");
+    let of = find_shared_copy_loops(&function).pop().expect("a loop that fills");
+    assert_eq!(of.check_tile_groups(&function), Ok(()));
+    let base = body.arguments(body.blocks(body.root())[0])[0];
+    let counter = body.arguments(body.blocks(body.op(of.op).regions[0])[0])[0];
+    let strides = [32, 1].map(ElementDistance::Number).to_vec();
+    let begins = vec![vec![], vec![ScaledOffsetTerm::multiple(counter, 32)]];
+    let warps = ProducerChoice { consumers: 4, groups: 2, registers: Some([232, 24]) };
+    let choices = ExplicitMemoryChoices::default().with_stages(of.op, 3).with_producer(of.op, warps);
+    let choices = choices.with_tensor_copy(of.copies[0], TensorMapTileAddress { base, strides, begins });
+    let expansion = expand_explicit_memory(&function, &choices, &Dialects::neutral());
+    let function = expansion.unwrap_or_else(|violation| panic!("{violation}")).function;
+    let body = function.body.as_ref().expect("a body");
+    let all = body.walk_region(body.root());
+    let [partitions] =
+        all.iter().copied().filter(|op| body.op(*op).name() == "ttg.warp_specialize").collect::<Vec<_>>()[..]
+    else {
+        panic!("one place where warps part")
+    };
+    let numbers = |name: &str| match body.op(partitions).attributes.get(name) {
+        Some(Attribute::Array(_, numbers)) => numbers.clone(),
+        _ => Vec::new(),
+    };
+    assert_eq!((numbers("partitionNumWarps"), numbers("actualRegisters")), (vec![4, 1], vec![232, 232, 24]));
+    // Three buffers, each read by the four warps of one group, and an mbarrier that orders the loops of each group.
+    let inits = all.iter().filter(|op| body.op(**op).name() == "tw.mbarrier_init");
+    let counts = inits.map(|op| body.op(*op).attributes.get("count").and_then(Attribute::as_integer));
+    assert_eq!(counts.collect::<Vec<_>>(), [&[Some(1); 3][..], &[Some(4); 3], &[Some(4); 2]].concat());
+    for (group, region) in body.op(partitions).regions[..2].iter().enumerate() {
+        let inside = body.walk_region(*region);
+        let ops: Vec<Op> = inside.iter().copied().filter(|op| body.op(*op).name().starts_with("tw.mbarrier")).collect();
+        let names: Vec<&str> = ops.iter().map(|op| body.op(*op).name()).collect();
+        assert_eq!(names, ["tw.mbarrier_wait", "tw.mbarrier_wait", "tw.mbarrier_arrive", "tw.mbarrier_arrive"]);
+        // The index of the group whose loop may begin: the first wait is before the inner loop, the last arrival behind it.
+        let ordered = |op: Op| match body.value_origin(body.operand(op, "mbarrier").expect("an mbarrier")) {
+            ValueOrigin::Result(view, _) => body.constant_integer(body.op(view).operands[1]),
+            ValueOrigin::Argument(..) => None,
+        };
+        assert_eq!((ordered(ops[0]), ordered(ops[3])), (Some(group as i64), Some(1 - group as i64)));
+        let loops: Vec<u32> = inside.iter().map(|op| tile_group_count(body, *op)).filter(|count| *count > 1).collect();
+        assert_eq!(loops, [2], "the loop over tiles");
+    }
 }

@@ -5,7 +5,7 @@ use crate::prelude::*;
 use crate::tma_loops::{assembly, check_ptx};
 use tilewright_assign::synthesis::{Derivation, SynthesisOptions};
 use tilewright_vendor_testkit::explicit::{
-    persistent_tiles_program, sized_attention, synthesize_and_emulate, synthesize_layouts,
+    persistent_tiles_program, ragged_tiles_program, sized_attention, synthesize_and_emulate, synthesize_layouts,
 };
 use tilewright_verify::case::ProgramCase;
 
@@ -90,4 +90,112 @@ fn reductions_take_registers_of_the_producer_warp() {
     let found = synthesize_layouts(&target("h100"), &text, case.warps, SynthesisOptions::default());
     let found = found.expect("a program");
     assert_eq!(found.loops[0].registers, Some([240, 24]), "{found}");
+}
+
+/// Returns the persistent program whose tiles two groups of warps alternate between.
+fn alternating_tiles(size: [usize; 3]) -> (ProgramCase, String) {
+    persistent_tiles_program(size, "tt.warp_specialize, tw.ping_pong = \"tiles\"")
+}
+
+/// Two groups of four warps alternate between the tiles of persistent programs: with even and odd numbers of tiles for a
+/// block, with one tile and with none, and with more and fewer iterations than buffers. The results are right on the
+/// emulator, and from PTX on the virtual device, whose bulk copies complete as late as possible.
+#[test]
+fn warp_groups_alternate_between_tiles() {
+    let target = target("h100");
+    for size in [[640, 64, 256], [320, 64, 256], [128, 128, 320], [64, 64, 64], [448, 64, 64]] {
+        let (case, text) = alternating_tiles(size);
+        let found = synthesize_and_emulate(&target, &case, &text, SynthesisOptions::default());
+        assert_eq!(found.derivation.loops[0].tile_groups, Some(2), "{size:?}: {}", found.derivation);
+        let line = "2 groups of consumer warps alternate between tiles";
+        assert!(found.derivation.to_string().contains(line), "{}", found.derivation);
+        check_ptx(&target, &case, &text);
+    }
+}
+
+/// A group steps over the buffers that the other one reads, also if the loop over K has between none and three
+/// iterations, so that the number of buffers and the trip counts have no common multiple.
+#[test]
+fn groups_step_over_loops_of_different_lengths() {
+    let target = target("h100");
+    for (rows, stages) in [(960, 2), (960, 3), (704, 4), (192, 3)] {
+        let (case, text) = ragged_tiles_program(rows, "tt.warp_specialize, tw.ping_pong = \"tiles\"");
+        let text = text.replace("tw.shared_tensor :", &format!("tw.shared_tensor {{stages = {stages} : i32}} :"));
+        let found = synthesize_and_emulate(&target, &case, &text, SynthesisOptions::default());
+        let of = &found.derivation.loops[0];
+        assert_eq!((of.tile_groups, of.stages), (Some(2), stages), "{rows}: {}", found.derivation);
+        check_ptx(&target, &case, &text);
+    }
+}
+
+/// The operations of the tile of a group: a shared tensor through which it stores its result is its own, and a tensor
+/// that the program computes before the loop over tiles is computed in each partition.
+#[test]
+fn groups_have_their_own_tensors() {
+    let target = target("h100");
+    let (case, text) = alternating_tiles([448, 64, 192]);
+    let direct = "tw.copy %rounded to %gc : (tensor<64x64xf16>, !tw.view<64x64xf16>) -> ()";
+    let staged = "%sc = tw.shared_tensor : !s
+    tw.copy %rounded to %sc : (tensor<64x64xf16>, !s) -> ()
+    tw.copy %sc to %gc : (!s, !tw.view<64x64xf16>) -> ()";
+    let (initial, loop_over_tiles) = ("%empty = tw.register_tensor %zero : tensor<64x64xf32>", "scf.for %row =");
+    let captured = text.replace(initial, "").replace(loop_over_tiles, &format!("{initial}\n    {loop_over_tiles}"));
+    for text in [text.replace(direct, staged), captured] {
+        let found = synthesize_and_emulate(&target, &case, &text, SynthesisOptions::default());
+        assert_eq!(found.derivation.loops[0].tile_groups, Some(2), "{}", found.derivation);
+        check_ptx(&target, &case, &text);
+    }
+}
+
+/// The model chooses groups that alternate for a persistent program, whose tiles have no order, where it predicts a
+/// gain. The program and an option can forbid them. In a loop from zero, tiles have an order, so that the program must
+/// request groups.
+#[test]
+fn tile_groups_are_chosen_for_persistent_programs() {
+    let target = target("h100");
+    let groups = |attributes: &str, is_persistent: bool| {
+        let (case, text) = persistent_tiles_program([640, 64, 256], attributes);
+        // One block for each compute unit.
+        let text = text.replace("%blocks = arith.constant 2", "%blocks = arith.constant 132");
+        let text = text.replace("%tiles = arith.constant 10", "%tiles = arith.constant 1320");
+        let text = text.replace("%column = tt.get_program_id y", "%column = arith.constant 0");
+        let from_zero = text.replace("%row = %first to", "%row = %c0 to");
+        let text = if is_persistent { text } else { from_zero };
+        let found = synthesize_layouts(&target, &text, case.warps, SynthesisOptions::default()).expect("a program");
+        (found.loops[0].tile_groups, found.prediction.cycles)
+    };
+    let [(chosen, with), (forbidden, without)] =
+        ["tt.warp_specialize", "tt.warp_specialize, tw.ping_pong = false"].map(|attributes| groups(attributes, true));
+    assert_eq!((chosen, forbidden), (Some(2), None));
+    assert!(with < without, "{with} {without}");
+    assert_eq!(groups("tt.warp_specialize", false).0, None);
+    assert_eq!(groups("tw.ping_pong = \"tiles\"", false).0, Some(2));
+}
+
+/// Requests that no choice satisfies are errors, which state the reason.
+#[test]
+fn requests_for_tile_groups_state_why_they_fail() {
+    let (case, text) = alternating_tiles([320, 64, 256]);
+    let allocation = "%sc = tw.shared_tensor : !s";
+    let stored = "tw.copy %rounded to %gc : (tensor<64x64xf16>, !tw.view<64x64xf16>) -> ()";
+    let staged = "tw.copy %rounded to %sc : (tensor<64x64xf16>, !s) -> ()
+    tw.copy %sc to %gc : (!s, !tw.view<64x64xf16>) -> ()";
+    let outside = text.replace(stored, staged).replace("scf.for %row =", &format!("{allocation}\n    scf.for %row ="));
+    let twice = text
+        .replace("scf.for %row =", "scf.for %again = %c0 to %c1 step %c1 : i32 {\n    scf.for %row =")
+        .replace("    tt.return", "    }\n    tt.return");
+    let unspecialized = text.replace("tt.warp_specialize,", "tt.warp_specialize = false,");
+    let reasons = [
+        (outside, "both groups would access the shared tensor"),
+        (twice, "2 loops are around the loop: expected one"),
+        (unspecialized, "producer warps or ping-pong are forbidden"),
+    ];
+    for (text, reason) in reasons {
+        let error = synthesize_layouts(&target("h100"), &text, case.warps, SynthesisOptions::default());
+        let error = error.expect_err(reason);
+        assert!(error.contains(reason) && error.contains("tw.ping_pong"), "{error}");
+    }
+    // Two groups of sixteen warps leave no thread for a producer warp.
+    let error = synthesize_layouts(&target("h100"), &text, 16, SynthesisOptions::default()).expect_err("a full block");
+    assert!(error.contains("the block needs both groups' warps"), "{error}");
 }

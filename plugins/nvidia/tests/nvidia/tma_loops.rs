@@ -118,7 +118,8 @@ fn producer_warps_fill_tiles_of_enclosing_loops() {
     let target = target("h100");
     for specialized in [true, false] {
         for (size, stages) in [([320, 64, 256], 3), ([320, 64, 64], 3), ([256, 128, 192], 2), ([192, 64, 320], 4)] {
-            let (case, text) = persistent_tiles_program(size, &format!("tt.warp_specialize = {specialized}"));
+            let attributes = format!("tt.warp_specialize = {specialized}, tw.ping_pong = false");
+            let (case, text) = persistent_tiles_program(size, &attributes);
             let text = with_stages(&text, stages);
             let found = synthesize_and_emulate(&target, &case, &text, SynthesisOptions::default());
             let of = &found.derivation.loops[0];

@@ -132,11 +132,35 @@ pub(super) fn persistent_text(text: &str, m: usize, attributes: &str) -> String 
     text.replace("    tt.return", &format!("    }} {{{attributes}}}\n    tt.return"))
 }
 
-fn column_tiles_case(name: &str, [m, n, k]: [usize; 3], blocks: usize) -> ProgramCase {
+/// Returns a program like [`persistent_tiles_program`] with `rows` rows and K of 256, whose loop over K has as many
+/// iterations as the index of the tile modulo four: between none and three.
+pub fn ragged_tiles_program(rows: usize, attributes: &str) -> (ProgramCase, String) {
+    let [m, n, k] = [rows, 64, 256];
+    let (_, text) = persistent_tiles_program([m, n, k], attributes);
+    let replaced = [
+        ("@persistent_tiles", "@ragged_tiles"),
+        ("%iterations = arith.divsi %k, %c64", "%c4 = arith.constant 4 : i32\n    %iterations = arith.remsi %row, %c4"),
+        (
+            "%a_at = arith.muli %first_row, %k",
+            "%pitch = arith.constant 256 : i32\n    %a_at = arith.muli %first_row, %pitch",
+        ),
+        ("\"(64,64,?):(?,1,64)\" [%k]", "\"(64,64,?):(256,1,64)\""),
+    ];
+    let text = replaced.into_iter().fold(text, |text, (from, to)| text.replace(from, to));
+    let read = |row: usize, index: usize| if index / 64 < row / 64 % 4 { quarters(row, index) } else { 0.0 };
+    (tiles_case("ragged_tiles", [m, n, k], 2, read), text)
+}
+
+fn column_tiles_case(name: &str, size: [usize; 3], blocks: usize) -> ProgramCase {
+    tiles_case(name, size, blocks, quarters)
+}
+
+/// Returns the case of a dot, `read` of whose elements of A are multiplied.
+fn tiles_case(name: &str, [m, n, k]: [usize; 3], blocks: usize, read: impl Fn(usize, usize) -> f64) -> ProgramCase {
     let arguments = vec![
         ("a", input("f16", [m, k], quarters)),
         ("b", input("f16", [k, n], others)),
-        ("c", output("f16", [m, n], multiply([m, n, k], quarters, others), [1.0 / 1024.0, 0.0])),
+        ("c", output("f16", [m, n], multiply([m, n, k], read, others), [1.0 / 1024.0, 0.0])),
         ("n", Argument::Integer(n)),
         ("k", Argument::Integer(k)),
     ];

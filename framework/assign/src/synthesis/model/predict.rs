@@ -214,7 +214,7 @@ impl ThroughputModel<'_> {
                 ModelStep::Work(work) => self.work(work),
                 ModelStep::Interleaved { parts, steps } => self.interleaved(parts, *steps),
                 ModelStep::Loop { iteration_count, pipelining, body } => {
-                    self.loop_time(*iteration_count, *pipelining, self.steps(body))
+                    self.loop_time(*iteration_count, *pipelining, body)
                 }
             };
             Spent {
@@ -237,9 +237,13 @@ impl ThroughputModel<'_> {
     /// the loop have waited for them. Each further iteration takes as long as its own work, its transfers, its
     /// overlapping MMAs, or the latency of copies divided by the number of iterations whose copies are in flight,
     /// whichever is longest, and the time for which it waits for late copies.
-    fn loop_time(&self, iteration_count: u64, pipelining: Pipelining, body: Spent) -> Spent {
+    fn loop_time(&self, iteration_count: u64, pipelining: Pipelining, steps: &[ModelStep]) -> Spent {
+        let body = self.steps(steps);
         if iteration_count == 0 {
             return Spent::default();
+        }
+        if pipelining.tile_groups > 1 {
+            return self.alternating_time(iteration_count, pipelining.tile_groups, steps, body);
         }
         let body = Spent { latency: body.latency - body.exclusive.hidden(body.latency, pipelining.groups), ..body };
         let latency = body.in_flight.latency;
@@ -254,6 +258,20 @@ impl ThroughputModel<'_> {
         };
         let first = if pipelining.is_filled { next } else { alone };
         let latency = first + (iteration_count - 1) as f64 * next;
+        Spent { pipes: PipeCycles::default().plus(body.pipes, iteration_count as f64), latency, ..Spent::default() }
+    }
+
+    /// Returns the time of a loop whose iterations `groups` warp groups alternate between. A group takes the time of an
+    /// iteration for each of its own, or waits until the inner loops of all groups have run, one after the other,
+    /// whichever is longer. The last group begins after the inner loops of the others.
+    fn alternating_time(&self, iteration_count: u64, groups: u64, steps: &[ModelStep], body: Spent) -> Spent {
+        let inner = steps.iter().filter(|step| matches!(step, ModelStep::Loop { .. }));
+        let main: f64 = inner.map(|step| self.steps(std::slice::from_ref(step)).latency).sum();
+        let alone = body.latency + body.in_flight.all() + delay_cycles(body.in_flight.latency, 0.0) + body.mma_cycles;
+        let own = iteration_count.div_ceil(groups);
+        let next = alone.max(groups as f64 * main);
+        let behind = (iteration_count - 1) % groups;
+        let latency = alone + (own - 1) as f64 * next + behind as f64 * main;
         Spent { pipes: PipeCycles::default().plus(body.pipes, iteration_count as f64), latency, ..Spent::default() }
     }
 

@@ -97,6 +97,9 @@ pub struct Pipelining {
     pub is_filled: bool,
     /// Number of warp groups that alternate with the work marked [`StepWork::is_exclusive`]; one if there are none.
     pub groups: u64,
+    /// Number of warp groups that alternate between the iterations: one runs its inner loops while the others do the rest
+    /// of their iterations. One if a single group executes all iterations.
+    pub tile_groups: u64,
 }
 
 /// The blocks of a launch, which are all alike, as input of the performance model.

@@ -6,25 +6,40 @@ use crate::synthesis::tree::Staged;
 use tilewright_layout::Dim;
 use tilewright_target::{InstructionOperand, Optimization};
 use tilewright_tile::op::name::{tt, tw};
-use tilewright_tile::transform::explicit::{ExplicitMemoryChoices, PingPongChoice};
+use tilewright_tile::transform::explicit::{ExplicitMemoryChoices, PingPongChoice, SharedCopyLoop};
 use tilewright_tile::{Attribute, Op};
 
 /// Number of named barriers of a loop with a producer warp: of both partitions, and of each.
 const PARTITION_BARRIERS: u32 = 3;
 
-/// The attribute of a loop that requests (`true`) or forbids exclusive sections.
+/// The attribute by which a loop, or the innermost loop around it with one, requests or forbids ping-pong.
 const PING_PONG: &str = "tw.ping_pong";
+
+/// The value of the attribute that requests groups of consumers that alternate between tiles.
+const ACROSS_TILES: &str = "tiles";
+
+/// The request of a program for ping-pong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum PingPongRequest {
+    /// `false`: none.
+    Forbidden,
+    /// `true`, or without a value: exclusive sections within the loop.
+    WithinTile,
+    /// `"tiles"`: groups of consumers that alternate between the iterations of the loop around it.
+    AcrossTiles,
+}
 
 impl Search<'_, '_> {
     /// Solves the best leaf (complete choice) again with warp groups that alternate in a loop, once for each dot that
     /// may begin an exclusive section, and keeps the fastest if it is faster, or if the program requests exclusive
     /// sections.
     pub(super) fn try_ping_pong(&mut self, open: &Staged) {
-        let requested = self.is_ping_pong(open.of.op);
-        if requested == Some(false) || !self.config.context.enables(Optimization::PingPong) {
+        let request = self.ping_pong_request(&open.of);
+        let is_open = request.is_none_or(|request| request == PingPongRequest::WithinTile);
+        if !is_open || !self.config.context.enables(Optimization::PingPong) {
             return;
         }
-        let is_explicit = requested == Some(true);
+        let is_explicit = request.is_some();
         let ping_pong = self.ping_pong(open);
         let Some((_, choices)) = self.best.as_ref().filter(|_| !ping_pong.is_empty()) else {
             if is_explicit {
@@ -43,13 +58,16 @@ impl Search<'_, '_> {
         }
     }
 
-    fn is_ping_pong(&self, of: Op) -> Option<bool> {
+    /// Returns the request for ping-pong of a loop, or of the innermost loop around it with one; `None` without.
+    pub(super) fn ping_pong_request(&self, of: &SharedCopyLoop) -> Option<PingPongRequest> {
         let body = self.module.functions.first()?.body.as_ref()?;
-        match body.op(of).attributes.get(PING_PONG)? {
-            Attribute::Unit => Some(true),
-            Attribute::Bool(is_requested) => Some(*is_requested),
+        let around = of.enclosing.as_deref().unwrap_or_default().iter().rev().map(|outer| outer.op);
+        std::iter::once(of.op).chain(around).find_map(|of| match body.op(of).attributes.get(PING_PONG)? {
+            Attribute::Unit | Attribute::Bool(true) => Some(PingPongRequest::WithinTile),
+            Attribute::Bool(false) => Some(PingPongRequest::Forbidden),
+            Attribute::Text(kind) if &**kind == ACROSS_TILES => Some(PingPongRequest::AcrossTiles),
             _ => None,
-        }
+        })
     }
 
     fn reject_ping_pong(&mut self) {
@@ -65,7 +83,8 @@ impl Search<'_, '_> {
         let body = self.module.functions.first().and_then(|function| function.body.as_ref());
         let (Some((_, choices)), Some(body)) = (&self.best, body) else { return Vec::new() };
         let of = open.of.op;
-        let is_specialized = choices.producers.contains_key(&of) && choices.stages.get(&of) > Some(&1);
+        let has_one_group = choices.producers.get(&of).is_some_and(|choice| choice.groups == 1);
+        let is_specialized = has_one_group && choices.stages.get(&of) > Some(&1);
         if !is_specialized || choices.overlapped_mmas.contains(&of) || choices.ping_pong.contains_key(&of) {
             return Vec::new();
         }

@@ -26,17 +26,10 @@ impl Search<'_, '_> {
             }
             return;
         }
-        let room = has_room_for_producer(self.config);
-        let covers_loop = |copies: &[(Op, TensorMapTileAddress)]| {
-            open.of.copies.iter().all(|copy| copies.iter().any(|(other, _)| other == copy))
-        };
-        match self.with_tensor_copies(&open.of).filter(|(_, tensor_copies)| room && covers_loop(tensor_copies)) {
-            Some((mut choices, tensor_copies)) => {
-                choices.tensor_copies.extend(tensor_copies);
-                let consumers = self.config.warps;
-                choices.producers.insert(open.of.op, ProducerChoice { consumers, registers: None });
+        match self.with_producer(open, 1) {
+            Some(choices) => {
                 let other = if is_explicit { self.best.take() } else { None };
-                self.leaf(&choices);
+                self.leaf_that_fits(&choices);
                 self.try_reallocation(open, &choices);
                 if self.best.is_none() {
                     self.best = other;
@@ -73,6 +66,21 @@ impl Search<'_, '_> {
         self.requests_producer(open) || last.is_none_or(|last| last.of.op == open.of.op)
     }
 
+    /// Returns the choices of the best leaf (complete choice) with a producer warp for a loop, and `groups` groups of
+    /// consumers; `None` if the block has no room for them, or not all copies of the loop can be bulk tensor copies.
+    pub(super) fn with_producer(&self, open: &Staged, groups: u32) -> Option<ExplicitMemoryChoices> {
+        let room = has_room_for_producer(groups, self.config);
+        let covers_loop = |copies: &[(Op, TensorMapTileAddress)]| {
+            open.of.copies.iter().all(|copy| copies.iter().any(|(other, _)| other == copy))
+        };
+        let found = self.with_tensor_copies(&open.of).filter(|(_, tensor_copies)| room && covers_loop(tensor_copies));
+        let (mut choices, tensor_copies) = found?;
+        choices.tensor_copies.extend(tensor_copies);
+        let choice = ProducerChoice { consumers: self.config.warps, groups, registers: None };
+        choices.producers.insert(open.of.op, choice);
+        Some(choices)
+    }
+
     fn not_produced(&mut self) {
         let target = self.config.context.target.name.clone();
         self.refused.get_or_insert(SynthesisError::NoProducers { target });
@@ -81,7 +89,7 @@ impl Search<'_, '_> {
     /// Solves the leaf (complete choice) `choices`, whose loop `open` has a producer warp, again with a producer that
     /// hands its registers over, and keeps it if it is faster. It is tried if more blocks are then resident, or if a
     /// lane of the only resident block needs more registers than it gets otherwise.
-    fn try_reallocation(&mut self, open: &Staged, choices: &ExplicitMemoryChoices) {
+    pub(super) fn try_reallocation(&mut self, open: &Staged, choices: &ExplicitMemoryChoices) {
         let is_chosen = |choice: &ProducerChoice| choice.registers.is_some();
         let before = self.best.take();
         let Some((best, _)) = before.as_ref().filter(|(_, best)| !best.producers.values().any(is_chosen)) else {
@@ -89,10 +97,10 @@ impl Search<'_, '_> {
             return;
         };
         let cycles = best.prediction.cycles;
-        if let Some(registers) = reallocated_registers(best.prediction.registers, self.config) {
+        let groups = choices.producers.get(&open.of.op).map_or(1, |choice| choice.groups);
+        if let Some(registers) = reallocated_registers(best.prediction.registers, groups, self.config) {
             let mut choices = choices.clone();
-            let consumers = self.config.warps;
-            choices.producers.insert(open.of.op, ProducerChoice { consumers, registers: Some(registers) });
+            choices.producers.entry(open.of.op).and_modify(|choice| choice.registers = Some(registers));
             // With more resident blocks, each may have to do with fewer stages.
             self.leaf_that_fits(&choices);
             self.tune_stages(open);

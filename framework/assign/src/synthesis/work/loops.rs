@@ -9,6 +9,7 @@ use super::super::prefetched::is_load;
 use super::WorkCounter;
 use tilewright_tile::op::name::{scf, ttg, tw};
 use tilewright_tile::op_attrs::{BEGINS_EXCLUSIVE, ENDS_EXCLUSIVE, IS_PENDING};
+use tilewright_tile::transform::tile_group_count;
 use tilewright_tile::{Attribute, Op, Region, ValueOrigin};
 
 /// The exclusive sections of warp groups in a loop.
@@ -66,12 +67,13 @@ impl WorkCounter<'_, '_> {
         let body = self.program.body;
         let inside: Vec<Op> = body.op_and_nested_ops(op).into_iter().filter(|inner| *inner != op).collect();
         if inside.iter().any(|op| body.op(*op).name() == scf::FOR) {
-            return (Pipelining { stages: 1, is_filled: false, groups: 1 }, false);
+            let tile_groups = tile_group_count(body, op).into();
+            return (Pipelining { stages: 1, is_filled: false, groups: 1, tile_groups }, false);
         }
         let mut loads = inside.iter().filter(|op| self.prefetched.contains(**op)).peekable();
         if loads.peek().is_some() {
             let is_filled = loads.any(|op| !self.prefetched.is_predicated(*op));
-            return (Pipelining { stages: 2, is_filled, groups: 1 }, true);
+            return (Pipelining { stages: 2, is_filled, groups: 1, tile_groups: 1 }, true);
         }
         let filled = |op: &Op| match body.op(*op).name() {
             ttg::ASYNC_COPY_GLOBAL_TO_LOCAL => body.operand(*op, "result"),
@@ -83,7 +85,7 @@ impl WorkCounter<'_, '_> {
         // A buffer that asynchronous MMAs still read cannot be refilled, so the copies of one iteration less are in
         // flight.
         let is_read = inside.iter().any(|op| self.is_in_flight(*op));
-        (Pipelining { stages: buffers - u64::from(is_read), is_filled: false, groups: 1 }, buffers > 1)
+        (Pipelining { stages: buffers - u64::from(is_read), is_filled: false, groups: 1, tile_groups: 1 }, buffers > 1)
     }
 
     /// Whether an operation is a dot whose MMA overlaps with the next iteration: no operation behind it waits for all

@@ -5,7 +5,8 @@ use super::super::accesses::buffer_count;
 use super::super::implied_barriers::BarrierState;
 use super::super::model::{ModelStep, Pipelining, StepWork};
 use super::{GROUPS, WorkCounter};
-use tilewright_tile::op::name::tw;
+use tilewright_tile::op::name::{scf, tw};
+use tilewright_tile::transform::tile_group_count;
 use tilewright_tile::{Attribute, Op};
 
 impl WorkCounter<'_, '_> {
@@ -13,8 +14,9 @@ impl WorkCounter<'_, '_> {
     /// launched.
     pub(super) fn registers_per_lane(&self) -> u64 {
         let Some([own, of_producers]) = self.partition_registers() else { return self.pressure.registers() };
-        let (consumers, producers) = (u64::from(self.program.config.warps), self.producers());
-        (own * consumers + of_producers * producers).div_ceil(consumers + producers)
+        let consumers = self.tile_groups() * u64::from(self.program.config.warps);
+        let all = u64::from(self.program.config.warps) + self.other_warps();
+        (own * consumers + of_producers * (all - consumers)).div_ceil(all)
     }
 
     /// Returns the numbers in an attribute of each operation with partitions of warps.
@@ -28,9 +30,16 @@ impl WorkCounter<'_, '_> {
         numbers.collect()
     }
 
-    /// Returns the number of producer warps, which only issue copies, with the idle warps that complete the warp group
-    /// of producers that hand registers over.
-    pub(super) fn producers(&self) -> u64 {
+    /// Returns the number of groups of consumer warps that alternate between the iterations of a loop; 1 without.
+    fn tile_groups(&self) -> u64 {
+        let body = self.program.body;
+        let all = body.walk_region(body.root()).into_iter().filter(|op| body.op(*op).name() == scf::FOR);
+        all.map(|op| u64::from(tile_group_count(body, op))).max().unwrap_or(1)
+    }
+
+    /// Returns the number of warps of a block besides those of the launch: producer warps, which only issue copies, with
+    /// the idle warps that complete the warp group of producers that hand registers over, and other groups of consumers.
+    pub(super) fn other_warps(&self) -> u64 {
         let config = self.program.config;
         let partitions = self.partition_numbers("partitionNumWarps");
         let warps = partitions.iter().map(|warps| warps.iter().sum()).max().unwrap_or(0);
@@ -46,7 +55,8 @@ impl WorkCounter<'_, '_> {
 
     /// Returns the registers of a lane of the consumer warps, and of the producer warps, if these hand registers over.
     pub(super) fn partition_registers(&self) -> Option<[u64; 2]> {
-        self.partition_numbers("actualRegisters").into_iter().find_map(|numbers| numbers.try_into().ok())
+        let numbers = self.partition_numbers("actualRegisters");
+        numbers.into_iter().find_map(|numbers| Some([*numbers.first()?, *numbers.last()?]))
     }
 
     /// Returns the steps of warp-specialized partitions: those of the default partition, whose loop also gets the

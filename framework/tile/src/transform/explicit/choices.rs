@@ -112,8 +112,11 @@ pub struct PingPongChoice {
 /// The warps of a loop with a producer warp.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ProducerChoice {
-    /// Number of consumer warps.
+    /// Number of consumer warps; with several groups, of each group.
     pub consumers: u32,
+    /// Number of groups of consumer warps that alternate between the iterations of the loop around the loop
+    /// (ping-pong across tiles): 1, or [`crate::transform::TILE_GROUPS`].
+    pub groups: u32,
     /// Number of 32-bit registers of a lane of the consumer warps, and of the producer warp, which hands its others
     /// over; `None` if all warps keep the registers of the launch.
     pub registers: Option<[u32; 2]>,

@@ -7,7 +7,8 @@ use std::collections::{BTreeSet, HashMap};
 use super::choices::ExplicitMemoryChoices;
 use super::parts::{cover, full_tensor, is_selection, region};
 use crate::transform::pipeliner::{
-    AccumulationChain, EnclosingLoop, Slice, backward, find_enclosing_loops, is_repeatable, outermost_loop,
+    AccumulationChain, EnclosingLoop, Slice, backward, check_tile_groups, find_enclosing_loops, is_repeatable,
+    outermost_loop,
 };
 use crate::{Attribute, Block, Function, FunctionBody, Op, Operation, TileType, Value, ValueOrigin};
 
@@ -39,6 +40,16 @@ impl SharedCopyLoop {
     #[must_use]
     pub fn outermost(&self) -> Op {
         outermost_loop(self.enclosing.as_deref().unwrap_or_default(), self.op)
+    }
+
+    /// Checks that groups of consumer warps can alternate between the iterations of the loop around the loop.
+    ///
+    /// # Errors
+    /// The reason: [`check_tile_groups`], or why a producer warp cannot execute the loops.
+    pub fn check_tile_groups(&self, function: &Function) -> Result<(), String> {
+        let body = function.body.as_ref().ok_or("the function has no body")?;
+        let filled: Vec<Value> = self.tensors.iter().flat_map(|op| body.op(*op).results.iter().copied()).collect();
+        check_tile_groups(body, self.op, self.enclosing.as_ref().map_err(String::clone)?, &filled)
     }
 }
 

@@ -48,6 +48,9 @@ pub(super) fn buffer_counts(
         if let (Some(_), Err(reason)) = (choices.producers.get(&of.op), &of.enclosing) {
             return Err(violation_of(function, of.op, format!("no producer warp: {reason}")));
         }
+        if choices.producers.get(&of.op).is_some_and(|choice| choice.groups > 1) {
+            of.check_tile_groups(function).map_err(|reason| violation_of(function, of.op, reason))?;
+        }
         for tensor in of.tensors {
             let count = choices.buffer_count(of.op).unwrap_or(count);
             if buffers.insert(tensor, count).is_some_and(|other| other != count) {
@@ -147,6 +150,14 @@ impl Rewrite for Copies<'_, '_> {
 }
 
 impl Prefetch for Copies<'_, '_> {
+    fn begin_group(&mut self, tiles: Op, cloner: &IrCloner<'_, '_, '_>) {
+        let inside = cloner.from.op_and_nested_ops(tiles);
+        let forgotten =
+            inside.iter().filter(|op| !self.of.tensors.contains(op)).flat_map(|op| &cloner.from.op(*op).results);
+        forgotten.for_each(|value| _ = self.expander.tensors.remove(value));
+        self.expander.defer_allocations(tiles, cloner);
+    }
+
     fn copy(
         &mut self,
         _: usize,

@@ -23,6 +23,7 @@
 //! copies of the next iteration. The consumers wait for the bytes, and each warp signals separately that it has read a
 //! buffer. An iteration has no barrier: warps may be as many iterations apart as there are buffers.
 
+use super::alternate_tiles::TileOrder;
 use super::iteration::{Bounds, Iteration};
 use super::position::{Loaded, Position};
 use super::schedule::{Schedule, Stream};
@@ -30,7 +31,7 @@ use super::specialized::SpecializedLoop;
 use super::waits::Mbarriers;
 use crate::transform::ir_cloner::Rewrite;
 use crate::transform::{IrCloner, Rewritten};
-use crate::{Value, Values};
+use crate::{Op, Value, Values};
 
 /// Emits the prefetches of a loop, and, as a [`Rewrite`], the other operations of an iteration.
 ///
@@ -41,6 +42,10 @@ pub(in crate::transform) trait Prefetch: Rewrite {
     fn begin(&mut self, _: &mut IrCloner<'_, '_, '_>) -> Rewritten<()> {
         Ok(())
     }
+
+    /// Forgets the shared tensors that the loop over tiles `tiles` allocates, so that another group of consumer warps,
+    /// whose operations follow, has its own.
+    fn begin_group(&mut self, _tiles: Op, _: &IrCloner<'_, '_, '_>) {}
 
     /// Issues the copies of a stream (a group of prefetches with the same distance) into its buffers with the index
     /// `index`; bulk tensor copies arrive at `mbarrier`.
@@ -113,7 +118,8 @@ pub(in crate::transform) fn expand(
         return SpecializedLoop { schedule, mbarriers: &mbarriers }.emit(front, cloner);
     }
     front.begin(cloner)?;
-    let pipeline = Pipeline { schedule, bounds: Bounds::new(schedule.op, cloner)?, mbarriers: &mbarriers };
+    let bounds = Bounds::new(schedule.op, cloner)?;
+    let pipeline = Pipeline { schedule, bounds, mbarriers: &mbarriers, order: None };
     let first = pipeline.prologue(front, cloner)?;
     let results = pipeline.looped(&first, front, cloner)?;
     pipeline.invalidate_mbarriers(cloner)?;
@@ -140,6 +146,8 @@ pub(super) struct Pipeline<'s> {
     /// For each stream (a group of prefetches with the same distance), the mbarriers of its buffers; `None` without
     /// bulk tensor copies.
     pub mbarriers: &'s [Option<Mbarriers>],
+    /// The order of the loop among those of several groups of consumer warps; `None` for one group.
+    pub order: Option<TileOrder<'s>>,
 }
 
 impl Pipeline<'_> {

@@ -42,6 +42,7 @@ impl Iteration {
 }
 
 /// The bounds and initial values of a loop, in the emitted function.
+#[derive(Clone)]
 pub(super) struct Bounds {
     /// The loop in the source function.
     op: Op,

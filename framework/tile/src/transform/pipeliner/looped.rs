@@ -17,6 +17,7 @@ impl Pipeline<'_> {
         front: &mut dyn Prefetch,
         cloner: &mut IrCloner<'_, '_, '_>,
     ) -> Rewritten<Vec<Value>> {
+        self.order.iter().try_for_each(|order| order.emit_wait(cloner.to))?;
         let rest = &self.schedule.rest;
         let accumulators = &self.schedule.asynchronous_accumulators;
         let mut initial: Vec<Value> = rest.carried.iter().map(|ordinal| self.bounds.initial[ordinal - 1]).collect();
@@ -33,6 +34,8 @@ impl Pipeline<'_> {
         }
         let mut results = self.bounds.close(region, around, &initial, &given, cloner)?;
         front.read(&[], cloner);
+        // The MMAs of the next group queue behind those in flight.
+        self.order.iter().try_for_each(|order| order.emit_signal(cloner.to))?;
         cloner.to.wait_for_mmas(&mut results, accumulators, 0)?;
         if self.schedule.streams.iter().any(|stream| stream.has_copies) {
             // The buffers end their lifetime here, so that later operations may use their addresses.

@@ -16,9 +16,11 @@
 //! - `position`: the state of the streams, which the emitted loop carries;
 //! - `looped`: the loop, and the epilogue;
 //! - `nest`: the loops around a loop with a producer warp;
-//! - `specialized`: with a producer warp, the loops of both partitions.
+//! - `specialized`: with a producer warp, the loops of both partitions;
+//! - `alternate_tiles`: two groups of consumer warps that alternate between the tiles of an enclosing loop.
 
 mod accumulator;
+mod alternate_tiles;
 mod buffers;
 mod expand;
 mod iteration;
@@ -31,6 +33,7 @@ mod specialized;
 mod waits;
 
 pub use accumulator::{AccumulationChain, carried_accumulator_index};
+pub use alternate_tiles::{TILE_GROUPS, check_tile_groups, is_persistent_loop, tile_group_count};
 pub(in crate::transform) use buffers::{Buffers, shared_memory};
 pub(in crate::transform) use expand::{Prefetch, Source, expand};
 pub(in crate::transform) use nest::find_enclosing_loops;

@@ -1,8 +1,9 @@
-//! Emits a pipelined loop, and the loops around it, twice: for consumer warps and for a producer warp.
+//! Emits a pipelined loop, and the loops around it, once for each partition: consumer warps and a producer warp.
 //!
-//! Both partitions have the same loops. The enclosing loops carry the indices of buffers and the phases of mbarriers, so
+//! All partitions have the same loops. The enclosing loops carry the indices of buffers and the phases of mbarriers, so
 //! that the producer warp fills buffers for the next inner loop while consumers execute what stands between two of them.
 
+use super::alternate_tiles::{OrderBarriers, TILE_GROUPS, TileOrder};
 use super::expand::{Pipeline, Prefetch};
 use super::iteration::Bounds;
 use super::nest::EnclosingLoop;
@@ -11,7 +12,7 @@ use super::schedule::{Schedule, Stream};
 use super::waits::Mbarriers;
 use crate::op::name::ttg;
 use crate::transform::{IrCloner, Rewritten};
-use crate::{Attribute, Op, TileType, Value};
+use crate::{Attribute, Op, Region, TileType, Value, Values};
 
 /// A pipelined loop with a producer warp, and the loops around it.
 pub(super) struct SpecializedLoop<'s> {
@@ -21,49 +22,87 @@ pub(super) struct SpecializedLoop<'s> {
 
 /// The results of an emitted loop, each with the value of the program that it replaces, and the states of the streams
 /// behind the loop.
-struct Consumed {
-    results: Vec<(Value, Value)>,
-    last: Vec<Position>,
+pub(super) struct Consumed {
+    pub results: Vec<(Value, Value)>,
+    pub last: Vec<Position>,
 }
 
 impl SpecializedLoop<'_> {
     /// Emits the loops as two partitions: consumers, which do not prefetch, and the producer warp, which only
     /// prefetches. Binds the results of the outermost loop.
+    ///
+    /// If groups of consumers alternate between the tiles of the enclosing loop, each group is a partition.
     pub fn emit(&self, front: &mut dyn Prefetch, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<()> {
         let enclosing = &self.schedule.enclosing;
-        let (consumers, around) = cloner.to.enter_region(Vec::new());
-        let first = self.first_positions(cloner)?;
-        let consumed = self.consumed(enclosing, &first, front, cloner)?;
-        let (replaced, results): (Vec<Value>, Vec<Value>) = consumed.results.into_iter().unzip();
+        let consumers = self.schedule.producer.filter(|warps| warps.groups > 1).map(|warps| warps.consumers);
+        let barriers = consumers.map(|warps| OrderBarriers::emit_allocation(warps, cloner.to)).transpose()?;
+        let (own, around) = cloner.to.enter_region(Vec::new());
+        let results = match &barriers {
+            Some(barriers) => self.consumed_by_group(0, barriers, front, cloner).map(|()| Vec::new())?,
+            None => {
+                let first = self.first_positions(cloner)?;
+                self.consumed(enclosing, &first, front, cloner)?.results
+            }
+        };
+        let (replaced, results): (Vec<Value>, Vec<Value>) = results.into_iter().unzip();
         let types: Vec<TileType> = results.iter().map(|value| cloner.to.ty(*value).clone()).collect();
         cloner.to.build_op(ttg::WARP_YIELD).operands("values", &results).build()?;
         cloner.to.set_insertion_block(around);
+        let mut regions = vec![own];
+        if let (Some(barriers), Some(tiles)) = (&barriers, enclosing.first()) {
+            for group in 1..TILE_GROUPS {
+                let (other, around) = cloner.to.enter_region(Vec::new());
+                front.begin_group(tiles.op, cloner);
+                self.consumed_by_group(group, barriers, front, cloner)?;
+                cloner.to.build_op(ttg::WARP_RETURN).build()?;
+                cloner.to.set_insertion_block(around);
+                regions.push(other);
+            }
+        }
         let (producer, around) = cloner.to.enter_region(Vec::new());
         let first = self.first_positions(cloner)?;
         self.produced(enclosing, &first, front, cloner)?;
         cloner.to.build_op(ttg::WARP_RETURN).build()?;
         cloner.to.set_insertion_block(around);
-        let new_op = cloner.to.build_op(ttg::WARP_SPECIALIZE).existing_region(consumers).existing_region(producer);
-        let numbers = |numbers: Vec<u64>| Attribute::Array(TileType::integer(32), numbers);
-        let mut new_op = new_op.results(types).attribute("partitionNumWarps", numbers(vec![1]));
-        if let Some(registers) = self.schedule.producer.and_then(|warps| warps.registers) {
-            let registers = registers.map(u64::from).to_vec();
-            new_op = new_op.attribute("actualRegisters", numbers(registers));
-        }
-        let results = new_op.values()?;
+        regions.push(producer);
+        let results = self.emit_partitions(regions, types, cloner)?;
         cloner.bind_all(&replaced, &results);
         Ok(())
     }
 
+    /// Emits the operation whose regions are the partitions `regions`: those of the consumers, and that of the producer
+    /// warp, which is the last one. Returns its results, which have the types `types`.
+    fn emit_partitions(
+        &self,
+        regions: Vec<Region>,
+        types: Vec<TileType>,
+        cloner: &mut IrCloner<'_, '_, '_>,
+    ) -> Rewritten<Values> {
+        let groups = regions.len() - 1;
+        let of_consumers = self.schedule.producer.map_or(1, |warps| warps.consumers);
+        // The number of the producer follows one number for each group of consumers.
+        let numbers = |[own, of_producer]: [u32; 2], skipped: usize| {
+            let each = std::iter::repeat_n(own, groups).chain([of_producer]).skip(skipped);
+            Attribute::Array(TileType::integer(32), each.map(u64::from).collect())
+        };
+        let new_op = cloner.to.build_op(ttg::WARP_SPECIALIZE);
+        let new_op = regions.into_iter().fold(new_op, |new_op, region| new_op.existing_region(region));
+        let mut new_op = new_op.results(types).attribute("partitionNumWarps", numbers([of_consumers, 1], 1));
+        if let Some(registers) = self.schedule.producer.and_then(|warps| warps.registers) {
+            new_op = new_op.attribute("actualRegisters", numbers(registers, 0));
+        }
+        Ok(new_op.values()?)
+    }
+
     /// Returns the states of the streams before the first iteration.
-    fn first_positions(&self, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<Vec<Position>> {
+    pub(super) fn first_positions(&self, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<Vec<Position>> {
         let streams = self.schedule.streams.iter().zip(self.mbarriers);
         streams.map(|(stream, mbarriers)| Position::emit_first(stream, mbarriers.is_some(), None, cloner)).collect()
     }
 
-    fn pipeline(&self, cloner: &IrCloner<'_, '_, '_>) -> Rewritten<Pipeline<'_>> {
+    fn pipeline<'a>(&'a self, order: Option<TileOrder<'a>>, cloner: &IrCloner<'_, '_, '_>) -> Rewritten<Pipeline<'a>> {
         let bounds = Bounds::new(self.schedule.op, cloner)?;
-        Ok(Pipeline { schedule: self.schedule, bounds, mbarriers: self.mbarriers })
+        Ok(Pipeline { schedule: self.schedule, bounds, mbarriers: self.mbarriers, order })
     }
 
     /// The loop within the outermost loop of `enclosing`.
@@ -79,7 +118,7 @@ impl SpecializedLoop<'_> {
         front: &mut dyn Prefetch,
         cloner: &mut IrCloner<'_, '_, '_>,
     ) -> Rewritten<Consumed> {
-        let Some(outer) = enclosing.first() else { return self.consumed_innermost(first, front, cloner) };
+        let Some(outer) = enclosing.first() else { return self.consumed_innermost(first, None, front, cloner) };
         let nested = self.nested_loop(enclosing);
         let bounds = Bounds::new(outer.op, cloner)?;
         let carried = bounds.initial.len();
@@ -103,14 +142,16 @@ impl SpecializedLoop<'_> {
         Ok(Consumed { results: cloner.from.op(outer.op).results.iter().copied().zip(results).collect(), last })
     }
 
-    fn consumed_innermost(
+    /// Emits the pipelined loop of the consumers, in this order among the loops of several groups; `None` for one group.
+    pub(super) fn consumed_innermost(
         &self,
         first: &[Position],
+        order: Option<TileOrder<'_>>,
         front: &mut dyn Prefetch,
         cloner: &mut IrCloner<'_, '_, '_>,
     ) -> Rewritten<Consumed> {
         front.begin(cloner)?;
-        let pipeline = self.pipeline(cloner)?;
+        let pipeline = self.pipeline(order, cloner)?;
         let results = pipeline.looped(first, front, cloner)?;
         let kept = &self.schedule.rest.carried;
         let last = with_values(first, &results[kept.len()..]);
@@ -152,7 +193,7 @@ impl SpecializedLoop<'_> {
         front: &mut dyn Prefetch,
         cloner: &mut IrCloner<'_, '_, '_>,
     ) -> Rewritten<Vec<Position>> {
-        let pipeline = self.pipeline(cloner)?;
+        let pipeline = self.pipeline(None, cloner)?;
         let streams = &self.schedule.streams;
         let in_slice = |stream: &Stream| -> Vec<Value> {
             stream.slice.carried.iter().map(|index| pipeline.bounds.initial[index - 1]).collect()
@@ -183,12 +224,12 @@ impl SpecializedLoop<'_> {
 }
 
 /// The values of all positions, in the order in which a loop carries them.
-fn values(positions: &[Position]) -> Vec<Value> {
+pub(super) fn values(positions: &[Position]) -> Vec<Value> {
     positions.iter().flat_map(Position::values).collect()
 }
 
 /// Returns positions like `positions`, with the values `values`.
-fn with_values(positions: &[Position], values: &[Value]) -> Vec<Position> {
+pub(super) fn with_values(positions: &[Position], values: &[Value]) -> Vec<Position> {
     let mut values = values.iter().copied();
     positions.iter().filter_map(|position| position.with_arguments(&mut values)).collect()
 }

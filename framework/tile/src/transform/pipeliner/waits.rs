@@ -132,11 +132,7 @@ impl Mbarriers {
         predicate: Option<Value>,
         to: &mut FunctionBuilder<'_>,
     ) -> Result<(), BuildError> {
-        let Some(empty) = &self.empty else { return Ok(()) };
-        let mbarrier = empty.emit_view(Some(index), to)?;
-        let new_op = to.build_op(tw::MBARRIER_ARRIVE).operands("mbarrier", mbarrier.as_slice());
-        let new_op = new_op.operands("pred", predicate.as_slice()).attribute("count", 1);
-        new_op.attribute(ARRIVE_PER_WARP, Attribute::Unit).build().map(drop)
+        self.empty.as_ref().map_or(Ok(()), |empty| empty.emit_arrival_per_warp(index, predicate, to))
     }
 }
 
@@ -150,8 +146,23 @@ impl FunctionBuilder<'_> {
     }
 }
 
+impl Buffers {
+    /// Emits an arrival of each warp at the mbarrier with this index, if `predicate` is true or `None`.
+    pub(super) fn emit_arrival_per_warp(
+        &self,
+        index: Value,
+        predicate: Option<Value>,
+        to: &mut FunctionBuilder<'_>,
+    ) -> Result<(), BuildError> {
+        let mbarrier = self.emit_view(Some(index), to)?;
+        let new_op = to.build_op(tw::MBARRIER_ARRIVE).operands("mbarrier", mbarrier.as_slice());
+        let new_op = new_op.operands("pred", predicate.as_slice()).attribute("count", 1);
+        new_op.attribute(ARRIVE_PER_WARP, Attribute::Unit).build().map(drop)
+    }
+}
+
 /// Allocates an mbarrier for each buffer, and initializes each with a number of arrivals.
-fn initialized(buffers: u32, arrivals: u32, to: &mut FunctionBuilder<'_>) -> Result<Buffers, BuildError> {
+pub(super) fn initialized(buffers: u32, arrivals: u32, to: &mut FunctionBuilder<'_>) -> Result<Buffers, BuildError> {
     let spec = FamilySpec::new("swizzled_shared")
         .with_parameter("vec", 1)
         .with_parameter("per_phase", 1)
@@ -171,7 +182,13 @@ fn initialized(buffers: u32, arrivals: u32, to: &mut FunctionBuilder<'_>) -> Res
     Ok(all)
 }
 
-fn wait(mbarriers: &Buffers, index: Value, phase: Value, to: &mut FunctionBuilder<'_>) -> Result<(), BuildError> {
+/// Emits a wait at the mbarrier with this index, for the phase of this parity.
+pub(super) fn wait(
+    mbarriers: &Buffers,
+    index: Value,
+    phase: Value,
+    to: &mut FunctionBuilder<'_>,
+) -> Result<(), BuildError> {
     let mbarrier = mbarriers.emit_view(Some(index), to)?;
     let new_op = to.build_op(tw::MBARRIER_WAIT).operands("mbarrier", mbarrier.as_slice());
     new_op.operands("phase", &[phase]).build().map(drop)

@@ -1,0 +1,64 @@
+//! Two groups of consumer warps that alternate between the tiles of a loop around a loop with a producer warp (*ping-pong
+//! across tiles*): one group multiplies while the other converts and stores its result.
+
+use super::Search;
+use super::ping_pong::PingPongRequest;
+use crate::synthesis::SynthesisError;
+use crate::synthesis::tree::Staged;
+use tilewright_target::Optimization;
+use tilewright_tile::transform::{TILE_GROUPS, is_persistent_loop};
+
+impl Search<'_, '_> {
+    /// Solves the best leaf (complete choice) again with groups of consumers that alternate between the iterations of the
+    /// loop around a loop, and keeps it if it is faster, or if the program requests it. Without a request, the loop
+    /// around must be that of a persistent program, whose iterations have no order.
+    pub(super) fn try_tile_groups(&mut self, open: &Staged) {
+        let request = self.ping_pong_request(&open.of);
+        let is_explicit = request == Some(PingPongRequest::AcrossTiles);
+        let is_open = request.is_none() && self.is_persistent(open);
+        let is_enabled = self.config.context.enables(Optimization::PingPong)
+            && self.config.context.enables(Optimization::ProducerWarps)
+            && self.options.task_mapping
+            && self.options.pipeline;
+        let is_allowed = is_enabled && open.produced != Some(false);
+        if !(is_explicit || is_open && is_allowed) {
+            return;
+        }
+        let found = match is_allowed {
+            true => self.solve_tile_groups(open, is_explicit),
+            false => Err("producer warps or ping-pong are forbidden".to_owned()),
+        };
+        if let (Err(reason), true) = (found, is_explicit) {
+            let target = self.config.context.target.name.clone();
+            self.refused.get_or_insert(SynthesisError::NoTileGroups { target, reason });
+        }
+    }
+
+    /// Solves the best leaf (complete choice) again with groups of consumers, and keeps it if it is faster or
+    /// `is_explicit`. The error is the reason why no such leaf has a solution.
+    fn solve_tile_groups(&mut self, open: &Staged, is_explicit: bool) -> Result<(), String> {
+        let function = self.module.functions.first();
+        function.map_or(Ok(()), |function| open.of.check_tile_groups(function))?;
+        let mut choices = self
+            .with_producer(open, TILE_GROUPS)
+            .ok_or("a producer warp must issue all copies to shared memory, and the block needs both groups' warps")?;
+        choices.ping_pong.remove(&open.of.op);
+        let before = self.best.take();
+        self.leaf_that_fits(&choices);
+        self.tune_stages(open);
+        if let Some(fitting) = self.best.as_ref().map(|(_, choices)| choices.clone()) {
+            self.try_reallocation(open, &fitting);
+        }
+        let has_solution = self.best.is_some();
+        let is_faster = self.best_cycles() < before.as_ref().map(|(leaf, _)| leaf.prediction.cycles);
+        if !has_solution || !(is_explicit || is_faster) {
+            self.best = before;
+        }
+        has_solution.then_some(()).ok_or_else(|| "no choice for its loops has a solution".to_owned())
+    }
+
+    fn is_persistent(&self, open: &Staged) -> bool {
+        let body = self.module.functions.first().and_then(|function| function.body.as_ref());
+        body.is_some_and(|body| is_persistent_loop(body, open.of.outermost()))
+    }
+}
