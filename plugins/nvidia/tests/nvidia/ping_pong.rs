@@ -148,28 +148,34 @@ fn groups_have_their_own_tensors() {
 }
 
 /// The model chooses groups that alternate for a persistent program, whose tiles have no order, where it predicts a
-/// gain. The program and an option can forbid them. In a loop from zero, tiles have an order, so that the program must
-/// request groups.
+/// gain. The program can forbid them. If tiles have an order, only a request gives groups: in a loop from zero; if the
+/// tiles of a block store to the same addresses; or if they read what they store.
 #[test]
-fn tile_groups_are_chosen_for_persistent_programs() {
+fn tile_groups_are_chosen_if_tiles_have_no_order() {
     let target = target("h100");
-    let groups = |attributes: &str, is_persistent: bool| {
+    let groups = |attributes: &str, replaced: [&str; 2]| {
         let (case, text) = persistent_tiles_program([640, 64, 256], attributes);
         // One block for each compute unit.
         let text = text.replace("%blocks = arith.constant 2", "%blocks = arith.constant 132");
         let text = text.replace("%tiles = arith.constant 10", "%tiles = arith.constant 1320");
         let text = text.replace("%column = tt.get_program_id y", "%column = arith.constant 0");
-        let from_zero = text.replace("%row = %first to", "%row = %c0 to");
-        let text = if is_persistent { text } else { from_zero };
+        assert!(text.contains(replaced[0]), "{text}");
+        let text = text.replace(replaced[0], replaced[1]);
         let found = synthesize_layouts(&target, &text, case.warps, SynthesisOptions::default()).expect("a program");
         (found.loops[0].tile_groups, found.prediction.cycles)
     };
-    let [(chosen, with), (forbidden, without)] =
-        ["tt.warp_specialize", "tt.warp_specialize, tw.ping_pong = false"].map(|attributes| groups(attributes, true));
+    let [(chosen, with), (forbidden, without)] = ["tt.warp_specialize", "tt.warp_specialize, tw.ping_pong = false"]
+        .map(|attributes| groups(attributes, [""; 2]));
     assert_eq!((chosen, forbidden), (Some(2), None));
     assert!(with < without, "{with} {without}");
-    assert_eq!(groups("tt.warp_specialize", false).0, None);
-    assert_eq!(groups("tw.ping_pong = \"tiles\"", false).0, Some(2));
+    let from_zero = ["%row = %first to", "%row = %c0 to"];
+    let same_rows = ["%c_row = arith.muli %first_row, %n", "%c_row = arith.muli %c64, %n"];
+    let in_place = ["tt.addptr %c, %c_at", "tt.addptr %b, %c_at"];
+    let by_block = ["%c_at = arith.addi %c_row, %first_column", "%c_at = arith.addi %c_row, %first"];
+    for replaced in [from_zero, same_rows, in_place, by_block] {
+        assert_eq!(groups("tt.warp_specialize", replaced).0, None, "{replaced:?}");
+        assert_eq!(groups("tw.ping_pong = \"tiles\"", replaced).0, Some(2), "{replaced:?}");
+    }
 }
 
 /// Requests that no choice satisfies are errors, which state the reason.

@@ -6,16 +6,17 @@ use super::ping_pong::PingPongRequest;
 use crate::synthesis::SynthesisError;
 use crate::synthesis::tree::Staged;
 use tilewright_target::Optimization;
-use tilewright_tile::transform::{TILE_GROUPS, is_persistent_loop};
+use tilewright_tile::transform::TILE_GROUPS;
 
 impl Search<'_, '_> {
     /// Solves the best leaf (complete choice) again with groups of consumers that alternate between the iterations of the
-    /// loop around a loop, and keeps it if it is faster, or if the program requests it. Without a request, the loop
-    /// around must be that of a persistent program, whose iterations have no order.
+    /// loop around a loop, and keeps it if it is faster, or if the program requests it. Without a request, the
+    /// iterations of the loop around must be known to have no order.
     pub(super) fn try_tile_groups(&mut self, open: &Staged) {
         let request = self.ping_pong_request(&open.of);
         let is_explicit = request == Some(PingPongRequest::AcrossTiles);
-        let is_open = request.is_none() && self.is_persistent(open);
+        let is_open = request.is_none()
+            && self.module.functions.first().is_some_and(|function| open.of.has_unordered_tiles(function));
         let is_enabled = self.config.context.enables(Optimization::PingPong)
             && self.config.context.enables(Optimization::ProducerWarps)
             && self.options.task_mapping
@@ -55,10 +56,5 @@ impl Search<'_, '_> {
             self.best = before;
         }
         has_solution.then_some(()).ok_or_else(|| "no choice for its loops has a solution".to_owned())
-    }
-
-    fn is_persistent(&self, open: &Staged) -> bool {
-        let body = self.module.functions.first().and_then(|function| function.body.as_ref());
-        body.is_some_and(|body| is_persistent_loop(body, open.of.outermost()))
     }
 }

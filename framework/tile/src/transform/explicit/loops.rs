@@ -7,8 +7,8 @@ use std::collections::{BTreeSet, HashMap};
 use super::choices::ExplicitMemoryChoices;
 use super::parts::{cover, full_tensor, is_selection, region};
 use crate::transform::pipeliner::{
-    AccumulationChain, EnclosingLoop, Slice, backward, check_tile_groups, find_enclosing_loops, is_repeatable,
-    outermost_loop,
+    AccumulationChain, EnclosingLoop, Slice, backward, check_tile_groups, find_enclosing_loops, is_persistent_loop,
+    is_repeatable, outermost_loop,
 };
 use crate::{Attribute, Block, Function, FunctionBody, Op, Operation, TileType, Value, ValueOrigin};
 
@@ -50,6 +50,33 @@ impl SharedCopyLoop {
         let body = function.body.as_ref().ok_or("the function has no body")?;
         let filled: Vec<Value> = self.tensors.iter().flat_map(|op| body.op(*op).results.iter().copied()).collect();
         check_tile_groups(body, self.op, self.enclosing.as_ref().map_err(String::clone)?, &filled)
+    }
+
+    /// Whether the iterations of the outermost loop are known to have no order: it is the loop of a persistent program
+    /// ([`is_persistent_loop`]); the index of the block is only used as its first counter; it reads no memory that it
+    /// may write; and all addresses to which it writes depend on its counter.
+    #[must_use]
+    pub fn has_unordered_tiles(&self, function: &Function) -> bool {
+        let (Some(body), tiles) = (&function.body, self.outermost()) else { return false };
+        let block = body.op(tiles).regions.first().and_then(|region| body.blocks(*region).first());
+        let Some(&block) = block.filter(|_| is_persistent_loop(body, tiles)) else { return false };
+        let counter = body.arguments(block)[0];
+        let index = body.op(tiles).operands[0];
+        let within = ops_within(body, block);
+        let axis = |op: Op| body.op(op).attributes.get("axis");
+        let is_index = |value: Value| match (body.value_origin(value), body.value_origin(index)) {
+            (ValueOrigin::Result(op, _), ValueOrigin::Result(of_index, _)) => {
+                body.op(op).name() == body.op(of_index).name() && axis(op) == axis(of_index)
+            }
+            _ => false,
+        };
+        let operands = |op: &Op| body.op(*op).operands.clone();
+        let uses_index = within.iter().flat_map(operands).any(|value| depends(body, value, &is_index));
+        let written = within.iter().filter_map(|op| stores_to(body, *op));
+        let mut loads = within.iter().filter(|op| reads_global(body, **op).is_some());
+        !uses_index
+            && written.into_iter().all(|address| depends(body, address, &|value| value == counter))
+            && loads.all(|load| check_load(body, block, *load).is_ok())
     }
 }
 
@@ -109,21 +136,49 @@ fn loads_from(body: &FunctionBody, op: Op) -> Option<Value> {
     }
 }
 
+/// The pointer or view from which an operation reads global memory, to registers or shared memory; `None` for other
+/// operations.
+fn reads_global(body: &FunctionBody, op: Op) -> Option<Value> {
+    loads_from(body, op).or_else(|| fills(body, op).map(|_| body.op(op).operands[0]))
+}
+
+/// The pointer or view through which an operation stores to global memory; `None` for other operations.
+fn stores_to(body: &FunctionBody, op: Op) -> Option<Value> {
+    match body.op(op).name() {
+        tw::COPY => body.operand(op, "dst").filter(|to| matches!(body.value_type(*to), TileType::View(_))),
+        tt::STORE => body.op(op).operands.first().copied(),
+        _ => None,
+    }
+}
+
+/// Whether a value is, or follows from, a value that satisfies `is`, through operands of operations.
+fn depends(body: &FunctionBody, value: Value, is: &dyn Fn(Value) -> bool) -> bool {
+    let (mut seen, mut open) = (BTreeSet::new(), vec![value]);
+    while let Some(value) = open.pop() {
+        if is(value) {
+            return true;
+        }
+        if let ValueOrigin::Result(op, _) = body.value_origin(value)
+            && seen.insert(op)
+        {
+            open.extend(body.op_and_nested_ops(op).into_iter().flat_map(|op| body.op(op).operands.clone()));
+        }
+    }
+    false
+}
+
 /// Checks that a load in the loop body `block` can be executed in an earlier iteration: no operation of the loop may
 /// write the elements that it loads. The error is the reason.
 fn check_load(body: &FunctionBody, block: Block, load: Op) -> Result<(), String> {
     let bases = PointerBases::of(body);
-    let read = loads_from(body, load).and_then(|source| bases.find(source));
+    let read = reads_global(body, load).and_then(|source| bases.find(source));
     for op in ops_within(body, block) {
         let operation = body.op(op);
-        let destination = body.operand(op, "dst");
-        let written = match operation.name() {
-            _ if is_pure(operation) || loads_from(body, op).is_some() => continue,
-            tw::COPY if destination.is_none_or(|to| !matches!(body.value_type(to), TileType::View(_))) => continue,
-            tw::COPY => destination,
-            tt::STORE => operation.operands.first().copied(),
-            _ => None,
-        };
+        let written = stores_to(body, op);
+        let is_shared = matches!(operation.name(), tw::COPY | tw::SHARED_TENSOR) && written.is_none();
+        if is_shared || is_pure(operation) || loads_from(body, op).is_some() {
+            continue;
+        }
         let base = written.and_then(|to| bases.find(to));
         if read.is_none() || base.is_none() || base == read {
             return Err(format!("`{}` of the loop may write its elements", operation.name()));

@@ -59,9 +59,8 @@ pub fn check_tile_groups(
 }
 
 /// Whether the iterations of a loop are those of a persistent program: they begin at the index of the block and step by
-/// the number of blocks. Blocks execute iterations in no order then, so that warp groups may, too.
-#[must_use]
-pub fn is_persistent_loop(body: &FunctionBody, of: Op) -> bool {
+/// the number of blocks. Blocks execute the iterations in no order then.
+pub(in crate::transform) fn is_persistent_loop(body: &FunctionBody, of: Op) -> bool {
     let maker = |value: Value| match body.value_origin(value) {
         ValueOrigin::Result(op, _) => Some(body.op(op)),
         ValueOrigin::Argument(..) => None,

@@ -33,7 +33,8 @@ mod specialized;
 mod waits;
 
 pub use accumulator::{AccumulationChain, carried_accumulator_index};
-pub use alternate_tiles::{TILE_GROUPS, check_tile_groups, is_persistent_loop, tile_group_count};
+pub(in crate::transform) use alternate_tiles::is_persistent_loop;
+pub use alternate_tiles::{TILE_GROUPS, check_tile_groups, tile_group_count};
 pub(in crate::transform) use buffers::{Buffers, shared_memory};
 pub(in crate::transform) use expand::{Prefetch, Source, expand};
 pub(in crate::transform) use nest::find_enclosing_loops;
