@@ -4,6 +4,7 @@
 use super::choices::{ExplicitMemoryChoices, PingPongChoice};
 use super::packed;
 use super::tile::Tile;
+use super::values::users;
 use crate::transform::pipeliner::Buffers;
 use crate::transform::{IrCloner, Rewritten, violation};
 use crate::{LayoutAttribute, MemDescType, Op, Value};
@@ -59,8 +60,13 @@ impl Expander<'_> {
     /// Allocates a tensor in shared memory, unless that was done before: here, or in the loop if each iteration fills
     /// it.
     pub fn shared_tensor(&mut self, op: Op, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<()> {
+        let tensor = cloner.from.op(op).results[0];
+        // A tensor without accesses takes no memory, and nothing determines its layout.
+        if users(cloner.from, tensor).is_empty() {
+            return Ok(());
+        }
         if self.of_iteration.contains_key(&op) {
-            self.deferred.insert(cloner.from.op(op).results[0], op);
+            self.deferred.insert(tensor, op);
             return Ok(());
         }
         self.allocate(op, cloner)

@@ -293,7 +293,7 @@ fn combination(kind: &str, element: &TileType) -> Option<&'static str> {
 }
 
 /// Returns the operations that use a value, each with the index of the operand.
-fn users(body: &FunctionBody, value: Value) -> Vec<(Op, usize)> {
+pub(super) fn users(body: &FunctionBody, value: Value) -> Vec<(Op, usize)> {
     let operands = |op: Op| body.op(op).operands.iter().enumerate().map(move |(index, operand)| (op, index, *operand));
     let all = body.walk_region(body.root()).into_iter().flat_map(operands);
     all.filter(|(_, _, operand)| *operand == value).map(|(op, index, _)| (op, index)).collect()
