@@ -86,42 +86,39 @@ pub(super) fn find_dot_candidates(
 
 /// Returns, for operands A and B of a dot, whether an MMA can read the operand directly from shared memory.
 pub(super) fn lie_in_shared(body: &FunctionBody, dot: Op) -> [bool; 2] {
-    [0, 1].map(|side| lies_in_shared(body, dot, body.op(dot).operands[side]))
+    [0, 1].map(|side| operand_tensor(body, dot, side).is_some())
 }
 
-/// Whether an MMA can read an operand directly from shared memory. The operand must be a tensor there or a part of one,
-/// or the result of a `tw.copy` to registers that only dots use, as operands A and B. Between the copy and the dot,
-/// nothing may write to the copied tensor.
-fn lies_in_shared(body: &FunctionBody, dot: Op, operand: Value) -> bool {
-    if matches!(body.value_type(operand), TileType::Memory(_)) {
-        return true;
+/// Returns the tensor in shared memory, or the part of one, from which an MMA can read operand A (`side` 0) or B (1)
+/// directly: the operand itself, or the source of a `tw.copy` to registers; other uses of the copy keep it. `None` if
+/// there is none: if something between the copy and the dot writes to the tensor.
+pub(super) fn operand_tensor(body: &FunctionBody, dot: Op, side: usize) -> Option<Value> {
+    let operand = body.op(dot).operands[side];
+    let is_read = |tensor: Value| matches!(body.value_type(tensor), TileType::Memory(_));
+    if is_read(operand) {
+        return Some(operand);
     }
-    let ValueOrigin::Result(copy, _) = body.value_origin(operand) else { return false };
+    let ValueOrigin::Result(copy, _) = body.value_origin(operand) else { return None };
     let operation = body.op(copy);
     let tensor = operation.operands.first().copied().filter(|_| operation.name() == tw::COPY);
-    let tensor = tensor.filter(|tensor| matches!(body.value_type(*tensor), TileType::Memory(_)));
-    let Some(tensor) = tensor else { return false };
+    let tensor = tensor.filter(|tensor| is_read(*tensor))?;
     let is_explicit = operation.attributes.get("instruction").is_some() || body.value_type(operand).layout().is_some();
     let all = body.walk_region(body.root());
-    let uses = |op: &Op| {
-        let operation = body.op(*op);
-        let multiplied = if matches!(operation.name(), tw::MMA | tt::DOT) { 2 } else { 0 };
-        operation.operands[multiplied..].contains(&operand)
-    };
     let index_of = |required: Op| all.iter().position(|op| *op == required);
-    let (Some(from), Some(to)) = (index_of(copy), index_of(dot)) else { return false };
-    let between = all.get(from + 1..to).unwrap_or_default();
+    let between = all.get(index_of(copy)? + 1..index_of(dot)?).unwrap_or_default();
     let undisturbed = between.iter().all(|op| {
         let target = body.operand(*op, "dst").filter(|_| body.op(*op).name() == tw::COPY);
         target.is_none_or(|target| allocation(body, target) != allocation(body, tensor))
             && body.op(*op).regions.is_empty()
             && !body.op(*op).definition.traits.terminator
     });
-    !is_explicit && !all.iter().any(uses) && undisturbed
+    (!is_explicit && undisturbed).then_some(tensor)
 }
 
-/// Properties of the backward slice of a dot's operands through elementwise and shape operations.
-struct Slice {
+/// Properties of the backward slice of a dot's operands through elementwise and shape operations. They decide which
+/// choices are open for the dot.
+#[derive(Debug)]
+pub(super) struct Slice {
     /// Number of bits of the narrowest element type in the slice.
     narrowest: u64,
     /// Whether the slice contains another dot.
@@ -149,7 +146,7 @@ impl Slice {
         CandidateSpace::Instructions { k_widths, any_k_width: stated.k_width.is_none(), n_widths, keeps_rows }
     }
 
-    fn of(body: &FunctionBody, op: Op) -> Self {
+    pub fn of(body: &FunctionBody, op: Op) -> Self {
         let mut slice = Self { narrowest: u64::MAX, from_dot: false, from_copy: false, rearranged: false };
         let mut open: Vec<Value> = body.op(op).operands[..2].to_vec();
         let mut seen: BTreeSet<Value> = BTreeSet::new();

@@ -33,7 +33,7 @@ pub struct SynthesisOptions {
 
 impl Default for SynthesisOptions {
     fn default() -> Self {
-        Self { memory: true, task_mapping: true, pipeline: true, pruned: true, leaves: 64, stages: None, blocks: None }
+        Self { memory: true, task_mapping: true, pipeline: true, pruned: true, leaves: 128, stages: None, blocks: None }
     }
 }
 

@@ -202,8 +202,9 @@ impl Search<'_, '_> {
     }
 
     /// Solves the best leaf (complete choice) again with one instruction for all dots, with each other candidate for
-    /// one group of dots, and for one dot, and keeps the fastest, until no such change is faster. Dots of a group often
-    /// need the same candidate, but the memory of their operands, and the operations between them, may differ.
+    /// one group of dots, for one dot, and for two dots that read one tensor, and keeps the fastest, until no such change
+    /// is faster. Dots of a group often need the same candidate, but the memory of their operands, and the operations
+    /// between them, may differ.
     fn tune_dots(&mut self) {
         let tree = self.tree;
         let mut before = f64::INFINITY;
@@ -211,15 +212,11 @@ impl Search<'_, '_> {
             before = cycles;
             let Some((_, best)) = &self.best else { return };
             tree.dots_by_instruction(best).into_iter().for_each(|dots| self.try_dots(dots));
-            for group in &tree.dots {
-                let all = || group.ops.iter().map(|(dot, _)| *dot);
-                for candidate in &group.candidates {
-                    self.try_dots(all().map(|dot| (dot, &candidate.choice)).collect());
-                }
-                for (dot, candidate) in all().flat_map(|dot| group.candidates.iter().map(move |one| (dot, one))) {
-                    self.try_dots(vec![(dot, &candidate.choice)]);
-                }
+            for (group, choice) in tree.ranked_candidates() {
+                self.try_dots(group.ops.iter().map(|(dot, _)| (*dot, choice)).collect());
+                group.ops.iter().for_each(|(dot, _)| self.try_dots(vec![(*dot, choice)]));
             }
+            tree.choices_of_common_tensors().into_iter().for_each(|dots| self.try_dots(dots));
         }
     }
 
@@ -446,8 +443,8 @@ impl Search<'_, '_> {
         fits
     }
 
-    /// Solves a leaf (complete choice), and keeps it if it is the fastest. Returns whether its tensors fit shared
-    /// memory, and the predicted cycles if it has a solution.
+    /// Solves a leaf (complete choice), and keeps it if it is the fastest and its layouts satisfy all constraints.
+    /// Returns whether its tensors fit shared memory, and the predicted cycles if it has a solution.
     fn solve(&mut self, choices: &ExplicitMemoryChoices) -> (bool, Option<f64>) {
         self.size.nodes += 1;
         let target = self.config.context.target;
@@ -460,7 +457,12 @@ impl Search<'_, '_> {
             return (false, None);
         }
         self.size.leaves += 1;
-        match Leaf::solve(self.module, choices, self.tree, self.config, self.options) {
+        let is_fastest = |leaf: &Leaf| self.best_cycles().is_none_or(|best| leaf.prediction.cycles < best);
+        let checked = |leaf: Leaf| match is_fastest(&leaf) {
+            true => leaf.registers(self.config, self.options).map(|_| leaf),
+            false => Ok(leaf),
+        };
+        match Leaf::solve(self.module, choices, self.tree, self.config, self.options).and_then(checked) {
             Ok(leaf) => {
                 self.tried.add(leaf.choices(), Ok(&leaf.prediction));
                 let cycles = leaf.prediction.cycles;

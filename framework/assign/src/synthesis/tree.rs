@@ -5,6 +5,7 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 use tilewright_tile::op::name::{ttg, tw};
 
+use super::accesses::allocation;
 use super::anchors::{self, DotCandidate};
 use super::iteration_count::execution_count;
 use super::leaf::of_loop;
@@ -36,6 +37,7 @@ pub(super) const MIN_OVERLAPPED_STAGES: u32 = 3;
 pub(super) struct Tree<'m> {
     pub copies: HashMap<Op, CopyChoice>,
     pub dots: Vec<DotGroup>,
+    tensor_reads: Vec<TensorRead>,
     pub loops: Vec<Staged>,
     /// The copies that can be bulk tensor copies, each with its tensor map.
     pub tensor_copies: HashMap<Op, TensorMapTileAddress>,
@@ -57,6 +59,15 @@ pub(super) struct Staged {
     pub stages: RangeInclusive<u32>,
     /// Whether the program requests (`true`) or forbids a producer warp; `None` if it states neither.
     pub produced: Option<bool>,
+}
+
+/// A dot with an operand that an MMA can read directly from shared memory.
+pub(super) struct TensorRead {
+    dot: Op,
+    /// 0 for operand A, 1 for B.
+    side: usize,
+    /// The allocation that contains the operand.
+    tensor: Value,
 }
 
 /// Dots with the same candidates.
@@ -113,9 +124,10 @@ impl<'m> Tree<'m> {
         bulk_stores.sort_unstable();
         let copies = copies(function, config, options)?;
         let (dots, tensor_bytes) = (group_dots(body, &axis_info, config)?, tensor_bytes(body));
+        let tensor_reads = find_tensor_reads(body, &dots);
         let reuse = Reuse::of(body, &axis_info);
         let solved_layouts = SolvedLayouts::default();
-        Ok(Self { copies, dots, loops, tensor_copies, bulk_stores, tensor_bytes, reuse, solved_layouts })
+        Ok(Self { copies, dots, tensor_reads, loops, tensor_copies, bulk_stores, tensor_bytes, reuse, solved_layouts })
     }
 
     /// Returns the choices from which the search begins, without dots.
@@ -171,6 +183,50 @@ impl<'m> Tree<'m> {
             }
         }
         found
+    }
+
+    /// Returns the candidates of each group of dots in turn: first the most promising one of each instruction and warp
+    /// partition, since these differ most, then the second one of each, and so on.
+    pub(super) fn ranked_candidates(&self) -> Vec<(&DotGroup, &DotChoice)> {
+        let mut ranked: Vec<(usize, &DotGroup, &DotChoice)> = Vec::new();
+        for group in &self.dots {
+            let mut counts: HashMap<_, usize> = HashMap::new();
+            for choice in group.choices() {
+                let count =
+                    counts.entry((&choice.instruction, choice.warps_along_m, choice.smem_operands)).or_default();
+                ranked.push((*count, group, choice));
+                *count += 1;
+            }
+        }
+        ranked.sort_by_key(|(rank, ..)| *rank);
+        ranked.into_iter().map(|(_, group, choice)| (group, choice)).collect()
+    }
+
+    /// Returns choices for two dots of different groups that read one tensor directly from shared memory, by each pair
+    /// of instructions: the layout of the tensor must suit both, so a change of one of them alone may have no solution
+    /// or a slow one.
+    pub(super) fn choices_of_common_tensors(&self) -> Vec<Vec<(Op, &DotChoice)>> {
+        let readers = |read: &TensorRead| {
+            let mut seen = BTreeSet::new();
+            let group = self.dots.iter().find(move |group| group.ops.iter().any(|(op, _)| *op == read.dot));
+            let choices =
+                group.into_iter().flat_map(DotGroup::choices).filter(|choice| choice.smem_operands[read.side]);
+            choices.filter(|choice| seen.insert((&choice.instruction, choice.warps_along_m))).collect::<Vec<_>>()
+        };
+        let is_same_group = |first: Op, second: Op| {
+            self.dots.iter().any(|group| [first, second].iter().all(|dot| group.ops.iter().any(|(op, _)| op == dot)))
+        };
+        let mut pairs = Vec::new();
+        for (index, first) in self.tensor_reads.iter().enumerate() {
+            let others = self.tensor_reads[index + 1..].iter().filter(|other| other.tensor == first.tensor);
+            for second in others.filter(|second| !is_same_group(first.dot, second.dot)) {
+                let firsts = readers(first);
+                let of_pair = |choice| readers(second).into_iter().map(move |other| (choice, other));
+                let choices = firsts.into_iter().flat_map(of_pair);
+                pairs.extend(choices.map(|(one, other)| vec![(first.dot, one), (second.dot, other)]));
+            }
+        }
+        pairs
     }
 
     /// Returns the work of each dot by its choice, with its number of executions.
@@ -268,8 +324,8 @@ fn tensor_bytes(body: &FunctionBody) -> HashMap<Op, u64> {
     tensors.filter_map(bytes).collect()
 }
 
-/// Groups the dots that have equal types and attributes and whose operands are in the same memory, and finds the
-/// candidates of each group.
+/// Groups the dots that have equal types, attributes and open choices and whose operands are in the same memory, and
+/// finds the candidates of each group.
 fn group_dots(
     body: &FunctionBody,
     axis_info: &AxisInfoMap,
@@ -279,7 +335,8 @@ fn group_dots(
     for op in body.walk_region(body.root()).into_iter().filter(|op| anchors::is_searched(body, *op)) {
         let operation = body.op(op);
         let types = operation.operands.iter().map(|value| body.value_type(*value).to_string()).collect::<Vec<_>>();
-        let signature = format!("{types:?} {:?} {:?}", operation.attributes, anchors::lie_in_shared(body, op));
+        let operands = (anchors::lie_in_shared(body, op), anchors::Slice::of(body, op));
+        let signature = format!("{types:?} {:?} {operands:?}", operation.attributes);
         let execution_count = execution_count(body, axis_info, op);
         match dots.iter_mut().find(|(known, _)| *known == signature) {
             Some((_, group)) => group.ops.push((op, execution_count)),
@@ -290,6 +347,17 @@ fn group_dots(
         }
     }
     Ok(dots.into_iter().map(|(_, group)| group).collect())
+}
+
+/// Finds the operands of dots that MMAs can read directly from shared memory.
+fn find_tensor_reads(body: &FunctionBody, dots: &[DotGroup]) -> Vec<TensorRead> {
+    let of_dot = |dot: Op| {
+        [0, 1].into_iter().filter_map(move |side| {
+            let tensor = allocation(body, anchors::operand_tensor(body, dot, side)?);
+            Some(TensorRead { dot, side, tensor })
+        })
+    };
+    dots.iter().flat_map(|group| &group.ops).flat_map(|(dot, _)| of_dot(*dot)).collect()
 }
 
 /// Returns the initial task mapping (which lane copies which elements) of each copy to shared memory.

@@ -10,12 +10,13 @@ use tilewright_vendor_testkit::explicit::pinned::compare_pinned;
 use tilewright_vendor_testkit::explicit::tiles::{check_usual_tiles_page, sized_gemm, synthesize_usual_tiles};
 use tilewright_vendor_testkit::explicit::{
     EXPLICIT_MEMORY_PROGRAMS, MIXED, case, check_synthesis_page_table, is_inner_conversion_line,
-    synthesize_and_emulate, synthesize_and_emulate_case, synthesize_layouts, table, tiled,
+    synthesize_and_emulate, synthesize_and_emulate_case, synthesize_layouts, table, tiled, with_square_keys,
 };
 use tilewright_vendor_testkit::explicit::{
     check_fused_mlp, check_loops_filling_one_tensor, check_mamba, check_paper_kernels, check_shared_bytes,
     check_tile_slice_programs, check_two_kinds,
 };
+use tilewright_verify::case::ProgramCase;
 
 /// Checks that each program computes its expected results (`solved` reports failures) with the minimum number of
 /// wavefronts.
@@ -39,6 +40,17 @@ fn attention_converts_nothing_between_its_dots() {
         let between = solved.derivation.conversions.iter().filter(|line| is_inner_conversion_line(line));
         assert_eq!(between.collect::<Vec<_>>(), [""; 0], "{name}:\n{}", solved.derivation);
     }
+}
+
+/// Checks attention of eight warps with as many keys in a tile as elements in a head, so that both dots have one shape:
+/// warps keep their rows of the scores in the second one.
+#[test]
+fn chained_dots_of_one_shape_keep_their_rows() {
+    let (case, text) = case("explicit_attention");
+    let (case, text) = (ProgramCase { warps: 8, ..case }, with_square_keys(&text));
+    let solved = synthesize_and_emulate(&target("mi300x"), &case, &text, SynthesisOptions::default());
+    let between = solved.derivation.conversions.iter().filter(|line| is_inner_conversion_line(line));
+    assert_eq!(between.collect::<Vec<_>>(), [""; 0], "{}", solved.derivation);
 }
 
 /// Checks that weights are converted from bytes to the operand's type within each lane, without data movement.

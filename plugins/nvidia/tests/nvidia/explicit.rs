@@ -24,6 +24,7 @@ use tilewright_vendor_testkit::explicit::synthesize_layouts;
 use tilewright_vendor_testkit::explicit::table;
 use tilewright_vendor_testkit::explicit::tiled;
 use tilewright_vendor_testkit::explicit::tiles::{check_usual_tiles_page, sized_gemm, synthesize_usual_tiles};
+use tilewright_vendor_testkit::explicit::with_square_keys;
 use tilewright_vendor_testkit::explicit::{check_fused_mlp, check_mamba};
 use tilewright_verify::case::ProgramCase;
 use tilewright_virtual_ptx::VirtualDevice;
@@ -297,10 +298,7 @@ fn shared_memory_is_copied_to_shared_memory() {
 fn dots_of_one_shape_choose_for_the_memory_of_their_operands() {
     let target = target("h100");
     let (case, text) = case("explicit_attention");
-    let sizes = [("64x32x", "64x64x"), ("32x64x", "64x64x"), ("128x32x", "128x64x"), ("2048", "4096")];
-    let tiles = [("(64,32,", "(64,64,"), ("(32,64,", "(64,64,"), ("constant 32 :", "constant 64 :")];
-    let text = sizes.into_iter().chain(tiles).fold(text, |text, (from, to)| text.replace(from, to));
-    let case = ProgramCase { warps: 8, ..case };
+    let (case, text) = (ProgramCase { warps: 8, ..case }, with_square_keys(&text));
     let found = synthesize_and_emulate(&target, &case, &text, SynthesisOptions::default());
     let rows: Vec<&str> = found.derivation.dots.iter().map(|dot| dot.instruction.as_str()).collect();
     let expected = ["k", "m"].map(|axis| format!("wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16.rs.{axis}"));
@@ -608,6 +606,30 @@ fn dots_that_share_operands_read_them_from_shared_memory() {
         assert_eq!(instructions().count(), 2, "{}", found.derivation);
         assert_eq!(instructions().filter(|row| row.contains(".ss.")).count(), from_shared, "{}", found.derivation);
     }
+}
+
+/// Checks an operand that other operations use too: `wgmma` reads it from shared memory, and they have registers of their
+/// own. A tensor that no operation uses takes no memory.
+#[test]
+fn other_operations_share_a_copy_with_a_dot() {
+    let (case, text) = case("explicit_gemm");
+    let types = "tensor<64x32xf16> * tensor<32x64xf16> -> tensor<64x64xf32>";
+    let dot = format!("%next = tw.mma %ra, %rb, %sum : {types}");
+    let uses = format!(
+        "%same = tw.mma %ra, %rb, %sum : {types}
+      %wide = tw.cast %ra : tensor<64x32xf16> -> tensor<64x32xf32>
+      %rows = tw.reduce add, %wide {{axis = 1 : i32}} : tensor<64x32xf32> -> tensor<64xf32>
+      %none = arith.subf %rows, %rows : tensor<64xf32>
+      %wider = tt.expand_dims %none {{axis = 1 : i32}} : tensor<64xf32> -> tensor<64x1xf32>
+      %all = tt.broadcast %wider : tensor<64x1xf32> -> tensor<64x64xf32>
+      %next = arith.addf %same, %all : tensor<64x64xf32>"
+    );
+    let text = text.replace(&dot, &uses);
+    let text = text.replace("%sa = tw.shared_tensor", "%unused = tw.shared_tensor : !a\n    %sa = tw.shared_tensor");
+    let found = synthesize_and_emulate(&target("h100"), &case, &text, SynthesisOptions::default());
+    assert!(found.derivation.dots[0].instruction.contains(".ss."), "{}", found.derivation);
+    assert!(found.counts.matrix_loads + found.counts.shared_loads > 0, "{}", found.derivation);
+    assert!(found.derivation.memories.iter().all(|memory| memory.tensor != "%unused"), "{}", found.derivation);
 }
 
 /// Checks dots whose warps the program divides among M and N: `wgmma` needs its four warps along M.

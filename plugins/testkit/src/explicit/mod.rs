@@ -106,6 +106,14 @@ pub fn tiled(case: &ProgramCase, text: &str, [m, n, k]: [u64; 3], depth: u64) ->
     (ProgramCase { grid, ..case.clone() }, text)
 }
 
+/// Returns the suite's attention program with 64 keys in a tile, as many as elements in a head, so that both dots have
+/// one shape.
+pub fn with_square_keys(text: &str) -> String {
+    let sizes = [("64x32x", "64x64x"), ("32x64x", "64x64x"), ("128x32x", "128x64x"), ("2048", "4096")];
+    let tiles = [("(64,32,", "(64,64,"), ("(32,64,", "(64,64,"), ("constant 32 :", "constant 64 :")];
+    sizes.into_iter().chain(tiles).fold(text.to_owned(), |text, (from, to)| text.replace(from, to))
+}
+
 /// Finds layouts for a program text by synthesis; returns the solution, or the reason why there is none.
 pub fn synthesize_layouts(
     target: &dyn Target,
