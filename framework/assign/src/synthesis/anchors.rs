@@ -90,8 +90,8 @@ pub(super) fn lie_in_shared(body: &FunctionBody, dot: Op) -> [bool; 2] {
 }
 
 /// Returns the tensor in shared memory, or the part of one, from which an MMA can read operand A (`side` 0) or B (1)
-/// directly: the operand itself, or the source of a `tw.copy` to registers; other uses of the copy keep it. `None` if
-/// there is none: if something between the copy and the dot writes to the tensor.
+/// directly: the operand itself, or the source of a `tw.copy` to registers that only dots use, as operands A and B.
+/// `None` if there is none: if something between the copy and the dot writes to the tensor.
 pub(super) fn operand_tensor(body: &FunctionBody, dot: Op, side: usize) -> Option<Value> {
     let operand = body.op(dot).operands[side];
     let is_read = |tensor: Value| matches!(body.value_type(tensor), TileType::Memory(_));
@@ -104,6 +104,11 @@ pub(super) fn operand_tensor(body: &FunctionBody, dot: Op, side: usize) -> Optio
     let tensor = tensor.filter(|tensor| is_read(*tensor))?;
     let is_explicit = operation.attributes.get("instruction").is_some() || body.value_type(operand).layout().is_some();
     let all = body.walk_region(body.root());
+    let uses = |op: &Op| {
+        let operation = body.op(*op);
+        let multiplied = if matches!(operation.name(), tw::MMA | tt::DOT) { 2 } else { 0 };
+        operation.operands[multiplied..].contains(&operand)
+    };
     let index_of = |required: Op| all.iter().position(|op| *op == required);
     let between = all.get(index_of(copy)? + 1..index_of(dot)?).unwrap_or_default();
     let undisturbed = between.iter().all(|op| {
@@ -112,7 +117,7 @@ pub(super) fn operand_tensor(body: &FunctionBody, dot: Op, side: usize) -> Optio
             && body.op(*op).regions.is_empty()
             && !body.op(*op).definition.traits.terminator
     });
-    (!is_explicit && undisturbed).then_some(tensor)
+    (!is_explicit && !all.iter().any(uses) && undisturbed).then_some(tensor)
 }
 
 /// Properties of the backward slice of a dot's operands through elementwise and shape operations. They decide which

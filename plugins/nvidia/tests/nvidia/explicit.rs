@@ -608,30 +608,6 @@ fn dots_that_share_operands_read_them_from_shared_memory() {
     }
 }
 
-/// Checks an operand that other operations use too: `wgmma` reads it from shared memory, and they have registers of their
-/// own. A tensor that no operation uses takes no memory.
-#[test]
-fn other_operations_share_a_copy_with_a_dot() {
-    let (case, text) = case("explicit_gemm");
-    let types = "tensor<64x32xf16> * tensor<32x64xf16> -> tensor<64x64xf32>";
-    let dot = format!("%next = tw.mma %ra, %rb, %sum : {types}");
-    let uses = format!(
-        "%same = tw.mma %ra, %rb, %sum : {types}
-      %wide = tw.cast %ra : tensor<64x32xf16> -> tensor<64x32xf32>
-      %rows = tw.reduce add, %wide {{axis = 1 : i32}} : tensor<64x32xf32> -> tensor<64xf32>
-      %none = arith.subf %rows, %rows : tensor<64xf32>
-      %wider = tt.expand_dims %none {{axis = 1 : i32}} : tensor<64xf32> -> tensor<64x1xf32>
-      %all = tt.broadcast %wider : tensor<64x1xf32> -> tensor<64x64xf32>
-      %next = arith.addf %same, %all : tensor<64x64xf32>"
-    );
-    let text = text.replace(&dot, &uses);
-    let text = text.replace("%sa = tw.shared_tensor", "%unused = tw.shared_tensor : !a\n    %sa = tw.shared_tensor");
-    let found = synthesize_and_emulate(&target("h100"), &case, &text, SynthesisOptions::default());
-    assert!(found.derivation.dots[0].instruction.contains(".ss."), "{}", found.derivation);
-    assert!(found.counts.matrix_loads + found.counts.shared_loads > 0, "{}", found.derivation);
-    assert!(found.derivation.memories.iter().all(|memory| memory.tensor != "%unused"), "{}", found.derivation);
-}
-
 /// Checks dots whose warps the program divides among M and N: `wgmma` needs its four warps along M.
 #[test]
 fn warps_of_a_dot_can_be_pinned() {
