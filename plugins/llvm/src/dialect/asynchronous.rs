@@ -9,8 +9,8 @@ use super::errors::{no_mbarriers_error, no_tensor_memory_error, unsupported_comp
 use crate::Emitter;
 use crate::values::{BasicValueEnum, IntValue, PointerValue};
 
-/// Emission of asynchronous operations. By default a target has none: each method returns the error for what is
-/// missing, or emits nothing where nothing has to be waited for.
+/// Emission of asynchronous operations. By default a target has none: each method returns an error that names the missing
+/// hardware, or emits nothing if there is nothing to wait for.
 pub trait AsynchronousDialect {
     /// Converts a plain value to the form of a completed result of a queue (asynchronous operations of one kind), so
     /// that an instruction of the queue can use it as accumulator.

@@ -139,7 +139,7 @@ fn math_that_a_loop_repeats_is_computed_before_it_though_a_barrier_precedes_it()
     %7: f32 = load %0 align 4
     barrier block all
     %8: f32 = math div %2, %3
-    %9: f32 = mul %7, %8
+    %9: f32 = binary f_mul %7, %8
     store %0, %9 align 4
     yield
   }

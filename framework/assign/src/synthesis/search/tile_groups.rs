@@ -52,7 +52,10 @@ impl Search<'_, '_> {
         }
         let has_solution = self.best.is_some();
         let is_faster = self.best_cycles() < before.as_ref().map(|(leaf, _)| leaf.prediction.cycles);
-        if !has_solution || !(is_explicit || is_faster) {
+        // The code exists once for each group, so that the groups' spills would not be those of one.
+        let limit = u64::from(self.config.context.target.limits.registers_per_lane);
+        let spills = self.best.as_ref().is_some_and(|(leaf, _)| leaf.prediction.registers > limit);
+        if !has_solution || !(is_explicit || is_faster && !spills) {
             self.best = before;
         }
         has_solution.then_some(()).ok_or_else(|| "no choice for its loops has a solution".to_owned())

@@ -24,6 +24,6 @@ pub(super) use division::PlacedAccessor;
 pub(super) use emit::{Loads, Stores, emit_pointer, emit_warp_branch};
 pub(super) use located::{LocatedAccessor, Memory, Phase};
 pub(super) use reach::Reach;
-pub(super) use segment::{TiledSide, find_common_segment};
+pub(super) use segment::{TiledSide, find_common_registers, find_common_segment};
 pub(super) use sharing::Share;
 pub(super) use stats::TileStats;

@@ -31,9 +31,21 @@ pub(in super::super) fn find_common_segment(sides: &[TiledSide<'_>]) -> Option<C
     if required.iter().flatten().any(|&column| !space.insert(column)) {
         return None;
     }
-    let spans = sides.iter().map(|(side, _)| &side.span);
-    let common = spans.skip(1).fold(sides[0].0.span.clone(), |all, span| all.intersection(span));
+    let common = find_common_registers(&sides.iter().map(|&(side, _)| side).collect::<SmallVec<[_; 4]>>());
     let vector_column = if rows.len() == 1 { &first.kept[..] } else { &[] };
-    let mut registers = common.basis().iter().chain(vector_column).copied().filter(|&column| space.insert(column));
+    let mut registers = common.iter().chain(vector_column).copied().filter(|&column| space.insert(column));
     required.into_iter().map(|column| column.or_else(|| registers.next())).collect()
+}
+
+/// Returns a basis of the elements that a lane holds on all sides, as the vector of an access can have them: first those
+/// that differ in the lowest register bits of all sides, then of one. Adjacent registers of narrow elements share a
+/// 32-bit word, which an access moves without byte permutes if they are adjacent in the vector.
+pub(in super::super) fn find_common_registers(sides: &[&LocatedAccessor]) -> Columns {
+    let spans = sides.iter().map(|side| side.span.clone());
+    let Some(common) = spans.reduce(|all, span| all.intersection(&span)) else { return Columns::new() };
+    let registers = || sides.iter().rev().flat_map(|side| side.kept.iter());
+    let shared = registers().filter(|column| sides.iter().all(|side| side.kept.contains(column)));
+    let mut space = Subspace::zero();
+    let ordered = shared.chain(registers()).chain(common.basis());
+    ordered.copied().filter(|&column| common.contains(column) && space.insert(column)).collect()
 }

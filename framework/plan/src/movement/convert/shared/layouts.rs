@@ -4,7 +4,7 @@ use tilewright_layout::f2::{Columns, Subspace};
 
 use super::Sides;
 use crate::movement::choose::swizzle::{self, ScratchLayout};
-use crate::movement::tile::{LocatedAccessor, Phase, Tile, find_common_segment};
+use crate::movement::tile::{LocatedAccessor, Phase, Tile, find_common_registers, find_common_segment};
 
 /// The parameters of a scratch layout: the lanes and banks of writer and reader, the elements of the vector (the
 /// elements of one access), and the elements of the first offset bits that select a bank.
@@ -23,7 +23,7 @@ impl Sides<'_> {
         let (src, dst, conversion) = (self.src, self.dst, self.conversion);
         let widest = self.target.shared.access_bits.iter().copied().max().unwrap_or(0) / conversion.element.bits();
         let widest = widest.max(1).ilog2() as usize;
-        let common = common_columns(src, dst);
+        let common = find_common_registers(&[src, dst]);
         let mut shapes = Vec::new();
         for vector_bits in (0..=widest.min(common.len())).rev() {
             let vector = &common[..vector_bits];
@@ -82,17 +82,6 @@ impl Shape {
         let banks = (phase.wavefront_bytes / self.vector_bytes).max(1).ilog2();
         swizzle::Phase { lanes: &phase.lanes, bank_bits: banks.max(self.bank_first.len() as u32) }
     }
-}
-
-/// Returns a basis of the elements that a lane holds on both sides, as the vector of an access can have them: first those
-/// that differ in the lowest register bits of both sides, then of one. Adjacent registers of narrow elements share a
-/// 32-bit word, which an access moves without byte permutes if they are adjacent in the vector.
-fn common_columns(src: &LocatedAccessor, dst: &LocatedAccessor) -> Columns {
-    let common = src.span.intersection(&dst.span);
-    let shared = dst.kept.iter().filter(|column| src.kept.contains(column));
-    let ordered = shared.chain(&dst.kept).chain(&src.kept).chain(common.basis());
-    let mut space = Subspace::zero();
-    ordered.copied().filter(|&column| common.contains(column) && space.insert(column)).collect()
 }
 
 /// Returns choices of the elements at the offset bits that select a bank: none, or up to `most` further register
