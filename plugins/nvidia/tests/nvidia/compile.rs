@@ -144,8 +144,10 @@ fn math_that_a_loop_repeats_is_computed_before_it_though_a_barrier_precedes_it()
     yield
   }
 }";
-    let mut module = tilewright_kernel::text::parse_module(text).unwrap_or_else(|error| panic!("{error}"));
-    let ptx = ptx(module.kernels.remove(0));
+    let module = tilewright_kernel::text::parse_module(text).unwrap_or_else(|error| panic!("{error}"));
+    let options = CompileOptions { emit: vec![CodeFormat::Assembly], optimisation: 2, ..CompileOptions::default() };
+    let artifact = target("h100").compile(&module, &options).unwrap();
+    let ptx = artifact.payload_text(CodeFormat::Assembly).unwrap();
     let at = |what: &str| ptx.find(what).unwrap_or_else(|| panic!("no `{what}`: {ptx}"));
     assert!(at("div.full.f32") < at("bar.sync"), "{ptx}");
     assert_eq!(ptx.matches("div.full.f32").count(), 1, "{ptx}");

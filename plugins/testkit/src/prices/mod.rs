@@ -34,7 +34,8 @@ pub struct Compared {
     tritons: Tally,
     /// Predicted cycles of the plan, and of Triton's code. Each access of Triton's takes at least one wavefront for
     /// each phase of the target. The dependent chain in Triton's code is unknown; it is assumed to have one operation
-    /// of each kind in the code, and a select before and after a shuffle.
+    /// of each kind in the code, and a select before and after a shuffle. If the machine code of Triton's is known, both
+    /// pay for the byte permutes that pack narrow elements into words, or unpack them.
     cycles: [f64; 2],
     /// Whether Triton's code uses only loads and stores of consecutive bytes, shuffles and selects.
     is_plain: bool,
@@ -55,6 +56,11 @@ fn compared(row: &Value, target: &TargetDescription, instructions: &[Instruction
     let plan = movement::plan_conversion(&src, &dst, bits, context).expect("a plan");
     let (lanes, warps) = (u64::from(target.lanes.default), 1 << src.in_bits(Dim::WARP));
     let triton_cycles = work_of_triton(row, lanes, phases(target)).block_cycles(warps, target);
+    let packing = |permutes: u64| movement::predict_cycles(&Counts { permutes, ..Counts::default() }, warps, 0, target);
+    let [own_packing, triton_packing] = match row["sass_ops"].as_object() {
+        Some(ops) => [plan.stats.permutes, ops.get("PRMT").and_then(Value::as_u64).unwrap_or(0)].map(packing),
+        None => [0.0; 2],
+    };
     Compared {
         id: text("id"),
         target: text("target"),
@@ -62,7 +68,7 @@ fn compared(row: &Value, target: &TargetDescription, instructions: &[Instruction
         paths: [plan.path.to_string(), text("path")],
         ours: Tally::of_plan(&plan.stats.counts),
         tritons: Tally::of_triton(row, lanes, 1),
-        cycles: [plan.stats.cost, triton_cycles],
+        cycles: [plan.stats.cost + own_packing, triton_cycles + triton_packing],
         is_plain: is_plain(row),
         src,
         dst,
