@@ -52,8 +52,8 @@ impl SharedCopyLoop {
         check_tile_groups(body, self.op, self.enclosing.as_ref().map_err(String::clone)?, &filled)
     }
 
-    /// Whether the iterations of the outermost loop are known to have no order: it is the loop of a persistent program
-    /// ([`is_persistent_loop`]); the index of the block is only used as its first counter; it reads no memory that it
+    /// Whether the iterations of the outermost loop are known to have no order: it is the loop of a persistent program,
+    /// which begins at the index of the block; that index is only used as its first counter; it reads no memory that it
     /// may write; and all addresses to which it writes depend on its counter.
     #[must_use]
     pub fn has_unordered_tiles(&self, function: &Function) -> bool {
