@@ -19,7 +19,7 @@ pub fn two_loops_program(outer: &str, inner: [&str; 2]) -> (ProgramCase, String)
     let second = renames.into_iter().fold(first.to_owned(), |text, (from, to)| text.replace(from, to));
     let [of_first, of_second] = inner.map(|attributes| format!("\n    }} {{{attributes}}}\n"));
     let text = format!(
-        "{before}    %sums = scf.for{first}{of_first}    %twice = arith.addf %sums, %sums : tensor<64x64xf32>
+        "{before}    %products = scf.for{first}{of_first}    %twice = arith.addf %products, %products : tensor<64x64xf32>
     %results = scf.for{second}{of_second}{after}"
     );
     let product = multiply([m, n, k], quarters, others).into_iter().map(|sum| 3.0 * sum).collect();

@@ -29,8 +29,8 @@ pub(in super::super) fn find_accesses_to_order(lowering: &Lowering<'_>) -> HashS
     search.found
 }
 
-/// Returns the values of which an element reaches more than stores of the thread that holds it, by elementwise operations:
-/// another operation, a condition, or the next iteration of a loop.
+/// Returns the values whose elements a thread uses, directly or through elementwise operations, for more than its own
+/// stores: for another operation, a condition, or the next iteration of a loop.
 fn find_values_beyond_stores(body: &FunctionBody) -> HashSet<Value> {
     let mut beyond = HashSet::new();
     for op in body.walk_region(body.root()).into_iter().rev() {
@@ -49,8 +49,8 @@ fn find_values_beyond_stores(body: &FunctionBody) -> HashSet<Value> {
 struct Replicated {
     /// Loads whose replicas reach more than stores.
     loaded: HashSet<Value>,
-    /// Loads of which each element reaches only stores of the thread that loads it, and their layouts: the other
-    /// replicas are used nowhere, so that only stores from another layout have to wait for them.
+    /// Loads whose elements each thread uses only for its own stores, and the types of the loaded tensors. Replicas that
+    /// are not stored have no use, so that only stores of another layout have to wait for these loads.
     loaded_to_store: Vec<(Value, TileType)>,
     stored: HashSet<Value>,
 }
@@ -74,7 +74,7 @@ struct Search<'a> {
     lowering: &'a Lowering<'a>,
     body: &'a FunctionBody,
     bases: PointerBases<'a>,
-    /// The values that reach more than stores of the thread that holds them.
+    /// The values that a thread uses for more than its own stores.
     beyond_stores: HashSet<Value>,
     /// The accesses since the last barrier.
     since_barrier: Replicated,

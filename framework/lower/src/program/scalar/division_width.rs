@@ -13,8 +13,8 @@ use super::integer;
 pub(super) struct CheaperDivision {
     /// The operation on the operands of fewer bits or without sign.
     name: &'static str,
-    /// The type in which it divides; `None` for the type of its operands.
-    narrow: Option<Type>,
+    /// The cast that extends its 32-bit result; `None` if it divides in the width of its operands.
+    extension: Option<Cast>,
 }
 
 /// The signed divisions, and the unsigned ones that give the same results for numbers that are not negative.
@@ -42,25 +42,19 @@ impl CheaperDivision {
             true => fits_signed_word(dividend, divisor),
             false => is_natural && dividend.max.max(divisor.max) <= i64::from(u32::MAX),
         };
-        let narrow = (bits == 64 && is_narrow).then_some(Type::Scalar(Element::I32));
-        let name = if is_signed { signed_name(operation)? } else { unsigned };
-        (narrow.is_some() || was_signed && !is_signed).then_some(Self { name, narrow })
+        let (name, extension) = if is_signed { (signed, Cast::ExtendS) } else { (unsigned, Cast::ExtendU) };
+        let extension = (bits == 64 && is_narrow).then_some(extension);
+        (extension.is_some() || was_signed && !is_signed).then_some(Self { name, extension })
     }
 
     /// Emits the division.
     pub(super) fn emit(self, builder: &mut Builder, [dividend, divisor]: [Value; 2]) -> Option<Value> {
-        let Some(narrow) = self.narrow else { return integer::on_two(builder, self.name, dividend, divisor) };
-        let wide = builder.type_of(dividend);
-        let [dividend, divisor] = [dividend, divisor].map(|value| builder.cast(Cast::Truncate, value, narrow));
+        let Some(extension) = self.extension else { return integer::on_two(builder, self.name, dividend, divisor) };
+        let (wide, word) = (builder.type_of(dividend), Type::Scalar(Element::I32));
+        let [dividend, divisor] = [dividend, divisor].map(|value| builder.cast(Cast::Truncate, value, word));
         let quotient = integer::on_two(builder, self.name, dividend, divisor)?;
-        let is_signed = DIVISIONS.iter().any(|row| row.0 == self.name);
-        Some(builder.cast(if is_signed { Cast::ExtendS } else { Cast::ExtendU }, quotient, wide))
+        Some(builder.cast(extension, quotient, wide))
     }
-}
-
-/// Returns the name of a signed division as a constant.
-fn signed_name(operation: &Operation) -> Option<&'static str> {
-    DIVISIONS.iter().map(|row| row.0).find(|&name| name == operation.name())
 }
 
 /// Whether signed 32-bit integers hold both operands and all quotients.

@@ -63,7 +63,7 @@ impl Registers {
         self.is_defined(register, lane) || self.defined_bits(register, lane).trailing_ones() as usize >= 8 * bytes
     }
 
-    /// Sets a register of the bits `mask`, of which those of whole bytes of `defined` count as written.
+    /// Sets a register that has the bits `mask`. Bytes whose bits are all in `defined` count as written.
     pub(crate) fn set_bits(&mut self, register: u32, lane: usize, value: u64, (defined, mask): (u64, u64)) {
         self.unset(register, lane);
         self.values[register as usize][lane] = value;
