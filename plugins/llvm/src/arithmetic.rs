@@ -8,10 +8,10 @@ use tilewright_kernel::{Binary, Cast, Compare, Element, MemorySpace, Type, Unary
 use tilewright_plugin::CompileError;
 use tilewright_plugin::codegen::{invalid_module_error, unsupported_kernel_error};
 
+use crate::body::{Body, Typed};
 use crate::emitter::builder_error;
 use crate::ffi;
 use crate::thread_fields::ThreadFields;
-use crate::translate::{Body, Typed};
 
 /// Type of the 32-bit words that a shuffle moves between lanes; other types are bitcast to it.
 const WORD: Type = Type::Scalar(Element::I32);

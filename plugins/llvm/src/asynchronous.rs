@@ -4,7 +4,7 @@ use tilewright_kernel::{Op, Queue, Region, Value};
 use tilewright_plugin::CompileError;
 
 use crate::TargetDialect;
-use crate::translate::{Body, Typed};
+use crate::body::{Body, Typed};
 
 impl<'ctx> Body<'_, 'ctx> {
     /// Emits a wait until at most `outstanding` groups of the queue are in flight. Returns the pending `values`, which

@@ -6,10 +6,10 @@ use tilewright_plugin::CompileError;
 use tilewright_plugin::codegen::invalid_module_error;
 
 use crate::AtomicUpdate;
+use crate::body::{Body, Typed};
 use crate::emitter::builder_error;
 use crate::ffi;
 use crate::ordered::Ordered;
-use crate::translate::{Body, Typed};
 
 impl<'ctx> Body<'_, 'ctx> {
     pub(crate) fn atomic_rmw(

@@ -7,9 +7,9 @@ use tilewright_kernel::{CollectiveScope, Element, Op, Type, Value};
 use tilewright_plugin::CompileError;
 use tilewright_plugin::codegen::{CodeGenerator, ValueMap};
 
+use crate::body::{Body, Typed};
 use crate::emitter::builder_error;
 use crate::ffi;
-use crate::translate::{Body, Typed};
 
 /// The state of a loop while its body is being emitted.
 pub(crate) struct Loop<'ctx> {

@@ -7,8 +7,8 @@ use tilewright_kernel::{Element, Type};
 use tilewright_plugin::CompileError;
 use tilewright_plugin::codegen::{invalid_module_error, unsupported_kernel_error};
 
+use crate::body::{Body, Division, Typed};
 use crate::emitter::builder_error;
-use crate::translate::{Body, Division, Typed};
 
 impl<'ctx> Body<'_, 'ctx> {
     /// Emits a quotient or remainder. LLVM leaves division by zero undefined, and a signed quotient that overflows, but

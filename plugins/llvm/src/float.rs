@@ -13,8 +13,8 @@ use tilewright_kernel::{Binary, Cast, Compare, Element, MathFunction, Type, Unar
 use tilewright_plugin::CompileError;
 use tilewright_plugin::codegen::{invalid_module_error, unsupported_kernel_error};
 
+use crate::body::{Body, Typed};
 use crate::emitter::builder_error;
-use crate::translate::{Body, Typed};
 
 fn is_narrow(ty: Type) -> bool {
     matches!(ty.element(), Some(Element::F16 | Element::Bf16))

@@ -6,8 +6,8 @@ use tilewright_kernel::{Element, SpecialRegister, Type, Value};
 use tilewright_plugin::CompileError;
 use tilewright_plugin::codegen::invalid_module_error;
 
+use crate::body::{Body, Typed};
 use crate::emitter::builder_error;
-use crate::translate::{Body, Typed};
 
 /// Maximum number of values in one `printf`. A GPU's `printf` takes 32 values; five of them are the block, warp and
 /// lane indices.

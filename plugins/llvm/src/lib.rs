@@ -20,6 +20,7 @@ mod arithmetic;
 mod asynchronous;
 mod atomic;
 mod bit_reversal;
+mod body;
 mod control;
 mod dialect;
 mod division;
@@ -35,6 +36,7 @@ mod ordered;
 mod pieces;
 mod thread_fields;
 mod translate;
+mod types;
 
 pub use dialect::{
     AsynchronousDialect, AtomicUpdate, KernelDeclaration, LlvmTarget, PredicatedAccess, SharedMemoryDeclaration,

@@ -8,10 +8,10 @@ use tilewright_plugin::CompileError;
 use tilewright_plugin::codegen::{invalid_module_error, unsupported_kernel_error};
 
 use crate::PredicatedAccess;
+use crate::body::{Body, Typed};
 use crate::emitter::builder_error;
 use crate::ffi;
 use crate::lane_access::LaneAccess;
-use crate::translate::{Body, Typed};
 
 /// Maximum number of consecutive stores. LLVM's store merging takes time quadratic in the length of a sequence of
 /// stores, so empty inline assembly interrupts longer ones.

@@ -11,7 +11,7 @@ use tilewright_plugin::CompileError;
 
 use crate::Emitter;
 use crate::emitter::builder_error;
-use crate::translate::llvm_element;
+use crate::types::llvm_element;
 use crate::values::{BasicTypeEnum, BasicValue, BasicValueEnum};
 
 const WORD_BITS: u32 = 32;
