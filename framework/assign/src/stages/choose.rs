@@ -8,8 +8,8 @@ use crate::source::source;
 use crate::synthesis::iteration_count::known_iteration_count;
 use tilewright_tile::transform::explicit::ProducerChoice;
 use tilewright_tile::transform::loads::{
-    HoistedSharedOperand, LoadLoop, LoopPipelinePlan, PlannedPrefetch, PrefetchPath, PrefetchableLoad,
-    REGISTER_PATH_BUFFER_COUNT, producer_loops,
+    HoistedSharedOperand, InvariantDotOperand, LoadLoop, LoopPipelinePlan, PlannedPrefetch, PrefetchPath,
+    PrefetchableLoad, REGISTER_PATH_BUFFER_COUNT, producer_loops,
 };
 
 /// The resources of a block that are still available for prefetching.
@@ -56,12 +56,14 @@ impl PipelinePlanner<'_, '_> {
         let (mut staged, mut line) = self.without_prefetches(of);
         let iterations = known_iteration_count(self.body, self.axis_info, of.op);
         let most = u32::try_from(iterations.unwrap_or(u64::MAX)).unwrap_or(u32::MAX).min(required);
+        if iterations.is_none_or(|iterations| iterations > 1) {
+            staged.stored_operands = self.choose_stored_operands(of, available, &mut line);
+        }
         if most < 2 {
             let reason = if required < 2 { "one stage is requested" } else { "the loop has one iteration at most" };
             of.loads.iter().for_each(|load| self.report_left(&mut line, load, reason));
             return LoopDecision { staged, line };
         }
-        staged.stored_operands = self.choose_stored_operands(of, available, &mut line);
         let (found, registers) = self.plan_prefetches(of, most, available.registers, &mut line);
         let stages = (2..=most).rev().find(|stages| buffer_bytes(&found, *stages) <= available.bytes);
         let Some(stages) = stages.filter(|_| !found.is_empty()) else {
@@ -162,8 +164,8 @@ impl PipelinePlanner<'_, '_> {
     }
 
     /// Chooses the MMA operands that are stored to shared memory before the loop: those with a shared-memory layout
-    /// that the MMA can read and that fits into `available`. Subtracts their bytes from `available` and adds the
-    /// operands to the report `line`.
+    /// that the MMAs can read and that fits into `available`. MMAs that cannot share a buffer have one each. Subtracts
+    /// the bytes from `available` and adds the operands to the report `line`.
     fn choose_stored_operands(
         &self,
         of: &LoadLoop,
@@ -171,16 +173,22 @@ impl PipelinePlanner<'_, '_> {
         line: &mut LoopPipelineReport,
     ) -> Vec<HoistedSharedOperand> {
         let mut chosen = Vec::new();
-        for operand in &of.invariant_operands {
-            let Some((solution, bytes)) = self.plan_stored_operand(operand) else { continue };
+        let with_plan = |operand: InvariantDotOperand| Some((self.plan_stored_operand(&operand)?, operand));
+        let plans = of.invariant_operands.iter().flat_map(|operand| match with_plan(operand.clone()) {
+            Some(shared) => vec![shared],
+            None if operand.reads.len() > 1 => operand.split().filter_map(with_plan).collect(),
+            None => Vec::new(),
+        });
+        for ((solution, bytes), operand) in plans {
             if bytes > available.bytes {
                 continue;
             }
             available.bytes -= bytes;
             line.bytes += bytes;
             let memory = memory_name(&solution.memory);
-            line.loads.push(LoadPrefetchReport::for_stored_operand(self.body, operand, &solution, bytes, &memory));
-            chosen.push(HoistedSharedOperand { operand: *operand, memory });
+            line.loads.push(LoadPrefetchReport::for_stored_operand(self.body, &operand, &solution, bytes, &memory));
+            let views = operand.reads.iter().map(|read| self.view_of(&solution.memory, read)).collect();
+            chosen.push(HoistedSharedOperand { operand, memory, views });
         }
         chosen
     }

@@ -21,7 +21,7 @@ use tilewright_plan::movement::{
 use tilewright_target::{Optimization, Queue};
 use tilewright_tile::axis_info::{AxisInfoMap, IndexBitPosition};
 use tilewright_tile::transform::loads::{
-    HoistedSharedOperand, InvariantDotOperand, PrefetchConsumer, PrefetchPath, PrefetchRead, PrefetchableLoad,
+    HoistedSharedOperand, InvariantDotOperand, PrefetchConsumer, PrefetchPath, PrefetchableLoad,
     carried_accumulator_index,
 };
 use tilewright_tile::{FunctionBody, LayoutAttribute, Op, Value};
@@ -109,7 +109,10 @@ impl<'m> PipelinePlanner<'_, 'm> {
         let is_in_buffer = |dot: Op, side: usize| {
             let reads = loads.iter().flat_map(|(load, _)| &load.reads);
             reads.into_iter().any(|read| read.reader == PrefetchConsumer::MmaOperand(dot, side))
-                || stored.iter().any(|of| (of.operand.dot, of.operand.side) == (dot, side))
+                || stored
+                    .iter()
+                    .flat_map(|of| &of.operand.reads)
+                    .any(|read| read.reader == PrefetchConsumer::MmaOperand(dot, side))
         };
         let may_overlap = |dot: &Op| {
             body.op(*dot).name() == tt::DOT
@@ -180,16 +183,14 @@ impl<'m> PipelinePlanner<'_, 'm> {
         in_buffer(PrefetchPath::Registers, registers, (solution, bytes))
     }
 
-    /// Plans the shared-memory buffer of an operand that is stored before the loop. Returns its memory layout with the
-    /// accesses, and the size of the buffer in bytes. `None` if no layout serves both the store and the MMA.
+    /// Plans the shared-memory buffer of a value that is stored before the loop. Returns its memory layout with the
+    /// accesses, and the size of the buffer in bytes. `None` if no layout serves the store and all reads.
     pub(super) fn plan_stored_operand(&self, operand: &InvariantDotOperand) -> Option<(SharedLayoutSolution, u64)> {
-        let InvariantDotOperand { dot, side, value } = *operand;
         if !self.config.context.enables(Optimization::HoistedOperands) {
             return None;
         }
-        let read = PrefetchRead { value, views: Vec::new(), reader: PrefetchConsumer::MmaOperand(dot, side) };
-        let read = self.buffer(value, &[read])?;
-        let store = TensorAccess::store("the store", self.layout(value)?, &self.config.context);
+        let read = self.buffer(operand.value, &operand.reads)?;
+        let store = TensorAccess::store("the store", self.layout(operand.value)?, &self.config.context);
         let solution = self.solved.solve(&read.with_first_access(store), self.config).ok()?;
         let bytes = bytes_of(&solution, read.tensor.bits);
         Some((solution, bytes))

@@ -11,7 +11,9 @@ use crate::bulk_store::BulkStore;
 use crate::source::{source, suffix};
 use tilewright_kernel::SourceLocation;
 use tilewright_plan::memory_synthesis::SharedLayoutSolution;
-use tilewright_tile::transform::loads::{InvariantDotOperand, PrefetchPath, PrefetchRead, PrefetchableLoad};
+use tilewright_tile::transform::loads::{
+    InvariantDotOperand, PrefetchConsumer, PrefetchPath, PrefetchRead, PrefetchableLoad,
+};
 use tilewright_tile::{FunctionBody, LayoutAttribute, Op, Value, ValueOrigin};
 
 /// The report of a loop with loads.
@@ -77,12 +79,16 @@ impl LoadPrefetchReport {
         bytes: u64,
         memory: &LayoutAttribute,
     ) -> Self {
-        let [store, read] = [0, 1].map(|index| named_access(solution, index));
+        let read: Vec<String> = (1..solution.served.len()).map(|index| named_access(solution, index)).collect();
+        let source = operand.reads.iter().find_map(|read| match read.reader {
+            PrefetchConsumer::MmaOperand(dot, _) => source(body, dot),
+            PrefetchConsumer::Lanes => None,
+        });
         Self {
             value: body.display_name(operand.value),
-            source: source(body, operand.dot),
+            source,
             is_invariant: true,
-            by: Some(format!("by {store}, read by {read}")),
+            by: Some(format!("by {}, read by {}", named_access(solution, 0), read.join(" and "))),
             memory: Some(memory.text().to_owned()),
             bytes,
             conflicts: solution.conflict_wavefronts(),

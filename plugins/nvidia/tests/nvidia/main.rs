@@ -25,6 +25,7 @@ mod gathers;
 mod group_dots;
 mod group_faults;
 mod group_instructions;
+mod hoisted_operands;
 mod image_copies;
 mod inline_assembly;
 mod instructions;

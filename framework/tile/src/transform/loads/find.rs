@@ -22,7 +22,7 @@ pub struct LayoutQueries<'a> {
     pub can_read_from_shared: &'a dyn Fn(Op, usize) -> bool,
 }
 
-/// An innermost `scf.for` with loads.
+/// An innermost `scf.for` with loads, or with MMA operands that are the same in each iteration.
 #[derive(Debug, Clone)]
 pub struct LoadLoop {
     /// The `scf.for` operation of the loop.
@@ -31,19 +31,24 @@ pub struct LoadLoop {
     pub loads: Vec<PrefetchableLoad>,
     /// The loads of the loop that are not prefetched, each with the reason.
     pub left: Vec<(Op, String)>,
-    /// The operands that an MMA reads from shared memory and that are the same in each iteration.
+    /// The values that MMAs read from shared memory and that are the same in each iteration.
     pub invariant_operands: Vec<InvariantDotOperand>,
 }
 
-/// An operand of a dot in a loop whose value is computed outside the loop, and so is the same in each iteration.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// A value that is computed outside a loop, and so is the same in each iteration, and that dots of the loop multiply.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InvariantDotOperand {
-    /// The dot in the loop.
-    pub dot: Op,
-    /// The operand: A (0) or B (1).
-    pub side: usize,
-    /// The value of the operand.
+    /// The value.
     pub value: Value,
+    /// The reads by the MMAs of the loop, of the value or of its transpose.
+    pub reads: Vec<PrefetchRead>,
+}
+
+impl InvariantDotOperand {
+    /// Returns one operand for each read.
+    pub fn split(&self) -> impl Iterator<Item = Self> + '_ {
+        self.reads.iter().map(|read| Self { value: self.value, reads: vec![read.clone()] })
+    }
 }
 
 /// A load that can be prefetched, and the operations that read its value.
@@ -95,7 +100,8 @@ pub enum PrefetchConsumer {
     MmaOperand(Op, usize),
 }
 
-/// Finds the innermost loops of a function that have loads, in program order.
+/// Finds the innermost loops of a function that have loads, or dots with an operand in shared memory that is the same in
+/// each iteration, in program order.
 #[must_use]
 pub fn innermost_load_loops(function: &Function, queries: &LayoutQueries<'_>) -> Vec<LoadLoop> {
     let Some(body) = &function.body else { return Vec::new() };
@@ -159,10 +165,13 @@ impl<'s> Search<'s> {
         let all: Vec<Op> = body.ops(self.block).iter().copied().filter(|op| is_load(body, *op)).collect();
         let is_loop = |inner: &&Op| matches!(body.op(**inner).name(), scf::FOR | scf::WHILE);
         let inner: Vec<Op> = body.op_and_nested_ops(op);
-        if all.is_empty() || inner[1..].iter().any(|op| is_loop(&op)) {
+        if inner[1..].iter().any(|op| is_loop(&op)) {
             return None;
         }
         let invariant_operands = self.invariant_operands(&inner);
+        if all.is_empty() && invariant_operands.is_empty() {
+            return None;
+        }
         let mut found = LoadLoop { op, loads: Vec::new(), left: Vec::new(), invariant_operands };
         if let Some(reason) = self.rejected(&inner[1..]) {
             found.left = all.into_iter().map(|load| (load, reason.clone())).collect();
@@ -246,8 +255,8 @@ impl<'s> Search<'s> {
         })
     }
 
-    /// Returns the operands that an MMA of the loop reads from shared memory and that are computed outside the loop;
-    /// `inner` has the operations of the loop.
+    /// Returns the values that are computed outside the loop and that MMAs of the loop read from shared memory, perhaps
+    /// transposed; `inner` has the operations of the loop.
     fn invariant_operands(&self, inner: &[Op]) -> Vec<InvariantDotOperand> {
         let body = self.body;
         let regions = || inner.iter().flat_map(|op| body.op(*op).regions.iter());
@@ -258,11 +267,34 @@ impl<'s> Search<'s> {
             }
             ValueOrigin::Argument(block, _) => !blocks.contains(&block),
         };
+        let mut found: Vec<InvariantDotOperand> = Vec::new();
         let dots = body.ops(self.block).iter().copied().filter(|op| body.op(*op).name() == tt::DOT);
-        let operands = dots.flat_map(|dot| {
-            (0..2).map(move |side| InvariantDotOperand { dot, side, value: body.op(dot).operands[side] })
-        });
-        operands.filter(|of| is_outside(of.value) && (self.queries.can_read_from_shared)(of.dot, of.side)).collect()
+        for (dot, side) in dots.flat_map(|dot| [(dot, 0), (dot, 1)]) {
+            let value = body.op(dot).operands[side];
+            let (root, views) = self.transposed_value(value);
+            if !is_outside(root) || !(self.queries.can_read_from_shared)(dot, side) {
+                continue;
+            }
+            let read = PrefetchRead { value, views, reader: PrefetchConsumer::MmaOperand(dot, side) };
+            match found.iter_mut().find(|known| known.value == root) {
+                Some(known) => known.reads.push(read),
+                None => found.push(InvariantDotOperand { value: root, reads: vec![read] }),
+            }
+        }
+        found
+    }
+
+    /// Returns the value from which transpositions of the iteration derive `value`, and these, in order.
+    fn transposed_value(&self, mut value: Value) -> (Value, Vec<Op>) {
+        let mut views = Vec::new();
+        while let ValueOrigin::Result(op, _) = self.body.value_origin(value)
+            && self.loop_ops.contains(&op)
+            && self.body.op(op).name() == tt::TRANS
+        {
+            views.insert(0, op);
+            value = self.body.op(op).operands[0];
+        }
+        (value, views)
     }
 
     /// Returns the reads of buffers in shared memory, each with the value to store in the buffer.

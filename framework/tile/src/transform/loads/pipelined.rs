@@ -38,17 +38,19 @@ pub struct LoopPipelinePlan {
     /// The warps of the loop, if a producer warp issues the prefetches, which must all be bulk tensor copies; `None`
     /// without one.
     pub producer: Option<ProducerChoice>,
-    /// The MMA operands that are stored to shared memory once, before the loop.
+    /// The values that are stored to shared memory once, before the loop.
     pub stored_operands: Vec<HoistedSharedOperand>,
 }
 
-/// An MMA operand that is stored to shared memory before the loop, and its layout there.
+/// A value that is stored to shared memory before the loop, for MMAs of the loop, and its layout there.
 #[derive(Debug, Clone)]
 pub struct HoistedSharedOperand {
-    /// The dot, and its operand (A or B) that is stored.
+    /// The value, and the reads of it by MMAs.
     pub operand: InvariantDotOperand,
-    /// The layout of the operand in shared memory.
+    /// The layout of the value in shared memory.
     pub memory: LayoutAttribute,
+    /// For each read, the layout in the axes of the read; `None` if these are those of the value.
+    pub views: Vec<Option<LayoutAttribute>>,
 }
 
 /// A load that is to be prefetched, with its path and the layouts of its buffer.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::find::{PrefetchConsumer, PrefetchableLoad, slice};
-use super::stored_operands::{HoistedOperands, buffer_type};
+use super::stored_operands::{HoistedOperands, buffer_type, emit_reinterpreted};
 use super::{LoopPipelinePlan, PlannedPrefetch, PrefetchPath, REGISTER_PATH_BUFFER_COUNT};
 use crate::op::Dialects;
 use crate::op::name::{tt, ttg, tw};
@@ -223,8 +223,7 @@ impl Rewrite for Loads<'_, '_> {
         let mut buffer = self.buffer(load_index, source.and_then(Source::buffer_index), cloner)?;
         let ty = cloner.from.value_type(read.value).clone();
         if let Some(view) = planned.views.get(read_index).and_then(Option::as_ref) {
-            let view = TileType::Memory(Arc::new(buffer_type(&ty, view)));
-            buffer = cloner.to.build_op(ttg::MEMDESC_REINTERPRET).operand(buffer).result(view).value()?;
+            buffer = emit_reinterpreted(buffer, buffer_type(&ty, view), cloner)?;
         }
         let mut new_op = cloner.to.build_op(ttg::LOCAL_LOAD).operand(buffer).result(ty);
         if matches!(read.reader, PrefetchConsumer::MmaOperand(..)) {

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::HoistedSharedOperand;
+use super::{HoistedSharedOperand, PrefetchConsumer};
 use crate::op::name::ttg;
 use crate::op_attrs::{IS_PENDING, OPERAND_STAYS_IN_SMEM};
 use crate::transform::pipeliner::shared_memory;
@@ -29,7 +29,12 @@ impl HoistedOperands {
             let memory = TileType::Memory(Arc::new(buffer_type(cloner.from.value_type(value), &of.memory)));
             let stored = cloner.clone_of(value);
             let buffer = cloner.to.build_op(ttg::LOCAL_ALLOC).operand(stored).result(memory).value()?;
-            self.buffers.insert((of.operand.dot, of.operand.side), buffer);
+            for (read, view) in of.operand.reads.iter().zip(&of.views) {
+                let PrefetchConsumer::MmaOperand(dot, side) = read.reader else { continue };
+                let view = view.as_ref().map(|view| buffer_type(cloner.from.value_type(read.value), view));
+                let view = view.map(|view| emit_reinterpreted(buffer, view, cloner)).transpose()?;
+                self.buffers.insert((dot, side), view.unwrap_or(buffer));
+            }
         }
         Ok(())
     }
@@ -58,6 +63,16 @@ impl HoistedOperands {
         }
         Ok(true)
     }
+}
+
+/// Emits a view of a buffer in shared memory as a buffer of this type.
+pub(super) fn emit_reinterpreted(
+    buffer: Value,
+    ty: MemDescType,
+    cloner: &mut IrCloner<'_, '_, '_>,
+) -> Rewritten<Value> {
+    let view = TileType::Memory(Arc::new(ty));
+    Ok(cloner.to.build_op(ttg::MEMDESC_REINTERPRET).operand(buffer).result(view).value()?)
 }
 
 /// The type of a buffer in shared memory with the shape and the elements of `ty`.
