@@ -12,11 +12,11 @@ use tilewright_target::TargetDescription;
 
 use super::live_words::{most_live_words, words_of};
 
-/// Number of 32-bit registers per lane that `ptxas` may use for a kernel with a loop of several global loads.
+/// Least number of 32-bit registers per lane that `ptxas` may use for a kernel with a loop of several global loads. If
+/// more words are live at once in the order of the kernel IR, it may use as many registers, or else it would spill.
 const REGISTERS: u32 = 128;
 
-/// Max number of 32-bit words of a lane that are live at once in the order of the kernel IR. `ptxas` fits a half more than
-/// [`REGISTERS`], by computing values just before their uses; more would spill.
+/// Max number of 32-bit words of a lane that are live at once in the order of the kernel IR.
 const LIVE_WORDS: u32 = 192;
 
 /// Max number of 32-bit words of a lane in the loop-carried values of a loop of several global loads; the rest of
@@ -41,9 +41,10 @@ pub(super) fn resident_blocks(kernel: &Kernel, lanes: u32, target: &TargetDescri
     if bodies.is_empty() {
         return None;
     }
-    let blocks = target.limits.registers_per_block / (REGISTERS * lanes).max(1);
-    let fits = |body: &&Region| carried_words(body) <= CARRIED_WORDS && most_live_words(body) <= LIVE_WORDS;
-    bodies.iter().all(fits).then_some(blocks.max(1))
+    let live = bodies.iter().map(|body| most_live_words(body)).max().unwrap_or(0);
+    let fits = live <= LIVE_WORDS && bodies.iter().all(|body| carried_words(body) <= CARRIED_WORDS);
+    let blocks = target.limits.registers_per_block / (live.max(REGISTERS) * lanes).max(1);
+    fits.then_some(blocks.max(1))
 }
 
 /// Returns the number of 32-bit words of a lane in the loop-carried values of a loop with this body.

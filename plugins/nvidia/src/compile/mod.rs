@@ -21,6 +21,7 @@ mod predicated;
 mod ptx;
 mod registers;
 mod segment;
+mod spills;
 mod tensor;
 mod warp_reductions;
 

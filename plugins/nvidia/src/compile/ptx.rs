@@ -15,7 +15,7 @@ use tilewright_target::{Instruction, Optimization, OptimizationSet, TargetDescri
 
 use super::capability::capability;
 use super::segment::{SegmentLane, strip_mask};
-use super::{chained_dots, conversion, instruction, load_loops, predicated};
+use super::{chained_dots, conversion, instruction, load_loops, predicated, spills};
 
 /// LLVM's number of the calling convention `ptx_kernel`.
 const PTX_KERNEL: u32 = 71;
@@ -66,6 +66,7 @@ impl Ptx<'_> {
         }
         load_loops::resident_blocks(kernel, lanes, self.target)
             .or_else(|| chained_dots::resident_blocks(kernel, lanes, bytes, self.target))
+            .or_else(|| spills::resident_blocks(kernel, self.target))
     }
 }
 

@@ -111,8 +111,9 @@ fn loop_kernel(offsets: &[u32], words: u32) -> Kernel {
     tilewright_kernel::text::parse_module(&text).unwrap_or_else(|error| panic!("{error}\n{text}")).kernels.remove(0)
 }
 
-/// Checks that a loop with several loads, unless it carries many words or has more than 192 live at once, states four
-/// resident blocks: a lane may then have 128 of the 65,536 registers, and `ptxas` may keep the loads in flight.
+/// Checks that a loop with several loads, unless it carries many words or has more than 192 live at once, states the
+/// resident blocks of which each lane may have 128 of the 65,536 registers, or as many as words are live: `ptxas` may then
+/// keep the loads in flight. A loop that has more live words than a lane has registers states one resident block.
 #[test]
 fn loops_with_several_loads_state_their_resident_blocks() {
     for (offsets, words, blocks) in [
@@ -122,7 +123,9 @@ fn loops_with_several_loads_state_their_resident_blocks() {
         (&[0, 16, 32], 64, None),
         (&[0, 16, 32], 32, Some(4)),
         (&[0; 20], 32, Some(4)),
+        (&[0; 30], 32, Some(3)),
         (&[0; 45], 32, None),
+        (&[0; 70], 32, Some(1)),
     ] {
         let ptx = ptx(loop_kernel(offsets, words));
         let found = ptx.lines().find_map(|line| line.strip_prefix(".minnctapersm "));
