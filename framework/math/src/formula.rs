@@ -30,6 +30,7 @@ fn formula<'p>(function: MathFunction, natives: Natives, [x, y, z]: [Real<'p>; 3
         MathFunction::Exp2 => exponential::exp2(x),
         MathFunction::Exp10 => exponential::exp10(x),
         MathFunction::Expm1 => exponential::expm1(x),
+        MathFunction::Log if natives.log2 => logarithm::log_by_log2(x),
         MathFunction::Log => logarithm::log(x),
         MathFunction::Log2 => logarithm::log2(x),
         MathFunction::Log10 => logarithm::log10(x),

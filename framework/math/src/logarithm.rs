@@ -14,6 +14,7 @@ use super::formula_builder::{Int, Number, Real};
 use super::table::ConstantTable;
 use super::tables::constants::{LN_2, LOG2_E, LOG10_2, LOG10_E, TWO_THIRDS};
 use super::tables::logarithm::{ATANH_TAIL, LOG, LOG1P, LOG2};
+use tilewright_kernel::MathFunction;
 
 /// The base of a logarithm. `scale` is the inverse of the base's natural logarithm, `of_two` the logarithm of two to
 /// this base; `None` means that the number is 1.
@@ -153,6 +154,12 @@ fn with_special<'p>(x: Real<'p>, result: Real<'p>) -> Real<'p> {
 
 pub(super) fn log<'p>(x: Real<'p>) -> Real<'p> {
     logarithm(x, &NATURAL)
+}
+
+/// Computes the natural logarithm as `log2(x) ln 2` with the target's `log2`. The error is at most 1.4 times the error of
+/// `log2` plus 0.6 units in the last place, also for arguments near one.
+pub(super) fn log_by_log2<'p>(x: Real<'p>) -> Real<'p> {
+    x.apply_native(MathFunction::Log2) * std::f64::consts::LN_2
 }
 
 pub(super) fn log2<'p>(x: Real<'p>) -> Real<'p> {

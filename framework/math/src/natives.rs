@@ -7,15 +7,16 @@ use tilewright_kernel::{Element, MathFunction};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Natives {
     pub exp2: bool,
+    pub log2: bool,
     pub rsqrt: bool,
     pub div: bool,
 }
 
 impl Natives {
     pub(super) fn of(element: Element, native: &dyn Fn(MathFunction, Element) -> bool) -> Self {
-        let [exp2, rsqrt, div] =
-            [MathFunction::Exp2, MathFunction::Rsqrt, MathFunction::Div].map(|function| native(function, element));
-        Self { exp2, rsqrt, div }
+        let [exp2, log2, rsqrt, div] = [MathFunction::Exp2, MathFunction::Log2, MathFunction::Rsqrt, MathFunction::Div]
+            .map(|function| native(function, element));
+        Self { exp2, log2, rsqrt, div }
     }
 
     /// Returns the quotient `x / y`: by the target's instruction if it has one, else rounded to nearest.

@@ -82,9 +82,28 @@ pub(crate) fn ptr_add<'ctx>(
     pointer: PointerValue<'ctx>,
     bytes: IntValue<'ctx>,
 ) -> Result<PointerValue<'ctx>, inkwell::builder::BuilderError> {
-    // SAFETY: one integer index into `i8` is valid for every pointer; without `inbounds` the result is defined for
-    // every number of bytes.
-    unsafe { builder.build_gep(context.i8_type(), pointer, &[bytes], "") }
+    element_pointer(builder, context, pointer, (bytes, 1))
+}
+
+/// Emits the address of element `index` of an array at `pointer` whose elements have `element_bytes` bytes; `index` is a
+/// signed integer of any width.
+///
+/// The builder must be positioned in a block.
+pub(crate) fn element_pointer<'ctx>(
+    builder: &Builder<'ctx>,
+    context: &'ctx Context,
+    pointer: PointerValue<'ctx>,
+    (index, element_bytes): (IntValue<'ctx>, u32),
+) -> Result<PointerValue<'ctx>, inkwell::builder::BuilderError> {
+    let byte = context.i8_type();
+    // SAFETY: one integer index into an array of bytes is valid for every pointer; without `inbounds` the result is
+    // defined for every number of bytes.
+    unsafe {
+        match element_bytes {
+            1 => builder.build_gep(byte, pointer, &[index], ""),
+            _ => builder.build_gep(byte.array_type(element_bytes), pointer, &[index], ""),
+        }
+    }
 }
 
 /// Emits a `freeze`, whose result is `value`, or an arbitrary but fixed value if `value` is poison.

@@ -8,13 +8,13 @@
 
 use inkwell::FloatPredicate;
 use inkwell::types::BasicTypeEnum;
-use inkwell::values::{BasicValueEnum, InstructionOpcode};
+use inkwell::values::{BasicValueEnum, FloatValue, InstructionOpcode};
 use tilewright_kernel::{Binary, Cast, Compare, Element, MathFunction, Type, Unary, Value};
 use tilewright_plugin::CompileError;
 use tilewright_plugin::codegen::{invalid_module_error, unsupported_kernel_error};
 
 use crate::body::{Body, Typed};
-use crate::emitter::builder_error;
+use crate::emitter::{Emitter, builder_error};
 
 fn is_narrow(ty: Type) -> bool {
     matches!(ty.element(), Some(Element::F16 | Element::Bf16))
@@ -22,6 +22,32 @@ fn is_narrow(ty: Type) -> bool {
 
 fn is_bfloat(ty: Type) -> bool {
     ty.element() == Some(Element::Bf16)
+}
+
+impl<'ctx> Emitter<'_, 'ctx> {
+    /// Emits a function of an `f32` by `compute`, an instruction that flushes subnormal operands. These are multiplied by
+    /// `scale[0]`, which makes them normal, and their results by `scale[1]`. Other operands are computed as they are.
+    ///
+    /// # Errors
+    ///
+    /// [`CompileError::Backend`] if LLVM's builder has no position; errors of `compute`.
+    pub fn scale_if_subnormal(
+        &self,
+        x: FloatValue<'ctx>,
+        scale: [f64; 2],
+        compute: impl FnOnce(BasicValueEnum<'ctx>) -> Result<BasicValueEnum<'ctx>, CompileError>,
+    ) -> Result<BasicValueEnum<'ctx>, CompileError> {
+        let number = |value: f64| x.get_type().const_float(value);
+        let min_normal = number(f64::from(f32::MIN_POSITIVE));
+        let is_small =
+            self.builder.build_float_compare(FloatPredicate::OLT, x, min_normal, "").map_err(builder_error)?;
+        let scaled = |value: FloatValue<'ctx>, by: f64| {
+            let product = self.builder.build_float_mul(value, number(by), "").map_err(builder_error)?;
+            self.builder.build_select(is_small, product, value, "").map_err(builder_error)
+        };
+        let result = compute(scaled(x, scale[0])?)?;
+        scaled(result.into_float_value(), scale[1])
+    }
 }
 
 impl<'ctx> Body<'_, 'ctx> {

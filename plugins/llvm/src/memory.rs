@@ -2,7 +2,9 @@
 
 use inkwell::basic_block::BasicBlock;
 use inkwell::types::BasicTypeEnum;
-use inkwell::values::{BasicValue, BasicValueEnum, InstructionOpcode, InstructionValue, PointerValue};
+use inkwell::values::{
+    BasicValue, BasicValueEnum, InstructionOpcode, InstructionValue, IntValue, Operand, PointerValue,
+};
 use tilewright_kernel::{Element, MemorySpace, Type, Value};
 use tilewright_plugin::CompileError;
 use tilewright_plugin::codegen::{invalid_module_error, unsupported_kernel_error};
@@ -24,6 +26,36 @@ struct Predicated<'ctx> {
     after: BasicBlock<'ctx>,
 }
 
+/// Splits an offset in bytes that is a product of two extended 32-bit numbers times the size of an element, such as
+/// `program * stride * 2`; returns the product and the size. As the index of an array of such elements, the product is a
+/// single multiplication. LLVM would reassociate the offset to `(program * 2) * stride`, whose first factor has more than
+/// 32 bits.
+fn split_scaled_product(bytes: IntValue<'_>) -> Option<(IntValue<'_>, u32)> {
+    let [index, size] = operands(bytes, InstructionOpcode::Mul)?;
+    let size = u32::try_from(size?.get_zero_extended_constant()?).ok()?;
+    let factors = operands(index?, InstructionOpcode::Mul)?;
+    let is_exact = bytes.get_type().get_bit_width() == 64;
+    let are_words = factors.into_iter().all(|factor| factor.is_some_and(is_extended_word));
+    (is_exact && are_words).then_some((index?, size))
+}
+
+/// Returns whether an integer is an extended one of at most 32 bits.
+fn is_extended_word(value: IntValue<'_>) -> bool {
+    [InstructionOpcode::SExt, InstructionOpcode::ZExt].into_iter().any(|extension| {
+        let operand = operands(value, extension).and_then(|[operand, _]| operand);
+        operand.is_some_and(|operand| operand.get_type().get_bit_width() <= 32)
+    })
+}
+
+/// Returns the first two operands of an integer instruction, or `None` if the instruction is another one.
+fn operands<'ctx>(value: IntValue<'ctx>, opcode: InstructionOpcode) -> Option<[Option<IntValue<'ctx>>; 2]> {
+    let instruction = value.as_instruction_value().filter(|instruction| instruction.get_opcode() == opcode)?;
+    Some([0, 1].map(|at| match instruction.get_operand(at).and_then(Operand::value) {
+        Some(BasicValueEnum::IntValue(operand)) => Some(operand),
+        _ => None,
+    }))
+}
+
 impl<'ctx> Body<'_, 'ctx> {
     /// Emits the addition of bytes to a pointer. If the pointer has an offset of bits of the thread's index, and some of
     /// its bits and bits of `bytes` are one field, the sum of both is added to the pointer without this offset.
@@ -41,7 +73,9 @@ impl<'ctx> Body<'_, 'ctx> {
         {
             (address, offset, thread) = (base, value, Some(sum));
         }
-        let value = ffi::ptr_add(&self.emit.builder, self.emit.context, address, offset).map_err(builder_error)?;
+        let element = split_scaled_product(offset).unwrap_or((offset, 1));
+        let value =
+            ffi::element_pointer(&self.emit.builder, self.emit.context, address, element).map_err(builder_error)?;
         Ok(Typed { thread, base: Some(address), ..Typed::new(Type::Pointer(space), value.into()) })
     }
 

@@ -300,20 +300,25 @@ fn errors_are_within_their_bounds_and_in_the_guide() {
     golden::check_section(&page, "errors", &table(&single, &double));
 }
 
-/// Functions whose expansion uses the target's power of two, and the greatest error with a power of two that is rounded
-/// to nearest, as the emulator's is.
-const BY_NATIVE_POWER: [(MathFunction, f64); 3] =
-    [(MathFunction::Exp, 2.0), (MathFunction::Erf, 2.0), (MathFunction::Tanh, 2.5)];
+/// Functions whose expansion uses functions of the target, these functions, and the greatest error if the target's power
+/// of two or binary logarithm is rounded to nearest, as the emulator's is.
+const BY_NATIVE: [(MathFunction, &[MathFunction], f64); 4] = [
+    (MathFunction::Exp, &[MathFunction::Exp2], 2.0),
+    (MathFunction::Erf, &[MathFunction::Exp2], 2.0),
+    (MathFunction::Tanh, &[MathFunction::Exp2, MathFunction::Rsqrt], 2.5),
+    (MathFunction::Log, &[MathFunction::Log2], 1.25),
+];
 
 #[test]
-fn functions_by_a_native_power_of_two_stay_near_their_bounds() {
+fn functions_by_a_native_power_or_logarithm_stay_near_their_bounds() {
     let singles = vec![singles()];
     let from = [Element::F32];
-    for (function, most) in BY_NATIVE_POWER {
+    for (function, natives, most) in BY_NATIVE {
         let mut kernel = elementwise::kernel(&from, Element::F32, |builder, values| builder.math(function, values));
-        expand_math_functions(&mut kernel, |native, _| matches!(native, MathFunction::Exp2 | MathFunction::Rsqrt));
-        let uses_root = function == MathFunction::Tanh;
-        assert_eq!(functions(&kernel), [MathFunction::Exp2, MathFunction::Rsqrt][..1 + usize::from(uses_root)]);
+        expand_math_functions(&mut kernel, |native, _| {
+            matches!(native, MathFunction::Exp2 | MathFunction::Log2 | MathFunction::Rsqrt)
+        });
+        assert_eq!(functions(&kernel), natives);
         let found = elementwise::results(&kernel, &from, Element::F32, &singles);
         for (&x, found) in singles[0].iter().zip(found) {
             let reference = ReferenceValue { high: host(function, value(x), 0.0), low: 0.0 };

@@ -257,6 +257,11 @@ impl TargetDialect for Amdgcn<'_> {
             (MathFunction::Log2, Element::F32, &[a]) if listed => {
                 emit.call_intrinsic_overloaded_by_operand("llvm.log2", a)
             }
+            (MathFunction::Rsqrt, Element::F32, &[a]) if listed => {
+                emit.scale_if_subnormal(a.into_float_value(), [2f64.powi(24), 2f64.powi(12)], |a| {
+                    emit.call_intrinsic_overloaded_by_operand("llvm.amdgcn.rsq", a)
+                })
+            }
             _ => Err(unsupported_math_function_error(function, element)),
         }
     }

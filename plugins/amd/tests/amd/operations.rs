@@ -93,6 +93,7 @@ fn functions_that_the_hardware_has_are_instructions_and_others_are_refused() {
             let instruction = match native.function.as_str() {
                 "exp2" => "v_exp_f32",
                 "log2" => "v_log_f32",
+                "rsqrt" => "v_rsq_f32",
                 _ => "v_cvt_pk_f32_",
             };
             assert!(text.contains(instruction), "{text}");
