@@ -1,14 +1,14 @@
 //! Executes the PTX of test cases (`docs/tile-ir.md`) on the virtual device and prints a line of JSON for each: the
 //! instructions issued by class, and counts of memory accesses. Every buffer must have the expected contents.
 //!
-//!     executed TARGET CASES [FOLDER]
-//!     executed TARGET CASES --emit FOLDER [--disable NAME]... [--changed-from FOLDER]
+//!     executed TARGET CASES [FOLDER] [--contents FOLDER]
+//!     executed TARGET CASES --emit FOLDER [--disable NAME]... [--changed-from FOLDER] [--contents FOLDER]
 //!
 //! Without a folder, the cases are compiled here; `--emit` names one for their PTX, and `--disable` optimizations
 //! (`tilewright optimizations`) that they are compiled without; `--changed-from` leaves out cases with the same PTX as in a
-//! folder.
+//! folder. `--contents` names a folder for the contents of all buffers after the run: a file `CASE.BUFFER.bin` for each.
 //!
-//! A folder without `--emit` has the PTX of another compiler in `NAME.ptx`, and facts that the PTX does not state in
+//! The first folder without an option has the PTX of another compiler in `NAME.ptx`, and facts that the PTX does not state in
 //! `NAME.launch.json`: `warps`, `shared_bytes`, and `scratch_bytes`: for each scratch buffer that follows the arguments,
 //! its number of bytes per program of the grid (`machine_code_beside_triton.py` writes both files).
 //!
@@ -30,7 +30,7 @@ use tilewright_plan::cost::{GlobalWork, WarpTime, WarpWork};
 use tilewright_plugin::{Artifact, CodeFormat, CodePayload, CompileOptions, DeviceError, KernelMetadata, Target};
 
 use tilewright_verify::case::{CaseBuffer, CaseElement, CaseValue, ExpectedContents, ProgramCase};
-use tilewright_verify::{CheckFailure, TestLaunch, run_and_check_launch};
+use tilewright_verify::{CheckFailure, TestLaunch, check_loaded};
 use tilewright_virtual_ptx::{LaunchReport, VirtualDevice};
 
 type Failure = Box<dyn Error>;
@@ -60,12 +60,14 @@ fn main() -> Result<(), Failure> {
                 std::fs::write(ptx_file(folder, &case), ptx)?;
             }
         }
-        println!("{}", built.map_or_else(failed, |built| execute(&built, &*target)).with_case(&case));
+        let line = built.and_then(|built| execute(&built, &*target, given.contents.map(|folder| (folder, &case))));
+        println!("{}", line.unwrap_or_else(failed).with_case(&case));
     }
     Ok(())
 }
 
-const USAGE: &str = "usage: executed TARGET CASES [FOLDER | --emit FOLDER [--disable NAME]... [--changed-from FOLDER]]";
+const USAGE: &str = "usage: executed TARGET CASES [FOLDER | --emit FOLDER [--disable NAME]... [--changed-from FOLDER]] \
+                     [--contents FOLDER]";
 
 /// The arguments of the command line.
 struct Arguments<'a> {
@@ -79,6 +81,8 @@ struct Arguments<'a> {
     disabled: Vec<&'a str>,
     /// The folder with PTX of an earlier run; cases whose PTX is the same are left out.
     unchanged: Option<&'a Path>,
+    /// The folder to which the contents of all buffers after the run are written.
+    contents: Option<&'a Path>,
 }
 
 impl<'a> Arguments<'a> {
@@ -92,18 +96,24 @@ impl<'a> Arguments<'a> {
             emitted: None,
             disabled: Vec::new(),
             unchanged: None,
+            contents: None,
         };
-        match rest {
-            [folder] => arguments.folder = Some(Path::new(folder)),
-            options => {
-                for option in options.chunks(2) {
-                    match option {
-                        [option, folder] if option == "--emit" => arguments.emitted = Some(Path::new(folder)),
-                        [option, name] if option == "--disable" => arguments.disabled.push(name),
-                        [option, folder] if option == "--changed-from" => arguments.unchanged = Some(Path::new(folder)),
-                        _ => return None,
-                    }
-                }
+        let options = match rest {
+            [folder, options @ ..] if !folder.starts_with("--") => {
+                arguments.folder = Some(Path::new(folder));
+                options
+            }
+            options => options,
+        };
+        for option in options.chunks(2) {
+            let [option, value] = option else { return None };
+            match option.as_str() {
+                "--contents" => arguments.contents = Some(Path::new(value)),
+                _ if arguments.folder.is_some() => return None,
+                "--emit" => arguments.emitted = Some(Path::new(value)),
+                "--disable" => arguments.disabled.push(value),
+                "--changed-from" => arguments.unchanged = Some(Path::new(value)),
+                _ => return None,
             }
         }
         Some(arguments)
@@ -201,13 +211,24 @@ impl Line {
     }
 }
 
-/// Executes a case on the virtual device. Wrong results are reported as an error, like a launch that fails.
-fn execute(built: &BuiltCase, target: &dyn Target) -> Line {
+/// Executes a case on the virtual device, and writes the contents of its buffers to the folder `contents`, if there is
+/// one. Wrong results are reported as an error, like a launch that fails.
+fn execute(built: &BuiltCase, target: &dyn Target, contents: Option<(&Path, &ProgramCase)>) -> Result<Line, Failure> {
     let device = VirtualDevice::new(target.description().clone(), target.instructions().to_vec());
     // Triton stores replicated values from all warps that hold them, which the device would otherwise report as an
     // error.
     let mut device = if built.is_foreign { device.with_replicated_stores() } else { device };
-    match run_and_check_launch(&built.launch, &built.artifact, &mut device) {
+    let checked = match built.launch.load(&built.artifact, &mut device).map_err(CheckFailure::from) {
+        Ok(mut loaded) => {
+            let checked = check_loaded(&built.launch, &mut loaded);
+            if let Some((folder, case)) = contents {
+                write_contents(folder, case, &loaded.read()?)?;
+            }
+            checked
+        }
+        Err(failure) => Err(failure),
+    };
+    Ok(match checked {
         Ok(_) => {
             let report = device.report();
             let mut counts = json!(report.metrics());
@@ -220,7 +241,16 @@ fn execute(built: &BuiltCase, target: &dyn Target) -> Line {
         }
         Err(CheckFailure::Device(DeviceError::Unsupported(message))) => Line(json!({ "unsupported": message })),
         Err(error) => Line(json!({ "wrong": error.to_string() })),
+    })
+}
+
+/// Writes the contents `left` of a case's buffers.
+fn write_contents(folder: &Path, case: &ProgramCase, left: &[Vec<u8>]) -> std::io::Result<()> {
+    // Scratch buffers of another compiler follow the case's buffers; they have no name of the case.
+    for (buffer, left) in case.buffers.iter().zip(left) {
+        std::fs::write(folder.join(format!("{}.{}.bin", case.name, buffer.name)), left)?;
     }
+    Ok(())
 }
 
 /// Returns the cycles of a compute unit that executes all warps of a launch, by the cost model without latency.

@@ -45,22 +45,33 @@ impl Operation for Lanes {
     }
 }
 
-/// An operation that moves bits of its first `moved` registers, as a byte permute does; further registers select. Each byte
-/// of the result is defined if its bits are, which `compute` finds from masks of defined bits in place of values.
-pub(crate) struct MoveBits {
+/// An operation whose result has bytes that depend on only some bytes of its first `moved` registers; further registers
+/// select. Each byte of the result is defined if all its bits are.
+pub(crate) struct PartialLanes {
     lanes: Lanes,
     moved: usize,
+    /// Computes the mask of the result's defined bits from those of the operands; `None` if the operation moves bits, so
+    /// that its function finds the mask too.
+    defines: Option<Compute>,
 }
 
-impl MoveBits {
-    pub(crate) fn new(to: Option<Destination>, from: &[u32], moved: usize, compute: Compute) -> Self {
-        Self { lanes: Lanes::new(to, from, compute), moved }
+impl PartialLanes {
+    /// Creates an operation that moves bits, as a byte permute does.
+    pub(crate) fn moves(to: Option<Destination>, from: &[u32], moved: usize, compute: Compute) -> Self {
+        Self { lanes: Lanes::new(to, from, compute), moved, defines: None }
+    }
+
+    /// Creates an operation on packed elements; `defines` computes the mask of the result's defined bits from those of
+    /// the operands.
+    pub(crate) fn packed(to: Option<Destination>, from: &[u32], compute: Compute, defines: Compute) -> Self {
+        Self { lanes: Lanes::new(to, from, compute), moved: from.len(), defines: Some(defines) }
     }
 }
 
-impl Operation for MoveBits {
+impl Operation for PartialLanes {
     fn execute(&self, warp: &mut Running<'_>) -> Result<Next, DeviceFaultKind> {
         let Lanes { to: Some(to), from, count, compute } = &self.lanes else { return Ok(Next::Continue) };
+        let defines = self.defines.as_ref().unwrap_or(compute);
         let (moved, selecting) = from[..*count].split_at(self.moved);
         if moved.iter().all(|&register| warp.active & !warp.registers.defined(register) == 0) {
             return self.lanes.execute(warp);
@@ -73,7 +84,7 @@ impl Operation for MoveBits {
                     if index < self.moved { warp.registers.defined_bits(register, lane) } else { values[index] };
             }
             let is_selected = selecting.iter().all(|&register| warp.registers.is_defined(register, lane));
-            let defined = if is_selected { compute(bits) } else { 0 };
+            let defined = if is_selected { defines(bits) } else { 0 };
             warp.registers.set_bits(to.register, lane, compute(values) & to.mask, (defined, to.mask));
         }
         Ok(Next::Continue)

@@ -29,7 +29,7 @@ mod warp;
 pub use fault::{DeviceFault, DeviceFaultKind};
 pub(super) use global::Global;
 pub(super) use grid::run;
-pub(super) use lanes::{Lanes, MoveBits, each};
+pub(super) use lanes::{Lanes, PartialLanes, each};
 pub(super) use launch::Launch;
 pub use launch::LaunchReport;
 pub(super) use memory::{Access, Data};

@@ -9,8 +9,8 @@ use super::operands::{Operands, RegisterFile};
 use super::scope::{Entity, Labels, Scope};
 use super::types::Type;
 use super::{Addresses, Parameter, Program, Step};
-use crate::machine::{Compute, Lanes, Leaves, Operation, PtxSpace};
-use crate::rows::ROWS;
+use crate::machine::{Compute, Lanes, Leaves, Operation, PartialLanes, PtxSpace};
+use crate::rows::{ROWS, defined_elements};
 use crate::text::{Instruction, Kernel, PtxError, PtxModule, Statement, Variable};
 
 /// Decodes a kernel of a module to a program. `addresses` has the addresses of the module's global variables;
@@ -250,5 +250,8 @@ fn lanes(
     let ty = form.types.last().copied().unwrap_or(form.ty());
     let to = operands.destination(0)?;
     let from = (1..=count).map(|index| operands.source(index, ty)).collect::<Result<Vec<_>, _>>()?;
+    if ty.element_count > 1 {
+        return Ok(Box::new(PartialLanes::packed(to, &from, compute, defined_elements(ty, count))));
+    }
     Ok(Box::new(Lanes::new(to, &from, compute)))
 }

@@ -1,7 +1,7 @@
 //! Instructions on bits: logic, shifts, bit fields and byte permutes.
 
 use super::{one, three, two};
-use crate::machine::{Compute, Lanes, MoveBits, Operation};
+use crate::machine::{Compute, Lanes, Operation, PartialLanes};
 use crate::program::{Form, Operands, Row, Semantics, Type, mask, sign_extend};
 
 const LOGIC: &str = "pred b16 b32 b64";
@@ -136,7 +136,7 @@ fn permutation(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn O
         });
         bytes.fold(0, |word, byte| word | byte)
     });
-    Ok(Box::new(MoveBits::new(operands.destination(0)?, &from, 2, compute)))
+    Ok(Box::new(PartialLanes::moves(operands.destination(0)?, &from, 2, compute)))
 }
 
 /// Returns the four-bit selector of result byte `byte_index`, from the control operand `c` and the mode.
@@ -188,7 +188,7 @@ fn insert(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operat
         let field = mask(length.min(64) as u32) << at;
         (b & !field | a << at & field) & mask(ty.bits)
     });
-    Ok(Box::new(MoveBits::new(operands.destination(0)?, &from, 2, compute)))
+    Ok(Box::new(PartialLanes::moves(operands.destination(0)?, &from, 2, compute)))
 }
 
 fn field_mask(form: &Form<'_>) -> Option<Compute> {

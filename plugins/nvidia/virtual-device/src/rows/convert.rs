@@ -1,7 +1,7 @@
 //! Conversion instructions (`cvt`) between all types, for one or two values. The opcode names the result type first.
 
 use crate::float::{Exact, Float, Rounding, integral, of_integer};
-use crate::machine::{Compute, Lanes, Operation};
+use crate::machine::{Compute, Lanes, Operation, PartialLanes};
 use crate::program::{Class, Form, Operands, Row, Semantics, Type, mask, sign_extend};
 
 const TYPES: &str = "u8 u16 u32 u64 s8 s16 s32 s64 f16 bf16 f32 f64 tf32 f16x2 bf16x2 e4m3x2 e5m2x2 e2m1x2 b16 b32";
@@ -53,7 +53,21 @@ fn convert(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Opera
     };
     operands.expect(count + 1..=count + 1)?;
     let sources = (1..=count).map(|index| operands.source(index, from)).collect::<Result<Vec<_>, _>>()?;
-    Ok(Box::new(Lanes::new(operands.destination(0)?, &sources, compute)))
+    let result = operands.destination(0)?;
+    if to.element_count == 1 {
+        return Ok(Box::new(Lanes::new(result, &sources, compute)));
+    }
+    Ok(Box::new(PartialLanes::packed(result, &sources, compute, defined_pair(to, from))))
+}
+
+/// Returns the function by which a lane finds the defined bits of a packed pair from those of the operands: two, of which
+/// the first becomes the upper element, or a packed one.
+fn defined_pair(to: Type, from: Type) -> Compute {
+    let element = move |bits: u64| if bits & mask(from.bits) == mask(from.bits) { mask(to.bits) } else { 0 };
+    Box::new(move |[a, b, ..]| {
+        let [upper, lower] = if from.element_count == 1 { [a, b] } else { [a >> from.bits, a] };
+        element(upper) << to.bits | element(lower)
+    })
 }
 
 type ConvertElement = Box<dyn Fn(u64) -> u64 + Send + Sync>;

@@ -34,5 +34,6 @@ mod tensor_map;
 mod vote;
 mod wgmma;
 
+pub(super) use packed::defined_elements;
 use packed::{one, three, two};
 pub(super) use table::ROWS;

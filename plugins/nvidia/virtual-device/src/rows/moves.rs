@@ -1,7 +1,7 @@
 //! Instructions that move values between registers, pack and unpack register groups, and convert addresses between
 //! spaces.
 
-use crate::machine::{Compute, Lanes, MoveBits, Operation, PtxSpace, each};
+use crate::machine::{Compute, Lanes, Operation, PartialLanes, PtxSpace, each};
 use crate::program::{Form, Operands, Row, Semantics, Type, mask};
 
 const TYPES: &str = "pred b16 b32 b64 u16 u32 u64 s16 s32 s64 f16 bf16 f16x2 bf16x2 f32 f64";
@@ -37,7 +37,7 @@ fn copy(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operatio
         (false, false) => {
             let to = operands.destination(0)?;
             let from = operands.source(1, ty)?;
-            Ok(Box::new(MoveBits::new(to, &[from], 1, Box::new(|[a, ..]| a))))
+            Ok(Box::new(PartialLanes::moves(to, &[from], 1, Box::new(|[a, ..]| a))))
         }
         (true, false) => unpack(ty, operands),
         (false, true) => pack(ty, operands),
@@ -91,7 +91,7 @@ fn pack(ty: Type, operands: &mut Operands<'_>) -> Result<Box<dyn Operation>, Str
     if from.len() > 4 {
         return Err(format!("a group of {} registers is not supported; at most four", from.len()));
     }
-    Ok(Box::new(MoveBits::new(to, &from, from.len(), compute)))
+    Ok(Box::new(PartialLanes::moves(to, &from, from.len(), compute)))
 }
 
 /// Returns the function by which a lane computes `cvta`, which converts an address in a space to a generic address, or
