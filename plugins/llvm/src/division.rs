@@ -2,7 +2,7 @@
 
 use inkwell::IntPredicate;
 use inkwell::types::{BasicTypeEnum, VectorType};
-use inkwell::values::{BasicValue, BasicValueEnum, InstructionOpcode};
+use inkwell::values::{BasicValue, BasicValueEnum, InstructionOpcode, IntValue, Operand};
 use tilewright_kernel::{Element, Type};
 use tilewright_plugin::CompileError;
 use tilewright_plugin::codegen::{invalid_module_error, unsupported_kernel_error};
@@ -28,7 +28,7 @@ impl<'ctx> Body<'_, 'ctx> {
                 return Ok(rest);
             }
             let [x, y] = self.widened(extend, a.ty, [a.value, b], bits.max(16))?;
-            if let Some(y) = self.dialect.opaque_divisor(&self.emit, y.into_int_value())? {
+            if let Some(y) = self.hidden(y.into_int_value())? {
                 let quotient = self.divide_narrowed(opcode, [x, y.into()], a.value.get_type())?;
                 let block = self.emit.builder.get_insert_block();
                 self.division = Some(Division { opcode, operands: [a.value, b], quotient, block });
@@ -51,6 +51,24 @@ impl<'ctx> Body<'_, 'ctx> {
             impossible => builder.build_select(impossible.into_int_value(), one, y, ""),
         };
         self.divide_narrowed(opcode, [x, y.map_err(builder_error)?], a.value.get_type())
+    }
+
+    /// Returns the divisor, hidden from LLVM; `None` if the dialect does not hide it. An extended integer is hidden before
+    /// the extension: then LLVM knows its range, and divides in fewer bits where both operands fit.
+    fn hidden(&self, divisor: IntValue<'ctx>) -> Result<Option<IntValue<'ctx>>, CompileError> {
+        let extension = divisor.as_instruction().filter(|instruction| {
+            matches!(instruction.get_opcode(), InstructionOpcode::SExt | InstructionOpcode::ZExt)
+        });
+        let narrow = extension.and_then(|instruction| match instruction.get_operand(0) {
+            Some(Operand::Value(BasicValueEnum::IntValue(narrow))) => Some((instruction.get_opcode(), narrow)),
+            _ => None,
+        });
+        let Some((extend, narrow)) = narrow else { return self.dialect.opaque_divisor(&self.emit, divisor) };
+        let Some(narrow) = self.dialect.opaque_divisor(&self.emit, narrow)? else {
+            return self.dialect.opaque_divisor(&self.emit, divisor);
+        };
+        let wide = self.emit.builder.build_cast(extend, narrow, divisor.get_type(), "").map_err(builder_error)?;
+        Ok(Some(wide.into_int_value()))
     }
 
     /// Emits a remainder as the dividend minus the product of quotient and divisor, if the same block has just computed

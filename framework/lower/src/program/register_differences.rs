@@ -35,6 +35,12 @@ impl RegisterDifferences {
         self.0.get(register).copied().unwrap_or((register, 0))
     }
 
+    /// Emits the value of a register from the values of the registers before it; `None` if it is its own source.
+    pub(super) fn emit_from(&self, builder: &mut Builder, register: usize, before: &[Value]) -> Option<Value> {
+        let (from, difference) = self.source(register);
+        before.get(from).filter(|_| from < register).map(|&source| moved(builder, source, difference))
+    }
+
     /// The number of registers that are their own source.
     pub(super) fn count(&self) -> usize {
         self.own().count()

@@ -82,12 +82,15 @@ pub(crate) fn elementwise(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     // the bound does not cut, are computed once.
     let info = lowering.axis_info.get_proven(shaped).filter(|_| operation.results.len() == 1);
     let info = info.filter(|_| lowering.config.context.enables(Optimization::SharedMasks));
-    let equal = RegisterDifferences::of(&layout, info);
+    // A sum costs less than a remainder, but not less than other operations.
+    let differences = RegisterDifferences::of(&layout, info);
+    let is_remainder = [arith::REMSI, arith::REMUI].contains(&operation.name());
     for register in 0..registers {
-        if let (from, 0) = equal.source(register)
-            && from < register
+        if let [all] = &mut results[..]
+            && (is_remainder || differences.source(register).1 == 0)
+            && let Some(value) = differences.emit_from(&mut lowering.builder, register, all)
         {
-            results.iter_mut().for_each(|all| all.push(all[from]));
+            all.push(value);
             continue;
         }
         let values: SmallVec<[Value; 4]> = operands.iter().map(|operand| operand[register]).collect();
