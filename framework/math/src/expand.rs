@@ -1,11 +1,16 @@
 //! Replaces math functions by their expansions.
 
+use std::collections::HashMap;
+
 use super::bound::error_bound_ulps;
-use super::formula;
 use super::natives::Natives;
+use super::{formula, power};
 use tilewright_kernel::{
-    Builder, Element, Kernel, MathFunction, Op, Region, Statement, StaticLaunchConfig, Type, Value,
+    Builder, Cast, Element, Kernel, MathFunction, Op, Region, Statement, StaticLaunchConfig, Type, Value,
 };
+
+/// The numbers that are known to be constants: integers, `f32` and `f64`, or all elements of a vector.
+type Constants = HashMap<Value, f64>;
 
 /// Replaces each math function for which `native` returns false by arithmetic operations, element by element for
 /// vectors. The rest of the kernel stays unchanged; values keep their numbers.
@@ -13,7 +18,7 @@ use tilewright_kernel::{
 /// The kernel must pass [`tilewright_kernel::verify`]; functions with invalid operands stay.
 pub fn expand_math_functions(kernel: &mut Kernel, native: impl Fn(MathFunction, Element) -> bool) {
     let mut builder = Builder::extend(kernel);
-    region(&mut builder, &mut kernel.body, &native);
+    region(&mut builder, &mut kernel.body, &native, &mut Constants::new());
 }
 
 /// Returns the number of operations in the expansion of a math function of scalars, counting both arms of branches.
@@ -35,13 +40,23 @@ pub fn expansion_operation_count(
     builder.appended()
 }
 
-fn region(builder: &mut Builder, into: &mut Region, native: &dyn Fn(MathFunction, Element) -> bool) {
+fn region(
+    builder: &mut Builder,
+    into: &mut Region,
+    native: &dyn Fn(MathFunction, Element) -> bool,
+    constants: &mut Constants,
+) {
     let mut statements = Vec::with_capacity(into.statements.len());
     for mut statement in into.statements.drain(..) {
         for inner in statement.op.regions_mut() {
-            region(builder, inner, native);
+            region(builder, inner, native, constants);
         }
-        match expansion(builder, &statement, native) {
+        if let &[(value, ty)] = statement.results.as_slice()
+            && let Some(number) = constant_number(&statement.op, ty, constants)
+        {
+            constants.insert(value, number);
+        }
+        match expansion(builder, &statement, native, constants) {
             Some(expanded) => statements.extend(expanded),
             None => statements.push(statement),
         }
@@ -49,11 +64,26 @@ fn region(builder: &mut Builder, into: &mut Region, native: &dyn Fn(MathFunction
     into.statements = statements;
 }
 
+/// Returns the number of a constant, or of an integer constant that is converted to floating point; `None` for others.
+fn constant_number(op: &Op, ty: Type, constants: &Constants) -> Option<f64> {
+    match op {
+        Op::Constant { bits } => match ty.element()? {
+            Element::F32 => Some(f64::from(f32::from_bits(*bits as u32))),
+            Element::F64 => Some(f64::from_bits(*bits)),
+            Element::I32 => Some(f64::from(*bits as u32 as i32)),
+            _ => None,
+        },
+        Op::Cast { op: Cast::FloatS, a } => constants.get(a).copied(),
+        _ => None,
+    }
+}
+
 /// Returns the operations that replace a statement and define its result; `None` if the statement stays.
 fn expansion(
     builder: &mut Builder,
     statement: &Statement,
     native: &dyn Fn(MathFunction, Element) -> bool,
+    constants: &Constants,
 ) -> Option<Vec<Statement>> {
     let Op::Math { function, operands } = &statement.op else { return None };
     let &[(result, ty)] = statement.results.as_slice() else { return None };
@@ -66,10 +96,13 @@ fn expansion(
     }
     let (last, natives) = (*operands.last()?, Natives::of(element, native));
     let operands = std::array::from_fn(|index| operands.get(index).copied().unwrap_or(last));
+    let exponent = constants.get(&operands[1]).filter(|_| *function == MathFunction::Pow);
+    let factors = exponent.and_then(|&exponent| power::factor_count(exponent, element));
     builder.restore_location(statement.location);
     let (last, mut expanded) = builder.build_detached(|builder| {
-        element_by_element(builder, ty, operands, |builder, expanded| {
-            formula::append(builder, element, (*function, natives), expanded)
+        element_by_element(builder, ty, operands, |builder, expanded| match factors {
+            Some(factors) => power::append_product(builder, element, expanded[0], factors),
+            None => formula::append(builder, element, (*function, natives), expanded),
         })
     });
     // Define the statement's own result by the operation that computes it. It is the last one, so no other operation of

@@ -1,8 +1,11 @@
 //! Powers: `x^y = 2^(y log2(x))`, with the logarithm and the exponent `y log2(x)` as double-word values. In binary64,
 //! all steps to them are double-word arithmetic; in binary32, only those whose error the result would show.
 
+use tilewright_kernel::{Builder, Element, MathFunction, Value};
+
+use super::bound::error_bound_ulps;
 use super::double_word::DoubleWord;
-use super::formula_builder::{Bool, Real};
+use super::formula_builder::{Bool, FormulaBuilder, Real};
 use super::logarithm;
 use super::natives::Natives;
 use super::tables::constants::{LOG2_E, TWO_THIRDS};
@@ -74,6 +77,26 @@ fn magnitude<'p>(size: Real<'p>, y: Real<'p>) -> Real<'p> {
     // The low part of the exponent contributes the factor `2^low`, which is about `1 + natural`.
     let natural = low * std::f64::consts::LN_2;
     (power + natural.mul_add(power, natural) + 1.0).scale_by_power_of_two(exponent)
+}
+
+/// Returns the exponent if a product of so many factors is as accurate as the bound of powers; `None` for others. The
+/// error of a product of `n` factors is at most `n - 1` units in the last place.
+pub(super) fn factor_count(exponent: f64, element: Element) -> Option<u32> {
+    let bound = error_bound_ulps(MathFunction::Pow, element)?;
+    (2..=4u32).find(|&factors| f64::from(factors) == exponent && f64::from(factors - 1) <= bound)
+}
+
+/// Appends the product of `factors` times `x`, at least two.
+pub(super) fn append_product(builder: &mut Builder, element: Element, x: Value, factors: u32) -> Value {
+    let formula = FormulaBuilder::new(builder, element);
+    let x = formula.wrap_real(x);
+    let square = x * x;
+    let product = match factors {
+        2 => square,
+        3 => square * x,
+        _ => square * square,
+    };
+    product.value
 }
 
 pub(super) fn pow<'p>(x: Real<'p>, y: Real<'p>, natives: Natives) -> Real<'p> {

@@ -20,7 +20,8 @@ use std::collections::BTreeMap;
 use reference::{ReferenceValue, error, host, min_ulp_exponent};
 use tilewright_emulator::{Argument, GlobalMemory, RunLimits};
 use tilewright_kernel::{
-    Binary, Builder, Compare, Element, Kernel, MathFunction, MemorySpace, Module, Op, StaticLaunchConfig, Type, verify,
+    Binary, Builder, Cast, Compare, Element, Kernel, MathFunction, MemorySpace, Module, Op, StaticLaunchConfig, Type,
+    verify,
 };
 use tilewright_math::{error_bound_ulps, expand_math_functions};
 
@@ -571,6 +572,65 @@ fn an_expanded_kernel_computes_what_the_other_does() {
         for sample in bytes.chunks(4) {
             let found = f32::from_le_bytes([sample[0], sample[1], sample[2], sample[3]]);
             assert!((f64::from(found) - expected).abs() < 1e-6, "{found} {expected}");
+        }
+    }
+}
+
+/// A kernel that computes a power with a constant exponent, given as a number or, with `converts`, as an integer.
+fn constant_power(element: Element, exponent: i32, converts: bool) -> Kernel {
+    let mut kernel = elementwise::kernel(&[element], element, |builder, values| {
+        let ty = Type::Scalar(element);
+        let number = match (converts, element) {
+            (true, _) => {
+                let integer = builder.i32(exponent.cast_unsigned());
+                builder.cast(Cast::FloatS, integer, ty)
+            }
+            (false, Element::F32) => builder.constant(ty, u64::from((exponent as f32).to_bits())),
+            (false, _) => builder.constant(ty, f64::from(exponent).to_bits()),
+        };
+        builder.math(MathFunction::Pow, &[values[0], number])
+    });
+    expand_math_functions(&mut kernel, |_, _| false);
+    kernel
+}
+
+#[test]
+fn small_constant_exponents_are_products_within_the_bound() {
+    let arguments: Vec<u64> = singles().into_iter().filter(|&bits| value(bits).abs() < 1e9).collect();
+    for (exponent, converts) in [(2, false), (3, false), (4, false), (2, true), (3, true)] {
+        let kernel = constant_power(Element::F32, exponent, converts);
+        let is_product = |op: &Op| matches!(op, Op::Binary { op: Binary::FMul, .. });
+        let products = kernel.statements().iter().filter(|statement| is_product(&statement.op)).count();
+        assert_eq!(products, if exponent == 2 { 1 } else { 2 }, "{exponent}");
+        let found = elementwise::results(&kernel, &[Element::F32], Element::F32, &[arguments.clone()]);
+        for (&argument, found) in arguments.iter().zip(found) {
+            let (x, found) = (value(argument), value(found));
+            let exact = x.powi(exponent);
+            let unit = f64::from(f32::MIN_POSITIVE).max(exact.abs()) * 2f64.powi(-23);
+            let bound = error_bound_ulps(MathFunction::Pow, Element::F32).expect("a bound");
+            let is_near = (found - exact).abs() <= bound * unit || found.is_nan() && exact.is_nan();
+            assert!(is_near, "{x} to the power of {exponent}: {found}, not {exact}");
+        }
+    }
+}
+
+#[test]
+fn special_values_of_small_constant_exponents_are_those_of_c() {
+    let rows: [(f64, i32, f64); 7] = [
+        (f64::NEG_INFINITY, 2, f64::INFINITY),
+        (f64::NEG_INFINITY, 3, f64::NEG_INFINITY),
+        (f64::INFINITY, 4, f64::INFINITY),
+        (-0.0, 2, 0.0),
+        (-0.0, 3, -0.0),
+        (-0.0, 4, 0.0),
+        (-1.0, 3, -1.0),
+    ];
+    for (x, exponent, expected) in rows {
+        for element in [Element::F32, Element::F64] {
+            let bits = |x: f64| if element == Element::F32 { u64::from((x as f32).to_bits()) } else { x.to_bits() };
+            let kernel = constant_power(element, exponent, false);
+            let found = elementwise::results(&kernel, &[element], element, &[vec![bits(x)]]);
+            assert_eq!(found, [bits(expected)], "{x} to the power of {exponent}");
         }
     }
 }
