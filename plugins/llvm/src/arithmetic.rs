@@ -259,6 +259,7 @@ impl<'ctx> Body<'_, 'ctx> {
     }
 
     pub(crate) fn cast(&mut self, op: Cast, a: Value, ty: Type) -> Result<Typed<'ctx>, CompileError> {
+        let is_for_integer = self.extended_to_integers.contains(&a);
         let a = self.value(a)?;
         if op == Cast::Bits {
             return self.same_bits(a, ty);
@@ -268,6 +269,10 @@ impl<'ctx> Body<'_, 'ctx> {
             return Err(invalid_module_error(format!("{op:?} does not convert {} to {ty}", a.ty)));
         }
         if let Some(value) = self.round_integers(op, a, ty)? {
+            return Ok(Typed::new(ty, value));
+        }
+        // LLVM selects one instruction for an extension and the conversion to an integer.
+        if !is_for_integer && let Some(value) = self.extend_half_of_word(op, a, ty)? {
             return Ok(Typed::new(ty, value));
         }
         let opcode = match op {

@@ -69,6 +69,8 @@ pub(crate) struct Body<'a, 'ctx> {
     pub(crate) division: Option<Division<'ctx>>,
     /// The values that are operands, in a kernel with atomic updates; empty in others.
     pub(crate) used: HashSet<Value>,
+    /// The numbers that are extended and then converted to integers.
+    pub(crate) extended_to_integers: HashSet<Value>,
     /// The debug location of each of the kernel's source locations; empty if the module has no debug information.
     pub(crate) lines: Vec<Option<DILocation<'ctx>>>,
 }

@@ -211,6 +211,12 @@ pub trait TargetDialect: AsynchronousDialect {
         Ok(None)
     }
 
+    /// Whether `bf16` numbers are extended by a shift or a mask of the 32-bit word of which they are a half. Otherwise LLVM
+    /// selects the instructions.
+    fn extends_halves_of_words(&self) -> bool {
+        false
+    }
+
     /// Emits the conversion of a 32-bit integer, signed or not, to an `f32` number that rounds to `bf16` as the integer
     /// does; `None` if LLVM selects instructions that convert integers to `bf16`.
     ///

@@ -6,10 +6,12 @@
 //! precision of the narrow type (Figueroa, 1995): p is 11 or 8, and `f32` has 24 bits. Operations that return an
 //! operand or an integer are exact in `f32`.
 
+use std::collections::HashSet;
+
 use inkwell::FloatPredicate;
 use inkwell::types::BasicTypeEnum;
 use inkwell::values::{BasicValueEnum, FloatValue, InstructionOpcode};
-use tilewright_kernel::{Binary, Cast, Compare, Element, MathFunction, Type, Unary, Value};
+use tilewright_kernel::{Binary, Cast, Compare, Element, Kernel, MathFunction, Op, Type, Unary, Value};
 use tilewright_plugin::CompileError;
 use tilewright_plugin::codegen::{invalid_module_error, unsupported_kernel_error};
 
@@ -22,6 +24,18 @@ fn is_narrow(ty: Type) -> bool {
 
 fn is_bfloat(ty: Type) -> bool {
     ty.element() == Some(Element::Bf16)
+}
+
+/// Returns the numbers that a kernel extends and then converts to integers.
+pub(crate) fn find_extended_to_integers(kernel: &Kernel) -> HashSet<Value> {
+    let statements = kernel.statements();
+    let casts = statements.iter().filter_map(|statement| match statement.op {
+        Op::Cast { op, a } => Some((op, a, statement.results.first()?.0)),
+        _ => None,
+    });
+    let converted = casts.clone().filter(|(op, ..)| matches!(op, Cast::IntS | Cast::IntU)).map(|(_, a, _)| a);
+    let converted: HashSet<Value> = converted.collect();
+    casts.filter(|(op, _, result)| *op == Cast::ExtendF && converted.contains(result)).map(|(_, a, _)| a).collect()
 }
 
 impl<'ctx> Emitter<'_, 'ctx> {
@@ -164,6 +178,27 @@ impl<'ctx> Body<'_, 'ctx> {
         let integers = self.emit.split_to_elements(a.value, a.ty)?;
         let numbers = integers.into_iter().map(round).collect::<Result<Option<Vec<_>>, CompileError>>();
         numbers?.map(|numbers| self.emit.join_elements(&numbers, ty, ty)).transpose()
+    }
+
+    /// Emits the extension of a `bf16` number to `f32` from the 32-bit word of which it is a half: by a shift, or a mask of
+    /// the upper half. `None` for other casts and other numbers, and if the target needs no such code.
+    pub(crate) fn extend_half_of_word(
+        &self,
+        op: Cast,
+        a: Typed<'ctx>,
+        ty: Type,
+    ) -> Result<Option<BasicValueEnum<'ctx>>, CompileError> {
+        let is_extension =
+            op == Cast::ExtendF && a.ty == Type::Scalar(Element::Bf16) && ty == Type::Scalar(Element::F32);
+        if !is_extension || !self.dialect.extends_halves_of_words() {
+            return Ok(None);
+        }
+        let Some((word, is_upper)) = self.emit.word_of_half(a.value)? else { return Ok(None) };
+        let bits = match is_upper {
+            true => self.emit.and(word, 0xffff_0000)?,
+            false => self.emit.shift_left(word, 16)?,
+        };
+        self.emit.bitcast(bits.into(), self.llvm_type(ty)?).map(Some)
     }
 
     /// Extends `f16` and `bf16` values to `f32`; returns other values unchanged.

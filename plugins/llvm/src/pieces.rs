@@ -4,7 +4,9 @@ use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::builder::BuilderError;
 use inkwell::intrinsics::Intrinsic;
 use inkwell::types::{BasicMetadataTypeEnum, BasicType};
-use inkwell::values::{BasicMetadataValueEnum, CallSiteValue, InstructionOpcode, Operand, PointerValue, VectorValue};
+use inkwell::values::{
+    BasicMetadataValueEnum, CallSiteValue, InstructionOpcode, IntValue, Operand, PointerValue, VectorValue,
+};
 use inkwell::{AddressSpace, InlineAsmDialect};
 use tilewright_kernel::{Element, Type};
 use tilewright_plugin::CompileError;
@@ -133,6 +135,25 @@ impl<'ctx> Emitter<'_, 'ctx> {
             (_, elements) => return Err(backend(format!("{} parts of a {pieces}", elements.len()))),
         };
         self.bitcast(combined, self.llvm_type(ty)?)
+    }
+
+    /// Returns the 32-bit word with a 16-bit element of a vector, and whether the element is the upper half. `None`
+    /// unless `element` is extracted from a vector of words that is not itself joined from elements.
+    pub(crate) fn word_of_half(
+        &self,
+        element: BasicValueEnum<'ctx>,
+    ) -> Result<Option<(IntValue<'ctx>, bool)>, CompileError> {
+        const HALVES: u32 = WORD_BITS / 16;
+        let Some((vector, at)) = source_word(&[element]) else { return Ok(None) };
+        let joining = before_bitcasts(vector.into()).as_instruction_value();
+        let is_joined = joining.is_some_and(|joining| joining.get_opcode() == InstructionOpcode::InsertElement);
+        let count = vector.get_type().get_size();
+        if is_joined || !count.is_multiple_of(HALVES) {
+            return Ok(None);
+        }
+        let words = self.split_to_elements(vector.into(), Type::vector_or_scalar(Element::I32, count / HALVES))?;
+        let word = words.get((at / HALVES) as usize).map(|word| word.into_int_value());
+        Ok(word.map(|word| (word, at % HALVES > 0)))
     }
 
     /// Returns elements of `bits` bits as 32-bit words, the first in the lowest bits, if each word's elements are

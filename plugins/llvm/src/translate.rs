@@ -16,6 +16,7 @@ use tilewright_plugin::codegen::{
 
 use crate::body::Body;
 use crate::emitter::Emitter;
+use crate::float::find_extended_to_integers;
 use crate::lines::Lines;
 use crate::types::llvm_type;
 use crate::{KernelDeclaration, LlvmTarget, SharedMemoryDeclaration, TargetDialect, TensorMapDeclaration};
@@ -82,6 +83,7 @@ pub(crate) fn translate<'ctx>(
             ends_with_loads: false,
             division: None,
             used: used_values(kernel),
+            extended_to_integers: find_extended_to_integers(kernel),
             lines,
         };
         body.run().map_err(|error| prefix_error_with_kernel_name(error, kernel))?;

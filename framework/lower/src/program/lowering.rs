@@ -169,6 +169,13 @@ impl<'a> Lowering<'a> {
         lowered.ok_or_else(|| LowerErrorReason::malformed("an operand is used before its definition"))
     }
 
+    /// Returns the only operation that uses a value, if it is in the block that is lowered; `None` for other values.
+    pub(super) fn only_user(&self, value: tile::Value) -> Option<Op> {
+        let is_used_once = self.uses.get(value.index()) == Some(&1);
+        let mut ops = self.body.ops(self.block.filter(|_| is_used_once)?).iter().copied();
+        ops.find(|op| self.body.op(*op).operands.contains(&value))
+    }
+
     /// Records the lowered form of a value.
     pub(super) fn set_lowered(&mut self, value: tile::Value, lowered: LoweredValue) {
         if self.lowered.len() <= value.index() {

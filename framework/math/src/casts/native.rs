@@ -1,5 +1,6 @@
 //! Casts of scalars and vectors that only some targets have instructions for: between 8-bit floating-point formats and
-//! wider types, of integers to `bf16`, of `f32` to 16-bit types toward zero, and of bytes to `f16` by byte permutes.
+//! wider types, of integers to `bf16`, of `f32` to 16-bit types toward zero or in pairs, and of bytes to `f16` by byte
+//! permutes.
 
 use tilewright_kernel::{Binary, Builder, Cast, Element, Type, Value};
 use tilewright_target::{FloatFormat, TargetDescription};
@@ -15,8 +16,8 @@ const ELEMENTS: usize = upper_byte::BYTES;
 const WIDE: [Element; 3] = [Element::F16, Element::F32, Element::Bf16];
 
 /// The set of casts for which a target has instructions, among those that not every target has: between 8-bit
-/// floating-point formats and wider types, of 32-bit integers to `bf16`, and of `f32` to 16-bit types toward zero. A
-/// cast that is not in the set is computed by arithmetic.
+/// floating-point formats and wider types, of 32-bit integers to `bf16`, and of `f32` to 16-bit types toward zero, or
+/// of two numbers at a time. A cast that is not in the set is computed by arithmetic, or number by number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct NativeCasts {
     /// A bit set: the bit `WIDE.len() * cast + wide` is set if the target has the cast. The cast is an index into
@@ -99,6 +100,21 @@ impl NativeCasts {
         });
         let pairs: Vec<Value> = pairs.collect();
         Some(pairs.into_iter().flat_map(|pair| [0, 1].map(|index| builder.extract(pair, index))).collect())
+    }
+
+    /// Rounds `f32` numbers to a 16-bit type, to nearest even and two at a time; `None` if the target has no instruction
+    /// for this, or if a number has no partner.
+    pub fn round_pairs(self, builder: &mut Builder, numbers: &[Value], to: Element) -> Option<Vec<Value>> {
+        let is_single = numbers.iter().all(|&number| builder.type_of(number) == Type::Scalar(Element::F32));
+        let are_pairs = is_single && numbers.len().is_multiple_of(2);
+        (are_pairs && self.is_native(Cast::RoundF, to)).then(|| {
+            let pairs = numbers.chunks(2).flat_map(|pair| {
+                let pair = builder.pack(pair);
+                let rounded = builder.cast(Cast::RoundF, pair, Type::Vector(to, 2));
+                [0, 1].map(|index| builder.extract(rounded, index))
+            });
+            pairs.collect()
+        })
     }
 
     /// Rounds `f32` numbers to a 16-bit type, toward zero; `None` if the target has no instruction for this cast.

@@ -255,6 +255,11 @@ impl TargetDialect for Ptx<'_> {
         hidden.first().map(|&copy| emit.expect_integer_result("assembly", Some(copy))).transpose()
     }
 
+    /// `ptxas` moves the upper half of a word to a register before it extends the half.
+    fn extends_halves_of_words(&self) -> bool {
+        true
+    }
+
     fn integer_before_bf16<'ctx>(
         &self,
         emit: &Emitter<'_, 'ctx>,

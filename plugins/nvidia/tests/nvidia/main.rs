@@ -51,6 +51,7 @@ mod ptx;
 mod ranking;
 mod recorded_counts;
 mod reductions;
+mod rounded_pairs;
 mod scans;
 mod shared_counts;
 mod shared_slots;

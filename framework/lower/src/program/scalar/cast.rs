@@ -22,13 +22,11 @@ pub(super) fn by_instructions(scalar: &mut Scalar<'_>, name: &str) -> Option<Vec
     else {
         return None;
     };
-    let is_cast = matches!(name, arith::EXTF | arith::TRUNCF | arith::CONVERTF | tt::FP_TO_FP);
+    let is_cast = is_float_cast(name);
     if let Some(to) = native(to).filter(|_| is_cast && is_toward_zero(scalar)) {
         return scalar.native.round_toward_zero(scalar.builder, scalar.values, to);
     }
-    let is_nearest = matches!(scalar.keyword("rounding"), "" | "rtne")
-        && matches!(scalar.keyword("roundingmode"), "" | "to_nearest_even");
-    if !is_nearest || !is_cast {
+    if !is_nearest(scalar) || !is_cast {
         return None;
     }
     match (native(from), native(to)) {
@@ -38,12 +36,29 @@ pub(super) fn by_instructions(scalar: &mut Scalar<'_>, name: &str) -> Option<Vec
     }
 }
 
+/// Emits the rounding of `f32` numbers to a 16-bit type, to nearest even and two at a time; `None` if the operation `name`
+/// is no such cast, or if the target has no instruction for it.
+pub(super) fn by_pairs(scalar: &mut Scalar<'_>, name: &str) -> Option<Vec<Value>> {
+    let Some(&tile::TileType::Float(to)) = scalar.to.first() else { return None };
+    let is_cast = is_float_cast(name) && is_nearest(scalar);
+    is_cast.then(|| scalar.native.round_pairs(scalar.builder, scalar.values, native(to)?)).flatten()
+}
+
 /// Emits the conversion of 8-bit integers to `f16` by bytes that the registers hold; `None` if the operation `name` is
 /// no such cast, or if the target selects no bytes by an instruction.
 pub(super) fn by_bytes(scalar: &mut Scalar<'_>, name: &str) -> Option<Vec<Value>> {
     let is_half = matches!(scalar.to.first(), Some(tile::TileType::Float(FloatType::F16)));
     let is_cast = is_half && matches!(name, arith::SITOFP | arith::UITOFP);
     is_cast.then(|| scalar.native.convert_bytes(scalar.builder, scalar.values, name == arith::SITOFP)).flatten()
+}
+
+fn is_float_cast(name: &str) -> bool {
+    matches!(name, arith::EXTF | arith::TRUNCF | arith::CONVERTF | tt::FP_TO_FP)
+}
+
+fn is_nearest(scalar: &Scalar<'_>) -> bool {
+    matches!(scalar.keyword("rounding"), "" | "rtne")
+        && matches!(scalar.keyword("roundingmode"), "" | "to_nearest_even")
 }
 
 fn is_toward_zero(scalar: &Scalar<'_>) -> bool {

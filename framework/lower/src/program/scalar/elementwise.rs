@@ -127,12 +127,15 @@ fn packed_casts(
     let body = lowering.body;
     let origin = operation.operands.first().map(|&operand| body.value_origin(operand));
     let is_computed = matches!(origin, Some(ValueOrigin::Result(op, _)) if is_known(body.op(op).name()));
+    // Other users, such as dots, pack the numbers in another order.
+    let user = operation.results.first().and_then(|&result| lowering.only_user(result));
+    let is_extended = user.is_some_and(|user| body.op(user).name() == arith::EXTF);
     let mut scalar =
         Scalar { builder: &mut lowering.builder, operation, from, to, native, division: None, values: &values };
     let casts = if is_computed { None } else { cast::by_bytes(&mut scalar, operation.name()) };
-    let Some(casts) = casts.or_else(|| cast::by_instructions(&mut scalar, operation.name())) else {
-        return Known::new();
-    };
+    let casts = casts.or_else(|| cast::by_instructions(&mut scalar, operation.name()));
+    let casts = casts.or_else(|| is_extended.then(|| cast::by_pairs(&mut scalar, operation.name())).flatten());
+    let Some(casts) = casts else { return Known::new() };
     let mut known = Known::new();
     for (value, cast) in values.into_iter().zip(casts) {
         lowering.propagate_uniform(&[value], &[cast]);
