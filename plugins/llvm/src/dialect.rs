@@ -213,7 +213,7 @@ pub trait TargetDialect: AsynchronousDialect {
 
     /// Whether `bf16` numbers are extended by a shift or a mask of the 32-bit word of which they are a half. Otherwise LLVM
     /// selects the instructions.
-    fn extends_halves_of_words(&self) -> bool {
+    fn extends_bf16_in_words(&self) -> bool {
         false
     }
 

@@ -190,7 +190,7 @@ impl<'ctx> Body<'_, 'ctx> {
     ) -> Result<Option<BasicValueEnum<'ctx>>, CompileError> {
         let is_extension =
             op == Cast::ExtendF && a.ty == Type::Scalar(Element::Bf16) && ty == Type::Scalar(Element::F32);
-        if !is_extension || !self.dialect.extends_halves_of_words() {
+        if !is_extension || !self.dialect.extends_bf16_in_words() {
             return Ok(None);
         }
         let Some((word, is_upper)) = self.emit.word_of_half(a.value)? else { return Ok(None) };

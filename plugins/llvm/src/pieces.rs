@@ -143,17 +143,17 @@ impl<'ctx> Emitter<'_, 'ctx> {
         &self,
         element: BasicValueEnum<'ctx>,
     ) -> Result<Option<(IntValue<'ctx>, bool)>, CompileError> {
-        const HALVES: u32 = WORD_BITS / 16;
+        const PER_WORD: u32 = WORD_BITS / 16;
         let Some((vector, at)) = source_word(&[element]) else { return Ok(None) };
         let joining = before_bitcasts(vector.into()).as_instruction_value();
         let is_joined = joining.is_some_and(|joining| joining.get_opcode() == InstructionOpcode::InsertElement);
         let count = vector.get_type().get_size();
-        if is_joined || !count.is_multiple_of(HALVES) {
+        if is_joined || !count.is_multiple_of(PER_WORD) {
             return Ok(None);
         }
-        let words = self.split_to_elements(vector.into(), Type::vector_or_scalar(Element::I32, count / HALVES))?;
-        let word = words.get((at / HALVES) as usize).map(|word| word.into_int_value());
-        Ok(word.map(|word| (word, at % HALVES > 0)))
+        let words = self.split_to_elements(vector.into(), Type::vector_or_scalar(Element::I32, count / PER_WORD))?;
+        let word = words.get((at / PER_WORD) as usize).map(|word| word.into_int_value());
+        Ok(word.map(|word| (word, at % PER_WORD > 0)))
     }
 
     /// Returns elements of `bits` bits as 32-bit words, the first in the lowest bits, if each word's elements are

@@ -256,7 +256,7 @@ impl TargetDialect for Ptx<'_> {
     }
 
     /// `ptxas` moves the upper half of a word to a register before it extends the half.
-    fn extends_halves_of_words(&self) -> bool {
+    fn extends_bf16_in_words(&self) -> bool {
         true
     }
 

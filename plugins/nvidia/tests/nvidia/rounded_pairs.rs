@@ -9,11 +9,11 @@ use crate::virtual_device::bench::{Given, Shape, device_of, run_on};
 /// Number of elements: eight of each lane.
 const COUNT: usize = 1024;
 
-/// Returns a program that rounds `x` to `bf16`, adds `y` in `f32`, and stores the sums.
+/// Returns a program that rounds `x` to `bf16`, adds `y` in `f32`, and stores the totals.
 fn program() -> String {
     let tile = TileAddressText { name: "t", rows: 8, columns: 128, pitch: 128, layout: None };
     let at = |name: &str, element: &str| tile.addresses(&format!("{name}_at"), name, element);
-    let addresses = [at("x", "f32"), at("y", "bf16"), at("sums", "f32")].concat();
+    let addresses = [at("x", "f32"), at("y", "bf16"), at("totals", "f32")].concat();
     let pointer = |name, element| format!("%{name}: !tt.ptr<{element}> {{tt.divisibility = 16 : i32}}");
     let (narrow, single) = ("tensor<8x128xbf16>", "tensor<8x128xf32>");
     format!(
@@ -23,12 +23,12 @@ fn program() -> String {
     %rounded = arith.truncf %xv : {single} to {narrow}
     %a = arith.extf %rounded : {narrow} to {single}
     %b = arith.extf %yv : {narrow} to {single}
-    %sum = arith.addf %a, %b : {single}
-    tt.store %sums_at, %sum : tensor<8x128x!tt.ptr<f32>>
+    %total = arith.addf %a, %b : {single}
+    tt.store %totals_at, %total : tensor<8x128x!tt.ptr<f32>>
     tt.return\n  }}\n}}",
         pointer("x", "f32"),
         pointer("y", "bf16"),
-        pointer("sums", "f32"),
+        pointer("totals", "f32"),
         tile.offsets(),
     )
 }
@@ -37,7 +37,7 @@ fn program() -> String {
 fn numbers_are_rounded_in_pairs_and_words_are_extended_by_shifts_and_masks() {
     let x: Vec<f32> = (0..COUNT).map(|at| (at as f32 - 400.5) * 1.017_3).collect();
     let y: Vec<bf16> = (0..COUNT).map(|at| bf16::from_f32((at * 37 % 101) as f32 - 50.0)).collect();
-    let sums: Vec<f32> = x.iter().zip(&y).map(|(&x, &y)| bf16::from_f32(x).to_f32() + y.to_f32()).collect();
+    let totals: Vec<f32> = x.iter().zip(&y).map(|(&x, &y)| bf16::from_f32(x).to_f32() + y.to_f32()).collect();
     let inputs = [
         x.iter().flat_map(|number| number.to_le_bytes()).collect::<Vec<u8>>(),
         y.iter().flat_map(|number| number.to_le_bytes()).collect(),
@@ -55,6 +55,6 @@ fn numbers_are_rounded_in_pairs_and_words_are_extended_by_shifts_and_masks() {
         let (left, _) = run_on(&mut device, &ptx, "f", shape, &inputs.clone().map(Given::Buffer)).unwrap();
         let found: Vec<f32> =
             left[2].chunks_exact(4).map(|four| f32::from_le_bytes(four.try_into().unwrap())).collect();
-        assert!(found == sums, "{name}");
+        assert!(found == totals, "{name}");
     }
 }
