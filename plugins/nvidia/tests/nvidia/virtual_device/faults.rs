@@ -56,7 +56,8 @@ fn values_that_nothing_has_written() {
 }
 
 /// Checks that each byte of a register is defined on its own when bits are moved or packed elements computed: a packed
-/// half, an inserted field, a selected byte, an element of a packed sum or conversion, and the words of `stmatrix`.
+/// half, an inserted field, a selected byte, an element of a packed sum, of a conversion or of a bitwise `and`, and the
+/// words of `stmatrix`.
 #[test]
 fn bytes_that_nothing_has_written() {
     let right = |body: &str| {
@@ -68,7 +69,8 @@ fn bytes_that_nothing_has_written() {
     right(&format!("{half} mov.b32 %r2, %r0; mov.b32 {{%h2, %h3}}, %r2; st.global.b16 [%io], %h3;"));
     right(&format!("{half} bfi.b32 %r2, 5, %r0, 0, 16; st.global.u32 [%io], %r2;"));
     right(&format!("{half} bfi.b32 %r2, %r0, 5, 16, 16; prmt.b32 %r3, %r2, 0, 0x7710; st.global.u32 [%io], %r3;"));
-    for packed in ["add.f16x2 %r2, %r0, %r0;", "cvt.rn.f16x2.f32 %r2, 0f3F800000, %r9;"] {
+    for packed in ["add.f16x2 %r2, %r0, %r0;", "cvt.rn.f16x2.f32 %r2, 0f3F800000, %r9;", "and.b32 %r2, %r0, 0xff00ff;"]
+    {
         right(&format!("{half} {packed} mov.b32 {{%h2, %h3}}, %r2; st.global.b16 [%io], %h3;"));
         let body = format!("{half} {packed} mov.b32 {{%h2, %h3}}, %r2; st.global.b16 [%io], %h2;");
         assert_error(&body, 1, &["stored to global memory", "undefined"]);

@@ -164,7 +164,8 @@ impl<'a> Decoder<'a> {
             register_file: &mut self.register_file,
         };
         let operation = match row.semantics {
-            Semantics::Lanes(count, computes) => lanes(&form, &mut operands, count, computes),
+            Semantics::Lanes(count, computes) => lanes(&form, &mut operands, (count, computes), |ty| ty),
+            Semantics::Bitwise(count, computes) => lanes(&form, &mut operands, (count, computes), Type::packed_bytes),
             Semantics::Warp(reads) => reads(&form, &mut operands),
         };
         let operation = operation.map_err(wrong)?;
@@ -238,20 +239,22 @@ fn bytes(variable: &Variable) -> Result<u64, PtxError> {
 }
 
 /// Decodes an instruction with `count` source operands whose lanes compute independently. `computes` returns the
-/// function that a lane applies to the operands, or `None` if it does not support the opcode.
+/// function that a lane applies to the operands, or `None` if it does not support the opcode. `elements` returns the
+/// packed type whose elements the operation computes independently.
 fn lanes(
     form: &Form<'_>,
     operands: &mut Operands<'_>,
-    count: usize,
-    computes: fn(&Form<'_>) -> Option<Compute>,
+    (count, computes): (usize, fn(&Form<'_>) -> Option<Compute>),
+    elements: fn(Type) -> Type,
 ) -> Result<Box<dyn Operation>, String> {
     operands.expect(count + 1..=count + 1)?;
     let compute = computes(form).ok_or_else(|| form.unknown())?;
     let ty = form.types.last().copied().unwrap_or(form.ty());
     let to = operands.destination(0)?;
     let from = (1..=count).map(|index| operands.source(index, ty)).collect::<Result<Vec<_>, _>>()?;
-    if ty.element_count > 1 {
-        return Ok(Box::new(PartialLanes::packed(to, &from, compute, defined_elements(ty, count))));
+    let elements = elements(ty);
+    if elements.element_count > 1 {
+        return Ok(Box::new(PartialLanes::packed(to, &from, compute, defined_elements(elements, count))));
     }
     Ok(Box::new(Lanes::new(to, &from, compute)))
 }

@@ -26,6 +26,8 @@ pub(crate) enum Semantics {
     /// Each lane computes its result alone, from this many operands. The function returns the computation, or `None`
     /// for an invalid combination of modifiers and types.
     Lanes(usize, fn(&Form<'_>) -> Option<Compute>),
+    /// As `Lanes`, for an operation on each bit: a byte of the result depends only on this byte of the operands.
+    Bitwise(usize, fn(&Form<'_>) -> Option<Compute>),
     /// Any other operation of a warp. The function decodes an opcode and its operands.
     Warp(fn(&Form<'_>, &mut Operands<'_>) -> Decoded),
 }

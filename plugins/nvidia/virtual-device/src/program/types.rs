@@ -53,6 +53,11 @@ impl Type {
         self.bits * self.element_count
     }
 
+    /// Returns the packed type of this type's bytes; a predicate stays itself.
+    pub(crate) fn packed_bytes(self) -> Self {
+        if self.width() < 8 { self } else { Self { class: Class::Bits, bits: 8, element_count: self.width() / 8 } }
+    }
+
     pub(crate) fn is_signed(self) -> bool {
         self.class == Class::Signed
     }
