@@ -47,7 +47,7 @@ pub fn describe_pointer_memory(
         |at: &IndexBitPosition| masks.iter().all(|mask| mask.is_some_and(|mask| mask.is_constant_across_bit(*at)));
     let bytes_of_run = |run: Vec<IndexBitPosition>| bytes << run.into_iter().take_while(is_shared).count();
     let alignment = bytes_of_run(info.aligned_vector_bits());
-    let max_access_bytes = bytes_of_run(info.vector_bits(sufficient_alignment));
+    let max_access_bytes = bytes_of_run(axis_info.vector_bits(pointers, sufficient_alignment));
     let axes = shape.iter().enumerate().flat_map(|(axis, &size)| {
         let dim = Dim::tensor(axis);
         segments(info, axis, size, bytes).into_iter().map(move |(size, stride)| (dim, size, stride))

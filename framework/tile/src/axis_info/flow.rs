@@ -2,7 +2,7 @@
 
 use super::hints::{hints_at_steps, refine};
 use super::operations::results;
-use super::{AxisInfo, IntegerRange, LaunchValues};
+use super::{AxisInfo, IndexBitPosition, IntegerRange, LaunchValues};
 use crate::op::name::{scf, tt, ttg, ub};
 use crate::{Attributes, Function, FunctionBody, Op, Region, TileType, Value};
 
@@ -59,6 +59,18 @@ impl AxisInfoMap {
     #[must_use]
     pub fn get_proven(&self, value: Value) -> Option<&AxisInfo> {
         self.proven.as_ref().unwrap_or(&self.known).get(value.index())?.as_ref()
+    }
+
+    /// Returns the index bits that number the elements of the widest vectors in memory at a pointer, the lowest bit first:
+    /// vectors whose first address is a multiple of their size, or, without hints, of `sufficient_alignment` bytes.
+    ///
+    /// Hints describe aligned vectors only. Kernels give them for indices that wrap (`max_contiguous(i % n, ...)`): an
+    /// aligned vector does not reach across `n` if its length divides `n`, but another one reads behind the tensor.
+    #[must_use]
+    pub fn vector_bits(&self, pointer: Value, sufficient_alignment: u64) -> Vec<IndexBitPosition> {
+        let aligned = self.get(pointer).map(AxisInfo::aligned_vector_bits).unwrap_or_default();
+        let proven = self.get_proven(pointer).map(|info| info.vector_bits(sufficient_alignment)).unwrap_or_default();
+        if proven.len() > aligned.len() { proven } else { aligned }
     }
 }
 

@@ -40,7 +40,7 @@ impl VectorGroups {
         let is_shared =
             |at: &IndexBitPosition| masks.iter().all(|mask| mask.is_some_and(|mask| mask.is_constant_across_bit(*at)));
         let most = (widest / bits).max(1).ilog2() as usize;
-        let run = info.vector_bits(sufficient_alignment).into_iter().take_while(is_shared).take(most);
+        let run = axis_info.vector_bits(pointer, sufficient_alignment).into_iter().take_while(is_shared).take(most);
         let within = unit_steps(layout, run.map(|at| (at.axis, at.bit)));
         let groups = Self::allowed(within, registers, bits, access_bits);
         let is_aligned = groups.within.len() <= info.aligned_vector_bits().len();
