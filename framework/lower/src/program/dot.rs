@@ -105,8 +105,8 @@ enum Side {
     Registers(Vec<Value>),
     /// Integers that are stored to shared memory before the MMA, and the plan of the stores.
     Stored(Vec<Value>, Box<OperandStore>),
-    /// The address in shared memory from which the matrix unit reads the operand.
-    SharedMemory(Value),
+    /// The addresses in shared memory from which the matrix unit reads the chunks of K of the operand.
+    SharedMemory(Vec<Value>),
 }
 
 impl Matrices<'_> {
@@ -121,7 +121,8 @@ impl Matrices<'_> {
     /// memory.
     fn lower_operand(&self, lowering: &mut Lowering<'_>, op: Op, side: usize) -> Lowered<Side> {
         if let Some(smem_operand) = &self.smem_operands[side] {
-            return Ok(Side::SharedMemory(smem_operand.address));
+            let address = smem_operand.address;
+            return Ok(Side::SharedMemory(self.plan.emit_operand_chunks(&mut lowering.builder, side, address)));
         }
         let tensor = operand(lowering, op, ["a", "b"][side])?;
         let element_type = [self.plan.problem.a, self.plan.problem.b][side];
@@ -219,7 +220,7 @@ impl Matrices<'_> {
             let builder = &mut lowering.builder;
             let operands = [0, 1].map(|side| match &sides[side] {
                 Side::Registers(values) => of(values, batch),
-                Side::SharedMemory(address) => vec![*address],
+                Side::SharedMemory(chunks) => chunks.clone(),
                 Side::Stored(values, store) => {
                     stores = true;
                     self.plan.emit_operand_store(builder, store, &of(values, batch), &of(&scales[side], batch))

@@ -123,11 +123,11 @@ impl MmaPlan {
     ///
     /// # Errors
     /// [`MmaError::Impossible`] if the atom takes the operand from registers, if the operand has another element type
-    /// than the atom's or several chunks of K, if the atom cannot read this layout, or if a part has no whole tiles of
-    /// the atom or does not begin at a multiple of its sizes.
+    /// than the atom's, if the atom cannot read this layout, or if a part has no whole tiles of the atom or does not begin
+    /// at a multiple of its sizes.
     pub fn with_operand_memory(&self, side: usize, memory: &LinearLayout, first: &[u64]) -> Result<Self, MmaError> {
         let refused = |reasons: String| MmaError::Impossible { reasons };
-        let operand = self.check_operand_in_shared(side)?;
+        let operand = self.check_operand_type_in_shared(side)?;
         let (own, _) = self.side(side);
         let axes: Vec<Dim> = own.outs().dims().collect();
         let memory = memory.transpose_outs(&axes)?;
@@ -168,13 +168,47 @@ impl MmaPlan {
         Ok(tile)
     }
 
-    /// Checks that the atom can read operand A (`side` 0) or B (1) from the program's own shared memory. Returns the
-    /// operand of the atom.
+    /// Emits the address of each chunk of K of an operand in the program's own shared memory at `address`; the plan is one
+    /// of [`Self::with_operand_memory`].
+    pub fn emit_operand_chunks(&self, builder: &mut Builder, side: usize, address: Value) -> Vec<Value> {
+        let (layout, operands) = self.side(side);
+        let found = operands.memory.as_deref().map(|operand| DescriptorMatch::find(layout, operand));
+        let Some(Ok(descriptor_match)) = found else { return vec![address] };
+        let tiles = self.tiling.repeats()[2];
+        let start = |chunk: u64| {
+            let mut tile = [0; 2];
+            tile[1 - side] = chunk << tiles;
+            descriptor_match.tile_offset(tile)
+        };
+        let chunks = (1..self.chunk_count()).map(|chunk| {
+            let bytes = builder.i32(start(chunk) as u32);
+            builder.ptr_add(address, bytes)
+        });
+        std::iter::once(address).chain(chunks).collect()
+    }
+
+    /// Checks that the atom can read all of K of operand A (`side` 0) or B (1) at once from the program's own shared memory.
+    /// Returns the operand of the atom.
     ///
     /// # Errors
     /// [`MmaError::Impossible`] if the atom takes the operand from registers, or if the operand has another element
     /// type than the atom's or several chunks of K.
     pub fn check_operand_in_shared(&self, side: usize) -> Result<&MemoryOperand, MmaError> {
+        let operand = self.check_operand_type_in_shared(side)?;
+        match self.chunk_count() {
+            1 => Ok(operand),
+            chunks => Err(MmaError::Impossible {
+                reasons: format!(
+                    "the atom reads all of K from shared memory at once, and registers suffice only for one of {chunks} \
+                     chunks: use a smaller tile or more warps"
+                ),
+            }),
+        }
+    }
+
+    /// Checks that the atom reads operand A (`side` 0) or B (1) from shared memory, with the element type that the operand
+    /// has there. Returns the operand of the atom.
+    fn check_operand_type_in_shared(&self, side: usize) -> Result<&MemoryOperand, MmaError> {
         let refused = |reasons: String| Err(MmaError::Impossible { reasons });
         let (_, operands) = self.side(side);
         let Some(operand) = &operands.memory else {
@@ -185,13 +219,7 @@ impl MmaPlan {
             let name = operands.element_type;
             return refused(format!("the atom reads elements of {name} from shared memory, the operand has {own}"));
         }
-        match self.chunk_count() {
-            1 => Ok(operand),
-            chunks => refused(format!(
-                "the atom reads all of K from shared memory at once, and registers suffice only for one of {chunks} \
-                 chunks: use a smaller tile or more warps"
-            )),
-        }
+        Ok(operand)
     }
 
     /// Emits the kernel IR that stores an operand's registers (integers as wide as the problem's elements) to shared

@@ -7,7 +7,7 @@ use tilewright_assign::synthesis::SynthesisOptions;
 use tilewright_plan::mma::{MmaProblem, plan_mma};
 use tilewright_plan::movement::{DescriptorMatch, build_operand_memory_layout};
 use tilewright_target::{ElementType, InstructionOperand, MemoryOperand};
-use tilewright_vendor_testkit::explicit::{DividedDot, synthesize_and_emulate};
+use tilewright_vendor_testkit::explicit::{DividedDot, chained_dots_program, synthesize_and_emulate};
 
 /// Checks the descriptor of every tile of tensors that have four tiles of an operand along each axis, in all canonical
 /// layouts: the address of each element by the descriptor is the element's address in the layout of the full tensor.
@@ -85,18 +85,39 @@ fn parts_begin_at_multiples_of_their_sizes() {
 #[test]
 fn wgmma_reads_parts_of_tensors() {
     let target = target("h100");
-    let mut number = 0;
-    for is_k_contiguous in [[true, true], [false, true], [true, false], [false, false]] {
-        for (tile, parts) in [([128, 64, 64], [2, 1, 4]), ([64, 128, 32], [1, 2, 1]), ([128, 128, 64], [2, 2, 2])] {
-            let buffers = [0, 2, 4][number % 3];
-            number += 1;
-            let dot = DividedDot { tile, parts, is_k_contiguous, buffers, fills_parts: false };
-            let (case, text) = dot.program();
-            let solved = synthesize_and_emulate(&target, &case, &text, SynthesisOptions::default());
-            let kernel = check_on_virtual_device(&target, &case, &text);
-            assert_eq!(kernel.contains("cp.async.bulk.tensor"), buffers == 0, "{dot:?}: {}", solved.derivation);
-            let all = solved.derivation.dots.iter().all(|dot| dot.instruction.contains(".ss."));
-            assert!(all, "{dot:?}: {}", solved.derivation);
-        }
+    let shapes = [
+        ([128, 64, 64], [2, 1, 4], 4),
+        ([64, 128, 32], [1, 2, 1], 4),
+        ([128, 128, 64], [2, 2, 2], 4),
+        ([256, 32, 32], [2, 1, 2], 8),
+    ];
+    let majors = [[true, true], [false, true], [true, false], [false, false]];
+    let dots = majors.into_iter().flat_map(|is_k_contiguous| shapes.map(|shape| (is_k_contiguous, shape)));
+    for (number, (is_k_contiguous, (tile, parts, warps))) in dots.enumerate() {
+        let (buffers, fills_parts) = ([0, 2, 4][number % 3], number % 2 == 1);
+        let dot = DividedDot { tile, parts, is_k_contiguous, buffers, warps, fills_parts };
+        let (case, text) = dot.program();
+        let solved = synthesize_and_emulate(&target, &case, &text, SynthesisOptions::default());
+        let all = solved.derivation.dots.iter().all(|dot| dot.instruction.contains(".ss."));
+        assert!(all, "{dot:?}: {}", solved.derivation);
+        let kernel = check_on_virtual_device(&target, &case, &text);
+        let has_tensor_copies = buffers == 0 && !fills_parts;
+        assert!(!has_tensor_copies || kernel.contains("cp.async.bulk.tensor"), "{dot:?}: {}", solved.derivation);
     }
+}
+
+/// Checks a dot whose left operand is in registers that suffice for a part of K only: the MMAs of each part read theirs of
+/// the right operand in the buffer that asynchronous copies fill.
+#[test]
+fn chunks_of_k_are_parts_of_a_prefetched_operand() {
+    let target = target("h100");
+    let (case, text) = chained_dots_program();
+    let (dialects, imports) = (tilewright_dialects::all_dialects(), tilewright_dialects::read_import_tables());
+    let compiler = ProgramCompiler { dialects: &dialects, imports: &imports, target: &target };
+    let kernel = case.compile_variant(&compiler, &text, &ProgramOptions::default()).expect("a kernel");
+    let outcome = case.run_emulated(&kernel, build_plan_context(&target), &RunLimits::default()).expect("a run");
+    assert!(outcome.differences.is_empty(), "{:?}", outcome.differences);
+    // Each of 128 lanes copies 16 bytes of a tile of 16 KiB at a time, of both operands in four iterations.
+    assert!(outcome.report.counts.asynchronous_copies >= 2 * 4 * 8, "{:?}", outcome.report.counts);
+    check_on_virtual_device(&target, &case, &text);
 }

@@ -3,6 +3,7 @@
 
 mod bulk_stores;
 mod case_data;
+mod chained_dots;
 pub mod claims;
 mod fused_mlp;
 mod mamba;
@@ -29,6 +30,7 @@ use tilewright_testkit::sample::{ALL_CASES, is_all};
 use tilewright_verify::case::ProgramCase;
 
 pub use bulk_stores::{bulk_store_program, column_tiles_program, persistent_tiles_program, ragged_tiles_program};
+pub use chained_dots::chained_dots_program;
 pub use fused_mlp::check_fused_mlp;
 pub use mamba::check_mamba;
 pub use paper_kernels::{check_paper_kernels, sized_attention};

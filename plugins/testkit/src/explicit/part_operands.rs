@@ -17,6 +17,8 @@ pub struct DividedDot {
     pub is_k_contiguous: [bool; 2],
     /// Number of buffers that the program orders itself, by a dynamic index; 0 if it has one and the compiler adds stages.
     pub buffers: usize,
+    /// Number of warps.
+    pub warps: u32,
     /// Whether a copy fills each part of the tile of A along K.
     pub fills_parts: bool,
 }
@@ -42,7 +44,7 @@ impl DividedDot {
         let product = multiply([m, n, depth], quarters, others);
         let c = output("f32", [m, n], product, [1.0 / 1024.0, 1.0 / 1024.0]);
         let arguments = vec![("a", a), ("b", b), ("c", c)];
-        (build_case("divided_dot", [1, 1], 4, arguments), self.text(depth))
+        (build_case("divided_dot", [1, 1], self.warps, arguments), self.text(depth))
     }
 
     fn text(&self, depth: usize) -> String {
@@ -108,7 +110,7 @@ impl DividedDot {
     /// Returns the loop over K: it fills the tiles, and multiplies their parts.
     fn dots(&self) -> String {
         let [_, n, k] = self.tile;
-        let [pm, pn, pk] = [0, 1, 2].map(|axis| self.tile[axis] / self.parts[axis]);
+        let [pm, pn] = [0, 1].map(|axis| self.tile[axis] / self.parts[axis]);
         let ty = format!("tensor<{pm}x{pn}xf32>");
         let list = |text: &dyn Fn(usize, usize) -> String| {
             self.results().map(|(row, column)| text(row, column)).collect::<Vec<_>>().join(", ")
@@ -133,6 +135,22 @@ impl DividedDot {
             "      %bi = tw.slice %gb[%i] : !tw.view<{k}x{n}x?xf16> -> !tw.view<{k}x{n}xf16>
       tw.copy %bi to {b} : (!tw.view<{k}x{n}xf16>, !b) -> ()"
         );
+        text += &self.part_dots([a, b]);
+        let last = self.parts[2] - 1;
+        let _ = writeln!(
+            text,
+            "      scf.yield {} : {}\n    }}",
+            list(&|row, column| format!("%d{row}_{column}_{last}")),
+            list(&|_, _| ty.clone()),
+        );
+        text
+    }
+
+    /// Returns the dots of all parts of the buffers `a` and `b`.
+    fn part_dots(&self, [a, b]: [&str; 2]) -> String {
+        let [pm, pn, pk] = [0, 1, 2].map(|axis| self.tile[axis] / self.parts[axis]);
+        let ty = format!("tensor<{pm}x{pn}xf32>");
+        let mut text = String::new();
         for (row, column, step) in
             self.results().flat_map(|(row, column)| (0..self.parts[2]).map(move |step| (row, column, step)))
         {
@@ -152,13 +170,6 @@ impl DividedDot {
                 column * pn,
             );
         }
-        let last = self.parts[2] - 1;
-        let _ = writeln!(
-            text,
-            "      scf.yield {} : {}\n    }}",
-            list(&|row, column| format!("%d{row}_{column}_{last}")),
-            list(&|_, _| ty.clone()),
-        );
         text
     }
 

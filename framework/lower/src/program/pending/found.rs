@@ -114,7 +114,7 @@ fn plan_smem_operands(lowering: &Lowering<'_>, op: Op) -> Option<MmaPlan> {
 /// Returns the plan changed so that the MMA reads both operands in place from memories with these layouts, beginning at
 /// these coordinates. `None` if it cannot read them, or if its MMAs cannot be asynchronous.
 fn match_descriptors(plan: &MmaPlan, memories: [&(LinearLayout, Vec<u64>); 2]) -> Option<MmaPlan> {
-    plan.pending_queue()?;
+    plan.pending_queue().filter(|_| plan.chunk_count() == 1)?;
     let [(a, first_of_a), (b, first_of_b)] = memories;
     plan.with_operand_memory(0, a, first_of_a).ok()?.with_operand_memory(1, b, first_of_b).ok()
 }

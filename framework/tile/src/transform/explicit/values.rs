@@ -39,25 +39,10 @@ impl Expander<'_> {
 
     /// Expands a dot (`tw.mma` or `tt.dot`) with its choice; operands in shared memory are loaded first.
     pub(super) fn mma(&mut self, op: Op, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<()> {
-        let operands = cloner.from.op(op).operands.clone();
-        let mut mma_operands = Vec::new();
-        for (side, &operand) in operands[..2].iter().enumerate() {
-            mma_operands.push(match (cloner.from.value_type(operand), cloner.from.value_origin(operand)) {
-                (TileType::Memory(_), _) => self.out_of_shared(op, operand, cloner)?,
-                (_, ValueOrigin::Result(copy, _)) if self.reads_shared_copy(cloner.from, op, side) => {
-                    self.out_of_shared(copy, cloner.from.op(copy).operands[0], cloner)?
-                }
-                _ => cloner.clone_of(operand),
-            });
-        }
-        let accumulator = cloner.clone_of(operands[2]);
-        let ty = cloner.to.ty(accumulator).clone();
         let choice = self.choices.dots.get(&op).cloned().unwrap_or_default();
-        for (operand, _) in mma_operands.iter().zip(choice.smem_operands).filter(|(_, smem_operands)| *smem_operands) {
-            if let ValueOrigin::Result(load, _) = cloner.to.body().value_origin(*operand) {
-                cloner.to.body_mut().op_mut(load).attributes.set(OPERAND_STAYS_IN_SMEM, Attribute::Unit);
-            }
-        }
+        let mma_operands = self.mma_operands(op, choice.smem_operands, cloner)?;
+        let accumulator = cloner.clone_of(cloner.from.op(op).operands[2]);
+        let ty = cloner.to.ty(accumulator).clone();
         let number = |width: u64| Attribute::integer(width as i64, TileType::integer(32));
         let exclusive = |is: &dyn Fn(&&PingPongChoice) -> bool| {
             self.ping_pong.iter().find(is).map(|exclusive| number(exclusive.groups.into()))
@@ -93,6 +78,31 @@ impl Expander<'_> {
         }
         cloner.bind(cloner.from.op(op).results[0], result);
         Ok(())
+    }
+
+    /// Returns operands A and B of a dot; those in shared memory are loaded, and MMAs read those of `smem_operands` there.
+    fn mma_operands(
+        &mut self,
+        op: Op,
+        smem_operands: [bool; 2],
+        cloner: &mut IrCloner<'_, '_, '_>,
+    ) -> Rewritten<Vec<Value>> {
+        let mut mma_operands = Vec::new();
+        for (side, stays_in_smem) in smem_operands.into_iter().enumerate() {
+            let operand = cloner.from.op(op).operands[side];
+            let mma_operand = match (cloner.from.value_type(operand), cloner.from.value_origin(operand)) {
+                (TileType::Memory(_), _) => self.out_of_shared(op, operand, cloner)?,
+                (_, ValueOrigin::Result(copy, _)) if self.reads_shared_copy(cloner.from, op, side) => {
+                    self.out_of_shared(copy, cloner.from.op(copy).operands[0], cloner)?
+                }
+                _ => cloner.clone_of(operand),
+            };
+            if let (ValueOrigin::Result(load, _), true) = (cloner.to.body().value_origin(mma_operand), stays_in_smem) {
+                cloner.to.body_mut().op_mut(load).attributes.set(OPERAND_STAYS_IN_SMEM, Attribute::Unit);
+            }
+            mma_operands.push(mma_operand);
+        }
+        Ok(mma_operands)
     }
 
     /// Whether the MMA of a dot is issued while the MMA that makes its accumulator is in flight, and whether it is itself in
