@@ -13,7 +13,9 @@ mod shape_transfers;
 
 pub(crate) use blocks::coalesced_over_blocks;
 pub use blocks::{ClusterPartition, replicate_axes_in_blocks};
-pub use coordinates::{coordinates_from_row_major, map_coordinates, row_major_index, unpack_coordinates};
+pub use coordinates::{
+    coordinates_from_row_major, first_coordinates, map_coordinates, row_major_index, unpack_coordinates,
+};
 pub use layout_transfer::{LayoutTransfer, tensor_shape_from_layout, to_canonical_dim_order};
 pub use name::format_layout_attribute;
 pub use resolve::{LayoutCache, LayoutResolveError, MemDescLayout, resolve_distributed_layout};

@@ -8,15 +8,15 @@ use tilewright_tile::op::name::{scf, tt, ttg, tw};
 use super::SynthesisError;
 use super::model::StepWork;
 use crate::dot_plan::{DotPlan, mma_problem, plan_dot};
-use crate::layouts::{LayoutCache, map_coordinates};
+use crate::layouts::{LayoutCache, first_coordinates, map_coordinates};
 use crate::shared_buffer::{MmaRead, bulk_copy_access, mma_operand_access};
 use crate::{LOOP_WEIGHT, LaunchConfig};
-use tilewright_layout::{Dim, LinearLayout};
+use tilewright_layout::{Dim, LinearLayout, Space};
 use tilewright_plan::memory_synthesis::{AccessAlternative, AccessSolution, TensorAccess};
 use tilewright_plan::mma::MmaError;
 use tilewright_target::Direction;
 use tilewright_tile::op_attrs::OPERAND_STAYS_IN_SMEM;
-use tilewright_tile::{Attribute, FunctionBody, Op, Value, ValueOrigin};
+use tilewright_tile::{FunctionBody, Op, Value, ValueOrigin};
 
 /// The properties of a copy that are known before the memory layout is found.
 #[derive(Debug, Clone)]
@@ -98,17 +98,6 @@ pub(super) fn is_part(body: &FunctionBody, value: Value) -> bool {
         ttg::MEMDESC_INDEX | ttg::MEMDESC_REINTERPRET => is_part(body, body.op(op).operands[0]),
         _ => false,
     }
-}
-
-/// Returns the coordinates in a buffer at which its part `value` begins; empty if `value` is no part.
-fn first_coordinates(body: &FunctionBody, value: Value) -> Vec<u64> {
-    let ValueOrigin::Result(op, _) = body.value_origin(value) else { return Vec::new() };
-    if body.op(op).name() != ttg::MEMDESC_SUBSLICE {
-        return Vec::new();
-    }
-    let before = first_coordinates(body, body.op(op).operands[0]);
-    let offsets = body.op(op).attributes.get("offsets").and_then(Attribute::as_unsigned_integers).unwrap_or_default();
-    offsets.iter().enumerate().map(|(axis, offset)| offset + before.get(axis).copied().unwrap_or(0)).collect()
 }
 
 /// Returns the number of buffers of the allocation that contains the buffer `value`; `None` if `value` is an allocation
@@ -202,7 +191,7 @@ impl<'a> AccessedTensor<'_, 'a> {
         let access = match operation.name() {
             ttg::LOCAL_LOAD if is_of(0) && operation.attributes.get(OPERAND_STAYS_IN_SMEM).is_some() => {
                 let (access, dot, side) = mma_access(body, op, &self.name(op, operation.operands[0]), config)?;
-                let first = first_coordinates(body, operation.operands[0]);
+                let first = first_coordinates(body, operation.operands[0], self.layouts);
                 return Ok(Some((access, Some(MmaRead { dot: Rc::new(dot), side, view: Vec::new(), first }))));
             }
             ttg::LOCAL_LOAD if is_of(0) => {
@@ -222,10 +211,10 @@ impl<'a> AccessedTensor<'_, 'a> {
             }
             ttg::ASYNC_COPY_GLOBAL_TO_LOCAL if is_of(1) => self.copy_access(op, loaded.unwrap_or(u64::MAX))?,
             tw::BULK_TENSOR_LOAD if is_one_of(body.operand(op, "dst")) => {
-                tensor_copy_access(body, op, Direction::Store, config, &self.name(op, operation.operands[0]))
+                self.tensor_copy_access(op, "dst", Direction::Store)?
             }
             tw::BULK_TENSOR_STORE if is_one_of(body.operand(op, "src")) => {
-                tensor_copy_access(body, op, Direction::Load, config, &self.name(op, operation.operands[0]))
+                self.tensor_copy_access(op, "src", Direction::Load)?
             }
             _ => return Ok(None),
         };
@@ -246,6 +235,28 @@ impl<'a> AccessedTensor<'_, 'a> {
                 && (all_there || alternative.can_be_masked())
                 && !(of_part && is_fetched(alternative))
         }))
+    }
+
+    /// Returns the access by which a bulk tensor copy fills or reads a buffer, or a part of one, with one alternative for
+    /// each instruction. `memory` is the operand that is the buffer.
+    fn tensor_copy_access(
+        &self,
+        copy: Op,
+        memory: &str,
+        direction: Direction,
+    ) -> Result<TensorAccess<'a>, SynthesisError> {
+        let body = self.body;
+        let name = self.name(copy, body.op(copy).operands[0]);
+        let none = TensorAccess::without_alternatives(&name);
+        let ValueOrigin::Result(mapped, _) = body.value_origin(body.op(copy).operands[0]) else { return Ok(none) };
+        let strides = body.operands(mapped, "strides");
+        let is_one = |value: &Value| body.constant_integer(*value) == Some(1);
+        let Some(first) = strides.iter().position(is_one) else { return Ok(none) };
+        let access = bulk_copy_access(&name, (strides.len(), direction), Dim::tensor(first), self.config);
+        let Some(part) = body.operand(copy, memory).filter(|value| is_part(body, *value)) else { return Ok(access) };
+        let sizes = body.value_type(part).shape().unwrap_or_default().iter().enumerate();
+        let sizes: Vec<(Dim, u64)> = sizes.map(|(axis, &size)| (Dim::tensor(axis), size)).collect();
+        Ok(access.of_part(&Space::from_sizes(&sizes)?))
     }
 
     fn is_of_part(&self, op: Op) -> bool {
@@ -275,23 +286,6 @@ impl<'a> AccessedTensor<'_, 'a> {
             }
         }
     }
-}
-
-/// Returns the access by which a bulk tensor copy fills or reads a buffer, with one alternative for each instruction.
-fn tensor_copy_access<'a>(
-    body: &FunctionBody,
-    copy: Op,
-    direction: Direction,
-    config: &LaunchConfig<'a>,
-    name: &str,
-) -> TensorAccess<'a> {
-    let ValueOrigin::Result(mapped, _) = body.value_origin(body.op(copy).operands[0]) else {
-        return TensorAccess::without_alternatives(name);
-    };
-    let strides = body.operands(mapped, "strides");
-    let is_one = |value: &Value| body.constant_integer(*value) == Some(1);
-    let Some(first) = strides.iter().position(is_one) else { return TensorAccess::without_alternatives(name) };
-    bulk_copy_access(name, (strides.len(), direction), Dim::tensor(first), config)
 }
 
 /// Returns the bytes that a lane gives to one MMA by consecutive registers, if a dot with a chosen instruction reads

@@ -30,6 +30,10 @@ pub struct Derivation {
     pub memories: Vec<SharedTensorReport>,
     /// The pipelined loops.
     pub loops: Vec<SharedCopyLoopReport>,
+    /// The copies to shared memory that cannot be bulk tensor copies, each with the reason; empty if the target has no
+    /// bulk tensor copies.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub lane_copies: Vec<String>,
     /// The layout conversions that remain, each with the operation that requires it.
     pub conversions: Vec<String>,
     /// Bytes of shared memory of all tensors of the program.
@@ -248,6 +252,7 @@ impl fmt::Display for Derivation {
             }
         }
         self.loops.iter().try_for_each(|of| writeln!(f, "{of}"))?;
+        self.lane_copies.iter().try_for_each(|of| writeln!(f, "no bulk tensor copy by {of}"))?;
         for conversion in &self.conversions {
             writeln!(f, "conversion {conversion}")?;
         }

@@ -172,7 +172,7 @@ fn is_copy(function: &Function, from: Op) -> bool {
 }
 
 /// Returns an operation as text: its result, its name, and its first two operands.
-fn description(function: &Function, op: Op) -> String {
+pub(super) fn description(function: &Function, op: Op) -> String {
     let Some(body) = &function.body else { return String::new() };
     let operation = body.op(op);
     let result = operation.results.first().map(|value| format!("{} = ", body.display_name(*value)));

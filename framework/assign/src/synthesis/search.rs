@@ -7,12 +7,14 @@ mod ping_pong;
 mod producers;
 mod tile_groups;
 
+use super::accesses::allocation;
 use super::alternatives::Tried;
 use super::error::Refusals;
 use super::iteration_count::persistent_block_count;
-use super::leaf::Leaf;
+use super::leaf::{Leaf, description};
 use super::model::StepWork;
 use super::predicted::cycle_lower_bound;
+use super::tensor_copies::TensorCopyCandidates;
 use super::tree::{MIN_OVERLAPPED_STAGES, Staged, Tree};
 use super::{Derivation, SearchStats, SynthesisError, SynthesisOptions};
 use crate::stage_count::choose_stages;
@@ -118,6 +120,7 @@ pub fn synthesize(
         registers,
         memories,
         loops,
+        lane_copies: describe_rejected(module, &tree.tensor_copies.rejected),
         conversions: conversions(&assigned),
         shared_bytes,
         prediction,
@@ -133,6 +136,13 @@ pub fn synthesize(
 fn nothing_to_do() -> crate::AssignmentError {
     let message = "the limit of leaves is zero".to_owned();
     crate::AssignmentError::Program { operation: "module".to_owned(), message }
+}
+
+/// Returns the texts of copies to shared memory that cannot be bulk tensor copies, with the reasons.
+fn describe_rejected(module: &TileModule, rejected: &[(Op, String)]) -> Vec<String> {
+    let function = module.functions.first();
+    let text = |(copy, reason): &(Op, String)| Some(format!("{}: {reason}", description(function?, *copy)));
+    rejected.iter().filter_map(text).collect()
 }
 
 fn conversions(assigned: &AssignedModule) -> Vec<String> {
@@ -323,6 +333,16 @@ impl Search<'_, '_> {
             self.try_ping_pong(open);
             self.try_tile_groups(open);
         }
+        self.try_pending_copies();
+    }
+
+    /// Solves the best leaf (complete choice) again with the program's pending copies as bulk tensor copies.
+    fn try_pending_copies(&mut self) {
+        let TensorCopyCandidates { maps, pending, .. } = &self.tree.tensor_copies;
+        let Some((_, choices)) = self.best.as_ref().filter(|_| !pending.is_empty()) else { return };
+        let mapped = pending.iter().filter_map(|copy| Some((*copy, maps.get(copy)?.clone())));
+        let choices = mapped.fold(choices.clone(), |choices, (copy, map)| choices.with_tensor_copy(copy, map));
+        self.leaf(&choices);
     }
 
     /// Chooses the number of a loop's stages, starting from the stages of the best leaf (complete choice).
@@ -396,12 +416,13 @@ impl Search<'_, '_> {
         };
         let choices = self.tree.with_stages(choices, of, stages);
         let group = self.tree.group(of);
-        let fills = || group.iter().flat_map(|of| of.copies.iter().zip(&of.tensors));
-        let can_be_tensor_copy = |copy: &Op| self.tree.tensor_copies.contains_key(copy);
-        let is_uniform = |tensor: &Op| fills().all(|(copy, filled)| filled != tensor || can_be_tensor_copy(copy));
-        let copies: Vec<Op> = fills().filter(|(_, tensor)| is_uniform(tensor)).map(|(copy, _)| *copy).collect();
-        let tensor_copies = self.tree.tensor_copies.iter().filter(|(copy, _)| copies.contains(copy));
-        let tensor_copies = tensor_copies.map(|(copy, mapped)| (*copy, mapped.clone())).collect();
+        let body = self.module.functions.first().and_then(|function| function.body.as_ref())?;
+        let filled = |copy: &Op| Some(allocation(body, body.operand(*copy, "dst")?));
+        let fills = || group.iter().flat_map(|of| of.copies.iter().map(|copy| (copy, filled(copy))));
+        let maps = &self.tree.tensor_copies.maps;
+        let is_uniform = |tensor| fills().all(|(copy, filled)| filled != tensor || maps.contains_key(copy));
+        let copies = fills().filter(|(_, tensor)| is_uniform(*tensor));
+        let tensor_copies = copies.filter_map(|(copy, _)| Some((*copy, maps.get(copy)?.clone()))).collect();
         choices.stages.get(&of.op).is_some_and(|stages| *stages > 1).then_some((choices, tensor_copies))
     }
 
@@ -421,8 +442,8 @@ impl Search<'_, '_> {
             self.leaf(&choices);
         }
         let tree = self.tree;
-        for store in &tree.bulk_stores {
-            let (Some((_, choices)), Some(mapped)) = (&self.best, tree.tensor_copies.get(store)) else { return };
+        for store in &tree.tensor_copies.stores {
+            let (Some((_, choices)), Some(mapped)) = (&self.best, tree.tensor_copies.maps.get(store)) else { return };
             let choices = choices.clone().with_tensor_copy(*store, mapped.clone());
             self.leaf(&choices);
         }

@@ -6,55 +6,163 @@
 //! reaches an aligned part of a row, within which the loop moves it. The bounds of the loop are constants, or the upper bound is the
 //! row length divided by the step.
 
+use std::collections::HashMap;
+
 use crate::LaunchConfig;
 use crate::shared_buffer::bulk_copy_instructions;
 use tilewright_target::Direction;
 use tilewright_tile::axis_info::{AxisInfo, AxisInfoMap};
 use tilewright_tile::op::name::{arith, scf, tt, tw};
-use tilewright_tile::transform::explicit::{ElementDistance, ScaledOffsetTerm, TensorMapTileAddress};
+use tilewright_tile::transform::explicit::{
+    ElementDistance, ScaledOffsetTerm, SharedCopyLoop, TensorMapTileAddress, find_pending_copies, is_pending_copy,
+};
 use tilewright_tile::view_layout::{DynamicCuteLayout, ModeStride};
-use tilewright_tile::{Attribute, FunctionBody, Op, TileType, Value, ValueOrigin};
+use tilewright_tile::{Attribute, Function, FunctionBody, Op, TileType, Value, ValueOrigin};
 
-/// Returns the tensor map by which a copy from global to shared memory, or to global memory, can be a bulk tensor copy.
-/// `None` if the target has no such copy, or if a requirement is not known to hold.
-pub(super) fn find_tensor_map(
+/// The copies of a program that can be bulk tensor copies.
+#[derive(Default)]
+pub(super) struct TensorCopyCandidates {
+    /// The tensor map of each.
+    pub maps: HashMap<Op, TensorMapTileAddress>,
+    /// The copies to global memory among them, in the order of the program.
+    pub stores: Vec<Op>,
+    /// The pending copies among them; empty if not all pending copies of the program are.
+    pub pending: Vec<Op>,
+    /// The copies to shared memory that are not among them, each with the reason; empty if the target has no bulk tensor
+    /// copies.
+    pub rejected: Vec<(Op, String)>,
+}
+
+impl TensorCopyCandidates {
+    /// Finds the candidates; `loops` are the loops of the function that fill tensors in shared memory.
+    pub(super) fn find(
+        function: &Function,
+        axis_info: &AxisInfoMap,
+        loops: &[SharedCopyLoop],
+        config: &LaunchConfig<'_>,
+    ) -> Self {
+        let Some(body) = &function.body else { return Self::default() };
+        if required_alignment(2, Direction::Store, config).is_none() {
+            return Self::default();
+        }
+        let mut found = Self::default();
+        let outermost = body.blocks(body.root()).first().map_or(&[][..], |entry| body.ops(*entry));
+        let pipelined = loops.iter().filter(|of| of.rejected.is_none());
+        for copy in body.walk_region(body.root()).into_iter().filter(|op| body.op(*op).name() == tw::COPY) {
+            let Some(direction) = shared_access(body, copy) else { continue };
+            let of = pipelined.clone().find(|of| of.copies.contains(&copy));
+            let is_pending = is_pending_copy(body, copy);
+            let map = match (direction, of) {
+                (Direction::Store, Some(of)) if !outermost.contains(&of.outermost()) => {
+                    Err("a producer or prologue would be within another operation than a loop".to_owned())
+                }
+                (Direction::Store, Some(_)) if is_pending => Err("its loop is pipelined without its wait".to_owned()),
+                (Direction::Store, None) if !is_pending => {
+                    Err("it is neither prefetched nor marked `tw.pending`".to_owned())
+                }
+                _ => find_tensor_map_before_loops(body, axis_info, copy, config),
+            };
+            let list = match direction {
+                Direction::Load => Some(&mut found.stores),
+                Direction::Store => is_pending.then_some(&mut found.pending),
+            };
+            match map {
+                Ok(map) => {
+                    list.into_iter().for_each(|list| list.push(copy));
+                    found.maps.insert(copy, map);
+                }
+                Err(reason) if direction == Direction::Store => found.rejected.push((copy, reason)),
+                Err(_) => {}
+            }
+        }
+        found.check_pending(function);
+        found
+    }
+
+    /// Rejects all pending copies if one of them was rejected, or if their order relative to the waits is unknown.
+    fn check_pending(&mut self, function: &Function) {
+        let all = find_pending_copies(function).and_then(|all| match self.pending.len() == all.copies.len() {
+            true => Ok(()),
+            false => Err("another pending copy cannot be one".to_owned()),
+        });
+        let Err(reason) = all else { return };
+        for copy in std::mem::take(&mut self.pending) {
+            self.maps.remove(&copy);
+            self.rejected.push((copy, reason.clone()));
+        }
+    }
+}
+
+/// Returns the tensor map of a copy whose strides are known before all loops: the launch encodes it.
+///
+/// # Errors
+/// As [`find_tensor_map`].
+fn find_tensor_map_before_loops(
     body: &FunctionBody,
     axis_info: &AxisInfoMap,
     copy: Op,
     config: &LaunchConfig<'_>,
-) -> Option<TensorMapTileAddress> {
-    let operation = body.op(copy);
-    let direction = shared_access(body, copy)?;
-    let ends = (operation.operands[0], body.operand(copy, "dst")?);
-    let (view, copied) = if direction == Direction::Store { ends } else { (ends.1, ends.0) };
-    let shape = body.value_type(copied).shape()?;
-    let bits = body.value_type(copied).element_bits()?;
-    // Boxes fill all of a tensor, since no tensor map describes a part of a swizzled one.
-    let is_part = body.value_type(copied).as_memory().is_some()
-        && !matches!(body.value_origin(copied), ValueOrigin::Result(op, _) if body.op(op).name() == tw::SHARED_TENSOR);
-    let plain = body.operands(copy, "bounds").is_empty() && operation.attributes.get("instruction").is_none();
-    if is_part || !plain || shape.len() != 2 || bits < 8 {
-        return None;
+) -> Result<TensorMapTileAddress, String> {
+    let entry = body.blocks(body.root()).first().copied();
+    let is_before_loops = |value: Value| match body.value_origin(value) {
+        ValueOrigin::Argument(block, _) => Some(block) == entry,
+        ValueOrigin::Result(op, _) => entry.is_some_and(|entry| body.ops(entry).contains(&op)),
+    };
+    let map = find_tensor_map(body, axis_info, copy, config)?;
+    match map.strides.iter().all(|stride| stride.value().is_none_or(is_before_loops)) {
+        true => Ok(map),
+        false => Err("a stride is computed in a loop".to_owned()),
     }
-    let required_alignment = required_alignment(shape.len(), direction, config)?;
-    let tile = Tile::of(body, view)?;
+}
+
+/// Returns the tensor map by which a copy from global to shared memory, or to global memory, can be a bulk tensor copy.
+///
+/// # Errors
+/// The reason as text: the target has no such copy, or a requirement is not known to hold.
+fn find_tensor_map(
+    body: &FunctionBody,
+    axis_info: &AxisInfoMap,
+    copy: Op,
+    config: &LaunchConfig<'_>,
+) -> Result<TensorMapTileAddress, String> {
+    let operation = body.op(copy);
+    let direction = shared_access(body, copy).ok_or("no end of it is global memory")?;
+    let ends = (operation.operands[0], body.operand(copy, "dst").ok_or("it fills registers")?);
+    let (view, copied) = if direction == Direction::Store { ends } else { (ends.1, ends.0) };
+    let ty = body.value_type(copied);
+    let Some(shape) = ty.shape().filter(|shape| shape.len() == 2) else {
+        return Err("its tile has not two axes".into());
+    };
+    let bits = ty.element_bits().filter(|bits| *bits >= 8).ok_or("its elements are narrower than a byte")?;
+    if !body.operands(copy, "bounds").is_empty() {
+        return Err("it masks elements beyond bounds".to_owned());
+    }
+    if operation.attributes.get("instruction").is_some() {
+        return Err("the program names another instruction".to_owned());
+    }
+    let required_alignment = required_alignment(shape.len(), direction, config).ok_or("the target has none")?;
+    let tile = Tile::of(body, view).ok_or("its tile is gathered, or an axis has several strides or none")?;
     let program = Program { body, axis_info };
-    let along = (0..2).find(|&axis| tile.strides[axis] == ElementDistance::Number(1) && shape[axis] > 1)?;
+    let along = (0..2).find(|&axis| tile.strides[axis] == ElementDistance::Number(1) && shape[axis] > 1);
+    let along = along.ok_or("no elements of its tile are contiguous in global memory")?;
     let row = Row { along, across: 1 - along, width: shape[along], pitch: tile.strides[1 - along] };
-    let (base, offsets) = program.base(tile.pointer)?;
-    let begins = program.begins(&tile, offsets, &row)?;
+    let (base, offsets) = program.base(tile.pointer).ok_or("its memory is not behind an argument of the function")?;
+    let begins = program.begins(&tile, offsets, &row).ok_or("its tile may cross the end of a row")?;
     let row_bytes = program.pitch_divisor(&row) * u64::from(bits / 8);
-    let aligned =
-        program.divisor(base).is_multiple_of(required_alignment) && row_bytes.is_multiple_of(required_alignment);
+    if !program.divisor(base).is_multiple_of(required_alignment) || !row_bytes.is_multiple_of(required_alignment) {
+        return Err(format!("its rows are not known to begin at multiples of {required_alignment} bytes"));
+    }
     let is_word = |value: Value| *body.value_type(value) == TileType::integer(32);
     let is_word_distance = |distance| !matches!(distance, ElementDistance::Value(value) if !is_word(value));
-    let words = begins.iter().flatten().all(|term| is_word(term.value) && is_word_distance(term.over));
-    (aligned && words).then(|| TensorMapTileAddress { base, strides: tile.strides, begins: begins.into() })
+    match begins.iter().flatten().all(|term| is_word(term.value) && is_word_distance(term.over)) {
+        true => Ok(TensorMapTileAddress { base, strides: tile.strides, begins: begins.into() }),
+        false => Err("its indices are not `i32`".to_owned()),
+    }
 }
 
 /// Returns how a copy accesses shared memory if it is a bulk tensor copy: a copy from global to shared memory stores to
 /// it, a copy to global memory loads from it. `None` for other copies.
-pub(super) fn shared_access(body: &FunctionBody, copy: Op) -> Option<Direction> {
+fn shared_access(body: &FunctionBody, copy: Op) -> Option<Direction> {
     let is_view = |value: Value| matches!(body.value_type(value), TileType::View(_));
     match (is_view(*body.op(copy).operands.first()?), is_view(body.operand(copy, "dst")?)) {
         (true, false) => Some(Direction::Store),
@@ -213,7 +321,7 @@ impl Program<'_> {
         }
         // The end of the tile along the row at the last indices, relative to the offsets; `None` if unknown.
         let mut end = Some(row.width);
-        for &(index, step) in &tile.steps {
+        for &(index, step) in tile.steps.iter().filter(|(index, _)| self.constant(*index) != Some(0)) {
             let (axis, term) = self.moved(index, step, row)?;
             if axis == row.along {
                 let farthest = self.most(index).and_then(|most| most.checked_mul(term.times));
@@ -272,7 +380,9 @@ impl Program<'_> {
                 within.then_some((row.along, times(step)))
             }
             (ElementDistance::Number(step), ElementDistance::Value(pitch)) => {
-                let within = step >= row.width && self.find_iteration_count(index) == Some((pitch, step));
+                let is_below = self.find_iteration_count(index) == Some((pitch, step))
+                    || self.is_clamped_below(index, (pitch, step));
+                let within = step >= row.width && is_below;
                 within.then_some((row.along, times(step)))
             }
             (ElementDistance::Value(step), ElementDistance::Value(pitch)) if step == pitch => {
@@ -285,6 +395,24 @@ impl Program<'_> {
             }
             (ElementDistance::Value(_), ElementDistance::Number(_)) => None,
         }
+    }
+
+    /// Whether an index is not negative, and the lesser of some value and `n / d - 1`.
+    fn is_clamped_below(&self, index: Value, (n, d): (Value, u64)) -> bool {
+        let is_last = |value: Value| {
+            let before = self.defining_operands(value, arith::SUBI).filter(|[_, one]| self.constant(*one) == Some(1));
+            before.is_some_and(|[count, _]| self.find_quotient(count) == Some((n, d)))
+        };
+        let is_positive = self.axis_info.get(index).is_some_and(|info| info.range.min >= 0);
+        let sides = self.defining_operands(index, arith::MINSI);
+        is_positive && sides.is_some_and(|sides| sides.into_iter().any(is_last))
+    }
+
+    /// Returns `(n, d)` if a value is the quotient `n / d`.
+    fn find_quotient(&self, value: Value) -> Option<(Value, u64)> {
+        let sides = self.defining_operands(value, arith::DIVSI).or_else(|| self.defining_operands(value, arith::DIVUI));
+        let [dividend, divisor] = sides?;
+        Some((dividend, self.constant(divisor)?))
     }
 
     /// Returns `(n, d)` such that the loop with the induction variable `index` (start 0, step 1) runs `n / d`
@@ -300,8 +428,6 @@ impl Program<'_> {
         if (self.constant(begin)?, self.constant(step)?) != (0, 1) {
             return None;
         }
-        let [dividend, divisor_value] =
-            self.defining_operands(end, arith::DIVSI).or_else(|| self.defining_operands(end, arith::DIVUI))?;
-        Some((dividend, self.constant(divisor_value)?))
+        self.find_quotient(end)
     }
 }

@@ -12,7 +12,7 @@ use super::leaf::of_loop;
 use super::live_bytes::{TensorBytes, peak_live_bytes};
 use super::model::StepWork;
 use super::reuse::Reuse;
-use super::tensor_copies;
+use super::tensor_copies::TensorCopyCandidates;
 use super::work::multiplied;
 use super::{SynthesisError, SynthesisOptions};
 use crate::LaunchConfig;
@@ -20,14 +20,13 @@ use crate::memory::element_bits_while_moved;
 use crate::producer_warps::requested_producer;
 use crate::shared_buffer::SolvedLayouts;
 use crate::stage_count::MAX_STAGES;
-use tilewright_target::Direction;
 use tilewright_tile::axis_info::AxisInfoMap;
 use tilewright_tile::op::Dialects;
 use tilewright_tile::transform::explicit::{
-    CopyChoice, DotChoice, ExplicitMemoryChoices, SharedCopyLoop, TensorMapTileAddress, expand_explicit_memory,
-    find_shared_copy_loops, tensors_of_iterations,
+    CopyChoice, DotChoice, ExplicitMemoryChoices, SharedCopyLoop, expand_explicit_memory, find_shared_copy_loops,
+    tensors_of_iterations,
 };
-use tilewright_tile::{Attribute, Function, FunctionBody, Op, TileModule, Value, ValueOrigin};
+use tilewright_tile::{Attribute, Function, FunctionBody, Op, TileModule, Value};
 
 /// Min number of stages of a loop whose MMAs overlap with the next iteration.
 pub(super) const MIN_OVERLAPPED_STAGES: u32 = 3;
@@ -39,10 +38,8 @@ pub(super) struct Tree<'m> {
     pub dots: Vec<DotGroup>,
     tensor_reads: Vec<TensorRead>,
     pub loops: Vec<Staged>,
-    /// The copies that can be bulk tensor copies, each with its tensor map.
-    pub tensor_copies: HashMap<Op, TensorMapTileAddress>,
-    /// The copies to global memory that can be bulk tensor copies, in the order of the program.
-    pub bulk_stores: Vec<Op>,
+    /// The copies that can be bulk tensor copies.
+    pub tensor_copies: TensorCopyCandidates,
     /// Bytes of one buffer of each tensor in shared memory, without padding.
     tensor_bytes: HashMap<Op, u64>,
     /// The reuse of global memory between blocks.
@@ -102,32 +99,17 @@ impl<'m> Tree<'m> {
             of: of.clone(),
         };
         let loops: Vec<Staged> = all.iter().map(of_loop).collect();
-        let entry = body.blocks(body.root()).first().copied();
-        let outermost = entry.map_or(&[][..], |entry| body.ops(entry));
-        // The tensor map is before all loops around the copies.
-        let is_before_loops = |value: Value| match body.value_origin(value) {
-            ValueOrigin::Argument(block, _) => Some(block) == entry,
-            ValueOrigin::Result(op, _) => outermost.contains(&op),
-        };
         // Bulk tensor copies replace task mappings, so one option disables both.
-        let of_loops = loops.iter().filter(|open| options.task_mapping && outermost.contains(&open.of.outermost()));
-        let is_store = |op: &Op| {
-            body.op(*op).name() == tw::COPY && tensor_copies::shared_access(body, *op) == Some(Direction::Load)
+        let tensor_copies = match options.task_mapping {
+            true => TensorCopyCandidates::find(function, &axis_info, &all, config),
+            false => TensorCopyCandidates::default(),
         };
-        let stores = body.walk_region(body.root()).into_iter().filter(|op| options.task_mapping && is_store(op));
-        let may = of_loops.flat_map(|open| open.of.copies.iter().copied()).chain(stores);
-        let tensor_copies: HashMap<Op, TensorMapTileAddress> = may
-            .filter_map(|copy| Some((copy, tensor_copies::find_tensor_map(body, &axis_info, copy, config)?)))
-            .filter(|(_, map)| map.strides.iter().all(|stride| stride.value().is_none_or(is_before_loops)))
-            .collect();
-        let mut bulk_stores: Vec<Op> = tensor_copies.keys().copied().filter(is_store).collect();
-        bulk_stores.sort_unstable();
         let copies = copies(function, config, options)?;
         let (dots, tensor_bytes) = (group_dots(body, &axis_info, config)?, tensor_bytes(body));
         let tensor_reads = find_tensor_reads(body, &dots);
         let reuse = Reuse::of(body, &axis_info);
         let solved_layouts = SolvedLayouts::default();
-        Ok(Self { copies, dots, tensor_reads, loops, tensor_copies, bulk_stores, tensor_bytes, reuse, solved_layouts })
+        Ok(Self { copies, dots, tensor_reads, loops, tensor_copies, tensor_bytes, reuse, solved_layouts })
     }
 
     /// Returns the choices from which the search begins, without dots.

@@ -7,6 +7,7 @@
 use tilewright_tile::op::name::ttg;
 
 use crate::shared_memory::Access;
+use tilewright_assign::layouts::first_coordinates;
 use tilewright_kernel::Queue;
 use tilewright_layout::Dim;
 use tilewright_plan::movement::{
@@ -18,7 +19,7 @@ use super::error::{LowerErrorReason, Lowered};
 use super::lowered::LoweredValue;
 use super::lowering::{Copies, Lowering};
 use super::memory::VectorGroups;
-use super::shared::{first_coordinates, layout_of, load_and_store, placed_at, slice};
+use super::shared::{layout_of, load_and_store, placed_at, slice};
 use super::tensor_coordinates::idle_registers;
 use super::types::{carrier, stored};
 
@@ -46,7 +47,8 @@ fn plan(lowering: &mut Lowering<'_>, op: Op) -> Lowered<Option<PointerToSharedCo
     }
     let layout = lowering.layout_of(source)?;
     let memory_layout = layout_of(lowering, memory)?;
-    let Some((within, start)) = memory_layout.in_full(&layout, &first_coordinates(lowering, memory)?)? else {
+    let first = first_coordinates(lowering.body, memory, lowering.layouts);
+    let Some((within, start)) = memory_layout.in_full(&layout, &first)? else {
         return Ok(None);
     };
     let element = stored(carrier(lowering.body.value_type(memory).element())?);

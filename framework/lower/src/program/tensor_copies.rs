@@ -11,13 +11,13 @@ use tilewright_tile::op::name::tw;
 
 use crate::shared_memory::Access;
 use tilewright_assign::launch_tensor::{ArgumentParameter, LaunchTimeScalar, find_descriptor_tensor};
-use tilewright_assign::layouts::LayoutCache;
+use tilewright_assign::layouts::{LayoutCache, first_coordinates};
 use tilewright_assign::memory::describe_descriptor_global_tensor;
 use tilewright_assign::{LaunchConfig, find_bulk_reduction};
 use tilewright_kernel::{LaunchDerivedTensorMap, LaunchTimeElementCount, Parameter, Value};
 use tilewright_layout::{Dim, Layout};
 use tilewright_plan::movement::{
-    AsyncCopySpec, AxisStride, GlobalTensor, TensorCopy, TensorCopyGlobalTile, plan_tensor_copy_to_global,
+    AsyncCopySpec, AxisStride, GlobalTensor, TensorCopy, TensorCopyGlobalTile, TensorPart, plan_tensor_copy_to_global,
     plan_tensor_copy_to_shared,
 };
 use tilewright_tile::axis_info::{AxisInfo, AxisInfoMap};
@@ -73,15 +73,18 @@ impl TensorCopyPlanner<'_> {
             |group: &str| body.operand(op, group).ok_or_else(|| LowerErrorReason::malformed("an operand is missing"));
         let descriptor = resolve_captured_value(body, operand("desc")?);
         let is_store = body.op(op).name() == tw::BULK_TENSOR_STORE;
-        let ty = body.value_type(operand(if is_store { "src" } else { "dst" })?);
+        let end = operand(if is_store { "src" } else { "dst" })?;
+        let ty = body.value_type(end);
         let memory_layout = self.layouts.resolve_memory(ty)?;
+        let shape = ty.shape().unwrap_or_default();
+        let shape = shape[shape.len().saturating_sub(memory_layout.shape.len())..].to_vec();
         let Layout::Memory(memory) = memory_layout.layout else {
             return Err(LowerErrorReason::unsupported("a bulk tensor copy of something other than shared memory"));
         };
         let element_bits = stored(carrier(ty.element())?).bits();
         let mapped = match body.value_origin(descriptor) {
             ValueOrigin::Result(mapped, _) if body.op(mapped).name() == DERIVED_TENSOR_MAP => {
-                self.derived(mapped, &memory_layout.shape, element_bits)?
+                self.derived(mapped, &shape, element_bits)?
             }
             _ => self.mapped_tensor(descriptor)?,
         };
@@ -90,7 +93,9 @@ impl TensorCopyPlanner<'_> {
         let reduction = find_bulk_reduction(body.op(op), body.value_type(descriptor))
             .map_err(|word| LowerErrorReason::unsupported(format!("a bulk tensor copy that combines by `{word}`")))?;
         let problem = AsyncCopySpec::new(&global, &memory, element_bits, lanes, warps);
-        let problem = problem.with_tensor_map(true).with_reduction(reduction);
+        let is_part = shape != memory_layout.shape;
+        let part = is_part.then(|| TensorPart { first: first_coordinates(body, end, self.layouts), sizes: shape });
+        let problem = problem.with_tensor_map(true).with_reduction(reduction).with_part(part);
         let copy = match is_store {
             true => plan_tensor_copy_to_global(&problem, self.config.context)?,
             false => plan_tensor_copy_to_shared(&problem, self.config.context)?,

@@ -111,8 +111,8 @@ impl Problem<'_, '_> {
                 AccessAlternative::Operand { operand, .. } => {
                     DescriptorMatch::find(&memory.linear, operand).ok().map(|_| by_itself(0))
                 }
-                AccessAlternative::TensorCopy { operand, first, .. } => {
-                    let box_count = min_box_count(&memory.linear, *first, self.tensor.bits, operand);
+                AccessAlternative::TensorCopy { operand, first, part, .. } => {
+                    let box_count = min_box_count(&memory.linear, part.as_ref(), *first, self.tensor.bits, operand);
                     box_count.ok().map(|(box_count, _)| by_itself(box_count))
                 }
             };

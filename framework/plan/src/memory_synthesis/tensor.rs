@@ -5,7 +5,7 @@ use std::fmt;
 
 use crate::movement::{PlanContext, SharedAccessKind};
 use tilewright_layout::cute::CuteLayout;
-use tilewright_layout::{Dim, LinearLayout};
+use tilewright_layout::{Dim, LinearLayout, Space};
 use tilewright_target::{Direction, Instruction, InstructionKind, MemoryOperand, TensorCopyOperand};
 
 /// A tensor in shared memory whose layout is to be found.
@@ -48,6 +48,8 @@ pub enum AccessAlternative<'a> {
         operand: &'a TensorCopyOperand,
         /// The axis along which elements are contiguous in global memory.
         first: Dim,
+        /// The sizes of the part of the tensor that is copied, which begins at multiples of them; `None` for all of it.
+        part: Option<Space>,
     },
 }
 
@@ -169,9 +171,21 @@ impl<'a> TensorAccess<'a> {
     pub fn tensor_copy(name: &str, row: &'a Instruction, first: Dim) -> Option<Self> {
         let operand = row.tensor_copy_operand()?;
         Some(Self {
-            alternatives: vec![AccessAlternative::TensorCopy { row: &row.name, operand, first }],
+            alternatives: vec![AccessAlternative::TensorCopy { row: &row.name, operand, first, part: None }],
             ..Self::new(name, None)
         })
+    }
+
+    /// Returns the same access of a part of the tensor with these sizes, for bulk tensor copies; the part begins at
+    /// multiples of its sizes.
+    #[must_use]
+    pub fn of_part(mut self, sizes: &Space) -> Self {
+        for kind in &mut self.alternatives {
+            if let AccessAlternative::TensorCopy { part, .. } = kind {
+                *part = Some(sizes.clone());
+            }
+        }
+        self
     }
 
     /// Creates an access without alternatives; the caller adds them.

@@ -53,7 +53,7 @@ pub use convert::{ConversionKind, ConversionPlan, ShuffleRounds, conversion_cand
 pub(crate) use copy::min_box_count;
 pub use copy::{
     AsyncCopyPlan, AsyncCopySpec, BulkReduction, PointerToSharedCopy, PointerToSharedCopySpec, TensorCopy,
-    TensorCopyGlobalTile, build_tensor_copy_memory_layout, find_warp_addressed_copy, plan_async_copy,
+    TensorCopyGlobalTile, TensorPart, build_tensor_copy_memory_layout, find_warp_addressed_copy, plan_async_copy,
     plan_pointer_to_shared_copy, plan_tensor_copy_to_global, plan_tensor_copy_to_shared,
 };
 pub use descriptor_match::{DescriptorMatch, DescriptorMismatch, build_operand_memory_layout};

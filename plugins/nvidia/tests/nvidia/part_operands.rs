@@ -7,7 +7,7 @@ use tilewright_assign::synthesis::SynthesisOptions;
 use tilewright_plan::mma::{MmaProblem, plan_mma};
 use tilewright_plan::movement::{DescriptorMatch, build_operand_memory_layout};
 use tilewright_target::{ElementType, InstructionOperand, MemoryOperand};
-use tilewright_vendor_testkit::explicit::{DividedDot, chained_dots_program, synthesize_and_emulate};
+use tilewright_vendor_testkit::explicit::{DividedDot, RingDot, chained_dots_program, synthesize_and_emulate};
 
 /// Checks the descriptor of every tile of tensors that have four tiles of an operand along each axis, in all canonical
 /// layouts: the address of each element by the descriptor is the element's address in the layout of the full tensor.
@@ -101,8 +101,7 @@ fn wgmma_reads_parts_of_tensors() {
         let all = solved.derivation.dots.iter().all(|dot| dot.instruction.contains(".ss."));
         assert!(all, "{dot:?}: {}", solved.derivation);
         let kernel = check_on_virtual_device(&target, &case, &text);
-        let has_tensor_copies = buffers == 0 && !fills_parts;
-        assert!(!has_tensor_copies || kernel.contains("cp.async.bulk.tensor"), "{dot:?}: {}", solved.derivation);
+        assert!(buffers > 0 || kernel.contains("cp.async.bulk.tensor"), "{dot:?}: {}", solved.derivation);
     }
 }
 
@@ -120,4 +119,44 @@ fn chunks_of_k_are_parts_of_a_prefetched_operand() {
     // Each of 128 lanes copies 16 bytes of a tile of 16 KiB at a time, of both operands in four iterations.
     assert!(outcome.report.counts.asynchronous_copies >= 2 * 4 * 8, "{:?}", outcome.report.counts);
     check_on_virtual_device(&target, &case, &text);
+}
+
+/// Checks rings of buffers that a program orders itself: bulk tensor copies fill them, also part by part, in nested loops,
+/// and with fewer copies in flight than buffers. On the virtual device copies complete as late as possible.
+#[test]
+fn bulk_tensor_copies_fill_rings_of_the_program() {
+    let target = target("h100");
+    let usual = RingDot { tile: [64, 64, 64], buffers: 2, distance: 1, parts: 1, columns: 1 };
+    for dot in [
+        usual,
+        RingDot { buffers: 4, distance: 3, ..usual },
+        RingDot { buffers: 4, distance: 2, parts: 2, columns: 3, ..usual },
+        RingDot { tile: [128, 64, 32], buffers: 4, distance: 2, columns: 2, ..usual },
+    ] {
+        let (case, text) = dot.program();
+        let solved = synthesize_and_emulate(&target, &case, &text, SynthesisOptions::default());
+        assert!(solved.derivation.lane_copies.is_empty(), "{dot:?}: {}", solved.derivation);
+        let kernel = check_on_virtual_device(&target, &case, &text);
+        let [bulk, lanes] = ["cp.async.bulk.tensor", "cp.async.c"].map(|name| kernel.contains(name));
+        assert!(bulk && !lanes && kernel.contains("wgmma"), "{dot:?}: {}", solved.derivation);
+    }
+}
+
+/// Checks the reasons why pending copies are no bulk tensor copies.
+#[test]
+fn pending_copies_by_lanes_have_a_reason() {
+    let target = target("h100");
+    let dot = RingDot { tile: [64, 64, 64], buffers: 4, distance: 2, parts: 1, columns: 1 };
+    let (case, text) = dot.program();
+    let unaligned = text.replace("%b: !tt.ptr<f16> {tt.divisibility = 16 : i32}", "%b: !tt.ptr<f16>");
+    for (changed, reason) in [
+        (text.replace("num = 0", "num = 2"), "an iteration begins and ends with different numbers of copies in flight"),
+        (unaligned, "its rows are not known to begin at multiples of 16 bytes"),
+    ] {
+        let solved = synthesize_and_emulate(&target, &case, &changed, SynthesisOptions::default());
+        let reasons = &solved.derivation.lane_copies;
+        assert!(!reasons.is_empty() && reasons.iter().any(|text| text.contains(reason)), "{reasons:?}");
+        let kernel = check_on_virtual_device(&target, &case, &changed);
+        assert!(!kernel.contains("cp.async.bulk.tensor"), "{}", solved.derivation);
+    }
 }

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use tilewright_tile::op::name::{tt, ttg};
 
 use crate::program::lowering::Lowering;
-use crate::program::shared::{first_coordinates, layout_of};
+use crate::program::shared::layout_of;
 use tilewright_assign::dot_plan;
+use tilewright_assign::layouts::first_coordinates;
 use tilewright_layout::LinearLayout;
 use tilewright_plan::mma::{MmaPlan, mma_candidates, plan_mma};
 use tilewright_tile::{FunctionBody, Op, Value, ValueOrigin};
@@ -91,7 +92,7 @@ fn plan_smem_operands(lowering: &Lowering<'_>, op: Op) -> Option<MmaPlan> {
         if !lies.memory.padding.is_empty() || is_view_of_part(body, tensor) {
             return None;
         }
-        memories.push((lies.memory.linear, first_coordinates(lowering, tensor).ok()?));
+        memories.push((lies.memory.linear, first_coordinates(body, tensor, lowering.layouts)));
     }
     let (config, memories) = (lowering.config, [&memories[0], &memories[1]]);
     let usual = dot_plan::plan_dot(body, op, config).ok()?;

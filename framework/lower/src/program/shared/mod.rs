@@ -9,13 +9,13 @@ mod placed;
 use std::sync::Arc;
 
 use smallvec::SmallVec;
-use tilewright_assign::layouts::row_major_index;
+use tilewright_assign::layouts::{first_coordinates, row_major_index};
 use tilewright_kernel::{Binary, Value};
 use tilewright_layout::LinearLayout;
 use tilewright_target::Direction;
 use tilewright_tile::op::name::ttg;
 use tilewright_tile::op_attrs::{DISJOINT, OPERAND_STAYS_IN_SMEM};
-use tilewright_tile::{self as tile, Attribute, Op, ValueOrigin};
+use tilewright_tile::{self as tile, Attribute, Op};
 
 use super::error::{LowerErrorReason, Lowered};
 use super::lowered::{LoweredValue, Registers, SharedTensorRef};
@@ -193,30 +193,13 @@ fn subslice(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
         let bytes = lowering.builder.i32((row_major_index(&copies, outermost) * placed.size()) as u32);
         slab.pointer = lowering.builder.ptr_add(slab.pointer, bytes);
     }
-    let at = first_coordinates(lowering, lowering.result(op, 0)?)?;
+    let at = first_coordinates(lowering.body, lowering.result(op, 0)?, lowering.layouts);
     lowering.set_result(op, LoweredValue::Memory(SharedTensorRef { pointer: slab.pointer, at: at.into() }))
 }
 
 fn subslice_offsets(lowering: &Lowering<'_>, op: Op) -> Lowered<Vec<u64>> {
     let offsets = lowering.attribute(op, "offsets").and_then(Attribute::as_unsigned_integers);
     offsets.ok_or_else(|| LowerErrorReason::malformed("it has no offsets"))
-}
-
-/// Returns the coordinates at which a tensor in shared memory begins within the tensor of its memory layout; missing
-/// ones are zero.
-pub(super) fn first_coordinates(lowering: &Lowering<'_>, value: tile::Value) -> Lowered<Vec<u64>> {
-    let ValueOrigin::Result(op, _) = lowering.body.value_origin(value) else { return Ok(Vec::new()) };
-    match lowering.body.op(op).name() {
-        ttg::MEMDESC_INDEX => first_coordinates(lowering, lowering.operand(op, 0)?),
-        ttg::MEMDESC_SUBSLICE => {
-            let before = first_coordinates(lowering, lowering.operand(op, 0)?)?;
-            let (offsets, rank) = (subslice_offsets(lowering, op)?, layout_of(lowering, value)?.shape.len());
-            let innermost = &offsets[offsets.len().saturating_sub(rank)..];
-            let before = before.into_iter().chain(std::iter::repeat(0));
-            Ok(innermost.iter().zip(before).map(|(&offset, before)| offset + before).collect())
-        }
-        _ => Ok(Vec::new()),
-    }
 }
 
 /// Lowers a view: the same memory as a tensor of another shape, with the layout of the result's type. A view of a

@@ -25,6 +25,6 @@ pub use bulk_tensor::{
 };
 pub use plan::{find_warp_addressed_copy, plan_async_copy};
 pub use pointer_copy::{PointerToSharedCopy, PointerToSharedCopySpec, plan_pointer_to_shared_copy};
-pub use problem::{AsyncCopySpec, BulkReduction};
+pub use problem::{AsyncCopySpec, BulkReduction, TensorPart};
 pub(in crate::movement) use row::CopyInstruction;
 pub use shared_copy::AsyncCopyPlan;

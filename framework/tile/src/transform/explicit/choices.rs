@@ -29,7 +29,8 @@ pub struct ExplicitMemoryChoices {
     /// The MMAs overlap with the start of that iteration. Such a loop needs at least three stages.
     pub overlapped_mmas: HashSet<Op>,
     /// The copies that become bulk tensor copies (TMA), each with its tensor map. Copies to shared memory are in
-    /// loops with stages, with only loops around them ([`SharedCopyLoop::enclosing`]).
+    /// loops with stages, with only loops around them ([`SharedCopyLoop::enclosing`]), or they are all pending copies
+    /// ([`super::find_pending_copies`]).
     pub tensor_copies: HashMap<Op, TensorMapTileAddress>,
     /// The loops with a producer warp, which issues all copies as bulk tensor copies.
     pub producers: HashMap<Op, ProducerChoice>,

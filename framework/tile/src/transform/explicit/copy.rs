@@ -18,6 +18,7 @@ impl Expander<'_> {
         match target {
             None if is_view(source) => self.load(op, cloner),
             None => self.load_shared(op, source, cloner),
+            Some(_) if is_view(source) && self.is_box(op) => self.fill_pending(op, cloner),
             Some(target) if is_view(source) => {
                 let is_asynchronous = self.fill(op, target, cloner)?;
                 if is_asynchronous {

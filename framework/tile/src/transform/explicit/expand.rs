@@ -2,9 +2,11 @@
 
 use super::choices::ExplicitMemoryChoices;
 use super::expander::{Expander, Replacements};
+use super::pending_copies::{PendingCopies, find_pending_copies, is_pending_copy};
 use super::{loops, packed, pipeline};
 use crate::op::Dialects;
 use crate::op::name::{scf, tt, ttg, tw};
+use crate::transform::rewrite_error::violation_of;
 use crate::transform::{IrCloner, Rewrite, Rewritten, rewrite_function, violation};
 use crate::{Function, Op, TileType, TileViolation, Value};
 use std::collections::HashMap;
@@ -41,6 +43,8 @@ pub fn expand_explicit_memory(
         pending: Vec::new(),
         ping_pong: Vec::new(),
         maps: HashMap::new(),
+        pending_copies: pending_copies(function, choices)?,
+        ring: None,
         replacements: Replacements::default(),
         stages: pipeline::buffer_counts(function, choices)?,
         of_iteration: function
@@ -54,8 +58,31 @@ pub fn expand_explicit_memory(
     Ok(LoweredExplicitFunction { function, tensors, copies, dots })
 }
 
+/// The pending copies of a function if they become bulk tensor copies, which is an error if not all can.
+fn pending_copies(function: &Function, choices: &ExplicitMemoryChoices) -> Result<PendingCopies, TileViolation> {
+    let Some(body) = &function.body else { return Ok(PendingCopies::default()) };
+    let copies = choices.tensor_copies.keys().filter(|copy| is_pending_copy(body, **copy));
+    let Some(&copy) = copies.min() else { return Ok(PendingCopies::default()) };
+    let found = find_pending_copies(function).map_err(|reason| violation_of(function, copy, reason))?;
+    match found.copies.iter().find(|copy| !choices.tensor_copies.contains_key(copy)) {
+        Some(&other) => {
+            Err(violation_of(function, other, "some pending copies are bulk tensor copies, and some are not"))
+        }
+        None => Ok(found),
+    }
+}
+
 impl Rewrite for Expander<'_> {
     fn rewrite(&mut self, op: Op, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<bool> {
+        self.begin_pending_copies(op, cloner)?;
+        let is_rewritten = self.expand_op(op, cloner)?;
+        self.end_pending_copies(op, cloner)?;
+        Ok(is_rewritten)
+    }
+}
+
+impl Expander<'_> {
+    fn expand_op(&mut self, op: Op, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<bool> {
         let name = Arc::clone(&cloner.from.op(op).definition.name);
         match &*name {
             tw::GLOBAL_VIEW => self.global_view(op, cloner)?,
@@ -70,9 +97,10 @@ impl Rewrite for Expander<'_> {
             tw::CAST => self.cast(op, cloner)?,
             tw::REDUCE => self.reduce(op, cloner)?,
             ttg::MEMDESC_SUBSLICE | ttg::MEMDESC_INDEX if self.record_part(op, cloner)? => {}
+            ttg::ASYNC_WAIT if self.wait_for_pending(op, cloner)? => {}
             scf::FOR => {
                 self.defer_allocations(op, cloner);
-                return self.pipelined(op, cloner);
+                return Ok(self.loop_with_pending(op, cloner)? || self.pipelined(op, cloner)?);
             }
             _ => {
                 self.check_views(op, cloner)?;
@@ -82,9 +110,7 @@ impl Rewrite for Expander<'_> {
         }
         Ok(true)
     }
-}
 
-impl Expander<'_> {
     /// Checks that an operation that uses views or elements narrower than a byte is a copy or a cast.
     fn check_views(&self, op: Op, cloner: &IrCloner<'_, '_, '_>) -> Rewritten<()> {
         let operation = cloner.from.op(op);

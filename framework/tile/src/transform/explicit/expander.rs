@@ -3,6 +3,7 @@
 
 use super::choices::{ExplicitMemoryChoices, PingPongChoice};
 use super::packed;
+use super::pending_copies::{MbarrierRing, PendingCopies};
 use super::tile::Tile;
 use super::values::users;
 use crate::transform::pipeliner::Buffers;
@@ -39,6 +40,10 @@ pub(super) struct Expander<'c> {
     pub ping_pong: Vec<PingPongChoice>,
     /// For each bulk tensor copy, the tensor map from which it reads.
     pub maps: HashMap<Op, Value>,
+    /// The pending copies that become bulk tensor copies; none if they do not.
+    pub pending_copies: PendingCopies,
+    /// The mbarriers of pending copies; `None` before the first one.
+    pub ring: Option<MbarrierRing>,
     pub replacements: Replacements,
     /// The number of buffers of each tensor in shared memory, by the operation that creates the tensor.
     pub stages: HashMap<Op, u32>,

@@ -9,6 +9,7 @@
 //! - `view`: views of global memory, `tile`: pointers and masks of a tile;
 //! - `copy`: copies, `tensor_copy`: bulk tensor copies;
 //! - `parts`: parts of tensors in shared memory;
+//! - `pending_copies`: bulk tensor copies that the program orders itself;
 //! - `loops`: loops whose copies can be prefetched, `pipeline`: their schedule;
 //! - `packed`: elements narrower than a byte;
 //! - `values`: dots, casts, reductions.
@@ -20,6 +21,7 @@ mod expander;
 mod loops;
 mod packed;
 mod parts;
+mod pending_copies;
 mod pipeline;
 mod tensor_copy;
 mod tile;
@@ -34,3 +36,4 @@ pub use choices::{
 pub use expand::{LoweredExplicitFunction, expand_explicit_memory};
 pub use expander::UNRESOLVED_LAYOUT;
 pub use loops::{SharedCopyLoop, find_shared_copy_loops, tensors_of_iterations};
+pub use pending_copies::{PendingCopies, find_pending_copies, is_pending_copy};

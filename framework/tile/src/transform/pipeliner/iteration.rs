@@ -43,7 +43,7 @@ impl Iteration {
 
 /// The bounds and initial values of a loop, in the emitted function.
 #[derive(Clone)]
-pub(super) struct Bounds {
+pub(in crate::transform) struct Bounds {
     /// The loop in the source function.
     op: Op,
     pub block: Block,
@@ -69,7 +69,11 @@ impl Bounds {
     }
 
     /// Emits the first iteration of the loop, with the loop-carried values of the stream's slice.
-    pub fn emit_first_iteration(&self, stream: &Stream, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<Iteration> {
+    pub(super) fn emit_first_iteration(
+        &self,
+        stream: &Stream,
+        cloner: &mut IrCloner<'_, '_, '_>,
+    ) -> Rewritten<Iteration> {
         let exists = self.emit_is_entered(cloner)?;
         let carried = stream.slice.carried.iter().map(|index| self.initial[index - 1]).collect();
         Ok(Iteration { counter: self.begin, exists, carries_existence: stream.distance > 1, carried })
@@ -118,7 +122,7 @@ impl Bounds {
 
     /// Emits the iteration after `iteration`, whose slice was emitted last. If the loop does not carry its existence, it
     /// is left open.
-    pub fn emit_next_iteration(
+    pub(super) fn emit_next_iteration(
         &self,
         slice: &Slice,
         iteration: &Iteration,

@@ -24,7 +24,7 @@ impl FunctionBuilder<'_> {
     }
 
     /// Emits a barrier of the block, for accesses of shared memory.
-    pub(super) fn barrier(&mut self) -> Result<(), BuildError> {
+    pub(in crate::transform) fn barrier(&mut self) -> Result<(), BuildError> {
         self.build_op(ttg::BARRIER).attribute("addrSpace", Attribute::Keyword("local".into())).build().map(drop)
     }
 
@@ -55,7 +55,8 @@ impl FunctionBuilder<'_> {
 ///
 /// A phase completes when the bytes for the buffer have arrived. The loop carries the parity of the phase along with
 /// the index of the buffer.
-pub(super) struct Mbarriers {
+#[derive(Debug, Clone)]
+pub(in crate::transform) struct Mbarriers {
     full: Buffers,
     /// The mbarriers at which a consumer warp arrives after it has read a buffer; `None` without a producer warp.
     empty: Option<Buffers>,

@@ -171,34 +171,39 @@ fn fewest(
     if problem.reduction.is_some_and(|reduction| !is_combined(reduction.element)) {
         return Err("it combines no elements of this type".to_owned());
     }
-    let (tiling, box_layout) = find_best_tiling(linear, first, problem.element_bits, operand)?;
+    let part = problem.part.as_ref().map_or_else(|| Ok(linear.outs().clone()), |part| part.space(linear));
+    let part = part.map_err(|error| error.to_string())?;
+    let (tiling, box_layout) = find_best_tiling(linear, &part, first, problem.element_bits, operand)?;
     copy_of(problem, row, &tiling, &operand.layouts[box_layout], context)
 }
 
-/// Returns the tiling of the memory by the box layout that needs the fewest boxes, and the index of this box layout in
-/// the operand.
+/// Returns the tiling of a part of the memory by the box layout that needs the fewest boxes, and the index of this box
+/// layout in the operand.
 fn find_best_tiling(
     linear: &LinearLayout,
+    part: &Space,
     first: Dim,
     element_bits: u32,
     operand: &TensorCopyOperand,
 ) -> Result<(Tiling, usize), String> {
     let tilings = operand.layouts.iter().enumerate().map(|(position, box_layout)| {
-        let tiling = tiling(linear, first, u64::from(element_bits / 8), operand, box_layout);
+        let tiling = tiling(linear, part, first, u64::from(element_bits / 8), operand, box_layout);
         (&box_layout.name, tiling.map(|tiling| (tiling, position)))
     });
     let (best, rejected) = best_of(tilings, |(tiling, _)| tiling.box_starts.len());
     best.ok_or_else(|| RejectedCandidate::list_reasons(&rejected))
 }
 
-/// Returns the fewest boxes that fill the memory layout `memory`, and the index of their canonical layout in `operand`.
-/// In global memory, elements of the tensor are contiguous along `first`.
+/// Returns the fewest boxes that fill a part of the memory layout `memory`, and the index of their canonical layout in
+/// `operand`. The part has the sizes of `part`, and begins at multiples of them; `None` for all of the memory. In global
+/// memory, elements of the tensor are contiguous along `first`.
 ///
 /// # Errors
-/// The reasons as text, one for each canonical layout, if the boxes of none fill the memory; or a text if elements are
+/// The reasons as text, one for each canonical layout, if the boxes of none fill the part; or a text if elements are
 /// narrower than a byte.
 pub(crate) fn min_box_count(
     memory: &LinearLayout,
+    part: Option<&Space>,
     first: Dim,
     element_bits: u32,
     operand: &TensorCopyOperand,
@@ -206,7 +211,8 @@ pub(crate) fn min_box_count(
     if element_bits < 8 {
         return Err("boxes need elements of whole bytes".to_owned());
     }
-    find_best_tiling(memory, first, element_bits, operand).map(|(tiling, index)| (1 << tiling.box_starts.len(), index))
+    let found = find_best_tiling(memory, part.unwrap_or(memory.outs()), first, element_bits, operand);
+    found.map(|(tiling, index)| (1 << tiling.box_starts.len(), index))
 }
 
 /// Builds the memory layout that boxes with the layout `box_layout` fill for a tensor of this shape. Its offsets
@@ -277,11 +283,14 @@ fn copy_of(
     let single = single.filter(|(dim, _)| !tiling.axes.iter().any(|(known, _)| known == dim));
     let sizes: Vec<(Dim, u32)> = tiling.axes.iter().copied().chain(single).collect();
     let element_bytes = u64::from(problem.element_bits / 8);
+    let first_offset = problem.part.as_ref().map_or(Ok(0), |part| part.offset(&problem.memory.linear));
+    let first_offset = first_offset.map_err(|error| error.to_string())?;
     let box_starts = (0..1u64 << tiling.box_starts.len()).map(|position| {
         let set = tiling.box_starts.iter().enumerate().filter(|(bit, _)| position >> bit & 1 == 1);
-        let begin = set.fold(0, |sum, (_, column)| sum ^ column);
+        let (offset, begin) =
+            set.fold((first_offset, 0), |(offset, begin), (_, (by, column))| (offset + by, begin ^ column));
         let begins = sizes.iter().map(|&(dim, _)| outs.coordinate(begin, dim)).collect();
-        ((position << tiling.box_bits) * element_bytes, begins)
+        (offset * element_bytes, begins)
     });
     let box_starts: Vec<(u64, Vec<u64>)> = box_starts.collect();
     let map = TensorMap {

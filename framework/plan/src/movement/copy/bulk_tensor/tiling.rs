@@ -1,7 +1,7 @@
 //! Tiling of a memory layout by boxes: the memory layout is divided from the left by the box, and the quotient has the
 //! origins of the boxes.
 
-use tilewright_layout::{Dim, LinearLayout};
+use tilewright_layout::{Dim, LinearLayout, Space};
 use tilewright_target::{TensorCopyLayout, TensorCopyOperand};
 
 /// A memory layout divided into boxes.
@@ -9,16 +9,17 @@ use tilewright_target::{TensorCopyLayout, TensorCopyOperand};
 pub(super) struct Tiling {
     /// The axes of a box, the fastest first, with log2 of the box's sizes.
     pub(super) axes: Vec<(Dim, u32)>,
-    /// Number of offset bits within a box, counted in elements.
-    pub(super) box_bits: u32,
-    /// For each bit of the box index, the origin in the tensor that it adds, packed as the layout's output.
-    pub(super) box_starts: Vec<u64>,
+    /// For each bit of the box index, the distance in memory that it adds, in elements, and the origin in the tensor,
+    /// packed as the layout's output.
+    pub(super) box_starts: Vec<(u64, u64)>,
 }
 
-/// Divides the memory layout into boxes with the layout `box_layout`. Elements are contiguous along `first` in global
-/// memory. The error gives the reason why no boxes fill the memory.
+/// Divides a part of the memory layout into boxes with the layout `box_layout`; the part has the sizes of `part`, and
+/// begins at multiples of them. Elements are contiguous along `first` in global memory. The error gives the reason why no
+/// boxes fill the part.
 pub(super) fn tiling(
     memory: &LinearLayout,
+    part: &Space,
     first: Dim,
     element_bytes: u64,
     operand: &TensorCopyOperand,
@@ -28,7 +29,8 @@ pub(super) fn tiling(
     let mut axes: Vec<(Dim, u32)> = Vec::new();
     let mut within = 0;
     for &column in &columns {
-        if !grows(&mut axes, step(memory, column), first, element_bytes, operand, box_layout) {
+        let step = step(memory, column).filter(|&(dim, by)| by >> part.bits_of(dim) == 0);
+        if !grows(&mut axes, step, first, element_bytes, operand, box_layout) {
             break;
         }
         within += 1;
@@ -43,17 +45,42 @@ pub(super) fn tiling(
     if let Some(expected) = box_layout.row_bytes.filter(|&expected| u64::from(expected) != row_bytes) {
         return Err(format!("rows of {row_bytes} bytes; they have {expected}"));
     }
-    let box_starts = columns[within..].to_vec();
+    let rest = &columns[within..];
     let low = |&(dim, bits): &(Dim, u32), column: u64| memory.outs().coordinate(column, dim) & ((1 << bits) - 1) != 0;
-    if box_starts.iter().any(|&column| axes.iter().any(|axis| low(axis, column))) {
+    if rest.iter().any(|&column| axes.iter().any(|axis| low(axis, column))) {
         return Err("the element after a box must be in the box".to_owned());
     }
     let bytes = element_bytes << within;
-    if !box_starts.is_empty() && !bytes.is_multiple_of(box_layout.alignment.into()) {
+    if !rest.is_empty() && !bytes.is_multiple_of(box_layout.alignment.into()) {
         let alignment = box_layout.alignment;
         return Err(format!("boxes of {bytes} bytes are not aligned to {alignment}"));
     }
-    Ok(Tiling { axes, box_bits: within as u32, box_starts })
+    let distances = (within..).map(|bit| 1 << bit);
+    let box_starts = distances.zip(rest.iter().copied()).filter_map(|start| match position(memory, part, start.1) {
+        Position::Inside => Some(Ok(start)),
+        Position::Outside => None,
+        Position::Across => Some(Err("boxes cross the bounds of the part".to_owned())),
+    });
+    Ok(Tiling { axes, box_starts: box_starts.collect::<Result<_, String>>()? })
+}
+
+/// The position of an element of memory relative to a part that begins at the first element.
+enum Position {
+    Inside,
+    /// At multiples of the sizes of the part.
+    Outside,
+    Across,
+}
+
+fn position(memory: &LinearLayout, part: &Space, column: u64) -> Position {
+    let coordinates = || memory.outs().dims().map(|dim| (memory.outs().coordinate(column, dim), part.bits_of(dim)));
+    if coordinates().all(|(at, bits)| at >> bits == 0) {
+        return Position::Inside;
+    }
+    match coordinates().all(|(at, bits)| at.trailing_zeros() >= bits) {
+        true => Position::Outside,
+        false => Position::Across,
+    }
 }
 
 /// Returns the element of each offset bit before the XOR swizzle of `box_layout` was applied to the memory layout; the
