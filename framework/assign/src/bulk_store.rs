@@ -90,7 +90,7 @@ pub(crate) fn find_bulk_store(body: &FunctionBody, op: Op, config: &LaunchConfig
 
 /// Whether the program may observe that the store `op` to the memory of `base` is complete: it has atomic operations,
 /// or loads from that memory that may follow the store.
-fn is_observed(body: &FunctionBody, op: Op, base: Value) -> bool {
+pub(crate) fn is_observed(body: &FunctionBody, op: Op, base: Value) -> bool {
     let ops = body.walk_region(body.root());
     let bases = PointerBases::of(body);
     let after: Vec<Op> = ops.iter().copied().skip_while(|other| *other != op).collect();
@@ -105,6 +105,9 @@ fn is_observed(body: &FunctionBody, op: Op, base: Value) -> bool {
         let operation = body.op(other);
         let loaded = match operation.name() {
             tt::LOAD => bases.find(operation.operands[0]),
+            tw::COPY if matches!(body.value_type(operation.operands[0]), TileType::View(_)) => {
+                bases.find(operation.operands[0])
+            }
             tt::DESCRIPTOR_LOAD | tt::DESCRIPTOR_GATHER => {
                 find_descriptor_tensor(body, operation.operands[0]).map(|tensor| tensor.base.argument)
             }

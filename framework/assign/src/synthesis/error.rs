@@ -48,7 +48,7 @@ pub enum SynthesisError {
     },
     /// A loop requests a producer warp for copies that a producer warp cannot issue; its author's fault.
     #[error(
-        "a loop with `tt.warp_specialize` on `{target}`: all its copies to shared memory must be bulk tensor copies that complete on mbarriers, in at least two stages, the block needs one more warp, and one loop of a nest has a producer warp: remove the attribute, or set `tt.warp_specialize = false`"
+        "a loop with `tt.warp_specialize` on `{target}`: all its copies to shared memory must be bulk tensor copies that complete on mbarriers, in at least two stages, the block needs one more warp, one loop of a nest has a producer warp, and loops around it write no memory that the copies read: remove the attribute, or set `tt.warp_specialize = false`"
     )]
     NoProducers {
         /// The name of the target.

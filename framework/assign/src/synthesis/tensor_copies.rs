@@ -9,6 +9,7 @@
 use std::collections::HashMap;
 
 use crate::LaunchConfig;
+use crate::bulk_store::is_observed;
 use crate::shared_buffer::bulk_copy_instructions;
 use tilewright_target::Direction;
 use tilewright_tile::axis_info::{AxisInfo, AxisInfoMap};
@@ -67,6 +68,8 @@ impl TensorCopyCandidates {
                 Direction::Store => is_pending.then_some(&mut found.pending),
             };
             match map {
+                // A bulk store is complete when the kernel ends.
+                Ok(map) if direction == Direction::Load && is_observed(body, copy, map.base) => {}
                 Ok(map) => {
                     list.into_iter().for_each(|list| list.push(copy));
                     found.maps.insert(copy, map);

@@ -15,7 +15,7 @@ fn program(lines: &str) -> String {
     format!(
         "!m = !ttg.memdesc<64x32xf16, #tw.auto, #ttg.shared_memory, mutable>
 module {{
-  tt.func public @f(%p: !tt.ptr<f16>, %b: !tt.ptr<i8>, %k: i32, %m: i32) {{
+  tt.func public @f(%p: !tt.ptr<f16>, %b: !tt.ptr<i8>, %k: i32, %m: i32, %o: !tt.ptr<f16>) {{
     %c0 = arith.constant 0 : i32
     %c1 = arith.constant 1 : i32
     %g = tw.global_view %p, \"(64,32,?):(?,1,32)\" [%k] : !tt.ptr<f16> -> !tw.view<64x32x?xf16>
@@ -391,7 +391,8 @@ fn groups_of_consumers_alternate_between_tiles() {
         "%ti = tw.slice %g[%i] : !tw.view<64x32x?xf16> -> !tw.view<64x32xf16>
         tw.copy %ti to %s : (!tw.view<64x32xf16>, !m) -> ()
         %r = tw.copy %s : (!m) -> tensor<64x32xf16>
-        tw.copy %r to %ti : (tensor<64x32xf16>, !tw.view<64x32xf16>) -> ()",
+        %go = tw.global_view %o, \"(64,32):(32,1)\" : !tt.ptr<f16> -> !tw.view<64x32xf16>
+        tw.copy %r to %go : (tensor<64x32xf16>, !tw.view<64x32xf16>) -> ()",
     );
     let lines = format!("scf.for %tile = %c0 to %k step %c1 : i32 {{\n{lines}\n}}");
     let function = function(&lines);

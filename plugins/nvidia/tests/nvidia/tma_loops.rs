@@ -7,7 +7,8 @@ use tilewright_assign::synthesis::{CopyReport, PredictedPerformance, SynthesisOp
 use tilewright_vendor_testkit::explicit::tiles::sized_gemm;
 use tilewright_vendor_testkit::explicit::{
     EmulatedDerivation, bulk_store_program, case, column_tiles_program, persistent_tiles_program,
-    synthesize_and_emulate, synthesize_and_emulate_case, synthesize_layouts, tiled, two_loops_program,
+    synthesize_and_emulate, synthesize_and_emulate_case, synthesize_layouts, tile_chain_program, tiled,
+    two_loops_program,
 };
 use tilewright_verify::case::ProgramCase;
 use tilewright_virtual_ptx::VirtualDevice;
@@ -127,6 +128,19 @@ fn producer_warps_fill_tiles_of_enclosing_loops() {
             assert_eq!(found.kernel.matches("named_barrier 0, ").count(), if specialized { 4 } else { 0 });
             check_ptx(&target, &case, &text);
         }
+    }
+}
+
+/// Checks a persistent program whose tiles read what the tile before them has stored: no producer warp prefetches them,
+/// not even if the program requests one.
+#[test]
+fn producer_warps_do_not_pass_stores_of_earlier_tiles() {
+    let target = target("h100");
+    for attributes in ["", "tt.warp_specialize"] {
+        let (case, text) = tile_chain_program(attributes);
+        let found = synthesize_and_emulate(&target, &case, &text, SynthesisOptions::default());
+        assert_eq!(found.derivation.loops[0].producers, 0, "{}", found.derivation);
+        check_on_virtual_device(&target, &case, &text);
     }
 }
 

@@ -60,6 +60,19 @@ pub(super) fn output(element: &str, shape: [usize; 2], values: Vec<f64>, [relati
     Argument::Buffer(CaseBuffer { after, ..buffer(element, shape, |_, _| CaseElementValue::Float(0.0)) })
 }
 
+/// Returns a buffer that a kernel reads and changes, from the values `before` to `after`, which its element type has.
+pub(super) fn updated(
+    element: &str,
+    shape: [usize; 2],
+    before: impl Fn(usize, usize) -> f64,
+    after: Vec<f64>,
+) -> Argument {
+    let allowed = vec![0.0; after.len()];
+    let after = ExpectedContents::Near { values: after, rests: Vec::new(), allowed };
+    let of = |row: usize, column: usize| CaseElementValue::Float(before(row, column));
+    Argument::Buffer(CaseBuffer { after, ..buffer(element, shape, of) })
+}
+
 fn buffer(element: &str, shape: [usize; 2], value: impl Fn(usize, usize) -> CaseElementValue) -> CaseBuffer {
     let element = CaseElement::from_name(element).expect("an element type");
     let encoded = |row: usize, column: usize| {

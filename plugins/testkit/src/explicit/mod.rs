@@ -16,6 +16,7 @@ pub mod ranked;
 mod shared_by_loops;
 mod shared_bytes;
 mod table;
+mod tile_chain;
 pub mod tiles;
 mod two_kinds;
 mod two_loops;
@@ -41,6 +42,7 @@ pub use program_rings::RingDot;
 pub use shared_by_loops::check_loops_filling_one_tensor;
 pub use shared_bytes::check_shared_bytes;
 pub use table::table;
+pub use tile_chain::tile_chain_program;
 pub use two_kinds::check_two_kinds;
 pub use two_loops::two_loops_program;
 

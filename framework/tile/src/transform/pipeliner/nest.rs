@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::slice::{Slice, backward, is_repeatable};
-use crate::op::name::scf;
-use crate::{Block, FunctionBody, Op, Value};
+use crate::op::name::{scf, tt, tw};
+use crate::transform::loads::PointerBases;
+use crate::{Block, FunctionBody, Op, TileType, Value};
 
 /// A loop around a pipelined loop, such as the loop over tiles of a persistent kernel.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,8 +23,9 @@ pub struct EnclosingLoop {
 /// values that satisfy `is_known`.
 ///
 /// # Errors
-/// The reason why a producer warp cannot execute the loops: an operation other than `scf.for` is around the loop, or the
-/// prefetches depend on an operation with effects, on a tensor, or on a result of an inner loop.
+/// The reason why a producer warp cannot execute the loops: an operation other than `scf.for` is around the loop, the
+/// prefetches depend on an operation with effects, on a tensor, or on a result of an inner loop, or the loops may write
+/// memory that the prefetches read.
 pub(in crate::transform) fn find_enclosing_loops(
     body: &FunctionBody,
     of: Op,
@@ -44,7 +46,46 @@ pub(in crate::transform) fn find_enclosing_loops(
         at = op;
     }
     found.reverse();
-    Ok(found)
+    match found.first() {
+        Some(outermost) => check_writes(body, outermost.op, prefetched).map(|()| found),
+        None => Ok(found),
+    }
+}
+
+/// Checks that the loop `outermost` writes no memory that the prefetches of a loop within it read: the producer warp
+/// prefetches for later iterations of `outermost` while the consumers still execute earlier ones.
+fn check_writes(body: &FunctionBody, outermost: Op, prefetched: &[Op]) -> Result<(), String> {
+    let bases = PointerBases::of(body);
+    let is_view = |value: Value| matches!(body.value_type(value), TileType::View(_));
+    let reads = |op: &Op| match body.op(*op).name() {
+        tt::LOAD | tt::DESCRIPTOR_LOAD | tt::DESCRIPTOR_GATHER => true,
+        tw::COPY => is_view(body.op(*op).operands[0]),
+        _ => false,
+    };
+    let all_read: Vec<Op> = prefetched.iter().flat_map(|op| body.op_and_nested_ops(*op)).filter(reads).collect();
+    let written = |op: Op| match body.op(op).name() {
+        tw::COPY => body.operand(op, "dst").filter(|to| is_view(*to)),
+        tt::STORE
+        | tt::ATOMIC_RMW
+        | tt::ATOMIC_CAS
+        | tt::ATOMIC_STORE
+        | tt::DESCRIPTOR_STORE
+        | tt::DESCRIPTOR_REDUCE
+        | tt::DESCRIPTOR_SCATTER => body.op(op).operands.first().copied(),
+        _ => None,
+    };
+    for op in body.op_and_nested_ops(outermost) {
+        let Some(written) = written(op).map(|pointer| bases.find(pointer)) else { continue };
+        let may_alias = |read: &Op| {
+            let read = bases.find(body.op(*read).operands[0]);
+            read.is_none() || written.is_none() || read == written
+        };
+        if all_read.iter().any(may_alias) {
+            let name = body.op(op).name();
+            return Err(format!("`{name}` of an enclosing loop may write memory that the copies read"));
+        }
+    }
+    Ok(())
 }
 
 /// The outermost of the loops `enclosing`, which are around the loop `of`; `of` itself without any.
