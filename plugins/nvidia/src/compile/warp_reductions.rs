@@ -1,12 +1,13 @@
-//! Replaces reductions of an integer over all lanes of a warp by `redux.sync`. The kernel IR has no operation for them: it
+//! Replaces reductions of an integer or of `i1` over all lanes of a warp by `redux.sync`. The kernel IR has no operation for them: it
 //! has a shuffle and a combining operation for each bit of the lane index, which take about three times as long.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use tilewright_kernel::{Binary, Compare, Element, Kernel, Module, Op, Region, Statement, Type, Value};
+use tilewright_kernel::{Binary, Cast, Compare, Element, Kernel, Module, Op, Region, Statement, Type, Value};
 
 const WORD: Type = Type::Scalar(Element::I32);
+const BIT: Type = Type::Scalar(Element::I1);
 
 /// Least compute capability, times ten, that has `redux.sync`.
 pub(super) const CAPABILITY: u32 = 80;
@@ -19,18 +20,36 @@ const LANES: u32 = 31;
 struct Form {
     /// The suffix of `redux.sync`, such as `add.s32`.
     suffix: &'static str,
+    /// Whether the reduced values are of `i1`, which steps extend to words and truncate again.
+    is_bit: bool,
     /// Number of uses of a step's value: one in the shuffle, and one in a binary operation or two in a comparison and a
-    /// select.
+    /// select; one in the extension of an `i1`.
     uses: usize,
 }
 
 impl Form {
     fn binary(suffix: &'static str) -> Self {
-        Self { suffix, uses: 2 }
+        Self { suffix, is_bit: false, uses: 2 }
     }
 
     fn extreme(suffix: &'static str) -> Self {
-        Self { suffix, uses: 3 }
+        Self { suffix, is_bit: false, uses: 3 }
+    }
+
+    /// Returns the form of a bitwise operation of `i1`; `None` for other operations.
+    fn bitwise(op: Binary) -> Option<Self> {
+        let is_bitwise = matches!(op, Binary::And | Binary::Or | Binary::Xor);
+        is_bitwise.then_some(Self { suffix: suffix_of(op)?, is_bit: true, uses: 1 })
+    }
+
+    /// Returns the assembly and its constraints.
+    fn assembly(self) -> (String, &'static str) {
+        let suffix = self.suffix;
+        if self.is_bit {
+            let word = format!("selp.b32 word, 1, 0, $1; redux.sync.{suffix} word, word, -1; setp.ne.b32 $0, word, 0;");
+            return (format!("{{ .reg .b32 word; {word} }}"), "=b,b");
+        }
+        (format!("redux.sync.{suffix} $0, $1, -1;"), "=r,r")
     }
 }
 
@@ -93,16 +112,33 @@ impl<'a> Definitions<'a> {
     /// Returns the form, the combined value and the lane bit of a step, which combines a value with the value of the lane
     /// whose index differs in this bit. `None` for other values.
     fn step(&self, value: Value) -> Option<(Form, Value, u32)> {
-        let statement = self.statements.get(&value).filter(|statement| statement.results[0].1 == WORD)?;
-        let (form, [a, b]) = match statement.op {
-            Op::Binary { op, a, b } => (Form::binary(suffix_of(op)?), [a, b]),
-            Op::Select { condition, a, b } => (self.extreme(condition, [a, b])?, [a, b]),
+        let statement = self.statements.get(&value)?;
+        let (form, [a, b]) = match (&statement.op, statement.results[0].1) {
+            (&Op::Binary { op, a, b }, WORD) => (Form::binary(suffix_of(op)?), [a, b]),
+            (&Op::Binary { op, a, b }, BIT) => (Form::bitwise(op)?, [a, b]),
+            (&Op::Select { condition, a, b }, WORD) => (self.extreme(condition, [a, b])?, [a, b]),
             _ => return None,
         };
-        [[a, b], [b, a]].into_iter().find_map(|[own, shuffled]| match *self.op(shuffled)? {
-            Op::ShuffleXor { value, mask, .. } if value == own && mask.is_power_of_two() => Some((form, own, mask)),
-            _ => None,
+        [[a, b], [b, a]].into_iter().find_map(|[own, shuffled]| {
+            let uncast = |value: Value| if form.is_bit { self.before_casts(value) } else { [value; 2] };
+            let ([own, _], [_, shuffled]) = (uncast(own), uncast(shuffled));
+            match *self.op(shuffled)? {
+                Op::ShuffleXor { value, mask, .. } if uncast(value)[0] == own && mask.is_power_of_two() => {
+                    Some((form, own, mask))
+                }
+                _ => None,
+            }
         })
+    }
+
+    /// Follows the casts that keep the lowest bit of an integer; returns the first `i1` and the first value of the chain.
+    fn before_casts(&self, value: Value) -> [Value; 2] {
+        let (mut bit, mut first) = (value, value);
+        while let Some(Op::Cast { op: Cast::ExtendU | Cast::Truncate, a, .. }) = self.op(first) {
+            first = *a;
+            bit = if self.statements.get(&first).is_some_and(|one| one.results[0].1 == BIT) { first } else { bit };
+        }
+        [bit, first]
     }
 
     /// Returns the form of a select of the less or the greater of two values; `None` for other selects.
@@ -143,20 +179,22 @@ fn replace(region: &mut Region, found: &HashMap<Value, (Value, Form)>) {
         if let [(result, _)] = statement.results[..]
             && let Some(&(value, form)) = found.get(&result)
         {
-            let text = format!("redux.sync.{} $0, $1, -1;", form.suffix);
-            statement.op = Op::Assembly { text, constraints: "=r,r".to_owned(), operands: vec![value] };
+            let (text, constraints) = form.assembly();
+            statement.op = Op::Assembly { text, constraints: constraints.to_owned(), operands: vec![value] };
         }
         statement.op.regions_mut().into_iter().for_each(|nested| replace(nested, found));
     }
 }
 
-/// Removes unused operations of the kinds that steps consist of (shuffles, binary operations, comparisons, selects);
+/// Removes unused operations of the kinds that steps consist of (shuffles, binary operations, comparisons, selects, casts);
 /// returns whether there were any.
 fn remove_unused(region: &mut Region, uses: &HashMap<Value, usize>) -> bool {
     let before = region.statements.len();
     region.statements.retain(|statement| {
-        let is_step =
-            matches!(statement.op, Op::ShuffleXor { .. } | Op::Binary { .. } | Op::Compare { .. } | Op::Select { .. });
+        let is_step = matches!(
+            statement.op,
+            Op::ShuffleXor { .. } | Op::Binary { .. } | Op::Compare { .. } | Op::Select { .. } | Op::Cast { .. }
+        );
         !is_step || statement.results.iter().any(|(value, _)| uses.contains_key(value))
     });
     let is_shorter = region.statements.len() < before;

@@ -1,6 +1,7 @@
 //! The virtual device: results of instructions, rejected texts, and whole kernels of this and other compilers.
 
 pub mod bench;
+mod bit_reductions;
 mod bulk;
 mod byte_casts;
 mod emitted;
