@@ -33,9 +33,9 @@ struct Predicated<'ctx> {
 fn split_scaled_product(bytes: IntValue<'_>) -> Option<(IntValue<'_>, u32)> {
     let [index, size] = operands(bytes, InstructionOpcode::Mul)?;
     let size = u32::try_from(size?.get_zero_extended_constant()?).ok()?;
-    let factors = operands(index?, InstructionOpcode::Mul)?;
+    let multiplied = operands(index?, InstructionOpcode::Mul)?;
     let is_exact = bytes.get_type().get_bit_width() == 64;
-    let are_words = factors.into_iter().all(|factor| factor.is_some_and(is_extended_word));
+    let are_words = multiplied.into_iter().all(|operand| operand.is_some_and(is_extended_word));
     (is_exact && are_words).then_some((index?, size))
 }
 
