@@ -22,6 +22,10 @@ pub struct MmaThroughput {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[serde(rename(serialize = "lone_bits_per_cycle"), alias = "lone_bits_per_cycle")]
     pub single_warp_bits_per_cycle: Option<u32>,
+    /// Number of further instructions that a warp issues with each MMA that reads scales from registers, which bring the
+    /// scales to the matrix pipe.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub scale_instructions: u32,
     /// Evidence for the cycles in the instruction table; if `None`, the source of each instruction documents its
     /// cycles.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -34,6 +38,12 @@ pub struct MmaThroughput {
     /// Origin of the values of this table except `rates`: a document, a measurement or an assumption.
     #[cfg_attr(test, schemars(regex(pattern = r"\S")))]
     pub source: String,
+}
+
+/// Whether a count that a file may omit is zero.
+#[allow(clippy::trivially_copy_pass_by_ref)] // the signature that serde requires
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 /// Evidence for the cycles in the instruction table of a target.

@@ -17,8 +17,10 @@ pub struct MmaCost {
     pub issues: u64,
     /// Cycles of the matrix pipes for the issues of all warps; the warps of each pipe issue one after the other.
     pub issue_cycles: f64,
-    /// Cycles of the compute unit's issue slots for the atom's instructions, of all warps, and for moves of loaded
-    /// operands to the registers from which the atom reads them.
+    /// Number of instructions that each warp issues beside the atom to bring scales from registers to the matrix pipe.
+    pub scale_issues: u64,
+    /// Cycles of the compute unit's issue slots for the atom's instructions, of all warps, for those that bring scales
+    /// to the matrix pipe, and for moves of loaded operands to the registers from which the atom reads them.
     pub slot_cycles: f64,
     /// Lower bound of the cycles of shared-memory wavefronts that bring operands and scales to the warps, plus the
     /// cycles that move the accumulator and scales between registers and tensor memory. Reads of shared memory by
@@ -77,6 +79,9 @@ impl MmaCost {
         };
         let warps = f64::from(problem.warps);
         let issue_cycles = issues as f64 * atom.cycles * f64::from(warps_per_pipe);
+        let reads_scales = atom.scales.as_ref().is_some_and(|scales| scales.tensor.is_none());
+        let per_issue = target.matrix.as_ref().filter(|_| reads_scales).map_or(0, |unit| unit.scale_instructions);
+        let scale_issues = issues * u64::from(per_issue);
         let cycles = |wavefronts: u64| wavefronts as f64 * target.costs.shared_load_wavefront.cycles * warps;
         let read_cycles = cycles(read) / f64::from(atom.group).exp2();
         // The MMAs' own reads of shared memory overlap the MMAs, if these are asynchronous; only the excess takes time.
@@ -84,7 +89,8 @@ impl MmaCost {
         Self {
             issues,
             issue_cycles,
-            slot_cycles: (issues + moves) as f64 * cost::plain_instruction_cycles(target) * warps,
+            scale_issues,
+            slot_cycles: (issues + scale_issues + moves) as f64 * cost::plain_instruction_cycles(target) * warps,
             traffic_cycles: cycles(wavefronts) + (read_cycles - hidden).max(0.0) + moved,
             cast_cycles: operations as f64 * target.costs.select.cycles * warps,
             operand_load_cycles: 0.0,

@@ -182,7 +182,7 @@ pub(in super::super) fn multiplied(cost: &MmaCost, config: &LaunchConfig<'_>) ->
     StepWork {
         matrix_instructions: cost.issues,
         matrix_cycles: cost.issue_cycles * share,
-        arithmetic: casts.ceil() as u64,
+        arithmetic: casts.ceil() as u64 + cost.scale_issues,
         ..StepWork::default()
     }
 }
