@@ -9,7 +9,9 @@ use tilewright_tile::{FunctionBody, Op, Value, ValueOrigin};
 /// continues through them.
 const KEEPING: [&str; 3] = [arith::SELECT, ttg::CONVERT_LAYOUT, tw::MMA_WAIT];
 
-fn keeps(body: &FunctionBody, op: Op) -> bool {
+/// Whether the results of an operation have the elements of its operands at the same coordinates, so that a chain
+/// continues through it.
+pub(super) fn keeps(body: &FunctionBody, op: Op) -> bool {
     let operation = body.op(op);
     operation.definition.traits.elementwise || KEEPING.contains(&operation.name())
 }

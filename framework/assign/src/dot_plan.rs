@@ -69,8 +69,9 @@ pub fn plan_dot(body: &FunctionBody, op: Op, config: &LaunchConfig<'_>) -> Resul
     let attributes = &body.op(op).attributes;
     let (batches, packed) = (batches(body, op), packed(body, op));
     let makers = chain::producing_dots(body, op);
-    let chained = attributes.get(ALL_WARPS_ALONG_M).is_some() || chain::is_operand(body, op);
-    let in_chain = chained || makers != [None, None];
+    let is_operand = chain::is_operand(body, op);
+    let chained = attributes.get(ALL_WARPS_ALONG_M).map_or(is_operand, |along_m| *along_m != Attribute::Bool(false));
+    let in_chain = chained || is_operand || makers != [None, None];
     // If the program names an instruction, that choice already accounted for the conversion of operands; an
     // asynchronous MMA reads its operands from shared memory.
     let is_pinned = problem.atom.is_some() || attributes.get(IS_PENDING).is_some() || !blocks.is_empty();

@@ -30,7 +30,8 @@ pub const SWAP_AB: &str = "tw.swapAB";
 /// Number of lanes along M of a dot with [`WARP_COUNTS_M_N`] that is lowered to FMAs.
 pub const FMA_DOT_LANES_ALONG_M: &str = "tw.lanesAlong";
 
-/// Marks a dot whose warps are all along M, so that each warp has entire rows of the result.
+/// Marks a dot whose warps are all along M, so that each warp has entire rows of the result; with the value `false`, a
+/// dot whose warps may divide N too, although its result is an operand of another dot.
 pub const ALL_WARPS_ALONG_M: &str = "tw.warpsAlongM";
 
 /// Marks an asynchronous `tt.dot`: its result is used only after a `tw.mma_wait` (Triton `warp_group_dot_wait`). Marks

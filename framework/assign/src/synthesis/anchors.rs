@@ -9,6 +9,7 @@ use super::accesses::allocation;
 use super::coalesce::{CoalescedLayout, CopyThreadCounts, coalesce_layout};
 use super::{SynthesisError, SynthesisOptions};
 use crate::LaunchConfig;
+use crate::chain;
 use crate::dot_plan::{mma_problem, plan_or_spill};
 use crate::layouts::{format_layout_attribute, to_canonical_dim_order};
 use crate::memory::{PointerMemory, describe_pointer_memory};
@@ -32,6 +33,9 @@ pub(super) struct DotCandidate {
     pub choice: DotChoice,
     /// The cost of the dot's plan.
     pub cost: MmaCost,
+    /// Whether the candidate is tried last, from the best leaf: warps that may divide N, of a dot that produces an
+    /// operand of another dot from none.
+    pub is_late: bool,
 }
 
 /// Whether the search chooses the plan of a dot: of every `tw.mma`, and of a `tt.dot` of two matrices that states no
@@ -61,7 +65,9 @@ pub(super) fn find_dot_candidates(
     let wrong = |source| SynthesisError::Mma { operation: named.clone(), source };
     let problem = mma_problem(body, op, config.lanes, config.warps).map_err(wrong)?;
     let slice = Slice::of(body, op);
-    let space = slice.candidate_space(&problem);
+    let is_operand = is_operand(body, op);
+    let space = slice.candidate_space(&problem, is_operand);
+    let may_be_late = is_operand && !slice.from_dot && problem.warp_partition.is_none();
     let problem = problem.with_operands_in_shared(lie_in_shared(body, op)).with_stored_operands(false);
     let problem = problem.with_k_width(None).with_n_width(None);
     let listed = |problem: &MmaProblem| match dot_candidates(problem, &space, config.context)? {
@@ -76,10 +82,11 @@ pub(super) fn find_dot_candidates(
             instruction: plan.problem.atom.as_deref().map(Arc::from),
             k_width: plan.problem.k_width,
             n_width: plan.problem.n_width,
-            warps_along_m: plan.problem.chained,
+            warps_along_m: Some(plan.problem.chained),
             smem_operands: plan.smem_operands,
         },
         cost: plan.cost,
+        is_late: may_be_late && !plan.problem.chained,
     };
     Ok(candidates.into_iter().map(candidate).collect())
 }
@@ -120,6 +127,12 @@ pub(super) fn operand_tensor(body: &FunctionBody, dot: Op, side: usize) -> Optio
     (!is_explicit && !all.iter().any(uses) && undisturbed).then_some(tensor)
 }
 
+/// Whether the result of a dot becomes an operand of another dot.
+pub(super) fn is_operand(body: &FunctionBody, dot: Op) -> bool {
+    let is_other = |op: &Op| *op != dot && matches!(body.op(*op).name(), tw::MMA | tt::DOT);
+    body.walk_region(body.root()).into_iter().filter(is_other).any(|op| Slice::with_dots(body, op).1.contains(&dot))
+}
+
 /// Properties of the backward slice of a dot's operands through elementwise and shape operations. They decide which
 /// choices are open for the dot.
 #[derive(Debug)]
@@ -135,9 +148,9 @@ pub(super) struct Slice {
 }
 
 impl Slice {
-    /// Returns the choices that are open for the dot, whose attributes state `stated`. Attributes state `k_width`,
-    /// `n_width` and the warp partition.
-    fn candidate_space(&self, stated: &MmaProblem) -> CandidateSpace<'static> {
+    /// Returns the choices that are open for the dot, whose attributes state `stated`, and whose result is an operand of
+    /// another dot or not. Attributes state `k_width`, `n_width` and the warp partition.
+    fn candidate_space(&self, stated: &MmaProblem, is_operand: bool) -> CandidateSpace<'static> {
         let bits = u64::from(stated.a.bits().max(stated.b.bits()));
         let usual = |width: &u64| width * bits >= MIN_BITS && (*width == 1 || width * self.narrowest <= MOST_BITS);
         let k_widths = stated.k_width.map_or_else(|| WIDTHS.into_iter().filter(usual).collect(), |width| vec![width]);
@@ -147,11 +160,17 @@ impl Slice {
             n_widths.push(Some(8 / self.narrowest));
         }
         // Each warp may keep its rows of the dot that produces an operand: all warps then divide M.
-        let keeps_rows = self.from_dot && stated.warp_partition.is_none();
+        let keeps_rows = (is_operand || self.from_dot) && stated.warp_partition.is_none();
         CandidateSpace::Instructions { k_widths, any_k_width: stated.k_width.is_none(), n_widths, keeps_rows }
     }
 
     pub fn of(body: &FunctionBody, op: Op) -> Self {
+        Self::with_dots(body, op).0
+    }
+
+    /// Returns the properties of the slice of a dot, and the other dots in it.
+    fn with_dots(body: &FunctionBody, op: Op) -> (Self, Vec<Op>) {
+        let mut dots = Vec::new();
         let mut slice = Self { narrowest: u64::MAX, from_dot: false, from_copy: false, rearranged: false };
         let mut open: Vec<Value> = body.op(op).operands[..2].to_vec();
         let mut seen: BTreeSet<Value> = BTreeSet::new();
@@ -164,18 +183,19 @@ impl Slice {
             let ValueOrigin::Result(defining_op, _) = body.value_origin(value) else { continue };
             let operation = body.op(defining_op);
             match operation.name() {
-                tw::MMA | tt::DOT => slice.from_dot = true,
+                tw::MMA | tt::DOT => dots.push(defining_op),
                 tw::COPY => slice.from_copy = true,
                 tw::CAST => open.extend(&operation.operands),
                 tt::TRANS | tt::RESHAPE => {
                     slice.rearranged = true;
                     open.extend(&operation.operands);
                 }
-                _ if operation.definition.traits.elementwise => open.extend(&operation.operands),
+                _ if chain::keeps(body, defining_op) => open.extend(&operation.operands),
                 _ => {}
             }
         }
-        slice
+        slice.from_dot = !dots.is_empty();
+        (slice, dots)
     }
 }
 

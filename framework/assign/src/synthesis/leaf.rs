@@ -40,8 +40,6 @@ pub(super) struct Leaf {
     plans: HashMap<Op, MmaPlan>,
     /// The dots of the original program whose MMA can be asynchronous.
     queued: HashSet<Op>,
-    /// The copies of the original program that store to global memory in the layout of the value's producer.
-    pub plain_stores: Vec<Op>,
 }
 
 impl Leaf {
@@ -118,8 +116,6 @@ impl Leaf {
         if options.task_mapping {
             follows.find_synchronous_copies(body, &expanded.copies, (tree, choices), &moved);
         }
-        let plain_stores = expanded.copies.iter().filter(|(_, op)| is_plain_store(body, *op));
-        let plain_stores = plain_stores.map(|(from, _)| *from).collect();
         let loops: Vec<SharedCopyLoopReport> =
             tree.loops.iter().map(|open| of_loop(function, &open.of, choices)).collect();
         let axis_info = solved.map(AxisInfoMap::analyze).unwrap_or_else(|| AxisInfoMap::analyze(function));
@@ -131,8 +127,7 @@ impl Leaf {
         let block = WorkCounter::new(program, &moved, None)?.blocks(shared_bytes, options.blocks)?;
         let distinct_bytes = tree.reuse.distinct_bytes(&block);
         let prediction = predicted(&ModelLaunch { distinct_bytes, ..block }, config)?;
-        let found =
-            Self { dots, copies, memories, loops, shared_bytes, prediction, assigned, plans, queued, plain_stores };
+        let found = Self { dots, copies, memories, loops, shared_bytes, prediction, assigned, plans, queued };
         Ok((found, follows))
     }
 

@@ -1,10 +1,11 @@
 //! Search of the tree of choices: depth first until a leaf has a solution, then from the best leaf to its neighbours.
 //! Layout conversions are then tried before stores, and a search of the choices for each loop follows: stages,
 //! overlapped MMAs, bulk tensor copies and a producer warp; both also from the fastest leaves with other instructions.
-//! With these, dots and conversions are chosen again.
+//! With these, dots and conversions are chosen again, and dots that produce operands of others try other partitions.
 
 mod ping_pong;
 mod producers;
+mod stores;
 mod tile_groups;
 
 use super::accesses::allocation;
@@ -101,6 +102,9 @@ pub fn synthesize(
     search.extend_limit();
     search.tune_dots_of_loops();
     search.tune_stores();
+    search.tune_stores_of_near_leaves();
+    search.extend_limit();
+    search.try_late_candidates();
     let Search { best, refusals, refused, size, tried, .. } = search;
     if let Some(refused) = refused {
         return Err(refused);
@@ -267,6 +271,19 @@ impl Search<'_, '_> {
         }
     }
 
+    /// Solves the best leaf (complete choice) again with the candidates of dots that are tried last, and keeps the
+    /// fastest; if one is faster, dots, stores and loops are chosen again.
+    fn try_late_candidates(&mut self) {
+        let before = self.best_cycles();
+        self.tried_dots.clear();
+        self.tree.late_candidates().into_iter().for_each(|dots| self.try_dots(dots));
+        if self.best_cycles() < before {
+            self.tune_dots_of_loops();
+            self.tune_stores();
+            self.tune_loops();
+        }
+    }
+
     /// Lets the next part of the search solve [`SynthesisOptions::leaves`] further leaves.
     fn extend_limit(&mut self) {
         self.most_leaves = self.size.leaves.saturating_add(self.options.leaves);
@@ -424,29 +441,6 @@ impl Search<'_, '_> {
         let copies = fills().filter(|(_, tensor)| is_uniform(*tensor));
         let tensor_copies = copies.filter_map(|(copy, _)| Some((*copy, maps.get(copy)?.clone()))).collect();
         choices.stages.get(&of.op).is_some_and(|stages| *stages > 1).then_some((choices, tensor_copies))
-    }
-
-    /// Solves the best leaf (complete choice) again with other copies to global memory, and keeps those that are
-    /// faster: a layout conversion before each store that has none, no conversion before each that has one, and bulk
-    /// tensor copies from shared memory. Layout assignment compares the operations alone, not the program.
-    fn tune_stores(&mut self) {
-        let Some((leaf, choices)) = &self.best else { return };
-        let converted = choices.copies.iter().filter(|(_, choice)| choice.converted).map(|(store, _)| *store);
-        let mut stores: Vec<Op> = leaf.plain_stores.iter().copied().chain(converted).collect();
-        stores.sort_unstable();
-        for store in stores {
-            let Some((_, choices)) = &self.best else { return };
-            let mut choices = choices.clone();
-            let choice = choices.copies.entry(store).or_default();
-            choice.converted = !choice.converted;
-            self.leaf(&choices);
-        }
-        let tree = self.tree;
-        for store in &tree.tensor_copies.stores {
-            let (Some((_, choices)), Some(mapped)) = (&self.best, tree.tensor_copies.maps.get(store)) else { return };
-            let choices = choices.clone().with_tensor_copy(*store, mapped.clone());
-            self.leaf(&choices);
-        }
     }
 
     /// Solves a leaf (complete choice) unless it is known, and keeps it if it is the fastest. Returns false if its

@@ -26,7 +26,7 @@ use tilewright_tile::transform::explicit::{
     CopyChoice, DotChoice, ExplicitMemoryChoices, SharedCopyLoop, expand_explicit_memory, find_shared_copy_loops,
     tensors_of_iterations,
 };
-use tilewright_tile::{Attribute, Function, FunctionBody, Op, TileModule, Value};
+use tilewright_tile::{Attribute, Function, FunctionBody, Op, TileModule, TileType, Value};
 
 /// Min number of stages of a loop whose MMAs overlap with the next iteration.
 pub(super) const MIN_OVERLAPPED_STAGES: u32 = 3;
@@ -40,6 +40,8 @@ pub(super) struct Tree<'m> {
     pub loops: Vec<Staged>,
     /// The copies that can be bulk tensor copies.
     pub tensor_copies: TensorCopyCandidates,
+    /// The copies from registers to memory, in the order of the program.
+    pub register_stores: Vec<Op>,
     /// Bytes of one buffer of each tensor in shared memory, without padding.
     tensor_bytes: HashMap<Op, u64>,
     /// The reuse of global memory between blocks.
@@ -75,8 +77,9 @@ pub(super) struct DotGroup {
 }
 
 impl DotGroup {
+    /// Returns the choices that are tried from the start.
     fn choices(&self) -> impl DoubleEndedIterator<Item = &DotChoice> {
-        self.candidates.iter().map(|candidate| &candidate.choice)
+        self.candidates.iter().filter(|candidate| !candidate.is_late).map(|candidate| &candidate.choice)
     }
 }
 
@@ -105,11 +108,19 @@ impl<'m> Tree<'m> {
             false => TensorCopyCandidates::default(),
         };
         let copies = copies(function, config, options)?;
-        let (dots, tensor_bytes) = (group_dots(body, &axis_info, config)?, tensor_bytes(body));
+        let dots = group_dots(body, &axis_info, config)?;
         let tensor_reads = find_tensor_reads(body, &dots);
-        let reuse = Reuse::of(body, &axis_info);
-        let solved_layouts = SolvedLayouts::default();
-        Ok(Self { copies, dots, tensor_reads, loops, tensor_copies, tensor_bytes, reuse, solved_layouts })
+        Ok(Self {
+            copies,
+            dots,
+            tensor_reads,
+            loops,
+            tensor_copies,
+            register_stores: find_register_stores(body),
+            tensor_bytes: tensor_bytes(body),
+            reuse: Reuse::of(body, &axis_info),
+            solved_layouts: SolvedLayouts::default(),
+        })
     }
 
     /// Returns the choices from which the search begins, without dots.
@@ -182,6 +193,13 @@ impl<'m> Tree<'m> {
         }
         ranked.sort_by_key(|(rank, ..)| *rank);
         ranked.into_iter().map(|(_, group, choice)| (group, choice)).collect()
+    }
+
+    /// Returns the candidates that are tried last, each for all dots of its group.
+    pub(super) fn late_candidates(&self) -> Vec<Vec<(Op, &DotChoice)>> {
+        let candidates = self.dots.iter().flat_map(|group| group.candidates.iter().map(move |found| (group, found)));
+        let late = candidates.filter(|(_, candidate)| candidate.is_late);
+        late.map(|(group, candidate)| group.ops.iter().map(|(op, _)| (*op, &candidate.choice)).collect()).collect()
     }
 
     /// Returns choices for two dots of different groups that read one tensor directly from shared memory, by each pair
@@ -317,7 +335,8 @@ fn group_dots(
     for op in body.walk_region(body.root()).into_iter().filter(|op| anchors::is_searched(body, *op)) {
         let operation = body.op(op);
         let types = operation.operands.iter().map(|value| body.value_type(*value).to_string()).collect::<Vec<_>>();
-        let operands = (anchors::lie_in_shared(body, op), anchors::Slice::of(body, op));
+        let is_operand = anchors::is_operand(body, op);
+        let operands = (anchors::lie_in_shared(body, op), anchors::Slice::of(body, op), is_operand);
         let signature = format!("{types:?} {:?} {operands:?}", operation.attributes);
         let execution_count = execution_count(body, axis_info, op);
         match dots.iter_mut().find(|(known, _)| *known == signature) {
@@ -340,6 +359,15 @@ fn find_tensor_reads(body: &FunctionBody, dots: &[DotGroup]) -> Vec<TensorRead> 
         })
     };
     dots.iter().flat_map(|group| &group.ops).flat_map(|(dot, _)| of_dot(*dot)).collect()
+}
+
+/// Returns the copies from registers to memory, in the order of the program.
+fn find_register_stores(body: &FunctionBody) -> Vec<Op> {
+    let is_register_store = |op: &Op| {
+        let source = body.op(*op).operands.first().filter(|_| body.op(*op).name() == tw::COPY);
+        source.is_some_and(|source| matches!(body.value_type(*source), TileType::Tensor(_)))
+    };
+    body.walk_region(body.root()).into_iter().filter(is_register_store).collect()
 }
 
 /// Returns the initial task mapping (which lane copies which elements) of each copy to shared memory.

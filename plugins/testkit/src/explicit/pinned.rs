@@ -1,4 +1,5 @@
-//! Compares the choices of synthesis with pinned ones: an instruction, a number of stages, a conversion before a store.
+//! Compares the choices of synthesis with pinned ones: an instruction, a warp partition, a number of stages, a conversion
+//! before a store.
 
 use super::tiles::sized_gemm;
 use super::{EXPLICIT_MEMORY_PROGRAMS, case, synthesize_layouts};
@@ -22,7 +23,7 @@ pub fn compare_pinned(target: &dyn Target) -> (usize, Vec<String>) {
     for (name, text, warps) in programs() {
         let predict = |text: &str| synthesize_layouts(target, text, warps, SynthesisOptions::default());
         let Ok(found) = predict(&text) else { continue };
-        for pinned in pinned_programs(target, &text, &found) {
+        for pinned in pinned_programs(target, (&text, warps), &found) {
             let Ok(other) = predict(&pinned.text) else { continue };
             compared += 1;
             let cycles = [&found, &other].map(|derivation| derivation.prediction.cycles);
@@ -51,7 +52,7 @@ fn programs() -> Vec<(String, String, u32)> {
     of_suite.chain(of_tiles).collect()
 }
 
-fn pinned_programs(target: &dyn Target, text: &str, found: &Derivation) -> Vec<PinnedProgram> {
+fn pinned_programs(target: &dyn Target, (text, warps): (&str, u32), found: &Derivation) -> Vec<PinnedProgram> {
     let mut pinned = converted_stores(text);
     for open in &found.loops {
         pinned.extend((1..=4).map(|stages| {
@@ -63,18 +64,24 @@ fn pinned_programs(target: &dyn Target, text: &str, found: &Derivation) -> Vec<P
         }));
     }
     for dot in &found.dots {
-        for row in rows_of_types(target, &dot.instruction) {
-            let pin = |line: &str| match line.split_once(" : ") {
-                Some((mma, ty)) if mma.trim_start().starts_with(&format!("{} = tw.mma", dot.value)) => {
-                    format!("{mma} {{instruction = \"{row}\"}} : {ty}\n")
-                }
-                _ => format!("{line}\n"),
-            };
-            let text = text.lines().map(pin).collect();
-            pinned.push(PinnedProgram { choice: format!("{} by {row}", dot.value), text });
-        }
+        let rows = rows_of_types(target, &dot.instruction).into_iter();
+        pinned.extend(rows.map(|row| pinned_dot(text, &dot.value, &format!("instruction = \"{row}\""))));
+        let partitions = (0..=warps.ilog2()).map(|along_n| [warps >> along_n, 1 << along_n]);
+        let warps = |[m, n]: [u32; 2]| format!("warps = array<i64: {m}, {n}>");
+        pinned.extend(partitions.map(|partition| pinned_dot(text, &dot.value, &warps(partition))));
     }
     pinned
+}
+
+/// Returns the program with an attribute of the dot `value`.
+fn pinned_dot(text: &str, value: &str, attribute: &str) -> PinnedProgram {
+    let pin = |line: &str| match line.split_once(" : ") {
+        Some((mma, ty)) if mma.trim_start().starts_with(&format!("{value} = tw.mma")) => {
+            format!("{mma} {{{attribute}}} : {ty}\n")
+        }
+        _ => format!("{line}\n"),
+    };
+    PinnedProgram { choice: format!("{value} with {attribute}"), text: text.lines().map(pin).collect() }
 }
 
 /// Returns the program with a layout conversion before each store to global memory, one at a time.

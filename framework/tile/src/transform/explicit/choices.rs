@@ -184,8 +184,8 @@ pub struct CopyChoice {
     pub bytes: Option<u64>,
     /// Whether the copy goes through registers although an asynchronous copy is possible.
     pub through_registers: bool,
-    /// Whether a copy from registers to global memory converts the layout of the registers first, to a layout that is
-    /// found for the store.
+    /// Whether a copy from registers to memory converts the layout of the registers first, to a layout that is found for
+    /// the store.
     pub converted: bool,
 }
 
@@ -198,8 +198,8 @@ pub struct DotChoice {
     pub k_width: Option<u64>,
     /// Number of adjacent columns of the result that a lane holds; `None` if it is not chosen.
     pub n_width: Option<u64>,
-    /// Whether all warps divide M, so that each warp has entire rows of the result.
-    pub warps_along_m: bool,
+    /// Whether all warps divide M, so that each warp has entire rows of the result; `None` if it is not chosen.
+    pub warps_along_m: Option<bool>,
     /// Whether operands A and B stay in shared memory, where the MMA instruction reads them.
     pub smem_operands: [bool; 2],
 }

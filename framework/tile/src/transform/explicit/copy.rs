@@ -141,9 +141,6 @@ impl Expander<'_> {
     ) -> Rewritten<Op> {
         let new_op = if matches!(cloner.from.value_type(target), TileType::View(_)) {
             let (pointers, mask) = self.emit_pointers(op, target, cloner)?;
-            let is_converted = self.choices.copies.get(&op).is_some_and(|choice| choice.converted);
-            let ty = cloner.to.ty(value).with_layout(None);
-            let value = if is_converted { cloner.to.unary(ttg::CONVERT_LAYOUT, value, ty)? } else { value };
             let store = cloner.to.build_op(tt::STORE).operands("ptr", &[pointers]).operands("value", &[value]);
             store.operands("mask", mask.as_slice()).build()
         } else {
@@ -155,7 +152,7 @@ impl Expander<'_> {
         Ok(new_op)
     }
 
-    /// The value that a copy stores from registers.
+    /// Returns the value that a copy stores from registers, after the layout conversion that is chosen for the copy.
     ///
     /// It is an error if elements are narrower than a byte, since memory packs them and registers do not.
     pub(super) fn registers_to_store(
@@ -163,14 +160,21 @@ impl Expander<'_> {
         op: Op,
         source: Value,
         target: Value,
-        cloner: &IrCloner<'_, '_, '_>,
+        cloner: &mut IrCloner<'_, '_, '_>,
     ) -> Rewritten<Value> {
-        let element = cloner.from.value_type(target).element();
-        match self.packed_axes.contains_key(&target) {
-            false => Ok(cloner.clone_of(source)),
-            true => {
-                Err(violation(cloner, op, format!("registers of `{element}` are not packed into bytes: cast them")))
-            }
+        if self.packed_axes.contains_key(&target) {
+            let element = cloner.from.value_type(target).element();
+            return Err(violation(
+                cloner,
+                op,
+                format!("registers of `{element}` are not packed into bytes: cast them"),
+            ));
+        }
+        let value = cloner.clone_of(source);
+        let ty = cloner.to.ty(value).with_layout(None);
+        match self.choices.copies.get(&op).is_some_and(|choice| choice.converted) {
+            true => Ok(cloner.to.unary(ttg::CONVERT_LAYOUT, value, ty)?),
+            false => Ok(value),
         }
     }
 

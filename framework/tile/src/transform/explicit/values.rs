@@ -59,7 +59,7 @@ impl Expander<'_> {
             (INSTRUCTION, choice.instruction.map(Attribute::Text)),
             (K_WIDTH, choice.k_width.map(number)),
             (DOT_COLUMNS_PER_LANE, choice.n_width.map(number)),
-            (ALL_WARPS_ALONG_M, choice.warps_along_m.then_some(Attribute::Unit)),
+            (ALL_WARPS_ALONG_M, choice.warps_along_m.map(Attribute::Bool)),
             (IS_PENDING, (is_waited || overlaps || precedes).then_some(Attribute::Unit)),
             (BEGINS_EXCLUSIVE, begins_exclusive),
             (ENDS_EXCLUSIVE, ends_exclusive),

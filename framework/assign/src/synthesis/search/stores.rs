@@ -1,0 +1,60 @@
+//! The search of copies from registers and to global memory: layout conversions before them, and bulk tensor copies.
+
+use super::{MAX_STARTS, Search, SolvedLeaf};
+use tilewright_tile::Op;
+use tilewright_tile::transform::explicit::ExplicitMemoryChoices;
+
+/// Leaves (complete choices) whose predicted time is at most this multiple of the best leaf's are nearly as fast.
+const NEARLY_AS_FAST: f64 = 1.01;
+
+impl Search<'_, '_> {
+    /// Solves the best leaf (complete choice) again with other copies from registers and to global memory, and keeps
+    /// those that are faster: a layout conversion before each store that has none, no conversion before each that has
+    /// one, and bulk tensor copies from shared memory, each with and without a conversion of the registers. Layout
+    /// assignment compares the operations alone, not the program.
+    pub(super) fn tune_stores(&mut self) {
+        let tree = self.tree;
+        tree.register_stores.iter().for_each(|store| self.try_conversion(*store));
+        for store in &tree.tensor_copies.stores {
+            let (Some((_, choices)), Some(mapped)) = (&self.best, tree.tensor_copies.maps.get(store)) else { return };
+            let choices = choices.clone().with_tensor_copy(*store, mapped.clone());
+            self.leaf(&choices);
+            if tree.register_stores.contains(store) {
+                self.try_conversion(*store);
+            }
+        }
+    }
+
+    /// Solves leaves (complete choices) that are nearly as fast as the best one again, each with another conversion
+    /// before one store, and keeps the fastest: the gain of a conversion may depend on the layouts of dots.
+    pub(super) fn tune_stores_of_near_leaves(&mut self) {
+        let (tree, Some((best, taken))) = (self.tree, &self.best) else { return };
+        let most = best.prediction.cycles * NEARLY_AS_FAST;
+        let is_near = |leaf: &&SolvedLeaf| leaf.choices.dots != taken.dots && leaf.cycles.is_some_and(|c| c <= most);
+        let mut near: Vec<&SolvedLeaf> = self.solved.iter().filter(is_near).collect();
+        near.sort_by(|one, other| one.cycles.unwrap_or(most).total_cmp(&other.cycles.unwrap_or(most)));
+        let near: Vec<ExplicitMemoryChoices> = near.iter().take(MAX_STARTS).map(|leaf| leaf.choices.clone()).collect();
+        for (choices, store) in
+            near.iter().flat_map(|choices| tree.register_stores.iter().map(move |store| (choices, *store)))
+        {
+            self.leaf(&with_other_conversion(choices, store));
+        }
+    }
+
+    /// Solves the best leaf (complete choice) again with a layout conversion before the copy `store` from registers if
+    /// it has none, or without its conversion, and keeps it if it is faster.
+    fn try_conversion(&mut self, store: Op) {
+        let Some((_, best)) = &self.best else { return };
+        let choices = with_other_conversion(best, store);
+        self.leaf(&choices);
+    }
+}
+
+/// Returns the same choices with a layout conversion before the copy `store` from registers if it has none, or without
+/// its conversion.
+fn with_other_conversion(choices: &ExplicitMemoryChoices, store: Op) -> ExplicitMemoryChoices {
+    let mut choices = choices.clone();
+    let choice = choices.copies.entry(store).or_default();
+    choice.converted = !choice.converted;
+    choices
+}
