@@ -223,7 +223,7 @@ pub fn native_function_kernel(launch: StaticLaunchConfig, name: &str, element: &
 fn listed_cast(launch: StaticLaunchConfig, cast: Cast, listed: Element) -> Kernel {
     let (from, to) = match cast {
         Cast::FloatS | Cast::FloatU => (Element::I32, listed),
-        Cast::RoundZ => (Element::F32, listed),
+        Cast::RoundF | Cast::RoundZ => (Element::F32, listed),
         _ if cast.extended_format().is_some() => (Element::I8, listed),
         _ => (listed, Element::I8),
     };

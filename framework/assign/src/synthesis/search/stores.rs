@@ -30,7 +30,11 @@ impl Search<'_, '_> {
     pub(super) fn tune_stores_of_near_leaves(&mut self) {
         let (tree, Some((best, taken))) = (self.tree, &self.best) else { return };
         let most = best.prediction.cycles * NEARLY_AS_FAST;
-        let is_near = |leaf: &&SolvedLeaf| leaf.choices.dots != taken.dots && leaf.cycles.is_some_and(|c| c <= most);
+        // The program may request the producer warps and the groups of the best leaf.
+        let has_roles = |of: &ExplicitMemoryChoices| of.producers == taken.producers && of.ping_pong == taken.ping_pong;
+        let is_near = |leaf: &&SolvedLeaf| {
+            leaf.choices.dots != taken.dots && has_roles(&leaf.choices) && leaf.cycles.is_some_and(|c| c <= most)
+        };
         let mut near: Vec<&SolvedLeaf> = self.solved.iter().filter(is_near).collect();
         near.sort_by(|one, other| one.cycles.unwrap_or(most).total_cmp(&other.cycles.unwrap_or(most)));
         let near: Vec<ExplicitMemoryChoices> = near.iter().take(MAX_STARTS).map(|leaf| leaf.choices.clone()).collect();
