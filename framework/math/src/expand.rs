@@ -97,11 +97,11 @@ fn expansion(
     let (last, natives) = (*operands.last()?, Natives::of(element, native));
     let operands = std::array::from_fn(|index| operands.get(index).copied().unwrap_or(last));
     let exponent = constants.get(&operands[1]).filter(|_| *function == MathFunction::Pow);
-    let factors = exponent.and_then(|&exponent| power::factor_count(exponent, element));
+    let exponent = exponent.and_then(|&exponent| power::small_exponent(exponent, element));
     builder.restore_location(statement.location);
     let (last, mut expanded) = builder.build_detached(|builder| {
-        element_by_element(builder, ty, operands, |builder, expanded| match factors {
-            Some(factors) => power::append_product(builder, element, expanded[0], factors),
+        element_by_element(builder, ty, operands, |builder, expanded| match exponent {
+            Some(exponent) => power::append_small_power(builder, element, expanded[0], exponent),
             None => formula::append(builder, element, (*function, natives), expanded),
         })
     });

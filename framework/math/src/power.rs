@@ -79,24 +79,24 @@ fn magnitude<'p>(size: Real<'p>, y: Real<'p>) -> Real<'p> {
     (power + natural.mul_add(power, natural) + 1.0).scale_by_power_of_two(exponent)
 }
 
-/// Returns the exponent if a product of so many factors is as accurate as the bound of powers; `None` for others. The
-/// error of a product of `n` factors is at most `n - 1` units in the last place.
-pub(super) fn factor_count(exponent: f64, element: Element) -> Option<u32> {
+/// Returns the exponent as an integer if it is so small that multiplications stay within the error bound of powers; `None`
+/// for others. The error of `x^n` by multiplications is at most `n - 1` units in the last place.
+pub(super) fn small_exponent(exponent: f64, element: Element) -> Option<u32> {
     let bound = error_bound_ulps(MathFunction::Pow, element)?;
-    (2..=4u32).find(|&factors| f64::from(factors) == exponent && f64::from(factors - 1) <= bound)
+    (2..=4u32).find(|&small| f64::from(small) == exponent && f64::from(small - 1) <= bound)
 }
 
-/// Appends the product of `factors` times `x`, at least two.
-pub(super) fn append_product(builder: &mut Builder, element: Element, x: Value, factors: u32) -> Value {
+/// Appends the multiplications of `x^exponent`; the exponent is 2, 3 or 4.
+pub(super) fn append_small_power(builder: &mut Builder, element: Element, x: Value, exponent: u32) -> Value {
     let formula = FormulaBuilder::new(builder, element);
     let x = formula.wrap_real(x);
     let square = x * x;
-    let product = match factors {
+    let power = match exponent {
         2 => square,
         3 => square * x,
         _ => square * square,
     };
-    product.value
+    power.value
 }
 
 pub(super) fn pow<'p>(x: Real<'p>, y: Real<'p>, natives: Natives) -> Real<'p> {

@@ -211,7 +211,7 @@ pub trait TargetDialect: AsynchronousDialect {
         Ok(None)
     }
 
-    /// Whether `bf16` numbers are extended by a shift or a mask of the 32-bit word of which they are a half. Otherwise LLVM
+    /// Whether `bf16` numbers are extended by a shift or a mask of the 32-bit word that holds them. Otherwise LLVM
     /// selects the instructions.
     fn extends_bf16_in_words(&self) -> bool {
         false

@@ -180,7 +180,7 @@ impl<'ctx> Body<'_, 'ctx> {
         numbers?.map(|numbers| self.emit.join_elements(&numbers, ty, ty)).transpose()
     }
 
-    /// Emits the extension of a `bf16` number to `f32` from the 32-bit word of which it is a half: by a shift, or a mask of
+    /// Emits the extension of a `bf16` number to `f32` from the 32-bit word that holds it: by a shift, or a mask of
     /// the upper half. `None` for other casts and other numbers, and if the target needs no such code.
     pub(crate) fn extend_half_of_word(
         &self,

@@ -35,7 +35,7 @@ pub(super) struct DotCandidate {
     pub cost: MmaCost,
     /// Whether the candidate is tried last, from the best leaf: warps that may divide N, of a dot that produces an
     /// operand of another dot from none.
-    pub is_late: bool,
+    pub is_deferred: bool,
 }
 
 /// Whether the search chooses the plan of a dot: of every `tw.mma`, and of a `tt.dot` of two matrices that states no
@@ -67,7 +67,7 @@ pub(super) fn find_dot_candidates(
     let slice = Slice::of(body, op);
     let is_operand = is_operand(body, op);
     let space = slice.candidate_space(&problem, is_operand);
-    let may_be_late = is_operand && !slice.from_dot && problem.warp_partition.is_none();
+    let may_be_deferred = is_operand && !slice.from_dot && problem.warp_partition.is_none();
     let problem = problem.with_operands_in_shared(lie_in_shared(body, op)).with_stored_operands(false);
     let problem = problem.with_k_width(None).with_n_width(None);
     let listed = |problem: &MmaProblem| match dot_candidates(problem, &space, config.context)? {
@@ -86,7 +86,7 @@ pub(super) fn find_dot_candidates(
             smem_operands: plan.smem_operands,
         },
         cost: plan.cost,
-        is_late: may_be_late && !plan.problem.chained,
+        is_deferred: may_be_deferred && !plan.problem.chained,
     };
     Ok(candidates.into_iter().map(candidate).collect())
 }

@@ -104,7 +104,7 @@ pub fn synthesize(
     search.tune_stores();
     search.tune_stores_of_near_leaves();
     search.extend_limit();
-    search.try_late_candidates();
+    search.try_deferred_candidates();
     let Search { best, refusals, refused, size, tried, .. } = search;
     if let Some(refused) = refused {
         return Err(refused);
@@ -273,10 +273,10 @@ impl Search<'_, '_> {
 
     /// Solves the best leaf (complete choice) again with the candidates of dots that are tried last, and keeps the
     /// fastest; if one is faster, dots, stores and loops are chosen again.
-    fn try_late_candidates(&mut self) {
+    fn try_deferred_candidates(&mut self) {
         let before = self.best_cycles();
         self.tried_dots.clear();
-        self.tree.late_candidates().into_iter().for_each(|dots| self.try_dots(dots));
+        self.tree.deferred_candidates().into_iter().for_each(|dots| self.try_dots(dots));
         if self.best_cycles() < before {
             self.tune_dots_of_loops();
             self.tune_stores();

@@ -79,7 +79,7 @@ pub(super) struct DotGroup {
 impl DotGroup {
     /// Returns the choices that are tried from the start.
     fn choices(&self) -> impl DoubleEndedIterator<Item = &DotChoice> {
-        self.candidates.iter().filter(|candidate| !candidate.is_late).map(|candidate| &candidate.choice)
+        self.candidates.iter().filter(|candidate| !candidate.is_deferred).map(|candidate| &candidate.choice)
     }
 }
 
@@ -196,10 +196,10 @@ impl<'m> Tree<'m> {
     }
 
     /// Returns the candidates that are tried last, each for all dots of its group.
-    pub(super) fn late_candidates(&self) -> Vec<Vec<(Op, &DotChoice)>> {
+    pub(super) fn deferred_candidates(&self) -> Vec<Vec<(Op, &DotChoice)>> {
         let candidates = self.dots.iter().flat_map(|group| group.candidates.iter().map(move |found| (group, found)));
-        let late = candidates.filter(|(_, candidate)| candidate.is_late);
-        late.map(|(group, candidate)| group.ops.iter().map(|(op, _)| (*op, &candidate.choice)).collect()).collect()
+        let deferred = candidates.filter(|(_, candidate)| candidate.is_deferred);
+        deferred.map(|(group, candidate)| group.ops.iter().map(|(op, _)| (*op, &candidate.choice)).collect()).collect()
     }
 
     /// Returns choices for two dots of different groups that read one tensor directly from shared memory, by each pair
