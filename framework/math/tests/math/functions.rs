@@ -602,7 +602,7 @@ fn small_constant_exponents_are_products_within_the_bound() {
         let is_product = |op: &Op| matches!(op, Op::Binary { op: Binary::FMul, .. });
         let products = kernel.statements().iter().filter(|statement| is_product(&statement.op)).count();
         assert_eq!(products, if exponent == 2 { 1 } else { 2 }, "{exponent}");
-        let found = elementwise::results(&kernel, &[Element::F32], Element::F32, &[arguments.clone()]);
+        let found = elementwise::results(&kernel, &[Element::F32], Element::F32, std::slice::from_ref(&arguments));
         for (&argument, found) in arguments.iter().zip(found) {
             let (x, found) = (value(argument), value(found));
             let exact = x.powi(exponent);
