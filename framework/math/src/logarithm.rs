@@ -156,8 +156,8 @@ pub(super) fn log<'p>(x: Real<'p>) -> Real<'p> {
     logarithm(x, &NATURAL)
 }
 
-/// Computes the natural logarithm as `log2(x) ln 2` with the target's `log2`. The error is at most 1.4 times the error of
-/// `log2` plus 0.6 units in the last place, also for arguments near one.
+/// Computes the natural logarithm as `log2(x) ln 2` with the target's `log2`. The error is at most 1.4 times the error
+/// of `log2` plus 0.6 units in the last place, also for arguments near one.
 pub(super) fn log_by_log2<'p>(x: Real<'p>) -> Real<'p> {
     x.apply_native(MathFunction::Log2) * std::f64::consts::LN_2
 }

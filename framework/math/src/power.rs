@@ -79,8 +79,8 @@ fn magnitude<'p>(size: Real<'p>, y: Real<'p>) -> Real<'p> {
     (power + natural.mul_add(power, natural) + 1.0).scale_by_power_of_two(exponent)
 }
 
-/// Returns the exponent as an integer if it is so small that multiplications stay within the error bound of powers; `None`
-/// for others. The error of `x^n` by multiplications is at most `n - 1` units in the last place.
+/// Returns the exponent as an integer if it is so small that multiplications stay within the error bound of powers;
+/// `None` for others. The error of `x^n` by multiplications is at most `n - 1` units in the last place.
 pub(super) fn small_exponent(exponent: f64, element: Element) -> Option<u32> {
     let bound = error_bound_ulps(MathFunction::Pow, element)?;
     (2..=4u32).find(|&small| f64::from(small) == exponent && f64::from(small - 1) <= bound)

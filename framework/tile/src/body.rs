@@ -362,6 +362,21 @@ impl Operation {
     pub fn is_dot(&self) -> bool {
         matches!(self.name(), tt::DOT | tt::DOT_SCALED)
     }
+
+    /// Whether the operation stores to global memory through its first operand: a pointer or a descriptor.
+    #[must_use]
+    pub fn is_global_store(&self) -> bool {
+        matches!(
+            self.name(),
+            tt::STORE
+                | tt::ATOMIC_RMW
+                | tt::ATOMIC_CAS
+                | tt::ATOMIC_STORE
+                | tt::DESCRIPTOR_STORE
+                | tt::DESCRIPTOR_REDUCE
+                | tt::DESCRIPTOR_SCATTER
+        )
+    }
 }
 
 fn group_values<'a>(values: &'a [Value], counts: &[u32], group: usize) -> &'a [Value] {

@@ -2,13 +2,14 @@
 
 use inkwell::IntPredicate;
 use inkwell::types::{BasicTypeEnum, VectorType};
-use inkwell::values::{BasicValue, BasicValueEnum, InstructionOpcode, IntValue, Operand};
+use inkwell::values::{BasicValue, BasicValueEnum, InstructionOpcode, IntValue};
 use tilewright_kernel::{Element, Type};
 use tilewright_plugin::CompileError;
 use tilewright_plugin::codegen::{invalid_module_error, unsupported_kernel_error};
 
 use crate::body::{Body, Division, Typed};
 use crate::emitter::builder_error;
+use crate::integer_origin::before_extension;
 
 impl<'ctx> Body<'_, 'ctx> {
     /// Emits a quotient or remainder. LLVM leaves division by zero undefined, and a signed quotient that overflows, but
@@ -53,17 +54,12 @@ impl<'ctx> Body<'_, 'ctx> {
         self.divide_narrowed(opcode, [x, y.map_err(builder_error)?], a.value.get_type())
     }
 
-    /// Returns the divisor, hidden from LLVM; `None` if the dialect does not hide it. An extended integer is hidden before
-    /// the extension: then LLVM knows its range, and divides in fewer bits where both operands fit.
+    /// Returns the divisor, hidden from LLVM; `None` if the dialect does not hide it. An extended integer is hidden
+    /// before the extension: then LLVM knows its range, and divides in fewer bits where both operands fit.
     fn hidden(&self, divisor: IntValue<'ctx>) -> Result<Option<IntValue<'ctx>>, CompileError> {
-        let extension = divisor.as_instruction().filter(|instruction| {
-            matches!(instruction.get_opcode(), InstructionOpcode::SExt | InstructionOpcode::ZExt)
-        });
-        let narrow = extension.and_then(|instruction| match instruction.get_operand(0) {
-            Some(Operand::Value(BasicValueEnum::IntValue(narrow))) => Some((instruction.get_opcode(), narrow)),
-            _ => None,
-        });
-        let Some((extend, narrow)) = narrow else { return self.dialect.opaque_divisor(&self.emit, divisor) };
+        let Some((extend, narrow)) = before_extension(divisor) else {
+            return self.dialect.opaque_divisor(&self.emit, divisor);
+        };
         let Some(narrow) = self.dialect.opaque_divisor(&self.emit, narrow)? else {
             return self.dialect.opaque_divisor(&self.emit, divisor);
         };

@@ -39,8 +39,9 @@ pub(crate) fn find_extended_to_integers(kernel: &Kernel) -> HashSet<Value> {
 }
 
 impl<'ctx> Emitter<'_, 'ctx> {
-    /// Emits a function of an `f32` by `compute`, an instruction that flushes subnormal operands. These are multiplied by
-    /// `scale[0]`, which makes them normal, and their results by `scale[1]`. Other operands are computed as they are.
+    /// Emits a function of an `f32` by `compute`, an instruction that flushes subnormal operands. These are multiplied
+    /// by `scale[0]`, which makes them normal, and their results by `scale[1]`. Other operands are computed as they
+    /// are.
     ///
     /// # Errors
     ///

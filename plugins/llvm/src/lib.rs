@@ -29,6 +29,7 @@ mod ffi;
 mod float;
 mod generate;
 mod host_io;
+mod integer_origin;
 mod lane_access;
 mod lines;
 mod memory;

@@ -2,9 +2,7 @@
 
 use inkwell::basic_block::BasicBlock;
 use inkwell::types::BasicTypeEnum;
-use inkwell::values::{
-    BasicValue, BasicValueEnum, InstructionOpcode, InstructionValue, IntValue, Operand, PointerValue,
-};
+use inkwell::values::{BasicValue, BasicValueEnum, InstructionOpcode, InstructionValue, IntValue, PointerValue};
 use tilewright_kernel::{Element, MemorySpace, Type, Value};
 use tilewright_plugin::CompileError;
 use tilewright_plugin::codegen::{invalid_module_error, unsupported_kernel_error};
@@ -13,6 +11,7 @@ use crate::PredicatedAccess;
 use crate::body::{Body, Typed};
 use crate::emitter::builder_error;
 use crate::ffi;
+use crate::integer_origin::{before_extension, operands};
 use crate::lane_access::LaneAccess;
 
 /// Maximum number of consecutive stores. LLVM's store merging takes time quadratic in the length of a sequence of
@@ -27,9 +26,9 @@ struct Predicated<'ctx> {
 }
 
 /// Splits an offset in bytes that is a product of two extended 32-bit numbers times the size of an element, such as
-/// `program * stride * 2`; returns the product and the size. As the index of an array of such elements, the product is a
-/// single multiplication. LLVM would reassociate the offset to `(program * 2) * stride`, whose first factor has more than
-/// 32 bits.
+/// `program * stride * 2`; returns the product and the size. As the index of an array of such elements, the product is
+/// a single multiplication. LLVM would reassociate the offset to `(program * 2) * stride`, whose first factor has more
+/// than 32 bits.
 fn split_scaled_product(bytes: IntValue<'_>) -> Option<(IntValue<'_>, u32)> {
     let [index, size] = operands(bytes, InstructionOpcode::Mul)?;
     let size = u32::try_from(size?.get_zero_extended_constant()?).ok()?;
@@ -41,19 +40,7 @@ fn split_scaled_product(bytes: IntValue<'_>) -> Option<(IntValue<'_>, u32)> {
 
 /// Returns whether an integer is an extended one of at most 32 bits.
 fn is_extended_word(value: IntValue<'_>) -> bool {
-    [InstructionOpcode::SExt, InstructionOpcode::ZExt].into_iter().any(|extension| {
-        let operand = operands(value, extension).and_then(|[operand, _]| operand);
-        operand.is_some_and(|operand| operand.get_type().get_bit_width() <= 32)
-    })
-}
-
-/// Returns the first two operands of an integer instruction, or `None` if the instruction is another one.
-fn operands<'ctx>(value: IntValue<'ctx>, opcode: InstructionOpcode) -> Option<[Option<IntValue<'ctx>>; 2]> {
-    let instruction = value.as_instruction_value().filter(|instruction| instruction.get_opcode() == opcode)?;
-    Some([0, 1].map(|at| match instruction.get_operand(at).and_then(Operand::value) {
-        Some(BasicValueEnum::IntValue(operand)) => Some(operand),
-        _ => None,
-    }))
+    before_extension(value).is_some_and(|(_, narrow)| narrow.get_type().get_bit_width() <= 32)
 }
 
 impl<'ctx> Body<'_, 'ctx> {

@@ -8,9 +8,9 @@
 //! (`tilewright optimizations`) that they are compiled without; `--changed-from` leaves out cases with the same PTX as in a
 //! folder. `--contents` names a folder for the contents of all buffers after the run: a file `CASE.BUFFER.bin` for each.
 //!
-//! The first folder without an option has the PTX of another compiler in `NAME.ptx`, and facts that the PTX does not state in
-//! `NAME.launch.json`: `warps`, `shared_bytes`, and `scratch_bytes`: for each scratch buffer that follows the arguments,
-//! its number of bytes per program of the grid (`machine_code_beside_triton.py` writes both files).
+//! The first folder without an option has the PTX of another compiler in `NAME.ptx`, and facts that the PTX does not
+//! state in `NAME.launch.json`: `warps`, `shared_bytes`, and `scratch_bytes`: for each scratch buffer that follows the
+//! arguments, its number of bytes per program of the grid (`machine_code_beside_triton.py` writes both files).
 //!
 //! `sectors_stored` are those of `sectors` that stores touch. `issued_by_line` has the executions of the instructions of
 //! each line of the PTX that executes.

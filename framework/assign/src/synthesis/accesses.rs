@@ -237,8 +237,8 @@ impl<'a> AccessedTensor<'_, 'a> {
         }))
     }
 
-    /// Returns the access by which a bulk tensor copy fills or reads a buffer, or a part of one, with one alternative for
-    /// each instruction. `memory` is the operand that is the buffer.
+    /// Returns the access by which a bulk tensor copy fills or reads a buffer, or a part of one, with one alternative
+    /// for each instruction. `memory` is the operand that is the buffer.
     fn tensor_copy_access(
         &self,
         copy: Op,

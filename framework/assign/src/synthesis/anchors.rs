@@ -127,7 +127,8 @@ pub(super) fn operand_tensor(body: &FunctionBody, dot: Op, side: usize) -> Optio
     (!is_explicit && !all.iter().any(uses) && undisturbed).then_some(tensor)
 }
 
-/// Whether the result of a dot becomes an operand of another dot.
+/// Whether the result of a dot becomes an operand of another dot, before the operations with explicit memory are
+/// lowered; [`chain::is_operand`] is for programs without them.
 pub(super) fn is_operand(body: &FunctionBody, dot: Op) -> bool {
     let is_other = |op: &Op| *op != dot && matches!(body.op(*op).name(), tw::MMA | tt::DOT);
     body.walk_region(body.root()).into_iter().filter(is_other).any(|op| Slice::with_dots(body, op).1.contains(&dot))

@@ -61,7 +61,7 @@ impl TensorCopyCandidates {
                 (Direction::Store, None) if !is_pending => {
                     Err("it is neither prefetched nor marked `tw.pending`".to_owned())
                 }
-                _ => find_tensor_map_before_loops(body, axis_info, copy, config),
+                _ => find_tensor_map(body, axis_info, copy, config).and_then(|map| check_strides(body, map)),
             };
             let list = match direction {
                 Direction::Load => Some(&mut found.stores),
@@ -96,22 +96,13 @@ impl TensorCopyCandidates {
     }
 }
 
-/// Returns the tensor map of a copy whose strides are known before all loops: the launch encodes it.
-///
-/// # Errors
-/// As [`find_tensor_map`].
-fn find_tensor_map_before_loops(
-    body: &FunctionBody,
-    axis_info: &AxisInfoMap,
-    copy: Op,
-    config: &LaunchConfig<'_>,
-) -> Result<TensorMapTileAddress, String> {
+/// Checks that all strides of a tensor map are known before all loops: the launch encodes the map.
+fn check_strides(body: &FunctionBody, map: TensorMapTileAddress) -> Result<TensorMapTileAddress, String> {
     let entry = body.blocks(body.root()).first().copied();
     let is_before_loops = |value: Value| match body.value_origin(value) {
         ValueOrigin::Argument(block, _) => Some(block) == entry,
         ValueOrigin::Result(op, _) => entry.is_some_and(|entry| body.ops(entry).contains(&op)),
     };
-    let map = find_tensor_map(body, axis_info, copy, config)?;
     match map.strides.iter().all(|stride| stride.value().is_none_or(is_before_loops)) {
         true => Ok(map),
         false => Err("a stride is computed in a loop".to_owned()),

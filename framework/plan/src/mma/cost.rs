@@ -17,7 +17,8 @@ pub struct MmaCost {
     pub issues: u64,
     /// Cycles of the matrix pipes for the issues of all warps; the warps of each pipe issue one after the other.
     pub issue_cycles: f64,
-    /// Number of instructions that each warp issues in addition to the atom to bring scales from registers to the matrix pipe.
+    /// Number of instructions that each warp issues in addition to the atom to bring scales from registers to the
+    /// matrix pipe.
     pub scale_issues: u64,
     /// Cycles of the compute unit's issue slots for the atom's instructions, of all warps, for those that bring scales
     /// to the matrix pipe, and for moves of loaded operands to the registers from which the atom reads them.

@@ -123,8 +123,8 @@ impl MmaPlan {
     ///
     /// # Errors
     /// [`MmaError::Impossible`] if the atom takes the operand from registers, if the operand has another element type
-    /// than the atom's, if the atom cannot read this layout, or if a part has no whole tiles of the atom or does not begin
-    /// at a multiple of its sizes.
+    /// than the atom's, if the atom cannot read this layout, or if a part has no whole tiles of the atom or does not
+    /// begin at a multiple of its sizes.
     pub fn with_operand_memory(&self, side: usize, memory: &LinearLayout, first: &[u64]) -> Result<Self, MmaError> {
         let refused = |reasons: String| MmaError::Impossible { reasons };
         let operand = self.check_operand_type_in_shared(side)?;
@@ -168,8 +168,8 @@ impl MmaPlan {
         Ok(tile)
     }
 
-    /// Emits the address of each chunk of K of an operand in the program's own shared memory at `address`; the plan is one
-    /// of [`Self::with_operand_memory`].
+    /// Emits the address of each chunk of K of an operand in the program's own shared memory at `address`; the plan is
+    /// one of [`Self::with_operand_memory`].
     pub fn emit_operand_chunks(&self, builder: &mut Builder, side: usize, address: Value) -> Vec<Value> {
         let (layout, operands) = self.side(side);
         let found = operands.memory.as_deref().map(|operand| DescriptorMatch::find(layout, operand));
@@ -187,8 +187,8 @@ impl MmaPlan {
         std::iter::once(address).chain(chunks).collect()
     }
 
-    /// Checks that the atom can read all of K of operand A (`side` 0) or B (1) at once from the program's own shared memory.
-    /// Returns the operand of the atom.
+    /// Checks that the atom can read all of K of operand A (`side` 0) or B (1) at once from the program's own shared
+    /// memory. Returns the operand of the atom.
     ///
     /// # Errors
     /// [`MmaError::Impossible`] if the atom takes the operand from registers, or if the operand has another element
@@ -206,8 +206,8 @@ impl MmaPlan {
         }
     }
 
-    /// Checks that the atom reads operand A (`side` 0) or B (1) from shared memory, with the element type that the operand
-    /// has there. Returns the operand of the atom.
+    /// Checks that the atom reads operand A (`side` 0) or B (1) from shared memory, with the element type that the
+    /// operand has there. Returns the operand of the atom.
     fn check_operand_type_in_shared(&self, side: usize) -> Result<&MemoryOperand, MmaError> {
         let refused = |reasons: String| Err(MmaError::Impossible { reasons });
         let (_, operands) = self.side(side);

@@ -61,8 +61,9 @@ impl AxisInfoMap {
         self.proven.as_ref().unwrap_or(&self.known).get(value.index())?.as_ref()
     }
 
-    /// Returns the index bits that number the elements of the widest vectors in memory at a pointer, the lowest bit first:
-    /// vectors whose first address is a multiple of their size, or, without hints, of `sufficient_alignment` bytes.
+    /// Returns the index bits that number the elements of the widest vectors in memory at a pointer, the lowest bit
+    /// first: vectors whose first address is a multiple of their size, or, without hints, of `sufficient_alignment`
+    /// bytes.
     ///
     /// Hints describe aligned vectors only. Kernels give them for indices that wrap (`max_contiguous(i % n, ...)`): an
     /// aligned vector does not reach across `n` if its length divides `n`, but another one reads behind the tensor.

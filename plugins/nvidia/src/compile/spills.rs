@@ -1,6 +1,6 @@
 //! Finds kernels that spill whatever `ptxas` does. If not all values of a loop fit in registers, `ptxas` may reduce the
 //! registers for more resident blocks and spill most values: a kernel of two warps whose accumulators fill 256 registers
-//! gets 32 registers and 16,772 bytes of spill stores, with one resident block stated 255 registers and 5,160 bytes.
+//! gets 32 registers and 16,772 bytes of spill stores; if it states one resident block, 255 registers and 5,160 bytes.
 
 use tilewright_kernel::{Kernel, Op};
 use tilewright_target::TargetDescription;

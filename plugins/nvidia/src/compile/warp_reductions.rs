@@ -1,5 +1,6 @@
-//! Replaces reductions of an integer or of `i1` over all lanes of a warp by `redux.sync`. The kernel IR has no operation for them: it
-//! has a shuffle and a combining operation for each bit of the lane index, which take about three times as long.
+//! Replaces reductions of an integer or of `i1` over all lanes of a warp by `redux.sync`. The kernel IR has no
+//! operation for them: it has a shuffle and a combining operation for each bit of the lane index, which take about
+//! three times as long.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -131,7 +132,8 @@ impl<'a> Definitions<'a> {
         })
     }
 
-    /// Follows the casts that keep the lowest bit of an integer; returns the first `i1` and the first value of the chain.
+    /// Follows the casts that keep the lowest bit of an integer; returns the first `i1` and the first value of the
+    /// chain.
     fn before_casts(&self, value: Value) -> [Value; 2] {
         let (mut bit, mut first) = (value, value);
         while let Some(Op::Cast { op: Cast::ExtendU | Cast::Truncate, a, .. }) = self.op(first) {
@@ -186,8 +188,8 @@ fn replace(region: &mut Region, found: &HashMap<Value, (Value, Form)>) {
     }
 }
 
-/// Removes unused operations of the kinds that steps consist of (shuffles, binary operations, comparisons, selects, casts);
-/// returns whether there were any.
+/// Removes unused operations of the kinds that steps consist of (shuffles, binary operations, comparisons, selects,
+/// casts); returns whether there were any.
 fn remove_unused(region: &mut Region, uses: &HashMap<Value, usize>) -> bool {
     let before = region.statements.len();
     region.statements.retain(|statement| {

@@ -112,8 +112,9 @@ fn loop_kernel(offsets: &[u32], words: u32) -> Kernel {
 }
 
 /// Checks that a loop with several loads, unless it carries many words or has more than 192 live at once, states the
-/// resident blocks of which each lane may have 128 of the 65,536 registers, or as many as words are live: `ptxas` may then
-/// keep the loads in flight. A loop that has more live words than a lane has registers states one resident block.
+/// number of resident blocks that leaves each lane 128 of the 65,536 registers, or as many as words are live: `ptxas`
+/// may then keep the loads in flight. A loop that has more live words than a lane has registers states one resident
+/// block.
 #[test]
 fn loops_with_several_loads_state_their_resident_blocks() {
     for (offsets, words, blocks) in [

@@ -42,8 +42,8 @@ fn program() -> String {
     )
 }
 
-/// Checks that one buffer serves the operand and its transpose, with one stage too. B shifts columns cyclically by five, so
-/// that `b^T * b` is the identity, and `b * b` is not: each iteration doubles the sum.
+/// Checks that one buffer serves the operand and its transpose, with one stage too. B shifts columns cyclically by
+/// five, so that `b^T * b` is the identity, and `b * b` is not: each iteration doubles the sum.
 #[test]
 fn one_buffer_before_the_loop_serves_an_operand_and_its_transpose() {
     let a: Vec<f32> = (0..SIZE * SIZE).map(|at| (at * 5 % 7) as f32 - 3.0).collect();

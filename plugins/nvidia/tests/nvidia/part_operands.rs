@@ -105,8 +105,8 @@ fn wgmma_reads_parts_of_tensors() {
     }
 }
 
-/// Checks a dot whose left operand is in registers that suffice for a part of K only: the MMAs of each part read theirs of
-/// the right operand in the buffer that asynchronous copies fill.
+/// Checks a dot whose left operand is in registers that suffice for a part of K only: the MMAs of each part read theirs
+/// of the right operand in the buffer that asynchronous copies fill.
 #[test]
 fn chunks_of_k_are_parts_of_a_prefetched_operand() {
     let target = target("h100");
@@ -121,8 +121,8 @@ fn chunks_of_k_are_parts_of_a_prefetched_operand() {
     check_on_virtual_device(&target, &case, &text);
 }
 
-/// Checks rings of buffers that a program orders itself: bulk tensor copies fill them, also part by part, in nested loops,
-/// and with fewer copies in flight than buffers. On the virtual device copies complete as late as possible.
+/// Checks rings of buffers that a program orders itself: bulk tensor copies fill them, also part by part, in nested
+/// loops, and with fewer copies in flight than buffers. On the virtual device copies complete as late as possible.
 #[test]
 fn bulk_tensor_copies_fill_rings_of_the_program() {
     let target = target("h100");

@@ -148,8 +148,8 @@ fn groups_have_their_own_tensors() {
 }
 
 /// The model chooses groups that alternate for a persistent program, whose tiles have no order, where it predicts a
-/// gain. The program can forbid them. If tiles have an order, only a request gives groups: in a loop from zero, or if the
-/// tiles of a block store to the same addresses. Tiles that may read what others store have none.
+/// gain. The program can forbid them. If tiles have an order, only a request gives groups: in a loop from zero, or if
+/// the tiles of a block store to the same addresses. Tiles that may read what others store have none.
 #[test]
 fn tile_groups_are_chosen_if_tiles_have_no_order() {
     let target = target("h100");

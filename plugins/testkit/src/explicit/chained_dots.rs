@@ -9,8 +9,8 @@ const KEYS: usize = 128;
 const WIDTH: usize = 64;
 const ITERATIONS: usize = 4;
 
-/// Returns the program `o = (q k^T) v` with its case: `q` has 128 rows of 64 elements, an iteration takes 128 rows of `k`
-/// and `v`.
+/// Returns the program `o = (q k^T) v` with its case: `q` has 128 rows of 64 elements, an iteration takes 128 rows of
+/// `k` and `v`.
 pub fn chained_dots_program() -> (ProgramCase, String) {
     let all_keys = KEYS * ITERATIONS;
     // `f16` has the scores exactly: multiples of 1/16 below 128.

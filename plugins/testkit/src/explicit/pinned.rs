@@ -1,5 +1,5 @@
-//! Compares the choices of synthesis with pinned ones: an instruction, a warp partition, a number of stages, a conversion
-//! before a store.
+//! Compares the choices of synthesis with pinned ones: an instruction, a warp partition, a number of stages, a
+//! conversion before a store.
 
 use super::tiles::sized_gemm;
 use super::{EXPLICIT_MEMORY_PROGRAMS, case, synthesize_layouts};

@@ -6,8 +6,8 @@ use tilewright_verify::case::ProgramCase;
 const TILES: usize = 5;
 const SIZE: usize = 64;
 
-/// Returns a program of one block and its case: tile `i + 1` of `x` is tile `i` times a matrix that moves columns by one.
-/// The loop over tiles has the attributes `attributes`.
+/// Returns a program of one block and its case: tile `i + 1` of `x` is tile `i` times a matrix that moves columns by
+/// one. The loop over tiles has the attributes `attributes`.
 #[must_use]
 pub fn tile_chain_program(attributes: &str) -> (ProgramCase, String) {
     let first = |row: usize, column: usize| ((row * 7 + column * 3) % 32) as f64 - 16.0;

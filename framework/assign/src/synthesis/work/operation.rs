@@ -45,13 +45,7 @@ impl WorkCounter<'_, '_> {
                 StepWork { barriers: 1, ..StepWork::default() }
             }
             ttg::CONVERT_LAYOUT => self.converted(op)?,
-            tt::STORE
-            | tt::ATOMIC_RMW
-            | tt::ATOMIC_CAS
-            | tt::ATOMIC_STORE
-            | tt::DESCRIPTOR_STORE
-            | tt::DESCRIPTOR_REDUCE
-            | tt::DESCRIPTOR_SCATTER => self.op_costs(op, Direction::Store)?,
+            _ if operation.is_global_store() => self.op_costs(op, Direction::Store)?,
             _ => self.op_costs(op, Direction::Load)?,
         })
     }

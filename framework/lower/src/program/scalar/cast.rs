@@ -36,8 +36,8 @@ pub(super) fn by_instructions(scalar: &mut Scalar<'_>, name: &str) -> Option<Vec
     }
 }
 
-/// Emits the rounding of `f32` numbers to a 16-bit type, to nearest even and two at a time; `None` if the operation `name`
-/// is no such cast, or if the target has no instruction for it.
+/// Emits the rounding of `f32` numbers to a 16-bit type, to nearest even and two at a time; `None` if the operation
+/// `name` is no such cast, or if the target has no instruction for it.
 pub(super) fn by_pairs(scalar: &mut Scalar<'_>, name: &str) -> Option<Vec<Value>> {
     let Some(&tile::TileType::Float(to)) = scalar.to.first() else { return None };
     let is_cast = is_float_cast(name) && is_nearest(scalar);

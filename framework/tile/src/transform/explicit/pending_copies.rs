@@ -1,9 +1,10 @@
-//! Pending copies as bulk tensor copies: the program issues the copies, orders its buffers, and waits for groups of copies.
+//! Pending copies as bulk tensor copies: the program issues the copies, orders its buffers, and waits for groups of
+//! copies.
 //!
-//! The pending copies are divided into *batches* of equally many copies, such that each wait is for whole batches. A batch
-//! completes on one mbarrier of a ring. The number of batches that the program has waited for selects the mbarrier and its phase; loops
-//! carry it. A block barrier follows each wait, so that all threads have waited for a batch before its mbarrier is used
-//! again.
+//! The pending copies are divided into *batches* of equally many copies, such that each wait is for whole batches. A
+//! batch completes on one mbarrier of a ring. The number of batches that the program has waited for selects the
+//! mbarrier and its phase; loops carry it. A block barrier follows each wait, so that all threads have waited for a
+//! batch before its mbarrier is used again.
 
 use std::collections::{HashMap, HashSet};
 
@@ -205,7 +206,8 @@ pub(super) struct MbarrierRing {
 }
 
 impl Expander<'_> {
-    /// Emits the tensor maps of the pending copies in an operation of the entry block, and at first the ring of mbarriers.
+    /// Emits the tensor maps of the pending copies in an operation of the entry block, and at first the ring of
+    /// mbarriers.
     pub(super) fn begin_pending_copies(&mut self, op: Op, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<()> {
         if !self.pending_copies.outermost.contains(&op) {
             return Ok(());
@@ -224,8 +226,8 @@ impl Expander<'_> {
         Ok(())
     }
 
-    /// Emits a wait for the batches that the program does not wait for, behind the last operation of the entry block with
-    /// pending copies: their buffers end their lifetime here.
+    /// Emits a wait for the batches that the program does not wait for, behind the last operation of the entry block
+    /// with pending copies: their buffers end their lifetime here.
     pub(super) fn end_pending_copies(&mut self, op: Op, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<()> {
         match self.pending_copies.outermost.last() == Some(&op) {
             true => self.wait_for_batches(self.pending_copies.rest, cloner),

@@ -80,7 +80,8 @@ impl Expander<'_> {
         Ok(())
     }
 
-    /// Returns operands A and B of a dot; those in shared memory are loaded, and MMAs read those of `smem_operands` there.
+    /// Returns operands A and B of a dot; those in shared memory are loaded, and MMAs read those of `smem_operands`
+    /// there.
     fn mma_operands(
         &mut self,
         op: Op,

@@ -65,14 +65,7 @@ fn check_writes(body: &FunctionBody, outermost: Op, prefetched: &[Op]) -> Result
     let all_read: Vec<Op> = prefetched.iter().flat_map(|op| body.op_and_nested_ops(*op)).filter(reads).collect();
     let written = |op: Op| match body.op(op).name() {
         tw::COPY => body.operand(op, "dst").filter(|to| is_view(*to)),
-        tt::STORE
-        | tt::ATOMIC_RMW
-        | tt::ATOMIC_CAS
-        | tt::ATOMIC_STORE
-        | tt::DESCRIPTOR_STORE
-        | tt::DESCRIPTOR_REDUCE
-        | tt::DESCRIPTOR_SCATTER => body.op(op).operands.first().copied(),
-        _ => None,
+        _ => body.op(op).operands.first().copied().filter(|_| body.op(op).is_global_store()),
     };
     for op in body.op_and_nested_ops(outermost) {
         let Some(written) = written(op).map(|pointer| bases.find(pointer)) else { continue };

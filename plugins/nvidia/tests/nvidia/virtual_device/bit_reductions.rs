@@ -1,5 +1,5 @@
-//! Programs that reduce tensors of `i1` by bitwise operations: one instruction for all lanes of a warp. Memory after a run
-//! on the virtual device, and on the emulator, is compared with counts by hand.
+//! Programs that reduce tensors of `i1` by bitwise operations: one instruction for all lanes of a warp. Memory after a
+//! run on the virtual device, and on the emulator, is compared with counts by hand.
 
 use super::bench::{Given, Shape, device_of, run_on};
 use crate::prelude::*;

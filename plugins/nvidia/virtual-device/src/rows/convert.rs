@@ -60,8 +60,8 @@ fn convert(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Opera
     Ok(Box::new(PartialLanes::packed(result, &sources, compute, defined_pair(to, from))))
 }
 
-/// Returns the function by which a lane finds the defined bits of a packed pair from those of the operands: two, of which
-/// the first becomes the upper element, or a packed one.
+/// Returns the function that computes the defined bits of a packed pair from those of its operands. There are two
+/// operands, the first for the upper element, or one packed operand.
 fn defined_pair(to: Type, from: Type) -> Compute {
     let element = move |bits: u64| if bits & mask(from.bits) == mask(from.bits) { mask(to.bits) } else { 0 };
     Box::new(move |[a, b, ..]| {

@@ -15,8 +15,8 @@ pub(super) struct Tiling {
 }
 
 /// Divides a part of the memory layout into boxes with the layout `box_layout`; the part has the sizes of `part`, and
-/// begins at multiples of them. Elements are contiguous along `first` in global memory. The error gives the reason why no
-/// boxes fill the part.
+/// begins at multiples of them. Elements are contiguous along `first` in global memory. The error gives the reason why
+/// no boxes fill the part.
 pub(super) fn tiling(
     memory: &LinearLayout,
     part: &Space,
