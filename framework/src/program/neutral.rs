@@ -11,7 +11,8 @@ use tilewright_target::{Instruction, InstructionOperand, Optimization};
 use tilewright_tile::import::replace_vendor_operations;
 use tilewright_tile::transform::{
     decompose_scaled_dots, forward_stores, fuse_multiply_adds, inline_calls, make_copies_synchronous,
-    remove_unused_operations, replace_descriptor_accesses, simplify_types, split_dots, structurize, widen_accumulators,
+    remove_unused_operations, replace_descriptor_accesses, replace_volatile_loads, simplify_types, split_dots,
+    structurize, widen_accumulators,
 };
 use tilewright_tile::{self as tile, FloatType, TileModule};
 
@@ -46,6 +47,7 @@ impl ProgramCompiler<'_> {
         let module = replace_vendor_operations(&module, &imports, self.dialects).map_err(in_text)?;
         seen(CompilationStageOutput::Import(&module));
         let module = make_copies_synchronous(&module, self.dialects).map_err(in_text)?;
+        let module = replace_volatile_loads(&module, self.dialects).map_err(in_text)?;
         let module = decompose_scaled_dots(&module, self.dialects).map_err(in_text)?;
         let has_mma = |operand, accumulator| self.has_mma(operand, accumulator);
         let module = widen_accumulators(&module, self.dialects, &has_mma).map_err(in_text)?;

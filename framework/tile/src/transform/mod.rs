@@ -1,14 +1,15 @@
 //! Transformations of tile programs; all preserve semantics, except that a contracted sum is rounded once.
 //!
 //! [`simplify_types`] replaces types that only texts have, [`make_copies_synchronous`] makes bulk tensor copies
-//! synchronous, [`replace_descriptor_accesses`] replaces descriptors by pointers, [`store_by_bulk_copies`] stores through descriptors
-//! by bulk tensor copies, [`decompose_scaled_dots`] multiplies
-//! operands by scales that no MMA instruction applies, [`widen_accumulators`] accumulates dots in a type that MMA
-//! instructions have, [`split_dots`] computes dots in `f32` by several MMAs of a narrower type, [`inline_calls`]
-//! inlines calls, [`structurize`] turns branches into structured control flow, [`forward_stores`] forwards stores to
-//! loads, [`fuse_multiply_adds`] contracts products and sums, [`remove_unused_operations`] is dead code elimination,
-//! [`loads`] and [`explicit`] pipeline loops, [`make_partition_captures_explicit`] makes the captures of warp
-//! partitions explicit. After the first eight, a program has one function per entry, with single-block regions. A
+//! synchronous, [`replace_descriptor_accesses`] replaces descriptors by pointers, [`replace_volatile_loads`] makes
+//! volatile loads atomic, [`store_by_bulk_copies`] stores through descriptors by bulk tensor copies,
+//! [`decompose_scaled_dots`] multiplies operands by scales that no MMA instruction applies, [`widen_accumulators`]
+//! accumulates dots in a type that MMA instructions have, [`split_dots`] computes dots in `f32` by several MMAs of a
+//! narrower type, [`inline_calls`] inlines calls, [`structurize`] turns branches into structured control flow,
+//! [`forward_stores`] forwards stores to loads, [`fuse_multiply_adds`] contracts products and sums,
+//! [`remove_unused_operations`] is dead code elimination, [`loads`] and [`explicit`] pipeline loops,
+//! [`make_partition_captures_explicit`] makes the captures of warp partitions explicit. After the first nine, a program
+//! has one function per entry, with single-block regions. A
 //! transformation that fails reports the operation and its location.
 
 mod allocations;
@@ -33,6 +34,7 @@ mod split_dots;
 mod structure;
 mod structurizer;
 mod unused;
+mod volatile_loads;
 mod widen_accumulators;
 
 pub use bulk_stores::{BulkStoreSource, BulkStoreTensor, store_by_bulk_copies};
@@ -50,4 +52,5 @@ pub use simplify_types::simplify_types;
 pub use split_dots::{IsFaster, split_dots};
 pub use structure::structurize;
 pub use unused::remove_unused_operations;
+pub use volatile_loads::replace_volatile_loads;
 pub use widen_accumulators::{HasMma, widen_accumulators};

@@ -8,7 +8,7 @@ use tilewright_plugin::CompileError;
 
 use super::capability::capability;
 
-/// Emits an atomic operation as PTX `atom`, or as `red` if the old value is not used; returns the old value in memory.
+/// Emits an atomic operation as PTX `atom`, as `red` if the old value is not used, or as `ld` if it only reads; returns the old value in memory.
 /// Returns `None` if the architecture lacks the operation, so that LLVM writes a compare-exchange loop.
 pub(super) fn emit<'ctx>(
     emit: &Emitter<'_, 'ctx>,
@@ -38,17 +38,21 @@ pub(super) fn emit<'ctx>(
     let is_reduction = !atomic.is_used
         && matches!(atomic.order, MemoryOrder::Relaxed | MemoryOrder::Release)
         && atomic.op != Atomic::Exchange;
+    let is_load = is_load(atomic);
     let results: Vec<_> = values.iter().map(BasicValueEnum::get_type).filter(|_| !is_reduction).collect();
     let outputs = results.len();
     let modifiers = format!("{order}.{scope}.{space}.{word}");
     let new = operand_group(outputs + 1, count);
-    let mut text = match is_reduction {
-        true => format!("red.{modifiers} [$0], {new};"),
-        false => format!("atom.{modifiers} {}, [${count}], {new};", operand_group(0, count)),
+    let old = operand_group(0, count);
+    let mut text = match (is_reduction, is_load) {
+        (true, _) => format!("red.{modifiers} [$0], {new};"),
+        (_, true) => format!("ld.{order}.{scope}.{space}.b{} {old}, [${count}];", atomic.ty.bits()),
+        _ => format!("atom.{modifiers} {old}, [${count}], {new};"),
     };
+    let values = if is_load { Vec::new() } else { values };
     let mut constraints = vec![format!("={constraint}"); outputs];
     constraints.push(address.to_owned());
-    constraints.extend(vec![constraint.to_owned(); count]);
+    constraints.extend(vec![constraint.to_owned(); values.len()]);
     let mut operands = vec![pointer];
     operands.extend(&values);
     let old = match atomic.predicate {
@@ -66,6 +70,16 @@ pub(super) fn emit<'ctx>(
         true => Ok(Some(atomic.value)),
         false => emit.join_elements(&old, registers, atomic.ty).map(Some),
     }
+}
+
+/// Whether an atomic operation only reads: an `or` with zero in an order that loads have.
+fn is_load(atomic: &AtomicUpdate<'_>) -> bool {
+    let is_zero = match atomic.value {
+        BasicValueEnum::IntValue(value) => value.get_zero_extended_constant() == Some(0),
+        _ => false,
+    };
+    let is_ordered_load = matches!(atomic.order, MemoryOrder::Relaxed | MemoryOrder::Acquire);
+    atomic.op == Atomic::Or && atomic.is_used && is_zero && is_ordered_load
 }
 
 /// Least PTX version, times ten, that has `atom` and `red` on several registers.
