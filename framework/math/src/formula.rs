@@ -40,7 +40,7 @@ fn formula<'p>(function: MathFunction, natives: Natives, [x, y, z]: [Real<'p>; 3
         MathFunction::Tan => trigonometric::tan(x),
         MathFunction::Asin => inverse_trigonometric::asin(x),
         MathFunction::Acos => inverse_trigonometric::acos(x),
-        MathFunction::Atan => inverse_trigonometric::atan(x),
+        MathFunction::Atan => inverse_trigonometric::atan(x, natives),
         MathFunction::Atan2 => inverse_trigonometric::atan2(x, y),
         MathFunction::Sinh => hyperbolic::sinh(x),
         MathFunction::Cosh => hyperbolic::cosh(x),

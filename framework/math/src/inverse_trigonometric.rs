@@ -1,6 +1,7 @@
 //! Inverse trigonometric functions.
 
 use super::formula_builder::{Bool, Real};
+use super::natives::Natives;
 use super::table::ConstantTable;
 use super::tables::constants::{HALF_PI, PI};
 use super::tables::inverse_trigonometric::{ASIN, ATAN};
@@ -18,10 +19,11 @@ fn constant_minus<'p>(constant: &ConstantTable, [angle, rest]: [Real<'p>; 2]) ->
     high + (low + (formula.table_entry(constant, 1) - rest))
 }
 
-pub(super) fn atan<'p>(x: Real<'p>) -> Real<'p> {
+pub(super) fn atan<'p>(x: Real<'p>, natives: Natives) -> Real<'p> {
     let tangent = x.abs();
     let is_steep = x.formula.real_constant(1.0).is_less(tangent);
-    let angle = small_angle(is_steep.select(1.0 / tangent, tangent));
+    let inverse = natives.quotient(x.formula.real_constant(1.0), tangent);
+    let angle = small_angle(is_steep.select(inverse, tangent));
     is_steep.select(constant_minus(&HALF_PI, angle), angle[0] + angle[1]).with_sign_of(x)
 }
 
