@@ -127,6 +127,7 @@ impl<'ctx> Body<'_, 'ctx> {
             (Binary::DivU | Binary::RemU, Some(opcode)) => self.divide(opcode, false, a, (b, constant.is_some()))?,
             (Binary::DivS | Binary::RemS, Some(opcode)) => self.divide(opcode, true, a, (b, constant.is_some()))?,
             (Binary::FDiv, Some(opcode)) => self.float_divide(opcode, a, b)?,
+            (Binary::FAdd | Binary::FSub, Some(opcode)) => self.float_sum(opcode, a.value, b)?,
             (_, Some(opcode)) => self.emit.builder.build_binop(opcode, a.value, b, "").map_err(builder_error)?,
             (Binary::MulHighU, None) => self.multiply_high(false, a, b)?,
             (Binary::MulHighS, None) => self.multiply_high(true, a, b)?,

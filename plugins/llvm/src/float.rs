@@ -10,7 +10,7 @@ use std::collections::HashSet;
 
 use inkwell::FloatPredicate;
 use inkwell::types::BasicTypeEnum;
-use inkwell::values::{BasicValueEnum, FloatValue, InstructionOpcode};
+use inkwell::values::{BasicValue, BasicValueEnum, FastMathFlags, FloatValue, InstructionOpcode};
 use tilewright_kernel::{Binary, Cast, Compare, Element, Kernel, MathFunction, Op, Type, Unary, Value};
 use tilewright_plugin::CompileError;
 use tilewright_plugin::codegen::{invalid_module_error, unsupported_kernel_error};
@@ -98,6 +98,24 @@ impl<'ctx> Body<'_, 'ctx> {
         };
         let value = self.emit_in_single(through, a.ty, &[a.value], |ty, values| self.intrinsic(name, ty, values))?;
         Ok(Typed::new(a.ty, value))
+    }
+
+    /// Emits a sum or difference that LLVM may contract. Nothing contracts it with a product, which LLVM may not
+    /// contract; but LLVM writes it without a rounding mode to PTX, and the assembler then knows the range of
+    /// `1 + exp2(x)`, for example, and divides by it without scaling.
+    pub(crate) fn float_sum(
+        &self,
+        opcode: InstructionOpcode,
+        a: BasicValueEnum<'ctx>,
+        b: BasicValueEnum<'ctx>,
+    ) -> Result<BasicValueEnum<'ctx>, CompileError> {
+        let sum = self.emit.builder.build_binop(opcode, a, b, "").map_err(builder_error)?;
+        // Constants are folded.
+        if let Some(instruction) = sum.as_instruction_value() {
+            let flags = instruction.set_fast_math_flags(FastMathFlags::AllowContract);
+            flags.map_err(|error| CompileError::Backend(format!("fast-math flags: {error}")))?;
+        }
+        Ok(sum)
     }
 
     pub(crate) fn float_divide(
