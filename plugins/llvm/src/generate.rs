@@ -12,6 +12,7 @@ use tilewright_plugin::CompileError;
 
 use crate::bit_reversal;
 use crate::ffi::Session;
+use crate::predicates;
 use crate::translate::{Role, translate};
 use crate::{LlvmTarget, TargetDialect};
 
@@ -62,6 +63,7 @@ pub fn compile_module(
         let passed = module.run_passes(&format!("default<O{optimisation}>"), &machine, PassBuilderOptions::create());
         passed.map_err(|error| CompileError::Backend(format!("optimisation: {error}")))?;
         bit_reversal::widen(&module)?;
+        predicates::split(&module)?;
         check(&session, &module, "after optimisation")?;
         Ok::<_, CompileError>(module)
     };

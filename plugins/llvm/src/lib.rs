@@ -35,6 +35,7 @@ mod lines;
 mod memory;
 mod ordered;
 mod pieces;
+mod predicates;
 mod thread_fields;
 mod translate;
 mod types;

@@ -134,6 +134,62 @@ fn loops_with_several_loads_state_their_resident_blocks() {
     }
 }
 
+/// Parses the text of a kernel, and returns its PTX for `h100` at LLVM's highest level.
+pub(crate) fn ptx_of_text(text: &str) -> String {
+    let module = tilewright_kernel::text::parse_module(text).unwrap_or_else(|error| panic!("{error}"));
+    let options = CompileOptions { emit: vec![CodeFormat::Assembly], optimisation: 3, ..CompileOptions::default() };
+    target("h100").compile(&module, &options).unwrap().payload_text(CodeFormat::Assembly).unwrap().to_owned()
+}
+
+/// Checks that predicates of vectorized comparisons are not packed into a mask, and select floats.
+#[test]
+fn compared_elements_select_floats_by_predicates() {
+    // Sums of the elements of equal index of two vectors that differ from zero.
+    let lines = |index: u32| {
+        let [a, b] = [10, 20].map(|first| first + index);
+        let [is_a, is_b, one_a, one_b, sum] = [30, 40, 50, 60, 70].map(|first| first + index);
+        format!(
+            "  %{a}: f16 = extract %3, {index}
+  %{b}: f16 = extract %5, {index}
+  %{is_a}: i1 = compare f_eq %{a}, %6
+  %{is_b}: i1 = compare f_eq %{b}, %6
+  %{one_a}: f32 = select %{is_a}, %7, %8
+  %{one_b}: f32 = select %{is_b}, %7, %8
+  %{sum}: f32 = binary f_add %{one_a}, %{one_b}
+  store %1 + {}, %{sum} align 4
+",
+            4 * index
+        )
+    };
+    let ptx = ptx_of_text(&format!(
+        "kernel k(%0 p: ptr.global, %1 q: ptr.global) lanes 32 warps 4 {{
+  %2: 4xi32 = load %0 align 16
+  %3: 8xf16 = cast bits %2
+  %4: 4xi32 = load %0 + 16 align 16
+  %5: 8xf16 = cast bits %4
+  %6: f16 = constant 0x0
+  %7: f32 = constant 0x0
+  %8: f32 = constant 0x3f800000
+{}}}",
+        (0..8).map(lines).collect::<String>()
+    ));
+    let lines = body(&ptx);
+    assert_eq!((count(&lines, "selp.f32"), count(&lines, "selp."), count(&lines, "cvt.")), (16, 16, 0), "{ptx}");
+}
+
+#[test]
+fn an_atomic_or_with_zero_is_a_load() {
+    let ptx = ptx_of_text(
+        "kernel k(%0 p: ptr.global, %1 q: ptr.global) lanes 32 warps 4 {
+  %2: i32 = constant 0
+  %3: i32 = atomic_rmw or relaxed system %0, %2
+  store %1, %3 align 4
+}",
+    );
+    let lines = body(&ptx);
+    assert_eq!((count(&lines, "ld.relaxed.sys.global.b32"), count(&lines, "atom")), (1, 0), "{ptx}");
+}
+
 #[test]
 fn math_that_a_loop_repeats_is_computed_before_it_though_a_barrier_precedes_it() {
     let text = "kernel k(%0 p: ptr.global, %1 n: i32, %2 a: f32, %3 b: f32) lanes 32 warps 4 {
@@ -148,10 +204,7 @@ fn math_that_a_loop_repeats_is_computed_before_it_though_a_barrier_precedes_it()
     yield
   }
 }";
-    let module = tilewright_kernel::text::parse_module(text).unwrap_or_else(|error| panic!("{error}"));
-    let options = CompileOptions { emit: vec![CodeFormat::Assembly], optimisation: 2, ..CompileOptions::default() };
-    let artifact = target("h100").compile(&module, &options).unwrap();
-    let ptx = artifact.payload_text(CodeFormat::Assembly).unwrap();
+    let ptx = ptx_of_text(text);
     let at = |what: &str| ptx.find(what).unwrap_or_else(|| panic!("no `{what}`: {ptx}"));
     assert!(at("div.full.f32") < at("bar.sync"), "{ptx}");
     assert_eq!(ptx.matches("div.full.f32").count(), 1, "{ptx}");

@@ -1,0 +1,83 @@
+//! Takes predicates apart that LLVM packs. LLVM's vectorizer compares vectors and extracts the predicates, and its
+//! combiner converts predicates to numbers; code generation for GPUs, whose predicates are registers of one bit, expands
+//! the first to a mask of bits and the second to a selected integer and its conversion.
+
+use inkwell::builder::Builder;
+use inkwell::module::Module;
+use inkwell::values::{BasicValue, BasicValueEnum, InstructionOpcode, InstructionValue, VectorValue};
+use tilewright_plugin::CompileError;
+
+use crate::emitter::builder_error;
+
+/// Replaces each predicate that is extracted from a comparison of vectors by a comparison of their elements, and each
+/// predicate that is converted to a float by a selection of the two results.
+///
+/// # Errors
+/// [`CompileError::Backend`]: LLVM cannot build the instructions.
+pub(crate) fn split(module: &Module<'_>) -> Result<(), CompileError> {
+    let builder = module.get_context().create_builder();
+    let blocks = module.get_functions().flat_map(|function| function.get_basic_blocks());
+    let instructions: Vec<_> = blocks.flat_map(|block| block.get_instructions()).collect();
+    for instruction in instructions {
+        builder.position_before(&instruction);
+        let replacement = match instruction.get_opcode() {
+            InstructionOpcode::ExtractElement => compare_elements(&builder, instruction)?,
+            InstructionOpcode::UIToFP | InstructionOpcode::SIToFP => select_float(&builder, instruction)?,
+            _ => None,
+        };
+        if let Some(replacement) = replacement {
+            instruction.replace_all_uses_with(&replacement);
+            instruction.erase_from_basic_block();
+        }
+    }
+    Ok(())
+}
+
+fn operand(instruction: InstructionValue<'_>, index: u32) -> Option<BasicValueEnum<'_>> {
+    instruction.get_operand(index).and_then(|operand| operand.value())
+}
+
+/// Compares the elements whose predicate `extract` extracts; `None` if it extracts from another vector.
+fn compare_elements<'ctx>(
+    builder: &Builder<'ctx>,
+    extract: InstructionValue<'ctx>,
+) -> Result<Option<InstructionValue<'ctx>>, CompileError> {
+    let compared = operand(extract, 0).and_then(|value| value.as_instruction_value());
+    let (Some(compared), Some(BasicValueEnum::IntValue(index))) = (compared, operand(extract, 1)) else {
+        return Ok(None);
+    };
+    let vector = |index| match operand(compared, index) {
+        Some(BasicValueEnum::VectorValue(vector)) => Some(vector),
+        _ => None,
+    };
+    let (Some(left), Some(right)) = (vector(0), vector(1)) else { return Ok(None) };
+    let element = |vector: VectorValue<'ctx>| builder.build_extract_element(vector, index, "").map_err(builder_error);
+    let result = if let Some(predicate) = compared.get_icmp_predicate() {
+        let (BasicValueEnum::IntValue(left), BasicValueEnum::IntValue(right)) = (element(left)?, element(right)?)
+        else {
+            return Ok(None);
+        };
+        builder.build_int_compare(predicate, left, right, "")
+    } else if let Some(predicate) = compared.get_fcmp_predicate() {
+        let (left, right) = (element(left)?.into_float_value(), element(right)?.into_float_value());
+        builder.build_float_compare(predicate, left, right, "")
+    } else {
+        return Ok(None);
+    };
+    Ok(result.map_err(builder_error)?.as_instruction())
+}
+
+/// Selects what `conversion` gives for a true and for a false predicate; `None` if it converts anything else.
+fn select_float<'ctx>(
+    builder: &Builder<'ctx>,
+    conversion: InstructionValue<'ctx>,
+) -> Result<Option<InstructionValue<'ctx>>, CompileError> {
+    let Some(BasicValueEnum::IntValue(predicate)) = operand(conversion, 0) else { return Ok(None) };
+    if predicate.get_type().get_bit_width() != 1 {
+        return Ok(None);
+    }
+    let Ok(ty) = inkwell::types::FloatType::try_from(conversion.get_type()) else { return Ok(None) };
+    let one = if conversion.get_opcode() == InstructionOpcode::UIToFP { 1.0 } else { -1.0 };
+    let selected = builder.build_select(predicate, ty.const_float(one), ty.const_zero(), "").map_err(builder_error)?;
+    Ok(selected.as_instruction_value())
+}
