@@ -65,6 +65,8 @@ pub(crate) struct Body<'a, 'ctx> {
     pub(crate) global_stores: usize,
     /// Whether the current block of a branch has loads from global memory.
     pub(crate) ends_with_loads: bool,
+    /// The first blocks of the loops that are being emitted, the innermost last.
+    pub(crate) loops: Vec<BasicBlock<'ctx>>,
     /// The last division by a hidden divisor.
     pub(crate) division: Option<Division<'ctx>>,
     /// The values that are operands, in a kernel with atomic updates; empty in others.

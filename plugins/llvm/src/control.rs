@@ -112,6 +112,7 @@ impl<'ctx> CodeGenerator for Body<'_, 'ctx> {
     ) -> Result<(Loop<'ctx>, Vec<Typed<'ctx>>), CompileError> {
         let before = self.block()?;
         let pass = self.append_block("pass");
+        self.loops.push(pass);
         let mut arguments = Vec::with_capacity(carried.len() + 1);
         let counter = match range.map(|range| range.map(|value| value.value.into_int_value())) {
             Some([from, to, step]) => {
@@ -153,6 +154,7 @@ impl<'ctx> CodeGenerator for Body<'_, 'ctx> {
         mut yielded: Vec<Typed<'ctx>>,
     ) -> Result<Vec<Typed<'ctx>>, CompileError> {
         let latch = self.block()?;
+        self.loops.pop();
         let exit = match &counter {
             Some(Counter { from, step, last, index, exit }) => {
                 let at = index.as_basic_value().into_int_value();

@@ -188,6 +188,12 @@ pub trait TargetDialect: AsynchronousDialect {
         Ok(())
     }
 
+    /// Whether the part of an offset that a loop does not change is added to the pointer before the loop. Each distinct
+    /// sum takes a 64-bit register of the lane.
+    fn adds_invariant_offsets_first(&self) -> bool {
+        false
+    }
+
     /// Returns the LLVM property of a loop whose number of iterations is not constant, such as
     /// `llvm.loop.unroll.disable`; `None` for no property. `stores` is true if the loop stores to global memory.
     fn loop_property(&self, stores: bool) -> Option<&'static str> {

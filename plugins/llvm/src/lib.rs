@@ -30,6 +30,7 @@ mod float;
 mod generate;
 mod host_io;
 mod integer_origin;
+mod invariant_offset;
 mod lane_access;
 mod lines;
 mod memory;

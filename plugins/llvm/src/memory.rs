@@ -12,6 +12,7 @@ use crate::body::{Body, Typed};
 use crate::emitter::builder_error;
 use crate::ffi;
 use crate::integer_origin::{before_extension, operands};
+use crate::invariant_offset;
 use crate::lane_access::LaneAccess;
 
 /// Maximum number of consecutive stores. LLVM's store merging takes time quadratic in the length of a sequence of
@@ -60,10 +61,35 @@ impl<'ctx> Body<'_, 'ctx> {
         {
             (address, offset, thread) = (base, value, Some(sum));
         }
+        if let Some((base, rest)) = self.add_invariant(address, offset)? {
+            (address, offset) = (base, rest);
+        }
         let element = split_scaled_product(offset).unwrap_or((offset, 1));
         let value =
             ffi::element_pointer(&self.emit.builder, self.emit.context, address, element).map_err(builder_error)?;
         Ok(Typed { thread, base: Some(address), ..Typed::new(Type::Pointer(space), value.into()) })
+    }
+
+    /// Adds the part of an offset that the current loop does not change, if the target adds such parts first; returns
+    /// the sum and the rest of the offset.
+    fn add_invariant(
+        &self,
+        address: PointerValue<'ctx>,
+        offset: IntValue<'ctx>,
+    ) -> Result<Option<(PointerValue<'ctx>, IntValue<'ctx>)>, CompileError> {
+        let Some(&header) = self.loops.last().filter(|_| self.dialect.adds_invariant_offsets_first()) else {
+            return Ok(None);
+        };
+        let builder = &self.emit.builder;
+        let scaled = operands(offset, InstructionOpcode::Mul);
+        let (sum, size) = match scaled {
+            Some([Some(sum), Some(size)]) if size.is_const() => (sum, Some(size)),
+            _ => (offset, None),
+        };
+        let Some(parts) = invariant_offset::split(builder, header, sum)? else { return Ok(None) };
+        let [first, rest] = parts.map(|part| size.map_or(Ok(part), |size| builder.build_int_mul(part, size, "")));
+        let base = ffi::ptr_add(builder, self.emit.context, address, first.map_err(builder_error)?);
+        Ok(Some((base.map_err(builder_error)?, rest.map_err(builder_error)?)))
     }
 
     pub(crate) fn load(

@@ -81,6 +81,7 @@ pub(crate) fn translate<'ctx>(
             stores: 0,
             global_stores: 0,
             ends_with_loads: false,
+            loops: Vec::new(),
             division: None,
             used: used_values(kernel),
             extended_to_integers: find_extended_to_integers(kernel),

@@ -233,6 +233,10 @@ impl TargetDialect for Ptx<'_> {
     /// Disables LLVM's unrolling of loops with a trip count at run time, because `ptxas` unrolls them so that several
     /// loads are in flight. In a loop with stores, disables all unrolling: each load waits for the store before it,
     /// which may be to the same address.
+    fn adds_invariant_offsets_first(&self) -> bool {
+        true
+    }
+
     fn loop_property(&self, stores: bool) -> Option<&'static str> {
         let is_rolled = stores || !self.enables(Optimization::LoopUnrolling);
         Some(if is_rolled { "llvm.loop.unroll.disable" } else { "llvm.loop.unroll.runtime.disable" })

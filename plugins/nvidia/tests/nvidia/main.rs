@@ -32,6 +32,7 @@ mod instructions;
 mod issue;
 mod layouts;
 mod lines;
+mod loop_addresses;
 mod lowered_loops;
 mod mbarriers;
 mod memory_choice;
