@@ -188,6 +188,17 @@ pub trait TargetDialect: AsynchronousDialect {
         Ok(())
     }
 
+    /// Whether LLVM may contract sums and differences. Nothing contracts them, because it may not contract products; LLVM
+    /// writes them without a rounding mode to PTX.
+    fn contracts_sums(&self) -> bool {
+        false
+    }
+
+    /// Whether predicates of compared vectors are taken apart, because code generation packs them into masks.
+    fn splits_predicates(&self) -> bool {
+        false
+    }
+
     /// Whether the part of an offset that a loop does not change is added to the pointer before the loop. Each distinct
     /// sum takes a 64-bit register of the lane.
     fn adds_invariant_offsets_first(&self) -> bool {

@@ -100,9 +100,9 @@ impl<'ctx> Body<'_, 'ctx> {
         Ok(Typed::new(a.ty, value))
     }
 
-    /// Emits a sum or difference that LLVM may contract. Nothing contracts it with a product, which LLVM may not
-    /// contract; but LLVM writes it without a rounding mode to PTX, and the assembler then knows the range of
-    /// `1 + exp2(x)`, for example, and divides by it without scaling.
+    /// Emits a sum or difference. Where LLVM may contract it, nothing contracts it with a product, which LLVM may not
+    /// contract; but PTX has no rounding mode, and the assembler then knows the range of `1 + exp2(x)`, for example, and
+    /// divides by it without scaling.
     pub(crate) fn float_sum(
         &self,
         opcode: InstructionOpcode,
@@ -111,7 +111,7 @@ impl<'ctx> Body<'_, 'ctx> {
     ) -> Result<BasicValueEnum<'ctx>, CompileError> {
         let sum = self.emit.builder.build_binop(opcode, a, b, "").map_err(builder_error)?;
         // Constants are folded.
-        if let Some(instruction) = sum.as_instruction_value() {
+        if let Some(instruction) = sum.as_instruction_value().filter(|_| self.dialect.contracts_sums()) {
             let flags = instruction.set_fast_math_flags(FastMathFlags::AllowContract);
             flags.map_err(|error| CompileError::Backend(format!("fast-math flags: {error}")))?;
         }

@@ -63,7 +63,9 @@ pub fn compile_module(
         let passed = module.run_passes(&format!("default<O{optimisation}>"), &machine, PassBuilderOptions::create());
         passed.map_err(|error| CompileError::Backend(format!("optimisation: {error}")))?;
         bit_reversal::widen(&module)?;
-        predicates::split(&module)?;
+        if dialect.splits_predicates() {
+            predicates::split(&module)?;
+        }
         check(&session, &module, "after optimisation")?;
         Ok::<_, CompileError>(module)
     };

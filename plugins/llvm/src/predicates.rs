@@ -1,5 +1,5 @@
 //! Takes predicates apart that LLVM packs. LLVM's vectorizer compares vectors and extracts the predicates, and its
-//! combiner converts predicates to numbers; code generation for GPUs, whose predicates are registers of one bit, expands
+//! combiner converts predicates to numbers; code generation for PTX, whose predicates are registers of one bit, expands
 //! the first to a mask of bits and the second to a selected integer and its conversion.
 
 use inkwell::builder::Builder;

@@ -233,6 +233,14 @@ impl TargetDialect for Ptx<'_> {
     /// Disables LLVM's unrolling of loops with a trip count at run time, because `ptxas` unrolls them so that several
     /// loads are in flight. In a loop with stores, disables all unrolling: each load waits for the store before it,
     /// which may be to the same address.
+    fn contracts_sums(&self) -> bool {
+        true
+    }
+
+    fn splits_predicates(&self) -> bool {
+        true
+    }
+
     fn adds_invariant_offsets_first(&self) -> bool {
         true
     }
