@@ -236,8 +236,9 @@ impl Flow<'_> {
         }
     }
 
-    /// Analyzes an `scf.for`. The induction variable is as divisible as the lower bound and the step; if the step is
-    /// positive, it stays below the upper bound. A loop-carried value joins its initial value and the yielded one.
+    /// Analyzes an `scf.for`. The induction variable is as divisible as the lower bound and the step. It stays below the
+    /// upper bound even if the step is an argument, since `scf.for` is defined only for positive steps. A loop-carried
+    /// value joins its initial value and the yielded one.
     fn counted_loop(&mut self, op: Op) {
         let operation = self.body.op(op);
         let Some(region) = operation.regions.first().copied() else { return };
@@ -247,10 +248,8 @@ impl Flow<'_> {
         if let ([Some(lower), Some(upper), Some(step)], Some(counter)) = (bounds, arguments.first()) {
             let mut info = AxisInfo::unknown(self.body.value_type(*counter));
             info.divisibility = lower.divisibility().min(step.divisibility());
-            if step.range.min > 0 {
-                let max = upper.range.max.saturating_sub(1).max(lower.range.min);
-                info.range = lower.range.derived(upper.range, lower.range.min, max);
-            }
+            let max = upper.range.max.saturating_sub(1).max(lower.range.min);
+            info.range = lower.range.derived(upper.range, lower.range.min, max);
             self.set(*counter, info);
         }
         let initial = operation.operand_group(3).to_vec();
