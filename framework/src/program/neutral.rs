@@ -10,8 +10,9 @@ use tilewright_layout::families::NeutralFamilies;
 use tilewright_target::{Instruction, InstructionOperand, Optimization};
 use tilewright_tile::import::replace_vendor_operations;
 use tilewright_tile::transform::{
-    decompose_scaled_dots, forward_stores, fuse_multiply_adds, inline_calls, make_copies_synchronous,
-    remove_unused_operations, replace_descriptor_accesses, replace_volatile_loads, simplify_types, split_dots,
+    decompose_scaled_dots, forward_stores, fuse_multiply_adds, inline_calls, load_uniform_addresses_once,
+    make_copies_synchronous, remove_unused_operations, replace_descriptor_accesses, replace_volatile_loads,
+    simplify_types, split_dots,
     structurize, widen_accumulators,
 };
 use tilewright_tile::{self as tile, FloatType, TileModule};
@@ -62,6 +63,7 @@ impl ProgramCompiler<'_> {
         if !self.has_tensor_copies() {
             module = replace_descriptor_accesses(&module, self.dialects).map_err(in_text)?;
         }
+        module = load_uniform_addresses_once(&module, self.dialects).map_err(in_text)?;
         if !options.disabled.contains(Optimization::FusedMultiplyAdd) {
             module = fuse_multiply_adds(&module, self.dialects).map_err(in_text)?;
         }

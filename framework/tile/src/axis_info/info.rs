@@ -125,6 +125,12 @@ impl AxisInfo {
         self.bit_step(at) == Some(0)
     }
 
+    /// Whether all elements are equal.
+    #[must_use]
+    pub fn is_uniform(&self) -> bool {
+        self.steps.iter().all(|step| *step == Some(0))
+    }
+
     /// Returns a power of two that divides every element for which the index bits that `zeroed` selects (by position in
     /// `steps`) are zero.
     pub(super) fn divisibility_with(&self, zeroed: impl Fn(usize) -> bool) -> u64 {

@@ -6,10 +6,10 @@
 //! [`decompose_scaled_dots`] multiplies operands by scales that no MMA instruction applies, [`widen_accumulators`]
 //! accumulates dots in a type that MMA instructions have, [`split_dots`] computes dots in `f32` by several MMAs of a
 //! narrower type, [`inline_calls`] inlines calls, [`structurize`] turns branches into structured control flow,
-//! [`forward_stores`] forwards stores to loads, [`fuse_multiply_adds`] contracts products and sums,
-//! [`remove_unused_operations`] is dead code elimination, [`loads`] and [`explicit`] pipeline loops,
-//! [`make_partition_captures_explicit`] makes the captures of warp partitions explicit. After the first nine, a program
-//! has one function per entry, with single-block regions. A
+//! [`forward_stores`] forwards stores to loads, [`load_uniform_addresses_once`] makes loads of one address scalar,
+//! [`fuse_multiply_adds`] contracts products and sums, [`remove_unused_operations`] is dead code elimination, [`loads`]
+//! and [`explicit`] pipeline loops, [`make_partition_captures_explicit`] makes the captures of warp partitions explicit.
+//! After the first nine, a program has one function per entry, with single-block regions. A
 //! transformation that fails reports the operation and its location.
 
 mod allocations;
@@ -33,6 +33,7 @@ mod simplify_types;
 mod split_dots;
 mod structure;
 mod structurizer;
+mod uniform_loads;
 mod unused;
 mod volatile_loads;
 mod widen_accumulators;
@@ -51,6 +52,7 @@ pub use scaled::decompose_scaled_dots;
 pub use simplify_types::simplify_types;
 pub use split_dots::{IsFaster, split_dots};
 pub use structure::structurize;
+pub use uniform_loads::load_uniform_addresses_once;
 pub use unused::remove_unused_operations;
 pub use volatile_loads::replace_volatile_loads;
 pub use widen_accumulators::{HasMma, widen_accumulators};

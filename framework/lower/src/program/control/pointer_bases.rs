@@ -6,6 +6,7 @@ use std::collections::{HashMap, HashSet};
 use tilewright_kernel::Value;
 use tilewright_layout::LinearLayout;
 use tilewright_target::Optimization;
+use tilewright_tile::axis_info::AxisInfo;
 use tilewright_tile::op::name::{arith, tt, ttg};
 use tilewright_tile::{self as tile, FunctionBody, TileType, ValueOrigin};
 
@@ -101,11 +102,7 @@ impl Lowering<'_> {
 
     /// Whether an iteration moves all pointers of a loop's argument by the same amount.
     fn is_moved_alike(&self, argument: tile::Value, yielded: tile::Value) -> bool {
-        let is_equal = |&step: &tile::Value| {
-            let info = self.axis_info.get_proven(step);
-            let sizes = self.body.value_type(step).shape().unwrap_or_default();
-            info.is_some_and(|info| sizes.iter().enumerate().all(|(axis, &size)| info.dim_info(axis).constancy >= size))
-        };
+        let is_equal = |&step: &tile::Value| self.axis_info.get_proven(step).is_some_and(AxisInfo::is_uniform);
         steps_from(self.body, argument, yielded).is_some_and(|steps| steps.iter().all(is_equal))
     }
 

@@ -5,6 +5,7 @@ mod interpreter;
 mod loops;
 mod pointer_bases;
 mod split_dots;
+mod uniform_loads;
 mod volatile_loads;
 
 use std::fmt::Write;
