@@ -3,6 +3,7 @@
 mod divisions;
 mod groups;
 mod mutants;
+mod operand_stores;
 mod out_of_tree;
 mod packs;
 mod programs;

@@ -5,6 +5,7 @@ use std::sync::Mutex;
 use tilewright::run::{HostBuffer, KernelArgument, KernelLaunch, bind_arguments, run_emulated};
 use tilewright::{ProgramCompiler, ProgramOptions};
 use tilewright_emulator::{LanePrintRecord, RunLimits};
+use tilewright_kernel::Counts;
 use tilewright_kernel::Kernel;
 use tilewright_plugin::Target;
 
@@ -33,11 +34,16 @@ pub fn run(target: &dyn Target, text: &str, given: &[(&str, KernelArgument)], wo
     let to_words = |bytes: Vec<u8>| {
         bytes.chunks(4).map(|word| u32::from_le_bytes(word.try_into().expect("it has four bytes"))).collect()
     };
-    Ran { words: after.map(to_words).collect(), printed: printed.into_inner().expect("nothing panics") }
+    Ran {
+        words: after.map(to_words).collect(),
+        printed: printed.into_inner().expect("nothing panics"),
+        counts: ran.report.counts,
+    }
 }
 
-/// Words after a run, and printed lines.
+/// Words after a run, printed lines, and counts of all warps.
 pub struct Ran {
     pub words: Vec<Vec<u32>>,
     pub printed: Vec<String>,
+    pub counts: Counts,
 }

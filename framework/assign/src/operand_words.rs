@@ -1,8 +1,10 @@
-//! Loads of narrow operands that an MMA reads from shared memory in another order than global memory has, such as bytes
-//! of B that are adjacent along N, for an instruction whose words are adjacent along K.
+//! Loads of operands that an MMA reads from shared memory in another order than global memory has, such as elements of B
+//! that are adjacent along N, for an instruction whose words are adjacent along K.
 //!
-//! A lane that holds a vector of global memory stores elements one by one. If it holds elements that are adjacent along
-//! K instead of the end of the vector, it packs words by byte permutes and stores these.
+//! A lane that holds a vector of global memory stores elements one by one. If it holds narrow elements that are adjacent
+//! along K instead of the end of the vector, it packs words by byte permutes and stores these. The lanes of a warp load
+//! one row of global memory, which lies in few banks of the transposed operand. If they load parts of several rows
+//! instead, still whole sectors, the stores have fewer bank conflicts.
 
 use std::rc::Rc;
 
@@ -26,8 +28,11 @@ const WORD_BITS: u32 = 32;
 /// The smallest gain, as a share of the cost of the stores. The cost model is no better than that.
 const MIN_SHARE: f64 = 1.0 / 8.0;
 
-/// Gives loads of operands that no copy can bring to shared memory layouts with whole words along K, if the wider
-/// stores save more than the narrower loads cost.
+/// The largest number of exchanges of a lane bit by which the stores of an operand become cheaper.
+const MOST_EXCHANGES: usize = 4;
+
+/// Gives loads of operands that no copy can bring to shared memory layouts with whole words along K and few bank
+/// conflicts, if the stores save more than the loads cost.
 pub(super) fn fill_operand_words(
     state: &mut State<'_, '_>,
     body: &FunctionBody,
@@ -37,7 +42,8 @@ pub(super) fn fill_operand_words(
     for dot in &state.graph.dots {
         for side in 0..2 {
             let Some(operand) = StoredOperand::find(state, body, (dot, side), config) else { continue };
-            let Some(key) = operand.key_with_words(state)? else { continue };
+            let words = operand.key_with_words(state)?;
+            let Some(key) = operand.key_with_few_conflicts(state, words)?.or(words) else { continue };
             let costs = [state.keys[operand.load], key].map(|key| operand.store_cost(state, key));
             let [Some(before), Some(after)] = costs else { continue };
             // The addresses, which a loop may carry, take the layout of the load.
@@ -67,8 +73,7 @@ struct StoredOperand<'c, 'm> {
 }
 
 impl<'c, 'm> StoredOperand<'c, 'm> {
-    /// Returns operand A (`side` 0) or B (1) of a dot; `None` if it is not stored from a load's registers, or has
-    /// elements of a word or more.
+    /// Returns operand A (`side` 0) or B (1) of a dot; `None` if it is not stored from a load's registers.
     fn find(
         state: &State<'_, '_>,
         body: &FunctionBody,
@@ -81,7 +86,7 @@ impl<'c, 'm> StoredOperand<'c, 'm> {
         let Role::Of(load, _) = graph.roles[value.index()] else { return None };
         let Kind::Access(access) = &graph.nodes[load].kind else { return None };
         let is_load = access.direction == Direction::Load && graph.nodes[load].fixed.is_none();
-        if !is_load || bits >= WORD_BITS || plan.operands[side].is_some() || plan.batches.is_some() {
+        if !is_load || plan.operands[side].is_some() || plan.batches.is_some() {
             return None;
         }
         let shape = body.value_type(value).shape()?;
@@ -113,7 +118,7 @@ impl<'c, 'm> StoredOperand<'c, 'm> {
             return Ok(None);
         };
         let mut key = assigned;
-        let units: Vec<u64> = (0..(WORD_BITS / self.read.tensor.bits).ilog2()).map(|bit| 1 << bit).collect();
+        let units: Vec<u64> = (0..(WORD_BITS / self.read.tensor.bits).max(1).ilog2()).map(|bit| 1 << bit).collect();
         for (kept, &unit) in units.iter().enumerate() {
             let layout = state.graph.interner.get(key);
             let Some(column) = layout.outs().pack(&[(self.k, unit)]).ok() else { return Ok(None) };
@@ -135,6 +140,40 @@ impl<'c, 'm> StoredOperand<'c, 'm> {
         Ok(state.key_for(port, key).filter(|&key| key != state.keys[self.load]))
     }
 
+    /// Returns the load's layout after the exchanges of a lane bit with a warp or register bit that make the load and
+    /// the stores cheapest, one after the other. `from` is the load's layout before; `None` for the assigned one. `None`
+    /// if no exchange makes them cheaper.
+    fn key_with_few_conflicts(
+        &self,
+        state: &State<'_, '_>,
+        from: Option<LayoutId>,
+    ) -> Result<Option<LayoutId>, AssignmentError> {
+        let cost = |key| self.cost(state, key);
+        let mut best = None;
+        let mut key = from.unwrap_or(state.keys[self.load]);
+        let Some(mut lowest) = cost(key) else { return Ok(None) };
+        for _ in 0..MOST_EXCHANGES {
+            let layout = state.graph.interner.get(key);
+            let mut next = None;
+            for exchanged in exchanges_of_lanes(&layout) {
+                let candidate = state.graph.interner.layout(&exchanged)?;
+                if let Some(cost) = cost(candidate).filter(|cost| *cost < lowest * (1.0 - MIN_SHARE)) {
+                    (lowest, next) = (cost, Some(candidate));
+                }
+            }
+            let Some(candidate) = next else { break };
+            (key, best) = (candidate, next);
+        }
+        Ok(best)
+    }
+
+    /// Returns the cost of loading the operand in the layout `key` and storing it, over all executions, in cycles for
+    /// each warp.
+    fn cost(&self, state: &State<'_, '_>, key: LayoutId) -> Option<f64> {
+        let load = state.prices.operation(self.load, &state.graph.nodes[self.load].kind, key, None);
+        Some(state.graph.weights[self.value.index()] * load + self.store_cost(state, key)?)
+    }
+
     /// Returns the cost of storing the operand, loaded in the layout `key`, over all executions, in cycles for each
     /// warp; `None` if no memory layout serves the store and the MMA.
     fn store_cost(&self, state: &State<'_, '_>, key: LayoutId) -> Option<f64> {
@@ -150,6 +189,22 @@ impl<'c, 'm> StoredOperand<'c, 'm> {
         };
         Some(state.graph.weights[self.value.index()] * state.prices.of_counts(counts))
     }
+}
+
+/// Returns the layouts in which one lane bit has changed places with a warp bit or a register bit.
+fn exchanges_of_lanes(layout: &LinearLayout) -> Vec<LinearLayout> {
+    let bits = |dim| {
+        let first = layout.ins().shift_of(dim).unwrap_or(0) as usize;
+        first..first + layout.in_bits(dim) as usize
+    };
+    let others = || bits(Dim::REGISTER).chain(bits(Dim::WARP));
+    let pairs = bits(Dim::LANE).flat_map(|lane| others().map(move |other| (lane, other)));
+    let exchanged = pairs.filter_map(|(lane, other)| {
+        let mut columns = layout.columns().to_vec();
+        columns.swap(lane, other);
+        LinearLayout::from_columns(layout.ins().clone(), layout.outs().clone(), &columns).ok()
+    });
+    exchanged.collect()
 }
 
 /// Returns the layouts in which the lane bit with this column has changed places with a register bit, except register
