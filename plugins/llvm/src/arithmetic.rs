@@ -124,8 +124,8 @@ impl<'ctx> Body<'_, 'ctx> {
             return Err(invalid_module_error(format!("{op:?} works on {required}, not on a {}", a.ty)));
         }
         let mut value = match (op, opcode(op)) {
-            (Binary::DivU | Binary::RemU, Some(opcode)) => self.divide(opcode, false, a, (b, constant.is_some()))?,
-            (Binary::DivS | Binary::RemS, Some(opcode)) => self.divide(opcode, true, a, (b, constant.is_some()))?,
+            (Binary::DivU | Binary::RemU, Some(opcode)) => self.divide(opcode, false, a, (b, constant))?,
+            (Binary::DivS | Binary::RemS, Some(opcode)) => self.divide(opcode, true, a, (b, constant))?,
             (Binary::FDiv, Some(opcode)) => self.float_divide(opcode, a, b)?,
             (Binary::FAdd | Binary::FSub, Some(opcode)) => self.float_sum(opcode, a.value, b)?,
             (_, Some(opcode)) => self.emit.builder.build_binop(opcode, a.value, b, "").map_err(builder_error)?,

@@ -14,17 +14,21 @@ use crate::integer_origin::before_extension;
 impl<'ctx> Body<'_, 'ctx> {
     /// Emits a quotient or remainder. LLVM leaves division by zero undefined, and a signed quotient that overflows, but
     /// the kernel IR guarantees some value: a dialect hides the divisor from LLVM, or the divisor becomes one. Narrow
-    /// integers are widened, because not every target divides them at every optimization level.
+    /// integers are widened, because not every target divides them at every optimization level. `constant` has the
+    /// divisor's bits if they are known.
     pub(crate) fn divide(
         &mut self,
         opcode: InstructionOpcode,
         signed: bool,
         a: Typed<'ctx>,
-        (b, is_constant): (BasicValueEnum<'ctx>, bool),
+        (b, constant): (BasicValueEnum<'ctx>, Option<u64>),
     ) -> Result<BasicValueEnum<'ctx>, CompileError> {
         let bits = a.ty.element().map_or(0, Element::bits);
         let extend = if signed { InstructionOpcode::SExt } else { InstructionOpcode::ZExt };
-        if !is_constant && a.ty.element_count() == 1 {
+        if let Some(divisor @ 1..) = constant.filter(|_| !signed && bits == 8) {
+            return self.divide_bytes(opcode, a, divisor);
+        }
+        if constant.is_none() && a.ty.element_count() == 1 {
             if let Some(rest) = self.remainder_of_quotient(opcode, [a.value, b])? {
                 return Ok(rest);
             }
@@ -52,6 +56,34 @@ impl<'ctx> Body<'_, 'ctx> {
             impossible => builder.build_select(impossible.into_int_value(), one, y, ""),
         };
         self.divide_narrowed(opcode, [x, y.map_err(builder_error)?], a.value.get_type())
+    }
+
+    /// Emits the quotient or remainder of unsigned bytes by a constant: the quotient is the upper half of a product with
+    /// 2^16 / divisor, rounded up. It is exact, since the rounding adds less than divisor * dividend < 2^16 to the product
+    /// times the divisor. LLVM divides in eight bits instead, where most divisors need corrections.
+    fn divide_bytes(
+        &self,
+        opcode: InstructionOpcode,
+        a: Typed<'ctx>,
+        divisor: u64,
+    ) -> Result<BasicValueEnum<'ctx>, CompileError> {
+        let [x, _] = self.widened(InstructionOpcode::ZExt, a.ty, [a.value; 2], 32)?;
+        let wide = x.get_type();
+        let emit = |opcode, x, y: u64| {
+            let y = self.splat(wide, y)?;
+            self.emit.builder.build_binop(opcode, x, y, "").map_err(builder_error)
+        };
+        let product = emit(InstructionOpcode::Mul, x, (1u64 << 16).div_ceil(divisor))?;
+        let quotient = emit(InstructionOpcode::LShr, product, 16)?;
+        let value = match opcode {
+            InstructionOpcode::URem => {
+                let whole = emit(InstructionOpcode::Mul, quotient, divisor)?;
+                self.emit.builder.build_binop(InstructionOpcode::Sub, x, whole, "").map_err(builder_error)?
+            }
+            _ => quotient,
+        };
+        let narrow = a.value.get_type();
+        self.emit.builder.build_cast(InstructionOpcode::Trunc, value, narrow, "").map_err(builder_error)
     }
 
     /// Returns the divisor, hidden from LLVM; `None` if the dialect does not hide it. An extended integer is hidden

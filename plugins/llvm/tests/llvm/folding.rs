@@ -90,6 +90,33 @@ fn integer_operations_fold_by_their_semantics() {
     }
 }
 
+/// Checks quotients and remainders of unsigned bytes for all constant divisors: LLVM folds a product in place of each
+/// division. The dividends are those next to a multiple of the divisor, and the extremes.
+#[test]
+fn bytes_are_divided_by_every_constant() {
+    let byte = Type::Scalar(Element::I8);
+    for divisor in 1..=255u64 {
+        let most = 255 / divisor * divisor;
+        let dividends = [0, divisor - 1, divisor, most - 1, most, 127, 128, 255];
+        for op in [Binary::DivU, Binary::RemU] {
+            let found = stored(|k| {
+                let parts: Vec<Value> = (dividends.iter().enumerate())
+                    .map(|(at, &dividend)| {
+                        let (a, b) = (k.constant(byte, dividend), k.constant(byte, divisor));
+                        let divided = k.binary(op, a, b);
+                        let wide = k.cast(Cast::ExtendU, divided, Type::Scalar(Element::I64));
+                        let by = k.constant(Type::Scalar(Element::I64), 8 * at as u64);
+                        k.binary(Binary::Shl, wide, by)
+                    })
+                    .collect();
+                parts.into_iter().reduce(|all, part| k.binary(Binary::Or, all, part)).unwrap()
+            });
+            let expected = dividends.map(|dividend| meaning(op, dividend, divisor, 8).unwrap() as u8);
+            assert_eq!(found.to_le_bytes(), expected, "{op:?} by {divisor}");
+        }
+    }
+}
+
 #[test]
 fn comparisons_match_their_predicates() {
     for op in kernels::INTEGER_COMPARISONS {
