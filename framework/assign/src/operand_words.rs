@@ -28,8 +28,8 @@ const WORD_BITS: u32 = 32;
 /// The smallest gain, as a share of the cost of the stores. The cost model is no better than that.
 const MIN_SHARE: f64 = 1.0 / 8.0;
 
-/// The largest number of exchanges of a lane bit by which the stores of an operand become cheaper.
-const MOST_EXCHANGES: usize = 4;
+/// The largest number of swaps of a lane bit by which the stores of an operand become cheaper.
+const MOST_SWAPS: usize = 4;
 
 /// Gives loads of operands that no copy can bring to shared memory layouts with whole words along K and few bank
 /// conflicts, if the stores save more than the loads cost.
@@ -140,9 +140,9 @@ impl<'c, 'm> StoredOperand<'c, 'm> {
         Ok(state.key_for(port, key).filter(|&key| key != state.keys[self.load]))
     }
 
-    /// Returns the load's layout after the exchanges of a lane bit with a warp or register bit that make the load and
+    /// Returns the load's layout after the swaps of a lane bit with a warp or register bit that make the load and
     /// the stores cheapest, one after the other. `from` is the load's layout before; `None` for the assigned one. `None`
-    /// if no exchange makes them cheaper.
+    /// if no swap makes them cheaper.
     fn key_with_few_conflicts(
         &self,
         state: &State<'_, '_>,
@@ -152,11 +152,11 @@ impl<'c, 'm> StoredOperand<'c, 'm> {
         let mut best = None;
         let mut key = from.unwrap_or(state.keys[self.load]);
         let Some(mut lowest) = cost(key) else { return Ok(None) };
-        for _ in 0..MOST_EXCHANGES {
+        for _ in 0..MOST_SWAPS {
             let layout = state.graph.interner.get(key);
             let mut next = None;
-            for exchanged in exchanges_of_lanes(&layout) {
-                let candidate = state.graph.interner.layout(&exchanged)?;
+            for swapped in swaps_of_lanes(&layout) {
+                let candidate = state.graph.interner.layout(&swapped)?;
                 if let Some(cost) = cost(candidate).filter(|cost| *cost < lowest * (1.0 - MIN_SHARE)) {
                     (lowest, next) = (cost, Some(candidate));
                 }
@@ -192,19 +192,19 @@ impl<'c, 'm> StoredOperand<'c, 'm> {
 }
 
 /// Returns the layouts in which one lane bit has changed places with a warp bit or a register bit.
-fn exchanges_of_lanes(layout: &LinearLayout) -> Vec<LinearLayout> {
+fn swaps_of_lanes(layout: &LinearLayout) -> Vec<LinearLayout> {
     let bits = |dim| {
         let first = layout.ins().shift_of(dim).unwrap_or(0) as usize;
         first..first + layout.in_bits(dim) as usize
     };
     let others = || bits(Dim::REGISTER).chain(bits(Dim::WARP));
     let pairs = bits(Dim::LANE).flat_map(|lane| others().map(move |other| (lane, other)));
-    let exchanged = pairs.filter_map(|(lane, other)| {
+    let swapped = pairs.filter_map(|(lane, other)| {
         let mut columns = layout.columns().to_vec();
         columns.swap(lane, other);
         LinearLayout::from_columns(layout.ins().clone(), layout.outs().clone(), &columns).ok()
     });
-    exchanged.collect()
+    swapped.collect()
 }
 
 /// Returns the layouts in which the lane bit with this column has changed places with a register bit, except register

@@ -77,8 +77,8 @@ impl<'ctx> Body<'_, 'ctx> {
         let quotient = emit(InstructionOpcode::LShr, product, 16)?;
         let value = match opcode {
             InstructionOpcode::URem => {
-                let whole = emit(InstructionOpcode::Mul, quotient, divisor)?;
-                self.emit.builder.build_binop(InstructionOpcode::Sub, x, whole, "").map_err(builder_error)?
+                let multiple = emit(InstructionOpcode::Mul, quotient, divisor)?;
+                self.emit.builder.build_binop(InstructionOpcode::Sub, x, multiple, "").map_err(builder_error)?
             }
             _ => quotient,
         };
