@@ -13,9 +13,10 @@ use crate::integer_origin::before_extension;
 
 impl<'ctx> Body<'_, 'ctx> {
     /// Emits a quotient or remainder. LLVM leaves division by zero undefined, and a signed quotient that overflows, but
-    /// the kernel IR guarantees some value: a dialect hides the divisor from LLVM, or the divisor becomes one. Narrow
-    /// integers are widened, because not every target divides them at every optimization level. `constant` has the
-    /// divisor's bits if they are known.
+    /// the kernel IR guarantees some value: a dialect hides the divisor from LLVM, or the divisor becomes one. Constants,
+    /// also converted ones, stay visible, since their quotients take shifts or products. Narrow integers are widened,
+    /// because not every target divides them at every optimization level. `constant` has the divisor's bits if the
+    /// kernel states them.
     pub(crate) fn divide(
         &mut self,
         opcode: InstructionOpcode,
@@ -25,6 +26,10 @@ impl<'ctx> Body<'_, 'ctx> {
     ) -> Result<BasicValueEnum<'ctx>, CompileError> {
         let bits = a.ty.element().map_or(0, Element::bits);
         let extend = if signed { InstructionOpcode::SExt } else { InstructionOpcode::ZExt };
+        let constant = constant.or_else(|| match b {
+            BasicValueEnum::IntValue(divisor) => divisor.get_zero_extended_constant(),
+            _ => None,
+        });
         if let Some(divisor @ 1..) = constant.filter(|_| !signed && bits == 8) {
             return self.divide_bytes(opcode, a, divisor);
         }

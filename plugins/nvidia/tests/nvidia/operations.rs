@@ -287,6 +287,33 @@ module attributes {\"ttg.num-ctas\" = 1 : i32, \"ttg.num-warps\" = 4 : i32, ttg.
     assert_eq!(words(&left[1]), (0..256).map(|at| at * 3 + 2 + 2).collect::<Vec<_>>());
 }
 
+/// A constant of 64 bits whose division takes 32 bits stays a constant: shifts and products replace the division.
+#[test]
+fn divisions_by_constants_take_no_division() {
+    let text = "tt.func public @k(%y: !tt.ptr<i32>) {
+    %six = arith.constant 6 : i64
+    %ten = arith.constant 10 : i64
+    %p = tt.get_program_id x : i32
+    %w = arith.extsi %p : i32 to i64
+    %q = arith.divsi %w, %six : i64
+    %r = arith.remsi %w, %six : i64
+    %t = arith.muli %q, %ten : i64
+    %s = arith.addi %t, %r : i64
+    %n = arith.trunci %s : i64 to i32
+    %at = tt.addptr %y, %p : !tt.ptr<i32>, i32
+    tt.store %at, %n : !tt.ptr<i32>
+    tt.return
+}";
+    let (target, mut device) = device_of("h100");
+    let kernel = program_kernel(&target, text).unwrap_or_else(|error| panic!("{error}"));
+    let shape = Shape { warps: 4, grid: [20, 1, 1], shared_bytes: kernel.shared_bytes() };
+    let ptx = assembled("h100", vec![kernel]);
+    assert!(!ptx.contains("div.") && !ptx.contains("rem."), "{ptx}");
+    let arguments = [DeviceGiven::Buffer(vec![0; 80])];
+    let (left, _) = run_on(&mut device, &ptx, "k", shape, &arguments).unwrap_or_else(|error| panic!("{error}\n{ptx}"));
+    assert_eq!(words(&left[0]), (0..20).map(|at| at / 6 * 10 + at % 6).collect::<Vec<_>>());
+}
+
 #[test]
 fn tensors_of_rank_0_are_scalars() {
     let text = "tt.func public @k(%x: !tt.ptr<f32>, %y: !tt.ptr<f32>) {
