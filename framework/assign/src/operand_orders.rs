@@ -5,7 +5,7 @@
 
 use crate::layouts::{shape_transfers, transferred_axis};
 use tilewright_tile::axis_info::AxisInfoMap;
-use tilewright_tile::op::name::{tt, ttg};
+use tilewright_tile::op::name::{arith, tt, ttg};
 use tilewright_tile::op_attrs::CONTIGUOUS_ALONG_K;
 use tilewright_tile::{Attribute, Attributes, Function, FunctionBody, Op, TileType, Value, ValueOrigin};
 
@@ -59,7 +59,7 @@ fn contiguous_axis(body: &FunctionBody, axis_info: &AxisInfoMap, value: Value) -
             let [_, to_result] = shape_transfers(body, op)?;
             transferred_axis(body.value_type(source).shape()?, axis, &[to_result])
         }
-        name if name == ttg::CONVERT_LAYOUT || operation.definition.traits.elementwise => {
+        name if [ttg::CONVERT_LAYOUT, arith::SELECT].contains(&name) || operation.definition.traits.elementwise => {
             operation.operands.iter().find_map(|&operand| contiguous_axis(body, axis_info, operand))
         }
         _ => None,

@@ -39,6 +39,7 @@ mod memory_choice;
 mod narrow_dots;
 mod notation;
 mod numerics;
+mod operand_orders;
 mod operations;
 mod overlap;
 mod parameters;
