@@ -9,6 +9,7 @@ CLASSES = ("attention", "matmul", "reduction, scan", "elementwise", "other")
 DOT = re.compile(r"\btt\.dot(?:_scaled)?\b")
 EXPONENTIAL = re.compile(r"\bmath\.exp2?\b")
 REDUCTION = re.compile(r"\btt\.(?:reduce|scan)\b")
+LOOP = re.compile(r"\bscf\.(?:for|while)\b")
 OTHER = re.compile(r"\btt\.(?:atomic_rmw|atomic_cas|gather|histogram|trans|descriptor_reduce)\b|\bscf\.while\b|\bcf\.cond_br\b")
 
 
@@ -22,6 +23,11 @@ def classify(text: str) -> str:
     if REDUCTION.search(text):
         return "reduction, scan"
     return "other" if OTHER.search(text) else "elementwise"
+
+
+def has_plain_loop(text: str) -> bool:
+    """Whether a program has loops and no dots."""
+    return bool(LOOP.search(text)) and not DOT.search(text)
 
 
 class Classified(Protocol):

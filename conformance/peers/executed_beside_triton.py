@@ -32,7 +32,7 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from case_classes import class_rows, classify
+from case_classes import class_rows, classify, has_plain_loop
 from executed_code import count_by_line
 from reasons import above_table, check_reasons
 from record import write_record
@@ -96,8 +96,9 @@ def run_program(program: str | None, target: str, *folders: pathlib.Path | str) 
 class Pair:
     """A case that both sides execute rightly."""
 
-    def __init__(self, name: str, kind: str, own: Counts, other: Counts) -> None:
-        self.name, self.kind, self.own, self.other = name, kind, own, other
+    def __init__(self, name: str, text: str, own: Counts, other: Counts) -> None:
+        self.name, self.kind, self.own, self.other = name, classify(text), own, other
+        self.has_plain_loop = has_plain_loop(text)
         for counts in (own, other):
             counts["exchange"] = sum(counts[name] * cycles for name, cycles in EXCHANGE_CYCLES.items())
 
@@ -118,17 +119,19 @@ def pair_cases(cases: pathlib.Path, own: dict[str, Line], other: dict[str, Line]
         if failures:
             yield f"{name}: {'; '.join(failures)}"
         else:
-            yield Pair(name, classify((cases / f"{name}.ttir").read_text()), line["executed"], other[name]["executed"])
+            yield Pair(name, (cases / f"{name}.ttir").read_text(), line["executed"], other[name]["executed"])
 
 
 def summarize(compared: dict[str, list[Pair]]) -> list[str]:
-    """The table by class of kernel."""
+    """The table by class of kernel, and a line of each target for the loops that multiply nothing."""
     names = ["model's cycles, geometric mean", "above 1", "worst", "issued, geometric mean", "worst"]
     for metric in ("sectors", "l2_sectors", "wavefronts"):
         names += [f"{TITLES.get(metric, metric)}, ours", "Triton's", "cases with more"]
     names += ["shuffles, ours", "Triton's", "cases with more cycles between lanes", "barriers and fences, ours", "Triton's"]
     lines = [row("target", "kernels", "cases", *names), "|---|---|" + "--:|" * (1 + len(names))]
-    return lines + [summary_row(target, kind, some) for target, kind, some in class_rows(compared)]
+    lines += [summary_row(target, kind, some) for target, kind, some in class_rows(compared)]
+    plain = {target: [pair for pair in pairs if pair.has_plain_loop] for target, pairs in compared.items()}
+    return lines + [summary_row(target, "loops without dots", some) for target, some in plain.items() if some]
 
 
 def instruction_table(compared: dict[str, list[Pair]]) -> list[str]:

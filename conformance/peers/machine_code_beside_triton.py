@@ -10,8 +10,11 @@ For AMD GPUs, the assembly that LLVM prints is compared. With `--ptx`, Triton's 
 
 Ours over Triton's, by class of kernel, in geometric means:
   all     instructions that the kernel can reach
-  loop    instructions of the heaviest loop (`machine_code.py`) for the same matrix work, or bytes read where nothing multiplies
+  loop    instructions of the heaviest loop (`machine_code.py`) for the same matrix work
   issue   cycles of a scheduler to issue that loop, matrix instructions apart, for the same work
+No count of a loop without matrix work stands for its work on both sides: a lane of one side loads what lanes of the other
+shuffle, so that bytes read reward repeated loads. `executed_beside_triton.py` compares such loops by what is executed for the
+same inputs. AMD GPUs have no such counts, so their loops without matrix work are compared for the same bytes read.
 On AMD GPUs, the matrix work of a loop is the program's: products that several warps repeat count once. So one iteration of the
 program's loop is compared; Triton's TTGIR states the work of a warp in an iteration, repeated products included, and thus how
 many iterations of it the loop of the machine code has (`loop_work.py`). Ours has one.
@@ -113,6 +116,8 @@ class Pair:
 
     def per_work(self, metric: str) -> float | None:
         """Ours over Triton's of a count of the loop for the same work; None unless both have a loop of the same kind."""
+        if not self.multiplies and not is_amd(self.target):
+            return None
         is_same = all(side["loop"] for side in (self.own, self.other)) and self.multiplies == bool(self.other["loop_work"])
         work = "loop_work" if self.multiplies else "loop_bytes_read"
         if not is_same or not all(side[metric] and side[work] for side in (self.own, self.other)):
@@ -162,7 +167,7 @@ def tell(ratios: list[float]) -> list[str]:
 
 def code_table(compared: dict[str, list[Pair]]) -> list[str]:
     """Ratios of instructions."""
-    names = ["all", "above 1.05", "worst", "kernels with loops", "loop", "above 1.05", "worst", "issue", "above 1.05", "worst"]
+    names = ["all", "above 1.05", "worst", "loops compared", "loop", "above 1.05", "worst", "issue", "above 1.05", "worst"]
     lines = [row("target", "kernels", "cases", *names), "|---|---|" + "--:|" * 11]
     for target, kind, some in class_rows(compared):
         loops, issues = ([ratio for pair in some if (ratio := pair.per_work(metric))] for metric in ("loop", "loop_cycles"))
