@@ -8,8 +8,8 @@ use crate::source::source;
 use crate::synthesis::iteration_count::known_iteration_count;
 use tilewright_tile::transform::explicit::ProducerChoice;
 use tilewright_tile::transform::loads::{
-    HoistedSharedOperand, InvariantDotOperand, LoadLoop, LoopPipelinePlan, PlannedPrefetch, PrefetchPath,
-    PrefetchableLoad, REGISTER_PATH_BUFFER_COUNT, producer_loops,
+    HoistedSharedOperand, InvariantDotOperand, LoadLoop, LoopPipelinePlan, PlannedPrefetch, PrefetchConsumer,
+    PrefetchPath, PrefetchableLoad, REGISTER_PATH_BUFFER_COUNT, producer_loops,
 };
 
 /// The resources of a block that are still available for prefetching.
@@ -164,8 +164,10 @@ impl PipelinePlanner<'_, '_> {
     }
 
     /// Chooses the MMA operands that are stored to shared memory before the loop: those with a shared-memory layout
-    /// that the MMAs can read and that fits into `available`. MMAs that cannot share a buffer have one each. Subtracts
-    /// the bytes from `available` and adds the operands to the report `line`.
+    /// that the MMAs can read and that fits into `available`. MMAs that cannot share a buffer have one each. Operands
+    /// of MMAs that read registers stay there, unless a lane has none left: then each iteration loads them, which takes
+    /// fewer accesses than to spill and reload other values. Subtracts the bytes from `available` and adds the operands
+    /// to the report `line`.
     fn choose_stored_operands(
         &self,
         of: &LoadLoop,
@@ -174,7 +176,11 @@ impl PipelinePlanner<'_, '_> {
     ) -> Vec<HoistedSharedOperand> {
         let mut chosen = Vec::new();
         let with_plan = |operand: InvariantDotOperand| Some((self.plan_stored_operand(&operand)?, operand));
-        let plans = of.invariant_operands.iter().flat_map(|operand| match with_plan(operand.clone()) {
+        let is_left = |operand: &&InvariantDotOperand| {
+            available.registers > 0 && operand.reads.iter().any(|read| read.reader == PrefetchConsumer::Lanes)
+        };
+        let stored = of.invariant_operands.iter().filter(|operand| !is_left(operand));
+        let plans = stored.flat_map(|operand| match with_plan(operand.clone()) {
             Some(shared) => vec![shared],
             None if operand.reads.len() > 1 => operand.split().filter_map(with_plan).collect(),
             None => Vec::new(),

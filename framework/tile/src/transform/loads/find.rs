@@ -31,7 +31,7 @@ pub struct LoadLoop {
     pub loads: Vec<PrefetchableLoad>,
     /// The loads of the loop that are not prefetched, each with the reason.
     pub left: Vec<(Op, String)>,
-    /// The values that MMAs read from shared memory and that are the same in each iteration.
+    /// The values that are the same in each iteration, and that MMAs read from shared memory, or could load from there.
     pub invariant_operands: Vec<InvariantDotOperand>,
 }
 
@@ -256,7 +256,7 @@ impl<'s> Search<'s> {
     }
 
     /// Returns the values that are computed outside the loop and that MMAs of the loop read from shared memory, perhaps
-    /// transposed; `inner` has the operations of the loop.
+    /// transposed, or that layout conversions outside the loop bring into their layout; `inner` has the operations of the loop.
     fn invariant_operands(&self, inner: &[Op]) -> Vec<InvariantDotOperand> {
         let body = self.body;
         let regions = || inner.iter().flat_map(|op| body.op(*op).regions.iter());
@@ -272,7 +272,14 @@ impl<'s> Search<'s> {
         for (dot, side) in dots.flat_map(|dot| [(dot, 0), (dot, 1)]) {
             let value = body.op(dot).operands[side];
             let (root, views) = self.transposed_value(value);
-            if !is_outside(root) || !(self.queries.can_read_from_shared)(dot, side) {
+            if !is_outside(root) {
+                continue;
+            }
+            if !(self.queries.can_read_from_shared)(dot, side) {
+                let known = |known: &InvariantDotOperand| known.reads.iter().any(|read| read.value == value);
+                if root == value && !found.iter().any(known) {
+                    found.push(self.register_operand(value));
+                }
                 continue;
             }
             let read = PrefetchRead { value, views, reader: PrefetchConsumer::MmaOperand(dot, side) };
@@ -282,6 +289,18 @@ impl<'s> Search<'s> {
             }
         }
         found
+    }
+
+    /// Returns the operand `value` of an MMA that reads registers, as the layout conversion before it leaves it.
+    fn register_operand(&self, value: Value) -> InvariantDotOperand {
+        let source = match self.body.value_origin(value) {
+            ValueOrigin::Result(op, _) if self.body.op(op).name() == ttg::CONVERT_LAYOUT => {
+                self.body.op(op).operands[0]
+            }
+            _ => value,
+        };
+        let read = PrefetchRead { value, views: Vec::new(), reader: PrefetchConsumer::Lanes };
+        InvariantDotOperand { value: source, reads: vec![read] }
     }
 
     /// Returns the value from which transpositions of the iteration derive `value`, and these, in order.

@@ -1,5 +1,5 @@
-//! Stores MMA operands that are the same in each iteration of a loop to shared memory before the loop, and reads them
-//! there.
+//! Stores MMA operands that are the same in each iteration of a loop to shared memory before the loop. MMAs read them
+//! there, or lanes load them in each iteration, for MMAs that read registers.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,10 +11,13 @@ use crate::transform::pipeliner::shared_memory;
 use crate::transform::{IrCloner, Rewritten};
 use crate::{Attribute, LayoutAttribute, MemDescType, Op, TileType, Value, ValueOrigin, Values};
 
-/// The buffers of stored operands, by dot and operand (A 0, B 1).
+/// The buffers of stored operands.
 #[derive(Default)]
 pub(super) struct HoistedOperands {
+    /// Those that MMAs read, by dot and operand (A 0, B 1).
     buffers: BTreeMap<(Op, usize), Value>,
+    /// Those that lanes load, by the operand.
+    loaded: BTreeMap<Value, Value>,
 }
 
 impl HoistedOperands {
@@ -30,7 +33,10 @@ impl HoistedOperands {
             let stored = cloner.clone_of(value);
             let buffer = cloner.to.build_op(ttg::LOCAL_ALLOC).operand(stored).result(memory).value()?;
             for (read, view) in of.operand.reads.iter().zip(&of.views) {
-                let PrefetchConsumer::MmaOperand(dot, side) = read.reader else { continue };
+                let PrefetchConsumer::MmaOperand(dot, side) = read.reader else {
+                    self.loaded.insert(read.value, buffer);
+                    continue;
+                };
                 let view = view.as_ref().map(|view| buffer_type(cloner.from.value_type(read.value), view));
                 let view = view.map(|view| emit_reinterpreted(buffer, view, cloner)).transpose()?;
                 self.buffers.insert((dot, side), view.unwrap_or(buffer));
@@ -43,17 +49,21 @@ impl HoistedOperands {
     ///
     /// Returns false, and emits nothing, if `op` has no stored operands and is not overlapped.
     pub fn rewrite_dot(&self, op: Op, overlapped: bool, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<bool> {
-        let buffers = [0, 1].map(|side| self.buffers.get(&(op, side)).copied());
-        if !overlapped && buffers == [None; 2] {
+        let operation = cloner.from.op(op);
+        let in_place = [0, 1].map(|side| self.buffers.get(&(op, side)).copied());
+        let loaded = [0, 1].map(|side| self.loaded.get(operation.operands.get(side)?).copied());
+        if !overlapped && in_place == [None; 2] && loaded == [None; 2] {
             return Ok(false);
         }
-        let operation = cloner.from.op(op);
         let mut operands: Values = cloner.all(&operation.operands);
-        for (side, buffer) in buffers.into_iter().enumerate() {
-            let Some(buffer) = buffer else { continue };
+        for side in 0..2 {
+            let Some(buffer) = in_place[side].or(loaded[side]) else { continue };
             let ty = cloner.from.value_type(operation.operands[side]).clone();
             let read = cloner.to.build_op(ttg::LOCAL_LOAD).operand(buffer).result(ty);
-            operands[side] = read.attribute(OPERAND_STAYS_IN_SMEM, Attribute::Unit).value()?;
+            operands[side] = match in_place[side] {
+                Some(_) => read.attribute(OPERAND_STAYS_IN_SMEM, Attribute::Unit).value()?,
+                None => read.value()?,
+            };
         }
         cloner.clone_op_with(op, operands, Vec::new());
         if let ValueOrigin::Result(new_op, _) = cloner.to.body().value_origin(cloner.clone_of(operation.results[0]))
