@@ -40,10 +40,24 @@ fn no_casts(float: FloatType) -> LowerErrorReason {
     LowerErrorReason::unsupported(format!("there are no casts of `{}`", float.name()))
 }
 
+/// Casts `f32` to `bf16` toward zero: takes the upper half, of a NaN with the quiet bit set, so that it stays a NaN.
+fn upper_half(builder: &mut Builder, single: Value) -> Value {
+    let bits = builder.cast(Cast::Bits, single, integer(32));
+    let quiet = builder.binary_const(Binary::Or, bits, 0x40_0000);
+    let is_number = builder.compare(Compare::FEq, single, single);
+    let bits = builder.select(is_number, bits, quiet);
+    let upper = builder.binary_const(Binary::ShrU, bits, 16);
+    let upper = builder.cast(Cast::Truncate, upper, integer(16));
+    builder.cast(Cast::Bits, upper, Type::Scalar(Element::Bf16))
+}
+
 /// Casts a number toward zero: takes the nearest number of the narrower type, or, if that is farther from zero, its
 /// neighbour toward zero.
 pub(super) fn toward_zero(builder: &mut Builder, value: Value, to: Element) -> Value {
     let (wide, narrow) = (builder.type_of(value), Type::Scalar(to));
+    if (wide, to) == (Type::Scalar(Element::F32), Element::Bf16) {
+        return upper_half(builder, value);
+    }
     let nearest = builder.cast(Cast::RoundF, value, narrow);
     let back = builder.cast(Cast::ExtendF, nearest, wide);
     let [back, magnitude] = [back, value].map(|value| builder.unary(Unary::FAbs, value));
