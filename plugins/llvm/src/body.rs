@@ -1,5 +1,6 @@
 //! Translates the operations of one kernel to LLVM IR; other modules emit arithmetic, memory accesses and control flow.
 
+use std::cell::Cell;
 use std::collections::HashSet;
 
 use inkwell::basic_block::BasicBlock;
@@ -16,7 +17,9 @@ use tilewright_plugin::codegen::{TypedValue, ValueMap, generate_body, invalid_mo
 
 use crate::emitter::{Emitter, builder_error};
 use crate::lane_access::LaneAccess;
+use crate::memory::Predicated;
 use crate::ordered::Ordered;
+use crate::scalar_base::ScalarBases;
 use crate::thread_fields::ThreadFields;
 use crate::types::llvm_type;
 use crate::{LlvmTarget, TargetDialect};
@@ -71,6 +74,10 @@ pub(crate) struct Body<'a, 'ctx> {
     pub(crate) division: Option<Division<'ctx>>,
     /// The values that are operands, in a kernel with atomic updates; empty in others.
     pub(crate) used: HashSet<Value>,
+    /// The blocks of the last predicated access.
+    pub(crate) predicated: Cell<Option<Predicated<'ctx>>>,
+    /// The addresses that are a scalar address plus a bounded offset.
+    pub(crate) scalar_bases: ScalarBases,
     /// The numbers that are extended and then converted to integers.
     pub(crate) extended_to_integers: HashSet<Value>,
     /// The debug location of each of the kernel's source locations; empty if the module has no debug information.

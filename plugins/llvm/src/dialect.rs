@@ -11,7 +11,7 @@ use tilewright_kernel::{
 };
 use tilewright_plugin::CompileError;
 
-pub use self::access::{AtomicUpdate, PredicatedAccess};
+pub use self::access::{AtomicUpdate, PredicatedAccess, ScalarAddress};
 pub use self::asynchronous::{AsynchronousDialect, find_completion_queue};
 pub use self::declaration::{KernelDeclaration, LlvmTarget, SharedMemoryDeclaration, TensorMapDeclaration};
 use self::errors::no_group_barriers;
@@ -215,7 +215,7 @@ pub trait TargetDialect: AsynchronousDialect {
     /// Emits a copy of `divisor` whose value LLVM does not know. LLVM assumes that a divisor is not zero and that a
     /// signed quotient does not overflow; if it does not know the divisor, it cannot simplify code by this assumption.
     /// Returns `None` if the hardware's division may be undefined for these operands too, so that the caller has to
-    /// avoid them.
+    /// avoid them. `is_scalar` is true if the divisor is equal in all lanes, and LLVM finds that it is.
     ///
     /// # Errors
     /// [`CompileError`] if the target cannot emit the operation.
@@ -223,8 +223,9 @@ pub trait TargetDialect: AsynchronousDialect {
         &self,
         emit: &Emitter<'_, 'ctx>,
         divisor: IntValue<'ctx>,
+        is_scalar: bool,
     ) -> Result<Option<IntValue<'ctx>>, CompileError> {
-        let _ = (emit, divisor);
+        let _ = (emit, divisor, is_scalar);
         Ok(None)
     }
 

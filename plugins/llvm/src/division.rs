@@ -3,7 +3,7 @@
 use inkwell::IntPredicate;
 use inkwell::types::{BasicTypeEnum, VectorType};
 use inkwell::values::{BasicValue, BasicValueEnum, InstructionOpcode, IntValue};
-use tilewright_kernel::{Element, Type};
+use tilewright_kernel::{Element, Type, Value};
 use tilewright_plugin::CompileError;
 use tilewright_plugin::codegen::{invalid_module_error, unsupported_kernel_error};
 
@@ -15,30 +15,30 @@ impl<'ctx> Body<'_, 'ctx> {
     /// Emits a quotient or remainder. LLVM leaves division by zero undefined, and a signed quotient that overflows, but
     /// the kernel IR guarantees some value: a dialect hides the divisor from LLVM, or the divisor becomes one. Constants,
     /// also converted ones, stay visible, since their quotients take shifts or products. Narrow integers are widened,
-    /// because not every target divides them at every optimization level. `constant` has the divisor's bits if the
-    /// kernel states them.
+    /// because not every target divides them at every optimization level.
     pub(crate) fn divide(
         &mut self,
         opcode: InstructionOpcode,
         signed: bool,
         a: Typed<'ctx>,
-        (b, constant): (BasicValueEnum<'ctx>, Option<u64>),
+        divisor: Value,
     ) -> Result<BasicValueEnum<'ctx>, CompileError> {
+        let Typed { value: b, constant, .. } = self.values.get_typed(divisor, a.ty)?;
         let bits = a.ty.element().map_or(0, Element::bits);
         let extend = if signed { InstructionOpcode::SExt } else { InstructionOpcode::ZExt };
         let constant = constant.or_else(|| match b {
-            BasicValueEnum::IntValue(divisor) => divisor.get_zero_extended_constant(),
+            BasicValueEnum::IntValue(number) => number.get_zero_extended_constant(),
             _ => None,
         });
-        if let Some(divisor @ 1..) = constant.filter(|_| !signed && bits == 8) {
-            return self.divide_bytes(opcode, a, divisor);
+        if let Some(number @ 1..) = constant.filter(|_| !signed && bits == 8) {
+            return self.divide_bytes(opcode, a, number);
         }
         if constant.is_none() && a.ty.element_count() == 1 {
             if let Some(rest) = self.remainder_of_quotient(opcode, [a.value, b])? {
                 return Ok(rest);
             }
             let [x, y] = self.widened(extend, a.ty, [a.value, b], bits.max(16))?;
-            if let Some(y) = self.hidden(y.into_int_value())? {
+            if let Some(y) = self.hidden(y.into_int_value(), self.scalar_bases.is_scalar(divisor))? {
                 let quotient = self.divide_narrowed(opcode, [x, y.into()], a.value.get_type())?;
                 let block = self.emit.builder.get_insert_block();
                 self.division = Some(Division { opcode, operands: [a.value, b], quotient, block });
@@ -93,12 +93,12 @@ impl<'ctx> Body<'_, 'ctx> {
 
     /// Returns the divisor, hidden from LLVM; `None` if the dialect does not hide it. An extended integer is hidden
     /// before the extension: then LLVM knows its range, and divides in fewer bits where both operands fit.
-    fn hidden(&self, divisor: IntValue<'ctx>) -> Result<Option<IntValue<'ctx>>, CompileError> {
+    fn hidden(&self, divisor: IntValue<'ctx>, is_scalar: bool) -> Result<Option<IntValue<'ctx>>, CompileError> {
         let Some((extend, narrow)) = before_extension(divisor) else {
-            return self.dialect.opaque_divisor(&self.emit, divisor);
+            return self.dialect.opaque_divisor(&self.emit, divisor, is_scalar);
         };
-        let Some(narrow) = self.dialect.opaque_divisor(&self.emit, narrow)? else {
-            return self.dialect.opaque_divisor(&self.emit, divisor);
+        let Some(narrow) = self.dialect.opaque_divisor(&self.emit, narrow, is_scalar)? else {
+            return self.dialect.opaque_divisor(&self.emit, divisor, is_scalar);
         };
         let wide = self.emit.builder.build_cast(extend, narrow, divisor.get_type(), "").map_err(builder_error)?;
         Ok(Some(wide.into_int_value()))

@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 
+use inkwell::AddressSpace;
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::builder::{Builder, BuilderError};
 use inkwell::context::Context;
@@ -55,6 +56,24 @@ impl<'ctx> Emitter<'_, 'ctx> {
     #[must_use]
     pub fn i32(&self, value: u32) -> IntValue<'ctx> {
         self.context.i32_type().const_int(u64::from(value), false)
+    }
+
+    /// Returns a 16-bit integer constant.
+    #[must_use]
+    pub fn i16(&self, value: u16) -> IntValue<'ctx> {
+        self.context.i16_type().const_int(u64::from(value), false)
+    }
+
+    /// Returns a 64-bit integer constant.
+    #[must_use]
+    pub fn i64(&self, value: u64) -> IntValue<'ctx> {
+        self.context.i64_type().const_int(value, false)
+    }
+
+    /// Returns the type of pointers to an address space, by LLVM's number.
+    #[must_use]
+    pub fn pointer_type(&self, space: u16) -> BasicTypeEnum<'ctx> {
+        self.context.ptr_type(AddressSpace::from(space)).into()
     }
 
     /// Returns a one-bit integer constant.
@@ -192,6 +211,35 @@ impl<'ctx> Emitter<'_, 'ctx> {
     /// [`CompileError::Backend`] if LLVM rejects the instruction.
     pub fn shift_right(&self, a: IntValue<'ctx>, b: u32) -> Result<IntValue<'ctx>, CompileError> {
         self.builder.build_right_shift(a, self.i32(b), false, "").map_err(builder_error)
+    }
+
+    /// Emits the low word of an integer of 32 or more bits.
+    ///
+    /// # Errors
+    /// [`CompileError::Backend`] if LLVM rejects the instruction.
+    pub fn low_word(&self, a: IntValue<'ctx>) -> Result<IntValue<'ctx>, CompileError> {
+        self.builder.build_int_truncate_or_bit_cast(a, self.context.i32_type(), "").map_err(builder_error)
+    }
+
+    /// Emits an addition of a constant.
+    ///
+    /// # Errors
+    /// [`CompileError::Backend`] if LLVM rejects the instruction.
+    pub fn add(&self, a: IntValue<'ctx>, b: u32) -> Result<IntValue<'ctx>, CompileError> {
+        self.builder.build_int_add(a, a.get_type().const_int(b.into(), false), "").map_err(builder_error)
+    }
+
+    /// Emits a select, which yields `a` if the condition (`i1`) is true, otherwise `b`.
+    ///
+    /// # Errors
+    /// [`CompileError::Backend`] if LLVM rejects the instruction.
+    pub fn select(
+        &self,
+        condition: IntValue<'ctx>,
+        a: BasicValueEnum<'ctx>,
+        b: BasicValueEnum<'ctx>,
+    ) -> Result<BasicValueEnum<'ctx>, CompileError> {
+        self.builder.build_select(condition, a, b, "").map_err(builder_error)
     }
 
     /// Emits a select, which yields `b` if `a` is zero, otherwise `c`.

@@ -37,14 +37,15 @@ mod memory;
 mod ordered;
 mod pieces;
 mod predicates;
+mod scalar_base;
 mod thread_fields;
 mod translate;
 mod types;
 
 pub use dialect::{
-    AsynchronousDialect, AtomicUpdate, KernelDeclaration, LlvmTarget, PredicatedAccess, SharedMemoryDeclaration,
-    TargetDialect, TensorMapDeclaration, find_completion_queue, no_clusters_error, no_mbarriers_error,
-    no_tensor_memory_error, unsupported_cast_error, unsupported_completion_queue_error,
+    AsynchronousDialect, AtomicUpdate, KernelDeclaration, LlvmTarget, PredicatedAccess, ScalarAddress,
+    SharedMemoryDeclaration, TargetDialect, TensorMapDeclaration, find_completion_queue, no_clusters_error,
+    no_mbarriers_error, no_tensor_memory_error, unsupported_cast_error, unsupported_completion_queue_error,
     unsupported_math_function_error,
 };
 pub use emitter::{Emitter, FenceOrdering};

@@ -7,20 +7,23 @@ use tilewright_kernel::{Element, MemorySpace, Type, Value};
 use tilewright_plugin::CompileError;
 use tilewright_plugin::codegen::{invalid_module_error, unsupported_kernel_error};
 
-use crate::PredicatedAccess;
 use crate::body::{Body, Typed};
 use crate::emitter::builder_error;
 use crate::ffi;
 use crate::integer_origin::{before_extension, operands};
 use crate::invariant_offset;
 use crate::lane_access::LaneAccess;
+use crate::scalar_base::ScalarBase;
+use crate::{PredicatedAccess, ScalarAddress};
 
 /// Maximum number of consecutive stores. LLVM's store merging takes time quadratic in the length of a sequence of
 /// stores, so empty inline assembly interrupts longer ones.
 const STORES_TOGETHER: usize = 256;
 
 /// The blocks of a predicated access: `before` ends with the branch, `access` has the access, and `after` follows both.
-struct Predicated<'ctx> {
+#[derive(Clone, Copy)]
+pub(crate) struct Predicated<'ctx> {
+    predicate: Value,
     before: BasicBlock<'ctx>,
     access: BasicBlock<'ctx>,
     after: BasicBlock<'ctx>,
@@ -42,6 +45,15 @@ fn split_scaled_product(bytes: IntValue<'_>) -> Option<(IntValue<'_>, u32)> {
 /// Returns whether an integer is an extended one of at most 32 bits.
 fn is_extended_word(value: IntValue<'_>) -> bool {
     before_extension(value).is_some_and(|(_, narrow)| narrow.get_type().get_bit_width() <= 32)
+}
+
+fn is_phi(instruction: InstructionValue<'_>) -> bool {
+    instruction.get_opcode() == InstructionOpcode::Phi
+}
+
+/// Whether an instruction behind predicated accesses is one of their results.
+fn is_result(instruction: InstructionValue<'_>) -> bool {
+    matches!(instruction.get_opcode(), InstructionOpcode::Phi | InstructionOpcode::ExtractElement)
 }
 
 impl<'ctx> Body<'_, 'ctx> {
@@ -100,8 +112,8 @@ impl<'ctx> Body<'_, 'ctx> {
     ) -> Result<Typed<'ctx>, CompileError> {
         let stored = self.stored_type(ty)?;
         let other = other.map_or_else(|| Ok(stored.const_zero()), |other| self.value_of(other, ty))?;
-        let address = self.address(access)?;
         self.ends_with_loads |= self.pointer(access.pointer)?.0 == MemorySpace::Global;
+        let operands = [self.pointer(access.pointer)?.1.into(), other];
         let predicated = self.predicated_access(access, ty)?;
         let loaded = match &predicated {
             Some(predicated) => self.dialect.predicated_load(&self.emit, predicated, other)?,
@@ -109,11 +121,22 @@ impl<'ctx> Body<'_, 'ctx> {
         };
         let mut value = loaded.map_or_else(
             || {
-                self.or_other(access.predicate, other, |body| {
-                    let loaded = body.emit.builder.build_load(stored, address, "").map_err(builder_error)?;
+                let is_wrapped = access.predicate.is_some() && other == stored.const_zero() && !stored.is_vector_type();
+                let ty = if is_wrapped { self.vector_of_one(stored) } else { stored };
+                let other = if is_wrapped { ty.const_zero() } else { other };
+                let loaded = self.or_other(access.predicate, other, Some(&operands), |body| {
+                    let address = body.address(access)?;
+                    let loaded = body.emit.builder.build_load(ty, address, "").map_err(builder_error)?;
                     body.set_alignment(loaded.as_instruction_value(), access.alignment)?;
                     Ok(loaded)
-                })
+                })?;
+                match loaded {
+                    BasicValueEnum::VectorValue(vector) if is_wrapped => {
+                        let first = self.emit.i32(0);
+                        self.emit.builder.build_extract_element(vector, first, "").map_err(builder_error)
+                    }
+                    loaded => Ok(loaded),
+                }
             },
             Ok,
         )?;
@@ -129,7 +152,6 @@ impl<'ctx> Body<'_, 'ctx> {
         let value = self.value(value)?;
         let stored = self.stored_type(value.ty)?;
         self.global_stores += usize::from(self.pointer(access.pointer)?.0 == MemorySpace::Global);
-        let address = self.address(access)?;
         let mut bits = value.value;
         if value.ty == Type::Scalar(Element::I1) {
             bits = self.emit.builder.build_cast(InstructionOpcode::ZExt, bits, stored, "").map_err(builder_error)?;
@@ -145,13 +167,14 @@ impl<'ctx> Body<'_, 'ctx> {
                 self.emit.ordered_assembly("", "~{memory}", &[], &[])?;
             }
         }
-        let blocks = self.begin_predicated(access.predicate)?;
+        let blocks = self.begin_predicated(access.predicate, Some(&[self.pointer(access.pointer)?.1.into(), bits]))?;
+        let address = self.address(access)?;
         let store = self.emit.builder.build_store(address, bits).map_err(builder_error)?;
         self.set_alignment(Some(store), access.alignment)?;
-        match blocks {
-            Some(blocks) => self.end_predicated(&blocks),
-            None => Ok(()),
+        if let Some(blocks) = blocks {
+            self.emit.builder.position_at_end(blocks.after);
         }
+        Ok(())
     }
 
     /// Emits the memory access that `access` emits, so that it executes only if the predicate is true (or `None`). The
@@ -162,7 +185,7 @@ impl<'ctx> Body<'_, 'ctx> {
         ty: Type,
         access: impl FnOnce(&Self) -> Result<BasicValueEnum<'ctx>, CompileError>,
     ) -> Result<BasicValueEnum<'ctx>, CompileError> {
-        self.or_other(predicate, self.llvm_type(ty)?.const_zero(), access)
+        self.or_other(predicate, self.llvm_type(ty)?.const_zero(), None, access)
     }
 
     /// Converts an access to the form that a dialect with predicated instructions takes. Returns `None` if the access
@@ -173,24 +196,51 @@ impl<'ctx> Body<'_, 'ctx> {
         let ty = if ty == Type::Scalar(Element::I1) { Type::Scalar(Element::I8) } else { ty };
         let predicate = self.integer(predicate, Element::I1)?;
         let is_aligned = u64::from(access.alignment) * 8 >= u64::from(ty.bits());
-        Ok(is_aligned.then_some(PredicatedAccess { space, pointer, offset: access.offset, predicate, ty }))
+        let scalar = self.scalar_address(access.pointer)?;
+        Ok(is_aligned.then_some(PredicatedAccess { space, pointer, offset: access.offset, predicate, ty, scalar }))
+    }
+
+    /// Returns an address as a scalar address plus an offset; `None` if it is not known to be such a sum.
+    fn scalar_address(&self, pointer: Value) -> Result<Option<ScalarAddress<'ctx>>, CompileError> {
+        let Some(ScalarBase { pointer, bytes, greatest, store_predicates }) = self.scalar_bases.get(pointer) else {
+            return Ok(None);
+        };
+        let (Type::Scalar(element), Ok(greatest_offset)) = (self.value(bytes)?.ty, u32::try_from(greatest)) else {
+            return Ok(None);
+        };
+        let (offset, (_, base)) = (self.integer(bytes, element)?, self.pointer(pointer)?);
+        Ok(Some(ScalarAddress { base, offset, greatest_offset, store_predicates }))
     }
 
     /// Emits the memory access that `access` emits, so that it executes only if the predicate is true or `None`. If the
-    /// predicate is false, the result is `other`.
+    /// predicate is false, the result is `other`. `operands` are as in [`Self::begin_predicated`].
     fn or_other(
         &self,
         predicate: Option<Value>,
         other: BasicValueEnum<'ctx>,
+        operands: Option<&[BasicValueEnum<'ctx>]>,
         access: impl FnOnce(&Self) -> Result<BasicValueEnum<'ctx>, CompileError>,
     ) -> Result<BasicValueEnum<'ctx>, CompileError> {
-        let blocks = self.begin_predicated(predicate)?;
+        let blocks = self.begin_predicated(predicate, operands)?;
         let value = access(self)?;
         let Some(blocks) = blocks else { return Ok(value) };
-        self.end_predicated(&blocks)?;
+        match blocks.after.get_instructions().find(|instruction| !is_phi(*instruction)) {
+            Some(first) => self.emit.builder.position_before(&first),
+            None => self.emit.builder.position_at_end(blocks.after),
+        }
         let phi = self.emit.builder.build_phi(other.get_type(), "").map_err(builder_error)?;
         phi.add_incoming(&[(&other, blocks.before), (&value, blocks.access)]);
+        self.emit.builder.position_at_end(blocks.after);
         Ok(phi.as_basic_value())
+    }
+
+    /// Returns the type of vectors with one element of this type.
+    fn vector_of_one(&self, ty: BasicTypeEnum<'ctx>) -> BasicTypeEnum<'ctx> {
+        match ty {
+            BasicTypeEnum::IntType(ty) => ty.vec_type(1).into(),
+            BasicTypeEnum::FloatType(ty) => ty.vec_type(1).into(),
+            other => other,
+        }
     }
 
     /// Returns the LLVM type of a value in memory; an `i1` is stored in a byte.
@@ -221,23 +271,44 @@ impl<'ctx> Body<'_, 'ctx> {
         access.ok_or_else(refused)?.set_alignment(alignment).map_err(|_| refused())
     }
 
-    /// Emits a branch to a new block that executes only if the predicate is true, and positions the builder there.
-    /// Returns the blocks; `None` if there is no predicate.
-    fn begin_predicated(&self, predicate: Option<Value>) -> Result<Option<Predicated<'ctx>>, CompileError> {
+    /// Positions the builder in a block that executes only if the predicate is true, and returns it with the blocks before
+    /// and after it; `None` if there is no predicate. An access that directly follows others under the same predicate is
+    /// in their block, if its `operands` are known and do not come from them.
+    fn begin_predicated(
+        &self,
+        predicate: Option<Value>,
+        operands: Option<&[BasicValueEnum<'ctx>]>,
+    ) -> Result<Option<Predicated<'ctx>>, CompileError> {
         let Some(predicate) = predicate else { return Ok(None) };
-        let predicate = self.integer(predicate, Element::I1)?;
         let before = self.block()?;
-        let access = self.emit.context.append_basic_block(self.function, "access");
-        let after = self.emit.context.append_basic_block(self.function, "after");
-        self.emit.builder.build_conditional_branch(predicate, access, after).map_err(builder_error)?;
-        self.emit.builder.position_at_end(access);
-        Ok(Some(Predicated { before, access, after }))
+        let is_before = |operand: &BasicValueEnum<'ctx>| {
+            operand.as_instruction_value().is_none_or(|origin| origin.get_parent() != Some(before))
+        };
+        let blocks = match self.predicated.get() {
+            Some(last)
+                if (last.predicate, last.after) == (predicate, before)
+                    && before.get_instructions().all(is_result)
+                    && operands.is_some_and(|operands| operands.iter().all(is_before)) =>
+            {
+                last
+            }
+            _ => self.append_predicated(predicate, before)?,
+        };
+        if let Some(end) = blocks.access.get_terminator() {
+            self.emit.builder.position_before(&end);
+        }
+        self.predicated.set(Some(blocks));
+        Ok(Some(blocks))
     }
 
-    fn end_predicated(&self, blocks: &Predicated<'ctx>) -> Result<(), CompileError> {
-        self.emit.builder.build_unconditional_branch(blocks.after).map_err(builder_error)?;
-        self.emit.builder.position_at_end(blocks.after);
-        Ok(())
+    /// Ends the block `before` with a branch to a new block that executes only if the predicate is true.
+    fn append_predicated(&self, predicate: Value, before: BasicBlock<'ctx>) -> Result<Predicated<'ctx>, CompileError> {
+        let condition = self.integer(predicate, Element::I1)?;
+        let [access, after] = ["access", "after"].map(|name| self.emit.context.append_basic_block(self.function, name));
+        self.emit.builder.build_conditional_branch(condition, access, after).map_err(builder_error)?;
+        self.emit.builder.position_at_end(access);
+        self.emit.builder.build_unconditional_branch(after).map_err(builder_error)?;
+        Ok(Predicated { predicate, before, access, after })
     }
 
     /// Returns the block that the builder is positioned in.

@@ -18,6 +18,7 @@ use crate::body::Body;
 use crate::emitter::Emitter;
 use crate::float::find_extended_to_integers;
 use crate::lines::Lines;
+use crate::scalar_base::ScalarBases;
 use crate::types::llvm_type;
 use crate::{KernelDeclaration, LlvmTarget, SharedMemoryDeclaration, TargetDialect, TensorMapDeclaration};
 
@@ -84,6 +85,8 @@ pub(crate) fn translate<'ctx>(
             loops: Vec::new(),
             division: None,
             used: used_values(kernel),
+            predicated: Cell::new(None),
+            scalar_bases: ScalarBases::find(kernel),
             extended_to_integers: find_extended_to_integers(kernel),
             lines,
         };

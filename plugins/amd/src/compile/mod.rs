@@ -3,6 +3,7 @@
 //! Output forms (of `CompileOptions`): `Intermediate` is LLVM IR, `Assembly` is AMDGCN assembly, `Object` is a code
 //! object (ELF) of LLVM's default version for the processor.
 
+mod buffer;
 mod conversion;
 mod dpp;
 mod instruction;
@@ -14,7 +15,7 @@ use tilewright_kernel::{
 };
 use tilewright_llvm::values::{BasicValueEnum, IntValue};
 use tilewright_llvm::{
-    AsynchronousDialect, Emitter, FenceOrdering, KernelDeclaration, LlvmOutputKind, LlvmTarget,
+    AsynchronousDialect, Emitter, FenceOrdering, KernelDeclaration, LlvmOutputKind, LlvmTarget, PredicatedAccess,
     SharedMemoryDeclaration, TargetDialect, find_completion_queue, unsupported_cast_error,
     unsupported_completion_queue_error, unsupported_math_function_error,
 };
@@ -107,6 +108,11 @@ impl Amdgcn<'_> {
     /// lanes as two halves.
     fn native_lanes(&self) -> u32 {
         if self.target.architecture.starts_with("gfx9") { 64 } else { 32 }
+    }
+
+    /// Whether masked accesses go through buffer descriptors, whose format differs on processors with 32 native lanes.
+    fn has_buffers(&self) -> bool {
+        self.native_lanes() == 64 && !self.disabled.contains(Optimization::PredicatedAccesses)
     }
 
     /// Whether the processor supports kernels with this many lanes in a warp (wave).
@@ -239,6 +245,24 @@ impl TargetDialect for Amdgcn<'_> {
             }
             _ => &[],
         }
+    }
+
+    fn predicated_load<'ctx>(
+        &self,
+        emit: &Emitter<'_, 'ctx>,
+        access: &PredicatedAccess<'ctx>,
+        other: BasicValueEnum<'ctx>,
+    ) -> Result<Option<BasicValueEnum<'ctx>>, CompileError> {
+        if self.has_buffers() { buffer::load(emit, access, other) } else { Ok(None) }
+    }
+
+    fn predicated_store<'ctx>(
+        &self,
+        emit: &Emitter<'_, 'ctx>,
+        access: &PredicatedAccess<'ctx>,
+        value: BasicValueEnum<'ctx>,
+    ) -> Result<bool, CompileError> {
+        Ok(self.has_buffers() && buffer::store(emit, access, value)?)
     }
 
     fn math<'ctx>(
@@ -377,6 +401,22 @@ impl TargetDialect for Amdgcn<'_> {
 
     fn release(&self, emit: &Emitter<'_, '_>, scope: MemoryScope) -> Result<bool, CompileError> {
         order::release(self, emit, scope, "release").map(|()| true)
+    }
+
+    /// Hides the divisor by assembly without text. Code for divisions has no undefined results.
+    fn opaque_divisor<'ctx>(
+        &self,
+        emit: &Emitter<'_, 'ctx>,
+        divisor: IntValue<'ctx>,
+        is_scalar: bool,
+    ) -> Result<Option<IntValue<'ctx>>, CompileError> {
+        let constraints = match (divisor.get_type().get_bit_width(), is_scalar) {
+            (32 | 64, true) => "=s,0",
+            (16 | 32 | 64, false) => "=v,0",
+            _ => return Ok(None),
+        };
+        let hidden = emit.pure_assembly("", constraints, &[divisor.into()], &[divisor.get_type().into()])?;
+        hidden.first().map(|&copy| emit.expect_integer_result("assembly", Some(copy))).transpose()
     }
 
     fn byte_selector(&self, bytes: [u8; 4]) -> u32 {

@@ -264,14 +264,6 @@ fn a_byte_permute_is_one_instruction() {
 }
 
 #[test]
-fn lanes_that_a_predicate_leaves_out_touch_no_memory() {
-    let text = assembly("gfx942", kernels::predicated(LAUNCH));
-    let lines = body(&text, "predicated");
-    let position = |start: &str| lines.iter().position(|line| line.starts_with(start)).unwrap();
-    assert!(position("s_and_saveexec_b64") < position("global_load_dword"), "{text}");
-}
-
-#[test]
 fn linking_is_deterministic_on_every_architecture() {
     for architecture in ARCHITECTURES {
         for &lanes in lanes(architecture) {

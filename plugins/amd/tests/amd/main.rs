@@ -24,6 +24,7 @@ mod numerics;
 mod operations;
 mod parameters;
 mod plans;
+mod predicated;
 mod program_accesses;
 mod ranking;
 mod recorded_counts;

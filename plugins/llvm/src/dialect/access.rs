@@ -40,4 +40,20 @@ pub struct PredicatedAccess<'ctx> {
     pub predicate: IntValue<'ctx>,
     /// Type of the loaded or stored value.
     pub ty: Type,
+    /// The address as a scalar address plus an offset in bytes of which each lane has its own; `None` if it is not known
+    /// to be such a sum.
+    pub scalar: Option<ScalarAddress<'ctx>>,
+}
+
+/// An address as the sum of an address that is equal in all lanes and an `i32` offset in bytes.
+#[derive(Debug, Clone, Copy)]
+pub struct ScalarAddress<'ctx> {
+    /// The address that is equal in all lanes, and that LLVM holds in scalar registers where the GPU has them.
+    pub base: PointerValue<'ctx>,
+    /// The offset of the lane in bytes, not negative: an `i32` or `i64`.
+    pub offset: IntValue<'ctx>,
+    /// The greatest offset of any lane in bytes, below 2^31.
+    pub greatest_offset: u32,
+    /// The number of predicates under which the kernel stores to addresses with this base.
+    pub store_predicates: u32,
 }

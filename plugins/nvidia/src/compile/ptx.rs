@@ -256,6 +256,7 @@ impl TargetDialect for Ptx<'_> {
         &self,
         emit: &Emitter<'_, 'ctx>,
         divisor: IntValue<'ctx>,
+        _is_scalar: bool,
     ) -> Result<Option<IntValue<'ctx>>, CompileError> {
         let constraints = match divisor.get_type().get_bit_width() {
             16 => "=h,0",
