@@ -217,7 +217,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
     ///
     /// # Errors
     /// [`CompileError::Backend`] if LLVM rejects the instruction.
-    pub fn low_word(&self, a: IntValue<'ctx>) -> Result<IntValue<'ctx>, CompileError> {
+    pub fn truncate_to_word(&self, a: IntValue<'ctx>) -> Result<IntValue<'ctx>, CompileError> {
         self.builder.build_int_truncate_or_bit_cast(a, self.context.i32_type(), "").map_err(builder_error)
     }
 

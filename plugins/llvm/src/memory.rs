@@ -56,6 +56,16 @@ fn is_result(instruction: InstructionValue<'_>) -> bool {
     matches!(instruction.get_opcode(), InstructionOpcode::Phi | InstructionOpcode::ExtractElement)
 }
 
+/// Returns the type of vectors with one element of this type. LLVM does not move the first use of an element of such a
+/// vector into the branch of the load, where the use would wait for the load.
+fn vector_of_one(ty: BasicTypeEnum<'_>) -> BasicTypeEnum<'_> {
+    match ty {
+        BasicTypeEnum::IntType(ty) => ty.vec_type(1).into(),
+        BasicTypeEnum::FloatType(ty) => ty.vec_type(1).into(),
+        other => other,
+    }
+}
+
 impl<'ctx> Body<'_, 'ctx> {
     /// Emits the addition of bytes to a pointer. If the pointer has an offset of bits of the thread's index, and some of
     /// its bits and bits of `bytes` are one field, the sum of both is added to the pointer without this offset.
@@ -113,39 +123,42 @@ impl<'ctx> Body<'_, 'ctx> {
         let stored = self.stored_type(ty)?;
         let other = other.map_or_else(|| Ok(stored.const_zero()), |other| self.value_of(other, ty))?;
         self.ends_with_loads |= self.pointer(access.pointer)?.0 == MemorySpace::Global;
-        let operands = [self.pointer(access.pointer)?.1.into(), other];
-        let predicated = self.predicated_access(access, ty)?;
-        let loaded = match &predicated {
-            Some(predicated) => self.dialect.predicated_load(&self.emit, predicated, other)?,
+        let loaded = match self.predicated_access(access, ty)? {
+            Some(predicated) => self.dialect.predicated_load(&self.emit, &predicated, other)?,
             None => None,
         };
-        let mut value = loaded.map_or_else(
-            || {
-                let is_wrapped = access.predicate.is_some() && other == stored.const_zero() && !stored.is_vector_type();
-                let ty = if is_wrapped { self.vector_of_one(stored) } else { stored };
-                let other = if is_wrapped { ty.const_zero() } else { other };
-                let loaded = self.or_other(access.predicate, other, Some(&operands), |body| {
-                    let address = body.address(access)?;
-                    let loaded = body.emit.builder.build_load(ty, address, "").map_err(builder_error)?;
-                    body.set_alignment(loaded.as_instruction_value(), access.alignment)?;
-                    Ok(loaded)
-                })?;
-                match loaded {
-                    BasicValueEnum::VectorValue(vector) if is_wrapped => {
-                        let first = self.emit.i32(0);
-                        self.emit.builder.build_extract_element(vector, first, "").map_err(builder_error)
-                    }
-                    loaded => Ok(loaded),
-                }
-            },
-            Ok,
-        )?;
+        let mut value = loaded.map_or_else(|| self.plain_load(stored, access, other), Ok)?;
         if ty == Type::Scalar(Element::I1) {
             let required = self.llvm_type(ty)?;
             value =
                 self.emit.builder.build_cast(InstructionOpcode::Trunc, value, required, "").map_err(builder_error)?;
         }
         Ok(Typed::new(ty, value))
+    }
+
+    /// Emits a load of a value of the LLVM type `stored`, in a branch if the access has a predicate.
+    fn plain_load(
+        &self,
+        stored: BasicTypeEnum<'ctx>,
+        access: LaneAccess,
+        other: BasicValueEnum<'ctx>,
+    ) -> Result<BasicValueEnum<'ctx>, CompileError> {
+        let operands = [self.pointer(access.pointer)?.1.into(), other];
+        let is_wrapped = access.predicate.is_some() && other == stored.const_zero() && !stored.is_vector_type();
+        let ty = if is_wrapped { vector_of_one(stored) } else { stored };
+        let other = if is_wrapped { ty.const_zero() } else { other };
+        let loaded = self.or_other(access.predicate, other, Some(&operands), |body| {
+            let address = body.address(access)?;
+            let loaded = body.emit.builder.build_load(ty, address, "").map_err(builder_error)?;
+            body.set_alignment(loaded.as_instruction_value(), access.alignment)?;
+            Ok(loaded)
+        })?;
+        match loaded {
+            BasicValueEnum::VectorValue(vector) if is_wrapped => {
+                self.emit.builder.build_extract_element(vector, self.emit.i32(0), "").map_err(builder_error)
+            }
+            loaded => Ok(loaded),
+        }
     }
 
     pub(crate) fn store(&mut self, access: LaneAccess, value: Value) -> Result<(), CompileError> {
@@ -196,7 +209,9 @@ impl<'ctx> Body<'_, 'ctx> {
         let ty = if ty == Type::Scalar(Element::I1) { Type::Scalar(Element::I8) } else { ty };
         let predicate = self.integer(predicate, Element::I1)?;
         let is_aligned = u64::from(access.alignment) * 8 >= u64::from(ty.bits());
-        let scalar = self.scalar_address(access.pointer)?;
+        // A branch on a scalar predicate skips what only the access needs.
+        let is_uniform = access.predicate.is_some_and(|predicate| self.scalar_bases.is_scalar(predicate));
+        let scalar = if is_uniform { None } else { self.scalar_address(access.pointer)? };
         Ok(is_aligned.then_some(PredicatedAccess { space, pointer, offset: access.offset, predicate, ty, scalar }))
     }
 
@@ -232,15 +247,6 @@ impl<'ctx> Body<'_, 'ctx> {
         phi.add_incoming(&[(&other, blocks.before), (&value, blocks.access)]);
         self.emit.builder.position_at_end(blocks.after);
         Ok(phi.as_basic_value())
-    }
-
-    /// Returns the type of vectors with one element of this type.
-    fn vector_of_one(&self, ty: BasicTypeEnum<'ctx>) -> BasicTypeEnum<'ctx> {
-        match ty {
-            BasicTypeEnum::IntType(ty) => ty.vec_type(1).into(),
-            BasicTypeEnum::FloatType(ty) => ty.vec_type(1).into(),
-            other => other,
-        }
     }
 
     /// Returns the LLVM type of a value in memory; an `i1` is stored in a byte.

@@ -84,7 +84,7 @@ fn address<'ctx>(
     if access.space != MemorySpace::Global || end.is_none_or(|end| end > RECORDS) {
         return Ok(None);
     }
-    let inside = emit.add(emit.low_word(scalar.offset)?, constant)?;
+    let inside = emit.add(emit.truncate_to_word(scalar.offset)?, constant)?;
     let offset = emit.select(access.predicate, inside.into(), emit.i32(OUTSIDE).into())?.into_int_value();
     let name = "llvm.amdgcn.make.buffer.rsrc";
     let types = [emit.pointer_type(DESCRIPTORS), scalar.base.get_type().into()];

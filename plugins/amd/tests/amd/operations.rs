@@ -94,6 +94,8 @@ fn functions_that_the_hardware_has_are_instructions_and_others_are_refused() {
                 "exp2" => "v_exp_f32",
                 "log2" => "v_log_f32",
                 "rsqrt" => "v_rsq_f32",
+                "round_z" if text.contains("v_cvt_pkrtz_") => "v_cvt_pkrtz_f16_f32",
+                "round_z" => "v_cvt_pk_rtz_f16_f32",
                 _ => "v_cvt_pk_f32_",
             };
             assert!(text.contains(instruction), "{text}");

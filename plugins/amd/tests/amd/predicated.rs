@@ -56,6 +56,14 @@ fn masked_loads_at_bounded_offsets_from_a_scalar_have_no_branch() {
     assert_eq!(counts(&lines, ["s_and_saveexec", "buffer_load", "global_load"]), [1, 0, 1], "{lines:#?}");
 }
 
+/// A scalar branch also skips the address and what uses the value.
+#[test]
+fn masked_accesses_under_scalar_predicates_stay_in_branches() {
+    let body = load_and_store("%3").replace("lt_s %3, %1", "lt_s %2, %1");
+    let lines = assembly("mi300x", PARAMETERS, &body);
+    assert_eq!(counts(&lines, ["s_cbranch", "buffer_load", "global_load"]), [1, 0, 1], "{lines:#?}");
+}
+
 /// The offset of a lane may be negative, or 2^31 and more: a buffer has no such offsets.
 #[test]
 fn masked_accesses_at_unbounded_offsets_stay_in_branches() {

@@ -4,11 +4,12 @@ use crate::targets::target;
 use tilewright_vendor_testkit::prelude::*;
 use tilewright_vendor_testkit::program_accesses::{BoolProgram, check_bool_programs, check_table_3};
 
-/// Reads accesses such as `global_load_dwordx2`.
+/// Reads accesses such as `global_load_dwordx2`, and those through buffer descriptors.
 fn read(line: &str) -> Option<(Direction, u32)> {
     let mnemonic = line.split_whitespace().next()?;
-    let load = mnemonic.strip_prefix("global_load_").map(|rest| (Direction::Load, rest));
-    let (direction, rest) = load.or_else(|| Some((Direction::Store, mnemonic.strip_prefix("global_store_")?)))?;
+    let access = mnemonic.strip_prefix("global_").or_else(|| mnemonic.strip_prefix("buffer_"))?;
+    let load = access.strip_prefix("load_").map(|rest| (Direction::Load, rest));
+    let (direction, rest) = load.or_else(|| Some((Direction::Store, access.strip_prefix("store_")?)))?;
     let bits = match rest {
         "dwordx4" => 128,
         "dwordx3" => 96,
@@ -25,6 +26,7 @@ fn read(line: &str) -> Option<(Direction, u32)> {
 fn accesses_are_read_from_assembly() {
     assert_eq!(read("\tglobal_load_dwordx2 v[0:1], v2, s[0:1]"), Some((Direction::Load, 64)));
     assert_eq!(read("\tglobal_store_byte_d16_hi v0, v1, s[2:3]"), Some((Direction::Store, 8)));
+    assert_eq!(read("\tbuffer_load_ushort v0, v1, s[4:7], 0 offen"), Some((Direction::Load, 16)));
     assert_eq!(read("\ts_load_dwordx4 s[0:3], s[4:5], 0x0"), None);
 }
 
