@@ -3,14 +3,15 @@
 
 use crate::LaunchConfig;
 use tilewright_target::Optimization;
-use tilewright_tile::transform::loads::EnclosingLoop;
 use tilewright_tile::{Attribute, FunctionBody, Op};
 
-/// Whether a loop requests (`true`) or forbids a producer warp by Triton's `tt.warp_specialize`, of its own or of the
-/// innermost of the loops `enclosing` with one; `None` without this attribute.
-pub(crate) fn requested_producer(body: &FunctionBody, of: Op, enclosing: &[EnclosingLoop]) -> Option<bool> {
-    let inner_first = std::iter::once(of).chain(enclosing.iter().rev().map(|outer| outer.op));
-    inner_first.into_iter().find_map(|of| match body.op(of).attributes.get("tt.warp_specialize")? {
+/// The attribute by which a loop, or the innermost loop around it with one, requests or forbids a producer warp.
+pub(crate) const WARP_SPECIALIZE: &str = "tt.warp_specialize";
+
+/// Whether the first of these loops with Triton's `tt.warp_specialize` requests (`true`) or forbids a producer warp;
+/// `None` without this attribute.
+pub(crate) fn requested_producer(body: &FunctionBody, loops: impl IntoIterator<Item = Op>) -> Option<bool> {
+    loops.into_iter().find_map(|of| match body.op(of).attributes.get(WARP_SPECIALIZE)? {
         Attribute::Unit => Some(true),
         Attribute::Bool(has_producer) => Some(*has_producer),
         _ => None,

@@ -202,7 +202,8 @@ impl StageSearch<'_, '_> {
     fn choose_producer(&mut self, index: usize, choices: &mut Vec<LoopChoice>) {
         let (of, body, config) = (&self.loops[index], self.planner.body, self.planner.config);
         let Some(enclosing) = self.enclosing_loops(index) else { return };
-        let requested = requested_producer(body, of.op, &enclosing);
+        let inner_first = std::iter::once(of.op).chain(enclosing.iter().rev().map(|outer| outer.op));
+        let requested = requested_producer(body, inner_first);
         let by_descriptors = of.loads.iter().all(|load| body.op(load.op).name() == tt::DESCRIPTOR_LOAD);
         // One producer warp executes an outermost loop.
         let outermost = outermost_loop(&enclosing, of.op);

@@ -13,10 +13,10 @@ use crate::chain;
 use crate::dot_plan::{mma_problem, plan_or_spill};
 use crate::layouts::{format_layout_attribute, to_canonical_dim_order};
 use crate::memory::{PointerMemory, describe_pointer_memory};
-use tilewright_plan::mma::{self, CandidateSpace, MmaCost, MmaError, MmaProblem, dot_candidates};
+use tilewright_plan::mma::{self, CandidateSpace, MmaCost, MmaError, MmaProblem, WarpPartition, dot_candidates};
 use tilewright_plan::movement::{AxisStride as GlobalStride, GlobalTensor, MovementError, RejectedCandidate};
 use tilewright_tile::axis_info::AxisInfoMap;
-use tilewright_tile::transform::explicit::{CopyChoice, DotChoice, LoweredExplicitFunction};
+use tilewright_tile::transform::explicit::{CopyChoice, DotChoice, DotPartition, LoweredExplicitFunction};
 use tilewright_tile::{FunctionBody, Op, TileType, Value, ValueOrigin};
 
 /// Candidates for the number of contiguous K elements in a lane (`kWidth` in Triton).
@@ -33,8 +33,9 @@ pub(super) struct DotCandidate {
     pub choice: DotChoice,
     /// The cost of the dot's plan.
     pub cost: MmaCost,
-    /// Whether the candidate is tried last, from the best leaf: warps that may divide N, of a dot that produces an
-    /// operand of another dot from none.
+    /// The warp partition of the plan.
+    pub partition: WarpPartition,
+    /// Whether the candidate is tried last, from the best leaf: another warp partition.
     pub is_deferred: bool,
 }
 
@@ -54,10 +55,11 @@ pub(super) fn is_searched(body: &FunctionBody, op: Op) -> bool {
 }
 
 /// Returns the candidate plans of a dot (`tw.mma` or `tt.dot`), in the order of the search, the most promising first.
-/// Operands are in registers or, if the program stores them there, in shared memory.
+/// Operands are in registers or, if the program stores them there, in shared memory. `is_operand` states whether the
+/// result becomes an operand of another dot.
 pub(super) fn find_dot_candidates(
     body: &FunctionBody,
-    op: Op,
+    (op, is_operand): (Op, bool),
     config: &LaunchConfig<'_>,
 ) -> Result<Vec<DotCandidate>, SynthesisError> {
     let operation = body.op(op);
@@ -65,9 +67,9 @@ pub(super) fn find_dot_candidates(
     let wrong = |source| SynthesisError::Mma { operation: named.clone(), source };
     let problem = mma_problem(body, op, config.lanes, config.warps).map_err(wrong)?;
     let slice = Slice::of(body, op);
-    let is_operand = is_operand(body, op);
     let space = slice.candidate_space(&problem, is_operand);
-    let may_be_deferred = is_operand && !slice.from_dot && problem.warp_partition.is_none();
+    let is_pinned = problem.warp_partition.is_some();
+    let may_be_deferred = is_operand && !slice.from_dot && !is_pinned;
     let problem = problem.with_operands_in_shared(lie_in_shared(body, op)).with_stored_operands(false);
     let problem = problem.with_k_width(None).with_n_width(None);
     let listed = |problem: &MmaProblem| match dot_candidates(problem, &space, config.context)? {
@@ -77,16 +79,19 @@ pub(super) fn find_dot_candidates(
         (candidates, _) => Ok(candidates),
     };
     let candidates = plan_or_spill(&problem, listed).map_err(wrong)?;
+    let other_partition = |problem: &MmaProblem| problem.warp_partition.filter(|_| !is_pinned);
     let candidate = |plan: mma::DotCandidate| DotCandidate {
         choice: DotChoice {
             instruction: plan.problem.atom.as_deref().map(Arc::from),
             k_width: plan.problem.k_width,
             n_width: plan.problem.n_width,
             warps_along_m: Some(plan.problem.chained),
+            partition: other_partition(&plan.problem).map(|of| DotPartition { warps: of.warps, swap_ab: of.swap_ab }),
             smem_operands: plan.smem_operands,
         },
         cost: plan.cost,
-        is_deferred: may_be_deferred && !plan.problem.chained,
+        partition: plan.warp_partition,
+        is_deferred: may_be_deferred && !plan.problem.chained || other_partition(&plan.problem).is_some(),
     };
     Ok(candidates.into_iter().map(candidate).collect())
 }
@@ -127,11 +132,12 @@ pub(super) fn operand_tensor(body: &FunctionBody, dot: Op, side: usize) -> Optio
     (!is_explicit && !all.iter().any(uses) && undisturbed).then_some(tensor)
 }
 
-/// Whether the result of a dot becomes an operand of another dot, before the operations with explicit memory are
-/// lowered; [`chain::is_operand`] is for programs without them.
-pub(super) fn is_operand(body: &FunctionBody, dot: Op) -> bool {
-    let is_other = |op: &Op| *op != dot && matches!(body.op(*op).name(), tw::MMA | tt::DOT);
-    body.walk_region(body.root()).into_iter().filter(is_other).any(|op| Slice::with_dots(body, op).1.contains(&dot))
+/// Finds the dots whose result becomes an operand of another dot, each with that dot.
+pub(super) fn find_chains(body: &FunctionBody) -> Vec<(Op, Op)> {
+    let ops = body.walk_region(body.root()).into_iter();
+    let dots = ops.filter(|op| matches!(body.op(*op).name(), tw::MMA | tt::DOT));
+    let chains_to = |dot: Op| Slice::with_dots(body, dot).1.into_iter().map(move |producer| (producer, dot));
+    dots.flat_map(chains_to).filter(|(producer, dot)| producer != dot).collect()
 }
 
 /// Properties of the backward slice of a dot's operands through elementwise and shape operations. They decide which
@@ -161,8 +167,10 @@ impl Slice {
             n_widths.push(Some(8 / self.narrowest));
         }
         // Each warp may keep its rows of the dot that produces an operand: all warps then divide M.
-        let keeps_rows = (is_operand || self.from_dot) && stated.warp_partition.is_none();
-        CandidateSpace::Instructions { k_widths, any_k_width: stated.k_width.is_none(), n_widths, keeps_rows }
+        let partitions = stated.warp_partition.is_none();
+        let keeps_rows = (is_operand || self.from_dot) && partitions;
+        let any_k_width = stated.k_width.is_none();
+        CandidateSpace::Instructions { k_widths, any_k_width, n_widths, keeps_rows, partitions }
     }
 
     pub fn of(body: &FunctionBody, op: Op) -> Self {

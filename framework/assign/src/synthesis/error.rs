@@ -46,32 +46,24 @@ pub enum SynthesisError {
         /// Names of the instructions that can implement the copy, separated by commas.
         known: String,
     },
-    /// A loop requests a producer warp for copies that a producer warp cannot issue; its author's fault.
+    /// A loop requests roles of warps (a producer warp, or warp groups that alternate) that it cannot have; its author's
+    /// fault.
     #[error(
-        "a loop with `tt.warp_specialize` on `{target}`: all its copies to shared memory must be bulk tensor copies that complete on mbarriers, in at least two stages, the block needs one more warp, one loop of a nest has a producer warp, and loops around it write no memory that the copies read: remove the attribute, or set `tt.warp_specialize = false`"
+        "the loop that fills {tensors}, with `{request}` on `{target}`: {reason}: remove the attribute, or set it to `false`"
     )]
-    NoProducers {
-        /// The name of the target.
-        target: String,
-    },
-    /// A loop requests that warp groups alternate, and none can; its author's fault.
-    #[error(
-        "a loop with `tw.ping_pong` on `{target}`: several warp groups must issue all its MMAs, with a producer warp, two stages or more, and no other barrier: remove the attribute, or set `tw.ping_pong = false`"
-    )]
-    NoPingPong {
-        /// The name of the target.
-        target: String,
-    },
-    /// A loop requests that groups of warps alternate between tiles, and none can; its author's fault.
-    #[error(
-        "a loop with `tw.ping_pong = \"tiles\"` on `{target}`: {reason}: remove the attribute, or set `tw.ping_pong = false`"
-    )]
-    NoTileGroups {
+    Request {
+        /// The attribute, of this loop or of a loop around it.
+        request: &'static str,
+        /// Names of the tensors in shared memory that the loop fills, separated by commas.
+        tensors: String,
         /// The name of the target.
         target: String,
         /// The reason.
         reason: String,
     },
+    /// Warp groups that alternate would wait for each other at a barrier of the loop.
+    #[error("warp groups cannot alternate in a loop with another barrier")]
+    BarrierInPingPong,
     /// No combination of choices has a solution, for different reasons.
     #[error("no choice has a solution: {}", joined(.errors))]
     NoChoice {

@@ -319,6 +319,12 @@ fn result_name(function: &Function, op: Op) -> String {
     body.op(op).results.first().map_or_else(String::new, |value| body.display_name(*value))
 }
 
+/// Returns the names of the tensors in shared memory that a loop fills.
+pub(super) fn of_tensors(function: &Function, of: &SharedCopyLoop) -> String {
+    let names: Vec<String> = of.tensors.iter().map(|op| result_name(function, *op)).collect();
+    names.join(", ")
+}
+
 pub(super) fn of_loop(
     function: &Function,
     of: &SharedCopyLoop,

@@ -37,6 +37,7 @@ mod options;
 mod predicted;
 mod prefetched;
 pub(super) mod registers;
+mod requests;
 mod reuse;
 mod scratch;
 mod search;

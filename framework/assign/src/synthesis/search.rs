@@ -1,8 +1,9 @@
 //! Search of the tree of choices: depth first until a leaf has a solution, then from the best leaf to its neighbours.
 //! Layout conversions are then tried before stores, and a search of the choices for each loop follows: stages,
 //! overlapped MMAs, bulk tensor copies and a producer warp; both also from the fastest leaves with other instructions.
-//! With these, dots and conversions are chosen again, and dots that produce operands of others try other partitions.
+//! With these, dots and conversions are chosen again, and dots try other warp partitions.
 
+mod partitions;
 mod ping_pong;
 mod producers;
 mod stores;
@@ -63,7 +64,7 @@ pub fn has_explicit_memory_ops(module: &TileModule) -> bool {
 ///
 /// # Errors
 /// [`SynthesisError`] with the different reasons if no leaf (complete choice) has a solution;
-/// [`SynthesisError::NoProducers`] if the program requests a producer warp that no leaf can have.
+/// [`SynthesisError::Request`] if the program requests a producer warp or ping-pong that no leaf can have.
 pub fn synthesize(
     module: &TileModule,
     config: &LaunchConfig<'_>,
@@ -91,7 +92,7 @@ pub fn synthesize(
     };
     search.descend(0, &mut tree.initial_choices(config));
     search.tune_dots();
-    let starts = search.find_starts();
+    let starts = search.find_starts(MAX_STARTS, |_, one, other| one.instruction == other.instruction);
     search.extend_limit();
     search.tune_stores();
     search.tune_loops();
@@ -103,7 +104,6 @@ pub fn synthesize(
     search.tune_dots_of_loops();
     search.tune_stores();
     search.tune_stores_of_near_leaves();
-    search.extend_limit();
     search.try_deferred_candidates();
     let Search { best, refusals, refused, size, tried, .. } = search;
     if let Some(refused) = refused {
@@ -271,50 +271,42 @@ impl Search<'_, '_> {
         }
     }
 
-    /// Solves the best leaf (complete choice) again with the candidates of dots that are tried last, and keeps the
-    /// fastest; if one is faster, dots, stores and loops are chosen again.
-    fn try_deferred_candidates(&mut self) {
-        let before = self.best_cycles();
-        self.tried_dots.clear();
-        self.tree.deferred_candidates().into_iter().for_each(|dots| self.try_dots(dots));
-        if self.best_cycles() < before {
-            self.tune_dots_of_loops();
-            self.tune_stores();
-            self.tune_loops();
-        }
-    }
-
     /// Lets the next part of the search solve [`SynthesisOptions::leaves`] further leaves.
     fn extend_limit(&mut self) {
         self.most_leaves = self.size.leaves.saturating_add(self.options.leaves);
     }
 
-    /// Returns the fastest leaves (complete choices) whose dots have other instructions than the best leaf, and than
-    /// each other, at most [`MAX_STARTS`]. With other choices for loops and stores, one of them may be faster.
-    fn find_starts(&self) -> Vec<ExplicitMemoryChoices> {
+    /// Returns the fastest leaves (complete choices) whose dots are not all alike those of the best leaf, nor of each
+    /// other, at most `most`. With other choices for loops and stores, one of them may be faster.
+    fn find_starts(
+        &self,
+        most: usize,
+        is_alike: impl Fn(Op, &DotChoice, &DotChoice) -> bool,
+    ) -> Vec<ExplicitMemoryChoices> {
         let mut solved: Vec<(&ExplicitMemoryChoices, f64)> =
             self.solved.iter().filter_map(|leaf| Some((&leaf.choices, leaf.cycles?))).collect();
         solved.sort_by(|(_, left), (_, right)| left.total_cmp(right));
-        let has_instructions_of = |one: &ExplicitMemoryChoices, other: &ExplicitMemoryChoices| {
-            let instruction = |choices: &ExplicitMemoryChoices, dot| Some(choices.dots.get(dot)?.instruction.clone());
-            one.dots.keys().all(|dot| instruction(one, dot) == instruction(other, dot))
+        let are_alike = |one: &ExplicitMemoryChoices, other: &ExplicitMemoryChoices| {
+            one.dots.iter().all(|(dot, choice)| other.dots.get(dot).is_some_and(|other| is_alike(*dot, choice, other)))
         };
         let mut starts: Vec<&ExplicitMemoryChoices> = self.best.iter().map(|(_, choices)| choices).collect();
         for (choices, _) in solved {
-            if starts.len() <= MAX_STARTS && !starts.iter().any(|known| has_instructions_of(known, choices)) {
+            if starts.len() <= most && !starts.iter().any(|known| are_alike(known, choices)) {
                 starts.push(choices);
             }
         }
         starts.into_iter().skip(1).cloned().collect()
     }
 
-    /// Chooses stores and loops from the leaf (complete choice) `choices`, and keeps the result if it is faster than
-    /// the best leaf.
+    /// Chooses stores, loops and the dots that use results of others from the leaf (complete choice) `choices`, and
+    /// keeps the result if it is faster than the best leaf.
     fn tune_from(&mut self, choices: &ExplicitMemoryChoices) {
         let (best, refused) = (self.best.take(), self.refused.take());
         self.leaf(choices);
         self.tune_stores();
         self.tune_loops();
+        let tuned = self.best.as_ref().map(|(_, choices)| choices.clone()).unwrap_or_default();
+        self.tree.choices_of_consumers(&tuned).into_iter().for_each(|dot| self.try_dots(vec![dot]));
         let cycles = best.as_ref().map_or(f64::INFINITY, |(leaf, _)| leaf.prediction.cycles);
         let is_faster = self.best_cycles().is_some_and(|found| found < cycles);
         if self.refused.is_some() || !is_faster && refused.is_none() {

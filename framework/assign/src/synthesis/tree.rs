@@ -11,6 +11,7 @@ use super::iteration_count::execution_count;
 use super::leaf::of_loop;
 use super::live_bytes::{TensorBytes, peak_live_bytes};
 use super::model::StepWork;
+use super::requests::check_requests;
 use super::reuse::Reuse;
 use super::tensor_copies::TensorCopyCandidates;
 use super::work::multiplied;
@@ -26,6 +27,7 @@ use tilewright_tile::transform::explicit::{
     CopyChoice, DotChoice, ExplicitMemoryChoices, SharedCopyLoop, expand_explicit_memory, find_shared_copy_loops,
     tensors_of_iterations,
 };
+use tilewright_tile::transform::find_loops_around;
 use tilewright_tile::{Attribute, Function, FunctionBody, Op, TileModule, TileType, Value};
 
 /// Min number of stages of a loop whose MMAs overlap with the next iteration.
@@ -37,6 +39,8 @@ pub(super) struct Tree<'m> {
     pub copies: HashMap<Op, CopyChoice>,
     pub dots: Vec<DotGroup>,
     tensor_reads: Vec<TensorRead>,
+    /// Each dot whose result becomes an operand of another dot, and that dot.
+    chains: Vec<(Op, Op)>,
     pub loops: Vec<Staged>,
     /// The copies that can be bulk tensor copies.
     pub tensor_copies: TensorCopyCandidates,
@@ -53,11 +57,25 @@ pub(super) struct Tree<'m> {
 /// A loop that fills tensors in shared memory.
 pub(super) struct Staged {
     pub of: SharedCopyLoop,
+    /// The loops around the loop, the innermost first.
+    pub around: Vec<Op>,
     /// Possible numbers of pipeline stages: of buffers that each filled tensor has in shared memory. Loops that fill a
     /// tensor in common have the same number.
     pub stages: RangeInclusive<u32>,
     /// Whether the program requests (`true`) or forbids a producer warp; `None` if it states neither.
     pub produced: Option<bool>,
+}
+
+impl Staged {
+    /// Returns the loop and those around it, the innermost first.
+    pub fn nest(&self) -> impl Iterator<Item = Op> {
+        std::iter::once(self.of.op).chain(self.around.iter().copied())
+    }
+
+    /// Returns the outermost loop of the nest.
+    pub fn outermost(&self) -> Op {
+        self.around.last().copied().unwrap_or(self.of.op)
+    }
 }
 
 /// A dot with an operand that an MMA can read directly from shared memory.
@@ -96,24 +114,31 @@ impl<'m> Tree<'m> {
         };
         let axis_info = AxisInfoMap::analyze(function);
         let all = find_shared_copy_loops(function);
-        let of_loop = |of: &SharedCopyLoop| Staged {
-            stages: stages(body, &find_group(&all.iter().collect::<Vec<_>>(), of), options),
-            produced: requested_producer(body, of.op, of.enclosing.as_deref().unwrap_or_default()),
-            of: of.clone(),
+        let of_loop = |of: &SharedCopyLoop| {
+            let around = find_loops_around(body, of.op);
+            Staged {
+                stages: stages(body, &find_group(&all.iter().collect::<Vec<_>>(), of), options),
+                produced: requested_producer(body, std::iter::once(of.op).chain(around.iter().copied())),
+                of: of.clone(),
+                around,
+            }
         };
         let loops: Vec<Staged> = all.iter().map(of_loop).collect();
+        check_requests(function, &loops, options)?;
         // Bulk tensor copies replace task mappings, so one option disables both.
         let tensor_copies = match options.task_mapping {
             true => TensorCopyCandidates::find(function, &axis_info, &all, config),
             false => TensorCopyCandidates::default(),
         };
         let copies = copies(function, config, options)?;
-        let dots = group_dots(body, &axis_info, config)?;
+        let chains = anchors::find_chains(body);
+        let dots = group_dots(body, &axis_info, &chains, config)?;
         let tensor_reads = find_tensor_reads(body, &dots);
         Ok(Self {
             copies,
             dots,
             tensor_reads,
+            chains,
             loops,
             tensor_copies,
             register_stores: find_register_stores(body),
@@ -195,11 +220,49 @@ impl<'m> Tree<'m> {
         ranked.into_iter().map(|(_, group, choice)| (group, choice)).collect()
     }
 
-    /// Returns the candidates that are tried last, each for all dots of its group.
-    pub(super) fn deferred_candidates(&self) -> Vec<Vec<(Op, &DotChoice)>> {
-        let candidates = self.dots.iter().flat_map(|group| group.candidates.iter().map(move |found| (group, found)));
-        let deferred = candidates.filter(|(_, candidate)| candidate.is_deferred);
-        deferred.map(|(group, candidate)| group.ops.iter().map(|(op, _)| (*op, &candidate.choice)).collect()).collect()
+    /// Returns the candidates that are tried last, each for all dots of its group and for each of them: warps that may
+    /// divide N or, if `partitions`, other warp partitions of the choice of a dot in `choices`, and other instructions
+    /// with its partition.
+    pub(super) fn deferred_candidates(
+        &self,
+        choices: &ExplicitMemoryChoices,
+        partitions: bool,
+    ) -> Vec<Vec<(Op, &DotChoice)>> {
+        let mut found = Vec::new();
+        for group in &self.dots {
+            let is_tried = |of: &&DotCandidate| of.is_deferred && of.choice.partition.is_some() == partitions;
+            for candidate in group.candidates.iter().filter(is_tried) {
+                let choice = &candidate.choice;
+                let is_open = |dot: &Op| {
+                    let now = group.candidates.iter().find(|now| choices.dots.get(dot) == Some(&now.choice));
+                    let is_near =
+                        |now: &DotCandidate| now.partition == candidate.partition || has_lanes_of(&now.choice, choice);
+                    !partitions || now.is_some_and(is_near)
+                };
+                let dots = group.ops.iter().map(|(dot, _)| *dot).filter(is_open);
+                let dots: Vec<(Op, &DotChoice)> = dots.map(|dot| (dot, choice)).collect();
+                let each =
+                    dots.iter().filter(|_| partitions && dots.len() > 1).map(|dot| vec![*dot]).collect::<Vec<_>>();
+                found.push(dots);
+                found.extend(each);
+            }
+        }
+        found
+    }
+
+    /// Returns the other choices of the same instruction for each dot that has the result of another dot as an operand:
+    /// the elements that lanes hold decide which operands need no layout conversion.
+    pub(super) fn choices_of_consumers(&self, choices: &ExplicitMemoryChoices) -> Vec<(Op, &DotChoice)> {
+        let mut found = Vec::new();
+        for group in &self.dots {
+            let is_consumer = |dot: &Op| self.chains.iter().any(|(_, consumer)| consumer == dot);
+            for dot in group.ops.iter().map(|(dot, _)| *dot).filter(is_consumer) {
+                let Some(now) = choices.dots.get(&dot) else { continue };
+                let others = group.choices().filter(|other| other.instruction == now.instruction && *other != now);
+                found.extend(others.map(|other| (dot, other)));
+            }
+        }
+        found
     }
 
     /// Returns choices for two dots of different groups that read one tensor directly from shared memory, by each pair
@@ -313,6 +376,11 @@ impl<'m> Tree<'m> {
     }
 }
 
+/// Whether two choices have the same instruction, and the same numbers of adjacent elements in a lane.
+fn has_lanes_of(one: &DotChoice, other: &DotChoice) -> bool {
+    (&one.instruction, one.k_width, one.n_width) == (&other.instruction, other.k_width, other.n_width)
+}
+
 /// Returns the bytes of one buffer of each tensor in shared memory, without padding.
 fn tensor_bytes(body: &FunctionBody) -> HashMap<Op, u64> {
     let tensors = body.walk_region(body.root()).into_iter().filter(|op| body.op(*op).name() == tw::SHARED_TENSOR);
@@ -329,20 +397,21 @@ fn tensor_bytes(body: &FunctionBody) -> HashMap<Op, u64> {
 fn group_dots(
     body: &FunctionBody,
     axis_info: &AxisInfoMap,
+    chains: &[(Op, Op)],
     config: &LaunchConfig<'_>,
 ) -> Result<Vec<DotGroup>, SynthesisError> {
     let mut dots: Vec<(String, DotGroup)> = Vec::new();
     for op in body.walk_region(body.root()).into_iter().filter(|op| anchors::is_searched(body, *op)) {
         let operation = body.op(op);
         let types = operation.operands.iter().map(|value| body.value_type(*value).to_string()).collect::<Vec<_>>();
-        let is_operand = anchors::is_operand(body, op);
+        let is_operand = chains.iter().any(|(producer, _)| *producer == op);
         let operands = (anchors::lie_in_shared(body, op), anchors::Slice::of(body, op), is_operand);
         let signature = format!("{types:?} {:?} {operands:?}", operation.attributes);
         let execution_count = execution_count(body, axis_info, op);
         match dots.iter_mut().find(|(known, _)| *known == signature) {
             Some((_, group)) => group.ops.push((op, execution_count)),
             None => {
-                let candidates = anchors::find_dot_candidates(body, op, config)?;
+                let candidates = anchors::find_dot_candidates(body, (op, is_operand), config)?;
                 dots.push((signature, DotGroup { ops: vec![(op, execution_count)], candidates }));
             }
         }

@@ -44,6 +44,8 @@ pub enum CandidateSpace<'p> {
         /// Whether each candidate has a variant in which warps keep whole rows ([`MmaProblem::chained`]), which comes
         /// before all others.
         keeps_rows: bool,
+        /// Whether each candidate has a variant with each other warp partition, after all others.
+        partitions: bool,
     },
 }
 
@@ -56,6 +58,8 @@ pub struct DotCandidate {
     pub cost: MmaCost,
     /// For operands A and B, whether the MMA reads the operand from shared memory.
     pub smem_operands: [bool; 2],
+    /// The warp partition of the plan.
+    pub warp_partition: WarpPartition,
 }
 
 /// The candidate plans of a dot, the most promising first, and the rejected atoms with the reasons.
@@ -73,9 +77,13 @@ pub fn dot_candidates(
 ) -> Result<DotCandidates, MmaError> {
     match space {
         CandidateSpace::RegisterLayouts { best, most } => register_layouts(problem, best, *most, context),
-        CandidateSpace::Instructions { k_widths, any_k_width, n_widths, keeps_rows } => {
+        CandidateSpace::Instructions { k_widths, any_k_width, n_widths, keeps_rows, partitions } => {
             let widths = (&k_widths[..], *any_k_width);
-            instructions(problem, widths, n_widths, *keeps_rows, context)
+            let (mut found, rejected) = instructions(problem, widths, n_widths, *keeps_rows, context)?;
+            if *partitions {
+                found.extend(with_other_partitions(&found, context));
+            }
+            Ok((found, rejected))
         }
     }
 }
@@ -245,7 +253,30 @@ fn plan_pinned(problem: MmaProblem, context: PlanContext<'_>) -> Result<DotCandi
     for side in (0..2).filter(|&side| smem_operands[side]) {
         plan.check_operand_in_shared(side).map_err(|error| error.to_string())?;
     }
-    Ok(DotCandidate { problem, cost: plan.cost, smem_operands })
+    Ok(DotCandidate { warp_partition: plan.own_partition(), problem, cost: plan.cost, smem_operands })
+}
+
+/// Returns the variants of MMA candidates with each warp partition that no candidate of the same instruction and lanes
+/// has, with A and B swapped or not.
+fn with_other_partitions(candidates: &[DotCandidate], context: PlanContext<'_>) -> Vec<DotCandidate> {
+    let has_lanes_of = |one: &MmaProblem, other: &MmaProblem| {
+        (&one.atom, one.k_width, one.n_width) == (&other.atom, other.k_width, other.n_width)
+    };
+    let mut found: Vec<DotCandidate> = Vec::new();
+    for of in candidates.iter().filter(|of| of.warp_partition.lanes.is_none()) {
+        let bits = 0..=of.problem.warps.trailing_zeros();
+        let splits = bits.map(|along_n| [u64::from(of.problem.warps >> along_n), 1 << along_n]);
+        for (warps, swap_ab) in splits.flat_map(|warps| [(warps, false), (warps, true)]) {
+            let partition = WarpPartition { swap_ab, warps, lanes: None };
+            let is_known =
+                |other: &DotCandidate| other.warp_partition == partition && has_lanes_of(&other.problem, &of.problem);
+            if !candidates.iter().chain(&found).any(is_known) {
+                let problem = of.problem.clone().with_chained(false).with_warp_partition(Some(partition));
+                found.extend(plan_pinned(problem, context).ok());
+            }
+        }
+    }
+    found
 }
 
 /// Returns the candidates of [`CandidateSpace::RegisterLayouts`]: first `best` with each other order of K, then the
@@ -281,6 +312,7 @@ fn register_layouts(
         problem: plan.to_explicit_problem(),
         cost: plan.cost,
         smem_operands: [false; 2],
+        warp_partition: plan.own_partition(),
     };
     Ok((own.iter().chain(found.iter().take(most)).map(candidate).collect(), rejected))
 }
@@ -383,12 +415,17 @@ impl MmaPlan {
         widths.map(|(_, width)| self.with_width(width, target)).collect()
     }
 
+    /// Returns the partition of the result over warps and lanes.
+    fn own_partition(&self) -> WarpPartition {
+        let lanes = self.atom.row.is_none().then(|| self.atom.lanes_along_rows());
+        WarpPartition { swap_ab: self.is_transposed(), warps: self.warp_partition(), lanes }
+    }
+
     /// Returns the problem that only this plan solves: the problem of this plan with its atom, warp partition and
     /// `k_width` fixed.
     #[must_use]
     pub fn to_explicit_problem(&self) -> MmaProblem {
-        let lanes = self.atom.row.is_none().then(|| self.atom.lanes_along_rows());
-        let warp_partition = Some(WarpPartition { swap_ab: self.is_transposed(), warps: self.warp_partition(), lanes });
+        let warp_partition = Some(self.own_partition());
         let counts_k = self.atom.scales.is_some() || self.atom.reads_memory();
         let k_width = (!counts_k).then(|| self.k_width());
         MmaProblem { atom: Some(self.atom_name().to_owned()), warp_partition, k_width, ..self.problem.clone() }

@@ -218,6 +218,36 @@ fn each_candidate_is_planned_alike_and_multiplies() {
     }
 }
 
+/// Checks that an instruction has one candidate of each partition of four warps and each orientation that it has, and
+/// that each is planned as stated and multiplies.
+#[test]
+fn instructions_have_a_candidate_of_each_warp_partition() {
+    let (test_target, rows) = (test_target(), rows());
+    let context = PlanContext::new(&test_target).with_instructions(&rows);
+    let problem = problem([16, 8, 8], ["f16", "f16", "f32"], 4);
+    let space = CandidateSpace::Instructions {
+        k_widths: Vec::new(),
+        any_k_width: true,
+        n_widths: vec![None],
+        keeps_rows: false,
+        partitions: true,
+    };
+    let (candidates, _) = mma::dot_candidates(&problem, &space, context).expect("sizes are of layouts");
+    let atom = candidates[0].problem.atom.clone();
+    let of_first: Vec<_> = candidates.into_iter().filter(|candidate| candidate.problem.atom == atom).collect();
+    for warps in [[4, 1], [2, 2], [1, 4]] {
+        let alike: Vec<_> = of_first.iter().filter(|found| found.warp_partition.warps == warps).collect();
+        let orientations: Vec<bool> = alike.iter().map(|found| found.warp_partition.swap_ab).collect();
+        assert!(matches!(orientations[..], [_] | [true, false] | [false, true]), "{warps:?}: {orientations:?}");
+        for candidate in alike {
+            let plan = planned(&candidate.problem, &rows);
+            let stated = candidate.warp_partition;
+            assert_eq!((plan.warp_partition(), plan.is_transposed()), (stated.warps, stated.swap_ab));
+            proven(&plan, &rows);
+        }
+    }
+}
+
 #[test]
 fn impossible_warp_partitions_are_rejected() {
     let rows = rows();

@@ -46,7 +46,7 @@ pub use forward::forward_stores;
 pub use fuse_multiply_adds::fuse_multiply_adds;
 pub use inline::inline_calls;
 pub(crate) use ir_cloner::{IrCloner, Rewrite, each_function, rewrite_function, rewrite_functions_with, violation};
-pub use pipeliner::{TILE_GROUPS, check_tile_groups, tile_group_count};
+pub use pipeliner::{TILE_GROUPS, check_tile_groups, find_loops_around, tile_group_count};
 pub(crate) use rewrite_error::{RewriteError, Rewritten};
 pub use scaled::decompose_scaled_dots;
 pub use simplify_types::simplify_types;

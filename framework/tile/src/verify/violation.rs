@@ -21,7 +21,8 @@ pub struct TileViolation {
 
 impl TileViolation {
     /// A violation at an operation of a function.
-    pub(crate) fn of(function: &Function, operation: &Operation, message: impl Into<String>) -> Self {
+    #[must_use]
+    pub fn of(function: &Function, operation: &Operation, message: impl Into<String>) -> Self {
         Self {
             function: Arc::clone(&function.name),
             operation: Arc::clone(&operation.definition.name),

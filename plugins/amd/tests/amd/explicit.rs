@@ -2,6 +2,7 @@
 
 use crate::targets::target;
 use tilewright_assign::synthesis::SynthesisOptions;
+use tilewright_testkit::sample::is_all;
 use tilewright_vendor_testkit::explicit;
 use tilewright_vendor_testkit::explicit::claims::{
     InstructionCounts, check_alternatives, check_stated_accesses, compiled,
@@ -67,9 +68,11 @@ fn weights_are_converted_nowhere() {
 /// Checks instructions, stages and layout conversions before stores: `TILEWRIGHT_ALL_CASES` compares all programs.
 #[test]
 fn no_pinned_alternative_is_predicted_to_be_faster() {
-    let (compared, faster) = compare_pinned(&target("mi300x"));
-    assert!(compared >= 12, "{compared} comparisons");
-    assert!(faster.is_empty(), "{}", faster.join("\n"));
+    for gpu_model in ["mi300x", "mi355x"].into_iter().take(if is_all() { 2 } else { 1 }) {
+        let (compared, faster) = compare_pinned(&target(gpu_model));
+        assert!(compared >= 12, "{compared} comparisons on {gpu_model}");
+        assert!(faster.is_empty(), "on {gpu_model}:\n{}", faster.join("\n"));
+    }
 }
 
 /// Checks a program whose tensors take all of shared memory. Instructions whose accumulators would be converted in the

@@ -5,7 +5,7 @@ use crate::prelude::*;
 use crate::tma_loops::{assembly, check_ptx};
 use tilewright_assign::synthesis::{Derivation, SynthesisOptions};
 use tilewright_vendor_testkit::explicit::{
-    persistent_tiles_program, ragged_tiles_program, sized_attention, synthesize_and_emulate, synthesize_layouts,
+    self, persistent_tiles_program, ragged_tiles_program, sized_attention, synthesize_and_emulate, synthesize_layouts,
 };
 use tilewright_verify::case::ProgramCase;
 
@@ -153,7 +153,7 @@ fn groups_have_their_own_tensors() {
 #[test]
 fn tile_groups_are_chosen_if_tiles_have_no_order() {
     let target = target("h100");
-    let groups = |attributes: &str, replaced: [&str; 2]| {
+    let solve = |attributes: &str, replaced: [&str; 2]| {
         let (case, text) = persistent_tiles_program([640, 64, 256], attributes);
         // One block for each compute unit.
         let text = text.replace("%blocks = arith.constant 2", "%blocks = arith.constant 132");
@@ -161,7 +161,10 @@ fn tile_groups_are_chosen_if_tiles_have_no_order() {
         let text = text.replace("%column = tt.get_program_id y", "%column = arith.constant 0");
         assert!(text.contains(replaced[0]), "{text}");
         let text = text.replace(replaced[0], replaced[1]);
-        let found = synthesize_layouts(&target, &text, case.warps, SynthesisOptions::default()).expect("a program");
+        synthesize_layouts(&target, &text, case.warps, SynthesisOptions::default())
+    };
+    let groups = |attributes: &str, replaced: [&str; 2]| {
+        let found = solve(attributes, replaced).expect("a program");
         (found.loops[0].tile_groups, found.prediction.cycles)
     };
     let [(chosen, with), (forbidden, without)] = ["tt.warp_specialize", "tt.warp_specialize, tw.ping_pong = false"]
@@ -177,7 +180,44 @@ fn tile_groups_are_chosen_if_tiles_have_no_order() {
         assert_eq!(groups("tw.ping_pong = \"tiles\"", replaced).0, Some(2), "{replaced:?}");
     }
     // A producer warp would copy a tile before an earlier one is stored.
-    assert_eq!(groups("tw.ping_pong = \"tiles\"", in_place).0, None);
+    for request in ["tw.ping_pong = \"tiles\"", "tw.ping_pong", "tt.warp_specialize"] {
+        let error = solve(request, in_place).expect_err("stores to memory that the copies read");
+        let reason = "of an enclosing loop may write memory that the copies read: remove the attribute";
+        assert!(error.contains("the loop that fills %sa, %sb") && error.contains(reason), "{request}: {error}");
+    }
+    assert_eq!(groups("tt.warp_specialize = false", in_place).0, None);
+}
+
+/// Requests that cannot have an effect are errors: other values, a loop that fills no tensor, stages of tensors that no
+/// loop fills or whose copies cannot be prefetched, and different stages of one loop.
+#[test]
+fn requests_without_effect_are_errors() {
+    let (case, text) = persistent_tiles_program([320, 64, 256], "tw.ping_pong = \"tile\"");
+    let idle = text.replace("tw.ping_pong = \"tile\"", "").replace(
+        "    tt.return",
+        "    scf.for %step = %first to %tiles step %blocks : i32 {\n    ttg.barrier all\n    } {tw.ping_pong}\n    tt.return",
+    );
+    let specialized = text.replace("tw.ping_pong", "tt.warp_specialize");
+    let [(_, gemm), (_, attention)] = ["explicit_gemm", "explicit_attention"].map(explicit::case);
+    let stages = |text: &str, tensor: &str, count: u32| {
+        let allocation = format!("{tensor} = tw.shared_tensor :");
+        assert!(text.contains(&allocation), "{text}");
+        text.replace(&allocation, &format!("{tensor} = tw.shared_tensor {{stages = {count} : i32}} :"))
+    };
+    let late = "    %late = tw.copy %sa : (!a) -> tensor<64x32xf16>\n    tt.return";
+    let programs = [
+        (text, "expected no value, `true`, `false` or `\"tiles\"`"),
+        (specialized, "expected no value, `true` or `false`"),
+        (idle, "neither the loop nor a loop in it copies tiles from global to shared memory: remove"),
+        (stages(&attention, "%sq", 2), "2 stages, and no loop fills the tensor from global memory: remove"),
+        (stages(&stages(&gemm, "%sa", 2), "%sb", 3), "2 stages, and 3 of another tensor of the loop"),
+        (stages(&gemm, "%sa", 2).replace("    tt.return", late), "2 stages, and its copies cannot be prefetched: "),
+    ];
+    for (text, reason) in programs {
+        let error = synthesize_layouts(&target("h100"), &text, case.warps, SynthesisOptions::default());
+        let error = error.expect_err(reason);
+        assert!(error.contains(reason), "{reason}: {error}");
+    }
 }
 
 /// Requests that no choice satisfies are errors, which state the reason.

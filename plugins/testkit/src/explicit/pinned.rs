@@ -35,11 +35,12 @@ pub fn compare_pinned(target: &dyn Target) -> (usize, Vec<String>) {
     (compared, faster)
 }
 
-/// Returns the name, the text and the number of warps of each program to compare: two of them, unless all cases are
+/// Returns the name, the text and the number of warps of each program to compare: three of them, unless all cases are
 /// tested.
 fn programs() -> Vec<(String, String, u32)> {
     let is_all = is_all();
-    let of_suite = EXPLICIT_MEMORY_PROGRAMS.into_iter().filter(|name| is_all || *name == "explicit_gemm");
+    let of_suite =
+        EXPLICIT_MEMORY_PROGRAMS.into_iter().filter(|name| is_all || ["explicit_gemm", "explicit_int1"].contains(name));
     let of_suite = of_suite.map(|name| {
         let (case, text) = case(name);
         (name.to_owned(), text, case.warps)

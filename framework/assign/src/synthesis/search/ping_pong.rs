@@ -1,40 +1,23 @@
 //! Exclusive sections of warp groups (*ping-pong*): the MMAs of one warp group run while the others do other work.
 
 use super::Search;
-use crate::synthesis::SynthesisError;
+use crate::synthesis::requests::{PING_PONG, PingPongRequest};
 use crate::synthesis::tree::Staged;
 use tilewright_layout::Dim;
 use tilewright_target::{InstructionOperand, Optimization};
+use tilewright_tile::Op;
 use tilewright_tile::op::name::{tt, tw};
-use tilewright_tile::transform::explicit::{ExplicitMemoryChoices, PingPongChoice, SharedCopyLoop};
-use tilewright_tile::{Attribute, Op};
+use tilewright_tile::transform::explicit::{ExplicitMemoryChoices, PingPongChoice};
 
 /// Number of named barriers of a loop with a producer warp: of both partitions, and of each.
 const PARTITION_BARRIERS: u32 = 3;
-
-/// The attribute by which a loop, or the innermost loop around it with one, requests or forbids ping-pong.
-const PING_PONG: &str = "tw.ping_pong";
-
-/// The value of the attribute that requests groups of consumers that alternate between tiles.
-const ACROSS_TILES: &str = "tiles";
-
-/// The request of a program for ping-pong.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum PingPongRequest {
-    /// `false`: none.
-    Forbidden,
-    /// `true`, or without a value: exclusive sections within the loop.
-    WithinTile,
-    /// `"tiles"`: groups of consumers that alternate between the iterations of the loop around it.
-    AcrossTiles,
-}
 
 impl Search<'_, '_> {
     /// Solves the best leaf (complete choice) again with warp groups that alternate in a loop, once for each dot that
     /// may begin an exclusive section, and keeps the fastest if it is faster, or if the program requests exclusive
     /// sections.
     pub(super) fn try_ping_pong(&mut self, open: &Staged) {
-        let request = self.ping_pong_request(&open.of);
+        let request = self.ping_pong_request(open);
         let is_open = request.is_none_or(|request| request == PingPongRequest::WithinTile);
         if !is_open || !self.config.context.enables(Optimization::PingPong) {
             return;
@@ -43,7 +26,7 @@ impl Search<'_, '_> {
         let ping_pong = self.ping_pong(open);
         let Some((_, choices)) = self.best.as_ref().filter(|_| !ping_pong.is_empty()) else {
             if is_explicit {
-                self.reject_ping_pong();
+                self.reject_ping_pong(open);
             }
             return;
         };
@@ -54,25 +37,20 @@ impl Search<'_, '_> {
         }
         if self.best.is_none() {
             self.best = other;
-            self.reject_ping_pong();
+            self.reject_ping_pong(open);
         }
     }
 
     /// Returns the request for ping-pong of a loop, or of the innermost loop around it with one; `None` without.
-    pub(super) fn ping_pong_request(&self, of: &SharedCopyLoop) -> Option<PingPongRequest> {
+    pub(super) fn ping_pong_request(&self, open: &Staged) -> Option<PingPongRequest> {
         let body = self.module.functions.first()?.body.as_ref()?;
-        let around = of.enclosing.as_deref().unwrap_or_default().iter().rev().map(|outer| outer.op);
-        std::iter::once(of.op).chain(around).find_map(|of| match body.op(of).attributes.get(PING_PONG)? {
-            Attribute::Unit | Attribute::Bool(true) => Some(PingPongRequest::WithinTile),
-            Attribute::Bool(false) => Some(PingPongRequest::Forbidden),
-            Attribute::Text(kind) if &**kind == ACROSS_TILES => Some(PingPongRequest::AcrossTiles),
-            _ => None,
-        })
+        open.nest().find_map(|of| PingPongRequest::of(body.op(of).attributes.get(PING_PONG)?))
     }
 
-    fn reject_ping_pong(&mut self) {
-        let target = self.config.context.target.name.clone();
-        self.refused.get_or_insert(SynthesisError::NoPingPong { target });
+    fn reject_ping_pong(&mut self, open: &Staged) {
+        let reason = "several warp groups must issue all its MMAs, with a producer warp, two stages or more, and no other \
+                      barrier";
+        self.reject_request(open, PING_PONG, reason.to_owned());
     }
 
     /// Returns the possible exclusive sections of a loop of the best leaf (complete choice): any of its dots may begin

@@ -2,8 +2,9 @@
 //! consumer warps.
 
 use super::Search;
-use crate::producer_warps::{has_room_for_producer, reallocated_registers, requested_producer};
+use crate::producer_warps::{WARP_SPECIALIZE, has_room_for_producer, reallocated_registers, requested_producer};
 use crate::synthesis::SynthesisError;
+use crate::synthesis::leaf::of_tensors;
 use crate::synthesis::tree::Staged;
 use tilewright_target::Optimization;
 use tilewright_tile::Op;
@@ -22,7 +23,7 @@ impl Search<'_, '_> {
         let is_explicit = open.produced == Some(true);
         if self.nest_has_producer(open) {
             if is_explicit && self.requests_producer(open) {
-                self.not_produced();
+                self.reject_producer(open);
             }
             return;
         }
@@ -34,11 +35,11 @@ impl Search<'_, '_> {
                 if self.best.is_none() {
                     self.best = other;
                     if self.is_last_of_nest(open) {
-                        self.not_produced();
+                        self.reject_producer(open);
                     }
                 }
             }
-            None if is_explicit && self.is_last_of_nest(open) => self.not_produced(),
+            None if is_explicit && self.is_last_of_nest(open) => self.reject_producer(open),
             None => {}
         }
     }
@@ -49,20 +50,20 @@ impl Search<'_, '_> {
         let choices = self.best.as_ref().map(|(_, choices)| choices);
         let has_producer = |of: Op| choices.is_some_and(|choices| choices.producers.contains_key(&of));
         let others = self.tree.loops.iter().filter(|other| other.of.op != open.of.op);
-        others.filter(|other| other.of.outermost() == open.of.outermost()).any(|other| has_producer(other.of.op))
+        others.filter(|other| other.outermost() == open.outermost()).any(|other| has_producer(other.of.op))
     }
 
     /// Whether the program requests a producer warp at the loop itself, not at a loop around it.
     fn requests_producer(&self, open: &Staged) -> bool {
         let body = self.module.functions.first().and_then(|function| function.body.as_ref());
-        body.is_some_and(|body| requested_producer(body, open.of.op, &[]) == Some(true))
+        body.is_some_and(|body| requested_producer(body, [open.of.op]) == Some(true))
     }
 
     /// Whether no loop of the nest of `open` is still to be tried, or the program requests the producer warp of `open`
     /// itself.
     fn is_last_of_nest(&self, open: &Staged) -> bool {
-        let outermost = open.of.outermost();
-        let last = self.tree.loops.iter().rfind(|other| other.of.outermost() == outermost);
+        let outermost = open.outermost();
+        let last = self.tree.loops.iter().rfind(|other| other.outermost() == outermost);
         self.requests_producer(open) || last.is_none_or(|last| last.of.op == open.of.op)
     }
 
@@ -81,9 +82,20 @@ impl Search<'_, '_> {
         Some(choices)
     }
 
-    fn not_produced(&mut self) {
+    fn reject_producer(&mut self, open: &Staged) {
+        let reason = "all its copies to shared memory must be bulk tensor copies that complete on mbarriers, in at least \
+                      two stages, the block needs one more warp, and one loop of a nest has a producer warp";
+        self.reject_request(open, WARP_SPECIALIZE, reason.to_owned());
+    }
+
+    /// Records that no leaf (complete choice) satisfies the request `request` of a loop or of one around it, with the
+    /// reason why a producer warp cannot execute the loops around it, or else `reason`.
+    pub(super) fn reject_request(&mut self, open: &Staged, request: &'static str, reason: String) {
+        let function = self.module.functions.first();
+        let tensors = function.map_or_else(String::new, |function| of_tensors(function, &open.of));
+        let reason = open.of.enclosing.as_ref().err().map_or(reason, |why| format!("no producer warp: {why}"));
         let target = self.config.context.target.name.clone();
-        self.refused.get_or_insert(SynthesisError::NoProducers { target });
+        self.refused.get_or_insert(SynthesisError::Request { request, tensors, target, reason });
     }
 
     /// Solves the leaf (complete choice) `choices`, whose loop `open` has a producer warp, again with a producer that

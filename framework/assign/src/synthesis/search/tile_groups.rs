@@ -2,8 +2,7 @@
 //! across tiles*): one group multiplies while the other converts and stores its result.
 
 use super::Search;
-use super::ping_pong::PingPongRequest;
-use crate::synthesis::SynthesisError;
+use crate::synthesis::requests::PingPongRequest;
 use crate::synthesis::tree::Staged;
 use tilewright_target::Optimization;
 use tilewright_tile::transform::TILE_GROUPS;
@@ -13,7 +12,7 @@ impl Search<'_, '_> {
     /// loop around a loop, and keeps it if it is faster, or if the program requests it. Without a request, the
     /// iterations of the loop around must be known to have no order.
     pub(super) fn try_tile_groups(&mut self, open: &Staged) {
-        let request = self.ping_pong_request(&open.of);
+        let request = self.ping_pong_request(open);
         let is_explicit = request == Some(PingPongRequest::AcrossTiles);
         let is_open = request.is_none()
             && self.module.functions.first().is_some_and(|function| open.of.has_unordered_tiles(function));
@@ -30,8 +29,7 @@ impl Search<'_, '_> {
             false => Err("producer warps or ping-pong are forbidden".to_owned()),
         };
         if let (Err(reason), true) = (found, is_explicit) {
-            let target = self.config.context.target.name.clone();
-            self.refused.get_or_insert(SynthesisError::NoTileGroups { target, reason });
+            self.reject_request(open, "tw.ping_pong = \"tiles\"", reason);
         }
     }
 

@@ -35,7 +35,7 @@ impl WorkCounter<'_, '_> {
         (since.is_pipelined, since.is_exclusive) = (around, false);
         let groups = exclusive.map_or(1, |section| section.groups);
         if groups > 1 && has_barrier(&body) {
-            return Err(SynthesisError::NoPingPong { target: self.program.config.context.target.name.clone() });
+            return Err(SynthesisError::BarrierInPingPong);
         }
         let pipelining = Pipelining { groups, ..pipelining };
         Ok(ModelStep::Loop { iteration_count: self.iteration_count(op), pipelining, body })

@@ -189,6 +189,15 @@ pub struct CopyChoice {
     pub converted: bool,
 }
 
+/// The partition of a dot's result over warps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct DotPartition {
+    /// Numbers of warps along M and along N.
+    pub warps: [u64; 2],
+    /// Whether the MMA's first operand is B.
+    pub swap_ab: bool,
+}
+
 /// The choices for a dot of an explicit-memory program.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DotChoice {
@@ -200,6 +209,8 @@ pub struct DotChoice {
     pub n_width: Option<u64>,
     /// Whether all warps divide M, so that each warp has entire rows of the result; `None` if it is not chosen.
     pub warps_along_m: Option<bool>,
+    /// The warp partition; `None` if it is not chosen.
+    pub partition: Option<DotPartition>,
     /// Whether operands A and B stay in shared memory, where the MMA instruction reads them.
     pub smem_operands: [bool; 2],
 }

@@ -30,8 +30,8 @@ mod view;
 
 pub use super::pipeliner::ARRIVE_PER_WARP;
 pub use choices::{
-    CopyChoice, DotChoice, ElementDistance, ExplicitMemoryChoices, PingPongChoice, ProducerChoice, ScaledOffsetTerm,
-    TensorMapTileAddress,
+    CopyChoice, DotChoice, DotPartition, ElementDistance, ExplicitMemoryChoices, PingPongChoice, ProducerChoice,
+    ScaledOffsetTerm, TensorMapTileAddress,
 };
 pub use expand::{LoweredExplicitFunction, expand_explicit_memory};
 pub use expander::UNRESOLVED_LAYOUT;

@@ -7,7 +7,7 @@ use super::expander::Expander;
 use super::packed;
 use crate::op_attrs::{
     ALL_WARPS_ALONG_M, BEGINS_EXCLUSIVE, DOT_COLUMNS_PER_LANE, ENDS_EXCLUSIVE, INSTRUCTION, IS_PENDING, K_WIDTH,
-    MMA_TO_DOT_ATTRIBUTES, OPERAND_STAYS_IN_SMEM,
+    MMA_TO_DOT_ATTRIBUTES, OPERAND_STAYS_IN_SMEM, SWAP_AB, WARP_COUNTS_M_N,
 };
 use crate::transform::pipeliner::AccumulationChain;
 use crate::{Attribute, Block, BuildError, FloatType, FunctionBody, FunctionBuilder, Op, TileType, Value, ValueOrigin};
@@ -60,6 +60,8 @@ impl Expander<'_> {
             (K_WIDTH, choice.k_width.map(number)),
             (DOT_COLUMNS_PER_LANE, choice.n_width.map(number)),
             (ALL_WARPS_ALONG_M, choice.warps_along_m.map(Attribute::Bool)),
+            (WARP_COUNTS_M_N, choice.partition.map(|of| Attribute::Array(TileType::integer(64), of.warps.to_vec()))),
+            (SWAP_AB, choice.partition.filter(|of| of.swap_ab).map(|_| Attribute::Unit)),
             (IS_PENDING, (is_waited || overlaps || precedes).then_some(Attribute::Unit)),
             (BEGINS_EXCLUSIVE, begins_exclusive),
             (ENDS_EXCLUSIVE, ends_exclusive),

@@ -39,7 +39,7 @@ pub(in crate::transform) use buffers::{Buffers, shared_memory};
 pub(in crate::transform) use expand::{Prefetch, Source, expand};
 pub(in crate::transform) use iteration::Bounds;
 pub(in crate::transform) use nest::find_enclosing_loops;
-pub use nest::{EnclosingLoop, outermost_loop};
+pub use nest::{EnclosingLoop, find_loops_around, outermost_loop};
 pub(in crate::transform) use schedule::{Schedule, Stream};
 pub(in crate::transform) use slice::{Slice, backward, check_speculatable, is_repeatable};
 pub use waits::ARRIVE_PER_WARP;

@@ -96,6 +96,14 @@ fn read_values(body: &FunctionBody, of: Op, ops: &[Op], carried: &[usize]) -> Ve
     operands.iter().take(3).chain(initial).chain(read).copied().collect()
 }
 
+/// Finds the `scf.for` loops around an operation, the innermost first, through any other operations.
+#[must_use]
+pub fn find_loops_around(body: &FunctionBody, of: Op) -> Vec<Op> {
+    let parent = |op: &Op| find_parent(body, *op).map(|(parent, _)| parent);
+    let around = std::iter::successors(parent(&of), parent);
+    around.filter(|op| body.op(*op).name() == scf::FOR).collect()
+}
+
 /// The operation around `op`, and its block that contains `op`; `None` if `op` is in the body of the function.
 fn find_parent(body: &FunctionBody, op: Op) -> Option<(Op, Block)> {
     body.walk_region(body.root()).into_iter().find_map(|parent| {
