@@ -26,7 +26,6 @@ pub fn error_bound_ulps(function: MathFunction, element: Element) -> Option<f64>
         MathFunction::Log | MathFunction::Log2 | MathFunction::Log10 | MathFunction::Log1p => 1.0,
         MathFunction::Sqrt | MathFunction::Div => 0.5,
         MathFunction::Cbrt | MathFunction::Hypot => 1.0,
-        MathFunction::Atan if element == Element::F32 => 2.5,
         MathFunction::Atan | MathFunction::Asin | MathFunction::Acos | MathFunction::Tan => 1.5,
         MathFunction::Sinh | MathFunction::Cosh | MathFunction::Tanh => 1.5,
         MathFunction::Asinh | MathFunction::Acosh | MathFunction::Atanh => 1.5,

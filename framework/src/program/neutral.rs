@@ -12,8 +12,7 @@ use tilewright_tile::import::replace_vendor_operations;
 use tilewright_tile::transform::{
     decompose_scaled_dots, forward_stores, fuse_multiply_adds, inline_calls, load_uniform_addresses_once,
     make_copies_synchronous, remove_unused_operations, replace_descriptor_accesses, replace_volatile_loads,
-    simplify_types, split_dots,
-    structurize, widen_accumulators,
+    simplify_types, split_dots, structurize, widen_accumulators,
 };
 use tilewright_tile::{self as tile, FloatType, TileModule};
 

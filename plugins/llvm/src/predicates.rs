@@ -4,7 +4,7 @@
 
 use inkwell::builder::Builder;
 use inkwell::module::Module;
-use inkwell::values::{BasicValue, BasicValueEnum, InstructionOpcode, InstructionValue, VectorValue};
+use inkwell::values::{AnyValueEnum, BasicValue, BasicValueEnum, InstructionOpcode, InstructionValue, VectorValue};
 use tilewright_plugin::CompileError;
 
 use crate::emitter::builder_error;
@@ -37,12 +37,25 @@ fn operand(instruction: InstructionValue<'_>, index: u32) -> Option<BasicValueEn
     instruction.get_operand(index).and_then(|operand| operand.value())
 }
 
-/// Compares the elements whose predicate `extract` extracts; `None` if it extracts from another vector.
+/// Whether all uses of a vector extract its elements, so that nothing uses the vector once they are replaced.
+fn is_only_extracted(vector: InstructionValue<'_>) -> bool {
+    let uses = std::iter::successors(vector.get_first_use(), |one| one.get_next_use());
+    uses.map(|one| one.get_user()).all(|user| match user {
+        AnyValueEnum::IntValue(element) => {
+            element.as_instruction().is_some_and(|user| user.get_opcode() == InstructionOpcode::ExtractElement)
+        }
+        _ => false,
+    })
+}
+
+/// Compares the elements whose predicate `extract` extracts; `None` if it extracts from another vector, or if that
+/// vector of predicates has other uses.
 fn compare_elements<'ctx>(
     builder: &Builder<'ctx>,
     extract: InstructionValue<'ctx>,
 ) -> Result<Option<InstructionValue<'ctx>>, CompileError> {
     let compared = operand(extract, 0).and_then(|value| value.as_instruction_value());
+    let compared = compared.filter(|&compared| is_only_extracted(compared));
     let (Some(compared), Some(BasicValueEnum::IntValue(index))) = (compared, operand(extract, 1)) else {
         return Ok(None);
     };

@@ -8,7 +8,8 @@ use tilewright_plugin::CompileError;
 
 use super::capability::capability;
 
-/// Emits an atomic operation as PTX `atom`, as `red` if the old value is not used, or as `ld` if it only reads; returns the old value in memory.
+/// Emits an atomic operation as PTX `atom`, as `red` if the old value is not used, or as `ld` if it only reads; returns
+/// the old value in memory.
 /// Returns `None` if the architecture lacks the operation, so that LLVM writes a compare-exchange loop.
 pub(super) fn emit<'ctx>(
     emit: &Emitter<'_, 'ctx>,

@@ -230,9 +230,6 @@ impl TargetDialect for Ptx<'_> {
         hidden.first().copied().ok_or_else(|| CompileError::Backend("assembly without a result".to_owned()))
     }
 
-    /// Disables LLVM's unrolling of loops with a trip count at run time, because `ptxas` unrolls them so that several
-    /// loads are in flight. In a loop with stores, disables all unrolling: each load waits for the store before it,
-    /// which may be to the same address.
     fn contracts_sums(&self) -> bool {
         true
     }
@@ -245,6 +242,9 @@ impl TargetDialect for Ptx<'_> {
         true
     }
 
+    /// Disables LLVM's unrolling of loops with a trip count at run time, because `ptxas` unrolls them so that several
+    /// loads are in flight. In a loop with stores, disables all unrolling: each load waits for the store before it,
+    /// which may be to the same address.
     fn loop_property(&self, stores: bool) -> Option<&'static str> {
         let is_rolled = stores || !self.enables(Optimization::LoopUnrolling);
         Some(if is_rolled { "llvm.loop.unroll.disable" } else { "llvm.loop.unroll.runtime.disable" })
