@@ -1,10 +1,10 @@
-//! Loads of operands that an MMA reads from shared memory in another order than global memory has, such as elements of B
-//! that are adjacent along N, for an instruction whose words are adjacent along K.
+//! Loads of operands that an MMA reads from shared memory in another order than global memory has, such as elements of
+//! B that are adjacent along N, for an instruction whose words are adjacent along K.
 //!
-//! A lane that holds a vector of global memory stores elements one by one. If it holds narrow elements that are adjacent
-//! along K instead of the end of the vector, it packs words by byte permutes and stores these. The lanes of a warp load
-//! one row of global memory, which lies in few banks of the transposed operand. If they load parts of several rows
-//! instead, still whole sectors, the stores have fewer bank conflicts.
+//! A lane that holds a vector of global memory stores elements one by one. If it holds narrow elements that are
+//! adjacent along K instead of the end of the vector, it packs words by byte permutes and stores these. The lanes of a
+//! warp load one row of global memory, which lies in few banks of the transposed operand. If they load parts of several
+//! rows instead, still whole sectors, the stores have fewer bank conflicts.
 
 use std::rc::Rc;
 
@@ -140,9 +140,9 @@ impl<'c, 'm> StoredOperand<'c, 'm> {
         Ok(state.key_for(port, key).filter(|&key| key != state.keys[self.load]))
     }
 
-    /// Returns the load's layout after the swaps of a lane bit with a warp or register bit that make the load and
-    /// the stores cheapest, one after the other. `from` is the load's layout before; `None` for the assigned one. `None`
-    /// if no swap makes them cheaper.
+    /// Returns the load's layout after the swaps of a lane bit with a warp or register bit that make the load and the
+    /// stores cheapest, one after the other. `from` is the load's layout before; `None` for the assigned one. `None` if
+    /// no swap makes them cheaper.
     fn key_with_few_conflicts(
         &self,
         state: &State<'_, '_>,

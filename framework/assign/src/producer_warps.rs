@@ -28,8 +28,8 @@ pub(crate) fn has_room_for_producer(groups: u32, config: &LaunchConfig<'_>) -> b
 
 /// Returns the registers of a lane of the consumer warps and of the producer warp if the producer should hand registers
 /// over: if `needed` registers of a consumer's lane then permit more resident blocks, or if a lane of the only resident
-/// block has fewer otherwise. The consumers, `groups` groups with the warps of the launch, get all registers that remain
-/// for this number of blocks.
+/// block has fewer otherwise. The consumers, `groups` groups with the warps of the launch, get all registers that
+/// remain for this number of blocks.
 pub(crate) fn reallocated_registers(needed: u64, groups: u32, config: &LaunchConfig<'_>) -> Option<[u32; 2]> {
     let (context, lanes, consumers) = (&config.context, config.lanes, groups * config.warps);
     let target = context.target;

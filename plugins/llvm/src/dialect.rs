@@ -177,9 +177,9 @@ pub trait TargetDialect: AsynchronousDialect {
         Ok(value)
     }
 
-    /// Emits code behind loads from global memory that end a branch, such as the prefetches of a loop. If LLVM removes the
-    /// branch, it may move the loads towards their uses, behind the work that hides their latency; a dialect can keep
-    /// them here. By default, emits nothing.
+    /// Emits code behind loads from global memory that end a branch, such as the prefetches of a loop. If LLVM removes
+    /// the branch, it may move the loads towards their uses, behind the work that hides their latency; a dialect can
+    /// keep them here. By default, emits nothing.
     ///
     /// # Errors
     /// [`CompileError`] if the target cannot emit the operation.
@@ -188,8 +188,8 @@ pub trait TargetDialect: AsynchronousDialect {
         Ok(())
     }
 
-    /// Whether LLVM may contract sums and differences. Nothing contracts them, because it may not contract products; LLVM
-    /// writes them without a rounding mode to PTX.
+    /// Whether LLVM may contract sums and differences. Nothing contracts them, because it may not contract products;
+    /// LLVM writes them without a rounding mode to PTX.
     fn contracts_sums(&self) -> bool {
         false
     }

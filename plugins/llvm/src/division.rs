@@ -13,9 +13,9 @@ use crate::integer_origin::before_extension;
 
 impl<'ctx> Body<'_, 'ctx> {
     /// Emits a quotient or remainder. LLVM leaves division by zero undefined, and a signed quotient that overflows, but
-    /// the kernel IR guarantees some value: a dialect hides the divisor from LLVM, or the divisor becomes one. Constants,
-    /// also converted ones, stay visible, since their quotients take shifts or products. Narrow integers are widened,
-    /// because not every target divides them at every optimization level.
+    /// the kernel IR guarantees some value: a dialect hides the divisor from LLVM, or the divisor becomes one.
+    /// Constants, also converted ones, stay visible, since their quotients take shifts or products. Narrow integers are
+    /// widened, because not every target divides them at every optimization level.
     pub(crate) fn divide(
         &mut self,
         opcode: InstructionOpcode,
@@ -63,9 +63,9 @@ impl<'ctx> Body<'_, 'ctx> {
         self.divide_narrowed(opcode, [x, y.map_err(builder_error)?], a.value.get_type())
     }
 
-    /// Emits the quotient or remainder of unsigned bytes by a constant: the quotient is the upper half of a product with
-    /// 2^16 / divisor, rounded up. It is exact, since the rounding adds less than divisor * dividend < 2^16 to the product
-    /// times the divisor. LLVM divides in eight bits instead, where most divisors need corrections.
+    /// Emits the quotient or remainder of unsigned bytes by a constant: the quotient is the upper half of a product
+    /// with 2^16 / divisor, rounded up. It is exact, since the rounding adds less than divisor * dividend < 2^16 to the
+    /// product times the divisor. LLVM divides in eight bits instead, where most divisors need corrections.
     fn divide_bytes(
         &self,
         opcode: InstructionOpcode,

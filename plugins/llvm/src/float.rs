@@ -101,8 +101,8 @@ impl<'ctx> Body<'_, 'ctx> {
     }
 
     /// Emits a sum or difference. Where LLVM may contract it, nothing contracts it with a product, which LLVM may not
-    /// contract; but PTX has no rounding mode, and the assembler then knows the range of `1 + exp2(x)`, for example, and
-    /// divides by it without scaling.
+    /// contract; but PTX has no rounding mode, and the assembler then knows the range of `1 + exp2(x)`, for example,
+    /// and divides by it without scaling.
     pub(crate) fn float_sum(
         &self,
         opcode: InstructionOpcode,
@@ -177,8 +177,8 @@ impl<'ctx> Body<'_, 'ctx> {
         Ok(Typed::new(Type::vector_or_scalar(Element::I1, a.ty.element_count()), value))
     }
 
-    /// Emits the cast `op` of 32-bit integers to `bf16` through `f32`, rounding once; `None` for other casts, or if LLVM
-    /// selects an instruction for it.
+    /// Emits the cast `op` of 32-bit integers to `bf16` through `f32`, rounding once; `None` for other casts, or if
+    /// LLVM selects an instruction for it.
     pub(crate) fn round_integers(
         &self,
         op: Cast,

@@ -67,8 +67,8 @@ fn vector_of_one(ty: BasicTypeEnum<'_>) -> BasicTypeEnum<'_> {
 }
 
 impl<'ctx> Body<'_, 'ctx> {
-    /// Emits the addition of bytes to a pointer. If the pointer has an offset of bits of the thread's index, and some of
-    /// its bits and bits of `bytes` are one field, the sum of both is added to the pointer without this offset.
+    /// Emits the addition of bytes to a pointer. If the pointer has an offset of bits of the thread's index, and some
+    /// of its bits and bits of `bytes` are one field, the sum of both is added to the pointer without this offset.
     pub(crate) fn ptr_add(&mut self, pointer: Value, bytes: Value) -> Result<Typed<'ctx>, CompileError> {
         let before = self.value(pointer)?;
         let (space, mut address) = self.pointer(pointer)?;
@@ -277,9 +277,9 @@ impl<'ctx> Body<'_, 'ctx> {
         access.ok_or_else(refused)?.set_alignment(alignment).map_err(|_| refused())
     }
 
-    /// Positions the builder in a block that executes only if the predicate is true, and returns it with the blocks before
-    /// and after it; `None` if there is no predicate. An access that directly follows others under the same predicate is
-    /// in their block, if its `operands` are known and do not come from them.
+    /// Positions the builder in a block that executes only if the predicate is true, and returns it with the blocks
+    /// before and after it; `None` if there is no predicate. An access that directly follows others under the same
+    /// predicate is in their block, if its `operands` are known and do not come from them.
     fn begin_predicated(
         &self,
         predicate: Option<Value>,

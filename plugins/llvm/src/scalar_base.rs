@@ -112,8 +112,8 @@ impl ScalarBases {
     }
 }
 
-/// Returns the greatest result of an operation on integers from 0 to `a` and from 0 to `b`; `None` if it may be negative
-/// or is not known.
+/// Returns the greatest result of an operation on integers from 0 to `a` and from 0 to `b`; `None` if it may be
+/// negative or is not known.
 fn find_greatest_binary(op: Binary, a: u64, b: u64) -> Option<u64> {
     match op {
         Binary::Add => Some(a + b),

@@ -49,8 +49,8 @@ pub(super) struct LoopDecision {
 type Prefetch = (PrefetchableLoad, PrefetchPlan);
 
 impl PipelinePlanner<'_, '_> {
-    /// Chooses the loads of a loop that are prefetched, with at most the stages of `choice`, and by its producer warp if
-    /// the loop can have one; subtracts the resources that they need from `available`.
+    /// Chooses the loads of a loop that are prefetched, with at most the stages of `choice`, and by its producer warp
+    /// if the loop can have one; subtracts the resources that they need from `available`.
     pub fn choose_prefetches(&self, of: &LoadLoop, choice: LoopChoice, available: &mut BlockResources) -> LoopDecision {
         let required = choice.stages;
         let (mut staged, mut line) = self.without_prefetches(of);

@@ -191,7 +191,8 @@ impl StageSearch<'_, '_> {
         });
     }
 
-    /// Returns the loops around the loop with this index that a producer warp would execute, too; `None` if it could not.
+    /// Returns the loops around the loop with this index that a producer warp would execute, too; `None` if it could
+    /// not.
     fn enclosing_loops(&self, index: usize) -> Option<Vec<EnclosingLoop>> {
         let of = &self.loops[index];
         producer_loops(self.planner.body, of.op, of.loads.iter()).ok()

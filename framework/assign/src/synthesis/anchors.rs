@@ -155,8 +155,8 @@ pub(super) struct Slice {
 }
 
 impl Slice {
-    /// Returns the choices that are open for the dot, whose attributes state `stated`, and whose result is an operand of
-    /// another dot or not. Attributes state `k_width`, `n_width` and the warp partition.
+    /// Returns the choices that are open for the dot, whose attributes state `stated`, and whose result is an operand
+    /// of another dot or not. Attributes state `k_width`, `n_width` and the warp partition.
     fn candidate_space(&self, stated: &MmaProblem, is_operand: bool) -> CandidateSpace<'static> {
         let bits = u64::from(stated.a.bits().max(stated.b.bits()));
         let usual = |width: &u64| width * bits >= MIN_BITS && (*width == 1 || width * self.narrowest <= MOST_BITS);

@@ -46,8 +46,8 @@ pub enum SynthesisError {
         /// Names of the instructions that can implement the copy, separated by commas.
         known: String,
     },
-    /// A loop requests roles of warps (a producer warp, or warp groups that alternate) that it cannot have; its author's
-    /// fault.
+    /// A loop requests roles of warps (a producer warp, or warp groups that alternate) that it cannot have; its
+    /// author's fault.
     #[error(
         "the loop that fills {tensors}, with `{request}` on `{target}`: {reason}: remove the attribute, or set it to `false`"
     )]

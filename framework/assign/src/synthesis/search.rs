@@ -216,9 +216,9 @@ impl Search<'_, '_> {
     }
 
     /// Solves the best leaf (complete choice) again with one instruction for all dots, with each other candidate for
-    /// one group of dots, for one dot, and for two dots that read one tensor, and keeps the fastest, until no such change
-    /// is faster. Dots of a group often need the same candidate, but the memory of their operands, and the operations
-    /// between them, may differ.
+    /// one group of dots, for one dot, and for two dots that read one tensor, and keeps the fastest, until no such
+    /// change is faster. Dots of a group often need the same candidate, but the memory of their operands, and the
+    /// operations between them, may differ.
     fn tune_dots(&mut self) {
         let tree = self.tree;
         let mut before = f64::INFINITY;

@@ -280,8 +280,8 @@ fn with_other_partitions(candidates: &[DotCandidate], context: PlanContext<'_>) 
 }
 
 /// Returns the candidates of [`CandidateSpace::RegisterLayouts`]: first `best` with each other order of K, then the
-/// others by the predicted time of MMAs and operand loads, but the quickest plan of each warp partition comes before all
-/// others.
+/// others by the predicted time of MMAs and operand loads, but the quickest plan of each warp partition comes before
+/// all others.
 fn register_layouts(
     problem: &MmaProblem,
     best: &MmaPlan,

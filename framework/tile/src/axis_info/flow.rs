@@ -236,9 +236,9 @@ impl Flow<'_> {
         }
     }
 
-    /// Analyzes an `scf.for`. The induction variable is as divisible as the lower bound and the step. It stays below the
-    /// upper bound even if the step is an argument, since `scf.for` is defined only for positive steps. A loop-carried
-    /// value joins its initial value and the yielded one.
+    /// Analyzes an `scf.for`. The induction variable is as divisible as the lower bound and the step. It stays below
+    /// the upper bound even if the step is an argument, since `scf.for` is defined only for positive steps. A
+    /// loop-carried value joins its initial value and the yielded one.
     fn counted_loop(&mut self, op: Op) {
         let operation = self.body.op(op);
         let Some(region) = operation.regions.first().copied() else { return };

@@ -35,8 +35,8 @@ pub fn load_uniform_addresses_once(module: &TileModule, dialects: &Dialects) -> 
     })
 }
 
-/// Whether an operation loads a tensor whose first address and mask can be computed by scalar operations and may be those
-/// of all elements.
+/// Whether an operation loads a tensor whose first address and mask can be computed by scalar operations and may be
+/// those of all elements.
 fn is_candidate(body: &FunctionBody, op: Op) -> bool {
     let operation = body.op(op);
     let result = operation.results.first().filter(|_| operation.name() == tt::LOAD);

@@ -1,5 +1,5 @@
-//! Loads and stores under a predicate as accesses through a buffer descriptor, without a branch: lanes whose predicate is
-//! false have an offset outside the buffer, where a load returns zero and a store does nothing.
+//! Loads and stores under a predicate as accesses through a buffer descriptor, without a branch: lanes whose predicate
+//! is false have an offset outside the buffer, where a load returns zero and a store does nothing.
 //!
 //! The descriptor has the address that is equal in all lanes as its base, and stride 0, so that the hardware compares
 //! offsets in bytes with the number of records (AMD ISA references, buffer resource descriptor, range checking).
@@ -24,8 +24,8 @@ const MIN_PREDICATES: u32 = 2;
 /// LLVM's address space of buffer descriptors.
 const DESCRIPTORS: u16 = 8;
 
-/// Emits a load under a predicate; `other` is the result where the predicate is false. `None` if no instruction accesses
-/// a value of its size, or if the address has no scalar part.
+/// Emits a load under a predicate; `other` is the result where the predicate is false. `None` if no instruction
+/// accesses a value of its size, or if the address has no scalar part.
 pub(super) fn load<'ctx>(
     emit: &Emitter<'_, 'ctx>,
     access: &PredicatedAccess<'ctx>,
@@ -43,8 +43,8 @@ pub(super) fn load<'ctx>(
     Ok(Some(if other == required.const_zero() { loaded } else { emit.select(access.predicate, loaded, other)? }))
 }
 
-/// Emits a store under a predicate; false if a descriptor costs more than branches, if no instruction accesses a value of its size, or if the address has no scalar
-/// part.
+/// Emits a store under a predicate; false if a descriptor costs more than branches, if no instruction accesses a value
+/// of its size, or if the address has no scalar part.
 pub(super) fn store<'ctx>(
     emit: &Emitter<'_, 'ctx>,
     access: &PredicatedAccess<'ctx>,

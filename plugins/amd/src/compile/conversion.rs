@@ -1,14 +1,14 @@
-//! Emits casts between `f32` and narrower floating-point formats, two elements at a time. Whether the bytes are in OCP or FNUZ
-//! format depends on the processor, whose target file lists the casts. Source: AMD ISA references, V_CVT_PK_F32_FP8,
-//! V_CVT_PK_F32_BF8 and V_CVT_PKRTZ_F16_F32.
+//! Emits casts between `f32` and narrower floating-point formats, two elements at a time. Whether the bytes are in OCP
+//! or FNUZ format depends on the processor, whose target file lists the casts. Source: AMD ISA references,
+//! V_CVT_PK_F32_FP8, V_CVT_PK_F32_BF8 and V_CVT_PKRTZ_F16_F32.
 
 use tilewright_kernel::{Cast, Element, Type};
 use tilewright_llvm::values::BasicValueEnum;
 use tilewright_llvm::{Emitter, unsupported_cast_error};
 use tilewright_plugin::CompileError;
 
-/// Emits a cast of one or several 8-bit floats, in bytes, to `f32`, or of `f32` numbers to `f16` toward zero; returns an
-/// error for other casts.
+/// Emits a cast of one or several 8-bit floats, in bytes, to `f32`, or of `f32` numbers to `f16` toward zero; returns
+/// an error for other casts.
 pub(super) fn emit<'ctx>(
     emit: &Emitter<'_, 'ctx>,
     cast: Cast,

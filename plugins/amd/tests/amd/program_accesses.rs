@@ -35,8 +35,8 @@ fn seed_table_3_widths_of_programs() {
     check_table_3(&target("mi300x"), read);
 }
 
-/// Triton's accesses are those for `gfx942` and four warps. `bool_loop` is missing: LLVM copies its loop for a pitch of 1,
-/// so that accesses do not count.
+/// Triton's accesses are those for `gfx942` and four warps. `bool_loop` is missing: LLVM copies its loop for a pitch of
+/// 1, so that accesses do not count.
 #[test]
 fn bools_are_accessed_as_widely_as_by_triton() {
     check_bool_programs(

@@ -19,7 +19,8 @@ fn kernels_of_the_paper_are_right() {
     check_paper_kernels("paper-intel", 0, &[("max1550", &target("max1550"), 16)]);
 }
 
-/// Checks instructions, warps, stages and layout conversions before stores: `TILEWRIGHT_ALL_CASES` compares all programs.
+/// Checks instructions, warps, stages and layout conversions before stores: `TILEWRIGHT_ALL_CASES` compares all
+/// programs.
 #[test]
 fn no_pinned_alternative_is_predicted_to_be_faster() {
     let (compared, faster) = compare_pinned(&target("max1550"));

@@ -222,8 +222,8 @@ fn shuffles_are_shfl_idx_of_the_full_warp() {
 
 #[test]
 fn shuffles_within_segments_take_constants() {
-    // (bits that are cleared and then set in the lane's index, operands of the shuffle): the source lane, and the bits of
-    // the segment above the last lane. An index that is not made of the lane's bits is computed, and needs no mask.
+    // (bits that are cleared and then set in the lane's index, operands of the shuffle): the source lane, and the bits
+    // of the segment above the last lane. An index that is not made of the lane's bits is computed, and needs no mask.
     for (clear, set, operands) in
         [(3, 3, ", 3, 7199, -1;"), (7, 2, ", 2, 6175, -1;"), (31, 5, ", 5, 31, -1;"), (0, 32, ", 0, 7967, -1;")]
     {

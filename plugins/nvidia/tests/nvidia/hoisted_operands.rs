@@ -42,9 +42,9 @@ fn program() -> String {
     )
 }
 
-/// Runs the program on the emulator and from PTX, checks the results, and returns how each operand that is stored before
-/// the loop is stored and read. B shifts columns cyclically by five, so that `b^T * b` is the identity, and `b * b` is
-/// not: each iteration doubles the sum.
+/// Runs the program on the emulator and from PTX, checks the results, and returns how each operand that is stored
+/// before the loop is stored and read. B shifts columns cyclically by five, so that `b^T * b` is the identity, and `b *
+/// b` is not: each iteration doubles the sum.
 fn run_checked(name: &str, stages: u32) -> Vec<String> {
     let a: Vec<f32> = (0..SIZE * SIZE).map(|at| (at * 5 % 7) as f32 - 3.0).collect();
     let b: Vec<f32> = (0..SIZE * SIZE).map(|at| f32::from((at / SIZE + 5) % SIZE == at % SIZE)).collect();

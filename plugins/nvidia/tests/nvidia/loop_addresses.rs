@@ -3,8 +3,8 @@
 use crate::compile::ptx_of_text;
 use tilewright_vendor_testkit::kernels::{count, extract_lines_between};
 
-/// Checks that an iteration adds to a pointer only the part of its offset that changes: the 64-bit sum of a row's offset,
-/// which is scaled inside of the loop too, and the index takes two more additions.
+/// Checks that an iteration adds to a pointer only the part of its offset that changes: the 64-bit sum of a row's
+/// offset, which is scaled inside of the loop too, and the index takes two more additions.
 #[test]
 fn the_invariant_part_of_an_offset_is_added_before_the_loop() {
     let ptx = ptx_of_text(

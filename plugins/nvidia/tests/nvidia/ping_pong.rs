@@ -97,8 +97,8 @@ fn alternating_tiles(size: [usize; 3]) -> (ProgramCase, String) {
     persistent_tiles_program(size, "tt.warp_specialize, tw.ping_pong = \"tiles\"")
 }
 
-/// Two groups of four warps alternate between the tiles of persistent programs: with even and odd numbers of tiles for a
-/// block, with one tile and with none, and with more and fewer iterations than buffers. The results are right on the
+/// Two groups of four warps alternate between the tiles of persistent programs: with even and odd numbers of tiles for
+/// a block, with one tile and with none, and with more and fewer iterations than buffers. The results are right on the
 /// emulator, and from PTX on the virtual device, whose bulk copies complete as late as possible.
 #[test]
 fn warp_groups_alternate_between_tiles() {

@@ -12,8 +12,8 @@ use tilewright_tile::transform::explicit::{ExplicitMemoryChoices, ProducerChoice
 
 impl Search<'_, '_> {
     /// Solves the best leaf (complete choice) again with a producer warp that issues the bulk tensor copies of a loop.
-    /// It is kept if it is faster, or if the program requests it. One loop of a nest has a producer warp; a request on a
-    /// loop around several is one for any of these.
+    /// It is kept if it is faster, or if the program requests it. One loop of a nest has a producer warp; a request on
+    /// a loop around several is one for any of these.
     pub(super) fn producers(&mut self, open: &Staged) {
         let is_pipelined = self.options.task_mapping && self.options.pipeline;
         let is_enabled = self.config.context.enables(Optimization::ProducerWarps);
@@ -44,8 +44,8 @@ impl Search<'_, '_> {
         }
     }
 
-    /// Whether the best leaf (complete choice) has a producer warp in another loop of the nest of `open`: of the loops in
-    /// the same outermost loop.
+    /// Whether the best leaf (complete choice) has a producer warp in another loop of the nest of `open`: of the loops
+    /// in the same outermost loop.
     fn nest_has_producer(&self, open: &Staged) -> bool {
         let choices = self.best.as_ref().map(|(_, choices)| choices);
         let has_producer = |of: Op| choices.is_some_and(|choices| choices.producers.contains_key(&of));

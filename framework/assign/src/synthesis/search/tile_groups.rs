@@ -1,5 +1,5 @@
-//! Two groups of consumer warps that alternate between the tiles of a loop around a loop with a producer warp (*ping-pong
-//! across tiles*): one group multiplies while the other converts and stores its result.
+//! Two groups of consumer warps that alternate between the tiles of a loop around a loop with a producer warp
+//! (*ping-pong across tiles*): one group multiplies while the other converts and stores its result.
 
 use super::Search;
 use crate::synthesis::requests::PingPongRequest;
@@ -8,8 +8,8 @@ use tilewright_target::Optimization;
 use tilewright_tile::transform::TILE_GROUPS;
 
 impl Search<'_, '_> {
-    /// Solves the best leaf (complete choice) again with groups of consumers that alternate between the iterations of the
-    /// loop around a loop, and keeps it if it is faster, or if the program requests it. Without a request, the
+    /// Solves the best leaf (complete choice) again with groups of consumers that alternate between the iterations of
+    /// the loop around a loop, and keeps it if it is faster, or if the program requests it. Without a request, the
     /// iterations of the loop around must be known to have no order.
     pub(super) fn try_tile_groups(&mut self, open: &Staged) {
         let request = self.ping_pong_request(open);

@@ -129,11 +129,11 @@ impl Lowering<'_> {
         Some(sum.expand(&mut self.builder))
     }
 
-    /// Emits the registers of a `tt.addptr`, `pointers` plus `offsets`, as the pointers' own bases plus `offsets`, plus the
-    /// pointers' own offsets, if that takes fewer additions. So do rows of a tile whose registers share a column: it is
-    /// added once, and the pointers to the rows are not needed. Registers that differ by constants count once. `None` if
-    /// it takes as many additions or more, and in loops and branches, where `pointers` may be loop-invariant while `offsets`
-    /// change.
+    /// Emits the registers of a `tt.addptr`, `pointers` plus `offsets`, as the pointers' own bases plus `offsets`, plus
+    /// the pointers' own offsets, if that takes fewer additions. So do rows of a tile whose registers share a column:
+    /// it is added once, and the pointers to the rows are not needed. Registers that differ by constants count once.
+    /// `None` if it takes as many additions or more, and in loops and branches, where `pointers` may be loop-invariant
+    /// while `offsets` change.
     pub(in super::super) fn add_to_bases(
         &mut self,
         op: tile::Op,

@@ -184,8 +184,8 @@ pub struct CopyChoice {
     pub bytes: Option<u64>,
     /// Whether the copy goes through registers although an asynchronous copy is possible.
     pub through_registers: bool,
-    /// Whether a copy from registers to memory converts the layout of the registers first, to a layout that is found for
-    /// the store.
+    /// Whether a copy from registers to memory converts the layout of the registers first, to a layout that is found
+    /// for the store.
     pub converted: bool,
 }
 

@@ -49,8 +49,8 @@ impl Expander<'_> {
         };
         let (begins_exclusive, ends_exclusive) =
             (exclusive(&|exclusive| exclusive.first == op), exclusive(&|exclusive| exclusive.last == op));
-        // The exclusive section ends when the MMA is issued, so it is waited for afterwards. The last of several MMAs that
-        // are in flight together is waited for, too.
+        // The exclusive section ends when the MMA is issued, so it is waited for afterwards. The last of several MMAs
+        // that are in flight together is waited for, too.
         let ends_early = ends_exclusive.is_some() && choice.smem_operands == [true; 2];
         let overlaps = self.pending.contains(&op);
         let [follows, precedes] = self.dots_in_flight(cloner.from, op);
@@ -108,8 +108,8 @@ impl Expander<'_> {
         Ok(mma_operands)
     }
 
-    /// Whether the MMA of a dot is issued while the MMA that makes its accumulator is in flight, and whether it is itself in
-    /// flight when the MMA that it makes the accumulator of is issued.
+    /// Whether the MMA of a dot is issued while the MMA that makes its accumulator is in flight, and whether it is
+    /// itself in flight when the MMA that it makes the accumulator of is issued.
     fn dots_in_flight(&self, body: &FunctionBody, dot: Op) -> [bool; 2] {
         let Some(block) = body.block_of(dot) else { return [false; 2] };
         let chain = AccumulationChain::ending_with(body, block, dot).dots;

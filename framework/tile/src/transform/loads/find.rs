@@ -65,7 +65,8 @@ pub struct PrefetchableLoad {
 }
 
 impl PrefetchableLoad {
-    /// Whether a buffer replaces several stores to shared memory, and no lane needs the value in the layout of the load.
+    /// Whether a buffer replaces several stores to shared memory, and no lane needs the value in the layout of the
+    /// load.
     #[must_use]
     pub fn is_stored_once(&self) -> bool {
         self.reads.len() > 1
@@ -100,8 +101,8 @@ pub enum PrefetchConsumer {
     MmaOperand(Op, usize),
 }
 
-/// Finds the innermost loops of a function that have loads, or dots with an operand in shared memory that is the same in
-/// each iteration, in program order.
+/// Finds the innermost loops of a function that have loads, or dots with an operand in shared memory that is the same
+/// in each iteration, in program order.
 #[must_use]
 pub fn innermost_load_loops(function: &Function, queries: &LayoutQueries<'_>) -> Vec<LoadLoop> {
     let Some(body) = &function.body else { return Vec::new() };
@@ -256,7 +257,8 @@ impl<'s> Search<'s> {
     }
 
     /// Returns the values that are computed outside the loop and that MMAs of the loop read from shared memory, perhaps
-    /// transposed, or that layout conversions outside the loop bring into their layout; `inner` has the operations of the loop.
+    /// transposed, or that layout conversions outside the loop bring into their layout; `inner` has the operations of
+    /// the loop.
     fn invariant_operands(&self, inner: &[Op]) -> Vec<InvariantDotOperand> {
         let body = self.body;
         let regions = || inner.iter().flat_map(|op| body.op(*op).regions.iter());
