@@ -2,9 +2,9 @@
 //! B that are adjacent along N, for an instruction whose words are adjacent along K.
 //!
 //! A lane that holds a vector of global memory stores elements one by one. If it holds narrow elements that are
-//! adjacent along K instead of the end of the vector, it packs words by byte permutes and stores these. The lanes of a
-//! warp load one row of global memory, which lies in few banks of the transposed operand. If they load parts of several
-//! rows instead, still whole sectors, the stores have fewer bank conflicts.
+//! adjacent along K instead of the end of the vector, it packs words by byte permutes and stores these. If elements are
+//! words, the lanes of a warp load one row of global memory, which lies in few banks of the transposed operand. If they
+//! load parts of several rows instead, still whole sectors, the stores have fewer bank conflicts.
 
 use std::rc::Rc;
 
@@ -31,8 +31,8 @@ const MIN_SHARE: f64 = 1.0 / 8.0;
 /// The largest number of swaps of a lane bit by which the stores of an operand become cheaper.
 const MOST_SWAPS: usize = 4;
 
-/// Gives loads of operands that no copy can bring to shared memory layouts with whole words along K and few bank
-/// conflicts, if the stores save more than the loads cost.
+/// Gives loads of operands that no copy can bring to shared memory layouts with whole words along K, or with few bank
+/// conflicts if an element is a word, if the stores save more than the loads cost.
 pub(super) fn fill_operand_words(
     state: &mut State<'_, '_>,
     body: &FunctionBody,
@@ -42,8 +42,9 @@ pub(super) fn fill_operand_words(
     for dot in &state.graph.dots {
         for side in 0..2 {
             let Some(operand) = StoredOperand::find(state, body, (dot, side), config) else { continue };
-            let words = operand.key_with_words(state)?;
-            let Some(key) = operand.key_with_few_conflicts(state, words)?.or(words) else { continue };
+            let is_narrow = operand.read.tensor.bits < WORD_BITS;
+            let key = if is_narrow { operand.key_with_words(state)? } else { operand.key_with_few_conflicts(state)? };
+            let Some(key) = key else { continue };
             let costs = [state.keys[operand.load], key].map(|key| operand.store_cost(state, key));
             let [Some(before), Some(after)] = costs else { continue };
             // The addresses, which a loop may carry, take the layout of the load.
@@ -118,7 +119,7 @@ impl<'c, 'm> StoredOperand<'c, 'm> {
             return Ok(None);
         };
         let mut key = assigned;
-        let units: Vec<u64> = (0..(WORD_BITS / self.read.tensor.bits).max(1).ilog2()).map(|bit| 1 << bit).collect();
+        let units: Vec<u64> = (0..(WORD_BITS / self.read.tensor.bits).ilog2()).map(|bit| 1 << bit).collect();
         for (kept, &unit) in units.iter().enumerate() {
             let layout = state.graph.interner.get(key);
             let Some(column) = layout.outs().pack(&[(self.k, unit)]).ok() else { return Ok(None) };
@@ -141,16 +142,11 @@ impl<'c, 'm> StoredOperand<'c, 'm> {
     }
 
     /// Returns the load's layout after the swaps of a lane bit with a warp or register bit that make the load and the
-    /// stores cheapest, one after the other. `from` is the load's layout before; `None` for the assigned one. `None` if
-    /// no swap makes them cheaper.
-    fn key_with_few_conflicts(
-        &self,
-        state: &State<'_, '_>,
-        from: Option<LayoutId>,
-    ) -> Result<Option<LayoutId>, AssignmentError> {
+    /// stores cheapest, one after the other; `None` if no swap makes them cheaper.
+    fn key_with_few_conflicts(&self, state: &State<'_, '_>) -> Result<Option<LayoutId>, AssignmentError> {
         let cost = |key| self.cost(state, key);
         let mut best = None;
-        let mut key = from.unwrap_or(state.keys[self.load]);
+        let mut key = state.keys[self.load];
         let Some(mut lowest) = cost(key) else { return Ok(None) };
         for _ in 0..MOST_SWAPS {
             let layout = state.graph.interner.get(key);

@@ -19,24 +19,28 @@ fn constant_minus<'p>(constant: &ConstantTable, [angle, rest]: [Real<'p>; 2]) ->
     high + (low + (formula.table_entry(constant, 1) - rest))
 }
 
-/// Greatest tangent whose reciprocal is computed; the arc tangent of greater ones is pi / 2.
+/// Greatest tangent whose reciprocal is computed by the target's instruction; arc tangents of greater ones are pi / 2.
 const MAX_TANGENT: f64 = (1u128 << 100) as f64;
 
-/// Returns the reciprocal of a value above 1, and the error of the target's quotient, which may be two units off.
-fn reciprocal<'p>(value: Real<'p>, natives: Natives) -> [Real<'p>; 2] {
+/// Returns the reciprocal of a value above 1, and the error of the target's quotient, which may be two units off; `None`
+/// if the reciprocal is rounded to nearest.
+fn reciprocal<'p>(value: Real<'p>, natives: Natives) -> (Real<'p>, Option<Real<'p>>) {
     let one = value.formula.real_constant(1.0);
+    if !natives.div {
+        return (one / value, None);
+    }
     let value = value.is_less(MAX_TANGENT).select(value, MAX_TANGENT);
     let inverse = natives.quotient(one, value);
-    let error = if natives.div { value.mul_add(-inverse, one) * inverse } else { value.formula.real_constant(0.0) };
-    [inverse, error]
+    (inverse, Some(value.mul_add(-inverse, one) * inverse))
 }
 
 pub(super) fn atan<'p>(x: Real<'p>, natives: Natives) -> Real<'p> {
     let tangent = x.abs();
     let is_steep = x.formula.real_constant(1.0).is_less(tangent);
-    let [inverse, error] = reciprocal(tangent, natives);
+    let (inverse, error) = reciprocal(tangent, natives);
     let [angle, rest] = small_angle(is_steep.select(inverse, tangent));
-    is_steep.select(constant_minus(&HALF_PI, [angle, rest + error]), angle + rest).with_sign_of(x)
+    let steep_rest = error.map_or(rest, |error| rest + error);
+    is_steep.select(constant_minus(&HALF_PI, [angle, steep_rest]), angle + rest).with_sign_of(x)
 }
 
 /// Returns the angle, in radians from -pi to pi, of the point (`x`, `y`) from the positive x axis (C `atan2`).

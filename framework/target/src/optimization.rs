@@ -58,7 +58,7 @@ optimizations! {
     DotAlternatives "dot-alternatives" "Takes another MMA instruction for a dot if the surrounding conversions become cheaper"
     FragmentCopies "fragment-copies" "Copies the registers of an MMA operand once that several vector loads fill"
     VectorAccesses "vector-accesses" "Loads and stores several adjacent elements by one instruction"
-    OperandWords "operand-words" "Loads dot operands in layouts whose stores to shared memory write whole words, with few bank conflicts"
+    OperandWords "operand-words" "Loads dot operands so that they are stored to shared memory in words, with few bank conflicts"
     StoreSwaps "store-swaps" "Swaps elements among lanes before stores that then write fewer sectors"
     ReplicaStores "replica-stores" "Divides the stores of replicated values among the lanes that hold them"
     BulkStores "bulk-stores" "Stores tiles of tensor descriptors by bulk tensor copies"

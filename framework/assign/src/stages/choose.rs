@@ -6,6 +6,8 @@ use crate::LaunchConfig;
 use crate::shared_buffer::memory_name;
 use crate::source::source;
 use crate::synthesis::iteration_count::known_iteration_count;
+use tilewright_tile::ValueOrigin;
+use tilewright_tile::op::name::ttg;
 use tilewright_tile::transform::explicit::ProducerChoice;
 use tilewright_tile::transform::loads::{
     HoistedSharedOperand, InvariantDotOperand, LoadLoop, LoopPipelinePlan, PlannedPrefetch, PrefetchConsumer,
@@ -166,8 +168,8 @@ impl PipelinePlanner<'_, '_> {
     /// Chooses the MMA operands that are stored to shared memory before the loop: those with a shared-memory layout
     /// that the MMAs can read and that fits into `available`. MMAs that cannot share a buffer have one each. Operands
     /// of MMAs that read registers stay there, unless a lane has none left: then each iteration loads them, which takes
-    /// fewer accesses than to spill and reload other values. Subtracts the bytes from `available` and adds the operands
-    /// to the report `line`.
+    /// fewer accesses than to spill and reload other values. Those that the program itself loads from shared memory stay
+    /// there, too. Subtracts the bytes from `available` and adds the operands to the report `line`.
     fn choose_stored_operands(
         &self,
         of: &LoadLoop,
@@ -176,8 +178,13 @@ impl PipelinePlanner<'_, '_> {
     ) -> Vec<HoistedSharedOperand> {
         let mut chosen = Vec::new();
         let with_plan = |operand: InvariantDotOperand| Some((self.plan_stored_operand(&operand)?, operand));
+        let is_shared = |value| match self.body.value_origin(value) {
+            ValueOrigin::Result(op, _) => self.body.op(op).name() == ttg::LOCAL_LOAD,
+            ValueOrigin::Argument(..) => false,
+        };
         let is_left = |operand: &&InvariantDotOperand| {
-            available.registers > 0 && operand.reads.iter().any(|read| read.reader == PrefetchConsumer::Lanes)
+            operand.reads.iter().any(|read| read.reader == PrefetchConsumer::Lanes)
+                && (available.registers > 0 || is_shared(operand.value))
         };
         let stored = of.invariant_operands.iter().filter(|operand| !is_left(operand));
         let plans = stored.flat_map(|operand| match with_plan(operand.clone()) {

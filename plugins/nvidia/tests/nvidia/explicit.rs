@@ -85,11 +85,15 @@ fn weights_are_converted_nowhere() {
     }
 }
 
-/// Checks that the accumulator of a dot is an operand of the next dot without a conversion.
+/// Checks that the accumulator of a dot is an operand of the next dot without a conversion. On rtx4090, the gradient of
+/// keys and values has conversions, for 2 % less predicted time.
 #[test]
 fn attention_converts_nothing() {
     for gpu_model in ["a100", "h100", "rtx4090"] {
         for name in ["explicit_attention", "explicit_attention_dkv", "explicit_attention_dq", "explicit_decode"] {
+            if (gpu_model, name) == ("rtx4090", "explicit_attention_dkv") {
+                continue;
+            }
             let solved = synthesize_and_emulate_case(&target(gpu_model), name, SynthesisOptions::default());
             let of_matrices = solved.derivation.conversions.iter().filter(|line| is_inner_conversion_line(line));
             assert_eq!(of_matrices.collect::<Vec<_>>(), [""; 0], "{name} on {gpu_model}:\n{}", solved.derivation);
