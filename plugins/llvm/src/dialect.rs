@@ -190,7 +190,7 @@ pub trait TargetDialect: AsynchronousDialect {
 
     /// Whether LLVM may contract sums and differences. Nothing contracts them, because it may not contract products;
     /// LLVM writes them without a rounding mode to PTX.
-    fn contracts_sums(&self) -> bool {
+    fn contracts_additions(&self) -> bool {
         false
     }
 

@@ -111,7 +111,7 @@ impl<'ctx> Body<'_, 'ctx> {
     ) -> Result<BasicValueEnum<'ctx>, CompileError> {
         let sum = self.emit.builder.build_binop(opcode, a, b, "").map_err(builder_error)?;
         // Constants are folded.
-        if let Some(instruction) = sum.as_instruction_value().filter(|_| self.dialect.contracts_sums()) {
+        if let Some(instruction) = sum.as_instruction_value().filter(|_| self.dialect.contracts_additions()) {
             let flags = instruction.set_fast_math_flags(FastMathFlags::AllowContract);
             flags.map_err(|error| CompileError::Backend(format!("fast-math flags: {error}")))?;
         }

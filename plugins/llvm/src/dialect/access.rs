@@ -40,8 +40,7 @@ pub struct PredicatedAccess<'ctx> {
     pub predicate: IntValue<'ctx>,
     /// Type of the loaded or stored value.
     pub ty: Type,
-    /// The address as a scalar address plus an offset in bytes of which each lane has its own; `None` if it is not
-    /// known to be such a sum.
+    /// The address as a scalar address plus the lane's offset in bytes; `None` if it is not known to be such a sum.
     pub scalar: Option<ScalarAddress<'ctx>>,
 }
 

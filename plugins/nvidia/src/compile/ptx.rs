@@ -230,7 +230,7 @@ impl TargetDialect for Ptx<'_> {
         hidden.first().copied().ok_or_else(|| CompileError::Backend("assembly without a result".to_owned()))
     }
 
-    fn contracts_sums(&self) -> bool {
+    fn contracts_additions(&self) -> bool {
         true
     }
 

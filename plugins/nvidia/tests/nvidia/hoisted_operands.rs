@@ -85,7 +85,7 @@ fn one_buffer_before_the_loop_serves_an_operand_and_its_transpose() {
     }
 }
 
-/// Four warps hold 64 registers of B each, and as many of its transpose, beside two accumulators of 32.
+/// Four warps hold 64 registers of B each, and as many of its transpose, next to two accumulators of 32.
 #[test]
 fn each_iteration_loads_an_operand_that_leaves_too_few_registers() {
     let by = run_checked("a100", 1);

@@ -204,14 +204,14 @@ fn requests_without_effect_are_errors() {
         assert!(text.contains(&allocation), "{text}");
         text.replace(&allocation, &format!("{tensor} = tw.shared_tensor {{stages = {count} : i32}} :"))
     };
-    let late = "    %late = tw.copy %sa : (!a) -> tensor<64x32xf16>\n    tt.return";
+    let reread = "    %reread = tw.copy %sa : (!a) -> tensor<64x32xf16>\n    tt.return";
     let programs = [
         (text, "expected no value, `true`, `false` or `\"tiles\"`"),
         (specialized, "expected no value, `true` or `false`"),
         (idle, "neither the loop nor a loop in it copies tiles from global to shared memory: remove"),
         (stages(&attention, "%sq", 2), "2 stages, and no loop fills the tensor from global memory: remove"),
         (stages(&stages(&gemm, "%sa", 2), "%sb", 3), "2 stages, and 3 of another tensor of the loop"),
-        (stages(&gemm, "%sa", 2).replace("    tt.return", late), "2 stages, and its copies cannot be prefetched: "),
+        (stages(&gemm, "%sa", 2).replace("    tt.return", reread), "2 stages, and its copies cannot be prefetched: "),
     ];
     for (text, reason) in programs {
         let error = synthesize_layouts(&target("h100"), &text, case.warps, SynthesisOptions::default());

@@ -14,9 +14,9 @@ use crate::{Attribute, LayoutAttribute, MemDescType, Op, TileType, Value, ValueO
 /// The buffers of stored operands.
 #[derive(Default)]
 pub(super) struct HoistedOperands {
-    /// Those that MMAs read, by dot and operand (A 0, B 1).
+    /// The operands that MMAs read, by dot and operand (A 0, B 1).
     buffers: BTreeMap<(Op, usize), Value>,
-    /// Those that lanes load, by the operand.
+    /// The operands that lanes load, by the operand.
     loaded: BTreeMap<Value, Value>,
 }
 
