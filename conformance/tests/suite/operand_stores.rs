@@ -9,7 +9,7 @@ use crate::served::targets;
 const SIZE: usize = 64;
 
 /// A dot of `f32` matrices by rows, in a loop over chunks of 32 rows of B: MMA instructions of warp groups read `tf32`
-/// along K only, so that B is transposed on its way to shared memory.
+/// along K only, so that B is transposed before it is stored to shared memory.
 const PROGRAM: &str = "tt.func @multiplies(%a_in: !tt.ptr<f32> {tt.divisibility = 16 : i32},
     %b_in: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %out: !tt.ptr<f32> {tt.divisibility = 16 : i32}) {
   %zero = arith.constant 0 : i32

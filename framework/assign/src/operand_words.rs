@@ -187,7 +187,7 @@ impl<'c, 'm> StoredOperand<'c, 'm> {
     }
 }
 
-/// Returns the layouts in which one lane bit has changed places with a warp bit or a register bit.
+/// Returns the layouts with one lane bit exchanged for a warp bit or a register bit.
 fn swaps_of_lanes(layout: &LinearLayout) -> Vec<LinearLayout> {
     let bits = |dim| {
         let first = layout.ins().shift_of(dim).unwrap_or(0) as usize;

@@ -116,7 +116,7 @@ impl<'ctx> Body<'_, 'ctx> {
     }
 
     pub(crate) fn binary(&mut self, op: Binary, a: Value, b: Value) -> Result<Typed<'ctx>, CompileError> {
-        let (a, number) = (self.value(a)?, b);
+        let (a, divisor) = (self.value(a)?, b);
         let Typed { value: b, constant, thread, .. } = self.values.get_typed(b, a.ty)?;
         let fits = if op.is_float() { is_float(a.ty) } else { is_integer(a.ty) };
         if !fits {
@@ -124,8 +124,8 @@ impl<'ctx> Body<'_, 'ctx> {
             return Err(invalid_module_error(format!("{op:?} works on {required}, not on a {}", a.ty)));
         }
         let mut value = match (op, opcode(op)) {
-            (Binary::DivU | Binary::RemU, Some(opcode)) => self.divide(opcode, false, a, number)?,
-            (Binary::DivS | Binary::RemS, Some(opcode)) => self.divide(opcode, true, a, number)?,
+            (Binary::DivU | Binary::RemU, Some(opcode)) => self.divide(opcode, false, a, divisor)?,
+            (Binary::DivS | Binary::RemS, Some(opcode)) => self.divide(opcode, true, a, divisor)?,
             (Binary::FDiv, Some(opcode)) => self.float_divide(opcode, a, b)?,
             (Binary::FAdd | Binary::FSub, Some(opcode)) => self.float_sum(opcode, a.value, b)?,
             (_, Some(opcode)) => self.emit.builder.build_binop(opcode, a.value, b, "").map_err(builder_error)?,

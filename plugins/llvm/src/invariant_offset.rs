@@ -24,7 +24,7 @@ const PURE: [InstructionOpcode; 8] = [
     InstructionOpcode::Trunc,
 ];
 
-/// Returns the sum of the invariant terms of a 64-bit sum, and that of the others; `None` unless there are both.
+/// Splits a 64-bit sum into the sums of its invariant and of its other terms; `None` unless there are both.
 /// `header` is the first block of the loop, the blocks after it in the function belong to the loop.
 pub(crate) fn split<'ctx>(
     builder: &Builder<'ctx>,

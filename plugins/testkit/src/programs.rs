@@ -70,4 +70,18 @@ impl TileAddressText<'_> {
 "
         )
     }
+
+    /// Returns a module whose function `@f` has a pointer to each of the `matrices`, given by name and element type, and
+    /// executes the statements `body`. `%NAME_at` are the addresses of the tile's elements in a matrix.
+    pub fn function(&self, matrices: &[(&str, &str)], body: &str) -> String {
+        let pointer =
+            |&(name, element): &(&str, &str)| format!("%{name}: !tt.ptr<{element}> {{tt.divisibility = 16 : i32}}");
+        let pointers = matrices.iter().map(pointer).collect::<Vec<_>>().join(", ");
+        let addresses = matrices
+            .iter()
+            .map(|(name, element)| self.addresses(&format!("{name}_at"), name, element))
+            .collect::<String>();
+        let offsets = self.offsets();
+        format!("module {{\n  tt.func public @f({pointers}) {{\n{offsets}{addresses}{body}\n    tt.return\n  }}\n}}")
+    }
 }

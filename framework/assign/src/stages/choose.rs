@@ -168,8 +168,8 @@ impl PipelinePlanner<'_, '_> {
     /// Chooses the MMA operands that are stored to shared memory before the loop: those with a shared-memory layout
     /// that the MMAs can read and that fits into `available`. MMAs that cannot share a buffer have one each. Operands
     /// of MMAs that read registers stay there, unless a lane has none left: then each iteration loads them, which takes
-    /// fewer accesses than to spill and reload other values. Operands that the program itself loads from shared memory stay
-    /// there, too. Subtracts the bytes from `available` and adds the operands to the report `line`.
+    /// fewer accesses than to spill and reload other values. Operands that the program itself loads from shared memory
+    /// stay there, too. Subtracts the bytes from `available` and adds the operands to the report `line`.
     fn choose_stored_operands(
         &self,
         of: &LoadLoop,

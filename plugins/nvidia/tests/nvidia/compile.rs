@@ -144,7 +144,7 @@ pub(crate) fn ptx_of_text(text: &str) -> String {
 /// Checks that predicates of vectorized comparisons are not packed into a mask, and select floats.
 #[test]
 fn compared_elements_select_floats_by_predicates() {
-    // Sums of the elements of equal index of two vectors that differ from zero.
+    // For each index, the number of elements of two vectors that differ from zero.
     let lines = |index: u32| {
         let [a, b] = [10, 20].map(|first| first + index);
         let [is_a, is_b, one_a, one_b, sum] = [30, 40, 50, 60, 70].map(|first| first + index);

@@ -12,13 +12,9 @@ const SIZE: usize = 64;
 /// loads.
 fn program() -> String {
     let tile = TileAddressText { name: "t", rows: 64, columns: 64, pitch: 64, layout: None };
-    let at = |name: &str, element: &str| tile.addresses(&format!("{name}_at"), name, element);
-    let addresses = [at("a", "f16"), at("b", "f16"), at("c", "f32")].concat();
-    let pointer = |name, element| format!("%{name}: !tt.ptr<{element}> {{tt.divisibility = 16 : i32}}");
     let (half, float) = ("tensor<64x64xf16>", "tensor<64x64xf32>");
-    format!(
-        "module {{\n  tt.func public @f({}, {}, {}) {{\n{}{addresses}
-    %av = tt.load %a_at : tensor<64x64x!tt.ptr<f16>>
+    let body = format!(
+        "    %av = tt.load %a_at : tensor<64x64x!tt.ptr<f16>>
     %bv = tt.load %b_at : tensor<64x64x!tt.ptr<f16>>
     %zero = arith.constant dense<0.0> : {float}
     %first = arith.extf %av : {half} to {float}
@@ -33,13 +29,9 @@ fn program() -> String {
       %next = tt.dot %y, %bv, %sum : {half} * {half} -> {float}
       scf.yield %next : {float}
     }}
-    tt.store %c_at, %all : tensor<64x64x!tt.ptr<f32>>
-    tt.return\n  }}\n}}",
-        pointer("a", "f16"),
-        pointer("b", "f16"),
-        pointer("c", "f32"),
-        tile.offsets(),
-    )
+    tt.store %c_at, %all : tensor<64x64x!tt.ptr<f32>>"
+    );
+    tile.function(&[("a", "f16"), ("b", "f16"), ("c", "f32")], &body)
 }
 
 /// Runs the program on the emulator and from PTX, checks the results, and returns how each operand that is stored

@@ -11,31 +11,21 @@ const SIZE: usize = 64;
 /// Returns a program that computes `c = triu(a^T) * b`, where the mask of the triangle selects elements of `a^T`.
 fn program() -> String {
     let tile = TileAddressText { name: "t", rows: 64, columns: 64, pitch: 64, layout: None };
-    let at = |name: &str, element: &str| tile.addresses(&format!("{name}_at"), name, element);
-    let addresses = [at("a", "f16"), at("b", "f16"), at("c", "f32")].concat();
-    let pointer = |name, element| format!("%{name}: !tt.ptr<{element}> {{tt.divisibility = 16 : i32}}");
-    format!(
-        "module {{\n  tt.func public @f({}, {}, {}) {{\n{}{addresses}
-    %av = tt.load %a_at : tensor<64x64x!tt.ptr<f16>>
+    let body = "    %av = tt.load %a_at : tensor<64x64x!tt.ptr<f16>>
     %bv = tt.load %b_at : tensor<64x64x!tt.ptr<f16>>
     %none = arith.constant dense<0.0> : tensor<64x64xf16>
     %zero = arith.constant dense<0.0> : tensor<64x64xf32>
-    %range = tt.make_range {{end = 64 : i32, start = 0 : i32}} : tensor<64xi32>
-    %down = tt.expand_dims %range {{axis = 1 : i32}} : tensor<64xi32> -> tensor<64x1xi32>
-    %along = tt.expand_dims %range {{axis = 0 : i32}} : tensor<64xi32> -> tensor<1x64xi32>
+    %range = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32>
+    %down = tt.expand_dims %range {axis = 1 : i32} : tensor<64xi32> -> tensor<64x1xi32>
+    %along = tt.expand_dims %range {axis = 0 : i32} : tensor<64xi32> -> tensor<1x64xi32>
     %row = tt.broadcast %down : tensor<64x1xi32> -> tensor<64x64xi32>
     %column = tt.broadcast %along : tensor<1x64xi32> -> tensor<64x64xi32>
     %upper = arith.cmpi sle, %row, %column : tensor<64x64xi32>
-    %turned = tt.trans %av {{order = array<i32: 1, 0>}} : tensor<64x64xf16> -> tensor<64x64xf16>
+    %turned = tt.trans %av {order = array<i32: 1, 0>} : tensor<64x64xf16> -> tensor<64x64xf16>
     %x = arith.select %upper, %turned, %none : tensor<64x64xi1>, tensor<64x64xf16>
     %y = tt.dot %x, %bv, %zero : tensor<64x64xf16> * tensor<64x64xf16> -> tensor<64x64xf32>
-    tt.store %c_at, %y : tensor<64x64x!tt.ptr<f32>>
-    tt.return\n  }}\n}}",
-        pointer("a", "f16"),
-        pointer("b", "f16"),
-        pointer("c", "f32"),
-        tile.offsets(),
-    )
+    tt.store %c_at, %y : tensor<64x64x!tt.ptr<f32>>";
+    tile.function(&[("a", "f16"), ("b", "f16"), ("c", "f32")], body)
 }
 
 /// Checks that a selected operand is stored by whole vectors, without transposing it. B shifts columns cyclically by

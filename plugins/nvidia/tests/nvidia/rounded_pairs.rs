@@ -12,25 +12,17 @@ const COUNT: usize = 1024;
 /// Returns a program that rounds `x` to `bf16`, adds `y` in `f32`, and stores the totals.
 fn program() -> String {
     let tile = TileAddressText { name: "t", rows: 8, columns: 128, pitch: 128, layout: None };
-    let at = |name: &str, element: &str| tile.addresses(&format!("{name}_at"), name, element);
-    let addresses = [at("x", "f32"), at("y", "bf16"), at("totals", "f32")].concat();
-    let pointer = |name, element| format!("%{name}: !tt.ptr<{element}> {{tt.divisibility = 16 : i32}}");
     let (narrow, single) = ("tensor<8x128xbf16>", "tensor<8x128xf32>");
-    format!(
-        "module {{\n  tt.func public @f({}, {}, {}) {{\n{}{addresses}
-    %xv = tt.load %x_at : tensor<8x128x!tt.ptr<f32>>
+    let body = format!(
+        "    %xv = tt.load %x_at : tensor<8x128x!tt.ptr<f32>>
     %yv = tt.load %y_at : tensor<8x128x!tt.ptr<bf16>>
     %rounded = arith.truncf %xv : {single} to {narrow}
     %a = arith.extf %rounded : {narrow} to {single}
     %b = arith.extf %yv : {narrow} to {single}
     %total = arith.addf %a, %b : {single}
-    tt.store %totals_at, %total : tensor<8x128x!tt.ptr<f32>>
-    tt.return\n  }}\n}}",
-        pointer("x", "f32"),
-        pointer("y", "bf16"),
-        pointer("totals", "f32"),
-        tile.offsets(),
-    )
+    tt.store %totals_at, %total : tensor<8x128x!tt.ptr<f32>>"
+    );
+    tile.function(&[("x", "f32"), ("y", "bf16"), ("totals", "f32")], &body)
 }
 
 #[test]
