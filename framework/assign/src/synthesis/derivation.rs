@@ -244,11 +244,12 @@ impl fmt::Display for Derivation {
             writeln!(f)?;
             for access in &memory.accesses {
                 let how = access.instruction.as_deref().unwrap_or("plain accesses");
-                write!(f, "  {} by {how} of {} bits", access.name, access.vector_bits)?;
+                write!(f, "  {} by {how}", access.name)?;
+                if access.vector_bits > 0 {
+                    write!(f, " of {} bits", access.vector_bits)?;
+                }
                 access.term.iter().try_for_each(|term| write!(f, " requires {term}"))?;
-                let AccessReport { issued, wavefronts, least, emitted, .. } = access;
-                let emitted = emitted_text(*emitted);
-                writeln!(f, ": {issued} accesses, {wavefronts} wavefronts, {least} at least{emitted}")?;
+                writeln!(f, ": {}{}", access_counts_text(access), emitted_text(access.emitted))?;
             }
         }
         self.loops.iter().try_for_each(|of| writeln!(f, "{of}"))?;
@@ -261,6 +262,17 @@ impl fmt::Display for Derivation {
         write!(f, "{}", self.prediction)?;
         writeln!(f, "searched: {nodes} nodes, {leaves} leaves, {unsatisfied} without solution, {cut} branches pruned")?;
         write_alternatives(f, Some(&self.prediction), &self.alternatives)
+    }
+}
+
+/// The accesses and wavefronts of a copy. Bulk copies take no wavefront, and MMAs that read shared memory no access.
+fn access_counts_text(access: &AccessReport) -> String {
+    let AccessReport { issued, wavefronts, least, .. } = access;
+    let accesses = if *issued == 1 { "1 access".to_owned() } else { format!("{issued} accesses") };
+    match (issued, wavefronts) {
+        (0, 0) => "no access by lanes".to_owned(),
+        (_, 0) => accesses,
+        _ => format!("{accesses}, {wavefronts} wavefronts, {least} at least"),
     }
 }
 
