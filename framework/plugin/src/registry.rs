@@ -105,7 +105,10 @@ pub enum RegistryError {
 }
 
 fn served(known: &[String]) -> String {
-    if known.is_empty() { "no plugin was found".to_owned() } else { format!("served targets: {}", known.join(", ")) }
+    if known.is_empty() {
+        return format!("no plugin was found, by a manifest `NAME{MANIFEST_SUFFIX}` in a searched directory");
+    }
+    format!("served targets: {}", known.join(", "))
 }
 
 fn refused(refusals: &[RejectedPlugin]) -> String {
