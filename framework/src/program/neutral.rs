@@ -5,14 +5,15 @@ use std::borrow::Cow;
 use super::compiler::{ProgramCompiler, ProgramOptions};
 use super::error::ProgramError;
 use super::stage::CompilationStageOutput;
+use tilewright_kernel::{Binary, MathFunction};
 use tilewright_layout::FamilyProviders;
 use tilewright_layout::families::NeutralFamilies;
 use tilewright_target::{Instruction, InstructionOperand, Optimization};
 use tilewright_tile::import::replace_vendor_operations;
 use tilewright_tile::transform::{
-    decompose_scaled_dots, forward_stores, fuse_multiply_adds, inline_calls, load_uniform_addresses_once,
+    FloatCosts, decompose_scaled_dots, forward_stores, fuse_multiply_adds, inline_calls, load_uniform_addresses_once,
     make_copies_synchronous, remove_unused_operations, replace_descriptor_accesses, replace_volatile_loads,
-    simplify_types, split_dots, structurize, widen_accumulators,
+    simplify_floats, simplify_types, split_dots, structurize, widen_accumulators,
 };
 use tilewright_tile::{self as tile, FloatType, TileModule};
 
@@ -63,6 +64,7 @@ impl ProgramCompiler<'_> {
             module = replace_descriptor_accesses(&module, self.dialects).map_err(in_text)?;
         }
         module = load_uniform_addresses_once(&module, self.dialects).map_err(in_text)?;
+        module = simplify_floats(&module, self.dialects, self.float_costs()).map_err(in_text)?;
         if !options.disabled.contains(Optimization::FusedMultiplyAdd) {
             module = fuse_multiply_adds(&module, self.dialects).map_err(in_text)?;
         }
@@ -70,6 +72,17 @@ impl ProgramCompiler<'_> {
         tile::verify_transformed_module(&module).map_err(in_text)?;
         seen(CompilationStageOutput::Shape(&module));
         Ok(module)
+    }
+
+    /// Returns the costs of floating-point operations. A target that multiplies `bf16` also has minima of two numbers of
+    /// 16 bits.
+    fn float_costs(&self) -> FloatCosts {
+        let target = self.target.description();
+        let quotient = target.find_native_function(MathFunction::Div.name(), FloatType::F32.name());
+        FloatCosts {
+            has_narrow_extrema: target.find_native_function(Binary::FMul.name(), FloatType::Bf16.name()).is_some(),
+            has_inexact_quotients: quotient.is_some_and(|quotient| quotient.ulps >= 2.0),
+        }
     }
 
     /// Whether the target has bulk tensor copies.

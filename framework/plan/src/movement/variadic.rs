@@ -18,6 +18,13 @@ pub(super) fn words(element_bits: u32, elements: u64) -> u64 {
     (elements * u64::from(element_bits)).div_ceil(u64::from(WORD_BITS))
 }
 
+/// Returns the instructions that combine `combined` tuples, and those that select among `selected` tuples in excess of one
+/// for each element, as `Counts` has them: an operation on an element of two words takes two instructions.
+pub(super) fn count_wide_instructions(element_bits: &[u32], combined: u64, selected: u64) -> f64 {
+    let of_tuple: u64 = element_bits.iter().map(|&bits| words(bits, 1)).sum();
+    (combined * of_tuple + selected * (of_tuple - element_bits.len() as u64)) as f64
+}
+
 /// Emits shuffles by which a lane reads the `tuples` of the lane `source`; several narrow elements of one tensor share
 /// a word. Returns the received tuples.
 pub(super) fn emit_shuffle_tuples(builder: &mut Builder, source: Source, tuples: &[Vec<Value>]) -> Vec<Vec<Value>> {

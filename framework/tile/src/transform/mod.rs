@@ -7,7 +7,7 @@
 //! accumulates dots in a type that MMA instructions have, [`split_dots`] computes dots in `f32` by several MMAs of a
 //! narrower type, [`inline_calls`] inlines calls, [`structurize`] turns branches into structured control flow,
 //! [`forward_stores`] forwards stores to loads, [`load_uniform_addresses_once`] makes loads of one address scalar,
-//! [`fuse_multiply_adds`] contracts products and sums, [`remove_unused_operations`] is dead code elimination, [`loads`]
+//! [`simplify_floats`] computes minima in narrow types and multiplies by reciprocals, [`fuse_multiply_adds`] contracts products and sums, [`remove_unused_operations`] is dead code elimination, [`loads`]
 //! and [`explicit`] pipeline loops, [`make_partition_captures_explicit`] makes the captures of warp partitions
 //! explicit. After the first nine, a program has one function per entry, with single-block regions. A transformation
 //! that fails reports the operation and its location.
@@ -29,6 +29,7 @@ mod pipeliner;
 mod repeated;
 mod rewrite_error;
 mod scaled;
+mod simplify_floats;
 mod simplify_types;
 mod split_dots;
 mod structure;
@@ -49,6 +50,7 @@ pub(crate) use ir_cloner::{IrCloner, Rewrite, each_function, rewrite_function, r
 pub use pipeliner::{TILE_GROUPS, check_tile_groups, find_loops_around, tile_group_count};
 pub(crate) use rewrite_error::{RewriteError, Rewritten};
 pub use scaled::decompose_scaled_dots;
+pub use simplify_floats::{FloatCosts, simplify_floats};
 pub use simplify_types::simplify_types;
 pub use split_dots::{IsFaster, split_dots};
 pub use structure::structurize;

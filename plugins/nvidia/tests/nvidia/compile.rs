@@ -177,6 +177,37 @@ fn compared_elements_select_floats_by_predicates() {
     assert_eq!((count(&lines, "selp.f32"), count(&lines, "selp."), count(&lines, "cvt.")), (16, 16, 0), "{ptx}");
 }
 
+/// Checks that whether any or all of several comparisons hold is found by predicates, and not by a mask of bits.
+#[test]
+fn any_and_all_of_compared_elements_combine_predicates() {
+    for combined in ["or", "and"] {
+        let elements = (0..8).map(|index| {
+            let (a, b, holds) = (40 + index, 10 + index, 20 + index);
+            format!(
+                "  %{a}: f16 = extract %3, {index}\n  %{b}: f16 = extract %7, {index}\n  %{holds}: i1 = compare f_lt %{a}, %{b}\n"
+            )
+        });
+        let combinations = (1..8).map(|index| {
+            let before = if index == 1 { 20 } else { 29 + index };
+            format!("  %{}: i1 = binary {combined} %{before}, %{}\n", 30 + index, 20 + index)
+        });
+        let ptx = ptx_of_text(&format!(
+            "kernel k(%0 p: ptr.global, %1 q: ptr.global) lanes 32 warps 4 {{
+  %2: 4xi32 = load %0 align 16
+  %3: 8xf16 = cast bits %2
+  %6: 4xi32 = load %0 + 16 align 16
+  %7: 8xf16 = cast bits %6
+{}{}  %5: i32 = cast extend_u %37
+  store %1, %5 align 4
+}}",
+            elements.collect::<String>(),
+            combinations.collect::<String>()
+        ));
+        let lines = body(&ptx);
+        assert_eq!((count(&lines, "setp."), count(&lines, "selp."), count(&lines, "shl.")), (8, 1, 0), "{ptx}");
+    }
+}
+
 #[test]
 fn an_atomic_or_with_zero_is_a_load() {
     let ptx = ptx_of_text(

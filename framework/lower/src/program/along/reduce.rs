@@ -27,7 +27,7 @@ pub(in super::super) fn reduced(lowering: &mut Lowering<'_>, op: Op) -> Result<(
     };
     let mut plan = planned.map_err(|error| at(error.into()))?;
     if tuples.depends_on_order(lowering.body) {
-        plan = plan.with_ordered_combines();
+        plan = plan.with_equal_replicas(target);
     }
     let results = tuples.through(lowering, |builder, words, combine| plan.emit(builder, words, combine))?;
     let from = match &given {

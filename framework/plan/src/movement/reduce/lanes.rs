@@ -1,7 +1,7 @@
 //! The steps of a reduction between the lanes of a warp.
 
 use tilewright_kernel::{Builder, Counts, Value};
-use tilewright_target::ShuffleXorMasks;
+use tilewright_target::{ShuffleXorMasks, TargetDescription};
 
 use super::super::address::ThreadIndices;
 use super::super::shuffle_source::Source;
@@ -24,6 +24,11 @@ pub(super) enum LaneStep {
     Halve {
         /// The lane bit that differs between the two lanes.
         lane: u32,
+    },
+    /// Lanes whose indices differ in bits of the mask `lanes` get the values of the one lane that has zeros there.
+    Broadcast {
+        /// The mask of lane bits.
+        lanes: u32,
     },
 }
 
@@ -54,7 +59,7 @@ pub(super) fn work(steps: &[LaneStep], element_bits: &[u32], register_bits: u32,
 /// have the same value.
 pub(super) fn with_partners(steps: &[LaneStep], xors: ShuffleXorMasks) -> impl Iterator<Item = (LaneStep, u32)> {
     steps.iter().scan(0u32, move |summed, &step| {
-        let own = 1 << step.lane();
+        let own = step.lanes();
         let masks = (0..=*summed).filter(|&bits| bits & !*summed == 0).map(|bits| own | bits);
         let partner = masks.into_iter().find(|&mask| xors.contains(u64::from(mask))).unwrap_or(own);
         if let LaneStep::Sum { .. } = step {
@@ -64,18 +69,29 @@ pub(super) fn with_partners(steps: &[LaneStep], xors: ShuffleXorMasks) -> impl I
     })
 }
 
-impl LaneStep {
-    /// Returns the same step, but each combination takes its two operands in the order of their lanes.
-    pub(super) fn in_order(self) -> Self {
-        match self {
-            Self::Sum { lane, .. } => Self::Sum { lane, ordered: true },
-            halve @ Self::Halve { .. } => halve,
+/// Changes steps so that lanes with equal results get the same bits even if the operation rounds: in each step both
+/// lanes combine in one order, by two selects for each shuffled word, or a last step broadcasts the results of one lane,
+/// by one shuffle for each word, whichever takes fewer cycles.
+pub(super) fn make_replicas_equal(steps: &mut Vec<LaneStep>, target: &TargetDescription) {
+    let is_sum = |step: &&LaneStep| matches!(step, LaneStep::Sum { .. });
+    let summed: Vec<u32> = steps.iter().filter(is_sum).map(|step| step.lanes()).collect();
+    if target.costs.shuffle.cycles < (2 * summed.len()) as f64 * target.costs.select.cycles {
+        steps.push(LaneStep::Broadcast { lanes: summed.iter().sum() });
+        return;
+    }
+    for step in steps {
+        if let LaneStep::Sum { ordered, .. } = step {
+            *ordered = true;
         }
     }
+}
 
-    fn lane(self) -> u32 {
+impl LaneStep {
+    /// The mask of lane bits along which lanes exchange values.
+    fn lanes(self) -> u32 {
         match self {
-            Self::Sum { lane, .. } | Self::Halve { lane } => lane,
+            Self::Sum { lane, .. } | Self::Halve { lane } => 1 << lane,
+            Self::Broadcast { lanes } => lanes,
         }
     }
 
@@ -91,6 +107,10 @@ impl LaneStep {
         let lane = match self {
             Self::Sum { lane, ordered } => {
                 return butterfly(builder, (thread, xors, partner), (lane, ordered), tuples, combine);
+            }
+            Self::Broadcast { lanes } => {
+                let first = Source::Lane(thread.lane_with(builder, 0, lanes));
+                return emit_shuffle_tuples(builder, first, &tuples);
             }
             Self::Halve { lane } => lane,
         };

@@ -1,7 +1,7 @@
 //! Plans reductions along one axis: the candidates, their prices and the lower bound.
 
 use super::candidate::ReductionCandidate;
-use super::lanes::{LaneStep, with_partners};
+use super::lanes::{LaneStep, make_replicas_equal, with_partners};
 use super::problem::ReductionProblem;
 use crate::movement::address::ThreadIndices;
 use crate::movement::convert::conversion_lower_bound;
@@ -277,16 +277,17 @@ fn bound(problem: &ReductionProblem, moves: &[ConversionPlan], target: &TargetDe
 }
 
 impl ReductionPlan {
-    /// Returns the same reduction for an operation that rounds: lanes with the same result combine their values in one
-    /// order, so they get the same bits. This takes two selects for each shuffled word, which the plan's counts omit.
-    /// Results that pass shared memory next need no order: one lane stores each, and all lanes load what it stored.
+    /// Returns the same reduction for an operation that rounds: lanes with the same result get the same bits, since they
+    /// combine their values in one order, or get the result of one of them. This takes selects or a shuffle for each
+    /// shuffled word, which the plan's counts omit. Results that pass shared memory next need neither: one lane stores
+    /// each, and all lanes load what it stored.
     #[must_use]
-    pub fn with_ordered_combines(mut self) -> Self {
+    pub fn with_equal_replicas(mut self, target: &TargetDescription) -> Self {
         let is_stored = !self.moves.is_empty() && self.moves.iter().all(|plan| plan.stats.counts.shared_stores > 0);
-        let before: &mut [LaneStep] = if is_stored { &mut [] } else { &mut self.before };
-        for step in before.iter_mut().chain(&mut self.after) {
-            *step = step.in_order();
+        if !is_stored {
+            make_replicas_equal(&mut self.before, target);
         }
+        make_replicas_equal(&mut self.after, target);
         self
     }
 

@@ -6,7 +6,7 @@ use tilewright_target::ShuffleXorMasks;
 
 use super::super::address::ThreadIndices;
 use super::super::shuffle_source::Source;
-use super::super::variadic::{EmitCombine, emit_shuffle_tuples, words};
+use super::super::variadic::{EmitCombine, count_wide_instructions, emit_shuffle_tuples, words};
 use super::ScanDirection;
 use super::levels::Level;
 use super::problem::{InputBit, ScanProblem};
@@ -47,14 +47,15 @@ impl LaneScan {
     pub(super) fn work(&self, problem: &ScanProblem) -> Vec<WarpWork> {
         let tensors = problem.element_bits.len() as u64;
         let total_bits = problem.register_bits - self.registers.len() as u32;
-        let others = tensors * ((1u64 << problem.register_bits) - (1 << total_bits));
+        let others = (1u64 << problem.register_bits) - (1 << total_bits);
         let step = |counts: Counts, waited: u64| {
             let chain = Counts { selects: waited, ..WarpWork::from_counts(counts, 1).chain };
-            WarpWork { instructions: others as f64, chain, counts, ..WarpWork::default() }
+            let instructions = count_wide_instructions(&problem.element_bits, others, counts.selects / tensors.max(1));
+            WarpWork { instructions, chain, counts, ..WarpWork::default() }
         };
         let shuffles = problem.element_bits.iter().map(|&bits| words(bits, 1 << total_bits)).sum();
         let first = step(Counts::default(), (1 << self.registers.len()) - 1);
-        let last = step(Counts { shuffles, selects: others, ..Counts::default() }, 2);
+        let last = step(Counts { shuffles, selects: tensors * others, ..Counts::default() }, 2);
         let levels = self.levels.iter().map(|level| level.work(&problem.element_bits, total_bits));
         [first].into_iter().chain(levels).chain([last]).collect()
     }

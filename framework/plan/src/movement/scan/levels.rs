@@ -6,7 +6,7 @@ use tilewright_target::ShuffleXorMasks;
 
 use super::super::address::ThreadIndices;
 use super::super::shuffle_source::Source;
-use super::super::variadic::{EmitCombine, emit_shuffle_tuples, words};
+use super::super::variadic::{EmitCombine, count_wide_instructions, emit_shuffle_tuples, words};
 use super::ScanDirection;
 use super::problem::{InputBit, ScanProblem};
 use crate::cost::WarpWork;
@@ -77,8 +77,10 @@ impl Level {
             InputBit::Register(_) => (registers / 2, 1),
             _ => (registers, 2),
         };
+        let selected = counts.selects / element_bits.len().max(1) as u64;
         let chain = Counts { selects: waited, ..WarpWork::from_counts(counts, 1).chain };
-        WarpWork { instructions: (combined * element_bits.len() as u64) as f64, chain, counts, ..WarpWork::default() }
+        let instructions = count_wide_instructions(element_bits, combined, selected);
+        WarpWork { instructions, chain, counts, ..WarpWork::default() }
     }
 
     /// Returns the register that has the total of the earlier half (in the direction of the scan) of the block that

@@ -5,7 +5,7 @@ use tilewright_kernel::{Builder, Counts, Value};
 
 use super::super::address::ThreadIndices;
 use super::super::shuffle_source::Source;
-use super::super::variadic::{EmitCombine, emit_shuffle_tuples, moved, words};
+use super::super::variadic::{EmitCombine, count_wide_instructions, emit_shuffle_tuples, moved, words};
 use super::super::{ConversionPlan, MovementError, PlanContext, plan_conversion};
 use super::ScanDirection;
 use super::problem::{InputBit, ScanProblem};
@@ -131,7 +131,9 @@ impl Totals {
         // last select.
         let waited = prefixes - 1 + self.of_threads().len() as u64 + 2;
         let chain = Counts { selects: waited, ..WarpWork::from_counts(counts, 1).chain };
-        WarpWork { instructions: (combined * tensors) as f64, chain, counts, ..WarpWork::default() }
+        let selected = counts.selects / tensors.max(1);
+        let instructions = count_wide_instructions(&problem.element_bits, combined, selected);
+        WarpWork { instructions, chain, counts, ..WarpWork::default() }
     }
 
     pub(super) fn emit(

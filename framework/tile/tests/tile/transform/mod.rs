@@ -1,6 +1,7 @@
 //! Transformations of tile programs preserve semantics.
 
 mod accumulators;
+mod floats;
 mod interpreter;
 mod loops;
 mod pointer_bases;
