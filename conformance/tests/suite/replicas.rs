@@ -49,6 +49,33 @@ const ONLY_STORED: &str = "tt.func @only_stored(%x: !tt.ptr<i32>) {
   tt.return
 }";
 
+/// Reduces rows to the first of their elements in the order of the reduction, whatever that is, and stores it in each
+/// element of the row.
+const FIRST_OF_ROWS: &str = "tt.func @first_of_rows(%x: !tt.ptr<i32>, %out: !tt.ptr<i32>) {
+  %rows = tt.make_range {start = 0 : i32, end = 8 : i32} : tensor<8xi32>
+  %columns = tt.make_range {start = 0 : i32, end = 32 : i32} : tensor<32xi32>
+  %r1 = tt.expand_dims %rows {axis = 1 : i32} : tensor<8xi32> -> tensor<8x1xi32>
+  %c1 = tt.expand_dims %columns {axis = 0 : i32} : tensor<32xi32> -> tensor<1x32xi32>
+  %stride = arith.constant dense<32> : tensor<8x1xi32>
+  %starts = arith.muli %r1, %stride : tensor<8x1xi32>
+  %r = tt.broadcast %starts : tensor<8x1xi32> -> tensor<8x32xi32>
+  %c = tt.broadcast %c1 : tensor<1x32xi32> -> tensor<8x32xi32>
+  %at = arith.addi %r, %c : tensor<8x32xi32>
+  %xs = tt.splat %x : !tt.ptr<i32> -> tensor<8x32x!tt.ptr<i32>>
+  %from = tt.addptr %xs, %at : tensor<8x32x!tt.ptr<i32>>, tensor<8x32xi32>
+  %all = tt.load %from : tensor<8x32x!tt.ptr<i32>>
+  %first = \"tt.reduce\"(%all) <{axis = 1 : i32}> ({
+  ^bb0(%a: i32, %b: i32):
+    tt.reduce.return %a : i32
+  }) : (tensor<8x32xi32>) -> tensor<8xi32>
+  %f1 = tt.expand_dims %first {axis = 1 : i32} : tensor<8xi32> -> tensor<8x1xi32>
+  %f = tt.broadcast %f1 : tensor<8x1xi32> -> tensor<8x32xi32>
+  %outs = tt.splat %out : !tt.ptr<i32> -> tensor<8x32x!tt.ptr<i32>>
+  %to = tt.addptr %outs, %at : tensor<8x32x!tt.ptr<i32>>, tensor<8x32xi32>
+  tt.store %to, %f : tensor<8x32x!tt.ptr<i32>>
+  tt.return
+}";
+
 const PRINTS: &str = "tt.func @prints(%x: !tt.ptr<f32>, %n: i32) {
   %i = tt.make_range {start = 0 : i32, end = 4 : i32} : tensor<4xi32>
   %bytes = arith.trunci %i : tensor<4xi32> to tensor<4xi8>
@@ -85,6 +112,20 @@ fn replicas_that_reach_only_stores_need_no_barrier() {
         let [stored, added] = [ONLY_STORED, IN_PLACE]
             .map(|text| compile(&*target, text).statements().into_iter().filter(is_barrier).count());
         assert!(stored == 0 && added > 0, "{}: {stored}, {added}", target.description().name);
+    }
+}
+
+/// The combination is not commutative, yet all lanes of a row get the same element of that row.
+#[test]
+fn replicas_of_a_reduction_are_equal() {
+    let given = [("x", 0), ("out", 1)].map(|(name, at)| (name, KernelArgument::Buffer(at)));
+    let x: Vec<u32> = (0..256).collect();
+    for target in targets(&TARGETS) {
+        let ran = run(&*target, FIRST_OF_ROWS, &given, &[x.clone(), vec![0; 256]]);
+        for (row, stored) in ran.words[1].chunks(32).enumerate() {
+            let is_equal = stored.iter().all(|&element| element == stored[0]);
+            assert!(is_equal && x[32 * row..][..32].contains(&stored[0]), "{}: {stored:?}", target.description().name);
+        }
     }
 }
 
