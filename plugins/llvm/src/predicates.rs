@@ -35,8 +35,8 @@ pub(crate) fn split(module: &Module<'_>) -> Result<(), CompileError> {
     })
 }
 
-/// Replaces each instruction of a module for which `replace` returns another one. Removes a first operand that loses its
-/// last use, so that it does not count as a user of its own operands.
+/// Replaces each instruction of a module for which `replace` returns another one. Removes a mask of predicates that
+/// loses its last use, so that it does not count as a user of them.
 fn replace_each<'ctx>(
     module: &Module<'ctx>,
     replace: impl Fn(InstructionValue<'ctx>) -> Result<Option<InstructionValue<'ctx>>, CompileError>,
@@ -64,8 +64,8 @@ fn find_mask(instruction: InstructionValue<'_>) -> Option<InstructionValue<'_>> 
     (mask.get_opcode() == InstructionOpcode::BitCast && is_predicate).then_some(mask)
 }
 
-/// Combines the elements of a vector of predicates, if `comparison` compares it, as a mask of bits, with zero or with all
-/// ones: whether any or all of them are true.
+/// Combines the elements of a vector of predicates, if `comparison` compares it, as a mask of bits, with zero or with
+/// all ones: whether any or all of them are true. Returns `None` for other comparisons.
 fn combine_elements<'ctx>(
     builder: &Builder<'ctx>,
     comparison: InstructionValue<'ctx>,

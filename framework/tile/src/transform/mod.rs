@@ -7,10 +7,11 @@
 //! accumulates dots in a type that MMA instructions have, [`split_dots`] computes dots in `f32` by several MMAs of a
 //! narrower type, [`inline_calls`] inlines calls, [`structurize`] turns branches into structured control flow,
 //! [`forward_stores`] forwards stores to loads, [`load_uniform_addresses_once`] makes loads of one address scalar,
-//! [`simplify_floats`] computes minima in narrow types and multiplies by reciprocals, [`fuse_multiply_adds`] contracts products and sums, [`remove_unused_operations`] is dead code elimination, [`loads`]
-//! and [`explicit`] pipeline loops, [`make_partition_captures_explicit`] makes the captures of warp partitions
-//! explicit. After the first nine, a program has one function per entry, with single-block regions. A transformation
-//! that fails reports the operation and its location.
+//! [`simplify_floats`] computes minima in narrow types and multiplies by reciprocals, [`fuse_multiply_adds`] contracts
+//! products and sums, [`remove_unused_operations`] is dead code elimination, [`loads`] and [`explicit`] pipeline loops,
+//! [`make_partition_captures_explicit`] makes the captures of warp partitions explicit. After the first nine, a program
+//! has one function per entry, with single-block regions. A transformation that fails reports the operation and its
+//! location.
 
 mod allocations;
 mod bulk_stores;

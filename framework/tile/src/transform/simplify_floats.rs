@@ -177,8 +177,8 @@ fn narrow_constant(constant: &Attribute, ty: &TileType) -> Option<Attribute> {
     })
 }
 
-/// Replaces a quotient of `f32` by a constant by a product. The reciprocal is rounded to nearest; it is a normal number,
-/// as is the divisor.
+/// Replaces a quotient of `f32` by a constant by a product. The reciprocal is rounded to nearest; it is a normal
+/// number, as is the divisor.
 fn multiply_by_reciprocal(op: Op, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<bool> {
     let operation = cloner.from.op(op);
     let (&[dividend, divisor], &[result]) = (&operation.operands[..], &operation.results[..]) else { return Ok(false) };

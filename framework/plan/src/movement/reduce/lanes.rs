@@ -70,8 +70,8 @@ pub(super) fn with_partners(steps: &[LaneStep], xors: ShuffleXorMasks) -> impl I
 }
 
 /// Changes steps so that lanes with equal results get the same bits even if the operation rounds: in each step both
-/// lanes combine in one order, by two selects for each shuffled word, or a last step broadcasts the results of one lane,
-/// by one shuffle for each word, whichever takes fewer cycles.
+/// lanes combine in one order, by two selects for each shuffled word, or a last step broadcasts the results of one
+/// lane, by one shuffle for each word, whichever takes fewer cycles.
 pub(super) fn make_replicas_equal(steps: &mut Vec<LaneStep>, target: &TargetDescription) {
     let is_sum = |step: &&LaneStep| matches!(step, LaneStep::Sum { .. });
     let summed: Vec<u32> = steps.iter().filter(is_sum).map(|step| step.lanes()).collect();
