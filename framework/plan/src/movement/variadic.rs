@@ -18,8 +18,8 @@ pub(super) fn words(element_bits: u32, elements: u64) -> u64 {
     (elements * u64::from(element_bits)).div_ceil(u64::from(WORD_BITS))
 }
 
-/// Returns the number of instructions that combine `combined` tuples, and of those that select `selected` tuples without
-/// the selects that `Counts` has, one for each element: an operation on two words takes two instructions.
+/// Returns the number of instructions that combine `combined` tuples, and of those that select `selected` tuples
+/// without the selects that `Counts` has, one for each element: an operation on two words takes two instructions.
 pub(super) fn count_wide_instructions(element_bits: &[u32], combined: u64, selected: u64) -> f64 {
     let of_tuple: u64 = element_bits.iter().map(|&bits| words(bits, 1)).sum();
     (combined * of_tuple + selected * (of_tuple - element_bits.len() as u64)) as f64
