@@ -16,7 +16,7 @@ use crate::memory::{PointerMemory, describe_pointer_memory};
 use tilewright_plan::mma::{self, CandidateSpace, MmaCost, MmaError, MmaProblem, WarpPartition, dot_candidates};
 use tilewright_plan::movement::{AxisStride as GlobalStride, GlobalTensor, MovementError, RejectedCandidate};
 use tilewright_tile::axis_info::AxisInfoMap;
-use tilewright_tile::transform::explicit::{CopyChoice, DotChoice, DotPartition, LoweredExplicitFunction};
+use tilewright_tile::transform::explicit::{CopyChoice, DotChoice, DotWarps, LoweredExplicitFunction};
 use tilewright_tile::{FunctionBody, Op, TileType, Value, ValueOrigin};
 
 /// Candidates for the number of contiguous K elements in a lane (`kWidth` in Triton).
@@ -35,6 +35,8 @@ pub(super) struct DotCandidate {
     pub cost: MmaCost,
     /// The warp partition of the plan.
     pub partition: WarpPartition,
+    /// Whether the warp partition is not that of the instruction's best plan.
+    pub is_other_partition: bool,
     /// Whether the candidate is tried last, from the best leaf: another warp partition.
     pub is_deferred: bool,
 }
@@ -71,7 +73,7 @@ pub(super) fn find_dot_candidates(
     let is_pinned = problem.warp_partition.is_some();
     let may_be_deferred = is_operand && !slice.from_dot && !is_pinned;
     let problem = problem.with_operands_in_shared(lie_in_shared(body, op)).with_stored_operands(false);
-    let problem = problem.with_k_width(None).with_n_width(None);
+    let problem = problem.with_k_width(None).with_n_width(None).with_in_chain(is_operand || slice.from_dot);
     let listed = |problem: &MmaProblem| match dot_candidates(problem, &space, config.context)? {
         (candidates, rejected) if candidates.is_empty() => {
             Err(MmaError::Impossible { reasons: RejectedCandidate::summarize_reasons(&rejected) })
@@ -79,21 +81,40 @@ pub(super) fn find_dot_candidates(
         (candidates, _) => Ok(candidates),
     };
     let candidates = plan_or_spill(&problem, listed).map_err(wrong)?;
-    let other_partition = |problem: &MmaProblem| problem.warp_partition.filter(|_| !is_pinned);
+    let is_other = |plan: &mma::DotCandidate| !is_pinned && plan.problem.warp_partition.is_some();
     let candidate = |plan: mma::DotCandidate| DotCandidate {
         choice: DotChoice {
             instruction: plan.problem.atom.as_deref().map(Arc::from),
             k_width: plan.problem.k_width,
             n_width: plan.problem.n_width,
-            warps_along_m: Some(plan.problem.chained),
-            partition: other_partition(&plan.problem).map(|of| DotPartition { warps: of.warps, swap_ab: of.swap_ab }),
+            warps: Some(choose_warps(&plan, is_pinned)),
             smem_operands: plan.smem_operands,
         },
         cost: plan.cost,
         partition: plan.warp_partition,
-        is_deferred: may_be_deferred && !plan.problem.chained || other_partition(&plan.problem).is_some(),
+        is_other_partition: is_other(&plan),
+        is_deferred: may_be_deferred && !plan.problem.chained || is_other(&plan),
     };
-    Ok(candidates.into_iter().map(candidate).collect())
+    let mut found: Vec<DotCandidate> = Vec::new();
+    for candidate in candidates.into_iter().map(candidate) {
+        // Where warps cannot keep whole rows, the candidate is listed twice.
+        if !found.iter().any(|known| known.choice == candidate.choice) {
+            found.push(candidate);
+        }
+    }
+    Ok(found)
+}
+
+/// Returns the choice of warps that selects a plan; `is_pinned` states whether the program has the warp partition. A
+/// plan with both operands in registers is chosen by its partition, since the best plan may depend on other dots.
+fn choose_warps(plan: &mma::DotCandidate, is_pinned: bool) -> DotWarps {
+    let WarpPartition { warps, swap_ab, lanes } = plan.warp_partition;
+    let is_best = plan.problem.warp_partition.is_none();
+    match is_pinned || is_best && (lanes.is_some() || plan.smem_operands != [false; 2]) {
+        false => DotWarps::Partition { warps, swap_ab },
+        true if plan.problem.chained => DotWarps::AlongM,
+        true => DotWarps::Best,
+    }
 }
 
 /// Returns, for operands A and B of a dot, whether an MMA can read the operand directly from shared memory.

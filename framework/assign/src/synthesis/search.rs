@@ -1,11 +1,13 @@
-//! Search of the tree of choices: depth first until a leaf has a solution, then from the best leaf to its neighbours.
+//! Search of the tree of choices: depth first until a leaf has a solution. After the buffers of loops, each instruction
+//! and warp partition is tried for all dots together, and from the best leaf the search goes to its neighbours.
 //! Layout conversions are then tried before stores, and a search of the choices for each loop follows: stages,
 //! overlapped MMAs, bulk tensor copies and a producer warp; both also from the fastest leaves with other instructions.
-//! With these, dots and conversions are chosen again, and dots try other warp partitions.
+//! With these, dots and conversions are chosen again, and single dots try other warp partitions.
 
 mod partitions;
 mod ping_pong;
 mod producers;
+mod starts;
 mod stores;
 mod tile_groups;
 
@@ -91,8 +93,10 @@ pub fn synthesize(
         tried: Tried::default(),
     };
     search.descend(0, &mut tree.initial_choices(config));
+    tree.loops.iter().for_each(|open| search.tune_buffers(open));
+    search.try_warps();
     search.tune_dots();
-    let starts = search.find_starts(MAX_STARTS, |_, one, other| one.instruction == other.instruction);
+    let starts = search.find_starts(MAX_STARTS);
     search.extend_limit();
     search.tune_stores();
     search.tune_loops();
@@ -215,8 +219,8 @@ impl Search<'_, '_> {
         cycle_lower_bound(&sure, self.config, self.options.blocks).is_ok_and(|least| least >= best.prediction.cycles)
     }
 
-    /// Solves the best leaf (complete choice) again with one instruction for all dots, with each other candidate for
-    /// one group of dots, for one dot, and for two dots that read one tensor, and keeps the fastest, until no such
+    /// Solves the best leaf (complete choice) again with each other candidate for one group of dots, for one dot, and for
+    /// two dots that read one tensor, and keeps the fastest, until no such
     /// change is faster. Dots of a group often need the same candidate, but the memory of their operands, and the
     /// operations between them, may differ.
     fn tune_dots(&mut self) {
@@ -224,8 +228,6 @@ impl Search<'_, '_> {
         let mut before = f64::INFINITY;
         while let Some(cycles) = self.best_cycles().filter(|cycles| *cycles < before) {
             before = cycles;
-            let Some((_, best)) = &self.best else { return };
-            tree.dots_by_instruction(best).into_iter().for_each(|dots| self.try_dots(dots));
             for (group, choice) in tree.ranked_candidates() {
                 self.try_dots(group.ops.iter().map(|(dot, _)| (*dot, choice)).collect());
                 group.ops.iter().for_each(|(dot, _)| self.try_dots(vec![(*dot, choice)]));
@@ -237,7 +239,25 @@ impl Search<'_, '_> {
     /// Solves the best leaf (complete choice) again with these choices for some dots, unless it cannot be faster.
     fn try_dots(&mut self, dots: Vec<(Op, &DotChoice)>) {
         let Some((_, best)) = &self.best else { return };
-        let mut choices = best.clone();
+        let choices = self.with_dots(best, dots);
+        if !self.tried_dots.contains(&choices.dots) {
+            self.try_choices(&choices);
+        }
+    }
+
+    /// Solves the leaf (complete choice) `choices` with other dots, unless it cannot be faster than the best leaf.
+    fn try_choices(&mut self, choices: &ExplicitMemoryChoices) {
+        if self.is_beaten(&self.tree.dot_work(choices, self.config)) {
+            self.size.nodes += 1;
+            self.size.cut += 1;
+        } else {
+            self.leaf_that_fits(choices);
+        }
+    }
+
+    /// Returns `choices` with these choices for some dots.
+    fn with_dots(&self, choices: &ExplicitMemoryChoices, dots: Vec<(Op, &DotChoice)>) -> ExplicitMemoryChoices {
+        let mut choices = choices.clone();
         // Only MMAs that read both operands from shared memory overlap with the next iteration.
         let waits = |accumulator: &[Op]| {
             accumulator
@@ -249,15 +269,7 @@ impl Search<'_, '_> {
         // Other MMAs may be issued by other warp groups.
         choices.ping_pong.clear();
         choices.dots.extend(dots.into_iter().map(|(dot, choice)| (dot, choice.clone())));
-        if self.tried_dots.contains(&choices.dots) {
-            return;
-        }
-        if self.is_beaten(&self.tree.dot_work(&choices, self.config)) {
-            self.size.nodes += 1;
-            self.size.cut += 1;
-        } else {
-            self.leaf_that_fits(&choices);
-        }
+        choices
     }
 
     /// Chooses the dots again with the choices for loops of the best leaf (complete choice), and these once more if a
@@ -274,44 +286,6 @@ impl Search<'_, '_> {
     /// Lets the next part of the search solve [`SynthesisOptions::leaves`] further leaves.
     fn extend_limit(&mut self) {
         self.most_leaves = self.size.leaves.saturating_add(self.options.leaves);
-    }
-
-    /// Returns the fastest leaves (complete choices) whose dots are not all alike those of the best leaf, nor of each
-    /// other, at most `most`. With other choices for loops and stores, one of them may be faster.
-    fn find_starts(
-        &self,
-        most: usize,
-        is_alike: impl Fn(Op, &DotChoice, &DotChoice) -> bool,
-    ) -> Vec<ExplicitMemoryChoices> {
-        let mut solved: Vec<(&ExplicitMemoryChoices, f64)> =
-            self.solved.iter().filter_map(|leaf| Some((&leaf.choices, leaf.cycles?))).collect();
-        solved.sort_by(|(_, left), (_, right)| left.total_cmp(right));
-        let are_alike = |one: &ExplicitMemoryChoices, other: &ExplicitMemoryChoices| {
-            one.dots.iter().all(|(dot, choice)| other.dots.get(dot).is_some_and(|other| is_alike(*dot, choice, other)))
-        };
-        let mut starts: Vec<&ExplicitMemoryChoices> = self.best.iter().map(|(_, choices)| choices).collect();
-        for (choices, _) in solved {
-            if starts.len() <= most && !starts.iter().any(|known| are_alike(known, choices)) {
-                starts.push(choices);
-            }
-        }
-        starts.into_iter().skip(1).cloned().collect()
-    }
-
-    /// Chooses stores, loops and the dots that use results of others from the leaf (complete choice) `choices`, and
-    /// keeps the result if it is faster than the best leaf.
-    fn tune_from(&mut self, choices: &ExplicitMemoryChoices) {
-        let (best, refused) = (self.best.take(), self.refused.take());
-        self.leaf(choices);
-        self.tune_stores();
-        self.tune_loops();
-        let tuned = self.best.as_ref().map(|(_, choices)| choices.clone()).unwrap_or_default();
-        self.tree.choices_of_consumers(&tuned).into_iter().for_each(|dot| self.try_dots(vec![dot]));
-        let cycles = best.as_ref().map_or(f64::INFINITY, |(leaf, _)| leaf.prediction.cycles);
-        let is_faster = self.best_cycles().is_some_and(|found| found < cycles);
-        if self.refused.is_some() || !is_faster && refused.is_none() {
-            (self.best, self.refused) = (best, refused);
-        }
     }
 
     fn best_cycles(&self) -> Option<f64> {
@@ -333,16 +307,22 @@ impl Search<'_, '_> {
     /// of warp groups.
     fn tune_loops(&mut self) {
         for open in &self.tree.loops {
-            self.tune_stages(open);
-            self.try_single_buffer(open);
-            if self.try_tensor_copies(&open.of) {
-                self.tune_stages(open);
-            }
+            self.tune_buffers(open);
             self.producers(open);
             self.try_ping_pong(open);
             self.try_tile_groups(open);
         }
         self.try_pending_copies();
+    }
+
+    /// Solves the best leaf (complete choice) again with other numbers of stages of a loop, a single buffer, and bulk tensor
+    /// copies, and keeps the fastest.
+    fn tune_buffers(&mut self, open: &Staged) {
+        self.tune_stages(open);
+        self.try_single_buffer(open);
+        if self.try_tensor_copies(&open.of) {
+            self.tune_stages(open);
+        }
     }
 
     /// Solves the best leaf (complete choice) again with the program's pending copies as bulk tensor copies.
@@ -380,20 +360,21 @@ impl Search<'_, '_> {
     /// Solves the best leaf (complete choice) again with a single buffer for each tensor of a loop, which lanes refill
     /// from registers.
     fn try_single_buffer(&mut self, open: &Staged) {
+        let choices = self.best.as_ref().and_then(|(_, choices)| self.with_single_buffer(choices, open));
+        choices.iter().for_each(|choices| _ = self.leaf(choices));
+    }
+
+    /// Returns `choices` with a single buffer for each tensor of a loop; `None` if the loop cannot have it.
+    fn with_single_buffer(&self, choices: &ExplicitMemoryChoices, open: &Staged) -> Option<ExplicitMemoryChoices> {
         // A program that states the number of buffers gets that number. Without task mapping, copies keep their
         // layouts.
         let is_open = self.options.task_mapping && open.stages.contains(&1) && open.stages.contains(&2);
         let group = self.tree.group(&open.of);
         // Bulk tensor copies, which another loop of the group may have chosen, do not go through registers.
-        let has_tensor_copies = |choices: &ExplicitMemoryChoices| {
-            group.iter().flat_map(|of| &of.copies).any(|copy| choices.tensor_copies.contains_key(copy))
-        };
-        let best = self.best.as_ref().filter(|(_, choices)| is_open && !has_tensor_copies(choices));
-        let Some((_, choices)) = best else { return };
-        let choices = group
-            .into_iter()
-            .fold(self.tree.with_stages(choices, &open.of, 2), ExplicitMemoryChoices::with_single_buffer);
-        self.leaf(&choices);
+        let has_tensor_copies =
+            group.iter().flat_map(|of| &of.copies).any(|copy| choices.tensor_copies.contains_key(copy));
+        let two_stages = (is_open && !has_tensor_copies).then(|| self.tree.with_stages(choices, &open.of, 2))?;
+        Some(group.into_iter().fold(two_stages, ExplicitMemoryChoices::with_single_buffer))
     }
 
     /// Solves the best leaf (complete choice) again with bulk tensor copies in a loop and its group, and keeps it if it
@@ -438,7 +419,10 @@ impl Search<'_, '_> {
     /// Solves a leaf (complete choice) unless it is known, and keeps it if it is the fastest. Returns false if its
     /// tensors do not fit shared memory.
     fn leaf(&mut self, choices: &ExplicitMemoryChoices) -> bool {
-        if let Some(known) = self.solved.iter().find(|known| self.best.is_some() && known.choices == *choices) {
+        let is_faster = |cycles: f64| self.best_cycles().is_none_or(|best| cycles < best);
+        if let Some(known) = self.solved.iter().find(|known| known.choices == *choices)
+            && !known.cycles.is_some_and(is_faster)
+        {
             return known.fits;
         }
         if self.size.leaves >= self.most_leaves {

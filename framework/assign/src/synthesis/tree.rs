@@ -21,6 +21,7 @@ use crate::memory::element_bits_while_moved;
 use crate::producer_warps::requested_producer;
 use crate::shared_buffer::SolvedLayouts;
 use crate::stage_count::MAX_STAGES;
+use tilewright_plan::mma::WarpPartition;
 use tilewright_tile::axis_info::AxisInfoMap;
 use tilewright_tile::op::Dialects;
 use tilewright_tile::transform::explicit::{
@@ -95,6 +96,22 @@ pub(super) struct DotGroup {
 }
 
 impl DotGroup {
+    /// Returns the candidate with this instruction, this warp partition, or both if there is one, and else most like the
+    /// choice `now`; `None` if no candidate has either.
+    fn most_alike(
+        &self,
+        (instruction, partition): (&Option<Arc<str>>, WarpPartition),
+        now: &DotChoice,
+    ) -> Option<&DotChoice> {
+        let likeness = |of: &&DotCandidate| {
+            let choice = &of.choice;
+            let kind = (choice.instruction == *instruction, of.partition == partition);
+            (kind, choice.instruction == now.instruction, choice.k_width == now.k_width, choice.n_width == now.n_width)
+        };
+        let found = self.candidates.iter().rev().max_by_key(likeness)?;
+        (found.choice.instruction == *instruction || found.partition == partition).then_some(&found.choice)
+    }
+
     /// Returns the choices that are tried from the start.
     fn choices(&self) -> impl DoubleEndedIterator<Item = &DotChoice> {
         self.candidates.iter().filter(|candidate| !candidate.is_deferred).map(|candidate| &candidate.choice)
@@ -156,51 +173,21 @@ impl<'m> Tree<'m> {
         self.loops.iter().fold(initial, |choices, open| choices.with_stages(open.of.op, stages(open)))
     }
 
-    /// Returns choices of one instruction for all dots that have a candidate of it, for each instruction that several
-    /// groups have in common: the candidates most like the choices in `choices`, and the same with each other number of
-    /// adjacent K elements for the dots of one group. Dots with one instruction need fewer layout conversions between
-    /// each other.
-    pub(super) fn dots_by_instruction(&self, choices: &ExplicitMemoryChoices) -> Vec<Vec<(Op, &DotChoice)>> {
-        let (mut known, mut common) = (BTreeSet::new(), BTreeSet::new());
-        for group in &self.dots {
-            let of_group: BTreeSet<_> = group.choices().map(|choice| &choice.instruction).collect();
-            common.extend(known.intersection(&of_group).copied());
-            known.extend(of_group);
-        }
-        let alike = |instruction| {
-            let like_now = self.dots_most_alike(choices, instruction, None);
-            let by_width = self.dots.iter().flat_map(move |group| {
-                let of_instruction = group.choices().filter(move |choice| choice.instruction == *instruction);
-                let widths: BTreeSet<Option<u64>> = of_instruction.map(|choice| choice.k_width).collect();
-                widths.into_iter().map(move |width| self.dots_most_alike(choices, instruction, Some((group, width))))
-            });
-            by_width.chain([like_now])
-        };
-        common.into_iter().flat_map(alike).collect()
-    }
-
-    /// Returns, for each dot with a candidate of this instruction, the candidate that is most like its choice in
-    /// `choices`; the dots of the group `of_width` have this number of adjacent K elements.
-    fn dots_most_alike(
-        &self,
-        choices: &ExplicitMemoryChoices,
-        instruction: &Option<Arc<str>>,
-        of_width: Option<(&DotGroup, Option<u64>)>,
-    ) -> Vec<(Op, &DotChoice)> {
-        let mut found = Vec::new();
-        for group in &self.dots {
-            let width = of_width.filter(|(other, _)| std::ptr::eq(*other, group)).map(|(_, width)| width);
-            for &(op, _) in &group.ops {
-                let Some(now) = choices.dots.get(&op) else { continue };
-                let likeness = |choice: &&DotChoice| {
-                    let is_of_width = choice.k_width == width.unwrap_or(now.k_width);
-                    (choice.warps_along_m == now.warps_along_m, is_of_width, choice.n_width == now.n_width)
-                };
-                let by_instruction = group.choices().rev().filter(|choice| choice.instruction == *instruction);
-                found.extend(by_instruction.max_by_key(likeness).map(|choice| (op, choice)));
+    /// Returns choices of one instruction and one warp partition for all dots, for each instruction and partition of a
+    /// candidate: of each dot, the candidate most like them and the choices in `choices`. Dots with one instruction and
+    /// one partition need the fewest layout conversions between each other.
+    pub(super) fn dots_by_warps(&self, choices: &ExplicitMemoryChoices) -> Vec<Vec<(Op, &DotChoice)>> {
+        let mut kinds: Vec<(&Option<Arc<str>>, WarpPartition)> = Vec::new();
+        for candidate in self.dots.iter().flat_map(|group| &group.candidates) {
+            let kind = (&candidate.choice.instruction, candidate.partition);
+            if !kinds.contains(&kind) {
+                kinds.push(kind);
             }
         }
-        found
+        let dots = || self.dots.iter().flat_map(|group| group.ops.iter().map(move |(dot, _)| (group, *dot)));
+        let alike =
+            |kind| dots().filter_map(move |(group, dot)| Some((dot, group.most_alike(kind, choices.dots.get(&dot)?)?)));
+        kinds.into_iter().map(|kind| alike(kind).collect()).collect()
     }
 
     /// Returns the candidates of each group of dots in turn: first the most promising one of each instruction and warp
@@ -210,8 +197,7 @@ impl<'m> Tree<'m> {
         for group in &self.dots {
             let mut counts: HashMap<_, usize> = HashMap::new();
             for choice in group.choices() {
-                let count =
-                    counts.entry((&choice.instruction, choice.warps_along_m, choice.smem_operands)).or_default();
+                let count = counts.entry((&choice.instruction, choice.warps, choice.smem_operands)).or_default();
                 ranked.push((*count, group, choice));
                 *count += 1;
             }
@@ -230,7 +216,7 @@ impl<'m> Tree<'m> {
     ) -> Vec<Vec<(Op, &DotChoice)>> {
         let mut found = Vec::new();
         for group in &self.dots {
-            let is_tried = |of: &&DotCandidate| of.is_deferred && of.choice.partition.is_some() == partitions;
+            let is_tried = |of: &&DotCandidate| of.is_deferred && of.is_other_partition == partitions;
             for candidate in group.candidates.iter().filter(is_tried) {
                 let choice = &candidate.choice;
                 let is_open = |dot: &Op| {
@@ -274,7 +260,7 @@ impl<'m> Tree<'m> {
             let group = self.dots.iter().find(move |group| group.ops.iter().any(|(op, _)| *op == read.dot));
             let choices =
                 group.into_iter().flat_map(DotGroup::choices).filter(|choice| choice.smem_operands[read.side]);
-            choices.filter(|choice| seen.insert((&choice.instruction, choice.warps_along_m))).collect::<Vec<_>>()
+            choices.filter(|choice| seen.insert((&choice.instruction, choice.warps))).collect::<Vec<_>>()
         };
         let is_same_group = |first: Op, second: Op| {
             self.dots.iter().any(|group| [first, second].iter().all(|dot| group.ops.iter().any(|(op, _)| op == dot)))

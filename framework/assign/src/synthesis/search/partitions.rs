@@ -1,10 +1,26 @@
-//! The last part of the search: candidates of dots whose warps divide N, and other warp partitions of dots.
+//! Warp partitions of dots: first one instruction and one partition for all dots, last other partitions of single dots
+//! and warps that may divide N.
 
 use super::Search;
-use tilewright_tile::Op;
-use tilewright_tile::transform::explicit::DotChoice;
 
 impl Search<'_, '_> {
+    /// Solves the best leaf (complete choice) again with one instruction and one warp partition for all dots, for each of
+    /// them, also with a single buffer for the tensors of each loop, and keeps the fastest. Which instruction and
+    /// partition are fastest depends on how loops fill their tensors.
+    pub(super) fn try_warps(&mut self) {
+        let (tree, Some((_, best))) = (self.tree, &self.best) else { return };
+        let best = best.clone();
+        let loops = || tree.loops.iter();
+        let single = loops().try_fold(best.clone(), |choices, open| self.with_single_buffer(&choices, open));
+        let single = single.filter(|single| *single != best);
+        for dots in tree.dots_by_warps(&best) {
+            self.try_dots(dots.clone());
+            if let Some(single) = &single {
+                self.try_choices(&self.with_dots(single, dots));
+            }
+        }
+    }
+
     /// Tries the candidates of dots that are tried last: first warps that may divide N, then other warp partitions, as
     /// long as these gain.
     pub(super) fn try_deferred_candidates(&mut self) {
@@ -20,9 +36,6 @@ impl Search<'_, '_> {
         let (before, choices) = (leaf.prediction.cycles, best.clone());
         self.tried_dots.clear();
         tree.deferred_candidates(&choices, partitions).into_iter().for_each(|dots| self.try_dots(dots));
-        if partitions {
-            self.tune_other_partitions();
-        }
         let is_faster = self.best_cycles() < Some(before);
         if is_faster {
             self.tune_dots_of_loops();
@@ -30,16 +43,5 @@ impl Search<'_, '_> {
             self.tune_loops();
         }
         is_faster
-    }
-
-    /// Chooses stores, loops and the dots that use results of others from the fastest leaf (complete choice) with
-    /// another warp partition of each group of dots, and keeps the fastest.
-    fn tune_other_partitions(&mut self) {
-        let warps = |choice: &DotChoice| (choice.partition, choice.warps_along_m);
-        for group in &self.tree.dots {
-            let is_of_group = |dot: Op| group.ops.iter().any(|(op, _)| *op == dot);
-            let starts = self.find_starts(1, |dot, one, other| !is_of_group(dot) || warps(one) == warps(other));
-            starts.iter().for_each(|choices| self.tune_from(choices));
-        }
     }
 }

@@ -191,11 +191,18 @@ pub struct CopyChoice {
 
 /// The partition of a dot's result over warps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct DotPartition {
-    /// Numbers of warps along M and along N.
-    pub warps: [u64; 2],
-    /// Whether the MMA's first operand is B.
-    pub swap_ab: bool,
+pub enum DotWarps {
+    /// The partition of the dot's best plan.
+    Best,
+    /// All warps divide M, so that each warp has entire rows of the result.
+    AlongM,
+    /// A warp partition.
+    Partition {
+        /// Numbers of warps along M and along N.
+        warps: [u64; 2],
+        /// Whether the MMA's first operand is B.
+        swap_ab: bool,
+    },
 }
 
 /// The choices for a dot of an explicit-memory program.
@@ -207,10 +214,8 @@ pub struct DotChoice {
     pub k_width: Option<u64>,
     /// Number of adjacent columns of the result that a lane holds; `None` if it is not chosen.
     pub n_width: Option<u64>,
-    /// Whether all warps divide M, so that each warp has entire rows of the result; `None` if it is not chosen.
-    pub warps_along_m: Option<bool>,
-    /// The warp partition; `None` if it is not chosen.
-    pub partition: Option<DotPartition>,
+    /// The partition of the result over warps; `None` if it is not chosen.
+    pub warps: Option<DotWarps>,
     /// Whether operands A and B stay in shared memory, where the MMA instruction reads them.
     pub smem_operands: [bool; 2],
 }

@@ -30,7 +30,7 @@ mod view;
 
 pub use super::pipeliner::ARRIVE_PER_WARP;
 pub use choices::{
-    CopyChoice, DotChoice, DotPartition, ElementDistance, ExplicitMemoryChoices, PingPongChoice, ProducerChoice,
+    CopyChoice, DotChoice, DotWarps, ElementDistance, ExplicitMemoryChoices, PingPongChoice, ProducerChoice,
     ScaledOffsetTerm, TensorMapTileAddress,
 };
 pub use expand::{LoweredExplicitFunction, expand_explicit_memory};

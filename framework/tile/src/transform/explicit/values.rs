@@ -2,7 +2,7 @@
 
 use crate::op::name::{arith, tt, ttg, tw};
 
-use super::choices::PingPongChoice;
+use super::choices::{DotWarps, PingPongChoice};
 use super::expander::Expander;
 use super::packed;
 use crate::op_attrs::{
@@ -55,13 +55,17 @@ impl Expander<'_> {
         let overlaps = self.pending.contains(&op);
         let [follows, precedes] = self.dots_in_flight(cloner.from, op);
         let is_waited = ends_early || !overlaps && follows && !precedes;
+        let (counts, swap_ab) = match choice.warps {
+            Some(DotWarps::Partition { warps, swap_ab }) => (Some(warps), swap_ab),
+            _ => (None, false),
+        };
         let chosen = [
             (INSTRUCTION, choice.instruction.map(Attribute::Text)),
             (K_WIDTH, choice.k_width.map(number)),
             (DOT_COLUMNS_PER_LANE, choice.n_width.map(number)),
-            (ALL_WARPS_ALONG_M, choice.warps_along_m.map(Attribute::Bool)),
-            (WARP_COUNTS_M_N, choice.partition.map(|of| Attribute::Array(TileType::integer(64), of.warps.to_vec()))),
-            (SWAP_AB, choice.partition.filter(|of| of.swap_ab).map(|_| Attribute::Unit)),
+            (ALL_WARPS_ALONG_M, choice.warps.map(|warps| Attribute::Bool(warps == DotWarps::AlongM))),
+            (WARP_COUNTS_M_N, counts.map(|counts| Attribute::Array(TileType::integer(64), counts.to_vec()))),
+            (SWAP_AB, swap_ab.then_some(Attribute::Unit)),
             (IS_PENDING, (is_waited || overlaps || precedes).then_some(Attribute::Unit)),
             (BEGINS_EXCLUSIVE, begins_exclusive),
             (ENDS_EXCLUSIVE, ends_exclusive),
