@@ -19,6 +19,7 @@ mod conversions;
 mod copies;
 mod descriptor_loops;
 mod dots;
+mod early_uses;
 mod explicit;
 mod families;
 mod gathers;

@@ -17,7 +17,7 @@ use tilewright_kernel::{Builder, Value};
 use tilewright_math::casts::NativeCasts;
 use tilewright_target::Optimization;
 use tilewright_tile::op::name::{arith, math, tt};
-use tilewright_tile::{Op, Operation, TileType, ValueOrigin};
+use tilewright_tile::{FunctionBody, Op, Operation, TileType, ValueOrigin};
 
 /// For given operands, the results that were computed from them: registers with equal operands are computed once.
 type Known = HashMap<SmallVec<[Value; 4]>, Results>;
@@ -130,11 +130,15 @@ fn packed_casts(
     // Other users, such as dots, pack the numbers in another order.
     let user = operation.results.first().and_then(|&result| lowering.only_user(result));
     let is_extended = user.is_some_and(|user| body.op(user).name() == arith::EXTF);
+    // The conversion of a prefetched value leaves its registers to the next one. A code generator that finds the pairs
+    // itself converts them where they are used.
+    let is_prefetched = operation.operands.first().is_some_and(|&operand| is_prefetched(body, operand));
     let mut scalar =
         Scalar { builder: &mut lowering.builder, operation, from, to, native, division: None, values: &values };
     let casts = if is_computed { None } else { cast::by_bytes(&mut scalar, operation.name()) };
     let casts = casts.or_else(|| cast::by_instructions(&mut scalar, operation.name()));
-    let casts = casts.or_else(|| is_extended.then(|| cast::by_pairs(&mut scalar, operation.name())).flatten());
+    let casts = casts
+        .or_else(|| (is_extended || is_prefetched).then(|| cast::by_pairs(&mut scalar, operation.name())).flatten());
     let Some(casts) = casts else { return Known::new() };
     let mut known = Known::new();
     for (value, cast) in values.into_iter().zip(casts) {
@@ -142,6 +146,18 @@ fn packed_casts(
         known.insert(smallvec![value], smallvec![cast]);
     }
     known
+}
+
+/// Whether a loop carries a value to the iteration that uses it, and each iteration loads the next one.
+fn is_prefetched(body: &FunctionBody, value: tilewright_tile::Value) -> bool {
+    let ValueOrigin::Argument(block, index) = body.value_origin(value) else { return false };
+    let yielded = body.ops(block).last().map(|last| &body.op(*last).operands);
+    let next = yielded.and_then(|yielded| yielded.get((index as usize).checked_sub(1)?));
+    let is_load = |op: &Op| body.op(*op).name() == tt::LOAD;
+    match next.map(|next| body.value_origin(*next)) {
+        Some(ValueOrigin::Result(op, _)) => body.op_and_nested_ops(op).iter().any(is_load),
+        _ => false,
+    }
 }
 
 /// Lowers an operation on scalars with operands `values`; `from` and `to` are the element types of operands and

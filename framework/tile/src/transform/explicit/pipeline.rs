@@ -112,6 +112,7 @@ impl Expander<'_> {
             op: of.op,
             enclosing: producer.and(of.enclosing.clone().ok()).unwrap_or_default(),
             streams: vec![stream],
+            early_uses: Vec::new(),
             rest: Slice { ops, carried: (1..body.arguments(block).len()).collect(), ..Slice::default() },
             asynchronous_accumulators: of.accumulator.iter().take(asynchronous_dots).filter_map(carried).collect(),
             asynchronous_dots,

@@ -11,12 +11,14 @@
 //! carries ([`PrefetchPath::Carried`]), if a dot depends on it or the program states the number of stages. Layout
 //! assignment chooses, and passes its choice as [`LoopPipelinePlan`].
 //!
+//! - `early_uses`: the uses of loads in registers that come before the next prefetches;
 //! - `find`: the loads, and the operands that are the same in each iteration;
 //! - `pipelined`: the choices;
 //! - `pointer_bases`: the parameters that loads and stores of the loop access;
 //! - `prefetch`: the schedule and the emission of prefetches;
 //! - `stored_operands`: MMA operands that are stored to shared memory before the loop.
 
+mod early_uses;
 mod find;
 mod pipelined;
 mod pointer_bases;

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::early_uses::find_early_uses;
 use super::find::{PrefetchConsumer, PrefetchableLoad, slice};
 use super::stored_operands::{HoistedOperands, buffer_type, emit_reinterpreted};
 use super::{LoopPipelinePlan, PlannedPrefetch, PrefetchPath, REGISTER_PATH_BUFFER_COUNT};
@@ -15,7 +16,7 @@ use crate::transform::pipeliner::{
 };
 use crate::transform::rewrite_error::violation_of;
 use crate::transform::{IrCloner, Rewrite, Rewritten, rewrite_function, violation};
-use crate::{Attribute, Function, FunctionBody, Op, TileType, TileViolation, Value, ValueOrigin, Values};
+use crate::{Attribute, Block, Function, FunctionBody, Op, TileType, TileViolation, Value, ValueOrigin, Values};
 
 /// Pipelines loops of a function: prefetches the chosen loads, each by its [`PrefetchPath`], and stores the chosen dot
 /// operands to shared memory before the loop.
@@ -101,9 +102,6 @@ impl Rewrite for Loops<'_> {
 
 /// Returns the schedule of a loop. `streams` has the indices of the loads of each stream (a group of prefetches with
 /// the same path and distance).
-///
-/// The part of an iteration that does not prefetch omits operations whose results only lead to values that buffers
-/// replace, and loop-carried values that only these operations use.
 fn schedule(
     (of, enclosing): (&LoopPipelinePlan, Vec<EnclosingLoop>),
     streams: &[Vec<usize>],
@@ -131,10 +129,42 @@ fn schedule(
         let has_copies = path == PrefetchPath::Copy;
         Ok(Stream { distance, buffers, slice, has_copies, has_loads, tensor_bytes })
     };
-    let streams = streams.iter().map(stream).collect::<Result<_, String>>()?;
+    let streams: Vec<Stream> = streams.iter().map(stream).collect::<Result<_, String>>()?;
+    let (rest, early_uses) = find_rest(of, (body, block), &streams)?;
+    let accumulators = of.overlapped_dots.iter().map(|dot| {
+        let carried = carried_accumulator_index(body, block, *dot)?;
+        rest.carried.iter().position(|index| *index == carried + 1)
+    });
+    let accumulators: Option<Vec<usize>> = accumulators.collect();
+    let asynchronous_accumulators = accumulators.ok_or("the accumulator of an overlapped dot is not carried")?;
+    let prefetches_last = !asynchronous_accumulators.is_empty() && of.producer.is_none();
+    Ok(Schedule {
+        op: of.op,
+        enclosing,
+        streams,
+        early_uses,
+        rest,
+        asynchronous_dots: asynchronous_accumulators.len(),
+        asynchronous_accumulators,
+        prefetches_last,
+        mma_waits_cover_block: of.mma_waits_cover_block,
+        producer: of.producer,
+    })
+}
+
+/// Returns the part of an iteration that does not prefetch, with the loop body `block`, and the uses of values in
+/// registers that come before the prefetches of the next ones.
+///
+/// The former omits these uses, operations whose results only lead to values that buffers replace, and loop-carried
+/// values that only these operations use.
+fn find_rest(
+    of: &LoopPipelinePlan,
+    (body, block): (&FunctionBody, Block),
+    streams: &[Stream],
+) -> Result<(Slice, Vec<Op>), String> {
     let used: BTreeSet<Value> =
         body.walk_region(body.root()).into_iter().flat_map(|op| body.op(op).operands.clone()).collect();
-    let carried = body.arguments(block).iter().skip(1).zip(&operation.results);
+    let carried = body.arguments(block).iter().skip(1).zip(&body.op(of.op).results);
     let mut roots: Vec<Value> =
         carried.filter(|(_, result)| used.contains(result)).map(|(argument, _)| *argument).collect();
     let has_store = |op: &Op| body.op_and_nested_ops(*op).into_iter().any(|op| body.op(op).name() == tt::STORE);
@@ -148,24 +178,13 @@ fn schedule(
         rest.ops.contains(op) || stores.contains(op) || body.op(*op).results.iter().any(|value| read.contains(value))
     };
     rest.ops = body.ops(block).iter().copied().filter(is_kept).collect();
-    let accumulators = of.overlapped_dots.iter().map(|dot| {
-        let carried = carried_accumulator_index(body, block, *dot)?;
-        rest.carried.iter().position(|index| *index == carried + 1)
-    });
-    let accumulators: Option<Vec<usize>> = accumulators.collect();
-    let asynchronous_accumulators = accumulators.ok_or("the accumulator of an overlapped dot is not carried")?;
-    let prefetches_last = !asynchronous_accumulators.is_empty() && of.producer.is_none();
-    Ok(Schedule {
-        op: of.op,
-        enclosing,
-        streams,
-        rest,
-        asynchronous_dots: asynchronous_accumulators.len(),
-        asynchronous_accumulators,
-        prefetches_last,
-        mma_waits_cover_block: of.mma_waits_cover_block,
-        producer: of.producer,
-    })
+    let in_registers = of.loads.iter().filter(|load| load.path == PrefetchPath::Carried);
+    let in_registers = in_registers.flat_map(|load| load.load.reads.iter().map(|read| read.value)).collect();
+    let of_slices = streams.iter().flat_map(|stream| stream.slice.ops.iter().chain(&stream.slice.guarded)).copied();
+    let early_uses = find_early_uses(body, (block, &rest.ops), &in_registers, &of_slices.collect());
+    let is_read = |op: &Op| body.op(*op).results.iter().any(|value| read.contains(value));
+    rest.ops.retain(|op| is_read(op) || !early_uses.contains(op));
+    Ok((rest, early_uses))
 }
 
 /// Number of bytes of a tensor.

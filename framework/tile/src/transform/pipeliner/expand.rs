@@ -4,7 +4,7 @@
 //! barrier behind the wait also protects the buffer of the iteration before, which the prefetch overwrites, so that an
 //! iteration has one barrier. Prefetches through registers are loaded at the start of an iteration and stored at its
 //! end, so that nothing in between waits for global memory. Without buffers the loop carries the loaded values to the
-//! next iteration.
+//! next iteration; arithmetic that uses them up comes before the loads of the next ones, which take their registers.
 //!
 //! With a single buffer, a second barrier precedes these stores, since other warps still read the buffer in the same
 //! iteration.

@@ -139,6 +139,9 @@ impl Pipeline<'_> {
                 prefetched.push(None);
                 continue;
             };
+            if stream.buffers == 0 {
+                self.emit_early_uses(positions, front, cloner)?;
+            }
             let index = match (position.filled, &position.source) {
                 (Some(index), _) => index,
                 (None, Source::Buffer(index)) => (stream.distance..stream.buffers)
@@ -153,6 +156,19 @@ impl Pipeline<'_> {
             }));
         }
         Ok(prefetched)
+    }
+
+    /// Emits the uses of values in registers that precede the prefetches of the next ones.
+    fn emit_early_uses(
+        &self,
+        positions: &[Position],
+        front: &mut dyn Prefetch,
+        cloner: &mut IrCloner<'_, '_, '_>,
+    ) -> Rewritten<()> {
+        front.read(&positions.iter().map(|position| position.source.clone()).collect::<Vec<_>>(), cloner);
+        self.schedule.early_uses.iter().try_for_each(|op| cloner.rewrite_or_clone_op(*op, front))?;
+        front.read(&[], cloner);
+        Ok(())
     }
 
     /// Emits the waits until the buffers of this iteration are filled.

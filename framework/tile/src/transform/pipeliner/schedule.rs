@@ -14,8 +14,11 @@ pub(in crate::transform) struct Schedule {
     pub enclosing: Vec<EnclosingLoop>,
     /// The streams of prefetches, each with one prefetch distance.
     pub streams: Vec<Stream>,
-    /// The part of an iteration that does not prefetch: the operations without the `scf.yield`, and the block arguments
-    /// that they need.
+    /// The operations of an iteration that read values which the loop carries in registers, and the uses of these values
+    /// that precede the prefetches of the next ones.
+    pub early_uses: Vec<Op>,
+    /// The part of an iteration that neither prefetches nor precedes prefetches: the operations without the `scf.yield`,
+    /// and the block arguments that they need.
     pub rest: Slice,
     /// The accumulators whose MMAs are in flight across the end of an iteration, as indices into [`Slice::carried`] of
     /// `rest`.
