@@ -1,4 +1,4 @@
-//! Counts the registers that are live in a loop, if its code keeps the order of the kernel IR.
+//! Counts the registers that are live in a region, if its code keeps the order of the kernel IR.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,6 +8,12 @@ use tilewright_kernel::{Op, Region, Type, Value};
 /// own or from outside. Constants are not counted, since code can use them as immediates; predicates are not, since they
 /// have registers of their own.
 pub(super) fn most_live_words(body: &Region) -> u32 {
+    most_live_words_at(body, |_| true)
+}
+
+/// Returns the most 32-bit words of a lane that are live at once, as [`most_live_words`] counts them, before one of the
+/// statements of a region, not of nested ones, that `is_counted` selects.
+pub(super) fn most_live_words_at(body: &Region, is_counted: impl Fn(&Op) -> bool) -> u32 {
     let mut words: HashMap<Value, u32> = body.arguments.iter().map(|&(value, ty)| (value, words_of(ty))).collect();
     let mut constants = HashSet::new();
     for statement in &body.statements {
@@ -19,8 +25,11 @@ pub(super) fn most_live_words(body: &Region) -> u32 {
     let words_of_value = |value: &Value| words.get(value).copied().unwrap_or(1);
     let (mut live, mut total, mut most) = (HashSet::new(), 0, 0);
     for statement in body.statements.iter().rev() {
-        let inner = statement.op.regions().into_iter().map(most_live_words).max().unwrap_or(0);
-        most = most.max(total + inner);
+        let counted = is_counted(&statement.op);
+        if counted {
+            let inner = statement.op.regions().into_iter().map(most_live_words).max().unwrap_or(0);
+            most = most.max(total + inner);
+        }
         for (result, _) in &statement.results {
             if live.remove(result) {
                 total -= words_of_value(result);
@@ -31,7 +40,9 @@ pub(super) fn most_live_words(body: &Region) -> u32 {
                 total += words_of_value(&used);
             }
         });
-        most = most.max(total);
+        if counted {
+            most = most.max(total);
+        }
     }
     most
 }
