@@ -102,7 +102,11 @@ impl Tiles {
     fn kernel(&self) -> Kernel {
         let Self { start, step } = self;
         // Short names of types in the program.
-        let short = [("PTR", "tensor<128x32x!tt.ptr<i32>, #b>"), ("INT", "tensor<128x32xi32, #b>")];
+        let short = [
+            ("PTR", "tensor<128x32x!tt.ptr<i32>, #b>"),
+            ("INT", "tensor<128x32xi32, #b>"),
+            ("LONG", "tensor<128x32xi64, #b>"),
+        ];
         let text = format!(
             "#b = #ttg.blocked<{{sizePerThread = [1, 1], threadsPerWarp = [8, 4], warpsPerCTA = [4, 1],
                                 order = [1, 0]}}>
@@ -163,9 +167,14 @@ fn a_loop_carries_one_base_of_strided_tiles() {
                             %start = tt.addptr %row, %by_column : PTR, INT";
     const OFFSETS: &str = "%offsets = arith.addi %by_row, %by_column : INT
                            %start = tt.addptr %base, %offsets : PTR, INT";
-    // No sum of rows and columns, so that each lane has 32 different products.
+    // No sum of rows and columns, so that each lane has 32 different products, of half as many bits as pointers.
     const PRODUCTS: &str = "%mixed = arith.muli %by_row, %columns : INT
                             %start = tt.addptr %base, %mixed : PTR, INT";
+    // As many different products of as many bits as pointers.
+    const LONG_PRODUCTS: &str = "%long_rows = arith.extsi %by_row : INT to LONG
+                                 %long_columns = arith.extsi %columns : INT to LONG
+                                 %mixed = arith.muli %long_rows, %long_columns : LONG
+                                 %start = tt.addptr %base, %mixed : PTR, LONG";
     // Rows without a constant distance, as if from a table, and columns with one stride.
     const TABLE: &str = "%odd = arith.remsi %by_row, %seven : INT
                          %row = tt.addptr %base, %odd : PTR, INT
@@ -173,10 +182,11 @@ fn a_loop_carries_one_base_of_strided_tiles() {
     let (s, t, iterations) = (37i64, 5i64, 3i64);
     type Place = fn(i64, i64) -> i64;
     type Distance = fn(i64) -> i64;
-    let places: [(&str, Place, usize); 4] = [
+    let places: [(&str, Place, usize); 5] = [
         (POINTERS, |row, column| row * 37 + column * 5, 1),
         (OFFSETS, |row, column| row * 37 + column * 5, 1),
-        (PRODUCTS, |row, column| row * 37 * column, 32),
+        (PRODUCTS, |row, column| row * 37 * column, 1),
+        (LONG_PRODUCTS, |row, column| row * 37 * column, 32),
         (TABLE, |row, column| row * 37 % 7 + column * 5, 1),
     ];
     // The step of the pointers, for all elements or for each row.

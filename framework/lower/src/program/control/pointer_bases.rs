@@ -22,8 +22,9 @@ use super::pointer_sum::{Offset, PointerSum, Term};
 /// before it issues the loads.
 const LEAST_POINTERS: usize = 16;
 
-/// Least ratio of the registers that the carried pointers would take to the registers that base and offsets take; with
-/// a smaller ratio, the loop carries the pointers.
+/// Least ratio of the registers that the carried pointers would take to the registers of the offsets; with a smaller
+/// ratio, the loop carries the pointers. An offset of 32 bits for each pointer has this ratio: one instruction adds it to
+/// the base, and two add a step to a carried pointer.
 const LEAST_GAIN: usize = 2;
 
 /// Number of 32-bit registers that a pointer takes.
@@ -84,9 +85,9 @@ impl Lowering<'_> {
             return Ok(None);
         }
         let (bases, terms) = self.split_pointers(initial, registers.select(&tensor.values));
-        let needed = terms.iter().map(|term| term.registers(&self.builder)).sum::<usize>() + POINTER_REGISTERS;
+        let offset_registers: usize = terms.iter().map(|term| term.registers(&self.builder)).sum();
         let Some((&first, others)) = bases.split_first() else { return Ok(None) };
-        let is_less = needed * LEAST_GAIN <= registers.count() * POINTER_REGISTERS;
+        let is_less = offset_registers * LEAST_GAIN <= registers.count() * POINTER_REGISTERS;
         if others.iter().any(|&other| other != first) || !is_less {
             return Ok(None);
         }
