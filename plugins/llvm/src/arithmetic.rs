@@ -9,7 +9,7 @@ use tilewright_plugin::CompileError;
 use tilewright_plugin::codegen::{invalid_module_error, unsupported_kernel_error};
 
 use crate::body::{Body, Typed};
-use crate::emitter::builder_error;
+use crate::emitter::{Emitter, builder_error};
 use crate::ffi;
 use crate::thread_fields::ThreadFields;
 
@@ -169,26 +169,30 @@ impl<'ctx> Body<'_, 'ctx> {
         let Some(b) = b.filter(|_| matches!(op, Binary::Add | Binary::Or | Binary::Xor)) else { return Ok(()) };
         result.thread = a.plus(b);
         let Some(sum) = a.merged(b) else { return Ok(()) };
-        if let Some(value) = self.thread_sum(sum)? {
+        if let Some(value) = self.thread_sum(&self.emit, sum)? {
             result.value = value.into();
         }
         Ok(())
     }
 
     /// Emits the sum of fields of the thread's index; `None` if no register has this index.
-    pub(crate) fn thread_sum(&self, sum: ThreadFields) -> Result<Option<IntValue<'ctx>>, CompileError> {
-        let Some(index) = self.dialect.thread_index(&self.emit)? else { return Ok(None) };
+    pub(crate) fn thread_sum(
+        &self,
+        emit: &Emitter<'_, 'ctx>,
+        sum: ThreadFields,
+    ) -> Result<Option<IntValue<'ctx>>, CompileError> {
+        let Some(index) = self.dialect.thread_index(emit)? else { return Ok(None) };
         let mut value = None;
         for field in sum.fields() {
             let moved = match field.shift {
                 0 => index,
-                1.. => self.emit.shift_left(index, field.shift.unsigned_abs())?,
-                _ => self.emit.shift_right(index, field.shift.unsigned_abs())?,
+                1.. => emit.shift_left(index, field.shift.unsigned_abs())?,
+                _ => emit.shift_right(index, field.shift.unsigned_abs())?,
             };
-            let term = self.emit.and(moved, field.mask)?;
+            let term = emit.and(moved, field.mask)?;
             value = Some(match value {
                 None => term,
-                Some(before) => self.emit.builder.build_or(before, term, "").map_err(builder_error)?,
+                Some(before) => emit.builder.build_or(before, term, "").map_err(builder_error)?,
             });
         }
         Ok(value)

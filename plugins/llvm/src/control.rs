@@ -10,6 +10,7 @@ use tilewright_plugin::codegen::{CodeGenerator, ValueMap};
 use crate::body::{Body, Typed};
 use crate::emitter::builder_error;
 use crate::ffi;
+use crate::thread_fields::ThreadFields;
 
 /// The state of a loop while its body is being emitted.
 pub(crate) struct Loop<'ctx> {
@@ -65,8 +66,7 @@ impl<'ctx> CodeGenerator for Body<'_, 'ctx> {
             BasicValueEnum::IntValue(word)
                 if scope == CollectiveScope::Warp && value.ty == Type::Scalar(Element::I32) =>
             {
-                let uniform = self.dialect.uniform_in_warp(&self.emit, word)?;
-                Ok(Typed::new(value.ty, uniform.into()))
+                Ok(Typed::new(value.ty, self.uniform_word(word, value.thread)?.into()))
             }
             _ => Ok(value),
         }
@@ -188,6 +188,19 @@ impl<'ctx> CodeGenerator for Body<'_, 'ctx> {
 }
 
 impl<'ctx> Body<'_, 'ctx> {
+    /// Emits a word that is equal in all lanes of a warp, in a form that the assembler knows to be uniform. A word that
+    /// consists of fields of the thread's index is computed at the start of the kernel, since LLVM moves no assembly out
+    /// of a loop with barriers.
+    fn uniform_word(&self, word: IntValue<'ctx>, thread: Option<ThreadFields>) -> Result<IntValue<'ctx>, CompileError> {
+        if let Some(fields) = thread {
+            let emit = self.emit.at_kernel_start()?;
+            if let Some(word) = self.thread_sum(&emit, fields)? {
+                return self.dialect.uniform_in_warp(&emit, word);
+            }
+        }
+        self.dialect.uniform_in_warp(&self.emit, word)
+    }
+
     fn append_block(&self, name: &str) -> BasicBlock<'ctx> {
         self.emit.context.append_basic_block(self.function, name)
     }

@@ -79,7 +79,7 @@ impl<'ctx> Body<'_, 'ctx> {
         };
         let mut thread = bytes.thread;
         if let (Some(base), Some(sum)) = (before.base, before.thread.zip(thread).and_then(|(a, b)| a.merged(b)))
-            && let Some(value) = self.thread_sum(sum)?
+            && let Some(value) = self.thread_sum(&self.emit, sum)?
         {
             (address, offset, thread) = (base, value, Some(sum));
         }

@@ -245,8 +245,11 @@ impl<'a> IndexAnalysis<'a> {
         let divisor = bound + counted.clone().minus(&compared).as_constant()?;
         let is_zero = wrapped.as_constant() == Some(0);
         let is_reduced = counted.clone().minus(&wrapped).as_constant() == Some(divisor);
-        let range = counted.range();
-        let in_range = range.0.is_some_and(|least| least >= 0) && range.1.is_some_and(|most| most <= divisor);
+        let is_natural = |form: &IndexForm| form.range().0.is_some_and(|least| least >= 0);
+        // A comparison for the order, unlike one for equality, also wraps counters beyond the bound.
+        let is_ordered = !matches!(op, Compare::Eq | Compare::Ne) && is_natural(&compared);
+        let limit = if is_reduced && is_ordered { 2 * divisor - 1 } else { divisor };
+        let in_range = is_natural(&counted) && counted.range().1.is_some_and(|most| most <= limit);
         let is_next = self.beyond_assumed(&counted) == Some(1);
         let is_possible = divisor >= 1 && (is_zero || is_reduced) && (in_range || is_next);
         is_possible.then(|| counted.remainder(divisor))

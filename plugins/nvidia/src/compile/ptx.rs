@@ -202,8 +202,7 @@ impl TargetDialect for Ptx<'_> {
         emit: &Emitter<'_, 'ctx>,
         value: IntValue<'ctx>,
     ) -> Result<IntValue<'ctx>, CompileError> {
-        // ptxas keeps the result of a shuffle from one lane in a uniform register. LLVM may move the instruction out of
-        // loops.
+        // ptxas keeps the result of a shuffle from one lane in a uniform register.
         let text = "shfl.sync.idx.b32 $0, $1, 0, 31, -1;";
         first_integer(&emit.pure_assembly(text, "=r,r", &[value.into()], &[value.get_type().into()])?)
     }

@@ -31,3 +31,29 @@ fn the_invariant_part_of_an_offset_is_added_before_the_loop() {
     let offsets = (count(&lines, "mul.wide.s32"), count(&lines, "add.s64"), count(&lines, "shl.b64"));
     assert_eq!(offsets, (1, 1, 0), "{ptx}");
 }
+
+/// Checks that a word of the warp's index, equal in all lanes, is made uniform once, before the loop that uses it.
+#[test]
+fn a_word_of_the_warp_is_uniform_before_the_loop() {
+    let ptx = ptx_of_text(
+        "kernel k(%0 p: ptr.global, %1 n: i32) lanes 32 warps 8 {
+  %2: i32 = constant 0
+  %3: i32 = constant 1
+  %4: i32 = constant 4
+  %5: i32 = constant 11
+  for %2 to %1 step %3 (%6: i32) {
+    barrier block all
+    %7: i32 = special warp
+    %8: i32 = binary and %7, %4
+    %9: i32 = binary shl %8, %5
+    %10: i32 = assume_uniform warp %9
+    %11: i32 = binary add %10, %6
+    store %0, %11 align 4
+    yield
+  }
+}",
+    );
+    let at = |what: &str| ptx.find(what).unwrap_or_else(|| panic!("no `{what}`: {ptx}"));
+    assert!(at("shfl.sync.idx") < at("bar.sync"), "{ptx}");
+    assert_eq!(ptx.matches("shfl.sync.idx").count(), 1, "{ptx}");
+}

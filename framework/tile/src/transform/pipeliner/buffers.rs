@@ -46,32 +46,46 @@ pub(in crate::transform) fn shared_memory() -> LayoutAttribute {
 impl FunctionBuilder<'_> {
     /// Emits the index of the next buffer, modulo `buffers`.
     pub(super) fn next_index(&mut self, index: Value, buffers: u32) -> Result<Value, BuildError> {
-        self.neighbour(index, buffers, [buffers - 1, 0], arith::ADDI)
+        self.later_index(index, 1, buffers)
     }
 
     /// Emits the index of the previous buffer, modulo `buffers`.
     pub(super) fn previous_index(&mut self, index: Value, buffers: u32) -> Result<Value, BuildError> {
-        self.neighbour(index, buffers, [0, buffers - 1], arith::SUBI)
+        self.later_index(index, buffers.saturating_sub(1), buffers)
     }
 
-    /// Emits the next or previous index by the operation `step`; after index `last` comes `first`.
+    /// Emits the index of the buffer `distance` behind, modulo `buffers`; `distance` is less than `buffers`.
     ///
     /// With two buffers, it flips the lowest bit of the index, so that the placement of barriers can see that the
-    /// buffers are disjoint.
-    fn neighbour(
-        &mut self,
-        index: Value,
-        buffers: u32,
-        [last, first]: [u32; 2],
-        step: &str,
-    ) -> Result<Value, BuildError> {
-        let one = self.constant_i32(1)?;
-        if buffers == 2 {
-            return self.binary(arith::XORI, index, one);
+    /// buffers are disjoint. With another power of two, it clears the high bits of a sum. Otherwise it selects one of
+    /// two sums, or zero behind the last buffer.
+    pub(super) fn later_index(&mut self, index: Value, distance: u32, buffers: u32) -> Result<Value, BuildError> {
+        if distance == 0 {
+            return Ok(index);
         }
-        let [last, first] = [self.constant_i32(last)?, self.constant_i32(first)?];
-        let is_last = self.compare("eq", index, last)?;
-        let next = self.binary(step, index, one)?;
-        self.select(is_last, first, next)
+        if buffers == 2 {
+            return self.with_constant(arith::XORI, index, 1);
+        }
+        if buffers.is_power_of_two() {
+            let sum = self.with_constant(arith::ADDI, index, distance)?;
+            return self.with_constant(arith::ANDI, sum, buffers - 1);
+        }
+        let before_end = buffers - distance;
+        let bound = self.constant_i32(before_end)?;
+        if distance == 1 {
+            let first = self.constant_i32(0)?;
+            let is_last = self.compare("eq", index, bound)?;
+            let next = self.with_constant(arith::ADDI, index, 1)?;
+            return self.select(is_last, first, next);
+        }
+        let stays = self.compare("ult", index, bound)?;
+        let later = self.with_constant(arith::ADDI, index, distance)?;
+        let wrapped = self.with_constant(arith::SUBI, index, before_end)?;
+        self.select(stays, later, wrapped)
+    }
+
+    fn with_constant(&mut self, name: &str, index: Value, constant: u32) -> Result<Value, BuildError> {
+        let constant = self.constant_i32(constant)?;
+        self.binary(name, index, constant)
     }
 }

@@ -144,8 +144,9 @@ impl Pipeline<'_> {
             }
             let index = match (position.filled, &position.source) {
                 (Some(index), _) => index,
-                (None, Source::Buffer(index)) => (stream.distance..stream.buffers)
-                    .try_fold(*index, |index, _| cloner.to.previous_index(index, stream.buffers))?,
+                (None, Source::Buffer(index)) => {
+                    cloner.to.later_index(*index, stream.distance % stream.buffers.max(1), stream.buffers)?
+                }
                 (None, Source::Values(_)) => cloner.to.constant_i32(0)?,
             };
             let (loaded, next) = self.prefetch(ordinal, prefetch_iteration, index, front, cloner)?;
