@@ -19,12 +19,13 @@ use super::rewrite::rewrite;
 use super::shared_buffer::SolvedLayouts;
 use super::stages::predict_pipelined;
 use super::state::{Change, State};
+use super::store_swaps::swap_lanes_of_stores;
 use super::synthesis::alternatives::Tried;
 use super::synthesis::registers::BESIDE;
 use super::{AssignmentError, DotReport, LOOP_WEIGHT, LaunchConfig};
 use tilewright_layout::Dim;
 use tilewright_plan::mma::{CandidateSpace, MmaError, MmaProblem, dot_candidates};
-use tilewright_target::Direction;
+use tilewright_target::{Direction, Optimization};
 use tilewright_tile::op::OpDefinition;
 use tilewright_tile::op_attrs::{ALL_WARPS_ALONG_M, INSTRUCTION, IS_PENDING};
 use tilewright_tile::{Attributes, Function, FunctionBody, Op, Value};
@@ -91,7 +92,8 @@ pub(super) fn take(
     if graph.dots.len() > MAX_DOTS {
         return Ok(());
     }
-    let (solved, mut taken) = (SolvedLayouts::default(), false);
+    let predictor = Predictor { config, stages, solved: SolvedLayouts::default(), convert };
+    let mut taken = false;
     for (index, dot_nodes) in graph.dots.iter().enumerate() {
         let Some(body) = function.body.as_mut().filter(|body| is_open(body, dot_nodes)) else { continue };
         let mut dots = to_texts(&plans.dots);
@@ -99,20 +101,10 @@ pub(super) fn take(
             dots[index] = plan.to_string();
             plans.tried.reject(dots.clone(), reason);
         })?;
-        let mut program = (function.clone(), state.clone());
-        let fastest = find_fastest(found, |alternative| {
-            write_alternative(&mut program.0, &mut program.1, dot_nodes.op, alternative);
-            let (written, _) = rewrite(&program.0, &program.1, config, convert)?;
-            let (loops, predicted) = predict_pipelined(&written, (config, &solved), stages)?;
-            plans.dots[index].clone_from(&alternative.plan);
-            let cycles = predicted.as_ref().map_or(f64::INFINITY, |prediction| prediction.cycles);
-            plans.tried.add([to_texts(&plans.dots), loops].concat(), predicted.as_ref());
-            Ok(cycles)
-        })?;
-        let Some(fastest) = fastest else { continue };
-        plans.dots[index].clone_from(&fastest.plan);
-        taken |= fastest.keys != state.keys;
-        write_alternative(function, state, dot_nodes.op, &fastest);
+        taken |= predictor.take_fastest(found, (state, function), (index, dot_nodes.op), plans)?;
+        let Some(body) = function.body.as_mut() else { continue };
+        let found = join_columns_of_warps(state, body, dot_nodes, config)?;
+        taken |= predictor.take_fastest(found, (state, function), (index, dot_nodes.op), plans)?;
     }
     let Some(body) = function.body.as_mut().filter(|_| taken) else { return Ok(()) };
     for dot_nodes in &graph.dots {
@@ -121,20 +113,51 @@ pub(super) fn take(
     improve(state, config)
 }
 
-/// Returns the alternative whose program has the least predicted time; of those that count as equally fast
-/// ([`AS_FAST`]), the first.
-fn find_fastest(
-    alternatives: Vec<Alternative>,
-    mut predict: impl FnMut(&Alternative) -> Result<f64, AssignmentError>,
-) -> Result<Option<Alternative>, AssignmentError> {
-    let mut fastest: Option<(f64, Alternative)> = None;
-    for alternative in alternatives {
-        let cycles = predict(&alternative)?;
-        if fastest.as_ref().is_none_or(|(least, _)| AS_FAST * cycles < *least) {
-            fastest = Some((cycles, alternative));
+/// Predicts the time of programs with alternative plans, pipelined in at most `stages` stages.
+struct Predictor<'p> {
+    config: &'p LaunchConfig<'p>,
+    stages: Option<u32>,
+    solved: SolvedLayouts<'p>,
+    /// Defines layout conversions.
+    convert: &'p Arc<OpDefinition>,
+}
+
+impl Predictor<'_> {
+    /// Gives a dot, the one with the index `index`, the alternative whose program has the least predicted time; of those
+    /// that count as equally fast ([`AS_FAST`]), the first. An alternative with the present plan changes nothing. Returns
+    /// whether layouts change.
+    fn take_fastest(
+        &self,
+        alternatives: Vec<Alternative>,
+        (state, function): (&mut State<'_, '_>, &mut Function),
+        (index, dot): (usize, Op),
+        plans: &mut TriedPlans,
+    ) -> Result<bool, AssignmentError> {
+        if alternatives.is_empty() {
+            return Ok(false);
         }
+        let mut program = (function.clone(), state.clone());
+        let mut fastest: Option<(f64, Alternative)> = None;
+        for alternative in alternatives {
+            write_alternative(&mut program.0, &mut program.1, dot, &alternative);
+            let (written, _) = rewrite(&program.0, &program.1, self.config, self.convert)?;
+            let (loops, predicted) = predict_pipelined(&written, (self.config, &self.solved), self.stages)?;
+            plans.dots[index].clone_from(&alternative.plan);
+            plans.tried.add([to_texts(&plans.dots), loops].concat(), predicted.as_ref());
+            let cycles = predicted.as_ref().map_or(f64::INFINITY, |prediction| prediction.cycles);
+            if fastest.as_ref().is_none_or(|(least, _)| AS_FAST * cycles < *least) {
+                fastest = Some((cycles, alternative));
+            }
+        }
+        let Some((_, fastest)) = fastest else { return Ok(false) };
+        plans.dots[index].clone_from(&fastest.plan);
+        if function.body.as_ref().is_some_and(|body| body.op(dot).attributes == fastest.attributes) {
+            return Ok(false);
+        }
+        let is_changed = fastest.keys != state.keys;
+        write_alternative(function, state, dot, &fastest);
+        Ok(is_changed)
     }
-    Ok(fastest.map(|(_, alternative)| alternative))
 }
 
 /// Gives a dot the plan of an alternative, and the graph's nodes its keys (chosen layouts).
@@ -284,6 +307,44 @@ fn keep_cheapest(mut found: Vec<Alternative>, mut reject: impl FnMut(&DotReport,
         found.insert(cheaper, present);
     }
     found
+}
+
+/// Returns the present plan of a dot and the same plan with consecutive columns for each warp. None if the second costs
+/// no less, with the stores of both as they will be after swaps of lanes.
+///
+/// By default the columns of warps alternate, so that few columns of a row lie in a warp. Its lanes then store parts of
+/// sectors, whatever lanes swap.
+fn join_columns_of_warps(
+    state: &State<'_, '_>,
+    body: &mut FunctionBody,
+    of: &DotNodes,
+    config: &LaunchConfig<'_>,
+) -> Result<Vec<Alternative>, AssignmentError> {
+    let operation = body.op(of.op).name().to_owned();
+    let wrong = |source| AssignmentError::Mma { operation: operation.clone(), source };
+    let now = plan_dot(body, of.op, config).map_err(wrong)?;
+    let problem = now.plan.to_explicit_problem();
+    if problem.n_width.is_some() || !config.context.enables(Optimization::StoreSwaps) {
+        return Ok(Vec::new());
+    }
+    let (attributes, joined) = match try_problem(body, of.op, &problem.with_n_width(1), config) {
+        Err(MmaError::Impossible { .. }) => return Ok(Vec::new()),
+        other => other.map_err(wrong)?,
+    };
+    let Some(change) = change(state, of, &joined)? else { return Ok(Vec::new()) };
+    let (near, suggested) = (around(state, of), suggestions(state, config)?);
+    let (mut present, mut tried) = (state.clone(), state.clone());
+    tried.apply(&change);
+    sweeps(&mut tried, &near, &suggested, STEPS * near.len());
+    swap_lanes_of_stores(&mut present)?;
+    swap_lanes_of_stores(&mut tried)?;
+    let limits = Limits { cost: present.total(f64::INFINITY) - MIN_GAIN, ..Limits::of(state, config) };
+    let Ok(cost) = limits.check(&tried) else { return Ok(Vec::new()) };
+    let before = body.op(of.op).attributes.clone();
+    let plan = report_plan(body, of.op, &joined);
+    let (keys, present_plan) = (present.keys, report_plan(body, of.op, &now));
+    let present = Alternative { attributes: before, keys, cost: limits.cost, plan: present_plan };
+    Ok(vec![present, Alternative { attributes, keys: tried.keys, cost, plan }])
 }
 
 /// Plans a dot as if it had the attributes that record `problem`; returns these attributes and the plan.

@@ -14,8 +14,8 @@ pub struct DotReport {
     pub instruction: String,
     /// Number of contiguous elements along K that a lane holds of each operand; `None` if the plan does not choose it.
     pub k_width: Option<u64>,
-    /// Number of contiguous elements along N (columns) that a lane holds; `None` if neither the program nor the search
-    /// fixes it.
+    /// Number of contiguous elements along N (columns) that a lane holds, 1 for contiguous columns of a warp; `None` if
+    /// neither the program nor the search fixes it.
     pub n_width: Option<u64>,
     /// The warps along M and along N; `None` if neither the program nor the search fixes them.
     pub warps: Option<[u64; 2]>,
@@ -56,7 +56,11 @@ impl fmt::Display for DotReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "mma {}: {}", self.value, self.instruction)?;
         self.k_width.iter().try_for_each(|width| write!(f, ", {width} contiguous K elements per lane"))?;
-        self.n_width.iter().try_for_each(|width| write!(f, ", {width} contiguous columns per lane"))?;
+        match self.n_width {
+            Some(1) => write!(f, ", contiguous columns per warp")?,
+            Some(width) => write!(f, ", {width} contiguous columns per lane")?,
+            None => {}
+        }
         self.warps.iter().try_for_each(|[m, n]| write!(f, ", {m} x {n} warps"))?;
         if self.swap_ab {
             write!(f, ", A and B swapped")?;

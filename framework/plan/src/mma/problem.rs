@@ -63,7 +63,8 @@ pub struct MmaProblem {
     pub operand_layouts: [Option<LinearLayout>; 2],
     /// Consecutive elements of K that a lane holds; `None` lets the planner choose the cheapest number.
     pub k_width: Option<u64>,
-    /// Consecutive columns of the result, and of `b`, that a lane holds; `None` for the number that the atom has.
+    /// Consecutive columns of the result, and of `b`, that a lane holds; `None` for the number that the atom has. With
+    /// one, the columns of a warp are consecutive; otherwise repetitions of the atom along N alternate between warps.
     pub n_width: Option<u64>,
     /// The required layout of the result; `None` if any layout will do.
     pub result_layout: Option<LinearLayout>,
@@ -195,7 +196,8 @@ impl MmaProblem {
         Self { k_width: k_width.into(), ..self }
     }
 
-    /// Requires this number of consecutive columns of the result in a lane; `None` takes the atom's number.
+    /// Requires this number of consecutive columns of the result in a lane, or, with one, consecutive columns of a warp;
+    /// `None` takes the atom's number.
     #[must_use]
     pub fn with_n_width(self, n_width: impl Into<Option<u64>>) -> Self {
         Self { n_width: n_width.into(), ..self }

@@ -25,13 +25,16 @@ pub(super) struct Tiling {
     /// Log2 of the number of consecutive columns of the result that a lane holds (`n_width`); they belong to different
     /// repetitions of the atom along N.
     beside: u32,
+    /// Whether the columns of a warp are consecutive (`n_width` is 1): its repetitions of the atom lie side by side.
+    together: bool,
 }
 
 impl Tiling {
     pub(super) fn new(atom: &MmaAtom, problem: &MmaProblem, warps: [u32; 2], chunk: u32) -> Self {
         let [m, n, _] = problem.bits();
         let beside = problem.n_width.map_or(0, u64::trailing_zeros);
-        Self { tile: atom.tile, warps, chunk, size: [m, n], beside }
+        let together = problem.n_width == Some(1);
+        Self { tile: atom.tile, warps, chunk, size: [m, n], beside, together }
     }
 
     /// Log2 of the repetitions of the atom in registers along M, N and K.
@@ -141,16 +144,23 @@ impl Tiling {
         along_n.chain((0..self.warps[0]).map(|bit| [within(bit, 0), 0])).collect()
     }
 
-    /// Returns the order of the result's columns that has the consecutive columns of a lane (`n_width`) first.
+    /// Returns the order of the result's columns that has the consecutive columns of a lane (`n_width`) first, or those
+    /// of a warp.
     fn column_order(&self) -> Order {
         let first = self.tile[1] + self.warps[1];
-        let in_registers: Vec<u32> = (first..self.size[1]).collect();
-        Order::new(&in_registers, self.beside, self.size[1].max(first), self.size[1])
+        let (bits, size) = (self.size[1].max(first), self.size[1]);
+        if self.together {
+            let last: Vec<u32> = (self.tile[1]..first).collect();
+            return Order::new(&last, 0, bits, size);
+        }
+        let in_registers: Vec<u32> = (first..size).collect();
+        Order::new(&in_registers, self.beside, bits, size)
     }
 
-    /// Whether registers repeat the atom along N at least `n_width` times.
+    /// Whether registers repeat the atom along N at least `n_width` times, or, for consecutive columns of a warp, more
+    /// than once.
     pub(super) fn has_columns_beside(&self) -> bool {
-        self.repeats()[1] >= self.beside
+        self.repeats()[1] >= self.beside.max(self.together.into())
     }
 
     fn rows(&self, repeats: u32) -> impl Iterator<Item = [u64; 2]> {

@@ -54,6 +54,7 @@ mod ptx;
 mod ranking;
 mod recorded_counts;
 mod reductions;
+mod result_sectors;
 mod rounded_pairs;
 mod scans;
 mod shared_counts;
