@@ -265,7 +265,7 @@ fn the_columns_of_a_warp_may_be_consecutive() {
     assert_eq!((between, within.iter().max()), (vec![8], Some(&4)), "{:?}", plan.c);
     assert_eq!(plan.to_explicit_problem().n_width, Some(1));
     proven(&plan, &rows);
-    assert!(solve(8).unwrap_err().to_string().contains("n_width"));
+    assert!(solve(8).expect_err("one tile of columns").to_string().contains("n_width"));
 }
 
 #[test]
