@@ -33,6 +33,10 @@ use tilewright_tile::{Op, TileModule};
 /// Max number of leaves (complete choices) besides the best one from which the choices for loops are searched.
 const MAX_STARTS: usize = 2;
 
+/// The max number of nodes in which the first leaf with a solution is searched: without limit, their number is the
+/// product of the candidates of all dots.
+const MAX_FIRST_NODES: usize = 4096;
+
 /// A program with a layout for every tensor, and the derivation of the layouts.
 #[derive(Debug, Clone)]
 pub struct SynthesizedProgram {
@@ -88,6 +92,7 @@ pub fn synthesize(
         refused: None,
         tried_dots: Vec::new(),
         solved: Vec::new(),
+        revisits: false,
         size: SearchStats::default(),
         most_leaves: options.leaves,
         tried: Tried::default(),
@@ -176,6 +181,9 @@ struct Search<'s, 'm> {
     tried_dots: Vec<HashMap<Op, DotChoice>>,
     /// All leaves (complete choices) that were tried.
     solved: Vec<SolvedLeaf>,
+    /// Whether a leaf that was solved before is kept again if it is faster than the best one: in a search from another
+    /// leaf. Elsewhere it could displace a slower leaf that the program requests.
+    revisits: bool,
     size: SearchStats,
     /// The number of solved leaves at which the current part of the search ends.
     most_leaves: usize,
@@ -205,7 +213,7 @@ impl Search<'_, '_> {
         for candidate in &group.candidates {
             choices.dots.extend(group.ops.iter().map(|(op, _)| (*op, candidate.choice.clone())));
             self.descend(level + 1, choices);
-            if self.best.is_some() {
+            if self.best.is_some() || self.size.leaves >= self.most_leaves || self.size.nodes >= MAX_FIRST_NODES {
                 return;
             }
         }
@@ -220,9 +228,8 @@ impl Search<'_, '_> {
     }
 
     /// Solves the best leaf (complete choice) again with each other candidate for one group of dots, for one dot, and for
-    /// two dots that read one tensor, and keeps the fastest, until no such
-    /// change is faster. Dots of a group often need the same candidate, but the memory of their operands, and the
-    /// operations between them, may differ.
+    /// two dots that read one tensor, and keeps the fastest, until no such change is faster. Dots of a group often need
+    /// the same candidate, but the memory of their operands, and the operations between them, may differ.
     fn tune_dots(&mut self) {
         let tree = self.tree;
         let mut before = f64::INFINITY;
@@ -419,10 +426,9 @@ impl Search<'_, '_> {
     /// Solves a leaf (complete choice) unless it is known, and keeps it if it is the fastest. Returns false if its
     /// tensors do not fit shared memory.
     fn leaf(&mut self, choices: &ExplicitMemoryChoices) -> bool {
-        let is_faster = |cycles: f64| self.best_cycles().is_none_or(|best| cycles < best);
-        if let Some(known) = self.solved.iter().find(|known| known.choices == *choices)
-            && !known.cycles.is_some_and(is_faster)
-        {
+        let is_faster = |cycles: f64| self.revisits && self.best_cycles().is_none_or(|best| cycles < best);
+        let known = self.solved.iter().position(|known| known.choices == *choices);
+        if let Some(known) = known.map(|at| &self.solved[at]).filter(|known| !known.cycles.is_some_and(is_faster)) {
             return known.fits;
         }
         if self.size.leaves >= self.most_leaves {
@@ -430,7 +436,11 @@ impl Search<'_, '_> {
             return true;
         }
         let (fits, cycles) = self.solve(choices);
-        self.solved.push(SolvedLeaf { choices: choices.clone(), fits, cycles });
+        // A leaf that became the fastest may have no solution in registers.
+        match known {
+            Some(at) => self.solved[at].cycles = cycles,
+            None => self.solved.push(SolvedLeaf { choices: choices.clone(), fits, cycles }),
+        }
         fits
     }
 

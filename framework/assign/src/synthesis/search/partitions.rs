@@ -38,6 +38,7 @@ impl Search<'_, '_> {
         tree.deferred_candidates(&choices, partitions).into_iter().for_each(|dots| self.try_dots(dots));
         let is_faster = self.best_cycles() < Some(before);
         if is_faster {
+            self.extend_limit();
             self.tune_dots_of_loops();
             self.tune_stores();
             self.tune_loops();

@@ -29,12 +29,13 @@ impl Search<'_, '_> {
         let (best, refused) = (self.best.take(), self.refused.take());
         // The dots were tried with other choices for loops.
         let tried = std::mem::take(&mut self.tried_dots);
+        self.revisits = true;
         self.leaf(choices);
         self.tune_stores();
         self.tune_loops();
         let tuned = self.best.as_ref().map(|(_, choices)| choices.clone()).unwrap_or_default();
         self.tree.choices_of_consumers(&tuned).into_iter().for_each(|dot| self.try_dots(vec![dot]));
-        self.tried_dots = tried;
+        (self.tried_dots, self.revisits) = (tried, false);
         let cycles = best.as_ref().map_or(f64::INFINITY, |(leaf, _)| leaf.prediction.cycles);
         let is_faster = self.best_cycles().is_some_and(|found| found < cycles);
         if self.refused.is_some() || !is_faster && refused.is_none() {
