@@ -74,8 +74,8 @@ impl ProgramCompiler<'_> {
         Ok(module)
     }
 
-    /// Returns the costs of floating-point operations. A target that multiplies `bf16` also has minima of two numbers of
-    /// 16 bits.
+    /// Returns the costs of floating-point operations. A target that multiplies `bf16` also has minima of two numbers
+    /// of 16 bits.
     fn float_costs(&self) -> FloatCosts {
         let target = self.target.description();
         let quotient = target.find_native_function(MathFunction::Div.name(), FloatType::F32.name());

@@ -189,8 +189,8 @@ impl<'ctx> CodeGenerator for Body<'_, 'ctx> {
 
 impl<'ctx> Body<'_, 'ctx> {
     /// Emits a word that is equal in all lanes of a warp, in a form that the assembler knows to be uniform. A word that
-    /// consists of fields of the thread's index is computed at the start of the kernel, since LLVM moves no assembly out
-    /// of a loop with barriers.
+    /// consists of fields of the thread's index is computed at the start of the kernel, since LLVM moves no assembly
+    /// out of a loop with barriers.
     fn uniform_word(&self, word: IntValue<'ctx>, thread: Option<ThreadFields>) -> Result<IntValue<'ctx>, CompileError> {
         if let Some(fields) = thread {
             let emit = self.emit.at_kernel_start()?;

@@ -227,9 +227,9 @@ impl Search<'_, '_> {
         cycle_lower_bound(&sure, self.config, self.options.blocks).is_ok_and(|least| least >= best.prediction.cycles)
     }
 
-    /// Solves the best leaf (complete choice) again with each other candidate for one group of dots, for one dot, and for
-    /// two dots that read one tensor, and keeps the fastest, until no such change is faster. Dots of a group often need
-    /// the same candidate, but the memory of their operands, and the operations between them, may differ.
+    /// Solves the best leaf (complete choice) again with each other candidate for one group of dots, for one dot, and
+    /// for two dots that read one tensor, and keeps the fastest, until no such change is faster. Dots of a group often
+    /// need the same candidate, but the memory of their operands, and the operations between them, may differ.
     fn tune_dots(&mut self) {
         let tree = self.tree;
         let mut before = f64::INFINITY;
@@ -322,8 +322,8 @@ impl Search<'_, '_> {
         self.try_pending_copies();
     }
 
-    /// Solves the best leaf (complete choice) again with other numbers of stages of a loop, a single buffer, and bulk tensor
-    /// copies, and keeps the fastest.
+    /// Solves the best leaf (complete choice) again with other numbers of stages of a loop, a single buffer, and bulk
+    /// tensor copies, and keeps the fastest.
     fn tune_buffers(&mut self, open: &Staged) {
         self.tune_stages(open);
         self.try_single_buffer(open);

@@ -96,8 +96,8 @@ pub(super) struct DotGroup {
 }
 
 impl DotGroup {
-    /// Returns the candidate with this instruction, this warp partition, or both if there is one, and else most like the
-    /// choice `now`; `None` if no candidate has either.
+    /// Returns the candidate with this instruction, this warp partition, or both if there is one, and else most like
+    /// the choice `now`; `None` if no candidate has either.
     fn most_alike(
         &self,
         (instruction, partition): (&Option<Arc<str>>, WarpPartition),

@@ -141,16 +141,16 @@ fn kernels_that_keep_more_words_than_registers_over_a_store_state_one_block() {
     let load = |index: u32| format!("  %{}: 4xi32 = load %0 + {} align 16\n", 20 + index, 16 * index);
     let add = |index: u32| format!("  %{}: 4xi32 = binary add %{}, %{}\n", 121 + index, 120 + index, 20 + index);
     let store = |value: u32| format!("  store %1 + {}, %{value} align 16\n", 16 * (value % 100));
-    for (loads, sums_first, stated) in [(70, false, true), (40, false, false), (70, true, false)] {
-        let body: String = if sums_first {
-            let sums = (0..loads).map(add).chain([store(120 + loads)]);
-            (0..loads).map(load).chain(["  %120: 4xi32 = constant 1\n".to_owned()]).chain(sums).collect()
+    for (loads, adds_first, stated) in [(70, false, true), (40, false, false), (70, true, false)] {
+        let body: String = if adds_first {
+            let adds = (0..loads).map(add).chain([store(120 + loads)]);
+            (0..loads).map(load).chain(["  %120: 4xi32 = constant 1\n".to_owned()]).chain(adds).collect()
         } else {
             (0..loads).map(load).chain((0..loads).map(|index| store(20 + index))).collect()
         };
         let text = format!("kernel k(%0 p: ptr.global, %1 q: ptr.global) lanes 32 warps 4 {{\n{body}}}");
         let ptx = ptx_of_text(&text);
-        assert_eq!(ptx.contains(".minnctapersm 1\n"), stated, "{loads} loads, sums first: {sums_first}\n{ptx}");
+        assert_eq!(ptx.contains(".minnctapersm 1\n"), stated, "{loads} loads, sums first: {adds_first}\n{ptx}");
     }
 }
 

@@ -10,8 +10,8 @@ const SIZE: usize = 32;
 const ITERATIONS: usize = 4;
 
 /// Returns a program whose loop adds up the greater ones of the elements of `x` and `y` in each column, and multiplies
-/// both, rounded to `bf16`, by `w`. Ones replace the last row of `x` and `y`, so that asynchronous copies, which write zeros, cannot
-/// prefetch them.
+/// both, rounded to `bf16`, by `w`. Ones replace the last row of `x` and `y`, so that asynchronous copies, which write
+/// zeros, cannot prefetch them.
 fn program() -> String {
     let tile = TileAddressText { name: "t", rows: 32, columns: 32, pitch: 32, layout: None };
     let [narrow, single, offsets] = ["bf16", "f32", "i32"].map(|element| format!("tensor<32x32x{element}>"));
@@ -62,7 +62,8 @@ fn program() -> String {
     tile.function(&[&[("w", "bf16")], &single[..]].concat(), &body)
 }
 
-/// Returns the sums of the greater ones of `x` and `y` in each column, of `x w` and of `y w` over all iterations, where `x` and `y` have ones in their last rows.
+/// Returns the sums of the greater ones of `x` and `y` in each column, of `x w` and of `y w` over all iterations, where
+/// `x` and `y` have ones in their last rows.
 fn expected(x: &[f32], y: &[f32], w: &[f32]) -> [Vec<f32>; 3] {
     let count = SIZE * SIZE;
     let dot = |a: &[f32], at: usize| -> f32 {
@@ -79,7 +80,7 @@ fn expected(x: &[f32], y: &[f32], w: &[f32]) -> [Vec<f32>; 3] {
 fn loads_take_the_registers_of_values_that_are_used_up() {
     // Small integers: all sums are exact.
     let numbers =
-        |count: usize, factor: usize| -> Vec<f32> { (0..count).map(|at| (at * factor % 13) as f32 - 6.0).collect() };
+        |count: usize, step: usize| -> Vec<f32> { (0..count).map(|at| (at * step % 13) as f32 - 6.0).collect() };
     let count = SIZE * SIZE;
     let (x, y, w) = (numbers(ITERATIONS * count, 5), numbers(ITERATIONS * count, 7), numbers(count, 3));
     let bytes = |numbers: &[f32]| numbers.iter().flat_map(|number| number.to_le_bytes()).collect::<Vec<u8>>();

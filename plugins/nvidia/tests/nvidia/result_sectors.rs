@@ -30,8 +30,8 @@ fn program() -> String {
     tile.function(&[("a", "f16"), ("b", "f16"), ("c", "f16")], body)
 }
 
-/// Checks that a dot whose columns two warps divide stores each sector once: the columns of a warp lie side by side, and
-/// its lanes swap elements. B shifts columns cyclically by five, over two steps of K.
+/// Checks that a dot whose columns two warps divide stores each sector once: the columns of a warp lie side by side,
+/// and its lanes swap elements. B shifts columns cyclically by five, over two steps of K.
 #[test]
 fn warps_store_whole_sectors_of_a_dot() {
     let matrix = |rows: usize, columns: usize, element: &dyn Fn(usize, usize) -> f32| -> Vec<u8> {

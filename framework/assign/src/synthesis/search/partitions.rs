@@ -4,8 +4,8 @@
 use super::Search;
 
 impl Search<'_, '_> {
-    /// Solves the best leaf (complete choice) again with one instruction and one warp partition for all dots, for each of
-    /// them, also with a single buffer for the tensors of each loop, and keeps the fastest. Which instruction and
+    /// Solves the best leaf (complete choice) again with one instruction and one warp partition for all dots, for each
+    /// of them, also with a single buffer for the tensors of each loop, and keeps the fastest. Which instruction and
     /// partition are fastest depends on how loops fill their tensors.
     pub(super) fn try_warps(&mut self) {
         let (tree, Some((_, best))) = (self.tree, &self.best) else { return };

@@ -4,8 +4,8 @@ use super::Search;
 use tilewright_tile::transform::explicit::ExplicitMemoryChoices;
 
 impl Search<'_, '_> {
-    /// Returns the fastest leaves (complete choices) whose dots do not all have the instructions of the best leaf, nor of
-    /// each other, at most `most`. With other choices for loops and stores, one of them may be faster.
+    /// Returns the fastest leaves (complete choices) whose dots do not all have the instructions of the best leaf, nor
+    /// of each other, at most `most`. With other choices for loops and stores, one of them may be faster.
     pub(super) fn find_starts(&self, most: usize) -> Vec<ExplicitMemoryChoices> {
         let mut solved: Vec<(&ExplicitMemoryChoices, f64)> =
             self.solved.iter().filter_map(|leaf| Some((&leaf.choices, leaf.cycles?))).collect();

@@ -23,8 +23,8 @@ use super::pointer_sum::{Offset, PointerSum, Term};
 const LEAST_POINTERS: usize = 16;
 
 /// Least ratio of the registers that the carried pointers would take to the registers of the offsets; with a smaller
-/// ratio, the loop carries the pointers. An offset of 32 bits for each pointer has this ratio: one instruction adds it to
-/// the base, and two add a step to a carried pointer.
+/// ratio, the loop carries the pointers. An offset of 32 bits for each pointer has this ratio: one instruction adds it
+/// to the base, and two add a step to a carried pointer.
 const LEAST_GAIN: usize = 2;
 
 /// Number of 32-bit registers that a pointer takes.

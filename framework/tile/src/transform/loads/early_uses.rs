@@ -1,9 +1,9 @@
-//! The first uses of values that a loop carries in registers: arithmetic that an iteration executes before it prefetches
-//! the next ones.
+//! The first uses of values that a loop carries in registers: arithmetic that an iteration executes before it
+//! prefetches the next ones.
 //!
 //! While a value of this iteration is live, the load for the next iteration needs registers of its own, and the end of
-//! the iteration moves each of them to where the next iteration reads it. If the uses of the values come first, the load
-//! fills the registers that they leave.
+//! the iteration moves each of them to where the next iteration reads it. If the uses of the values come first, the
+//! load fills the registers that they leave.
 
 use std::collections::BTreeSet;
 
@@ -11,11 +11,12 @@ use crate::op::name::{arith, tt};
 use crate::{Block, FunctionBody, Op, Value, ValueOrigin};
 
 /// Returns the operations `ops` of an iteration that come before its prefetches to registers, in the order of the text:
-/// the operations that define the values `carried`, which the loop carries in registers, and the arithmetic on them that
-/// needs no other value of the loop body `block`. `excluded` are the operations on which prefetches depend.
+/// the operations that define the values `carried`, which the loop carries in registers, and the arithmetic on them
+/// that needs no other value of the loop body `block`. `excluded` are the operations on which prefetches depend.
 ///
 /// A value is used up early only if this arithmetic has all of its uses, and if its first use precedes the dots: an
-/// iteration would otherwise wait for it earlier. None are returned if the results would need more bits than the values.
+/// iteration would otherwise wait for it earlier. None are returned if the results would need more bits than the
+/// values.
 pub(super) fn find_early_uses(
     body: &FunctionBody,
     (block, ops): (Block, &[Op]),
@@ -39,8 +40,9 @@ pub(super) fn find_early_uses(
     let mut used_up: BTreeSet<Value> = carried.iter().copied().filter(is_open).collect();
     loop {
         let (early, results) = find_dependents(body, ops, &used_up, excluded, is_local);
-        let is_late = |op: &&Op| !early.contains(op);
-        let live: BTreeSet<Value> = body.ops(block).iter().filter(is_late).flat_map(|op| operands(body, *op)).collect();
+        let is_other = |op: &&Op| !early.contains(op);
+        let live: BTreeSet<Value> =
+            body.ops(block).iter().filter(is_other).flat_map(|op| operands(body, *op)).collect();
         let kept: BTreeSet<Value> = used_up.difference(&live).copied().collect();
         if kept.len() < used_up.len() {
             used_up = kept;
@@ -70,7 +72,7 @@ fn find_dependents(
         }
         let is_known = |value: &Value| values.contains(value) || results.contains(value);
         let is_arithmetic = traits.pure && traits.elementwise && operation.regions.is_empty();
-        let is_arithmetic = is_arithmetic && !is_factor_of_sum(body, ops, op);
+        let is_arithmetic = is_arithmetic && !is_added_product(body, ops, op);
         let (mut local, mut others) = (0, false);
         for value in &operation.operands {
             local += usize::from(is_known(value));
@@ -84,9 +86,9 @@ fn find_dependents(
     (found, results)
 }
 
-/// Whether an operation is a product that is added to others. Code generators contract both to multiply-adds, which read
-/// the factors where the sum is.
-fn is_factor_of_sum(body: &FunctionBody, ops: &[Op], op: Op) -> bool {
+/// Whether an operation is a product that is added to others. Code generators contract both to multiply-adds, which
+/// read the factors where the sum is.
+fn is_added_product(body: &FunctionBody, ops: &[Op], op: Op) -> bool {
     let operation = body.op(op);
     let adds = |user: &&Op| matches!(body.op(**user).name(), arith::ADDF | arith::SUBF | tt::REDUCE);
     let uses = |user: &Op| body.op(*user).operands.iter().any(|value| operation.results.contains(value));

@@ -14,11 +14,11 @@ pub(in crate::transform) struct Schedule {
     pub enclosing: Vec<EnclosingLoop>,
     /// The streams of prefetches, each with one prefetch distance.
     pub streams: Vec<Stream>,
-    /// The operations of an iteration that read values which the loop carries in registers, and the uses of these values
-    /// that precede the prefetches of the next ones.
+    /// The operations of an iteration that read values which the loop carries in registers, and the uses of these
+    /// values that precede the prefetches of the next ones.
     pub early_uses: Vec<Op>,
-    /// The part of an iteration that neither prefetches nor precedes prefetches: the operations without the `scf.yield`,
-    /// and the block arguments that they need.
+    /// The part of an iteration that neither prefetches nor precedes prefetches: the operations without the
+    /// `scf.yield`, and the block arguments that they need.
     pub rest: Slice,
     /// The accumulators whose MMAs are in flight across the end of an iteration, as indices into [`Slice::carried`] of
     /// `rest`.
@@ -50,8 +50,8 @@ pub(in crate::transform) struct Stream {
     pub distance: u32,
     /// The number of buffers of each tensor, which is more than `distance`.
     ///
-    /// It is 1, with a distance of one, if the loaded values are stored to the only buffer at the end of an iteration. It
-    /// is 0, with a distance of one, if the loop carries the loaded values in registers.
+    /// It is 1, with a distance of one, if the loaded values are stored to the only buffer at the end of an iteration.
+    /// It is 0, with a distance of one, if the loop carries the loaded values in registers.
     pub buffers: u32,
     /// The slice of an iteration on which the prefetches depend.
     ///

@@ -93,11 +93,11 @@ fn quotients_by_constants_have_the_error_of_the_division() {
         assert!(text.contains("arith.mulf") && !text.contains("arith.divf"), "{text}");
         let body = done.functions[0].body.as_ref().expect("a body");
         let constants = body.walk_region(body.root()).into_iter().filter_map(|op| body.op(op).attributes.get("value"));
-        let [Attribute::Dense(factor)] = constants.collect::<Vec<_>>()[..] else { panic!("{text}") };
-        let factor = f32::from_bits(factor.elements[0] as u32);
+        let [Attribute::Dense(reciprocal)] = constants.collect::<Vec<_>>()[..] else { panic!("{text}") };
+        let reciprocal = f32::from_bits(reciprocal.elements[0] as u32);
         for _ in 0..1000 {
             let dividend = f32::from_bits(0x3F80_0000 | random.below(1 << 23) as u32);
-            let (product, exact) = (dividend * factor, f64::from(dividend) / f64::from(divisor));
+            let (product, exact) = (dividend * reciprocal, f64::from(dividend) / f64::from(divisor));
             let unit = f64::from(f32::from_bits((exact as f32).abs().to_bits() & 0x7F80_0000)) * 2f64.powi(-23);
             assert!((f64::from(product) - exact).abs() < 2.0 * unit, "{dividend} / {divisor}");
         }
