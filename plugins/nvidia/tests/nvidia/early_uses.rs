@@ -37,12 +37,12 @@ fn program() -> String {
       %xv = tt.load %x_now, %mask, %ones : {of_x}
       %yv = tt.load %y_now, %mask, %ones : {of_x}
       %greater = arith.maxnumf %xv, %yv : {single}
-      %sums = \"tt.reduce\"(%greater) <{{axis = 0 : i32}}> ({{
+      %column_totals = \"tt.reduce\"(%greater) <{{axis = 0 : i32}}> ({{
       ^bb0(%one_sum: f32, %other_sum: f32):
         %both = arith.addf %one_sum, %other_sum : f32
         tt.reduce.return %both : f32
       }}) : ({single}) -> tensor<32xf32>
-      %total = arith.addf %a, %sums : tensor<32xf32>
+      %total = arith.addf %a, %column_totals : tensor<32xf32>
       %xr = arith.truncf %xv : {single} to {narrow}
       %xw = tt.dot %xr, %w_tile, %b : {narrow} * {narrow} -> {single}
       %yr = arith.truncf %yv : {single} to {narrow}

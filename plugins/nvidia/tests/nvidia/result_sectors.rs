@@ -33,7 +33,7 @@ fn program() -> String {
 /// Checks that a dot whose columns two warps divide stores each sector once: the columns of a warp lie side by side,
 /// and its lanes swap elements. B shifts columns cyclically by five, over two steps of K.
 #[test]
-fn warps_store_whole_sectors_of_a_dot() {
+fn warps_store_full_sectors_of_a_dot() {
     let matrix = |rows: usize, columns: usize, element: &dyn Fn(usize, usize) -> f32| -> Vec<u8> {
         let at = |at: usize| if at % 80 < columns { element(at / 80, at % 80) } else { 0.0 };
         (0..80 * rows).flat_map(|index| f16::from_f32(at(index)).to_le_bytes()).collect()
