@@ -123,9 +123,9 @@ struct Predictor<'p> {
 }
 
 impl Predictor<'_> {
-    /// Gives a dot, the one with the index `index`, the alternative whose program has the least predicted time; of
-    /// those that count as equally fast ([`AS_FAST`]), the first. An alternative with the present plan changes nothing.
-    /// Returns whether layouts change.
+    /// Gives `dot`, whose plan is `plans.dots[index]`, the alternative with the least predicted time; of those that count
+    /// as equally fast ([`AS_FAST`]), the first. An alternative with the present plan changes nothing. Returns whether
+    /// layouts change.
     fn take_fastest(
         &self,
         alternatives: Vec<Alternative>,

@@ -259,6 +259,15 @@ impl FunctionBody {
         self.values.len()
     }
 
+    /// Returns the number of uses of each value, by its index.
+    pub(crate) fn count_uses(&self) -> Vec<u32> {
+        let mut uses = vec![0; self.value_count()];
+        for op in self.walk_region(self.root()) {
+            self.op(op).operands.iter().for_each(|operand| uses[operand.index()] += 1);
+        }
+        uses
+    }
+
     /// Iterates over all values that were created in this body, in order of creation.
     pub fn values(&self) -> impl Iterator<Item = Value> + use<> {
         (0..self.values.len() as u32).map(Value)

@@ -17,17 +17,8 @@ use crate::{FloatType, FunctionBody, Op, TileModule, TileType, TileViolation, Va
 pub fn fuse_multiply_adds(module: &TileModule, dialects: &Dialects) -> Result<TileModule, TileViolation> {
     each_function(module, |function| {
         let Some(body) = &function.body else { return Ok(function.clone()) };
-        rewrite_function(function, dialects, &mut Fuse { uses: count_uses(body) })
+        rewrite_function(function, dialects, &mut Fuse { uses: body.count_uses() })
     })
-}
-
-/// Returns the number of uses of each value, by its index.
-pub(super) fn count_uses(body: &FunctionBody) -> Vec<u32> {
-    let mut uses = vec![0; body.value_count()];
-    for op in body.walk_region(body.root()) {
-        body.op(op).operands.iter().for_each(|operand| uses[operand.index()] += 1);
-    }
-    uses
 }
 
 struct Fuse {

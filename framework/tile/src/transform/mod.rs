@@ -1,4 +1,5 @@
-//! Transformations of tile programs; all preserve semantics, except that a contracted sum is rounded once.
+//! Transformations of tile programs; all preserve semantics, except that a contracted sum is rounded once, and a quotient
+//! by a constant twice.
 //!
 //! [`simplify_types`] replaces types that only texts have, [`make_copies_synchronous`] makes bulk tensor copies
 //! synchronous, [`replace_descriptor_accesses`] replaces descriptors by pointers, [`replace_volatile_loads`] makes

@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 
-use super::fuse_multiply_adds::count_uses;
 use super::{IrCloner, Rewrite, Rewritten, each_function, rewrite_function};
 use crate::op::Dialects;
 use crate::op::name::arith;
@@ -39,7 +38,7 @@ pub fn simplify_floats(
 ) -> Result<TileModule, TileViolation> {
     each_function(module, |function| {
         let Some(body) = &function.body else { return Ok(function.clone()) };
-        let mut simplify = Simplify { costs, uses: count_uses(body), narrow: HashMap::new() };
+        let mut simplify = Simplify { costs, uses: body.count_uses(), narrow: HashMap::new() };
         rewrite_function(function, dialects, &mut simplify)
     })
 }

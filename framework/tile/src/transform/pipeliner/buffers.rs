@@ -54,11 +54,12 @@ impl FunctionBuilder<'_> {
         self.later_index(index, buffers.saturating_sub(1), buffers)
     }
 
-    /// Emits the index of the buffer `distance` behind, modulo `buffers`; `distance` is less than `buffers`.
+    /// Emits the index of the buffer that is `distance` places after `index`, modulo `buffers`; `distance` is less than
+    /// `buffers`.
     ///
     /// With two buffers, it flips the lowest bit of the index, so that the placement of barriers can see that the
     /// buffers are disjoint. With another power of two, it clears the high bits of a sum. Otherwise it selects one of
-    /// two sums, or zero behind the last buffer.
+    /// two sums, or zero after the last buffer.
     pub(super) fn later_index(&mut self, index: Value, distance: u32, buffers: u32) -> Result<Value, BuildError> {
         if distance == 0 {
             return Ok(index);
