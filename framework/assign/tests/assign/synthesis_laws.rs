@@ -481,6 +481,34 @@ fn asynchronous_mma_overlaps_with_an_iteration() {
     }
 }
 
+/// Checks that an asynchronous copy takes no longer than a synchronous one, also if MMAs take several times its latency:
+/// the time in queues is hidden by the same MMAs.
+#[test]
+fn asynchronous_copies_are_not_slower_during_long_mmas() {
+    let target = a100();
+    let latency = |instructions: u64, asynchronous: bool| {
+        let copy = StepWork { global_accesses: 1, address_cycles: 16, asynchronous, ..StepWork::default() };
+        let work = StepWork { matrix_instructions: instructions, matrix_cycles: 30.0, pending: true, ..copy };
+        let body = vec![ModelStep::Work(work)];
+        let steps = vec![ModelStep::Loop { iteration_count: 2, pipelining: pipelined(2), body }];
+        let block = ModelLaunch {
+            blocks: 1,
+            warps: 1,
+            producers: 0,
+            lanes: 32,
+            registers: 128,
+            shared_bytes: 16384,
+            distinct_bytes: None,
+            steps,
+        };
+        predict_time(&block, &target).expect("it fits").latency
+    };
+    for instructions in [1, 16, 43, 64, 256] {
+        let [copied, waited] = [true, false].map(|asynchronous| latency(instructions, asynchronous));
+        assert!(copied <= waited, "{instructions} MMAs: {copied} of {waited}");
+    }
+}
+
 /// Checks that a producer warp saves a block barrier per iteration; if its registers reduce the number of resident
 /// blocks, that effect dominates.
 #[test]

@@ -236,7 +236,8 @@ impl ThroughputModel<'_> {
     /// Returns the time of a loop. In a pipelined loop the first iteration waits for its copies, unless steps before
     /// the loop have waited for them. Each further iteration takes as long as its own work, its transfers, its
     /// overlapping MMAs, or the latency of copies divided by the number of iterations whose copies are in flight,
-    /// whichever is longest, and the time for which it waits for late copies.
+    /// whichever is longest, and the time for which it waits for late copies. It takes no longer than an iteration that
+    /// waits for its own copies while the MMAs execute.
     fn loop_time(&self, iteration_count: u64, pipelining: Pipelining, steps: &[ModelStep]) -> Spent {
         let body = self.steps(steps);
         if iteration_count == 0 {
@@ -247,16 +248,18 @@ impl ThroughputModel<'_> {
         }
         let body = Spent { latency: body.latency - body.exclusive.hidden(body.latency, pipelining.groups), ..body };
         let latency = body.in_flight.latency;
-        let alone = body.latency + body.in_flight.all() + delay_cycles(latency, 0.0) + body.mma_cycles;
+        let copied = body.latency + body.in_flight.all() + delay_cycles(latency, 0.0);
         let next = match pipelining.stages {
-            0 | 1 => alone,
+            0 | 1 => copied + body.mma_cycles,
             stages => {
                 let in_flight = (stages - 1) as f64;
-                let step_cost = body.latency.max(body.pipes.global).max(body.mma_cycles).max(latency / in_flight);
-                step_cost + delay_cycles(latency, in_flight * step_cost) / in_flight
+                let overlapped = body.pipes.global.max(body.mma_cycles);
+                let step_cost = body.latency.max(overlapped).max(latency / in_flight);
+                let with_delay = step_cost + delay_cycles(latency, in_flight * step_cost) / in_flight;
+                with_delay.min(copied.max(overlapped))
             }
         };
-        let first = if pipelining.is_filled { next } else { alone };
+        let first = if pipelining.is_filled { next } else { copied + body.mma_cycles };
         let latency = first + (iteration_count - 1) as f64 * next;
         Spent { pipes: PipeCycles::default().plus(body.pipes, iteration_count as f64), latency, ..Spent::default() }
     }
