@@ -74,14 +74,15 @@ impl ProgramCompiler<'_> {
         Ok(module)
     }
 
-    /// Returns the costs of floating-point operations. A target that multiplies `bf16` also has minima of two numbers
-    /// of 16 bits.
+    /// Returns the costs of floating-point operations. Instructions for minima also compute maxima.
     fn float_costs(&self) -> FloatCosts {
         let target = self.target.description();
-        let quotient = target.find_native_function(MathFunction::Div.name(), FloatType::F32.name());
+        let find = |name: &str, element: FloatType| target.find_native_function(name, element.name());
+        let has_minimum = |element: FloatType| find(Binary::FMinimum.name(), element).is_some();
         FloatCosts {
-            has_narrow_extrema: target.find_native_function(Binary::FMul.name(), FloatType::Bf16.name()).is_some(),
-            has_inexact_quotients: quotient.is_some_and(|quotient| quotient.ulps >= 2.0),
+            has_narrow_extrema: has_minimum(FloatType::F16) && has_minimum(FloatType::Bf16),
+            has_inexact_quotients: find(MathFunction::Div.name(), FloatType::F32)
+                .is_some_and(|quotient| quotient.ulps >= 2.0),
         }
     }
 
