@@ -324,10 +324,11 @@ fn join_columns_of_warps(
     let wrong = |source| AssignmentError::Mma { operation: operation.clone(), source };
     let now = plan_dot(body, of.op, config).map_err(wrong)?;
     let problem = now.plan.to_explicit_problem();
-    if problem.n_width.is_some() || !config.context.enables(Optimization::StoreSwaps) {
+    if problem.n_width.is_some() || problem.contiguous_warp_columns || !config.context.enables(Optimization::StoreSwaps)
+    {
         return Ok(Vec::new());
     }
-    let (attributes, joined) = match try_problem(body, of.op, &problem.with_n_width(1), config) {
+    let (attributes, joined) = match try_problem(body, of.op, &problem.with_contiguous_warp_columns(true), config) {
         Err(MmaError::Impossible { .. }) => return Ok(Vec::new()),
         other => other.map_err(wrong)?,
     };

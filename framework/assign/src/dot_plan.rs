@@ -16,8 +16,8 @@ use tilewright_plan::mma::{BlockScale, MmaError, MmaPlan, MmaProblem, WarpPartit
 use tilewright_target::ElementType;
 use tilewright_tile::op::name::tw;
 use tilewright_tile::op_attrs::{
-    ALL_WARPS_ALONG_M, DOT_COLUMNS_PER_LANE, FMA_DOT_LANES_ALONG_M, INSTRUCTION, IS_PENDING, K_WIDTH,
-    MMA_TO_DOT_ATTRIBUTES, OPERAND_STAYS_IN_SMEM, SWAP_AB, WARP_COUNTS_M_N,
+    ALL_WARPS_ALONG_M, CONTIGUOUS_WARP_COLUMNS, DOT_COLUMNS_PER_LANE, FMA_DOT_LANES_ALONG_M, INSTRUCTION, IS_PENDING,
+    K_WIDTH, MMA_TO_DOT_ATTRIBUTES, OPERAND_STAYS_IN_SMEM, SWAP_AB, WARP_COUNTS_M_N,
 };
 use tilewright_tile::{Attribute, Attributes, FunctionBody, Op, Operation, TileType, Value, ValueOrigin};
 
@@ -169,7 +169,8 @@ pub fn mma_problem(body: &FunctionBody, op: Op, lanes: u32, warps: u32) -> Resul
         .with_atom(atom)
         .with_warp_partition(warp_partition)
         .with_k_width(number(K_WIDTH))
-        .with_n_width(number(DOT_COLUMNS_PER_LANE)))
+        .with_n_width(number(DOT_COLUMNS_PER_LANE))
+        .with_contiguous_warp_columns(explicit(CONTIGUOUS_WARP_COLUMNS).is_some()))
 }
 
 /// Whether a value is an operand that the MMA reads from shared memory, so that it takes no registers.
@@ -213,6 +214,9 @@ pub(super) fn write_plan_attributes(attributes: &mut Attributes, problem: &MmaPr
     ];
     for (name, value) in numbers {
         value.map(|value| attributes.set(name, number(value)));
+    }
+    if problem.contiguous_warp_columns {
+        attributes.set(CONTIGUOUS_WARP_COLUMNS, Attribute::Unit);
     }
     if let Some(WarpPartition { swap_ab, warps, .. }) = shared {
         attributes.set(WARP_COUNTS_M_N, Attribute::Array(TileType::integer(64), warps.to_vec()));

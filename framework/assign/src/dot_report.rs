@@ -14,9 +14,11 @@ pub struct DotReport {
     pub instruction: String,
     /// Number of contiguous elements along K that a lane holds of each operand; `None` if the plan does not choose it.
     pub k_width: Option<u64>,
-    /// Number of contiguous elements along N (columns) that a lane holds, 1 for contiguous columns of a warp; `None` if
-    /// neither the program nor the search fixes it.
+    /// Number of contiguous elements along N (columns) that a lane holds; `None` if neither the program nor the search
+    /// fixes it.
     pub n_width: Option<u64>,
+    /// Whether the columns of each warp are contiguous; otherwise warps along N alternate.
+    pub contiguous_warp_columns: bool,
     /// The warps along M and along N; `None` if neither the program nor the search fixes them.
     pub warps: Option<[u64; 2]>,
     /// Whether the instruction multiplies the transposed matrices: operand B is its first one.
@@ -41,6 +43,7 @@ impl DotReport {
             instruction: plan.atom_name().to_owned(),
             k_width: chosen.k_width,
             n_width: chosen.n_width,
+            contiguous_warp_columns: chosen.contiguous_warp_columns,
             warps: partition.map(|WarpPartition { warps, .. }| warps),
             swap_ab: partition.is_some_and(|partition| partition.swap_ab),
             registers: plan.cost.registers,
@@ -56,10 +59,9 @@ impl fmt::Display for DotReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "mma {}: {}", self.value, self.instruction)?;
         self.k_width.iter().try_for_each(|width| write!(f, ", {width} contiguous K elements per lane"))?;
-        match self.n_width {
-            Some(1) => write!(f, ", contiguous columns per warp")?,
-            Some(width) => write!(f, ", {width} contiguous columns per lane")?,
-            None => {}
+        self.n_width.iter().try_for_each(|width| write!(f, ", {width} contiguous columns per lane"))?;
+        if self.contiguous_warp_columns {
+            write!(f, ", contiguous columns per warp")?;
         }
         self.warps.iter().try_for_each(|[m, n]| write!(f, ", {m} x {n} warps"))?;
         if self.swap_ab {

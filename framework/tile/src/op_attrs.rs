@@ -6,8 +6,13 @@
 pub const NUM_STAGES: &str = "tt.num_stages";
 
 /// The attributes by which `tw.mma` states choices, each with the attribute by which `tt.dot` states the same choice.
-pub const MMA_TO_DOT_ATTRIBUTES: [(&str, &str); 4] =
-    [("instruction", INSTRUCTION), ("kWidth", K_WIDTH), ("nWidth", DOT_COLUMNS_PER_LANE), ("warps", WARP_COUNTS_M_N)];
+pub const MMA_TO_DOT_ATTRIBUTES: [(&str, &str); 5] = [
+    ("instruction", INSTRUCTION),
+    ("kWidth", K_WIDTH),
+    ("nWidth", DOT_COLUMNS_PER_LANE),
+    ("contiguousWarpColumns", CONTIGUOUS_WARP_COLUMNS),
+    ("warps", WARP_COUNTS_M_N),
+];
 
 /// Names the MMA instruction that executes a dot, an entry of the target's instruction table.
 pub const INSTRUCTION: &str = "tw.instruction";
@@ -20,6 +25,9 @@ pub const CONTIGUOUS_ALONG_K: &str = "tw.alongK";
 
 /// Number of adjacent columns that a lane holds of a dot's result.
 pub const DOT_COLUMNS_PER_LANE: &str = "tw.columnsPerLane";
+
+/// Marks a dot for whose result each warp holds consecutive columns; otherwise warps along N alternate.
+pub const CONTIGUOUS_WARP_COLUMNS: &str = "tw.contiguousWarpColumns";
 
 /// Numbers of warps along M and along N of a dot (Triton `warpsPerCTA`).
 pub const WARP_COUNTS_M_N: &str = "tw.warpsAlong";

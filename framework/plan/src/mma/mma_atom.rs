@@ -344,8 +344,9 @@ impl MmaAtom {
             return Err("it reads its operands from memory, so `k_width` cannot be set".to_owned());
         }
         let larger = |(tile, size): (&u32, &u32)| tile > size;
-        if (self.reads_memory() || self.scales.is_some() || self.tensor.is_some()) && problem.n_width.is_some() {
-            return Err("it reads operands from memory or scales them, so `n_width` cannot be set".to_owned());
+        let fixes_columns = self.reads_memory() || self.scales.is_some() || self.tensor.is_some();
+        if fixes_columns && (problem.n_width.is_some() || problem.contiguous_warp_columns) {
+            return Err("it reads operands from memory or scales them, so their columns cannot be chosen".to_owned());
         }
         if self.reads_memory() && self.tile.iter().zip(&problem.bits()).any(larger) {
             let [m, n, k] = self.tile.map(|bits| 1u64 << bits);

@@ -95,7 +95,7 @@ impl MmaPlan {
         let within = target.tensor.as_ref().map_or(0, |memory| memory.columns);
         let (mut smallest, mut reason) = (None, "the matrices have no elements".to_owned());
         if !Tiling::new(atom, problem, warps, k).has_columns_beside() {
-            let reasons = "registers repeat it along N fewer times than `n_width` requires".to_owned();
+            let reasons = "registers repeat it along N fewer times than the requested columns need".to_owned();
             return Err(MmaError::Impossible { reasons });
         }
         // A chunk contains whole bytes.

@@ -63,9 +63,11 @@ pub struct MmaProblem {
     pub operand_layouts: [Option<LinearLayout>; 2],
     /// Consecutive elements of K that a lane holds; `None` lets the planner choose the cheapest number.
     pub k_width: Option<u64>,
-    /// Consecutive columns of the result, and of `b`, that a lane holds; `None` for the number that the atom has. With
-    /// one, the columns of a warp are consecutive; otherwise repetitions of the atom along N alternate between warps.
+    /// Consecutive columns of the result, and of `b`, that a lane holds; `None` for the number that the atom has.
     pub n_width: Option<u64>,
+    /// Whether the columns of each warp are consecutive; otherwise repetitions of the atom along N alternate between
+    /// warps.
+    pub contiguous_warp_columns: bool,
     /// The required layout of the result; `None` if any layout will do.
     pub result_layout: Option<LinearLayout>,
     /// Name of the MMA atom: an instruction of the target, or `multiply-adds`; `None` lets the planner choose the best.
@@ -114,6 +116,7 @@ impl MmaProblem {
             operand_layouts: [None, None],
             k_width: None,
             n_width: None,
+            contiguous_warp_columns: false,
             result_layout: None,
             atom: None,
             warp_partition: None,
@@ -196,11 +199,16 @@ impl MmaProblem {
         Self { k_width: k_width.into(), ..self }
     }
 
-    /// Requires this number of consecutive columns of the result in a lane, or, with one, consecutive columns of a warp;
-    /// `None` takes the atom's number.
+    /// Requires this number of consecutive columns of the result in a lane; `None` takes the atom's number.
     #[must_use]
     pub fn with_n_width(self, n_width: impl Into<Option<u64>>) -> Self {
         Self { n_width: n_width.into(), ..self }
+    }
+
+    /// Requires that the columns of each warp are consecutive, or lets warps alternate.
+    #[must_use]
+    pub fn with_contiguous_warp_columns(self, contiguous_warp_columns: bool) -> Self {
+        Self { contiguous_warp_columns, ..self }
     }
 
     /// Requires this layout of the result; `None` if any layout will do.

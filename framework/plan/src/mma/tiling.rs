@@ -16,7 +16,7 @@ use super::{MmaError, MmaProblem};
 pub(super) struct Tiling {
     /// Log2 of the atom's M, N and K.
     tile: [u32; 3],
-    /// Log2 of the number of warp groups along M and along N; a group is the warps that issue the atom contiguous_in_warp.
+    /// Log2 of the number of warp groups along M and along N; a group is the warps that issue the atom together.
     pub warps: [u32; 2],
     /// Log2 of the elements of K that are multiplied at a time.
     pub chunk: u32,
@@ -25,16 +25,16 @@ pub(super) struct Tiling {
     /// Log2 of the number of consecutive columns of the result that a lane holds (`n_width`); they belong to different
     /// repetitions of the atom along N.
     beside: u32,
-    /// Whether the columns of a warp are consecutive (`n_width` is 1): its repetitions of the atom lie side by side.
-    contiguous_in_warp: bool,
+    /// Whether the columns of a warp are consecutive: its repetitions of the atom lie side by side.
+    contiguous_warp_columns: bool,
 }
 
 impl Tiling {
     pub(super) fn new(atom: &MmaAtom, problem: &MmaProblem, warps: [u32; 2], chunk: u32) -> Self {
         let [m, n, _] = problem.bits();
         let beside = problem.n_width.map_or(0, u64::trailing_zeros);
-        let contiguous_in_warp = problem.n_width == Some(1);
-        Self { tile: atom.tile, warps, chunk, size: [m, n], beside, contiguous_in_warp }
+        let contiguous_warp_columns = problem.contiguous_warp_columns;
+        Self { tile: atom.tile, warps, chunk, size: [m, n], beside, contiguous_warp_columns }
     }
 
     /// Log2 of the repetitions of the atom in registers along M, N and K.
@@ -149,7 +149,7 @@ impl Tiling {
     fn column_order(&self) -> Order {
         let first = self.tile[1] + self.warps[1];
         let (bits, size) = (self.size[1].max(first), self.size[1]);
-        if self.contiguous_in_warp {
+        if self.contiguous_warp_columns {
             let last: Vec<u32> = (self.tile[1]..first).collect();
             return Order::new(&last, 0, bits, size);
         }
@@ -160,7 +160,7 @@ impl Tiling {
     /// Whether registers repeat the atom along N at least `n_width` times, or, for consecutive columns of a warp, more
     /// than once.
     pub(super) fn has_columns_beside(&self) -> bool {
-        self.repeats()[1] >= self.beside.max(self.contiguous_in_warp.into())
+        self.repeats()[1] >= self.beside.max(self.contiguous_warp_columns.into())
     }
 
     fn rows(&self, repeats: u32) -> impl Iterator<Item = [u64; 2]> {
@@ -182,7 +182,7 @@ impl Tiling {
     }
 
     /// Builds the layout of an operand from the atom's layout, its repetitions in registers, and the warps: those that
-    /// issue the atom contiguous_in_warp come first, then those along N (`columns`), then those along M (`rows`). `position` maps
+    /// issue the atom together come first, then those along N (`columns`), then those along M (`rows`). `position` maps
     /// a coordinate of the atom and its repetitions to one of the matrix; positions beyond the matrix alias positions
     /// within it.
     fn layout(

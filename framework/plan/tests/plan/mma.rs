@@ -248,7 +248,7 @@ fn instructions_have_a_candidate_of_each_warp_partition() {
     }
 }
 
-/// Checks that with `n_width` 1 the columns of each warp are consecutive, that the plan multiplies, and that it is
+/// Checks that the columns of each warp are consecutive if that is requested, that the plan multiplies, and that it is
 /// rejected if a warp has one tile of columns.
 #[test]
 fn the_columns_of_a_warp_may_be_consecutive() {
@@ -256,16 +256,16 @@ fn the_columns_of_a_warp_may_be_consecutive() {
     let partition = WarpPartition { swap_ab: false, warps: [2, 2], lanes: None };
     let solve = |columns: u64| {
         let problem = problem([16, columns, 8], ["f16", "f16", "f32"], 4).with_warp_partition(Some(partition));
-        let problem = problem.with_atom(Some(rows[0].name.clone())).with_n_width(1);
+        let problem = problem.with_atom(Some(rows[0].name.clone())).with_contiguous_warp_columns(true);
         mma::plan_mma(&problem, PlanContext::new(&test_target()).with_instructions(&rows))
     };
     let plan = solve(16).expect("two tiles of columns for each warp");
     let columns_of = |dim| plan.c.bases_of(dim).iter().map(|basis| basis[1]).filter(|&column| column != 0).collect();
     let (within, between): (Vec<u64>, Vec<u64>) = (columns_of(Dim::REGISTER), columns_of(Dim::WARP));
     assert_eq!((between, within.iter().max()), (vec![8], Some(&4)), "{:?}", plan.c);
-    assert_eq!(plan.to_explicit_problem().n_width, Some(1));
+    assert!(plan.to_explicit_problem().contiguous_warp_columns);
     proven(&plan, &rows);
-    assert!(solve(8).expect_err("one tile of columns").to_string().contains("n_width"));
+    assert!(solve(8).expect_err("one tile of columns").to_string().contains("along N"));
 }
 
 #[test]

@@ -76,7 +76,7 @@ fn state_plan(text: &str, plan: &str) -> String {
         attributes.extend(match part.split_once(' ').unwrap_or_default().1 {
             "contiguous K elements per lane" => Some(format!("tw.kWidth = {number} : i32")),
             "contiguous columns per lane" => Some(format!("tw.columnsPerLane = {number} : i32")),
-            "columns per warp" => Some("tw.columnsPerLane = 1 : i32".to_owned()),
+            "columns per warp" => Some("tw.contiguousWarpColumns".to_owned()),
             "and B swapped" => Some("tw.swapAB".to_owned()),
             _ if part.ends_with(" warps") => {
                 Some(format!("tw.warpsAlong = array<i64: {}>", part.trim_end_matches(" warps").replace(" x ", ", ")))

@@ -5,13 +5,22 @@ use std::collections::HashMap;
 use tilewright_tile::op::name::ttg;
 
 use tilewright_tile::op_attrs::{
-    CONTIGUOUS_ALONG_K, DOT_COLUMNS_PER_LANE, FMA_DOT_LANES_ALONG_M, INSTRUCTION, K_WIDTH, SWAP_AB, WARP_COUNTS_M_N,
+    CONTIGUOUS_ALONG_K, CONTIGUOUS_WARP_COLUMNS, DOT_COLUMNS_PER_LANE, FMA_DOT_LANES_ALONG_M, INSTRUCTION, K_WIDTH,
+    SWAP_AB, WARP_COUNTS_M_N,
 };
 use tilewright_tile::{Attribute, FunctionBody, Op, Region, TileModule, Value};
 
 /// Attributes that choose how a dot is lowered; they do not change the result, so the comparison ignores them.
-const DOT_PLAN_ATTRS: [&str; 7] =
-    [INSTRUCTION, CONTIGUOUS_ALONG_K, K_WIDTH, DOT_COLUMNS_PER_LANE, WARP_COUNTS_M_N, SWAP_AB, FMA_DOT_LANES_ALONG_M];
+const DOT_PLAN_ATTRS: [&str; 8] = [
+    INSTRUCTION,
+    CONTIGUOUS_ALONG_K,
+    CONTIGUOUS_WARP_COLUMNS,
+    K_WIDTH,
+    DOT_COLUMNS_PER_LANE,
+    WARP_COUNTS_M_N,
+    SWAP_AB,
+    FMA_DOT_LANES_ALONG_M,
+];
 
 /// Assigns numbers to the expressions of the two compared programs; equal expressions of both programs get the same
 /// number.
