@@ -2,6 +2,7 @@
 
 use tilewright::run::KernelArgument;
 use tilewright_kernel::{Op, Statement};
+use tilewright_plugin::Target;
 
 use crate::programs::{compile, run};
 use crate::served::targets;
@@ -46,6 +47,18 @@ const ONLY_STORED: &str = "tt.func @only_stored(%x: !tt.ptr<i32>) {
   %before = tt.load %from : tensor<64x!tt.ptr<i32>>
   %doubled = arith.addi %before, %before : tensor<64xi32>
   tt.store %from, %doubled : tensor<64x!tt.ptr<i32>>
+  tt.return
+}";
+
+/// One branch loads the number that the other stores.
+const BRANCHES: &str = "tt.func @branches(%x: !tt.ptr<i32>, %out: !tt.ptr<i32>, %c: i1) {
+  %one = arith.constant 1 : i32
+  scf.if %c {
+    %loaded = tt.load %x : !tt.ptr<i32>
+    tt.store %out, %loaded : !tt.ptr<i32>
+  } else {
+    tt.store %x, %one : !tt.ptr<i32>
+  }
   tt.return
 }";
 
@@ -108,10 +121,44 @@ fn replicas_that_reach_only_stores_need_no_barrier() {
     for target in targets(&TARGETS) {
         let ran = run(&*target, ONLY_STORED, &[("x", KernelArgument::Buffer(0))], std::slice::from_ref(&x));
         assert_eq!(ran.words, std::slice::from_ref(&doubled), "{}", target.description().name);
-        let is_barrier = |statement: &&Statement| matches!(statement.op, Op::Barrier { .. } | Op::Fence { .. });
-        let [stored, added] = [ONLY_STORED, IN_PLACE]
-            .map(|text| compile(&*target, text).statements().into_iter().filter(is_barrier).count());
+        let [stored, added] = [ONLY_STORED, IN_PLACE].map(|text| count_barriers(&*target, text));
         assert!(stored == 0 && added > 0, "{}: {stored}, {added}", target.description().name);
+    }
+}
+
+fn count_barriers(target: &dyn Target, text: &str) -> usize {
+    let is_barrier = |statement: &&Statement| matches!(statement.op, Op::Barrier { .. } | Op::Fence { .. });
+    compile(target, text).statements().into_iter().filter(is_barrier).count()
+}
+
+/// Control takes one branch, so that a store in the other one needs no barrier; a load after both needs one.
+#[test]
+fn branches_of_one_if_need_no_barrier_between_them() {
+    let load = "  %after = tt.load %x : !tt.ptr<i32>\n  tt.store %out, %after : !tt.ptr<i32>\n  tt.return";
+    let followed = BRANCHES.replace("  tt.return", load);
+    for target in targets(&TARGETS) {
+        let [alone, with_load] = [BRANCHES, &followed].map(|text| count_barriers(&*target, text));
+        assert!(alone == 0 && with_load > 0, "{}: {alone}, {with_load}", target.description().name);
+    }
+}
+
+/// Each branch is visited once: if each were visited twice, 64 nested ones would take 2^64 visits.
+#[test]
+fn nested_branches_take_linear_time() {
+    let depth = 64;
+    let branch = |at: usize| {
+        let (taken, next) = (2 * at + 1, 2 * at + 2);
+        format!(
+            "  %m{at} = arith.constant {at} : i32\n  %c{at} = arith.cmpi eq, %m{at}, %n : i32\n  cf.cond_br %c{at}, \
+             ^bb{taken}, ^bb{next}\n^bb{taken}:\n  tt.store %x, %m{at} : !tt.ptr<i32>\n  cf.br ^end\n^bb{next}:\n"
+        )
+    };
+    let branches: String = (0..depth).map(branch).collect();
+    let text = format!("tt.func @nested(%x: !tt.ptr<i32>, %n: i32) {{\n{branches}  cf.br ^end\n^end:\n  tt.return\n}}");
+    for target in targets(&["h100"]) {
+        let is_store = |statement: &&Statement| matches!(statement.op, Op::Store { .. });
+        let stores = compile(&*target, &text).statements().into_iter().filter(is_store).count();
+        assert_eq!(stores, depth, "{}", target.description().name);
     }
 }
 

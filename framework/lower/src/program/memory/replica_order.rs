@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 use tilewright_layout::Dim;
-use tilewright_tile::op::name::{tt, ttg, tw};
+use tilewright_tile::op::name::{scf, tt, ttg, tw};
 use tilewright_tile::transform::loads::PointerBases;
 use tilewright_tile::{Block, FunctionBody, Op, TileType, Value};
 
@@ -45,7 +45,7 @@ fn find_values_beyond_stores(body: &FunctionBody) -> HashSet<Value> {
 }
 
 /// The base pointers of accesses of elements with replicas in several warps.
-#[derive(Default, Clone)]
+#[derive(Default, Clone, PartialEq)]
 struct Replicated {
     /// Loads whose replicas reach more than stores.
     loaded: HashSet<Value>,
@@ -60,6 +60,12 @@ impl Replicated {
         if !self.loaded_to_store.contains(&load) {
             self.loaded_to_store.push(load);
         }
+    }
+
+    fn join(&mut self, other: Self) {
+        self.loaded.extend(other.loaded);
+        other.loaded_to_store.into_iter().for_each(|load| self.record_load_to_store(load));
+        self.stored.extend(other.stored);
     }
 
     /// Whether a store of a tensor of type `ty` has to follow the loads of the same base.
@@ -107,7 +113,8 @@ impl Search<'_> {
                         self.since_barrier.stored.insert(base);
                     }
                 }
-                _ if !operation.regions.is_empty() => self.visit_regions(op),
+                (scf::IF, _) => self.visit_branches(op),
+                _ if !operation.regions.is_empty() => self.visit_loop(op),
                 _ => {}
             }
         }
@@ -143,22 +150,35 @@ impl Search<'_> {
         }
     }
 
-    /// Visits the regions of an operation twice, since they may be those of a loop.
-    fn visit_regions(&mut self, op: Op) {
-        let operation = self.body.op(op);
-        let blocks: Vec<Block> =
-            operation.regions.iter().flat_map(|&region| self.body.blocks(region)).copied().collect();
-        let mut after = self.since_barrier.clone();
-        for &block in blocks.iter().chain(&blocks) {
-            self.since_barrier.clone_from(&after);
-            self.visit_block(block);
-            after.loaded.extend(&self.since_barrier.loaded);
-            for load in self.since_barrier.loaded_to_store.drain(..) {
-                after.record_load_to_store(load);
-            }
-            after.stored.extend(&self.since_barrier.stored);
+    /// Visits each branch of an `scf.if` once: control takes one of them.
+    fn visit_branches(&mut self, op: Op) {
+        let before = std::mem::take(&mut self.since_barrier);
+        let regions = &self.body.op(op).regions;
+        let mut after = if regions.len() < 2 { before.clone() } else { Replicated::default() };
+        for &region in regions {
+            self.since_barrier.clone_from(&before);
+            self.body.blocks(region).iter().for_each(|&block| self.visit_block(block));
+            after.join(std::mem::take(&mut self.since_barrier));
         }
         self.since_barrier = after;
+    }
+
+    /// Visits the regions of a loop again if accesses of an iteration precede those of the next one.
+    fn visit_loop(&mut self, op: Op) {
+        let regions = &self.body.op(op).regions;
+        let blocks: Vec<Block> = regions.iter().flat_map(|&region| self.body.blocks(region)).copied().collect();
+        for _ in 0..2 {
+            let before = self.since_barrier.clone();
+            for &block in &blocks {
+                let mut after = self.since_barrier.clone();
+                self.visit_block(block);
+                after.join(std::mem::take(&mut self.since_barrier));
+                self.since_barrier = after;
+            }
+            if self.since_barrier == before {
+                break;
+            }
+        }
     }
 
     /// Whether several warps of the program have replicas of the elements of a value.
