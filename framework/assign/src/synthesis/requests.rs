@@ -37,18 +37,22 @@ impl PingPongRequest {
 }
 
 /// Checks the requests of a program that hold for all choices: the values of attributes, that a loop with ping-pong, or
-/// a loop in it, fills shared tensors, and that loops can have the stages of their tensors.
+/// a loop in it, fills shared tensors, that loops can have the stages of their tensors, and that one of `blocks` blocks
+/// executes the program.
 ///
 /// # Errors
 /// The first request that has no effect, with the reason and the remedy.
 pub(super) fn check_requests(
     function: &Function,
-    loops: &[Staged],
+    (loops, blocks): (&[Staged], u32),
     options: SynthesisOptions,
 ) -> Result<(), TileViolation> {
     let Some(body) = &function.body else { return Ok(()) };
     for op in body.walk_region(body.root()) {
         let checked = match body.op(op).name() {
+            tw::COPY if blocks > 1 => Err(format!(
+                "a block copies the tile alone, and the module states `ttg.num-ctas = {blocks}`: remove the attribute"
+            )),
             scf::FOR => check_loop(&body.op(op).attributes, op, loops),
             tw::SHARED_TENSOR if options.pipeline => check_stages(body, op, loops),
             _ => Ok(()),

@@ -426,7 +426,8 @@ impl Search<'_, '_> {
     /// Solves a leaf (complete choice) unless it is known, and keeps it if it is the fastest. Returns false if its
     /// tensors do not fit shared memory.
     fn leaf(&mut self, choices: &ExplicitMemoryChoices) -> bool {
-        let is_faster = |cycles: f64| self.revisits && self.best_cycles().is_none_or(|best| cycles < best);
+        // Without a best leaf, a known leaf may be the one that the program requests.
+        let is_faster = |cycles: f64| self.best_cycles().is_none_or(|best| self.revisits && cycles < best);
         let known = self.solved.iter().position(|known| known.choices == *choices);
         if let Some(known) = known.map(|at| &self.solved[at]).filter(|known| !known.cycles.is_some_and(is_faster)) {
             return known.fits;

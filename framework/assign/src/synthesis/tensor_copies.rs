@@ -141,7 +141,7 @@ fn find_tensor_map(
     let along = along.ok_or("no elements of its tile are contiguous in global memory")?;
     let row = Row { along, across: 1 - along, width: shape[along], pitch: tile.strides[1 - along] };
     let (base, offsets) = program.base(tile.pointer).ok_or("its memory is not behind an argument of the function")?;
-    let begins = program.begins(&tile, offsets, &row).ok_or("its tile may cross the end of a row")?;
+    let begins = program.begins(&tile, offsets, &row).ok_or_else(|| row.crossing_reason())?;
     let row_bytes = program.pitch_divisor(&row) * u64::from(bits / 8);
     if !program.divisor(base).is_multiple_of(required_alignment) || !row_bytes.is_multiple_of(required_alignment) {
         return Err(format!("its rows are not known to begin at multiples of {required_alignment} bytes"));
@@ -226,6 +226,23 @@ struct Row {
     pitch: ElementDistance,
 }
 
+impl Row {
+    /// Returns the reason why a tile that may cross the end of a row is no bulk tensor copy, and the remedy.
+    fn crossing_reason(&self) -> String {
+        let width = self.width;
+        match self.pitch {
+            ElementDistance::Number(pitch) => format!(
+                "its tile may cross the end of a row: it has {width} of {pitch} elements, and its offset is not known to be a \
+                 multiple of {width}"
+            ),
+            ElementDistance::Value(_) => format!(
+                "its tile may cross the end of a row: state `tt.divisibility = {width}` of the row length, and count tiles along \
+                 it from 0 to the row length divided by {width}"
+            ),
+        }
+    }
+}
+
 struct Program<'p> {
     body: &'p FunctionBody,
     axis_info: &'p AxisInfoMap,
@@ -277,10 +294,30 @@ impl Program<'_> {
             }),
             ElementDistance::Value(pitch) => {
                 let [a, b] = self.defining_operands(offset, arith::MULI)?;
-                let rows = [(a, b), (b, a)].into_iter().find(|(_, by)| *by == pitch);
-                rows.map(|(value, _)| ScaledOffsetTerm::multiple(value, 1))
+                match [(a, b), (b, a)].into_iter().find(|(_, by)| *by == pitch) {
+                    Some((rows, _)) => Some(ScaledOffsetTerm::multiple(rows, 1)),
+                    // An offset such as that of a matrix in a batch multiplies several sizes.
+                    None => self.multiplies(offset, pitch).then_some(ScaledOffsetTerm {
+                        value: offset,
+                        times: 1,
+                        over: ElementDistance::Value(pitch),
+                        is_remainder: false,
+                    }),
+                }
             }
         }
+    }
+
+    /// Whether multiplications compute `offset` from `pitch`, so that it is a multiple of `pitch`.
+    fn multiplies(&self, offset: Value, pitch: Value) -> bool {
+        let mut open = vec![offset];
+        while let Some(value) = open.pop() {
+            if value == pitch {
+                return true;
+            }
+            open.extend(self.defining_operands(value, arith::MULI).into_iter().flatten());
+        }
+        false
     }
 
     /// Whether a value is known to be a multiple of `pitch`. Axis information has only powers of two, so that the constant
@@ -307,14 +344,24 @@ impl Program<'_> {
     /// `None` if the tile is not known to stay within a row.
     fn begins(&self, tile: &Tile, offsets: Vec<Value>, row: &Row) -> Option<[Vec<ScaledOffsetTerm>; 2]> {
         let (mut begins, mut within_rows) = ([Vec::new(), Vec::new()], Vec::new());
-        for offset in offsets {
-            match self.rows_of(offset, row.pitch) {
-                Some(rows) => begins[row.across].push(rows),
-                None => within_rows.push(offset),
-            }
-        }
+        let split = |offset| {
+            let term = |is_remainder| ScaledOffsetTerm { value: offset, times: 1, over: row.pitch, is_remainder };
+            [term(false), term(true)]
+        };
         // The end of the tile along the row at the last indices, relative to the offsets; `None` if unknown.
         let mut end = Some(row.width);
+        for offset in offsets.into_iter().filter(|offset| self.constant(*offset) != Some(0)) {
+            match (self.rows_of(offset, row.pitch), row.pitch, self.constant(offset)) {
+                (Some(rows), ..) => begins[row.across].push(rows),
+                (None, ElementDistance::Number(pitch), Some(number)) => {
+                    let [rows, column] = split(offset);
+                    begins[row.across].push(rows);
+                    begins[row.along].push(column);
+                    end = end.and_then(|end| end.checked_add(number % pitch));
+                }
+                _ => within_rows.push(offset),
+            }
+        }
         for &(index, step) in tile.steps.iter().filter(|(index, _)| self.constant(*index) != Some(0)) {
             let (axis, term) = self.moved(index, step, row)?;
             if axis == row.along {
@@ -327,9 +374,9 @@ impl Program<'_> {
             [] => self.fits(end, begins[row.along].len(), row).then_some(begins),
             // Wherever an aligned part of a row begins, the tile stays within it.
             [offset] if end? <= self.alignment_within_row(offset, row) => {
-                let term = |is_remainder| ScaledOffsetTerm { value: offset, times: 1, over: row.pitch, is_remainder };
-                begins[row.across].push(term(false));
-                begins[row.along].push(term(true));
+                let [rows, column] = split(offset);
+                begins[row.across].push(rows);
+                begins[row.along].push(column);
                 Some(begins)
             }
             // A sum of several offsets may reach the next row.

@@ -24,6 +24,7 @@ use crate::stage_count::MAX_STAGES;
 use tilewright_plan::mma::WarpPartition;
 use tilewright_tile::axis_info::AxisInfoMap;
 use tilewright_tile::op::Dialects;
+use tilewright_tile::op_attrs::NUM_STAGES;
 use tilewright_tile::transform::explicit::{
     CopyChoice, DotChoice, ExplicitMemoryChoices, SharedCopyLoop, expand_explicit_memory, find_shared_copy_loops,
     tensors_of_iterations,
@@ -141,7 +142,7 @@ impl<'m> Tree<'m> {
             }
         };
         let loops: Vec<Staged> = all.iter().map(of_loop).collect();
-        check_requests(function, &loops, options)?;
+        check_requests(function, (&loops, config.context.blocks), options)?;
         // Bulk tensor copies replace task mappings, so one option disables both.
         let tensor_copies = match options.task_mapping {
             true => TensorCopyCandidates::find(function, &axis_info, &all, config),
@@ -457,15 +458,17 @@ fn find_group<'l>(all: &[&'l SharedCopyLoop], of: &SharedCopyLoop) -> Vec<&'l Sh
 }
 
 /// Returns the possible numbers of stages of a group of loops with tensors in common: only the number that the tensors
-/// state, if they state one.
+/// state, if they state one; otherwise at most the number of the options, or else of the loops.
 fn stages(body: &FunctionBody, group: &[&SharedCopyLoop], options: SynthesisOptions) -> RangeInclusive<u32> {
-    let stages = group.iter().flat_map(|of| &of.tensors).filter_map(|tensor| {
-        let count = body.op(*tensor).attributes.get("stages").and_then(Attribute::as_integer)?;
+    let stated = |op: Op, name: &str| {
+        let count = body.op(op).attributes.get(name).and_then(Attribute::as_integer)?;
         u32::try_from(count).ok()
-    });
-    match stages.max() {
+    };
+    let of_tensors = group.iter().flat_map(|of| &of.tensors).filter_map(|tensor| stated(*tensor, "stages"));
+    let of_loops = group.iter().filter_map(|of| stated(of.op, NUM_STAGES));
+    match of_tensors.max() {
         _ if !options.pipeline || group.iter().any(|of| of.rejected.is_some()) => 1..=1,
         Some(stages) => stages..=stages,
-        None => 1..=options.stages.unwrap_or(MAX_STAGES).max(1),
+        None => 1..=options.stages.or_else(|| of_loops.min()).unwrap_or(MAX_STAGES).max(1),
     }
 }

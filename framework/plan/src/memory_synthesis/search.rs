@@ -142,6 +142,15 @@ fn in_order(access: &TensorAccess<'_>, axes: &[u32]) -> Result<Option<LinearLayo
 fn given(tensor: &SharedTensor) -> Result<Option<FreeStrideLayout>, MemorySynthesisError> {
     let Some(layout) = &tensor.layout else { return Ok(None) };
     let wrong = |reason: String| MemorySynthesisError::Given { layout: layout.to_string(), reason };
+    let elements: u64 = tensor.shape.iter().product();
+    if layout.cosize() > elements {
+        let reason = format!(
+            "its offsets reach {}, and the tensor has {elements} elements: shared memory has no padding; state strides \
+             without gaps, or no layout: swizzles avoid bank conflicts",
+            layout.cosize() - 1
+        );
+        return Err(wrong(reason));
+    }
     let memory = to_memory(&ComposedLayout::new(Vec::new(), 0, layout.clone())?, &tensor.shape);
     let memory = memory.map_err(|error| wrong(error.to_string()))?;
     let term = FreeStrideLayout::of_memory(&memory.linear);

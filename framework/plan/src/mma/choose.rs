@@ -12,7 +12,7 @@ use std::cmp::Ordering;
 use crate::movement::{
     PlanContext, RejectedCandidate, TensorMemoryMoveTable, check_block_fits_target, plan_conversion,
 };
-use tilewright_layout::{Dim, LinearLayout};
+use tilewright_layout::{Dim, LinearLayout, find_similar_name};
 use tilewright_target::{Instruction, TargetDescription};
 
 use super::mma_atom::{MmaAtom, TypeChecks};
@@ -162,7 +162,49 @@ pub(super) fn weigh(
         }
     }
     sort(&mut plans);
-    Ok((plans, nearest_first(near).into_iter().chain(refused).collect()))
+    let mut rejected: Vec<_> = nearest_first(near).into_iter().chain(refused).collect();
+    if plans.is_empty() && rejected.is_empty() {
+        rejected.push(without_atoms(problem, context));
+    }
+    Ok((plans, rejected))
+}
+
+/// Max number of instructions that an error proposes.
+const MAX_PROPOSED: usize = 4;
+
+/// Returns the reason why a problem has no atom to try: it names an unknown one, or a warp partition that none has.
+fn without_atoms(problem: &MmaProblem, context: PlanContext<'_>) -> RejectedCandidate<String> {
+    match &problem.atom {
+        Some(named) if !context.instructions.iter().any(|row| row.name == *named) => RejectedCandidate {
+            candidate: named.clone(),
+            reason: format!(
+                "{} has no such instruction; {}",
+                context.target.name,
+                propose_instructions(named, problem, context)
+            ),
+        },
+        named => RejectedCandidate {
+            candidate: named.clone().unwrap_or_else(|| "all instructions".to_owned()),
+            reason: "no plan has the required warp partition with this order of A and B".to_owned(),
+        },
+    }
+}
+
+/// Proposes the instruction of the problem's element types with the name most similar to `named`, or the first ones.
+fn propose_instructions(named: &str, problem: &MmaProblem, context: PlanContext<'_>) -> String {
+    let mut types = TypeChecks::default();
+    let rows = context.instructions.iter();
+    let known = rows.filter(|row| row.mma_shape().is_some() && types.check(row, problem).is_ok());
+    let known: Vec<&str> = known.map(|row| &*row.name).collect();
+    let proposed = known.iter().take(MAX_PROPOSED).copied().collect::<Vec<_>>().join(", ");
+    match (find_similar_name(named, known.iter().copied()), known.len()) {
+        (Some(near), _) => format!("did you mean `{near}`?"),
+        (None, 0) => "none multiplies these element types".to_owned(),
+        (None, count) if count > MAX_PROPOSED => {
+            format!("for these element types it has {proposed} and {} more", count - MAX_PROPOSED)
+        }
+        (None, _) => format!("for these element types it has {proposed}"),
+    }
 }
 
 /// Returns the rejected atoms, those that need the fewest registers first, with the reasons. The reason of the nearest

@@ -317,6 +317,9 @@ fn refusals_say_why() {
     };
     let message = refused(&problem([4, 4, 4], ["s32", "f16", "f32"], 1));
     assert!(message.contains("multiply-adds: it takes f32 for a, which lacks some values of s32"), "{message}");
+    let known = rows[0].name.clone();
+    let message = refused(&problem([16, 8, 8], ["f16", "f16", "f32"], 1).with_atom(Some(format!("{known}x"))));
+    assert!(message.contains("has no such instruction; did you mean `") && message.contains(&known), "{message}");
     let narrow = problem([4, 4, 8], ["f16", "f16", "f32"], 1).with_k_width(64);
     assert!(refused(&narrow).contains("a lane has at most 4 elements of K, not 64"));
     let message = refused(&problem([256, 256, 4], ["f64", "f64", "f64"], 1));

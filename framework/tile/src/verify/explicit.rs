@@ -1,9 +1,11 @@
 //! Rules of explicit-memory operations: views of global memory, tensors in shared memory, copies.
 
 use super::{CheckResult, OpContext, ensure};
-use crate::op::name::tw;
+use crate::op::name::{ttg, tw};
+use crate::op_attrs::MMA_TO_DOT_ATTRIBUTES;
 use crate::view_layout::DynamicCuteLayout;
-use crate::{Attribute, TileType};
+use crate::{Attribute, TileType, Value};
+use tilewright_layout::similar_name_hint;
 
 impl OpContext<'_> {
     pub(super) fn explicit(&self) -> CheckResult {
@@ -11,9 +13,13 @@ impl OpContext<'_> {
             tw::GLOBAL_VIEW => self.global_view(),
             tw::SLICE => self.slice(),
             tw::GATHER => self.listed(),
-            tw::SHARED_TENSOR => self.shared_tensor(),
-            tw::COPY => self.copy(),
-            tw::MMA => self.mma(),
+            tw::SHARED_TENSOR => self.known_attributes(&[]).and_then(|()| self.shared_tensor()),
+            tw::COPY => self.known_attributes(&[]).and_then(|()| self.copy()),
+            tw::MMA => {
+                self.known_attributes(&MMA_TO_DOT_ATTRIBUTES.map(|(name, _)| name))?;
+                self.mma_requests()?;
+                self.mma()
+            }
             tw::CAST | tw::REARRANGE => self.kept(),
             tw::REDUCE => self.reduced(),
             _ => Ok(()),
@@ -23,6 +29,34 @@ impl OpContext<'_> {
     fn written_layout(&self) -> Result<Option<DynamicCuteLayout>, String> {
         let text = self.operation.attributes.get("layout").and_then(Attribute::as_text);
         text.map(|text| DynamicCuteLayout::parse(text).map_err(|error| error.to_string())).transpose()
+    }
+
+    /// Checks that the operation has no attributes but those of its definition, `others`, and those with the prefix of a
+    /// dialect: a mistyped request would have no effect.
+    fn known_attributes(&self, others: &[&str]) -> CheckResult {
+        let defined = self.operation.definition.attributes.iter().map(|attribute| &*attribute.name);
+        let known: Vec<&str> = defined.chain(others.iter().copied()).collect();
+        let unknown = |(name, _): &(&str, &Attribute)| !name.contains('.') && !known.contains(name);
+        match self.operation.attributes.iter().find(unknown) {
+            Some((name, _)) => Err(format!("there is no attribute `{name}`{}", similar_name_hint(&known, name))),
+            None => Ok(()),
+        }
+    }
+
+    /// Checks the numbers by which a dot pins a choice: powers of two.
+    fn mma_requests(&self) -> CheckResult {
+        let is_size = |number: i64| u64::try_from(number).is_ok_and(u64::is_power_of_two);
+        for name in ["kWidth", "nWidth"] {
+            let Some(stated) = self.operation.attributes.get(name) else { continue };
+            ensure(stated.as_integer().is_some_and(is_size), || {
+                format!("`{name} = {stated}`: expected a power of two")
+            })?;
+        }
+        let Some(warps) = self.operation.attributes.get("warps") else { return Ok(()) };
+        let is_pair = |counts: Vec<i64>| counts.len() == 2 && counts.into_iter().all(is_size);
+        ensure(warps.as_integers().is_some_and(is_pair), || {
+            format!("`warps = {warps}`: expected `array<i64: M, N>`, the powers of two of warps along M and along N")
+        })
     }
 
     fn global_view(&self) -> CheckResult {
@@ -83,8 +117,13 @@ impl OpContext<'_> {
 
     fn shared_tensor(&self) -> CheckResult {
         let shape = self.result_type().and_then(TileType::shape).unwrap_or_default();
-        let odd = shape.iter().find(|size| !size.is_power_of_two());
-        ensure(odd.is_none(), || format!("the size {} is not a power of two", odd.unwrap_or(&0)))?;
+        // A program may order any number of buffers: only the tiles in them have a layout.
+        let is_ring = self.operation.results.first().is_some_and(|tensor| self.is_only_indexed(*tensor));
+        let odd = shape.iter().skip(usize::from(is_ring)).find(|size| !size.is_power_of_two());
+        ensure(odd.is_none(), || {
+            let remedy = "only the first axis may be another, if `ttg.memdesc_index` alone selects buffers along it";
+            format!("the size {} is not a power of two; {remedy}", odd.unwrap_or(&0))
+        })?;
         if let Some(layout) = self.written_layout()? {
             let sizes: Option<Vec<u64>> = layout.shape().into_iter().collect();
             ensure(layout.operands == 0 && sizes.as_deref() == Some(shape), || {
@@ -93,6 +132,13 @@ impl OpContext<'_> {
         }
         let stages = self.integer_attribute("stages").unwrap_or(1);
         ensure((1..=16).contains(&stages), || format!("{stages} stages: expected 1 to 16"))
+    }
+
+    /// Whether all uses of a tensor in shared memory select one of its buffers by an index.
+    fn is_only_indexed(&self, tensor: Value) -> bool {
+        let all = self.body.walk_region(self.body.root());
+        let mut users = all.iter().map(|op| self.body.op(*op)).filter(|op| op.operands.contains(&tensor)).peekable();
+        users.peek().is_some() && users.all(|op| op.name() == ttg::MEMDESC_INDEX)
     }
 
     /// Checks a copy: it either has a result in registers or fills a destination; bounds apply to global memory only.

@@ -38,6 +38,11 @@ fn diagnose(lines: &str) -> String {
     }
 }
 
+/// Three buffers that the program orders itself.
+const RING: &str = "%x = tw.shared_tensor : !ttg.memdesc<3x64x32xf16, #tw.auto, #ttg.shared_memory, mutable>
+    %y = ttg.memdesc_index %x[%k] : !ttg.memdesc<3x64x32xf16, #tw.auto, #ttg.shared_memory, mutable> -> \
+    !ttg.memdesc<64x32xf16, #tw.auto, #ttg.shared_memory, mutable>";
+
 #[test]
 fn violations_are_reported() {
     let cases = [
@@ -74,6 +79,13 @@ fn violations_are_reported() {
         ("%x = tw.copy %t to %s : (!tw.view<64x32xf16>, !m) -> tensor<64x32xf16>", "has no result"),
         ("%x = tw.shared_tensor {layout = \"(32,64):(64,1)\"} : !m", "not of the shape"),
         ("%x = tw.shared_tensor {stages = 0 : i32} : !m", "0 stages"),
+        ("%x = tw.shared_tensor {stage = 2 : i32} : !m", "no attribute `stage`; did you mean `stages`?"),
+        ("tw.copy %t to %s {pending} : (!tw.view<64x32xf16>, !m) -> ()", "no attribute `pending`"),
+        ("tw.copy %t to %s {tw.pending} : (!tw.view<64x32xf16>, !m) -> ()", "nothing"),
+        // A program may order three buffers, but their tiles have sizes that are powers of two.
+        (RING, "nothing"),
+        (&RING.replace("64x32", "32x48"), "the size 48 is not a power of two"),
+        (&RING.lines().take(1).collect::<String>(), "only the first axis may be another"),
         ("tw.copy %t to %s : (!tw.view<64x32xf16>, !m) -> ()", "nothing"),
     ];
     for (lines, expected) in cases {

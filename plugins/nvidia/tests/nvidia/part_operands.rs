@@ -129,6 +129,7 @@ fn bulk_tensor_copies_fill_rings_of_the_program() {
     let usual = RingDot { tile: [64, 64, 64], buffers: 2, distance: 1, parts: 1, columns: 1 };
     for dot in [
         usual,
+        RingDot { buffers: 3, distance: 2, ..usual },
         RingDot { buffers: 4, distance: 3, ..usual },
         RingDot { buffers: 4, distance: 2, parts: 2, columns: 3, ..usual },
         RingDot { tile: [128, 64, 32], buffers: 4, distance: 2, columns: 2, ..usual },

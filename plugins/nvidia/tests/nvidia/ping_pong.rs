@@ -2,7 +2,7 @@
 //! does other work.
 
 use crate::prelude::*;
-use crate::tma_loops::{assembly, check_ptx};
+use crate::tma_loops::{assembly, bounded_gemm, check_ptx};
 use tilewright_assign::synthesis::{Derivation, SynthesisOptions};
 use tilewright_vendor_testkit::explicit::{
     self, persistent_tiles_program, ragged_tiles_program, sized_attention, synthesize_and_emulate, synthesize_layouts,
@@ -80,6 +80,19 @@ fn a_request_without_a_producer_warp_is_an_error() {
     let error = synthesize_layouts(&target("h100"), &text, case.warps, SynthesisOptions::default());
     let error = error.expect_err("no producer warp");
     assert!(error.contains("tw.ping_pong") && error.contains("producer warp"), "{error}");
+}
+
+/// A GEMM may request exclusive sections and the producer warp that they need.
+#[test]
+fn both_requests_hold_together() {
+    let text = bounded_gemm([128, 128, 64]);
+    let with =
+        |attributes: &str| text.replace("    }\n    %rounded", &format!("    }} {{{attributes}}}\n    %rounded"));
+    for attributes in ["tw.ping_pong", "tt.warp_specialize, tw.ping_pong"] {
+        let found = synthesize_layouts(&target("h100"), &with(attributes), 8, SynthesisOptions::default());
+        let found = found.unwrap_or_else(|error| panic!("{attributes}: {error}"));
+        assert!(found.loops[0].producers == 1 && ping_pong(&found).is_some(), "{attributes}: {found}");
+    }
 }
 
 /// The registers of attention with 256 rows exceed those of nine warps most within the reductions. The producer warp

@@ -16,6 +16,15 @@ use tilewright_virtual_ptx::VirtualDevice;
 /// Programs whose loops use only bulk tensor copies.
 const PRODUCED: [&str; 4] = ["explicit_attention", "explicit_attention_dkv", "explicit_attention_dq", "explicit_fp8"];
 
+/// Returns a GEMM of `f16` whose loop counts the tiles of a row, so that no tile crosses the end of one.
+pub(crate) fn bounded_gemm([m, n, k]: [u64; 3]) -> String {
+    let text = sized_gemm([m, n, k], "f16").replace("i32 {tt.divisibility = 16", "i32 {tt.divisibility = 64");
+    let constant = format!(" = arith.constant {} : i32", 4096 / k);
+    let (before, after) = text.split_once(&constant).expect("the trip count");
+    let (before, name) = before.rsplit_once('%').expect("a value");
+    format!("{before}%depth = arith.constant {k} : i32\n    %{name} = arith.divsi %k, %depth : i32{after}")
+}
+
 /// Returns the program with `stages` buffers of each tensor in shared memory.
 fn with_stages(text: &str, stages: u32) -> String {
     text.replace("tw.shared_tensor :", &format!("tw.shared_tensor {{stages = {stages} : i32}} :"))
@@ -65,6 +74,31 @@ fn tma_fills_the_stages_of_a_dot() {
                 assert_eq!(memory.accesses.iter().map(|access| access.excess).sum::<u64>(), 0, "{}", found.derivation);
             }
         }
+    }
+}
+
+/// Checks the tiles of matrices of a batch: their first offset is a multiple of the pitch by two multiplications.
+#[test]
+fn tiles_of_a_batch_are_bulk_tensor_copies() {
+    let batch = "%z = tt.get_program_id z : i32
+    %elements = arith.muli %n, %k : i32
+    %before = arith.muli %z, %elements : i32
+    %matrix = tt.addptr %a, %before : !tt.ptr<f16>, i32
+    %pa = tt.addptr %matrix, ";
+    let text = bounded_gemm([128, 128, 64]).replace("%pa = tt.addptr %a, ", batch);
+    let found = synthesize_layouts(&target("h100"), &text, 8, SynthesisOptions::default()).expect("a program");
+    assert!(found.loops[0].tensor_copies, "{found}");
+}
+
+/// Checks that `tt.num_stages` of a loop with explicit copies limits its stages.
+#[test]
+fn loops_have_at_most_their_stages() {
+    let text = sized_gemm([64, 64, 64], "f16");
+    for limit in 1..=3 {
+        let text =
+            text.replace("    }\n    %rounded", &format!("    }} {{tt.num_stages = {limit} : i32}}\n    %rounded"));
+        let found = synthesize_layouts(&target("h100"), &text, 4, SynthesisOptions::default()).expect("a program");
+        assert!(found.loops[0].stages <= limit, "{limit}: {found}");
     }
 }
 

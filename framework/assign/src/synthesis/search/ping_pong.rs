@@ -23,6 +23,10 @@ impl Search<'_, '_> {
             return;
         }
         let is_explicit = request.is_some();
+        // The best leaf has a ping-pong that was chosen before its dots and stores.
+        if self.best.as_ref().is_some_and(|(_, choices)| choices.ping_pong.contains_key(&open.of.op)) {
+            return;
+        }
         let ping_pong = self.ping_pong(open);
         let Some((_, choices)) = self.best.as_ref().filter(|_| !ping_pong.is_empty()) else {
             if is_explicit {
@@ -63,7 +67,7 @@ impl Search<'_, '_> {
         let of = open.of.op;
         let has_one_group = choices.producers.get(&of).is_some_and(|choice| choice.groups == 1);
         let is_specialized = has_one_group && choices.stages.get(&of) > Some(&1);
-        if !is_specialized || choices.overlapped_mmas.contains(&of) || choices.ping_pong.contains_key(&of) {
+        if !is_specialized || choices.overlapped_mmas.contains(&of) {
             return Vec::new();
         }
         let block = body.op(of).regions.first().and_then(|region| body.blocks(*region).first());
