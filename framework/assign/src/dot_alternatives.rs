@@ -466,7 +466,7 @@ fn passes_through_shared(state: &State<'_, '_>, node: usize, most: usize) -> boo
         state.required(end.value).into_iter().flatten().any(shared)
             || most > 0
                 && graph.users[end.value.index()].iter().any(|&(user, _)| {
-                    let is_chain = matches!(graph.nodes[user].kind, Kind::Elementwise(_) | Kind::Nothing);
+                    let is_chain = matches!(graph.nodes[user].kind, Kind::Elementwise(..) | Kind::Nothing);
                     is_chain && user != node && passes_through_shared(state, user, most - 1)
                 })
     })

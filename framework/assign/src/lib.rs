@@ -12,6 +12,7 @@ mod config;
 mod dot_alternatives;
 pub mod dot_plan;
 mod dot_report;
+mod equal_elements;
 mod error;
 mod given_layouts;
 mod graph;

@@ -5,6 +5,7 @@
 //! section 5.1; Hexcute paper, section 5.1). Contiguity, alignment and the constancy of masks limit the width of an
 //! access.
 
+use crate::equal_elements::EqualElements;
 use tilewright_layout::Dim;
 use tilewright_plan::movement::{AxisStride, GlobalTensor};
 use tilewright_target::TargetDescription;
@@ -19,6 +20,8 @@ pub struct PointerMemory {
     pub tensor: GlobalTensor,
     /// Number of bits of an element in memory.
     pub bits: u32,
+    /// The index bits across which neither the address nor a mask changes.
+    pub(crate) equal: EqualElements,
 }
 
 /// Describes the memory that `pointers` address, from AxisInfo. It limits the width of an access to elements for which
@@ -40,11 +43,11 @@ pub fn describe_pointer_memory(
     let Some(info) = axis_info.get(pointers) else {
         let axes = shape.iter().enumerate().map(|(axis, &size)| (Dim::tensor(axis), size, AxisStride::MultipleOf(1)));
         let tensor = GlobalTensor { max_access_bytes: bytes, ..GlobalTensor::new(axes.collect(), bytes) };
-        return Some(PointerMemory { tensor, bits });
+        return Some(PointerMemory { tensor, bits, equal: EqualElements::default() });
     };
-    let masks: Vec<_> = masks.iter().map(|mask| axis_info.get(*mask)).collect();
+    let mask_infos: Vec<_> = masks.iter().map(|mask| axis_info.get(*mask)).collect();
     let is_shared =
-        |at: &IndexBitPosition| masks.iter().all(|mask| mask.is_some_and(|mask| mask.is_constant_across_bit(*at)));
+        |at: &IndexBitPosition| mask_infos.iter().all(|mask| mask.is_some_and(|mask| mask.is_constant_across_bit(*at)));
     let bytes_of_run = |run: Vec<IndexBitPosition>| bytes << run.into_iter().take_while(is_shared).count();
     let alignment = bytes_of_run(info.aligned_vector_bits());
     let max_access_bytes = bytes_of_run(axis_info.vector_bits(pointers, sufficient_alignment));
@@ -52,7 +55,10 @@ pub fn describe_pointer_memory(
         let dim = Dim::tensor(axis);
         segments(info, axis, size, bytes).into_iter().map(move |(size, stride)| (dim, size, stride))
     });
-    Some(PointerMemory { tensor: GlobalTensor { axes: axes.collect(), alignment, max_access_bytes }, bits })
+    let proven = |value: &Value, at| axis_info.get_proven(*value).is_some_and(|info| info.is_constant_across_bit(at));
+    let equal =
+        EqualElements::find(&shape, |at| std::iter::once(&pointers).chain(masks).all(|value| proven(value, at)));
+    Some(PointerMemory { tensor: GlobalTensor { axes: axes.collect(), alignment, max_access_bytes }, bits, equal })
 }
 
 /// Splits an axis of pointers into segments of constant stride, those of the lowest index bits first. Returns the
@@ -98,7 +104,8 @@ pub(crate) fn describe_rows(shape: &[u64], bits: u32, together: u64) -> Option<P
         (Dim::tensor(axis), size, stride)
     });
     let alignment = together.min(aligned_elements) * bytes;
-    Some(PointerMemory { tensor: GlobalTensor { axes: axes.collect(), alignment, max_access_bytes: alignment }, bits })
+    let tensor = GlobalTensor { axes: axes.collect(), alignment, max_access_bytes: alignment };
+    Some(PointerMemory { tensor, bits, equal: EqualElements::default() })
 }
 
 /// Returns a number of consecutive elements along the last axis that are either all in bounds or all out of bounds. The

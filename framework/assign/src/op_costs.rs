@@ -8,6 +8,7 @@ use tilewright_kernel::Counts;
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_plan::cost::{GlobalWork, WarpWork};
 use tilewright_plan::movement::{GlobalAccessPlan, MovementError, plan_global_access, plan_reduction, plan_scan};
+use tilewright_target::Direction;
 
 /// Operation counts of one warp; the maximum if warps differ.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -28,10 +29,13 @@ impl OpCosts {
     /// Counts the operations of a node of this kind in a layout. The counts are zero for kinds whose costs depend on
     /// further layouts.
     pub(super) fn of(kind: &Kind, layout: &LinearLayout, config: &LaunchConfig<'_>) -> Result<Self, MovementError> {
-        let (target, registers) = (config.context.target, registers(layout));
-        let plain = |instructions: &f64| instructions * registers;
+        let target = config.context.target;
+        let plain = |instructions: &f64| instructions * registers(layout);
         Ok(match kind {
-            Kind::Elementwise(instructions) => Self { plain: plain(instructions), ..Self::default() },
+            Kind::Elementwise(instructions, equal) => {
+                let distinct = equal.find_distinct(layout, config);
+                Self { plain: instructions * registers(&distinct), ..Self::default() }
+            }
             Kind::Access(access) => match access.bulk_store(layout, config) {
                 Some(bulk) => bulk.costs,
                 None => Self::of_direct_access(access, layout, config)?,
@@ -58,7 +62,11 @@ impl OpCosts {
         config: &LaunchConfig<'_>,
     ) -> Result<Self, MovementError> {
         let (named, target) = (&access.named, config.context.target);
-        let plan = plan_global_access(layout, &named.tensor, named.bits, access.direction, target)?;
+        let distinct = match access.direction {
+            Direction::Load => named.equal.find_distinct(layout, config),
+            Direction::Store => layout.clone(),
+        };
+        let plan = plan_global_access(&distinct, &named.tensor, named.bits, access.direction, target)?;
         let bytes = plan.transactions * u64::from(target.global.transaction_bytes);
         let axes = access.bulk_block.as_ref().map_or(0, |block| block.shape.len());
         let plain = packing_instructions(&plan) + (2 * axes) as f64 * plan.accesses as f64;

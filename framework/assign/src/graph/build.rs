@@ -298,7 +298,7 @@ impl<'f, 'a> Builder<'f, 'a> {
 fn is_loaded(node: &Node, known: &[bool]) -> bool {
     match &node.kind {
         Kind::Access(access) => access.direction == Direction::Load,
-        Kind::Elementwise(_) | Kind::Nothing => {
+        Kind::Elementwise(..) | Kind::Nothing => {
             node.op.is_some() && node.ins.iter().any(|end| known[end.value.index()])
         }
         _ => false,

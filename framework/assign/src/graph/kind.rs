@@ -1,11 +1,12 @@
 //! Kinds of layout-graph nodes, by how the cost of a node depends on the layout.
 
 use crate::bulk_store::BulkBlock;
+use crate::equal_elements::EqualElements;
 use crate::memory::{PointerMemory, describe_pointer_memory, element_bits_while_moved, find_vector_update_bits};
 use tilewright_plan::movement::ScanDirection;
 use tilewright_target::{Direction, TargetDescription};
 use tilewright_tile::axis_info::AxisInfoMap;
-use tilewright_tile::op::name::{math, tt};
+use tilewright_tile::op::name::{arith, math, tt};
 use tilewright_tile::{Attribute, FunctionBody, Op, Operation, Value};
 
 /// The properties of a global-memory access that determine its cost in a layout.
@@ -24,8 +25,9 @@ pub(crate) struct Access {
 pub(crate) enum Kind {
     /// No cost: a carried value, or an operation that only changes the layout.
     Nothing,
-    /// An elementwise operation, with the number of instructions that it issues for each register.
-    Elementwise(f64),
+    /// An elementwise operation: the number of instructions that it issues for each register, and the index bits whose
+    /// registers it computes once.
+    Elementwise(f64, EqualElements),
     /// A global-memory access, with the accessed memory and the direction.
     Access(Access),
     /// A reduction: its axis, the number of bits of an element of each operand, and the number of instructions that
@@ -60,7 +62,13 @@ impl Kind {
                 named.tensor.max_access_bytes = named.tensor.alignment.min(u64::from(widest / 8));
                 Self::Access(Access { named, direction, bulk_block: None })
             }
-            Some(named) => Self::Access(Access { named, direction, bulk_block: None }),
+            // Only plain loads share the element that they load.
+            Some(mut named) => {
+                if body.op(op).name() != tt::LOAD {
+                    named.equal = EqualElements::default();
+                }
+                Self::Access(Access { named, direction, bulk_block: None })
+            }
             None => Self::Nothing,
         }
     }
@@ -82,10 +90,19 @@ impl Kind {
     }
 
     /// Returns the kind of an elementwise operation. Operations that expand to a sequence count as eight instructions.
-    pub(crate) fn elementwise(operation: &Operation) -> Self {
+    /// Elements that are equal by axis information are computed once; for a remainder, elements at known distances
+    /// too.
+    pub(crate) fn elementwise((body, axis_info): (&FunctionBody, &AxisInfoMap), operation: &Operation) -> Self {
         let long = ["arith.div", "arith.rem", "math.", "tt.precise", "tt.extern", "tt.approx"];
         let is_long = long.iter().any(|start| operation.name().starts_with(start)) && operation.name() != math::FMA;
-        Self::Elementwise(if is_long { 8.0 } else { 1.0 })
+        let is_remainder = [arith::REMSI, arith::REMUI].contains(&operation.name());
+        let equal = match operation.results[..] {
+            [result] => body.value_type(result).shape().zip(axis_info.get_proven(result)).map(|(shape, info)| {
+                EqualElements::find(shape, |at| info.bit_step(at).is_some_and(|step| is_remainder || step == 0))
+            }),
+            _ => None,
+        };
+        Self::Elementwise(if is_long { 8.0 } else { 1.0 }, equal.unwrap_or_default())
     }
 
     /// Whether the node is an anchor: its operation prefers a layout of its own, instead of following its neighbours.

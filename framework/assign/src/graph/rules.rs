@@ -82,7 +82,7 @@ impl Builder<'_, '_> {
 
     /// Adds a node for an elementwise operation: all its tensors have one layout.
     fn elementwise(&mut self, op: Op, weight: f64) -> Result<(), AssignmentError> {
-        self.add_same_layout(op, weight, Kind::elementwise(self.body.op(op))).map(drop)
+        self.add_same_layout(op, weight, Kind::elementwise((self.body, self.axis_info), self.body.op(op))).map(drop)
     }
 
     fn add_same_layout(&mut self, op: Op, weight: f64, kind: Kind) -> Result<Option<usize>, AssignmentError> {

@@ -193,3 +193,42 @@ fn pairs_of_adjacent_elements_are_accessed_together() {
         }
     }
 }
+
+/// A program that adds to each element the number of its row, whose length is an argument: `x[i] += rows[i / n]`.
+const ADD_TO_ROWS: &str = "module {
+  tt.func public @f(%x: !tt.ptr<i32> {tt.divisibility = 16 : i32}, %rows: !tt.ptr<i32> {tt.divisibility = 16 : i32}, \
+    %n: i32 {tt.divisibility = 16 : i32}) {
+    %i = tt.make_range {end = 1024 : i32, start = 0 : i32} : tensor<1024xi32>
+    %by = tt.splat %n : i32 -> tensor<1024xi32>
+    %row = arith.divsi %i, %by : tensor<1024xi32>
+    %xs = tt.splat %x : !tt.ptr<i32> -> tensor<1024x!tt.ptr<i32>>
+    %px = tt.addptr %xs, %i : tensor<1024x!tt.ptr<i32>>, tensor<1024xi32>
+    %a = tt.load %px : tensor<1024x!tt.ptr<i32>>
+    %starts = tt.splat %rows : !tt.ptr<i32> -> tensor<1024x!tt.ptr<i32>>
+    %pr = tt.addptr %starts, %row : tensor<1024x!tt.ptr<i32>>, tensor<1024xi32>
+    %b = tt.load %pr : tensor<1024x!tt.ptr<i32>>
+    %sum = arith.addi %a, %b : tensor<1024xi32>
+    tt.store %px, %sum : tensor<1024x!tt.ptr<i32>>
+    tt.return
+  }
+}
+";
+
+/// Checks that a lane of a layout with 16-byte accesses divides once and loads the number of the row once for each
+/// access, as the elements of one access have one row.
+#[test]
+fn equal_elements_are_computed_and_loaded_once() {
+    let target = target("h100");
+    let kernel = compiler(&target).compile_kernel(ADD_TO_ROWS, &ProgramOptions::default().with_warps(4), &mut |_| {});
+    let ptx = assembly(&target, vec![kernel.unwrap_or_else(|error| panic!("{error}"))]);
+    let widths: Vec<u32> = ptx.lines().filter_map(read).map(|(_, bits)| bits).collect();
+    let [wide, narrow] = [128, 32].map(|width| widths.iter().filter(|&&bits| bits == width).count());
+    assert_eq!((wide, narrow, widths.len()), (4, 2, 6), "{ptx}");
+    assert_eq!(ptx.lines().filter(|line| line.contains("div.s32")).count(), 2, "{ptx}");
+    let words = |from: u32, count: u32| (from..from + count).flat_map(u32::to_le_bytes).collect::<Vec<u8>>();
+    let given = [Given::Buffer(words(0, 1024)), Given::Buffer(words(5000, 64)), Given::Word(16)];
+    let (_, mut device) = device_of("h100");
+    let (left, _) = run_on(&mut device, &ptx, "f", Shape::warps(4), &given).unwrap();
+    let expected: Vec<u8> = (0..1024u32).flat_map(|i| (i + 5000 + i / 16).to_le_bytes()).collect();
+    assert_eq!(left[0], expected);
+}

@@ -56,7 +56,7 @@ impl WorkCounter<'_, '_> {
             name if (operation.definition.traits.elementwise || name == tt::ELEMENTWISE_INLINE_ASM)
                 && !is_memory_reference(ty(operation.results[0])) =>
             {
-                Kind::elementwise(operation)
+                Kind::elementwise(program, operation)
             }
             _ => return None,
         })
