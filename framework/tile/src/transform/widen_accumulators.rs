@@ -5,13 +5,13 @@
 
 use super::{IrCloner, Rewrite, Rewritten, rewrite_functions_with};
 use crate::op::Dialects;
-use crate::op::name::{arith, tt};
+use crate::op::name::{arith, tt, tw};
 use crate::{FloatType, FunctionBody, Op, TileModule, TileType, TileViolation, Value};
 
 /// Whether the target has an MMA instruction whose operands and accumulator have these element types.
 pub type HasMma<'a> = dyn Fn(FloatType, FloatType) -> bool + 'a;
 
-/// Replaces each `tt.dot` with an accumulator of `f16` by a dot that accumulates in `f32`, if the target has an MMA
+/// Replaces each `tt.dot` and `tw.mma` with an accumulator of `f16` by one that accumulates in `f32`, if the target has an MMA
 /// instruction for that one alone.
 ///
 /// # Errors
@@ -33,7 +33,7 @@ fn find_narrow_accumulator(body: &FunctionBody, op: Op, has_mma: &HasMma<'_>) ->
     };
     let (a, c) = (body.operand(op, "a")?, body.operand(op, "c")?);
     let operand = element(a)?;
-    let is_narrow = body.op(op).name() == tt::DOT && element(c) == Some(FloatType::F16);
+    let is_narrow = matches!(body.op(op).name(), tt::DOT | tw::MMA) && element(c) == Some(FloatType::F16);
     (is_narrow && !has_mma(operand, FloatType::F16) && has_mma(operand, FloatType::F32)).then_some(c)
 }
 

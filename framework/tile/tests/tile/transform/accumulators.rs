@@ -56,3 +56,16 @@ fn operands_that_are_the_accumulator_stay_narrow() {
     assert!(dot.contains("tt.dot %x, %x, ") && !dot.contains("%x, %x, %x"), "{dot}");
     assert!(dot.ends_with("tensor<16x16xf16> * tensor<16x16xf16> -> tensor<16x16xf32>"), "{dot}");
 }
+
+/// Checks an MMA of explicit memory, whose accumulator a loop carries.
+#[test]
+fn explicit_mmas_are_widened() {
+    let program = "tt.func @mma(%a: tensor<16x32xf16>, %b: tensor<32x16xf16>, %c: tensor<16x16xf16>) -> tensor<16x16xf16> {
+  %d = tw.mma %a, %b, %c : tensor<16x32xf16> * tensor<32x16xf16> -> tensor<16x16xf16>
+  tt.return %d : tensor<16x16xf16>
+}";
+    let lines = widened_for(program, &[FloatType::F32]);
+    let mma = lines.iter().find(|line| line.contains("tw.mma")).expect("an MMA");
+    assert!(mma.ends_with("tensor<16x32xf16> * tensor<32x16xf16> -> tensor<16x16xf32>"), "{mma}");
+    assert!(lines.iter().any(|line| line.contains("arith.truncf")), "{lines:?}");
+}
