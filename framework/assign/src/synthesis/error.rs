@@ -87,7 +87,10 @@ pub enum SynthesisError {
     #[error(transparent)]
     Model(#[from] super::model::ModelError),
     /// The tensors take more shared memory than a block has.
-    #[error("{bytes} bytes of shared memory; a block of `{target}` has {most}: use smaller tiles or fewer stages")]
+    #[error(
+        "{bytes} bytes of shared memory; a block of `{target}` has {most}: use smaller tiles or fewer stages, or end the \
+         uses of one tensor before those of another begin, so that both take the same memory ({tensors})"
+    )]
     SharedMemoryExceeded {
         /// The name of the target.
         target: String,
@@ -95,6 +98,8 @@ pub enum SynthesisError {
         bytes: u64,
         /// Max bytes of shared memory of a block of the target.
         most: u64,
+        /// The tensors with the bytes of each, as text, the largest first.
+        tensors: String,
     },
     /// The layout that a type names does not resolve.
     #[error(transparent)]

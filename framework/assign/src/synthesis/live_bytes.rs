@@ -2,6 +2,7 @@
 //! others before the first and after the last statement that accesses it, of the block that allocates it; a loop is one
 //! statement.
 
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use tilewright_tile::op::name::ttg;
@@ -24,6 +25,19 @@ pub(super) fn allocated(body: &FunctionBody, tensor: Value, bytes: u64) -> Optio
         ValueOrigin::Result(beside, _) => Some(TensorBytes { tensor, bytes, beside }),
         ValueOrigin::Argument(..) => None,
     }
+}
+
+/// Returns tensors with the bytes of each, as text, the largest first.
+pub(super) fn describe_tensor_bytes(body: &FunctionBody, tensors: &[TensorBytes]) -> String {
+    let mut tensors: Vec<&TensorBytes> = tensors.iter().collect();
+    tensors.sort_by_key(|tensor| (Reverse(tensor.bytes), tensor.tensor));
+    let name =
+        |tensor: Value| body.value_name(tensor).map_or_else(|| "a tensor".to_owned(), |name| format!("`%{name}`"));
+    tensors
+        .iter()
+        .map(|tensor| format!("{}: {} bytes", name(tensor.tensor), tensor.bytes))
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 /// Returns the most bytes of shared memory that are live at the same time. `tensors` has the tensors; `scratch` returns

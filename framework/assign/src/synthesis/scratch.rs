@@ -9,7 +9,7 @@ use tilewright_tile::Op;
 use tilewright_tile::op::name::{tt, ttg};
 
 use super::SynthesisError;
-use super::live_bytes::{TensorBytes, peak_live_bytes};
+use super::live_bytes::{TensorBytes, describe_tensor_bytes, peak_live_bytes};
 use super::solved::Solved;
 use crate::LaunchConfig;
 use crate::graph::Kind;
@@ -31,6 +31,7 @@ pub(super) fn fit_scratch<'m>(
         target: program.config.context.target.name.clone(),
         bytes,
         most,
+        tensors: describe_tensor_bytes(program.body, tensors),
     };
     let tensor_bytes = peak_live_bytes(program.body, tensors, |_| 0);
     if tensor_bytes > most {

@@ -449,11 +449,7 @@ impl Search<'_, '_> {
     /// Returns whether its tensors fit shared memory, and the predicted cycles if it has a solution.
     fn solve(&mut self, choices: &ExplicitMemoryChoices) -> (bool, Option<f64>) {
         self.size.nodes += 1;
-        let target = self.config.context.target;
-        let (bytes, most) = (self.tree.shared_bytes(self.module, choices), u64::from(target.shared.bytes));
-        if bytes > most {
-            let target = target.name.clone();
-            let error = SynthesisError::SharedMemoryExceeded { target, bytes, most };
+        if let Err(error) = self.tree.check_shared_bytes(self.module, choices, self.config.context.target) {
             self.tried.add(self.tree.describe(self.module, choices), Err(&error));
             self.refusals.add(error);
             return (false, None);

@@ -9,7 +9,7 @@ use super::accesses::allocation;
 use super::anchors::{self, DotCandidate};
 use super::iteration_count::execution_count;
 use super::leaf::of_loop;
-use super::live_bytes::{TensorBytes, peak_live_bytes};
+use super::live_bytes::{TensorBytes, describe_tensor_bytes, peak_live_bytes};
 use super::model::StepWork;
 use super::requests::check_requests;
 use super::reuse::Reuse;
@@ -22,6 +22,7 @@ use crate::producer_warps::requested_producer;
 use crate::shared_buffer::SolvedLayouts;
 use crate::stage_count::MAX_STAGES;
 use tilewright_plan::mma::WarpPartition;
+use tilewright_target::TargetDescription;
 use tilewright_tile::axis_info::AxisInfoMap;
 use tilewright_tile::op::Dialects;
 use tilewright_tile::op_attrs::NUM_STAGES;
@@ -289,14 +290,22 @@ impl<'m> Tree<'m> {
         self.dots.iter().flat_map(|group| group.ops.iter().filter_map(move |op| of_dot(group, op))).collect()
     }
 
-    /// Returns the bytes of shared memory that the tensors of `module`, which this is the tree of, need at least: the
-    /// buffers that are live at the same time, without padding.
-    pub(super) fn shared_bytes(&self, module: &TileModule, choices: &ExplicitMemoryChoices) -> u64 {
+    /// Checks that the tensors of `module`, which this is the tree of, fit shared memory: the buffers that are live at
+    /// the same time, without padding.
+    ///
+    /// # Errors
+    /// [`SynthesisError::SharedMemoryExceeded`] if they do not.
+    pub(super) fn check_shared_bytes(
+        &self,
+        module: &TileModule,
+        choices: &ExplicitMemoryChoices,
+        target: &TargetDescription,
+    ) -> Result<(), SynthesisError> {
         let buffers = |tensor: &Op| {
             let filled = self.loops.iter().filter(|open| open.of.tensors.contains(tensor));
             filled.filter_map(|open| choices.buffer_count(open.of.op)).max().unwrap_or(1)
         };
-        let Some(body) = module.functions.first().and_then(|function| function.body.as_ref()) else { return 0 };
+        let Some(body) = module.functions.first().and_then(|function| function.body.as_ref()) else { return Ok(()) };
         let of_iterations = tensors_of_iterations(body, choices);
         let of_tensor = |(op, bytes): (&Op, &u64)| {
             let first_within = |of: &Op| body.op_and_nested_ops(*of).get(1).copied();
@@ -305,7 +314,12 @@ impl<'m> Tree<'m> {
             Some(TensorBytes { tensor, bytes: bytes * u64::from(buffers(op)), beside })
         };
         let tensors: Vec<TensorBytes> = self.tensor_bytes.iter().filter_map(of_tensor).collect();
-        peak_live_bytes(body, &tensors, |_| 0)
+        let (bytes, most) = (peak_live_bytes(body, &tensors, |_| 0), u64::from(target.shared.bytes));
+        if bytes <= most {
+            return Ok(());
+        }
+        let tensors = describe_tensor_bytes(body, &tensors);
+        Err(SynthesisError::SharedMemoryExceeded { target: target.name.clone(), bytes, most, tensors })
     }
 
     /// Returns the loops that have the same number of buffers as `of`, which is one of them: loops with a filled tensor

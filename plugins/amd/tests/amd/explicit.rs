@@ -116,6 +116,7 @@ module {
     let error =
         synthesize_layouts(&target("mi300x"), text, 4, SynthesisOptions::default()).expect_err("it is too large");
     assert!(error.contains("bytes of shared memory; a block of `mi300x` has 65536"), "{error}");
+    assert!(error.contains("`%s`: 65536 bytes"), "{error}");
 }
 
 /// Checks the prediction of shared memory, tensors and scratch memory, against the memory that lowering allocates.

@@ -60,7 +60,8 @@ fn operands_that_are_the_accumulator_stay_narrow() {
 /// Checks an MMA of explicit memory, whose accumulator a loop carries.
 #[test]
 fn explicit_mmas_are_widened() {
-    let program = "tt.func @mma(%a: tensor<16x32xf16>, %b: tensor<32x16xf16>, %c: tensor<16x16xf16>) -> tensor<16x16xf16> {
+    let program =
+        "tt.func @mma(%a: tensor<16x32xf16>, %b: tensor<32x16xf16>, %c: tensor<16x16xf16>) -> tensor<16x16xf16> {
   %d = tw.mma %a, %b, %c : tensor<16x32xf16> * tensor<32x16xf16> -> tensor<16x16xf16>
   tt.return %d : tensor<16x16xf16>
 }";
