@@ -151,7 +151,7 @@ fn nothing_to_do() -> crate::AssignmentError {
     crate::AssignmentError::Program { operation: "module".to_owned(), message }
 }
 
-/// Returns the texts of copies to shared memory that cannot be bulk tensor copies, with the reasons.
+/// Returns the texts of copies to and from shared memory that cannot be bulk tensor copies, with the reasons.
 fn describe_rejected(module: &TileModule, rejected: &[(Op, String)]) -> Vec<String> {
     let function = module.functions.first();
     let text = |(copy, reason): &(Op, String)| Some(format!("{}: {reason}", description(function?, *copy)));

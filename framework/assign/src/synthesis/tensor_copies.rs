@@ -29,7 +29,7 @@ pub(super) struct TensorCopyCandidates {
     pub stores: Vec<Op>,
     /// The pending copies among them; empty if not all pending copies of the program are.
     pub pending: Vec<Op>,
-    /// The copies to shared memory that are not among them, each with the reason; empty if the target has no bulk tensor
+    /// The copies to and from shared memory that are not among them, each with the reason; empty if the target has no bulk tensor
     /// copies.
     pub rejected: Vec<(Op, String)>,
 }
@@ -63,19 +63,24 @@ impl TensorCopyCandidates {
                 }
                 _ => find_tensor_map(body, axis_info, copy, config).and_then(|map| check_strides(body, map)),
             };
+            // Most tensors in registers are stored by lanes, so that only copies between memories are explained.
+            let is_explained = matches!(body.value_type(body.op(copy).operands[0]), TileType::Memory(_))
+                || direction == Direction::Store;
             let list = match direction {
                 Direction::Load => Some(&mut found.stores),
                 Direction::Store => is_pending.then_some(&mut found.pending),
             };
             match map {
                 // A bulk store is complete when the kernel ends.
-                Ok(map) if direction == Direction::Load && is_observed(body, copy, map.base) => {}
+                Ok(map) if direction == Direction::Load && is_observed(body, copy, map.base) => {
+                    let reason = "the program may read the stored memory afterwards, or has atomic operations";
+                    found.rejected.extend(is_explained.then(|| (copy, reason.to_owned())));
+                }
                 Ok(map) => {
                     list.into_iter().for_each(|list| list.push(copy));
                     found.maps.insert(copy, map);
                 }
-                Err(reason) if direction == Direction::Store => found.rejected.push((copy, reason)),
-                Err(_) => {}
+                Err(reason) => found.rejected.extend(is_explained.then_some((copy, reason))),
             }
         }
         found.check_pending(function);
