@@ -21,6 +21,7 @@ pub mod rules;
 pub mod text;
 pub mod transform;
 mod types;
+mod value_uses;
 mod verify;
 pub mod view_layout;
 
@@ -32,4 +33,5 @@ pub use types::{
     FloatType, FunctionType, LayoutAttribute, MemDescType, PointerType, Signedness, TensorDescriptorType, TensorType,
     TensorViewType, TileType,
 };
+pub use value_uses::ValueUses;
 pub use verify::{TileViolation, verify_module, verify_module_with_families, verify_transformed_module};

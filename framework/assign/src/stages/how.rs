@@ -38,9 +38,16 @@ pub(super) struct PipelinePlanner<'q, 'm> {
     pub solved: &'q SolvedLayouts<'m>,
     /// The plan of each dot, cached; `None` for a dot without a plan.
     pub dot_plans: RefCell<HashMap<Op, Option<Rc<DotPlan>>>>,
+    /// The result of [`Self::plan_prefetch`] for each load, cached: all loops are pipelined again for each number of
+    /// stages that is tried for one of them.
+    pub prefetch_plans: RefCell<HashMap<(Op, bool), PlannedLoad>>,
 }
 
+/// A load with the plan of its prefetch, or the reason why it cannot be prefetched.
+type PlannedLoad = Result<(PrefetchableLoad, PrefetchPlan), String>;
+
 /// The plan of one prefetched load.
+#[derive(Clone)]
 pub(super) struct PrefetchPlan {
     pub path: PrefetchPath,
     /// The shared-memory layout of a buffer, and the accesses that write and read the buffer; `None` without a buffer.
@@ -142,11 +149,17 @@ impl<'m> PipelinePlanner<'_, 'm> {
     ///
     /// # Errors
     /// The reason why the load cannot be prefetched.
-    pub fn plan_prefetch(
-        &self,
-        load: &PrefetchableLoad,
-        copies: bool,
-    ) -> Result<(PrefetchableLoad, PrefetchPlan), String> {
+    pub fn plan_prefetch(&self, load: &PrefetchableLoad, copies: bool) -> PlannedLoad {
+        let key = (load.op, copies);
+        if let Some(known) = self.prefetch_plans.borrow().get(&key) {
+            return known.clone();
+        }
+        let planned = self.plan_new_prefetch(load, copies);
+        self.prefetch_plans.borrow_mut().insert(key, planned.clone());
+        planned
+    }
+
+    fn plan_new_prefetch(&self, load: &PrefetchableLoad, copies: bool) -> PlannedLoad {
         let shared = self.with_shared_reads(load).filter(|load| copies || load.is_stored_once());
         let by_copy = shared.and_then(|load| Some((self.plan_load(&load, copies).ok()?, load)));
         match by_copy.filter(|(plan, _)| plan.is_asynchronous_copy()) {

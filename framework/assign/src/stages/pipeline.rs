@@ -115,8 +115,17 @@ fn with_stage_search<'m, T>(
     let empty = FunctionBody::default();
     let body = function.body.as_ref().unwrap_or(&empty);
     let layouts = LayoutCache::new(config.families);
-    let (axis_info, dot_plans) = (AxisInfoMap::analyze(function), RefCell::default());
-    let planner = PipelinePlanner { body, axis_info: &axis_info, layouts: &layouts, config, limits, solved, dot_plans };
+    let axis_info = AxisInfoMap::analyze(function);
+    let planner = PipelinePlanner {
+        body,
+        axis_info: &axis_info,
+        layouts: &layouts,
+        config,
+        limits,
+        solved,
+        dot_plans: RefCell::default(),
+        prefetch_plans: RefCell::default(),
+    };
     let queries = LayoutQueries {
         moves_through_shared: &|op| planner.conversion_uses_shared(op),
         can_read_from_shared: &|op, side| planner.reads_operand_from_shared(op, side),

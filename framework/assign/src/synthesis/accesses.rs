@@ -1,7 +1,7 @@
 //! Accesses of a tensor in shared memory: the instructions that can execute each access, and its assumed number of
 //! executions.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 use tilewright_tile::op::name::{scf, tt, ttg, tw};
 
@@ -16,7 +16,7 @@ use tilewright_plan::memory_synthesis::{AccessAlternative, AccessSolution, Tenso
 use tilewright_plan::mma::MmaError;
 use tilewright_target::Direction;
 use tilewright_tile::op_attrs::OPERAND_STAYS_IN_SMEM;
-use tilewright_tile::{FunctionBody, Op, Value, ValueOrigin};
+use tilewright_tile::{FunctionBody, Op, Value, ValueOrigin, ValueUses};
 
 /// The properties of a copy that are known before the memory layout is found.
 #[derive(Debug, Clone)]
@@ -112,42 +112,73 @@ pub(super) fn buffer_count(body: &FunctionBody, value: Value) -> Option<u64> {
     }
 }
 
-/// Returns the allocation `tensor`, followed by the buffers that the program selects from it by an index.
-pub(super) fn buffers(body: &FunctionBody, tensor: Value) -> Vec<Value> {
-    let mut buffers = vec![tensor];
-    for op in body.walk_region(body.root()) {
-        let operation = body.op(op);
-        if operation.name() == ttg::MEMDESC_INDEX && operation.operands[0] == tensor {
-            buffers.push(operation.results[0]);
-        }
-    }
-    buffers
+/// The uses of the values of a body, and its operations in the order of the program.
+pub(super) struct AccessIndex {
+    uses: ValueUses,
+    /// For each operation, its position in pre-order and its assumed number of executions.
+    ops: HashMap<Op, (usize, u64)>,
 }
 
-/// Returns the parts of buffers that the program selects by constant offsets, in the order of the program.
-pub(super) fn parts(body: &FunctionBody, buffers: &[Value]) -> Vec<Value> {
-    let mut parts: Vec<Value> = Vec::new();
-    for op in body.walk_region(body.root()).into_iter().filter(|op| body.op(*op).name() == ttg::MEMDESC_SUBSLICE) {
-        let source = body.op(op).operands[0];
-        if buffers.contains(&source) || parts.contains(&source) {
-            parts.push(body.op(op).results[0]);
-        }
+impl AccessIndex {
+    pub(super) fn of(body: &FunctionBody) -> Self {
+        let weighted = weighted(body).into_iter().enumerate();
+        let ops = weighted.map(|(position, (op, weight))| (op, (position, weight))).collect();
+        Self { uses: ValueUses::of(body), ops }
     }
-    parts
+
+    /// Returns the operations with this name whose first operand is one of `values`, in the order of the program.
+    fn selections(&self, body: &FunctionBody, values: &[Value], name: &str) -> Vec<Op> {
+        let uses = values.iter().flat_map(|value| self.uses.of_value(*value));
+        let selects = |(op, operand): &&(Op, usize)| *operand == 0 && body.op(*op).name() == name;
+        self.in_order(uses.filter(selects).map(|(op, _)| *op))
+    }
+
+    /// Returns the operations that use or define one of `values`, in the order of the program.
+    fn users_and_makers(&self, body: &FunctionBody, values: &[Value]) -> Vec<Op> {
+        let users = values.iter().flat_map(|value| self.uses.of_value(*value)).map(|(op, _)| *op);
+        let makers = values.iter().filter_map(|value| match body.value_origin(*value) {
+            ValueOrigin::Result(op, _) => Some(op),
+            ValueOrigin::Argument(..) => None,
+        });
+        self.in_order(users.chain(makers))
+    }
+
+    fn in_order(&self, ops: impl Iterator<Item = Op>) -> Vec<Op> {
+        let positions: BTreeMap<usize, Op> = ops.filter_map(|op| Some((self.ops.get(&op)?.0, op))).collect();
+        positions.into_values().collect()
+    }
+
+    /// Returns the allocation `tensor`, followed by the buffers that the program selects from it by an index.
+    pub(super) fn buffers(&self, body: &FunctionBody, tensor: Value) -> Vec<Value> {
+        let selected = self.selections(body, &[tensor], ttg::MEMDESC_INDEX);
+        std::iter::once(tensor).chain(selected.into_iter().map(|op| body.op(op).results[0])).collect()
+    }
+
+    /// Returns the parts of buffers that the program selects by constant offsets, in the order of the program.
+    pub(super) fn parts(&self, body: &FunctionBody, buffers: &[Value]) -> Vec<Value> {
+        let (mut found, mut open) = (Vec::new(), buffers.to_vec());
+        while !open.is_empty() {
+            let selected = self.selections(body, &open, ttg::MEMDESC_SUBSLICE);
+            open = selected.iter().map(|op| body.op(*op).results[0]).collect();
+            found.extend(selected);
+        }
+        self.in_order(found.into_iter()).into_iter().map(|op| body.op(op).results[0]).collect()
+    }
 }
 
 /// Returns the accesses of a tensor in shared memory, each with the operations that make it. `buffers` are the tensor's
 /// allocation, its buffers and their parts, `requested` the properties of copies.
 pub(super) fn accesses<'a>(
-    body: &FunctionBody,
+    (body, index): (&FunctionBody, &AccessIndex),
     buffers: &[Value],
     requested: &HashMap<Op, CopyConstraints>,
     config: &LaunchConfig<'a>,
     layouts: &LayoutCache<'_>,
 ) -> Result<Vec<(Vec<AccessOp>, TensorAccess<'a>)>, SynthesisError> {
-    let of = AccessedTensor { body, buffers, requested, config, layouts };
+    let of = AccessedTensor { body, index, buffers, requested, config, layouts };
     let mut found: Vec<(Vec<AccessOp>, TensorAccess<'a>)> = Vec::new();
-    for (op, weight) in weighted(body) {
+    for op in index.users_and_makers(body, buffers) {
+        let weight = index.ops.get(&op).map_or(1, |(_, weight)| *weight);
         let Some((access, mma_read)) = of.access(op)? else { continue };
         let access = match requested.get(&op).and_then(|requested| requested.instruction.as_deref()) {
             Some(row) => pinned(access, row)?,
@@ -173,6 +204,7 @@ pub(super) fn accesses<'a>(
 /// A tensor in shared memory whose accesses are found: the arguments of [`accesses`].
 struct AccessedTensor<'c, 'a> {
     body: &'c FunctionBody,
+    index: &'c AccessIndex,
     buffers: &'c [Value],
     requested: &'c HashMap<Op, CopyConstraints>,
     config: &'c LaunchConfig<'a>,
@@ -190,13 +222,13 @@ impl<'a> AccessedTensor<'_, 'a> {
         let context = &config.context;
         let access = match operation.name() {
             ttg::LOCAL_LOAD if is_of(0) && operation.attributes.get(OPERAND_STAYS_IN_SMEM).is_some() => {
-                let (access, dot, side) = mma_access(body, op, &self.name(op, operation.operands[0]), config)?;
+                let (access, dot, side) = self.mma_access(op)?;
                 let first = first_coordinates(body, operation.operands[0], self.layouts);
                 return Ok(Some((access, Some(MmaRead { dot: Rc::new(dot), side, view: Vec::new(), first }))));
             }
             ttg::LOCAL_LOAD if is_of(0) => {
                 let value = operation.results[0];
-                let bytes = mma_operand_bytes(body, value, config);
+                let bytes = self.mma_operand_bytes(value);
                 TensorAccess::load(&self.name(op, value), self.registers(op, value)?, context)
                     .with_register_vectors(bytes)
             }
@@ -286,39 +318,36 @@ impl<'a> AccessedTensor<'_, 'a> {
             }
         }
     }
-}
 
-/// Returns the bytes that a lane gives to one MMA by consecutive registers, if a dot with a chosen instruction reads
-/// `value` from registers; otherwise zero. If the operands differ, the smaller number.
-fn mma_operand_bytes(body: &FunctionBody, value: Value, config: &LaunchConfig<'_>) -> u64 {
-    let reads = |op: &Op| body.op(*op).name() == tt::DOT && body.op(*op).operands[..2].contains(&value);
-    let dot = body.walk_region(body.root()).into_iter().find(reads);
-    let atom = dot.and_then(|dot| mma_problem(body, dot, config.lanes, config.warps).ok()?.atom);
-    let row = config.context.instructions.iter().find(|row| Some(&row.name) == atom.as_ref());
-    let operands = row.into_iter().flat_map(|row| ["a", "b"].map(|role| row.find_register_operand(role)));
-    let bytes = operands.flatten().map(|(_, bits, layout)| (u64::from(bits) << layout.in_bits(Dim::REGISTER)) / 8);
-    bytes.min().unwrap_or(0)
-}
+    /// Returns the bytes that a lane gives to one MMA by consecutive registers, if a dot with a chosen instruction reads
+    /// `value` from registers; otherwise zero. If the operands differ, the smaller number.
+    fn mma_operand_bytes(&self, value: Value) -> u64 {
+        let (body, config) = (self.body, self.config);
+        let reads = |(op, operand): &&(Op, usize)| body.op(*op).name() == tt::DOT && *operand < 2;
+        let dot = self.index.uses.of_value(value).iter().find(reads);
+        let atom = dot.and_then(|(dot, _)| mma_problem(body, *dot, config.lanes, config.warps).ok()?.atom);
+        let row = config.context.instructions.iter().find(|row| Some(&row.name) == atom.as_ref());
+        let operands = row.into_iter().flat_map(|row| ["a", "b"].map(|role| row.find_register_operand(role)));
+        let bytes = operands.flatten().map(|(_, bits, layout)| (u64::from(bits) << layout.in_bits(Dim::REGISTER)) / 8);
+        bytes.min().unwrap_or(0)
+    }
 
-/// Returns the access of an MMA that reads an operand in place from shared memory, the plan of its dot, and the operand:
-/// A (0) or B (1). `load` is the operation whose result is the operand.
-fn mma_access<'a>(
-    body: &FunctionBody,
-    load: Op,
-    name: &str,
-    config: &LaunchConfig<'a>,
-) -> Result<(TensorAccess<'a>, DotPlan, usize), SynthesisError> {
-    let value = body.op(load).results[0];
-    let refused = |source| SynthesisError::Mma { operation: name.to_owned(), source };
-    let wrong = |reasons: String| refused(MmaError::Impossible { reasons });
-    let of = body.walk_region(body.root()).into_iter().find(|op| body.op(*op).operands.contains(&value));
-    let of = of.ok_or_else(|| wrong("no dot reads it".to_owned()))?;
-    let dot = plan_dot(body, of, config).map_err(refused)?;
-    let side = usize::from(body.operand(of, "a") != Some(value));
-    let access = mma_operand_access(&dot.plan, side, name, config);
-    let access =
-        access.ok_or_else(|| wrong(format!("{} reads no operand from shared memory", dot.plan.atom_name())))?;
-    Ok((access, dot, side))
+    /// Returns the access of an MMA that reads an operand in place from shared memory, the plan of its dot, and the
+    /// operand: A (0) or B (1). `load` is the operation whose result is the operand.
+    fn mma_access(&self, load: Op) -> Result<(TensorAccess<'a>, DotPlan, usize), SynthesisError> {
+        let (body, config) = (self.body, self.config);
+        let (name, value) = (self.name(load, body.op(load).operands[0]), body.op(load).results[0]);
+        let refused = |source| SynthesisError::Mma { operation: name.clone(), source };
+        let wrong = |reasons: String| refused(MmaError::Impossible { reasons });
+        let (of, _) =
+            self.index.uses.of_value(value).first().copied().ok_or_else(|| wrong("no dot reads it".to_owned()))?;
+        let dot = plan_dot(body, of, config).map_err(refused)?;
+        let side = usize::from(body.operand(of, "a") != Some(value));
+        let access = mma_operand_access(&dot.plan, side, &name, config);
+        let access =
+            access.ok_or_else(|| wrong(format!("{} reads no operand from shared memory", dot.plan.atom_name())))?;
+        Ok((access, dot, side))
+    }
 }
 
 /// Returns the access with only the alternative of the instruction `row`, which the program names for it.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use tilewright_tile::op::name::{tt, ttg};
 
-use super::accesses::{AccessCounts, AccessOp, accesses, buffers};
+use super::accesses::{AccessCounts, AccessIndex, AccessOp, accesses};
 use super::iteration_count::persistent_block_count;
 use super::leaf::plan_dot_mma;
 use super::live_bytes::{TensorBytes, allocated};
@@ -95,25 +95,25 @@ fn count_accesses(
     config: &LaunchConfig<'_>,
     layouts: &LayoutCache<'_>,
 ) -> Result<HashMap<Op, AccessCounts>, SynthesisError> {
-    let mut moved = HashMap::new();
+    let (index, mut moved) = (AccessIndex::of(body), HashMap::new());
     let allocations = body.walk_region(body.root()).into_iter().filter(|op| body.op(*op).name() == ttg::LOCAL_ALLOC);
     for tensor in allocations.map(|op| body.op(op).results[0]) {
-        moved.extend(count_accesses_of(body, tensor, config, layouts)?);
+        moved.extend(count_accesses_of((body, &index), tensor, config, layouts)?);
     }
     Ok(moved)
 }
 
 fn count_accesses_of(
-    body: &FunctionBody,
+    (body, index): (&FunctionBody, &AccessIndex),
     tensor: Value,
     config: &LaunchConfig<'_>,
     layouts: &LayoutCache<'_>,
 ) -> Result<Vec<(Op, AccessCounts)>, SynthesisError> {
-    let buffers = buffers(body, tensor);
+    let buffers = index.buffers(body, tensor);
     let buffer = *buffers.last().unwrap_or(&tensor);
     let ty = body.value_type(buffer);
     let (ops, accesses): (Vec<Vec<AccessOp>>, Vec<_>) =
-        accesses(body, &buffers, &HashMap::new(), config, layouts)?.into_iter().unzip();
+        accesses((body, index), &buffers, &HashMap::new(), config, layouts)?.into_iter().unzip();
     let problem = SharedTensor::new(ty.shape().unwrap_or_default(), element_bits_while_moved(ty.element()));
     // Tensor memory has no banks.
     let Layout::Memory(memory) = layouts.resolve_memory(ty)?.layout else { return Ok(Vec::new()) };

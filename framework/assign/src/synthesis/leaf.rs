@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use tilewright_tile::op::name::{tt, ttg, tw};
 
-use super::accesses::CopyConstraints;
+use super::accesses::{AccessIndex, CopyConstraints};
 use super::derived::ConstraintTrace;
 use super::follows::CopyConsequences;
 use super::live_bytes::allocated;
@@ -95,13 +95,14 @@ impl Leaf {
         let mut follows = CopyConsequences::default();
         if let Some(body) = assigned.module.functions.get_mut(0).and_then(|function| function.body.as_mut()) {
             let requested = requested(function, choices, &expanded.copies);
+            let index = AccessIndex::of(body);
             for &(from, tensor) in &expanded.tensors {
                 let given = function.body.as_ref().and_then(|body| body.op(from).attributes.get("layout"));
                 let name = is_copy(function, from).then(|| format!("of `{}`", description(function, from)));
                 let given = given.and_then(Attribute::as_text);
                 let known = Known { name: name.as_deref(), given, settled: settled.get(&from) };
                 let known = (known, &requested, &tree.solved_layouts);
-                let placed = shared_layout::choose_layout(body, tensor, known, config, &layouts, options)?;
+                let placed = shared_layout::choose_layout((body, &index), tensor, known, config, &layouts, options)?;
                 memories.push(placed.line);
                 moved.extend(placed.moved);
                 follows.fetch(body, from, (placed.fetched, &placed.memory), (&expanded.copies, &layouts))?;

@@ -3,7 +3,7 @@
 //! statement.
 
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use tilewright_tile::op::name::ttg;
 use tilewright_tile::{Block, FunctionBody, Op, TileType, Value, ValueOrigin};
@@ -51,10 +51,13 @@ pub(super) fn peak_live_bytes(body: &FunctionBody, tensors: &[TensorBytes], scra
 /// the blocks within it allocate.
 fn peak_of_block(body: &FunctionBody, block: Block, tensors: &[TensorBytes], scratch: &impl Fn(Op) -> u64) -> u64 {
     let statements = body.ops(block);
+    let inside: HashSet<Op> = statements.iter().copied().collect();
+    let own: Vec<TensorBytes> = tensors.iter().copied().filter(|tensor| inside.contains(&tensor.beside)).collect();
+    let live_ranges = find_live_ranges(body, statements, &own);
     let mut change = vec![0i64; statements.len() + 1];
-    for &TensorBytes { tensor, bytes, .. } in tensors.iter().filter(|tensor| statements.contains(&tensor.beside)) {
-        let Some((first, last)) = live_range(body, statements, tensor) else { continue };
-        let bytes = i64::try_from(bytes).unwrap_or(i64::MAX);
+    for (TensorBytes { bytes, .. }, live_range) in own.iter().zip(live_ranges) {
+        let Some((first, last)) = live_range else { continue };
+        let bytes = i64::try_from(*bytes).unwrap_or(i64::MAX);
         change[first] = change[first].saturating_add(bytes);
         change[last + 1] = change[last + 1].saturating_sub(bytes);
     }
@@ -75,23 +78,28 @@ fn peak_of_block(body: &FunctionBody, block: Block, tensors: &[TensorBytes], scr
     live.zip(statements).map(|(live, statement)| live.saturating_add(within(statement))).max().unwrap_or(0)
 }
 
-/// Returns the indices of the first and the last statement that accesses a tensor, itself or in its regions; `None` if
-/// none does. Selections of its parts are no accesses.
-fn live_range(body: &FunctionBody, statements: &[Op], tensor: Value) -> Option<(usize, usize)> {
-    let mut parts = BTreeSet::from([tensor]);
-    let mut accesses = |statement: &Op| {
-        let mut found = false;
+/// Returns, for each tensor, the indices of the first and the last statement that accesses it, itself or in its regions;
+/// `None` if none does. Selections of its parts are no accesses.
+fn find_live_ranges(body: &FunctionBody, statements: &[Op], tensors: &[TensorBytes]) -> Vec<Option<(usize, usize)>> {
+    // The numbers of the tensors that a value is, or is a part of.
+    let mut numbers: HashMap<Value, Vec<usize>> = HashMap::new();
+    tensors.iter().enumerate().for_each(|(number, of)| numbers.entry(of.tensor).or_default().push(number));
+    let mut ranges: Vec<Option<(usize, usize)>> = vec![None; tensors.len()];
+    for (index, statement) in statements.iter().enumerate() {
         for op in body.op_and_nested_ops(*statement) {
             let operation = body.op(op);
-            if operation.operands.iter().any(|operand| parts.contains(operand)) {
-                let is_memory = |value: &&Value| matches!(body.value_type(**value), TileType::Memory(_));
-                let selected = parts.len();
-                parts.extend(operation.results.iter().filter(is_memory));
-                found |= parts.len() == selected || !operation.regions.is_empty();
+            let accessed: BTreeSet<usize> =
+                operation.operands.iter().filter_map(|operand| numbers.get(operand)).flatten().copied().collect();
+            let is_memory = |value: &Value| matches!(body.value_type(*value), TileType::Memory(_));
+            let parts: Vec<Value> = operation.results.iter().copied().filter(is_memory).collect();
+            for &number in &accessed {
+                parts.iter().for_each(|part| numbers.entry(*part).or_default().push(number));
+                if parts.is_empty() || !operation.regions.is_empty() {
+                    let (first, _) = ranges[number].unwrap_or((index, index));
+                    ranges[number] = Some((first, index));
+                }
             }
         }
-        found
-    };
-    let accessed: Vec<usize> = (0..statements.len()).filter(|&at| accesses(&statements[at])).collect();
-    Some((*accessed.first()?, *accessed.last()?))
+    }
+    ranges
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::accesses::{AccessCounts, AccessOp, CopyConstraints, accesses, buffers, parts};
+use super::accesses::{AccessCounts, AccessIndex, AccessOp, CopyConstraints, accesses};
 use super::{AccessReport, SharedTensorReport, SynthesisError, SynthesisOptions};
 use crate::LaunchConfig;
 use crate::layouts::LayoutCache;
@@ -44,22 +44,22 @@ pub(super) struct Known<'k> {
 /// the counts of each access. `known` is the part of the layout that is known, `requested` the known properties of each
 /// copy, `solved` the solutions that are known.
 pub(super) fn choose_layout<'m>(
-    body: &mut FunctionBody,
+    (body, index): (&mut FunctionBody, &AccessIndex),
     tensor: Value,
     (known, requested, solved): (Known<'_>, &HashMap<Op, CopyConstraints>, &SolvedLayouts<'m>),
     config: &LaunchConfig<'m>,
     layouts: &LayoutCache<'_>,
     options: SynthesisOptions,
 ) -> Result<Placed, SynthesisError> {
-    let buffers = buffers(body, tensor);
+    let buffers = index.buffers(body, tensor);
     let named = known.name.map_or_else(|| body.display_name(tensor), str::to_owned);
     let ty = body.value_type(tensor).clone();
     let one = body.value_type(*buffers.last().unwrap_or(&tensor)).clone();
     let refused = |source| SynthesisError::Memory { tensor: named.clone(), source };
-    let parts = parts(body, &buffers);
+    let parts = index.parts(body, &buffers);
     let buffers = [buffers, parts].concat();
     let (ops, accesses): (Vec<Vec<AccessOp>>, Vec<TensorAccess<'m>>) =
-        accesses(body, &buffers, requested, config, layouts)?.into_iter().unzip();
+        accesses((body, index), &buffers, requested, config, layouts)?.into_iter().unzip();
     let bits = element_bits_while_moved(ty.element());
     let problem = pose_tensor(one.shape().unwrap_or_default(), bits, known, options).map_err(refused)?;
     let kinds = if options.memory { SharedLayoutSearchLimits::default().kinds } else { vec![SharedLayoutKind::Plain] };

@@ -8,7 +8,7 @@ use crate::op::Dialects;
 use crate::op::name::{scf, tt, ttg, tw};
 use crate::transform::rewrite_error::violation_of;
 use crate::transform::{IrCloner, Rewrite, Rewritten, rewrite_function, violation};
-use crate::{Function, Op, TileType, TileViolation, Value};
+use crate::{Function, Op, TileType, TileViolation, Value, ValueUses};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -36,6 +36,7 @@ pub fn expand_explicit_memory(
 ) -> Result<LoweredExplicitFunction, TileViolation> {
     let mut expander = Expander {
         choices,
+        uses: function.body.as_ref().map(ValueUses::of).unwrap_or_default(),
         packed_axes: packed::axes(function)?,
         views: HashMap::new(),
         tensors: HashMap::new(),

@@ -5,10 +5,9 @@ use super::choices::{ExplicitMemoryChoices, PingPongChoice};
 use super::packed;
 use super::pending_copies::{MbarrierRing, PendingCopies};
 use super::tile::Tile;
-use super::values::users;
 use crate::transform::pipeliner::Buffers;
 use crate::transform::{IrCloner, Rewritten, violation};
-use crate::{LayoutAttribute, MemDescType, Op, Value};
+use crate::{LayoutAttribute, MemDescType, Op, Value, ValueUses};
 use std::collections::HashMap;
 use tilewright_layout::FamilySpec;
 
@@ -25,6 +24,8 @@ pub(super) struct Replacements {
 
 pub(super) struct Expander<'c> {
     pub choices: &'c ExplicitMemoryChoices,
+    /// The uses of the values of the function before expansion.
+    pub uses: ValueUses,
     /// For each value with elements narrower than a byte, the axis along which a byte of memory packs adjacent
     /// elements.
     pub packed_axes: HashMap<Value, usize>,
@@ -67,7 +68,7 @@ impl Expander<'_> {
     pub fn shared_tensor(&mut self, op: Op, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<()> {
         let tensor = cloner.from.op(op).results[0];
         // A tensor without accesses takes no memory, and nothing determines its layout.
-        if users(cloner.from, tensor).is_empty() {
+        if self.uses.of_value(tensor).is_empty() {
             return Ok(());
         }
         if self.of_iteration.contains_key(&op) {

@@ -14,7 +14,7 @@ use crate::op::name::{arith, scf, ttg, tw};
 use crate::op_attrs::IS_PENDING;
 use crate::transform::pipeliner::{Bounds, Mbarriers};
 use crate::transform::{IrCloner, Rewritten, violation};
-use crate::{Attribute, Block, Function, FunctionBody, Op, TileType, Value};
+use crate::{Attribute, Block, Function, FunctionBody, Op, TileType, Value, ValueUses};
 
 /// The pending copies to shared memory of a function whose order relative to its waits is known.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -162,7 +162,8 @@ impl BatchSearch<'_> {
 
     fn wait(&mut self, op: Op) -> Result<(), String> {
         let operation = self.body.op(op);
-        let is_used = |value: &Value| !super::values::users(self.body, *value).is_empty();
+        let uses = ValueUses::of(self.body);
+        let is_used = |value: &Value| !uses.of_value(*value).is_empty();
         if !operation.operands.is_empty() || operation.results.iter().any(is_used) {
             return Err("a wait for copies has tokens".to_owned());
         }

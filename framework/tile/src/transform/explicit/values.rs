@@ -9,7 +9,7 @@ use crate::op_attrs::{
     ALL_WARPS_ALONG_M, BEGINS_EXCLUSIVE, DOT_COLUMNS_PER_LANE, ENDS_EXCLUSIVE, INSTRUCTION, IS_PENDING, K_WIDTH,
     MMA_TO_DOT_ATTRIBUTES, OPERAND_STAYS_IN_SMEM, SWAP_AB, WARP_COUNTS_M_N,
 };
-use crate::transform::pipeliner::AccumulationChain;
+use crate::transform::pipeliner::find_accumulated_dot;
 use crate::{Attribute, Block, BuildError, FloatType, FunctionBody, FunctionBuilder, Op, TileType, Value, ValueOrigin};
 
 use crate::transform::{IrCloner, Rewritten, violation};
@@ -116,15 +116,15 @@ impl Expander<'_> {
     /// itself in flight when the MMA that it makes the accumulator of is issued.
     fn dots_in_flight(&self, body: &FunctionBody, dot: Op) -> [bool; 2] {
         let Some(block) = body.block_of(dot) else { return [false; 2] };
-        let chain = AccumulationChain::ending_with(body, block, dot).dots;
-        let before = chain.iter().rev().nth(1).copied();
-        let user = match users(body, body.op(dot).results[0])[..] {
-            [(user, 2)] => AccumulationChain::ending_with(body, block, user).dots,
-            _ => Vec::new(),
+        let before = find_accumulated_dot(body, &self.uses, dot).map(|before| [before, dot]);
+        let next = match self.uses.of_value(body.op(dot).results[0]) {
+            [(user, 2)] => find_accumulated_dot(body, &self.uses, *user).map(|_| [dot, *user]),
+            _ => None,
         };
-        let next = user.contains(&dot).then(|| user.last().copied()).flatten();
-        [before.map(|before| (before, dot)), next.map(|next| (dot, next))]
-            .map(|pair| pair.is_some_and(|(first, second)| self.stays_in_flight(body, block, first, second)))
+        [before, next].map(|pair| {
+            let is_inside = |dots: &[Op; 2]| dots.iter().all(|dot| body.ops(block).contains(dot));
+            pair.filter(is_inside).is_some_and(|[first, second]| self.stays_in_flight(body, block, first, second))
+        })
     }
 
     /// Whether the MMA of the dot `first` can stay in flight until the MMA of `second` is issued, of which it makes the
@@ -147,13 +147,14 @@ impl Expander<'_> {
     /// registers for several dots.
     fn reads_shared_copy(&self, body: &FunctionBody, dot: Op, side: usize) -> bool {
         let operand = body.op(dot).operands[side];
-        self.choices.dots.get(&dot).is_some_and(|choice| choice.smem_operands[side]) && users(body, operand).len() > 1
+        self.choices.dots.get(&dot).is_some_and(|choice| choice.smem_operands[side])
+            && self.uses.of_value(operand).len() > 1
     }
 
     /// Whether MMAs read the tensor that a copy to registers copies from shared memory, so that no operation needs the
     /// copy.
     pub(super) fn is_read_in_shared(&self, body: &FunctionBody, copied: Value) -> bool {
-        let users = users(body, copied);
+        let users = self.uses.of_value(copied);
         users.len() > 1 && users.iter().all(|&(op, index)| index < 2 && self.reads_shared_copy(body, op, index))
     }
 
@@ -307,11 +308,4 @@ fn combination(kind: &str, element: &TileType) -> Option<&'static str> {
         ("min", false) => arith::MINSI,
         _ => return None,
     })
-}
-
-/// Returns the operations that use a value, each with the index of the operand.
-pub(super) fn users(body: &FunctionBody, value: Value) -> Vec<(Op, usize)> {
-    let operands = |op: Op| body.op(op).operands.iter().enumerate().map(move |(index, operand)| (op, index, *operand));
-    let all = body.walk_region(body.root()).into_iter().flat_map(operands);
-    all.filter(|(_, _, operand)| *operand == value).map(|(op, index, _)| (op, index)).collect()
 }

@@ -1,7 +1,9 @@
 //! Dots that accumulate into each other, and accumulators that a loop carries for them.
 
+use std::collections::HashSet;
+
 use crate::op::name::{tt, tw};
-use crate::{Block, FunctionBody, Op, Value, ValueOrigin};
+use crate::{Block, FunctionBody, Op, ValueOrigin, ValueUses};
 
 /// Dots of a block in program order; the result of each but the last one only serves as the accumulator of the next.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,8 +19,11 @@ impl AccumulationChain {
     /// Finds the longest chain of dots of the block `block` that ends with the dot `last`.
     #[must_use]
     pub fn ending_with(body: &FunctionBody, block: Block, last: Op) -> Self {
+        let uses = ValueUses::of_block(body, block);
+        let inside: HashSet<Op> = body.ops(block).iter().copied().collect();
         let mut dots = vec![last];
-        while let Some(before) = dots.last().and_then(|dot| preceding_dot(body, block, *dot)) {
+        let before = |dot: &Op| find_accumulated_dot(body, &uses, *dot).filter(|before| inside.contains(before));
+        while let Some(before) = dots.last().and_then(before) {
             dots.push(before);
         }
         let carried = dots.last().and_then(|first| carried_index(body, block, *first, last));
@@ -35,14 +40,13 @@ pub fn carried_accumulator_index(body: &FunctionBody, block: Block, dot: Op) -> 
     carried_index(body, block, dot, dot)
 }
 
-/// Returns the dot of the block that makes the accumulator of `dot`, if nothing else uses its result.
-fn preceding_dot(body: &FunctionBody, block: Block, dot: Op) -> Option<Op> {
+/// Returns the dot that makes the accumulator of `dot`, if nothing else uses its result.
+pub(crate) fn find_accumulated_dot(body: &FunctionBody, uses: &ValueUses, dot: Op) -> Option<Op> {
     let operands = &body.op(dot).operands;
     let accumulator = *operands.get(2)?;
     let ValueOrigin::Result(before, _) = body.value_origin(accumulator) else { return None };
-    let is_dot = matches!(body.op(before).name(), tw::MMA | tt::DOT) && body.ops(block).contains(&before);
-    let is_accumulator = !operands[..2].contains(&accumulator) && users(body, accumulator) == [dot];
-    (is_dot && is_accumulator).then_some(before)
+    let is_dot = matches!(body.op(before).name(), tw::MMA | tt::DOT);
+    (is_dot && uses.is_only_user(dot, accumulator)).then_some(before)
 }
 
 fn carried_index(body: &FunctionBody, block: Block, first: Op, dot: Op) -> Option<usize> {
@@ -54,12 +58,10 @@ fn carried_index(body: &FunctionBody, block: Block, first: Op, dot: Op) -> Optio
     let given = &body.op(last).operands;
     let is_carried = of == block
         && given.get(index - 1) == Some(&result)
-        && given.iter().filter(|value| **value == result).count() == 1
-        && users(body, result) == [last]
-        && users(body, accumulator) == [first];
-    is_carried.then_some(index - 1)
-}
-
-fn users(body: &FunctionBody, value: Value) -> Vec<Op> {
-    body.walk_region(body.root()).into_iter().filter(|op| body.op(*op).operands.contains(&value)).collect()
+        && given.iter().filter(|value| **value == result).count() == 1;
+    let is_only_accumulator = || {
+        let uses = ValueUses::of_block(body, block);
+        uses.is_only_user(last, result) && uses.is_only_user(first, accumulator)
+    };
+    (is_carried && is_only_accumulator()).then_some(index - 1)
 }

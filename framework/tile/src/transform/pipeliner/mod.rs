@@ -32,6 +32,7 @@ mod slice;
 mod specialized;
 mod waits;
 
+pub(crate) use accumulator::find_accumulated_dot;
 pub use accumulator::{AccumulationChain, carried_accumulator_index};
 pub(in crate::transform) use alternate_tiles::is_persistent_loop;
 pub use alternate_tiles::{TILE_GROUPS, check_tile_groups, tile_group_count};
